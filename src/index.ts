@@ -1,0 +1,21 @@
+export { TableBuilder, type TableBuilderOptions } from './compile/table-builder.js';
+export { type ErrorCode, RobotsFilterError } from './errors.js';
+export type { DecidingRule, Judgement } from './kernel/judge.js';
+export {
+  type Authority,
+  formatAuthority,
+  parseAuthority,
+  type Scheme,
+} from './protocol/authority.js';
+export type { Profile } from './protocol/profile.js';
+export type {
+  CrawlDelay,
+  Group,
+  OtherRecord,
+  Rule,
+  Warning,
+  WarningCode,
+} from './protocol/robots-file.js';
+export type { Reason, Verdict } from './protocol/verdict.js';
+export { type ParseOptions, Robots } from './robots.js';
+export { Table } from './table.js';

@@ -1,0 +1,273 @@
+/**
+ * Finding the URL in a JSON object on one line, as JSON.parse would find it: escapes, nesting, key order and white space
+ * do not matter, and of duplicate keys the last counts. The object is followed from its first brace to the end of the
+ * line; what lies between strings and brackets elsewhere is not judged (strict.ts does that).
+ */
+
+import { QUERY_FIELD_COUNT, QUERY_FIELDS, REASON_NO_JSON, REASON_NO_OBJECT } from '../layout';
+import { hexDigit } from './octets';
+import { equal } from './search';
+
+/** Results of `locateUrl`: the string's octets between its quotes, and whether it holds escapes; 0 where there is no such string. */
+export let stringStart: usize = 0;
+export let stringEnd: usize = 0;
+export let stringEscaped: bool = false;
+/** The closing brace of the object. */
+export let closingBrace: usize = 0;
+
+/** `locateUrl` found an object. */
+export const LOCATED: i32 = -1;
+
+/** Set by `skipString`: whether the string holds a backslash. */
+let escapes: bool = false;
+
+/** Address of the quote that ends the string which begins at `from`; `end` if there is none. Reads 16 octets past `end`. */
+function skipString(from: usize, end: usize): usize {
+  const quote = i8x16.splat(0x22);
+  const backslash = i8x16.splat(0x5c);
+  escapes = false;
+  while (from < end) {
+    const octets = v128.load(from);
+    const found = i8x16.bitmask(v128.or(i8x16.eq(octets, quote), i8x16.eq(octets, backslash)));
+    if (found === 0) {
+      from += 16;
+      continue;
+    }
+    from += ctz(found);
+    if (from >= end) return end;
+    if (load<u8>(from) === 0x22) return from;
+    escapes = true;
+    from += 2;
+  }
+  return end;
+}
+
+function isSpace(octet: i32): bool {
+  return octet === 0x20 || octet === 0x09 || octet === 0x0d || octet === 0x0a;
+}
+
+function skipSpace(at: usize, end: usize): usize {
+  while (at < end && isSpace(load<u8>(at))) at++;
+  return at;
+}
+
+/** Address behind the array or object that begins at `at`; `end` if it does not end. */
+function skipContainer(at: usize, end: usize): usize {
+  let depth = 0;
+  while (at < end) {
+    const octet: i32 = load<u8>(at);
+    if (octet === 0x22) {
+      at = skipString(at + 1, end);
+      if (at === end) return end;
+    } else if (octet === 0x7b || octet === 0x5b) {
+      depth++;
+    } else if (octet === 0x7d || octet === 0x5d) {
+      if (--depth === 0) return at + 1;
+    }
+    at++;
+  }
+  return end;
+}
+
+/** Whether a key, between its quotes, is the segment of the field's path at this level. */
+function isKey(
+  query: usize,
+  level: i32,
+  from: usize,
+  end: usize,
+  escaped: bool,
+  scratch: usize,
+): bool {
+  const segment = <usize>load<u32>(query, QUERY_FIELDS) + <usize>level * 8;
+  const octets = load<i32>(segment, 4);
+  if (!escaped) return <i32>(end - from) === octets && equal(load<u32>(segment), from, octets);
+  if (<i32>(end - from) < octets) return false;
+  const decoded = unescapeString(from, end, scratch);
+  return (
+    decoded !== 0 &&
+    <i32>(decoded - scratch) === octets &&
+    equal(load<u32>(segment), scratch, octets)
+  );
+}
+
+/**
+ * Walks the object on the line `at`–`end` and leaves the string of the URL field. Returns LOCATED, or the reason why the
+ * line is no object. `scratch` takes a key that has to be decoded. One pass; nesting costs no stack.
+ */
+export function locateUrl(query: usize, at: usize, end: usize, scratch: usize): i32 {
+  const segments = load<i32>(query, QUERY_FIELD_COUNT);
+  stringStart = 0;
+  at = skipSpace(at, end);
+  if (at === end || load<u8>(at) !== 0x7b) return REASON_NO_OBJECT;
+  let level = 0;
+  at = skipSpace(at + 1, end);
+  if (at < end && load<u8>(at) === 0x7d) {
+    closingBrace = at;
+    return skipSpace(at + 1, end) === end ? LOCATED : REASON_NO_JSON;
+  }
+  while (true) {
+    // A member begins here.
+    if (at >= end || load<u8>(at) !== 0x22) return REASON_NO_JSON;
+    const key = at + 1;
+    at = skipString(key, end);
+    if (at === end) return REASON_NO_JSON;
+    const wanted = isKey(query, level, key, at, escapes, scratch);
+    at = skipSpace(at + 1, end);
+    if (at >= end || load<u8>(at) !== 0x3a) return REASON_NO_JSON;
+    at = skipSpace(at + 1, end);
+    if (at >= end) return REASON_NO_JSON;
+    if (wanted) stringStart = 0;
+    const first: i32 = load<u8>(at);
+    if (first === 0x22) {
+      const value = at + 1;
+      at = skipString(value, end);
+      if (at === end) return REASON_NO_JSON;
+      if (wanted && level === segments - 1) {
+        stringStart = value;
+        stringEnd = at;
+        stringEscaped = escapes;
+      }
+      at++;
+    } else if (first === 0x7b && wanted && level < segments - 1) {
+      at = skipSpace(at + 1, end);
+      if (at < end && load<u8>(at) === 0x7d) {
+        at++;
+      } else {
+        level++;
+        continue;
+      }
+    } else if (first === 0x7b || first === 0x5b) {
+      at = skipContainer(at, end);
+    } else {
+      const value = at;
+      while (at < end && isScalar(load<u8>(at))) at++;
+      if (at === value) return REASON_NO_JSON;
+    }
+    // A member ends here, and with it perhaps objects that were entered.
+    while (true) {
+      at = skipSpace(at, end);
+      if (at >= end) return REASON_NO_JSON;
+      const octet: i32 = load<u8>(at);
+      if (octet === 0x2c) {
+        at = skipSpace(at + 1, end);
+        break;
+      }
+      if (octet !== 0x7d) return REASON_NO_JSON;
+      if (level === 0) {
+        closingBrace = at;
+        return skipSpace(at + 1, end) === end ? LOCATED : REASON_NO_JSON;
+      }
+      level--;
+      at++;
+    }
+  }
+}
+
+/** An octet of a number or of true, false, null; what ends them does not count. */
+function isScalar(octet: i32): bool {
+  return (
+    octet > 0x20 &&
+    octet !== 0x2c &&
+    octet !== 0x7d &&
+    octet !== 0x5d &&
+    octet !== 0x22 &&
+    octet !== 0x7b &&
+    octet !== 0x5b &&
+    octet !== 0x3a
+  );
+}
+
+/** Leaves the string that is the whole line `at`–`end`. Returns LOCATED, or the reason why the line is no string. */
+export function locateString(at: usize, end: usize): i32 {
+  at = skipSpace(at, end);
+  if (at === end || load<u8>(at) !== 0x22) return REASON_NO_OBJECT;
+  stringStart = at + 1;
+  stringEnd = skipString(stringStart, end);
+  stringEscaped = escapes;
+  closingBrace = 0;
+  return stringEnd < end && skipSpace(stringEnd + 1, end) === end ? LOCATED : REASON_NO_JSON;
+}
+
+/** The code unit that four hexadecimal digits say, -1 if they are not four. */
+function codeUnit(at: usize, end: usize): i32 {
+  if (<isize>(end - at) < 4) return -1;
+  const a = hexDigit(load<u8>(at));
+  const b = hexDigit(load<u8>(at, 1));
+  const c = hexDigit(load<u8>(at, 2));
+  const d = hexDigit(load<u8>(at, 3));
+  if ((a | b | c | d) < 0) return -1;
+  return (a << 12) | (b << 8) | (c << 4) | d;
+}
+
+/** Writes a code point in UTF-8; returns the address behind it. */
+function writeCodePoint(point: i32, to: usize): usize {
+  if (point < 0x80) {
+    store<u8>(to, point);
+    return to + 1;
+  }
+  if (point < 0x800) {
+    store<u8>(to, 0xc0 | (point >> 6));
+    store<u8>(to, 0x80 | (point & 63), 1);
+    return to + 2;
+  }
+  if (point < 0x10000) {
+    store<u8>(to, 0xe0 | (point >> 12));
+    store<u8>(to, 0x80 | ((point >> 6) & 63), 1);
+    store<u8>(to, 0x80 | (point & 63), 2);
+    return to + 3;
+  }
+  store<u8>(to, 0xf0 | (point >> 18));
+  store<u8>(to, 0x80 | ((point >> 12) & 63), 1);
+  store<u8>(to, 0x80 | ((point >> 6) & 63), 2);
+  store<u8>(to, 0x80 | (point & 63), 3);
+  return to + 4;
+}
+
+/** The octet that a one-letter escape stands for, 0 if there is no such escape. */
+function simpleEscape(letter: i32): i32 {
+  if (letter === 0x22 || letter === 0x5c || letter === 0x2f) return letter;
+  if (letter === 0x62) return 0x08;
+  if (letter === 0x66) return 0x0c;
+  if (letter === 0x6e) return 0x0a;
+  if (letter === 0x72) return 0x0d;
+  if (letter === 0x74) return 0x09;
+  return 0;
+}
+
+/**
+ * Decodes a JSON string between its quotes to `to`, never longer than the string; returns its end, 0 if an escape is
+ * not valid. A lone surrogate becomes U+FFFD, as the URL Standard's conversion to scalar values has it.
+ */
+export function unescapeString(from: usize, end: usize, to: usize): usize {
+  while (from < end) {
+    const octet: i32 = load<u8>(from++);
+    if (octet !== 0x5c) {
+      store<u8>(to++, octet);
+      continue;
+    }
+    if (from >= end) return 0;
+    const letter: i32 = load<u8>(from++);
+    if (letter !== 0x75) {
+      const simple = simpleEscape(letter);
+      if (simple === 0) return 0;
+      store<u8>(to++, simple);
+      continue;
+    }
+    let point = codeUnit(from, end);
+    if (point < 0) return 0;
+    from += 4;
+    if ((point & 0xf800) === 0xd800) {
+      let low = -1;
+      if (point < 0xdc00 && end - from >= 6 && load<u16>(from) === 0x755c)
+        low = codeUnit(from + 2, end);
+      if (low >= 0xdc00 && low < 0xe000) {
+        point = 0x10000 + ((point - 0xd800) << 10) + (low - 0xdc00);
+        from += 6;
+      } else {
+        point = 0xfffd;
+      }
+    }
+    to = writeCodePoint(point, to);
+  }
+  return to;
+}

@@ -1,0 +1,106 @@
+/** The middle phases of a line, each a step further into the table: slot, host record, robots record. */
+
+import {
+  ALLOW,
+  INVALID,
+  QUERY_ANY_HOST,
+  QUERY_FLAGS,
+  QUERY_GOOGLE,
+  QUERY_SEEN,
+  QUERY_TABLE,
+  QUERY_UNKNOWN,
+  REASON_UNKNOWN_HOST,
+} from '../layout';
+import { findAuthority, homeSlot, isRecordOf, probe, probeHost, recordOf, slotIndex } from './host';
+import { judge, judgeAlike } from './judge';
+import {
+  LINE_AUTHORITY,
+  LINE_HASH,
+  LINE_HOST,
+  LINE_HOST_OCTETS,
+  LINE_OUTCOME,
+  LINE_OWNED,
+  LINE_PATH,
+  LINE_PATH_END,
+  LINE_PORT,
+  LINE_ROBOTS,
+  LINE_SCHEME,
+  LINE_SLOT,
+  LINE_URL,
+  LINE_URL_END,
+  PENDING,
+} from './line';
+import { pathEnd, pathStart, prepareGooglePath, preparePath } from './path';
+
+/** Finds the first slot with the hash of the line's host. */
+export function findSlot(table: usize, line: usize): void {
+  const hash = load<i32>(line, LINE_HASH);
+  store<u32>(line, probe(table, homeSlot(table, hash), hash), LINE_SLOT);
+}
+
+/** Compares the host and finds the authority's entry. */
+export function findEntry(query: usize, worker: usize, table: usize, line: usize): void {
+  let slot: usize = load<u32>(line, LINE_SLOT);
+  store<u32>(line, 0, LINE_AUTHORITY);
+  if (slot === 0) return;
+  const host: usize = load<u32>(line, LINE_HOST);
+  const octets = load<i32>(line, LINE_HOST_OCTETS);
+  if (!isRecordOf(recordOf(table, slot), host, octets)) {
+    slot = probeHost(table, load<i32>(line, LINE_HASH), host, octets);
+    if (slot === 0) return;
+  }
+  const seen: usize = load<u32>(query, QUERY_SEEN);
+  if (seen !== 0) {
+    const index = slotIndex(table, slot);
+    const octet = worker + seen + (index >> 3);
+    store<u8>(octet, <i32>load<u8>(octet) | (1 << (<i32>index & 7)));
+  }
+  store<u32>(
+    line,
+    findAuthority(recordOf(table, slot), load<i32>(line, LINE_SCHEME), load<i32>(line, LINE_PORT)),
+    LINE_AUTHORITY,
+  );
+}
+
+/** Finds the robots record. */
+export function findRobots(line: usize): void {
+  const authority: usize = load<u32>(line, LINE_AUTHORITY);
+  store<u32>(line, authority === 0 ? 0 : load<u32>(authority, 4), LINE_ROBOTS);
+}
+
+/** The last phase: leaves a result for each agent in the worker block. `scratch` has room for four times the URL's octets. */
+export function decide(
+  query: usize,
+  worker: usize,
+  table: usize,
+  line: usize,
+  scratch: usize,
+): void {
+  const outcome = load<i32>(line, LINE_OUTCOME);
+  if (outcome !== PENDING) {
+    judgeAlike(query, worker, outcome, 0);
+    return;
+  }
+  let source: usize = 0;
+  let robots: usize = load<u32>(query, QUERY_ANY_HOST);
+  if (robots === 0) {
+    const authority: usize = load<u32>(line, LINE_AUTHORITY);
+    if (authority === 0) {
+      judgeAlike(query, worker, (load<i32>(query, QUERY_UNKNOWN) << 4) | REASON_UNKNOWN_HOST, 0);
+      return;
+    }
+    robots = load<u32>(line, LINE_ROBOTS);
+    source = table + load<u32>(authority, 8);
+  }
+  if ((load<u32>(query, QUERY_FLAGS) & QUERY_GOOGLE) !== 0) {
+    prepareGooglePath(load<u32>(line, LINE_URL), load<u32>(line, LINE_URL_END), scratch);
+  } else {
+    preparePath(
+      load<u32>(line, LINE_PATH),
+      load<u32>(line, LINE_PATH_END),
+      scratch,
+      load<u32>(line, LINE_OWNED) !== 0,
+    );
+  }
+  judge(query, worker, table, table + robots, source, pathStart, pathEnd);
+}

@@ -1,0 +1,128 @@
+/**
+ * The canonical form of octets (RFC 9309 section 2.2.2, spec notes A and B): one function for path
+ * patterns and for the paths of URLs. Patterns reach it through `canonical.ts`, literal by literal.
+ */
+
+/** `A–Z a–z 0–9 - . _ ~`: RFC 3986 section 2.3. */
+function isUnreserved(octet: i32): bool {
+  if (<u32>((octet | 0x20) - 0x61) < 26) return true;
+  if (<u32>(octet - 0x30) < 10) return true;
+  return octet === 0x2d || octet === 0x2e || octet === 0x5f || octet === 0x7e;
+}
+
+/** The gen-delims that have no role of their own in a query (RFC 3986 section 3.4): `/ : ? @ [ ]`. */
+function isFreeInQuery(octet: i32): bool {
+  return (
+    octet === 0x2f ||
+    octet === 0x3a ||
+    octet === 0x3f ||
+    octet === 0x40 ||
+    octet === 0x5b ||
+    octet === 0x5d
+  );
+}
+
+/** Octets that may not stand raw in a URI, and the two that are special in a pattern. */
+function mustEncode(octet: i32): bool {
+  if (octet <= 0x20 || octet >= 0x7f) return true;
+  if (octet < 0x3c) return octet === 0x22 || octet === 0x24 || octet === 0x2a;
+  if (octet < 0x60) return octet === 0x3c || octet === 0x3e || octet === 0x5c || octet === 0x5e;
+  return octet === 0x60 || (octet >= 0x7b && octet <= 0x7d);
+}
+
+/** The value of a hexadecimal digit, or -1. */
+export function hexDigit(octet: i32): i32 {
+  if (<u32>(octet - 0x30) < 10) return octet - 0x30;
+  const letter = (octet | 0x20) - 0x61;
+  return <u32>letter < 6 ? letter + 10 : -1;
+}
+
+function upperHex(half: i32): i32 {
+  return half + (half < 10 ? 0x30 : 0x37);
+}
+
+/** Writes `%XX`; returns the address behind it. */
+function encode(octet: i32, to: usize): usize {
+  store<u8>(to, 0x25);
+  store<u8>(to, upperHex(octet >> 4), 1);
+  store<u8>(to, upperHex(octet & 15), 2);
+  return to + 3;
+}
+
+/**
+ * Writes the canonical form of `from`–`end` to `to`, at most three octets for each; returns its end.
+ * The first raw `?` leads from the path into the query, where note A's octets are decoded.
+ */
+export function canonicalise(from: usize, end: usize, to: usize, inQuery: bool): usize {
+  while (from < end) {
+    const octet: i32 = load<u8>(from);
+    if (octet === 0x25) {
+      const high = from + 2 < end ? hexDigit(load<u8>(from, 1)) : -1;
+      const low = from + 2 < end ? hexDigit(load<u8>(from, 2)) : -1;
+      if ((high | low) >= 0) {
+        const value = (high << 4) | low;
+        from += 3;
+        if (isUnreserved(value) || (inQuery && isFreeInQuery(value))) store<u8>(to++, value);
+        else to = encode(value, to);
+        continue;
+      }
+      store<u8>(to++, octet);
+    } else if (mustEncode(octet)) {
+      to = encode(octet, to);
+    } else {
+      if (octet === 0x3f) inQuery = true;
+      store<u8>(to++, octet);
+    }
+    from++;
+  }
+  return to;
+}
+
+/** The form that google/robotstxt gives a pattern (and never a URL): hex upper-cased, octets from 0x80 encoded. */
+export function escapePattern(from: usize, end: usize, to: usize): usize {
+  while (from < end) {
+    const octet: i32 = load<u8>(from);
+    if (octet >= 0x80) {
+      to = encode(octet, to);
+    } else if (
+      octet === 0x25 &&
+      from + 2 < end &&
+      (hexDigit(load<u8>(from, 1)) | hexDigit(load<u8>(from, 2))) >= 0
+    ) {
+      to = encode((hexDigit(load<u8>(from, 1)) << 4) | hexDigit(load<u8>(from, 2)), to);
+      from += 2;
+    } else {
+      store<u8>(to++, octet);
+    }
+    from++;
+  }
+  return to;
+}
+
+/**
+ * The first address in `from`–`end` at which the octets may differ from their canonical form, or
+ * where a fragment or a dot segment may begin; `end` if there is none. Reads 16 octets past `end`, one before `from`.
+ */
+export function firstIrregular(from: usize, end: usize): usize {
+  // Each octet is irregular if the entries of its two halves share a bit.
+  const low = i8x16(19, 1, 3, 3, 3, 3, 1, 1, 1, 1, 3, 33, 37, 33, 5, 33);
+  const high = i8x16(1, 1, 2, 4, 0, 4, 16, 32, 1, 1, 1, 1, 1, 1, 1, 1);
+  const half = i8x16.splat(15);
+  const slash = i8x16.splat(0x2f);
+  const dot = i8x16.splat(0x2e);
+  while (from < end) {
+    const octets = v128.load(from);
+    const irregular = v128.and(
+      i8x16.swizzle(low, v128.and(octets, half)),
+      i8x16.swizzle(high, i8x16.shr_u(octets, 4)),
+    );
+    const dots = v128.and(i8x16.eq(octets, dot), i8x16.eq(v128.load(from - 1), slash));
+    const found = i8x16.bitmask(i8x16.ne(v128.or(irregular, dots), i8x16.splat(0)));
+    if (found !== 0) {
+      from += ctz(found);
+      return from < end ? from : end;
+    }
+    from += 16;
+  }
+  return end;
+}

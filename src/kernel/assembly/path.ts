@@ -1,0 +1,131 @@
+/**
+ * From the path and query of a URL as they stand to the octets that patterns are compared with: dot segments
+ * removed as the WHATWG URL Standard does, the rest in canonical form (spec note C). Most paths are that
+ * already and are matched where they lie.
+ */
+
+import { canonicalise, firstIrregular } from './octets';
+import { findOctet } from './search';
+import { dropWhiteSpace, holdsDropped } from './url';
+
+/** Start and end of the path last prepared; readable up to 64 octets past its end. */
+export let pathStart: usize = 0;
+export let pathEnd: usize = 0;
+
+/**
+ * Prepares the path and query `from`–`end`. `scratch` must have room for four times their octets and 64;
+ * with `owned`, the octets themselves may be overwritten instead of being copied there.
+ */
+export function preparePath(from: usize, end: usize, scratch: usize, owned: bool): void {
+  if (from < end && load<u8>(from) === 0x2f) {
+    const irregular = firstIrregular(from, end);
+    if (irregular === end || load<u8>(irregular) === 0x23) {
+      pathStart = from;
+      pathEnd = irregular;
+      return;
+    }
+  }
+  end = findOctet(0x23, from, end);
+  if (holdsDropped(from, end)) {
+    const copy = owned ? from : scratch;
+    end = dropWhiteSpace(from, end, copy);
+    if (!owned) scratch = end + 16;
+    from = copy;
+    owned = true;
+  }
+  const query = findOctet(0x3f, from, end);
+  // A path that is not empty never grows, so it may shrink where it lies.
+  const inPlace = owned && from < query;
+  const plain = inPlace ? from : scratch;
+  const plainQuery = removeDotSegments(from, query, plain);
+  memory.copy(plainQuery, query, end - query);
+  const plainEnd = plainQuery + (end - query);
+  pathStart = inPlace ? scratch : plainEnd + 16;
+  pathEnd = canonicalise(plain, plainEnd, pathStart, false);
+}
+
+/**
+ * Prepares what google/robotstxt matches of a URL taken as it stands (spec notes, section 2, point 8). `scratch` must have
+ * room for the URL's octets and 64.
+ */
+export function prepareGooglePath(url: usize, end: usize, scratch: usize): void {
+  const start = end - url >= 2 && load<u16>(url) === 0x2f2f ? url + 2 : url;
+  let from = start;
+  // The `://` of a scheme, unless a path, parameters or a query begin before it.
+  for (let at = start; at < end; at++) {
+    const octet: i32 = load<u8>(at);
+    if (octet === 0x2f || octet === 0x3f || octet === 0x3b) break;
+    if (octet === 0x3a && end - at >= 3 && load<u16>(at, 1) === 0x2f2f) {
+      from = at + 3;
+      break;
+    }
+  }
+  while (from < end) {
+    const octet: i32 = load<u8>(from);
+    if (octet === 0x2f || octet === 0x3f || octet === 0x3b) break;
+    from++;
+  }
+  const fragment = findOctet(0x23, start, end);
+  if (fragment < from) from = end;
+  else end = fragment;
+  const cut = findOctet(0, from, end);
+  if (from < end && load<u8>(from) === 0x2f) {
+    pathStart = from;
+    pathEnd = cut;
+    return;
+  }
+  store<u8>(scratch, 0x2f);
+  memory.copy(scratch + 1, from, cut - from);
+  pathStart = scratch;
+  pathEnd = scratch + 1 + (cut - from);
+}
+
+/** 1 for a segment that is `.`, 2 for `..`, `%2e` counted as a dot; else 0. */
+function dotsOf(from: usize, end: usize): i32 {
+  let dots = 0;
+  while (from < end) {
+    if (load<u8>(from) === 0x2e) {
+      from++;
+    } else if (
+      end - from >= 3 &&
+      load<u8>(from) === 0x25 &&
+      load<u8>(from, 1) === 0x32 &&
+      (load<u8>(from, 2) | 0x20) === 0x65
+    ) {
+      from += 3;
+    } else {
+      return 0;
+    }
+    if (++dots > 2) return 0;
+  }
+  return dots;
+}
+
+/**
+ * Writes the path `from`–`end` without dot segments, `\` as `/`, to `to`, which may be `from`; returns its end. The
+ * result begins with a slash, and is longer than the path only where that is empty.
+ */
+function removeDotSegments(from: usize, end: usize, to: usize): usize {
+  const start = to;
+  if (from < end) from++;
+  while (true) {
+    const segment = from;
+    while (from < end && load<u8>(from) !== 0x2f && load<u8>(from) !== 0x5c) from++;
+    const last = from >= end;
+    const dots = dotsOf(segment, from);
+    if (dots === 0) {
+      const octets = from - segment;
+      store<u8>(to, 0x2f);
+      memory.copy(to + 1, segment, octets);
+      to += octets + 1;
+    } else {
+      if (dots === 2 && to > start) {
+        to--;
+        while (load<u8>(to) !== 0x2f) to--;
+      }
+      if (last) store<u8>(to++, 0x2f);
+    }
+    if (last) return to;
+    from++;
+  }
+}

@@ -1,0 +1,177 @@
+import { AUTOMATON_RULE_COUNT, AUTOMATON_RULES, AUTOMATON_WIDTH } from '../compile/format.js';
+import type { Agent } from '../protocol/agent.js';
+import { REASONS, type Reason, VERDICTS, type Verdict } from '../protocol/verdict.js';
+import type { Arena, Region } from './arena.js';
+import { instantiateKernel, type Kernel, kernelModule } from './kernel.js';
+import {
+  MARGIN,
+  RESULT_AUTOMATON,
+  RESULT_LINE,
+  RESULT_LINK,
+  RESULT_RANK,
+  RESULT_SOURCE,
+  WORKER_RESULTS,
+} from './layout.js';
+import { encodeQuery, type Query, queryOctets } from './query.js';
+
+/** The rule that decided. */
+export interface DecidingRule {
+  /** Number of its line in robots.txt, from 1. */
+  readonly line: number;
+  /** `Disallow: /private/`: the pattern as written, cut to 1,000 octets. */
+  readonly text: string;
+  /** The product token of its group: that of the agent which the group names, or `*`. */
+  readonly agent: string;
+  /** Where the robots.txt came from; only from a table. */
+  readonly source?: string;
+}
+
+/** A verdict and why it is so. */
+export interface Judgement {
+  readonly verdict: Verdict;
+  readonly reason: Reason;
+  /** Present where a rule decided. */
+  readonly rule?: DecidingRule;
+}
+
+/** Octets of URL for which room is kept from the start. */
+const USUAL_URL_OCTETS = 4096;
+/** Queries kept; one more, and all are forgotten. */
+const MAX_QUERIES = 64;
+
+/** Asks the kernel about single URLs, on the thread that calls. The table lies in the arena's memory. */
+export class Judge {
+  readonly #arena: Arena;
+  readonly #kernel: Kernel;
+  readonly #decoder = new TextDecoder();
+  readonly #encoder = new TextEncoder();
+  readonly #queries = new Map<string, { query: Query; region: Region; worker: Region }>();
+  #room: Region;
+
+  constructor(arena: Arena) {
+    this.#arena = arena;
+    this.#kernel = instantiateKernel(kernelModule(), arena.memory);
+    this.#room = arena.take(6 * USUAL_URL_OCTETS + 4096 + 4 * MARGIN);
+  }
+
+  /** Forgets all queries: the table has changed. */
+  forget(): void {
+    for (const { region, worker } of this.#queries.values()) {
+      this.#arena.give(region);
+      this.#arena.give(worker);
+    }
+    this.#queries.clear();
+  }
+
+  /** Judges one URL for one agent by the table at `table`. */
+  judge(
+    url: string | Uint8Array,
+    agent: Agent,
+    target: {
+      table: number;
+      google: boolean;
+      anyHost: number;
+      tokenNumber: (token: string) => number;
+    },
+  ): Judgement {
+    const { query, worker } = this.#query(agent, target);
+    const octets = typeof url === 'string' ? this.#encoder.encode(url) : url;
+    const needed = 6 * octets.length + 4096 + 4 * MARGIN;
+    if (needed > this.#room.octets) {
+      this.#arena.give(this.#room);
+      this.#room = this.#arena.take(needed);
+    }
+    const start = this.#room.address + MARGIN;
+    const end = start + octets.length;
+    const memory = new Uint8Array(this.#arena.memory.buffer);
+    memory.set(octets, start);
+    const outcome = this.#kernel.judgeUrl(query.address, worker.address, start, end, end + MARGIN);
+    const verdict = VERDICTS[outcome >> 4];
+    const reason = REASONS[outcome & 15];
+    if (verdict === undefined || reason === undefined)
+      throw new Error(`outcome ${outcome} of the kernel`);
+    const words = new DataView(this.#arena.memory.buffer, worker.address + WORKER_RESULTS);
+    if (words.getUint32(RESULT_RANK, true) === 0) return { verdict, reason };
+    return { verdict, reason, rule: this.#rule(words, agent) };
+  }
+
+  #query(
+    agent: Agent,
+    target: {
+      table: number;
+      google: boolean;
+      anyHost: number;
+      tokenNumber: (token: string) => number;
+    },
+  ): { query: Query; worker: Region } {
+    const key = JSON.stringify(agent.chain);
+    const known = this.#queries.get(key);
+    if (known !== undefined) return known;
+    if (this.#queries.size >= MAX_QUERIES) this.forget();
+    const settings = {
+      google: target.google,
+      agents: [agent],
+      format: 'text',
+      output: 'annotate',
+      unknown: 'unknown',
+      explain: false,
+      strict: false,
+      maxLineOctets: 0,
+      urlField: ['url'],
+      verdictField: undefined,
+      anyHost: target.anyHost,
+      seenSlots: 0,
+    } as const;
+    const region = this.#arena.take(queryOctets(settings));
+    const { query, bytes } = encodeQuery(
+      settings,
+      region.address,
+      target.table,
+      target.tokenNumber,
+    );
+    const worker = this.#arena.take(query.workerOctets);
+    new Uint8Array(this.#arena.memory.buffer).set(bytes, region.address);
+    const entry = { query, region, worker };
+    this.#queries.set(key, entry);
+    return entry;
+  }
+
+  #rule(result: DataView, agent: Agent): DecidingRule {
+    const rank = result.getUint32(RESULT_RANK, true);
+    const link = result.getInt32(RESULT_LINK, true);
+    const source = result.getUint32(RESULT_SOURCE, true);
+    const text = this.#ruleText(result.getUint32(RESULT_AUTOMATON, true), rank);
+    return {
+      line: result.getUint32(RESULT_LINE, true),
+      text: `${(rank & 1) === 1 ? 'Allow' : 'Disallow'}: ${text}`,
+      agent: agent.chain[link] ?? '*',
+      ...(source === 0 ? {} : { source: this.#source(source) }),
+    };
+  }
+
+  /** A rule's pattern as format.ts lays it out. */
+  #ruleText(automaton: number, rank: number): string {
+    const view = new DataView(this.#arena.memory.buffer);
+    const narrow = view.getUint32(automaton + AUTOMATON_WIDTH, true) === 2;
+    const rules = automaton + view.getUint32(automaton + AUTOMATON_RULES, true);
+    const octets = narrow ? 4 : 8;
+    const texts = rules + view.getUint32(automaton + AUTOMATON_RULE_COUNT, true) * octets;
+    const end = (order: number): number => {
+      if (order === 0) return 0;
+      const at = rules + (order - 1) * octets;
+      return narrow ? view.getUint16(at, true) : view.getUint32(at, true);
+    };
+    return this.#string(texts + end((rank >> 1) - 1), texts + end(rank >> 1));
+  }
+
+  #source(source: number): string {
+    const view = new DataView(this.#arena.memory.buffer);
+    return this.#string(source + 4, source + 4 + view.getUint32(source, true));
+  }
+
+  /** The text that the inside of a JSON string in memory says. */
+  #string(start: number, end: number): string {
+    const octets = new Uint8Array(this.#arena.memory.buffer).slice(start, end);
+    return JSON.parse(`"${this.#decoder.decode(octets)}"`) as string;
+  }
+}

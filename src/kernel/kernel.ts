@@ -1,0 +1,53 @@
+import { readFileSync } from 'node:fs';
+import { canonicalHost } from '../protocol/authority.js';
+
+/** The kernel's exports; see assembly/index.ts. All arguments are addresses in the memory, in octets. */
+export interface Kernel {
+  /** Judges the lines of the task at this address; returns one of the RUN_ constants of layout.ts. */
+  run(task: number): number;
+  /** Judges one URL; returns the first agent's outcome. */
+  judgeUrl(query: number, worker: number, url: number, end: number, scratch: number): number;
+  /** Writes the canonical form of a pattern's literal; returns its end. */
+  canonicaliseLiteral(from: number, end: number, to: number, inQuery: number): number;
+  /** Writes the form that the google profile gives a pattern's literal; returns its end. */
+  escapeLiteral(from: number, end: number, to: number): number;
+}
+
+/** A wasm page, in octets. */
+export const PAGE_OCTETS = 65_536;
+/** The most that a 32-bit memory can be grown to: 4 GiB. */
+export const MAX_PAGES = 65_536;
+
+let compiled: WebAssembly.Module | undefined;
+
+/** The compiled kernel, once for each thread that asks. */
+export function kernelModule(): WebAssembly.Module {
+  // From src/kernel as from dist/kernel this is where the build puts it.
+  compiled ??= new WebAssembly.Module(
+    readFileSync(new URL('../../dist/kernel/kernel.wasm', import.meta.url)),
+  );
+  return compiled;
+}
+
+/** A memory for tables and the kernel's blocks: shared, so that threads can be given it. Grows to 4 GiB. */
+export function createMemory(octets: number): WebAssembly.Memory {
+  const pages = Math.ceil(octets / PAGE_OCTETS);
+  return new WebAssembly.Memory({ initial: pages, maximum: MAX_PAGES, shared: true });
+}
+
+/** Binds the kernel to a memory. Several instances, on several threads, may share one. */
+export function instantiateKernel(module: WebAssembly.Module, memory: WebAssembly.Memory): Kernel {
+  const environment = {
+    canonicalHost(from: number, octets: number, to: number): number {
+      const host = canonicalHost(new Uint8Array(memory.buffer, from >>> 0, octets).slice());
+      if (host === undefined) return -1;
+      // The canonical form is ASCII, and at most 255 octets long.
+      const target = new Uint8Array(memory.buffer, to >>> 0, host.length);
+      for (let i = 0; i < host.length; i++) target[i] = host.charCodeAt(i);
+      return host.length;
+    },
+  };
+  const instance = new WebAssembly.Instance(module, { env: { memory }, environment });
+  // The exports are those of assembly/index.ts, which no type of the platform describes.
+  return instance.exports as unknown as Kernel;
+}

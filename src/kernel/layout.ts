@@ -1,0 +1,192 @@
+/**
+ * What the kernel and its hosts (the library, the worker threads) share beside the table: the blocks of
+ * shared memory through which they talk. Compiled by both the TypeScript and the AssemblyScript compiler:
+ * integer constants only. All fields are 32-bit little-endian words at the given octet, addresses
+ * count from the start of the memory, unless said otherwise.
+ */
+
+// ---- Outcomes: `verdict << 4 | reason`, one octet ------------------------------------------------
+
+export const ALLOW = 0;
+export const DENY = 1;
+export const UNKNOWN = 2;
+export const INVALID = 3;
+export const VERDICTS = 4;
+
+export const REASON_RULE = 0;
+export const REASON_NO_RULE = 1;
+export const REASON_NO_GROUP = 2;
+export const REASON_ROBOTS_TXT = 3;
+export const REASON_UNAVAILABLE = 4;
+export const REASON_UNREACHABLE = 5;
+export const REASON_UNKNOWN_HOST = 6;
+export const REASON_INVALID_URL = 7;
+export const REASON_NO_URL = 8;
+export const REASON_NO_OBJECT = 9;
+export const REASON_LINE_TOO_LONG = 10;
+export const REASON_NO_JSON = 11;
+export const REASONS = 16;
+export const OUTCOMES = 64;
+
+// ---- Task: one batch of lines, written by the thread that runs it ---------------------------------
+
+export const TASK_QUERY = 0;
+/** Worker block of the thread. */
+export const TASK_WORKER = 4;
+/** Scratch memory and its end; see `scratchOctets`. */
+export const TASK_SCRATCH = 8;
+/** In and out: where the next line starts. */
+export const TASK_INPUT = 12;
+/** End of the input. A line without a newline at the end is a record as well. */
+export const TASK_INPUT_END = 16;
+/** In and out: where the next octet of output goes. */
+export const TASK_OUTPUT = 20;
+export const TASK_OUTPUT_END = 24;
+/** In and out: lines of this batch that are done, empty ones included. */
+export const TASK_LINES = 28;
+/** Bits: TASK_LINE_BASE_KNOWN, TASK_OVERLONG. */
+export const TASK_FLAGS = 32;
+/** u64: lines of the input before this batch; valid with TASK_LINE_BASE_KNOWN. */
+export const TASK_LINE_BASE = 40;
+/** Out: bad records met in this call, and the first of them: pairs of (line of this batch from 0, reason). */
+export const TASK_BAD_COUNT = 48;
+export const TASK_BAD = 52;
+export const MAX_BAD = 10;
+export const TASK_OCTETS = 256;
+
+export const TASK_LINE_BASE_KNOWN = 1;
+/** The input is the beginning of one line that is longer than the limit; the caller skips the rest of it. */
+export const TASK_OVERLONG = 2;
+
+/** All input is done. */
+export const RUN_DONE = 0;
+/** The next line may not fit: write the output out and call again. */
+export const RUN_OUTPUT_FULL = 1;
+/** The next line's output needs its line number: set the line base and call again. */
+export const RUN_NEEDS_LINE_BASE = 2;
+/** With QUERY_STRICT: TASK_BAD names the bad record; the output ends before it. */
+export const RUN_BAD_RECORD = 3;
+
+// ---- Query: what is asked of every URL of a run; read-only while it runs --------------------------
+
+export const QUERY_TABLE = 0;
+/** Bits: see below. */
+export const QUERY_FLAGS = 4;
+/** FORMAT_… */
+export const QUERY_FORMAT = 8;
+/** OUTPUT_… */
+export const QUERY_OUTPUT = 12;
+/** ALLOW, DENY or UNKNOWN: the verdict on URLs of unknown hosts. */
+export const QUERY_UNKNOWN = 16;
+export const QUERY_MAX_LINE = 20;
+export const QUERY_AGENT_COUNT = 24;
+/** Address of the agents: AGENT_OCTETS each. */
+export const QUERY_AGENTS = 28;
+/** Number of segments of the URL field's path, and the address of their pairs (address, octets). */
+export const QUERY_FIELD_COUNT = 32;
+export const QUERY_FIELDS = 36;
+/** Octets of output that a line may need beyond its own length. */
+export const QUERY_LINE_OVERHEAD = 40;
+/** Offset within the worker block of one bit for each slot of the table, set when its host is seen; 0 when not wanted. */
+export const QUERY_SEEN = 44;
+/** Offset of the robots record that counts for every URL whatever its host, 0 to look the host up. */
+export const QUERY_ANY_HOST = 48;
+/** Pairs (address, octets): fragments of output, FRAGMENT_… */
+export const QUERY_FRAGMENTS = 64;
+export const QUERY_OCTETS = 512;
+
+export const QUERY_GOOGLE = 1;
+export const QUERY_EXPLAIN = 2;
+export const QUERY_STRICT = 4;
+
+export const FORMAT_TEXT = 0;
+/** One object a line. */
+export const FORMAT_NDJSON = 1;
+/** As NDJSON, but a line may also be a JSON string, which is the URL. */
+export const FORMAT_JSON = 2;
+
+export const OUTPUT_ANNOTATE = 0;
+export const OUTPUT_ALLOWED = 1;
+export const OUTPUT_DENIED = 2;
+
+/** The words of the verdicts, by verdict. */
+export const FRAGMENT_VERDICTS = 0;
+/** With one agent, by verdict: text `allow` and a tab; NDJSON `"verdict":"allow"`. */
+export const FRAGMENT_ANNOTATIONS = 4;
+/** The words of the reasons, by reason. */
+export const FRAGMENT_REASONS = 8;
+/** NDJSON: `"verdicts":{`, `"reasons":{`, `"rules":{`. */
+export const FRAGMENT_VERDICTS_OPEN = 24;
+export const FRAGMENT_REASONS_OPEN = 25;
+export const FRAGMENT_RULES_OPEN = 26;
+/** `{"line":`, `,"text":"`, `,"agent":"`, `,"source":"`, `"rule":`, `"reason":"`. */
+export const FRAGMENT_LINE = 27;
+export const FRAGMENT_TEXT = 28;
+export const FRAGMENT_AGENT = 29;
+export const FRAGMENT_SOURCE = 30;
+export const FRAGMENT_RULE = 31;
+export const FRAGMENT_REASON = 32;
+/** `Disallow: ` and `Allow: `. */
+export const FRAGMENT_DISALLOW = 33;
+export const FRAGMENT_ALLOW = 34;
+/** In the record for a line that is no object: `,"line":`, `,"input":"`, `"}`. */
+export const FRAGMENT_BAD_LINE = 35;
+export const FRAGMENT_BAD_INPUT = 36;
+export const FRAGMENT_BAD_END = 37;
+/** What stands around a JSON string that is a record: `{"url":` and nothing, or `{"a":{"url":` and `}`. */
+export const FRAGMENT_STRING_OPEN = 38;
+export const FRAGMENT_STRING_CLOSE = 39;
+export const FRAGMENTS = 40;
+
+/** An agent: a fallback chain of product tokens. */
+export const AGENT_CHAIN_COUNT = 0;
+/** Address of the chain: CHAIN_OCTETS each. */
+export const AGENT_CHAIN = 4;
+/** Name as given, escaped as in a JSON string: address, octets. */
+export const AGENT_NAME = 8;
+export const AGENT_OCTETS = 16;
+/** A link of the chain: number of the token in the table (-1 where no robots.txt names it), address and octets of its text. */
+export const CHAIN_TOKEN = 0;
+export const CHAIN_TEXT = 4;
+export const CHAIN_OCTETS = 12;
+
+// ---- Worker block: private to a thread, read by others for statistics only --------------------------
+
+/** u64: records judged; u64: octets of their lines. */
+export const WORKER_RECORDS = 0;
+export const WORKER_PASSED = 8;
+/** u64: records that are invalid for all agents alike. */
+export const WORKER_BAD = 16;
+/** The group of lines in flight. */
+export const WORKER_LINES = 64;
+export const WORKER_LINES_OCTETS = 8192;
+/** Canonical hosts of the lines in flight. */
+export const WORKER_HOSTS = 8256;
+export const WORKER_HOSTS_OCTETS = 8192;
+/** For each agent its result on the URL at hand: RESULT_OCTETS each. */
+export const WORKER_RESULTS = 16448;
+/** Agents that one query may name. */
+export const MAX_AGENTS = 256;
+/** For each agent OUTCOMES counters, u64. */
+export const WORKER_TALLY = 24640;
+
+/** An agent's result: outcome; where a rule decided, its automaton, rank, line, and which link of the chain was followed (-1 for `*`). */
+export const RESULT_OUTCOME = 0;
+export const RESULT_AUTOMATON = 4;
+export const RESULT_RANK = 8;
+export const RESULT_LINE = 12;
+export const RESULT_LINK = 16;
+/** Address of the source of the robots.txt, 0 if there is none. */
+export const RESULT_SOURCE = 20;
+/** The lists of groups that were asked, so that agents with equal lists are asked once. */
+export const RESULT_LIST = 24;
+export const RESULT_OCTETS = 32;
+
+// ---- Sizes -----------------------------------------------------------------------------------------
+
+/** Lines that are looked up together, so that their cache misses overlap; 8 to 64 measured alike. */
+export const GROUP_LINES = 24;
+/** Octets that must be readable behind any input, and writable behind any output. */
+export const MARGIN = 64;
+/** Octets of a bad line that its record shows. */
+export const BAD_INPUT_LIMIT = 1024;

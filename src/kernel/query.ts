@@ -1,0 +1,286 @@
+import { SOURCE_LIMIT, TEXT_LIMIT } from '../compile/format.js';
+import { RobotsFilterError } from '../errors.js';
+import type { Agent } from '../protocol/agent.js';
+import { REASONS, VERDICTS, type Verdict } from '../protocol/verdict.js';
+import {
+  AGENT_CHAIN,
+  AGENT_CHAIN_COUNT,
+  AGENT_NAME,
+  AGENT_OCTETS,
+  BAD_INPUT_LIMIT,
+  CHAIN_OCTETS,
+  CHAIN_TEXT,
+  CHAIN_TOKEN,
+  FORMAT_JSON,
+  FORMAT_NDJSON,
+  FORMAT_TEXT,
+  FRAGMENT_AGENT,
+  FRAGMENT_ALLOW,
+  FRAGMENT_ANNOTATIONS,
+  FRAGMENT_BAD_END,
+  FRAGMENT_BAD_INPUT,
+  FRAGMENT_BAD_LINE,
+  FRAGMENT_DISALLOW,
+  FRAGMENT_LINE,
+  FRAGMENT_REASON,
+  FRAGMENT_REASONS,
+  FRAGMENT_REASONS_OPEN,
+  FRAGMENT_RULE,
+  FRAGMENT_RULES_OPEN,
+  FRAGMENT_SOURCE,
+  FRAGMENT_STRING_CLOSE,
+  FRAGMENT_STRING_OPEN,
+  FRAGMENT_TEXT,
+  FRAGMENT_VERDICTS,
+  FRAGMENT_VERDICTS_OPEN,
+  FRAGMENTS,
+  MARGIN,
+  MAX_AGENTS,
+  OUTCOMES,
+  OUTPUT_ALLOWED,
+  OUTPUT_ANNOTATE,
+  OUTPUT_DENIED,
+  QUERY_AGENT_COUNT,
+  QUERY_AGENTS,
+  QUERY_ANY_HOST,
+  QUERY_EXPLAIN,
+  QUERY_FIELD_COUNT,
+  QUERY_FIELDS,
+  QUERY_FLAGS,
+  QUERY_FORMAT,
+  QUERY_FRAGMENTS,
+  QUERY_GOOGLE,
+  QUERY_LINE_OVERHEAD,
+  QUERY_MAX_LINE,
+  QUERY_OCTETS,
+  QUERY_OUTPUT,
+  QUERY_SEEN,
+  QUERY_STRICT,
+  QUERY_TABLE,
+  QUERY_UNKNOWN,
+  WORKER_TALLY,
+} from './layout.js';
+
+/** What a run's lines are: one URL each, one JSON object each, or JSON objects and strings. */
+export type RecordFormat = 'text' | 'ndjson' | 'json';
+/** What becomes of a record: it gets its verdict, or passes if all agents may, or if some agent may not, fetch its URL. */
+export type OutputMode = 'annotate' | 'allowed' | 'denied';
+
+/** All that is asked of every URL of a run. */
+export interface QuerySettings {
+  readonly google: boolean;
+  readonly agents: readonly Agent[];
+  readonly format: RecordFormat;
+  readonly output: OutputMode;
+  readonly unknown: Exclude<Verdict, 'invalid'>;
+  readonly explain: boolean;
+  readonly strict: boolean;
+  /** Octets; a longer line is an invalid record. */
+  readonly maxLineOctets: number;
+  /** Path of the member that holds the URL; one key for each level. */
+  readonly urlField: readonly string[];
+  /** Name of the member that is added; `undefined` for `verdict`, or `verdicts` with several agents. */
+  readonly verdictField: string | undefined;
+  /** Start of the robots record that counts whatever the URL's host, 0 to look hosts up. */
+  readonly anyHost: number;
+  /** Slots of the table, to mark those whose hosts are seen; 0 where that is not wanted. */
+  readonly seenSlots: number;
+}
+
+/** Where a query's block lies and how much room its runs need; see layout.ts. */
+export interface Query {
+  readonly address: number;
+  /** Octets of output that a line may need beyond its own. */
+  readonly lineOverhead: number;
+  /** Octets of each thread's worker block. */
+  readonly workerOctets: number;
+  readonly maxLineOctets: number;
+  readonly agents: number;
+}
+
+const FORMATS: Record<RecordFormat, number> = {
+  text: FORMAT_TEXT,
+  ndjson: FORMAT_NDJSON,
+  json: FORMAT_JSON,
+};
+const OUTPUTS: Record<OutputMode, number> = {
+  annotate: OUTPUT_ANNOTATE,
+  allowed: OUTPUT_ALLOWED,
+  denied: OUTPUT_DENIED,
+};
+
+/** A text as the inside of a JSON string, safe on a terminal. */
+function inString(text: string): string {
+  return JSON.stringify(text).slice(1, -1).replaceAll('\u007f', '\\u007f');
+}
+
+/** The members' words, in the order of the FRAGMENT_ constants. */
+function fragments(settings: QuerySettings): string[] {
+  const several = settings.agents.length > 1;
+  const text = settings.format === 'text';
+  const field = inString(settings.verdictField ?? (several ? 'verdicts' : 'verdict'));
+  const words = new Array<string>(FRAGMENTS).fill('');
+  VERDICTS.forEach((verdict, index) => {
+    words[FRAGMENT_VERDICTS + index] = verdict;
+    words[FRAGMENT_ANNOTATIONS + index] = text ? `${verdict}\t` : `"${field}":"${verdict}"`;
+  });
+  REASONS.forEach((reason, index) => {
+    words[FRAGMENT_REASONS + index] = reason;
+  });
+  words[FRAGMENT_VERDICTS_OPEN] = `"${field}":{`;
+  words[FRAGMENT_REASONS_OPEN] = '"reasons":{';
+  words[FRAGMENT_RULES_OPEN] = '"rules":{';
+  words[FRAGMENT_LINE] = '{"line":';
+  words[FRAGMENT_TEXT] = ',"text":"';
+  words[FRAGMENT_AGENT] = ',"agent":"';
+  words[FRAGMENT_SOURCE] = ',"source":"';
+  words[FRAGMENT_RULE] = '"rule":';
+  words[FRAGMENT_REASON] = '"reason":';
+  words[FRAGMENT_DISALLOW] = 'Disallow: ';
+  words[FRAGMENT_ALLOW] = 'Allow: ';
+  words[FRAGMENT_BAD_LINE] = ',"line":';
+  words[FRAGMENT_BAD_INPUT] = ',"input":"';
+  words[FRAGMENT_BAD_END] = '"}';
+  words[FRAGMENT_STRING_OPEN] = settings.urlField.map((key) => `{"${inString(key)}":`).join('');
+  words[FRAGMENT_STRING_CLOSE] = '}'.repeat(settings.urlField.length - 1);
+  return words;
+}
+
+/** Octets of output beyond the line itself, at most, reckoned generously. */
+function lineOverhead(settings: QuerySettings, words: readonly string[], names: number): number {
+  const agents = settings.agents.length;
+  const verdicts = 64 + 2 * (words[FRAGMENT_VERDICTS_OPEN] ?? '').length + names + 32 * agents;
+  // Each octet of a rule's text takes six at most when it is escaped.
+  const explanation = 256 + 6 * TEXT_LIMIT + SOURCE_LIMIT;
+  const explained = settings.explain ? 2 * names + agents * explanation : 0;
+  const strings =
+    (words[FRAGMENT_STRING_OPEN] ?? '').length + (words[FRAGMENT_STRING_CLOSE] ?? '').length;
+  return verdicts + explained + 3 * strings + 6 * BAD_INPUT_LIMIT + 4 * MARGIN;
+}
+
+/** Writes the blocks of a query one behind the other. */
+class BlockWriter {
+  readonly bytes: Uint8Array;
+  readonly view: DataView;
+  readonly #address: number;
+  #end = QUERY_OCTETS;
+
+  constructor(address: number, octets: number) {
+    this.#address = address;
+    this.bytes = new Uint8Array(octets);
+    this.view = new DataView(this.bytes.buffer);
+  }
+
+  /** Sets aside octets; returns their place in the block. */
+  take(octets: number): number {
+    const place = this.#end;
+    this.#end = (place + octets + 7) & ~7;
+    return place;
+  }
+
+  /** Writes octets somewhere, and their address and number at `pair`. */
+  octets(pair: number, octets: Uint8Array): void {
+    const place = this.take(octets.length);
+    this.bytes.set(octets, place);
+    this.pointer(pair, place);
+    this.view.setUint32(pair + 4, octets.length, true);
+  }
+
+  pointer(at: number, place: number): void {
+    this.view.setUint32(at, this.#address + place, true);
+  }
+
+  word(at: number, value: number): void {
+    this.view.setInt32(at, value, true);
+  }
+}
+
+/** Octets that a query's block may take: a bound for what `encodeQuery` writes. */
+export function queryOctets(settings: QuerySettings): number {
+  let octets = QUERY_OCTETS + 4 * MARGIN;
+  for (const word of fragments(settings)) octets += 16 + 3 * word.length;
+  for (const key of settings.urlField) octets += 32 + 3 * key.length;
+  for (const agent of settings.agents) {
+    octets += AGENT_OCTETS + 32 + 6 * agent.name.length;
+    for (const link of agent.chain) octets += CHAIN_OCTETS + 32 + 6 * link.length;
+  }
+  return octets;
+}
+
+/**
+ * The block of a query that is to lie at `address`, for a table at `table`.
+ *
+ * @param tokenNumber the number of a lower-case product token in the table, -1 if no robots.txt names it
+ * @throws RobotsFilterError `usage` for no agents or more than 256
+ */
+export function encodeQuery(
+  settings: QuerySettings,
+  address: number,
+  table: number,
+  tokenNumber: (token: string) => number,
+): { query: Query; bytes: Uint8Array } {
+  const { agents } = settings;
+  if (agents.length === 0 || agents.length > MAX_AGENTS) {
+    throw new RobotsFilterError(
+      'usage',
+      `1 to ${MAX_AGENTS} agents at a time, not ${agents.length}`,
+    );
+  }
+  const encoder = new TextEncoder();
+  const words = fragments(settings);
+  const block = new BlockWriter(address, queryOctets(settings));
+  let names = 0;
+  const agentsPlace = block.take(agents.length * AGENT_OCTETS);
+  agents.forEach((agent, index) => {
+    const at = agentsPlace + index * AGENT_OCTETS;
+    const name = encoder.encode(inString(agent.name));
+    names += name.length + 4;
+    block.octets(at + AGENT_NAME, name);
+    block.word(at + AGENT_CHAIN_COUNT, agent.chain.length);
+    const chainPlace = block.take(agent.chain.length * CHAIN_OCTETS);
+    block.pointer(at + AGENT_CHAIN, chainPlace);
+    agent.chain.forEach((link, order) => {
+      const linkAt = chainPlace + order * CHAIN_OCTETS;
+      // `*` is no token of the google profile's agents: it names nobody, and all fall back to it.
+      const number = settings.google && link === '*' ? -1 : tokenNumber(link.toLowerCase());
+      block.word(linkAt + CHAIN_TOKEN, number);
+      block.octets(linkAt + CHAIN_TEXT, encoder.encode(inString(link)));
+      names += 6 * link.length;
+    });
+  });
+  words.forEach((word, index) => {
+    block.octets(QUERY_FRAGMENTS + index * 8, encoder.encode(word));
+  });
+  const fieldsPlace = block.take(settings.urlField.length * 8);
+  settings.urlField.forEach((key, index) => {
+    block.octets(fieldsPlace + index * 8, encoder.encode(key));
+  });
+  const overhead = lineOverhead(settings, words, names);
+  const tallyEnd = WORKER_TALLY + agents.length * OUTCOMES * 8;
+  block.word(QUERY_TABLE, table);
+  block.word(
+    QUERY_FLAGS,
+    (settings.google ? QUERY_GOOGLE : 0) |
+      (settings.explain ? QUERY_EXPLAIN : 0) |
+      (settings.strict ? QUERY_STRICT : 0),
+  );
+  block.word(QUERY_FORMAT, FORMATS[settings.format]);
+  block.word(QUERY_OUTPUT, OUTPUTS[settings.output]);
+  block.word(QUERY_UNKNOWN, VERDICTS.indexOf(settings.unknown));
+  block.word(QUERY_MAX_LINE, settings.maxLineOctets);
+  block.word(QUERY_AGENT_COUNT, agents.length);
+  block.pointer(QUERY_AGENTS, agentsPlace);
+  block.word(QUERY_FIELD_COUNT, settings.urlField.length);
+  block.pointer(QUERY_FIELDS, fieldsPlace);
+  block.word(QUERY_LINE_OVERHEAD, overhead);
+  block.word(QUERY_SEEN, settings.seenSlots === 0 ? 0 : tallyEnd);
+  block.word(QUERY_ANY_HOST, settings.anyHost);
+  const query: Query = {
+    address,
+    lineOverhead: overhead,
+    workerOctets: (tallyEnd + Math.ceil(settings.seenSlots / 8) + 2 * MARGIN) & ~(MARGIN - 1),
+    maxLineOctets: settings.maxLineOctets,
+    agents: agents.length,
+  };
+  return { query, bytes: block.bytes };
+}

@@ -1,0 +1,11 @@
+/**
+ * The reading of the Robots Exclusion Protocol that verdicts follow.
+ *
+ * - `rfc9309`: RFC 9309 (September 2022), the default.
+ * - `google`: bit for bit what google/robotstxt does.
+ * - `draft-koster-rep-00`: the draft of July 2019; as `rfc9309` but that only the first `*` group counts.
+ */
+export type Profile = 'rfc9309' | 'google' | 'draft-koster-rep-00';
+
+/** All profiles; the index of each is its number in a table. */
+export const PROFILES: readonly Profile[] = ['rfc9309', 'google', 'draft-koster-rep-00'];

@@ -1,0 +1,18 @@
+/** The part of the platform's WebAssembly that is used here; @types/node leaves it to the DOM's types. */
+declare namespace WebAssembly {
+  class Module {
+    constructor(bytes: Uint8Array);
+  }
+
+  class Memory {
+    constructor(descriptor: { initial: number; maximum: number; shared: boolean });
+    readonly buffer: SharedArrayBuffer;
+    /** Grows by so many pages of 65,536 octets; returns how many there were. */
+    grow(pages: number): number;
+  }
+
+  class Instance {
+    constructor(module: Module, imports: Record<string, Record<string, unknown>>);
+    readonly exports: Record<string, unknown>;
+  }
+}

@@ -24,9 +24,9 @@ const MAX_PORT = 65535;
 
 /**
  * The host as the WHATWG URL Standard reads it ("host parsing"): percent-decoded, in lower-case A-labels, IPv4 and IPv6
- * addresses canonical, IPv6 in brackets; and without a trailing dot (one: of `example.com..` the other stays).
+ * addresses canonical, IPv6 in brackets; and without a trailing dot (one: of `example.com..` the other stays, and `.` is itself).
  *
- * `undefined` for what is no host there: empty or a dot alone, with an octet such as `/ ? # @ \ :` or white space, with
+ * `undefined` for what is no host there: empty, with an octet such as `/ ? # @ \ :` or white space, with
  * octets that are not UTF-8, with labels that are invalid punycode; and for a host longer than 255 octets in canonical form.
  * A host longer than 2,048 octets as given is refused unread, for the time that the algorithms of IDN take is not linear.
  */
@@ -37,7 +37,7 @@ export function canonicalHost(host: Uint8Array | string): string | undefined {
   if (typeof host === 'string' && Buffer.byteLength(host) > MAX_RAW_OCTETS) return undefined;
   if (!isHostText(text)) return undefined;
   const ascii = domainToASCII(text);
-  const canonical = ascii.endsWith('.') ? ascii.slice(0, -1) : ascii;
+  const canonical = ascii.endsWith('.') && ascii !== '.' ? ascii.slice(0, -1) : ascii;
   if (canonical.length === 0 || canonical.length > MAX_CANONICAL_OCTETS) return undefined;
   return canonical;
 }

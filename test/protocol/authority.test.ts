@@ -48,7 +48,7 @@ describe('canonicalHost, WHATWG URL host parsing', () => {
   });
 
   test.each([
-    ...['', '.', ' ', 'a b', ' a', 'a ', 'a\t', '\ta', 'a\nb', 'a\rb', 'a\0', 'a\x7f', '\x1fa'],
+    ...['', ' ', 'a b', ' a', 'a ', 'a\t', '\ta', 'a\nb', 'a\rb', 'a\0', 'a\x7f', '\x1fa'],
     ...[
       'a/b',
       'a\\b',
@@ -195,7 +195,7 @@ describe('canonicalHost, WHATWG URL host parsing', () => {
       fc.property(fc.array(piece, { minLength: 1, maxLength: 6, size: 'max' }), (pieces) => {
         const host = pieces.join('');
         const url = readUrl(`http://${host}/`)?.hostname ?? '';
-        const expected = url.endsWith('.') ? url.slice(0, -1) : url;
+        const expected = url.endsWith('.') && url !== '.' ? url.slice(0, -1) : url;
         expect(canonicalHost(host) ?? '').toBe(expected);
         if (expected === '') invalid++;
         else valid++;

@@ -43,7 +43,7 @@ function skipString(from: usize, end: usize): usize {
 }
 
 function isSpace(octet: i32): bool {
-  return octet === 0x20 || octet === 0x09 || octet === 0x0d || octet === 0x0a;
+  return octet <= 0x20 && (octet === 0x20 || octet === 0x09 || octet === 0x0d || octet === 0x0a);
 }
 
 function skipSpace(at: usize, end: usize): usize {
@@ -140,7 +140,7 @@ export function locateUrl(query: usize, at: usize, end: usize, scratch: usize): 
       at = skipContainer(at, end);
     } else {
       const value = at;
-      while (at < end && isScalar(load<u8>(at))) at++;
+      at = skipScalar(at, end);
       if (at === value) return REASON_NO_JSON;
     }
     // A member ends here, and with it perhaps objects that were entered.
@@ -163,18 +163,23 @@ export function locateUrl(query: usize, at: usize, end: usize, scratch: usize): 
   }
 }
 
-/** An octet of a number or of true, false, null; what ends them does not count. */
-function isScalar(octet: i32): bool {
-  return (
-    octet > 0x20 &&
-    octet !== 0x2c &&
-    octet !== 0x7d &&
-    octet !== 0x5d &&
-    octet !== 0x22 &&
-    octet !== 0x7b &&
-    octet !== 0x5b &&
-    octet !== 0x3a
-  );
+/** Address behind a number or literal: of the first octet that ends it. Reads 16 octets past `end`. */
+function skipScalar(at: usize, end: usize): usize {
+  // Octets up to space and `" , : [ ] { }` end it: those of which the entries of the two halves share a bit.
+  const low = i8x16(3, 1, 3, 1, 1, 1, 1, 1, 1, 1, 5, 9, 3, 9, 1, 1);
+  const high = i8x16(1, 1, 2, 4, 0, 8, 0, 8, 0, 0, 0, 0, 0, 0, 0, 0);
+  const half = i8x16.splat(15);
+  while (at < end) {
+    const octets = v128.load(at);
+    const ends = v128.and(
+      i8x16.swizzle(low, v128.and(octets, half)),
+      i8x16.swizzle(high, i8x16.shr_u(octets, 4)),
+    );
+    const found = i8x16.bitmask(i8x16.ne(ends, i8x16.splat(0)));
+    if (found !== 0) return min(at + ctz(found), end);
+    at += 16;
+  }
+  return end;
 }
 
 /** Leaves the string that is the whole line `at`–`end`. Returns LOCATED, or the reason why the line is no string. */

@@ -124,7 +124,7 @@ export function resolve(query: usize, line: usize, hostSpace: usize, scratch: us
     // The URL itself is what google/robotstxt matches: the copy is not to be overwritten.
     if (google) store<u32>(line, 0, LINE_OWNED);
     const octets: usize = load<u32>(line, LINE_URL_END) - load<u32>(line, LINE_URL);
-    if (!splitAny(line, hostSpace, scratch)) {
+    if (!splitAny(line, hostSpace, scratch, anyHost)) {
       fail(line, REASON_INVALID_URL);
       return scratch;
     }

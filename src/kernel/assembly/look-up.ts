@@ -1,13 +1,10 @@
 /** The middle phases of a line, each a step further into the table: slot, host record, robots record. */
 
 import {
-  ALLOW,
-  INVALID,
   QUERY_ANY_HOST,
   QUERY_FLAGS,
   QUERY_GOOGLE,
   QUERY_SEEN,
-  QUERY_TABLE,
   QUERY_UNKNOWN,
   REASON_UNKNOWN_HOST,
 } from '../layout';

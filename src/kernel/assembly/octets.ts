@@ -1,6 +1,11 @@
 /**
  * The canonical form of octets (RFC 9309 section 2.2.2, spec notes A and B): one function for path
  * patterns and for the paths of URLs. Patterns reach it through `canonical.ts`, literal by literal.
+ *
+ * An octet that stays percent-encoded is one unit, which nothing may split: `/%2` does not match `/%2F`, nor
+ * does `/*F`. So it is not written as `%XX` but as three octets of three classes that nothing else uses,
+ * `0x80 | high half`, `0xA0 | low half`, `0xC0`: comparisons octet by octet then agree with comparisons unit by
+ * unit wherever they begin, and the length is that of `%XX`. A path without percent-encoding is its own canonical form.
  */
 
 /** `A–Z a–z 0–9 - . _ ~`: RFC 3986 section 2.3. */
@@ -37,15 +42,11 @@ export function hexDigit(octet: i32): i32 {
   return <u32>letter < 6 ? letter + 10 : -1;
 }
 
-function upperHex(half: i32): i32 {
-  return half + (half < 10 ? 0x30 : 0x37);
-}
-
-/** Writes `%XX`; returns the address behind it. */
+/** Writes a unit for a percent-encoded octet; returns the address behind it. */
 function encode(octet: i32, to: usize): usize {
-  store<u8>(to, 0x25);
-  store<u8>(to, upperHex(octet >> 4), 1);
-  store<u8>(to, upperHex(octet & 15), 2);
+  store<u8>(to, 0x80 | (octet >> 4));
+  store<u8>(to, 0xa0 | (octet & 15), 1);
+  store<u8>(to, 0xc0, 2);
   return to + 3;
 }
 
@@ -56,17 +57,11 @@ function encode(octet: i32, to: usize): usize {
 export function canonicalise(from: usize, end: usize, to: usize, inQuery: bool): usize {
   while (from < end) {
     const octet: i32 = load<u8>(from);
-    if (octet === 0x25) {
-      const high = from + 2 < end ? hexDigit(load<u8>(from, 1)) : -1;
-      const low = from + 2 < end ? hexDigit(load<u8>(from, 2)) : -1;
-      if ((high | low) >= 0) {
-        const value = (high << 4) | low;
-        from += 3;
-        if (isUnreserved(value) || (inQuery && isFreeInQuery(value))) store<u8>(to++, value);
-        else to = encode(value, to);
-        continue;
-      }
-      store<u8>(to++, octet);
+    if (isEscape(from, end)) {
+      const value = (hexDigit(load<u8>(from, 1)) << 4) | hexDigit(load<u8>(from, 2));
+      if (isUnreserved(value) || (inQuery && isFreeInQuery(value))) store<u8>(to++, value);
+      else to = encode(value, to);
+      from += 2;
     } else if (mustEncode(octet)) {
       to = encode(octet, to);
     } else {
@@ -78,18 +73,35 @@ export function canonicalise(from: usize, end: usize, to: usize, inQuery: bool):
   return to;
 }
 
+function upperHex(half: i32): i32 {
+  return half + (half < 10 ? 0x30 : 0x37);
+}
+
+/** Writes `%XX`; returns the address behind it. */
+function writeEscape(octet: i32, to: usize): usize {
+  store<u8>(to, 0x25);
+  store<u8>(to, upperHex(octet >> 4), 1);
+  store<u8>(to, upperHex(octet & 15), 2);
+  return to + 3;
+}
+
+/** Whether `%XX` stands here. */
+function isEscape(at: usize, end: usize): bool {
+  return (
+    load<u8>(at) === 0x25 &&
+    at + 2 < end &&
+    (hexDigit(load<u8>(at, 1)) | hexDigit(load<u8>(at, 2))) >= 0
+  );
+}
+
 /** The form that google/robotstxt gives a pattern (and never a URL): hex upper-cased, octets from 0x80 encoded. */
 export function escapePattern(from: usize, end: usize, to: usize): usize {
   while (from < end) {
     const octet: i32 = load<u8>(from);
     if (octet >= 0x80) {
-      to = encode(octet, to);
-    } else if (
-      octet === 0x25 &&
-      from + 2 < end &&
-      (hexDigit(load<u8>(from, 1)) | hexDigit(load<u8>(from, 2))) >= 0
-    ) {
-      to = encode((hexDigit(load<u8>(from, 1)) << 4) | hexDigit(load<u8>(from, 2)), to);
+      to = writeEscape(octet, to);
+    } else if (isEscape(from, end)) {
+      to = writeEscape((hexDigit(load<u8>(from, 1)) << 4) | hexDigit(load<u8>(from, 2)), to);
       from += 2;
     } else {
       store<u8>(to++, octet);

@@ -6,7 +6,7 @@
 
 import { canonicalise, firstIrregular } from './octets';
 import { findOctet } from './search';
-import { dropWhiteSpace, holdsDropped } from './url';
+import { dropWhiteSpace, holdsDropped, isSlash } from './url';
 
 /** Start and end of the path last prepared; readable up to 64 octets past its end. */
 export let pathStart: usize = 0;
@@ -34,8 +34,8 @@ export function preparePath(from: usize, end: usize, scratch: usize, owned: bool
     owned = true;
   }
   const query = findOctet(0x3f, from, end);
-  // A path that is not empty never grows, so it may shrink where it lies.
-  const inPlace = owned && from < query;
+  // A path that begins with a slash never grows, so it may shrink where it lies.
+  const inPlace = owned && from < query && isSlash(load<u8>(from));
   const plain = inPlace ? from : scratch;
   const plainQuery = removeDotSegments(from, query, plain);
   memory.copy(plainQuery, query, end - query);
@@ -103,14 +103,14 @@ function dotsOf(from: usize, end: usize): i32 {
 
 /**
  * Writes the path `from`–`end` without dot segments, `\` as `/`, to `to`, which may be `from`; returns its end. The
- * result begins with a slash, and is longer than the path only where that is empty.
+ * result begins with a slash, and is longer than the path only where that does not.
  */
 function removeDotSegments(from: usize, end: usize, to: usize): usize {
   const start = to;
-  if (from < end) from++;
+  if (from < end && isSlash(load<u8>(from))) from++;
   while (true) {
     const segment = from;
-    while (from < end && load<u8>(from) !== 0x2f && load<u8>(from) !== 0x5c) from++;
+    while (from < end && !isSlash(load<u8>(from))) from++;
     const last = from >= end;
     const dots = dotsOf(segment, from);
     if (dots === 0) {

@@ -82,7 +82,7 @@ export function dropWhiteSpace(at: usize, end: usize, to: usize): usize {
   return to;
 }
 
-function isSlash(octet: i32): bool {
+export function isSlash(octet: i32): bool {
   return octet === 0x2f || octet === 0x5c;
 }
 
@@ -104,15 +104,30 @@ function schemeOf(at: usize, end: usize): i32 {
   return 0;
 }
 
+/** Whether a scheme of any kind begins at `at`: a letter, then letters, digits, `+`, `-` and `.`, then a colon. */
+function hasScheme(at: usize, end: usize): bool {
+  const start = at;
+  for (; at < end; at++) {
+    const octet: i32 = load<u8>(at);
+    if (<u32>((octet | 0x20) - 0x61) < 26) continue;
+    if (at === start) return false;
+    if (octet === 0x3a) return true;
+    if (<u32>(octet - 0x30) < 10 || octet === 0x2b || octet === 0x2d || octet === 0x2e) continue;
+    return false;
+  }
+  return false;
+}
+
 function defaultPort(scheme: i32): i32 {
   return scheme === SCHEME_HTTP ? 80 : scheme === SCHEME_HTTPS ? 443 : 21;
 }
 
 /**
  * As `splitUrl`, for any URL. `scratch` must have room for a copy of the URL, which is made if octets must be dropped and
- * the line does not own them; then `LINE_OWNED` says that the path may be overwritten.
+ * the line does not own them; then `LINE_OWNED` says that the path may be overwritten. With `anyHost` the authority is given, and
+ * what has no scheme is a reference relative to its root.
  */
-export function splitAny(line: usize, hostSpace: usize, scratch: usize): bool {
+export function splitAny(line: usize, hostSpace: usize, scratch: usize, anyHost: bool): bool {
   let at: usize = load<u32>(line, LINE_URL);
   let end: usize = load<u32>(line, LINE_URL_END);
   while (at < end && load<u8>(at) <= 0x20) at++;
@@ -123,9 +138,18 @@ export function splitAny(line: usize, hostSpace: usize, scratch: usize): bool {
     at = copy;
     store<u32>(line, 1, LINE_OWNED);
   }
-  const scheme = schemeOf(at, end);
-  if (scheme === 0) return false;
-  at = schemeEnd;
+  let scheme = schemeOf(at, end);
+  if (scheme !== 0) {
+    at = schemeEnd;
+  } else {
+    if (!anyHost || hasScheme(at, end)) return false;
+    scheme = SCHEME_HTTP;
+    if (end - at < 2 || !isSlash(load<u8>(at)) || !isSlash(load<u8>(at, 1))) {
+      store<u32>(line, at, LINE_PATH);
+      store<u32>(line, end, LINE_PATH_END);
+      return true;
+    }
+  }
   while (at < end && isSlash(load<u8>(at))) at++;
   // The authority ends at the first of / \ ? #; its user information at the last @ in it.
   let host = at;

@@ -1,0 +1,33 @@
+/** Product tokens of crawlers that gather text for language models, which many files shut out by name. */
+export const MODEL_CRAWLERS: readonly string[] = [
+  'GPTBot',
+  'CCBot',
+  'ChatGPT-User',
+  'Google-Extended',
+  'anthropic-ai',
+  'ClaudeBot',
+  'PerplexityBot',
+  'Bytespider',
+  'Applebot-Extended',
+  'Amazonbot',
+];
+
+/** Product tokens of search engines, archives and shops of links, which get groups of their own. */
+export const OTHER_CRAWLERS: readonly string[] = [
+  'Googlebot',
+  'Bingbot',
+  'MJ12bot',
+  'AhrefsBot',
+  'SemrushBot',
+  'Baiduspider',
+  'YandexBot',
+  'AdsBot-Google',
+  'Mediapartners-Google',
+  'Twitterbot',
+  'DotBot',
+  'PetalBot',
+  'Applebot',
+  'ia_archiver',
+  'Googlebot-Image',
+  'Slurp',
+];

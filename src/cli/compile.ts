@@ -1,0 +1,121 @@
+import { RobotsFilterError } from '../errors.js';
+import { type CompiledCache, compileCache } from '../pipeline/compile-cache.js';
+import { ReplacementFile } from '../pipeline/replacement-file.js';
+import { Table, tableMemory } from '../table.js';
+import { neededTokens, parseAgents } from './agents.js';
+import { CacheWarnings } from './cache-warnings.js';
+import { Diagnostics } from './diagnostics.js';
+import { Interruption } from './interruption.js';
+import { counted, grouped, lasted, sized } from './numbers.js';
+import type { CompileOptions, RobotsOptions } from './options.js';
+
+/**
+ * `robots-filter compile`: writes caches of robots.txt as a table.
+ *
+ * @returns the exit code
+ * @throws RobotsFilterError
+ */
+export async function compile(
+  misplaced: readonly string[],
+  options: CompileOptions,
+): Promise<number> {
+  const { robotsDir, output } = options;
+  const [word] = misplaced;
+  if (word !== undefined) {
+    throw new RobotsFilterError(
+      'usage',
+      `compile takes no files by themselves. Type: robots-filter compile --robots-dir ${word} -o ${output ?? 'FILE'}`,
+    );
+  }
+  if (robotsDir === undefined) {
+    throw new RobotsFilterError(
+      'usage',
+      `compile needs robots.txt files. Type: robots-filter compile --robots-dir DIR -o ${output ?? 'FILE'}`,
+    );
+  }
+  if (output === undefined) {
+    throw new RobotsFilterError(
+      'usage',
+      `compile needs a file to write. Type: robots-filter compile --robots-dir ${robotsDir.join(' --robots-dir ')} -o FILE`,
+    );
+  }
+  const start = performance.now();
+  const diagnostics = new Diagnostics(options.quiet ?? false);
+  const { profile = 'rfc9309', agent } = options;
+  const productTokens = agent === undefined ? undefined : neededTokens(parseAgents(agent, profile));
+  const file = await ReplacementFile.create(output);
+  const interruption = new Interruption(() => file.discardNow());
+  try {
+    const compiled = await compileCaches(robotsDir, options, productTokens, diagnostics, interruption);
+    // A table that this build could not open must not take the place of one that it can.
+    const { header } = tableMemory(Table.from(compiled.table, output));
+    interruption.signal.throwIfAborted();
+    await file.write(compiled.table);
+    interruption.signal.throwIfAborted();
+    await file.commit(true);
+    describeContentWarnings(compiled, diagnostics);
+    const { stats } = compiled;
+    diagnostics.note(
+      `${output}: ${counted(header.hosts, 'host')} from ${counted(stats.files, 'file')} (${sized(stats.octets)}), ` +
+        `${counted(header.rules, 'rule')}, ${grouped(header.length)} bytes, ` +
+        `${lasted((performance.now() - start) / 1000)}`,
+    );
+    return 0;
+  } catch (error) {
+    if (interruption.exitCode !== undefined) return interruption.exitCode;
+    throw error;
+  } finally {
+    await file.discard();
+    interruption.end();
+  }
+}
+
+/**
+ * Compiles caches and says on standard error what was left out of them.
+ *
+ * @throws RobotsFilterError `input` where nothing at all is left
+ */
+export async function compileCaches(
+  paths: readonly string[],
+  options: RobotsOptions,
+  productTokens: readonly string[] | undefined,
+  diagnostics: Diagnostics,
+  interruption: Interruption,
+): Promise<CompiledCache> {
+  const warnings = new CacheWarnings(diagnostics);
+  const compiled = await compileCache(paths, {
+    profile: options.profile ?? 'rfc9309',
+    maxRobotsOctets: options.maxRobotsBytes,
+    productTokens,
+    followLinks: options.followLinks,
+    onWarning: (warning) => warnings.add(warning),
+    signal: interruption.signal,
+  });
+  warnings.summarise();
+  const { stats } = compiled;
+  if (stats.files === 0) {
+    diagnostics.note(
+      `warning: no robots.txt in ${paths.join(', ')}: every host is unknown. Files are found that are named HOST, HOST.txt, HOST-robots.txt, HOST/robots.txt or SCHEME/HOST/robots.txt.`,
+    );
+  }
+  if (stats.replaced > 0 && paths.length === 1) {
+    diagnostics.note(
+      `warning: ${counted(stats.replaced, 'robots.txt', 'robots.txt')} gave way to a later one for the same authority`,
+    );
+  }
+  if (stats.unusable > 0) {
+    diagnostics.note(`warning: ${counted(stats.unusable, 'robots.txt', 'robots.txt')} for port 0, which no URL has; left out`);
+  }
+  return compiled;
+}
+
+/** Says how many lines were found fault with, by kind. */
+function describeContentWarnings(compiled: CompiledCache, diagnostics: Diagnostics): void {
+  const total = [...compiled.contentWarnings.values()].reduce((sum, count) => sum + count, 0);
+  if (total === 0) return;
+  const kinds = [...compiled.contentWarnings].sort(([, a], [, b]) => b - a);
+  diagnostics.note(
+    `${counted(total, 'warning')} about what ${counted(compiled.stats.bodies, 'distinct file')} say: ` +
+      `${kinds.map(([code, count]) => `${grouped(count)} ${code}`).join(', ')} (robots-filter check FILE AGENT URL lists them)`,
+  );
+}

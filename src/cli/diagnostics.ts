@@ -1,0 +1,48 @@
+import { isatty } from 'node:tty';
+import { writeError } from './standard-streams.js';
+import { printable } from './terminal.js';
+
+/** Clears the line that the cursor is in, and goes to its start. */
+const CLEAR_LINE = '\r\u001b[K';
+
+/**
+ * Standard error: all that the command line says beside its data. What comes from outside is made harmless here,
+ * for it may reach a terminal.
+ */
+export class Diagnostics {
+  /** Whether it is a terminal. */
+  readonly isTerminal = isatty(2);
+  readonly #quiet: boolean;
+  #status = '';
+
+  /** With `quiet` only errors, and what was asked for by name, are said. */
+  constructor(quiet: boolean) {
+    this.#quiet = quiet;
+  }
+
+  /** Why the command could not be carried out. */
+  error(message: string): void {
+    this.print(`robots-filter: ${message}`);
+  }
+
+  /** Something that the user may want to know; not said with `--quiet`. */
+  note(message: string): void {
+    if (!this.#quiet) this.print(`robots-filter: ${message}`);
+  }
+
+  /** Prints lines, above the status line if there is one. */
+  print(lines: string): void {
+    const text = lines.split('\n').map(printable).join('\n');
+    const clear = this.#status === '' ? '' : CLEAR_LINE;
+    writeError(`${clear}${text}\n${this.#status}`);
+  }
+
+  /** Puts a line in the place of the last such line, to be overwritten in turn; an empty one takes it away. For terminals. */
+  status(line: string): void {
+    const columns = process.stderr.columns ?? 80;
+    const text = printable(line).slice(0, columns - 1);
+    if (text === this.#status) return;
+    this.#status = text;
+    writeError(`${CLEAR_LINE}${text}`);
+  }
+}

@@ -1,0 +1,41 @@
+import { constants } from 'node:os';
+
+/** Signals that ask a program to end. */
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+
+/** What a shell says of a program that a signal ended. */
+const SIGNAL_EXIT = 128;
+
+/** Listens for signals: the first ends the run in an orderly way, the second at once. */
+export class Interruption {
+  readonly #controller = new AbortController();
+  readonly #onSignal = (name: (typeof SIGNALS)[number]): void => {
+    const code = SIGNAL_EXIT + constants.signals[name];
+    if (this.exitCode !== undefined) {
+      this.#onSecond();
+      process.exit(code);
+    }
+    this.exitCode = code;
+    this.#controller.abort();
+  };
+  readonly #onSecond: () => void;
+
+  /** Set once a signal has come: 130 for SIGINT. */
+  exitCode: number | undefined;
+
+  /** @param onSecond what cannot wait when a second signal comes */
+  constructor(onSecond: () => void = () => {}) {
+    this.#onSecond = onSecond;
+    for (const signal of SIGNALS) process.on(signal, this.#onSignal);
+  }
+
+  /** Aborted by the first signal. */
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  /** Leaves signals to the system again. */
+  end(): void {
+    for (const signal of SIGNALS) process.off(signal, this.#onSignal);
+  }
+}

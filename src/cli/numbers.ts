@@ -1,0 +1,41 @@
+/** A whole number with its thousands parted: `2,180,064`. */
+export function grouped(value: number): string {
+  const digits = Math.round(value).toString();
+  let text = digits.slice(-3);
+  for (let end = digits.length - 3; end > 0; end -= 3) {
+    text = `${digits.slice(Math.max(0, end - 3), end)},${text}`;
+  }
+  return text;
+}
+
+/** `one file`-style counting: `1 file`, `2,000 files`. */
+export function counted(value: number, noun: string, plural = `${noun}s`): string {
+  return `${grouped(value)} ${value === 1 ? noun : plural}`;
+}
+
+const UNITS = ['bytes', 'kB', 'MB', 'GB', 'TB'];
+
+/** Octets in powers of 1000, to three figures: `45.3 MB`. */
+export function sized(octets: number): string {
+  let value = octets;
+  let unit = 0;
+  while (value >= 999.5 && unit < UNITS.length - 1) {
+    value /= 1000;
+    unit++;
+  }
+  const decimals = unit === 0 || value >= 99.95 ? 0 : value >= 9.995 ? 1 : 2;
+  return `${value.toFixed(decimals)} ${UNITS[unit]}`;
+}
+
+/** A part of a whole in per cent; of nothing it is 0. */
+export function share(part: number, whole: number): string {
+  return `${(whole === 0 ? 0 : (100 * part) / whole).toFixed(1)} %`;
+}
+
+/** `0.35 s`, `12.1 s`, `3 min 05 s`. */
+export function lasted(seconds: number): string {
+  if (seconds < 9.995) return `${seconds.toFixed(2)} s`;
+  if (seconds < 119.95) return `${seconds.toFixed(1)} s`;
+  const whole = Math.round(seconds);
+  return `${grouped(Math.floor(whole / 60))} min ${String(whole % 60).padStart(2, '0')} s`;
+}

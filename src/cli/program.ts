@@ -1,0 +1,199 @@
+import { readFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
+import { Command, CommanderError, Option } from 'commander';
+import { RobotsFilterError } from '../errors.js';
+import { Diagnostics } from './diagnostics.js';
+import * as examples from './examples.js';
+import {
+  agentOption,
+  type CheckOptions,
+  type CompileOptions,
+  completeStats,
+  type FilterOptions,
+  followLinksOption,
+  inputOption,
+  maxLineBytesOption,
+  maxRobotsBytesOption,
+  outputOption,
+  profileOption,
+  quietOption,
+  robotsDirOption,
+  statsOption,
+  tableOption,
+  threadsOption,
+  unknownOption,
+  urlFieldOption,
+  verdictFieldOption,
+} from './options.js';
+import { writeError, writeOutput } from './standard-streams.js';
+import { printable } from './terminal.js';
+
+const SUCCESS = 0;
+/** What could not be carried out, as with grep and diff: 1 is left for `check`, where a URL is denied. */
+const FAILURE = 2;
+
+export const COMMANDS: readonly string[] = ['compile', 'check', 'inspect', 'help'];
+
+function version(): string {
+  const file = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
+  const { version } = JSON.parse(file) as { version: string };
+  return version;
+}
+
+/** Keeps the exit code of the command that was run. */
+interface Outcome {
+  code: number;
+}
+
+/** What all commands have in common. */
+function configure(command: Command): Command {
+  return command
+    .exitOverride()
+    .showHelpAfterError(`(robots-filter ${command.name() === 'robots-filter' ? '' : `${command.name()} `}--help tells what there is)`)
+    .configureOutput({
+      writeOut: writeOutput,
+      writeErr: writeError,
+      outputError(text, write) {
+        const message = text.startsWith('error: ') ? text.slice('error: '.length) : text;
+        write(`robots-filter: ${message.split('\n').map(printable).join('\n')}`);
+      },
+    });
+}
+
+function filterCommand(program: Command, outcome: Outcome): void {
+  program
+    .argument('[files...]', 'URLs or records to filter; - or no file is standard input')
+    .optionsGroup('What robots.txt says:')
+    .addOption(robotsDirOption())
+    .addOption(tableOption())
+    .addOption(profileOption())
+    .addOption(maxRobotsBytesOption())
+    .addOption(followLinksOption())
+    .optionsGroup('Who asks:')
+    .addOption(
+      agentOption(
+        "product tokens, default *; 'A>B' is a fallback chain, the first that has a group decides",
+      ),
+    )
+    .optionsGroup('What comes in:')
+    .addOption(inputOption())
+    .addOption(urlFieldOption())
+    .addOption(maxLineBytesOption())
+    .option('--strict', 'stop at the first bad record, exit 2')
+    .optionsGroup('What comes out:')
+    .addOption(
+      new Option('--allowed', 'only the records that every agent may fetch, as they came').conflicts(
+        'denied',
+      ),
+    )
+    .option('--denied', 'only the records that some agent may not fetch, as they came')
+    .addOption(verdictFieldOption())
+    .addOption(unknownOption())
+    .option('--explain', 'add the reason, and the rule, its line and its file')
+    .addOption(outputOption('file to write, complete or not at all (default: standard output)'))
+    .optionsGroup('How it runs:')
+    .addOption(threadsOption())
+    .addOption(statsOption())
+    .option('--progress', 'show progress, on a terminal or not')
+    .option('--no-progress', 'show none')
+    .addOption(quietOption())
+    .addHelpText('after', examples.filter)
+    .action(async (files: string[], options: FilterOptions) => {
+      const { filter } = await import('./filter.js');
+      outcome.code = await filter(files, options, availableParallelism());
+    });
+}
+
+function compileCommand(command: Command, outcome: Outcome): void {
+  command
+    .description('Write the robots.txt files of many hosts as a table, which opens at once.')
+    .usage('--robots-dir <dir> -o <file> [options]')
+    .allowExcessArguments()
+    .addOption(robotsDirOption())
+    .addOption(outputOption('the table to write, complete or not at all'))
+    .addOption(agentOption('keep only the groups that these product tokens need, and those of *'))
+    .addOption(profileOption())
+    .addOption(maxRobotsBytesOption())
+    .addOption(followLinksOption())
+    .addOption(quietOption())
+    .addHelpText('after', examples.compile)
+    .action(async (options: CompileOptions) => {
+      const { compile } = await import('./compile.js');
+      outcome.code = await compile(command.args, options);
+    });
+}
+
+function checkCommand(command: Command, outcome: Outcome): void {
+  command
+    .description('Say for single URLs what one robots.txt says of them, and why.')
+    .argument('<robots-file>', 'the robots.txt; - is standard input')
+    .argument('<agent>', "a product token, *, or a fallback chain 'A>B'")
+    .argument('<url...>', 'the URLs; their hosts do not matter')
+    .addOption(profileOption())
+    .addOption(maxRobotsBytesOption())
+    .addOption(quietOption())
+    .addHelpText('after', examples.check)
+    .action(async (file: string, agent: string, urls: string[], options: CheckOptions) => {
+      const { check } = await import('./check.js');
+      outcome.code = await check(file, agent, urls, options);
+    });
+}
+
+function inspectCommand(command: Command, outcome: Outcome): void {
+  command
+    .description('Say what a table holds: hosts, rules, bytes; for a host its groups and rules.')
+    .argument('<table>', 'a table that "robots-filter compile" wrote')
+    .argument('[host]', 'a host, HOST:PORT or a URL of it')
+    .addHelpText('after', examples.inspect)
+    .action(async (table: string, host: string | undefined) => {
+      const { inspect } = await import('./inspect.js');
+      outcome.code = await inspect(table, host);
+    });
+}
+
+function program(outcome: Outcome): Command {
+  const root = new Command('robots-filter')
+    .description(
+      'Says for each URL of a list whether a crawler may fetch it under the Robots Exclusion Protocol (RFC 9309).',
+    )
+    .version(version(), '-V, --version', 'print the version')
+    .helpOption('-h, --help', 'print this help')
+    .enablePositionalOptions();
+  configure(root);
+  filterCommand(root, outcome);
+  compileCommand(configure(root.command('compile')), outcome);
+  checkCommand(configure(root.command('check')), outcome);
+  inspectCommand(configure(root.command('inspect')), outcome);
+  // An option that stands before a command is the filter's, and would be passed over.
+  root.hook('preSubcommand', (_root, command) => {
+    for (const { long, attributeName } of root.options.map((option) => ({
+      long: option.long,
+      attributeName: option.attributeName(),
+    }))) {
+      if (root.getOptionValueSource(attributeName) !== 'cli') continue;
+      command.error(
+        `error: ${long} stands before the command; options come behind it: robots-filter ${command.name()} … ${long} …`,
+      );
+    }
+  });
+  return root;
+}
+
+/** Runs the command line; returns its exit code. */
+export async function run(argv: readonly string[]): Promise<number> {
+  const outcome: Outcome = { code: SUCCESS };
+  try {
+    await program(outcome).parseAsync(completeStats(argv), { from: 'user' });
+    return outcome.code;
+  } catch (error) {
+    if (error instanceof CommanderError) return error.exitCode === 0 ? SUCCESS : FAILURE;
+    const diagnostics = new Diagnostics(true);
+    if (error instanceof RobotsFilterError) {
+      diagnostics.error(error.message);
+    } else {
+      const trace = error instanceof Error ? (error.stack ?? error.message) : String(error);
+      diagnostics.error(`an error of the program itself; please report it.\n${trace}`);
+    }
+    return FAILURE;
+  }
+}

@@ -1,0 +1,168 @@
+import { BLOCK_MASK_OCTETS, MAX_BLOCK_RULES } from './format.js';
+import { ANY, shareOf } from './window.js';
+
+/** As many as a mask's entry has bits. */
+const BUCKETS = 8;
+
+/** The octets of a window, and for each the sets of its low and of its high half: bit n stands for the value n. */
+const WINDOW_OCTETS = 3;
+const SETS = 2 * WINDOW_OCTETS;
+const FULL_SET = 0xffff;
+
+/** The share of octets whose low, or high, half is in a set: the sum of an entry for each octet of the set. */
+const LOW_SHARES = [new Float64Array(256), new Float64Array(256)] as const;
+const HIGH_SHARES = [new Float64Array(256), new Float64Array(256)] as const;
+
+for (let octet = 0; octet < 256; octet++) {
+  addShare(LOW_SHARES, octet & 15, shareOf(octet));
+  addShare(HIGH_SHARES, octet >> 4, shareOf(octet));
+}
+
+function addShare(
+  shares: readonly [Float64Array, Float64Array],
+  half: number,
+  share: number,
+): void {
+  const table = half < 8 ? shares[0] : shares[1];
+  for (let set = 0; set < 256; set++) {
+    if ((set >> (half & 7)) & 1) table[set] = (table[set] as number) + share;
+  }
+}
+
+function shareOfSet(shares: readonly [Float64Array, Float64Array], set: number): number {
+  return (shares[0][set & 255] as number) + (shares[1][set >> 8] as number);
+}
+
+/**
+ * Deals the rules of a block into at most BUCKETS buckets, so that those whose windows are alike share one.
+ *
+ * Starts with a bucket for each rule and joins two as long as there are too many, each time those two whose union
+ * adds least to the rules that will be tried in vain: for a bucket, its rules times the share of windows that its masks
+ * let pass. A block is small, so the pairs are simply all weighed.
+ */
+export class Buckets {
+  /** For each rule its bucket. */
+  readonly bucketOf = new Uint8Array(MAX_BLOCK_RULES);
+  readonly #sets = new Uint16Array(MAX_BLOCK_RULES * SETS);
+  readonly #rules = new Uint8Array(MAX_BLOCK_RULES);
+  /** What a bucket costs, and what it would cost to join two, the one with the lower number first. */
+  readonly #cost = new Float64Array(MAX_BLOCK_RULES);
+  readonly #joined = new Float64Array(MAX_BLOCK_RULES * MAX_BLOCK_RULES);
+  #count = 0;
+  #buckets = 0;
+
+  clear(): void {
+    this.#count = 0;
+    this.#sets.fill(0);
+  }
+
+  /** Adds the next rule. */
+  addRule(): void {
+    this.#count++;
+  }
+
+  /** Gives the rule added last a window; `at` is where its octets start. */
+  addWindow(octets: Uint16Array, at: number): void {
+    const base = (this.#count - 1) * SETS;
+    for (let place = 0; place < WINDOW_OCTETS; place++) {
+      const octet = octets[at + place] as number;
+      const low = octet === ANY ? FULL_SET : 1 << (octet & 15);
+      const high = octet === ANY ? FULL_SET : 1 << (octet >> 4);
+      const set = base + 2 * place;
+      this.#sets[set] = (this.#sets[set] as number) | low;
+      this.#sets[set + 1] = (this.#sets[set + 1] as number) | high;
+    }
+  }
+
+  /** Fills `bucketOf`. */
+  deal(): void {
+    const count = this.#count;
+    for (let rule = 0; rule < count; rule++) {
+      this.bucketOf[rule] = rule;
+      this.#rules[rule] = 1;
+      this.#cost[rule] = this.#costOf(rule, rule);
+    }
+    this.#buckets = count;
+    if (count <= BUCKETS) return;
+    for (let a = 0; a < count; a++) {
+      for (let b = a + 1; b < count; b++) this.#weigh(a, b);
+    }
+    for (let left = count; left > BUCKETS; left--) this.#joinCheapest();
+    this.#renumber();
+  }
+
+  /** Writes the masks of the format to `out` at `at`. */
+  writeMasks(out: Uint8Array, at: number): void {
+    out.fill(0, at, at + BLOCK_MASK_OCTETS);
+    for (let bucket = 0; bucket < this.#buckets; bucket++) {
+      for (let set = 0; set < SETS; set++) {
+        const values = this.#sets[bucket * SETS + set] as number;
+        for (let value = 0; value < 16; value++) {
+          const entry = at + set * 16 + value;
+          if ((values >> value) & 1) out[entry] = (out[entry] as number) | (1 << bucket);
+        }
+      }
+    }
+  }
+
+  #costOf(a: number, b: number): number {
+    let share = 1;
+    for (let place = 0; place < WINDOW_OCTETS; place++) {
+      const low = a * SETS + 2 * place;
+      const other = b * SETS + 2 * place;
+      share *= shareOfSet(LOW_SHARES, (this.#sets[low] as number) | (this.#sets[other] as number));
+      share *= shareOfSet(
+        HIGH_SHARES,
+        (this.#sets[low + 1] as number) | (this.#sets[other + 1] as number),
+      );
+    }
+    const rules = this.#rules[a] as number;
+    return share * (a === b ? rules : rules + (this.#rules[b] as number));
+  }
+
+  #weigh(a: number, b: number): void {
+    const added = this.#costOf(a, b) - (this.#cost[a] as number) - (this.#cost[b] as number);
+    this.#joined[Math.min(a, b) * MAX_BLOCK_RULES + Math.max(a, b)] = added;
+  }
+
+  #joinCheapest(): void {
+    let least = Number.POSITIVE_INFINITY;
+    let into = 0;
+    let from = 0;
+    for (let a = 0; a < this.#count; a++) {
+      if (this.#rules[a] === 0) continue;
+      for (let b = a + 1; b < this.#count; b++) {
+        const added = this.#joined[a * MAX_BLOCK_RULES + b] as number;
+        if (added >= least || this.#rules[b] === 0) continue;
+        least = added;
+        into = a;
+        from = b;
+      }
+    }
+    for (let set = 0; set < SETS; set++) {
+      const at = into * SETS + set;
+      this.#sets[at] = (this.#sets[at] as number) | (this.#sets[from * SETS + set] as number);
+    }
+    this.#rules[into] = (this.#rules[into] as number) + (this.#rules[from] as number);
+    this.#rules[from] = 0;
+    this.#cost[into] = this.#costOf(into, into);
+    for (let rule = 0; rule < this.#count; rule++) {
+      if (this.bucketOf[rule] === from) this.bucketOf[rule] = into;
+      if (rule !== into && this.#rules[rule] !== 0) this.#weigh(into, rule);
+    }
+  }
+
+  /** Moves the buckets that are left to the first numbers. */
+  #renumber(): void {
+    let next = 0;
+    for (let bucket = 0; bucket < this.#count; bucket++) {
+      if (this.#rules[bucket] === 0) continue;
+      this.#sets.copyWithin(next * SETS, bucket * SETS, (bucket + 1) * SETS);
+      for (let rule = 0; rule < this.#count; rule++) {
+        if (this.bucketOf[rule] === bucket) this.bucketOf[rule] = next;
+      }
+      next++;
+    }
+    this.#buckets = next;
+  }
+}

@@ -1,0 +1,174 @@
+import { groupsByProductToken } from '../protocol/groups.js';
+import type { Profile } from '../protocol/profile.js';
+import type { Group, RobotsFile } from '../protocol/robots-file.js';
+import { AutomatonWriter } from './automaton.js';
+import { ACCESS_SUCCESSFUL } from './format.js';
+import { OctetStore } from './octet-store.js';
+import { OrderedRules } from './ordered-rules.js';
+import { MAX_NARROW_REF, type RefWidth, writeRef } from './ref.js';
+
+const ANY_TOKEN = '*';
+
+/** In a record, the words before the product tokens, and those of a group in a list: automaton plus one or 0, list of lines. */
+const RECORD_WORDS = 2;
+const GROUP_WORDS = 2;
+
+/**
+ * Distinct robots.txt files, their automata and lists of lines, all known by numbers that no table sees: they
+ * count in the order of arrival, and a table has an order of its own.
+ */
+export class CompiledRobots {
+  /** Automata and lists of lines as the format has them. */
+  readonly automata = new OctetStore();
+  readonly lines = new OctetStore();
+  /**
+   * What each distinct file says, in words of 32 bits: access result, number n of product tokens, n numbers of tokens (rising), n
+   * lists of groups, as the word of the record at which each starts: number of groups, and GROUP_WORDS for each of them.
+   */
+  readonly records = new OctetStore();
+  /** Product tokens in lower case, by their numbers. */
+  readonly tokens: string[] = [];
+
+  readonly #profile: Profile;
+  readonly #kept: ReadonlySet<string> | undefined;
+  readonly #numbers = new Map<string, number>();
+  readonly #rules = new OrderedRules();
+  readonly #writer = new AutomatonWriter();
+  #list = new Uint8Array(256);
+
+  /** `kept` are the product tokens, besides `*`, whose groups count; all where it is `undefined`. */
+  constructor(profile: Profile, kept: ReadonlySet<string> | undefined) {
+    this.#profile = profile;
+    this.#kept = kept;
+  }
+
+  /** The number of a record without groups. */
+  addAccessResult(access: number): number {
+    return this.#addRecord([access, 0]);
+  }
+
+  /** Compiles the groups of a file; returns the number of its record. */
+  add(file: RobotsFile): number {
+    const groupsByToken: [number, readonly Group[]][] = [];
+    for (const [token, groups] of groupsByProductToken(file.groups, this.#profile)) {
+      if (this.#kept === undefined || token === ANY_TOKEN || this.#kept.has(token)) {
+        groupsByToken.push([this.#numberOf(token), groups]);
+      }
+    }
+    groupsByToken.sort(([a], [b]) => a - b);
+
+    const count = groupsByToken.length;
+    const record: number[] = [ACCESS_SUCCESSFUL, count];
+    for (const [token] of groupsByToken) record.push(token);
+    for (let index = 0; index < count; index++) record.push(0);
+    const compiled = new Map<Group, readonly [number, number]>();
+    const lists = new Map<string, number>();
+    for (let index = 0; index < count; index++) {
+      const groups = (groupsByToken[index] as [number, readonly Group[]])[1];
+      const list: number[] = [];
+      for (const group of groups) {
+        let pair = compiled.get(group);
+        if (pair === undefined) {
+          pair = this.#compile(group);
+          compiled.set(group, pair);
+        }
+        list.push(...pair);
+      }
+      // Tokens of the same groups, the rule in files that name hundreds of crawlers, share a list.
+      const key = list.join();
+      let start = lists.get(key);
+      if (start === undefined) {
+        start = record.length;
+        lists.set(key, start);
+        record.push(groups.length);
+        for (const word of list) record.push(word);
+      }
+      record[RECORD_WORDS + count + index] = start;
+    }
+    return this.#addRecord(record);
+  }
+
+  #addRecord(words: readonly number[]): number {
+    return this.records.add(new Uint8Array(Uint32Array.from(words).buffer));
+  }
+
+  #numberOf(token: string): number {
+    const known = this.#numbers.get(token);
+    if (known !== undefined) return known;
+    const number = this.tokens.push(token) - 1;
+    this.#numbers.set(token, number);
+    return number;
+  }
+
+  /** The automaton of a group, plus one, and its list of lines; twice 0 where no rule can match. */
+  #compile(group: Group): readonly [number, number] {
+    const rules = this.#rules;
+    rules.load(group.rules, this.#profile);
+    if (rules.count === 0) return [0, 0];
+    const automaton = this.automata.add(this.#writer.write(rules));
+    return [automaton + 1, this.lines.add(this.#writeLines(rules))];
+  }
+
+  #writeLines(rules: OrderedRules): Uint8Array {
+    const { count, byOrder } = rules;
+    let greatest = 0;
+    for (let place = 0; place < count; place++) {
+      greatest = Math.max(greatest, rules.rule(byOrder[place] as number).line);
+    }
+    const width: RefWidth = greatest > MAX_NARROW_REF ? 4 : 2;
+    const octets = (4 + count * width + 3) & ~3;
+    if (octets > this.#list.length) this.#list = new Uint8Array(2 * octets);
+    const list = this.#list;
+    let at = writeRef(list, 0, width, 4);
+    for (let place = 0; place < count; place++) {
+      at = writeRef(list, at, rules.rule(byOrder[place] as number).line, width);
+    }
+    list.fill(0, at, octets);
+    return list.subarray(0, octets);
+  }
+}
+
+/** A record of CompiledRobots, read. */
+export class RobotsRecord {
+  readonly #words: Uint32Array;
+
+  /** `octets` as `records` holds them: at a multiple of 4. */
+  constructor(octets: Uint8Array) {
+    this.#words = new Uint32Array(octets.buffer, octets.byteOffset, octets.length >> 2);
+  }
+
+  get access(): number {
+    return this.#words[0] as number;
+  }
+
+  get tokenCount(): number {
+    return this.#words[1] as number;
+  }
+
+  token(index: number): number {
+    return this.#words[RECORD_WORDS + index] as number;
+  }
+
+  /** What names the list of a token: the same for tokens that share it. */
+  list(index: number): number {
+    return this.#words[RECORD_WORDS + this.tokenCount + index] as number;
+  }
+
+  groupCount(list: number): number {
+    return this.#words[list] as number;
+  }
+
+  /** Automaton of a group of a list, plus one, or 0. */
+  automaton(list: number, group: number): number {
+    return this.#words[list + 1 + GROUP_WORDS * group] as number;
+  }
+
+  lines(list: number, group: number): number {
+    return this.#words[list + 2 + GROUP_WORDS * group] as number;
+  }
+
+  /** Octets of the record in a table, which has the same words. */
+  get octets(): number {
+    return 4 * this.#words.length;
+  }
+}

@@ -1,0 +1,93 @@
+import { Buffer } from 'node:buffer';
+import { SOURCE_LIMIT, TEXT_LIMIT } from './format.js';
+
+/** A text to be shown may grow to this many octets for each that it had: `\u0000` for a control character. */
+export const ESCAPE_GROWTH = 6;
+
+const ELLIPSIS = Uint8Array.of(0xe2, 0x80, 0xa6);
+
+/** The octets that may stand as they are: printable ASCII but `"` and `\`. */
+const UNESCAPED = new Uint8Array(256).fill(1, 0x20, 0x7f);
+UNESCAPED[0x22] = 0;
+UNESCAPED[0x5c] = 0;
+
+/** Without `ignoreBOM` a byte order mark at the start would vanish. */
+const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
+
+/**
+ * Writes a rule's octets to `out` at `at`, escaped as in a JSON string, and returns the offset behind them. What is no UTF-8
+ * becomes U+FFFD; of more than TEXT_LIMIT octets the first are taken and U+2026. `out` must have room for
+ * ESCAPE_GROWTH times the smaller of their number and TEXT_LIMIT.
+ */
+export function writeDisplayText(octets: Uint8Array, out: Uint8Array, at: number): number {
+  const isCut = octets.length > TEXT_LIMIT;
+  const length = isCut ? characterStart(octets, TEXT_LIMIT - ELLIPSIS.length) : octets.length;
+  let end = at;
+  for (let index = 0; index < length; index++) {
+    const octet = octets[index] as number;
+    if (UNESCAPED[octet] === 0) {
+      end = at + writeEscaped(decoder.decode(octets.subarray(0, length)), out, at);
+      break;
+    }
+    out[end++] = octet;
+  }
+  if (!isCut) return end;
+  out.set(ELLIPSIS, end);
+  return end + ELLIPSIS.length;
+}
+
+/** The greatest offset up to `at` at which a character of UTF-8 may start. */
+function characterStart(octets: Uint8Array, at: number): number {
+  let start = at;
+  while (start > at - 3 && ((octets[start] as number) & 0xc0) === 0x80) start--;
+  return start;
+}
+
+function writeEscaped(text: string, out: Uint8Array, at: number): number {
+  return Buffer.from(out.buffer, out.byteOffset, out.byteLength).write(escapeText(text), at);
+}
+
+/** The name of a file, escaped as in a JSON string: of more than SOURCE_LIMIT octets U+2026 and the last. */
+export function displaySource(source: string): Uint8Array {
+  // So many characters cannot come to fewer octets, so no more of them need be looked at.
+  const escaped = escapeText(source.slice(-SOURCE_LIMIT));
+  const octets = Buffer.from(escaped);
+  if (source.length <= SOURCE_LIMIT && octets.length <= SOURCE_LIMIT) return octets;
+  let text = source.slice(-SOURCE_LIMIT);
+  for (;;) {
+    const cut = Buffer.from(`\u2026${escapeText(text)}`);
+    if (cut.length <= SOURCE_LIMIT) return cut;
+    text = text.slice(Math.ceil((cut.length - SOURCE_LIMIT) / ESCAPE_GROWTH));
+  }
+}
+
+/** Escapes what a JSON string may not hold, and what could rule a terminal or turn the direction of what it shows. */
+export function escapeText(text: string): string {
+  let escaped = '';
+  let from = 0;
+  for (let at = 0; at < text.length; at++) {
+    const unit = text.charCodeAt(at);
+    if (!isEscaped(unit)) continue;
+    const sequence =
+      unit === 0x22 || unit === 0x5c
+        ? `\\${text.charAt(at)}`
+        : `\\u${unit.toString(16).padStart(4, '0')}`;
+    escaped += text.slice(from, at) + sequence;
+    from = at + 1;
+  }
+  return escaped + text.slice(from);
+}
+
+/** `"`, `\`, the control characters C0, DEL and C1, and those of the bidirectional algorithm. */
+function isEscaped(unit: number): boolean {
+  return (
+    unit < 0x20 ||
+    unit === 0x22 ||
+    unit === 0x5c ||
+    (unit >= 0x7f && unit < 0xa0) ||
+    unit === 0x061c ||
+    (unit >= 0x200e && unit <= 0x200f) ||
+    (unit >= 0x2028 && unit <= 0x202e) ||
+    (unit >= 0x2066 && unit <= 0x2069)
+  );
+}

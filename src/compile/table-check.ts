@@ -1,0 +1,212 @@
+import { RobotsFilterError } from '../errors.js';
+import { PROFILES, type Profile } from '../protocol/profile.js';
+import { checksum } from './checksum.js';
+import {
+  FLAG_REDUCED,
+  HEADER_AUTHORITIES,
+  HEADER_AUTOMATA,
+  HEADER_CHECKSUM,
+  HEADER_COMPILED_OCTETS,
+  HEADER_FLAGS,
+  HEADER_HOSTS,
+  HEADER_LENGTH,
+  HEADER_LONGEST_PROBE,
+  HEADER_OCTETS,
+  HEADER_PROFILE,
+  HEADER_ROBOTS,
+  HEADER_RULES,
+  HEADER_SECTIONS,
+  HEADER_SEED,
+  HEADER_SLOTS,
+  HEADER_TOKENS,
+  HEADER_VERSION,
+  MAGIC_HIGH,
+  MAGIC_LOW,
+  SECTION_END,
+  SECTION_HOSTS,
+  SECTION_SLOTS,
+  SECTION_TOKENS,
+  SLOT_OCTETS,
+  TAIL_OCTETS,
+  VERSION,
+} from './format.js';
+
+/** The sections in their order. */
+export const SECTION_NAMES = [
+  'tokens',
+  'slots',
+  'hosts',
+  'robots',
+  'automata',
+  'lines',
+  'sources',
+] as const;
+
+export type SectionName = (typeof SECTION_NAMES)[number];
+
+/** The header of a table that was found whole. */
+export interface TableHeader {
+  readonly version: number;
+  readonly profile: Profile;
+  /** Octets of the whole table. */
+  readonly length: number;
+  /** Whether it knows only the product tokens that it names. */
+  readonly reduced: boolean;
+  /** Seed of the host hash. */
+  readonly seed: number;
+  readonly hosts: number;
+  readonly authorities: number;
+  /** Distinct robots.txt files, by what they say. */
+  readonly robots: number;
+  readonly automata: number;
+  /** Rules of all automata. */
+  readonly rules: number;
+  /** Product tokens, `*` and the empty one included. */
+  readonly tokens: number;
+  readonly slots: number;
+  readonly longestProbe: number;
+  /** Octets of robots.txt that were compiled, modulo 2^32. */
+  readonly compiledOctets: number;
+  /** For each section where it starts and ends; the padding behind it counts as its own. */
+  readonly sections: Readonly<
+    Record<SectionName, { readonly start: number; readonly end: number }>
+  >;
+}
+
+const MIN_OCTETS = HEADER_OCTETS + TAIL_OCTETS;
+const RESERVED = HEADER_COMPILED_OCTETS + 4;
+const SECTION_ALIGNMENT = 8;
+const TOKEN_ENTRY_OCTETS = 8;
+const MIN_HOST_OCTETS = 8;
+const FIXED_TOKENS = 2;
+
+/** What to do about a table that is not as it was written. */
+const COMPILE_AGAIN = 'compile it again';
+
+/**
+ * Checks that octets are a whole table of this version, as `TableBuilder` wrote it, and reads its header. Every octet counts: that no
+ * single one can differ unnoticed is what the checksum is for. `name` is what messages call it, such as its path.
+ *
+ * @throws RobotsFilterError `table` if it is foreign, newer, truncated or damaged, with the cause and the remedy.
+ */
+export function checkTable(bytes: Uint8Array, name: string): TableHeader {
+  const refuse = (cause: string, remedy: string): RobotsFilterError =>
+    new RobotsFilterError('table', `${name}: ${cause}: ${remedy}`);
+
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const word = (at: number): number => view.getUint32(at, true);
+  if (bytes.length < HEADER_VERSION || word(0) !== MAGIC_LOW || word(4) !== MAGIC_HIGH) {
+    const remedy = 'give a file that `robots-filter compile` wrote';
+    throw refuse(bytes.length === 0 ? 'the file is empty' : 'not a table of robots-filter', remedy);
+  }
+  if (bytes.length < HEADER_OCTETS) {
+    throw refuse(
+      `truncated within its header: ${bytes.length} octets of at least ${MIN_OCTETS}`,
+      `copy it again, or ${COMPILE_AGAIN}`,
+    );
+  }
+  const version = word(HEADER_VERSION);
+  if (version > VERSION) {
+    throw refuse(
+      `the table is newer: got v${version}, this build reads v${VERSION}`,
+      `upgrade robots-filter, or ${COMPILE_AGAIN} with this build`,
+    );
+  }
+  if (version < VERSION) {
+    throw refuse(
+      `the table is older: got v${version}, this build reads v${VERSION}`,
+      COMPILE_AGAIN,
+    );
+  }
+  const length = word(HEADER_LENGTH);
+  if (bytes.length < length) {
+    throw refuse(
+      `truncated: ${bytes.length} octets of ${length}`,
+      `copy it again, or ${COMPILE_AGAIN}`,
+    );
+  }
+  if (bytes.length > length) {
+    throw refuse(
+      `${bytes.length - length} octets follow its end at ${length}`,
+      `cut them off, or ${COMPILE_AGAIN}`,
+    );
+  }
+
+  const damaged = (what: string): RobotsFilterError =>
+    refuse(`damaged: ${what}`, `copy it again, or ${COMPILE_AGAIN}`);
+  if (length < MIN_OCTETS) throw damaged(`its header says that it has ${length} octets`);
+  const sum = checksum(bytes);
+  if (sum !== word(HEADER_CHECKSUM)) {
+    throw damaged(`its checksum is ${hex(word(HEADER_CHECKSUM))}, that of its content ${hex(sum)}`);
+  }
+
+  // What follows can fail only in a table that something else than this program has made.
+  const profile = PROFILES[word(HEADER_PROFILE)];
+  if (profile === undefined) throw damaged(`it names profile ${word(HEADER_PROFILE)}`);
+  const flags = word(HEADER_FLAGS);
+  if ((flags & ~FLAG_REDUCED) !== 0) throw damaged(`it has flags ${hex(flags)}`);
+  for (let at = RESERVED; at < HEADER_OCTETS; at++) {
+    if (bytes[at] !== 0) throw damaged(`octet ${at} of its header is not zero`);
+  }
+  const starts = Array.from({ length: SECTION_END + 1 }, (_, section) =>
+    word(HEADER_SECTIONS + 4 * section),
+  );
+  starts.forEach((start, section) => {
+    const before = section === 0 ? HEADER_OCTETS : (starts[section - 1] as number);
+    const isFirst = section === 0;
+    const isLast = section === SECTION_END;
+    if (
+      start < before ||
+      start % SECTION_ALIGNMENT !== 0 ||
+      (isFirst && start !== HEADER_OCTETS) ||
+      (isLast && start !== length - TAIL_OCTETS)
+    ) {
+      throw damaged(`its ${SECTION_NAMES[section] ?? 'last section'} cannot be at ${start}`);
+    }
+  });
+  for (let at = length - TAIL_OCTETS; at < length; at++) {
+    if (bytes[at] !== 0) throw damaged(`octet ${at} behind its last section is not zero`);
+  }
+
+  const header: TableHeader = {
+    version,
+    profile,
+    length,
+    reduced: (flags & FLAG_REDUCED) !== 0,
+    seed: word(HEADER_SEED),
+    hosts: word(HEADER_HOSTS),
+    authorities: word(HEADER_AUTHORITIES),
+    robots: word(HEADER_ROBOTS),
+    automata: word(HEADER_AUTOMATA),
+    rules: word(HEADER_RULES),
+    tokens: word(HEADER_TOKENS),
+    slots: word(HEADER_SLOTS),
+    longestProbe: word(HEADER_LONGEST_PROBE),
+    compiledOctets: word(HEADER_COMPILED_OCTETS),
+    sections: Object.fromEntries(
+      SECTION_NAMES.map((section, index) => [
+        section,
+        { start: starts[index] as number, end: starts[index + 1] as number },
+      ]),
+    ) as TableHeader['sections'],
+  };
+  const octetsOf = (section: number): number =>
+    (starts[section + 1] as number) - (starts[section] as number);
+  if (
+    header.tokens < FIXED_TOKENS ||
+    header.tokens * TOKEN_ENTRY_OCTETS > octetsOf(SECTION_TOKENS) ||
+    header.slots === 0 ||
+    header.slots * SLOT_OCTETS !== octetsOf(SECTION_SLOTS) ||
+    2 * header.hosts > header.slots ||
+    header.hosts * MIN_HOST_OCTETS > octetsOf(SECTION_HOSTS) ||
+    header.longestProbe === 0 ||
+    header.longestProbe > header.slots
+  ) {
+    throw damaged('the numbers in its header contradict one another');
+  }
+  return header;
+}
+
+function hex(word: number): string {
+  return word.toString(16).padStart(8, '0');
+}

@@ -1,0 +1,355 @@
+import { opendir } from 'node:fs/promises';
+import type { Scheme } from '../../protocol/authority.js';
+import {
+  BATCH_BYTES,
+  BATCH_ENTRIES,
+  bodyLimit,
+  type CacheEntry,
+  type CacheOptions,
+  type CacheWarningCode,
+} from './entry.js';
+import {
+  type Body,
+  close,
+  type FileAccess,
+  type FilePath,
+  type LongBody,
+  openFile,
+  type Refusal,
+  readBody,
+  refusalOf,
+} from './file.js';
+import {
+  authorityOfFile,
+  authorityOfName,
+  isPassedOver,
+  isRecordsName,
+  ROBOTS_TXT,
+  schemeOfName,
+} from './layout.js';
+import { decodeName, describeName } from './name.js';
+import { readRecords } from './ndjson.js';
+
+/** Octets of a body that is read together with others; longer ones are read one at a time. */
+const SHORT_BODY = 64 * 1024;
+
+/** Milliseconds for a name: files in memory take 0.01 to 0.03, so these are a network's. */
+const NETWORK_PACE = 0.25;
+
+/** Names that the system is asked for at a time. */
+const LISTING_BUFFER = 1024;
+
+/** A directory of names of hosts: the cache itself, or one for a scheme in it. */
+export interface Place {
+  /** The path to read it by. */
+  readonly path: FilePath;
+  /** The path as the user knows it, for messages. */
+  readonly shown: string;
+  /** What the sources of its entries begin with: nothing, or `https/`. */
+  readonly prefix: string;
+  /** `undefined` for the cache itself. */
+  readonly scheme: Scheme | undefined;
+}
+
+/** What reading a cache needs everywhere. */
+export interface CacheReading {
+  readonly access: FileAccess;
+  readonly options: CacheOptions;
+}
+
+/** An entry whose body is yet to be read. */
+type Heading = Omit<CacheEntry, 'body'>;
+
+interface LongFinding {
+  readonly kind: 'long';
+  readonly path: FilePath;
+  readonly shown: string;
+  readonly heading: Heading;
+}
+
+interface RecordsFinding {
+  readonly kind: 'records';
+  readonly path: FilePath;
+  readonly shown: string;
+  /** What the sources of its entries begin with. */
+  readonly name: string;
+}
+
+/** What a name turned out to be; `shown` is the path for messages. */
+type Finding =
+  | { readonly kind: 'entry'; readonly entry: CacheEntry }
+  | LongFinding
+  | RecordsFinding
+  | { readonly kind: 'scheme'; readonly place: Place }
+  | { readonly kind: 'passed-over' }
+  | { readonly kind: 'refused'; readonly shown: string; readonly refusal: Refusal };
+
+const NO_FILE = 'A directory, no file; left out.';
+
+const VANISHED = 'It vanished while the directory was read; left out.';
+
+function join(directory: FilePath, name: string): FilePath {
+  if (typeof directory === 'string') return `${directory}/${name}`;
+  return Buffer.concat([directory, Buffer.from(`/${name}`)]);
+}
+
+function refused(shown: string, code: CacheWarningCode, message: string): Finding {
+  return { kind: 'refused', shown, refusal: { kind: 'refusal', code, message } };
+}
+
+function noHost(shown: string): Finding {
+  return refused(shown, 'not-a-host', 'The name is no HOST, HOST:PORT or HOST_PORT; left out.');
+}
+
+function hostNotTold(shown: string): Finding {
+  const message =
+    'A robots.txt whose host is not told; left out. Put it in a directory named for its host.';
+  return refused(shown, 'not-a-host', message);
+}
+
+/** A list entry of `opendir` with the encoding `buffer`, which Node knows but its types do not. */
+interface OctetDirent {
+  readonly name: Buffer;
+  isDirectory(): boolean;
+}
+
+/**
+ * The octet names in a directory in the order of their octets. Those of
+ * directories end in a slash, so this is the order of the paths below too.
+ */
+export async function listNames(path: FilePath): Promise<string[]> {
+  const directory = await opendir(path, {
+    encoding: 'buffer' as BufferEncoding,
+    bufferSize: LISTING_BUFFER,
+  });
+  const names: string[] = [];
+  for await (const entry of directory as unknown as AsyncIterable<OctetDirent>) {
+    const name = entry.name.toString('latin1');
+    names.push(entry.isDirectory() ? `${name}/` : name);
+  }
+  return names.sort();
+}
+
+/** Says why a host's directory has no robots.txt, if that needs saying. */
+async function examineEmpty(path: FilePath, shown: string): Promise<Finding> {
+  let names: string[];
+  try {
+    names = await listNames(path);
+  } catch (error) {
+    return { kind: 'refused', shown, refusal: refusalOf(error) };
+  }
+  // A fetch that found no robots.txt leaves its record alone.
+  if (names.length > 0 && names.every(isPassedOver)) return { kind: 'passed-over' };
+  const directory = names.find((name) => name.endsWith('/') && !isPassedOver(name));
+  if (directory !== undefined) {
+    const message = `Directories such as ${describeName(directory)} are nested deeper than HOST/robots.txt or SCHEME/HOST/robots.txt; left out.`;
+    return refused(shown, 'too-deep', message);
+  }
+  return refused(shown, 'no-robots-txt', 'A directory without a robots.txt; left out.');
+}
+
+/** The finding that the outcome of reading a body stands for. */
+function findingOf(
+  outcome: Body | LongBody | Refusal,
+  path: FilePath,
+  shown: string,
+  heading: Heading,
+): Finding {
+  switch (outcome.kind) {
+    case 'body':
+      return { kind: 'entry', entry: { ...heading, body: outcome.octets } };
+    case 'long':
+      return { kind: 'long', path, shown, heading };
+    case 'refusal':
+      return { kind: 'refused', shown, refusal: outcome };
+  }
+}
+
+/** Looks into a directory: that of a host, or of a scheme. */
+async function exploreDirectory(
+  path: FilePath,
+  name: string,
+  place: Place,
+  { access, options }: CacheReading,
+): Promise<Finding> {
+  const shown = `${place.shown}/${describeName(name)}`;
+  const scheme = place.scheme === undefined ? schemeOfName(name) : undefined;
+  if (scheme !== undefined) {
+    return { kind: 'scheme', place: { path, shown, prefix: `${name}/`, scheme } };
+  }
+  const authority = authorityOfName(name, place.scheme);
+  if (authority === undefined) return noHost(shown);
+
+  const robotsPath = join(path, ROBOTS_TXT);
+  const limit = bodyLimit(options.maxBodyBytes);
+  const outcome = await readBody(robotsPath, access, limit, SHORT_BODY);
+  if (outcome.kind === 'missing') return examineEmpty(path, shown);
+  const robotsShown = `${shown}/${ROBOTS_TXT}`;
+  if (outcome.kind === 'directory') {
+    return refused(robotsShown, 'not-a-file', NO_FILE);
+  }
+  const source = `${place.prefix}${name}/${ROBOTS_TXT}`;
+  return findingOf(outcome, robotsPath, robotsShown, { authority, source, status: undefined });
+}
+
+/** Finds out what a name of `listNames` is, and reads it where it is a short robots.txt. */
+async function explore(listed: string, place: Place, cache: CacheReading): Promise<Finding> {
+  const isDirectory = listed.endsWith('/');
+  const octetName = isDirectory ? listed.slice(0, -1) : listed;
+  if (isPassedOver(octetName)) return { kind: 'passed-over' };
+  const shown = `${place.shown}/${describeName(octetName)}`;
+  const name = decodeName(octetName);
+  if (name === undefined) {
+    return refused(shown, 'not-a-host', 'The name is not UTF-8 and so no host; left out.');
+  }
+  const path = join(place.path, name);
+  if (isDirectory) return exploreDirectory(path, name, place, cache);
+  if (isRecordsName(name)) {
+    if (place.scheme === undefined) {
+      return { kind: 'records', path, shown, name: describeName(octetName) };
+    }
+    const message = 'Files of records are read from the top of the directory only; left out.';
+    return refused(shown, 'too-deep', message);
+  }
+  const authority = authorityOfFile(name, place.scheme);
+  // What is listed as no directory may be a link to one, whose name is read another way.
+  if (authority === undefined && authorityOfName(name, place.scheme) === undefined) {
+    return name === ROBOTS_TXT ? hostNotTold(shown) : noHost(shown);
+  }
+  const limit = bodyLimit(cache.options.maxBodyBytes);
+  const outcome = await readBody(path, cache.access, limit, SHORT_BODY);
+  if (outcome.kind === 'directory') return exploreDirectory(outcome.path, name, place, cache);
+  if (outcome.kind === 'missing') return refused(shown, 'unreadable', VANISHED);
+  if (authority === undefined) return noHost(shown);
+  const source = `${place.prefix}${name}`;
+  return findingOf(outcome, path, shown, { authority, source, status: undefined });
+}
+
+/** Reads a body that is too long to be read together with others. */
+async function readLong(
+  { path, shown, heading }: LongFinding,
+  { access, options }: CacheReading,
+): Promise<CacheEntry | undefined> {
+  const limit = bodyLimit(options.maxBodyBytes);
+  const outcome = await readBody(path, access, limit, limit);
+  if (outcome.kind === 'body') return { ...heading, body: outcome.octets };
+  if (outcome.kind === 'refusal') {
+    options.onWarning({ code: outcome.code, path: shown, message: outcome.message });
+  } else {
+    options.onWarning({ code: 'unreadable', path: shown, message: VANISHED });
+  }
+  return undefined;
+}
+
+/** Reads a file of records that lies in the directory. */
+async function* readRecordsFile(
+  { path, shown, name }: RecordsFinding,
+  { access, options }: CacheReading,
+): AsyncGenerator<readonly CacheEntry[]> {
+  const file = await openFile(path, access);
+  switch (file.kind) {
+    case 'file':
+      try {
+        yield* readRecords(file.descriptor, shown, name, options);
+      } finally {
+        close(file.descriptor);
+      }
+      break;
+    case 'refusal':
+      options.onWarning({ code: file.code, path: shown, message: file.message });
+      break;
+    case 'directory':
+      options.onWarning({ code: 'not-a-file', path: shown, message: NO_FILE });
+      break;
+    case 'missing':
+      options.onWarning({ code: 'unreadable', path: shown, message: VANISHED });
+  }
+}
+
+/** Reads a directory of a scheme. */
+async function* readScheme(
+  place: Place,
+  cache: CacheReading,
+): AsyncGenerator<readonly CacheEntry[]> {
+  let names: readonly string[];
+  try {
+    names = await listNames(place.path);
+  } catch (error) {
+    const { code, message } = refusalOf(error);
+    cache.options.onWarning({ code, path: place.shown, message });
+    return;
+  }
+  yield* readPlace(names, place, cache);
+}
+
+/**
+ * Looks at names one after the other, or all at once if that is how files are
+ * accessed; tells whether one after the other was the slower way.
+ */
+async function exploreAll(
+  names: readonly string[],
+  place: Place,
+  cache: CacheReading,
+): Promise<{ findings: readonly Finding[]; slow: boolean }> {
+  const blocks = process.resourceUsage().fsRead;
+  const begin = performance.now();
+  const findings = await Promise.all(names.map((name) => explore(name, place, cache)));
+  const slow =
+    process.resourceUsage().fsRead - blocks > names.length ||
+    performance.now() - begin > names.length * NETWORK_PACE;
+  return { findings, slow };
+}
+
+/**
+ * Reads what the names of `listNames` stand for, in their order. Files are
+ * read concurrently once they turn out not to be in memory, which changes
+ * nothing about what comes out.
+ */
+export async function* readPlace(
+  names: readonly string[],
+  place: Place,
+  { access, options }: CacheReading,
+): AsyncGenerator<readonly CacheEntry[]> {
+  let cache: CacheReading = { access, options };
+  for (let start = 0; start < names.length; start += BATCH_ENTRIES) {
+    const slice = names.slice(start, start + BATCH_ENTRIES);
+    const { findings, slow } = await exploreAll(slice, place, cache);
+    if (slow) cache = { access: { ...access, concurrent: true }, options };
+    let batch: CacheEntry[] = [];
+    let octets = 0;
+    for (const finding of findings) {
+      let entry: CacheEntry | undefined;
+      switch (finding.kind) {
+        case 'entry':
+          entry = finding.entry;
+          break;
+        case 'long':
+          entry = await readLong(finding, cache);
+          break;
+        case 'records':
+        case 'scheme':
+          if (batch.length > 0) yield batch;
+          batch = [];
+          octets = 0;
+          yield* finding.kind === 'records'
+            ? readRecordsFile(finding, cache)
+            : readScheme(finding.place, cache);
+          break;
+        case 'refused': {
+          const { code, message } = finding.refusal;
+          options.onWarning({ code, path: finding.shown, message });
+          break;
+        }
+      }
+      if (entry === undefined) continue;
+      batch.push(entry);
+      octets += entry.body.length;
+      if (octets >= BATCH_BYTES) {
+        yield batch;
+        batch = [];
+        octets = 0;
+      }
+    }
+    if (batch.length > 0) yield batch;
+  }
+}

@@ -1,0 +1,69 @@
+import type { Authority } from '../../protocol/authority.js';
+
+/** One robots.txt as a cache holds it: what it says is not looked at yet. */
+export interface CacheEntry {
+  readonly authority: Authority;
+  /** At most `maxBodyBytes + 1` octets, so that the parser sees that more was there. May share its memory with other bodies. */
+  readonly body: Uint8Array;
+  /** The file's path below the directory (`example.com/robots.txt`), or `FILE.ndjson:LINE` for a record. */
+  readonly source: string;
+  /** The status code of the response (RFC 9110 section 15), where the cache tells it. */
+  readonly status: number | undefined;
+}
+
+/**
+ * Why something in a cache did not become an entry.
+ *
+ * - `not-a-host`: the name of a file or directory, or the host of a record, is no authority.
+ * - `bad-record`: a line that is no usable record.
+ * - `unreadable`: a file, directory or link that cannot be read, or vanished meanwhile.
+ * - `not-a-file`: a pipe, socket or device, or a directory in the place of a file.
+ * - `link-outside`: a symbolic link that leaves the directory.
+ * - `too-deep`: nested deeper than any known layout.
+ * - `no-robots-txt`: a directory of a host without a robots.txt.
+ * - `too-large`: a body that would not fit in memory.
+ * - `duplicate`: a second body for an authority; found by who builds a table, not by who reads.
+ */
+export type CacheWarningCode =
+  | 'not-a-host'
+  | 'bad-record'
+  | 'unreadable'
+  | 'not-a-file'
+  | 'link-outside'
+  | 'too-deep'
+  | 'no-robots-txt'
+  | 'too-large'
+  | 'duplicate';
+
+export interface CacheWarning {
+  readonly code: CacheWarningCode;
+  /**
+   * The path of the file: the directory as it was given, and in it names whose
+   * octets that are not UTF-8, C0 controls and DEL stand as `\xNN`.
+   */
+  readonly path: string;
+  /** Number of the line of a record, from 1. */
+  readonly line?: number;
+  /** What was found and what became of it, without the path. May quote text from the file. */
+  readonly message: string;
+}
+
+export interface CacheOptions {
+  /** Whether symbolic links may lead out of the directory; default false. Links that stay inside are followed anyway. */
+  readonly followLinks?: boolean;
+  /** The parsing limit in octets (RFC 9309 section 2.5); may be `Infinity`. */
+  readonly maxBodyBytes: number;
+  /** Called once for each thing that is left out, in the order of reading. */
+  readonly onWarning: (warning: CacheWarning) => void;
+}
+
+/** Entries in one batch. */
+export const BATCH_ENTRIES = 256;
+
+/** Octets of bodies after which a batch ends early, so that memory stays bounded. */
+export const BATCH_BYTES = 16 * 1024 * 1024;
+
+/** The octets of a body that are read: one more than the parsing limit, which tells the parser of the cut. */
+export function bodyLimit(maxBodyBytes: number): number {
+  return Math.floor(maxBodyBytes) + 1;
+}

@@ -1,0 +1,143 @@
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { createGunzip } from 'node:zlib';
+import { RobotsFilterError } from '../../errors.js';
+import { BATCH_BYTES, BATCH_ENTRIES, type CacheEntry, type CacheOptions } from './entry.js';
+import { describeSystemError, read, systemCode } from './file.js';
+import { readLines } from './lines.js';
+import { parseRecord } from './record.js';
+
+/** Octets of a longer line are counted past and never held; the largest robots.txt known have some 4 MB. */
+const LONGEST_LINE = 64 * 1024 * 1024;
+
+/** Octets read, or inflated, at a time. */
+const CHUNK = 256 * 1024;
+
+const SPACE = 0x20;
+const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf]);
+
+/** First octets of gzip data (RFC 1952 section 2.3.1). */
+const GZIP = Buffer.from([0x1f, 0x8b]);
+
+/** The file's octets; the first chunk is long enough to tell gzip by, unless the file is shorter. */
+async function* readChunks(descriptor: number): AsyncGenerator<Buffer> {
+  let chunk = Buffer.allocUnsafeSlow(CHUNK);
+  let filled = 0;
+  for (;;) {
+    const octets = await read(descriptor, chunk.subarray(filled));
+    filled += octets;
+    // A pipe may give fewer octets than gzip is told by.
+    if (octets > 0 && filled < GZIP.length) continue;
+    if (filled > 0) yield chunk.subarray(0, filled);
+    if (octets === 0) return;
+    chunk = Buffer.allocUnsafeSlow(CHUNK);
+    filled = 0;
+  }
+}
+
+function failure(path: string, error: unknown): RobotsFilterError {
+  const code = systemCode(error);
+  const cause =
+    code === 'Z_BUF_ERROR'
+      ? 'its gzip data end too early'
+      : code.startsWith('Z_')
+        ? `its gzip data are damaged (${error instanceof Error ? error.message : code})`
+        : `reading stopped: ${describeSystemError(error)}`;
+  return new RobotsFilterError(
+    'input',
+    `${path}: ${cause}. Get the file anew, or leave it out of the directory.`,
+    { cause: error },
+  );
+}
+
+/** What gzip data, of one member or several, inflate to. */
+async function* inflate(
+  first: Buffer,
+  rest: AsyncGenerator<Buffer>,
+): AsyncGenerator<Buffer, undefined> {
+  async function* all(): AsyncGenerator<Buffer> {
+    yield first;
+    yield* rest;
+  }
+  const inflated = createGunzip({ chunkSize: CHUNK });
+  // Errors of either stream come out of the iteration below.
+  const flow = pipeline(Readable.from(all(), { objectMode: false }), inflated).catch(() => {});
+  try {
+    yield* inflated;
+  } finally {
+    inflated.destroy();
+    await flow;
+    // Waits for a read under way, which must not meet a closed descriptor.
+    await rest.return(undefined);
+  }
+}
+
+/** The text of the file, inflated if it is gzip. */
+async function* readText(descriptor: number, path: string): AsyncGenerator<Buffer> {
+  try {
+    const chunks = readChunks(descriptor);
+    const { value: first, done } = await chunks.next();
+    if (done) return;
+    if (first.subarray(0, GZIP.length).equals(GZIP)) {
+      yield* inflate(first, chunks);
+      return;
+    }
+    yield first;
+    yield* chunks;
+  } catch (error) {
+    throw failure(path, error);
+  }
+}
+
+/** Whether a line has nothing but spaces and controls, such as the CR of a CRLF. */
+function isBlank(line: Buffer): boolean {
+  return line.every((octet) => octet <= SPACE);
+}
+
+/**
+ * Reads the records of an open file, in batches; the descriptor stays open.
+ *
+ * @param path for messages
+ * @param source for entries: `FILE.ndjson`
+ * @throws {RobotsFilterError} `input` when reading fails half-way or gzip data are damaged or cut.
+ */
+export async function* readRecords(
+  descriptor: number,
+  path: string,
+  source: string,
+  options: CacheOptions,
+): AsyncGenerator<readonly CacheEntry[]> {
+  let batch: CacheEntry[] = [];
+  let octets = 0;
+  for await (const { number, octets: text } of readLines(
+    readText(descriptor, path),
+    LONGEST_LINE,
+  )) {
+    if (text === undefined) {
+      const message = 'The line is longer than 64 MiB; left out.';
+      options.onWarning({ code: 'bad-record', path, line: number, message });
+      continue;
+    }
+    const marked = number === 1 && text.subarray(0, BYTE_ORDER_MARK.length).equals(BYTE_ORDER_MARK);
+    const line = marked ? text.subarray(BYTE_ORDER_MARK.length) : text;
+    if (isBlank(line)) continue;
+    const record = parseRecord(line, options.maxBodyBytes);
+    if ('code' in record) {
+      options.onWarning({ code: record.code, path, line: number, message: record.message });
+      continue;
+    }
+    batch.push({
+      authority: record.authority,
+      body: record.body,
+      source: `${source}:${number}`,
+      status: record.status,
+    });
+    octets += record.body.length;
+    if (batch.length === BATCH_ENTRIES || octets >= BATCH_BYTES) {
+      yield batch;
+      batch = [];
+      octets = 0;
+    }
+  }
+  if (batch.length > 0) yield batch;
+}

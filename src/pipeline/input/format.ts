@@ -1,0 +1,165 @@
+/**
+ * What an input holds.
+ *
+ * - `text`: one URL a line.
+ * - `ndjson`: one JSON object a line.
+ * - `json`: an array of objects or strings, or such values one after another.
+ */
+export type InputFormat = 'text' | 'ndjson' | 'json';
+
+/** The most that is read of an input before its format is settled, in octets: the size of a pipe's buffer. */
+export const HEAD_OCTETS = 65_536;
+
+const TAB = 0x09;
+const LINE_FEED = 0x0a;
+const CARRIAGE_RETURN = 0x0d;
+const SPACE = 0x20;
+const QUOTE = 0x22;
+const OPEN_BRACKET = 0x5b;
+const BACKSLASH = 0x5c;
+const CLOSE_BRACKET = 0x5d;
+const OPEN_BRACE = 0x7b;
+const CLOSE_BRACE = 0x7d;
+
+const BYTE_ORDER_MARK = Uint8Array.of(0xef, 0xbb, 0xbf);
+/** RFC 1952, section 2.3.1: ID1, ID2 and CM, of which 8 (deflate) is the only value there is. */
+const GZIP = Uint8Array.of(0x1f, 0x8b, 0x08);
+
+/** What robots-filter does not read itself, and what turns it into what it reads. */
+const FOREIGN_ENCODINGS: readonly { magic: Uint8Array; name: string; remedy: string }[] = [
+  { magic: Uint8Array.of(0x28, 0xb5, 0x2f, 0xfd), name: 'zstd data', remedy: 'zstd -dc' },
+  { magic: Uint8Array.of(0xfd, 0x37, 0x7a, 0x58, 0x5a), name: 'xz data', remedy: 'xz -dc' },
+  {
+    magic: Uint8Array.of(0x42, 0x5a, 0x68, 0x39, 0x31, 0x41, 0x59),
+    name: 'bzip2 data',
+    remedy: 'bzip2 -dc',
+  },
+  { magic: Uint8Array.of(0x50, 0x4b, 0x03, 0x04), name: 'a zip archive', remedy: 'unzip -p' },
+  {
+    magic: Uint8Array.of(0xff, 0xfe),
+    name: 'UTF-16 text',
+    remedy: 'iconv -f UTF-16 -t UTF-8',
+  },
+  {
+    magic: Uint8Array.of(0xfe, 0xff),
+    name: 'UTF-16 text',
+    remedy: 'iconv -f UTF-16 -t UTF-8',
+  },
+];
+
+function startsWith(head: Uint8Array, magic: Uint8Array): boolean {
+  return head.length >= magic.length && magic.every((octet, index) => head[index] === octet);
+}
+
+/** Whether `head` is the beginning of `magic`, but not all of it. */
+function mayBecome(head: Uint8Array, magic: Uint8Array): boolean {
+  return head.length < magic.length && head.every((octet, index) => magic[index] === octet);
+}
+
+/** Whether the first octets of an input are those of a gzip member (RFC 1952). */
+export function isGzip(head: Uint8Array): boolean {
+  return startsWith(head, GZIP);
+}
+
+/** The octets that a UTF-8 byte order mark takes at the start of `head`: 3 or 0. */
+export function byteOrderMarkOctets(head: Uint8Array): number {
+  return startsWith(head, BYTE_ORDER_MARK) ? BYTE_ORDER_MARK.length : 0;
+}
+
+/** Whether `head` is too short to tell a byte order mark or a gzip member from text. */
+export function needsMoreOctets(head: Uint8Array): boolean {
+  return mayBecome(head, BYTE_ORDER_MARK) || mayBecome(head, GZIP);
+}
+
+/** The encoding that an input has instead of UTF-8 or gzip, and the command that undoes it. */
+export function foreignEncoding(head: Uint8Array): { name: string; remedy: string } | undefined {
+  return FOREIGN_ENCODINGS.find(({ magic }) => startsWith(head, magic));
+}
+
+/**
+ * What `--input auto` takes an input for. `head` may be cut anywhere; a byte order mark and
+ * white space at its start do not count.
+ *
+ * - `[` or `"`: `json`.
+ * - `{`: `ndjson`, but `json` if the line that it stands on does not close the object, or has
+ *   another value after it. A line that is longer than the head counts as `ndjson`.
+ * - anything else, and nothing at all: `text`.
+ */
+export function sniffFormat(head: Uint8Array): InputFormat {
+  const format = recogniseFormat(head);
+  if (format !== undefined) return format;
+  return head.includes(OPEN_BRACE) ? 'ndjson' : 'text';
+}
+
+/**
+ * As `sniffFormat`, but `undefined` while octets that are still to come can change the answer:
+ * as long as there is only white space, or an object on a first line that has not ended.
+ * No record is complete before that, so that waiting for more holds nothing up.
+ */
+export function recogniseFormat(head: Uint8Array): InputFormat | undefined {
+  if (needsMoreOctets(head)) return undefined;
+  const start = skipWhiteSpace(head, byteOrderMarkOctets(head));
+  switch (head[start]) {
+    case undefined:
+      return undefined;
+    case OPEN_BRACE:
+      return recogniseObject(head, start);
+    case OPEN_BRACKET:
+    case QUOTE:
+      return 'json';
+    default:
+      return 'text';
+  }
+}
+
+/** Reads on from the `{` at `start`, to the end of its line at most. */
+function recogniseObject(head: Uint8Array, start: number): InputFormat | undefined {
+  let depth = 0;
+  let inString = false;
+  for (let index = start; index < head.length; index++) {
+    const octet = head[index];
+    if (octet === LINE_FEED) {
+      // A line that ends within a string is no JSON in any format: as NDJSON it is one bad record.
+      return inString ? 'ndjson' : 'json';
+    }
+    if (inString) {
+      if (octet === BACKSLASH && head[index + 1] !== LINE_FEED) index++;
+      else if (octet === QUOTE) inString = false;
+    } else if (octet === QUOTE) {
+      inString = true;
+    } else if (octet === OPEN_BRACE || octet === OPEN_BRACKET) {
+      depth++;
+    } else if (octet === CLOSE_BRACE || octet === CLOSE_BRACKET) {
+      depth--;
+      if (depth === 0) return recogniseRestOfLine(head, index + 1);
+    }
+  }
+  return undefined;
+}
+
+function recogniseRestOfLine(head: Uint8Array, start: number): InputFormat | undefined {
+  for (let index = start; index < head.length; index++) {
+    switch (head[index]) {
+      case TAB:
+      case CARRIAGE_RETURN:
+      case SPACE:
+        break;
+      case OPEN_BRACE:
+      case OPEN_BRACKET:
+      case QUOTE:
+        return 'json';
+      default:
+        return 'ndjson';
+    }
+  }
+  return undefined;
+}
+
+function skipWhiteSpace(head: Uint8Array, start: number): number {
+  let index = start;
+  for (; index < head.length; index++) {
+    const octet = head[index];
+    if (octet !== SPACE && octet !== TAB && octet !== LINE_FEED && octet !== CARRIAGE_RETURN) break;
+  }
+  return index;
+}

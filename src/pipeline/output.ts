@@ -1,0 +1,251 @@
+import { constants, fstatSync, openSync, type Stats, write } from 'node:fs';
+import { Socket } from 'node:net';
+import type { Writable } from 'node:stream';
+import { setTimeout as pause } from 'node:timers/promises';
+import { isatty } from 'node:tty';
+import { RobotsFilterError } from '../errors.js';
+import { errorCode } from '../workers/descriptor.js';
+
+/** Where the main thread writes. One call at a time. */
+export interface Output {
+  /**
+   * Writes the octets, which belong to the caller again when this returns; false if nobody reads the output any more.
+   *
+   * @throws RobotsFilterError `output`
+   */
+  write(octets: Uint8Array<SharedArrayBuffer>): Promise<boolean>;
+  /** Waits until all is written; false and errors as for `write`. */
+  end(): Promise<boolean>;
+  /** Lets go of what was opened for it; the target stays open. */
+  release(): void;
+}
+
+/**
+ * The way to write to a descriptor or stream from the main thread.
+ *
+ * @throws RobotsFilterError `output` if the descriptor is closed
+ */
+export function openOutput(target: number | Writable, name: string): Output {
+  if (typeof target !== 'number') return new StreamOutput(target, name);
+  const status = statusOf(target, name);
+  if (status.isFIFO()) {
+    const socket = openPipe(target);
+    if (socket !== undefined) return new PipeOutput(socket, name);
+  }
+  // Node's own handle of standard output waits for a socket's room, which a bare descriptor can't.
+  if (status.isSocket() && target === 1) return new StreamOutput(process.stdout, name);
+  return new DescriptorOutput(target, name);
+}
+
+/**
+ * Whether workers may write to the descriptor themselves: a regular file or a device takes everything at
+ * once. A pipe or terminal may block for long, and a thread that is blocked in a write can't be ended.
+ *
+ * @throws RobotsFilterError `output`
+ */
+export function takesWritesAtOnce(descriptor: number, name: string): boolean {
+  const status = statusOf(descriptor, name);
+  return status.isFile() || (status.isCharacterDevice() && !isatty(descriptor));
+}
+
+function statusOf(descriptor: number, name: string): Stats {
+  try {
+    return fstatSync(descriptor);
+  } catch (error) {
+    throw outputError(name, error);
+  }
+}
+
+/** The error for a descriptor or stream that can't be written. */
+export function outputError(name: string, cause: unknown): RobotsFilterError {
+  const message = cause instanceof Error ? cause.message : String(cause);
+  const remedy =
+    REMEDIES.get(errorCode(cause)) ?? `writing failed (${message}). Write elsewhere (-o)`;
+  return new RobotsFilterError('output', `${name}: ${remedy}`, { cause });
+}
+
+const REMEDIES: ReadonlyMap<string | undefined, string> = new Map([
+  ['ENOSPC', 'no space left on the device. Free some, or write elsewhere (-o)'],
+  ['EDQUOT', 'the disk quota is used up. Free some space, or write elsewhere (-o)'],
+  [
+    'EFBIG',
+    'the file would be larger than its file system or ulimit -f allows. Write elsewhere (-o)',
+  ],
+  ['EBADF', 'is closed or not open for writing. Redirect it, or name a file (-o)'],
+]);
+
+function isClosed(error: unknown): boolean {
+  const code = errorCode(error);
+  return (
+    code === 'EPIPE' ||
+    code === 'ECONNRESET' ||
+    code === 'ERR_STREAM_DESTROYED' ||
+    code === 'ERR_STREAM_PREMATURE_CLOSE'
+  );
+}
+
+/**
+ * The pipe once more, as a handle that waits for room in the event loop. Not the descriptor itself: that would become
+ * non-blocking for all processes that share it, and process.stdout may have a handle for it. And not `fs.write`: its
+ * thread would block while the pipe is full, and `process.exit` would wait for it.
+ */
+function openPipe(descriptor: number): Socket | undefined {
+  try {
+    const flags = constants.O_WRONLY | constants.O_NONBLOCK;
+    const fd = openSync(`/proc/self/fd/${descriptor}`, flags);
+    return new Socket({ fd, readable: false, writable: true });
+  } catch {
+    return undefined; // no /proc, or another user's pipe
+  }
+}
+
+/** Writes to a pipe straight from shared memory. */
+class PipeOutput implements Output {
+  readonly #socket: Socket;
+  readonly #name: string;
+
+  constructor(socket: Socket, name: string) {
+    this.#socket = socket;
+    this.#name = name;
+    // Each write learns of its error itself.
+    socket.on('error', () => {});
+  }
+
+  async write(octets: Uint8Array<SharedArrayBuffer>): Promise<boolean> {
+    const error = await new Promise<unknown>((resolve) => {
+      this.#socket.write(octets, resolve);
+    });
+    if (error === undefined || error === null) return true;
+    if (isClosed(error)) return false;
+    throw outputError(this.#name, error);
+  }
+
+  async end(): Promise<boolean> {
+    return true;
+  }
+
+  release(): void {
+    this.#socket.destroy();
+  }
+}
+
+/** Milliseconds between two tries of a descriptor that has no room: short at first, then longer. */
+const SHORTEST_PAUSE = 1;
+const LONGEST_PAUSE = 16;
+
+/** Writes to a descriptor straight from shared memory. */
+class DescriptorOutput implements Output {
+  readonly #descriptor: number;
+  readonly #name: string;
+
+  constructor(descriptor: number, name: string) {
+    this.#descriptor = descriptor;
+    this.#name = name;
+  }
+
+  async write(octets: Uint8Array<SharedArrayBuffer>): Promise<boolean> {
+    let written = 0;
+    let milliseconds = SHORTEST_PAUSE;
+    while (written < octets.length) {
+      try {
+        written += await this.#writeSome(octets, written);
+        milliseconds = SHORTEST_PAUSE;
+      } catch (error) {
+        if (isClosed(error)) return false;
+        if (errorCode(error) !== 'EAGAIN') throw outputError(this.#name, error);
+        await pause(milliseconds);
+        milliseconds = Math.min(2 * milliseconds, LONGEST_PAUSE);
+      }
+    }
+    return true;
+  }
+
+  #writeSome(octets: Uint8Array, from: number): Promise<number> {
+    return new Promise((resolve, reject) => {
+      write(this.#descriptor, octets, from, octets.length - from, null, (error, written) => {
+        if (error === null) resolve(written);
+        else reject(error);
+      });
+    });
+  }
+
+  async end(): Promise<boolean> {
+    return true;
+  }
+
+  release(): void {}
+}
+
+/** Writes copies to a stream, which may keep them for as long as it likes. */
+class StreamOutput implements Output {
+  readonly #stream: Writable;
+  readonly #name: string;
+  #error: unknown;
+  #closed = false;
+  /** Wakes whoever waits for the stream. */
+  #wake: () => void = () => {};
+  /** Octets that the stream has not yet confirmed. */
+  #pending = 0;
+
+  constructor(stream: Writable, name: string) {
+    this.#stream = stream;
+    this.#name = name;
+    this.#closed = stream.destroyed || stream.writableEnded;
+    stream.on('error', this.#onError);
+    stream.on('close', this.#onClose);
+    stream.on('drain', this.#onDrain);
+  }
+
+  async write(octets: Uint8Array<SharedArrayBuffer>): Promise<boolean> {
+    if (this.#isOver()) return false;
+    const copy = Buffer.from(octets);
+    this.#pending += copy.length;
+    const room = this.#stream.write(copy, (error) => {
+      this.#pending -= copy.length;
+      this.#error ??= error ?? undefined;
+      this.#wake();
+    });
+    if (!room) await this.#until(() => !this.#stream.writableNeedDrain);
+    return !this.#isOver();
+  }
+
+  async end(): Promise<boolean> {
+    await this.#until(() => this.#pending === 0);
+    return !this.#isOver();
+  }
+
+  release(): void {
+    // A stream that is over may still report an error, which nobody else awaits.
+    if (this.#closed || this.#error !== undefined) return;
+    this.#stream.off('error', this.#onError);
+    this.#stream.off('close', this.#onClose);
+    this.#stream.off('drain', this.#onDrain);
+  }
+
+  readonly #onError = (error: unknown): void => {
+    this.#error ??= error;
+    this.#wake();
+  };
+  readonly #onClose = (): void => {
+    this.#closed = true;
+    this.#wake();
+  };
+  readonly #onDrain = (): void => {
+    this.#wake();
+  };
+
+  async #until(condition: () => boolean): Promise<void> {
+    while (!condition() && !this.#closed && this.#error === undefined) {
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve;
+      });
+    }
+  }
+
+  #isOver(): boolean {
+    if (this.#error !== undefined && !isClosed(this.#error)) {
+      throw outputError(this.#name, this.#error);
+    }
+    return this.#closed || this.#error !== undefined;
+  }
+}

@@ -1,0 +1,147 @@
+import { randomBytes } from 'node:crypto';
+import { constants, unlinkSync } from 'node:fs';
+import { type FileHandle, open, realpath, rename, stat, unlink } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { RobotsFilterError } from '../errors.js';
+
+/** Permissions of a new file, less the umask. */
+const NEW_FILE_MODE = 0o666;
+
+/**
+ * A file that is written beside the one that it is to replace, and takes its place only when it is complete: until
+ * then, and if that fails, the old one stays as it was. What is no regular file (`/dev/null`, a pipe) is written
+ * to directly.
+ */
+export class ReplacementFile {
+  /** As the user named it. */
+  readonly path: string;
+  readonly #handle: FileHandle;
+  /** The file that is replaced, links resolved; undefined where it is written to directly. */
+  readonly #target: string | undefined;
+  readonly #temporary: string;
+  #settled = false;
+
+  private constructor(
+    path: string,
+    handle: FileHandle,
+    target: string | undefined,
+    temporary: string,
+  ) {
+    this.path = path;
+    this.#handle = handle;
+    this.#target = target;
+    this.#temporary = temporary;
+  }
+
+  /** @throws RobotsFilterError `output` if no file can be written there */
+  static async create(path: string): Promise<ReplacementFile> {
+    try {
+      const existing = await stat(path).catch((error: unknown) => {
+        if (systemCode(error) === 'ENOENT') return undefined;
+        throw error;
+      });
+      if (existing?.isDirectory())
+        throw new RobotsFilterError('output', `${path}: is a directory. Name a file in it.`);
+      if (existing !== undefined && !existing.isFile()) {
+        return new ReplacementFile(path, await open(path, 'w'), undefined, path);
+      }
+      const target = existing === undefined ? path : await realpath(path);
+      const name = `.${basename(target)}.${randomBytes(6).toString('hex')}.tmp`;
+      const temporary = join(dirname(target), name);
+      const flags = constants.O_RDWR | constants.O_CREAT | constants.O_EXCL;
+      const handle = await open(temporary, flags, NEW_FILE_MODE);
+      if (existing !== undefined) await handle.chmod(existing.mode & 0o777);
+      return new ReplacementFile(path, handle, target, temporary);
+    } catch (error) {
+      throw unwritable(path, error);
+    }
+  }
+
+  get descriptor(): number {
+    return this.#handle.fd;
+  }
+
+  /** @throws RobotsFilterError `output` */
+  async write(octets: Uint8Array): Promise<void> {
+    try {
+      let written = 0;
+      while (written < octets.length) {
+        written += (await this.#handle.write(octets, written)).bytesWritten;
+      }
+    } catch (error) {
+      throw unwritable(this.path, error);
+    }
+  }
+
+  /**
+   * Puts the file in its place.
+   *
+   * @param durable whether to wait until it is on the disk, so that even a loss of power leaves the old or the new one
+   * @throws RobotsFilterError `output`; the old file stays then
+   */
+  async commit(durable: boolean): Promise<void> {
+    if (this.#settled) return;
+    try {
+      if (durable && this.#target !== undefined) await this.#handle.sync();
+      await this.#handle.close();
+      if (this.#target !== undefined) {
+        await rename(this.#temporary, this.#target);
+        if (durable) await syncDirectory(dirname(this.#target));
+      }
+      this.#settled = true;
+    } catch (error) {
+      throw unwritable(this.path, error);
+    }
+  }
+
+  /** Takes the incomplete file away, unless it has been committed. */
+  async discard(): Promise<void> {
+    if (this.#settled) return;
+    this.#settled = true;
+    await this.#handle.close().catch(() => {});
+    if (this.#target !== undefined) await unlink(this.#temporary).catch(() => {});
+  }
+
+  /** As `discard`, on the way out of the process. */
+  discardNow(): void {
+    if (this.#settled) return;
+    this.#settled = true;
+    if (this.#target === undefined) return;
+    try {
+      unlinkSync(this.#temporary);
+    } catch {
+      // Nothing more can be done, and nobody is left to hear of it.
+    }
+  }
+}
+
+async function syncDirectory(path: string): Promise<void> {
+  // Not every system can sync a directory; the file itself is safe by then.
+  const directory = await open(path, 'r').catch(() => undefined);
+  await directory?.sync().catch(() => {});
+  await directory?.close().catch(() => {});
+}
+
+function systemCode(error: unknown): string {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string'
+    ? error.code
+    : '';
+}
+
+const REMEDIES: ReadonlyMap<string, string> = new Map([
+  ['ENOENT', 'the directory does not exist. Make it first (mkdir -p).'],
+  ['ENOTDIR', 'a part of the path is no directory. Mind the spelling.'],
+  ['EACCES', 'permission denied. Choose a directory that this user may write to.'],
+  ['EPERM', 'permission denied. Choose a directory that this user may write to.'],
+  ['EROFS', 'the file system is read-only. Choose another directory.'],
+  ['ENOSPC', 'no space is left on the device. Make room, or choose another directory.'],
+  ['EDQUOT', 'the quota is used up. Make room, or choose another directory.'],
+]);
+
+function unwritable(path: string, cause: unknown): RobotsFilterError {
+  if (cause instanceof RobotsFilterError) return cause;
+  const reason = cause instanceof Error ? cause.message : String(cause);
+  const remedy =
+    REMEDIES.get(systemCode(cause)) ?? `cannot be written (${reason}). Choose another place.`;
+  return new RobotsFilterError('output', `${path}: ${remedy}`, { cause });
+}

@@ -1,0 +1,245 @@
+import { Socket } from 'node:net';
+import type { Readable, Writable } from 'node:stream';
+import { RobotsFilterError } from '../errors.js';
+import type { ComputeTask, TaskEnd } from '../workers/messages.js';
+import type { Pool } from '../workers/pool.js';
+import {
+  ENDED,
+  FREE,
+  JUDGED,
+  type ListedRecord,
+  REFUSED,
+  type Ring,
+  stateOf,
+  TAKEN,
+  YIELDED,
+} from '../workers/ring.js';
+import { describeBadRecord, reasonWord } from './bad-record.js';
+import type { FileInput, PipeInput, StreamInput } from './input/open.js';
+import { type Output, openOutput, outputError } from './output.js';
+import { canWakeReader, wakeReader } from './pipe-waker.js';
+import { fillFromStream } from './stream-filler.js';
+
+/** What a run needs to know of its input; see `OpenInput`. */
+export type RunInput =
+  | Pick<FileInput, 'kind' | 'name' | 'descriptor' | 'offset'>
+  | Pick<PipeInput, 'kind' | 'name' | 'descriptor' | 'head'>
+  | Pick<StreamInput, 'kind' | 'name' | 'stream'>;
+
+/**
+ * How a run ended: the input has ended, nobody reads the output any more, or it was cancelled. In all cases
+ * what was written is whole records in the order of the input, from its beginning.
+ */
+export type RunEnd = 'done' | 'closed' | 'cancelled';
+
+export interface RunOptions {
+  readonly pool: Pool;
+  readonly memory: WebAssembly.Memory;
+  readonly module: WebAssembly.Module;
+  /** Address of the query. */
+  readonly query: number;
+  readonly ring: Ring;
+  readonly input: RunInput;
+  readonly output: number | Writable;
+  /** The output as messages name it. */
+  readonly outputName: string;
+  /** Whether workers write to the output's descriptor themselves. */
+  readonly direct: boolean;
+  /** Called after each batch that the main thread has written. */
+  readonly onWritten: () => void;
+}
+
+/** Milliseconds between two wake-ups of threads that have been told to stop. */
+const STOP_AGAIN = 20;
+
+/** One input on its way through the ring: starts all who take part in it, and stops them all if one fails. */
+export class Run {
+  readonly #options: RunOptions;
+  readonly #ring: Ring;
+  readonly #stream: Readable | undefined;
+  /** Why the run was stopped: the first reason there was. */
+  #reason: Exclude<RunEnd, 'done'> | RobotsFilterError | undefined;
+  /** With what the input failed; what came before that is filtered all the same. */
+  #inputFailure: RobotsFilterError | undefined;
+  #stopping: NodeJS.Timeout | undefined;
+  /** A thread may sit in a blocking read of the input. */
+  #reading = false;
+
+  constructor(options: RunOptions) {
+    this.#options = options;
+    this.#ring = options.ring;
+    this.#stream = streamOf(options.input);
+  }
+
+  /**
+   * Carries the run out; once.
+   *
+   * @throws RobotsFilterError
+   */
+  async carryOut(): Promise<RunEnd> {
+    const { pool, output, outputName, direct } = this.#options;
+    const writer = direct ? undefined : openOutput(output, outputName);
+    const parts: Promise<void>[] = [];
+    for (let worker = 0; worker < pool.threads; worker++) parts.push(this.#compute(worker));
+    if (this.#stream !== undefined) parts.push(this.#fill(this.#stream));
+    else if (this.#options.input.kind === 'pipe') parts.push(this.#read(this.#options.input));
+    if (writer !== undefined) parts.push(this.#write(writer));
+    await Promise.all(parts.map((part) => part.catch((error) => this.#fail(error))));
+    clearInterval(this.#stopping);
+    writer?.release();
+
+    if (this.#reason instanceof RobotsFilterError) throw this.#reason;
+    if (this.#reason !== undefined) return this.#reason;
+    if (this.#inputFailure !== undefined) throw this.#inputFailure;
+    return 'done';
+  }
+
+  /** Stops everything at the ends of the batches in hand. */
+  stop(reason: Exclude<RunEnd, 'done'> | RobotsFilterError): void {
+    if (this.#reason !== undefined) return;
+    this.#reason = reason;
+    const stop = (): void => {
+      this.#ring.stop();
+      if (this.#reading && 'descriptor' in this.#options.input) {
+        wakeReader(this.#options.input.descriptor);
+      }
+    };
+    stop();
+    // Again, for a thread that was about to fall asleep.
+    this.#stopping = setInterval(stop, STOP_AGAIN);
+    this.#stream?.destroy();
+  }
+
+  #fail(error: unknown): void {
+    if (error instanceof RobotsFilterError) {
+      this.stop(error);
+      return;
+    }
+    const message = error instanceof Error ? error.message : String(error);
+    this.stop(
+      new RobotsFilterError('worker', `${this.#options.input.name}: ${message}`, { cause: error }),
+    );
+  }
+
+  async #compute(worker: number): Promise<void> {
+    const { memory, module, pool, query, input, output, direct } = this.#options;
+    const task: ComputeTask = {
+      role: 'compute',
+      memory,
+      module,
+      kernel: pool.kernel,
+      regions: this.#ring.regions,
+      slots: this.#ring.slots,
+      worker,
+      query,
+      input: input.kind === 'file' ? input.descriptor : undefined,
+      output: direct && typeof output === 'number' ? output : undefined,
+    };
+    this.#end(await pool.run(task));
+  }
+
+  async #read(input: Extract<RunInput, { kind: 'pipe' }>): Promise<void> {
+    const { memory, pool } = this.#options;
+    this.#reading = true;
+    try {
+      const end = await pool.run({
+        role: 'read',
+        memory,
+        regions: this.#ring.regions,
+        slots: this.#ring.slots,
+        input: input.descriptor,
+        head: input.head,
+      });
+      this.#end(end);
+    } finally {
+      this.#reading = false;
+    }
+  }
+
+  async #fill(stream: Readable): Promise<void> {
+    const failure = await fillFromStream(this.#ring, stream);
+    if (failure !== undefined && !this.#ring.stopped)
+      this.#inputFailure = this.#inputError(failure);
+  }
+
+  #end(end: TaskEnd): void {
+    switch (end.end) {
+      case 'closed':
+        this.stop('closed');
+        break;
+      case 'refused':
+        this.#refuse(end);
+        break;
+      case 'failed': {
+        const cause = Object.assign(new Error(end.message), { code: end.code });
+        this.stop(
+          end.side === 'input'
+            ? this.#inputError(cause)
+            : outputError(this.#options.outputName, cause),
+        );
+      }
+    }
+  }
+
+  #refuse({ line, reason }: ListedRecord): void {
+    const record = { input: this.#options.input.name, line, reason: reasonWord(reason) };
+    this.stop(
+      new RobotsFilterError(
+        'input',
+        `${describeBadRecord(record)}. Correct it, or run without --strict`,
+      ),
+    );
+  }
+
+  #inputError(cause: unknown): RobotsFilterError {
+    if (cause instanceof RobotsFilterError) return cause;
+    const message = cause instanceof Error ? cause.message : String(cause);
+    return new RobotsFilterError(
+      'input',
+      `${this.#options.input.name}: reading failed after ${this.#ring.consumed} bytes (${message}). ` +
+        'Try again, or copy it to a file first',
+      { cause },
+    );
+  }
+
+  /** Writes the slots out in their order. */
+  async #write(output: Output): Promise<void> {
+    const ring = this.#ring;
+    let slot = 0;
+    let open = true;
+    while (open && !ring.stopped) {
+      const word = ring.loadState(slot);
+      const state = stateOf(word);
+      if (state === ENDED) break;
+      if (state !== JUDGED && state !== YIELDED && state !== REFUSED) {
+        await ring.waitAsync(ring.stateWord(slot), word);
+        continue;
+      }
+      const octets = ring.output(slot);
+      open = octets.length === 0 || (await output.write(octets));
+      if (state === REFUSED) {
+        this.#refuse(ring.strictRecord(slot));
+        break;
+      }
+      ring.listBadRecords(slot);
+      if (state === YIELDED) {
+        ring.setState(slot, TAKEN);
+      } else {
+        ring.settle(slot);
+        ring.setState(slot, FREE);
+        slot = ring.after(slot);
+      }
+      this.#options.onWritten();
+    }
+    if (!(await output.end()) || !open) this.stop('closed');
+  }
+}
+
+/** The input as a stream, unless threads can read it themselves. */
+function streamOf(input: RunInput): Readable | undefined {
+  if (input.kind === 'stream') return input.stream;
+  if (input.kind === 'file' || canWakeReader(input.descriptor)) return undefined;
+  const socket = new Socket({ fd: input.descriptor, readable: true, writable: false });
+  if (input.head.length > 0) socket.unshift(input.head);
+  return socket;
+}

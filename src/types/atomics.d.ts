@@ -1,0 +1,11 @@
+/** Of ES2024's shared memory: present in Node 20, but not in the libraries that tsconfig.json names. */
+interface Atomics {
+  waitAsync(
+    typedArray: Int32Array,
+    index: number,
+    value: number,
+    timeout?: number,
+  ):
+    | { readonly async: false; readonly value: 'not-equal' | 'timed-out' }
+    | { readonly async: true; readonly value: Promise<'ok' | 'timed-out'> };
+}

@@ -1,0 +1,94 @@
+import type { Kernel } from '../kernel/kernel.js';
+import {
+  RUN_BAD_RECORD,
+  RUN_DONE,
+  TASK_FLAGS,
+  TASK_INPUT,
+  TASK_INPUT_END,
+  TASK_LINE_BASE,
+  TASK_LINE_BASE_KNOWN,
+  TASK_LINES,
+  TASK_OCTETS,
+  TASK_OUTPUT,
+  TASK_OUTPUT_END,
+  TASK_OVERLONG,
+  TASK_QUERY,
+  TASK_SCRATCH,
+  TASK_WORKER,
+} from '../kernel/layout.js';
+import type { Delivery } from './delivery.js';
+import { blockAddress, scratchAddress, taskAddress } from './regions.js';
+import { type Batch, FLAG_JUMBO, FLAG_OVERLONG, type ListedRecord, type Ring } from './ring.js';
+
+/** The kernel as a batch needs it. */
+export type BatchKernel = Pick<Kernel, 'run'>;
+
+/** Runs the kernel over batches, on the thread that calls. */
+export class BatchJudge {
+  readonly #ring: Ring;
+  readonly #kernel: BatchKernel;
+  readonly #worker: number;
+  readonly #query: number;
+  readonly #task: Int32Array<SharedArrayBuffer>;
+  readonly #lineBase: BigInt64Array<SharedArrayBuffer>;
+
+  constructor(ring: Ring, kernel: BatchKernel, worker: number, query: number) {
+    const address = taskAddress(ring.regions, worker);
+    this.#ring = ring;
+    this.#kernel = kernel;
+    this.#worker = worker;
+    this.#query = query;
+    this.#task = new Int32Array(ring.memory.buffer, address, TASK_OCTETS / 4);
+    this.#lineBase = new BigInt64Array(ring.memory.buffer, address + TASK_LINE_BASE, 1);
+  }
+
+  /**
+   * Judges a batch and hands over its output. `stopped` if the run was; a record if it is strict and this one
+   * is bad.
+   *
+   * Ends: every call of the kernel that is not the last has used up lines, except for at most one that
+   * asked for the line base and one that had the output emptied; more of these is an error of the kernel.
+   */
+  judge(batch: Batch, delivery: Delivery): 'done' | 'stopped' | ListedRecord {
+    const { slot } = batch;
+    const address = taskAddress(this.#ring.regions, this.#worker);
+    const output = this.#begin(batch);
+    let idle = 0;
+    for (;;) {
+      const input = this.#task[TASK_INPUT / 4];
+      const result = this.#kernel.run(address);
+      const octets = ((this.#task[TASK_OUTPUT / 4] ?? 0) - output) >>> 0;
+      this.#ring.setOutput(slot, this.#task, output, octets);
+      if (result === RUN_DONE) return delivery.finish(slot) ? 'done' : 'stopped';
+      if (result === RUN_BAD_RECORD) return delivery.refuse(slot) ?? 'stopped';
+
+      idle = input === this.#task[TASK_INPUT / 4] ? idle + 1 : 0;
+      if (idle > 2) throw new Error(`the kernel does not get on with a batch (result ${result})`);
+      if (!delivery.yield(slot)) return 'stopped';
+      this.#set(TASK_OUTPUT, output);
+      this.#lineBase[0] = BigInt(this.#ring.lines);
+      this.#set(TASK_FLAGS, (this.#task[TASK_FLAGS / 4] ?? 0) | TASK_LINE_BASE_KNOWN);
+    }
+  }
+
+  /** Writes the task; returns the address of its output. */
+  #begin({ slot, address, octets, flags }: Batch): number {
+    const { regions } = this.#ring;
+    const jumbo = (flags & FLAG_JUMBO) === 0 ? undefined : regions.jumbo;
+    const output = jumbo?.output ?? regions.outputs + slot * regions.outputStride;
+    this.#set(TASK_QUERY, this.#query);
+    this.#set(TASK_WORKER, blockAddress(regions, this.#worker));
+    this.#set(TASK_SCRATCH, jumbo?.scratch ?? scratchAddress(regions, this.#worker));
+    this.#set(TASK_INPUT, address);
+    this.#set(TASK_INPUT_END, address + octets);
+    this.#set(TASK_OUTPUT, output);
+    this.#set(TASK_OUTPUT_END, output + (jumbo?.outputOctets ?? regions.outputOctets));
+    this.#set(TASK_LINES, 0);
+    this.#set(TASK_FLAGS, (flags & FLAG_OVERLONG) === 0 ? 0 : TASK_OVERLONG);
+    return output;
+  }
+
+  #set(field: number, value: number): void {
+    this.#task[field / 4] = value;
+  }
+}

@@ -1,0 +1,115 @@
+import { Cutter } from './cutter.js';
+import { readInto } from './descriptor.js';
+import { type Batch, ENDED, FREE, JUMBO, linesOf, OPEN, type Ring, stateOf } from './ring.js';
+
+/** Octets from which on a slot looks like part of a flood: a pipe that was full holds 64 KiB. */
+const FLOOD_OCTETS = 1 << 15;
+/** Milliseconds that a thread with nothing else to do lets a flood gather. */
+const GATHER = 0.5;
+
+/** Where a worker gets its batches. Called only by the holder of the input lock. */
+export interface Intake {
+  /** The next batch; undefined when the input has ended or the run is stopped. */
+  take(): Batch | undefined;
+}
+
+/** Takes what another thread fills in. */
+export class RingIntake implements Intake {
+  readonly #ring: Ring;
+
+  constructor(ring: Ring) {
+    this.#ring = ring;
+  }
+
+  take(): Batch | undefined {
+    const ring = this.#ring;
+    const slot = ring.next;
+    while (!ring.stopped) {
+      const word = this.#gathered(slot);
+      const batch = ring.takeBatch(slot, word);
+      if (batch !== undefined) {
+        ring.next = ring.after(slot);
+        return batch;
+      }
+      if (stateOf(word) === ENDED) return undefined;
+      ring.wait(ring.stateWord(slot), word);
+    }
+    return undefined;
+  }
+
+  /**
+   * A slot's word, once it is worth while to look at it. While all threads are busy, a slot fills. A thread that
+   * has nothing else to do takes the lines that are there at once, since nobody knows when more will come; only
+   * when they come in floods it waits a little, for each batch costs some 50 µs beside the work on its lines.
+   */
+  #gathered(slot: number): number {
+    const ring = this.#ring;
+    const word = ring.loadState(slot);
+    const octets = stateOf(word) === OPEN ? linesOf(word) : 0;
+    if (octets < FLOOD_OCTETS || octets >= ring.regions.batchOctets / 2) return word;
+    ring.pause(GATHER);
+    return ring.loadState(slot);
+  }
+}
+
+/** Reads a regular file: whoever has the lock reads the next batch into the next slot, for itself. */
+export class FileIntake implements Intake {
+  readonly #ring: Ring;
+  readonly #cutter: Cutter;
+  readonly #descriptor: number;
+
+  constructor(ring: Ring, descriptor: number) {
+    this.#ring = ring;
+    this.#cutter = new Cutter(ring);
+    this.#descriptor = descriptor;
+  }
+
+  /** @throws DescriptorError */
+  take(): Batch | undefined {
+    const ring = this.#ring;
+    const slot = ring.next;
+    while (!ring.stopped) {
+      const word = ring.loadState(slot);
+      switch (stateOf(word)) {
+        case FREE:
+          return this.#fill(slot);
+        case ENDED:
+          return undefined;
+      }
+      ring.wait(ring.stateWord(slot), word);
+    }
+    return undefined;
+  }
+
+  #fill(slot: number): Batch | undefined {
+    const ring = this.#ring;
+    this.#cutter.open(slot);
+    if (!ring.ended) this.#read();
+    if (ring.stopped) return undefined;
+    if (ring.ended) this.#cutter.finish();
+    const batch = ring.takeBatch(slot, ring.loadState(slot));
+    if (batch === undefined) ring.setState(slot, ENDED);
+    else ring.next = ring.after(slot);
+    return batch;
+  }
+
+  /** Reads until the batch is full or the file ends. */
+  #read(): void {
+    const ring = this.#ring;
+    for (;;) {
+      const room = this.#cutter.room();
+      if (room === undefined) {
+        if (ring.stopped) return;
+        ring.wait(JUMBO, 1);
+        continue;
+      }
+      const octets = readInto(ring, this.#descriptor, room, ring.position);
+      ring.position += octets;
+      if (octets === 0) {
+        ring.ended = true;
+        return;
+      }
+      if (this.#cutter.accept(octets)) return;
+    }
+  }
+}

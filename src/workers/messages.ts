@@ -1,0 +1,57 @@
+import type { Regions } from './regions.js';
+
+/** What the main thread sends to a thread of the pool: one task for each thread and run. */
+export type Task = ComputeTask | ReadTask;
+
+interface RingTask {
+  readonly memory: WebAssembly.Memory;
+  readonly regions: Regions;
+  /** Slots of the ring that this run uses. */
+  readonly slots: number;
+}
+
+/** Judge batches until the input ends. */
+export interface ComputeTask extends RingTask {
+  readonly role: 'compute';
+  readonly module: WebAssembly.Module;
+  /** URL of the module that instantiates the kernel, where it is not the usual one. */
+  readonly kernel: string | undefined;
+  /** Which of the regions' workers this is, from 0. */
+  readonly worker: number;
+  /** Address of the query. */
+  readonly query: number;
+  /** Descriptor of a regular file, which the workers read themselves; otherwise the ring is filled by another thread. */
+  readonly input: number | undefined;
+  /** Descriptor to which the workers write themselves; otherwise the main thread empties the ring. */
+  readonly output: number | undefined;
+}
+
+/** Read a pipe to its end, into the ring. */
+export interface ReadTask extends RingTask {
+  readonly role: 'read';
+  readonly input: number;
+  /** What has been read of the pipe before. */
+  readonly head: Uint8Array;
+}
+
+/**
+ * How a thread's task ended.
+ *
+ * - `done`: the input has ended.
+ * - `stopped`: the run was stopped from without.
+ * - `closed`: nobody reads the output any more.
+ * - `refused`: the run is strict, and this record is bad; the output ends before it.
+ * - `failed`: a descriptor could not be read or written.
+ *
+ * A task that fails otherwise throws.
+ */
+export type TaskEnd =
+  | { readonly end: 'done' | 'stopped' | 'closed' }
+  | { readonly end: 'refused'; readonly line: number; readonly reason: number }
+  | {
+      readonly end: 'failed';
+      readonly side: 'input' | 'output';
+      /** As the system names it: `ENOSPC`. */
+      readonly code: string;
+      readonly message: string;
+    };

@@ -1,0 +1,61 @@
+import { fileURLToPath } from 'node:url';
+import { Piscina } from 'piscina';
+import { RobotsFilterError } from '../errors.js';
+import type { Task, TaskEnd } from './messages.js';
+
+/**
+ * The threads of a process. They start with the pool, so that this overlaps with the loading of a table; idle
+ * ones do not keep the process alive.
+ */
+export class Pool {
+  /** Threads that judge. */
+  readonly threads: number;
+  /** URL of the module that instantiates the kernel, where it is not the usual one. */
+  readonly kernel: string | undefined;
+  readonly #piscina: Piscina<Task, TaskEnd>;
+
+  /**
+   * @param options.threads threads that judge, at least 1; as many as cores measured best
+   * @param options.reader whether a pipe will be read: the thread for that starts at once, too
+   * @param options.kernel URL of another module with an `instantiateKernel`, for tests
+   */
+  constructor(options: { threads: number; reader?: boolean; kernel?: string }) {
+    this.threads = options.threads;
+    this.kernel = options.kernel;
+    // From source, as in the tests, threads need what the process has to load TypeScript.
+    const source = import.meta.url.endsWith('.ts');
+    this.#piscina = new Piscina<Task, TaskEnd>({
+      filename: fileURLToPath(new URL(source ? './worker.ts' : './worker.js', import.meta.url)),
+      minThreads: this.threads + (options.reader ? 1 : 0),
+      maxThreads: this.threads + 1,
+      idleTimeout: Number.POSITIVE_INFINITY,
+      recordTiming: false,
+      ...(source ? { execArgv: ['--import', 'tsx'] } : {}),
+    });
+    // A thread that dies without a task: the next task's thread, or its failure, shows it.
+    this.#piscina.on('error', () => {});
+  }
+
+  /**
+   * Has a thread carry out a task.
+   *
+   * @throws RobotsFilterError `worker` if the thread dies or throws
+   */
+  async run(task: Task): Promise<TaskEnd> {
+    try {
+      return await this.#piscina.run(task);
+    } catch (cause) {
+      const reason = cause instanceof Error ? cause.message : String(cause);
+      throw new RobotsFilterError(
+        'worker',
+        `a thread failed: ${reason}. This is an error in robots-filter: please report it with the input at hand`,
+        { cause },
+      );
+    }
+  }
+
+  /** Ends the threads. */
+  async close(): Promise<void> {
+    await this.#piscina.destroy();
+  }
+}

@@ -1,0 +1,149 @@
+import { BAD_INPUT_LIMIT, MARGIN, TASK_OCTETS } from '../kernel/layout.js';
+
+/**
+ * Where a run keeps what in the shared memory, behind the table and the query:
+ *
+ *     control | slot headers | worker 0: task, block, scratch | worker 1 … | inputs | outputs | jumbo
+ *
+ * All are addresses or lengths in octets. Every input has MARGIN octets behind it that may be read,
+ * every output MARGIN octets that may be written. What is never touched costs addresses, not memory,
+ * so all of it is reserved before the first thread starts: the memory does not grow during a run.
+ */
+export interface Regions {
+  /** Address of the control block; the slot headers follow it (ring.ts). */
+  readonly control: number;
+  /** Slots that there are; a run may use fewer. */
+  readonly slots: number;
+  readonly threads: number;
+
+  /** Address of the first worker's region, and the distance to the next. */
+  readonly workers: number;
+  readonly workerStride: number;
+  /** Octets of the worker block (layout.ts, WORKER_…). */
+  readonly blockOctets: number;
+  /** Octets of a worker's scratch memory. */
+  readonly scratchOctets: number;
+
+  /** Octets of input that a slot holds: lines are gathered up to here. */
+  readonly batchOctets: number;
+  readonly inputs: number;
+  readonly inputStride: number;
+  /** Octets of output that a slot holds. */
+  readonly outputOctets: number;
+  readonly outputs: number;
+  readonly outputStride: number;
+
+  /**
+   * A line without its newline in the first `holdOctets` octets is too long: it is more than the limit,
+   * a carriage return at its end not counted, and enough of it is held to show it in a record.
+   */
+  readonly holdOctets: number;
+  /** The one region for a line that is longer than a batch; undefined where no line may be. */
+  readonly jumbo: Jumbo | undefined;
+
+  /** Where the regions end. */
+  readonly end: number;
+}
+
+export interface Jumbo {
+  /** `holdOctets` of input. */
+  readonly input: number;
+  readonly output: number;
+  readonly outputOctets: number;
+  readonly scratch: number;
+  readonly scratchOctets: number;
+}
+
+/** What a run asks for. */
+export interface Demand {
+  /** First address that is free. */
+  readonly base: number;
+  readonly threads: number;
+  readonly slots: number;
+  readonly batchOctets: number;
+  /** Longest line that is judged, without its newline. */
+  readonly maxLineOctets: number;
+  /** Octets of output that a line may need beyond its own length. */
+  readonly lineOverhead: number;
+  /** Octets of a worker block. */
+  readonly workerOctets: number;
+}
+
+export const CONTROL_OCTETS = 256;
+export const SLOT_HEADER_OCTETS = 128;
+
+/** Scratch memory that the kernel wants for an input of so many octets. */
+const scratchFor = (inputOctets: number): number => 4 * inputOctets + 4096;
+
+/** Output that always holds one line of the input's length: see RUN_OUTPUT_FULL in layout.ts. */
+const outputFor = (inputOctets: number, lineOverhead: number): number =>
+  inputOctets + lineOverhead + 2 * MARGIN;
+
+/** Lays the regions out; pure arithmetic, the memory is the caller's. */
+export function layOut(demand: Demand): Regions {
+  const { threads, slots, batchOctets, lineOverhead } = demand;
+  let end = demand.base;
+  const take = (octets: number): number => {
+    const start = Math.ceil(end / 64) * 64;
+    end = start + octets;
+    return start;
+  };
+  const stride = (octets: number): number => Math.ceil(octets / 64) * 64;
+
+  const control = take(CONTROL_OCTETS + slots * SLOT_HEADER_OCTETS);
+  const scratchOctets = scratchFor(batchOctets);
+  const workerStride = stride(TASK_OCTETS + stride(demand.workerOctets) + scratchOctets);
+  const workers = take(threads * workerStride);
+  const inputStride = stride(batchOctets + MARGIN);
+  const inputs = take(slots * inputStride);
+  // Twice the input, since a short line's verdict may be as long as the line.
+  const outputOctets = batchOctets + outputFor(batchOctets, lineOverhead);
+  const outputStride = stride(outputOctets + MARGIN);
+  const outputs = take(slots * outputStride);
+
+  const holdOctets = Math.max(demand.maxLineOctets + 2, BAD_INPUT_LIMIT + MARGIN);
+  let jumbo: Jumbo | undefined;
+  if (holdOctets > batchOctets) {
+    const jumboOutput = outputFor(holdOctets, lineOverhead);
+    jumbo = {
+      input: take(holdOctets + MARGIN),
+      output: take(jumboOutput + MARGIN),
+      outputOctets: jumboOutput,
+      scratch: take(scratchFor(holdOctets)),
+      scratchOctets: scratchFor(holdOctets),
+    };
+  }
+  return {
+    control,
+    slots,
+    threads,
+    workers,
+    workerStride,
+    blockOctets: demand.workerOctets,
+    scratchOctets,
+    batchOctets,
+    inputs,
+    inputStride,
+    outputOctets,
+    outputs,
+    outputStride,
+    holdOctets,
+    jumbo,
+    end: Math.ceil(end / 64) * 64,
+  };
+}
+
+/** Address of a worker's task (TASK_…). */
+export function taskAddress(regions: Regions, worker: number): number {
+  return regions.workers + worker * regions.workerStride;
+}
+
+/** Address of a worker's block (WORKER_…). */
+export function blockAddress(regions: Regions, worker: number): number {
+  return taskAddress(regions, worker) + TASK_OCTETS;
+}
+
+/** Address of a worker's scratch memory. */
+export function scratchAddress(regions: Regions, worker: number): number {
+  return blockAddress(regions, worker) + Math.ceil(regions.blockOctets / 64) * 64;
+}

@@ -1,0 +1,70 @@
+import { instantiateKernel } from '../kernel/kernel.js';
+import { BatchJudge, type BatchKernel } from './batch-judge.js';
+import { RingDelivery, TurnDelivery } from './delivery.js';
+import { DescriptorError, readInto } from './descriptor.js';
+import { Filler } from './filler.js';
+import { FileIntake, RingIntake } from './intake.js';
+import type { ComputeTask, ReadTask, Task, TaskEnd } from './messages.js';
+import { Ring } from './ring.js';
+
+/** What a thread of the pool runs: one task that lasts for the whole of an input. It blocks its thread. */
+export default async function work(task: Task): Promise<TaskEnd> {
+  const ring = new Ring(task.memory, task.regions, task.slots);
+  try {
+    if (task.role === 'read') return fillRing(ring, task);
+    return judgeBatches(ring, task, await bindKernel(task));
+  } catch (error) {
+    if (!(error instanceof DescriptorError)) throw error;
+    const { side, code, message } = error;
+    if (side === 'output' && code === 'EPIPE') return { end: 'closed' };
+    return { end: 'failed', side, code, message };
+  }
+}
+
+async function bindKernel(task: ComputeTask): Promise<BatchKernel> {
+  if (task.kernel === undefined) return instantiateKernel(task.module, task.memory);
+  const other: {
+    instantiateKernel: (module: WebAssembly.Module, memory: WebAssembly.Memory) => BatchKernel;
+  } = await import(task.kernel);
+  return other.instantiateKernel(task.module, task.memory);
+}
+
+function judgeBatches(ring: Ring, task: ComputeTask, kernel: BatchKernel): TaskEnd {
+  const judge = new BatchJudge(ring, kernel, task.worker, task.query);
+  const intake = task.input === undefined ? new RingIntake(ring) : new FileIntake(ring, task.input);
+  const delivery =
+    task.output === undefined ? new RingDelivery(ring) : new TurnDelivery(ring, task.output);
+  while (ring.lock()) {
+    const batch = intake.take();
+    ring.unlock();
+    if (batch === undefined) break;
+    const result = judge.judge(batch, delivery);
+    if (result === 'stopped') break;
+    if (result !== 'done') return { end: 'refused', ...result };
+  }
+  return { end: ring.stopped ? 'stopped' : 'done' };
+}
+
+function fillRing(ring: Ring, task: ReadTask): TaskEnd {
+  const filler = new Filler(ring);
+  let head = task.head;
+  while (!ring.stopped) {
+    const room = filler.room();
+    if (room === undefined) {
+      ring.wait(filler.awaitedWord, filler.awaitedValue);
+      continue;
+    }
+    let octets: number;
+    if (head.length > 0) {
+      octets = Math.min(head.length, room.length);
+      room.set(head.subarray(0, octets));
+      head = head.subarray(octets);
+    } else {
+      octets = readInto(ring, task.input, room, null);
+      if (octets === 0) break;
+    }
+    filler.accept(octets);
+  }
+  while (!ring.stopped && !filler.end()) ring.wait(filler.awaitedWord, filler.awaitedValue);
+  return { end: ring.stopped ? 'stopped' : 'done' };
+}

@@ -1,0 +1,117 @@
+import { TableBuilder } from '../../src/compile/table-builder.js';
+import { TableView } from '../../src/compile/table-view.js';
+import { Arena } from '../../src/kernel/arena.js';
+import { createMemory, instantiateKernel, kernelModule } from '../../src/kernel/kernel.js';
+import {
+  MARGIN,
+  MAX_BAD,
+  RUN_BAD_RECORD,
+  RUN_DONE,
+  RUN_NEEDS_LINE_BASE,
+  TASK_BAD,
+  TASK_BAD_COUNT,
+  TASK_FLAGS,
+  TASK_INPUT,
+  TASK_INPUT_END,
+  TASK_LINE_BASE_KNOWN,
+  TASK_LINES,
+  TASK_OCTETS,
+  TASK_OUTPUT,
+  TASK_OUTPUT_END,
+  TASK_QUERY,
+  TASK_SCRATCH,
+  TASK_WORKER,
+} from '../../src/kernel/layout.js';
+import { encodeQuery, type QuerySettings, queryOctets } from '../../src/kernel/query.js';
+import { parseAuthority } from '../../src/protocol/authority.js';
+import type { Profile } from '../../src/protocol/profile.js';
+
+const DEFAULTS: QuerySettings = {
+  google: false,
+  agents: [{ name: '*', chain: ['*'] }],
+  format: 'ndjson',
+  output: 'annotate',
+  unknown: 'unknown',
+  explain: false,
+  strict: false,
+  maxLineOctets: 1 << 24,
+  urlField: ['url'],
+  verdictField: undefined,
+  anyHost: 0,
+  seenSlots: 0,
+};
+
+export interface Ran {
+  readonly output: string;
+  readonly lines: number;
+  readonly result: number;
+  /** Pairs of (line from 0, reason). */
+  readonly bad: readonly (readonly [number, number])[];
+}
+
+/** A kernel of its own over a table of these robots.txt files, by authority; runs single batches. */
+export function kernelOver(
+  files: Record<string, string>,
+  profile: Profile = 'rfc9309',
+): (input: string | Uint8Array, settings?: Partial<QuerySettings>, outputOctets?: number) => Ran {
+  const builder = new TableBuilder({ profile });
+  for (const [name, body] of Object.entries(files)) {
+    const authority = parseAuthority(name);
+    if (authority === undefined) throw new Error(`${name} is no authority`);
+    builder.add(authority, new TextEncoder().encode(body), { source: name, status: undefined });
+  }
+  const table = builder.build();
+  const view = new TableView(table);
+  const address = 1024;
+  const memory = createMemory(address + table.length + MARGIN);
+  new Uint8Array(memory.buffer).set(table, address);
+  const arena = new Arena(memory);
+  const kernel = instantiateKernel(kernelModule(), memory);
+
+  return (text, overrides = {}, outputOctets = 1 << 20) => {
+    const settings = { ...DEFAULTS, google: profile === 'google', ...overrides };
+    const input = typeof text === 'string' ? new TextEncoder().encode(text) : text;
+    const block = arena.take(queryOctets(settings));
+    const { query, bytes } = encodeQuery(settings, block.address, address, (token) =>
+      view.tokenNumber(token),
+    );
+    const worker = arena.take(query.workerOctets);
+    const task = arena.take(TASK_OCTETS);
+    const source = arena.take(input.length + MARGIN);
+    const target = arena.take(input.length + query.lineOverhead + outputOctets + 2 * MARGIN);
+    const scratch = arena.take(4 * input.length + 4096);
+    const memoryOctets = new Uint8Array(memory.buffer);
+    memoryOctets.fill(0, worker.address, worker.address + query.workerOctets);
+    memoryOctets.set(bytes, block.address);
+    memoryOctets.set(input, source.address);
+    const words = new Uint32Array(memory.buffer, task.address, TASK_OCTETS / 4);
+    words.fill(0);
+    words[TASK_QUERY / 4] = query.address;
+    words[TASK_WORKER / 4] = worker.address;
+    words[TASK_SCRATCH / 4] = scratch.address;
+    words[TASK_INPUT / 4] = source.address;
+    words[TASK_INPUT_END / 4] = source.address + input.length;
+    words[TASK_OUTPUT / 4] = target.address;
+    words[TASK_OUTPUT_END / 4] = target.address + target.octets - MARGIN;
+    const pieces: Uint8Array[] = [];
+    const bad: [number, number][] = [];
+    let result: number;
+    do {
+      result = kernel.run(task.address);
+      pieces.push(memoryOctets.slice(target.address, words[TASK_OUTPUT / 4]));
+      words[TASK_OUTPUT / 4] = target.address;
+      const count = Math.min(words[TASK_BAD_COUNT / 4] ?? 0, MAX_BAD);
+      for (let i = 0; i < count; i++) {
+        bad.push([words[TASK_BAD / 4 + 2 * i] ?? 0, words[TASK_BAD / 4 + 2 * i + 1] ?? 0]);
+      }
+      if (result === RUN_NEEDS_LINE_BASE) words[TASK_FLAGS / 4] = TASK_LINE_BASE_KNOWN;
+    } while (result !== RUN_DONE && result !== RUN_BAD_RECORD);
+    for (const region of [block, worker, task, source, target, scratch]) arena.give(region);
+    return {
+      output: Buffer.concat(pieces).toString(),
+      lines: words[TASK_LINES / 4] ?? 0,
+      result,
+      bad,
+    };
+  };
+}

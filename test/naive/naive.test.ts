@@ -1,0 +1,93 @@
+import { describe, expect, it } from 'vitest';
+import { parseRobots } from '../../src/protocol/parse.js';
+import type { Profile } from '../../src/protocol/profile.js';
+import { casesOf, disagreement, SUITES, titleOf } from '../conformance-cases.js';
+import { naiveVerdict } from './verdict.js';
+
+describe('the naive matcher, which judges the real one, agrees with every conformance case', () => {
+  it.each(SUITES.map((suite) => [titleOf(suite), suite] as const))('%s', (_title, suite) => {
+    const cases = casesOf(suite).filter(({ scope }) => scope?.applies !== false);
+    expect(cases).toHaveLength(suite.verdicts);
+    const disagreements = cases.map((testCase) => {
+      const robots = parseRobots(testCase.robots, { profile: suite.profile });
+      const { agents, url } = testCase;
+      return disagreement(testCase, naiveVerdict(robots, suite.profile, agents, url));
+    });
+    expect(disagreements.filter((line) => line !== undefined)).toEqual([]);
+  });
+});
+
+/** The naive verdict and the line that decides. */
+function verdict(profile: Profile, lines: string, url: string, ...agents: string[]): string {
+  const robots = parseRobots(new TextEncoder().encode(lines), { profile });
+  const { verdict, line } = naiveVerdict(robots, profile, agents, url);
+  return `${verdict} ${line}`;
+}
+
+describe('spec-notes, where the conformance cases are silent', () => {
+  const NOTE_A = 'user-agent: *\ndisallow: /*u=%2Fa\n';
+
+  it.each([
+    ['http://h/x?u=%2Fa', 'deny 2'],
+    ['http://h/x?u=/a', 'deny 2'],
+    ['http://h/u=%2Fa', 'deny 2'],
+    ['http://h/u=/a', 'allow 0'],
+  ])('note A: disallow: /*u=%%2Fa and %s', (url, expected) => {
+    expect(verdict('rfc9309', NOTE_A, url, 'bot')).toBe(expected);
+  });
+
+  it('note A: a rule ranks by its pattern as written, whichever reading matches', () => {
+    const lines = 'user-agent: *\ndisallow: /*%2Fa\nallow: /?b=/a\n';
+    expect(verdict('rfc9309', lines, 'http://h/?b=/a', 'bot')).toBe('allow 3');
+    expect(verdict('rfc9309', `${lines}disallow: /*b=%2Fa\n`, 'http://h/?b=/a', 'bot')).toBe(
+      'deny 4',
+    );
+  });
+
+  it.each([
+    ['http://h/a/../b', 'deny 2'],
+    ['http://h/a/%2e%2E/b', 'deny 2'],
+    ['http://h/a/.%2e\\b', 'deny 2'],
+    ['http://h//.gif/../b', 'allow 0'],
+    ['http://h/b/..', 'allow 0'],
+    ['http://h/b\t/', 'deny 2'],
+    [' \x01http:\\\\u@v:p@h\\b\n', 'deny 2'],
+    ['http:h/b', 'deny 2'],
+    ['http://h?/b', 'allow 0'],
+    ['HTTP://H:80/%62', 'deny 2'],
+    ['ftp://h/b', 'deny 2'],
+    ['ws://h/b', 'invalid 0'],
+    ['http://h:99999/b', 'invalid 0'],
+    ['http://', 'invalid 0'],
+  ])('note C: disallow: /b and %j', (url, expected) => {
+    expect(verdict('rfc9309', 'user-agent: *\ndisallow: /b\n', url, 'bot')).toBe(expected);
+  });
+
+  it('note C: an empty query keeps its question mark', () => {
+    const lines = 'user-agent: *\ndisallow: /b$\ndisallow: /c?$\n';
+    expect(verdict('rfc9309', lines, 'http://h/b?', 'bot')).toBe('allow 0');
+    expect(verdict('rfc9309', lines, 'http://h/c?#x', 'bot')).toBe('deny 3');
+  });
+
+  it('2.2.1: in the draft only the first group of "*" counts', () => {
+    const lines = 'user-agent: *\ndisallow: /a\nuser-agent: *\ndisallow: /b\n';
+    expect(verdict('rfc9309', lines, 'http://h/b', 'bot')).toBe('deny 4');
+    expect(verdict('draft-koster-rep-00', lines, 'http://h/b', 'bot')).toBe('allow 0');
+    expect(verdict('draft-koster-rep-00', lines, 'http://h/b', '*')).toBe('allow 0');
+  });
+
+  it('2.2.1: of a chain the first that has a group decides; google merges', () => {
+    const lines = 'user-agent: a\ndisallow: /a\nuser-agent: b\ndisallow: /b\n';
+    expect(verdict('rfc9309', lines, 'http://h/b', 'a', 'b')).toBe('allow 0');
+    expect(verdict('rfc9309', lines, 'http://h/b', 'c', 'b')).toBe('deny 4');
+    expect(verdict('google', lines, 'http://h/b', 'a', 'b')).toBe('deny 4');
+  });
+
+  it('2.2.1: a crawler that is no product token is in no group but that of "*"', () => {
+    const lines = 'user-agent: a\ndisallow: /a\nuser-agent: *\ndisallow: /b\n';
+    for (const agent of ['', 'a b', 'a/1', '*', '\u{212A}']) {
+      expect(verdict('rfc9309', lines, 'http://h/a', agent)).toBe('allow 0');
+      expect(verdict('rfc9309', lines, 'http://h/b', agent)).toBe('deny 4');
+    }
+  });
+});

@@ -1,0 +1,799 @@
+import { execFileSync } from 'node:child_process';
+import {
+  appendFileSync,
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { gunzipSync, gzipSync } from 'node:zlib';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { RobotsFilterError } from '../../src/errors.js';
+import { type CacheEntry, type CacheWarning, readCache } from '../../src/pipeline/cache/cache.js';
+import { listNames, readPlace } from '../../src/pipeline/cache/directory.js';
+import { readLines } from '../../src/pipeline/cache/lines.js';
+import { formatAuthority } from '../../src/protocol/authority.js';
+
+let root: string;
+let outside: string;
+
+beforeEach(() => {
+  const base = realpathSync(mkdtempSync(join(tmpdir(), 'robots-cache-')));
+  root = join(base, 'robots');
+  outside = join(base, 'outside');
+  mkdirSync(root);
+  mkdirSync(outside);
+});
+
+afterEach(() => rmSync(dirname(root), { recursive: true, force: true }));
+
+interface Reading {
+  readonly entries: readonly CacheEntry[];
+  readonly warnings: readonly CacheWarning[];
+  readonly batches: readonly number[];
+}
+
+async function collect(
+  batches: AsyncIterable<readonly CacheEntry[]>,
+  warnings: readonly CacheWarning[],
+): Promise<Reading> {
+  const entries: CacheEntry[] = [];
+  const sizes: number[] = [];
+  for await (const batch of batches) {
+    entries.push(...batch);
+    sizes.push(batch.length);
+  }
+  return { entries, warnings, batches: sizes };
+}
+
+function read(
+  path = root,
+  options: { followLinks?: boolean; maxBodyBytes?: number } = {},
+): Promise<Reading> {
+  const warnings: CacheWarning[] = [];
+  const onWarning = (warning: CacheWarning) => warnings.push(warning);
+  return collect(readCache(path, { maxBodyBytes: 512_000, ...options, onWarning }), warnings);
+}
+
+function put(path: string, body: string | Uint8Array = `# ${path}\n`): void {
+  mkdirSync(dirname(join(root, path)), { recursive: true });
+  writeFileSync(join(root, path), body);
+}
+
+function text(entry: CacheEntry | undefined): string {
+  return entry === undefined ? 'no entry' : Buffer.from(entry.body).toString('utf8');
+}
+
+function authorities({ entries }: Reading): string[] {
+  return entries.map(({ authority }) => formatAuthority(authority));
+}
+
+function sources({ entries }: Reading): string[] {
+  return entries.map(({ source }) => source);
+}
+
+/** The warnings as `CODE PATH[:LINE]`, paths below the robots directory. */
+function warned({ warnings }: Reading): string[] {
+  return warnings.map(({ code, path, line }) => {
+    const below = path.startsWith(`${root}/`) ? path.slice(root.length + 1) : path;
+    return `${code} ${below}${line === undefined ? '' : `:${line}`}`;
+  });
+}
+
+function records(...values: unknown[]): string {
+  return values.map((value) => `${JSON.stringify(value)}\n`).join('');
+}
+
+describe('layouts of a directory', () => {
+  it('reads every layout, with its authority and source', async () => {
+    const expected = [
+      ['a.example', 'a.example'],
+      ['b.example.txt', 'b.example'],
+      ['c.example-robots.txt', 'c.example'],
+      ['d.example/robots.txt', 'd.example'],
+      ['ftp/e.example/robots.txt', 'ftp://e.example'],
+      ['http/f.example/robots.txt', 'http://f.example'],
+      ['https/g.example/robots.txt', 'https://g.example'],
+      ['https/h.example', 'https://h.example'],
+      ['https/i.example.txt', 'https://i.example'],
+      ['localhost', 'localhost'],
+    ] as const;
+    for (const [path] of expected) put(path);
+    const reading = await read();
+    expect(reading.warnings).toEqual([]);
+    expect(sources(reading)).toEqual(expected.map(([path]) => path));
+    expect(authorities(reading)).toEqual(expected.map(([, authority]) => authority));
+    for (const entry of reading.entries) {
+      expect(text(entry)).toBe(`# ${entry.source}\n`);
+      expect(entry.status).toBeUndefined();
+    }
+  });
+
+  it('reads ports after a colon or an underscore, and IP addresses', async () => {
+    const expected = [
+      ['192.0.2.1:81', '192.0.2.1:81'],
+      ['[2001:DB8::1]/robots.txt', '[2001:db8::1]'],
+      ['[::1]', '[::1]'],
+      ['[::1]:8080-robots.txt', '[::1]:8080'],
+      ['[::1]_8080', '[::1]:8080'],
+      ['a.example:8080', 'a.example:8080'],
+      ['b.example_8080.txt', 'b.example:8080'],
+      ['c.example_443/robots.txt', 'c.example:443'],
+      ['http/d.example_80/robots.txt', 'http://d.example'],
+      ['http/e.example:443/robots.txt', 'http://e.example:443'],
+      ['https/f.example_443/robots.txt', 'https://f.example'],
+      ['my_host.example', 'my_host.example'],
+    ] as const;
+    for (const [path] of expected) put(path);
+    const reading = await read();
+    expect(reading.warnings).toEqual([]);
+    expect(sources(reading)).toEqual(expected.map(([path]) => path));
+    expect(authorities(reading)).toEqual(expected.map(([, authority]) => authority));
+  });
+
+  it('reads names of hosts in upper case and in Unicode', async () => {
+    put('EXAMPLE.com');
+    put('bücher.example');
+    const reading = await read();
+    expect(authorities(reading)).toEqual(['example.com', 'xn--bcher-kva.example']);
+    expect(sources(reading)).toEqual(['EXAMPLE.com', 'bücher.example']);
+  });
+
+  it('gives the path in the order of its octets, whatever the order of creation', async () => {
+    const names = [
+      'b.example',
+      'a.example/robots.txt',
+      'a.example-x',
+      'a.example.txt',
+      'é.example',
+    ];
+    const astral = '𐐀.example';
+    const high = 'ｚ.example';
+    for (const name of [astral, ...names, high]) put(name);
+    const reading = await read();
+    const inOrder = [astral, high, ...names].sort((one, other) =>
+      Buffer.compare(Buffer.from(one), Buffer.from(other)),
+    );
+    expect(sources(reading)).toEqual(inOrder);
+    // By UTF-16 code units, as strings are sorted by default, these two are the other way round.
+    expect(inOrder.indexOf(high)).toBeLessThan(inOrder.indexOf(astral));
+  });
+
+  it('passes over hidden names and robots.json without a word', async () => {
+    put('.DS_Store');
+    put('.git/config');
+    put('robots.json');
+    put('a.example/robots.txt');
+    put('a.example/robots.json');
+    put('b.example/robots.json');
+    put('b.example/.hidden');
+    put('https/.hidden');
+    const reading = await read();
+    expect(reading.warnings).toEqual([]);
+    expect(sources(reading)).toEqual(['a.example/robots.txt']);
+  });
+
+  it('warns of names that are no host', async () => {
+    put('info@example.com');
+    put('two words');
+    put('some one/robots.txt');
+    put('a.example:99999');
+    put('robots.txt');
+    put('https/robots.txt');
+    put('a.example');
+    const reading = await read();
+    expect(sources(reading)).toEqual(['a.example']);
+    expect(warned(reading)).toEqual([
+      'not-a-host a.example:99999',
+      'not-a-host https/robots.txt',
+      'not-a-host info@example.com',
+      'not-a-host robots.txt',
+      'not-a-host some one',
+      'not-a-host two words',
+    ]);
+  });
+
+  it('warns of what is nested deeper than any layout, and of empty directories', async () => {
+    put('2024/a.example/robots.txt');
+    put('https/b.example/robots.txt');
+    put('https/backup/c.example/robots.txt');
+    put('https/x.ndjson', records({ host: 'd.example', robots: '' }));
+    put('e.example/index.html');
+    mkdirSync(join(root, 'f.example'));
+    mkdirSync(join(root, 'g.example/robots.txt'), { recursive: true });
+    mkdirSync(join(root, 'h.example/.git'), { recursive: true });
+    const reading = await read();
+    expect(sources(reading)).toEqual(['https/b.example/robots.txt']);
+    expect(warned(reading)).toEqual([
+      'too-deep 2024',
+      'no-robots-txt e.example',
+      'no-robots-txt f.example',
+      'not-a-file g.example/robots.txt',
+      'too-deep https/backup',
+      'too-deep https/x.ndjson',
+    ]);
+  });
+
+  it('reads one octet more than the parsing limit (RFC 9309 section 2.5), and all without one', async () => {
+    const body = Buffer.alloc(300_000, 'x');
+    put('a.example', body);
+    put('b.example', body.subarray(0, 100_000));
+    put('c.example', '');
+    put('d.ndjson', records({ host: 'd.example', robots: body.toString() }));
+    const lengths = async (maxBodyBytes: number) =>
+      (await read(root, { maxBodyBytes })).entries.map(({ body: { length } }) => length);
+    expect(await lengths(100_000)).toEqual([100_001, 100_000, 0, 100_001]);
+    expect(await lengths(299_999)).toEqual([300_000, 100_000, 0, 300_000]);
+    expect(await lengths(10)).toEqual([11, 11, 0, 11]);
+    expect(await lengths(Number.POSITIVE_INFINITY)).toEqual([300_000, 100_000, 0, 300_000]);
+  });
+
+  it('ends batches by number and by octets, and keeps the order across them', async () => {
+    const names = Array.from({ length: 1000 }, (_, i) => `h${String(i).padStart(4, '0')}.example`);
+    for (const [i, name] of names.entries()) put(name, i % 100 === 7 ? 'x'.repeat(70_000) : name);
+    const many = await read();
+    expect(sources(many)).toEqual(names);
+    expect(many.batches).toEqual([256, 256, 256, 232]);
+    expect(many.entries.filter(({ body }) => body.length === 70_000)).toHaveLength(10);
+
+    for (const name of names.slice(0, 4)) put(name, Buffer.alloc(9 * 1024 * 1024));
+    const large = await read(root, { maxBodyBytes: Number.POSITIVE_INFINITY });
+    expect(sources(large)).toEqual(names);
+    expect(large.batches).toEqual([2, 2, 252, 256, 256, 232]);
+  });
+
+  it('gives the same when files are read concurrently', async () => {
+    for (let i = 0; i < 600; i++) put(`h${i}.example${i % 3 === 0 ? '/robots.txt' : ''}`);
+    put('h1.example', 'x'.repeat(100_000));
+    put('no host');
+    put('https/a.example/robots.txt');
+    symlinkSync('h1.example', join(root, 'link.example'));
+    symlinkSync(outside, join(root, 'outside.example'));
+    const warnings: CacheWarning[] = [];
+    const options = {
+      maxBodyBytes: 512_000,
+      onWarning: (warning: CacheWarning) => warnings.push(warning),
+    };
+    const place = { path: root, shown: root, prefix: '', scheme: undefined };
+    const access = { boundary: Buffer.from(root), concurrent: true };
+    const names = await listNames(root);
+    const concurrent = await collect(readPlace(names, place, { access, options }), warnings);
+    expect(concurrent.entries).toHaveLength(602);
+    expect(concurrent.warnings).toHaveLength(2);
+    expect(concurrent).toEqual(await read());
+  });
+
+  it('can be left half-way', async () => {
+    for (let i = 0; i < 600; i++) put(`h${i}.example`);
+    put(
+      'z.ndjson.gz',
+      gzipSync(
+        records(...Array.from({ length: 2000 }, () => ({ host: 'z.example', robots: 'x' }))),
+      ),
+    );
+    for (const stop of [0, 2, 3, 5]) {
+      let seen = 0;
+      for await (const batch of readCache(root, { maxBodyBytes: 1, onWarning: () => {} })) {
+        expect(batch.length).toBeGreaterThan(0);
+        if (seen++ === stop) break;
+      }
+      expect(seen).toBe(stop + 1);
+    }
+  });
+});
+
+describe('names that are not UTF-8, or would act on a terminal', () => {
+  it('warns of them in printable form', async () => {
+    const name = Buffer.concat([
+      Buffer.from(`${root}/caf`),
+      Buffer.from([0xe9, 0x1b]),
+      Buffer.from('.example'),
+    ]);
+    writeFileSync(name, '');
+    put('a\u001b[31m\n.example');
+    put('b.example');
+    const reading = await read();
+    expect(sources(reading)).toEqual(['b.example']);
+    expect(warned(reading)).toEqual([
+      'not-a-host a\\x1b[31m\\x0a.example',
+      'not-a-host caf\\xe9\\x1b.example',
+    ]);
+  });
+
+  it('keeps the source of a record on one line', async () => {
+    put('a\tb\n.ndjson', records({ host: 'a.example', robots: '' }));
+    expect(sources(await read())).toEqual(['a\\x09b\\x0a.ndjson:1']);
+  });
+});
+
+describe('symbolic links', () => {
+  beforeEach(() => {
+    put('a.example/robots.txt', 'inside');
+    writeFileSync(join(outside, 'robots.txt'), 'outside');
+    writeFileSync(join(outside, 'x.ndjson'), records({ host: 'x.example', robots: 'outside' }));
+  });
+
+  it('are followed where they stay inside', async () => {
+    symlinkSync('a.example/robots.txt', join(root, 'b.example'));
+    symlinkSync('a.example', join(root, 'c.example'));
+    symlinkSync(join(root, 'b.example'), join(root, 'd.example.txt'));
+    mkdirSync(join(root, 'e.example'));
+    symlinkSync('../a.example/robots.txt', join(root, 'e.example/robots.txt'));
+    symlinkSync('.', join(root, 'https'));
+    const reading = await read();
+    expect(sources(reading)).toEqual([
+      'a.example/robots.txt',
+      'b.example',
+      'c.example/robots.txt',
+      'd.example.txt',
+      'e.example/robots.txt',
+      'https/a.example/robots.txt',
+      'https/b.example',
+      'https/c.example/robots.txt',
+      'https/d.example.txt',
+      'https/e.example/robots.txt',
+    ]);
+    expect(new Set(reading.entries.map(text))).toEqual(new Set(['inside']));
+    // The directory in itself: taken for that of a host named https, and not gone into again.
+    expect(warned(reading)).toEqual(['too-deep https/https']);
+  });
+
+  it('out of the directory are followed only when asked', async () => {
+    symlinkSync(join(outside, 'robots.txt'), join(root, 'b.example'));
+    symlinkSync(outside, join(root, 'c.example'));
+    mkdirSync(join(root, 'd.example'));
+    symlinkSync('../../outside/robots.txt', join(root, 'd.example/robots.txt'));
+    symlinkSync('../outside/x.ndjson', join(root, 'e.ndjson'));
+    symlinkSync(outside, join(root, 'https'));
+    // By way of a link that stays inside to one that does not.
+    symlinkSync('b.example', join(root, 'f.example'));
+
+    const reading = await read();
+    expect(sources(reading)).toEqual(['a.example/robots.txt']);
+    expect(warned(reading)).toEqual([
+      'link-outside b.example',
+      'link-outside c.example',
+      'link-outside d.example/robots.txt',
+      'link-outside e.ndjson',
+      'link-outside f.example',
+      'link-outside https',
+    ]);
+
+    mkdirSync(join(outside, 'g.example'));
+    writeFileSync(join(outside, 'g.example/robots.txt'), 'outside');
+    const followed = await read(root, { followLinks: true });
+    expect(sources(followed)).toEqual([
+      'a.example/robots.txt',
+      'b.example',
+      'c.example/robots.txt',
+      'd.example/robots.txt',
+      'e.ndjson:1',
+      'f.example',
+      'https/g.example/robots.txt',
+    ]);
+    expect(followed.entries.slice(1).map(text)).toEqual(Array(6).fill('outside'));
+    expect(warned(followed)).toEqual(['not-a-host https/robots.txt', 'too-deep https/x.ndjson']);
+  });
+
+  it('to a directory whose path begins alike lead outside', async () => {
+    mkdirSync(`${root}-too`);
+    writeFileSync(join(`${root}-too`, 'b.example'), '');
+    symlinkSync(join(`${root}-too`, 'b.example'), join(root, 'b.example'));
+    expect(warned(await read())).toEqual(['link-outside b.example']);
+  });
+
+  it('that form a loop, or lead nowhere, are warnings', async () => {
+    symlinkSync('b.example', join(root, 'b.example'));
+    symlinkSync('d.example', join(root, 'c.example'));
+    symlinkSync('c.example', join(root, 'd.example'));
+    symlinkSync('missing', join(root, 'e.example'));
+    symlinkSync('..', join(root, 'a.example/up'));
+    for (const followLinks of [false, true]) {
+      const reading = await read(root, { followLinks });
+      expect(sources(reading)).toEqual(['a.example/robots.txt']);
+      expect(warned(reading)).toEqual([
+        'unreadable b.example',
+        'unreadable c.example',
+        'unreadable d.example',
+        'unreadable e.example',
+      ]);
+    }
+  });
+
+  it('may be the directory itself', async () => {
+    symlinkSync(root, join(outside, 'cache'));
+    symlinkSync('a.example', join(root, 'b.example'));
+    const reading = await read(join(outside, 'cache'));
+    expect(sources(reading)).toEqual(['a.example/robots.txt', 'b.example/robots.txt']);
+    expect(reading.warnings).toEqual([]);
+  });
+});
+
+describe('what is no regular file', () => {
+  it.runIf(process.platform === 'linux')(
+    'is left out and does not hang: pipes, sockets, devices',
+    async () => {
+      execFileSync('mkfifo', [join(root, 'a.example'), join(root, 'b.ndjson')]);
+      put('c.example');
+      mkdirSync(join(root, 'd.example'));
+      execFileSync('mkfifo', [join(root, 'd.example/robots.txt')]);
+      symlinkSync('/dev/zero', join(root, 'e.example'));
+      const server = createServer();
+      await new Promise<void>((resolve) => server.listen(join(root, 'f.example'), resolve));
+      try {
+        const reading = await read(root, { followLinks: true });
+        expect(sources(reading)).toEqual(['c.example']);
+        expect(warned(reading)).toEqual([
+          'not-a-file a.example',
+          'not-a-file b.ndjson',
+          'not-a-file d.example/robots.txt',
+          'not-a-file e.example',
+          'not-a-file f.example',
+        ]);
+      } finally {
+        server.close();
+      }
+    },
+  );
+});
+
+describe('what cannot be read', () => {
+  it('is an error for the path itself, which says what is needed', async () => {
+    const missing = join(root, 'missing');
+    await expect(read(missing)).rejects.toThrow(RobotsFilterError);
+    await expect(read(missing)).rejects.toMatchObject({
+      code: 'input',
+      message: `${missing}: cannot be read: it does not exist (ENOENT). A directory of robots.txt files, or a file *.ndjson or *.ndjson.gz of records, is needed.`,
+    });
+    put('a.example');
+    await expect(read(join(root, 'a.example'))).rejects.toMatchObject({
+      code: 'input',
+      message: expect.stringContaining('neither a directory nor a file of records'),
+    });
+  });
+
+  it.skipIf(process.getuid?.() === 0)(
+    'is an error or a warning where permission is denied',
+    async () => {
+      put('a.example');
+      put('b.example');
+      put('c.example/robots.txt');
+      put('https/d.example/robots.txt');
+      put('e.ndjson');
+      const closed = ['a.example', 'c.example', 'https', 'e.ndjson'].map((name) =>
+        join(root, name),
+      );
+      for (const path of closed) chmodSync(path, 0);
+      try {
+        const reading = await read();
+        expect(sources(reading)).toEqual(['b.example']);
+        expect(warned(reading)).toEqual([
+          'unreadable a.example',
+          'unreadable c.example/robots.txt',
+          'unreadable e.ndjson',
+          'unreadable https',
+        ]);
+        chmodSync(root, 0);
+        await expect(read()).rejects.toMatchObject({ code: 'input' });
+      } finally {
+        for (const path of [root, ...closed]) chmodSync(path, 0o700);
+      }
+    },
+  );
+
+  it('is a warning where a file vanished after it was listed', async () => {
+    for (const name of ['a.example', 'b.example/robots.txt', 'c.example', 'd.ndjson']) put(name);
+    put('https/e.example');
+    const names = await listNames(root);
+    for (const name of ['a.example', 'b.example', 'd.ndjson', 'https']) {
+      rmSync(join(root, name), { recursive: true });
+    }
+    const warnings: CacheWarning[] = [];
+    const options = {
+      maxBodyBytes: 1,
+      onWarning: (warning: CacheWarning) => warnings.push(warning),
+    };
+    const place = { path: root, shown: root, prefix: '', scheme: undefined };
+    const access = { boundary: Buffer.from(root), concurrent: false };
+    const reading = await collect(readPlace(names, place, { access, options }), warnings);
+    expect(sources(reading)).toEqual(['c.example']);
+    expect(warned(reading)).toEqual([
+      'unreadable a.example',
+      'unreadable b.example',
+      'unreadable d.ndjson',
+      'unreadable https',
+    ]);
+  });
+});
+
+describe('files of records', () => {
+  const good = { host: 'a.example', robots: 'User-agent: *\nDisallow: /é\u0000\r' };
+
+  it('are read plain and as gzip, from the directory or by themselves', async () => {
+    put('1.ndjson', records(good, { ...good, host: 'b.example:8080', status: 200 }));
+    put('2.ndjson.gz', gzipSync(records({ ...good, host: 'c.example' })));
+    put('3.ndjson.gz', records({ ...good, host: 'd.example' }));
+    put('4.ndjson', gzipSync(records({ ...good, host: 'e.example' })));
+    put('b.example');
+    put('5.ndjson', '');
+    put('6.ndjson.gz', gzipSync(''));
+    const reading = await read();
+    expect(reading.warnings).toEqual([]);
+    expect(sources(reading)).toEqual([
+      '1.ndjson:1',
+      '1.ndjson:2',
+      '2.ndjson.gz:1',
+      '3.ndjson.gz:1',
+      '4.ndjson:1',
+      'b.example',
+    ]);
+    expect(authorities(reading).slice(0, 5)).toEqual([
+      'a.example',
+      'b.example:8080',
+      'c.example',
+      'd.example',
+      'e.example',
+    ]);
+    expect(reading.entries.map(({ status }) => status)).toEqual([
+      undefined,
+      200,
+      undefined,
+      undefined,
+      undefined,
+      undefined,
+    ]);
+    expect(new Set(reading.entries.slice(0, 5).map(text))).toEqual(new Set([good.robots]));
+
+    const alone = await read(join(root, '2.ndjson.gz'));
+    expect(sources(alone)).toEqual(['2.ndjson.gz:1']);
+  });
+
+  it('name the host, or a URL, or both: then the host decides', async () => {
+    put(
+      'x.ndjson',
+      records(
+        { url: 'https://a.example:8443/robots.txt', robots: '' },
+        { url: 'http://b.example', robots: '' },
+        { host: 'c.example', url: 'https://www.c.example/robots.txt', robots: '' },
+        { host: null, url: 'ftp://d.example/robots.txt', robots: '' },
+        { host: 'https://e.example', robots: '' },
+        { host: '[::1]:8080', robots: '' },
+      ),
+    );
+    expect(authorities(await read())).toEqual([
+      'https://a.example:8443',
+      'http://b.example',
+      'c.example',
+      'ftp://d.example',
+      'https://e.example',
+      '[::1]:8080',
+    ]);
+  });
+
+  it('hold the body as text or as base64, or only a status', async () => {
+    const octets = Buffer.from([0xff, 0xfe, 0x00, 0x0a, 0x80]);
+    const base64 = octets.toString('base64');
+    put(
+      'x.ndjson',
+      records(
+        { host: 'a.example', robots_base64: base64 },
+        { host: 'b.example', robots_base64: base64.replaceAll('=', '') },
+        { host: 'c.example', robots_base64: '', robots: 'text' },
+        { host: 'd.example', robots_base64: null, robots: 'text' },
+        { host: 'e.example', status: 404 },
+        { host: 'f.example', robots: null, status: 503 },
+        { host: 'g.example', robots: 'gone', status: 410 },
+        { host: 'h.example', robots: '', status: null },
+      ),
+    );
+    const { entries, warnings } = await read();
+    expect(warnings).toEqual([]);
+    expect(
+      entries.map(({ body, status }) => [Buffer.from(body).toString('latin1'), status]),
+    ).toEqual([
+      [octets.toString('latin1'), undefined],
+      [octets.toString('latin1'), undefined],
+      ['', undefined],
+      ['text', undefined],
+      ['', 404],
+      ['', 503],
+      ['gone', 410],
+      ['', undefined],
+    ]);
+  });
+
+  it('are read on after each bad record, which is a warning with its line', async () => {
+    const bad: readonly (readonly [line: string | Buffer, code: string, reason: string])[] = [
+      ['not json', 'bad-record', 'no JSON'],
+      ['{"host":"a.example","robots":"', 'bad-record', 'no JSON'],
+      ['[]', 'bad-record', 'no JSON object'],
+      ['null', 'bad-record', 'no JSON object'],
+      ['"a.example"', 'bad-record', 'no JSON object'],
+      ['{}', 'bad-record', 'no "host" or "url"'],
+      ['{"robots":""}', 'bad-record', 'no "host" or "url"'],
+      ['{"__proto__":{"host":"a.example","robots":""}}', 'bad-record', 'no "host" or "url"'],
+      ['{"host":1,"robots":""}', 'bad-record', '"host" is no string'],
+      ['{"url":{},"robots":""}', 'bad-record', '"url" is no string'],
+      ['{"host":"a b","robots":""}', 'not-a-host', '"a b", no host'],
+      ['{"host":"","robots":""}', 'not-a-host', '"", no host'],
+      ['{"url":"mailto:a@b.example","robots":""}', 'not-a-host', 'no http, https or ftp URL'],
+      [`{"host":"${'a b'.repeat(1000)}","robots":""}`, 'not-a-host', '…", no host'],
+      ['{"host":"a.example"}', 'bad-record', 'no "robots"'],
+      ['{"host":"a.example","robots":null}', 'bad-record', 'no "robots"'],
+      ['{"host":"a.example","robots":["x"]}', 'bad-record', '"robots" is no string'],
+      ['{"host":"a.example","robots_base64":1}', 'bad-record', '"robots_base64" is no string'],
+      ['{"host":"a.example","robots_base64":"@@@@"}', 'bad-record', 'no base64'],
+      ['{"host":"a.example","robots_base64":"QUJ"} x', 'bad-record', 'no JSON'],
+      ['{"host":"a.example","robots_base64":"Q"}', 'bad-record', 'no base64'],
+      ['{"host":"a.example","robots":"","status":"200"}', 'bad-record', 'status code'],
+      ['{"host":"a.example","robots":"","status":0}', 'bad-record', 'status code'],
+      ['{"host":"a.example","robots":"","status":200.5}', 'bad-record', 'status code'],
+      [Buffer.from('{"host":"a.example","robots":"\xe9"}', 'latin1'), 'bad-record', 'not UTF-8'],
+    ];
+    const parts: Buffer[] = [];
+    for (const [index, [line]] of bad.entries()) {
+      parts.push(
+        Buffer.from(line),
+        Buffer.from(`\n${records({ ...good, host: `h${index}.example` })}`),
+      );
+    }
+    put('x.ndjson', Buffer.concat(parts));
+    const reading = await read();
+    expect(sources(reading)).toEqual(bad.map((_, index) => `x.ndjson:${index * 2 + 2}`));
+    expect(warned(reading)).toEqual(
+      bad.map(([, code], index) => `${code} x.ndjson:${index * 2 + 1}`),
+    );
+    for (const [index, { message }] of reading.warnings.entries()) {
+      expect(message).toContain(bad[index]?.[2]);
+      expect(message.length).toBeLessThan(250);
+    }
+  });
+
+  it('may begin with a BOM, have CRLF, empty lines, and no line end at the end', async () => {
+    const line = JSON.stringify(good);
+    put('x.ndjson', `\ufeff${line}\r\n\r\n  \n${line}\r\n\n${line}`);
+    const reading = await read();
+    expect(reading.warnings).toEqual([]);
+    expect(sources(reading)).toEqual(['x.ndjson:1', 'x.ndjson:4', 'x.ndjson:6']);
+  });
+
+  it('count the last of duplicate members, as JSON.parse does', async () => {
+    put('x.ndjson', '{"host":"a.example","host":"b.example","robots":"1","robots":"2"}\n');
+    const reading = await read();
+    expect(authorities(reading)).toEqual(['b.example']);
+    expect(reading.entries.map(text)).toEqual(['2']);
+  });
+
+  it('are left out line by line where a line is larger, or nested deeper, than a record can be', async () => {
+    const path = join(root, 'x.ndjson');
+    put('x.ndjson', records(good));
+    // 65 MiB, as holes.
+    truncateSync(path, 65 * 1024 * 1024);
+    appendFileSync(path, `\n${records(good)}${'['.repeat(2 * 1024 * 1024)}\n`);
+    const quotes = `\\"\\\\`.repeat(1024 * 1024);
+    appendFileSync(path, `{"host":"b.example","robots":"${quotes}"}\n`);
+    appendFileSync(path, `{"host":"c.example","robots":"${quotes}\n`);
+    const reading = await read(root, { maxBodyBytes: Number.POSITIVE_INFINITY });
+    expect(sources(reading)).toEqual(['x.ndjson:1', 'x.ndjson:3', 'x.ndjson:5']);
+    expect(text(reading.entries[2])).toBe('"\\'.repeat(1024 * 1024));
+    expect(reading.warnings.map(({ line, message }) => [line, message.slice(0, 40)])).toEqual([
+      [2, 'The line is longer than 64 MiB; left out.'.slice(0, 40)],
+      [4, 'The line holds more than 1 MiB outside of strings; left out.'.slice(0, 40)],
+      [6, expect.stringMatching(/^The line is no JSON/)],
+    ]);
+  });
+
+  it('may consist of several gzip members', async () => {
+    const members = ['a.example', 'b.example'].map((host) => gzipSync(records({ ...good, host })));
+    put('x.ndjson.gz', Buffer.concat(members));
+    expect(authorities(await read())).toEqual(['a.example', 'b.example']);
+  });
+
+  it('are an error where gzip data are cut or damaged, which names the file', async () => {
+    const lines = Array.from({ length: 3000 }, (_, i) => ({
+      host: `h${i}.example`,
+      robots: `# ${i * 7919}`,
+    }));
+    const packed = gzipSync(records(...lines));
+    const path = join(root, 'x.ndjson.gz');
+    for (const length of [2, 5, 10, 11, 1000, packed.length - 8, packed.length - 1]) {
+      writeFileSync(path, packed.subarray(0, length));
+      await expect(read(), `${length} octets`).rejects.toMatchObject({
+        name: 'RobotsFilterError',
+        code: 'input',
+        message: `${path}: its gzip data end too early. Get the file anew, or leave it out of the directory.`,
+      });
+    }
+    const damaged = Buffer.from(packed);
+    damaged[packed.length - 6] = (damaged[packed.length - 6] ?? 0) ^ 1;
+    writeFileSync(path, damaged);
+    await expect(read(path)).rejects.toMatchObject({
+      code: 'input',
+      message: expect.stringContaining(`${path}: its gzip data are damaged`),
+    });
+  });
+
+  it('come in batches, in order, from plain and gzip data alike', async () => {
+    const lines = Array.from({ length: 5000 }, (_, i) => ({
+      host: `h${i}.example`,
+      robots: i % 100 === 0 ? '#'.repeat(100_000) : `# ${i}`,
+    }));
+    put('x.ndjson', records(...lines));
+    const plain = await read();
+    expect(authorities(plain)).toEqual(lines.map(({ host }) => host));
+    expect(plain.entries.map(text)).toEqual(lines.map(({ robots }) => robots));
+    expect(Math.max(...plain.batches)).toBe(256);
+    put('x.ndjson', gzipSync(records(...lines)));
+    expect(await read()).toEqual(plain);
+  });
+
+  it.runIf(process.platform === 'linux')('may be a pipe, where the path is one', async () => {
+    const pipe = join(outside, 'pipe');
+    execFileSync('mkfifo', [pipe]);
+    const packed = gzipSync(records(good));
+    for (const data of [packed, gunzipSync(packed)]) {
+      writeFileSync(join(outside, 'data'), data);
+      const reading = read(pipe);
+      execFileSync('sh', ['-c', 'cat "$0" > "$1" &', join(outside, 'data'), pipe]);
+      expect(sources(await reading)).toEqual(['pipe:1']);
+    }
+  });
+});
+
+describe('lines', () => {
+  const octets = Buffer.from('one\n\n\r\nlonger than ten\nexactly 10\n01234567890\nlast');
+
+  async function cut(chunks: Iterable<Buffer>, maxOctets: number): Promise<string[]> {
+    async function* stream() {
+      yield* chunks;
+    }
+    const lines: string[] = [];
+    for await (const { number, octets: line } of readLines(stream(), maxOctets)) {
+      lines.push(`${number} ${line === undefined ? 'too long' : JSON.stringify(line.toString())}`);
+    }
+    return lines;
+  }
+
+  it('are the same however the stream is cut', async () => {
+    const expected = [
+      '1 "one"',
+      '2 ""',
+      '3 "\\r"',
+      '4 too long',
+      '5 "exactly 10"',
+      '6 too long',
+      '7 "last"',
+    ];
+    expect(await cut([octets], 10)).toEqual(expected);
+    for (let at = 0; at <= octets.length; at++) {
+      expect(await cut([octets.subarray(0, at), octets.subarray(at)], 10)).toEqual(expected);
+    }
+    for (let size = 1; size < 12; size++) {
+      const chunks = Array.from({ length: Math.ceil(octets.length / size) }, (_, i) =>
+        octets.subarray(i * size, (i + 1) * size),
+      );
+      expect(await cut(chunks, 10)).toEqual(expected);
+    }
+  });
+
+  it('longer than the limit are not held', async () => {
+    const chunk = Buffer.alloc(1024 * 1024);
+    function* endless() {
+      for (let i = 0; i < 300; i++) yield chunk;
+      yield Buffer.from('\nnext');
+    }
+    expect(await cut(endless(), 1024)).toEqual(['1 too long', '2 "next"']);
+  });
+
+  it('of no octets are none', async () => {
+    expect(await cut([], 10)).toEqual([]);
+    expect(await cut([Buffer.alloc(0), Buffer.from('\n')], 10)).toEqual(['1 ""']);
+  });
+});

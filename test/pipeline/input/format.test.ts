@@ -1,0 +1,98 @@
+import { gzipSync } from 'node:zlib';
+import { describe, expect, it } from 'vitest';
+import {
+  byteOrderMarkOctets,
+  foreignEncoding,
+  HEAD_OCTETS,
+  isGzip,
+  needsMoreOctets,
+  recogniseFormat,
+  sniffFormat,
+} from '../../../src/pipeline/input/format.js';
+
+const octets = (text: string) => Buffer.from(text, 'latin1');
+const MARK = '\xef\xbb\xbf';
+
+describe('--input auto: the format by the first octets', () => {
+  const cases: [head: string, format: string, note: string][] = [
+    ['', 'text', 'nothing'],
+    [' \t\r\n', 'text', 'white space only'],
+    ['https://example.com/\n', 'text', 'a URL'],
+    ['#[{"', 'text', 'anything else'],
+    ['\0', 'text', 'a NUL'],
+    ['{"url":"https://example.com/"}\n', 'ndjson', 'an object on its line'],
+    ['{"url":"https://example.com/"} \t\r\n{', 'ndjson', 'white space after it'],
+    ['{"url":"https://example.com/"}', 'ndjson', 'no line end'],
+    ['\n\n  {"a":1}\n', 'ndjson', 'empty lines and indentation before it'],
+    [`${MARK}{"a":1}\n`, 'ndjson', 'a byte order mark before it'],
+    ['{"a":"}\\"{[","b":[{}]}\n', 'ndjson', 'brackets and quotes in strings'],
+    ['{"a":1} trailing\n', 'ndjson', 'one bad record in a file of lines'],
+    ['{"a":1},\n{"a":2}\n', 'ndjson', 'bad records in a file of lines'],
+    ['{"a":"unterminated\n{"a":2}\n', 'ndjson', 'a first line cut within a string'],
+    ['{"a":"unterminated\\\n{"a":2}\n', 'ndjson', 'a first line cut after a backslash'],
+    [`{"a":"${'x'.repeat(HEAD_OCTETS)}`, 'ndjson', 'a first line longer than the head'],
+    ['{\n  "a": 1\n}\n', 'json', 'a pretty-printed object'],
+    ['{"a":1,\n"b":2}', 'json', 'an object over two lines'],
+    ['{"a":1}{"a":2}\n', 'json', 'two objects on a line'],
+    ['{"a":1} "b"\n', 'json', 'an object and a string on a line'],
+    ['{} []', 'json', 'an object and an array on a line'],
+    ['[', 'json', 'an array'],
+    [`${MARK} \n["a"]`, 'json', 'an array after a byte order mark and white space'],
+    ['"https://example.com/"\n', 'json', 'a string'],
+  ];
+  it.each(cases)('%j is %s: %s', (head, format) => {
+    expect(sniffFormat(octets(head))).toBe(format);
+  });
+
+  it('says nothing certain that more octets could change', () => {
+    let certain = 0;
+    for (const [text] of cases) {
+      const head = octets(text.slice(0, 200));
+      for (let cut = 0; cut <= head.length; cut++) {
+        const format = recogniseFormat(head.subarray(0, cut));
+        if (format === undefined) continue;
+        certain++;
+        expect(recogniseFormat(head), `${text} cut at ${cut}`).toBe(format);
+      }
+    }
+    expect(certain).toBeGreaterThan(100);
+  });
+
+  it('waits for the rest of a byte order mark, of white space and of the first line', () => {
+    for (const head of ['', '\xef', '\xef\xbb', MARK, ' ', '{', '{"a":1', '{"a":1}', '{"a":1} ']) {
+      expect(recogniseFormat(octets(head)), head).toBeUndefined();
+    }
+  });
+});
+
+describe('compression and encoding by the first octets', () => {
+  it('knows gzip (RFC 1952, section 2.3.1)', () => {
+    expect(isGzip(gzipSync('x'))).toBe(true);
+    expect(isGzip(octets('\x1f\x8b'))).toBe(false);
+    expect(isGzip(octets('\x1f\x8b\x00'))).toBe(false);
+    expect(isGzip(octets('https'))).toBe(false);
+    expect(isGzip(octets(''))).toBe(false);
+  });
+
+  it('tells when it needs more', () => {
+    for (const head of ['', '\x1f', '\x1f\x8b', '\xef', '\xef\xbb']) {
+      expect(needsMoreOctets(octets(head))).toBe(true);
+    }
+    for (const head of ['h', '\x1f\x8b\x08', '\x1fx', MARK, '\xefx']) {
+      expect(needsMoreOctets(octets(head))).toBe(false);
+    }
+  });
+
+  it('knows a byte order mark', () => {
+    expect(byteOrderMarkOctets(octets(`${MARK}x`))).toBe(3);
+    expect(byteOrderMarkOctets(octets(`x${MARK}`))).toBe(0);
+    expect(byteOrderMarkOctets(octets('\xef\xbb'))).toBe(0);
+  });
+
+  it('names what has to be converted first', () => {
+    expect(foreignEncoding(octets('\x28\xb5\x2f\xfd\x04'))?.name).toBe('zstd data');
+    expect(foreignEncoding(octets('\xff\xfeh\0'))?.name).toBe('UTF-16 text');
+    expect(foreignEncoding(octets('https://example.com/'))).toBeUndefined();
+    expect(foreignEncoding(octets(''))).toBeUndefined();
+  });
+});

@@ -1,0 +1,426 @@
+import { Readable } from 'node:stream';
+import { describe, expect, it } from 'vitest';
+import { RobotsFilterError } from '../../../src/errors.js';
+import { JsonRecords } from '../../../src/pipeline/input/json-records.js';
+
+type Bounds = { maxRecordBytes?: number; maxDepth?: number };
+
+/** What comes out, one octet a character, or the error. */
+async function convert(chunks: readonly Buffer[], bounds: Bounds = {}): Promise<string | Error> {
+  const records = new JsonRecords({ name: 'in.json', ...bounds });
+  const lines: Buffer[] = [];
+  try {
+    for await (const chunk of Readable.from(chunks).pipe(records)) lines.push(chunk);
+  } catch (error) {
+    if (!(error instanceof RobotsFilterError)) throw error;
+    return error;
+  }
+  return Buffer.concat(lines).toString('latin1');
+}
+
+const convertText = (text: string, bounds?: Bounds) =>
+  convert([Buffer.from(text, 'latin1')], bounds);
+
+/** Every way to cut in two, and single octets. */
+function* splits(octets: Buffer): Generator<Buffer[]> {
+  for (let cut = 0; cut <= octets.length; cut++) {
+    yield [octets.subarray(0, cut), octets.subarray(cut)];
+  }
+  yield [...octets].map((octet) => Buffer.of(octet));
+}
+
+/** A generator of numbers in [0, 1) that gives the same for the same seed (mulberry32). */
+function seeded(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+/** JSON of which every token is known, so that it can be written with any white space between them. */
+class JsonWriter {
+  readonly #random: () => number;
+  constructor(random: () => number) {
+    this.#random = random;
+  }
+
+  below(bound: number): number {
+    return Math.floor(this.#random() * bound);
+  }
+
+  pick(choices: readonly string[]): string {
+    return choices[this.below(choices.length)] ?? '';
+  }
+
+  string(): string {
+    const parts = [
+      'url',
+      'a',
+      ' ',
+      '  ',
+      '{',
+      '}',
+      '[',
+      ']',
+      ',',
+      ':',
+      '\\"',
+      '\\\\',
+      '\\/',
+      '\\n',
+    ];
+    const others = ['\\u00e9', '\\ud800', '\\uDC00\\ud83d', 'é', '日本', '🤖', '\u2028', '\x7f'];
+    const choices = [...parts, ...others, 'https://example.com/%7Ea?b=c', 'x'.repeat(300)];
+    let text = '';
+    for (let count = this.below(6); count > 0; count--) text += this.pick(choices);
+    return `"${text}"`;
+  }
+
+  scalar(): string {
+    const numbers = ['0', '-0', '1.0', '1e5', '1E+05', '-0.10e-2', '12345678901234567890'];
+    return this.below(2) === 0 ? this.string() : this.pick([...numbers, 'true', 'false', 'null']);
+  }
+
+  value(depth: number): string[] {
+    switch (depth === 0 ? 2 : this.below(4)) {
+      case 0:
+        return this.array(depth - 1);
+      case 1:
+        return this.object(depth - 1);
+      default:
+        return [this.scalar()];
+    }
+  }
+
+  array(depth: number): string[] {
+    const tokens = ['['];
+    for (let count = this.below(4); count > 0; count--) {
+      tokens.push(...this.value(depth), ...(count > 1 ? [','] : []));
+    }
+    return [...tokens, ']'];
+  }
+
+  object(depth: number): string[] {
+    const tokens = ['{'];
+    for (let count = this.below(5); count > 0; count--) {
+      const key = this.pick(['"url"', '"url"', '"a"', this.string()]);
+      tokens.push(key, ':', ...this.value(depth), ...(count > 1 ? [','] : []));
+    }
+    return [...tokens, '}'];
+  }
+
+  /** White space of a style: none, within lines, or anything. */
+  space(style: number): string {
+    if (style === 0) return '';
+    return this.pick(style === 1 ? ['', ' ', '\t', '  '] : ['', ' ', '\n', '\r\n  ', '\t\n', '\r']);
+  }
+
+  spaced(tokens: readonly string[], style: number): string {
+    return tokens.reduce((text, token) => text + this.space(style) + token);
+  }
+}
+
+/** Values as they go in, what each comes out as, and all of them as an array and one after another. */
+function generate(seed: number) {
+  const writer = new JsonWriter(seeded(seed));
+  const values: string[] = [];
+  const lines: string[] = [];
+  for (let count = writer.below(6); count > 0; count--) {
+    const tokens = writer.below(4) === 0 ? [writer.string()] : writer.object(3);
+    const value = writer.spaced(tokens, writer.below(3));
+    values.push(value);
+    // No string that is generated has a line break in it.
+    lines.push(value.includes('\n') || value.includes('\r') ? tokens.join('') : value);
+  }
+  const around = (text: string) => writer.space(2) + text + writer.space(2);
+  return {
+    values,
+    output: lines.map((line) => `${line}\n`).join(''),
+    array: around(`[${values.map(around).join(',') || writer.space(2)}]`),
+    concatenated: values.map(around).join(''),
+  };
+}
+
+describe('JSON arrays of records', () => {
+  it('gives one record a line', async () => {
+    const input = '[{"url":"https://a.example/"}, "https://b.example/",\n {"a": 1}\n]\n';
+    expect(await convertText(input)).toBe(
+      '{"url":"https://a.example/"}\n"https://b.example/"\n{"a": 1}\n',
+    );
+  });
+
+  it('keeps a record of one line byte for byte', async () => {
+    const record =
+      '{ "b" : 1.0,\t"a":1e5,"a":12345678901234567890, "\\u0061":"\\/\\ud800\xff\xc3" }';
+    expect(await convertText(`[\n  ${record} ,\r\n\t${record}\n]`)).toBe(`${record}\n${record}\n`);
+  });
+
+  it('takes only white space outside strings from a record of several lines', async () => {
+    const input = '[{\r\n  "a b" : [ 1 , "\\" \\\\ " ],\n\t"c\\"d": { }\n}]';
+    expect(await convertText(input)).toBe('{"a b":[1,"\\" \\\\ "],"c\\"d":{}}\n');
+  });
+
+  it('lets pass what is neither object nor string', async () => {
+    const input = '[1, -2.50 ,null,true,[ 1, [] ],[],"",{}]';
+    expect(await convertText(input)).toBe('1\n-2.50\nnull\ntrue\n[ 1, [] ]\n[]\n""\n{}\n');
+  });
+
+  it.each(['', ' \r\n\t', '[]', ' [ \n ] ', '[][] []'])('gives nothing for %j', async (input) => {
+    expect(await convertText(input)).toBe('');
+  });
+});
+
+describe('concatenated JSON', () => {
+  it('gives one record a line', async () => {
+    const input = '{"a":1}{"a":2}\n{\n "a": 3 }"s""t" ["u",{"a":4}][[5]] 6 null 7';
+    expect(await convertText(input)).toBe(
+      '{"a":1}\n{"a":2}\n{"a":3}\n"s"\n"t"\n"u"\n{"a":4}\n[5]\n6\nnull\n7\n',
+    );
+  });
+});
+
+describe('generated JSON', () => {
+  it('comes out as it went in, whatever the cut', async () => {
+    let records = 0;
+    let runs = 0;
+    for (let seed = 1; seed <= 60; seed++) {
+      const { values, output, array, concatenated } = generate(seed);
+      const expected = Buffer.from(output).toString('latin1');
+      const parsed = output
+        .split('\n')
+        .slice(0, -1)
+        .map((line) => JSON.parse(line));
+      expect(parsed).toEqual(JSON.parse(array));
+      expect(parsed).toEqual(values.map((value) => JSON.parse(value)));
+      records += values.length;
+      for (const input of [array, concatenated]) {
+        const octets = Buffer.from(input);
+        if (octets.length > 2_000) {
+          expect(await convert([octets])).toBe(expected);
+          continue;
+        }
+        for (const chunks of splits(octets)) {
+          const result = await convert(chunks);
+          if (result !== expected) expect({ seed, chunks, result }).toEqual(expected);
+          runs++;
+        }
+      }
+    }
+    expect(records).toBeGreaterThan(100);
+    expect(runs).toBeGreaterThan(20_000);
+  }, 60_000);
+
+  it('is refused if and only if JSON.parse refuses it', async () => {
+    const random = seeded(9309);
+    const oddOctets = '{}[],:"\\ \n\t\0au0159-+.eEtrfnls\x80\xff\xef';
+    let refused = 0;
+    let accepted = 0;
+    for (let round = 0; round < 6_000; round++) {
+      const { array } = generate(round % 200);
+      const input = [...Buffer.from(array).toString('latin1')];
+      for (let edits = 1 + Math.floor(random() * 2); edits > 0; edits--) {
+        const at = Math.floor(random() * input.length);
+        const octet = oddOctets.charAt(Math.floor(random() * oddOctets.length));
+        input.splice(at, Math.floor(random() * 2), ...(random() < 0.7 ? [octet] : []));
+      }
+      const text = input.join('');
+      // Within one array more, only an array is JSON: other values after it cannot be meant.
+      const octets = Buffer.from(`[${text}]`, 'latin1');
+      const cut = Math.floor(random() * octets.length);
+      const result = await convert([octets.subarray(0, cut), octets.subarray(cut)]);
+      let parsed: unknown;
+      try {
+        parsed = JSON.parse(`[${text}]`);
+      } catch {
+        // Two arrays, one after the other, are JSON values but no JSON text.
+        if (result instanceof Error) refused++;
+        else expect(text).toMatch(/\][\s]*\[/);
+        continue;
+      }
+      accepted++;
+      if (result instanceof Error) throw new Error(`refused: ${JSON.stringify(text)}`);
+      const lines = result.split('\n').slice(0, -1);
+      expect(lines.map((line) => JSON.parse(line))).toEqual(parsed);
+    }
+    expect(refused).toBeGreaterThan(1_000);
+    expect(accepted).toBeGreaterThan(1_000);
+  }, 60_000);
+});
+
+describe('anything', () => {
+  it('has the same outcome whatever the cut', async () => {
+    const random = seeded(8259);
+    const below = (bound: number) => Math.floor(random() * bound);
+    const words = ['tru', 'true', 'nul', 'null', 'false', '1', '0', '-', '.5', 'e', '1e5', 'u'];
+    const strings = ['"a"', '"b":', '"\\u12', '"\\', '"', '"xx\\n"', '\\', 'x'.repeat(300)];
+    const values = ['{"a":1}', '["x"]', '{', '}', '[', ']', ',', ':'];
+    const others = [' ', '\n', '\r\n', ' '.repeat(20), '\0', '\xff'];
+    const fragments = [...words, ...strings, ...values, ...others];
+    let refused = 0;
+    for (let round = 0; round < 2_000; round++) {
+      let text = '';
+      for (let count = 1 + below(25); count > 0; count--)
+        text += fragments[below(fragments.length)];
+      const octets = Buffer.from(text, 'latin1');
+      const bounds = { maxDepth: 2 + below(8), maxRecordBytes: 3 + below(60) };
+      const outcome = String(await convert([octets], bounds));
+      if (outcome.startsWith('RobotsFilterError')) refused++;
+      for (const longest of [1, 12, 12]) {
+        const chunks: Buffer[] = [];
+        for (let at = 0; at < octets.length; ) {
+          const length = 1 + below(longest);
+          chunks.push(octets.subarray(at, at + length));
+          at += length;
+        }
+        expect(String(await convert(chunks, bounds)), text).toBe(outcome);
+      }
+    }
+    expect(refused).toBeGreaterThan(1_500);
+    expect(refused).toBeLessThan(1_990);
+  });
+});
+
+describe('what is no JSON', () => {
+  const cases: [input: string, place: string, note: string][] = [
+    ['[{"a":1},\n {"a":}]', 'byte 16 (line 2)', 'no value'],
+    ['[{"a":1}\n {"a":2}]', 'byte 10 (line 2)', 'no comma'],
+    ['{"a":1},{"a":2}', 'byte 7 (line 1)', 'a comma outside an array'],
+    ['[{"a":1},]', 'byte 9 (line 1)', 'a comma too many'],
+    ['[,]', 'byte 1 (line 1)', 'a comma first'],
+    ['[{"a":1,}]', 'byte 8 (line 1)', 'a comma at the end of an object'],
+    ['[{"a":1]]', 'byte 7 (line 1)', 'brackets that do not match'],
+    ['[{"a" 1}]', 'byte 6 (line 1)', 'no colon'],
+    ['[{a:1}]', 'byte 2 (line 1)', 'a key without quotes'],
+    ["['a']", 'byte 1 (line 1)', 'single quotes'],
+    ['[tru]', 'byte 1 (line 1)', 'no word of JSON'],
+    ['{"a":nul}\n\n', 'byte 5 (line 1)', 'no word of JSON, at the end'],
+    ['[{"a":"\\x"}]', 'byte 7 (line 1)', 'no escape'],
+    ['[{"a":"\\u12"}]', 'byte 7 (line 1)', 'half an escape'],
+    ['["a\nb"]', 'byte 3 (line 1)', 'a line break in a string'],
+    ['["a\0b"]', 'byte 3 (line 1)', 'a NUL in a string'],
+    ['[01]', 'byte 2 (line 1)', 'a leading zero'],
+    ['[1.]', 'byte 3 (line 1)', 'no digit after the point'],
+    ['[+1]', 'byte 1 (line 1)', 'a plus sign'],
+    ['[NaN]', 'byte 1 (line 1)', 'not a number'],
+    ['["a"]\n\nx', 'byte 7 (line 3)', 'something else after the end'],
+    ['["a"]]', 'byte 5 (line 1)', 'a bracket too many'],
+    ['}', 'byte 0 (line 1)', 'a brace to begin with'],
+    ['\xef\xbb\xbf[]', 'byte 0 (line 1)', 'a byte order mark, which is dropped before'],
+    ['["a",\xa0"b"]', 'byte 5 (line 1)', 'white space that is none to JSON'],
+    ['[\r\n"a",\r\n// b\r\n]', 'byte 9 (line 3)', 'a comment'],
+    [`[${' '.repeat(100)}{"a":${'\n'.repeat(50)}?}]`, 'byte 156 (line 51)', 'far into a record'],
+    [`["${'x'.repeat(1000)}","${'y'.repeat(1000)}\t"]`, 'byte 2005 (line 1)', 'a long string'],
+  ];
+  it.each(cases)('%j: %s, %s', async (input, place) => {
+    for (const chunks of splits(Buffer.from(input, 'latin1'))) {
+      const error = await convert(chunks);
+      if (!(error instanceof RobotsFilterError)) throw new Error(`accepted: ${error}`);
+      expect(error.code).toBe('input');
+      expect(error.message).toContain(`in.json: ${place}: this is no JSON: `);
+    }
+  });
+
+  it('says what was expected, what was found, and what can be done', async () => {
+    const error = await convertText('[{"url":"https://a.example/"}\n{}]');
+    expect(String(error)).toBe(
+      "RobotsFilterError: in.json: byte 30 (line 2): this is no JSON: expected ',', found {. " +
+        'Mend it there; or if the input is no JSON as a whole, say --input ndjson ' +
+        '(one object a line) or --input text (one URL a line).',
+    );
+  });
+
+  it.each([
+    ['[', 'byte 1 (line 1): the input ends within an array'],
+    ['[{"a":1},\n', 'byte 10 (line 2): the input ends within an array'],
+    ['[1', 'byte 2 (line 1): the input ends within an array'],
+    ['[{"a":1},\n{"a"', 'within record 2, which begins at byte 10 (line 2)'],
+    ['{"a":"x', 'byte 7 (line 1): the input ends within record 1, which begins at byte 0 (line 1)'],
+    ['"x\\', 'within record 1'],
+    ['[{"a":tru', 'within record 1'],
+  ])('%j is cut off: %s', async (input, place) => {
+    for (const chunks of splits(Buffer.from(input, 'latin1'))) {
+      const error = await convert(chunks);
+      expect(error).toBeInstanceOf(RobotsFilterError);
+      expect(String(error)).toContain(place);
+    }
+  });
+});
+
+describe('bounds', () => {
+  it('refuses what nests too deeply, however it goes on', async () => {
+    const deepest = `${'['.repeat(1_000)}${']'.repeat(1_000)}`;
+    expect(await convertText(deepest)).toBe(`${deepest.slice(1, -1)}\n`);
+    for (const input of ['['.repeat(1_000_000), '[{"a":'.repeat(500_000), `[${deepest}]`]) {
+      const error = await convertText(input);
+      expect(error).toBeInstanceOf(RobotsFilterError);
+      expect(String(error)).toMatch(/in\.json: byte \d+ \(line 1\): .* nest more than 1000 deep/);
+    }
+  });
+
+  it('counts depth across chunks and puts an earlier error first', async () => {
+    for (const chunks of splits(Buffer.from('[{"a":[{"b":[1]}]}]'))) {
+      expect(String(await convert(chunks, { maxDepth: 5 }))).toBe('{"a":[{"b":[1]}]}\n');
+      expect(String(await convert(chunks, { maxDepth: 4 }))).toContain(
+        'byte 12 (line 1): brackets',
+      );
+    }
+    for (const chunks of splits(Buffer.from('[{"a":tru,"b":[[[[[[]]]]]]}]'))) {
+      expect(String(await convert(chunks, { maxDepth: 4 }))).toContain('byte 6 (line 1): this is');
+    }
+  });
+
+  it('refuses a record that is too long, naming it', async () => {
+    for (const chunks of splits(Buffer.from('[{"a":1},\n{"a":12} , "1234567" ]'))) {
+      expect(await convert(chunks, { maxRecordBytes: 9 })).toBe('{"a":1}\n{"a":12}\n"1234567"\n');
+      const error = await convert(chunks, { maxRecordBytes: 8 });
+      if (!(error instanceof RobotsFilterError)) throw new Error(`accepted: ${error}`);
+      expect(error.code).toBe('limit');
+      expect(error.message).toBe(
+        'in.json: record 3, which begins at byte 21 (line 2), is longer than 8 bytes. ' +
+          'Raise the bound with --max-line-bytes, or take the record out of the input.',
+      );
+    }
+  });
+
+  it('stops within a record without end', async () => {
+    let octets = 0;
+    function* endless() {
+      yield Buffer.from('[{"a":"');
+      for (;;) {
+        const chunk = Buffer.alloc(100_000, 'x');
+        octets += chunk.length;
+        yield chunk;
+      }
+    }
+    const records = new JsonRecords({ name: 'in.json', maxRecordBytes: 3_000_000 });
+    const reading = Readable.from(endless()).pipe(records).toArray();
+    await expect(reading).rejects.toThrow('record 1, which begins at byte 1 (line 1), is longer');
+    expect(octets).toBeLessThan(4_000_000);
+  });
+
+  it('carries a record over many chunks', async () => {
+    const long = `{"a":"${'é\\"'.repeat(300_000)}"}`;
+    const octets = Buffer.from(`[1,${long},\n${long}]`);
+    const chunks: Buffer[] = [];
+    for (let at = 0; at < octets.length; at += 1_009) chunks.push(octets.subarray(at, at + 1_009));
+    const expected = Buffer.from(`1\n${long}\n${long}\n`).toString('latin1');
+    expect((await convert(chunks)) === expected).toBe(true);
+  });
+
+  it('takes no more than it can pass on', async () => {
+    let taken = 0;
+    function* endless() {
+      yield Buffer.from('[0');
+      for (; ; taken++) yield Buffer.from(',"https://example.com/"'.repeat(1_000));
+    }
+    const records = Readable.from(endless()).pipe(new JsonRecords({ name: 'in.json' }));
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    const before = taken;
+    expect(before).toBeLessThan(40);
+    for await (const _ of records) if (taken > before + 100) break;
+    expect(taken).toBeGreaterThan(before);
+  });
+});

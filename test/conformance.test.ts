@@ -10,6 +10,7 @@ import {
   SUITES,
   titleOf,
 } from './conformance-cases.js';
+import { decidingLine } from './deciding-line.js';
 
 describe('Robots.verdict agrees with every conformance case', () => {
   it.each(SUITES.map((suite) => [titleOf(suite), suite] as const))('%s', (_title, suite) => {
@@ -18,7 +19,8 @@ describe('Robots.verdict agrees with every conformance case', () => {
     const disagreements = cases.map((testCase) => {
       const robots = Robots.parse(testCase.robots, { profile: suite.profile });
       const { verdict, rule } = robots.verdict(testCase.url, testCase.agents);
-      return disagreement(testCase, { verdict, line: rule?.line ?? 0 });
+      const line = testCase.line && decidingLine(robots.groups, testCase.line);
+      return disagreement({ ...testCase, line }, { verdict, line: rule?.line ?? 0 });
     });
     expect(disagreements.filter((line) => line !== undefined)).toEqual([]);
   });

@@ -3,6 +3,7 @@ import { Robots } from '../src/index.js';
 import { parseRobots } from '../src/protocol/parse.js';
 import type { Profile } from '../src/protocol/profile.js';
 import type { RobotsFile } from '../src/protocol/robots-file.js';
+import { decidingLine } from './deciding-line.js';
 import { hostileFile } from './hostile/file.js';
 import { type AskedFile, scalesFiles, spellingFiles } from './hostile/spellings.js';
 import { textOf } from './naive/octets.js';
@@ -129,7 +130,10 @@ function ask(questions: Questions, tally: Tally): void {
     for (const chain of questions.chains) {
       const naive = naiveVerdict(file, profile, chain, urlForm(url));
       const { verdict, rule } = library.verdict(urlForm(url), chainForm(chain));
-      if (verdict !== naive.verdict || (rule?.line ?? 0) !== naive.line) {
+      if (
+        verdict !== naive.verdict ||
+        (rule?.line ?? 0) !== decidingLine(file.groups, naive.line)
+      ) {
         throw new Error(
           `${name}, profile ${profile}: ${reproducer({ profile, robots, chain, url })}`,
         );
@@ -216,15 +220,11 @@ function shown(value: unknown): string {
 
 /** Both answers, asked with the URL as bytes and the chain as a list. */
 function answers({ profile, robots, chain, url }: Question): { naive: string; library: string } {
-  const naive = naiveVerdict(
-    parseRobots(bytesOf(robots), { profile }),
-    profile,
-    chain,
-    bytesOf(url),
-  );
+  const file = parseRobots(bytesOf(robots), { profile });
+  const naive = naiveVerdict(file, profile, chain, bytesOf(url));
   const library = Robots.parse(bytesOf(robots), { profile }).verdict(bytesOf(url), chain);
   return {
-    naive: `${naive.verdict} by line ${naive.line}`,
+    naive: `${naive.verdict} by line ${decidingLine(file.groups, naive.line)}`,
     library: `${library.verdict} by line ${library.rule?.line ?? 0}`,
   };
 }

@@ -6,7 +6,7 @@ import { instantiateKernel, type Kernel, kernelModule } from './kernel.js';
 import {
   MARGIN,
   RESULT_AUTOMATON,
-  RESULT_LINE,
+  RESULT_LINES,
   RESULT_LINK,
   RESULT_RANK,
   RESULT_SOURCE,
@@ -142,7 +142,7 @@ export class Judge {
     const source = result.getUint32(RESULT_SOURCE, true);
     const text = this.#ruleText(result.getUint32(RESULT_AUTOMATON, true), rank);
     return {
-      line: result.getUint32(RESULT_LINE, true),
+      line: this.#line(result.getUint32(RESULT_LINES, true), rank >> 1),
       text: `${(rank & 1) === 1 ? 'Allow' : 'Disallow'}: ${text}`,
       agent: agent.chain[link] ?? '*',
       ...(source === 0 ? {} : { source: this.#source(source) }),
@@ -162,6 +162,14 @@ export class Judge {
       return narrow ? view.getUint16(at, true) : view.getUint32(at, true);
     };
     return this.#string(texts + end((rank >> 1) - 1), texts + end(rank >> 1));
+  }
+
+  /** The line number of the rule of this order. */
+  #line(lines: number, order: number): number {
+    const view = new DataView(this.#arena.memory.buffer);
+    return view.getUint32(lines, true) === 2
+      ? view.getUint16(lines + 4 + (order - 1) * 2, true)
+      : view.getUint32(lines + 4 + (order - 1) * 4, true);
   }
 
   #source(source: number): string {

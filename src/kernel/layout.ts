@@ -170,11 +170,12 @@ export const MAX_AGENTS = 256;
 /** For each agent OUTCOMES counters, u64. */
 export const WORKER_TALLY = 24640;
 
-/** An agent's result: outcome; where a rule decided, its automaton, rank, line, and which link of the chain was followed (-1 for `*`). */
+/** An agent's result: outcome; where a rule decided, its automaton, rank, the list of its group's lines, and which link of the chain was followed (-1 for `*`). */
 export const RESULT_OUTCOME = 0;
 export const RESULT_AUTOMATON = 4;
 export const RESULT_RANK = 8;
-export const RESULT_LINE = 12;
+/** Address of the list; a rule's line number is read from it only where it is asked for. */
+export const RESULT_LINES = 12;
 export const RESULT_LINK = 16;
 /** Address of the source of the robots.txt, 0 if there is none. */
 export const RESULT_SOURCE = 20;

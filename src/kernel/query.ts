@@ -1,6 +1,7 @@
 import { SOURCE_LIMIT, TEXT_LIMIT } from '../compile/format.js';
 import { RobotsFilterError } from '../errors.js';
 import type { Agent } from '../protocol/agent.js';
+import { lowerCaseAscii } from '../protocol/product-token.js';
 import { REASONS, VERDICTS, type Verdict } from '../protocol/verdict.js';
 import {
   AGENT_CHAIN,
@@ -242,7 +243,7 @@ export function encodeQuery(
     agent.chain.forEach((link, order) => {
       const linkAt = chainPlace + order * CHAIN_OCTETS;
       // `*` is no token of the google profile's agents: it names nobody, and all fall back to it.
-      const number = settings.google && link === '*' ? -1 : tokenNumber(link.toLowerCase());
+      const number = settings.google && link === '*' ? -1 : tokenNumber(lowerCaseAscii(link));
       block.word(linkAt + CHAIN_TOKEN, number);
       block.octets(linkAt + CHAIN_TEXT, encoder.encode(inString(link)));
       names += 6 * link.length;

@@ -35,10 +35,10 @@ export function isProductToken(text: string): boolean {
  * @throws RobotsFilterError `usage` if a link of the chain is no product token, saying what to write instead.
  */
 export function parseAgent(agent: string | readonly string[], profile: Profile): Agent {
-  const links = typeof agent === 'string' ? agent.split('>').map((link) => link.trim()) : agent;
-  if (profile !== 'google' || typeof agent !== 'string' || links.length > 1) {
-    if (links.length === 0)
-      throw new RobotsFilterError('usage', 'an agent needs at least one product token');
+  const given = typeof agent === 'string' ? agent.split('>') : agent;
+  const links = profile === 'google' ? given : given.map((link) => link.trim());
+  if (links.length === 0) {
+    throw new RobotsFilterError('usage', 'an agent needs at least one product token');
   }
   if (profile !== 'google') {
     for (const link of links) {

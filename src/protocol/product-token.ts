@@ -9,3 +9,16 @@ export function endOfProductToken(octets: Uint8Array, start: number, end: number
   }
   return at;
 }
+
+/** The text with `A–Z` in lower case, and nothing else: U+212A KELVIN SIGN is no `k`. Linear. */
+export function lowerCaseAscii(text: string): string {
+  let lower = '';
+  let copied = 0;
+  for (let at = 0; at < text.length; at++) {
+    const unit = text.charCodeAt(at);
+    if (unit < 0x41 || unit > 0x5a) continue;
+    lower += text.slice(copied, at) + String.fromCharCode(unit | 0x20);
+    copied = at + 1;
+  }
+  return copied === 0 ? text : lower + text.slice(copied);
+}

@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import {
   appendFileSync,
   chmodSync,
@@ -69,6 +70,12 @@ function put(path: string, body: string | Uint8Array = `# ${path}\n`): void {
 
 function text(entry: CacheEntry | undefined): string {
   return entry === undefined ? 'no entry' : Buffer.from(entry.body).toString('utf8');
+}
+
+/** The same with bodies that are quick to compare. */
+function comparable({ entries, ...rest }: Reading) {
+  const digest = (body: Uint8Array) => createHash('sha256').update(body).digest('hex');
+  return { ...rest, entries: entries.map((entry) => ({ ...entry, body: digest(entry.body) })) };
 }
 
 function authorities({ entries }: Reading): string[] {
@@ -267,7 +274,7 @@ describe('layouts of a directory', () => {
     const concurrent = await collect(readPlace(names, place, { access, options }), warnings);
     expect(concurrent.entries).toHaveLength(602);
     expect(concurrent.warnings).toHaveLength(2);
-    expect(concurrent).toEqual(await read());
+    expect(comparable(concurrent)).toEqual(comparable(await read()));
   });
 
   it('can be left half-way', async () => {
@@ -731,7 +738,7 @@ describe('files of records', () => {
     expect(plain.entries.map(text)).toEqual(lines.map(({ robots }) => robots));
     expect(Math.max(...plain.batches)).toBe(256);
     put('x.ndjson', gzipSync(records(...lines)));
-    expect(await read()).toEqual(plain);
+    expect(comparable(await read())).toEqual(comparable(plain));
   });
 
   it.runIf(process.platform === 'linux')('may be a pipe, where the path is one', async () => {

@@ -33,7 +33,6 @@ import {
   QUERY_FLAGS,
   QUERY_FRAGMENTS,
   RESULT_AUTOMATON,
-  RESULT_LINE,
   RESULT_LINK,
   RESULT_OCTETS,
   RESULT_OUTCOME,
@@ -41,6 +40,7 @@ import {
   RESULT_SOURCE,
   WORKER_RESULTS,
 } from '../layout';
+import { ruleLine } from './judge';
 import { LINE_BRACE, LINE_END, LINE_NEWLINE, LINE_START } from './line';
 
 /** Copies octets in vectors: up to 15 more are read and written. Returns the end of the copy. */
@@ -136,7 +136,7 @@ function quoted(query: usize, index: i32, to: usize): usize {
 /** Writes `{"line":12,"text":"…","agent":"…","source":"…"}`. */
 function ruleObject(query: usize, agent: usize, result: usize, to: usize): usize {
   to = fragment(query, FRAGMENT_LINE, to);
-  to = decimal(load<u32>(result, RESULT_LINE), to);
+  to = decimal(ruleLine(result), to);
   to = fragment(query, FRAGMENT_TEXT, to);
   to = ruleText(query, result, to);
   to = octet(0x22, to);
@@ -267,7 +267,7 @@ function columns(query: usize, worker: usize, to: usize): usize {
     to = octet(0x09, to);
     to = fragment(query, FRAGMENT_REASONS + (load<i32>(result, RESULT_OUTCOME) & 15), to);
     to = octet(0x09, to);
-    if (ruled) to = decimal(load<u32>(result, RESULT_LINE), to);
+    if (ruled) to = decimal(ruleLine(result), to);
     to = octet(0x09, to);
     if (ruled) to = ruleText(query, result, to);
     to = octet(0x09, to);

@@ -24,7 +24,7 @@ import {
   REASON_UNAVAILABLE,
   REASON_UNREACHABLE,
   RESULT_AUTOMATON,
-  RESULT_LINE,
+  RESULT_LINES,
   RESULT_LINK,
   RESULT_LIST,
   RESULT_OCTETS,
@@ -181,19 +181,23 @@ function consider(result: usize, table: usize, list: usize, path: usize, end: us
     const automaton = table + offset;
     const rank = match(automaton, path, end);
     if (rank === 0) continue;
-    const line = lineOf(lines, rank);
     if (load<i32>(result, RESULT_RANK) !== 0) {
       const held = load<u32>(result, RESULT_AUTOMATON);
       const heldRank = load<i32>(result, RESULT_RANK);
       const precedence = (specificity(automaton, rank) << 1) | (rank & 1);
       const heldPrecedence = (specificity(held, heldRank) << 1) | (heldRank & 1);
       if (precedence < heldPrecedence) continue;
-      if (precedence === heldPrecedence && line >= load<u32>(result, RESULT_LINE)) continue;
+      if (precedence === heldPrecedence && lineOf(lines, rank) >= ruleLine(result)) continue;
     }
     store<u32>(result, automaton, RESULT_AUTOMATON);
     store<i32>(result, rank, RESULT_RANK);
-    store<u32>(result, line, RESULT_LINE);
+    store<u32>(result, lines, RESULT_LINES);
   }
+}
+
+/** Number of the line of the rule that decided a result. */
+export function ruleLine(result: usize): u32 {
+  return lineOf(load<u32>(result, RESULT_LINES), load<i32>(result, RESULT_RANK));
 }
 
 /** Number of the line of the rule with this rank. */

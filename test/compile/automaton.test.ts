@@ -1,0 +1,280 @@
+import { describe, expect, it } from 'vitest';
+import { AutomatonWriter } from '../../src/compile/automaton.js';
+import { OrderedRules } from '../../src/compile/ordered-rules.js';
+import { canonicalise } from '../../src/kernel/canonical.js';
+import type { Profile } from '../../src/protocol/profile.js';
+import type { Rule } from '../../src/protocol/robots-file.js';
+import { canonicalPattern, canonicalTarget, googlePattern } from '../naive/canonical.js';
+import { matches } from '../naive/match.js';
+import { Random } from '../random.js';
+import { DecodedAutomaton } from './decoded-automaton.js';
+
+const writer = new AutomatonWriter();
+
+function octets(text: string): Uint8Array {
+  return Uint8Array.from(text, (character) => character.charCodeAt(0));
+}
+
+/** `+/a` allows, `-/a` disallows. */
+function rulesOf(...lines: string[]): Rule[] {
+  return lines.map((line, index) => ({
+    allow: line.startsWith('+'),
+    pattern: octets(line.slice(1)),
+    line: index + 1,
+  }));
+}
+
+interface Compiled {
+  readonly automaton: DecodedAutomaton;
+  /** For each order the line of its rule. */
+  readonly lines: readonly number[];
+  readonly octets: Uint8Array;
+}
+
+function compile(rules: readonly Rule[], profile: Profile = 'rfc9309'): Compiled {
+  const ordered = new OrderedRules();
+  ordered.load(rules, profile);
+  const written = writer.write(ordered).slice();
+  const lines = Array.from(ordered.byOrder.subarray(0, ordered.count), (entry) => {
+    return ordered.rule(entry).line;
+  });
+  return { automaton: new DecodedAutomaton(written), lines, octets: written };
+}
+
+/** What the automaton says of a path: `allow 3` or `deny 3`, with the line of the rule, or `none`. */
+function verdict({ automaton, lines }: Compiled, path: string): string {
+  const rank = automaton.rank(canonicalise(octets(path), { google: false, inQuery: false }));
+  if (rank === 0) return 'none';
+  return `${(rank & 1) === 1 ? 'allow' : 'deny'} ${lines[(rank >> 1) - 1]}`;
+}
+
+describe('RFC 9309 section 2.2.2: the most specific match is the one with the most octets', () => {
+  it('longer beats shorter, whatever their order in the file', () => {
+    const compiled = compile(rulesOf('-/', '+/a', '-/a/b', '+/a/b/c$'));
+    expect(verdict(compiled, '/x')).toBe('deny 1');
+    expect(verdict(compiled, '/ab')).toBe('allow 2');
+    expect(verdict(compiled, '/a/b/d')).toBe('deny 3');
+    expect(verdict(compiled, '/a/b/c')).toBe('allow 4');
+    expect(verdict(compiled, '/a/b/c/')).toBe('deny 3');
+  });
+
+  it('of equally long ones an allow wins, and the first line among those of a kind', () => {
+    const compiled = compile(rulesOf('-/a*c', '+/ab*', '-/*bc', '+/*b*'));
+    expect(verdict(compiled, '/abc')).toBe('allow 2');
+    expect(verdict(compiled, '/axc')).toBe('deny 1');
+    expect(verdict(compiled, '/xbc')).toBe('allow 4');
+  });
+
+  it('`*` and `$` count an octet each, and an escape three', () => {
+    expect(verdict(compile(rulesOf('-/aa', '+/a*')), '/aa')).toBe('allow 2');
+    expect(verdict(compile(rulesOf('-/a**', '+/aab')), '/aab')).toBe('allow 2');
+    expect(verdict(compile(rulesOf('-/a***', '+/aab')), '/aab')).toBe('deny 1');
+    expect(verdict(compile(rulesOf('+/a%20', '-/*****')), '/a%20')).toBe('deny 2');
+  });
+});
+
+describe('which rules are left', () => {
+  it('the first of equal ones, and the allow of an allow and a disallow', () => {
+    const compiled = compile(rulesOf('-/a', '-/a', '-/%61', '+/b', '-/b', '-/c', '+/c', '+/c'));
+    expect(compiled.automaton.ruleCount).toBe(3);
+    expect(verdict(compiled, '/a')).toBe('deny 1');
+    expect(verdict(compiled, '/b')).toBe('allow 4');
+    expect(verdict(compiled, '/c')).toBe('allow 7');
+  });
+
+  it('of different patterns that match the same, the longest', () => {
+    const compiled = compile(rulesOf('+/a', '-/a*', '+/b**c', '-/b*c', '-/d*$', '+/d**'));
+    expect(compiled.automaton.ruleCount).toBe(3);
+    expect(verdict(compiled, '/a')).toBe('deny 2');
+    expect(verdict(compiled, '/bc')).toBe('allow 3');
+    expect(verdict(compiled, '/d')).toBe('allow 6');
+  });
+
+  it('patterns stay apart that differ in their second form alone', () => {
+    const compiled = compile(rulesOf('-/*%2F%%32Fa', '-/*%%32F%2Fa'));
+    expect(compiled.automaton.ruleCount).toBe(2);
+  });
+
+  it('a group may be left with none', () => {
+    const ordered = new OrderedRules();
+    ordered.load(rulesOf('-', '+a', '-%2Fa', '-$'), 'rfc9309');
+    expect(ordered.count).toBe(0);
+  });
+});
+
+describe('the trie', () => {
+  it('carries labels of any length in chains', () => {
+    for (const length of [254, 255, 256, 509, 510, 511, 2000]) {
+      const compiled = compile(rulesOf(`-/${'a'.repeat(length)}`, `+/${'a'.repeat(length)}b$`));
+      const path = `/${'a'.repeat(length)}`;
+      expect(verdict(compiled, path)).toBe('deny 1');
+      expect(verdict(compiled, `${path}b`)).toBe('allow 2');
+      expect(verdict(compiled, `${path}bc`)).toBe('deny 1');
+      expect(verdict(compiled, path.slice(1))).toBe('none');
+      expect(verdict(compiled, path.slice(0, -1))).toBe('none');
+      expect(compiled.automaton.nodes().length).toBe(1 + Math.ceil((length + 1) / 255));
+    }
+  });
+
+  it('has nodes with an edge for every octet that can begin one', () => {
+    const lines: string[] = [];
+    for (let octet = 0; octet < 256; octet++) {
+      const character = String.fromCharCode(octet);
+      if (character !== '*') lines.push(`-/a${character}x`);
+    }
+    const compiled = compile(rulesOf(...lines));
+    for (const [index, line] of lines.entries()) {
+      if (line.includes('%')) continue;
+      expect(verdict(compiled, line.slice(1)), line).toBe(`deny ${index + 1}`);
+    }
+  });
+
+  it('is as wide as its offsets need', () => {
+    const wide = Array.from({ length: 4000 }, (_, index) => `-/${index}/${index * index}`);
+    const compiled = compile(rulesOf(...wide));
+    expect(compiled.automaton.width).toBe(4);
+    expect(compile(rulesOf(...wide.slice(0, 500))).automaton.width).toBe(2);
+    for (const index of [0, 1, 500, 3999]) {
+      expect(verdict(compiled, `/${index}/${index * index}`)).toBe(`deny ${index + 1}`);
+    }
+    expect(compile(rulesOf(`-/${'a'.repeat(65_535)}`)).automaton.width).toBe(4);
+  });
+
+  it('lays wildcard rules in blocks of 32 by falling rank', () => {
+    const lines = Array.from({ length: 100 }, (_, index) => `-/*${'x'.repeat(index + 1)}y`);
+    const compiled = compile(rulesOf(...lines));
+    expect(compiled.automaton.nodes()).toEqual([{ label: 1, edges: 0, blocks: [32, 32, 32, 4] }]);
+    expect(verdict(compiled, `/${'x'.repeat(70)}y`)).toBe('deny 70');
+    expect(verdict(compiled, '/axyb')).toBe('deny 1');
+    expect(verdict(compiled, '/yx')).toBe('none');
+  });
+});
+
+describe('the rules that an automaton keeps for people', () => {
+  it('have the text as written and the length that ranks them', () => {
+    const { automaton } = compile(rulesOf('-/%7ea*"\\', '+/\xc3\xa9\xff$'));
+    expect([1, 2].map((order) => automaton.rule(order))).toEqual([
+      { octets: 10, text: '/%7ea*\\"\\\\' },
+      { octets: 11, text: '/\u00e9\ufffd$' },
+    ]);
+  });
+
+  it('are cut to 1,000 octets before escaping', () => {
+    const { automaton } = compile(rulesOf(`-/${'a'.repeat(1000)}`, `-/${'b'.repeat(999)}`));
+    expect(automaton.rule(1).text).toBe(`/${'b'.repeat(999)}`);
+    expect(automaton.rule(2).text).toBe(`/${'a'.repeat(996)}\u2026`);
+    expect(automaton.rule(2).octets).toBe(1001);
+  });
+});
+
+/** Pieces of patterns and paths that share much, with all that canonical forms change. */
+const PIECES = [
+  ...['a', 'b', 'a', 'b', 'ab', '/', '/', '.', '-', '=', '&', '?', 'index', 'page', 'aaa', 'abab'],
+  ...['%2F', '%2f', '/', ':', '%3A', '%40', '@', '%61', '%7E', '~', '%20', '%C3%A9', '\xc3\xa9'],
+  ...['%', '%2', '%%32F', 'F', '$', '%24', '%2A'],
+];
+
+function randomPattern(random: Random): string {
+  let pattern = random.pick(['/', '/', '/', '/', '*', '/*']);
+  for (let pieces = random.between(0, 6); pieces > 0; pieces--) {
+    pattern += random.chance(0.3) ? random.pick(['*', '*', '**']) : random.pick(PIECES);
+  }
+  return pattern + random.pick(['', '', '', '$', '*$', '*']);
+}
+
+/** A path that a pattern may match, or any. */
+function randomPath(random: Random, patterns: readonly string[]): string {
+  if (random.chance(0.2)) return `/${random.run(PIECES, 0, 8)}`;
+  let path = '';
+  for (const character of random.pick(patterns)) {
+    if (character === '*') path += random.run(PIECES, 0, 3);
+    else if (!random.chance(0.02)) path += character;
+  }
+  if (random.chance(0.5)) path += random.run(PIECES, 0, 2);
+  return `/${path.replace(/^\/|\$$/g, '')}`;
+}
+
+interface Expected {
+  readonly rank: 'none' | 'allow' | 'deny';
+  readonly line: number;
+  readonly octets: number;
+}
+
+/** The rule that decides, by trying all of them. */
+function naiveBest(rules: readonly Rule[], path: string, profile: Profile): Expected {
+  const [start, query] = splitQuery(path);
+  const target = profile === 'google' ? [...path] : canonicalTarget({ path: start, query });
+  let best: Expected = { rank: 'none', line: 0, octets: 0 };
+  for (const rule of rules) {
+    const pattern = String.fromCharCode(...rule.pattern);
+    for (const { readings, length } of readingsOf(pattern, rule.allow, profile)) {
+      if (!readings.some((reading) => matches(reading, target))) continue;
+      const beats =
+        length > best.octets || (length === best.octets && rule.allow && best.rank === 'deny');
+      if (beats) best = { rank: rule.allow ? 'allow' : 'deny', line: rule.line, octets: length };
+    }
+  }
+  return best;
+}
+
+function splitQuery(path: string): [string, string | undefined] {
+  const question = path.indexOf('?');
+  return question < 0 ? [path, undefined] : [path.slice(0, question), path.slice(question + 1)];
+}
+
+function readingsOf(
+  pattern: string,
+  allow: boolean,
+  profile: Profile,
+): { readings: readonly (readonly string[])[]; length: number }[] {
+  if (profile !== 'google') return [canonicalPattern(pattern)];
+  const escaped = googlePattern(pattern);
+  const all = [escaped];
+  const slash = escaped.lastIndexOf('/');
+  if (allow && escaped.startsWith('/index.htm', slash)) all.push(`${escaped.slice(0, slash + 1)}$`);
+  return all.map((text) => ({ readings: [[...text]], length: text.length }));
+}
+
+describe('an automaton and the naive matcher agree on random rules and paths', () => {
+  it.each([
+    ['rfc9309', 3, 1500],
+    ['rfc9309', 60, 150],
+    ['google', 3, 700],
+    ['google', 60, 70],
+  ] as const)('profile %s, up to %i rules, %i times', (profile, most, rounds) => {
+    const tally = { none: 0, allow: 0, deny: 0, wildcard: 0, twoForms: 0 };
+    for (let seed = 1; seed <= rounds; seed++) {
+      const random = new Random(seed);
+      const rules: Rule[] = [];
+      for (let line = 1; line <= random.between(1, most); line++) {
+        rules.push({ allow: random.chance(0.4), pattern: octets(randomPattern(random)), line });
+      }
+      const patterns = rules.map(({ pattern }) => String.fromCharCode(...pattern));
+      const { automaton, lines } = compile(rules, profile);
+      for (let round = 0; round < 20; round++) {
+        const path = randomPath(random, patterns);
+        const text =
+          profile === 'google'
+            ? octets(path)
+            : canonicalise(octets(path), { google: false, inQuery: false });
+        const rank = automaton.rank(text, random.between(0, 255));
+        const line = rank === 0 ? 0 : lines[(rank >> 1) - 1];
+        const found = rank === 0 ? 'none' : (rank & 1) === 1 ? 'allow' : 'deny';
+        const expected = naiveBest(rules, path, profile);
+        const what = `seed ${seed}: ${JSON.stringify(path)} by ${JSON.stringify(patterns)}`;
+        expect({ rank: found, line }, what).toEqual({ rank: expected.rank, line: expected.line });
+        if (rank !== 0) expect(automaton.rule(rank >> 1).octets, what).toBe(expected.octets);
+        tally[expected.rank]++;
+        const winner = patterns[expected.line - 1] ?? '';
+        if (winner.includes('*')) tally.wildcard++;
+        if (/\*.*%2F/i.test(winner)) tally.twoForms++;
+      }
+    }
+    const cases = rounds * 20;
+    expect(tally.none).toBeGreaterThan(cases / 100);
+    expect(tally.allow).toBeGreaterThan(cases / 10);
+    expect(tally.deny).toBeGreaterThan(cases / 10);
+    expect(tally.wildcard).toBeGreaterThan(cases / 10);
+    expect(tally.twoForms).toBeGreaterThan(cases / 500);
+  });
+});

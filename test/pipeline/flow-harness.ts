@@ -1,0 +1,197 @@
+import { execFileSync } from 'node:child_process';
+import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { type FileHandle, open } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Readable, Writable } from 'node:stream';
+import { Arena } from '../../src/kernel/arena.js';
+import { createMemory } from '../../src/kernel/kernel.js';
+import {
+  QUERY_FLAGS,
+  QUERY_LINE_OVERHEAD,
+  QUERY_MAX_LINE,
+  QUERY_OCTETS,
+  QUERY_STRICT,
+  QUERY_UNKNOWN,
+  WORKER_TALLY,
+} from '../../src/kernel/layout.js';
+import type { BadRecord } from '../../src/pipeline/bad-record.js';
+import { Flow } from '../../src/pipeline/flow.js';
+import { Pool } from '../../src/workers/pool.js';
+import { FAKE_OVERHEAD } from '../workers/fake-judge.js';
+
+const FAKE_KERNEL = new URL('../workers/fake-kernel.mjs', import.meta.url).href;
+/** The smallest module that there is: the fake kernel needs none. */
+const NO_MODULE = new WebAssembly.Module(Uint8Array.of(0, 0x61, 0x73, 0x6d, 1, 0, 0, 0));
+
+const pools = new Map<number, Pool>();
+
+/** A pool of threads with the fake kernel; one for each number of threads, since starting them takes long. */
+export function fakePool(threads: number): Pool {
+  let pool = pools.get(threads);
+  if (pool === undefined) {
+    pool = new Pool({ threads, reader: true, kernel: FAKE_KERNEL });
+    pools.set(threads, pool);
+  }
+  return pool;
+}
+
+export async function closePools(): Promise<void> {
+  for (const pool of pools.values()) await pool.close();
+  pools.clear();
+}
+
+export interface FakeFlowSettings {
+  readonly threads?: number;
+  readonly batchOctets?: number;
+  readonly slots?: number;
+  readonly maxLineOctets?: number;
+  readonly strict?: boolean;
+  /** Has threads take different times for their batches. */
+  readonly jitter?: boolean;
+  readonly pool?: Pool;
+}
+
+export interface FakeFlow {
+  readonly flow: Flow;
+  readonly bad: BadRecord[];
+}
+
+/** A flow with the fake kernel. */
+export function fakeFlow(settings: FakeFlowSettings = {}): FakeFlow {
+  const { maxLineOctets = 1 << 20, threads = 2, batchOctets, slots } = settings;
+  const arena = new Arena(createMemory(1 << 16));
+  const { address } = arena.take(QUERY_OCTETS);
+  const query = new DataView(arena.memory.buffer, address, QUERY_OCTETS);
+  query.setUint32(QUERY_FLAGS, settings.strict ? QUERY_STRICT : 0, true);
+  query.setUint32(QUERY_LINE_OVERHEAD, FAKE_OVERHEAD, true);
+  query.setUint32(QUERY_MAX_LINE, maxLineOctets, true);
+  query.setUint32(QUERY_UNKNOWN, settings.jitter ? 1 : 0, true);
+  const bad: BadRecord[] = [];
+  const flow = new Flow({
+    pool: settings.pool ?? fakePool(threads),
+    arena,
+    module: NO_MODULE,
+    query: {
+      address,
+      lineOverhead: FAKE_OVERHEAD,
+      workerOctets: WORKER_TALLY + 1024,
+      maxLineOctets,
+      agents: 1,
+    },
+    ...(batchOctets === undefined ? {} : { batchOctets }),
+    ...(slots === undefined ? {} : { slots }),
+    onBadRecord: (record) => bad.push(record),
+  });
+  return { flow, bad };
+}
+
+/** A directory for the files of one test file. */
+export class TemporaryFiles {
+  readonly directory = mkdtempSync(join(tmpdir(), 'robots-filter-flow-'));
+  #count = 0;
+
+  path(): string {
+    return join(this.directory, String(this.#count++));
+  }
+
+  /** A file with this content, as Latin-1. */
+  file(content: string): string {
+    const path = this.path();
+    writeFileSync(path, content, 'latin1');
+    return path;
+  }
+
+  /** A named pipe, open at both ends; reads of it block. */
+  async pipe(): Promise<{ reader: FileHandle; writer: FileHandle }> {
+    const path = this.path();
+    execFileSync('mkfifo', [path]);
+    const [reader, writer] = await Promise.all([open(path, 'r'), open(path, 'w')]);
+    return { reader, writer };
+  }
+
+  remove(): void {
+    rmSync(this.directory, { recursive: true, force: true });
+  }
+}
+
+/** Filters a file's octets to another file: the workers read and write. */
+export async function throughFiles(
+  flow: Flow,
+  files: TemporaryFiles,
+  input: string,
+): Promise<string> {
+  const from = openSync(files.file(input), 'r');
+  const path = files.path();
+  const to = openSync(path, 'w');
+  try {
+    await flow.run({ kind: 'file', name: 'input', descriptor: from, offset: 0 }, to);
+  } finally {
+    closeSync(from);
+    closeSync(to);
+  }
+  return readFileSync(path, 'latin1');
+}
+
+/** Gathers what is written to it. */
+export class Sink extends Writable {
+  readonly #chunks: Buffer[] = [];
+
+  constructor() {
+    super({
+      write: (chunk, _encoding, callback) => {
+        this.#chunks.push(chunk);
+        callback();
+      },
+    });
+  }
+
+  get text(): string {
+    return Buffer.concat(this.#chunks).toString('latin1');
+  }
+}
+
+/** Filters a stream of these chunks to a stream: the main thread reads and writes. */
+export async function throughStreams(flow: Flow, chunks: readonly string[]): Promise<string> {
+  const sink = new Sink();
+  const stream = Readable.from(chunks.map((chunk) => Buffer.from(chunk, 'latin1')));
+  await flow.run({ kind: 'stream', name: 'input', stream }, sink);
+  return sink.text;
+}
+
+/** Filters what is written to a pipe part by part to a stream: a thread of its own reads. */
+export async function throughPipe(
+  flow: Flow,
+  files: TemporaryFiles,
+  parts: readonly string[],
+): Promise<string> {
+  const { reader, writer } = await files.pipe();
+  const sink = new Sink();
+  const before = flow.progress().octets;
+  try {
+    const [head = '', ...rest] = parts;
+    const run = flow.run(
+      {
+        kind: 'pipe',
+        name: 'input',
+        descriptor: reader.fd,
+        head: Buffer.from(head, 'latin1'),
+      },
+      sink,
+    );
+    let written = head.length;
+    for (const part of rest) {
+      // The part before has been read by then, so that none comes together with another.
+      while (flow.progress().octets - before < written) {
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+      await writer.write(Buffer.from(part, 'latin1'));
+      written += part.length;
+    }
+    await writer.close();
+    await run;
+  } finally {
+    await reader.close();
+  }
+  return sink.text;
+}

@@ -1,0 +1,301 @@
+import { closeSync, openSync, readFileSync } from 'node:fs';
+import { PassThrough, Readable } from 'node:stream';
+import { afterAll, describe, expect, it } from 'vitest';
+import { Random } from '../random.js';
+import { fakeJudge } from '../workers/fake-judge.js';
+import {
+  closePools,
+  fakeFlow,
+  Sink,
+  TemporaryFiles,
+  throughFiles,
+  throughPipe,
+  throughStreams,
+} from './flow-harness.js';
+
+const files = new TemporaryFiles();
+
+afterAll(async () => {
+  await closePools();
+  files.remove();
+});
+
+/** Lines of all kinds, and lengths around a small batch's. */
+const SAMPLE = [
+  'a',
+  '',
+  '!one',
+  'x'.repeat(61),
+  '+more',
+  '\r',
+  'with return\r',
+  '!two\r',
+  'y'.repeat(62),
+  'z'.repeat(63),
+  '!' + 'w'.repeat(200),
+  'v'.repeat(64),
+  '',
+  'u'.repeat(65),
+  'last, without newline',
+].join('\n');
+const SMALL_BATCH = 64;
+const SMALL_LIMIT = 150;
+
+describe('an input that comes in two parts, cut at every octet', () => {
+  const expected = fakeJudge(SAMPLE, SMALL_LIMIT);
+  it('holds records of all kinds', () => {
+    expect(expected.bad.map(({ reason }) => reason)).toEqual([
+      'no-object',
+      'no-object',
+      'line-too-long',
+    ]);
+    expect(expected.output).toContain('....');
+  });
+
+  for (const threads of [1, 2, 3, 4]) {
+    it(`is the same as a stream, with ${threads} threads`, async () => {
+      for (let cut = 0; cut <= SAMPLE.length; cut++) {
+        const { flow, bad } = fakeFlow({
+          threads,
+          batchOctets: SMALL_BATCH,
+          slots: 3,
+          maxLineOctets: SMALL_LIMIT,
+        });
+        const parts = [SAMPLE.slice(0, cut), SAMPLE.slice(cut)].filter((part) => part !== '');
+        expect(await throughStreams(flow, parts), `cut at ${cut}`).toBe(expected.output);
+        expect(bad.map(({ line, reason }) => ({ line, reason }))).toEqual(expected.bad);
+        expect(flow.tally().records).toBe(expected.records);
+      }
+    });
+
+    it(`is the same as a pipe, with ${threads} threads`, async () => {
+      for (let cut = 0; cut <= SAMPLE.length; cut += threads === 2 ? 1 : 7) {
+        const { flow, bad } = fakeFlow({
+          threads,
+          batchOctets: SMALL_BATCH,
+          slots: 3,
+          maxLineOctets: SMALL_LIMIT,
+        });
+        const parts = [SAMPLE.slice(0, cut), SAMPLE.slice(cut)];
+        expect(await throughPipe(flow, files, parts), `cut at ${cut}`).toBe(expected.output);
+        expect(bad.map(({ line, reason }) => ({ line, reason }))).toEqual(expected.bad);
+      }
+    });
+
+    it(`is the same as a file in batches of every size, with ${threads} threads`, async () => {
+      for (let batchOctets = 1; batchOctets <= SAMPLE.length + 1; batchOctets++) {
+        const { flow, bad } = fakeFlow({ threads, batchOctets, maxLineOctets: SMALL_LIMIT });
+        const output = await throughFiles(flow, files, SAMPLE);
+        expect(output, `batches of ${batchOctets}`).toBe(expected.output);
+        expect(bad.map(({ line, reason }) => ({ line, reason }))).toEqual(expected.bad);
+      }
+    });
+  }
+
+  it('is the same octet by octet', async () => {
+    const { flow } = fakeFlow({ batchOctets: SMALL_BATCH, slots: 2, maxLineOctets: SMALL_LIMIT });
+    expect(await throughStreams(flow, [...SAMPLE])).toBe(expected.output);
+    expect(await throughPipe(flow, files, [...SAMPLE])).toBe(expected.output);
+  });
+});
+
+describe('random inputs', () => {
+  it('come out the same whatever the batches, slots, threads and ways', async () => {
+    const random = new Random(9309);
+    let long = 0;
+    let overlong = 0;
+    for (let round = 0; round < 60; round++) {
+      const batchOctets = random.pick([16, 64, 1024, 1500, 4096]);
+      const maxLineOctets = random.pick([10, 1000, 2000, 5000]);
+      const lines: string[] = [];
+      for (let count = random.between(0, 60); count > 0; count--) {
+        const length = random.chance(0.2) ? random.between(900, 8000) : random.between(0, 80);
+        if (length > batchOctets) long++;
+        if (length > maxLineOctets) overlong++;
+        lines.push(random.pick(['', '!', '+', 'line ']) + 'q'.repeat(length));
+      }
+      const input = lines.join(random.pick(['\n', '\r\n'])) + random.pick(['', '\n']);
+      const expected = fakeJudge(input, maxLineOctets);
+      const settings = {
+        threads: random.between(1, 4),
+        batchOctets,
+        slots: random.between(2, 6),
+        maxLineOctets,
+        jitter: random.chance(0.3),
+      };
+      const cuts = [random.between(0, input.length), random.between(0, input.length)].sort(
+        (a, b) => a - b,
+      );
+      const parts = [
+        input.slice(0, cuts[0]),
+        input.slice(cuts[0], cuts[1]),
+        input.slice(cuts[1]),
+      ];
+      const where = `round ${round}: ${JSON.stringify(settings)}`;
+      const { flow, bad } = fakeFlow(settings);
+      expect(await throughFiles(flow, files, input), where).toBe(expected.output);
+      expect(await throughPipe(flow, files, parts), where).toBe(expected.output);
+      expect(await throughStreams(flow, parts), where).toBe(expected.output);
+      expect(flow.tally().records).toBe(3 * expected.records);
+      const listed = [...expected.bad, ...expected.bad, ...expected.bad].slice(0, 10);
+      expect(bad.map(({ line, reason }) => ({ line, reason }))).toEqual(listed);
+    }
+    expect(long).toBeGreaterThan(100);
+    expect(overlong).toBeGreaterThan(100);
+  });
+});
+
+describe('the limit of a line', () => {
+  const BATCH = 4096;
+  for (const maxLineOctets of [100, BATCH - 1, BATCH, BATCH + 1, 3 * BATCH]) {
+    it(`of ${maxLineOctets} octets holds exactly, in batches of ${BATCH}`, async () => {
+      const { flow } = fakeFlow({ batchOctets: BATCH, maxLineOctets, slots: 3 });
+      for (const difference of [-2, -1, 0, 1, 2, 1000, 3 * BATCH]) {
+        const line = 'k'.repeat(maxLineOctets + difference);
+        for (const end of ['', '\n', '\r\n', '\nnext\n', '\r\nnext']) {
+          const input = `first\n${line}${end}`;
+          const { output } = fakeJudge(input, maxLineOctets);
+          const where = `${line.length} octets, then ${JSON.stringify(end)}`;
+          expect(await throughFiles(flow, files, input), where).toBe(output);
+          expect(await throughStreams(flow, [input]), where).toBe(output);
+        }
+      }
+    });
+  }
+
+  it('lets lines much longer than a batch pass one after the other', async () => {
+    const { flow } = fakeFlow({ batchOctets: 1024, maxLineOctets: 1 << 20, threads: 3, slots: 4 });
+    const lines = Array.from({ length: 20 }, (_, index) => `${index}:`.repeat(20_000));
+    const input = lines.join('\nshort\n');
+    const { output } = fakeJudge(input, 1 << 20);
+    expect(await throughFiles(flow, files, input)).toBe(output);
+    expect(await throughPipe(flow, files, [input.slice(0, 5), input.slice(5)])).toBe(output);
+    expect(await throughStreams(flow, [input])).toBe(output);
+  });
+
+  it('skips a line that never ends, without holding it', async () => {
+    const { flow, bad } = fakeFlow({ batchOctets: 1024, maxLineOctets: 5000, slots: 2 });
+    function* endless(): Generator<Buffer> {
+      yield Buffer.from('before\n');
+      for (let i = 0; i < 3000; i++) yield Buffer.alloc(10_000, 'e');
+      yield Buffer.from('\nafter\n');
+    }
+    const sink = new Sink();
+    const stream = Readable.from(endless());
+    expect(await flow.run({ kind: 'stream', name: 'endless', stream }, sink)).toBe('done');
+    expect(sink.text).toBe(`ok before\nbad long 2 ${'e'.repeat(1024)}\nok after\n`);
+    expect(bad).toEqual([{ input: 'endless', line: 2, reason: 'line-too-long' }]);
+  });
+});
+
+describe('order and completeness', () => {
+  const LINES = 100_000;
+  const input = Array.from({ length: LINES }, (_, index) => String(index)).join('\n');
+  const output = input.replace(/^/gm, 'ok ') + '\n';
+
+  for (const threads of [1, 2, 4]) {
+    it(`of ${LINES} lines, with ${threads} threads that take different times`, async () => {
+      const { flow } = fakeFlow({ threads, batchOctets: 4096, slots: threads + 2, jitter: true });
+      expect((await throughFiles(flow, files, input)) === output).toBe(true);
+      expect((await throughPipe(flow, files, ['', input])) === output).toBe(true);
+      expect((await throughStreams(flow, [input])) === output).toBe(true);
+      expect(flow.tally().records).toBe(3 * LINES);
+      expect(flow.progress()).toEqual({ octets: 3 * input.length, records: 3 * LINES });
+    });
+  }
+
+  it('of a file to a stream, and of a pipe to a pipe', async () => {
+    const { flow } = fakeFlow({ threads: 2, batchOctets: 4096, jitter: true });
+    const descriptor = openSync(files.file(input), 'r');
+    const sink = new Sink();
+    await flow.run({ kind: 'file', name: 'input', descriptor, offset: 0 }, sink);
+    closeSync(descriptor);
+    expect(sink.text === output).toBe(true);
+
+    const from = await files.pipe();
+    const to = await files.pipe();
+    const run = flow.run(
+      { kind: 'pipe', name: 'input', descriptor: from.reader.fd, head: new Uint8Array(0) },
+      to.writer.fd,
+    );
+    const [text] = await Promise.all([
+      to.reader.readFile('latin1'),
+      from.writer.writeFile(input).then(() => from.writer.close()),
+      run.then(() => to.writer.close()),
+    ]);
+    await Promise.all([from.reader.close(), to.reader.close()]);
+    expect(text === output).toBe(true);
+  });
+});
+
+describe('an input', () => {
+  it('that is empty gives nothing', async () => {
+    const { flow } = fakeFlow();
+    expect(await throughFiles(flow, files, '')).toBe('');
+    expect(await throughPipe(flow, files, [''])).toBe('');
+    expect(await throughStreams(flow, [])).toBe('');
+  });
+
+  it('that is a file is read from its offset on', async () => {
+    const { flow } = fakeFlow();
+    const descriptor = openSync(files.file('\u00ef\u00bb\u00bffirst\n!second\n'), 'r');
+    const path = files.path();
+    const to = openSync(path, 'w');
+    await flow.run({ kind: 'file', name: 'input', descriptor, offset: 3 }, to);
+    closeSync(descriptor);
+    closeSync(to);
+    expect(readFileSync(path, 'latin1')).toBe('ok first\nbad line 2 !second\n');
+  });
+
+  it('begins with line 1 again, and the first ten bad records of all are reported', async () => {
+    const { flow, bad } = fakeFlow({ batchOctets: 8 });
+    for (let run = 0; run < 3; run++) await throughFiles(flow, files, 'a\n!b\n\n!c\n!d\n!e\n');
+    const lines = [2, 4, 5, 6];
+    expect(bad.map(({ line }) => line)).toEqual([...lines, ...lines, ...lines].slice(0, 10));
+    expect(flow.tally().bad).toBe(12);
+  });
+
+  it('is answered line by line, without waiting for more', async () => {
+    const { flow } = fakeFlow();
+    const { reader, writer } = await files.pipe();
+    const output = new PassThrough();
+    const answers = output[Symbol.asyncIterator]();
+    const run = flow.run(
+      { kind: 'pipe', name: 'input', descriptor: reader.fd, head: new Uint8Array(0) },
+      output,
+    );
+    for (let i = 0; i < 200; i++) {
+      await writer.write(`line ${i}\n`);
+      const { value } = await answers.next();
+      expect(String(value)).toBe(`ok line ${i}\n`);
+    }
+    await writer.close();
+    expect(await run).toBe('done');
+    await reader.close();
+  });
+
+  it('that is a stream is not read further than the ring has room while nobody reads the output', async () => {
+    const { flow } = fakeFlow({ batchOctets: 4096, slots: 4 });
+    const chunk = Buffer.from(`${'b'.repeat(99)}\n`.repeat(10));
+    let given = 0;
+    const stream = new Readable({
+      read() {
+        if (given === 100_000) this.push(null);
+        else this.push(chunk);
+        given++;
+      },
+    });
+    const output = new PassThrough();
+    const run = flow.run({ kind: 'stream', name: 'input', stream }, output);
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    const read = given * chunk.length;
+    expect(read).toBeGreaterThan(4096);
+    expect(read).toBeLessThan(1 << 18);
+    let octets = 0;
+    output.on('data', (data: Buffer) => {
+      octets += data.length;
+    });
+    expect(await run).toBe('done');
+    expect(octets).toBe(100_000 * (chunk.length + 30));
+  });
+});

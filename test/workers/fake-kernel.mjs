@@ -1,0 +1,95 @@
+/**
+ * A kernel in JavaScript with which threads are tested: it keeps the contract of kernel/layout.ts, but its
+ * verdicts are trivial, and some lines make it fail. What it makes of a line says fake-judge.ts.
+ */
+import * as L from '../../dist/kernel/layout.js';
+
+const NEWLINE = 10;
+const RETURN = 13;
+
+export function instantiateKernel(_module, memory) {
+  const octets = new Uint8Array(memory.buffer);
+  const view = new DataView(memory.buffer);
+  const u32 = (address) => view.getUint32(address, true);
+  const set = (address, value) => view.setUint32(address, value, true);
+  const count = (address) =>
+    view.setBigUint64(address, view.getBigUint64(address, true) + 1n, true);
+  const text = (from, end) => Buffer.from(octets.slice(from, end)).toString('latin1');
+
+  function run(task) {
+    const query = u32(task + L.TASK_QUERY);
+    const worker = u32(task + L.TASK_WORKER);
+    const flags = u32(task + L.TASK_FLAGS);
+    const strict = (u32(query + L.QUERY_FLAGS) & L.QUERY_STRICT) !== 0;
+    const overhead = u32(query + L.QUERY_LINE_OVERHEAD);
+    const longest = u32(query + L.QUERY_MAX_LINE);
+    const end = u32(task + L.TASK_INPUT_END);
+    const limit = u32(task + L.TASK_OUTPUT_END);
+    let at = u32(task + L.TASK_INPUT);
+    let out = u32(task + L.TASK_OUTPUT);
+    let lines = u32(task + L.TASK_LINES);
+    let bad = 0;
+    // Batches get done in another order than they were begun.
+    if (u32(query + L.QUERY_UNKNOWN) === 1) {
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, Math.random() * 2);
+    }
+    const leave = (result) => {
+      set(task + L.TASK_INPUT, at);
+      set(task + L.TASK_OUTPUT, out);
+      set(task + L.TASK_LINES, lines);
+      set(task + L.TASK_BAD_COUNT, bad);
+      return result;
+    };
+
+    while (at < end) {
+      const newline = octets.subarray(at, end).indexOf(NEWLINE);
+      const next = newline < 0 ? end : at + newline + 1;
+      let stop = newline < 0 ? end : at + newline;
+      if (stop > at && octets[stop - 1] === RETURN) stop--;
+      const length = stop - at;
+      if (length === 0) {
+        at = next;
+        lines++;
+        continue;
+      }
+      if (limit - out < length + overhead + L.MARGIN) return leave(L.RUN_OUTPUT_FULL);
+      const overlong = (flags & L.TASK_OVERLONG) !== 0 || length > longest;
+      const first = octets[at];
+      let record;
+      if (overlong || first === 0x21) {
+        if (strict) {
+          set(task + L.TASK_BAD, lines);
+          set(task + L.TASK_BAD + 4, overlong ? L.REASON_LINE_TOO_LONG : L.REASON_NO_OBJECT);
+          bad = 1;
+          return leave(L.RUN_BAD_RECORD);
+        }
+        if ((flags & L.TASK_LINE_BASE_KNOWN) === 0) return leave(L.RUN_NEEDS_LINE_BASE);
+        if (bad < L.MAX_BAD) {
+          set(task + L.TASK_BAD + 8 * bad, lines);
+          set(
+            task + L.TASK_BAD + 8 * bad + 4,
+            overlong ? L.REASON_LINE_TOO_LONG : L.REASON_NO_OBJECT,
+          );
+        }
+        bad++;
+        count(worker + L.WORKER_BAD);
+        const line = view.getBigUint64(task + L.TASK_LINE_BASE, true) + BigInt(lines) + 1n;
+        const shown = text(at, Math.min(stop, at + L.BAD_INPUT_LIMIT));
+        record = `bad ${overlong ? 'long' : 'line'} ${line} ${shown}\n`;
+      } else {
+        const line = text(at, stop);
+        if (line === 'THROW') throw new Error('thrown on purpose');
+        if (line === 'EXIT') process.exit(7);
+        record = first === 0x2b ? `${line}${'.'.repeat(overhead - 8)}\n` : `ok ${line}\n`;
+      }
+      octets.set(Buffer.from(record, 'latin1'), out);
+      out += record.length;
+      at = next;
+      lines++;
+      count(worker + L.WORKER_RECORDS);
+      count(worker + L.WORKER_TALLY);
+    }
+    return leave(L.RUN_DONE);
+  }
+  return { run };
+}

@@ -23,7 +23,10 @@ export function parseAgents(names: readonly string[] | undefined, profile: Profi
       );
     }
     if (seen.has(name)) {
-      throw new RobotsFilterError('usage', `--agent names ${JSON.stringify(name)} twice: say it once`);
+      throw new RobotsFilterError(
+        'usage',
+        `--agent names ${JSON.stringify(name)} twice: say it once`,
+      );
     }
     seen.add(name);
     return parseAgent(name, profile);

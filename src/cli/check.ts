@@ -6,10 +6,8 @@ import { parseAgent } from '../protocol/agent.js';
 import { Robots } from '../robots.js';
 import { Diagnostics } from './diagnostics.js';
 import type { CheckOptions } from './options.js';
-import { writeOutput } from './standard-streams.js';
+import { STANDARD_INPUT, writeOutput } from './standard-streams.js';
 import { printable } from './terminal.js';
-
-const STANDARD_INPUT = '-';
 
 const ALL_ALLOWED = 0;
 const SOME_NOT_ALLOWED = 1;
@@ -56,7 +54,8 @@ function describe(url: string, { verdict, reason, rule }: Judgement): string {
 
 async function readRobotsFile(file: string, diagnostics: Diagnostics): Promise<Uint8Array> {
   if (file === STANDARD_INPUT) {
-    if (isatty(0)) diagnostics.note('waiting for a robots.txt on standard input; end it with Ctrl-D');
+    if (isatty(0))
+      diagnostics.note('waiting for a robots.txt on standard input; end it with Ctrl-D');
     const chunks: Buffer[] = [];
     for await (const chunk of process.stdin) chunks.push(chunk as Buffer);
     return Buffer.concat(chunks);

@@ -44,9 +44,16 @@ export async function compile(
   const { profile = 'rfc9309', agent } = options;
   const productTokens = agent === undefined ? undefined : neededTokens(parseAgents(agent, profile));
   const file = await ReplacementFile.create(output);
-  const interruption = new Interruption(() => file.discardNow());
+  const interruption = new Interruption();
+  interruption.onSecond = () => file.discardNow();
   try {
-    const compiled = await compileCaches(robotsDir, options, productTokens, diagnostics, interruption);
+    const compiled = await compileCaches(
+      robotsDir,
+      options,
+      productTokens,
+      diagnostics,
+      interruption,
+    );
     // A table that this build could not open must not take the place of one that it can.
     const { header } = tableMemory(Table.from(compiled.table, output));
     interruption.signal.throwIfAborted();
@@ -104,7 +111,9 @@ export async function compileCaches(
     );
   }
   if (stats.unusable > 0) {
-    diagnostics.note(`warning: ${counted(stats.unusable, 'robots.txt', 'robots.txt')} for port 0, which no URL has; left out`);
+    diagnostics.note(
+      `warning: ${counted(stats.unusable, 'robots.txt', 'robots.txt')} for port 0, which no URL has; left out`,
+    );
   }
   return compiled;
 }

@@ -1,37 +1,36 @@
-import { fstat, type Stats } from 'node:fs';
-import { stat } from 'node:fs/promises';
 import { isatty } from 'node:tty';
-import { promisify } from 'node:util';
 import { RobotsFilterError } from '../errors.js';
-import type { Agent } from '../protocol/agent.js';
-import type { Profile } from '../protocol/profile.js';
-import { Filter, type FilterSettings } from '../pipeline/filter.js';
-import { type OpenInput, openInput, STANDARD_INPUT } from '../pipeline/input/open.js';
 import { describeBadRecord } from '../pipeline/bad-record.js';
+import type { Filter, FilterSettings } from '../pipeline/filter.js';
+import type { OpenInput } from '../pipeline/input/open.js';
 import type { ReplacementFile } from '../pipeline/replacement-file.js';
 import type { RunEnd } from '../pipeline/run.js';
-import { Table } from '../table.js';
+import type { Agent } from '../protocol/agent.js';
+import type { Table } from '../table.js';
 import { Pool } from '../workers/pool.js';
 import { neededTokens, parseAgents } from './agents.js';
 import { Diagnostics } from './diagnostics.js';
+import { surveyInputs } from './input-survey.js';
 import { Interruption } from './interruption.js';
-import { nearest } from './nearest.js';
 import { counted } from './numbers.js';
 import type { FilterOptions } from './options.js';
-import { Progress } from './progress.js';
-import { likelyPurpose, noRobotsError } from './robots-source.js';
-import { countsOf, leftOut, type RunStatistics, statisticsJson, statisticsText } from './statistics.js';
-
-const STANDARD_OUTPUT = '-';
-const STANDARD_OUTPUT_DESCRIPTOR = 1;
+import type { ProgressState } from './progress.js';
+import { checkRobotsSource } from './robots-source.js';
+import { STANDARD_INPUT, STANDARD_OUTPUT, STANDARD_OUTPUT_DESCRIPTOR } from './standard-streams.js';
+import { countsOf, leftOut, statisticsJson, statisticsText } from './statistics.js';
 
 const COMPLETED = 0;
 
-const COMMANDS = ['compile', 'check', 'inspect', 'help'];
+/** Bad records that are named on standard error. */
+const NAMED_RECORDS = 10;
+
+/** Members that `--explain` adds. */
+const EXPLANATION_FIELDS = ['reason', 'reasons', 'rule', 'rules'];
 
 /**
  * `robots-filter`: filters files or standard input.
  *
+ * @param cores threads, unless the options say how many
  * @returns the exit code
  * @throws RobotsFilterError
  */
@@ -40,300 +39,250 @@ export async function filter(
   options: FilterOptions,
   cores: number,
 ): Promise<number> {
-  await checkUsage(files, options);
-  const diagnostics = new Diagnostics(options.quiet ?? false);
+  await checkRobotsSource(files, options);
+  if (options.explain === true && EXPLANATION_FIELDS.includes(options.verdictField ?? '')) {
+    throw new RobotsFilterError(
+      'usage',
+      `--verdict-field ${options.verdictField} is the name of a member that --explain adds. Choose another`,
+    );
+  }
+  const { table, profile = 'rfc9309' } = options;
+  // A table has its own profile, so its agents can be read only when it is open.
+  const agents = table === undefined ? parseAgents(options.agent, profile) : undefined;
+
   const paths = files.length === 0 ? [STANDARD_INPUT] : files;
-  const totalOctets = await surveyInputs(paths, options.output);
+  const replaces = options.output !== undefined && options.output !== STANDARD_OUTPUT;
+  const totalOctets = await surveyInputs(paths, replaces ? undefined : STANDARD_OUTPUT_DESCRIPTOR);
+  const diagnostics = new Diagnostics(options.quiet ?? false);
   if (paths.includes(STANDARD_INPUT) && isatty(0)) {
     diagnostics.note('waiting for URLs on standard input, one a line; end them with Ctrl-D');
   }
-  return new FilterCommand(paths, options, diagnostics, totalOctets).run(options.threads ?? cores);
-}
-
-/** Sees that options go together. */
-async function checkUsage(files: readonly string[], options: FilterOptions): Promise<void> {
-  const { robotsDir, table, explain, verdictField } = options;
-  if (table === undefined && robotsDir === undefined) throw await noRobotsError(files);
-  if (table !== undefined && robotsDir !== undefined) {
-    throw usage(
-      `--table and --robots-dir cannot be combined. Compile them together: robots-filter compile --robots-dir ${robotsDir.join(' --robots-dir ')} -o FILE`,
-    );
-  }
-  for (const [name, value] of [
-    ['--max-robots-bytes', options.maxRobotsBytes],
-    ['--follow-links', options.followLinks],
-  ]) {
-    if (table !== undefined && value !== undefined) {
-      throw usage(`${name} goes with --robots-dir; a table is compiled already. Say it to robots-filter compile`);
+  const interruption = new Interruption();
+  let output: ReplacementFile | undefined;
+  let pool: Pool | undefined;
+  let run: FilterRun | undefined;
+  try {
+    if (replaces) {
+      const { ReplacementFile } = await import('../pipeline/replacement-file.js');
+      output = await ReplacementFile.create(options.output);
+      interruption.onSecond = () => output?.discardNow();
     }
+    // The threads start while the rest of the program and the table are loaded.
+    pool = new Pool({ threads: options.threads ?? cores, reader: totalOctets === undefined });
+    const { Filter } = await import('../pipeline/filter.js');
+    const opened = await openTable(options, agents, diagnostics, interruption);
+    interruption.signal.throwIfAborted();
+    const asked = agents ?? parseAgents(options.agent, opened.profile);
+    run = new FilterRun({
+      filter: new Filter({
+        table: opened,
+        pool,
+        settings: settingsOf(options, asked),
+        onBadRecord: (record) => diagnostics.note(describeBadRecord(record)),
+      }),
+      table: opened,
+      agents: asked,
+      paths,
+      totalOctets,
+      output,
+      options,
+      diagnostics,
+      interruption,
+    });
+    await run.carryOut();
+    if (interruption.exitCode === undefined) await output?.commit(false);
+    return interruption.exitCode ?? COMPLETED;
+  } catch (error) {
+    if (interruption.exitCode !== undefined) return interruption.exitCode;
+    throw error;
+  } finally {
+    await output?.discard();
+    await run?.close();
+    await pool?.close();
+    interruption.end();
   }
-  if (explain === true && ['reason', 'reasons', 'rule', 'rules'].includes(verdictField ?? '')) {
-    throw usage(`--verdict-field ${verdictField} is the name of a member that --explain adds. Choose another`);
-  }
-  if (table !== undefined && (await likelyPurpose(table)) === 'robots-directory') {
-    throw usage(`${table} is a directory. For robots.txt files say --robots-dir ${table}`);
-  }
-  for (const path of robotsDir ?? []) {
-    if ((await likelyPurpose(path)) === 'table') {
-      throw usage(`${path} is a table. Say --table ${path}`);
-    }
-  }
-}
-
-function usage(message: string): RobotsFilterError {
-  return new RobotsFilterError('usage', message);
 }
 
 /**
- * Sees that all inputs are there before the first is read, and that none of them is the output.
+ * The table that is named, or the one that the caches make.
  *
- * @returns the octets of all together; undefined if not all are regular files
+ * @param agents all that will be asked for, where they are known
  */
-async function surveyInputs(
-  paths: readonly string[],
-  output: string | undefined,
-): Promise<number | undefined> {
-  const target =
-    output === undefined || output === STANDARD_OUTPUT
-      ? await statusOf(STANDARD_OUTPUT_DESCRIPTOR).catch(() => undefined)
-      : undefined;
-  let total: number | undefined = 0;
-  for (const path of paths) {
-    let status: Stats;
-    try {
-      status = path === STANDARD_INPUT ? await statusOf(0) : await stat(path);
-    } catch (error) {
-      await refuseMissing(path, error);
-      throw error;
-    }
-    if (isSameFile(status, target)) {
-      throw usage(`${path} is also the output, which would never end. Say -o ${path}`);
-    }
-    total = status.isFile() && total !== undefined ? total + status.size : undefined;
+async function openTable(
+  options: FilterOptions,
+  agents: readonly Agent[] | undefined,
+  diagnostics: Diagnostics,
+  interruption: Interruption,
+): Promise<Table> {
+  const { Table } = await import('../table.js');
+  const { table: path, robotsDir = [], profile } = options;
+  if (path === undefined) {
+    const { compileCaches } = await import('./compile.js');
+    const tokens = agents === undefined ? undefined : neededTokens(agents);
+    const compiled = await compileCaches(robotsDir, options, tokens, diagnostics, interruption);
+    return Table.from(compiled.table, robotsDir.join(', '));
   }
-  return total;
+  const table = await Table.open(path);
+  if (profile !== undefined && profile !== table.profile) {
+    throw new RobotsFilterError(
+      'table',
+      `${path} was compiled for the profile ${table.profile} and cannot be asked under ${profile}. ` +
+        `Leave --profile out, or compile it again with --profile ${profile}`,
+    );
+  }
+  return table;
 }
 
-const statusOf = promisify(fstat);
-
-function isSameFile(input: Stats, output: Stats | undefined): boolean {
-  return (
-    output?.isFile() === true &&
-    input.isFile() &&
-    input.size > 0 &&
-    input.ino === output.ino &&
-    input.dev === output.dev
-  );
+function settingsOf(options: FilterOptions, agents: readonly Agent[]): FilterSettings {
+  return {
+    agents,
+    output: options.allowed === true ? 'allowed' : options.denied === true ? 'denied' : 'annotate',
+    unknown: options.unknown,
+    explain: options.explain ?? false,
+    strict: options.strict ?? false,
+    urlField: options.urlField,
+    verdictField: options.verdictField,
+    maxLineOctets: options.maxLineBytes,
+    // Always, since an interrupt prints statistics, too; it costs next to nothing.
+    countHosts: true,
+  };
 }
 
-/** Has the error of an input that cannot be opened said as it is always said, with what may have been meant. */
-async function refuseMissing(path: string, cause: unknown): Promise<void> {
-  try {
-    await (await openInput(path)).close();
-  } catch (error) {
-    const isMissing = cause instanceof Error && 'code' in cause && cause.code === 'ENOENT';
-    const command = isMissing ? nearest(path, COMMANDS) : undefined;
-    if (command === undefined || !(error instanceof RobotsFilterError)) throw error;
-    throw new RobotsFilterError(error.code, `${error.message} Or was the command ${command} meant?`, {
-      cause: error,
-    });
-  }
+/** What a run is made of. */
+interface FilterRunParts {
+  readonly filter: Filter;
+  readonly table: Table;
+  readonly agents: readonly Agent[];
+  readonly paths: readonly string[];
+  /** Octets of all inputs on the disk, where that is known. */
+  readonly totalOctets: number | undefined;
+  /** Undefined for standard output. */
+  readonly output: ReplacementFile | undefined;
+  readonly options: FilterOptions;
+  readonly diagnostics: Diagnostics;
+  readonly interruption: Interruption;
 }
 
-/** One run of the filter. */
-class FilterCommand {
-  readonly #paths: readonly string[];
-  readonly #options: FilterOptions;
-  readonly #diagnostics: Diagnostics;
-  readonly #totalOctets: number | undefined;
-  readonly #start = performance.now();
-  /** When the first record could be judged, as `performance.now` has it. */
-  #ready: number | undefined;
-  #output: ReplacementFile | undefined;
-  readonly #interruption = new Interruption(() => this.#output?.discardNow());
+/** A run over all inputs, with what it says of itself on standard error. */
+class FilterRun {
+  readonly #parts: FilterRunParts;
+  /** When the first record could be judged, in milliseconds since the process began. */
+  readonly #ready = performance.now();
+  /** The input at hand, and the octets that the filter had read before it. */
+  #input: { readonly open: OpenInput; readonly octetsBefore: number } | undefined;
+  /** Octets on the disk of the inputs that have been read. */
+  #finishedOctets = 0;
 
-  constructor(
-    paths: readonly string[],
-    options: FilterOptions,
-    diagnostics: Diagnostics,
-    totalOctets: number | undefined,
-  ) {
-    this.#paths = paths;
-    this.#options = options;
-    this.#diagnostics = diagnostics;
-    this.#totalOctets = totalOctets;
+  constructor(parts: FilterRunParts) {
+    this.#parts = parts;
   }
 
-  /** Carries it out; returns the exit code. */
-  async run(threads: number): Promise<number> {
-    const { output, table: tablePath, profile } = this.#options;
-    // What is wrong with the agents should be said before anything is done, where the profile is known.
-    const agents = tablePath === undefined ? this.#agents(profile ?? 'rfc9309') : undefined;
-    if (output !== undefined && output !== STANDARD_OUTPUT) {
-      const { ReplacementFile } = await import('../pipeline/replacement-file.js');
-      this.#output = await ReplacementFile.create(output);
+  /** Filters all inputs, until they end, nobody reads the output any more, or a signal comes. */
+  async carryOut(): Promise<void> {
+    const { options, diagnostics, interruption, totalOctets } = this.#parts;
+    const { stats, quiet, progress: wanted = diagnostics.isTerminal && quiet !== true } = options;
+    let progress: { end(): void } | undefined;
+    if (wanted) {
+      const { Progress } = await import('./progress.js');
+      progress = new Progress(diagnostics, () => this.#progress(), totalOctets);
     }
-    // The threads start while the table is loaded.
-    const pool = new Pool({ threads, reader: this.#totalOctets === undefined });
-    let filter: Filter | undefined;
+    let end: RunEnd | undefined;
     try {
-      const table = await this.#table(agents);
-      if (this.#interruption.exitCode !== undefined) return this.#interruption.exitCode;
-      filter = new Filter({
-        table,
-        pool,
-        settings: this.#settings(agents ?? this.#agents(table.profile)),
-        onBadRecord: (record) => this.#diagnostics.note(describeBadRecord(record)),
-      });
-      return await this.#filterAll(filter, table);
-    } catch (error) {
-      if (this.#interruption.exitCode !== undefined) return this.#interruption.exitCode;
-      throw error;
-    } finally {
-      await this.#output?.discard();
-      await filter?.close();
-      await pool.close();
-      this.#interruption.end();
-    }
-  }
-
-  #agents(profile: Profile): Agent[] {
-    return parseAgents(this.#options.agent, profile);
-  }
-
-  /** The table that is named, or the one that the caches make. */
-  async #table(agents: readonly Agent[] | undefined): Promise<Table> {
-    const { table: path, robotsDir = [], profile } = this.#options;
-    if (path === undefined) {
-      const { compileCaches } = await import('./compile.js');
-      const tokens = agents === undefined ? undefined : neededTokens(agents);
-      const { table } = await compileCaches(
-        robotsDir,
-        this.#options,
-        tokens,
-        this.#diagnostics,
-        this.#interruption,
-      );
-      return Table.from(table, robotsDir.join(', '));
-    }
-    const table = await Table.open(path);
-    if (profile !== undefined && profile !== table.profile) {
-      throw new RobotsFilterError(
-        'table',
-        `${path} was compiled for the profile ${table.profile} and cannot be asked under ${profile}. ` +
-          `Leave --profile out, or compile it again with --profile ${profile}`,
-      );
-    }
-    return table;
-  }
-
-  #settings(agents: readonly Agent[]): FilterSettings {
-    const options = this.#options;
-    return {
-      agents,
-      output: options.allowed === true ? 'allowed' : options.denied === true ? 'denied' : 'annotate',
-      unknown: options.unknown,
-      explain: options.explain ?? false,
-      strict: options.strict ?? false,
-      urlField: options.urlField,
-      verdictField: options.verdictField,
-      maxLineOctets: options.maxLineBytes,
-      // Always, since an interrupt prints statistics, too; it costs next to nothing.
-      countHosts: true,
-    };
-  }
-
-  async #filterAll(filter: Filter, table: Table): Promise<number> {
-    const { stats, progress: wanted = this.#diagnostics.isTerminal, quiet } = this.#options;
-    const shown = wanted && (quiet !== true || this.#options.progress === true);
-    this.#ready = performance.now();
-    const progress = shown
-      ? new Progress(this.#diagnostics, () => progressOf(filter), this.#totalOctets)
-      : undefined;
-    let end: RunEnd;
-    try {
-      end = await this.#filterInputs(filter);
+      end = await this.#filterInputs();
     } finally {
       progress?.end();
-      this.#sumUp(filter);
+      if (end !== 'closed') this.#sumUp();
+      if (stats !== undefined || (interruption.exitCode !== undefined && quiet !== true)) {
+        this.#printStatistics(end === 'done');
+      }
     }
-    const interrupted = this.#interruption.exitCode;
-    if (stats !== undefined || (interrupted !== undefined && quiet !== true)) {
-      const statistics = this.#statistics(filter, table, end === 'done');
-      this.#diagnostics.print(
-        stats === 'json' ? statisticsJson(statistics) : statisticsText(statistics),
-      );
-    }
-    if (interrupted !== undefined) return interrupted;
-    await this.#output?.commit(false);
-    return COMPLETED;
+  }
+
+  async close(): Promise<void> {
+    await this.#parts.filter.close();
   }
 
   /** Filters the inputs in their order. */
-  async #filterInputs(filter: Filter): Promise<RunEnd> {
-    const { input: format, maxLineBytes: maxRecordBytes, output: name = STANDARD_OUTPUT } = this.#options;
-    const { signal } = this.#interruption;
-    const cancelled = new Promise<undefined>((resolve) => {
-      signal.addEventListener('abort', () => {
+  async #filterInputs(): Promise<RunEnd> {
+    const { filter, options, output, interruption, paths } = this.#parts;
+    const { openInput } = await import('../pipeline/input/open.js');
+    const { input: format, maxLineBytes: maxRecordBytes } = options;
+    const descriptor = output?.descriptor ?? STANDARD_OUTPUT_DESCRIPTOR;
+    const interrupted = new Promise<undefined>((resolve) => {
+      interruption.signal.addEventListener('abort', () => {
         filter.cancel();
         resolve(undefined);
       });
     });
-    const output = this.#output?.descriptor ?? STANDARD_OUTPUT_DESCRIPTOR;
-    for (const path of this.#paths) {
+    for (const path of paths) {
       // A pipe that stays silent must not keep an interrupt waiting.
-      const opening = openInput(path, { format, maxRecordBytes });
-      const input: OpenInput | undefined = await Promise.race([opening, cancelled]);
-      if (input === undefined || signal.aborted) return 'cancelled';
+      const open = await Promise.race([openInput(path, { format, maxRecordBytes }), interrupted]);
+      if (open === undefined) return 'cancelled';
+      this.#input = { open, octetsBefore: filter.progress().octets };
       try {
-        const outputName = name === STANDARD_OUTPUT ? 'standard output' : name;
-        const end = await filter.run(input, output, outputName);
+        const end = await filter.run(open, descriptor, output?.path ?? 'standard output');
         if (end !== 'done') return end;
       } finally {
-        await input.close();
+        this.#finishedOctets += open.size ?? 0;
+        this.#input = undefined;
+        await open.close();
       }
     }
     return 'done';
   }
 
-  /** Says what the user would otherwise not learn: how many records were bad, and how many were left out unasked. */
-  #sumUp(filter: Filter): void {
-    const tally = filter.tally();
-    if (tally.bad > NAMED_RECORDS) {
-      this.#diagnostics.note(`${counted(tally.bad, 'bad record')} in all; the first ${NAMED_RECORDS} are named above`);
-    }
-    if (this.#options.allowed !== true && this.#options.denied !== true) return;
-    const sentence = leftOut(tally);
-    if (sentence !== undefined) this.#diagnostics.note(sentence);
+  #progress(): ProgressState {
+    const { filter, totalOctets } = this.#parts;
+    const { octets, records } = filter.progress();
+    return {
+      records,
+      allowed: countsOf(filter.tally().outcomes[0] ?? []).verdicts.allow,
+      octets:
+        totalOctets === undefined ? octets : this.#finishedOctets + this.#octetsOfInput(octets),
+    };
   }
 
-  #statistics(filter: Filter, table: Table, complete: boolean): RunStatistics {
-    const now = performance.now();
-    const ready = this.#ready ?? now;
-    const usage = process.resourceUsage();
+  /** Octets read of the input at hand, counted as they lie on the disk, when the filter has read so many in all. */
+  #octetsOfInput(octets: number): number {
+    if (this.#input === undefined) return 0;
+    const { open, octetsBefore } = this.#input;
+    return open.kind === 'stream' ? open.consumed() : octets - octetsBefore;
+  }
+
+  /** Says what the user would not learn otherwise: how many records were bad, and how many are in neither pile. */
+  #sumUp(): void {
+    const { filter, options, diagnostics } = this.#parts;
     const tally = filter.tally();
-    return {
+    if (tally.bad > NAMED_RECORDS) {
+      diagnostics.note(
+        `${counted(tally.bad, 'bad record')} in all; the first ${NAMED_RECORDS} are named above`,
+      );
+    }
+    if (options.allowed !== true && options.denied !== true) return;
+    const sentence = leftOut(tally);
+    if (sentence !== undefined) diagnostics.note(sentence);
+  }
+
+  #printStatistics(complete: boolean): void {
+    const { filter, table, agents, options, diagnostics } = this.#parts;
+    const now = performance.now();
+    const usage = process.resourceUsage();
+    const statistics = {
       complete,
-      agents: this.#options.agent ?? ['*'],
-      tally,
+      agents: agents.map(({ name }) => name),
+      tally: filter.tally(),
       inputOctets: filter.progress().octets,
       hosts: { table: table.hosts, seen: filter.hostsSeen() },
       seconds: {
-        setup: (ready - this.#start) / 1000,
-        filter: (now - ready) / 1000,
+        setup: this.#ready / 1000,
+        filter: (now - this.#ready) / 1000,
         user: usage.userCPUTime / 1e6,
         system: usage.systemCPUTime / 1e6,
       },
       peakOctets: usage.maxRSS * 1024,
     };
+    diagnostics.print(
+      options.stats === 'json' ? statisticsJson(statistics) : statisticsText(statistics),
+    );
   }
-}
-
-/** Bad records that are named on standard error. */
-const NAMED_RECORDS = 10;
-
-function progressOf(filter: Filter): { records: number; allowed: number; octets: number } {
-  const { outcomes } = filter.tally();
-  const { octets, records } = filter.progress();
-  return { records, octets, allowed: countsOf(outcomes[0] ?? []).verdicts.allow };
 }

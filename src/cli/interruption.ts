@@ -12,20 +12,20 @@ export class Interruption {
   readonly #onSignal = (name: (typeof SIGNALS)[number]): void => {
     const code = SIGNAL_EXIT + constants.signals[name];
     if (this.exitCode !== undefined) {
-      this.#onSecond();
+      this.onSecond();
       process.exit(code);
     }
     this.exitCode = code;
     this.#controller.abort();
   };
-  readonly #onSecond: () => void;
 
   /** Set once a signal has come: 130 for SIGINT. */
   exitCode: number | undefined;
 
-  /** @param onSecond what cannot wait when a second signal comes */
-  constructor(onSecond: () => void = () => {}) {
-    this.#onSecond = onSecond;
+  /** What has to be done before the second signal ends the process. */
+  onSecond: () => void = () => {};
+
+  constructor() {
     for (const signal of SIGNALS) process.on(signal, this.#onSignal);
   }
 

@@ -9,11 +9,7 @@ function distance(from: string, to: string): number {
     const row = [i];
     for (let j = 1; j <= to.length; j++) {
       const differs = from[i - 1] === to[j - 1] ? 0 : 1;
-      let cost = Math.min(
-        (last[j] ?? 0) + 1,
-        (row[j - 1] ?? 0) + 1,
-        (last[j - 1] ?? 0) + differs,
-      );
+      let cost = Math.min((last[j] ?? 0) + 1, (row[j - 1] ?? 0) + 1, (last[j - 1] ?? 0) + differs);
       if (i > 1 && j > 1 && from[i - 1] === to[j - 2] && from[i - 2] === to[j - 1]) {
         cost = Math.min(cost, (beforeLast[j - 2] ?? 0) + 1);
       }

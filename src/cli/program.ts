@@ -32,8 +32,6 @@ const SUCCESS = 0;
 /** What could not be carried out, as with grep and diff: 1 is left for `check`, where a URL is denied. */
 const FAILURE = 2;
 
-export const COMMANDS: readonly string[] = ['compile', 'check', 'inspect', 'help'];
-
 function version(): string {
   const file = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
   const { version } = JSON.parse(file) as { version: string };
@@ -49,7 +47,10 @@ interface Outcome {
 function configure(command: Command): Command {
   return command
     .exitOverride()
-    .showHelpAfterError(`(robots-filter ${command.name() === 'robots-filter' ? '' : `${command.name()} `}--help tells what there is)`)
+    .configureHelp({ subcommandTerm: (subcommand) => subcommand.name() })
+    .showHelpAfterError(
+      `(robots-filter ${command.name() === 'robots-filter' ? '' : `${command.name()} `}--help tells what there is)`,
+    )
     .configureOutput({
       writeOut: writeOutput,
       writeErr: writeError,
@@ -82,9 +83,10 @@ function filterCommand(program: Command, outcome: Outcome): void {
     .option('--strict', 'stop at the first bad record, exit 2')
     .optionsGroup('What comes out:')
     .addOption(
-      new Option('--allowed', 'only the records that every agent may fetch, as they came').conflicts(
-        'denied',
-      ),
+      new Option(
+        '--allowed',
+        'only the records that every agent may fetch, as they came',
+      ).conflicts('denied'),
     )
     .option('--denied', 'only the records that some agent may not fetch, as they came')
     .addOption(verdictFieldOption())

@@ -4,7 +4,7 @@ import { grouped, share, sized } from './numbers.js';
 /** How far a run has got. */
 export interface ProgressState {
   readonly records: number;
-  /** Of them, those that every agent… the first agent may fetch. */
+  /** Of them, those that the first agent may fetch. */
   readonly allowed: number;
   /** Octets of input read. */
   readonly octets: number;

@@ -1,19 +1,58 @@
 import { open, stat } from 'node:fs/promises';
 import { HEADER_VERSION, MAGIC_HIGH, MAGIC_LOW } from '../compile/format.js';
 import { RobotsFilterError } from '../errors.js';
-import { isRecordsName } from '../pipeline/cache/layout.js';
+import type { FilterOptions } from './options.js';
 
 /** What a path that was given in the wrong place is likely meant for. */
-export type LikelyPurpose = 'robots-directory' | 'table' | 'records';
+type Purpose = 'directory' | 'table';
 
-/** What the file at a path could be, beside a list of URLs. */
-export async function likelyPurpose(path: string): Promise<LikelyPurpose | undefined> {
+/**
+ * Sees that the filter is given robots.txt files, or a table, and not both.
+ *
+ * @throws RobotsFilterError `usage`, saying what to type
+ */
+export async function checkRobotsSource(
+  files: readonly string[],
+  options: FilterOptions,
+): Promise<void> {
+  const { robotsDir, table } = options;
+  if (table === undefined) {
+    if (robotsDir === undefined) throw await noSource(files);
+    for (const path of robotsDir) {
+      if ((await purposeOf(path)) === 'table')
+        throw usage(`${path} is a table. Say --table ${path}`);
+    }
+    return;
+  }
+  if (robotsDir !== undefined) {
+    throw usage(
+      `--table and --robots-dir cannot be combined. Compile all robots.txt files into one table: ` +
+        `robots-filter compile --robots-dir DIR --robots-dir ${robotsDir.join(' --robots-dir ')} -o FILE`,
+    );
+  }
+  const misplaced =
+    options.maxRobotsBytes !== undefined
+      ? '--max-robots-bytes'
+      : options.followLinks === true
+        ? '--follow-links'
+        : undefined;
+  if (misplaced !== undefined) {
+    throw usage(
+      `${misplaced} has no effect on a table, which is compiled already. Say it to robots-filter compile`,
+    );
+  }
+  if ((await purposeOf(table)) === 'directory') {
+    throw usage(`${table} is a directory. For robots.txt files say --robots-dir ${table}`);
+  }
+}
+
+async function purposeOf(path: string): Promise<Purpose | undefined> {
   try {
-    if ((await stat(path)).isDirectory()) return 'robots-directory';
-    if (await beginsAsTable(path)) return 'table';
-    return isRecordsName(path) ? 'records' : undefined;
+    const status = await stat(path);
+    if (status.isDirectory()) return 'directory';
+    return status.isFile() && (await beginsAsTable(path)) ? 'table' : undefined;
   } catch {
-    return undefined; // whoever opens it says why that fails
+    return undefined; // who opens it says why that fails
   }
 }
 
@@ -28,11 +67,11 @@ async function beginsAsTable(path: string): Promise<boolean> {
   }
 }
 
-/** The error for a filter that was given no robots.txt: it says what to type, as far as the files tell. */
-export async function noRobotsError(files: readonly string[]): Promise<RobotsFilterError> {
+/** What to type instead, as far as the files tell. */
+async function noSource(files: readonly string[]): Promise<RobotsFilterError> {
   for (const file of files) {
-    const purpose = await likelyPurpose(file);
-    if (purpose === undefined || purpose === 'records') continue;
+    const purpose = await purposeOf(file);
+    if (purpose === undefined) continue;
     const others = files.filter((other) => other !== file);
     const rest = others.length === 0 ? '[files...]' : others.join(' ');
     return purpose === 'table'
@@ -43,9 +82,10 @@ export async function noRobotsError(files: readonly string[]): Promise<RobotsFil
   }
   const rest = files.length === 0 ? '[files...]' : files.join(' ');
   return usage(
-    `no robots.txt files are given to decide by. Type one of\n` +
+    'there are no robots.txt files to decide by. Type one of\n' +
       `  robots-filter --robots-dir DIR ${rest}\n` +
-      `  robots-filter --table FILE ${rest}    (robots-filter compile --robots-dir DIR -o FILE writes it)`,
+      `  robots-filter --table FILE ${rest}\n` +
+      'A table is written by: robots-filter compile --robots-dir DIR -o FILE',
   );
 }
 

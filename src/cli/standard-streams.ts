@@ -1,7 +1,11 @@
 import { writeSync } from 'node:fs';
 
-const STANDARD_OUTPUT = 1;
-const STANDARD_ERROR = 2;
+/** What stands for them among paths. */
+export const STANDARD_INPUT = '-';
+export const STANDARD_OUTPUT = '-';
+
+export const STANDARD_OUTPUT_DESCRIPTOR = 1;
+const STANDARD_ERROR_DESCRIPTOR = 2;
 
 /** Milliseconds between two tries of a descriptor that somebody else has made non-blocking. */
 const RETRY = 2;
@@ -13,13 +17,13 @@ const RETRY = 2;
  * @returns false if nobody reads it any more
  */
 export function writeOutput(text: string): boolean {
-  return writeText(STANDARD_OUTPUT, text);
+  return writeText(STANDARD_OUTPUT_DESCRIPTOR, text);
 }
 
 /** Writes text to standard error; that it is closed or full is no reason to stop. */
 export function writeError(text: string): void {
   try {
-    writeText(STANDARD_ERROR, text);
+    writeText(STANDARD_ERROR_DESCRIPTOR, text);
   } catch {
     // Nobody can be told.
   }

@@ -2,6 +2,7 @@ import { Buffer } from 'node:buffer';
 import { RobotsFilterError } from '../errors.js';
 import type { Agent } from '../protocol/agent.js';
 import type { Scheme } from '../protocol/authority.js';
+import { lowerCaseAscii } from '../protocol/product-token.js';
 import { AutomatonView, type TableRule } from './automaton-view.js';
 import {
   ACCESS_SUCCESSFUL,
@@ -136,7 +137,7 @@ export class TableView {
   checkAgent(agent: Agent): void {
     if (!this.isReduced) return;
     for (const link of agent.chain) {
-      if (this.tokenNumber(link.toLowerCase()) >= 0) continue;
+      if (this.tokenNumber(lowerCaseAscii(link)) >= 0) continue;
       throw new RobotsFilterError(
         'usage',
         `${this.#name} was compiled for some agents only, and ${JSON.stringify(link)} is none of them: compile it again with --agent ${link}, or without --agent`,

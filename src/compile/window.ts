@@ -7,6 +7,14 @@ export const ANY = 256;
 const BY_FREQUENCY =
   "/etsai-ronl0c2umgpdh1bwf3y546.8k97v_=%xj?zASPFDC&qBLETMINRGWOHJUVKYQXZ+)#:~,;@!'([]";
 
+/** Three octets stand for a percent-encoded one (kernel/assembly/octets.ts): the last of them, as frequent as `%` … */
+const ENCODED = 0xc0;
+const ENCODED_PLACE = BY_FREQUENCY.indexOf('%');
+/** … and the two before it, 0x80 to 0xaf, which each of the halves that occur makes some eight times rarer. */
+const HALF_PLACE = ENCODED_PLACE + 30;
+/** Of any other octet. */
+const OTHER_PLACE = BY_FREQUENCY.length + 20;
+
 /**
  * How much the sight of an octet tells, in tenths of a bit: `-log2` of its share in the URLs above, which falls from 9 % by
  * about a fourteenth from each octet to the next.
@@ -14,10 +22,12 @@ const BY_FREQUENCY =
 const RARITY = rarities();
 
 function rarities(): Uint8Array {
-  const rarity = new Uint8Array(ANY + 1).fill(34 + BY_FREQUENCY.length + 20);
+  const rarity = new Uint8Array(ANY + 1).fill(34 + OTHER_PLACE);
   for (let place = 0; place < BY_FREQUENCY.length; place++) {
     rarity[BY_FREQUENCY.charCodeAt(place)] = 34 + place;
   }
+  rarity[ENCODED] = 34 + ENCODED_PLACE;
+  rarity.fill(34 + HALF_PLACE, 0x80, 0xb0);
   rarity[ANY] = 0;
   return rarity;
 }

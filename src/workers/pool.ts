@@ -22,15 +22,13 @@ export class Pool {
   constructor(options: { threads: number; reader?: boolean; kernel?: string }) {
     this.threads = options.threads;
     this.kernel = options.kernel;
-    // From source, as in the tests, threads need what the process has to load TypeScript.
-    const source = import.meta.url.endsWith('.ts');
     this.#piscina = new Piscina<Task, TaskEnd>({
-      filename: fileURLToPath(new URL(source ? './worker.ts' : './worker.js', import.meta.url)),
+      // From src/workers as from dist/workers this is where the build puts it.
+      filename: fileURLToPath(new URL('../../dist/workers/worker.js', import.meta.url)),
       minThreads: this.threads + (options.reader ? 1 : 0),
       maxThreads: this.threads + 1,
       idleTimeout: Number.POSITIVE_INFINITY,
       recordTiming: false,
-      ...(source ? { execArgv: ['--import', 'tsx'] } : {}),
     });
     // A thread that dies without a task: the next task's thread, or its failure, shows it.
     this.#piscina.on('error', () => {});

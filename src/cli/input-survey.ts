@@ -1,0 +1,60 @@
+import { fstat, type Stats } from 'node:fs';
+import { stat } from 'node:fs/promises';
+import { promisify } from 'node:util';
+import { RobotsFilterError } from '../errors.js';
+import { nearest } from './nearest.js';
+import { STANDARD_INPUT } from './standard-streams.js';
+
+const COMMANDS = ['compile', 'check', 'inspect', 'help'];
+
+const statusOf = promisify(fstat);
+
+/**
+ * Sees that all inputs are there before the first is read, and that none of them is the output.
+ *
+ * @param output descriptor that is written to; undefined if the output replaces a file
+ * @returns the octets of all inputs together; undefined if not all are regular files
+ * @throws RobotsFilterError `input` for one that cannot be opened, `usage` for one that is the output
+ */
+export async function surveyInputs(
+  paths: readonly string[],
+  output: number | undefined,
+): Promise<number | undefined> {
+  const target = output === undefined ? undefined : await statusOf(output).catch(() => undefined);
+  let total: number | undefined = 0;
+  for (const path of paths) {
+    let status: Stats;
+    try {
+      status = path === STANDARD_INPUT ? await statusOf(0) : await stat(path);
+    } catch (cause) {
+      throw await openingError(path, cause);
+    }
+    if (target !== undefined && isSameFile(status, target)) {
+      throw new RobotsFilterError(
+        'usage',
+        `${path} is also the output, and would grow as fast as it is read. Say -o ${path} to replace it`,
+      );
+    }
+    total = status.isFile() && total !== undefined ? total + status.size : undefined;
+  }
+  return total;
+}
+
+function isSameFile(input: Stats, output: Stats): boolean {
+  return input.isFile() && input.size > 0 && input.ino === output.ino && input.dev === output.dev;
+}
+
+/** What opening the input says, and what may have been meant instead. */
+async function openingError(path: string, cause: unknown): Promise<unknown> {
+  const { openInput } = await import('../pipeline/input/open.js');
+  try {
+    await (await openInput(path)).close();
+    return cause;
+  } catch (error) {
+    const isMissing = cause instanceof Error && 'code' in cause && cause.code === 'ENOENT';
+    const command = isMissing ? nearest(path, COMMANDS) : undefined;
+    if (command === undefined || !(error instanceof RobotsFilterError)) return error;
+    const message = `${error.message} Or was the command ${command} meant?`;
+    return new RobotsFilterError(error.code, message, { cause: error });
+  }
+}

@@ -1,0 +1,91 @@
+import { Duplex, Readable, Writable } from 'node:stream';
+import type { RunEnd, RunInput } from './run.js';
+
+/** What carries out the run of a filter stream: a Flow, or what stands before one. */
+export interface StreamRunner {
+  run(input: RunInput, output: Writable, outputName?: string): Promise<RunEnd>;
+  /** Has the run end soon. */
+  cancel(): void;
+  /** Called once, when the run is over and the stream has ended or is destroyed. */
+  close(): Promise<void>;
+}
+
+/**
+ * A Duplex of bytes: lines in, records out, in order. The pace is that of the slower end: what is written is taken while
+ * the ring has room, and the ring is emptied as the stream is read. Ends when the input has ended and
+ * everything is read; destroying it ends the run.
+ *
+ * @param name the input as messages name it
+ */
+export function createFilterStream(runner: StreamRunner, name = 'the stream'): Duplex {
+  return new FilterStream(runner, name);
+}
+
+type Callback = (error?: Error | null) => void;
+
+class FilterStream extends Duplex {
+  readonly #runner: StreamRunner;
+  /** From what is written to this stream to the ring. */
+  readonly #input: Readable;
+  /** The rest of the last write, as soon as more input is wanted. */
+  #wanted: Callback | undefined;
+  /** The rest of the last output, as soon as this stream is read. */
+  #read: Callback | undefined;
+  readonly #run: Promise<void>;
+
+  constructor(runner: StreamRunner, name: string) {
+    super();
+    this.#runner = runner;
+    this.#input = new Readable({
+      // Holds nothing back: a write is answered when the ring has it, and its chunk may be used again.
+      highWaterMark: 0,
+      read: () => {
+        const wanted = this.#wanted;
+        this.#wanted = undefined;
+        wanted?.();
+      },
+    });
+    const output = new Writable({
+      write: (chunk, _encoding, callback) => {
+        if (this.destroyed || this.push(chunk)) callback();
+        else this.#read = callback;
+      },
+    });
+    this.#run = this.#carryOut(name, output);
+  }
+
+  async #carryOut(name: string, output: Writable): Promise<void> {
+    try {
+      await this.#runner.run({ kind: 'stream', name, stream: this.#input }, output);
+      this.push(null);
+    } catch (error) {
+      this.destroy(error instanceof Error ? error : new Error(String(error)));
+    }
+  }
+
+  override _write(chunk: unknown, _encoding: BufferEncoding, callback: Callback): void {
+    this.#wanted = callback;
+    this.#input.push(chunk);
+  }
+
+  override _final(callback: Callback): void {
+    this.#input.push(null);
+    callback();
+  }
+
+  override _read(): void {
+    const read = this.#read;
+    this.#read = undefined;
+    read?.();
+  }
+
+  override _destroy(error: Error | null, callback: Callback): void {
+    this.#runner.cancel();
+    // The run may be waiting for this stream to be read.
+    this._read();
+    this.#run.then(() => this.#runner.close()).then(
+      () => callback(error),
+      (failure) => callback(error ?? failure),
+    );
+  }
+}

@@ -41,6 +41,7 @@ import {
   LINE_NEWLINE,
   LINE_OUTCOME,
   LINE_OWNED,
+  LINE_PATH,
   LINE_PATH_END,
   LINE_START,
   LINE_URL,
@@ -193,8 +194,14 @@ function resolvePlain(
   scratch: usize,
 ): usize {
   const end: usize = load<u32>(line, LINE_URL_END);
-  // White space at the end is not part of the URL.
-  if (stop < end && load<u8>(end - 1) <= 0x20) return resolveAny(query, line, hostSpace, scratch);
+  if (stop < end) {
+    // White space at the end is not part of the URL; and without a path only a query or a fragment follows a host.
+    if (load<u8>(end - 1) <= 0x20) return resolveAny(query, line, hostSpace, scratch);
+    const octet: i32 = load<u8>(stop);
+    if (<usize>load<u32>(line, LINE_PATH) === stop && octet !== 0x3f && octet !== 0x23) {
+      return resolveAny(query, line, hostSpace, scratch);
+    }
+  }
   store<u32>(line, end, LINE_PATH_END);
   store<u32>(line, min(stop, end), LINE_IRREGULAR);
   settle(query, line);

@@ -15,8 +15,6 @@ export interface CompileCacheOptions {
   readonly followLinks?: boolean | undefined;
   /** Is told of each thing that was left out of a cache, as it is read. */
   readonly onWarning: (warning: CacheWarning) => void;
-  /** Is told now and then how many files have been read. */
-  readonly onProgress?: ((files: number) => void) | undefined;
   /** Ends the reading early. */
   readonly signal?: AbortSignal | undefined;
 }
@@ -64,7 +62,6 @@ export async function compileCache(
       for (const { authority, body, source, status } of batch) {
         builder.add(authority, body, { source, status });
       }
-      options.onProgress?.(builder.stats.files);
     }
   }
   return { table: builder.build(), stats: builder.stats, contentWarnings };

@@ -1,3 +1,4 @@
+import type { AccessResult } from '../protocol/access.js';
 import type { Authority, Scheme } from '../protocol/authority.js';
 
 /** An authority that can be asked: its scheme is known. */
@@ -5,8 +6,7 @@ export interface FetchAuthority extends Authority {
   readonly scheme: Scheme;
 }
 
-/** How a robots.txt could be had (RFC 9309 section 2.3.1). */
-export type AccessResult = 'successful' | 'unavailable' | 'unreachable';
+export type { AccessResult };
 
 /** Why a robots.txt was unreachable, or what was refused. */
 export type FetchErrorCode =

@@ -8,11 +8,7 @@ import type { RobotsFile, Warning } from '../protocol/robots-file.js';
 import { AuthoritySet } from './authority-set.js';
 import { CompiledRobots } from './compiled-robots.js';
 import { displaySource } from './display-text.js';
-import {
-  ACCESS_UNAVAILABLE,
-  ACCESS_UNREACHABLE,
-  MAX_HOST_OCTETS,
-} from './format.js';
+import { ACCESS_UNAVAILABLE, ACCESS_UNREACHABLE, MAX_HOST_OCTETS } from './format.js';
 import { OctetStore } from './octet-store.js';
 import { type Allocate, layOutTable } from './table-layout.js';
 

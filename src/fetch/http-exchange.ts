@@ -1,0 +1,86 @@
+import type { Readable } from 'node:stream';
+import type { Dispatcher } from 'undici';
+import { type Answer, pickHeaders } from './answer.js';
+import { readBody } from './body.js';
+import type { Connections } from './connections.js';
+import { bodyFailure, FetchFailure, requestFailure } from './failure.js';
+
+/** Octets of a body that nobody reads up to which the connection is spared instead. */
+const MAX_DISCARDED = 65_536;
+/** Milliseconds that such a body may take. */
+const DISCARD_TIMEOUT = 1_000;
+
+/**
+ * One GET over http or https, with the body if it is successful.
+ *
+ * @throws FetchFailure for everything that ends it before its end; of a body that broke, with the response it belongs to.
+ */
+export async function exchange(
+  connections: Connections,
+  url: URL,
+  requestHeaders: Record<string, string>,
+  maxBytes: number,
+  signal: AbortSignal,
+  now: () => number,
+): Promise<Answer> {
+  try {
+    const response = await begin(connections, url, requestHeaders, signal);
+    const respondedAt = now();
+    const status = response.statusCode;
+    const headers = pickHeaders(response.headers);
+    if (status < 200 || status > 299) {
+      discard(response.body, Number(headers['content-length'] ?? 0));
+      return { status, headers, body: undefined, respondedAt };
+    }
+    try {
+      refuseTransferCodings(response);
+      const body = await readBody(response.body, headers['content-encoding'], maxBytes);
+      return { status, headers, body, respondedAt };
+    } catch (error) {
+      response.body.destroy();
+      const { code, message, cause } = bodyFailure(signal.aborted ? signal.reason : error);
+      throw new FetchFailure(code, message, { cause, response: { status, headers } });
+    }
+  } finally {
+    connections.release(url);
+  }
+}
+
+async function begin(
+  connections: Connections,
+  url: URL,
+  headers: Record<string, string>,
+  signal: AbortSignal,
+): Promise<Dispatcher.ResponseData> {
+  try {
+    return await connections.request(url, headers, signal);
+  } catch (error) {
+    throw requestFailure(signal.aborted ? signal.reason : error);
+  }
+}
+
+/** A coding of the transfer but `chunked` was never asked for, so it would be taken for content. */
+function refuseTransferCodings({ headers }: Dispatcher.ResponseData): void {
+  for (const coding of String(headers['transfer-encoding'] ?? '').split(',')) {
+    const name = coding.trim().toLowerCase();
+    if (name !== '' && name !== 'chunked' && name !== 'identity') {
+      throw new FetchFailure('decoding-failed', `transfer coding ${JSON.stringify(name)}`);
+    }
+  }
+}
+
+/** Lets a short body pass by, so that its connection can be used again; ends the connection of any other. */
+function discard(body: Readable, length: number): void {
+  body.on('error', () => undefined);
+  if (length > MAX_DISCARDED) {
+    body.destroy();
+    return;
+  }
+  const timer = setTimeout(() => body.destroy(), DISCARD_TIMEOUT).unref();
+  let passed = 0;
+  body.on('data', (piece: Uint8Array) => {
+    passed += piece.length;
+    if (passed > MAX_DISCARDED) body.destroy();
+  });
+  body.once('close', () => clearTimeout(timer));
+}

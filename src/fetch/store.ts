@@ -120,9 +120,11 @@ export class Store {
         `${this.path}: no file can be named for ${formatAuthority(result.authority)}. Leave it out.`,
       );
     }
-    const { body } = result;
+    // A success without a body, such as 204, is a robots.txt without a line.
+    const isEmpty = result.accessResult === 'successful' && !result.notModified;
+    const body = result.body ?? (isEmpty ? new Uint8Array(0) : undefined);
     const digest = body === undefined ? undefined : sha256(body);
-    const record = nextRecord(result, digest, before, {
+    const record = nextRecord({ ...result, body }, digest, before, {
       maxAge: this.#maxAge,
       now: this.#now(),
       unreachableAfter: this.#unreachableAfter,

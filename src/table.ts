@@ -7,6 +7,7 @@ import { RobotsFilterError } from './errors.js';
 import { Arena } from './kernel/arena.js';
 import { Judge, type Judgement } from './kernel/judge.js';
 import { createMemory, MAX_PAGES, PAGE_OCTETS } from './kernel/kernel.js';
+import { ReplacementFile } from './pipeline/replacement-file.js';
 import { parseAgent } from './protocol/agent.js';
 import type { Profile } from './protocol/profile.js';
 
@@ -113,6 +114,22 @@ export class Table {
       TABLE_ADDRESS,
       this.#memory.header.length,
     );
+  }
+
+  /**
+   * Writes the table to a file, which `open` opens again. The file is replaced when it is complete and on the disk: a reader
+   * sees the old one or the whole new one.
+   *
+   * @throws RobotsFilterError `output` if it cannot be written; the old file stays then
+   */
+  async save(path: string): Promise<void> {
+    const file = await ReplacementFile.create(path);
+    try {
+      await file.write(this.bytes);
+      await file.commit(true);
+    } finally {
+      await file.discard();
+    }
   }
 
   /**

@@ -49,16 +49,22 @@ function writeEscaped(text: string, out: Uint8Array, at: number): number {
 
 /** The name of a file, escaped as in a JSON string: of more than SOURCE_LIMIT octets U+2026 and the last. */
 export function displaySource(source: string): Uint8Array {
-  // So many characters cannot come to fewer octets, so no more of them need be looked at.
-  const escaped = escapeText(source.slice(-SOURCE_LIMIT));
-  const octets = Buffer.from(escaped);
-  if (source.length <= SOURCE_LIMIT && octets.length <= SOURCE_LIMIT) return octets;
-  let text = source.slice(-SOURCE_LIMIT);
-  for (;;) {
-    const cut = Buffer.from(`\u2026${escapeText(text)}`);
-    if (cut.length <= SOURCE_LIMIT) return cut;
-    text = text.slice(Math.ceil((cut.length - SOURCE_LIMIT) / ESCAPE_GROWTH));
+  if (source.length <= SOURCE_LIMIT) {
+    const whole = Buffer.from(escapeText(source));
+    if (whole.length <= SOURCE_LIMIT) return whole;
   }
+  for (let kept = Math.min(source.length, SOURCE_LIMIT); ; ) {
+    const cut = Buffer.from(`\u2026${escapeText(lastUnits(source, kept))}`);
+    if (cut.length <= SOURCE_LIMIT) return cut;
+    kept -= Math.ceil((cut.length - SOURCE_LIMIT) / ESCAPE_GROWTH);
+  }
+}
+
+/** The last UTF-16 units of a text, without half a character at the start. */
+function lastUnits(text: string, units: number): string {
+  const start = text.length - units;
+  const first = text.charCodeAt(start);
+  return text.slice(first >= 0xdc00 && first <= 0xdfff ? start + 1 : start);
 }
 
 /** Escapes what a JSON string may not hold, and what could rule a terminal or turn the direction of what it shows. */

@@ -83,15 +83,16 @@
  * Block: at most 32 rules with a `*` whose literal prefix ends in this state, by falling rank.
  *
  *       0  u8   number of rules                 1  u8   flags: 1 masks
- *       2  ref  octets of the block             …  ref  highest rank
+ *       2  ref  octets of the block, all of it  …  ref  highest rank
  *       …  u8[96] masks, if flag 1: for each of the three octets of a window, 16 entries for its low and 16 for its
  *          high half; entry bit b: some rule of bucket b has that half there. A text in which no
- *          window has a bit in all six entries holds no match for any rule of that bucket.
+ *          window has a bit in all six entries holds no match for any rule of that bucket. A window may begin at every
+ *          octet of the text behind the prefix, and reach beyond its end into whatever is there.
  *       …  the rules
  *
  * Wildcard rule: what follows the literal prefix, `*s1*s2…*sk`, with or without `$`.
  *
- *       0  ref  rank                            …  ref  octets of this record
+ *       0  ref  rank                            …  ref  octets of this record, all of it
  *       …  u8   buckets: the bits of which one must be found by the masks; 255 where there are none
  *       …  u8   flags: 1 ends with `$`, 2 each segment in two forms
  *       …  ref  number k of segments, at least 1
@@ -106,7 +107,7 @@
  *
  * ## Lines
  *
- * For each distinct list: u32 width (2 or 4), then the line number of each rule of an automaton, by order.
+ * For each distinct list, at a multiple of 4: u32 width (2 or 4), then the line number of each rule of an automaton, by order.
  *
  * ## Sources, each at a multiple of 4
  *

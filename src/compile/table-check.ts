@@ -152,15 +152,14 @@ export function checkTable(bytes: Uint8Array, name: string): TableHeader {
     word(HEADER_SECTIONS + 4 * section),
   );
   starts.forEach((start, section) => {
-    const before = section === 0 ? HEADER_OCTETS : (starts[section - 1] as number);
-    const isFirst = section === 0;
-    const isLast = section === SECTION_END;
-    if (
-      start < before ||
-      start % SECTION_ALIGNMENT !== 0 ||
-      (isFirst && start !== HEADER_OCTETS) ||
-      (isLast && start !== length - TAIL_OCTETS)
-    ) {
+    const least = section === 0 ? HEADER_OCTETS : (starts[section - 1] as number);
+    const fits =
+      section === 0
+        ? start === HEADER_OCTETS
+        : section === SECTION_END
+          ? start === length - TAIL_OCTETS
+          : start % SECTION_ALIGNMENT === 0;
+    if (start < least || !fits) {
       throw damaged(`its ${SECTION_NAMES[section] ?? 'last section'} cannot be at ${start}`);
     }
   });

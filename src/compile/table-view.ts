@@ -120,7 +120,7 @@ export class TableView {
     let high = this.#reader.u32(HEADER_TOKENS);
     if (token === '') return low - 1;
     while (low < high) {
-      const middle = (low + high) >>> 1;
+      const middle = Math.floor((low + high) / 2);
       const order = Buffer.compare(this.#token(middle), octets);
       if (order === 0) return middle;
       if (order < 0) low = middle + 1;
@@ -226,7 +226,7 @@ export class TableView {
       const octets = this.#reader.u32(at);
       if (octets === 0) return; // padding
       yield new AutomatonView(this.#reader, at);
-      at += (octets + 3) & ~3;
+      at += octets + (-octets & 3);
     }
   }
 

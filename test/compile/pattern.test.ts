@@ -47,7 +47,7 @@ describe('RFC 9309 section 2.2.2: octets in patterns are compared in one canonic
     ['/foo/bar/%62%61%7a', '12 /foo/bar/baz'],
     ['/%7ea', '3 /~a'],
     ['/%2f%3a', '7 /%2F%3A'],
-    ['/a b"<>\\^`{|}', '30 /a%20b%22%3C%3E%5C%5E%60%7B%7C%7D'],
+    ['/a b"<>\\^`{|}', '33 /a%20b%22%3C%3E%5C%5E%60%7B%7C%7D'],
     ["/:@!&'()+,;=[]#", "15 /:@!&'()+,;=[]#"],
     ['/\x01\x7f\x80', '10 /%01%7F%80'],
     ['/%', '2 /%'],
@@ -105,9 +105,12 @@ describe('RFC 9309 section 2.2.3: special characters', () => {
     ['/%24', '4 /%24'],
     ['/%2A*', '5 /%2A'],
     ['/a%2a$', '6 /a%2A $'],
-  ])('only a final `$` is special, and an escape stands for the octet itself: %s is %s', (pattern, expected) => {
-    expect(parse(pattern)).toBe(expected);
-  });
+  ])(
+    'only a final `$` is special, and an escape stands for the octet itself: %s is %s',
+    (pattern, expected) => {
+      expect(parse(pattern)).toBe(expected);
+    },
+  );
 
   it.each(['', '$', '$*', 'a', '%2Fa', ' /a', '?a', '\\a'])('%j can match nothing', (pattern) => {
     expect(parse(pattern)).toBe('never');
@@ -143,7 +146,7 @@ describe('spec-notes, section 2: the google profile', () => {
     ['/\xe3\x83', '7 /%E3%83'],
     ['/a b"|{', '7 /a b"|{'],
     ['/a$b$', '5 /a$b $'],
-    ['/a?%2F*%2f', '11 /a?%2F * %2F'],
+    ['/a?%2F*%2f', '10 /a?%2F * %2F'],
     ['/*%2F', '5 / * %2F'],
     ['/%2', '3 /%2'],
     ['/%%32f', '6 /%%32f'],

@@ -1,5 +1,6 @@
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
+import { once } from 'node:events';
 import {
   appendFileSync,
   chmodSync,
@@ -297,7 +298,7 @@ describe('layouts of a directory', () => {
 });
 
 describe('names that are not UTF-8, or would act on a terminal', () => {
-  it('warns of them in printable form', async () => {
+  it.runIf(process.platform === 'linux')('warns of them in printable form', async () => {
     const name = Buffer.concat([
       Buffer.from(`${root}/caf`),
       Buffer.from([0xe9, 0x1b]),
@@ -747,9 +748,10 @@ describe('files of records', () => {
     const packed = gzipSync(records(good));
     for (const data of [packed, gunzipSync(packed)]) {
       writeFileSync(join(outside, 'data'), data);
-      const reading = read(pipe);
-      execFileSync('sh', ['-c', 'cat "$0" > "$1" &', join(outside, 'data'), pipe]);
-      expect(sources(await reading)).toEqual(['pipe:1']);
+      const writer = spawn('cp', ['--', join(outside, 'data'), pipe], { stdio: 'ignore' });
+      const ended = once(writer, 'exit');
+      expect(sources(await read(pipe))).toEqual(['pipe:1']);
+      expect(await ended).toEqual([0, null]);
     }
   });
 });

@@ -16,7 +16,6 @@ import {
   OUTPUT_ALLOWED,
   OUTPUT_ANNOTATE,
   QUERY_AGENT_COUNT,
-  QUERY_ANY_HOST,
   QUERY_FLAGS,
   QUERY_FORMAT,
   QUERY_LINE_OVERHEAD,
@@ -66,8 +65,7 @@ import {
   PENDING,
 } from './line';
 import { locate } from './locate';
-import { decide, findEntry, findRobots, findSlot } from './look-up';
-import { findOctet } from './search';
+import { decide, findEntry, findGroups, findSlot, touchAutomaton } from './look-up';
 
 /** Judges the lines of a batch; the words of the task and what is returned are described in layout.ts. */
 export function run(task: usize): i32 {
@@ -82,14 +80,7 @@ export function run(task: usize): i32 {
     let lines = 0;
     while (lines < GROUP_LINES && at < end) {
       const line = lineEntry(worker, lines);
-      const newline = findOctet(0x0a, at, end);
       store<u32>(line, at, LINE_START);
-      store<u32>(
-        line,
-        newline < end && newline > at && load<u8>(newline - 1) === 0x0d ? newline - 1 : newline,
-        LINE_END,
-      );
-      store<u32>(line, newline, LINE_NEWLINE);
       store<i32>(line, first + lines, LINE_NUMBER);
       if ((load<u32>(task, TASK_FLAGS) & TASK_OVERLONG) !== 0) {
         store<i32>(line, (INVALID << 4) | REASON_LINE_TOO_LONG, LINE_OUTCOME);
@@ -97,12 +88,13 @@ export function run(task: usize): i32 {
         store<u32>(line, min(at + BAD_INPUT_LIMIT, end), LINE_NEWLINE);
         at = end;
       } else {
-        scratch = locate(query, line, worker + WORKER_HOSTS + <usize>lines * HOST_SPACE, scratch);
-        at = newline + 1;
+        const hostSpace = worker + WORKER_HOSTS + <usize>lines * HOST_SPACE;
+        scratch = locate(query, line, end, hostSpace, scratch);
+        at = load<u32>(line, LINE_NEWLINE) + 1;
       }
       lines++;
     }
-    if (load<u32>(query, QUERY_ANY_HOST) === 0) lookUp(query, worker, lines);
+    lookUp(query, worker, lines);
     const stopped = emitAll(task, query, worker, lines, scratch);
     if (stopped !== RUN_DONE) return stopped;
     store<u32>(task, at, TASK_INPUT);
@@ -123,7 +115,11 @@ function lookUp(query: usize, worker: usize, lines: i32): void {
   }
   for (let i = 0; i < lines; i++) {
     const line = lineEntry(worker, i);
-    if (load<i32>(line, LINE_OUTCOME) === PENDING) findRobots(line);
+    if (load<i32>(line, LINE_OUTCOME) === PENDING) findGroups(query, table, line);
+  }
+  for (let i = 0; i < lines; i++) {
+    const line = lineEntry(worker, i);
+    if (load<i32>(line, LINE_OUTCOME) === PENDING) touchAutomaton(table, line);
   }
 }
 

@@ -13,7 +13,7 @@ import {
 } from '../layout';
 import { LINE_OUTCOME, LINE_OWNED, LINE_URL, LINE_URL_END, lineEntry, PENDING } from './line';
 import { resolve } from './locate';
-import { decide, findEntry, findRobots, findSlot } from './look-up';
+import { decide, findEntry, findGroups, findSlot } from './look-up';
 import { canonicalise, escapePattern } from './octets';
 
 export { run } from './batch';
@@ -29,10 +29,12 @@ export function judgeUrl(query: usize, worker: usize, url: usize, end: usize, sc
   store<u32>(line, end, LINE_URL_END);
   store<u32>(line, 0, LINE_OWNED);
   scratch = resolve(query, line, worker + WORKER_HOSTS, scratch);
-  if (load<u32>(query, QUERY_ANY_HOST) === 0 && load<i32>(line, LINE_OUTCOME) === PENDING) {
-    findSlot(table, line);
-    findEntry(query, worker, table, line);
-    findRobots(line);
+  if (load<i32>(line, LINE_OUTCOME) === PENDING) {
+    if (load<u32>(query, QUERY_ANY_HOST) === 0) {
+      findSlot(table, line);
+      findEntry(query, worker, table, line);
+    }
+    findGroups(query, table, line);
   }
   decide(query, worker, table, line, scratch);
   return load<i32>(worker + WORKER_RESULTS, RESULT_OUTCOME);

@@ -7,13 +7,18 @@
 import { QUERY_FIELD_COUNT, QUERY_FIELDS, REASON_NO_JSON, REASON_NO_OBJECT } from '../layout';
 import { hexDigit } from './octets';
 import { equal } from './search';
+import { splitPlain } from './url';
 
 /** Results of `locateUrl`: the string's octets between its quotes, and whether it holds escapes; 0 where there is no such string. */
 export let stringStart: usize = 0;
 export let stringEnd: usize = 0;
 export let stringEscaped: bool = false;
+/** Where `splitPlain` stopped reading the string as a URL, 0 if it did not read it. */
+export let plainStop: usize = 0;
 /** The closing brace of the object. */
 export let closingBrace: usize = 0;
+/** The newline behind the value, or the end of the input. */
+export let afterValue: usize = 0;
 
 /** `locateUrl` found an object. */
 export const LOCATED: i32 = -1;
@@ -21,29 +26,42 @@ export const LOCATED: i32 = -1;
 /** Set by `skipString`: whether the string holds a backslash. */
 let escapes: bool = false;
 
-/** Address of the quote that ends the string which begins at `from`; `end` if there is none. Reads 16 octets past `end`. */
+/**
+ * Address of the quote that ends the string of which `from` is the first octet, or a later one; `end` if its line has
+ * none. Reads 16 octets past `end`.
+ */
 function skipString(from: usize, end: usize): usize {
   const quote = i8x16.splat(0x22);
   const backslash = i8x16.splat(0x5c);
+  const newline = i8x16.splat(0x0a);
   escapes = false;
   while (from < end) {
     const octets = v128.load(from);
-    const found = i8x16.bitmask(v128.or(i8x16.eq(octets, quote), i8x16.eq(octets, backslash)));
+    const found = i8x16.bitmask(
+      v128.or(
+        v128.or(i8x16.eq(octets, quote), i8x16.eq(octets, backslash)),
+        i8x16.eq(octets, newline),
+      ),
+    );
     if (found === 0) {
       from += 16;
       continue;
     }
     from += ctz(found);
     if (from >= end) return end;
-    if (load<u8>(from) === 0x22) return from;
+    const octet: i32 = load<u8>(from);
+    if (octet === 0x22) return from;
+    if (octet === 0x0a) return end;
     escapes = true;
-    from += 2;
+    // What is escaped is skipped; an escaped newline is none, and ends the line.
+    from += from + 1 < end && load<u8>(from, 1) === 0x0a ? 1 : 2;
   }
   return end;
 }
 
+/** White space within a line. */
 function isSpace(octet: i32): bool {
-  return octet <= 0x20 && (octet === 0x20 || octet === 0x09 || octet === 0x0d || octet === 0x0a);
+  return octet <= 0x20 && (octet === 0x20 || octet === 0x09 || octet === 0x0d);
 }
 
 function skipSpace(at: usize, end: usize): usize {
@@ -51,7 +69,7 @@ function skipSpace(at: usize, end: usize): usize {
   return at;
 }
 
-/** Address behind the array or object that begins at `at`; `end` if it does not end. */
+/** Address behind the array or object that begins at `at`; `end` if it does not end on its line. */
 function skipContainer(at: usize, end: usize): usize {
   let depth = 0;
   while (at < end) {
@@ -63,6 +81,8 @@ function skipContainer(at: usize, end: usize): usize {
       depth++;
     } else if (octet === 0x7d || octet === 0x5d) {
       if (--depth === 0) return at + 1;
+    } else if (octet === 0x0a) {
+      return end;
     }
     at++;
   }
@@ -90,11 +110,31 @@ function isKey(
   );
 }
 
+/** Whether the line ends behind its value, of which `at` is the end; leaves where. */
+function endsAt(at: usize, end: usize): bool {
+  at = skipSpace(at, end);
+  afterValue = at;
+  return at === end || load<u8>(at) === 0x0a;
+}
+
 /**
- * Walks the object on the line `at`–`end` and leaves the string of the URL field. Returns LOCATED, or the reason why the
- * line is no object. `scratch` takes a key that has to be decoded. One pass; nesting costs no stack.
+ * Reads the string that begins at `at` as the URL, in one pass where it is of the plain form. Returns the address of the
+ * quote that ends it; `end` if there is none.
  */
-export function locateUrl(query: usize, at: usize, end: usize, scratch: usize): i32 {
+function readUrlString(line: usize, at: usize, end: usize): usize {
+  plainStop = splitPlain(line, at, end);
+  const quote = skipString(plainStop !== 0 ? plainStop : at, end);
+  stringStart = at;
+  stringEnd = quote;
+  stringEscaped = escapes;
+  return quote;
+}
+
+/**
+ * Walks the object at `at`, whose line ends at `end` at the latest, and leaves the string of the URL field. Returns LOCATED, or
+ * the reason why the line is no object. `scratch` takes a key that has to be decoded. One pass; nesting costs no stack.
+ */
+export function locateUrl(query: usize, line: usize, at: usize, end: usize, scratch: usize): i32 {
   const segments = load<i32>(query, QUERY_FIELD_COUNT);
   stringStart = 0;
   at = skipSpace(at, end);
@@ -103,7 +143,7 @@ export function locateUrl(query: usize, at: usize, end: usize, scratch: usize): 
   at = skipSpace(at + 1, end);
   if (at < end && load<u8>(at) === 0x7d) {
     closingBrace = at;
-    return skipSpace(at + 1, end) === end ? LOCATED : REASON_NO_JSON;
+    return endsAt(at + 1, end) ? LOCATED : REASON_NO_JSON;
   }
   while (true) {
     // A member begins here.
@@ -119,14 +159,9 @@ export function locateUrl(query: usize, at: usize, end: usize, scratch: usize): 
     if (wanted) stringStart = 0;
     const first: i32 = load<u8>(at);
     if (first === 0x22) {
-      const value = at + 1;
-      at = skipString(value, end);
+      const isUrl = wanted && level === segments - 1;
+      at = isUrl ? readUrlString(line, at + 1, end) : skipString(at + 1, end);
       if (at === end) return REASON_NO_JSON;
-      if (wanted && level === segments - 1) {
-        stringStart = value;
-        stringEnd = at;
-        stringEscaped = escapes;
-      }
       at++;
     } else if (first === 0x7b && wanted && level < segments - 1) {
       at = skipSpace(at + 1, end);
@@ -155,7 +190,7 @@ export function locateUrl(query: usize, at: usize, end: usize, scratch: usize): 
       if (octet !== 0x7d) return REASON_NO_JSON;
       if (level === 0) {
         closingBrace = at;
-        return skipSpace(at + 1, end) === end ? LOCATED : REASON_NO_JSON;
+        return endsAt(at + 1, end) ? LOCATED : REASON_NO_JSON;
       }
       level--;
       at++;
@@ -182,15 +217,13 @@ function skipScalar(at: usize, end: usize): usize {
   return end;
 }
 
-/** Leaves the string that is the whole line `at`–`end`. Returns LOCATED, or the reason why the line is no string. */
-export function locateString(at: usize, end: usize): i32 {
+/** Leaves the string that is the whole line at `at`. Returns LOCATED, or the reason why the line is no string. */
+export function locateString(line: usize, at: usize, end: usize): i32 {
   at = skipSpace(at, end);
   if (at === end || load<u8>(at) !== 0x22) return REASON_NO_OBJECT;
-  stringStart = at + 1;
-  stringEnd = skipString(stringStart, end);
-  stringEscaped = escapes;
+  at = readUrlString(line, at + 1, end);
   closingBrace = 0;
-  return stringEnd < end && skipSpace(stringEnd + 1, end) === end ? LOCATED : REASON_NO_JSON;
+  return at < end && endsAt(at + 1, end) ? LOCATED : REASON_NO_JSON;
 }
 
 /** The code unit that four hexadecimal digits say, -1 if they are not four. */

@@ -57,13 +57,18 @@ function isRobotsTxt(path: usize, end: usize): bool {
   );
 }
 
-/** Judges the path `path`–`end` by a robots record of the table, for every agent of the query. */
+/**
+ * Judges the path `path`–`end` by a robots record of the table, for every agent of the query; `list` and `link` are what
+ * `resolveGroups` says for the first.
+ */
 export function judge(
   query: usize,
   worker: usize,
   table: usize,
   robots: usize,
   source: usize,
+  list: usize,
+  link: i32,
   path: usize,
   end: usize,
 ): void {
@@ -85,7 +90,11 @@ export function judge(
   let agent: usize = load<u32>(query, QUERY_AGENTS);
   let result = worker + WORKER_RESULTS;
   for (let i = 0; i < agents; i++) {
-    judgeAgent(agent, result, i, table, robots, path, end, google);
+    if (i > 0) {
+      list = resolveGroups(agent, robots);
+      link = groupsLink;
+    }
+    judgeAgent(agent, result, i, list, link, table, robots, path, end, google);
     store<u32>(result, source, RESULT_SOURCE);
     agent += AGENT_OCTETS;
     result += RESULT_OCTETS;
@@ -95,11 +104,35 @@ export function judge(
 /** How many earlier agents are looked at for one that asked the same groups. */
 const REMEMBERED: i32 = 8;
 
-/** Judges for one agent, the `index`th: the first product token of its chain that a group names decides, else `*`. */
+/** Result of `resolveGroups`: the link of the chain that the groups name, -1 for `*`. */
+export let groupsLink: i32 = -1;
+
+/**
+ * Start of the list of groups that an agent obeys: those of the first product token of its chain that some group names,
+ * else those of `*`; 0 if there are none.
+ */
+export function resolveGroups(agent: usize, robots: usize): usize {
+  const links = load<i32>(agent, AGENT_CHAIN_COUNT);
+  let chain: usize = load<u32>(agent, AGENT_CHAIN);
+  for (let link = 0; link < links; link++) {
+    const list = groupsOf(robots, load<i32>(chain));
+    if (list !== 0) {
+      groupsLink = link;
+      return list;
+    }
+    chain += CHAIN_OCTETS;
+  }
+  groupsLink = -1;
+  return groupsOf(robots, TOKEN_ANY);
+}
+
+/** Judges for one agent, the `index`th, that obeys these groups. */
 function judgeAgent(
   agent: usize,
   result: usize,
   index: i32,
+  list: usize,
+  link: i32,
   table: usize,
   robots: usize,
   path: usize,
@@ -107,18 +140,6 @@ function judgeAgent(
   google: bool,
 ): void {
   const links = load<i32>(agent, AGENT_CHAIN_COUNT);
-  let chain: usize = load<u32>(agent, AGENT_CHAIN);
-  let list: usize = 0;
-  let link = 0;
-  for (; link < links; link++) {
-    list = groupsOf(robots, load<i32>(chain));
-    if (list !== 0) break;
-    chain += CHAIN_OCTETS;
-  }
-  if (list === 0) {
-    link = -1;
-    list = groupsOf(robots, TOKEN_ANY);
-  }
   store<i32>(result, link, RESULT_LINK);
   store<u32>(result, list, RESULT_LIST);
   store<i32>(result, 0, RESULT_RANK);
@@ -142,9 +163,9 @@ function judgeAgent(
   if (merged) {
     // google/robotstxt merges all groups that name any of the chain's tokens; such a result is no other agent's.
     store<u32>(result, 0, RESULT_LIST);
+    const chain: usize = load<u32>(agent, AGENT_CHAIN);
     for (let i = link + 1; i < links; i++) {
-      chain += CHAIN_OCTETS;
-      const further = groupsOf(robots, load<i32>(chain));
+      const further = groupsOf(robots, load<i32>(chain + <usize>i * CHAIN_OCTETS));
       if (further !== 0) consider(result, table, table + further, path, end);
     }
   }

@@ -11,6 +11,9 @@
  *     60 robots record, 0 if unknown     64 closing brace of the object, 0 for a string
  *     68 1 if the URL's path lies in scratch memory and may be overwritten
  *     72 address of its newline, or the end of the input
+ *     76 first address in the path that needs a closer look, or its end
+ *     80 the list of groups that the first agent obeys, 0 for none; 84 the link of its chain that they name
+ *     88 a word of their first automaton, read for the cache's sake
  */
 
 import { WORKER_LINES } from '../layout';
@@ -34,7 +37,11 @@ export const LINE_ROBOTS: usize = 60;
 export const LINE_BRACE: usize = 64;
 export const LINE_OWNED: usize = 68;
 export const LINE_NEWLINE: usize = 72;
-export const LINE_OCTETS: usize = 80;
+export const LINE_IRREGULAR: usize = 76;
+export const LINE_LIST: usize = 80;
+export const LINE_LINK: usize = 84;
+export const LINE_TOUCHED: usize = 88;
+export const LINE_OCTETS: usize = 96;
 
 /** Outcome of a line whose URL is fine so far. */
 export const PENDING: i32 = -1;

@@ -19,10 +19,12 @@ import {
 } from '../layout';
 import { hashHost } from './host';
 import {
+  afterValue,
   closingBrace,
   LOCATED,
   locateString,
   locateUrl,
+  plainStop,
   stringEnd,
   stringEscaped,
   stringStart,
@@ -35,52 +37,110 @@ import {
   LINE_HASH,
   LINE_HOST,
   LINE_HOST_OCTETS,
+  LINE_IRREGULAR,
+  LINE_NEWLINE,
   LINE_OUTCOME,
   LINE_OWNED,
+  LINE_PATH,
+  LINE_PATH_END,
   LINE_START,
   LINE_URL,
   LINE_URL_END,
   PENDING,
 } from './line';
+import { findOctet } from './search';
 import { isJson } from './strict';
-import { splitAny, splitUrl } from './url';
+import { splitAny, splitPlain } from './url';
 
 function fail(line: usize, reason: i32): void {
   store<i32>(line, (INVALID << 4) | reason, LINE_OUTCOME);
 }
 
-/**
- * Fills in a line entry of which start and end are known. `scratch` takes copies of the URL; returns its first address
- * that is free for the next line.
- */
-export function locate(query: usize, line: usize, hostSpace: usize, scratch: usize): usize {
+/** Enters where a line ends: before its LF, or CR and LF. */
+function endLine(line: usize, newline: usize, end: usize): void {
   const start: usize = load<u32>(line, LINE_START);
-  const end: usize = load<u32>(line, LINE_END);
+  const carriage = newline < end && newline > start && load<u8>(newline - 1) === 0x0d;
+  store<u32>(line, carriage ? newline - 1 : newline, LINE_END);
+  store<u32>(line, newline, LINE_NEWLINE);
+}
+
+function isTooLong(query: usize, line: usize): bool {
+  return load<u32>(line, LINE_END) - load<u32>(line, LINE_START) > load<u32>(query, QUERY_MAX_LINE);
+}
+
+/**
+ * Fills in the entry of a line that begins at LINE_START and ends at `end` at the latest. `scratch` takes copies of the
+ * URL; returns its first address that is free for the next line.
+ */
+export function locate(
+  query: usize,
+  line: usize,
+  end: usize,
+  hostSpace: usize,
+  scratch: usize,
+): usize {
   store<u32>(line, 0, LINE_OWNED);
-  if (isBlank(start, end)) {
-    store<i32>(line, EMPTY, LINE_OUTCOME);
-    return scratch;
-  }
-  if (end - start > <usize>load<u32>(query, QUERY_MAX_LINE)) {
+  return load<i32>(query, QUERY_FORMAT) === FORMAT_TEXT
+    ? locateInText(query, line, end, hostSpace, scratch)
+    : locateInJson(query, line, end, hostSpace, scratch);
+}
+
+/** The line is the URL: most are read in one pass, which finds their newline as well. */
+function locateInText(
+  query: usize,
+  line: usize,
+  end: usize,
+  hostSpace: usize,
+  scratch: usize,
+): usize {
+  const start: usize = load<u32>(line, LINE_START);
+  const stop = splitPlain(line, start, end);
+  endLine(line, findOctet(0x0a, stop !== 0 ? stop : start, end), end);
+  const lineEnd: usize = load<u32>(line, LINE_END);
+  if (isTooLong(query, line)) {
     fail(line, REASON_LINE_TOO_LONG);
     return scratch;
   }
-  if (load<i32>(query, QUERY_FORMAT) === FORMAT_TEXT) {
-    store<u32>(line, start, LINE_URL);
-    store<u32>(line, end, LINE_URL_END);
-    return resolve(query, line, hostSpace, scratch);
-  }
-  if ((load<u32>(query, QUERY_FLAGS) & QUERY_STRICT) !== 0 && !isJson(start, end, scratch)) {
-    fail(line, REASON_NO_JSON);
+  store<u32>(line, start, LINE_URL);
+  store<u32>(line, lineEnd, LINE_URL_END);
+  if (stop !== 0) return resolvePlain(query, line, stop, hostSpace, scratch);
+  if (isBlank(start, lineEnd)) {
+    store<i32>(line, EMPTY, LINE_OUTCOME);
     return scratch;
   }
-  let located = locateUrl(query, start, end, scratch);
+  return resolveAny(query, line, hostSpace, scratch);
+}
+
+/** The line is an object with the URL in it, or with FORMAT_JSON the URL as a string. */
+function locateInJson(
+  query: usize,
+  line: usize,
+  end: usize,
+  hostSpace: usize,
+  scratch: usize,
+): usize {
+  const start: usize = load<u32>(line, LINE_START);
+  let located = locateUrl(query, line, start, end, scratch);
   if (located !== LOCATED && load<i32>(query, QUERY_FORMAT) === FORMAT_JSON) {
-    const string = locateString(start, end);
+    const string = locateString(line, start, end);
     if (string === LOCATED) located = string;
+  }
+  endLine(line, located === LOCATED ? afterValue : findOctet(0x0a, start, end), end);
+  const lineEnd: usize = load<u32>(line, LINE_END);
+  if (located !== LOCATED && isBlank(start, lineEnd)) {
+    store<i32>(line, EMPTY, LINE_OUTCOME);
+    return scratch;
+  }
+  if (isTooLong(query, line)) {
+    fail(line, REASON_LINE_TOO_LONG);
+    return scratch;
   }
   if (located !== LOCATED) {
     fail(line, located);
+    return scratch;
+  }
+  if ((load<u32>(query, QUERY_FLAGS) & QUERY_STRICT) !== 0 && !isJson(start, lineEnd, scratch)) {
+    fail(line, REASON_NO_JSON);
     return scratch;
   }
   store<u32>(line, closingBrace, LINE_BRACE);
@@ -91,7 +151,8 @@ export function locate(query: usize, line: usize, hostSpace: usize, scratch: usi
   if (!stringEscaped) {
     store<u32>(line, stringStart, LINE_URL);
     store<u32>(line, stringEnd, LINE_URL_END);
-    return resolve(query, line, hostSpace, scratch);
+    if (plainStop !== 0) return resolvePlain(query, line, plainStop, hostSpace, scratch);
+    return resolveAny(query, line, hostSpace, scratch);
   }
   const decodedEnd = unescapeString(stringStart, stringEnd, scratch);
   if (decodedEnd === 0) {
@@ -113,33 +174,65 @@ function isBlank(at: usize, end: usize): bool {
   return true;
 }
 
-/** Fills in what the URL of a line entry says; returns the first address of scratch memory that is free. */
+/**
+ * Fills in what the URL of a line entry says, from LINE_URL to LINE_URL_END; returns the first address of scratch memory
+ * that is free.
+ */
 export function resolve(query: usize, line: usize, hostSpace: usize, scratch: usize): usize {
-  store<i32>(line, PENDING, LINE_OUTCOME);
+  const stop = splitPlain(line, load<u32>(line, LINE_URL), load<u32>(line, LINE_URL_END));
+  return stop !== 0
+    ? resolvePlain(query, line, stop, hostSpace, scratch)
+    : resolveAny(query, line, hostSpace, scratch);
+}
+
+/** As `resolve`, where `splitPlain` has read the URL up to `stop`. */
+function resolvePlain(
+  query: usize,
+  line: usize,
+  stop: usize,
+  hostSpace: usize,
+  scratch: usize,
+): usize {
+  const end: usize = load<u32>(line, LINE_URL_END);
+  if (stop < end) {
+    // White space at the end is not part of the URL; and without a path only a query or a fragment follows a host.
+    if (load<u8>(end - 1) <= 0x20) return resolveAny(query, line, hostSpace, scratch);
+    const octet: i32 = load<u8>(stop);
+    if (<usize>load<u32>(line, LINE_PATH) === stop && octet !== 0x3f && octet !== 0x23) {
+      return resolveAny(query, line, hostSpace, scratch);
+    }
+  }
+  store<u32>(line, end, LINE_PATH_END);
+  store<u32>(line, min(stop, end), LINE_IRREGULAR);
+  settle(query, line);
+  return scratch;
+}
+
+/** As `resolve`, for a URL of any form. */
+function resolveAny(query: usize, line: usize, hostSpace: usize, scratch: usize): usize {
   const google = (load<u32>(query, QUERY_FLAGS) & QUERY_GOOGLE) !== 0;
   const anyHost = load<u32>(query, QUERY_ANY_HOST) !== 0;
   // google/robotstxt takes any string for a URL.
-  if (google && anyHost) return scratch;
-  if (!splitUrl(line)) {
-    // The URL itself is what google/robotstxt matches: the copy is not to be overwritten.
-    if (google) store<u32>(line, 0, LINE_OWNED);
-    const octets: usize = load<u32>(line, LINE_URL_END) - load<u32>(line, LINE_URL);
-    if (!splitAny(line, hostSpace, scratch, anyHost)) {
-      fail(line, REASON_INVALID_URL);
-      return scratch;
-    }
-    if (load<u32>(line, LINE_OWNED) !== 0) scratch += octets + MARGIN;
+  if (google && anyHost) {
+    store<i32>(line, PENDING, LINE_OUTCOME);
+    return scratch;
   }
-  if (!anyHost) {
-    store<i32>(
-      line,
-      hashHost(
-        load<u32>(query, QUERY_TABLE),
-        load<u32>(line, LINE_HOST),
-        load<i32>(line, LINE_HOST_OCTETS),
-      ),
-      LINE_HASH,
-    );
+  // The URL itself is what google/robotstxt matches: the copy is not to be overwritten.
+  if (google) store<u32>(line, 0, LINE_OWNED);
+  const octets: usize = load<u32>(line, LINE_URL_END) - load<u32>(line, LINE_URL);
+  if (!splitAny(line, hostSpace, scratch, anyHost)) {
+    fail(line, REASON_INVALID_URL);
+    return scratch;
   }
-  return scratch;
+  settle(query, line);
+  return load<u32>(line, LINE_OWNED) !== 0 ? scratch + octets + MARGIN : scratch;
+}
+
+/** The URL is fine: hashes its host, if that is to be looked up. */
+function settle(query: usize, line: usize): void {
+  store<i32>(line, PENDING, LINE_OUTCOME);
+  if (load<u32>(query, QUERY_ANY_HOST) !== 0) return;
+  const host: usize = load<u32>(line, LINE_HOST);
+  const octets = load<i32>(line, LINE_HOST_OCTETS);
+  store<i32>(line, hashHost(load<u32>(query, QUERY_TABLE), host, octets), LINE_HASH);
 }

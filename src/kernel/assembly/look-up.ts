@@ -1,6 +1,8 @@
 /** The middle phases of a line, each a step further into the table: slot, host record, robots record. */
 
+import { AUTOMATON_ROOT } from '../../compile/format';
 import {
+  QUERY_AGENTS,
   QUERY_ANY_HOST,
   QUERY_FLAGS,
   QUERY_GOOGLE,
@@ -9,12 +11,15 @@ import {
   REASON_UNKNOWN_HOST,
 } from '../layout';
 import { findAuthority, homeSlot, isRecordOf, probe, probeHost, recordOf, slotIndex } from './host';
-import { judge, judgeAlike } from './judge';
+import { groupsLink, judge, judgeAlike, resolveGroups } from './judge';
 import {
   LINE_AUTHORITY,
   LINE_HASH,
   LINE_HOST,
   LINE_HOST_OCTETS,
+  LINE_IRREGULAR,
+  LINE_LINK,
+  LINE_LIST,
   LINE_OUTCOME,
   LINE_OWNED,
   LINE_PATH,
@@ -23,6 +28,7 @@ import {
   LINE_ROBOTS,
   LINE_SCHEME,
   LINE_SLOT,
+  LINE_TOUCHED,
   LINE_URL,
   LINE_URL_END,
   PENDING,
@@ -59,10 +65,25 @@ export function findEntry(query: usize, worker: usize, table: usize, line: usize
   );
 }
 
-/** Finds the robots record. */
-export function findRobots(line: usize): void {
-  const authority: usize = load<u32>(line, LINE_AUTHORITY);
-  store<u32>(line, authority === 0 ? 0 : load<u32>(authority, 4), LINE_ROBOTS);
+/** Finds the robots record, and in it the groups that the first agent obeys. */
+export function findGroups(query: usize, table: usize, line: usize): void {
+  let robots: usize = load<u32>(query, QUERY_ANY_HOST);
+  if (robots === 0) {
+    const authority: usize = load<u32>(line, LINE_AUTHORITY);
+    if (authority !== 0) robots = load<u32>(authority, 4);
+  }
+  store<u32>(line, robots, LINE_ROBOTS);
+  if (robots === 0) return;
+  store<u32>(line, resolveGroups(load<u32>(query, QUERY_AGENTS), table + robots), LINE_LIST);
+  store<i32>(line, groupsLink, LINE_LINK);
+}
+
+/** Brings the automaton of the first of these groups into the cache. */
+export function touchAutomaton(table: usize, line: usize): void {
+  if (load<u32>(line, LINE_ROBOTS) === 0) return;
+  const list: usize = load<u32>(line, LINE_LIST);
+  if (list === 0) return;
+  store<u32>(line, load<u32>(table + load<u32>(table + list, 4), AUTOMATON_ROOT), LINE_TOUCHED);
 }
 
 /** The last phase: leaves a result for each agent in the worker block. `scratch` has room for four times the URL's octets. */
@@ -78,26 +99,26 @@ export function decide(
     judgeAlike(query, worker, outcome, 0);
     return;
   }
-  let source: usize = 0;
-  let robots: usize = load<u32>(query, QUERY_ANY_HOST);
+  const robots: usize = load<u32>(line, LINE_ROBOTS);
   if (robots === 0) {
-    const authority: usize = load<u32>(line, LINE_AUTHORITY);
-    if (authority === 0) {
-      judgeAlike(query, worker, (load<i32>(query, QUERY_UNKNOWN) << 4) | REASON_UNKNOWN_HOST, 0);
-      return;
-    }
-    robots = load<u32>(line, LINE_ROBOTS);
-    source = table + load<u32>(authority, 8);
+    judgeAlike(query, worker, (load<i32>(query, QUERY_UNKNOWN) << 4) | REASON_UNKNOWN_HOST, 0);
+    return;
   }
+  const authority: usize = load<u32>(line, LINE_AUTHORITY);
+  const known = load<u32>(query, QUERY_ANY_HOST) === 0;
+  const source = known ? table + load<u32>(authority, 8) : 0;
   if ((load<u32>(query, QUERY_FLAGS) & QUERY_GOOGLE) !== 0) {
     prepareGooglePath(load<u32>(line, LINE_URL), load<u32>(line, LINE_URL_END), scratch);
   } else {
     preparePath(
       load<u32>(line, LINE_PATH),
       load<u32>(line, LINE_PATH_END),
+      load<u32>(line, LINE_IRREGULAR),
       scratch,
       load<u32>(line, LINE_OWNED) !== 0,
     );
   }
-  judge(query, worker, table, table + robots, source, pathStart, pathEnd);
+  const list: usize = load<u32>(line, LINE_LIST);
+  const link = load<i32>(line, LINE_LINK);
+  judge(query, worker, table, table + robots, source, list, link, pathStart, pathEnd);
 }

@@ -4,7 +4,7 @@
  * already and are matched where they lie.
  */
 
-import { canonicalise, firstIrregular } from './octets';
+import { canonicalise } from './octets';
 import { findOctet } from './search';
 import { dropWhiteSpace, holdsDropped, isSlash } from './url';
 
@@ -13,17 +13,20 @@ export let pathStart: usize = 0;
 export let pathEnd: usize = 0;
 
 /**
- * Prepares the path and query `from`–`end`. `scratch` must have room for four times their octets and 64;
- * with `owned`, the octets themselves may be overwritten instead of being copied there.
+ * Prepares the path and query `from`–`end`, of which all before `irregular` is canonical. `scratch` must have room for four
+ * times their octets and 64; with `owned`, the octets themselves may be overwritten instead of being copied there.
  */
-export function preparePath(from: usize, end: usize, scratch: usize, owned: bool): void {
-  if (from < end && load<u8>(from) === 0x2f) {
-    const irregular = firstIrregular(from, end);
-    if (irregular === end || load<u8>(irregular) === 0x23) {
-      pathStart = from;
-      pathEnd = irregular;
-      return;
-    }
+export function preparePath(
+  from: usize,
+  end: usize,
+  irregular: usize,
+  scratch: usize,
+  owned: bool,
+): void {
+  if (irregular > from && (irregular === end || load<u8>(irregular) === 0x23)) {
+    pathStart = from;
+    pathEnd = irregular;
+    return;
   }
   end = findOctet(0x23, from, end);
   if (holdsDropped(from, end)) {

@@ -8,6 +8,7 @@ import { canonicaliseHost, isCanonical, plainHostEnd } from './host';
 import {
   LINE_HOST,
   LINE_HOST_OCTETS,
+  LINE_IRREGULAR,
   LINE_OWNED,
   LINE_PATH,
   LINE_PATH_END,
@@ -16,18 +17,18 @@ import {
   LINE_URL,
   LINE_URL_END,
 } from './line';
+import { firstIrregular } from './octets';
 
 const HTTP: i32 = 0x70747468; // "http", little-endian
 
 /**
- * Splits the URL of a line entry and fills in host, scheme, port and path. Returns false if it is no http, https or
- * ftp URL, or not of the plain form that most have: `http[s]://plain.host[:port]/`;
- * the caller leaves all else to `splitAny`.
+ * Reads a URL of the form that most have, `http[s]://plain.host[:port]`, then `/` or the end, from `url`, whose end need not
+ * be known: `end` is only where it ends at the latest. Fills in host, scheme, port and the start of the path, and returns
+ * the first address at which the URL may end or needs a closer look (octets.ts, `firstIrregular`; a quote
+ * and a newline are such). Returns 0, and leaves the URL to `splitAny`, if it has another form.
  */
-export function splitUrl(line: usize): bool {
-  const url: usize = load<u32>(line, LINE_URL);
-  const end: usize = load<u32>(line, LINE_URL_END);
-  if (end - url < 10 || load<i32>(url) !== HTTP) return false;
+export function splitPlain(line: usize, url: usize, end: usize): usize {
+  if (end - url < 10 || load<i32>(url) !== HTTP) return 0;
   let at = url + 4;
   let scheme = SCHEME_HTTP;
   if (load<u8>(at) === 0x73) {
@@ -35,9 +36,9 @@ export function splitUrl(line: usize): bool {
     scheme = SCHEME_HTTPS;
   }
   // "://"
-  if ((load<u32>(at) & 0xffffff) !== 0x2f2f3a) return false;
+  if ((load<u32>(at) & 0xffffff) !== 0x2f2f3a) return 0;
   const host = at + 3;
-  if (host >= end) return false;
+  if (host >= end) return 0;
   at = plainHostEnd(host, end);
   const hostEnd = at;
   let port = 0;
@@ -48,20 +49,20 @@ export function splitUrl(line: usize): bool {
       port = port * 10 + (<i32>load<u8>(at) - 0x30);
       at++;
     }
-    if (port > 0xffff || port === 0) return false;
+    if (port > 0xffff || port === 0) return 0;
     if (port === (scheme === SCHEME_HTTP ? 80 : 443)) port = 0;
   }
-  if (at < end && load<u8>(at) !== 0x2f) return false;
-  // White space at the end is not part of the URL.
-  if (load<u8>(end - 1) <= 0x20) return false;
-  if (!isCanonical(host, <i32>(hostEnd - host))) return false;
+  if (!isCanonical(host, <i32>(hostEnd - host))) return 0;
   store<u32>(line, host, LINE_HOST);
   store<u32>(line, hostEnd - host, LINE_HOST_OCTETS);
   store<i32>(line, scheme, LINE_SCHEME);
   store<i32>(line, port, LINE_PORT);
   store<u32>(line, at, LINE_PATH);
-  store<u32>(line, end, LINE_PATH_END);
-  return true;
+  if (at === end) return at;
+  const octet: i32 = load<u8>(at);
+  if (octet === 0x2f) return firstIrregular(at, end);
+  // Without a path the URL ends here, in white space, a quote, a query or a fragment.
+  return octet <= 0x20 || octet === 0x22 || octet === 0x3f || octet === 0x23 ? at : 0;
 }
 
 /** Whether the URL holds an octet that the standard drops wherever it stands: tab, LF, CR. */
@@ -123,7 +124,7 @@ function defaultPort(scheme: i32): i32 {
 }
 
 /**
- * As `splitUrl`, for any URL. `scratch` must have room for a copy of the URL, which is made if octets must be dropped and
+ * As `splitPlain`, for any URL, whose start and end the line entry has. `scratch` must have room for a copy of the URL, which is made if octets must be dropped and
  * the line does not own them; then `LINE_OWNED` says that the path may be overwritten. With `anyHost` the authority is given, and
  * what has no scheme is a reference relative to its root.
  */
@@ -147,6 +148,7 @@ export function splitAny(line: usize, hostSpace: usize, scratch: usize, anyHost:
     if (end - at < 2 || !isSlash(load<u8>(at)) || !isSlash(load<u8>(at, 1))) {
       store<u32>(line, at, LINE_PATH);
       store<u32>(line, end, LINE_PATH_END);
+      store<u32>(line, at, LINE_IRREGULAR);
       return true;
     }
   }
@@ -196,5 +198,10 @@ export function splitAny(line: usize, hostSpace: usize, scratch: usize, anyHost:
   store<i32>(line, port, LINE_PORT);
   store<u32>(line, path, LINE_PATH);
   store<u32>(line, end, LINE_PATH_END);
+  store<u32>(
+    line,
+    path < end && isSlash(load<u8>(path)) ? firstIrregular(path, end) : path,
+    LINE_IRREGULAR,
+  );
   return true;
 }

@@ -1,0 +1,107 @@
+import { describe, expect, it } from 'vitest';
+import { TableBuilder } from '../../src/compile/table-builder.js';
+import { checkTable } from '../../src/compile/table-check.js';
+import { TableView } from '../../src/compile/table-view.js';
+import type { Profile } from '../../src/protocol/profile.js';
+
+/**
+ * What a body can grow to in a table, at most, in octets of table for each of its own; and what a table has besides.
+ * The worst is a rule of control characters: three octets for each to match, six to show.
+ */
+const GROWTH = 12;
+const FIXED_OCTETS = 2000;
+
+const LIMIT = 500_000;
+
+/** As many of the lines that `line` makes as fit into the parsing limit. */
+function lines(line: (index: number) => string): string {
+  const all: string[] = [];
+  let octets = 0;
+  for (let index = 0; octets < LIMIT; index++) {
+    const next = line(index);
+    octets += next.length + 1;
+    if (octets < LIMIT) all.push(next);
+  }
+  return `${all.join('\n')}\n`;
+}
+
+const ONE_GROUP = 'user-agent: *\n';
+
+const BODIES: readonly (readonly [string, string])[] = [
+  [
+    '10,000 tokens of a group of 10,000 rules',
+    `${Array.from({ length: 10_000 }, (_, index) => `user-agent: ${letters(index)}`).join('\n')}\n` +
+      Array.from({ length: 10_000 }, (_, index) => `allow: /${index}`).join('\n'),
+  ],
+  [
+    'a group for every second line',
+    lines((index) => (index % 2 === 0 ? 'user-agent:a' : 'allow:/')),
+  ],
+  [
+    'as many tokens as groups, each in two of them',
+    lines((index) => {
+      const group = Math.floor(index / 3);
+      return index % 3 === 2 ? `allow:/${group}` : `user-agent:${letters(group + (index % 3))}`;
+    }),
+  ],
+  ['one pattern of two forms', `${ONE_GROUP}allow: /${'*%2F'.repeat(LIMIT / 4)}\n`],
+  ['short patterns of two forms', ONE_GROUP + lines((index) => `allow:*%2F${index}`)],
+  ['one pattern of wildcards', `${ONE_GROUP}allow: /${'*a'.repeat(LIMIT / 2)}\n`],
+  ['one pattern of stars', `${ONE_GROUP}allow: /${'*'.repeat(LIMIT)}a\n`],
+  ['one long literal', `${ONE_GROUP}allow: /${'a'.repeat(LIMIT)}\n`],
+  ['one long literal of control characters', `${ONE_GROUP}allow: /${'\x01'.repeat(LIMIT)}\n`],
+  ['prefixes of one another', ONE_GROUP + lines((index) => `allow: /${'a'.repeat(index)}`)],
+  [
+    'prefixes of one another, with `$` and `*b`',
+    ONE_GROUP + lines((index) => `allow: /${'a'.repeat(index / 3)}${['', '$', '*b'][index % 3]}`),
+  ],
+  ['100,000 prefixes that share', ONE_GROUP + lines((index) => `allow:/${index.toString(36)}`)],
+  ['short rules of `*`', ONE_GROUP + lines((index) => `allow:*${index.toString(36)}`)],
+  ['rules at their own node', ONE_GROUP + lines((index) => `allow:/${index.toString(36)}*a`)],
+  [
+    'rules of control characters',
+    ONE_GROUP + lines((index) => `allow:/*${'\x01'.repeat(980)}${index}`),
+  ],
+  ['rules of no UTF-8', ONE_GROUP + lines((index) => `allow:/${'\xff'.repeat(500)}${index}`)],
+  ['names of crawlers alone', lines((index) => `user-agent:${letters(index)}`)],
+];
+
+/** A product token for each number. */
+function letters(index: number): string {
+  let token = '';
+  for (let rest = index; ; rest = Math.floor(rest / 26) - 1) {
+    token += String.fromCharCode(97 + (rest % 26));
+    if (rest < 26) return token;
+  }
+}
+
+describe('no body makes more of a table than it is worth', () => {
+  it.each(BODIES)('%s', (_what, text) => {
+    const body = Uint8Array.from(text, (character) => character.charCodeAt(0));
+    expect(body.length).toBeGreaterThan(150_000);
+    for (const profile of ['rfc9309', 'google'] as const satisfies Profile[]) {
+      const builder = new TableBuilder({ profile });
+      builder.add({ scheme: undefined, host: 'h', port: undefined }, body, { source: 'h' });
+      const table = builder.build();
+      expect(table.length).toBeLessThan(GROWTH * body.length + FIXED_OCTETS);
+      const header = checkTable(table, 'table');
+      // All of it can be read back.
+      const view = new TableView(table);
+      let rules = 0;
+      for (const automaton of view.automata()) rules += automaton.counts().rules;
+      expect(rules).toBe(header.rules);
+      for (const { robots } of view.find('h')?.authorities ?? []) {
+        for (const group of view.groups(robots).slice(0, 3)) view.rules(group);
+      }
+    }
+  });
+
+  it('labels are shared: a trie of prefixes is no larger than the longest of them, and their texts', () => {
+    const text = ONE_GROUP + lines((index) => `allow: /${'a'.repeat(index)}`);
+    const builder = new TableBuilder();
+    builder.add({ scheme: undefined, host: 'h', port: undefined }, new TextEncoder().encode(text), {
+      source: 'h',
+    });
+    expect(builder.build().length).toBeLessThan(1.1 * text.length);
+  });
+});

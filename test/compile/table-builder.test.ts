@@ -1,0 +1,379 @@
+import { describe, expect, it } from 'vitest';
+import { TableBuilder, type TableBuilderOptions } from '../../src/compile/table-builder.js';
+import { checkTable } from '../../src/compile/table-check.js';
+import { type TableAuthority, TableView } from '../../src/compile/table-view.js';
+import { RobotsFilterError } from '../../src/errors.js';
+import { type Authority, formatAuthority, parseAuthority } from '../../src/protocol/authority.js';
+import { Random } from '../random.js';
+
+interface Added {
+  readonly authority: string;
+  readonly robots: string;
+  readonly status?: number;
+}
+
+function authorityOf(text: string): Authority {
+  const authority = parseAuthority(text);
+  if (authority === undefined) throw new Error(`${text} names no authority`);
+  return authority;
+}
+
+function builderOf(added: readonly Added[], options: TableBuilderOptions = {}): TableBuilder {
+  const builder = new TableBuilder(options);
+  for (const { authority, robots, status } of added) {
+    builder.add(authorityOf(authority), new TextEncoder().encode(robots), {
+      source: `${authority}/robots.txt`,
+      status,
+    });
+  }
+  return builder;
+}
+
+function tableOf(added: readonly Added[], options: TableBuilderOptions = {}): Uint8Array {
+  return builderOf(added, options).build();
+}
+
+/** What counts for a host, in lines `https://host:port <- source`. */
+function scopes(table: Uint8Array, host: string): string[] {
+  const lines: string[] = [];
+  for (const { schemes, port, source } of new TableView(table).find(host)?.authorities ?? []) {
+    for (const scheme of schemes) {
+      lines.push(`${formatAuthority({ scheme, host, port })} <- ${source}`);
+    }
+  }
+  return lines.sort();
+}
+
+/** What the file of a host says: for each list of groups its product tokens and rules. */
+function groups(table: Uint8Array, host: string): string[] {
+  const view = new TableView(table);
+  const [authority] = view.find(host)?.authorities ?? [];
+  if (authority === undefined) return [];
+  return view.groups(authority.robots).map((group) => {
+    const rules = view.rules(group).map(({ allow, text, line }) => {
+      return `${line} ${allow ? '+' : '-'}${text}`;
+    });
+    return `${group.productTokens.map((token) => `<${token}>`).join('')}: ${rules.join(', ')}`;
+  });
+}
+
+const DENY_ALL = 'user-agent: *\ndisallow: /\n';
+
+describe('RFC 9309 section 2.3: a robots.txt counts for its authority', () => {
+  it('without a scheme for http and https, on the default ports', () => {
+    const table = tableOf([{ authority: 'h.example', robots: DENY_ALL }]);
+    expect(scopes(table, 'h.example')).toEqual([
+      'http://h.example <- h.example/robots.txt',
+      'https://h.example <- h.example/robots.txt',
+    ]);
+    expect(checkTable(table, 'table').authorities).toBe(1);
+  });
+
+  it('without a scheme but with a port, on that port, which is the default of one scheme or of none', () => {
+    const table = tableOf([
+      { authority: 'a:8080', robots: DENY_ALL },
+      { authority: 'b:80', robots: DENY_ALL },
+      { authority: 'c:443', robots: DENY_ALL },
+      { authority: 'd:21', robots: DENY_ALL },
+    ]);
+    expect(scopes(table, 'a').map((line) => line.split(' ')[0])).toEqual([
+      'http://a:8080',
+      'https://a:8080',
+    ]);
+    expect(scopes(table, 'b').map((line) => line.split(' ')[0])).toEqual([
+      'http://b',
+      'https://b:80',
+    ]);
+    expect(scopes(table, 'c').map((line) => line.split(' ')[0])).toEqual([
+      'http://c:443',
+      'https://c',
+    ]);
+    expect(scopes(table, 'd').map((line) => line.split(' ')[0])).toEqual([
+      'http://d:21',
+      'https://d:21',
+    ]);
+  });
+
+  it('with a scheme for nothing else; its default port is as good as none', () => {
+    const table = tableOf([
+      { authority: 'ftp://h', robots: DENY_ALL },
+      { authority: 'https://h:443', robots: DENY_ALL },
+      { authority: 'http://h:8080', robots: DENY_ALL },
+    ]);
+    expect(scopes(table, 'h').map((line) => line.split(' ')[0])).toEqual([
+      'ftp://h',
+      'http://h:8080',
+      'https://h',
+    ]);
+  });
+
+  it('what names its scheme counts before what does not, and what names its port before what names neither', () => {
+    const added = [
+      { authority: 'h', robots: DENY_ALL },
+      { authority: 'h:443', robots: DENY_ALL },
+      { authority: 'http://h', robots: DENY_ALL },
+      { authority: 'https://h:8080', robots: DENY_ALL },
+      { authority: 'h:8080', robots: DENY_ALL },
+    ];
+    for (const order of [added, added.toReversed()]) {
+      expect(scopes(tableOf(order), 'h')).toEqual([
+        'http://h <- http://h/robots.txt',
+        'http://h:443 <- h:443/robots.txt',
+        'http://h:8080 <- h:8080/robots.txt',
+        'https://h <- h:443/robots.txt',
+        'https://h:8080 <- https://h:8080/robots.txt',
+      ]);
+    }
+  });
+
+  it('the same authority once more replaces what it had, and is counted', () => {
+    const builder = builderOf([
+      { authority: 'http://h:80', robots: DENY_ALL },
+      { authority: 'h', robots: DENY_ALL },
+      { authority: 'http://h', robots: 'user-agent: *\ndisallow: /new\n' },
+      { authority: 'h:80', robots: DENY_ALL },
+    ]);
+    expect(builder.stats).toMatchObject({ files: 4, replaced: 1, bodies: 2 });
+    expect(groups(builder.build(), 'h')).toEqual(['<*>: 2 -/new']);
+  });
+
+  it('nothing can be fetched from port 0', () => {
+    const builder = builderOf([{ authority: 'h:0', robots: DENY_ALL }]);
+    expect(builder.stats).toMatchObject({ files: 1, unusable: 1 });
+    expect(new TableView(builder.build()).find('h')).toBeUndefined();
+  });
+
+  it('a host of more octets than a table can hold is refused', () => {
+    const add = (host: string) => () =>
+      new TableBuilder().add({ scheme: undefined, host, port: undefined }, new Uint8Array(0), {
+        source: 'the list',
+      });
+    expect(add('h'.repeat(255))).not.toThrow();
+    expect(add('h'.repeat(256))).toThrow(RobotsFilterError);
+    expect(add('')).toThrow(/the list/);
+  });
+});
+
+describe('RFC 9309 section 2.3.1: access results', () => {
+  it.each([
+    [undefined, 'successful'],
+    [200, 'successful'],
+    [204, 'successful'],
+    [299, 'successful'],
+    [301, 'unavailable'],
+    [399, 'unavailable'],
+    [400, 'unavailable'],
+    [404, 'unavailable'],
+    [429, 'unavailable'],
+    [499, 'unavailable'],
+    [500, 'unreachable'],
+    [503, 'unreachable'],
+    [600, 'unreachable'],
+    [199, 'unreachable'],
+    [0, 'unreachable'],
+    [Number.NaN, 'unreachable'],
+  ])('status %s is %s', (status, expected) => {
+    const builder = new TableBuilder();
+    builder.add(authorityOf('h'), new TextEncoder().encode(DENY_ALL), { source: 'h', status });
+    const view = new TableView(builder.build());
+    const [authority] = view.find('h')?.authorities ?? [];
+    expect(authority?.accessResult).toBe(expected);
+    const { robots } = authority as TableAuthority;
+    expect(view.groups(robots)).toHaveLength(expected === 'successful' ? 1 : 0);
+  });
+});
+
+describe('RFC 9309 section 2.2.1: the groups that a product token obeys', () => {
+  const robots = [
+    'user-agent: B-bot',
+    'user-agent: a-bot',
+    'disallow: /ab',
+    'user-agent: *',
+    'disallow: /any',
+    'user-agent: c-bot',
+    'user-agent: 007',
+    'user-agent: A-Bot',
+    'allow: /ac',
+    'user-agent: d-bot',
+    'disallow:',
+    'user-agent: *',
+    'disallow: /*more',
+    'user-agent: e-bot',
+  ].join('\n');
+
+  it('are all that name it, in the order of the file; a group may have no rules', () => {
+    expect(groups(tableOf([{ authority: 'h', robots }]), 'h')).toEqual([
+      '<*>: 5 -/any, 13 -/*more',
+      '<a-bot>: 3 -/ab, 9 +/ac',
+      '<b-bot>: 3 -/ab',
+      '<c-bot>: 9 +/ac',
+      '<d-bot><e-bot>: ',
+    ]);
+  });
+
+  it('in draft-koster-rep-00 only the first group of `*` counts', () => {
+    const table = tableOf([{ authority: 'h', robots }], { profile: 'draft-koster-rep-00' });
+    expect(groups(table, 'h')[0]).toBe('<*>: 5 -/any');
+    expect(checkTable(table, 'table').profile).toBe('draft-koster-rep-00');
+  });
+
+  it('in the google profile a token may be empty', () => {
+    const table = tableOf([{ authority: 'h', robots }], { profile: 'google' });
+    expect(groups(table, 'h')).toContain('<><c-bot>: 9 +/ac');
+    expect(new TableView(table).tokenNumber('')).toBe(1);
+  });
+
+  it('their tokens are numbered: `*`, the empty one, and the others sorted', () => {
+    const view = new TableView(tableOf([{ authority: 'h', robots }]));
+    const tokens = ['*', '', 'a-bot', 'b-bot', 'c-bot', 'd-bot', 'e-bot'];
+    expect([...view.tokens()]).toEqual(tokens);
+    expect(tokens.map((token) => view.tokenNumber(token))).toEqual([0, 1, 2, 3, 4, 5, 6]);
+    for (const token of ['a', 'a-bot2', 'zzz', 'B-bot', '007']) {
+      expect(view.tokenNumber(token)).toBe(-1);
+    }
+  });
+
+  it('a reduced table has those of some tokens and of `*`, and says that it has no others', () => {
+    const table = tableOf([{ authority: 'h', robots }], { agents: ['A-BOT', 'Unheard-of'] });
+    expect(groups(table, 'h')).toEqual(['<*>: 5 -/any, 13 -/*more', '<a-bot>: 3 -/ab, 9 +/ac']);
+    const view = new TableView(table, 'some.table');
+    expect([...view.tokens()]).toEqual(['*', '', 'a-bot', 'unheard-of']);
+    expect(checkTable(table, 'table').reduced).toBe(true);
+    const ask = (...chain: string[]) => {
+      return () => view.checkAgent({ name: chain.join('>'), chain });
+    };
+    expect(ask('a-bot', '*')).not.toThrow();
+    expect(ask('Unheard-Of')).not.toThrow();
+    expect(ask('a-bot', 'c-bot')).toThrow(/some\.table.*"c-bot".*--agent c-bot/);
+    const whole = new TableView(tableOf([{ authority: 'h', robots }]));
+    expect(() => whole.checkAgent({ name: 'x', chain: ['x'] })).not.toThrow();
+  });
+});
+
+describe('what is the same is stored once', () => {
+  it('bodies, what they say, automata, sources', () => {
+    const rules = 'disallow: /a\ndisallow: /*b\n';
+    const added: Added[] = [];
+    for (let host = 0; host < 50; host++) {
+      added.push({ authority: `h${host}`, robots: `user-agent: *\n${rules}` });
+      added.push({ authority: `c${host}`, robots: `user-agent: *\n${rules}# ${host % 5}\n` });
+      added.push({ authority: `x${host}`, robots: `user-agent: x\n# two lines\n\n${rules}` });
+      added.push({ authority: `n${host}`, robots: '', status: 404 + host });
+    }
+    const builder = builderOf(added);
+    expect(builder.stats).toMatchObject({ files: 200, bodies: 7, replaced: 0 });
+    const header = checkTable(builder.build(), 'table');
+    expect(header).toMatchObject({ hosts: 200, robots: 3, automata: 1, rules: 2, tokens: 3 });
+    // Two lists of two numbers, each behind the width.
+    expect(header.sections.lines.end - header.sections.lines.start).toBe(16);
+  });
+
+  it('replaced and unreachable content leaves nothing behind', () => {
+    const kept: Added = { authority: 'h', robots: 'user-agent: *\ndisallow: /kept' };
+    const replaced: Added = { authority: 'h', robots: 'user-agent: lost\ndisallow: /lost' };
+    const table = tableOf([replaced, { ...replaced, authority: 'i' }, kept]);
+    const expected = tableOf([{ ...replaced, authority: 'i' }, kept]);
+    expect(Buffer.compare(table, expected)).toBe(0);
+    expect([...new TableView(tableOf([replaced, kept])).tokens()]).toEqual(['*', '']);
+    const gone = tableOf([{ ...replaced, status: 500 }]);
+    expect([...new TableView(gone).tokens()]).toEqual(['*', '']);
+  });
+});
+
+describe('the same content makes the same octets', () => {
+  it('in whatever order it is added, and however often it is built', () => {
+    const random = new Random(9309);
+    const added: Added[] = [];
+    for (let index = 0; index < 300; index++) {
+      const host = random.run(['a', 'b', 'c', '.x', '-'], 2, 6).replace(/^[.-]+/, 'z');
+      const port = random.pick(['', '', ':80', ':8080']);
+      const authority = `${random.pick(['', '', 'http://', 'https://', 'ftp://'])}${host}${port}`;
+      const normal = formatAuthority(authorityOf(authority));
+      if (added.some((other) => formatAuthority(authorityOf(other.authority)) === normal)) continue;
+      const agents = random.run(['user-agent: *\n', 'user-agent: a\n', 'user-agent: bc\n'], 1, 3);
+      const rules = random.run(
+        ['allow: /a\n', 'disallow: /*b\n', 'disallow: /c$\n', 'user-agent: d\n', '\n'],
+        0,
+        8,
+      );
+      added.push({
+        authority,
+        robots: agents + rules,
+        status: random.pick([200, 200, 200, 404, 500]),
+      });
+    }
+    expect(added.length).toBeGreaterThan(150);
+    const builder = builderOf(added);
+    const table = builder.build();
+    expect(Buffer.compare(builder.build(), table)).toBe(0);
+    for (let round = 0; round < 5; round++) {
+      const shuffled = [...added];
+      for (let index = shuffled.length - 1; index > 0; index--) {
+        const other = random.between(0, index);
+        [shuffled[index], shuffled[other]] = [shuffled[other] as Added, shuffled[index] as Added];
+      }
+      expect(Buffer.compare(tableOf(shuffled), table)).toBe(0);
+    }
+  });
+
+  it('in memory that the caller provides', () => {
+    const builder = builderOf([{ authority: 'h', robots: DENY_ALL }]);
+    const shared = new SharedArrayBuffer(1 << 12);
+    const table = builder.build((octets) => new Uint8Array(shared, 1024, octets));
+    expect(table.buffer).toBe(shared);
+    expect(Buffer.from(table).equals(builder.build())).toBe(true);
+  });
+});
+
+describe('a table of many hosts', () => {
+  it('is empty for none', () => {
+    const table = new TableBuilder().build();
+    expect(checkTable(table, 'table')).toMatchObject({ hosts: 0, authorities: 0, robots: 0 });
+    const view = new TableView(table);
+    expect([...view.hosts()]).toEqual([]);
+    expect(view.find('h')).toBeUndefined();
+  });
+
+  it('finds each of them and no other, and lists them sorted', () => {
+    const hosts = Array.from({ length: 3000 }, (_, index) => `h${index * 7}.example`);
+    const table = tableOf(hosts.map((authority) => ({ authority, robots: DENY_ALL })));
+    const view = new TableView(table);
+    for (const host of hosts) expect(view.find(host)?.host).toBe(host);
+    for (const host of hosts) expect(view.find(`x${host}`)).toBeUndefined();
+    expect(Array.from(view.hosts(), ({ host }) => host)).toEqual(hosts.toSorted());
+    const header = checkTable(table, 'table');
+    expect(header.slots).toBe(6000);
+    expect(header.longestProbe).toBeLessThan(16);
+  });
+});
+
+describe('what the builder tells', () => {
+  it('warnings once for each distinct body, with the source that had it first', () => {
+    const warnings: string[] = [];
+    const builder = builderOf(
+      [
+        { authority: 'a', robots: 'disallow: /x\n' },
+        { authority: 'b', robots: 'disallow: /x\n' },
+        { authority: 'c', robots: 'user-agent: *\nallow: x\n' },
+        { authority: 'd', robots: 'nonsense', status: 404 },
+      ],
+      { onWarning: (source, { code }) => warnings.push(`${source} ${code}`) },
+    );
+    expect(warnings).toEqual(['a/robots.txt rule-before-group', 'c/robots.txt malformed-pattern']);
+    expect(builder.stats.warnings).toBe(2);
+  });
+
+  it('options that cannot be are refused at once', () => {
+    expect(() => new TableBuilder({ maxBytes: 1 })).toThrow(RobotsFilterError);
+    expect(() => new TableBuilder({ profile: 'bing' as 'google' })).toThrow(RobotsFilterError);
+  });
+
+  it('the octets of all bodies that are in the table', () => {
+    const table = tableOf([
+      { authority: 'a', robots: DENY_ALL },
+      { authority: 'b', robots: DENY_ALL },
+      { authority: 'b', robots: '#' },
+    ]);
+    expect(checkTable(table, 'table').compiledOctets).toBe(DENY_ALL.length + 1);
+  });
+});

@@ -1,6 +1,6 @@
 import { isIP, type Socket } from 'node:net';
 import type { SecureContextOptions } from 'node:tls';
-import { Agent, buildConnector, type Dispatcher } from 'undici';
+import { Agent, buildConnector, type Dispatcher, errors } from 'undici';
 import { addressRefusal } from './addresses.js';
 import { errorCode, errorText, FetchFailure } from './failure.js';
 import { permittedAddresses, type Resolve, refusal } from './resolver.js';
@@ -28,8 +28,11 @@ const ADDRESS_TIMEOUT = 1_000;
 /** An origin with requests under way, or with an HTTP/2 connection. */
 interface Origin {
   uses: number;
+  /** The connection of HTTP/2. */
   socket: Socket | undefined;
   timer: NodeJS.Timeout | undefined;
+  /** Whether the last connection of HTTP/1.1 ended in an error. */
+  broken: boolean;
 }
 
 /** The connections of a fetcher: one to an origin at a time, each to an address that is permitted. */
@@ -45,7 +48,7 @@ export class Connections {
       bodyTimeout: options.bodyTimeout,
       keepAliveTimeout: IDLE_TIMEOUT,
       keepAliveMaxTimeout: IDLE_TIMEOUT,
-      connect: permittedConnector(options, (origin, socket) => this.#hold(origin, socket)),
+      connect: permittedConnector(options, (origin, socket) => this.#connected(origin, socket)),
     });
   }
 
@@ -55,13 +58,9 @@ export class Connections {
     headers: Record<string, string>,
     signal: AbortSignal,
   ): Promise<Dispatcher.ResponseData> {
-    const held = this.#origins.get(url.origin);
-    if (held === undefined) {
-      this.#origins.set(url.origin, { uses: 1, socket: undefined, timer: undefined });
-    } else {
-      held.uses++;
-      clearTimeout(held.timer);
-    }
+    const held = this.#hold(url.origin);
+    held.uses++;
+    clearTimeout(held.timer);
     // Not `pathname` and `search`, which know nothing of an empty query's `?`.
     const path = url.href.slice(url.origin.length);
     return this.#agent.request({ origin: url.origin, path, method: 'GET', headers, signal });
@@ -82,10 +81,39 @@ export class Connections {
     await this.#agent.destroy();
   }
 
-  /** undici ends idle connections of HTTP/1.1; one of HTTP/2 it would keep for as long as the server does. */
-  #hold(origin: string, socket: Socket): void {
-    const held = this.#origins.get(origin) ?? { uses: 0, socket, timer: undefined };
+  /**
+   * Whether the connection to the URL's origin ended in an error. undici takes that for the end of a body which the end of the
+   * connection delimits (RFC 9112 section 6.3); only between `request` and `release`.
+   */
+  wasBroken(url: URL): boolean {
+    return this.#origins.get(url.origin)?.broken ?? false;
+  }
+
+  #hold(origin: string): Origin {
+    const known = this.#origins.get(origin);
+    if (known !== undefined) return known;
+    const held = { uses: 0, socket: undefined, timer: undefined, broken: false };
     this.#origins.set(origin, held);
+    return held;
+  }
+
+  #connected(origin: string, socket: Socket): void {
+    if (isHttp2(socket)) {
+      this.#keepHttp2(origin, socket);
+      return;
+    }
+    const held = this.#origins.get(origin);
+    if (held === undefined) return;
+    held.broken = false;
+    socket.once('error', (error) => {
+      // The system's errors, not those that undici ends a socket with.
+      if ('syscall' in error) held.broken = true;
+    });
+  }
+
+  /** undici ends idle connections of HTTP/1.1; one of HTTP/2 it would keep for as long as the server does. */
+  #keepHttp2(origin: string, socket: Socket): void {
+    const held = this.#hold(origin);
     held.socket = socket;
     // Whoever it was opened for may have given up in the meantime.
     if (held.uses === 0) endWhenIdle(held, socket);
@@ -98,8 +126,14 @@ export class Connections {
   }
 }
 
+function isHttp2(socket: Socket): boolean {
+  return 'alpnProtocol' in socket && socket.alpnProtocol === 'h2';
+}
+
 function endWhenIdle(held: Origin, socket: Socket): void {
-  held.timer = setTimeout(() => socket.destroy(), IDLE_TIMEOUT).unref();
+  // With an error of the kind that undici ends its own with: without one it trips over the socket that is gone.
+  const end = () => socket.destroy(new errors.InformationalError('idle'));
+  held.timer = setTimeout(end, IDLE_TIMEOUT).unref();
 }
 
 /**
@@ -108,7 +142,7 @@ function endWhenIdle(held: Origin, socket: Socket): void {
  */
 function permittedConnector(
   { connectTimeout, allowPrivate, ca, resolve }: ConnectionOptions,
-  onHttp2: (origin: string, socket: Socket) => void,
+  onConnected: (origin: string, socket: Socket) => void,
 ): buildConnector.connector {
   const connect = buildConnector({
     allowH2: true,
@@ -151,9 +185,7 @@ function permittedConnector(
         callback(refusal(hostname, remoteAddress ?? 'unknown'), null);
         return;
       }
-      if ('alpnProtocol' in connection && connection.alpnProtocol === 'h2') {
-        onHttp2(`${protocol}//${host}`, connection);
-      }
+      onConnected(`${protocol}//${host}`, connection);
       callback(null, connection);
       // undici's connector returns its socket, which its types do not say.
     }) as unknown as Socket;

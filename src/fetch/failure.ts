@@ -1,3 +1,4 @@
+import { errors } from 'undici';
 import type { FetchErrorCode } from './result.js';
 
 /** Why an exchange ended without an answer that can be used. It never leaves the fetcher but as the `error` of a result. */
@@ -49,6 +50,7 @@ export function requestFailure(error: unknown): FetchFailure {
     case 'UND_ERR_HEADERS_TIMEOUT':
       return new FetchFailure('header-timeout', text, cause);
     case 'UND_ERR_HEADERS_OVERFLOW':
+    case 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH':
     case 'UND_ERR_INFO':
       return new FetchFailure('protocol-error', text, cause);
     case 'UND_ERR_SOCKET':
@@ -58,7 +60,7 @@ export function requestFailure(error: unknown): FetchFailure {
       }
       break;
   }
-  if (code.startsWith('HPE_') || code.startsWith('ERR_HTTP2_')) {
+  if (error instanceof errors.HTTPParserError || code.startsWith('ERR_HTTP2_')) {
     return new FetchFailure('protocol-error', text, cause);
   }
   return new FetchFailure('connect-failed', text, cause);

@@ -17,8 +17,8 @@ export interface FtpOptions {
   readonly now: () => number;
 }
 
-/** RETR's reply for a file that does not exist or is not to be had (RFC 959 section 4.2). */
-const FILE_UNAVAILABLE = 550;
+/** RETR's reply for a file that does not exist or is not to be had (RFC 959 section 4.2), and what some servers say in its place. */
+const FILE_UNAVAILABLE: readonly number[] = [550, 551];
 
 /**
  * Retrieves a file by anonymous ftp. The control connection goes to a permitted address; the data connection goes to that address
@@ -101,7 +101,7 @@ async function retrieve(
   try {
     await client.downloadTo(sink, path);
   } catch (error) {
-    if (error instanceof FTPError && error.code === FILE_UNAVAILABLE) {
+    if (error instanceof FTPError && FILE_UNAVAILABLE.includes(error.code)) {
       return { status: 404, headers: {}, body: undefined, respondedAt: now() };
     }
     // It was closed here.

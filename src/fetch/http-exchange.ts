@@ -35,6 +35,12 @@ export async function exchange(
     try {
       refuseTransferCodings(response);
       const body = await readBody(response.body, headers['content-encoding'], maxBytes);
+      if (isDelimitedByEnd(response) && !body.cut && connections.wasBroken(url)) {
+        throw new FetchFailure(
+          'body-broken',
+          'the connection broke off, where its end was to be that of the body',
+        );
+      }
       return { status, headers, body, respondedAt };
     } catch (error) {
       response.body.destroy();
@@ -67,6 +73,11 @@ function refuseTransferCodings({ headers }: Dispatcher.ResponseData): void {
       throw new FetchFailure('decoding-failed', `transfer coding ${JSON.stringify(name)}`);
     }
   }
+}
+
+/** Whether only the end of the connection tells where a body ends (RFC 9112 section 6.3). */
+function isDelimitedByEnd({ headers }: Dispatcher.ResponseData): boolean {
+  return headers['content-length'] === undefined && headers['transfer-encoding'] === undefined;
 }
 
 /** Lets a short body pass by, so that its connection can be used again; ends the connection of any other. */

@@ -1,4 +1,5 @@
 import { formatAuthority } from '../protocol/authority.js';
+import { AbortRelay } from './abort-relay.js';
 import { accessResultOfResponse } from './access.js';
 import type { Answer } from './answer.js';
 import { Connections } from './connections.js';
@@ -34,6 +35,7 @@ interface Progress {
 export class RobotsFetcher {
   readonly #options: ResolvedFetchOptions;
   readonly #connections: Connections;
+  readonly #relay = new AbortRelay();
 
   /** @throws RobotsFilterError `usage` for an option out of range. */
   constructor(options: FetchOptions) {
@@ -55,21 +57,20 @@ export class RobotsFetcher {
     const progress: Progress = { authority, requestedAt: now(), chain: [] };
     // Not AbortSignal.any, which would keep something of each fetch for as long as the caller's signal lives.
     const controller = new AbortController();
-    const abort = () => controller.abort(new FetchFailure('aborted', 'the fetch was aborted'));
+    const aborted = () => new FetchFailure('aborted', 'the fetch was aborted');
     const expire = () => {
       const message = `the fetch took longer than ${deadline} ms`;
       controller.abort(new FetchFailure('header-timeout', message));
     };
     const timer = setTimeout(expire, deadline);
-    signal.addEventListener('abort', abort);
-    if (signal.aborted) abort();
+    const unfollow = this.#relay.follow(signal, controller, aborted);
     try {
       return await this.#follow(progress, stored, controller.signal);
     } catch (error) {
       return this.#failed(progress, requestFailure(error));
     } finally {
       clearTimeout(timer);
-      signal.removeEventListener('abort', abort);
+      unfollow();
     }
   }
 

@@ -10,7 +10,8 @@ import { RobotsFetcher, type StoredResponse } from '../../src/fetch/robots-fetch
 import type { Scheme } from '../../src/protocol/authority.js';
 
 const TLS = new URL('../../fixtures/tls/', import.meta.url);
-const key = readFileSync(fileURLToPath(new URL('key.pem', TLS)));
+/** Its key. */
+export const key = readFileSync(fileURLToPath(new URL('key.pem', TLS)));
 
 /** The certificate of the servers here, which nothing trusts unless it is told to. */
 export const certificate = readFileSync(fileURLToPath(new URL('certificate.pem', TLS)));

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { mkdir, readdir, readFile, stat, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { RobotsFilterError } from '../errors.js';
@@ -9,7 +10,7 @@ import {
   LONGEST_FETCH_RECORD,
   parseFetchRecord,
 } from '../pipeline/cache/fetch-record.js';
-import { describeSystemError, systemCode } from '../pipeline/cache/file.js';
+import { describeSystemError, exists, systemCode } from '../pipeline/cache/file.js';
 import { authorityOfName, nameOfAuthority, ROBOTS_TXT } from '../pipeline/cache/layout.js';
 import { formatAuthority, type Scheme } from '../protocol/authority.js';
 import { DAY } from './freshness.js';
@@ -130,8 +131,8 @@ export class Store {
       unreachableAfter: this.#unreachableAfter,
     });
     try {
-      await mkdir(directory, { recursive: true });
-      await removeLeftovers(directory);
+      mkdirSync(directory, { recursive: true });
+      removeLeftovers(directory);
       const isNew = body !== undefined && digest !== before?.lastSuccess?.sha256;
       const files = [
         ...(isNew ? [{ name: ROBOTS_TXT, octets: body }] : []),
@@ -142,7 +143,7 @@ export class Store {
           writeTemporary(directory, name, this.#names.next(name), octets),
         ),
       );
-      for (const temporary of written) await commitTemporary(temporary);
+      for (const temporary of written) commitTemporary(temporary);
       if (record.discarded !== undefined) await discard(directory, record.discarded);
     } catch (error) {
       throw unwritable(directory, error);
@@ -173,6 +174,7 @@ export class Store {
 
 async function readRecord(directory: string): Promise<FetchRecord | undefined> {
   const path = join(directory, FETCH_RECORD);
+  if (!exists(path)) return undefined;
   try {
     if ((await stat(path)).size > LONGEST_FETCH_RECORD) return undefined;
     const record = parseFetchRecord(await readFile(path));
@@ -203,9 +205,10 @@ async function discard(directory: string, digest: string): Promise<void> {
   if ((await digestOf(path)) === digest) await unlink(path).catch(() => {});
 }
 
-async function removeLeftovers(directory: string): Promise<void> {
-  for (const name of await readdir(directory)) {
-    if (await isLeftover(directory, name)) await unlink(join(directory, name)).catch(() => {});
+function removeLeftovers(directory: string): void {
+  for (const name of readdirSync(directory)) {
+    // Another run may have been faster.
+    if (isLeftover(directory, name)) rmSync(join(directory, name), { force: true });
   }
 }
 

@@ -18,7 +18,7 @@ export interface Body {
 const ENCODED_PER_DECODED = 2;
 
 /**
- * Reads and decodes a response's body, up to `maxBytes` and one octet after decoding. In the end, however it comes, `source` is
+ * Reads and decodes a response's body, up to `maxBytes` and one octet after decoding; both headers are as received. In the end, however it comes, `source` is
  * destroyed: the rest of a body that is too long is not downloaded.
  *
  * @throws FetchFailure `body-broken` for one that ends too early, in the connection or within an encoding, `body-timeout`,
@@ -27,13 +27,15 @@ const ENCODED_PER_DECODED = 2;
 export async function readBody(
   source: Readable,
   contentEncoding: string | undefined,
+  contentLength: string | undefined,
   maxBytes: number,
 ): Promise<Body> {
   const kept: Uint8Array[] = [];
   let length = 0;
   try {
     const encodings = parseContentEncoding(contentEncoding);
-    const octets = encodings.length === 0 ? received(source, Infinity) : received(source, maxBytes);
+    const mostEncoded = encodings.length === 0 ? Infinity : maxBytes * ENCODED_PER_DECODED;
+    const octets = received(source, contentLength, mostEncoded);
     for await (const piece of decoded(octets, encodings)) {
       kept.push(piece);
       length += piece.length;
@@ -49,18 +51,26 @@ export async function readBody(
 }
 
 /** The octets as they come, with the connection's errors told apart from the decoders'. */
-async function* received(source: Octets, maxBytes: number): AsyncGenerator<Uint8Array> {
+async function* received(
+  source: Octets,
+  contentLength: string | undefined,
+  mostEncoded: number,
+): AsyncGenerator<Uint8Array> {
   let length = 0;
   try {
     for await (const piece of source) {
       length += piece.length;
-      if (length > maxBytes * ENCODED_PER_DECODED) {
+      if (length > mostEncoded) {
         throw new FetchFailure('decoding-failed', `${length} encoded octets hold next to nothing`);
       }
       yield piece;
     }
   } catch (error) {
     throw bodyFailure(error);
+  }
+  // HTTP/1.1 sees to it itself. A stream of HTTP/2 that the server cancels looks like one that came to its end.
+  if (contentLength !== undefined && Number(contentLength) !== length) {
+    throw new FetchFailure('body-broken', `${length} octets of ${contentLength}`);
   }
 }
 

@@ -26,6 +26,8 @@ export async function exchange(
   try {
     const response = await begin(connections, url, requestHeaders, signal);
     const respondedAt = now();
+    // Who reads it hears of its errors all the same; who gives it up must not be ended by them.
+    response.body.on('error', () => undefined);
     const status = response.statusCode;
     const headers = pickHeaders(response.headers);
     if (status < 200 || status > 299) {
@@ -34,7 +36,12 @@ export async function exchange(
     }
     try {
       refuseTransferCodings(response);
-      const body = await readBody(response.body, headers['content-encoding'], maxBytes);
+      const body = await readBody(
+        response.body,
+        headers['content-encoding'],
+        hasBody(status) ? headers['content-length'] : undefined,
+        maxBytes,
+      );
       if (isDelimitedByEnd(response) && !body.cut && connections.wasBroken(url)) {
         throw new FetchFailure(
           'body-broken',
@@ -75,6 +82,11 @@ function refuseTransferCodings({ headers }: Dispatcher.ResponseData): void {
   }
 }
 
+/** Whether a successful response is one with a body, whatever its length is said to be (RFC 9110 sections 15.3.5 and 15.3.6). */
+function hasBody(status: number): boolean {
+  return status !== 204 && status !== 205;
+}
+
 /** Whether only the end of the connection tells where a body ends (RFC 9112 section 6.3). */
 function isDelimitedByEnd({ headers }: Dispatcher.ResponseData): boolean {
   return headers['content-length'] === undefined && headers['transfer-encoding'] === undefined;
@@ -82,7 +94,6 @@ function isDelimitedByEnd({ headers }: Dispatcher.ResponseData): boolean {
 
 /** Lets a short body pass by, so that its connection can be used again; ends the connection of any other. */
 function discard(body: Readable, length: number): void {
-  body.on('error', () => undefined);
   if (length > MAX_DISCARDED) {
     body.destroy();
     return;

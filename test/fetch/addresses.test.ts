@@ -153,9 +153,9 @@ describe('the fetcher connects to no private address, unless it is allowed to', 
     const fetcher = loopback.fetcher({
       allowPrivate: false,
       connectTimeout: 200,
-      // 192.0.2.1 would be refused, so the first answer is a real one, which nothing here can reach.
+      // An address of IPv6 that IANA has given to nobody: public by its kind, and nothing is there.
       resolve: async () => [
-        questions++ === 0 ? { address: '8.8.8.8', family: 4 } : { address: '127.0.0.1', family: 4 },
+        questions++ === 0 ? { address: '3000::1', family: 6 } : { address: '127.0.0.1', family: 4 },
       ],
     });
     const authority = server.authority('rebinding.test');

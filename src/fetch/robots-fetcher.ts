@@ -24,6 +24,9 @@ export interface StoredResponse {
   readonly headers: Readonly<Record<string, string>>;
 }
 
+/** Milliseconds from an abort until what is under way is left to itself. */
+const ABORT_GRACE = 20;
+
 /** How far a fetch has come. */
 interface Progress {
   readonly authority: FetchAuthority;
@@ -65,7 +68,10 @@ export class RobotsFetcher {
     const timer = setTimeout(expire, deadline);
     const unfollow = this.#relay.follow(signal, controller, aborted);
     try {
-      return await this.#follow(progress, stored, controller.signal);
+      return await Promise.race([
+        this.#follow(progress, stored, controller.signal),
+        rejectedAfter(controller.signal),
+      ]);
     } catch (error) {
       return this.#failed(progress, requestFailure(error));
     } finally {
@@ -178,6 +184,8 @@ export class RobotsFetcher {
     const headers = failure.response?.headers ?? {};
     return {
       ...progress,
+      // What was given up may yet ask on for a moment.
+      chain: [...progress.chain],
       accessResult: 'unreachable',
       status: failure.response?.status,
       error: { code: failureCode(failure), message: failure.message },
@@ -194,6 +202,18 @@ export class RobotsFetcher {
   #retryAfter(headers: Readonly<Record<string, string>>, respondedAt: number): number | undefined {
     return parseRetryAfter(headers['retry-after'], respondedAt, this.#options.maxRetryAfter);
   }
+}
+
+/**
+ * Rejects a moment after an abort. What is under way hears of it at once, and knows best what it was; but name servers do not, nor
+ * does undici before its connection stands.
+ */
+function rejectedAfter(signal: AbortSignal): Promise<never> {
+  return new Promise((_resolve, reject) => {
+    const end = () => setTimeout(() => reject(signal.reason), ABORT_GRACE);
+    if (signal.aborted) end();
+    else signal.addEventListener('abort', end);
+  });
 }
 
 function isConditional({ etag, lastModified }: StoredResponse): boolean {

@@ -265,6 +265,31 @@ describe('an aborted fetch', () => {
     });
   });
 
+  it('while name servers are silent, or a connection does not come about', async () => {
+    const mute = () => new Promise<never>(() => undefined);
+    const server = await loopback.raw(() => undefined);
+    for (const scheme of ['http', 'https', 'ftp'] as const) {
+      const silent = loopback.fetcher({ resolve: mute, deadline: 60 });
+      const authority = { scheme, host: 'mute.test', port: undefined };
+      expect(await fetchOnce(silent, authority)).toMatchObject({
+        accessResult: 'unreachable',
+        error: { message: 'the fetch took longer than 60 ms' },
+      });
+      const controller = new AbortController();
+      setTimeout(() => controller.abort(), 20);
+      const fetching = loopback
+        .fetcher({ resolve: mute })
+        .fetch(authority, undefined, controller.signal);
+      expect(await fetching).toMatchObject({
+        accessResult: 'unreachable',
+        error: { code: 'aborted' },
+      });
+    }
+    const hurried = loopback.fetcher({ deadline: 60 });
+    const handshake = { ...server.authority(), scheme: 'https' } as const;
+    expect(await fetchOnce(hurried, handshake)).toMatchObject({ accessResult: 'unreachable' });
+  });
+
   it('before it began asks nobody', async () => {
     const server = await loopback.http(() => undefined);
     const result = await loopback

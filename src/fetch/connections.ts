@@ -102,12 +102,12 @@ export class Connections {
       this.#keepHttp2(origin, socket);
       return;
     }
-    const held = this.#origins.get(origin);
-    if (held === undefined) return;
-    held.broken = false;
+    const asking = this.#origins.get(origin);
+    if (asking !== undefined) asking.broken = false;
     socket.once('error', (error) => {
+      const held = this.#origins.get(origin);
       // The system's errors, not those that undici ends a socket with.
-      if ('syscall' in error) held.broken = true;
+      if (held !== undefined && 'syscall' in error) held.broken = true;
     });
   }
 

@@ -5,6 +5,7 @@ import type { Answer } from './answer.js';
 import { Connections } from './connections.js';
 import { ACCEPT_ENCODING } from './content-encoding.js';
 import { FetchFailure, requestFailure } from './failure.js';
+import type { Fetcher } from './fetcher.js';
 import { cachePolicy, policyUrl, revalidatedHeaders } from './freshness.js';
 import { transfer } from './ftp-transfer.js';
 import { isHeaderValue } from './header-value.js';
@@ -35,7 +36,7 @@ interface Progress {
 }
 
 /** Fetches robots.txt files over http, https and ftp, as RFC 9309 sections 2.3 to 2.5 say. */
-export class RobotsFetcher {
+export class RobotsFetcher implements Fetcher {
   readonly #options: ResolvedFetchOptions;
   readonly #connections: Connections;
   readonly #relay = new AbortRelay();

@@ -180,6 +180,23 @@ describe('RFC 9309, 2.3.1.4, with Google\'s document: "incomplete data" is unrea
     });
   }
 
+  it('a body reset without a length, on a connection that served before', async () => {
+    const server = await loopback.raw((socket) => {
+      let requests = 0;
+      socket.on('data', () => {
+        if (++requests === 1) {
+          socket.write('HTTP/1.1 302 Found\r\nLocation: /r.txt\r\nContent-Length: 0\r\n\r\n');
+          return;
+        }
+        socket.write(`${OK}\r\n${ROBOTS}`);
+        setTimeout(() => socket.resetAndDestroy(), 20);
+      });
+    });
+    const result = await fetchOnce(loopback.fetcher(), server.authority());
+    expect(result).toMatchObject({ accessResult: 'unreachable', error: { code: 'body-broken' } });
+    expect(server.connections).toBe(1);
+  });
+
   it('a body that stops', async () => {
     const server = await loopback.answering(`${OK}Content-Length: 1000\r\n\r\n${ROBOTS}`, 'keep');
     const fetcher = loopback.fetcher({ bodyTimeout: 100 });

@@ -1,6 +1,9 @@
 export { TableBuilder, type TableBuilderOptions } from './compile/table-builder.js';
 export { type ErrorCode, RobotsFilterError } from './errors.js';
+export { type FilterStreamOptions, filterStream } from './filter-stream.js';
 export type { DecidingRule, Judgement } from './kernel/judge.js';
+export type { BadRecord } from './pipeline/bad-record.js';
+export { verdicts } from './pipeline/verdicts.js';
 export {
   type Authority,
   formatAuthority,

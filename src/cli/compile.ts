@@ -1,7 +1,7 @@
+import { checkTable } from '../compile/table-check.js';
 import { RobotsFilterError } from '../errors.js';
 import { type CompiledCache, compileCache } from '../pipeline/compile-cache.js';
 import { ReplacementFile } from '../pipeline/replacement-file.js';
-import { Table, tableMemory } from '../table.js';
 import { neededTokens, parseAgents } from './agents.js';
 import { CacheWarnings } from './cache-warnings.js';
 import { Diagnostics } from './diagnostics.js';
@@ -9,6 +9,7 @@ import type { FetchReadingOptions } from './fetch-options.js';
 import { Interruption } from './interruption.js';
 import { counted, grouped, lasted, sized } from './numbers.js';
 import type { CompileOptions, RobotsOptions } from './options.js';
+import { STANDARD_OUTPUT } from './standard-streams.js';
 
 /**
  * `robots-filter compile`: writes caches of robots.txt as a table.
@@ -40,7 +41,12 @@ export async function compile(
       `compile needs a file to write. Type: robots-filter compile --robots-dir ${robotsDir.join(' --robots-dir ')} -o FILE`,
     );
   }
-  const start = performance.now();
+  if (output === STANDARD_OUTPUT) {
+    throw new RobotsFilterError(
+      'usage',
+      'a table is written to a file, which it replaces when it is complete. Name one: -o robots.table',
+    );
+  }
   const diagnostics = new Diagnostics(options.quiet ?? false);
   const { profile = 'rfc9309', agent } = options;
   const productTokens = agent === undefined ? undefined : neededTokens(parseAgents(agent, profile));
@@ -56,7 +62,7 @@ export async function compile(
       interruption,
     );
     // A table that this build could not open must not take the place of one that it can.
-    const { header } = tableMemory(Table.from(compiled.table, output));
+    const header = checkTable(compiled.table, output);
     interruption.signal.throwIfAborted();
     await file.write(compiled.table);
     interruption.signal.throwIfAborted();
@@ -66,7 +72,7 @@ export async function compile(
     diagnostics.note(
       `${output}: ${counted(header.hosts, 'host')} from ${counted(stats.files, 'file')} (${sized(stats.octets)}), ` +
         `${counted(header.rules, 'rule')}, ${grouped(header.length)} bytes, ` +
-        `${lasted((performance.now() - start) / 1000)}`,
+        `${lasted(performance.now() / 1000)}`,
     );
     return 0;
   } catch (error) {

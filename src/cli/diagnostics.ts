@@ -5,6 +5,8 @@ import { printable } from './terminal.js';
 /** Clears the line that the cursor is in, and goes to its start. */
 const CLEAR_LINE = '\r\u001b[K';
 
+const USUAL_COLUMNS = 80;
+
 /**
  * Standard error: all that the command line says beside its data. What comes from outside is made harmless here,
  * for it may reach a terminal.
@@ -39,7 +41,8 @@ export class Diagnostics {
 
   /** Puts a line in the place of the last such line, to be overwritten in turn; an empty one takes it away. For terminals. */
   status(line: string): void {
-    const columns = process.stderr.columns ?? 80;
+    // A terminal that does not know its width says 0.
+    const columns = process.stderr.columns || USUAL_COLUMNS;
     const text = printable(line).slice(0, columns - 1);
     if (text === this.#status) return;
     this.#status = text;

@@ -12,6 +12,7 @@ Examples:
   $ robots-filter --table robots.table -a GPTBot,CCBot --url-field request.url crawl.ndjson
 
 A verdict is allow, deny, unknown (no robots.txt for its host here) or invalid (no http, https or ftp URL).
+Text comes out as VERDICT, tab, URL; with --explain followed, for each agent, by REASON, LINE, RULE, AGENT and SOURCE.
 Exit status: 0 the run was completed, whatever the verdicts; 2 error; 130 interrupted.
 A file that is called as a command is: ./compile
 `;

@@ -24,6 +24,9 @@ const COMPLETED = 0;
 /** Bad records that are named on standard error. */
 const NAMED_RECORDS = 10;
 
+/** Octets of input, perhaps compressed, for which a further thread is started. */
+const OCTETS_FOR_A_THREAD = 64 * 1024;
+
 /** Members that `--explain` adds. */
 const EXPLANATION_FIELDS = ['reason', 'reasons', 'rule', 'rules'];
 
@@ -68,7 +71,10 @@ export async function filter(
       interruption.onSecond = () => output?.discardNow();
     }
     // The threads start while the rest of the program and the table are loaded.
-    pool = new Pool({ threads: options.threads ?? cores, reader: totalOctets === undefined });
+    pool = new Pool({
+      threads: options.threads ?? usefulThreads(cores, totalOctets),
+      reader: totalOctets === undefined,
+    });
     const { Filter } = await import('../pipeline/filter.js');
     const opened = await openTable(options, agents, diagnostics, interruption);
     interruption.signal.throwIfAborted();
@@ -101,6 +107,11 @@ export async function filter(
     await pool?.close();
     interruption.end();
   }
+}
+
+/** No more threads than a short input has work for: to start one takes longer than to judge thousands of records. */
+function usefulThreads(cores: number, totalOctets = Number.POSITIVE_INFINITY): number {
+  return Math.min(cores, 1 + Math.floor(totalOctets / OCTETS_FOR_A_THREAD));
 }
 
 /**

@@ -8,7 +8,7 @@ export function grouped(value: number): string {
   return text;
 }
 
-/** `one file`-style counting: `1 file`, `2,000 files`. */
+/** A number of things: `1 file`, `2,000 files`. */
 export function counted(value: number, noun: string, plural = `${noun}s`): string {
   return `${grouped(value)} ${value === 1 ? noun : plural}`;
 }

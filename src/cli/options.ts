@@ -47,7 +47,7 @@ export interface CheckOptions {
   readonly quiet?: boolean;
 }
 
-/** The bounds of `parseRobots`, whose module would double the time that `--version` takes. A test holds them together. */
+/** The bounds of `parseRobots`, whose module would be loaded for them at every start. A test holds the two together. */
 export const MIN_ROBOTS_BYTES = 512_000;
 export const MAX_ROBOTS_BYTES = 0x1000_0000;
 

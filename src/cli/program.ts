@@ -229,6 +229,7 @@ function program(outcome: Outcome): Command {
     )
     .version(version(), '-V, --version', 'print the version')
     .helpOption('-h, --help', 'print this help')
+    .helpCommand('help [command]', 'Print this help, or that of a command.')
     .enablePositionalOptions();
   configure(root);
   filterCommand(root, outcome);

@@ -1,6 +1,6 @@
 import type { Tally } from '../pipeline/tally.js';
 import { REASONS, type Reason, VERDICTS, type Verdict } from '../protocol/verdict.js';
-import { counted, grouped, lasted, share, sized } from './numbers.js';
+import { grouped, lasted, share, sized } from './numbers.js';
 
 /** What a run of the filter came to. */
 export interface RunStatistics {
@@ -114,15 +114,15 @@ function perSecond(count: number, seconds: number): number {
   return seconds > 0 ? count / seconds : 0;
 }
 
-/** The records that `--allowed` or `--denied` left out though nothing forbids or allows them; undefined if there are none. */
+/** How many records `--allowed` and `--denied` leave out alike, for want of an answer; undefined if there are none. */
 export function leftOut(tally: Tally): string | undefined {
   // Whether a host is known and a URL valid does not depend on the agent.
   const { verdicts } = countsOf(tally.outcomes[0] ?? []);
-  const kinds = (['unknown', 'invalid'] as const).filter((verdict) => verdicts[verdict] > 0);
+  const kinds = (['unknown', 'invalid'] as const)
+    .filter((verdict) => verdicts[verdict] > 0)
+    .map((verdict) => `${grouped(verdicts[verdict])} ${verdict}`);
   if (kinds.length === 0) return undefined;
-  const total = verdicts.unknown + verdicts.invalid;
-  const list = kinds.map((verdict) => `${grouped(verdicts[verdict])} ${verdict}`).join(', ');
-  return `left out besides: ${counted(total, 'record')} without an answer (${list}). ${
-    verdicts.unknown > 0 ? '--unknown allow or deny decides the unknown ones.' : ''
-  }`.trimEnd();
+  const remedy =
+    verdicts.unknown > 0 ? ' (--unknown allow or --unknown deny decides the unknown ones)' : '';
+  return `left out, as neither allowed nor denied: ${kinds.join(' and ')}${remedy}`;
 }

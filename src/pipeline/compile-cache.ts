@@ -23,8 +23,6 @@ export interface CompileCacheOptions {
   readonly stale?: StaleUse | undefined;
   /** Is told of each thing that was left out of a cache, as it is read. */
   readonly onWarning: (warning: CacheWarning) => void;
-  /** Is told now and then how many files have been read. */
-  readonly onProgress?: ((files: number) => void) | undefined;
   /** Ends the reading early. */
   readonly signal?: AbortSignal | undefined;
 }
@@ -81,7 +79,6 @@ export async function compileCache(
         }
         builder.add(authority, body, { source, status, access: fetched?.access });
       }
-      options.onProgress?.(builder.stats.files);
     }
   }
   return { table: builder.build(), stats: builder.stats, contentWarnings, stale };

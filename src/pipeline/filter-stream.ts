@@ -83,9 +83,11 @@ class FilterStream extends Duplex {
     this.#runner.cancel();
     // The run may be waiting for this stream to be read.
     this._read();
-    this.#run.then(() => this.#runner.close()).then(
-      () => callback(error),
-      (failure) => callback(error ?? failure),
-    );
+    this.#run
+      .then(() => this.#runner.close())
+      .then(
+        () => callback(error),
+        (failure) => callback(error ?? failure),
+      );
   }
 }

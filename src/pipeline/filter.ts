@@ -89,6 +89,15 @@ export class Filter {
     return this.#stage(input.format).flow.run(input, output, outputName);
   }
 
+  /**
+   * Sets memory aside for inputs of a format, which their first run would do otherwise.
+   *
+   * @throws RobotsFilterError `limit` if the batches do not fit beside the table
+   */
+  prepare(format: InputFormat): void {
+    this.#stage(format);
+  }
+
   /** Octets of input read and records judged; cheap enough to be asked for often. */
   progress(): { octets: number; records: number } {
     let octets = 0;

@@ -109,9 +109,7 @@ export class Flow {
     if (this.#cancelled) return 'cancelled';
     const { pool, arena, module, query } = this.#options;
     const direct =
-      input.kind === 'file' &&
-      typeof output === 'number' &&
-      takesWritesAtOnce(output, outputName);
+      input.kind === 'file' && typeof output === 'number' && takesWritesAtOnce(output, outputName);
     // Workers that write themselves have one slot each: it stays in their core's cache.
     const slots = direct ? pool.threads : this.#regions.slots;
     const ring = new Ring(arena.memory, this.#regions, slots);

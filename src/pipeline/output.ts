@@ -16,6 +16,10 @@ export interface Output {
   write(octets: Uint8Array<SharedArrayBuffer>): Promise<boolean>;
   /** Waits until all is written; false and errors as for `write`. */
   end(): Promise<boolean>;
+  /** Octets that the target has taken so far, by which one sees whether a write gets on. */
+  readonly taken: number;
+  /** Has a write that does not get on, and all further ones, return false. What it has written stays cut off. */
+  abandon(): void;
   /** Lets go of what was opened for it; the target stays open. */
   release(): void;
 }
@@ -99,10 +103,14 @@ function openPipe(descriptor: number): Socket | undefined {
   }
 }
 
+/** Octets of one write to a pipe: what an empty one holds. */
+const PIPE_OCTETS = 1 << 16;
+
 /** Writes to a pipe straight from shared memory. */
 class PipeOutput implements Output {
   readonly #socket: Socket;
   readonly #name: string;
+  taken = 0;
 
   constructor(socket: Socket, name: string) {
     this.#socket = socket;
@@ -112,16 +120,24 @@ class PipeOutput implements Output {
   }
 
   async write(octets: Uint8Array<SharedArrayBuffer>): Promise<boolean> {
-    const error = await new Promise<unknown>((resolve) => {
-      this.#socket.write(octets, resolve);
-    });
-    if (error === undefined || error === null) return true;
-    if (isClosed(error)) return false;
-    throw outputError(this.#name, error);
+    for (let from = 0; from < octets.length; from += PIPE_OCTETS) {
+      const part = octets.subarray(from, from + PIPE_OCTETS);
+      const error = await new Promise<unknown>((resolve) => {
+        this.#socket.write(part, resolve);
+      });
+      if (isClosed(error)) return false;
+      if (error !== undefined && error !== null) throw outputError(this.#name, error);
+      this.taken += part.length;
+    }
+    return true;
   }
 
   async end(): Promise<boolean> {
     return true;
+  }
+
+  abandon(): void {
+    this.#socket.destroy();
   }
 
   release(): void {
@@ -137,6 +153,10 @@ const LONGEST_PAUSE = 16;
 class DescriptorOutput implements Output {
   readonly #descriptor: number;
   readonly #name: string;
+  #abandoned = false;
+  /** Wakes the write that is under way. */
+  #wake: () => void = () => {};
+  taken = 0;
 
   constructor(descriptor: number, name: string) {
     this.#descriptor = descriptor;
@@ -144,11 +164,14 @@ class DescriptorOutput implements Output {
   }
 
   async write(octets: Uint8Array<SharedArrayBuffer>): Promise<boolean> {
-    let written = 0;
+    let from = 0;
     let milliseconds = SHORTEST_PAUSE;
-    while (written < octets.length) {
+    while (from < octets.length) {
+      if (this.#abandoned) return false;
       try {
-        written += await this.#writeSome(octets, written);
+        const written = await this.#writeSome(octets, from);
+        from += written;
+        this.taken += written;
         milliseconds = SHORTEST_PAUSE;
       } catch (error) {
         if (isClosed(error)) return false;
@@ -162,6 +185,7 @@ class DescriptorOutput implements Output {
 
   #writeSome(octets: Uint8Array, from: number): Promise<number> {
     return new Promise((resolve, reject) => {
+      this.#wake = () => resolve(0);
       write(this.#descriptor, octets, from, octets.length - from, null, (error, written) => {
         if (error === null) resolve(written);
         else reject(error);
@@ -171,6 +195,11 @@ class DescriptorOutput implements Output {
 
   async end(): Promise<boolean> {
     return true;
+  }
+
+  abandon(): void {
+    this.#abandoned = true;
+    this.#wake();
   }
 
   release(): void {}
@@ -186,6 +215,7 @@ class StreamOutput implements Output {
   #wake: () => void = () => {};
   /** Octets that the stream has not yet confirmed. */
   #pending = 0;
+  taken = 0;
 
   constructor(stream: Writable, name: string) {
     this.#stream = stream;
@@ -202,6 +232,7 @@ class StreamOutput implements Output {
     this.#pending += copy.length;
     const room = this.#stream.write(copy, (error) => {
       this.#pending -= copy.length;
+      this.taken += copy.length;
       this.#error ??= error ?? undefined;
       this.#wake();
     });
@@ -212,6 +243,10 @@ class StreamOutput implements Output {
   async end(): Promise<boolean> {
     await this.#until(() => this.#pending === 0);
     return !this.#isOver();
+  }
+
+  abandon(): void {
+    this.#onClose();
   }
 
   release(): void {

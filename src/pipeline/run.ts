@@ -28,7 +28,8 @@ export type RunInput =
 
 /**
  * How a run ended: the input has ended, nobody reads the output any more, or it was cancelled. In all cases
- * what was written is whole records in the order of the input, from its beginning.
+ * what was written is records in the order of the input, from its beginning; whole ones, unless the output was closed, or
+ * takes nothing more after cancelling.
  */
 export type RunEnd = 'done' | 'closed' | 'cancelled';
 
@@ -51,6 +52,8 @@ export interface RunOptions {
 
 /** Milliseconds between two wake-ups of threads that have been told to stop. */
 const STOP_AGAIN = 20;
+/** Milliseconds without progress after which a stopped run no longer waits for its output. */
+const STALLED = 1000;
 
 /** One input on its way through the ring: starts all who take part in it, and stops them all if one fails. */
 export class Run {
@@ -62,8 +65,11 @@ export class Run {
   /** With what the input failed; what came before that is filtered all the same. */
   #inputFailure: RobotsFilterError | undefined;
   #stopping: NodeJS.Timeout | undefined;
+  /** All who took part have returned. */
+  #over = false;
   /** A thread may sit in a blocking read of the input. */
   #reading = false;
+  #writer: Output | undefined;
 
   constructor(options: RunOptions) {
     this.#options = options;
@@ -79,12 +85,14 @@ export class Run {
   async carryOut(): Promise<RunEnd> {
     const { pool, output, outputName, direct } = this.#options;
     const writer = direct ? undefined : openOutput(output, outputName);
+    this.#writer = writer;
     const parts: Promise<void>[] = [];
     for (let worker = 0; worker < pool.threads; worker++) parts.push(this.#compute(worker));
     if (this.#stream !== undefined) parts.push(this.#fill(this.#stream));
     else if (this.#options.input.kind === 'pipe') parts.push(this.#read(this.#options.input));
     if (writer !== undefined) parts.push(this.#write(writer));
     await Promise.all(parts.map((part) => part.catch((error) => this.#fail(error))));
+    this.#over = true;
     clearInterval(this.#stopping);
     writer?.release();
 
@@ -96,18 +104,27 @@ export class Run {
 
   /** Stops everything at the ends of the batches in hand. */
   stop(reason: Exclude<RunEnd, 'done'> | RobotsFilterError): void {
-    if (this.#reason !== undefined) return;
+    if (this.#over || this.#reason !== undefined) return;
     this.#reason = reason;
-    const stop = (): void => {
-      this.#ring.stop();
-      if (this.#reading && 'descriptor' in this.#options.input) {
-        wakeReader(this.#options.input.descriptor);
+    this.#wakeAll();
+    const since = { taken: this.#writer?.taken, time: performance.now() };
+    this.#stopping = setInterval(() => {
+      // Again, for a thread that was about to fall asleep.
+      this.#wakeAll();
+      if (this.#writer?.taken !== since.taken) {
+        since.taken = this.#writer?.taken;
+        since.time = performance.now();
+      } else if (performance.now() - since.time > STALLED) {
+        this.#writer?.abandon();
       }
-    };
-    stop();
-    // Again, for a thread that was about to fall asleep.
-    this.#stopping = setInterval(stop, STOP_AGAIN);
+    }, STOP_AGAIN);
     this.#stream?.destroy();
+  }
+
+  #wakeAll(): void {
+    this.#ring.stop();
+    const { input } = this.#options;
+    if (this.#reading && input.kind === 'pipe') wakeReader(input.descriptor);
   }
 
   #fail(error: unknown): void {

@@ -24,22 +24,25 @@ export async function fillFromStream(ring: Ring, stream: Readable): Promise<unkn
   return failure;
 }
 
-/** Puts a chunk into the ring; false if the run was stopped. */
+/**
+ * Puts a chunk into the ring; false if the run was stopped. Returns only when there is room again: lines that
+ * were carried over to the next slot are offered to the workers when that is opened.
+ */
 async function pour(ring: Ring, filler: Filler, chunk: Uint8Array): Promise<boolean> {
   let rest = chunk;
-  while (rest.length > 0) {
-    if (ring.stopped) return false;
+  while (!ring.stopped) {
     const room = filler.room();
     if (room === undefined) {
       await ring.waitAsync(filler.awaitedWord, filler.awaitedValue);
       continue;
     }
+    if (rest.length === 0) return true;
     const part = rest.subarray(0, room.length);
     room.set(part);
     rest = rest.subarray(part.length);
     filler.accept(part.length);
   }
-  return true;
+  return false;
 }
 
 function octetsOf(chunk: unknown): Uint8Array {

@@ -55,7 +55,7 @@ export class TurnDelivery implements Delivery {
   /** @throws DescriptorError */
   yield(slot: number): boolean {
     if (!this.#ring.awaitTurn(slot)) return false;
-    writeAll(this.#ring, this.#descriptor, this.#ring.output(slot));
+    writeAll(this.#descriptor, this.#ring.output(slot));
     this.#ring.listBadRecords(slot);
     return true;
   }
@@ -72,7 +72,7 @@ export class TurnDelivery implements Delivery {
   /** @throws DescriptorError */
   refuse(slot: number): ListedRecord | undefined {
     if (!this.#ring.awaitTurn(slot)) return undefined;
-    writeAll(this.#ring, this.#descriptor, this.#ring.output(slot));
+    writeAll(this.#descriptor, this.#ring.output(slot));
     return this.#ring.strictRecord(slot);
   }
 }

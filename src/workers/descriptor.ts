@@ -23,6 +23,8 @@ export function errorCode(error: unknown): string | undefined {
 
 /** Milliseconds between two tries of a descriptor that somebody has made non-blocking. */
 const RETRY = 1;
+/** A word that nobody changes, to sleep on. */
+const NEVER = new Int32Array(new SharedArrayBuffer(4));
 
 /**
  * Reads what there is, and blocks while there is nothing; 0 at the end of the input, or when the run is stopped.
@@ -50,11 +52,11 @@ export function readInto(
 }
 
 /**
- * Writes all octets, also when the run is stopped meanwhile: what comes out is whole records.
+ * Writes all octets. A run that is stopped meanwhile does not call this off: what comes out is whole records.
  *
  * @throws DescriptorError
  */
-export function writeAll(ring: Ring, descriptor: number, octets: Uint8Array): void {
+export function writeAll(descriptor: number, octets: Uint8Array): void {
   let written = 0;
   while (written < octets.length) {
     try {
@@ -62,7 +64,7 @@ export function writeAll(ring: Ring, descriptor: number, octets: Uint8Array): vo
     } catch (error) {
       const code = errorCode(error);
       if (code !== 'EAGAIN' && code !== 'EINTR') throw new DescriptorError('output', error);
-      ring.pause(RETRY);
+      Atomics.wait(NEVER, 0, 0, RETRY);
     }
   }
 }

@@ -2,8 +2,11 @@ import { Cutter } from './cutter.js';
 import { ENDED, FREE, JUMBO, type Ring, stateOf } from './ring.js';
 
 /**
- * Fills the ring from one thread: the one that reads a pipe, or the main thread for a stream. Never blocks: where it has
- * no room, it says which word to wait for.
+ * Fills the ring from one thread: the one that reads a pipe, or the main thread for a stream. Never blocks: where
+ * it has no room, it says which word to wait for.
+ *
+ * Lines that come while the slot before them is taken are carried over, and offered to the workers only when
+ * `room` has opened the next slot: so `room` is to be asked before waiting for more input, not after.
  */
 export class Filler {
   readonly #ring: Ring;

@@ -24,7 +24,7 @@ export class Pool {
     this.kernel = options.kernel;
     this.#piscina = new Piscina<Task, TaskEnd>({
       // From src/workers as from dist/workers this is where the build puts it.
-      filename: fileURLToPath(new URL('../../dist/workers/worker.js', import.meta.url)),
+      filename: fileURLToPath(new URL('../../dist/workers/entry.cjs', import.meta.url)),
       minThreads: this.threads + (options.reader ? 1 : 0),
       maxThreads: this.threads + 1,
       idleTimeout: Number.POSITIVE_INFINITY,

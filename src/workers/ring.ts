@@ -68,13 +68,16 @@
  *    taken over: the same role does both, one after the other.
  * 4. Fields of a header are written before the STATE that hands them over and read behind it; `Atomics`
  *    orders both.
- * 5. Nobody waits for a word that the same thread would have to change, and every wait names the value that was
+ * 5. Nobody blocks on a word that the same thread would have to change (the main thread, which may be filler and writer,
+ *    awaits them in its event loop), and every wait names the value that was
  *    seen: whoever changes a word notifies it afterwards, so no wake-up is lost. A slot's STATE may have
  *    several waiters (filler, taker, writer); all are woken and look again.
- * 6. Waiting is acyclic: a filler waits for the writer of earlier slots (FREE, JUMBO), a taker for the filler, a writer
+ * 6. Lines that have been read are on offer to the takers before the filler waits for more input: it opens the next
+ *    slot first.
+ * 7. Waiting is acyclic: a filler waits for the writer of earlier slots (FREE, JUMBO), a taker for the filler, a writer
  *    for the worker of its slot, a worker that has YIELDED or awaits its TURN for the writer of earlier slots. The worker
  *    of the earliest slot that is not written waits for nobody but the output.
- * 7. STOP ends every wait. A thread that saw STOP = 0 just before may fall asleep after the wake-up; therefore
+ * 8. STOP ends every wait. A thread that saw STOP = 0 just before may fall asleep after the wake-up; therefore
  *    the main thread repeats it until all have returned, and no thread sleeps for more than LONGEST_WAIT at a time.
  */
 
@@ -183,7 +186,7 @@ export class Ring {
     return Atomics.load(this.#words, STOP) !== 0;
   }
 
-  /** Has everybody return. To be repeated until they have: see invariant 7. */
+  /** Has everybody return. To be repeated until they have: see invariant 8. */
   stop(): void {
     Atomics.store(this.#words, STOP, 1);
     Atomics.notify(this.#words, STOP);

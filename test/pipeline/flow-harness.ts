@@ -90,6 +90,8 @@ export function fakeFlow(settings: FakeFlowSettings = {}): FakeFlow {
 export class TemporaryFiles {
   readonly directory = mkdtempSync(join(tmpdir(), 'robots-filter-flow-'));
   #count = 0;
+  readonly #paths = new Map<FileHandle, string>();
+  #unusedPipe: string | undefined;
 
   path(): string {
     return join(this.directory, String(this.#count++));
@@ -104,10 +106,18 @@ export class TemporaryFiles {
 
   /** A named pipe, open at both ends; reads of it block. */
   async pipe(): Promise<{ reader: FileHandle; writer: FileHandle }> {
-    const path = this.path();
-    execFileSync('mkfifo', [path]);
+    const path = this.#unusedPipe ?? this.path();
+    if (this.#unusedPipe === undefined) execFileSync('mkfifo', [path]);
+    this.#unusedPipe = undefined;
     const [reader, writer] = await Promise.all([open(path, 'r'), open(path, 'w')]);
+    this.#paths.set(reader, path);
     return { reader, writer };
+  }
+
+  /** Closes what is still open of a pipe, whose name is then used again. */
+  async closePipe({ reader, writer }: { reader: FileHandle; writer: FileHandle }): Promise<void> {
+    await Promise.all([reader.close(), writer.close()]);
+    this.#unusedPipe = this.#paths.get(reader);
   }
 
   remove(): void {
@@ -165,7 +175,8 @@ export async function throughPipe(
   files: TemporaryFiles,
   parts: readonly string[],
 ): Promise<string> {
-  const { reader, writer } = await files.pipe();
+  const pipe = await files.pipe();
+  const { reader, writer } = pipe;
   const sink = new Sink();
   const before = flow.progress().octets;
   try {
@@ -191,7 +202,7 @@ export async function throughPipe(
     await writer.close();
     await run;
   } finally {
-    await reader.close();
+    await files.closePipe(pipe);
   }
   return sink.text;
 }

@@ -84,8 +84,8 @@ export function run(task: usize): i32 {
       store<i32>(line, first + lines, LINE_NUMBER);
       if ((load<u32>(task, TASK_FLAGS) & TASK_OVERLONG) !== 0) {
         store<i32>(line, (INVALID << 4) | REASON_LINE_TOO_LONG, LINE_OUTCOME);
-        store<u32>(line, min(at + BAD_INPUT_LIMIT, end), LINE_END);
-        store<u32>(line, min(at + BAD_INPUT_LIMIT, end), LINE_NEWLINE);
+        store<u32>(line, end, LINE_NEWLINE);
+        cutLine(line);
         at = end;
       } else {
         const hostSpace = worker + WORKER_HOSTS + <usize>lines * HOST_SPACE;
@@ -206,13 +206,24 @@ function emit(task: usize, query: usize, worker: usize, line: usize, to: usize):
     return lineEnd(line, pass(line, to));
   }
   increment(worker + WORKER_PASSED);
-  if (load<i32>(query, QUERY_FORMAT) === FORMAT_TEXT)
+  if (load<i32>(query, QUERY_FORMAT) === FORMAT_TEXT) {
+    // Of a line that is too long only the beginning comes out, wherever its length was noticed.
+    if (outcome >= 0 && (outcome & 15) === REASON_LINE_TOO_LONG) cutLine(line);
     return lineEnd(line, annotateText(query, worker, line, to));
+  }
   if (!isUnreadable(query, outcome)) return lineEnd(line, annotateJson(query, worker, line, to));
   const number = load<u64>(task, TASK_LINE_BASE) + load<u32>(line, LINE_NUMBER) + 1;
   to = describeBadLine(query, worker, line, number, to);
   store<u8>(to, 0x0a);
   return to + 1;
+}
+
+/** Has a line end after its first octets. */
+function cutLine(line: usize): void {
+  const start: usize = load<u32>(line, LINE_START);
+  const end = min(start + BAD_INPUT_LIMIT, <usize>load<u32>(line, LINE_NEWLINE));
+  store<u32>(line, end, LINE_END);
+  store<u32>(line, end, LINE_NEWLINE);
 }
 
 /** Enters a bad record in the task's list. */

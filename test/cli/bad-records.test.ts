@@ -1,0 +1,162 @@
+import { describe, expect, test } from 'vitest';
+import { lines, workplace } from './command-line.js';
+
+const FILTER = ['--robots-dir', 'robots'];
+
+describe('bad records come out as invalid in their place', () => {
+  const input = [
+    '{"url":"https://example.com/"}',
+    'nonsense "quoted" \u0007',
+    '',
+    '[1]',
+    '{"url":null}',
+    '"https://example.com/"',
+    '{"url":"https://example.com/private/"}',
+    '',
+  ].join('\n');
+
+  test('a line that is no object becomes a record with its number, the empty ones counted', async () => {
+    const { code, text, stderr } = await workplace().run(FILTER, input);
+    expect(code).toBe(0);
+    expect(lines(text).map((line) => JSON.parse(line))).toEqual([
+      { url: 'https://example.com/', verdict: 'allow' },
+      { verdict: 'invalid', line: 2, input: 'nonsense "quoted" \u0007' },
+      { verdict: 'invalid', line: 4, input: '[1]' },
+      { url: null, verdict: 'invalid' },
+      { verdict: 'invalid', line: 6, input: '"https://example.com/"' },
+      { url: 'https://example.com/private/', verdict: 'deny' },
+    ]);
+    expect(lines(stderr)).toEqual([
+      'robots-filter: standard input, line 2: no JSON object',
+      'robots-filter: standard input, line 4: no JSON object',
+      'robots-filter: standard input, line 5: no URL at the URL field (--url-field)',
+      'robots-filter: standard input, line 6: no JSON object',
+    ]);
+  });
+
+  test('--explain says why', async () => {
+    const { text } = await workplace().run([...FILTER, '--explain'], input);
+    expect(lines(text).map((line) => JSON.parse(line).reason)).toEqual([
+      'no-rule',
+      'no-object',
+      'no-object',
+      'no-url',
+      'no-object',
+      'rule',
+    ]);
+  });
+
+  test('--quiet says nothing of them', async () => {
+    const { code, stderr } = await workplace().run([...FILTER, '-q'], input);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  });
+
+  test('the first ten are named, by the lines of their own files; the others are counted', async () => {
+    const place = workplace();
+    place.write('a.txt', `https://example.com/\n${'bad\n'.repeat(4)}`);
+    place.write('b.ndjson', `${'{}\n'.repeat(3)}\n${'{}\n'.repeat(9)}`);
+    const { code, text, stderr } = await place.run([...FILTER, 'a.txt', 'b.ndjson']);
+    expect(code).toBe(0);
+    expect(lines(text)).toHaveLength(17);
+    const named = [
+      ...[2, 3, 4, 5].map((line) => `a.txt, line ${line}: no http, https or ftp URL`),
+      ...[1, 2, 3, 5, 6, 7].map(
+        (line) => `b.ndjson, line ${line}: no URL at the URL field (--url-field)`,
+      ),
+      '16 bad records in all; the first 10 are named above',
+    ];
+    expect(lines(stderr)).toEqual(named.map((each) => `robots-filter: ${each}`));
+  });
+
+  test('what they hold does not act on a terminal', async () => {
+    const place = workplace();
+    place.write('\u001b[31mred.txt', 'bad\n');
+    const { stderr } = await place.run([...FILTER, '\u001b[31mred.txt']);
+    expect(stderr).toBe('robots-filter: \\x1b[31mred.txt, line 1: no http, https or ftp URL\n');
+  });
+});
+
+describe('--strict', () => {
+  test('stops at the first bad record; the output ends before it', async () => {
+    const { code, text, stderr } = await workplace().run(
+      [...FILTER, '--strict'],
+      'https://example.com/\n\nhttps://example.com/private/\nbad\nhttps://example.com/\n',
+    );
+    expect(code).toBe(2);
+    expect(text).toBe('allow\thttps://example.com/\ndeny\thttps://example.com/private/\n');
+    expect(stderr).toBe(
+      'robots-filter: standard input, line 4: no http, https or ftp URL. Correct it, or run without --strict\n',
+    );
+  });
+
+  test('checks every octet of an object', async () => {
+    const record = '{"url":"https://example.com/","n":01}\n';
+    const place = workplace();
+    expect((await place.run(FILTER, record)).text).toContain('"verdict":"allow"');
+    const { code, text, stderr } = await place.run([...FILTER, '--strict'], record);
+    expect({ code, text }).toEqual({ code: 2, text: '' });
+    expect(stderr).toContain('standard input, line 1: not well-formed JSON');
+  });
+
+  test('a good run is not affected', async () => {
+    const { code, text, stderr } = await workplace().run(
+      [...FILTER, '--strict'],
+      'https://example.com/\nhttp://other.example/\n',
+    );
+    expect(code).toBe(0);
+    expect(text).toBe('allow\thttps://example.com/\nunknown\thttp://other.example/\n');
+    expect(stderr).toBe('');
+  });
+});
+
+describe('--max-line-bytes', () => {
+  test('text: a longer line is invalid, the next is not affected', async () => {
+    const long = `https://example.com/${'a'.repeat(2000)}`;
+    const fits = `https://example.com/${'a'.repeat(180)}`;
+    const { code, text, stderr } = await workplace().run(
+      [...FILTER, '--max-line-bytes', '200', '--explain'],
+      `${fits}\n${long}\nhttps://example.com/private/\n`,
+    );
+    expect(code).toBe(0);
+    const records = lines(text).map((line) => line.split('\t'));
+    expect(records.map(([verdict, , reason]) => [verdict, reason])).toEqual([
+      ['allow', 'no-rule'],
+      ['invalid', 'line-too-long'],
+      ['deny', 'rule'],
+    ]);
+    expect(long.startsWith(records[1]?.[1] ?? '?')).toBe(true);
+    expect(stderr).toContain('standard input, line 2: longer than --max-line-bytes');
+  });
+
+  test('NDJSON: a longer line becomes a record about it', async () => {
+    const long = `{"url":"https://example.com/","x":"${'y'.repeat(2000)}"}`;
+    const { text } = await workplace().run(
+      [...FILTER, '--max-line-bytes', '100'],
+      `{"url":"https://example.com/"}\n${long}\n{"url":"https://example.com/private/"}\n`,
+    );
+    expect(lines(text).map((line) => JSON.parse(line))).toEqual([
+      { url: 'https://example.com/', verdict: 'allow' },
+      { verdict: 'invalid', line: 2, input: long.slice(0, 1024) },
+      { url: 'https://example.com/private/', verdict: 'deny' },
+    ]);
+  });
+
+  test('lines that are longer than a batch are judged', async () => {
+    const long = `https://example.com/private/${'a'.repeat(3 * 1024 * 1024)}`;
+    const input = `https://example.com/\n${long}\nhttps://example.com/private/\n`;
+    const { code, text } = await workplace().run(FILTER, input);
+    expect(code).toBe(0);
+    expect(
+      text === `allow\thttps://example.com/\ndeny\t${long}\ndeny\thttps://example.com/private/\n`,
+    ).toBe(true);
+  });
+
+  test('JSON: a longer record is an error that names the option', async () => {
+    const { code, stderr } = await workplace().run(
+      [...FILTER, '--max-line-bytes', '100'],
+      `[{"url":"https://example.com/"},{"x":"${'y'.repeat(200)}"}]`,
+    );
+    expect(code).toBe(2);
+    expect(stderr).toContain('--max-line-bytes');
+  });
+});

@@ -1,0 +1,88 @@
+import { describe, expect, test } from 'vitest';
+import { workplace } from './command-line.js';
+
+const FILE = 'robots/example.com';
+
+describe('check', () => {
+  test('all allowed: exit 0', async () => {
+    const { code, text, stderr } = await workplace().run([
+      'check',
+      FILE,
+      '*',
+      'https://any.example/',
+      'https://any.example/private/open',
+      'https://any.example/robots.txt',
+    ]);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(text).toBe(
+      'allow\thttps://any.example/\tno-rule\n' +
+        'allow\thttps://any.example/private/open\trule\t3\tAllow: /private/open\t*\n' +
+        'allow\thttps://any.example/robots.txt\trobots-txt\n',
+    );
+  });
+
+  test('any denied: exit 1', async () => {
+    const { code, text } = await workplace().run([
+      'check',
+      FILE,
+      'Other>CCBot',
+      'https://any.example/',
+      'https://any.example/a.gif',
+    ]);
+    expect(code).toBe(1);
+    expect(text).toBe(
+      'allow\thttps://any.example/\tno-rule\ndeny\thttps://any.example/a.gif\trule\t10\tDisallow: /*.gif$\tCCBot\n',
+    );
+  });
+
+  test('an invalid URL is not allowed: exit 1', async () => {
+    const { code, text } = await workplace().run(['check', FILE, '*', 'mailto:a@b.example']);
+    expect({ code, text }).toEqual({ code: 1, text: 'invalid\tmailto:a@b.example\tinvalid-url\n' });
+  });
+
+  test("- reads standard input; the parser's warnings are named by line", async () => {
+    const { code, text, stderr } = await workplace().run(
+      ['check', '-', '*', 'https://any.example/a'],
+      'disallow: /early\nuser-agent: *\nno colon here\ndisallow: /a\n',
+    );
+    expect({ code, text }).toEqual({
+      code: 1,
+      text: 'deny\thttps://any.example/a\trule\t4\tDisallow: /a\t*\n',
+    });
+    expect(stderr).toContain('robots-filter: warning: standard input:1: ');
+    expect(stderr).toContain('robots-filter: warning: standard input:3: ');
+  });
+
+  test('--quiet keeps the warnings back', async () => {
+    const { stderr } = await workplace().run(['check', '-q', '-', '*', 'http://a.example/'], 'x\n');
+    expect(stderr).toBe('');
+  });
+
+  test('--profile google takes any string for a URL', async () => {
+    const { code, text } = await workplace().run(
+      ['check', '--profile', 'google', '-', 'FooBot', '/a', 'foo'],
+      'user-agent: foobot\ndissallow: /a\n',
+    );
+    expect(code).toBe(1);
+    expect(text.split('\n').map((line) => line.split('\t')[0])).toEqual(['deny', 'allow', '']);
+  });
+
+  test('what comes from outside keeps to its column, and does not act on a terminal', async () => {
+    const { text } = await workplace().run(
+      ['check', '-', '*', 'https://a.example/\tb\u001b[31m'],
+      'user-agent: *\ndisallow: /\u001b[31m\n',
+    );
+    expect(text).toBe('allow\thttps://a.example/\\x09b\\x1b[31m\tno-rule\n');
+  });
+
+  test.each([
+    [['check', 'none.txt', '*', 'http://a.example/'], 'none.txt: no such file'],
+    [['check', 'robots', '*', 'http://a.example/'], 'robots: is a directory'],
+    [['check', 'https://a.example/robots.txt', '*', 'http://a.example/'], 'curl -s'],
+    [['check', FILE, 'Foo/2', 'http://a.example/'], 'use "Foo"'],
+  ])('%j: exit 2', async (args, message) => {
+    const { code, text, stderr } = await workplace().run(args);
+    expect({ code, text }).toEqual({ code: 2, text: '' });
+    expect(stderr).toContain(message);
+  });
+});

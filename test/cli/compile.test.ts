@@ -1,0 +1,258 @@
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { describe, expect, test } from 'vitest';
+import { lines, Workplace, workplace } from './command-line.js';
+
+const COMPILE = ['compile', '--robots-dir', 'robots', '-o', 'out.table'];
+
+describe('compile', () => {
+  test('writes a table that answers as its robots.txt files do, and says what it holds', async () => {
+    const place = workplace();
+    const { code, text, stderr } = await place.run(COMPILE);
+    expect({ code, text }).toEqual({ code: 0, text: '' });
+    expect(stderr).toMatch(
+      /^robots-filter: out\.table: 2 hosts from 2 files \(\d+ bytes\), 6 rules, [\d,]+ bytes, [\d.]+ s\n$/,
+    );
+    expect(place.names()).toEqual(['out.table', 'robots']);
+    const input =
+      'https://example.com/private/\nhttps://www.example.org/a.gif\nhttp://x.example/\n';
+    const args = ['--explain', '-a', 'CCBot,*'];
+    const direct = await place.run(['--robots-dir', 'robots', ...args], input);
+    const fromTable = await place.run(['--table', 'out.table', ...args], input);
+    expect(fromTable.text).toBe(direct.text);
+    expect(fromTable.text).toContain('Disallow: /private/');
+  });
+
+  test('the same files give the same table', async () => {
+    const place = workplace();
+    await place.run(COMPILE);
+    const first = readFileSync(join(place.path, 'out.table'));
+    await place.run(COMPILE);
+    expect(readFileSync(join(place.path, 'out.table')).equals(first)).toBe(true);
+  });
+
+  test('--quiet says nothing', async () => {
+    expect((await workplace().run([...COMPILE, '-q'])).stderr).toBe('');
+  });
+
+  test('a later --robots-dir overrides an earlier one for the same authority', async () => {
+    const place = workplace();
+    place.write('newer/example.com', 'user-agent: *\ndisallow: /new/\n');
+    const input =
+      'https://example.com/new/\nhttps://example.com/private/\nhttps://www.example.org/a.gif\n';
+    const verdicts = async (...directories: string[]) => {
+      const args = directories.flatMap((directory) => ['--robots-dir', directory]);
+      const { text } = await place.run(args, input);
+      return lines(text).map((line) => line.split('\t')[0]);
+    };
+    expect(await verdicts('robots', 'newer')).toEqual(['deny', 'allow', 'deny']);
+    expect(await verdicts('newer', 'robots')).toEqual(['allow', 'deny', 'deny']);
+  });
+
+  test('the old table stays if a cache cannot be read', async () => {
+    const place = workplace();
+    place.write('out.table', 'old');
+    const { code, stderr } = await place.run([...COMPILE, '--robots-dir', 'none']);
+    expect(code).toBe(2);
+    expect(stderr).toContain('none: cannot be read');
+    expect(place.read('out.table')).toBe('old');
+    expect(place.names()).toEqual(['out.table', 'robots']);
+  });
+
+  test('--agent keeps only the groups that are needed; others cannot be asked for', async () => {
+    const place = workplace();
+    expect((await place.run([...COMPILE, '-a', 'Other>CCBot'])).stderr).toContain('5 rules');
+    const input = 'https://example.com/cc/\n';
+    const kept = await place.run(['--table', 'out.table', '-a', 'ccbot,*'], input);
+    expect(kept.text).toBe(`deny,allow\t${input}`);
+    const { code, text, stderr } = await place.run(['--table', 'out.table', '-a', 'GPTBot'], input);
+    expect({ code, text }).toEqual({ code: 2, text: '' });
+    expect(stderr).toContain('compile it again with --agent GPTBot, or without --agent');
+  });
+
+  test("--profile is the table's own; another is refused", async () => {
+    const place = workplace();
+    place.write('robots/typo.example', 'user-agent: *\ndissallow: /a\n');
+    await place.run([...COMPILE, '--profile', 'google']);
+    const input = 'https://typo.example/a\n';
+    expect((await place.run(['--table', 'out.table'], input)).text).toBe(`deny\t${input}`);
+    const same = await place.run(['--table', 'out.table', '--profile', 'google'], input);
+    expect(same.text).toBe(`deny\t${input}`);
+    const { code, stderr } = await place.run(
+      ['--table', 'out.table', '--profile', 'rfc9309'],
+      input,
+    );
+    expect(code).toBe(2);
+    expect(stderr).toContain(
+      'out.table was compiled for the profile google and cannot be asked under rfc9309',
+    );
+  });
+
+  test('--max-robots-bytes sets the parsing limit upwards (RFC 9309 section 2.5)', async () => {
+    const place = new Workplace();
+    place.write(
+      'robots/long.example',
+      `user-agent: *\n${'#'.repeat(99)}\n`.padEnd(14, ' ') +
+        `${'#'.repeat(99)}\n`.repeat(5200) +
+        'disallow: /late/\n',
+    );
+    const input = 'https://long.example/late/\n';
+    const args = ['--robots-dir', 'robots'];
+    expect((await place.run(args, input)).text).toBe(`allow\t${input}`);
+    const raised = await place.run([...args, '--max-robots-bytes', '600000'], input);
+    expect(raised.text).toBe(`deny\t${input}`);
+    expect((await place.run(COMPILE)).stderr).toContain('1 beyond-limit');
+  });
+
+  test('--follow-links', async () => {
+    const place = new Workplace();
+    place.write('elsewhere/robots.txt', 'user-agent: *\ndisallow: /\n');
+    mkdirSync(join(place.path, 'robots'));
+    symlinkSync('../elsewhere/robots.txt', join(place.path, 'robots/linked.example'));
+    const input = 'https://linked.example/\n';
+    const args = ['--robots-dir', 'robots'];
+    const refused = await place.run(args, input);
+    expect(refused.text).toBe(`unknown\t${input}`);
+    expect(refused.stderr).toContain('robots/linked.example: A symbolic link that leads out');
+    const followed = await place.run([...args, '--follow-links'], input);
+    expect(followed).toMatchObject({ text: `deny\t${input}`, stderr: '' });
+  });
+});
+
+describe('warnings about caches', () => {
+  test('the first ten, then how many of which kind', async () => {
+    const place = workplace();
+    for (let index = 0; index < 9; index++) place.write(`robots/no host ${index}`, '');
+    for (let index = 0; index < 4; index++) {
+      mkdirSync(join(place.path, `robots/empty${index}.example`));
+    }
+    const { code, stderr } = await place.run(['--robots-dir', 'robots'], '');
+    expect(code).toBe(0);
+    const warnings = lines(stderr);
+    expect(warnings).toHaveLength(11);
+    expect(
+      warnings.slice(0, 10).every((line) => line.startsWith('robots-filter: warning: robots/')),
+    ).toBe(true);
+    expect(warnings[10]).toBe(
+      'robots-filter: 13 warnings about robots.txt files: 4 no-robots-txt, 9 not-a-host',
+    );
+    expect((await place.run(['--robots-dir', 'robots', '-q'], '')).stderr).toBe('');
+  });
+
+  test('a cache without any robots.txt', async () => {
+    const place = new Workplace();
+    mkdirSync(join(place.path, 'robots'));
+    const { code, text, stderr } = await place.run(
+      ['--robots-dir', 'robots'],
+      'http://a.example/\n',
+    );
+    expect({ code, text }).toEqual({ code: 0, text: 'unknown\thttp://a.example/\n' });
+    expect(stderr).toContain('no robots.txt in robots: every host is unknown');
+  });
+
+  test('a name that would act on a terminal is made harmless', async () => {
+    const place = workplace();
+    place.write('robots/\u001b]0;title\u0007', '');
+    const { stderr } = await place.run(['--robots-dir', 'robots'], '');
+    expect(stderr).toContain('\\x1b]0;title\\x07');
+    expect(stderr).not.toContain('\u001b');
+  });
+});
+
+describe('caches', () => {
+  test('records in NDJSON, compressed or not, named as such', async () => {
+    const place = new Workplace();
+    const record = { host: 'one.example', robots: 'user-agent: *\ndisallow: /a\n' };
+    const others = [
+      {
+        url: 'https://two.example:8443/robots.txt',
+        robots_base64: Buffer.from('user-agent: *\ndisallow: /b\n').toString('base64'),
+      },
+      { host: 'gone.example', status: 404 },
+      { host: 'down.example', status: 503 },
+    ];
+    place.write('one.ndjson', `${JSON.stringify(record)}\n`);
+    place.write(
+      'two.ndjson.gz',
+      gzipSync(others.map((each) => `${JSON.stringify(each)}\n`).join('')),
+    );
+    const input = [
+      'http://one.example/a',
+      'https://two.example:8443/b',
+      'https://two.example/b',
+      'http://gone.example/',
+      'http://down.example/',
+      '',
+    ].join('\n');
+    const { text } = await place.run(
+      ['--robots-dir', 'one.ndjson', '--robots-dir', 'two.ndjson.gz', '--explain'],
+      input,
+    );
+    expect(lines(text).map((line) => line.split('\t').filter((_, index) => index !== 1))).toEqual([
+      ['deny', 'rule', '2', 'Disallow: /a', '*', 'one.ndjson:1'],
+      ['deny', 'rule', '2', 'Disallow: /b', '*', 'two.ndjson.gz:1'],
+      ['unknown', 'unknown-host', '', '', '', ''],
+      ['allow', 'unavailable', '', '', '', 'two.ndjson.gz:2'],
+      ['deny', 'unreachable', '', '', '', 'two.ndjson.gz:3'],
+    ]);
+  });
+
+  test('the layouts of a directory', async () => {
+    const place = new Workplace();
+    const body = 'user-agent: *\ndisallow: /a\n';
+    const names = [
+      'a.example',
+      'b.example.txt',
+      'c.example-robots.txt',
+      'd.example/robots.txt',
+      'https/e.example/robots.txt',
+      'f.example_8080',
+      'g.example:8080',
+    ];
+    for (const name of names) place.write(`robots/${name}`, body);
+    const denied = [
+      'http://a.example/a',
+      'https://b.example/a',
+      'http://c.example/a',
+      'https://d.example:443/a',
+      'https://e.example/a',
+      'http://f.example:8080/a',
+      'https://g.example:8080/a',
+    ];
+    const unknown = ['http://e.example/a', 'http://f.example/a', 'ftp://a.example/a'];
+    const input = [...denied, ...unknown].map((url) => `${url}\n`).join('');
+    const { text, stderr } = await place.run(['--robots-dir', 'robots'], input);
+    expect(text).toBe(
+      [...denied.map((url) => `deny\t${url}\n`), ...unknown.map((url) => `unknown\t${url}\n`)].join(
+        '',
+      ),
+    );
+    expect(stderr).toBe('');
+  });
+});
+
+describe('tables that cannot be opened', () => {
+  test.each<[string, (table: Buffer) => Buffer, RegExp]>([
+    ['truncated', (table) => table.subarray(0, table.length - 8), /truncated.*copy it again/],
+    ['damaged', (table) => flipped(table, 200), /damaged.*checksum/],
+    ['foreign', () => Buffer.from('https://example.com/\n'), /not a table of robots-filter/],
+    ['newer', (table) => flipped(table, 8), /newer.*upgrade robots-filter|older/],
+    ['empty', () => Buffer.alloc(0), /the file is empty/],
+  ])('%s', async (_name, change, message) => {
+    const place = workplace();
+    await place.run([...COMPILE, '-q']);
+    const path = join(place.path, 'out.table');
+    writeFileSync(path, change(readFileSync(path)));
+    const { code, text, stderr } = await place.run(['--table', 'out.table'], 'http://a.example/\n');
+    expect({ code, text }).toEqual({ code: 2, text: '' });
+    expect(stderr).toMatch(/^robots-filter: out\.table: /);
+    expect(stderr).toMatch(message);
+  });
+});
+
+function flipped(table: Buffer, at: number): Buffer {
+  const changed = Buffer.from(table);
+  changed[at] = (changed[at] ?? 0) ^ 0x40;
+  return changed;
+}

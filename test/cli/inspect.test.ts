@@ -1,0 +1,97 @@
+import { expect, test } from 'vitest';
+import { type Workplace, workplace } from './command-line.js';
+
+async function compiled(...options: string[]): Promise<Workplace> {
+  const place = workplace();
+  place.write('robots/https/example.com_8443/robots.txt', 'user-agent: *\ndisallow: /8443\n');
+  place.write('robots/odd.example', 'user-agent: *\ndisallow: /\u001b[31m\n');
+  place.write('records.ndjson', '{"host":"gone.example","status":404}\n');
+  const args = ['compile', '--robots-dir', 'robots', '--robots-dir', 'records.ndjson'];
+  await place.run([...args, '-o', 't', '-q', ...options]);
+  return place;
+}
+
+test('totals: profile, agents, hosts, rules and the bytes of each section', async () => {
+  const place = await compiled();
+  const { code, text, stderr } = await place.run(['inspect', 't']);
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  expect(text).toMatch(/^profile +rfc9309$/m);
+  expect(text).toMatch(/^agents +all$/m);
+  expect(text).toMatch(/^hosts +4, with 5 authorities$/m);
+  expect(text).toMatch(/^rules +8$/m);
+  expect(text).toMatch(/^bytes +[\d,]+, [\d,]+ a host$/m);
+  for (const section of ['tokens', 'slots', 'hosts', 'robots', 'automata', 'lines', 'sources']) {
+    expect(text).toMatch(new RegExp(`^ {2}${section} +[\\d,]+ +[\\d.]+ %$`, 'm'));
+  }
+});
+
+test('a reduced table names its agents', async () => {
+  const place = await compiled('-a', 'CCBot', '--profile', 'google');
+  const { text } = await place.run(['inspect', 't']);
+  expect(text).toMatch(/^agents +only \*, ccbot$/m);
+  expect(text).toMatch(/^profile +google$/m);
+});
+
+test('a host: source, access result, groups and rules with their lines', async () => {
+  const place = await compiled();
+  const { code, text } = await place.run(['inspect', 't', 'http://EXAMPLE.com/any?path']);
+  expect(code).toBe(0);
+  expect(text).toBe(
+    [
+      'http://example.com, https://example.com',
+      '  source  example.com',
+      '  access  successful',
+      '',
+      '          User-agent: *',
+      '       2  Disallow: /private/',
+      '       3  Allow: /private/open',
+      '',
+      '          User-agent: ccbot',
+      '       9  Disallow: /cc/',
+      '      10  Disallow: /*.gif$',
+      '',
+      '          User-agent: gptbot',
+      '       6  Disallow: /',
+      '',
+    ].join('\n'),
+  );
+});
+
+test('a host alone stands for all its authorities, HOST:PORT for one', async () => {
+  const place = await compiled();
+  const all = await place.run(['inspect', 't', 'example.com']);
+  expect(all.text).toContain('http://example.com, https://example.com\n');
+  expect(all.text).toContain('https://example.com:8443\n');
+  const one = await place.run(['inspect', 't', 'example.com:8443']);
+  expect(one.text.startsWith('https://example.com:8443\n')).toBe(true);
+  expect(one.text).not.toContain('/private/');
+});
+
+test('an access result without groups', async () => {
+  const place = await compiled();
+  const { text } = await place.run(['inspect', 't', 'gone.example']);
+  expect(text).toBe(
+    'http://gone.example, https://gone.example\n  source  records.ndjson:1\n  access  unavailable\n',
+  );
+});
+
+test('rules do not act on a terminal', async () => {
+  const place = await compiled();
+  const { text } = await place.run(['inspect', 't', 'odd.example']);
+  expect(text).toContain('Disallow: /\\u001b[31m');
+});
+
+test('a host that is not there: exit 2, and its neighbour', async () => {
+  const place = await compiled();
+  const host = await place.run(['inspect', 't', 'example.org']);
+  expect({ code: host.code, text: host.text }).toEqual({ code: 2, text: '' });
+  expect(host.stderr).toBe(
+    'robots-filter: t has no robots.txt for example.org. It has www.example.org\n',
+  );
+  const port = await place.run(['inspect', 't', 'http://example.com:81']);
+  expect(port.stderr).toContain(
+    'It has http://example.com, https://example.com, https://example.com:8443',
+  );
+  const noHost = await place.run(['inspect', 't', 'a b']);
+  expect(noHost.stderr).toContain('"a b" is no host');
+});

@@ -1,0 +1,60 @@
+import { type ChildProcess, execFileSync } from 'node:child_process';
+import { once } from 'node:events';
+import { type FileHandle, open } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { ended, type Workplace, workplace } from './command-line.js';
+
+/** Starts a filter of a pipe that stays open; resolves when the filter has opened it. */
+async function filterOfPipe(
+  place: Workplace,
+  ...options: string[]
+): Promise<{ child: ChildProcess; pipe: FileHandle }> {
+  const path = join(place.path, 'fifo');
+  execFileSync('mkfifo', [path]);
+  const child = place.start(['--robots-dir', 'robots', 'fifo', ...options]);
+  onTestFinished(() => {
+    child.kill('SIGKILL');
+  });
+  const pipe = await open(path, 'w');
+  onTestFinished(() => pipe.close());
+  return { child, pipe };
+}
+
+test('SIGINT prints the statistics so far and exits 130; what came out is whole', async () => {
+  const { child, pipe } = await filterOfPipe(workplace());
+  const end = ended(child);
+  await pipe.write('https://example.com/private/\nhttps://example.com/\nhttps://exam');
+  await once(child.stdout as NodeJS.ReadableStream, 'data');
+  child.kill('SIGINT');
+  const { code, text, stderr } = await end;
+  expect(code).toBe(130);
+  expect('deny\thttps://example.com/private/\nallow\thttps://example.com/\n'.startsWith(text)).toBe(
+    true,
+  );
+  expect(stderr).toContain('not all that there was');
+  expect(stderr).toMatch(/^records +2,/);
+  expect(stderr).toMatch(/peak memory/);
+});
+
+test('SIGINT while nothing has come yet, with --stats=json', async () => {
+  const { child } = await filterOfPipe(workplace(), '--stats=json');
+  const end = ended(child);
+  child.kill('SIGINT');
+  const { code, text, stderr } = await end;
+  expect({ code, text }).toEqual({ code: 130, text: '' });
+  expect(JSON.parse(stderr)).toMatchObject({ complete: false, records: 0 });
+});
+
+test('SIGTERM with --quiet says nothing; with -o the old file stays', async () => {
+  const place = workplace();
+  place.write('out.txt', 'old\n');
+  const { child, pipe } = await filterOfPipe(place, '-q', '-o', 'out.txt');
+  const end = ended(child);
+  await pipe.write('https://example.com/\n');
+  child.kill('SIGTERM');
+  const { code, stderr } = await end;
+  expect({ code, stderr }).toEqual({ code: 143, stderr: '' });
+  expect(place.read('out.txt')).toBe('old\n');
+  expect(place.names()).toEqual(['fifo', 'out.txt', 'robots']);
+});

@@ -1,0 +1,112 @@
+import { execFileSync } from 'node:child_process';
+import { chmodSync, lstatSync, statSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { workplace } from './command-line.js';
+
+const FILTER = ['--robots-dir', 'robots'];
+const URLS = 'https://example.com/private/\nhttps://example.com/\n';
+const VERDICTS = 'deny\thttps://example.com/private/\nallow\thttps://example.com/\n';
+
+describe('--output', () => {
+  test('writes the file, and nothing to standard output', async () => {
+    const place = workplace();
+    const { code, text } = await place.run([...FILTER, '-o', 'out.txt'], URLS);
+    expect({ code, text }).toEqual({ code: 0, text: '' });
+    expect(place.read('out.txt')).toBe(VERDICTS);
+    expect(place.names()).toEqual(['out.txt', 'robots']);
+  });
+
+  test('- is standard output', async () => {
+    const place = workplace();
+    expect((await place.run([...FILTER, '-o', '-'], URLS)).text).toBe(VERDICTS);
+    expect(place.names()).toEqual(['robots']);
+  });
+
+  test('replaces a file, keeps its permissions and the link that leads to it', async () => {
+    const place = workplace();
+    place.write(
+      'real/out.txt',
+      'old and longer than what comes after it, by some octets at least\n',
+    );
+    chmodSync(join(place.path, 'real/out.txt'), 0o640);
+    symlinkSync('real/out.txt', join(place.path, 'link'));
+    await place.run([...FILTER, '-o', 'link'], URLS);
+    expect(place.read('real/out.txt')).toBe(VERDICTS);
+    expect(statSync(join(place.path, 'real/out.txt')).mode & 0o777).toBe(0o640);
+    expect(lstatSync(join(place.path, 'link')).isSymbolicLink()).toBe(true);
+    expect(place.names('real')).toEqual(['out.txt']);
+  });
+
+  test('may be the input', async () => {
+    const place = workplace();
+    place.write('urls.txt', URLS);
+    const { code } = await place.run([...FILTER, 'urls.txt', '-o', 'urls.txt']);
+    expect(code).toBe(0);
+    expect(place.read('urls.txt')).toBe(VERDICTS);
+  });
+
+  test('the old file stays, and nothing else, if the run fails', async () => {
+    const place = workplace();
+    place.write('out.txt', 'old\n');
+    const { code } = await place.run([...FILTER, '--strict', '-o', 'out.txt'], `${URLS}bad\n`);
+    expect(code).toBe(2);
+    expect(place.read('out.txt')).toBe('old\n');
+    expect(place.names()).toEqual(['out.txt', 'robots']);
+  });
+
+  test('a pipe is written to, not replaced', async () => {
+    const place = workplace();
+    execFileSync('mkfifo', [join(place.path, 'fifo')]);
+    place.write('urls.txt', URLS);
+    const { text } = await place.shell('cat fifo & $rf --robots-dir robots urls.txt -o fifo; wait');
+    expect(text).toBe(VERDICTS);
+    expect(lstatSync(join(place.path, 'fifo')).isFIFO()).toBe(true);
+  });
+
+  test('a place that cannot be written to is refused with a remedy', async () => {
+    const place = workplace();
+    const missing = await place.run([...FILTER, '-o', 'none/out.txt'], URLS);
+    expect(missing.code).toBe(2);
+    expect(missing.stderr).toContain('none/out.txt: the directory does not exist');
+    const directory = await place.run([...FILTER, '-o', 'robots'], URLS);
+    expect(directory.code).toBe(2);
+    expect(directory.stderr).toContain('robots: is a directory');
+  });
+});
+
+describe('a closed output ends the run quietly with 0', () => {
+  const many = 'https://example.com/private/a/long/path/to/fill/the/pipe\n'.repeat(200_000);
+
+  test.each([
+    ['a file', '$rf --robots-dir robots urls.txt | head -1; echo $PIPESTATUS'],
+    ['a pipe', '$rf --robots-dir robots < <(cat urls.txt) | head -1; echo $PIPESTATUS'],
+    [
+      'an endless pipe',
+      '$rf --robots-dir robots < <(yes https://example.com/private/a/long/path/to/fill/the/pipe) | head -1; echo $PIPESTATUS',
+    ],
+  ])('from %s', async (_name, line) => {
+    const place = workplace();
+    place.write('urls.txt', many);
+    const { text, stderr } = await place.shell(line);
+    expect(text).toBe('deny\thttps://example.com/private/a/long/path/to/fill/the/pipe\n0\n');
+    expect(stderr).toBe('');
+  });
+
+  test('of the other commands, too', async () => {
+    const place = workplace();
+    const { text, stderr } = await place.shell(
+      '$rf compile --robots-dir robots -o t -q; $rf inspect t | head -1 | cut -c 1-5; echo $PIPESTATUS; $rf --help | true; echo $PIPESTATUS',
+    );
+    expect(text).toBe('table\n0\n0\n');
+    expect(stderr).toBe('');
+  });
+
+  test('an output that is full is an error', async () => {
+    const place = workplace();
+    place.write('urls.txt', URLS);
+    const { code, stderr } = await place.shell('$rf --robots-dir robots urls.txt > /dev/full');
+    expect(code).toBe(2);
+    expect(stderr).toContain('standard output: no space left on the device');
+  });
+});

@@ -1,0 +1,122 @@
+import { describe, expect, test } from 'vitest';
+import { counted, grouped, lasted, share, sized } from '../../src/cli/numbers.js';
+import { describeProgress } from '../../src/cli/progress.js';
+import { lines, workplace } from './command-line.js';
+
+const INPUT = [
+  'https://example.com/',
+  'https://example.com/private/',
+  'https://www.example.org/',
+  'http://other.example/',
+  'bad',
+  '',
+].join('\n');
+
+describe('--stats', () => {
+  test('text, on standard error', async () => {
+    const { code, text, stderr } = await workplace().run(
+      ['--robots-dir', 'robots', '--stats', '-q'],
+      INPUT,
+    );
+    expect(code).toBe(0);
+    expect(lines(text)).toHaveLength(5);
+    for (const row of [
+      /^records +5, of which 5 came out$/m,
+      /^input +\d+ bytes$/m,
+      /^ {2}allow +2 +40\.0 %$/m,
+      /^ {2}deny +1 +20\.0 %$/m,
+      /^ {2}unknown +1 +20\.0 %$/m,
+      /^ {2}invalid +1 +20\.0 %$/m,
+      /^ {2}no-rule +2 +40\.0 %$/m,
+      /^ {2}unknown-host +1 /m,
+      /^hosts seen +2 of 2 in the table$/m,
+      /^throughput +[\d,]+ records\/s, [\d.]+ \w+\/s$/m,
+      /^time +[\d.]+ s: [\d.]+ s to start, [\d.]+ s to filter$/m,
+      /^CPU time +[\d.]+ s user, [\d.]+ s system$/m,
+      /^peak memory +[\d.]+ MB$/m,
+    ]) {
+      expect(stderr).toMatch(row);
+    }
+  });
+
+  test('does not take the file behind it for its value', async () => {
+    const place = workplace();
+    place.write('urls.txt', INPUT);
+    const { code, text } = await place.run(['--robots-dir', 'robots', '--stats', 'urls.txt']);
+    expect(code).toBe(0);
+    expect(lines(text)).toHaveLength(5);
+  });
+
+  test('--stats=json: one object, counts for each agent, all files together', async () => {
+    const place = workplace();
+    place.write('one.txt', INPUT);
+    place.write('two.ndjson', '{"url":"https://example.com/cc/"}\n{}\n');
+    const { stderr } = await place.run([
+      '--robots-dir',
+      'robots',
+      '-q',
+      '--stats=json',
+      '-a',
+      'CCBot,*',
+      '--denied',
+      'one.txt',
+      'two.ndjson',
+    ]);
+    const { seconds, recordsPerSecond, bytesPerSecond, peakBytes, ...counts } = JSON.parse(stderr);
+    expect(counts).toMatchObject({
+      complete: true,
+      records: 7,
+      passed: 2,
+      bad: 2,
+      bytes: INPUT.length + 37,
+      hosts: { table: 2, seen: 2 },
+      agents: [
+        { agent: 'CCBot', verdicts: { allow: 3, deny: 1, unknown: 1, invalid: 2 } },
+        { agent: '*', verdicts: { allow: 3, deny: 1, unknown: 1, invalid: 2 } },
+      ],
+    });
+    for (const { verdicts, reasons } of counts.agents) {
+      const sum = (words: Record<string, number>) =>
+        Object.values(words).reduce((a, b) => a + b, 0);
+      expect([sum(verdicts), sum(reasons)]).toEqual([7, 7]);
+    }
+    expect(seconds.wall).toBeCloseTo(seconds.setup + seconds.filter, 6);
+    for (const figure of [seconds.user, recordsPerSecond, bytesPerSecond, peakBytes]) {
+      expect(figure).toBeGreaterThan(0);
+    }
+  });
+});
+
+describe('--progress', () => {
+  test('elsewhere than on a terminal it is shown only if asked for', async () => {
+    const place = workplace();
+    expect((await place.run(['--robots-dir', 'robots', '-q'], INPUT)).stderr).toBe('');
+    const { stderr } = await place.run(['--robots-dir', 'robots', '-q', '--progress'], INPUT);
+    expect(stderr).toMatch(/^5 records, [\d,]+\/s, \d+ bytes, 40\.0 % allowed\n$/);
+  });
+
+  test('the line tells records, rate, input and share allowed', () => {
+    const state = { records: 1_200_000, allowed: 900_000, octets: 452_000_000 };
+    expect(describeProgress(state, 6_300_000, 1_000_000_000)).toBe(
+      '1,200,000 records, 6,300,000/s, 45.2 % of 1.00 GB, 75.0 % allowed',
+    );
+    expect(describeProgress(state, 0, undefined)).toBe(
+      '1,200,000 records, 0/s, 452 MB, 75.0 % allowed',
+    );
+  });
+});
+
+test('numbers for people', () => {
+  expect([0, 999, 1000, 2180064].map(grouped)).toEqual(['0', '999', '1,000', '2,180,064']);
+  expect([counted(1, 'file'), counted(2000, 'file')]).toEqual(['1 file', '2,000 files']);
+  expect([0, 999, 1000, 45_300_000, 999_600, 3e12].map(sized)).toEqual([
+    '0 bytes',
+    '999 bytes',
+    '1.00 kB',
+    '45.3 MB',
+    '1.00 MB',
+    '3.00 TB',
+  ]);
+  expect([share(1, 3), share(0, 0)]).toEqual(['33.3 %', '0.0 %']);
+  expect([0.347, 12.08, 185].map(lasted)).toEqual(['0.35 s', '12.1 s', '3 min 05 s']);
+});

@@ -1,0 +1,169 @@
+import { describe, expect, test } from 'vitest';
+import { lines, workplace } from './command-line.js';
+
+const INPUT = [
+  'https://example.com/a\r',
+  'https://example.com/private/x',
+  '',
+  ' \t ',
+  'https://example.com/private/open',
+  'nothing',
+  'http://other.example/',
+  'https://www.example.org/x.gif',
+  'https://example.com/last',
+].join('\n');
+
+describe('text: VERDICT, tab, URL', () => {
+  test('every record once, in order, byte for byte; empty lines are skipped; a last line without newline counts', async () => {
+    const { code, text } = await workplace().run(['--robots-dir', 'robots'], INPUT);
+    expect(code).toBe(0);
+    expect(text).toBe(
+      [
+        'allow\thttps://example.com/a\r',
+        'deny\thttps://example.com/private/x',
+        'allow\thttps://example.com/private/open',
+        'invalid\tnothing',
+        'unknown\thttp://other.example/',
+        'deny\thttps://www.example.org/x.gif',
+        'allow\thttps://example.com/last',
+        '',
+      ].join('\n'),
+    );
+  });
+
+  test('octets that are no UTF-8 come out as they came', async () => {
+    const input = Buffer.from(
+      'https://example.com/\xff\xfe\x80\nhttps://example.com/private/\xe9\n',
+      'latin1',
+    );
+    const { stdout } = await workplace().run(['--robots-dir', 'robots'], input);
+    expect(stdout.toString('latin1')).toBe(
+      'allow\thttps://example.com/\xff\xfe\x80\ndeny\thttps://example.com/private/\xe9\n',
+    );
+  });
+
+  test('no input, no output', async () => {
+    const { code, text, stderr } = await workplace().run(['--robots-dir', 'robots'], '');
+    expect({ code, text, stderr }).toEqual({ code: 0, text: '', stderr: '' });
+  });
+});
+
+describe('--allowed and --denied', () => {
+  test('--allowed passes what is allowed as it came, empty lines too, and sums up the rest', async () => {
+    const { code, text, stderr } = await workplace().run(
+      ['--robots-dir', 'robots', '--allowed'],
+      INPUT,
+    );
+    expect(code).toBe(0);
+    expect(text).toBe(
+      'https://example.com/a\r\n\n \t \nhttps://example.com/private/open\nhttps://example.com/last\n',
+    );
+    expect(stderr).toContain('left out, as neither allowed nor denied: 1 unknown and 1 invalid');
+  });
+
+  test('--denied passes what is denied', async () => {
+    const { text } = await workplace().run(['--robots-dir', 'robots', '--denied', '-q'], INPUT);
+    expect(text).toBe('https://example.com/private/x\n\n \t \nhttps://www.example.org/x.gif\n');
+  });
+
+  test('several agents: --allowed is what all may fetch, --denied what some may not', async () => {
+    const input =
+      'https://example.com/a\nhttps://example.com/cc/a\nhttps://example.com/private/a\n';
+    const place = workplace();
+    const args = ['--robots-dir', 'robots', '-a', 'CCBot,*'];
+    expect((await place.run([...args, '--allowed'], input)).text).toBe('https://example.com/a\n');
+    expect((await place.run([...args, '--denied'], input)).text).toBe(
+      'https://example.com/cc/a\nhttps://example.com/private/a\n',
+    );
+  });
+});
+
+describe('--unknown', () => {
+  test.each([
+    ['allow', '--allowed'],
+    ['deny', '--denied'],
+  ])('%s: as if its robots.txt said so', async (verdict, filter) => {
+    const place = workplace();
+    const input = 'http://other.example/\n';
+    const args = ['--robots-dir', 'robots', '--unknown', verdict];
+    expect((await place.run(args, input)).text).toBe(`${verdict}\t${input}`);
+    const { text, stderr } = await place.run([...args, filter], input);
+    expect(text).toBe(input);
+    expect(stderr).toBe('');
+  });
+});
+
+describe('--agent', () => {
+  test('several: one verdict for each in the order of the list, by commas or by repetition', async () => {
+    const place = workplace();
+    const input =
+      'https://example.com/private/a.gif\nhttps://example.com/private/a\nhttp://other.example/\n';
+    const expected =
+      'deny,deny,deny\thttps://example.com/private/a.gif\n' +
+      'deny,allow,deny\thttps://example.com/private/a\n' +
+      'unknown,unknown,unknown\thttp://other.example/\n';
+    const args = ['--robots-dir', 'robots'];
+    expect((await place.run([...args, '-a', 'gptbot, CCBot,*'], input)).text).toBe(expected);
+    const repeated = [...args, '--agent', 'GPTBot', '-a', 'CCBot', '-a', '*'];
+    expect((await place.run(repeated, input)).text).toBe(expected);
+  });
+
+  test("'A>B': the first that has a group decides (RFC 9309 section 2.2.1)", async () => {
+    const input = 'https://example.com/cc/\nhttps://example.com/private/\n';
+    const { text } = await workplace().run(
+      ['--robots-dir', 'robots', '-a', 'CCBot-News>CCBot>GPTBot,Other>GPTBot', '--explain'],
+      input,
+    );
+    expect(lines(text)[0]).toBe(
+      'deny,deny\thttps://example.com/cc/\trule\t9\tDisallow: /cc/\tCCBot\texample.com\trule\t6\tDisallow: /\tGPTBot\texample.com',
+    );
+    expect(lines(text)[1]?.startsWith('allow,deny\t')).toBe(true);
+  });
+});
+
+describe('--explain', () => {
+  test('reason, line, rule, agent and source in columns', async () => {
+    const input = [
+      'https://example.com/private/x',
+      'https://example.com/private/open',
+      'https://example.com/',
+      'https://example.com/robots.txt',
+      'http://other.example/',
+      'mailto:a@example.com',
+      '',
+    ].join('\n');
+    const { text } = await workplace().run(['--robots-dir', 'robots', '--explain'], input);
+    expect(text).toBe(
+      [
+        'deny\thttps://example.com/private/x\trule\t2\tDisallow: /private/\t*\texample.com',
+        'allow\thttps://example.com/private/open\trule\t3\tAllow: /private/open\t*\texample.com',
+        'allow\thttps://example.com/\tno-rule\t\t\t\texample.com',
+        'allow\thttps://example.com/robots.txt\trobots-txt\t\t\t\texample.com',
+        'unknown\thttp://other.example/\tunknown-host\t\t\t\t',
+        'invalid\tmailto:a@example.com\tinvalid-url\t\t\t\t',
+        '',
+      ].join('\n'),
+    );
+  });
+
+  test('the columns stand before the CR of a CRLF', async () => {
+    const { text } = await workplace().run(
+      ['--robots-dir', 'robots', '--explain'],
+      'https://example.com/private/\r\n',
+    );
+    expect(text).toBe(
+      'deny\thttps://example.com/private/\trule\t2\tDisallow: /private/\t*\texample.com\r\n',
+    );
+  });
+});
+
+describe('--profile', () => {
+  test('google reads what rfc9309 does not', async () => {
+    const place = workplace();
+    place.write('robots/typo.example', 'user-agent: *\ndissallow: /a\n');
+    const input = 'https://typo.example/a\n';
+    const args = ['--robots-dir', 'robots', '--profile'];
+    expect((await place.run([...args, 'rfc9309'], input)).text).toBe(`allow\t${input}`);
+    expect((await place.run([...args, 'google'], input)).text).toBe(`deny\t${input}`);
+  });
+});

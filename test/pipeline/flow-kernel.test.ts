@@ -1,0 +1,125 @@
+import { afterAll, describe, expect, it } from 'vitest';
+import { TableBuilder } from '../../src/compile/table-builder.js';
+import { kernelModule } from '../../src/kernel/kernel.js';
+import { encodeQuery, type QuerySettings, queryOctets } from '../../src/kernel/query.js';
+import { Flow } from '../../src/pipeline/flow.js';
+import { parseAuthority } from '../../src/protocol/authority.js';
+import { Table, tableMemory } from '../../src/table.js';
+import { Pool } from '../../src/workers/pool.js';
+import { TemporaryFiles, throughFiles, throughPipe, throughStreams } from './flow-harness.js';
+
+const files = new TemporaryFiles();
+const pools = [1, 2, 3, 4].map((threads) => new Pool({ threads, reader: true }));
+
+afterAll(async () => {
+  for (const pool of pools) await pool.close();
+  files.remove();
+});
+
+const ROBOTS = {
+  'example.com': 'User-agent: *\nDisallow: /private/\nDisallow: /*.pdf$\nAllow: /private/open',
+  'other.example': 'User-agent: ExampleBot\nDisallow: /\n\nUser-agent: *\nAllow: /',
+};
+
+const RECORDS = [
+  '{"url":"https://example.com/private/a","id":1}',
+  '{"id":2,"nested":{"url":"x"},"url":"https://example.com/a.pdf"}',
+  '',
+  'no object',
+  '{"url":"https:\\/\\/example.com\\/private\\/open"}\r',
+  '{"id":3}',
+  `{"url":"https://other.example/${'p'.repeat(60)}"}`,
+  '{"url":"https://unknown.example/"}',
+  `{"url":"https://example.com/${'long'.repeat(35)}"}`,
+  '{"url":"gopher://example.com/"}',
+  '{"url":"https://other.example/last"}',
+].join('\n');
+const URLS = [
+  'https://example.com/private/a',
+  '',
+  'https://example.com/a.pdf\r',
+  'no URL',
+  `https://other.example/${'p'.repeat(60)}`,
+  'https://unknown.example/',
+  `https://example.com/${'long'.repeat(35)}`,
+  'https://other.example/last',
+].join('\n');
+
+function tableOf(files: Record<string, string>): Table {
+  const builder = new TableBuilder({ profile: 'rfc9309' });
+  for (const [name, body] of Object.entries(files)) {
+    const authority = parseAuthority(name);
+    if (authority === undefined) throw new Error(`${name} is no authority`);
+    builder.add(authority, new TextEncoder().encode(body), { source: name, status: undefined });
+  }
+  return Table.from(builder.build());
+}
+
+const table = tableOf(ROBOTS);
+
+/** A flow of the real kernel over the robots.txt files above. */
+function flowOver(pool: Pool, batchOctets: number, settings: Partial<QuerySettings>): Flow {
+  const { arena, table: tableAddress, view } = tableMemory(table);
+  const whole: QuerySettings = {
+    google: false,
+    agents: [{ name: 'ExampleBot', chain: ['ExampleBot'] }],
+    format: 'ndjson',
+    output: 'annotate',
+    unknown: 'unknown',
+    explain: false,
+    strict: false,
+    maxLineOctets: 130,
+    urlField: ['url'],
+    verdictField: undefined,
+    anyHost: 0,
+    seenSlots: 0,
+    ...settings,
+  };
+  const { address } = arena.take(queryOctets(whole));
+  const { query, bytes } = encodeQuery(whole, address, tableAddress, (token) =>
+    view.tokenNumber(token),
+  );
+  new Uint8Array(arena.memory.buffer).set(bytes, address);
+  return new Flow({ pool, arena, module: kernelModule(), query, batchOctets, slots: 3 });
+}
+
+const ASKED: readonly [string, string, Partial<QuerySettings>][] = [
+  ['NDJSON', RECORDS, {}],
+  ['NDJSON with explanations', RECORDS, { explain: true }],
+  ['NDJSON that is denied', RECORDS, { output: 'denied' }],
+  ['text', URLS, { format: 'text' }],
+  ['text with explanations', URLS, { format: 'text', explain: true }],
+];
+
+describe('the kernel in a flow', () => {
+  for (const [name, input, settings] of ASKED) {
+    it(`gives the same for ${name}, cut at every octet, with 1 to 4 threads`, async () => {
+      const [single = pools[0]] = pools;
+      if (single === undefined) throw new Error('no pool');
+      const expected = await throughFiles(flowOver(single, 1 << 16, settings), files, input);
+      expect(expected.split('\n').length).toBeGreaterThan(4);
+      if (settings.output === undefined) {
+        expect(expected).toMatch(/invalid/);
+        expect(expected).toMatch(/deny/);
+        expect(expected).toMatch(/unknown/);
+      }
+      for (const pool of pools) {
+        const flow = flowOver(pool, 100, settings);
+        for (let cut = pool.threads; cut <= input.length; cut += pools.length) {
+          const parts = [input.slice(0, cut), input.slice(cut)].filter((part) => part !== '');
+          const streams = await throughStreams(flow, parts);
+          expect(streams, `a stream cut at ${cut}`).toBe(expected);
+          const sized = flowOver(pool, cut, settings);
+          const batches = await throughFiles(sized, files, input);
+          expect(batches, `a file in batches of ${cut}`).toBe(expected);
+          await sized.close();
+        }
+        const cut = 50 * pool.threads;
+        const parts = [input.slice(0, cut), input.slice(cut)];
+        const pipe = await throughPipe(flow, files, parts);
+        expect(pipe, `a pipe cut at ${cut}`).toBe(expected);
+        await flow.close();
+      }
+    });
+  }
+});

@@ -93,7 +93,7 @@ export class Store {
     if (directory === undefined || record === undefined) {
       return { record: undefined, fresh: false };
     }
-    if (this.#now() < record.freshUntil) {
+    if (this.#now() < this.#freshUntil(record)) {
       if (record.accessResult !== 'successful' || (await isFile(join(directory, ROBOTS_TXT)))) {
         if (record.discarded !== undefined) await discard(directory, record.discarded);
         return { record, fresh: true };
@@ -104,6 +104,12 @@ export class Store {
     const digest = await digestOf(join(directory, ROBOTS_TXT));
     const intact = digest === lastSuccess.sha256;
     return { record: intact ? record : { ...record, lastSuccess: undefined }, fresh: false };
+  }
+
+  /** The record tells what was allowed when it was written; this run may allow less. */
+  #freshUntil({ accessResult, freshUntil, respondedAt }: FetchRecord): number {
+    if (accessResult === 'unreachable') return freshUntil;
+    return Math.min(freshUntil, respondedAt + this.#maxAge);
   }
 
   /**

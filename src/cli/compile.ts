@@ -5,6 +5,7 @@ import { ReplacementFile } from '../pipeline/replacement-file.js';
 import { neededTokens, parseAgents } from './agents.js';
 import { CacheWarnings } from './cache-warnings.js';
 import { Diagnostics } from './diagnostics.js';
+import type { FetchReadingOptions } from './fetch-options.js';
 import { Interruption } from './interruption.js';
 import { counted, grouped, lasted, sized } from './numbers.js';
 import type { CompileOptions, RobotsOptions } from './options.js';
@@ -90,7 +91,7 @@ export async function compile(
  */
 export async function compileCaches(
   paths: readonly string[],
-  options: RobotsOptions,
+  options: RobotsOptions & FetchReadingOptions,
   productTokens: readonly string[] | undefined,
   diagnostics: Diagnostics,
   interruption: Interruption,
@@ -101,12 +102,23 @@ export async function compileCaches(
     maxRobotsOctets: options.maxRobotsBytes,
     productTokens,
     followLinks: options.followLinks,
+    stale: options.stale,
+    fetchReading: { unreachableAfter: options.unreachableAfter },
     onWarning: (warning) => warnings.add(warning),
     signal: interruption.signal,
   });
   warnings.summarise();
   const { stats } = compiled;
-  if (stats.files === 0) {
+  if (compiled.stale > 0) {
+    const fate =
+      options.stale === 'unknown'
+        ? 'their hosts are unknown'
+        : 'used all the same, --stale unknown leaves them out';
+    diagnostics.note(
+      `warning: ${counted(compiled.stale, 'robots.txt', 'robots.txt')} fetched too long ago: ${fate}. robots-filter fetch --robots-dir DIR --stale asks again`,
+    );
+  }
+  if (stats.files === 0 && compiled.stale === 0) {
     diagnostics.note(
       `warning: no robots.txt in ${paths.join(', ')}: every host is unknown. Files are found that are named HOST, HOST.txt, HOST-robots.txt, HOST/robots.txt or SCHEME/HOST/robots.txt.`,
     );

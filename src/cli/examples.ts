@@ -24,6 +24,19 @@ Examples:
   $ robots-filter compile --robots-dir robots/ -a GPTBot,CCBot -o small.table
 `;
 
+export const fetch = `
+Examples:
+  $ robots-filter fetch --robots-dir robots/ --user-agent 'MyBot/1.0 (+https://example.com/bot)' urls.txt
+  $ robots-filter --robots-dir robots/ -a MyBot --allowed urls.txt > frontier.txt
+  $ robots-filter fetch --robots-dir robots/ --stale
+  $ robots-filter --fetch --robots-dir robots/ -a MyBot urls.txt
+
+200 to 299 is successful; 400 to 499, and too many redirects, unavailable: all is allowed; anything else, be it a
+status or a failure of the network, unreachable: all is denied.
+What is fresh in the directory is not asked for again, so the same command goes on where another one was stopped.
+Exit status: 0 completed, whatever came of it; 2 error; 130 interrupted.
+`;
+
 export const check = `
 Prints for each URL: VERDICT, URL, REASON and, where a rule decided, LINE, RULE and AGENT, with tabs between.
 

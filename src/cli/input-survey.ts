@@ -5,7 +5,7 @@ import { RobotsFilterError } from '../errors.js';
 import { nearest } from './nearest.js';
 import { STANDARD_INPUT } from './standard-streams.js';
 
-const COMMANDS = ['compile', 'check', 'inspect', 'help'];
+const COMMANDS = ['compile', 'fetch', 'check', 'inspect', 'help'];
 
 const statusOf = promisify(fstat);
 

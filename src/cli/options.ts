@@ -1,6 +1,7 @@
 import { InvalidArgumentError, Option } from 'commander';
 import { PROFILES, type Profile } from '../protocol/profile.js';
 import { collectAgents } from './agents.js';
+import type { FetchReadingOptions } from './fetch-options.js';
 import { grouped } from './numbers.js';
 
 /** Options of all commands that compile robots.txt. */
@@ -12,7 +13,12 @@ export interface RobotsOptions {
   readonly quiet?: boolean;
 }
 
-export interface FilterOptions extends RobotsOptions {
+export interface FilterOptions extends RobotsOptions, FetchReadingOptions {
+  readonly fetch?: boolean;
+  readonly concurrency?: number;
+  readonly userAgent?: string;
+  readonly allowPrivate?: boolean;
+  readonly ca?: string;
   readonly robotsDir?: readonly string[];
   readonly table?: string;
   readonly input: 'auto' | 'text' | 'ndjson' | 'json';
@@ -30,7 +36,7 @@ export interface FilterOptions extends RobotsOptions {
   readonly progress?: boolean;
 }
 
-export interface CompileOptions extends RobotsOptions {
+export interface CompileOptions extends RobotsOptions, FetchReadingOptions {
   readonly robotsDir?: readonly string[];
   readonly output?: string;
 }
@@ -59,7 +65,7 @@ function isDigits(text: string): boolean {
 }
 
 /** Reads a whole number in decimal digits, between two bounds that are named in the message if it is none. */
-function wholeNumber(least: number, most: number, unit: string): (text: string) => number {
+export function wholeNumber(least: number, most: number, unit: string): (text: string) => number {
   return (text) => {
     const value = Number(text);
     if (isDigits(text) && value >= least && value <= most) return value;
@@ -82,7 +88,7 @@ function fieldPath(text: string): string[] {
   );
 }
 
-function someText(text: string): string {
+export function someText(text: string): string {
   if (text !== '') return text;
   throw new InvalidArgumentError('It is empty.');
 }

@@ -5,6 +5,23 @@ import { RobotsFilterError } from '../errors.js';
 import { Diagnostics } from './diagnostics.js';
 import * as examples from './examples.js';
 import {
+  allowPrivateOption,
+  caOption,
+  concurrencyOption,
+  type FetchOptions,
+  maxAgeOption,
+  maxRedirectsOption,
+  on429Option,
+  reportOption,
+  retriesOption,
+  staleOption,
+  staleUseOption,
+  storeOption,
+  timeoutOptions,
+  unreachableAfterOption,
+  userAgentOption,
+} from './fetch-options.js';
+import {
   agentOption,
   type CheckOptions,
   type CompileOptions,
@@ -70,6 +87,13 @@ function filterCommand(program: Command, outcome: Outcome): void {
     .addOption(profileOption())
     .addOption(maxRobotsBytesOption())
     .addOption(followLinksOption())
+    .addOption(staleUseOption())
+    .addOption(unreachableAfterOption())
+    .option('--fetch', 'fetch what is unknown into the first --robots-dir before judging')
+    .addOption(userAgentOption())
+    .addOption(concurrencyOption())
+    .addOption(allowPrivateOption())
+    .addOption(caOption())
     .optionsGroup('Who asks:')
     .addOption(
       agentOption(
@@ -101,6 +125,11 @@ function filterCommand(program: Command, outcome: Outcome): void {
     .addOption(quietOption())
     .addHelpText('after', examples.filter)
     .action(async (files: string[], options: FilterOptions) => {
+      if (options.fetch === true) {
+        const { fetchAndFilter } = await import('./fetch-unknown.js');
+        outcome.code = await fetchAndFilter(files, options, availableParallelism(), version());
+        return;
+      }
       const { filter } = await import('./filter.js');
       outcome.code = await filter(files, options, availableParallelism());
     });
@@ -117,11 +146,51 @@ function compileCommand(command: Command, outcome: Outcome): void {
     .addOption(profileOption())
     .addOption(maxRobotsBytesOption())
     .addOption(followLinksOption())
+    .addOption(staleUseOption())
+    .addOption(unreachableAfterOption())
     .addOption(quietOption())
     .addHelpText('after', examples.compile)
     .action(async (options: CompileOptions) => {
       const { compile } = await import('./compile.js');
       outcome.code = await compile(command.args, options);
+    });
+}
+
+function fetchCommand(command: Command, outcome: Outcome): void {
+  command
+    .description('Fetch the robots.txt of every host that the input names, and keep them fresh.')
+    .usage('--robots-dir <dir> [files...|-] [options]')
+    .argument('[files...]', 'URLs or records; - or no file is standard input')
+    .optionsGroup('What is asked for, and where it goes:')
+    .addOption(storeOption())
+    .addOption(staleOption())
+    .addOption(inputOption())
+    .addOption(urlFieldOption())
+    .addOption(maxLineBytesOption())
+    .optionsGroup('How it is asked for:')
+    .addOption(userAgentOption())
+    .addOption(concurrencyOption())
+    .addOption(retriesOption())
+    .addOption(maxRedirectsOption());
+  for (const option of timeoutOptions()) command.addOption(option);
+  command
+    .addOption(allowPrivateOption())
+    .addOption(caOption())
+    .optionsGroup('What it means:')
+    .addOption(profileOption())
+    .addOption(maxRobotsBytesOption())
+    .addOption(maxAgeOption())
+    .addOption(unreachableAfterOption())
+    .addOption(on429Option())
+    .optionsGroup('What is said of it:')
+    .addOption(reportOption())
+    .option('--progress', 'show progress, on a terminal or not')
+    .option('--no-progress', 'show none')
+    .addOption(quietOption())
+    .addHelpText('after', examples.fetch)
+    .action(async (files: string[], options: FetchOptions) => {
+      const { fetchCommand } = await import('./fetch.js');
+      outcome.code = await fetchCommand(files, options, version());
     });
 }
 
@@ -165,6 +234,7 @@ function program(outcome: Outcome): Command {
   configure(root);
   filterCommand(root, outcome);
   compileCommand(configure(root.command('compile')), outcome);
+  fetchCommand(configure(root.command('fetch')), outcome);
   checkCommand(configure(root.command('check')), outcome);
   inspectCommand(configure(root.command('inspect')), outcome);
   // An option that stands before a command is the filter's, and would be passed over.

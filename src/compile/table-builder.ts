@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import { RobotsFilterError } from '../errors.js';
+import { type AccessResult, accessResultOf } from '../protocol/access.js';
 import { type Authority, formatAuthority } from '../protocol/authority.js';
 import { parseRobots } from '../protocol/parse.js';
 import type { Profile } from '../protocol/profile.js';
@@ -7,12 +8,7 @@ import type { RobotsFile, Warning } from '../protocol/robots-file.js';
 import { AuthoritySet } from './authority-set.js';
 import { CompiledRobots } from './compiled-robots.js';
 import { displaySource } from './display-text.js';
-import {
-  ACCESS_SUCCESSFUL,
-  ACCESS_UNAVAILABLE,
-  ACCESS_UNREACHABLE,
-  MAX_HOST_OCTETS,
-} from './format.js';
+import { ACCESS_UNAVAILABLE, ACCESS_UNREACHABLE, MAX_HOST_OCTETS } from './format.js';
 import { OctetStore } from './octet-store.js';
 import { type Allocate, layOutTable } from './table-layout.js';
 
@@ -38,6 +34,8 @@ export interface RobotsDetails {
    * anything else unreachable.
    */
   readonly status?: number | undefined;
+  /** What fetching it came to, where more is known than a status code tells; counts before `status`. */
+  readonly access?: AccessResult | undefined;
 }
 
 /** What a builder was given so far. */
@@ -149,10 +147,10 @@ export class TableBuilder {
   }
 
   /** The number of the record of what a file says. */
-  #robotsOf(body: Uint8Array, { source, status }: RobotsDetails): number {
-    const access = accessResult(status);
-    if (access === ACCESS_UNAVAILABLE) return this.#unavailable;
-    if (access === ACCESS_UNREACHABLE) return this.#unreachable;
+  #robotsOf(body: Uint8Array, { source, status, access }: RobotsDetails): number {
+    const result = access ?? accessResultOf(status);
+    if (result === 'unavailable') return this.#unavailable;
+    if (result === 'unreachable') return this.#unreachable;
     const known = this.#digests.count;
     const body256 = this.#digests.add(hash('sha256', body, 'buffer'));
     const before = this.#robotsOfBody[body256];
@@ -170,11 +168,6 @@ export class TableBuilder {
     const maxBytes = this.#maxBytes;
     return parseRobots(body, maxBytes === undefined ? { profile } : { profile, maxBytes });
   }
-}
-
-function accessResult(status: number | undefined): number {
-  if (status === undefined || (status >= 200 && status <= 299)) return ACCESS_SUCCESSFUL;
-  return status >= 300 && status <= 499 ? ACCESS_UNAVAILABLE : ACCESS_UNREACHABLE;
 }
 
 /** Product tokens are compared without regard to the case of ASCII letters, and of no others. */

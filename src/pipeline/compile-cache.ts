@@ -3,6 +3,10 @@ import { MIN_BYTES } from '../protocol/parse.js';
 import type { Profile } from '../protocol/profile.js';
 import type { WarningCode } from '../protocol/robots-file.js';
 import { type CacheWarning, readCache } from './cache/cache.js';
+import type { FetchReading } from './cache/fetch-record.js';
+
+/** Stale findings of fetches count all the same, or their authorities are unknown. */
+export type StaleUse = 'use' | 'unknown';
 
 /** How caches become a table. */
 export interface CompileCacheOptions {
@@ -13,6 +17,10 @@ export interface CompileCacheOptions {
   readonly productTokens?: readonly string[] | undefined;
   /** Whether symbolic links may lead out of a directory; default false. */
   readonly followLinks?: boolean | undefined;
+  /** How records of fetches are understood: the time, and the days for which what is unreachable denies. */
+  readonly fetchReading?: FetchReading | undefined;
+  /** What becomes of what a fetch found longer ago than it may count (RFC 9309 section 2.4): default `use`. */
+  readonly stale?: StaleUse | undefined;
   /** Is told of each thing that was left out of a cache, as it is read. */
   readonly onWarning: (warning: CacheWarning) => void;
   /** Ends the reading early. */
@@ -25,6 +33,8 @@ export interface CompiledCache {
   readonly stats: TableBuilderStats;
   /** What is wrong with the content of files, by kind. It left nothing out but lines. */
   readonly contentWarnings: ReadonlyMap<WarningCode, number>;
+  /** Findings of fetches that are older than they may be, whether they were used or not. */
+  readonly stale: number;
 }
 
 /**
@@ -55,14 +65,21 @@ export async function compileCache(
         ? Number.POSITIVE_INFINITY
         : (options.maxRobotsOctets ?? MIN_BYTES),
     onWarning: options.onWarning,
+    // One moment for all of them.
+    fetchReading: { now: Date.now(), ...options.fetchReading },
   };
+  let stale = 0;
   for (const path of paths) {
     for await (const batch of readCache(path, cacheOptions)) {
       options.signal?.throwIfAborted();
-      for (const { authority, body, source, status } of batch) {
-        builder.add(authority, body, { source, status });
+      for (const { authority, body, source, status, fetched } of batch) {
+        if (fetched?.stale === true) {
+          stale++;
+          if (options.stale === 'unknown') continue;
+        }
+        builder.add(authority, body, { source, status, access: fetched?.access });
       }
     }
   }
-  return { table: builder.build(), stats: builder.stats, contentWarnings };
+  return { table: builder.build(), stats: builder.stats, contentWarnings, stale };
 }

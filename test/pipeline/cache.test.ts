@@ -174,18 +174,23 @@ describe('layouts of a directory', () => {
     expect(inOrder.indexOf(high)).toBeLessThan(inOrder.indexOf(astral));
   });
 
-  it('passes over hidden names and robots.json without a word', async () => {
+  it('passes over hidden names without a word, and takes robots.json for the record of a fetch', async () => {
     put('.DS_Store');
     put('.git/config');
     put('robots.json');
     put('a.example/robots.txt');
-    put('a.example/robots.json');
-    put('b.example/robots.json');
+    put('a.example/robots.json', '{"accessResult":"successful"}');
+    put('b.example/robots.json', '{"accessResult":"unreachable"}');
     put('b.example/.hidden');
+    put('c.example/.hidden');
     put('https/.hidden');
     const reading = await read();
     expect(reading.warnings).toEqual([]);
-    expect(sources(reading)).toEqual(['a.example/robots.txt']);
+    expect(sources(reading)).toEqual(['a.example/robots.txt', 'b.example/robots.json']);
+    expect(reading.entries.map(({ fetched }) => fetched?.access)).toEqual([
+      'successful',
+      'unreachable',
+    ]);
   });
 
   it('warns of names that are no host', async () => {

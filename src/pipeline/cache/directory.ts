@@ -1,5 +1,5 @@
 import { opendir } from 'node:fs/promises';
-import type { Scheme } from '../../protocol/authority.js';
+import type { Authority, Scheme } from '../../protocol/authority.js';
 import {
   BATCH_BYTES,
   BATCH_ENTRIES,
@@ -9,8 +9,19 @@ import {
   type CacheWarningCode,
 } from './entry.js';
 import {
+  FETCH_RECORD,
+  type FetchFinding,
+  type FetchReading,
+  type FetchRecord,
+  findingOf as fetchFindingOf,
+  isLongUnreachable,
+  LONGEST_FETCH_RECORD,
+  parseFetchRecord,
+} from './fetch-record.js';
+import {
   type Body,
   close,
+  exists,
   type FileAccess,
   type FilePath,
   type LongBody,
@@ -60,11 +71,19 @@ export interface CacheReading {
 /** An entry whose body is yet to be read. */
 type Heading = Omit<CacheEntry, 'body'>;
 
+/** Something to be warned of. */
+interface Complaint {
+  /** The path for messages. */
+  readonly shown: string;
+  readonly refusal: Refusal;
+}
+
 interface LongFinding {
   readonly kind: 'long';
   readonly path: FilePath;
   readonly shown: string;
   readonly heading: Heading;
+  readonly complaint?: Complaint | undefined;
 }
 
 interface RecordsFinding {
@@ -77,14 +96,21 @@ interface RecordsFinding {
 
 /** What a name turned out to be; `shown` is the path for messages. */
 type Finding =
-  | { readonly kind: 'entry'; readonly entry: CacheEntry }
+  | {
+      readonly kind: 'entry';
+      readonly entry: CacheEntry;
+      readonly complaint?: Complaint | undefined;
+    }
   | LongFinding
   | RecordsFinding
   | { readonly kind: 'scheme'; readonly place: Place }
   | { readonly kind: 'passed-over' }
-  | { readonly kind: 'refused'; readonly shown: string; readonly refusal: Refusal };
+  | ({ readonly kind: 'refused' } & Complaint);
 
 const NO_FILE = 'A directory, no file; left out.';
+
+const NO_COPY =
+  'Its robots.json speaks of a robots.txt that is gone; left out. Fetch it again, or delete the directory.';
 
 const VANISHED = 'It vanished while the directory was read; left out.';
 
@@ -180,16 +206,99 @@ async function exploreDirectory(
   const authority = authorityOfName(name, place.scheme);
   if (authority === undefined) return noHost(shown);
 
+  // The record first: a fetch puts robots.txt in its place before it, so a new record never meets an old robots.txt.
+  const told = await readFetchRecord(path, access);
+  const record = told?.kind === 'record' ? told.record : undefined;
+  const complaint =
+    told?.kind === 'refusal' ? { shown: `${shown}/${FETCH_RECORD}`, refusal: told } : undefined;
+  const reading = options.fetchReading ?? {};
+  const prefix = `${place.prefix}${name}/`;
+  const withoutCopy = record && fetchFindingOf(record, false, reading);
+  if (withoutCopy !== undefined && !isCopyWanted(record, reading)) {
+    return recordFinding(authority, prefix, withoutCopy);
+  }
+
   const robotsPath = join(path, ROBOTS_TXT);
   const limit = bodyLimit(options.maxBodyBytes);
   const outcome = await readBody(robotsPath, access, limit, SHORT_BODY);
-  if (outcome.kind === 'missing') return examineEmpty(path, shown);
+  if (outcome.kind === 'missing') {
+    if (complaint !== undefined) return { kind: 'refused', ...complaint };
+    if (withoutCopy === undefined) return examineEmpty(path, shown);
+    return withoutCopy.access === 'successful'
+      ? refused(shown, 'no-robots-txt', NO_COPY)
+      : recordFinding(authority, prefix, withoutCopy);
+  }
   const robotsShown = `${shown}/${ROBOTS_TXT}`;
   if (outcome.kind === 'directory') {
     return refused(robotsShown, 'not-a-file', NO_FILE);
   }
-  const source = `${place.prefix}${name}/${ROBOTS_TXT}`;
-  return findingOf(outcome, robotsPath, robotsShown, { authority, source, status: undefined });
+  const source = `${prefix}${ROBOTS_TXT}`;
+  const heading: Heading = {
+    authority,
+    source,
+    status: undefined,
+    ...(record === undefined ? {} : { fetched: fetchFindingOf(record, true, reading) }),
+  };
+  const finding = findingOf(outcome, robotsPath, robotsShown, heading);
+  return finding.kind === 'entry' || finding.kind === 'long' ? { ...finding, complaint } : finding;
+}
+
+/** Whether the robots.txt beside a record may count. */
+function isCopyWanted(
+  record: FetchRecord | undefined,
+  { unreachableAfter }: FetchReading,
+): boolean {
+  return (
+    record === undefined ||
+    record.accessResult === 'successful' ||
+    isLongUnreachable(record, unreachableAfter)
+  );
+}
+
+/** The entry of an authority that has no robots.txt that counts. */
+function recordFinding(authority: Authority, prefix: string, fetched: FetchFinding): Finding {
+  const entry = {
+    authority,
+    body: new Uint8Array(0),
+    source: `${prefix}${FETCH_RECORD}`,
+    status: undefined,
+    fetched,
+  };
+  return { kind: 'entry', entry };
+}
+
+/** Reads the robots.json in a host's directory; `undefined` where there is none. */
+async function readFetchRecord(
+  path: FilePath,
+  access: FileAccess,
+): Promise<{ kind: 'record'; record: FetchRecord } | Refusal | undefined> {
+  const recordPath = join(path, FETCH_RECORD);
+  if (!access.concurrent && !exists(recordPath)) return undefined;
+  const outcome = await readBody(
+    recordPath,
+    access,
+    LONGEST_FETCH_RECORD + 1,
+    LONGEST_FETCH_RECORD,
+  );
+  switch (outcome.kind) {
+    case 'missing':
+      return undefined;
+    case 'refusal':
+      return outcome;
+    case 'directory':
+      return { kind: 'refusal', code: 'not-a-file', message: NO_FILE };
+    case 'long':
+      return badRecord('It is longer than 512 KiB');
+    case 'body': {
+      const record = parseFetchRecord(outcome.octets);
+      return typeof record === 'string' ? badRecord(record) : { kind: 'record', record };
+    }
+  }
+}
+
+function badRecord(reason: string): Refusal {
+  const message = `${reason}; what it says of the fetch is left out. Mend it, or delete it and fetch again.`;
+  return { kind: 'refusal', code: 'bad-record', message };
 }
 
 /** Finds out what a name of `listNames` is, and reads it where it is a short robots.txt. */
@@ -319,6 +428,10 @@ export async function* readPlace(
     let octets = 0;
     for (const finding of findings) {
       let entry: CacheEntry | undefined;
+      if ((finding.kind === 'entry' || finding.kind === 'long') && finding.complaint) {
+        const { shown, refusal } = finding.complaint;
+        options.onWarning({ code: refusal.code, path: shown, message: refusal.message });
+      }
       switch (finding.kind) {
         case 'entry':
           entry = finding.entry;

@@ -1,4 +1,5 @@
 import type { Authority } from '../../protocol/authority.js';
+import type { FetchFinding, FetchReading } from './fetch-record.js';
 
 /** One robots.txt as a cache holds it: what it says is not looked at yet. */
 export interface CacheEntry {
@@ -9,18 +10,20 @@ export interface CacheEntry {
   readonly source: string;
   /** The status code of the response (RFC 9110 section 15), where the cache tells it. */
   readonly status: number | undefined;
+  /** What a fetch has found, where there is a record of it beside the file: it counts before `status`. */
+  readonly fetched?: FetchFinding;
 }
 
 /**
  * Why something in a cache did not become an entry.
  *
  * - `not-a-host`: the name of a file or directory, or the host of a record, is no authority.
- * - `bad-record`: a line that is no usable record.
+ * - `bad-record`: a line that is no usable record, or a robots.json that is none; a robots.txt beside that counts.
  * - `unreadable`: a file, directory or link that cannot be read, or vanished meanwhile.
  * - `not-a-file`: a pipe, socket or device, or a directory in the place of a file.
  * - `link-outside`: a symbolic link that leaves the directory.
  * - `too-deep`: nested deeper than any known layout.
- * - `no-robots-txt`: a directory of a host without a robots.txt.
+ * - `no-robots-txt`: a directory of a host without a robots.txt, or without the one that its robots.json speaks of.
  * - `too-large`: a body that would not fit in memory.
  * - `duplicate`: a second body for an authority; found by who builds a table, not by who reads.
  */
@@ -53,6 +56,8 @@ export interface CacheOptions {
   readonly followLinks?: boolean;
   /** The parsing limit in octets (RFC 9309 section 2.5); may be `Infinity`. */
   readonly maxBodyBytes: number;
+  /** How records of fetches are understood: the time, and the days for which what is unreachable denies. */
+  readonly fetchReading?: FetchReading | undefined;
   /** Called once for each thing that is left out, in the order of reading. */
   readonly onWarning: (warning: CacheWarning) => void;
 }

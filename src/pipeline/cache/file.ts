@@ -7,6 +7,7 @@ import {
   read as readInPool,
   readSync,
   realpath,
+  statSync,
 } from 'node:fs';
 import { RobotsFilterError } from '../../errors.js';
 import type { CacheWarningCode } from './entry.js';
@@ -168,6 +169,15 @@ export function read(descriptor: number, buffer: Uint8Array): Promise<number> {
       else resolve(octets);
     });
   });
+}
+
+/** Whether there is something: cheaper than the error that opening it makes if there is not. */
+export function exists(path: FilePath): boolean {
+  try {
+    return statSync(path, { throwIfNoEntry: false }) !== undefined;
+  } catch {
+    return true; // who opens it says why that fails
+  }
 }
 
 /** Opens a path that is no link, or was resolved. */

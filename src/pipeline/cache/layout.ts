@@ -4,6 +4,7 @@ import {
   parseAuthority,
   type Scheme,
 } from '../../protocol/authority.js';
+import { FETCH_RECORD } from './fetch-record.js';
 
 /*
  * The layouts of a directory, all of which may be mixed in one:
@@ -15,14 +16,15 @@ import {
  *     SCHEME/…                 https/example.com/robots.txt; any of the above below http, https or ftp
  *     *.ndjson, *.ndjson.gz    records of many hosts, at the top only
  *
- * HOST is a host, HOST:PORT or HOST_PORT.
+ * HOST is a host, HOST:PORT or HOST_PORT. In the brackets of an IPv6 address `-` stands for `:`, which not every file
+ * system takes: [2001-db8--1]_8080. Beside HOST/robots.txt there may be a robots.json: see fetch-record.ts.
  */
 
 /** The file that a directory of a host holds (RFC 9309 section 2.3). */
 export const ROBOTS_TXT = 'robots.txt';
 
-/** What a fetch leaves beside a robots.txt; not read as one. */
-const FETCH_RECORD = 'robots.json';
+/** What file systems allow. */
+const MAX_NAME_OCTETS = 255;
 
 const SUFFIXES = ['-robots.txt', '.txt'];
 
@@ -50,8 +52,39 @@ export function authorityOfFile(name: string, scheme: Scheme | undefined): Autho
 
 /** The authority that the name of a host's directory tells; `undefined` where it is none. */
 export function authorityOfName(name: string, scheme: Scheme | undefined): Authority | undefined {
-  const authority = parseAuthority(name);
+  const authority = parseAuthority(withColons(name));
   if (authority === undefined || scheme === undefined) return authority;
   const { host, port } = authority;
   return { scheme, host, port: port === DEFAULT_PORTS[scheme] ? undefined : port };
+}
+
+/** The name with the colons of an IPv6 address. No other host begins with a bracket. */
+function withColons(name: string): string {
+  const end = name.indexOf(']');
+  if (!name.startsWith('[') || end < 0) return name;
+  return name.slice(0, end).replaceAll('-', ':') + name.slice(end);
+}
+
+/**
+ * The name of the directory of an authority, below that of its scheme: `HOST`, or `HOST_PORT`. It is read back as this
+ * authority by `authorityOfName`, so no two authorities have the same, and none leads out of the directory.
+ *
+ * `undefined` for what no name can tell: a host that begins with a dot, or a name of more than 255 octets.
+ */
+export function nameOfAuthority({
+  scheme,
+  host,
+  port,
+}: Authority & { readonly scheme: Scheme }): string | undefined {
+  const safeHost = host.startsWith('[') ? host.replaceAll(':', '-') : host;
+  // A host may itself end as if in a port, or be called robots.txt: then the default port is told, too.
+  const names =
+    port === undefined
+      ? [safeHost, `${safeHost}_${DEFAULT_PORTS[scheme]}`]
+      : [`${safeHost}_${port}`];
+  return names.find((name) => {
+    if (name.length > MAX_NAME_OCTETS || name.includes('/') || isPassedOver(name)) return false;
+    const back = authorityOfName(name, scheme);
+    return back !== undefined && back.host === host && back.port === port;
+  });
 }

@@ -1,0 +1,137 @@
+import { Buffer } from 'node:buffer';
+import { Writable } from 'node:stream';
+import { Client, FTPError } from 'basic-ftp';
+import { DEFAULT_PORTS } from '../protocol/authority.js';
+import type { Answer } from './answer.js';
+import type { Body } from './body.js';
+import { errorText, FetchFailure } from './failure.js';
+import { type HostAddress, permittedAddresses, type Resolve } from './resolver.js';
+
+export interface FtpOptions {
+  readonly connectTimeout: number;
+  /** Milliseconds that the server may take for a reply, or between two pieces of the file. */
+  readonly replyTimeout: number;
+  readonly maxBytes: number;
+  readonly allowPrivate: boolean;
+  readonly resolve: Resolve;
+  readonly now: () => number;
+}
+
+/** RETR's reply for a file that does not exist or is not to be had (RFC 959 section 4.2), and what some servers say in its place. */
+const FILE_UNAVAILABLE: readonly number[] = [550, 551];
+
+/**
+ * Retrieves a file by anonymous ftp. The control connection goes to a permitted address; the data connection goes to that address
+ * too, as the client ignores the host of EPSV and refuses a PASV that names another.
+ *
+ * @throws FetchFailure for everything but a file and its absence.
+ */
+export async function transfer(
+  url: URL,
+  options: FtpOptions,
+  signal: AbortSignal,
+): Promise<Answer> {
+  const host = url.hostname.startsWith('[') ? url.hostname.slice(1, -1) : url.hostname;
+  const path = pathOf(url);
+  const addresses = await permittedAddresses(host, options.resolve, options.allowPrivate);
+  const client = new Client(options.replyTimeout);
+  const abort = () => client.close();
+  signal.addEventListener('abort', abort);
+  try {
+    signal.throwIfAborted();
+    await connect(client, addresses, Number(url.port || DEFAULT_PORTS.ftp), options, signal);
+    await client.login('anonymous', 'anonymous@');
+    await client.send('TYPE I');
+    return await retrieve(client, path, options);
+  } catch (error) {
+    if (signal.aborted) throw signal.reason;
+    throw ftpFailure(error);
+  } finally {
+    signal.removeEventListener('abort', abort);
+    client.close();
+  }
+}
+
+/** Tries the addresses of a host in turn. */
+async function connect(
+  client: Client,
+  addresses: readonly HostAddress[],
+  port: number,
+  { connectTimeout }: FtpOptions,
+  signal: AbortSignal,
+): Promise<void> {
+  let failure: unknown;
+  for (const { address } of addresses) {
+    let timedOut = false;
+    const timer = setTimeout(() => {
+      timedOut = true;
+      client.close();
+    }, connectTimeout);
+    try {
+      await client.connect(address, port);
+      return;
+    } catch (error) {
+      signal.throwIfAborted();
+      const text = `${address}: ${timedOut ? `not connected after ${connectTimeout} ms` : errorText(error)}`;
+      failure = new FetchFailure(timedOut ? 'connect-timeout' : 'connect-failed', text, {
+        cause: error,
+      });
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+  throw failure;
+}
+
+async function retrieve(
+  client: Client,
+  path: string,
+  { maxBytes, now }: FtpOptions,
+): Promise<Answer> {
+  const pieces: Uint8Array[] = [];
+  let length = 0;
+  const sink = new Writable({
+    write(piece: Uint8Array, _encoding, done) {
+      pieces.push(piece);
+      length += piece.length;
+      if (length > maxBytes) client.close();
+      done();
+    },
+  });
+  try {
+    await client.downloadTo(sink, path);
+  } catch (error) {
+    if (error instanceof FTPError && FILE_UNAVAILABLE.includes(error.code)) {
+      return { status: 404, headers: {}, body: undefined, respondedAt: now() };
+    }
+    // It was closed here.
+    if (length <= maxBytes) throw error;
+  }
+  const cut = length > maxBytes;
+  const body: Body = { octets: Buffer.concat(pieces, cut ? maxBytes + 1 : length), cut };
+  return { status: 200, headers: {}, body, respondedAt: now() };
+}
+
+/**
+ * The path of a URL as ftp has it: decoded, and from the root on. A line end in it would be a command of its own.
+ */
+function pathOf(url: URL): string {
+  let path: string | undefined;
+  try {
+    path = decodeURIComponent(url.pathname);
+  } catch {
+    path = undefined;
+  }
+  if (path === undefined || path.includes('\r') || path.includes('\n') || path.includes('\0')) {
+    throw new FetchFailure('redirect-refused', `${url.href} has a path that ftp cannot ask for`);
+  }
+  return path;
+}
+
+function ftpFailure(error: unknown): FetchFailure {
+  if (error instanceof FetchFailure) return error;
+  const text = errorText(error);
+  // The client knows its timeouts by their text alone.
+  const code = text.startsWith('Timeout') ? 'body-timeout' : 'ftp-failed';
+  return new FetchFailure(code, text, { cause: error });
+}

@@ -1,0 +1,236 @@
+import { createHash } from 'node:crypto';
+import { mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { mkdir, readdir, readFile, stat, unlink } from 'node:fs/promises';
+import { join } from 'node:path';
+import { RobotsFilterError } from '../errors.js';
+import {
+  FETCH_RECORD,
+  type FetchRecord,
+  formatFetchRecord,
+  LONGEST_FETCH_RECORD,
+  parseFetchRecord,
+} from '../pipeline/cache/fetch-record.js';
+import { describeSystemError, exists, systemCode } from '../pipeline/cache/file.js';
+import { authorityOfName, nameOfAuthority, ROBOTS_TXT } from '../pipeline/cache/layout.js';
+import { formatAuthority, type Scheme } from '../protocol/authority.js';
+import { DAY } from './freshness.js';
+import { nextRecord } from './next-record.js';
+import type { FetchAuthority, FetchResult } from './result.js';
+import { commitTemporary, isLeftover, TemporaryNames, writeTemporary } from './temporary.js';
+
+export interface StoreOptions {
+  /** Milliseconds since 1970; default the clock's. */
+  readonly now?: (() => number) | undefined;
+  /** Milliseconds for which a finding is not asked for again, unless HTTP says less; default 24 hours. */
+  readonly maxAge?: number | undefined;
+  /** Days after which what is unreachable counts no more as such, as the records are to tell; default 30. */
+  readonly unreachableAfter?: number | undefined;
+}
+
+/** What the store has of an authority. */
+export interface StoredAuthority {
+  readonly record: FetchRecord | undefined;
+  /** Whether it need not be asked yet. */
+  readonly fresh: boolean;
+}
+
+const SCHEMES: readonly Scheme[] = ['http', 'https', 'ftp'];
+
+/**
+ * A directory of fetched robots.txt files: `SCHEME/HOST[_PORT]/robots.txt`, and beside each what its fetch came to in
+ * `robots.json`; both may be read, edited and deleted by anybody.
+ *
+ * Each file is written beside its place, put on the disk and renamed, robots.txt before robots.json: what is killed at
+ * any moment leaves the old or the new of each, and no new record ever stands beside an old robots.txt. In between an old
+ * record stands beside a new robots.txt: its digest is another then, and the next fetch asks for it without conditions. A
+ * robots.txt that is out of force goes after the record that says so, which keeps its digest so that the next run can
+ * finish that. What killed runs leave behind, the next write to the same directory takes away.
+ *
+ * Several runs may write to one store: no file of theirs has the same temporary name, and of two that fetch the same
+ * authority one is the last.
+ */
+export class Store {
+  readonly path: string;
+  readonly #now: () => number;
+  readonly #maxAge: number;
+  readonly #unreachableAfter: number | undefined;
+  readonly #names = new TemporaryNames();
+
+  private constructor(path: string, { now, maxAge, unreachableAfter }: StoreOptions) {
+    this.path = path;
+    this.#now = now ?? Date.now;
+    this.#maxAge = maxAge ?? DAY;
+    this.#unreachableAfter = unreachableAfter;
+  }
+
+  /**
+   * Opens a store, and makes its directory if there is none.
+   *
+   * @throws RobotsFilterError `output` where that cannot be
+   */
+  static async open(path: string, options: StoreOptions = {}): Promise<Store> {
+    try {
+      await mkdir(path, { recursive: true });
+    } catch (error) {
+      throw unwritable(path, error);
+    }
+    return new Store(path, options);
+  }
+
+  /** The directory of an authority; `undefined` for one that no name of a file can tell. */
+  directoryOf(authority: FetchAuthority): string | undefined {
+    const name = nameOfAuthority(authority);
+    return name === undefined ? undefined : join(this.path, authority.scheme, name);
+  }
+
+  /**
+   * What is known of an authority. The record has no `lastSuccess` if its robots.txt is gone or has been edited: it must not be
+   * asked for on conditions then.
+   */
+  async load(authority: FetchAuthority): Promise<StoredAuthority> {
+    const directory = this.directoryOf(authority);
+    const record = directory === undefined ? undefined : await readRecord(directory);
+    if (directory === undefined || record === undefined) {
+      return { record: undefined, fresh: false };
+    }
+    if (this.#now() < this.#freshUntil(record)) {
+      if (record.accessResult !== 'successful' || (await isFile(join(directory, ROBOTS_TXT)))) {
+        if (record.discarded !== undefined) await discard(directory, record.discarded);
+        return { record, fresh: true };
+      }
+    }
+    const { lastSuccess } = record;
+    if (lastSuccess === undefined) return { record, fresh: false };
+    const digest = await digestOf(join(directory, ROBOTS_TXT));
+    const intact = digest === lastSuccess.sha256;
+    return { record: intact ? record : { ...record, lastSuccess: undefined }, fresh: false };
+  }
+
+  /** The record tells what was allowed when it was written; this run may allow less. */
+  #freshUntil({ accessResult, freshUntil, respondedAt }: FetchRecord): number {
+    if (accessResult === 'unreachable') return freshUntil;
+    return Math.min(freshUntil, respondedAt + this.#maxAge);
+  }
+
+  /**
+   * Keeps what a fetch came to.
+   *
+   * @param before what `load` said of the authority before it was asked
+   * @returns the record that is kept
+   * @throws RobotsFilterError `output` if it cannot be written
+   */
+  async save(result: FetchResult, before: FetchRecord | undefined): Promise<FetchRecord> {
+    const directory = this.directoryOf(result.authority);
+    if (directory === undefined) {
+      throw new RobotsFilterError(
+        'output',
+        `${this.path}: no file can be named for ${formatAuthority(result.authority)}. Leave it out.`,
+      );
+    }
+    // A success without a body, such as 204, is a robots.txt without a line.
+    const isEmpty = result.accessResult === 'successful' && !result.notModified;
+    const body = result.body ?? (isEmpty ? new Uint8Array(0) : undefined);
+    const digest = body === undefined ? undefined : sha256(body);
+    const record = nextRecord({ ...result, body }, digest, before, {
+      maxAge: this.#maxAge,
+      now: this.#now(),
+      unreachableAfter: this.#unreachableAfter,
+    });
+    try {
+      mkdirSync(directory, { recursive: true });
+      removeLeftovers(directory);
+      const isNew = body !== undefined && digest !== before?.lastSuccess?.sha256;
+      const files = [
+        ...(isNew ? [{ name: ROBOTS_TXT, octets: body }] : []),
+        { name: FETCH_RECORD, octets: Buffer.from(formatFetchRecord(record)) },
+      ];
+      const written = await Promise.all(
+        files.map(({ name, octets }) =>
+          writeTemporary(directory, name, this.#names.next(name), octets),
+        ),
+      );
+      for (const temporary of written) commitTemporary(temporary);
+      if (record.discarded !== undefined) await discard(directory, record.discarded);
+    } catch (error) {
+      throw unwritable(directory, error);
+    }
+    return record;
+  }
+
+  /** The authorities of the store, in no order that means anything; what is named for none is passed by. */
+  async *authorities(): AsyncGenerator<FetchAuthority> {
+    for (const scheme of SCHEMES) {
+      let names: string[];
+      try {
+        names = await readdir(join(this.path, scheme));
+      } catch (error) {
+        if (systemCode(error) === 'ENOENT') continue;
+        throw unreadable(join(this.path, scheme), error);
+      }
+      for (const name of names) {
+        const authority = authorityOfName(name, scheme);
+        // Spelt otherwise, it would be fetched into another directory.
+        if (authority !== undefined && nameOfAuthority({ ...authority, scheme }) === name) {
+          yield { ...authority, scheme };
+        }
+      }
+    }
+  }
+}
+
+async function readRecord(directory: string): Promise<FetchRecord | undefined> {
+  const path = join(directory, FETCH_RECORD);
+  if (!exists(path)) return undefined;
+  try {
+    if ((await stat(path)).size > LONGEST_FETCH_RECORD) return undefined;
+    const record = parseFetchRecord(await readFile(path));
+    return typeof record === 'string' ? undefined : record;
+  } catch (error) {
+    // What cannot be read will be written anew, or fail then.
+    if (systemCode(error) !== '') return undefined;
+    throw error;
+  }
+}
+
+async function isFile(path: string): Promise<boolean> {
+  return (await stat(path).catch(() => undefined))?.isFile() ?? false;
+}
+
+function sha256(octets: Uint8Array): string {
+  return createHash('sha256').update(octets).digest('hex');
+}
+
+async function digestOf(path: string): Promise<string | undefined> {
+  const octets = await readFile(path).catch(() => undefined);
+  return octets === undefined ? undefined : sha256(octets);
+}
+
+/** Deletes the robots.txt that a record has put out of force, if it still is that one. */
+async function discard(directory: string, digest: string): Promise<void> {
+  const path = join(directory, ROBOTS_TXT);
+  if ((await digestOf(path)) === digest) await unlink(path).catch(() => {});
+}
+
+function removeLeftovers(directory: string): void {
+  for (const name of readdirSync(directory)) {
+    // Another run may have been faster.
+    if (isLeftover(directory, name)) rmSync(join(directory, name), { force: true });
+  }
+}
+
+function unwritable(path: string, cause: unknown): RobotsFilterError {
+  if (cause instanceof RobotsFilterError) return cause;
+  return new RobotsFilterError(
+    'output',
+    `${path}: cannot be written: ${describeSystemError(cause)}. Name a directory with --robots-dir that this user may write to, with room on its disk; what was fetched before is kept.`,
+    { cause },
+  );
+}
+
+function unreadable(path: string, cause: unknown): RobotsFilterError {
+  return new RobotsFilterError(
+    'input',
+    `${path}: cannot be read: ${describeSystemError(cause)}. Have it made readable for this user (chmod +rx).`,
+    { cause },
+  );
+}

@@ -1,0 +1,228 @@
+import {
+  type AccessResult,
+  accessResultOf,
+  isAccessResult,
+  UNREACHABLE_AFTER_DAYS,
+} from '../../protocol/access.js';
+
+/*
+ * What a fetch leaves beside a robots.txt: a file robots.json, to be read and edited by people too. It is one JSON object;
+ * times are in ISO 8601, and members that a reader does not know are passed by.
+ *
+ *     "version"           1
+ *     "authority"         https://example.com:8443
+ *     "accessResult"      what the last attempt came to; the only member that must be there, unless "status" is
+ *     "status"            status code of its last response
+ *     "error"             { "code", "message" }
+ *     "chain"             the URLs that were asked; the last is "finalUrl"
+ *     "requestedAt", "respondedAt"
+ *     "freshUntil"        not asked again before
+ *     "usableUntil"       stale from then on (RFC 9309 section 2.4)
+ *     "headers"           those that matter, in lower case
+ *     "unreachableSince"  of an unreachable one: the first attempt that failed since one did not
+ *     "unreachableAfter"  days from which on the last good copy counts, or nothing does (section 2.3.1.4)
+ *     "lastSuccess"       the robots.txt beside it: what it was answered with, and "sha256" and "octets" of it
+ *     "discarded"         digest of a robots.txt that this record has put out of force, and that is to be deleted
+ *
+ * Where robots.txt is another than "sha256" says, somebody has edited it, or a run was killed between the two
+ * files: it counts as it is, and is asked for without conditions next time.
+ */
+
+/** The name of the file. */
+export const FETCH_RECORD = 'robots.json';
+
+/** Octets of a longer one are not read: it is none of ours. */
+export const LONGEST_FETCH_RECORD = 512 * 1024;
+
+const DAY = 24 * 60 * 60 * 1000;
+
+/** The last good copy: the robots.txt beside the record. Times are milliseconds since 1970. */
+export interface LastSuccess {
+  /** Digest of the robots.txt in hexadecimal digits. */
+  readonly sha256: string;
+  readonly octets: number;
+  /** Whether there was more of it than is kept. */
+  readonly cut: boolean;
+  readonly status: number | undefined;
+  readonly finalUrl: string;
+  /** When it came, and when it was last found to be still good. */
+  readonly receivedAt: number;
+  readonly validatedAt: number;
+  readonly headers: Readonly<Record<string, string>>;
+  /** As http-cache-semantics' `toObject` gives it. */
+  readonly policy: object | undefined;
+}
+
+/** What is known of a fetch. Times are milliseconds since 1970. */
+export interface FetchRecord {
+  readonly authority: string;
+  readonly accessResult: AccessResult;
+  readonly status: number | undefined;
+  readonly error: { readonly code: string; readonly message: string } | undefined;
+  readonly chain: readonly string[];
+  readonly requestedAt: number;
+  readonly respondedAt: number;
+  /** 0 where it is not told. */
+  readonly freshUntil: number;
+  /** Infinity where it is not told. */
+  readonly usableUntil: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly unreachableSince: number | undefined;
+  /** Days. */
+  readonly unreachableAfter: number | undefined;
+  readonly lastSuccess: LastSuccess | undefined;
+  readonly discarded: string | undefined;
+}
+
+type Members = Readonly<Record<string, unknown>>;
+
+function isObject(value: unknown): value is Members {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function textOf(value: unknown): string | undefined {
+  return typeof value === 'string' ? value : undefined;
+}
+
+function numberOf(value: unknown): number | undefined {
+  return typeof value === 'number' && Number.isFinite(value) ? value : undefined;
+}
+
+function timeOf(value: unknown): number | undefined {
+  return typeof value === 'string' ? numberOf(Date.parse(value)) : undefined;
+}
+
+function textsOf(value: unknown): readonly string[] {
+  return Array.isArray(value) ? value.filter((item) => typeof item === 'string') : [];
+}
+
+function headersOf(value: unknown): Record<string, string> {
+  if (!isObject(value)) return {};
+  const entries = Object.entries(value);
+  return Object.fromEntries(
+    entries.filter((entry): entry is [string, string] => typeof entry[1] === 'string'),
+  );
+}
+
+function lastSuccessOf(value: unknown): LastSuccess | undefined {
+  if (!isObject(value)) return undefined;
+  const receivedAt = timeOf(value.receivedAt) ?? 0;
+  return {
+    sha256: textOf(value.sha256) ?? '',
+    octets: numberOf(value.octets) ?? 0,
+    cut: value.cut === true,
+    status: numberOf(value.status),
+    finalUrl: textOf(value.finalUrl) ?? '',
+    receivedAt,
+    validatedAt: timeOf(value.validatedAt) ?? receivedAt,
+    headers: headersOf(value.headers),
+    policy: isObject(value.policy) ? value.policy : undefined,
+  };
+}
+
+/** Reads a robots.json; a text says why it is none. */
+export function parseFetchRecord(octets: Uint8Array): FetchRecord | string {
+  let value: unknown;
+  try {
+    value = JSON.parse(Buffer.from(octets).toString('utf8'));
+  } catch {
+    return 'It is no JSON';
+  }
+  if (!isObject(value)) return 'It is no JSON object';
+  const status = numberOf(value.status);
+  const told = value.accessResult;
+  if (!isAccessResult(told) && (told !== undefined || status === undefined)) {
+    return '"accessResult" is not successful, unavailable or unreachable';
+  }
+  const { error } = value;
+  const respondedAt = timeOf(value.respondedAt) ?? 0;
+  return {
+    authority: textOf(value.authority) ?? '',
+    accessResult: isAccessResult(told) ? told : accessResultOf(status),
+    status,
+    error: isObject(error)
+      ? { code: textOf(error.code) ?? '', message: textOf(error.message) ?? '' }
+      : undefined,
+    chain: textsOf(value.chain),
+    requestedAt: timeOf(value.requestedAt) ?? respondedAt,
+    respondedAt,
+    freshUntil: timeOf(value.freshUntil) ?? 0,
+    usableUntil: timeOf(value.usableUntil) ?? Number.POSITIVE_INFINITY,
+    headers: headersOf(value.headers),
+    unreachableSince: timeOf(value.unreachableSince),
+    unreachableAfter: numberOf(value.unreachableAfter),
+    lastSuccess: lastSuccessOf(value.lastSuccess),
+    discarded: textOf(value.discarded),
+  };
+}
+
+/** Times that no date can be made of are left out. */
+function isoTime(time: number | undefined): string | undefined {
+  const date = new Date(time ?? Number.NaN);
+  return Number.isNaN(date.getTime()) ? undefined : date.toISOString();
+}
+
+/** The text of a robots.json, indented for its reader. */
+export function formatFetchRecord(record: FetchRecord): string {
+  const { lastSuccess } = record;
+  const members = {
+    version: 1,
+    authority: record.authority,
+    accessResult: record.accessResult,
+    status: record.status,
+    error: record.error,
+    finalUrl: record.chain.at(-1),
+    chain: record.chain,
+    requestedAt: isoTime(record.requestedAt),
+    respondedAt: isoTime(record.respondedAt),
+    freshUntil: isoTime(record.freshUntil),
+    usableUntil: isoTime(record.usableUntil),
+    headers: record.headers,
+    unreachableSince: isoTime(record.unreachableSince),
+    unreachableAfter: record.unreachableAfter,
+    lastSuccess: lastSuccess && {
+      ...lastSuccess,
+      receivedAt: isoTime(lastSuccess.receivedAt),
+      validatedAt: isoTime(lastSuccess.validatedAt),
+    },
+    discarded: record.discarded,
+  };
+  return `${JSON.stringify(members, undefined, 2)}\n`;
+}
+
+/** What a record and the robots.txt beside it mean together. */
+export interface FetchFinding {
+  readonly access: AccessResult;
+  /** Whether it is older than it may be (RFC 9309 section 2.4). */
+  readonly stale: boolean;
+}
+
+/** How records are understood. */
+export interface FetchReading {
+  /** Milliseconds since 1970; default the clock's. */
+  readonly now?: number | undefined;
+  /** Days that count instead of those that the record tells; default these, or else 30. */
+  readonly unreachableAfter?: number | undefined;
+}
+
+/**
+ * Whether an authority has been unreachable for so long that the last good copy counts, or else nothing does (RFC 9309 section
+ * 2.3.1.4). Only attempts count: a record that has lain for 30 days proves nothing.
+ */
+export function isLongUnreachable(record: FetchRecord, days?: number): boolean {
+  if (record.accessResult !== 'unreachable') return false;
+  const since = record.unreachableSince ?? record.respondedAt;
+  const bound = days ?? record.unreachableAfter ?? UNREACHABLE_AFTER_DAYS;
+  return record.respondedAt - since > bound * DAY;
+}
+
+/** @param hasCopy whether a robots.txt lies beside the record */
+export function findingOf(
+  record: FetchRecord,
+  hasCopy: boolean,
+  { now = Date.now(), unreachableAfter }: FetchReading,
+): FetchFinding {
+  const stale = now > record.usableUntil;
+  if (!isLongUnreachable(record, unreachableAfter)) return { access: record.accessResult, stale };
+  return { access: hasCopy ? 'successful' : 'unavailable', stale };
+}

@@ -1,0 +1,226 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import net from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { FtpSrv } from 'ftp-srv';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { FetchAuthority } from '../../src/fetch/result.js';
+import { fetchOnce, type Listening, Loopback, ROBOTS, textOf } from './servers.js';
+
+const loopback = new Loopback();
+const directory = mkdtempSync(join(tmpdir(), 'robots-filter-ftp-'));
+let authority: FetchAuthority;
+const logins: string[] = [];
+
+beforeAll(async () => {
+  writeFileSync(join(directory, 'robots.txt'), ROBOTS);
+  writeFileSync(join(directory, 'long.txt'), Buffer.alloc(10_000_000, '#'));
+  const port = await freePort();
+  const server = new FtpSrv({
+    url: `ftp://127.0.0.1:${port}`,
+    pasv_url: '127.0.0.1',
+    anonymous: true,
+    log: silent(),
+  });
+  server.on('login', ({ username, password }, resolve) => {
+    logins.push(`${username} ${password}`);
+    resolve({ root: directory });
+  });
+  await server.listen();
+  loopback.onEnd(() => server.close());
+  authority = { scheme: 'ftp', host: '127.0.0.1', port };
+});
+
+afterAll(async () => {
+  await loopback.end();
+  rmSync(directory, { recursive: true });
+});
+
+async function freePort(): Promise<number> {
+  const server = net.createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as net.AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+/** A logger as the server wants one, which says nothing. */
+function silent(): never {
+  const log: Record<string, unknown> = {};
+  for (const level of ['trace', 'debug', 'info', 'warn', 'error', 'fatal'])
+    log[level] = () => undefined;
+  log.child = () => log;
+  return log as never;
+}
+
+/** A control connection that answers each command as it is told to, and what the commands were. */
+async function scripted(
+  replies: Record<string, string | ((socket: net.Socket) => void)>,
+): Promise<{ server: Listening; commands: string[] }> {
+  const commands: string[] = [];
+  const server = await loopback.raw((socket) => {
+    socket.write(typeof replies.welcome === 'string' ? replies.welcome : '220 ready\r\n');
+    socket.on('data', (data) => {
+      for (const line of data.toString('latin1').split('\r\n')) {
+        const verb = line.split(' ')[0] ?? '';
+        if (verb === '') continue;
+        commands.push(line);
+        const reply = replies[verb];
+        if (typeof reply === 'function') reply(socket);
+        else socket.write(reply ?? (verb === 'USER' ? '230 in\r\n' : '200 ok\r\n'));
+      }
+    });
+  });
+  return { server, commands };
+}
+
+function asFtp(server: Listening): FetchAuthority {
+  return { ...server.authority(), scheme: 'ftp' };
+}
+
+describe('RFC 9309, 2.3: ftp authorities', () => {
+  it('anonymously: the file', async () => {
+    const result = await fetchOnce(loopback.fetcher(), authority);
+    expect(result).toMatchObject({
+      accessResult: 'successful',
+      status: undefined,
+      error: undefined,
+      cut: false,
+      policy: undefined,
+      chain: [`ftp://127.0.0.1:${authority.port}/robots.txt`],
+    });
+    expect(textOf(result)).toBe(ROBOTS);
+    expect(logins.at(-1)).toMatch(/^anonymous /);
+  });
+
+  it('2.3.1.2: by a redirect from http, to another file than robots.txt', async () => {
+    const location = `ftp://user:secret@127.0.0.1:${authority.port}/robots%2Etxt`;
+    const server = await loopback.http((_request, response) =>
+      response.writeHead(301, { location }).end(),
+    );
+    const result = await fetchOnce(loopback.fetcher(), server.authority());
+    expect(result).toMatchObject({ accessResult: 'successful', authority: server.authority() });
+    expect(result.chain).toHaveLength(2);
+    expect(logins.at(-1)).toMatch(/^anonymous /);
+  });
+
+  it('2.3.1.3: without the file, unavailable', async () => {
+    const server = await loopback.http((_request, response) =>
+      response.writeHead(301, { location: `ftp://127.0.0.1:${authority.port}/absent.txt` }).end(),
+    );
+    const result = await fetchOnce(loopback.fetcher(), server.authority());
+    expect(result).toMatchObject({
+      accessResult: 'unavailable',
+      status: undefined,
+      error: undefined,
+    });
+    expect(result.body).toBeUndefined();
+  });
+
+  it('2.5: no more than the limit', async () => {
+    const server = await loopback.http((_request, response) =>
+      response.writeHead(301, { location: `ftp://127.0.0.1:${authority.port}/long.txt` }).end(),
+    );
+    const result = await fetchOnce(loopback.fetcher(), server.authority());
+    expect(result).toMatchObject({ accessResult: 'successful', cut: true });
+    expect(result.body?.length).toBe(512_001);
+  });
+
+  it('a path with a line end is no path', async () => {
+    const { server: ftp, commands } = await scripted({});
+    const server = await loopback.http((_request, response) =>
+      response
+        .writeHead(301, { location: `ftp://127.0.0.1:${ftp.port}/a%0D%0ADELE%20robots.txt` })
+        .end(),
+    );
+    const result = await fetchOnce(loopback.fetcher(), server.authority());
+    expect(result).toMatchObject({
+      accessResult: 'unreachable',
+      error: { code: 'redirect-refused' },
+    });
+    expect(commands).toEqual([]);
+  });
+
+  describe('2.3.1.4: everything else is unreachable', () => {
+    for (const [what, replies, code] of [
+      ['a server that is full', { welcome: '421 too many\r\n' }, 'connect-failed'],
+      [
+        'a server that speaks another protocol',
+        { welcome: 'HTTP/1.1 200 OK\r\n\r\n' },
+        'connect-timeout',
+      ],
+      ['a login that is refused', { USER: '530 no\r\n' }, 'ftp-failed'],
+      ['no passive mode', { EPSV: '500 no\r\n', PASV: '500 no\r\n' }, 'ftp-failed'],
+      ['a reply that never comes', { USER: () => undefined }, 'body-timeout'],
+      ['a connection that ends', { USER: (socket: net.Socket) => socket.destroy() }, 'ftp-failed'],
+    ] as const) {
+      it(what, async () => {
+        const { server } = await scripted(replies);
+        const fetcher = loopback.fetcher({ headerTimeout: 200, connectTimeout: 200 });
+        expect(await fetchOnce(fetcher, asFtp(server))).toMatchObject({
+          accessResult: 'unreachable',
+          status: undefined,
+          error: { code },
+        });
+      });
+    }
+
+    it('nobody there', async () => {
+      const port = await freePort();
+      expect(
+        await fetchOnce(loopback.fetcher(), { scheme: 'ftp', host: '127.0.0.1', port }),
+      ).toMatchObject({
+        accessResult: 'unreachable',
+        error: { code: 'connect-failed' },
+      });
+    });
+
+    it('a transfer that breaks off, and a file that is there but not to be had', async () => {
+      for (const [reply, accessResult] of [
+        ['150 coming\r\n426 broken\r\n', 'unreachable'],
+        ['451 local error\r\n', 'unreachable'],
+        ['550 not found\r\n', 'unavailable'],
+      ] as const) {
+        const data = await loopback.raw((socket) => {
+          setTimeout(() => socket.end('user-agent'), 50);
+        });
+        const { server, commands } = await scripted({
+          EPSV: `229 Entering Extended Passive Mode (|||${data.port}|)\r\n`,
+          RETR: reply,
+        });
+        expect(await fetchOnce(loopback.fetcher(), asFtp(server))).toMatchObject({ accessResult });
+        expect(commands).toContain('RETR /robots.txt');
+        expect(data.connections).toBe(1);
+      }
+    });
+
+    it('the deadline of all, and an abort, end it at once', async () => {
+      const { server } = await scripted({ USER: () => undefined });
+      const hurried = loopback.fetcher({ deadline: 100 });
+      expect(await fetchOnce(hurried, asFtp(server))).toMatchObject({
+        accessResult: 'unreachable',
+        error: { message: 'the fetch took longer than 100 ms' },
+      });
+      const controller = new AbortController();
+      setTimeout(() => controller.abort(), 50);
+      const result = await loopback.fetcher().fetch(asFtp(server), undefined, controller.signal);
+      expect(result).toMatchObject({ accessResult: 'unreachable', error: { code: 'aborted' } });
+    });
+  });
+
+  it('the data connection goes nowhere but to the server itself', async () => {
+    const elsewhere = await loopback.raw(() => undefined);
+    const [high, low] = [elsewhere.port >> 8, elsewhere.port & 255];
+    for (const host of ['10,0,0,1', '169,254,169,254', '8,8,8,8']) {
+      const { server } = await scripted({
+        EPSV: '500 no\r\n',
+        PASV: `227 Entering Passive Mode (${host},${high},${low})\r\n`,
+      });
+      expect(await fetchOnce(loopback.fetcher(), asFtp(server))).toMatchObject({
+        accessResult: 'unreachable',
+        error: { code: 'ftp-failed' },
+      });
+    }
+    expect(elsewhere.connections).toBe(0);
+  });
+});

@@ -1,0 +1,141 @@
+import { readFileSync } from 'node:fs';
+import http from 'node:http';
+import http2 from 'node:http2';
+import https from 'node:https';
+import net, { type AddressInfo, type Socket } from 'node:net';
+import { fileURLToPath } from 'node:url';
+import type { FetchOptions } from '../../src/fetch/options.js';
+import type { FetchAuthority, FetchResult } from '../../src/fetch/result.js';
+import { RobotsFetcher, type StoredResponse } from '../../src/fetch/robots-fetcher.js';
+import type { Scheme } from '../../src/protocol/authority.js';
+
+const TLS = new URL('../../fixtures/tls/', import.meta.url);
+/** Its key. */
+export const key = readFileSync(fileURLToPath(new URL('key.pem', TLS)));
+
+/** The certificate of the servers here, which nothing trusts unless it is told to. */
+export const certificate = readFileSync(fileURLToPath(new URL('certificate.pem', TLS)));
+
+export const USER_AGENT = 'TestBot/1.0 (+https://bot.example/)';
+export const ROBOTS = 'user-agent: *\ndisallow: /private\n';
+
+type Handler = (request: http.IncomingMessage, response: http.ServerResponse) => void;
+
+/** Servers and fetchers of one test file: ended together. */
+export class Loopback {
+  readonly #ends: (() => Promise<void> | void)[] = [];
+
+  /** @param host where to listen; `::` is every address of the machine, of both families. */
+  async http(handler: Handler, host = '127.0.0.1'): Promise<Listening> {
+    return this.#listen(http.createServer(handler), 'http', host);
+  }
+
+  async https(handler: Handler, host = '127.0.0.1'): Promise<Listening> {
+    return this.#listen(https.createServer({ key, cert: certificate }, handler), 'https', host);
+  }
+
+  async http2(
+    handler: (request: http2.Http2ServerRequest, response: http2.Http2ServerResponse) => void,
+  ): Promise<Listening> {
+    const server = http2.createSecureServer({ key, cert: certificate, allowHTTP1: false }, handler);
+    return this.#listen(server, 'https', '127.0.0.1');
+  }
+
+  /** A server of plain octets. */
+  async raw(onConnection: (socket: Socket) => void): Promise<Listening> {
+    const server = net.createServer((socket) => {
+      socket.on('error', () => undefined);
+      onConnection(socket);
+    });
+    return this.#listen(server, 'http', '127.0.0.1');
+  }
+
+  /** A server that answers each first octets of a request with these, and keeps the connection unless told to end it. */
+  async answering(octets: string | Buffer, then: 'keep' | 'end' | 'reset'): Promise<Listening> {
+    return this.raw((socket) => {
+      socket.once('data', () => {
+        socket.write(octets, () => {
+          if (then === 'end') socket.end();
+          if (then === 'reset') setTimeout(() => socket.resetAndDestroy(), 20);
+        });
+      });
+    });
+  }
+
+  /** A fetcher that may ask loopback and trusts the certificate. */
+  fetcher(options: Partial<FetchOptions> = {}): RobotsFetcher {
+    const fetcher = new RobotsFetcher({
+      userAgent: USER_AGENT,
+      allowPrivate: true,
+      ca: certificate,
+      ...options,
+    });
+    this.#ends.push(() => fetcher.close());
+    return fetcher;
+  }
+
+  onEnd(end: () => Promise<void> | void): void {
+    this.#ends.push(end);
+  }
+
+  async end(): Promise<void> {
+    for (const end of this.#ends.splice(0).reverse()) await end();
+  }
+
+  async #listen(server: net.Server, scheme: Scheme, host: string): Promise<Listening> {
+    const listening = new Listening(server, scheme, host);
+    await new Promise<void>((resolve) => server.listen(0, host, resolve));
+    this.#ends.push(() => listening.close());
+    return listening;
+  }
+}
+
+/** A server that listens, and counts who comes. */
+export class Listening {
+  /** Connections so far. */
+  connections = 0;
+  readonly sockets = new Set<Socket>();
+  readonly #server: net.Server;
+  readonly #scheme: Scheme;
+  readonly #host: string;
+
+  constructor(server: net.Server, scheme: Scheme, host: string) {
+    this.#server = server;
+    this.#scheme = scheme;
+    this.#host = host;
+    server.on('connection', (socket: Socket) => {
+      this.connections++;
+      this.sockets.add(socket);
+      socket.once('close', () => this.sockets.delete(socket));
+    });
+  }
+
+  get port(): number {
+    return (this.#server.address() as AddressInfo).port;
+  }
+
+  authority(host = this.#host): FetchAuthority {
+    return { scheme: this.#scheme, host, port: this.port };
+  }
+
+  url(path = '/robots.txt', host = this.#host): string {
+    return `${this.#scheme}://${host}:${this.port}${path}`;
+  }
+
+  async close(): Promise<void> {
+    for (const socket of this.sockets) socket.destroy();
+    await new Promise((resolve) => this.#server.close(resolve));
+  }
+}
+
+export function fetchOnce(
+  fetcher: RobotsFetcher,
+  authority: FetchAuthority,
+  stored?: StoredResponse,
+): Promise<FetchResult> {
+  return fetcher.fetch(authority, stored, new AbortController().signal);
+}
+
+export function textOf(result: FetchResult): string | undefined {
+  return result.body === undefined ? undefined : Buffer.from(result.body).toString('utf8');
+}

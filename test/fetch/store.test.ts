@@ -1,0 +1,348 @@
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, relative } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { FetchAuthority, FetchResult } from '../../src/fetch/result.js';
+import { Store } from '../../src/fetch/store.js';
+import { readCache } from '../../src/pipeline/cache/cache.js';
+import type { CacheWarning } from '../../src/pipeline/cache/entry.js';
+import { compileCache } from '../../src/pipeline/compile-cache.js';
+import { formatAuthority, parseAuthority } from '../../src/protocol/authority.js';
+import { Table } from '../../src/table.js';
+
+const DAY = 24 * 60 * 60 * 1000;
+const START = Date.UTC(2026, 0, 1);
+const ROBOTS = 'user-agent: *\ndisallow: /private\n';
+
+let root: string;
+let now: number;
+let store: Store;
+
+beforeEach(async () => {
+  root = mkdtempSync(join(tmpdir(), 'robots-store-'));
+  now = START;
+  store = await Store.open(root, { now: () => now });
+});
+
+afterEach(() => rmSync(root, { recursive: true, force: true }));
+
+function authorityOf(text: string): FetchAuthority {
+  const authority = parseAuthority(text);
+  if (authority?.scheme === undefined) throw new Error(`${text} is no authority`);
+  return { ...authority, scheme: authority.scheme };
+}
+
+const EXAMPLE = authorityOf('https://example.com');
+const DIRECTORY = 'https/example.com';
+
+function resultOf(status: number | undefined, members: Partial<FetchResult> = {}): FetchResult {
+  const successful = status !== undefined && status >= 200 && status <= 299;
+  return {
+    authority: EXAMPLE,
+    accessResult: successful
+      ? 'successful'
+      : status !== undefined && status >= 300 && status <= 499
+        ? 'unavailable'
+        : 'unreachable',
+    status,
+    error: status === undefined ? { code: 'connect-failed', message: 'refused' } : undefined,
+    chain: [`${formatAuthority(EXAMPLE)}/robots.txt`],
+    body: successful ? Buffer.from(ROBOTS) : undefined,
+    notModified: false,
+    cut: false,
+    headers: successful ? { etag: '"1"' } : {},
+    policy: undefined,
+    retryAfter: undefined,
+    requestedAt: now - 5,
+    respondedAt: now,
+    ...members,
+  };
+}
+
+/** One fetch, as the schedule makes it. */
+async function fetched(result: FetchResult): Promise<void> {
+  const { record } = await store.load(result.authority);
+  await store.save(result, record);
+}
+
+async function verdict(
+  url = 'https://example.com/private',
+  options: { stale?: 'use' | 'unknown'; unreachableAfter?: number } = {},
+): Promise<string> {
+  const { table } = await compileCache([root], {
+    profile: 'rfc9309',
+    stale: options.stale,
+    fetchReading: { now, unreachableAfter: options.unreachableAfter },
+    onWarning: () => {},
+  });
+  const { verdict, reason } = Table.from(table).verdict(url, 'anybot');
+  return `${verdict} ${reason}`;
+}
+
+describe('RFC 9309 section 2.3.1: what a fetch came to is what the filter goes by', () => {
+  it('2.3.1.1: successful: the rules', async () => {
+    await fetched(resultOf(200));
+    expect(await verdict()).toBe('deny rule');
+    expect(await verdict('https://example.com/page')).toBe('allow no-rule');
+  });
+
+  it('2.3.1.1: successful without a body: no rules', async () => {
+    await fetched(resultOf(204, { body: undefined }));
+    expect(await verdict()).toBe('allow no-group');
+  });
+
+  it('2.3.1.3: unavailable: allow, and the copy that was is gone', async () => {
+    await fetched(resultOf(200));
+    await fetched(resultOf(404));
+    expect(readdirSync(join(root, DIRECTORY))).toEqual(['robots.json']);
+    expect(await verdict()).toBe('allow unavailable');
+  });
+
+  it('2.3.1.4: unreachable: deny, whatever copy there is', async () => {
+    await fetched(resultOf(200));
+    await fetched(resultOf(503));
+    expect(readdirSync(join(root, DIRECTORY))).toEqual(['robots.json', 'robots.txt']);
+    expect(await verdict('https://example.com/page')).toBe('deny unreachable');
+  });
+
+  it('2.3.1.4: unreachable for more than 30 days: the last good copy', async () => {
+    await fetched(resultOf(200));
+    for (const day of [1, 11, 21, 31]) {
+      now = START + day * DAY;
+      await fetched(resultOf(undefined));
+      expect(await verdict('https://example.com/page')).toBe('deny unreachable');
+    }
+    now = START + 31 * DAY + 1;
+    await fetched(resultOf(503));
+    expect(await verdict('https://example.com/page')).toBe('allow no-rule');
+    expect(await verdict()).toBe('deny rule');
+    expect(await verdict('https://example.com/page', { unreachableAfter: 60 })).toBe(
+      'deny unreachable',
+    );
+  });
+
+  it('2.3.1.4: unreachable for more than 30 days, and no copy: unavailable', async () => {
+    await fetched(resultOf(undefined));
+    now += 30 * DAY;
+    await fetched(resultOf(undefined));
+    expect(await verdict()).toBe('deny unreachable');
+    now += 1;
+    await fetched(resultOf(undefined));
+    expect(await verdict()).toBe('allow unavailable');
+  });
+
+  it('2.3.1.4: days without an attempt prove nothing, and an answer ends the count', async () => {
+    await fetched(resultOf(503));
+    now += 40 * DAY;
+    expect(await verdict()).toBe('deny unreachable');
+    await fetched(resultOf(404));
+    now += DAY;
+    await fetched(resultOf(503));
+    expect(await verdict()).toBe('deny unreachable');
+  });
+});
+
+describe('RFC 9309 section 2.4: for how long it counts', () => {
+  it('a finding is fresh for 24 hours, then stale', async () => {
+    await fetched(resultOf(200));
+    now = START + DAY - 1;
+    expect((await store.load(EXAMPLE)).fresh).toBe(true);
+    now = START + DAY;
+    expect((await store.load(EXAMPLE)).fresh).toBe(false);
+    expect(await verdict(undefined, { stale: 'unknown' })).toBe('deny rule');
+    now = START + DAY + 1;
+    expect(await verdict()).toBe('deny rule');
+    expect(await verdict(undefined, { stale: 'unknown' })).toBe('unknown unknown-host');
+  });
+
+  it('stale findings are counted', async () => {
+    await fetched(resultOf(200));
+    await fetched(resultOf(404, { authority: authorityOf('https://b.example') }));
+    now += 2 * DAY;
+    await fetched(resultOf(404, { authority: authorityOf('https://c.example') }));
+    for (const stale of ['use', 'unknown'] as const) {
+      const options = { profile: 'rfc9309', stale, fetchReading: { now }, onWarning() {} } as const;
+      const compiled = await compileCache([root], options);
+      expect(compiled.stale).toBe(2);
+      expect(compiled.stats.files).toBe(stale === 'use' ? 3 : 1);
+    }
+  });
+
+  it('304 renews the times and leaves the file', async () => {
+    await fetched(resultOf(200));
+    now += DAY;
+    await fetched(resultOf(304, { accessResult: 'successful', notModified: true }));
+    const { record, fresh } = await store.load(EXAMPLE);
+    expect(fresh).toBe(true);
+    expect(record?.lastSuccess).toMatchObject({ receivedAt: START, validatedAt: now });
+    expect(await verdict(undefined, { stale: 'unknown' })).toBe('deny rule');
+  });
+
+  it('what is unreachable is not asked again for an hour, or as long as it says', async () => {
+    await fetched(resultOf(503));
+    expect((await store.load(EXAMPLE)).record?.freshUntil).toBe(START + 3_600_000);
+    await fetched(resultOf(503, { retryAfter: 2 * 3_600_000 }));
+    expect((await store.load(EXAMPLE)).record?.freshUntil).toBe(START + 2 * 3_600_000);
+  });
+});
+
+describe('files that somebody edits or deletes', () => {
+  it('a robots.txt that was edited counts as it is, and is asked for without conditions', async () => {
+    await fetched(resultOf(200));
+    now += DAY;
+    expect((await store.load(EXAMPLE)).record?.lastSuccess?.headers).toEqual({ etag: '"1"' });
+    writeFileSync(join(root, DIRECTORY, 'robots.txt'), 'user-agent: *\ndisallow: /page\n');
+    expect((await store.load(EXAMPLE)).record?.lastSuccess).toBeUndefined();
+    expect(await verdict('https://example.com/page')).toBe('deny rule');
+  });
+
+  it('a robots.txt that was deleted is asked for anew, and unknown until then', async () => {
+    await fetched(resultOf(200));
+    rmSync(join(root, DIRECTORY, 'robots.txt'));
+    expect((await store.load(EXAMPLE)).fresh).toBe(false);
+    expect(await verdict()).toBe('unknown unknown-host');
+  });
+
+  it('a robots.txt without a robots.json is successful', async () => {
+    await fetched(resultOf(200));
+    rmSync(join(root, DIRECTORY, 'robots.json'));
+    expect(await store.load(EXAMPLE)).toEqual({ record: undefined, fresh: false });
+    expect(await verdict()).toBe('deny rule');
+  });
+
+  it('a robots.json that is none is warned of, and the robots.txt counts', async () => {
+    await fetched(resultOf(200));
+    for (const text of ['', '{', '[]', '{}', '{"accessResult":"perhaps"}', 'x'.repeat(600_000)]) {
+      writeFileSync(join(root, DIRECTORY, 'robots.json'), text);
+      const warnings: CacheWarning[] = [];
+      const bodies: string[] = [];
+      const options = {
+        maxBodyBytes: 512_000,
+        onWarning: (warning: CacheWarning) => warnings.push(warning),
+      };
+      for await (const batch of readCache(root, options)) {
+        for (const { body } of batch) bodies.push(Buffer.from(body).toString());
+      }
+      expect(bodies).toEqual([ROBOTS]);
+      expect(warnings.map(({ code }) => code)).toEqual(['bad-record']);
+      expect(await store.load(EXAMPLE)).toEqual({ record: undefined, fresh: false });
+    }
+  });
+
+  it('a record of one member is enough, and so is a status', async () => {
+    mkdirSync(join(root, DIRECTORY), { recursive: true });
+    for (const [text, expected] of [
+      ['{"accessResult":"unreachable"}', 'deny unreachable'],
+      ['{"accessResult":"unavailable"}', 'allow unavailable'],
+      ['{"status":403}', 'allow unavailable'],
+      ['{"status":500}', 'deny unreachable'],
+    ] as const) {
+      writeFileSync(join(root, DIRECTORY, 'robots.json'), text);
+      expect(await verdict()).toBe(expected);
+    }
+  });
+
+  it('a robots.txt that a killed run should have deleted goes with the next one', async () => {
+    await fetched(resultOf(200));
+    await fetched(resultOf(404));
+    writeFileSync(join(root, DIRECTORY, 'robots.txt'), ROBOTS);
+    expect(await verdict()).toBe('allow unavailable');
+    expect((await store.load(EXAMPLE)).fresh).toBe(true);
+    expect(existsSync(join(root, DIRECTORY, 'robots.txt'))).toBe(false);
+    // Another one is somebody's.
+    writeFileSync(join(root, DIRECTORY, 'robots.txt'), '# mine');
+    await store.load(EXAMPLE);
+    expect(readFileSync(join(root, DIRECTORY, 'robots.txt'), 'utf8')).toBe('# mine');
+  });
+});
+
+describe('names of files that are made from hosts', () => {
+  const HOSTILE = [
+    'http://example.com',
+    'https://example.com',
+    'ftp://example.com',
+    'http://example.com:8080',
+    'http://example.com_8080',
+    'http://example.com_80',
+    'http://example.com_80:80',
+    'http://example.com_8080:8080',
+    'https://example.com_443:8443',
+    'http://a_1_2_3',
+    'http://a_1_2:3',
+    'http://robots.txt',
+    'http://robots.json',
+    'http://robots.txt:8080',
+    'http://x.ndjson',
+    'http://x.ndjson.gz',
+    'http://http',
+    'http://https',
+    'http://x.txt',
+    'http://x-robots.txt',
+    'http://[::1]',
+    'http://[::1]:8080',
+    'http://[2001:db8::1]',
+    'http://[::ffff:1.2.3.4]:65535',
+    'http://1.2.3.4',
+    'http://bücher.example',
+    'http://-a',
+    'http://a-',
+    'http://xn--n3h',
+    'http://con',
+    'http://..a',
+    'http://.',
+    'http://..',
+    'http://...',
+    'http://%2e%2e%2fa',
+    `http://${'a'.repeat(63)}.${'b'.repeat(63)}.${'c'.repeat(63)}.${'d'.repeat(60)}`,
+    `http://${'a'.repeat(63)}.${'b'.repeat(63)}.${'c'.repeat(63)}.${'d'.repeat(60)}:65535`,
+  ];
+
+  it('lead nowhere else, never collide, and are read back', async () => {
+    const directories = new Map<string, string>();
+    let unnamed = 0;
+    for (const text of HOSTILE) {
+      const parsed = parseAuthority(text);
+      if (parsed?.scheme === undefined) {
+        unnamed++;
+        continue;
+      }
+      const authority = authorityOf(text);
+      const directory = store.directoryOf(authority);
+      if (directory === undefined) {
+        unnamed++;
+        await expect(store.save(resultOf(404, { authority }), undefined)).rejects.toThrow('named');
+        continue;
+      }
+      const path = relative(root, directory).split('/');
+      expect(path).toHaveLength(2);
+      expect(path[0]).toBe(authority.scheme);
+      expect(path[1]).not.toMatch(/^\.|[/\\:\0]/);
+      const canonical = formatAuthority(authority);
+      expect(directories.get(directory) ?? canonical).toBe(canonical);
+      directories.set(directory, canonical);
+      await fetched(resultOf(200, { authority }));
+    }
+    expect(unnamed).toBeLessThanOrEqual(7);
+    expect(directories.size).toBeGreaterThan(28);
+    const read: string[] = [];
+    const onWarning = ({ path, message }: CacheWarning) => {
+      throw new Error(`${path}: ${message}`);
+    };
+    for await (const batch of readCache(root, { maxBodyBytes: 512_000, onWarning })) {
+      for (const { authority } of batch) read.push(formatAuthority(authority));
+    }
+    const expected = [...directories.values()].sort();
+    expect(read.sort()).toEqual(expected);
+    const listed: string[] = [];
+    for await (const authority of store.authorities()) listed.push(formatAuthority(authority));
+    expect(listed.sort()).toEqual(expected);
+  });
+});

@@ -85,23 +85,20 @@ describe('canonicalHost, WHATWG URL host parsing', () => {
       '[::1]@[::1]',
     ],
     ...['[::1%25eth0]', '[1.2.3.4]', '[::1/x]', '[::1]@[::1]', '[:::1]', '[1:2]'],
-    ...[
-      'xn--',
-      'xn--a',
-      'xn--a.com',
-      'xn--\u00fc',
-      '\ufffd',
-      '\ud800',
-      '\u00ad',
-      '\u2100',
-      '\uff0f',
-      '\uff05\uff14\uff11',
-    ],
+    ...['xn--\u00fc', '\ufffd', '\ud800', '\u00ad', '\u2100', '\uff0f', '\uff05\uff14\uff11'],
     ...['256.1.1.1', '1.2.3.4.5', '0x100000000', '09', 'a.09', 'a.0x1', '1..2'],
   ])('%j is no host', (host) => {
     expect(canonicalHost(host)).toBeUndefined();
     expect(canonicalHost(new Uint8Array(Buffer.from(host)))).toBeUndefined();
   });
+
+  // The standard has come to let A-labels pass that are no Punycode; Node 20 does not, Node 24 does.
+  test.each(['xn--', 'xn--a', 'xn--a.com'])(
+    '%j is what this version of Node takes it for',
+    (host) => {
+      expect(canonicalHost(host)).toBe(readUrl(`http://${host}/`)?.hostname);
+    },
+  );
 
   test('octets that are not UTF-8 are no host', () => {
     for (const octets of [[0xff], [0x61, 0xe9], [0xc3], [0xed, 0xa0, 0x80], [0xc0, 0xae]]) {
@@ -370,7 +367,6 @@ describe('parseAuthority', () => {
       'a:\u0661',
       'u@a',
       'u:p@a',
-      'xn--a',
       '1.2.3.4.5',
       '\ufffd',
     ],

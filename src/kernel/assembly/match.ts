@@ -78,7 +78,8 @@ function walk<T>(automaton: usize, text: usize, end: usize): i32 {
     const edge = edgeOf(load<u8>(at), firsts, edges);
     if (edge < 0) return best;
     const distance = reference<T>(targets + edge * sizeof<T>());
-    if (distance === 0) return best;
+    // Only forwards, so that a forged table cannot lead the walk in a circle.
+    if (distance <= 0) return best;
     node += distance;
   }
 }

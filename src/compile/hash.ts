@@ -1,28 +1,30 @@
 /**
  * The hash that places a host in the table. Compiled by both the TypeScript and the AssemblyScript
- * compiler, so that builder and kernel run the same lines: 32-bit additions, shifts and exclusive ors only.
+ * compiler, so that builder and kernel run the same lines; a product with a factor below 2^20 is exact in either.
  *
- * A host is hashed as little-endian words of four octets, the last filled up with zeros:
- * `finish(…mix(mix(seed, word0), word1)…, octets)`. The seed is the builder's choice: it takes another when
- * an adversary's hosts (or chance) make a probe too long.
+ * A host is hashed in stripes of 16 octets, the last filled up with zeros. Each stripe is four little-endian words,
+ * one for each of four lanes, which all begin with the seed: `lane = mix(lane, word)`. The lanes are then folded into
+ * one, `mix(mix(mix(lane0, lane1), lane2), lane3)`, and `finish` ends with the number of octets. The kernel keeps the lanes in a
+ * vector. The seed is the builder's choice: it takes another when an adversary's hosts (or chance) make a probe too long.
  */
 
-/** Stirs one word of the host into the hash. */
-export function mix(hash: i32, word: i32): i32 {
-  let h = (hash ^ word) | 0;
-  h = (h + (h << 10)) | 0;
-  h = h ^ (h >>> 6);
-  h = (h + (h << 3)) | 0;
-  return (h << 13) | (h >>> 19);
+/** Factor and rotation of `mix`. */
+export const MIX_FACTOR = 0x9e377;
+export const MIX_ROTATION = 15;
+
+/** Octets of a stripe. */
+export const STRIPE_OCTETS = 16;
+
+/** Stirs a word into a lane. */
+export function mix(lane: i32, word: i32): i32 {
+  const product = ((lane ^ word) * MIX_FACTOR) | 0;
+  return (product << MIX_ROTATION) | (product >>> (32 - MIX_ROTATION));
 }
 
-/** Ends the hash with the host's length in octets. Full avalanche (Thomas Wang's 32-bit mix). */
+/** Ends the hash with the host's length in octets. Its high bits, which choose the slot, depend on all others. */
 export function finish(hash: i32, octets: i32): i32 {
-  let h = (hash ^ octets) | 0;
-  h = (~h + (h << 15)) | 0;
-  h = h ^ (h >>> 12);
-  h = (h + (h << 2)) | 0;
-  h = h ^ (h >>> 4);
-  h = (h + (h << 3) + (h << 11)) | 0;
+  let h = hash ^ octets;
+  h = ((h ^ (h >>> 15)) * 0x85ebd) | 0;
+  h = ((h ^ (h >>> 13)) * 0xc2b2b) | 0;
   return h ^ (h >>> 16);
 }

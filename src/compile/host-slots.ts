@@ -1,4 +1,4 @@
-import { finish, mix } from './hash.js';
+import { finish, mix, STRIPE_OCTETS } from './hash.js';
 
 /** A seed is good if no host is farther than this from its home slot, itself counted. */
 export const MAX_PROBE = 64;
@@ -76,15 +76,25 @@ export function home(hash: number, slots: number): number {
 
 /** The hash of a canonical host, as hash.ts defines it. */
 export function hashHost(host: Uint8Array, seed: number): number {
-  let hash = seed | 0;
-  for (let at = 0; at < host.length; at += 4) {
-    // Beyond the end there is `undefined`, which is 0 to these operators.
-    const word =
-      (host[at] as number) |
-      ((host[at + 1] as number) << 8) |
-      ((host[at + 2] as number) << 16) |
-      ((host[at + 3] as number) << 24);
-    hash = mix(hash, word);
+  let lane0 = seed | 0;
+  let lane1 = lane0;
+  let lane2 = lane0;
+  let lane3 = lane0;
+  for (let at = 0; at < host.length; at += STRIPE_OCTETS) {
+    lane0 = mix(lane0, wordAt(host, at));
+    lane1 = mix(lane1, wordAt(host, at + 4));
+    lane2 = mix(lane2, wordAt(host, at + 8));
+    lane3 = mix(lane3, wordAt(host, at + 12));
   }
-  return finish(hash, host.length) >>> 0;
+  return finish(mix(mix(mix(lane0, lane1), lane2), lane3), host.length) >>> 0;
+}
+
+/** Four octets as a little-endian word; those beyond the end are 0, as `undefined` is to these operators. */
+function wordAt(octets: Uint8Array, at: number): number {
+  return (
+    (octets[at] as number) |
+    ((octets[at + 1] as number) << 8) |
+    ((octets[at + 2] as number) << 16) |
+    ((octets[at + 3] as number) << 24)
+  );
 }

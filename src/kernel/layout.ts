@@ -91,8 +91,14 @@ export const QUERY_LINE_OVERHEAD = 40;
 export const QUERY_SEEN = 44;
 /** Offset of the robots record that counts for every URL whatever its host, 0 to look the host up. */
 export const QUERY_ANY_HOST = 48;
+/**
+ * Bits for the octets of `"url":`, the key that leads to the URL where its field's path is one key of at most 13 octets; 0
+ * where it is not. The key itself follows.
+ */
+export const QUERY_KEY_BITS = 52;
+export const QUERY_KEY = 56;
 /** Pairs (address, octets): fragments of output, FRAGMENT_… */
-export const QUERY_FRAGMENTS = 64;
+export const QUERY_FRAGMENTS = 80;
 export const QUERY_OCTETS = 512;
 
 export const QUERY_GOOGLE = 1;

@@ -51,6 +51,8 @@ import {
   QUERY_FORMAT,
   QUERY_FRAGMENTS,
   QUERY_GOOGLE,
+  QUERY_KEY,
+  QUERY_KEY_BITS,
   QUERY_LINE_OVERHEAD,
   QUERY_MAX_LINE,
   QUERY_OCTETS,
@@ -109,6 +111,9 @@ const OUTPUTS: Record<OutputMode, number> = {
   allowed: OUTPUT_ALLOWED,
   denied: OUTPUT_DENIED,
 };
+
+/** A key is compared as one vector. */
+const KEY_OCTETS = 16;
 
 /** A text as the inside of a JSON string, safe on a terminal. */
 function inString(text: string): string {
@@ -273,6 +278,11 @@ export function encodeQuery(
   block.pointer(QUERY_AGENTS, agentsPlace);
   block.word(QUERY_FIELD_COUNT, settings.urlField.length);
   block.pointer(QUERY_FIELDS, fieldsPlace);
+  const [key] = settings.urlField.map((segment) => encoder.encode(`"${segment}":`));
+  if (settings.urlField.length === 1 && key !== undefined && key.length <= KEY_OCTETS) {
+    block.word(QUERY_KEY_BITS, (1 << key.length) - 1);
+    block.bytes.set(key, QUERY_KEY);
+  }
   block.word(QUERY_LINE_OVERHEAD, overhead);
   block.word(QUERY_SEEN, settings.seenSlots === 0 ? 0 : tallyEnd);
   block.word(QUERY_ANY_HOST, settings.anyHost);

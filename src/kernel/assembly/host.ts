@@ -11,55 +11,45 @@ import {
   SECTION_SLOTS,
   SLOT_OCTETS,
 } from '../../compile/format';
-import { finish, mix } from '../../compile/hash';
+import { finish, MIX_FACTOR, MIX_ROTATION, mix, STRIPE_OCTETS } from '../../compile/hash';
 import { canonicalHost } from './environment';
 import { equal } from './search';
+import { isInNoClass } from './vectors';
 
 /**
- * The end of the run of octets `a–z 0–9 - . _` that starts at `from`: of what most hosts
- * consist. Reads 16 octets past `end`.
+ * The octets of the host that begins at `host` and ends at `end` at the latest, if it is canonical as it stands: octets
+ * `a–z 0–9 - . _`, no final dot, no label that may be an A-label to be checked (`--` in it), and a last label that does not
+ * begin with a digit, unless all is a dotted quad. Otherwise 0. Reads 32 octets past `end`.
  */
-export function plainHostEnd(from: usize, end: usize): usize {
-  // Each octet belongs to the run if the entries of its two halves share a bit.
+export function plainHostOctets(host: usize, end: usize): usize {
   const low = i8x16(10, 14, 14, 14, 14, 14, 14, 14, 14, 14, 12, 4, 4, 5, 5, 20);
   const high = i8x16(0, 0, 1, 2, 0, 16, 4, 8, 0, 0, 0, 0, 0, 0, 0, 0);
-  const half = i8x16.splat(15);
-  while (from < end) {
-    const octets = v128.load(from);
-    const plain = v128.and(
-      i8x16.swizzle(low, v128.and(octets, half)),
-      i8x16.swizzle(high, i8x16.shr_u(octets, 4)),
-    );
-    const others = i8x16.bitmask(i8x16.eq(plain, i8x16.splat(0)));
-    if (others !== 0) {
-      from += ctz(others);
-      return from < end ? from : end;
-    }
-    from += 16;
+  let at = host;
+  let label = host;
+  let dash: u32 = 0;
+  while (true) {
+    const a = v128.load(at);
+    const b = v128.load(at, 16);
+    const others =
+      i8x16.bitmask(isInNoClass(low, high, a)) | (i8x16.bitmask(isInNoClass(low, high, b)) << 16);
+    let octets = <usize>ctz(others);
+    if (octets > end - at) octets = end - at;
+    const within = <u32>((<u64>1 << <u64>octets) - 1);
+    const dots: u32 = within & positionsOf(0x2e, a, b);
+    const dashes: u32 = within & positionsOf(0x2d, a, b);
+    if ((dashes & ((dashes << 1) | dash)) !== 0) return 0;
+    dash = dashes >> 31;
+    if (dots !== 0) label = at + 32 - <usize>clz(dots);
+    at += octets;
+    if (octets < 32) break;
   }
-  return end;
+  if (label === at || at === host) return 0;
+  return <u32>load<u8>(label) - 0x30 >= 10 || isDottedQuad(host, at) ? at - host : 0;
 }
 
-/**
- * Whether a host of plain octets is canonical as it stands: no final dot, no label that may be an A-label to be
- * checked (`--` in it), and a last label that does not begin with a digit, unless all is a dotted quad.
- */
-export function isCanonical(host: usize, octets: i32): bool {
-  if (octets === 0) return false;
-  const end = host + octets;
-  if (load<u8>(end - 1) === 0x2e) return false;
-  const dash = i8x16.splat(0x2d);
-  const dot = i8x16.splat(0x2e);
-  let label = host;
-  for (let at = host; at < end; at += 16) {
-    const here = v128.load(at);
-    const within: i32 = end - at < 16 ? (1 << (<i32>(end - at))) - 1 : 0xffff;
-    const dashes = v128.and(i8x16.eq(here, dash), i8x16.eq(v128.load(at, 1), dash));
-    if ((i8x16.bitmask(dashes) & within) !== 0) return false;
-    const dots = i8x16.bitmask(i8x16.eq(here, dot)) & within;
-    if (dots !== 0) label = at + (31 - clz(dots)) + 1;
-  }
-  return <u32>load<u8>(label) - 0x30 >= 10 || isDottedQuad(host, end);
+function positionsOf(octet: i32, a: v128, b: v128): u32 {
+  const wanted = i8x16.splat(<i8>octet);
+  return i8x16.bitmask(i8x16.eq(a, wanted)) | (i8x16.bitmask(i8x16.eq(b, wanted)) << 16);
 }
 
 /** Four decimal numbers up to 255 without leading zeros: an IPv4 address in canonical form. */
@@ -89,22 +79,35 @@ export function canonicaliseHost(from: usize, octets: i32, to: usize): i32 {
       const octet: i32 = load<u8>(from + i);
       store<u8>(to + i, <u32>(octet - 0x41) < 26 ? octet | 0x20 : octet);
     }
-    if (plainHostEnd(to, to + octets) === to + octets && isCanonical(to, octets)) return octets;
+    if (plainHostOctets(to, to + octets) === <usize>octets) return octets;
   }
   return canonicalHost(from, octets, to);
 }
 
-/** The hash of a canonical host. Reads 3 octets past its end. */
+/** The hash of a canonical host (hash.ts). Reads 15 octets past its end. */
 export function hashHost(table: usize, host: usize, octets: i32): i32 {
-  let hash = load<i32>(table, HEADER_SEED);
+  const order = i8x16(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+  let lanes = i32x4.splat(load<i32>(table, HEADER_SEED));
   let rest = octets;
-  while (rest >= 4) {
-    hash = mix(hash, load<i32>(host));
-    host += 4;
-    rest -= 4;
+  while (rest > STRIPE_OCTETS) {
+    lanes = mixLanes(lanes, v128.load(host));
+    host += STRIPE_OCTETS;
+    rest -= STRIPE_OCTETS;
   }
-  if (rest > 0) hash = mix(hash, load<i32>(host) & ((1 << (rest << 3)) - 1));
-  return finish(hash, octets);
+  const within = i8x16.gt_s(i8x16.splat(<i8>rest), order);
+  lanes = mixLanes(lanes, v128.and(v128.load(host), within));
+  const first = mix(i32x4.extract_lane(lanes, 0), i32x4.extract_lane(lanes, 1));
+  const folded = mix(mix(first, i32x4.extract_lane(lanes, 2)), i32x4.extract_lane(lanes, 3));
+  return finish(folded, octets);
+}
+
+/** `mix` of each lane. */
+function mixLanes(lanes: v128, words: v128): v128 {
+  const products = i32x4.mul(v128.xor(lanes, words), i32x4.splat(MIX_FACTOR));
+  return v128.or(
+    i32x4.shl(products, MIX_ROTATION),
+    i32x4.shr_u(products, 32 - MIX_ROTATION),
+  );
 }
 
 /** Address of the slot where the search for a hash begins. */

@@ -4,7 +4,9 @@
  * line; what lies between strings and brackets elsewhere is not judged (strict.ts does that).
  */
 
-import { QUERY_FIELD_COUNT, QUERY_FIELDS, REASON_NO_JSON, REASON_NO_OBJECT } from '../layout';
+import { QUERY_FIELD_COUNT, QUERY_FIELDS, QUERY_KEY, QUERY_KEY_BITS, REASON_NO_JSON, REASON_NO_OBJECT } from '../layout';
+import { LINE_BRACE, LINE_END, LINE_NEWLINE, LINE_URL, LINE_URL_END } from './line';
+import { skipMembers } from './members';
 import { hexDigit } from './octets';
 import { equal } from './search';
 import { splitPlain } from './url';
@@ -128,6 +130,58 @@ function readUrlString(line: usize, at: usize, end: usize): usize {
   stringEnd = quote;
   stringEscaped = escapes;
   return quote;
+}
+
+/** Address behind `"url":` and a space, either side, if that begins at `at`; 0 if not. */
+function behindKey(query: usize, at: usize): usize {
+  at += <usize>(load<u8>(at) === 0x20);
+  const bits = load<i32>(query, QUERY_KEY_BITS);
+  const equal = i8x16.bitmask(i8x16.eq(v128.load(at), v128.load(query, QUERY_KEY)));
+  if ((equal & bits) !== bits || bits === 0) return 0;
+  at += <usize>ctz(~bits);
+  return at + <usize>(load<u8>(at) === 0x20);
+}
+
+/**
+ * As `locateUrl` for most lines: an object whose members but for the URL `skipMembers` skips, and whose URL is a string
+ * without escapes that `splitPlain` reads. Fills in all that the line entry says of these, its end included, and returns
+ * where `splitPlain` stopped; 0, and then no more than a hint, if the line is of another form.
+ */
+export function locatePlain(query: usize, line: usize, start: usize, end: usize): usize {
+  if (load<u8>(start) !== 0x7b) return 0;
+  let at = start;
+  let value = behindKey(query, at + 1);
+  while (value === 0) {
+    const further = skipMembers(query, at, end);
+    if (further === at || load<u8>(further) !== 0x2c) return 0;
+    at = further;
+    value = behindKey(query, at + 1);
+  }
+  if (load<u8>(value) !== 0x22) return 0;
+  const url = value + 1;
+  if (url >= end) return 0;
+  const stop = splitPlain(line, url, end);
+  if (stop === 0) return 0;
+  let quote = stop;
+  if (load<u8>(quote) !== 0x22) {
+    quote = skipString(stop, end);
+    if (escapes) return 0;
+  }
+  at = quote + 1;
+  while (at < end && load<u8>(at) === 0x2c) {
+    const further = skipMembers(query, at, end);
+    if (further === at) return 0;
+    at = further;
+  }
+  let newline = at + 1;
+  newline += <usize>(load<u8>(newline) === 0x0d);
+  if (newline >= end || load<u8>(at) !== 0x7d || load<u8>(newline) !== 0x0a) return 0;
+  store<u32>(line, url, LINE_URL);
+  store<u32>(line, quote, LINE_URL_END);
+  store<u32>(line, at, LINE_BRACE);
+  store<u32>(line, at + 1, LINE_END);
+  store<u32>(line, newline, LINE_NEWLINE);
+  return stop;
 }
 
 /**

@@ -22,6 +22,7 @@ import {
   afterValue,
   closingBrace,
   LOCATED,
+  locatePlain,
   locateString,
   locateUrl,
   plainStop,
@@ -120,6 +121,12 @@ function locateInJson(
   scratch: usize,
 ): usize {
   const start: usize = load<u32>(line, LINE_START);
+  if ((load<u32>(query, QUERY_FLAGS) & QUERY_STRICT) === 0) {
+    const stop = locatePlain(query, line, start, end);
+    if (stop !== 0 && !isTooLong(query, line)) {
+      return resolvePlain(query, line, stop, hostSpace, scratch);
+    }
+  }
   let located = locateUrl(query, line, start, end, scratch);
   if (located !== LOCATED && load<i32>(query, QUERY_FORMAT) === FORMAT_JSON) {
     const string = locateString(line, start, end);

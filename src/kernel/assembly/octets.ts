@@ -8,6 +8,8 @@
  * unit wherever they begin, and the length is that of `%XX`. A path without percent-encoding is its own canonical form.
  */
 
+import { isInNoClass, positions } from './vectors';
+
 /** `A–Z a–z 0–9 - . _ ~`: RFC 3986 section 2.3. */
 function isUnreserved(octet: i32): bool {
   if (<u32>((octet | 0x20) - 0x61) < 26) return true;
@@ -113,28 +115,37 @@ export function escapePattern(from: usize, end: usize, to: usize): usize {
 
 /**
  * The first address in `from`–`end` at which the octets may differ from their canonical form, or
- * where a fragment or a dot segment may begin; `end` if there is none. Reads 16 octets past `end`, one before `from`.
+ * where a fragment or a dot segment may begin; `end` if there is none. Reads 64 octets past `end`, one before `from`.
  */
 export function firstIrregular(from: usize, end: usize): usize {
-  // Each octet is irregular if the entries of its two halves share a bit.
   const low = i8x16(19, 1, 3, 3, 3, 3, 1, 1, 1, 1, 3, 33, 37, 33, 5, 33);
   const high = i8x16(1, 1, 2, 4, 0, 4, 16, 32, 1, 1, 1, 1, 1, 1, 1, 1);
-  const half = i8x16.splat(15);
-  const slash = i8x16.splat(0x2f);
-  const dot = i8x16.splat(0x2e);
   while (from < end) {
-    const octets = v128.load(from);
-    const irregular = v128.and(
-      i8x16.swizzle(low, v128.and(octets, half)),
-      i8x16.swizzle(high, i8x16.shr_u(octets, 4)),
+    const regular = positions(
+      i8x16.bitmask(v128.andnot(isInNoClass(low, high, v128.load(from)), beginsDotSegment(from))),
+      i8x16.bitmask(
+        v128.andnot(isInNoClass(low, high, v128.load(from, 16)), beginsDotSegment(from + 16)),
+      ),
+      i8x16.bitmask(
+        v128.andnot(isInNoClass(low, high, v128.load(from, 32)), beginsDotSegment(from + 32)),
+      ),
+      i8x16.bitmask(
+        v128.andnot(isInNoClass(low, high, v128.load(from, 48)), beginsDotSegment(from + 48)),
+      ),
     );
-    const dots = v128.and(i8x16.eq(octets, dot), i8x16.eq(v128.load(from - 1), slash));
-    const found = i8x16.bitmask(i8x16.ne(v128.or(irregular, dots), i8x16.splat(0)));
-    if (found !== 0) {
-      from += ctz(found);
+    if (regular !== -1) {
+      from += <usize>ctz(~regular);
       return from < end ? from : end;
     }
-    from += 16;
+    from += 64;
   }
   return end;
+}
+
+/** Which of 16 octets are a dot behind a slash, as -1. */
+function beginsDotSegment(at: usize): v128 {
+  return v128.and(
+    i8x16.eq(v128.load(at), i8x16.splat(0x2e)),
+    i8x16.eq(v128.load(at - 1), i8x16.splat(0x2f)),
+  );
 }

@@ -4,7 +4,7 @@
  */
 
 import { SCHEME_FTP, SCHEME_HTTP, SCHEME_HTTPS } from '../../compile/format';
-import { canonicaliseHost, isCanonical, plainHostEnd } from './host';
+import { canonicaliseHost, plainHostOctets } from './host';
 import {
   LINE_HOST,
   LINE_HOST_OCTETS,
@@ -29,20 +29,16 @@ const HTTP: i32 = 0x70747468; // "http", little-endian
  */
 export function splitPlain(line: usize, url: usize, end: usize): usize {
   if (end - url < 10 || load<i32>(url) !== HTTP) return 0;
-  let at = url + 4;
-  let scheme = SCHEME_HTTP;
-  if (load<u8>(at) === 0x73) {
-    at++;
-    scheme = SCHEME_HTTPS;
-  }
-  // "://"
-  if ((load<u32>(at) & 0xffffff) !== 0x2f2f3a) return 0;
-  const host = at + 3;
-  if (host >= end) return 0;
-  at = plainHostEnd(host, end);
-  const hostEnd = at;
+  const secure = <usize>(load<u8>(url, 4) === 0x73);
+  const host = url + 7 + secure;
+  // "://" and the host's first octet
+  if (load<u32>(host - 3) << 8 !== 0x2f2f3a00) return 0;
+  const octets = plainHostOctets(host, end);
+  if (octets === 0) return 0;
+  let at = host + octets;
+  const scheme = secure !== 0 ? SCHEME_HTTPS : SCHEME_HTTP;
   let port = 0;
-  if (at < end && load<u8>(at) === 0x3a) {
+  if (load<u8>(at) === 0x3a && at < end) {
     at++;
     const digits = at;
     while (at < end && at - digits < 5 && <u32>load<u8>(at) - 0x30 < 10) {
@@ -52,9 +48,8 @@ export function splitPlain(line: usize, url: usize, end: usize): usize {
     if (port > 0xffff || port === 0) return 0;
     if (port === (scheme === SCHEME_HTTP ? 80 : 443)) port = 0;
   }
-  if (!isCanonical(host, <i32>(hostEnd - host))) return 0;
   store<u32>(line, host, LINE_HOST);
-  store<u32>(line, hostEnd - host, LINE_HOST_OCTETS);
+  store<u32>(line, octets, LINE_HOST_OCTETS);
   store<i32>(line, scheme, LINE_SCHEME);
   store<i32>(line, port, LINE_PORT);
   store<u32>(line, at, LINE_PATH);

@@ -194,6 +194,6 @@ export const RESULT_OCTETS = 32;
 /** Lines that are looked up together, so that their cache misses overlap; 8 to 64 measured alike. */
 export const GROUP_LINES = 24;
 /** Octets that must be readable behind any input, and writable behind any output. */
-export const MARGIN = 64;
+export const MARGIN = 128;
 /** Octets of a bad line that its record shows. */
 export const BAD_INPUT_LIMIT = 1024;

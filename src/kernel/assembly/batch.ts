@@ -62,10 +62,9 @@ import {
   LINE_OUTCOME,
   LINE_START,
   lineEntry,
-  PENDING,
 } from './line';
 import { locate } from './locate';
-import { decide, findEntry, findGroups, findSlot, touchAutomaton } from './look-up';
+import { decide, lookUp } from './look-up';
 
 /** Judges the lines of a batch; the words of the task and what is returned are described in layout.ts. */
 export function run(task: usize): i32 {
@@ -101,26 +100,6 @@ export function run(task: usize): i32 {
     store<i32>(task, first + lines, TASK_LINES);
   }
   return RUN_DONE;
-}
-
-function lookUp(query: usize, worker: usize, lines: i32): void {
-  const table: usize = load<u32>(query, QUERY_TABLE);
-  for (let i = 0; i < lines; i++) {
-    const line = lineEntry(worker, i);
-    if (load<i32>(line, LINE_OUTCOME) === PENDING) findSlot(table, line);
-  }
-  for (let i = 0; i < lines; i++) {
-    const line = lineEntry(worker, i);
-    if (load<i32>(line, LINE_OUTCOME) === PENDING) findEntry(query, worker, table, line);
-  }
-  for (let i = 0; i < lines; i++) {
-    const line = lineEntry(worker, i);
-    if (load<i32>(line, LINE_OUTCOME) === PENDING) findGroups(query, table, line);
-  }
-  for (let i = 0; i < lines; i++) {
-    const line = lineEntry(worker, i);
-    if (load<i32>(line, LINE_OUTCOME) === PENDING) touchAutomaton(table, line);
-  }
 }
 
 /** Decides and writes the lines of a group. If it has to stop, the task says that the next line is the one it stopped at. */

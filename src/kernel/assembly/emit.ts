@@ -43,15 +43,39 @@ import {
 import { ruleLine } from './judge';
 import { LINE_BRACE, LINE_END, LINE_NEWLINE, LINE_START } from './line';
 
-/** Copies octets in vectors: up to 15 more are read and written. Returns the end of the copy. */
+/** Copies octets in vectors: up to 127 more are read and written. Returns the end of the copy. */
 export function copy(from: usize, octets: i32, to: usize): usize {
-  for (let i = 0; i < octets; i += 16) v128.store(to + i, v128.load(from + i));
+  let left = octets;
+  let target = to;
+  // Few lines differ in how many such blocks they are, so that the end of the loop can be foreseen.
+  do {
+    v128.store(target, v128.load(from));
+    v128.store(target, v128.load(from, 16), 16);
+    v128.store(target, v128.load(from, 32), 32);
+    v128.store(target, v128.load(from, 48), 48);
+    v128.store(target, v128.load(from, 64), 64);
+    v128.store(target, v128.load(from, 80), 80);
+    v128.store(target, v128.load(from, 96), 96);
+    v128.store(target, v128.load(from, 112), 112);
+    from += 128;
+    target += 128;
+    left -= 128;
+  } while (left > 0);
+  return to + octets;
+}
+
+/** Copies octets of which there are few; up to 31 more are read and written. */
+function copyShort(from: usize, octets: i32, to: usize): usize {
+  for (let i = 0; i < octets; i += 32) {
+    v128.store(to + i, v128.load(from + i));
+    v128.store(to + i, v128.load(from + i, 16), 16);
+  }
   return to + octets;
 }
 
 function fragment(query: usize, index: i32, to: usize): usize {
   const pair = query + QUERY_FRAGMENTS + <usize>index * 8;
-  return copy(load<u32>(pair), load<i32>(pair, 4), to);
+  return copyShort(load<u32>(pair), load<i32>(pair, 4), to);
 }
 
 function octet(value: i32, to: usize): usize {
@@ -101,7 +125,7 @@ function ruleText(query: usize, result: usize, to: usize): usize {
     if (index > 0) start = load<i32>(rules + index * 8 - 8);
   }
   to = fragment(query, (rank & 1) !== 0 ? FRAGMENT_ALLOW : FRAGMENT_DISALLOW, to);
-  return copy(texts + start, end - start, to);
+  return copyShort(texts + start, end - start, to);
 }
 
 /** Writes the product token of the groups that decided: the link of the agent's chain that they name, or `*`. */
@@ -109,19 +133,19 @@ function tokenText(agent: usize, result: usize, to: usize): usize {
   const link = load<i32>(result, RESULT_LINK);
   if (link < 0) return octet(0x2a, to);
   const text = <usize>load<u32>(agent, AGENT_CHAIN) + <usize>link * CHAIN_OCTETS + CHAIN_TEXT;
-  return copy(load<u32>(text), load<i32>(text, 4), to);
+  return copyShort(load<u32>(text), load<i32>(text, 4), to);
 }
 
 function sourceText(result: usize, to: usize): usize {
   const source: usize = load<u32>(result, RESULT_SOURCE);
-  return source === 0 ? to : copy(source + 4, load<i32>(source), to);
+  return source === 0 ? to : copyShort(source + 4, load<i32>(source), to);
 }
 
 /** Writes the name of an agent as the key of a member, quotes and colon included, after a comma but for the first. */
 function memberKey(agent: usize, first: bool, to: usize): usize {
   if (!first) to = octet(0x2c, to);
   to = octet(0x22, to);
-  to = copy(load<u32>(agent, AGENT_NAME), load<i32>(agent, AGENT_NAME + 4), to);
+  to = copyShort(load<u32>(agent, AGENT_NAME), load<i32>(agent, AGENT_NAME + 4), to);
   to = octet(0x22, to);
   return octet(0x3a, to);
 }
@@ -220,7 +244,7 @@ export function annotateJson(query: usize, worker: usize, line: usize, to: usize
   to = octet(0x2c, to);
   if (load<u8>(before) === 0x7b) to--;
   to = members(query, worker, to);
-  return copy(brace, <i32>(end - brace), to);
+  return copyShort(brace, <i32>(end - brace), to);
 }
 
 /** Writes a record for a line that is no object: verdict, number and beginning of the line. */

@@ -169,7 +169,7 @@ export function findAuthority(record: usize, scheme: i32, port: i32): usize {
   const count: i32 = load<u16>(record, 2);
   const first = record + ((<usize>load<u16>(record) + HOST_FIXED_OCTETS + 3) & ~3);
   let low = 0;
-  let high = count;
+  let high = port === 0 ? 0 : count;
   while (low < high) {
     const middle = (low + high) >> 1;
     if (<i32>load<u16>(first + middle * AUTHORITY_OCTETS) < port) low = middle + 1;

@@ -5,15 +5,14 @@
  */
 
 import {
-  QUERY_ANY_HOST,
   QUERY_TABLE,
   RESULT_OUTCOME,
   WORKER_HOSTS,
   WORKER_RESULTS,
 } from '../layout';
-import { LINE_OUTCOME, LINE_OWNED, LINE_URL, LINE_URL_END, lineEntry, PENDING } from './line';
+import { LINE_OWNED, LINE_URL, LINE_URL_END, lineEntry } from './line';
 import { resolve } from './locate';
-import { decide, findEntry, findGroups, findSlot } from './look-up';
+import { decide, lookUp } from './look-up';
 import { canonicalise, escapePattern } from './octets';
 
 export { run } from './batch';
@@ -29,13 +28,7 @@ export function judgeUrl(query: usize, worker: usize, url: usize, end: usize, sc
   store<u32>(line, end, LINE_URL_END);
   store<u32>(line, 0, LINE_OWNED);
   scratch = resolve(query, line, worker + WORKER_HOSTS, scratch);
-  if (load<i32>(line, LINE_OUTCOME) === PENDING) {
-    if (load<u32>(query, QUERY_ANY_HOST) === 0) {
-      findSlot(table, line);
-      findEntry(query, worker, table, line);
-    }
-    findGroups(query, table, line);
-  }
+  lookUp(query, worker, 1);
   decide(query, worker, table, line, scratch);
   return load<i32>(worker + WORKER_RESULTS, RESULT_OUTCOME);
 }

@@ -175,19 +175,21 @@ function judgeAgent(
   store<i32>(result, outcome, RESULT_OUTCOME);
 }
 
-/** Start of the list of groups that name the token, 0 if none does. Binary search by number. */
+/** Start of the list of groups that name the token, 0 if none does. Binary search by number; `*` can only be the first. */
 function groupsOf(robots: usize, token: i32): usize {
   const count = load<i32>(robots, 4);
-  const numbers = robots + ROBOTS_FIXED_OCTETS;
-  let low = 0;
-  let high = count;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (load<i32>(numbers + <usize>middle * 4) < token) low = middle + 1;
-    else high = middle;
+  if (count === 0) return 0;
+  let at = robots + ROBOTS_FIXED_OCTETS;
+  if (token !== TOKEN_ANY) {
+    // The last number that is not greater, or the first. No branch depends on what is compared.
+    let numbers = count;
+    while (numbers > 1) {
+      const half = numbers >> 1;
+      at += load<i32>(at + <usize>half * 4) <= token ? <usize>half * 4 : 0;
+      numbers -= half;
+    }
   }
-  if (low === count || load<i32>(numbers + <usize>low * 4) !== token) return 0;
-  return load<u32>(numbers + <usize>(count + low) * 4);
+  return load<i32>(at) === token ? <usize>load<u32>(at + <usize>count * 4) : 0;
 }
 
 /** Matches the path against the groups of a list; a rule that wins over the one in `result` replaces it. */

@@ -13,7 +13,7 @@
  *     72 address of its newline, or the end of the input
  *     76 first address in the path that needs a closer look, or its end
  *     80 the list of groups that the first agent obeys, 0 for none; 84 the link of its chain that they name
- *     88 a word of their first automaton, read for the cache's sake
+ *     88 a word read for the cache's sake
  */
 
 import { WORKER_LINES } from '../layout';

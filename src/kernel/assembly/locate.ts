@@ -17,7 +17,7 @@ import {
   REASON_NO_JSON,
   REASON_NO_URL,
 } from '../layout';
-import { hashHost } from './host';
+import { hashHost, homeSlot } from './host';
 import {
   afterValue,
   closingBrace,
@@ -44,7 +44,9 @@ import {
   LINE_OWNED,
   LINE_PATH,
   LINE_PATH_END,
+  LINE_SLOT,
   LINE_START,
+  LINE_TOUCHED,
   LINE_URL,
   LINE_URL_END,
   PENDING,
@@ -96,7 +98,8 @@ function locateInText(
 ): usize {
   const start: usize = load<u32>(line, LINE_START);
   const stop = splitPlain(line, start, end);
-  endLine(line, findOctet(0x0a, stop !== 0 ? stop : start, end), end);
+  const ended = stop !== 0 && stop < end && load<u8>(stop) === 0x0a;
+  endLine(line, ended ? stop : findOctet(0x0a, stop !== 0 ? stop : start, end), end);
   const lineEnd: usize = load<u32>(line, LINE_END);
   if (isTooLong(query, line)) {
     fail(line, REASON_LINE_TOO_LONG);
@@ -239,7 +242,11 @@ function resolveAny(query: usize, line: usize, hostSpace: usize, scratch: usize)
 function settle(query: usize, line: usize): void {
   store<i32>(line, PENDING, LINE_OUTCOME);
   if (load<u32>(query, QUERY_ANY_HOST) !== 0) return;
-  const host: usize = load<u32>(line, LINE_HOST);
-  const octets = load<i32>(line, LINE_HOST_OCTETS);
-  store<i32>(line, hashHost(load<u32>(query, QUERY_TABLE), host, octets), LINE_HASH);
+  const table: usize = load<u32>(query, QUERY_TABLE);
+  const hash = hashHost(table, load<u32>(line, LINE_HOST), load<i32>(line, LINE_HOST_OCTETS));
+  const slot = homeSlot(table, hash);
+  store<i32>(line, hash, LINE_HASH);
+  store<u32>(line, slot, LINE_SLOT);
+  // Brings the slot into the cache.
+  store<u32>(line, load<u32>(slot), LINE_TOUCHED);
 }

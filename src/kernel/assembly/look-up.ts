@@ -7,10 +7,11 @@ import {
   QUERY_FLAGS,
   QUERY_GOOGLE,
   QUERY_SEEN,
+  QUERY_TABLE,
   QUERY_UNKNOWN,
   REASON_UNKNOWN_HOST,
 } from '../layout';
-import { findAuthority, homeSlot, isRecordOf, probe, probeHost, recordOf, slotIndex } from './host';
+import { findAuthority, isRecordOf, probe, probeHost, recordOf, slotIndex } from './host';
 import { groupsLink, judge, judgeAlike, resolveGroups } from './judge';
 import {
   LINE_AUTHORITY,
@@ -20,6 +21,7 @@ import {
   LINE_IRREGULAR,
   LINE_LINK,
   LINE_LIST,
+  LINE_OCTETS,
   LINE_OUTCOME,
   LINE_OWNED,
   LINE_PATH,
@@ -31,59 +33,90 @@ import {
   LINE_TOUCHED,
   LINE_URL,
   LINE_URL_END,
+  lineEntry,
   PENDING,
 } from './line';
 import { pathEnd, pathStart, prepareGooglePath, preparePath } from './path';
 
-/** Finds the first slot with the hash of the line's host. */
-export function findSlot(table: usize, line: usize): void {
-  const hash = load<i32>(line, LINE_HASH);
-  store<u32>(line, probe(table, homeSlot(table, hash), hash), LINE_SLOT);
+/** Finds what the table has about the first lines of the worker's group: a loop for each step, so that their cache misses overlap. */
+export function lookUp(query: usize, worker: usize, lines: i32): void {
+  const first = lineEntry(worker, 0);
+  const last = lineEntry(worker, lines);
+  if (load<u32>(query, QUERY_ANY_HOST) === 0) {
+    findSlots(query, first, last);
+    findAuthorities(query, worker, first, last);
+  }
+  findGroups(query, first, last);
+  touchAutomata(query, first, last);
 }
 
-/** Compares the host and finds the authority's entry. */
-export function findEntry(query: usize, worker: usize, table: usize, line: usize): void {
-  let slot: usize = load<u32>(line, LINE_SLOT);
-  store<u32>(line, 0, LINE_AUTHORITY);
-  if (slot === 0) return;
-  const host: usize = load<u32>(line, LINE_HOST);
-  const octets = load<i32>(line, LINE_HOST_OCTETS);
-  if (!isRecordOf(recordOf(table, slot), host, octets)) {
-    slot = probeHost(table, load<i32>(line, LINE_HASH), host, octets);
-    if (slot === 0) return;
+/** Finds for each line the first slot with the hash of its host, 0 if there is none, and touches the host's record. */
+function findSlots(query: usize, first: usize, last: usize): void {
+  const table: usize = load<u32>(query, QUERY_TABLE);
+  for (let line = first; line < last; line += LINE_OCTETS) {
+    if (load<i32>(line, LINE_OUTCOME) !== PENDING) continue;
+    const slot = probe(table, load<u32>(line, LINE_SLOT), load<i32>(line, LINE_HASH));
+    store<u32>(line, slot, LINE_SLOT);
+    store<u32>(line, slot !== 0 ? load<u32>(recordOf(table, slot)) : 0, LINE_TOUCHED);
   }
+}
+
+/** Compares for each line the host and finds the entry of its authority, 0 if there is none, and touches its robots record. */
+function findAuthorities(query: usize, worker: usize, first: usize, last: usize): void {
+  const table: usize = load<u32>(query, QUERY_TABLE);
   const seen: usize = load<u32>(query, QUERY_SEEN);
-  if (seen !== 0) {
-    const index = slotIndex(table, slot);
-    const octet = worker + seen + (index >> 3);
-    store<u8>(octet, <i32>load<u8>(octet) | (1 << (<i32>index & 7)));
+  for (let line = first; line < last; line += LINE_OCTETS) {
+    if (load<i32>(line, LINE_OUTCOME) !== PENDING) continue;
+    let slot: usize = load<u32>(line, LINE_SLOT);
+    store<u32>(line, 0, LINE_AUTHORITY);
+    if (slot === 0) continue;
+    const host: usize = load<u32>(line, LINE_HOST);
+    const octets = load<i32>(line, LINE_HOST_OCTETS);
+    if (!isRecordOf(recordOf(table, slot), host, octets)) {
+      slot = probeHost(table, load<i32>(line, LINE_HASH), host, octets);
+      if (slot === 0) continue;
+    }
+    if (seen !== 0) {
+      const index = slotIndex(table, slot);
+      const octet = worker + seen + (index >> 3);
+      store<u8>(octet, <i32>load<u8>(octet) | (1 << (<i32>index & 7)));
+    }
+    const scheme = load<i32>(line, LINE_SCHEME);
+    const authority = findAuthority(recordOf(table, slot), scheme, load<i32>(line, LINE_PORT));
+    if (authority === 0) continue;
+    store<u32>(line, authority, LINE_AUTHORITY);
+    store<u32>(line, load<u32>(table + load<u32>(authority, 4)), LINE_TOUCHED);
   }
-  store<u32>(
-    line,
-    findAuthority(recordOf(table, slot), load<i32>(line, LINE_SCHEME), load<i32>(line, LINE_PORT)),
-    LINE_AUTHORITY,
-  );
 }
 
-/** Finds the robots record, and in it the groups that the first agent obeys. */
-export function findGroups(query: usize, table: usize, line: usize): void {
-  let robots: usize = load<u32>(query, QUERY_ANY_HOST);
-  if (robots === 0) {
-    const authority: usize = load<u32>(line, LINE_AUTHORITY);
-    if (authority !== 0) robots = load<u32>(authority, 4);
+/** Finds for each line the robots record, and in it the groups that the first agent obeys. */
+function findGroups(query: usize, first: usize, last: usize): void {
+  const table: usize = load<u32>(query, QUERY_TABLE);
+  const anyHost: usize = load<u32>(query, QUERY_ANY_HOST);
+  const agent: usize = load<u32>(query, QUERY_AGENTS);
+  for (let line = first; line < last; line += LINE_OCTETS) {
+    if (load<i32>(line, LINE_OUTCOME) !== PENDING) continue;
+    let robots = anyHost;
+    if (robots === 0) {
+      const authority: usize = load<u32>(line, LINE_AUTHORITY);
+      if (authority !== 0) robots = load<u32>(authority, 4);
+    }
+    store<u32>(line, robots, LINE_ROBOTS);
+    if (robots === 0) continue;
+    store<u32>(line, resolveGroups(agent, table + robots), LINE_LIST);
+    store<i32>(line, groupsLink, LINE_LINK);
   }
-  store<u32>(line, robots, LINE_ROBOTS);
-  if (robots === 0) return;
-  store<u32>(line, resolveGroups(load<u32>(query, QUERY_AGENTS), table + robots), LINE_LIST);
-  store<i32>(line, groupsLink, LINE_LINK);
 }
 
-/** Brings the automaton of the first of these groups into the cache. */
-export function touchAutomaton(table: usize, line: usize): void {
-  if (load<u32>(line, LINE_ROBOTS) === 0) return;
-  const list: usize = load<u32>(line, LINE_LIST);
-  if (list === 0) return;
-  store<u32>(line, load<u32>(table + load<u32>(table + list, 4), AUTOMATON_ROOT), LINE_TOUCHED);
+/** Touches for each line the automaton of the first of these groups. */
+function touchAutomata(query: usize, first: usize, last: usize): void {
+  const table: usize = load<u32>(query, QUERY_TABLE);
+  for (let line = first; line < last; line += LINE_OCTETS) {
+    if (load<i32>(line, LINE_OUTCOME) !== PENDING || load<u32>(line, LINE_ROBOTS) === 0) continue;
+    const list: usize = load<u32>(line, LINE_LIST);
+    if (list === 0) continue;
+    store<u32>(line, load<u32>(table + load<u32>(table + list, 4), AUTOMATON_ROOT), LINE_TOUCHED);
+  }
 }
 
 /** The last phase: leaves a result for each agent in the worker block. `scratch` has room for four times the URL's octets. */

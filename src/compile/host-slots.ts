@@ -86,7 +86,7 @@ export function hashHost(host: Uint8Array, seed: number): number {
     lane2 = mix(lane2, wordAt(host, at + 8));
     lane3 = mix(lane3, wordAt(host, at + 12));
   }
-  return finish(mix(mix(mix(lane0, lane1), lane2), lane3), host.length) >>> 0;
+  return finish(host.length, lane0, lane1, lane2, lane3) >>> 0;
 }
 
 /** Four octets as a little-endian word; those beyond the end are 0, as `undefined` is to these operators. */

@@ -11,7 +11,7 @@ import {
   SECTION_SLOTS,
   SLOT_OCTETS,
 } from '../../compile/format';
-import { finish, MIX_FACTOR, MIX_ROTATION, mix, STRIPE_OCTETS } from '../../compile/hash';
+import { finish, MIX_FACTOR, MIX_ROTATION, STRIPE_OCTETS } from '../../compile/hash';
 import { canonicalHost } from './environment';
 import { equal } from './search';
 import { isInNoClass } from './vectors';
@@ -96,9 +96,13 @@ export function hashHost(table: usize, host: usize, octets: i32): i32 {
   }
   const within = i8x16.gt_s(i8x16.splat(<i8>rest), order);
   lanes = mixLanes(lanes, v128.and(v128.load(host), within));
-  const first = mix(i32x4.extract_lane(lanes, 0), i32x4.extract_lane(lanes, 1));
-  const folded = mix(mix(first, i32x4.extract_lane(lanes, 2)), i32x4.extract_lane(lanes, 3));
-  return finish(folded, octets);
+  return finish(
+    octets,
+    i32x4.extract_lane(lanes, 0),
+    i32x4.extract_lane(lanes, 1),
+    i32x4.extract_lane(lanes, 2),
+    i32x4.extract_lane(lanes, 3),
+  );
 }
 
 /** `mix` of each lane. */

@@ -92,8 +92,7 @@ export function skipMembers(query: usize, at: usize, end: usize): usize {
   within &= ~inside;
   commas = (commas & within) | 1;
   spaces &= within;
-  let keys = behind(commas, spaces);
-  let candidates = (keys << (octets + 1)) & quotes;
+  let candidates = (behind(commas, spaces) << (octets + 1)) & quotes;
   while (candidates !== 0) {
     // A key as long as the wanted one ends here.
     const key = at + <usize>ctz(candidates) - octets;
@@ -110,12 +109,12 @@ export function skipMembers(query: usize, at: usize, end: usize): usize {
   const before = (<u64>1 << end64) - 1;
   if ((braces & before) !== 0) return at;
   // Up to and with the last separator all must be as it has to be.
-  keys &= before;
   quotes &= before;
   inside &= before;
   const separators = (commas | braces) & ((before << 1) | 1);
   colons &= before & ~inside;
   spaces &= before;
+  const keys = behind(commas & before, spaces);
   const closing = quotes & ~inside;
   const keysEnds = (keys + inside) & closing;
   const values = behind(colons, spaces);

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { isatty } from 'node:tty';
+import { printable } from '../control-characters.js';
 import { RobotsFilterError } from '../errors.js';
 import type { Judgement } from '../kernel/judge.js';
 import { parseAgent } from '../protocol/agent.js';
@@ -7,7 +8,6 @@ import { Robots } from '../robots.js';
 import { Diagnostics } from './diagnostics.js';
 import type { CheckOptions } from './options.js';
 import { STANDARD_INPUT, writeOutput } from './standard-streams.js';
-import { printable } from './terminal.js';
 
 const ALL_ALLOWED = 0;
 const SOME_NOT_ALLOWED = 1;

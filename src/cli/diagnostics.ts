@@ -1,6 +1,6 @@
 import { isatty } from 'node:tty';
+import { printable } from '../control-characters.js';
 import { writeError } from './standard-streams.js';
-import { printable } from './terminal.js';
 
 /** Clears the line that the cursor is in, and goes to its start. */
 const CLEAR_LINE = '\r\u001b[K';
@@ -24,12 +24,12 @@ export class Diagnostics {
 
   /** Why the command could not be carried out. */
   error(message: string): void {
-    this.print(`robots-filter: ${message}`);
+    this.print(indented(`robots-filter: ${message}`));
   }
 
-  /** Something that the user may want to know; not said with `--quiet`. */
+  /** Something that the user may want to know, on one line; not said with `--quiet`. */
   note(message: string): void {
-    if (!this.#quiet) this.print(`robots-filter: ${message}`);
+    if (!this.#quiet) this.print(printable(`robots-filter: ${message}`));
   }
 
   /** Prints lines, above the status line if there is one. */
@@ -48,4 +48,14 @@ export class Diagnostics {
     this.#status = text;
     writeError(`${CLEAR_LINE}${text}`);
   }
+}
+
+/** A message of several lines, of which none but the first can pass for a message: a name in it may have a line end. */
+export function indented(message: string): string {
+  return message
+    .split('\n')
+    .map((line, index) =>
+      index === 0 || line === '' || line.startsWith('  ') ? line : `  ${line}`,
+    )
+    .join('\n');
 }

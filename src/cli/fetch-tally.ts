@@ -1,3 +1,4 @@
+import { printableJson } from '../control-characters.js';
 import type { FetchDone } from '../fetch/schedule.js';
 import { formatAuthority } from '../protocol/authority.js';
 import { counted, grouped, lasted, sized } from './numbers.js';
@@ -73,7 +74,7 @@ export function describeFetchProgress(tally: FetchTally, total: number, rate: nu
 
 /** What became of an authority, as a line of JSON. */
 export function reportLine({ authority, record, result, attempts }: FetchDone): string {
-  return `${JSON.stringify({
+  return `${printableJson({
     authority: formatAuthority(authority),
     accessResult: record.accessResult,
     asked: result !== undefined,

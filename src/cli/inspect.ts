@@ -1,5 +1,6 @@
 import { SECTION_NAMES } from '../compile/table-check.js';
 import type { TableAuthority, TableHost, TableView } from '../compile/table-view.js';
+import { printable } from '../control-characters.js';
 import { RobotsFilterError } from '../errors.js';
 import {
   type Authority,
@@ -11,7 +12,6 @@ import {
 import { Table, tableMemory } from '../table.js';
 import { grouped, share, sized } from './numbers.js';
 import { writeOutput } from './standard-streams.js';
-import { printable } from './terminal.js';
 
 const SUCCESS = 0;
 

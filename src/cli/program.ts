@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { Command, CommanderError, Option } from 'commander';
+import { printable } from '../control-characters.js';
 import { RobotsFilterError } from '../errors.js';
-import { Diagnostics } from './diagnostics.js';
+import { Diagnostics, indented } from './diagnostics.js';
 import * as examples from './examples.js';
 import {
   allowPrivateOption,
@@ -43,7 +44,6 @@ import {
   verdictFieldOption,
 } from './options.js';
 import { writeError, writeOutput } from './standard-streams.js';
-import { printable } from './terminal.js';
 
 const SUCCESS = 0;
 /** What could not be carried out, as with grep and diff: 1 is left for `check`, where a URL is denied. */
@@ -73,7 +73,7 @@ function configure(command: Command): Command {
       writeErr: writeError,
       outputError(text, write) {
         const message = text.startsWith('error: ') ? text.slice('error: '.length) : text;
-        write(`robots-filter: ${message.split('\n').map(printable).join('\n')}`);
+        write(indented(`robots-filter: ${message}`).split('\n').map(printable).join('\n'));
       },
     });
 }

@@ -1,5 +1,6 @@
 import { open, stat } from 'node:fs/promises';
 import { HEADER_VERSION, MAGIC_HIGH, MAGIC_LOW } from '../compile/format.js';
+import { printable } from '../control-characters.js';
 import { RobotsFilterError } from '../errors.js';
 import type { FilterOptions } from './options.js';
 
@@ -80,7 +81,7 @@ async function noSource(files: readonly string[]): Promise<RobotsFilterError> {
           `${file} is a directory. If it holds robots.txt files, type: robots-filter --robots-dir ${file} ${rest}`,
         );
   }
-  const rest = files.length === 0 ? '[files...]' : files.join(' ');
+  const rest = files.length === 0 ? '[files...]' : printable(files.join(' '));
   return usage(
     'there are no robots.txt files to decide by. Type one of\n' +
       `  robots-filter --robots-dir DIR ${rest}\n` +

@@ -1,3 +1,4 @@
+import { printableJson } from '../control-characters.js';
 import type { Tally } from '../pipeline/tally.js';
 import { REASONS, type Reason, VERDICTS, type Verdict } from '../protocol/verdict.js';
 import { grouped, lasted, share, sized } from './numbers.js';
@@ -50,7 +51,7 @@ export function countsOf(outcomes: readonly number[]): AgentCounts {
 /** A line for the machine: one JSON object. */
 export function statisticsJson(statistics: RunStatistics): string {
   const { agents, tally, seconds, hosts } = statistics;
-  return JSON.stringify({
+  return printableJson({
     complete: statistics.complete,
     records: tally.records,
     passed: tally.passed,

@@ -1,4 +1,5 @@
 import { Buffer } from 'node:buffer';
+import { isControl } from '../control-characters.js';
 import { SOURCE_LIMIT, TEXT_LIMIT } from './format.js';
 
 /** A text to be shown may grow to this many octets for each that it had: `\u0000` for a control character. */
@@ -84,16 +85,7 @@ export function escapeText(text: string): string {
   return escaped + text.slice(from);
 }
 
-/** `"`, `\`, the control characters C0, DEL and C1, and those of the bidirectional algorithm. */
+/** What `escapeText` escapes. */
 function isEscaped(unit: number): boolean {
-  return (
-    unit < 0x20 ||
-    unit === 0x22 ||
-    unit === 0x5c ||
-    (unit >= 0x7f && unit < 0xa0) ||
-    unit === 0x061c ||
-    (unit >= 0x200e && unit <= 0x200f) ||
-    (unit >= 0x2028 && unit <= 0x202e) ||
-    (unit >= 0x2066 && unit <= 0x2069)
-  );
+  return unit === 0x22 || unit === 0x5c || isControl(unit);
 }

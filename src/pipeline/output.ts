@@ -5,6 +5,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { isatty } from 'node:tty';
 import { RobotsFilterError } from '../errors.js';
 import { errorCode } from '../workers/descriptor.js';
+import { TerminalOutput } from './terminal-output.js';
 
 /** Where the main thread writes. One call at a time. */
 export interface Output {
@@ -13,7 +14,7 @@ export interface Output {
    *
    * @throws RobotsFilterError `output`
    */
-  write(octets: Uint8Array<SharedArrayBuffer>): Promise<boolean>;
+  write(octets: Uint8Array): Promise<boolean>;
   /** Waits until all is written; false and errors as for `write`. */
   end(): Promise<boolean>;
   /** Octets that the target has taken so far, by which one sees whether a write gets on. */
@@ -25,7 +26,8 @@ export interface Output {
 }
 
 /**
- * The way to write to a descriptor or stream from the main thread.
+ * The way to write to a descriptor or stream from the main thread. A terminal gets control characters escaped, all else every
+ * octet as it is.
  *
  * @throws RobotsFilterError `output` if the descriptor is closed
  */
@@ -38,7 +40,8 @@ export function openOutput(target: number | Writable, name: string): Output {
   }
   // Node's own handle of standard output waits for a socket's room, which a bare descriptor can't.
   if (status.isSocket() && target === 1) return new StreamOutput(process.stdout, name);
-  return new DescriptorOutput(target, name);
+  const output = new DescriptorOutput(target, name);
+  return isatty(target) ? new TerminalOutput(output) : output;
 }
 
 /**
@@ -119,7 +122,7 @@ class PipeOutput implements Output {
     socket.on('error', () => {});
   }
 
-  async write(octets: Uint8Array<SharedArrayBuffer>): Promise<boolean> {
+  async write(octets: Uint8Array): Promise<boolean> {
     for (let from = 0; from < octets.length; from += PIPE_OCTETS) {
       const part = octets.subarray(from, from + PIPE_OCTETS);
       const error = await new Promise<unknown>((resolve) => {
@@ -163,7 +166,7 @@ class DescriptorOutput implements Output {
     this.#name = name;
   }
 
-  async write(octets: Uint8Array<SharedArrayBuffer>): Promise<boolean> {
+  async write(octets: Uint8Array): Promise<boolean> {
     let from = 0;
     let milliseconds = SHORTEST_PAUSE;
     while (from < octets.length) {
@@ -226,7 +229,7 @@ class StreamOutput implements Output {
     stream.on('drain', this.#onDrain);
   }
 
-  async write(octets: Uint8Array<SharedArrayBuffer>): Promise<boolean> {
+  async write(octets: Uint8Array): Promise<boolean> {
     if (this.#isOver()) return false;
     const copy = Buffer.from(octets);
     this.#pending += copy.length;

@@ -1,44 +1,132 @@
-import { describe, expect, it } from 'vitest';
-import { printable } from '../../src/cli/terminal.js';
+import { isUtf8 } from 'node:buffer';
+import { spawnSync } from 'node:child_process';
+import { describe, expect, test } from 'vitest';
+import { actingOn } from '../controls.js';
+import { lines, workplace } from './command-line.js';
 
-describe('printable', () => {
-  it('escapes C0 controls and DEL', () => {
-    expect(printable('\u001b[31mred\u0000\r\n\t\u007f')).toBe(
-      '\\x1b[31mred\\x00\\x0d\\x0a\\x09\\x7f',
+/** util-linux's `script` runs a command on a terminal of its own; macOS has another, with other options. */
+const HAS_SCRIPT = spawnSync('script', ['-qec', 'true', '/dev/null']).status === 0;
+
+describe.skipIf(!HAS_SCRIPT)('on a terminal', () => {
+  test('standard input is announced, and ends with Ctrl-D', async () => {
+    const place = workplace();
+    const { text } = await place.shell(
+      `{ sleep 1; printf 'https://example.com/private/\\n'; sleep 1; printf '\\004'; } | script -qec "${place.command} --robots-dir robots" /dev/null`,
     );
+    expect(text).toContain('robots-filter: waiting for URLs on standard input, one a line');
+    expect(text).toContain('deny\thttps://example.com/private/\r\n');
   });
 
-  it('escapes C1 controls', () => {
-    expect(printable('\u0080\u009b2J\u009f')).toBe('\\x80\\x9b2J\\x9f');
-  });
-
-  it('escapes the controls of the bidirectional algorithm, and separators of lines', () => {
-    expect(printable('a\u202egpj.exe\u2066b\u2069\u200e\u200f\u061c\u2028\u2029')).toBe(
-      'a\\u{202e}gpj.exe\\u{2066}b\\u{2069}\\u{200e}\\u{200f}\\u{61c}\\u{2028}\\u{2029}',
+  test('the line of progress is overwritten, and taken away at the end', async () => {
+    const place = workplace();
+    const { text } = await place.shell(
+      `script -qec "{ echo https://example.com/; sleep 1; } | ${place.command} --robots-dir robots -o out" /dev/null < /dev/null`,
     );
+    const updates = text.split('\r\u001b[K');
+    expect(updates.length).toBeGreaterThan(2);
+    expect(updates[1]).toMatch(/^1 records, \d+\/s, 21 bytes, 100\.0 % allowed$/);
+    expect(updates.at(-1)).toBe('');
+    expect(place.read('out')).toBe('allow\thttps://example.com/\n');
   });
 
-  it('escapes nothing else: every other UTF-16 code unit stays', () => {
-    const controls =
-      // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is tested
-      /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/u;
-    let kept = 0;
-    for (let code = 0; code <= 0xffff; code++) {
-      const text = String.fromCharCode(code);
-      if (controls.test(text)) {
-        expect(printable(text)).toMatch(/^\\(x[0-9a-f]{2}|u\{[0-9a-f]+\})$/);
-      } else {
-        if (printable(text) !== text) expect.fail(`U+${code.toString(16)} was escaped`);
-        kept++;
-      }
+  test('--no-progress', async () => {
+    const place = workplace();
+    const { text } = await place.shell(
+      `script -qec "{ echo https://example.com/; sleep 1; } | ${place.command} --robots-dir robots --no-progress -o out" /dev/null < /dev/null`,
+    );
+    expect(text).toBe('');
+  });
+
+  /** Records whose octets would act on a terminal: C0, DEL, C1, a bidirectional override, no UTF-8. */
+  const HOSTILE = Buffer.concat([
+    Buffer.from('https://example.com/\u001b[2J\u007f\u009b\u202e\n'),
+    Buffer.from('https://example.com/\u009d0;title\u001b\\\\'),
+    Buffer.from([0x9b, 0x0a]),
+  ]);
+
+  test('a control character of a record never reaches it; a pipe and a file get every octet', async () => {
+    const place = workplace();
+    place.write('urls', HOSTILE);
+    place.write(
+      'rows.ndjson',
+      '{"url":"https://example.com/\u009b2J\u202e","n":"\u007f"}\nno \u001b json\n',
+    );
+    const annotated = 'allow\thttps://example.com/';
+    const { text } = await place.shell(
+      `script -qec "${place.command} -q --robots-dir robots urls; ${place.command} -q --robots-dir robots --allowed urls; ${place.command} -q --robots-dir robots rows.ndjson" /dev/null < /dev/null`,
+    );
+    const rows = text.split('\r\n');
+    expect(rows.slice(0, 4)).toEqual([
+      `${annotated}\\x1b[2J\\x7f\\x9b\\u{202e}`,
+      `${annotated}\\x9d0;title\\x1b\\\\\\x9b`,
+      'https://example.com/\\x1b[2J\\x7f\\x9b\\u{202e}',
+      'https://example.com/\\x9d0;title\\x1b\\\\\\x9b',
+    ]);
+    expect(rows[4]).toBe(
+      '{"url":"https://example.com/\\x9b2J\\u{202e}","n":"\\x7f","verdict":"allow"}',
+    );
+    expect(rows[5]).toBe('{"verdict":"invalid","line":2,"input":"no \\u001b json"}');
+    const piped = await place.shell(`$rf -q --robots-dir robots --allowed urls | cat`);
+    expect(piped.stdout.equals(HOSTILE)).toBe(true);
+    await place.shell('$rf -q --robots-dir robots --allowed urls > out');
+    expect(Buffer.from(place.read('out'))).toEqual(Buffer.from(HOSTILE.toString()));
+  });
+
+  test('control characters of rules, hosts and agents never reach it either', async () => {
+    const place = workplace();
+    const robots = Buffer.concat([
+      Buffer.from('User-agent: *\nDisallow: /\u001b[31m\u009b\u202e'),
+      Buffer.from([0x9b, 0x0a]),
+      Buffer.from('Dis\u001b]0;allow: /\nSitemap \u009b\n'),
+    ]);
+    place.write('robots/hostile.example', robots);
+    const url = "$(printf 'https://hostile.example/\\033[31m\\302\\233\\342\\200\\256\\233')";
+    const { stdout, text } = await place.shell(
+      [
+        `printf 'https://hostile.example/\\033[31m\\302\\233\\342\\200\\256\\233\\n' > urls`,
+        `$rf compile -q --robots-dir robots -o table`,
+        `U="${url}" script -qec "${[
+          `${place.command} --robots-dir robots --explain urls`,
+          `${place.command} check robots/hostile.example '*' \\"\\$U\\"`,
+          `${place.command} inspect table hostile.example`,
+          `${place.command} inspect table \\"\\$U\\"`,
+          `${place.command} --robots-dir robots \\"\\$U\\"`,
+          `${place.command} \\"--\\$U\\"`,
+          `${place.command} fetch --robots-dir \\"\\$U\\" \\"\\$U\\"`,
+        ].join('; ')}" /dev/null < /dev/null`,
+      ].join('\n'),
+    );
+    expect(text).toContain('deny\thttps://hostile.example/\\x1b[31m\\x9b\\u{202e}\\x9b\trule');
+    expect(text).toContain('unknown option');
+    expect(text.match(/31m/g)?.length).toBeGreaterThan(7);
+    expect(actingOn(text)).toEqual([]);
+    expect(isUtf8(stdout)).toBe(true);
+  });
+});
+
+describe('standard error', () => {
+  test('a line end in a name cannot make a message of its own', async () => {
+    const place = workplace();
+    const name = 'x\nrobots-filter: all is well';
+    place.write(`robots/${name}`, '');
+    const warned = await place.run(['--robots-dir', 'robots'], '');
+    expect(warned.code).toBe(0);
+    expect(lines(warned.stderr)).toEqual([
+      expect.stringContaining('warning: robots/x\\x0arobots-filter: all is well: '),
+    ]);
+    for (const args of [
+      [name],
+      ['--table', name],
+      ['--robots-dir', 'robots', name],
+      [`--${name}`],
+      ['check', name, '*', '/'],
+      ['inspect', name],
+      ['fetch', name],
+    ]) {
+      const { stderr, code } = await place.run(args, '');
+      expect(code).toBe(2);
+      expect(lines(stderr).filter((line) => line.startsWith('robots-filter: '))).toHaveLength(1);
+      expect(stderr).toContain('all is well');
     }
-    expect(kept).toBe(0x10000 - 32 - 33 - 3 - 7 - 4);
-    expect(printable('bücher.example \\x1b 🤖')).toBe('bücher.example \\x1b 🤖');
-  });
-
-  it('changes nothing that was escaped before', () => {
-    const once = printable('\u001b\u202e');
-    expect(printable(once)).toBe(once);
-    expect(printable('')).toBe('');
   });
 });

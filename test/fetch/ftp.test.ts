@@ -1,40 +1,23 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import net from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { FtpSrv } from 'ftp-srv';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { FetchAuthority } from '../../src/fetch/result.js';
+import { FtpServer } from './ftp-server.js';
 import { fetchOnce, type Listening, Loopback, ROBOTS, textOf } from './servers.js';
 
 const loopback = new Loopback();
-const directory = mkdtempSync(join(tmpdir(), 'robots-filter-ftp-'));
-let authority: FetchAuthority;
-const logins: string[] = [];
+let ftp: FtpServer;
 
 beforeAll(async () => {
-  writeFileSync(join(directory, 'robots.txt'), ROBOTS);
-  writeFileSync(join(directory, 'long.txt'), Buffer.alloc(10_000_000, '#'));
-  const port = await freePort();
-  const server = new FtpSrv({
-    url: `ftp://127.0.0.1:${port}`,
-    pasv_url: '127.0.0.1',
-    anonymous: true,
-    log: silent(),
-  });
-  server.on('login', ({ username, password }, resolve) => {
-    logins.push(`${username} ${password}`);
-    resolve({ root: directory });
-  });
-  await server.listen();
-  loopback.onEnd(() => server.close());
-  authority = { scheme: 'ftp', host: '127.0.0.1', port };
+  ftp = await FtpServer.start(
+    loopback,
+    new Map<string, string | Uint8Array>([
+      ['/robots.txt', ROBOTS],
+      ['/long.txt', Buffer.alloc(10_000_000, '#')],
+    ]),
+  );
 });
 
-afterAll(async () => {
-  await loopback.end();
-  rmSync(directory, { recursive: true });
-});
+afterAll(() => loopback.end());
 
 async function freePort(): Promise<number> {
   const server = net.createServer();
@@ -42,15 +25,6 @@ async function freePort(): Promise<number> {
   const { port } = server.address() as net.AddressInfo;
   await new Promise((resolve) => server.close(resolve));
   return port;
-}
-
-/** A logger as the server wants one, which says nothing. */
-function silent(): never {
-  const log: Record<string, unknown> = {};
-  for (const level of ['trace', 'debug', 'info', 'warn', 'error', 'fatal'])
-    log[level] = () => undefined;
-  log.child = () => log;
-  return log as never;
 }
 
 /** A control connection that answers each command as it is told to, and what the commands were. */
@@ -80,33 +54,35 @@ function asFtp(server: Listening): FetchAuthority {
 
 describe('RFC 9309, 2.3: ftp authorities', () => {
   it('anonymously: the file', async () => {
-    const result = await fetchOnce(loopback.fetcher(), authority);
+    const result = await fetchOnce(loopback.fetcher(), ftp.authority);
     expect(result).toMatchObject({
       accessResult: 'successful',
       status: undefined,
       error: undefined,
       cut: false,
       policy: undefined,
-      chain: [`ftp://127.0.0.1:${authority.port}/robots.txt`],
+      chain: [`ftp://127.0.0.1:${ftp.authority.port}/robots.txt`],
     });
     expect(textOf(result)).toBe(ROBOTS);
-    expect(logins.at(-1)).toMatch(/^anonymous /);
+    expect(ftp.logins.at(-1)).toMatch(/^anonymous /);
   });
 
   it('2.3.1.2: by a redirect from http, to another file than robots.txt', async () => {
-    const location = `ftp://user:secret@127.0.0.1:${authority.port}/robots%2Etxt`;
+    const location = `ftp://user:secret@127.0.0.1:${ftp.authority.port}/robots%2Etxt`;
     const server = await loopback.http((_request, response) =>
       response.writeHead(301, { location }).end(),
     );
     const result = await fetchOnce(loopback.fetcher(), server.authority());
     expect(result).toMatchObject({ accessResult: 'successful', authority: server.authority() });
     expect(result.chain).toHaveLength(2);
-    expect(logins.at(-1)).toMatch(/^anonymous /);
+    expect(ftp.logins.at(-1)).toMatch(/^anonymous /);
   });
 
   it('2.3.1.3: without the file, unavailable', async () => {
     const server = await loopback.http((_request, response) =>
-      response.writeHead(301, { location: `ftp://127.0.0.1:${authority.port}/absent.txt` }).end(),
+      response
+        .writeHead(301, { location: `ftp://127.0.0.1:${ftp.authority.port}/absent.txt` })
+        .end(),
     );
     const result = await fetchOnce(loopback.fetcher(), server.authority());
     expect(result).toMatchObject({
@@ -119,7 +95,7 @@ describe('RFC 9309, 2.3: ftp authorities', () => {
 
   it('2.5: no more than the limit', async () => {
     const server = await loopback.http((_request, response) =>
-      response.writeHead(301, { location: `ftp://127.0.0.1:${authority.port}/long.txt` }).end(),
+      response.writeHead(301, { location: `ftp://127.0.0.1:${ftp.authority.port}/long.txt` }).end(),
     );
     const result = await fetchOnce(loopback.fetcher(), server.authority());
     expect(result).toMatchObject({ accessResult: 'successful', cut: true });
@@ -127,10 +103,10 @@ describe('RFC 9309, 2.3: ftp authorities', () => {
   });
 
   it('a path with a line end is no path', async () => {
-    const { server: ftp, commands } = await scripted({});
+    const { server: other, commands } = await scripted({});
     const server = await loopback.http((_request, response) =>
       response
-        .writeHead(301, { location: `ftp://127.0.0.1:${ftp.port}/a%0D%0ADELE%20robots.txt` })
+        .writeHead(301, { location: `ftp://127.0.0.1:${other.port}/a%0D%0ADELE%20robots.txt` })
         .end(),
     );
     const result = await fetchOnce(loopback.fetcher(), server.authority());

@@ -1,3 +1,4 @@
+import { printableJson } from '../../control-characters.js';
 import {
   type AccessResult,
   accessResultOf,
@@ -187,7 +188,7 @@ export function formatFetchRecord(record: FetchRecord): string {
     },
     discarded: record.discarded,
   };
-  return `${JSON.stringify(members, undefined, 2)}\n`;
+  return `${printableJson(members, 2)}\n`;
 }
 
 /** What a record and the robots.txt beside it mean together. */

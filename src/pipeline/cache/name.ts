@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer';
+import { decodeOctets, escapeOctet, printable } from '../../control-characters.js';
 
 /*
  * Names are octets to the file system. A list of them is held as strings of
@@ -22,15 +23,10 @@ export function decodeName(octetName: string): string | undefined {
   return isUtf8(octets) ? octets.toString('utf8') : undefined;
 }
 
-/** An octet name for messages, on one line: octets that are not UTF-8, C0 controls and DEL as `\xNN`. */
+/** An octet name for messages, on one line: control characters, and octets that are not UTF-8, as `\xNN` or `\u{NNNN}`. */
 export function describeName(octetName: string): string {
   if (isPlain(octetName)) return octetName;
-  const text = decodeName(octetName);
-  let described = '';
-  for (const character of text ?? octetName) {
-    const code = character.codePointAt(0) ?? 0;
-    const escaped = code < 0x20 || code === 0x7f || (text === undefined && code > 0x7f);
-    described += escaped ? `\\x${code.toString(16).padStart(2, '0')}` : character;
-  }
-  return described;
+  const octets = Buffer.from(octetName, 'latin1');
+  const { text, left } = decodeOctets(octets);
+  return printable(text) + Array.from(octets.subarray(octets.length - left), escapeOctet).join('');
 }

@@ -1,0 +1,58 @@
+import { decodeOctets, escapeOctet, printable } from '../control-characters.js';
+import type { Output } from './output.js';
+
+const CARRIAGE_RETURN = 0x0d;
+
+/**
+ * Writes to a terminal what is fit for one. Data goes octet for octet to files, pipes and devices; on a terminal an
+ * escape sequence in a URL would act, so control characters become `\xNN` or `\u{NNNN}` there, as do octets that are no UTF-8.
+ * Line ends and tabs stay.
+ */
+export class TerminalOutput implements Output {
+  readonly #terminal: Output;
+  /** The beginning of a character, or of a line end, that the next write completes. */
+  #held: Buffer = Buffer.alloc(0);
+
+  constructor(terminal: Output) {
+    this.#terminal = terminal;
+  }
+
+  get taken(): number {
+    return this.#terminal.taken;
+  }
+
+  async write(octets: Uint8Array): Promise<boolean> {
+    const all = Buffer.concat([this.#held, octets]);
+    const whole = all.at(-1) === CARRIAGE_RETURN ? all.subarray(0, -1) : all;
+    const { text, left } = decodeOctets(whole);
+    this.#held = all.subarray(whole.length - left);
+    return this.#terminal.write(Buffer.from(printableLines(text)));
+  }
+
+  async end(): Promise<boolean> {
+    const rest = Array.from(this.#held, escapeOctet).join('');
+    this.#held = Buffer.alloc(0);
+    const open = rest === '' || (await this.#terminal.write(Buffer.from(rest)));
+    return (await this.#terminal.end()) && open;
+  }
+
+  abandon(): void {
+    this.#terminal.abandon();
+  }
+
+  release(): void {
+    this.#terminal.release();
+  }
+}
+
+function printableLines(text: string): string {
+  const lines = text.split('\n');
+  const last = lines.length - 1;
+  return lines
+    .map((line, index) => {
+      const hasReturn = index < last && line.endsWith('\r');
+      const content = hasReturn ? line.slice(0, -1) : line;
+      return `${content.split('\t').map(printable).join('\t')}${hasReturn ? '\r' : ''}`;
+    })
+    .join('\n');
+}

@@ -1,0 +1,99 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, sep } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url));
+
+/** Folders that nobody outside has types of. */
+const UNTYPED = ['cli', 'fetch', 'workers'];
+
+let packed: string[];
+
+beforeAll(() => {
+  // Without scripts: they would build, and other tests run what is built.
+  const args = ['pack', '--dry-run', '--json', '--ignore-scripts'];
+  const [{ files }] = JSON.parse(
+    execFileSync('npm', args, { cwd: ROOT, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }),
+  ) as [{ files: { path: string; mode: number }[] }];
+  packed = files.map(({ path }) => path).sort();
+});
+
+/** Names of files below a directory, with `/` between folders. */
+function filesBelow(directory: string): string[] {
+  return readdirSync(join(ROOT, directory), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name).slice(ROOT.length).split(sep).join('/'))
+    .sort();
+}
+
+describe('the package', () => {
+  it('holds what is built of each source, types where they can be had, and five more files', () => {
+    const built = filesBelow('src')
+      .filter((path) => !path.startsWith('src/kernel/assembly/') && !path.startsWith('src/types/'))
+      .flatMap((path) => {
+        const [, folder = '', end = ''] = /^src\/(?:([^/]+)\/)?.*\.(ts|cts)$/.exec(path) ?? [];
+        const stem = `dist${path.slice('src'.length, -end.length)}`;
+        const types = UNTYPED.includes(folder) ? [] : [`${stem}d.${end}`];
+        return [`${stem}${end === 'cts' ? 'cjs' : 'js'}`, ...types];
+      });
+    expect(built.length).toBeGreaterThan(150);
+    const further = ['CHANGELOG.md', 'LICENSE', 'README.md', 'SECURITY.md', 'package.json'];
+    expect(packed).toEqual([...built, 'dist/kernel/kernel.wasm', ...further].sort());
+  });
+
+  it('is enough to compile a program against, strictly', () => {
+    const place = mkdtempSync(join(tmpdir(), 'robots-filter-'));
+    onTestFinished(() => rmSync(place, { recursive: true }));
+    for (const path of packed) {
+      cpSync(join(ROOT, path), join(place, 'node_modules/robots-filter', path));
+    }
+    mkdirSync(join(place, 'node_modules/@types'));
+    for (const name of ['@types/node', 'undici-types']) {
+      symlinkSync(join(ROOT, 'node_modules', name), join(place, 'node_modules', name), 'junction');
+    }
+    const compilerOptions = {
+      module: 'NodeNext',
+      target: 'ES2022',
+      strict: true,
+      exactOptionalPropertyTypes: true,
+      skipLibCheck: false,
+      noEmit: true,
+      types: ['node'],
+    };
+    writeFileSync(join(place, 'tsconfig.json'), JSON.stringify({ compilerOptions }));
+    writeFileSync(join(place, 'package.json'), '{"type":"module"}');
+    const program = (agent: string) => `
+      import { type Authority, Robots, RobotsFilterError, Table, TableBuilder, filterStream, parseAuthority, verdicts } from 'robots-filter';
+      const robots: Robots = Robots.parse('', { profile: 'google' });
+      const { verdict, rule } = robots.verdict('/', ${agent});
+      const line: number | undefined = rule?.line;
+      const authority: Authority | undefined = parseAuthority('example.com');
+      const builder = new TableBuilder();
+      if (authority !== undefined) builder.add(authority, new Uint8Array(), { source: 'a' });
+      const table: Table = Table.from(builder.build());
+      const stream: NodeJS.ReadWriteStream = filterStream(table, { agents: 'a' });
+      for await (const { url } of verdicts(table, ['a'], 'a')) url.toUpperCase();
+      try {} catch (error) { if (error instanceof RobotsFilterError) error.code satisfies string; }
+      export { verdict, line, stream };
+    `;
+    const compile = (file: string) => {
+      writeFileSync(join(place, 'program.ts'), file);
+      const tsc = join(ROOT, 'node_modules/typescript/bin/tsc');
+      return spawnSync(process.execPath, [tsc, '-p', place], { encoding: 'utf8' }).stdout;
+    };
+    expect(compile(program("'a'"))).toBe('');
+    // It does look at the types.
+    expect(compile(program('1'))).toContain('error TS2345');
+  });
+});

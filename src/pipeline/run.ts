@@ -1,13 +1,17 @@
 import { Socket } from 'node:net';
 import type { Readable, Writable } from 'node:stream';
 import { RobotsFilterError } from '../errors.js';
+import { LostThreads } from '../workers/lost-threads.js';
 import type { ComputeTask, TaskEnd } from '../workers/messages.js';
 import type { Pool } from '../workers/pool.js';
 import {
   ENDED,
+  FAILED,
   FREE,
   JUDGED,
   type ListedRecord,
+  ownedWord,
+  ownerOf,
   REFUSED,
   type Ring,
   stateOf,
@@ -70,10 +74,13 @@ export class Run {
   /** A thread may sit in a blocking read of the input. */
   #reading = false;
   #writer: Output | undefined;
+  readonly #lost: LostThreads;
 
   constructor(options: RunOptions) {
+    const { ring, input, direct } = options;
     this.#options = options;
-    this.#ring = options.ring;
+    this.#ring = ring;
+    this.#lost = new LostThreads(ring, { file: input.kind === 'file', direct }, input.name);
     this.#stream = streamOf(options.input);
   }
 
@@ -151,8 +158,26 @@ export class Run {
       query,
       input: input.kind === 'file' ? input.descriptor : undefined,
       output: direct && typeof output === 'number' ? output : undefined,
+      resume: undefined,
     };
-    this.#end(await pool.run(task));
+    let resume: number | undefined;
+    for (;;) {
+      try {
+        this.#end(await pool.run({ ...task, resume }));
+        return;
+      } catch (reason) {
+        const succession = await this.#lost.succeed(worker, reason);
+        if (succession.fate !== 'again') {
+          // Where the main thread writes, it comes to the slot itself.
+          const { fate } = succession;
+          if (direct && fate === 'failed' && (await this.#ring.turnComes(succession.slot))) {
+            this.stop(this.#lost.failure(succession.slot));
+          }
+          return;
+        }
+        resume = succession.slot;
+      }
+    }
   }
 
   async #read(input: Extract<RunInput, { kind: 'pipe' }>): Promise<void> {
@@ -168,6 +193,8 @@ export class Run {
         head: input.head,
       });
       this.#end(end);
+    } catch (reason) {
+      throw this.#lost.readerFailure(reason);
     } finally {
       this.#reading = false;
     }
@@ -176,7 +203,7 @@ export class Run {
   async #fill(stream: Readable): Promise<void> {
     const failure = await fillFromStream(this.#ring, stream);
     if (failure !== undefined && !this.#ring.stopped)
-      this.#inputFailure = this.#inputError(failure);
+      this.#inputFailure = this.#inputError(failure, this.#ring.read);
   }
 
   #end(end: TaskEnd): void {
@@ -191,7 +218,7 @@ export class Run {
         const cause = Object.assign(new Error(end.message), { code: end.code });
         this.stop(
           end.side === 'input'
-            ? this.#inputError(cause)
+            ? this.#inputError(cause, end.position)
             : outputError(this.#options.outputName, cause),
         );
       }
@@ -208,12 +235,12 @@ export class Run {
     );
   }
 
-  #inputError(cause: unknown): RobotsFilterError {
+  #inputError(cause: unknown, position: number): RobotsFilterError {
     if (cause instanceof RobotsFilterError) return cause;
     const message = cause instanceof Error ? cause.message : String(cause);
     return new RobotsFilterError(
       'input',
-      `${this.#options.input.name}: reading failed after ${this.#ring.consumed} bytes (${message}). ` +
+      `${this.#options.input.name}: reading failed at byte ${position} (${message}). ` +
         'Try again, or copy it to a file first',
       { cause },
     );
@@ -228,6 +255,10 @@ export class Run {
       const word = ring.loadState(slot);
       const state = stateOf(word);
       if (state === ENDED) break;
+      if (state === FAILED) {
+        this.stop(this.#lost.failure(slot));
+        break;
+      }
       if (state !== JUDGED && state !== YIELDED && state !== REFUSED) {
         await ring.waitAsync(ring.stateWord(slot), word);
         continue;
@@ -238,10 +269,12 @@ export class Run {
         this.#refuse(ring.strictRecord(slot));
         break;
       }
+      ring.endWrite(slot, octets.length);
       ring.listBadRecords(slot);
       if (state === YIELDED) {
-        ring.setState(slot, TAKEN);
+        ring.setState(slot, ownedWord(TAKEN, ownerOf(word)));
       } else {
+        ring.countLines(slot);
         ring.settle(slot);
         ring.setState(slot, FREE);
         slot = ring.after(slot);

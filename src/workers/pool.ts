@@ -1,6 +1,5 @@
 import { fileURLToPath } from 'node:url';
 import { Piscina } from 'piscina';
-import { RobotsFilterError } from '../errors.js';
 import type { Task, TaskEnd } from './messages.js';
 
 /**
@@ -34,22 +33,9 @@ export class Pool {
     this.#piscina.on('error', () => {});
   }
 
-  /**
-   * Has a thread carry out a task.
-   *
-   * @throws RobotsFilterError `worker` if the thread dies or throws
-   */
-  async run(task: Task): Promise<TaskEnd> {
-    try {
-      return await this.#piscina.run(task);
-    } catch (cause) {
-      const reason = cause instanceof Error ? cause.message : String(cause);
-      throw new RobotsFilterError(
-        'worker',
-        `a thread failed: ${reason}. This is an error in robots-filter: please report it with the input at hand`,
-        { cause },
-      );
-    }
+  /** Has a thread carry out a task. Is rejected when the thread throws or dies, and does nothing of the task any more. */
+  run(task: Task): Promise<TaskEnd> {
+    return this.#piscina.run(task);
   }
 
   /** Ends the threads. */

@@ -17,8 +17,14 @@ export class Pool {
    * @param options.threads threads that judge, at least 1; as many as cores measured best
    * @param options.reader whether a pipe will be read: the thread for that starts at once, too
    * @param options.kernel URL of another module with an `instantiateKernel`, for tests
+   * @param options.heapMebibytes what the heap of a thread may grow to, where that is not Node's own bound
    */
-  constructor(options: { threads: number; reader?: boolean; kernel?: string }) {
+  constructor(options: {
+    threads: number;
+    reader?: boolean;
+    kernel?: string;
+    heapMebibytes?: number;
+  }) {
     this.threads = options.threads;
     this.kernel = options.kernel;
     this.#piscina = new Piscina<Task, TaskEnd>({
@@ -28,6 +34,9 @@ export class Pool {
       maxThreads: this.threads + 1,
       idleTimeout: Number.POSITIVE_INFINITY,
       recordTiming: false,
+      ...(options.heapMebibytes === undefined
+        ? {}
+        : { resourceLimits: { maxOldGenerationSizeMb: options.heapMebibytes } }),
     });
     // A thread that dies without a task: the next task's thread, or its failure, shows it.
     this.#piscina.on('error', () => {});

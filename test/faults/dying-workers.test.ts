@@ -9,6 +9,7 @@ import { Random } from '../random.js';
 import { fakeJudge } from '../workers/fake-judge.js';
 
 const DYING_KERNEL = new URL('./dying-kernel.mjs', import.meta.url).href;
+const FAKE_KERNEL = new URL('../workers/fake-kernel.mjs', import.meta.url).href;
 /** The words of the plan, from its address on; see dying-kernel.mjs. */
 const PLAN = 1024;
 const STEPS = 0;
@@ -229,5 +230,46 @@ describe('a worker that dies', () => {
       expect(ends.recovered).toBeGreaterThan(5);
       expect(ends.lines).toBeGreaterThan(3);
     });
+  }
+});
+
+describe('a line over which the kernel', () => {
+  /** The word that says that it does so only once; see fake-kernel.mjs. */
+  const ONCE = 264;
+  const before = 'good\n'.repeat(500);
+  let pool: Pool;
+
+  beforeAll(() => {
+    pool = new Pool({ threads: 2, reader: true, kernel: FAKE_KERNEL, heapMebibytes: 48 });
+  });
+  afterAll(() => pool.close());
+
+  for (const [line, what, reason] of [
+    ['THROW', 'throws', 'thrown on purpose'],
+    ['EXIT', 'ends its thread', 'code: 7'],
+    ['TRAP', 'traps', 'unreachable'],
+    ['HOARD', 'runs out of memory', 'memory limit'],
+  ] as const) {
+    for (const way of ALL_WAYS) {
+      it(`${what} once is judged again, and always ends the run before it, ${way}`, async () => {
+        const input = `${before}${line}\n${'more\n'.repeat(3000)}`;
+        const once = fakeFlow({ pool, batchOctets: 1024 });
+        new Int32Array(once.memory.buffer)[ONCE] = 1;
+        const recovered = await WAYS[way](once.flow, input);
+        expect(new Int32Array(once.memory.buffer)[ONCE]).toBe(2);
+        expect(recovered.error).toBe(undefined);
+        expect(recovered.text === fakeJudge(input, LONGEST).output).toBe(true);
+        expect(once.flow.tally().records).toBe(3501);
+
+        const always = fakeFlow({ pool, batchOctets: 1024 });
+        const { text, error } = await WAYS[way](always.flow, input);
+        expect(error?.code).toBe('worker');
+        expect(error?.message).toContain(reason);
+        const [, first = 0, last = 0] = /lines (\d+) to (\d+)/.exec(error?.message ?? '') ?? [];
+        expect(Number(first)).toBeLessThanOrEqual(501);
+        expect(Number(last)).toBeGreaterThanOrEqual(501);
+        expect(text).toBe('ok good\n'.repeat(Number(first) - 1));
+      });
+    }
   }
 });

@@ -135,6 +135,10 @@ const REMEDIES: ReadonlyMap<string, string> = new Map([
   ['EACCES', 'permission denied. Choose a directory that this user may write to.'],
   ['EPERM', 'permission denied. Choose a directory that this user may write to.'],
   ['EROFS', 'the file system is read-only. Choose another directory.'],
+  [
+    'EFBIG',
+    'the file would be larger than its file system or ulimit -f allows. Choose another directory.',
+  ],
   ['ENOSPC', 'no space is left on the device. Make room, or choose another directory.'],
   ['EDQUOT', 'the quota is used up. Make room, or choose another directory.'],
 ]);

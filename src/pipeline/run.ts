@@ -19,6 +19,7 @@ import {
   YIELDED,
 } from '../workers/ring.js';
 import { describeBadRecord, reasonWord } from './bad-record.js';
+import { FileEnd } from './file-end.js';
 import type { FileInput, PipeInput, StreamInput } from './input/open.js';
 import { type Output, openOutput, outputError } from './output.js';
 import { canWakeReader, wakeReader } from './pipe-waker.js';
@@ -93,6 +94,7 @@ export class Run {
     const { pool, output, outputName, direct } = this.#options;
     const writer = direct ? undefined : openOutput(output, outputName);
     this.#writer = writer;
+    const fileEnd = this.#fileEnd();
     const parts: Promise<void>[] = [];
     for (let worker = 0; worker < pool.threads; worker++) parts.push(this.#compute(worker));
     if (this.#stream !== undefined) parts.push(this.#fill(this.#stream));
@@ -106,7 +108,22 @@ export class Run {
     if (this.#reason instanceof RobotsFilterError) throw this.#reason;
     if (this.#reason !== undefined) return this.#reason;
     if (this.#inputFailure !== undefined) throw this.#inputFailure;
+    try {
+      fileEnd?.check(this.#ring.read);
+    } catch (error) {
+      throw this.#inputError(error, this.#ring.read);
+    }
     return 'done';
+  }
+
+  /** @throws RobotsFilterError if the file is not open */
+  #fileEnd(): FileEnd | undefined {
+    const { input } = this.#options;
+    try {
+      return input.kind === 'file' ? new FileEnd(input.descriptor) : undefined;
+    } catch (error) {
+      throw this.#inputError(error, 0);
+    }
   }
 
   /** Stops everything at the ends of the batches in hand. */

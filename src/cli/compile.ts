@@ -50,10 +50,10 @@ export async function compile(
   const diagnostics = new Diagnostics(options.quiet ?? false);
   const { profile = 'rfc9309', agent } = options;
   const productTokens = agent === undefined ? undefined : neededTokens(parseAgents(agent, profile));
-  const file = await ReplacementFile.create(output);
   const interruption = new Interruption();
-  interruption.onSecond = () => file.discardNow();
+  let file: ReplacementFile | undefined;
   try {
+    file = await ReplacementFile.create(output);
     const compiled = await compileCaches(
       robotsDir,
       options,
@@ -79,7 +79,7 @@ export async function compile(
     if (interruption.exitCode !== undefined) return interruption.exitCode;
     throw error;
   } finally {
-    await file.discard();
+    await file?.discard();
     interruption.end();
   }
 }

@@ -43,7 +43,6 @@ export async function fetchCommand(
   let report: ReplacementFile | undefined;
   try {
     if (options.report !== undefined) report = await ReplacementFile.create(options.report);
-    interruption.onSecond = () => report?.discardNow();
     const authorities = stale
       ? await storedAuthorities(directory)
       : await readAuthorities(files, options, diagnostics, interruption.signal);

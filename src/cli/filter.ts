@@ -68,7 +68,6 @@ export async function filter(
     if (replaces) {
       const { ReplacementFile } = await import('../pipeline/replacement-file.js');
       output = await ReplacementFile.create(options.output);
-      interruption.onSecond = () => output?.discardNow();
     }
     // The threads start while the rest of the program and the table are loaded.
     pool = new Pool({

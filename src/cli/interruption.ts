@@ -6,13 +6,15 @@ const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 /** What a shell says of a program that a signal ended. */
 const SIGNAL_EXIT = 128;
 
-/** Listens for signals: the first ends the run in an orderly way, the second at once. */
+/**
+ * Listens for signals: the first ends the run in an orderly way, the second at once; files that are not complete by then
+ * go with the process (unfinished-files.ts).
+ */
 export class Interruption {
   readonly #controller = new AbortController();
   readonly #onSignal = (name: (typeof SIGNALS)[number]): void => {
     const code = SIGNAL_EXIT + constants.signals[name];
     if (this.exitCode !== undefined) {
-      this.onSecond();
       process.exit(code);
     }
     this.exitCode = code;
@@ -21,9 +23,6 @@ export class Interruption {
 
   /** Set once a signal has come: 130 for SIGINT. */
   exitCode: number | undefined;
-
-  /** What has to be done before the second signal ends the process. */
-  onSecond: () => void = () => {};
 
   constructor() {
     for (const signal of SIGNALS) process.on(signal, this.#onSignal);

@@ -12,6 +12,7 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { systemCode } from '../pipeline/cache/file.js';
+import { begun, finished } from '../pipeline/unfinished-files.js';
 
 /*
  * The name of a file that is to become another is .NAME.MACHINE-PROCESS-RUN-NUMBER.tmp: hidden, so that nobody reads it as a
@@ -54,7 +55,8 @@ export async function writeTemporary(
   octets: Uint8Array,
 ): Promise<Temporary> {
   const path = join(directory, temporaryName);
-  const descriptor = openSync(path, 'wx');
+  begun(path);
+  const descriptor = open(path);
   try {
     for (let written = 0; written < octets.length; ) {
       written += writeSync(descriptor, octets, written);
@@ -62,6 +64,7 @@ export async function writeTemporary(
     await dataSync(descriptor);
   } catch (error) {
     unlinkSync(path);
+    finished(path);
     throw error;
   } finally {
     closeSync(descriptor);
@@ -75,6 +78,17 @@ export function commitTemporary({ path, target }: Temporary): void {
     renameSync(path, target);
   } catch (error) {
     unlinkSync(path);
+    throw error;
+  } finally {
+    finished(path);
+  }
+}
+
+function open(path: string): number {
+  try {
+    return openSync(path, 'wx');
+  } catch (error) {
+    finished(path);
     throw error;
   }
 }

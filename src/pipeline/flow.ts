@@ -77,6 +77,7 @@ export class Flow {
       maxLineOctets: query.maxLineOctets,
       lineOverhead: query.lineOverhead,
       workerOctets: query.workerOctets,
+      agents: query.agents,
     };
     this.#options = options;
     this.#region = arena.take(layOut({ ...demand, base: 0 }).end);

@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import { constants, unlinkSync } from 'node:fs';
+import { constants } from 'node:fs';
 import { type FileHandle, open, realpath, rename, stat, unlink } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { RobotsFilterError } from '../errors.js';
+import { begun, finished } from './unfinished-files.js';
 
 /** Permissions of a new file, less the umask. */
 const NEW_FILE_MODE = 0o666;
@@ -49,9 +50,18 @@ export class ReplacementFile {
       const name = `.${basename(target)}.${randomBytes(6).toString('hex')}.tmp`;
       const temporary = join(dirname(target), name);
       const flags = constants.O_RDWR | constants.O_CREAT | constants.O_EXCL;
-      const handle = await open(temporary, flags, NEW_FILE_MODE);
-      if (existing !== undefined) await handle.chmod(existing.mode & 0o777);
-      return new ReplacementFile(path, handle, target, temporary);
+      begun(temporary);
+      let handle: FileHandle | undefined;
+      try {
+        handle = await open(temporary, flags, NEW_FILE_MODE);
+        if (existing !== undefined) await handle.chmod(existing.mode & 0o777);
+        return new ReplacementFile(path, handle, target, temporary);
+      } catch (error) {
+        await handle?.close().catch(() => {});
+        if (handle !== undefined) await unlink(temporary).catch(() => {});
+        finished(temporary);
+        throw error;
+      }
     } catch (error) {
       throw unwritable(path, error);
     }
@@ -86,6 +96,7 @@ export class ReplacementFile {
       await this.#handle.close();
       if (this.#target !== undefined) {
         await rename(this.#temporary, this.#target);
+        finished(this.#temporary);
         if (durable) await syncDirectory(dirname(this.#target));
       }
       this.#settled = true;
@@ -99,19 +110,9 @@ export class ReplacementFile {
     if (this.#settled) return;
     this.#settled = true;
     await this.#handle.close().catch(() => {});
-    if (this.#target !== undefined) await unlink(this.#temporary).catch(() => {});
-  }
-
-  /** As `discard`, on the way out of the process. */
-  discardNow(): void {
-    if (this.#settled) return;
-    this.#settled = true;
     if (this.#target === undefined) return;
-    try {
-      unlinkSync(this.#temporary);
-    } catch {
-      // Nothing more can be done, and nobody is left to hear of it.
-    }
+    await unlink(this.#temporary).catch(() => {});
+    finished(this.#temporary);
   }
 }
 
@@ -134,6 +135,10 @@ const REMEDIES: ReadonlyMap<string, string> = new Map([
   ['EACCES', 'permission denied. Choose a directory that this user may write to.'],
   ['EPERM', 'permission denied. Choose a directory that this user may write to.'],
   ['EROFS', 'the file system is read-only. Choose another directory.'],
+  [
+    'EFBIG',
+    'the file would be larger than its file system or ulimit -f allows. Choose another directory.',
+  ],
   ['ENOSPC', 'no space is left on the device. Make room, or choose another directory.'],
   ['EDQUOT', 'the quota is used up. Make room, or choose another directory.'],
 ]);

@@ -1,13 +1,17 @@
 import { Socket } from 'node:net';
 import type { Readable, Writable } from 'node:stream';
 import { RobotsFilterError } from '../errors.js';
+import { LostThreads } from '../workers/lost-threads.js';
 import type { ComputeTask, TaskEnd } from '../workers/messages.js';
 import type { Pool } from '../workers/pool.js';
 import {
   ENDED,
+  FAILED,
   FREE,
   JUDGED,
   type ListedRecord,
+  ownedWord,
+  ownerOf,
   REFUSED,
   type Ring,
   stateOf,
@@ -15,6 +19,7 @@ import {
   YIELDED,
 } from '../workers/ring.js';
 import { describeBadRecord, reasonWord } from './bad-record.js';
+import { FileEnd } from './file-end.js';
 import type { FileInput, PipeInput, StreamInput } from './input/open.js';
 import { type Output, openOutput, outputError } from './output.js';
 import { canWakeReader, wakeReader } from './pipe-waker.js';
@@ -70,10 +75,13 @@ export class Run {
   /** A thread may sit in a blocking read of the input. */
   #reading = false;
   #writer: Output | undefined;
+  readonly #lost: LostThreads;
 
   constructor(options: RunOptions) {
+    const { ring, input, direct } = options;
     this.#options = options;
-    this.#ring = options.ring;
+    this.#ring = ring;
+    this.#lost = new LostThreads(ring, { file: input.kind === 'file', direct }, input.name);
     this.#stream = streamOf(options.input);
   }
 
@@ -86,6 +94,7 @@ export class Run {
     const { pool, output, outputName, direct } = this.#options;
     const writer = direct ? undefined : openOutput(output, outputName);
     this.#writer = writer;
+    const fileEnd = this.#fileEnd();
     const parts: Promise<void>[] = [];
     for (let worker = 0; worker < pool.threads; worker++) parts.push(this.#compute(worker));
     if (this.#stream !== undefined) parts.push(this.#fill(this.#stream));
@@ -99,7 +108,22 @@ export class Run {
     if (this.#reason instanceof RobotsFilterError) throw this.#reason;
     if (this.#reason !== undefined) return this.#reason;
     if (this.#inputFailure !== undefined) throw this.#inputFailure;
+    try {
+      fileEnd?.check(this.#ring.read);
+    } catch (error) {
+      throw this.#inputError(error, this.#ring.read);
+    }
     return 'done';
+  }
+
+  /** @throws RobotsFilterError if the file is not open */
+  #fileEnd(): FileEnd | undefined {
+    const { input } = this.#options;
+    try {
+      return input.kind === 'file' ? new FileEnd(input.descriptor) : undefined;
+    } catch (error) {
+      throw this.#inputError(error, 0);
+    }
   }
 
   /** Stops everything at the ends of the batches in hand. */
@@ -151,8 +175,26 @@ export class Run {
       query,
       input: input.kind === 'file' ? input.descriptor : undefined,
       output: direct && typeof output === 'number' ? output : undefined,
+      resume: undefined,
     };
-    this.#end(await pool.run(task));
+    let resume: number | undefined;
+    for (;;) {
+      try {
+        this.#end(await pool.run({ ...task, resume }));
+        return;
+      } catch (reason) {
+        const succession = await this.#lost.succeed(worker, reason);
+        if (succession.fate !== 'again') {
+          // Where the main thread writes, it comes to the slot itself.
+          const { fate } = succession;
+          if (direct && fate === 'failed' && (await this.#ring.turnComes(succession.slot))) {
+            this.stop(this.#lost.failure(succession.slot));
+          }
+          return;
+        }
+        resume = succession.slot;
+      }
+    }
   }
 
   async #read(input: Extract<RunInput, { kind: 'pipe' }>): Promise<void> {
@@ -168,6 +210,8 @@ export class Run {
         head: input.head,
       });
       this.#end(end);
+    } catch (reason) {
+      throw this.#lost.readerFailure(reason);
     } finally {
       this.#reading = false;
     }
@@ -176,7 +220,7 @@ export class Run {
   async #fill(stream: Readable): Promise<void> {
     const failure = await fillFromStream(this.#ring, stream);
     if (failure !== undefined && !this.#ring.stopped)
-      this.#inputFailure = this.#inputError(failure);
+      this.#inputFailure = this.#inputError(failure, this.#ring.read);
   }
 
   #end(end: TaskEnd): void {
@@ -191,7 +235,7 @@ export class Run {
         const cause = Object.assign(new Error(end.message), { code: end.code });
         this.stop(
           end.side === 'input'
-            ? this.#inputError(cause)
+            ? this.#inputError(cause, end.position)
             : outputError(this.#options.outputName, cause),
         );
       }
@@ -208,12 +252,12 @@ export class Run {
     );
   }
 
-  #inputError(cause: unknown): RobotsFilterError {
+  #inputError(cause: unknown, position: number): RobotsFilterError {
     if (cause instanceof RobotsFilterError) return cause;
     const message = cause instanceof Error ? cause.message : String(cause);
     return new RobotsFilterError(
       'input',
-      `${this.#options.input.name}: reading failed after ${this.#ring.consumed} bytes (${message}). ` +
+      `${this.#options.input.name}: reading failed at byte ${position} (${message}). ` +
         'Try again, or copy it to a file first',
       { cause },
     );
@@ -228,6 +272,10 @@ export class Run {
       const word = ring.loadState(slot);
       const state = stateOf(word);
       if (state === ENDED) break;
+      if (state === FAILED) {
+        this.stop(this.#lost.failure(slot));
+        break;
+      }
       if (state !== JUDGED && state !== YIELDED && state !== REFUSED) {
         await ring.waitAsync(ring.stateWord(slot), word);
         continue;
@@ -238,10 +286,12 @@ export class Run {
         this.#refuse(ring.strictRecord(slot));
         break;
       }
+      ring.endWrite(slot, octets.length);
       ring.listBadRecords(slot);
       if (state === YIELDED) {
-        ring.setState(slot, TAKEN);
+        ring.setState(slot, ownedWord(TAKEN, ownerOf(word)));
       } else {
+        ring.countLines(slot);
         ring.settle(slot);
         ring.setState(slot, FREE);
         slot = ring.after(slot);

@@ -43,7 +43,7 @@ export class BatchJudge {
   }
 
   /**
-   * Judges a batch and hands over its output. `stopped` if the run was; a record if it is strict and this one
+   * Judges a batch, from its beginning, and hands over what is not written yet of its output. `stopped` if the run was; a record if it is strict and this one
    * is bad.
    *
    * Ends: every call of the kernel that is not the last has used up lines, except for at most one that
@@ -53,12 +53,18 @@ export class BatchJudge {
     const { slot } = batch;
     const address = taskAddress(this.#ring.regions, this.#worker);
     const output = this.#begin(batch);
+    // Of a batch that was begun before, the output is the same once more.
+    const written = this.#ring.written(slot);
+    let produced = 0;
     let idle = 0;
+    this.#ring.keepCounters(slot, this.#worker);
     for (;;) {
       const input = this.#task[TASK_INPUT / 4];
       const result = this.#kernel.run(address);
       const octets = ((this.#task[TASK_OUTPUT / 4] ?? 0) - output) >>> 0;
-      this.#ring.setOutput(slot, this.#task, output, octets);
+      const out = Math.min(Math.max(written - produced, 0), octets);
+      this.#ring.setOutput(slot, this.#task, output + out, octets - out);
+      produced += octets;
       if (result === RUN_DONE) return delivery.finish(slot) ? 'done' : 'stopped';
       if (result === RUN_BAD_RECORD) return delivery.refuse(slot) ?? 'stopped';
 

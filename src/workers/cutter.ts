@@ -31,6 +31,11 @@ export class Cutter {
   #used = 0;
   /** The slot's word as this side last wrote it. */
   #word = 0;
+  /** The input continues in a line that was too long. */
+  #skipping = false;
+  /** What was gathered behind the batch: address and octets. */
+  #carry = 0;
+  #carryOctets = 0;
 
   constructor(ring: Ring) {
     this.#ring = ring;
@@ -44,7 +49,9 @@ export class Cutter {
     this.#inJumbo = false;
     this.#wantsJumbo = false;
     this.#used = 0;
-    this.#ring.setInput(slot, this.#start, 0, 0);
+    this.#skipping = this.#ring.skipping;
+    this.#carryOctets = 0;
+    this.#ring.setInput(slot, this.#start, 0, 0, this.#ring.read - this.#ring.carryOctets);
     this.#word = openWord(0);
     this.#ring.setState(slot, this.#word);
     // This is less than a batch, and so does not fill it: at least one octet of the last read was a newline.
@@ -63,7 +70,7 @@ export class Cutter {
 
   /** Takes note of octets that have come into the room. True: the batch is handed over, open the next. */
   accept(octets: number): boolean {
-    this.#ring.consumed += octets;
+    this.#ring.read += octets;
     return this.#gather(octets);
   }
 
@@ -86,9 +93,25 @@ export class Cutter {
     return true;
   }
 
+  /** Where the input goes on behind the batch that was handed over, in octets. */
+  get position(): number {
+    return this.#ring.read - this.#carryOctets;
+  }
+
+  /** The input goes on there in a line that was too long. */
+  get skipping(): boolean {
+    return this.#skipping;
+  }
+
+  /** Leaves what belongs to the next batch to whoever opens that; once the batch is handed over. */
+  passOn(): void {
+    this.#ring.skipping = this.#skipping;
+    this.#ring.setCarry(this.#carry, this.#carryOctets);
+  }
+
   #gather(octets: number): boolean {
     let come = octets;
-    if (this.#ring.skipping) {
+    if (this.#skipping) {
       come = this.#skip(octets);
       if (come === 0) return false;
     }
@@ -101,9 +124,11 @@ export class Cutter {
     const come = memory.subarray(this.#start, this.#start + octets);
     const newline = come.indexOf(NEWLINE);
     if (newline < 0) return 0;
-    this.#ring.skipping = false;
+    this.#skipping = false;
     come.copyWithin(0, newline + 1);
-    return octets - (newline + 1);
+    const left = octets - (newline + 1);
+    this.#ring.setInput(this.#slot, this.#start, 0, 0, this.#ring.read - left);
+    return left;
   }
 
   #gatherLines(octets: number): boolean {
@@ -143,7 +168,7 @@ export class Cutter {
     const { memory, regions } = this.#ring;
     if (regions.jumbo === undefined)
       throw new Error('a line longer than a batch, and no room for it');
-    if (!this.#ring.takeJumbo()) return false;
+    if (!this.#ring.takeJumbo(this.#slot)) return false;
     memory.copyWithin(regions.jumbo.input, this.#start, this.#start + this.#used);
     this.#start = regions.jumbo.input;
     this.#inJumbo = true;
@@ -161,18 +186,20 @@ export class Cutter {
 
   /** Hands over the first octets, which are no number of whole lines. Nothing of the slot has been offered. */
   #seal(octets: number, flags: number): void {
-    this.#ring.setInput(this.#slot, this.#start, octets, flags);
+    const start = this.#ring.read - this.#used;
+    this.#ring.setInput(this.#slot, this.#start, octets, flags, start);
     this.#ring.setState(this.#slot, FILLED);
   }
 
   #sealOverlong(flags: number): true {
     this.#seal(Math.min(this.#used, OVERLONG_OCTETS), FLAG_OVERLONG | flags);
-    this.#ring.skipping = true;
+    this.#skipping = true;
     return true;
   }
 
   /** Sets what was gathered behind the first octets aside for the next batch. */
   #carryFrom(octets: number): void {
-    this.#ring.setCarry(this.#start + octets, this.#used - octets);
+    this.#carry = this.#start + octets;
+    this.#carryOctets = this.#used - octets;
   }
 }

@@ -1,5 +1,5 @@
 import { writeAll } from './descriptor.js';
-import { FREE, JUDGED, type ListedRecord, REFUSED, type Ring, YIELDED } from './ring.js';
+import { JUDGED, type ListedRecord, ownedWord, REFUSED, type Ring, YIELDED } from './ring.js';
 
 /** How a worker gets rid of what the kernel has written. The batch lies in a slot of the ring. */
 export interface Delivery {
@@ -17,23 +17,26 @@ export interface Delivery {
 /** Leaves the output in its slot: the main thread writes. */
 export class RingDelivery implements Delivery {
   readonly #ring: Ring;
+  readonly #worker: number;
 
-  constructor(ring: Ring) {
+  constructor(ring: Ring, worker: number) {
     this.#ring = ring;
+    this.#worker = worker;
   }
 
   yield(slot: number): boolean {
     const ring = this.#ring;
-    ring.setState(slot, YIELDED);
-    while (ring.loadState(slot) === YIELDED) {
+    const yielded = ownedWord(YIELDED, this.#worker);
+    ring.setState(slot, yielded);
+    while (ring.loadState(slot) === yielded) {
       if (ring.stopped) return false;
-      ring.wait(ring.stateWord(slot), YIELDED);
+      ring.wait(ring.stateWord(slot), yielded);
     }
     return true;
   }
 
   finish(slot: number): boolean {
-    this.#ring.setState(slot, JUDGED);
+    this.#ring.setState(slot, ownedWord(JUDGED, this.#worker));
     return true;
   }
 
@@ -45,17 +48,19 @@ export class RingDelivery implements Delivery {
 /** Writes to a descriptor when the slot's turn has come. */
 export class TurnDelivery implements Delivery {
   readonly #ring: Ring;
+  readonly #worker: number;
   readonly #descriptor: number;
 
-  constructor(ring: Ring, descriptor: number) {
+  constructor(ring: Ring, worker: number, descriptor: number) {
     this.#ring = ring;
+    this.#worker = worker;
     this.#descriptor = descriptor;
   }
 
   /** @throws DescriptorError */
   yield(slot: number): boolean {
     if (!this.#ring.awaitTurn(slot)) return false;
-    writeAll(this.#descriptor, this.#ring.output(slot));
+    writeAll(this.#ring, slot, this.#descriptor);
     this.#ring.listBadRecords(slot);
     return true;
   }
@@ -63,16 +68,16 @@ export class TurnDelivery implements Delivery {
   /** @throws DescriptorError */
   finish(slot: number): boolean {
     if (!this.yield(slot)) return false;
-    this.#ring.settle(slot);
-    this.#ring.setState(slot, FREE);
-    this.#ring.passTurn(slot);
+    this.#ring.countLines(slot);
+    this.#ring.setState(slot, ownedWord(JUDGED, this.#worker));
+    this.#ring.retire(slot);
     return true;
   }
 
   /** @throws DescriptorError */
   refuse(slot: number): ListedRecord | undefined {
     if (!this.#ring.awaitTurn(slot)) return undefined;
-    writeAll(this.#descriptor, this.#ring.output(slot));
+    writeAll(this.#ring, slot, this.#descriptor);
     return this.#ring.strictRecord(slot);
   }
 }

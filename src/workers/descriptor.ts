@@ -6,12 +6,15 @@ export class DescriptorError extends Error {
   readonly side: 'input' | 'output';
   /** As the system names it: `ENOSPC`. */
   readonly code: string;
+  /** Where in the input reading failed, in octets. */
+  readonly position: number;
 
-  constructor(side: 'input' | 'output', cause: unknown) {
+  constructor(side: 'input' | 'output', cause: unknown, position = 0) {
     super(cause instanceof Error ? cause.message : String(cause), { cause });
     this.name = 'DescriptorError';
     this.side = side;
     this.code = errorCode(cause) ?? '';
+    this.position = position;
   }
 }
 
@@ -44,7 +47,8 @@ export function readInto(
     } catch (error) {
       const code = errorCode(error);
       if (code === 'EOF') return 0;
-      if (code !== 'EAGAIN' && code !== 'EINTR') throw new DescriptorError('input', error);
+      if (code !== 'EAGAIN' && code !== 'EINTR')
+        throw new DescriptorError('input', error, ring.read);
       ring.pause(RETRY);
     }
   }
@@ -52,19 +56,30 @@ export function readInto(
 }
 
 /**
- * Writes all octets. A run that is stopped meanwhile does not call this off: what comes out is whole records.
+ * Writes all octets of a slot's output, and notes how many are out. A run that is stopped meanwhile does not call this
+ * off: what comes out is whole records.
  *
  * @throws DescriptorError
  */
-export function writeAll(descriptor: number, octets: Uint8Array): void {
-  let written = 0;
-  while (written < octets.length) {
-    try {
-      written += writeSync(descriptor, octets, written, octets.length - written);
-    } catch (error) {
-      const code = errorCode(error);
-      if (code !== 'EAGAIN' && code !== 'EINTR') throw new DescriptorError('output', error);
-      Atomics.wait(NEVER, 0, 0, RETRY);
-    }
+export function writeAll(ring: Ring, slot: number, descriptor: number): void {
+  const octets = ring.output(slot);
+  let from = 0;
+  while (from < octets.length) {
+    ring.beginWrite(slot);
+    const written = writeSome(descriptor, octets, from);
+    ring.endWrite(slot, written);
+    from += written;
+    if (written === 0) Atomics.wait(NEVER, 0, 0, RETRY);
+  }
+}
+
+/** Writes as much as the descriptor takes at once; 0 if that is nothing for now. */
+function writeSome(descriptor: number, octets: Uint8Array, from: number): number {
+  try {
+    return writeSync(descriptor, octets, from, octets.length - from);
+  } catch (error) {
+    const code = errorCode(error);
+    if (code === 'EAGAIN' || code === 'EINTR') return 0;
+    throw new DescriptorError('output', error);
   }
 }

@@ -25,10 +25,15 @@ export class Filler {
   /** Where the next octets belong; undefined: wait and ask again. */
   room(): Uint8Array<SharedArrayBuffer> | undefined {
     if (!this.#opened()) return undefined;
-    const room = this.#cutter.room();
-    if (room === undefined) {
-      this.awaitedWord = JUMBO;
-      this.awaitedValue = 1;
+    let room = this.#cutter.room();
+    while (room === undefined) {
+      const { jumbo } = this.#ring;
+      if (jumbo !== 0) {
+        this.awaitedWord = JUMBO;
+        this.awaitedValue = jumbo;
+        return undefined;
+      }
+      room = this.#cutter.room();
     }
     return room;
   }
@@ -68,6 +73,7 @@ export class Filler {
   }
 
   #proceed(): void {
+    this.#cutter.passOn();
     this.#open = false;
     this.#slot = this.#ring.after(this.#slot);
   }

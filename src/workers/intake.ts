@@ -16,19 +16,21 @@ export interface Intake {
 /** Takes what another thread fills in. */
 export class RingIntake implements Intake {
   readonly #ring: Ring;
+  readonly #worker: number;
 
-  constructor(ring: Ring) {
+  constructor(ring: Ring, worker: number) {
     this.#ring = ring;
+    this.#worker = worker;
   }
 
   take(): Batch | undefined {
     const ring = this.#ring;
-    const slot = ring.next;
+    const slot = ring.nextSlot;
     while (!ring.stopped) {
       const word = this.#gathered(slot);
-      const batch = ring.takeBatch(slot, word);
+      const batch = ring.takeBatch(word, this.#worker);
       if (batch !== undefined) {
-        ring.next = ring.after(slot);
+        ring.advance();
         return batch;
       }
       if (stateOf(word) === ENDED) return undefined;
@@ -56,18 +58,20 @@ export class RingIntake implements Intake {
 export class FileIntake implements Intake {
   readonly #ring: Ring;
   readonly #cutter: Cutter;
+  readonly #worker: number;
   readonly #descriptor: number;
 
-  constructor(ring: Ring, descriptor: number) {
+  constructor(ring: Ring, worker: number, descriptor: number) {
     this.#ring = ring;
     this.#cutter = new Cutter(ring);
+    this.#worker = worker;
     this.#descriptor = descriptor;
   }
 
   /** @throws DescriptorError */
   take(): Batch | undefined {
     const ring = this.#ring;
-    const slot = ring.next;
+    const slot = ring.nextSlot;
     while (!ring.stopped) {
       const word = ring.loadState(slot);
       switch (stateOf(word)) {
@@ -84,32 +88,36 @@ export class FileIntake implements Intake {
   #fill(slot: number): Batch | undefined {
     const ring = this.#ring;
     this.#cutter.open(slot);
-    if (!ring.ended) this.#read();
+    const ended = ring.ended || this.#read();
     if (ring.stopped) return undefined;
-    if (ring.ended) this.#cutter.finish();
-    const batch = ring.takeBatch(slot, ring.loadState(slot));
-    if (batch === undefined) ring.setState(slot, ENDED);
-    else ring.next = ring.after(slot);
+    if (ended) this.#cutter.finish();
+    const { position, skipping } = this.#cutter;
+    ring.setRest(slot, { position, skipping, ended });
+    const batch = ring.takeBatch(ring.loadState(slot), this.#worker);
+    if (batch === undefined) {
+      ring.setState(slot, ENDED);
+    } else {
+      ring.proceedBehind(slot);
+      this.#cutter.passOn();
+      ring.advance();
+    }
     return batch;
   }
 
-  /** Reads until the batch is full or the file ends. */
-  #read(): void {
+  /** Reads until the batch is full or the file ends; says whether it has ended. */
+  #read(): boolean {
     const ring = this.#ring;
-    for (;;) {
+    while (!ring.stopped) {
       const room = this.#cutter.room();
       if (room === undefined) {
-        if (ring.stopped) return;
-        ring.wait(JUMBO, 1);
+        const { jumbo } = ring;
+        if (jumbo !== 0) ring.wait(JUMBO, jumbo);
         continue;
       }
-      const octets = readInto(ring, this.#descriptor, room, ring.position);
-      ring.position += octets;
-      if (octets === 0) {
-        ring.ended = true;
-        return;
-      }
-      if (this.#cutter.accept(octets)) return;
+      const octets = readInto(ring, this.#descriptor, room, ring.read);
+      if (octets === 0) return true;
+      if (this.#cutter.accept(octets)) return false;
     }
+    return false;
   }
 }

@@ -20,6 +20,8 @@ export interface ComputeTask extends RingTask {
   readonly worker: number;
   /** Address of the query. */
   readonly query: number;
+  /** The slot whose batch is to be judged first, since a thread has died over it. */
+  readonly resume: number | undefined;
   /** Descriptor of a regular file, which the workers read themselves; otherwise the ring is filled by another thread. */
   readonly input: number | undefined;
   /** Descriptor to which the workers write themselves; otherwise the main thread empties the ring. */
@@ -54,4 +56,6 @@ export type TaskEnd =
       /** As the system names it: `ENOSPC`. */
       readonly code: string;
       readonly message: string;
+      /** Where in the input reading failed, in octets. */
+      readonly position: number;
     };

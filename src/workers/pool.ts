@@ -1,6 +1,5 @@
 import { fileURLToPath } from 'node:url';
 import { Piscina } from 'piscina';
-import { RobotsFilterError } from '../errors.js';
 import type { Task, TaskEnd } from './messages.js';
 
 /**
@@ -18,8 +17,14 @@ export class Pool {
    * @param options.threads threads that judge, at least 1; as many as cores measured best
    * @param options.reader whether a pipe will be read: the thread for that starts at once, too
    * @param options.kernel URL of another module with an `instantiateKernel`, for tests
+   * @param options.heapMebibytes what the heap of a thread may grow to, where that is not Node's own bound
    */
-  constructor(options: { threads: number; reader?: boolean; kernel?: string }) {
+  constructor(options: {
+    threads: number;
+    reader?: boolean;
+    kernel?: string;
+    heapMebibytes?: number;
+  }) {
     this.threads = options.threads;
     this.kernel = options.kernel;
     this.#piscina = new Piscina<Task, TaskEnd>({
@@ -29,27 +34,17 @@ export class Pool {
       maxThreads: this.threads + 1,
       idleTimeout: Number.POSITIVE_INFINITY,
       recordTiming: false,
+      ...(options.heapMebibytes === undefined
+        ? {}
+        : { resourceLimits: { maxOldGenerationSizeMb: options.heapMebibytes } }),
     });
     // A thread that dies without a task: the next task's thread, or its failure, shows it.
     this.#piscina.on('error', () => {});
   }
 
-  /**
-   * Has a thread carry out a task.
-   *
-   * @throws RobotsFilterError `worker` if the thread dies or throws
-   */
-  async run(task: Task): Promise<TaskEnd> {
-    try {
-      return await this.#piscina.run(task);
-    } catch (cause) {
-      const reason = cause instanceof Error ? cause.message : String(cause);
-      throw new RobotsFilterError(
-        'worker',
-        `a thread failed: ${reason}. This is an error in robots-filter: please report it with the input at hand`,
-        { cause },
-      );
-    }
+  /** Has a thread carry out a task. Is rejected when the thread throws or dies, and does nothing of the task any more. */
+  run(task: Task): Promise<TaskEnd> {
+    return this.#piscina.run(task);
   }
 
   /** Ends the threads. */

@@ -1,9 +1,9 @@
-import { BAD_INPUT_LIMIT, MARGIN, TASK_OCTETS } from '../kernel/layout.js';
+import { BAD_INPUT_LIMIT, MARGIN, OUTCOMES, TASK_OCTETS } from '../kernel/layout.js';
 
 /**
  * Where a run keeps what in the shared memory, behind the table and the query:
  *
- *     control | slot headers | worker 0: task, block, scratch | worker 1 … | inputs | outputs | jumbo
+ *     control | slot headers | worker 0: task, block, kept counters, scratch | worker 1 … | inputs | outputs | jumbo
  *
  * All are addresses or lengths in octets. Every input has MARGIN octets behind it that may be read,
  * every output MARGIN octets that may be written. What is never touched costs addresses, not memory,
@@ -21,6 +21,8 @@ export interface Regions {
   readonly workerStride: number;
   /** Octets of the worker block (layout.ts, WORKER_…). */
   readonly blockOctets: number;
+  /** Octets of its counters from WORKER_TALLY on. */
+  readonly tallyOctets: number;
   /** Octets of a worker's scratch memory. */
   readonly scratchOctets: number;
 
@@ -67,10 +69,14 @@ export interface Demand {
   readonly lineOverhead: number;
   /** Octets of a worker block. */
   readonly workerOctets: number;
+  /** Agents, for each of which it has counters. */
+  readonly agents: number;
 }
 
 export const CONTROL_OCTETS = 256;
-export const SLOT_HEADER_OCTETS = 128;
+export const SLOT_HEADER_OCTETS = 192;
+/** The counters at the start of a worker block: WORKER_RECORDS, WORKER_PASSED, WORKER_BAD. */
+export const COUNTERS_OCTETS = 24;
 
 /** Scratch memory that the kernel wants for an input of so many octets. */
 const scratchFor = (inputOctets: number): number => 4 * inputOctets + 4096;
@@ -92,7 +98,13 @@ export function layOut(demand: Demand): Regions {
 
   const control = take(CONTROL_OCTETS + slots * SLOT_HEADER_OCTETS);
   const scratchOctets = scratchFor(batchOctets);
-  const workerStride = stride(TASK_OCTETS + stride(demand.workerOctets) + scratchOctets);
+  const tallyOctets = demand.agents * OUTCOMES * 8;
+  const workerStride = stride(
+    TASK_OCTETS +
+      stride(demand.workerOctets) +
+      stride(COUNTERS_OCTETS + tallyOctets) +
+      scratchOctets,
+  );
   const workers = take(threads * workerStride);
   const inputStride = stride(batchOctets + MARGIN);
   const inputs = take(slots * inputStride);
@@ -120,6 +132,7 @@ export function layOut(demand: Demand): Regions {
     workers,
     workerStride,
     blockOctets: demand.workerOctets,
+    tallyOctets,
     scratchOctets,
     batchOctets,
     inputs,
@@ -145,5 +158,19 @@ export function blockAddress(regions: Regions, worker: number): number {
 
 /** Address of a worker's scratch memory. */
 export function scratchAddress(regions: Regions, worker: number): number {
-  return blockAddress(regions, worker) + Math.ceil(regions.blockOctets / 64) * 64;
+  const { kept, octets } = counterRanges(regions, worker);
+  return kept + Math.ceil((COUNTERS_OCTETS + octets) / 64) * 64;
+}
+
+/**
+ * Where a worker's counters are: addresses of its block and of the copy (COUNTERS_OCTETS, then the tally), and the octets of
+ * the tally.
+ */
+export function counterRanges(
+  regions: Regions,
+  worker: number,
+): { block: number; kept: number; octets: number } {
+  const block = blockAddress(regions, worker);
+  const kept = block + Math.ceil(regions.blockOctets / 64) * 64;
+  return { block, kept, octets: regions.tallyOctets };
 }

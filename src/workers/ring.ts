@@ -5,28 +5,41 @@
  * ## Control block, 256 octets
  *
  *       0  i32  STOP        1 = everybody returns as soon as the batch in hand allows
- *       4  i32  LOCK        the input lock: 0 free, 1 held, 2 held and waited for
- *       8  i32  NEXT        the slot that the holder of the input lock takes next            [lock]
- *      12  i32  JUMBO       1 = a line longer than a batch is in the jumbo region
+ *       4  i32  LOCK        the input lock: 0 free; else bit 0 = waited for, above it 1 + the worker that holds it
+ *       8  i32  NEXT        the ticket that the holder of the input lock takes next          [lock]
+ *      12  i32  JUMBO       0, or 1 + the slot for which a line longer than a batch is in the jumbo region
  *      16  i32  ENDED       1 = the file has been read to its end                           [lock]
- *      20  i32  SKIPPING    1 = the input continues in a line that was too long       [lock or filler]
+ *      20  i32  SKIPPING    1 = the next batch begins in a line that was too long     [lock or filler]
  *      24  u32  CARRY       address and octets of what was read behind the last batch [lock or filler]
  *      28  u32  CARRY_OCTETS
- *      32  i64  POSITION    where the file is read next                                     [lock]
- *      40  i64  CONSUMED    octets of input read so far, over all inputs              [lock or filler]
+ *      32  i64  POSITION    where in a file the next batch begins; the carry begins there, too  [lock]
+ *      40  i64  READ        where the input is read next; a pipe begins at 0          [lock or filler]
  *      48  i64  LINES       lines of this input before the batch whose turn it is           [turn]
  *      56  i32  BAD_COUNT   entries in the list of bad records                              [turn]
+ *      60  i32  BAD_FIRST   entries of earlier inputs
  *      64       BAD         MAX_BAD_LISTED entries `i64 line from 1, i32 reason, i32 0`          [turn]
+ *     224  i32  TURN        the ticket whose output is written next, where workers write themselves [turn]
+ *     232  i64  BASE        octets read of earlier inputs, less where this one began
  *
- * ## Slot header, 128 octets, one for each slot, behind the control block
+ * Batches have tickets, in the order of the input. They are counted modulo twice the slots: a ticket's slot
+ * is the ticket modulo the slots, and the batch of a slot has another ticket than the next one there.
+ *
+ * ## Slot header, 192 octets, one for each slot, behind the control block
  *
  *       0  i32  STATE       see below
- *       4  i32  TURN        1 = it is this slot's turn to be written, where workers write themselves
+ *       4  i32  BELL        changes when it may have become this slot's turn
  *       8  i32  FLAGS       FLAG_…
- *      12  u32  INPUT, INPUT_OCTETS     the batch, where the state is FILLED; else it is the OPEN word's
- *      20  u32  OUTPUT, OUTPUT_OCTETS   what the kernel has made of it
+ *      12  u32  INPUT, INPUT_OCTETS     the batch, from when it is FILLED or TAKEN
+ *      20  u32  OUTPUT, OUTPUT_OCTETS   what the kernel has made of it and nobody has written yet
  *      28  i32  LINES       lines of the batch that are judged
- *      32  i32  BAD_COUNT   bad records since the output was last taken, then MAX_BAD pairs (line of the batch, reason)
+ *      32  i32  TICKET      of the batch, from when it is TAKEN
+ *      36  i32  KEPT        1 = the worker's counters as they were before the batch are kept beside its block
+ *      40  i64  START       where in the input the batch begins
+ *      48  i64  END         where in a file the next batch begins
+ *      56  i64  WRITTEN     octets of the batch's output that are out
+ *      64  i64  LINES_AFTER lines of this input up to the end of the batch, once it is all written
+ *      72  i32  WRITING     1 = a write is under way: more than WRITTEN may be out
+ *      76  i32  BAD_COUNT   bad records since the output was last taken, then MAX_BAD pairs (line of the batch, reason)
  *
  * ## Life of a slot
  *
@@ -39,19 +52,37 @@
  *     FREE      the filler   OPEN without lines, when it is the filler's next slot
  *     OPEN      the filler   OPEN with more lines; without lines also FILLED or ENDED
  *               the taker    with lines: TAKEN. A compare-and-exchange decides between the two
- *     FILLED    the taker    TAKEN: a batch that is no number of whole lines, described in the header
+ *     FILLED    the taker    TAKEN: a batch that is no number of whole lines
  *     TAKEN     its worker   JUDGED; YIELDED: output is ready, but the batch is not done; or REFUSED
  *     YIELDED   the writer   TAKEN, once the output is written; LINES of the control block then holds
  *                            the number of lines before this batch
  *     JUDGED    the writer   FREE
  *     REFUSED   the writer   no more: the run is strict, the first bad record is in the list, and the output ends before it
+ *     FAILED    the writer   no more: the batch has ended two threads, and the output ends before what is not written of it
  *     ENDED     nobody       until the run is over
  *
- * The low 3 bits of STATE are the state. An OPEN word holds the octets of complete lines above them.
+ * The low 4 bits of STATE are the state. An OPEN word holds the octets of complete lines above them; the words of TAKEN,
+ * YIELDED and JUDGED hold their worker there.
  *
  * The filler is the thread that reads a pipe, the main thread for a stream, and for a file the worker
  * that holds the input lock, which then takes the slot itself. The taker is the worker that holds the
- * input lock. The writer is the main thread, or the worker whose slot has its TURN.
+ * input lock. The writer is the main thread, or the worker whose slot's ticket is the TURN.
+ *
+ * ## When a worker dies
+ *
+ * It may throw or be ended between any two of its steps, and what it held stays held. The main thread, which hears of it
+ * when the thread does nothing any more, repairs that (recovery.ts) and has another thread go on as the same worker.
+ *
+ * - A batch is taken by one word, TAKEN; what the fields under the lock are to be afterwards is in its header by then
+ *   (END, FLAGS). Before that word nothing of the file is lost: POSITION is where it was, and the
+ *   carry but a copy of what stands there. Behind it the fields are set again from the header.
+ * - A batch is done by one word, JUDGED. Before it, the batch is judged again from its beginning: its input lies in
+ *   the slot, which the kernel does not change; the counters are set back to what was KEPT; of the
+ *   output, which is the same, the first WRITTEN octets are passed over; bad records are listed once,
+ *   for their lines grow. Behind it, what is left to do (LINES, JUMBO, TURN, FREE) can be done twice: TURN is passed on by one
+ *   word, and what comes before it has the same effect again as long as TURN is the batch's.
+ * - Nobody can say what came out of a write whose end was not noted. A worker that dies while WRITING ends the run.
+ * - The thread that reads a pipe may have octets that are nowhere else. Its death ends the run.
  *
  * ## Invariants
  *
@@ -81,11 +112,17 @@
  *    the main thread repeats it until all have returned, and no thread sleeps for more than LONGEST_WAIT at a time.
  */
 
-import { MAX_BAD, TASK_BAD, TASK_BAD_COUNT, TASK_LINES } from '../kernel/layout.js';
-import { CONTROL_OCTETS, type Regions, SLOT_HEADER_OCTETS } from './regions.js';
+import { MAX_BAD, TASK_BAD, TASK_BAD_COUNT, TASK_LINES, WORKER_TALLY } from '../kernel/layout.js';
+import {
+  CONTROL_OCTETS,
+  COUNTERS_OCTETS,
+  counterRanges,
+  type Regions,
+  SLOT_HEADER_OCTETS,
+} from './regions.js';
 
 const STOP = 0;
-export const LOCK = 1;
+const LOCK = 1;
 const NEXT = 2;
 export const JUMBO = 3;
 const ENDED_INPUT = 4;
@@ -93,22 +130,33 @@ const SKIPPING = 5;
 const CARRY = 6;
 const CARRY_OCTETS = 7;
 const POSITION = 4;
-const CONSUMED = 5;
+const READ = 5;
 const LINES = 6;
 const BAD_COUNT = 14;
+const BAD_FIRST = 15;
 const BAD = 16;
 const BAD_WORDS = 4;
+const TURN = 56;
+const BASE = 29;
 
 const SLOT_STATE = 0;
-const SLOT_TURN = 1;
+const SLOT_BELL = 1;
 const SLOT_FLAGS = 2;
 const SLOT_INPUT = 3;
 const SLOT_INPUT_OCTETS = 4;
 const SLOT_OUTPUT = 5;
 const SLOT_OUTPUT_OCTETS = 6;
 const SLOT_LINES = 7;
-const SLOT_BAD_COUNT = 8;
-const SLOT_BAD = 9;
+const SLOT_TICKET = 8;
+const SLOT_KEPT = 9;
+/** These count in 8 octets, from the header. */
+const SLOT_START = 5;
+const SLOT_END = 6;
+const SLOT_WRITTEN = 7;
+const SLOT_LINES_AFTER = 8;
+const SLOT_WRITING = 18;
+const SLOT_BAD_COUNT = 19;
+const SLOT_BAD = 20;
 
 export const FREE = 0;
 export const OPEN = 1;
@@ -118,13 +166,18 @@ export const YIELDED = 4;
 export const JUDGED = 5;
 export const REFUSED = 6;
 export const ENDED = 7;
-const STATE_BITS = 3;
-const STATE_MASK = 7;
+export const FAILED = 8;
+const STATE_BITS = 4;
+const STATE_MASK = 15;
 
 /** The batch lies in the jumbo region. */
 export const FLAG_JUMBO = 1;
 /** The batch is the beginning of a line that is too long. */
 export const FLAG_OVERLONG = 2;
+/** The input continues in a line that was too long. */
+const FLAG_SKIPPING_AFTER = 4;
+/** The batch is the last of its file. */
+const FLAG_LAST = 8;
 
 /** Bad records of a run that are listed; the rest is only counted. */
 export const MAX_BAD_LISTED = 10;
@@ -142,6 +195,16 @@ export interface Batch {
   readonly octets: number;
   /** FLAG_… */
   readonly flags: number;
+}
+
+/** What of a file comes behind a batch. */
+export interface Rest {
+  /** Where the next batch begins, in octets. */
+  readonly position: number;
+  /** It begins in a line that was too long. */
+  readonly skipping: boolean;
+  /** There is none. */
+  readonly ended: boolean;
 }
 
 /** A record that could not be judged; `reason` is one of the kernel's REASON_…. */
@@ -166,7 +229,7 @@ export class Ring {
     this.regions = regions;
     this.slots = slots;
     this.#words = new Int32Array(memory.buffer, regions.control, octets / 4);
-    this.#counters = new BigInt64Array(memory.buffer, regions.control, CONTROL_OCTETS / 8);
+    this.#counters = new BigInt64Array(memory.buffer, regions.control, octets / 8);
   }
 
   // ---- A run's beginning and end
@@ -177,9 +240,10 @@ export class Ring {
     const bad = this.#words.slice(BAD_COUNT, BAD + MAX_BAD_LISTED * BAD_WORDS);
     this.#words.fill(0);
     this.#words.set(bad, BAD_COUNT);
-    this.consumed = consumed;
-    this.position = position;
-    this.#words[header(0) + SLOT_TURN] = 1;
+    this.#words[BAD_FIRST] = this.#word(BAD_COUNT);
+    this.#setCounter(BASE, consumed - position);
+    this.#setCounter(POSITION, position);
+    this.#setCounter(READ, position);
   }
 
   get stopped(): boolean {
@@ -189,12 +253,17 @@ export class Ring {
   /** Has everybody return. To be repeated until they have: see invariant 8. */
   stop(): void {
     Atomics.store(this.#words, STOP, 1);
+    this.wakeAll();
+  }
+
+  /** Has everybody who waits look again. */
+  wakeAll(): void {
     Atomics.notify(this.#words, STOP);
     Atomics.notify(this.#words, LOCK);
     Atomics.notify(this.#words, JUMBO);
     for (let slot = 0; slot < this.slots; slot++) {
       Atomics.notify(this.#words, header(slot) + SLOT_STATE);
-      Atomics.notify(this.#words, header(slot) + SLOT_TURN);
+      this.#ringBell(slot);
     }
   }
 
@@ -219,22 +288,38 @@ export class Ring {
     if (result.async) await result.value;
   }
 
+  /** Waits, on the main thread, while a slot's word is such, unless the run is stopped. */
+  async whileState(slot: number, such: (word: number) => boolean): Promise<void> {
+    while (!this.stopped) {
+      const word = this.loadState(slot);
+      if (!such(word)) return;
+      await this.waitAsync(this.stateWord(slot), word);
+    }
+  }
+
   /** Takes the input lock; false if the run was stopped meanwhile. */
-  lock(): boolean {
-    let seen = Atomics.compareExchange(this.#words, LOCK, 0, 1);
+  lock(worker: number): boolean {
+    const held = (worker + 1) << 1;
+    let seen = Atomics.compareExchange(this.#words, LOCK, 0, held);
     while (seen !== 0) {
       if (this.stopped) return false;
-      if (seen === 2 || Atomics.compareExchange(this.#words, LOCK, 1, 2) !== 0) {
-        this.wait(LOCK, 2);
+      const awaited = seen | 1;
+      if (seen === awaited || Atomics.compareExchange(this.#words, LOCK, seen, awaited) === seen) {
+        this.wait(LOCK, awaited);
       }
       // Whoever has waited takes it as waited for, since others may still wait.
-      seen = Atomics.compareExchange(this.#words, LOCK, 0, 2);
+      seen = Atomics.compareExchange(this.#words, LOCK, 0, held | 1);
     }
     return true;
   }
 
   unlock(): void {
-    if (Atomics.exchange(this.#words, LOCK, 0) === 2) Atomics.notify(this.#words, LOCK, 1);
+    if ((Atomics.exchange(this.#words, LOCK, 0) & 1) !== 0) Atomics.notify(this.#words, LOCK, 1);
+  }
+
+  /** The worker that holds the input lock, -1 if it is free. */
+  get lockHolder(): number {
+    return (Atomics.load(this.#words, LOCK) >> 1) - 1;
   }
 
   // ---- Slots
@@ -249,8 +334,8 @@ export class Ring {
     return Atomics.load(this.#words, header(slot) + SLOT_STATE);
   }
 
-  setState(slot: number, state: number): void {
-    Atomics.store(this.#words, header(slot) + SLOT_STATE, state);
+  setState(slot: number, word: number): void {
+    Atomics.store(this.#words, header(slot) + SLOT_STATE, word);
     Atomics.notify(this.#words, header(slot) + SLOT_STATE);
   }
 
@@ -266,30 +351,29 @@ export class Ring {
     return slot + 1 === this.slots ? 0 : slot + 1;
   }
 
-  /** Describes a slot's batch: to be followed by FILLED, or by OPEN and all zeros. */
-  setInput(slot: number, address: number, octets: number, flags: number): void {
+  /** Describes a slot's batch: to be followed by FILLED, or by OPEN and all zeros but for the start. */
+  setInput(slot: number, address: number, octets: number, flags: number, start: number): void {
     const at = header(slot);
     this.#words[at + SLOT_INPUT] = address;
     this.#words[at + SLOT_INPUT_OCTETS] = octets;
     this.#words[at + SLOT_FLAGS] = flags;
+    this.#setCounter(at / 2 + SLOT_START, start);
   }
 
-  /** Takes the batch of a slot whose word was seen to be this; undefined if there is none, or it has changed. */
-  takeBatch(slot: number, word: number): Batch | undefined {
-    const state = stateOf(word);
-    if (state !== FILLED && (state !== OPEN || linesOf(word) === 0)) return undefined;
-    if (!this.exchangeState(slot, word, TAKEN)) return undefined;
-    if (state === OPEN) {
-      const { inputs, inputStride } = this.regions;
-      return { slot, address: inputs + slot * inputStride, octets: linesOf(word), flags: 0 };
-    }
+  /** The batch of a slot. */
+  batch(slot: number): Batch {
     const at = header(slot);
     return {
       slot,
       address: this.#word(at + SLOT_INPUT) >>> 0,
       octets: this.#word(at + SLOT_INPUT_OCTETS) >>> 0,
-      flags: this.#word(at + SLOT_FLAGS),
+      flags: this.#word(at + SLOT_FLAGS) & (FLAG_JUMBO | FLAG_OVERLONG),
     };
+  }
+
+  /** Where in the input the slot's batch begins, in octets. */
+  start(slot: number): number {
+    return this.#counter(header(slot) / 2 + SLOT_START);
   }
 
   /** The octets that the kernel has written for the slot and nobody has yet written out. */
@@ -310,23 +394,77 @@ export class Ring {
     this.#words.set(task.subarray(TASK_BAD / 4, TASK_BAD / 4 + 2 * bad), at + SLOT_BAD);
   }
 
-  // ---- Fields of the holder of the input lock, or of the one filler
+  // ---- Fields of the holder of the input lock
 
-  get next(): number {
-    return this.#word(NEXT);
+  /** The slot of the next ticket. */
+  get nextSlot(): number {
+    return this.#word(NEXT) % this.slots;
   }
 
-  set next(slot: number) {
-    this.#words[NEXT] = slot;
+  /**
+   * Takes the batch of the next slot, whose word was seen to be this; undefined if there is none, or it has changed.
+   */
+  takeBatch(word: number, worker: number): Batch | undefined {
+    const state = stateOf(word);
+    if (state !== FILLED && (state !== OPEN || linesOf(word) === 0)) return undefined;
+    const slot = this.nextSlot;
+    const at = header(slot);
+    // The filler describes only batches of which it has offered nothing.
+    if (state === OPEN) this.#words[at + SLOT_INPUT_OCTETS] = linesOf(word);
+    this.#words[at + SLOT_TICKET] = this.#word(NEXT);
+    this.#words[at + SLOT_KEPT] = 0;
+    this.#words[at + SLOT_WRITING] = 0;
+    this.#setCounter(at / 2 + SLOT_WRITTEN, 0);
+    return this.exchangeState(slot, word, ownedWord(TAKEN, worker)) ? this.batch(slot) : undefined;
+  }
+
+  /** Whether the worker has taken the next ticket's batch, and `advance` was perhaps not called yet. */
+  hasTakenNext(worker: number): boolean {
+    const slot = this.nextSlot;
+    return (
+      this.loadState(slot) === ownedWord(TAKEN, worker) &&
+      this.#word(header(slot) + SLOT_TICKET) === this.#word(NEXT)
+    );
+  }
+
+  /** Goes on to the next ticket, when the one before is TAKEN. */
+  advance(): void {
+    Atomics.store(this.#words, NEXT, this.#ticketAfter(this.#word(NEXT)));
   }
 
   get ended(): boolean {
     return this.#word(ENDED_INPUT) !== 0;
   }
 
-  set ended(ended: boolean) {
-    this.#words[ENDED_INPUT] = ended ? 1 : 0;
+  /** Where in a file the next batch begins, in octets. */
+  get position(): number {
+    return this.#counter(POSITION);
   }
+
+  /** Notes what comes behind the batch of a slot that is not TAKEN yet. */
+  setRest(slot: number, { position, skipping, ended }: Rest): void {
+    const at = header(slot);
+    this.#setCounter(at / 2 + SLOT_END, position);
+    const flags = (skipping ? FLAG_SKIPPING_AFTER : 0) | (ended ? FLAG_LAST : 0);
+    this.#words[at + SLOT_FLAGS] = this.#word(at + SLOT_FLAGS) | flags;
+  }
+
+  /** Sets the fields of the input to what comes behind the batch of a slot that is TAKEN. */
+  proceedBehind(slot: number): void {
+    const at = header(slot);
+    const flags = this.#word(at + SLOT_FLAGS);
+    this.#setCounter(POSITION, this.#counter(at / 2 + SLOT_END));
+    this.#words[SKIPPING] = (flags & FLAG_SKIPPING_AFTER) === 0 ? 0 : 1;
+    this.#words[ENDED_INPUT] = (flags & FLAG_LAST) === 0 ? 0 : 1;
+  }
+
+  /** Has all that does not belong to a batch that was taken be read again from the file. */
+  readAgain(): void {
+    this.#words[CARRY_OCTETS] = 0;
+    this.#setCounter(READ, this.position);
+  }
+
+  // ---- Fields of the holder of the input lock, or of the one filler
 
   get skipping(): boolean {
     return this.#word(SKIPPING) !== 0;
@@ -342,34 +480,76 @@ export class Ring {
     this.#words[CARRY_OCTETS] = octets;
   }
 
+  /** Octets that were set aside. */
+  get carryOctets(): number {
+    return this.#word(CARRY_OCTETS) >>> 0;
+  }
+
   /** Moves what was set aside to an address; returns its octets. */
   takeCarry(address: number): number {
     const from = this.#word(CARRY) >>> 0;
-    const octets = this.#word(CARRY_OCTETS) >>> 0;
+    const octets = this.carryOctets;
     if (octets > 0) this.memory.copyWithin(address, from, from + octets);
     this.#words[CARRY_OCTETS] = 0;
     return octets;
   }
 
-  get position(): number {
-    return this.#counter(POSITION);
+  /** Where the input is read next, in octets. */
+  get read(): number {
+    return this.#counter(READ);
   }
 
-  set position(position: number) {
-    this.#counters[POSITION] = BigInt(position);
+  set read(position: number) {
+    this.#setCounter(READ, position);
   }
 
+  /** Octets of input read so far, over all inputs. */
   get consumed(): number {
-    return this.#counter(CONSUMED);
+    return this.#counter(BASE) + this.read;
   }
 
-  set consumed(octets: number) {
-    this.#counters[CONSUMED] = BigInt(octets);
+  /** Takes the jumbo region for a slot if it is free. */
+  takeJumbo(slot: number): boolean {
+    return Atomics.compareExchange(this.#words, JUMBO, 0, slot + 1) === 0;
   }
 
-  /** Takes the jumbo region if it is free. */
-  takeJumbo(): boolean {
-    return Atomics.compareExchange(this.#words, JUMBO, 0, 1) === 0;
+  /** The value of JUMBO, to wait while it has it. */
+  get jumbo(): number {
+    return Atomics.load(this.#words, JUMBO);
+  }
+
+  /** Gives the jumbo region back if it is the slot's. */
+  giveJumbo(slot: number): void {
+    if (Atomics.compareExchange(this.#words, JUMBO, slot + 1, 0) === slot + 1) {
+      Atomics.notify(this.#words, JUMBO);
+    }
+  }
+
+  // ---- Fields of the worker of a slot
+
+  /** Keeps the worker's counters as they are before the slot's batch. */
+  keepCounters(slot: number, worker: number): void {
+    const { block, kept, octets } = counterRanges(this.regions, worker);
+    this.memory.copyWithin(kept, block, block + COUNTERS_OCTETS);
+    this.memory.copyWithin(
+      kept + COUNTERS_OCTETS,
+      block + WORKER_TALLY,
+      block + WORKER_TALLY + octets,
+    );
+    Atomics.store(this.#words, header(slot) + SLOT_KEPT, 1);
+  }
+
+  /** Sets the worker's counters back to what they were before the slot's batch, and the rest of its block to zeros. */
+  restoreCounters(slot: number, worker: number): void {
+    if (Atomics.load(this.#words, header(slot) + SLOT_KEPT) === 0) return;
+    const { block, kept, octets } = counterRanges(this.regions, worker);
+    this.memory.copyWithin(block, kept, kept + COUNTERS_OCTETS);
+    this.memory.copyWithin(
+      block + WORKER_TALLY,
+      kept + COUNTERS_OCTETS,
+      kept + COUNTERS_OCTETS + octets,
+    );
+    this.memory.fill(0, block + COUNTERS_OCTETS, block + WORKER_TALLY);
   }
 
   // ---- Fields of the writer
@@ -379,25 +559,54 @@ export class Ring {
     return this.#counter(LINES);
   }
 
+  /** Octets of the output of the slot's batch that are out. */
+  written(slot: number): number {
+    return this.#counter(header(slot) / 2 + SLOT_WRITTEN);
+  }
+
+  /** To be called before octets of the slot's output are written; `endWrite` says how many were. */
+  beginWrite(slot: number): void {
+    Atomics.store(this.#words, header(slot) + SLOT_WRITING, 1);
+  }
+
+  endWrite(slot: number, octets: number): void {
+    this.#setCounter(header(slot) / 2 + SLOT_WRITTEN, this.written(slot) + octets);
+    Atomics.store(this.#words, header(slot) + SLOT_WRITING, 0);
+  }
+
+  isWriting(slot: number): boolean {
+    return Atomics.load(this.#words, header(slot) + SLOT_WRITING) !== 0;
+  }
+
+  /** Whether the slot is the next to be written; where workers write themselves. */
+  hasTurn(slot: number): boolean {
+    return Atomics.load(this.#words, TURN) === this.#word(header(slot) + SLOT_TICKET);
+  }
+
   /** Waits until the slot is the next to be written; false if the run was stopped. */
   awaitTurn(slot: number): boolean {
-    const word = header(slot) + SLOT_TURN;
-    while (Atomics.load(this.#words, word) === 0) {
-      if (this.stopped) return false;
-      this.wait(word, 0);
+    while (!this.stopped) {
+      const bell = this.#bell(slot);
+      if (this.hasTurn(slot)) return true;
+      this.wait(bellWord(slot), bell);
     }
-    return !this.stopped;
+    return false;
   }
 
-  /** Gives the turn to the slot behind this one. */
-  passTurn(slot: number): void {
-    Atomics.store(this.#words, header(slot) + SLOT_TURN, 0);
-    const word = header(this.after(slot)) + SLOT_TURN;
-    Atomics.store(this.#words, word, 1);
-    Atomics.notify(this.#words, word);
+  /** As `awaitTurn`, for the main thread. */
+  async turnComes(slot: number): Promise<boolean> {
+    while (!this.stopped) {
+      const bell = this.#bell(slot);
+      if (this.hasTurn(slot)) return true;
+      await this.waitAsync(bellWord(slot), bell);
+    }
+    return false;
   }
 
-  /** Lists the slot's bad records, whose absolute lines are known now; to be called when its output is written. */
+  /**
+   * Lists the slot's bad records, whose absolute lines are known now; to be called when its output is written. A
+   * batch that is judged again finds its records listed.
+   */
   listBadRecords(slot: number): void {
     const at = header(slot);
     const before = this.lines;
@@ -407,19 +616,35 @@ export class Ring {
       if (listed === MAX_BAD_LISTED) return;
       const entry = BAD + listed * BAD_WORDS;
       const line = before + 1 + this.#word(at + SLOT_BAD + 2 * i);
-      this.#counters[entry / 2] = BigInt(line);
+      const last = listed > this.#word(BAD_FIRST) ? this.#counter((entry - BAD_WORDS) / 2) : 0;
+      if (line <= last) continue;
+      this.#setCounter(entry / 2, line);
       this.#words[entry + 2] = this.#word(at + SLOT_BAD + 2 * i + 1);
       Atomics.store(this.#words, BAD_COUNT, listed + 1);
     }
   }
 
-  /** Counts a slot's lines and gives back the jumbo region if it had it; to be called when all of it is written. */
+  /** Counts a slot's lines; to be called when all of it is written, and before it is JUDGED where workers write themselves. */
+  countLines(slot: number): void {
+    const at = header(slot);
+    this.#setCounter(at / 2 + SLOT_LINES_AFTER, this.lines + this.#word(at + SLOT_LINES));
+  }
+
+  /** Has the lines of a slot count, and gives back the jumbo region if it had it. */
   settle(slot: number): void {
-    this.#counters[LINES] = BigInt(this.lines + this.#word(header(slot) + SLOT_LINES));
-    if ((this.#word(header(slot) + SLOT_FLAGS) & FLAG_JUMBO) !== 0) {
-      Atomics.store(this.#words, JUMBO, 0);
-      Atomics.notify(this.#words, JUMBO);
+    this.#setCounter(LINES, this.#counter(header(slot) / 2 + SLOT_LINES_AFTER));
+    this.giveJumbo(slot);
+  }
+
+  /** Passes on the turn of a slot that is JUDGED, and has it be FREE. To be done once, or again where that was broken off. */
+  retire(slot: number): void {
+    if (this.hasTurn(slot)) {
+      this.settle(slot);
+      const ticket = this.#word(header(slot) + SLOT_TICKET);
+      Atomics.store(this.#words, TURN, this.#ticketAfter(ticket));
     }
+    this.#ringBell(this.after(slot));
+    this.setState(slot, FREE);
   }
 
   /** The bad record at which a strict run stops: the first of the slot whose turn it is. */
@@ -439,6 +664,19 @@ export class Ring {
     return records;
   }
 
+  #bell(slot: number): number {
+    return Atomics.load(this.#words, bellWord(slot));
+  }
+
+  #ringBell(slot: number): void {
+    Atomics.add(this.#words, bellWord(slot), 1);
+    Atomics.notify(this.#words, bellWord(slot));
+  }
+
+  #ticketAfter(ticket: number): number {
+    return ticket + 1 === 2 * this.slots ? 0 : ticket + 1;
+  }
+
   #word(index: number): number {
     return this.#words[index] ?? 0;
   }
@@ -446,11 +684,20 @@ export class Ring {
   #counter(index: number): number {
     return Number(this.#counters[index] ?? 0n);
   }
+
+  #setCounter(index: number, value: number): void {
+    this.#counters[index] = BigInt(value);
+  }
 }
 
 /** The word at which a slot's header starts. */
 function header(slot: number): number {
   return (CONTROL_OCTETS + slot * SLOT_HEADER_OCTETS) / 4;
+}
+
+/** The word to wait on for a slot's turn. */
+function bellWord(slot: number): number {
+  return header(slot) + SLOT_BELL;
 }
 
 export function stateOf(word: number): number {
@@ -464,4 +711,14 @@ export function linesOf(word: number): number {
 
 export function openWord(octets: number): number {
   return (octets << STATE_BITS) | OPEN;
+}
+
+/** The worker in the word of a slot that is TAKEN, YIELDED or JUDGED. */
+export function ownerOf(word: number): number {
+  return word >>> STATE_BITS;
+}
+
+/** The word of a slot that is TAKEN, YIELDED or JUDGED by a worker. */
+export function ownedWord(state: number, worker: number): number {
+  return (worker << STATE_BITS) | state;
 }

@@ -3,9 +3,9 @@ import { BatchJudge, type BatchKernel } from './batch-judge.js';
 import { RingDelivery, TurnDelivery } from './delivery.js';
 import { DescriptorError, readInto } from './descriptor.js';
 import { Filler } from './filler.js';
-import { FileIntake, RingIntake } from './intake.js';
+import { FileIntake, type Intake, RingIntake } from './intake.js';
 import type { ComputeTask, ReadTask, Task, TaskEnd } from './messages.js';
-import { Ring } from './ring.js';
+import { type Batch, Ring } from './ring.js';
 
 /** What a thread of the pool runs: one task that lasts for the whole of an input. It blocks its thread. */
 export default async function work(task: Task): Promise<TaskEnd> {
@@ -15,9 +15,9 @@ export default async function work(task: Task): Promise<TaskEnd> {
     return judgeBatches(ring, task, await bindKernel(task));
   } catch (error) {
     if (!(error instanceof DescriptorError)) throw error;
-    const { side, code, message } = error;
+    const { side, code, message, position } = error;
     if (side === 'output' && code === 'EPIPE') return { end: 'closed' };
-    return { end: 'failed', side, code, message };
+    return { end: 'failed', side, code, message, position };
   }
 }
 
@@ -30,19 +30,27 @@ async function bindKernel(task: ComputeTask): Promise<BatchKernel> {
 }
 
 function judgeBatches(ring: Ring, task: ComputeTask, kernel: BatchKernel): TaskEnd {
-  const judge = new BatchJudge(ring, kernel, task.worker, task.query);
-  const intake = task.input === undefined ? new RingIntake(ring) : new FileIntake(ring, task.input);
+  const { worker, input, output, resume } = task;
+  const judge = new BatchJudge(ring, kernel, worker, task.query);
+  const intake =
+    input === undefined ? new RingIntake(ring, worker) : new FileIntake(ring, worker, input);
   const delivery =
-    task.output === undefined ? new RingDelivery(ring) : new TurnDelivery(ring, task.output);
-  while (ring.lock()) {
-    const batch = intake.take();
-    ring.unlock();
-    if (batch === undefined) break;
+    output === undefined ? new RingDelivery(ring, worker) : new TurnDelivery(ring, worker, output);
+  let batch = resume === undefined ? takeNext(ring, worker, intake) : ring.batch(resume);
+  while (batch !== undefined) {
     const result = judge.judge(batch, delivery);
     if (result === 'stopped') break;
     if (result !== 'done') return { end: 'refused', ...result };
+    batch = takeNext(ring, worker, intake);
   }
   return { end: ring.stopped ? 'stopped' : 'done' };
+}
+
+function takeNext(ring: Ring, worker: number, intake: Intake): Batch | undefined {
+  if (!ring.lock(worker)) return undefined;
+  const batch = intake.take();
+  ring.unlock();
+  return batch;
 }
 
 function fillRing(ring: Ring, task: ReadTask): TaskEnd {

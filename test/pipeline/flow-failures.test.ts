@@ -291,7 +291,7 @@ describe('an input that cannot be read', () => {
         flow.run({ kind: 'file', name: 'in', descriptor, offset: 0 }, to),
       );
       expect(error.code).toBe('input');
-      expect(error.message).toContain('in: reading failed after 0 bytes');
+      expect(error.message).toContain('in: reading failed at byte 0');
       closeSync(to);
     }
     closeSync(directory);

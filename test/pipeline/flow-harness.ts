@@ -55,6 +55,8 @@ export interface FakeFlowSettings {
 export interface FakeFlow {
   readonly flow: Flow;
   readonly bad: BadRecord[];
+  /** Its first page is of no use to the flow. */
+  readonly memory: WebAssembly.Memory;
 }
 
 /** A flow with the fake kernel. */
@@ -83,7 +85,7 @@ export function fakeFlow(settings: FakeFlowSettings = {}): FakeFlow {
     ...(slots === undefined ? {} : { slots }),
     onBadRecord: (record) => bad.push(record),
   });
-  return { flow, bad };
+  return { flow, bad, memory: arena.memory };
 }
 
 /** A directory for the files of one test file. */

@@ -41,6 +41,8 @@ export interface OpenFile {
   readonly descriptor: number;
   /** Its length in octets when it was opened. */
   readonly length: number;
+  /** When it had been written to last, in milliseconds. */
+  readonly written: number;
 }
 
 export interface Directory {
@@ -188,7 +190,9 @@ async function openReal(
   const descriptor = concurrent ? await open(path) : openSync(path, FLAGS);
   // The inode is in memory since open(): a synchronous call costs less than a trip to the thread pool.
   const stat = fstatSync(descriptor);
-  if (stat.isFile()) return { kind: 'file', descriptor, length: stat.size };
+  if (stat.isFile()) {
+    return { kind: 'file', descriptor, length: stat.size, written: stat.mtimeMs };
+  }
   close(descriptor);
   return stat.isDirectory() ? { kind: 'directory', path } : notAFile();
 }
@@ -219,6 +223,19 @@ export async function openFile(
   }
 }
 
+/** Half a robots.txt allows what the whole one does not. */
+const CHANGED: Refusal = {
+  kind: 'refusal',
+  code: 'unreadable',
+  message:
+    'It was written to while it was read; left out. Run again, and put files in their place by renaming them.',
+};
+
+function isChanged({ descriptor, length, written }: OpenFile): boolean {
+  const { size, mtimeMs } = fstatSync(descriptor);
+  return size !== length || mtimeMs !== written;
+}
+
 /**
  * Reads a regular file from its start, `limit` octets at most, or says that
  * more than `atOnce` octets would have to be read.
@@ -247,7 +264,8 @@ export async function readBody(
       if (count === 0) break;
       filled += count;
     }
-    return { kind: 'body', octets: octets.subarray(0, filled) };
+    if (filled < length || isChanged(file)) return CHANGED;
+    return { kind: 'body', octets };
   } catch (error) {
     return refusalOf(error);
   } finally {

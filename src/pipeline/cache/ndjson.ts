@@ -2,6 +2,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
 import { RobotsFilterError } from '../../errors.js';
+import { FileEnd } from '../file-end.js';
 import { BATCH_BYTES, BATCH_ENTRIES, type CacheEntry, type CacheOptions } from './entry.js';
 import { describeSystemError, read, systemCode } from './file.js';
 import { readLines } from './lines.js';
@@ -21,11 +22,15 @@ const GZIP = Buffer.from([0x1f, 0x8b]);
 
 /** The file's octets; the first chunk is long enough to tell gzip by, unless the file is shorter. */
 async function* readChunks(descriptor: number): AsyncGenerator<Buffer> {
+  const end = new FileEnd(descriptor);
   let chunk = Buffer.allocUnsafeSlow(CHUNK);
   let filled = 0;
+  let position = 0;
   for (;;) {
     const octets = await read(descriptor, chunk.subarray(filled));
     filled += octets;
+    position += octets;
+    if (octets === 0) end.check(position);
     // A pipe may give fewer octets than gzip is told by.
     if (octets > 0 && filled < GZIP.length) continue;
     if (filled > 0) yield chunk.subarray(0, filled);

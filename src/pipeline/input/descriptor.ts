@@ -4,6 +4,7 @@ import type { Readable } from 'node:stream';
 import { setTimeout as wait } from 'node:timers/promises';
 import { isatty, ReadStream as TerminalStream } from 'node:tty';
 import { promisify } from 'node:util';
+import { FileEnd } from '../file-end.js';
 import type { ChunkSource } from './chunks.js';
 
 export const openDescriptor = promisify(fs.open);
@@ -51,6 +52,7 @@ export class DescriptorSource implements ChunkSource {
   readonly #descriptor: number;
   readonly #opened: number | undefined;
   #position: number | null;
+  readonly #end: FileEnd | undefined;
   #reading: Promise<Buffer | undefined> | undefined;
   #abandoned = false;
 
@@ -58,6 +60,7 @@ export class DescriptorSource implements ChunkSource {
     this.#descriptor = opened ?? descriptor;
     this.#opened = opened;
     this.#position = position;
+    this.#end = position === null ? undefined : new FileEnd(descriptor);
   }
 
   /** Reads a file from `offset`, in octets, without moving the descriptor; without `offset` from where that stands. */
@@ -95,6 +98,7 @@ export class DescriptorSource implements ChunkSource {
           this.#position,
         );
         if (this.#position !== null) this.#position += bytesRead;
+        if (bytesRead === 0) this.#end?.check(this.#position ?? 0);
         return bytesRead === 0 ? undefined : buffer.subarray(0, bytesRead);
       } catch (error) {
         if (!isTryAgain(error)) throw error;

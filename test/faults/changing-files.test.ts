@@ -1,0 +1,357 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import fs, {
+  appendFileSync,
+  chmodSync,
+  closeSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  truncateSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import { open } from 'node:fs/promises';
+import { syncBuiltinESMExports } from 'node:module';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { gzipSync } from 'node:zlib';
+import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
+import { readCache } from '../../src/pipeline/cache/cache.js';
+import { compileCache } from '../../src/pipeline/compile-cache.js';
+import { openInput } from '../../src/pipeline/input/open.js';
+import { Table } from '../../src/table.js';
+import { ended, lines, Workplace, workplace } from '../cli/command-line.js';
+import { closePools, fakeFlow, Sink, TemporaryFiles } from '../pipeline/flow-harness.js';
+
+const files = new TemporaryFiles();
+
+afterAll(async () => {
+  await closePools();
+  files.remove();
+});
+
+describe('an input file that is cut off while it is read', () => {
+  const content = 'some line or other\n'.repeat(400_000);
+
+  test('is an error, and what came before is there', async () => {
+    const path = files.file(content);
+    const descriptor = openSync(path, 'r');
+    const { flow } = fakeFlow({ batchOctets: 4096, slots: 4 });
+    const sink = new Sink();
+    // Nobody takes more than a little of the output until the file is cut.
+    sink.cork();
+    const run = flow.run({ kind: 'file', name: 'in', descriptor, offset: 0 }, sink);
+    run.catch(() => {}); // heard below
+    while (flow.progress().octets === 0) await pause(1);
+    truncateSync(path, 190_000);
+    sink.uncork();
+    await expect(run).rejects.toThrow(/^in: reading failed at byte \d+ \(it was cut off while/);
+    closeSync(descriptor);
+    const out = sink.text.split('\n').slice(0, -1);
+    expect(out.length).toBeGreaterThanOrEqual(10_000);
+    expect(out.length).toBeLessThan(400_000);
+    expect(out.slice(0, 10_000).every((line) => line === 'ok some line or other')).toBe(true);
+  });
+
+  test('is one as a stream, too', async () => {
+    const records = `[${'{"url":"https://example.com/"},'.repeat(100_000)}{}]`;
+    const path = files.file(records);
+    const input = await openInput(path);
+    expect(input.kind).toBe('stream');
+    truncateSync(path, 1_000_000);
+    const { flow } = fakeFlow();
+    if (input.kind !== 'stream') return;
+    await expect(flow.run(input, new Sink())).rejects.toThrow('it was cut off while it was read');
+    await input.close();
+  });
+
+  test('may grow: what was appended is read, or not', async () => {
+    const path = files.file(content);
+    const descriptor = openSync(path, 'r');
+    const { flow } = fakeFlow({ batchOctets: 4096 });
+    const sink = new Sink();
+    const run = flow.run({ kind: 'file', name: 'in', descriptor, offset: 0 }, sink);
+    appendFileSync(path, 'more\n');
+    expect(await run).toBe('done');
+    closeSync(descriptor);
+    expect(sink.text.startsWith('ok some line or other\n'.repeat(400_000))).toBe(true);
+  });
+
+  test('may be replaced: the one that was opened counts', async () => {
+    const path = files.file(content);
+    const descriptor = openSync(path, 'r');
+    const { flow } = fakeFlow({ batchOctets: 4096 });
+    const sink = new Sink();
+    const run = flow.run({ kind: 'file', name: 'in', descriptor, offset: 0 }, sink);
+    renameSync(files.file('another\n'), path);
+    expect(await run).toBe('done');
+    closeSync(descriptor);
+    expect(sink.text === 'ok some line or other\n'.repeat(400_000)).toBe(true);
+  });
+});
+
+describe('an input that ends too early or cannot be read', () => {
+  test('is gzip cut off anywhere: exit 2, and what came out is the beginning', async () => {
+    const place = workplace();
+    const records = Array.from({ length: 3000 }, (_, i) => `https://example.com/${i}\n`);
+    const whole = gzipSync(records.join(''));
+    const all = `allow\t${records.join('allow\t')}`;
+    for (const part of [0.02, 0.6, 0.999]) {
+      place.write('urls.gz', whole.subarray(0, Math.floor(whole.length * part)));
+      for (const line of [
+        '$rf --robots-dir robots urls.gz',
+        'cat urls.gz | $rf --robots-dir robots',
+      ]) {
+        const { code, text, stderr } = await place.shell(line);
+        expect(code).toBe(2);
+        expect(stderr).toContain('the gzip data is damaged or cut off');
+        expect(all.startsWith(text)).toBe(true);
+        expect(text === '' || text.endsWith('\n')).toBe(true);
+      }
+    }
+  });
+
+  test('is zstd or WARC, and is told from lines', async () => {
+    const place = workplace();
+    place.write('urls.zst', Uint8Array.of(0x28, 0xb5, 0x2f, 0xfd, 0x24, 0x01));
+    const { code, text } = await place.run(['--robots-dir', 'robots', 'urls.zst']);
+    expect({ code, text }).toEqual({ code: 2, text: '' });
+  });
+
+  test.skipIf(process.platform !== 'linux')(
+    'is memory that the system refuses to read',
+    async () => {
+      const place = workplace();
+      const { code, text, stderr } = await place.run(['--robots-dir', 'robots', '/proc/self/mem']);
+      expect({ code, text }).toEqual({ code: 2, text: '' });
+      expect(stderr).toMatch(/^robots-filter: \/proc\/self\/mem: reading failed at byte 0/);
+    },
+  );
+
+  test('is a pipe whose writer dies in a line: that is its end, and the line a record', async () => {
+    const place = workplace();
+    const line = `(printf 'https://example.com/a\\nhttps://exam'; kill -9 $BASHPID) | $rf --robots-dir robots`;
+    const { code, text } = await place.shell(line);
+    expect(code).toBe(0);
+    expect(text).toBe('allow\thttps://example.com/a\nunknown\thttps://exam\n');
+  });
+});
+
+describe('a table whose file changes', () => {
+  for (const [what, change] of [
+    [
+      'is overwritten',
+      (path: string) => writeFileSync(path, Buffer.alloc(100_000, 0xa5), { flag: 'r+' }),
+    ],
+    ['is cut off', (path: string) => truncateSync(path, 0)],
+    ['is replaced', (path: string) => renameSync(files.file('no table'), path)],
+    ['is deleted', (path: string) => rmSync(path)],
+  ] as const) {
+    test(`while it is open: nothing, for it lies in memory, where it ${what}`, async () => {
+      const place = workplace();
+      await place.run(['compile', '--robots-dir', 'robots', '-o', 't']);
+      const fifo = join(place.path, 'fifo');
+      execFileSync('mkfifo', [fifo]);
+      const child = place.start(['--table', 't', 'fifo']);
+      const end = ended(child);
+      const pipe = await open(fifo, 'w');
+      await pipe.write('https://example.com/private/\n');
+      await once(child.stdout as NodeJS.ReadableStream, 'data');
+      change(join(place.path, 't'));
+      const more =
+        'https://example.com/private/x\nhttps://www.example.org/a.gif\nhttps://example.com/\n';
+      await pipe.write(more.repeat(50_000));
+      await pipe.close();
+      const { code, text } = await end;
+      expect(code).toBe(0);
+      const verdicts =
+        'deny\thttps://example.com/private/x\ndeny\thttps://www.example.org/a.gif\nallow\thttps://example.com/\n';
+      // What was written before may have come before the listener, or after it.
+      expect(
+        text.replace(/^deny\thttps:\/\/example.com\/private\/\n/, '') === verdicts.repeat(50_000),
+      ).toBe(true);
+    });
+  }
+
+  test('while it is read: it is refused, or the old one, or the new one', async () => {
+    const place = workplace();
+    const path = join(place.path, 't');
+    const whole: Buffer[] = [];
+    for (const rule of ['/old', '/new']) {
+      for (let i = 0; i < 300; i++) {
+        place.write(`r/h${i}.example`, `User-agent: *\nDisallow: ${rule}${i}\nDisallow: ${rule}\n`);
+      }
+      await place.run(['compile', '--robots-dir', 'r', '-o', 't']);
+      whole.push(readFileSync(path));
+    }
+    const [before, after] = whole;
+    if (before === undefined || after === undefined) throw new Error('two tables were made');
+    const ends = new Set<string>();
+    // As a writer that is not atomic leaves it, at every 97th octet.
+    for (let cut = 0; cut <= after.length; cut += 97) {
+      writeFileSync(path, Buffer.concat([after.subarray(0, cut), before.subarray(cut)]));
+      const verdict = await Table.open(path).then(
+        (table) => {
+          const old = table.verdict('https://h1.example/old', '*').verdict;
+          const now = table.verdict('https://h1.example/new', '*').verdict;
+          return `${old} ${now}`;
+        },
+        (error) => String(error.code),
+      );
+      ends.add(verdict);
+    }
+    expect([...ends].sort()).toEqual(['allow deny', 'deny allow', 'table']);
+  });
+});
+
+describe('a robots.txt that is written to while it is read', () => {
+  const whole = `User-agent: *\n${'Disallow: /filling\n'.repeat(100)}Disallow: /private\n`;
+  const changes: readonly [string, (path: string) => void, boolean][] = [
+    ['is cut off', (path) => truncateSync(path, 500), true],
+    ['grows', (path) => appendFileSync(path, 'Disallow: /more\n'), true],
+    ['is written again', (path) => writeFileSync(path, whole, { flag: 'r+' }), true],
+    ['is replaced', (path) => renameSync(files.file('User-agent: *\n'), path), false],
+    ['is deleted', (path) => rmSync(path), false],
+  ];
+
+  for (const [what, change, isRefused] of changes) {
+    for (const when of ['before', 'behind'] as const) {
+      test(`${what} ${when} the read: ${isRefused ? 'it is left out, with a warning' : 'the one that was opened counts'}`, async () => {
+        const place = new Workplace();
+        place.write('robots/a.example', whole);
+        place.write('robots/b.example', whole);
+        const path = join(place.path, 'robots/a.example');
+        utimesSync(path, 1e9, 1e9);
+        const undo = onFirstRead(when, () => change(path));
+        onTestFinished(undo);
+        const warnings: string[] = [];
+        const { table } = await compileCache([join(place.path, 'robots')], {
+          profile: 'rfc9309',
+          onWarning: (warning) => warnings.push(`${warning.code} ${warning.path}`),
+        });
+        const { verdict } = Table.from(table).verdict('https://a.example/private', '*');
+        expect(verdict).toBe(isRefused ? 'unknown' : 'deny');
+        expect(warnings).toEqual(isRefused ? [`unreadable ${path}`] : []);
+        expect(Table.from(table).verdict('https://b.example/private', '*').verdict).toBe('deny');
+      });
+    }
+  }
+
+  /** Has something happen right before or behind the next synchronous read of a file; gives what takes that back. */
+  function onFirstRead(when: 'before' | 'behind', happen: () => void): () => void {
+    const { readSync } = fs;
+    const undo = (): void => {
+      fs.readSync = readSync;
+      syncBuiltinESMExports();
+    };
+    fs.readSync = ((...call: Parameters<typeof readSync>) => {
+      undo();
+      if (when === 'before') happen();
+      const octets = readSync(...call);
+      if (when === 'behind') happen();
+      return octets;
+    }) as typeof readSync;
+    syncBuiltinESMExports();
+    return undo;
+  }
+});
+
+describe('a cache of robots.txt in records that is cut off while it is read', () => {
+  test('is an error', async () => {
+    const record = (i: number) =>
+      `{"host":"h${i}.example","robots":"User-agent: *\\nDisallow: /"}\n`;
+    const path = `${files.path()}.ndjson`;
+    writeFileSync(path, Array.from({ length: 30_000 }, (_, i) => record(i)).join(''));
+    let count = 0;
+    const reading = (async () => {
+      for await (const batch of readCache(path, { maxBodyBytes: 512_000, onWarning: () => {} })) {
+        count += batch.length;
+        if (count === batch.length) truncateSync(path, 1_000_000);
+      }
+    })();
+    await expect(reading).rejects.toThrow('it was cut off while it was read');
+    expect(count).toBeGreaterThan(0);
+  });
+});
+
+describe('a cache of robots.txt with', () => {
+  test('names that are not UTF-8, everywhere: each a warning, and the others count', async () => {
+    const place = new Workplace();
+    const strange = Buffer.from([0x68, 0xff, 0x2e, 0xc3]);
+    const under = (...parts: (string | Buffer)[]) =>
+      Buffer.concat([
+        Buffer.from(join(place.path, 'robots')),
+        ...parts.flatMap((part) => [Buffer.from('/'), Buffer.from(part)]),
+      ]);
+    place.write('robots/good.example', 'User-agent: *\nDisallow: /\n');
+    place.write('robots/https/fine.example/robots.txt', 'User-agent: *\nDisallow: /\n');
+    writeFileSync(under(strange), 'User-agent: *\nDisallow: /\n');
+    writeFileSync(under(Buffer.concat([strange, Buffer.from('.ndjson')])), '{}\n');
+    mkdirSync(under('https', strange));
+    writeFileSync(under('https', strange, 'robots.txt'), '');
+    symlinkSync(under(strange), under('link.example'));
+    mkdirSync(under(Buffer.from([0xfe])));
+    const urls = 'https://good.example/\nhttps://fine.example/\nhttps://link.example/\n';
+    const { code, text, stderr } = await place.run(['--robots-dir', 'robots'], urls);
+    expect(code).toBe(0);
+    expect(lines(text).map((line) => line.split('\t')[0])).toEqual(['deny', 'deny', 'deny']);
+    expect(stderr.match(/is not UTF-8/g)?.length ?? 0).toBeGreaterThan(0);
+    expect(stderr).toContain('h\\xff.\\xc3');
+    expect(stderr).not.toContain('\ufffd');
+  });
+
+  test('directories that may not be read: each a warning, and the others count', async ({
+    skip,
+  }) => {
+    const place = new Workplace();
+    place.write('robots/good.example', 'User-agent: *\nDisallow: /\n');
+    place.write('robots/closed.example/robots.txt', '');
+    place.write('robots/http/closed.example/robots.txt', '');
+    place.write('robots/file.example', '');
+    chmodSync(place.path, 0o755);
+    for (const name of ['closed.example', 'http', 'file.example'])
+      chmodSync(join(place.path, 'robots', name), 0);
+    onTestFinished(() => {
+      for (const name of ['closed.example', 'http', 'file.example'])
+        chmodSync(join(place.path, 'robots', name), 0o700);
+    });
+    // root may read everything, so somebody else has to.
+    const somebody =
+      process.getuid?.() === 0 ? 'setpriv --reuid=65534 --regid=65534 --clear-groups' : '';
+    const isPossible =
+      spawnSync('bash', ['-c', `${somebody} ${place.command} --version`]).status === 0;
+    skip(!isPossible, 'nobody else can run the program here');
+    const { code, text, stderr } = await place.shell(
+      `echo https://good.example/ | ${somebody} ${place.command} --robots-dir robots`,
+    );
+    expect({ code, text }).toEqual({ code: 0, text: 'deny\thttps://good.example/\n' });
+    for (const name of ['closed.example', 'http', 'file.example']) {
+      expect(stderr).toMatch(new RegExp(`robots/${name}\\b.*permission denied`));
+    }
+    const refused = await place.shell(
+      `chmod 0 robots; echo https://good.example/ | ${somebody} ${place.command} --robots-dir robots; code=$?; chmod 755 robots; exit $code`,
+    );
+    expect({ code: refused.code, text: refused.text }).toEqual({ code: 2, text: '' });
+    expect(refused.stderr).toContain('permission denied');
+  });
+
+  test('five thousand files in one directory: all of them count', async () => {
+    const place = new Workplace();
+    mkdirSync(join(place.path, 'robots'));
+    for (let i = 0; i < 5_000; i++) {
+      writeFileSync(
+        join(place.path, 'robots', `h${i}.example`),
+        `User-agent: *\nDisallow: /${i % 7}\n`,
+      );
+    }
+    const urls = Array.from({ length: 5_000 }, (_, i) => `https://h${i}.example/${i % 14}\n`);
+    const { code, text } = await place.run(['--robots-dir', 'robots'], urls.join(''));
+    expect(code).toBe(0);
+    const expected = urls.map((url, i) => `${i % 14 < 7 ? 'deny' : 'allow'}\t${url}`);
+    expect(text === expected.join('')).toBe(true);
+  });
+});

@@ -1,0 +1,81 @@
+/**
+ * The fake kernel in a thread that dies on order. Every step that the thread takes in shared memory or in a descriptor
+ * is counted, over all threads, and at the steps that the plan names it dies, before or behind the step. The production
+ * code knows nothing of it. The plan lies in the first page of memory, which flows of tests leave alone:
+ *
+ *      1024  i32  STEPS     steps taken so far
+ *      1028  i32  FIRST     the step at which a thread dies
+ *      1032  i32  SECOND    the step at which another dies
+ *      1036  i32  MANNER    0 = it throws, 1 = it exits; in a read or write it always exits
+ *      1040  i32  MOST      octets that a write takes at a time, 0 = all
+ *      1044  i32  DEATHS
+ */
+import fs from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
+import { instantiateKernel as instantiateFakeKernel } from '../workers/fake-kernel.mjs';
+
+const STEPS = 0;
+const FIRST = 1;
+const SECOND = 2;
+const MANNER = 3;
+const MOST = 4;
+const DEATHS = 5;
+
+const { add, load } = Atomics;
+/** The memory of the task at hand. */
+let buffer;
+let plan;
+
+/** Takes a step, which may be the last. */
+function step(exits = false) {
+  const steps = add(plan, STEPS, 1) + 1;
+  if (steps !== load(plan, FIRST) && steps !== load(plan, SECOND)) return;
+  add(plan, DEATHS, 1);
+  if (exits || load(plan, MANNER) === 1) process.exit(7);
+  throw new Error(`died at step ${steps}`);
+}
+
+for (const name of ['store', 'exchange', 'compareExchange', 'add', 'notify', 'wait']) {
+  const original = Atomics[name];
+  Atomics[name] = (array, ...rest) => {
+    if (buffer === undefined || array.buffer !== buffer) return original(array, ...rest);
+    step();
+    const result = original(array, ...rest);
+    step();
+    return result;
+  };
+}
+
+const { readSync, writeSync } = fs;
+fs.readSync = (...call) => {
+  // The thread that reads a pipe is none that judges; it gives no position.
+  if (buffer === undefined || call.at(-1) === null) return readSync(...call);
+  step(true);
+  const octets = readSync(...call);
+  step(true);
+  return octets;
+};
+fs.writeSync = (descriptor, octets, offset, length, ...rest) => {
+  if (buffer === undefined) return writeSync(descriptor, octets, offset, length, ...rest);
+  step(true);
+  const most = load(plan, MOST);
+  const part = most === 0 ? length : Math.min(length, most);
+  const written = writeSync(descriptor, octets, offset, part, ...rest);
+  step(true);
+  return written;
+};
+syncBuiltinESMExports();
+
+export function instantiateKernel(module, memory) {
+  const kernel = instantiateFakeKernel(module, memory);
+  buffer = memory.buffer;
+  plan = new Int32Array(buffer, 1024, 6);
+  return {
+    run(task) {
+      step();
+      const result = kernel.run(task);
+      step();
+      return result;
+    },
+  };
+}

@@ -3,8 +3,8 @@
  * compiler, so that builder and kernel run the same lines: 32-bit additions, shifts and exclusive ors only.
  *
  * A host is hashed as little-endian words of four octets, the last filled up with zeros:
- * `finish(…mix(mix(seed, word0), word1)…, octets)`. The seed is the builder's choice: it takes another when
- * an adversary's hosts (or chance) make a probe too long.
+ * `finish(…mix(mix(seed, word0), word1)…, octets)`. The seed is the builder's choice, which nobody
+ * can foresee who does not know all the hosts (host-slots.ts).
  */
 
 /** Stirs one word of the host into the hash. */

@@ -4,8 +4,8 @@
  *
  * A host is hashed in stripes of 16 octets, the last filled up with zeros. Each stripe is four little-endian words,
  * one for each of four lanes, which all begin with the seed: `lane = mix(lane, word)`. `finish` folds the lanes and the
- * number of octets into one. The kernel keeps the lanes in a vector. The seed is the builder's choice: it takes another when
- * an adversary's hosts (or chance) make a probe too long.
+ * number of octets into one. The kernel keeps the lanes in a vector. The seed is the builder's choice, which nobody can
+ * foresee who does not know all the hosts (host-slots.ts).
  */
 
 /** Factor and rotation of `mix`. */

@@ -1,10 +1,16 @@
+import { Buffer } from 'node:buffer';
+import { createHash } from 'node:crypto';
+import { RobotsFilterError } from '../errors.js';
 import { finish, mix, STRIPE_OCTETS } from './hash.js';
 
-/** A seed is good if no host is farther than this from its home slot, itself counted. */
+/**
+ * No host is farther than this from its home slot, itself counted: as many slots a look-up looks at, at most. Half
+ * full as the slots are, chance alone comes to a fourth of it, with millions of hosts.
+ */
 export const MAX_PROBE = 64;
 
 /** So many seeds are tried before there are twice as many slots, and so often they are doubled. */
-const TRIES = 16;
+const TRIES = 8;
 const DOUBLINGS = 3;
 
 /** Where the hosts of a table stand. */
@@ -14,33 +20,66 @@ export interface HostSlots {
   readonly hosts: Uint32Array;
   /** For each slot the hash of its host. */
   readonly hashes: Uint32Array;
-  /** Slots that are looked at for the host farthest from home. */
+  /** Slots that are looked at for the host farthest from home: MAX_PROBE at most. */
   readonly longestProbe: number;
 }
 
 /**
- * Places `count` hosts by the hash of their octets. Of two hosts that want a slot the one nearer to its home gives way (Robin
- * Hood hashing), which halves the longest probe and more. If hosts made for it defeat all seeds, the last arrangement
- * stands: its longest probe is long, and true.
+ * Places `count` hosts, given in an order of their own, by the hash of their octets. Of two hosts that want a slot the one nearer
+ * to its home gives way (Robin Hood hashing), which halves the longest probe and more.
+ *
+ * Whoever can put hosts into a crawl can choose them so that they crowd together under any seed that is known beforehand. So the
+ * seeds are drawn from a digest of all hosts: the same hosts make the same table, and no host can be chosen for a seed without
+ * changing it. A seed under which some host is too far from home is given up at once, so that each try costs MAX_PROBE
+ * steps a host at most.
+ *
+ * @throws RobotsFilterError `limit` if all seeds fail: hosts that collide whatever the seed
  */
 export function placeHosts(count: number, hostAt: (host: number) => Uint8Array): HostSlots {
+  const seeds = seedsFor(count, hostAt);
+  let crowded = 0;
   let slots = Math.max(2, 2 * count);
-  for (let doubling = 0; ; doubling++) {
-    for (let seed = 0; seed < TRIES; seed++) {
+  for (let doubling = 0; doubling <= DOUBLINGS; doubling++) {
+    for (const seed of seeds) {
       const placed = place(count, hostAt, slots, seed);
-      const isLast = doubling === DOUBLINGS && seed === TRIES - 1;
-      if (placed.longestProbe <= MAX_PROBE || isLast) return placed;
+      if (typeof placed === 'object') return placed;
+      crowded = placed;
     }
     slots *= 2;
   }
+  const host = Buffer.from(hostAt(crowded)).toString('latin1');
+  throw new RobotsFilterError(
+    'limit',
+    `the host ${host} and at least ${MAX_PROBE} others collide in the table's hash whatever its seed: they were made for that; leave them out`,
+  );
 }
 
+/** TRIES numbers of 32 bits that nobody can tell who does not know all the hosts. */
+function seedsFor(count: number, hostAt: (host: number) => Uint8Array): number[] {
+  const digest = createHash('sha256');
+  const octets = new Uint8Array(1 << 16);
+  let at = 0;
+  for (let host = 0; host < count; host++) {
+    const name = hostAt(host);
+    if (at + name.length + 1 > octets.length) {
+      digest.update(octets.subarray(0, at));
+      at = 0;
+    }
+    octets[at++] = name.length;
+    octets.set(name, at);
+    at += name.length;
+  }
+  const words = digest.update(octets.subarray(0, at)).digest();
+  return Array.from({ length: TRIES }, (_, index) => words.readUInt32LE(4 * index));
+}
+
+/** The hosts in their slots; or, where one is too far from home, the number of the host that was to be placed. */
 function place(
   count: number,
   hostAt: (host: number) => Uint8Array,
   slots: number,
   seed: number,
-): HostSlots {
+): HostSlots | number {
   const hosts = new Uint32Array(slots);
   const hashes = new Uint32Array(slots);
   let longestProbe = 1;
@@ -49,7 +88,8 @@ function place(
     let hash = hashHost(hostAt(next), seed);
     let slot = home(hash, slots);
     for (let probe = 1; ; probe++) {
-      longestProbe = Math.max(longestProbe, probe);
+      if (probe > MAX_PROBE) return next;
+      if (probe > longestProbe) longestProbe = probe;
       const resident = hosts[slot] as number;
       if (resident === 0) break;
       const other = hashes[slot] as number;

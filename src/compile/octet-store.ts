@@ -1,3 +1,5 @@
+import { getRandomValues } from 'node:crypto';
+
 const INITIAL_CHUNK_OCTETS = 1 << 12;
 const MAX_CHUNK_OCTETS = 1 << 24;
 const INITIAL_ITEMS = 64;
@@ -6,8 +8,8 @@ const INITIAL_ITEMS = 64;
  * Strings of octets, each distinct one once, known by a number from 0 in the order in which they came. They
  * lie in chunks that never move, each at a multiple of 4 in its memory: no object for any of them.
  *
- * The hash starts from a number drawn for each store, as the strings come from outside. Nothing that is
- * read out depends on it.
+ * The strings come from outside, so the hash is one that takes a key, drawn for each store: without it nobody can make strings that
+ * collide. Nothing that is read out depends on it.
  */
 export class OctetStore {
   /** How many distinct strings there are. */
@@ -15,7 +17,7 @@ export class OctetStore {
   /** Octets of all distinct strings. */
   octets = 0;
 
-  readonly #seed = Math.floor(Math.random() * 0x1_0000_0000) | 0;
+  readonly #key = getRandomValues(new Int32Array(2));
   readonly #chunks: Uint8Array[] = [];
   #free = 0;
   #chunk = new Uint32Array(INITIAL_ITEMS);
@@ -27,7 +29,7 @@ export class OctetStore {
 
   /** The number of the string, which is copied if it is new. */
   add(octets: Uint8Array): number {
-    const hash = hashOf(octets, this.#seed);
+    const hash = hashOf(octets, this.#key[0] as number, this.#key[1] as number);
     const mask = this.#slots.length - 1;
     let slot = hash & mask;
     for (;;) {
@@ -126,32 +128,46 @@ function grown<Numbers extends Uint32Array | Int32Array>(from: Numbers, to: Numb
   return to;
 }
 
-/** MurmurHash3, 32 bits, its last word filled up with zeros. */
-function hashOf(octets: Uint8Array, seed: number): number {
+/**
+ * HalfSipHash-1-3 (Aumasson and Bernstein, 2012): an add, rotate and exclusive-or round for each word of four octets, three more at the
+ * end. A hash that takes its seed at the start alone, as MurmurHash3 does, has collisions that hold for every seed.
+ */
+function hashOf(octets: Uint8Array, key0: number, key1: number): number {
   const { length } = octets;
   const whole = length & ~3;
-  let hash = seed;
-  let at = 0;
-  for (; at < whole; at += 4) {
-    hash = stir(
-      hash,
-      (octets[at] as number) |
+  let v0 = key0;
+  let v1 = key1;
+  let v2 = key0 ^ 0x6c796765;
+  let v3 = key1 ^ 0x74656462;
+  // Behind the words of the string: what is left of it with its length, then three words of nothing.
+  for (let at = 0; at <= whole + 12; at += 4) {
+    let word = 0;
+    if (at < whole) {
+      word =
+        (octets[at] as number) |
         ((octets[at + 1] as number) << 8) |
         ((octets[at + 2] as number) << 16) |
-        ((octets[at + 3] as number) << 24),
-    );
+        ((octets[at + 3] as number) << 24);
+    } else if (at === whole) {
+      word = length << 24;
+      for (let rest = at; rest < length; rest++) {
+        word |= (octets[rest] as number) << (8 * (rest - at));
+      }
+    } else if (at === whole + 4) {
+      v2 ^= 0xff;
+    }
+    v3 ^= word;
+    v0 = (v0 + v1) | 0;
+    v1 = ((v1 << 5) | (v1 >>> 27)) ^ v0;
+    v0 = (v0 << 16) | (v0 >>> 16);
+    v2 = (v2 + v3) | 0;
+    v3 = ((v3 << 8) | (v3 >>> 24)) ^ v2;
+    v0 = (v0 + v3) | 0;
+    v3 = ((v3 << 7) | (v3 >>> 25)) ^ v0;
+    v2 = (v2 + v1) | 0;
+    v1 = ((v1 << 13) | (v1 >>> 19)) ^ v2;
+    v2 = (v2 << 16) | (v2 >>> 16);
+    v0 ^= word;
   }
-  let word = 0;
-  for (let shift = 0; at < length; at++, shift += 8) word |= (octets[at] as number) << shift;
-  hash = stir(hash, word) ^ length;
-  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
-  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
-  return hash ^ (hash >>> 16);
-}
-
-function stir(hash: number, word: number): number {
-  let scrambled = Math.imul(word, 0xcc9e2d51);
-  scrambled = Math.imul((scrambled << 15) | (scrambled >>> 17), 0x1b873593);
-  const mixed = hash ^ scrambled;
-  return (Math.imul((mixed << 13) | (mixed >>> 19), 5) + 0xe6546b64) | 0;
+  return v1 ^ v3;
 }

@@ -25,6 +25,7 @@ export const REASON_NO_URL = 8;
 export const REASON_NO_OBJECT = 9;
 export const REASON_LINE_TOO_LONG = 10;
 export const REASON_NO_JSON = 11;
+export const REASON_OVER_BUDGET = 12;
 export const REASONS = 16;
 export const OUTCOMES = 64;
 

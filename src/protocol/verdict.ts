@@ -25,6 +25,7 @@ export const VERDICTS: readonly Verdict[] = ['allow', 'deny', 'unknown', 'invali
  * - `no-object`: a line of NDJSON that is no object.
  * - `line-too-long`: a line longer than the limit.
  * - `no-json`: a line of NDJSON that is no JSON.
+ * - `over-budget`: to find the rule that decides would cost more than a URL may: denied.
  */
 export type Reason =
   | 'rule'
@@ -38,7 +39,8 @@ export type Reason =
   | 'no-url'
   | 'no-object'
   | 'line-too-long'
-  | 'no-json';
+  | 'no-json'
+  | 'over-budget';
 
 /** All reasons; the index of each is its number in the kernel. */
 export const REASONS: readonly Reason[] = [
@@ -54,4 +56,5 @@ export const REASONS: readonly Reason[] = [
   'no-object',
   'line-too-long',
   'no-json',
+  'over-budget',
 ];

@@ -49,10 +49,29 @@ describe('hosts in their slots', () => {
     }
   });
 
-  it('if hosts collide whatever the seed, they are placed all the same, and the probe is true', () => {
-    const same = octets('same');
-    const placed = placeHosts(100, () => same);
-    expect(placed.longestProbe).toBe(100);
-    expect(placed.hosts.filter((number) => number !== 0)).toHaveLength(100);
+  it('if hosts collide whatever the seed, it ends and says so', () => {
+    const same = octets('same.example');
+    expect(() => placeHosts(MAX_PROBE + 1, () => same)).toThrow(
+      expect.objectContaining({
+        code: 'limit',
+        message: expect.stringContaining('the host same.example and at least 64 others collide'),
+      }),
+    );
+    expect(placeHosts(MAX_PROBE, () => same).longestProbe).toBe(MAX_PROBE);
+  });
+
+  it('the seed is that of the hosts, and of all of them', () => {
+    const hosts = Array.from({ length: 100 }, (_, index) => octets(`host-${index}.example`));
+    const { seed } = placeHosts(100, (host) => hosts[host] as Uint8Array);
+    expect(placeHosts(100, (host) => hosts[host] as Uint8Array).seed).toBe(seed);
+    expect(placeHosts(99, (host) => hosts[host] as Uint8Array).seed).not.toBe(seed);
+    hosts[50] = octets('other.example');
+    expect(placeHosts(100, (host) => hosts[host] as Uint8Array).seed).not.toBe(seed);
+    // Where one host ends and the next begins counts as well.
+    const parted = [octets('ab'), octets('c')];
+    const otherwise = [octets('a'), octets('bc')];
+    expect(placeHosts(2, (host) => parted[host] as Uint8Array).seed).not.toBe(
+      placeHosts(2, (host) => otherwise[host] as Uint8Array).seed,
+    );
   });
 });

@@ -1,7 +1,12 @@
 import { TableBuilder } from '../../src/compile/table-builder.js';
 import { TableView } from '../../src/compile/table-view.js';
 import { Arena } from '../../src/kernel/arena.js';
-import { createMemory, instantiateKernel, kernelModule } from '../../src/kernel/kernel.js';
+import {
+  createMemory,
+  instantiateKernel,
+  type Kernel,
+  kernelModule,
+} from '../../src/kernel/kernel.js';
 import {
   MARGIN,
   MAX_BAD,
@@ -53,6 +58,8 @@ export interface Ran {
 export function kernelOver(
   files: Record<string, string>,
   profile: Profile = 'rfc9309',
+  instantiate: (memory: WebAssembly.Memory) => Kernel = (memory) =>
+    instantiateKernel(kernelModule(), memory),
 ): (input: string | Uint8Array, settings?: Partial<QuerySettings>, outputOctets?: number) => Ran {
   const builder = new TableBuilder({ profile });
   for (const [name, body] of Object.entries(files)) {
@@ -66,7 +73,7 @@ export function kernelOver(
   const memory = createMemory(address + table.length + MARGIN);
   new Uint8Array(memory.buffer).set(table, address);
   const arena = new Arena(memory);
-  const kernel = instantiateKernel(kernelModule(), memory);
+  const kernel = instantiate(memory);
 
   return (text, overrides = {}, outputOctets = 1 << 20) => {
     const settings = { ...DEFAULTS, google: profile === 'google', ...overrides };

@@ -19,6 +19,7 @@ import {
   QUERY_GOOGLE,
   REASON_NO_GROUP,
   REASON_NO_RULE,
+  REASON_OVER_BUDGET,
   REASON_ROBOTS_TXT,
   REASON_RULE,
   REASON_UNAVAILABLE,
@@ -33,7 +34,7 @@ import {
   RESULT_SOURCE,
   WORKER_RESULTS,
 } from '../layout';
-import { match, specificity } from './match';
+import { grantBudget, match, OVER_BUDGET, specificity } from './match';
 
 /** Gives every agent the same outcome. */
 export function judgeAlike(query: usize, worker: usize, outcome: i32, source: usize): void {
@@ -159,15 +160,21 @@ function judgeAgent(
       }
     }
   }
-  consider(result, table, table + list, path, end);
+  grantBudget(end - path);
+  let affordable = consider(result, table, table + list, path, end);
   if (merged) {
     // google/robotstxt merges all groups that name any of the chain's tokens; such a result is no other agent's.
     store<u32>(result, 0, RESULT_LIST);
     const chain: usize = load<u32>(agent, AGENT_CHAIN);
-    for (let i = link + 1; i < links; i++) {
+    for (let i = link + 1; affordable && i < links; i++) {
       const further = groupsOf(robots, load<i32>(chain + <usize>i * CHAIN_OCTETS));
-      if (further !== 0) consider(result, table, table + further, path, end);
+      if (further !== 0) affordable = consider(result, table, table + further, path, end);
     }
+  }
+  if (!affordable) {
+    store<i32>(result, 0, RESULT_RANK);
+    store<i32>(result, (DENY << 4) | REASON_OVER_BUDGET, RESULT_OUTCOME);
+    return;
   }
   const rank = load<i32>(result, RESULT_RANK);
   let outcome = (ALLOW << 4) | REASON_NO_RULE;
@@ -192,8 +199,11 @@ function groupsOf(robots: usize, token: i32): usize {
   return load<i32>(at) === token ? <usize>load<u32>(at + <usize>count * 4) : 0;
 }
 
-/** Matches the path against the groups of a list; a rule that wins over the one in `result` replaces it. */
-function consider(result: usize, table: usize, list: usize, path: usize, end: usize): void {
+/**
+ * Matches the path against the groups of a list; a rule that wins over the one in `result` replaces it. Returns false if the budget
+ * was not enough, and then nothing is known.
+ */
+function consider(result: usize, table: usize, list: usize, path: usize, end: usize): bool {
   let groups = load<i32>(list);
   list += 4;
   for (; groups > 0; groups--) {
@@ -203,6 +213,7 @@ function consider(result: usize, table: usize, list: usize, path: usize, end: us
     if (offset === 0) continue;
     const automaton = table + offset;
     const rank = match(automaton, path, end);
+    if (rank === OVER_BUDGET) return false;
     if (rank === 0) continue;
     if (load<i32>(result, RESULT_RANK) !== 0) {
       const held = load<u32>(result, RESULT_AUTOMATON);
@@ -216,6 +227,7 @@ function consider(result: usize, table: usize, list: usize, path: usize, end: us
     store<i32>(result, rank, RESULT_RANK);
     store<u32>(result, lines, RESULT_LINES);
   }
+  return true;
 }
 
 /** Number of the line of the rule that decided a result. */

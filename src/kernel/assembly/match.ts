@@ -8,6 +8,9 @@
  * leaves room for as well; `$` is a comparison with the end. Nothing is ever tried twice. With the w wildcard rules
  * whose literal prefix the path begins with, a path costs at most O(n + w·n); rules that
  * cannot win any more, and those that the masks rule out, are not tried.
+ *
+ * As both w and n are up to strangers, the product has a bound of its own: a budget for each path and agent of
+ * BUDGET_OF_OCTET·n + BUDGET_OF_PATH. Where that is not enough no rank is known, and the verdict is the safe one.
  */
 
 import {
@@ -25,8 +28,34 @@ import {
 } from '../../compile/format';
 import { equal, find, findOctet } from './search';
 
-/** Rank of the rule that decides about the path `text`–`end`; 0 if none matches. Reads 32 octets past `end`. */
+/**
+ * What all groups that an agent obeys may spend on a path, counted in octets that a rule is compared with, which are two steps each at
+ * most. It lets 64 wildcard rules be tried on a path of any length, and on one of 32 KiB two thousand: twice the most
+ * that are found in 14,483 real files.
+ */
+const BUDGET_OF_PATH: i64 = 1 << 26;
+const BUDGET_OF_OCTET: i64 = 64;
+/** What a group, a block and a rule cost besides the octets that they are compared with. */
+const GROUP_COST: i64 = 64;
+const BLOCK_COST: i64 = 32;
+const RULE_COST: i64 = 16;
+
+/** In place of a rank: the budget was not enough. */
+export const OVER_BUDGET: i32 = -1;
+
+let budget: i64 = 0;
+
+/** Begins the matching of a path of so many octets for an agent. */
+export function grantBudget(octets: usize): void {
+  budget = BUDGET_OF_PATH + BUDGET_OF_OCTET * <i64>octets;
+}
+
+/**
+ * Rank of the rule that decides about the path `text`–`end`; 0 if none matches, OVER_BUDGET if that would cost more than is
+ * left. Reads 32 octets past `end`.
+ */
 export function match(automaton: usize, text: usize, end: usize): i32 {
+  budget -= GROUP_COST;
   return load<u32>(automaton, AUTOMATON_WIDTH) === 2
     ? walk<u16>(automaton, text, end)
     : walk<u32>(automaton, text, end);
@@ -72,7 +101,10 @@ function walk<T>(automaton: usize, text: usize, end: usize): i32 {
         if (at === end) best = max(best, reference<T>(field));
         field += sizeof<T>();
       }
-      if ((flags & NODE_WILDCARDS) !== 0) best = wildcards<T>(field, text, at, end, best);
+      if ((flags & NODE_WILDCARDS) !== 0) {
+        best = wildcards<T>(field, text, at, end, best);
+        if (best === OVER_BUDGET) return best;
+      }
     }
     if (at === end) return best;
     const edge = edgeOf(load<u8>(at), firsts, edges);
@@ -97,8 +129,11 @@ function edgeOf(octet: i32, firsts: usize, edges: i32): i32 {
   return -1;
 }
 
-/** The greater of `best` and the highest rank among the wildcard rules of a state that match `at`–`end`. */
+/**
+ * The greater of `best` and the highest rank among the wildcard rules of a state that match `at`–`end`; or OVER_BUDGET.
+ */
 function wildcards<T>(field: usize, text: usize, at: usize, end: usize, best: i32): i32 {
+  const rest = <i64>(end - at);
   let blocks = reference<T>(field);
   let block = field + sizeof<T>();
   while (blocks-- > 0) {
@@ -106,7 +141,10 @@ function wildcards<T>(field: usize, text: usize, at: usize, end: usize, best: i3
     if (reference<T>(block + 2 + sizeof<T>()) <= best) return best;
     let rule = block + 2 + 2 * sizeof<T>();
     let candidates = 255;
+    budget -= BLOCK_COST;
     if ((load<u8>(block, 1) & BLOCK_MASKS) !== 0) {
+      // A vector of octets at a time, and some ten instructions for each.
+      budget -= rest >> 3;
       candidates = bucketsFound(rule, at, end);
       rule += BLOCK_MASK_OCTETS;
     }
@@ -115,15 +153,17 @@ function wildcards<T>(field: usize, text: usize, at: usize, end: usize, best: i3
       if (rank <= best) break;
       const fields = rule + 2 * sizeof<T>();
       const buckets: i32 = load<u8>(fields);
-      if (
-        (buckets === 255 || (buckets & candidates) !== 0) &&
-        matches<T>(fields + 1, text, at, end)
-      ) {
-        best = rank;
-        break;
+      if (buckets === 255 || (buckets & candidates) !== 0) {
+        budget -= RULE_COST + rest;
+        if (budget < 0) return OVER_BUDGET;
+        if (matches<T>(fields + 1, text, at, end)) {
+          best = rank;
+          break;
+        }
       }
       rule += reference<T>(rule + sizeof<T>());
     }
+    if (budget < 0) return OVER_BUDGET;
     block += octets;
   }
   return best;

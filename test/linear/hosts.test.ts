@@ -1,0 +1,169 @@
+import { describe, expect, it } from 'vitest';
+import { hashHost, home, MAX_PROBE, placeHosts } from '../../src/compile/host-slots.js';
+import { OctetStore } from '../../src/compile/octet-store.js';
+import { TableBuilder } from '../../src/compile/table-builder.js';
+import { checkTable } from '../../src/compile/table-check.js';
+import { kernelOver } from '../kernel/harness.js';
+import { type MeteredKernel, meteredKernel } from './metered-kernel.js';
+import { countSteps } from './metered-script.js';
+
+/** Hosts of which enough crowd together under each of these seeds that none of them would do. */
+const AIMED_AT = [0, 1, 2, 3];
+const CROWD = MAX_PROBE + 16;
+const CROWDED = crowdedHosts();
+
+function octets(text: string): Uint8Array {
+  return new TextEncoder().encode(text);
+}
+
+/** For each seed CROWD hosts whose home is the first slot, however many slots there are, found as anybody could find them. */
+function crowdedHosts(): Uint8Array[] {
+  const hosts: Uint8Array[] = [];
+  const slots = 16 * AIMED_AT.length * CROWD;
+  const wanted = AIMED_AT.map(() => CROWD);
+  for (let number = 0; wanted.some((count) => count > 0); number++) {
+    const host = octets(`a${number.toString(36)}.example.com`);
+    const aimed = AIMED_AT.findIndex(
+      (seed, index) => (wanted[index] as number) > 0 && home(hashHost(host, seed), slots) === 0,
+    );
+    if (aimed < 0) continue;
+    wanted[aimed] = (wanted[aimed] as number) - 1;
+    hosts.push(host);
+  }
+  return hosts;
+}
+
+describe('hosts that collide in the table', () => {
+  it('cannot be aimed at: the seed depends on all of them', () => {
+    for (const seed of AIMED_AT) {
+      const slots = 16 * CROWDED.length;
+      const crowd = CROWDED.filter((host) => home(hashHost(host, seed), slots) === 0);
+      expect(crowd.length).toBeGreaterThan(MAX_PROBE);
+    }
+    const placed = placeHosts(CROWDED.length, (host) => CROWDED[host] as Uint8Array);
+    expect(AIMED_AT).not.toContain(placed.seed);
+    expect(placed.hosts.length).toBe(2 * CROWDED.length);
+    expect(placed.longestProbe).toBeLessThan(MAX_PROBE / 2);
+  });
+
+  it('are given up after a bounded number of steps a host', () => {
+    const host = octets('same.example.com');
+    const steps = (count: number): number =>
+      countSteps(() => {
+        expect(() => placeHosts(count, () => host)).toThrow(/collide/);
+      }) / count;
+    // 32 arrangements of the hosts, of which each is tried until the first 65 are placed.
+    const few = steps(1000);
+    expect(few).toBeGreaterThan(100);
+    expect(steps(8000)).toBeLessThan(few);
+  });
+
+  it('cost a look-up no more steps than the longest probe has, wherever a host is aimed', () => {
+    const files = Object.fromEntries(CROWDED.map((host) => [Buffer.from(host).toString(), 'x']));
+    const builder = new TableBuilder();
+    for (const host of Object.keys(files)) {
+      builder.add({ scheme: undefined, host, port: undefined }, octets('x'), { source: host });
+    }
+    const { seed, slots, longestProbe } = checkTable(builder.build(), 'table');
+    expect(longestProbe).toBeLessThanOrEqual(MAX_PROBE);
+    let metered: MeteredKernel | undefined;
+    const run = kernelOver(files, 'rfc9309', (memory) => {
+      metered = meteredKernel(memory);
+      return metered.kernel;
+    });
+    const steps = (host: string): number => {
+      metered?.takeSteps();
+      const { output } = run(`https://${host}/`, { format: 'text' });
+      const taken = metered?.takeSteps() ?? 0;
+      expect(output).toBe(`${host in files ? 'allow' : 'unknown'}\thttps://${host}/\n`);
+      return taken;
+    };
+    const alone = steps('example.com');
+    // Whoever has the table knows its seed, and can aim at the slots that are most crowded.
+    const crowded = crowdedSlots(seed, slots);
+    let most = 0;
+    for (let number = 0, aimed = 0; aimed < 200; number++) {
+      const host = `b${number.toString(36)}.example.com`;
+      if (!crowded.has(home(hashHost(octets(host), seed), slots))) continue;
+      aimed++;
+      most = Math.max(most, steps(host) - alone);
+    }
+    for (const host of Object.keys(files)) most = Math.max(most, steps(host) - alone);
+    expect(most).toBeGreaterThan(0);
+    // `probe`, and `probeHost` where a hash is equal and the host is not; and the judging of a host that is there.
+    expect(most).toBeLessThanOrEqual(2 * longestProbe + 32);
+  });
+
+  /** The slots that three hosts or more have for their home. */
+  function crowdedSlots(seed: number, slots: number): Set<number> {
+    const hosts = new Map<number, number>();
+    for (const host of CROWDED) {
+      const slot = home(hashHost(host, seed), slots);
+      hosts.set(slot, (hosts.get(slot) ?? 0) + 1);
+    }
+    return new Set([...hosts].filter(([, count]) => count > 2).map(([slot]) => slot));
+  }
+});
+
+describe('strings of octets that collide in MurmurHash3 whatever its seed', () => {
+  it('are held at no more steps than any others', () => {
+    const steps = (halves: readonly (readonly [number, number])[], count: number): number => {
+      const strings = Array.from({ length: count }, (_, number) => words(halves, number));
+      let held = 0;
+      const taken = countSteps(() => {
+        const store = new OctetStore();
+        for (const string of strings) store.add(string);
+        held = store.count;
+      });
+      expect(held).toBe(count);
+      return taken / count;
+    };
+    const usual = [
+      [0, 1],
+      [2, 3],
+    ] as const;
+    // Unscrambled from differences in bit 18 and then in bit 31: the second undoes what the first does.
+    const colliding = [
+      [0, unscramble(1 << 18)],
+      [0, unscramble(1 << 31)],
+    ] as const;
+    expect(murmurHash3(words(colliding, 0), 77)).toBe(murmurHash3(words(colliding, 1), 77));
+    for (const count of [512, 4096]) {
+      expect(steps(colliding, count)).toBeLessThan(1.5 * steps(usual, count));
+    }
+  });
+
+  /** Twelve pairs of words, of which each bit of a number chooses the one or the other half. */
+  function words(halves: readonly (readonly [number, number])[], number: number): Uint8Array {
+    const chosen = Uint32Array.from({ length: 24 }, (_, index) => {
+      const [unset, set] = halves[index % 2] ?? [0, 0];
+      return (number >> (index >> 1)) & 1 ? set : unset;
+    });
+    return new Uint8Array(chosen.buffer);
+  }
+
+  /** The word that MurmurHash3 scrambles to this one. */
+  function unscramble(word: number): number {
+    const unmultiplied = Math.imul(word, inverse(0x1b873593));
+    return Math.imul((unmultiplied >>> 15) | (unmultiplied << 17), inverse(0xcc9e2d51));
+  }
+
+  /** The inverse of an odd number modulo 2^32, by Newton. */
+  function inverse(odd: number): number {
+    let inverted = odd;
+    for (let round = 0; round < 5; round++) {
+      inverted = Math.imul(inverted, 2 - Math.imul(odd, inverted));
+    }
+    return inverted;
+  }
+
+  function murmurHash3(string: Uint8Array, seed: number): number {
+    let hash = seed;
+    for (const word of new Uint32Array(string.buffer)) {
+      const multiplied = Math.imul(word, 0xcc9e2d51);
+      hash ^= Math.imul((multiplied << 15) | (multiplied >>> 17), 0x1b873593);
+      hash = (Math.imul((hash << 13) | (hash >>> 19), 5) + 0xe6546b64) | 0;
+    }
+    return hash ^ string.length;
+  }
+});

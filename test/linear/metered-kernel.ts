@@ -1,0 +1,80 @@
+import { readFileSync } from 'node:fs';
+import binaryen from 'assemblyscript/binaryen';
+import { instantiateKernel, type Kernel } from '../../src/kernel/kernel.js';
+
+/** A kernel that counts its steps; everything else about it is as it was built. */
+export interface MeteredKernel {
+  readonly kernel: Kernel;
+  /** Steps since the last call of this. */
+  takeSteps(): number;
+}
+
+/** What is executed at each entry of a function and at each turn of a loop. */
+const STEP = '(global.set $steps (i64.add (global.get $steps) (i64.const 1)))';
+
+/** In place of the instructions that move many octets: a step for each sixteen. */
+const BULK = ['memory.copy', 'memory.fill'] as const;
+
+let metered: WebAssembly.Module | undefined;
+
+/** The kernel as built, metered, bound to a memory. */
+export function meteredKernel(memory: WebAssembly.Memory): MeteredKernel {
+  metered ??= new WebAssembly.Module(
+    meter(readFileSync(new URL('../../dist/kernel/kernel.wasm', import.meta.url))),
+  );
+  // instantiateKernel returns the module's exports, of which the meter's is one that Kernel does not know.
+  const kernel = instantiateKernel(metered, memory) as Kernel & { steps: WebAssembly.Global };
+  return {
+    kernel,
+    takeSteps() {
+      const steps = Number(kernel.steps.value);
+      kernel.steps.value = 0n;
+      return steps;
+    },
+  };
+}
+
+/**
+ * Adds to a module an exported counter of its steps, `steps`: entries of functions, turns of loops, and a step for each sixteen octets
+ * that memory.copy and memory.fill move. What lies between two steps is straight code, whose length the input cannot change: so
+ * work is at most a constant times the steps.
+ */
+export function meter(module: Uint8Array): Uint8Array<ArrayBuffer> {
+  const original = binaryen.readBinary(module);
+  const text = original.emitText();
+  original.dispose();
+  const parsed = binaryen.parseText(withSteps(text));
+  parsed.setFeatures(binaryen.Features.All);
+  const binary = Uint8Array.from(parsed.emitBinary());
+  parsed.dispose();
+  return binary;
+}
+
+/** The text that binaryen writes has each instruction on a line, a function's locals before its instructions. */
+function withSteps(text: string): string {
+  const out: string[] = [];
+  let atEntry = false;
+  for (const line of text.split('\n')) {
+    const instruction = line.trimStart();
+    if (atEntry && !instruction.startsWith('(local ')) {
+      out.push(STEP);
+      atEntry = false;
+    }
+    let metered = line;
+    for (const name of BULK) metered = metered.replace(`(${name}`, `(call $metered.${name}`);
+    out.push(metered);
+    if (instruction.startsWith('(func ')) atEntry = true;
+    if (instruction.startsWith('(loop ')) out.push(STEP);
+  }
+  const end = out.lastIndexOf(')');
+  const counter = '(global $steps (export "steps") (mut i64) (i64.const 0))';
+  return [...out.slice(0, end), counter, ...BULK.map(bulkFunction), ')'].join('\n');
+}
+
+function bulkFunction(name: (typeof BULK)[number]): string {
+  const operands = [0, 1, 2].map((index) => `(local.get ${index})`).join(' ');
+  const sixteens = '(i64.extend_i32_u (i32.shr_u (local.get 2) (i32.const 4)))';
+  return `(func $metered.${name} (param i32 i32 i32)
+    (global.set $steps (i64.add (global.get $steps) ${sixteens}))
+    (${name} ${operands}))`;
+}

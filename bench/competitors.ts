@@ -43,7 +43,7 @@ const OTHERS: readonly Language[] = [
       { id: 'protego', name: 'Protego 0.7.0 (Python)', urls: 100_000 },
       {
         id: 'fast-robotstxt',
-        name: 'google/robotstxt by fast-robotstxt 1.1.0 (C++)',
+        name: 'google/robotstxt, fast-robotstxt 1.1.0 (C++)',
         urls: 100_000,
       },
     ],
@@ -78,7 +78,7 @@ const OTHERS: readonly Language[] = [
     name: 'Go',
     libraries: [
       { id: 'temoto', name: 'temoto/robotstxt 1.1.2 (Go)', urls: 500_000 },
-      { id: 'grobotstxt', name: 'jimsmart/grobotstxt 1.0.3 (Go)', urls: 100_000 },
+      { id: 'grobotstxt', name: 'grobotstxt 1.0.3 (Go)', urls: 100_000 },
     ],
     async prepare(directory) {
       cpSync(join(SOURCES, 'go'), directory, { recursive: true });

@@ -40,16 +40,16 @@ export function differencesOf(
   return [...causes.values()].sort((a, b) => b.count - a.count);
 }
 
-/** Which trait of a URL, of its file, or of the rule that decided accounts for a difference, the likeliest first. */
+/** Which trait of a URL, of the rule that decided, or of its file accounts for a difference; where several do, the first. */
 function causeOf(url: string, judge: NaiveJudge): string {
   const { rule } = judge.decide(url);
   const beforeFragment = url.split('#', 1)[0] ?? '';
-  const file = judge.textOf(url);
-  if (file.startsWith('\uFEFF')) return 'a byte order mark that hides the first line';
-  if (file.includes('\r') && !file.includes('\n')) return 'CR as line end';
   if (beforeFragment.endsWith('?')) return 'an empty query';
   if (rule.includes('%') || /%(?!20)|[^ -~]/.test(beforeFragment)) return 'percent-encoding';
-  if (file.split(/^user-agent:\s*\*/im).length > 2) return 'groups that are not merged';
-  if (rule.includes('*') || rule.endsWith('$')) return 'a wildcard rule';
-  return 'a literal rule';
+  const file = judge.textOf(url);
+  if (file.startsWith('\uFEFF')) return 'a byte order mark';
+  if (file.includes('\r') && !file.includes('\n')) return 'CR as line end';
+  if (file.split(/^user-agent:\s*\*/im).length > 2) return 'several groups for all';
+  const isWildcard = rule.includes('*') || rule.endsWith('$');
+  return isWildcard ? 'a wildcard rule that decides here' : 'a literal rule that decides here';
 }

@@ -1,12 +1,21 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { CorpusSummary } from './corpus/corpus.js';
 import type { Machine } from './machine.js';
+import type { ResultRecord } from './report.js';
 
 const DIRECTORY = join(import.meta.dirname, 'record');
 
 /** What every record says, whatever was measured. */
 export interface RecordHead {
   readonly machine: Machine;
+}
+
+/** What a record of bench:throughput says, as far as it is read again. */
+export interface ThroughputRecord extends RecordHead {
+  readonly date: string;
+  readonly corpus: CorpusSummary;
+  readonly results: readonly ResultRecord[];
 }
 
 /**

@@ -2,18 +2,19 @@ import type { MarkRow } from './marks.js';
 import { median } from './measure.js';
 import { type Result, recordsPerSecond } from './rounds.js';
 
-/** A row of a printed table: the first cell is set flush left, the others flush right. */
+/** A row of a printed table. */
 type Row = readonly string[];
 
 /** The figures of all cases, as lines of text. */
 export function describeResults(results: readonly Result[]): string {
-  const header = ['case', 'records', 'median s', 'min–max s', 'million/s', 'MB/s', 'peak MB'];
+  const header = ['case', '', 'records', 'median s', 'min–max s', 'million/s', 'MB/s', 'peak MB'];
   const rows = results.map((result): Row => {
     const { seconds, peakOctets } = result;
     const { id, name, records, octets, kind } = result.case;
     const rate = records > 1 ? (recordsPerSecond(result) / 1e6).toFixed(3) : '';
     return [
-      `${id.padEnd(22)} ${name}`,
+      id,
+      name,
       records > 0 ? records.toLocaleString('en') : '',
       median(seconds).toFixed(3),
       `${Math.min(...seconds).toFixed(3)}–${Math.max(...seconds).toFixed(3)}`,
@@ -22,17 +23,18 @@ export function describeResults(results: readonly Result[]): string {
       peakOctets === undefined || kind === 'floor' ? '' : (peakOctets / 1e6).toFixed(0),
     ];
   });
-  return aligned([header, ...rows]);
+  return aligned([header, ...rows], 2);
 }
 
 /** The table of marks: what was reached, and what was to be. */
 export function describeMarks(marks: readonly MarkRow[]): string {
-  const header = ['mark', 'value', '', 'at least', 'aim', 'standing'];
+  const header = ['mark', '', 'value', '', 'at least', 'aim', 'standing'];
   const rows = marks.map((mark): Row => {
     const limit = (value: number | undefined) =>
       value === undefined ? '' : `${mark.better === 'less' ? '≤' : '≥'} ${shortened(value)}`;
     return [
-      `${mark.id.padEnd(14)} ${mark.what} (${mark.shown})`,
+      mark.id,
+      `${mark.what} (${mark.shown})`,
       shortened(mark.value),
       mark.unit,
       limit(mark.atLeast),
@@ -40,7 +42,7 @@ export function describeMarks(marks: readonly MarkRow[]): string {
       mark.standing,
     ];
   });
-  return aligned([header, ...rows]);
+  return aligned([header, ...rows], 2);
 }
 
 function shortened(value: number): string {
@@ -48,7 +50,8 @@ function shortened(value: number): string {
   return value >= 20 ? value.toFixed(0) : value.toFixed(2);
 }
 
-export function aligned(rows: readonly Row[]): string {
+/** @param flushLeft columns, from the first, that are set flush left; the others are set flush right */
+export function aligned(rows: readonly Row[], flushLeft = 1): string {
   const widths = rows[0]?.map((_, column) =>
     Math.max(...rows.map((row) => row[column]?.length ?? 0)),
   );
@@ -57,7 +60,7 @@ export function aligned(rows: readonly Row[]): string {
       row
         .map((cell, column) => {
           const width = widths?.[column] ?? 0;
-          return column === 0 ? cell.padEnd(width) : cell.padStart(width);
+          return column < flushLeft ? cell.padEnd(width) : cell.padStart(width);
         })
         .join('  ')
         .trimEnd(),

@@ -5,7 +5,7 @@ import { parseRobots } from '../src/protocol/parse.js';
 import type { RobotsFile } from '../src/protocol/robots-file.js';
 import type { Verdict } from '../src/protocol/verdict.js';
 import { naiveVerdict } from '../test/naive/verdict.js';
-import type { CorpusOptions } from './corpus/corpus.js';
+import type { Corpus } from './corpora.js';
 import { Lines } from './lines.js';
 import { describeCounts, noVerdicts, type VerdictCounts } from './verdicts.js';
 
@@ -49,14 +49,26 @@ export class NaiveJudge {
     return { verdict: decided.verdict, rule: ruleText(robots, decided.line) };
   }
 
+  /** The robots.txt of a URL's host as it came; empty where there is none. */
+  textOf(line: string): string {
+    if (!URL.canParse(line)) return '';
+    const octets = this.#octetsOf(new URL(line).hostname);
+    return octets === undefined ? '' : Buffer.from(octets).toString();
+  }
+
   #robotsOf(host: string): RobotsFile | undefined {
     if (!this.#robots.has(host)) this.#robots.set(host, this.#read(host));
     return this.#robots.get(host);
   }
 
   #read(host: string): RobotsFile | undefined {
+    const octets = this.#octetsOf(host);
+    return octets === undefined ? undefined : parseRobots(octets);
+  }
+
+  #octetsOf(host: string): Uint8Array | undefined {
     try {
-      return parseRobots(readFileSync(join(this.#directory, host)));
+      return readFileSync(join(this.#directory, host));
     } catch (error) {
       if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
       throw error;
@@ -77,18 +89,18 @@ function ruleText(robots: RobotsFile, line: number): string {
 
 /** Works out the counts of a corpus, which takes about 0.1 ms for each URL, and keeps them. */
 export function storeCounts(
-  directory: string,
-  { seed, hosts, urls }: CorpusOptions,
+  corpus: Corpus,
   agent: string,
   report: (sentence: string) => void,
 ): void {
-  const octets = readFileSync(join(directory, 'urls.txt'));
-  const judge = new NaiveJudge(join(directory, 'robots'), agent);
+  const octets = readFileSync(corpus.text);
+  const judge = new NaiveJudge(corpus.robots, agent);
   const counts = noVerdicts();
   const lines = new Lines(octets);
   for (let index = 0; index < lines.length; index++) {
     counts[judge.decide(lines.at(index)?.toString() ?? '').verdict]++;
   }
+  const { seed, hosts, urls } = corpus.summary.options;
   const sha256 = createHash('sha256').update(octets).digest('hex');
   const entry: StoredCounts = { seed, hosts, urls, sha256, agent, counts };
   const isOther = (stored: StoredCounts) =>

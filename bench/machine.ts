@@ -36,3 +36,9 @@ function commit(): string {
     return 'unknown'; // no git, or no commit yet: a figure is still a figure
   }
 }
+
+export function describe(machine: Machine): string {
+  const { processor, cores, memoryOctets, system, node, commit, command } = machine;
+  const memory = `${(memoryOctets / 2 ** 30).toFixed(0)} GiB`;
+  return `${processor}, ${cores} cores, ${memory}, ${system}, Node ${node}, commit ${commit}\n${command}`;
+}

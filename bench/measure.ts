@@ -7,33 +7,51 @@ import { finished } from 'node:stream/promises';
 export interface Run {
   /** Wall time from the start of the process to the end of it and of its output. */
   readonly seconds: number;
-  /** Most memory that was resident at a time, in octets; `undefined` for a pipe of processes and where /proc does not tell. */
+  /**
+   * Most memory that was resident, in octets: the sum, over the process and its children, of the
+   * high-water marks that Linux keeps; `undefined` where /proc does not tell.
+   */
   readonly peakOctets: number | undefined;
   /** What it wrote to standard output, where that was asked for. */
   readonly output: string;
+  /** What it wrote to standard error. */
+  readonly errors: string;
 }
 
-/** Milliseconds between two looks at a process's memory. */
+export interface RunOptions {
+  /** `keep` returns standard output, a Writable receives it; otherwise it goes to /dev/null itself. */
+  readonly output?: 'keep' | Writable;
+  /** Whether it may write to standard error; default false. */
+  readonly mayComplain?: boolean;
+  /** Variables of the environment beside this process's own. */
+  readonly environment?: Readonly<Record<string, string>>;
+  readonly directory?: string;
+}
+
+/** Milliseconds between two looks at the processes' memory. */
 const LOOK_INTERVAL = 20;
 
 /**
  * Runs a program without a shell and waits for it.
  *
- * @param output `keep` returns standard output, a Writable receives it; otherwise it goes to /dev/null itself
- * @throws Error when it ends with anything but 0 or writes to standard error
+ * @throws Error when it ends with anything but 0, or writes to standard error and must not
  */
 export async function runProgram(
   program: string,
   args: readonly string[],
-  output: 'keep' | Writable | undefined = undefined,
+  options: RunOptions = {},
 ): Promise<Run> {
-  const sink = output === undefined ? openSync('/dev/null', 'w') : undefined;
+  const sink = options.output === undefined ? openSync('/dev/null', 'w') : undefined;
   const start = process.hrtime.bigint();
-  const child = spawn(program, args, { stdio: ['ignore', sink ?? 'pipe', 'pipe'] });
+  const child = spawn(program, args, {
+    stdio: ['ignore', sink ?? 'pipe', 'pipe'],
+    env: { ...process.env, ...options.environment },
+    cwd: options.directory,
+  });
   const memory = watchMemory(child);
   try {
-    const text = await outcome(child, output, [program, ...args].join(' '));
-    return { seconds: secondsSince(start), peakOctets: memory.stop(), output: text };
+    const written = await outcome(child, options, [program, ...args].join(' '));
+    return { seconds: secondsSince(start), peakOctets: memory.stop(), ...written };
   } finally {
     memory.stop();
     if (sink !== undefined) closeSync(sink);
@@ -41,15 +59,13 @@ export async function runProgram(
 }
 
 /**
- * Runs a line of shell, for pipes: Node would connect two processes by sockets, a shell does it by pipes.
+ * Runs a line of shell, for pipes: Node would connect two processes by sockets, a shell does it
+ * by pipes. Programs that are not last in a pipe have to be `guarded`.
  *
- * @throws Error when the line ends with anything but 0 or writes to standard error, as `guarded` programs do when they fail
+ * @throws Error as `runProgram` does
  */
-export async function runShell(line: string, output: 'keep' | Writable = 'keep'): Promise<Run> {
-  const start = process.hrtime.bigint();
-  const child = spawn('/bin/sh', ['-c', line], { stdio: ['ignore', 'pipe', 'pipe'] });
-  const text = await outcome(child, output, line);
-  return { seconds: secondsSince(start), peakOctets: undefined, output: text };
+export async function runShell(line: string, options: RunOptions = {}): Promise<Run> {
+  return await runProgram('/bin/sh', ['-c', line], options);
 }
 
 /** A command for `runShell` that reports its failure although it does not stand last in a pipe. */
@@ -64,9 +80,9 @@ export function quoted(word: string): string {
 
 async function outcome(
   child: ChildProcess,
-  output: 'keep' | Writable | undefined,
+  { output, mayComplain = false }: RunOptions,
   name: string,
-): Promise<string> {
+): Promise<{ output: string; errors: string }> {
   const kept: Buffer[] = [];
   const complaints: Buffer[] = [];
   child.stderr?.on('data', (octets: Buffer) => complaints.push(octets));
@@ -76,37 +92,42 @@ async function outcome(
     child.once('error', reject);
     child.once('close', resolve);
   });
-  const complaint = Buffer.concat(complaints).toString().trim();
-  if (code !== 0 || complaint !== '') {
-    throw new Error(`${name}\nended with ${code}: ${complaint.slice(0, 2000)}`);
+  const errors = Buffer.concat(complaints).toString().trim();
+  if (code !== 0 || (errors !== '' && !mayComplain)) {
+    throw new Error(`${name}\nended with ${code}: ${errors.slice(-2000)}`);
   }
   if (output instanceof Writable) await finished(output);
-  return Buffer.concat(kept).toString();
+  return { output: Buffer.concat(kept).toString(), errors };
 }
 
 function secondsSince(start: bigint): number {
   return Number(process.hrtime.bigint() - start) / 1e9;
 }
 
-/** Looks again and again at the high-water mark that Linux keeps for a process; it only rises, so the last look counts. */
+/** Looks again and again at the marks of a process and its children; they only rise, so the last look at each counts. */
 function watchMemory(child: ChildProcess): { stop(): number | undefined } {
-  let peak: number | undefined;
-  const look = () => {
-    try {
-      const status = readFileSync(`/proc/${child.pid}/status`, 'latin1');
-      const mark = status.split('\n').find((line) => line.startsWith('VmHWM:'));
-      if (mark !== undefined) peak = Number.parseInt(mark.slice('VmHWM:'.length), 10) * 1024;
-    } catch {
-      clearInterval(timer); // the process is over, or this system has no /proc: what was seen last stands
-    }
-  };
-  const timer = setInterval(look, LOOK_INTERVAL);
+  const peaks = new Map<number, number>();
+  const timer = setInterval(() => look(child.pid, peaks), LOOK_INTERVAL);
   return {
     stop() {
       clearInterval(timer);
-      return peak;
+      return peaks.size === 0 ? undefined : [...peaks.values()].reduce((sum, peak) => sum + peak);
     },
   };
+}
+
+function look(process: number | undefined, peaks: Map<number, number>): void {
+  if (process === undefined) return;
+  try {
+    const status = readFileSync(`/proc/${process}/status`, 'latin1');
+    const mark = status.split('\n').find((line) => line.startsWith('VmHWM:'));
+    if (mark === undefined) return;
+    peaks.set(process, Number.parseInt(mark.slice('VmHWM:'.length), 10) * 1024);
+    const children = readFileSync(`/proc/${process}/task/${process}/children`, 'latin1');
+    for (const child of children.split(' ')) if (child !== '') look(Number(child), peaks);
+  } catch {
+    // The process is over, or this system has no such /proc: what was seen last stands.
+  }
 }
 
 /** The middle value; of an even number of them the mean of the two in the middle. */

@@ -1,53 +1,56 @@
-import {
-  closeSync,
-  createReadStream,
-  mkdtempSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-  writeSync,
-} from 'node:fs';
+import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { parseArgs } from 'node:util';
-import { createGunzip, gunzipSync } from 'node:zlib';
-import { assertEqual } from './check.js';
+import { assertEqual } from './assert-equal.js';
+import { AGENT, compile } from './cases.js';
+import { runFilter } from './command.js';
 import { Random } from './corpus/random.js';
+import { CountWatch } from './counts.js';
 import { Lines } from './lines.js';
-import { describeMachine } from './machine.js';
-import { median, runProgram } from './measure.js';
-import { describe } from './report.js';
-import { commandLine } from './scenarios.js';
+import { describe, describeMachine } from './machine.js';
+import { findRealData, keepHosts, readLists } from './real-data.js';
+import { writeRecord } from './record.js';
+import { describeResults, resultRecord } from './report.js';
+import { type Case, inTurn } from './rounds.js';
 import { describeCounts, readAnnotated } from './verdicts.js';
 
 const USAGE = `Runs robots-filter over real robots.txt files and real URLs: they must all compile, and
 all URLs must come out once and in order. None of this data is part of the project.
 
-npx tsx bench/real.ts DIR [options]
+npm run bench:real -- DIR [options]
     DIR                 holds, at any depth, one robots-*.ndjson.gz of {"host","robots"} or
-                        {"host","robots_base64"} records, and lists of URLs urls-*.txt.gz
-    --without SUFFIX    the same again without the hosts that end in SUFFIX
-    --lists WORD        only the lists whose name holds WORD
-    --agent '*'  --rounds 3  --seed 1
+                        {"host","robots_base64"} records, and lists of URLs urls-*.txt.gz:
+                        urls-real-* are real, the others made up for the hosts
+    --without SUFFIX    the same again without the hosts that end in SUFFIX, a platform whose one
+                        file would carry the average (default: soft112.com)
+    --rounds 5  --seed 1
+    --record            keeps the figures in bench/record/
 `;
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
-    without: { type: 'string' },
-    lists: { type: 'string', default: '' },
-    agent: { type: 'string', default: '*' },
-    rounds: { type: 'string', default: '3' },
+    without: { type: 'string', default: 'soft112.com' },
+    rounds: { type: 'string', default: '5' },
     seed: { type: 'string', default: '1' },
+    record: { type: 'boolean', default: false },
     help: { type: 'boolean', default: false },
   },
 });
 
+/** Real hosts, all or without a platform, as a table. */
+interface Hosts {
+  readonly id: string;
+  /** Hosts that end in it are left out; an empty one leaves none out. */
+  readonly suffix: string;
+  readonly robots: string;
+  readonly table: string;
+  readonly count: number;
+}
+
 const [source] = positionals;
+const watch = new CountWatch();
 if (values.help || source === undefined) {
   process.stderr.write(USAGE);
   process.exitCode = values.help ? 0 : 2;
@@ -55,143 +58,130 @@ if (values.help || source === undefined) {
 
 async function measureRealData(directory: string): Promise<void> {
   const scratch = mkdtempSync(join(tmpdir(), 'robots-filter-real-'));
+  const machine = describeMachine('npm run bench:real --');
+  say(describe(machine));
   try {
-    const files = readdirSync(directory, { recursive: true, encoding: 'utf8' }).sort();
-    const robots = files.find((name) => /^robots-.*\.ndjson\.gz$/.test(basename(name)));
-    const lists = files.filter(
-      (name) => /^urls-.*\.txt\.gz$/.test(basename(name)) && name.includes(values.lists),
-    );
-    if (robots === undefined || lists.length === 0) {
-      throw new Error(`${directory} lacks robots-*.ndjson.gz or urls-*.txt.gz`);
+    const data = findRealData(directory);
+    const isReal = (list: string) => basename(list).startsWith('urls-real-');
+    const lists = {
+      real: readLists(data.lists.filter(isReal)),
+      'made-up': readLists(data.lists.filter((list) => !isReal(list))),
+    };
+    const cases: Case[] = [];
+    const tables: object[] = [];
+    for (const suffix of ['', values.without]) {
+      const hosts = await compileHosts(data.robots, scratch, suffix);
+      const octets = statSync(hosts.table).size;
+      say(`${hosts.id}: ${hosts.count} hosts, a table of ${octets.toLocaleString('en')} octets`);
+      tables.push({ hosts: hosts.id, count: hosts.count, octets });
+      cases.push(compileCase(hosts));
+      for (const [name, urls] of Object.entries(lists)) {
+        cases.push(...(await listCases(hosts, name, urls, scratch)));
+      }
     }
-    say(
-      `${describe(describeMachine('npx tsx bench/real.ts'))}\nmedians of ${values.rounds} rounds\n`,
-    );
-    for (const suffix of values.without === undefined ? [''] : ['', values.without]) {
-      say(suffix === '' ? 'all hosts' : `\nwithout the hosts that end in ${suffix}`);
-      const kept = join(scratch, 'robots.ndjson');
-      const hosts = await keepHosts(join(directory, robots), kept, suffix);
-      const table = join(scratch, 'table');
-      await compile(kept, hosts, table);
-      for (const list of lists) await filterList(join(directory, list), table, scratch, suffix);
+    const results = await inTurn(cases, Number(values.rounds), say);
+    say(`\n${describeResults(results)}`);
+    if (values.record) {
+      const figures = { machine, tables, results: results.map(resultRecord) };
+      say(`recorded in ${writeRecord('real', figures)}`);
     }
   } finally {
     rmSync(scratch, { recursive: true });
   }
 }
 
-/** Writes the records of the hosts that do not end in a suffix (an empty one keeps all), without gzip. */
-async function keepHosts(from: string, to: string, suffix: string): Promise<number> {
-  const records = createInterface({ input: createReadStream(from).pipe(createGunzip()) });
-  const file = openSync(to, 'w');
-  let hosts = 0;
-  for await (const line of records) {
-    if (line === '' || (suffix !== '' && JSON.parse(line).host.endsWith(suffix))) continue;
-    writeSync(file, `${line}\n`);
-    hosts++;
-  }
-  closeSync(file);
-  return hosts;
+async function compileHosts(from: string, scratch: string, suffix: string): Promise<Hosts> {
+  const id = suffix === '' ? 'all' : `without ${suffix}`;
+  const robots = join(scratch, `robots${suffix}.ndjson`);
+  const table = join(scratch, `table${suffix}`);
+  const count = await keepHosts(from, robots, suffix);
+  await compile(robots, table);
+  return { id, suffix, robots, table, count };
 }
 
-async function compile(robots: string, hosts: number, table: string): Promise<void> {
-  const seconds: number[] = [];
-  let peak = 0;
-  for (let round = 0; round < Number(values.rounds); round++) {
-    const run = await runProgram(
-      ...commandLine('compile', '--robots-dir', robots, '-o', table, '--quiet'),
-    );
-    seconds.push(run.seconds);
-    peak = Math.max(peak, run.peakOctets ?? 0);
-  }
-  const time = median(seconds);
-  say(
-    `compile: ${hosts} files in ${time.toFixed(2)} s, ${(hosts / time).toFixed(0)} files/s, ` +
-      `${(statSync(robots).size / time / 1e6).toFixed(1)} MB/s, ` +
-      `${(statSync(table).size / hosts).toFixed(0)} octets of table a host, peak ${megabytes(peak)}`,
-  );
+function compileCase({ id, robots, table, count }: Hosts): Case {
+  const octets = statSync(robots).size;
+  const name = 'robots-filter compile';
+  const run = () => compile(robots, table);
+  return { id: `compile, ${id}`, name, kind: 'ours', records: count, octets, run };
 }
 
-/** Every list as text and as NDJSON, in its own order and shuffled; the verdicts must be the same. */
-async function filterList(
-  list: string,
-  table: string,
+/** A list as text and as NDJSON, grouped by host and shuffled: the verdicts must be the same. */
+async function listCases(
+  hosts: Hosts,
+  name: string,
+  all: readonly string[],
   scratch: string,
-  suffix: string,
-): Promise<void> {
-  const octets = gunzipSync(readFileSync(list));
-  const urls = new Lines(suffix === '' ? octets : withoutHosts(octets, suffix));
-  say(`${basename(list)}: ${urls.length} URLs`);
-  const inOrder = Uint32Array.from({ length: urls.length }, (_, index) => index);
-  const shuffled = inOrder.slice();
+): Promise<Case[]> {
+  const kept = hosts.suffix === '' ? all : all.filter((url) => !hostOf(url).endsWith(hosts.suffix));
+  const shuffled = [...kept];
   new Random(Number(values.seed)).shuffle(shuffled);
-  let counts: string | undefined;
-  for (const [name, order] of [['as it is', inOrder] as const, ['shuffled', shuffled] as const]) {
+  const orders = { grouped: groupedByHost(kept), shuffled };
+  const cases: Case[] = [];
+  let known: string | undefined;
+  for (const [order, urls] of Object.entries(orders)) {
     let verdicts: Buffer | undefined;
     for (const form of ['text', 'ndjson'] as const) {
-      const path = join(scratch, form);
-      writeList(path, form, urls, order);
-      const annotated = await checkOrder(path, form, table);
-      counts ??= describeCounts(annotated.counts);
-      assertEqual(`${name}, ${form}: counts`, describeCounts(annotated.counts), counts);
+      const path = join(scratch, [name, order, hosts.suffix, form].join('.'));
+      writeFileSync(path, inForm(urls, form));
+      const args = ['--table', hosts.table, '--input', form, '--agent', AGENT];
+      const { sink, result } = readAnnotated(form, new Lines(Buffer.from(inForm(urls, form))));
+      await runFilter(args, path, 'file', sink);
+      const annotated = result();
+      known ??= describeCounts(annotated.counts);
       verdicts ??= Buffer.from(annotated.verdicts);
-      assertEqual(`${name}: NDJSON as text`, verdicts.equals(annotated.verdicts), true);
-      await timeList(`${name}, ${form}`, path, form, table, urls.length);
+      assertEqual(`${name}, ${order}, ${form}`, describeCounts(annotated.counts), known);
+      assertEqual(`${path}: as text`, verdicts.equals(annotated.verdicts), true);
+      cases.push(listCase(hosts, [name, order, form].join(', '), args, path, urls.length));
     }
   }
-  say(`  all complete and in order: ${counts}`);
+  say(`  ${name}: ${kept.length} URLs, all complete and in order: ${known}`);
+  return cases;
 }
 
-function withoutHosts(octets: Buffer, suffix: string): Buffer {
-  const kept = octets
-    .toString()
-    .split('\n')
-    .filter((url) => !(URL.canParse(url) && new URL(url).hostname.endsWith(suffix)));
-  return Buffer.from(kept.join('\n'));
-}
-
-function writeList(path: string, form: 'text' | 'ndjson', urls: Lines, order: Uint32Array): void {
-  const chunks: string[] = [];
-  for (const index of order) {
-    const url = urls.at(index)?.toString() ?? '';
-    chunks.push(form === 'text' ? url : JSON.stringify({ url }));
-  }
-  writeFileSync(path, `${chunks.join('\n')}\n`);
-}
-
-function argumentsFor(path: string, form: string, table: string): string[] {
-  return ['--table', table, '--input', form, '--agent', values.agent, '--quiet', path];
-}
-
-async function checkOrder(path: string, form: 'text' | 'ndjson', table: string) {
-  const { sink, result } = readAnnotated(form, new Lines(readFileSync(path)));
-  await runProgram(...commandLine(...argumentsFor(path, form, table)), sink);
-  return result();
-}
-
-async function timeList(
+function listCase(
+  { id, table }: Hosts,
   name: string,
+  args: readonly string[],
   path: string,
-  form: string,
-  table: string,
-  lines: number,
-): Promise<void> {
-  const seconds: number[] = [];
-  let peak = 0;
-  for (let round = 0; round < Number(values.rounds); round++) {
-    const run = await runProgram(...commandLine(...argumentsFor(path, form, table)));
-    seconds.push(run.seconds);
-    peak = Math.max(peak, run.peakOctets ?? 0);
-  }
-  const time = median(seconds);
-  say(
-    `  ${name.padEnd(16)} ${time.toFixed(3)} s, ${(lines / time / 1e6).toFixed(2)} million URLs/s, ` +
-      `${(statSync(path).size / time / 1e6).toFixed(0)} MB/s, peak ${megabytes(peak)}`,
-  );
+  records: number,
+): Case {
+  return {
+    id: `${name}, ${id}`,
+    name: '',
+    kind: 'ours',
+    records,
+    octets: statSync(path).size,
+    async run() {
+      const run = await runFilter(args, path);
+      watch.check(path, { records }, run.statistics);
+      return {
+        seconds: run.seconds,
+        peakOctets: (run.peakOctets ?? 0) - statSync(table).size,
+      };
+    },
+  };
 }
 
-function megabytes(octets: number): string {
-  return octets === 0 ? 'unknown' : `${(octets / 1e6).toFixed(0)} MB`;
+/** The URLs of a host one after another, hosts in the order in which they first occur. */
+function groupedByHost(urls: readonly string[]): string[] {
+  const groups = new Map<string, string[]>();
+  for (const url of urls) {
+    const host = hostOf(url);
+    const group = groups.get(host);
+    if (group === undefined) groups.set(host, [url]);
+    else group.push(url);
+  }
+  return [...groups.values()].flat();
+}
+
+function hostOf(url: string): string {
+  return URL.canParse(url) ? new URL(url).hostname : '';
+}
+
+function inForm(urls: readonly string[], form: 'text' | 'ndjson'): string {
+  const lines = form === 'text' ? urls : urls.map((url) => JSON.stringify({ url }));
+  return `${lines.join('\n')}\n`;
 }
 
 function say(text: string): void {

@@ -1,56 +1,57 @@
-import type { Machine } from './machine.js';
+import type { MarkRow } from './marks.js';
 import { median } from './measure.js';
-import type { Scenario } from './scenarios.js';
+import { type Result, recordsPerSecond } from './rounds.js';
 
-/** All times of one scenario. */
-export interface Result {
-  readonly scenario: Scenario;
-  readonly seconds: readonly number[];
-  readonly peakOctets: number | undefined;
-}
-
-/** A row of a printed table: the first cell is set flush left, the others flush right. */
+/** A row of a printed table. */
 type Row = readonly string[];
 
-const HEADER: Row = [
-  'command',
-  'median s',
-  'min–max s',
-  'million URLs/s',
-  'GB/s',
-  '× today',
-  '× md5sum',
-  'peak MB',
-];
-
-/** The figures of one form of input, as lines of text. */
-export function tableOf(input: 'text' | 'ndjson', results: readonly Result[]): string {
-  const own = results.filter(({ scenario }) => scenario.input === input);
-  const today = own.find(({ scenario }) => scenario.kind === 'today');
-  const yardstick = own.find(({ scenario }) => scenario.name.startsWith('md5sum'));
-  const rows = own.map((result): Row => {
-    const { scenario, seconds, peakOctets } = result;
+/** The figures of all cases, as lines of text. */
+export function describeResults(results: readonly Result[]): string {
+  const header = ['case', '', 'records', 'median s', 'min–max s', 'million/s', 'MB/s', 'peak MB'];
+  const rows = results.map((result): Row => {
+    const { seconds, peakOctets } = result;
+    const { id, name, records, octets, kind } = result.case;
+    const rate = records > 1 ? (recordsPerSecond(result) / 1e6).toFixed(3) : '';
     return [
-      `${scenario.kind.padEnd(5)} ${scenario.name}`,
+      id,
+      name,
+      records > 0 ? records.toLocaleString('en') : '',
       median(seconds).toFixed(3),
       `${Math.min(...seconds).toFixed(3)}–${Math.max(...seconds).toFixed(3)}`,
-      (linesPerSecond(result) / 1e6).toFixed(2),
-      (scenario.octets / median(seconds) / 1e9).toFixed(2),
-      today === undefined ? '' : (linesPerSecond(result) / linesPerSecond(today)).toFixed(1),
-      yardstick === undefined
-        ? ''
-        : (linesPerSecond(result) / linesPerSecond(yardstick)).toFixed(2),
-      peakOctets === undefined ? '' : (peakOctets / 1e6).toFixed(0),
+      rate,
+      octets > 1000 ? (octets / median(seconds) / 1e6).toFixed(0) : '',
+      peakOctets === undefined || kind === 'floor' ? '' : (peakOctets / 1e6).toFixed(0),
     ];
   });
-  return aligned([[`${input}: ${HEADER[0]}`, ...HEADER.slice(1)], ...rows]);
+  return aligned([header, ...rows], 2);
 }
 
-function linesPerSecond({ scenario, seconds }: Result): number {
-  return scenario.lines / median(seconds);
+/** The table of marks: what was reached, and what was to be. */
+export function describeMarks(marks: readonly MarkRow[]): string {
+  const header = ['mark', '', 'value', '', 'at least', 'aim', 'standing'];
+  const rows = marks.map((mark): Row => {
+    const limit = (value: number | undefined) =>
+      value === undefined ? '' : `${mark.better === 'less' ? '≤' : '≥'} ${shortened(value)}`;
+    return [
+      mark.id,
+      `${mark.what} (${mark.shown})`,
+      shortened(mark.value),
+      mark.unit,
+      limit(mark.atLeast),
+      limit(mark.aim),
+      mark.standing,
+    ];
+  });
+  return aligned([header, ...rows], 2);
 }
 
-function aligned(rows: readonly Row[]): string {
+function shortened(value: number): string {
+  if (value >= 1000) return Math.round(value).toLocaleString('en');
+  return value >= 20 ? value.toFixed(0) : value.toFixed(2);
+}
+
+/** @param flushLeft columns, from the first, that are set flush left; the others are set flush right */
+export function aligned(rows: readonly Row[], flushLeft = 1): string {
   const widths = rows[0]?.map((_, column) =>
     Math.max(...rows.map((row) => row[column]?.length ?? 0)),
   );
@@ -59,7 +60,7 @@ function aligned(rows: readonly Row[]): string {
       row
         .map((cell, column) => {
           const width = widths?.[column] ?? 0;
-          return column === 0 ? cell.padEnd(width) : cell.padStart(width);
+          return column < flushLeft ? cell.padEnd(width) : cell.padStart(width);
         })
         .join('  ')
         .trimEnd(),
@@ -67,29 +68,19 @@ function aligned(rows: readonly Row[]): string {
     .join('\n');
 }
 
-export function describe(machine: Machine): string {
-  const { processor, cores, memoryOctets, system, node, commit, command } = machine;
-  const memory = `${(memoryOctets / 2 ** 30).toFixed(0)} GiB`;
-  return `${processor}, ${cores} cores, ${memory}, ${system}, Node ${node}, commit ${commit}\n${command}`;
+/** A case's figures as they stand in a record. */
+export interface ResultRecord {
+  readonly id: string;
+  readonly name: string;
+  readonly kind: string;
+  readonly records: number;
+  readonly octets: number;
+  readonly medianSeconds: number;
+  readonly seconds: readonly number[];
+  readonly peakOctets: number | undefined;
 }
 
-/** The same as JSON, to be kept in bench/record. */
-export function recordOf(
-  machine: Machine,
-  corpus: unknown,
-  results: readonly Result[],
-  single: unknown,
-): string {
-  const figures = results.map(({ scenario, seconds, peakOctets }) => ({
-    kind: scenario.kind,
-    input: scenario.input,
-    name: scenario.name,
-    lines: scenario.lines,
-    octets: Math.round(scenario.octets),
-    medianSeconds: median(seconds),
-    seconds,
-    peakOctets,
-  }));
-  const record = { date: new Date().toISOString(), machine, corpus, single, figures };
-  return `${JSON.stringify(record, null, 2)}\n`;
+export function resultRecord({ case: measured, seconds, peakOctets }: Result): ResultRecord {
+  const { id, name, kind, records, octets } = measured;
+  return { id, name, kind, records, octets, medianSeconds: median(seconds), seconds, peakOctets };
 }

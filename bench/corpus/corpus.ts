@@ -1,11 +1,12 @@
 import { closeSync, mkdirSync, openSync, rmSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
-import { rulesAt, ZipfRanks } from './distribution.js';
+import { ZipfRanks } from './distribution.js';
 import { makeHosts } from './hosts.js';
 import { Random } from './random.js';
 import { RecordMaker } from './record.js';
-import { makeRobotsBody, makeRulelessBody, type RobotsBody, type RulelessKind } from './robots.js';
-import { prepareUrlPatterns, UrlMaker, type UrlPattern } from './urls.js';
+import { Sites } from './sites.js';
+import { STREAM } from './streams.js';
+import { UrlMaker } from './urls.js';
 import { makeWords } from './words.js';
 
 /** What a corpus is made from. The same options give the same octets on every machine. */
@@ -28,6 +29,17 @@ export interface CorpusOptions {
   readonly urlLast?: boolean;
   /** How robots.txt files are written: one file `robots/HOST` each (the default), or `robots.ndjson`. */
   readonly robots?: 'files' | 'ndjson' | 'both';
+  /** All files have one group, for all crawlers, of so many rules; by default they follow the distribution. */
+  readonly oneGroup?: OneGroup;
+  /** Least length of the URLs of known hosts, in octets; by default they are as long as they come. */
+  readonly urlOctets?: number;
+}
+
+/** A file of one group. */
+export interface OneGroup {
+  readonly rules: number;
+  /** Share of the rules that hold a `*`, 0 to 1. */
+  readonly wildcardShare: number;
 }
 
 /** What a corpus turned out to be; stands in its directory as `corpus.json`. */
@@ -41,24 +53,15 @@ export interface CorpusSummary {
   /** Octets of robots.txt over all hosts. */
   readonly robotsOctets: number;
   readonly urls: number;
+  /** URLs whose host has no robots.txt here, and lines that are no http, https or ftp URL. */
+  readonly unknown: number;
+  readonly invalid: number;
   readonly textOctets: number;
   readonly ndjsonOctets: number;
 }
 
-/** A host and the file that it serves. */
-export interface Site {
-  readonly host: string;
-  readonly body: RobotsBody;
-}
-
 /** Octets written at once. */
 const CHUNK = 1 << 20;
-
-/** Half of all files are duplicates of another. */
-const HOSTS_PER_BODY = 2;
-
-/** The streams of random numbers, so that more hosts or URLs leave the rest alone. */
-const STREAM = { words: 1, hosts: 2, bodies: 3, order: 4, urls: 5, records: 6 } as const;
 
 /**
  * Writes a corpus: `DIR/robots/HOST` for each host or `DIR/robots.ndjson`, the same URLs in
@@ -78,15 +81,13 @@ export function writeCorpus(directory: string, options: CorpusOptions): CorpusSu
     words,
     options.hosts + unknownHosts,
   );
-  const sites = makeSites(options, words, names.slice(0, options.hosts));
-  writeRobots(directory, sites, options.robots ?? 'files');
+  const sites = new Sites(options, words, names.slice(0, options.hosts));
+  const robots = writeRobots(directory, sites, options.robots ?? 'files');
   const written = writeUrls(directory, options, words, sites, names.slice(options.hosts));
   const summary: CorpusSummary = {
     options,
-    hosts: sites.length,
-    bodies: new Set(sites.map((site) => site.body)).size,
-    rules: sites.reduce((sum, site) => sum + site.body.rules, 0),
-    robotsOctets: sites.reduce((sum, site) => sum + site.body.octets.length, 0),
+    hosts: sites.count,
+    ...robots,
     urls: options.urls,
     ...written,
   };
@@ -94,80 +95,41 @@ export function writeCorpus(directory: string, options: CorpusOptions): CorpusSu
   return summary;
 }
 
-/** Hosts in random order, with files whose sizes follow the distribution whatever the number of hosts. */
-export function makeSites(
-  options: CorpusOptions,
-  words: readonly string[],
-  hosts: readonly string[],
-): Site[] {
-  const maximum = options.maxRules ?? 5000;
-  const count = Math.ceil(hosts.length / HOSTS_PER_BODY);
-  const bodies = Array.from({ length: count }, (_, index) => {
-    const random = new Random(options.seed, STREAM.bodies + index * 16);
-    const share = (index + 0.5) / count;
-    const rules = rulesAt(share, maximum);
-    if (rules > 0) return makeRobotsBody(random, words, rules);
-    return makeRulelessBody(random, words, rulelessKind(share));
-  });
-  const shuffled = [...hosts];
-  new Random(options.seed, STREAM.order).shuffle(shuffled);
-  return shuffled.map((host, place) => ({ host, body: bodyOf(bodies, place, hosts.length) }));
-}
-
-/** 9 % of hosts send an HTML error page, 3 % nothing, and the rest of those without rules remarks. */
-function rulelessKind(share: number): RulelessKind {
-  if (share < 0.09) return 'html';
-  return share < 0.12 ? 'empty' : 'remarks';
-}
-
-/**
- * The file of the host at a place in the order of hosts by rules. Every body is served once;
- * the second copies go to its neighbours in the order, but those in the middle (5 % of all
- * hosts) share one body, as the customers of a large platform do.
- */
-function bodyOf(bodies: readonly RobotsBody[], place: number, hosts: number): RobotsBody {
-  const share = (place + 0.5) / hosts;
-  const copy = place % HOSTS_PER_BODY === 1;
-  const index = copy && Math.abs(share - 0.5) < 0.05 ? 0.5 * bodies.length : share * bodies.length;
-  const body = bodies[Math.floor(index)];
-  if (body === undefined) throw new RangeError(`host ${place} of ${hosts} has no body`);
-  return body;
-}
-
 function writeRobots(
   directory: string,
-  sites: readonly Site[],
+  sites: Sites,
   form: 'files' | 'ndjson' | 'both',
-): void {
-  if (form !== 'ndjson') {
-    mkdirSync(join(directory, 'robots'));
-    for (const { host, body } of sites) writeFileSync(join(directory, 'robots', host), body.octets);
+): { bodies: number; rules: number; robotsOctets: number } {
+  if (form !== 'ndjson') mkdirSync(join(directory, 'robots'));
+  const records = form === 'files' ? undefined : new ChunkedFile(join(directory, 'robots.ndjson'));
+  const bodies = new Set<number>();
+  let rules = 0;
+  let robotsOctets = 0;
+  for (let place = 0; place < sites.count; place++) {
+    const host = sites.host(place);
+    const body = sites.body(place);
+    bodies.add(sites.bodyIndex(place));
+    rules += body.rules;
+    robotsOctets += body.octets.length;
+    if (form !== 'ndjson') writeFileSync(join(directory, 'robots', host), body.octets);
+    records?.write(`${JSON.stringify({ host, robots: body.octets.toString() })}\n`);
   }
-  if (form !== 'files') {
-    const file = new ChunkedFile(join(directory, 'robots.ndjson'));
-    for (const { host, body } of sites) {
-      file.write(`${JSON.stringify({ host, robots: body.octets.toString() })}\n`);
-    }
-    file.close();
-  }
+  records?.close();
+  return { bodies: bodies.size, rules, robotsOctets };
 }
 
 function writeUrls(
   directory: string,
   options: CorpusOptions,
   words: readonly string[],
-  sites: readonly Site[],
+  sites: Sites,
   unknownHosts: readonly string[],
-): { textOctets: number; ndjsonOctets: number } {
+): Pick<CorpusSummary, 'unknown' | 'invalid' | 'textOctets' | 'ndjsonOctets'> {
   const random = new Random(options.seed, STREAM.urls);
-  const makeUrl = new UrlMaker(random, words);
-  const ranks = new ZipfRanks(sites.length);
-  const byPopularity = [...sites];
+  const makeUrl = new UrlMaker(random, words, options.urlOctets);
+  const ranks = new ZipfRanks(sites.count);
+  const byPopularity = Uint32Array.from({ length: sites.count }, (_, place) => place);
   random.shuffle(byPopularity);
-  const prepared = new Map<RobotsBody, UrlPattern[]>();
-  for (const { body } of sites) {
-    if (!prepared.has(body)) prepared.set(body, prepareUrlPatterns(body.patterns));
-  }
   const records = new RecordMaker(
     new Random(options.seed, STREAM.records),
     options.hardShare ?? 0.035,
@@ -177,19 +139,25 @@ function writeUrls(
   const invalidShare = options.invalidShare ?? 0.001;
   const text = new ChunkedFile(join(directory, 'urls.txt'));
   const ndjson = new ChunkedFile(join(directory, 'urls.ndjson'));
+  let unknown = 0;
+  let invalid = 0;
   for (let line = 0; line < options.urls; line++) {
     const kind = random.fraction();
     let url: string;
-    if (kind < invalidShare) url = makeUrl.invalid();
-    else if (kind < invalidShare + unknownShare) url = makeUrl.make(random.pick(unknownHosts), []);
-    else {
-      const site = byPopularity[ranks.draw(random)] as Site; // a rank is less than the number of sites
-      url = makeUrl.make(site.host, prepared.get(site.body) ?? []);
+    if (kind < invalidShare) {
+      url = makeUrl.invalid();
+      invalid++;
+    } else if (kind < invalidShare + unknownShare) {
+      url = makeUrl.make(random.pick(unknownHosts), []);
+      unknown++;
+    } else {
+      const place = byPopularity[ranks.draw(random)] ?? 0; // a rank is less than the number of sites
+      url = makeUrl.make(sites.host(place), sites.urlPatterns(place));
     }
     text.write(`${url}\n`);
     ndjson.write(`${records.make(url)}\n`);
   }
-  return { textOctets: text.close(), ndjsonOctets: ndjson.close() };
+  return { unknown, invalid, textOctets: text.close(), ndjsonOctets: ndjson.close() };
 }
 
 /** A file that is written in large pieces, since a call for each line would take most of the time. */

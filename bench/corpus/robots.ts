@@ -1,3 +1,4 @@
+import type { OneGroup } from './corpus.js';
 import { MODEL_CRAWLERS, OTHER_CRAWLERS } from './crawlers.js';
 import { PatternMaker } from './patterns.js';
 import type { Random } from './random.js';
@@ -65,6 +66,15 @@ export function makeRobotsBody(
   return new RobotsWriter(random, words).write(rules);
 }
 
+/** A robots.txt file of one group for all crawlers. */
+export function makeOneGroupBody(
+  random: Random,
+  words: readonly string[],
+  { rules, wildcardShare }: OneGroup,
+): RobotsBody {
+  return new RobotsWriter(random, words).writeOneGroup(rules, wildcardShare);
+}
+
 /** Writes one file line by line, in its author's manner: spelling of keys, line ends, wildcards or none. */
 class RobotsWriter {
   readonly #random: Random;
@@ -96,6 +106,17 @@ class RobotsWriter {
       this.#lines.push('');
       this.#record('Sitemap', `https://${random.pick(this.#words)}.example/sitemap.xml`);
     }
+    return this.#body();
+  }
+
+  writeOneGroup(rules: number, wildcardShare: number): RobotsBody {
+    this.#wildcardShare = wildcardShare;
+    this.#group(['*']);
+    this.#ownRules(rules);
+    return this.#body();
+  }
+
+  #body(): RobotsBody {
     return {
       octets: this.#octets(),
       patterns: this.#patterns,

@@ -47,14 +47,30 @@ function respelt(pattern: string): string {
 export class UrlMaker {
   readonly #random: Random;
   readonly #words: readonly string[];
+  readonly #leastOctets: number;
 
-  constructor(random: Random, words: readonly string[]) {
+  /** @param leastOctets length that URLs are brought to by further segments and parameters; 0 leaves them */
+  constructor(random: Random, words: readonly string[], leastOctets = 0) {
     this.#random = random;
     this.#words = words;
+    this.#leastOctets = leastOctets;
   }
 
   /** A URL with the scheme http or https, a well-formed one; without `"` and `\`. */
   make(host: string, patterns: readonly UrlPattern[]): string {
+    const url = this.#short(host, patterns);
+    return url.length < this.#leastOctets ? this.#lengthened(url) : url;
+  }
+
+  /** Goes on after the URL's own path, so that the rules that it was made from still match. */
+  #lengthened(url: string): string {
+    let long = url.split('#', 1)[0] ?? '';
+    const joint = long.includes('?') ? '&' : '/';
+    while (long.length < this.#leastOctets) long += joint + this.#random.pick(this.#words);
+    return long;
+  }
+
+  #short(host: string, patterns: readonly UrlPattern[]): string {
     const kind = this.#random.fraction();
     let path: string;
     if (patterns.length > 0 && kind < 0.5) path = this.#filled(this.#random.pick(patterns));

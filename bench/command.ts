@@ -1,0 +1,67 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Verdict } from '../src/protocol/verdict.js';
+import { guarded, quoted, type Run, type RunOptions, runProgram, runShell } from './measure.js';
+
+const COMMAND_LINE = join(import.meta.dirname, '..', 'dist', 'cli', 'main.js');
+
+/** What `--stats=json` writes, as far as the benchmarks look at it. */
+export interface Statistics {
+  readonly complete: boolean;
+  readonly records: number;
+  readonly passed: number;
+  readonly agents: readonly { agent: string; verdicts: Record<Verdict, number> }[];
+  readonly peakBytes: number;
+}
+
+/** A run of the filter, with what it said of itself. */
+export interface FilterRun extends Run {
+  readonly statistics: Statistics;
+}
+
+/** How the filter gets its input and where its output goes. */
+export type Way = 'file' | 'cat |' | 'cat | … | cat';
+
+/**
+ * The words that run the command line, for `runProgram` and, quoted, for a shell.
+ *
+ * @throws Error when the project is not built
+ */
+export function commandLine(...args: string[]): [string, string[]] {
+  if (!existsSync(COMMAND_LINE)) throw new Error(`${COMMAND_LINE} is missing: run "npm run build"`);
+  return [process.execPath, [COMMAND_LINE, ...args]];
+}
+
+/**
+ * Runs the filter over a file, to /dev/null unless `output` says otherwise, with `--stats=json`: every
+ * run gives its counts.
+ */
+export async function runFilter(
+  args: readonly string[],
+  path: string,
+  way: Way = 'file',
+  output?: RunOptions['output'],
+): Promise<FilterRun> {
+  const options: RunOptions =
+    output === undefined ? { mayComplain: true } : { mayComplain: true, output };
+  const [node, words] = commandLine(...args, '--quiet', '--stats=json');
+  let run: Run;
+  if (way === 'file') run = await runProgram(node, [...words, path], options);
+  else {
+    const piped = `cat ${quoted(path)} | ${guarded([node, ...words, '-'])}`;
+    run = await runShell(way === 'cat |' ? piped : `${piped} | cat`, options);
+  }
+  const statistics = statisticsOf(run.errors);
+  const peakOctets = Math.max(run.peakOctets ?? 0, statistics.peakBytes);
+  return { ...run, peakOctets, statistics };
+}
+
+function statisticsOf(errors: string): Statistics {
+  try {
+    const statistics: Statistics = JSON.parse(errors);
+    if (statistics.complete) return statistics;
+  } catch {
+    // Anything else on standard error is a failure, and is shown.
+  }
+  throw new Error(`the filter said: ${errors.slice(0, 2000)}`);
+}

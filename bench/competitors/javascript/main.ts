@@ -1,0 +1,81 @@
+/**
+ * What a user of Node would write: readline, the URL class, and a library from npm with one
+ * parsed object kept for each host. The other languages' programs take the same arguments and
+ * print the same JSON.
+ *
+ *     main.ts LIBRARY ROBOTS_DIRECTORY URLS MAX_URLS AGENT [VERDICTS_FILE]
+ *
+ * LIBRARY is `robots-parser` or `robots-txt-guard`. URLs that end in `.ndjson` are records with a
+ * member `url`. Everything is parsed before the clock starts, and nothing is written but the
+ * counts: both are in its favour. VERDICTS_FILE receives one verdict a line.
+ */
+import { createReadStream, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { parseWithParser } from './robots-parser.js';
+import { parseWithGuard } from './robots-txt-guard.js';
+
+/** A parsed robots.txt. */
+export interface Robots {
+  isAllowed(url: URL, text: string, agent: string): boolean;
+}
+
+const [library, directory, urls, limit, agent, verdictsFile] = process.argv.slice(2);
+if (directory === undefined || urls === undefined || agent === undefined) {
+  throw new Error('usage: main.ts LIBRARY ROBOTS_DIRECTORY URLS MAX_URLS AGENT [VERDICTS_FILE]');
+}
+const parse = library === 'robots-txt-guard' ? parseWithGuard : parseWithParser;
+
+let start = process.hrtime.bigint();
+const robotsOf = new Map<string, Robots>();
+for (const host of readdirSync(directory)) {
+  const robots = await parse(host, readFileSync(join(directory, host), 'utf8'));
+  for (const scheme of ['http', 'https'] as const) robotsOf.set(`${scheme}://${host}`, robots);
+}
+const parseSeconds = secondsSince(start);
+
+const counts = { allow: 0, deny: 0, unknown: 0, invalid: 0 };
+const verdicts: string[] = [];
+const maxUrls = Number(limit);
+const isRecord = urls.endsWith('.ndjson');
+let seen = 0;
+
+start = process.hrtime.bigint();
+const lines = createInterface({
+  input: createReadStream(urls),
+  crlfDelay: Number.POSITIVE_INFINITY,
+});
+lines.on('line', (line) => {
+  if (seen++ >= maxUrls) return;
+  const verdict = decide(isRecord ? JSON.parse(line).url : line, agent);
+  counts[verdict]++;
+  if (verdictsFile !== undefined) verdicts.push(verdict);
+  if (seen === maxUrls) finish();
+});
+lines.on('close', () => {
+  if (seen < maxUrls) finish();
+});
+
+function decide(text: string, productToken: string): keyof typeof counts {
+  let url: URL;
+  try {
+    url = new URL(text);
+  } catch {
+    return 'invalid'; // no URL: counted as such
+  }
+  if (url.origin === 'null') return 'invalid';
+  const robots = robotsOf.get(url.origin);
+  if (robots === undefined) return 'unknown';
+  return robots.isAllowed(url, text, productToken) ? 'allow' : 'deny';
+}
+
+function finish(): void {
+  const seconds = secondsSince(start);
+  lines.close();
+  process.stdout.write(JSON.stringify({ seconds, parseSeconds, counts }));
+  if (verdictsFile !== undefined) writeFileSync(verdictsFile, `${verdicts.join('\n')}\n`);
+}
+
+function secondsSince(time: bigint): number {
+  return Number(process.hrtime.bigint() - time) / 1e9;
+}

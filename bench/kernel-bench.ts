@@ -1,0 +1,109 @@
+import type { TableView } from '../src/compile/table-view.js';
+import { Arena } from '../src/kernel/arena.js';
+import type { Kernel } from '../src/kernel/kernel.js';
+import {
+  MARGIN,
+  OUTCOMES,
+  RUN_DONE,
+  RUN_OUTPUT_FULL,
+  TASK_INPUT,
+  TASK_INPUT_END,
+  TASK_LINES,
+  TASK_OCTETS,
+  TASK_OUTPUT,
+  TASK_OUTPUT_END,
+  TASK_QUERY,
+  TASK_SCRATCH,
+  TASK_WORKER,
+  WORKER_TALLY,
+} from '../src/kernel/layout.js';
+import { encodeQuery, type QuerySettings, queryOctets } from '../src/kernel/query.js';
+
+/** Octets of input in a call, as a run has them. */
+const BATCH_OCTETS = 1 << 20;
+/** Where the table lies in the memory. */
+export const TABLE_ADDRESS = 1024;
+
+/** The blocks of memory that a run needs, for one query. */
+export class KernelBench {
+  readonly #octets: Uint8Array;
+  readonly #task: Uint32Array;
+  readonly #taskAddress: number;
+  readonly #worker: { address: number; octets: number };
+  readonly #input: number;
+  readonly #output: number;
+
+  constructor(memory: WebAssembly.Memory, view: TableView, variant: Partial<QuerySettings>) {
+    const settings: QuerySettings = {
+      google: false,
+      agents: [{ name: 'ExampleBot', chain: ['examplebot'] }],
+      format: 'ndjson',
+      output: 'annotate',
+      unknown: 'unknown',
+      explain: false,
+      strict: false,
+      maxLineOctets: 1 << 24,
+      urlField: ['url'],
+      verdictField: undefined,
+      anyHost: 0,
+      seenSlots: 0,
+      ...variant,
+    };
+    const arena = new Arena(memory);
+    const block = arena.take(queryOctets(settings));
+    const { query, bytes } = encodeQuery(settings, block.address, TABLE_ADDRESS, (token) =>
+      view.tokenNumber(token),
+    );
+    const task = arena.take(TASK_OCTETS);
+    const output = arena.take(4 * BATCH_OCTETS + query.lineOverhead + 2 * MARGIN);
+    this.#worker = { address: arena.take(query.workerOctets).address, octets: query.workerOctets };
+    this.#input = arena.take(BATCH_OCTETS + MARGIN).address;
+    this.#output = output.address;
+    this.#taskAddress = task.address;
+    const scratch = arena.take(4 * BATCH_OCTETS + 4096).address;
+    this.#octets = new Uint8Array(memory.buffer); // after the last growth
+    this.#octets.set(bytes, block.address);
+    this.#task = new Uint32Array(memory.buffer, task.address, TASK_OCTETS / 4);
+    this.#task.fill(0);
+    this.#task[TASK_QUERY / 4] = query.address;
+    this.#task[TASK_WORKER / 4] = this.#worker.address;
+    this.#task[TASK_SCRATCH / 4] = scratch;
+    this.#task[TASK_OUTPUT_END / 4] = output.address + output.octets - MARGIN;
+  }
+
+  /** Judges all lines; the time is that of the kernel's calls alone, as the CPU spends it. */
+  run(kernel: Kernel, input: Uint8Array): { nanoseconds: number; lines: number; tally: string } {
+    const { address, octets } = this.#worker;
+    this.#octets.fill(0, address, address + octets);
+    let microseconds = 0;
+    let lines = 0;
+    for (const batch of batches(input)) {
+      this.#octets.set(batch, this.#input);
+      this.#task[TASK_INPUT / 4] = this.#input;
+      this.#task[TASK_INPUT_END / 4] = this.#input + batch.length;
+      this.#task[TASK_LINES / 4] = 0;
+      const before = process.cpuUsage();
+      let result: number;
+      do {
+        this.#task[TASK_OUTPUT / 4] = this.#output;
+        result = kernel.run(this.#taskAddress);
+      } while (result === RUN_OUTPUT_FULL);
+      const { user, system } = process.cpuUsage(before);
+      if (result !== RUN_DONE) throw new Error(`the kernel stopped with ${result}`);
+      microseconds += user + system;
+      lines += this.#task[TASK_LINES / 4] ?? 0;
+    }
+    const tally = this.#octets.slice(address + WORKER_TALLY, address + WORKER_TALLY + 8 * OUTCOMES);
+    return { nanoseconds: microseconds * 1000, lines, tally: tally.toString() };
+  }
+}
+
+/** Pieces that end with a line, as large as they may be. */
+function* batches(input: Uint8Array): Generator<Uint8Array> {
+  for (let start = 0; start < input.length; ) {
+    const most = Math.min(start + BATCH_OCTETS, input.length);
+    const end = most === input.length ? most : input.lastIndexOf(0x0a, most - 1) + 1;
+    yield input.subarray(start, end);
+    start = end;
+  }
+}

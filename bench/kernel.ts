@@ -1,0 +1,114 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { TableBuilder } from '../src/compile/table-builder.js';
+import { TableView } from '../src/compile/table-view.js';
+import { createMemory, instantiateKernel, type Kernel } from '../src/kernel/kernel.js';
+import { MARGIN } from '../src/kernel/layout.js';
+import type { QuerySettings } from '../src/kernel/query.js';
+import { parseAuthority } from '../src/protocol/authority.js';
+import { assertEqual } from './assert-equal.js';
+import { corpusIn } from './corpora.js';
+import { KernelBench, TABLE_ADDRESS } from './kernel-bench.js';
+import { median } from './measure.js';
+import { aligned } from './report.js';
+
+const USAGE = `Times the kernel alone: one thread, no input or output, CPU time of the calls.
+This is what one profiles with: node --cpu-prof --import tsx bench/kernel.ts --only ndjson
+
+npm run bench:kernel -- [options]
+    --wasm FILE         a kernel; said several times, they take turns (default: dist/kernel/kernel.wasm).
+                        All must be of this checkout's table format and memory layout
+    --only NAME[,NAME]  of: ndjson, text, agents, explain, allowed (default: all)
+    --rounds 7  --hosts 5000  --urls 1000000  --seed 1
+    --corpus DIR        where corpora are kept (default: ${join(tmpdir(), 'robots-filter-bench')})
+`;
+
+const { values } = parseArgs({
+  options: {
+    wasm: { type: 'string', multiple: true, default: ['dist/kernel/kernel.wasm'] },
+    only: { type: 'string', default: 'ndjson,text,agents,explain,allowed' },
+    rounds: { type: 'string', default: '7' },
+    hosts: { type: 'string', default: '5000' },
+    urls: { type: 'string', default: '1000000' },
+    seed: { type: 'string', default: '1' },
+    corpus: { type: 'string', default: join(tmpdir(), 'robots-filter-bench') },
+    help: { type: 'boolean', default: false },
+  },
+});
+
+const TWO_AGENTS = [
+  { name: 'ExampleBot', chain: ['examplebot'] },
+  { name: 'GPTBot', chain: ['gptbot'] },
+];
+
+/** What is asked, beside NDJSON that is annotated for one agent. */
+const VARIANTS: Readonly<Record<string, Partial<QuerySettings>>> = {
+  ndjson: {},
+  text: { format: 'text' },
+  agents: { agents: TWO_AGENTS },
+  explain: { explain: true },
+  allowed: { output: 'allowed' },
+};
+
+if (values.help) process.stdout.write(USAGE);
+else timeKernels();
+
+function timeKernels(): void {
+  const [seed, hosts, urls] = [values.seed, values.hosts, values.urls].map(Number);
+  const options = { seed: seed ?? 1, hosts: hosts ?? 1, urls: urls ?? 1 };
+  const corpus = corpusIn(values.corpus, options, say);
+  const table = tableOf(corpus.robots);
+  const memory = createMemory(TABLE_ADDRESS + table.length + MARGIN);
+  new Uint8Array(memory.buffer).set(table, TABLE_ADDRESS);
+  const kernels = values.wasm.map((path) =>
+    instantiateKernel(new WebAssembly.Module(readFileSync(path)), memory),
+  );
+  const rows = values.only.split(',').map((name) => {
+    const variant = VARIANTS[name];
+    if (variant === undefined) throw new Error(`--only ${name}: there is no such variant`);
+    const bench = new KernelBench(memory, new TableView(table), variant);
+    const input = readFileSync(variant.format === 'text' ? corpus.text : corpus.ndjson);
+    return timeInTurn(name, kernels, bench, input);
+  });
+  say(aligned([['ns/line', 'least', 'median'], ...rows.flat()]));
+}
+
+function tableOf(directory: string): Uint8Array {
+  const builder = new TableBuilder({});
+  for (const name of readdirSync(directory)) {
+    const authority = parseAuthority(name);
+    if (authority === undefined) throw new Error(`${join(directory, name)} is named for no host`);
+    builder.add(authority, readFileSync(join(directory, name)), { source: name });
+  }
+  return builder.build();
+}
+
+/** All kernels once, then again; they must tally the same. The first round is left out: it is what they warm up in. */
+function timeInTurn(
+  name: string,
+  kernels: readonly Kernel[],
+  bench: KernelBench,
+  input: Uint8Array,
+): string[][] {
+  const times = kernels.map((): number[] => []);
+  let tally: string | undefined;
+  for (let round = 0; round <= Number(values.rounds); round++) {
+    kernels.forEach((kernel, index) => {
+      const run = bench.run(kernel, input);
+      tally ??= run.tally;
+      assertEqual(`${name}: ${values.wasm[index]}`, run.tally, tally);
+      if (round > 0) times[index]?.push(run.nanoseconds / run.lines);
+    });
+  }
+  return times.map((own, index) => [
+    `${name.padEnd(8)} ${values.wasm[index]}`,
+    Math.min(...own).toFixed(1),
+    median(own).toFixed(1),
+  ]);
+}
+
+function say(text: string): void {
+  process.stdout.write(`${text}\n`);
+}

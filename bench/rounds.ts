@@ -1,0 +1,58 @@
+import { median } from './measure.js';
+
+/** One thing to time: done again in every round, in turn with the others. */
+export interface Case {
+  /** What marks and pictures call it by. */
+  readonly id: string;
+  /** What is run, as a reader would write it. */
+  readonly name: string;
+  /** `floor`: less than the work, so a limit; `ours`: the command line; `competitor`: what is used in its place. */
+  readonly kind: 'floor' | 'ours' | 'competitor';
+  /** Records that a run takes in, and their octets; 0 where that means nothing. */
+  readonly records: number;
+  readonly octets: number;
+  /** Rounds at most, for what takes long. */
+  readonly rounds?: number;
+  run(): Promise<Outcome>;
+}
+
+export interface Outcome {
+  readonly seconds: number;
+  readonly peakOctets: number | undefined;
+}
+
+/** All runs of a case. */
+export interface Result {
+  readonly case: Case;
+  readonly seconds: readonly number[];
+  readonly peakOctets: number | undefined;
+}
+
+/** Runs all cases, then all again: what disturbs the machine for a while disturbs all of them. */
+export async function inTurn(
+  cases: readonly Case[],
+  rounds: number,
+  report: (sentence: string) => void,
+): Promise<Result[]> {
+  const results = cases.map((each) => ({
+    case: each,
+    seconds: [] as number[],
+    peakOctets: undefined as number | undefined,
+  }));
+  for (let round = 0; round < rounds; round++) {
+    report(`round ${round + 1} of ${rounds}`);
+    for (const result of results) {
+      if (round >= (result.case.rounds ?? rounds)) continue;
+      const { seconds, peakOctets } = await result.case.run();
+      result.seconds.push(seconds);
+      if (peakOctets !== undefined) {
+        result.peakOctets = Math.max(result.peakOctets ?? 0, peakOctets);
+      }
+    }
+  }
+  return results;
+}
+
+export function recordsPerSecond(result: Result): number {
+  return result.case.records / median(result.seconds);
+}

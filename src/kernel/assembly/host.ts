@@ -34,7 +34,7 @@ export function plainHostOctets(host: usize, end: usize): usize {
       i8x16.bitmask(isInNoClass(low, high, a)) | (i8x16.bitmask(isInNoClass(low, high, b)) << 16);
     let octets = <usize>ctz(others);
     if (octets > end - at) octets = end - at;
-    const within = <u32>((<u64>1 << <u64>octets) - 1);
+    const within = <u32>(((<u64>1) << (<u64>octets)) - 1);
     const dots: u32 = within & positionsOf(0x2e, a, b);
     const dashes: u32 = within & positionsOf(0x2d, a, b);
     if ((dashes & ((dashes << 1) | dash)) !== 0) return 0;
@@ -108,10 +108,7 @@ export function hashHost(table: usize, host: usize, octets: i32): i32 {
 /** `mix` of each lane. */
 function mixLanes(lanes: v128, words: v128): v128 {
   const products = i32x4.mul(v128.xor(lanes, words), i32x4.splat(MIX_FACTOR));
-  return v128.or(
-    i32x4.shl(products, MIX_ROTATION),
-    i32x4.shr_u(products, 32 - MIX_ROTATION),
-  );
+  return v128.or(i32x4.shl(products, MIX_ROTATION), i32x4.shr_u(products, 32 - MIX_ROTATION));
 }
 
 /** Address of the slot where the search for a hash begins. */

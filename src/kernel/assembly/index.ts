@@ -4,12 +4,7 @@
  * table) and kernel/layout.ts (task, query, worker block).
  */
 
-import {
-  QUERY_TABLE,
-  RESULT_OUTCOME,
-  WORKER_HOSTS,
-  WORKER_RESULTS,
-} from '../layout';
+import { QUERY_TABLE, RESULT_OUTCOME, WORKER_HOSTS, WORKER_RESULTS } from '../layout';
 import { LINE_OWNED, LINE_URL, LINE_URL_END, lineEntry } from './line';
 import { resolve } from './locate';
 import { decide, lookUp } from './look-up';

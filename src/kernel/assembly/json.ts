@@ -4,7 +4,14 @@
  * line; what lies between strings and brackets elsewhere is not judged (strict.ts does that).
  */
 
-import { QUERY_FIELD_COUNT, QUERY_FIELDS, QUERY_KEY, QUERY_KEY_BITS, REASON_NO_JSON, REASON_NO_OBJECT } from '../layout';
+import {
+  QUERY_FIELD_COUNT,
+  QUERY_FIELDS,
+  QUERY_KEY,
+  QUERY_KEY_BITS,
+  REASON_NO_JSON,
+  REASON_NO_OBJECT,
+} from '../layout';
 import { LINE_BRACE, LINE_END, LINE_NEWLINE, LINE_URL, LINE_URL_END } from './line';
 import { skipMembers } from './members';
 import { hexDigit } from './octets';

@@ -13,7 +13,7 @@ import { isInNoClass, positions } from './vectors';
 function behind(set: u64, spaces: u64): u64 {
   const next = set << 1;
   // Adding the first of a run of spaces carries to the position behind the run.
-  return ((((next & spaces) + spaces) | next) & ~spaces);
+  return (((next & spaces) + spaces) | next) & ~spaces;
 }
 
 /** The positions from each opening quote up to, but without, its closing quote. */
@@ -86,7 +86,7 @@ export function skipMembers(query: usize, at: usize, end: usize): usize {
   );
   // The first octet, comma or brace, counts as a comma.
   let within = (plain | 1) & ~((plain | 1) + 1);
-  if (end - at < 64) within &= (<u64>1 << <u64>(end - at)) - 1;
+  if (end - at < 64) within &= ((<u64>1) << (<u64>(end - at))) - 1;
   quotes &= within;
   let inside = strings(quotes) & within;
   within &= ~inside;
@@ -97,7 +97,7 @@ export function skipMembers(query: usize, at: usize, end: usize): usize {
     // A key as long as the wanted one ends here.
     const key = at + <usize>ctz(candidates) - octets;
     if (equal(load<u32>(segment), key, octets)) {
-      within &= (<u64>1 << <u64>(key - at)) - 1;
+      within &= ((<u64>1) << (<u64>(key - at))) - 1;
       break;
     }
     candidates &= candidates - 1;
@@ -106,7 +106,7 @@ export function skipMembers(query: usize, at: usize, end: usize): usize {
   const ends = ((commas & within) | braces) & ~1;
   if (ends === 0) return at;
   const end64 = 63 - clz(ends);
-  const before = (<u64>1 << end64) - 1;
+  const before = ((<u64>1) << end64) - 1;
   if ((braces & before) !== 0) return at;
   // Up to and with the last separator all must be as it has to be.
   quotes &= before;

@@ -8,7 +8,7 @@ export function equal(a: usize, b: usize, octets: i32): bool {
     b += 32;
     octets -= 32;
   }
-  return (<u64>difference(a, b) & ((<u64>1 << <u64>octets) - 1)) === 0;
+  return (<u64>difference(a, b) & (((<u64>1) << (<u64>octets)) - 1)) === 0;
 }
 
 /** The positions among 32 octets at which `a` and `b` differ. */

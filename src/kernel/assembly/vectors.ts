@@ -2,7 +2,7 @@
 
 /** The set of positions among 64 octets, the first the lowest bit, from the bits of their four vectors as `i8x16.bitmask` gives them. */
 export function positions(a: i32, b: i32, c: i32, d: i32): u64 {
-  return <u64>(<u32>(a | (b << 16))) | (<u64>(<u32>(c | (d << 16))) << 32);
+  return <u64>(<u32>(a | (b << 16))) | ((<u64>(<u32>(c | (d << 16)))) << 32);
 }
 
 /**

@@ -38,7 +38,6 @@ export const SECTION_NAMES = [
   'hosts',
   'robots',
   'automata',
-  'lines',
   'sources',
 ] as const;
 
@@ -77,7 +76,7 @@ const MIN_OCTETS = HEADER_OCTETS + TAIL_OCTETS;
 const RESERVED = HEADER_COMPILED_OCTETS + 4;
 const SECTION_ALIGNMENT = 8;
 const TOKEN_ENTRY_OCTETS = 8;
-const MIN_HOST_OCTETS = 8;
+const MIN_HOST_OCTETS = 5;
 const FIXED_TOKENS = 2;
 
 /** What to do about a table that is not as it was written. */

@@ -17,6 +17,7 @@ import { decide, findEntry, findGroups, findSlot } from './look-up';
 import { canonicalise, escapePattern } from './octets';
 
 export { run } from './batch';
+export { patternText, sourceText } from './rule';
 
 /**
  * Judges the one URL `url`–`end` and leaves a result for each agent in the worker block; returns the first one's outcome.

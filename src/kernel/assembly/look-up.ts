@@ -1,6 +1,5 @@
 /** The middle phases of a line, each a step further into the table: slot, host record, robots record. */
 
-import { AUTOMATON_ROOT } from '../../compile/format';
 import {
   QUERY_AGENTS,
   QUERY_ANY_HOST,
@@ -70,11 +69,11 @@ export function findGroups(query: usize, table: usize, line: usize): void {
   let robots: usize = load<u32>(query, QUERY_ANY_HOST);
   if (robots === 0) {
     const authority: usize = load<u32>(line, LINE_AUTHORITY);
-    if (authority !== 0) robots = load<u32>(authority, 4);
+    if (authority !== 0) robots = load<u32>(authority);
   }
   store<u32>(line, robots, LINE_ROBOTS);
   if (robots === 0) return;
-  store<u32>(line, resolveGroups(load<u32>(query, QUERY_AGENTS), table + robots), LINE_LIST);
+  store<u32>(line, resolveGroups(load<u32>(query, QUERY_AGENTS), table, robots), LINE_LIST);
   store<i32>(line, groupsLink, LINE_LINK);
 }
 
@@ -83,7 +82,7 @@ export function touchAutomaton(table: usize, line: usize): void {
   if (load<u32>(line, LINE_ROBOTS) === 0) return;
   const list: usize = load<u32>(line, LINE_LIST);
   if (list === 0) return;
-  store<u32>(line, load<u32>(table + load<u32>(table + list, 4), AUTOMATON_ROOT), LINE_TOUCHED);
+  store<u32>(line, load<u32>(table + load<u32>(table + list)), LINE_TOUCHED);
 }
 
 /** The last phase: leaves a result for each agent in the worker block. `scratch` has room for four times the URL's octets. */
@@ -104,9 +103,8 @@ export function decide(
     judgeAlike(query, worker, (load<i32>(query, QUERY_UNKNOWN) << 4) | REASON_UNKNOWN_HOST, 0);
     return;
   }
-  const authority: usize = load<u32>(line, LINE_AUTHORITY);
-  const known = load<u32>(query, QUERY_ANY_HOST) === 0;
-  const source = known ? table + load<u32>(authority, 8) : 0;
+  const isKnown = load<u32>(query, QUERY_ANY_HOST) === 0;
+  const source: usize = isKnown ? <usize>load<u32>(line, LINE_AUTHORITY) : 0;
   if ((load<u32>(query, QUERY_FLAGS) & QUERY_GOOGLE) !== 0) {
     prepareGooglePath(load<u32>(line, LINE_URL), load<u32>(line, LINE_URL_END), scratch);
   } else {
@@ -120,5 +118,5 @@ export function decide(
   }
   const list: usize = load<u32>(line, LINE_LIST);
   const link = load<i32>(line, LINE_LINK);
-  judge(query, worker, table, table + robots, source, list, link, pathStart, pathEnd);
+  judge(query, worker, table, robots, source, list, link, pathStart, pathEnd);
 }

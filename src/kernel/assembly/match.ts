@@ -11,77 +11,144 @@
  */
 
 import {
-  AUTOMATON_ROOT,
-  AUTOMATON_RULES,
-  AUTOMATON_WIDTH,
+  AUTOMATON_LINE_WIDTH,
+  AUTOMATON_SIZE_WIDTH_SHIFT,
+  AUTOMATON_TEXTS,
+  AUTOMATON_WIDE,
+  BLOCK_FOLLOWED,
   BLOCK_MASK_OCTETS,
   BLOCK_MASKS,
-  NODE_END_RULE,
+  BLOCK_RULES,
+  NODE_BLOCKS,
+  NODE_DISTANCE_WIDTH_SHIFT,
+  NODE_EDGES,
   NODE_FIXED_OCTETS,
-  NODE_PREFIX_RULE,
-  NODE_WILDCARDS,
-  WILDCARD_END,
-  WILDCARD_TWO_FORMS,
+  NODE_RULE,
+  NODE_RULE_OTHER,
+  RULE_ALLOW,
+  RULE_END,
+  RULE_LONGER,
+  RULE_SINGLE,
+  RULE_STAR,
+  RULE_TEXT,
+  RULE_TWO_FORMS,
 } from '../../compile/format';
 import { equal, find, findOctet } from './search';
 
-/** Rank of the rule that decides about the path `text`–`end`; 0 if none matches. Reads 32 octets past `end`. */
+/**
+ * Second results of `match`, where it found a rule: the line of the rule, counted as in the automaton; how much of the path
+ * the rule's prefix is; and the address of the rule's form, 0 for a prefix rule of which its node says it all.
+ */
+export let matchedLine: u32 = 0;
+export let matchedPrefix: i32 = 0;
+export let matchedForm: usize = 0;
+
+/** A number of `1 << width` octets. Reads up to three octets past it. */
+export function number(address: usize, width: i32): u32 {
+  return load<u32>(address) & (0xffffffff >>> (32 - (8 << width)));
+}
+
+/** Log2 of the octets of the automaton's fields, from its first octet. */
+export function lineWidth(widths: i32): i32 {
+  return widths & AUTOMATON_LINE_WIDTH;
+}
+
+export function sizeWidth(widths: i32): i32 {
+  return (widths >> AUTOMATON_SIZE_WIDTH_SHIFT) & 3;
+}
+
+export function offsetWidth(widths: i32): i32 {
+  return (widths & AUTOMATON_WIDE) !== 0 ? 2 : 1;
+}
+
+function rootOf(automaton: usize, widths: i32): usize {
+  const fields = (widths & AUTOMATON_TEXTS) !== 0 ? 3 : 2;
+  return automaton + 1 + (fields << offsetWidth(widths));
+}
+
+/**
+ * Rank of the rule that decides about the path `text`–`end`; 0 if none matches. Of rules of the same rank the one with the first
+ * line decides. Reads 32 octets past `end`.
+ */
 export function match(automaton: usize, text: usize, end: usize): i32 {
-  return load<u32>(automaton, AUTOMATON_WIDTH) === 2
-    ? walk<u16>(automaton, text, end)
-    : walk<u32>(automaton, text, end);
-}
-
-/** How many octets the pattern of the rule with this rank has. */
-export function specificity(automaton: usize, rank: i32): i32 {
-  const rules = automaton + load<u32>(automaton, AUTOMATON_RULES);
-  const index: usize = (rank >> 1) - 1;
-  return load<u32>(automaton, AUTOMATON_WIDTH) === 2
-    ? <i32>load<u16>(rules + index * 4, 2)
-    : load<i32>(rules + index * 8, 4);
-}
-
-function reference<T>(address: usize): i32 {
-  return <i32>load<T>(address);
-}
-
-function walk<T>(automaton: usize, text: usize, end: usize): i32 {
-  let node = automaton + AUTOMATON_ROOT;
+  const widths: i32 = load<u8>(automaton);
+  const lines = lineWidth(widths);
+  let node = rootOf(automaton, widths);
   let at = text;
   let best = 0;
   while (true) {
     const flags: i32 = load<u8>(node);
     const label: i32 = load<u8>(node, 1);
-    const edges: i32 = load<u8>(node, 2);
     let field = node + NODE_FIXED_OCTETS;
     if (label !== 0) {
       if (<i32>(end - at) < label || !equal(field, at, label)) return best;
       at += label;
       field += label;
     }
-    const firsts = field;
-    field += edges;
-    const targets = field;
-    field += edges * sizeof<T>();
-    if (flags !== 0) {
-      if ((flags & NODE_PREFIX_RULE) !== 0) {
-        best = max(best, reference<T>(field));
-        field += sizeof<T>();
-      }
-      if ((flags & NODE_END_RULE) !== 0) {
-        if (at === end) best = max(best, reference<T>(field));
-        field += sizeof<T>();
-      }
-      if ((flags & NODE_WILDCARDS) !== 0) best = wildcards<T>(field, text, at, end, best);
+    let edges = 0;
+    const firsts = field + 1;
+    const distanceWidth = (flags >> NODE_DISTANCE_WIDTH_SHIFT) & 3;
+    if ((flags & NODE_EDGES) !== 0) {
+      edges = load<u8>(field);
+      field = firsts + edges + ((edges - 1) << distanceWidth);
     }
-    if (at === end) return best;
+    const kind = flags & NODE_RULE;
+    if (kind !== 0) {
+      let form: usize = 0;
+      let rank = (<i32>(at - text) << 1) | (kind >> 1);
+      let longer: usize = 0;
+      if (kind === NODE_RULE_OTHER) {
+        form = field++;
+        rank = prefixRank(form, field + (1 << lines), <i32>(at - text));
+        longer = otherOctets(load<u8>(form), widths);
+      }
+      if (rank >= best) {
+        const line = number(field, lines);
+        if (rank > best || line < matchedLine) {
+          best = rank;
+          matchedLine = line;
+          matchedPrefix = <i32>(at - text);
+          matchedForm = form;
+        }
+      }
+      field += (1 << lines) + longer;
+    }
+    if ((flags & NODE_BLOCKS) !== 0) {
+      let blocks = field;
+      if (edges !== 0) {
+        const offsets = offsetWidth(widths);
+        blocks += 1 << offsets;
+        field = blocks + number(field, offsets);
+      }
+      best = blockRank(widths, blocks, text, at, end, best);
+    }
+    if (edges === 0 || at === end) return best;
     const edge = edgeOf(load<u8>(at), firsts, edges);
     if (edge < 0) return best;
-    const distance = reference<T>(targets + edge * sizeof<T>());
+    at++;
+    let distance = 0;
+    if (edge > 0) {
+      distance = number(firsts + edges + ((edge - 1) << distanceWidth), distanceWidth);
+    }
     // Only forwards, so that a forged table cannot lead the walk in a circle.
-    if (distance <= 0) return best;
-    node += distance;
+    if (distance < 0) return best;
+    node = field + distance;
   }
+}
+
+/** Rank of a prefix rule of another form, whose prefix has so many octets; `surplus` is where its surplus may be. */
+function prefixRank(form: usize, surplus: usize, prefix: i32): i32 {
+  const flags: i32 = load<u8>(form);
+  let octets = prefix;
+  if ((flags & RULE_LONGER) !== 0) octets += load<i32>(surplus);
+  else if ((flags & RULE_STAR) !== 0) octets++;
+  return (octets << 1) | (flags & RULE_ALLOW);
+}
+
+/** Octets that such a rule has behind its line. */
+function otherOctets(form: i32, widths: i32): i32 {
+  const text = (form & RULE_TEXT) !== 0 ? 1 << offsetWidth(widths) : 0;
+  return (form & RULE_LONGER) !== 0 ? text + 4 : text;
 }
 
 /** Which of the edges begins with the octet; -1 if none. */
@@ -97,36 +164,44 @@ function edgeOf(octet: i32, firsts: usize, edges: i32): i32 {
   return -1;
 }
 
-/** The greater of `best` and the highest rank among the wildcard rules of a state that match `at`–`end`. */
-function wildcards<T>(field: usize, text: usize, at: usize, end: usize, best: i32): i32 {
-  let blocks = reference<T>(field);
-  let block = field + sizeof<T>();
-  while (blocks-- > 0) {
-    const octets = reference<T>(block + 2);
-    if (reference<T>(block + 2 + sizeof<T>()) <= best) return best;
-    let rule = block + 2 + 2 * sizeof<T>();
+/** The greater of `best` and the highest rank among the rules of a state's blocks that match `at`–`end`. */
+function blockRank(widths: i32, block: usize, text: usize, at: usize, end: usize, best: i32): i32 {
+  const sizes = sizeWidth(widths);
+  const lines = lineWidth(widths);
+  while (true) {
+    const head: i32 = load<u8>(block);
+    const masked = (head & BLOCK_MASKS) !== 0;
+    let rule = block + 1;
     let candidates = 255;
-    if ((load<u8>(block, 1) & BLOCK_MASKS) !== 0) {
-      candidates = bucketsFound(rule, at, end);
+    if (masked) {
       rule += BLOCK_MASK_OCTETS;
+      if (<i32>number(rule, sizes) < best) return best;
+      candidates = bucketsFound(block + 1, at, end);
     }
-    for (let rules: i32 = load<u8>(block); rules > 0; rules--) {
-      const rank = reference<T>(rule);
-      if (rank <= best) break;
-      const fields = rule + 2 * sizeof<T>();
-      const buckets: i32 = load<u8>(fields);
-      if (
-        (buckets === 255 || (buckets & candidates) !== 0) &&
-        matches<T>(fields + 1, text, at, end)
-      ) {
-        best = rank;
-        break;
-      }
-      rule += reference<T>(rule + sizeof<T>());
+    for (let left = head & BLOCK_RULES; left >= 0; left--) {
+      const rank = <i32>number(rule, sizes);
+      if (rank < best) return best;
+      let form = rule + (1 << sizes);
+      let buckets = 255;
+      if (masked) buckets = load<u8>(form++);
+      const flags: i32 = load<u8>(form);
+      const size = form + 1;
+      const lineAt = size + (1 << sizes);
+      let segments = lineAt + (1 << lines);
+      if ((flags & RULE_TEXT) !== 0) segments += 1 << offsetWidth(widths);
+      rule = segments + number(size, sizes);
+      if (buckets !== 255 && (buckets & candidates) === 0) continue;
+      const line = number(lineAt, lines);
+      if (rank === best && line >= matchedLine) continue;
+      if (!matches(flags, sizes, segments, rule, text, at, end)) continue;
+      matchedLine = line;
+      matchedPrefix = <i32>(at - text);
+      matchedForm = form;
+      return rank;
     }
-    block += octets;
+    if ((head & BLOCK_FOLLOWED) === 0) return best;
+    block = rule;
   }
-  return best;
 }
 
 /** The buckets of a block for which some window of the path fits the masks (Teddy, after Hyperscan). */
@@ -171,18 +246,30 @@ function bucketsFound(masks: usize, at: usize, end: usize): i32 {
   return <i32>folded & 255;
 }
 
-/** Whether a wildcard rule (its fields from the flags on) matches `at`–`end`, the rest of the path behind its prefix. */
-function matches<T>(fields: usize, text: usize, at: usize, end: usize): bool {
-  const flags: i32 = load<u8>(fields);
-  let segments = reference<T>(fields + 1);
-  let segment = fields + 1 + sizeof<T>();
-  if ((flags & WILDCARD_TWO_FORMS) !== 0) {
-    return matchesInTwoForms<T>(segment, segments, (flags & WILDCARD_END) !== 0, text, at, end);
+/** Whether a rule with the segments `segment`–`last` matches `at`–`end`, the rest of the path behind its prefix. */
+function matches(
+  form: i32,
+  sizes: i32,
+  segment: usize,
+  last: usize,
+  text: usize,
+  at: usize,
+  end: usize,
+): bool {
+  const anchored = (form & RULE_END) !== 0;
+  if ((form & RULE_SINGLE) !== 0) {
+    const octets = <i32>(last - segment);
+    if (anchored) return <i32>(end - at) >= octets && equal(segment, end - octets, octets);
+    return find(segment, octets, at, end) !== 0;
   }
-  while (segments-- > 0) {
-    const octets = reference<T>(segment);
-    segment += sizeof<T>();
-    if (segments === 0 && (flags & WILDCARD_END) !== 0) {
+  if ((form & RULE_TWO_FORMS) !== 0) {
+    return matchesInTwoForms(sizes, segment, last, anchored, text, at, end);
+  }
+  if (segment === last) return at === end;
+  while (segment < last) {
+    const octets = <i32>number(segment, sizes);
+    segment += 1 << sizes;
+    if (anchored && segment + octets >= last) {
       return <i32>(end - at) >= octets && equal(segment, end - octets, octets);
     }
     at = find(segment, octets, at, end);
@@ -198,22 +285,23 @@ function matches<T>(fields: usize, text: usize, at: usize, end: usize): bool {
  * before the first `?` of the path is taken in its first form, one that starts behind it in its
  * second. The first form found there is the leftmost of either, so greed stays exact.
  */
-function matchesInTwoForms<T>(
+function matchesInTwoForms(
+  sizes: i32,
   segment: usize,
-  segments: i32,
+  last: usize,
   anchored: bool,
   text: usize,
   at: usize,
   end: usize,
 ): bool {
   const query = findOctet(0x3f, text, end);
-  while (segments-- > 0) {
-    const octets = reference<T>(segment);
-    const first = segment + sizeof<T>();
-    const secondOctets = reference<T>(first + octets);
-    const second = first + octets + sizeof<T>();
+  while (segment < last) {
+    const octets = <i32>number(segment, sizes);
+    const first = segment + (1 << sizes);
+    const secondOctets = <i32>number(first + octets, sizes);
+    const second = first + octets + (1 << sizes);
     segment = second + secondOctets;
-    if (segments === 0 && anchored) {
+    if (anchored && segment >= last) {
       const room = <i32>(end - at);
       return (
         (room >= octets && end - octets <= query && equal(first, end - octets, octets)) ||

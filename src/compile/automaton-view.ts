@@ -257,20 +257,23 @@ export class AutomatonView {
   #readBlock(start: number, rules: FoundRule[]): number {
     const reader = this.#reader;
     const head = reader.u8(start);
-    const masked = (head & BLOCK_MASKS) !== 0;
-    let at = start + 1 + (masked ? BLOCK_MASK_OCTETS : 0);
-    for (let left = head & BLOCK_RULES; left >= 0; left--) {
+    const count = (head & BLOCK_RULES) + 1;
+    let at = start + 1;
+    if ((head & BLOCK_MASKS) !== 0) {
+      at += BLOCK_MASK_OCTETS + count;
+      if ((head & BLOCK_FOLLOWED) !== 0) at += this.#offsetOctets;
+    }
+    for (let left = count; left > 0; left--) {
       const rank = this.#number(at, this.#sizeOctets);
-      at += this.#sizeOctets + (masked ? 1 : 0);
-      const form = reader.u8(at);
-      const octets = this.#number(at + 1, this.#sizeOctets);
-      at += 1 + this.#sizeOctets;
-      const line = this.#number(at, this.#lineOctets);
-      at += this.#lineOctets;
-      const keptText = at;
-      if ((form & RULE_TEXT) !== 0) at += this.#offsetOctets;
-      rules.push({ rank, form, line, keptText, segments: { start: at, end: at + octets } });
-      at += octets;
+      const formAt = at + 2 * this.#sizeOctets;
+      const form = reader.u8(formAt);
+      const line = this.#number(formAt + 1, this.#lineOctets);
+      const keptText = formAt + 1 + this.#lineOctets;
+      const segments = keptText + ((form & RULE_TEXT) !== 0 ? this.#offsetOctets : 0);
+      const end = formAt + this.#number(at + this.#sizeOctets, this.#sizeOctets);
+      if (end < segments) throw reader.damaged(`the rule at ${at} ends before it begins`);
+      rules.push({ rank, form, line, keptText, segments: { start: segments, end } });
+      at = end;
     }
     return at;
   }

@@ -19,12 +19,15 @@ import { Windows } from './window.js';
 /** Blocks of fewer rules have no masks: to try them costs no more than to look for their windows. */
 export const MIN_MASKED_RULES = 4;
 
-/** Of a rule without segments, which no mask can rule out. */
+/** Of a rule without segments, which has no windows. */
 const ALL_BUCKETS = 255;
 
-/** Octets of a block besides its rules: an octet, masks. And of a rule besides its segments. */
-const BLOCK_OCTETS = 1 + BLOCK_MASK_OCTETS;
-const RULE_OCTETS = 4 + 1 + 1 + 4 + 4 + 4;
+/** Octets of a block besides its rules, at most: an octet, masks, an offset. And of a rule besides its segments, its bucket included. */
+const BLOCK_OCTETS = 1 + BLOCK_MASK_OCTETS + 4;
+const RULE_OCTETS = 1 + 4 + 4 + 1 + 4 + 4;
+
+/** Of these, what the number of a rule's octets counts: form, line and offset of its text. */
+const COUNTED_OCTETS = 1 + 4 + 4;
 
 /** The widths of an automaton's fields. */
 export interface AutomatonWidths {
@@ -39,7 +42,7 @@ export function maxBlockOctets(rules: OrderedRules): number {
   return rules.blockCount * (BLOCK_OCTETS + RULE_OCTETS) + numbers + rules.segmentOctets;
 }
 
-/** The greatest number that a field marked `size` must hold for a rule: its rank, or what its segments come to in any width. */
+/** The greatest number that a field marked `size` must hold for a rule: its rank, or its octets in any width. */
 export function greatestSize(pattern: Pattern, rank: number): number {
   let octets = 0;
   let numbers = 0;
@@ -47,6 +50,7 @@ export function greatestSize(pattern: Pattern, rank: number): number {
     octets += first.length + (pattern.twoForms ? (second ?? first).length : 0);
     numbers += pattern.twoForms ? 2 : 1;
   }
+  octets += COUNTED_OCTETS;
   const narrow = octets + numbers;
   const wide = narrow <= 0xff ? narrow : octets + 2 * numbers;
   return Math.max(rank, wide);
@@ -73,17 +77,25 @@ export class BlockWriter {
       const masked = high - low >= MIN_MASKED_RULES;
       out[at++] =
         (high - low - 1) | (masked ? BLOCK_MASKS : 0) | (high < count ? BLOCK_FOLLOWED : 0);
+      const followed = high < count;
+      let octets = -1;
       if (masked) {
         this.#dealBuckets(rules, entries, low, high);
         this.#buckets.writeMasks(out, at);
         at += BLOCK_MASK_OCTETS;
+        for (let index = low; index < high; index++) {
+          out[at++] = this.#bucketsOf(rules.pattern(entries[index] as number), index - low);
+        }
+        if (followed) {
+          octets = at;
+          at += 1 << widths.offset;
+        }
       }
+      const rulesStart = at;
       for (let index = low; index < high; index++) {
-        const entry = entries[index] as number;
-        at = writeNumber(out, at, rules.ranks[entry] as number, widths.size);
-        if (masked) out[at++] = this.#bucketsOf(rules.pattern(entry), index - low);
-        at = writeRule(rules, entry, out, at, widths, texts);
+        at = writeRule(rules, entries[index] as number, out, at, widths, texts);
       }
+      if (octets >= 0) writeNumber(out, octets, at - rulesStart, widths.offset);
     }
     return at;
   }
@@ -106,7 +118,6 @@ export class BlockWriter {
   }
 }
 
-/** Writes a rule from its form on. */
 function writeRule(
   rules: OrderedRules,
   entry: number,
@@ -120,17 +131,16 @@ function writeRule(
   const rule = rules.rule(entry);
   const text = textForm(pattern, rule.pattern);
   const single = segments.length === 1 && !twoForms;
-  out[start] =
+  const size = writeNumber(out, start, rules.ranks[entry] as number, widths.size);
+  const form = size + (1 << widths.size);
+  out[form] =
     RULE_IN_BLOCK |
     text |
     (anchored ? RULE_END : 0) |
     (twoForms ? RULE_TWO_FORMS : 0) |
     (single ? RULE_SINGLE : 0);
-  const size = start + 1;
-  let at = size + (1 << widths.size);
-  at = writeNumber(out, at, rule.line - rules.firstLine, widths.line);
+  let at = writeNumber(out, form + 1, rule.line - rules.firstLine, widths.line);
   if (text === RULE_TEXT) at = writeNumber(out, at, texts.add(rule.pattern), widths.offset);
-  const from = at;
   if (single) {
     at = copy((segments[0] as Segment).first, out, at);
   } else {
@@ -139,7 +149,7 @@ function writeRule(
       if (twoForms) at = writeOctets(second ?? first, out, at, widths.size);
     }
   }
-  writeNumber(out, size, at - from, widths.size);
+  writeNumber(out, size, at - form, widths.size);
   return at;
 }
 

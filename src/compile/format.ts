@@ -98,17 +98,20 @@
  * Block: at most 32 rules whose literal prefix ends in this state, by falling rank and rising line.
  *
  *       0  u8   bits 0–4 number of rules, less one; bit 5 masks; bit 6 another block follows
- *       …  u8[96] masks, if bit 5: for each of the three octets of a window, 16 entries for its low and 16 for its
+ *     masks, if bit 5
+ *       …  u8[96] for each of the three octets of a window, 16 entries for its low and 16 for its
  *          high half; entry bit b: some rule of bucket b has that half there. A text in which no
  *          window has a bit in all six entries holds no match for any rule of that bucket. A window may begin at every
  *          octet of the text behind the prefix, and reach beyond its end into whatever is there.
+ *       …  u8[] for each rule its bucket's bit; 255 for `$` alone, which matches where there are no windows at all
+ *       …  with bit 6 offset octets of the rules
  *       …  the rules
  *
  * Wildcard rule: what follows the literal prefix, `*s1*s2…*sk`, with or without `$`; or `$` alone.
  *
- *       0  size rank                            …  u8   with masks: the bits of which one must be found; 255 for any
- *       …  u8   form                            …  size octets of its segments
- *       …  line                                 …  with RULE_TEXT offset of its text, from the end of the nodes
+ *       0  size rank                            …  size octets of all that follows
+ *       …  u8   form                            …  line
+ *       …  with RULE_TEXT offset of its text, from the end of the nodes
  *       …  segments: none for `$` alone; with RULE_SINGLE the octets of the only one; else for each size octets, u8[]; with
  *          RULE_TWO_FORMS followed by the form for the query: size octets, u8[]
  *

@@ -75,13 +75,17 @@ export function match(automaton: usize, text: usize, end: usize): i32 {
   const lines = lineWidth(widths);
   let node = rootOf(automaton, widths);
   let at = text;
+  // The best rule so far: its rank, the addresses of its line and its form, and where its prefix ends.
   let best = 0;
+  let bestLine: usize = 0;
+  let bestForm: usize = 0;
+  let bestAt = text;
   while (true) {
     const flags: i32 = load<u8>(node);
     const label: i32 = load<u8>(node, 1);
     let field = node + NODE_FIXED_OCTETS;
     if (label !== 0) {
-      if (<i32>(end - at) < label || !equal(field, at, label)) return best;
+      if (<i32>(end - at) < label || !equal(field, at, label)) break;
       at += label;
       field += label;
     }
@@ -94,24 +98,20 @@ export function match(automaton: usize, text: usize, end: usize): i32 {
     }
     const kind = flags & NODE_RULE;
     if (kind !== 0) {
-      let form: usize = 0;
       let rank = (<i32>(at - text) << 1) | (kind >> 1);
-      let longer: usize = 0;
+      let form: usize = 0;
       if (kind === NODE_RULE_OTHER) {
         form = field++;
         rank = prefixRank(form, field + (1 << lines), <i32>(at - text));
-        longer = otherOctets(load<u8>(form), widths);
       }
-      if (rank >= best) {
-        const line = number(field, lines);
-        if (rank > best || line < matchedLine) {
-          best = rank;
-          matchedLine = line;
-          matchedPrefix = <i32>(at - text);
-          matchedForm = form;
-        }
+      if (rank > best || (rank === best && number(field, lines) < number(bestLine, lines))) {
+        best = rank;
+        bestLine = field;
+        bestForm = form;
+        bestAt = at;
       }
-      field += (1 << lines) + longer;
+      field += 1 << lines;
+      if (form !== 0) field += otherOctets(load<u8>(form), widths);
     }
     if ((flags & NODE_BLOCKS) !== 0) {
       let blocks = field;
@@ -120,20 +120,32 @@ export function match(automaton: usize, text: usize, end: usize): i32 {
         blocks += 1 << offsets;
         field = blocks + number(field, offsets);
       }
-      best = blockRank(widths, blocks, text, at, end, best);
+      const form = ruleOfBlocks(widths, blocks, text, at, end, best, bestLine);
+      if (form !== 0) {
+        best = rankOf(form, sizeWidth(widths));
+        bestLine = form + 1;
+        bestForm = form;
+        bestAt = at;
+      }
     }
-    if (edges === 0 || at === end) return best;
+    if (edges === 0 || at === end) break;
     const edge = edgeOf(load<u8>(at), firsts, edges);
-    if (edge < 0) return best;
+    if (edge < 0) break;
     at++;
     let distance = 0;
     if (edge > 0) {
       distance = number(firsts + edges + ((edge - 1) << distanceWidth), distanceWidth);
     }
     // Only forwards, so that a forged table cannot lead the walk in a circle.
-    if (distance < 0) return best;
+    if (distance < 0) break;
     node = field + distance;
   }
+  if (best !== 0) {
+    matchedLine = number(bestLine, lines);
+    matchedPrefix = <i32>(bestAt - text);
+    matchedForm = bestForm;
+  }
+  return best;
 }
 
 /** Rank of a prefix rule of another form, whose prefix has so many octets; `surplus` is where its surplus may be. */
@@ -164,44 +176,68 @@ function edgeOf(octet: i32, firsts: usize, edges: i32): i32 {
   return -1;
 }
 
-/** The greater of `best` and the highest rank among the rules of a state's blocks that match `at`–`end`. */
-function blockRank(widths: i32, block: usize, text: usize, at: usize, end: usize, best: i32): i32 {
+/** Rank of a rule of a block, from its form. */
+function rankOf(form: usize, sizes: i32): i32 {
+  return number(form - (2 << sizes), sizes);
+}
+
+/**
+ * Form of the first rule of a state's blocks that matches `at`–`end`; 0 if none does that has a rank greater than
+ * `best`, or that and a line before the one at `bestLine`.
+ */
+function ruleOfBlocks(
+  widths: i32,
+  block: usize,
+  text: usize,
+  at: usize,
+  end: usize,
+  best: i32,
+  bestLine: usize,
+): usize {
   const sizes = sizeWidth(widths);
   const lines = lineWidth(widths);
   while (true) {
     const head: i32 = load<u8>(block);
-    const masked = (head & BLOCK_MASKS) !== 0;
+    const count = (head & BLOCK_RULES) + 1;
     let rule = block + 1;
-    let candidates = 255;
-    if (masked) {
-      rule += BLOCK_MASK_OCTETS;
-      if (<i32>number(rule, sizes) < best) return best;
-      candidates = bucketsFound(block + 1, at, end);
+    // A bit for each rule that is to be tried, the first lowest.
+    let candidates: u32 = 0xffffffff >>> (32 - count);
+    let next: usize = 0;
+    if ((head & BLOCK_MASKS) !== 0) {
+      const buckets = rule + BLOCK_MASK_OCTETS;
+      rule = buckets + count;
+      if ((head & BLOCK_FOLLOWED) !== 0) {
+        const offsets = offsetWidth(widths);
+        next = number(rule, offsets);
+        rule += 1 << offsets;
+        next += rule;
+      }
+      if (<i32>number(rule, sizes) < best) return 0;
+      if (at !== end) candidates &= rulesIn(buckets, bucketsFound(block + 1, at, end));
     }
-    for (let left = head & BLOCK_RULES; left >= 0; left--) {
+    for (; candidates !== 0; candidates >>>= 1) {
       const rank = <i32>number(rule, sizes);
-      if (rank < best) return best;
-      let form = rule + (1 << sizes);
-      let buckets = 255;
-      if (masked) buckets = load<u8>(form++);
-      const flags: i32 = load<u8>(form);
-      const size = form + 1;
-      const lineAt = size + (1 << sizes);
-      let segments = lineAt + (1 << lines);
-      if ((flags & RULE_TEXT) !== 0) segments += 1 << offsetWidth(widths);
-      rule = segments + number(size, sizes);
-      if (buckets !== 255 && (buckets & candidates) === 0) continue;
-      const line = number(lineAt, lines);
-      if (rank === best && line >= matchedLine) continue;
-      if (!matches(flags, sizes, segments, rule, text, at, end)) continue;
-      matchedLine = line;
-      matchedPrefix = <i32>(at - text);
-      matchedForm = form;
-      return rank;
+      if (rank < best) return 0;
+      const form = rule + (2 << sizes);
+      const last = form + number(rule + (1 << sizes), sizes);
+      rule = last;
+      if ((candidates & 1) === 0) continue;
+      if (rank === best && number(form + 1, lines) >= number(bestLine, lines)) continue;
+      if (matches(widths, form, last, text, at, end)) return form;
     }
-    if ((head & BLOCK_FOLLOWED) === 0) return best;
-    block = rule;
+    if ((head & BLOCK_FOLLOWED) === 0) return 0;
+    block = next === 0 ? rule : next;
   }
+}
+
+/** A bit for each rule of a block that is in one of these buckets, the first lowest. Reads 32 octets. */
+function rulesIn(buckets: usize, found: i32): u32 {
+  if (found === 0) return 0;
+  const wanted = i8x16.splat(<i8>found);
+  const none = i8x16.splat(0);
+  const low = i8x16.ne(v128.and(v128.load(buckets), wanted), none);
+  const high = i8x16.ne(v128.and(v128.load(buckets, 16), wanted), none);
+  return i8x16.bitmask(low) | (i8x16.bitmask(high) << 16);
 }
 
 /** The buckets of a block for which some window of the path fits the masks (Teddy, after Hyperscan). */
@@ -246,23 +282,19 @@ function bucketsFound(masks: usize, at: usize, end: usize): i32 {
   return <i32>folded & 255;
 }
 
-/** Whether a rule with the segments `segment`–`last` matches `at`–`end`, the rest of the path behind its prefix. */
-function matches(
-  form: i32,
-  sizes: i32,
-  segment: usize,
-  last: usize,
-  text: usize,
-  at: usize,
-  end: usize,
-): bool {
-  const anchored = (form & RULE_END) !== 0;
-  if ((form & RULE_SINGLE) !== 0) {
+/** Whether a rule of a block, which ends at `last`, matches `at`–`end`, the rest of the path behind its prefix. */
+function matches(widths: i32, form: usize, last: usize, text: usize, at: usize, end: usize): bool {
+  const flags: i32 = load<u8>(form);
+  const sizes = sizeWidth(widths);
+  const anchored = (flags & RULE_END) !== 0;
+  let segment = form + 1 + (1 << lineWidth(widths));
+  if ((flags & RULE_TEXT) !== 0) segment += 1 << offsetWidth(widths);
+  if ((flags & RULE_SINGLE) !== 0) {
     const octets = <i32>(last - segment);
     if (anchored) return <i32>(end - at) >= octets && equal(segment, end - octets, octets);
     return find(segment, octets, at, end) !== 0;
   }
-  if ((form & RULE_TWO_FORMS) !== 0) {
+  if ((flags & RULE_TWO_FORMS) !== 0) {
     return matchesInTwoForms(sizes, segment, last, anchored, text, at, end);
   }
   if (segment === last) return at === end;

@@ -52,8 +52,7 @@ export function patternText(result: usize, to: usize): usize {
   const inBlock = (form & RULE_IN_BLOCK) !== 0;
   const sizes = sizeWidth(widths);
   let field = formAt + 1 + (1 << lineWidth(widths));
-  if (inBlock) field += 1 << sizes;
-  else if ((form & RULE_LONGER) !== 0) field += 4;
+  if (!inBlock && (form & RULE_LONGER) !== 0) field += 4;
   if ((form & RULE_TEXT) !== 0) {
     const offsets = offsetWidth(widths);
     const text =
@@ -61,20 +60,22 @@ export function patternText(result: usize, to: usize): usize {
     return copy(text + 2, min(<i32>load<u16>(text), MAX_KEPT_TEXT), to);
   }
   to = spell(path, prefix, to);
-  if (inBlock) to = segmentTexts(form, sizes, field, number(formAt + 1, sizes), to);
+  if (inBlock) {
+    const last = formAt + number(formAt - (1 << sizes), sizes);
+    to = segmentTexts(form, sizes, field, last, to);
+  }
   if ((form & RULE_END) !== 0) store<u8>(to++, 0x24);
   if ((form & RULE_STAR) !== 0) store<u8>(to++, 0x2a);
   return to;
 }
 
-/** Writes the first forms of the segments in these octets, each behind a `*`. */
-function segmentTexts(form: i32, sizes: i32, segment: usize, octets: i32, to: usize): usize {
+/** Writes the first forms of the segments from here to `last`, each behind a `*`. */
+function segmentTexts(form: i32, sizes: i32, segment: usize, last: usize, to: usize): usize {
   const limit = to + TEXT_LIMIT;
   if ((form & RULE_SINGLE) !== 0) {
     store<u8>(to++, 0x2a);
-    return spell(segment, min(octets, TEXT_LIMIT), to);
+    return spell(segment, min(<i32>(last - segment), TEXT_LIMIT), to);
   }
-  const last = segment + octets;
   while (segment < last && to < limit) {
     const first = number(segment, sizes);
     segment += 1 << sizes;

@@ -209,7 +209,9 @@ export class AutomatonView {
       }
     } while (open.length > 0);
     if (at !== this.#nodesEnd) {
-      throw reader.damaged(`the nodes of the automaton at ${this.#start} do not end where they should`);
+      throw reader.damaged(
+        `the nodes of the automaton at ${this.#start} do not end where they should`,
+      );
     }
   }
 

@@ -464,6 +464,9 @@ function writeAutomata({ content, table, out, starts }: Writer, automata: Sectio
 
 function writeSources({ table, starts }: Writer, { sourceForms, sources }: HostArrangement): void {
   for (const item of sources.items) {
-    table.set(sourceForms.forms.get(item), (starts[SECTION_SOURCES] as number) + sources.start(item));
+    table.set(
+      sourceForms.forms.get(item),
+      (starts[SECTION_SOURCES] as number) + sources.start(item),
+    );
   }
 }

@@ -326,9 +326,12 @@ export class TableView {
     let own = '';
     if (kind === SOURCE_WITH_HOST) own = reader.text(this.#nameStart(host), reader.u8(host));
     else if (kind === SOURCE_WITH_NUMBER) own = String(reader.u32(at + AUTHORITY_NUMBER));
-    else if (kind !== SOURCE_TEXT) throw reader.damaged(`the source at ${source} is of kind ${kind}`);
+    else if (kind !== SOURCE_TEXT)
+      throw reader.damaged(`the source at ${source} is of kind ${kind}`);
     const text = source + SOURCE_FIXED_OCTETS;
-    return reader.escapedAgain(reader.text(text, before) + own + reader.text(text + before, behind));
+    return reader.escapedAgain(
+      reader.text(text, before) + own + reader.text(text + before, behind),
+    );
   }
 
   #token(number: number): Uint8Array {

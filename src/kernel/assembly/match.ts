@@ -98,7 +98,7 @@ export function match(automaton: usize, text: usize, end: usize): i32 {
     }
     const kind = flags & NODE_RULE;
     if (kind !== 0) {
-      let rank = (<i32>(at - text) << 1) | (kind >> 1);
+      let rank = ((<i32>(at - text)) << 1) | (kind >> 1);
       let form: usize = 0;
       if (kind === NODE_RULE_OTHER) {
         form = field++;

@@ -94,12 +94,12 @@ function spell(from: usize, octets: i32, to: usize): usize {
     const here = v128.load(from);
     v128.store(to, here);
     const left = <i32>(end - from);
-    let plain = ctz(i8x16.bitmask(here) | 0x10000);
+    const plain = ctz(i8x16.bitmask(here) | 0x10000);
     if (plain >= left) return to + left;
     from += plain;
     to += plain;
     if (plain === 16) continue;
-    to = writeEscape((<i32>(load<u8>(from) & 15) << 4) | (load<u8>(from, 1) & 15), to);
+    to = writeEscape(((<i32>(load<u8>(from) & 15)) << 4) | (load<u8>(from, 1) & 15), to);
     from += 3;
   }
   return to;

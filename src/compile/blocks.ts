@@ -1,91 +1,114 @@
 import { Buckets } from './buckets.js';
 import {
+  BLOCK_FOLLOWED,
   BLOCK_MASK_OCTETS,
   BLOCK_MASKS,
   MAX_BLOCK_RULES,
-  WILDCARD_END,
-  WILDCARD_TWO_FORMS,
+  RULE_END,
+  RULE_IN_BLOCK,
+  RULE_SINGLE,
+  RULE_TEXT,
+  RULE_TWO_FORMS,
 } from './format.js';
 import type { OrderedRules } from './ordered-rules.js';
-import type { Pattern } from './pattern.js';
-import { type RefWidth, writeRef } from './ref.js';
+import type { Pattern, Segment } from './pattern.js';
+import { type RuleTexts, textForm } from './rule-texts.js';
+import { type Width, writeNumber } from './width.js';
 import { Windows } from './window.js';
 
 /** Blocks of fewer rules have no masks: to try them costs no more than to look for their windows. */
 export const MIN_MASKED_RULES = 4;
 
-/** Where there are no masks any bit is found. */
+/** Of a rule without segments, which has no windows. */
 const ALL_BUCKETS = 255;
 
-/** Octets of a block besides its rules: two octets, two refs, masks. And of a rule besides its segments. */
-const BLOCK_OCTETS = 2 + 2 * 4 + BLOCK_MASK_OCTETS;
-const RULE_OCTETS = 3 * 4 + 2;
+/** Octets of a block besides its rules, at most: an octet, masks, an offset. And of a rule besides its segments, its bucket included. */
+const BLOCK_OCTETS = 1 + BLOCK_MASK_OCTETS + 4;
+const RULE_OCTETS = 1 + 4 + 4 + 1 + 4 + 4;
+
+/** Of these, what the number of a rule's octets counts: form, line and offset of its text. */
+const COUNTED_OCTETS = 1 + 4 + 4;
+
+/** The widths of an automaton's fields. */
+export interface AutomatonWidths {
+  line: Width;
+  size: Width;
+  offset: Width;
+}
 
 /** An upper bound on the octets of all blocks of an automaton; each segment may be there in two forms. */
 export function maxBlockOctets(rules: OrderedRules): number {
-  const refs = 4 * rules.segmentCount;
-  return rules.wildcardCount * (BLOCK_OCTETS + RULE_OCTETS) + refs + rules.segmentOctets;
+  const numbers = 4 * rules.segmentCount;
+  return rules.blockCount * (BLOCK_OCTETS + RULE_OCTETS) + numbers + rules.segmentOctets;
 }
 
-/** Writes the wildcard rules that hang at one node. */
+/** The greatest number that a field marked `size` must hold for a rule: its rank, or its octets in any width. */
+export function greatestSize(pattern: Pattern, rank: number): number {
+  let octets = 0;
+  let numbers = 0;
+  for (const { first, second } of pattern.segments) {
+    octets += first.length + (pattern.twoForms ? (second ?? first).length : 0);
+    numbers += pattern.twoForms ? 2 : 1;
+  }
+  octets += COUNTED_OCTETS;
+  const narrow = octets + numbers;
+  const wide = narrow <= 0xff ? narrow : octets + 2 * numbers;
+  return Math.max(rank, wide);
+}
+
+/** Writes the rules that hang at one node besides its prefix rule. */
 export class BlockWriter {
   readonly #windows = new Windows();
   readonly #buckets = new Buckets();
 
-  /** Writes the blocks of the rules whose orders, falling, are given, and their number; returns the offset behind them. */
+  /** Writes the blocks of these entries, by falling rank and rising line; returns the offset behind them. */
   write(
     rules: OrderedRules,
-    orders: Int32Array,
+    entries: Int32Array,
     count: number,
     out: Uint8Array,
     start: number,
-    width: RefWidth,
+    widths: AutomatonWidths,
+    texts: RuleTexts,
   ): number {
-    let at = writeRef(out, start, Math.ceil(count / MAX_BLOCK_RULES), width);
+    let at = start;
     for (let low = 0; low < count; low += MAX_BLOCK_RULES) {
       const high = Math.min(low + MAX_BLOCK_RULES, count);
-      at = this.#writeBlock(rules, orders, low, high, out, at, width);
+      const masked = high - low >= MIN_MASKED_RULES;
+      out[at++] =
+        (high - low - 1) | (masked ? BLOCK_MASKS : 0) | (high < count ? BLOCK_FOLLOWED : 0);
+      const followed = high < count;
+      let octets = -1;
+      if (masked) {
+        this.#dealBuckets(rules, entries, low, high);
+        this.#buckets.writeMasks(out, at);
+        at += BLOCK_MASK_OCTETS;
+        for (let index = low; index < high; index++) {
+          out[at++] = this.#bucketsOf(rules.pattern(entries[index] as number), index - low);
+        }
+        if (followed) {
+          octets = at;
+          at += 1 << widths.offset;
+        }
+      }
+      const rulesStart = at;
+      for (let index = low; index < high; index++) {
+        at = writeRule(rules, entries[index] as number, out, at, widths, texts);
+      }
+      if (octets >= 0) writeNumber(out, octets, at - rulesStart, widths.offset);
     }
     return at;
   }
 
-  #writeBlock(
-    rules: OrderedRules,
-    orders: Int32Array,
-    low: number,
-    high: number,
-    out: Uint8Array,
-    start: number,
-    width: RefWidth,
-  ): number {
-    const masked = high - low >= MIN_MASKED_RULES;
-    out[start] = high - low;
-    out[start + 1] = masked ? BLOCK_MASKS : 0;
-    let at = writeRef(out, start + 2 + width, rankOf(rules, orders[low] as number), width);
-    if (masked) {
-      this.#dealBuckets(rules, orders, low, high);
-      this.#buckets.writeMasks(out, at);
-      at += BLOCK_MASK_OCTETS;
-    }
-    for (let index = low; index < high; index++) {
-      const order = orders[index] as number;
-      const pattern = rules.pattern(rules.byOrder[order - 1] as number);
-      const record = at;
-      at = writeRef(out, at, rankOf(rules, order), width) + width;
-      out[at++] = masked ? 1 << (this.#buckets.bucketOf[index - low] as number) : ALL_BUCKETS;
-      at = writeSegments(pattern, out, at, width);
-      writeRef(out, record + width, at - record, width);
-    }
-    writeRef(out, start + 2, at - start, width);
-    return at;
+  #bucketsOf({ segments }: Pattern, place: number): number {
+    return segments.length === 0 ? ALL_BUCKETS : 1 << (this.#buckets.bucketOf[place] as number);
   }
 
-  #dealBuckets(rules: OrderedRules, orders: Int32Array, low: number, high: number): void {
+  #dealBuckets(rules: OrderedRules, entries: Int32Array, low: number, high: number): void {
     const windows = this.#windows;
     this.#buckets.clear();
     for (let index = low; index < high; index++) {
-      const order = orders[index] as number;
-      windows.choose(rules.pattern(rules.byOrder[order - 1] as number).segments);
+      windows.choose(rules.pattern(entries[index] as number).segments);
       this.#buckets.addRule();
       for (let window = 0; window < windows.count; window++) {
         this.#buckets.addWindow(windows.octets, 3 * window);
@@ -95,25 +118,46 @@ export class BlockWriter {
   }
 }
 
-/** `order << 1 | allow`. */
-export function rankOf(rules: OrderedRules, order: number): number {
-  return (order << 1) | (rules.rule(rules.byOrder[order - 1] as number).allow ? 1 : 0);
-}
-
-/** Writes a wildcard rule from its flags on. */
-function writeSegments(pattern: Pattern, out: Uint8Array, start: number, width: RefWidth): number {
+function writeRule(
+  rules: OrderedRules,
+  entry: number,
+  out: Uint8Array,
+  start: number,
+  widths: AutomatonWidths,
+  texts: RuleTexts,
+): number {
+  const pattern = rules.pattern(entry);
   const { segments, anchored, twoForms } = pattern;
-  out[start] = (anchored ? WILDCARD_END : 0) | (twoForms ? WILDCARD_TWO_FORMS : 0);
-  let at = writeRef(out, start + 1, segments.length, width);
-  for (const { first, second } of segments) {
-    at = writeOctets(first, out, at, width);
-    if (twoForms) at = writeOctets(second ?? first, out, at, width);
+  const rule = rules.rule(entry);
+  const text = textForm(pattern, rule.pattern);
+  const single = segments.length === 1 && !twoForms;
+  const size = writeNumber(out, start, rules.ranks[entry] as number, widths.size);
+  const form = size + (1 << widths.size);
+  out[form] =
+    RULE_IN_BLOCK |
+    text |
+    (anchored ? RULE_END : 0) |
+    (twoForms ? RULE_TWO_FORMS : 0) |
+    (single ? RULE_SINGLE : 0);
+  let at = writeNumber(out, form + 1, rule.line - rules.firstLine, widths.line);
+  if (text === RULE_TEXT) at = writeNumber(out, at, texts.add(rule.pattern), widths.offset);
+  if (single) {
+    at = copy((segments[0] as Segment).first, out, at);
+  } else {
+    for (const { first, second } of segments) {
+      at = writeOctets(first, out, at, widths.size);
+      if (twoForms) at = writeOctets(second ?? first, out, at, widths.size);
+    }
   }
+  writeNumber(out, size, at - form, widths.size);
   return at;
 }
 
-function writeOctets(octets: Uint8Array, out: Uint8Array, start: number, width: RefWidth): number {
-  const at = writeRef(out, start, octets.length, width);
+function writeOctets(octets: Uint8Array, out: Uint8Array, start: number, width: Width): number {
+  return copy(octets, out, writeNumber(out, start, octets.length, width));
+}
+
+function copy(octets: Uint8Array, out: Uint8Array, at: number): number {
   out.set(octets, at);
   return at + octets.length;
 }

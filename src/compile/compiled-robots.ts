@@ -5,22 +5,20 @@ import { AutomatonWriter } from './automaton.js';
 import { ACCESS_SUCCESSFUL } from './format.js';
 import { OctetStore } from './octet-store.js';
 import { OrderedRules } from './ordered-rules.js';
-import { MAX_NARROW_REF, type RefWidth, writeRef } from './ref.js';
 
 const ANY_TOKEN = '*';
 
-/** In a record, the words before the product tokens, and those of a group in a list: automaton plus one or 0, list of lines. */
+/** In a record, the words before the product tokens, and those of a group in a list: automaton plus one or 0, first line. */
 const RECORD_WORDS = 2;
 const GROUP_WORDS = 2;
 
 /**
- * Distinct robots.txt files, their automata and lists of lines, all known by numbers that no table sees: they
+ * Distinct robots.txt files and their automata, all known by numbers that no table sees: they
  * count in the order of arrival, and a table has an order of its own.
  */
 export class CompiledRobots {
-  /** Automata and lists of lines as the format has them. */
+  /** Automata as the format has them. */
   readonly automata = new OctetStore();
-  readonly lines = new OctetStore();
   /**
    * What each distinct file says, in words of 32 bits: access result, number n of product tokens, n numbers of tokens (rising), n
    * lists of groups, as the word of the record at which each starts: number of groups, and GROUP_WORDS for each of them.
@@ -34,7 +32,6 @@ export class CompiledRobots {
   readonly #numbers = new Map<string, number>();
   readonly #rules = new OrderedRules();
   readonly #writer = new AutomatonWriter();
-  #list = new Uint8Array(256);
 
   /** `kept` are the product tokens, besides `*`, whose groups count; all where it is `undefined`. */
   constructor(profile: Profile, kept: ReadonlySet<string> | undefined) {
@@ -100,31 +97,12 @@ export class CompiledRobots {
     return number;
   }
 
-  /** The automaton of a group, plus one, and its list of lines; twice 0 where no rule can match. */
+  /** The automaton of a group, plus one, and the line from which those of its rules count; twice 0 where no rule can match. */
   #compile(group: Group): readonly [number, number] {
     const rules = this.#rules;
     rules.load(group.rules, this.#profile);
     if (rules.count === 0) return [0, 0];
-    const automaton = this.automata.add(this.#writer.write(rules));
-    return [automaton + 1, this.lines.add(this.#writeLines(rules))];
-  }
-
-  #writeLines(rules: OrderedRules): Uint8Array {
-    const { count, byOrder } = rules;
-    let greatest = 0;
-    for (let place = 0; place < count; place++) {
-      greatest = Math.max(greatest, rules.rule(byOrder[place] as number).line);
-    }
-    const width: RefWidth = greatest > MAX_NARROW_REF ? 4 : 2;
-    const octets = (4 + count * width + 3) & ~3;
-    if (octets > this.#list.length) this.#list = new Uint8Array(2 * octets);
-    const list = this.#list;
-    let at = writeRef(list, 0, width, 4);
-    for (let place = 0; place < count; place++) {
-      at = writeRef(list, at, rules.rule(byOrder[place] as number).line, width);
-    }
-    list.fill(0, at, octets);
-    return list.subarray(0, octets);
+    return [this.automata.add(this.#writer.write(rules)) + 1, rules.firstLine];
   }
 }
 
@@ -154,6 +132,17 @@ export class RobotsRecord {
     return this.#words[RECORD_WORDS + this.tokenCount + index] as number;
   }
 
+  /** Groups of all lists. */
+  get allGroups(): number {
+    let groups = 0;
+    const end = this.#words.length;
+    for (let list = RECORD_WORDS + 2 * this.tokenCount; list < end; ) {
+      groups += this.groupCount(list);
+      list += 1 + GROUP_WORDS * this.groupCount(list);
+    }
+    return groups;
+  }
+
   groupCount(list: number): number {
     return this.#words[list] as number;
   }
@@ -163,12 +152,8 @@ export class RobotsRecord {
     return this.#words[list + 1 + GROUP_WORDS * group] as number;
   }
 
-  lines(list: number, group: number): number {
+  /** The line from which those of the group's rules count. */
+  firstLine(list: number, group: number): number {
     return this.#words[list + 2 + GROUP_WORDS * group] as number;
-  }
-
-  /** Octets of the record in a table, which has the same words. */
-  get octets(): number {
-    return 4 * this.#words.length;
   }
 }

@@ -8,7 +8,7 @@ export const ESCAPE_GROWTH = 6;
 const ELLIPSIS = Uint8Array.of(0xe2, 0x80, 0xa6);
 
 /** The octets that may stand as they are: printable ASCII but `"` and `\`. */
-const UNESCAPED = new Uint8Array(256).fill(1, 0x20, 0x7f);
+export const UNESCAPED = new Uint8Array(256).fill(1, 0x20, 0x7f);
 UNESCAPED[0x22] = 0;
 UNESCAPED[0x5c] = 0;
 

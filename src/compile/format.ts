@@ -7,7 +7,10 @@
  * Numbers are little-endian. Offsets count octets from the start of the table unless said otherwise.
  * Sections follow one another in the order of their header fields; each starts at a multiple of 8.
  *
- *     header | tokens | slots | hosts | robots | automata | lines | sources | 64 zero octets
+ *     header | tokens | slots | hosts | robots | automata | sources | 64 zero octets
+ *
+ * What every URL reads lies close together; what only explanations show is derived from it where that is possible, and else
+ * kept apart.
  *
  * ## Header, 128 octets
  *
@@ -22,9 +25,9 @@
  *      40  u32    number of robots records   44  u32  number of automata
  *      48  u32    number of rules            52  u32  number of product tokens
  *      56  u32    number of slots            60  u32  longest probe, in slots: 1 = every host in its own
- *      64  u32[8] starts of the sections tokens, slots, hosts, robots, automata, lines, sources, end
- *      96  u32    octets of robots.txt that were compiled, modulo 2^32
- *     100  zeros
+ *      64  u32[7] starts of the sections tokens, slots, hosts, robots, automata, sources, end
+ *      92  u32    octets of robots.txt that were compiled, modulo 2^32
+ *      96  zeros
  *
  * ## Tokens
  *
@@ -38,83 +41,96 @@
  * hash (hash.ts) is taken over the canonical host alone, never its scheme or port, so that a table
  * can be cut into shards by host. Home slot: `hash * slots >>> 32`. At most half of the slots are used.
  *
- * ## Hosts, each at a multiple of 4
+ * ## Hosts
  *
- *       0  u16  octets of the host             2  u16  number of authorities
- *       4  u8[] the canonical host: lower-case A-label, no trailing dot; zeros up to a multiple of 4
- *       …  for each authority, sorted by port:
+ *       0  u8   octets of the canonical host (lower-case A-label, no trailing dot)
+ *       1  u8   form
+ *     form 0 and 1: one authority, of http and https at their default ports
+ *       2  u32  robots record       6  u32  source      form 1 alone: 10  u32  number for the source
+ *       …  u8[] the host
+ *     form 2: any authorities
+ *       2  u16  their number        4  u8[] the host
+ *       …  for each, sorted by port:
  *            u16 port, 0 for the scheme's default port
  *            u8  schemes, a bit each: 1 http, 2 https, 4 ftp; no scheme stands twice at a port
- *            u8  zero
- *            u32 robots record
- *            u32 source
+ *            u8  form, 2
+ *            u32 robots record, u32 source, u32 number for the source, u32 the host's record
  *
- * ## Robots, each at a multiple of 4: what one distinct robots.txt says
+ * An authority is known by the place of its robots record: the octet before it says which form it is of.
  *
- *       0  u32  access result: 0 successful, 1 unavailable, 2 unreachable (RFC 9309 section 2.3.1)
- *       4  u32  number n of product tokens that its groups name
- *       8  u32[n] their numbers, ascending     …  u32[n] for each the start of its list of groups
- *       …  lists of groups: u32 count, then for each group `u32 automaton, u32 lines`; in the order of the file
+ * ## Robots: what one distinct robots.txt says
  *
- * An automaton of 0 is a group without any rule that could match.
+ *       0  u8   access result in bits 0 and 1: 0 successful, 1 unavailable, 2 unreachable (RFC 9309 section 2.3.1);
+ *               bit 2: the width w of the following numbers is 4, else it is 2
+ *       1  u[w] number n of product tokens that its groups name
+ *       …  u[w][n] their numbers, ascending
+ *       …  u[w][n] for each the start of its list of groups, from the record's start
+ *       …  lists of groups: for each group `u32 automaton, u32 line << 1 | another follows`; in the order of the file
  *
- * ## Automata, each at a multiple of 4; offsets within count from the automaton's start
+ * An automaton of 0 is a group without any rule that could match. The lines of its rules count from `line`.
  *
- *       0  u32  octets of the automaton        4  u32  number n of rules
- *       8  u32  width w: 2 or 4, the octets of every field marked `ref`
- *      12  u32  start of the rules             16 …    the root node
+ * ## Automata; offsets within count from the automaton's start
  *
- * A rule's order is its place, from 1, when the rules are sorted by falling precedence turned round: fewest octets first,
- * disallow before allow, later lines before earlier ones. Hence the greatest order among the
- * rules that match decides: most octets, allow wins a tie (RFC 9309 section 2.2.2), the first line
- * among equals. `rank = order << 1 | allow`; 0 is no match, and one `max` combines any two.
+ *       0  u8   widths: bits 0 and 1 log2 of the octets of a field marked `line`, bits 2 and 3 of one marked `size`;
+ *               bit 4: a field marked `offset` has 4 octets, else 2; bit 5: texts are kept
+ *       1  offset octets of the automaton, offset number of rules, with bit 5 offset of the end of the nodes
+ *       …  the root node, and the others
+ *       …  texts that are kept: u16 octets, u8[]
  *
- * Node: a state of a radix trie, in pre-order.
+ * `rank = octets << 1 | allow`, where octets is the canonical length of the rule's pattern: the greatest rank among the rules that
+ * match decides: most octets, allow wins a tie (RFC 9309 section 2.2.2); among equals the first line. 0 is no match.
  *
- *       0  u8   flags: 1 prefix rule, 2 end rule, 4 wildcards
- *       1  u8   octets l of the label           2  u8   number e of edges
- *       3  u8[l] label: what the text must hold here for the state to be reached
- *       …  u8[e] first octet of each edge's label, ascending
- *       …  ref[e] for each edge the distance from this node's start to its target's; always forwards
- *       …  ref  rank of the rule that ends here, if flag 1
- *       …  ref  rank of the rule that ends here with `$`, if flag 2
- *       …  wildcards, if flag 4: ref number of blocks, then the blocks, by falling highest rank
+ * Node: a state of a radix trie, in pre-order. What the rules of a node and the way to it say need not be written down:
+ * a prefix rule has as many octets as the path to its node, and reads as that.
  *
- * Block: at most 32 rules with a `*` whose literal prefix ends in this state, by falling rank.
+ *       0  u8   flags: bits 0 and 1 the prefix rule that ends here: 0 none, 1 disallow, 2 allow, 3 one of another form;
+ *               4 edges, 8 blocks; bits 4 and 5 log2 of the octets of a distance
+ *       1  u8   octets l of the label
+ *       2  u8[l] label: what the text must hold here for the state to be reached
+ *       …  edges, if flag 4: u8 number e of edges, u8[e] the octet of each, ascending; the label of its target begins
+ *          behind it; then for each but the first the distance from the first one's target to its own
+ *       …  prefix rule: for another form u8 form; line; with RULE_LONGER u32 by how many octets its pattern is longer than its
+ *          prefix, else it is by RULE_STAR's one; with RULE_TEXT offset of its text, from the end of the nodes
+ *       …  offset octets of all blocks, with both flags 4 and 8
+ *       …  blocks, if flag 8, by falling highest rank
+ *       …  the target of the first edge
  *
- *       0  u8   number of rules                 1  u8   flags: 1 masks
- *       2  ref  octets of the block, all of it  …  ref  highest rank
- *       …  u8[96] masks, if flag 1: for each of the three octets of a window, 16 entries for its low and 16 for its
+ * Block: at most 32 rules whose literal prefix ends in this state, by falling rank and rising line.
+ *
+ *       0  u8   bits 0–4 number of rules, less one; bit 5 masks; bit 6 another block follows
+ *     masks, if bit 5
+ *       …  u8[96] for each of the three octets of a window, 16 entries for its low and 16 for its
  *          high half; entry bit b: some rule of bucket b has that half there. A text in which no
  *          window has a bit in all six entries holds no match for any rule of that bucket. A window may begin at every
  *          octet of the text behind the prefix, and reach beyond its end into whatever is there.
+ *       …  u8[] for each rule its bucket's bit; 255 for `$` alone, which matches where there are no windows at all
+ *       …  with bit 6 offset octets of the rules
  *       …  the rules
  *
- * Wildcard rule: what follows the literal prefix, `*s1*s2…*sk`, with or without `$`.
+ * Wildcard rule: what follows the literal prefix, `*s1*s2…*sk`, with or without `$`; or `$` alone.
  *
- *       0  ref  rank                            …  ref  octets of this record, all of it
- *       …  u8   buckets: the bits of which one must be found by the masks; 255 where there are none
- *       …  u8   flags: 1 ends with `$`, 2 each segment in two forms
- *       …  ref  number k of segments, at least 1
- *       …  segments: ref octets, u8[]; with flag 2 followed by the form for the query: ref octets, u8[]
+ *       0  size rank                            …  size octets of all that follows
+ *       …  u8   form                            …  line
+ *       …  with RULE_TEXT offset of its text, from the end of the nodes
+ *       …  segments: none for `$` alone; with RULE_SINGLE the octets of the only one; else for each size octets, u8[]; with
+ *          RULE_TWO_FORMS followed by the form for the query: size octets, u8[]
  *
  * The two forms (spec note A): a segment that starts at or before the text's first `?` is taken in its
  * first form, behind it in its second.
  *
- * Rules: for each order `ref end, ref octets`: where its text ends, counted from the first text's start (each
- * begins where the one before ends), and how many octets its pattern has. Then the texts: the
- * rule's pattern as written, escaped as in a JSON string, at most TEXT_LIMIT octets before escaping.
+ * A rule's text is its pattern as written, escaped as in a JSON string, at most TEXT_LIMIT octets before escaping. It
+ * is kept only where it differs from what can be derived: the way to the node, `*` and the first form of each segment, `$`, and a `*`
+ * for RULE_STAR; with the three octets of a percent-encoded one (kernel/assembly/octets.ts) as `%XX`.
  *
- * ## Lines
+ * ## Sources
  *
- * For each distinct list, at a multiple of 4: u32 width (2 or 4), then the line number of each rule of an automaton, by order.
+ *       0  u8   kind: 0 the text before alone, 1 with the host behind it, 2 with the authority's number in decimal
+ *       1  u16  octets of the text before       3  u16  octets of the text behind        5 …  the two
  *
- * ## Sources, each at a multiple of 4
- *
- * u32 octets, u8[]: where a robots.txt came from, escaped as in a JSON string.
+ * Where a robots.txt came from, escaped as in a JSON string.
  */
 
-export const VERSION = 1;
+export const VERSION = 2;
 
 /** "RFTABLE" and 0x1A, as two little-endian words. */
 export const MAGIC_LOW = 0x41544652;
@@ -136,7 +152,7 @@ export const HEADER_TOKENS = 52;
 export const HEADER_SLOTS = 56;
 export const HEADER_LONGEST_PROBE = 60;
 export const HEADER_SECTIONS = 64;
-export const HEADER_COMPILED_OCTETS = 96;
+export const HEADER_COMPILED_OCTETS = 92;
 
 /** Indices of the section starts; `SECTION_END` is where the last section ends. */
 export const SECTION_TOKENS = 0;
@@ -144,9 +160,8 @@ export const SECTION_SLOTS = 1;
 export const SECTION_HOSTS = 2;
 export const SECTION_ROBOTS = 3;
 export const SECTION_AUTOMATA = 4;
-export const SECTION_LINES = 5;
-export const SECTION_SOURCES = 6;
-export const SECTION_END = 7;
+export const SECTION_SOURCES = 5;
+export const SECTION_END = 6;
 
 export const FLAG_REDUCED = 1;
 
@@ -161,33 +176,73 @@ export const SCHEME_HTTPS = 2;
 export const SCHEME_FTP = 4;
 
 export const SLOT_OCTETS = 8;
-export const HOST_FIXED_OCTETS = 4;
-export const AUTHORITY_OCTETS = 12;
 export const MAX_HOST_OCTETS = 255;
+
+export const HOST_FORM = 1;
+export const HOST_PLAIN = 0;
+export const HOST_NUMBERED = 1;
+export const HOST_SEVERAL = 2;
+/** The one authority of forms 0 and 1; the number of authorities of form 2. */
+export const HOST_AUTHORITY = 2;
+/** Where the host begins, by form. */
+export const HOST_PLAIN_NAME = 10;
+export const HOST_NUMBERED_NAME = 14;
+export const HOST_SEVERAL_NAME = 4;
+
+/** An authority counts from its robots record on; in form 2 there are four octets before it. */
+export const AUTHORITY_SOURCE = 4;
+export const AUTHORITY_NUMBER = 8;
+export const AUTHORITY_HOST = 12;
+export const ENTRY_SCHEMES = 2;
+export const ENTRY_FORM = 3;
+export const ENTRY_AUTHORITY = 4;
+export const ENTRY_OCTETS = 20;
 
 export const ACCESS_SUCCESSFUL = 0;
 export const ACCESS_UNAVAILABLE = 1;
 export const ACCESS_UNREACHABLE = 2;
 
-export const ROBOTS_FIXED_OCTETS = 8;
+export const ROBOTS_ACCESS = 3;
+export const ROBOTS_WIDE = 4;
+export const GROUP_LINE = 4;
+export const GROUP_OCTETS = 8;
 
-export const AUTOMATON_RULE_COUNT = 4;
-export const AUTOMATON_WIDTH = 8;
-export const AUTOMATON_RULES = 12;
-export const AUTOMATON_ROOT = 16;
+/** Of an automaton's first octet. */
+export const AUTOMATON_LINE_WIDTH = 3;
+export const AUTOMATON_SIZE_WIDTH_SHIFT = 2;
+export const AUTOMATON_WIDE = 16;
+export const AUTOMATON_TEXTS = 32;
 
-export const NODE_PREFIX_RULE = 1;
-export const NODE_END_RULE = 2;
-export const NODE_WILDCARDS = 4;
-export const NODE_FIXED_OCTETS = 3;
+export const NODE_RULE = 3;
+export const NODE_RULE_DISALLOW = 1;
+export const NODE_RULE_ALLOW = 2;
+export const NODE_RULE_OTHER = 3;
+export const NODE_EDGES = 4;
+export const NODE_BLOCKS = 8;
+export const NODE_DISTANCE_WIDTH_SHIFT = 4;
+export const NODE_FIXED_OCTETS = 2;
 export const MAX_LABEL_OCTETS = 255;
 
-export const BLOCK_MASKS = 1;
+/** Of a rule's form; RULE_ALLOW and RULE_LONGER of prefix rules alone, from RULE_END on of the others. */
+export const RULE_ALLOW = 1;
+export const RULE_STAR = 2;
+export const RULE_TEXT = 4;
+export const RULE_LONGER = 8;
+export const RULE_END = 16;
+export const RULE_TWO_FORMS = 32;
+export const RULE_SINGLE = 64;
+export const RULE_IN_BLOCK = 128;
+
+export const BLOCK_RULES = 31;
+export const BLOCK_MASKS = 32;
+export const BLOCK_FOLLOWED = 64;
 export const BLOCK_MASK_OCTETS = 96;
 export const MAX_BLOCK_RULES = 32;
 
-export const WILDCARD_END = 1;
-export const WILDCARD_TWO_FORMS = 2;
+export const SOURCE_TEXT = 0;
+export const SOURCE_WITH_HOST = 1;
+export const SOURCE_WITH_NUMBER = 2;
+export const SOURCE_FIXED_OCTETS = 5;
 
 /** Octets of a source after escaping, at most; what is cut begins with U+2026 and keeps its end. */
 export const SOURCE_LIMIT = 4096;

@@ -29,10 +29,8 @@ export class OrderedRules implements Order {
   count = 0;
   /** The entries that are left, by prefix, kind and what follows the prefix. */
   sorted = new Int32Array(INITIAL_ENTRIES);
-  /** The same from the lowest precedence to the highest: `byOrder[order - 1]`. */
-  byOrder = new Int32Array(INITIAL_ENTRIES);
-  /** For each entry its order, from 1. */
-  orders = new Int32Array(INITIAL_ENTRIES);
+  /** For each entry its rank, `octets << 1 | allow`. */
+  ranks = new Int32Array(INITIAL_ENTRIES);
   /** For each entry where its prefix starts and ends in `octets`. */
   start = new Int32Array(INITIAL_ENTRIES);
   prefixEnd = new Int32Array(INITIAL_ENTRIES);
@@ -40,21 +38,20 @@ export class OrderedRules implements Order {
   kind = new Uint8Array(INITIAL_ENTRIES);
   octets = new Uint8Array(INITIAL_OCTETS);
 
+  /** The lines of the entries that are left lie between these. */
+  firstLine = 0;
+  lastLine = 0;
+
   /** What all entries as loaded come to, those included that are not left. */
   prefixOctets = 0;
   segmentOctets = 0;
   segmentCount = 0;
-  wildcardCount = 0;
+  /** Of those that are more than a prefix. */
+  blockCount = 0;
 
   /** For each entry where in `octets` the rest ends that follows its prefix, spelt out for comparisons. */
   #end = new Int32Array(INITIAL_ENTRIES);
-  /** For each entry `octets << 1 | allow`. */
-  #precedence = new Int32Array(INITIAL_ENTRIES);
   #spare = new Int32Array(INITIAL_ENTRIES);
-  /** Fewest octets first, disallow before allow, later lines before earlier ones. */
-  readonly #risingPrecedence: Order = {
-    compare: (a, b) => (this.#precedence[a] as number) - (this.#precedence[b] as number) || b - a,
-  };
   #patterns: Pattern[] = [];
   #rules: Rule[] = [];
   #loaded = 0;
@@ -75,7 +72,7 @@ export class OrderedRules implements Order {
     this.prefixOctets = 0;
     this.segmentOctets = 0;
     this.segmentCount = 0;
-    this.wildcardCount = 0;
+    this.blockCount = 0;
     this.#reserveEntries(profile === 'google' ? 2 * rules.length : rules.length);
     for (const rule of rules) {
       const pattern = parsePattern(rule.pattern, profile);
@@ -88,7 +85,6 @@ export class OrderedRules implements Order {
     for (let entry = 0; entry < this.#loaded; entry++) this.sorted[entry] = entry;
     sortItems(this.sorted, this.#spare, this.#loaded, this);
     this.#dropDominated();
-    this.#rank();
   }
 
   #add(pattern: Pattern, rule: Rule): void {
@@ -108,7 +104,6 @@ export class OrderedRules implements Order {
     this.prefixEnd[entry] = at;
     if (segments.length > 0) {
       this.segmentCount += 2 * segments.length;
-      this.wildcardCount++;
       for (const { first } of segments) {
         octets[at++] = ASTERISK;
         at = copy(first, octets, at);
@@ -123,9 +118,10 @@ export class OrderedRules implements Order {
     } else {
       this.kind[entry] = anchored ? KIND_END : KIND_PREFIX;
     }
+    if (this.kind[entry] !== KIND_PREFIX) this.blockCount++;
     this.start[entry] = start;
     this.#end[entry] = at;
-    this.#precedence[entry] = (pattern.octets << 1) | (rule.allow ? 1 : 0);
+    this.ranks[entry] = (pattern.octets << 1) | (rule.allow ? 1 : 0);
     this.#patterns[entry] = pattern;
     this.#rules[entry] = rule;
     this.#used = at;
@@ -153,19 +149,26 @@ export class OrderedRules implements Order {
       const difference = (octets[startA + at] as number) - (octets[startB + at] as number);
       if (difference !== 0) return difference;
     }
-    return (this.#precedence[b] as number) - (this.#precedence[a] as number) || a - b;
+    return (this.ranks[b] as number) - (this.ranks[a] as number) || a - b;
   }
 
-  /** Leaves of each run of `sorted` that matches the same texts the first. */
+  /** Leaves of each run of `sorted` that matches the same texts the first, and finds the lines that are left. */
   #dropDominated(): void {
     const { sorted } = this;
     let count = 0;
+    let first = Number.POSITIVE_INFINITY;
+    let last = 0;
     for (let at = 0; at < this.#loaded; at++) {
       const entry = sorted[at] as number;
       if (count > 0 && this.#matchesTheSame(sorted[count - 1] as number, entry)) continue;
       sorted[count++] = entry;
+      const { line } = this.#rules[entry] as Rule;
+      if (line < first) first = line;
+      if (line > last) last = line;
     }
     this.count = count;
+    this.firstLine = first;
+    this.lastLine = last;
   }
 
   #matchesTheSame(a: number, b: number): boolean {
@@ -184,24 +187,15 @@ export class OrderedRules implements Order {
     return true;
   }
 
-  #rank(): void {
-    const { sorted, byOrder, orders, count } = this;
-    for (let at = 0; at < count; at++) byOrder[at] = sorted[at] as number;
-    sortItems(byOrder, this.#spare, count, this.#risingPrecedence);
-    for (let at = 0; at < count; at++) orders[byOrder[at] as number] = at + 1;
-  }
-
   #reserveEntries(count: number): void {
     if (count <= this.sorted.length) return;
     const capacity = Math.max(count, 2 * this.sorted.length);
     this.sorted = new Int32Array(capacity);
-    this.byOrder = new Int32Array(capacity);
-    this.orders = new Int32Array(capacity);
+    this.ranks = new Int32Array(capacity);
     this.start = new Int32Array(capacity);
     this.prefixEnd = new Int32Array(capacity);
     this.kind = new Uint8Array(capacity);
     this.#end = new Int32Array(capacity);
-    this.#precedence = new Int32Array(capacity);
     this.#spare = new Int32Array(capacity);
   }
 

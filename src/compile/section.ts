@@ -2,7 +2,7 @@ const NOT_PLACED = -1;
 
 /** Things of one kind in the order in which they are first asked for, each with its offset in the section that they make up. */
 export class Section {
-  /** Octets of all things placed so far: a multiple of 4. */
+  /** Octets of all things placed so far. */
   octets = 0;
   /** The things, in their order. */
   readonly items: number[] = [];
@@ -17,7 +17,7 @@ export class Section {
   place(item: number, octets: number): void {
     if (this.#starts[item] !== NOT_PLACED) return;
     this.#starts[item] = this.octets;
-    this.octets += (octets + 3) & ~3;
+    this.octets += octets;
     this.items.push(item);
   }
 

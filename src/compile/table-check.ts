@@ -32,15 +32,7 @@ import {
 } from './format.js';
 
 /** The sections in their order. */
-export const SECTION_NAMES = [
-  'tokens',
-  'slots',
-  'hosts',
-  'robots',
-  'automata',
-  'lines',
-  'sources',
-] as const;
+export const SECTION_NAMES = ['tokens', 'slots', 'hosts', 'robots', 'automata', 'sources'] as const;
 
 export type SectionName = (typeof SECTION_NAMES)[number];
 
@@ -77,7 +69,7 @@ const MIN_OCTETS = HEADER_OCTETS + TAIL_OCTETS;
 const RESERVED = HEADER_COMPILED_OCTETS + 4;
 const SECTION_ALIGNMENT = 8;
 const TOKEN_ENTRY_OCTETS = 8;
-const MIN_HOST_OCTETS = 8;
+const MIN_HOST_OCTETS = 5;
 const FIXED_TOKENS = 2;
 
 /** What to do about a table that is not as it was written. */

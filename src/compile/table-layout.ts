@@ -1,13 +1,21 @@
 import { Buffer } from 'node:buffer';
 import { RobotsFilterError } from '../errors.js';
 import { PROFILES, type Profile } from '../protocol/profile.js';
-import type { AuthoritySet } from './authority-set.js';
+import type { AuthoritySet, HostEntry } from './authority-set.js';
 import { checksum } from './checksum.js';
 import { type CompiledRobots, RobotsRecord } from './compiled-robots.js';
 import {
-  AUTHORITY_OCTETS,
-  AUTOMATON_RULE_COUNT,
+  AUTHORITY_HOST,
+  AUTHORITY_NUMBER,
+  AUTHORITY_SOURCE,
+  AUTOMATON_WIDE,
+  ENTRY_AUTHORITY,
+  ENTRY_FORM,
+  ENTRY_OCTETS,
+  ENTRY_SCHEMES,
   FLAG_REDUCED,
+  GROUP_LINE,
+  GROUP_OCTETS,
   HEADER_AUTHORITIES,
   HEADER_AUTOMATA,
   HEADER_CHECKSUM,
@@ -25,14 +33,22 @@ import {
   HEADER_SLOTS,
   HEADER_TOKENS,
   HEADER_VERSION,
-  HOST_FIXED_OCTETS,
+  HOST_AUTHORITY,
+  HOST_FORM,
+  HOST_NUMBERED,
+  HOST_NUMBERED_NAME,
+  HOST_PLAIN,
+  HOST_PLAIN_NAME,
+  HOST_SEVERAL,
+  HOST_SEVERAL_NAME,
   MAGIC_HIGH,
   MAGIC_LOW,
-  ROBOTS_FIXED_OCTETS,
+  ROBOTS_WIDE,
+  SCHEME_HTTP,
+  SCHEME_HTTPS,
   SECTION_AUTOMATA,
   SECTION_END,
   SECTION_HOSTS,
-  SECTION_LINES,
   SECTION_ROBOTS,
   SECTION_SLOTS,
   SECTION_SOURCES,
@@ -44,6 +60,7 @@ import {
 import { type HostSlots, placeHosts } from './host-slots.js';
 import type { OctetStore } from './octet-store.js';
 import { Section } from './section.js';
+import { SourceForms } from './source-forms.js';
 
 /** What a table is made of. */
 export interface TableContent {
@@ -63,6 +80,8 @@ export type Allocate = (octets: number) => Uint8Array;
 const MAX_TABLE_OCTETS = 0xffff_ffff;
 const MAX_HOST_AUTHORITIES = 0xffff;
 const TOKEN_ENTRY_OCTETS = 8;
+/** What a robots record with numbers of two octets can say and be. */
+const MAX_NARROW = 0xffff;
 
 /**
  * Lays out a table, its hosts sorted and everything else in the order in which they need it: the same content, in
@@ -72,8 +91,9 @@ const TOKEN_ENTRY_OCTETS = 8;
  */
 export function layOutTable(content: TableContent, allocate: Allocate): Uint8Array {
   const hosts = arrangeHosts(content);
-  const tokens = arrangeTokens(content, hosts.robots);
-  const automata = arrangeAutomata(content, hosts.robots, tokens);
+  const tokens = arrangeTokens(content, hosts.records);
+  const robots = arrangeRobots(content, hosts.records, tokens);
+  const automata = arrangeAutomata(content, robots, tokens);
   const slots = placeHosts(hosts.count, (host) =>
     content.authorities.host(hosts.sorted[hosts.first[host] as number] as number),
   );
@@ -82,9 +102,8 @@ export function layOutTable(content: TableContent, allocate: Allocate): Uint8Arr
     tokens.octets,
     slots.hosts.length * SLOT_OCTETS,
     hosts.octets,
-    hosts.robots.octets,
-    automata.automata.octets,
-    automata.lines.octets,
+    robots.octets,
+    automata.octets,
     hosts.sources.octets,
   ];
   const starts = [HEADER_OCTETS];
@@ -104,10 +123,10 @@ export function layOutTable(content: TableContent, allocate: Allocate): Uint8Arr
   const writer: Writer = { content, table, out, starts };
   writeTokens(writer, tokens);
   writeSlots(writer, slots, hosts);
-  writeHosts(writer, hosts);
-  writeRobots(writer, hosts.robots, tokens, automata);
+  writeHosts(writer, hosts, robots);
+  writeRobots(writer, robots, tokens, automata);
   const rules = writeAutomata(writer, automata);
-  writeSources(writer, hosts.sources);
+  writeSources(writer, hosts);
 
   out.setUint32(0, MAGIC_LOW, true);
   out.setUint32(4, MAGIC_HIGH, true);
@@ -118,8 +137,8 @@ export function layOutTable(content: TableContent, allocate: Allocate): Uint8Arr
   out.setUint32(HEADER_SEED, slots.seed, true);
   out.setUint32(HEADER_HOSTS, hosts.count, true);
   out.setUint32(HEADER_AUTHORITIES, hosts.entryCount, true);
-  out.setUint32(HEADER_ROBOTS, hosts.robots.items.length, true);
-  out.setUint32(HEADER_AUTOMATA, automata.automata.items.length, true);
+  out.setUint32(HEADER_ROBOTS, robots.items.length, true);
+  out.setUint32(HEADER_AUTOMATA, automata.items.length, true);
   out.setUint32(HEADER_RULES, rules, true);
   out.setUint32(HEADER_TOKENS, tokens.texts.length, true);
   out.setUint32(HEADER_SLOTS, slots.hosts.length, true);
@@ -142,17 +161,20 @@ interface HostArrangement {
   readonly starts: Float64Array;
   readonly octets: number;
   readonly bodyOctets: number;
-  readonly robots: Section;
+  /** The records that the hosts need, in their order. */
+  readonly records: readonly number[];
+  readonly sourceForms: SourceForms;
   readonly sources: Section;
 }
 
-function arrangeHosts({ authorities, compiled, sources }: TableContent): HostArrangement {
+function arrangeHosts({ authorities, sources }: TableContent): HostArrangement {
   const sorted = authorities.sorted();
   const first = firstOfHosts(authorities, sorted);
   const count = first.length - 1;
   const starts = new Float64Array(count);
-  const robots = new Section(compiled.records.count);
-  const sourceSection = new Section(sources.count);
+  const records = new Set<number>();
+  const sourceForms = new SourceForms(authorities.count);
+  const sourceSection = new Section(authorities.count);
   let octets = 0;
   let entryCount = 0;
   let bodyOctets = 0;
@@ -168,16 +190,16 @@ function arrangeHosts({ authorities, compiled, sources }: TableContent): HostArr
       );
     }
     for (const { authority } of entries) {
-      const record = authorities.robots(authority);
-      const source = authorities.source(authority);
-      robots.place(record, compiled.records.length(record));
-      sourceSection.place(source, 4 + sources.length(source));
+      records.add(authorities.robots(authority));
+      sourceForms.add(authority, sources.get(authorities.source(authority)), name);
+      const source = sourceForms.form(authority);
+      sourceSection.place(source, sourceForms.forms.length(source));
     }
     for (let index = low; index < high; index++) {
       bodyOctets += authorities.bodyOctets(sorted[index] as number);
     }
     starts[host] = octets;
-    octets += hostOctets(name) + entries.length * AUTHORITY_OCTETS;
+    octets += hostOctets(name, entries, sourceForms);
     entryCount += entries.length;
   }
   return {
@@ -188,14 +210,28 @@ function arrangeHosts({ authorities, compiled, sources }: TableContent): HostArr
     starts,
     octets,
     bodyOctets,
-    robots,
+    records: [...records],
+    sourceForms,
     sources: sourceSection,
   };
 }
 
-/** Octets of a host's record before its authorities. */
-function hostOctets(name: Uint8Array): number {
-  return HOST_FIXED_OCTETS + ((name.length + 3) & ~3);
+/** The form of a host's record. */
+function hostForm(entries: readonly HostEntry[], sourceForms: SourceForms): number {
+  const [only, another] = entries;
+  if (only === undefined || another !== undefined) return HOST_SEVERAL;
+  if (only.port !== 0 || only.schemes !== (SCHEME_HTTP | SCHEME_HTTPS)) return HOST_SEVERAL;
+  return sourceForms.isNumbered(only.authority) ? HOST_NUMBERED : HOST_PLAIN;
+}
+
+function hostOctets(
+  name: Uint8Array,
+  entries: readonly HostEntry[],
+  sourceForms: SourceForms,
+): number {
+  const form = hostForm(entries, sourceForms);
+  if (form === HOST_SEVERAL) return HOST_SEVERAL_NAME + name.length + entries.length * ENTRY_OCTETS;
+  return (form === HOST_PLAIN ? HOST_PLAIN_NAME : HOST_NUMBERED_NAME) + name.length;
 }
 
 function firstOfHosts(authorities: AuthoritySet, sorted: Int32Array): Int32Array {
@@ -221,9 +257,12 @@ interface TokenArrangement {
 }
 
 /** `*` and the empty token come first; then those that a file names or that the table is reduced to, sorted. */
-function arrangeTokens({ compiled, kept }: TableContent, robots: Section): TokenArrangement {
+function arrangeTokens(
+  { compiled, kept }: TableContent,
+  records: readonly number[],
+): TokenArrangement {
   const used = new Set(kept);
-  for (const item of robots.items) {
+  for (const item of records) {
     const record = new RobotsRecord(compiled.records.get(item));
     for (let index = 0; index < record.tokenCount; index++) {
       used.add(compiled.tokens[record.token(index)] as string);
@@ -246,18 +285,34 @@ function tokenPlaces(record: RobotsRecord, { numbers }: TokenArrangement): numbe
   return places.sort((a, b) => numberAt(a) - numberAt(b));
 }
 
-interface AutomatonArrangement {
-  readonly automata: Section;
-  readonly lines: Section;
+function arrangeRobots(
+  { compiled }: TableContent,
+  records: readonly number[],
+  tokens: TokenArrangement,
+): Section {
+  const robots = new Section(compiled.records.count);
+  for (const item of records) {
+    const record = new RobotsRecord(compiled.records.get(item));
+    robots.place(item, robotsOctets(record, isWide(record, tokens) ? 4 : 2));
+  }
+  return robots;
+}
+
+/** Octets of a robots record whose numbers have so many. */
+function robotsOctets(record: RobotsRecord, width: number): number {
+  return 1 + width + 2 * width * record.tokenCount + GROUP_OCTETS * record.allGroups;
+}
+
+function isWide(record: RobotsRecord, { texts }: TokenArrangement): boolean {
+  return texts.length > MAX_NARROW || robotsOctets(record, 2) > MAX_NARROW;
 }
 
 function arrangeAutomata(
   { compiled }: TableContent,
   robots: Section,
   tokens: TokenArrangement,
-): AutomatonArrangement {
+): Section {
   const automata = new Section(compiled.automata.count);
-  const lines = new Section(compiled.lines.count);
   for (const item of robots.items) {
     const record = new RobotsRecord(compiled.records.get(item));
     for (const place of tokenPlaces(record, tokens)) {
@@ -265,14 +320,11 @@ function arrangeAutomata(
       const groups = record.groupCount(list);
       for (let group = 0; group < groups; group++) {
         const automaton = record.automaton(list, group) - 1;
-        if (automaton < 0) continue;
-        automata.place(automaton, compiled.automata.length(automaton));
-        const lineList = record.lines(list, group);
-        lines.place(lineList, compiled.lines.length(lineList));
+        if (automaton >= 0) automata.place(automaton, compiled.automata.length(automaton));
       }
     }
   }
-  return { automata, lines };
+  return automata;
 }
 
 interface Writer {
@@ -308,53 +360,72 @@ function writeSlots({ out, starts }: Writer, slots: HostSlots, hosts: HostArrang
   }
 }
 
-function writeHosts({ content, table, out, starts }: Writer, hosts: HostArrangement): void {
+function writeHosts(
+  { content, table, out, starts }: Writer,
+  hosts: HostArrangement,
+  robots: Section,
+): void {
   const { authorities } = content;
-  const robotsSection = starts[SECTION_ROBOTS] as number;
-  const sourceSection = starts[SECTION_SOURCES] as number;
+  const { sourceForms, sources } = hosts;
+  const writeAuthority = (at: number, authority: number): void => {
+    const record = robots.start(authorities.robots(authority));
+    const source = sources.start(sourceForms.form(authority));
+    out.setUint32(at, (starts[SECTION_ROBOTS] as number) + record, true);
+    out.setUint32(at + AUTHORITY_SOURCE, (starts[SECTION_SOURCES] as number) + source, true);
+  };
   for (let host = 0; host < hosts.count; host++) {
     const low = hosts.first[host] as number;
     const name = authorities.host(hosts.sorted[low] as number);
     const entries = authorities.entriesOf(hosts.sorted, low, hosts.first[host + 1] as number);
-    let at = (starts[SECTION_HOSTS] as number) + (hosts.starts[host] as number);
-    out.setUint16(at, name.length, true);
-    out.setUint16(at + 2, entries.length, true);
-    table.set(name, at + HOST_FIXED_OCTETS);
-    at += hostOctets(name);
+    const record = (starts[SECTION_HOSTS] as number) + (hosts.starts[host] as number);
+    const form = hostForm(entries, sourceForms);
+    table[record] = name.length;
+    table[record + HOST_FORM] = form;
+    if (form !== HOST_SEVERAL) {
+      const { authority } = entries[0] as HostEntry;
+      const at = record + HOST_AUTHORITY;
+      writeAuthority(at, authority);
+      if (form === HOST_NUMBERED) {
+        out.setUint32(at + AUTHORITY_NUMBER, sourceForms.number(authority), true);
+      }
+      table.set(name, record + (form === HOST_PLAIN ? HOST_PLAIN_NAME : HOST_NUMBERED_NAME));
+      continue;
+    }
+    out.setUint16(record + HOST_AUTHORITY, entries.length, true);
+    table.set(name, record + HOST_SEVERAL_NAME);
+    let entry = record + HOST_SEVERAL_NAME + name.length;
     for (const { port, schemes, authority } of entries) {
-      out.setUint16(at, port, true);
-      table[at + 2] = schemes;
-      out.setUint32(
-        at + 4,
-        robotsSection + hosts.robots.start(authorities.robots(authority)),
-        true,
-      );
-      out.setUint32(
-        at + 8,
-        sourceSection + hosts.sources.start(authorities.source(authority)),
-        true,
-      );
-      at += AUTHORITY_OCTETS;
+      out.setUint16(entry, port, true);
+      table[entry + ENTRY_SCHEMES] = schemes;
+      table[entry + ENTRY_FORM] = HOST_SEVERAL;
+      const at = entry + ENTRY_AUTHORITY;
+      writeAuthority(at, authority);
+      out.setUint32(at + AUTHORITY_NUMBER, sourceForms.number(authority), true);
+      out.setUint32(at + AUTHORITY_HOST, record, true);
+      entry += ENTRY_OCTETS;
     }
   }
 }
 
 function writeRobots(
-  { content, out, starts }: Writer,
+  { content, table, out, starts }: Writer,
   robots: Section,
   tokens: TokenArrangement,
-  { automata, lines }: AutomatonArrangement,
+  automata: Section,
 ): void {
   const automatonSection = starts[SECTION_AUTOMATA] as number;
-  const lineSection = starts[SECTION_LINES] as number;
   for (const item of robots.items) {
     const record = new RobotsRecord(content.compiled.records.get(item));
     const { tokenCount } = record;
+    const wide = isWide(record, tokens);
+    const width = wide ? 4 : 2;
+    const writeWord = (at: number, word: number): void =>
+      wide ? out.setUint32(at, word, true) : out.setUint16(at, word, true);
     const start = (starts[SECTION_ROBOTS] as number) + robots.start(item);
-    out.setUint32(start, record.access, true);
-    out.setUint32(start + 4, tokenCount, true);
-    const numbers = start + ROBOTS_FIXED_OCTETS;
-    let next = numbers + 8 * tokenCount;
+    table[start] = record.access | (wide ? ROBOTS_WIDE : 0);
+    writeWord(start + 1, tokenCount);
+    const numbers = start + 1 + width;
+    let next = numbers + 2 * width * tokenCount;
     const listStarts = new Map<number, number>();
     tokenPlaces(record, tokens).forEach((place, index) => {
       const list = record.list(place);
@@ -363,46 +434,39 @@ function writeRobots(
         at = next;
         listStarts.set(list, at);
         const groups = record.groupCount(list);
-        out.setUint32(at, groups, true);
-        next += 4;
         for (let group = 0; group < groups; group++) {
           const automaton = record.automaton(list, group) - 1;
           if (automaton >= 0) {
             out.setUint32(next, automatonSection + automata.start(automaton), true);
-            out.setUint32(next + 4, lineSection + lines.start(record.lines(list, group)), true);
           }
-          next += 8;
+          const more = group + 1 < groups ? 1 : 0;
+          out.setUint32(next + GROUP_LINE, 2 * record.firstLine(list, group) + more, true);
+          next += GROUP_OCTETS;
         }
       }
-      out.setUint32(numbers + 4 * index, tokens.numbers[record.token(place)] as number, true);
-      out.setUint32(numbers + 4 * (tokenCount + index), at, true);
+      writeWord(numbers + width * index, tokens.numbers[record.token(place)] as number);
+      writeWord(numbers + width * (tokenCount + index), at - start);
     });
   }
 }
 
-/** Writes the automata and the lists of lines; returns the number of rules. */
-function writeAutomata(
-  { content, table, out, starts }: Writer,
-  { automata, lines }: AutomatonArrangement,
-): number {
+/** Writes the automata; returns the number of rules. */
+function writeAutomata({ content, table, out, starts }: Writer, automata: Section): number {
   let rules = 0;
   for (const item of automata.items) {
     const at = (starts[SECTION_AUTOMATA] as number) + automata.start(item);
     table.set(content.compiled.automata.get(item), at);
-    rules += out.getUint32(at + AUTOMATON_RULE_COUNT, true);
-  }
-  for (const item of lines.items) {
-    const at = (starts[SECTION_LINES] as number) + lines.start(item);
-    table.set(content.compiled.lines.get(item), at);
+    const isWide = ((table[at] as number) & AUTOMATON_WIDE) !== 0;
+    rules += isWide ? out.getUint32(at + 5, true) : out.getUint16(at + 3, true);
   }
   return rules;
 }
 
-function writeSources({ content, table, out, starts }: Writer, sources: Section): void {
+function writeSources({ table, starts }: Writer, { sourceForms, sources }: HostArrangement): void {
   for (const item of sources.items) {
-    const at = (starts[SECTION_SOURCES] as number) + sources.start(item);
-    const source = content.sources.get(item);
-    out.setUint32(at, source.length, true);
-    table.set(source, at + 4);
+    table.set(
+      sourceForms.forms.get(item),
+      (starts[SECTION_SOURCES] as number) + sources.start(item),
+    );
   }
 }

@@ -41,12 +41,21 @@ export class TableReader {
 
   /** A text that is escaped as in a JSON string, and so fit for a terminal, whoever wrote it. */
   escapedText(at: number, length: number): string {
-    const text = this.text(at, length);
+    return this.escapedAgain(this.text(at, length));
+  }
+
+  /** The same for a text that has been read. */
+  escapedAgain(text: string): string {
     try {
       return escapeText(JSON.parse(`"${text}"`) as string);
     } catch {
-      throw this.damaged(`the text at ${at} is no JSON string`);
+      throw this.damaged('a text in it is no JSON string');
     }
+  }
+
+  /** Octets that are not escaped, made fit for a terminal. */
+  displayed(octets: Uint8Array): string {
+    return escapeText(this.#decoder.decode(octets));
   }
 
   /** The error for content that no builder writes. */

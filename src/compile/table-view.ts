@@ -8,8 +8,15 @@ import {
   ACCESS_SUCCESSFUL,
   ACCESS_UNAVAILABLE,
   ACCESS_UNREACHABLE,
-  AUTHORITY_OCTETS,
+  AUTHORITY_HOST,
+  AUTHORITY_NUMBER,
+  AUTHORITY_SOURCE,
+  ENTRY_AUTHORITY,
+  ENTRY_OCTETS,
+  ENTRY_SCHEMES,
   FLAG_REDUCED,
+  GROUP_LINE,
+  GROUP_OCTETS,
   HEADER_FLAGS,
   HEADER_HOSTS,
   HEADER_LONGEST_PROBE,
@@ -17,8 +24,16 @@ import {
   HEADER_SEED,
   HEADER_SLOTS,
   HEADER_TOKENS,
-  HOST_FIXED_OCTETS,
-  ROBOTS_FIXED_OCTETS,
+  HOST_AUTHORITY,
+  HOST_FORM,
+  HOST_NUMBERED,
+  HOST_NUMBERED_NAME,
+  HOST_PLAIN,
+  HOST_PLAIN_NAME,
+  HOST_SEVERAL,
+  HOST_SEVERAL_NAME,
+  ROBOTS_ACCESS,
+  ROBOTS_WIDE,
   SCHEME_FTP,
   SCHEME_HTTP,
   SCHEME_HTTPS,
@@ -28,6 +43,11 @@ import {
   SECTION_SLOTS,
   SECTION_TOKENS,
   SLOT_OCTETS,
+  SOURCE_FIXED_OCTETS,
+  SOURCE_LIMIT,
+  SOURCE_TEXT,
+  SOURCE_WITH_HOST,
+  SOURCE_WITH_NUMBER,
   TOKEN_ANY,
 } from './format.js';
 import { hashHost, home } from './host-slots.js';
@@ -64,10 +84,10 @@ export interface TableGroup {
   readonly parts: readonly TableGroupPart[];
 }
 
-/** One group: offsets of its automaton, 0 if none of its rules can match, and of the list of its lines. */
+/** One group: offset of its automaton, 0 if none of its rules can match, and the line from which those of its rules count. */
 export interface TableGroupPart {
   readonly automaton: number;
-  readonly lines: number;
+  readonly firstLine: number;
 }
 
 const ACCESS_RESULTS: Readonly<Record<number, AccessResult>> = {
@@ -84,7 +104,15 @@ const SCHEMES: readonly (readonly [number, Scheme])[] = [
 
 const TOKEN_ENTRY_OCTETS = 8;
 const FIRST_SORTED_TOKEN = 2;
-const GROUP_OCTETS = 8;
+const MIN_AUTOMATON_OCTETS = 8;
+const ASSUMED_SCHEMES = SCHEME_HTTP | SCHEME_HTTPS;
+
+/** Where the host begins in a record, by form. */
+const NAME_STARTS: Readonly<Record<number, number>> = {
+  [HOST_PLAIN]: HOST_PLAIN_NAME,
+  [HOST_NUMBERED]: HOST_NUMBERED_NAME,
+  [HOST_SEVERAL]: HOST_SEVERAL_NAME,
+};
 
 /**
  * Reads a table for people, and for what is asked once a run; URLs are judged by the kernel. The table must have passed
@@ -150,8 +178,7 @@ export class TableView {
     const end = this.#section(SECTION_HOSTS + 1);
     let left = this.#reader.u32(HEADER_HOSTS);
     for (let at = this.#section(SECTION_HOSTS); left > 0; left--) {
-      const authorities = this.#authorities(at);
-      const next = authorities + AUTHORITY_OCTETS * this.#reader.u16(at + 2);
+      const next = this.#entries(at) + ENTRY_OCTETS * this.#entryCount(at);
       if (next > end) throw this.#reader.damaged(`the host at ${at} is longer than its section`);
       yield this.#host(at);
       at = next;
@@ -171,7 +198,7 @@ export class TableView {
       const record = reader.u32(at + 4);
       if (record === 0) return undefined;
       if (reader.u32(at) === hash) {
-        const name = reader.octets(record + HOST_FIXED_OCTETS, reader.u16(record));
+        const name = reader.octets(this.#nameStart(record), reader.u8(record));
         if (Buffer.compare(name, octets) === 0) return this.#host(record);
       }
       slot = slot + 1 === slots ? 0 : slot + 1;
@@ -182,14 +209,17 @@ export class TableView {
   /** The groups of what a file says, those of `*` first; `robots` is an authority's. */
   groups(robots: number): TableGroup[] {
     const reader = this.#reader;
-    const count = reader.u32(robots + 4);
-    const numbers = robots + ROBOTS_FIXED_OCTETS;
-    const lists = numbers + 4 * count;
-    if (count > 0) reader.u32(lists + 4 * count - 4); // all that is read below must be there
+    const isWide = (reader.u8(robots) & ROBOTS_WIDE) !== 0;
+    const width = isWide ? 4 : 2;
+    const word = (at: number): number => (isWide ? reader.u32(at) : reader.u16(at));
+    const count = word(robots + 1);
+    const numbers = robots + 1 + width;
+    const lists = numbers + width * count;
+    reader.octets(numbers + 2 * width * count, 0); // all that is read below must be there
     const tokensOfList = new Map<number, string[]>();
     for (let index = 0; index < count; index++) {
-      const list = reader.u32(lists + 4 * index);
-      const token = textOf(this.#token(reader.u32(numbers + 4 * index)));
+      const list = robots + word(lists + width * index);
+      const token = textOf(this.#token(word(numbers + width * index)));
       const tokens = tokensOfList.get(list);
       if (tokens === undefined) tokensOfList.set(list, [token]);
       else tokens.push(token);
@@ -197,13 +227,14 @@ export class TableView {
     // No two lists overlap, so together they cannot be longer than the section.
     let left = this.#section(SECTION_ROBOTS + 1) - this.#section(SECTION_ROBOTS);
     return Array.from(tokensOfList, ([list, productTokens]) => {
-      const length = reader.u32(list);
-      left -= 4 + length * GROUP_OCTETS;
-      if (left < 0) throw reader.damaged(`the list of groups at ${list} is too long`);
-      const parts = Array.from({ length }, (_, index) => ({
-        automaton: reader.u32(list + 4 + index * GROUP_OCTETS),
-        lines: reader.u32(list + 8 + index * GROUP_OCTETS),
-      }));
+      const parts: TableGroupPart[] = [];
+      for (let at = list, followed = 1; followed !== 0; at += GROUP_OCTETS) {
+        left -= GROUP_OCTETS;
+        if (left < 0) throw reader.damaged(`the list of groups at ${list} is too long`);
+        const line = reader.u32(at + GROUP_LINE);
+        parts.push({ automaton: reader.u32(at), firstLine: line >>> 1 });
+        followed = line & 1;
+      }
       return { productTokens, parts };
     });
   }
@@ -211,9 +242,10 @@ export class TableView {
   /** The rules of a group in the order of the file, but for those of which another always takes precedence. */
   rules(group: TableGroup): TableRule[] {
     const rules: TableRule[] = [];
-    for (const { automaton, lines } of group.parts) {
+    for (const { automaton, firstLine } of group.parts) {
       if (automaton === 0) continue;
-      for (const rule of new AutomatonView(this.#reader, automaton).rules(lines)) rules.push(rule);
+      const view = new AutomatonView(this.#reader, automaton);
+      for (const rule of view.rules(firstLine)) rules.push(rule);
     }
     return rules.sort((a, b) => a.line - b.line);
   }
@@ -222,44 +254,84 @@ export class TableView {
   *automata(): Iterable<AutomatonView> {
     const end = this.#section(SECTION_AUTOMATA + 1);
     let at = this.#section(SECTION_AUTOMATA);
-    while (at < end) {
-      const octets = this.#reader.u32(at);
-      if (octets === 0) return; // padding
-      yield new AutomatonView(this.#reader, at);
-      at += octets + (-octets & 3);
+    // What is shorter than any automaton is padding.
+    while (at + MIN_AUTOMATON_OCTETS <= end) {
+      const automaton = new AutomatonView(this.#reader, at);
+      yield automaton;
+      at += automaton.octets;
     }
   }
 
-  /** Offset of the authorities of the host at `at`, which follow its name. */
-  #authorities(at: number): number {
-    return at + HOST_FIXED_OCTETS + ((this.#reader.u16(at) + 3) & ~3);
+  /** Where the host begins in the record at `at`. */
+  #nameStart(at: number): number {
+    const form = this.#reader.u8(at + HOST_FORM);
+    const start = NAME_STARTS[form];
+    if (start === undefined) throw this.#reader.damaged(`the host at ${at} is of form ${form}`);
+    return at + start;
+  }
+
+  /** Offset of the entries of the host at `at`, if it has any: they follow its name. */
+  #entries(at: number): number {
+    return this.#nameStart(at) + this.#reader.u8(at);
+  }
+
+  #entryCount(at: number): number {
+    const reader = this.#reader;
+    return reader.u8(at + HOST_FORM) === HOST_SEVERAL ? reader.u16(at + HOST_AUTHORITY) : 0;
   }
 
   #host(at: number): TableHost {
     const reader = this.#reader;
-    const count = reader.u16(at + 2);
+    const name = this.#nameStart(at);
+    const host = reader.text(name, reader.u8(at));
+    if (reader.u8(at + HOST_FORM) !== HOST_SEVERAL) {
+      return { host, authorities: [this.#authority(at + HOST_AUTHORITY, 0, ASSUMED_SCHEMES, at)] };
+    }
+    const count = this.#entryCount(at);
     const authorities: TableAuthority[] = [];
     for (let index = 0; index < count; index++) {
-      authorities.push(this.#authority(this.#authorities(at) + index * AUTHORITY_OCTETS));
+      const entry = this.#entries(at) + index * ENTRY_OCTETS;
+      const authority = entry + ENTRY_AUTHORITY;
+      if (reader.u32(authority + AUTHORITY_HOST) !== at) {
+        throw reader.damaged(`the authority at ${entry} is not of the host at ${at}`);
+      }
+      const schemes = reader.u8(entry + ENTRY_SCHEMES);
+      authorities.push(this.#authority(authority, reader.u16(entry), schemes, at));
     }
-    return { host: reader.text(at + HOST_FIXED_OCTETS, reader.u16(at)), authorities };
+    return { host, authorities };
   }
 
-  #authority(at: number): TableAuthority {
+  #authority(at: number, port: number, schemes: number, host: number): TableAuthority {
     const reader = this.#reader;
-    const port = reader.u16(at);
-    const schemes = reader.u8(at + 2);
-    const robots = reader.u32(at + 4);
-    const source = reader.u32(at + 8);
-    const accessResult = ACCESS_RESULTS[reader.u32(robots)];
+    const robots = reader.u32(at);
+    const accessResult = ACCESS_RESULTS[reader.u8(robots) & ROBOTS_ACCESS];
     if (accessResult === undefined) throw reader.damaged(`no access result at ${robots}`);
     return {
       schemes: SCHEMES.filter(([bit]) => (schemes & bit) !== 0).map(([, scheme]) => scheme),
       port: port === 0 ? undefined : port,
       accessResult,
-      source: reader.escapedText(source + 4, reader.u32(source)),
+      source: this.#source(at, host),
       robots,
     };
+  }
+
+  /** The source of the authority at `at`, of the host at `host`. */
+  #source(at: number, host: number): string {
+    const reader = this.#reader;
+    const source = reader.u32(at + AUTHORITY_SOURCE);
+    const kind = reader.u8(source);
+    const before = reader.u16(source + 1);
+    const behind = reader.u16(source + 3);
+    if (before + behind > SOURCE_LIMIT) throw reader.damaged(`the source at ${source} is too long`);
+    let own = '';
+    if (kind === SOURCE_WITH_HOST) own = reader.text(this.#nameStart(host), reader.u8(host));
+    else if (kind === SOURCE_WITH_NUMBER) own = String(reader.u32(at + AUTHORITY_NUMBER));
+    else if (kind !== SOURCE_TEXT)
+      throw reader.damaged(`the source at ${source} is of kind ${kind}`);
+    const text = source + SOURCE_FIXED_OCTETS;
+    return reader.escapedAgain(
+      reader.text(text, before) + own + reader.text(text + before, behind),
+    );
   }
 
   #token(number: number): Uint8Array {

@@ -1,12 +1,11 @@
-import { AUTOMATON_RULE_COUNT, AUTOMATON_RULES, AUTOMATON_WIDTH } from '../compile/format.js';
+import { SOURCE_LIMIT, TEXT_LIMIT } from '../compile/format.js';
 import type { Agent } from '../protocol/agent.js';
 import { REASONS, type Reason, VERDICTS, type Verdict } from '../protocol/verdict.js';
 import type { Arena, Region } from './arena.js';
 import { instantiateKernel, type Kernel, kernelModule } from './kernel.js';
 import {
   MARGIN,
-  RESULT_AUTOMATON,
-  RESULT_LINES,
+  RESULT_LINE,
   RESULT_LINK,
   RESULT_RANK,
   RESULT_SOURCE,
@@ -36,6 +35,8 @@ export interface Judgement {
 
 /** Octets of URL for which room is kept from the start. */
 const USUAL_URL_OCTETS = 4096;
+/** A rule's text, each octet of which may be escaped as six, or a source. */
+const TEXT_OCTETS = Math.max(6 * TEXT_LIMIT, SOURCE_LIMIT + 255) + 4 * MARGIN;
 /** Queries kept; one more, and all are forgotten. */
 const MAX_QUERIES = 64;
 
@@ -46,11 +47,13 @@ export class Judge {
   readonly #decoder = new TextDecoder();
   readonly #encoder = new TextEncoder();
   readonly #queries = new Map<string, { query: Query; region: Region; worker: Region }>();
+  readonly #text: Region;
   #room: Region;
 
   constructor(arena: Arena) {
     this.#arena = arena;
     this.#kernel = instantiateKernel(kernelModule(), arena.memory);
+    this.#text = arena.take(TEXT_OCTETS);
     this.#room = arena.take(6 * USUAL_URL_OCTETS + 4096 + 4 * MARGIN);
   }
 
@@ -90,9 +93,10 @@ export class Judge {
     const reason = REASONS[outcome & 15];
     if (verdict === undefined || reason === undefined)
       throw new Error(`outcome ${outcome} of the kernel`);
-    const words = new DataView(this.#arena.memory.buffer, worker.address + WORKER_RESULTS);
+    const result = worker.address + WORKER_RESULTS;
+    const words = new DataView(this.#arena.memory.buffer, result);
     if (words.getUint32(RESULT_RANK, true) === 0) return { verdict, reason };
-    return { verdict, reason, rule: this.#rule(words, agent) };
+    return { verdict, reason, rule: this.#rule(query, result, words, agent) };
   }
 
   #query(
@@ -136,45 +140,19 @@ export class Judge {
     return entry;
   }
 
-  #rule(result: DataView, agent: Agent): DecidingRule {
-    const rank = result.getUint32(RESULT_RANK, true);
-    const link = result.getInt32(RESULT_LINK, true);
-    const source = result.getUint32(RESULT_SOURCE, true);
-    const text = this.#ruleText(result.getUint32(RESULT_AUTOMATON, true), rank);
+  #rule(query: Query, result: number, words: DataView, agent: Agent): DecidingRule {
+    const rank = words.getUint32(RESULT_RANK, true);
+    const link = words.getInt32(RESULT_LINK, true);
+    const text = this.#text.address;
+    const pattern = this.#string(text, this.#kernel.patternText(result, text));
     return {
-      line: this.#line(result.getUint32(RESULT_LINES, true), rank >> 1),
-      text: `${(rank & 1) === 1 ? 'Allow' : 'Disallow'}: ${text}`,
+      line: words.getUint32(RESULT_LINE, true),
+      text: `${(rank & 1) === 1 ? 'Allow' : 'Disallow'}: ${pattern}`,
       agent: agent.chain[link] ?? '*',
-      ...(source === 0 ? {} : { source: this.#source(source) }),
+      ...(words.getUint32(RESULT_SOURCE, true) === 0
+        ? {}
+        : { source: this.#string(text, this.#kernel.sourceText(query.address, result, text)) }),
     };
-  }
-
-  /** A rule's pattern as format.ts lays it out. */
-  #ruleText(automaton: number, rank: number): string {
-    const view = new DataView(this.#arena.memory.buffer);
-    const narrow = view.getUint32(automaton + AUTOMATON_WIDTH, true) === 2;
-    const rules = automaton + view.getUint32(automaton + AUTOMATON_RULES, true);
-    const octets = narrow ? 4 : 8;
-    const texts = rules + view.getUint32(automaton + AUTOMATON_RULE_COUNT, true) * octets;
-    const end = (order: number): number => {
-      if (order === 0) return 0;
-      const at = rules + (order - 1) * octets;
-      return narrow ? view.getUint16(at, true) : view.getUint32(at, true);
-    };
-    return this.#string(texts + end((rank >> 1) - 1), texts + end(rank >> 1));
-  }
-
-  /** The line number of the rule of this order. */
-  #line(lines: number, order: number): number {
-    const view = new DataView(this.#arena.memory.buffer);
-    return view.getUint32(lines, true) === 2
-      ? view.getUint16(lines + 4 + (order - 1) * 2, true)
-      : view.getUint32(lines + 4 + (order - 1) * 4, true);
-  }
-
-  #source(source: number): string {
-    const view = new DataView(this.#arena.memory.buffer);
-    return this.#string(source + 4, source + 4 + view.getUint32(source, true));
   }
 
   /** The text that the inside of a JSON string in memory says. */

@@ -7,6 +7,10 @@ export interface Kernel {
   run(task: number): number;
   /** Judges one URL; returns the first agent's outcome. */
   judgeUrl(query: number, worker: number, url: number, end: number, scratch: number): number;
+  /** Writes the pattern of the rule that decided a result, escaped as in a JSON string; returns its end. */
+  patternText(result: number, to: number): number;
+  /** Writes where the robots.txt of a result came from, escaped as in a JSON string; returns its end. */
+  sourceText(query: number, result: number, to: number): number;
   /** Writes the canonical form of a pattern's literal; returns its end. */
   canonicaliseLiteral(from: number, end: number, to: number, inQuery: number): number;
   /** Writes the form that the google profile gives a pattern's literal; returns its end. */

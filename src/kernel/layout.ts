@@ -175,20 +175,26 @@ export const WORKER_RESULTS = 16448;
 /** Agents that one query may name. */
 export const MAX_AGENTS = 256;
 /** For each agent OUTCOMES counters, u64. */
-export const WORKER_TALLY = 24640;
+export const WORKER_TALLY = 28736;
 
-/** An agent's result: outcome; where a rule decided, its automaton, rank, the list of its group's lines, and which link of the chain was followed (-1 for `*`). */
+/**
+ * An agent's result: outcome; where a rule decided, its automaton, rank (`octets << 1 | allow`) and line, and which link of the
+ * chain was followed (-1 for `*`).
+ */
 export const RESULT_OUTCOME = 0;
 export const RESULT_AUTOMATON = 4;
 export const RESULT_RANK = 8;
-/** Address of the list; a rule's line number is read from it only where it is asked for. */
-export const RESULT_LINES = 12;
+export const RESULT_LINE = 12;
 export const RESULT_LINK = 16;
-/** Address of the source of the robots.txt, 0 if there is none. */
+/** Address of the authority whose robots.txt was asked, 0 if there is none. */
 export const RESULT_SOURCE = 20;
 /** The lists of groups that were asked, so that agents with equal lists are asked once. */
 export const RESULT_LIST = 24;
-export const RESULT_OCTETS = 32;
+/** What the rule's text is made from: address of its form or 0, octets of its prefix, and the path that it matched. */
+export const RESULT_FORM = 32;
+export const RESULT_PREFIX = 36;
+export const RESULT_PATH = 40;
+export const RESULT_OCTETS = 48;
 
 // ---- Sizes -----------------------------------------------------------------------------------------
 

@@ -26,26 +26,22 @@ function rulesOf(...lines: string[]): Rule[] {
 
 interface Compiled {
   readonly automaton: DecodedAutomaton;
-  /** For each order the line of its rule. */
-  readonly lines: readonly number[];
+  readonly firstLine: number;
   readonly octets: Uint8Array;
 }
 
 function compile(rules: readonly Rule[], profile: Profile = 'rfc9309'): Compiled {
   const ordered = new OrderedRules();
   ordered.load(rules, profile);
-  const written = writer.write(ordered).slice();
-  const lines = Array.from(ordered.byOrder.subarray(0, ordered.count), (entry) => {
-    return ordered.rule(entry).line;
-  });
-  return { automaton: new DecodedAutomaton(written), lines, octets: written };
+  const octets = writer.write(ordered).slice();
+  return { automaton: new DecodedAutomaton(octets), firstLine: ordered.firstLine, octets };
 }
 
 /** What the automaton says of a path: `allow 3` or `deny 3`, with the line of the rule, or `none`. */
-function verdict({ automaton, lines }: Compiled, path: string): string {
-  const rank = automaton.rank(canonicalise(octets(path), { google: false, inQuery: false }));
-  if (rank === 0) return 'none';
-  return `${(rank & 1) === 1 ? 'allow' : 'deny'} ${lines[(rank >> 1) - 1]}`;
+function verdict({ automaton, firstLine }: Compiled, path: string): string {
+  const found = automaton.match(canonicalise(octets(path), { google: false, inQuery: false }));
+  if (found === undefined) return 'none';
+  return `${(found.rank & 1) === 1 ? 'allow' : 'deny'} ${firstLine + found.line}`;
 }
 
 describe('RFC 9309 section 2.2.2: the most specific match is the one with the most octets', () => {
@@ -112,7 +108,9 @@ describe('the trie', () => {
       expect(verdict(compiled, `${path}bc`)).toBe('deny 1');
       expect(verdict(compiled, path.slice(1))).toBe('none');
       expect(verdict(compiled, path.slice(0, -1))).toBe('none');
-      expect(compiled.automaton.nodes().length).toBe(1 + Math.ceil((length + 1) / 255));
+      // Each node but the first has the octet before its label in the edge that leads to it.
+      const ofPath = 1 + Math.ceil((length + 1 - 255) / 256);
+      expect(compiled.automaton.nodes().length).toBe(1 + ofPath);
     }
   });
 
@@ -130,14 +128,14 @@ describe('the trie', () => {
   });
 
   it('is as wide as its offsets need', () => {
-    const wide = Array.from({ length: 4000 }, (_, index) => `-/${index}/${index * index}`);
+    const wide = Array.from({ length: 8000 }, (_, index) => `-/${index}/${index * index}`);
     const compiled = compile(rulesOf(...wide));
-    expect(compiled.automaton.width).toBe(4);
-    expect(compile(rulesOf(...wide.slice(0, 500))).automaton.width).toBe(2);
-    for (const index of [0, 1, 500, 3999]) {
+    expect(compiled.automaton.offsetOctets).toBe(4);
+    expect(compile(rulesOf(...wide.slice(0, 500))).automaton.offsetOctets).toBe(2);
+    for (const index of [0, 1, 500, 7999]) {
       expect(verdict(compiled, `/${index}/${index * index}`)).toBe(`deny ${index + 1}`);
     }
-    expect(compile(rulesOf(`-/${'a'.repeat(65_535)}`)).automaton.width).toBe(4);
+    expect(compile(rulesOf(`-/${'a'.repeat(65_535)}`)).automaton.offsetOctets).toBe(4);
   });
 
   it('lays wildcard rules in blocks of 32 by falling rank', () => {
@@ -153,17 +151,83 @@ describe('the trie', () => {
 describe('the rules that an automaton keeps for people', () => {
   it('have the text as written and the length that ranks them', () => {
     const { automaton } = compile(rulesOf('-/%7ea*"\\', '+/\xc3\xa9\xff$'));
-    expect([1, 2].map((order) => automaton.rule(order))).toEqual([
-      { octets: 10, text: '/%7ea*\\"\\\\' },
-      { octets: 11, text: '/\u00e9\ufffd$' },
+    expect(automaton.rules()).toEqual([
+      { rank: 20, line: 0, text: '/%7ea*\\"\\\\' },
+      { rank: 23, line: 1, text: '/\u00e9\ufffd$' },
     ]);
   });
 
   it('are cut to 1,000 octets before escaping', () => {
     const { automaton } = compile(rulesOf(`-/${'a'.repeat(1000)}`, `-/${'b'.repeat(999)}`));
-    expect(automaton.rule(1).text).toBe(`/${'b'.repeat(999)}`);
-    expect(automaton.rule(2).text).toBe(`/${'a'.repeat(996)}\u2026`);
-    expect(automaton.rule(2).octets).toBe(1001);
+    expect(automaton.rules()).toEqual([
+      { rank: 2000, line: 1, text: `/${'b'.repeat(999)}` },
+      { rank: 2002, line: 0, text: `/${'a'.repeat(996)}\u2026` },
+    ]);
+    expect(automaton.textOctets).toBe(2 + 997 + 3);
+  });
+
+  it.each([
+    ['prefixes', ['/a', '/ab/c?d=e&f', '/']],
+    ['prefixes and another star', ['/a*', '*', '/ab*']],
+    ['ends', ['/$', '/a/b$']],
+    ['stars', ['/*a', '*/b*c$', '/d*e*f*', '/*?']],
+    ['octets that stay encoded', ['/%2F', '/%C3%A9*%20b', '/%C3%AF$', '/%24*']],
+    ['two forms', ['/*%2Fa', '/a*%3A*%40$']],
+  ])('are not written down where they are what the automaton says: %s', (_what, patterns) => {
+    const { automaton } = compile(rulesOf(...patterns.map((pattern) => `-${pattern}`)));
+    expect(automaton.textOctets).toBe(0);
+    const byLine = automaton.rules().sort((a, b) => a.line - b.line);
+    expect(byLine.map(({ text }) => text)).toEqual(patterns);
+  });
+
+  it.each([
+    '/%c3%a9',
+    '/\xc3\xa9',
+    '/%61',
+    '/a**',
+    '/a*$',
+    '/a**b',
+    '/a$b',
+    '/a"',
+    '/a*%2f',
+    '/a*%61$',
+  ])('are written down where they are not: %s', (pattern) => {
+    const { automaton } = compile(rulesOf(`-${pattern}`, '+/other'));
+    const text = new TextDecoder().decode(octets(pattern)).replace('"', '\\"');
+    expect(automaton.rules().map((rule) => rule.text)).toContain(text);
+    expect(automaton.textOctets).toBe(2 + new TextEncoder().encode(text).length);
+  });
+
+  it('in the google profile have the text of the rule, for its directory too', () => {
+    const { automaton } = compile(rulesOf('+/a/index.html', '-/b"'), 'google');
+    expect(automaton.rules()).toEqual([
+      { rank: 6, line: 1, text: '/b\\"' },
+      { rank: 9, line: 0, text: '/a/index.html' },
+      { rank: 27, line: 0, text: '/a/index.html' },
+    ]);
+  });
+});
+
+describe('lines', () => {
+  it('count from the first, in as many octets as they need', () => {
+    const sizes = [200, 300, 70_000].map((last) => {
+      const rules = rulesOf('-/a', '+/b').map((rule, index) => ({
+        ...rule,
+        line: index === 0 ? 100 : 100 + last,
+      }));
+      const compiled = compile(rules);
+      expect(verdict(compiled, '/a')).toBe('deny 100');
+      expect(verdict(compiled, '/b')).toBe(`allow ${100 + last}`);
+      return compiled.octets.length;
+    });
+    expect(sizes.map((size) => size - (sizes[0] as number))).toEqual([0, 2, 6]);
+  });
+
+  it('do not part groups that say the same elsewhere', () => {
+    const rules = rulesOf('-/a', '+/a/b', '-/*c');
+    const later = rules.map((rule) => ({ ...rule, line: rule.line + 1000 }));
+    expect(compile(later).octets).toEqual(compile(rules).octets);
+    expect(verdict(compile(later), '/a/b')).toBe('allow 1002');
   });
 });
 
@@ -250,20 +314,28 @@ describe('an automaton and the naive matcher agree on random rules and paths', (
         rules.push({ allow: random.chance(0.4), pattern: octets(randomPattern(random)), line });
       }
       const patterns = rules.map(({ pattern }) => String.fromCharCode(...pattern));
-      const { automaton, lines } = compile(rules, profile);
+      const { automaton, firstLine } = compile(rules, profile);
+      const texts = new Map(
+        automaton.rules().map(({ rank, line, text }) => [`${rank} ${line}`, text]),
+      );
       for (let round = 0; round < 20; round++) {
         const path = randomPath(random, patterns);
         const text =
           profile === 'google'
             ? octets(path)
             : canonicalise(octets(path), { google: false, inQuery: false });
-        const rank = automaton.rank(text, random.between(0, 255));
-        const line = rank === 0 ? 0 : lines[(rank >> 1) - 1];
+        const decided = automaton.match(text, random.between(0, 255));
+        const rank = decided?.rank ?? 0;
+        const line = decided === undefined ? 0 : firstLine + decided.line;
         const found = rank === 0 ? 'none' : (rank & 1) === 1 ? 'allow' : 'deny';
         const expected = naiveBest(rules, path, profile);
         const what = `seed ${seed}: ${JSON.stringify(path)} by ${JSON.stringify(patterns)}`;
-        expect({ rank: found, line }, what).toEqual({ rank: expected.rank, line: expected.line });
-        if (rank !== 0) expect(automaton.rule(rank >> 1).octets, what).toBe(expected.octets);
+        const octetsOfRule = rank >> 1;
+        expect({ rank: found, line, octets: octetsOfRule }, what).toEqual(expected);
+        if (decided !== undefined) {
+          const written = new TextDecoder().decode(octets(patterns[line - 1] as string));
+          expect(texts.get(`${rank} ${decided.line}`), what).toBe(written);
+        }
         tally[expected.rank]++;
         const winner = patterns[expected.line - 1] ?? '';
         if (winner.includes('*')) tally.wildcard++;

@@ -1,3 +1,42 @@
+/** A rule as an automaton holds it. */
+export interface DecodedRule {
+  /** `octets << 1 | allow`. */
+  readonly rank: number;
+  /** Counted as in the automaton. */
+  readonly line: number;
+  readonly text: string;
+}
+
+interface Edge {
+  readonly octet: number;
+  readonly target: number;
+}
+
+interface Node {
+  readonly at: number;
+  readonly label: Uint8Array;
+  readonly edges: readonly Edge[];
+  readonly blocks: readonly Block[];
+  readonly prefixRule: { rank: number; line: number; keptText: number | undefined } | undefined;
+  readonly prefixStar: boolean;
+  readonly end: number;
+}
+
+interface Block {
+  /** For each of three octets the entries for its low and its high half; `undefined` where every rule is to be tried. */
+  readonly masks: Uint8Array | undefined;
+  readonly rules: readonly BlockRule[];
+}
+
+interface BlockRule {
+  readonly rank: number;
+  readonly line: number;
+  readonly bucket: number;
+  readonly form: number;
+  readonly segments: readonly { first: Uint8Array; second: Uint8Array }[];
+  readonly keptText: number | undefined;
+}
+
 /**
  * A reader of automata as src/compile/format.ts describes them, octet by octet and without the constants of that file: slow,
  * plain, and no relative of the writer or of the kernel. It checks what the format promises as it goes.
@@ -5,222 +44,308 @@
 export class DecodedAutomaton {
   readonly #octets: Uint8Array;
   readonly #view: DataView;
-  readonly #start: number;
-  readonly #width: number;
-  readonly #rules: number;
+  readonly #lineOctets: number;
+  readonly #sizeOctets: number;
+  readonly offsetOctets: number;
+  readonly #root: number;
+  readonly #nodesEnd: number;
   readonly ruleCount: number;
+  /** Octets of the texts that are kept. */
+  readonly textOctets: number;
 
-  constructor(octets: Uint8Array, start = 0) {
+  constructor(octets: Uint8Array) {
     this.#octets = octets;
     this.#view = new DataView(octets.buffer, octets.byteOffset, octets.byteLength);
-    this.#start = start;
-    this.ruleCount = this.#view.getUint32(start + 4, true);
-    this.#width = this.#view.getUint32(start + 8, true);
-    this.#rules = start + this.#view.getUint32(start + 12, true);
-    check(this.#width === 2 || this.#width === 4, 'width');
-    check(start % 4 === 0, 'place');
+    const widths = this.#u8(0);
+    check(widths < 64, 'widths');
+    this.#lineOctets = 2 ** (widths & 3);
+    this.#sizeOctets = 2 ** ((widths >> 2) & 3);
+    this.offsetOctets = (widths & 16) === 0 ? 2 : 4;
+    check(this.#offset(1) === octets.length, 'octets');
+    this.ruleCount = this.#offset(1 + this.offsetOctets);
+    const keepsTexts = (widths & 32) !== 0;
+    this.#root = 1 + (keepsTexts ? 3 : 2) * this.offsetOctets;
+    this.#nodesEnd = keepsTexts ? this.#offset(1 + 2 * this.offsetOctets) : octets.length;
+    this.textOctets = octets.length - this.#nodesEnd;
+    check(this.textOctets > 0 === keepsTexts, 'texts');
   }
 
-  get width(): number {
-    return this.#width;
-  }
-
-  /** Canonical octets of the rule of this order, and its text. */
-  rule(order: number): { octets: number; text: string } {
-    const at = this.#rules + 2 * (order - 1) * this.#width;
-    const texts = this.#rules + 2 * this.ruleCount * this.#width;
-    const from = order === 1 ? 0 : this.#ref(at - 2 * this.#width);
-    const end = this.#ref(at);
-    check(end >= from, 'order of the texts');
-    check(texts + end <= this.#start + this.#view.getUint32(this.#start, true), 'end of the texts');
-    const text = new TextDecoder().decode(this.#octets.slice(texts + from, texts + end));
-    return { octets: this.#ref(at + this.#width), text };
+  /** All rules by rising rank, falling line. */
+  rules(): DecodedRule[] {
+    const rules: DecodedRule[] = [];
+    const visit = (at: number, way: readonly number[]): void => {
+      const node = this.#node(at, way.length);
+      const prefix = [...way, ...node.label];
+      const { prefixRule } = node;
+      if (prefixRule !== undefined) {
+        const { rank, line, keptText } = prefixRule;
+        const text = spelt(prefix) + (node.prefixStar ? '*' : '');
+        rules.push({ rank, line, text: this.#text(keptText) ?? text });
+      }
+      for (const { rank, line, form, segments, keptText } of node.blocks.flatMap((b) => b.rules)) {
+        let text = spelt(prefix);
+        for (const { first } of segments) text += `*${spelt(first)}`;
+        text += ((form & 16) !== 0 ? '$' : '') + ((form & 2) !== 0 ? '*' : '');
+        rules.push({ rank, line, text: this.#text(keptText) ?? text });
+      }
+      for (const { octet, target } of node.edges) visit(target, [...prefix, octet]);
+    };
+    visit(this.#root, []);
+    check(rules.length === this.ruleCount, 'number of rules');
+    return rules.sort((a, b) => a.rank - b.rank || b.line - a.line);
   }
 
   /**
-   * The greatest rank among the rules that match the text, 0 if none does. What follows a text in memory may be
-   * anything: `beyond` says what is there, where masks look further than the text.
+   * The rank and the line of the rule that decides about the text, `undefined` if none matches. What follows a text in
+   * memory may be anything: `beyond` says what is there, where masks look further than the text.
    */
-  rank(text: Uint8Array, beyond = 0): number {
-    let best = 0;
+  match(text: Uint8Array, beyond = 0): { rank: number; line: number } | undefined {
+    let best: { rank: number; line: number } | undefined;
+    const consider = (rule: { rank: number; line: number }): void => {
+      check(rule.rank > 1, 'rank');
+      const wins =
+        best === undefined ||
+        rule.rank > best.rank ||
+        (rule.rank === best.rank && rule.line < best.line);
+      if (wins) best = { rank: rule.rank, line: rule.line };
+    };
     let at = 0;
-    let node = this.#start + 16;
+    let place = this.#root;
     for (;;) {
-      const label = this.#octets.subarray(node + 3, node + 3 + this.#u8(node + 1));
-      if (!holds(text, at, label)) return best;
-      at += label.length;
-      best = Math.max(best, this.#rankOfNode(node, text, at, beyond));
-      const edge = this.#edge(node, text[at]);
+      const node = this.#node(place, at);
+      if (!holds(text, at, node.label)) return best;
+      at += node.label.length;
+      if (node.prefixRule !== undefined) consider(node.prefixRule);
+      for (const { masks, rules } of node.blocks) {
+        const found = masks === undefined ? 255 : bucketsFound(masks, text, at, beyond);
+        for (const rule of rules) {
+          const isTried = (rule.bucket & found) !== 0 || at === text.length;
+          if (isTried && matches(rule, text, at)) consider(rule);
+        }
+      }
+      const edge = node.edges.find(({ octet }) => octet === text[at]);
       if (edge === undefined) return best;
-      node = edge;
+      at++;
+      place = edge.target;
     }
   }
 
-  /** All nodes, as they follow one another, with what hangs there. */
+  /** All nodes, as they follow one another, with the number of rules of each of their blocks. */
   nodes(): { label: number; edges: number; blocks: number[] }[] {
     const nodes = [];
-    let at = this.#start + 16;
-    while (at < this.#rules) {
-      const edges = this.#u8(at + 2);
-      const label = this.#u8(at + 1);
-      let previous = -1;
-      for (let index = 0; index < edges; index++) {
-        const octet = this.#u8(at + 3 + label + index);
-        check(octet > previous, 'order of the edges');
-        previous = octet;
-      }
-      let field = this.#ranks(at);
-      if ((this.#u8(at) & 1) !== 0) field += this.#width;
-      if ((this.#u8(at) & 2) !== 0) field += this.#width;
-      const blocks: number[] = [];
-      if ((this.#u8(at) & 4) !== 0) {
-        const count = this.#ref(field);
-        field += this.#width;
-        for (let block = 0; block < count; block++) {
-          blocks.push(this.#u8(field));
-          field += this.#ref(field + 2);
-        }
-      }
-      nodes.push({ label, edges, blocks });
-      at = field;
+    const targets = new Set([this.#root]);
+    let at = this.#root;
+    while (at < this.#nodesEnd) {
+      check(targets.has(at), 'an edge leads to each node');
+      const node = this.#node(at, 0);
+      for (const { target } of node.edges) targets.add(target);
+      const blocks = node.blocks.map(({ rules }) => rules.length);
+      nodes.push({ label: node.label.length, edges: node.edges.length, blocks });
+      at = node.end;
     }
-    check(at === this.#rules, 'end of the nodes');
+    check(at === this.#nodesEnd, 'end of the nodes');
+    check(targets.size === nodes.length, 'targets of the edges');
     return nodes;
   }
 
-  #ranks(node: number): number {
-    const edges = this.#u8(node + 2);
-    return node + 3 + this.#u8(node + 1) + edges + edges * this.#width;
+  /** The node at `start`, whose label begins behind `depth` octets. */
+  #node(start: number, depth: number): Node {
+    const flags = this.#u8(start);
+    const label = this.#octets.subarray(start + 2, start + 2 + this.#u8(start + 1));
+    let at = start + 2 + label.length;
+    const hasEdges = (flags & 4) !== 0;
+    const octets: number[] = [];
+    const distances: number[] = [0];
+    if (hasEdges) {
+      const count = this.#u8(at++);
+      check(count > 0, 'number of edges');
+      for (let edge = 0; edge < count; edge++) octets.push(this.#u8(at++));
+      const width = 2 ** ((flags >> 4) & 3);
+      for (let edge = 1; edge < count; edge++, at += width) distances.push(this.#number(at, width));
+    }
+    for (let edge = 1; edge < octets.length; edge++) {
+      check((octets[edge] as number) > (octets[edge - 1] as number), 'order of the edges');
+      check((distances[edge] as number) > (distances[edge - 1] as number), 'order of the nodes');
+    }
+
+    const kind = flags & 3;
+    let form = kind === 2 ? 1 : 0;
+    let prefixRule: Node['prefixRule'];
+    if (kind !== 0) {
+      if (kind === 3) {
+        form = this.#u8(at++);
+        check((form & 14) !== 0, 'form of a prefix rule');
+      }
+      const line = this.#number(at, this.#lineOctets);
+      at += this.#lineOctets;
+      let surplus = (form & 2) !== 0 ? 1 : 0;
+      if ((form & 8) !== 0) {
+        surplus = this.#number(at, 4);
+        check(surplus > 1, 'surplus');
+        at += 4;
+      }
+      let keptText: number | undefined;
+      if ((form & 4) !== 0) {
+        keptText = this.#offset(at);
+        at += this.offsetOctets;
+      }
+      const rank = 2 * (depth + label.length + surplus) + (form & 1);
+      prefixRule = { rank, line, keptText };
+    }
+    const blocks: Block[] = [];
+    if ((flags & 8) !== 0) {
+      let all = -1;
+      if (hasEdges) {
+        all = this.#offset(at);
+        at += this.offsetOctets;
+      }
+      const from = at;
+      let previous = { rank: Number.POSITIVE_INFINITY, line: -1 };
+      for (let followed = true; followed; ) {
+        followed = (this.#u8(at) & 64) !== 0;
+        const { block, end } = this.#block(at);
+        for (const rule of block.rules) {
+          const isNext =
+            rule.rank < previous.rank || (rule.rank === previous.rank && rule.line > previous.line);
+          check(isNext, 'order of the rules');
+          previous = rule;
+        }
+        blocks.push(block);
+        at = end;
+      }
+      check(!hasEdges || at - from === all, 'octets of the blocks');
+    }
+    const edges = octets.map((octet, edge) => ({
+      octet,
+      target: at + (distances[edge] as number),
+    }));
+    const prefixStar = (form & 2) !== 0;
+    return { at: start, label, edges, blocks, prefixRule, prefixStar, end: at };
   }
 
-  #edge(node: number, octet: number | undefined): number | undefined {
-    if (octet === undefined) return undefined;
-    const firsts = node + 3 + this.#u8(node + 1);
-    const edges = this.#u8(node + 2);
-    for (let index = 0; index < edges; index++) {
-      if (this.#u8(firsts + index) !== octet) continue;
-      const target = node + this.#ref(firsts + edges + index * this.#width);
-      check(target > node, 'direction of the edges');
-      check(this.#u8(target + 3) === octet, 'first octet of a label');
-      return target;
+  #block(start: number): { block: Block; end: number } {
+    const head = this.#u8(start);
+    check(head < 128, 'flags of a block');
+    const count = (head & 31) + 1;
+    let at = start + 1;
+    let masks: Uint8Array | undefined;
+    let buckets: Uint8Array | undefined;
+    let octets = -1;
+    if ((head & 32) !== 0) {
+      masks = this.#octets.subarray(at, at + 96);
+      buckets = this.#octets.subarray(at + 96, at + 96 + count);
+      at += 96 + count;
+      if ((head & 64) !== 0) {
+        octets = this.#offset(at);
+        at += this.offsetOctets;
+      }
     }
-    return undefined;
-  }
-
-  #rankOfNode(node: number, text: Uint8Array, at: number, beyond: number): number {
-    const flags = this.#u8(node);
-    let field = this.#ranks(node);
-    let best = 0;
-    if ((flags & 1) !== 0) {
-      best = this.#checkedRank(field);
-      field += this.#width;
-    }
-    if ((flags & 2) !== 0) {
-      if (at === text.length) best = Math.max(best, this.#checkedRank(field));
-      field += this.#width;
-    }
-    if ((flags & 4) === 0) return best;
-    let blocks = this.#ref(field);
-    check(blocks > 0, 'number of blocks');
-    field += this.#width;
-    let previous = Number.POSITIVE_INFINITY;
-    for (; blocks > 0; blocks--) {
-      const highest = this.#ref(field + 2 + this.#width);
-      check(highest < previous, 'order of the blocks');
-      previous = highest;
-      best = Math.max(best, this.#rankOfBlock(field, text, at, beyond));
-      field += this.#ref(field + 2);
-    }
-    return best;
-  }
-
-  #rankOfBlock(block: number, text: Uint8Array, from: number, beyond: number): number {
-    const count = this.#u8(block);
-    check(count >= 1 && count <= 32, 'number of rules');
-    let rule = block + 2 + 2 * this.#width;
-    let found = 255;
-    if ((this.#u8(block + 1) & 1) !== 0) {
-      found = this.#bucketsFound(rule, text, from, beyond);
-      rule += 96;
-    }
-    let best = 0;
-    let previous = this.#ref(block + 2 + this.#width) + 1;
+    const from = at;
+    const rules: BlockRule[] = [];
     for (let index = 0; index < count; index++) {
-      const rank = this.#checkedRank(rule);
-      check(rank < previous, 'order of the rules');
-      previous = rank;
-      const buckets = this.#u8(rule + 2 * this.#width);
-      check(buckets !== 0, 'buckets');
-      if ((buckets & found) !== 0 && this.#matches(rule, text, from)) best = Math.max(best, rank);
-      rule += this.#ref(rule + this.#width);
+      const rank = this.#number(at, this.#sizeOctets);
+      const form = at + 2 * this.#sizeOctets;
+      const end = form + this.#number(at + this.#sizeOctets, this.#sizeOctets);
+      const bucket = buckets?.[index] ?? 255;
+      const rule = this.#blockRule(rank, form, end, bucket);
+      check(bucket !== 0, 'bucket');
+      check((bucket === 255) === (buckets === undefined || rule.segments.length === 0), 'bucket');
+      rules.push(rule);
+      at = end;
     }
-    check(rule === block + this.#ref(block + 2), 'end of the block');
-    return best;
+    check(octets < 0 || at - from === octets, 'octets of a block');
+    return { block: { masks, rules }, end: at };
   }
 
-  #bucketsFound(masks: number, text: Uint8Array, from: number, beyond: number): number {
-    let found = 0;
-    for (let at = from; at < text.length; at++) {
-      let fits = 255;
-      for (let place = 0; place < 3; place++) {
-        const octet = text[at + place] ?? beyond;
-        fits &= this.#u8(masks + 32 * place + (octet & 15));
-        fits &= this.#u8(masks + 32 * place + 16 + (octet >> 4));
-      }
-      found |= fits;
+  #blockRule(rank: number, formAt: number, end: number, bucket: number): BlockRule {
+    const form = this.#u8(formAt);
+    check((form & 128) !== 0 && (form & 9) === 0, 'form of a rule in a block');
+    let at = formAt + 1;
+    const line = this.#number(at, this.#lineOctets);
+    at += this.#lineOctets;
+    let keptText: number | undefined;
+    if ((form & 4) !== 0) {
+      keptText = this.#offset(at);
+      at += this.offsetOctets;
     }
-    return found;
-  }
-
-  #matches(rule: number, text: Uint8Array, from: number): boolean {
-    const flags = this.#u8(rule + 2 * this.#width + 1);
-    const segments = this.#ref(rule + 2 * this.#width + 2);
-    check(segments >= 1, 'number of segments');
-    const question = text.indexOf(0x3f);
-    const query = question < 0 ? text.length : question;
-    let field = rule + 3 * this.#width + 2;
-    let places = new Set([from]);
-    for (let index = 0; index < segments; index++) {
-      const first = this.#segment(field);
-      field += this.#width + first.length;
-      let second = first;
-      if ((flags & 2) !== 0) {
-        second = this.#segment(field);
-        field += this.#width + second.length;
-      }
-      const next = new Set<number>();
-      const least = Math.min(...places);
-      for (let at = least; at <= text.length; at++) {
-        const form = at > query ? second : first;
-        if (holds(text, at, form)) next.add(at + form.length);
-      }
-      if (index === segments - 1 && (flags & 1) !== 0) return next.has(text.length);
-      if (next.size === 0) return false;
-      places = next;
+    const segment = (): Uint8Array => {
+      const octets = (form & 64) !== 0 ? end - at : this.#number(at, this.#sizeOctets);
+      if ((form & 64) === 0) at += this.#sizeOctets;
+      check(octets > 0, 'octets of a segment');
+      at += octets;
+      return this.#octets.subarray(at - octets, at);
+    };
+    const segments: { first: Uint8Array; second: Uint8Array }[] = [];
+    while (at < end) {
+      const first = segment();
+      segments.push({ first, second: (form & 32) !== 0 ? segment() : first });
     }
-    check(field === rule + this.#ref(rule + this.#width), 'end of the rule');
-    return true;
+    check(at === end, 'end of the rule');
+    check(segments.length > 0 || (form & 16) !== 0, 'number of segments');
+    return { rank, line, bucket, form, segments, keptText };
   }
 
-  #segment(field: number): Uint8Array {
-    const octets = this.#ref(field);
-    check(octets > 0, 'octets of a segment');
-    return this.#octets.subarray(field + this.#width, field + this.#width + octets);
+  #text(kept: number | undefined): string | undefined {
+    if (kept === undefined) return undefined;
+    const start = this.#nodesEnd + kept + 2;
+    const end = start + this.#number(start - 2, 2);
+    check(end <= this.#octets.length, 'end of a text');
+    return new TextDecoder().decode(this.#octets.slice(start, end));
   }
 
-  #checkedRank(at: number): number {
-    const rank = this.#ref(at);
-    check(rank >> 1 >= 1 && rank >> 1 <= this.ruleCount, 'rank');
-    return rank;
+  #offset(at: number): number {
+    return this.#number(at, this.offsetOctets);
   }
 
-  #ref(at: number): number {
-    return this.#width === 2 ? this.#view.getUint16(at, true) : this.#view.getUint32(at, true);
+  #number(at: number, octets: number): number {
+    check(octets === 1 || octets === 2 || octets === 4, 'width');
+    if (octets === 1) return this.#u8(at);
+    return octets === 2 ? this.#view.getUint16(at, true) : this.#view.getUint32(at, true);
   }
 
   #u8(at: number): number {
     return this.#view.getUint8(at);
   }
+}
+
+/** Canonical octets with the three of a percent-encoded one as `%XX`. */
+function spelt(octets: Iterable<number>): string {
+  return String.fromCharCode(...octets)
+    .replaceAll('\xc0', '')
+    .replaceAll(/[\x80-\xaf]/g, (half) => {
+      const code = half.charCodeAt(0);
+      return `${code < 0xa0 ? '%' : ''}${(code & 15).toString(16).toUpperCase()}`;
+    });
+}
+
+function bucketsFound(masks: Uint8Array, text: Uint8Array, from: number, beyond: number): number {
+  let found = 0;
+  for (let at = from; at < text.length; at++) {
+    let fits = 255;
+    for (let place = 0; place < 3; place++) {
+      const octet = text[at + place] ?? beyond;
+      fits &= masks[32 * place + (octet & 15)] as number;
+      fits &= masks[32 * place + 16 + (octet >> 4)] as number;
+    }
+    found |= fits;
+  }
+  return found;
+}
+
+function matches({ form, segments }: BlockRule, text: Uint8Array, from: number): boolean {
+  const question = text.indexOf(0x3f);
+  const query = question < 0 ? text.length : question;
+  let places = new Set([from]);
+  for (const { first, second } of segments) {
+    const next = new Set<number>();
+    for (let at = Math.min(...places); at <= text.length; at++) {
+      const octets = at > query ? second : first;
+      if (holds(text, at, octets)) next.add(at + octets.length);
+    }
+    if (next.size === 0) return false;
+    places = next;
+  }
+  return (form & 16) === 0 || places.has(text.length);
 }
 
 function holds(text: Uint8Array, at: number, octets: Uint8Array): boolean {

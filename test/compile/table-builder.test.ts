@@ -264,8 +264,8 @@ describe('what is the same is stored once', () => {
     expect(builder.stats).toMatchObject({ files: 200, bodies: 7, replaced: 0 });
     const header = checkTable(builder.build(), 'table');
     expect(header).toMatchObject({ hosts: 200, robots: 3, automata: 1, rules: 2, tokens: 3 });
-    // Two lists of two numbers, each behind the width.
-    expect(header.sections.lines.end - header.sections.lines.start).toBe(16);
+    // Where they all came from: the host, and what follows it.
+    expect(header.sections.sources.end - header.sections.sources.start).toBe(16);
   });
 
   it('replaced and unreachable content leaves nothing behind', () => {

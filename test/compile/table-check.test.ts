@@ -55,7 +55,7 @@ describe('a table that is not whole is refused, with cause and remedy', () => {
     memory.set(table, 33);
     const header = checkTable(memory.subarray(33, 33 + table.length), 'some.table');
     expect(header).toEqual(checkTable(table, 'some.table'));
-    expect(header).toMatchObject({ version: 1, profile: 'rfc9309', reduced: false, hosts: 3 });
+    expect(header).toMatchObject({ version: 2, profile: 'rfc9309', reduced: false, hosts: 3 });
     expect(header.length).toBe(table.length);
   });
 
@@ -97,12 +97,12 @@ describe('a table that is not whole is refused, with cause and remedy', () => {
   });
 
   it('a newer version, whatever else it may hold', () => {
-    const newer = forged(VERSION, 2);
+    const newer = forged(VERSION, 3);
     const expected =
-      'some.table: the table is newer: got v2, this build reads v1: upgrade robots-filter, or compile it again with this build';
+      'some.table: the table is newer: got v3, this build reads v2: upgrade robots-filter, or compile it again with this build';
     expect(refusal(newer).message).toBe(expected);
     expect(refusal(newer.subarray(0, 128)).message).toBe(expected);
-    expect(refusal(forged(VERSION, 0)).message).toMatch(/older: got v0.*: compile it again$/);
+    expect(refusal(forged(VERSION, 1)).message).toMatch(/older: got v1.*: compile it again$/);
   });
 
   it.each([

@@ -1,6 +1,5 @@
 /** Writing records: the line as it came, and what the query wants to be added. All words come as fragments of the query. */
 
-import { AUTOMATON_RULE_COUNT, AUTOMATON_RULES, AUTOMATON_WIDTH } from '../../compile/format';
 import {
   AGENT_CHAIN,
   AGENT_NAME,
@@ -32,7 +31,7 @@ import {
   QUERY_EXPLAIN,
   QUERY_FLAGS,
   QUERY_FRAGMENTS,
-  RESULT_AUTOMATON,
+  RESULT_LINE,
   RESULT_LINK,
   RESULT_OCTETS,
   RESULT_OUTCOME,
@@ -40,8 +39,8 @@ import {
   RESULT_SOURCE,
   WORKER_RESULTS,
 } from '../layout';
-import { ruleLine } from './judge';
 import { LINE_BRACE, LINE_END, LINE_NEWLINE, LINE_START } from './line';
+import { patternText, sourceText } from './rule';
 
 /** Copies octets in vectors: up to 127 more are read and written. Returns the end of the copy. */
 export function copy(from: usize, octets: i32, to: usize): usize {
@@ -108,24 +107,9 @@ function verdictOf(result: usize): i32 {
 
 /** Writes the text of the rule that decided, `Disallow: /path`, escaped as in a JSON string. */
 function ruleText(query: usize, result: usize, to: usize): usize {
-  const automaton: usize = load<u32>(result, RESULT_AUTOMATON);
-  const rank = load<i32>(result, RESULT_RANK);
-  const rules = automaton + load<u32>(automaton, AUTOMATON_RULES);
-  const count: usize = load<u32>(automaton, AUTOMATON_RULE_COUNT);
-  const index: usize = (rank >> 1) - 1;
-  const narrow = load<u32>(automaton, AUTOMATON_WIDTH) === 2;
-  const texts = rules + count * (narrow ? 4 : 8);
-  let start = 0;
-  let end = 0;
-  if (narrow) {
-    end = load<u16>(rules + index * 4);
-    if (index > 0) start = load<u16>(rules + index * 4 - 4);
-  } else {
-    end = load<i32>(rules + index * 8);
-    if (index > 0) start = load<i32>(rules + index * 8 - 8);
-  }
-  to = fragment(query, (rank & 1) !== 0 ? FRAGMENT_ALLOW : FRAGMENT_DISALLOW, to);
-  return copyShort(texts + start, end - start, to);
+  const allows = (load<i32>(result, RESULT_RANK) & 1) !== 0;
+  to = fragment(query, allows ? FRAGMENT_ALLOW : FRAGMENT_DISALLOW, to);
+  return patternText(result, to);
 }
 
 /** Writes the product token of the groups that decided: the link of the agent's chain that they name, or `*`. */
@@ -134,11 +118,6 @@ function tokenText(agent: usize, result: usize, to: usize): usize {
   if (link < 0) return octet(0x2a, to);
   const text = <usize>load<u32>(agent, AGENT_CHAIN) + <usize>link * CHAIN_OCTETS + CHAIN_TEXT;
   return copyShort(load<u32>(text), load<i32>(text, 4), to);
-}
-
-function sourceText(result: usize, to: usize): usize {
-  const source: usize = load<u32>(result, RESULT_SOURCE);
-  return source === 0 ? to : copyShort(source + 4, load<i32>(source), to);
 }
 
 /** Writes the name of an agent as the key of a member, quotes and colon included, after a comma but for the first. */
@@ -160,7 +139,7 @@ function quoted(query: usize, index: i32, to: usize): usize {
 /** Writes `{"line":12,"text":"…","agent":"…","source":"…"}`. */
 function ruleObject(query: usize, agent: usize, result: usize, to: usize): usize {
   to = fragment(query, FRAGMENT_LINE, to);
-  to = decimal(ruleLine(result), to);
+  to = decimal(load<u32>(result, RESULT_LINE), to);
   to = fragment(query, FRAGMENT_TEXT, to);
   to = ruleText(query, result, to);
   to = octet(0x22, to);
@@ -169,7 +148,7 @@ function ruleObject(query: usize, agent: usize, result: usize, to: usize): usize
   to = octet(0x22, to);
   if (load<u32>(result, RESULT_SOURCE) !== 0) {
     to = fragment(query, FRAGMENT_SOURCE, to);
-    to = sourceText(result, to);
+    to = sourceText(query, result, to);
     to = octet(0x22, to);
   }
   return octet(0x7d, to);
@@ -291,13 +270,13 @@ function columns(query: usize, worker: usize, to: usize): usize {
     to = octet(0x09, to);
     to = fragment(query, FRAGMENT_REASONS + (load<i32>(result, RESULT_OUTCOME) & 15), to);
     to = octet(0x09, to);
-    if (ruled) to = decimal(ruleLine(result), to);
+    if (ruled) to = decimal(load<u32>(result, RESULT_LINE), to);
     to = octet(0x09, to);
     if (ruled) to = ruleText(query, result, to);
     to = octet(0x09, to);
     if (ruled) to = tokenText(agentOf(query, i), result, to);
     to = octet(0x09, to);
-    to = sourceText(result, to);
+    to = sourceText(query, result, to);
   }
   return to;
 }

@@ -1,13 +1,23 @@
 /** From the octets of a host to its record in the table. Layout: compile/format.ts. */
 
 import {
-  AUTHORITY_OCTETS,
+  ENTRY_AUTHORITY,
+  ENTRY_OCTETS,
+  ENTRY_SCHEMES,
   HEADER_LONGEST_PROBE,
   HEADER_SECTIONS,
   HEADER_SEED,
   HEADER_SLOTS,
-  HOST_FIXED_OCTETS,
+  HOST_AUTHORITY,
+  HOST_FORM,
+  HOST_NUMBERED_NAME,
+  HOST_PLAIN,
+  HOST_PLAIN_NAME,
+  HOST_SEVERAL,
+  HOST_SEVERAL_NAME,
   MAX_HOST_OCTETS,
+  SCHEME_HTTP,
+  SCHEME_HTTPS,
   SECTION_SLOTS,
   SLOT_OCTETS,
 } from '../../compile/format';
@@ -147,9 +157,16 @@ export function slotIndex(table: usize, slot: usize): usize {
   return (slot - slotAt(table, 0)) / SLOT_OCTETS;
 }
 
+/** Address of the host in its record. */
+export function hostOf(record: usize): usize {
+  const form: i32 = load<u8>(record, HOST_FORM);
+  if (form === HOST_PLAIN) return record + HOST_PLAIN_NAME;
+  return record + (form === HOST_SEVERAL ? HOST_SEVERAL_NAME : HOST_NUMBERED_NAME);
+}
+
 /** Whether a host record is that of the host. */
 export function isRecordOf(record: usize, host: usize, octets: i32): bool {
-  return <i32>load<u16>(record) === octets && equal(record + HOST_FIXED_OCTETS, host, octets);
+  return <i32>load<u8>(record) === octets && equal(hostOf(record), host, octets);
 }
 
 /** As `probe`, comparing the hosts as well: for the rare case that two hosts have one hash. */
@@ -165,21 +182,25 @@ export function probeHost(table: usize, hash: i32, host: usize, octets: i32): us
   return 0;
 }
 
-/** Address of the authority entry for scheme and port in a host record, 0 if there is none. Binary search by port. */
+/** Address of the authority for scheme and port in a host record, 0 if there is none. Binary search by port. */
 export function findAuthority(record: usize, scheme: i32, port: i32): usize {
-  const count: i32 = load<u16>(record, 2);
-  const first = record + ((<usize>load<u16>(record) + HOST_FIXED_OCTETS + 3) & ~3);
+  if (load<u8>(record, HOST_FORM) !== HOST_SEVERAL) {
+    const known = port === 0 && (scheme & (SCHEME_HTTP | SCHEME_HTTPS)) !== 0;
+    return known ? record + HOST_AUTHORITY : 0;
+  }
+  const count: i32 = load<u16>(record, HOST_AUTHORITY);
+  const first = record + HOST_SEVERAL_NAME + <usize>load<u8>(record);
   let low = 0;
   let high = port === 0 ? 0 : count;
   while (low < high) {
     const middle = (low + high) >> 1;
-    if (<i32>load<u16>(first + middle * AUTHORITY_OCTETS) < port) low = middle + 1;
+    if (<i32>load<u16>(first + middle * ENTRY_OCTETS) < port) low = middle + 1;
     else high = middle;
   }
   for (let i = low; i < count; i++) {
-    const authority = first + i * AUTHORITY_OCTETS;
-    if (<i32>load<u16>(authority) !== port) return 0;
-    if ((load<u8>(authority, 2) & scheme) !== 0) return authority;
+    const entry = first + i * ENTRY_OCTETS;
+    if (<i32>load<u16>(entry) !== port) return 0;
+    if ((load<u8>(entry, ENTRY_SCHEMES) & scheme) !== 0) return entry + ENTRY_AUTHORITY;
   }
   return 0;
 }

@@ -11,6 +11,7 @@ import { decide, lookUp } from './look-up';
 import { canonicalise, escapePattern } from './octets';
 
 export { run } from './batch';
+export { patternText, sourceText } from './rule';
 
 /**
  * Judges the one URL `url`–`end` and leaves a result for each agent in the worker block; returns the first one's outcome.

@@ -3,7 +3,10 @@
 import {
   ACCESS_SUCCESSFUL,
   ACCESS_UNAVAILABLE,
-  ROBOTS_FIXED_OCTETS,
+  GROUP_LINE,
+  GROUP_OCTETS,
+  ROBOTS_ACCESS,
+  ROBOTS_WIDE,
   TOKEN_ANY,
 } from '../../compile/format';
 import {
@@ -25,16 +28,19 @@ import {
   REASON_UNAVAILABLE,
   REASON_UNREACHABLE,
   RESULT_AUTOMATON,
-  RESULT_LINES,
+  RESULT_FORM,
+  RESULT_LINE,
   RESULT_LINK,
   RESULT_LIST,
   RESULT_OCTETS,
   RESULT_OUTCOME,
+  RESULT_PATH,
+  RESULT_PREFIX,
   RESULT_RANK,
   RESULT_SOURCE,
   WORKER_RESULTS,
 } from '../layout';
-import { grantBudget, match, OVER_BUDGET, specificity } from './match';
+import { grantBudget, match, matchedForm, matchedLine, matchedPrefix, OVER_BUDGET } from './match';
 
 /** Gives every agent the same outcome. */
 export function judgeAlike(query: usize, worker: usize, outcome: i32, source: usize): void {
@@ -59,7 +65,7 @@ function isRobotsTxt(path: usize, end: usize): bool {
 }
 
 /**
- * Judges the path `path`–`end` by a robots record of the table, for every agent of the query; `list` and `link` are what
+ * Judges the path `path`–`end` by the robots record at `robots` in the table, for every agent of the query; `list` and `link` are what
  * `resolveGroups` says for the first.
  */
 export function judge(
@@ -74,7 +80,7 @@ export function judge(
   end: usize,
 ): void {
   const google = (load<u32>(query, QUERY_FLAGS) & QUERY_GOOGLE) !== 0;
-  const access = load<i32>(robots);
+  const access = <i32>load<u8>(table + robots) & ROBOTS_ACCESS;
   if (!google && isRobotsTxt(path, end)) {
     judgeAlike(query, worker, (ALLOW << 4) | REASON_ROBOTS_TXT, source);
     return;
@@ -92,7 +98,7 @@ export function judge(
   let result = worker + WORKER_RESULTS;
   for (let i = 0; i < agents; i++) {
     if (i > 0) {
-      list = resolveGroups(agent, robots);
+      list = resolveGroups(agent, table, robots);
       link = groupsLink;
     }
     judgeAgent(agent, result, i, list, link, table, robots, path, end, google);
@@ -112,11 +118,11 @@ export let groupsLink: i32 = -1;
  * Start of the list of groups that an agent obeys: those of the first product token of its chain that some group names,
  * else those of `*`; 0 if there are none.
  */
-export function resolveGroups(agent: usize, robots: usize): usize {
+export function resolveGroups(agent: usize, table: usize, robots: usize): usize {
   const links = load<i32>(agent, AGENT_CHAIN_COUNT);
   let chain: usize = load<u32>(agent, AGENT_CHAIN);
   for (let link = 0; link < links; link++) {
-    const list = groupsOf(robots, load<i32>(chain));
+    const list = groupsOf(table, robots, load<i32>(chain));
     if (list !== 0) {
       groupsLink = link;
       return list;
@@ -124,7 +130,7 @@ export function resolveGroups(agent: usize, robots: usize): usize {
     chain += CHAIN_OCTETS;
   }
   groupsLink = -1;
-  return groupsOf(robots, TOKEN_ANY);
+  return groupsOf(table, robots, TOKEN_ANY);
 }
 
 /** Judges for one agent, the `index`th, that obeys these groups. */
@@ -156,6 +162,8 @@ function judgeAgent(
       if (<usize>load<u32>(earlier, RESULT_LIST) === list) {
         store<u64>(result, load<u64>(earlier, RESULT_OUTCOME), RESULT_OUTCOME);
         store<u64>(result, load<u64>(earlier, RESULT_RANK), RESULT_RANK);
+        store<u64>(result, load<u64>(earlier, RESULT_FORM), RESULT_FORM);
+        store<u32>(result, load<u32>(earlier, RESULT_PATH), RESULT_PATH);
         return;
       }
     }
@@ -167,7 +175,7 @@ function judgeAgent(
     store<u32>(result, 0, RESULT_LIST);
     const chain: usize = load<u32>(agent, AGENT_CHAIN);
     for (let i = link + 1; affordable && i < links; i++) {
-      const further = groupsOf(robots, load<i32>(chain + <usize>i * CHAIN_OCTETS));
+      const further = groupsOf(table, robots, load<i32>(chain + <usize>i * CHAIN_OCTETS));
       if (further !== 0) affordable = consider(result, table, table + further, path, end);
     }
   }
@@ -182,21 +190,35 @@ function judgeAgent(
   store<i32>(result, outcome, RESULT_OUTCOME);
 }
 
-/** Start of the list of groups that name the token, 0 if none does. Binary search by number; `*` can only be the first. */
-function groupsOf(robots: usize, token: i32): usize {
-  const count = load<i32>(robots, 4);
+/** Start of the list of groups that name the token, 0 if none does. */
+function groupsOf(table: usize, robots: usize, token: i32): usize {
+  const record = table + robots;
+  const list =
+    (load<u8>(record) & ROBOTS_WIDE) === 0
+      ? listOf<u16>(record + 1, token)
+      : listOf<u32>(record + 1, token);
+  return list === 0 ? 0 : robots + list;
+}
+
+/**
+ * The same by a record's numbers, from the record's start; the list cannot start there. Binary search by number; `*` can only
+ * be the first.
+ */
+function listOf<T>(fields: usize, token: i32): usize {
+  const count = <i32>load<T>(fields);
   if (count === 0) return 0;
-  let at = robots + ROBOTS_FIXED_OCTETS;
+  let at = fields + sizeof<T>();
   if (token !== TOKEN_ANY) {
     // The last number that is not greater, or the first. No branch depends on what is compared.
     let numbers = count;
     while (numbers > 1) {
       const half = numbers >> 1;
-      at += load<i32>(at + <usize>half * 4) <= token ? <usize>half * 4 : 0;
+      const middle = <usize>half * sizeof<T>();
+      at += <i32>load<T>(at + middle) <= token ? middle : 0;
       numbers -= half;
     }
   }
-  return load<i32>(at) === token ? <usize>load<u32>(at + <usize>count * 4) : 0;
+  return <i32>load<T>(at) === token ? <usize>load<T>(at + <usize>count * sizeof<T>()) : 0;
 }
 
 /**
@@ -204,41 +226,25 @@ function groupsOf(robots: usize, token: i32): usize {
  * was not enough, and then nothing is known.
  */
 function consider(result: usize, table: usize, list: usize, path: usize, end: usize): bool {
-  let groups = load<i32>(list);
-  list += 4;
-  for (; groups > 0; groups--) {
+  let followed: u32 = 1;
+  for (; followed !== 0; list += GROUP_OCTETS) {
     const offset = load<u32>(list);
-    const lines = table + load<u32>(list, 4);
-    list += 8;
+    const lines = load<u32>(list, GROUP_LINE);
+    followed = lines & 1;
     if (offset === 0) continue;
     const automaton = table + offset;
     const rank = match(automaton, path, end);
     if (rank === OVER_BUDGET) return false;
-    if (rank === 0) continue;
-    if (load<i32>(result, RESULT_RANK) !== 0) {
-      const held = load<u32>(result, RESULT_AUTOMATON);
-      const heldRank = load<i32>(result, RESULT_RANK);
-      const precedence = (specificity(automaton, rank) << 1) | (rank & 1);
-      const heldPrecedence = (specificity(held, heldRank) << 1) | (heldRank & 1);
-      if (precedence < heldPrecedence) continue;
-      if (precedence === heldPrecedence && lineOf(lines, rank) >= ruleLine(result)) continue;
-    }
+    const held = load<i32>(result, RESULT_RANK);
+    if (rank === 0 || rank < held) continue;
+    const line = (lines >> 1) + matchedLine;
+    if (rank === held && line >= load<u32>(result, RESULT_LINE)) continue;
     store<u32>(result, automaton, RESULT_AUTOMATON);
     store<i32>(result, rank, RESULT_RANK);
-    store<u32>(result, lines, RESULT_LINES);
+    store<u32>(result, line, RESULT_LINE);
+    store<u32>(result, matchedForm, RESULT_FORM);
+    store<i32>(result, matchedPrefix, RESULT_PREFIX);
+    store<u32>(result, path, RESULT_PATH);
   }
   return true;
-}
-
-/** Number of the line of the rule that decided a result. */
-export function ruleLine(result: usize): u32 {
-  return lineOf(load<u32>(result, RESULT_LINES), load<i32>(result, RESULT_RANK));
-}
-
-/** Number of the line of the rule with this rank. */
-function lineOf(lines: usize, rank: i32): u32 {
-  const index: usize = (rank >> 1) - 1;
-  return load<u32>(lines) === 2
-    ? <u32>load<u16>(lines + 4 + index * 2)
-    : load<u32>(lines + 4 + index * 4);
 }

@@ -1,6 +1,5 @@
 /** The middle phases of a line, each a step further into the table: slot, host record, robots record. */
 
-import { AUTOMATON_ROOT } from '../../compile/format';
 import {
   QUERY_AGENTS,
   QUERY_ANY_HOST,
@@ -85,7 +84,7 @@ function findAuthorities(query: usize, worker: usize, first: usize, last: usize)
     const authority = findAuthority(recordOf(table, slot), scheme, load<i32>(line, LINE_PORT));
     if (authority === 0) continue;
     store<u32>(line, authority, LINE_AUTHORITY);
-    store<u32>(line, load<u32>(table + load<u32>(authority, 4)), LINE_TOUCHED);
+    store<u32>(line, load<u32>(table + load<u32>(authority)), LINE_TOUCHED);
   }
 }
 
@@ -99,11 +98,11 @@ function findGroups(query: usize, first: usize, last: usize): void {
     let robots = anyHost;
     if (robots === 0) {
       const authority: usize = load<u32>(line, LINE_AUTHORITY);
-      if (authority !== 0) robots = load<u32>(authority, 4);
+      if (authority !== 0) robots = load<u32>(authority);
     }
     store<u32>(line, robots, LINE_ROBOTS);
     if (robots === 0) continue;
-    store<u32>(line, resolveGroups(agent, table + robots), LINE_LIST);
+    store<u32>(line, resolveGroups(agent, table, robots), LINE_LIST);
     store<i32>(line, groupsLink, LINE_LINK);
   }
 }
@@ -115,7 +114,7 @@ function touchAutomata(query: usize, first: usize, last: usize): void {
     if (load<i32>(line, LINE_OUTCOME) !== PENDING || load<u32>(line, LINE_ROBOTS) === 0) continue;
     const list: usize = load<u32>(line, LINE_LIST);
     if (list === 0) continue;
-    store<u32>(line, load<u32>(table + load<u32>(table + list, 4), AUTOMATON_ROOT), LINE_TOUCHED);
+    store<u32>(line, load<u32>(table + load<u32>(table + list)), LINE_TOUCHED);
   }
 }
 
@@ -137,9 +136,8 @@ export function decide(
     judgeAlike(query, worker, (load<i32>(query, QUERY_UNKNOWN) << 4) | REASON_UNKNOWN_HOST, 0);
     return;
   }
-  const authority: usize = load<u32>(line, LINE_AUTHORITY);
-  const known = load<u32>(query, QUERY_ANY_HOST) === 0;
-  const source = known ? table + load<u32>(authority, 8) : 0;
+  const isKnown = load<u32>(query, QUERY_ANY_HOST) === 0;
+  const source: usize = isKnown ? <usize>load<u32>(line, LINE_AUTHORITY) : 0;
   if ((load<u32>(query, QUERY_FLAGS) & QUERY_GOOGLE) !== 0) {
     prepareGooglePath(load<u32>(line, LINE_URL), load<u32>(line, LINE_URL_END), scratch);
   } else {
@@ -153,5 +151,5 @@ export function decide(
   }
   const list: usize = load<u32>(line, LINE_LIST);
   const link = load<i32>(line, LINE_LINK);
-  judge(query, worker, table, table + robots, source, list, link, pathStart, pathEnd);
+  judge(query, worker, table, robots, source, list, link, pathStart, pathEnd);
 }

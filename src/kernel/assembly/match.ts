@@ -14,17 +14,27 @@
  */
 
 import {
-  AUTOMATON_ROOT,
-  AUTOMATON_RULES,
-  AUTOMATON_WIDTH,
+  AUTOMATON_LINE_WIDTH,
+  AUTOMATON_SIZE_WIDTH_SHIFT,
+  AUTOMATON_TEXTS,
+  AUTOMATON_WIDE,
+  BLOCK_FOLLOWED,
   BLOCK_MASK_OCTETS,
   BLOCK_MASKS,
-  NODE_END_RULE,
+  BLOCK_RULES,
+  NODE_BLOCKS,
+  NODE_DISTANCE_WIDTH_SHIFT,
+  NODE_EDGES,
   NODE_FIXED_OCTETS,
-  NODE_PREFIX_RULE,
-  NODE_WILDCARDS,
-  WILDCARD_END,
-  WILDCARD_TWO_FORMS,
+  NODE_RULE,
+  NODE_RULE_OTHER,
+  RULE_ALLOW,
+  RULE_END,
+  RULE_LONGER,
+  RULE_SINGLE,
+  RULE_STAR,
+  RULE_TEXT,
+  RULE_TWO_FORMS,
 } from '../../compile/format';
 import { equal, find, findOctet } from './search';
 
@@ -43,6 +53,9 @@ const RULE_COST: i64 = 16;
 /** In place of a rank: the budget was not enough. */
 export const OVER_BUDGET: i32 = -1;
 
+/** In place of a rule's form: the same. */
+const UNAFFORDABLE: usize = 0xffffffff;
+
 let budget: i64 = 0;
 
 /** Begins the matching of a path of so many octets for an agent. */
@@ -51,69 +64,133 @@ export function grantBudget(octets: usize): void {
 }
 
 /**
- * Rank of the rule that decides about the path `text`–`end`; 0 if none matches, OVER_BUDGET if that would cost more than is
- * left. Reads 32 octets past `end`.
+ * Second results of `match`, where it found a rule: the line of the rule, counted as in the automaton; how much of the path
+ * the rule's prefix is; and the address of the rule's form, 0 for a prefix rule of which its node says it all.
+ */
+export let matchedLine: u32 = 0;
+export let matchedPrefix: i32 = 0;
+export let matchedForm: usize = 0;
+
+/** A number of `1 << width` octets. Reads up to three octets past it. */
+export function number(address: usize, width: i32): u32 {
+  return load<u32>(address) & (0xffffffff >>> (32 - (8 << width)));
+}
+
+/** Log2 of the octets of the automaton's fields, from its first octet. */
+export function lineWidth(widths: i32): i32 {
+  return widths & AUTOMATON_LINE_WIDTH;
+}
+
+export function sizeWidth(widths: i32): i32 {
+  return (widths >> AUTOMATON_SIZE_WIDTH_SHIFT) & 3;
+}
+
+export function offsetWidth(widths: i32): i32 {
+  return (widths & AUTOMATON_WIDE) !== 0 ? 2 : 1;
+}
+
+function rootOf(automaton: usize, widths: i32): usize {
+  const fields = (widths & AUTOMATON_TEXTS) !== 0 ? 3 : 2;
+  return automaton + 1 + (fields << offsetWidth(widths));
+}
+
+/**
+ * Rank of the rule that decides about the path `text`–`end`; 0 if none matches. Of rules of the same rank the one with the first
+ * line decides. OVER_BUDGET if that would cost more than is left. Reads 32 octets past `end`.
  */
 export function match(automaton: usize, text: usize, end: usize): i32 {
   budget -= GROUP_COST;
-  return load<u32>(automaton, AUTOMATON_WIDTH) === 2
-    ? walk<u16>(automaton, text, end)
-    : walk<u32>(automaton, text, end);
-}
-
-/** How many octets the pattern of the rule with this rank has. */
-export function specificity(automaton: usize, rank: i32): i32 {
-  const rules = automaton + load<u32>(automaton, AUTOMATON_RULES);
-  const index: usize = (rank >> 1) - 1;
-  return load<u32>(automaton, AUTOMATON_WIDTH) === 2
-    ? <i32>load<u16>(rules + index * 4, 2)
-    : load<i32>(rules + index * 8, 4);
-}
-
-function reference<T>(address: usize): i32 {
-  return <i32>load<T>(address);
-}
-
-function walk<T>(automaton: usize, text: usize, end: usize): i32 {
-  let node = automaton + AUTOMATON_ROOT;
+  const widths: i32 = load<u8>(automaton);
+  const lines = lineWidth(widths);
+  let node = rootOf(automaton, widths);
   let at = text;
+  // The best rule so far: its rank, the addresses of its line and its form, and where its prefix ends.
   let best = 0;
+  let bestLine: usize = 0;
+  let bestForm: usize = 0;
+  let bestAt = text;
   while (true) {
     const flags: i32 = load<u8>(node);
     const label: i32 = load<u8>(node, 1);
-    const edges: i32 = load<u8>(node, 2);
     let field = node + NODE_FIXED_OCTETS;
     if (label !== 0) {
-      if (<i32>(end - at) < label || !equal(field, at, label)) return best;
+      if (<i32>(end - at) < label || !equal(field, at, label)) break;
       at += label;
       field += label;
     }
-    const firsts = field;
-    field += edges;
-    const targets = field;
-    field += edges * sizeof<T>();
-    if (flags !== 0) {
-      if ((flags & NODE_PREFIX_RULE) !== 0) {
-        best = max(best, reference<T>(field));
-        field += sizeof<T>();
+    let edges = 0;
+    const firsts = field + 1;
+    const distanceWidth = (flags >> NODE_DISTANCE_WIDTH_SHIFT) & 3;
+    if ((flags & NODE_EDGES) !== 0) {
+      edges = load<u8>(field);
+      field = firsts + edges + ((edges - 1) << distanceWidth);
+    }
+    const kind = flags & NODE_RULE;
+    if (kind !== 0) {
+      let rank = ((<i32>(at - text)) << 1) | (kind >> 1);
+      let form: usize = 0;
+      if (kind === NODE_RULE_OTHER) {
+        form = field++;
+        rank = prefixRank(form, field + (1 << lines), <i32>(at - text));
       }
-      if ((flags & NODE_END_RULE) !== 0) {
-        if (at === end) best = max(best, reference<T>(field));
-        field += sizeof<T>();
+      if (rank > best || (rank === best && number(field, lines) < number(bestLine, lines))) {
+        best = rank;
+        bestLine = field;
+        bestForm = form;
+        bestAt = at;
       }
-      if ((flags & NODE_WILDCARDS) !== 0) {
-        best = wildcards<T>(field, text, at, end, best);
-        if (best === OVER_BUDGET) return best;
+      field += 1 << lines;
+      if (form !== 0) field += otherOctets(load<u8>(form), widths);
+    }
+    if ((flags & NODE_BLOCKS) !== 0) {
+      let blocks = field;
+      if (edges !== 0) {
+        const offsets = offsetWidth(widths);
+        blocks += 1 << offsets;
+        field = blocks + number(field, offsets);
+      }
+      const form = ruleOfBlocks(widths, blocks, text, at, end, best, bestLine);
+      if (form === UNAFFORDABLE) return OVER_BUDGET;
+      if (form !== 0) {
+        best = rankOf(form, sizeWidth(widths));
+        bestLine = form + 1;
+        bestForm = form;
+        bestAt = at;
       }
     }
-    if (at === end) return best;
+    if (edges === 0 || at === end) break;
     const edge = edgeOf(load<u8>(at), firsts, edges);
-    if (edge < 0) return best;
-    const distance = reference<T>(targets + edge * sizeof<T>());
+    if (edge < 0) break;
+    at++;
+    let distance = 0;
+    if (edge > 0) {
+      distance = number(firsts + edges + ((edge - 1) << distanceWidth), distanceWidth);
+    }
     // Only forwards, so that a forged table cannot lead the walk in a circle.
-    if (distance <= 0) return best;
-    node += distance;
+    if (distance < 0) break;
+    node = field + distance;
   }
+  if (best !== 0) {
+    matchedLine = number(bestLine, lines);
+    matchedPrefix = <i32>(bestAt - text);
+    matchedForm = bestForm;
+  }
+  return best;
+}
+
+/** Rank of a prefix rule of another form, whose prefix has so many octets; `surplus` is where its surplus may be. */
+function prefixRank(form: usize, surplus: usize, prefix: i32): i32 {
+  const flags: i32 = load<u8>(form);
+  let octets = prefix;
+  if ((flags & RULE_LONGER) !== 0) octets += load<i32>(surplus);
+  else if ((flags & RULE_STAR) !== 0) octets++;
+  return (octets << 1) | (flags & RULE_ALLOW);
+}
+
+/** Octets that such a rule has behind its line. */
+function otherOctets(form: i32, widths: i32): i32 {
+  const text = (form & RULE_TEXT) !== 0 ? 1 << offsetWidth(widths) : 0;
+  return (form & RULE_LONGER) !== 0 ? text + 4 : text;
 }
 
 /** Which of the edges begins with the octet; -1 if none. */
@@ -129,44 +206,75 @@ function edgeOf(octet: i32, firsts: usize, edges: i32): i32 {
   return -1;
 }
 
+/** Rank of a rule of a block, from its form. */
+function rankOf(form: usize, sizes: i32): i32 {
+  return number(form - (2 << sizes), sizes);
+}
+
 /**
- * The greater of `best` and the highest rank among the wildcard rules of a state that match `at`–`end`; or OVER_BUDGET.
+ * Form of the first rule of a state's blocks that matches `at`–`end`; 0 if none does that has a rank greater than
+ * `best`, or that and a line before the one at `bestLine`; UNAFFORDABLE if the budget was not enough.
  */
-function wildcards<T>(field: usize, text: usize, at: usize, end: usize, best: i32): i32 {
+function ruleOfBlocks(
+  widths: i32,
+  block: usize,
+  text: usize,
+  at: usize,
+  end: usize,
+  best: i32,
+  bestLine: usize,
+): usize {
+  const sizes = sizeWidth(widths);
+  const lines = lineWidth(widths);
   const rest = <i64>(end - at);
-  let blocks = reference<T>(field);
-  let block = field + sizeof<T>();
-  while (blocks-- > 0) {
-    const octets = reference<T>(block + 2);
-    if (reference<T>(block + 2 + sizeof<T>()) <= best) return best;
-    let rule = block + 2 + 2 * sizeof<T>();
-    let candidates = 255;
+  while (true) {
     budget -= BLOCK_COST;
-    if ((load<u8>(block, 1) & BLOCK_MASKS) !== 0) {
+    const head: i32 = load<u8>(block);
+    const count = (head & BLOCK_RULES) + 1;
+    let rule = block + 1;
+    // A bit for each rule that is to be tried, the first lowest.
+    let candidates: u32 = 0xffffffff >>> (32 - count);
+    let next: usize = 0;
+    if ((head & BLOCK_MASKS) !== 0) {
+      const buckets = rule + BLOCK_MASK_OCTETS;
+      rule = buckets + count;
+      if ((head & BLOCK_FOLLOWED) !== 0) {
+        const offsets = offsetWidth(widths);
+        next = number(rule, offsets);
+        rule += 1 << offsets;
+        next += rule;
+      }
+      if (<i32>number(rule, sizes) < best) return 0;
       // A vector of octets at a time, and some ten instructions for each.
       budget -= rest >> 3;
-      candidates = bucketsFound(rule, at, end);
-      rule += BLOCK_MASK_OCTETS;
+      if (at !== end) candidates &= rulesIn(buckets, bucketsFound(block + 1, at, end));
     }
-    for (let rules: i32 = load<u8>(block); rules > 0; rules--) {
-      const rank = reference<T>(rule);
-      if (rank <= best) break;
-      const fields = rule + 2 * sizeof<T>();
-      const buckets: i32 = load<u8>(fields);
-      if (buckets === 255 || (buckets & candidates) !== 0) {
-        budget -= RULE_COST + rest;
-        if (budget < 0) return OVER_BUDGET;
-        if (matches<T>(fields + 1, text, at, end)) {
-          best = rank;
-          break;
-        }
-      }
-      rule += reference<T>(rule + sizeof<T>());
+    for (; candidates !== 0; candidates >>>= 1) {
+      const rank = <i32>number(rule, sizes);
+      if (rank < best) return 0;
+      const form = rule + (2 << sizes);
+      const last = form + number(rule + (1 << sizes), sizes);
+      rule = last;
+      if ((candidates & 1) === 0) continue;
+      if (rank === best && number(form + 1, lines) >= number(bestLine, lines)) continue;
+      budget -= RULE_COST + rest;
+      if (budget < 0) return UNAFFORDABLE;
+      if (matches(widths, form, last, text, at, end)) return form;
     }
-    if (budget < 0) return OVER_BUDGET;
-    block += octets;
+    if (budget < 0) return UNAFFORDABLE;
+    if ((head & BLOCK_FOLLOWED) === 0) return 0;
+    block = next === 0 ? rule : next;
   }
-  return best;
+}
+
+/** A bit for each rule of a block that is in one of these buckets, the first lowest. Reads 32 octets. */
+function rulesIn(buckets: usize, found: i32): u32 {
+  if (found === 0) return 0;
+  const wanted = i8x16.splat(<i8>found);
+  const none = i8x16.splat(0);
+  const low = i8x16.ne(v128.and(v128.load(buckets), wanted), none);
+  const high = i8x16.ne(v128.and(v128.load(buckets, 16), wanted), none);
+  return i8x16.bitmask(low) | (i8x16.bitmask(high) << 16);
 }
 
 /** The buckets of a block for which some window of the path fits the masks (Teddy, after Hyperscan). */
@@ -211,18 +319,26 @@ function bucketsFound(masks: usize, at: usize, end: usize): i32 {
   return <i32>folded & 255;
 }
 
-/** Whether a wildcard rule (its fields from the flags on) matches `at`–`end`, the rest of the path behind its prefix. */
-function matches<T>(fields: usize, text: usize, at: usize, end: usize): bool {
-  const flags: i32 = load<u8>(fields);
-  let segments = reference<T>(fields + 1);
-  let segment = fields + 1 + sizeof<T>();
-  if ((flags & WILDCARD_TWO_FORMS) !== 0) {
-    return matchesInTwoForms<T>(segment, segments, (flags & WILDCARD_END) !== 0, text, at, end);
+/** Whether a rule of a block, which ends at `last`, matches `at`–`end`, the rest of the path behind its prefix. */
+function matches(widths: i32, form: usize, last: usize, text: usize, at: usize, end: usize): bool {
+  const flags: i32 = load<u8>(form);
+  const sizes = sizeWidth(widths);
+  const anchored = (flags & RULE_END) !== 0;
+  let segment = form + 1 + (1 << lineWidth(widths));
+  if ((flags & RULE_TEXT) !== 0) segment += 1 << offsetWidth(widths);
+  if ((flags & RULE_SINGLE) !== 0) {
+    const octets = <i32>(last - segment);
+    if (anchored) return <i32>(end - at) >= octets && equal(segment, end - octets, octets);
+    return find(segment, octets, at, end) !== 0;
   }
-  while (segments-- > 0) {
-    const octets = reference<T>(segment);
-    segment += sizeof<T>();
-    if (segments === 0 && (flags & WILDCARD_END) !== 0) {
+  if ((flags & RULE_TWO_FORMS) !== 0) {
+    return matchesInTwoForms(sizes, segment, last, anchored, text, at, end);
+  }
+  if (segment === last) return at === end;
+  while (segment < last) {
+    const octets = <i32>number(segment, sizes);
+    segment += 1 << sizes;
+    if (anchored && segment + octets >= last) {
       return <i32>(end - at) >= octets && equal(segment, end - octets, octets);
     }
     at = find(segment, octets, at, end);
@@ -238,22 +354,23 @@ function matches<T>(fields: usize, text: usize, at: usize, end: usize): bool {
  * before the first `?` of the path is taken in its first form, one that starts behind it in its
  * second. The first form found there is the leftmost of either, so greed stays exact.
  */
-function matchesInTwoForms<T>(
+function matchesInTwoForms(
+  sizes: i32,
   segment: usize,
-  segments: i32,
+  last: usize,
   anchored: bool,
   text: usize,
   at: usize,
   end: usize,
 ): bool {
   const query = findOctet(0x3f, text, end);
-  while (segments-- > 0) {
-    const octets = reference<T>(segment);
-    const first = segment + sizeof<T>();
-    const secondOctets = reference<T>(first + octets);
-    const second = first + octets + sizeof<T>();
+  while (segment < last) {
+    const octets = <i32>number(segment, sizes);
+    const first = segment + (1 << sizes);
+    const secondOctets = <i32>number(first + octets, sizes);
+    const second = first + octets + (1 << sizes);
     segment = second + secondOctets;
-    if (segments === 0 && anchored) {
+    if (anchored && segment >= last) {
       const room = <i32>(end - at);
       return (
         (room >= octets && end - octets <= query && equal(first, end - octets, octets)) ||

@@ -80,7 +80,7 @@ function upperHex(half: i32): i32 {
 }
 
 /** Writes `%XX`; returns the address behind it. */
-function writeEscape(octet: i32, to: usize): usize {
+export function writeEscape(octet: i32, to: usize): usize {
   store<u8>(to, 0x25);
   store<u8>(to, upperHex(octet >> 4), 1);
   store<u8>(to, upperHex(octet & 15), 2);

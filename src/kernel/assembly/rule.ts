@@ -1,0 +1,128 @@
+/** The texts that explain a decision: the rule's, and where its robots.txt came from. Layout: compile/format.ts. */
+
+import {
+  AUTHORITY_HOST,
+  AUTHORITY_NUMBER,
+  AUTHORITY_SOURCE,
+  HOST_AUTHORITY,
+  HOST_FORM,
+  HOST_SEVERAL,
+  RULE_END,
+  RULE_IN_BLOCK,
+  RULE_LONGER,
+  RULE_SINGLE,
+  RULE_STAR,
+  RULE_TEXT,
+  RULE_TWO_FORMS,
+  SOURCE_FIXED_OCTETS,
+  SOURCE_LIMIT,
+  SOURCE_WITH_HOST,
+  SOURCE_WITH_NUMBER,
+  TEXT_LIMIT,
+} from '../../compile/format';
+import {
+  QUERY_TABLE,
+  RESULT_AUTOMATON,
+  RESULT_FORM,
+  RESULT_PATH,
+  RESULT_PREFIX,
+  RESULT_SOURCE,
+} from '../layout';
+import { copy, decimal } from './emit';
+import { hostOf } from './host';
+import { lineWidth, number, offsetWidth, sizeWidth } from './match';
+import { writeEscape } from './octets';
+
+/** Octets of a text that is kept: each of TEXT_LIMIT may be escaped as six. */
+const MAX_KEPT_TEXT: i32 = 6 * TEXT_LIMIT;
+
+/**
+ * Writes the pattern of the rule that decided a result, as it was written and escaped as in a JSON string; returns its end. Most
+ * patterns begin as the path that they match: so the path of the result must still be there. At most some TEXT_LIMIT octets
+ * are looked at, and as many as a text may have written, whatever the table says.
+ */
+export function patternText(result: usize, to: usize): usize {
+  const path: usize = load<u32>(result, RESULT_PATH);
+  const prefix = min(load<i32>(result, RESULT_PREFIX), TEXT_LIMIT);
+  const formAt: usize = load<u32>(result, RESULT_FORM);
+  if (formAt === 0) return spell(path, prefix, to);
+  const automaton: usize = load<u32>(result, RESULT_AUTOMATON);
+  const widths: i32 = load<u8>(automaton);
+  const form: i32 = load<u8>(formAt);
+  const inBlock = (form & RULE_IN_BLOCK) !== 0;
+  const sizes = sizeWidth(widths);
+  let field = formAt + 1 + (1 << lineWidth(widths));
+  if (!inBlock && (form & RULE_LONGER) !== 0) field += 4;
+  if ((form & RULE_TEXT) !== 0) {
+    const offsets = offsetWidth(widths);
+    const text =
+      automaton + number(automaton + 1 + (2 << offsets), offsets) + number(field, offsets);
+    return copy(text + 2, min(<i32>load<u16>(text), MAX_KEPT_TEXT), to);
+  }
+  to = spell(path, prefix, to);
+  if (inBlock) {
+    const last = formAt + number(formAt - (1 << sizes), sizes);
+    to = segmentTexts(form, sizes, field, last, to);
+  }
+  if ((form & RULE_END) !== 0) store<u8>(to++, 0x24);
+  if ((form & RULE_STAR) !== 0) store<u8>(to++, 0x2a);
+  return to;
+}
+
+/** Writes the first forms of the segments from here to `last`, each behind a `*`. */
+function segmentTexts(form: i32, sizes: i32, segment: usize, last: usize, to: usize): usize {
+  const limit = to + TEXT_LIMIT;
+  if ((form & RULE_SINGLE) !== 0) {
+    store<u8>(to++, 0x2a);
+    return spell(segment, min(<i32>(last - segment), TEXT_LIMIT), to);
+  }
+  while (segment < last && to < limit) {
+    const first = number(segment, sizes);
+    segment += 1 << sizes;
+    store<u8>(to++, 0x2a);
+    to = spell(segment, min(<i32>first, TEXT_LIMIT), to);
+    segment += first;
+    if ((form & RULE_TWO_FORMS) !== 0) segment += number(segment, sizes) + (1 << sizes);
+  }
+  return to;
+}
+
+/** Writes canonical octets as they are written: percent-encoded ones as `%XX`. Up to 15 more are read and written. */
+function spell(from: usize, octets: i32, to: usize): usize {
+  const end = from + octets;
+  while (from < end) {
+    const here = v128.load(from);
+    v128.store(to, here);
+    const left = <i32>(end - from);
+    const plain = ctz(i8x16.bitmask(here) | 0x10000);
+    if (plain >= left) return to + left;
+    from += plain;
+    to += plain;
+    if (plain === 16) continue;
+    to = writeEscape(((<i32>(load<u8>(from) & 15)) << 4) | (load<u8>(from, 1) & 15), to);
+    from += 3;
+  }
+  return to;
+}
+
+/** Writes where the robots.txt of a result came from, escaped as in a JSON string; nothing if there is no such place. */
+export function sourceText(query: usize, result: usize, to: usize): usize {
+  const authority: usize = load<u32>(result, RESULT_SOURCE);
+  if (authority === 0) return to;
+  const table: usize = load<u32>(query, QUERY_TABLE);
+  const source = table + load<u32>(authority, AUTHORITY_SOURCE);
+  const kind: i32 = load<u8>(source);
+  const before = min(<i32>load<u16>(source, 1), SOURCE_LIMIT);
+  const behind = min(<i32>load<u16>(source, 3), SOURCE_LIMIT - before);
+  to = copy(source + SOURCE_FIXED_OCTETS, before, to);
+  if (kind === SOURCE_WITH_HOST) {
+    const several = load<u8>(authority - (HOST_AUTHORITY - HOST_FORM)) === HOST_SEVERAL;
+    const record = several
+      ? table + load<u32>(authority, AUTHORITY_HOST)
+      : authority - HOST_AUTHORITY;
+    to = copy(hostOf(record), load<u8>(record), to);
+  } else if (kind === SOURCE_WITH_NUMBER) {
+    to = decimal(load<u32>(authority, AUTHORITY_NUMBER), to);
+  }
+  return copy(source + SOURCE_FIXED_OCTETS + before, behind, to);
+}

@@ -11,6 +11,10 @@ declare namespace WebAssembly {
     grow(pages: number): number;
   }
 
+  class Global {
+    value: bigint;
+  }
+
   class Instance {
     constructor(module: Module, imports: Record<string, Record<string, unknown>>);
     readonly exports: Record<string, unknown>;

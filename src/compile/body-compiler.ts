@@ -1,0 +1,63 @@
+import { hash } from 'node:crypto';
+import { parseRobots } from '../protocol/parse.js';
+import { lowerCaseAscii } from '../protocol/product-token.js';
+import type { Profile } from '../protocol/profile.js';
+import type { RobotsFile, Warning } from '../protocol/robots-file.js';
+import { CompiledRobots } from './compiled-robots.js';
+import { drawSeed, OctetStore } from './octet-store.js';
+
+/** How bodies of robots.txt are read and what is kept of them. */
+export interface CompileOptions {
+  /** Default `rfc9309`. A table answers under this profile alone. */
+  readonly profile?: Profile | undefined;
+  /** The parsing limit in octets, as for `parseRobots`. */
+  readonly maxBytes?: number | undefined;
+  /**
+   * Reduces the table to the groups that these product tokens need, and those of `*`; other agents must not be asked for.
+   * Of a fallback chain each token counts. Upper and lower case are the same.
+   */
+  readonly agents?: readonly string[] | undefined;
+}
+
+/** Compiles bodies of robots.txt, each distinct one once; they are known by numbers in the order in which they came. */
+export class BodyCompiler {
+  readonly profile: Profile;
+  /** The product tokens that are kept besides `*`; `undefined` where all are. */
+  readonly kept: ReadonlySet<string> | undefined;
+  readonly compiled: CompiledRobots;
+  /** Their SHA-256 digests. */
+  readonly digests: OctetStore;
+  readonly #maxBytes: number | undefined;
+
+  /**
+   * For `seed` and `shared` see OctetStore.
+   *
+   * @throws RobotsFilterError `usage` for a profile that does not exist or a `maxBytes` out of range.
+   */
+  constructor(options: CompileOptions, seed = drawSeed(), shared = false) {
+    const { profile = 'rfc9309', maxBytes, agents } = options;
+    this.profile = profile;
+    this.#maxBytes = maxBytes;
+    this.kept = agents === undefined ? undefined : new Set(agents.map(lowerCaseAscii));
+    this.compiled = new CompiledRobots(profile, this.kept, seed, shared);
+    this.digests = new OctetStore(seed, shared);
+    this.#parse(new Uint8Array(0)); // for its checks of the options
+  }
+
+  /** The number of a body: `digests.count` as it was before, if there was none like it. It is to be compiled then. */
+  numberOf(body: Uint8Array): number {
+    return this.digests.add(hash('sha256', body, 'buffer'));
+  }
+
+  /** Compiles a body; returns the number of its record, and what is wrong with it. */
+  compile(body: Uint8Array): { readonly record: number; readonly warnings: readonly Warning[] } {
+    const file = this.#parse(body);
+    return { record: this.compiled.add(file), warnings: file.warnings };
+  }
+
+  #parse(body: Uint8Array): RobotsFile {
+    const { profile } = this;
+    const maxBytes = this.#maxBytes;
+    return parseRobots(body, maxBytes === undefined ? { profile } : { profile, maxBytes });
+  }
+}

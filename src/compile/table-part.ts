@@ -1,0 +1,133 @@
+import type { Authority } from '../protocol/authority.js';
+import type { WarningCode } from '../protocol/robots-file.js';
+import { authorityKey, checkHost } from './authority-set.js';
+import { BodyCompiler, type CompileOptions } from './body-compiler.js';
+import type { CompiledGrowth } from './compiled-robots.js';
+import { displaySource } from './display-text.js';
+import { OctetChunks } from './octet-chunks.js';
+import { hashOctets, type StoreGrowth } from './octet-store.js';
+import { accessOf, type RobotsDetails } from './robots-details.js';
+
+/**
+ * In an entry of a part: where the authority's key and its source lie, each with its octets and its hash; the number of the body, as
+ * PartBuilder numbers them; and the octets of the body as they came.
+ */
+export const ENTRY_WORDS = 10;
+export const ENTRY_KEY = 0;
+export const ENTRY_SOURCE = 4;
+export const ENTRY_BODY = 8;
+export const ENTRY_BODY_OCTETS = 9;
+
+/** Numbers of bodies that were not successful; the others follow. */
+export const BODY_UNAVAILABLE = 0;
+export const BODY_UNREACHABLE = 1;
+export const FIRST_BODY = 2;
+
+/**
+ * A part of a table's content, compiled by a PartBuilder, maybe on another thread. Growths tell what the builder's stores gained; what
+ * they do not tell was in a part before. All octets are where the builder has put them, in shared memory.
+ */
+export interface TablePart {
+  readonly compiled: CompiledGrowth;
+  readonly digests: StoreGrowth;
+  /** For each new body the number of its record. */
+  readonly records: Uint32Array;
+  /** Warnings on new bodies, for each that has any: its number from FIRST_BODY on, and the kinds in the order of lines. */
+  readonly warnings: readonly (readonly [body: number, codes: readonly WarningCode[]])[];
+  /** New chunks of memory for keys and sources. */
+  readonly strings: readonly Uint8Array[];
+  /** ENTRY_WORDS for each authority, in order. */
+  readonly entries: Uint32Array;
+  /** Calls of `add`, octets of their bodies, and how many were left out as no URL has port 0. */
+  readonly files: number;
+  readonly octets: number;
+  readonly unusable: number;
+}
+
+/** Compiles robots.txt files for a TableBuilder that is elsewhere, part by part. */
+export class PartBuilder {
+  readonly #bodies: BodyCompiler;
+  readonly #seed: number;
+  readonly #strings = new OctetChunks(true);
+  #toldStrings = 0;
+  #entries: number[] = [];
+  #records: number[] = [];
+  #warnings: (readonly [number, readonly WarningCode[]])[] = [];
+  #files = 0;
+  #octets = 0;
+  #unusable = 0;
+
+  /**
+   * @param seed that of the TableBuilder
+   * @throws RobotsFilterError `usage` as TableBuilder does
+   */
+  constructor(options: CompileOptions, seed: number) {
+    this.#bodies = new BodyCompiler(options, seed, true);
+    this.#seed = seed;
+  }
+
+  /** Entries of the part so far. */
+  get count(): number {
+    return this.#entries.length / ENTRY_WORDS;
+  }
+
+  /** As TableBuilder's `add`. */
+  add(authority: Authority, body: Uint8Array, details: RobotsDetails): void {
+    checkHost(authority, details.source);
+    this.#files++;
+    this.#octets += body.length;
+    if (authority.port === 0) {
+      this.#unusable++;
+      return;
+    }
+    this.#keep(authorityKey(authority));
+    this.#keep(displaySource(details.source));
+    this.#entries.push(this.#numberOf(body, details), body.length);
+  }
+
+  /** What was added since the last call. */
+  take(): TablePart {
+    const part = {
+      compiled: this.#bodies.compiled.growth(),
+      digests: this.#bodies.digests.growth(),
+      records: Uint32Array.from(this.#records),
+      warnings: this.#warnings,
+      strings: this.#strings.list.slice(this.#toldStrings),
+      entries: Uint32Array.from(this.#entries),
+      files: this.#files,
+      octets: this.#octets,
+      unusable: this.#unusable,
+    };
+    this.#toldStrings = this.#strings.list.length;
+    this.#entries = [];
+    this.#records = [];
+    this.#warnings = [];
+    this.#files = 0;
+    this.#octets = 0;
+    this.#unusable = 0;
+    return part;
+  }
+
+  #keep(octets: Uint8Array): void {
+    const strings = this.#strings;
+    strings.keep(octets);
+    const hash = hashOctets(octets, this.#seed) >>> 0;
+    this.#entries.push(strings.chunk, strings.start, octets.length, hash);
+  }
+
+  #numberOf(body: Uint8Array, details: RobotsDetails): number {
+    const access = accessOf(details);
+    if (access === 'unavailable') return BODY_UNAVAILABLE;
+    if (access === 'unreachable') return BODY_UNREACHABLE;
+    const known = this.#bodies.digests.count;
+    const number = this.#bodies.numberOf(body);
+    if (number === known) {
+      const { record, warnings } = this.#bodies.compile(body);
+      this.#records.push(record);
+      if (warnings.length > 0) {
+        this.#warnings.push([FIRST_BODY + number, warnings.map(({ code }) => code)]);
+      }
+    }
+    return FIRST_BODY + number;
+  }
+}

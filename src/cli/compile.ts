@@ -1,6 +1,6 @@
 import { checkTable } from '../compile/table-check.js';
 import { RobotsFilterError } from '../errors.js';
-import { type CompiledCache, compileCache } from '../pipeline/compile-cache.js';
+import { type CompiledCache, compileCache } from '../pipeline/compile/compile-cache.js';
 import { ReplacementFile } from '../pipeline/replacement-file.js';
 import { neededTokens, parseAgents } from './agents.js';
 import { CacheWarnings } from './cache-warnings.js';

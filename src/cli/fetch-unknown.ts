@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { RobotsFilterError } from '../errors.js';
 import type { FetchAuthority } from '../fetch/result.js';
-import { compileCache } from '../pipeline/compile-cache.js';
+import { compileCache } from '../pipeline/compile/compile-cache.js';
 import { formatAuthority } from '../protocol/authority.js';
 import { Table } from '../table.js';
 import { Diagnostics } from './diagnostics.js';

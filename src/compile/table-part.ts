@@ -25,7 +25,7 @@ export const FIRST_BODY = 2;
 
 /**
  * A part of a table's content, compiled by a PartBuilder, maybe on another thread. Growths tell what the builder's stores gained; what
- * they do not tell was in a part before. All octets are where the builder has put them, in shared memory.
+ * they do not tell was in a part before. All octets are where the builder has put them.
  */
 export interface TablePart {
   readonly compiled: CompiledGrowth;
@@ -48,7 +48,7 @@ export interface TablePart {
 export class PartBuilder {
   readonly #bodies: BodyCompiler;
   readonly #seed: number;
-  readonly #strings = new OctetChunks(true);
+  readonly #strings: OctetChunks;
   #toldStrings = 0;
   #entries: number[] = [];
   #records: number[] = [];
@@ -59,10 +59,12 @@ export class PartBuilder {
 
   /**
    * @param seed that of the TableBuilder
+   * @param shared whether the TableBuilder is on another thread
    * @throws RobotsFilterError `usage` as TableBuilder does
    */
-  constructor(options: CompileOptions, seed: number) {
-    this.#bodies = new BodyCompiler(options, seed, true);
+  constructor(options: CompileOptions, seed: number, shared: boolean) {
+    this.#bodies = new BodyCompiler(options, seed, shared);
+    this.#strings = new OctetChunks(shared);
     this.#seed = seed;
   }
 

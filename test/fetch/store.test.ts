@@ -14,7 +14,7 @@ import type { FetchAuthority, FetchResult } from '../../src/fetch/result.js';
 import { Store } from '../../src/fetch/store.js';
 import { readCache } from '../../src/pipeline/cache/cache.js';
 import type { CacheWarning } from '../../src/pipeline/cache/entry.js';
-import { compileCache } from '../../src/pipeline/compile-cache.js';
+import { compileCache } from '../../src/pipeline/compile/compile-cache.js';
 import { formatAuthority, parseAuthority } from '../../src/protocol/authority.js';
 import { Table } from '../../src/table.js';
 

@@ -56,12 +56,7 @@ export class Table {
     memoryOf = (table) => table.#memory;
   }
 
-  private constructor(
-    memory: WebAssembly.Memory,
-    octets: number,
-    name: string,
-    checksum?: number,
-  ) {
+  private constructor(memory: WebAssembly.Memory, octets: number, name: string, checksum?: number) {
     const bytes = new Uint8Array(memory.buffer, TABLE_ADDRESS, octets);
     const header = checkTable(bytes, name, checksum);
     this.#memory = {

@@ -1,5 +1,10 @@
 import { RobotsFilterError } from '../errors.js';
-import { type Authority, DEFAULT_PORTS, formatAuthority, type Scheme } from '../protocol/authority.js';
+import {
+  type Authority,
+  DEFAULT_PORTS,
+  formatAuthority,
+  type Scheme,
+} from '../protocol/authority.js';
 import { MAX_HOST_OCTETS, SCHEME_FTP, SCHEME_HTTP, SCHEME_HTTPS } from './format.js';
 import { OctetStore } from './octet-store.js';
 import { sortStrings } from './string-sort.js';

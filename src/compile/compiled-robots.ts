@@ -3,7 +3,13 @@ import type { Profile } from '../protocol/profile.js';
 import type { Group, RobotsFile } from '../protocol/robots-file.js';
 import { AutomatonWriter } from './automaton.js';
 import { ACCESS_SUCCESSFUL } from './format.js';
-import { drawSeed, GROWTH_WORDS, OctetStore, type StoreGrowth, StoreMerger } from './octet-store.js';
+import {
+  drawSeed,
+  GROWTH_WORDS,
+  OctetStore,
+  type StoreGrowth,
+  StoreMerger,
+} from './octet-store.js';
 import { OrderedRules } from './ordered-rules.js';
 import { MAX_NARROW_REF, type RefWidth, writeRef } from './ref.js';
 

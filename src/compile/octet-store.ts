@@ -108,7 +108,8 @@ export class OctetStore {
       );
     }
     let word = 0;
-    for (let index = 0; index < left; index++) word |= (chunk[at + index] as number) << (24 - 8 * index);
+    for (let index = 0; index < left; index++)
+      word |= (chunk[at + index] as number) << (24 - 8 * index);
     return word;
   }
 

@@ -37,10 +37,7 @@ function inputError(path: string, reason: string, cause?: unknown): RobotsFilter
   return new RobotsFilterError('input', `${path}: ${reason}. ${EXPECTED}`, { cause });
 }
 
-async function* readDirectory(
-  path: string,
-  followLinks: boolean,
-): AsyncGenerator<PlaceNames> {
+async function* readDirectory(path: string, followLinks: boolean): AsyncGenerator<PlaceNames> {
   let names: readonly string[];
   let boundary: Buffer;
   try {
@@ -79,10 +76,7 @@ async function* readRecordsAt(path: string): AsyncGenerator<RecordLines> {
  * of another kind, when a file of records cannot be read to its end (gzip data
  * that are cut or damaged), and when the process runs out of file descriptors.
  */
-export async function* cacheParts(
-  path: string,
-  followLinks: boolean,
-): AsyncGenerator<CachePart> {
+export async function* cacheParts(path: string, followLinks: boolean): AsyncGenerator<CachePart> {
   const found = await stat(path).catch((error: unknown) => {
     throw inputError(path, `cannot be read: ${describeSystemError(error)}`, error);
   });

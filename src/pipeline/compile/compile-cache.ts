@@ -32,6 +32,8 @@ export interface CompileCacheOptions {
   readonly onWarning: (warning: CacheWarning) => void;
   /** Threads that compile, where there is enough to do; 1 for the calling one alone. Default: one for each core. */
   readonly threads?: number | undefined;
+  /** What these threads load, where it is not the usual module: for tests. */
+  readonly threadEntry?: URL | undefined;
   /** Provides the table's memory, as for TableBuilder's `build`. */
   readonly allocate?: Allocate | undefined;
   /** Ends the reading early. */
@@ -88,7 +90,12 @@ export async function compileCache(
     await compilation.close();
   }
   const { stats, contentWarnings } = builder;
-  return { table: builder.build(options.allocate), stats, contentWarnings, stale: compilation.stale };
+  return {
+    table: builder.build(options.allocate),
+    stats,
+    contentWarnings,
+    stale: compilation.stale,
+  };
 }
 
 /** The compiling of caches into a table, part by part: given out in order, merged in order. */
@@ -103,7 +110,8 @@ class CacheCompilation {
     partOptions: PartCompilerOptions,
   ) {
     this.#options = options;
-    this.#crew = new PartCrew(builder, partOptions, options.threads ?? availableParallelism());
+    const threads = options.threads ?? availableParallelism();
+    this.#crew = new PartCrew(builder, partOptions, threads, options.threadEntry);
   }
 
   /** Ends the threads. */

@@ -21,7 +21,7 @@ export class CompileThreads {
   #isRunning = false;
   #waiting = 0;
 
-  /** @param entry what the threads load, where it is not the usual one: for tests */
+  /** @param entry what the threads load, where it is not the usual module */
   constructor(
     builder: TableBuilder,
     options: PartCompilerOptions,

@@ -21,16 +21,26 @@ export class PartCrew {
   readonly #builder: TableBuilder;
   readonly #options: PartCompilerOptions;
   readonly #threadCount: number;
+  readonly #entry: URL | undefined;
   readonly #own: PartCompiler;
   readonly #ownMerger: PartMerger;
   #threads: CompileThreads | undefined;
   #ownParts = 0;
 
-  /** @param threads 1 for this thread alone */
-  constructor(builder: TableBuilder, options: PartCompilerOptions, threads: number) {
+  /**
+   * @param threads 1 for this thread alone
+   * @param entry what they load, where it is not the usual module
+   */
+  constructor(
+    builder: TableBuilder,
+    options: PartCompilerOptions,
+    threads: number,
+    entry: URL | undefined,
+  ) {
     this.#builder = builder;
     this.#options = options;
     this.#threadCount = threads;
+    this.#entry = entry;
     this.#own = new PartCompiler(options, false);
     this.#ownMerger = builder.merger();
   }
@@ -47,7 +57,12 @@ export class PartCrew {
    */
   compile(part: CachePart): Promise<MergeablePart> {
     if (this.#threadCount > 1 && this.#ownParts >= PARTS_WITHOUT_THREADS) {
-      this.#threads ??= new CompileThreads(this.#builder, this.#options, this.#threadCount);
+      this.#threads ??= new CompileThreads(
+        this.#builder,
+        this.#options,
+        this.#threadCount,
+        this.#entry,
+      );
       const { isRunning, waiting, capacity } = this.#threads;
       if (isRunning || waiting < capacity) return this.#threads.compile(part);
     }

@@ -13,7 +13,8 @@ let previous: Promise<unknown> = Promise.resolve();
 
 /** What a thread of CompileThreads runs for each part. Parts that come together are compiled one after the other. */
 export default function compilePart(part: CachePart): Promise<ThreadResult> {
-  const own = (compiler ??= new PartCompiler(workerData as PartCompilerOptions, true));
+  compiler ??= new PartCompiler(workerData as PartCompilerOptions, true);
+  const own = compiler;
   const result = previous.then(() => own.compile(part));
   previous = result.catch(() => {});
   return result.then((compiled) => ({ thread: threadId, compiled }));

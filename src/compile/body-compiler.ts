@@ -19,13 +19,18 @@ export interface CompileOptions {
   readonly agents?: readonly string[] | undefined;
 }
 
-/** Compiles bodies of robots.txt, each distinct one once; they are known by numbers in the order in which they came. */
+/** What tells bodies from one another. */
+export function digestOf(body: Uint8Array): Buffer {
+  return hash('sha256', body, 'buffer');
+}
+
+/** Compiles bodies of robots.txt, which are known by the numbers of their digests. */
 export class BodyCompiler {
   readonly profile: Profile;
   /** The product tokens that are kept besides `*`; `undefined` where all are. */
   readonly kept: ReadonlySet<string> | undefined;
   readonly compiled: CompiledRobots;
-  /** Their SHA-256 digests. */
+  /** SHA-256 digests of the distinct bodies, in the order in which they came. */
   readonly digests: OctetStore;
   readonly #maxBytes: number | undefined;
 
@@ -42,11 +47,6 @@ export class BodyCompiler {
     this.compiled = new CompiledRobots(profile, this.kept, seed, shared);
     this.digests = new OctetStore(seed, shared);
     this.#parse(new Uint8Array(0)); // for its checks of the options
-  }
-
-  /** The number of a body: `digests.count` as it was before, if there was none like it. It is to be compiled then. */
-  numberOf(body: Uint8Array): number {
-    return this.digests.add(hash('sha256', body, 'buffer'));
   }
 
   /** Compiles a body; returns the number of its record, and what is wrong with it. */

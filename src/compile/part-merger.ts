@@ -9,6 +9,7 @@ import {
   ENTRY_SOURCE,
   ENTRY_WORDS,
   FIRST_BODY,
+  LEFT_TO_OTHERS,
   type TablePart,
 } from './table-part.js';
 
@@ -20,7 +21,7 @@ export interface TableContents {
   readonly authorities: AuthoritySet;
   /** Names of the files, escaped. */
   readonly sources: OctetStore;
-  /** For each body, numbered as in a part, the number of its record. */
+  /** For each body, numbered as in a part, the number of its record; nothing where it is yet to come. */
   readonly records: number[];
   /** For each body that has any, the kinds of its warnings. */
   readonly warnings: Map<number, readonly WarningCode[]>;
@@ -37,7 +38,8 @@ export class PartMerger {
   /** GROWTH_WORDS for each body of the parts, by number: where its digest lies. */
   readonly #digests: number[] = [];
   readonly #digestChunks: number[] = [];
-  readonly #records: number[] = [];
+  /** For each body of the parts the number of its record here; `undefined` where another builder tells it. */
+  readonly #records: (number | undefined)[] = [];
   readonly #warnings = new Map<number, readonly WarningCode[]>();
   /** For each body of the parts its number here, once an entry has needed it. */
   readonly #bodies: number[] = [];
@@ -56,7 +58,9 @@ export class PartMerger {
     for (const chunk of part.digests.chunks) this.#digestChunks.push(digests.adopt(chunk));
     for (const word of part.digests.items) this.#digests.push(word);
     for (const record of part.records) {
-      this.#records.push(this.#compiled.records[record] as number);
+      this.#records.push(
+        record === LEFT_TO_OTHERS ? undefined : (this.#compiled.records[record] as number),
+      );
     }
     for (const [body, codes] of part.warnings) this.#warnings.set(body, codes);
     for (const chunk of part.strings) {
@@ -107,8 +111,9 @@ export class PartMerger {
         (this.#digests[at + 3] as number) | 0,
       );
     this.#bodies[body] = number;
-    if (records[number] === undefined) {
-      records[number] = this.#records[body - FIRST_BODY] as number;
+    const record = this.#records[body - FIRST_BODY];
+    if (records[number] === undefined && record !== undefined) {
+      records[number] = record;
       const codes = this.#warnings.get(body);
       if (codes !== undefined) warnings.set(number, codes);
     }

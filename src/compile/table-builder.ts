@@ -1,8 +1,9 @@
+import { RobotsFilterError } from '../errors.js';
 import type { Authority } from '../protocol/authority.js';
 import type { Profile } from '../protocol/profile.js';
 import type { Warning, WarningCode } from '../protocol/robots-file.js';
 import { AuthoritySet, authorityKey, checkHost } from './authority-set.js';
-import { BodyCompiler, type CompileOptions } from './body-compiler.js';
+import { BodyCompiler, type CompileOptions, digestOf } from './body-compiler.js';
 import { displaySource } from './display-text.js';
 import { ACCESS_UNAVAILABLE, ACCESS_UNREACHABLE } from './format.js';
 import { drawSeed, OctetStore } from './octet-store.js';
@@ -105,10 +106,18 @@ export class TableBuilder {
    * The table: immutable, and nothing of the builder's. `allocate` may provide its memory, such as a part of a
    * SharedArrayBuffer: so many octets, all zero.
    *
-   * @throws RobotsFilterError `limit` if it were longer than 4 GiB, or a host had more than 65,535 authorities.
+   * @throws RobotsFilterError `limit` if it were longer than 4 GiB, or a host had more than 65,535 authorities; `worker` if parts were
+   *   merged of which one relied on another that was not.
    */
   build(allocate: Allocate = (octets) => new Uint8Array(octets)): Uint8Array {
-    const { compiled, authorities, sources } = this.#contents;
+    const { compiled, authorities, sources, digests, records } = this.#contents;
+    for (let body = FIRST_BODY; body < FIRST_BODY + digests.count; body++) {
+      if (records[body] !== undefined) continue;
+      throw new RobotsFilterError(
+        'worker',
+        'a robots.txt was left to a thread that has not compiled it. This is an error in robots-filter: please report it with the robots.txt files at hand',
+      );
+    }
     const { profile, kept } = this.#bodies;
     return layOutTable({ profile, compiled, authorities, sources, kept }, allocate);
   }
@@ -123,7 +132,8 @@ export class TableBuilder {
   /** Warnings on all distinct bodies, by kind, in the order in which they were first met. */
   get contentWarnings(): ReadonlyMap<WarningCode, number> {
     const counts = new Map<WarningCode, number>();
-    for (const codes of this.#contents.warnings.values()) {
+    const bodies = [...this.#contents.warnings].sort(([a], [b]) => a - b);
+    for (const [, codes] of bodies) {
       for (const code of codes) counts.set(code, (counts.get(code) ?? 0) + 1);
     }
     return counts;
@@ -134,7 +144,7 @@ export class TableBuilder {
     const access = accessOf(details);
     if (access === 'unavailable') return BODY_UNAVAILABLE;
     if (access === 'unreachable') return BODY_UNREACHABLE;
-    const number = FIRST_BODY + this.#bodies.numberOf(body);
+    const number = FIRST_BODY + this.#bodies.digests.add(digestOf(body));
     const { records } = this.#contents;
     if (records[number] === undefined) {
       const { record, warnings } = this.#bodies.compile(body);

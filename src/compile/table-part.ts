@@ -1,7 +1,8 @@
 import type { Authority } from '../protocol/authority.js';
 import type { WarningCode } from '../protocol/robots-file.js';
 import { authorityKey, checkHost } from './authority-set.js';
-import { BodyCompiler, type CompileOptions } from './body-compiler.js';
+import type { BodyClaims } from './body-claims.js';
+import { BodyCompiler, type CompileOptions, digestOf } from './body-compiler.js';
 import type { CompiledGrowth } from './compiled-robots.js';
 import { displaySource } from './display-text.js';
 import { OctetChunks } from './octet-chunks.js';
@@ -23,6 +24,9 @@ export const BODY_UNAVAILABLE = 0;
 export const BODY_UNREACHABLE = 1;
 export const FIRST_BODY = 2;
 
+/** In place of the number of a record: the body is claimed, and so compiled, by another builder. */
+export const LEFT_TO_OTHERS = 0xffff_ffff;
+
 /**
  * A part of a table's content, compiled by a PartBuilder, maybe on another thread. Growths tell what the builder's stores gained; what
  * they do not tell was in a part before. All octets are where the builder has put them.
@@ -30,7 +34,7 @@ export const FIRST_BODY = 2;
 export interface TablePart {
   readonly compiled: CompiledGrowth;
   readonly digests: StoreGrowth;
-  /** For each new body the number of its record. */
+  /** For each new body the number of its record, or LEFT_TO_OTHERS. */
   readonly records: Uint32Array;
   /** Warnings on new bodies, for each that has any: its number from FIRST_BODY on, and the kinds in the order of lines. */
   readonly warnings: readonly (readonly [body: number, codes: readonly WarningCode[]])[];
@@ -48,6 +52,7 @@ export interface TablePart {
 export class PartBuilder {
   readonly #bodies: BodyCompiler;
   readonly #seed: number;
+  readonly #claims: BodyClaims | undefined;
   readonly #strings: OctetChunks;
   #toldStrings = 0;
   #entries: number[] = [];
@@ -59,13 +64,20 @@ export class PartBuilder {
 
   /**
    * @param seed that of the TableBuilder
+   * @param claims where there are other builders for the same table
    * @param shared whether the TableBuilder is on another thread
    * @throws RobotsFilterError `usage` as TableBuilder does
    */
-  constructor(options: CompileOptions, seed: number, shared: boolean) {
+  constructor(
+    options: CompileOptions,
+    seed: number,
+    claims: BodyClaims | undefined,
+    shared: boolean,
+  ) {
     this.#bodies = new BodyCompiler(options, seed, shared);
     this.#strings = new OctetChunks(shared);
     this.#seed = seed;
+    this.#claims = claims;
   }
 
   /** Entries of the part so far. */
@@ -122,13 +134,17 @@ export class PartBuilder {
     if (access === 'unavailable') return BODY_UNAVAILABLE;
     if (access === 'unreachable') return BODY_UNREACHABLE;
     const known = this.#bodies.digests.count;
-    const number = this.#bodies.numberOf(body);
-    if (number === known) {
-      const { record, warnings } = this.#bodies.compile(body);
-      this.#records.push(record);
-      if (warnings.length > 0) {
-        this.#warnings.push([FIRST_BODY + number, warnings.map(({ code }) => code)]);
-      }
+    const digest = digestOf(body);
+    const number = this.#bodies.digests.add(digest);
+    if (number < known) return FIRST_BODY + number;
+    if (this.#claims?.claim(digest) === false) {
+      this.#records.push(LEFT_TO_OTHERS);
+      return FIRST_BODY + number;
+    }
+    const { record, warnings } = this.#bodies.compile(body);
+    this.#records.push(record);
+    if (warnings.length > 0) {
+      this.#warnings.push([FIRST_BODY + number, warnings.map(({ code }) => code)]);
     }
     return FIRST_BODY + number;
   }

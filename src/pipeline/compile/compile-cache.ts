@@ -1,4 +1,5 @@
 import { availableParallelism } from 'node:os';
+import { BodyClaims } from '../../compile/body-claims.js';
 import { TableBuilder, type TableBuilderStats } from '../../compile/table-builder.js';
 import type { Allocate } from '../../compile/table-layout.js';
 import { ENTRY_WORDS } from '../../compile/table-part.js';
@@ -69,7 +70,8 @@ export async function compileCache(
     agents: options.productTokens,
   };
   const builder = new TableBuilder(compile);
-  const compilation = new CacheCompilation(builder, options, {
+  const threads = options.threads ?? availableParallelism();
+  const compilation = new CacheCompilation(builder, options, threads, {
     cache: {
       maxBodyBytes:
         options.profile === 'google'
@@ -80,6 +82,7 @@ export async function compileCache(
     },
     compile,
     seed: builder.seed,
+    claims: threads > 1 ? new BodyClaims().memory : undefined,
     leaveOutStale: options.stale === 'unknown',
   });
   try {
@@ -107,10 +110,10 @@ class CacheCompilation {
   constructor(
     builder: TableBuilder,
     options: CompileCacheOptions,
+    threads: number,
     partOptions: PartCompilerOptions,
   ) {
     this.#options = options;
-    const threads = options.threads ?? availableParallelism();
     this.#crew = new PartCrew(builder, partOptions, threads, options.threadEntry);
   }
 

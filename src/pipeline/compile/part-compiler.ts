@@ -1,3 +1,4 @@
+import { BodyClaims } from '../../compile/body-claims.js';
 import type { CompileOptions } from '../../compile/body-compiler.js';
 import { PartBuilder, type TablePart } from '../../compile/table-part.js';
 import { type ErrorCode, RobotsFilterError } from '../../errors.js';
@@ -10,6 +11,8 @@ export interface PartCompilerOptions {
   readonly compile: CompileOptions;
   /** That of the TableBuilder. */
   readonly seed: number;
+  /** Memory of the BodyClaims, where several threads compile. */
+  readonly claims: SharedArrayBuffer | undefined;
   /** Whether stale findings of fetches are left out. */
   readonly leaveOutStale: boolean;
 }
@@ -32,9 +35,13 @@ export class PartCompiler {
   readonly #leaveOutStale: boolean;
 
   /** @param shared whether the table is built on another thread */
-  constructor({ cache, compile, seed, leaveOutStale }: PartCompilerOptions, shared: boolean) {
+  constructor(
+    { cache, compile, seed, claims, leaveOutStale }: PartCompilerOptions,
+    shared: boolean,
+  ) {
     this.#reader = new PartReader(cache);
-    this.#builder = new PartBuilder(compile, seed, shared);
+    const bodyClaims = claims && new BodyClaims(claims);
+    this.#builder = new PartBuilder(compile, seed, bodyClaims, shared);
     this.#leaveOutStale = leaveOutStale;
   }
 

@@ -6,7 +6,7 @@ import {
   type Scheme,
 } from '../protocol/authority.js';
 import { MAX_HOST_OCTETS, SCHEME_FTP, SCHEME_HTTP, SCHEME_HTTPS } from './format.js';
-import { OctetStore } from './octet-store.js';
+import { type HashKey, OctetStore } from './octet-store.js';
 import { sortStrings } from './string-sort.js';
 
 const SCHEMES: readonly (readonly [bit: number, defaultPort: number])[] = [
@@ -78,10 +78,10 @@ export class AuthoritySet {
   #source = new Uint32Array(INITIAL_ENTRIES);
   #bodyOctets = new Uint32Array(INITIAL_ENTRIES);
 
-  /** `recordOfBody` may grow later; for `seed` see OctetStore. */
-  constructor(recordOfBody: readonly number[], seed: number) {
+  /** `recordOfBody` may grow later; for `key` see OctetStore. */
+  constructor(recordOfBody: readonly number[], key: HashKey) {
     this.#recordOfBody = recordOfBody;
-    this.keys = new OctetStore(seed);
+    this.keys = new OctetStore(key);
   }
 
   /** How many there are. */

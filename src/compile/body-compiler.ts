@@ -4,7 +4,7 @@ import { lowerCaseAscii } from '../protocol/product-token.js';
 import type { Profile } from '../protocol/profile.js';
 import type { RobotsFile, Warning } from '../protocol/robots-file.js';
 import { CompiledRobots } from './compiled-robots.js';
-import { drawSeed, OctetStore } from './octet-store.js';
+import { drawKey, OctetStore } from './octet-store.js';
 
 /** How bodies of robots.txt are read and what is kept of them. */
 export interface CompileOptions {
@@ -35,17 +35,17 @@ export class BodyCompiler {
   readonly #maxBytes: number | undefined;
 
   /**
-   * For `seed` and `shared` see OctetStore.
+   * For `key` and `shared` see OctetStore.
    *
    * @throws RobotsFilterError `usage` for a profile that does not exist or a `maxBytes` out of range.
    */
-  constructor(options: CompileOptions, seed = drawSeed(), shared = false) {
+  constructor(options: CompileOptions, key = drawKey(), shared = false) {
     const { profile = 'rfc9309', maxBytes, agents } = options;
     this.profile = profile;
     this.#maxBytes = maxBytes;
     this.kept = agents === undefined ? undefined : new Set(agents.map(lowerCaseAscii));
-    this.compiled = new CompiledRobots(profile, this.kept, seed, shared);
-    this.digests = new OctetStore(seed, shared);
+    this.compiled = new CompiledRobots(profile, this.kept, key, shared);
+    this.digests = new OctetStore(key, shared);
     this.#parse(new Uint8Array(0)); // for its checks of the options
   }
 

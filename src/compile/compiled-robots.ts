@@ -3,13 +3,7 @@ import type { Profile } from '../protocol/profile.js';
 import type { Group, RobotsFile } from '../protocol/robots-file.js';
 import { AutomatonWriter } from './automaton.js';
 import { ACCESS_SUCCESSFUL } from './format.js';
-import {
-  drawSeed,
-  GROWTH_WORDS,
-  OctetStore,
-  type StoreGrowth,
-  StoreMerger,
-} from './octet-store.js';
+import { drawKey, GROWTH_WORDS, OctetStore, type StoreGrowth, StoreMerger } from './octet-store.js';
 import { OrderedRules } from './ordered-rules.js';
 import { MAX_NARROW_REF, type RefWidth, writeRef } from './ref.js';
 
@@ -55,20 +49,20 @@ export class CompiledRobots {
   #toldTokens = 0;
 
   /**
-   * `kept` are the product tokens, besides `*`, whose groups count; all where it is `undefined`. For `seed` and `shared` see
+   * `kept` are the product tokens, besides `*`, whose groups count; all where it is `undefined`. For `key` and `shared` see
    * OctetStore.
    */
   constructor(
     profile: Profile,
     kept: ReadonlySet<string> | undefined,
-    seed = drawSeed(),
+    key = drawKey(),
     shared = false,
   ) {
     this.#profile = profile;
     this.#kept = kept;
-    this.automata = new OctetStore(seed, shared);
-    this.lines = new OctetStore(seed, shared);
-    this.records = new OctetStore(seed, shared);
+    this.automata = new OctetStore(key, shared);
+    this.lines = new OctetStore(key, shared);
+    this.records = new OctetStore(key, shared);
   }
 
   /** The number of a record without groups. */

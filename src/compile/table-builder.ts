@@ -6,7 +6,7 @@ import { AuthoritySet, authorityKey, checkHost } from './authority-set.js';
 import { BodyCompiler, type CompileOptions, digestOf } from './body-compiler.js';
 import { displaySource } from './display-text.js';
 import { ACCESS_UNAVAILABLE, ACCESS_UNREACHABLE } from './format.js';
-import { drawSeed, OctetStore } from './octet-store.js';
+import { drawKey, OctetStore } from './octet-store.js';
 import { PartMerger, type TableContents } from './part-merger.js';
 import { accessOf, type RobotsDetails } from './robots-details.js';
 import { type Allocate, layOutTable } from './table-layout.js';
@@ -40,8 +40,8 @@ export interface TableBuilderStats {
  * each authority. What was built does not depend on the order of `add`, unless an authority is given twice.
  */
 export class TableBuilder {
-  /** Number to start hashes from, which the PartBuilders of this table need. */
-  readonly seed = drawSeed();
+  /** What the hashes of the PartBuilders of this table have to depend on. */
+  readonly key = drawKey();
   readonly #onWarning: ((source: string, warning: Warning) => void) | undefined;
   readonly #bodies: BodyCompiler;
   readonly #contents: TableContents;
@@ -49,7 +49,7 @@ export class TableBuilder {
   /** @throws RobotsFilterError `usage` for a profile that does not exist or a `maxBytes` out of range. */
   constructor(options: TableBuilderOptions = {}) {
     this.#onWarning = options.onWarning;
-    this.#bodies = new BodyCompiler(options, this.seed);
+    this.#bodies = new BodyCompiler(options, this.key);
     const { compiled, digests } = this.#bodies;
     const records: number[] = [];
     records[BODY_UNAVAILABLE] = compiled.addAccessResult(ACCESS_UNAVAILABLE);
@@ -57,8 +57,8 @@ export class TableBuilder {
     this.#contents = {
       compiled,
       digests,
-      authorities: new AuthoritySet(records, this.seed),
-      sources: new OctetStore(this.seed),
+      authorities: new AuthoritySet(records, this.key),
+      sources: new OctetStore(this.key),
       records,
       warnings: new Map(),
       files: 0,
@@ -97,7 +97,7 @@ export class TableBuilder {
     if (authorities.count === before) contents.replaced++;
   }
 
-  /** Takes the parts of a PartBuilder in, for which this table's `seed` is needed. Of each builder its own. */
+  /** Takes the parts of a PartBuilder in, for which this table's `key` is needed. Of each builder its own. */
   merger(): PartMerger {
     return new PartMerger(this.#contents);
   }

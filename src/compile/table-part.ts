@@ -6,7 +6,7 @@ import { BodyCompiler, type CompileOptions, digestOf } from './body-compiler.js'
 import type { CompiledGrowth } from './compiled-robots.js';
 import { displaySource } from './display-text.js';
 import { OctetChunks } from './octet-chunks.js';
-import { hashOctets, type StoreGrowth } from './octet-store.js';
+import { type HashKey, hashOctets, type StoreGrowth } from './octet-store.js';
 import { accessOf, type RobotsDetails } from './robots-details.js';
 
 /**
@@ -51,7 +51,7 @@ export interface TablePart {
 /** Compiles robots.txt files for a TableBuilder that is elsewhere, part by part. */
 export class PartBuilder {
   readonly #bodies: BodyCompiler;
-  readonly #seed: number;
+  readonly #key: HashKey;
   readonly #claims: BodyClaims | undefined;
   readonly #strings: OctetChunks;
   #toldStrings = 0;
@@ -63,20 +63,20 @@ export class PartBuilder {
   #unusable = 0;
 
   /**
-   * @param seed that of the TableBuilder
+   * @param key that of the TableBuilder
    * @param claims where there are other builders for the same table
    * @param shared whether the TableBuilder is on another thread
    * @throws RobotsFilterError `usage` as TableBuilder does
    */
   constructor(
     options: CompileOptions,
-    seed: number,
+    key: HashKey,
     claims: BodyClaims | undefined,
     shared: boolean,
   ) {
-    this.#bodies = new BodyCompiler(options, seed, shared);
+    this.#bodies = new BodyCompiler(options, key, shared);
     this.#strings = new OctetChunks(shared);
-    this.#seed = seed;
+    this.#key = key;
     this.#claims = claims;
   }
 
@@ -125,7 +125,7 @@ export class PartBuilder {
   #keep(octets: Uint8Array): void {
     const strings = this.#strings;
     strings.keep(octets);
-    const hash = hashOctets(octets, this.#seed) >>> 0;
+    const hash = hashOctets(octets, this.#key) >>> 0;
     this.#entries.push(strings.chunk, strings.start, octets.length, hash);
   }
 

@@ -81,7 +81,7 @@ export async function compileCache(
       fetchReading: { now: Date.now(), ...options.fetchReading },
     },
     compile,
-    seed: builder.seed,
+    key: builder.key,
     claims: threads > 1 ? new BodyClaims().memory : undefined,
     leaveOutStale: options.stale === 'unknown',
   });

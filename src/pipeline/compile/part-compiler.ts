@@ -1,5 +1,6 @@
 import { BodyClaims } from '../../compile/body-claims.js';
 import type { CompileOptions } from '../../compile/body-compiler.js';
+import type { HashKey } from '../../compile/octet-store.js';
 import { PartBuilder, type TablePart } from '../../compile/table-part.js';
 import { type ErrorCode, RobotsFilterError } from '../../errors.js';
 import { type CachePart, type Nested, PartReader } from '../cache/cache.js';
@@ -10,7 +11,7 @@ export interface PartCompilerOptions {
   readonly cache: CacheOptions;
   readonly compile: CompileOptions;
   /** That of the TableBuilder. */
-  readonly seed: number;
+  readonly key: HashKey;
   /** Memory of the BodyClaims, where several threads compile. */
   readonly claims: SharedArrayBuffer | undefined;
   /** Whether stale findings of fetches are left out. */
@@ -36,12 +37,12 @@ export class PartCompiler {
 
   /** @param shared whether the table is built on another thread */
   constructor(
-    { cache, compile, seed, claims, leaveOutStale }: PartCompilerOptions,
+    { cache, compile, key, claims, leaveOutStale }: PartCompilerOptions,
     shared: boolean,
   ) {
     this.#reader = new PartReader(cache);
     const bodyClaims = claims && new BodyClaims(claims);
-    this.#builder = new PartBuilder(compile, seed, bodyClaims, shared);
+    this.#builder = new PartBuilder(compile, key, bodyClaims, shared);
     this.#leaveOutStale = leaveOutStale;
   }
 

@@ -1,5 +1,6 @@
 import { close, fstat, open, read } from 'node:fs';
 import { promisify } from 'node:util';
+import { Checksum } from './compile/checksum.js';
 import { TAIL_OCTETS } from './compile/format.js';
 import { checkTable, type TableHeader } from './compile/table-check.js';
 import { TableView } from './compile/table-view.js';
@@ -18,8 +19,9 @@ const readFile = promisify(read);
 
 /** Where a table lies in its memory: not at address 0, which the kernel takes for "nothing". */
 const TABLE_ADDRESS = 1024;
-/** Octets asked of the file at a time. */
-const READ_OCTETS = 64 * 1024 * 1024;
+/** Octets asked of the file at a time, and how often at once: while the first are checked, the others are read. */
+const READ_OCTETS = 4 * 1024 * 1024;
+const READS_AHEAD = 3;
 
 /** What a run over the table needs of it. */
 export interface TableMemory {
@@ -31,6 +33,16 @@ export interface TableMemory {
 }
 
 let memoryOf: (table: Table) => TableMemory;
+
+/** The memories that were made for tables and have none yet, by their octets. */
+const memoryOfTable = new WeakMap<ArrayBufferLike, WebAssembly.Memory>();
+
+/** Memory for `TableBuilder.build`, of which `Table.from` makes a table without a copy. */
+export function allocateTable(octets: number): Uint8Array {
+  const memory = createMemory(TABLE_ADDRESS + octets + TAIL_OCTETS);
+  memoryOfTable.set(memory.buffer, memory);
+  return new Uint8Array(memory.buffer, TABLE_ADDRESS, octets);
+}
 
 /**
  * The robots.txt of many hosts, compiled (compile/format.ts). Immutable; lies in shared memory, from which all threads
@@ -44,9 +56,9 @@ export class Table {
     memoryOf = (table) => table.#memory;
   }
 
-  private constructor(memory: WebAssembly.Memory, octets: number, name: string) {
+  private constructor(memory: WebAssembly.Memory, octets: number, name: string, checksum?: number) {
     const bytes = new Uint8Array(memory.buffer, TABLE_ADDRESS, octets);
-    const header = checkTable(bytes, name);
+    const header = checkTable(bytes, name, checksum);
     this.#memory = {
       arena: new Arena(memory),
       table: TABLE_ADDRESS,
@@ -56,11 +68,16 @@ export class Table {
   }
 
   /**
-   * Takes a table's bytes, as `TableBuilder.build` gives them.
+   * Takes a table's bytes, as `TableBuilder.build` gives them. They are copied, unless they lie in memory of `allocateTable`, and
+   * may then not be changed.
    *
    * @throws RobotsFilterError `table` if they are damaged, truncated, foreign or of a newer version
    */
   static from(bytes: Uint8Array, name = 'the table'): Table {
+    const made = memoryOfTable.get(bytes.buffer);
+    // Once: what is beside the table in its memory has one owner.
+    memoryOfTable.delete(bytes.buffer);
+    if (made !== undefined) return new Table(made, bytes.length, name);
     const memory = createMemory(TABLE_ADDRESS + bytes.length + TAIL_OCTETS);
     new Uint8Array(memory.buffer).set(bytes, TABLE_ADDRESS);
     return new Table(memory, bytes.length, name);
@@ -88,8 +105,8 @@ export class Table {
       }
       const memory = createMemory(TABLE_ADDRESS + size + TAIL_OCTETS);
       const bytes = new Uint8Array(memory.buffer, TABLE_ADDRESS, size);
-      const filled = await readAll(descriptor, bytes);
-      return new Table(memory, filled, path);
+      const { octets, checksum } = await readAll(descriptor, bytes);
+      return new Table(memory, octets, path, checksum);
     } catch (cause) {
       throw cause instanceof RobotsFilterError ? cause : unreadable(path, cause);
     } finally {
@@ -163,14 +180,46 @@ function unreadable(path: string, cause: unknown): RobotsFilterError {
   return new RobotsFilterError('input', `${path}: cannot be read: ${reason}`, { cause });
 }
 
-/** Fills the bytes from the file; returns how many there were. */
-async function readAll(descriptor: number, bytes: Uint8Array): Promise<number> {
+/** Fills the bytes from the file; returns how many there were, and their checksum as a table's. */
+async function readAll(
+  descriptor: number,
+  bytes: Uint8Array,
+): Promise<{ octets: number; checksum: number }> {
+  const checksum = new Checksum();
+  const pieces: Promise<Uint8Array>[] = [];
+  let asked = 0;
+  let octets = 0;
+  try {
+    for (;;) {
+      while (asked < bytes.length && pieces.length < READS_AHEAD) {
+        pieces.push(readPiece(descriptor, bytes.subarray(asked, asked + READ_OCTETS), asked));
+        asked += READ_OCTETS;
+      }
+      const piece = await pieces.shift();
+      // A shorter piece is the end of a file that has become shorter.
+      if (piece === undefined || piece.length === 0) break;
+      checksum.update(piece);
+      octets += piece.length;
+      if (piece.length < READ_OCTETS) break;
+    }
+  } finally {
+    await Promise.allSettled(pieces); // they must not meet a closed descriptor
+  }
+  return { octets, checksum: checksum.value };
+}
+
+/** Fills `room` from a place in the file; returns what of it was filled. */
+async function readPiece(
+  descriptor: number,
+  room: Uint8Array,
+  position: number,
+): Promise<Uint8Array> {
   let filled = 0;
-  while (filled < bytes.length) {
-    const wanted = Math.min(READ_OCTETS, bytes.length - filled);
-    const { bytesRead } = await readFile(descriptor, bytes, filled, wanted, filled);
+  while (filled < room.length) {
+    const wanted = room.length - filled;
+    const { bytesRead } = await readFile(descriptor, room, filled, wanted, position + filled);
     if (bytesRead === 0) break;
     filled += bytesRead;
   }
-  return filled;
+  return room.subarray(0, filled);
 }

@@ -1,6 +1,7 @@
 import { checkTable } from '../compile/table-check.js';
+import type { Allocate } from '../compile/table-layout.js';
 import { RobotsFilterError } from '../errors.js';
-import { type CompiledCache, compileCache } from '../pipeline/compile-cache.js';
+import { type CompiledCache, compileCache } from '../pipeline/compile/compile-cache.js';
 import { ReplacementFile } from '../pipeline/replacement-file.js';
 import { neededTokens, parseAgents } from './agents.js';
 import { CacheWarnings } from './cache-warnings.js';
@@ -61,10 +62,12 @@ export async function compile(
       diagnostics,
       interruption,
     );
+    interruption.signal.throwIfAborted();
+    const written = file.write(compiled.table);
+    written.catch(() => {}); // heard below, unless the table is no good
     // A table that this build could not open must not take the place of one that it can.
     const header = checkTable(compiled.table, output);
-    interruption.signal.throwIfAborted();
-    await file.write(compiled.table);
+    await written;
     interruption.signal.throwIfAborted();
     await file.commit(true);
     describeContentWarnings(compiled, diagnostics);
@@ -85,16 +88,17 @@ export async function compile(
 }
 
 /**
- * Compiles caches and says on standard error what was left out of them.
+ * Compiles caches and says on standard error what was left out of them. `allocate` may provide the table's memory.
  *
  * @throws RobotsFilterError `input` where nothing at all is left
  */
 export async function compileCaches(
   paths: readonly string[],
-  options: RobotsOptions & FetchReadingOptions,
+  options: RobotsOptions & FetchReadingOptions & { readonly threads?: number },
   productTokens: readonly string[] | undefined,
   diagnostics: Diagnostics,
   interruption: Interruption,
+  allocate?: Allocate,
 ): Promise<CompiledCache> {
   const warnings = new CacheWarnings(diagnostics);
   const compiled = await compileCache(paths, {
@@ -105,6 +109,8 @@ export async function compileCaches(
     stale: options.stale,
     fetchReading: { unreachableAfter: options.unreachableAfter },
     onWarning: (warning) => warnings.add(warning),
+    threads: options.threads,
+    allocate,
     signal: interruption.signal,
   });
   warnings.summarise();

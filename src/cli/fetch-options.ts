@@ -1,5 +1,5 @@
 import { Option } from 'commander';
-import type { StaleUse } from '../pipeline/compile-cache.js';
+import type { StaleUse } from '../pipeline/compile/compile-cache.js';
 import type { Profile } from '../protocol/profile.js';
 import { someText, wholeNumber } from './options.js';
 

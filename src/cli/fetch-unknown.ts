@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { RobotsFilterError } from '../errors.js';
 import type { FetchAuthority } from '../fetch/result.js';
-import { compileCache } from '../pipeline/compile-cache.js';
+import { compileCache } from '../pipeline/compile/compile-cache.js';
 import { formatAuthority } from '../protocol/authority.js';
-import { Table } from '../table.js';
+import { allocateTable, Table } from '../table.js';
 import { Diagnostics } from './diagnostics.js';
 import { readAuthorities } from './fetch.js';
 import { fetchAll } from './fetch-run.js';
@@ -123,6 +123,7 @@ async function unknownOf(
     fetchReading: { unreachableAfter: options.unreachableAfter },
     // Heard when the caches are read for the verdicts.
     onWarning: () => {},
+    allocate: allocateTable,
     signal,
   });
   const table = Table.from(octets);

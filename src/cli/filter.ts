@@ -124,12 +124,19 @@ async function openTable(
   diagnostics: Diagnostics,
   interruption: Interruption,
 ): Promise<Table> {
-  const { Table } = await import('../table.js');
+  const { allocateTable, Table } = await import('../table.js');
   const { table: path, robotsDir = [], profile } = options;
   if (path === undefined) {
     const { compileCaches } = await import('./compile.js');
     const tokens = agents === undefined ? undefined : neededTokens(agents);
-    const compiled = await compileCaches(robotsDir, options, tokens, diagnostics, interruption);
+    const compiled = await compileCaches(
+      robotsDir,
+      options,
+      tokens,
+      diagnostics,
+      interruption,
+      allocateTable,
+    );
     return Table.from(compiled.table, robotsDir.join(', '));
   }
   const table = await Table.open(path);

@@ -1,7 +1,13 @@
-import { type Authority, DEFAULT_PORTS, type Scheme } from '../protocol/authority.js';
+import { RobotsFilterError } from '../errors.js';
+import {
+  type Authority,
+  DEFAULT_PORTS,
+  formatAuthority,
+  type Scheme,
+} from '../protocol/authority.js';
 import { MAX_HOST_OCTETS, SCHEME_FTP, SCHEME_HTTP, SCHEME_HTTPS } from './format.js';
-import { OctetStore } from './octet-store.js';
-import { sortItems } from './sort.js';
+import { type HashKey, OctetStore } from './octet-store.js';
+import { sortStrings } from './string-sort.js';
 
 const SCHEMES: readonly (readonly [bit: number, defaultPort: number])[] = [
   [SCHEME_HTTP, DEFAULT_PORTS.http],
@@ -37,32 +43,63 @@ export interface HostEntry {
   readonly authority: number;
 }
 
+/** @throws RobotsFilterError `usage` for a host that is not as `canonicalHost` returns it: empty, or longer than 255 octets. */
+export function checkHost(authority: Authority, source: string): void {
+  const { length } = authority.host;
+  if (length > 0 && length <= MAX_HOST_OCTETS) return;
+  throw new RobotsFilterError(
+    'usage',
+    `${JSON.stringify(formatAuthority(authority))} (${source}) has no host of 1 to ${MAX_HOST_OCTETS} octets; use parseAuthority`,
+  );
+}
+
+const key = new Uint8Array(MAX_HOST_OCTETS + KEY_TAIL);
+
+/** The key of an authority; the next call overwrites it. */
+export function authorityKey({ scheme, host, port }: Authority): Uint8Array {
+  const isDefault = scheme !== undefined && port === DEFAULT_PORTS[scheme];
+  const { length } = host;
+  for (let at = 0; at < length; at++) key[at] = host.charCodeAt(at);
+  key[length] = 0;
+  key[length + 1] = scheme === undefined ? UNKNOWN_SCHEME : SCHEME_BITS[scheme];
+  key[length + 2] = port === undefined || isDefault ? 0 : 1;
+  key[length + 3] = port === undefined || isDefault ? 0 : port >> 8;
+  key[length + 4] = port === undefined || isDefault ? 0 : port;
+  return key.subarray(0, length + KEY_TAIL);
+}
+
 /** The authorities of a table and what each was given; no object for any of them. */
 export class AuthoritySet {
-  /** How many there are. */
-  get count(): number {
-    return this.#keys.count;
-  }
+  /** Their keys, whose numbers are those of the authorities. */
+  readonly keys: OctetStore;
 
-  readonly #keys = new OctetStore();
-  readonly #key = new Uint8Array(MAX_HOST_OCTETS + KEY_TAIL);
-  #robots = new Uint32Array(INITIAL_ENTRIES);
+  readonly #recordOfBody: readonly number[];
+  #body = new Uint32Array(INITIAL_ENTRIES);
   #source = new Uint32Array(INITIAL_ENTRIES);
   #bodyOctets = new Uint32Array(INITIAL_ENTRIES);
 
-  /** Gives the authority what its file says; returns whether it had something before, which is lost. */
-  set(authority: Authority, robots: number, source: number, bodyOctets: number): boolean {
-    const before = this.#keys.count;
-    const entry = this.#keys.add(this.#writeKey(authority));
-    if (entry === this.#robots.length) this.#grow();
-    this.#robots[entry] = robots;
-    this.#source[entry] = source;
-    this.#bodyOctets[entry] = bodyOctets;
-    return this.#keys.count === before;
+  /** `recordOfBody` may grow later; for `key` see OctetStore. */
+  constructor(recordOfBody: readonly number[], key: HashKey) {
+    this.#recordOfBody = recordOfBody;
+    this.keys = new OctetStore(key);
   }
 
+  /** How many there are. */
+  get count(): number {
+    return this.keys.count;
+  }
+
+  /** Gives the authority what its file says; what it had before is lost. */
+  set(authority: number, body: number, source: number, bodyOctets: number): void {
+    if (authority >= this.#body.length) this.#grow();
+    this.#body[authority] = body;
+    this.#source[authority] = source;
+    this.#bodyOctets[authority] = bodyOctets;
+  }
+
+  /** The number of the record of what its file says. */
   robots(authority: number): number {
-    return this.#robots[authority] as number;
+    return this.#recordOfBody[this.#body[authority] as number] as number;
   }
 
   source(authority: number): number {
@@ -75,16 +112,13 @@ export class AuthoritySet {
 
   /** The canonical host of an authority. */
   host(authority: number): Uint8Array {
-    const key = this.#keys.get(authority);
+    const key = this.keys.get(authority);
     return key.subarray(0, key.length - KEY_TAIL);
   }
 
   /** All authorities, by host. */
   sorted(): Int32Array {
-    const count = this.#keys.count;
-    const sorted = Int32Array.from({ length: count }, (_, entry) => entry);
-    sortItems(sorted, new Int32Array(count), count, this.#keys);
-    return sorted;
+    return sortStrings(this.keys);
   }
 
   /**
@@ -131,31 +165,19 @@ export class AuthoritySet {
   }
 
   #saysTheSame(a: number, b: number): boolean {
-    return this.#robots[a] === this.#robots[b] && this.#source[a] === this.#source[b];
-  }
-
-  #writeKey({ scheme, host, port }: Authority): Uint8Array {
-    const isDefault = scheme !== undefined && port === DEFAULT_PORTS[scheme];
-    const { length } = host;
-    const key = this.#key;
-    for (let at = 0; at < length; at++) key[at] = host.charCodeAt(at);
-    key[length] = 0;
-    key[length + 1] = scheme === undefined ? UNKNOWN_SCHEME : SCHEME_BITS[scheme];
-    key[length + 2] = port === undefined || isDefault ? 0 : 1;
-    key[length + 3] = port === undefined || isDefault ? 0 : port >> 8;
-    key[length + 4] = port === undefined || isDefault ? 0 : port;
-    return key.subarray(0, length + KEY_TAIL);
+    return this.robots(a) === this.robots(b) && this.#source[a] === this.#source[b];
   }
 
   #tail(authority: number): { scheme: number; port: number | undefined } {
-    const key = this.#keys.get(authority);
-    const [scheme = 0, hasPort, high = 0, low = 0] = key.subarray(key.length - KEY_TAIL + 1);
-    return { scheme, port: hasPort === 1 ? (high << 8) | low : undefined };
+    const key = this.keys.get(authority);
+    const at = key.length - KEY_TAIL;
+    const port = ((key[at + 3] as number) << 8) | (key[at + 4] as number);
+    return { scheme: key[at + 1] as number, port: key[at + 2] === 1 ? port : undefined };
   }
 
   #grow(): void {
-    const capacity = 2 * this.#robots.length;
-    this.#robots = grown(this.#robots, capacity);
+    const capacity = 2 * this.#body.length;
+    this.#body = grown(this.#body, capacity);
     this.#source = grown(this.#source, capacity);
     this.#bodyOctets = grown(this.#bodyOctets, capacity);
   }

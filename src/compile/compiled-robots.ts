@@ -3,7 +3,7 @@ import type { Profile } from '../protocol/profile.js';
 import type { Group, RobotsFile } from '../protocol/robots-file.js';
 import { AutomatonWriter } from './automaton.js';
 import { ACCESS_SUCCESSFUL } from './format.js';
-import { OctetStore } from './octet-store.js';
+import { drawKey, GROWTH_WORDS, OctetStore, type StoreGrowth, StoreMerger } from './octet-store.js';
 import { OrderedRules } from './ordered-rules.js';
 
 const ANY_TOKEN = '*';
@@ -12,18 +12,28 @@ const ANY_TOKEN = '*';
 const RECORD_WORDS = 2;
 const GROUP_WORDS = 2;
 
+/** What was new in a CompiledRobots since it was asked last, for the thread that merges them. */
+export interface CompiledGrowth {
+  readonly automata: StoreGrowth;
+  readonly records: StoreGrowth;
+  readonly tokens: readonly string[];
+}
+
+/** A product token and its list of groups: GROUP_WORDS for each. */
+type TokenList = readonly [token: number, list: readonly number[]];
+
 /**
  * Distinct robots.txt files and their automata, all known by numbers that no table sees: they
  * count in the order of arrival, and a table has an order of its own.
  */
 export class CompiledRobots {
   /** Automata as the format has them. */
-  readonly automata = new OctetStore();
+  readonly automata: OctetStore;
   /**
    * What each distinct file says, in words of 32 bits: access result, number n of product tokens, n numbers of tokens (rising), n
    * lists of groups, as the word of the record at which each starts: number of groups, and GROUP_WORDS for each of them.
    */
-  readonly records = new OctetStore();
+  readonly records: OctetStore;
   /** Product tokens in lower case, by their numbers. */
   readonly tokens: string[] = [];
 
@@ -32,11 +42,22 @@ export class CompiledRobots {
   readonly #numbers = new Map<string, number>();
   readonly #rules = new OrderedRules();
   readonly #writer = new AutomatonWriter();
+  #toldTokens = 0;
 
-  /** `kept` are the product tokens, besides `*`, whose groups count; all where it is `undefined`. */
-  constructor(profile: Profile, kept: ReadonlySet<string> | undefined) {
+  /**
+   * `kept` are the product tokens, besides `*`, whose groups count; all where it is `undefined`. For `key` and `shared` see
+   * OctetStore.
+   */
+  constructor(
+    profile: Profile,
+    kept: ReadonlySet<string> | undefined,
+    key = drawKey(),
+    shared = false,
+  ) {
     this.#profile = profile;
     this.#kept = kept;
+    this.automata = new OctetStore(key, shared);
+    this.records = new OctetStore(key, shared);
   }
 
   /** The number of a record without groups. */
@@ -46,22 +67,10 @@ export class CompiledRobots {
 
   /** Compiles the groups of a file; returns the number of its record. */
   add(file: RobotsFile): number {
-    const groupsByToken: [number, readonly Group[]][] = [];
-    for (const [token, groups] of groupsByProductToken(file.groups, this.#profile)) {
-      if (this.#kept === undefined || token === ANY_TOKEN || this.#kept.has(token)) {
-        groupsByToken.push([this.#numberOf(token), groups]);
-      }
-    }
-    groupsByToken.sort(([a], [b]) => a - b);
-
-    const count = groupsByToken.length;
-    const record: number[] = [ACCESS_SUCCESSFUL, count];
-    for (const [token] of groupsByToken) record.push(token);
-    for (let index = 0; index < count; index++) record.push(0);
     const compiled = new Map<Group, readonly [number, number]>();
-    const lists = new Map<string, number>();
-    for (let index = 0; index < count; index++) {
-      const groups = (groupsByToken[index] as [number, readonly Group[]])[1];
+    const lists: TokenList[] = [];
+    for (const [token, groups] of groupsByProductToken(file.groups, this.#profile)) {
+      if (this.#kept !== undefined && token !== ANY_TOKEN && !this.#kept.has(token)) continue;
       const list: number[] = [];
       for (const group of groups) {
         let pair = compiled.get(group);
@@ -69,27 +78,79 @@ export class CompiledRobots {
           pair = this.#compile(group);
           compiled.set(group, pair);
         }
-        list.push(...pair);
+        list.push(pair[0], pair[1]);
       }
+      lists.push([this.numberOf(token), list]);
+    }
+    return this.#addSuccessful(lists);
+  }
+
+  /** What is new since the last call. */
+  growth(): CompiledGrowth {
+    const tokens = this.tokens.slice(this.#toldTokens);
+    this.#toldTokens = this.tokens.length;
+    return {
+      automata: this.automata.growth(),
+      records: this.records.growth(),
+      tokens,
+    };
+  }
+
+  /** Adds a record of groups: `lists` by product token, in any order. */
+  #addSuccessful(lists: TokenList[]): number {
+    lists.sort(([a], [b]) => a - b);
+    const count = lists.length;
+    const record: number[] = [ACCESS_SUCCESSFUL, count];
+    for (const [token] of lists) record.push(token);
+    for (let index = 0; index < count; index++) record.push(0);
+    const starts = new Map<string, number>();
+    lists.forEach(([, list], index) => {
       // Tokens of the same groups, the rule in files that name hundreds of crawlers, share a list.
       const key = list.join();
-      let start = lists.get(key);
+      let start = starts.get(key);
       if (start === undefined) {
         start = record.length;
-        lists.set(key, start);
-        record.push(groups.length);
+        starts.set(key, start);
+        record.push(list.length / GROUP_WORDS);
         for (const word of list) record.push(word);
       }
       record[RECORD_WORDS + count + index] = start;
-    }
+    });
     return this.#addRecord(record);
+  }
+
+  /** For CompiledMerger: adds a record of another CompiledRobots, given what its numbers are here. */
+  addRenumbered(record: RobotsRecord, numbers: RobotsNumbers): number {
+    if (record.access !== ACCESS_SUCCESSFUL) return this.addAccessResult(record.access);
+    const lists: TokenList[] = [];
+    const renumbered = new Map<number, number[]>();
+    for (let index = 0; index < record.tokenCount; index++) {
+      const start = record.list(index);
+      let list = renumbered.get(start);
+      if (list === undefined) {
+        list = [];
+        const groups = record.groupCount(start);
+        for (let group = 0; group < groups; group++) {
+          const automaton = record.automaton(start, group) - 1;
+          if (automaton < 0) list.push(0, 0);
+          else {
+            const firstLine = record.firstLine(start, group);
+            list.push((numbers.automata[automaton] as number) + 1, firstLine);
+          }
+        }
+        renumbered.set(start, list);
+      }
+      lists.push([numbers.tokens[record.token(index)] as number, list]);
+    }
+    return this.#addSuccessful(lists);
   }
 
   #addRecord(words: readonly number[]): number {
     return this.records.add(new Uint8Array(Uint32Array.from(words).buffer));
   }
 
-  #numberOf(token: string): number {
+  /** The number of a product token in lower case. */
+  numberOf(token: string): number {
     const known = this.#numbers.get(token);
     if (known !== undefined) return known;
     const number = this.tokens.push(token) - 1;
@@ -103,6 +164,43 @@ export class CompiledRobots {
     rules.load(group.rules, this.#profile);
     if (rules.count === 0) return [0, 0];
     return [this.automata.add(this.#writer.write(rules)) + 1, rules.firstLine];
+  }
+}
+
+/** For each number of one CompiledRobots the number that the same thing has in another. */
+export interface RobotsNumbers {
+  readonly automata: readonly number[];
+  readonly tokens: readonly number[];
+}
+
+/** Takes in what another CompiledRobots compiles on another thread, as it grows. */
+export class CompiledMerger {
+  readonly #into: CompiledRobots;
+  readonly #automata: StoreMerger;
+  readonly #tokens: number[] = [];
+  /** For each record of the other its number here. */
+  readonly records: number[] = [];
+  readonly #recordChunks: Uint8Array[] = [];
+
+  constructor(into: CompiledRobots) {
+    this.#into = into;
+    this.#automata = new StoreMerger(into.automata);
+  }
+
+  /** Growths have to come in the order in which they were taken. */
+  merge({ automata, records, tokens }: CompiledGrowth): void {
+    this.#automata.merge(automata);
+    for (const token of tokens) this.#tokens.push(this.#into.numberOf(token));
+    this.#recordChunks.push(...records.chunks);
+    const numbers = {
+      automata: this.#automata.numbers,
+      tokens: this.#tokens,
+    };
+    for (let at = 0; at < records.items.length; at += GROWTH_WORDS) {
+      const [chunk = 0, start = 0, length = 0] = records.items.subarray(at, at + GROWTH_WORDS);
+      const octets = (this.#recordChunks[chunk] as Uint8Array).subarray(start, start + length);
+      this.records.push(this.#into.addRenumbered(new RobotsRecord(octets), numbers));
+    }
   }
 }
 

@@ -1,15 +1,40 @@
 import { getRandomValues } from 'node:crypto';
+import { OctetChunks } from './octet-chunks.js';
 
-const INITIAL_CHUNK_OCTETS = 1 << 12;
-const MAX_CHUNK_OCTETS = 1 << 24;
 const INITIAL_ITEMS = 64;
+
+/** Shorter strings are compared octet by octet, which beats a call into the engine. */
+const SHORT = 32;
+
+/** From this length on it pays to read words rather than octets. */
+const LONG = 64;
+const NO_WORDS = new Int32Array(0);
+
+/** Words that describe a string in `StoreGrowth`: its chunk, its offset there, its octets, its hash. */
+export const GROWTH_WORDS = 4;
+
+/** What was new in a store since it was asked last, for the thread that merges stores: nothing in it is a copy. */
+export interface StoreGrowth {
+  /** The chunks that were added; they may go on to be filled. */
+  readonly chunks: readonly Uint8Array[];
+  /** GROWTH_WORDS for each new string, by number; chunks are counted from the store's first. */
+  readonly items: Uint32Array;
+}
+
+/** What hashes depend on, two words: the strings come from outside, and without it nobody can make strings that collide. */
+export type HashKey = Int32Array;
+
+/** A key drawn at random. */
+export function drawKey(): HashKey {
+  return getRandomValues(new Int32Array(2));
+}
 
 /**
  * Strings of octets, each distinct one once, known by a number from 0 in the order in which they came. They
  * lie in chunks that never move, each at a multiple of 4 in its memory: no object for any of them.
  *
- * The strings come from outside, so the hash is one that takes a key, drawn for each store: without it nobody can make strings that
- * collide. Nothing that is read out depends on it.
+ * Nothing that is read out depends on the key of the hash. Stores of which one is merged into the other must have the
+ * same.
  */
 export class OctetStore {
   /** How many distinct strings there are. */
@@ -17,30 +42,44 @@ export class OctetStore {
   /** Octets of all distinct strings. */
   octets = 0;
 
-  readonly #key = getRandomValues(new Int32Array(2));
-  readonly #chunks: Uint8Array[] = [];
-  #free = 0;
+  readonly #key: HashKey;
+  readonly #chunks: OctetChunks;
   #chunk = new Uint32Array(INITIAL_ITEMS);
   #start = new Uint32Array(INITIAL_ITEMS);
   #length = new Uint32Array(INITIAL_ITEMS);
   #hash = new Int32Array(INITIAL_ITEMS);
   /** Open addressing with linear probing: numbers plus one; 0 is free. At most half are used. */
   #slots = new Uint32Array(2 * INITIAL_ITEMS);
+  /** What `growth` has told of. */
+  #toldItems = 0;
+  #toldChunks = 0;
+
+  /** `shared` memory can be read by other threads. */
+  constructor(key = drawKey(), shared = false) {
+    this.#key = key;
+    this.#chunks = new OctetChunks(shared);
+  }
 
   /** The number of the string, which is copied if it is new. */
   add(octets: Uint8Array): number {
-    const hash = hashOf(octets, this.#key[0] as number, this.#key[1] as number);
-    const mask = this.#slots.length - 1;
-    let slot = hash & mask;
-    for (;;) {
-      const item = (this.#slots[slot] as number) - 1;
-      if (item < 0) break;
-      if (this.#hash[item] === hash && this.#equals(item, octets)) return item;
-      slot = (slot + 1) & mask;
-    }
-    this.#slots[slot] = this.#keep(octets, hash) + 1;
-    if (2 * this.count > this.#slots.length) this.#rehash();
-    return this.count - 1;
+    const hash = hashOctets(octets, this.#key);
+    const slot = this.#find(octets, 0, octets.length, hash);
+    const item = (this.#slots[slot] as number) - 1;
+    if (item >= 0) return item;
+    this.#chunks.keep(octets);
+    return this.#take(slot, this.#chunks.chunk, this.#chunks.start, octets.length, hash);
+  }
+
+  /** Takes in a chunk of strings that another store has filled; returns its number, for `addAt`. */
+  adopt(chunk: Uint8Array): number {
+    return this.#chunks.adopt(chunk);
+  }
+
+  /** The number of a string that lies in an adopted chunk, at a multiple of 4; it stays there. `hash` is that of `hashOctets`. */
+  addAt(chunk: number, start: number, length: number, hash: number): number {
+    const slot = this.#find(this.#chunks.list[chunk] as Buffer, start, length, hash);
+    const item = (this.#slots[slot] as number) - 1;
+    return item >= 0 ? item : this.#take(slot, chunk, start, length, hash);
   }
 
   length(item: number): number {
@@ -49,57 +88,88 @@ export class OctetStore {
 
   /** A view of the string. */
   get(item: number): Uint8Array {
+    const chunk = this.#chunkOf(item);
     const start = this.#start[item] as number;
-    return this.#chunkOf(item).subarray(start, start + (this.#length[item] as number));
+    // Not `subarray`, which of a Buffer makes another and takes three times as long.
+    return new Uint8Array(chunk.buffer, chunk.byteOffset + start, this.#length[item] as number);
   }
 
-  /** Order of two strings by octets, the shorter first. */
-  compare(a: number, b: number): number {
-    const chunkA = this.#chunkOf(a);
-    const chunkB = this.#chunkOf(b);
-    const startA = this.#start[a] as number;
-    const startB = this.#start[b] as number;
-    const lengthA = this.#length[a] as number;
-    const lengthB = this.#length[b] as number;
-    const length = Math.min(lengthA, lengthB);
-    for (let at = 0; at < length; at++) {
-      const difference = (chunkA[startA + at] as number) - (chunkB[startB + at] as number);
-      if (difference !== 0) return difference;
+  /** Four octets of a string, the first the highest; zeros behind its end. */
+  word(item: number, offset: number): number {
+    const chunk = this.#chunkOf(item);
+    const at = (this.#start[item] as number) + offset;
+    const left = (this.#length[item] as number) - offset;
+    if (left >= 4) {
+      return (
+        ((chunk[at] as number) << 24) |
+        ((chunk[at + 1] as number) << 16) |
+        ((chunk[at + 2] as number) << 8) |
+        (chunk[at + 3] as number)
+      );
     }
-    return lengthA - lengthB;
+    let word = 0;
+    for (let index = 0; index < left; index++)
+      word |= (chunk[at + index] as number) << (24 - 8 * index);
+    return word;
   }
 
-  #chunkOf(item: number): Uint8Array {
-    return this.#chunks[this.#chunk[item] as number] as Uint8Array;
+  /** What is new since the last call. */
+  growth(): StoreGrowth {
+    const items = new Uint32Array(GROWTH_WORDS * (this.count - this.#toldItems));
+    let at = 0;
+    for (let item = this.#toldItems; item < this.count; item++) {
+      items[at++] = this.#chunk[item] as number;
+      items[at++] = this.#start[item] as number;
+      items[at++] = this.#length[item] as number;
+      items[at++] = this.#hash[item] as number;
+    }
+    this.#toldItems = this.count;
+    const chunks = this.#chunks.list.slice(this.#toldChunks);
+    this.#toldChunks = this.#chunks.list.length;
+    return { chunks, items };
   }
 
-  #equals(item: number, octets: Uint8Array): boolean {
-    const { length } = octets;
+  #chunkOf(item: number): Buffer {
+    return this.#chunks.list[this.#chunk[item] as number] as Buffer;
+  }
+
+  /** The slot of a string, or the free one in which it belongs. */
+  #find(octets: Uint8Array, start: number, length: number, hash: number): number {
+    const slots = this.#slots;
+    const mask = slots.length - 1;
+    let slot = hash & mask;
+    for (;;) {
+      const item = (slots[slot] as number) - 1;
+      if (item < 0) return slot;
+      if (this.#hash[item] === hash && this.#equals(item, octets, start, length)) return slot;
+      slot = (slot + 1) & mask;
+    }
+  }
+
+  #equals(item: number, octets: Uint8Array, from: number, length: number): boolean {
     if (this.#length[item] !== length) return false;
     const chunk = this.#chunkOf(item);
     const start = this.#start[item] as number;
-    for (let at = 0; at < length; at++) if (chunk[start + at] !== octets[at]) return false;
+    if (length > SHORT) {
+      return chunk.compare(octets, from, from + length, start, start + length) === 0;
+    }
+    for (let at = 0; at < length; at++) {
+      if (chunk[start + at] !== octets[from + at]) return false;
+    }
     return true;
   }
 
-  #keep(octets: Uint8Array, hash: number): number {
-    const { length } = octets;
-    let chunk = this.#chunks.at(-1);
-    if (chunk === undefined || this.#free + length > chunk.length) {
-      const doubled = chunk === undefined ? INITIAL_CHUNK_OCTETS : 2 * chunk.length;
-      chunk = new Uint8Array(Math.max(length, Math.min(doubled, MAX_CHUNK_OCTETS)));
-      this.#chunks.push(chunk);
-      this.#free = 0;
-    }
+  /** Gives the next number to a string that is in its place. */
+  #take(slot: number, chunk: number, start: number, length: number, hash: number): number {
     const item = this.count++;
     if (item === this.#start.length) this.#grow();
-    chunk.set(octets, this.#free);
-    this.#chunk[item] = this.#chunks.length - 1;
-    this.#start[item] = this.#free;
+    this.#chunk[item] = chunk;
+    this.#start[item] = start;
     this.#length[item] = length;
     this.#hash[item] = hash;
-    this.#free = (this.#free + length + 3) & ~3;
     this.octets += length;
+    this.#slots[slot] = item + 1;
+    if (2 * this.count > this.#slots.length) this.#rehash();
     return item;
   }
 
@@ -123,31 +193,61 @@ export class OctetStore {
   }
 }
 
+/** Takes in what another store is given on another thread, as it grows. Strings stay where they are. */
+export class StoreMerger {
+  /** For each string of the other store its number in this one. */
+  readonly numbers: number[] = [];
+  readonly #into: OctetStore;
+  /** For each chunk of the other store its number in this one. */
+  readonly #chunks: number[] = [];
+
+  constructor(into: OctetStore) {
+    this.#into = into;
+  }
+
+  /** Growths have to come in the order in which they were taken. */
+  merge({ chunks, items }: StoreGrowth): void {
+    for (const chunk of chunks) this.#chunks.push(this.#into.adopt(chunk));
+    for (let at = 0; at < items.length; at += GROWTH_WORDS) {
+      const chunk = this.#chunks[items[at] as number] as number;
+      const start = items[at + 1] as number;
+      const length = items[at + 2] as number;
+      this.numbers.push(this.#into.addAt(chunk, start, length, (items[at + 3] as number) | 0));
+    }
+  }
+}
+
 function grown<Numbers extends Uint32Array | Int32Array>(from: Numbers, to: Numbers): Numbers {
   to.set(from);
   return to;
 }
 
+/** Whether words in memory have their low octet first, as `hashOctets` would have them. */
+const LITTLE_ENDIAN = new Uint8Array(Uint32Array.of(1).buffer)[0] === 1;
+
 /**
  * HalfSipHash-1-3 (Aumasson and Bernstein, 2012): an add, rotate and exclusive-or round for each word of four octets, three more at the
  * end. A hash that takes its seed at the start alone, as MurmurHash3 does, has collisions that hold for every seed.
  */
-function hashOf(octets: Uint8Array, key0: number, key1: number): number {
+export function hashOctets(octets: Uint8Array, key: HashKey): number {
   const { length } = octets;
   const whole = length & ~3;
-  let v0 = key0;
-  let v1 = key1;
-  let v2 = key0 ^ 0x6c796765;
-  let v3 = key1 ^ 0x74656462;
+  const aligned = LITTLE_ENDIAN && length >= LONG && (octets.byteOffset & 3) === 0;
+  const words = aligned ? new Int32Array(octets.buffer, octets.byteOffset, whole >> 2) : NO_WORDS;
+  let v0 = key[0] as number;
+  let v1 = key[1] as number;
+  let v2 = v0 ^ 0x6c796765;
+  let v3 = v1 ^ 0x74656462;
   // Behind the words of the string: what is left of it with its length, then three words of nothing.
   for (let at = 0; at <= whole + 12; at += 4) {
     let word = 0;
     if (at < whole) {
-      word =
-        (octets[at] as number) |
-        ((octets[at + 1] as number) << 8) |
-        ((octets[at + 2] as number) << 16) |
-        ((octets[at + 3] as number) << 24);
+      word = aligned
+        ? (words[at >> 2] as number)
+        : (octets[at] as number) |
+          ((octets[at + 1] as number) << 8) |
+          ((octets[at + 2] as number) << 16) |
+          ((octets[at + 3] as number) << 24);
     } else if (at === whole) {
       word = length << 24;
       for (let rest = at; rest < length; rest++) {

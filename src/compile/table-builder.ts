@@ -1,41 +1,22 @@
-import { hash } from 'node:crypto';
 import { RobotsFilterError } from '../errors.js';
-import { type AccessResult, accessResultOf } from '../protocol/access.js';
-import { type Authority, formatAuthority } from '../protocol/authority.js';
-import { parseRobots } from '../protocol/parse.js';
+import type { Authority } from '../protocol/authority.js';
 import type { Profile } from '../protocol/profile.js';
-import type { RobotsFile, Warning } from '../protocol/robots-file.js';
-import { AuthoritySet } from './authority-set.js';
-import { CompiledRobots } from './compiled-robots.js';
+import type { Warning, WarningCode } from '../protocol/robots-file.js';
+import { AuthoritySet, authorityKey, checkHost } from './authority-set.js';
+import { BodyCompiler, type CompileOptions, digestOf } from './body-compiler.js';
 import { displaySource } from './display-text.js';
-import { ACCESS_UNAVAILABLE, ACCESS_UNREACHABLE, MAX_HOST_OCTETS } from './format.js';
-import { OctetStore } from './octet-store.js';
+import { ACCESS_UNAVAILABLE, ACCESS_UNREACHABLE } from './format.js';
+import { drawKey, OctetStore } from './octet-store.js';
+import { PartMerger, type TableContents } from './part-merger.js';
+import { accessOf, type RobotsDetails } from './robots-details.js';
 import { type Allocate, layOutTable } from './table-layout.js';
+import { BODY_UNAVAILABLE, BODY_UNREACHABLE, FIRST_BODY } from './table-part.js';
 
-export interface TableBuilderOptions {
-  /** Default `rfc9309`. A table answers under this profile alone. */
-  readonly profile?: Profile | undefined;
-  /** The parsing limit in octets, as for `parseRobots`. */
-  readonly maxBytes?: number | undefined;
-  /**
-   * Reduces the table to the groups that these product tokens need, and those of `*`; other agents must not be asked for.
-   * Of a fallback chain each token counts. Upper and lower case are the same.
-   */
-  readonly agents?: readonly string[] | undefined;
-  /** Is told what is wrong with a file, once for each distinct content, under the source that had it first. */
+export type { RobotsDetails } from './robots-details.js';
+
+export interface TableBuilderOptions extends CompileOptions {
+  /** Is told of what is wrong with a file by `add`, once for each distinct content, under the source that had it first. */
   readonly onWarning?: ((source: string, warning: Warning) => void) | undefined;
-}
-
-export interface RobotsDetails {
-  /** Where the file came from, as `--explain` shows it: a name or a URL. */
-  readonly source: string;
-  /**
-   * Status code of the response (RFC 9309 section 2.3.1): 2xx and `undefined` is successful, 3xx and 4xx unavailable,
-   * anything else unreachable.
-   */
-  readonly status?: number | undefined;
-  /** What fetching it came to, where more is known than a status code tells; counts before `status`. */
-  readonly access?: AccessResult | undefined;
 }
 
 /** What a builder was given so far. */
@@ -59,35 +40,36 @@ export interface TableBuilderStats {
  * each authority. What was built does not depend on the order of `add`, unless an authority is given twice.
  */
 export class TableBuilder {
-  readonly profile: Profile;
-  readonly #maxBytes: number | undefined;
-  readonly #kept: ReadonlySet<string> | undefined;
+  /** What the hashes of the PartBuilders of this table have to depend on. */
+  readonly key = drawKey();
   readonly #onWarning: ((source: string, warning: Warning) => void) | undefined;
-  readonly #compiled: CompiledRobots;
-  readonly #authorities = new AuthoritySet();
-  readonly #sources = new OctetStore();
-  /** Digests of the bodies that were parsed, and for each the number of its record. */
-  readonly #digests = new OctetStore();
-  readonly #robotsOfBody: number[] = [];
-  readonly #unavailable: number;
-  readonly #unreachable: number;
-  #files = 0;
-  #octets = 0;
-  #replaced = 0;
-  #unusable = 0;
-  #warnings = 0;
+  readonly #bodies: BodyCompiler;
+  readonly #contents: TableContents;
 
   /** @throws RobotsFilterError `usage` for a profile that does not exist or a `maxBytes` out of range. */
   constructor(options: TableBuilderOptions = {}) {
-    const { profile = 'rfc9309', maxBytes, agents, onWarning } = options;
-    this.profile = profile;
-    this.#maxBytes = maxBytes;
-    this.#kept = agents === undefined ? undefined : new Set(agents.map(lowerCase));
-    this.#onWarning = onWarning;
-    this.#compiled = new CompiledRobots(profile, this.#kept);
-    this.#unavailable = this.#compiled.addAccessResult(ACCESS_UNAVAILABLE);
-    this.#unreachable = this.#compiled.addAccessResult(ACCESS_UNREACHABLE);
-    this.#parse(new Uint8Array(0)); // for its checks of the options
+    this.#onWarning = options.onWarning;
+    this.#bodies = new BodyCompiler(options, this.key);
+    const { compiled, digests } = this.#bodies;
+    const records: number[] = [];
+    records[BODY_UNAVAILABLE] = compiled.addAccessResult(ACCESS_UNAVAILABLE);
+    records[BODY_UNREACHABLE] = compiled.addAccessResult(ACCESS_UNREACHABLE);
+    this.#contents = {
+      compiled,
+      digests,
+      authorities: new AuthoritySet(records, this.key),
+      sources: new OctetStore(this.key),
+      records,
+      warnings: new Map(),
+      files: 0,
+      octets: 0,
+      replaced: 0,
+      unusable: 0,
+    };
+  }
+
+  get profile(): Profile {
+    return this.#bodies.profile;
   }
 
   /**
@@ -98,83 +80,81 @@ export class TableBuilder {
    * @throws RobotsFilterError `usage` for a host that is not as `canonicalHost` returns it: empty, or longer than 255 octets.
    */
   add(authority: Authority, body: Uint8Array, details: RobotsDetails): void {
-    const { host, port } = authority;
-    if (host.length === 0 || host.length > MAX_HOST_OCTETS) {
-      throw new RobotsFilterError(
-        'usage',
-        `${JSON.stringify(formatAuthority(authority))} (${details.source}) has no host of 1 to ${MAX_HOST_OCTETS} octets; use parseAuthority`,
-      );
-    }
-    this.#files++;
-    this.#octets += body.length;
-    if (port === 0) {
-      this.#unusable++;
+    checkHost(authority, details.source);
+    const contents = this.#contents;
+    contents.files++;
+    contents.octets += body.length;
+    if (authority.port === 0) {
+      contents.unusable++;
       return;
     }
-    const robots = this.#robotsOf(body, details);
-    const source = this.#sources.add(displaySource(details.source));
-    if (this.#authorities.set(authority, robots, source, body.length)) this.#replaced++;
+    const { authorities } = contents;
+    const number = this.#numberOf(body, details);
+    const source = contents.sources.add(displaySource(details.source));
+    const before = authorities.count;
+    const key = authorities.keys.add(authorityKey(authority));
+    authorities.set(key, number, source, body.length);
+    if (authorities.count === before) contents.replaced++;
+  }
+
+  /** Takes the parts of a PartBuilder in, for which this table's `key` is needed. Of each builder its own. */
+  merger(): PartMerger {
+    return new PartMerger(this.#contents);
   }
 
   /**
    * The table: immutable, and nothing of the builder's. `allocate` may provide its memory, such as a part of a
    * SharedArrayBuffer: so many octets, all zero.
    *
-   * @throws RobotsFilterError `limit` if it were longer than 4 GiB, or a host had more than 65,535 authorities.
+   * @throws RobotsFilterError `limit` if it were longer than 4 GiB, or a host had more than 65,535 authorities; `worker` if parts were
+   *   merged of which one relied on another that was not.
    */
   build(allocate: Allocate = (octets) => new Uint8Array(octets)): Uint8Array {
-    return layOutTable(
-      {
-        profile: this.profile,
-        compiled: this.#compiled,
-        authorities: this.#authorities,
-        sources: this.#sources,
-        kept: this.#kept,
-      },
-      allocate,
-    );
+    const { compiled, authorities, sources, digests, records } = this.#contents;
+    for (let body = FIRST_BODY; body < FIRST_BODY + digests.count; body++) {
+      if (records[body] !== undefined) continue;
+      throw new RobotsFilterError(
+        'worker',
+        'a robots.txt was left to a thread that has not compiled it. This is an error in robots-filter: please report it with the robots.txt files at hand',
+      );
+    }
+    const { profile, kept } = this.#bodies;
+    return layOutTable({ profile, compiled, authorities, sources, kept }, allocate);
   }
 
   get stats(): TableBuilderStats {
-    return {
-      files: this.#files,
-      octets: this.#octets,
-      bodies: this.#digests.count,
-      replaced: this.#replaced,
-      unusable: this.#unusable,
-      warnings: this.#warnings,
-    };
+    const { files, octets, replaced, unusable, digests } = this.#contents;
+    let warnings = 0;
+    for (const count of this.contentWarnings.values()) warnings += count;
+    return { files, octets, bodies: digests.count, replaced, unusable, warnings };
   }
 
-  /** The number of the record of what a file says. */
-  #robotsOf(body: Uint8Array, { source, status, access }: RobotsDetails): number {
-    const result = access ?? accessResultOf(status);
-    if (result === 'unavailable') return this.#unavailable;
-    if (result === 'unreachable') return this.#unreachable;
-    const known = this.#digests.count;
-    const body256 = this.#digests.add(hash('sha256', body, 'buffer'));
-    const before = this.#robotsOfBody[body256];
-    if (body256 < known && before !== undefined) return before;
-    const file = this.#parse(body);
-    for (const warning of file.warnings) this.#onWarning?.(source, warning);
-    this.#warnings += file.warnings.length;
-    const robots = this.#compiled.add(file);
-    this.#robotsOfBody[body256] = robots;
-    return robots;
+  /** Warnings on all distinct bodies, by kind, in the order in which they were first met. */
+  get contentWarnings(): ReadonlyMap<WarningCode, number> {
+    const counts = new Map<WarningCode, number>();
+    const bodies = [...this.#contents.warnings].sort(([a], [b]) => a - b);
+    for (const [, codes] of bodies) {
+      for (const code of codes) counts.set(code, (counts.get(code) ?? 0) + 1);
+    }
+    return counts;
   }
 
-  #parse(body: Uint8Array): RobotsFile {
-    const { profile } = this;
-    const maxBytes = this.#maxBytes;
-    return parseRobots(body, maxBytes === undefined ? { profile } : { profile, maxBytes });
+  /** The number of a file's body. */
+  #numberOf(body: Uint8Array, details: RobotsDetails): number {
+    const access = accessOf(details);
+    if (access === 'unavailable') return BODY_UNAVAILABLE;
+    if (access === 'unreachable') return BODY_UNREACHABLE;
+    const number = FIRST_BODY + this.#bodies.digests.add(digestOf(body));
+    const { records } = this.#contents;
+    if (records[number] === undefined) {
+      const { record, warnings } = this.#bodies.compile(body);
+      records[number] = record;
+      if (warnings.length > 0) {
+        const codes = warnings.map(({ code }) => code);
+        this.#contents.warnings.set(number, codes);
+        for (const warning of warnings) this.#onWarning?.(details.source, warning);
+      }
+    }
+    return number;
   }
-}
-
-/** Product tokens are compared without regard to the case of ASCII letters, and of no others. */
-function lowerCase(token: string): string {
-  let lower = '';
-  for (const character of token) {
-    lower += character >= 'A' && character <= 'Z' ? character.toLowerCase() : character;
-  }
-  return lower;
 }

@@ -77,11 +77,12 @@ const COMPILE_AGAIN = 'compile it again';
 
 /**
  * Checks that octets are a whole table of this version, as `TableBuilder` wrote it, and reads its header. Every octet counts: that no
- * single one can differ unnoticed is what the checksum is for. `name` is what messages call it, such as its path.
+ * single one can differ unnoticed is what the checksum is for. `name` is what messages call it, such as its path. Who has
+ * computed the checksum of the octets already gives it.
  *
  * @throws RobotsFilterError `table` if it is foreign, newer, truncated or damaged, with the cause and the remedy.
  */
-export function checkTable(bytes: Uint8Array, name: string): TableHeader {
+export function checkTable(bytes: Uint8Array, name: string, computed?: number): TableHeader {
   const refuse = (cause: string, remedy: string): RobotsFilterError =>
     new RobotsFilterError('table', `${name}: ${cause}: ${remedy}`);
 
@@ -127,7 +128,7 @@ export function checkTable(bytes: Uint8Array, name: string): TableHeader {
   const damaged = (what: string): RobotsFilterError =>
     refuse(`damaged: ${what}`, `copy it again, or ${COMPILE_AGAIN}`);
   if (length < MIN_OCTETS) throw damaged(`its header says that it has ${length} octets`);
-  const sum = checksum(bytes);
+  const sum = computed ?? checksum(bytes);
   if (sum !== word(HEADER_CHECKSUM)) {
     throw damaged(`its checksum is ${hex(word(HEADER_CHECKSUM))}, that of its content ${hex(sum)}`);
   }

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { FetchResult } from '../../src/fetch/result.js';
 import { Store } from '../../src/fetch/store.js';
-import { compileCache } from '../../src/pipeline/compile-cache.js';
+import { compileCache } from '../../src/pipeline/compile/compile-cache.js';
 import { accessResultOf } from '../../src/protocol/access.js';
 import { parseAuthority } from '../../src/protocol/authority.js';
 import { Table } from '../../src/table.js';

@@ -12,11 +12,10 @@ import { join, relative } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { FetchAuthority, FetchResult } from '../../src/fetch/result.js';
 import { Store } from '../../src/fetch/store.js';
-import { readCache } from '../../src/pipeline/cache/cache.js';
-import type { CacheWarning } from '../../src/pipeline/cache/entry.js';
-import { compileCache } from '../../src/pipeline/compile-cache.js';
+import { compileCache } from '../../src/pipeline/compile/compile-cache.js';
 import { formatAuthority, parseAuthority } from '../../src/protocol/authority.js';
 import { Table } from '../../src/table.js';
+import { readCache } from '../pipeline/read-cache.js';
 
 const DAY = 24 * 60 * 60 * 1000;
 const START = Date.UTC(2026, 0, 1);
@@ -222,16 +221,8 @@ describe('files that somebody edits or deletes', () => {
     await fetched(resultOf(200));
     for (const text of ['', '{', '[]', '{}', '{"accessResult":"perhaps"}', 'x'.repeat(600_000)]) {
       writeFileSync(join(root, DIRECTORY, 'robots.json'), text);
-      const warnings: CacheWarning[] = [];
-      const bodies: string[] = [];
-      const options = {
-        maxBodyBytes: 512_000,
-        onWarning: (warning: CacheWarning) => warnings.push(warning),
-      };
-      for await (const batch of readCache(root, options)) {
-        for (const { body } of batch) bodies.push(Buffer.from(body).toString());
-      }
-      expect(bodies).toEqual([ROBOTS]);
+      const { entries, warnings } = await readCache(root, { maxBodyBytes: 512_000 });
+      expect(entries.map(({ body }) => Buffer.from(body).toString())).toEqual([ROBOTS]);
       expect(warnings.map(({ code }) => code)).toEqual(['bad-record']);
       expect(await store.load(EXAMPLE)).toEqual({ record: undefined, fresh: false });
     }
@@ -332,15 +323,10 @@ describe('names of files that are made from hosts', () => {
     }
     expect(unnamed).toBeLessThanOrEqual(7);
     expect(directories.size).toBeGreaterThan(28);
-    const read: string[] = [];
-    const onWarning = ({ path, message }: CacheWarning) => {
-      throw new Error(`${path}: ${message}`);
-    };
-    for await (const batch of readCache(root, { maxBodyBytes: 512_000, onWarning })) {
-      for (const { authority } of batch) read.push(formatAuthority(authority));
-    }
+    const { entries, warnings } = await readCache(root, { maxBodyBytes: 512_000 });
+    expect(warnings).toEqual([]);
     const expected = [...directories.values()].sort();
-    expect(read.sort()).toEqual(expected);
+    expect(entries.map(({ authority }) => formatAuthority(authority)).sort()).toEqual(expected);
     const listed: string[] = [];
     for await (const authority of store.authorities()) listed.push(formatAuthority(authority));
     expect(listed.sort()).toEqual(expected);

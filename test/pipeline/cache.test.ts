@@ -18,10 +18,11 @@ import { dirname, join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { RobotsFilterError } from '../../src/errors.js';
-import { type CacheEntry, type CacheWarning, readCache } from '../../src/pipeline/cache/cache.js';
-import { listNames, readPlace } from '../../src/pipeline/cache/directory.js';
+import { type CacheEntry, cacheParts } from '../../src/pipeline/cache/cache.js';
+import { cutNames, listNames } from '../../src/pipeline/cache/directory.js';
 import { readLines } from '../../src/pipeline/cache/lines.js';
 import { formatAuthority } from '../../src/protocol/authority.js';
+import { type Reading, readCache, readParts } from './read-cache.js';
 
 let root: string;
 let outside: string;
@@ -36,32 +37,11 @@ beforeEach(() => {
 
 afterEach(() => rmSync(dirname(root), { recursive: true, force: true }));
 
-interface Reading {
-  readonly entries: readonly CacheEntry[];
-  readonly warnings: readonly CacheWarning[];
-  readonly batches: readonly number[];
-}
-
-async function collect(
-  batches: AsyncIterable<readonly CacheEntry[]>,
-  warnings: readonly CacheWarning[],
-): Promise<Reading> {
-  const entries: CacheEntry[] = [];
-  const sizes: number[] = [];
-  for await (const batch of batches) {
-    entries.push(...batch);
-    sizes.push(batch.length);
-  }
-  return { entries, warnings, batches: sizes };
-}
-
 function read(
   path = root,
   options: { followLinks?: boolean; maxBodyBytes?: number } = {},
 ): Promise<Reading> {
-  const warnings: CacheWarning[] = [];
-  const onWarning = (warning: CacheWarning) => warnings.push(warning);
-  return collect(readCache(path, { maxBodyBytes: 512_000, ...options, onWarning }), warnings);
+  return readCache(path, { maxBodyBytes: 512_000, ...options });
 }
 
 function put(path: string, body: string | Uint8Array = `# ${path}\n`): void {
@@ -248,18 +228,16 @@ describe('layouts of a directory', () => {
     expect(await lengths(Number.POSITIVE_INFINITY)).toEqual([300_000, 100_000, 0, 300_000]);
   });
 
-  it('ends batches by number and by octets, and keeps the order across them', async () => {
+  it('keeps the order across parts, and with bodies that are read by themselves', async () => {
     const names = Array.from({ length: 1000 }, (_, i) => `h${String(i).padStart(4, '0')}.example`);
     for (const [i, name] of names.entries()) put(name, i % 100 === 7 ? 'x'.repeat(70_000) : name);
     const many = await read();
     expect(sources(many)).toEqual(names);
-    expect(many.batches).toEqual([256, 256, 256, 232]);
     expect(many.entries.filter(({ body }) => body.length === 70_000)).toHaveLength(10);
 
     for (const name of names.slice(0, 4)) put(name, Buffer.alloc(9 * 1024 * 1024));
     const large = await read(root, { maxBodyBytes: Number.POSITIVE_INFINITY });
     expect(sources(large)).toEqual(names);
-    expect(large.batches).toEqual([2, 2, 252, 256, 256, 232]);
   });
 
   it('gives the same when files are read concurrently', async () => {
@@ -269,15 +247,10 @@ describe('layouts of a directory', () => {
     put('https/a.example/robots.txt');
     symlinkSync('h1.example', join(root, 'link.example'));
     symlinkSync(outside, join(root, 'outside.example'));
-    const warnings: CacheWarning[] = [];
-    const options = {
-      maxBodyBytes: 512_000,
-      onWarning: (warning: CacheWarning) => warnings.push(warning),
-    };
     const place = { path: root, shown: root, prefix: '', scheme: undefined };
     const access = { boundary: Buffer.from(root), concurrent: true };
     const names = await listNames(root);
-    const concurrent = await collect(readPlace(names, place, { access, options }), warnings);
+    const concurrent = await readParts(cutNames(names, place, access), { maxBodyBytes: 512_000 });
     expect(concurrent.entries).toHaveLength(602);
     expect(concurrent.warnings).toHaveLength(2);
     expect(comparable(concurrent)).toEqual(comparable(await read()));
@@ -285,19 +258,21 @@ describe('layouts of a directory', () => {
 
   it('can be left half-way', async () => {
     for (let i = 0; i < 600; i++) put(`h${i}.example`);
-    put(
-      'z.ndjson.gz',
-      gzipSync(
-        records(...Array.from({ length: 2000 }, () => ({ host: 'z.example', robots: 'x' }))),
-      ),
+    const z = join(outside, 'z.ndjson.gz');
+    const body = 'x'.repeat(2000);
+    const lines = records(
+      ...Array.from({ length: 2000 }, () => ({ host: 'z.example', robots: body })),
     );
-    for (const stop of [0, 2, 3, 5]) {
-      let seen = 0;
-      for await (const batch of readCache(root, { maxBodyBytes: 1, onWarning: () => {} })) {
-        expect(batch.length).toBeGreaterThan(0);
-        if (seen++ === stop) break;
+    writeFileSync(z, gzipSync(lines));
+    for (const path of [root, z]) {
+      for (const stop of [0, 1, 2]) {
+        let seen = 0;
+        for await (const part of cacheParts(path, false)) {
+          expect(part.kind).toBe(path === z ? 'lines' : 'names');
+          if (seen++ === stop) break;
+        }
+        expect(seen).toBe(stop + 1);
       }
-      expect(seen).toBe(stop + 1);
     }
   });
 });
@@ -508,14 +483,9 @@ describe('what cannot be read', () => {
     for (const name of ['a.example', 'b.example', 'd.ndjson', 'https']) {
       rmSync(join(root, name), { recursive: true });
     }
-    const warnings: CacheWarning[] = [];
-    const options = {
-      maxBodyBytes: 1,
-      onWarning: (warning: CacheWarning) => warnings.push(warning),
-    };
     const place = { path: root, shown: root, prefix: '', scheme: undefined };
     const access = { boundary: Buffer.from(root), concurrent: false };
-    const reading = await collect(readPlace(names, place, { access, options }), warnings);
+    const reading = await readParts(cutNames(names, place, access), { maxBodyBytes: 1 });
     expect(sources(reading)).toEqual(['c.example']);
     expect(warned(reading)).toEqual([
       'unreadable a.example',
@@ -733,7 +703,7 @@ describe('files of records', () => {
     });
   });
 
-  it('come in batches, in order, from plain and gzip data alike', async () => {
+  it('come in order from plain and gzip data alike', async () => {
     const lines = Array.from({ length: 5000 }, (_, i) => ({
       host: `h${i}.example`,
       robots: i % 100 === 0 ? '#'.repeat(100_000) : `# ${i}`,
@@ -742,7 +712,6 @@ describe('files of records', () => {
     const plain = await read();
     expect(authorities(plain)).toEqual(lines.map(({ host }) => host));
     expect(plain.entries.map(text)).toEqual(lines.map(({ robots }) => robots));
-    expect(Math.max(...plain.batches)).toBe(256);
     put('x.ndjson', gzipSync(records(...lines)));
     expect(comparable(await read())).toEqual(comparable(plain));
   });

@@ -1,14 +1,34 @@
 import { open, stat } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { RobotsFilterError } from '../../errors.js';
-import { listNames, readPlace } from './directory.js';
-import type { CacheEntry, CacheOptions } from './entry.js';
+import {
+  cutNames,
+  FileReader,
+  listNames,
+  type Nested,
+  type PlaceNames,
+  readNested,
+} from './directory.js';
+import type { CacheOptions, EntryEvent, WarningEvent } from './entry.js';
 import { describeSystemError, realPath } from './file.js';
 import { isRecordsName } from './layout.js';
 import { describeName } from './name.js';
-import { readRecords } from './ndjson.js';
+import { type RecordLines, readRecordLines, recordsOf } from './ndjson.js';
 
+export type { Nested } from './directory.js';
 export type { CacheEntry, CacheOptions, CacheWarning, CacheWarningCode } from './entry.js';
+
+/*
+ * A cache is read in two steps, so that the second can be done by several threads: it is cut into parts, which are
+ * plain data, and what a part holds are events. Events in the order of the parts, with the parts of what is nested in the
+ * place of the event that tells of it, are the same whoever reads which part.
+ */
+
+/** A part of a cache: names of files, or lines of records. */
+export type CachePart = PlaceNames | RecordLines;
+
+/** What there is in a part: a robots.txt, something left out, or something that has parts of its own. */
+export type CacheEvent = EntryEvent | WarningEvent | Nested;
 
 const EXPECTED =
   'A directory of robots.txt files, or a file *.ndjson or *.ndjson.gz of records, is needed.';
@@ -17,10 +37,7 @@ function inputError(path: string, reason: string, cause?: unknown): RobotsFilter
   return new RobotsFilterError('input', `${path}: ${reason}. ${EXPECTED}`, { cause });
 }
 
-async function* readDirectory(
-  path: string,
-  options: CacheOptions,
-): AsyncGenerator<readonly CacheEntry[]> {
+async function* readDirectory(path: string, followLinks: boolean): AsyncGenerator<PlaceNames> {
   let names: readonly string[];
   let boundary: Buffer;
   try {
@@ -32,58 +49,74 @@ async function* readDirectory(
   // The root directory keeps its slash otherwise, and a path would begin with two.
   const stem = path.endsWith('/') ? path.slice(0, -1) : path;
   const place = { path: stem, shown: stem, prefix: '', scheme: undefined };
-  yield* readPlace(names, place, {
-    access: {
-      boundary: options.followLinks === true ? undefined : boundary,
-      concurrent: false,
-    },
-    options,
-  });
+  const access = { boundary: followLinks ? undefined : boundary, concurrent: false };
+  yield* cutNames(names, place, access);
 }
 
-async function* readRecordsAt(
-  path: string,
-  options: CacheOptions,
-): AsyncGenerator<readonly CacheEntry[]> {
+async function* readRecordsAt(path: string): AsyncGenerator<RecordLines> {
   const file = await open(path).catch((error: unknown) => {
     throw inputError(path, `cannot be read: ${describeSystemError(error)}`, error);
   });
   try {
     const name = describeName(Buffer.from(basename(path)).toString('latin1'));
-    yield* readRecords(file.fd, path, name, options);
+    yield* readRecordLines(file.fd, path, name);
   } finally {
     await file.close();
   }
 }
 
 /**
- * Reads a cache of robots.txt from disk: a directory in the layouts that
+ * Cuts a cache of robots.txt on disk into parts: a directory in the layouts that
  * `layout.ts` lists, or a file of records as `record.ts` describes them.
  *
- * Batches hold up to 256 entries and some 16 MiB of bodies; a single body may
- * be larger, up to `maxBodyBytes + 1` octets. The order depends on the cache
- * alone: that of the octets of the paths, and that of the lines in a file of
- * records. An authority may come more than once.
- *
- * What cannot be used is told to `onWarning` and left out. Only regular files
- * are read from a directory; the path itself may also be a pipe of records.
+ * The order depends on the cache alone: that of the octets of the paths, and that of the lines in a file of
+ * records. Only regular files are read from a directory; the path itself may also be a pipe of records.
  *
  * @throws {RobotsFilterError} `input` when the path is missing, unreadable or
  * of another kind, when a file of records cannot be read to its end (gzip data
  * that are cut or damaged), and when the process runs out of file descriptors.
  */
-export async function* readCache(
-  path: string,
-  options: CacheOptions,
-): AsyncGenerator<readonly CacheEntry[]> {
+export async function* cacheParts(path: string, followLinks: boolean): AsyncGenerator<CachePart> {
   const found = await stat(path).catch((error: unknown) => {
     throw inputError(path, `cannot be read: ${describeSystemError(error)}`, error);
   });
   if (found.isDirectory()) {
-    yield* readDirectory(path, options);
+    yield* readDirectory(path, followLinks);
   } else if (found.isFIFO() || (found.isFile() && isRecordsName(path))) {
-    yield* readRecordsAt(path, options);
+    yield* readRecordsAt(path);
   } else {
     throw inputError(path, 'neither a directory nor a file of records');
+  }
+}
+
+/** The parts of something nested, found in the names that tell of it; and what of it was left out. */
+export function nestedParts(
+  nested: Nested,
+  { access }: PlaceNames,
+): AsyncGenerator<CachePart | WarningEvent> {
+  return readNested(nested, access);
+}
+
+/** Reads the parts of caches. Each thread has its own. */
+export class PartReader {
+  readonly #options: CacheOptions;
+  readonly #files: FileReader;
+
+  constructor(options: CacheOptions) {
+    this.#options = options;
+    this.#files = new FileReader(options);
+  }
+
+  /**
+   * Tells what there is in a part, in order. A body has `maxBodyBytes + 1` octets at most. An authority may come more than once.
+   *
+   * @throws {RobotsFilterError} `input` when the process runs out of file descriptors.
+   */
+  async read(part: CachePart, tell: (event: CacheEvent) => void): Promise<void> {
+    if (part.kind === 'lines') {
+      for (const event of recordsOf(part, this.#options.maxBodyBytes)) tell(event);
+    } else {
+      for await (const event of this.#files.filesOf(part)) tell(event);
+    }
   }
 }

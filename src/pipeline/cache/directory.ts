@@ -1,12 +1,12 @@
 import { opendir } from 'node:fs/promises';
 import type { Authority, Scheme } from '../../protocol/authority.js';
 import {
-  BATCH_BYTES,
-  BATCH_ENTRIES,
   bodyLimit,
   type CacheEntry,
   type CacheOptions,
   type CacheWarningCode,
+  type EntryEvent,
+  type WarningEvent,
 } from './entry.js';
 import {
   FETCH_RECORD,
@@ -29,6 +29,7 @@ import {
   type Refusal,
   readBody,
   refusalOf,
+  systemPath,
 } from './file.js';
 import {
   authorityOfFile,
@@ -39,7 +40,7 @@ import {
   schemeOfName,
 } from './layout.js';
 import { decodeName, describeName } from './name.js';
-import { readRecords } from './ndjson.js';
+import { type RecordLines, readRecordLines } from './ndjson.js';
 
 /** Octets of a body that is read together with others; longer ones are read one at a time. */
 const SHORT_BODY = 64 * 1024;
@@ -63,7 +64,7 @@ export interface Place {
 }
 
 /** What reading a cache needs everywhere. */
-export interface CacheReading {
+interface CacheReading {
   readonly access: FileAccess;
   readonly options: CacheOptions;
 }
@@ -94,6 +95,9 @@ interface RecordsFinding {
   readonly name: string;
 }
 
+/** Found in a directory, and to be read in its place: a file of records, or the directory of a scheme. */
+export type Nested = RecordsFinding | { readonly kind: 'scheme'; readonly place: Place };
+
 /** What a name turned out to be; `shown` is the path for messages. */
 type Finding =
   | {
@@ -102,8 +106,7 @@ type Finding =
       readonly complaint?: Complaint | undefined;
     }
   | LongFinding
-  | RecordsFinding
-  | { readonly kind: 'scheme'; readonly place: Place }
+  | Nested
   | { readonly kind: 'passed-over' }
   | ({ readonly kind: 'refused' } & Complaint);
 
@@ -144,7 +147,7 @@ interface OctetDirent {
  * directories end in a slash, so this is the order of the paths below too.
  */
 export async function listNames(path: FilePath): Promise<string[]> {
-  const directory = await opendir(path, {
+  const directory = await opendir(systemPath(path), {
     encoding: 'buffer' as BufferEncoding,
     bufferSize: LISTING_BUFFER,
   });
@@ -338,131 +341,148 @@ async function explore(listed: string, place: Place, cache: CacheReading): Promi
 async function readLong(
   { path, shown, heading }: LongFinding,
   { access, options }: CacheReading,
-): Promise<CacheEntry | undefined> {
+): Promise<EntryEvent | WarningEvent> {
   const limit = bodyLimit(options.maxBodyBytes);
   const outcome = await readBody(path, access, limit, limit);
-  if (outcome.kind === 'body') return { ...heading, body: outcome.octets };
-  if (outcome.kind === 'refusal') {
-    options.onWarning({ code: outcome.code, path: shown, message: outcome.message });
-  } else {
-    options.onWarning({ code: 'unreadable', path: shown, message: VANISHED });
+  if (outcome.kind === 'body') {
+    return { kind: 'entry', entry: { ...heading, body: outcome.octets } };
   }
-  return undefined;
+  const { code, message } =
+    outcome.kind === 'refusal' ? outcome : ({ code: 'unreadable', message: VANISHED } as const);
+  return { kind: 'warning', warning: { code, path: shown, message } };
+}
+
+function warningEvent({ shown, refusal: { code, message } }: Complaint): WarningEvent {
+  return { kind: 'warning', warning: { code, path: shown, message } };
 }
 
 /** Reads a file of records that lies in the directory. */
 async function* readRecordsFile(
   { path, shown, name }: RecordsFinding,
-  { access, options }: CacheReading,
-): AsyncGenerator<readonly CacheEntry[]> {
-  const file = await openFile(path, access);
+  { boundary }: FileAccess,
+): AsyncGenerator<RecordLines | WarningEvent> {
+  const file = await openFile(path, { boundary, concurrent: true });
   switch (file.kind) {
     case 'file':
       try {
-        yield* readRecords(file.descriptor, shown, name, options);
+        yield* readRecordLines(file.descriptor, shown, name);
       } finally {
         close(file.descriptor);
       }
       break;
     case 'refusal':
-      options.onWarning({ code: file.code, path: shown, message: file.message });
+      yield warningEvent({ shown, refusal: file });
       break;
     case 'directory':
-      options.onWarning({ code: 'not-a-file', path: shown, message: NO_FILE });
+      yield { kind: 'warning', warning: { code: 'not-a-file', path: shown, message: NO_FILE } };
       break;
     case 'missing':
-      options.onWarning({ code: 'unreadable', path: shown, message: VANISHED });
+      yield { kind: 'warning', warning: { code: 'unreadable', path: shown, message: VANISHED } };
   }
 }
 
 /** Reads a directory of a scheme. */
 async function* readScheme(
   place: Place,
-  cache: CacheReading,
-): AsyncGenerator<readonly CacheEntry[]> {
+  access: FileAccess,
+): AsyncGenerator<PlaceNames | WarningEvent> {
   let names: readonly string[];
   try {
     names = await listNames(place.path);
   } catch (error) {
-    const { code, message } = refusalOf(error);
-    cache.options.onWarning({ code, path: place.shown, message });
+    yield warningEvent({ shown: place.shown, refusal: refusalOf(error) });
     return;
   }
-  yield* readPlace(names, place, cache);
+  yield* cutNames(names, place, access);
 }
 
-/**
- * Looks at names one after the other, or all at once if that is how files are
- * accessed; tells whether one after the other was the slower way.
- */
-async function exploreAll(
-  names: readonly string[],
-  place: Place,
-  cache: CacheReading,
-): Promise<{ findings: readonly Finding[]; slow: boolean }> {
-  const blocks = process.resourceUsage().fsRead;
-  const begin = performance.now();
-  const findings = await Promise.all(names.map((name) => explore(name, place, cache)));
-  const slow =
-    process.resourceUsage().fsRead - blocks > names.length ||
-    performance.now() - begin > names.length * NETWORK_PACE;
-  return { findings, slow };
+/** The parts of what was found in a directory and is to be read in its place. */
+export function readNested(
+  nested: Nested,
+  access: FileAccess,
+): AsyncGenerator<RecordLines | PlaceNames | WarningEvent> {
+  return nested.kind === 'records'
+    ? readRecordsFile(nested, access)
+    : readScheme(nested.place, access);
 }
 
-/**
- * Reads what the names of `listNames` stand for, in their order. Files are
- * read concurrently once they turn out not to be in memory, which changes
- * nothing about what comes out.
- */
-export async function* readPlace(
+/** Names in a directory, to be looked at by `filesOf`, on whatever thread. */
+export interface PlaceNames {
+  readonly kind: 'names';
+  /** As `listNames` gives them. */
+  readonly names: readonly string[];
+  readonly place: Place;
+  readonly access: FileAccess;
+}
+
+/** Names that are looked at together. */
+const NAMES_TOGETHER = 256;
+
+/** Cuts a directory's names, as `listNames` gives them, into parts. */
+export function* cutNames(
   names: readonly string[],
   place: Place,
-  { access, options }: CacheReading,
-): AsyncGenerator<readonly CacheEntry[]> {
-  let cache: CacheReading = { access, options };
-  for (let start = 0; start < names.length; start += BATCH_ENTRIES) {
-    const slice = names.slice(start, start + BATCH_ENTRIES);
-    const { findings, slow } = await exploreAll(slice, place, cache);
-    if (slow) cache = { access: { ...access, concurrent: true }, options };
-    let batch: CacheEntry[] = [];
-    let octets = 0;
-    for (const finding of findings) {
-      let entry: CacheEntry | undefined;
-      if ((finding.kind === 'entry' || finding.kind === 'long') && finding.complaint) {
-        const { shown, refusal } = finding.complaint;
-        options.onWarning({ code: refusal.code, path: shown, message: refusal.message });
-      }
+  access: FileAccess,
+): Generator<PlaceNames> {
+  for (let start = 0; start < names.length; start += NAMES_TOGETHER) {
+    yield { kind: 'names', names: names.slice(start, start + NAMES_TOGETHER), place, access };
+  }
+}
+
+/** Finds out what names stand for. Each thread has its own. */
+export class FileReader {
+  readonly #options: CacheOptions;
+  /** Whether files turned out not to be in memory; then they are read concurrently, which changes nothing about what comes out. */
+  #isSlow = false;
+
+  constructor(options: CacheOptions) {
+    this.#options = options;
+  }
+
+  /** What the names stand for, in their order. */
+  async *filesOf({
+    names,
+    place,
+    access,
+  }: PlaceNames): AsyncGenerator<EntryEvent | WarningEvent | Nested> {
+    const concurrent = access.concurrent || this.#isSlow;
+    const reading = { access: { ...access, concurrent }, options: this.#options };
+    for (const finding of await this.#exploreAll(names, place, reading)) {
       switch (finding.kind) {
         case 'entry':
-          entry = finding.entry;
+          if (finding.complaint !== undefined) yield warningEvent(finding.complaint);
+          yield { kind: 'entry', entry: finding.entry };
           break;
         case 'long':
-          entry = await readLong(finding, cache);
+          if (finding.complaint !== undefined) yield warningEvent(finding.complaint);
+          yield await readLong(finding, reading);
           break;
         case 'records':
         case 'scheme':
-          if (batch.length > 0) yield batch;
-          batch = [];
-          octets = 0;
-          yield* finding.kind === 'records'
-            ? readRecordsFile(finding, cache)
-            : readScheme(finding.place, cache);
+          yield finding;
           break;
-        case 'refused': {
-          const { code, message } = finding.refusal;
-          options.onWarning({ code, path: finding.shown, message });
+        case 'refused':
+          yield warningEvent(finding);
           break;
-        }
-      }
-      if (entry === undefined) continue;
-      batch.push(entry);
-      octets += entry.body.length;
-      if (octets >= BATCH_BYTES) {
-        yield batch;
-        batch = [];
-        octets = 0;
       }
     }
-    if (batch.length > 0) yield batch;
+  }
+
+  /**
+   * Looks at names one after the other, or all at once if that is how files are
+   * accessed; finds out whether one after the other was the slower way.
+   */
+  async #exploreAll(
+    names: readonly string[],
+    place: Place,
+    reading: CacheReading,
+  ): Promise<readonly Finding[]> {
+    const blocks = process.resourceUsage().fsRead;
+    const begin = performance.now();
+    const findings = await Promise.all(names.map((name) => explore(name, place, reading)));
+    this.#isSlow ||=
+      process.resourceUsage().fsRead - blocks > names.length ||
+      performance.now() - begin > names.length * NETWORK_PACE;
+    return findings;
   }
 }

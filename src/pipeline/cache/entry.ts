@@ -51,22 +51,27 @@ export interface CacheWarning {
   readonly message: string;
 }
 
+/** How a cache is read. */
 export interface CacheOptions {
-  /** Whether symbolic links may lead out of the directory; default false. Links that stay inside are followed anyway. */
+  /** Whether symbolic links may lead out of a directory; default false. Links that stay inside are followed anyway. */
   readonly followLinks?: boolean;
   /** The parsing limit in octets (RFC 9309 section 2.5); may be `Infinity`. */
   readonly maxBodyBytes: number;
   /** How records of fetches are understood: the time, and the days for which what is unreachable denies. */
   readonly fetchReading?: FetchReading | undefined;
-  /** Called once for each thing that is left out, in the order of reading. */
-  readonly onWarning: (warning: CacheWarning) => void;
 }
 
-/** Entries in one batch. */
-export const BATCH_ENTRIES = 256;
+/** There is a robots.txt in a cache. */
+export interface EntryEvent {
+  readonly kind: 'entry';
+  readonly entry: CacheEntry;
+}
 
-/** Octets of bodies after which a batch ends early, so that memory stays bounded. */
-export const BATCH_BYTES = 16 * 1024 * 1024;
+/** Something was left out of a cache. */
+export interface WarningEvent {
+  readonly kind: 'warning';
+  readonly warning: CacheWarning;
+}
 
 /** The octets of a body that are read: one more than the parsing limit, which tells the parser of the cut. */
 export function bodyLimit(maxBodyBytes: number): number {

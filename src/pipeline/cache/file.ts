@@ -13,12 +13,19 @@ import { RobotsFilterError } from '../../errors.js';
 import type { CacheWarningCode } from './entry.js';
 
 /** Octets for a path that need not be UTF-8. */
-export type FilePath = string | Buffer;
+export type FilePath = string | Uint8Array;
+
+/** As the file system's functions want it: what comes from another thread is no Buffer. */
+export function systemPath(path: FilePath): string | Buffer {
+  return typeof path === 'string'
+    ? path
+    : Buffer.from(path.buffer, path.byteOffset, path.byteLength);
+}
 
 /** How files are read. */
 export interface FileAccess {
   /** The directory that links may not leave, as its real path; `undefined` where they may. */
-  readonly boundary: Buffer | undefined;
+  readonly boundary: Uint8Array | undefined;
   /**
    * Whether files are opened and read in the thread pool, several at a time,
    * or on the calling thread. For 29,000 files that are in memory the trips to
@@ -130,7 +137,7 @@ export function refusalOf(error: unknown): Refusal {
   };
 }
 
-function isInside(path: Buffer, boundary: Buffer): boolean {
+function isInside(path: Buffer, boundary: Uint8Array): boolean {
   const slash = 0x2f;
   const stem = boundary.at(-1) === slash ? boundary.subarray(0, boundary.length - 1) : boundary;
   return (
@@ -141,7 +148,7 @@ function isInside(path: Buffer, boundary: Buffer): boolean {
 
 function open(path: FilePath): Promise<number> {
   return new Promise((resolve, reject) => {
-    openInPool(path, FLAGS, (error, descriptor) => {
+    openInPool(systemPath(path), FLAGS, (error, descriptor) => {
       if (error) reject(error);
       else resolve(descriptor);
     });
@@ -151,7 +158,7 @@ function open(path: FilePath): Promise<number> {
 /** The path with all links resolved. */
 export function realPath(path: FilePath): Promise<Buffer> {
   return new Promise((resolve, reject) => {
-    realpath.native(path, { encoding: 'buffer' }, (error, resolved) => {
+    realpath.native(systemPath(path), { encoding: 'buffer' }, (error, resolved) => {
       if (error) reject(error);
       else resolve(resolved);
     });
@@ -176,7 +183,7 @@ export function read(descriptor: number, buffer: Uint8Array): Promise<number> {
 /** Whether there is something: cheaper than the error that opening it makes if there is not. */
 export function exists(path: FilePath): boolean {
   try {
-    return statSync(path, { throwIfNoEntry: false }) !== undefined;
+    return statSync(systemPath(path), { throwIfNoEntry: false }) !== undefined;
   } catch {
     return true; // who opens it says why that fails
   }
@@ -187,7 +194,7 @@ async function openReal(
   path: FilePath,
   concurrent: boolean,
 ): Promise<OpenFile | Directory | Refusal> {
-  const descriptor = concurrent ? await open(path) : openSync(path, FLAGS);
+  const descriptor = concurrent ? await open(path) : openSync(systemPath(path), FLAGS);
   // The inode is in memory since open(): a synchronous call costs less than a trip to the thread pool.
   const stat = fstatSync(descriptor);
   if (stat.isFile()) {

@@ -3,16 +3,16 @@ import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
 import { RobotsFilterError } from '../../errors.js';
 import { FileEnd } from '../file-end.js';
-import { BATCH_BYTES, BATCH_ENTRIES, type CacheEntry, type CacheOptions } from './entry.js';
+import type { EntryEvent, WarningEvent } from './entry.js';
 import { describeSystemError, read, systemCode } from './file.js';
-import { readLines } from './lines.js';
+import { cutLines, type LineBlock, linesOf } from './lines.js';
 import { parseRecord } from './record.js';
 
 /** Octets of a longer line are counted past and never held; the largest robots.txt known have some 4 MB. */
 const LONGEST_LINE = 64 * 1024 * 1024;
 
 /** Octets read, or inflated, at a time. */
-const CHUNK = 256 * 1024;
+const CHUNK = 512 * 1024;
 
 const SPACE = 0x20;
 const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf]);
@@ -96,53 +96,58 @@ async function* readText(descriptor: number, path: string): AsyncGenerator<Buffe
 
 /** Whether a line has nothing but spaces and controls, such as the CR of a CRLF. */
 function isBlank(line: Buffer): boolean {
-  return line.every((octet) => octet <= SPACE);
+  // Mostly the first octet tells.
+  return (line[0] ?? 0) <= SPACE && line.every((octet) => octet <= SPACE);
+}
+
+/** Lines of a file of records, to be read by `recordsOf`, on whatever thread. */
+export interface RecordLines extends LineBlock {
+  readonly kind: 'lines';
+  /** The path of the file, for messages. */
+  readonly path: string;
+  /** For entries: `FILE.ndjson`. */
+  readonly source: string;
 }
 
 /**
- * Reads the records of an open file, in batches; the descriptor stays open.
+ * Reads an open file of records in blocks of lines; the descriptor stays open.
  *
  * @param path for messages
  * @param source for entries: `FILE.ndjson`
  * @throws {RobotsFilterError} `input` when reading fails half-way or gzip data are damaged or cut.
  */
-export async function* readRecords(
+export async function* readRecordLines(
   descriptor: number,
   path: string,
   source: string,
-  options: CacheOptions,
-): AsyncGenerator<readonly CacheEntry[]> {
-  let batch: CacheEntry[] = [];
-  let octets = 0;
-  for await (const { number, octets: text } of readLines(
-    readText(descriptor, path),
-    LONGEST_LINE,
-  )) {
+): AsyncGenerator<RecordLines> {
+  for await (const { firstLine, octets } of cutLines(readText(descriptor, path), LONGEST_LINE)) {
+    yield { kind: 'lines', firstLine, octets, path, source };
+  }
+}
+
+/** What the records of some lines say, in order. Of a body `maxBodyBytes + 1` octets are kept. */
+export function* recordsOf(
+  lines: RecordLines,
+  maxBodyBytes: number,
+): Generator<EntryEvent | WarningEvent> {
+  const { path, source } = lines;
+  for (const { number, octets: text } of linesOf(lines, LONGEST_LINE)) {
     if (text === undefined) {
       const message = 'The line is longer than 64 MiB; left out.';
-      options.onWarning({ code: 'bad-record', path, line: number, message });
+      yield { kind: 'warning', warning: { code: 'bad-record', path, line: number, message } };
       continue;
     }
     const marked = number === 1 && text.subarray(0, BYTE_ORDER_MARK.length).equals(BYTE_ORDER_MARK);
     const line = marked ? text.subarray(BYTE_ORDER_MARK.length) : text;
     if (isBlank(line)) continue;
-    const record = parseRecord(line, options.maxBodyBytes);
+    const record = parseRecord(line, maxBodyBytes);
     if ('code' in record) {
-      options.onWarning({ code: record.code, path, line: number, message: record.message });
+      const { code, message } = record;
+      yield { kind: 'warning', warning: { code, path, line: number, message } };
       continue;
     }
-    batch.push({
-      authority: record.authority,
-      body: record.body,
-      source: `${source}:${number}`,
-      status: record.status,
-    });
-    octets += record.body.length;
-    if (batch.length === BATCH_ENTRIES || octets >= BATCH_BYTES) {
-      yield batch;
-      batch = [];
-      octets = 0;
-    }
+    const { authority, body, status } = record;
+    yield { kind: 'entry', entry: { authority, body, source: `${source}:${number}`, status } };
   }
-  if (batch.length > 0) yield batch;
 }

@@ -1,0 +1,205 @@
+import { createHash } from 'node:crypto';
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { gzipSync } from 'node:zlib';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { CacheWarning } from '../../src/pipeline/cache/cache.js';
+import {
+  type CompileCacheOptions,
+  compileCache,
+} from '../../src/pipeline/compile/compile-cache.js';
+import { Table } from '../../src/table.js';
+import { hostileFile } from '../hostile/file.js';
+import { Random } from '../random.js';
+
+/** Enough for a dozen parts, so that threads have much to overtake one another with. */
+const RECORDS = 5000;
+const FILES = 1200;
+const ENTRY = new URL('../../dist/pipeline/compile/entry.cjs', import.meta.url);
+
+const directory = mkdtempSync(join(tmpdir(), 'robots-filter-compile-'));
+const records = join(directory, 'records.ndjson');
+const packed = join(directory, 'packed.ndjson.gz');
+const cut = join(directory, 'cut.ndjson.gz');
+const files = join(directory, 'files');
+afterAll(() => rmSync(directory, { recursive: true }));
+
+function line(random: Random, bodies: readonly string[], number: number): string {
+  const kind = random.number();
+  if (kind < 0.01)
+    return random.pick(['', '{', '[1]', '{"host":"a b","robots":""}', '{"host":"x.example"}']);
+  // Some hosts come again, near or far from where they were.
+  const host = `h${kind < 0.1 ? random.between(0, RECORDS) : number}.example`;
+  const name = random.pick([host, `${host}:8080`, `${host}:0`, host, host, host]);
+  const body = random.pick(bodies);
+  if (kind < 0.15) return JSON.stringify({ host: name, status: random.pick([404, 500, 301]) });
+  if (kind < 0.2) {
+    return JSON.stringify({
+      host: name,
+      robots_base64: Buffer.from(body, 'latin1').toString('base64'),
+    });
+  }
+  const key = kind < 0.3 ? { url: `https://${host}/a` } : { host: name };
+  return JSON.stringify({ ...key, robots: body });
+}
+
+beforeAll(() => {
+  const random = new Random(4);
+  const bodies = Array.from({ length: 1500 }, () => {
+    const robots = hostileFile(random, 'rfc9309', { urls: 1, chains: 1 }).robots;
+    // Longer than they need be: parts are cut by octets.
+    return `# ${'.'.repeat(random.between(0, 1500))}\n${robots}`;
+  });
+  const lines = Array.from({ length: RECORDS }, (_, number) => line(random, bodies, number));
+  const text = `${lines.join('\n')}\n`;
+  writeFileSync(records, text);
+  writeFileSync(packed, gzipSync(text));
+  writeFileSync(cut, gzipSync(text).subarray(0, -100_000));
+
+  for (let number = 0; number < FILES; number++) {
+    const place = random.pick(['', '', '', 'https/', 'http/']);
+    const path = join(
+      files,
+      `${place}f${number}.example${random.pick(['', '.txt', '/robots.txt'])}`,
+    );
+    mkdirSync(join(path, '..'), { recursive: true });
+    writeFileSync(path, random.pick(bodies));
+  }
+  writeFileSync(join(files, 'f11.ndjson'), lines.slice(0, 2500).join('\n'));
+  writeFileSync(join(files, 'no host'), '');
+  const record = { accessResult: 'successful', usableUntil: '2020-01-01T00:00:00Z' };
+  mkdirSync(join(files, 'stale.example'));
+  writeFileSync(join(files, 'stale.example', 'robots.txt'), 'user-agent: *\ndisallow: /stale\n');
+  writeFileSync(join(files, 'stale.example', 'robots.json'), JSON.stringify(record));
+  // A link in which the directory's path is no text any more, but octets.
+  mkdirSync(join(files, '.hidden'));
+  writeFileSync(join(files, '.hidden', 'linked.example'), 'user-agent: *\ndisallow: /linked\n');
+  symlinkSync('.hidden', join(files, 'ftp'));
+});
+
+async function compiled(paths: readonly string[], options: Partial<CompileCacheOptions>) {
+  const warnings: CacheWarning[] = [];
+  const outcome = await compileCache(paths, {
+    profile: 'rfc9309',
+    onWarning: (warning) => warnings.push(warning),
+    ...options,
+  });
+  const { table, contentWarnings, ...rest } = outcome;
+  const digest = createHash('sha256').update(table).digest('hex');
+  return { ...rest, warnings, contentWarnings: [...contentWarnings], table, digest };
+}
+
+/** Tables are compared by their digests: octet by octet the comparison takes longer than all else. */
+function expectSame(
+  { table: _table, ...some }: Awaited<ReturnType<typeof compiled>>,
+  { table: _other, ...others }: Awaited<ReturnType<typeof compiled>>,
+): void {
+  expect(some).toEqual(others);
+}
+
+/** A module for threads that does as the usual one does, but for what is said of one part of each. */
+function failingEntry(name: string, part: number, failure: string): URL {
+  const path = join(directory, `${name}.cjs`);
+  const usual = JSON.stringify(ENTRY.pathname);
+  writeFileSync(
+    path,
+    `const usual = require(${usual});\nlet parts = 0;\nmodule.exports = (part) => {\n  if (++parts === ${part}) { ${failure} }\n  return usual(part);\n};\n`,
+  );
+  return pathToFileURL(path);
+}
+
+describe('threads that compile', () => {
+  it.each([
+    ['records', {}],
+    ['records', { profile: 'google' as const }],
+    ['records', { productTokens: ['a-bot'] }],
+    ['packed', {}],
+    ['files', {}],
+    ['files', { stale: 'unknown' as const }],
+  ])('make the same of %s as one does: table, statistics, warnings (%o)', async (name, options) => {
+    const path = { records, packed, files }[name] ?? '';
+    const alone = await compiled([path], { ...options, threads: 1 });
+    for (const threads of [2, 3]) {
+      expectSame(await compiled([path], { ...options, threads }), alone);
+    }
+    expect(alone.stats.files).toBeGreaterThan(FILES);
+    expect(alone.stats.replaced).toBeGreaterThan(20);
+    expect(alone.stats.unusable).toBeGreaterThan(100);
+    expect(alone.stats.bodies).toBeGreaterThan(500);
+    expect(alone.contentWarnings.length).toBeGreaterThan(2);
+    expect(alone.warnings.length).toBeGreaterThan(20);
+    if (name === 'files') expect(alone.stale).toBe(1);
+  });
+
+  it('leave what a later cache says of an authority to count', async () => {
+    const alone = await compiled([files, records, files], { threads: 1 });
+    expectSame(await compiled([files, records, files], { threads: 2 }), alone);
+    expect(alone.stats.replaced).toBeGreaterThan(FILES);
+    const table = Table.from(alone.table);
+    expect(table.verdict('ftp://linked.example/linked', 'a').verdict).toBe('deny');
+  });
+
+  it('are told of everything before the place where reading fails', async () => {
+    const outcomes: unknown[] = [];
+    for (const threads of [1, 2]) {
+      const warnings: CacheWarning[] = [];
+      const onWarning = (warning: CacheWarning) => warnings.push(warning);
+      const failure = compileCache([cut], { profile: 'rfc9309', threads, onWarning });
+      await expect(failure).rejects.toMatchObject({
+        code: 'input',
+        message: expect.stringContaining('its gzip data end too early'),
+      });
+      expect(warnings.length).toBeGreaterThan(20);
+      outcomes.push(warnings);
+    }
+    expect(outcomes[1]).toEqual(outcomes[0]);
+  });
+
+  it.each([
+    ['throws', 'throw new Error("of its own accord")', 'of its own accord'],
+    ['dies', 'process.exit(7)', 'exited with code: 7'],
+  ])('end the run with an error if one %s', async (name, failure, reason) => {
+    for (const [path, part] of [
+      [records, 2],
+      [files, 1],
+    ] as const) {
+      const run = compileCache([path], {
+        profile: 'rfc9309',
+        threads: 2,
+        threadEntry: failingEntry(`${name}${part}`, part, failure),
+        onWarning: () => {},
+      });
+      await expect(run).rejects.toMatchObject({
+        code: 'worker',
+        message: expect.stringContaining(reason),
+      });
+    }
+  });
+
+  it('end when they are told to', async () => {
+    const controller = new AbortController();
+    let seen = 0;
+    const run = compileCache([records], {
+      profile: 'rfc9309',
+      threads: 2,
+      signal: controller.signal,
+      onWarning: () => {
+        if (++seen === 5) controller.abort();
+      },
+    });
+    await expect(run).rejects.toMatchObject({ name: 'AbortError' });
+    expect(seen).toBeLessThan(90);
+  });
+
+  it('are not started for a few hundred files', async () => {
+    const few = join(directory, 'few');
+    mkdirSync(few);
+    for (let number = 0; number < 400; number++) writeFileSync(join(few, `f${number}.example`), '');
+    const entry = failingEntry('never', 1, '').pathname;
+    writeFileSync(entry, 'process.exit(7);');
+    const { stats } = await compiled([few], { threads: 2, threadEntry: pathToFileURL(entry) });
+    expect(stats.files).toBe(400);
+  });
+});

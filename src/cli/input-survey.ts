@@ -9,19 +9,27 @@ const COMMANDS = ['compile', 'fetch', 'check', 'inspect', 'help'];
 
 const statusOf = promisify(fstat);
 
+/** What the inputs are. */
+export interface InputSurvey {
+  /** Octets of all inputs together; undefined if not all are regular files. */
+  readonly octets: number | undefined;
+  /** Whether standard input is the only one, and a pipe. */
+  readonly isPipe: boolean;
+}
+
 /**
  * Sees that all inputs are there before the first is read, and that none of them is the output.
  *
  * @param output descriptor that is written to; undefined if the output replaces a file
- * @returns the octets of all inputs together; undefined if not all are regular files
  * @throws RobotsFilterError `input` for one that cannot be opened, `usage` for one that is the output
  */
 export async function surveyInputs(
   paths: readonly string[],
   output: number | undefined,
-): Promise<number | undefined> {
+): Promise<InputSurvey> {
   const target = output === undefined ? undefined : await statusOf(output).catch(() => undefined);
-  let total: number | undefined = 0;
+  let octets: number | undefined = 0;
+  let isPipe = false;
   for (const path of paths) {
     let status: Stats;
     try {
@@ -35,9 +43,10 @@ export async function surveyInputs(
         `${path} is also the output, and would grow as fast as it is read. Say -o ${path} to replace it`,
       );
     }
-    total = status.isFile() && total !== undefined ? total + status.size : undefined;
+    octets = status.isFile() && octets !== undefined ? octets + status.size : undefined;
+    isPipe = path === STANDARD_INPUT && paths.length === 1 && status.isFIFO();
   }
-  return total;
+  return { octets, isPipe };
 }
 
 function isSameFile(input: Stats, output: Stats): boolean {

@@ -202,8 +202,8 @@ interface FilterRunParts {
 /** A run over all inputs, with what it says of itself on standard error. */
 class FilterRun {
   readonly #parts: FilterRunParts;
-  /** When the first record could be judged, in milliseconds since the process began. */
-  readonly #ready = performance.now();
+  /** When the first record could be judged, in seconds since the process began. */
+  readonly #ready = process.uptime();
   /** The input at hand, and the octets that the filter had read before it. */
   #input: { readonly open: OpenInput; readonly octetsBefore: number } | undefined;
   /** Octets on the disk of the inputs that have been read. */
@@ -304,7 +304,6 @@ class FilterRun {
 
   #printStatistics(complete: boolean): void {
     const { filter, table, agents, options, diagnostics } = this.#parts;
-    const now = performance.now();
     const usage = process.resourceUsage();
     const statistics = {
       complete,
@@ -313,8 +312,8 @@ class FilterRun {
       inputOctets: filter.progress().octets,
       hosts: { table: table.hosts, seen: filter.hostsSeen() },
       seconds: {
-        setup: this.#ready / 1000,
-        filter: (now - this.#ready) / 1000,
+        setup: this.#ready,
+        filter: process.uptime() - this.#ready,
         user: usage.userCPUTime / 1e6,
         system: usage.systemCPUTime / 1e6,
       },

@@ -1,5 +1,4 @@
-import { fstat, type Stats } from 'node:fs';
-import { stat } from 'node:fs/promises';
+import { fstat, type Stats, stat } from 'node:fs';
 import { promisify } from 'node:util';
 import { RobotsFilterError } from '../errors.js';
 import { nearest } from './nearest.js';
@@ -7,7 +6,9 @@ import { STANDARD_INPUT } from './standard-streams.js';
 
 const COMMANDS = ['compile', 'fetch', 'check', 'inspect', 'help'];
 
+// Of node:fs, not of node:fs/promises, which takes a millisecond to load.
 const statusOf = promisify(fstat);
+const statusOfPath = promisify(stat);
 
 /** What the inputs are. */
 export interface InputSurvey {
@@ -33,7 +34,7 @@ export async function surveyInputs(
   for (const path of paths) {
     let status: Stats;
     try {
-      status = path === STANDARD_INPUT ? await statusOf(0) : await stat(path);
+      status = path === STANDARD_INPUT ? await statusOf(0) : await statusOfPath(path);
     } catch (cause) {
       throw await openingError(path, cause);
     }

@@ -8,7 +8,6 @@ import { RobotsFilterError } from './errors.js';
 import { Arena } from './kernel/arena.js';
 import { Judge, type Judgement } from './kernel/judge.js';
 import { createMemory, MAX_PAGES, PAGE_OCTETS } from './kernel/kernel.js';
-import { ReplacementFile } from './pipeline/replacement-file.js';
 import { parseAgent } from './protocol/agent.js';
 import type { Profile } from './protocol/profile.js';
 
@@ -140,6 +139,8 @@ export class Table {
    * @throws RobotsFilterError `output` if it cannot be written; the old file stays then
    */
   async save(path: string): Promise<void> {
+    // With node:crypto behind it this is 3 ms that only those who write need.
+    const { ReplacementFile } = await import('./pipeline/replacement-file.js');
     const file = await ReplacementFile.create(path);
     try {
       await file.write(this.bytes);

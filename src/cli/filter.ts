@@ -3,11 +3,12 @@ import { RobotsFilterError } from '../errors.js';
 import { describeBadRecord } from '../pipeline/bad-record.js';
 import type { Filter, FilterSettings } from '../pipeline/filter.js';
 import type { OpenInput } from '../pipeline/input/open.js';
+import { type PipeStart, takePipeStart } from '../pipeline/input/pipe-start.js';
 import type { ReplacementFile } from '../pipeline/replacement-file.js';
 import type { RunEnd } from '../pipeline/run.js';
 import type { Agent } from '../protocol/agent.js';
 import type { Table } from '../table.js';
-import { Pool } from '../workers/pool.js';
+import type { Executor } from '../workers/executor.js';
 import { neededTokens, parseAgents } from './agents.js';
 import { Diagnostics } from './diagnostics.js';
 import { surveyInputs } from './input-survey.js';
@@ -24,8 +25,14 @@ const COMPLETED = 0;
 /** Bad records that are named on standard error. */
 const NAMED_RECORDS = 10;
 
-/** Octets of input, perhaps compressed, for which a further thread is started. */
-const OCTETS_FOR_A_THREAD = 64 * 1024;
+/**
+ * Octets of input, perhaps compressed, times agents, up to which it is judged on the main thread: threads, which take 50 ms of two
+ * cores to start, have made up for that at 16 MiB.
+ */
+const MAIN_THREAD_OCTETS = 8 * 1024 * 1024;
+
+/** Octets that are taken of a pipe to see whether they are all. */
+const PIPE_START_OCTETS = 1024 * 1024;
 
 /** Members that `--explain` adds. */
 const EXPLANATION_FIELDS = ['reason', 'reasons', 'rule', 'rules'];
@@ -55,25 +62,27 @@ export async function filter(
 
   const paths = files.length === 0 ? [STANDARD_INPUT] : files;
   const replaces = options.output !== undefined && options.output !== STANDARD_OUTPUT;
-  const totalOctets = await surveyInputs(paths, replaces ? undefined : STANDARD_OUTPUT_DESCRIPTOR);
+  const { octets: totalOctets, isPipe } = await surveyInputs(
+    paths,
+    replaces ? undefined : STANDARD_OUTPUT_DESCRIPTOR,
+  );
   const diagnostics = new Diagnostics(options.quiet ?? false);
   if (paths.includes(STANDARD_INPUT) && isatty(0)) {
     diagnostics.note('waiting for URLs on standard input, one a line; end them with Ctrl-D');
   }
   const interruption = new Interruption();
   let output: ReplacementFile | undefined;
-  let pool: Pool | undefined;
+  let pool: Executor | undefined;
   let run: FilterRun | undefined;
   try {
     if (replaces) {
       const { ReplacementFile } = await import('../pipeline/replacement-file.js');
       output = await ReplacementFile.create(options.output);
     }
+    const taken = isPipe ? takePipeStart(0, PIPE_START_OCTETS) : undefined;
+    const octets = taken?.ended ? taken.octets.length : totalOctets;
     // The threads start while the rest of the program and the table are loaded.
-    pool = new Pool({
-      threads: options.threads ?? usefulThreads(cores, totalOctets),
-      reader: totalOctets === undefined,
-    });
+    pool = await executorFor(octets, options, cores);
     const { Filter } = await import('../pipeline/filter.js');
     const opened = await openTable(options, agents, diagnostics, interruption);
     interruption.signal.throwIfAborted();
@@ -89,6 +98,7 @@ export async function filter(
       agents: asked,
       paths,
       totalOctets,
+      taken,
       output,
       options,
       diagnostics,
@@ -108,9 +118,23 @@ export async function filter(
   }
 }
 
-/** No more threads than a short input has work for: to start one takes longer than to judge thousands of records. */
-function usefulThreads(cores: number, totalOctets = Number.POSITIVE_INFINITY): number {
-  return Math.min(cores, 1 + Math.floor(totalOctets / OCTETS_FOR_A_THREAD));
+/**
+ * Who judges: the main thread if there is little to do, else threads.
+ *
+ * @param octets of all inputs, where that is known
+ */
+async function executorFor(
+  octets: number | undefined,
+  options: FilterOptions,
+  cores: number,
+): Promise<Executor> {
+  const work = (octets ?? Number.POSITIVE_INFINITY) * (options.agent?.length ?? 1);
+  if (options.threads === undefined && work <= MAIN_THREAD_OCTETS) {
+    const { MainThread } = await import('../workers/main-thread.js');
+    return new MainThread();
+  }
+  const { Pool } = await import('../workers/pool.js');
+  return new Pool({ threads: options.threads ?? cores, reader: octets === undefined });
 }
 
 /**
@@ -173,6 +197,8 @@ interface FilterRunParts {
   readonly paths: readonly string[];
   /** Octets of all inputs on the disk, where that is known. */
   readonly totalOctets: number | undefined;
+  /** What has been taken of standard input. */
+  readonly taken: PipeStart | undefined;
   /** Undefined for standard output. */
   readonly output: ReplacementFile | undefined;
   readonly options: FilterOptions;
@@ -183,8 +209,8 @@ interface FilterRunParts {
 /** A run over all inputs, with what it says of itself on standard error. */
 class FilterRun {
   readonly #parts: FilterRunParts;
-  /** When the first record could be judged, in milliseconds since the process began. */
-  readonly #ready = performance.now();
+  /** When the first record could be judged, in seconds since the process began. */
+  readonly #ready = process.uptime();
   /** The input at hand, and the octets that the filter had read before it. */
   #input: { readonly open: OpenInput; readonly octetsBefore: number } | undefined;
   /** Octets on the disk of the inputs that have been read. */
@@ -221,7 +247,7 @@ class FilterRun {
 
   /** Filters the inputs in their order. */
   async #filterInputs(): Promise<RunEnd> {
-    const { filter, options, output, interruption, paths } = this.#parts;
+    const { filter, options, output, interruption, paths, taken } = this.#parts;
     const { openInput } = await import('../pipeline/input/open.js');
     const { input: format, maxLineBytes: maxRecordBytes } = options;
     const descriptor = output?.descriptor ?? STANDARD_OUTPUT_DESCRIPTOR;
@@ -233,7 +259,10 @@ class FilterRun {
     });
     for (const path of paths) {
       // A pipe that stays silent must not keep an interrupt waiting.
-      const open = await Promise.race([openInput(path, { format, maxRecordBytes }), interrupted]);
+      const open = await Promise.race([
+        openInput(path, { format, maxRecordBytes, taken }),
+        interrupted,
+      ]);
       if (open === undefined) return 'cancelled';
       this.#input = { open, octetsBefore: filter.progress().octets };
       try {
@@ -282,7 +311,6 @@ class FilterRun {
 
   #printStatistics(complete: boolean): void {
     const { filter, table, agents, options, diagnostics } = this.#parts;
-    const now = performance.now();
     const usage = process.resourceUsage();
     const statistics = {
       complete,
@@ -291,8 +319,8 @@ class FilterRun {
       inputOctets: filter.progress().octets,
       hosts: { table: table.hosts, seen: filter.hostsSeen() },
       seconds: {
-        setup: this.#ready / 1000,
-        filter: (now - this.#ready) / 1000,
+        setup: this.#ready,
+        filter: process.uptime() - this.#ready,
         user: usage.userCPUTime / 1e6,
         system: usage.systemCPUTime / 1e6,
       },

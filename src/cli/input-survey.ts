@@ -1,5 +1,4 @@
-import { fstat, type Stats } from 'node:fs';
-import { stat } from 'node:fs/promises';
+import { fstat, type Stats, stat } from 'node:fs';
 import { promisify } from 'node:util';
 import { RobotsFilterError } from '../errors.js';
 import { nearest } from './nearest.js';
@@ -7,25 +6,35 @@ import { STANDARD_INPUT } from './standard-streams.js';
 
 const COMMANDS = ['compile', 'fetch', 'check', 'inspect', 'help'];
 
+// Of node:fs, not of node:fs/promises, which takes a millisecond to load.
 const statusOf = promisify(fstat);
+const statusOfPath = promisify(stat);
+
+/** What the inputs are. */
+export interface InputSurvey {
+  /** Octets of all inputs together; undefined if not all are regular files. */
+  readonly octets: number | undefined;
+  /** Whether standard input is the only one, and a pipe. */
+  readonly isPipe: boolean;
+}
 
 /**
  * Sees that all inputs are there before the first is read, and that none of them is the output.
  *
  * @param output descriptor that is written to; undefined if the output replaces a file
- * @returns the octets of all inputs together; undefined if not all are regular files
  * @throws RobotsFilterError `input` for one that cannot be opened, `usage` for one that is the output
  */
 export async function surveyInputs(
   paths: readonly string[],
   output: number | undefined,
-): Promise<number | undefined> {
+): Promise<InputSurvey> {
   const target = output === undefined ? undefined : await statusOf(output).catch(() => undefined);
-  let total: number | undefined = 0;
+  let octets: number | undefined = 0;
+  let isPipe = false;
   for (const path of paths) {
     let status: Stats;
     try {
-      status = path === STANDARD_INPUT ? await statusOf(0) : await stat(path);
+      status = path === STANDARD_INPUT ? await statusOf(0) : await statusOfPath(path);
     } catch (cause) {
       throw await openingError(path, cause);
     }
@@ -35,9 +44,10 @@ export async function surveyInputs(
         `${path} is also the output, and would grow as fast as it is read. Say -o ${path} to replace it`,
       );
     }
-    total = status.isFile() && total !== undefined ? total + status.size : undefined;
+    octets = status.isFile() && octets !== undefined ? octets + status.size : undefined;
+    isPipe = path === STANDARD_INPUT && paths.length === 1 && status.isFIFO();
   }
-  return total;
+  return { octets, isPipe };
 }
 
 function isSameFile(input: Stats, output: Stats): boolean {

@@ -2,4 +2,4 @@
 import { run } from './program.js';
 
 // Not left to the event loop's running empty: an input that was opened and given up may still hold it.
-process.exit(await run(process.argv.slice(2)));
+void run(process.argv.slice(2)).then((code) => process.exit(code));

@@ -1,8 +1,15 @@
-import { open, stat } from 'node:fs/promises';
+import { close, open, read, stat } from 'node:fs';
+import { promisify } from 'node:util';
 import { HEADER_VERSION, MAGIC_HIGH, MAGIC_LOW } from '../compile/format.js';
 import { printable } from '../control-characters.js';
 import { RobotsFilterError } from '../errors.js';
 import type { FilterOptions } from './options.js';
+
+// Of node:fs, not of node:fs/promises, which takes a millisecond to load.
+const statusOf = promisify(stat);
+const openFile = promisify(open);
+const readFile = promisify(read);
+const closeFile = promisify(close);
 
 /** What a path that was given in the wrong place is likely meant for. */
 type Purpose = 'directory' | 'table';
@@ -49,7 +56,7 @@ export async function checkRobotsSource(
 
 async function purposeOf(path: string): Promise<Purpose | undefined> {
   try {
-    const status = await stat(path);
+    const status = await statusOf(path);
     if (status.isDirectory()) return 'directory';
     return status.isFile() && (await beginsAsTable(path)) ? 'table' : undefined;
   } catch {
@@ -58,13 +65,13 @@ async function purposeOf(path: string): Promise<Purpose | undefined> {
 }
 
 async function beginsAsTable(path: string): Promise<boolean> {
-  const file = await open(path, 'r');
+  const file = await openFile(path, 'r');
   try {
     const head = Buffer.alloc(HEADER_VERSION);
-    await file.read(head, 0, head.length, 0);
+    await readFile(file, head, 0, head.length, 0);
     return head.readUInt32LE(0) === MAGIC_LOW && head.readUInt32LE(4) === MAGIC_HIGH;
   } finally {
-    await file.close();
+    await closeFile(file);
   }
 }
 

@@ -5,7 +5,7 @@ import { encodeQuery, type OutputMode, type Query, queryOctets } from '../kernel
 import type { Agent } from '../protocol/agent.js';
 import type { Verdict } from '../protocol/verdict.js';
 import { type Table, tableMemory } from '../table.js';
-import type { Pool } from '../workers/pool.js';
+import type { Executor } from '../workers/executor.js';
 import type { BadRecord } from './bad-record.js';
 import { Flow } from './flow.js';
 import type { InputFormat } from './input/format.js';
@@ -33,7 +33,8 @@ export interface FilterSettings {
 
 export interface FilterOptions {
   readonly table: Table;
-  readonly pool: Pool;
+  /** A pool of threads, or the thread that calls. */
+  readonly pool: Executor;
   readonly settings: FilterSettings;
   /** Called for the first ten bad records, in their order. The others are only counted. */
   readonly onBadRecord?: ((record: BadRecord) => void) | undefined;
@@ -53,7 +54,7 @@ interface Stage {
 export class Filter {
   readonly #table: Table;
   readonly #arena: Arena;
-  readonly #pool: Pool;
+  readonly #pool: Executor;
   readonly #settings: FilterSettings;
   readonly #onBadRecord: ((record: BadRecord) => void) | undefined;
   readonly #stages = new Map<InputFormat, Stage>();

@@ -1,7 +1,7 @@
 import type { Writable } from 'node:stream';
 import type { Arena, Region } from '../kernel/arena.js';
 import type { Query } from '../kernel/query.js';
-import type { Pool } from '../workers/pool.js';
+import type { Executor } from '../workers/executor.js';
 import { blockAddress, layOut, type Regions } from '../workers/regions.js';
 import { MAX_BATCH_OCTETS, Ring } from '../workers/ring.js';
 import { type BadRecord, reasonWord } from './bad-record.js';
@@ -10,13 +10,14 @@ import { Run, type RunEnd, type RunInput } from './run.js';
 import { sumTally, type Tally } from './tally.js';
 
 export interface FlowOptions {
-  readonly pool: Pool;
+  /** A pool of threads, or the thread that calls. */
+  readonly pool: Executor;
   /** The memory of the table and the query. */
   readonly arena: Arena;
   readonly module: WebAssembly.Module;
   /** What is asked of each line; written to memory already. */
   readonly query: Query;
-  /** Octets of input that are gathered to a batch. Default 1 MiB. */
+  /** Octets of input that are gathered to a batch. Default 1 MiB, or 128 KiB on the thread that calls. */
   readonly batchOctets?: number;
   /** Batches that are on their way at a time where the main thread writes. Default: 8 and one for each thread. */
   readonly slots?: number;
@@ -34,6 +35,8 @@ export interface Progress {
 
 /** More does not fit into the caches of a core. */
 const BATCH_OCTETS = 1 << 20;
+/** What is judged in one turn of the event loop: a millisecond of usual lines, so that signals are heard. */
+const TURN_OCTETS = 1 << 17;
 /** Slots beyond those that threads are at work on: some are being filled, some wait to be written. */
 const SPARE_SLOTS = 8;
 /** Milliseconds between two looks at the bad records that workers have listed. */
@@ -73,7 +76,10 @@ export class Flow {
     const demand = {
       threads: pool.threads,
       slots: Math.max(options.slots ?? SPARE_SLOTS + pool.threads, pool.threads, 2),
-      batchOctets: Math.min(options.batchOctets ?? BATCH_OCTETS, MAX_BATCH_OCTETS),
+      batchOctets: Math.min(
+        options.batchOctets ?? (pool.mayBlock ? BATCH_OCTETS : TURN_OCTETS),
+        MAX_BATCH_OCTETS,
+      ),
       maxLineOctets: query.maxLineOctets,
       lineOverhead: query.lineOverhead,
       workerOctets: query.workerOctets,

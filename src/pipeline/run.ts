@@ -1,9 +1,9 @@
 import { Socket } from 'node:net';
 import type { Readable, Writable } from 'node:stream';
 import { RobotsFilterError } from '../errors.js';
+import type { Executor } from '../workers/executor.js';
 import { LostThreads } from '../workers/lost-threads.js';
 import type { ComputeTask, TaskEnd } from '../workers/messages.js';
-import type { Pool } from '../workers/pool.js';
 import {
   ENDED,
   FAILED,
@@ -39,7 +39,7 @@ export type RunInput =
 export type RunEnd = 'done' | 'closed' | 'cancelled';
 
 export interface RunOptions {
-  readonly pool: Pool;
+  readonly pool: Executor;
   readonly memory: WebAssembly.Memory;
   readonly module: WebAssembly.Module;
   /** Address of the query. */
@@ -82,7 +82,7 @@ export class Run {
     this.#options = options;
     this.#ring = ring;
     this.#lost = new LostThreads(ring, { file: input.kind === 'file', direct }, input.name);
-    this.#stream = streamOf(options.input);
+    this.#stream = streamOf(input, options.pool.mayBlock);
   }
 
   /**
@@ -302,10 +302,14 @@ export class Run {
   }
 }
 
-/** The input as a stream, unless threads can read it themselves. */
-function streamOf(input: RunInput): Readable | undefined {
+/**
+ * The input as a stream, unless it can be read otherwise.
+ *
+ * @param mayBlock whether there is a thread that may sit in a read of a pipe
+ */
+function streamOf(input: RunInput, mayBlock: boolean): Readable | undefined {
   if (input.kind === 'stream') return input.stream;
-  if (input.kind === 'file' || canWakeReader(input.descriptor)) return undefined;
+  if (input.kind === 'file' || (mayBlock && canWakeReader(input.descriptor))) return undefined;
   const socket = new Socket({ fd: input.descriptor, readable: true, writable: false });
   if (input.head.length > 0) socket.unshift(input.head);
   return socket;

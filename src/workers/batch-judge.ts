@@ -49,7 +49,7 @@ export class BatchJudge {
    * Ends: every call of the kernel that is not the last has used up lines, except for at most one that
    * asked for the line base and one that had the output emptied; more of these is an error of the kernel.
    */
-  judge(batch: Batch, delivery: Delivery): 'done' | 'stopped' | ListedRecord {
+  async judge(batch: Batch, delivery: Delivery): Promise<'done' | 'stopped' | ListedRecord> {
     const { slot } = batch;
     const address = taskAddress(this.#ring.regions, this.#worker);
     const output = this.#begin(batch);
@@ -70,7 +70,7 @@ export class BatchJudge {
 
       idle = input === this.#task[TASK_INPUT / 4] ? idle + 1 : 0;
       if (idle > 2) throw new Error(`the kernel does not get on with a batch (result ${result})`);
-      if (!delivery.yield(slot)) return 'stopped';
+      if (!(await delivery.yield(slot))) return 'stopped';
       this.#set(TASK_OUTPUT, output);
       this.#lineBase[0] = BigInt(this.#ring.lines);
       this.#set(TASK_FLAGS, (this.#task[TASK_FLAGS / 4] ?? 0) | TASK_LINE_BASE_KNOWN);

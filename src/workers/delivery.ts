@@ -7,7 +7,7 @@ export interface Delivery {
    * Hands over output of a batch that is not done, and returns when it is written and `ring.lines` is the
    * number of lines before this batch; false if the run was stopped.
    */
-  yield(slot: number): boolean;
+  yield(slot: number): boolean | Promise<boolean>;
   /** Hands over the last output of a batch; false if the run was stopped. */
   finish(slot: number): boolean;
   /** As `finish`, for a batch that ends at the bad record which ends a strict run; returns the record where it is known. */
@@ -24,13 +24,13 @@ export class RingDelivery implements Delivery {
     this.#worker = worker;
   }
 
-  yield(slot: number): boolean {
+  async yield(slot: number): Promise<boolean> {
     const ring = this.#ring;
     const yielded = ownedWord(YIELDED, this.#worker);
     ring.setState(slot, yielded);
     while (ring.loadState(slot) === yielded) {
       if (ring.stopped) return false;
-      ring.wait(ring.stateWord(slot), yielded);
+      await ring.until(ring.stateWord(slot), yielded);
     }
     return true;
   }

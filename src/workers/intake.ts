@@ -10,7 +10,7 @@ const GATHER = 0.5;
 /** Where a worker gets its batches. Called only by the holder of the input lock. */
 export interface Intake {
   /** The next batch; undefined when the input has ended or the run is stopped. */
-  take(): Batch | undefined;
+  take(): Promise<Batch | undefined>;
 }
 
 /** Takes what another thread fills in. */
@@ -23,7 +23,7 @@ export class RingIntake implements Intake {
     this.#worker = worker;
   }
 
-  take(): Batch | undefined {
+  async take(): Promise<Batch | undefined> {
     const ring = this.#ring;
     const slot = ring.nextSlot;
     while (!ring.stopped) {
@@ -34,7 +34,7 @@ export class RingIntake implements Intake {
         return batch;
       }
       if (stateOf(word) === ENDED) return undefined;
-      ring.wait(ring.stateWord(slot), word);
+      await ring.until(ring.stateWord(slot), word);
     }
     return undefined;
   }
@@ -48,7 +48,9 @@ export class RingIntake implements Intake {
     const ring = this.#ring;
     const word = ring.loadState(slot);
     const octets = stateOf(word) === OPEN ? linesOf(word) : 0;
-    if (octets < FLOOD_OCTETS || octets >= ring.regions.batchOctets / 2) return word;
+    if (octets < FLOOD_OCTETS || octets >= ring.regions.batchOctets / 2 || !ring.mayBlock) {
+      return word;
+    }
     ring.pause(GATHER);
     return ring.loadState(slot);
   }
@@ -69,7 +71,7 @@ export class FileIntake implements Intake {
   }
 
   /** @throws DescriptorError */
-  take(): Batch | undefined {
+  async take(): Promise<Batch | undefined> {
     const ring = this.#ring;
     const slot = ring.nextSlot;
     while (!ring.stopped) {
@@ -80,15 +82,15 @@ export class FileIntake implements Intake {
         case ENDED:
           return undefined;
       }
-      ring.wait(ring.stateWord(slot), word);
+      await ring.until(ring.stateWord(slot), word);
     }
     return undefined;
   }
 
-  #fill(slot: number): Batch | undefined {
+  async #fill(slot: number): Promise<Batch | undefined> {
     const ring = this.#ring;
     this.#cutter.open(slot);
-    const ended = ring.ended || this.#read();
+    const ended = ring.ended || (await this.#read());
     if (ring.stopped) return undefined;
     if (ended) this.#cutter.finish();
     const { position, skipping } = this.#cutter;
@@ -105,13 +107,13 @@ export class FileIntake implements Intake {
   }
 
   /** Reads until the batch is full or the file ends; says whether it has ended. */
-  #read(): boolean {
+  async #read(): Promise<boolean> {
     const ring = this.#ring;
     while (!ring.stopped) {
       const room = this.#cutter.room();
       if (room === undefined) {
         const { jumbo } = ring;
-        if (jumbo !== 0) ring.wait(JUMBO, jumbo);
+        if (jumbo !== 0) await ring.until(JUMBO, jumbo);
         continue;
       }
       const octets = readInto(ring, this.#descriptor, room, ring.read);

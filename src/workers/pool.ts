@@ -1,15 +1,15 @@
 import { fileURLToPath } from 'node:url';
 import { Piscina } from 'piscina';
+import type { Executor } from './executor.js';
 import type { Task, TaskEnd } from './messages.js';
 
 /**
  * The threads of a process. They start with the pool, so that this overlaps with the loading of a table; idle
  * ones do not keep the process alive.
  */
-export class Pool {
-  /** Threads that judge. */
+export class Pool implements Executor {
   readonly threads: number;
-  /** URL of the module that instantiates the kernel, where it is not the usual one. */
+  readonly mayBlock = true;
   readonly kernel: string | undefined;
   readonly #piscina: Piscina<Task, TaskEnd>;
 
@@ -42,12 +42,10 @@ export class Pool {
     this.#piscina.on('error', () => {});
   }
 
-  /** Has a thread carry out a task. Is rejected when the thread throws or dies, and does nothing of the task any more. */
   run(task: Task): Promise<TaskEnd> {
     return this.#piscina.run(task);
   }
 
-  /** Ends the threads. */
   async close(): Promise<void> {
     await this.#piscina.destroy();
   }

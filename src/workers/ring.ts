@@ -220,14 +220,17 @@ export class Ring {
   readonly regions: Regions;
   /** Slots that this run uses. */
   readonly slots: number;
+  /** Whether those who judge on this thread may block it: not on the main thread, where filler and writer are at work, too. */
+  readonly mayBlock: boolean;
   readonly #words: Int32Array<SharedArrayBuffer>;
   readonly #counters: BigInt64Array<SharedArrayBuffer>;
 
-  constructor(memory: WebAssembly.Memory, regions: Regions, slots: number) {
+  constructor(memory: WebAssembly.Memory, regions: Regions, slots: number, mayBlock = true) {
     const octets = CONTROL_OCTETS + regions.slots * SLOT_HEADER_OCTETS;
     this.memory = new Uint8Array(memory.buffer);
     this.regions = regions;
     this.slots = slots;
+    this.mayBlock = mayBlock;
     this.#words = new Int32Array(memory.buffer, regions.control, octets / 4);
     this.#counters = new BigInt64Array(memory.buffer, regions.control, octets / 8);
   }
@@ -286,6 +289,11 @@ export class Ring {
     if (this.stopped) return;
     const result = Atomics.waitAsync(this.#words, word, value);
     if (result.async) await result.value;
+  }
+
+  /** As `wait` or `waitAsync`, as this thread may. */
+  until(word: number, value: number): void | Promise<void> {
+    return this.mayBlock ? this.wait(word, value) : this.waitAsync(word, value);
   }
 
   /** Waits, on the main thread, while a slot's word is such, unless the run is stopped. */

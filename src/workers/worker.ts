@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { instantiateKernel } from '../kernel/kernel.js';
 import { BatchJudge, type BatchKernel } from './batch-judge.js';
 import { RingDelivery, TurnDelivery } from './delivery.js';
@@ -7,12 +8,17 @@ import { FileIntake, type Intake, RingIntake } from './intake.js';
 import type { ComputeTask, ReadTask, Task, TaskEnd } from './messages.js';
 import { type Batch, Ring } from './ring.js';
 
-/** What a thread of the pool runs: one task that lasts for the whole of an input. It blocks its thread. */
-export default async function work(task: Task): Promise<TaskEnd> {
-  const ring = new Ring(task.memory, task.regions, task.slots);
+/**
+ * Carries out a task, which lasts for the whole of an input.
+ *
+ * @param mayBlock whether it may block its thread, as those of a pool; else it gives way to the event loop after each batch, and
+ *   does not read pipes
+ */
+export default async function work(task: Task, mayBlock = true): Promise<TaskEnd> {
+  const ring = new Ring(task.memory, task.regions, task.slots, mayBlock);
   try {
     if (task.role === 'read') return fillRing(ring, task);
-    return judgeBatches(ring, task, await bindKernel(task));
+    return await judgeBatches(ring, task, await bindKernel(task));
   } catch (error) {
     if (!(error instanceof DescriptorError)) throw error;
     const { side, code, message, position } = error;
@@ -29,26 +35,27 @@ async function bindKernel(task: ComputeTask): Promise<BatchKernel> {
   return other.instantiateKernel(task.module, task.memory);
 }
 
-function judgeBatches(ring: Ring, task: ComputeTask, kernel: BatchKernel): TaskEnd {
+async function judgeBatches(ring: Ring, task: ComputeTask, kernel: BatchKernel): Promise<TaskEnd> {
   const { worker, input, output, resume } = task;
   const judge = new BatchJudge(ring, kernel, worker, task.query);
   const intake =
     input === undefined ? new RingIntake(ring, worker) : new FileIntake(ring, worker, input);
   const delivery =
     output === undefined ? new RingDelivery(ring, worker) : new TurnDelivery(ring, worker, output);
-  let batch = resume === undefined ? takeNext(ring, worker, intake) : ring.batch(resume);
+  let batch = resume === undefined ? await takeNext(ring, worker, intake) : ring.batch(resume);
   while (batch !== undefined) {
-    const result = judge.judge(batch, delivery);
+    const result = await judge.judge(batch, delivery);
     if (result === 'stopped') break;
     if (result !== 'done') return { end: 'refused', ...result };
-    batch = takeNext(ring, worker, intake);
+    if (!ring.mayBlock) await setImmediate();
+    batch = await takeNext(ring, worker, intake);
   }
   return { end: ring.stopped ? 'stopped' : 'done' };
 }
 
-function takeNext(ring: Ring, worker: number, intake: Intake): Batch | undefined {
+async function takeNext(ring: Ring, worker: number, intake: Intake): Promise<Batch | undefined> {
   if (!ring.lock(worker)) return undefined;
-  const batch = intake.take();
+  const batch = await intake.take();
   ring.unlock();
   return batch;
 }

@@ -63,6 +63,59 @@ describe('inputs', () => {
     }
   });
 
+  test.each([
+    ['text', 'https://example.com/private/\nno URL\nhttps://example.com/', ''],
+    ['text', `https://example.com/${'x'.repeat(300_000)}\nhttps://example.com/private/\n`, ''],
+    [
+      'NDJSON',
+      '{"url":"https://example.com/private/"}\n[]\n{"url":"https://unknown.example/"}\n',
+      '',
+    ],
+    ['JSON', '[{"url":"https://example.com/private/"},"https://example.com/",1]', ''],
+    ['gzip', 'https://example.com/private/\n', '| gzip'],
+    ['nothing', '', ''],
+  ])('a short pipe gives what threads give: %s', async (_format, input, filter) => {
+    const place = workplace();
+    place.write('input', input);
+    const outcomes = [];
+    for (const command of [
+      `cat input ${filter} > file; $rf --robots-dir robots --stats=json --threads 2 < file`,
+      `cat input ${filter} > file; $rf --robots-dir robots --stats=json < file`,
+      // The pipe has been filled and closed when the program starts.
+      `cat input ${filter} | (sleep 0.3; $rf --robots-dir robots --stats=json)`,
+      `cat input ${filter} | (sleep 0.3; $rf --robots-dir robots --stats=json --threads 2) | cat`,
+      // It ends later, in the midst of the program's start, and much later.
+      `cat input ${filter} | $rf --robots-dir robots --stats=json | cat`,
+      `(cat input ${filter}; sleep 1) | $rf --robots-dir robots --stats=json`,
+    ]) {
+      const { code, text, stderr } = await place.shell(command);
+      const said = lines(stderr);
+      const { seconds, recordsPerSecond, bytesPerSecond, peakBytes, ...statistics } = JSON.parse(
+        said.at(-1) ?? '',
+      );
+      expect(Object.keys(seconds).length).toBeGreaterThan(3);
+      expect([recordsPerSecond, bytesPerSecond, peakBytes].every(Number.isFinite)).toBe(true);
+      outcomes.push({ code, text, said: said.slice(0, -1), statistics });
+    }
+    const [first, ...others] = outcomes;
+    expect(first?.code).toBe(0);
+    expect(first?.statistics.records).toBe(input === '' ? 0 : first?.statistics.records || -1);
+    for (const other of others) expect(other).toEqual(first);
+  });
+
+  test('a slow pipe is answered line by line', async () => {
+    const { text } = await workplace().shell(
+      `coproc $rf --robots-dir robots
+       for url in private/1 2 private/3; do
+         echo https://example.com/$url >&"\${COPROC[1]}"
+         read -r -u "\${COPROC[0]}" -t 60 answer && echo "$answer"
+       done`,
+    );
+    expect(text).toBe(
+      'deny\thttps://example.com/private/1\nallow\thttps://example.com/2\ndeny\thttps://example.com/private/3\n',
+    );
+  });
+
   test('--input settles the format', async () => {
     const place = workplace();
     const object = '{"url":"https://example.com/"}\n';

@@ -106,23 +106,26 @@ describe('a closed output', () => {
 });
 
 describe('cancelling', () => {
-  it('ends a run over a stream without end with whole records in order', async () => {
-    const { flow } = fakeFlow({ batchOctets: 1024, threads: 3, jitter: true });
-    const sink = new Sink();
-    const stream = new Endless();
-    const run = flow.run({ kind: 'stream', name: 'input', stream }, sink);
-    while (sink.text.length < 100_000) await new Promise((resolve) => setTimeout(resolve, 5));
-    flow.cancel();
-    expect(await run).toBe('cancelled');
-    expectPrefix(sink.text);
-    expect(stream.destroyed).toBe(true);
-    expect(await flow.run({ kind: 'stream', name: 'next', stream: new Endless() }, sink)).toBe(
-      'cancelled',
-    );
-  });
+  it.each([0, 3])(
+    'ends a run over a stream without end with whole records in order (%i threads)',
+    async (threads) => {
+      const { flow } = fakeFlow({ batchOctets: 1024, threads, jitter: true });
+      const sink = new Sink();
+      const stream = new Endless();
+      const run = flow.run({ kind: 'stream', name: 'input', stream }, sink);
+      while (sink.text.length < 100_000) await new Promise((resolve) => setTimeout(resolve, 5));
+      flow.cancel();
+      expect(await run).toBe('cancelled');
+      expectPrefix(sink.text);
+      expect(stream.destroyed).toBe(true);
+      expect(await flow.run({ kind: 'stream', name: 'next', stream: new Endless() }, sink)).toBe(
+        'cancelled',
+      );
+    },
+  );
 
-  it('ends a run over a file that workers write', async () => {
-    const { flow } = fakeFlow({ batchOctets: 1024, jitter: true });
+  it.each([0, 2])('ends a run over a file that workers write (%i threads)', async (threads) => {
+    const { flow } = fakeFlow({ batchOctets: 1024, threads, jitter: true });
     const lines = Array.from({ length: 500_000 }, (_, index) => `line ${index}\n`);
     const descriptor = openSync(files.file(lines.join('')), 'r');
     const path = files.path();
@@ -152,11 +155,11 @@ describe('cancelling', () => {
     await Promise.all([reader.close(), writer.close()]);
   });
 
-  it('ends a run whose output nobody reads', async () => {
+  it.each([0, 2])('ends a run whose output nobody reads (%i threads)', async (threads) => {
     const to = await files.pipe();
     const stuck = new Writable({ highWaterMark: 1, write: () => {} });
     for (const output of [to.writer.fd, stuck]) {
-      const { flow } = fakeFlow({ batchOctets: 4096, slots: 3 });
+      const { flow } = fakeFlow({ batchOctets: 4096, slots: 3, threads });
       const stream = new Endless();
       const run = flow.run({ kind: 'stream', name: 'input', stream }, output);
       await new Promise((resolve) => setTimeout(resolve, 50));
@@ -308,13 +311,15 @@ describe('an input that cannot be read', () => {
 describe('a strict run', () => {
   it('ends before the first bad record, whose line it names, whatever the way', async () => {
     const input = `${'good\n'.repeat(1234)}!bad\n${'good\n'.repeat(1000)}!bad\n`;
-    const ways = [
-      (flow: Flow) => throughFiles(flow, files, input),
-      (flow: Flow) => throughPipe(flow, files, [input]),
-      (flow: Flow) => throughStreams(flow, [input]),
+    const ways: [number, (flow: Flow) => Promise<unknown>][] = [
+      [3, (flow) => throughFiles(flow, files, input)],
+      [3, (flow) => throughPipe(flow, files, [input])],
+      [3, (flow) => throughStreams(flow, [input])],
+      [0, (flow) => throughFiles(flow, files, input)],
+      [0, (flow) => throughStreams(flow, [input])],
     ];
-    for (const way of ways) {
-      const { flow, bad } = fakeFlow({ strict: true, batchOctets: 256, threads: 3, jitter: true });
+    for (const [threads, way] of ways) {
+      const { flow, bad } = fakeFlow({ strict: true, batchOctets: 256, threads, jitter: true });
       const error = await failureOf(way(flow));
       expect(error.code).toBe('input');
       expect(error.message).toContain('input, line 1235: no JSON object');

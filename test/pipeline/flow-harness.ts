@@ -17,6 +17,8 @@ import {
 } from '../../src/kernel/layout.js';
 import type { BadRecord } from '../../src/pipeline/bad-record.js';
 import { Flow } from '../../src/pipeline/flow.js';
+import type { Executor } from '../../src/workers/executor.js';
+import { MainThread } from '../../src/workers/main-thread.js';
 import { Pool } from '../../src/workers/pool.js';
 import { FAKE_OVERHEAD } from '../workers/fake-judge.js';
 
@@ -26,8 +28,13 @@ const NO_MODULE = new WebAssembly.Module(Uint8Array.of(0, 0x61, 0x73, 0x6d, 1, 0
 
 const pools = new Map<number, Pool>();
 
-/** A pool of threads with the fake kernel; one for each number of threads, since starting them takes long. */
-export function fakePool(threads: number): Pool {
+/** What judges with the fake kernel, on so many threads; on none the main thread does. */
+export function fakePool(threads: number): Executor {
+  return threads === 0 ? new MainThread(FAKE_KERNEL) : fakeThreads(threads);
+}
+
+/** One pool for each number of threads, since starting them takes long. */
+function fakeThreads(threads: number): Pool {
   let pool = pools.get(threads);
   if (pool === undefined) {
     pool = new Pool({ threads, reader: true, kernel: FAKE_KERNEL });
@@ -49,7 +56,7 @@ export interface FakeFlowSettings {
   readonly strict?: boolean;
   /** Has threads take different times for their batches. */
   readonly jitter?: boolean;
-  readonly pool?: Pool;
+  readonly pool?: Executor;
 }
 
 export interface FakeFlow {
@@ -171,7 +178,23 @@ export async function throughStreams(flow: Flow, chunks: readonly string[]): Pro
   return sink.text;
 }
 
-/** Filters what is written to a pipe part by part to a stream: a thread of its own reads. */
+/** Filters a file's octets to a stream: the workers read, the main thread writes. */
+export async function throughFileToStream(
+  flow: Flow,
+  files: TemporaryFiles,
+  input: string,
+): Promise<string> {
+  const sink = new Sink();
+  const descriptor = openSync(files.file(input), 'r');
+  try {
+    await flow.run({ kind: 'file', name: 'input', descriptor, offset: 0 }, sink);
+  } finally {
+    closeSync(descriptor);
+  }
+  return sink.text;
+}
+
+/** Filters what is written to a pipe part by part to a stream: a thread of its own reads, so there must be threads. */
 export async function throughPipe(
   flow: Flow,
   files: TemporaryFiles,

@@ -90,6 +90,21 @@ export function streamSource(stream: Readable): ChunkSource {
   };
 }
 
+/** A source of which the first octets have been taken already; without a rest they are all there is. */
+export function startedSource(start: Buffer, rest: ChunkSource | undefined): ChunkSource {
+  let isNew = start.length > 0;
+  return {
+    async next() {
+      if (!isNew) return rest?.next();
+      isNew = false;
+      return start;
+    },
+    async abandon() {
+      await rest?.abandon();
+    },
+  };
+}
+
 /** Unlike what `Readable.from` makes, it can be destroyed while a chunk is awaited. */
 class ChunkStream extends Readable {
   readonly #chunks: ChunkSource;

@@ -1,7 +1,7 @@
 import { pipeline, type Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { RobotsFilterError } from '../../errors.js';
-import { Chunks, streamSource } from './chunks.js';
+import { type ChunkSource, Chunks, startedSource, streamSource } from './chunks.js';
 import {
   closeDescriptor,
   DescriptorSource,
@@ -21,6 +21,7 @@ import {
   recogniseFormat,
   sniffFormat,
 } from './format.js';
+import type { PipeStart } from './pipe-start.js';
 
 /** The path that stands for standard input. */
 export const STANDARD_INPUT = '-';
@@ -32,6 +33,8 @@ export interface OpenInputOptions {
   readonly maxRecordBytes?: number;
   /** How deep brackets and braces of JSON may nest. Default 1,000. */
   readonly maxDepth?: number;
+  /** What has been taken from the pipe that the input is, or undefined if it has not been touched. */
+  readonly taken?: PipeStart | undefined;
 }
 
 interface InputBase {
@@ -123,7 +126,7 @@ async function examine(
     kind === 'file'
       ? DescriptorSource.ofFile(descriptor, offset)
       : kind === 'pipe'
-        ? await DescriptorSource.ofPipe(descriptor)
+        ? await pipeSource(descriptor, options.taken)
         : streamSource(descriptorStream(descriptor, kind));
   const raw = new Chunks(source, (error, octets) => unreadable(name, error, octets));
   const close = async () => {
@@ -152,7 +155,8 @@ async function examine(
       isTerminal: kind === 'terminal',
     };
 
-    if (chunks === raw && format !== 'json' && (kind === 'file' || kind === 'pipe')) {
+    const isPlain = chunks === raw && format !== 'json';
+    if (isPlain && (kind === 'file' || (kind === 'pipe' && options.taken?.ended !== true))) {
       await raw.abandon();
       return offset === undefined
         ? { ...input, kind: 'pipe', descriptor, head: head.subarray(markOctets), close }
@@ -174,6 +178,14 @@ async function examine(
     await close();
     throw error;
   }
+}
+
+async function pipeSource(descriptor: number, taken: PipeStart | undefined): Promise<ChunkSource> {
+  if (taken === undefined) return DescriptorSource.ofPipe(descriptor);
+  return startedSource(
+    taken.octets,
+    taken.ended ? undefined : await DescriptorSource.ofPipe(descriptor),
+  );
 }
 
 function formatIsCertain(head: Uint8Array, format: InputFormat | 'auto' = 'auto'): boolean {

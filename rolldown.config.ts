@@ -1,0 +1,43 @@
+import { defineConfig, type OutputOptions } from 'rolldown';
+
+/*
+ * What is started, in as few files as it takes: to find, read and link a hundred ES modules takes node 25 ms, and a
+ * thread 15 ms. The library stays as tsc leaves it.
+ */
+
+/** CommonJS, since Node loads it without its machinery for ES modules. What is imported dynamically stays a file of its own. */
+const output: OutputOptions = {
+  format: 'cjs',
+  exports: 'auto',
+  comments: false,
+  chunkFileNames: '[name].js',
+};
+
+const packages =
+  /^(?:basic-ftp|commander|http-cache-semantics|ipaddr\.js|piscina|stream-json|undici)(?:\/|$)/;
+
+export default defineConfig([
+  {
+    input: { main: 'src/cli/main.ts', program: 'src/cli/program.ts' },
+    platform: 'node',
+    external: packages,
+    output: { ...output, dir: 'dist/cli', entryFileNames: '[name].js' },
+    plugins: [
+      {
+        name: 'module-type',
+        generateBundle() {
+          this.emitFile({
+            type: 'asset',
+            fileName: 'package.json',
+            source: '{ "type": "commonjs" }\n',
+          });
+        },
+      },
+    ],
+  },
+  {
+    input: { entry: 'src/workers/worker.ts' },
+    platform: 'node',
+    output: { ...output, dir: 'dist/workers', entryFileNames: '[name].cjs' },
+  },
+]);

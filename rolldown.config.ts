@@ -36,8 +36,14 @@ export default defineConfig([
     ],
   },
   {
-    input: { entry: 'src/workers/worker.ts' },
+    input: { judge: 'src/workers/worker.ts' },
     platform: 'node',
+    output: { ...output, dir: 'dist/workers', entryFileNames: '[name].cjs' },
+  },
+  {
+    input: { compile: 'src/pipeline/compile/thread.ts' },
+    platform: 'node',
+    external: packages,
     output: { ...output, dir: 'dist/workers', entryFileNames: '[name].cjs' },
   },
 ]);

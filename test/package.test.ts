@@ -55,7 +55,11 @@ describe('the package', () => {
     );
     expect(commandLine.filter((path) => !path.endsWith('.js'))).toEqual(['dist/cli/package.json']);
     const further = ['CHANGELOG.md', 'LICENSE', 'README.md', 'SECURITY.md', 'package.json'];
-    const loaded = ['dist/kernel/kernel.wasm', 'dist/workers/entry.cjs'];
+    const loaded = [
+      'dist/kernel/kernel.wasm',
+      'dist/workers/compile.cjs',
+      'dist/workers/judge.cjs',
+    ];
     expect(packed).toEqual([...built, ...commandLine, ...loaded, ...further].sort());
   });
 

@@ -1,5 +1,5 @@
-import { fileURLToPath } from 'node:url';
 import { Piscina } from 'piscina';
+import { entryFile } from './entry-file.js';
 import type { Executor } from './executor.js';
 import type { Task, TaskEnd } from './messages.js';
 
@@ -28,8 +28,7 @@ export class Pool implements Executor {
     this.threads = options.threads;
     this.kernel = options.kernel;
     this.#piscina = new Piscina<Task, TaskEnd>({
-      // From src/workers as from dist/workers this is where the build puts it.
-      filename: fileURLToPath(new URL('../../dist/workers/entry.cjs', import.meta.url)),
+      filename: entryFile('judge'),
       minThreads: this.threads + (options.reader ? 1 : 0),
       maxThreads: this.threads + 1,
       idleTimeout: Number.POSITIVE_INFINITY,

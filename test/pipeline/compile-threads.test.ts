@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto';
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { CacheWarning } from '../../src/pipeline/cache/cache.js';
@@ -11,13 +10,13 @@ import {
   compileCache,
 } from '../../src/pipeline/compile/compile-cache.js';
 import { Table } from '../../src/table.js';
+import { entryFile } from '../../src/workers/entry-file.js';
 import { hostileFile } from '../hostile/file.js';
 import { Random } from '../random.js';
 
 /** Enough for a dozen parts, so that threads have much to overtake one another with. */
 const RECORDS = 5000;
-const FILES = 1200;
-const ENTRY = new URL('../../dist/pipeline/compile/entry.cjs', import.meta.url);
+const FILES = 4000;
 
 const directory = mkdtempSync(join(tmpdir(), 'robots-filter-compile-'));
 const records = join(directory, 'records.ndjson');
@@ -50,7 +49,7 @@ beforeAll(() => {
   const bodies = Array.from({ length: 1500 }, () => {
     const robots = hostileFile(random, 'rfc9309', { urls: 1, chains: 1 }).robots;
     // Longer than they need be: parts are cut by octets.
-    return `# ${'.'.repeat(random.between(0, 1500))}\n${robots}`;
+    return `# ${'.'.repeat(random.between(0, 5000))}\n${robots}`;
   });
   const lines = Array.from({ length: RECORDS }, (_, number) => line(random, bodies, number));
   const text = `${lines.join('\n')}\n`;
@@ -100,14 +99,14 @@ function expectSame(
 }
 
 /** A module for threads that does as the usual one does, but for what is said of one part of each. */
-function failingEntry(name: string, part: number, failure: string): URL {
+function failingEntry(name: string, part: number, failure: string): string {
   const path = join(directory, `${name}.cjs`);
-  const usual = JSON.stringify(ENTRY.pathname);
+  const usual = JSON.stringify(entryFile('compile'));
   writeFileSync(
     path,
     `const usual = require(${usual});\nlet parts = 0;\nmodule.exports = (part) => {\n  if (++parts === ${part}) { ${failure} }\n  return usual(part);\n};\n`,
   );
-  return pathToFileURL(path);
+  return path;
 }
 
 describe('threads that compile', () => {
@@ -197,9 +196,9 @@ describe('threads that compile', () => {
     const few = join(directory, 'few');
     mkdirSync(few);
     for (let number = 0; number < 400; number++) writeFileSync(join(few, `f${number}.example`), '');
-    const entry = failingEntry('never', 1, '').pathname;
+    const entry = failingEntry('never', 1, '');
     writeFileSync(entry, 'process.exit(7);');
-    const { stats } = await compiled([few], { threads: 2, threadEntry: pathToFileURL(entry) });
+    const { stats } = await compiled([few], { threads: 2, threadEntry: entry });
     expect(stats.files).toBe(400);
   });
 });

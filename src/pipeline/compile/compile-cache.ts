@@ -34,7 +34,7 @@ export interface CompileCacheOptions {
   /** Threads that compile, where there is enough to do; 1 for the calling one alone. Default: one for each core. */
   readonly threads?: number | undefined;
   /** What these threads load, where it is not the usual module: for tests. */
-  readonly threadEntry?: URL | undefined;
+  readonly threadEntry?: string | undefined;
   /** Provides the table's memory, as for TableBuilder's `build`. */
   readonly allocate?: Allocate | undefined;
   /** Ends the reading early. */

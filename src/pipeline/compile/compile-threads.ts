@@ -1,8 +1,8 @@
-import { fileURLToPath } from 'node:url';
 import { Piscina } from 'piscina';
 import type { PartMerger } from '../../compile/part-merger.js';
 import type { TableBuilder } from '../../compile/table-builder.js';
 import { RobotsFilterError } from '../../errors.js';
+import { entryFile } from '../../workers/entry-file.js';
 import type { CachePart } from '../cache/cache.js';
 import type { PartCompilerOptions } from './part-compiler.js';
 import type { MergeablePart } from './part-crew.js';
@@ -21,18 +21,17 @@ export class CompileThreads {
   #isRunning = false;
   #waiting = 0;
 
-  /** @param entry what the threads load, where it is not the usual module */
+  /** @param entry what the threads load, where it is not the usual file */
   constructor(
     builder: TableBuilder,
     options: PartCompilerOptions,
     threads: number,
-    entry = new URL('../../../dist/pipeline/compile/entry.cjs', import.meta.url),
+    entry = entryFile('compile'),
   ) {
     this.capacity = PARTS_AT_HAND * threads;
     this.#builder = builder;
     this.#piscina = new Piscina<CachePart, ThreadResult>({
-      // From src/pipeline/compile as from dist/pipeline/compile this is where the build puts it.
-      filename: fileURLToPath(entry),
+      filename: entry,
       minThreads: threads,
       maxThreads: threads,
       concurrentTasksPerWorker: PARTS_AT_HAND,

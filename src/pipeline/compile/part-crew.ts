@@ -21,7 +21,7 @@ export class PartCrew {
   readonly #builder: TableBuilder;
   readonly #options: PartCompilerOptions;
   readonly #threadCount: number;
-  readonly #entry: URL | undefined;
+  readonly #entry: string | undefined;
   readonly #own: PartCompiler;
   readonly #ownMerger: PartMerger;
   #threads: CompileThreads | undefined;
@@ -29,13 +29,13 @@ export class PartCrew {
 
   /**
    * @param threads 1 for this thread alone
-   * @param entry what they load, where it is not the usual module
+   * @param entry what they load, where it is not the usual file
    */
   constructor(
     builder: TableBuilder,
     options: PartCompilerOptions,
     threads: number,
-    entry: URL | undefined,
+    entry: string | undefined,
   ) {
     this.#builder = builder;
     this.#options = options;

@@ -10,14 +10,13 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { ended, lines, Workplace } from '../cli/command-line.js';
 import { Random } from '../random.js';
 
-const HOSTS = 250;
 const CODES = { SIGINT: 130, SIGTERM: 143 } as const;
 const OLD = 'as it was\n';
 
 /** A workplace with robots.txt files and URLs that take a while. */
-function busyPlace(random: Random): Workplace {
+function busyPlace(random: Random, hosts: number): Workplace {
   const place = new Workplace();
-  for (let host = 0; host < HOSTS; host++) {
+  for (let host = 0; host < hosts; host++) {
     const rules = Array.from(
       { length: 60 },
       () => `Disallow: /${random.run(['a', 'b*', 'c/'], 1, 9)}`,
@@ -26,7 +25,7 @@ function busyPlace(random: Random): Workplace {
   }
   const some = Array.from(
     { length: 5000 },
-    () => `https://h${random.between(0, HOSTS)}.example/${random.run(['a', 'b', 'c/'], 1, 12)}\n`,
+    () => `https://h${random.between(0, hosts)}.example/${random.run(['a', 'b', 'c/'], 1, 12)}\n`,
   );
   place.write('urls.txt', some.join('').repeat(40));
   return place;
@@ -98,7 +97,7 @@ async function temporaryFile(place: Workplace, child: ChildProcess): Promise<voi
 describe('signals at any moment', () => {
   test('leave the output of the filter as it was, or all there', async () => {
     const random = new Random(11);
-    const place = busyPlace(random);
+    const place = busyPlace(random, 250);
     const codes = await interrupt(
       {
         place,
@@ -114,7 +113,7 @@ describe('signals at any moment', () => {
 
   test('leave the table as it was, or all there', async () => {
     const random = new Random(12);
-    const place = busyPlace(random);
+    const place = busyPlace(random, 3000);
     const codes = await interrupt(
       {
         place,

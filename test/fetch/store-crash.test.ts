@@ -11,7 +11,7 @@ import { parseFetchRecord } from '../../src/pipeline/cache/fetch-record.js';
 import { Random } from '../random.js';
 import { startRobotsServer, stop } from './robots-server.js';
 
-const CHILD = fileURLToPath(new URL('fetch-child.mjs', import.meta.url));
+const CHILD = fileURLToPath(new URL('fetch-child.ts', import.meta.url));
 const COUNT = 2000;
 
 let root: string;
@@ -33,9 +33,13 @@ afterAll(async () => {
 });
 
 function begin(directory: string): ChildProcess {
-  return spawn(process.execPath, [CHILD, directory, String(port), String(COUNT)], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
+  return spawn(
+    process.execPath,
+    ['--import', 'tsx', CHILD, directory, String(port), String(COUNT)],
+    {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    },
+  );
 }
 
 async function complete(directory: string): Promise<{ asked: number; fresh: number }> {

@@ -1,10 +1,10 @@
-// Fetches the authorities http://h0.test to hN.test from a server on the loopback interface: node fetch-child.mjs DIRECTORY PORT COUNT
+// Fetches the authorities http://h0.test to hN.test from a server on the loopback interface: node fetch-child.ts DIRECTORY PORT COUNT
 import process from 'node:process';
-import { RobotsFetcher } from '../../dist/fetch/robots-fetcher.js';
-import { Schedule } from '../../dist/fetch/schedule.js';
-import { Store } from '../../dist/fetch/store.js';
+import { RobotsFetcher } from '../../src/fetch/robots-fetcher.js';
+import { Schedule } from '../../src/fetch/schedule.js';
+import { Store } from '../../src/fetch/store.js';
 
-const [directory, port, count] = process.argv.slice(2);
+const [directory = '', port, count] = process.argv.slice(2);
 const fetcher = new RobotsFetcher({
   userAgent: 'TestBot/1.0',
   allowPrivate: true,
@@ -18,7 +18,7 @@ const schedule = new Schedule(fetcher, store, {
 });
 function* authorities() {
   for (let number = 0; number < Number(count); number++) {
-    yield { scheme: 'http', host: `h${number}.test`, port: Number(port) };
+    yield { scheme: 'http' as const, host: `h${number}.test`, port: Number(port) };
   }
 }
 const begin = performance.now();

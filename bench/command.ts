@@ -11,7 +11,6 @@ export interface Statistics {
   readonly records: number;
   readonly passed: number;
   readonly agents: readonly { agent: string; verdicts: Record<Verdict, number> }[];
-  readonly peakBytes: number;
 }
 
 /** A run of the filter, with what it said of itself. */
@@ -51,9 +50,7 @@ export async function runFilter(
     const piped = `cat ${quoted(path)} | ${guarded([node, ...words, '-'])}`;
     run = await runShell(way === 'cat |' ? piped : `${piped} | cat`, options);
   }
-  const statistics = statisticsOf(run.errors);
-  const peakOctets = Math.max(run.peakOctets ?? 0, statistics.peakBytes);
-  return { ...run, peakOctets, statistics };
+  return { ...run, statistics: statisticsOf(run.errors) };
 }
 
 function statisticsOf(errors: string): Statistics {

@@ -1,9 +1,9 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { compiled, filterCase, tableOctets, type Workload } from './cases.js';
-import { type Corpus, corpusIn } from './corpora.js';
+import { type Corpus, corpusIn, emptied } from './corpora.js';
 import type { CorpusOptions } from './corpus/corpus.js';
 import { CountWatch } from './counts.js';
 import { describe, describeMachine } from './machine.js';
@@ -72,7 +72,7 @@ else await measureGrowth();
 async function measureGrowth(): Promise<void> {
   const machine = describeMachine('npm run bench:growth --');
   say(describe(machine));
-  const scratch = mkdtempSync(join(tmpdir(), 'robots-filter-growth-'));
+  const scratch = emptied(join(values.corpus, 'run'));
   try {
     const growth = parts.includes('growth') ? await growthCurve(scratch) : undefined;
     const cases: Case[] = [];

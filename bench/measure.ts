@@ -9,7 +9,8 @@ export interface Run {
   readonly seconds: number;
   /**
    * Most memory that was resident, in octets: the sum, over the process and its children, of the
-   * high-water marks that Linux keeps; `undefined` where /proc does not tell.
+   * high-water marks that Linux keeps; `undefined` where /proc does not tell. Not `ru_maxrss`, which
+   * a process inherits from the one that forked it.
    */
   readonly peakOctets: number | undefined;
   /** What it wrote to standard output, where that was asked for. */

@@ -155,9 +155,14 @@ export class Suite {
   #workload(name: string, corpus: () => Corpus): Promise<Workload> {
     const known = this.#workloads.get(name);
     if (known !== undefined) return known;
-    const made = compiled(corpus(), join(this.#scratch, `${name}.table`));
+    const made = this.#compiled(name, corpus());
     this.#workloads.set(name, made);
     return made;
+  }
+
+  async #compiled(name: string, corpus: Corpus): Promise<Workload> {
+    this.#report(`compiling the robots.txt of ${corpus.summary.hosts.toLocaleString('en')} hosts`);
+    return await compiled(corpus, join(this.#scratch, `${name}.table`));
   }
 }
 

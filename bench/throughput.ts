@@ -1,9 +1,10 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { checkCompetitors, checkFilter } from './check.js';
 import { npmCompetitors, otherCompetitors } from './competitors.js';
+import { emptied } from './corpora.js';
 import { storeCounts } from './expected.js';
 import { describe, describeMachine } from './machine.js';
 import { Figures, MARKS, type Mark, rowOf } from './marks.js';
@@ -67,7 +68,7 @@ else await benchmark();
 async function benchmark(): Promise<void> {
   const machine = describeMachine('npm run bench:throughput --');
   say(describe(machine));
-  const scratch = mkdtempSync(join(tmpdir(), 'robots-filter-run-'));
+  const scratch = emptied(join(values.corpus, 'run'));
   try {
     const marks = MARKS.filter(
       ({ id }) => wants(id) && (id !== 'real' || values.real !== undefined),

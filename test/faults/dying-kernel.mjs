@@ -9,6 +9,7 @@
  *      1036  i32  MANNER    0 = it throws, 1 = it exits; in a read or write it always exits
  *      1040  i32  MOST      octets that a write takes at a time, 0 = all
  *      1044  i32  DEATHS
+ *      1048  i32  GOOD      reads of the file that succeed before one fails with EIO, 0 = all do
  */
 import fs from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
@@ -20,6 +21,7 @@ const SECOND = 2;
 const MANNER = 3;
 const MOST = 4;
 const DEATHS = 5;
+const GOOD = 6;
 
 const { add, load } = Atomics;
 /** The memory of the task at hand. */
@@ -51,6 +53,9 @@ fs.readSync = (...call) => {
   // The thread that reads a pipe is none that judges; it gives no position.
   if (buffer === undefined || call.at(-1) === null) return readSync(...call);
   step(true);
+  if (load(plan, GOOD) > 0 && add(plan, GOOD, -1) === 1) {
+    throw Object.assign(new Error('EIO: i/o error, read'), { code: 'EIO' });
+  }
   const octets = readSync(...call);
   step(true);
   return octets;
@@ -69,7 +74,7 @@ syncBuiltinESMExports();
 export function instantiateKernel(module, memory) {
   const kernel = instantiateFakeKernel(module, memory);
   buffer = memory.buffer;
-  plan = new Int32Array(buffer, 1024, 6);
+  plan = new Int32Array(buffer, 1024, 7);
   return {
     run(task) {
       step();

@@ -18,6 +18,7 @@ const SECOND = 2;
 const MANNER = 3;
 const MOST = 4;
 const DEATHS = 5;
+const GOOD = 6;
 
 const BATCH = 64;
 const LONGEST = 200;
@@ -131,7 +132,7 @@ async function run(way: Way, input: string, threads: number, plan: Plan): Promis
     slots: 3,
     ...poolOf(threads),
   });
-  const words = new Int32Array(memory.buffer, PLAN, 6);
+  const words = new Int32Array(memory.buffer, PLAN, 7);
   words[FIRST] = plan.first ?? 0;
   words[SECOND] = plan.second ?? 0;
   words[MANNER] = plan.exits ? 1 : 0;
@@ -229,6 +230,30 @@ describe('a worker that dies', () => {
       }
       expect(ends.recovered).toBeGreaterThan(5);
       expect(ends.lines).toBeGreaterThan(3);
+    });
+  }
+});
+
+describe('a read that fails in the midst of a file', () => {
+  for (const way of ['file to file', 'file to stream'] as const) {
+    it(`ends the run with what came before it, ${way}`, async () => {
+      const input = 'a line\n'.repeat(5000);
+      for (const good of [1, 2, 20, 200]) {
+        const { flow, memory } = fakeFlow({ batchOctets: BATCH, ...poolOf(2) });
+        new Int32Array(memory.buffer, PLAN, 7)[GOOD] = good;
+        const { text, error } = await WAYS[way](flow, input);
+        expect(error?.code).toBe('input');
+        const [, at = ''] =
+          /^input: reading failed at byte (\d+) \(EIO/.exec(error?.message ?? '') ?? [];
+        // One read to a batch, or somewhat more: what was read of a line is asked for once.
+        expect(Number(at)).toBeGreaterThan((good - 2) * 50);
+        expect(Number(at)).toBeLessThanOrEqual((good - 1) * BATCH);
+        expect(fakeJudge(input, LONGEST).output.startsWith(text)).toBe(true);
+        expect(text.length).toBeLessThanOrEqual(
+          fakeJudge(input.slice(0, Number(at)), LONGEST).output.length,
+        );
+        expect(text === '' || text.endsWith('\n')).toBe(true);
+      }
     });
   }
 });

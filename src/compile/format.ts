@@ -12,7 +12,7 @@
  * What every URL reads lies close together; what only explanations show is derived from it where that is possible, and else
  * kept apart.
  *
- * ## Header, 128 octets
+ * ## Header, 360 octets
  *
  *       0  u8[8]  magic, "RFTABLE" and 0x1A
  *       8  u32    version
@@ -20,14 +20,14 @@
  *      16  u32    octets of the whole table
  *      20  u32    CRC-32 of octets 0–19 and 24–end
  *      24  u32    flags: 1 = reduced to the product tokens it names; other agents must not be asked for
- *      28  u32    seed of the host hash
+ *      28  zeros
  *      32  u32    number of hosts            36  u32  number of authorities
  *      40  u32    number of robots records   44  u32  number of automata
  *      48  u32    number of rules            52  u32  number of product tokens
  *      56  u32    number of slots            60  u32  longest probe, in slots: 1 = every host in its own
  *      64  u32[7] starts of the sections tokens, slots, hosts, robots, automata, sources, end
  *      92  u32    octets of robots.txt that were compiled, modulo 2^32
- *      96  zeros
+ *      96  key of the host hash: u8[256] added to the stripes of a host, u64 an odd factor
  *
  * ## Tokens
  *
@@ -38,7 +38,7 @@
  * ## Slots
  *
  * Open addressing with linear probing: `u32 hash, u32 host record`; a record of 0 is a free slot. The
- * hash (hash.ts) is taken over the canonical host alone, never its scheme or port, so that a table
+ * hash (kernel/assembly/host-hash.ts) is taken over the canonical host alone, never its scheme or port, so that a table
  * can be cut into shards by host. Home slot: `hash * slots >>> 32`. At most half of the slots are used.
  *
  * ## Hosts
@@ -130,19 +130,19 @@
  * Where a robots.txt came from, escaped as in a JSON string.
  */
 
-export const VERSION = 2;
+export const VERSION = 3;
 
 /** "RFTABLE" and 0x1A, as two little-endian words. */
 export const MAGIC_LOW = 0x41544652;
 export const MAGIC_HIGH = 0x1a454c42;
 
-export const HEADER_OCTETS = 128;
+export const HEADER_OCTETS = 360;
 export const HEADER_VERSION = 8;
 export const HEADER_PROFILE = 12;
 export const HEADER_LENGTH = 16;
 export const HEADER_CHECKSUM = 20;
 export const HEADER_FLAGS = 24;
-export const HEADER_SEED = 28;
+export const HEADER_ZEROS = 28;
 export const HEADER_HOSTS = 32;
 export const HEADER_AUTHORITIES = 36;
 export const HEADER_ROBOTS = 40;
@@ -153,6 +153,7 @@ export const HEADER_SLOTS = 56;
 export const HEADER_LONGEST_PROBE = 60;
 export const HEADER_SECTIONS = 64;
 export const HEADER_COMPILED_OCTETS = 92;
+export const HEADER_HOST_KEY = 96;
 
 /** Indices of the section starts; `SECTION_END` is where the last section ends. */
 export const SECTION_TOKENS = 0;
@@ -174,6 +175,9 @@ export const TOKEN_EMPTY = 1;
 export const SCHEME_HTTP = 1;
 export const SCHEME_HTTPS = 2;
 export const SCHEME_FTP = 4;
+
+export const HOST_KEY_FACTOR = 256;
+export const HOST_KEY_OCTETS = 264;
 
 export const SLOT_OCTETS = 8;
 export const MAX_HOST_OCTETS = 255;

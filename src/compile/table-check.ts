@@ -16,10 +16,10 @@ import {
   HEADER_ROBOTS,
   HEADER_RULES,
   HEADER_SECTIONS,
-  HEADER_SEED,
   HEADER_SLOTS,
   HEADER_TOKENS,
   HEADER_VERSION,
+  HEADER_ZEROS,
   MAGIC_HIGH,
   MAGIC_LOW,
   SECTION_END,
@@ -44,8 +44,6 @@ export interface TableHeader {
   readonly length: number;
   /** Whether it knows only the product tokens that it names. */
   readonly reduced: boolean;
-  /** Seed of the host hash. */
-  readonly seed: number;
   readonly hosts: number;
   readonly authorities: number;
   /** Distinct robots.txt files, by what they say. */
@@ -66,7 +64,6 @@ export interface TableHeader {
 }
 
 const MIN_OCTETS = HEADER_OCTETS + TAIL_OCTETS;
-const RESERVED = HEADER_COMPILED_OCTETS + 4;
 const SECTION_ALIGNMENT = 8;
 const TOKEN_ENTRY_OCTETS = 8;
 const MIN_HOST_OCTETS = 5;
@@ -138,9 +135,7 @@ export function checkTable(bytes: Uint8Array, name: string, computed?: number): 
   if (profile === undefined) throw damaged(`it names profile ${word(HEADER_PROFILE)}`);
   const flags = word(HEADER_FLAGS);
   if ((flags & ~FLAG_REDUCED) !== 0) throw damaged(`it has flags ${hex(flags)}`);
-  for (let at = RESERVED; at < HEADER_OCTETS; at++) {
-    if (bytes[at] !== 0) throw damaged(`octet ${at} of its header is not zero`);
-  }
+  if (word(HEADER_ZEROS) !== 0) throw damaged(`octet ${HEADER_ZEROS} of its header is not zero`);
   const starts = Array.from({ length: SECTION_END + 1 }, (_, section) =>
     word(HEADER_SECTIONS + 4 * section),
   );
@@ -165,7 +160,6 @@ export function checkTable(bytes: Uint8Array, name: string, computed?: number): 
     profile,
     length,
     reduced: (flags & FLAG_REDUCED) !== 0,
-    seed: word(HEADER_SEED),
     hosts: word(HEADER_HOSTS),
     authorities: word(HEADER_AUTHORITIES),
     robots: word(HEADER_ROBOTS),

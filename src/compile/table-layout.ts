@@ -21,6 +21,7 @@ import {
   HEADER_CHECKSUM,
   HEADER_COMPILED_OCTETS,
   HEADER_FLAGS,
+  HEADER_HOST_KEY,
   HEADER_HOSTS,
   HEADER_LENGTH,
   HEADER_LONGEST_PROBE,
@@ -29,7 +30,6 @@ import {
   HEADER_ROBOTS,
   HEADER_RULES,
   HEADER_SECTIONS,
-  HEADER_SEED,
   HEADER_SLOTS,
   HEADER_TOKENS,
   HEADER_VERSION,
@@ -134,7 +134,6 @@ export function layOutTable(content: TableContent, allocate: Allocate): Uint8Arr
   out.setUint32(HEADER_PROFILE, PROFILES.indexOf(content.profile), true);
   out.setUint32(HEADER_LENGTH, length, true);
   out.setUint32(HEADER_FLAGS, content.kept === undefined ? 0 : FLAG_REDUCED, true);
-  out.setUint32(HEADER_SEED, slots.seed, true);
   out.setUint32(HEADER_HOSTS, hosts.count, true);
   out.setUint32(HEADER_AUTHORITIES, hosts.entryCount, true);
   out.setUint32(HEADER_ROBOTS, robots.items.length, true);
@@ -147,6 +146,7 @@ export function layOutTable(content: TableContent, allocate: Allocate): Uint8Arr
     out.setUint32(HEADER_SECTIONS + 4 * section, start, true);
   });
   out.setUint32(HEADER_COMPILED_OCTETS, hosts.bodyOctets % 2 ** 32, true);
+  table.set(slots.key, HEADER_HOST_KEY);
   out.setUint32(HEADER_CHECKSUM, checksum(table), true);
   return table;
 }

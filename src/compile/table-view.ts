@@ -1,5 +1,6 @@
 import { Buffer } from 'node:buffer';
 import { RobotsFilterError } from '../errors.js';
+import { HostHash } from '../kernel/host-hash.js';
 import type { Agent } from '../protocol/agent.js';
 import type { Scheme } from '../protocol/authority.js';
 import { lowerCaseAscii } from '../protocol/product-token.js';
@@ -18,20 +19,22 @@ import {
   GROUP_LINE,
   GROUP_OCTETS,
   HEADER_FLAGS,
+  HEADER_HOST_KEY,
   HEADER_HOSTS,
   HEADER_LONGEST_PROBE,
   HEADER_SECTIONS,
-  HEADER_SEED,
   HEADER_SLOTS,
   HEADER_TOKENS,
   HOST_AUTHORITY,
   HOST_FORM,
+  HOST_KEY_OCTETS,
   HOST_NUMBERED,
   HOST_NUMBERED_NAME,
   HOST_PLAIN,
   HOST_PLAIN_NAME,
   HOST_SEVERAL,
   HOST_SEVERAL_NAME,
+  MAX_HOST_OCTETS,
   ROBOTS_ACCESS,
   ROBOTS_WIDE,
   SCHEME_FTP,
@@ -50,7 +53,7 @@ import {
   SOURCE_WITH_NUMBER,
   TOKEN_ANY,
 } from './format.js';
-import { hashHost, home } from './host-slots.js';
+import { home } from './host-slots.js';
 import { TableReader } from './table-reader.js';
 
 /** How fetching a robots.txt ended (RFC 9309 section 2.3.1). */
@@ -121,6 +124,7 @@ const NAME_STARTS: Readonly<Record<number, number>> = {
  */
 export class TableView {
   readonly #reader: TableReader;
+  #hash: HostHash | undefined;
   readonly #name: string;
 
   /** `name` is what messages call the table, such as its path. */
@@ -189,8 +193,10 @@ export class TableView {
   find(host: string): TableHost | undefined {
     const reader = this.#reader;
     const octets = Buffer.from(host);
+    if (octets.length > MAX_HOST_OCTETS) return undefined;
     const slots = reader.u32(HEADER_SLOTS);
-    const hash = hashHost(octets, reader.u32(HEADER_SEED));
+    this.#hash ??= new HostHash(reader.octets(HEADER_HOST_KEY, HOST_KEY_OCTETS));
+    const hash = this.#hash.of(octets);
     const longestProbe = Math.min(reader.u32(HEADER_LONGEST_PROBE), slots);
     let slot = home(hash, slots);
     for (let probe = 0; probe < longestProbe; probe++) {

@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { hashHost, home, MAX_PROBE, placeHosts } from '../../src/compile/host-slots.js';
+import { HOST_KEY_FACTOR, HOST_KEY_OCTETS } from '../../src/compile/format.js';
+import { home, MAX_PROBE, placeHosts } from '../../src/compile/host-slots.js';
+import { HostHash } from '../../src/kernel/host-hash.js';
 import { Random } from '../random.js';
 
 function octets(text: string): Uint8Array {
@@ -13,13 +15,14 @@ describe('hosts in their slots', () => {
       const placed = placeHosts(count, (host) => hosts[host] as Uint8Array);
       const slots = placed.hosts.length;
       expect(slots).toBe(Math.max(2, 2 * count));
+      const hostHash = new HostHash(placed.key);
       expect(placed.longestProbe).toBeGreaterThanOrEqual(1);
       expect(placed.longestProbe).toBeLessThanOrEqual(MAX_PROBE);
       const seen = new Set<number>();
       placed.hosts.forEach((number, slot) => {
         if (number === 0) return;
         seen.add(number);
-        const hash = hashHost(hosts[number - 1] as Uint8Array, placed.seed);
+        const hash = hostHash.of(hosts[number - 1] as Uint8Array);
         expect(placed.hashes[slot]).toBe(hash);
         const distance = (slot - home(hash, slots) + slots) % slots;
         expect(distance).toBeLessThan(placed.longestProbe);
@@ -32,24 +35,7 @@ describe('hosts in their slots', () => {
     }
   });
 
-  it('a hash counts every octet and the length', () => {
-    const random = new Random(5);
-    const hashes = new Set<number>();
-    for (let length = 0; length < 40; length++) hashes.add(hashHost(octets('a'.repeat(length)), 0));
-    for (let at = 0; at < 40; at++) {
-      const host = octets('a'.repeat(40));
-      host[at] = 0x62;
-      hashes.add(hashHost(host, 0));
-    }
-    for (let seed = 1; seed <= 40; seed++) hashes.add(hashHost(octets('a'.repeat(7)), seed));
-    expect(hashes.size).toBe(120);
-    for (let round = 0; round < 1000; round++) {
-      const hash = hashHost(octets(random.run(['a', 'b', '.'], 1, 30)), random.between(0, 15));
-      expect(home(hash, 77)).toBe(Number((BigInt(hash) * 77n) >> 32n));
-    }
-  });
-
-  it('if hosts collide whatever the seed, it ends and says so', () => {
+  it('if hosts collide whatever the key, it ends and says so', () => {
     const same = octets('same.example');
     expect(() => placeHosts(MAX_PROBE + 1, () => same)).toThrow(
       expect.objectContaining({
@@ -60,18 +46,100 @@ describe('hosts in their slots', () => {
     expect(placeHosts(MAX_PROBE, () => same).longestProbe).toBe(MAX_PROBE);
   });
 
-  it('the seed is that of the hosts, and of all of them', () => {
+  it('the key is that of the hosts, and of all of them', () => {
     const hosts = Array.from({ length: 100 }, (_, index) => octets(`host-${index}.example`));
-    const { seed } = placeHosts(100, (host) => hosts[host] as Uint8Array);
-    expect(placeHosts(100, (host) => hosts[host] as Uint8Array).seed).toBe(seed);
-    expect(placeHosts(99, (host) => hosts[host] as Uint8Array).seed).not.toBe(seed);
+    const { key } = placeHosts(100, (host) => hosts[host] as Uint8Array);
+    expect(placeHosts(100, (host) => hosts[host] as Uint8Array).key).toEqual(key);
+    expect(placeHosts(99, (host) => hosts[host] as Uint8Array).key).not.toEqual(key);
     hosts[50] = octets('other.example');
-    expect(placeHosts(100, (host) => hosts[host] as Uint8Array).seed).not.toBe(seed);
+    expect(placeHosts(100, (host) => hosts[host] as Uint8Array).key).not.toEqual(key);
     // Where one host ends and the next begins counts as well.
     const parted = [octets('ab'), octets('c')];
     const otherwise = [octets('a'), octets('bc')];
-    expect(placeHosts(2, (host) => parted[host] as Uint8Array).seed).not.toBe(
-      placeHosts(2, (host) => otherwise[host] as Uint8Array).seed,
+    expect(placeHosts(2, (host) => parted[host] as Uint8Array).key).not.toEqual(
+      placeHosts(2, (host) => otherwise[host] as Uint8Array).key,
     );
   });
+});
+
+/** A key drawn by chance. */
+function randomKey(random: Random): Uint8Array {
+  const key = Uint8Array.from({ length: HOST_KEY_OCTETS }, () => random.between(0, 255));
+  key[HOST_KEY_FACTOR] = (key[HOST_KEY_FACTOR] as number) | 1;
+  return key;
+}
+
+describe('the hash of a host', () => {
+  it('is that of RFC 4418 section 5.2, NH, and a product with the factor', () => {
+    const random = new Random(6);
+    for (let round = 0; round < 500; round++) {
+      const key = randomKey(random);
+      const host = octets(random.run(['a', 'b', '.', 'xyz-', '0123456789abcdef'], 1, 40)).subarray(
+        0,
+        255,
+      );
+      const stripes = Math.max(1, Math.ceil(host.length / 16));
+      const padded = new DataView(new ArrayBuffer(16 * stripes));
+      host.forEach((octet, at) => {
+        padded.setUint8(at, octet);
+      });
+      const words = new DataView(key.buffer);
+      const word = (at: number): bigint =>
+        BigInt((padded.getUint32(at, true) + words.getUint32(at, true)) >>> 0);
+      let sum = 0n;
+      for (let at = 0; at < 16 * stripes; at += 16) {
+        sum += word(at) * word(at + 8) + word(at + 4) * word(at + 12);
+      }
+      const product = sum * words.getBigUint64(HOST_KEY_FACTOR, true);
+      const hash = new HostHash(key).of(host);
+      expect(hash).toBe(Number(BigInt.asUintN(64, product) >> 32n));
+      expect(home(hash, 77)).toBe(Number((BigInt(hash) * 77n) >> 32n));
+    }
+  });
+
+  it('keeps hosts apart that are made to collide, under whatever key', () => {
+    const random = new Random(7);
+    const families = [
+      // One octet, one bit of it, at every place; in two places, so that differences could undo one another.
+      Array.from({ length: 255 }, (_, at) => changed(at)),
+      Array.from({ length: 240 }, (_, at) => changed(at, at + 4)),
+      Array.from({ length: 240 }, (_, at) => changed(at, at + 8)),
+      Array.from({ length: 239 }, (_, at) => changed(at, at + 16)),
+      Array.from({ length: 255 }, (_, octetCount) => octets('a'.repeat(octetCount + 1))),
+      // Stripes in every order.
+      permutations([
+        'aaaaaaaaaaaaaaaa',
+        'bbbbbbbbbbbbbbbb',
+        'cccccccccccccccc',
+        'dddddddddddddddd',
+        'eeeeeeeeeeeeeeee',
+      ]).map(octets),
+      permutations(['aaaa', 'bbbb', 'cccc', 'dddd']).map(octets),
+    ];
+    for (let round = 0; round < 30; round++) {
+      const hostHash = new HostHash(randomKey(random));
+      for (const family of families) {
+        expect(new Set(family.map((host) => hostHash.of(host))).size).toBe(family.length);
+      }
+    }
+  });
+
+  it('is refused for what is too long to be a host', () => {
+    expect(() => new HostHash(new Uint8Array(HOST_KEY_OCTETS)).of(new Uint8Array(256))).toThrow(
+      RangeError,
+    );
+  });
+
+  function changed(...places: number[]): Uint8Array {
+    const host = octets('a'.repeat(255));
+    for (const at of places) host[at] = 0x61 ^ (at % 2 === 0 ? 0x40 : 0x01);
+    return host;
+  }
+
+  function permutations(parts: readonly string[]): string[] {
+    if (parts.length < 2) return [...parts];
+    return parts.flatMap((part, index) =>
+      permutations(parts.filter((_, other) => other !== index)).map((rest) => part + rest),
+    );
+  }
 });

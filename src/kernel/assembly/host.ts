@@ -6,7 +6,6 @@ import {
   ENTRY_SCHEMES,
   HEADER_LONGEST_PROBE,
   HEADER_SECTIONS,
-  HEADER_SEED,
   HEADER_SLOTS,
   HOST_AUTHORITY,
   HOST_FORM,
@@ -21,7 +20,6 @@ import {
   SECTION_SLOTS,
   SLOT_OCTETS,
 } from '../../compile/format';
-import { finish, MIX_FACTOR, MIX_ROTATION, STRIPE_OCTETS } from '../../compile/hash';
 import { canonicalHost } from './environment';
 import { equal } from './search';
 import { isInNoClass } from './vectors';
@@ -92,33 +90,6 @@ export function canonicaliseHost(from: usize, octets: i32, to: usize): i32 {
     if (plainHostOctets(to, to + octets) === <usize>octets) return octets;
   }
   return canonicalHost(from, octets, to);
-}
-
-/** The hash of a canonical host (hash.ts). Reads 15 octets past its end. */
-export function hashHost(table: usize, host: usize, octets: i32): i32 {
-  const order = i8x16(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
-  let lanes = i32x4.splat(load<i32>(table, HEADER_SEED));
-  let rest = octets;
-  while (rest > STRIPE_OCTETS) {
-    lanes = mixLanes(lanes, v128.load(host));
-    host += STRIPE_OCTETS;
-    rest -= STRIPE_OCTETS;
-  }
-  const within = i8x16.gt_s(i8x16.splat(<i8>rest), order);
-  lanes = mixLanes(lanes, v128.and(v128.load(host), within));
-  return finish(
-    octets,
-    i32x4.extract_lane(lanes, 0),
-    i32x4.extract_lane(lanes, 1),
-    i32x4.extract_lane(lanes, 2),
-    i32x4.extract_lane(lanes, 3),
-  );
-}
-
-/** `mix` of each lane. */
-function mixLanes(lanes: v128, words: v128): v128 {
-  const products = i32x4.mul(v128.xor(lanes, words), i32x4.splat(MIX_FACTOR));
-  return v128.or(i32x4.shl(products, MIX_ROTATION), i32x4.shr_u(products, 32 - MIX_ROTATION));
 }
 
 /** Address of the slot where the search for a hash begins. */

@@ -11,6 +11,7 @@ import { decide, lookUp } from './look-up';
 import { canonicalise, escapePattern } from './octets';
 
 export { run } from './batch';
+export { hashHost } from './host-hash';
 export { patternText, sourceText } from './rule';
 
 /**

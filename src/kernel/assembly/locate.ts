@@ -1,5 +1,6 @@
 /** The first phase of a line: its record, the URL in it, the URL's host and the host's hash. */
 
+import { HEADER_HOST_KEY } from '../../compile/format';
 import {
   FORMAT_JSON,
   FORMAT_TEXT,
@@ -17,7 +18,8 @@ import {
   REASON_NO_JSON,
   REASON_NO_URL,
 } from '../layout';
-import { hashHost, homeSlot } from './host';
+import { homeSlot } from './host';
+import { hashHost } from './host-hash';
 import {
   afterValue,
   closingBrace,
@@ -243,7 +245,11 @@ function settle(query: usize, line: usize): void {
   store<i32>(line, PENDING, LINE_OUTCOME);
   if (load<u32>(query, QUERY_ANY_HOST) !== 0) return;
   const table: usize = load<u32>(query, QUERY_TABLE);
-  const hash = hashHost(table, load<u32>(line, LINE_HOST), load<i32>(line, LINE_HOST_OCTETS));
+  const hash = hashHost(
+    table + HEADER_HOST_KEY,
+    load<u32>(line, LINE_HOST),
+    load<i32>(line, LINE_HOST_OCTETS),
+  );
   const slot = homeSlot(table, hash);
   store<i32>(line, hash, LINE_HASH);
   store<u32>(line, slot, LINE_SLOT);

@@ -52,25 +52,41 @@ function encode(octet: i32, to: usize): usize {
   return to + 3;
 }
 
+/** Classes (vectors.ts) of the octets that may differ from their canonical form, or with which a fragment begins. */
+const IRREGULAR_LOW: v128 = i8x16(19, 1, 3, 3, 3, 3, 1, 1, 1, 1, 3, 33, 37, 33, 5, 33);
+const IRREGULAR_HIGH: v128 = i8x16(1, 1, 2, 4, 0, 4, 16, 32, 1, 1, 1, 1, 1, 1, 1, 1);
+
 /**
  * Writes the canonical form of `from`–`end` to `to`, at most three octets for each; returns its end.
- * The first raw `?` leads from the path into the query, where note A's octets are decoded.
+ * The first raw `?` leads from the path into the query, where note A's octets are decoded. Reads 15 octets past `end` and writes
+ * 15 past what it returns.
  */
 export function canonicalise(from: usize, end: usize, to: usize, inQuery: bool): usize {
   while (from < end) {
-    const octet: i32 = load<u8>(from);
-    if (isEscape(from, end)) {
-      const value = (hexDigit(load<u8>(from, 1)) << 4) | hexDigit(load<u8>(from, 2));
-      if (isUnreserved(value) || (inQuery && isFreeInQuery(value))) store<u8>(to++, value);
-      else to = encode(value, to);
-      from += 2;
-    } else if (mustEncode(octet)) {
-      to = encode(octet, to);
-    } else {
-      if (octet === 0x3f) inQuery = true;
-      store<u8>(to++, octet);
-    }
-    from++;
+    const octets = v128.load(from);
+    const regular = i8x16.bitmask(isInNoClass(IRREGULAR_LOW, IRREGULAR_HIGH, octets));
+    const run = min(<usize>ctz(~regular), end - from);
+    v128.store(to, octets);
+    const questions = i8x16.bitmask(i8x16.eq(octets, i8x16.splat(0x3f)));
+    if ((questions & ((1 << (<i32>run)) - 1)) !== 0) inQuery = true;
+    from += run;
+    to += run;
+    if (run === 16 || from === end) continue;
+    do {
+      const octet: i32 = load<u8>(from);
+      if (isEscape(from, end)) {
+        const value = (hexDigit(load<u8>(from, 1)) << 4) | hexDigit(load<u8>(from, 2));
+        if (isUnreserved(value) || (inQuery && isFreeInQuery(value))) store<u8>(to++, value);
+        else to = encode(value, to);
+        from += 2;
+      } else if (mustEncode(octet)) {
+        to = encode(octet, to);
+      } else {
+        store<u8>(to++, octet);
+      }
+      from++;
+      // Most escapes stand next to others.
+    } while (from < end && load<u8>(from) === 0x25);
   }
   return to;
 }
@@ -118,8 +134,8 @@ export function escapePattern(from: usize, end: usize, to: usize): usize {
  * where a fragment or a dot segment may begin; `end` if there is none. Reads 64 octets past `end`, one before `from`.
  */
 export function firstIrregular(from: usize, end: usize): usize {
-  const low = i8x16(19, 1, 3, 3, 3, 3, 1, 1, 1, 1, 3, 33, 37, 33, 5, 33);
-  const high = i8x16(1, 1, 2, 4, 0, 4, 16, 32, 1, 1, 1, 1, 1, 1, 1, 1);
+  const low = IRREGULAR_LOW;
+  const high = IRREGULAR_HIGH;
   while (from < end) {
     const regular = positions(
       i8x16.bitmask(v128.andnot(isInNoClass(low, high, v128.load(from)), beginsDotSegment(from))),

@@ -4,6 +4,7 @@
  * already and are matched where they lie.
  */
 
+import { copyShort } from './copy';
 import { canonicalise } from './octets';
 import { findOctet } from './search';
 import { dropWhiteSpace, holdsDropped, isSlash } from './url';
@@ -28,7 +29,14 @@ export function preparePath(
     pathEnd = irregular;
     return;
   }
-  end = findOctet(0x23, from, end);
+  end = findOctet(0x23, irregular, end);
+  if (irregular > from && !mayNeedRewriting(irregular, end)) {
+    const octets = <i32>(irregular - from);
+    pathStart = scratch;
+    const inQuery = findOctet(0x3f, from, irregular) < irregular;
+    pathEnd = canonicalise(irregular, end, copyShort(from, octets, scratch), inQuery);
+    return;
+  }
   if (holdsDropped(from, end)) {
     const copy = owned ? from : scratch;
     end = dropWhiteSpace(from, end, copy);
@@ -45,6 +53,30 @@ export function preparePath(
   const plainEnd = plainQuery + (end - query);
   pathStart = inPlace ? scratch : plainEnd + 16;
   pathEnd = canonicalise(plain, plainEnd, pathStart, false);
+}
+
+/**
+ * Whether a dot segment or a backslash may stand in `at`–`end`, or an octet that the URL Standard drops. Reads 16 octets past `end`,
+ * one before `at`.
+ */
+function mayNeedRewriting(at: usize, end: usize): bool {
+  while (at < end) {
+    const octets = v128.load(at);
+    const dots = v128.or(
+      i8x16.eq(octets, i8x16.splat(0x2e)),
+      v128.and(i8x16.eq(octets, i8x16.splat(0x25)), i8x16.eq(v128.load(at, 1), i8x16.splat(0x32))),
+    );
+    const segments = v128.and(dots, i8x16.eq(v128.load(at - 1), i8x16.splat(0x2f)));
+    const dropped = v128.or(
+      i8x16.eq(octets, i8x16.splat(0x0d)),
+      v128.or(i8x16.eq(octets, i8x16.splat(0x09)), i8x16.eq(octets, i8x16.splat(0x0a))),
+    );
+    const backslashes = i8x16.eq(octets, i8x16.splat(0x5c));
+    const found = i8x16.bitmask(v128.or(segments, v128.or(dropped, backslashes)));
+    if (found !== 0) return at + <usize>ctz(found) < end;
+    at += 16;
+  }
+  return false;
 }
 
 /**

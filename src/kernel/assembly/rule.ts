@@ -28,7 +28,8 @@ import {
   RESULT_PREFIX,
   RESULT_SOURCE,
 } from '../layout';
-import { copy, decimal } from './emit';
+import { copy } from './copy';
+import { decimal } from './emit';
 import { hostOf } from './host';
 import { lineWidth, number, offsetWidth, sizeWidth } from './match';
 import { writeEscape } from './octets';

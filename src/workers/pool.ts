@@ -1,17 +1,17 @@
-import { Piscina } from 'piscina';
 import { entryFile } from './entry-file.js';
 import type { Executor } from './executor.js';
 import type { Task, TaskEnd } from './messages.js';
+import { Threads } from './threads.js';
 
 /**
- * The threads of a process. They start with the pool, so that this overlaps with the loading of a table; idle
+ * The threads of a process that judge. They start with the pool, so that this overlaps with the loading of a table; idle
  * ones do not keep the process alive.
  */
 export class Pool implements Executor {
   readonly threads: number;
   readonly mayBlock = true;
   readonly kernel: string | undefined;
-  readonly #piscina: Piscina<Task, TaskEnd>;
+  readonly #threads: Threads<Task, TaskEnd>;
 
   /**
    * @param options.threads threads that judge, at least 1; as many as cores measured best
@@ -27,25 +27,17 @@ export class Pool implements Executor {
   }) {
     this.threads = options.threads;
     this.kernel = options.kernel;
-    this.#piscina = new Piscina<Task, TaskEnd>({
-      filename: entryFile('judge'),
-      minThreads: this.threads + (options.reader ? 1 : 0),
-      maxThreads: this.threads + 1,
-      idleTimeout: Number.POSITIVE_INFINITY,
-      recordTiming: false,
-      ...(options.heapMebibytes === undefined
-        ? {}
-        : { resourceLimits: { maxOldGenerationSizeMb: options.heapMebibytes } }),
+    this.#threads = new Threads(options.threads + (options.reader ? 1 : 0), {
+      entry: entryFile('judge'),
+      heapMebibytes: options.heapMebibytes,
     });
-    // A thread that dies without a task: the next task's thread, or its failure, shows it.
-    this.#piscina.on('error', () => {});
   }
 
   run(task: Task): Promise<TaskEnd> {
-    return this.#piscina.run(task);
+    return this.#threads.run(task);
   }
 
   async close(): Promise<void> {
-    await this.#piscina.destroy();
+    await this.#threads.close();
   }
 }

@@ -82,6 +82,8 @@
  *   for their lines grow. Behind it, what is left to do (LINES, JUMBO, TURN, FREE) can be done twice: TURN is passed on by one
  *   word, and what comes before it has the same effect again as long as TURN is the batch's.
  * - Nobody can say what came out of a write whose end was not noted. A worker that dies while WRITING ends the run.
+ * - The thread that goes on may die, too, even before it runs: its task is bound to it (threads.ts), so that the main thread hears
+ *   of that as of any other death. A successor that waited unheard for a thread would break invariant 7.
  * - The thread that reads a pipe may have octets that are nowhere else. Its death ends the run.
  *
  * ## Invariants

@@ -2,13 +2,17 @@ import { createHash } from 'node:crypto';
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Worker } from 'node:worker_threads';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { CacheWarning } from '../../src/pipeline/cache/cache.js';
+import { TableBuilder } from '../../src/compile/table-builder.js';
+import { type CacheWarning, cacheParts } from '../../src/pipeline/cache/cache.js';
 import {
   type CompileCacheOptions,
   compileCache,
 } from '../../src/pipeline/compile/compile-cache.js';
+import { CompileThreads } from '../../src/pipeline/compile/compile-threads.js';
 import { Table } from '../../src/table.js';
 import { entryFile } from '../../src/workers/entry-file.js';
 import { hostileFile } from '../hostile/file.js';
@@ -175,6 +179,33 @@ describe('threads that compile', () => {
         message: expect.stringContaining(reason),
       });
     }
+  });
+
+  it('have no part wait for them where they die as they start', async () => {
+    const builder = new TableBuilder();
+    let ended = 0;
+    const end = (worker: Worker): void => {
+      void worker.terminate().then(() => ended++);
+    };
+    process.on('worker', end);
+    const threads = new CompileThreads(
+      builder,
+      {
+        cache: { maxBodyBytes: 500 * 1024 },
+        compile: {},
+        key: builder.key,
+        claims: undefined,
+        leaveOutStale: false,
+      },
+      1,
+    );
+    while (ended === 0) await pause(1);
+    for await (const part of cacheParts(records, false)) {
+      await expect(threads.compile(part)).rejects.toMatchObject({ code: 'worker' });
+      expect(threads.waiting).toBe(0);
+    }
+    await threads.close();
+    process.off('worker', end);
   });
 
   it('end when they are told to', async () => {

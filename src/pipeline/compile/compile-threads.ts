@@ -11,7 +11,12 @@ import type { ThreadResult } from './thread.js';
 /** Parts that a thread has at hand: the one that it is at, and the next. */
 const PARTS_AT_HAND = 2;
 
-/** Threads that compile parts of caches. */
+/**
+ * Threads that compile parts of caches.
+ *
+ * Invariant: every part that is given to them comes back or is given up. When a thread ends, all parts that wait are given up,
+ * for one that waits in the queue for a thread which dies as it starts would do so for ever (see Threads).
+ */
 export class CompileThreads {
   /** Parts that keep all threads at work. */
   readonly capacity: number;
@@ -19,7 +24,11 @@ export class CompileThreads {
   readonly #piscina: Piscina<CachePart, ThreadResult>;
   readonly #mergers = new Map<number, PartMerger>();
   #isRunning = false;
-  #waiting = 0;
+  /** How to give up the parts that have not come back. */
+  readonly #waiting = new Set<(reason: unknown) => void>();
+  #hasEnded = false;
+  /** With what a part failed whose thread has ended. */
+  #reason: unknown;
 
   /** @param entry what the threads load, where it is not the usual file */
   constructor(
@@ -39,13 +48,18 @@ export class CompileThreads {
       recordTiming: false,
       workerData: options,
     });
-    // A thread that dies without a part has lost nothing: what it has compiled is here.
+    this.#piscina.on('workerDestroy', () => {
+      this.#hasEnded = true;
+      // The parts that the thread had at hand say of what it died, and do so first.
+      setImmediate(() => this.#giveUp());
+    });
+    // One that dies without a part is seen by its end.
     this.#piscina.on('error', () => {});
   }
 
   /** Parts that were given to the threads and have not come back. */
   get waiting(): number {
-    return this.#waiting;
+    return this.#waiting.size;
   }
 
   /** Whether some thread has been through its first part: to start one takes as long as to compile hundreds of files. */
@@ -56,14 +70,12 @@ export class CompileThreads {
   /**
    * Has a part compiled; its lines are no more to be used here.
    *
-   * @throws RobotsFilterError `worker` if the thread dies or throws
+   * @throws RobotsFilterError `worker` if the thread throws, or any of them dies
    */
   async compile(part: CachePart): Promise<MergeablePart> {
-    const transferList = part.kind === 'lines' && part.octets ? [part.octets.buffer] : [];
     let result: ThreadResult;
-    this.#waiting++;
     try {
-      result = await this.#piscina.run(part, { transferList });
+      result = await this.#carryOut(part);
     } catch (cause) {
       const reason = cause instanceof Error ? cause.message : String(cause);
       throw new RobotsFilterError(
@@ -71,8 +83,6 @@ export class CompileThreads {
         `a thread that compiles failed: ${reason}. This is an error in robots-filter: please report it with the robots.txt files at hand`,
         { cause },
       );
-    } finally {
-      this.#waiting--;
     }
     this.#isRunning = true;
     const merger = this.#mergers.get(result.thread) ?? this.#builder.merger();
@@ -80,6 +90,29 @@ export class CompileThreads {
     // At once, as a thread's parts arrive in their order, which need not be that of the cache.
     merger.receive(result.compiled.table);
     return { compiled: result.compiled, merger };
+  }
+
+  #carryOut(part: CachePart): Promise<ThreadResult> {
+    const transferList = part.kind === 'lines' && part.octets ? [part.octets.buffer] : [];
+    return new Promise((resolve, reject) => {
+      this.#waiting.add(reject);
+      if (this.#hasEnded) {
+        this.#giveUp();
+        return;
+      }
+      this.#piscina
+        .run(part, { transferList })
+        .finally(() => this.#waiting.delete(reject))
+        .then(resolve, (reason: unknown) => {
+          if (this.#hasEnded) this.#reason ??= reason;
+          reject(reason);
+        });
+    });
+  }
+
+  #giveUp(): void {
+    for (const reject of this.#waiting) reject(this.#reason ?? new Error('one of them has ended'));
+    this.#waiting.clear();
   }
 
   /** Ends the threads. */

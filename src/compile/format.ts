@@ -7,7 +7,7 @@
  * Numbers are little-endian. Offsets count octets from the start of the table unless said otherwise.
  * Sections follow one another in the order of their header fields; each starts at a multiple of 8.
  *
- *     header | tokens | slots | hosts | robots | automata | sources | 64 zero octets
+ *     header | tokens | slots | hosts | robots | automata | sources | 320 zero octets
  *
  * What every URL reads lies close together; what only explanations show is derived from it where that is possible, and else
  * kept apart.
@@ -166,8 +166,8 @@ export const SECTION_END = 6;
 
 export const FLAG_REDUCED = 1;
 
-/** The kernel reads in vectors of 16 octets, up to three of them past what it needs. */
-export const TAIL_OCTETS = 64;
+/** What the kernel may read past what it needs: vectors, and the cache lines of an automaton (assembly/look-up.ts). */
+export const TAIL_OCTETS = 320;
 
 export const TOKEN_ANY = 0;
 export const TOKEN_EMPTY = 1;

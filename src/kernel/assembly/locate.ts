@@ -48,7 +48,6 @@ import {
   LINE_PATH_END,
   LINE_SLOT,
   LINE_START,
-  LINE_TOUCHED,
   LINE_URL,
   LINE_URL_END,
   PENDING,
@@ -253,6 +252,4 @@ function settle(query: usize, line: usize): void {
   const slot = homeSlot(table, hash);
   store<i32>(line, hash, LINE_HASH);
   store<u32>(line, slot, LINE_SLOT);
-  // Brings the slot into the cache.
-  store<u32>(line, load<u32>(slot), LINE_TOUCHED);
 }

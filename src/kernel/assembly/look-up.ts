@@ -37,16 +37,29 @@ import {
 } from './line';
 import { pathEnd, pathStart, prepareGooglePath, preparePath } from './path';
 
-/** Finds what the table has about the first lines of the worker's group: a loop for each step, so that their cache misses overlap. */
+/**
+ * Finds what the table has about the first lines of the worker's group. Each step is a loop of its own, and so is each touch: the shorter
+ * a loop, the more of its cache misses a processor has under way at once.
+ */
 export function lookUp(query: usize, worker: usize, lines: i32): void {
   const first = lineEntry(worker, 0);
   const last = lineEntry(worker, lines);
   if (load<u32>(query, QUERY_ANY_HOST) === 0) {
+    touchSlots(first, last);
     findSlots(query, first, last);
     findAuthorities(query, worker, first, last);
+    touchRobots(query, first, last);
   }
   findGroups(query, first, last);
   touchAutomata(query, first, last);
+}
+
+/** Touches for each line the home slot of its host. */
+function touchSlots(first: usize, last: usize): void {
+  for (let line = first; line < last; line += LINE_OCTETS) {
+    if (load<i32>(line, LINE_OUTCOME) !== PENDING) continue;
+    store<u32>(line, load<u32>(load<u32>(line, LINE_SLOT)), LINE_TOUCHED);
+  }
 }
 
 /** Finds for each line the first slot with the hash of its host, 0 if there is none, and touches the host's record. */
@@ -84,6 +97,16 @@ function findAuthorities(query: usize, worker: usize, first: usize, last: usize)
     const authority = findAuthority(recordOf(table, slot), scheme, load<i32>(line, LINE_PORT));
     if (authority === 0) continue;
     store<u32>(line, authority, LINE_AUTHORITY);
+  }
+}
+
+/** Touches for each line the robots record of its authority. */
+function touchRobots(query: usize, first: usize, last: usize): void {
+  const table: usize = load<u32>(query, QUERY_TABLE);
+  for (let line = first; line < last; line += LINE_OCTETS) {
+    if (load<i32>(line, LINE_OUTCOME) !== PENDING) continue;
+    const authority: usize = load<u32>(line, LINE_AUTHORITY);
+    if (authority === 0) continue;
     store<u32>(line, load<u32>(table + load<u32>(authority)), LINE_TOUCHED);
   }
 }
@@ -107,14 +130,24 @@ function findGroups(query: usize, first: usize, last: usize): void {
   }
 }
 
-/** Touches for each line the automaton of the first of these groups. */
+/**
+ * Touches for each line the automaton of the first of these groups: five cache lines of it, where most end. The walk would come from
+ * one to the next and wait for each in turn. Reads 259 octets past the automaton's start.
+ */
 function touchAutomata(query: usize, first: usize, last: usize): void {
   const table: usize = load<u32>(query, QUERY_TABLE);
   for (let line = first; line < last; line += LINE_OCTETS) {
     if (load<i32>(line, LINE_OUTCOME) !== PENDING || load<u32>(line, LINE_ROBOTS) === 0) continue;
     const list: usize = load<u32>(line, LINE_LIST);
     if (list === 0) continue;
-    store<u32>(line, load<u32>(table + load<u32>(table + list)), LINE_TOUCHED);
+    const automaton = table + load<u32>(table + list);
+    const touched =
+      load<u32>(automaton) +
+      load<u32>(automaton, 64) +
+      load<u32>(automaton, 128) +
+      load<u32>(automaton, 192) +
+      load<u32>(automaton, 256);
+    store<u32>(line, touched, LINE_TOUCHED);
   }
 }
 

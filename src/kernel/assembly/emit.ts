@@ -64,7 +64,7 @@ export function copy(from: usize, octets: i32, to: usize): usize {
 }
 
 /** Copies octets of which there are few; up to 31 more are read and written. */
-function copyShort(from: usize, octets: i32, to: usize): usize {
+export function copyShort(from: usize, octets: i32, to: usize): usize {
   for (let i = 0; i < octets; i += 32) {
     v128.store(to + i, v128.load(from + i));
     v128.store(to + i, v128.load(from + i, 16), 16);

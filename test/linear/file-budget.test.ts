@@ -44,6 +44,18 @@ describe('the budget of a file', () => {
     expect(file).toMatchObject({ overBudget: true, groups: [], records: [] });
   });
 
+  it('is not enough for a million agents, none of whom another is', () => {
+    const letters = [...'abcdefghij'];
+    const words = letters.flatMap((a) => letters.flatMap((b) => letters.map((c) => a + b + c)));
+    const lines = words.flatMap((word) => words.map((other) => `user-agent:${word}${other}\n`));
+    expect(lines).toHaveLength(1_000_000);
+    const text = `${lines.join('')}disallow: /\n`;
+    const file = parseRobots(new TextEncoder().encode(text), { maxBytes: MAX_BYTES });
+    expect(file.overBudget).toBe(true);
+    expect(file.warnings[0]?.line).toBeGreaterThan(800_000);
+    expect(file.warnings[0]?.line).toBeLessThan(1_000_000);
+  });
+
   it('denies, and says so first', () => {
     const text = `${'nonsense\n'.repeat(200)}${SHORTEST_OVER_BUDGET}`;
     const robots = Robots.parse(new TextEncoder().encode(text), { maxBytes: MAX_BYTES });

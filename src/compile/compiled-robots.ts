@@ -2,7 +2,7 @@ import { groupsByProductToken } from '../protocol/groups.js';
 import type { Profile } from '../protocol/profile.js';
 import type { Group, RobotsFile } from '../protocol/robots-file.js';
 import { AutomatonWriter } from './automaton.js';
-import { ACCESS_SUCCESSFUL } from './format.js';
+import { ACCESS_SUCCESSFUL, ACCESS_UNREACHABLE } from './format.js';
 import { drawKey, GROWTH_WORDS, OctetStore, type StoreGrowth, StoreMerger } from './octet-store.js';
 import { OrderedRules } from './ordered-rules.js';
 
@@ -65,8 +65,9 @@ export class CompiledRobots {
     return this.#addRecord([access, 0]);
   }
 
-  /** Compiles the groups of a file; returns the number of its record. */
+  /** Compiles the groups of a file; returns the number of its record. One that is over its budget denies, as nobody can tell. */
   add(file: RobotsFile): number {
+    if (file.overBudget) return this.addAccessResult(ACCESS_UNREACHABLE);
     const compiled = new Map<Group, readonly [number, number]>();
     const lists: TokenList[] = [];
     for (const [token, groups] of groupsByProductToken(file.groups, this.#profile)) {

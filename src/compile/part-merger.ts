@@ -25,6 +25,8 @@ export interface TableContents {
   readonly records: number[];
   /** For each body that has any, the kinds of its warnings. */
   readonly warnings: Map<number, readonly WarningCode[]>;
+  /** For each body the number of the source that had it first; nothing for those that were not successful. */
+  readonly firstSources: number[];
   files: number;
   octets: number;
   replaced: number;
@@ -90,17 +92,18 @@ export class PartMerger {
         word(ENTRY_KEY + 2),
         word(ENTRY_KEY + 3) | 0,
       );
-      authorities.set(authority, this.#body(word(ENTRY_BODY)), source, word(ENTRY_BODY_OCTETS));
+      const body = this.#body(word(ENTRY_BODY), source);
+      authorities.set(authority, body, source, word(ENTRY_BODY_OCTETS));
       if (authorities.count === before) this.#contents.replaced++;
     }
   }
 
-  /** The number that a body of the parts has among the contents. */
-  #body(body: number): number {
+  /** The number that a body of the parts, which came from a source, has among the contents. */
+  #body(body: number, source: number): number {
     if (body < FIRST_BODY) return body;
     const known = this.#bodies[body];
     if (known !== undefined) return known;
-    const { digests, records, warnings } = this.#contents;
+    const { digests, records, warnings, firstSources } = this.#contents;
     const at = (body - FIRST_BODY) * GROWTH_WORDS;
     const number =
       FIRST_BODY +
@@ -111,6 +114,7 @@ export class PartMerger {
         (this.#digests[at + 3] as number) | 0,
       );
     this.#bodies[body] = number;
+    firstSources[number] ??= source;
     const record = this.#records[body - FIRST_BODY];
     if (records[number] === undefined && record !== undefined) {
       records[number] = record;

@@ -61,6 +61,7 @@ export class TableBuilder {
       sources: new OctetStore(this.key),
       records,
       warnings: new Map(),
+      firstSources: [],
       files: 0,
       octets: 0,
       replaced: 0,
@@ -88,9 +89,10 @@ export class TableBuilder {
       contents.unusable++;
       return;
     }
-    const { authorities } = contents;
+    const { authorities, firstSources } = contents;
     const number = this.#numberOf(body, details);
     const source = contents.sources.add(displaySource(details.source));
+    if (number >= FIRST_BODY) firstSources[number] ??= source;
     const before = authorities.count;
     const key = authorities.keys.add(authorityKey(authority));
     authorities.set(key, number, source, body.length);
@@ -132,11 +134,28 @@ export class TableBuilder {
   /** Warnings on all distinct bodies, by kind, in the order in which they were first met. */
   get contentWarnings(): ReadonlyMap<WarningCode, number> {
     const counts = new Map<WarningCode, number>();
-    const bodies = [...this.#contents.warnings].sort(([a], [b]) => a - b);
-    for (const [, codes] of bodies) {
+    for (const [, codes] of this.#warnings()) {
       for (const code of codes) counts.set(code, (counts.get(code) ?? 0) + 1);
     }
     return counts;
+  }
+
+  /**
+   * Of each distinct body that has a warning of this kind the source that had it first, in the order in which these were first met.
+   * Of a long source the end, as in a table.
+   */
+  sourcesOf(code: WarningCode): string[] {
+    const { sources, firstSources } = this.#contents;
+    const bodies = this.#warnings().filter(([, codes]) => codes.includes(code));
+    return bodies.map(([body]) => {
+      const escaped = Buffer.from(sources.get(firstSources[body] as number));
+      return JSON.parse(`"${escaped.toString()}"`) as string;
+    });
+  }
+
+  /** The kinds of the warnings on each body that has any, in the order in which these were first met. */
+  #warnings(): (readonly [body: number, codes: readonly WarningCode[]])[] {
+    return [...this.#contents.warnings].sort(([a], [b]) => a - b);
   }
 
   /** The number of a file's body. */

@@ -17,6 +17,16 @@ export const MIN_BYTES = 512_000;
 /** The greatest parsing limit, in octets: a line of this length still fits a string, decoded from UTF-16 too. */
 export const MAX_BYTES = 0x1000_0000;
 
+/**
+ * What a file may cost, in octets of its records; each record, and each `*` in one, counts as RECORD_COST of them besides. It bounds
+ * the memory that a file takes, to be parsed and compiled, where the parsing limit has been raised or there is none.
+ */
+const FILE_BUDGET = 0x400_0000;
+const RECORD_COST = 64;
+
+/** A text of so many octets can cost no more, were all of them `*`: within the usual parsing limit none does, UTF-16 or not. */
+const ALWAYS_AFFORDABLE = FILE_BUDGET / (RECORD_COST + 1);
+
 /** Octets of an unknown key that a warning quotes. */
 const QUOTED_OCTETS = 40;
 
@@ -32,7 +42,8 @@ export interface ParseOptions {
 
 /**
  * Parses a robots.txt (RFC 9309 section 2.2). Whatever the octets are, this does not throw, and takes time and memory
- * linear in their number. The patterns of the rules are views of `body`, which must not change as long as they are used.
+ * linear in their number; a file with more records and wildcards than the budget allows, about a million, is given up. The
+ * patterns of the rules are views of `body`, which must not change as long as they are used.
  *
  * @throws RobotsFilterError `usage` for a profile that does not exist or a `maxBytes` out of range.
  */
@@ -82,11 +93,14 @@ class Parser {
   readonly #records: OtherRecord[] = [];
   readonly #warnings = new WarningList();
   #group: OpenGroup | undefined;
+  /** What the records left may cost. */
+  #budget: number;
 
   constructor(text: Text, grammar: Grammar, maxBytes: number) {
     const { octets, start, end, ignoredOctets } = text;
     this.#text = text;
     this.#grammar = grammar;
+    this.#budget = end - start <= ALWAYS_AFFORDABLE ? Number.POSITIVE_INFINITY : FILE_BUDGET;
     this.#buffer = Buffer.from(octets.buffer, octets.byteOffset, octets.byteLength);
     this.#memory = octets.buffer;
     this.#memoryOffset = octets.byteOffset;
@@ -126,8 +140,10 @@ class Parser {
         );
       }
       const form = this.#record.read(line);
-      if (form === 'record') this.#readRecord(line.number);
-      else if (form !== 'blank' && !this.#html) this.#warnAboutForm(form, line.number);
+      if (form === 'record') {
+        if (!this.#canAfford()) return this.#overBudget(line.number);
+        this.#readRecord(line.number);
+      } else if (form !== 'blank' && !this.#html) this.#warnAboutForm(form, line.number);
     }
     return {
       groups: this.#groups,
@@ -136,6 +152,32 @@ class Parser {
       records: this.#records,
       warnings: this.#warnings.list(),
       ignoredOctets: this.#text.ignoredOctets,
+      overBudget: false,
+    };
+  }
+
+  /** Whether the budget is enough for the record at hand, which is charged to it. */
+  #canAfford(): boolean {
+    if (this.#budget === Number.POSITIVE_INFINITY) return true;
+    const { keyStart, valueStart, valueEnd } = this.#record;
+    const { octets } = this.#text;
+    let asterisks = 0;
+    for (let at = valueStart; at < valueEnd; at++) if (octets[at] === ASTERISK) asterisks++;
+    this.#budget -= valueEnd - keyStart + RECORD_COST * (1 + asterisks);
+    return this.#budget >= 0;
+  }
+
+  /** A file that is given up at a line: what it says is not known, so nothing of it counts. */
+  #overBudget(line: number): RobotsFile {
+    this.#warnings.addFirst('over-budget', line);
+    return {
+      groups: [],
+      sitemaps: [],
+      crawlDelays: [],
+      records: [],
+      warnings: this.#warnings.list(),
+      ignoredOctets: this.#text.ignoredOctets,
+      overBudget: true,
     };
   }
 

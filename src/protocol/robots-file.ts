@@ -47,6 +47,7 @@ export type WarningCode =
   | 'no-product-token'
   | 'nul'
   | 'not-utf-8'
+  | 'over-budget'
   | 'rule-before-group'
   | 'unknown-record'
   | 'line-cut'
@@ -71,4 +72,9 @@ export interface RobotsFile {
   readonly warnings: readonly Warning[];
   /** Octets of the body beyond the parsing limit (RFC 9309 section 2.5), which were ignored. */
   readonly ignoredOctets: number;
+  /**
+   * Whether the file holds more records and wildcards than the budget for a file allows, about a million: then there is nothing here but
+   * warnings, and every URL is denied as if the file were unreachable. Never within 1,032,444 octets.
+   */
+  readonly overBudget: boolean;
 }

@@ -3,7 +3,8 @@ import type { Warning, WarningCode } from './robots-file.js';
 /** As many warnings as one file may have; further ones are counted. */
 export const MAX_WARNINGS = 100;
 
-const MESSAGES: Readonly<Record<WarningCode, string>> = {
+/** What each kind of warning says, where there is nothing more to say. */
+export const MESSAGES: Readonly<Record<WarningCode, string>> = {
   'beyond-limit': 'The body is longer than the parsing limit; the rest was ignored.',
   html: 'The body begins as a web page does, not as a robots.txt; lines that are no records are not reported singly.',
   'malformed-pattern':
@@ -13,6 +14,8 @@ const MESSAGES: Readonly<Record<WarningCode, string>> = {
     'The user-agent line names no product token; no crawler is in the group by it.',
   nul: 'The line holds a NUL; it was ignored.',
   'not-utf-8': 'The line is not UTF-8; its octets were kept as they are.',
+  'over-budget':
+    'The file holds more records and wildcards than any robots.txt needs, about a million; it was given up, and everything is denied.',
   'rule-before-group': 'The rule stands before any user-agent line; it was ignored.',
   'unknown-record': 'The key is none that is known; the line was ignored.',
   'line-cut': 'The line is too long; its end was dropped.',
@@ -35,6 +38,15 @@ export class WarningList {
       line,
       message: message === undefined ? MESSAGES[code] : message(),
     });
+  }
+
+  /** Adds a warning before all others, whether there is room or not. */
+  addFirst(code: WarningCode, line: number): void {
+    if (this.#warnings.length === MAX_WARNINGS) {
+      this.#warnings.pop();
+      this.#further++;
+    }
+    this.#warnings.unshift({ code, line, message: MESSAGES[code] });
   }
 
   /** The first 100 warnings; the last of them says how many more there are. */

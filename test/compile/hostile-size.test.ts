@@ -3,13 +3,7 @@ import { TableBuilder } from '../../src/compile/table-builder.js';
 import { checkTable } from '../../src/compile/table-check.js';
 import { TableView } from '../../src/compile/table-view.js';
 import type { Profile } from '../../src/protocol/profile.js';
-
-/**
- * What a body can grow to in a table, at most, in octets of table for each of its own; and what a table has besides.
- * The worst is a rule of control characters: three octets for each to match, six to show.
- */
-const GROWTH = 12;
-const FIXED_OCTETS = 2000;
+import { mostTableOctets } from '../linear/growth.js';
 
 const LIMIT = 500_000;
 
@@ -83,7 +77,7 @@ describe('no body makes more of a table than it is worth', () => {
       const builder = new TableBuilder({ profile });
       builder.add({ scheme: undefined, host: 'h', port: undefined }, body, { source: 'h' });
       const table = builder.build();
-      expect(table.length).toBeLessThan(GROWTH * body.length + FIXED_OCTETS);
+      expect(table.length).toBeLessThan(mostTableOctets(body.length));
       const header = checkTable(table, 'table');
       // All of it can be read back.
       const view = new TableView(table);

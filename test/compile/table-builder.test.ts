@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { BodyClaims } from '../../src/compile/body-claims.js';
 import { TableBuilder, type TableBuilderOptions } from '../../src/compile/table-builder.js';
 import { checkTable } from '../../src/compile/table-check.js';
+import { PartBuilder } from '../../src/compile/table-part.js';
 import { type TableAuthority, TableView } from '../../src/compile/table-view.js';
 import { RobotsFilterError } from '../../src/errors.js';
 import { type Authority, formatAuthority, parseAuthority } from '../../src/protocol/authority.js';
@@ -361,6 +363,38 @@ describe('what the builder tells', () => {
     );
     expect(warnings).toEqual(['a/robots.txt rule-before-group', 'c/robots.txt malformed-pattern']);
     expect(builder.stats.warnings).toBe(2);
+    expect(builder.sourcesOf('malformed-pattern')).toEqual(['c/robots.txt']);
+    expect(builder.sourcesOf('html')).toEqual([]);
+  });
+
+  it('the same of parts, whichever of their builders had compiled a body', () => {
+    const bodies = ['disallow: /x\n', 'nonsense\n', 'disallow: /y\n'];
+    const builder = new TableBuilder();
+    const claims = new BodyClaims();
+    const parts = ['first', 'second'].map((source) => {
+      const part = new PartBuilder({}, builder.key, claims, false);
+      const merger = builder.merger();
+      const compile = () => {
+        for (const [index, body] of bodies.entries()) {
+          part.add(authorityOf(`${source}${index}`), new TextEncoder().encode(body), {
+            source: `"${source}"${index}`,
+          });
+        }
+        const table = part.take();
+        return () => {
+          merger.receive(table);
+          merger.add(table, 0, bodies.length);
+        };
+      };
+      return compile;
+    });
+    // What comes second is compiled first, and so leaves nothing to compile to what comes first.
+    const merges = parts.toReversed().map((compile) => compile());
+    for (const merge of merges.toReversed()) merge();
+    expect(builder.sourcesOf('rule-before-group')).toEqual(['"first"0', '"first"2']);
+    expect(builder.sourcesOf('missing-colon')).toEqual(['"first"1']);
+    expect(builder.stats).toMatchObject({ files: 6, bodies: 3, warnings: 3 });
+    expect(builder.build().length).toBeGreaterThan(0);
   });
 
   it('options that cannot be are refused at once', () => {

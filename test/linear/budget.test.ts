@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { Robots } from '../../src/index.js';
-import { kernelOver } from '../kernel/harness.js';
-import { type MeteredKernel, meteredKernel } from './metered-kernel.js';
+import { meteredJudge } from './metered-kernel.js';
 
 /** As match.ts grants them: octets that a rule is compared with. */
 const BUDGET_OF_PATH = 2 ** 26;
@@ -32,19 +31,14 @@ function loosePath(count: number, octets: number): string {
   return `/Q${windows}${'a'.repeat(octets)}`.slice(0, octets);
 }
 
-function metered(robots: string): (path: string) => { verdict: string; steps: number } {
-  let meter: MeteredKernel | undefined;
-  const run = kernelOver({ 'e.com': robots }, 'rfc9309', (memory) => {
-    meter = meteredKernel(memory);
-    return meter.kernel;
-  });
+function metered(robots: string): (path: string) => { reason: string; steps: number } {
+  const judge = meteredJudge(robots);
   return (path) => {
-    meter?.takeSteps();
-    const { output } = run(JSON.stringify({ url: `https://e.com${path}` }), { explain: true });
-    return {
-      verdict: (JSON.parse(output) as { reason: string }).reason,
-      steps: meter?.takeSteps() ?? 0,
-    };
+    const { output, steps } = judge(JSON.stringify({ url: `https://e.com${path}` }), {
+      explain: true,
+    });
+    const { reason } = JSON.parse(output) as { reason: string };
+    return { reason, steps };
   };
 }
 
@@ -53,8 +47,8 @@ describe('wildcard rules times octets', () => {
     for (const rules of [50, 200, 800]) {
       const judge = metered(looseRules(rules));
       for (const octets of [16_000, 64_000]) {
-        const { verdict, steps } = judge(loosePath(rules, octets));
-        expect(verdict).toBe('no-rule');
+        const { reason, steps } = judge(loosePath(rules, octets));
+        expect(reason).toBe('no-rule');
         expect(steps).toBeGreaterThan(rules * octets); // or the rules were not tried
         expect(steps).toBeLessThan(STEPS_OF_BUDGET * rules * octets + STEPS_OF_OCTET * octets);
       }
@@ -67,10 +61,10 @@ describe('wildcard rules times octets', () => {
       [4000, 1_000_000],
       [100, 4_000_000],
     ] as const) {
-      const { verdict, steps } = metered(looseRules(rules))(
+      const { reason, steps } = metered(looseRules(rules))(
         loosePath(Math.min(rules, 1000), octets),
       );
-      expect(verdict).toBe('over-budget');
+      expect(reason).toBe('over-budget');
       const budget = BUDGET_OF_PATH + BUDGET_OF_OCTET * octets;
       expect(steps).toBeGreaterThan(budget / 2);
       expect(steps).toBeLessThan(STEPS_OF_BUDGET * budget + STEPS_OF_OCTET * octets);
@@ -79,9 +73,9 @@ describe('wildcard rules times octets', () => {
 
   it('have a budget that real files do not come near', () => {
     // Twice the most wildcard rules for one path among 14,483 real files, and four times the longest URL that servers take.
-    expect(metered(looseRules(2000))(loosePath(2000, 32_000)).verdict).toBe('no-rule');
+    expect(metered(looseRules(2000))(loosePath(2000, 32_000)).reason).toBe('no-rule');
     // Any length, up to the longest line.
-    expect(metered(looseRules(60))(loosePath(60, 4_000_000)).verdict).toBe('no-rule');
+    expect(metered(looseRules(60))(loosePath(60, 4_000_000)).reason).toBe('no-rule');
   });
 
   it('count over all groups that an agent obeys, and each agent has a budget of its own', () => {
@@ -107,8 +101,8 @@ describe('wildcard rules times octets', () => {
 
   it('a rule that wins early spares the rest', () => {
     const robots = `${looseRules(4000)}disallow: *${'a'.repeat(100)}$\n`;
-    const { verdict, steps } = metered(robots)(loosePath(1000, 1_000_000));
-    expect(verdict).toBe('rule');
+    const { reason, steps } = metered(robots)(loosePath(1000, 1_000_000));
+    expect(reason).toBe('rule');
     expect(steps).toBeLessThan(STEPS_OF_OCTET * 1_000_000);
   });
 });

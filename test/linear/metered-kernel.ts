@@ -1,12 +1,34 @@
 import { readFileSync } from 'node:fs';
 import binaryen from 'assemblyscript/binaryen';
 import { instantiateKernel, type Kernel } from '../../src/kernel/kernel.js';
+import type { QuerySettings } from '../../src/kernel/query.js';
+import type { Profile } from '../../src/protocol/profile.js';
+import { kernelOver } from '../kernel/harness.js';
 
 /** A kernel that counts its steps; everything else about it is as it was built. */
 export interface MeteredKernel {
   readonly kernel: Kernel;
   /** Steps since the last call of this. */
   takeSteps(): number;
+}
+
+/** Judges a line, of a file of its own, under a robots.txt for `e.com`; tells what it became and the steps. */
+export type MeteredJudge = (
+  line: string,
+  settings?: Partial<QuerySettings>,
+) => { readonly output: string; readonly steps: number };
+
+export function meteredJudge(robots: string, profile: Profile = 'rfc9309'): MeteredJudge {
+  let meter: MeteredKernel | undefined;
+  const run = kernelOver({ 'e.com': robots }, profile, (memory) => {
+    meter = meteredKernel(memory);
+    return meter.kernel;
+  });
+  return (line, settings) => {
+    meter?.takeSteps();
+    const { output } = run(`${line}\n`, settings);
+    return { output, steps: meter?.takeSteps() ?? 0 };
+  };
 }
 
 /** What is executed at each entry of a function and at each turn of a loop. */

@@ -2,30 +2,32 @@ import { Session } from 'node:inspector';
 import { types } from 'node:util';
 import { setFlagsFromString } from 'node:v8';
 
+// Optimised code does not count. What imports this is slower for it, so only tests of steps do.
 setFlagsFromString('--no-opt');
+
+// Blocks are counted only of functions that run for the first time after this, so it begins once and does not end.
+const session = new Session();
+session.connect();
+post('Profiler.enable');
+post('Profiler.startPreciseCoverage', { callCount: true, detailed: true });
 
 /**
  * Counts the steps of TypeScript: V8's block coverage says how often each block of a function was executed, and the sum is the
  * count. What lies between is straight code but for calls of what is native; those that cost more for more octets
  * are wrapped as long as is counted, and charged what they may read or write.
+ *
+ * `of` is a part of the paths whose code counts.
  */
-export function countSteps(run: () => void): number {
-  const session = new Session();
-  session.connect();
+export function countSteps(run: () => void, of = '/src/'): number {
   const natives = new MeteredNatives();
+  blocksExecuted(of); // sets all counts to nothing
+  natives.install();
   try {
-    post(session, 'Profiler.enable');
-    post(session, 'Profiler.startPreciseCoverage', { callCount: true, detailed: true });
-    post(session, 'Profiler.takePreciseCoverage'); // resets the counts
-    natives.install();
     run();
-    natives.remove();
-    return blocksExecuted(session) + natives.steps;
   } finally {
     natives.remove();
-    post(session, 'Profiler.stopPreciseCoverage');
-    session.disconnect();
   }
+  return blocksExecuted(of) + Math.ceil(natives.steps);
 }
 
 interface Coverage {
@@ -35,8 +37,8 @@ interface Coverage {
   }[];
 }
 
-/** With a session of its own thread V8 answers before `post` returns. */
-function post(session: Session, method: string, parameters: object = {}): unknown {
+/** To a session of the same thread V8 answers before `post` returns. */
+function post(method: string, parameters: object = {}): unknown {
   let answer: unknown;
   session.post(method, parameters, (error, result) => {
     if (error !== null) throw error;
@@ -45,56 +47,75 @@ function post(session: Session, method: string, parameters: object = {}): unknow
   return answer;
 }
 
-function blocksExecuted(session: Session): number {
-  const { result } = post(session, 'Profiler.takePreciseCoverage') as Coverage;
+/** Blocks executed since this was called last. */
+function blocksExecuted(of: string): number {
+  const { result } = post('Profiler.takePreciseCoverage') as Coverage;
   let steps = 0;
   for (const { url, functions } of result) {
-    if (!url.includes('/src/')) continue;
+    if (!url.includes(of)) continue;
     for (const { ranges } of functions) for (const { count } of ranges) steps += count;
   }
   return steps;
 }
 
-/** A native method, and what a call of it is charged in octets or elements. */
-type Charge = (
-  self: { readonly length: number },
-  result: unknown,
-  args: readonly unknown[],
-) => number;
+/** What a call is charged, in octets or elements. */
+type Charge = (self: unknown, result: unknown, args: readonly unknown[]) => number;
 
-const whole: Charge = (self) => self.length;
+const whole: Charge = (self) => lengthOf(self);
 const argument: Charge = (_self, _result, [first]) => lengthOf(first);
 const result: Charge = (_self, made) => lengthOf(made);
-const sorting: Charge = (self) => self.length * Math.ceil(Math.log2(self.length + 2));
+/** From the second argument to the third, or to the end. */
+const range: Charge = (self, _result, [, from = 0, to]) => {
+  const { length, byteLength } = self as Uint8Array;
+  return ((Number(to ?? length) - Number(from)) * byteLength) / (length || 1);
+};
+/** From the second argument to where it was found, or to the end. */
+const searched: Charge = (self, found, [, from = 0]) =>
+  (Number(found) < 0 ? lengthOf(self) : Number(found)) - Number(from);
+/** The first argument, or a part of it. */
+const compared: Charge = (_self, _result, [first, from = 0, to]) =>
+  Number(to ?? lengthOf(first)) - Number(from);
+const sorting: Charge = (self) => lengthOf(self) * Math.ceil(Math.log2(lengthOf(self) + 2));
 
 function lengthOf(value: unknown): number {
   if (typeof value === 'string' || Array.isArray(value)) return value.length;
   return types.isTypedArray(value) ? value.byteLength : 0;
 }
 
+function methods(object: object, charge: Charge, ...names: string[]) {
+  return names.map((name) => [object, name, charge] as const);
+}
+
 const typedArray = Object.getPrototypeOf(Uint8Array.prototype) as object;
 
 /**
- * All methods of the platform that src/protocol and src/compile call whose cost depends on lengths. A test sees that the list is whole.
- * Not here, as they cannot be replaced where they were imported, and are called once for each body and charge no more than its
- * octets: `isUtf8`, `hash`.
+ * The methods of the platform whose cost depends on lengths and which call nothing back. Not among them, since what is imported or an
+ * operator cannot be wrapped: `isUtf8`, twice at most for each octet of a body; `hash`, once; `+` of strings, which V8 puts off until the
+ * whole is read; keys of maps, each hashed once, with a seed of the process.
  */
-export const NATIVES: readonly (readonly [object: object, method: string, charge: Charge])[] = [
-  [typedArray, 'set', argument],
-  [typedArray, 'slice', result],
-  [typedArray, 'fill', (self, _made, [, from = 0, to = self.length]) => Number(to) - Number(from)],
-  [typedArray, 'copyWithin', (_self, _made, [, from, to]) => Number(to) - Number(from)],
-  [typedArray, 'sort', sorting],
-  [typedArray, 'reverse', whole],
-  [typedArray, 'lastIndexOf', whole],
-  [typedArray, 'every', whole],
-  [Array.prototype, 'join', (_self, made) => lengthOf(made)],
-  [Array.prototype, 'slice', result],
-  [Array.prototype, 'sort', sorting],
-  [String.prototype, 'toLowerCase', whole],
-  [Buffer.prototype, 'toString', result],
-  [TextDecoder.prototype, 'decode', argument],
-  [Buffer, 'compare', (_self, _made, [a, b]) => Math.min(lengthOf(a), lengthOf(b))],
+const NATIVES = [
+  ...methods(typedArray, argument, 'set'),
+  ...methods(typedArray, result, 'slice', 'join', 'toString'),
+  ...methods(typedArray, range, 'fill', 'copyWithin'),
+  ...methods(typedArray, searched, 'indexOf'),
+  ...methods(typedArray, whole, 'reverse', 'every', 'lastIndexOf', 'includes'),
+  ...methods(typedArray, sorting, 'sort'),
+  ...methods(Array.prototype, result, 'join', 'slice', 'concat'),
+  ...methods(Array.prototype, searched, 'indexOf'),
+  ...methods(Array.prototype, whole, 'includes', 'splice', 'shift', 'unshift', 'reverse'),
+  ...methods(Array.prototype, sorting, 'sort'),
+  ...methods(String.prototype, whole, 'toLowerCase', 'toUpperCase', 'trim', 'split'),
+  ...methods(String.prototype, searched, 'indexOf'),
+  ...methods(String.prototype, whole, 'lastIndexOf', 'includes', 'replaceAll'),
+  ...methods(String.prototype, result, 'repeat', 'padStart', 'padEnd'),
+  ...methods(Buffer.prototype, result, 'toString'),
+  ...methods(Buffer.prototype, argument, 'write', 'equals'),
+  ...methods(Buffer.prototype, searched, 'indexOf'),
+  ...methods(Buffer.prototype, whole, 'copy', 'includes'),
+  ...methods(Buffer.prototype, compared, 'compare'),
+  ...methods(Buffer, argument, 'compare'),
+  ...methods(TextDecoder.prototype, argument, 'decode'),
+  ...methods(TextEncoder.prototype, argument, 'encode'),
 ];
 
 /** Those whose new instances are memory full of zeros. */
@@ -107,34 +128,38 @@ class MeteredNatives {
   readonly #originals: (() => void)[] = [];
 
   install(): void {
-    for (const [object, method, charge] of NATIVES) {
-      const descriptor = Object.getOwnPropertyDescriptor(object, method);
-      if (descriptor === undefined) throw new Error(`${method} is not there`);
-      const original = descriptor.value as (...args: unknown[]) => unknown;
-      const meter = this;
-      this.#originals.push(() => Object.defineProperty(object, method, descriptor));
-      Object.defineProperty(object, method, {
-        ...descriptor,
-        value(this: { readonly length: number }, ...args: unknown[]) {
-          const made = original.apply(this, args);
-          meter.steps += 1 + charge(this, made, args) / OCTETS_OF_A_STEP;
-          return made;
-        },
-      });
-    }
-    for (const name of ARRAYS) {
-      const original = globalThis[name] as new (...args: unknown[]) => object;
-      this.#originals.push(() => Object.assign(globalThis, { [name]: original }));
-      const construct = (target: typeof original, args: unknown[], as: typeof original): object => {
-        const made = Reflect.construct(target, args, as) as object;
-        if (typeof args[0] === 'number') this.steps += 1 + lengthOf(made) / OCTETS_OF_A_STEP;
-        return made;
-      };
-      Object.assign(globalThis, { [name]: new Proxy(original, { construct }) });
-    }
+    for (const [object, method, charge] of NATIVES) this.#meterMethod(object, method, charge);
+    for (const name of ARRAYS) this.#meterArray(name);
   }
 
   remove(): void {
     for (const restore of this.#originals.splice(0)) restore();
+  }
+
+  #meterMethod(object: object, method: string, charge: Charge): void {
+    const descriptor = Object.getOwnPropertyDescriptor(object, method);
+    if (descriptor === undefined) throw new Error(`there is no ${method}`);
+    const original = descriptor.value as (...args: unknown[]) => unknown;
+    const meter = this;
+    this.#originals.push(() => Object.defineProperty(object, method, descriptor));
+    Object.defineProperty(object, method, {
+      ...descriptor,
+      value(this: unknown, ...args: unknown[]) {
+        const made = original.apply(this, args);
+        meter.steps += 1 + charge(this, made, args) / OCTETS_OF_A_STEP;
+        return made;
+      },
+    });
+  }
+
+  #meterArray(name: (typeof ARRAYS)[number]): void {
+    const original = globalThis[name] as new (...args: unknown[]) => object;
+    this.#originals.push(() => Object.assign(globalThis, { [name]: original }));
+    const construct = (target: typeof original, args: unknown[], as: typeof original): object => {
+      const made = Reflect.construct(target, args, as) as object;
+      if (typeof args[0] === 'number') this.steps += 1 + lengthOf(made) / OCTETS_OF_A_STEP;
+      return made;
+    };
+    Object.assign(globalThis, { [name]: new Proxy(original, { construct }) });
   }
 }

@@ -80,6 +80,7 @@ describe.each(PROFILES)('RFC 9309 2.1, groups, in %s', (profile) => {
       records: [],
       warnings: [],
       ignoredOctets: 0,
+      overBudget: false,
     });
   });
 });

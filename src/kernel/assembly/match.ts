@@ -226,7 +226,6 @@ function ruleOfBlocks(
 ): usize {
   const sizes = sizeWidth(widths);
   const lines = lineWidth(widths);
-  const rest = <i64>(end - at);
   while (true) {
     budget -= BLOCK_COST;
     const head: i32 = load<u8>(block);
@@ -246,7 +245,7 @@ function ruleOfBlocks(
       }
       if (<i32>number(rule, sizes) < best) return 0;
       // A vector of octets at a time, and some ten instructions for each.
-      budget -= rest >> 3;
+      budget -= <i64>(end - at) >> 3;
       if (at !== end) candidates &= rulesIn(buckets, bucketsFound(block + 1, at, end));
     }
     for (; candidates !== 0; candidates >>>= 1) {
@@ -257,9 +256,9 @@ function ruleOfBlocks(
       rule = last;
       if ((candidates & 1) === 0) continue;
       if (rank === best && number(form + 1, lines) >= number(bestLine, lines)) continue;
-      budget -= RULE_COST + rest;
-      if (budget < 0) return UNAFFORDABLE;
+      budget -= RULE_COST;
       if (matches(widths, form, last, text, at, end)) return form;
+      if (budget < 0) return UNAFFORDABLE;
     }
     if (budget < 0) return UNAFFORDABLE;
     if ((head & BLOCK_FOLLOWED) === 0) return 0;
@@ -319,13 +318,19 @@ function bucketsFound(masks: usize, at: usize, end: usize): i32 {
   return <i32>folded & 255;
 }
 
-/** Whether a rule of a block, which ends at `last`, matches `at`–`end`, the rest of the path behind its prefix. */
+/**
+ * Whether a rule of a block, which ends at `last`, matches `at`–`end`, the rest of the path behind its prefix. To look for segments
+ * costs the rest's octets; nothing is known if that is more than is left of the budget.
+ */
 function matches(widths: i32, form: usize, last: usize, text: usize, at: usize, end: usize): bool {
   const flags: i32 = load<u8>(form);
   const sizes = sizeWidth(widths);
   const anchored = (flags & RULE_END) !== 0;
   let segment = form + 1 + (1 << lineWidth(widths));
   if ((flags & RULE_TEXT) !== 0) segment += 1 << offsetWidth(widths);
+  if (segment === last) return at === end;
+  budget -= <i64>(end - at);
+  if (budget < 0) return false;
   if ((flags & RULE_SINGLE) !== 0) {
     const octets = <i32>(last - segment);
     if (anchored) return <i32>(end - at) >= octets && equal(segment, end - octets, octets);
@@ -334,7 +339,6 @@ function matches(widths: i32, form: usize, last: usize, text: usize, at: usize, 
   if ((flags & RULE_TWO_FORMS) !== 0) {
     return matchesInTwoForms(sizes, segment, last, anchored, text, at, end);
   }
-  if (segment === last) return at === end;
   while (segment < last) {
     const octets = <i32>number(segment, sizes);
     segment += 1 << sizes;

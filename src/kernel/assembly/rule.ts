@@ -28,7 +28,7 @@ import {
   RESULT_PREFIX,
   RESULT_SOURCE,
 } from '../layout';
-import { copy } from './copy';
+import { copyShort } from './copy';
 import { decimal } from './emit';
 import { hostOf } from './host';
 import { lineWidth, number, offsetWidth, sizeWidth } from './match';
@@ -58,7 +58,7 @@ export function patternText(result: usize, to: usize): usize {
     const offsets = offsetWidth(widths);
     const text =
       automaton + number(automaton + 1 + (2 << offsets), offsets) + number(field, offsets);
-    return copy(text + 2, min(<i32>load<u16>(text), MAX_KEPT_TEXT), to);
+    return copyShort(text + 2, min(<i32>load<u16>(text), MAX_KEPT_TEXT), to);
   }
   to = spell(path, prefix, to);
   if (inBlock) {
@@ -115,15 +115,15 @@ export function sourceText(query: usize, result: usize, to: usize): usize {
   const kind: i32 = load<u8>(source);
   const before = min(<i32>load<u16>(source, 1), SOURCE_LIMIT);
   const behind = min(<i32>load<u16>(source, 3), SOURCE_LIMIT - before);
-  to = copy(source + SOURCE_FIXED_OCTETS, before, to);
+  to = copyShort(source + SOURCE_FIXED_OCTETS, before, to);
   if (kind === SOURCE_WITH_HOST) {
     const several = load<u8>(authority - (HOST_AUTHORITY - HOST_FORM)) === HOST_SEVERAL;
     const record = several
       ? table + load<u32>(authority, AUTHORITY_HOST)
       : authority - HOST_AUTHORITY;
-    to = copy(hostOf(record), load<u8>(record), to);
+    to = copyShort(hostOf(record), load<u8>(record), to);
   } else if (kind === SOURCE_WITH_NUMBER) {
     to = decimal(load<u32>(authority, AUTHORITY_NUMBER), to);
   }
-  return copy(source + SOURCE_FIXED_OCTETS + before, behind, to);
+  return copyShort(source + SOURCE_FIXED_OCTETS + before, behind, to);
 }

@@ -25,6 +25,8 @@ export interface CacheEntry {
  * - `too-deep`: nested deeper than any known layout.
  * - `no-robots-txt`: a directory of a host without a robots.txt, or without the one that its robots.json speaks of.
  * - `too-large`: a body that would not fit in memory.
+ * - `over-budget`: a body of more records and wildcards than the budget for a file allows: everything is denied; found by who builds
+ *   a table, not by who reads.
  * - `duplicate`: a second body for an authority; found by who builds a table, not by who reads.
  */
 export type CacheWarningCode =
@@ -36,13 +38,14 @@ export type CacheWarningCode =
   | 'too-deep'
   | 'no-robots-txt'
   | 'too-large'
+  | 'over-budget'
   | 'duplicate';
 
 export interface CacheWarning {
   readonly code: CacheWarningCode;
   /**
    * The path of the file: the directory as it was given, and in it names whose
-   * octets that are not UTF-8, C0 controls and DEL stand as `\xNN`.
+   * octets that are not UTF-8, C0 controls and DEL stand as `\xNN`. For `over-budget`, which is found later, the source of the entry.
    */
   readonly path: string;
   /** Number of the line of a record, from 1. */

@@ -7,6 +7,7 @@ import { RobotsFilterError } from '../../errors.js';
 import { MIN_BYTES } from '../../protocol/parse.js';
 import type { Profile } from '../../protocol/profile.js';
 import type { WarningCode } from '../../protocol/robots-file.js';
+import { MESSAGES } from '../../protocol/warnings.js';
 import { type CachePart, type CacheWarning, cacheParts, nestedParts } from '../cache/cache.js';
 import type { WarningEvent } from '../cache/entry.js';
 import type { FetchReading } from '../cache/fetch-record.js';
@@ -29,7 +30,7 @@ export interface CompileCacheOptions {
   readonly fetchReading?: FetchReading | undefined;
   /** What becomes of what a fetch found longer ago than it may count (RFC 9309 section 2.4): default `use`. */
   readonly stale?: StaleUse | undefined;
-  /** Is told of each thing that was left out of a cache, as it is read. */
+  /** Is told of each thing that was left out of a cache as it is read, and of each file that was given up when all are compiled. */
   readonly onWarning: (warning: CacheWarning) => void;
   /** Threads that compile, where there is enough to do; 1 for the calling one alone. Default: one for each core. */
   readonly threads?: number | undefined;
@@ -91,6 +92,9 @@ export async function compileCache(
     }
   } finally {
     await compilation.close();
+  }
+  for (const path of builder.sourcesOf('over-budget')) {
+    options.onWarning({ code: 'over-budget', path, message: MESSAGES['over-budget'] });
   }
   const { stats, contentWarnings } = builder;
   return {

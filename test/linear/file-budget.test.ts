@@ -1,0 +1,122 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { Robots, Table } from '../../src/index.js';
+import type { CacheWarning } from '../../src/pipeline/cache/cache.js';
+import { compileCache } from '../../src/pipeline/compile/compile-cache.js';
+import { MIN_BYTES, parseRobots } from '../../src/protocol/parse.js';
+
+const MAX_BYTES = 64_000_000;
+
+function body(line: string, octets: number): Uint8Array {
+  const start = 'user-agent: *\nallow: /\n';
+  return new TextEncoder().encode(start + line.repeat(Math.ceil(octets / line.length)));
+}
+
+/** Files that cost as much for each octet as any do. */
+const COSTLY: readonly (readonly [string, string])[] = [
+  ['rules', 'allow:\n'],
+  ['agents', 'user-agent:a\n'],
+  ['records', 'a:\n'],
+  ['wildcards', `allow:${'*a'.repeat(100)}\n`],
+  ['nothing but wildcards', `allow:${'*'.repeat(10_000)}\n`],
+];
+
+/** A wildcard costs more than any other octet, and lines are cut in the google profile. */
+const SHORTEST_OVER_BUDGET = `allow:${'*'.repeat(10_000)}\n`.repeat(104);
+
+describe('the budget of a file', () => {
+  it.each(COSTLY)('is enough for any file within the usual limit: %s', (_what, line) => {
+    const file = parseRobots(body(line, 2 * MIN_BYTES), { maxBytes: MAX_BYTES });
+    expect(file.overBudget).toBe(false);
+    expect(file.groups.length).toBeGreaterThan(0);
+  });
+
+  it('is enough for a long file of comments, and for one long rule', () => {
+    for (const line of ['# nothing\n', `allow: /${'a'.repeat(2_000_000)}\n`]) {
+      expect(parseRobots(body(line, 2_000_000), { maxBytes: MAX_BYTES }).overBudget).toBe(false);
+    }
+  });
+
+  it.each(COSTLY)('is not enough for sixteen megabytes of anything else: %s', (_what, line) => {
+    const file = parseRobots(body(line, 16_000_000), { maxBytes: MAX_BYTES });
+    expect(file).toMatchObject({ overBudget: true, groups: [], records: [] });
+  });
+
+  it('is not enough for a million agents, none of whom another is', () => {
+    const letters = [...'abcdefghij'];
+    const words = letters.flatMap((a) => letters.flatMap((b) => letters.map((c) => a + b + c)));
+    const lines = words.flatMap((word) => words.map((other) => `user-agent:${word}${other}\n`));
+    expect(lines).toHaveLength(1_000_000);
+    const text = `${lines.join('')}disallow: /\n`;
+    const file = parseRobots(new TextEncoder().encode(text), { maxBytes: MAX_BYTES });
+    expect(file.overBudget).toBe(true);
+    expect(file.warnings[0]?.line).toBeGreaterThan(800_000);
+    expect(file.warnings[0]?.line).toBeLessThan(1_000_000);
+  });
+
+  it('denies, and says so first', () => {
+    const text = `${'nonsense\n'.repeat(200)}${SHORTEST_OVER_BUDGET}`;
+    const robots = Robots.parse(new TextEncoder().encode(text), { maxBytes: MAX_BYTES });
+    expect(robots.groups).toEqual([]);
+    expect(robots.warnings).toHaveLength(100);
+    expect(robots.warnings[0]).toMatchObject({ code: 'over-budget', line: 200 + 104 });
+    expect(robots.verdict('https://e.com/', 'b')).toEqual({
+      verdict: 'deny',
+      reason: 'unreachable',
+    });
+    expect(robots.verdict('https://e.com/robots.txt', 'b').verdict).toBe('allow');
+  });
+
+  it('counts in the google profile too, which has no limit', () => {
+    const robots = Robots.parse(new TextEncoder().encode(SHORTEST_OVER_BUDGET), {
+      profile: 'google',
+    });
+    expect(robots.verdict('https://e.com/', 'b').reason).toBe('unreachable');
+  });
+
+  it('is a warning that names the file, for each content the first, however many threads compile', async () => {
+    const directory = mkdtempSync(join(tmpdir(), 'budget-'));
+    try {
+      // Each line is a part.
+      const lines = Array.from({ length: 16 }, (_, host) =>
+        JSON.stringify({
+          host: `h${host}.example`,
+          robots: `# ${Math.floor(host / 2) % 3}\n${SHORTEST_OVER_BUDGET}`,
+        }),
+      );
+      const records = join(directory, 'all "1".ndjson');
+      writeFileSync(records, lines.join('\n'));
+      const file = join(directory, 'files');
+      mkdirSync(file);
+      writeFileSync(join(file, 'costly.example.txt'), SHORTEST_OVER_BUDGET);
+      writeFileSync(join(file, 'other.example.txt'), body('allow:/\n', 1000));
+      for (const threads of [1, 2, 3]) {
+        const warnings: CacheWarning[] = [];
+        const { table, contentWarnings } = await compileCache([records, file], {
+          profile: 'rfc9309',
+          maxRobotsOctets: MAX_BYTES,
+          threads,
+          onWarning: (warning) => warnings.push(warning),
+        });
+        expect(warnings.map(({ path }) => path)).toEqual([
+          ...[1, 3, 5].map((line) => `all "1".ndjson:${line}`),
+          'costly.example.txt',
+        ]);
+        for (const { code, message } of warnings) {
+          expect(code).toBe('over-budget');
+          expect(message).toContain('everything is denied');
+        }
+        expect(contentWarnings.get('over-budget')).toBe(4);
+        const opened = Table.from(table);
+        for (const host of ['h0', 'h15', 'costly']) {
+          expect(opened.verdict(`https://${host}.example/`, 'a').reason).toBe('unreachable');
+        }
+        expect(opened.verdict('https://other.example/', 'a').verdict).toBe('allow');
+      }
+    } finally {
+      rmSync(directory, { recursive: true });
+    }
+  });
+});

@@ -49,6 +49,8 @@ function decodeUtf16(
         point = 0x10000 + ((point - 0xd800) << 10) + (low - 0xdc00);
         at += 2;
       } else {
+        // A lone first half swallows an odd octet behind it: one error, as in the standard's decoder.
+        if (point < 0xdc00 && at + 2 > lastUnit) at += 2;
         point = 0xfffd;
       }
     }

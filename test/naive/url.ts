@@ -6,6 +6,8 @@ export interface Target {
   readonly query: string | undefined;
 }
 
+const MAX_HOST_OCTETS = 255;
+
 /**
  * Path and query of a URL as the WHATWG URL Standard reads it (section 4.4, the basic URL parser),
  * except that no octet of them is percent-encoded. `undefined` when it is no http, https or ftp URL.
@@ -43,10 +45,12 @@ function isSlash(octet: string | undefined): boolean {
   return octet === '/' || octet === '\\';
 }
 
+/** Beyond the standard, a host has at most 255 octets, not counting a final dot. */
 function hasGoodAuthority(text: string, isRelative: boolean): boolean {
   try {
-    const { protocol } = isRelative ? new URL(text, 'http://authority.example/') : new URL(text);
-    return ['http:', 'https:', 'ftp:'].includes(protocol);
+    const url = isRelative ? new URL(text, 'http://authority.example/') : new URL(text);
+    const octets = url.hostname.endsWith('.') ? url.hostname.length - 1 : url.hostname.length;
+    return ['http:', 'https:', 'ftp:'].includes(url.protocol) && octets <= MAX_HOST_OCTETS;
   } catch {
     return false; // no URL at all: that is the answer
   }

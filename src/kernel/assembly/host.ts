@@ -25,8 +25,8 @@ import { equal } from './search';
 import { isInNoClass } from './vectors';
 
 /**
- * The octets of the host that begins at `host` and ends at `end` at the latest, if it is canonical as it stands: octets
- * `a–z 0–9 - . _`, no final dot, no label that may be an A-label to be checked (`--` in it), and a last label that does not
+ * The octets of the host that begins at `host` and ends at `end` at the latest, if it is canonical as it stands: 1 to 255
+ * octets `a–z 0–9 - . _`, no final dot, no label that may be an A-label to be checked (`--` in it), and a last label that does not
  * begin with a digit, unless all is a dotted quad. Otherwise 0. Reads 32 octets past `end`.
  */
 export function plainHostOctets(host: usize, end: usize): usize {
@@ -51,7 +51,7 @@ export function plainHostOctets(host: usize, end: usize): usize {
     at += octets;
     if (octets < 32) break;
   }
-  if (label === at || at === host) return 0;
+  if (label === at || at === host || <i32>(at - host) > MAX_HOST_OCTETS) return 0;
   return <u32>load<u8>(label) - 0x30 >= 10 || isDottedQuad(host, at) ? at - host : 0;
 }
 

@@ -1,0 +1,76 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import asc from 'assemblyscript/asc';
+import binaryen from 'assemblyscript/binaryen';
+import { COUNTER_OCTETS, COUNTERS, type InstrumentedKernel } from './counters.js';
+import { withProbes } from './probes.js';
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+
+/** What asconfig.json enables, and nothing newer that Node may not know. */
+const FEATURES =
+  binaryen.Features.SIMD128 |
+  binaryen.Features.Atomics |
+  binaryen.Features.BulkMemory |
+  binaryen.Features.SignExt |
+  binaryen.Features.MutableGlobals |
+  binaryen.Features.NontrappingFPToInt;
+
+/** A change of a source file of the kernel: how a test plants a fault. */
+export interface Planted {
+  /** Its name, `path.ts`. */
+  readonly file: string;
+  readonly from: string;
+  readonly to: string;
+}
+
+/** Compiles the kernel as asconfig.json has it, but not optimised, and puts probes into it. Takes some seconds. */
+export async function instrumentKernel(planted?: Planted): Promise<InstrumentedKernel> {
+  const text = withProbes(textOf(await compile(planted)), COUNTERS);
+  if (text.probes > COUNTER_OCTETS) throw new Error(`${text.probes} probes: raise COUNTER_OCTETS`);
+  const module = binaryen.parseText(text.text);
+  module.setFeatures(FEATURES);
+  const bytes = module.emitBinary();
+  module.dispose();
+  return { bytes, probes: text.probes };
+}
+
+async function compile(planted?: Planted): Promise<Uint8Array> {
+  let bytes: Uint8Array | undefined;
+  let messages = '';
+  let found = planted === undefined;
+  const options = ['--config', 'asconfig.json', '--target', 'release', '--baseDir', ROOT];
+  const { error } = await asc.main([...options, '--optimizeLevel', '0', '--outFile', 'k.wasm'], {
+    writeFile(_name: string, contents: string | Uint8Array): void {
+      if (typeof contents !== 'string') bytes = contents;
+    },
+    readFile(name: string, baseDir: string): string | null {
+      let text: string;
+      try {
+        text = readFileSync(join(baseDir, name), 'utf8');
+      } catch {
+        return null; // asc looks for a module in several places
+      }
+      if (planted === undefined || !name.endsWith(`/${planted.file}`)) return text;
+      found = text.includes(planted.from);
+      return text.replace(planted.from, () => planted.to);
+    },
+    stderr: {
+      write(message: string): void {
+        messages += message;
+      },
+    },
+  });
+  if (!found) throw new Error(`${planted?.file} does not hold ${planted?.from}`);
+  if (error !== null || bytes === undefined) throw new Error(`asc: ${messages}`);
+  return bytes;
+}
+
+function textOf(bytes: Uint8Array): string {
+  const module = binaryen.readBinary(bytes);
+  module.setFeatures(FEATURES);
+  const text = module.emitText();
+  module.dispose();
+  return text;
+}

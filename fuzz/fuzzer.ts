@@ -1,0 +1,221 @@
+import { Random } from '../test/random.js';
+import { octetsOf } from './corpus.js';
+import { COUNT_CLASSES, type KernelCoverage } from './coverage/counters.js';
+import type { ScriptCoverage } from './coverage/script.js';
+import { Mutator } from './mutation/mutator.js';
+import { trim } from './mutation/trim.js';
+import { cover, Pool } from './pool.js';
+import type { Check, Target } from './target.js';
+import type { Watch } from './watch.js';
+
+/** Runs between two looks at the coverage of scripts. */
+const BATCH = 128;
+const FRESH_INPUTS = 20;
+const TRIM_TRIES = 60;
+const SHRINK_TRIES = 3000;
+
+export interface FuzzLimits {
+  readonly seed: number;
+  readonly runs: number;
+  readonly milliseconds: number;
+}
+
+export interface Reached {
+  /** Probes of the kernel. */
+  readonly edges: number;
+  /** The same, counted once for each class of how often an input passed them. */
+  readonly counts: number;
+  /** Blocks of scripts. */
+  readonly blocks: number;
+}
+
+export interface FuzzProgress {
+  readonly runs: number;
+  readonly reached: Reached;
+  readonly inputs: number;
+}
+
+/** An input on which an invariant does not hold. */
+export interface Finding {
+  readonly input: Uint8Array;
+  readonly message: string;
+}
+
+/** Features of scripts are numbered from here, those of the kernel below. */
+export const FIRST_SCRIPT_FEATURE = 1 << 20;
+
+/** Runs a target on ever new inputs, keeping those that reach new coverage. All choices follow from the seed. */
+export class Fuzzer {
+  readonly #target: Target;
+  readonly #check: Check;
+  readonly #kernel: KernelCoverage;
+  readonly #scripts: ScriptCoverage;
+  readonly #watch: Watch;
+  readonly #pool = new Pool();
+  #runs = 0;
+
+  constructor(
+    target: Target,
+    check: Check,
+    coverage: { kernel: KernelCoverage; scripts: ScriptCoverage },
+    watch: Watch,
+  ) {
+    this.#target = target;
+    this.#check = check;
+    this.#kernel = coverage.kernel;
+    this.#scripts = coverage.scripts;
+    this.#watch = watch;
+  }
+
+  get progress(): FuzzProgress {
+    return {
+      runs: this.#runs,
+      reached: this.#reached,
+      inputs: this.#pool.size,
+    };
+  }
+
+  get #reached(): Reached {
+    const edges = new Set<number>();
+    let counts = 0;
+    let blocks = 0;
+    for (const feature of this.#pool.seen) {
+      if (feature >= FIRST_SCRIPT_FEATURE) {
+        blocks++;
+      } else {
+        edges.add(Math.floor(feature / COUNT_CLASSES));
+        counts++;
+      }
+    }
+    return { edges: edges.size, counts, blocks };
+  }
+
+  /** Fuzzes from a corpus on until a limit is reached; returns what was found, made small, or nothing. */
+  fuzz(
+    corpus: readonly Uint8Array[],
+    limits: FuzzLimits,
+    report: (progress: FuzzProgress) => void,
+  ): Finding | undefined {
+    const random = new Random(limits.seed);
+    const mutator = new Mutator(random, this.#target);
+    const end = performance.now() + limits.milliseconds;
+    const first = [
+      ...corpus,
+      ...this.#target.seeds.map(octetsOf),
+      ...Array.from({ length: FRESH_INPUTS }, () => mutator.fresh()),
+    ];
+    for (const input of first) {
+      const finding = this.#tryAlone(input);
+      if (finding !== undefined) return finding;
+    }
+    while (this.#runs < limits.runs && performance.now() < end) {
+      const inputs = Array.from({ length: BATCH }, () =>
+        mutator.next(() => this.#pool.pick(random)),
+      );
+      const finding = this.#runBatch(inputs);
+      if (finding !== undefined) return finding;
+      report(this.progress);
+    }
+    return undefined;
+  }
+
+  /** A small part of the pool that reaches all that the pool does. */
+  smallCorpus(): Uint8Array[] {
+    const inputs = this.#pool.inputs();
+    // Twice: blocks of scripts become features only once they are named.
+    for (const input of inputs) this.#featuresOf(input);
+    return cover(inputs.map((input) => ({ input, features: this.#featuresOf(input) })));
+  }
+
+  /** Runs an input; returns the message if an invariant does not hold. */
+  #run(input: Uint8Array): string | undefined {
+    this.#runs++;
+    this.#watch.begin(input);
+    try {
+      this.#check(input);
+      return undefined;
+    } catch (error) {
+      return error instanceof Error ? (error.stack ?? error.message) : String(error);
+    }
+  }
+
+  #featuresOf(input: Uint8Array): number[] {
+    this.#kernel.clear();
+    this.#scripts.clear();
+    this.#run(input);
+    const features: number[] = [];
+    this.#kernel.collect(features);
+    this.#scripts.collect(features);
+    return features;
+  }
+
+  #tryAlone(input: Uint8Array): Finding | undefined {
+    this.#scripts.clear();
+    const finding = this.#runForKernel(input);
+    const features: number[] = [];
+    this.#scripts.collect(features);
+    if (this.#pool.unseen(features).length > 0) this.#pool.add(input, features);
+    return finding;
+  }
+
+  /** Runs an input and keeps it if it reaches something new in the kernel. */
+  #runForKernel(input: Uint8Array): Finding | undefined {
+    this.#kernel.clear();
+    const message = this.#run(input);
+    if (message !== undefined) return this.#finding(input, message);
+    const features: number[] = [];
+    this.#kernel.collect(features);
+    const unseen = this.#pool.unseen(features);
+    if (unseen.length > 0) {
+      this.#pool.add(this.#trimmed(input, unseen), features);
+    }
+    return undefined;
+  }
+
+  #trimmed(input: Uint8Array, wanted: readonly number[]): Uint8Array {
+    return trim(input, TRIM_TRIES, (candidate) => {
+      this.#kernel.clear();
+      if (this.#run(candidate) !== undefined) return false;
+      const features: number[] = [];
+      this.#kernel.collect(features);
+      return wanted.every((feature) => features.includes(feature));
+    });
+  }
+
+  #runBatch(inputs: readonly Uint8Array[]): Finding | undefined {
+    this.#scripts.clear();
+    for (const input of inputs) {
+      const finding = this.#runForKernel(input);
+      if (finding !== undefined) return finding;
+    }
+    const features: number[] = [];
+    this.#scripts.collect(features);
+    const unseen = this.#pool.unseen(features);
+    if (unseen.length > 0) this.#findReachers(inputs, new Set(unseen));
+    // What no input reaches alone, such as code that runs once a process, is not looked for again.
+    this.#pool.markSeen(features);
+    return undefined;
+  }
+
+  /** Halves a batch until the inputs are found that reach the wanted blocks of scripts. */
+  #findReachers(inputs: readonly Uint8Array[], wanted: ReadonlySet<number>): void {
+    this.#scripts.clear();
+    for (const input of inputs) this.#run(input);
+    const features: number[] = [];
+    this.#scripts.collect(features);
+    const reached = this.#pool.unseen(features).filter((feature) => wanted.has(feature));
+    if (reached.length === 0) return;
+    if (inputs.length === 1) {
+      this.#pool.add(inputs[0] as Uint8Array, features);
+      return;
+    }
+    const middle = inputs.length >> 1;
+    this.#findReachers(inputs.slice(0, middle), wanted);
+    this.#findReachers(inputs.slice(middle), wanted);
+  }
+
+  #finding(input: Uint8Array, message: string): Finding {
+    const small = trim(input, SHRINK_TRIES, (candidate) => this.#run(candidate) !== undefined);
+    return { input: small, message: this.#run(small) ?? message };
+  }
+}

@@ -1,0 +1,27 @@
+import type { InstrumentedKernel } from './coverage/counters.js';
+import type { Finding, FuzzLimits, FuzzProgress, Reached } from './fuzzer.js';
+
+/** What the thread is started with. */
+export type ThreadTask = {
+  /** URL of the module that exports the target as `target`. */
+  readonly targetUrl: string;
+  /** Part of the URLs of the scripts whose coverage counts. */
+  readonly covered: string;
+  readonly watched: SharedArrayBuffer;
+  readonly inputs: readonly Uint8Array[];
+} & (
+  | { readonly kind: 'replay' }
+  | { readonly kind: 'fuzz'; readonly kernel: InstrumentedKernel; readonly limits: FuzzLimits }
+);
+
+/** What the thread says. */
+export type FromThread =
+  | { readonly kind: 'progress'; readonly progress: FuzzProgress }
+  | { readonly kind: 'finding'; readonly finding: Finding }
+  | {
+      readonly kind: 'done';
+      readonly runs: number;
+      readonly reached: Reached;
+      /** A small corpus that reaches all that was reached. */
+      readonly inputs: readonly Uint8Array[];
+    };

@@ -1,0 +1,7 @@
+/** The targets, by name: each is a module that exports `target`. */
+export const TARGETS: Readonly<Record<string, URL>> = Object.fromEntries(
+  ['robots', 'match', 'url', 'ndjson', 'table'].map((name) => [
+    name,
+    new URL(`./${name}.ts`, import.meta.url),
+  ]),
+);

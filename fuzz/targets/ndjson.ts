@@ -1,0 +1,312 @@
+import { isDeepStrictEqual } from 'node:util';
+import { TableBuilder } from '../../src/compile/table-builder.js';
+import { type Authority, formatAuthority } from '../../src/protocol/authority.js';
+import { words } from '../../test/hostile/pieces.js';
+import { hostileUrl } from '../../test/hostile/url.js';
+import type { Random } from '../../test/random.js';
+import { charactersOf, octetsOf } from '../corpus.js';
+import { type AskedQuery, GuardedKernel } from '../kernel/guarded-kernel.js';
+import { exactPattern, readWhatwgUrl } from '../oracle/whatwg.js';
+import { agree, Fault, shown, type Target } from '../target.js';
+
+const STRINGS = [
+  ...words('"url" "a" "request" "\\u0075rl" "verdict" "" "\\n" "]}" "\\\\" "\\"" "__proto__" "{"'),
+  ...words(
+    '"http://h/no" "http:\\/\\/h\\/x" "https://h/\\u00e9" "http://h/\\ud83d\\ude00" "\\ud83d"',
+  ),
+  ...words(
+    '"http://h/\xc3\xa9" "http://h/\xff" "\\u00" "\\x" "\\u0000" "\\/" "\\b\\f\\r\\t" "\x01"',
+  ),
+  '"http://h/ "',
+];
+const SCALARS = words('0 -1 1.5e3 true false null 01 1. .5 -0 1E+9 tru nul -');
+const SPACES = ['', '', '', ' ', '\t', '\r', '  ', '\v'];
+const STRICT_REASONS = ['no-json', 'no-object'];
+const SHORT = 64;
+
+/** What `JSON.parse` makes of a line. */
+type Expected =
+  | { readonly kind: 'blank' }
+  /** No JSON, or neither an object nor, where that may be, a string. */
+  | { readonly kind: 'unsound' }
+  | { readonly kind: 'sound'; readonly value: unknown; readonly url: string | undefined };
+
+/**
+ * The NDJSON scanner: lines of any octets. What `JSON.parse` takes for an object is one, with the URL that the field's
+ * path leads to, and is given back with the verdict as a further member; under `strict` the rest is refused. Each URL is known
+ * by a rule that denies it alone. Exception: of lines that are no UTF-8 only whether they are valid is compared, for
+ * `JSON.parse` reads U+FFFD where the octets stay.
+ */
+export const target: Target = {
+  name: 'ndjson',
+  summary: 'the NDJSON scanner, against JSON.parse',
+  maxOctets: 800,
+  seeds: [
+    '{"url":"http://h/a","id":1}\n{"id":2,"url":"https://h/b?c"}\n\n["x"]\n"http://h/s"\n',
+    '{"url":"http:\\/\\/h\\/\\u0061","url":17}\r\n{"request":{"url":"http://h/x"},"request":{}}',
+    '{"\\u0075rl":"http://h/\\ud83d\\ude00\\ud83d"}\n{"a":[{"b":"]}"},[]],"url":"http://h/"}',
+    '{"verdict":"x","url":"http://h/a" } \n{ }\n{"url":{"url":"http://h/"}}',
+    '{"url":"http://h/a"}}\n{"url":"http://h/a\n{"url":"http://h/\\x"}\n{"a":tru,"url":"http://h/"}',
+    `{"a":"${'x'.repeat(100)}","url":"http://h/${'y'.repeat(100)}"}`,
+    `{"a":${'['.repeat(40)}${']'.repeat(40)},"url":"http://h/"}`,
+  ],
+  dictionary: [...STRINGS, ...SCALARS, ...words('{ } [ ] : , {} [] {"url": "url":" \\u \\" \n')],
+  generate(random) {
+    const lines = Array.from({ length: random.between(1, 4) }, () =>
+      random.chance(0.2) ? value(random, 1) : object(random, 0),
+    );
+    return lines.join(random.pick(['\n', '\n', '\r\n', '\n\n']));
+  },
+  piece(random) {
+    return random.pick([
+      () => string(random),
+      () => value(random, 3),
+      () => `,${string(random)}:${value(random, 3)}`,
+      () => `"url":"${hostileUrl(random, 'rfc9309', [])}"`,
+    ])();
+  },
+  check(build) {
+    const kernel = new GuardedKernel(build);
+    return (input) => {
+      checkField(kernel, input, ['url']);
+      checkField(kernel, input, ['request', 'url']);
+    };
+  },
+};
+
+function string(random: Random): string {
+  return random.pick(STRINGS);
+}
+
+function value(random: Random, depth: number): string {
+  if (depth > 3 || random.chance(0.5)) return string(random);
+  if (random.chance(0.4)) return random.pick(SCALARS);
+  if (random.chance(0.4)) return `[${list(random, () => value(random, depth + 1))}]`;
+  return object(random, depth);
+}
+
+function object(random: Random, depth: number): string {
+  const space = (): string => random.pick(SPACES);
+  return `{${list(random, () => `${string(random)}${space()}:${space()}${value(random, depth + 1)}`)}}`;
+}
+
+function list(random: Random, item: () => string): string {
+  const space = (): string => random.pick(SPACES);
+  return Array.from({ length: random.between(0, 3) }, () => space() + item() + space()).join(',');
+}
+
+function checkField(kernel: GuardedKernel, input: Uint8Array, urlField: readonly string[]): void {
+  const lines = linesOf(input);
+  for (const format of ['ndjson', 'json'] as const) {
+    const expected = lines.map((line) => read(line, urlField, format === 'json'));
+    kernel.load(tableOf(expected));
+    const outputs = annotated(
+      kernel,
+      kernel.ask({ format, urlField, explain: true }),
+      input,
+      expected,
+    );
+    const judged = kernel.ask({});
+    const strict = kernel.ask({ format, urlField, strict: true });
+    expected.forEach((each, index) => {
+      const line = lines[index] as Uint8Array;
+      checkStrict(kernel, strict, line, each);
+      const output = outputs[index];
+      if (each.kind === 'sound' && output !== undefined) {
+        checkRecord(kernel, judged, line, each, output, urlField);
+      }
+    });
+    checkPassed(kernel, lines, outputs, urlField, format);
+    checkShort(kernel, lines, outputs, urlField, format, input);
+  }
+}
+
+/** The lines without their LF; no line follows the last LF. */
+function linesOf(input: Uint8Array): Uint8Array[] {
+  const lines = charactersOf(input).split('\n');
+  if (lines.at(-1) === '') lines.pop();
+  return lines.map(octetsOf);
+}
+
+function read(line: Uint8Array, urlField: readonly string[], strings: boolean): Expected {
+  const isSpace = (octet: number): boolean => octet === 0x20 || octet === 0x09 || octet === 0x0d;
+  if (line.every(isSpace)) return { kind: 'blank' };
+  let value: unknown;
+  try {
+    value = JSON.parse(textOf(line));
+  } catch {
+    return { kind: 'unsound' };
+  }
+  if (strings && typeof value === 'string') return { kind: 'sound', value, url: value };
+  if (!isObject(value)) return { kind: 'unsound' };
+  let member: unknown = value;
+  for (const key of urlField) {
+    member = isObject(member) && Object.hasOwn(member, key) ? member[key] : undefined;
+  }
+  return { kind: 'sound', value, url: typeof member === 'string' ? member : undefined };
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function textOf(line: Uint8Array): string {
+  return new TextDecoder('utf-8', { ignoreBOM: true }).decode(line);
+}
+
+/** A table in which the URLs of the lines alone are denied. */
+function tableOf(expected: readonly Expected[]): Uint8Array {
+  const rules = new Map<string, { authority: Authority; text: string }>();
+  for (const each of expected) {
+    if (each.kind !== 'sound' || each.url === undefined) continue;
+    const url = readWhatwgUrl(Buffer.from(each.url));
+    if (url === undefined || url.port === 0) continue;
+    const authority = { scheme: url.scheme, host: url.host, port: url.port };
+    const name = formatAuthority(authority);
+    const { text } = rules.get(name) ?? { text: 'user-agent: *\n' };
+    rules.set(name, { authority, text: `${text}disallow: ${exactPattern(url.target)}\n` });
+  }
+  const builder = new TableBuilder();
+  for (const [source, { authority, text }] of rules) {
+    builder.add(authority, octetsOf(text), { source });
+  }
+  return builder.build();
+}
+
+/** The output of each line that is not blank, without its LF. */
+function annotated(
+  kernel: GuardedKernel,
+  query: AskedQuery,
+  input: Uint8Array,
+  expected: readonly Expected[],
+): (string | undefined)[] {
+  const { output, lines } = kernel.run(query, input);
+  agree('lines', lines, expected.length);
+  const outputs = output.split('\n');
+  agree('the end of the output', outputs.pop(), '');
+  const records = expected.filter(({ kind }) => kind !== 'blank').length;
+  agree('lines of output', outputs.length, records);
+  return expected.map(({ kind }) => (kind === 'blank' ? undefined : outputs.shift()));
+}
+
+/** A line that is no JSON, or has no URL, is refused under `strict`, and no other. */
+function checkStrict(
+  kernel: GuardedKernel,
+  query: AskedQuery,
+  line: Uint8Array,
+  each: Expected,
+): void {
+  const { bad, stopped } = kernel.run(query, line);
+  agree('a bad record ends a strict run', stopped, bad.length > 0);
+  const reason = bad[0]?.[1];
+  if (each.kind === 'blank') agree('what strict says of a blank line', reason, undefined);
+  else if (each.kind === 'unsound') {
+    agree(
+      `strict refuses ${shown(charactersOf(line))}`,
+      STRICT_REASONS.includes(`${reason}`),
+      true,
+    );
+  } else if (each.url === undefined) agree('strict without a URL', reason, 'no-url');
+  else
+    agree('what strict says of sound JSON', reason === undefined || reason === 'invalid-url', true);
+}
+
+/** A sound record comes out as it was, with its verdict. */
+function checkRecord(
+  kernel: GuardedKernel,
+  judged: AskedQuery,
+  line: Uint8Array,
+  each: Extract<Expected, { kind: 'sound' }>,
+  output: string,
+  urlField: readonly string[],
+): void {
+  const record = JSON.parse(textOf(octetsOf(output))) as Record<string, unknown>;
+  const { verdict, reason } =
+    each.url === undefined
+      ? { verdict: 'invalid', reason: 'no-url' }
+      : kernel.judge(judged, Buffer.from(each.url));
+  if (each.url === undefined || !textOf(line).includes('\u{FFFD}')) {
+    agree(`the verdict on ${shown(each.url)}`, record.verdict, verdict);
+    agree('the reason', record.reason, reason);
+    if (verdict === 'allow') agree('an allow', reason, 'robots-txt');
+  }
+  const original =
+    typeof each.value === 'string'
+      ? urlField.reduceRight<unknown>((inner, key) => ({ [key]: inner }), each.value)
+      : each.value;
+  if (!isDeepStrictEqual(unannotated(record), unannotated(original))) {
+    throw new Fault(`${shown(charactersOf(line))} became ${shown(output)}`);
+  }
+  if (typeof each.value !== 'string') {
+    const text = charactersOf(line);
+    const kept = text.slice(0, text.lastIndexOf('}'));
+    agree('the record is kept to its brace', output.startsWith(kept), true);
+  }
+}
+
+/** Without the members that an annotation adds, which count before those of the record. */
+function unannotated(record: unknown): unknown {
+  if (!isObject(record)) return record;
+  const { verdict, reason, rule, ...rest } = record;
+  return rest;
+}
+
+/** The verdict that a line of output says, if it can be read. */
+function verdictOf(output: string | undefined): unknown {
+  try {
+    return output === undefined ? undefined : (JSON.parse(output) as { verdict: unknown }).verdict;
+  } catch {
+    return undefined;
+  }
+}
+
+/** What passes comes out as it came. */
+function checkPassed(
+  kernel: GuardedKernel,
+  lines: readonly Uint8Array[],
+  outputs: readonly (string | undefined)[],
+  urlField: readonly string[],
+  format: 'ndjson' | 'json',
+): void {
+  const verdicts = outputs.map(verdictOf);
+  const whole = outputs.every(
+    (output, index) => (output === undefined) === (verdicts[index] === undefined),
+  );
+  if (!whole) return;
+  const input = octetsOf(lines.map(charactersOf).join('\n'));
+  for (const [output, verdict] of [['denied', 'deny'] as const, ['allowed', 'allow'] as const]) {
+    const passed = lines
+      .filter((_line, index) => outputs[index] === undefined || verdicts[index] === verdict)
+      .map((line) => `${charactersOf(line)}\n`);
+    const run = kernel.run(kernel.ask({ format, urlField, output }), input);
+    const emptyEnd = lines.at(-1)?.length === 0 ? '\n' : '';
+    agree(`what is ${output}`, run.output + emptyEnd, passed.join(''));
+  }
+}
+
+/** A line beyond the limit is a bad record; the others are as they were. */
+function checkShort(
+  kernel: GuardedKernel,
+  lines: readonly Uint8Array[],
+  outputs: readonly (string | undefined)[],
+  urlField: readonly string[],
+  format: 'ndjson' | 'json',
+  input: Uint8Array,
+): void {
+  const query = kernel.ask({ format, urlField, explain: true, maxLineOctets: SHORT });
+  const short = kernel.run(query, input).output.split('\n');
+  lines.forEach((line, index) => {
+    const output = outputs[index];
+    if (output === undefined) return;
+    const now = short.shift() ?? '';
+    // The CR of a line end does not count.
+    const octets = line.at(-1) === 0x0d ? line.length - 1 : line.length;
+    if (octets <= SHORT) agree('a short line under a limit', now, output);
+    else if (line.at(-1) !== 0x0d || octets > SHORT)
+      agree('the reason of a long line', reasonOf(now), 'line-too-long');
+  });
+}
+
+function reasonOf(output: string): unknown {
+  return (JSON.parse(textOf(octetsOf(output))) as { reason: unknown }).reason;
+}

@@ -1,0 +1,96 @@
+import { parseRobots } from '../../src/protocol/parse.js';
+import { PROFILES, type Profile } from '../../src/protocol/profile.js';
+import type { RobotsFile } from '../../src/protocol/robots-file.js';
+import { MAX_WARNINGS } from '../../src/protocol/warnings.js';
+import { hostileFile } from '../../test/hostile/file.js';
+import { piece, words } from '../../test/hostile/pieces.js';
+import { naiveGroups } from '../../test/naive/robots.js';
+import { charactersOf } from '../corpus.js';
+import { agree, Fault, shown, type Target } from '../target.js';
+
+const KEYS = [
+  ...words('user-agent allow disallow sitemap crawl-delay host Disallow USER-AGENT useragent'),
+  ...words('site-map dissallow dissalow disalow diasllow disallaw user-agents allowed disallow-x'),
+  'user agent',
+];
+const SEPARATORS = [':', ': ', ' : ', ' ', '\t', '\t ', '::', '', ':\v', ':\f'];
+const VALUES = [
+  '*',
+  '* x',
+  '*foo',
+  '*\t',
+  '*\v',
+  'a-bot',
+  'A_b/1.2',
+  '/',
+  '',
+  '/a b',
+  '0.5',
+  '1e3',
+];
+const ENDS = ['\n', '\r\n', '\r', '\n\n', '\0\n', '#\n', ' # c\r', '\x0b\n', ''];
+
+/** The parser of robots.txt: what it reads is compared, in every profile, with a naive parser, wherever the body lies in memory. */
+export const target: Target = {
+  name: 'robots',
+  summary: 'the robots.txt parser, against a naive one',
+  maxOctets: 20_000,
+  seeds: [
+    'User-agent: *\nDisallow: /private/\nAllow: /private/open$\nCrawl-delay: 1.5\n\nSitemap: x\n',
+    '\xef\xbb\xbfuser-agent: a\r\ndisallow: /\r\r\nuser-agent: b\rallow: /a#b\n',
+    '\xff\xfeu\0s\0e\0r\0-\0a\0g\0e\0n\0t\0:\0*\0\n\0d\0i\0s\0a\0l\0l\0o\0w\0:\0/\0\xd8\x3d',
+    '\xfe\xff\0a\0l\0l\0o\0w\0:\0\xd8\x3d\xde\0\xdc\0',
+    '<html>\n<p>disallow: /\n',
+    `user-agent:*\ndisallow:/${'a'.repeat(16_700)}\nallow:/b`,
+    '\x00:\n'.repeat(120),
+  ],
+  dictionary: [...KEYS, ...VALUES, ...ENDS, '\xef\xbb\xbf', '\xef\xbb', '\xff\xfe', '\xfe\xff'],
+  generate: (random) => hostileFile(random, random.pick(PROFILES), { urls: 0, chains: 0 }).robots,
+  piece(random) {
+    if (random.chance(0.3)) return piece(random);
+    return random.pick(KEYS) + random.pick(SEPARATORS) + random.pick(VALUES) + random.pick(ENDS);
+  },
+  check: () => (input) => {
+    for (const profile of PROFILES) checkProfile(input, profile);
+  },
+};
+
+function checkProfile(input: Uint8Array, profile: Profile): void {
+  const file = parseRobots(input, { profile });
+  agree(`${profile}: the groups`, groupsOf(file), JSON.stringify(naiveGroups(input, profile)));
+  if (file.warnings.length > MAX_WARNINGS) throw new Fault(`${file.warnings.length} warnings`);
+  agree('octets beyond the limit', file.ignoredOctets, 0);
+  let last = 0;
+  for (const { line } of file.records) {
+    if (line <= last) throw new Fault(`a record of line ${line} behind one of line ${last}`);
+    last = line;
+  }
+  // The same octets in the midst of others: whatever is read beyond an end shows.
+  for (const around of ['\n', ':\xbf']) {
+    const memory = new Uint8Array(input.length + 64);
+    for (let at = 0; at < memory.length; at++) memory[at] = around.charCodeAt(at % around.length);
+    memory.set(input, 31);
+    const within = parseRobots(memory.subarray(31, 31 + input.length), { profile });
+    if (textOf(within) !== textOf(file)) {
+      throw new Fault(`${profile}: depends on what lies around, ${shown(around)}`);
+    }
+  }
+}
+
+function groupsOf({ groups }: RobotsFile): string {
+  return JSON.stringify(
+    groups.map(({ productTokens, rules, line }) => ({
+      productTokens,
+      rules: rules.map((rule) => ({
+        allow: rule.allow,
+        pattern: charactersOf(rule.pattern),
+        line: rule.line,
+      })),
+      line,
+    })),
+  );
+}
+
+function textOf(file: RobotsFile): string {
+  return JSON.stringify([groupsOf(file), file.records, file.crawlDelays, file.warnings]);
+}

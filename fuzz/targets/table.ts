@@ -1,0 +1,171 @@
+import { checksum } from '../../src/compile/checksum.js';
+import { HEADER_CHECKSUM, HEADER_LENGTH, HEADER_OCTETS } from '../../src/compile/format.js';
+import { TableBuilder } from '../../src/compile/table-builder.js';
+import { checkTable, SECTION_NAMES, type TableHeader } from '../../src/compile/table-check.js';
+import { TableView } from '../../src/compile/table-view.js';
+import { RobotsFilterError } from '../../src/errors.js';
+import type { Authority } from '../../src/protocol/authority.js';
+import { hostileFile } from '../../test/hostile/file.js';
+import { words } from '../../test/hostile/pieces.js';
+import type { Random } from '../../test/random.js';
+import { charactersOf, octetsOf } from '../corpus.js';
+import { agree, Fault, type Target } from '../target.js';
+
+const PLACES = ['header', ...SECTION_NAMES, 'cut', 'reduce'];
+const WIDTHS = [1, 2, 4];
+const VALUES = [
+  0, 1, 2, 4, 8, 127, 128, 255, 256, 65_535, 65_536, 0x7fff_ffff, 0xffff_fff8, 0xffff_ffff,
+];
+
+const AUTHORITIES: readonly Authority[] = [
+  { scheme: undefined, host: 'a.example', port: undefined },
+  { scheme: 'https', host: 'b.example', port: undefined },
+  { scheme: undefined, host: 'b.example', port: 8080 },
+];
+
+/** A change of a table: a number of so many octets at an offset within a section, both taken modulo what there is. */
+interface Patch {
+  readonly place: string;
+  readonly offset: number;
+  readonly width: number;
+  readonly value: number;
+}
+
+/**
+ * The table reader: an input is a robots.txt and changes of the table that is compiled from it, a line each, `@hosts 4 2 255`; `@cut`
+ * takes octets off its end. A changed table is refused; one whose checksum was made good is refused, or read to its end without any
+ * other error, and what is read does not depend on where the table lies and what lies around it.
+ */
+export const target: Target = {
+  name: 'table',
+  summary: 'the table reader, on damaged and forged tables',
+  maxOctets: 1200,
+  seeds: [
+    'user-agent: *\ndisallow: /a\nallow: /a/b$\ndisallow: /*?x=\nallow: /*%2Fy\n',
+    'user-agent: a\nuser-agent: b\ndisallow: /*.gif$\ndisallow: /*1\nallow: /*3\n@automata 0 4 0\n',
+    ...PLACES.map((place) => `user-agent: *\ndisallow: /a\n@${place} 8 4 255\n`),
+    `${Array.from({ length: 40 }, (_, i) => `user-agent: b${'ab'.charAt(i & 1).repeat(i)}\ndisallow: /*x${i}*y\n`).join('')}@robots 4 4 65536`,
+  ],
+  dictionary: [
+    ...words('user-agent: disallow: allow: /* $ * @'),
+    ...PLACES.map((place) => `\n@${place} `),
+    ...VALUES.map((value) => ` ${value}\n`),
+  ],
+  generate(random) {
+    const { robots } = hostileFile(random, 'rfc9309', { urls: 0, chains: 0 });
+    const patches = Array.from({ length: random.between(0, 4) }, () => patchLine(random));
+    return `${robots}\n${patches.join('')}`;
+  },
+  piece: patchLine,
+  check: () => checkPatched,
+};
+
+function patchLine(random: Random): string {
+  const value = random.chance(0.6) ? random.pick(VALUES) : random.between(0, 300);
+  const offset = random.chance(0.5) ? 4 * random.between(0, 40) : random.between(0, 900);
+  return `\n@${random.pick(PLACES)} ${offset} ${random.pick(WIDTHS)} ${value}\n`;
+}
+
+function checkPatched(input: Uint8Array): void {
+  const lines = charactersOf(input).split('\n');
+  const patches = lines.filter((line) => line.startsWith('@')).map(patchOf);
+  const robots = octetsOf(lines.filter((line) => !line.startsWith('@')).join('\n'));
+  const table = build(robots, patches);
+  const header = checkTable(table, 'it');
+  const whole = outcomeOf(table);
+  if (whole.startsWith('refused')) throw new Fault(`a whole table is ${whole}`);
+
+  const changed = patched(table, header, patches);
+  if (Buffer.compare(changed, table) === 0) return;
+  if (!refuses(changed)) throw new Fault('a changed table is accepted');
+  if (changed.length < HEADER_OCTETS) return;
+  const forged = changed.slice();
+  const view = new DataView(forged.buffer);
+  if (patches.some(({ place }) => place === 'cut')) {
+    view.setUint32(HEADER_LENGTH, forged.length, true);
+  }
+  view.setUint32(HEADER_CHECKSUM, checksum(forged), true);
+  const outcomes = ['\0', '"\\\xff\x02\0\x01'].map((around) => {
+    const memory = octetsOf(around.repeat(forged.length + 128));
+    memory.set(forged, 64);
+    return outcomeOf(memory.subarray(64, 64 + forged.length));
+  });
+  agree('what is read with other octets around', outcomes[1], outcomes[0]);
+  agree('what is read at another place', outcomeOf(forged), outcomes[0]);
+}
+
+function build(robots: Uint8Array, patches: readonly Patch[]): Uint8Array {
+  const reduced = patches.some(({ place }) => place === 'reduce');
+  const builder = new TableBuilder(reduced ? { agents: ['a-bot', 'b'] } : {});
+  AUTHORITIES.forEach((authority, index) => {
+    const body = index === 0 ? robots : robots.subarray(0, robots.length >> 1);
+    builder.add(authority, body, { source: `${index}/"robots".txt` });
+  });
+  return builder.build();
+}
+
+/** What a line says; what is missing or no number is 0. */
+function patchOf(line: string): Patch {
+  const [place = '', offset, width, value] = line.slice(1).split(' ');
+  const number = (text: string | undefined): number => {
+    const parsed = Number(text);
+    return Number.isSafeInteger(parsed) && parsed >= 0 ? parsed : 0;
+  };
+  return { place, offset: number(offset), width: number(width), value: number(value) };
+}
+
+function patched(table: Uint8Array, header: TableHeader, patches: readonly Patch[]): Uint8Array {
+  let changed = table.slice();
+  for (const { place, offset, width, value } of patches) {
+    if (place === 'cut') {
+      changed = changed.slice(0, changed.length - (offset % (changed.length + 1)));
+      continue;
+    }
+    const section = SECTION_NAMES.find((name) => name === place);
+    const { start, end } =
+      section === undefined ? { start: 0, end: HEADER_OCTETS } : header.sections[section];
+    if (start === end || place === 'reduce') continue;
+    for (let octet = 0; octet < Math.min(width, 4); octet++) {
+      const at = start + ((offset + octet) % (end - start));
+      if (at < changed.length) changed[at] = Math.floor(value / 256 ** octet) % 256;
+    }
+  }
+  return changed;
+}
+
+function refuses(table: Uint8Array): boolean {
+  try {
+    checkTable(table, 'it');
+    return false;
+  } catch (error) {
+    if (isRefusal(error)) return true;
+    throw error;
+  }
+}
+
+function isRefusal(error: unknown): error is RobotsFilterError {
+  return error instanceof RobotsFilterError && error.code === 'table';
+}
+
+/** All that can be read of a table as a text, or why it is refused. */
+function outcomeOf(table: Uint8Array): string {
+  try {
+    return JSON.stringify([checkTable(table, 'it'), [...contentsOf(new TableView(table, 'it'))]]);
+  } catch (error) {
+    if (isRefusal(error)) return `refused: ${error.message}`;
+    throw error;
+  }
+}
+
+function* contentsOf(view: TableView): Iterable<unknown> {
+  for (const token of view.tokens()) yield [token, view.tokenNumber(token)];
+  for (const { host } of AUTHORITIES) yield view.find(host);
+  yield view.find('c.example');
+  for (const host of view.hosts()) {
+    yield host;
+    for (const { robots } of host.authorities) {
+      for (const group of view.groups(robots)) yield [group, view.rules(group)];
+    }
+  }
+  for (const automaton of view.automata()) yield automaton.counts();
+}

@@ -1,0 +1,118 @@
+import { TableBuilder } from '../../src/compile/table-builder.js';
+import type { Authority } from '../../src/protocol/authority.js';
+import { pieces, words } from '../../test/hostile/pieces.js';
+import { hostileUrl } from '../../test/hostile/url.js';
+import { charactersOf, octetsOf } from '../corpus.js';
+import { GuardedKernel, type Outcome } from '../kernel/guarded-kernel.js';
+import { exactPattern, isRobotsTxt, readWhatwgUrl, type WhatwgUrl } from '../oracle/whatwg.js';
+import { agree, type Target } from '../target.js';
+
+const AUTHORITIES = [
+  ...words(
+    'http:// https:// ftp:// HTTP:// http: http:/ http:\\\\ //h h:80 h:443 h:21 h:0 h:65535',
+  ),
+  ...words('h.example h.example. 1.2.3.4 0x7f.1 127.1 1.2.3.256 [::1] [::ffff:1.2.3.4] [1::2]:80'),
+  ...words(
+    'xn--mnchen-3ya.example m\xc3\xbcnchen.example a--b.example a_b -a- a..b %68 user@ u:p@ @',
+  ),
+  ...words(
+    "\xef\xbc\xa1 \xc2\xad \xe2\x80\x8d \xe3\x80\x82 \xc3\x9f %C3%BC xn-- xn--a x' h:00080 h: ::",
+  ),
+];
+
+/** The one robots.txt that denies, and the one that allows everything. */
+const ALLOWING = octetsOf('user-agent: *\ndisallow:\n');
+
+/**
+ * The URL scanner, by three ways into it: alone, on a line of text, and in a JSON string. Where `URL` accepts the input, a table
+ * is made in which exactly this scheme, host, port, path and query are denied, and what is next to them is allowed. Where the
+ * scanner is meant to differ stands in oracle/whatwg.ts.
+ */
+export const target: Target = {
+  name: 'url',
+  summary: 'the URL scanner, against WHATWG URL',
+  maxOctets: 600,
+  seeds: [
+    'https://www.example.com:8443/a/b.html?c=d#e',
+    'http://user:password@example.com:80/a/../b/./c%2e/%2E%2e/d',
+    ' HTTP:\\\\Example.COM.\\a\tb\n',
+    'http://[2001:DB8::1]:8080/?',
+    'http://m\xc3\xbcnchen.example/\xc3\xa9?\xff',
+    'ftp://1.2.3.4/%zz%41',
+    'http:\xe3\x83\n\x84',
+    `http://${'a'.repeat(63)}.${'b'.repeat(63)}.${'c'.repeat(63)}.${'d'.repeat(61)}/`,
+    "http://h/?a='b'&c=%27",
+    'http://h/%72obots.txt',
+    'mailto:x@example.com',
+  ],
+  dictionary: [
+    ...AUTHORITIES,
+    ...words('/./ /../ /%2e%2E/ .. %2e \\ ? # @ : [ ] %00 %0a %25 %2F /robots.txt'),
+    '\t',
+    '\r\n',
+    ' ',
+  ],
+  generate: (random) => hostileUrl(random, 'rfc9309', []),
+  piece: (random) => (random.chance(0.4) ? random.pick(AUTHORITIES) : pieces(random, 1, 3)),
+  check(build) {
+    const kernel = new GuardedKernel(build);
+    return (input) => {
+      const url = readWhatwgUrl(input);
+      kernel.load(tableOf(url));
+      const query = kernel.ask({});
+      const outcome = kernel.judge(query, input);
+      checkOutcome(outcome, url);
+
+      const json = kernel.run(kernel.ask({ explain: true }), inJson(input));
+      const expected = `"verdict":"${outcome.verdict}","reason":"${outcome.reason}"`;
+      agree('the same in JSON', json.output.includes(expected), true);
+      if (input.includes(0x0a)) return;
+      const text = kernel.run(kernel.ask({ format: 'text' }), input);
+      if (text.output === '') {
+        agree('the verdict on white space', outcome.verdict, 'invalid');
+      } else {
+        agree('the verdict in text', text.output.split('\t')[0], outcome.verdict);
+      }
+    };
+  },
+};
+
+function checkOutcome(outcome: Outcome, url: WhatwgUrl | undefined): void {
+  if (url === undefined) {
+    agree('the verdict on what is no URL', outcome.verdict, 'invalid');
+  } else if (url.port === 0) {
+    agree('the verdict at port 0', outcome.verdict, 'unknown');
+  } else if (isRobotsTxt(url.target)) {
+    agree('the reason on /robots.txt', outcome.reason, 'robots-txt');
+  } else {
+    agree(`the verdict on ${exactPattern(url.target)}`, outcome.verdict, 'deny');
+  }
+}
+
+/** A table in which this URL alone is denied, and all of its neighbours are known. */
+function tableOf(url: WhatwgUrl | undefined): Uint8Array {
+  const builder = new TableBuilder();
+  if (url !== undefined && url.port !== 0) {
+    const { scheme, host, port } = url;
+    const neighbours: Authority[] = [
+      { scheme: undefined, host, port: undefined },
+      { scheme: undefined, host, port: 8081 },
+      { scheme: undefined, host, port: port === undefined ? 81 : port },
+      { scheme: undefined, host: `a${host.slice(1)}`, port },
+    ];
+    for (const authority of neighbours) builder.add(authority, ALLOWING, { source: 'neighbour' });
+    const rules = octetsOf(`user-agent: *\ndisallow: ${exactPattern(url.target)}\n`);
+    builder.add({ scheme, host, port }, rules, { source: 'itself' });
+  }
+  return builder.build();
+}
+
+/** The URL as the only member of an object; what is no UTF-8 stays as it is. */
+function inJson(input: Uint8Array): Uint8Array {
+  const escaped = Array.from(charactersOf(input), (octet) =>
+    octet < ' ' || octet === '"' || octet === '\\'
+      ? `\\u${octet.charCodeAt(0).toString(16).padStart(4, '0')}`
+      : octet,
+  );
+  return octetsOf(`{"url":"${escaped.join('')}"}`);
+}

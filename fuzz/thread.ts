@@ -1,0 +1,60 @@
+import { parentPort, workerData } from 'node:worker_threads';
+import { kernelModule } from '../src/kernel/kernel.js';
+import { KernelCoverage } from './coverage/counters.js';
+import { ScriptCoverage } from './coverage/script.js';
+import { FIRST_SCRIPT_FEATURE, Fuzzer } from './fuzzer.js';
+import { guardedMemory } from './kernel/guarded-kernel.js';
+import type { FromThread, ThreadTask } from './messages.js';
+import type { Target } from './target.js';
+import { Watch } from './watch.js';
+
+/** The thread in which a target runs; session.ts watches over it. */
+const task = workerData as ThreadTask;
+/** What a replay, which does not look, says that it reached. */
+const NOTHING = { edges: 0, counts: 0, blocks: 0 };
+const watch = new Watch(task.watched);
+const { target } = (await import(task.targetUrl)) as { target: Target };
+
+if (task.kind === 'replay') replay(task.inputs);
+else fuzz(task);
+
+function say(message: FromThread): void {
+  parentPort?.postMessage(message);
+}
+
+/** Runs inputs over the kernel as it is shipped. */
+function replay(inputs: readonly Uint8Array[]): void {
+  const check = target.check({ module: kernelModule(), memory: guardedMemory() });
+  for (const input of inputs) {
+    watch.begin(input);
+    try {
+      check(input);
+    } catch (error) {
+      const message = error instanceof Error ? (error.stack ?? error.message) : String(error);
+      say({ kind: 'finding', finding: { input, message } });
+      return;
+    }
+  }
+  say({ kind: 'done', runs: inputs.length, reached: NOTHING, inputs: [] });
+}
+
+/** Runs ever new inputs over the instrumented kernel. */
+function fuzz({ kernel, inputs, limits }: ThreadTask & { kind: 'fuzz' }): void {
+  const memory = guardedMemory();
+  const module = new WebAssembly.Module(kernel.bytes as Uint8Array<ArrayBuffer>);
+  const scripts = new ScriptCoverage(task.covered, FIRST_SCRIPT_FEATURE);
+  const coverage = { kernel: new KernelCoverage(memory, kernel.probes), scripts };
+  const fuzzer = new Fuzzer(target, target.check({ module, memory }), coverage, watch);
+  let next = performance.now();
+  const finding = fuzzer.fuzz(inputs, limits, (progress) => {
+    if (performance.now() < next) return;
+    next = performance.now() + 1000;
+    say({ kind: 'progress', progress });
+  });
+  if (finding !== undefined) say({ kind: 'finding', finding });
+  else {
+    const { runs, reached } = fuzzer.progress;
+    say({ kind: 'done', runs, reached, inputs: fuzzer.smallCorpus() });
+  }
+  scripts.close();
+}

@@ -1,0 +1,82 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import type { InstrumentedKernel } from '../../fuzz/coverage/counters.js';
+import { instrumentKernel } from '../../fuzz/coverage/instrument.js';
+import { runSession, type SessionResult } from '../../fuzz/session.js';
+import { TARGETS } from '../../fuzz/targets/index.js';
+
+/** Fuzzes with a fixed seed, so that each of these finds its fault after the same number of runs, wherever it runs. */
+function fuzz(
+  targetUrl: URL,
+  kernel: InstrumentedKernel,
+  runs: number,
+  patience = 60_000,
+): Promise<SessionResult> {
+  const covered = kernel.probes === 0 ? '/planted/' : '/src/';
+  const limits = { seed: 1, runs, milliseconds: Number.POSITIVE_INFINITY };
+  return runSession(
+    { kind: 'fuzz', targetUrl: targetUrl.href, covered, inputs: [], kernel, limits },
+    { patience },
+  );
+}
+
+function targetOf(name: string): URL {
+  const url = TARGETS[name];
+  if (url === undefined) throw new Error(`no target ${name}`);
+  return url;
+}
+
+describe('the fuzzer finds what was planted', () => {
+  const bytes = readFileSync(new URL('../../dist/kernel/kernel.wasm', import.meta.url));
+  const withoutProbes = { bytes: new Uint8Array(bytes), probes: 0 };
+
+  it('a fault behind five conditions, by the coverage of scripts', async () => {
+    const url = new URL('./planted/condition.ts', import.meta.url);
+    const result = await fuzz(url, withoutProbes, 150_000);
+    expect(result).toMatchObject({ kind: 'found', message: expect.stringMatching(/all five/) });
+    if (result.kind === 'found') {
+      expect([...result.input]).toEqual([0x7b, 0x25, 0x5c, 0xed, 0x3b]);
+    }
+  });
+
+  it('a hang, and the input that hangs', async () => {
+    const url = new URL('./planted/hang.ts', import.meta.url);
+    const result = await fuzz(url, withoutProbes, 100_000, 2000);
+    expect(result).toMatchObject({ kind: 'found', message: expect.stringMatching(/^hangs/) });
+    if (result.kind === 'found') expect(result.input).toContain(0x21);
+  });
+
+  it.each([
+    [
+      'a rule whose length is counted short',
+      'match',
+      /the verdict|the deciding line/,
+      { file: 'match.ts', from: 'octets += load<i32>(surplus)', to: 'octets++' },
+    ],
+    [
+      'a read far beyond the end',
+      'url',
+      /memory access out of bounds/,
+      {
+        file: 'url.ts',
+        from: 'if (at === end) return at;',
+        to: 'if (at === end) return at + load<u8>(at, 200);',
+      },
+    ],
+    [
+      'a read just beyond the end, where it decides',
+      'url',
+      /the verdict|what lies around/,
+      { file: 'octets.ts', from: 'at + 2 < end &&', to: 'at < end &&' },
+    ],
+    [
+      'a number with a leading zero taken for JSON',
+      'ndjson',
+      /strict refuses/,
+      { file: 'strict.ts', from: '&& at - integer > 1', to: '&& at - integer > 2' },
+    ],
+  ] as const)('in the kernel: %s', async (_what, target, message, planted) => {
+    const result = await fuzz(targetOf(target), await instrumentKernel(planted), 20_000);
+    expect(result).toMatchObject({ kind: 'found', message: expect.stringMatching(message) });
+  });
+});

@@ -3,19 +3,11 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import asc from 'assemblyscript/asc';
 import binaryen from 'assemblyscript/binaryen';
+import { KERNEL_FEATURES } from '../../build/kernel-features.js';
 import { COUNTER_OCTETS, COUNTERS, type InstrumentedKernel } from './counters.js';
 import { withProbes } from './probes.js';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
-
-/** What asconfig.json enables, and nothing newer that Node may not know. */
-const FEATURES =
-  binaryen.Features.SIMD128 |
-  binaryen.Features.Atomics |
-  binaryen.Features.BulkMemory |
-  binaryen.Features.SignExt |
-  binaryen.Features.MutableGlobals |
-  binaryen.Features.NontrappingFPToInt;
 
 /** A change of a source file of the kernel: how a test plants a fault. */
 export interface Planted {
@@ -30,7 +22,7 @@ export async function instrumentKernel(planted?: Planted): Promise<InstrumentedK
   const text = withProbes(textOf(await compile(planted)), COUNTERS);
   if (text.probes > COUNTER_OCTETS) throw new Error(`${text.probes} probes: raise COUNTER_OCTETS`);
   const module = binaryen.parseText(text.text);
-  module.setFeatures(FEATURES);
+  module.setFeatures(KERNEL_FEATURES);
   const bytes = module.emitBinary();
   module.dispose();
   return { bytes, probes: text.probes };
@@ -69,7 +61,7 @@ async function compile(planted?: Planted): Promise<Uint8Array> {
 
 function textOf(bytes: Uint8Array): string {
   const module = binaryen.readBinary(bytes);
-  module.setFeatures(FEATURES);
+  module.setFeatures(KERNEL_FEATURES);
   const text = module.emitText();
   module.dispose();
   return text;

@@ -32,12 +32,12 @@ export function commandLine(...args: string[]): [string, string[]] {
 }
 
 /**
- * Runs the filter over a file, to /dev/null unless `output` says otherwise, with `--stats=json`: every
+ * Runs the filter over a file, or several one after another, to /dev/null unless `output` says otherwise, with `--stats=json`: every
  * run gives its counts.
  */
 export async function runFilter(
   args: readonly string[],
-  path: string,
+  path: string | readonly string[],
   way: Way = 'file',
   output?: RunOptions['output'],
 ): Promise<FilterRun> {
@@ -45,9 +45,10 @@ export async function runFilter(
     output === undefined ? { mayComplain: true } : { mayComplain: true, output };
   const [node, words] = commandLine(...args, '--quiet', '--stats=json');
   let run: Run;
-  if (way === 'file') run = await runProgram(node, [...words, path], options);
+  const paths = typeof path === 'string' ? [path] : path;
+  if (way === 'file') run = await runProgram(node, [...words, ...paths], options);
   else {
-    const piped = `cat ${quoted(path)} | ${guarded([node, ...words, '-'])}`;
+    const piped = `cat ${paths.map(quoted).join(' ')} | ${guarded([node, ...words, '-'])}`;
     run = await runShell(way === 'cat |' ? piped : `${piped} | cat`, options);
   }
   return { ...run, statistics: statisticsOf(run.errors) };

@@ -108,7 +108,7 @@ function secondsSince(start: bigint): number {
 /** Looks again and again at the marks of a process and its children; they only rise, so the last look at each counts. */
 function watchMemory(child: ChildProcess): { stop(): number | undefined } {
   const peaks = new Map<number, number>();
-  const timer = setInterval(() => look(child.pid, peaks), LOOK_INTERVAL);
+  const timer = setInterval(() => look(child.pid, 'VmHWM', peaks), LOOK_INTERVAL);
   return {
     stop() {
       clearInterval(timer);
@@ -117,15 +117,28 @@ function watchMemory(child: ChildProcess): { stop(): number | undefined } {
   };
 }
 
-function look(process: number | undefined, peaks: Map<number, number>): void {
+/** Memory that is resident now, in octets, in all processes that this one has begun; `undefined` where /proc does not tell. */
+export function residentOctets(): number | undefined {
+  const resident = new Map<number, number>();
+  look(process.pid, 'VmRSS', resident);
+  resident.delete(process.pid);
+  return resident.size === 0 ? undefined : [...resident.values()].reduce((sum, each) => sum + each);
+}
+
+/** Enters what Linux says, in octets, of a process and its children. */
+function look(
+  process: number | undefined,
+  field: 'VmHWM' | 'VmRSS',
+  found: Map<number, number>,
+): void {
   if (process === undefined) return;
   try {
     const status = readFileSync(`/proc/${process}/status`, 'latin1');
-    const mark = status.split('\n').find((line) => line.startsWith('VmHWM:'));
-    if (mark === undefined) return;
-    peaks.set(process, Number.parseInt(mark.slice('VmHWM:'.length), 10) * 1024);
+    const line = status.split('\n').find((each) => each.startsWith(`${field}:`));
+    if (line === undefined) return;
+    found.set(process, Number.parseInt(line.slice(field.length + 1), 10) * 1024);
     const children = readFileSync(`/proc/${process}/task/${process}/children`, 'latin1');
-    for (const child of children.split(' ')) if (child !== '') look(Number(child), peaks);
+    for (const child of children.split(' ')) if (child !== '') look(Number(child), field, found);
   } catch {
     // The process is over, or this system has no such /proc: what was seen last stands.
   }

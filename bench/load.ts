@@ -56,9 +56,6 @@ async function load(): Promise<void> {
       seed: Number(values.seed),
       hosts: Number(values.hosts),
       urls: Number(values.urls),
-      maxRules: 5000,
-      robots: 'files',
-      urlLast: false,
     },
     (sentence) => process.stderr.write(`${sentence}\n`),
   );

@@ -37,7 +37,8 @@ export function drawThroughput({ date, machine, corpus, results }: ThroughputRec
     { title: 'robots-filter, start-up included', bars: named(results, OURS) },
     { title: 'floors: no verdicts, only the same octets', bars: named(results, FLOORS) },
     {
-      title: 'one robots.txt a host, parsed once where the library can; one thread, start-up not counted',
+      title:
+        'one robots.txt a host, parsed once where the library can; one thread, start-up not counted',
       bars: rivals(results),
     },
   ].filter(({ bars }) => bars.length > 0);

@@ -27,7 +27,6 @@ export interface CacheEntry {
  * - `too-large`: a body that would not fit in memory.
  * - `over-budget`: a body of more records and wildcards than the budget for a file allows: everything is denied; found by who builds
  *   a table, not by who reads.
- * - `duplicate`: a second body for an authority; found by who builds a table, not by who reads.
  */
 export type CacheWarningCode =
   | 'not-a-host'
@@ -38,8 +37,7 @@ export type CacheWarningCode =
   | 'too-deep'
   | 'no-robots-txt'
   | 'too-large'
-  | 'over-budget'
-  | 'duplicate';
+  | 'over-budget';
 
 export interface CacheWarning {
   readonly code: CacheWarningCode;

@@ -164,12 +164,14 @@ export const WORKER_RECORDS = 0;
 export const WORKER_PASSED = 8;
 /** u64: records that are invalid for all agents alike. */
 export const WORKER_BAD = 16;
-/** The group of lines in flight. */
+/** The group of lines in flight: GROUP_LINES entries as in assembly/line.ts. */
 export const WORKER_LINES = 64;
-export const WORKER_LINES_OCTETS = 8192;
+/** The addresses of those lines that are still being looked up. */
+export const WORKER_OPEN = 2368;
+/** What members were skipped last: see assembly/shape.ts. All zeros at first. */
+export const WORKER_SHAPES = 2496;
 /** Canonical hosts of the lines in flight. */
 export const WORKER_HOSTS = 8256;
-export const WORKER_HOSTS_OCTETS = 8192;
 /** For each agent its result on the URL at hand: RESULT_OCTETS each. */
 export const WORKER_RESULTS = 16448;
 /** Agents that one query may name. */

@@ -104,10 +104,23 @@ function slotAt(table: usize, index: usize): usize {
 }
 
 /**
- * Address of the first slot at or behind `slot` whose hash is equal, 0 if there is none. Probes at most as many slots as
- * the builder needed.
+ * Address of a slot at or behind `slot` with this hash, 0 if there is none. It is the first but where another host's is met behind a
+ * free slot, which a comparison of the hosts will tell. No branch depends on the first four slots where they settle the matter.
  */
 export function probe(table: usize, slot: usize, hash: i32): usize {
+  const end = slotAt(table, load<u32>(table, HEADER_SLOTS));
+  const low = v128.load(slot);
+  const high = v128.load(slot, 16);
+  const records = i32x4.shuffle(low, high, 1, 3, 5, 7);
+  const free = i32x4.bitmask(i32x4.eq(records, i32x4.splat(0)));
+  const hashes = i32x4.shuffle(low, high, 0, 2, 4, 6);
+  const equal = i32x4.bitmask(i32x4.eq(hashes, i32x4.splat(hash))) & ~free;
+  if ((free | equal) === 0 || slot + 4 * SLOT_OCTETS > end) return probeOneByOne(table, slot, hash);
+  return select(slot + <usize>ctz(equal) * SLOT_OCTETS, 0, equal !== 0);
+}
+
+/** The first slot at or behind `slot` with this hash, 0 if there is none. Probes at most as many as the builder needed. */
+function probeOneByOne(table: usize, slot: usize, hash: i32): usize {
   const end = slotAt(table, load<u32>(table, HEADER_SLOTS));
   for (let left = load<i32>(table, HEADER_LONGEST_PROBE); left > 0; left--) {
     if (slot >= end) slot = slotAt(table, 0);

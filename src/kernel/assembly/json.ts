@@ -154,12 +154,18 @@ function behindKey(query: usize, at: usize): usize {
  * without escapes that `splitPlain` reads. Fills in all that the line entry says of these, its end included, and returns
  * where `splitPlain` stopped; 0, and then no more than a hint, if the line is of another form.
  */
-export function locatePlain(query: usize, line: usize, start: usize, end: usize): usize {
+export function locatePlain(
+  query: usize,
+  worker: usize,
+  line: usize,
+  start: usize,
+  end: usize,
+): usize {
   if (load<u8>(start) !== 0x7b) return 0;
   let at = start;
   let value = behindKey(query, at + 1);
   while (value === 0) {
-    const further = skipMembers(query, at, end);
+    const further = skipMembers(query, worker, at, end);
     if (further === at || load<u8>(further) !== 0x2c) return 0;
     at = further;
     value = behindKey(query, at + 1);
@@ -176,7 +182,7 @@ export function locatePlain(query: usize, line: usize, start: usize, end: usize)
   }
   at = quote + 1;
   while (at < end && load<u8>(at) === 0x2c) {
-    const further = skipMembers(query, at, end);
+    const further = skipMembers(query, worker, at, end);
     if (further === at) return 0;
     at = further;
   }

@@ -13,7 +13,7 @@
  *     72 address of its newline, or the end of the input
  *     76 first address in the path that needs a closer look, or its end
  *     80 the list of groups that the first agent obeys, 0 for none; 84 the link of its chain that they name
- *     88 a word read for the cache's sake
+ *     88 a word read for the cache's sake    92 the host's record
  */
 
 import { WORKER_LINES } from '../layout';
@@ -41,6 +41,7 @@ export const LINE_IRREGULAR: usize = 76;
 export const LINE_LIST: usize = 80;
 export const LINE_LINK: usize = 84;
 export const LINE_TOUCHED: usize = 88;
+export const LINE_RECORD: usize = 92;
 export const LINE_OCTETS: usize = 96;
 
 /** Outcome of a line whose URL is fine so far. */

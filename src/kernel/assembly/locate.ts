@@ -78,6 +78,7 @@ function isTooLong(query: usize, line: usize): bool {
  */
 export function locate(
   query: usize,
+  worker: usize,
   line: usize,
   end: usize,
   hostSpace: usize,
@@ -86,7 +87,7 @@ export function locate(
   store<u32>(line, 0, LINE_OWNED);
   return load<i32>(query, QUERY_FORMAT) === FORMAT_TEXT
     ? locateInText(query, line, end, hostSpace, scratch)
-    : locateInJson(query, line, end, hostSpace, scratch);
+    : locateInJson(query, worker, line, end, hostSpace, scratch);
 }
 
 /** The line is the URL: most are read in one pass, which finds their newline as well. */
@@ -119,6 +120,7 @@ function locateInText(
 /** The line is an object with the URL in it, or with FORMAT_JSON the URL as a string. */
 function locateInJson(
   query: usize,
+  worker: usize,
   line: usize,
   end: usize,
   hostSpace: usize,
@@ -126,7 +128,7 @@ function locateInJson(
 ): usize {
   const start: usize = load<u32>(line, LINE_START);
   if ((load<u32>(query, QUERY_FLAGS) & QUERY_STRICT) === 0) {
-    const stop = locatePlain(query, line, start, end);
+    const stop = locatePlain(query, worker, line, start, end);
     if (stop !== 0 && !isTooLong(query, line)) {
       return resolvePlain(query, line, stop, hostSpace, scratch);
     }

@@ -9,6 +9,7 @@ import {
   QUERY_TABLE,
   QUERY_UNKNOWN,
   REASON_UNKNOWN_HOST,
+  WORKER_OPEN,
 } from '../layout';
 import { findAuthority, isRecordOf, probe, probeHost, recordOf, slotIndex } from './host';
 import { groupsLink, judge, judgeAlike, resolveGroups } from './judge';
@@ -26,6 +27,7 @@ import {
   LINE_PATH,
   LINE_PATH_END,
   LINE_PORT,
+  LINE_RECORD,
   LINE_ROBOTS,
   LINE_SCHEME,
   LINE_SLOT,
@@ -39,54 +41,87 @@ import { pathEnd, pathStart, prepareGooglePath, preparePath } from './path';
 
 /**
  * Finds what the table has about the first lines of the worker's group. Each step is a loop of its own, and so is each touch: the shorter
- * a loop, the more of its cache misses a processor has under way at once.
+ * a loop, the more of its cache misses a processor has under way at once. The loops go through a list of lines, from which a
+ * line drops out when no more can be found: a branch on that would often be foreseen wrongly.
  */
 export function lookUp(query: usize, worker: usize, lines: i32): void {
-  const first = lineEntry(worker, 0);
-  const last = lineEntry(worker, lines);
+  const open = worker + WORKER_OPEN;
+  let end = openLines(open, lineEntry(worker, 0), lineEntry(worker, lines));
   if (load<u32>(query, QUERY_ANY_HOST) === 0) {
-    touchSlots(first, last);
-    findSlots(query, first, last);
-    findAuthorities(query, worker, first, last);
-    touchRobots(query, first, last);
+    touchSlots(open, end);
+    end = findHosts(query, open, end);
+    touchHosts(open, end);
+    end = findAuthorities(query, worker, open, end);
+    touchRobots(query, open, end);
+  } else {
+    giveRobots(query, open, end);
   }
-  findGroups(query, first, last);
-  touchAutomata(query, first, last);
+  end = findGroups(query, open, end);
+  touchAutomata(query, open, end);
+}
+
+/** Lists the lines that are to be looked up; returns the end of the list. */
+function openLines(open: usize, first: usize, last: usize): usize {
+  let end = open;
+  for (let line = first; line < last; line += LINE_OCTETS) {
+    store<u32>(line, 0, LINE_ROBOTS);
+    end = keep(line, load<i32>(line, LINE_OUTCOME) === PENDING, end);
+  }
+  return end;
+}
+
+/** Puts a line at the end of a list if it is wanted there, without a branch; returns the end. */
+function keep(line: usize, isWanted: bool, end: usize): usize {
+  store<u32>(end, line);
+  return end + ((<usize>isWanted) << 2);
 }
 
 /** Touches for each line the home slot of its host. */
-function touchSlots(first: usize, last: usize): void {
-  for (let line = first; line < last; line += LINE_OCTETS) {
-    if (load<i32>(line, LINE_OUTCOME) !== PENDING) continue;
+function touchSlots(open: usize, end: usize): void {
+  for (let at = open; at < end; at += 4) {
+    const line: usize = load<u32>(at);
     store<u32>(line, load<u32>(load<u32>(line, LINE_SLOT)), LINE_TOUCHED);
   }
 }
 
-/** Finds for each line the first slot with the hash of its host, 0 if there is none, and touches the host's record. */
-function findSlots(query: usize, first: usize, last: usize): void {
+/** Finds for each line a slot with the hash of its host, and that slot's record. */
+function findHosts(query: usize, open: usize, end: usize): usize {
   const table: usize = load<u32>(query, QUERY_TABLE);
-  for (let line = first; line < last; line += LINE_OCTETS) {
-    if (load<i32>(line, LINE_OUTCOME) !== PENDING) continue;
+  let found = open;
+  for (let at = open; at < end; at += 4) {
+    const line: usize = load<u32>(at);
     const slot = probe(table, load<u32>(line, LINE_SLOT), load<i32>(line, LINE_HASH));
     store<u32>(line, slot, LINE_SLOT);
-    store<u32>(line, slot !== 0 ? load<u32>(recordOf(table, slot)) : 0, LINE_TOUCHED);
+    // Of no slot this is no record, and nobody reads it.
+    store<u32>(line, recordOf(table, slot), LINE_RECORD);
+    found = keep(line, slot !== 0, found);
+  }
+  return found;
+}
+
+/** Touches for each line the record of its host. */
+function touchHosts(open: usize, end: usize): void {
+  for (let at = open; at < end; at += 4) {
+    const line: usize = load<u32>(at);
+    store<u32>(line, load<u32>(load<u32>(line, LINE_RECORD)), LINE_TOUCHED);
   }
 }
 
-/** Compares for each line the host and finds the entry of its authority, 0 if there is none, and touches its robots record. */
-function findAuthorities(query: usize, worker: usize, first: usize, last: usize): void {
+/** Compares for each line the host, and finds the entry of its authority and its robots record. */
+function findAuthorities(query: usize, worker: usize, open: usize, end: usize): usize {
   const table: usize = load<u32>(query, QUERY_TABLE);
   const seen: usize = load<u32>(query, QUERY_SEEN);
-  for (let line = first; line < last; line += LINE_OCTETS) {
-    if (load<i32>(line, LINE_OUTCOME) !== PENDING) continue;
+  let found = open;
+  for (let at = open; at < end; at += 4) {
+    const line: usize = load<u32>(at);
     let slot: usize = load<u32>(line, LINE_SLOT);
-    store<u32>(line, 0, LINE_AUTHORITY);
-    if (slot === 0) continue;
+    let record: usize = load<u32>(line, LINE_RECORD);
     const host: usize = load<u32>(line, LINE_HOST);
     const octets = load<i32>(line, LINE_HOST_OCTETS);
-    if (!isRecordOf(recordOf(table, slot), host, octets)) {
+    if (!isRecordOf(record, host, octets)) {
       slot = probeHost(table, load<i32>(line, LINE_HASH), host, octets);
       if (slot === 0) continue;
+      record = recordOf(table, slot);
     }
     if (seen !== 0) {
       const index = slotIndex(table, slot);
@@ -94,53 +129,54 @@ function findAuthorities(query: usize, worker: usize, first: usize, last: usize)
       store<u8>(octet, <i32>load<u8>(octet) | (1 << (<i32>index & 7)));
     }
     const scheme = load<i32>(line, LINE_SCHEME);
-    const authority = findAuthority(recordOf(table, slot), scheme, load<i32>(line, LINE_PORT));
+    const authority = findAuthority(record, scheme, load<i32>(line, LINE_PORT));
     if (authority === 0) continue;
     store<u32>(line, authority, LINE_AUTHORITY);
+    store<u32>(line, load<u32>(authority), LINE_ROBOTS);
+    found = keep(line, true, found);
+  }
+  return found;
+}
+
+/** Gives each line the one robots record that counts whatever its host. */
+function giveRobots(query: usize, open: usize, end: usize): void {
+  const robots = load<u32>(query, QUERY_ANY_HOST);
+  for (let at = open; at < end; at += 4) store<u32>(load<u32>(at), robots, LINE_ROBOTS);
+}
+
+/** Touches for each line its robots record. */
+function touchRobots(query: usize, open: usize, end: usize): void {
+  const table: usize = load<u32>(query, QUERY_TABLE);
+  for (let at = open; at < end; at += 4) {
+    const line: usize = load<u32>(at);
+    store<u32>(line, load<u32>(table + load<u32>(line, LINE_ROBOTS)), LINE_TOUCHED);
   }
 }
 
-/** Touches for each line the robots record of its authority. */
-function touchRobots(query: usize, first: usize, last: usize): void {
+/** Finds for each line the groups that the first agent obeys. */
+function findGroups(query: usize, open: usize, end: usize): usize {
   const table: usize = load<u32>(query, QUERY_TABLE);
-  for (let line = first; line < last; line += LINE_OCTETS) {
-    if (load<i32>(line, LINE_OUTCOME) !== PENDING) continue;
-    const authority: usize = load<u32>(line, LINE_AUTHORITY);
-    if (authority === 0) continue;
-    store<u32>(line, load<u32>(table + load<u32>(authority)), LINE_TOUCHED);
-  }
-}
-
-/** Finds for each line the robots record, and in it the groups that the first agent obeys. */
-function findGroups(query: usize, first: usize, last: usize): void {
-  const table: usize = load<u32>(query, QUERY_TABLE);
-  const anyHost: usize = load<u32>(query, QUERY_ANY_HOST);
   const agent: usize = load<u32>(query, QUERY_AGENTS);
-  for (let line = first; line < last; line += LINE_OCTETS) {
-    if (load<i32>(line, LINE_OUTCOME) !== PENDING) continue;
-    let robots = anyHost;
-    if (robots === 0) {
-      const authority: usize = load<u32>(line, LINE_AUTHORITY);
-      if (authority !== 0) robots = load<u32>(authority);
-    }
-    store<u32>(line, robots, LINE_ROBOTS);
-    if (robots === 0) continue;
-    store<u32>(line, resolveGroups(agent, table, robots), LINE_LIST);
+  let found = open;
+  for (let at = open; at < end; at += 4) {
+    const line: usize = load<u32>(at);
+    const groups = resolveGroups(agent, table, load<u32>(line, LINE_ROBOTS));
+    store<u32>(line, groups, LINE_LIST);
     store<i32>(line, groupsLink, LINE_LINK);
+    found = keep(line, groups !== 0, found);
   }
+  return found;
 }
 
 /**
  * Touches for each line the automaton of the first of these groups: five cache lines of it, where most end. The walk would come from
  * one to the next and wait for each in turn. Reads 259 octets past the automaton's start.
  */
-function touchAutomata(query: usize, first: usize, last: usize): void {
+function touchAutomata(query: usize, open: usize, end: usize): void {
   const table: usize = load<u32>(query, QUERY_TABLE);
-  for (let line = first; line < last; line += LINE_OCTETS) {
-    if (load<i32>(line, LINE_OUTCOME) !== PENDING || load<u32>(line, LINE_ROBOTS) === 0) continue;
-    const list: usize = load<u32>(line, LINE_LIST);
-    if (list === 0) continue;
-    const automaton = table + load<u32>(table + list);
+  for (let at = open; at < end; at += 4) {
+    const line: usize = load<u32>(at);
+    const automaton = table + load<u32>(table + load<u32>(line, LINE_LIST));
     const touched =
       load<u32>(automaton) +
       load<u32>(automaton, 64) +

@@ -7,7 +7,8 @@
 
 import { QUERY_FIELDS } from '../layout';
 import { equal } from './search';
-import { isInNoClass, positions } from './vectors';
+import { recall, remember, shapeAt } from './shape';
+import { positions } from './vectors';
 
 /** The positions behind each of a set, spaces skipped. */
 function behind(set: u64, spaces: u64): u64 {
@@ -27,65 +28,68 @@ function strings(quotes: u64): u64 {
 }
 
 /**
+ * The roles of 16 octets, a bit each: 1 quote, 2 comma, 4 colon, 8 space, 16 closing brace; one or more of 32, 64 and 128 for octets
+ * below 0x20, `[ \ ]` and `{`, which end what can be skipped. All others have none. An octet has the bits that the entries of its
+ * two halves share.
+ */
+function rolesOf(octets: v128): v128 {
+  const low = i8x16(40, 32, 33, 32, 32, 32, 32, 32, 32, 32, 36, -32, 98, 112, 32, 32);
+  const high = i8x16(32, 32, 11, 4, 0, 64, 0, -112, 0, 0, 0, 0, 0, 0, 0, 0);
+  const half = i8x16.splat(15);
+  return v128.and(
+    i8x16.swizzle(low, v128.and(octets, half)),
+    i8x16.swizzle(high, v128.and(i16x8.shr_u(octets, 4), half)),
+  );
+}
+
+/** How far the bit of a role is from the highest of its octet. */
+const QUOTE: i32 = 7;
+const COMMA: i32 = 6;
+const COLON: i32 = 5;
+const SPACE: i32 = 4;
+const BRACE: i32 = 3;
+
+/** The positions of a role among 64 octets. */
+function positionsOf(role: i32, a: v128, b: v128, c: v128, d: v128): u64 {
+  return positions(
+    i8x16.bitmask(i16x8.shl(a, role)),
+    i8x16.bitmask(i16x8.shl(b, role)),
+    i8x16.bitmask(i16x8.shl(c, role)),
+    i8x16.bitmask(i16x8.shl(d, role)),
+  );
+}
+
+/** The positions among 16 octets of those that do not end what can be skipped. */
+function plainOf(roles: v128): i32 {
+  return i8x16.bitmask(i8x16.eq(v128.and(roles, i8x16.splat(-32)), i8x16.splat(0)));
+}
+
+/**
  * Skips members of an object, from its opening brace or the comma before a member, at `at`, to the comma or closing brace
  * behind the last that could be skipped; returns the address of that, or `at`. Skipped are members whose key is not the
  * first of the URL field's path, and whose value is a string, a number or a literal (any run of octets that ends at none of
  * JSON's marks); no backslash and no octet below 0x20 stands in them. Reads up to 63 octets past `end`.
  */
-export function skipMembers(query: usize, at: usize, end: usize): usize {
+export function skipMembers(query: usize, worker: usize, at: usize, end: usize): usize {
   const segment: usize = load<u32>(query, QUERY_FIELDS);
   const octets = load<i32>(segment, 4);
   if (<u32>(octets - 1) >= 32) return at;
-  const a = v128.load(at);
-  const b = v128.load(at, 16);
-  const c = v128.load(at, 32);
-  const d = v128.load(at, 48);
-  let wanted = i8x16.splat(0x22);
-  let quotes = positions(
-    i8x16.bitmask(i8x16.eq(a, wanted)),
-    i8x16.bitmask(i8x16.eq(b, wanted)),
-    i8x16.bitmask(i8x16.eq(c, wanted)),
-    i8x16.bitmask(i8x16.eq(d, wanted)),
-  );
-  wanted = i8x16.splat(0x2c);
-  let commas = positions(
-    i8x16.bitmask(i8x16.eq(a, wanted)),
-    i8x16.bitmask(i8x16.eq(b, wanted)),
-    i8x16.bitmask(i8x16.eq(c, wanted)),
-    i8x16.bitmask(i8x16.eq(d, wanted)),
-  );
-  wanted = i8x16.splat(0x3a);
-  let colons = positions(
-    i8x16.bitmask(i8x16.eq(a, wanted)),
-    i8x16.bitmask(i8x16.eq(b, wanted)),
-    i8x16.bitmask(i8x16.eq(c, wanted)),
-    i8x16.bitmask(i8x16.eq(d, wanted)),
-  );
-  wanted = i8x16.splat(0x20);
-  let spaces = positions(
-    i8x16.bitmask(i8x16.eq(a, wanted)),
-    i8x16.bitmask(i8x16.eq(b, wanted)),
-    i8x16.bitmask(i8x16.eq(c, wanted)),
-    i8x16.bitmask(i8x16.eq(d, wanted)),
-  );
-  wanted = i8x16.splat(0x7d);
-  let braces = positions(
-    i8x16.bitmask(i8x16.eq(a, wanted)),
-    i8x16.bitmask(i8x16.eq(b, wanted)),
-    i8x16.bitmask(i8x16.eq(c, wanted)),
-    i8x16.bitmask(i8x16.eq(d, wanted)),
-  );
-  // Octets below 0x20, `[ \ ]` and `{` end what can be skipped: those of which the entries of the two halves share a bit.
-  const low = i8x16(1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 7, 3, 3, 1, 1);
-  const high = i8x16(1, 1, 0, 0, 0, 2, 0, 4, 0, 0, 0, 0, 0, 0, 0, 0);
-  const plain = positions(
-    i8x16.bitmask(isInNoClass(low, high, a)),
-    i8x16.bitmask(isInNoClass(low, high, b)),
-    i8x16.bitmask(isInNoClass(low, high, c)),
-    i8x16.bitmask(isInNoClass(low, high, d)),
-  );
-  // The first octet, comma or brace, counts as a comma.
-  let within = (plain | 1) & ~((plain | 1) + 1);
+  const a = rolesOf(v128.load(at));
+  const b = rolesOf(v128.load(at, 16));
+  const c = rolesOf(v128.load(at, 32));
+  const d = rolesOf(v128.load(at, 48));
+  // The first octet is a comma or a brace.
+  const plain = positions(plainOf(a), plainOf(b), plainOf(c), plainOf(d)) | 1;
+  const shape = shapeAt(worker, ctz(~plain));
+  const known = recall(shape, a, b, c, d);
+  if (known !== 0 && known < end - at) return at + known;
+  let quotes = positionsOf(QUOTE, a, b, c, d);
+  let commas = positionsOf(COMMA, a, b, c, d);
+  let colons = positionsOf(COLON, a, b, c, d);
+  let spaces = positionsOf(SPACE, a, b, c, d);
+  let braces = positionsOf(BRACE, a, b, c, d);
+  // The first octet counts as a comma, whichever it is.
+  let within = plain & ~(plain + 1);
   if (end - at < 64) within &= ((<u64>1) << (<u64>(end - at))) - 1;
   quotes &= within;
   let inside = strings(quotes) & within;
@@ -93,6 +97,8 @@ export function skipMembers(query: usize, at: usize, end: usize): usize {
   commas = (commas & within) | 1;
   spaces &= within;
   let candidates = (behind(commas, spaces) << (octets + 1)) & quotes;
+  // Keys as long as the wanted one have to be read each time.
+  const isRepeatable = candidates === 0;
   while (candidates !== 0) {
     // A key as long as the wanted one ends here.
     const key = at + <usize>ctz(candidates) - octets;
@@ -128,5 +134,7 @@ export function skipMembers(query: usize, at: usize, end: usize): usize {
     (behind(closing & ~keysEnds, spaces) & ~separators) |
     (scalars & ~((scalars << 1) | values)) |
     (behind(scalars, spaces) & ~(scalars | separators));
-  return faults === 0 ? at + <usize>end64 : at;
+  if (faults !== 0) return at;
+  if (isRepeatable) remember(shape, a, b, c, d, end64);
+  return at + <usize>end64;
 }

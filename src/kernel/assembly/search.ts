@@ -1,4 +1,6 @@
-/** Finding octets in octets, in linear time. All functions may read 16 octets past the end that they are given. */
+/** Finding octets in octets, in linear time. All functions may read 64 octets past the end that they are given. */
+
+import { positions } from './vectors';
 
 /** Whether `octets` octets at `a` and `b` are equal. Up to 32 are compared without a branch on how many they are. */
 export function equal(a: usize, b: usize, octets: i32): bool {
@@ -47,7 +49,7 @@ const ONE_COMPARISON = 16;
 const VERIFICATION_ALLOWANCE = 1024;
 
 /**
- * The first occurrence of `needle` in `from`–`end`, 0 if there is none. Sixteen positions at a time are
+ * The first occurrence of `needle` in `from`–`end`, 0 if there is none. Sixty-four positions at a time are
  * compared with its first and last octet; what passes is verified. Linear: verification is one
  * comparison for short needles, and for others its cost is counted and at worst `twoWay` takes over.
  */
@@ -57,13 +59,17 @@ export function find(needle: usize, octets: i32, from: usize, end: usize): usize
   const last = i8x16.splat(load<i8>(needle + octets - 1));
   const final = end - octets;
   let allowance: isize = VERIFICATION_ALLOWANCE;
-  for (let at = from; at <= final; at += 16) {
-    let candidates = i8x16.bitmask(
-      v128.and(i8x16.eq(v128.load(at), first), i8x16.eq(v128.load(at + octets - 1), last)),
+  for (let at = from; at <= final; at += 64) {
+    const tail = at + octets - 1;
+    let candidates = positions(
+      bothAt(at, first, tail, last),
+      bothAt(at + 16, first, tail + 16, last),
+      bothAt(at + 32, first, tail + 32, last),
+      bothAt(at + 48, first, tail + 48, last),
     );
+    if (final - at < 63) candidates &= ((<u64>2) << (<u64>(final - at))) - 1;
     while (candidates !== 0) {
-      const candidate = at + ctz(candidates);
-      if (candidate > final) return 0;
+      const candidate = at + <usize>ctz(candidates);
       if (equal(needle, candidate, octets)) return candidate;
       if (octets > ONE_COMPARISON) {
         allowance -= octets;
@@ -71,9 +77,14 @@ export function find(needle: usize, octets: i32, from: usize, end: usize): usize
       }
       candidates &= candidates - 1;
     }
-    allowance += 128;
+    allowance += 512;
   }
   return 0;
+}
+
+/** The positions among 16 at which one octet stands at `a`, and another at `b`. */
+function bothAt(a: usize, first: v128, b: usize, second: v128): i32 {
+  return i8x16.bitmask(v128.and(i8x16.eq(v128.load(a), first), i8x16.eq(v128.load(b), second)));
 }
 
 /** Second result of `maximalSuffix`: the period of the suffix. */

@@ -6,6 +6,7 @@ import {
   OUTCOMES,
   RUN_DONE,
   RUN_OUTPUT_FULL,
+  SCRATCH_MARGIN,
   TASK_INPUT,
   TASK_INPUT_END,
   TASK_LINES,
@@ -60,7 +61,7 @@ export class KernelBench {
     this.#input = arena.take(BATCH_OCTETS + MARGIN).address;
     this.#output = output.address;
     this.#taskAddress = task.address;
-    const scratch = arena.take(4 * BATCH_OCTETS + 4096).address;
+    const scratch = arena.take(4 * BATCH_OCTETS + SCRATCH_MARGIN).address;
     this.#octets = new Uint8Array(memory.buffer); // after the last growth
     this.#octets.set(bytes, block.address);
     this.#task = new Uint32Array(memory.buffer, task.address, TASK_OCTETS / 4);

@@ -9,6 +9,7 @@ import {
   RUN_DONE,
   RUN_NEEDS_LINE_BASE,
   RUN_OUTPUT_FULL,
+  SCRATCH_MARGIN,
   TASK_BAD,
   TASK_BAD_COUNT,
   TASK_FLAGS,
@@ -212,7 +213,7 @@ export class GuardedKernel {
     const worker = this.#worker(query, around);
     const task = this.#take(TASK_OCTETS, around);
     const output = this.#take(capacity + MARGIN, around);
-    const scratch = this.#take(4 * input.length + 4096, around);
+    const scratch = this.#take(4 * input.length + SCRATCH_MARGIN, around);
     this.#octets.fill(0, task.address, task.end);
     const words = new Int32Array(this.#octets.buffer, task.address, TASK_OCTETS / 4);
     words[TASK_QUERY / 4] = query.address;

@@ -7,6 +7,7 @@ import {
   BLOCK_MASK_OCTETS,
   BLOCK_MASKS,
   BLOCK_RULES,
+  BLOCK_WIDE,
   NODE_BLOCKS,
   NODE_DISTANCE_WIDTH_SHIFT,
   NODE_EDGES,
@@ -264,6 +265,7 @@ export class AutomatonView {
     if ((head & BLOCK_MASKS) !== 0) {
       at += BLOCK_MASK_OCTETS + count;
       if ((head & BLOCK_FOLLOWED) !== 0) at += this.#offsetOctets;
+      at += count * ((head & BLOCK_WIDE) !== 0 ? this.#offsetOctets : 1);
     }
     for (let left = count; left > 0; left--) {
       const rank = this.#number(at, this.#sizeOctets);

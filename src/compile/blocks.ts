@@ -3,6 +3,7 @@ import {
   BLOCK_FOLLOWED,
   BLOCK_MASK_OCTETS,
   BLOCK_MASKS,
+  BLOCK_WIDE,
   MAX_BLOCK_RULES,
   RULE_END,
   RULE_IN_BLOCK,
@@ -22,9 +23,9 @@ export const MIN_MASKED_RULES = 4;
 /** Of a rule without segments, which has no windows. */
 const ALL_BUCKETS = 255;
 
-/** Octets of a block besides its rules, at most: an octet, masks, an offset. And of a rule besides its segments, its bucket included. */
+/** Octets of a block besides its rules, at most: an octet, masks, an offset. And of a rule besides its segments, its bucket and place included. */
 const BLOCK_OCTETS = 1 + BLOCK_MASK_OCTETS + 4;
-const RULE_OCTETS = 1 + 4 + 4 + 1 + 4 + 4;
+const RULE_OCTETS = 1 + 4 + 4 + 4 + 1 + 4 + 4;
 
 /** Of these, what the number of a rule's octets counts: form, line and offset of its text. */
 const COUNTED_OCTETS = 1 + 4 + 4;
@@ -60,6 +61,8 @@ export function greatestSize(pattern: Pattern, rank: number): number {
 export class BlockWriter {
   readonly #windows = new Windows();
   readonly #buckets = new Buckets();
+  /** Where the rules of a block begin, from the first one's start. */
+  readonly #places = new Uint32Array(MAX_BLOCK_RULES);
 
   /** Writes the blocks of these entries, by falling rank and rising line; returns the offset behind them. */
   write(
@@ -74,28 +77,39 @@ export class BlockWriter {
     let at = start;
     for (let low = 0; low < count; low += MAX_BLOCK_RULES) {
       const high = Math.min(low + MAX_BLOCK_RULES, count);
-      const masked = high - low >= MIN_MASKED_RULES;
-      out[at++] =
-        (high - low - 1) | (masked ? BLOCK_MASKS : 0) | (high < count ? BLOCK_FOLLOWED : 0);
-      const followed = high < count;
-      let octets = -1;
-      if (masked) {
-        this.#dealBuckets(rules, entries, low, high);
-        this.#buckets.writeMasks(out, at);
-        at += BLOCK_MASK_OCTETS;
+      const head = at++;
+      out[head] = (high - low - 1) | (high < count ? BLOCK_FOLLOWED : 0);
+      if (high - low < MIN_MASKED_RULES) {
         for (let index = low; index < high; index++) {
-          out[at++] = this.#bucketsOf(rules.pattern(entries[index] as number), index - low);
+          at = writeRule(rules, entries[index] as number, out, at, widths, texts);
         }
-        if (followed) {
-          octets = at;
-          at += 1 << widths.offset;
-        }
+        continue;
       }
-      const rulesStart = at;
+      out[head] |= BLOCK_MASKS;
+      this.#dealBuckets(rules, entries, low, high);
+      this.#buckets.writeMasks(out, at);
+      at += BLOCK_MASK_OCTETS;
       for (let index = low; index < high; index++) {
-        at = writeRule(rules, entries[index] as number, out, at, widths, texts);
+        out[at++] = this.#bucketsOf(rules.pattern(entries[index] as number), index - low);
       }
-      if (octets >= 0) writeNumber(out, octets, at - rulesStart, widths.offset);
+      const octets = at;
+      if (high < count) at += 1 << widths.offset;
+      const rulesAt = at;
+      // Written with room for places of any width, and moved to where the places end.
+      const firstRule = rulesAt + ((high - low) << 2);
+      let rule = firstRule;
+      for (let index = low; index < high; index++) {
+        this.#places[index - low] = rule - firstRule;
+        rule = writeRule(rules, entries[index] as number, out, rule, widths, texts);
+      }
+      const isWide = (this.#places[high - low - 1] as number) > 0xff;
+      if (isWide) out[head] |= BLOCK_WIDE;
+      for (let index = low; index < high; index++) {
+        at = writeNumber(out, at, this.#places[index - low] as number, isWide ? widths.offset : 0);
+      }
+      out.copyWithin(at, firstRule, rule);
+      at += rule - firstRule;
+      if (high < count) writeNumber(out, octets, at - rulesAt, widths.offset);
     }
     return at;
   }

@@ -97,14 +97,15 @@
  *
  * Block: at most 32 rules whose literal prefix ends in this state, by falling rank and rising line.
  *
- *       0  u8   bits 0–4 number of rules, less one; bit 5 masks; bit 6 another block follows
+ *       0  u8   bits 0–4 number of rules, less one; bit 5 masks; bit 6 another block follows; bit 7 wide places
  *     masks, if bit 5
  *       …  u8[96] for each of the three octets of a window, 16 entries for its low and 16 for its
  *          high half; entry bit b: some rule of bucket b has that half there. A text in which no
  *          window has a bit in all six entries holds no match for any rule of that bucket. A window may begin at every
  *          octet of the text behind the prefix, and reach beyond its end into whatever is there.
  *       …  u8[] for each rule its bucket's bit; 255 for `$` alone, which matches where there are no windows at all
- *       …  with bit 6 offset octets of the rules
+ *       …  with bit 6 offset octets of all that follows in the block
+ *       …  for each rule its place, counted from the first one: u8[], with bit 7 offset[]
  *       …  the rules
  *
  * Wildcard rule: what follows the literal prefix, `*s1*s2…*sk`, with or without `$`; or `$` alone.
@@ -130,7 +131,7 @@
  * Where a robots.txt came from, escaped as in a JSON string.
  */
 
-export const VERSION = 3;
+export const VERSION = 4;
 
 /** "RFTABLE" and 0x1A, as two little-endian words. */
 export const MAGIC_LOW = 0x41544652;
@@ -240,6 +241,7 @@ export const RULE_IN_BLOCK = 128;
 export const BLOCK_RULES = 31;
 export const BLOCK_MASKS = 32;
 export const BLOCK_FOLLOWED = 64;
+export const BLOCK_WIDE = 128;
 export const BLOCK_MASK_OCTETS = 96;
 export const MAX_BLOCK_RULES = 32;
 

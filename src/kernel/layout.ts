@@ -34,7 +34,7 @@ export const OUTCOMES = 64;
 export const TASK_QUERY = 0;
 /** Worker block of the thread. */
 export const TASK_WORKER = 4;
-/** Scratch memory and its end; see `scratchOctets`. */
+/** Scratch memory: see SCRATCH_MARGIN. */
 export const TASK_SCRATCH = 8;
 /** In and out: where the next line starts. */
 export const TASK_INPUT = 12;
@@ -203,6 +203,8 @@ export const RESULT_OCTETS = 48;
 /** Lines that are looked up together, so that their cache misses overlap; 8 to 64 measured alike. */
 export const GROUP_LINES = 24;
 /** Octets that must be readable behind any input, and writable behind any output. */
-export const MARGIN = 128;
+export const MARGIN = 256;
+/** Octets of scratch memory besides four for each octet of the input: a margin for each line of a group, and room to spare. */
+export const SCRATCH_MARGIN = 8192;
 /** Octets of a bad line that its record shows. */
 export const BAD_INPUT_LIMIT = 1024;

@@ -1,4 +1,10 @@
-import { BAD_INPUT_LIMIT, MARGIN, OUTCOMES, TASK_OCTETS } from '../kernel/layout.js';
+import {
+  BAD_INPUT_LIMIT,
+  MARGIN,
+  OUTCOMES,
+  SCRATCH_MARGIN,
+  TASK_OCTETS,
+} from '../kernel/layout.js';
 
 /**
  * Where a run keeps what in the shared memory, behind the table and the query:
@@ -79,7 +85,7 @@ export const SLOT_HEADER_OCTETS = 192;
 export const COUNTERS_OCTETS = 24;
 
 /** Scratch memory that the kernel wants for an input of so many octets. */
-const scratchFor = (inputOctets: number): number => 4 * inputOctets + 4096;
+const scratchFor = (inputOctets: number): number => 4 * inputOctets + SCRATCH_MARGIN;
 
 /** Output that always holds one line of the input's length: see RUN_OUTPUT_FULL in layout.ts. */
 const outputFor = (inputOctets: number, lineOverhead: number): number =>

@@ -225,7 +225,7 @@ export class DecodedAutomaton {
 
   #block(start: number): { block: Block; end: number } {
     const head = this.#u8(start);
-    check(head < 128, 'flags of a block');
+    check(head < 128 || (head & 32) !== 0, 'flags of a block');
     const count = (head & 31) + 1;
     let at = start + 1;
     let masks: Uint8Array | undefined;
@@ -241,12 +241,22 @@ export class DecodedAutomaton {
       }
     }
     const from = at;
+    const places: number[] = [];
+    if (masks !== undefined) {
+      const width = head < 128 ? 1 : this.offsetOctets;
+      for (let index = 0; index < count; index++)
+        places.push(this.#number(at + index * width, width));
+      check(head < 128 || (places[count - 1] as number) > 255, 'wide places of a block');
+      at += count * width;
+    }
+    const first = at;
     const rules: BlockRule[] = [];
     for (let index = 0; index < count; index++) {
       const rank = this.#number(at, this.#sizeOctets);
       const form = at + 2 * this.#sizeOctets;
       const end = form + this.#number(at + this.#sizeOctets, this.#sizeOctets);
       const bucket = buckets?.[index] ?? 255;
+      check(masks === undefined || places[index] === at - first, 'place of a rule');
       const rule = this.#blockRule(rank, form, end, bucket);
       check(bucket !== 0, 'bucket');
       check((bucket === 255) === (buckets === undefined || rule.segments.length === 0), 'bucket');

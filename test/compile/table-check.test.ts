@@ -55,7 +55,7 @@ describe('a table that is not whole is refused, with cause and remedy', () => {
     memory.set(table, 33);
     const header = checkTable(memory.subarray(33, 33 + table.length), 'some.table');
     expect(header).toEqual(checkTable(table, 'some.table'));
-    expect(header).toMatchObject({ version: 3, profile: 'rfc9309', reduced: false, hosts: 3 });
+    expect(header).toMatchObject({ version: 4, profile: 'rfc9309', reduced: false, hosts: 3 });
     expect(header.length).toBe(table.length);
   });
 
@@ -97,9 +97,9 @@ describe('a table that is not whole is refused, with cause and remedy', () => {
   });
 
   it('a newer version, whatever else it may hold', () => {
-    const newer = forged(VERSION, 4);
+    const newer = forged(VERSION, 5);
     const expected =
-      'some.table: the table is newer: got v4, this build reads v3: upgrade robots-filter, or compile it again with this build';
+      'some.table: the table is newer: got v5, this build reads v4: upgrade robots-filter, or compile it again with this build';
     expect(refusal(newer).message).toBe(expected);
     expect(refusal(newer.subarray(0, 360)).message).toBe(expected);
     expect(refusal(forged(VERSION, 1)).message).toMatch(/older: got v1.*: compile it again$/);

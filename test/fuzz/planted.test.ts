@@ -60,7 +60,7 @@ describe('the fuzzer finds what was planted', () => {
       {
         file: 'url.ts',
         from: 'if (at === end) return at;',
-        to: 'if (at === end) return at + load<u8>(at, 200);',
+        to: 'if (at === end) return at + load<u8>(at, 300);',
       },
     ],
     [

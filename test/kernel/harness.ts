@@ -13,6 +13,7 @@ import {
   RUN_BAD_RECORD,
   RUN_DONE,
   RUN_NEEDS_LINE_BASE,
+  SCRATCH_MARGIN,
   TASK_BAD,
   TASK_BAD_COUNT,
   TASK_FLAGS,
@@ -86,7 +87,7 @@ export function kernelOver(
     const task = arena.take(TASK_OCTETS);
     const source = arena.take(input.length + MARGIN);
     const target = arena.take(input.length + query.lineOverhead + outputOctets + 2 * MARGIN);
-    const scratch = arena.take(4 * input.length + 4096);
+    const scratch = arena.take(4 * input.length + SCRATCH_MARGIN);
     const memoryOctets = new Uint8Array(memory.buffer);
     memoryOctets.fill(0, worker.address, worker.address + query.workerOctets);
     memoryOctets.set(bytes, block.address);

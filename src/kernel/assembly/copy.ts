@@ -1,22 +1,20 @@
 /** Copying octets in vectors. */
 
-/** Copies octets in vectors: up to 127 more are read and written. Returns the end of the copy. */
-export function copy(from: usize, octets: i32, to: usize): usize {
-  let left = octets;
+/**
+ * Copies octets in vectors, and what lies behind them up to the first `usual` octets: few are to be more than that, so that the end of the
+ * loop can be foreseen. Both are read and written up to the next multiple of 64. Returns the end of the copy.
+ */
+export function copy(from: usize, octets: i32, to: usize, usual: i32): usize {
+  let left = max(octets, usual);
   let target = to;
-  // Few lines differ in how many such blocks they are, so that the end of the loop can be foreseen.
   do {
     v128.store(target, v128.load(from));
     v128.store(target, v128.load(from, 16), 16);
     v128.store(target, v128.load(from, 32), 32);
     v128.store(target, v128.load(from, 48), 48);
-    v128.store(target, v128.load(from, 64), 64);
-    v128.store(target, v128.load(from, 80), 80);
-    v128.store(target, v128.load(from, 96), 96);
-    v128.store(target, v128.load(from, 112), 112);
-    from += 128;
-    target += 128;
-    left -= 128;
+    from += 64;
+    target += 64;
+    left -= 64;
   } while (left > 0);
   return to + octets;
 }

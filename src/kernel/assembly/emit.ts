@@ -43,6 +43,10 @@ import { copy, copyShort } from './copy';
 import { LINE_BRACE, LINE_END, LINE_NEWLINE, LINE_START } from './line';
 import { patternText, sourceText } from './rule';
 
+/** What most lines have at most, of text and of JSON: see `copy`. */
+const USUAL_LINE: i32 = 128;
+const USUAL_RECORD: i32 = 192;
+
 function fragment(query: usize, index: i32, to: usize): usize {
   const pair = query + QUERY_FRAGMENTS + <usize>index * 8;
   return copyShort(load<u32>(pair), load<i32>(pair, 4), to);
@@ -181,13 +185,13 @@ export function annotateJson(query: usize, worker: usize, line: usize, to: usize
   const brace: usize = load<u32>(line, LINE_BRACE);
   if (brace === 0) {
     to = fragment(query, FRAGMENT_STRING_OPEN, to);
-    to = copy(start, <i32>(end - start), to);
+    to = copy(start, <i32>(end - start), to, USUAL_LINE);
     to = fragment(query, FRAGMENT_STRING_CLOSE, to);
     to = octet(0x2c, to);
     to = members(query, worker, to);
     return octet(0x7d, to);
   }
-  to = copy(start, <i32>(brace - start), to);
+  to = copy(start, <i32>(brace - start), to, USUAL_RECORD);
   let before = brace - 1;
   while (load<u8>(before) <= 0x20) before--;
   // The comma is written anyway, and taken back behind the brace of an empty object.
@@ -228,7 +232,7 @@ export function annotateText(query: usize, worker: usize, line: usize, to: usize
     to = octet(0x09, to);
   }
   const start: usize = load<u32>(line, LINE_START);
-  to = copy(start, <i32>(<usize>load<u32>(line, LINE_END) - start), to);
+  to = copy(start, <i32>(<usize>load<u32>(line, LINE_END) - start), to, USUAL_LINE);
   return (load<u32>(query, QUERY_FLAGS) & QUERY_EXPLAIN) === 0 ? to : columns(query, worker, to);
 }
 
@@ -316,7 +320,7 @@ function escapeString(at: usize, end: usize, to: usize): usize {
 /** Writes the line as it came. */
 export function pass(line: usize, to: usize): usize {
   const start: usize = load<u32>(line, LINE_START);
-  return copy(start, <i32>(<usize>load<u32>(line, LINE_END) - start), to);
+  return copy(start, <i32>(<usize>load<u32>(line, LINE_END) - start), to, USUAL_LINE);
 }
 
 /** Ends a record as its line ended: with LF or CRLF; with LF where the input ended without. */

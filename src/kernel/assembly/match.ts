@@ -22,6 +22,7 @@ import {
   BLOCK_MASK_OCTETS,
   BLOCK_MASKS,
   BLOCK_RULES,
+  BLOCK_WIDE,
   NODE_BLOCKS,
   NODE_DISTANCE_WIDTH_SHIFT,
   NODE_EDGES,
@@ -233,28 +234,34 @@ function ruleOfBlocks(
     let rule = block + 1;
     // A bit for each rule that is to be tried, the first lowest.
     let candidates: u32 = 0xffffffff >>> (32 - count);
+    let places: usize = 0;
+    let placeWidth = 0;
+    let rules: usize = 0;
     let next: usize = 0;
     if ((head & BLOCK_MASKS) !== 0) {
       const buckets = rule + BLOCK_MASK_OCTETS;
-      rule = buckets + count;
+      places = buckets + count;
       if ((head & BLOCK_FOLLOWED) !== 0) {
         const offsets = offsetWidth(widths);
-        next = number(rule, offsets);
-        rule += 1 << offsets;
-        next += rule;
+        next = number(places, offsets);
+        places += 1 << offsets;
+        next += places;
       }
-      if (<i32>number(rule, sizes) < best) return 0;
+      if ((head & BLOCK_WIDE) !== 0) placeWidth = offsetWidth(widths);
+      rules = places + (count << placeWidth);
+      if (<i32>number(rules, sizes) < best) return 0;
       // A vector of octets at a time, and some ten instructions for each.
       budget -= <i64>(end - at) >> 3;
       if (at !== end) candidates &= rulesIn(buckets, bucketsFound(block + 1, at, end));
     }
-    for (; candidates !== 0; candidates >>>= 1) {
+    for (; candidates !== 0; candidates &= candidates - 1) {
+      if (places !== 0)
+        rule = rules + number(places + ((<usize>ctz(candidates)) << placeWidth), placeWidth);
       const rank = <i32>number(rule, sizes);
       if (rank < best) return 0;
       const form = rule + (2 << sizes);
       const last = form + number(rule + (1 << sizes), sizes);
       rule = last;
-      if ((candidates & 1) === 0) continue;
       if (rank === best && number(form + 1, lines) >= number(bestLine, lines)) continue;
       budget -= RULE_COST;
       if (matches(widths, form, last, text, at, end)) return form;
@@ -262,7 +269,7 @@ function ruleOfBlocks(
     }
     if (budget < 0) return UNAFFORDABLE;
     if ((head & BLOCK_FOLLOWED) === 0) return 0;
-    block = next === 0 ? rule : next;
+    block = next;
   }
 }
 

@@ -16,12 +16,31 @@ const output: OutputOptions = {
 const packages =
   /^(?:basic-ftp|commander|http-cache-semantics|ipaddr\.js|piscina|stream-json|undici)(?:\/|$)/;
 
+/**
+ * What every run of the filter loads, in three files, for each takes half a millisecond: what reads the command line; what
+ * looks at the inputs and starts the threads; and what is loaded while those start.
+ */
+const wholes = [
+  { name: 'command-line', test: /src\/cli\/program\.ts$/, priority: 3 },
+  { name: 'filter', test: /src\/cli\/filter\.ts$/, priority: 2 },
+  {
+    name: 'judging',
+    test: /src\/(?:table|pipeline\/(?:filter|input\/open)|workers\/main-thread)\.ts$/,
+    priority: 1,
+  },
+];
+
 export default defineConfig([
   {
     input: { main: 'src/cli/main.ts', program: 'src/cli/program.ts' },
     platform: 'node',
     external: packages,
-    output: { ...output, dir: 'dist/cli', entryFileNames: '[name].js' },
+    output: {
+      ...output,
+      dir: 'dist/cli',
+      entryFileNames: '[name].js',
+      codeSplitting: { groups: wholes },
+    },
     plugins: [
       {
         name: 'module-type',

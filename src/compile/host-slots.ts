@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { RobotsFilterError } from '../errors.js';
 import { HostHash } from '../kernel/host-hash.js';
 import { HOST_KEY_FACTOR, HOST_KEY_OCTETS } from './format.js';
+import { home } from './home.js';
 
 /**
  * No host is farther than this from its home slot, itself counted: as many slots a look-up looks at, at most. Half
@@ -121,9 +122,4 @@ function place(
     hashes[slot] = hash;
   }
   return { key, hosts, hashes, longestProbe };
-}
-
-/** `hash * slots >>> 32`. */
-export function home(hash: number, slots: number): number {
-  return Math.floor((hash * slots) / 0x1_0000_0000);
 }

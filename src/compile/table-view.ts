@@ -53,7 +53,7 @@ import {
   SOURCE_WITH_NUMBER,
   TOKEN_ANY,
 } from './format.js';
-import { home } from './host-slots.js';
+import { home } from './home.js';
 import { TableReader } from './table-reader.js';
 
 /** How fetching a robots.txt ended (RFC 9309 section 2.3.1). */

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { HOST_KEY_FACTOR, HOST_KEY_OCTETS } from '../../src/compile/format.js';
-import { home, MAX_PROBE, placeHosts } from '../../src/compile/host-slots.js';
+import { home } from '../../src/compile/home.js';
+import { MAX_PROBE, placeHosts } from '../../src/compile/host-slots.js';
 import { HostHash } from '../../src/kernel/host-hash.js';
 import { Random } from '../random.js';
 

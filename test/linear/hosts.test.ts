@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { HEADER_HOST_KEY, HOST_KEY_OCTETS } from '../../src/compile/format.js';
-import { home, MAX_PROBE, placeHosts } from '../../src/compile/host-slots.js';
+import { home } from '../../src/compile/home.js';
+import { MAX_PROBE, placeHosts } from '../../src/compile/host-slots.js';
 import { OctetStore } from '../../src/compile/octet-store.js';
 import { TableBuilder } from '../../src/compile/table-builder.js';
 import { checkTable } from '../../src/compile/table-check.js';

@@ -137,7 +137,6 @@ function filterCommand(program: Command, outcome: Outcome): void {
 
 function compileCommand(command: Command, outcome: Outcome): void {
   command
-    .description('Write the robots.txt files of many hosts as a table, which opens at once.')
     .usage('--robots-dir <dir> -o <file> [options]')
     .allowExcessArguments()
     .addOption(robotsDirOption())
@@ -158,7 +157,6 @@ function compileCommand(command: Command, outcome: Outcome): void {
 
 function fetchCommand(command: Command, outcome: Outcome): void {
   command
-    .description('Fetch the robots.txt of every host that the input names, and keep them fresh.')
     .usage('--robots-dir <dir> [files...|-] [options]')
     .argument('[files...]', 'URLs or records; - or no file is standard input')
     .optionsGroup('What is asked for, and where it goes:')
@@ -196,7 +194,6 @@ function fetchCommand(command: Command, outcome: Outcome): void {
 
 function checkCommand(command: Command, outcome: Outcome): void {
   command
-    .description('Say for single URLs what one robots.txt says of them, and why.')
     .argument('<robots-file>', 'the robots.txt; - is standard input')
     .argument('<agent>', "a product token, *, or a fallback chain 'A>B'")
     .argument('<url...>', 'the URLs; their hosts do not matter')
@@ -212,7 +209,6 @@ function checkCommand(command: Command, outcome: Outcome): void {
 
 function inspectCommand(command: Command, outcome: Outcome): void {
   command
-    .description('Say what a table holds: hosts, rules, bytes; for a host its groups and rules.')
     .argument('<table>', 'a table that "robots-filter compile" wrote')
     .argument('[host]', 'a host, HOST:PORT or a URL of it')
     .addHelpText('after', examples.inspect)
@@ -222,7 +218,38 @@ function inspectCommand(command: Command, outcome: Outcome): void {
     });
 }
 
-function program(outcome: Outcome): Command {
+interface Subcommand {
+  readonly name: string;
+  readonly description: string;
+  /** Adds arguments, options and action. */
+  readonly complete: (command: Command, outcome: Outcome) => void;
+}
+
+const SUBCOMMANDS: readonly Subcommand[] = [
+  {
+    name: 'compile',
+    description: 'Write the robots.txt files of many hosts as a table, which opens at once.',
+    complete: compileCommand,
+  },
+  {
+    name: 'fetch',
+    description: 'Fetch the robots.txt of every host that the input names, and keep them fresh.',
+    complete: fetchCommand,
+  },
+  {
+    name: 'check',
+    description: 'Say for single URLs what one robots.txt says of them, and why.',
+    complete: checkCommand,
+  },
+  {
+    name: 'inspect',
+    description: 'Say what a table holds: hosts, rules, bytes; for a host its groups and rules.',
+    complete: inspectCommand,
+  },
+];
+
+/** @param argv of a subcommand that is not among these only the name and description are wanted: the rest of all takes 2 ms */
+function program(argv: readonly string[], outcome: Outcome): Command {
   const root = new Command('robots-filter')
     .description(
       'Says for each URL of a list whether a crawler may fetch it under the Robots Exclusion Protocol (RFC 9309).',
@@ -233,10 +260,10 @@ function program(outcome: Outcome): Command {
     .enablePositionalOptions();
   configure(root);
   filterCommand(root, outcome);
-  compileCommand(configure(root.command('compile')), outcome);
-  fetchCommand(configure(root.command('fetch')), outcome);
-  checkCommand(configure(root.command('check')), outcome);
-  inspectCommand(configure(root.command('inspect')), outcome);
+  for (const { name, description, complete } of SUBCOMMANDS) {
+    const command = configure(root.command(name)).description(description);
+    if (argv.includes(name)) complete(command, outcome);
+  }
   // An option that stands before a command is the filter's, and would be passed over.
   root.hook('preSubcommand', (_root, command) => {
     for (const { long, attributeName } of root.options.map((option) => ({
@@ -256,7 +283,7 @@ function program(outcome: Outcome): Command {
 export async function run(argv: readonly string[]): Promise<number> {
   const outcome: Outcome = { code: SUCCESS };
   try {
-    await program(outcome).parseAsync(completeStats(argv), { from: 'user' });
+    await program(argv, outcome).parseAsync(completeStats(argv), { from: 'user' });
     return outcome.code;
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? SUCCESS : FAILURE;

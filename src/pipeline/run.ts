@@ -8,7 +8,6 @@ import {
   ENDED,
   FAILED,
   FREE,
-  JUDGED,
   type ListedRecord,
   ownedWord,
   ownerOf,
@@ -268,17 +267,14 @@ export class Run {
     const ring = this.#ring;
     let slot = 0;
     let open = true;
-    while (open && !ring.stopped) {
-      const word = ring.loadState(slot);
+    while (open) {
+      const word = await ring.wordForWriter(slot);
+      if (word === undefined) break;
       const state = stateOf(word);
       if (state === ENDED) break;
       if (state === FAILED) {
         this.stop(this.#lost.failure(slot));
         break;
-      }
-      if (state !== JUDGED && state !== YIELDED && state !== REFUSED) {
-        await ring.waitAsync(ring.stateWord(slot), word);
-        continue;
       }
       const octets = ring.output(slot);
       open = octets.length === 0 || (await output.write(octets));

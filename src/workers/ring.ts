@@ -27,7 +27,7 @@
  * ## Slot header, 192 octets, one for each slot, behind the control block
  *
  *       0  i32  STATE       see below
- *       4  i32  BELL        changes when it may have become this slot's turn
+ *       4  i32  BELL        changes when it may have become this slot's turn, or the writer's
  *       8  i32  FLAGS       FLAG_…
  *      12  u32  INPUT, INPUT_OCTETS     the batch, from when it is FILLED or TAKEN
  *      20  u32  OUTPUT, OUTPUT_OCTETS   what the kernel has made of it and nobody has written yet
@@ -104,7 +104,8 @@
  * 5. Nobody blocks on a word that the same thread would have to change (the main thread, which may be filler and writer,
  *    awaits them in its event loop), and every wait names the value that was
  *    seen: whoever changes a word notifies it afterwards, so no wake-up is lost. A slot's STATE may have
- *    several waiters (filler, taker, writer); all are woken and look again.
+ *    several waiters (filler, taker, a worker that has YIELDED); all are woken and look again. The writer waits for the
+ *    BELL, which is rung behind every STATE that is its own or ENDED: not for the STATE, which changes with each read of a pipe.
  * 6. Lines that have been read are on offer to the takers before the filler waits for more input: it opens the next
  *    slot first.
  * 7. Waiting is acyclic: a filler waits for the writer of earlier slots (FREE, JUMBO), a taker for the filler, a writer
@@ -164,6 +165,7 @@ export const FREE = 0;
 export const OPEN = 1;
 export const FILLED = 2;
 export const TAKEN = 3;
+// From here on they concern the writer.
 export const YIELDED = 4;
 export const JUDGED = 5;
 export const REFUSED = 6;
@@ -347,6 +349,18 @@ export class Ring {
   setState(slot: number, word: number): void {
     Atomics.store(this.#words, header(slot) + SLOT_STATE, word);
     Atomics.notify(this.#words, header(slot) + SLOT_STATE);
+    if (concernsWriter(word)) this.#ringBell(slot);
+  }
+
+  /** Waits, on the main thread, for a word of the slot that concerns the writer; undefined if the run was stopped. */
+  async wordForWriter(slot: number): Promise<number | undefined> {
+    while (!this.stopped) {
+      const bell = this.#bell(slot);
+      const word = this.loadState(slot);
+      if (concernsWriter(word)) return word;
+      await this.waitAsync(bellWord(slot), bell);
+    }
+    return undefined;
   }
 
   /** Changes a slot's word unless it is another than expected; says whether. */
@@ -712,6 +726,11 @@ function bellWord(slot: number): number {
 
 export function stateOf(word: number): number {
   return word & STATE_MASK;
+}
+
+/** Whether the slot is the writer's, or ENDED. */
+function concernsWriter(word: number): boolean {
+  return stateOf(word) >= YIELDED;
 }
 
 /** Octets of complete lines in an OPEN slot. */

@@ -1,6 +1,5 @@
-import { HEADER_SECTIONS, SECTION_ROBOTS } from './compile/format.js';
 import { TableBuilder } from './compile/table-builder.js';
-import { TableView } from './compile/table-view.js';
+import { type TableAuthority, type TableHost, TableView } from './compile/table-view.js';
 import { Arena } from './kernel/arena.js';
 import { Judge, type Judgement } from './kernel/judge.js';
 import { createMemory, PAGE_OCTETS } from './kernel/kernel.js';
@@ -22,6 +21,8 @@ export interface ParseOptions {
   /** Parsing limit in octets (RFC 9309 section 2.5): at least, and by default, 512,000; none in the google profile. */
   readonly maxBytes?: number;
 }
+
+const ANY_HOST = 'any.invalid';
 
 /** Where single files are judged: one memory for all `Robots`, which take turns in it. */
 class Bench {
@@ -117,18 +118,18 @@ export class Robots {
     });
   }
 
-  /** A table that holds this file alone; its only robots record is the section's first. */
+  /** A table that holds this file alone, for a host that no URL has. */
   #compile(): { table: Uint8Array; view: TableView; robots: number } {
     if (this.#compiled === undefined) {
       const builder = new TableBuilder(this.#options);
-      builder.add({ scheme: undefined, host: 'any.invalid', port: undefined }, this.#body, {
+      builder.add({ scheme: undefined, host: ANY_HOST, port: undefined }, this.#body, {
         source: '',
         status: undefined,
       });
       const table = builder.build();
-      const header = new DataView(table.buffer, table.byteOffset, table.byteLength);
-      const robots = header.getUint32(HEADER_SECTIONS + 4 * SECTION_ROBOTS, true);
-      this.#compiled = { table, view: new TableView(table), robots };
+      const view = new TableView(table);
+      const [authority] = (view.find(ANY_HOST) as TableHost).authorities;
+      this.#compiled = { table, view, robots: (authority as TableAuthority).robots };
     }
     return this.#compiled;
   }

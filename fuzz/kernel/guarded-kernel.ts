@@ -1,4 +1,3 @@
-import { HEADER_SECTIONS, SECTION_ROBOTS } from '../../src/compile/format.js';
 import { TableView } from '../../src/compile/table-view.js';
 import { instantiateKernel, type Kernel, PAGE_OCTETS } from '../../src/kernel/kernel.js';
 import {
@@ -157,11 +156,10 @@ export class GuardedKernel {
     this.#octets.set(table, TABLE);
   }
 
-  /** Start of the first robots record, for a query that looks no host up. */
-  get firstRobots(): number {
-    const { buffer, byteOffset, byteLength } = this.#table;
-    const header = new DataView(buffer, byteOffset, byteLength);
-    return header.getUint32(HEADER_SECTIONS + 4 * SECTION_ROBOTS, true);
+  /** Start of the robots record of some host, for a query that looks no host up. */
+  get anyRobots(): number {
+    for (const { authorities } of this.#view?.hosts() ?? []) return authorities[0]?.robots ?? 0;
+    return 0;
   }
 
   /** A query over the table. */

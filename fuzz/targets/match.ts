@@ -108,7 +108,7 @@ function checkVerdict(
     agents: [agent],
     format: 'text',
     explain: true,
-    anyHost: kernel.firstRobots,
+    anyHost: kernel.anyRobots,
   });
   const file = parseRobots(robots, { profile });
   const naive = naiveVerdict(file, profile, agent.chain, url);

@@ -42,9 +42,9 @@ export const target: Target = {
   maxOctets: 1200,
   seeds: [
     'user-agent: *\ndisallow: /a\nallow: /a/b$\ndisallow: /*?x=\nallow: /*%2Fy\n',
-    'user-agent: a\nuser-agent: b\ndisallow: /*.gif$\ndisallow: /*1\nallow: /*3\n@automata 0 4 0\n',
+    'user-agent: a\nuser-agent: b\ndisallow: /*.gif$\ndisallow: /*1\nallow: /*3\n@hosts 100 4 0\n',
     ...PLACES.map((place) => `user-agent: *\ndisallow: /a\n@${place} 8 4 255\n`),
-    `${Array.from({ length: 40 }, (_, i) => `user-agent: b${'ab'.charAt(i & 1).repeat(i)}\ndisallow: /*x${i}*y\n`).join('')}@robots 4 4 65536`,
+    `${Array.from({ length: 40 }, (_, i) => `user-agent: b${'ab'.charAt(i & 1).repeat(i)}\ndisallow: /*x${i}*y\n`).join('')}@hosts 40 4 65536`,
   ],
   dictionary: [
     ...words('user-agent: disallow: allow: /* $ * @'),

@@ -7,12 +7,13 @@
  * Numbers are little-endian. Offsets count octets from the start of the table unless said otherwise.
  * Sections follow one another in the order of their header fields; each starts at a multiple of 8.
  *
- *     header | tokens | slots | hosts | robots | automata | sources | 320 zero octets
+ *     header | tokens | slots | hosts | sources | 320 zero octets
  *
- * What every URL reads lies close together; what only explanations show is derived from it where that is possible, and else
+ * What a URL reads lies close together, and with it what the other URLs of its host do: in a table of many hosts each place far from the last
+ * one costs more than all that is done there. What only explanations show is derived from it where that is possible, and else
  * kept apart.
  *
- * ## Header, 360 octets
+ * ## Header, 352 octets
  *
  *       0  u8[8]  magic, "RFTABLE" and 0x1A
  *       8  u32    version
@@ -25,9 +26,9 @@
  *      40  u32    number of robots records   44  u32  number of automata
  *      48  u32    number of rules            52  u32  number of product tokens
  *      56  u32    number of slots            60  u32  longest probe, in slots: 1 = every host in its own
- *      64  u32[7] starts of the sections tokens, slots, hosts, robots, automata, sources, end
- *      92  u32    octets of robots.txt that were compiled, modulo 2^32
- *      96  key of the host hash: u8[256] added to the stripes of a host, u64 an odd factor
+ *      64  u32[5] starts of the sections tokens, slots, hosts, sources, end
+ *      84  u32    octets of robots.txt that were compiled, modulo 2^32
+ *      88  key of the host hash: u8[256] added to the stripes of a host, u64 an odd factor
  *
  * ## Tokens
  *
@@ -42,6 +43,11 @@
  * can be cut into shards by host. Home slot: `hash * slots >>> 32`. At most half of the slots are used.
  *
  * ## Hosts
+ *
+ * For each robots record, in the order in which the sorted hosts need them: the hosts whose first authority has it, sorted; the record;
+ * and those of its automata that no record before it has, in the order in which it names them.
+ *
+ * ### Host
  *
  *       0  u8   octets of the canonical host (lower-case A-label, no trailing dot)
  *       1  u8   form
@@ -58,7 +64,7 @@
  *
  * An authority is known by the place of its robots record: the octet before it says which form it is of.
  *
- * ## Robots: what one distinct robots.txt says
+ * ### Robots record: what one distinct robots.txt says
  *
  *       0  u8   access result in bits 0 and 1: 0 successful, 1 unavailable, 2 unreachable (RFC 9309 section 2.3.1);
  *               bit 2: the width w of the following numbers is 4, else it is 2
@@ -69,7 +75,7 @@
  *
  * An automaton of 0 is a group without any rule that could match. The lines of its rules count from `line`.
  *
- * ## Automata; offsets within count from the automaton's start
+ * ### Automaton; offsets within count from its start
  *
  *       0  u8   widths: bits 0 and 1 log2 of the octets of a field marked `line`, bits 2 and 3 of one marked `size`;
  *               bit 4: a field marked `offset` has 4 octets, else 2; bit 5: texts are kept
@@ -131,13 +137,13 @@
  * Where a robots.txt came from, escaped as in a JSON string.
  */
 
-export const VERSION = 4;
+export const VERSION = 5;
 
 /** "RFTABLE" and 0x1A, as two little-endian words. */
 export const MAGIC_LOW = 0x41544652;
 export const MAGIC_HIGH = 0x1a454c42;
 
-export const HEADER_OCTETS = 360;
+export const HEADER_OCTETS = 352;
 export const HEADER_VERSION = 8;
 export const HEADER_PROFILE = 12;
 export const HEADER_LENGTH = 16;
@@ -153,17 +159,15 @@ export const HEADER_TOKENS = 52;
 export const HEADER_SLOTS = 56;
 export const HEADER_LONGEST_PROBE = 60;
 export const HEADER_SECTIONS = 64;
-export const HEADER_COMPILED_OCTETS = 92;
-export const HEADER_HOST_KEY = 96;
+export const HEADER_COMPILED_OCTETS = 84;
+export const HEADER_HOST_KEY = 88;
 
 /** Indices of the section starts; `SECTION_END` is where the last section ends. */
 export const SECTION_TOKENS = 0;
 export const SECTION_SLOTS = 1;
 export const SECTION_HOSTS = 2;
-export const SECTION_ROBOTS = 3;
-export const SECTION_AUTOMATA = 4;
-export const SECTION_SOURCES = 5;
-export const SECTION_END = 6;
+export const SECTION_SOURCES = 3;
+export const SECTION_END = 4;
 
 export const FLAG_REDUCED = 1;
 

@@ -32,7 +32,7 @@ import {
 } from './format.js';
 
 /** The sections in their order. */
-export const SECTION_NAMES = ['tokens', 'slots', 'hosts', 'robots', 'automata', 'sources'] as const;
+export const SECTION_NAMES = ['tokens', 'slots', 'hosts', 'sources'] as const;
 
 export type SectionName = (typeof SECTION_NAMES)[number];
 

@@ -20,7 +20,6 @@ import {
   GROUP_OCTETS,
   HEADER_FLAGS,
   HEADER_HOST_KEY,
-  HEADER_HOSTS,
   HEADER_LONGEST_PROBE,
   HEADER_SECTIONS,
   HEADER_SLOTS,
@@ -40,9 +39,7 @@ import {
   SCHEME_FTP,
   SCHEME_HTTP,
   SCHEME_HTTPS,
-  SECTION_AUTOMATA,
   SECTION_HOSTS,
-  SECTION_ROBOTS,
   SECTION_SLOTS,
   SECTION_TOKENS,
   SLOT_OCTETS,
@@ -107,7 +104,6 @@ const SCHEMES: readonly (readonly [number, Scheme])[] = [
 
 const TOKEN_ENTRY_OCTETS = 8;
 const FIRST_SORTED_TOKEN = 2;
-const MIN_AUTOMATON_OCTETS = 8;
 const ASSUMED_SCHEMES = SCHEME_HTTP | SCHEME_HTTPS;
 
 /** Where the host begins in a record, by form. */
@@ -177,15 +173,18 @@ export class TableView {
     }
   }
 
-  /** All hosts, sorted. */
+  /** All hosts, in the order of their slots. */
   *hosts(): Iterable<TableHost> {
-    const end = this.#section(SECTION_HOSTS + 1);
-    let left = this.#reader.u32(HEADER_HOSTS);
-    for (let at = this.#section(SECTION_HOSTS); left > 0; left--) {
-      const next = this.#entries(at) + ENTRY_OCTETS * this.#entryCount(at);
-      if (next > end) throw this.#reader.damaged(`the host at ${at} is longer than its section`);
+    const reader = this.#reader;
+    const slots = this.#section(SECTION_SLOTS);
+    const end = slots + SLOT_OCTETS * reader.u32(HEADER_SLOTS);
+    let left = this.#hostOctets;
+    for (let slot = slots; slot < end; slot += SLOT_OCTETS) {
+      const at = reader.u32(slot + 4);
+      if (at === 0) continue;
+      left -= this.#entries(at) + ENTRY_OCTETS * this.#entryCount(at) - at;
+      if (left < 0) throw reader.damaged('its hosts are longer than their section');
       yield this.#host(at);
-      at = next;
     }
   }
 
@@ -230,8 +229,7 @@ export class TableView {
       if (tokens === undefined) tokensOfList.set(list, [token]);
       else tokens.push(token);
     }
-    // No two lists overlap, so together they cannot be longer than the section.
-    let left = this.#section(SECTION_ROBOTS + 1) - this.#section(SECTION_ROBOTS);
+    let left = this.#hostOctets;
     return Array.from(tokensOfList, ([list, productTokens]) => {
       const parts: TableGroupPart[] = [];
       for (let at = list, followed = 1; followed !== 0; at += GROUP_OCTETS) {
@@ -256,15 +254,26 @@ export class TableView {
     return rules.sort((a, b) => a.line - b.line);
   }
 
-  /** All automata, in their order. */
+  /** All automata, in the order in which the hosts lead to them. */
   *automata(): Iterable<AutomatonView> {
-    const end = this.#section(SECTION_AUTOMATA + 1);
-    let at = this.#section(SECTION_AUTOMATA);
-    // What is shorter than any automaton is padding.
-    while (at + MIN_AUTOMATON_OCTETS <= end) {
-      const automaton = new AutomatonView(this.#reader, at);
-      yield automaton;
-      at += automaton.octets;
+    const seen = new Set([0]);
+    let left = this.#hostOctets;
+    for (const { authorities } of this.hosts()) {
+      for (const { robots } of authorities) {
+        if (seen.has(robots)) continue;
+        seen.add(robots);
+        for (const { parts } of this.groups(robots)) {
+          left -= GROUP_OCTETS * parts.length;
+          for (const { automaton: at } of parts) {
+            if (seen.has(at)) continue;
+            seen.add(at);
+            const automaton = new AutomatonView(this.#reader, at);
+            left -= automaton.octets;
+            if (left < 0) throw this.#reader.damaged('its automata are longer than their section');
+            yield automaton;
+          }
+        }
+      }
     }
   }
 
@@ -347,6 +356,11 @@ export class TableView {
     }
     const entry = this.#section(SECTION_TOKENS) + number * TOKEN_ENTRY_OCTETS;
     return reader.octets(reader.u32(entry), reader.u32(entry + 4));
+  }
+
+  /** Octets of the section of the hosts. No two things in it overlap, so together they cannot be longer. */
+  get #hostOctets(): number {
+    return this.#section(SECTION_HOSTS + 1) - this.#section(SECTION_HOSTS);
   }
 
   /** Start of a section; one more than the last is the end. */

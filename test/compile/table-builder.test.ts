@@ -282,6 +282,40 @@ describe('what is the same is stored once', () => {
   });
 });
 
+describe('what a URL is judged by lies together', () => {
+  it('the hosts of a robots.txt, what it says, and those of its automata that none before it has', () => {
+    const shared = 'user-agent: *\ndisallow: /shared\n';
+    const bodies = [
+      'user-agent: *\ndisallow: /1\n',
+      `${shared}user-agent: b\ndisallow: /2\n`,
+      shared,
+    ];
+    const table = tableOf(
+      ['a.example', 'b.example', 'http://c.example', 'd.example', 'e.example', 'f.example'].map(
+        (authority, index) => ({ authority, robots: bodies[index % 3] as string }),
+      ),
+    );
+    const view = new TableView(table);
+    const robotsOf = (host: string): number => view.find(host)?.authorities[0]?.robots as number;
+    const automataOf = (host: string): number[] =>
+      view.groups(robotsOf(host)).flatMap(({ parts }) => parts.map(({ automaton }) => automaton));
+    const nameOf = (host: string): number => Buffer.from(table).indexOf(host);
+    const { start } = checkTable(table, 'table').sections.hosts;
+    const inOrder = [
+      start,
+      ...[nameOf('a.example'), nameOf('d.example'), robotsOf('a.example')],
+      ...automataOf('a.example'),
+      ...[nameOf('b.example'), nameOf('e.example'), robotsOf('b.example')],
+      ...automataOf('b.example'),
+      ...[nameOf('c.example'), nameOf('f.example'), robotsOf('c.example')],
+    ];
+    expect(inOrder).toEqual(inOrder.toSorted((a, b) => a - b));
+    expect(new Set(inOrder).size).toBe(13);
+    expect(automataOf('b.example')).toEqual([...automataOf('c.example'), expect.any(Number)]);
+    expect(robotsOf('a.example')).toBe(robotsOf('d.example'));
+  });
+});
+
 describe('the same content makes the same octets', () => {
   it('in whatever order it is added, and however often it is built', () => {
     const random = new Random(9309);
@@ -336,13 +370,14 @@ describe('a table of many hosts', () => {
     expect(view.find('h')).toBeUndefined();
   });
 
-  it('finds each of them and no other, and lists them sorted', () => {
+  it('finds each of them and no other, and lists them', () => {
     const hosts = Array.from({ length: 3000 }, (_, index) => `h${index * 7}.example`);
     const table = tableOf(hosts.map((authority) => ({ authority, robots: DENY_ALL })));
     const view = new TableView(table);
     for (const host of hosts) expect(view.find(host)?.host).toBe(host);
     for (const host of hosts) expect(view.find(`x${host}`)).toBeUndefined();
-    expect(Array.from(view.hosts(), ({ host }) => host)).toEqual(hosts.toSorted());
+    const listed = Array.from(view.hosts(), ({ host }) => host);
+    expect(listed.toSorted()).toEqual(hosts.toSorted());
     const header = checkTable(table, 'table');
     expect(header.slots).toBe(6000);
     expect(header.longestProbe).toBeLessThan(16);

@@ -55,7 +55,7 @@ describe('a table that is not whole is refused, with cause and remedy', () => {
     memory.set(table, 33);
     const header = checkTable(memory.subarray(33, 33 + table.length), 'some.table');
     expect(header).toEqual(checkTable(table, 'some.table'));
-    expect(header).toMatchObject({ version: 4, profile: 'rfc9309', reduced: false, hosts: 3 });
+    expect(header).toMatchObject({ version: 5, profile: 'rfc9309', reduced: false, hosts: 3 });
     expect(header.length).toBe(table.length);
   });
 
@@ -97,11 +97,11 @@ describe('a table that is not whole is refused, with cause and remedy', () => {
   });
 
   it('a newer version, whatever else it may hold', () => {
-    const newer = forged(VERSION, 5);
+    const newer = forged(VERSION, 6);
     const expected =
-      'some.table: the table is newer: got v5, this build reads v4: upgrade robots-filter, or compile it again with this build';
+      'some.table: the table is newer: got v6, this build reads v5: upgrade robots-filter, or compile it again with this build';
     expect(refusal(newer).message).toBe(expected);
-    expect(refusal(newer.subarray(0, 360)).message).toBe(expected);
+    expect(refusal(newer.subarray(0, 352)).message).toBe(expected);
     expect(refusal(forged(VERSION, 1)).message).toMatch(/older: got v1.*: compile it again$/);
   });
 
@@ -110,9 +110,9 @@ describe('a table that is not whole is refused, with cause and remedy', () => {
     ['a length within the header', LENGTH, 100],
     ['unknown flags', FLAGS, 2],
     ['an octet that is reserved', 28, 1],
-    ['a first section elsewhere', SECTIONS, 368],
-    ['a section that starts before the one before', SECTIONS + 8, 360],
-    ['a section at an odd place', SECTIONS + 12, 1001],
+    ['a first section elsewhere', SECTIONS, 360],
+    ['a section that starts before the one before', SECTIONS + 8, 352],
+    ['a section at an odd place', SECTIONS + 8, 1001],
     ['a section beyond the end', SECTIONS + 16, 0xffff_fff8],
     ['more hosts than slots can hold', 32, 4],
     ['no slots', 56, 0],

@@ -1,6 +1,6 @@
 /**
  * The one loop over lines, for every format and output. Lines are taken in groups, phase by phase, so that the cache misses of
- * one line's way through the table (slot, host record, robots record) overlap with those of its neighbours.
+ * one line's way through the table (slot, host record and what lies behind it) overlap with those of its neighbours.
  */
 
 import {

@@ -1,4 +1,4 @@
-/** The middle phases of a line, each a step further into the table: slot, host record, robots record. */
+/** The middle phases of a line, each a step further into the table: slot, host record, robots record, automaton. */
 
 import {
   QUERY_AGENTS,
@@ -40,8 +40,9 @@ import {
 import { pathEnd, pathStart, prepareGooglePath, preparePath } from './path';
 
 /**
- * Finds what the table has about the first lines of the worker's group. Each step is a loop of its own, and so is each touch: the shorter
- * a loop, the more of its cache misses a processor has under way at once. The loops go through a list of lines, from which a
+ * Finds what the table has about the first lines of the worker's group. Each step is a loop of its own, and so is each touch: a processor has
+ * no more cache misses under way than lie within some three hundred instructions, so that a loop that does nothing but touch comes
+ * by ten times as many at once as one that works with what it reads. The loops go through a list of lines, from which a
  * line drops out when no more can be found: a branch on that would often be foreseen wrongly.
  */
 export function lookUp(query: usize, worker: usize, lines: i32): void {
@@ -52,7 +53,6 @@ export function lookUp(query: usize, worker: usize, lines: i32): void {
     end = findHosts(query, open, end);
     touchHosts(open, end);
     end = findAuthorities(query, worker, open, end);
-    touchRobots(query, open, end);
   } else {
     giveRobots(query, open, end);
   }
@@ -99,11 +99,15 @@ function findHosts(query: usize, open: usize, end: usize): usize {
   return found;
 }
 
-/** Touches for each line the record of its host. */
+/**
+ * Touches for each line the record of its host: three cache lines of it, as its robots record and most often the automaton follow. Reads
+ * 131 octets past its start.
+ */
 function touchHosts(open: usize, end: usize): void {
   for (let at = open; at < end; at += 4) {
     const line: usize = load<u32>(at);
-    store<u32>(line, load<u32>(load<u32>(line, LINE_RECORD)), LINE_TOUCHED);
+    const record: usize = load<u32>(line, LINE_RECORD);
+    store<u32>(line, load<u32>(record) + load<u32>(record, 64) + load<u32>(record, 128), LINE_TOUCHED);
   }
 }
 
@@ -142,15 +146,6 @@ function findAuthorities(query: usize, worker: usize, open: usize, end: usize): 
 function giveRobots(query: usize, open: usize, end: usize): void {
   const robots = load<u32>(query, QUERY_ANY_HOST);
   for (let at = open; at < end; at += 4) store<u32>(load<u32>(at), robots, LINE_ROBOTS);
-}
-
-/** Touches for each line its robots record. */
-function touchRobots(query: usize, open: usize, end: usize): void {
-  const table: usize = load<u32>(query, QUERY_TABLE);
-  for (let at = open; at < end; at += 4) {
-    const line: usize = load<u32>(at);
-    store<u32>(line, load<u32>(table + load<u32>(line, LINE_ROBOTS)), LINE_TOUCHED);
-  }
 }
 
 /** Finds for each line the groups that the first agent obeys. */

@@ -1,0 +1,64 @@
+import { Buffer } from 'node:buffer';
+import { type CompiledRobots, RobotsRecord } from './compiled-robots.js';
+
+const ENTRY_OCTETS = 8;
+
+/** The product tokens of a table: `*` and the empty token come first; then those that a file names or that the table is reduced to, sorted. */
+export class TokenNumbers {
+  /** Octets of their section. */
+  readonly octets: number;
+  /** Their texts, by their numbers in the table. */
+  readonly #texts: readonly Buffer[];
+  /** For the number of a token in CompiledRobots its number in the table. */
+  readonly #numbers: Uint32Array;
+
+  /**
+   * @param robots the records that the table has, by their numbers in `compiled`
+   * @param kept the product tokens that it is reduced to, if it is
+   */
+  constructor(
+    compiled: CompiledRobots,
+    robots: readonly number[],
+    kept: ReadonlySet<string> | undefined,
+  ) {
+    const named = new Uint8Array(compiled.tokens.length);
+    for (const item of robots) {
+      const record = new RobotsRecord(compiled.records.get(item));
+      for (let index = 0; index < record.tokenCount; index++) named[record.token(index)] = 1;
+    }
+    const used = new Set(kept);
+    compiled.tokens.forEach((token, number) => {
+      if (named[number] === 1) used.add(token);
+    });
+    used.delete('*');
+    used.delete('');
+    const others = [...used].map((token) => Buffer.from(token)).sort(Buffer.compare);
+    this.#texts = [Buffer.from('*'), Buffer.from(''), ...others];
+    const numberOf = new Map(this.#texts.map((text, number) => [text.toString(), number]));
+    this.#numbers = Uint32Array.from(compiled.tokens, (token) => numberOf.get(token) ?? 0);
+    const textOctets = this.#texts.reduce((sum, text) => sum + text.length, 0);
+    this.octets = this.count * ENTRY_OCTETS + textOctets;
+  }
+
+  get count(): number {
+    return this.#texts.length;
+  }
+
+  /** The number in the table of a token, of which `compiled` has this one. */
+  number(token: number): number {
+    return this.#numbers[token] as number;
+  }
+
+  /** Writes the section. */
+  write(table: Uint8Array, out: DataView, start: number): void {
+    let entry = start;
+    let at = start + this.count * ENTRY_OCTETS;
+    for (const text of this.#texts) {
+      out.setUint32(entry, at, true);
+      out.setUint32(entry + 4, text.length, true);
+      table.set(text, at);
+      entry += ENTRY_OCTETS;
+      at += text.length;
+    }
+  }
+}

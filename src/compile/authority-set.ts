@@ -6,6 +6,7 @@ import {
   type Scheme,
 } from '../protocol/authority.js';
 import { MAX_HOST_OCTETS, SCHEME_FTP, SCHEME_HTTP, SCHEME_HTTPS } from './format.js';
+import { HostNames } from './host-names.js';
 import { type HashKey, OctetStore } from './octet-store.js';
 import { sortStrings } from './string-sort.js';
 
@@ -32,6 +33,13 @@ const ASSUMED_SCHEMES = SCHEME_HTTP | SCHEME_HTTPS;
 const KEY_TAIL = 5;
 
 const INITIAL_ENTRIES = 64;
+
+/** What is known of an authority, in words that lie together, as a table is written in another order. */
+const WORDS = 4;
+const WORD_BODY = 0;
+const WORD_SOURCE = 1;
+const WORD_SOURCE_NUMBER = 2;
+const WORD_BODY_OCTETS = 3;
 
 /** What a host's URLs of some schemes at one port are judged by. */
 export interface HostEntry {
@@ -74,9 +82,8 @@ export class AuthoritySet {
   readonly keys: OctetStore;
 
   readonly #recordOfBody: readonly number[];
-  #body = new Uint32Array(INITIAL_ENTRIES);
-  #source = new Uint32Array(INITIAL_ENTRIES);
-  #bodyOctets = new Uint32Array(INITIAL_ENTRIES);
+  /** WORDS for each authority. */
+  #words = new Uint32Array(WORDS * INITIAL_ENTRIES);
 
   /** `recordOfBody` may grow later; for `key` see OctetStore. */
   constructor(recordOfBody: readonly number[], key: HashKey) {
@@ -89,31 +96,73 @@ export class AuthoritySet {
     return this.keys.count;
   }
 
-  /** Gives the authority what its file says; what it had before is lost. */
-  set(authority: number, body: number, source: number, bodyOctets: number): void {
-    if (authority >= this.#body.length) this.#grow();
-    this.#body[authority] = body;
-    this.#source[authority] = source;
-    this.#bodyOctets[authority] = bodyOctets;
+  /**
+   * Gives the authority what its file says; what it had before is lost. `source` and `sourceNumber` are form and number of where it came
+   * from, as in SourceForms.
+   */
+  set(
+    authority: number,
+    body: number,
+    source: number,
+    sourceNumber: number,
+    bodyOctets: number,
+  ): void {
+    const at = WORDS * authority;
+    if (at >= this.#words.length) this.#grow();
+    this.#words[at + WORD_BODY] = body;
+    this.#words[at + WORD_SOURCE] = source;
+    this.#words[at + WORD_SOURCE_NUMBER] = sourceNumber;
+    this.#words[at + WORD_BODY_OCTETS] = bodyOctets;
   }
 
   /** The number of the record of what its file says. */
   robots(authority: number): number {
-    return this.#recordOfBody[this.#body[authority] as number] as number;
+    return this.#recordOfBody[this.#word(authority, WORD_BODY)] as number;
   }
 
   source(authority: number): number {
-    return this.#source[authority] as number;
+    return this.#word(authority, WORD_SOURCE);
+  }
+
+  sourceNumber(authority: number): number {
+    return this.#word(authority, WORD_SOURCE_NUMBER);
   }
 
   bodyOctets(authority: number): number {
-    return this.#bodyOctets[authority] as number;
+    return this.#word(authority, WORD_BODY_OCTETS);
   }
 
   /** The canonical host of an authority. */
   host(authority: number): Uint8Array {
     const key = this.keys.get(authority);
     return key.subarray(0, key.length - KEY_TAIL);
+  }
+
+  /** Adds the host of an authority to others. */
+  addHost(authority: number, names: HostNames): void {
+    const { keys } = this;
+    const length = keys.length(authority) - KEY_TAIL;
+    names.add(keys.memory(authority), keys.offset(authority), length);
+  }
+
+  /** Whether the host of an authority is the last of these. */
+  hasLastHost(authority: number, names: HostNames): boolean {
+    const { keys } = this;
+    const length = keys.length(authority) - KEY_TAIL;
+    return names.endWith(keys.memory(authority), keys.offset(authority), length);
+  }
+
+  /** Room for the hosts of all authorities. */
+  roomForHosts(): HostNames {
+    return new HostNames(this.count, this.keys.octets - KEY_TAIL * this.count);
+  }
+
+  /** Whether an authority that is the only one of its host counts for http and https at their default ports. */
+  isPlain(authority: number): boolean {
+    const { keys } = this;
+    const tail = keys.offset(authority) + keys.length(authority) - KEY_TAIL;
+    const memory = keys.memory(authority);
+    return memory[tail + 1] === UNKNOWN_SCHEME && memory[tail + 2] === 0;
   }
 
   /** All authorities, by host. */
@@ -165,7 +214,11 @@ export class AuthoritySet {
   }
 
   #saysTheSame(a: number, b: number): boolean {
-    return this.robots(a) === this.robots(b) && this.#source[a] === this.#source[b];
+    return (
+      this.robots(a) === this.robots(b) &&
+      this.source(a) === this.source(b) &&
+      this.sourceNumber(a) === this.sourceNumber(b)
+    );
   }
 
   #tail(authority: number): { scheme: number; port: number | undefined } {
@@ -175,16 +228,13 @@ export class AuthoritySet {
     return { scheme: key[at + 1] as number, port: key[at + 2] === 1 ? port : undefined };
   }
 
-  #grow(): void {
-    const capacity = 2 * this.#body.length;
-    this.#body = grown(this.#body, capacity);
-    this.#source = grown(this.#source, capacity);
-    this.#bodyOctets = grown(this.#bodyOctets, capacity);
+  #word(authority: number, word: number): number {
+    return this.#words[WORDS * authority + word] as number;
   }
-}
 
-function grown(numbers: Uint32Array, capacity: number): Uint32Array<ArrayBuffer> {
-  const more = new Uint32Array(capacity);
-  more.set(numbers);
-  return more;
+  #grow(): void {
+    const words = this.#words;
+    this.#words = new Uint32Array(2 * words.length);
+    this.#words.set(words);
+  }
 }

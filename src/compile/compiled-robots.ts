@@ -12,6 +12,8 @@ const ANY_TOKEN = '*';
 const RECORD_WORDS = 2;
 const GROUP_WORDS = 2;
 
+const INITIAL_WORDS = 256;
+
 /** What was new in a CompiledRobots since it was asked last, for the thread that merges them. */
 export interface CompiledGrowth {
   readonly automata: StoreGrowth;
@@ -42,6 +44,7 @@ export class CompiledRobots {
   readonly #numbers = new Map<string, number>();
   readonly #rules = new OrderedRules();
   readonly #writer = new AutomatonWriter();
+  #written = new Uint32Array(INITIAL_WORDS);
   #toldTokens = 0;
 
   /**
@@ -123,6 +126,10 @@ export class CompiledRobots {
   /** For CompiledMerger: adds a record of another CompiledRobots, given what its numbers are here. */
   addRenumbered(record: RobotsRecord, numbers: RobotsNumbers): number {
     if (record.access !== ACCESS_SUCCESSFUL) return this.addAccessResult(record.access);
+    // What differs there differs here: where the tokens come in the same order, so do the lists.
+    if (record.renumber(numbers, this.#room(record.wordCount))) {
+      return this.#addWritten(record.wordCount);
+    }
     const lists: TokenList[] = [];
     const renumbered = new Map<number, number[]>();
     for (let index = 0; index < record.tokenCount; index++) {
@@ -147,7 +154,20 @@ export class CompiledRobots {
   }
 
   #addRecord(words: readonly number[]): number {
-    return this.records.add(new Uint8Array(Uint32Array.from(words).buffer));
+    const record = this.#room(words.length);
+    for (let at = 0; at < words.length; at++) record[at] = words[at] as number;
+    return this.#addWritten(words.length);
+  }
+
+  /** Room in which to write a record of so many words. */
+  #room(words: number): Uint32Array {
+    if (this.#written.length < words) this.#written = new Uint32Array(2 * words);
+    return this.#written;
+  }
+
+  /** Adds the record that was written, of so many words. */
+  #addWritten(words: number): number {
+    return this.records.add(new Uint8Array(this.#written.buffer, 0, 4 * words));
   }
 
   /** The number of a product token in lower case. */
@@ -249,6 +269,33 @@ export class RobotsRecord {
   /** Automaton of a group of a list, plus one, or 0. */
   automaton(list: number, group: number): number {
     return this.#words[list + 1 + GROUP_WORDS * group] as number;
+  }
+
+  get wordCount(): number {
+    return this.#words.length;
+  }
+
+  /** Writes the record with other numbers; returns whether those of its tokens rise still. */
+  renumber({ tokens, automata }: RobotsNumbers, to: Uint32Array): boolean {
+    const words = this.#words;
+    to.set(words);
+    const { tokenCount } = this;
+    let last = -1;
+    for (let index = 0; index < tokenCount; index++) {
+      const number = tokens[this.token(index)] as number;
+      if (number <= last) return false;
+      last = number;
+      to[RECORD_WORDS + index] = number;
+    }
+    for (let list = RECORD_WORDS + 2 * tokenCount; list < words.length; ) {
+      const end = list + 1 + GROUP_WORDS * this.groupCount(list);
+      for (let group = list + 1; group < end; group += GROUP_WORDS) {
+        const automaton = (words[group] as number) - 1;
+        if (automaton >= 0) to[group] = (automata[automaton] as number) + 1;
+      }
+      list = end;
+    }
+    return true;
   }
 
   /** The line from which those of the group's rules count. */

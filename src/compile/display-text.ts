@@ -5,6 +5,9 @@ import { SOURCE_LIMIT, TEXT_LIMIT } from './format.js';
 /** A text to be shown may grow to this many octets for each that it had: `\u0000` for a control character. */
 export const ESCAPE_GROWTH = 6;
 
+/** A UTF-16 unit has no more octets than that in UTF-8. */
+const UNIT_OCTETS = 3;
+
 const ELLIPSIS = Uint8Array.of(0xe2, 0x80, 0xa6);
 
 /** The octets that may stand as they are: printable ASCII but `"` and `\`. */
@@ -49,16 +52,20 @@ function writeEscaped(text: string, out: Uint8Array, at: number): number {
 }
 
 /** The name of a file, escaped as in a JSON string: of more than SOURCE_LIMIT octets U+2026 and the last. */
-export function displaySource(source: string): Uint8Array {
+export function displaySource(source: string): string {
   if (source.length <= SOURCE_LIMIT) {
-    const whole = Buffer.from(escapeText(source));
-    if (whole.length <= SOURCE_LIMIT) return whole;
+    const whole = escapeText(source);
+    if (fitsSource(whole)) return whole;
   }
   for (let kept = Math.min(source.length, SOURCE_LIMIT); ; ) {
-    const cut = Buffer.from(`\u2026${escapeText(lastUnits(source, kept))}`);
-    if (cut.length <= SOURCE_LIMIT) return cut;
-    kept -= Math.ceil((cut.length - SOURCE_LIMIT) / ESCAPE_GROWTH);
+    const cut = `\u2026${escapeText(lastUnits(source, kept))}`;
+    if (fitsSource(cut)) return cut;
+    kept -= Math.ceil((Buffer.byteLength(cut) - SOURCE_LIMIT) / ESCAPE_GROWTH);
   }
+}
+
+function fitsSource(text: string): boolean {
+  return UNIT_OCTETS * text.length <= SOURCE_LIMIT || Buffer.byteLength(text) <= SOURCE_LIMIT;
 }
 
 /** The last UTF-16 units of a text, without half a character at the start. */

@@ -2,7 +2,7 @@ import { type CompiledRobots, RobotsRecord } from './compiled-robots.js';
 import { AUTOMATON_WIDE } from './format.js';
 import type { HostRecords } from './host-records.js';
 import { Places } from './places.js';
-import { automataOf, robotsOctets, writeRobots } from './robots-records.js';
+import { RobotsRecords } from './robots-records.js';
 import type { TokenNumbers } from './token-numbers.js';
 
 /** The section of the hosts: each robots record with the hosts that have it and its automata. */
@@ -11,34 +11,35 @@ export class HostClusters {
   readonly octets: number;
   readonly #hosts: HostRecords;
   readonly #compiled: CompiledRobots;
-  readonly #tokens: TokenNumbers;
+  readonly #records: RobotsRecords;
   /** Places within the section: of hosts, of robots records and of automata, by number. */
   readonly #hostStarts: Float64Array;
   readonly #robots: Places;
   readonly #automata: Places;
+  readonly #byRobots: HostsByRobots;
 
   constructor(hosts: HostRecords, compiled: CompiledRobots, tokens: TokenNumbers) {
     this.#hosts = hosts;
     this.#compiled = compiled;
-    this.#tokens = tokens;
+    this.#records = new RobotsRecords(tokens);
     this.#hostStarts = new Float64Array(hosts.count);
     this.#robots = new Places(compiled.records.count);
     this.#automata = new Places(compiled.automata.count);
-    const { first, sorted } = byRobots(hosts);
+    this.#byRobots = byRobots(hosts);
     let octets = 0;
+    const placeAutomaton = (automaton: number): void => {
+      if (this.#automata.place(automaton, octets)) octets += compiled.automata.length(automaton);
+    };
     for (let place = 0; place < hosts.robots.length; place++) {
-      for (let index = first[place] as number; index < (first[place + 1] as number); index++) {
-        const host = sorted[index] as number;
+      for (const host of this.#hostsOf(place)) {
         this.#hostStarts[host] = octets;
-        octets += hosts.octets[host] as number;
+        octets += hosts.octets(host);
       }
       const item = hosts.robots[place] as number;
-      const record = new RobotsRecord(compiled.records.get(item));
+      this.#records.load(new RobotsRecord(compiled.records.get(item)));
       this.#robots.place(item, octets);
-      octets += robotsOctets(record, tokens);
-      for (const automaton of automataOf(record, tokens)) {
-        if (this.#automata.place(automaton, octets)) octets += compiled.automata.length(automaton);
-      }
+      octets += this.#records.octets;
+      this.#records.eachAutomaton(placeAutomaton);
     }
     this.octets = octets;
   }
@@ -61,30 +62,43 @@ export class HostClusters {
   write(table: Uint8Array, out: DataView, start: number, sources: number): number {
     const robotsStart = (item: number): number => start + this.#robots.start(item);
     const automatonStart = (item: number): number => start + this.#automata.start(item);
-    for (let host = 0; host < this.#hosts.count; host++) {
-      this.#hosts.write(host, out, table, start + this.hostStart(host), robotsStart, sources);
-    }
     const { records, automata } = this.#compiled;
-    for (const item of this.#robots.items) {
-      const record = new RobotsRecord(records.get(item));
-      writeRobots(record, out, robotsStart(item), this.#tokens, automatonStart);
-    }
     let rules = 0;
-    for (const item of this.#automata.items) {
-      const at = automatonStart(item);
-      table.set(automata.get(item), at);
+    let next = 0;
+    const writeAutomaton = (automaton: number): void => {
+      if (this.#automata.items[next] !== automaton) return;
+      next++;
+      const at = automatonStart(automaton);
+      table.set(automata.get(automaton), at);
       const isWide = ((table[at] as number) & AUTOMATON_WIDE) !== 0;
       rules += isWide ? out.getUint32(at + 5, true) : out.getUint16(at + 3, true);
+    };
+    for (let place = 0; place < this.#robots.items.length; place++) {
+      for (const host of this.#hostsOf(place)) {
+        this.#hosts.write(host, out, table, start + this.hostStart(host), robotsStart, sources);
+      }
+      const item = this.#robots.items[place] as number;
+      this.#records.load(new RobotsRecord(records.get(item)));
+      this.#records.write(out, robotsStart(item), automatonStart);
+      this.#records.eachAutomaton(writeAutomaton);
     }
     return rules;
+  }
+
+  /** The hosts whose first authority has the robots record at a place. */
+  #hostsOf(place: number): Uint32Array {
+    const { sorted, first } = this.#byRobots;
+    return sorted.subarray(first[place], first[place + 1]);
   }
 }
 
 /** The hosts by the place of their first authority's robots record, and for each such place where they start. */
-function byRobots({ count, robots, firstRobots }: HostRecords): {
-  sorted: Uint32Array;
-  first: Uint32Array;
-} {
+interface HostsByRobots {
+  readonly sorted: Uint32Array;
+  readonly first: Uint32Array;
+}
+
+function byRobots({ count, robots, firstRobots }: HostRecords): HostsByRobots {
   const first = new Uint32Array(robots.length + 1);
   for (const place of firstRobots) first[place + 1] = (first[place + 1] as number) + 1;
   for (let place = 0; place < robots.length; place++) {

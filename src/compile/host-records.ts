@@ -19,83 +19,118 @@ import {
   HOST_SEVERAL_NAME,
   SCHEME_HTTP,
   SCHEME_HTTPS,
+  SOURCE_WITH_NUMBER,
 } from './format.js';
+import type { HostNames } from './host-names.js';
 import type { OctetStore } from './octet-store.js';
 import { Places } from './places.js';
-import { SourceForms } from './source-forms.js';
 
 const MAX_HOST_AUTHORITIES = 0xffff;
+const NOT_NEEDED = -1;
+/** In place of the only authority of a host. */
+const SEVERAL = -1;
 
 /** The hosts of a table, sorted and numbered from 0, and what their records say. */
 export class HostRecords {
-  readonly count: number;
+  readonly names: HostNames;
   /** Authorities of all of them, as a table has them. */
   readonly authorityCount: number;
   /** Octets of the robots.txt files of all authorities that were given. */
   readonly bodyOctets: number;
   /** The numbers of what the robots.txt files say, in the order in which the hosts need them. */
   readonly robots: readonly number[];
-  /** For each host the place in `robots` of what its first authority's file says, and the octets of its record. */
+  /** For each host the place in `robots` of what its first authority's file says. */
   readonly firstRobots: Uint32Array;
-  readonly octets: Uint32Array;
   /** Octets of all sources. */
   readonly sourceOctets: number;
 
   readonly #authorities: AuthoritySet;
+  readonly #sources: OctetStore;
   /** All authorities by host, and for each host where its start there; behind the last their number. */
   readonly #sorted: Int32Array;
-  readonly #first: Int32Array;
-  readonly #sourceForms: SourceForms;
-  /** Where they lie in their section. */
-  readonly #sources: Places;
+  readonly #first: Uint32Array;
+  /** For each host its only authority, if it counts for http and https at their default ports; else SEVERAL. */
+  readonly #only: Int32Array;
+  /** Where the forms of sources lie in their section. */
+  readonly #sourcePlaces: Places;
 
-  /** @throws RobotsFilterError `limit` if a host has more than 65,535 authorities. */
-  constructor(authorities: AuthoritySet, sources: OctetStore) {
-    this.#authorities = authorities;
-    this.#sorted = authorities.sorted();
-    this.#first = firstOfHosts(authorities, this.#sorted);
-    this.count = this.#first.length - 1;
-    this.firstRobots = new Uint32Array(this.count);
-    this.octets = new Uint32Array(this.count);
-    this.#sourceForms = new SourceForms(authorities.count);
-    this.#sources = new Places(authorities.count);
-    const places = new Map<number, number>();
+  /**
+   * @param sources the forms of the authorities' sources
+   * @param recordCount how many records there are of what robots.txt files say
+   * @throws RobotsFilterError `limit` if a host has more than 65,535 authorities.
+   */
+  constructor(authorities: AuthoritySet, sources: OctetStore, recordCount: number) {
+    const sorted = authorities.sorted();
+    const names = authorities.roomForHosts();
+    const first = new Uint32Array(sorted.length + 1);
+    const only = new Int32Array(sorted.length);
+    const firstRobots = new Uint32Array(sorted.length);
+    const placeOf = new Int32Array(recordCount).fill(NOT_NEEDED);
+    const robots: number[] = [];
+    const sourcePlaces = new Places(sources.count);
     let authorityCount = 0;
     let bodyOctets = 0;
     let sourceOctets = 0;
-    for (let host = 0; host < this.count; host++) {
-      const entries = this.#entries(host);
-      const name = this.name(host);
-      if (entries.length > MAX_HOST_AUTHORITIES) {
-        throw new RobotsFilterError(
-          'limit',
-          `the host ${Buffer.from(name).toString('latin1')} has ${entries.length} authorities, and a table can have ${MAX_HOST_AUTHORITIES} of a host; leave some of its ports out`,
-        );
+    const need = (authority: number): void => {
+      const record = authorities.robots(authority);
+      if (placeOf[record] === NOT_NEEDED) placeOf[record] = robots.push(record) - 1;
+      const source = authorities.source(authority);
+      if (sourcePlaces.place(source, sourceOctets)) sourceOctets += sources.length(source);
+      authorityCount++;
+    };
+    for (let low = 0, high = 0; low < sorted.length; low = high) {
+      const authority = sorted[low] as number;
+      const host = names.count;
+      authorities.addHost(authority, names);
+      for (high = low; high < sorted.length; high++) {
+        const next = sorted[high] as number;
+        if (high > low && !authorities.hasLastHost(next, names)) break;
+        bodyOctets += authorities.bodyOctets(next);
       }
-      for (const [index, { authority }] of entries.entries()) {
-        const robots = authorities.robots(authority);
-        const place = places.get(robots) ?? places.size;
-        places.set(robots, place);
-        if (index === 0) this.firstRobots[host] = place;
-        this.#sourceForms.add(authority, sources.get(authorities.source(authority)), name);
-        const form = this.#sourceForms.form(authority);
-        if (this.#sources.place(form, sourceOctets)) {
-          sourceOctets += this.#sourceForms.forms.length(form);
+      first[host] = low;
+      let firstAuthority = authority;
+      if (high - low === 1 && authorities.isPlain(authority)) {
+        only[host] = authority;
+        need(authority);
+      } else {
+        const entries = authorities.entriesOf(sorted, low, high);
+        if (entries.length > MAX_HOST_AUTHORITIES) {
+          throw new RobotsFilterError(
+            'limit',
+            `the host ${Buffer.from(names.get(host)).toString('latin1')} has ${entries.length} authorities, and a table can have ${MAX_HOST_AUTHORITIES} of a host; leave some of its ports out`,
+          );
         }
+        firstAuthority = (entries[0] as HostEntry).authority;
+        only[host] = isPlain(entries) ? firstAuthority : SEVERAL;
+        for (const entry of entries) need(entry.authority);
       }
-      for (const authority of this.#given(host)) bodyOctets += authorities.bodyOctets(authority);
-      this.octets[host] = hostOctets(name, entries, this.#sourceForms);
-      authorityCount += entries.length;
+      firstRobots[host] = placeOf[authorities.robots(firstAuthority)] as number;
     }
+    first[names.count] = sorted.length;
+    this.names = names;
     this.authorityCount = authorityCount;
     this.bodyOctets = bodyOctets;
+    this.robots = robots;
+    this.firstRobots = firstRobots.subarray(0, names.count);
     this.sourceOctets = sourceOctets;
-    this.robots = [...places.keys()];
+    this.#authorities = authorities;
+    this.#sources = sources;
+    this.#sorted = sorted;
+    this.#first = first;
+    this.#only = only;
+    this.#sourcePlaces = sourcePlaces;
   }
 
-  /** A host in canonical form. */
-  name(host: number): Uint8Array {
-    return this.#authorities.host(this.#sorted[this.#first[host] as number] as number);
+  get count(): number {
+    return this.names.count;
+  }
+
+  /** Octets of the record of a host. */
+  octets(host: number): number {
+    const length = this.names.length(host);
+    const only = this.#only[host] as number;
+    if (only !== SEVERAL) return this.#nameStart(only) + length;
+    return HOST_SEVERAL_NAME + length + ENTRY_OCTETS * this.#entries(host).length;
   }
 
   /**
@@ -112,37 +147,38 @@ export class HostRecords {
     robotsStart: (robots: number) => number,
     sources: number,
   ): void {
-    const sourceForms = this.#sourceForms;
+    const authorities = this.#authorities;
     const writeAuthority = (at: number, authority: number): void => {
-      out.setUint32(at, robotsStart(this.#authorities.robots(authority)), true);
-      const source = sources + this.#sources.start(sourceForms.form(authority));
+      out.setUint32(at, robotsStart(authorities.robots(authority)), true);
+      const source = sources + this.#sourcePlaces.start(authorities.source(authority));
       out.setUint32(at + AUTHORITY_SOURCE, source, true);
     };
-    const name = this.name(host);
-    const entries = this.#entries(host);
-    const form = hostForm(entries, sourceForms);
-    table[record] = name.length;
-    table[record + HOST_FORM] = form;
-    if (form !== HOST_SEVERAL) {
-      const { authority } = entries[0] as HostEntry;
+    const length = this.names.length(host);
+    const only = this.#only[host] as number;
+    table[record] = length;
+    if (only !== SEVERAL) {
+      const nameStart = this.#nameStart(only);
       const at = record + HOST_AUTHORITY;
-      writeAuthority(at, authority);
-      if (form === HOST_NUMBERED) {
-        out.setUint32(at + AUTHORITY_NUMBER, sourceForms.number(authority), true);
+      table[record + HOST_FORM] = nameStart === HOST_PLAIN_NAME ? HOST_PLAIN : HOST_NUMBERED;
+      writeAuthority(at, only);
+      if (nameStart === HOST_NUMBERED_NAME) {
+        out.setUint32(at + AUTHORITY_NUMBER, authorities.sourceNumber(only), true);
       }
-      table.set(name, record + (form === HOST_PLAIN ? HOST_PLAIN_NAME : HOST_NUMBERED_NAME));
+      this.names.write(host, table, record + nameStart);
       return;
     }
+    const entries = this.#entries(host);
+    table[record + HOST_FORM] = HOST_SEVERAL;
     out.setUint16(record + HOST_AUTHORITY, entries.length, true);
-    table.set(name, record + HOST_SEVERAL_NAME);
-    let entry = record + HOST_SEVERAL_NAME + name.length;
+    this.names.write(host, table, record + HOST_SEVERAL_NAME);
+    let entry = record + HOST_SEVERAL_NAME + length;
     for (const { port, schemes, authority } of entries) {
       out.setUint16(entry, port, true);
       table[entry + ENTRY_SCHEMES] = schemes;
       table[entry + ENTRY_FORM] = HOST_SEVERAL;
       const at = entry + ENTRY_AUTHORITY;
       writeAuthority(at, authority);
-      out.setUint32(at + AUTHORITY_NUMBER, sourceForms.number(authority), true);
+      out.setUint32(at + AUTHORITY_NUMBER, authorities.sourceNumber(authority), true);
       out.setUint32(at + AUTHORITY_HOST, record, true);
       entry += ENTRY_OCTETS;
     }
@@ -150,13 +186,16 @@ export class HostRecords {
 
   /** Writes the section of the sources. */
   writeSources(table: Uint8Array, start: number): void {
-    for (const form of this.#sources.items) {
-      table.set(this.#sourceForms.forms.get(form), start + this.#sources.start(form));
+    for (const source of this.#sourcePlaces.items) {
+      table.set(this.#sources.get(source), start + this.#sourcePlaces.start(source));
     }
   }
 
-  #given(host: number): Int32Array {
-    return this.#sorted.subarray(this.#first[host] as number, this.#first[host + 1] as number);
+  /** Where the host begins in its record, by its only authority: the format's forms 0 and 1. */
+  #nameStart(only: number): number {
+    const source = this.#authorities.source(only);
+    const kind = this.#sources.memory(source)[this.#sources.offset(source)];
+    return kind === SOURCE_WITH_NUMBER ? HOST_NUMBERED_NAME : HOST_PLAIN_NAME;
   }
 
   #entries(host: number): readonly HostEntry[] {
@@ -165,34 +204,9 @@ export class HostRecords {
   }
 }
 
-/** The form of a host's record. */
-function hostForm(entries: readonly HostEntry[], sourceForms: SourceForms): number {
+/** Whether all entries of a host are one for http and https at their default ports. */
+function isPlain(entries: readonly HostEntry[]): boolean {
   const [only, another] = entries;
-  if (only === undefined || another !== undefined) return HOST_SEVERAL;
-  if (only.port !== 0 || only.schemes !== (SCHEME_HTTP | SCHEME_HTTPS)) return HOST_SEVERAL;
-  return sourceForms.isNumbered(only.authority) ? HOST_NUMBERED : HOST_PLAIN;
-}
-
-function hostOctets(
-  name: Uint8Array,
-  entries: readonly HostEntry[],
-  sourceForms: SourceForms,
-): number {
-  const form = hostForm(entries, sourceForms);
-  if (form === HOST_SEVERAL) return HOST_SEVERAL_NAME + name.length + entries.length * ENTRY_OCTETS;
-  return (form === HOST_PLAIN ? HOST_PLAIN_NAME : HOST_NUMBERED_NAME) + name.length;
-}
-
-function firstOfHosts(authorities: AuthoritySet, sorted: Int32Array): Int32Array {
-  const first = new Int32Array(sorted.length + 1);
-  let count = 0;
-  let previous: Uint8Array | undefined;
-  for (let index = 0; index < sorted.length; index++) {
-    const host = authorities.host(sorted[index] as number);
-    if (previous !== undefined && Buffer.compare(previous, host) === 0) continue;
-    previous = host;
-    first[count++] = index;
-  }
-  first[count] = sorted.length;
-  return first.subarray(0, count + 1);
+  if (only === undefined || another !== undefined) return false;
+  return only.port === 0 && only.schemes === (SCHEME_HTTP | SCHEME_HTTPS);
 }

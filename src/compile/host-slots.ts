@@ -4,6 +4,7 @@ import { RobotsFilterError } from '../errors.js';
 import { HostHash } from '../kernel/host-hash.js';
 import { HOST_KEY_FACTOR, HOST_KEY_OCTETS } from './format.js';
 import { home } from './home.js';
+import type { HostNames } from './host-names.js';
 
 /**
  * No host is farther than this from its home slot, itself counted: as many slots a look-up looks at, at most. Half
@@ -30,7 +31,7 @@ export interface HostSlots {
 }
 
 /**
- * Places `count` hosts, given in an order of their own, by the hash of their octets. Of two hosts that want a slot the one nearer
+ * Places hosts, given in an order of their own, by the hash of their octets. Of two hosts that want a slot the one nearer
  * to its home gives way (Robin Hood hashing), which halves the longest probe and more.
  *
  * Whoever can put hosts into a crawl can choose them so that they crowd together under any key that is known beforehand. So the
@@ -40,41 +41,24 @@ export interface HostSlots {
  *
  * @throws RobotsFilterError `limit` if all keys fail: for distinct hosts that is beyond all chance
  */
-export function placeHosts(count: number, hostAt: (host: number) => Uint8Array): HostSlots {
-  const digest = digestOf(count, hostAt);
+export function placeHosts(names: HostNames): HostSlots {
+  // What nobody can tell who does not know all the hosts.
+  const digest = createHash('sha256').update(names.span(0, names.count)).digest();
   let crowded = 0;
-  let slots = Math.max(2, 2 * count);
+  let slots = Math.max(2, 2 * names.count);
   for (let doubling = 0; doubling <= DOUBLINGS; doubling++) {
     for (let attempt = 0; attempt < TRIES; attempt++) {
-      const placed = place(count, hostAt, slots, keyOf(digest, attempt));
+      const placed = place(names, slots, keyOf(digest, attempt));
       if (typeof placed === 'object') return placed;
       crowded = placed;
     }
     slots *= 2;
   }
-  const host = Buffer.from(hostAt(crowded)).toString('latin1');
+  const host = Buffer.from(names.get(crowded)).toString('latin1');
   throw new RobotsFilterError(
     'limit',
     `the host ${host} and at least ${MAX_PROBE} others collide in the table's hash whatever its key; leave them out`,
   );
-}
-
-/** What nobody can tell who does not know all the hosts. */
-function digestOf(count: number, hostAt: (host: number) => Uint8Array): Buffer {
-  const digest = createHash('sha256');
-  const octets = new Uint8Array(1 << 16);
-  let at = 0;
-  for (let host = 0; host < count; host++) {
-    const name = hostAt(host);
-    if (at + name.length + 1 > octets.length) {
-      digest.update(octets.subarray(0, at));
-      at = 0;
-    }
-    octets[at++] = name.length;
-    octets.set(name, at);
-    at += name.length;
-  }
-  return digest.update(octets.subarray(0, at)).digest();
 }
 
 /** The key for an attempt: digests of the digest and a number, until there are octets enough. */
@@ -88,19 +72,17 @@ function keyOf(digest: Buffer, attempt: number): Uint8Array {
 }
 
 /** The hosts in their slots; or, where one is too far from home, the number of the host that was to be placed. */
-function place(
-  count: number,
-  hostAt: (host: number) => Uint8Array,
-  slots: number,
-  key: Uint8Array,
-): HostSlots | number {
+function place(names: HostNames, slots: number, key: Uint8Array): HostSlots | number {
   const hostHash = new HostHash(key);
+  const hashOf = new Uint32Array(names.count);
+  let hashed = 0;
   const hosts = new Uint32Array(slots);
   const hashes = new Uint32Array(slots);
   let longestProbe = 1;
-  for (let next = 0; next < count; next++) {
+  for (let next = 0; next < names.count; next++) {
+    if (next === hashed) hashed = hostHash.ofNext(names, next, hashOf);
     let host = next + 1;
-    let hash = hostHash.of(hostAt(next));
+    let hash = hashOf[next] as number;
     let slot = home(hash, slots);
     for (let probe = 1; ; probe++) {
       if (probe > MAX_PROBE) return next;

@@ -94,6 +94,15 @@ export class OctetStore {
     return new Uint8Array(chunk.buffer, chunk.byteOffset + start, this.#length[item] as number);
   }
 
+  /** The memory that the string lies in, and its offset there. */
+  memory(item: number): Uint8Array {
+    return this.#chunkOf(item);
+  }
+
+  offset(item: number): number {
+    return this.#start[item] as number;
+  }
+
   /** Four octets of a string, the first the highest; zeros behind its end. */
   word(item: number, offset: number): number {
     const chunk = this.#chunkOf(item);

@@ -1,12 +1,14 @@
 import type { WarningCode } from '../protocol/robots-file.js';
 import type { AuthoritySet } from './authority-set.js';
 import { CompiledMerger, type CompiledRobots } from './compiled-robots.js';
+import type { FirstSources } from './first-sources.js';
 import { GROWTH_WORDS, type OctetStore } from './octet-store.js';
 import {
   ENTRY_BODY,
   ENTRY_BODY_OCTETS,
   ENTRY_KEY,
   ENTRY_SOURCE,
+  ENTRY_SOURCE_NUMBER,
   ENTRY_WORDS,
   FIRST_BODY,
   LEFT_TO_OTHERS,
@@ -19,14 +21,13 @@ export interface TableContents {
   /** Digests of the successful bodies, in the order in which they were first given. */
   readonly digests: OctetStore;
   readonly authorities: AuthoritySet;
-  /** Names of the files, escaped. */
+  /** Forms of the sources: SourceForms. */
   readonly sources: OctetStore;
   /** For each body, numbered as in a part, the number of its record; nothing where it is yet to come. */
   readonly records: number[];
   /** For each body that has any, the kinds of its warnings. */
   readonly warnings: Map<number, readonly WarningCode[]>;
-  /** For each body the number of the source that had it first; nothing for those that were not successful. */
-  readonly firstSources: number[];
+  readonly firstSources: FirstSources;
   files: number;
   octets: number;
   replaced: number;
@@ -92,14 +93,15 @@ export class PartMerger {
         word(ENTRY_KEY + 2),
         word(ENTRY_KEY + 3) | 0,
       );
-      const body = this.#body(word(ENTRY_BODY), source);
-      authorities.set(authority, body, source, word(ENTRY_BODY_OCTETS));
+      const number = word(ENTRY_SOURCE_NUMBER);
+      const body = this.#body(word(ENTRY_BODY), source, number, authority);
+      authorities.set(authority, body, source, number, word(ENTRY_BODY_OCTETS));
       if (authorities.count === before) this.#contents.replaced++;
     }
   }
 
-  /** The number that a body of the parts, which came from a source, has among the contents. */
-  #body(body: number, source: number): number {
+  /** The number that a body of the parts, which came from a source of an authority, has among the contents. */
+  #body(body: number, source: number, sourceNumber: number, authority: number): number {
     if (body < FIRST_BODY) return body;
     const known = this.#bodies[body];
     if (known !== undefined) return known;
@@ -114,7 +116,7 @@ export class PartMerger {
         (this.#digests[at + 3] as number) | 0,
       );
     this.#bodies[body] = number;
-    firstSources[number] ??= source;
+    firstSources.note(number, source, sourceNumber, authority);
     const record = this.#records[body - FIRST_BODY];
     if (records[number] === undefined && record !== undefined) {
       records[number] = record;

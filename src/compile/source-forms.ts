@@ -5,7 +5,6 @@ import {
   SOURCE_WITH_HOST,
   SOURCE_WITH_NUMBER,
 } from './format.js';
-import { OctetStore } from './octet-store.js';
 import { writeNumber } from './width.js';
 
 /** Numbers of so many digits fit into 32 bits. */
@@ -13,59 +12,58 @@ const MAX_DIGITS = 9;
 const ZERO = 0x30;
 
 /**
- * Where robots.txt files came from, without what their hosts' records say or can say in fewer octets: the files of a directory
- * are named for their hosts, and those of a list have the number of their line.
+ * Takes from sources, which say where robots.txt files came from, what their hosts' records say or can say in fewer octets: the files of a
+ * directory are named for their hosts, and those of a list have the number of their line.
  */
 export class SourceForms {
-  /** Sources as the format has them. */
-  readonly forms = new OctetStore();
-  readonly #numbers: Uint32Array;
-  readonly #forms: Uint32Array;
+  /** The form of the source that was taken last, as the format has it: the same object as long as the form is the same. */
+  form = encode(SOURCE_TEXT, '', '');
+  /** The number that it has with it, 0 where it needs none. */
+  number = 0;
+  #kind = SOURCE_TEXT;
+  #before = '';
+  #behind = '';
 
-  /** `count` authorities are numbered from 0. */
-  constructor(count: number) {
-    this.#numbers = new Uint32Array(count);
-    this.#forms = new Uint32Array(count);
-  }
-
-  /** Takes the source of an authority, escaped. */
-  add(authority: number, source: Uint8Array, host: Uint8Array): void {
-    const text = Buffer.from(source.buffer, source.byteOffset, source.length);
-    const at = text.lastIndexOf(host);
+  /** Takes the source of an authority of a host, escaped. */
+  take(source: string, host: string): void {
+    const at = source.lastIndexOf(host);
     if (at >= 0) {
-      const form = encode(SOURCE_WITH_HOST, text.subarray(0, at), text.subarray(at + host.length));
-      this.#forms[authority] = this.forms.add(form);
+      this.#set(SOURCE_WITH_HOST, source.slice(0, at), source.slice(at + host.length), 0);
       return;
     }
-    const digits = numberAtEnd(text);
-    const before = text.subarray(0, text.length - digits);
-    const kind = digits === 0 ? SOURCE_TEXT : SOURCE_WITH_NUMBER;
-    this.#forms[authority] = this.forms.add(encode(kind, before, text.subarray(text.length)));
-    this.#numbers[authority] = digits === 0 ? 0 : Number(text.subarray(before.length).toString());
+    const digits = numberAtEnd(source);
+    const before = source.slice(0, source.length - digits);
+    if (digits === 0) this.#set(SOURCE_TEXT, before, '', 0);
+    else this.#set(SOURCE_WITH_NUMBER, before, '', Number(source.slice(before.length)));
   }
 
-  /** Number of an authority's source among `forms`. */
-  form(authority: number): number {
-    return this.#forms[authority] as number;
-  }
-
-  /** Whether a source needs a number. */
-  isNumbered(authority: number): boolean {
-    return this.forms.get(this.form(authority))[0] === SOURCE_WITH_NUMBER;
-  }
-
-  /** The number for an authority's source, 0 where it needs none. */
-  number(authority: number): number {
-    return this.#numbers[authority] as number;
+  #set(kind: number, before: string, behind: string, number: number): void {
+    this.number = number;
+    if (kind === this.#kind && before === this.#before && behind === this.#behind) return;
+    this.#kind = kind;
+    this.#before = before;
+    this.#behind = behind;
+    this.form = encode(kind, before, behind);
   }
 }
 
+/** The source that has the form and the number, for a host. */
+export function sourceOf(form: Uint8Array, number: number, host: Uint8Array): string {
+  const [kind = 0, low = 0, high = 0] = form;
+  const behind = SOURCE_FIXED_OCTETS + low + 256 * high;
+  let own: Uint8Array = new Uint8Array(0);
+  if (kind === SOURCE_WITH_HOST) own = host;
+  else if (kind === SOURCE_WITH_NUMBER) own = Buffer.from(String(number));
+  const parts = [form.subarray(SOURCE_FIXED_OCTETS, behind), own, form.subarray(behind)];
+  return Buffer.concat(parts).toString();
+}
+
 /** How many octets at the end of a text are a decimal number as it is written back: of 32 bits, without leading zeros. */
-function numberAtEnd(text: Uint8Array): number {
+function numberAtEnd(text: string): number {
   let digits = 0;
-  while (digits < text.length && isDigit(text[text.length - digits - 1] as number)) digits++;
+  while (digits < text.length && isDigit(text.charCodeAt(text.length - digits - 1))) digits++;
   digits = Math.min(digits, MAX_DIGITS);
-  while (digits > 1 && text[text.length - digits] === ZERO) digits--;
+  while (digits > 1 && text.charCodeAt(text.length - digits) === ZERO) digits--;
   return digits;
 }
 
@@ -73,12 +71,13 @@ function isDigit(octet: number): boolean {
   return octet >= ZERO && octet < ZERO + 10;
 }
 
-function encode(kind: number, before: Uint8Array, behind: Uint8Array): Uint8Array {
-  const form = new Uint8Array(SOURCE_FIXED_OCTETS + before.length + behind.length);
+function encode(kind: number, before: string, behind: string): Uint8Array {
+  const [first, last] = [Buffer.from(before), Buffer.from(behind)];
+  const form = new Uint8Array(SOURCE_FIXED_OCTETS + first.length + last.length);
   form[0] = kind;
-  writeNumber(form, 1, before.length, 1);
-  writeNumber(form, 3, behind.length, 1);
-  form.set(before, SOURCE_FIXED_OCTETS);
-  form.set(behind, SOURCE_FIXED_OCTETS + before.length);
+  writeNumber(form, 1, first.length, 1);
+  writeNumber(form, 3, last.length, 1);
+  form.set(first, SOURCE_FIXED_OCTETS);
+  form.set(last, SOURCE_FIXED_OCTETS + first.length);
   return form;
 }

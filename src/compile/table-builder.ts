@@ -5,10 +5,12 @@ import type { Warning, WarningCode } from '../protocol/robots-file.js';
 import { AuthoritySet, authorityKey, checkHost } from './authority-set.js';
 import { BodyCompiler, type CompileOptions, digestOf } from './body-compiler.js';
 import { displaySource } from './display-text.js';
+import { FirstSources } from './first-sources.js';
 import { ACCESS_UNAVAILABLE, ACCESS_UNREACHABLE } from './format.js';
 import { drawKey, OctetStore } from './octet-store.js';
 import { PartMerger, type TableContents } from './part-merger.js';
 import { accessOf, type RobotsDetails } from './robots-details.js';
+import { SourceForms, sourceOf } from './source-forms.js';
 import { type Allocate, layOutTable } from './table-layout.js';
 import { BODY_UNAVAILABLE, BODY_UNREACHABLE, FIRST_BODY } from './table-part.js';
 
@@ -44,6 +46,7 @@ export class TableBuilder {
   readonly key = drawKey();
   readonly #onWarning: ((source: string, warning: Warning) => void) | undefined;
   readonly #bodies: BodyCompiler;
+  readonly #sources = new SourceForms();
   readonly #contents: TableContents;
 
   /** @throws RobotsFilterError `usage` for a profile that does not exist or a `maxBytes` out of range. */
@@ -61,7 +64,7 @@ export class TableBuilder {
       sources: new OctetStore(this.key),
       records,
       warnings: new Map(),
-      firstSources: [],
+      firstSources: new FirstSources(),
       files: 0,
       octets: 0,
       replaced: 0,
@@ -91,11 +94,13 @@ export class TableBuilder {
     }
     const { authorities, firstSources } = contents;
     const number = this.#numberOf(body, details);
-    const source = contents.sources.add(displaySource(details.source));
-    if (number >= FIRST_BODY) firstSources[number] ??= source;
+    const forms = this.#sources;
+    forms.take(displaySource(details.source), authority.host);
+    const source = contents.sources.add(forms.form);
     const before = authorities.count;
     const key = authorities.keys.add(authorityKey(authority));
-    authorities.set(key, number, source, body.length);
+    if (number >= FIRST_BODY) firstSources.note(number, source, forms.number, key);
+    authorities.set(key, number, source, forms.number, body.length);
     if (authorities.count === before) contents.replaced++;
   }
 
@@ -145,11 +150,12 @@ export class TableBuilder {
    * Of a long source the end, as in a table.
    */
   sourcesOf(code: WarningCode): string[] {
-    const { sources, firstSources } = this.#contents;
+    const { authorities, sources, firstSources } = this.#contents;
     const bodies = this.#warnings().filter(([, codes]) => codes.includes(code));
     return bodies.map(([body]) => {
-      const escaped = Buffer.from(sources.get(firstSources[body] as number));
-      return JSON.parse(`"${escaped.toString()}"`) as string;
+      const { form, number, authority } = firstSources.of(body);
+      const escaped = sourceOf(sources.get(form), number, authorities.host(authority));
+      return JSON.parse(`"${escaped}"`) as string;
     });
   }
 

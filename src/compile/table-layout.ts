@@ -44,7 +44,7 @@ export interface TableContent {
   readonly profile: Profile;
   readonly compiled: CompiledRobots;
   readonly authorities: AuthoritySet;
-  /** Names of the files, escaped. */
+  /** Forms of their sources: SourceForms. */
   readonly sources: OctetStore;
   /** The product tokens that it is reduced to, besides `*`; `undefined` where it is not. */
   readonly kept: ReadonlySet<string> | undefined;
@@ -63,10 +63,10 @@ const MAX_TABLE_OCTETS = 0xffff_ffff;
  */
 export function layOutTable(content: TableContent, allocate: Allocate): Uint8Array {
   const { compiled } = content;
-  const hosts = new HostRecords(content.authorities, content.sources);
+  const hosts = new HostRecords(content.authorities, content.sources, compiled.records.count);
   const tokens = new TokenNumbers(compiled, hosts.robots, content.kept);
   const clusters = new HostClusters(hosts, compiled, tokens);
-  const slots = placeHosts(hosts.count, (host) => hosts.name(host));
+  const slots = placeHosts(hosts.names);
 
   const starts = [HEADER_OCTETS];
   for (const octets of [

@@ -8,16 +8,21 @@ import { displaySource } from './display-text.js';
 import { OctetChunks } from './octet-chunks.js';
 import { type HashKey, hashOctets, type StoreGrowth } from './octet-store.js';
 import { accessOf, type RobotsDetails } from './robots-details.js';
+import { SourceForms } from './source-forms.js';
 
 /**
- * In an entry of a part: where the authority's key and its source lie, each with its octets and its hash; the number of the body, as
- * PartBuilder numbers them; and the octets of the body as they came.
+ * In an entry of a part: where the authority's key and the form of its source lie, each with its octets and its hash; the number of the
+ * source; the number of the body, as PartBuilder numbers them; and the octets of the body as they came.
  */
-export const ENTRY_WORDS = 10;
+export const ENTRY_WORDS = 11;
 export const ENTRY_KEY = 0;
 export const ENTRY_SOURCE = 4;
-export const ENTRY_BODY = 8;
-export const ENTRY_BODY_OCTETS = 9;
+export const ENTRY_SOURCE_NUMBER = 8;
+export const ENTRY_BODY = 9;
+export const ENTRY_BODY_OCTETS = 10;
+
+/** What says where a string lies. */
+const KEPT_WORDS = 4;
 
 /** Numbers of bodies that were not successful; the others follow. */
 export const BODY_UNAVAILABLE = 0;
@@ -54,6 +59,10 @@ export class PartBuilder {
   readonly #key: HashKey;
   readonly #claims: BodyClaims | undefined;
   readonly #strings: OctetChunks;
+  readonly #sources = new SourceForms();
+  /** The form of a source that was kept last, and the words that say where. */
+  #form: Uint8Array | undefined;
+  #formWords: readonly number[] = [];
   #toldStrings = 0;
   #entries: number[] = [];
   #records: number[] = [];
@@ -95,8 +104,16 @@ export class PartBuilder {
       return;
     }
     this.#keep(authorityKey(authority));
-    this.#keep(displaySource(details.source));
-    this.#entries.push(this.#numberOf(body, details), body.length);
+    const sources = this.#sources;
+    sources.take(displaySource(details.source), authority.host);
+    if (sources.form === this.#form) {
+      for (const word of this.#formWords) this.#entries.push(word);
+    } else {
+      this.#keep(sources.form);
+      this.#form = sources.form;
+      this.#formWords = this.#entries.slice(-KEPT_WORDS);
+    }
+    this.#entries.push(sources.number, this.#numberOf(body, details), body.length);
   }
 
   /** What was added since the last call. */

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { HOST_KEY_FACTOR, HOST_KEY_OCTETS } from '../../src/compile/format.js';
 import { home } from '../../src/compile/home.js';
+import { HostNames } from '../../src/compile/host-names.js';
 import { MAX_PROBE, placeHosts } from '../../src/compile/host-slots.js';
 import { HostHash } from '../../src/kernel/host-hash.js';
 import { Random } from '../random.js';
@@ -13,7 +14,7 @@ describe('hosts in their slots', () => {
   it('are all found within the longest probe, however many there are', () => {
     for (const count of [0, 1, 2, 3, 10, 1000, 20_000]) {
       const hosts = Array.from({ length: count }, (_, index) => octets(`host-${index}.example`));
-      const placed = placeHosts(count, (host) => hosts[host] as Uint8Array);
+      const placed = placeHosts(HostNames.of(hosts));
       const slots = placed.hosts.length;
       expect(slots).toBe(Math.max(2, 2 * count));
       const hostHash = new HostHash(placed.key);
@@ -38,27 +39,27 @@ describe('hosts in their slots', () => {
 
   it('if hosts collide whatever the key, it ends and says so', () => {
     const same = octets('same.example');
-    expect(() => placeHosts(MAX_PROBE + 1, () => same)).toThrow(
+    expect(() => placeHosts(HostNames.of(new Array(MAX_PROBE + 1).fill(same)))).toThrow(
       expect.objectContaining({
         code: 'limit',
         message: expect.stringContaining('the host same.example and at least 64 others collide'),
       }),
     );
-    expect(placeHosts(MAX_PROBE, () => same).longestProbe).toBe(MAX_PROBE);
+    expect(placeHosts(HostNames.of(new Array(MAX_PROBE).fill(same))).longestProbe).toBe(MAX_PROBE);
   });
 
   it('the key is that of the hosts, and of all of them', () => {
     const hosts = Array.from({ length: 100 }, (_, index) => octets(`host-${index}.example`));
-    const { key } = placeHosts(100, (host) => hosts[host] as Uint8Array);
-    expect(placeHosts(100, (host) => hosts[host] as Uint8Array).key).toEqual(key);
-    expect(placeHosts(99, (host) => hosts[host] as Uint8Array).key).not.toEqual(key);
+    const { key } = placeHosts(HostNames.of(hosts));
+    expect(placeHosts(HostNames.of(hosts)).key).toEqual(key);
+    expect(placeHosts(HostNames.of(hosts.slice(1))).key).not.toEqual(key);
     hosts[50] = octets('other.example');
-    expect(placeHosts(100, (host) => hosts[host] as Uint8Array).key).not.toEqual(key);
+    expect(placeHosts(HostNames.of(hosts)).key).not.toEqual(key);
     // Where one host ends and the next begins counts as well.
     const parted = [octets('ab'), octets('c')];
     const otherwise = [octets('a'), octets('bc')];
-    expect(placeHosts(2, (host) => parted[host] as Uint8Array).key).not.toEqual(
-      placeHosts(2, (host) => otherwise[host] as Uint8Array).key,
+    expect(placeHosts(HostNames.of(parted)).key).not.toEqual(
+      placeHosts(HostNames.of(otherwise)).key,
     );
   });
 });

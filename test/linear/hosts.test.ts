@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { HEADER_HOST_KEY, HOST_KEY_OCTETS } from '../../src/compile/format.js';
 import { home } from '../../src/compile/home.js';
+import { HostNames } from '../../src/compile/host-names.js';
 import { MAX_PROBE, placeHosts } from '../../src/compile/host-slots.js';
 import { OctetStore } from '../../src/compile/octet-store.js';
 import { TableBuilder } from '../../src/compile/table-builder.js';
@@ -48,17 +49,17 @@ describe('hosts that collide in the table', () => {
       const crowd = CROWDED.filter((host) => home(hash.of(host), slots) === 0);
       expect(crowd.length).toBeGreaterThan(MAX_PROBE);
     }
-    const placed = placeHosts(CROWDED.length, (host) => CROWDED[host] as Uint8Array);
+    const placed = placeHosts(HostNames.of(CROWDED));
     expect(placed.hosts.length).toBe(2 * CROWDED.length);
     expect(placed.longestProbe).toBeLessThan(MAX_PROBE / 2);
   });
 
   it('are given up after a bounded number of steps a host', () => {
     const host = octets('same.example.com');
-    const steps = (count: number): number =>
-      countSteps(() => {
-        expect(() => placeHosts(count, () => host)).toThrow(/collide/);
-      }) / count;
+    const steps = (count: number): number => {
+      const names = HostNames.of(new Array<Uint8Array>(count).fill(host));
+      return countSteps(() => expect(() => placeHosts(names)).toThrow(/collide/)) / count;
+    };
     // 32 arrangements of the hosts, of which each is tried until the first 65 are placed.
     const few = steps(1000);
     expect(few).toBeGreaterThan(100);

@@ -3,6 +3,7 @@ import type { Profile } from '../protocol/profile.js';
 import type { Group, RobotsFile } from '../protocol/robots-file.js';
 import { AutomatonWriter } from './automaton.js';
 import { ACCESS_SUCCESSFUL, ACCESS_UNREACHABLE } from './format.js';
+import { Numbers } from './numbers.js';
 import { drawKey, GROWTH_WORDS, OctetStore, type StoreGrowth, StoreMerger } from './octet-store.js';
 import { OrderedRules } from './ordered-rules.js';
 
@@ -89,6 +90,16 @@ export class CompiledRobots {
     return this.#addSuccessful(lists);
   }
 
+  /** What a file says, by the number of its record. */
+  record(item: number): RobotsRecord {
+    const { records } = this;
+    return new RobotsRecord(
+      records.words(item),
+      records.firstWord(item),
+      records.length(item) >> 2,
+    );
+  }
+
   /** What is new since the last call. */
   growth(): CompiledGrowth {
     const tokens = this.tokens.slice(this.#toldTokens);
@@ -143,7 +154,7 @@ export class CompiledRobots {
           if (automaton < 0) list.push(0, 0);
           else {
             const firstLine = record.firstLine(start, group);
-            list.push((numbers.automata[automaton] as number) + 1, firstLine);
+            list.push(numbers.automata.get(automaton) + 1, firstLine);
           }
         }
         renumbered.set(start, list);
@@ -190,7 +201,7 @@ export class CompiledRobots {
 
 /** For each number of one CompiledRobots the number that the same thing has in another. */
 export interface RobotsNumbers {
-  readonly automata: readonly number[];
+  readonly automata: Numbers;
   readonly tokens: readonly number[];
 }
 
@@ -200,8 +211,8 @@ export class CompiledMerger {
   readonly #automata: StoreMerger;
   readonly #tokens: number[] = [];
   /** For each record of the other its number here. */
-  readonly records: number[] = [];
-  readonly #recordChunks: Uint8Array[] = [];
+  readonly records = new Numbers();
+  readonly #recordChunks: Uint32Array[] = [];
 
   constructor(into: CompiledRobots) {
     this.#into = into;
@@ -212,49 +223,59 @@ export class CompiledMerger {
   merge({ automata, records, tokens }: CompiledGrowth): void {
     this.#automata.merge(automata);
     for (const token of tokens) this.#tokens.push(this.#into.numberOf(token));
-    this.#recordChunks.push(...records.chunks);
+    for (const { buffer, byteOffset, length } of records.chunks) {
+      this.#recordChunks.push(new Uint32Array(buffer, byteOffset, length >> 2));
+    }
     const numbers = {
       automata: this.#automata.numbers,
       tokens: this.#tokens,
     };
     for (let at = 0; at < records.items.length; at += GROWTH_WORDS) {
-      const [chunk = 0, start = 0, length = 0] = records.items.subarray(at, at + GROWTH_WORDS);
-      const octets = (this.#recordChunks[chunk] as Uint8Array).subarray(start, start + length);
-      this.records.push(this.#into.addRenumbered(new RobotsRecord(octets), numbers));
+      const chunk = records.items[at] as number;
+      const start = records.items[at + 1] as number;
+      const length = records.items[at + 2] as number;
+      const words = this.#recordChunks[chunk] as Uint32Array;
+      const record = new RobotsRecord(words, start >> 2, length >> 2);
+      this.records.push(this.#into.addRenumbered(record, numbers));
     }
   }
 }
 
 /** A record of CompiledRobots, read. */
 export class RobotsRecord {
+  /** How many words it has. */
+  readonly wordCount: number;
   readonly #words: Uint32Array;
+  readonly #start: number;
 
-  /** `octets` as `records` holds them: at a multiple of 4. */
-  constructor(octets: Uint8Array) {
-    this.#words = new Uint32Array(octets.buffer, octets.byteOffset, octets.length >> 2);
+  /** It lies in `words` from `start` on. */
+  constructor(words: Uint32Array, start: number, wordCount: number) {
+    this.#words = words;
+    this.#start = start;
+    this.wordCount = wordCount;
   }
 
   get access(): number {
-    return this.#words[0] as number;
+    return this.#word(0);
   }
 
   get tokenCount(): number {
-    return this.#words[1] as number;
+    return this.#word(1);
   }
 
   token(index: number): number {
-    return this.#words[RECORD_WORDS + index] as number;
+    return this.#word(RECORD_WORDS + index);
   }
 
   /** What names the list of a token: the same for tokens that share it. */
   list(index: number): number {
-    return this.#words[RECORD_WORDS + this.tokenCount + index] as number;
+    return this.#word(RECORD_WORDS + this.tokenCount + index);
   }
 
   /** Groups of all lists. */
   get allGroups(): number {
     let groups = 0;
-    const end = this.#words.length;
+    const end = this.wordCount;
     for (let list = RECORD_WORDS + 2 * this.tokenCount; list < end; ) {
       groups += this.groupCount(list);
       list += 1 + GROUP_WORDS * this.groupCount(list);
@@ -263,23 +284,18 @@ export class RobotsRecord {
   }
 
   groupCount(list: number): number {
-    return this.#words[list] as number;
+    return this.#word(list);
   }
 
   /** Automaton of a group of a list, plus one, or 0. */
   automaton(list: number, group: number): number {
-    return this.#words[list + 1 + GROUP_WORDS * group] as number;
-  }
-
-  get wordCount(): number {
-    return this.#words.length;
+    return this.#word(list + 1 + GROUP_WORDS * group);
   }
 
   /** Writes the record with other numbers; returns whether those of its tokens rise still. */
   renumber({ tokens, automata }: RobotsNumbers, to: Uint32Array): boolean {
-    const words = this.#words;
-    to.set(words);
-    const { tokenCount } = this;
+    const { tokenCount, wordCount } = this;
+    for (let at = 0; at < wordCount; at++) to[at] = this.#word(at);
     let last = -1;
     for (let index = 0; index < tokenCount; index++) {
       const number = tokens[this.token(index)] as number;
@@ -287,11 +303,11 @@ export class RobotsRecord {
       last = number;
       to[RECORD_WORDS + index] = number;
     }
-    for (let list = RECORD_WORDS + 2 * tokenCount; list < words.length; ) {
+    for (let list = RECORD_WORDS + 2 * tokenCount; list < wordCount; ) {
       const end = list + 1 + GROUP_WORDS * this.groupCount(list);
       for (let group = list + 1; group < end; group += GROUP_WORDS) {
-        const automaton = (words[group] as number) - 1;
-        if (automaton >= 0) to[group] = (automata[automaton] as number) + 1;
+        const automaton = this.#word(group) - 1;
+        if (automaton >= 0) to[group] = automata.get(automaton) + 1;
       }
       list = end;
     }
@@ -300,6 +316,10 @@ export class RobotsRecord {
 
   /** The line from which those of the group's rules count. */
   firstLine(list: number, group: number): number {
-    return this.#words[list + 2 + GROUP_WORDS * group] as number;
+    return this.#word(list + 2 + GROUP_WORDS * group);
+  }
+
+  #word(at: number): number {
+    return this.#words[this.#start + at] as number;
   }
 }

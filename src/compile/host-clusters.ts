@@ -1,4 +1,4 @@
-import { type CompiledRobots, RobotsRecord } from './compiled-robots.js';
+import type { CompiledRobots } from './compiled-robots.js';
 import { AUTOMATON_WIDE } from './format.js';
 import type { HostRecords } from './host-records.js';
 import { Places } from './places.js';
@@ -26,17 +26,19 @@ export class HostClusters {
     this.#robots = new Places(compiled.records.count);
     this.#automata = new Places(compiled.automata.count);
     this.#byRobots = byRobots(hosts);
+    const { sorted, first } = this.#byRobots;
     let octets = 0;
     const placeAutomaton = (automaton: number): void => {
       if (this.#automata.place(automaton, octets)) octets += compiled.automata.length(automaton);
     };
     for (let place = 0; place < hosts.robots.length; place++) {
-      for (const host of this.#hostsOf(place)) {
+      for (let index = first[place] as number; index < (first[place + 1] as number); index++) {
+        const host = sorted[index] as number;
         this.#hostStarts[host] = octets;
         octets += hosts.octets(host);
       }
       const item = hosts.robots[place] as number;
-      this.#records.load(new RobotsRecord(compiled.records.get(item)));
+      this.#records.load(compiled.record(item));
       this.#robots.place(item, octets);
       octets += this.#records.octets;
       this.#records.eachAutomaton(placeAutomaton);
@@ -45,7 +47,7 @@ export class HostClusters {
   }
 
   get automatonCount(): number {
-    return this.#automata.items.length;
+    return this.#automata.count;
   }
 
   /** Where the record of a host lies in the section. */
@@ -62,33 +64,29 @@ export class HostClusters {
   write(table: Uint8Array, out: DataView, start: number, sources: number): number {
     const robotsStart = (item: number): number => start + this.#robots.start(item);
     const automatonStart = (item: number): number => start + this.#automata.start(item);
-    const { records, automata } = this.#compiled;
+    const { automata } = this.#compiled;
+    const { sorted, first } = this.#byRobots;
     let rules = 0;
     let next = 0;
     const writeAutomaton = (automaton: number): void => {
-      if (this.#automata.items[next] !== automaton) return;
+      if (next === this.#automata.count || this.#automata.item(next) !== automaton) return;
       next++;
       const at = automatonStart(automaton);
-      table.set(automata.get(automaton), at);
+      automata.copy(automaton, table, at);
       const isWide = ((table[at] as number) & AUTOMATON_WIDE) !== 0;
       rules += isWide ? out.getUint32(at + 5, true) : out.getUint16(at + 3, true);
     };
-    for (let place = 0; place < this.#robots.items.length; place++) {
-      for (const host of this.#hostsOf(place)) {
+    for (let place = 0; place < this.#robots.count; place++) {
+      for (let index = first[place] as number; index < (first[place + 1] as number); index++) {
+        const host = sorted[index] as number;
         this.#hosts.write(host, out, table, start + this.hostStart(host), robotsStart, sources);
       }
-      const item = this.#robots.items[place] as number;
-      this.#records.load(new RobotsRecord(records.get(item)));
+      const item = this.#robots.item(place);
+      this.#records.load(this.#compiled.record(item));
       this.#records.write(out, robotsStart(item), automatonStart);
       this.#records.eachAutomaton(writeAutomaton);
     }
     return rules;
-  }
-
-  /** The hosts whose first authority has the robots record at a place. */
-  #hostsOf(place: number): Uint32Array {
-    const { sorted, first } = this.#byRobots;
-    return sorted.subarray(first[place], first[place + 1]);
   }
 }
 

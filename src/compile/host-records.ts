@@ -38,7 +38,7 @@ export class HostRecords {
   /** Octets of the robots.txt files of all authorities that were given. */
   readonly bodyOctets: number;
   /** The numbers of what the robots.txt files say, in the order in which the hosts need them. */
-  readonly robots: readonly number[];
+  readonly robots: Uint32Array;
   /** For each host the place in `robots` of what its first authority's file says. */
   readonly firstRobots: Uint32Array;
   /** Octets of all sources. */
@@ -66,14 +66,18 @@ export class HostRecords {
     const only = new Int32Array(sorted.length);
     const firstRobots = new Uint32Array(sorted.length);
     const placeOf = new Int32Array(recordCount).fill(NOT_NEEDED);
-    const robots: number[] = [];
+    const robots = new Uint32Array(recordCount);
+    let robotsCount = 0;
     const sourcePlaces = new Places(sources.count);
     let authorityCount = 0;
     let bodyOctets = 0;
     let sourceOctets = 0;
     const need = (authority: number): void => {
       const record = authorities.robots(authority);
-      if (placeOf[record] === NOT_NEEDED) placeOf[record] = robots.push(record) - 1;
+      if (placeOf[record] === NOT_NEEDED) {
+        placeOf[record] = robotsCount;
+        robots[robotsCount++] = record;
+      }
       const source = authorities.source(authority);
       if (sourcePlaces.place(source, sourceOctets)) sourceOctets += sources.length(source);
       authorityCount++;
@@ -110,7 +114,7 @@ export class HostRecords {
     this.names = names;
     this.authorityCount = authorityCount;
     this.bodyOctets = bodyOctets;
-    this.robots = robots;
+    this.robots = robots.subarray(0, robotsCount);
     this.firstRobots = firstRobots.subarray(0, names.count);
     this.sourceOctets = sourceOctets;
     this.#authorities = authorities;
@@ -186,7 +190,8 @@ export class HostRecords {
 
   /** Writes the section of the sources. */
   writeSources(table: Uint8Array, start: number): void {
-    for (const source of this.#sourcePlaces.items) {
+    for (let index = 0; index < this.#sourcePlaces.count; index++) {
+      const source = this.#sourcePlaces.item(index);
       table.set(this.#sources.get(source), start + this.#sourcePlaces.start(source));
     }
   }

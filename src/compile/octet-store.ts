@@ -1,4 +1,5 @@
 import { getRandomValues } from 'node:crypto';
+import { Numbers } from './numbers.js';
 import { OctetChunks } from './octet-chunks.js';
 
 const INITIAL_ITEMS = 64;
@@ -44,6 +45,8 @@ export class OctetStore {
 
   readonly #key: HashKey;
   readonly #chunks: OctetChunks;
+  /** The chunks as words, as far as somebody asked. */
+  readonly #words: (Uint32Array | undefined)[] = [];
   #chunk = new Uint32Array(INITIAL_ITEMS);
   #start = new Uint32Array(INITIAL_ITEMS);
   #length = new Uint32Array(INITIAL_ITEMS);
@@ -101,6 +104,34 @@ export class OctetStore {
 
   offset(item: number): number {
     return this.#start[item] as number;
+  }
+
+  /** The same as words of 32 bits, and the number of the string's first there. */
+  words(item: number): Uint32Array {
+    const number = this.#chunk[item] as number;
+    let words = this.#words[number];
+    if (words === undefined) {
+      const { buffer, byteOffset, length } = this.#chunkOf(item);
+      words = new Uint32Array(buffer, byteOffset, length >> 2);
+      this.#words[number] = words;
+    }
+    return words;
+  }
+
+  firstWord(item: number): number {
+    return (this.#start[item] as number) >> 2;
+  }
+
+  /** Copies the string. */
+  copy(item: number, to: Uint8Array, at: number): void {
+    const chunk = this.#chunkOf(item);
+    const start = this.#start[item] as number;
+    const length = this.#length[item] as number;
+    if (length > LONG) {
+      chunk.copy(to, at, start, start + length);
+      return;
+    }
+    for (let index = 0; index < length; index++) to[at + index] = chunk[start + index] as number;
   }
 
   /** Four octets of a string, the first the highest; zeros behind its end. */
@@ -205,7 +236,7 @@ export class OctetStore {
 /** Takes in what another store is given on another thread, as it grows. Strings stay where they are. */
 export class StoreMerger {
   /** For each string of the other store its number in this one. */
-  readonly numbers: number[] = [];
+  readonly numbers = new Numbers();
   readonly #into: OctetStore;
   /** For each chunk of the other store its number in this one. */
   readonly #chunks: number[] = [];

@@ -2,6 +2,7 @@ import type { WarningCode } from '../protocol/robots-file.js';
 import type { AuthoritySet } from './authority-set.js';
 import { CompiledMerger, type CompiledRobots } from './compiled-robots.js';
 import type { FirstSources } from './first-sources.js';
+import { Numbers } from './numbers.js';
 import { GROWTH_WORDS, type OctetStore } from './octet-store.js';
 import {
   ENTRY_BODY,
@@ -39,13 +40,13 @@ export class PartMerger {
   readonly #contents: TableContents;
   readonly #compiled: CompiledMerger;
   /** GROWTH_WORDS for each body of the parts, by number: where its digest lies. */
-  readonly #digests: number[] = [];
+  readonly #digests = new Numbers();
   readonly #digestChunks: number[] = [];
-  /** For each body of the parts the number of its record here; `undefined` where another builder tells it. */
-  readonly #records: (number | undefined)[] = [];
+  /** For each body of the parts the number of its record here, or LEFT_TO_OTHERS. */
+  readonly #records = new Numbers();
   readonly #warnings = new Map<number, readonly WarningCode[]>();
-  /** For each body of the parts its number here, once an entry has needed it. */
-  readonly #bodies: number[] = [];
+  /** For each body of the parts its number here, once an entry has needed it; else 0. */
+  readonly #bodies = new Numbers();
   readonly #keyChunks: number[] = [];
   readonly #sourceChunks: number[] = [];
 
@@ -62,7 +63,7 @@ export class PartMerger {
     for (const word of part.digests.items) this.#digests.push(word);
     for (const record of part.records) {
       this.#records.push(
-        record === LEFT_TO_OTHERS ? undefined : (this.#compiled.records[record] as number),
+        record === LEFT_TO_OTHERS ? LEFT_TO_OTHERS : this.#compiled.records.get(record),
       );
     }
     for (const [body, codes] of part.warnings) this.#warnings.set(body, codes);
@@ -103,22 +104,22 @@ export class PartMerger {
   /** The number that a body of the parts, which came from a source of an authority, has among the contents. */
   #body(body: number, source: number, sourceNumber: number, authority: number): number {
     if (body < FIRST_BODY) return body;
-    const known = this.#bodies[body];
-    if (known !== undefined) return known;
+    const known = this.#bodies.get(body);
+    if (known !== 0) return known;
     const { digests, records, warnings, firstSources } = this.#contents;
     const at = (body - FIRST_BODY) * GROWTH_WORDS;
     const number =
       FIRST_BODY +
       digests.addAt(
-        this.#digestChunks[this.#digests[at] as number] as number,
-        this.#digests[at + 1] as number,
-        this.#digests[at + 2] as number,
-        (this.#digests[at + 3] as number) | 0,
+        this.#digestChunks[this.#digests.get(at)] as number,
+        this.#digests.get(at + 1),
+        this.#digests.get(at + 2),
+        this.#digests.get(at + 3) | 0,
       );
-    this.#bodies[body] = number;
+    this.#bodies.set(body, number);
     firstSources.note(number, source, sourceNumber, authority);
-    const record = this.#records[body - FIRST_BODY];
-    if (records[number] === undefined && record !== undefined) {
+    const record = this.#records.get(body - FIRST_BODY);
+    if (records[number] === undefined && record !== LEFT_TO_OTHERS) {
       records[number] = record;
       const codes = this.#warnings.get(body);
       if (codes !== undefined) warnings.set(number, codes);

@@ -1,5 +1,5 @@
 import { Buffer } from 'node:buffer';
-import { type CompiledRobots, RobotsRecord } from './compiled-robots.js';
+import type { CompiledRobots } from './compiled-robots.js';
 
 const ENTRY_OCTETS = 8;
 
@@ -18,12 +18,12 @@ export class TokenNumbers {
    */
   constructor(
     compiled: CompiledRobots,
-    robots: readonly number[],
+    robots: Uint32Array,
     kept: ReadonlySet<string> | undefined,
   ) {
     const named = new Uint8Array(compiled.tokens.length);
     for (const item of robots) {
-      const record = new RobotsRecord(compiled.records.get(item));
+      const record = compiled.record(item);
       for (let index = 0; index < record.tokenCount; index++) named[record.token(index)] = 1;
     }
     const used = new Set(kept);

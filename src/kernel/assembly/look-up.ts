@@ -107,7 +107,11 @@ function touchHosts(open: usize, end: usize): void {
   for (let at = open; at < end; at += 4) {
     const line: usize = load<u32>(at);
     const record: usize = load<u32>(line, LINE_RECORD);
-    store<u32>(line, load<u32>(record) + load<u32>(record, 64) + load<u32>(record, 128), LINE_TOUCHED);
+    store<u32>(
+      line,
+      load<u32>(record) + load<u32>(record, 64) + load<u32>(record, 128),
+      LINE_TOUCHED,
+    );
   }
 }
 

@@ -43,7 +43,8 @@ const NONE = -1;
  * nodes that it passes: linear in the octets of the rules.
  *
  * First the nodes are planned, in pre-order; then, from the last to the first, the octets of all that follows from each are summed up, which
- * says how wide its distances are; then they are written.
+ * says how wide its distances are; then they are written, again in pre-order, but of the nodes below another those first from which
+ * least follows: so most of them begin close to it, in a cache line that is there already.
  */
 export class AutomatonWriter {
   #out = new Uint8Array(1 << 14);
@@ -75,9 +76,12 @@ export class AutomatonWriter {
   #blocksEnd = new Int32Array(64);
   /** Its octets and those of all nodes below. */
   #octets = new Int32Array(64);
-  /** What the nodes below it come to, and the last edge's share of that. */
+  /** What the nodes below it come to, and the greatest edge's share of that, which is written last. */
   #below = new Int32Array(64);
-  #lastBelow = new Int32Array(64);
+  #greatestBelow = new Int32Array(64);
+  /** The first node below it, and the next one below the same. */
+  #firstBelow = new Int32Array(64);
+  #next = new Int32Array(64);
   /** As it is written: where the octets of its edges start, how many are written, and where the first edge leads. */
   #edgesStart = new Int32Array(64);
   #edgesWritten = new Int32Array(64);
@@ -181,6 +185,8 @@ export class AutomatonWriter {
     this.#rule[node] = rule;
     this.#blocksEnd[node] = this.#blockOctets;
     this.#below[node] = 0;
+    this.#greatestBelow[node] = 0;
+    this.#firstBelow[node] = NONE;
     const blocksStart = node === 0 ? 0 : (this.#blocksEnd[node - 1] as number);
     const blocks = this.#blockOctets - blocksStart;
     const { offset, line } = this.#widths;
@@ -251,8 +257,10 @@ export class AutomatonWriter {
       this.#octets[node] = octets;
       const parent = this.#parent[node] as number;
       if (parent === NONE) continue;
-      if (this.#below[parent] === 0) this.#lastBelow[parent] = octets;
       this.#below[parent] = (this.#below[parent] as number) + octets;
+      if (octets > (this.#greatestBelow[parent] as number)) this.#greatestBelow[parent] = octets;
+      this.#next[node] = this.#firstBelow[parent] as number;
+      this.#firstBelow[parent] = node;
     }
     const fields = this.#texts.octets > 0 ? 3 : 2;
     const header = 1 + (fields << this.#widths.offset);
@@ -261,7 +269,7 @@ export class AutomatonWriter {
 
   /** Of the distances of a node's targets from the first, of which the last is the greatest. */
   #distanceWidth(node: number): Width {
-    return widthOf((this.#below[node] as number) - (this.#lastBelow[node] as number));
+    return widthOf((this.#below[node] as number) - (this.#greatestBelow[node] as number));
   }
 
   /** Writes the nodes; returns where they end. */
@@ -269,8 +277,13 @@ export class AutomatonWriter {
     const { octets } = rules;
     const out = this.#out;
     const { offset } = this.#widths;
+    const waiting = this.#low;
     let at = start;
-    for (let node = 0; node < this.#nodes; node++) {
+    let count = 1;
+    waiting[0] = 0;
+    while (count > 0) {
+      const node = waiting[--count] as number;
+      count = this.#pushBelow(node, waiting, count);
       const label = this.#label[node] as number;
       const parent = this.#parent[node] as number;
       if (parent !== NONE) this.#writeEdge(parent, octets[label - 1] as number, at);
@@ -312,6 +325,23 @@ export class AutomatonWriter {
       out[flagsAt] = flags;
     }
     return at;
+  }
+
+  /** Puts the nodes below a node behind those that wait, the one from which least follows last; returns how many wait. */
+  #pushBelow(node: number, waiting: Int32Array, count: number): number {
+    const octets = this.#octets;
+    let end = count;
+    for (let below = this.#firstBelow[node] as number; below !== NONE; ) {
+      let at = end++;
+      const own = octets[below] as number;
+      // By insertion: a node has MAX_EDGES below it at most.
+      for (; at > count && (octets[waiting[at - 1] as number] as number) <= own; at--) {
+        waiting[at] = waiting[at - 1] as number;
+      }
+      waiting[at] = below;
+      below = this.#next[below] as number;
+    }
+    return end;
   }
 
   /** Writes the next edge of a node, to `target`. */
@@ -367,7 +397,9 @@ export class AutomatonWriter {
       this.#blocksEnd = new Int32Array(capacity);
       this.#octets = new Int32Array(capacity);
       this.#below = new Int32Array(capacity);
-      this.#lastBelow = new Int32Array(capacity);
+      this.#greatestBelow = new Int32Array(capacity);
+      this.#firstBelow = new Int32Array(capacity);
+      this.#next = new Int32Array(capacity);
       this.#edgesStart = new Int32Array(capacity);
       this.#edgesWritten = new Int32Array(capacity);
       this.#firstTarget = new Int32Array(capacity);

@@ -93,8 +93,8 @@
  *               4 edges, 8 blocks; bits 4 and 5 log2 of the octets of a distance
  *       1  u8   octets l of the label
  *       2  u8[l] label: what the text must hold here for the state to be reached
- *       …  edges, if flag 4: u8 number e of edges, u8[e] the octet of each, ascending; the label of its target begins
- *          behind it; then for each but the first the distance from the first one's target to its own
+ *       …  edges, if flag 4: u8 number e of edges, u8[e] the octet of each, from that on behind which least follows; the label
+ *          of its target begins behind it; then for each but the first the distance from the first one's target to its own
  *       …  prefix rule: for another form u8 form; line; with RULE_LONGER u32 by how many octets its pattern is longer than its
  *          prefix, else it is by RULE_STAR's one; with RULE_TEXT offset of its text, from the end of the nodes
  *       …  offset octets of all blocks, with both flags 4 and 8

@@ -15,6 +15,7 @@ import { type Competitor, competitorCase } from './competitors.js';
 import { type Corpus, corpusIn } from './corpora.js';
 import { CountWatch } from './counts.js';
 import type { Mark } from './marks.js';
+import { settlePages } from './page-cache.js';
 import { compileRealRobots } from './real-data.js';
 import type { Case } from './rounds.js';
 import { findYardstick } from './yardstick.js';
@@ -79,10 +80,12 @@ export class Suite {
   ): Promise<Case[]> {
     const few = await this.#few();
     const cases = [...this.#ownCases(few, await this.#small()), nodeCase()];
+    const files = [few.corpus.ndjson, few.corpus.text];
     const yardstick = await findYardstick();
     cases.push(yardstickCase('yardstick', yardstick, few.corpus.ndjson, few.corpus.summary.urls));
     if ([...needed].some((id) => MANY.has(id))) {
       const many = await this.#many();
+      files.push(many.corpus.text, many.corpus.robots, many.table);
       cases.push(
         filterCase(this.#watch, { id: 'million-text', workload: many, form: 'text' }),
         filterCase(this.#watch, { id: 'million-one', workload: many, form: 'oneUrl' }),
@@ -90,6 +93,7 @@ export class Suite {
         compileCase('compile', many),
       );
     }
+    await settlePages(files);
     const competitors = others.competitors.map((each) => competitorCase(each, few.corpus));
     const oneThread = competitors.length > 0 ? ['one-thread'] : [];
     return [

@@ -103,7 +103,7 @@
  *
  * Block: at most 32 rules whose literal prefix ends in this state, by falling rank and rising line.
  *
- *       0  u8   bits 0–4 number of rules, less one; bit 5 masks; bit 6 another block follows; bit 7 wide places
+ *       0  u8   bits 0–4 number of rules, less one; bit 5 masks; bit 6 another block follows (then with masks); bit 7 wide places
  *     masks, if bit 5
  *       …  u8[96] for each of the three octets of a window, 16 entries for its low and 16 for its
  *          high half; entry bit b: some rule of bucket b has that half there. A text in which no

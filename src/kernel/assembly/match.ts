@@ -97,7 +97,7 @@ function rootOf(automaton: usize, widths: i32): usize {
 
 /**
  * Rank of the rule that decides about the path `text`–`end`; 0 if none matches. Of rules of the same rank the one with the first
- * line decides. OVER_BUDGET if that would cost more than is left. Reads 32 octets past `end`.
+ * line decides. OVER_BUDGET if that would cost more than is left. Reads 64 octets past `end`.
  */
 export function match(automaton: usize, text: usize, end: usize): i32 {
   budget -= GROUP_COST;

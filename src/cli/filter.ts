@@ -11,7 +11,7 @@ import type { Table } from '../table.js';
 import type { Executor } from '../workers/executor.js';
 import { neededTokens, parseAgents } from './agents.js';
 import { Diagnostics } from './diagnostics.js';
-import { surveyInputs } from './input-survey.js';
+import { type InputSurvey, surveyInputs } from './input-survey.js';
 import { Interruption } from './interruption.js';
 import { counted } from './numbers.js';
 import type { FilterOptions } from './options.js';
@@ -62,10 +62,8 @@ export async function filter(
 
   const paths = files.length === 0 ? [STANDARD_INPUT] : files;
   const replaces = options.output !== undefined && options.output !== STANDARD_OUTPUT;
-  const { octets: totalOctets, isPipe } = await surveyInputs(
-    paths,
-    replaces ? undefined : STANDARD_OUTPUT_DESCRIPTOR,
-  );
+  const survey = await surveyInputs(paths, replaces ? undefined : STANDARD_OUTPUT_DESCRIPTOR);
+  const { octets: totalOctets, isPipe } = survey;
   const diagnostics = new Diagnostics(options.quiet ?? false);
   if (paths.includes(STANDARD_INPUT) && isatty(0)) {
     diagnostics.note('waiting for URLs on standard input, one a line; end them with Ctrl-D');
@@ -82,7 +80,7 @@ export async function filter(
     const taken = isPipe ? takePipeStart(0, PIPE_START_OCTETS) : undefined;
     const octets = taken?.ended ? taken.octets.length : totalOctets;
     // The threads start while the rest of the program and the table are loaded.
-    pool = await executorFor(octets, options, cores);
+    pool = await executorFor({ ...survey, octets }, options, cores);
     const { Filter } = await import('../pipeline/filter.js');
     const opened = await openTable(options, agents, diagnostics, interruption);
     interruption.signal.throwIfAborted();
@@ -118,13 +116,9 @@ export async function filter(
   }
 }
 
-/**
- * Who judges: the main thread if there is little to do, else threads.
- *
- * @param octets of all inputs, where that is known
- */
+/** Who judges: the main thread if there is little to do, else threads. */
 async function executorFor(
-  octets: number | undefined,
+  { octets, outputTakesAtOnce }: InputSurvey,
   options: FilterOptions,
   cores: number,
 ): Promise<Executor> {
@@ -134,7 +128,10 @@ async function executorFor(
     return new MainThread();
   }
   const { Pool } = await import('../workers/pool.js');
-  return new Pool({ threads: options.threads ?? cores, reader: octets === undefined });
+  const threads = options.threads ?? cores;
+  // See Flow for who reads what.
+  const reader = octets === undefined && (threads === 1 || !outputTakesAtOnce);
+  return new Pool({ threads, reader });
 }
 
 /**

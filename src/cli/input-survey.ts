@@ -1,6 +1,7 @@
 import { fstat, type Stats, stat } from 'node:fs';
 import { promisify } from 'node:util';
 import { RobotsFilterError } from '../errors.js';
+import { takesAtOnce } from '../pipeline/at-once.js';
 import { nearest } from './nearest.js';
 import { STANDARD_INPUT } from './standard-streams.js';
 
@@ -16,6 +17,8 @@ export interface InputSurvey {
   readonly octets: number | undefined;
   /** Whether standard input is the only one, and a pipe. */
   readonly isPipe: boolean;
+  /** Whether the output takes at once what is written to it. */
+  readonly outputTakesAtOnce: boolean;
 }
 
 /**
@@ -47,7 +50,9 @@ export async function surveyInputs(
     octets = status.isFile() && octets !== undefined ? octets + status.size : undefined;
     isPipe = path === STANDARD_INPUT && paths.length === 1 && status.isFIFO();
   }
-  return { octets, isPipe };
+  const outputTakesAtOnce =
+    output === undefined || (target !== undefined && takesAtOnce(target, output));
+  return { octets, isPipe, outputTakesAtOnce };
 }
 
 function isSameFile(input: Stats, output: Stats): boolean {

@@ -2,10 +2,12 @@ import type { Writable } from 'node:stream';
 import type { Arena, Region } from '../kernel/arena.js';
 import type { Query } from '../kernel/query.js';
 import type { Executor } from '../workers/executor.js';
+import type { FileSource, PipeSource } from '../workers/messages.js';
 import { blockAddress, layOut, type Regions } from '../workers/regions.js';
 import { MAX_BATCH_OCTETS, Ring } from '../workers/ring.js';
 import { type BadRecord, reasonWord } from './bad-record.js';
 import { takesWritesAtOnce } from './output.js';
+import { canWakeReader } from './pipe-waker.js';
 import { Run, type RunEnd, type RunInput } from './run.js';
 import { sumTally, type Tally } from './tally.js';
 
@@ -50,11 +52,11 @@ const REPORT_EVERY = 100;
  *
  *     input    read by
  *     file     the workers, in turn, each its own next batch
- *     pipe     a thread that does nothing else and blocks
+ *     pipe     the workers, in turn, if they write and are more than one; else a thread that does nothing else and blocks
  *     stream   the main thread
  *
  *     output   written by
- *     file     the workers, in turn, if the input is a file; else the main thread
+ *     file     the workers, in turn, if they read; else the main thread
  *     pipe     the main thread, which waits in its event loop
  *     stream   the main thread
  */
@@ -115,8 +117,11 @@ export class Flow {
     if (this.#run !== undefined) throw new Error('a flow runs one input at a time');
     if (this.#cancelled) return 'cancelled';
     const { pool, arena, module, query } = this.#options;
+    const source = sourceOf(input, pool);
     const direct =
-      input.kind === 'file' && typeof output === 'number' && takesWritesAtOnce(output, outputName);
+      (source?.kind === 'file' || (source?.kind === 'pipe' && pool.threads > 1)) &&
+      typeof output === 'number' &&
+      takesWritesAtOnce(output, outputName);
     // Workers that write themselves have one slot each: it stays in their core's cache.
     const slots = direct ? pool.threads : this.#regions.slots;
     const ring = new Ring(arena.memory, this.#regions, slots);
@@ -129,6 +134,7 @@ export class Flow {
       query: query.address,
       ring,
       input,
+      source,
       output,
       outputName,
       direct,
@@ -182,5 +188,21 @@ export class Flow {
       this.#reported++;
       this.#options.onBadRecord?.({ input, line, reason: reasonWord(reason) });
     }
+  }
+}
+
+/** The input as the threads of the pool read it; undefined if they can't. */
+function sourceOf(input: RunInput, pool: Executor): FileSource | PipeSource | undefined {
+  switch (input.kind) {
+    case 'file':
+      return { kind: 'file', descriptor: input.descriptor };
+    case 'pipe': {
+      const { descriptor, head } = input;
+      return pool.mayBlock && canWakeReader(descriptor)
+        ? { kind: 'pipe', descriptor, head }
+        : undefined;
+    }
+    case 'stream':
+      return undefined;
   }
 }

@@ -5,6 +5,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { isatty } from 'node:tty';
 import { RobotsFilterError } from '../errors.js';
 import { errorCode } from '../workers/descriptor.js';
+import { takesAtOnce } from './at-once.js';
 import { TerminalOutput } from './terminal-output.js';
 
 /** Where the main thread writes. One call at a time. */
@@ -45,17 +46,12 @@ export function openOutput(target: number | Writable, name: string): Output {
 }
 
 /**
- * Whether workers may write to the descriptor themselves: a regular file or a device takes everything at
- * once. A pipe or terminal may block for long, and a thread that is blocked in a write can't be ended.
+ * Whether workers may write to the descriptor themselves.
  *
- * @throws RobotsFilterError `output`
+ * @throws RobotsFilterError `output` if it is closed
  */
 export function takesWritesAtOnce(descriptor: number, name: string): boolean {
   return takesAtOnce(statusOf(descriptor, name), descriptor);
-}
-
-function takesAtOnce(status: Stats, descriptor: number): boolean {
-  return status.isFile() || (status.isCharacterDevice() && !isatty(descriptor));
 }
 
 function statusOf(descriptor: number, name: string): Stats {

@@ -3,7 +3,7 @@ import type { Readable, Writable } from 'node:stream';
 import { RobotsFilterError } from '../errors.js';
 import type { Executor } from '../workers/executor.js';
 import { LostThreads } from '../workers/lost-threads.js';
-import type { ComputeTask, TaskEnd } from '../workers/messages.js';
+import type { ComputeTask, FileSource, PipeSource, TaskEnd } from '../workers/messages.js';
 import {
   ENDED,
   FAILED,
@@ -21,7 +21,7 @@ import { describeBadRecord, reasonWord } from './bad-record.js';
 import { FileEnd } from './file-end.js';
 import type { FileInput, PipeInput, StreamInput } from './input/open.js';
 import { type Output, openOutput, outputError } from './output.js';
-import { canWakeReader, wakeReader } from './pipe-waker.js';
+import { wakeReader } from './pipe-waker.js';
 import { fillFromStream } from './stream-filler.js';
 
 /** What a run needs to know of its input; see `OpenInput`. */
@@ -45,10 +45,12 @@ export interface RunOptions {
   readonly query: number;
   readonly ring: Ring;
   readonly input: RunInput;
+  /** The input as the threads read it; undefined where the main thread does, as a stream. */
+  readonly source: FileSource | PipeSource | undefined;
   readonly output: number | Writable;
   /** The output as messages name it. */
   readonly outputName: string;
-  /** Whether workers write to the output's descriptor themselves. */
+  /** Whether workers write to the output's descriptor themselves; then they read the source themselves, too. */
   readonly direct: boolean;
   /** Called after each batch that the main thread has written. */
   readonly onWritten: () => void;
@@ -71,17 +73,17 @@ export class Run {
   #stopping: NodeJS.Timeout | undefined;
   /** All who took part have returned. */
   #over = false;
-  /** A thread may sit in a blocking read of the input. */
+  /** A thread that does nothing else reads the input. */
   #reading = false;
   #writer: Output | undefined;
   readonly #lost: LostThreads;
 
   constructor(options: RunOptions) {
-    const { ring, input, direct } = options;
+    const { ring, input, source, direct } = options;
     this.#options = options;
     this.#ring = ring;
-    this.#lost = new LostThreads(ring, { file: input.kind === 'file', direct }, input.name);
-    this.#stream = streamOf(input, options.pool.mayBlock);
+    this.#lost = new LostThreads(ring, { file: source?.kind === 'file', direct }, input.name);
+    this.#stream = source === undefined ? streamOf(input) : undefined;
   }
 
   /**
@@ -90,14 +92,14 @@ export class Run {
    * @throws RobotsFilterError
    */
   async carryOut(): Promise<RunEnd> {
-    const { pool, output, outputName, direct } = this.#options;
+    const { pool, source, output, outputName, direct } = this.#options;
     const writer = direct ? undefined : openOutput(output, outputName);
     this.#writer = writer;
     const fileEnd = this.#fileEnd();
     const parts: Promise<void>[] = [];
     for (let worker = 0; worker < pool.threads; worker++) parts.push(this.#compute(worker));
     if (this.#stream !== undefined) parts.push(this.#fill(this.#stream));
-    else if (this.#options.input.kind === 'pipe') parts.push(this.#read(this.#options.input));
+    else if (source?.kind === 'pipe' && !direct) parts.push(this.#read(source));
     if (writer !== undefined) parts.push(this.#write(writer));
     await Promise.all(parts.map((part) => part.catch((error) => this.#fail(error))));
     this.#over = true;
@@ -146,8 +148,11 @@ export class Run {
 
   #wakeAll(): void {
     this.#ring.stop();
-    const { input } = this.#options;
-    if (this.#reading && input.kind === 'pipe') wakeReader(input.descriptor);
+    const { source } = this.#options;
+    // A thread may sit in a blocking read.
+    if (source?.kind === 'pipe' && (this.#reading || this.#ring.filling)) {
+      wakeReader(source.descriptor);
+    }
   }
 
   #fail(error: unknown): void {
@@ -162,7 +167,7 @@ export class Run {
   }
 
   async #compute(worker: number): Promise<void> {
-    const { memory, module, pool, query, input, output, direct } = this.#options;
+    const { memory, module, pool, query, source, output, direct } = this.#options;
     const task: ComputeTask = {
       role: 'compute',
       memory,
@@ -172,7 +177,7 @@ export class Run {
       slots: this.#ring.slots,
       worker,
       query,
-      input: input.kind === 'file' ? input.descriptor : undefined,
+      input: source?.kind === 'file' || direct ? source : undefined,
       output: direct && typeof output === 'number' ? output : undefined,
       resume: undefined,
     };
@@ -196,7 +201,7 @@ export class Run {
     }
   }
 
-  async #read(input: Extract<RunInput, { kind: 'pipe' }>): Promise<void> {
+  async #read(input: PipeSource): Promise<void> {
     const { memory, pool } = this.#options;
     this.#reading = true;
     try {
@@ -205,8 +210,7 @@ export class Run {
         memory,
         regions: this.#ring.regions,
         slots: this.#ring.slots,
-        input: input.descriptor,
-        head: input.head,
+        input,
       });
       this.#end(end);
     } catch (reason) {
@@ -298,14 +302,10 @@ export class Run {
   }
 }
 
-/**
- * The input as a stream, unless it can be read otherwise.
- *
- * @param mayBlock whether there is a thread that may sit in a read of a pipe
- */
-function streamOf(input: RunInput, mayBlock: boolean): Readable | undefined {
+/** The input as a stream for the main thread; undefined for a file, which is none. */
+function streamOf(input: RunInput): Readable | undefined {
+  if (input.kind === 'file') return undefined;
   if (input.kind === 'stream') return input.stream;
-  if (input.kind === 'file' || (mayBlock && canWakeReader(input.descriptor))) return undefined;
   const socket = new Socket({ fd: input.descriptor, readable: true, writable: false });
   if (input.head.length > 0) socket.unshift(input.head);
   return socket;

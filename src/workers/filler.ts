@@ -2,8 +2,8 @@ import { Cutter } from './cutter.js';
 import { ENDED, FREE, JUMBO, type Ring, stateOf } from './ring.js';
 
 /**
- * Fills the ring from one thread: the one that reads a pipe, or the main thread for a stream. Never blocks: where
- * it has no room, it says which word to wait for.
+ * Fills the ring, for the thread that is the filler: one that reads a pipe, or the main thread for a stream. Never blocks:
+ * where it has no room, it says which word to wait for. Between two batches another thread may go on with a filler of its own.
  *
  * Lines that come while the slot before them is taken are carried over, and offered to the workers only when
  * `room` has opened the next slot: so `room` is to be asked before waiting for more input, not after.
@@ -11,7 +11,7 @@ import { ENDED, FREE, JUMBO, type Ring, stateOf } from './ring.js';
 export class Filler {
   readonly #ring: Ring;
   readonly #cutter: Cutter;
-  #slot = 0;
+  /** The batch in the ring's fill slot has been begun. */
   #open = false;
   /** With no room: the word to wait for, and the value that it had. */
   awaitedWord = 0;
@@ -38,9 +38,11 @@ export class Filler {
     return room;
   }
 
-  /** Takes note of octets that have come into the room. */
-  accept(octets: number): void {
-    if (this.#cutter.accept(octets)) this.#proceed();
+  /** Takes note of octets that have come into the room; says whether a batch was handed over. */
+  accept(octets: number): boolean {
+    const handedOver = this.#cutter.accept(octets);
+    if (handedOver) this.#proceed();
+    return handedOver;
   }
 
   /**
@@ -51,7 +53,7 @@ export class Filler {
   end(whole = true): boolean {
     while (this.#opened()) {
       if (!this.#cutter.finish(whole)) {
-        this.#ring.setState(this.#slot, ENDED);
+        this.#ring.setState(this.#ring.fillSlot, ENDED);
         return true;
       }
       this.#proceed();
@@ -61,13 +63,14 @@ export class Filler {
 
   #opened(): boolean {
     if (this.#open) return true;
-    const word = this.#ring.loadState(this.#slot);
+    const slot = this.#ring.fillSlot;
+    const word = this.#ring.loadState(slot);
     if (stateOf(word) !== FREE) {
-      this.awaitedWord = this.#ring.stateWord(this.#slot);
+      this.awaitedWord = this.#ring.stateWord(slot);
       this.awaitedValue = word;
       return false;
     }
-    this.#cutter.open(this.#slot);
+    this.#cutter.open(slot);
     this.#open = true;
     return true;
   }
@@ -75,6 +78,6 @@ export class Filler {
   #proceed(): void {
     this.#cutter.passOn();
     this.#open = false;
-    this.#slot = this.#ring.after(this.#slot);
+    this.#ring.proceedFilling();
   }
 }

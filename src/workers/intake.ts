@@ -1,5 +1,6 @@
 import { Cutter } from './cutter.js';
 import { readInto } from './descriptor.js';
+import type { PipeFiller } from './pipe-filler.js';
 import { type Batch, ENDED, FREE, JUMBO, linesOf, OPEN, type Ring, stateOf } from './ring.js';
 
 /** Octets from which on a slot looks like part of a flood: a pipe that was full holds 64 KiB. */
@@ -7,26 +8,47 @@ const FLOOD_OCTETS = 1 << 15;
 /** Milliseconds that a thread with nothing else to do lets a flood gather. */
 const GATHER = 0.5;
 
-/** Where a worker gets its batches. Called only by the holder of the input lock. */
+/** Where a worker gets its batches. */
 export interface Intake {
-  /** The next batch; undefined when the input has ended or the run is stopped. */
-  take(): Promise<Batch | undefined>;
+  /**
+   * The next batch; undefined when the input has ended or the run is stopped.
+   *
+   * @throws DescriptorError
+   */
+  next(): Promise<Batch | undefined>;
 }
 
-/** Takes what another thread fills in. */
+/** Takes what is filled in: by another thread, or by the workers, whoever finds nothing to take. */
 export class RingIntake implements Intake {
   readonly #ring: Ring;
   readonly #worker: number;
+  readonly #filler: PipeFiller | undefined;
 
-  constructor(ring: Ring, worker: number) {
+  /** @param filler what this worker fills the ring with; undefined where another thread does */
+  constructor(ring: Ring, worker: number, filler?: PipeFiller) {
     this.#ring = ring;
     this.#worker = worker;
+    this.#filler = filler;
   }
 
-  async take(): Promise<Batch | undefined> {
+  async next(): Promise<Batch | undefined> {
+    const ring = this.#ring;
+    while (ring.lock(this.#worker)) {
+      const batch = await this.#take();
+      ring.unlock();
+      if (batch !== 'unfilled') return batch;
+      this.#filler?.fill();
+      ring.resignAsFiller();
+    }
+    return undefined;
+  }
+
+  /** `unfilled` where there is nothing to take, and this worker has become the filler. */
+  async #take(): Promise<Batch | 'unfilled' | undefined> {
     const ring = this.#ring;
     const slot = ring.nextSlot;
     while (!ring.stopped) {
+      const { filler } = ring;
       const word = this.#gathered(slot);
       const batch = ring.takeBatch(word, this.#worker);
       if (batch !== undefined) {
@@ -34,7 +56,9 @@ export class RingIntake implements Intake {
         return batch;
       }
       if (stateOf(word) === ENDED) return undefined;
-      await ring.until(ring.stateWord(slot), word);
+      if (this.#filler === undefined) await ring.until(ring.stateWord(slot), word);
+      else if (ring.becomeFiller(filler, this.#worker)) return 'unfilled';
+      else ring.awaitFiller(filler);
     }
     return undefined;
   }
@@ -70,8 +94,14 @@ export class FileIntake implements Intake {
     this.#descriptor = descriptor;
   }
 
-  /** @throws DescriptorError */
-  async take(): Promise<Batch | undefined> {
+  async next(): Promise<Batch | undefined> {
+    if (!this.#ring.lock(this.#worker)) return undefined;
+    const batch = await this.#take();
+    this.#ring.unlock();
+    return batch;
+  }
+
+  async #take(): Promise<Batch | undefined> {
     const ring = this.#ring;
     const slot = ring.nextSlot;
     while (!ring.stopped) {

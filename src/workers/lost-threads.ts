@@ -46,6 +46,7 @@ export class LostThreads {
   async succeed(worker: number, reason: unknown): Promise<Succession> {
     const ring = this.#ring;
     if (ring.stopped) return { fate: 'stopped' };
+    if (ring.isFiller(worker)) throw this.readerFailure(reason);
     const remains = recover(ring, worker, this.#ways);
     if (remains.held === 'write') {
       throw this.#error(
@@ -78,7 +79,7 @@ export class LostThreads {
     );
   }
 
-  /** The error for the death of the thread that reads a pipe: what it had read is nowhere else. */
+  /** The error for the death of a thread that read a pipe: what it had read is nowhere else. */
   readerFailure(reason: unknown): RobotsFilterError {
     return this.#error(`as it read on from byte ${this.#ring.read}`, reason);
   }

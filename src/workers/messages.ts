@@ -22,8 +22,8 @@ export interface ComputeTask extends RingTask {
   readonly query: number;
   /** The slot whose batch is to be judged first, since a thread has died over it. */
   readonly resume: number | undefined;
-  /** Descriptor of a regular file, which the workers read themselves; otherwise the ring is filled by another thread. */
-  readonly input: number | undefined;
+  /** What the workers read themselves; otherwise the ring is filled by another thread. */
+  readonly input: FileSource | PipeSource | undefined;
   /** Descriptor to which the workers write themselves; otherwise the main thread empties the ring. */
   readonly output: number | undefined;
 }
@@ -31,8 +31,20 @@ export interface ComputeTask extends RingTask {
 /** Read a pipe to its end, into the ring. */
 export interface ReadTask extends RingTask {
   readonly role: 'read';
-  readonly input: number;
-  /** What has been read of the pipe before. */
+  readonly input: PipeSource;
+}
+
+/** A regular file. */
+export interface FileSource {
+  readonly kind: 'file';
+  readonly descriptor: number;
+}
+
+/** A pipe whose reads block. */
+export interface PipeSource {
+  readonly kind: 'pipe';
+  readonly descriptor: number;
+  /** What has been read of it before: the first octets of the input. */
   readonly head: Uint8Array;
 }
 

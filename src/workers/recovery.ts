@@ -13,7 +13,7 @@ import {
 
 /** How a run's batches come and go. */
 export interface Ways {
-  /** The workers read a file themselves. */
+  /** The input is a file, and the workers read it themselves. */
   readonly file: boolean;
   /** The workers write themselves. */
   readonly direct: boolean;

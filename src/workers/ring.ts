@@ -19,7 +19,9 @@
  *      60  i32  BAD_FIRST   entries of earlier inputs
  *      64       BAD         MAX_BAD_LISTED entries `i64 line from 1, i32 reason, i32 0`          [turn]
  *     224  i32  TURN        the ticket whose output is written next, where workers write themselves [turn]
+ *     228  i32  FILLER      where workers read a pipe: low 16 bits 0, or 1 + the worker that fills; another value with all it does
  *     232  i64  BASE        octets read of earlier inputs, less where this one began
+ *     240  i32  FILL_SLOT   the slot that is filled next                                 [filler]
  *
  * Batches have tickets, in the order of the input. They are counted modulo twice the slots: a ticket's slot
  * is the ticket modulo the slots, and the batch of a slot has another ticket than the next one there.
@@ -64,9 +66,10 @@
  * The low 4 bits of STATE are the state. An OPEN word holds the octets of complete lines above them; the words of TAKEN,
  * YIELDED and JUDGED hold their worker there.
  *
- * The filler is the thread that reads a pipe, the main thread for a stream, and for a file the worker
- * that holds the input lock, which then takes the slot itself. The taker is the worker that holds the
- * input lock. The writer is the main thread, or the worker whose slot's ticket is the TURN.
+ * The filler is the main thread for a stream, and for a file the worker that holds the input lock, which then takes the slot
+ * itself. For a pipe it is a thread that does nothing else; or, where workers write themselves, the worker that is the FILLER:
+ * one becomes it that holds the input lock and finds nothing to take, and stays it until it has handed a batch over. The taker is the worker
+ * that holds the input lock. The writer is the main thread, or the worker whose slot's ticket is the TURN.
  *
  * ## When a worker dies
  *
@@ -84,7 +87,7 @@
  * - Nobody can say what came out of a write whose end was not noted. A worker that dies while WRITING ends the run.
  * - The thread that goes on may die, too, even before it runs: its task is bound to it (threads.ts), so that the main thread hears
  *   of that as of any other death. A successor that waited unheard for a thread would break invariant 7.
- * - The thread that reads a pipe may have octets that are nowhere else. Its death ends the run.
+ * - The filler of a pipe may have octets that are nowhere else. Its death ends the run.
  *
  * ## Invariants
  *
@@ -106,11 +109,13 @@
  *    seen: whoever changes a word notifies it afterwards, so no wake-up is lost. A slot's STATE may have
  *    several waiters (filler, taker, a worker that has YIELDED); all are woken and look again. The writer waits for the
  *    BELL, which is rung behind every STATE that is its own or ENDED: not for the STATE, which changes with each read of a pipe.
+ *    A taker that may become the FILLER waits for that word, which changes behind every STATE that a filler sets and when it resigns.
  * 6. Lines that have been read are on offer to the takers before the filler waits for more input: it opens the next
  *    slot first.
  * 7. Waiting is acyclic: a filler waits for the writer of earlier slots (FREE, JUMBO), a taker for the filler, a writer
  *    for the worker of its slot, a worker that has YIELDED or awaits its TURN for the writer of earlier slots. The worker
- *    of the earliest slot that is not written waits for nobody but the output.
+ *    of the earliest slot that is not written waits for nobody but the output. A worker that is the FILLER holds no slot that is
+ *    TAKEN, nor the input lock; so if there is another worker, what it has offered is taken while it waits for more input.
  * 8. STOP ends every wait. A thread that saw STOP = 0 just before may fall asleep after the wake-up; therefore
  *    the main thread repeats it until all have returned, and no thread sleeps for more than LONGEST_WAIT at a time.
  */
@@ -140,7 +145,10 @@ const BAD_FIRST = 15;
 const BAD = 16;
 const BAD_WORDS = 4;
 const TURN = 56;
+const FILLER = 57;
+const FILLER_MASK = 0xffff;
 const BASE = 29;
+const FILL_SLOT = 60;
 
 const SLOT_STATE = 0;
 const SLOT_BELL = 1;
@@ -268,6 +276,7 @@ export class Ring {
     Atomics.notify(this.#words, STOP);
     Atomics.notify(this.#words, LOCK);
     Atomics.notify(this.#words, JUMBO);
+    Atomics.notify(this.#words, FILLER);
     for (let slot = 0; slot < this.slots; slot++) {
       Atomics.notify(this.#words, header(slot) + SLOT_STATE);
       this.#ringBell(slot);
@@ -547,6 +556,54 @@ export class Ring {
     if (Atomics.compareExchange(this.#words, JUMBO, slot + 1, 0) === slot + 1) {
       Atomics.notify(this.#words, JUMBO);
     }
+  }
+
+  /** The word that tells who is the filler, and another value after each thing that one has done: to be seen before a slot's. */
+  get filler(): number {
+    return Atomics.load(this.#words, FILLER);
+  }
+
+  /** Makes the worker, which holds the input lock, the filler, if there was none when the word was seen. */
+  becomeFiller(seen: number, worker: number): boolean {
+    if ((seen & FILLER_MASK) !== 0) return false;
+    return Atomics.compareExchange(this.#words, FILLER, seen, seen | (worker + 1)) === seen;
+  }
+
+  /** Waits until the filler has done something since the word was seen, unless the run is stopped. */
+  awaitFiller(seen: number): void {
+    this.wait(FILLER, seen);
+  }
+
+  /** To be called by the filler when it has changed a slot's word, before it waits for input. */
+  tellOfFilling(): void {
+    Atomics.add(this.#words, FILLER, FILLER_MASK + 1);
+    Atomics.notify(this.#words, FILLER);
+  }
+
+  /** To be called by the filler when it has handed a batch over, or ENDED. */
+  resignAsFiller(): void {
+    Atomics.and(this.#words, FILLER, ~FILLER_MASK);
+    this.tellOfFilling();
+  }
+
+  /** Whether a worker is the filler. */
+  get filling(): boolean {
+    return (this.filler & FILLER_MASK) !== 0;
+  }
+
+  /** Whether the worker is the filler. */
+  isFiller(worker: number): boolean {
+    return (this.filler & FILLER_MASK) === worker + 1;
+  }
+
+  /** The slot that the filler fills next. */
+  get fillSlot(): number {
+    return this.#word(FILL_SLOT);
+  }
+
+  /** Goes on to the slot behind the one that has been filled. */
+  proceedFilling(): void {
+    this.#words[FILL_SLOT] = this.after(this.fillSlot);
   }
 
   // ---- Fields of the worker of a slot

@@ -2,11 +2,11 @@ import { setImmediate } from 'node:timers/promises';
 import { instantiateKernel } from '../kernel/kernel.js';
 import { BatchJudge, type BatchKernel } from './batch-judge.js';
 import { RingDelivery, TurnDelivery } from './delivery.js';
-import { DescriptorError, readInto } from './descriptor.js';
-import { Filler } from './filler.js';
+import { DescriptorError } from './descriptor.js';
 import { FileIntake, type Intake, RingIntake } from './intake.js';
-import type { ComputeTask, ReadTask, Task, TaskEnd } from './messages.js';
-import { type Batch, Ring } from './ring.js';
+import type { ComputeTask, PipeSource, Task, TaskEnd } from './messages.js';
+import { PipeFiller } from './pipe-filler.js';
+import { Ring } from './ring.js';
 
 /**
  * Carries out a task, which lasts for the whole of an input.
@@ -17,7 +17,7 @@ import { type Batch, Ring } from './ring.js';
 export default async function work(task: Task, mayBlock = true): Promise<TaskEnd> {
   const ring = new Ring(task.memory, task.regions, task.slots, mayBlock);
   try {
-    if (task.role === 'read') return fillRing(ring, task);
+    if (task.role === 'read') return fillRing(ring, task.input);
     return await judgeBatches(ring, task, await bindKernel(task));
   } catch (error) {
     if (!(error instanceof DescriptorError)) throw error;
@@ -36,50 +36,35 @@ async function bindKernel(task: ComputeTask): Promise<BatchKernel> {
 }
 
 async function judgeBatches(ring: Ring, task: ComputeTask, kernel: BatchKernel): Promise<TaskEnd> {
-  const { worker, input, output, resume } = task;
+  const { worker, output, resume } = task;
   const judge = new BatchJudge(ring, kernel, worker, task.query);
-  const intake =
-    input === undefined ? new RingIntake(ring, worker) : new FileIntake(ring, worker, input);
+  const intake = intakeOf(ring, task);
   const delivery =
     output === undefined ? new RingDelivery(ring, worker) : new TurnDelivery(ring, worker, output);
-  let batch = resume === undefined ? await takeNext(ring, worker, intake) : ring.batch(resume);
+  let batch = resume === undefined ? await intake.next() : ring.batch(resume);
   while (batch !== undefined) {
     const result = await judge.judge(batch, delivery);
     if (result === 'stopped') break;
     if (result !== 'done') return { end: 'refused', ...result };
     if (!ring.mayBlock) await setImmediate();
-    batch = await takeNext(ring, worker, intake);
+    batch = await intake.next();
   }
   return { end: ring.stopped ? 'stopped' : 'done' };
 }
 
-async function takeNext(ring: Ring, worker: number, intake: Intake): Promise<Batch | undefined> {
-  if (!ring.lock(worker)) return undefined;
-  const batch = await intake.take();
-  ring.unlock();
-  return batch;
+function intakeOf(ring: Ring, { worker, input }: ComputeTask): Intake {
+  switch (input?.kind) {
+    case 'file':
+      return new FileIntake(ring, worker, input.descriptor);
+    case 'pipe':
+      return new RingIntake(ring, worker, new PipeFiller(ring, input));
+    default:
+      return new RingIntake(ring, worker);
+  }
 }
 
-function fillRing(ring: Ring, task: ReadTask): TaskEnd {
-  const filler = new Filler(ring);
-  let head = task.head;
-  while (!ring.stopped) {
-    const room = filler.room();
-    if (room === undefined) {
-      ring.wait(filler.awaitedWord, filler.awaitedValue);
-      continue;
-    }
-    let octets: number;
-    if (head.length > 0) {
-      octets = Math.min(head.length, room.length);
-      room.set(head.subarray(0, octets));
-      head = head.subarray(octets);
-    } else {
-      octets = readInto(ring, task.input, room, null);
-      if (octets === 0) break;
-    }
-    filler.accept(octets);
-  }
-  while (!ring.stopped && !filler.end()) ring.wait(filler.awaitedWord, filler.awaitedValue);
+function fillRing(ring: Ring, input: PipeSource): TaskEnd {
+  const filler = new PipeFiller(ring, input);
+  while (filler.fill());
   return { end: ring.stopped ? 'stopped' : 'done' };
 }

@@ -37,7 +37,7 @@ function step(exits = false) {
   throw new Error(`died at step ${steps}`);
 }
 
-for (const name of ['store', 'exchange', 'compareExchange', 'add', 'notify', 'wait']) {
+for (const name of ['store', 'exchange', 'compareExchange', 'add', 'and', 'notify', 'wait']) {
   const original = Atomics[name];
   Atomics[name] = (array, ...rest) => {
     if (buffer === undefined || array.buffer !== buffer) return original(array, ...rest);
@@ -50,7 +50,7 @@ for (const name of ['store', 'exchange', 'compareExchange', 'add', 'notify', 'wa
 
 const { readSync, writeSync } = fs;
 fs.readSync = (...call) => {
-  // The thread that reads a pipe is none that judges; it gives no position.
+  // A thread that does nothing but read a pipe takes no steps. It may have judged in a run before; it gives no position.
   if (buffer === undefined || call.at(-1) === null) return readSync(...call);
   step(true);
   if (load(plan, GOOD) > 0 && add(plan, GOOD, -1) === 1) {

@@ -142,17 +142,23 @@ describe('cancelling', () => {
     expect(text.length).toBeLessThan(500_000 * 8);
   });
 
-  it('ends a run whose input is silent', async () => {
-    const { flow } = fakeFlow();
+  it.each([
+    ['stream', 2],
+    ['file', 2],
+    ['file', 4],
+  ])('ends a run whose input is silent, to a %s with %i threads', async (to, threads) => {
+    const { flow } = fakeFlow({ threads });
     const { reader, writer } = await files.pipe();
+    const descriptor = openSync(files.path(), 'w');
     const run = flow.run(
       { kind: 'pipe', name: 'input', descriptor: reader.fd, head: NO_HEAD },
-      new Sink(),
+      to === 'file' ? descriptor : new Sink(),
     );
     await new Promise((resolve) => setTimeout(resolve, 20));
     flow.cancel();
     expect(await run).toBe('cancelled');
     await Promise.all([reader.close(), writer.close()]);
+    closeSync(descriptor);
   });
 
   it.each([0, 2])('ends a run whose output nobody reads (%i threads)', async (threads) => {
@@ -176,9 +182,11 @@ describe('cancelling', () => {
       const { flow } = fakeFlow({ batchOctets: 512, threads: 1 + (round % 4), slots: 4 });
       const { reader, writer } = await files.pipe();
       const sink = new Sink();
+      const path = round % 2 === 0 ? undefined : files.path();
+      const to = path === undefined ? undefined : openSync(path, 'w');
       const run = flow.run(
         { kind: 'pipe', name: 'input', descriptor: reader.fd, head: NO_HEAD },
-        sink,
+        to ?? sink,
       );
       // A pipe may be torn down while it is written to.
       const written = writer.write(lines).catch(() => {});
@@ -187,7 +195,8 @@ describe('cancelling', () => {
       }
       flow.cancel();
       ends.add(await run);
-      expectPrefix(sink.text);
+      expectPrefix(path === undefined ? sink.text : readFileSync(path, 'latin1'));
+      if (to !== undefined) closeSync(to);
       await reader.close();
       await written;
       await writer.close();

@@ -194,15 +194,21 @@ export async function throughFileToStream(
   return sink.text;
 }
 
-/** Filters what is written to a pipe part by part to a stream: a thread of its own reads, so there must be threads. */
+/**
+ * Filters what is written to a pipe part by part. To a stream: a thread of its own reads, the main thread writes. To a file: if there
+ * are several threads, the workers read and write.
+ */
 export async function throughPipe(
   flow: Flow,
   files: TemporaryFiles,
   parts: readonly string[],
+  to: 'stream' | 'file' = 'stream',
 ): Promise<string> {
   const pipe = await files.pipe();
   const { reader, writer } = pipe;
   const sink = new Sink();
+  const path = to === 'file' ? files.path() : undefined;
+  const descriptor = path === undefined ? undefined : openSync(path, 'w');
   const before = flow.progress().octets;
   try {
     const [head = '', ...rest] = parts;
@@ -213,7 +219,7 @@ export async function throughPipe(
         descriptor: reader.fd,
         head: Buffer.from(head, 'latin1'),
       },
-      sink,
+      descriptor ?? sink,
     );
     let written = head.length;
     for (const part of rest) {
@@ -228,6 +234,7 @@ export async function throughPipe(
     await run;
   } finally {
     await files.closePipe(pipe);
+    if (descriptor !== undefined) closeSync(descriptor);
   }
-  return sink.text;
+  return path === undefined ? sink.text : readFileSync(path, 'latin1');
 }

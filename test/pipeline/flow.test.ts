@@ -1,4 +1,4 @@
-import { closeSync, openSync, readFileSync } from 'node:fs';
+import { closeSync, openSync, readFileSync, statSync } from 'node:fs';
 import { PassThrough, Readable } from 'node:stream';
 import { afterAll, describe, expect, it } from 'vitest';
 import { Random } from '../random.js';
@@ -69,19 +69,25 @@ describe('an input that comes in two parts, cut at every octet', () => {
       }
     });
 
-    it.skipIf(threads === 0)(`is the same as a pipe, with ${threads} threads`, async () => {
-      for (let cut = 0; cut <= SAMPLE.length; cut++) {
-        const { flow, bad } = fakeFlow({
-          threads,
-          batchOctets: SMALL_BATCH,
-          slots: 3,
-          maxLineOctets: SMALL_LIMIT,
-        });
-        const parts = [SAMPLE.slice(0, cut), SAMPLE.slice(cut)];
-        expect(await throughPipe(flow, files, parts), `cut at ${cut}`).toBe(expected.output);
-        expect(bad.map(({ line, reason }) => ({ line, reason }))).toEqual(expected.bad);
-      }
-    });
+    for (const to of ['stream', 'file'] as const) {
+      it.skipIf(threads === 0)(
+        `is the same as a pipe to a ${to}, with ${threads} threads`,
+        async () => {
+          for (let cut = 0; cut <= SAMPLE.length; cut++) {
+            const { flow, bad } = fakeFlow({
+              threads,
+              batchOctets: SMALL_BATCH,
+              slots: 3,
+              maxLineOctets: SMALL_LIMIT,
+            });
+            const parts = [SAMPLE.slice(0, cut), SAMPLE.slice(cut)];
+            const output = await throughPipe(flow, files, parts, to);
+            expect(output, `cut at ${cut}`).toBe(expected.output);
+            expect(bad.map(({ line, reason }) => ({ line, reason }))).toEqual(expected.bad);
+          }
+        },
+      );
+    }
 
     it(`is the same as a file in batches of every size, with ${threads} threads`, async () => {
       for (let batchOctets = 1; batchOctets <= SAMPLE.length + 1; batchOctets++) {
@@ -97,6 +103,7 @@ describe('an input that comes in two parts, cut at every octet', () => {
     const { flow } = fakeFlow({ batchOctets: SMALL_BATCH, slots: 2, maxLineOctets: SMALL_LIMIT });
     expect(await throughStreams(flow, [...SAMPLE])).toBe(expected.output);
     expect(await throughPipe(flow, files, [...SAMPLE])).toBe(expected.output);
+    expect(await throughPipe(flow, files, [...SAMPLE], 'file')).toBe(expected.output);
   });
 });
 
@@ -134,7 +141,8 @@ describe('random inputs', () => {
       const { flow, bad } = fakeFlow(settings);
       expect(await throughFiles(flow, files, input), where).toBe(expected.output);
       if (settings.threads > 0) {
-        expect(await throughPipe(flow, files, parts), where).toBe(expected.output);
+        const to = random.pick(['stream', 'file'] as const);
+        expect(await throughPipe(flow, files, parts, to), where).toBe(expected.output);
       } else {
         expect(await throughFileToStream(flow, files, input), where).toBe(expected.output);
       }
@@ -173,7 +181,10 @@ describe('the limit of a line', () => {
     const input = lines.join('\nshort\n');
     const { output } = fakeJudge(input, 1 << 20);
     expect(await throughFiles(flow, files, input)).toBe(output);
-    expect(await throughPipe(flow, files, [input.slice(0, 5), input.slice(5)])).toBe(output);
+    for (const to of ['stream', 'file'] as const) {
+      const parts = [input.slice(0, 5), input.slice(5)];
+      expect(await throughPipe(flow, files, parts, to)).toBe(output);
+    }
     expect(await throughStreams(flow, [input])).toBe(output);
   });
 
@@ -202,9 +213,10 @@ describe('order and completeness', () => {
       const { flow } = fakeFlow({ threads, batchOctets: 4096, slots: threads + 2, jitter: true });
       expect((await throughFiles(flow, files, input)) === output).toBe(true);
       expect((await throughPipe(flow, files, ['', input])) === output).toBe(true);
+      expect((await throughPipe(flow, files, ['', input], 'file')) === output).toBe(true);
       expect((await throughStreams(flow, [input])) === output).toBe(true);
-      expect(flow.tally().records).toBe(3 * LINES);
-      expect(flow.progress()).toEqual({ octets: 3 * input.length, records: 3 * LINES });
+      expect(flow.tally().records).toBe(4 * LINES);
+      expect(flow.progress()).toEqual({ octets: 4 * input.length, records: 4 * LINES });
     });
   }
 
@@ -272,6 +284,32 @@ describe('an input', () => {
     await writer.close();
     expect(await run).toBe('done');
     await reader.close();
+  });
+
+  it('is answered line by line, without waiting for more, where the workers read it', async () => {
+    const { flow } = fakeFlow();
+    const { reader, writer } = await files.pipe();
+    const path = files.path();
+    const to = openSync(path, 'w');
+    const run = flow.run(
+      { kind: 'pipe', name: 'input', descriptor: reader.fd, head: new Uint8Array(0) },
+      to,
+    );
+    let expected = '';
+    for (let i = 0; i < 200; i++) {
+      // Now and then as much as a read takes, which looks as if more came.
+      const line = i % 20 === 0 ? 'f'.repeat((1 << 16) - 1) : `line ${i}`;
+      await writer.write(`${line}\n`);
+      expected += `ok ${line}\n`;
+      while (statSync(path).size < expected.length) {
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+    }
+    await writer.close();
+    expect(await run).toBe('done');
+    await reader.close();
+    closeSync(to);
+    expect(readFileSync(path, 'latin1') === expected).toBe(true);
   });
 
   it('that is a stream is not read further than the ring has room while nobody reads the output', async () => {

@@ -127,9 +127,11 @@ async function executorFor(
     const { MainThread } = await import('../workers/main-thread.js');
     return new MainThread();
   }
+  const { JointPool } = await import('../workers/joint-pool.js');
   const { Pool } = await import('../workers/pool.js');
   const threads = options.threads ?? cores;
   // See Flow for who reads what.
+  if (octets !== undefined && outputTakesAtOnce) return new JointPool({ threads });
   const reader = octets === undefined && (threads === 1 || !outputTakesAtOnce);
   return new Pool({ threads, reader });
 }

@@ -97,7 +97,7 @@ export class Flow {
     const memory = new Uint8Array(arena.memory.buffer);
     memory.fill(0, this.#regions.control, this.#regions.workers);
     for (const block of this.#blocks) memory.fill(0, block, block + query.workerOctets);
-    this.#ring = new Ring(arena.memory, this.#regions, this.#regions.slots);
+    this.#ring = new Ring(arena.memory, this.#regions, this.#regions.slots, false);
   }
 
   /**
@@ -124,7 +124,7 @@ export class Flow {
       takesWritesAtOnce(output, outputName);
     // Workers that write themselves have one slot each: it stays in their core's cache.
     const slots = direct ? pool.threads : this.#regions.slots;
-    const ring = new Ring(arena.memory, this.#regions, slots);
+    const ring = new Ring(arena.memory, this.#regions, slots, false);
     ring.reset(input.kind === 'file' ? input.offset : 0);
     const report = (): void => this.#report(input.name);
     const run = new Run({

@@ -191,7 +191,7 @@ export class Run {
         if (succession.fate !== 'again') {
           // Where the main thread writes, it comes to the slot itself.
           const { fate } = succession;
-          if (direct && fate === 'failed' && (await this.#ring.turnComes(succession.slot))) {
+          if (direct && fate === 'failed' && (await this.#ring.awaitTurn(succession.slot))) {
             this.stop(this.#lost.failure(succession.slot));
           }
           return;

@@ -65,8 +65,8 @@ export class BatchJudge {
       const out = Math.min(Math.max(written - produced, 0), octets);
       this.#ring.setOutput(slot, this.#task, output + out, octets - out);
       produced += octets;
-      if (result === RUN_DONE) return delivery.finish(slot) ? 'done' : 'stopped';
-      if (result === RUN_BAD_RECORD) return delivery.refuse(slot) ?? 'stopped';
+      if (result === RUN_DONE) return (await delivery.finish(slot)) ? 'done' : 'stopped';
+      if (result === RUN_BAD_RECORD) return (await delivery.refuse(slot)) ?? 'stopped';
 
       idle = input === this.#task[TASK_INPUT / 4] ? idle + 1 : 0;
       if (idle > 2) throw new Error(`the kernel does not get on with a batch (result ${result})`);

@@ -7,11 +7,11 @@ export interface Delivery {
    * Hands over output of a batch that is not done, and returns when it is written and `ring.lines` is the
    * number of lines before this batch; false if the run was stopped.
    */
-  yield(slot: number): boolean | Promise<boolean>;
+  yield(slot: number): Promise<boolean>;
   /** Hands over the last output of a batch; false if the run was stopped. */
-  finish(slot: number): boolean;
+  finish(slot: number): Promise<boolean>;
   /** As `finish`, for a batch that ends at the bad record which ends a strict run; returns the record where it is known. */
-  refuse(slot: number): ListedRecord | undefined;
+  refuse(slot: number): Promise<ListedRecord | undefined>;
 }
 
 /** Leaves the output in its slot: the main thread writes. */
@@ -35,12 +35,12 @@ export class RingDelivery implements Delivery {
     return true;
   }
 
-  finish(slot: number): boolean {
+  async finish(slot: number): Promise<boolean> {
     this.#ring.setState(slot, ownedWord(JUDGED, this.#worker));
     return true;
   }
 
-  refuse(slot: number): undefined {
+  async refuse(slot: number): Promise<undefined> {
     this.#ring.setState(slot, REFUSED);
   }
 }
@@ -58,16 +58,16 @@ export class TurnDelivery implements Delivery {
   }
 
   /** @throws DescriptorError */
-  yield(slot: number): boolean {
-    if (!this.#ring.awaitTurn(slot)) return false;
+  async yield(slot: number): Promise<boolean> {
+    if (!(await this.#ring.awaitTurn(slot))) return false;
     writeAll(this.#ring, slot, this.#descriptor);
     this.#ring.listBadRecords(slot);
     return true;
   }
 
   /** @throws DescriptorError */
-  finish(slot: number): boolean {
-    if (!this.yield(slot)) return false;
+  async finish(slot: number): Promise<boolean> {
+    if (!(await this.yield(slot))) return false;
     this.#ring.countLines(slot);
     this.#ring.setState(slot, ownedWord(JUDGED, this.#worker));
     this.#ring.retire(slot);
@@ -75,8 +75,8 @@ export class TurnDelivery implements Delivery {
   }
 
   /** @throws DescriptorError */
-  refuse(slot: number): ListedRecord | undefined {
-    if (!this.#ring.awaitTurn(slot)) return undefined;
+  async refuse(slot: number): Promise<ListedRecord | undefined> {
+    if (!(await this.#ring.awaitTurn(slot))) return undefined;
     writeAll(this.#ring, slot, this.#descriptor);
     return this.#ring.strictRecord(slot);
   }

@@ -33,7 +33,7 @@ export class RingIntake implements Intake {
 
   async next(): Promise<Batch | undefined> {
     const ring = this.#ring;
-    while (ring.lock(this.#worker)) {
+    while (await ring.lock(this.#worker)) {
       const batch = await this.#take();
       ring.unlock();
       if (batch !== 'unfilled') return batch;
@@ -95,7 +95,7 @@ export class FileIntake implements Intake {
   }
 
   async next(): Promise<Batch | undefined> {
-    if (!this.#ring.lock(this.#worker)) return undefined;
+    if (!(await this.#ring.lock(this.#worker))) return undefined;
     const batch = await this.#take();
     this.#ring.unlock();
     return batch;

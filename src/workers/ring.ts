@@ -319,14 +319,14 @@ export class Ring {
   }
 
   /** Takes the input lock; false if the run was stopped meanwhile. */
-  lock(worker: number): boolean {
+  async lock(worker: number): Promise<boolean> {
     const held = (worker + 1) << 1;
     let seen = Atomics.compareExchange(this.#words, LOCK, 0, held);
     while (seen !== 0) {
       if (this.stopped) return false;
       const awaited = seen | 1;
       if (seen === awaited || Atomics.compareExchange(this.#words, LOCK, seen, awaited) === seen) {
-        this.wait(LOCK, awaited);
+        await this.until(LOCK, awaited);
       }
       // Whoever has waited takes it as waited for, since others may still wait.
       seen = Atomics.compareExchange(this.#words, LOCK, 0, held | 1);
@@ -665,21 +665,11 @@ export class Ring {
   }
 
   /** Waits until the slot is the next to be written; false if the run was stopped. */
-  awaitTurn(slot: number): boolean {
+  async awaitTurn(slot: number): Promise<boolean> {
     while (!this.stopped) {
       const bell = this.#bell(slot);
       if (this.hasTurn(slot)) return true;
-      this.wait(bellWord(slot), bell);
-    }
-    return false;
-  }
-
-  /** As `awaitTurn`, for the main thread. */
-  async turnComes(slot: number): Promise<boolean> {
-    while (!this.stopped) {
-      const bell = this.#bell(slot);
-      if (this.hasTurn(slot)) return true;
-      await this.waitAsync(bellWord(slot), bell);
+      await this.until(bellWord(slot), bell);
     }
     return false;
   }

@@ -11,6 +11,7 @@ import type { Tally } from '../../src/pipeline/tally.js';
 import { parseAgent } from '../../src/protocol/agent.js';
 import { parseAuthority } from '../../src/protocol/authority.js';
 import { Table } from '../../src/table.js';
+import { JointPool } from '../../src/workers/joint-pool.js';
 import { Pool } from '../../src/workers/pool.js';
 import { TemporaryFiles } from '../pipeline/flow-harness.js';
 import { Random } from '../random.js';
@@ -29,6 +30,7 @@ let lines: string;
 let path: string;
 let table: Table;
 let pool: Pool;
+let jointPool: JointPool;
 
 beforeAll(() => {
   process.on('worker', onWorker);
@@ -50,29 +52,19 @@ beforeAll(() => {
   path = files.path();
   writeFileSync(path, lines);
   pool = new Pool({ threads: 2 });
+  jointPool = new JointPool({ threads: 3 });
 });
 
 afterAll(async () => {
   process.off('worker', onWorker);
   await pool.close();
+  await jointPool.close();
   files.remove();
 });
 
 const WAYS = {
-  'file to file': async (filter: Filter) => {
-    const to = files.path();
-    const input = openSync(path, 'r');
-    const output = openSync(to, 'w');
-    const error = await failure(
-      filter.run(
-        { kind: 'file', name: 'in', format: 'ndjson', descriptor: input, offset: 0 },
-        output,
-      ),
-    );
-    closeSync(input);
-    closeSync(output);
-    return { octets: readFileSync(to), error };
-  },
+  'file to file': fileToFile,
+  'file to file, the main thread judging, too': fileToFile,
   'file to stream': async (filter: Filter) => {
     const input = openSync(path, 'r');
     const { output, octets } = gather();
@@ -131,6 +123,24 @@ async function runFromPipe(filter: Filter, output: number | Writable): Promise<u
   return error;
 }
 
+type Way = keyof typeof WAYS;
+const ALL_WAYS = Object.keys(WAYS) as Way[]; // the keys of a literal
+
+async function fileToFile(filter: Filter): Promise<Outcome> {
+  const to = files.path();
+  const input = openSync(path, 'r');
+  const output = openSync(to, 'w');
+  const error = await failure(
+    filter.run(
+      { kind: 'file', name: 'in', format: 'ndjson', descriptor: input, offset: 0 },
+      output,
+    ),
+  );
+  closeSync(input);
+  closeSync(output);
+  return { octets: readFileSync(to), error };
+}
+
 function gather(): { output: Writable; octets: () => Buffer } {
   const chunks: Buffer[] = [];
   const output = new Writable({
@@ -149,10 +159,10 @@ async function failure(run: Promise<unknown>): Promise<unknown> {
   );
 }
 
-function newFilter(): Filter {
+function newFilter(way: Way): Filter {
   return new Filter({
     table,
-    pool,
+    pool: way === 'file to file, the main thread judging, too' ? jointPool : pool,
     settings: {
       agents: [parseAgent('*', 'rfc9309')],
       output: 'annotate',
@@ -181,10 +191,10 @@ interface Undisturbed {
   readonly milliseconds: number;
 }
 
-async function undisturbed(run: (filter: Filter) => Promise<Outcome>): Promise<Undisturbed> {
-  const filter = newFilter();
+async function undisturbed(way: Way): Promise<Undisturbed> {
+  const filter = newFilter(way);
   const begin = performance.now();
-  const { octets, error } = await run(filter);
+  const { octets, error } = await WAYS[way](filter);
   const milliseconds = performance.now() - begin;
   expect(error).toBe(undefined);
   const tally = filter.tally();
@@ -199,12 +209,12 @@ async function undisturbed(run: (filter: Filter) => Promise<Outcome>): Promise<U
  * and what came out is what comes before. Says whether the former.
  */
 async function recovers(
-  run: (filter: Filter) => Promise<Outcome>,
+  way: Way,
   expected: Undisturbed,
   end: () => Promise<void>,
 ): Promise<boolean> {
-  const filter = newFilter();
-  const result = run(filter);
+  const filter = newFilter(way);
+  const result = WAYS[way](filter);
   await end();
   const { octets, error } = await result;
   if (error === undefined) {
@@ -234,10 +244,10 @@ function endStarts(starts: number): () => void {
   return () => process.off('worker', end);
 }
 
-describe.each(Object.entries(WAYS))('threads that are ended from without, %s', (way, run) => {
+describe.each(ALL_WAYS)('threads that are ended from without, %s', (way) => {
   let expected: Undisturbed;
   beforeAll(async () => {
-    expected = await undisturbed(run);
+    expected = await undisturbed(way);
   });
 
   it('at any moment, leave nothing out, twice or miscounted', async () => {
@@ -245,7 +255,7 @@ describe.each(Object.entries(WAYS))('threads that are ended from without, %s', (
     let recovered = 0;
     let ended = 0;
     for (let round = 0; round < 5; round++) {
-      const whole = await recovers(run, expected, async () => {
+      const whole = await recovers(way, expected, async () => {
         for (let deaths = random.between(1, 2); deaths > 0; deaths--) {
           await pause(random.number() * expected.milliseconds * 0.7);
           if (threads.size === 0) continue;
@@ -262,7 +272,7 @@ describe.each(Object.entries(WAYS))('threads that are ended from without, %s', (
 
   it('all at once, leave nothing out, twice or miscounted', async () => {
     for (const part of [0, 0.2]) {
-      await recovers(run, expected, async () => {
+      await recovers(way, expected, async () => {
         await pause(part * expected.milliseconds);
         await endAll();
       });
@@ -270,11 +280,11 @@ describe.each(Object.entries(WAYS))('threads that are ended from without, %s', (
     // These hold nothing.
     await endAll();
     expect(threads.size).toBe(0);
-    expect(await recovers(run, expected, async () => {})).toBe(true);
+    expect(await recovers(way, expected, async () => {})).toBe(true);
   });
 
   it('as they start, leave nobody waiting for them', async () => {
-    // Two judge; the third is the one that reads the pipe, or starts in place of the first.
+    // Two judge, beside the main thread or not; the third is the one that reads the pipe, or starts in place of the first.
     for (const [starts, whole] of [
       [1, true],
       [2, true],
@@ -283,11 +293,11 @@ describe.each(Object.entries(WAYS))('threads that are ended from without, %s', (
     ] as const) {
       await endAll();
       const callOff = endStarts(starts);
-      expect(await recovers(run, expected, async () => {}), `${starts}`).toBe(whole);
+      expect(await recovers(way, expected, async () => {}), `${starts}`).toBe(whole);
       callOff();
     }
     let callOff = (): void => {};
-    await recovers(run, expected, async () => {
+    await recovers(way, expected, async () => {
       await pause(0.2 * expected.milliseconds);
       callOff = endStarts(Number.POSITIVE_INFINITY);
       await endAll();

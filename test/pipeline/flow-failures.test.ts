@@ -9,6 +9,7 @@ import { Pool } from '../../src/workers/pool.js';
 import {
   closePools,
   fakeFlow,
+  fakeJointPool,
   fakePool,
   Sink,
   TemporaryFiles,
@@ -124,8 +125,13 @@ describe('cancelling', () => {
     },
   );
 
-  it.each([0, 2])('ends a run over a file that workers write (%i threads)', async (threads) => {
-    const { flow } = fakeFlow({ batchOctets: 1024, threads, jitter: true });
+  it.each([
+    ['on the main thread', () => fakePool(0)],
+    ['on 2 threads', () => fakePool(2)],
+    ['on the main thread, as in a pool', () => fakeJointPool(1)],
+    ['on 2 threads and the main one', () => fakeJointPool(3)],
+  ])('ends a run over a file that workers write, %s', async (_, poolOf) => {
+    const { flow } = fakeFlow({ batchOctets: 1024, pool: poolOf(), jitter: true });
     const lines = Array.from({ length: 500_000 }, (_, index) => `line ${index}\n`);
     const descriptor = openSync(files.file(lines.join('')), 'r');
     const path = files.path();

@@ -18,6 +18,7 @@ import {
 import type { BadRecord } from '../../src/pipeline/bad-record.js';
 import { Flow } from '../../src/pipeline/flow.js';
 import type { Executor } from '../../src/workers/executor.js';
+import { JointPool } from '../../src/workers/joint-pool.js';
 import { MainThread } from '../../src/workers/main-thread.js';
 import { Pool } from '../../src/workers/pool.js';
 import { FAKE_OVERHEAD } from '../workers/fake-judge.js';
@@ -26,20 +27,26 @@ const FAKE_KERNEL = new URL('../workers/fake-kernel.mjs', import.meta.url).href;
 /** The smallest module that there is: the fake kernel needs none. */
 const NO_MODULE = new WebAssembly.Module(Uint8Array.of(0, 0x61, 0x73, 0x6d, 1, 0, 0, 0));
 
-const pools = new Map<number, Pool>();
+const pools = new Map<string, Pool | JointPool>();
 
 /** What judges with the fake kernel, on so many threads; on none the main thread does. */
 export function fakePool(threads: number): Executor {
   return threads === 0 ? new MainThread(FAKE_KERNEL) : fakeThreads(threads);
 }
 
-/** One pool for each number of threads, since starting them takes long. */
-function fakeThreads(threads: number): Pool {
-  let pool = pools.get(threads);
-  if (pool === undefined) {
-    pool = new Pool({ threads, reader: true, kernel: FAKE_KERNEL });
-    pools.set(threads, pool);
-  }
+/** What judges with the fake kernel on so many threads, of which the main thread is one where it may be. */
+export function fakeJointPool(threads: number): Executor {
+  return onlyPool(`joint ${threads}`, () => new JointPool({ threads, kernel: FAKE_KERNEL }));
+}
+
+function fakeThreads(threads: number): Executor {
+  return onlyPool(`${threads}`, () => new Pool({ threads, reader: true, kernel: FAKE_KERNEL }));
+}
+
+/** One pool of each kind and number of threads, since starting them takes long. */
+function onlyPool(name: string, create: () => Pool | JointPool): Executor {
+  const pool = pools.get(name) ?? create();
+  pools.set(name, pool);
   return pool;
 }
 

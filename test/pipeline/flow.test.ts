@@ -6,6 +6,8 @@ import { fakeJudge } from '../workers/fake-judge.js';
 import {
   closePools,
   fakeFlow,
+  fakeJointPool,
+  fakePool,
   Sink,
   TemporaryFiles,
   throughFiles,
@@ -89,9 +91,13 @@ describe('an input that comes in two parts, cut at every octet', () => {
       );
     }
 
-    it(`is the same as a file in batches of every size, with ${threads} threads`, async () => {
+    it.each([
+      [`${threads} threads`, () => fakePool(threads)],
+      [`${threads} threads and the main one`, () => fakeJointPool(threads + 1)],
+    ])('is the same as a file in batches of every size, with %s', async (_, poolOf) => {
+      const pool = poolOf();
       for (let batchOctets = 1; batchOctets <= SAMPLE.length + 1; batchOctets++) {
-        const { flow, bad } = fakeFlow({ threads, batchOctets, maxLineOctets: SMALL_LIMIT });
+        const { flow, bad } = fakeFlow({ pool, batchOctets, maxLineOctets: SMALL_LIMIT });
         const output = await throughFiles(flow, files, SAMPLE);
         expect(output, `batches of ${batchOctets}`).toBe(expected.output);
         expect(bad.map(({ line, reason }) => ({ line, reason }))).toEqual(expected.bad);
@@ -113,6 +119,7 @@ describe('random inputs', () => {
     let long = 0;
     let overlong = 0;
     let onMainThread = 0;
+    let jointly = 0;
     for (let round = 0; round < 60; round++) {
       const batchOctets = random.pick([16, 64, 1024, 1500, 4096]);
       const maxLineOctets = random.pick([10, 1000, 2000, 5000]);
@@ -138,7 +145,10 @@ describe('random inputs', () => {
       const parts = [input.slice(0, cuts[0]), input.slice(cuts[0], cuts[1]), input.slice(cuts[1])];
       const where = `round ${round}: ${JSON.stringify(settings)}`;
       if (settings.threads === 0) onMainThread++;
-      const { flow, bad } = fakeFlow(settings);
+      const joint = settings.threads > 0 && random.chance(0.5);
+      const pool = joint ? fakeJointPool(settings.threads) : fakePool(settings.threads);
+      if (joint) jointly++;
+      const { flow, bad } = fakeFlow({ ...settings, pool });
       expect(await throughFiles(flow, files, input), where).toBe(expected.output);
       if (settings.threads > 0) {
         const to = random.pick(['stream', 'file'] as const);
@@ -154,6 +164,7 @@ describe('random inputs', () => {
     expect(long).toBeGreaterThan(100);
     expect(overlong).toBeGreaterThan(100);
     expect(onMainThread).toBeGreaterThan(5);
+    expect(jointly).toBeGreaterThan(15);
   });
 });
 
@@ -212,6 +223,9 @@ describe('order and completeness', () => {
     it(`of ${LINES} lines, with ${threads} threads that take different times`, async () => {
       const { flow } = fakeFlow({ threads, batchOctets: 4096, slots: threads + 2, jitter: true });
       expect((await throughFiles(flow, files, input)) === output).toBe(true);
+      const joint = fakeFlow({ pool: fakeJointPool(threads), batchOctets: 4096, jitter: true });
+      expect((await throughFiles(joint.flow, files, input)) === output).toBe(true);
+      expect(joint.flow.tally().records).toBe(LINES);
       expect((await throughPipe(flow, files, ['', input])) === output).toBe(true);
       expect((await throughPipe(flow, files, ['', input], 'file')) === output).toBe(true);
       expect((await throughStreams(flow, [input])) === output).toBe(true);

@@ -4,6 +4,7 @@ import {
   mkdirSync,
   mkdtempSync,
   readdirSync,
+  readFileSync,
   rmSync,
   symlinkSync,
   writeFileSync,
@@ -53,7 +54,10 @@ describe('the package', () => {
     expect(commandLine).toEqual(
       expect.arrayContaining(['dist/cli/main.js', 'dist/cli/package.json']),
     );
-    expect(commandLine.filter((path) => !path.endsWith('.js'))).toEqual(['dist/cli/package.json']);
+    expect(commandLine.filter((path) => !path.endsWith('.js'))).toEqual([
+      'dist/cli/LICENSES',
+      'dist/cli/package.json',
+    ]);
     const further = ['CHANGELOG.md', 'LICENSE', 'README.md', 'SECURITY.md', 'package.json'];
     const loaded = [
       'dist/kernel/kernel.wasm',
@@ -61,6 +65,23 @@ describe('the package', () => {
       'dist/workers/judge.cjs',
     ];
     expect(packed).toEqual([...built, ...commandLine, ...loaded, ...further].sort());
+  });
+
+  it('keeps the notices of the packages whose code it includes', () => {
+    const notices = readFileSync(join(ROOT, 'dist/cli/LICENSES'), 'utf8');
+    for (const name of ['commander', 'piscina']) {
+      const licence = readFileSync(join(ROOT, 'node_modules', name, 'LICENSE'), 'utf8');
+      expect(licence).toContain('Permission is hereby granted');
+      expect(notices).toContain(licence);
+    }
+    // Others would want theirs.
+    const included = new Set<string>();
+    for (const path of packed.filter((path) => /^dist\/(?:cli|workers)\/.*\.c?js$/.test(path))) {
+      const text = readFileSync(join(ROOT, path), 'utf8');
+      const regions = text.matchAll(/^\/\/ (?:\S*\/)?node_modules\/((?:@[^/]+\/)?[^/]+)/gm);
+      for (const [, name = ''] of regions) included.add(name);
+    }
+    expect([...included].sort()).toEqual(['commander', 'piscina']);
   });
 
   it('is enough to compile a program against, strictly', () => {

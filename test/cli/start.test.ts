@@ -30,8 +30,8 @@ describe('the start of the command line', () => {
     expect(ours.map((path) => basename(path))).toEqual([
       'main.js',
       'command-line.js',
-      'filter.js',
       'rolldown-runtime.js',
+      'filter.js',
       'judging.js',
     ]);
     expect(own).toContain('NativeModule fs');

@@ -72,7 +72,8 @@ function* totals(path: string, table: Table): Iterable<string> {
     const octets = grouped(end - start).padStart(width);
     rows.push([`  ${section}`, `${octets}  ${share(end - start, header.length).padStart(7)}`]);
   }
-  rows.push(['longest probe', `${grouped(header.longestProbe)} of ${grouped(header.slots)} slots`]);
+  const probe = `${grouped(header.longestProbe)} of ${grouped(header.buckets)} buckets`;
+  rows.push(['longest probe', probe]);
   const nameWidth = Math.max(...rows.map(([row]) => row.length));
   for (const [row, value] of rows) yield `${row.padEnd(nameWidth)}  ${value}`;
 }

@@ -5,9 +5,9 @@
  * kernel (AssemblyScript) share; both compile it, so it holds integer constants and nothing else.
  *
  * Numbers are little-endian. Offsets count octets from the start of the table unless said otherwise.
- * Sections follow one another in the order of their header fields; each starts at a multiple of 8.
+ * Sections follow one another in the order of their header fields; each behind the first starts at a multiple of 64.
  *
- *     header | tokens | slots | hosts | sources | 320 zero octets
+ *     header | tokens | buckets | hosts | sources | 320 zero octets
  *
  * What a URL reads lies close together, and with it what the other URLs of its host do: in a table of many hosts each place far from the last
  * one costs more than all that is done there. What only explanations show is derived from it where that is possible, and else
@@ -25,8 +25,8 @@
  *      32  u32    number of hosts            36  u32  number of authorities
  *      40  u32    number of robots records   44  u32  number of automata
  *      48  u32    number of rules            52  u32  number of product tokens
- *      56  u32    number of slots            60  u32  longest probe, in slots: 1 = every host in its own
- *      64  u32[5] starts of the sections tokens, slots, hosts, sources, end
+ *      56  u32    number of buckets          60  u32  longest probe, in buckets: 1 = every host in its own
+ *      64  u32[5] starts of the sections tokens, buckets, hosts, sources, end
  *      84  u32    octets of robots.txt that were compiled, modulo 2^32
  *      88  key of the host hash: u8[256] added to the stripes of a host, u64 an odd factor
  *
@@ -36,11 +36,17 @@
  * number: 0 is `*`, 1 is the empty token (which only the google profile matches), the others are
  * sorted by octets from 2 on.
  *
- * ## Slots
+ * ## Buckets
  *
- * Open addressing with linear probing: `u32 hash, u32 host record`; a record of 0 is a free slot. The
- * hash (kernel/assembly/host-hash.ts) is taken over the canonical host alone, never its scheme or port, so that a table
- * can be cut into shards by host. Home slot: `hash * slots >>> 32`. At most half of the slots are used.
+ * Open addressing with linear probing, ten slots at a time, which fill a cache line of 64 octets:
+ *
+ *       0  u32[10] host records; 0 is a free slot, and all behind it are free
+ *      40  u16[10] for each the host's tag: the low half of its hash, 1 in place of 0; 0 for a free slot
+ *      60  u32     1 = passed: full, and a host whose search begins here or before is in a bucket behind; else 0
+ *
+ * The hash (kernel/assembly/host-hash.ts) is taken over the canonical host alone, never its scheme or port, so that a table
+ * can be cut into shards by host. Its high part says where the search begins: in bucket `hash * buckets >>> 32`. At most half of the
+ * slots are used, so that few searches go on to a second bucket.
  *
  * ## Hosts
  *
@@ -137,7 +143,7 @@
  * Where a robots.txt came from, escaped as in a JSON string.
  */
 
-export const VERSION = 5;
+export const VERSION = 6;
 
 /** "RFTABLE" and 0x1A, as two little-endian words. */
 export const MAGIC_LOW = 0x41544652;
@@ -156,7 +162,7 @@ export const HEADER_ROBOTS = 40;
 export const HEADER_AUTOMATA = 44;
 export const HEADER_RULES = 48;
 export const HEADER_TOKENS = 52;
-export const HEADER_SLOTS = 56;
+export const HEADER_BUCKETS = 56;
 export const HEADER_LONGEST_PROBE = 60;
 export const HEADER_SECTIONS = 64;
 export const HEADER_COMPILED_OCTETS = 84;
@@ -164,10 +170,12 @@ export const HEADER_HOST_KEY = 88;
 
 /** Indices of the section starts; `SECTION_END` is where the last section ends. */
 export const SECTION_TOKENS = 0;
-export const SECTION_SLOTS = 1;
+export const SECTION_BUCKETS = 1;
 export const SECTION_HOSTS = 2;
 export const SECTION_SOURCES = 3;
 export const SECTION_END = 4;
+/** Where a section behind the first may start; a bucket is to fill a cache line. */
+export const SECTION_ALIGNMENT = 64;
 
 export const FLAG_REDUCED = 1;
 
@@ -184,7 +192,10 @@ export const SCHEME_FTP = 4;
 export const HOST_KEY_FACTOR = 256;
 export const HOST_KEY_OCTETS = 264;
 
-export const SLOT_OCTETS = 8;
+export const BUCKET_OCTETS = 64;
+export const BUCKET_SLOTS = 10;
+export const BUCKET_TAGS = 40;
+export const BUCKET_PASSED = 60;
 export const MAX_HOST_OCTETS = 255;
 
 export const HOST_FORM = 1;

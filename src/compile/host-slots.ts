@@ -2,17 +2,17 @@ import { Buffer } from 'node:buffer';
 import { createHash } from 'node:crypto';
 import { RobotsFilterError } from '../errors.js';
 import { HostHash } from '../kernel/host-hash.js';
-import { HOST_KEY_FACTOR, HOST_KEY_OCTETS } from './format.js';
+import { BUCKET_SLOTS, HOST_KEY_FACTOR, HOST_KEY_OCTETS } from './format.js';
 import { home } from './home.js';
 import type { HostNames } from './host-names.js';
 
 /**
- * No host is farther than this from its home slot, itself counted: as many slots a look-up looks at, at most. Half
- * full as the slots are, chance alone comes to a fourth of it, with millions of hosts.
+ * No host is farther than this from its home bucket, itself counted: as many buckets a look-up looks at, at most. Half full as they
+ * are, chance alone comes to half of it, with millions of hosts.
  */
-export const MAX_PROBE = 64;
+export const MAX_PROBE = 8;
 
-/** So many keys are tried before there are twice as many slots, and so often they are doubled. */
+/** So many keys are tried before there are twice as many buckets, and so often they are doubled. */
 const TRIES = 8;
 const DOUBLINGS = 3;
 
@@ -22,17 +22,19 @@ const DIGEST_OCTETS = 32;
 export interface HostSlots {
   /** Key of the hash. */
   readonly key: Uint8Array;
-  /** For each slot the number of its host plus one; 0 is free. */
+  readonly buckets: number;
+  /** For each slot, those of a bucket one behind another, the number of its host plus one; 0 is free. */
   readonly hosts: Uint32Array;
   /** For each slot the hash of its host. */
   readonly hashes: Uint32Array;
-  /** Slots that are looked at for the host farthest from home: MAX_PROBE at most. */
+  /** For each bucket 1 if a host is in a bucket behind it whose search begins there or before, else 0. */
+  readonly passed: Uint8Array;
+  /** Buckets that are looked at for the host farthest from home: MAX_PROBE at most. */
   readonly longestProbe: number;
 }
 
 /**
- * Places hosts, given in an order of their own, by the hash of their octets. Of two hosts that want a slot the one nearer
- * to its home gives way (Robin Hood hashing), which halves the longest probe and more.
+ * Places hosts, given in an order of their own, by the hash of their octets: in the first bucket from their home on that has a free slot.
  *
  * Whoever can put hosts into a crawl can choose them so that they crowd together under any key that is known beforehand. So the
  * keys are drawn from a digest of all hosts: the same hosts make the same table, and no host can be chosen for a key without
@@ -45,19 +47,19 @@ export function placeHosts(names: HostNames): HostSlots {
   // What nobody can tell who does not know all the hosts.
   const digest = createHash('sha256').update(names.span(0, names.count)).digest();
   let crowded = 0;
-  let slots = Math.max(2, 2 * names.count);
+  let buckets = Math.max(1, Math.ceil((2 * names.count) / BUCKET_SLOTS));
   for (let doubling = 0; doubling <= DOUBLINGS; doubling++) {
     for (let attempt = 0; attempt < TRIES; attempt++) {
-      const placed = place(names, slots, keyOf(digest, attempt));
+      const placed = place(names, buckets, keyOf(digest, attempt));
       if (typeof placed === 'object') return placed;
       crowded = placed;
     }
-    slots *= 2;
+    buckets *= 2;
   }
   const host = Buffer.from(names.get(crowded)).toString('latin1');
   throw new RobotsFilterError(
     'limit',
-    `the host ${host} and at least ${MAX_PROBE} others collide in the table's hash whatever its key; leave them out`,
+    `the host ${host} and at least ${MAX_PROBE * BUCKET_SLOTS} others collide in the table's hash whatever its key; leave them out`,
   );
 }
 
@@ -72,36 +74,30 @@ function keyOf(digest: Buffer, attempt: number): Uint8Array {
 }
 
 /** The hosts in their slots; or, where one is too far from home, the number of the host that was to be placed. */
-function place(names: HostNames, slots: number, key: Uint8Array): HostSlots | number {
+function place(names: HostNames, buckets: number, key: Uint8Array): HostSlots | number {
   const hostHash = new HostHash(key);
   const hashOf = new Uint32Array(names.count);
   let hashed = 0;
-  const hosts = new Uint32Array(slots);
-  const hashes = new Uint32Array(slots);
+  const hosts = new Uint32Array(buckets * BUCKET_SLOTS);
+  const hashes = new Uint32Array(buckets * BUCKET_SLOTS);
+  const used = new Uint8Array(buckets);
+  const passed = new Uint8Array(buckets);
   let longestProbe = 1;
   for (let next = 0; next < names.count; next++) {
     if (next === hashed) hashed = hostHash.ofNext(names, next, hashOf);
-    let host = next + 1;
-    let hash = hashOf[next] as number;
-    let slot = home(hash, slots);
-    for (let probe = 1; ; probe++) {
-      if (probe > MAX_PROBE) return next;
-      if (probe > longestProbe) longestProbe = probe;
-      const resident = hosts[slot] as number;
-      if (resident === 0) break;
-      const other = hashes[slot] as number;
-      const otherProbe = ((slot - home(other, slots) + slots) % slots) + 1;
-      if (otherProbe < probe) {
-        hosts[slot] = host;
-        hashes[slot] = hash;
-        host = resident;
-        hash = other;
-        probe = otherProbe;
-      }
-      slot = slot + 1 === slots ? 0 : slot + 1;
+    const hash = hashOf[next] as number;
+    let bucket = home(hash, buckets);
+    let probe = 1;
+    for (; used[bucket] === BUCKET_SLOTS; probe++) {
+      if (probe === MAX_PROBE) return next;
+      passed[bucket] = 1;
+      bucket = bucket + 1 === buckets ? 0 : bucket + 1;
     }
-    hosts[slot] = host;
+    if (probe > longestProbe) longestProbe = probe;
+    const slot = bucket * BUCKET_SLOTS + (used[bucket] as number);
+    used[bucket] = (used[bucket] as number) + 1;
+    hosts[slot] = next + 1;
     hashes[slot] = hash;
   }
-  return { key, hosts, hashes, longestProbe };
+  return { key, buckets, hosts, hashes, passed, longestProbe };
 }

@@ -2,9 +2,12 @@ import { RobotsFilterError } from '../errors.js';
 import { PROFILES, type Profile } from '../protocol/profile.js';
 import { checksum } from './checksum.js';
 import {
+  BUCKET_OCTETS,
+  BUCKET_SLOTS,
   FLAG_REDUCED,
   HEADER_AUTHORITIES,
   HEADER_AUTOMATA,
+  HEADER_BUCKETS,
   HEADER_CHECKSUM,
   HEADER_COMPILED_OCTETS,
   HEADER_FLAGS,
@@ -16,23 +19,22 @@ import {
   HEADER_ROBOTS,
   HEADER_RULES,
   HEADER_SECTIONS,
-  HEADER_SLOTS,
   HEADER_TOKENS,
   HEADER_VERSION,
   HEADER_ZEROS,
   MAGIC_HIGH,
   MAGIC_LOW,
+  SECTION_ALIGNMENT,
+  SECTION_BUCKETS,
   SECTION_END,
   SECTION_HOSTS,
-  SECTION_SLOTS,
   SECTION_TOKENS,
-  SLOT_OCTETS,
   TAIL_OCTETS,
   VERSION,
 } from './format.js';
 
 /** The sections in their order. */
-export const SECTION_NAMES = ['tokens', 'slots', 'hosts', 'sources'] as const;
+export const SECTION_NAMES = ['tokens', 'buckets', 'hosts', 'sources'] as const;
 
 export type SectionName = (typeof SECTION_NAMES)[number];
 
@@ -53,7 +55,9 @@ export interface TableHeader {
   readonly rules: number;
   /** Product tokens, `*` and the empty one included. */
   readonly tokens: number;
-  readonly slots: number;
+  /** Of BUCKET_SLOTS slots each. */
+  readonly buckets: number;
+  /** In buckets. */
   readonly longestProbe: number;
   /** Octets of robots.txt that were compiled, modulo 2^32. */
   readonly compiledOctets: number;
@@ -64,7 +68,6 @@ export interface TableHeader {
 }
 
 const MIN_OCTETS = HEADER_OCTETS + TAIL_OCTETS;
-const SECTION_ALIGNMENT = 8;
 const TOKEN_ENTRY_OCTETS = 8;
 const MIN_HOST_OCTETS = 5;
 const FIXED_TOKENS = 2;
@@ -166,7 +169,7 @@ export function checkTable(bytes: Uint8Array, name: string, computed?: number): 
     automata: word(HEADER_AUTOMATA),
     rules: word(HEADER_RULES),
     tokens: word(HEADER_TOKENS),
-    slots: word(HEADER_SLOTS),
+    buckets: word(HEADER_BUCKETS),
     longestProbe: word(HEADER_LONGEST_PROBE),
     compiledOctets: word(HEADER_COMPILED_OCTETS),
     sections: Object.fromEntries(
@@ -181,12 +184,12 @@ export function checkTable(bytes: Uint8Array, name: string, computed?: number): 
   if (
     header.tokens < FIXED_TOKENS ||
     header.tokens * TOKEN_ENTRY_OCTETS > octetsOf(SECTION_TOKENS) ||
-    header.slots === 0 ||
-    header.slots * SLOT_OCTETS !== octetsOf(SECTION_SLOTS) ||
-    2 * header.hosts > header.slots ||
+    header.buckets === 0 ||
+    header.buckets * BUCKET_OCTETS !== octetsOf(SECTION_BUCKETS) ||
+    2 * header.hosts > header.buckets * BUCKET_SLOTS ||
     header.hosts * MIN_HOST_OCTETS > octetsOf(SECTION_HOSTS) ||
     header.longestProbe === 0 ||
-    header.longestProbe > header.slots
+    header.longestProbe > header.buckets
   ) {
     throw damaged('the numbers in its header contradict one another');
   }

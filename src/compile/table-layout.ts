@@ -4,9 +4,14 @@ import type { AuthoritySet } from './authority-set.js';
 import { checksum } from './checksum.js';
 import type { CompiledRobots } from './compiled-robots.js';
 import {
+  BUCKET_OCTETS,
+  BUCKET_PASSED,
+  BUCKET_SLOTS,
+  BUCKET_TAGS,
   FLAG_REDUCED,
   HEADER_AUTHORITIES,
   HEADER_AUTOMATA,
+  HEADER_BUCKETS,
   HEADER_CHECKSUM,
   HEADER_COMPILED_OCTETS,
   HEADER_FLAGS,
@@ -19,20 +24,20 @@ import {
   HEADER_ROBOTS,
   HEADER_RULES,
   HEADER_SECTIONS,
-  HEADER_SLOTS,
   HEADER_TOKENS,
   HEADER_VERSION,
   MAGIC_HIGH,
   MAGIC_LOW,
+  SECTION_ALIGNMENT,
+  SECTION_BUCKETS,
   SECTION_END,
   SECTION_HOSTS,
-  SECTION_SLOTS,
   SECTION_SOURCES,
   SECTION_TOKENS,
-  SLOT_OCTETS,
   TAIL_OCTETS,
   VERSION,
 } from './format.js';
+import { tagOf } from './home.js';
 import { HostClusters } from './host-clusters.js';
 import { HostRecords } from './host-records.js';
 import { type HostSlots, placeHosts } from './host-slots.js';
@@ -71,11 +76,12 @@ export function layOutTable(content: TableContent, allocate: Allocate): Uint8Arr
   const starts = [HEADER_OCTETS];
   for (const octets of [
     tokens.octets,
-    slots.hosts.length * SLOT_OCTETS,
+    slots.buckets * BUCKET_OCTETS,
     clusters.octets,
     hosts.sourceOctets,
   ]) {
-    starts.push(Math.ceil(((starts.at(-1) as number) + octets) / 8) * 8);
+    const end = (starts.at(-1) as number) + octets;
+    starts.push(Math.ceil(end / SECTION_ALIGNMENT) * SECTION_ALIGNMENT);
   }
   const length = (starts[SECTION_END] as number) + TAIL_OCTETS;
   if (length > MAX_TABLE_OCTETS) {
@@ -89,7 +95,7 @@ export function layOutTable(content: TableContent, allocate: Allocate): Uint8Arr
   const out = new DataView(table.buffer, table.byteOffset, table.byteLength);
   const start = (section: number): number => starts[section] as number;
   tokens.write(table, out, start(SECTION_TOKENS));
-  writeSlots(out, start(SECTION_SLOTS), slots, start(SECTION_HOSTS), clusters);
+  writeBuckets(out, start(SECTION_BUCKETS), slots, start(SECTION_HOSTS), clusters);
   const rules = clusters.write(table, out, start(SECTION_HOSTS), start(SECTION_SOURCES));
   hosts.writeSources(table, start(SECTION_SOURCES));
 
@@ -105,7 +111,7 @@ export function layOutTable(content: TableContent, allocate: Allocate): Uint8Arr
   out.setUint32(HEADER_AUTOMATA, clusters.automatonCount, true);
   out.setUint32(HEADER_RULES, rules, true);
   out.setUint32(HEADER_TOKENS, tokens.count, true);
-  out.setUint32(HEADER_SLOTS, slots.hosts.length, true);
+  out.setUint32(HEADER_BUCKETS, slots.buckets, true);
   out.setUint32(HEADER_LONGEST_PROBE, slots.longestProbe, true);
   starts.forEach((at, section) => {
     out.setUint32(HEADER_SECTIONS + 4 * section, at, true);
@@ -116,20 +122,22 @@ export function layOutTable(content: TableContent, allocate: Allocate): Uint8Arr
   return table;
 }
 
-/** Writes the slots from `at` on; `hostSection` is where the hosts' section starts. */
-function writeSlots(
+/** Writes the buckets from `at` on; `hostSection` is where the hosts' section starts. */
+function writeBuckets(
   out: DataView,
   at: number,
   slots: HostSlots,
   hostSection: number,
   clusters: HostClusters,
 ): void {
-  for (let slot = 0; slot < slots.hosts.length; slot++) {
-    const host = slots.hosts[slot] as number;
-    if (host !== 0) {
-      out.setUint32(at, slots.hashes[slot] as number, true);
-      out.setUint32(at + 4, hostSection + clusters.hostStart(host - 1), true);
+  for (let bucket = 0, slot = 0; bucket < slots.buckets; bucket++) {
+    for (let place = 0; place < BUCKET_SLOTS; place++, slot++) {
+      const host = slots.hosts[slot] as number;
+      if (host === 0) continue;
+      out.setUint32(at + 4 * place, hostSection + clusters.hostStart(host - 1), true);
+      out.setUint16(at + BUCKET_TAGS + 2 * place, tagOf(slots.hashes[slot] as number), true);
     }
-    at += SLOT_OCTETS;
+    out.setUint32(at + BUCKET_PASSED, slots.passed[bucket] as number, true);
+    at += BUCKET_OCTETS;
   }
 }

@@ -12,17 +12,21 @@ import {
   AUTHORITY_HOST,
   AUTHORITY_NUMBER,
   AUTHORITY_SOURCE,
+  BUCKET_OCTETS,
+  BUCKET_PASSED,
+  BUCKET_SLOTS,
+  BUCKET_TAGS,
   ENTRY_AUTHORITY,
   ENTRY_OCTETS,
   ENTRY_SCHEMES,
   FLAG_REDUCED,
   GROUP_LINE,
   GROUP_OCTETS,
+  HEADER_BUCKETS,
   HEADER_FLAGS,
   HEADER_HOST_KEY,
   HEADER_LONGEST_PROBE,
   HEADER_SECTIONS,
-  HEADER_SLOTS,
   HEADER_TOKENS,
   HOST_AUTHORITY,
   HOST_FORM,
@@ -39,10 +43,9 @@ import {
   SCHEME_FTP,
   SCHEME_HTTP,
   SCHEME_HTTPS,
+  SECTION_BUCKETS,
   SECTION_HOSTS,
-  SECTION_SLOTS,
   SECTION_TOKENS,
-  SLOT_OCTETS,
   SOURCE_FIXED_OCTETS,
   SOURCE_LIMIT,
   SOURCE_TEXT,
@@ -50,7 +53,7 @@ import {
   SOURCE_WITH_NUMBER,
   TOKEN_ANY,
 } from './format.js';
-import { home } from './home.js';
+import { home, tagOf } from './home.js';
 import { TableReader } from './table-reader.js';
 
 /** How fetching a robots.txt ended (RFC 9309 section 2.3.1). */
@@ -176,15 +179,17 @@ export class TableView {
   /** All hosts, in the order of their slots. */
   *hosts(): Iterable<TableHost> {
     const reader = this.#reader;
-    const slots = this.#section(SECTION_SLOTS);
-    const end = slots + SLOT_OCTETS * reader.u32(HEADER_SLOTS);
+    const buckets = this.#section(SECTION_BUCKETS);
+    const end = buckets + BUCKET_OCTETS * reader.u32(HEADER_BUCKETS);
     let left = this.#hostOctets;
-    for (let slot = slots; slot < end; slot += SLOT_OCTETS) {
-      const at = reader.u32(slot + 4);
-      if (at === 0) continue;
-      left -= this.#entries(at) + ENTRY_OCTETS * this.#entryCount(at) - at;
-      if (left < 0) throw reader.damaged('its hosts are longer than their section');
-      yield this.#host(at);
+    for (let bucket = buckets; bucket < end; bucket += BUCKET_OCTETS) {
+      for (let place = 0; place < BUCKET_SLOTS; place++) {
+        const at = reader.u32(bucket + 4 * place);
+        if (at === 0) break;
+        left -= this.#entries(at) + ENTRY_OCTETS * this.#entryCount(at) - at;
+        if (left < 0) throw reader.damaged('its hosts are longer than their section');
+        yield this.#host(at);
+      }
     }
   }
 
@@ -193,20 +198,22 @@ export class TableView {
     const reader = this.#reader;
     const octets = Buffer.from(host);
     if (octets.length > MAX_HOST_OCTETS) return undefined;
-    const slots = reader.u32(HEADER_SLOTS);
+    const buckets = reader.u32(HEADER_BUCKETS);
     this.#hash ??= new HostHash(reader.octets(HEADER_HOST_KEY, HOST_KEY_OCTETS));
     const hash = this.#hash.of(octets);
-    const longestProbe = Math.min(reader.u32(HEADER_LONGEST_PROBE), slots);
-    let slot = home(hash, slots);
+    const tag = tagOf(hash);
+    const longestProbe = Math.min(reader.u32(HEADER_LONGEST_PROBE), buckets);
+    let bucket = home(hash, buckets);
     for (let probe = 0; probe < longestProbe; probe++) {
-      const at = this.#section(SECTION_SLOTS) + slot * SLOT_OCTETS;
-      const record = reader.u32(at + 4);
-      if (record === 0) return undefined;
-      if (reader.u32(at) === hash) {
+      const at = this.#section(SECTION_BUCKETS) + bucket * BUCKET_OCTETS;
+      for (let place = 0; place < BUCKET_SLOTS; place++) {
+        if (reader.u16(at + BUCKET_TAGS + 2 * place) !== tag) continue;
+        const record = reader.u32(at + 4 * place);
         const name = reader.octets(this.#nameStart(record), reader.u8(record));
         if (Buffer.compare(name, octets) === 0) return this.#host(record);
       }
-      slot = slot + 1 === slots ? 0 : slot + 1;
+      if (reader.u32(at + BUCKET_PASSED) === 0) return undefined;
+      bucket = bucket + 1 === buckets ? 0 : bucket + 1;
     }
     return undefined;
   }

@@ -1,4 +1,5 @@
 import type { Writable } from 'node:stream';
+import { BUCKET_SLOTS } from '../compile/format.js';
 import type { Arena, Region } from '../kernel/arena.js';
 import { kernelModule } from '../kernel/kernel.js';
 import { encodeQuery, type OutputMode, type Query, queryOctets } from '../kernel/query.js';
@@ -135,7 +136,7 @@ export class Filter {
 
   /** Hosts of the table that URLs were of; 0 unless the settings ask for them. */
   hostsSeen(): number {
-    const seen = new SeenHosts(tableMemory(this.#table).header.slots);
+    const seen = new SeenHosts(tableMemory(this.#table).header.buckets * BUCKET_SLOTS);
     for (const { flow, query } of this.#stages.values()) {
       seen.add(this.#arena.memory, query.address, flow.workerBlocks);
     }
@@ -168,7 +169,7 @@ export class Filter {
       format,
       google: header.profile === 'google',
       anyHost: 0,
-      seenSlots: countHosts ? header.slots : 0,
+      seenSlots: countHosts ? header.buckets * BUCKET_SLOTS : 0,
     };
     const region = this.#arena.take(queryOctets(settings));
     const { query, bytes } = encodeQuery(settings, region.address, table, (token) =>

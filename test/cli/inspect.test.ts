@@ -20,7 +20,7 @@ test('totals: profile, agents, hosts, rules and the bytes of each section', asyn
   expect(text).toMatch(/^hosts +4, with 5 authorities$/m);
   expect(text).toMatch(/^rules +8$/m);
   expect(text).toMatch(/^bytes +[\d,]+, [\d,]+ a host$/m);
-  for (const section of ['tokens', 'slots', 'hosts', 'sources']) {
+  for (const section of ['tokens', 'buckets', 'hosts', 'sources']) {
     expect(text).toMatch(new RegExp(`^ {2}${section} +[\\d,]+ +[\\d.]+ %$`, 'm'));
   }
 });

@@ -47,6 +47,25 @@ describe('--stats', () => {
     expect(lines(text)).toHaveLength(5);
   });
 
+  test('of many hosts each is seen by itself', async () => {
+    const place = workplace();
+    const hosts = Array.from({ length: 500 }, (_, index) => `host-${index * index}.example`);
+    const robots = hosts.map((host) => JSON.stringify({ host, robots: '' }));
+    place.write('robots.ndjson', robots.join('\n'));
+    for (const count of [500, 321, 17]) {
+      const urls = hosts.slice(-count).map((host) => `https://${host}/\n`);
+      place.write('urls.txt', `${urls.join('')}${urls.join('')}https://other.example/\n`);
+      const { stderr } = await place.run([
+        '--robots-dir',
+        'robots.ndjson',
+        '-q',
+        '--stats=json',
+        'urls.txt',
+      ]);
+      expect(JSON.parse(stderr)).toMatchObject({ hosts: { table: 500, seen: count } });
+    }
+  });
+
   test('--stats=json: one object, counts for each agent, all files together', async () => {
     const place = workplace();
     place.write('one.txt', INPUT);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { HOST_KEY_FACTOR, HOST_KEY_OCTETS } from '../../src/compile/format.js';
+import { BUCKET_SLOTS, HOST_KEY_FACTOR, HOST_KEY_OCTETS } from '../../src/compile/format.js';
 import { home } from '../../src/compile/home.js';
 import { HostNames } from '../../src/compile/host-names.js';
 import { MAX_PROBE, placeHosts } from '../../src/compile/host-slots.js';
@@ -12,40 +12,57 @@ function octets(text: string): Uint8Array {
 
 describe('hosts in their slots', () => {
   it('are all found within the longest probe, however many there are', () => {
-    for (const count of [0, 1, 2, 3, 10, 1000, 20_000]) {
-      const hosts = Array.from({ length: count }, (_, index) => octets(`host-${index}.example`));
+    const random = new Random(5);
+    const letters = [...'abcdefghijklmnopqrstuvwxyz'];
+    for (const count of [0, 1, 2, 3, 10, 11, 1000, 20_000]) {
+      const hosts = Array.from({ length: count }, (_, index) =>
+        octets(`${random.run(letters, 4, 12)}-${index}.example`),
+      );
       const placed = placeHosts(HostNames.of(hosts));
-      const slots = placed.hosts.length;
-      expect(slots).toBe(Math.max(2, 2 * count));
+      const { buckets, passed } = placed;
+      expect(buckets).toBe(Math.max(1, Math.ceil((2 * count) / BUCKET_SLOTS)));
+      expect(placed.hosts).toHaveLength(buckets * BUCKET_SLOTS);
+      expect(passed).toHaveLength(buckets);
       const hostHash = new HostHash(placed.key);
       expect(placed.longestProbe).toBeGreaterThanOrEqual(1);
       expect(placed.longestProbe).toBeLessThanOrEqual(MAX_PROBE);
       const seen = new Set<number>();
+      const passedOver = new Set<number>();
       placed.hosts.forEach((number, slot) => {
         if (number === 0) return;
         seen.add(number);
         const hash = hostHash.of(hosts[number - 1] as Uint8Array);
         expect(placed.hashes[slot]).toBe(hash);
-        const distance = (slot - home(hash, slots) + slots) % slots;
+        const bucket = Math.floor(slot / BUCKET_SLOTS);
+        const distance = (bucket - home(hash, buckets) + buckets) % buckets;
         expect(distance).toBeLessThan(placed.longestProbe);
-        // Nothing free lies between a host and its home.
+        // From its home on all are full that come before the host's.
         for (let step = 1; step <= distance; step++) {
-          expect(placed.hosts[(slot - step + slots) % slots]).not.toBe(0);
+          const before = (bucket - step + buckets) % buckets;
+          expect(placed.hosts[before * BUCKET_SLOTS + BUCKET_SLOTS - 1]).not.toBe(0);
+          passedOver.add(before);
         }
+        // Nothing free lies before it in its own.
+        if (slot % BUCKET_SLOTS > 0) expect(placed.hosts[slot - 1]).not.toBe(0);
       });
       expect(seen.size).toBe(count);
+      expect(Array.from(passed, (mark, bucket) => (mark === 1 ? bucket : -1))).toEqual(
+        Array.from(passed, (_, bucket) => (passedOver.has(bucket) ? bucket : -1)),
+      );
+      if (count === 20_000) expect(passedOver.size).toBeGreaterThan(10);
     }
   });
 
   it('if hosts collide whatever the key, it ends and says so', () => {
     const same = octets('same.example');
-    expect(() => placeHosts(HostNames.of(new Array(MAX_PROBE + 1).fill(same)))).toThrow(
+    const most = MAX_PROBE * BUCKET_SLOTS;
+    expect(() => placeHosts(HostNames.of(new Array(most + 1).fill(same)))).toThrow(
       expect.objectContaining({
         code: 'limit',
-        message: expect.stringContaining('the host same.example and at least 64 others collide'),
+        message: expect.stringContaining('the host same.example and at least 80 others collide'),
       }),
     );
-    expect(placeHosts(HostNames.of(new Array(MAX_PROBE).fill(same))).longestProbe).toBe(MAX_PROBE);
+    expect(placeHosts(HostNames.of(new Array(most).fill(same))).longestProbe).toBe(MAX_PROBE);
   });
 
   it('the key is that of the hosts, and of all of them', () => {

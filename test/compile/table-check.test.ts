@@ -55,7 +55,7 @@ describe('a table that is not whole is refused, with cause and remedy', () => {
     memory.set(table, 33);
     const header = checkTable(memory.subarray(33, 33 + table.length), 'some.table');
     expect(header).toEqual(checkTable(table, 'some.table'));
-    expect(header).toMatchObject({ version: 5, profile: 'rfc9309', reduced: false, hosts: 3 });
+    expect(header).toMatchObject({ version: 6, profile: 'rfc9309', reduced: false, hosts: 3 });
     expect(header.length).toBe(table.length);
   });
 
@@ -97,9 +97,9 @@ describe('a table that is not whole is refused, with cause and remedy', () => {
   });
 
   it('a newer version, whatever else it may hold', () => {
-    const newer = forged(VERSION, 6);
+    const newer = forged(VERSION, 7);
     const expected =
-      'some.table: the table is newer: got v6, this build reads v5: upgrade robots-filter, or compile it again with this build';
+      'some.table: the table is newer: got v7, this build reads v6: upgrade robots-filter, or compile it again with this build';
     expect(refusal(newer).message).toBe(expected);
     expect(refusal(newer.subarray(0, 352)).message).toBe(expected);
     expect(refusal(forged(VERSION, 1)).message).toMatch(/older: got v1.*: compile it again$/);
@@ -114,12 +114,12 @@ describe('a table that is not whole is refused, with cause and remedy', () => {
     ['a section that starts before the one before', SECTIONS + 8, 352],
     ['a section at an odd place', SECTIONS + 8, 1001],
     ['a section beyond the end', SECTIONS + 16, 0xffff_fff8],
-    ['more hosts than slots can hold', 32, 4],
-    ['no slots', 56, 0],
-    ['more slots than there are', 56, 8],
+    ['more hosts than slots can hold', 32, 6],
+    ['no buckets', 56, 0],
+    ['more buckets than there are', 56, 8],
     ['more product tokens than there are', 52, 1000],
     ['no product tokens', 52, 0],
-    ['a probe longer than all slots', 60, 100],
+    ['a probe longer than all buckets', 60, 100],
     ['no probe', 60, 0],
   ])('a forged header, its checksum made good: %s', (_what, at, word) => {
     const { code, message } = refusal(

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { HEADER_HOST_KEY, HOST_KEY_OCTETS } from '../../src/compile/format.js';
+import { BUCKET_SLOTS, HEADER_HOST_KEY, HOST_KEY_OCTETS } from '../../src/compile/format.js';
 import { home } from '../../src/compile/home.js';
 import { HostNames } from '../../src/compile/host-names.js';
 import { MAX_PROBE, placeHosts } from '../../src/compile/host-slots.js';
@@ -18,22 +18,22 @@ const AIMED_AT = Array.from({ length: 4 }, () => {
   const key = Uint8Array.from({ length: HOST_KEY_OCTETS }, () => random.between(0, 255));
   return new HostHash(key);
 });
-const CROWD = MAX_PROBE + 16;
+const CROWD = MAX_PROBE * BUCKET_SLOTS + 16;
 const CROWDED = crowdedHosts();
 
 function octets(text: string): Uint8Array {
   return new TextEncoder().encode(text);
 }
 
-/** For each key CROWD hosts whose home is the first slot, however many slots there are, found as anybody could find them. */
+/** For each key CROWD hosts whose home is the first bucket, however many there are, found as anybody could find them. */
 function crowdedHosts(): Uint8Array[] {
   const hosts: Uint8Array[] = [];
-  const slots = 16 * AIMED_AT.length * CROWD;
+  const buckets = 2 * AIMED_AT.length * CROWD;
   const wanted = AIMED_AT.map(() => CROWD);
   for (let number = 0; wanted.some((count) => count > 0); number++) {
     const host = octets(`a${number.toString(36)}.example.com`);
     const aimed = AIMED_AT.findIndex(
-      (hash, index) => (wanted[index] as number) > 0 && home(hash.of(host), slots) === 0,
+      (hash, index) => (wanted[index] as number) > 0 && home(hash.of(host), buckets) === 0,
     );
     if (aimed < 0) continue;
     wanted[aimed] = (wanted[aimed] as number) - 1;
@@ -45,12 +45,12 @@ function crowdedHosts(): Uint8Array[] {
 describe('hosts that collide in the table', () => {
   it('cannot be aimed at: the key depends on all of them', () => {
     for (const hash of AIMED_AT) {
-      const slots = 16 * CROWDED.length;
-      const crowd = CROWDED.filter((host) => home(hash.of(host), slots) === 0);
-      expect(crowd.length).toBeGreaterThan(MAX_PROBE);
+      const buckets = 2 * CROWDED.length;
+      const crowd = CROWDED.filter((host) => home(hash.of(host), buckets) === 0);
+      expect(crowd.length).toBeGreaterThan(MAX_PROBE * BUCKET_SLOTS);
     }
     const placed = placeHosts(HostNames.of(CROWDED));
-    expect(placed.hosts.length).toBe(2 * CROWDED.length);
+    expect(placed.buckets).toBe(Math.ceil((2 * CROWDED.length) / BUCKET_SLOTS));
     expect(placed.longestProbe).toBeLessThan(MAX_PROBE / 2);
   });
 
@@ -60,7 +60,7 @@ describe('hosts that collide in the table', () => {
       const names = HostNames.of(new Array<Uint8Array>(count).fill(host));
       return countSteps(() => expect(() => placeHosts(names)).toThrow(/collide/)) / count;
     };
-    // 32 arrangements of the hosts, of which each is tried until the first 65 are placed.
+    // 32 arrangements of the hosts, of which each is tried until the first 81 are placed.
     const few = steps(1000);
     expect(few).toBeGreaterThan(100);
     expect(steps(8000)).toBeLessThan(few);
@@ -73,7 +73,7 @@ describe('hosts that collide in the table', () => {
       builder.add({ scheme: undefined, host, port: undefined }, octets('x'), { source: host });
     }
     const table = builder.build();
-    const { slots, longestProbe } = checkTable(table, 'table');
+    const { buckets, longestProbe } = checkTable(table, 'table');
     const hash = new HostHash(table.subarray(HEADER_HOST_KEY, HEADER_HOST_KEY + HOST_KEY_OCTETS));
     expect(longestProbe).toBeLessThanOrEqual(MAX_PROBE);
     let metered: MeteredKernel | undefined;
@@ -89,29 +89,31 @@ describe('hosts that collide in the table', () => {
       return taken;
     };
     const alone = steps('example.com');
-    // Whoever has the table knows its key, and can aim at the slots that are most crowded.
-    const crowded = crowdedSlots(hash, slots);
+    // Whoever has the table knows its key, and can aim at the buckets that are most crowded.
+    const crowded = crowdedBuckets(hash, buckets);
+    expect(crowded.size).toBeGreaterThan(0);
     let most = 0;
     for (let number = 0, aimed = 0; aimed < 200; number++) {
       const host = `b${number.toString(36)}.example.com`;
-      if (!crowded.has(home(hash.of(octets(host)), slots))) continue;
+      if (!crowded.has(home(hash.of(octets(host)), buckets))) continue;
       aimed++;
       most = Math.max(most, steps(host) - alone);
     }
     for (const host of Object.keys(files)) most = Math.max(most, steps(host) - alone);
     expect(most).toBeGreaterThan(0);
-    // `probe`, and `probeHost` where a hash is equal and the host is not; and the judging of a host that is there.
+    // `probe`, and `probeHost` where a tag is equal and the host is not; and the judging of a host that is there.
     expect(most).toBeLessThanOrEqual(2 * longestProbe + 32);
   });
 
-  /** The slots that three hosts or more have for their home. */
-  function crowdedSlots(hash: HostHash, slots: number): Set<number> {
+  /** The buckets that so many hosts have for their home that they fill them, or nearly. */
+  function crowdedBuckets(hash: HostHash, buckets: number): Set<number> {
     const hosts = new Map<number, number>();
     for (const host of CROWDED) {
-      const slot = home(hash.of(host), slots);
-      hosts.set(slot, (hosts.get(slot) ?? 0) + 1);
+      const bucket = home(hash.of(host), buckets);
+      hosts.set(bucket, (hosts.get(bucket) ?? 0) + 1);
     }
-    return new Set([...hosts].filter(([, count]) => count > 2).map(([slot]) => slot));
+    const crowded = [...hosts].filter(([, count]) => count > BUCKET_SLOTS - 2);
+    return new Set(crowded.map(([bucket]) => bucket));
   }
 });
 

@@ -1,12 +1,16 @@
 /** From the octets of a host to its record in the table. Layout: compile/format.ts. */
 
 import {
+  BUCKET_OCTETS,
+  BUCKET_PASSED,
+  BUCKET_SLOTS,
+  BUCKET_TAGS,
   ENTRY_AUTHORITY,
   ENTRY_OCTETS,
   ENTRY_SCHEMES,
+  HEADER_BUCKETS,
   HEADER_LONGEST_PROBE,
   HEADER_SECTIONS,
-  HEADER_SLOTS,
   HOST_AUTHORITY,
   HOST_FORM,
   HOST_NUMBERED_NAME,
@@ -17,8 +21,7 @@ import {
   MAX_HOST_OCTETS,
   SCHEME_HTTP,
   SCHEME_HTTPS,
-  SECTION_SLOTS,
-  SLOT_OCTETS,
+  SECTION_BUCKETS,
 } from '../../compile/format';
 import { canonicalHost } from './environment';
 import { equal } from './search';
@@ -92,53 +95,65 @@ export function canonicaliseHost(from: usize, octets: i32, to: usize): i32 {
   return canonicalHost(from, octets, to);
 }
 
-/** Address of the slot where the search for a hash begins. */
-export function homeSlot(table: usize, hash: i32): usize {
-  const slots = <u64>load<u32>(table, HEADER_SLOTS);
-  const home = <usize>((<u64>(<u32>hash) * slots) >> 32);
-  return slotAt(table, home);
+/** Address of the bucket where the search for a hash begins. */
+export function homeBucket(table: usize, hash: i32): usize {
+  const buckets = <u64>load<u32>(table, HEADER_BUCKETS);
+  return bucketAt(table, <usize>((<u64>(<u32>hash) * buckets) >> 32));
 }
 
-function slotAt(table: usize, index: usize): usize {
-  return table + load<u32>(table, HEADER_SECTIONS + SECTION_SLOTS * 4) + index * SLOT_OCTETS;
+function bucketAt(table: usize, index: usize): usize {
+  const section: usize = load<u32>(table, HEADER_SECTIONS + SECTION_BUCKETS * 4);
+  return table + section + index * BUCKET_OCTETS;
+}
+
+/** A bit for each slot of a bucket with the tag of a hash, the first lowest. Reads nothing behind the bucket: another cache line. */
+function tagged(bucket: usize, hash: i32): i32 {
+  const low = hash & 0xffff;
+  const tag = i16x8.splat(<i16>select(low, 1, low !== 0));
+  const first = i16x8.bitmask(i16x8.eq(v128.load(bucket, BUCKET_TAGS), tag));
+  const last = i16x8.bitmask(i16x8.eq(v128.load(bucket, BUCKET_OCTETS - 16), tag));
+  return first | ((last & 0x3f) << 4);
 }
 
 /**
- * Address of a slot at or behind `slot` with this hash, 0 if there is none. It is the first but where another host's is met behind a
- * free slot, which a comparison of the hosts will tell. No branch depends on the first four slots where they settle the matter.
+ * Address of a slot in or behind `bucket` with the tag of this hash, 0 if there is none. It is the first but where another host's is met
+ * there, which a comparison of the hosts will tell. No branch depends on the first bucket where it settles the matter.
  */
-export function probe(table: usize, slot: usize, hash: i32): usize {
-  const end = slotAt(table, load<u32>(table, HEADER_SLOTS));
-  const low = v128.load(slot);
-  const high = v128.load(slot, 16);
-  const records = i32x4.shuffle(low, high, 1, 3, 5, 7);
-  const free = i32x4.bitmask(i32x4.eq(records, i32x4.splat(0)));
-  const hashes = i32x4.shuffle(low, high, 0, 2, 4, 6);
-  const equal = i32x4.bitmask(i32x4.eq(hashes, i32x4.splat(hash))) & ~free;
-  if ((free | equal) === 0 || slot + 4 * SLOT_OCTETS > end) return probeOneByOne(table, slot, hash);
-  return select(slot + <usize>ctz(equal) * SLOT_OCTETS, 0, equal !== 0);
+export function probe(table: usize, bucket: usize, hash: i32): usize {
+  const found = tagged(bucket, hash);
+  if (found === 0 && load<u32>(bucket, BUCKET_PASSED) !== 0) {
+    return probeFurther(table, bucket, hash);
+  }
+  return select(slotOf(bucket, found), 0, found !== 0);
 }
 
-/** The first slot at or behind `slot` with this hash, 0 if there is none. Probes at most as many as the builder needed. */
-function probeOneByOne(table: usize, slot: usize, hash: i32): usize {
-  const end = slotAt(table, load<u32>(table, HEADER_SLOTS));
+/** The slot of the lowest bit. */
+function slotOf(bucket: usize, found: i32): usize {
+  return bucket + ((<usize>ctz(found)) << 2);
+}
+
+/** As `probe`, bucket by bucket. Probes at most as many as the builder needed. */
+function probeFurther(table: usize, bucket: usize, hash: i32): usize {
+  const end = bucketAt(table, load<u32>(table, HEADER_BUCKETS));
   for (let left = load<i32>(table, HEADER_LONGEST_PROBE); left > 0; left--) {
-    if (slot >= end) slot = slotAt(table, 0);
-    if (load<u32>(slot, 4) === 0) return 0;
-    if (load<i32>(slot) === hash) return slot;
-    slot += SLOT_OCTETS;
+    if (bucket >= end) bucket = bucketAt(table, 0);
+    const found = tagged(bucket, hash);
+    if (found !== 0) return slotOf(bucket, found);
+    if (load<u32>(bucket, BUCKET_PASSED) === 0) return 0;
+    bucket += BUCKET_OCTETS;
   }
   return 0;
 }
 
 /** The host record of a slot. */
 export function recordOf(table: usize, slot: usize): usize {
-  return table + load<u32>(slot, 4);
+  return table + load<u32>(slot);
 }
 
-/** The index of a slot. */
+/** The index of a slot, among those of all buckets. */
 export function slotIndex(table: usize, slot: usize): usize {
-  return (slot - slotAt(table, 0)) / SLOT_OCTETS;
+  const octets = slot - bucketAt(table, 0);
+  return (octets / BUCKET_OCTETS) * BUCKET_SLOTS + ((octets & (BUCKET_OCTETS - 1)) >> 2);
 }
 
 /** Address of the host in its record. */
@@ -153,15 +168,18 @@ export function isRecordOf(record: usize, host: usize, octets: i32): bool {
   return <i32>load<u8>(record) === octets && equal(hostOf(record), host, octets);
 }
 
-/** As `probe`, comparing the hosts as well: for the rare case that two hosts have one hash. */
+/** As `probe`, comparing the hosts as well: for the rare case that two hosts have one tag. */
 export function probeHost(table: usize, hash: i32, host: usize, octets: i32): usize {
-  const end = slotAt(table, load<u32>(table, HEADER_SLOTS));
-  let slot = homeSlot(table, hash);
+  const end = bucketAt(table, load<u32>(table, HEADER_BUCKETS));
+  let bucket = homeBucket(table, hash);
   for (let left = load<i32>(table, HEADER_LONGEST_PROBE); left > 0; left--) {
-    if (slot >= end) slot = slotAt(table, 0);
-    if (load<u32>(slot, 4) === 0) return 0;
-    if (load<i32>(slot) === hash && isRecordOf(recordOf(table, slot), host, octets)) return slot;
-    slot += SLOT_OCTETS;
+    if (bucket >= end) bucket = bucketAt(table, 0);
+    for (let found = tagged(bucket, hash); found !== 0; found &= found - 1) {
+      const slot = slotOf(bucket, found);
+      if (isRecordOf(recordOf(table, slot), host, octets)) return slot;
+    }
+    if (load<u32>(bucket, BUCKET_PASSED) === 0) return 0;
+    bucket += BUCKET_OCTETS;
   }
   return 0;
 }

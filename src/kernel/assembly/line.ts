@@ -7,7 +7,7 @@
  *     24 start of the host           28 its octets              32 its hash
  *     36 scheme, a bit as in the table   40 port, 0 for the default
  *     44 start of path and query as they stand     48 their end, which may hold a fragment
- *     52 slot of the host in the table, 0 if unknown     56 authority entry, 0 if unknown
+ *     52 the bucket where the search for the host begins, then its slot, 0 if unknown     56 authority entry, 0 if unknown
  *     60 robots record, 0 if unknown     64 closing brace of the object, 0 for a string
  *     68 1 if the URL's path lies in scratch memory and may be overwritten
  *     72 address of its newline, or the end of the input

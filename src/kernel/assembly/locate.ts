@@ -18,7 +18,7 @@ import {
   REASON_NO_JSON,
   REASON_NO_URL,
 } from '../layout';
-import { homeSlot } from './host';
+import { homeBucket } from './host';
 import { hashHost } from './host-hash';
 import {
   afterValue,
@@ -251,7 +251,7 @@ function settle(query: usize, line: usize): void {
     load<u32>(line, LINE_HOST),
     load<i32>(line, LINE_HOST_OCTETS),
   );
-  const slot = homeSlot(table, hash);
+  const bucket = homeBucket(table, hash);
   store<i32>(line, hash, LINE_HASH);
-  store<u32>(line, slot, LINE_SLOT);
+  store<u32>(line, bucket, LINE_SLOT);
 }

@@ -76,7 +76,7 @@ function keep(line: usize, isWanted: bool, end: usize): usize {
   return end + ((<usize>isWanted) << 2);
 }
 
-/** Touches for each line the home slot of its host. */
+/** Touches for each line the home bucket of its host. */
 function touchSlots(open: usize, end: usize): void {
   for (let at = open; at < end; at += 4) {
     const line: usize = load<u32>(at);
@@ -84,7 +84,7 @@ function touchSlots(open: usize, end: usize): void {
   }
 }
 
-/** Finds for each line a slot with the hash of its host, and that slot's record. */
+/** Finds for each line a slot with the tag of its host, and that slot's record. */
 function findHosts(query: usize, open: usize, end: usize): usize {
   const table: usize = load<u32>(query, QUERY_TABLE);
   let found = open;

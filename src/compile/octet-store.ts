@@ -180,7 +180,8 @@ export class OctetStore {
     for (;;) {
       const item = (slots[slot] as number) - 1;
       if (item < 0) return slot;
-      if ((this.#word(item, WORD_HASH) | 0) === hash && this.#equals(item, octets, start, length)) return slot;
+      if ((this.#word(item, WORD_HASH) | 0) === hash && this.#equals(item, octets, start, length))
+        return slot;
       slot = (slot + 1) & mask;
     }
   }

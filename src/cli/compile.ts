@@ -1,7 +1,10 @@
 import { checkTable } from '../compile/table-check.js';
-import type { Allocate } from '../compile/table-layout.js';
 import { RobotsFilterError } from '../errors.js';
-import { type CompiledCache, compileCache } from '../pipeline/compile/compile-cache.js';
+import {
+  type CompileCacheOptions,
+  type CompiledCache,
+  compileCache,
+} from '../pipeline/compile/compile-cache.js';
 import { ReplacementFile } from '../pipeline/replacement-file.js';
 import { neededTokens, parseAgents } from './agents.js';
 import { CacheWarnings } from './cache-warnings.js';
@@ -11,6 +14,7 @@ import { Interruption } from './interruption.js';
 import { counted, grouped, lasted, sized } from './numbers.js';
 import type { CompileOptions, RobotsOptions } from './options.js';
 import { STANDARD_OUTPUT } from './standard-streams.js';
+import { TableOutput } from './table-output.js';
 
 /**
  * `robots-filter compile`: writes caches of robots.txt as a table.
@@ -55,15 +59,17 @@ export async function compile(
   let file: ReplacementFile | undefined;
   try {
     file = await ReplacementFile.create(output);
+    const tableOutput = new TableOutput(file);
     const compiled = await compileCaches(
       robotsDir,
       options,
       productTokens,
       diagnostics,
       interruption,
+      { onLaidOut: (table, end) => tableOutput.laidOut(table, end) },
     );
     interruption.signal.throwIfAborted();
-    const written = file.write(compiled.table);
+    const written = tableOutput.finish(compiled.table);
     written.catch(() => {}); // heard below, unless the table is no good
     // A table that this build could not open must not take the place of one that it can.
     const header = checkTable(compiled.table, output);
@@ -88,7 +94,7 @@ export async function compile(
 }
 
 /**
- * Compiles caches and says on standard error what was left out of them. `allocate` may provide the table's memory.
+ * Compiles caches and says on standard error what was left out of them. For `building` see TableBuilder's `build`.
  *
  * @throws RobotsFilterError `input` where nothing at all is left
  */
@@ -98,7 +104,7 @@ export async function compileCaches(
   productTokens: readonly string[] | undefined,
   diagnostics: Diagnostics,
   interruption: Interruption,
-  allocate?: Allocate,
+  building: Pick<CompileCacheOptions, 'allocate' | 'onLaidOut'> = {},
 ): Promise<CompiledCache> {
   const warnings = new CacheWarnings(diagnostics);
   const compiled = await compileCache(paths, {
@@ -110,7 +116,7 @@ export async function compileCaches(
     fetchReading: { unreachableAfter: options.unreachableAfter },
     onWarning: (warning) => warnings.add(warning),
     threads: options.threads,
-    allocate,
+    ...building,
     signal: interruption.signal,
   });
   warnings.summarise();

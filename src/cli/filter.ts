@@ -152,14 +152,9 @@ async function openTable(
   if (path === undefined) {
     const { compileCaches } = await import('./compile.js');
     const tokens = agents === undefined ? undefined : neededTokens(agents);
-    const compiled = await compileCaches(
-      robotsDir,
-      options,
-      tokens,
-      diagnostics,
-      interruption,
-      allocateTable,
-    );
+    const compiled = await compileCaches(robotsDir, options, tokens, diagnostics, interruption, {
+      allocate: allocateTable,
+    });
     return Table.from(compiled.table, robotsDir.join(', '));
   }
   const table = await Table.open(path);

@@ -5,6 +5,9 @@ import { Places } from './places.js';
 import { RobotsRecords } from './robots-records.js';
 import type { TokenNumbers } from './token-numbers.js';
 
+/** Is told up to which octet a table, but for its header, is as it will stay: again and again, from its start to its end. */
+export type OnLaidOut = (table: Uint8Array, end: number) => void;
+
 /** The section of the hosts: each robots record with the hosts that have it and its automata. */
 export class HostClusters {
   /** Octets of all of them. */
@@ -60,8 +63,15 @@ export class HostClusters {
    *
    * @param start where it lies in the table
    * @param sources where that of the sources does
+   * @param onLaidOut is told how far it is written
    */
-  write(table: Uint8Array, out: DataView, start: number, sources: number): number {
+  write(
+    table: Uint8Array,
+    out: DataView,
+    start: number,
+    sources: number,
+    onLaidOut: OnLaidOut,
+  ): number {
     const robotsStart = (item: number): number => start + this.#robots.start(item);
     const automatonStart = (item: number): number => start + this.#automata.start(item);
     const { automata } = this.#compiled;
@@ -82,6 +92,7 @@ export class HostClusters {
         this.#hosts.write(host, out, table, start + this.hostStart(host), robotsStart, sources);
       }
       const item = this.#robots.item(place);
+      onLaidOut(table, robotsStart(item));
       this.#records.load(this.#compiled.record(item));
       this.#records.write(out, robotsStart(item), automatonStart);
       this.#records.eachAutomaton(writeAutomaton);

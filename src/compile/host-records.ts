@@ -27,7 +27,7 @@ import { Places } from './places.js';
 
 const MAX_HOST_AUTHORITIES = 0xffff;
 const NOT_NEEDED = -1;
-/** In place of the only authority of a host. */
+/** In place of the source of a host's only authority. */
 const SEVERAL = -1;
 
 /** The hosts of a table, sorted and numbered from 0, and what their records say. */
@@ -49,8 +49,12 @@ export class HostRecords {
   /** All authorities by host, and for each host where its start there; behind the last their number. */
   readonly #sorted: Int32Array;
   readonly #first: Uint32Array;
-  /** For each host its only authority, if it counts for http and https at their default ports; else SEVERAL. */
-  readonly #only: Int32Array;
+  /**
+   * For each host the source of its only authority, if that counts for http and https at their default ports, else SEVERAL; and the
+   * number of that source. To ask the authorities, which are in another order, costs a cache miss each time.
+   */
+  readonly #onlySource: Int32Array;
+  readonly #onlySourceNumber: Uint32Array;
   /** Where the forms of sources lie in their section. */
   readonly #sourcePlaces: Places;
 
@@ -63,7 +67,8 @@ export class HostRecords {
     const sorted = authorities.sorted();
     const names = authorities.roomForHosts();
     const first = new Uint32Array(sorted.length + 1);
-    const only = new Int32Array(sorted.length);
+    const onlySource = new Int32Array(sorted.length).fill(SEVERAL);
+    const onlySourceNumber = new Uint32Array(sorted.length);
     const firstRobots = new Uint32Array(sorted.length);
     const placeOf = new Int32Array(recordCount).fill(NOT_NEEDED);
     const robots = new Uint32Array(recordCount);
@@ -93,8 +98,8 @@ export class HostRecords {
       }
       first[host] = low;
       let firstAuthority = authority;
-      if (high - low === 1 && authorities.isPlain(authority)) {
-        only[host] = authority;
+      let isOnly = high - low === 1 && authorities.isPlain(authority);
+      if (isOnly) {
         need(authority);
       } else {
         const entries = authorities.entriesOf(sorted, low, high);
@@ -105,8 +110,12 @@ export class HostRecords {
           );
         }
         firstAuthority = (entries[0] as HostEntry).authority;
-        only[host] = isPlain(entries) ? firstAuthority : SEVERAL;
+        isOnly = isPlain(entries);
         for (const entry of entries) need(entry.authority);
+      }
+      if (isOnly) {
+        onlySource[host] = authorities.source(firstAuthority);
+        onlySourceNumber[host] = authorities.sourceNumber(firstAuthority);
       }
       firstRobots[host] = placeOf[authorities.robots(firstAuthority)] as number;
     }
@@ -121,7 +130,8 @@ export class HostRecords {
     this.#sources = sources;
     this.#sorted = sorted;
     this.#first = first;
-    this.#only = only;
+    this.#onlySource = onlySource;
+    this.#onlySourceNumber = onlySourceNumber;
     this.#sourcePlaces = sourcePlaces;
   }
 
@@ -132,8 +142,8 @@ export class HostRecords {
   /** Octets of the record of a host. */
   octets(host: number): number {
     const length = this.names.length(host);
-    const only = this.#only[host] as number;
-    if (only !== SEVERAL) return this.#nameStart(only) + length;
+    const source = this.#onlySource[host] as number;
+    if (source !== SEVERAL) return this.#nameStart(source) + length;
     return HOST_SEVERAL_NAME + length + ENTRY_OCTETS * this.#entries(host).length;
   }
 
@@ -152,21 +162,20 @@ export class HostRecords {
     sources: number,
   ): void {
     const authorities = this.#authorities;
-    const writeAuthority = (at: number, authority: number): void => {
-      out.setUint32(at, robotsStart(authorities.robots(authority)), true);
-      const source = sources + this.#sourcePlaces.start(authorities.source(authority));
-      out.setUint32(at + AUTHORITY_SOURCE, source, true);
+    const writeAuthority = (at: number, robots: number, source: number): void => {
+      out.setUint32(at, robotsStart(robots), true);
+      out.setUint32(at + AUTHORITY_SOURCE, sources + this.#sourcePlaces.start(source), true);
     };
     const length = this.names.length(host);
-    const only = this.#only[host] as number;
+    const only = this.#onlySource[host] as number;
     table[record] = length;
     if (only !== SEVERAL) {
       const nameStart = this.#nameStart(only);
       const at = record + HOST_AUTHORITY;
       table[record + HOST_FORM] = nameStart === HOST_PLAIN_NAME ? HOST_PLAIN : HOST_NUMBERED;
-      writeAuthority(at, only);
+      writeAuthority(at, this.robots[this.firstRobots[host] as number] as number, only);
       if (nameStart === HOST_NUMBERED_NAME) {
-        out.setUint32(at + AUTHORITY_NUMBER, authorities.sourceNumber(only), true);
+        out.setUint32(at + AUTHORITY_NUMBER, this.#onlySourceNumber[host] as number, true);
       }
       this.names.write(host, table, record + nameStart);
       return;
@@ -181,7 +190,7 @@ export class HostRecords {
       table[entry + ENTRY_SCHEMES] = schemes;
       table[entry + ENTRY_FORM] = HOST_SEVERAL;
       const at = entry + ENTRY_AUTHORITY;
-      writeAuthority(at, authority);
+      writeAuthority(at, authorities.robots(authority), authorities.source(authority));
       out.setUint32(at + AUTHORITY_NUMBER, authorities.sourceNumber(authority), true);
       out.setUint32(at + AUTHORITY_HOST, record, true);
       entry += ENTRY_OCTETS;
@@ -196,9 +205,8 @@ export class HostRecords {
     }
   }
 
-  /** Where the host begins in its record, by its only authority: the format's forms 0 and 1. */
-  #nameStart(only: number): number {
-    const source = this.#authorities.source(only);
+  /** Where the host begins in its record, by the source of its only authority: the format's forms 0 and 1. */
+  #nameStart(source: number): number {
     const kind = this.#sources.memory(source)[this.#sources.offset(source)];
     return kind === SOURCE_WITH_NUMBER ? HOST_NUMBERED_NAME : HOST_PLAIN_NAME;
   }

@@ -13,6 +13,10 @@ const NO_WORDS = new Int32Array(0);
 
 /** Words that describe a string in `StoreGrowth`: its chunk, its offset there, its octets, its hash. */
 export const GROWTH_WORDS = 4;
+const WORD_CHUNK = 0;
+const WORD_START = 1;
+const WORD_LENGTH = 2;
+const WORD_HASH = 3;
 
 /** What was new in a store since it was asked last, for the thread that merges stores: nothing in it is a copy. */
 export interface StoreGrowth {
@@ -47,10 +51,8 @@ export class OctetStore {
   readonly #chunks: OctetChunks;
   /** The chunks as words, as far as somebody asked. */
   readonly #words: (Uint32Array | undefined)[] = [];
-  #chunk = new Uint32Array(INITIAL_ITEMS);
-  #start = new Uint32Array(INITIAL_ITEMS);
-  #length = new Uint32Array(INITIAL_ITEMS);
-  #hash = new Int32Array(INITIAL_ITEMS);
+  /** GROWTH_WORDS for each string: who asks for one of them mostly needs another, and they share a cache line. */
+  #items = new Uint32Array(GROWTH_WORDS * INITIAL_ITEMS);
   /** Open addressing with linear probing: numbers plus one; 0 is free. At most half are used. */
   #slots = new Uint32Array(2 * INITIAL_ITEMS);
   /** What `growth` has told of. */
@@ -86,15 +88,15 @@ export class OctetStore {
   }
 
   length(item: number): number {
-    return this.#length[item] as number;
+    return this.#word(item, WORD_LENGTH);
   }
 
   /** A view of the string. */
   get(item: number): Uint8Array {
     const chunk = this.#chunkOf(item);
-    const start = this.#start[item] as number;
+    const start = this.#word(item, WORD_START);
     // Not `subarray`, which of a Buffer makes another and takes three times as long.
-    return new Uint8Array(chunk.buffer, chunk.byteOffset + start, this.#length[item] as number);
+    return new Uint8Array(chunk.buffer, chunk.byteOffset + start, this.#word(item, WORD_LENGTH));
   }
 
   /** The memory that the string lies in, and its offset there. */
@@ -103,12 +105,12 @@ export class OctetStore {
   }
 
   offset(item: number): number {
-    return this.#start[item] as number;
+    return this.#word(item, WORD_START);
   }
 
   /** The same as words of 32 bits, and the number of the string's first there. */
   words(item: number): Uint32Array {
-    const number = this.#chunk[item] as number;
+    const number = this.#word(item, WORD_CHUNK);
     let words = this.#words[number];
     if (words === undefined) {
       const { buffer, byteOffset, length } = this.#chunkOf(item);
@@ -119,14 +121,14 @@ export class OctetStore {
   }
 
   firstWord(item: number): number {
-    return (this.#start[item] as number) >> 2;
+    return this.#word(item, WORD_START) >> 2;
   }
 
   /** Copies the string. */
   copy(item: number, to: Uint8Array, at: number): void {
     const chunk = this.#chunkOf(item);
-    const start = this.#start[item] as number;
-    const length = this.#length[item] as number;
+    const start = this.#word(item, WORD_START);
+    const length = this.#word(item, WORD_LENGTH);
     if (length > LONG) {
       chunk.copy(to, at, start, start + length);
       return;
@@ -137,8 +139,8 @@ export class OctetStore {
   /** Four octets of a string, the first the highest; zeros behind its end. */
   word(item: number, offset: number): number {
     const chunk = this.#chunkOf(item);
-    const at = (this.#start[item] as number) + offset;
-    const left = (this.#length[item] as number) - offset;
+    const at = this.#word(item, WORD_START) + offset;
+    const left = this.#word(item, WORD_LENGTH) - offset;
     if (left >= 4) {
       return (
         ((chunk[at] as number) << 24) |
@@ -155,22 +157,19 @@ export class OctetStore {
 
   /** What is new since the last call. */
   growth(): StoreGrowth {
-    const items = new Uint32Array(GROWTH_WORDS * (this.count - this.#toldItems));
-    let at = 0;
-    for (let item = this.#toldItems; item < this.count; item++) {
-      items[at++] = this.#chunk[item] as number;
-      items[at++] = this.#start[item] as number;
-      items[at++] = this.#length[item] as number;
-      items[at++] = this.#hash[item] as number;
-    }
+    const items = this.#items.slice(GROWTH_WORDS * this.#toldItems, GROWTH_WORDS * this.count);
     this.#toldItems = this.count;
     const chunks = this.#chunks.list.slice(this.#toldChunks);
     this.#toldChunks = this.#chunks.list.length;
     return { chunks, items };
   }
 
+  #word(item: number, word: number): number {
+    return this.#items[GROWTH_WORDS * item + word] as number;
+  }
+
   #chunkOf(item: number): Buffer {
-    return this.#chunks.list[this.#chunk[item] as number] as Buffer;
+    return this.#chunks.list[this.#word(item, WORD_CHUNK)] as Buffer;
   }
 
   /** The slot of a string, or the free one in which it belongs. */
@@ -181,15 +180,16 @@ export class OctetStore {
     for (;;) {
       const item = (slots[slot] as number) - 1;
       if (item < 0) return slot;
-      if (this.#hash[item] === hash && this.#equals(item, octets, start, length)) return slot;
+      if ((this.#word(item, WORD_HASH) | 0) === hash && this.#equals(item, octets, start, length))
+        return slot;
       slot = (slot + 1) & mask;
     }
   }
 
   #equals(item: number, octets: Uint8Array, from: number, length: number): boolean {
-    if (this.#length[item] !== length) return false;
+    if (this.#word(item, WORD_LENGTH) !== length) return false;
     const chunk = this.#chunkOf(item);
-    const start = this.#start[item] as number;
+    const start = this.#word(item, WORD_START);
     if (length > SHORT) {
       return chunk.compare(octets, from, from + length, start, start + length) === 0;
     }
@@ -202,11 +202,12 @@ export class OctetStore {
   /** Gives the next number to a string that is in its place. */
   #take(slot: number, chunk: number, start: number, length: number, hash: number): number {
     const item = this.count++;
-    if (item === this.#start.length) this.#grow();
-    this.#chunk[item] = chunk;
-    this.#start[item] = start;
-    this.#length[item] = length;
-    this.#hash[item] = hash;
+    const at = GROWTH_WORDS * item;
+    if (at === this.#items.length) this.#grow();
+    this.#items[at + WORD_CHUNK] = chunk;
+    this.#items[at + WORD_START] = start;
+    this.#items[at + WORD_LENGTH] = length;
+    this.#items[at + WORD_HASH] = hash;
     this.octets += length;
     this.#slots[slot] = item + 1;
     if (2 * this.count > this.#slots.length) this.#rehash();
@@ -214,18 +215,16 @@ export class OctetStore {
   }
 
   #grow(): void {
-    const capacity = 2 * this.#start.length;
-    this.#chunk = grown(this.#chunk, new Uint32Array(capacity));
-    this.#start = grown(this.#start, new Uint32Array(capacity));
-    this.#length = grown(this.#length, new Uint32Array(capacity));
-    this.#hash = grown(this.#hash, new Int32Array(capacity));
+    const items = this.#items;
+    this.#items = new Uint32Array(2 * items.length);
+    this.#items.set(items);
   }
 
   #rehash(): void {
     const slots = new Uint32Array(2 * this.#slots.length);
     const mask = slots.length - 1;
     for (let item = 0; item < this.count; item++) {
-      let slot = (this.#hash[item] as number) & mask;
+      let slot = this.#word(item, WORD_HASH) & mask;
       while (slots[slot] !== 0) slot = (slot + 1) & mask;
       slots[slot] = item + 1;
     }
@@ -249,17 +248,13 @@ export class StoreMerger {
   merge({ chunks, items }: StoreGrowth): void {
     for (const chunk of chunks) this.#chunks.push(this.#into.adopt(chunk));
     for (let at = 0; at < items.length; at += GROWTH_WORDS) {
-      const chunk = this.#chunks[items[at] as number] as number;
-      const start = items[at + 1] as number;
-      const length = items[at + 2] as number;
-      this.numbers.push(this.#into.addAt(chunk, start, length, (items[at + 3] as number) | 0));
+      const chunk = this.#chunks[items[at + WORD_CHUNK] as number] as number;
+      const start = items[at + WORD_START] as number;
+      const length = items[at + WORD_LENGTH] as number;
+      const hash = (items[at + WORD_HASH] as number) | 0;
+      this.numbers.push(this.#into.addAt(chunk, start, length, hash));
     }
   }
-}
-
-function grown<Numbers extends Uint32Array | Int32Array>(from: Numbers, to: Numbers): Numbers {
-  to.set(from);
-  return to;
 }
 
 /** Whether words in memory have their low octet first, as `hashOctets` would have them. */

@@ -7,6 +7,7 @@ import { BodyCompiler, type CompileOptions, digestOf } from './body-compiler.js'
 import { displaySource } from './display-text.js';
 import { FirstSources } from './first-sources.js';
 import { ACCESS_UNAVAILABLE, ACCESS_UNREACHABLE } from './format.js';
+import type { OnLaidOut } from './host-clusters.js';
 import { drawKey, OctetStore } from './octet-store.js';
 import { PartMerger, type TableContents } from './part-merger.js';
 import { accessOf, type RobotsDetails } from './robots-details.js';
@@ -111,12 +112,15 @@ export class TableBuilder {
 
   /**
    * The table: immutable, and nothing of the builder's. `allocate` may provide its memory, such as a part of a
-   * SharedArrayBuffer: so many octets, all zero.
+   * SharedArrayBuffer: so many octets, all zero. `onLaidOut` is told how far it is laid out.
    *
    * @throws RobotsFilterError `limit` if it were longer than 4 GiB, or a host had more than 65,535 authorities; `worker` if parts were
    *   merged of which one relied on another that was not.
    */
-  build(allocate: Allocate = (octets) => new Uint8Array(octets)): Uint8Array {
+  build(
+    allocate: Allocate = (octets) => new Uint8Array(octets),
+    onLaidOut: OnLaidOut = () => {},
+  ): Uint8Array {
     const { compiled, authorities, sources, digests, records } = this.#contents;
     for (let body = FIRST_BODY; body < FIRST_BODY + digests.count; body++) {
       if (records[body] !== undefined) continue;
@@ -126,7 +130,7 @@ export class TableBuilder {
       );
     }
     const { profile, kept } = this.#bodies;
-    return layOutTable({ profile, compiled, authorities, sources, kept }, allocate);
+    return layOutTable({ profile, compiled, authorities, sources, kept }, allocate, onLaidOut);
   }
 
   get stats(): TableBuilderStats {

@@ -38,7 +38,7 @@ import {
   VERSION,
 } from './format.js';
 import { tagOf } from './home.js';
-import { HostClusters } from './host-clusters.js';
+import { HostClusters, type OnLaidOut } from './host-clusters.js';
 import { HostRecords } from './host-records.js';
 import { type HostSlots, placeHosts } from './host-slots.js';
 import type { OctetStore } from './octet-store.js';
@@ -66,7 +66,11 @@ const MAX_TABLE_OCTETS = 0xffff_ffff;
  *
  * @throws RobotsFilterError `limit` if the table were longer than 4 GiB, or a host had more than 65,535 authorities.
  */
-export function layOutTable(content: TableContent, allocate: Allocate): Uint8Array {
+export function layOutTable(
+  content: TableContent,
+  allocate: Allocate,
+  onLaidOut: OnLaidOut,
+): Uint8Array {
   const { compiled } = content;
   const hosts = new HostRecords(content.authorities, content.sources, compiled.records.count);
   const tokens = new TokenNumbers(compiled, hosts.robots, content.kept);
@@ -96,7 +100,7 @@ export function layOutTable(content: TableContent, allocate: Allocate): Uint8Arr
   const start = (section: number): number => starts[section] as number;
   tokens.write(table, out, start(SECTION_TOKENS));
   writeBuckets(out, start(SECTION_BUCKETS), slots, start(SECTION_HOSTS), clusters);
-  const rules = clusters.write(table, out, start(SECTION_HOSTS), start(SECTION_SOURCES));
+  const rules = clusters.write(table, out, start(SECTION_HOSTS), start(SECTION_SOURCES), onLaidOut);
   hosts.writeSources(table, start(SECTION_SOURCES));
 
   out.setUint32(0, MAGIC_LOW, true);

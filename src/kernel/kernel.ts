@@ -13,6 +13,8 @@ export interface Kernel {
   sourceText(query: number, result: number, to: number): number;
   /** Writes the canonical form of a pattern's literal; returns its end. */
   canonicaliseLiteral(from: number, end: number, to: number, inQuery: number): number;
+  /** Decodes a JSON string from behind its first quote, and leaves the address of its last one at `quote`; returns its end, or 0. */
+  decodeString(from: number, end: number, to: number, quote: number): number;
   /** The hash of a canonical host by a key, as 32 bits with a sign. */
   hashHost(key: number, host: number, octets: number): number;
   /** Writes the form that the google profile gives a pattern's literal; returns its end. */

@@ -71,12 +71,23 @@ export class ReplacementFile {
     return this.#handle.fd;
   }
 
-  /** @throws RobotsFilterError `output` */
-  async write(octets: Uint8Array): Promise<void> {
+  /** Whether octets can be written at any offset: not to a pipe. */
+  get isSeekable(): boolean {
+    return this.#target !== undefined;
+  }
+
+  /**
+   * Writes octets at an offset of the file, or where none is given behind those that were written before.
+   *
+   * @throws RobotsFilterError `output`
+   */
+  async write(octets: Uint8Array, offset?: number): Promise<void> {
     try {
       let written = 0;
       while (written < octets.length) {
-        written += (await this.#handle.write(octets, written)).bytesWritten;
+        const position = offset === undefined ? null : offset + written;
+        const { bytesWritten } = await this.#handle.write(octets, written, null, position);
+        written += bytesWritten;
       }
     } catch (error) {
       throw unwritable(this.path, error);

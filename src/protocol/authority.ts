@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer';
 import { domainToASCII } from 'node:url';
-import { isDigit, isLetter } from './octet.js';
+import { HYPHEN, isDigit, isLetter } from './octet.js';
 
 /** The schemes whose URLs have a robots.txt. */
 export type Scheme = 'http' | 'https' | 'ftp';
@@ -18,6 +18,8 @@ export interface Authority {
 /** The default port of each scheme. */
 export const DEFAULT_PORTS: Readonly<Record<Scheme, number>> = { http: 80, https: 443, ftp: 21 };
 
+const DOT = 0x2e;
+
 const MAX_RAW_OCTETS = 2048;
 const MAX_CANONICAL_OCTETS = 255;
 const MAX_PORT = 65535;
@@ -32,6 +34,9 @@ const MAX_PORT = 65535;
  */
 export function canonicalHost(host: Uint8Array | string): string | undefined {
   if (host.length > MAX_RAW_OCTETS) return undefined;
+  if (typeof host === 'string' && host.length <= MAX_CANONICAL_OCTETS && isPlainName(host)) {
+    return host;
+  }
   // As in URLs, octets that are not UTF-8 become U+FFFD, which no host may hold.
   const text = typeof host === 'string' ? host : Buffer.from(host).toString('utf8');
   if (typeof host === 'string' && Buffer.byteLength(host) > MAX_RAW_OCTETS) return undefined;
@@ -40,6 +45,27 @@ export function canonicalHost(host: Uint8Array | string): string | undefined {
   const canonical = ascii.endsWith('.') && ascii !== '.' ? ascii.slice(0, -1) : ascii;
   if (canonical.length === 0 || canonical.length > MAX_CANONICAL_OCTETS) return undefined;
   return canonical;
+}
+
+/**
+ * Whether a text is a host name as most are (RFC 1123 section 2.1) and canonical as it stands: letters in lower case, digits, dots and
+ * single hyphens between them, so that no label is an A-label; and a last label that starts with a letter, so that it is no IPv4 address.
+ */
+function isPlainName(text: string): boolean {
+  let before = DOT;
+  let isName = false;
+  for (let at = 0; at < text.length; at++) {
+    const unit = text.charCodeAt(at);
+    if (unit === DOT || unit === HYPHEN) {
+      if (before === DOT || before === HYPHEN) return false;
+    } else {
+      const isLowerCase = unit >= 0x61 && unit <= 0x7a;
+      if (!isLowerCase && !isDigit(unit)) return false;
+      if (before === DOT) isName = isLowerCase;
+    }
+    before = unit;
+  }
+  return isName && before !== DOT && before !== HYPHEN;
 }
 
 /**

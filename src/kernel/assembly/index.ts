@@ -12,6 +12,7 @@ import { canonicalise, escapePattern } from './octets';
 
 export { run } from './batch';
 export { hashHost } from './host-hash';
+export { decodeString } from './json';
 export { patternText, sourceText } from './rule';
 
 /**

@@ -339,10 +339,41 @@ function simpleEscape(letter: i32): i32 {
   return 0;
 }
 
+/** Set by `decodeEscape`: the address behind the escape. */
+let behindEscape: usize = 0;
+
 /**
- * Decodes a JSON string between its quotes to `to`, never longer than the string; returns its end, 0 if an escape is
- * not valid. A lone surrogate becomes U+FFFD, as the URL Standard's conversion to scalar values has it.
+ * Writes what the escape whose backslash stands before `from` stands for; returns the address behind that, 0 if it is not valid.
+ * A lone surrogate becomes U+FFFD, as the URL Standard's conversion to scalar values has it.
  */
+function decodeEscape(from: usize, end: usize, to: usize): usize {
+  if (from >= end) return 0;
+  const letter: i32 = load<u8>(from++);
+  behindEscape = from;
+  if (letter !== 0x75) {
+    const simple = simpleEscape(letter);
+    store<u8>(to, simple);
+    return simple === 0 ? 0 : to + 1;
+  }
+  let point = codeUnit(from, end);
+  if (point < 0) return 0;
+  from += 4;
+  if ((point & 0xf800) === 0xd800) {
+    let low = -1;
+    if (point < 0xdc00 && end - from >= 6 && load<u16>(from) === 0x755c)
+      low = codeUnit(from + 2, end);
+    if (low >= 0xdc00 && low < 0xe000) {
+      point = 0x10000 + ((point - 0xd800) << 10) + (low - 0xdc00);
+      from += 6;
+    } else {
+      point = 0xfffd;
+    }
+  }
+  behindEscape = from;
+  return writeCodePoint(point, to);
+}
+
+/** Decodes a JSON string between its quotes to `to`, never longer than the string; returns its end, 0 if an escape is not valid. */
 export function unescapeString(from: usize, end: usize, to: usize): usize {
   while (from < end) {
     const octet: i32 = load<u8>(from++);
@@ -350,29 +381,45 @@ export function unescapeString(from: usize, end: usize, to: usize): usize {
       store<u8>(to++, octet);
       continue;
     }
-    if (from >= end) return 0;
-    const letter: i32 = load<u8>(from++);
-    if (letter !== 0x75) {
-      const simple = simpleEscape(letter);
-      if (simple === 0) return 0;
-      store<u8>(to++, simple);
-      continue;
-    }
-    let point = codeUnit(from, end);
-    if (point < 0) return 0;
-    from += 4;
-    if ((point & 0xf800) === 0xd800) {
-      let low = -1;
-      if (point < 0xdc00 && end - from >= 6 && load<u16>(from) === 0x755c)
-        low = codeUnit(from + 2, end);
-      if (low >= 0xdc00 && low < 0xe000) {
-        point = 0x10000 + ((point - 0xd800) << 10) + (low - 0xdc00);
-        from += 6;
-      } else {
-        point = 0xfffd;
-      }
-    }
-    to = writeCodePoint(point, to);
+    to = decodeEscape(from, end, to);
+    if (to === 0) return 0;
+    from = behindEscape;
   }
   return to;
+}
+
+/**
+ * Decodes the JSON string whose first octet behind the quote is at `from` to `to`, and leaves the address of its closing quote at `quote`.
+ * Returns the end of what it decodes to, which is never longer than the string; 0 if there is no valid string that ends before
+ * `end`. Reads 16 octets past `end`, and writes as many past what it returns.
+ */
+export function decodeString(from: usize, end: usize, to: usize, quote: usize): usize {
+  while (from < end) {
+    const octets = v128.load(from);
+    v128.store(to, octets);
+    const found = i8x16.bitmask(
+      v128.or(
+        v128.or(i8x16.eq(octets, i8x16.splat(0x22)), i8x16.eq(octets, i8x16.splat(0x5c))),
+        i8x16.lt_u(octets, i8x16.splat(0x20)),
+      ),
+    );
+    if (found === 0) {
+      from += 16;
+      to += 16;
+      continue;
+    }
+    from += ctz(found);
+    to += ctz(found);
+    if (from >= end) return 0;
+    const octet: i32 = load<u8>(from);
+    if (octet === 0x22) {
+      store<u32>(quote, from);
+      return to;
+    }
+    if (octet !== 0x5c) return 0;
+    to = decodeEscape(from + 1, end, to);
+    if (to === 0) return 0;
+    from = behindEscape;
+  }
+  return 0;
 }

@@ -53,7 +53,7 @@ class BegunLine {
     const length = this.#length;
     this.#length = 0;
     if (length > this.#limit) return undefined;
-    const octets = new Uint8Array(new ArrayBuffer(length + rest.length));
+    const octets = Buffer.allocUnsafeSlow(length + rest.length);
     octets.set(this.#held.subarray(0, length));
     octets.set(rest, length);
     if (this.#held.length > KEPT) this.#held = Buffer.alloc(0);

@@ -20,10 +20,13 @@ const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf]);
 /** First octets of gzip data (RFC 1952 section 2.3.1). */
 const GZIP = Buffer.from([0x1f, 0x8b]);
 
-/** The file's octets; the first chunk is long enough to tell gzip by, unless the file is shorter. */
+/**
+ * The file's octets, in chunks of which the next one overwrites each; the first is long enough to tell gzip by, unless the
+ * file is shorter.
+ */
 async function* readChunks(descriptor: number): AsyncGenerator<Buffer> {
   const end = new FileEnd(descriptor);
-  let chunk = Buffer.allocUnsafeSlow(CHUNK);
+  const chunk = Buffer.allocUnsafeSlow(CHUNK);
   let filled = 0;
   let position = 0;
   for (;;) {
@@ -35,7 +38,6 @@ async function* readChunks(descriptor: number): AsyncGenerator<Buffer> {
     if (octets > 0 && filled < GZIP.length) continue;
     if (filled > 0) yield chunk.subarray(0, filled);
     if (octets === 0) return;
-    chunk = Buffer.allocUnsafeSlow(CHUNK);
     filled = 0;
   }
 }
@@ -61,8 +63,9 @@ async function* inflate(
   rest: AsyncGenerator<Buffer>,
 ): AsyncGenerator<Buffer, undefined> {
   async function* all(): AsyncGenerator<Buffer> {
-    yield first;
-    yield* rest;
+    yield Buffer.from(first);
+    // Streams read ahead.
+    for await (const chunk of rest) yield Buffer.from(chunk);
   }
   const inflated = createGunzip({ chunkSize: CHUNK });
   // Errors of either stream come out of the iteration below.

@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { type Authority, parseAuthority } from '../../protocol/authority.js';
 import { bodyLimit, type CacheWarningCode } from './entry.js';
+import { type Members, plainMembers } from './plain-members.js';
 
 /*
  * A record is a JSON object on a line (NDJSON):
@@ -71,15 +72,6 @@ function quoted(text: string): string {
   return JSON.stringify(text.length > QUOTED_LENGTH ? `${text.slice(0, QUOTED_LENGTH)}…` : text);
 }
 
-/** The members of a record that count. */
-interface Members {
-  readonly host?: unknown;
-  readonly url?: unknown;
-  readonly robots?: unknown;
-  readonly robots_base64?: unknown;
-  readonly status?: unknown;
-}
-
 function isObject(value: unknown): value is Members {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
@@ -107,6 +99,8 @@ function parseObject(line: Buffer): Members | string {
   ) {
     return 'The line holds more than 1 MiB outside of strings';
   }
+  const members = plainMembers(line);
+  if (members !== undefined) return members;
   let value: unknown;
   try {
     value = JSON.parse(line.toString('utf8'));
@@ -123,7 +117,8 @@ function bodyOf({ robots, robots_base64: base64, status }: Members): Buffer | st
     return decodeBase64(base64) ?? '"robots_base64" is no base64';
   }
   if (!isMissing(robots)) {
-    return typeof robots === 'string' ? Buffer.from(robots, 'utf8') : '"robots" is no string';
+    if (typeof robots === 'string') return Buffer.from(robots, 'utf8');
+    return robots instanceof Uint8Array ? Buffer.from(robots) : '"robots" is no string';
   }
   if (isMissing(status)) return 'There is no "robots", "robots_base64" or "status"';
   return Buffer.alloc(0);

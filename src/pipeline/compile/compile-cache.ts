@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { BodyClaims } from '../../compile/body-claims.js';
+import type { OnLaidOut } from '../../compile/host-clusters.js';
 import { TableBuilder, type TableBuilderStats } from '../../compile/table-builder.js';
 import type { Allocate } from '../../compile/table-layout.js';
 import { ENTRY_WORDS } from '../../compile/table-part.js';
@@ -38,6 +39,8 @@ export interface CompileCacheOptions {
   readonly threadEntry?: string | undefined;
   /** Provides the table's memory, as for TableBuilder's `build`. */
   readonly allocate?: Allocate | undefined;
+  /** Is told how far the table is laid out, as for TableBuilder's `build`. */
+  readonly onLaidOut?: OnLaidOut | undefined;
   /** Ends the reading early. */
   readonly signal?: AbortSignal | undefined;
 }
@@ -98,7 +101,7 @@ export async function compileCache(
   }
   const { stats, contentWarnings } = builder;
   return {
-    table: builder.build(options.allocate),
+    table: builder.build(options.allocate, options.onLaidOut),
     stats,
     contentWarnings,
     stale: compilation.stale,

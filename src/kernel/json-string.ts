@@ -1,0 +1,38 @@
+import { createMemory, instantiateKernel, type Kernel, kernelModule } from './kernel.js';
+
+/** The longest text of which strings are decoded, in octets. */
+export const LONGEST_TEXT = 512 * 1024;
+
+/** What the kernel may read and write beyond the octets that it is given. */
+const MARGIN = 16;
+
+/** The memory: where the last quote was, the text, the string that was decoded. */
+const TEXT = 64;
+const DECODED = TEXT + LONGEST_TEXT + MARGIN;
+
+let octets: Uint8Array = new Uint8Array(0);
+let words: Uint32Array = new Uint32Array(0);
+let kernel: Kernel | undefined;
+
+/** A string of a JSON text. */
+export interface JsonString {
+  /** What it says, in UTF-8; a lone surrogate is U+FFFD. Overwritten by the next. */
+  readonly octets: Uint8Array;
+  /** Offset in the text behind its last quote. */
+  readonly end: number;
+}
+
+/** Decodes the string of a JSON text, in UTF-8, whose first quote is at `start`; `undefined` where none is valid, or the text too long. */
+export function decodeJsonString(text: Uint8Array, start: number): JsonString | undefined {
+  if (text.length > LONGEST_TEXT) return undefined;
+  if (kernel === undefined) {
+    const memory = createMemory(DECODED + LONGEST_TEXT + MARGIN);
+    octets = new Uint8Array(memory.buffer);
+    words = new Uint32Array(memory.buffer);
+    kernel = instantiateKernel(kernelModule(), memory);
+  }
+  octets.set(text, TEXT);
+  const end = kernel.decodeString(TEXT + start + 1, TEXT + text.length, DECODED, 0);
+  if (end === 0) return undefined;
+  return { octets: octets.subarray(DECODED, end), end: (words[0] as number) - TEXT + 1 };
+}

@@ -26,8 +26,8 @@ const COMPLETED = 0;
 const NAMED_RECORDS = 10;
 
 /**
- * Octets of input, perhaps compressed, times agents, up to which it is judged on the main thread: two threads, which take 40 ms
- * longer until they are at work and have ended, have made up for that at 40 million octets, and more would at half of that.
+ * Octets of input, perhaps compressed, times agents, up to which it is judged on the main thread alone: a thread beside it, which costs
+ * 23 ms until it is at work and has ended, has not quite made up for that at 24 million octets.
  */
 const MAIN_THREAD_OCTETS = 24 * 1024 * 1024;
 

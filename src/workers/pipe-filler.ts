@@ -38,6 +38,8 @@ export class PipeFiller {
   }
 
   #wait(): void {
+    // The last batch may have been handed over.
+    this.#ring.tellOfFilling();
     this.#ring.wait(this.#filler.awaitedWord, this.#filler.awaitedValue);
   }
 

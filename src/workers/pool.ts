@@ -14,7 +14,8 @@ export class Pool implements Executor {
   readonly #threads: Threads<Task, TaskEnd>;
 
   /**
-   * @param options.threads threads that judge, at least 1; as many as cores measured best
+   * @param options.threads threads that judge and are started at once; as many as cores measured best. Further ones start with
+   *   their tasks
    * @param options.reader whether a pipe will be read: the thread for that starts at once, too
    * @param options.kernel URL of another module with an `instantiateKernel`, for tests
    * @param options.heapMebibytes what the heap of a thread may grow to, where that is not Node's own bound

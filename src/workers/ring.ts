@@ -574,7 +574,7 @@ export class Ring {
     this.wait(FILLER, seen);
   }
 
-  /** To be called by the filler when it has changed a slot's word, before it waits for input. */
+  /** To be called by the filler when it has changed a slot's word, before it waits for anything. */
   tellOfFilling(): void {
     Atomics.add(this.#words, FILLER, FILLER_MASK + 1);
     Atomics.notify(this.#words, FILLER);

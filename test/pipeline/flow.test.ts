@@ -43,6 +43,7 @@ const SAMPLE = [
 ].join('\n');
 const SMALL_BATCH = 32;
 const SMALL_LIMIT = 70;
+const SMALL = { batchOctets: SMALL_BATCH, slots: 3, maxLineOctets: SMALL_LIMIT };
 
 describe('an input that comes in two parts, cut at every octet', () => {
   const expected = fakeJudge(SAMPLE, SMALL_LIMIT);
@@ -58,12 +59,7 @@ describe('an input that comes in two parts, cut at every octet', () => {
   for (const threads of [0, 1, 2, 3, 4]) {
     it(`is the same as a stream, with ${threads} threads`, async () => {
       for (let cut = 0; cut <= SAMPLE.length; cut++) {
-        const { flow, bad } = fakeFlow({
-          threads,
-          batchOctets: SMALL_BATCH,
-          slots: 3,
-          maxLineOctets: SMALL_LIMIT,
-        });
+        const { flow, bad } = fakeFlow({ threads, ...SMALL });
         const parts = [SAMPLE.slice(0, cut), SAMPLE.slice(cut)].filter((part) => part !== '');
         expect(await throughStreams(flow, parts), `cut at ${cut}`).toBe(expected.output);
         expect(bad.map(({ line, reason }) => ({ line, reason }))).toEqual(expected.bad);
@@ -76,12 +72,7 @@ describe('an input that comes in two parts, cut at every octet', () => {
         `is the same as a pipe to a ${to}, with ${threads} threads`,
         async () => {
           for (let cut = 0; cut <= SAMPLE.length; cut++) {
-            const { flow, bad } = fakeFlow({
-              threads,
-              batchOctets: SMALL_BATCH,
-              slots: 3,
-              maxLineOctets: SMALL_LIMIT,
-            });
+            const { flow, bad } = fakeFlow({ threads, ...SMALL });
             const parts = [SAMPLE.slice(0, cut), SAMPLE.slice(cut)];
             const output = await throughPipe(flow, files, parts, to);
             expect(output, `cut at ${cut}`).toBe(expected.output);

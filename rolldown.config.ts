@@ -45,7 +45,12 @@ const wholes = [
 
 export default defineConfig([
   {
-    input: { main: 'src/cli/main.ts', program: 'src/cli/program.ts' },
+    input: { main: 'src/cli/main.ts' },
+    platform: 'node',
+    output: { ...output, dir: 'dist/cli' },
+  },
+  {
+    input: { program: 'src/cli/program.ts' },
     platform: 'node',
     external: packages,
     output: {
@@ -69,8 +74,13 @@ export default defineConfig([
     ],
   },
   {
-    // Piscina has its threads load the file of this name beside its own.
-    input: { worker: 'node_modules/piscina/dist/worker.js' },
+    // Piscina has its threads load the file of the name worker.js beside its own.
+    input: { worker: 'src/start/thread.ts' },
+    platform: 'node',
+    output: { ...output, dir: 'dist/cli' },
+  },
+  {
+    input: { 'piscina-worker': 'node_modules/piscina/dist/worker.js' },
     platform: 'node',
     external: packages,
     output: { ...output, dir: 'dist/cli' },

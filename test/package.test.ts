@@ -13,12 +13,13 @@ import { tmpdir } from 'node:os';
 import { join, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { codeFile } from '../src/start/loader.js';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 
 /** Folders that nobody outside has types of, and those that are only in the command line's own files. */
 const UNTYPED = ['workers'];
-const COMMAND_LINE = ['cli', 'fetch'];
+const COMMAND_LINE = ['cli', 'fetch', 'start'];
 
 let packed: string[];
 
@@ -54,7 +55,7 @@ describe('the package', () => {
     expect(commandLine).toEqual(
       expect.arrayContaining(['dist/cli/main.js', 'dist/cli/package.json']),
     );
-    expect(commandLine.filter((path) => !path.endsWith('.js'))).toEqual([
+    expect(commandLine.filter((path) => !/\.js(?:\..*\.code)?$/.test(path))).toEqual([
       'dist/cli/LICENSES',
       'dist/cli/package.json',
     ]);
@@ -63,6 +64,7 @@ describe('the package', () => {
       'dist/kernel/kernel.wasm',
       'dist/workers/compile.cjs',
       'dist/workers/judge.cjs',
+      codeFile('dist/workers/judge.cjs'),
     ];
     expect(packed).toEqual([...built, ...commandLine, ...loaded, ...further].sort());
   });

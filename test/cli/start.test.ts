@@ -1,18 +1,48 @@
-import { basename } from 'node:path';
+import {
+  cpSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
+import { basename, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
+import { codeFile, scriptOf } from '../../src/start/loader.js';
 import { Workplace } from './command-line.js';
 
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+
+/** What a run of the filter loads, with threads and without. */
+const LOADED = ['command-line.js', 'rolldown-runtime.js', 'filter.js', 'judging.js'];
+const LOADED_WITH_THREADS = ['threads.js', 'piscina-worker.js', '../workers/judge.cjs'];
+
 /** Has a process say at its end which files it has loaded, and which of node's own modules. */
-const WATCH = `process.on('exit', () => {
-  const loaded = { files: Object.keys(require.cache), own: process.moduleLoadList };
-  require('node:fs').writeFileSync('loaded.json', JSON.stringify(loaded));
+const WATCH = `const vm = require('node:vm');
+const files = [];
+vm.Script = class extends vm.Script {
+  constructor(source, options) {
+    super(source, options);
+    files.push({ path: options.filename, isKept: this.cachedDataRejected === false });
+  }
+};
+process.on('exit', () => {
+  const own = process.moduleLoadList;
+  require('node:fs').writeFileSync('loaded.json', JSON.stringify({ files, own }));
 });`;
 
+function workplaceWithTable(): Workplace {
+  const workplace = new Workplace();
+  workplace.write('robots/example.com.txt', 'User-agent: *\nDisallow: /private\n');
+  workplace.write('urls.txt', 'https://example.com/private\n');
+  return workplace;
+}
+
 describe('the start of the command line', () => {
-  it('loads few files for one URL and a table, and nothing of what takes long', async () => {
-    const workplace = new Workplace();
-    workplace.write('robots/example.com.txt', 'User-agent: *\nDisallow: /private\n');
-    workplace.write('urls.txt', 'https://example.com/private\n');
+  it('loads few files for one URL and a table, all as V8 compiled them when they were built, and nothing of what takes long', async () => {
+    const workplace = workplaceWithTable();
     workplace.write('watch.cjs', WATCH);
     const compiled = await workplace.shell('$rf compile --robots-dir robots -o hosts.table');
     expect(compiled.code).toBe(0);
@@ -23,20 +53,54 @@ describe('the start of the command line', () => {
     expect(text).toBe('deny\thttps://example.com/private\n');
     expect(code).toBe(0);
     const { files, own } = JSON.parse(workplace.read('loaded.json')) as {
-      files: string[];
+      files: { path: string; isKept: boolean }[];
       own: string[];
     };
-    const ours = files.filter((path) => /[\\/]dist[\\/]cli[\\/]/.test(path));
-    expect(ours.map((path) => basename(path))).toEqual([
-      'main.js',
-      'command-line.js',
-      'rolldown-runtime.js',
-      'filter.js',
-      'judging.js',
-    ]);
+    expect(files.map(({ path, isKept }) => [basename(path), isKept])).toEqual(
+      LOADED.map((name) => [name, true]),
+    );
     expect(own).toContain('NativeModule fs');
     for (const slow of ['crypto', 'http', 'worker_threads']) {
       expect(own).not.toContain(`NativeModule ${slow}`);
+    }
+  });
+
+  it('has code for all that runs of the filter load, which V8 takes', () => {
+    for (const name of [...LOADED, ...LOADED_WITH_THREADS]) {
+      const file = join(ROOT, 'dist/cli', name);
+      expect(scriptOf(file).cachedDataRejected, name).toBe(false);
+    }
+  });
+
+  it('works the same where V8 does not take that code, and where there is none', async () => {
+    const workplace = workplaceWithTable();
+    const place = join(workplace.path, 'program');
+    for (const name of ['dist', 'package.json'])
+      cpSync(join(ROOT, name), join(place, name), { recursive: true });
+    symlinkSync(join(ROOT, 'node_modules'), join(place, 'node_modules'), 'junction');
+    const main = join(place, 'dist/cli/main.js');
+    const kept = ['cli', 'workers'].flatMap((folder) =>
+      readdirSync(join(place, 'dist', folder))
+        .filter((name) => name.endsWith(codeFile('')))
+        .map((name) => join(place, 'dist', folder, name)),
+    );
+    expect(kept.length).toBeGreaterThan(LOADED.length + LOADED_WITH_THREADS.length);
+    const judge = async () => {
+      const run = `'${process.execPath}' '${main}' --robots-dir robots --threads 2 urls.txt`;
+      const { code, text, stderr } = await workplace.shell(run);
+      expect([code, text, stderr]).toEqual([0, 'deny\thttps://example.com/private\n', '']);
+    };
+    const damages: ((path: string) => void)[] = [
+      // V8's version stands in the first words.
+      (path) => writeFileSync(path, readFileSync(path).fill(1, 0, 16)),
+      (path) => truncateSync(path, 100),
+      (path) => truncateSync(path, 0),
+      (path) => rmSync(path),
+    ];
+    await judge();
+    for (const damage of damages) {
+      for (const path of kept) damage(path);
+      await judge();
     }
   });
 });

@@ -1,0 +1,31 @@
+/**
+ * Loaded into a run of the program, on each of its threads (`node --require`): has V8 say at the end what it compiled, and keeps it for the
+ * next start (src/start/loader.ts). What earlier runs used is in it as well, as they left it to this one.
+ */
+
+import { writeFileSync } from 'node:fs';
+import vm from 'node:vm';
+import { MessagePort } from 'node:worker_threads';
+import { codeFile } from '../src/start/loader.js';
+
+const scripts = new Map<string, vm.Script>();
+
+vm.Script = class extends vm.Script {
+  constructor(source: string, options: vm.ScriptOptions) {
+    super(source, options);
+    if (options.filename !== undefined) scripts.set(options.filename, this);
+  }
+};
+
+function keepAll(): void {
+  for (const [file, script] of scripts) writeFileSync(codeFile(file), script.createCachedData());
+}
+
+process.on('exit', keepAll);
+
+// Piscina ends its threads without an event; what a thread did last is to say that it has done its task.
+const { postMessage } = MessagePort.prototype;
+MessagePort.prototype.postMessage = function (...message: Parameters<typeof postMessage>) {
+  keepAll();
+  postMessage.apply(this, message);
+};

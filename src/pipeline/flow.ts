@@ -122,8 +122,8 @@ export class Flow {
       (source?.kind === 'file' || (source?.kind === 'pipe' && pool.threads > 1)) &&
       typeof output === 'number' &&
       takesWritesAtOnce(output, outputName);
-    // Workers that write themselves have one slot each: it stays in their core's cache.
-    const slots = direct ? pool.threads : this.#regions.slots;
+    // Workers that write themselves have one slot each, which stays in their core's cache, and one to run ahead of the slowest.
+    const slots = direct ? Math.min(pool.threads + 1, this.#regions.slots) : this.#regions.slots;
     const ring = new Ring(arena.memory, this.#regions, slots, false);
     ring.reset(input.kind === 'file' ? input.offset : 0);
     const report = (): void => this.#report(input.name);

@@ -63,7 +63,7 @@ export class BatchJudge {
       const result = this.#kernel.run(address);
       const octets = ((this.#task[TASK_OUTPUT / 4] ?? 0) - output) >>> 0;
       const out = Math.min(Math.max(written - produced, 0), octets);
-      this.#ring.setOutput(slot, this.#task, output + out, octets - out);
+      this.#ring.setOutput(slot, this.#task, output + out, octets - out, produced + out);
       produced += octets;
       if (result === RUN_DONE) return (await delivery.finish(slot)) ? 'done' : 'stopped';
       if (result === RUN_BAD_RECORD) return (await delivery.refuse(slot)) ?? 'stopped';

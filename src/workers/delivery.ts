@@ -1,14 +1,24 @@
 import { writeAll } from './descriptor.js';
-import { JUDGED, type ListedRecord, ownedWord, REFUSED, type Ring, YIELDED } from './ring.js';
+import {
+  DELIVERED,
+  JUDGED,
+  type ListedRecord,
+  ownedWord,
+  REFUSED,
+  type Ring,
+  YIELDED,
+} from './ring.js';
 
 /** How a worker gets rid of what the kernel has written. The batch lies in a slot of the ring. */
 export interface Delivery {
+  /** To be called before the first batch: sees to what another thread may have left that died as this worker. */
+  begin(): void;
   /**
    * Hands over output of a batch that is not done, and returns when it is written and `ring.lines` is the
    * number of lines before this batch; false if the run was stopped.
    */
   yield(slot: number): Promise<boolean>;
-  /** Hands over the last output of a batch; false if the run was stopped. */
+  /** Hands over the last output of a batch, to be written when all before it is; false if the run was stopped. */
   finish(slot: number): Promise<boolean>;
   /** As `finish`, for a batch that ends at the bad record which ends a strict run; returns the record where it is known. */
   refuse(slot: number): Promise<ListedRecord | undefined>;
@@ -23,6 +33,8 @@ export class RingDelivery implements Delivery {
     this.#ring = ring;
     this.#worker = worker;
   }
+
+  begin(): void {}
 
   async yield(slot: number): Promise<boolean> {
     const ring = this.#ring;
@@ -45,7 +57,7 @@ export class RingDelivery implements Delivery {
   }
 }
 
-/** Writes to a descriptor when the slot's turn has come. */
+/** Writes to a descriptor what is due, be it this worker's or what others have left. */
 export class TurnDelivery implements Delivery {
   readonly #ring: Ring;
   readonly #worker: number;
@@ -58,6 +70,11 @@ export class TurnDelivery implements Delivery {
   }
 
   /** @throws DescriptorError */
+  begin(): void {
+    this.#writeDue();
+  }
+
+  /** @throws DescriptorError */
   async yield(slot: number): Promise<boolean> {
     if (!(await this.#ring.awaitTurn(slot))) return false;
     writeAll(this.#ring, slot, this.#descriptor);
@@ -67,11 +84,9 @@ export class TurnDelivery implements Delivery {
 
   /** @throws DescriptorError */
   async finish(slot: number): Promise<boolean> {
-    if (!(await this.yield(slot))) return false;
-    this.#ring.countLines(slot);
     this.#ring.setState(slot, ownedWord(JUDGED, this.#worker));
-    this.#ring.retire(slot);
-    return true;
+    this.#writeDue();
+    return !this.#ring.stopped;
   }
 
   /** @throws DescriptorError */
@@ -79,5 +94,21 @@ export class TurnDelivery implements Delivery {
     if (!(await this.#ring.awaitTurn(slot))) return undefined;
     writeAll(this.#ring, slot, this.#descriptor);
     return this.#ring.strictRecord(slot);
+  }
+
+  /** Writes all that is due, unless another worker is about it. */
+  #writeDue(): void {
+    const ring = this.#ring;
+    while (ring.due !== undefined && ring.becomeWriter(this.#worker)) {
+      for (let slot = ring.due; slot !== undefined && !ring.stopped; slot = ring.due) {
+        writeAll(ring, slot, this.#descriptor);
+        ring.listBadRecords(slot);
+        ring.countLines(slot);
+        ring.setState(slot, ownedWord(DELIVERED, this.#worker));
+        ring.retire(slot);
+      }
+      ring.resignAsWriter();
+      if (ring.stopped) return;
+    }
   }
 }

@@ -1,8 +1,8 @@
 import {
+  DELIVERED,
   ENDED,
   FILLED,
   FREE,
-  JUDGED,
   OPEN,
   ownedWord,
   type Ring,
@@ -24,7 +24,7 @@ export interface Ways {
  *
  * - `nothing`: it waited, or what it had begun is done.
  * - `input`: it read the next batch, which begins at this octet of the file. Whoever takes the lock next reads it again.
- * - `batch`: it judged the batch of this slot, or waited for it to be written; the batch can be judged again,
+ * - `batch`: it judged the batch of this slot, or waited for its turn; the batch can be judged again,
  *   once the slot is not YIELDED any more.
  * - `write`: it was writing the output of this slot, and nobody knows how much of it.
  */
@@ -68,9 +68,16 @@ function recoverLock(ring: Ring, worker: number, { file }: Ways): boolean {
 }
 
 function recoverSlot(ring: Ring, worker: number, { direct }: Ways): Remains {
+  if (direct && ring.isWriter(worker)) {
+    const { due } = ring;
+    if (due !== undefined && ring.isWriting(due)) return { held: 'write', slot: due };
+    for (let slot = 0; slot < ring.slots; slot++) {
+      if (ring.loadState(slot) === ownedWord(DELIVERED, worker)) ring.retire(slot);
+    }
+    ring.resignAsWriter();
+  }
   for (let slot = 0; slot < ring.slots; slot++) {
     const word = ring.loadState(slot);
-    if (direct && word === ownedWord(JUDGED, worker)) ring.retire(slot);
     if (word !== ownedWord(TAKEN, worker) && word !== ownedWord(YIELDED, worker)) continue;
     if (ring.isWriting(slot)) return { held: 'write', slot };
     ring.restoreCounters(slot, worker);

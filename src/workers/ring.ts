@@ -22,6 +22,7 @@
  *     228  i32  FILLER      where workers read a pipe: low 16 bits 0, or 1 + the worker that fills; another value with all it does
  *     232  i64  BASE        octets read of earlier inputs, less where this one began
  *     240  i32  FILL_SLOT   the slot that is filled next                                 [filler]
+ *     244  i32  WRITER      where workers write themselves: 0, or 1 + the worker that writes
  *
  * Batches have tickets, in the order of the input. They are counted modulo twice the slots: a ticket's slot
  * is the ticket modulo the slots, and the batch of a slot has another ticket than the next one there.
@@ -42,10 +43,11 @@
  *      64  i64  LINES_AFTER lines of this input up to the end of the batch, once it is all written
  *      72  i32  WRITING     1 = a write is under way: more than WRITTEN may be out
  *      76  i32  BAD_COUNT   bad records since the output was last taken, then MAX_BAD pairs (line of the batch, reason)
+ *     160  i64  OUTPUT_AT   octets of the batch's output that come before OUTPUT
  *
  * ## Life of a slot
  *
- *     FREE ──▶ OPEN ───────────▶ TAKEN ──▶ JUDGED ──▶ FREE
+ *     FREE ──▶ OPEN ───────────▶ TAKEN ──▶ JUDGED ──▶ (DELIVERED) ──▶ FREE
  *                │  └─▶ FILLED ─▶ │ ▲
  *                ▼                ▼ │
  *              ENDED            YIELDED
@@ -58,18 +60,21 @@
  *     TAKEN     its worker   JUDGED; YIELDED: output is ready, but the batch is not done; or REFUSED
  *     YIELDED   the writer   TAKEN, once the output is written; LINES of the control block then holds
  *                            the number of lines before this batch
- *     JUDGED    the writer   FREE
+ *     JUDGED    the writer   FREE, once the output is written; where workers write, DELIVERED before
+ *     DELIVERED the writer   FREE: the output is written, what is left is to pass the turn on
  *     REFUSED   the writer   no more: the run is strict, the first bad record is in the list, and the output ends before it
  *     FAILED    the writer   no more: the batch has ended two threads, and the output ends before what is not written of it
  *     ENDED     nobody       until the run is over
  *
  * The low 4 bits of STATE are the state. An OPEN word holds the octets of complete lines above them; the words of TAKEN,
- * YIELDED and JUDGED hold their worker there.
+ * YIELDED and JUDGED hold their worker there, that of DELIVERED the worker that wrote.
  *
  * The filler is the main thread for a stream, and for a file the worker that holds the input lock, which then takes the slot
  * itself. For a pipe it is a thread that does nothing else; or, where workers write themselves, the worker that is the FILLER:
  * one becomes it that holds the input lock and finds nothing to take, and stays it until it has handed a batch over. The taker is the worker
- * that holds the input lock. The writer is the main thread, or the worker whose slot's ticket is the TURN.
+ * that holds the input lock. The writer is the main thread; or, where workers write themselves, of a JUDGED slot whose ticket is the TURN the
+ * worker that is the WRITER, and of a slot that is not JUDGED yet its own worker. Whoever has JUDGED a batch tries to become the WRITER
+ * and leaves the slot to the one that there is, so that nobody waits for the batches before his own.
  *
  * ## When a worker dies
  *
@@ -82,7 +87,9 @@
  * - A batch is done by one word, JUDGED. Before it, the batch is judged again from its beginning: its input lies in
  *   the slot, which the kernel does not change; the counters are set back to what was KEPT; of the
  *   output, which is the same, the first WRITTEN octets are passed over; bad records are listed once,
- *   for their lines grow. Behind it, what is left to do (LINES, JUMBO, TURN, FREE) can be done twice: TURN is passed on by one
+ *   for their lines grow. Behind it, the output lies in the slot, and whoever is the WRITER next goes on behind WRITTEN: the
+ *   thread that goes on for a dead WRITER begins with that.
+ * - It is written by one word, DELIVERED. Behind it, what is left to do (LINES, JUMBO, TURN, FREE) can be done twice: TURN is passed on by one
  *   word, and what comes before it has the same effect again as long as TURN is the batch's.
  * - Nobody can say what came out of a write whose end was not noted. A worker that dies while WRITING ends the run.
  * - The thread that goes on may die, too, even before it runs: its task is bound to it (threads.ts), so that the main thread hears
@@ -92,7 +99,8 @@
  * ## Invariants
  *
  * 1. Slots are filled, taken and written in the order of the ring, each role by one thread at a time: the
- *    filler is one thread or holds the lock, takers hold the lock, the writer is one thread or has the turn. Hence
+ *    filler is one thread or holds the lock, takers hold the lock, the writer is one thread, or the WRITER where the slot of the turn
+ *    is JUDGED and else its worker. Hence
  *    the output is in order, and the ring is all that a fast thread can run ahead by: a filler finds no
  *    FREE slot until the writer has written one (backpressure).
  * 2. No word returns to a value while somebody acts upon that value. The one race is for an OPEN slot: only its
@@ -114,7 +122,8 @@
  *    slot first.
  * 7. Waiting is acyclic: a filler waits for the writer of earlier slots (FREE, JUMBO), a taker for the filler, a writer
  *    for the worker of its slot, a worker that has YIELDED or awaits its TURN for the writer of earlier slots. The worker
- *    of the earliest slot that is not written waits for nobody but the output. A worker that is the FILLER holds no slot that is
+ *    of the earliest slot that is not written waits for nobody but the output. A slot that is JUDGED is not left behind: who
+ *    made it so looks for a WRITER afterwards, and a WRITER looks for such a slot after it has resigned. A worker that is the FILLER holds no slot that is
  *    TAKEN, nor the input lock; so if there is another worker, what it has offered is taken while it waits for more input.
  * 8. STOP ends every wait. A thread that saw STOP = 0 just before may fall asleep after the wake-up; therefore
  *    the main thread repeats it until all have returned, and no thread sleeps for more than LONGEST_WAIT at a time.
@@ -149,6 +158,7 @@ const FILLER = 57;
 const FILLER_MASK = 0xffff;
 const BASE = 29;
 const FILL_SLOT = 60;
+const WRITER = 61;
 
 const SLOT_STATE = 0;
 const SLOT_BELL = 1;
@@ -168,6 +178,7 @@ const SLOT_LINES_AFTER = 8;
 const SLOT_WRITING = 18;
 const SLOT_BAD_COUNT = 19;
 const SLOT_BAD = 20;
+const SLOT_OUTPUT_AT = 20;
 
 export const FREE = 0;
 export const OPEN = 1;
@@ -179,6 +190,7 @@ export const JUDGED = 5;
 export const REFUSED = 6;
 export const ENDED = 7;
 export const FAILED = 8;
+export const DELIVERED = 9;
 const STATE_BITS = 4;
 const STATE_MASK = 15;
 
@@ -411,14 +423,21 @@ export class Ring {
 
   /** The octets that the kernel has written for the slot and nobody has yet written out. */
   output(slot: number): Uint8Array<SharedArrayBuffer> {
-    const address = this.#word(header(slot) + SLOT_OUTPUT) >>> 0;
-    const octets = this.#word(header(slot) + SLOT_OUTPUT_OCTETS) >>> 0;
-    return this.memory.subarray(address, address + octets);
+    const at = header(slot);
+    const address = this.#word(at + SLOT_OUTPUT) >>> 0;
+    const octets = this.#word(at + SLOT_OUTPUT_OCTETS) >>> 0;
+    const out = this.written(slot) - this.#counter(at / 2 + SLOT_OUTPUT_AT);
+    return this.memory.subarray(address + out, address + octets);
   }
 
-  /** Puts what the kernel has left in a task into the slot's header. */
-  setOutput(slot: number, task: Int32Array, address: number, octets: number): void {
+  /**
+   * Puts what the kernel has left in a task into the slot's header.
+   *
+   * @param before octets of the batch's output that come before this
+   */
+  setOutput(slot: number, task: Int32Array, address: number, octets: number, before: number): void {
     const at = header(slot);
+    this.#setCounter(at / 2 + SLOT_OUTPUT_AT, before);
     this.#words[at + SLOT_OUTPUT] = address;
     this.#words[at + SLOT_OUTPUT_OCTETS] = octets;
     this.#words[at + SLOT_LINES] = task[TASK_LINES / 4] ?? 0;
@@ -659,6 +678,27 @@ export class Ring {
     return Atomics.load(this.#words, header(slot) + SLOT_WRITING) !== 0;
   }
 
+  /** The next slot to be written, if it is JUDGED; where workers write themselves. */
+  get due(): number | undefined {
+    const slot = Atomics.load(this.#words, TURN) % this.slots;
+    return stateOf(this.loadState(slot)) === JUDGED ? slot : undefined;
+  }
+
+  /** Makes the worker the writer if there is none; says whether. */
+  becomeWriter(worker: number): boolean {
+    return Atomics.compareExchange(this.#words, WRITER, 0, worker + 1) === 0;
+  }
+
+  /** To be called by the writer, which looks afterwards whether something has become due. */
+  resignAsWriter(): void {
+    Atomics.store(this.#words, WRITER, 0);
+  }
+
+  /** Whether the worker is the writer. */
+  isWriter(worker: number): boolean {
+    return Atomics.load(this.#words, WRITER) === worker + 1;
+  }
+
   /** Whether the slot is the next to be written; where workers write themselves. */
   hasTurn(slot: number): boolean {
     return Atomics.load(this.#words, TURN) === this.#word(header(slot) + SLOT_TICKET);
@@ -695,7 +735,7 @@ export class Ring {
     }
   }
 
-  /** Counts a slot's lines; to be called when all of it is written, and before it is JUDGED where workers write themselves. */
+  /** Counts a slot's lines; to be called when all of it is written, and before it is DELIVERED where workers write themselves. */
   countLines(slot: number): void {
     const at = header(slot);
     this.#setCounter(at / 2 + SLOT_LINES_AFTER, this.lines + this.#word(at + SLOT_LINES));
@@ -707,7 +747,7 @@ export class Ring {
     this.giveJumbo(slot);
   }
 
-  /** Passes on the turn of a slot that is JUDGED, and has it be FREE. To be done once, or again where that was broken off. */
+  /** Passes on the turn of a slot that is DELIVERED, and has it be FREE. To be done once, or again where that was broken off. */
   retire(slot: number): void {
     if (this.hasTurn(slot)) {
       this.settle(slot);

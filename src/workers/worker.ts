@@ -8,6 +8,9 @@ import type { ComputeTask, PipeSource, Task, TaskEnd } from './messages.js';
 import { PipeFiller } from './pipe-filler.js';
 import { Ring } from './ring.js';
 
+/** Milliseconds for which the event loop of the main thread may stand still. */
+const TURN = 10;
+
 /**
  * Carries out a task, which lasts for the whole of an input.
  *
@@ -41,12 +44,18 @@ async function judgeBatches(ring: Ring, task: ComputeTask, kernel: BatchKernel):
   const intake = intakeOf(ring, task);
   const delivery =
     output === undefined ? new RingDelivery(ring, worker) : new TurnDelivery(ring, worker, output);
+  delivery.begin();
+  let yielded = performance.now();
   let batch = resume === undefined ? await intake.next() : ring.batch(resume);
   while (batch !== undefined) {
     const result = await judge.judge(batch, delivery);
     if (result === 'stopped') break;
     if (result !== 'done') return { end: 'refused', ...result };
-    if (!ring.mayBlock) await setImmediate();
+    // Where workers read and write, nothing else is to be done on the main thread but to hear signals.
+    if (!ring.mayBlock && (output === undefined || performance.now() - yielded > TURN)) {
+      await setImmediate();
+      yielded = performance.now();
+    }
     batch = await intake.next();
   }
   return { end: ring.stopped ? 'stopped' : 'done' };

@@ -126,6 +126,7 @@ interface Plan {
   readonly exits?: boolean;
   /** Octets that a write takes at a time. */
   readonly most?: number;
+  readonly batchOctets?: number;
 }
 
 interface Outcome {
@@ -140,7 +141,7 @@ interface Outcome {
  */
 async function run(way: Way, input: string, threads: number, plan: Plan): Promise<Outcome> {
   const { flow, bad, memory } = fakeFlow({
-    batchOctets: BATCH,
+    batchOctets: plan.batchOctets ?? BATCH,
     maxLineOctets: LONGEST,
     slots: 3,
     ...poolOf(threads),
@@ -250,6 +251,29 @@ describe('a worker that dies', () => {
       expect(ends.lines).toBeGreaterThan(3);
     });
   }
+});
+
+describe('a batch that is done before an earlier one', () => {
+  // Of eight octets a batch: the second is done, and the third judged, while the first waits.
+  const input = 'WAIT\nsecond\nSIGNAL\nfourth\n!fifth\n';
+
+  for (const way of ['file to file', 'pipe to file'] as const) {
+    it(`is left to be written with that, ${way}`, async () => {
+      const { error, steps } = await run(way, input, 2, { batchOctets: 8 });
+      expect(error).toBe(undefined);
+      expect(steps).toBeGreaterThan(100);
+    });
+  }
+
+  it('is written once, whichever worker dies at any step', async () => {
+    const { steps } = await run('file to file', input, 2, { batchOctets: 8 });
+    let recovered = 0;
+    for (let first = 1; first <= steps; first++) {
+      const { deaths, error } = await run('file to file', input, 2, { batchOctets: 8, first });
+      if (deaths > 0 && error === undefined) recovered++;
+    }
+    expect(recovered).toBeGreaterThan(0.4 * steps);
+  });
 });
 
 describe('a read that fails in the midst of a file', () => {

@@ -1,6 +1,6 @@
 /**
  * A kernel in JavaScript with which threads are tested: it keeps the contract of kernel/layout.ts, but its
- * verdicts are trivial, and some lines make it fail. What it makes of a line says fake-judge.ts.
+ * verdicts are trivial, some lines make it fail, and the line WAIT is judged only when SIGNAL has been. What it makes of a line says fake-judge.ts.
  */
 import * as L from '../../dist/kernel/layout.js';
 
@@ -9,6 +9,11 @@ const RETURN = 13;
 
 /** Word of the first page: 1 = a line makes the kernel fail once, and then no more. */
 const ONCE = 264;
+
+/** Another: 1 = the line SIGNAL has been judged. */
+const SIGNALLED = 265;
+/** Milliseconds that a line WAIT waits for it. */
+const PATIENCE = 20_000;
 
 /** A module with one function, whose body is `unreachable`. */
 const TRAP = Uint8Array.of(
@@ -42,8 +47,19 @@ export function instantiateKernel(_module, memory) {
   const set = (address, value) => view.setUint32(address, value, true);
   const count = (address) =>
     view.setBigUint64(address, view.getBigUint64(address, true) + 1n, true);
-  const plan = new Int32Array(memory.buffer, 0, ONCE + 1);
+  const plan = new Int32Array(memory.buffer, 0, SIGNALLED + 1);
   const text = (from, end) => Buffer.from(octets.slice(from, end)).toString('latin1');
+
+  function awaitSignal() {
+    while (Atomics.load(plan, SIGNALLED) === 0) {
+      if (Atomics.wait(plan, SIGNALLED, 0, PATIENCE) === 'timed-out') throw new Error('no signal');
+    }
+  }
+
+  function signal() {
+    Atomics.store(plan, SIGNALLED, 1);
+    Atomics.notify(plan, SIGNALLED);
+  }
 
   function run(task) {
     const query = u32(task + L.TASK_QUERY);
@@ -107,6 +123,8 @@ export function instantiateKernel(_module, memory) {
         record = `bad ${overlong ? 'long' : 'line'} ${line} ${shown}\n`;
       } else {
         const line = text(at, stop);
+        if (line === 'WAIT') awaitSignal();
+        if (line === 'SIGNAL') signal();
         const failure = FAILURES.get(line);
         if (failure !== undefined && Atomics.compareExchange(plan, ONCE, 1, 2) !== 2) failure();
         record = first === 0x2b ? `${line}${'.'.repeat(overhead - 8)}\n` : `ok ${line}\n`;

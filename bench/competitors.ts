@@ -1,4 +1,5 @@
 import { cpSync, existsSync, mkdirSync } from 'node:fs';
+import { devNull } from 'node:os';
 import { join } from 'node:path';
 import { assertEqual } from './assert-equal.js';
 import { AGENT } from './cases.js';
@@ -24,6 +25,9 @@ export interface Absence {
   readonly name: string;
   readonly reason: string;
 }
+
+/** How the same library is used otherwise, at the end of a competitor's id. */
+export const VARIANT = /-(?:ndjson|annotated)$/;
 
 const SOURCES = join(import.meta.dirname, 'competitors');
 
@@ -100,6 +104,13 @@ export function npmCompetitors(): Competitor[] {
   return [
     { ...npm, id: 'robots-parser', name: 'robots-parser 3.0.1 (npm)', form: 'text' },
     { ...npm, id: 'robots-parser-ndjson', name: 'the same, from NDJSON', form: 'ndjson' },
+    {
+      ...npm,
+      id: 'robots-parser-annotated',
+      name: 'the same, annotating the records to /dev/null',
+      form: 'ndjson',
+      environment: { ANNOTATED_FILE: devNull },
+    },
     { ...npm, id: 'robots-txt-guard', name: 'robots-txt-guard 1.0.2 (npm)', form: 'text' },
   ];
 }
@@ -154,7 +165,7 @@ export function urlsFor({ urls }: Competitor, task: Task): number {
 export async function runCompetitor(competitor: Competitor, task: Task, verdicts?: string) {
   const { id, form, program, words, environment = {} } = competitor;
   const urls = urlsFor(competitor, task);
-  const library = id.replace(/-ndjson$/, '');
+  const library = id.replace(VARIANT, '');
   const args = [...words, library, task.robots, task[form], String(urls), task.agent];
   const run = await runProgram(program, verdicts === undefined ? args : [...args, verdicts], {
     output: 'keep',

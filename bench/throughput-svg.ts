@@ -1,3 +1,4 @@
+import { VARIANT } from './competitors.js';
 import type { ThroughputRecord } from './record.js';
 import type { ResultRecord } from './report.js';
 
@@ -108,7 +109,7 @@ function named(results: readonly ResultRecord[], labels: Readonly<Record<string,
 
 /** Competitors over text, which suits all of them best. */
 function rivals(results: readonly ResultRecord[]): Bar[] {
-  const own = results.filter(({ id, kind }) => kind === 'competitor' && !id.endsWith('-ndjson'));
+  const own = results.filter(({ id, kind }) => kind === 'competitor' && !VARIANT.test(id));
   return named(own, Object.fromEntries(own.map(({ id, name }) => [id, name])));
 }
 

@@ -7,13 +7,25 @@
  *
  * LIBRARY is `robots-parser` or `robots-txt-guard`. URLs that end in `.ndjson` are records with a
  * member `url`. Everything is parsed before the clock starts, and nothing is written but the
- * counts: both are in its favour. VERDICTS_FILE receives one verdict a line.
+ * counts: both are in its favour. VERDICTS_FILE receives one verdict a line; and ANNOTATED_FILE of the
+ * environment the records, each with its verdict as a further member, while the clock runs.
  */
-import { createReadStream, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import {
+  createReadStream,
+  createWriteStream,
+  readdirSync,
+  readFileSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { parseWithParser } from './robots-parser.js';
 import { parseWithGuard } from './robots-txt-guard.js';
+
+interface Annotated {
+  readonly url: string;
+  verdict?: string;
+}
 
 /** A parsed robots.txt. */
 export interface Robots {
@@ -38,6 +50,11 @@ const counts = { allow: 0, deny: 0, unknown: 0, invalid: 0 };
 const verdicts: string[] = [];
 const maxUrls = Number(limit);
 const isRecord = urls.endsWith('.ndjson');
+const { ANNOTATED_FILE } = process.env;
+const annotated = ANNOTATED_FILE === undefined ? undefined : createWriteStream(ANNOTATED_FILE);
+/** Records are written so many characters at a time. */
+const GATHERED = 1 << 16;
+let gathered = '';
 let seen = 0;
 
 start = process.hrtime.bigint();
@@ -47,8 +64,13 @@ const lines = createInterface({
 });
 lines.on('line', (line) => {
   if (seen++ >= maxUrls) return;
-  const verdict = decide(isRecord ? JSON.parse(line).url : line, agent);
+  const record: Annotated = isRecord ? JSON.parse(line) : { url: line };
+  const verdict = decide(record.url, agent);
   counts[verdict]++;
+  if (annotated !== undefined) {
+    record.verdict = verdict;
+    annotate(record);
+  }
   if (verdictsFile !== undefined) verdicts.push(verdict);
   if (seen === maxUrls) finish();
 });
@@ -69,7 +91,15 @@ function decide(text: string, productToken: string): keyof typeof counts {
   return robots.isAllowed(url, text, productToken) ? 'allow' : 'deny';
 }
 
+function annotate(record: Annotated): void {
+  gathered += `${JSON.stringify(record)}\n`;
+  if (gathered.length < GATHERED) return;
+  annotated?.write(gathered);
+  gathered = '';
+}
+
 function finish(): void {
+  annotated?.end(gathered);
   const seconds = secondsSince(start);
   lines.close();
   process.stdout.write(JSON.stringify({ seconds, parseSeconds, counts }));

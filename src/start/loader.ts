@@ -4,7 +4,7 @@
  * is V8's own business: it takes it only if it would have made the same, and else compiles the file as if there were none.
  */
 
-import { readFileSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, isAbsolute, join } from 'node:path';
 import { constants, Script } from 'node:vm';
@@ -42,9 +42,11 @@ export function scriptOf(file: string): Script {
   );
 }
 
+/** V8 knows the file that code was made of by its length alone: so code that is older than its file is left. */
 function keptCode(file: string): Buffer | undefined {
+  const code = codeFile(file);
   try {
-    return readFileSync(codeFile(file));
+    return statSync(code).mtimeMs >= statSync(file).mtimeMs ? readFileSync(code) : undefined;
   } catch {
     return undefined;
   }

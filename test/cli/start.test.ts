@@ -5,6 +5,7 @@ import {
   rmSync,
   symlinkSync,
   truncateSync,
+  utimesSync,
   writeFileSync,
 } from 'node:fs';
 import { basename, join } from 'node:path';
@@ -70,6 +71,20 @@ describe('the start of the command line', () => {
       const file = join(ROOT, 'dist/cli', name);
       expect(scriptOf(file).cachedDataRejected, name).toBe(false);
     }
+  });
+
+  it('leaves the code of a file that has changed since', () => {
+    const workplace = new Workplace();
+    const file = join(workplace.path, 'module.js');
+    workplace.write('module.js', 'exports.a = 1;');
+    const script = scriptOf(file);
+    expect(script.cachedDataRejected).toBe(undefined);
+    writeFileSync(codeFile(file), script.createCachedData());
+    expect(scriptOf(file).cachedDataRejected).toBe(false);
+    const [before, after] = [new Date(1_000_000), new Date(2_000_000)];
+    utimesSync(codeFile(file), before, before);
+    utimesSync(file, after, after);
+    expect(scriptOf(file).cachedDataRejected).toBe(undefined);
   });
 
   it('works the same where V8 does not take that code, and where there is none', async () => {

@@ -34,7 +34,7 @@ process.on('exit', () => {
   require('node:fs').writeFileSync('loaded.json', JSON.stringify({ files, own }));
 });`;
 
-function workplaceWithTable(): Workplace {
+function workplaceWithRobots(): Workplace {
   const workplace = new Workplace();
   workplace.write('robots/example.com.txt', 'User-agent: *\nDisallow: /private\n');
   workplace.write('urls.txt', 'https://example.com/private\n');
@@ -43,7 +43,7 @@ function workplaceWithTable(): Workplace {
 
 describe('the start of the command line', () => {
   it('loads few files for one URL and a table, all as V8 compiled them when they were built, and nothing of what takes long', async () => {
-    const workplace = workplaceWithTable();
+    const workplace = workplaceWithRobots();
     workplace.write('watch.cjs', WATCH);
     const compiled = await workplace.shell('$rf compile --robots-dir robots -o hosts.table');
     expect(compiled.code).toBe(0);
@@ -88,7 +88,7 @@ describe('the start of the command line', () => {
   });
 
   it('works the same where V8 does not take that code, and where there is none', async () => {
-    const workplace = workplaceWithTable();
+    const workplace = workplaceWithRobots();
     const place = join(workplace.path, 'program');
     for (const name of ['dist', 'package.json'])
       cpSync(join(ROOT, name), join(place, name), { recursive: true });

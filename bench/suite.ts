@@ -12,6 +12,7 @@ import {
   yardstickCase,
 } from './cases.js';
 import { type Competitor, competitorCase } from './competitors.js';
+import { coreCases } from './cores.js';
 import { type Corpus, corpusIn } from './corpora.js';
 import { CountWatch } from './counts.js';
 import type { Mark } from './marks.js';
@@ -97,6 +98,7 @@ export class Suite {
     const competitors = others.competitors.map((each) => competitorCase(each, few.corpus));
     const oneThread = competitors.length > 0 ? ['one-thread'] : [];
     return [
+      ...coreCases(),
       ...cases.filter(({ id }) => needed.has(id) || oneThread.includes(id)),
       ...(others.floors ? floorCases(few) : []),
       ...competitors,

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { checkCompetitors, checkFilter } from './check.js';
 import { npmCompetitors, otherCompetitors } from './competitors.js';
+import { coresOf, describeCores } from './cores.js';
 import { emptied } from './corpora.js';
 import { storeCounts } from './expected.js';
 import { describe, describeMachine } from './machine.js';
@@ -103,12 +104,15 @@ async function measure(marks: readonly Mark[], scratch: string) {
   const results = await inTurn(cases, rounds, say);
   const figures = new Figures(results, await suite.fileSizes(marks, values.real));
   say(`\n${describeResults(results)}\n`);
+  const cores = coresOf(results);
+  say(`${describeCores(cores)}\n`);
   for (const { name, reason } of others.absent) say(`not here: ${name}: ${reason}`);
   const rows = marks.map((mark) => rowOf(mark, figures));
   say(quick ? 'too small for the marks: this was a test of counts' : describeMarks(rows));
   say(`\ncounts were asserted in ${suite.runsChecked} measured runs of the filter`);
   return {
     corpus: suite.summary,
+    cores,
     marks: rows,
     results: results.map(resultRecord),
     differences,

@@ -317,26 +317,31 @@ describe('a line over which the kernel', () => {
     ['TRAP', 'traps', 'unreachable'],
     ['HOARD', 'runs out of memory', 'memory limit'],
   ] as const) {
+    // A thread out of memory ends a process of Node 24, whatever its own limit is (nodejs/node#47224); there is nothing to recover then.
+    const survives = line !== 'HOARD' || Number.parseInt(process.versions.node, 10) < 24;
     for (const way of ALL_WAYS) {
-      it(`${what} once is judged again, and always ends the run before it, ${way}`, async () => {
-        const input = `${before}${line}\n${'more\n'.repeat(3000)}`;
-        const once = fakeFlow({ pool, batchOctets: 1024 });
-        new Int32Array(once.memory.buffer)[ONCE] = 1;
-        const recovered = await WAYS[way](once.flow, input);
-        expect(new Int32Array(once.memory.buffer)[ONCE]).toBe(2);
-        expect(recovered.error).toBe(undefined);
-        expect(recovered.text === fakeJudge(input, LONGEST).output).toBe(true);
-        expect(once.flow.tally().records).toBe(3501);
+      it.runIf(survives)(
+        `${what} once is judged again, and always ends the run before it, ${way}`,
+        async () => {
+          const input = `${before}${line}\n${'more\n'.repeat(3000)}`;
+          const once = fakeFlow({ pool, batchOctets: 1024 });
+          new Int32Array(once.memory.buffer)[ONCE] = 1;
+          const recovered = await WAYS[way](once.flow, input);
+          expect(new Int32Array(once.memory.buffer)[ONCE]).toBe(2);
+          expect(recovered.error).toBe(undefined);
+          expect(recovered.text === fakeJudge(input, LONGEST).output).toBe(true);
+          expect(once.flow.tally().records).toBe(3501);
 
-        const always = fakeFlow({ pool, batchOctets: 1024 });
-        const { text, error } = await WAYS[way](always.flow, input);
-        expect(error?.code).toBe('worker');
-        expect(error?.message).toContain(reason);
-        const [, first = 0, last = 0] = /lines (\d+) to (\d+)/.exec(error?.message ?? '') ?? [];
-        expect(Number(first)).toBeLessThanOrEqual(501);
-        expect(Number(last)).toBeGreaterThanOrEqual(501);
-        expect(text).toBe('ok good\n'.repeat(Number(first) - 1));
-      });
+          const always = fakeFlow({ pool, batchOctets: 1024 });
+          const { text, error } = await WAYS[way](always.flow, input);
+          expect(error?.code).toBe('worker');
+          expect(error?.message).toContain(reason);
+          const [, first = 0, last = 0] = /lines (\d+) to (\d+)/.exec(error?.message ?? '') ?? [];
+          expect(Number(first)).toBeLessThanOrEqual(501);
+          expect(Number(last)).toBeGreaterThanOrEqual(501);
+          expect(text).toBe('ok good\n'.repeat(Number(first) - 1));
+        },
+      );
     }
   }
 });

@@ -82,7 +82,7 @@ export class HostClusters {
       if (next === this.#automata.count || this.#automata.item(next) !== automaton) return;
       next++;
       const at = automatonStart(automaton);
-      automata.copy(automaton, table, at);
+      automata.copy(automaton, out, at);
       const isWide = ((table[at] as number) & AUTOMATON_WIDE) !== 0;
       rules += isWide ? out.getUint32(at + 5, true) : out.getUint16(at + 3, true);
     };

@@ -1,8 +1,11 @@
 const INITIAL_CHUNK_OCTETS = 1 << 12;
 const MAX_CHUNK_OCTETS = 1 << 24;
 
+/** Of the engine's words: memory that is shared is copied by words only where both ends lie alike, and else octet by octet. */
+const ALIGNMENT = 8;
+
 /**
- * Strings of octets, one behind another in chunks of memory that never move, each at a multiple of 4. The memory
+ * Strings of octets, one behind another in chunks of memory that never move, each at a multiple of 8. The memory
  * may be shared, so that what one thread has written others need only be told the place of.
  */
 export class OctetChunks {
@@ -41,7 +44,7 @@ export class OctetChunks {
     chunk.set(octets, this.#free);
     this.chunk = this.#open;
     this.start = this.#free;
-    this.#free = (this.#free + length + 3) & ~3;
+    this.#free = (this.#free + length + ALIGNMENT - 1) & -ALIGNMENT;
   }
 
   /** Takes a chunk in that was filled elsewhere; returns its number. */

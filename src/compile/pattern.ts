@@ -1,6 +1,7 @@
 import { canonicalise } from '../kernel/canonical.js';
 import type { Profile } from '../protocol/profile.js';
 import type { Rule } from '../protocol/robots-file.js';
+import { UNESCAPED } from './display-text.js';
 
 const ASTERISK = 0x2a;
 const DOLLAR = 0x24;
@@ -28,6 +29,8 @@ export interface Pattern {
   readonly anchored: boolean;
   /** Whether some segment has a second form (spec-notes, note A). */
   readonly twoForms: boolean;
+  /** Whether it is known to read as its rule is written, and to be fit to be shown so; where that is not known, it may still. */
+  readonly plain: boolean;
 }
 
 const NO_SEGMENTS: readonly Segment[] = [];
@@ -37,6 +40,8 @@ const PLAIN = 0;
 const ALTERED = 1;
 const WILDCARD = 2;
 const QUERY = 4;
+/** Is escaped where a pattern is shown. */
+const ESCAPED = 8;
 
 type OctetClasses = Uint8Array;
 
@@ -51,6 +56,7 @@ function octetClasses(google: boolean): OctetClasses {
   for (let octet = 0; octet < 256; octet++) {
     const form = canonicalise(Uint8Array.of(octet), { google, inQuery: false });
     classes[octet] = form.length === 1 && form[0] === octet ? PLAIN : ALTERED;
+    if (UNESCAPED[octet] === 0) classes[octet] = (classes[octet] as number) | ESCAPED;
   }
   classes[PERCENT] = ALTERED;
   classes[ASTERISK] = WILDCARD;
@@ -77,7 +83,8 @@ export function parsePattern(octets: Uint8Array, profile: Profile): Pattern | un
   for (let at = 0; at < end; at++) seen |= classes[octets[at] as number] as number;
   if ((seen & (ALTERED | WILDCARD)) === 0) {
     const prefix = anchored ? octets.subarray(0, end) : octets;
-    return { octets: length, prefix, segments: NO_SEGMENTS, anchored, twoForms: false };
+    const plain = (seen & ESCAPED) === 0;
+    return { octets: length, prefix, segments: NO_SEGMENTS, anchored, twoForms: false, plain };
   }
   return splitPattern(octets, end, anchored, google, classes);
 }
@@ -129,6 +136,7 @@ function splitPattern(
     segments,
     anchored: anchored && endsInLiteral,
     twoForms,
+    plain: false,
   };
 }
 
@@ -156,5 +164,7 @@ export function directoryPattern(rule: Rule, profile: Profile): Pattern | undefi
   const directory = new Uint8Array(slash + 2);
   directory.set(pattern.subarray(0, slash + 1));
   directory[slash + 1] = DOLLAR;
-  return parsePattern(directory, profile);
+  const parsed = parsePattern(directory, profile);
+  // The rule is shown as it was written.
+  return parsed === undefined ? undefined : { ...parsed, plain: false };
 }

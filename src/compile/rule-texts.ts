@@ -22,6 +22,7 @@ const FIRST_OF_UNIT = 0x80;
 export function textForm(pattern: Pattern, written: Uint8Array): number {
   const { length } = written;
   if (length > TEXT_LIMIT) return RULE_TEXT;
+  if (pattern.plain) return 0;
   let at = literalEnd(pattern.prefix, written, 0);
   for (const { first } of pattern.segments) {
     if (at < 0 || written[at] !== ASTERISK) return RULE_TEXT;

@@ -4,7 +4,8 @@ import type { Query } from '../kernel/query.js';
 import type { Executor } from '../workers/executor.js';
 import type { FileSource, PipeSource } from '../workers/messages.js';
 import { blockAddress, layOut, type Regions } from '../workers/regions.js';
-import { MAX_BATCH_OCTETS, Ring } from '../workers/ring.js';
+import { Ring } from '../workers/ring.js';
+import { MAX_BATCH_OCTETS } from '../workers/ring-words.js';
 import { type BadRecord, reasonWord } from './bad-record.js';
 import { takesWritesAtOnce } from './output.js';
 import { canWakeReader } from './pipe-waker.js';
@@ -161,7 +162,7 @@ export class Flow {
   /** How far the flow has come; cheap enough to be asked for often. */
   progress(): Progress {
     const { records } = sumTally(this.#options.arena.memory, this.#blocks, 0);
-    return { octets: this.#ring.consumed, records };
+    return { octets: this.#ring.input.consumed, records };
   }
 
   /** Addresses of the threads' blocks (layout.ts, WORKER_…), for what else is counted there. */
@@ -184,7 +185,7 @@ export class Flow {
   }
 
   #report(input: string): void {
-    for (const { line, reason } of this.#ring.badRecords(this.#reported)) {
+    for (const { line, reason } of this.#ring.badRecords.from(this.#reported)) {
       this.#reported++;
       this.#options.onBadRecord?.({ input, line, reason: reasonWord(reason) });
     }

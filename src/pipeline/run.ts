@@ -1,22 +1,22 @@
 import { Socket } from 'node:net';
 import type { Readable, Writable } from 'node:stream';
 import { RobotsFilterError } from '../errors.js';
+import type { ListedRecord } from '../workers/bad-record-list.js';
 import type { Executor } from '../workers/executor.js';
 import { LostThreads } from '../workers/lost-threads.js';
 import type { ComputeTask, FileSource, PipeSource, TaskEnd } from '../workers/messages.js';
+import type { Ring } from '../workers/ring.js';
 import {
   ENDED,
   FAILED,
   FREE,
-  type ListedRecord,
   ownedWord,
   ownerOf,
   REFUSED,
-  type Ring,
   stateOf,
   TAKEN,
   YIELDED,
-} from '../workers/ring.js';
+} from '../workers/ring-words.js';
 import { describeBadRecord, reasonWord } from './bad-record.js';
 import { FileEnd } from './file-end.js';
 import type { FileInput, PipeInput, StreamInput } from './input/open.js';
@@ -110,9 +110,9 @@ export class Run {
     if (this.#reason !== undefined) return this.#reason;
     if (this.#inputFailure !== undefined) throw this.#inputFailure;
     try {
-      fileEnd?.check(this.#ring.read);
+      fileEnd?.check(this.#ring.input.read);
     } catch (error) {
-      throw this.#inputError(error, this.#ring.read);
+      throw this.#inputError(error, this.#ring.input.read);
     }
     return 'done';
   }
@@ -150,7 +150,7 @@ export class Run {
     this.#ring.stop();
     const { source } = this.#options;
     // A thread may sit in a blocking read.
-    if (source?.kind === 'pipe' && (this.#reading || this.#ring.filling)) {
+    if (source?.kind === 'pipe' && (this.#reading || this.#ring.filler.isHeld)) {
       wakeReader(source.descriptor);
     }
   }
@@ -223,7 +223,7 @@ export class Run {
   async #fill(stream: Readable): Promise<void> {
     const failure = await fillFromStream(this.#ring, stream);
     if (failure !== undefined && !this.#ring.stopped)
-      this.#inputFailure = this.#inputError(failure, this.#ring.read);
+      this.#inputFailure = this.#inputError(failure, this.#ring.input.read);
   }
 
   #end(end: TaskEnd): void {
@@ -283,11 +283,11 @@ export class Run {
       const octets = ring.output(slot);
       open = octets.length === 0 || (await output.write(octets));
       if (state === REFUSED) {
-        this.#refuse(ring.strictRecord(slot));
+        this.#refuse(ring.badRecords.strict(slot));
         break;
       }
       ring.endWrite(slot, octets.length);
-      ring.listBadRecords(slot);
+      ring.badRecords.list(slot);
       if (state === YIELDED) {
         ring.setState(slot, ownedWord(TAKEN, ownerOf(word)));
       } else {

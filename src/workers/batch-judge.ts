@@ -16,9 +16,11 @@ import {
   TASK_SCRATCH,
   TASK_WORKER,
 } from '../kernel/layout.js';
+import type { ListedRecord } from './bad-record-list.js';
 import type { Delivery } from './delivery.js';
 import { blockAddress, scratchAddress, taskAddress } from './regions.js';
-import { type Batch, FLAG_JUMBO, FLAG_OVERLONG, type ListedRecord, type Ring } from './ring.js';
+import type { Batch, Ring } from './ring.js';
+import { FLAG_JUMBO, FLAG_OVERLONG } from './ring-words.js';
 
 /** The kernel as a batch needs it. */
 export type BatchKernel = Pick<Kernel, 'run'>;
@@ -57,7 +59,7 @@ export class BatchJudge {
     const written = this.#ring.written(slot);
     let produced = 0;
     let idle = 0;
-    this.#ring.keepCounters(slot, this.#worker);
+    this.#ring.counters.keep(slot, this.#worker);
     for (;;) {
       const input = this.#task[TASK_INPUT / 4];
       const result = this.#kernel.run(address);

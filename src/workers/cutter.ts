@@ -1,5 +1,6 @@
 import { BAD_INPUT_LIMIT, MARGIN } from '../kernel/layout.js';
-import { FILLED, FLAG_JUMBO, FLAG_OVERLONG, linesOf, openWord, type Ring } from './ring.js';
+import type { Ring } from './ring.js';
+import { FILLED, FLAG_JUMBO, FLAG_OVERLONG, linesOf, openWord } from './ring-words.js';
 
 const NEWLINE = 10;
 /** Octets of a line that is too long which the kernel gets to see. */
@@ -49,13 +50,19 @@ export class Cutter {
     this.#inJumbo = false;
     this.#wantsJumbo = false;
     this.#used = 0;
-    this.#skipping = this.#ring.skipping;
+    this.#skipping = this.#ring.input.skipping;
     this.#carryOctets = 0;
-    this.#ring.setInput(slot, this.#start, 0, 0, this.#ring.read - this.#ring.carryOctets);
+    this.#ring.setInput(
+      slot,
+      this.#start,
+      0,
+      0,
+      this.#ring.input.read - this.#ring.input.carryOctets,
+    );
     this.#word = openWord(0);
     this.#ring.setState(slot, this.#word);
     // This is less than a batch, and so does not fill it: at least one octet of the last read was a newline.
-    this.#gather(this.#ring.takeCarry(this.#start));
+    this.#gather(this.#ring.input.takeCarry(this.#start));
   }
 
   /** Where the next octets of input belong; undefined while the jumbo region is wanted and not free. */
@@ -70,7 +77,7 @@ export class Cutter {
 
   /** Takes note of octets that have come into the room. True: the batch is handed over, open the next. */
   accept(octets: number): boolean {
-    this.#ring.read += octets;
+    this.#ring.input.read += octets;
     return this.#gather(octets);
   }
 
@@ -95,7 +102,7 @@ export class Cutter {
 
   /** Where the input goes on behind the batch that was handed over, in octets. */
   get position(): number {
-    return this.#ring.read - this.#carryOctets;
+    return this.#ring.input.read - this.#carryOctets;
   }
 
   /** The input goes on there in a line that was too long. */
@@ -105,8 +112,8 @@ export class Cutter {
 
   /** Leaves what belongs to the next batch to whoever opens that; once the batch is handed over. */
   passOn(): void {
-    this.#ring.skipping = this.#skipping;
-    this.#ring.setCarry(this.#carry, this.#carryOctets);
+    this.#ring.input.skipping = this.#skipping;
+    this.#ring.input.setCarry(this.#carry, this.#carryOctets);
   }
 
   #gather(octets: number): boolean {
@@ -127,7 +134,7 @@ export class Cutter {
     this.#skipping = false;
     come.copyWithin(0, newline + 1);
     const left = octets - (newline + 1);
-    this.#ring.setInput(this.#slot, this.#start, 0, 0, this.#ring.read - left);
+    this.#ring.setInput(this.#slot, this.#start, 0, 0, this.#ring.input.read - left);
     return left;
   }
 
@@ -186,7 +193,7 @@ export class Cutter {
 
   /** Hands over the first octets, which are no number of whole lines. Nothing of the slot has been offered. */
   #seal(octets: number, flags: number): void {
-    const start = this.#ring.read - this.#used;
+    const start = this.#ring.input.read - this.#used;
     this.#ring.setInput(this.#slot, this.#start, octets, flags, start);
     this.#ring.setState(this.#slot, FILLED);
   }

@@ -1,13 +1,7 @@
+import type { ListedRecord } from './bad-record-list.js';
 import { writeAll } from './descriptor.js';
-import {
-  DELIVERED,
-  JUDGED,
-  type ListedRecord,
-  ownedWord,
-  REFUSED,
-  type Ring,
-  YIELDED,
-} from './ring.js';
+import type { Ring } from './ring.js';
+import { DELIVERED, JUDGED, ownedWord, REFUSED, YIELDED } from './ring-words.js';
 
 /** How a worker gets rid of what the kernel has written. The batch lies in a slot of the ring. */
 export interface Delivery {
@@ -78,7 +72,7 @@ export class TurnDelivery implements Delivery {
   async yield(slot: number): Promise<boolean> {
     if (!(await this.#ring.awaitTurn(slot))) return false;
     writeAll(this.#ring, slot, this.#descriptor);
-    this.#ring.listBadRecords(slot);
+    this.#ring.badRecords.list(slot);
     return true;
   }
 
@@ -93,7 +87,7 @@ export class TurnDelivery implements Delivery {
   async refuse(slot: number): Promise<ListedRecord | undefined> {
     if (!(await this.#ring.awaitTurn(slot))) return undefined;
     writeAll(this.#ring, slot, this.#descriptor);
-    return this.#ring.strictRecord(slot);
+    return this.#ring.badRecords.strict(slot);
   }
 
   /** Writes all that is due, unless another worker is about it. */
@@ -102,7 +96,7 @@ export class TurnDelivery implements Delivery {
     while (ring.due !== undefined && ring.becomeWriter(this.#worker)) {
       for (let slot = ring.due; slot !== undefined && !ring.stopped; slot = ring.due) {
         writeAll(ring, slot, this.#descriptor);
-        ring.listBadRecords(slot);
+        ring.badRecords.list(slot);
         ring.countLines(slot);
         ring.setState(slot, ownedWord(DELIVERED, this.#worker));
         ring.retire(slot);

@@ -48,7 +48,7 @@ export function readInto(
       const code = errorCode(error);
       if (code === 'EOF') return 0;
       if (code !== 'EAGAIN' && code !== 'EINTR')
-        throw new DescriptorError('input', error, ring.read);
+        throw new DescriptorError('input', error, ring.input.read);
       ring.pause(RETRY);
     }
   }

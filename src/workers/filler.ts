@@ -1,5 +1,6 @@
 import { Cutter } from './cutter.js';
-import { ENDED, FREE, JUMBO, type Ring, stateOf } from './ring.js';
+import type { Ring } from './ring.js';
+import { ENDED, FREE, JUMBO, stateOf } from './ring-words.js';
 
 /**
  * Fills the ring, for the thread that is the filler: one that reads a pipe, or the main thread for a stream. Never blocks:
@@ -53,7 +54,7 @@ export class Filler {
   end(whole = true): boolean {
     while (this.#opened()) {
       if (!this.#cutter.finish(whole)) {
-        this.#ring.setState(this.#ring.fillSlot, ENDED);
+        this.#ring.setState(this.#ring.filler.slot, ENDED);
         return true;
       }
       this.#proceed();
@@ -63,7 +64,7 @@ export class Filler {
 
   #opened(): boolean {
     if (this.#open) return true;
-    const slot = this.#ring.fillSlot;
+    const slot = this.#ring.filler.slot;
     const word = this.#ring.loadState(slot);
     if (stateOf(word) !== FREE) {
       this.awaitedWord = this.#ring.stateWord(slot);
@@ -78,6 +79,6 @@ export class Filler {
   #proceed(): void {
     this.#cutter.passOn();
     this.#open = false;
-    this.#ring.proceedFilling();
+    this.#ring.filler.proceed(this.#ring.slots);
   }
 }

@@ -1,7 +1,8 @@
 import { Cutter } from './cutter.js';
 import { readInto } from './descriptor.js';
 import type { PipeFiller } from './pipe-filler.js';
-import { type Batch, ENDED, FREE, JUMBO, linesOf, OPEN, type Ring, stateOf } from './ring.js';
+import type { Batch, Ring } from './ring.js';
+import { ENDED, FILLER, FREE, JUMBO, linesOf, OPEN, stateOf } from './ring-words.js';
 
 /** Octets from which on a slot looks like part of a flood: a pipe that was full holds 64 KiB. */
 const FLOOD_OCTETS = 1 << 15;
@@ -38,7 +39,7 @@ export class RingIntake implements Intake {
       ring.unlock();
       if (batch !== 'unfilled') return batch;
       this.#filler?.fill();
-      ring.resignAsFiller();
+      ring.filler.resign();
     }
     return undefined;
   }
@@ -48,7 +49,7 @@ export class RingIntake implements Intake {
     const ring = this.#ring;
     const slot = ring.nextSlot;
     while (!ring.stopped) {
-      const { filler } = ring;
+      const filling = ring.filler.word;
       const word = this.#gathered(slot);
       const batch = ring.takeBatch(word, this.#worker);
       if (batch !== undefined) {
@@ -57,8 +58,8 @@ export class RingIntake implements Intake {
       }
       if (stateOf(word) === ENDED) return undefined;
       if (this.#filler === undefined) await ring.until(ring.stateWord(slot), word);
-      else if (ring.becomeFiller(filler, this.#worker)) return 'unfilled';
-      else ring.awaitFiller(filler);
+      else if (ring.filler.become(filling, this.#worker)) return 'unfilled';
+      else ring.wait(FILLER, filling);
     }
     return undefined;
   }
@@ -120,16 +121,16 @@ export class FileIntake implements Intake {
   async #fill(slot: number): Promise<Batch | undefined> {
     const ring = this.#ring;
     this.#cutter.open(slot);
-    const ended = ring.ended || (await this.#read());
+    const ended = ring.input.ended || (await this.#read());
     if (ring.stopped) return undefined;
     if (ended) this.#cutter.finish();
     const { position, skipping } = this.#cutter;
-    ring.setRest(slot, { position, skipping, ended });
+    ring.input.setRest(slot, { position, skipping, ended });
     const batch = ring.takeBatch(ring.loadState(slot), this.#worker);
     if (batch === undefined) {
       ring.setState(slot, ENDED);
     } else {
-      ring.proceedBehind(slot);
+      ring.input.proceedBehind(slot);
       this.#cutter.passOn();
       ring.advance();
     }
@@ -146,7 +147,7 @@ export class FileIntake implements Intake {
         if (jumbo !== 0) await ring.until(JUMBO, jumbo);
         continue;
       }
-      const octets = readInto(ring, this.#descriptor, room, ring.read);
+      const octets = readInto(ring, this.#descriptor, room, ring.input.read);
       if (octets === 0) return true;
       if (this.#cutter.accept(octets)) return false;
     }

@@ -1,6 +1,7 @@
 import { RobotsFilterError } from '../errors.js';
 import { type Remains, recover, type Ways } from './recovery.js';
-import { FAILED, type Ring, stateOf, YIELDED } from './ring.js';
+import type { Ring } from './ring.js';
+import { FAILED, stateOf, YIELDED } from './ring-words.js';
 
 const NEWLINE = 10;
 const REPORT = 'This is an error in robots-filter: please report it with these lines';
@@ -46,7 +47,7 @@ export class LostThreads {
   async succeed(worker: number, reason: unknown): Promise<Succession> {
     const ring = this.#ring;
     if (ring.stopped) return { fate: 'stopped' };
-    if (ring.isFiller(worker)) throw this.readerFailure(reason);
+    if (ring.filler.isHeldBy(worker)) throw this.readerFailure(reason);
     const remains = recover(ring, worker, this.#ways);
     if (remains.held === 'write') {
       throw this.#error(
@@ -81,7 +82,7 @@ export class LostThreads {
 
   /** The error for the death of a thread that read a pipe: what it had read is nowhere else. */
   readerFailure(reason: unknown): RobotsFilterError {
-    return this.#error(`as it read on from byte ${this.#ring.read}`, reason);
+    return this.#error(`as it read on from byte ${this.#ring.input.read}`, reason);
   }
 
   #isFirst(cause: number | string): boolean {

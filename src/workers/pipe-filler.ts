@@ -28,7 +28,7 @@ export class PipeFiller {
         this.#wait();
         continue;
       }
-      ring.tellOfFilling();
+      ring.filler.tell();
       const octets = this.#read(room);
       if (octets === 0) break;
       if (this.#filler.accept(octets)) return true;
@@ -39,14 +39,14 @@ export class PipeFiller {
 
   #wait(): void {
     // The last batch may have been handed over.
-    this.#ring.tellOfFilling();
+    this.#ring.filler.tell();
     this.#ring.wait(this.#filler.awaitedWord, this.#filler.awaitedValue);
   }
 
   /** What was read of the pipe before is its first octets. */
   #read(room: Uint8Array): number {
     const { descriptor, head } = this.#source;
-    const { read } = this.#ring;
+    const { read } = this.#ring.input;
     if (read >= head.length) return readInto(this.#ring, descriptor, room, null);
     const part = head.subarray(read, read + room.length);
     room.set(part);

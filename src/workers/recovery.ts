@@ -1,3 +1,4 @@
+import type { Ring } from './ring.js';
 import {
   DELIVERED,
   ENDED,
@@ -5,11 +6,10 @@ import {
   FREE,
   OPEN,
   ownedWord,
-  type Ring,
   stateOf,
   TAKEN,
   YIELDED,
-} from './ring.js';
+} from './ring-words.js';
 
 /** How a run's batches come and go. */
 export interface Ways {
@@ -34,7 +34,7 @@ export type Remains =
   | { readonly held: 'batch' | 'write'; readonly slot: number };
 
 /**
- * Repairs what a worker has left behind, so that the others get on; ring.ts says why this suffices. To be called by
+ * Repairs what a worker has left behind, so that the others get on; ring-words.ts says why this suffices. To be called by
  * the main thread, when the worker's thread does nothing any more.
  */
 export function recover(ring: Ring, worker: number, ways: Ways): Remains {
@@ -42,7 +42,8 @@ export function recover(ring: Ring, worker: number, ways: Ways): Remains {
   const remains = recoverSlot(ring, worker, ways);
   // It may have died between changing a word and waking those who wait for it.
   ring.wakeAll();
-  if (remains.held === 'nothing' && reading) return { held: 'input', position: ring.position };
+  if (remains.held === 'nothing' && reading)
+    return { held: 'input', position: ring.input.position };
   return remains;
 }
 
@@ -52,7 +53,7 @@ function recoverLock(ring: Ring, worker: number, { file }: Ways): boolean {
   const slot = ring.nextSlot;
   let reading = false;
   if (ring.hasTakenNext(worker)) {
-    if (file) ring.proceedBehind(slot);
+    if (file) ring.input.proceedBehind(slot);
     ring.advance();
   } else if (file) {
     const state = stateOf(ring.loadState(slot));
@@ -62,7 +63,7 @@ function recoverLock(ring: Ring, worker: number, { file }: Ways): boolean {
       ring.setState(slot, FREE);
     }
   }
-  if (file && stateOf(ring.loadState(slot)) !== ENDED) ring.readAgain();
+  if (file && stateOf(ring.loadState(slot)) !== ENDED) ring.input.readAgain();
   ring.unlock();
   return reading;
 }
@@ -80,7 +81,7 @@ function recoverSlot(ring: Ring, worker: number, { direct }: Ways): Remains {
     const word = ring.loadState(slot);
     if (word !== ownedWord(TAKEN, worker) && word !== ownedWord(YIELDED, worker)) continue;
     if (ring.isWriting(slot)) return { held: 'write', slot };
-    ring.restoreCounters(slot, worker);
+    ring.counters.restore(slot, worker);
     return { held: 'batch', slot };
   }
   return { held: 'nothing' };

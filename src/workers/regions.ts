@@ -16,7 +16,7 @@ import {
  * so all of it is reserved before the first thread starts: the memory does not grow during a run.
  */
 export interface Regions {
-  /** Address of the control block; the slot headers follow it (ring.ts). */
+  /** Address of the control block; the slot headers follow it (ring-words.ts). */
   readonly control: number;
   /** Slots that there are; a run may use fewer. */
   readonly slots: number;

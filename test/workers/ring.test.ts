@@ -2,6 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
 import { createMemory } from '../../src/kernel/kernel.js';
 import { layOut } from '../../src/workers/regions.js';
+import { Ring } from '../../src/workers/ring.js';
 import {
   ENDED,
   FAILED,
@@ -10,10 +11,9 @@ import {
   openWord,
   ownedWord,
   REFUSED,
-  Ring,
   TAKEN,
   YIELDED,
-} from '../../src/workers/ring.js';
+} from '../../src/workers/ring-words.js';
 
 const WORKER = 1;
 

@@ -7,18 +7,18 @@ import {
   RUN_DONE,
   RUN_OUTPUT_FULL,
   SCRATCH_MARGIN,
-  TASK_INPUT,
-  TASK_INPUT_END,
   TASK_LINES,
   TASK_OCTETS,
   TASK_OUTPUT,
-  TASK_OUTPUT_END,
-  TASK_QUERY,
-  TASK_SCRATCH,
-  TASK_WORKER,
   WORKER_TALLY,
 } from '../src/kernel/layout.js';
-import { encodeQuery, type QuerySettings, queryOctets } from '../src/kernel/query.js';
+import {
+  DEFAULT_SETTINGS,
+  encodeQuery,
+  type QuerySettings,
+  queryOctets,
+} from '../src/kernel/query.js';
+import { type TaskAddresses, writeTask } from '../src/kernel/task.js';
 
 /** Octets of input in a call, as a run has them. */
 const BATCH_OCTETS = 1 << 20;
@@ -31,23 +31,12 @@ export class KernelBench {
   readonly #task: Uint32Array;
   readonly #taskAddress: number;
   readonly #worker: { address: number; octets: number };
-  readonly #input: number;
-  readonly #output: number;
+  readonly #addresses: Omit<TaskAddresses, 'inputEnd'>;
 
   constructor(memory: WebAssembly.Memory, view: TableView, variant: Partial<QuerySettings>) {
     const settings: QuerySettings = {
-      google: false,
+      ...DEFAULT_SETTINGS,
       agents: [{ name: 'ExampleBot', chain: ['examplebot'] }],
-      format: 'ndjson',
-      output: 'annotate',
-      unknown: 'unknown',
-      explain: false,
-      strict: false,
-      maxLineOctets: 1 << 24,
-      urlField: ['url'],
-      verdictField: undefined,
-      anyHost: 0,
-      seenSlots: 0,
       ...variant,
     };
     const arena = new Arena(memory);
@@ -58,18 +47,19 @@ export class KernelBench {
     const task = arena.take(TASK_OCTETS);
     const output = arena.take(4 * BATCH_OCTETS + query.lineOverhead + 2 * MARGIN);
     this.#worker = { address: arena.take(query.workerOctets).address, octets: query.workerOctets };
-    this.#input = arena.take(BATCH_OCTETS + MARGIN).address;
-    this.#output = output.address;
     this.#taskAddress = task.address;
-    const scratch = arena.take(4 * BATCH_OCTETS + SCRATCH_MARGIN).address;
+    this.#addresses = {
+      query: query.address,
+      worker: this.#worker.address,
+      scratch: arena.take(4 * BATCH_OCTETS + SCRATCH_MARGIN).address,
+      input: arena.take(BATCH_OCTETS + MARGIN).address,
+      output: output.address,
+      outputEnd: output.address + output.octets - MARGIN,
+    };
     this.#octets = new Uint8Array(memory.buffer); // after the last growth
     this.#octets.set(bytes, block.address);
     this.#task = new Uint32Array(memory.buffer, task.address, TASK_OCTETS / 4);
     this.#task.fill(0);
-    this.#task[TASK_QUERY / 4] = query.address;
-    this.#task[TASK_WORKER / 4] = this.#worker.address;
-    this.#task[TASK_SCRATCH / 4] = scratch;
-    this.#task[TASK_OUTPUT_END / 4] = output.address + output.octets - MARGIN;
   }
 
   /** Judges all lines; the time is that of the kernel's calls alone, as the CPU spends it. */
@@ -78,15 +68,14 @@ export class KernelBench {
     this.#octets.fill(0, address, address + octets);
     let microseconds = 0;
     let lines = 0;
-    for (const batch of batches(input)) {
-      this.#octets.set(batch, this.#input);
-      this.#task[TASK_INPUT / 4] = this.#input;
-      this.#task[TASK_INPUT_END / 4] = this.#input + batch.length;
-      this.#task[TASK_LINES / 4] = 0;
+    for (const batch of wholeLines(input, BATCH_OCTETS)) {
+      this.#octets.set(batch, this.#addresses.input);
+      const inputEnd = this.#addresses.input + batch.length;
+      writeTask(this.#task, { ...this.#addresses, inputEnd }, 0);
       const before = process.cpuUsage();
       let result: number;
       do {
-        this.#task[TASK_OUTPUT / 4] = this.#output;
+        this.#task[TASK_OUTPUT / 4] = this.#addresses.output;
         result = kernel.run(this.#taskAddress);
       } while (result === RUN_OUTPUT_FULL);
       const { user, system } = process.cpuUsage(before);
@@ -100,9 +89,9 @@ export class KernelBench {
 }
 
 /** Pieces that end with a line, as large as they may be. */
-function* batches(input: Uint8Array): Generator<Uint8Array> {
+export function* wholeLines(input: Uint8Array, octets: number): Generator<Uint8Array> {
   for (let start = 0; start < input.length; ) {
-    const most = Math.min(start + BATCH_OCTETS, input.length);
+    const most = Math.min(start + octets, input.length);
     const end = most === input.length ? most : input.lastIndexOf(0x0a, most - 1) + 1;
     yield input.subarray(start, end);
     start = end;

@@ -12,26 +12,22 @@ import {
   TASK_BAD,
   TASK_BAD_COUNT,
   TASK_FLAGS,
-  TASK_INPUT,
-  TASK_INPUT_END,
   TASK_LINE_BASE_KNOWN,
   TASK_LINES,
   TASK_OCTETS,
   TASK_OUTPUT,
-  TASK_OUTPUT_END,
-  TASK_QUERY,
-  TASK_SCRATCH,
-  TASK_WORKER,
   WORKER_LINES,
   WORKER_RESULTS,
   WORKER_TALLY,
 } from '../../src/kernel/layout.js';
 import {
+  DEFAULT_SETTINGS,
   encodeQuery,
   type Query,
   type QuerySettings,
   queryOctets,
 } from '../../src/kernel/query.js';
+import { writeTask } from '../../src/kernel/task.js';
 import { lowerCaseAscii } from '../../src/protocol/product-token.js';
 import { REASONS, type Reason, VERDICTS, type Verdict } from '../../src/protocol/verdict.js';
 import { charactersOf } from '../corpus.js';
@@ -87,21 +83,6 @@ function surroundingsFor(input: Uint8Array): readonly Surroundings[] {
   for (const octet of input) sum += octet;
   return [PLAIN, ROTATED[sum % ROTATED.length] as Surroundings];
 }
-
-const DEFAULTS: QuerySettings = {
-  google: false,
-  agents: [{ name: '*', chain: ['*'] }],
-  format: 'ndjson',
-  output: 'annotate',
-  unknown: 'unknown',
-  explain: false,
-  strict: false,
-  maxLineOctets: 1 << 24,
-  urlField: ['url'],
-  verdictField: undefined,
-  anyHost: 0,
-  seenSlots: 0,
-};
 
 /** What the kernel made of a batch. */
 export interface Run {
@@ -164,7 +145,7 @@ export class GuardedKernel {
 
   /** A query over the table. */
   ask(settings: Partial<QuerySettings>): AskedQuery {
-    const whole = { ...DEFAULTS, ...settings };
+    const whole = { ...DEFAULT_SETTINGS, ...settings };
     const tokenNumber = (token: string): number => this.#view?.tokenNumber(token) ?? -1;
     const numbers = whole.agents.map(({ chain }) =>
       chain.map((link) => tokenNumber(lowerCaseAscii(link))),
@@ -214,12 +195,16 @@ export class GuardedKernel {
     const scratch = this.#take(4 * input.length + SCRATCH_MARGIN, around);
     this.#octets.fill(0, task.address, task.end);
     const words = new Int32Array(this.#octets.buffer, task.address, TASK_OCTETS / 4);
-    words[TASK_QUERY / 4] = query.address;
-    words[TASK_WORKER / 4] = worker.address;
-    words[TASK_SCRATCH / 4] = scratch.address;
-    words[TASK_INPUT / 4] = source;
-    words[TASK_INPUT_END / 4] = source + input.length;
-    words[TASK_OUTPUT_END / 4] = output.address + capacity;
+    const addresses = {
+      query: query.address,
+      worker: worker.address,
+      scratch: scratch.address,
+      input: source,
+      inputEnd: source + input.length,
+      output: output.address,
+      outputEnd: output.address + capacity,
+    };
+    writeTask(words, addresses, 0);
     const pieces: string[] = [];
     const bad: [number, Reason][] = [];
     let result: number;

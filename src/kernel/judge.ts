@@ -11,7 +11,7 @@ import {
   RESULT_SOURCE,
   WORKER_RESULTS,
 } from './layout.js';
-import { encodeQuery, type Query, queryOctets } from './query.js';
+import { DEFAULT_SETTINGS, encodeQuery, type Query, queryOctets } from './query.js';
 
 /** The rule that decided. */
 export interface DecidingRule {
@@ -113,18 +113,11 @@ export class Judge {
     if (known !== undefined) return known;
     if (this.#queries.size >= MAX_QUERIES) this.forget();
     const settings = {
+      ...DEFAULT_SETTINGS,
       google: target.google,
       agents: [agent],
       format: 'text',
-      output: 'annotate',
-      unknown: 'unknown',
-      explain: false,
-      strict: false,
-      maxLineOctets: 0,
-      urlField: ['url'],
-      verdictField: undefined,
       anyHost: target.anyHost,
-      seenSlots: 0,
     } as const;
     const region = this.#arena.take(queryOctets(settings));
     const { query, bytes } = encodeQuery(

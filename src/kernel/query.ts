@@ -90,6 +90,22 @@ export interface QuerySettings {
   readonly seenSlots: number;
 }
 
+/** What a query asks for where nothing else is said: records of NDJSON annotated for `*`. */
+export const DEFAULT_SETTINGS: QuerySettings = {
+  google: false,
+  agents: [{ name: '*', chain: ['*'] }],
+  format: 'ndjson',
+  output: 'annotate',
+  unknown: 'unknown',
+  explain: false,
+  strict: false,
+  maxLineOctets: 1 << 24,
+  urlField: ['url'],
+  verdictField: undefined,
+  anyHost: 0,
+  seenSlots: 0,
+};
+
 /** Where a query's block lies and how much room its runs need; see layout.ts. */
 export interface Query {
   readonly address: number;

@@ -4,18 +4,13 @@ import {
   RUN_DONE,
   TASK_FLAGS,
   TASK_INPUT,
-  TASK_INPUT_END,
   TASK_LINE_BASE,
   TASK_LINE_BASE_KNOWN,
-  TASK_LINES,
   TASK_OCTETS,
   TASK_OUTPUT,
-  TASK_OUTPUT_END,
   TASK_OVERLONG,
-  TASK_QUERY,
-  TASK_SCRATCH,
-  TASK_WORKER,
 } from '../kernel/layout.js';
+import { writeTask } from '../kernel/task.js';
 import type { ListedRecord } from './bad-record-list.js';
 import type { Delivery } from './delivery.js';
 import { blockAddress, scratchAddress, taskAddress } from './regions.js';
@@ -84,15 +79,16 @@ export class BatchJudge {
     const { regions } = this.#ring;
     const jumbo = (flags & FLAG_JUMBO) === 0 ? undefined : regions.jumbo;
     const output = jumbo?.output ?? regions.outputs + slot * regions.outputStride;
-    this.#set(TASK_QUERY, this.#query);
-    this.#set(TASK_WORKER, blockAddress(regions, this.#worker));
-    this.#set(TASK_SCRATCH, jumbo?.scratch ?? scratchAddress(regions, this.#worker));
-    this.#set(TASK_INPUT, address);
-    this.#set(TASK_INPUT_END, address + octets);
-    this.#set(TASK_OUTPUT, output);
-    this.#set(TASK_OUTPUT_END, output + (jumbo?.outputOctets ?? regions.outputOctets));
-    this.#set(TASK_LINES, 0);
-    this.#set(TASK_FLAGS, (flags & FLAG_OVERLONG) === 0 ? 0 : TASK_OVERLONG);
+    const addresses = {
+      query: this.#query,
+      worker: blockAddress(regions, this.#worker),
+      scratch: jumbo?.scratch ?? scratchAddress(regions, this.#worker),
+      input: address,
+      inputEnd: address + octets,
+      output,
+      outputEnd: output + (jumbo?.outputOctets ?? regions.outputOctets),
+    };
+    writeTask(this.#task, addresses, (flags & FLAG_OVERLONG) === 0 ? 0 : TASK_OVERLONG);
     return output;
   }
 

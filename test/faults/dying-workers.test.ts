@@ -237,7 +237,9 @@ describe('a worker that dies', () => {
     it(`twice over one batch ends the run there, over two does not, ${way}`, async () => {
       const random = new Random(23);
       const ends = { recovered: 0, lines: 0 };
-      for (let round = 0; round < 70; round++) {
+      const enough = () => ends.recovered > 5 && ends.lines > 3;
+      // Which steps come how often is up to the scheduler: on a busy machine seventy rounds once were too few by one.
+      for (let round = 0; round < 70 || (round < 500 && !enough()); round++) {
         const first = random.between(1, 400);
         // A death costs a few steps; then the same batch is at hand, or the next.
         const second = first + random.between(1, 40);

@@ -17,35 +17,20 @@ import {
   TASK_BAD,
   TASK_BAD_COUNT,
   TASK_FLAGS,
-  TASK_INPUT,
-  TASK_INPUT_END,
   TASK_LINE_BASE_KNOWN,
   TASK_LINES,
   TASK_OCTETS,
   TASK_OUTPUT,
-  TASK_OUTPUT_END,
-  TASK_QUERY,
-  TASK_SCRATCH,
-  TASK_WORKER,
 } from '../../src/kernel/layout.js';
-import { encodeQuery, type QuerySettings, queryOctets } from '../../src/kernel/query.js';
+import {
+  DEFAULT_SETTINGS,
+  encodeQuery,
+  type QuerySettings,
+  queryOctets,
+} from '../../src/kernel/query.js';
+import { writeTask } from '../../src/kernel/task.js';
 import { parseAuthority } from '../../src/protocol/authority.js';
 import type { Profile } from '../../src/protocol/profile.js';
-
-const DEFAULTS: QuerySettings = {
-  google: false,
-  agents: [{ name: '*', chain: ['*'] }],
-  format: 'ndjson',
-  output: 'annotate',
-  unknown: 'unknown',
-  explain: false,
-  strict: false,
-  maxLineOctets: 1 << 24,
-  urlField: ['url'],
-  verdictField: undefined,
-  anyHost: 0,
-  seenSlots: 0,
-};
 
 export interface Ran {
   readonly output: string;
@@ -77,7 +62,7 @@ export function kernelOver(
   const kernel = instantiate(memory);
 
   return (text, overrides = {}, outputOctets = 1 << 20) => {
-    const settings = { ...DEFAULTS, google: profile === 'google', ...overrides };
+    const settings = { ...DEFAULT_SETTINGS, google: profile === 'google', ...overrides };
     const input = typeof text === 'string' ? new TextEncoder().encode(text) : text;
     const block = arena.take(queryOctets(settings));
     const { query, bytes } = encodeQuery(settings, block.address, address, (token) =>
@@ -94,13 +79,16 @@ export function kernelOver(
     memoryOctets.set(input, source.address);
     const words = new Uint32Array(memory.buffer, task.address, TASK_OCTETS / 4);
     words.fill(0);
-    words[TASK_QUERY / 4] = query.address;
-    words[TASK_WORKER / 4] = worker.address;
-    words[TASK_SCRATCH / 4] = scratch.address;
-    words[TASK_INPUT / 4] = source.address;
-    words[TASK_INPUT_END / 4] = source.address + input.length;
-    words[TASK_OUTPUT / 4] = target.address;
-    words[TASK_OUTPUT_END / 4] = target.address + target.octets - MARGIN;
+    const addresses = {
+      query: query.address,
+      worker: worker.address,
+      scratch: scratch.address,
+      input: source.address,
+      inputEnd: source.address + input.length,
+      output: target.address,
+      outputEnd: target.address + target.octets - MARGIN,
+    };
+    writeTask(words, addresses, 0);
     const pieces: Uint8Array[] = [];
     const bad: [number, number][] = [];
     let result: number;

@@ -1,0 +1,44 @@
+import {
+  TASK_FLAGS,
+  TASK_INPUT,
+  TASK_INPUT_END,
+  TASK_LINES,
+  TASK_OUTPUT,
+  TASK_OUTPUT_END,
+  TASK_QUERY,
+  TASK_SCRATCH,
+  TASK_WORKER,
+} from './layout.js';
+
+/** Where in memory all is that a run of the kernel over a batch needs; layout.ts says how much room it must have. */
+export interface TaskAddresses {
+  readonly query: number;
+  readonly worker: number;
+  readonly scratch: number;
+  readonly input: number;
+  readonly inputEnd: number;
+  readonly output: number;
+  readonly outputEnd: number;
+}
+
+/**
+ * Writes the task of a batch of which nothing is judged yet.
+ *
+ * @param words those of the task
+ * @param flags TASK_…
+ */
+export function writeTask(
+  words: Int32Array | Uint32Array,
+  addresses: TaskAddresses,
+  flags: number,
+): void {
+  words[TASK_QUERY / 4] = addresses.query;
+  words[TASK_WORKER / 4] = addresses.worker;
+  words[TASK_SCRATCH / 4] = addresses.scratch;
+  words[TASK_INPUT / 4] = addresses.input;
+  words[TASK_INPUT_END / 4] = addresses.inputEnd;
+  words[TASK_OUTPUT / 4] = addresses.output;
+  words[TASK_OUTPUT_END / 4] = addresses.outputEnd;
+  words[TASK_LINES / 4] = 0;
+  words[TASK_FLAGS / 4] = flags;
+}

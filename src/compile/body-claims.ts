@@ -54,6 +54,7 @@ export class BodyClaims {
         if (look === PATIENCE) return true;
         state = Atomics.load(words, 1 + slot);
       }
+      if (state === FREE) return true; // who was about to write had no room left
       const start = DIGEST_OCTETS * (state - 1);
       if (this.#digests.compare(digest, 0, DIGEST_OCTETS, start, start + DIGEST_OCTETS) === 0) {
         return false;

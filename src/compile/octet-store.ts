@@ -127,10 +127,7 @@ export class OctetStore {
     return this.#word(item, WORD_START) >> 2;
   }
 
-  /**
-   * Copies the string, word by word: what the engine has for it copies octet by octet from memory that is shared, unless both ends lie alike,
-   * which takes four times as long.
-   */
+  /** Copies the string, word by word: what the engine has for it goes octet by octet where memory is shared, unless both ends lie alike. */
   copy(item: number, to: DataView, at: number): void {
     const words = this.words(item);
     const first = this.firstWord(item);

@@ -45,8 +45,8 @@ export class FillerRole {
     return this.#words.get(FILL_SLOT);
   }
 
-  /** Goes on to the slot behind the one that has been filled. */
-  proceed(slots: number): void {
-    this.#words.set(FILL_SLOT, (this.slot + 1) % slots);
+  /** Goes on to another slot, the one behind that which has been filled. */
+  proceedTo(slot: number): void {
+    this.#words.set(FILL_SLOT, slot);
   }
 }

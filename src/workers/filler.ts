@@ -79,6 +79,6 @@ export class Filler {
   #proceed(): void {
     this.#cutter.passOn();
     this.#open = false;
-    this.#ring.filler.proceed(this.#ring.slots);
+    this.#ring.filler.proceedTo(this.#ring.after(this.#ring.filler.slot));
   }
 }

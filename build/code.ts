@@ -1,6 +1,6 @@
 /**
  * Runs what was built over a little of everything that starts are waited for, so that V8's code of it can be kept
- * (keep-code.ts). It is good for the node that runs this; others compile anew.
+ * (keep-code.ts), and that of the kernel (keep-kernel.ts). It is good for the node that runs this; others compile anew.
  */
 
 import { spawnSync } from 'node:child_process';
@@ -8,9 +8,12 @@ import { closeSync, mkdirSync, mkdtempSync, openSync, rmSync, writeFileSync } fr
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { kernelFile } from '../src/kernel/module.js';
+import { codeFile } from '../src/start/kept-code.js';
 
 const MAIN = fileURLToPath(new URL('../dist/cli/main.js', import.meta.url));
 const KEEPER = fileURLToPath(new URL('./keep-code.ts', import.meta.url));
+const KERNEL_KEEPER = fileURLToPath(new URL('./keep-kernel.ts', import.meta.url));
 const HOSTS = 20;
 /** So much NDJSON that threads take part. */
 const RECORDS = 500_000;
@@ -19,6 +22,7 @@ const place = mkdtempSync(join(tmpdir(), 'robots-filter-build-'));
 try {
   prepare();
   run(['compile', '--quiet', '--robots-dir', 'robots', '-o', 'hosts.table']);
+  keepKernel();
   run(['--robots-dir', 'robots', 'url.txt']);
   run(['--table', 'hosts.table', 'records.ndjson']);
   run(['--table', 'hosts.table', 'records.ndjson', '-o', 'annotated.ndjson']);
@@ -41,6 +45,22 @@ function prepare(): void {
   const records = urls.map((url, index) => `${JSON.stringify({ url, index })}\n`).join('');
   writeFileSync(join(place, 'records.ndjson'), records.repeat(RECORDS / urls.length));
   writeFileSync(join(place, 'url.txt'), `${urls[0]}\n`);
+}
+
+/** Keeps the kernel's code if this node can make it and run it: a V8 that cannot ends the process that tries. */
+function keepKernel(): void {
+  const attempts = [
+    ['--import', 'tsx', KERNEL_KEEPER],
+    [MAIN, '--table', join(place, 'hosts.table'), join(place, 'records.ndjson')],
+  ];
+  for (const args of attempts) {
+    const { status, signal } = spawnSync(process.execPath, args, { stdio: 'ignore' });
+    if (status === 0) continue;
+    const end = `${args.join(' ')} ended with ${status ?? signal}`;
+    process.stderr.write(`${end}: the kernel's code is not kept\n`);
+    rmSync(codeFile(kernelFile()), { force: true });
+    return;
+  }
 }
 
 /** One run of the command line that must succeed, from a file or a pipe to a file or a pipe. */

@@ -6,7 +6,7 @@
 import { writeFileSync } from 'node:fs';
 import vm from 'node:vm';
 import { MessagePort } from 'node:worker_threads';
-import { codeFile } from '../src/start/loader.js';
+import { codeFile } from '../src/start/kept-code.js';
 
 const scripts = new Map<string, vm.Script>();
 

@@ -1,5 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import { kernelModule } from '../src/kernel/kernel.js';
+import { kernelModule } from '../src/kernel/module.js';
 import { KernelCoverage } from './coverage/counters.js';
 import { ScriptCoverage } from './coverage/script.js';
 import { FIRST_SCRIPT_FEATURE, Fuzzer } from './fuzzer.js';

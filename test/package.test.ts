@@ -13,7 +13,7 @@ import { tmpdir } from 'node:os';
 import { join, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { codeFile } from '../src/start/loader.js';
+import { codeFile } from '../src/start/kept-code.js';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 

@@ -1,5 +1,6 @@
 import { isatty } from 'node:tty';
 import { RobotsFilterError } from '../errors.js';
+import { loadKernelBy } from '../kernel/module.js';
 import { describeBadRecord } from '../pipeline/bad-record.js';
 import type { Filter, FilterSettings } from '../pipeline/filter.js';
 import type { OpenInput } from '../pipeline/input/open.js';
@@ -7,6 +8,7 @@ import { type PipeStart, takePipeStart } from '../pipeline/input/pipe-start.js';
 import type { ReplacementFile } from '../pipeline/replacement-file.js';
 import type { RunEnd } from '../pipeline/run.js';
 import type { Agent } from '../protocol/agent.js';
+import { moduleOf } from '../start/kept-module.js';
 import type { Table } from '../table.js';
 import type { Executor } from '../workers/executor.js';
 import { neededTokens, parseAgents } from './agents.js';
@@ -30,6 +32,9 @@ const NAMED_RECORDS = 10;
  * 23 ms until it is at work and has ended, has not quite made up for that at 24 million octets.
  */
 const MAIN_THREAD_OCTETS = 24 * 1024 * 1024;
+
+/** The same, up to which the kernel is compiled sooner than what is kept of it is loaded. */
+const COMPILED_KERNEL_OCTETS = 10 * 1024;
 
 /** Octets that are taken of a pipe to see whether they are all. */
 const PIPE_START_OCTETS = 1024 * 1024;
@@ -79,8 +84,10 @@ export async function filter(
     }
     const taken = isPipe ? takePipeStart(0, PIPE_START_OCTETS) : undefined;
     const octets = taken?.ended ? taken.octets.length : totalOctets;
+    const work = (octets ?? Number.POSITIVE_INFINITY) * (options.agent?.length ?? 1);
+    if (work > COMPILED_KERNEL_OCTETS) loadKernelBy(moduleOf);
     // The threads start while the rest of the program and the table are loaded.
-    pool = await executorFor({ ...survey, octets }, options, cores);
+    pool = await executorFor(work, { ...survey, octets }, options, cores);
     const { Filter } = await import('../pipeline/filter.js');
     const opened = await openTable(options, agents, diagnostics, interruption);
     interruption.signal.throwIfAborted();
@@ -116,13 +123,17 @@ export async function filter(
   }
 }
 
-/** Who judges: the main thread if there is little to do, else threads. */
+/**
+ * Who judges: the main thread if there is little to do, else threads.
+ *
+ * @param work octets of input, times agents
+ */
 async function executorFor(
+  work: number,
   { octets, outputTakesAtOnce }: InputSurvey,
   options: FilterOptions,
   cores: number,
 ): Promise<Executor> {
-  const work = (octets ?? Number.POSITIVE_INFINITY) * (options.agent?.length ?? 1);
   if (options.threads === undefined && work <= MAIN_THREAD_OCTETS) {
     const { MainThread } = await import('../workers/main-thread.js');
     return new MainThread();

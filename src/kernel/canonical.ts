@@ -1,10 +1,5 @@
-import {
-  createMemory,
-  instantiateKernel,
-  type Kernel,
-  kernelModule,
-  PAGE_OCTETS,
-} from './kernel.js';
+import { createMemory, instantiateKernel, type Kernel, PAGE_OCTETS } from './kernel.js';
+import { kernelModule } from './module.js';
 
 /** How a literal of a path pattern is to be read. */
 export interface LiteralMode {

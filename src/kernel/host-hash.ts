@@ -1,11 +1,6 @@
 import { HOST_KEY_OCTETS, MAX_HOST_OCTETS } from '../compile/format.js';
-import {
-  createMemory,
-  instantiateKernel,
-  type Kernel,
-  kernelModule,
-  PAGE_OCTETS,
-} from './kernel.js';
+import { createMemory, instantiateKernel, type Kernel, PAGE_OCTETS } from './kernel.js';
+import { kernelModule } from './module.js';
 
 const KEY = 64;
 const HOST = KEY + HOST_KEY_OCTETS;

@@ -1,4 +1,5 @@
-import { createMemory, instantiateKernel, type Kernel, kernelModule } from './kernel.js';
+import { createMemory, instantiateKernel, type Kernel } from './kernel.js';
+import { kernelModule } from './module.js';
 
 /** The longest text of which strings are decoded, in octets. */
 export const LONGEST_TEXT = 512 * 1024;

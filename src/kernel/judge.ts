@@ -2,7 +2,7 @@ import { SOURCE_LIMIT, TEXT_LIMIT } from '../compile/format.js';
 import type { Agent } from '../protocol/agent.js';
 import { REASONS, type Reason, VERDICTS, type Verdict } from '../protocol/verdict.js';
 import type { Arena, Region } from './arena.js';
-import { instantiateKernel, type Kernel, kernelModule } from './kernel.js';
+import { instantiateKernel, type Kernel } from './kernel.js';
 import {
   MARGIN,
   RESULT_LINE,
@@ -11,6 +11,7 @@ import {
   RESULT_SOURCE,
   WORKER_RESULTS,
 } from './layout.js';
+import { kernelModule } from './module.js';
 import { DEFAULT_SETTINGS, encodeQuery, type Query, queryOctets } from './query.js';
 
 /** The rule that decided. */

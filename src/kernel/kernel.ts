@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { canonicalHost } from '../protocol/authority.js';
 
 /** The kernel's exports; see assembly/index.ts. All arguments are addresses in the memory, in octets. */
@@ -25,17 +24,6 @@ export interface Kernel {
 export const PAGE_OCTETS = 65_536;
 /** The most that a 32-bit memory can be grown to: 4 GiB. */
 export const MAX_PAGES = 65_536;
-
-let compiled: WebAssembly.Module | undefined;
-
-/** The compiled kernel, once for each thread that asks. */
-export function kernelModule(): WebAssembly.Module {
-  // From src/kernel as from dist/kernel this is where the build puts it.
-  compiled ??= new WebAssembly.Module(
-    readFileSync(new URL('../../dist/kernel/kernel.wasm', import.meta.url)),
-  );
-  return compiled;
-}
 
 /** A memory for tables and the kernel's blocks: shared, so that threads can be given it. Grows to 4 GiB. */
 export function createMemory(octets: number): WebAssembly.Memory {

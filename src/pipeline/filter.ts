@@ -1,7 +1,7 @@
 import type { Writable } from 'node:stream';
 import { BUCKET_SLOTS } from '../compile/format.js';
 import type { Arena, Region } from '../kernel/arena.js';
-import { kernelModule } from '../kernel/kernel.js';
+import { kernelModule } from '../kernel/module.js';
 import { encodeQuery, type OutputMode, type Query, queryOctets } from '../kernel/query.js';
 import type { Agent } from '../protocol/agent.js';
 import type { Verdict } from '../protocol/verdict.js';

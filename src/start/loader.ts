@@ -4,10 +4,11 @@
  * is V8's own business: it takes it only if it would have made the same, and else compiles the file as if there were none.
  */
 
-import { readFileSync, statSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, isAbsolute, join } from 'node:path';
 import { constants, Script } from 'node:vm';
+import { keptCode } from './kept-code.js';
 
 type CommonJsFunction = (
   exports: unknown,
@@ -20,15 +21,6 @@ type CommonJsFunction = (
 const modules = new Map<string, { exports: unknown }>();
 const requireOutside = createRequire(import.meta.url);
 
-const { platform, arch, versions } = process;
-/** V8 looks at its version itself, but not at what processor the code was made on. */
-const CODE_SUFFIX = `.${versions.v8}-${platform}-${arch}.code`;
-
-/** Where the code of a file is kept that this V8 can take. */
-export function codeFile(file: string): string {
-  return `${file}${CODE_SUFFIX}`;
-}
-
 /** A file as the script that defines its function, with the code that is kept of it, if V8 takes it. */
 export function scriptOf(file: string): Script {
   const cachedData = keptCode(file);
@@ -40,16 +32,6 @@ export function scriptOf(file: string): Script {
       importModuleDynamically: constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
     },
   );
-}
-
-/** V8 knows the file that code was made of by its length alone: so code that is older than its file is left. */
-function keptCode(file: string): Buffer | undefined {
-  const code = codeFile(file);
-  try {
-    return statSync(code).mtimeMs >= statSync(file).mtimeMs ? readFileSync(code) : undefined;
-  } catch {
-    return undefined;
-  }
 }
 
 /**

@@ -11,7 +11,8 @@ import {
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { codeFile, scriptOf } from '../../src/start/loader.js';
+import { codeFile } from '../../src/start/kept-code.js';
+import { scriptOf } from '../../src/start/loader.js';
 import { Workplace } from './command-line.js';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
@@ -20,7 +21,7 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const LOADED = ['command-line.js', 'rolldown-runtime.js', 'filter.js', 'judging.js'];
 const LOADED_WITH_THREADS = ['threads.js', 'piscina-worker.js', '../workers/judge.cjs'];
 
-/** Has a process say at its end which files it has loaded, and which of node's own modules. */
+/** Has a process say at its end which files it has loaded, which of node's own modules, and how many of WebAssembly it has compiled. */
 const WATCH = `const vm = require('node:vm');
 const files = [];
 vm.Script = class extends vm.Script {
@@ -29,9 +30,16 @@ vm.Script = class extends vm.Script {
     files.push({ path: options.filename, isKept: this.cachedDataRejected === false });
   }
 };
+let compiled = 0;
+WebAssembly.Module = new Proxy(WebAssembly.Module, {
+  construct(target, args) {
+    compiled++;
+    return new target(...args);
+  },
+});
 process.on('exit', () => {
   const own = process.moduleLoadList;
-  require('node:fs').writeFileSync('loaded.json', JSON.stringify({ files, own }));
+  require('node:fs').writeFileSync('loaded.json', JSON.stringify({ files, own, compiled }));
 });`;
 
 function workplaceWithRobots(): Workplace {
@@ -66,6 +74,24 @@ describe('the start of the command line', () => {
     }
   });
 
+  it('compiles the kernel for a few URLs, and loads it as V8 compiled it when it was built for more', async () => {
+    const workplace = workplaceWithRobots();
+    workplace.write('watch.cjs', WATCH);
+    for (const [lines, expected] of [
+      [10, 1],
+      [1_000, 0],
+    ] as const) {
+      workplace.write('urls.txt', 'https://example.com/private\n'.repeat(lines));
+      const { code, text } = await workplace.shell(
+        'NODE_OPTIONS="-r ./watch.cjs" $rf --robots-dir robots urls.txt',
+      );
+      expect(code).toBe(0);
+      expect(text).toBe('deny\thttps://example.com/private\n'.repeat(lines));
+      const { compiled } = JSON.parse(workplace.read('loaded.json')) as { compiled: number };
+      expect(compiled).toBe(expected);
+    }
+  });
+
   it('has code for all that runs of the filter load, which V8 takes', () => {
     for (const name of [...LOADED, ...LOADED_WITH_THREADS]) {
       const file = join(ROOT, 'dist/cli', name);
@@ -89,12 +115,14 @@ describe('the start of the command line', () => {
 
   it('works the same where V8 does not take that code, and where there is none', async () => {
     const workplace = workplaceWithRobots();
+    // So many that the kernel's code is asked for.
+    workplace.write('urls.txt', 'https://example.com/private\n'.repeat(1_000));
     const place = join(workplace.path, 'program');
     for (const name of ['dist', 'package.json'])
       cpSync(join(ROOT, name), join(place, name), { recursive: true });
     symlinkSync(join(ROOT, 'node_modules'), join(place, 'node_modules'), 'junction');
     const main = join(place, 'dist/cli/main.js');
-    const kept = ['cli', 'workers'].flatMap((folder) =>
+    const kept = ['cli', 'kernel', 'workers'].flatMap((folder) =>
       readdirSync(join(place, 'dist', folder))
         .filter((name) => name.endsWith(codeFile('')))
         .map((name) => join(place, 'dist', folder, name)),
@@ -103,7 +131,8 @@ describe('the start of the command line', () => {
     const judge = async () => {
       const run = `'${process.execPath}' '${main}' --robots-dir robots --threads 2 urls.txt`;
       const { code, text, stderr } = await workplace.shell(run);
-      expect([code, text, stderr]).toEqual([0, 'deny\thttps://example.com/private\n', '']);
+      const expected = 'deny\thttps://example.com/private\n'.repeat(1_000);
+      expect([code, text, stderr]).toEqual([0, expected, '']);
     };
     const damages: ((path: string) => void)[] = [
       // V8's version stands in the first words.

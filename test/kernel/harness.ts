@@ -1,12 +1,7 @@
 import { TableBuilder } from '../../src/compile/table-builder.js';
 import { TableView } from '../../src/compile/table-view.js';
 import { Arena } from '../../src/kernel/arena.js';
-import {
-  createMemory,
-  instantiateKernel,
-  type Kernel,
-  kernelModule,
-} from '../../src/kernel/kernel.js';
+import { createMemory, instantiateKernel, type Kernel } from '../../src/kernel/kernel.js';
 import {
   MARGIN,
   MAX_BAD,
@@ -22,6 +17,7 @@ import {
   TASK_OCTETS,
   TASK_OUTPUT,
 } from '../../src/kernel/layout.js';
+import { kernelModule } from '../../src/kernel/module.js';
 import {
   DEFAULT_SETTINGS,
   encodeQuery,

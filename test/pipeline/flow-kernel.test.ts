@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, it } from 'vitest';
 import { TableBuilder } from '../../src/compile/table-builder.js';
-import { kernelModule } from '../../src/kernel/kernel.js';
+import { kernelModule } from '../../src/kernel/module.js';
 import { encodeQuery, type QuerySettings, queryOctets } from '../../src/kernel/query.js';
 import { Flow } from '../../src/pipeline/flow.js';
 import { parseAuthority } from '../../src/protocol/authority.js';

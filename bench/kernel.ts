@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { compileAhead } from '../build/compile-ahead.js';
 import { TableBuilder } from '../src/compile/table-builder.js';
 import { TableView } from '../src/compile/table-view.js';
 import { createMemory, instantiateKernel, type Kernel } from '../src/kernel/kernel.js';
@@ -18,8 +19,8 @@ const USAGE = `Times the kernel alone: one thread, no input or output, CPU time 
 This is what one profiles with: node --cpu-prof --import tsx bench/kernel.ts --only ndjson
 
 npm run bench:kernel -- [options]
-    --wasm FILE         a kernel; said several times, they take turns (default: dist/kernel/kernel.wasm).
-                        All must be of this checkout's table format and memory layout
+    --wasm FILE         a kernel; said several times, they take turns (default: dist/kernel/kernel.ahead.wasm).
+                        Compiled ahead of time. All must be of this checkout's table format and memory layout
     --only NAME[,NAME]  of: ndjson, text, agents, explain, allowed (default: all)
     --rounds 7  --hosts 5000  --urls 1000000  --seed 1
     --corpus DIR        where corpora are kept (default: ${join(tmpdir(), 'robots-filter-bench')})
@@ -27,7 +28,7 @@ npm run bench:kernel -- [options]
 
 const { values } = parseArgs({
   options: {
-    wasm: { type: 'string', multiple: true, default: ['dist/kernel/kernel.wasm'] },
+    wasm: { type: 'string', multiple: true, default: ['dist/kernel/kernel.ahead.wasm'] },
     only: { type: 'string', default: 'ndjson,text,agents,explain,allowed' },
     rounds: { type: 'string', default: '7' },
     hosts: { type: 'string', default: '5000' },
@@ -66,7 +67,7 @@ function timeKernels(): void {
   const memory = createMemory(TABLE_ADDRESS + table.length + MARGIN);
   new Uint8Array(memory.buffer).set(table, TABLE_ADDRESS);
   const kernels = values.wasm.map((path) =>
-    instantiateKernel(new WebAssembly.Module(readFileSync(path)), memory),
+    instantiateKernel(compileAhead(readFileSync(path)), memory),
   );
   const rows = values.only.split(',').map((name) => {
     const variant = VARIANTS[name];

@@ -10,6 +10,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { kernelFile } from '../src/kernel/module.js';
 import { codeFile } from '../src/start/kept-code.js';
+import { aheadFile } from '../src/start/kept-module.js';
 
 const MAIN = fileURLToPath(new URL('../dist/cli/main.js', import.meta.url));
 const KEEPER = fileURLToPath(new URL('./keep-code.ts', import.meta.url));
@@ -58,7 +59,7 @@ function keepKernel(): void {
     if (status === 0) continue;
     const end = `${args.join(' ')} ended with ${status ?? signal}`;
     process.stderr.write(`${end}: the kernel's code is not kept\n`);
-    rmSync(codeFile(kernelFile()), { force: true });
+    rmSync(codeFile(aheadFile(kernelFile())), { force: true });
     return;
   }
 }

@@ -17,16 +17,24 @@ import { keptCode } from './kept-code.js';
  * equal, says that nothing was cut off.
  */
 
-/** The module in a file of WebAssembly: with the code that is kept of it, if V8 takes that, or compiled anew. */
+/**
+ * The module in a file of WebAssembly, compiled anew; or, if there is one with machine code that V8 takes, the same module in a form that takes longer to
+ * compile and less to run.
+ */
 export function moduleOf(file: string): WebAssembly.Module {
-  const octets = readFileSync(file);
-  return keptModule(file, octets) ?? new WebAssembly.Module(octets);
+  return keptModule(aheadFile(file)) ?? new WebAssembly.Module(readFileSync(file));
 }
 
-/** The module with the code that is kept of its file, if there is such code and V8 takes it. */
-export function keptModule(file: string, octets: Buffer): WebAssembly.Module | undefined {
+/** Where a module lies in the form that is compiled ahead of time. */
+export function aheadFile(file: string): string {
+  return `${file.slice(0, -'.wasm'.length)}.ahead.wasm`;
+}
+
+/** A module with the code that is kept of its file, if there is such code and V8 takes it. */
+export function keptModule(file: string): WebAssembly.Module | undefined {
   const kept = keptCode(file);
   if (kept === undefined) return undefined;
+  const octets = readFileSync(file);
   const start = executable();
   const end = kept.length - octets.length;
   if (end <= start.length) return undefined;
@@ -36,7 +44,7 @@ export function keptModule(file: string, octets: Buffer): WebAssembly.Module | u
   return v8('DeserializeWasmModule', code, octets) as WebAssembly.Module | undefined;
 }
 
-/** What is to be kept of a module that V8 has compiled. */
+/** What is to be kept of a module that has been compiled ahead of time; V8 aborts if there is nothing. */
 export function codeOf(module: WebAssembly.Module, octets: Buffer): Buffer {
   const code = v8('SerializeWasmModule', module) as ArrayBuffer;
   return Buffer.concat([executable(), new Uint8Array(code), octets]);

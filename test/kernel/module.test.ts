@@ -1,5 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
+import { kernelFile } from '../../src/kernel/module.js';
+import { aheadFile } from '../../src/start/kept-module.js';
 
 /** Reads an unsigned LEB128 number; returns it and the offset behind it. */
 function leb128(bytes: Uint8Array, at: number): [number, number] {
@@ -13,8 +15,11 @@ function leb128(bytes: Uint8Array, at: number): [number, number] {
   }
 }
 
-it('holds no data: instances that share a memory would write over one another’s', () => {
-  const bytes = readFileSync(new URL('../../dist/kernel/kernel.wasm', import.meta.url));
+it.each([
+  ['compiled as it runs', kernelFile()],
+  ['compiled ahead of time', aheadFile(kernelFile())],
+])('%s, holds no data: instances that share a memory would write over one another’s', (_, file) => {
+  const bytes = readFileSync(file);
   const sections: number[] = [];
   for (let at = 8; at < bytes.length; ) {
     sections.push(bytes[at] ?? 0);

@@ -9,16 +9,21 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { compileAhead } from '../../build/compile-ahead.js';
 import { createMemory, instantiateKernel, PAGE_OCTETS } from '../../src/kernel/kernel.js';
 import { kernelFile } from '../../src/kernel/module.js';
 import { codeFile } from '../../src/start/kept-code.js';
-import { codeOf, keptModule, moduleOf } from '../../src/start/kept-module.js';
+import { aheadFile, codeOf, keptModule, moduleOf } from '../../src/start/kept-module.js';
+
+const AHEAD = aheadFile(kernelFile());
 
 /** Octets of code at whose loss, before the module's octets begin, something must be missed. */
 const CUTS = [1, 2, 100, 5_000];
 
 describe('machine code that is kept of a module', () => {
+  /** The module as it is compiled when it runs, and ahead. */
   let file: string;
+  let ahead: string;
   let kept: Buffer;
   let octets: Buffer;
 
@@ -26,15 +31,19 @@ describe('machine code that is kept of a module', () => {
     const place = mkdtempSync(join(tmpdir(), 'robots-filter-'));
     onTestFinished(() => rmSync(place, { recursive: true }));
     file = join(place, 'kernel.wasm');
+    ahead = aheadFile(file);
     copyFileSync(kernelFile(), file);
-    octets = readFileSync(file);
-    kept = readFileSync(codeFile(kernelFile()));
-    writeFileSync(codeFile(file), kept);
+    copyFileSync(AHEAD, ahead);
+    octets = readFileSync(ahead);
+    kept = readFileSync(codeFile(AHEAD));
+    writeFileSync(codeFile(ahead), kept);
   });
 
   it('is there for the kernel, and V8 takes it', () => {
-    expect(keptModule(kernelFile(), octets)).toBeInstanceOf(WebAssembly.Module);
-    expect(keptModule(file, octets)).toBeInstanceOf(WebAssembly.Module);
+    expect(keptModule(AHEAD)).toBeInstanceOf(WebAssembly.Module);
+    expect(keptModule(ahead)).toBeInstanceOf(WebAssembly.Module);
+    expectToWork(moduleOf(file));
+    rmSync(file);
     expectToWork(moduleOf(file));
   });
 
@@ -59,10 +68,11 @@ describe('machine code that is kept of a module', () => {
   });
 
   it('is left if it was made of another module', () => {
-    const other = Buffer.from(octets);
-    const last = other.length - 1;
-    other[last] = (other[last] ?? 0) ^ 1;
-    expect(keptModule(file, other)).toBe(undefined);
+    const last = octets.length - 1;
+    octets[last] = (octets[last] ?? 0) ^ 1;
+    writeFileSync(ahead, octets);
+    writeFileSync(codeFile(ahead), kept);
+    expect(keptModule(ahead)).toBe(undefined);
   });
 
   it('is left if V8 does not take it, as it was made with other flags or by another V8', () => {
@@ -76,21 +86,27 @@ describe('machine code that is kept of a module', () => {
 
   it('is left if it is older than the module', () => {
     const [before, after] = [new Date(1_000_000), new Date(2_000_000)];
-    utimesSync(codeFile(file), before, before);
-    utimesSync(file, after, after);
-    expect(keptModule(file, octets)).toBe(undefined);
+    utimesSync(codeFile(ahead), before, before);
+    utimesSync(ahead, after, after);
+    expect(keptModule(ahead)).toBe(undefined);
   });
 
-  it('can be made of any module', () => {
-    const module = moduleOf(file);
-    writeFileSync(codeFile(file), codeOf(module, octets));
-    expect(keptModule(file, octets)).toBeInstanceOf(WebAssembly.Module);
+  it('is not missed', () => {
+    rmSync(codeFile(ahead));
+    expectToWork(moduleOf(file));
+    rmSync(ahead);
+    expectToWork(moduleOf(file));
+  });
+
+  it('can be made of what is compiled ahead of time', () => {
+    writeFileSync(codeFile(ahead), codeOf(compileAhead(octets), octets));
+    expect(keptModule(ahead)).toBeInstanceOf(WebAssembly.Module);
     expectToWork(moduleOf(file));
   });
 
   function expectLeft(code: Uint8Array): void {
-    writeFileSync(codeFile(file), code);
-    expect(keptModule(file, octets)).toBe(undefined);
+    writeFileSync(codeFile(ahead), code);
+    expect(keptModule(ahead)).toBe(undefined);
     expectToWork(moduleOf(file));
   }
 });

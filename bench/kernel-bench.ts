@@ -1,3 +1,6 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { TableBuilder } from '../src/compile/table-builder.js';
 import type { TableView } from '../src/compile/table-view.js';
 import { Arena } from '../src/kernel/arena.js';
 import type { Kernel } from '../src/kernel/kernel.js';
@@ -19,11 +22,26 @@ import {
   queryOctets,
 } from '../src/kernel/query.js';
 import { type TaskAddresses, writeTask } from '../src/kernel/task.js';
+import { parseAuthority } from '../src/protocol/authority.js';
 
 /** Octets of input in a call, as a run has them. */
 const BATCH_OCTETS = 1 << 20;
 /** Where the table lies in the memory. */
 export const TABLE_ADDRESS = 1024;
+
+const TWO_AGENTS = [
+  { name: 'ExampleBot', chain: ['examplebot'] },
+  { name: 'GPTBot', chain: ['gptbot'] },
+];
+
+/** What a kernel is asked, beside NDJSON that is annotated for one agent. */
+export const KERNEL_VARIANTS: Readonly<Record<string, Partial<QuerySettings>>> = {
+  ndjson: {},
+  text: { format: 'text' },
+  agents: { agents: TWO_AGENTS },
+  explain: { explain: true },
+  allowed: { output: 'allowed' },
+};
 
 /** The blocks of memory that a run needs, for one query. */
 export class KernelBench {
@@ -86,6 +104,17 @@ export class KernelBench {
     const tally = this.#octets.slice(address + WORKER_TALLY, address + WORKER_TALLY + 8 * OUTCOMES);
     return { nanoseconds: microseconds * 1000, lines, tally: tally.toString() };
   }
+}
+
+/** The table of a directory of robots.txt files, each named for its authority. */
+export function tableOf(directory: string): Uint8Array {
+  const builder = new TableBuilder({});
+  for (const name of readdirSync(directory)) {
+    const authority = parseAuthority(name);
+    if (authority === undefined) throw new Error(`${join(directory, name)} is named for no host`);
+    builder.add(authority, readFileSync(join(directory, name)), { source: name });
+  }
+  return builder.build();
 }
 
 /** Pieces that end with a line, as large as they may be. */

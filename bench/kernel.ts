@@ -1,17 +1,20 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { compileAhead } from '../build/compile-ahead.js';
-import { TableBuilder } from '../src/compile/table-builder.js';
 import { TableView } from '../src/compile/table-view.js';
 import { createMemory, instantiateKernel, type Kernel } from '../src/kernel/kernel.js';
 import { MARGIN } from '../src/kernel/layout.js';
-import type { QuerySettings } from '../src/kernel/query.js';
-import { parseAuthority } from '../src/protocol/authority.js';
 import { assertEqual } from './assert-equal.js';
 import { corpusIn } from './corpora.js';
-import { KernelBench, TABLE_ADDRESS, wholeLines } from './kernel-bench.js';
+import {
+  KERNEL_VARIANTS,
+  KernelBench,
+  TABLE_ADDRESS,
+  tableOf,
+  wholeLines,
+} from './kernel-bench.js';
 import { median } from './measure.js';
 import { aligned } from './report.js';
 
@@ -42,20 +45,6 @@ const { values } = parseArgs({
 /** Octets after which the next kernel takes its turn: some twenty milliseconds, in which a noisy machine is the same for all. */
 const TURN_OCTETS = 1 << 22;
 
-const TWO_AGENTS = [
-  { name: 'ExampleBot', chain: ['examplebot'] },
-  { name: 'GPTBot', chain: ['gptbot'] },
-];
-
-/** What is asked, beside NDJSON that is annotated for one agent. */
-const VARIANTS: Readonly<Record<string, Partial<QuerySettings>>> = {
-  ndjson: {},
-  text: { format: 'text' },
-  agents: { agents: TWO_AGENTS },
-  explain: { explain: true },
-  allowed: { output: 'allowed' },
-};
-
 if (values.help) process.stdout.write(USAGE);
 else timeKernels();
 
@@ -70,23 +59,13 @@ function timeKernels(): void {
     instantiateKernel(compileAhead(readFileSync(path)), memory),
   );
   const rows = values.only.split(',').map((name) => {
-    const variant = VARIANTS[name];
+    const variant = KERNEL_VARIANTS[name];
     if (variant === undefined) throw new Error(`--only ${name}: there is no such variant`);
     const bench = new KernelBench(memory, new TableView(table), variant);
     const input = readFileSync(variant.format === 'text' ? corpus.text : corpus.ndjson);
     return timeInTurn(name, kernels, bench, input);
   });
   say(aligned([['ns/line', 'least', 'median', 'of the first'], ...rows.flat()]));
-}
-
-function tableOf(directory: string): Uint8Array {
-  const builder = new TableBuilder({});
-  for (const name of readdirSync(directory)) {
-    const authority = parseAuthority(name);
-    if (authority === undefined) throw new Error(`${join(directory, name)} is named for no host`);
-    builder.add(authority, readFileSync(join(directory, name)), { source: name });
-  }
-  return builder.build();
 }
 
 /**

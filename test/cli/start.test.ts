@@ -87,8 +87,13 @@ describe('the start of the command line', () => {
       );
       expect(code).toBe(0);
       expect(text).toBe('deny\thttps://example.com/private\n'.repeat(lines));
-      const { compiled } = JSON.parse(workplace.read('loaded.json')) as { compiled: number };
+      const { files, compiled } = JSON.parse(workplace.read('loaded.json')) as {
+        files: { path: string; isKept: boolean }[];
+        compiled: number;
+      };
       expect(compiled).toBe(expected);
+      // V8's flags, which are changed for the kernel's code, are what they were again.
+      expect(files.filter(({ isKept }) => !isKept)).toEqual([]);
     }
   });
 

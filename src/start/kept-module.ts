@@ -33,9 +33,9 @@ export function aheadFile(file: string): string {
 /** A module with the code that is kept of its file, if there is such code and V8 takes it. */
 export function keptModule(file: string): WebAssembly.Module | undefined {
   const kept = keptCode(file);
-  if (kept === undefined) return undefined;
-  const octets = readFileSync(file);
   const start = executable();
+  if (kept === undefined || start === undefined) return undefined;
+  const octets = readFileSync(file);
   const end = kept.length - octets.length;
   if (end <= start.length) return undefined;
   if (!kept.subarray(0, start.length).equals(start)) return undefined;
@@ -46,14 +46,20 @@ export function keptModule(file: string): WebAssembly.Module | undefined {
 
 /** What is to be kept of a module that has been compiled ahead of time; V8 aborts if there is nothing. */
 export function codeOf(module: WebAssembly.Module, octets: Buffer): Buffer {
+  const start = executable();
+  if (start === undefined) throw new Error(`${process.execPath} cannot be looked at`);
   const code = v8('SerializeWasmModule', module) as ArrayBuffer;
-  return Buffer.concat([executable(), new Uint8Array(code), octets]);
+  return Buffer.concat([start, new Uint8Array(code), octets]);
 }
 
-/** A line that tells this executable from others with the same version of V8, built otherwise. */
-function executable(): Buffer {
-  const { size, mtimeMs } = statSync(process.execPath);
-  return Buffer.from(`node ${process.version} ${size} ${mtimeMs}\n`);
+/** A line that tells this executable from others with the same version of V8, built otherwise; none if it has gone, or is kept from this process. */
+function executable(): Buffer | undefined {
+  try {
+    const { size, mtimeMs } = statSync(process.execPath);
+    return Buffer.from(`node ${process.version} ${size} ${mtimeMs}\n`);
+  } catch {
+    return undefined;
+  }
 }
 
 function v8(name: 'SerializeWasmModule' | 'DeserializeWasmModule', ...args: unknown[]): unknown {

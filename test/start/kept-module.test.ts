@@ -55,6 +55,17 @@ describe('machine code that is kept of a module', () => {
     expectLeft(Buffer.concat([Buffer.from('#'), kept]));
   });
 
+  it('is left if the executable has gone, as when another is installed meanwhile', () => {
+    const { execPath } = process;
+    onTestFinished(() => {
+      process.execPath = execPath;
+    });
+    process.execPath = join(file, 'gone');
+    expect(keptModule(ahead)).toBe(undefined);
+    expectToWork(moduleOf(file));
+    expect(() => codeOf(moduleOf(file), octets)).toThrow('gone');
+  });
+
   it('is left if anything was cut off', () => {
     for (const cut of CUTS) {
       expectLeft(kept.subarray(0, kept.length - cut));

@@ -1,21 +1,32 @@
 import { setFlagsFromString } from 'node:v8';
 
-/** What else V8 does: it compiles a function when it is first called, quickly, and well when it has run for a while. */
+/** What V8 does besides: it compiles a function when it is first called, quickly, and well when it has run for a while. */
 const AS_IT_RUNS = ['liftoff', 'wasm-lazy-compilation', 'wasm-dynamic-tiering'];
-/** And it allots registers to large functions badly, so as to be done with them: with all inlined a line takes a fifth longer. */
-const IN_HASTE = 'turbo-use-mid-tier-regalloc-for-huge-functions';
-/** What it does not heed yet without being told (branch-hints.ts). */
+/**
+ * And up to version 11 it allots registers to large functions badly, so as to be done with them: with all inlined a line takes a fifth
+ * longer.
+ */
+const IN_HASTE =
+  Number.parseInt(process.versions.v8, 10) < 12
+    ? ['turbo-use-mid-tier-regalloc-for-huge-functions']
+    : [];
+/** What it does not heed without being told (branch-hints.ts). */
 const HINTS = 'experimental-wasm-branch-hinting';
+/** What it sets from version 12 on when it is told that. */
+const EXPERIMENTAL = 'experimental';
 
-/** Has V8's optimising compiler compile all of a module at once. Nothing else may be compiled at the time. */
+/**
+ * Has V8's optimising compiler compile all of a module at once. Nothing else may be compiled at the time. V8's flags are then what they were, if
+ * they were as V8 has them: code that is kept is taken only with those that it was made with.
+ */
 export function compileAhead(octets: Uint8Array): WebAssembly.Module {
-  const left = [...AS_IT_RUNS, IN_HASTE];
+  const left = [...AS_IT_RUNS, ...IN_HASTE];
   for (const name of left) setFlagsFromString(`--no-${name}`);
   setFlagsFromString(`--${HINTS}`);
   try {
     return new WebAssembly.Module(octets);
   } finally {
     for (const name of left) setFlagsFromString(`--${name}`);
-    setFlagsFromString(`--no-${HINTS}`);
+    for (const name of [HINTS, EXPERIMENTAL]) setFlagsFromString(`--no-${name}`);
   }
 }

@@ -2,18 +2,18 @@ import { setFlagsFromString } from 'node:v8';
 
 /** What V8 does besides: it compiles a function when it is first called, quickly, and well when it has run for a while. */
 const AS_IT_RUNS = ['liftoff', 'wasm-lazy-compilation', 'wasm-dynamic-tiering'];
+const VERSION = Number.parseInt(process.versions.v8, 10);
+
 /**
  * And up to version 11 it allots registers to large functions badly, so as to be done with them: with all inlined a line takes a fifth
  * longer.
  */
-const IN_HASTE =
-  Number.parseInt(process.versions.v8, 10) < 12
-    ? ['turbo-use-mid-tier-regalloc-for-huge-functions']
-    : [];
-/** What it does not heed without being told (branch-hints.ts). */
-const HINTS = 'experimental-wasm-branch-hinting';
-/** What it sets from version 12 on when it is told that. */
-const EXPERIMENTAL = 'experimental';
+const IN_HASTE = VERSION < 12 ? ['turbo-use-mid-tier-regalloc-for-huge-functions'] : [];
+/**
+ * What it does not heed without being told (branch-hints.ts), and what it sets along with that. Version 13 does not take code that was
+ * made so.
+ */
+const EXPERIMENTS = VERSION < 13 ? ['experimental-wasm-branch-hinting', 'experimental'] : [];
 
 /**
  * Has V8's optimising compiler compile all of a module at once. Nothing else may be compiled at the time. V8's flags are then what they were, if
@@ -22,11 +22,11 @@ const EXPERIMENTAL = 'experimental';
 export function compileAhead(octets: Uint8Array): WebAssembly.Module {
   const left = [...AS_IT_RUNS, ...IN_HASTE];
   for (const name of left) setFlagsFromString(`--no-${name}`);
-  setFlagsFromString(`--${HINTS}`);
+  for (const name of EXPERIMENTS) setFlagsFromString(`--${name}`);
   try {
     return new WebAssembly.Module(octets);
   } finally {
     for (const name of left) setFlagsFromString(`--${name}`);
-    for (const name of [HINTS, EXPERIMENTAL]) setFlagsFromString(`--no-${name}`);
+    for (const name of EXPERIMENTS) setFlagsFromString(`--no-${name}`);
   }
 }

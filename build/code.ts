@@ -55,7 +55,9 @@ function keepKernel(): void {
     [MAIN, '--table', join(place, 'hosts.table'), join(place, 'records.ndjson')],
   ];
   for (const args of attempts) {
-    const { status, signal } = spawnSync(process.execPath, args, { stdio: 'ignore' });
+    const { status, signal } = spawnSync(process.execPath, args, {
+      stdio: ['ignore', 'ignore', 'inherit'],
+    });
     if (status === 0) continue;
     const end = `${args.join(' ')} ended with ${status ?? signal}`;
     process.stderr.write(`${end}: the kernel's code is not kept\n`);

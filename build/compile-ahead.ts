@@ -16,7 +16,8 @@ const IN_HASTE = VERSION < 12 ? ['turbo-use-mid-tier-regalloc-for-huge-functions
 const EXPERIMENTS = VERSION < 13 ? ['experimental-wasm-branch-hinting', 'experimental'] : [];
 
 /**
- * Has V8's optimising compiler compile all of a module at once. Nothing else may be compiled at the time. V8's flags are then what they were, if
+ * Has V8's optimising compiler compile all of a module at once. Nothing else may be compiled at the time, and the same octets not before: V8 has one
+ * module of them. V8's flags are then what they were, if
  * they were as V8 has them: code that is kept is taken only with those that it was made with.
  */
 export function compileAhead(octets: Uint8Array): WebAssembly.Module {

@@ -9,6 +9,7 @@ import { codeFile } from '../src/start/kept-code.js';
 import { aheadFile, codeOf } from '../src/start/kept-module.js';
 import { compileAhead } from './compile-ahead.js';
 
-const file = aheadFile(kernelFile());
-const octets = readFileSync(file);
-writeFileSync(codeFile(file), codeOf(compileAhead(octets), octets));
+const file = kernelFile();
+const ahead = readFileSync(aheadFile(file));
+const code = codeOf(compileAhead(ahead), ahead, readFileSync(file));
+writeFileSync(codeFile(aheadFile(file)), code);

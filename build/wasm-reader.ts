@@ -66,6 +66,8 @@ export class WasmReader {
       this.#passNumbers(2);
     } else if (hasOneNumber(opcode)) {
       this.passNumber();
+    } else if (!isAlone(opcode)) {
+      throw new RangeError(`there is no instruction ${opcode}`);
     }
     return opcode;
   }
@@ -106,11 +108,19 @@ const ATOMIC_FENCE = 3;
 function hasOneNumber(opcode: number): boolean {
   return (
     (opcode >= 0x02 && opcode <= 0x04) ||
-    (opcode >= 0x0c && opcode <= 0x10) ||
+    (opcode >= 0x0c && opcode <= 0x10 && opcode !== 0x0f) ||
     (opcode >= 0x20 && opcode <= 0x26) ||
     (opcode >= 0x3f && opcode <= 0x42) ||
     opcode === 0xd0 ||
     opcode === 0xd2
+  );
+}
+
+/** Ends of blocks, drops, selections, comparisons, arithmetic, conversions. */
+function isAlone(opcode: number): boolean {
+  return (
+    [0x00, 0x01, 0x05, 0x0b, 0x0f, 0x1a, 0x1b, 0xd1].includes(opcode) ||
+    (opcode >= 0x45 && opcode <= 0xc4)
   );
 }
 

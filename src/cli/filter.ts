@@ -1,6 +1,6 @@
 import { isatty } from 'node:tty';
 import { RobotsFilterError } from '../errors.js';
-import { loadKernelBy } from '../kernel/module.js';
+import { kernelModule, loadKernelBy } from '../kernel/module.js';
 import { describeBadRecord } from '../pipeline/bad-record.js';
 import type { Filter, FilterSettings } from '../pipeline/filter.js';
 import type { OpenInput } from '../pipeline/input/open.js';
@@ -85,7 +85,11 @@ export async function filter(
     const taken = isPipe ? takePipeStart(0, PIPE_START_OCTETS) : undefined;
     const octets = taken?.ended ? taken.octets.length : totalOctets;
     const work = (octets ?? Number.POSITIVE_INFINITY) * (options.agent?.length ?? 1);
-    if (work > COMPILED_KERNEL_OCTETS) loadKernelBy(moduleOf);
+    if (work > COMPILED_KERNEL_OCTETS) {
+      loadKernelBy(moduleOf);
+      // Now, since V8's flags are other ones meanwhile: a thread that starts then does not take the code that is kept of its files.
+      kernelModule();
+    }
     // The threads start while the rest of the program and the table are loaded.
     pool = await executorFor(work, { ...survey, octets }, options, cores);
     const { Filter } = await import('../pipeline/filter.js');

@@ -119,6 +119,17 @@ describe('branches of WebAssembly', () => {
     expect(sizedItems(code).flatMap(branchesOf).length).toBeGreaterThan(500);
   });
 
+  it('are not looked for behind an instruction that is not known', () => {
+    const [body = new Uint8Array()] = sizedItems(
+      contentOf(sectionsOf(assembled()), SectionId.CODE),
+    );
+    for (const opcode of [0x06, 0x12, 0x27, 0xc5, 0xfb, 0xff]) {
+      expect(() => branchesOf(Uint8Array.of(0, opcode, ...body.subarray(1)))).toThrow(RangeError);
+    }
+    // return, and a branch behind it.
+    expect(branchesOf(Uint8Array.of(0, 0x0f, Opcode.BR_IF, 0, 0x0b))).toEqual([2]);
+  });
+
   it('end where their module is cut off', () => {
     const module = assembled();
     for (let length = 8; length < module.length; length++) {

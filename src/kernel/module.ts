@@ -12,7 +12,7 @@ export function loadKernelBy(loader: ModuleLoader): void {
   load = loader;
 }
 
-/** Where the kernel is. From src/kernel, dist/kernel and dist/cli alike this is where the build puts it. */
+/** Where the kernel is. From src/kernel, dist/kernel, dist/cli and dist/workers alike this is where the build puts it. */
 export function kernelFile(): string {
   return fileURLToPath(new URL('../../dist/kernel/kernel.wasm', import.meta.url));
 }

@@ -1,7 +1,7 @@
 /**
  * Loads a module of WebAssembly with the machine code that V8's optimising compiler made of it when the program was built. Else V8 compiles each
  * function twice, quickly as it is first called and well once it has run for a while, and keeps a core busy with that in each run:
- * 1 MB of NDJSON takes 67 ms in place of 50, a million lines 202 in place of 171 (least of 21 runs).
+ * 1 MB of NDJSON takes 66 ms in place of 50, a million lines 202 in place of 171 (least of 21 runs).
  *
  * Browsers keep such code. Node has no name for that; V8 has one for its own tests, which a script may use while a flag is set. V8 takes
  * code that was made with its version, its flags and the processor's features. It does not look at more, and aborts if it is called wrongly: so

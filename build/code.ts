@@ -14,6 +14,8 @@ import { aheadFile } from '../src/start/kept-module.js';
 
 const MAIN = fileURLToPath(new URL('../dist/cli/main.js', import.meta.url));
 const KEEPER = fileURLToPath(new URL('./keep-code.ts', import.meta.url));
+/** Files, not names: the runs are in a folder from which Node would not find a package. */
+const TSX = fileURLToPath(import.meta.resolve('tsx/cjs'));
 const KERNEL_KEEPER = fileURLToPath(new URL('./keep-kernel.ts', import.meta.url));
 const HOSTS = 20;
 /** So much NDJSON that threads take part. */
@@ -71,7 +73,7 @@ function run(args: readonly string[], { fromPipe = false, toPipe = false } = {})
   const input = openSync(join(place, 'records.ndjson'), 'r');
   const output = openSync(join(place, 'output'), 'w');
   const shell = `${fromPipe ? 'cat |' : ''} "$0" "$@" ${toPipe ? '| cat' : ''}`;
-  const node = [process.execPath, '--require', 'tsx/cjs', '--require', KEEPER, MAIN];
+  const node = [process.execPath, '--require', TSX, '--require', KEEPER, MAIN];
   const { status } = spawnSync('sh', ['-c', shell, ...node, ...args], {
     cwd: place,
     stdio: [input, output, 'inherit'],

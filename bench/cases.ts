@@ -67,6 +67,7 @@ export function filterCase(
     kind: 'ours',
     records: expected.records,
     octets: statSync(path).size,
+    reads: [table, path],
     async run() {
       const run = await runFilter(args, path, way);
       watch.check(`${form} of ${corpus.directory}`, expected, run.statistics);
@@ -84,6 +85,7 @@ export function compileCase(id: string, { corpus, table }: Workload): Case {
     kind: 'ours',
     records: corpus.summary.hosts,
     octets: corpus.summary.robotsOctets,
+    reads: [corpus.robots],
     rounds: 3,
     async run() {
       const run = await compile(corpus.robots, `${table}-again`);
@@ -97,7 +99,8 @@ export function compileCase(id: string, { corpus, table }: Workload): Case {
 export function yardstickCase(id: string, yardstick: Yardstick, path: string, records = 0): Case {
   const octets = statSync(path).size;
   const name = `${yardstick.name} ${records === 0 ? 't' : 'f.ndjson'}`;
-  return { id, name, kind: 'floor', records, octets, run: () => yardstick.run(path) };
+  const run = () => yardstick.run(path);
+  return { id, name, kind: 'floor', records, octets, reads: [path], run };
 }
 
 export function nodeCase(): Case {
@@ -118,6 +121,7 @@ export function floorCases({ corpus }: Workload): Case[] {
     kind: 'floor',
     records: corpus.summary.urls,
     octets: statSync(path).size,
+    reads: [path],
   } as const;
   return [
     { ...floor, id: 'read', name: 'read only (Node)', run: () => nodeFloor('read', path) },

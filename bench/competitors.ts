@@ -188,6 +188,7 @@ export function competitorCase(competitor: Competitor, corpus: Corpus): Case {
     kind: 'competitor',
     records,
     octets: Math.round((records / urls) * (form === 'text' ? textOctets : ndjsonOctets)),
+    reads: [task[form]],
     async run() {
       const { seconds, counts, peakOctets } = await runCompetitor(competitor, task);
       const text = JSON.stringify(counts);

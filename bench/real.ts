@@ -103,7 +103,8 @@ function compileCase({ id, robots, table, count }: Hosts): Case {
   const octets = statSync(robots).size;
   const name = 'robots-filter compile';
   const run = () => compile(robots, table);
-  return { id: `compile, ${id}`, name, kind: 'ours', records: count, octets, run };
+  const reads = [robots];
+  return { id: `compile, ${id}`, name, kind: 'ours', records: count, octets, reads, run };
 }
 
 /** A list as text and as NDJSON, grouped by host and shuffled: the verdicts must be the same. */
@@ -152,6 +153,7 @@ function listCase(
     kind: 'ours',
     records,
     octets: statSync(path).size,
+    reads: [table, path],
     async run() {
       const run = await runFilter(args, path);
       watch.check(path, { records }, run.statistics);

@@ -1,4 +1,5 @@
 import { median } from './measure.js';
+import { warmPages } from './page-cache.js';
 
 /** One thing to time: done again in every round, in turn with the others. */
 export interface Case {
@@ -11,6 +12,8 @@ export interface Case {
   /** Records that a run takes in, and their octets; 0 where that means nothing. */
   readonly records: number;
   readonly octets: number;
+  /** Files that a run reads: they are in the page cache when it begins, whatever ran before it. */
+  readonly reads?: readonly string[];
   /** Rounds at most, for what takes long. */
   readonly rounds?: number;
   run(): Promise<Outcome>;
@@ -43,6 +46,7 @@ export async function inTurn(
     report(`round ${round + 1} of ${rounds}`);
     for (const result of results) {
       if (round >= (result.case.rounds ?? rounds)) continue;
+      await warmPages(result.case.reads ?? []);
       const { seconds, peakOctets } = await result.case.run();
       result.seconds.push(seconds);
       if (peakOctets !== undefined) {

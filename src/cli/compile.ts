@@ -1,10 +1,6 @@
-import { checkTable } from '../compile/table-check.js';
+import { checkHeader } from '../compile/table-check.js';
 import { RobotsFilterError } from '../errors.js';
-import {
-  type CompileCacheOptions,
-  type CompiledCache,
-  compileCache,
-} from '../pipeline/compile/compile-cache.js';
+import { type CompiledCache, compileCache } from '../pipeline/compile/compile-cache.js';
 import { ReplacementFile } from '../pipeline/replacement-file.js';
 import { neededTokens, parseAgents } from './agents.js';
 import { CacheWarnings } from './cache-warnings.js';
@@ -14,7 +10,7 @@ import { Interruption } from './interruption.js';
 import { counted, grouped, lasted, sized } from './numbers.js';
 import type { CompileOptions, RobotsOptions } from './options.js';
 import { STANDARD_OUTPUT } from './standard-streams.js';
-import { TableOutput } from './table-output.js';
+import { writeTable } from './table-output.js';
 
 /**
  * `robots-filter compile`: writes caches of robots.txt as a table.
@@ -59,22 +55,18 @@ export async function compile(
   let file: ReplacementFile | undefined;
   try {
     file = await ReplacementFile.create(output);
-    const tableOutput = new TableOutput(file);
     const compiled = await compileCaches(
       robotsDir,
       options,
       productTokens,
       diagnostics,
       interruption,
-      { onLaidOut: (table, end) => tableOutput.laidOut(table, end) },
     );
+    const { layout } = compiled;
+    await writeTable(layout, file, interruption.signal);
     interruption.signal.throwIfAborted();
-    const written = tableOutput.finish(compiled.table);
-    written.catch(() => {}); // heard below, unless the table is no good
     // A table that this build could not open must not take the place of one that it can.
-    const header = checkTable(compiled.table, output);
-    await written;
-    interruption.signal.throwIfAborted();
+    const header = checkHeader(layout.header, layout.length, output);
     await file.commit(true);
     describeContentWarnings(compiled, diagnostics);
     const { stats } = compiled;
@@ -94,7 +86,7 @@ export async function compile(
 }
 
 /**
- * Compiles caches and says on standard error what was left out of them. For `building` see TableBuilder's `build`.
+ * Compiles caches and says on standard error what was left out of them.
  *
  * @throws RobotsFilterError `input` where nothing at all is left
  */
@@ -104,7 +96,6 @@ export async function compileCaches(
   productTokens: readonly string[] | undefined,
   diagnostics: Diagnostics,
   interruption: Interruption,
-  building: Pick<CompileCacheOptions, 'allocate' | 'onLaidOut'> = {},
 ): Promise<CompiledCache> {
   const warnings = new CacheWarnings(diagnostics);
   const compiled = await compileCache(paths, {
@@ -116,7 +107,6 @@ export async function compileCaches(
     fetchReading: { unreachableAfter: options.unreachableAfter },
     onWarning: (warning) => warnings.add(warning),
     threads: options.threads,
-    ...building,
     signal: interruption.signal,
   });
   warnings.summarise();

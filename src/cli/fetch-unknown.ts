@@ -115,7 +115,7 @@ async function unknownOf(
   options: FilterOptions,
   signal: AbortSignal,
 ): Promise<FetchAuthority[]> {
-  const { table: octets } = await compileCache(options.robotsDir ?? [], {
+  const { layout } = await compileCache(options.robotsDir ?? [], {
     profile: options.profile ?? 'rfc9309',
     maxRobotsOctets: options.maxRobotsBytes,
     followLinks: options.followLinks,
@@ -123,10 +123,9 @@ async function unknownOf(
     fetchReading: { unreachableAfter: options.unreachableAfter },
     // Heard when the caches are read for the verdicts.
     onWarning: () => {},
-    allocate: allocateTable,
     signal,
   });
-  const table = Table.from(octets);
+  const table = Table.from(layout.table(allocateTable));
   const unknown: FetchAuthority[] = [];
   for (const authority of authorities) {
     const { verdict } = table.verdict(`${formatAuthority(authority)}/a`, '*');

@@ -167,10 +167,8 @@ async function openTable(
   if (path === undefined) {
     const { compileCaches } = await import('./compile.js');
     const tokens = agents === undefined ? undefined : neededTokens(agents);
-    const compiled = await compileCaches(robotsDir, options, tokens, diagnostics, interruption, {
-      allocate: allocateTable,
-    });
-    return Table.from(compiled.table, robotsDir.join(', '));
+    const compiled = await compileCaches(robotsDir, options, tokens, diagnostics, interruption);
+    return Table.from(compiled.layout.table(allocateTable), robotsDir.join(', '));
   }
   const table = await Table.open(path);
   if (profile !== undefined && profile !== table.profile) {

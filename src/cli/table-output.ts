@@ -1,42 +1,54 @@
+import { Checksum } from '../compile/checksum.js';
 import { HEADER_OCTETS } from '../compile/format.js';
+import type { TableLayout } from '../compile/table-layout.js';
+import { TableWindow } from '../compile/table-window.js';
 import type { ReplacementFile } from '../pipeline/replacement-file.js';
 
-/** Octets that are written at once. */
-const PIECE = 1 << 24;
+/** So many octets are laid out before they are written, at least: as many as stay in a processor's caches. */
+const WINDOW_OCTETS = 1 << 22;
 
-/** Writes a table to a file, if that can be, while the rest of it is laid out: its header comes last. */
-export class TableOutput {
-  readonly #file: ReplacementFile;
-  readonly #pieces: Promise<void>[] = [];
-  /** Up to where all but the header is written, or being written. */
-  #end = HEADER_OCTETS;
+/** One that is being laid out while the others are written. */
+const WINDOWS = 3;
 
-  constructor(file: ReplacementFile) {
-    this.#file = file;
+/**
+ * Writes a table to a file while it is laid out, its header last.
+ *
+ * @param windowOctets for tests
+ * @throws RobotsFilterError `output`; the reason of the signal
+ */
+export async function writeTable(
+  layout: TableLayout,
+  file: ReplacementFile,
+  signal: AbortSignal,
+  windowOctets = WINDOW_OCTETS,
+): Promise<void> {
+  if (!file.isSeekable) {
+    await file.write(layout.table());
+    return;
   }
-
-  /** Says that the octets of a table up to `end`, but for its header, are as they will stay. */
-  laidOut(table: Uint8Array, end: number): void {
-    if (!this.#file.isSeekable || end - this.#end < PIECE) return;
-    this.#write(table, this.#end, end);
-    this.#end = end;
+  const sum = new Checksum();
+  sum.update(layout.header);
+  const writes: Promise<TableWindow>[] = [];
+  for (let at = HEADER_OCTETS; layout.nextOctets > 0; ) {
+    signal.throwIfAborted();
+    let window = writes.length < WINDOWS ? undefined : await writes.shift();
+    if (window === undefined || window.octets.length < layout.nextOctets) {
+      window = new TableWindow(new Uint8Array(Math.max(windowOctets, layout.nextOctets)));
+    }
+    window.moveTo(at);
+    layout.fill(window);
+    sum.update(window.written);
+    at += window.end;
+    writes.push(writeWindow(window, file));
   }
+  await Promise.all(writes);
+  layout.seal(sum);
+  await file.write(layout.header, 0);
+}
 
-  /**
-   * Writes what is left of the table, which is whole.
-   *
-   * @throws RobotsFilterError `output`
-   */
-  async finish(table: Uint8Array): Promise<void> {
-    if (!this.#file.isSeekable) return this.#file.write(table);
-    this.#write(table, this.#end, table.length);
-    this.#write(table, 0, HEADER_OCTETS);
-    await Promise.all(this.#pieces);
-  }
-
-  #write(table: Uint8Array, from: number, to: number): void {
-    const written = this.#file.write(table.subarray(from, to), from);
-    written.catch(() => {}); // heard when the table is whole
-    this.#pieces.push(written);
-  }
+/** The window, when it is free again. */
+function writeWindow(window: TableWindow, file: ReplacementFile): Promise<TableWindow> {
+  const written = file.write(window.written, window.start).then(() => window);
+  written.catch(() => {}); // heard when its turn comes
+  return written;
 }

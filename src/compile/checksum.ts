@@ -23,6 +23,11 @@ export class Checksum {
     }
   }
 
+  /** How many octets it has taken. */
+  get octets(): number {
+    return this.#octets;
+  }
+
   get value(): number {
     return this.#sum;
   }

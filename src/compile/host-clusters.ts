@@ -1,25 +1,34 @@
 import type { CompiledRobots } from './compiled-robots.js';
 import { AUTOMATON_WIDE } from './format.js';
 import type { HostRecords } from './host-records.js';
+import type { OctetStore } from './octet-store.js';
 import { Places } from './places.js';
 import { RobotsRecords } from './robots-records.js';
+import type { TablePieces, TableWindow } from './table-window.js';
 import type { TokenNumbers } from './token-numbers.js';
+import { readNumber } from './width.js';
 
-/** Is told up to which octet a table, but for its header, is as it will stay: again and again, from its start to its end. */
-export type OnLaidOut = (table: Uint8Array, end: number) => void;
-
-/** The section of the hosts: each robots record with the hosts that have it and its automata. */
-export class HostClusters {
+/** The section of the hosts: each robots record with the hosts that have it and its automata is a piece of it. */
+export class HostClusters implements TablePieces {
   /** Octets of all of them. */
   readonly octets: number;
+  /** Rules of all automata. */
+  readonly rules: number;
   readonly #hosts: HostRecords;
   readonly #compiled: CompiledRobots;
   readonly #records: RobotsRecords;
-  /** Places within the section: of hosts, of robots records and of automata, by number. */
+  /** Places within the section: of hosts, of robots records and of automata, by number; of clusters, with the end of the last. */
   readonly #hostStarts: Float64Array;
   readonly #robots: Places;
   readonly #automata: Places;
+  readonly #starts: Float64Array;
   readonly #byRobots: HostsByRobots;
+  /** Where in the table this section and that of the sources start. */
+  #section = 0;
+  #sources = 0;
+  /** The cluster, and the automaton by its place, that are to be written next. */
+  #cluster = 0;
+  #automaton = 0;
 
   constructor(hosts: HostRecords, compiled: CompiledRobots, tokens: TokenNumbers) {
     this.#hosts = hosts;
@@ -28,13 +37,18 @@ export class HostClusters {
     this.#hostStarts = new Float64Array(hosts.count);
     this.#robots = new Places(compiled.records.count);
     this.#automata = new Places(compiled.automata.count);
+    this.#starts = new Float64Array(hosts.robots.length + 1);
     this.#byRobots = byRobots(hosts);
     const { sorted, first } = this.#byRobots;
     let octets = 0;
+    let rules = 0;
     const placeAutomaton = (automaton: number): void => {
-      if (this.#automata.place(automaton, octets)) octets += compiled.automata.length(automaton);
+      if (!this.#automata.place(automaton, octets)) return;
+      octets += compiled.automata.length(automaton);
+      rules += rulesOf(compiled.automata, automaton);
     };
     for (let place = 0; place < hosts.robots.length; place++) {
+      this.#starts[place] = octets;
       for (let index = first[place] as number; index < (first[place + 1] as number); index++) {
         const host = sorted[index] as number;
         this.#hostStarts[host] = octets;
@@ -46,7 +60,9 @@ export class HostClusters {
       octets += this.#records.octets;
       this.#records.eachAutomaton(placeAutomaton);
     }
+    this.#starts[hosts.robots.length] = octets;
     this.octets = octets;
+    this.rules = rules;
   }
 
   get automatonCount(): number {
@@ -58,47 +74,64 @@ export class HostClusters {
     return this.#hostStarts[host] as number;
   }
 
-  /**
-   * Writes the section, and with it the robots records and the automata; returns the number of rules.
-   *
-   * @param start where it lies in the table
-   * @param sources where that of the sources does
-   * @param onLaidOut is told how far it is written
-   */
-  write(
-    table: Uint8Array,
-    out: DataView,
-    start: number,
-    sources: number,
-    onLaidOut: OnLaidOut,
-  ): number {
-    const robotsStart = (item: number): number => start + this.#robots.start(item);
-    const automatonStart = (item: number): number => start + this.#automata.start(item);
-    const { automata } = this.#compiled;
-    const { sorted, first } = this.#byRobots;
-    let rules = 0;
-    let next = 0;
-    const writeAutomaton = (automaton: number): void => {
-      if (next === this.#automata.count || this.#automata.item(next) !== automaton) return;
-      next++;
-      const at = automatonStart(automaton);
-      automata.copy(automaton, out, at);
-      const isWide = ((table[at] as number) & AUTOMATON_WIDE) !== 0;
-      rules += isWide ? out.getUint32(at + 5, true) : out.getUint16(at + 3, true);
-    };
-    for (let place = 0; place < this.#robots.count; place++) {
-      for (let index = first[place] as number; index < (first[place + 1] as number); index++) {
-        const host = sorted[index] as number;
-        this.#hosts.write(host, out, table, start + this.hostStart(host), robotsStart, sources);
-      }
-      const item = this.#robots.item(place);
-      onLaidOut(table, robotsStart(item));
-      this.#records.load(this.#compiled.record(item));
-      this.#records.write(out, robotsStart(item), automatonStart);
-      this.#records.eachAutomaton(writeAutomaton);
-    }
-    return rules;
+  /** Says where in the table this section and that of the sources start; before any piece is written. */
+  locate(section: number, sources: number): void {
+    this.#section = section;
+    this.#sources = sources;
   }
+
+  get nextOctets(): number {
+    const cluster = this.#cluster;
+    if (cluster === this.#robots.count) return 0;
+    return (this.#starts[cluster + 1] as number) - (this.#starts[cluster] as number);
+  }
+
+  write(window: TableWindow): void {
+    const cluster = this.#cluster;
+    const { nextOctets } = this;
+    const { sorted, first } = this.#byRobots;
+    const start = this.#section;
+    // Where in the window the section would start.
+    const base = window.end - (this.#starts[cluster] as number);
+    for (let index = first[cluster] as number; index < (first[cluster + 1] as number); index++) {
+      const host = sorted[index] as number;
+      const record = this.hostStart(host);
+      this.#hosts.write(
+        host,
+        window,
+        base + record,
+        start + record,
+        this.#robotsStart,
+        this.#sources,
+      );
+    }
+    const item = this.#robots.item(cluster);
+    this.#records.load(this.#compiled.record(item));
+    this.#records.write(window.view, base + this.#robots.start(item), this.#automatonStart);
+    const { automata } = this.#compiled;
+    // Those that are placed in it follow in their order.
+    const end = this.#starts[cluster + 1] as number;
+    for (; this.#automaton < this.#automata.count; this.#automaton++) {
+      const automaton = this.#automata.item(this.#automaton);
+      const at = this.#automata.start(automaton);
+      if (at >= end) break;
+      automata.copy(automaton, window.view, base + at);
+    }
+    this.#cluster++;
+    window.end += nextOctets;
+  }
+
+  readonly #robotsStart = (item: number): number => this.#section + this.#robots.start(item);
+
+  readonly #automatonStart = (item: number): number => this.#section + this.#automata.start(item);
+}
+
+/** How many rules an automaton has. */
+function rulesOf(automata: OctetStore, item: number): number {
+  const octets = automata.memory(item);
+  const at = automata.offset(item);
+  const isWide = ((octets[at] as number) & AUTOMATON_WIDE) !== 0;
+  return isWide ? readNumber(octets, at + 5, 2) : readNumber(octets, at + 3, 1);
 }
 
 /** The hosts by the place of their first authority's robots record, and for each such place where they start. */

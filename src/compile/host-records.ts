@@ -24,6 +24,7 @@ import {
 import type { HostNames } from './host-names.js';
 import type { OctetStore } from './octet-store.js';
 import { Places } from './places.js';
+import type { TablePieces, TableWindow } from './table-window.js';
 
 const MAX_HOST_AUTHORITIES = 0xffff;
 const NOT_NEEDED = -1;
@@ -150,59 +151,58 @@ export class HostRecords {
   /**
    * Writes the record of a host.
    *
+   * @param at where in the window
+   * @param record where in the table that is
    * @param robotsStart where the record lies of what a robots.txt says, by its number
    * @param sources start of the section
    */
   write(
     host: number,
-    out: DataView,
-    table: Uint8Array,
+    { octets, view: out }: TableWindow,
+    at: number,
     record: number,
     robotsStart: (robots: number) => number,
     sources: number,
   ): void {
     const authorities = this.#authorities;
-    const writeAuthority = (at: number, robots: number, source: number): void => {
-      out.setUint32(at, robotsStart(robots), true);
-      out.setUint32(at + AUTHORITY_SOURCE, sources + this.#sourcePlaces.start(source), true);
+    const writeAuthority = (place: number, robots: number, source: number): void => {
+      out.setUint32(place, robotsStart(robots), true);
+      out.setUint32(place + AUTHORITY_SOURCE, sources + this.#sourcePlaces.start(source), true);
     };
     const length = this.names.length(host);
     const only = this.#onlySource[host] as number;
-    table[record] = length;
+    octets[at] = length;
     if (only !== SEVERAL) {
       const nameStart = this.#nameStart(only);
-      const at = record + HOST_AUTHORITY;
-      table[record + HOST_FORM] = nameStart === HOST_PLAIN_NAME ? HOST_PLAIN : HOST_NUMBERED;
-      writeAuthority(at, this.robots[this.firstRobots[host] as number] as number, only);
+      const place = at + HOST_AUTHORITY;
+      octets[at + HOST_FORM] = nameStart === HOST_PLAIN_NAME ? HOST_PLAIN : HOST_NUMBERED;
+      writeAuthority(place, this.robots[this.firstRobots[host] as number] as number, only);
       if (nameStart === HOST_NUMBERED_NAME) {
-        out.setUint32(at + AUTHORITY_NUMBER, this.#onlySourceNumber[host] as number, true);
+        out.setUint32(place + AUTHORITY_NUMBER, this.#onlySourceNumber[host] as number, true);
       }
-      this.names.write(host, table, record + nameStart);
+      this.names.write(host, octets, at + nameStart);
       return;
     }
     const entries = this.#entries(host);
-    table[record + HOST_FORM] = HOST_SEVERAL;
-    out.setUint16(record + HOST_AUTHORITY, entries.length, true);
-    this.names.write(host, table, record + HOST_SEVERAL_NAME);
-    let entry = record + HOST_SEVERAL_NAME + length;
+    octets[at + HOST_FORM] = HOST_SEVERAL;
+    out.setUint16(at + HOST_AUTHORITY, entries.length, true);
+    this.names.write(host, octets, at + HOST_SEVERAL_NAME);
+    let entry = at + HOST_SEVERAL_NAME + length;
     for (const { port, schemes, authority } of entries) {
       out.setUint16(entry, port, true);
-      table[entry + ENTRY_SCHEMES] = schemes;
-      table[entry + ENTRY_FORM] = HOST_SEVERAL;
-      const at = entry + ENTRY_AUTHORITY;
-      writeAuthority(at, authorities.robots(authority), authorities.source(authority));
-      out.setUint32(at + AUTHORITY_NUMBER, authorities.sourceNumber(authority), true);
-      out.setUint32(at + AUTHORITY_HOST, record, true);
+      octets[entry + ENTRY_SCHEMES] = schemes;
+      octets[entry + ENTRY_FORM] = HOST_SEVERAL;
+      const place = entry + ENTRY_AUTHORITY;
+      writeAuthority(place, authorities.robots(authority), authorities.source(authority));
+      out.setUint32(place + AUTHORITY_NUMBER, authorities.sourceNumber(authority), true);
+      out.setUint32(place + AUTHORITY_HOST, record, true);
       entry += ENTRY_OCTETS;
     }
   }
 
-  /** Writes the section of the sources. */
-  writeSources(table: Uint8Array, start: number): void {
-    for (let index = 0; index < this.#sourcePlaces.count; index++) {
-      const source = this.#sourcePlaces.item(index);
-      table.set(this.#sources.get(source), start + this.#sourcePlaces.start(source));
-    }
+  /** The section of the sources. */
+  sources(): TablePieces {
+    return new SourcePieces(this.#sources, this.#sourcePlaces);
   }
 
   /** Where the host begins in its record, by the source of its only authority: the format's forms 0 and 1. */
@@ -214,6 +214,29 @@ export class HostRecords {
   #entries(host: number): readonly HostEntry[] {
     const low = this.#first[host] as number;
     return this.#authorities.entriesOf(this.#sorted, low, this.#first[host + 1] as number);
+  }
+}
+
+/** The section of the sources: each is a piece. */
+class SourcePieces implements TablePieces {
+  readonly #sources: OctetStore;
+  readonly #places: Places;
+  #next = 0;
+
+  constructor(sources: OctetStore, places: Places) {
+    this.#sources = sources;
+    this.#places = places;
+  }
+
+  get nextOctets(): number {
+    if (this.#next === this.#places.count) return 0;
+    return this.#sources.length(this.#places.item(this.#next));
+  }
+
+  write(window: TableWindow): void {
+    const source = this.#sources.get(this.#places.item(this.#next++));
+    window.octets.set(source, window.end);
+    window.end += source.length;
   }
 }
 

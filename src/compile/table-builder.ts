@@ -7,12 +7,11 @@ import { BodyCompiler, type CompileOptions, digestOf } from './body-compiler.js'
 import { displaySource } from './display-text.js';
 import { FirstSources } from './first-sources.js';
 import { ACCESS_UNAVAILABLE, ACCESS_UNREACHABLE } from './format.js';
-import type { OnLaidOut } from './host-clusters.js';
 import { drawKey, OctetStore } from './octet-store.js';
 import { PartMerger, type TableContents } from './part-merger.js';
 import { accessOf, type RobotsDetails } from './robots-details.js';
 import { SourceForms, sourceOf } from './source-forms.js';
-import { type Allocate, layOutTable } from './table-layout.js';
+import { type Allocate, TableLayout } from './table-layout.js';
 import { BODY_UNAVAILABLE, BODY_UNREACHABLE, FIRST_BODY } from './table-part.js';
 
 export type { RobotsDetails } from './robots-details.js';
@@ -112,15 +111,21 @@ export class TableBuilder {
 
   /**
    * The table: immutable, and nothing of the builder's. `allocate` may provide its memory, such as a part of a
-   * SharedArrayBuffer: so many octets, all zero. `onLaidOut` is told how far it is laid out.
+   * SharedArrayBuffer: so many octets, all zero.
+   *
+   * @throws RobotsFilterError as `layOut` does
+   */
+  build(allocate?: Allocate): Uint8Array {
+    return this.layOut().table(allocate);
+  }
+
+  /**
+   * What the table will be, to be written once before anything more is added.
    *
    * @throws RobotsFilterError `limit` if it were longer than 4 GiB, or a host had more than 65,535 authorities; `worker` if parts were
    *   merged of which one relied on another that was not.
    */
-  build(
-    allocate: Allocate = (octets) => new Uint8Array(octets),
-    onLaidOut: OnLaidOut = () => {},
-  ): Uint8Array {
+  layOut(): TableLayout {
     const { compiled, authorities, sources, digests, records } = this.#contents;
     for (let body = FIRST_BODY; body < FIRST_BODY + digests.count; body++) {
       if (records[body] !== undefined) continue;
@@ -130,7 +135,7 @@ export class TableBuilder {
       );
     }
     const { profile, kept } = this.#bodies;
-    return layOutTable({ profile, compiled, authorities, sources, kept }, allocate, onLaidOut);
+    return new TableLayout({ profile, compiled, authorities, sources, kept });
   }
 
   get stats(): TableBuilderStats {

@@ -83,6 +83,27 @@ const COMPILE_AGAIN = 'compile it again';
  * @throws RobotsFilterError `table` if it is foreign, newer, truncated or damaged, with the cause and the remedy.
  */
 export function checkTable(bytes: Uint8Array, name: string, computed?: number): TableHeader {
+  const header = checkHeader(bytes, bytes.length, name, () => computed ?? checksum(bytes));
+  for (let at = header.length - TAIL_OCTETS; at < header.length; at++) {
+    if (bytes[at] !== 0) {
+      throw damagedTable(name, `octet ${at} behind its last section is not zero`);
+    }
+  }
+  return header;
+}
+
+/**
+ * Checks the header of a table of so many octets, which `bytes` begin with, and reads it.
+ *
+ * @param checksumOfAll the checksum of the table; that in the header is believed where it is not given
+ * @throws RobotsFilterError as `checkTable`
+ */
+export function checkHeader(
+  bytes: Uint8Array,
+  octets: number,
+  name: string,
+  checksumOfAll?: () => number,
+): TableHeader {
   const refuse = (cause: string, remedy: string): RobotsFilterError =>
     new RobotsFilterError('table', `${name}: ${cause}: ${remedy}`);
 
@@ -112,24 +133,20 @@ export function checkTable(bytes: Uint8Array, name: string, computed?: number): 
     );
   }
   const length = word(HEADER_LENGTH);
-  if (bytes.length < length) {
-    throw refuse(
-      `truncated: ${bytes.length} octets of ${length}`,
-      `copy it again, or ${COMPILE_AGAIN}`,
-    );
+  if (octets < length) {
+    throw refuse(`truncated: ${octets} octets of ${length}`, `copy it again, or ${COMPILE_AGAIN}`);
   }
-  if (bytes.length > length) {
+  if (octets > length) {
     throw refuse(
-      `${bytes.length - length} octets follow its end at ${length}`,
+      `${octets - length} octets follow its end at ${length}`,
       `cut them off, or ${COMPILE_AGAIN}`,
     );
   }
 
-  const damaged = (what: string): RobotsFilterError =>
-    refuse(`damaged: ${what}`, `copy it again, or ${COMPILE_AGAIN}`);
+  const damaged = (what: string): RobotsFilterError => damagedTable(name, what);
   if (length < MIN_OCTETS) throw damaged(`its header says that it has ${length} octets`);
-  const sum = computed ?? checksum(bytes);
-  if (sum !== word(HEADER_CHECKSUM)) {
+  const sum = checksumOfAll?.();
+  if (sum !== undefined && sum !== word(HEADER_CHECKSUM)) {
     throw damaged(`its checksum is ${hex(word(HEADER_CHECKSUM))}, that of its content ${hex(sum)}`);
   }
 
@@ -154,9 +171,6 @@ export function checkTable(bytes: Uint8Array, name: string, computed?: number): 
       throw damaged(`its ${SECTION_NAMES[section] ?? 'last section'} cannot be at ${start}`);
     }
   });
-  for (let at = length - TAIL_OCTETS; at < length; at++) {
-    if (bytes[at] !== 0) throw damaged(`octet ${at} behind its last section is not zero`);
-  }
 
   const header: TableHeader = {
     version,
@@ -194,6 +208,13 @@ export function checkTable(bytes: Uint8Array, name: string, computed?: number): 
     throw damaged('the numbers in its header contradict one another');
   }
   return header;
+}
+
+function damagedTable(name: string, what: string): RobotsFilterError {
+  return new RobotsFilterError(
+    'table',
+    `${name}: damaged: ${what}: copy it again, or ${COMPILE_AGAIN}`,
+  );
 }
 
 function hex(word: number): string {

@@ -1,16 +1,21 @@
 import { Buffer } from 'node:buffer';
 import type { CompiledRobots } from './compiled-robots.js';
+import type { TablePieces, TableWindow } from './table-window.js';
 
 const ENTRY_OCTETS = 8;
 
-/** The product tokens of a table: `*` and the empty token come first; then those that a file names or that the table is reduced to, sorted. */
-export class TokenNumbers {
+/**
+ * The product tokens of a table: `*` and the empty token come first; then those that a file names or that the table is reduced to, sorted.
+ * Their section is one piece.
+ */
+export class TokenNumbers implements TablePieces {
   /** Octets of their section. */
   readonly octets: number;
   /** Their texts, by their numbers in the table. */
   readonly #texts: readonly Buffer[];
   /** For the number of a token in CompiledRobots its number in the table. */
   readonly #numbers: Uint32Array;
+  #isWritten = false;
 
   /**
    * @param robots the records that the table has, by their numbers in `compiled`
@@ -49,16 +54,22 @@ export class TokenNumbers {
     return this.#numbers[token] as number;
   }
 
-  /** Writes the section. */
-  write(table: Uint8Array, out: DataView, start: number): void {
-    let entry = start;
-    let at = start + this.count * ENTRY_OCTETS;
+  get nextOctets(): number {
+    return this.#isWritten ? 0 : this.octets;
+  }
+
+  write(window: TableWindow): void {
+    const { start, end, octets, view } = window;
+    let entry = end;
+    let at = end + this.count * ENTRY_OCTETS;
     for (const text of this.#texts) {
-      out.setUint32(entry, at, true);
-      out.setUint32(entry + 4, text.length, true);
-      table.set(text, at);
+      view.setUint32(entry, start + at, true);
+      view.setUint32(entry + 4, text.length, true);
+      octets.set(text, at);
       entry += ENTRY_OCTETS;
       at += text.length;
     }
+    window.end = at;
+    this.#isWritten = true;
   }
 }

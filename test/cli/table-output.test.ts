@@ -1,61 +1,108 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { TableOutput } from '../../src/cli/table-output.js';
+import { writeTable } from '../../src/cli/table-output.js';
 import { HEADER_OCTETS } from '../../src/compile/format.js';
 import { TableBuilder } from '../../src/compile/table-builder.js';
+import { checkTable } from '../../src/compile/table-check.js';
+import type { TableLayout } from '../../src/compile/table-layout.js';
+import { TableWindow } from '../../src/compile/table-window.js';
 import { ReplacementFile } from '../../src/pipeline/replacement-file.js';
 import { Random } from '../random.js';
+
+const HOSTS = 2000;
 
 const directory = mkdtempSync(join(tmpdir(), 'robots-filter-table-output-'));
 afterAll(() => rmSync(directory, { recursive: true }));
 
+const { signal } = new AbortController();
+
+/** A table of hosts with one and with several authorities, that share files, have long ones, and have none. */
+function layout(hosts = HOSTS): TableLayout {
+  const random = new Random(3);
+  const builder = new TableBuilder();
+  for (let host = 0; host < hosts; host++) {
+    const rules = random.run(['disallow: /a\n', 'allow: /b*c\n', `disallow: /${host}\n`], 1, 9);
+    const long = host % 500 === 0 ? `disallow: /${'x'.repeat(20_000)}\n` : '';
+    const body = Buffer.from(`user-agent: ${random.pick(['*', 'a', 'b'])}\n${rules}${long}`);
+    const port = host % 7 === 0 ? host + 1 : undefined;
+    const authority = { scheme: undefined, host: `h${host % 1900}.example`, port };
+    const status = host % 11 === 0 ? 404 : undefined;
+    builder.add(authority, body, { source: `${host} of ${random.pick(['x', 'y'])}`, status });
+  }
+  return builder.layOut();
+}
+
+async function written(windowOctets?: number): Promise<Buffer> {
+  const path = join(directory, `table-${windowOctets}`);
+  const file = await ReplacementFile.create(path);
+  await writeTable(layout(), file, signal, windowOctets);
+  await file.commit(false);
+  return readFileSync(path);
+}
+
 describe('a table that is written while it is laid out', () => {
-  it('has a file of the same octets, and nothing in it before it is final but its header', async () => {
-    const path = join(directory, 'table');
-    const file = await ReplacementFile.create(path);
-    const output = new TableOutput(file);
-    // Larger than two pieces.
-    const table = Buffer.alloc(40_000_001);
-    for (let end = HEADER_OCTETS; end < table.length; end += 1_000_003) {
-      table.fill(1 + (end % 251), table.indexOf(0, HEADER_OCTETS), end);
-      output.laidOut(table, end);
-    }
-    table.fill(7, table.indexOf(0, HEADER_OCTETS));
-    table.fill(9, 0, HEADER_OCTETS);
-    await output.finish(table);
-    await file.commit(false);
-    expect(readFileSync(path).equals(table)).toBe(true);
-  });
+  it.each([1, 64, 1000, 65_536, undefined])(
+    'has a file of the same octets as in memory, by windows of %s octets',
+    async (octets) => {
+      const table = layout().table();
+      expect(checkTable(table, 'table').hosts).toBe(1900);
+      expect(table.length).toBeGreaterThan(200_000);
+      expect((await written(octets)).equals(table)).toBe(true);
+    },
+  );
 
   it('goes to a device in one piece', async () => {
     const file = await ReplacementFile.create('/dev/null');
     expect(file.isSeekable).toBe(false);
-    const output = new TableOutput(file);
-    const table = new Uint8Array(40_000_000);
-    output.laidOut(table, table.length);
-    await output.finish(table);
+    await writeTable(layout(), file, signal);
     await file.commit(false);
   });
 
-  it('is never said to be laid out further than it is', () => {
-    const random = new Random(3);
-    const builder = new TableBuilder();
-    for (let host = 0; host < 2000; host++) {
-      const rules = random.run(['disallow: /a\n', 'allow: /b*c\n', `disallow: /${host}\n`], 1, 9);
-      const body = Buffer.from(`user-agent: ${random.pick(['*', 'a', 'b'])}\n${rules}`);
-      const authority = { scheme: undefined, host: `h${host % 1900}.example`, port: undefined };
-      builder.add(authority, body, { source: `${host}` });
+  it('is given up with its file when the run is interrupted', async () => {
+    const interruption = new AbortController();
+    const place = mkdtempSync(join(directory, 'interrupted-'));
+    const file = await ReplacementFile.create(join(place, 'table'));
+    const run = writeTable(layout(), file, interruption.signal, 64);
+    interruption.abort(new Error('interrupted'));
+    await expect(run).rejects.toThrow('interrupted');
+    await file.discard();
+    expect(readdirSync(place)).toEqual([]);
+  });
+
+  it('fails if the file does', async () => {
+    const file = await ReplacementFile.create(join(directory, 'closed'));
+    await file.discard();
+    await expect(writeTable(layout(), file, signal, 64)).rejects.toMatchObject({ code: 'output' });
+  });
+});
+
+describe('a layout', () => {
+  it('is written once', () => {
+    const once = layout(10);
+    once.table();
+    expect(once.nextOctets).toBe(0);
+    expect(() => once.table()).toThrow('octets were written');
+  });
+
+  it('writes nothing into a window without room, and whole pieces into one that has some', () => {
+    const pieces = layout();
+    const table = layout().table();
+    const window = new TableWindow(new Uint8Array(0));
+    pieces.fill(window);
+    expect(window.end).toBe(0);
+    let at = HEADER_OCTETS;
+    let windows = 0;
+    for (; pieces.nextOctets > 0; windows++) {
+      const next = new TableWindow(new Uint8Array(pieces.nextOctets + 100));
+      next.moveTo(at);
+      pieces.fill(next);
+      expect(next.end).toBeGreaterThan(0);
+      expect(table.subarray(at, at + next.end)).toEqual(next.written);
+      at += next.end;
     }
-    const early: Buffer[] = [];
-    let laidOut = HEADER_OCTETS;
-    const table = builder.build(undefined, (octets, end) => {
-      expect(end).toBeGreaterThanOrEqual(laidOut);
-      early.push(Buffer.from(octets.subarray(laidOut, end)));
-      laidOut = end;
-    });
-    expect(laidOut).toBeGreaterThan(0.9 * table.length);
-    expect(Buffer.concat(early).equals(table.subarray(HEADER_OCTETS, laidOut))).toBe(true);
+    expect(at).toBe(table.length);
+    expect(windows).toBeGreaterThan(1000);
   });
 });

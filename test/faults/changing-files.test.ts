@@ -230,10 +230,11 @@ describe('a robots.txt that is written to while it is read', () => {
         const undo = onFirstRead(when, () => change(path));
         onTestFinished(undo);
         const warnings: string[] = [];
-        const { table } = await compileCache([join(place.path, 'robots')], {
+        const { layout } = await compileCache([join(place.path, 'robots')], {
           profile: 'rfc9309',
           onWarning: (warning) => warnings.push(`${warning.code} ${warning.path}`),
         });
+        const table = layout.table();
         const { verdict } = Table.from(table).verdict('https://a.example/private', '*');
         expect(verdict).toBe(isRefused ? 'unknown' : 'deny');
         expect(warnings).toEqual(isRefused ? [`unreadable ${path}`] : []);

@@ -87,14 +87,14 @@ async function verdictOf(testCase: AccessCase, now: number): Promise<string> {
     time = now;
     await store.save(resultOf(testCase, now), (await store.load(result.authority)).record);
   }
-  const { table } = await compileCache([directory], {
+  const { layout } = await compileCache([directory], {
     profile: testCase.source.startsWith('draft') ? 'draft-koster-rep-00' : 'rfc9309',
     fetchReading: { now },
     onWarning({ path, message }) {
       throw new Error(`${path}: ${message}`);
     },
   });
-  return Table.from(table).verdict(testCase.url, testCase.agent).verdict;
+  return Table.from(layout.table()).verdict(testCase.url, testCase.agent).verdict;
 }
 
 describe('access results: from what a fetch came to, by way of the store, to the verdict', () => {

@@ -76,13 +76,13 @@ async function verdict(
   url = 'https://example.com/private',
   options: { stale?: 'use' | 'unknown'; unreachableAfter?: number } = {},
 ): Promise<string> {
-  const { table } = await compileCache([root], {
+  const { layout } = await compileCache([root], {
     profile: 'rfc9309',
     stale: options.stale,
     fetchReading: { now, unreachableAfter: options.unreachableAfter },
     onWarning: () => {},
   });
-  const { verdict, reason } = Table.from(table).verdict(url, 'anybot');
+  const { verdict, reason } = Table.from(layout.table()).verdict(url, 'anybot');
   return `${verdict} ${reason}`;
 }
 

@@ -94,7 +94,7 @@ describe('the budget of a file', () => {
       writeFileSync(join(file, 'other.example.txt'), body('allow:/\n', 1000));
       for (const threads of [1, 2, 3]) {
         const warnings: CacheWarning[] = [];
-        const { table, contentWarnings } = await compileCache([records, file], {
+        const { layout, contentWarnings } = await compileCache([records, file], {
           profile: 'rfc9309',
           maxRobotsOctets: MAX_BYTES,
           threads,
@@ -109,7 +109,7 @@ describe('the budget of a file', () => {
           expect(message).toContain('everything is denied');
         }
         expect(contentWarnings.get('over-budget')).toBe(4);
-        const opened = Table.from(table);
+        const opened = Table.from(layout.table());
         for (const host of ['h0', 'h15', 'costly']) {
           expect(opened.verdict(`https://${host}.example/`, 'a').reason).toBe('unreachable');
         }

@@ -89,7 +89,8 @@ async function compiled(paths: readonly string[], options: Partial<CompileCacheO
     onWarning: (warning) => warnings.push(warning),
     ...options,
   });
-  const { table, contentWarnings, ...rest } = outcome;
+  const { layout, contentWarnings, ...rest } = outcome;
+  const table = layout.table();
   const digest = createHash('sha256').update(table).digest('hex');
   return { ...rest, warnings, contentWarnings: [...contentWarnings], table, digest };
 }

@@ -1,8 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { BodyClaims } from '../../compile/body-claims.js';
-import type { OnLaidOut } from '../../compile/host-clusters.js';
 import { TableBuilder, type TableBuilderStats } from '../../compile/table-builder.js';
-import type { Allocate } from '../../compile/table-layout.js';
+import type { TableLayout } from '../../compile/table-layout.js';
 import { ENTRY_WORDS } from '../../compile/table-part.js';
 import { RobotsFilterError } from '../../errors.js';
 import { MIN_BYTES } from '../../protocol/parse.js';
@@ -37,17 +36,13 @@ export interface CompileCacheOptions {
   readonly threads?: number | undefined;
   /** What these threads load, where it is not the usual module: for tests. */
   readonly threadEntry?: string | undefined;
-  /** Provides the table's memory, as for TableBuilder's `build`. */
-  readonly allocate?: Allocate | undefined;
-  /** Is told how far the table is laid out, as for TableBuilder's `build`. */
-  readonly onLaidOut?: OnLaidOut | undefined;
   /** Ends the reading early. */
   readonly signal?: AbortSignal | undefined;
 }
 
 export interface CompiledCache {
-  /** The table's octets. */
-  readonly table: Uint8Array;
+  /** What the table will be, to be written once. */
+  readonly layout: TableLayout;
   readonly stats: TableBuilderStats;
   /** What is wrong with the content of files, by kind. It left nothing out but lines. */
   readonly contentWarnings: ReadonlyMap<WarningCode, number>;
@@ -101,7 +96,7 @@ export async function compileCache(
   }
   const { stats, contentWarnings } = builder;
   return {
-    table: builder.build(options.allocate, options.onLaidOut),
+    layout: builder.layOut(),
     stats,
     contentWarnings,
     stale: compilation.stale,

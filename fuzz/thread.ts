@@ -1,8 +1,10 @@
+import { readFileSync } from 'node:fs';
 import { parentPort, workerData } from 'node:worker_threads';
-import { kernelModule } from '../src/kernel/module.js';
+import { kernelFile, kernelModule } from '../src/kernel/module.js';
+import { aheadFile, keptModule } from '../src/start/kept-module.js';
 import { KernelCoverage } from './coverage/counters.js';
 import { ScriptCoverage } from './coverage/script.js';
-import { FIRST_SCRIPT_FEATURE, Fuzzer } from './fuzzer.js';
+import { FIRST_SCRIPT_FEATURE, type Finding, Fuzzer } from './fuzzer.js';
 import { guardedMemory } from './kernel/guarded-kernel.js';
 import type { FromThread, ThreadTask } from './messages.js';
 import type { Target } from './target.js';
@@ -22,23 +24,33 @@ function say(message: FromThread): void {
   parentPort?.postMessage(message);
 }
 
-/** Runs inputs over the kernel as it is shipped. */
 function replay(inputs: readonly Uint8Array[]): void {
-  const check = target.check({ module: kernelModule(), memory: guardedMemory() });
+  const finding = findingOf(inputs);
+  if (finding !== undefined) say({ kind: 'finding', finding });
+  else say({ kind: 'done', runs: inputs.length, reached: NOTHING, inputs: [] });
+}
+
+/** Runs inputs over both forms of the kernel as they are shipped, until one is not as it should be. */
+function findingOf(inputs: readonly Uint8Array[]): Finding | undefined {
+  const file = kernelFile();
+  const ahead =
+    keptModule(file, readFileSync(file)) ?? new WebAssembly.Module(readFileSync(aheadFile(file)));
+  const checks = [kernelModule(), ahead].map((module) =>
+    target.check({ module, memory: guardedMemory() }),
+  );
   for (const input of inputs) {
     watch.begin(input);
     try {
-      check(input);
+      for (const check of checks) check(input);
     } catch (error) {
       const message = error instanceof Error ? (error.stack ?? error.message) : String(error);
-      say({ kind: 'finding', finding: { input, message } });
-      return;
+      return { input, message };
     }
   }
-  say({ kind: 'done', runs: inputs.length, reached: NOTHING, inputs: [] });
+  return undefined;
 }
 
-/** Runs ever new inputs over the instrumented kernel. */
+/** Runs ever new inputs over the instrumented kernel, and what is kept of them over those that are shipped. */
 function fuzz({ kernel, inputs, limits }: ThreadTask & { kind: 'fuzz' }): void {
   const memory = guardedMemory();
   const module = new WebAssembly.Module(kernel.bytes as Uint8Array<ArrayBuffer>);
@@ -46,15 +58,15 @@ function fuzz({ kernel, inputs, limits }: ThreadTask & { kind: 'fuzz' }): void {
   const coverage = { kernel: new KernelCoverage(memory, kernel.probes), scripts };
   const fuzzer = new Fuzzer(target, target.check({ module, memory }), coverage, watch);
   let next = performance.now();
-  const finding = fuzzer.fuzz(inputs, limits, (progress) => {
+  let finding = fuzzer.fuzz(inputs, limits, (progress) => {
     if (performance.now() < next) return;
     next = performance.now() + 1000;
     say({ kind: 'progress', progress });
   });
+  const { runs, reached } = fuzzer.progress;
+  const kept = finding === undefined ? fuzzer.smallCorpus() : [];
+  finding ??= findingOf(kept);
   if (finding !== undefined) say({ kind: 'finding', finding });
-  else {
-    const { runs, reached } = fuzzer.progress;
-    say({ kind: 'done', runs, reached, inputs: fuzzer.smallCorpus() });
-  }
+  else say({ kind: 'done', runs, reached, inputs: kept });
   scripts.close();
 }

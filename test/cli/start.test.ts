@@ -151,8 +151,9 @@ describe('the start of the command line', () => {
         .map((name) => join(place, 'dist', folder, name)),
     );
     expect(kept.length).toBeGreaterThan(LOADED.length + LOADED_WITH_THREADS.length);
-    const judge = async () => {
-      const run = `'${process.execPath}' '${main}' --robots-dir robots --threads 2 urls.txt`;
+    const judge = async (flag = '') => {
+      const node = `'${process.execPath}' ${flag}`;
+      const run = `${node} '${main}' --robots-dir robots --threads 2 urls.txt`;
       const { code, text, stderr } = await workplace.shell(run);
       const expected = 'deny\thttps://example.com/private\n'.repeat(1_000);
       expect([code, text, stderr]).toEqual([0, expected, '']);
@@ -165,6 +166,7 @@ describe('the start of the command line', () => {
       (path) => rmSync(path),
     ];
     await judge();
+    await judge('--freeze-flags-after-init');
     for (const damage of damages) {
       for (const path of kept) damage(path);
       await judge();

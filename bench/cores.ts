@@ -12,6 +12,8 @@ export interface Cores {
   /** Of each round's times. */
   readonly least: number;
   readonly greatest: number;
+  /** Seconds that one took, of all rounds: more in one hour than in another where neighbours share the cores. */
+  readonly one: { readonly median: number; readonly least: number; readonly greatest: number };
 }
 
 /** One busy thread, and two at once: run in each round, they say what the hour was like in which all others ran. */
@@ -47,10 +49,15 @@ export function coresOf(results: readonly Result[]): Cores {
     ratio: median(two) / median(one),
     least: Math.min(...ratios),
     greatest: Math.max(...ratios),
+    one: { median: median(one), least: Math.min(...one), greatest: Math.max(...one) },
   };
 }
 
-export function describeCores({ ratio, least, greatest }: Cores): string {
+export function describeCores({ ratio, least, greatest, one }: Cores): string {
   const range = `${least.toFixed(2)} to ${greatest.toFixed(2)} in single rounds`;
-  return `two busy threads took ${ratio.toFixed(2)} times as long as one (${range}); where that is much more than 1, they share a core, and what uses both is slower by it than against a yardstick on one`;
+  const seconds = `${one.median.toFixed(3)} s (${one.least.toFixed(3)} to ${one.greatest.toFixed(3)})`;
+  return (
+    `two busy threads took ${ratio.toFixed(2)} times as long as one (${range}); where that is much more than 1, they share a core, and what uses both is slower by it than against a yardstick on one\n` +
+    `one took ${seconds}; where its times differ much, or from those of another run, neighbours share the cores, and what keeps a core full is slower by it than a yardstick that waits`
+  );
 }

@@ -14,8 +14,10 @@ function results(...times: (readonly number[])[]) {
 describe('whether two processors are two cores', () => {
   it('is what two busy threads take in times of one: of medians, and of single rounds', () => {
     const cores = coresOf(results([2, 1, 1], [2, 1.5, 2]));
-    expect(cores).toEqual({ ratio: 2, least: 1, greatest: 2 });
+    const one = { median: 1, least: 1, greatest: 2 };
+    expect(cores).toEqual({ ratio: 2, least: 1, greatest: 2, one });
     expect(describeCores(cores)).toContain('2.00 times as long as one (1.00 to 2.00');
+    expect(describeCores(cores)).toContain('one took 1.000 s (1.000 to 2.000)');
   });
 
   it('is not known without both cases', () => {

@@ -30,27 +30,30 @@ function replay(inputs: readonly Uint8Array[]): void {
   else say({ kind: 'done', runs: inputs.length, reached: NOTHING, inputs: [] });
 }
 
-/** Runs inputs over both forms of the kernel as they are shipped, until one is not as it should be. */
+/** Runs inputs over the kernel in both forms that the program has, until one is not as it should be. */
 function findingOf(inputs: readonly Uint8Array[]): Finding | undefined {
   const file = kernelFile();
   const ahead =
     keptModule(file, readFileSync(file)) ?? new WebAssembly.Module(readFileSync(aheadFile(file)));
-  const checks = [kernelModule(), ahead].map((module) =>
-    target.check({ module, memory: guardedMemory() }),
+  const forms = { 'the kernel': kernelModule(), 'the kernel compiled ahead': ahead };
+  const checks = Object.entries(forms).map(
+    ([name, module]) => [name, target.check({ module, memory: guardedMemory() })] as const,
   );
   for (const input of inputs) {
     watch.begin(input);
-    try {
-      for (const check of checks) check(input);
-    } catch (error) {
-      const message = error instanceof Error ? (error.stack ?? error.message) : String(error);
-      return { input, message };
+    for (const [name, check] of checks) {
+      try {
+        check(input);
+      } catch (error) {
+        const message = error instanceof Error ? (error.stack ?? error.message) : String(error);
+        return { input, message: `over ${name}: ${message}` };
+      }
     }
   }
   return undefined;
 }
 
-/** Runs ever new inputs over the instrumented kernel, and what is kept of them over those that are shipped. */
+/** Runs ever new inputs over the instrumented kernel, and the fewest that reach what was reached over the program's own. */
 function fuzz({ kernel, inputs, limits }: ThreadTask & { kind: 'fuzz' }): void {
   const memory = guardedMemory();
   const module = new WebAssembly.Module(kernel.bytes as Uint8Array<ArrayBuffer>);

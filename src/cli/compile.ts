@@ -63,10 +63,10 @@ export async function compile(
       interruption,
     );
     const { layout } = compiled;
-    await writeTable(layout, file, interruption.signal);
+    const checksum = await writeTable(layout, file, interruption.signal);
     interruption.signal.throwIfAborted();
     // A table that this build could not open must not take the place of one that it can.
-    const header = checkHeader(layout.header, layout.length, output);
+    const header = checkHeader(layout.header, layout.length, output, () => checksum);
     await file.commit(true);
     describeContentWarnings(compiled, diagnostics);
     const { stats } = compiled;

@@ -82,6 +82,8 @@ export class AuthoritySet {
   readonly keys: OctetStore;
 
   readonly #recordOfBody: readonly number[];
+  /** How often something was set. */
+  revision = 0;
   /** WORDS for each authority. */
   #words = new Uint32Array(WORDS * INITIAL_ENTRIES);
 
@@ -107,6 +109,7 @@ export class AuthoritySet {
     sourceNumber: number,
     bodyOctets: number,
   ): void {
+    this.revision++;
     const at = WORDS * authority;
     if (at >= this.#words.length) this.#grow();
     this.#words[at + WORD_BODY] = body;

@@ -8,8 +8,8 @@ import type { TablePieces, TableWindow } from './table-window.js';
 import type { TokenNumbers } from './token-numbers.js';
 import { readNumber } from './width.js';
 
-/** The section of the hosts: each robots record with the hosts that have it and its automata is a piece of it. */
-export class HostClusters implements TablePieces {
+/** The section of the hosts: each robots record with the hosts that have it and its automata, a cluster. */
+export class HostClusters {
   /** Octets of all of them. */
   readonly octets: number;
   /** Rules of all automata. */
@@ -23,12 +23,8 @@ export class HostClusters implements TablePieces {
   readonly #automata: Places;
   readonly #starts: Float64Array;
   readonly #byRobots: HostsByRobots;
-  /** Where in the table this section and that of the sources start. */
-  #section = 0;
-  #sources = 0;
-  /** The cluster, and the automaton by its place, that are to be written next. */
-  #cluster = 0;
-  #automaton = 0;
+  /** Automata that are written. */
+  #written = 0;
 
   constructor(hosts: HostRecords, compiled: CompiledRobots, tokens: TokenNumbers) {
     this.#hosts = hosts;
@@ -74,56 +70,46 @@ export class HostClusters implements TablePieces {
     return this.#hostStarts[host] as number;
   }
 
-  /** Says where in the table this section and that of the sources start; before any piece is written. */
-  locate(section: number, sources: number): void {
-    this.#section = section;
-    this.#sources = sources;
+  /** The section; each cluster is a piece. `section` and `sources` are where in the table it and that of the sources start. */
+  pieces(section: number, sources: number): TablePieces {
+    const starts = this.#starts;
+    const count = starts.length - 1;
+    let cluster = 0;
+    return {
+      get nextOctets() {
+        if (cluster === count) return 0;
+        return (starts[cluster + 1] as number) - (starts[cluster] as number);
+      },
+      write: (window) => this.#write(cluster++, window, section, sources),
+    };
   }
 
-  get nextOctets(): number {
-    const cluster = this.#cluster;
-    if (cluster === this.#robots.count) return 0;
-    return (this.#starts[cluster + 1] as number) - (this.#starts[cluster] as number);
-  }
-
-  write(window: TableWindow): void {
-    const cluster = this.#cluster;
-    const { nextOctets } = this;
+  #write(cluster: number, window: TableWindow, section: number, sources: number): void {
     const { sorted, first } = this.#byRobots;
-    const start = this.#section;
+    const start = this.#starts[cluster] as number;
+    const end = this.#starts[cluster + 1] as number;
     // Where in the window the section would start.
-    const base = window.end - (this.#starts[cluster] as number);
+    const base = window.end - start;
+    const robotsStart = (item: number): number => section + this.#robots.start(item);
+    const automatonStart = (item: number): number => section + this.#automata.start(item);
     for (let index = first[cluster] as number; index < (first[cluster + 1] as number); index++) {
       const host = sorted[index] as number;
       const record = this.hostStart(host);
-      this.#hosts.write(
-        host,
-        window,
-        base + record,
-        start + record,
-        this.#robotsStart,
-        this.#sources,
-      );
+      this.#hosts.write(host, window, base + record, section + record, robotsStart, sources);
     }
     const item = this.#robots.item(cluster);
     this.#records.load(this.#compiled.record(item));
-    this.#records.write(window.view, base + this.#robots.start(item), this.#automatonStart);
+    this.#records.write(window.view, base + this.#robots.start(item), automatonStart);
     const { automata } = this.#compiled;
     // Those that are placed in it follow in their order.
-    const end = this.#starts[cluster + 1] as number;
-    for (; this.#automaton < this.#automata.count; this.#automaton++) {
-      const automaton = this.#automata.item(this.#automaton);
+    for (; this.#written < this.#automata.count; this.#written++) {
+      const automaton = this.#automata.item(this.#written);
       const at = this.#automata.start(automaton);
       if (at >= end) break;
       automata.copy(automaton, window.view, base + at);
     }
-    this.#cluster++;
-    window.end += nextOctets;
+    window.end += end - start;
   }
-
-  readonly #robotsStart = (item: number): number => this.#section + this.#robots.start(item);
-
-  readonly #automatonStart = (item: number): number => this.#section + this.#automata.start(item);
 }
 
 /** How many rules an automaton has. */

@@ -14,7 +14,7 @@ export class RobotsRecords {
   /** The places of the record's tokens, so that their numbers in the table rise. */
   #places: number[] = [];
   #isWide = false;
-  /** For the lists of groups that were written where they start in the table. */
+  /** For the lists of groups that were written where they start in the window. */
   readonly #listStarts = new Map<number, number>();
 
   constructor(tokens: TokenNumbers) {
@@ -63,8 +63,8 @@ export class RobotsRecords {
   /**
    * Writes the record.
    *
-   * @param start where it lies
-   * @param automatonStart where an automaton lies, by its number
+   * @param start where in the window
+   * @param automatonStart where in the table an automaton lies, by its number
    */
   write(out: DataView, start: number, automatonStart: (automaton: number) => number): void {
     const record = this.#record as RobotsRecord;

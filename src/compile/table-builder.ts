@@ -120,7 +120,7 @@ export class TableBuilder {
   }
 
   /**
-   * What the table will be, to be written once before anything more is added.
+   * What the table will be, to be written once, and before anything more is added.
    *
    * @throws RobotsFilterError `limit` if it were longer than 4 GiB, or a host had more than 65,535 authorities; `worker` if parts were
    *   merged of which one relied on another that was not.

@@ -95,14 +95,14 @@ export function checkTable(bytes: Uint8Array, name: string, computed?: number): 
 /**
  * Checks the header of a table of so many octets, which `bytes` begin with, and reads it.
  *
- * @param checksumOfAll the checksum of the table; that in the header is believed where it is not given
+ * @param checksumOfAll works out the checksum of the table
  * @throws RobotsFilterError as `checkTable`
  */
 export function checkHeader(
   bytes: Uint8Array,
   octets: number,
   name: string,
-  checksumOfAll?: () => number,
+  checksumOfAll: () => number,
 ): TableHeader {
   const refuse = (cause: string, remedy: string): RobotsFilterError =>
     new RobotsFilterError('table', `${name}: ${cause}: ${remedy}`);
@@ -145,8 +145,8 @@ export function checkHeader(
 
   const damaged = (what: string): RobotsFilterError => damagedTable(name, what);
   if (length < MIN_OCTETS) throw damaged(`its header says that it has ${length} octets`);
-  const sum = checksumOfAll?.();
-  if (sum !== undefined && sum !== word(HEADER_CHECKSUM)) {
+  const sum = checksumOfAll();
+  if (sum !== word(HEADER_CHECKSUM)) {
     throw damaged(`its checksum is ${hex(word(HEADER_CHECKSUM))}, that of its content ${hex(sum)}`);
   }
 

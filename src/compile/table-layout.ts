@@ -40,7 +40,7 @@ import { HostClusters } from './host-clusters.js';
 import { HostRecords } from './host-records.js';
 import { type HostSlots, placeHosts } from './host-slots.js';
 import type { OctetStore } from './octet-store.js';
-import { type TablePieces, TableWindow, Zeros } from './table-window.js';
+import { OnePiece, type TablePieces, TableWindow } from './table-window.js';
 import { TokenNumbers } from './token-numbers.js';
 
 /** What a table is made of. */
@@ -62,7 +62,8 @@ const MAX_TABLE_OCTETS = 0xffff_ffff;
 
 /**
  * What lies where in a table, in the order of its sorted hosts: the same content, in whatever order it was added, makes the same octets.
- * They are written once, in order, into one window after another: a table that goes to a file is never in memory as a whole.
+ * They are written once, in order, into one window after another: of a table that goes to a file no more has to be in memory than that, and
+ * the longest piece: all hosts that have the same robots.txt.
  */
 export class TableLayout {
   /** Octets of the table. */
@@ -72,17 +73,21 @@ export class TableLayout {
   /** All that is behind the header. */
   readonly #parts: readonly TablePieces[];
   #part = 0;
+  readonly #authorities: AuthoritySet;
+  readonly #revision: number;
 
   /** @throws RobotsFilterError `limit` if the table were longer than 4 GiB, or a host had more than 65,535 authorities. */
   constructor(content: TableContent) {
     const { compiled } = content;
+    this.#authorities = content.authorities;
+    this.#revision = content.authorities.revision;
     const hosts = new HostRecords(content.authorities, content.sources, compiled.records.count);
     const tokens = new TokenNumbers(compiled, hosts.robots, content.kept);
     const clusters = new HostClusters(hosts, compiled, tokens);
     const slots = placeHosts(hosts.names);
 
     const starts = [HEADER_OCTETS];
-    const paddings: Zeros[] = [];
+    const paddings: OnePiece[] = [];
     for (const octets of [
       tokens.octets,
       slots.buckets * BUCKET_OCTETS,
@@ -91,7 +96,7 @@ export class TableLayout {
     ]) {
       const end = (starts.at(-1) as number) + octets;
       const next = Math.ceil(end / SECTION_ALIGNMENT) * SECTION_ALIGNMENT;
-      paddings.push(new Zeros(next - end));
+      paddings.push(new OnePiece(next - end));
       starts.push(next);
     }
     this.length = (starts[SECTION_END] as number) + TAIL_OCTETS;
@@ -103,14 +108,15 @@ export class TableLayout {
     }
 
     const hostSection = starts[SECTION_HOSTS] as number;
-    clusters.locate(hostSection, starts[SECTION_SOURCES] as number);
-    const buckets = new BucketPieces(slots, hostSection, clusters);
+    const sections = [
+      tokens.pieces(),
+      new BucketPieces(slots, hostSection, clusters),
+      clusters.pieces(hostSection, starts[SECTION_SOURCES] as number),
+      hosts.sources(),
+    ];
     this.#parts = [
-      ...[tokens, buckets, clusters, hosts.sources()].flatMap((section, number) => [
-        section,
-        paddings[number] as Zeros,
-      ]),
-      new Zeros(TAIL_OCTETS),
+      ...sections.flatMap((section, number) => [section, paddings[number] as OnePiece]),
+      new OnePiece(TAIL_OCTETS),
     ];
 
     this.header = new Uint8Array(HEADER_OCTETS);
@@ -145,11 +151,18 @@ export class TableLayout {
     return 0;
   }
 
-  /** Writes as much of what is behind the header, and not written yet, as the window has room for. */
+  /**
+   * Writes as much of what is behind the header, and not written yet, as the window has room for.
+   *
+   * @throws Error when something was added to the content since it was laid out
+   */
   fill(window: TableWindow): void {
+    if (this.#authorities.revision !== this.#revision) throw new Error('the content has changed');
     for (let octets = this.nextOctets; octets > 0; octets = this.nextOctets) {
       if (octets > window.room) return;
+      const end = window.end + octets;
       (this.#parts[this.#part] as TablePieces).write(window);
+      if (window.end !== end) throw new Error(`a piece of ${octets} octets ends at another place`);
     }
   }
 
@@ -166,7 +179,7 @@ export class TableLayout {
   /**
    * The whole table in one piece of memory.
    *
-   * @throws Error when a part of it was written before
+   * @throws Error when a part of it was written before, or something was added to the content since it was laid out
    */
   table(allocate: Allocate = (octets) => new Uint8Array(octets)): Uint8Array {
     const table = allocate(this.length);

@@ -34,19 +34,23 @@ export class TableWindow {
 export interface TablePieces {
   /** Octets of the next piece; 0 where none is left. */
   readonly nextOctets: number;
-  /** Writes the next piece behind what is written in the window, which has room for it. */
+  /** Writes the next piece behind what is written in the window, which has room for it, and moves the window's end behind it. */
   write(window: TableWindow): void;
 }
 
-/** So many zeros, in one piece. */
-export class Zeros implements TablePieces {
+/** A part in one piece. */
+export class OnePiece implements TablePieces {
   nextOctets: number;
+  readonly #fill: (window: TableWindow) => void;
 
-  constructor(octets: number) {
+  /** @param fill writes so many octets behind what is written in the window; by default zeros */
+  constructor(octets: number, fill: (window: TableWindow) => void = () => {}) {
     this.nextOctets = octets;
+    this.#fill = fill;
   }
 
   write(window: TableWindow): void {
+    this.#fill(window);
     window.end += this.nextOctets;
     this.nextOctets = 0;
   }

@@ -1,21 +1,19 @@
 import { Buffer } from 'node:buffer';
 import type { CompiledRobots } from './compiled-robots.js';
-import type { TablePieces, TableWindow } from './table-window.js';
+import { OnePiece, type TablePieces, type TableWindow } from './table-window.js';
 
 const ENTRY_OCTETS = 8;
 
 /**
  * The product tokens of a table: `*` and the empty token come first; then those that a file names or that the table is reduced to, sorted.
- * Their section is one piece.
  */
-export class TokenNumbers implements TablePieces {
+export class TokenNumbers {
   /** Octets of their section. */
   readonly octets: number;
   /** Their texts, by their numbers in the table. */
   readonly #texts: readonly Buffer[];
   /** For the number of a token in CompiledRobots its number in the table. */
   readonly #numbers: Uint32Array;
-  #isWritten = false;
 
   /**
    * @param robots the records that the table has, by their numbers in `compiled`
@@ -54,12 +52,12 @@ export class TokenNumbers implements TablePieces {
     return this.#numbers[token] as number;
   }
 
-  get nextOctets(): number {
-    return this.#isWritten ? 0 : this.octets;
+  /** Their section. */
+  pieces(): TablePieces {
+    return new OnePiece(this.octets, (window) => this.#write(window));
   }
 
-  write(window: TableWindow): void {
-    const { start, end, octets, view } = window;
+  #write({ start, end, octets, view }: TableWindow): void {
     let entry = end;
     let at = end + this.count * ENTRY_OCTETS;
     for (const text of this.#texts) {
@@ -69,7 +67,5 @@ export class TokenNumbers implements TablePieces {
       entry += ENTRY_OCTETS;
       at += text.length;
     }
-    window.end = at;
-    this.#isWritten = true;
   }
 }

@@ -6,15 +6,6 @@ export function widthOf(greatest: number): Width {
   return greatest <= 0xff ? 0 : greatest <= 0xffff ? 1 : 2;
 }
 
-/** Reads a number that was written so. */
-export function readNumber(from: Uint8Array, at: number, width: Width): number {
-  let value = 0;
-  for (let octet = (1 << width) - 1; octet >= 0; octet--) {
-    value = value * 256 + (from[at + octet] as number);
-  }
-  return value;
-}
-
 /** Writes a number; returns the offset behind it. */
 export function writeNumber(out: Uint8Array, at: number, value: number, width: Width): number {
   out[at] = value;
@@ -24,4 +15,13 @@ export function writeNumber(out: Uint8Array, at: number, value: number, width: W
   out[at + 2] = value >>> 16;
   out[at + 3] = value >>> 24;
   return at + 4;
+}
+
+/** Reads a number that was written so. */
+export function readNumber(from: Uint8Array, at: number, width: Width): number {
+  let value = 0;
+  for (let octet = (1 << width) - 1; octet >= 0; octet--) {
+    value = value * 256 + (from[at + octet] as number);
+  }
+  return value;
 }

@@ -8,6 +8,9 @@ import { begun, finished } from './unfinished-files.js';
 /** Permissions of a new file, less the umask. */
 const NEW_FILE_MODE = 0o666;
 
+/** Octets: Node refuses more than 2^31 - 1 at once. */
+const LONGEST_WRITE = 2 ** 30;
+
 /**
  * A file that is written beside the one that it is to replace, and takes its place only when it is complete: until
  * then, and if that fails, the old one stays as it was. What is no regular file (`/dev/null`, a pipe) is written
@@ -86,7 +89,8 @@ export class ReplacementFile {
       let written = 0;
       while (written < octets.length) {
         const position = offset === undefined ? null : offset + written;
-        const { bytesWritten } = await this.#handle.write(octets, written, null, position);
+        const length = Math.min(octets.length - written, LONGEST_WRITE);
+        const { bytesWritten } = await this.#handle.write(octets, written, length, position);
         written += bytesWritten;
       }
     } catch (error) {

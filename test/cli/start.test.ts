@@ -166,7 +166,7 @@ describe('the start of the command line', () => {
       (path) => rmSync(path),
     ];
     await judge();
-    await judge('--freeze-flags-after-init');
+    for (const flag of ['--freeze-flags-after-init', '-freeze_flags_after_init']) await judge(flag);
     for (const damage of damages) {
       for (const path of kept) damage(path);
       await judge();

@@ -1,4 +1,6 @@
+import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
@@ -29,7 +31,9 @@ function layout(hosts = HOSTS): TableLayout {
     const port = host % 7 === 0 ? host + 1 : undefined;
     const authority = { scheme: undefined, host: `h${host % 1900}.example`, port };
     const status = host % 11 === 0 ? 404 : undefined;
-    builder.add(authority, body, { source: `${host} of ${random.pick(['x', 'y'])}`, status });
+    // With the number of a line, with the host in it, and with neither.
+    const source = [`all.ndjson:${host}`, `cache/${authority.host}.txt`, `one of ${host} files`];
+    builder.add(authority, body, { source: random.pick(source), status });
   }
   return builder.layOut();
 }
@@ -53,11 +57,34 @@ describe('a table that is written while it is laid out', () => {
     },
   );
 
-  it('goes to a device in one piece', async () => {
-    const file = await ReplacementFile.create('/dev/null');
+  it('goes to a pipe as well', async () => {
+    const pipe = join(directory, 'pipe');
+    execFileSync('mkfifo', [pipe]);
+    const read = readFile(pipe);
+    const file = await ReplacementFile.create(pipe);
     expect(file.isSeekable).toBe(false);
     await writeTable(layout(), file, signal);
     await file.commit(false);
+    expect((await read).equals(layout().table())).toBe(true);
+  });
+
+  it('has no hosts, or the same robots.txt for all of them', async () => {
+    const empty = new TableBuilder();
+    const same = new TableBuilder({ profile: 'google' });
+    for (let host = 0; host < 500; host++) {
+      const authority = { scheme: undefined, host: `h${host}.example`, port: undefined };
+      same.add(authority, new Uint8Array(), { source: 'x', status: 404 });
+    }
+    for (const builder of [empty, same]) {
+      const path = join(directory, 'alike');
+      const file = await ReplacementFile.create(path);
+      const checksum = await writeTable(builder.layOut(), file, signal, 100);
+      await file.commit(false);
+      const table = readFileSync(path);
+      expect(table.equals(builder.build())).toBe(true);
+      expect(() => checkTable(table, 'table', checksum + 1)).toThrow('checksum');
+      checkTable(table, 'table', checksum);
+    }
   });
 
   it('is given up with its file when the run is interrupted', async () => {
@@ -69,12 +96,18 @@ describe('a table that is written while it is laid out', () => {
     await expect(run).rejects.toThrow('interrupted');
     await file.discard();
     expect(readdirSync(place)).toEqual([]);
+    const device = await ReplacementFile.create('/dev/null');
+    const late = writeTable(layout(), device, interruption.signal);
+    await expect(late).rejects.toThrow('interrupted');
+    await device.discard();
   });
 
   it('fails if the file does', async () => {
     const file = await ReplacementFile.create(join(directory, 'closed'));
+    const run = writeTable(layout(), file, signal, 64);
+    run.catch(() => {}); // heard below
     await file.discard();
-    await expect(writeTable(layout(), file, signal, 64)).rejects.toMatchObject({ code: 'output' });
+    await expect(run).rejects.toMatchObject({ code: 'output' });
   });
 });
 
@@ -84,6 +117,16 @@ describe('a layout', () => {
     once.table();
     expect(once.nextOctets).toBe(0);
     expect(() => once.table()).toThrow('octets were written');
+  });
+
+  it('is not written once something was added to what it is of', () => {
+    const builder = new TableBuilder();
+    const authority = { scheme: undefined, host: 'h.example', port: undefined };
+    builder.add(authority, new Uint8Array(), { source: 'x' });
+    const early = builder.layOut();
+    builder.add(authority, new Uint8Array(1), { source: 'x' });
+    expect(() => early.table()).toThrow('has changed');
+    builder.layOut().table();
   });
 
   it('writes nothing into a window without room, and whole pieces into one that has some', () => {

@@ -28,7 +28,7 @@ export function describeResults(results: readonly Result[]): string {
 
 /** The table of marks: what was reached, and what was to be. */
 export function describeMarks(marks: readonly MarkRow[]): string {
-  const header = ['mark', '', 'value', '', 'at least', 'aim', 'standing'];
+  const header = ['mark', '', 'value', 'by the least', '', 'at least', 'aim', 'standing'];
   const rows = marks.map((mark): Row => {
     const limit = (value: number | undefined) =>
       value === undefined ? '' : `${mark.better === 'less' ? '≤' : '≥'} ${shortened(value)}`;
@@ -36,6 +36,7 @@ export function describeMarks(marks: readonly MarkRow[]): string {
       mark.id,
       `${mark.what} (${mark.shown})`,
       shortened(mark.value),
+      shortened(mark.byLeast),
       mark.unit,
       limit(mark.atLeast),
       limit(mark.aim),

@@ -25,6 +25,7 @@ describe('a mark', () => {
     );
     const row = rowOf(markOf('ndjson'), figures);
     expect(row.value).toBeCloseTo(1.1 / 2.2);
+    expect(row.byLeast).toBeCloseTo(1 / 2);
     expect(row.standing).toBe('reached');
   });
 

@@ -5,7 +5,10 @@ import { DELIVERED, JUDGED, ownedWord, REFUSED, YIELDED } from './ring-words.js'
 
 /** How a worker gets rid of what the kernel has written. The batch lies in a slot of the ring. */
 export interface Delivery {
-  /** To be called before the first batch: sees to what another thread may have left that died as this worker. */
+  /**
+   * To be called before the first batch, by a thread that has none to go on with: sees to what another may have left that died as
+   * this worker.
+   */
   begin(): void;
   /**
    * Hands over output of a batch that is not done, and returns when it is written and `ring.lines` is the

@@ -89,6 +89,8 @@
  *   output, which is the same, the first WRITTEN octets are passed over; bad records are listed once,
  *   for their lines grow. Behind it, the output lies in the slot, and whoever is the WRITER next goes on behind WRITTEN: the
  *   thread that goes on for a dead WRITER begins with that.
+ * - The WRITER has no batch that is TAKEN: a thread that goes on with a batch begins with that, and not with what is due. Else it could
+ *   die as the WRITER and end the run at its own batch (FAILED), and nobody would write what comes before that.
  * - It is written by one word, DELIVERED. Behind it, what is left to do (LINES, JUMBO, TURN, FREE) can be done twice: TURN is passed on by one
  *   word, and what comes before it has the same effect again as long as TURN is the batch's.
  * - Nobody can say what came out of a write whose end was not noted. A worker that dies while WRITING ends the run.

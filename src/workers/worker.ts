@@ -44,7 +44,7 @@ async function judgeBatches(ring: Ring, task: ComputeTask, kernel: BatchKernel):
   const intake = intakeOf(ring, task);
   const delivery =
     output === undefined ? new RingDelivery(ring, worker) : new TurnDelivery(ring, worker, output);
-  delivery.begin();
+  if (resume === undefined) delivery.begin();
   let yielded = performance.now();
   let batch = resume === undefined ? await intake.next() : ring.batch(resume);
   while (batch !== undefined) {

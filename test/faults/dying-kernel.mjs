@@ -10,10 +10,12 @@
  *      1040  i32  MOST      octets that a write takes at a time, 0 = all
  *      1044  i32  DEATHS
  *      1048  i32  GOOD      reads of the file that succeed before one fails with EIO, 0 = all do
+ *      1052  i32  HEIR      the step, counted from its own first, at which the thread dies that came in place of the first dead one
  */
 import fs from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import { instantiateKernel as instantiateFakeKernel } from '../workers/fake-kernel.mjs';
+import { Schedule } from './schedule.mjs';
 
 const STEPS = 0;
 const FIRST = 1;
@@ -22,17 +24,28 @@ const MANNER = 3;
 const MOST = 4;
 const DEATHS = 5;
 const GOOD = 6;
+const HEIR = 7;
 
 const { add, load } = Atomics;
 /** The memory of the task at hand. */
 let buffer;
 let plan;
+let schedule;
+/** The thread came in place of the first that died, and has taken so many steps. */
+let isHeir = false;
+let own = 0;
+
+/** A wait with a shorter bound than the ring's longest may end at any time. */
+const UNBOUNDED = 1000;
 
 /** Takes a step, which may be the last. */
 function step(exits = false) {
+  schedule.step();
   const steps = add(plan, STEPS, 1) + 1;
-  if (steps !== load(plan, FIRST) && steps !== load(plan, SECOND)) return;
+  const asHeir = isHeir && ++own === load(plan, HEIR);
+  if (steps !== load(plan, FIRST) && steps !== load(plan, SECOND) && !asHeir) return;
   add(plan, DEATHS, 1);
+  schedule.die();
   if (exits || load(plan, MANNER) === 1) process.exit(7);
   throw new Error(`died at step ${steps}`);
 }
@@ -40,18 +53,34 @@ function step(exits = false) {
 for (const name of ['store', 'exchange', 'compareExchange', 'add', 'and', 'notify', 'wait']) {
   const original = Atomics[name];
   Atomics[name] = (array, ...rest) => {
-    if (buffer === undefined || array.buffer !== buffer) return original(array, ...rest);
+    if (array.buffer !== buffer) {
+      // The thread may be about to wait for its next task.
+      schedule?.leave();
+      return original(array, ...rest);
+    }
     step();
-    const result = original(array, ...rest);
+    const result = carryOut(name, original, array, rest);
     step();
     return result;
   };
 }
 
+function carryOut(name, original, array, rest) {
+  if (!schedule.isOn) return original(array, ...rest);
+  if (name === 'notify') schedule.notify(array, ...rest);
+  if (name !== 'wait') return original(array, ...rest);
+  const [index, value, milliseconds] = rest;
+  if (load(array, index) !== value) return 'not-equal';
+  return milliseconds < UNBOUNDED ? 'timed-out' : schedule.wait(array, index, value);
+}
+
 const { readSync, writeSync } = fs;
 fs.readSync = (...call) => {
   // A thread that does nothing but read a pipe takes no steps. It may have judged in a run before; it gives no position.
-  if (buffer === undefined || call.at(-1) === null) return readSync(...call);
+  if (buffer === undefined || call.at(-1) === null) {
+    schedule?.leave();
+    return readSync(...call);
+  }
   step(true);
   if (load(plan, GOOD) > 0 && add(plan, GOOD, -1) === 1) {
     throw Object.assign(new Error('EIO: i/o error, read'), { code: 'EIO' });
@@ -74,7 +103,11 @@ syncBuiltinESMExports();
 export function instantiateKernel(module, memory) {
   const kernel = instantiateFakeKernel(module, memory);
   buffer = memory.buffer;
-  plan = new Int32Array(buffer, 1024, 7);
+  plan = new Int32Array(buffer, 1024, 8);
+  isHeir = load(plan, DEATHS) === 1;
+  own = 0;
+  schedule = new Schedule(buffer);
+  schedule.come();
   return {
     run(task) {
       step();

@@ -1,201 +1,13 @@
-import { closeSync, openSync, readFileSync } from 'node:fs';
-import { Readable, type Writable } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { RobotsFilterError } from '../../src/errors.js';
-import type { Flow } from '../../src/pipeline/flow.js';
 import { Pool } from '../../src/workers/pool.js';
-import { fakeFlow, Sink, TemporaryFiles } from '../pipeline/flow-harness.js';
+import { fakeFlow } from '../pipeline/flow-harness.js';
 import { Random } from '../random.js';
 import { fakeJudge } from '../workers/fake-judge.js';
+import { ALL_WAYS, BATCH, endDying, execute, LONGEST, run, sample, WAYS } from './dying-flow.js';
 
-const DYING_KERNEL = new URL('./dying-kernel.mjs', import.meta.url).href;
 const FAKE_KERNEL = new URL('../workers/fake-kernel.mjs', import.meta.url).href;
-/** The words of the plan, from its address on; see dying-kernel.mjs. */
-const PLAN = 1024;
-const STEPS = 0;
-const FIRST = 1;
-const SECOND = 2;
-const MANNER = 3;
-const MOST = 4;
-const DEATHS = 5;
-const GOOD = 6;
 
-const BATCH = 64;
-const LONGEST = 200;
-
-const files = new TemporaryFiles();
-const pools = new Map<number, Pool>();
-
-beforeAll(() => {
-  for (const threads of [1, 2, 3]) {
-    pools.set(threads, new Pool({ threads, reader: true, kernel: DYING_KERNEL }));
-  }
-});
-
-afterAll(async () => {
-  for (const pool of pools.values()) await pool.close();
-  files.remove();
-});
-
-/** Lines of all kinds: they fill batches, need their number, yield output in parts, are longer than a batch or too long. */
-function sample(random: Random, lines: number): string {
-  const kinds = ['short', '', '!bad', '+much', '+more', 'r\r', 'x'.repeat(40), 'y'.repeat(150)];
-  const rare = ['z'.repeat(300), `!${'w'.repeat(500)}`, 'v'.repeat(LONGEST)];
-  let text = '';
-  for (let i = 0; i < lines; i++) {
-    text += `${random.pick(random.chance(0.1) ? rare : kinds)}${i}\n`;
-  }
-  return `${text}last`;
-}
-
-/** The ways in and out of a flow; each gives what came out, also where the run failed. */
-const WAYS = {
-  'file to file': async (flow: Flow, input: string) => {
-    const from = openSync(files.file(input), 'r');
-    const path = files.path();
-    const to = openSync(path, 'w');
-    const error = await failure(
-      flow.run({ kind: 'file', name: 'input', descriptor: from, offset: 0 }, to),
-    );
-    closeSync(from);
-    closeSync(to);
-    return { text: readFileSync(path, 'latin1'), error };
-  },
-  'file to stream': async (flow: Flow, input: string) => {
-    const from = openSync(files.file(input), 'r');
-    const sink = new Sink();
-    const error = await failure(
-      flow.run({ kind: 'file', name: 'input', descriptor: from, offset: 0 }, sink),
-    );
-    closeSync(from);
-    return { text: sink.text, error };
-  },
-  'pipe to stream': async (flow: Flow, input: string) => {
-    const sink = new Sink();
-    const error = await runFromPipe(flow, input, sink);
-    return { text: sink.text, error };
-  },
-  'pipe to file': async (flow: Flow, input: string) => {
-    const path = files.path();
-    const to = openSync(path, 'w');
-    const error = await runFromPipe(flow, input, to);
-    closeSync(to);
-    return { text: readFileSync(path, 'latin1'), error };
-  },
-  'stream to stream': async (flow: Flow, input: string) => {
-    const sink = new Sink();
-    const stream = Readable.from([Buffer.from(input, 'latin1')]);
-    const error = await failure(flow.run({ kind: 'stream', name: 'input', stream }, sink));
-    return { text: sink.text, error };
-  },
-};
-type Way = keyof typeof WAYS;
-const ALL_WAYS = Object.keys(WAYS) as Way[]; // the keys of a literal
-
-async function runFromPipe(
-  flow: Flow,
-  input: string,
-  output: number | Writable,
-): Promise<RobotsFilterError | undefined> {
-  const { reader, writer } = await files.pipe();
-  const run = failure(
-    flow.run({ kind: 'pipe', name: 'input', descriptor: reader.fd, head: Buffer.alloc(0) }, output),
-  );
-  // Whoever reads may be gone before all is written.
-  await writer.write(Buffer.from(input, 'latin1')).catch(() => {});
-  await writer.close();
-  const error = await run;
-  await reader.close();
-  return error;
-}
-
-async function failure(run: Promise<unknown>): Promise<RobotsFilterError | undefined> {
-  const error: unknown = await run.then(
-    () => undefined,
-    (reason) => reason,
-  );
-  if (error === undefined) return undefined;
-  expect(error).toBeInstanceOf(RobotsFilterError);
-  return error as RobotsFilterError; // as just asserted
-}
-
-interface Plan {
-  readonly first?: number;
-  readonly second?: number;
-  /** Dies by `process.exit`. */
-  readonly exits?: boolean;
-  /** Octets that a write takes at a time. */
-  readonly most?: number;
-  readonly batchOctets?: number;
-}
-
-interface Outcome {
-  readonly steps: number;
-  readonly deaths: number;
-  readonly error: RobotsFilterError | undefined;
-}
-
-/**
- * Runs a flow in which threads die as planned, and asserts what always holds: either everything is as if nobody had died,
- * counters included, or the run fails with a message that says where, and what came out is all that comes before.
- */
-async function run(way: Way, input: string, threads: number, plan: Plan): Promise<Outcome> {
-  const { flow, bad, memory } = fakeFlow({
-    batchOctets: plan.batchOctets ?? BATCH,
-    maxLineOctets: LONGEST,
-    slots: 3,
-    ...poolOf(threads),
-  });
-  const words = new Int32Array(memory.buffer, PLAN, 7);
-  words[FIRST] = plan.first ?? 0;
-  words[SECOND] = plan.second ?? 0;
-  words[MANNER] = plan.exits ? 1 : 0;
-  words[MOST] = plan.most ?? 0;
-  const { text, error } = await WAYS[way](flow, input);
-  const expected = fakeJudge(input, LONGEST);
-  const context = `${way}, ${threads} threads, ${JSON.stringify(plan)}`;
-  if (error === undefined) {
-    if (text !== expected.output) expect(text, context).toBe(expected.output);
-    expect(bad, context).toEqual(
-      expected.bad.slice(0, 10).map((record) => ({ input: 'input', ...record })),
-    );
-    expect(flow.tally(), context).toMatchObject({
-      records: expected.records,
-      bad: expected.bad.length,
-    });
-    expect(flow.tally().outcomes[0]?.[0], context).toBe(expected.records);
-    expect(flow.progress().octets, context).toBe(input.length);
-  } else {
-    expect(error.code, context).toBe('worker');
-    expect(expected.output.startsWith(text), context).toBe(true);
-    const lines = /lines (\d+) to (\d+) \(from byte (\d+) on/.exec(error.message);
-    if (lines !== null) {
-      const [, first, last, start] = lines.map(Number);
-      const all = input.split('\n');
-      const before = all.slice(0, (first ?? 0) - 1);
-      const through = all.slice(0, last);
-      expect(before.join('\n').length + (before.length > 0 ? 1 : 0), context).toBe(start);
-      const least = fakeJudge(before.map((line) => `${line}\n`).join(''), LONGEST).output;
-      const most = fakeJudge(through.map((line) => `${line}\n`).join(''), LONGEST).output;
-      expect(text.length, context).toBeGreaterThanOrEqual(least.length);
-      expect(text.length, context).toBeLessThanOrEqual(most.length);
-    } else {
-      // Of a pipe there is nothing to be read again.
-      const died =
-        way === 'pipe to file' && threads > 1
-          ? /^input: a thread died( as it read on| twice\W)/
-          : /^input: a thread died twice( as it read on|\W)/;
-      expect(error.message, context).toMatch(died);
-    }
-  }
-  return { steps: words[STEPS] ?? 0, deaths: words[DEATHS] ?? 0, error };
-}
-
-function poolOf(threads: number): { pool: Pool } {
-  const pool = pools.get(threads);
-  if (pool === undefined) throw new Error(`no pool of ${threads} threads`);
-  return { pool };
-}
+afterAll(endDying);
 
 describe('a worker that dies', () => {
   const input = sample(new Random(5), 16);
@@ -283,9 +95,7 @@ describe('a read that fails in the midst of a file', () => {
     it(`ends the run with what came before it, ${way}`, async () => {
       const input = 'a line\n'.repeat(5000);
       for (const good of [1, 2, 20, 200]) {
-        const { flow, memory } = fakeFlow({ batchOctets: BATCH, ...poolOf(2) });
-        new Int32Array(memory.buffer, PLAN, 7)[GOOD] = good;
-        const { text, error } = await WAYS[way](flow, input);
+        const { text, error } = await execute(way, input, 2, { good });
         expect(error?.code).toBe('input');
         const [, at = ''] =
           /^input: reading failed at byte (\d+) \(EIO/.exec(error?.message ?? '') ?? [];

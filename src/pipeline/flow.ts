@@ -20,9 +20,9 @@ export interface FlowOptions {
   readonly module: WebAssembly.Module;
   /** What is asked of each line; written to memory already. */
   readonly query: Query;
-  /** Octets of input that are gathered to a batch. Default 1 MiB, or 128 KiB on the thread that calls. */
+  /** Octets of input that are gathered to a batch. Default 1 MiB of a file, else 2 MiB, or 128 KiB on the thread that calls. */
   readonly batchOctets?: number;
-  /** Batches that are on their way at a time where the main thread writes. Default: 8 and one for each thread. */
+  /** Batches that are on their way at a time where the main thread writes. Default: 6 and one for each thread. */
   readonly slots?: number;
   /** Called for the first ten bad records of all inputs together, in their order. The others are only counted. */
   readonly onBadRecord?: (record: BadRecord) => void;
@@ -36,12 +36,14 @@ export interface Progress {
   readonly records: number;
 }
 
-/** More does not fit into the caches of a core. */
-const BATCH_OCTETS = 1 << 20;
+/** Of a file, which each worker reads for itself: more does not fit into the caches of a core. */
+const FILE_BATCH_OCTETS = 1 << 20;
+/** Of a pipe or stream: the fewer batches, the less often do threads find that another is not done with filling one (10 to 15 % of a run). */
+const BATCH_OCTETS = 1 << 21;
 /** What is judged in one turn of the event loop: a millisecond of usual lines, so that signals are heard. */
 const TURN_OCTETS = 1 << 17;
 /** Slots beyond those that threads are at work on: some are being filled, some wait to be written. */
-const SPARE_SLOTS = 8;
+const SPARE_SLOTS = 6;
 /** Milliseconds between two looks at the bad records that workers have listed. */
 const REPORT_EVERY = 100;
 
@@ -65,6 +67,7 @@ export class Flow {
   readonly #options: FlowOptions;
   readonly #region: Region;
   readonly #regions: Regions;
+  readonly #fileBatchOctets: number;
   /** The ring as a whole, for what outlives a run. */
   readonly #ring: Ring;
   readonly #blocks: readonly number[];
@@ -76,13 +79,16 @@ export class Flow {
   /** @throws RobotsFilterError `limit` if the batches do not fit into memory beside the table */
   constructor(options: FlowOptions) {
     const { pool, arena, query } = options;
+    const batchOctets = Math.min(
+      options.batchOctets ?? (pool.mayBlock ? BATCH_OCTETS : TURN_OCTETS),
+      MAX_BATCH_OCTETS,
+    );
+    this.#fileBatchOctets = Math.min(batchOctets, options.batchOctets ?? FILE_BATCH_OCTETS);
     const demand = {
       threads: pool.threads,
       slots: Math.max(options.slots ?? SPARE_SLOTS + pool.threads, pool.threads, 2),
-      batchOctets: Math.min(
-        options.batchOctets ?? (pool.mayBlock ? BATCH_OCTETS : TURN_OCTETS),
-        MAX_BATCH_OCTETS,
-      ),
+      batchOctets,
+      leastBatchOctets: this.#fileBatchOctets,
       maxLineOctets: query.maxLineOctets,
       lineOverhead: query.lineOverhead,
       workerOctets: query.workerOctets,
@@ -125,7 +131,11 @@ export class Flow {
       takesWritesAtOnce(output, outputName);
     // Workers that write themselves have one slot each, which stays in their core's cache, and one to run ahead of the slowest.
     const slots = direct ? Math.min(pool.threads + 1, this.#regions.slots) : this.#regions.slots;
-    const ring = new Ring(arena.memory, this.#regions, slots, false);
+    const regions =
+      source?.kind === 'file'
+        ? { ...this.#regions, batchOctets: this.#fileBatchOctets }
+        : this.#regions;
+    const ring = new Ring(arena.memory, regions, slots, false);
     ring.reset(input.kind === 'file' ? input.offset : 0);
     const report = (): void => this.#report(input.name);
     const run = new Run({

@@ -77,8 +77,10 @@ export class Filler {
   }
 
   #proceed(): void {
+    const { slot } = this.#ring.filler;
     this.#cutter.passOn();
     this.#open = false;
-    this.#ring.filler.proceedTo(this.#ring.after(this.#ring.filler.slot));
+    this.#ring.filler.proceedTo(this.#ring.after(slot));
+    this.#ring.endFilling(slot);
   }
 }

@@ -76,7 +76,7 @@ export class RingIntake implements Intake {
     if (octets < FLOOD_OCTETS || octets >= ring.regions.batchOctets / 2 || !ring.mayBlock) {
       return word;
     }
-    ring.pause(GATHER);
+    ring.waitForFiller(slot, GATHER);
     return ring.loadState(slot);
   }
 }

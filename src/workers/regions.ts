@@ -68,7 +68,10 @@ export interface Demand {
   readonly base: number;
   readonly threads: number;
   readonly slots: number;
+  /** The most octets of input that are gathered to a batch. */
   readonly batchOctets: number;
+  /** The fewest that any run of these regions gathers: what is longer than that may need a place of its own. */
+  readonly leastBatchOctets: number;
   /** Longest line that is judged, without its newline. */
   readonly maxLineOctets: number;
   /** Octets of output that a line may need beyond its own length. */
@@ -121,7 +124,7 @@ export function layOut(demand: Demand): Regions {
 
   const holdOctets = Math.max(demand.maxLineOctets + 2, BAD_INPUT_LIMIT + MARGIN);
   let jumbo: Jumbo | undefined;
-  if (holdOctets > batchOctets) {
+  if (holdOctets > demand.leastBatchOctets) {
     const jumboOutput = outputFor(holdOctets, lineOverhead);
     jumbo = {
       input: take(holdOctets + MARGIN),

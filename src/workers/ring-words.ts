@@ -30,7 +30,7 @@
  * ## Slot header, 192 octets, one for each slot, behind the control block
  *
  *       0  i32  STATE       see below
- *       4  i32  BELL        changes when it may have become this slot's turn, or the writer's
+ *       4  i32  BELL        changes when it may have become this slot's turn, or the writer's, or its filler has gone on behind it
  *       8  i32  FLAGS       FLAG_…
  *      12  u32  INPUT, INPUT_OCTETS     the batch, from when it is FILLED or TAKEN
  *      20  u32  OUTPUT, OUTPUT_OCTETS   what the kernel has made of it and nobody has written yet

@@ -134,6 +134,13 @@ export class Ring {
     if (!this.stopped) Atomics.wait(this.#words, word, value, LONGEST_WAIT);
   }
 
+  /** Sleeps for so many milliseconds, or until the slot's filler is done with it, or the run is stopped. */
+  waitForFiller(slot: number, milliseconds: number): void {
+    const bell = this.#bell(slot);
+    if (this.filler.slot !== slot || this.stopped) return;
+    Atomics.wait(this.#words, bellWord(slot), bell, milliseconds);
+  }
+
   /** Sleeps for so many milliseconds, or until the run is stopped. */
   pause(milliseconds: number): void {
     Atomics.wait(this.#words, STOP, 0, milliseconds);
@@ -220,6 +227,11 @@ export class Ring {
     if (Atomics.compareExchange(this.#words, state, expected, word) !== expected) return false;
     Atomics.notify(this.#words, state);
     return true;
+  }
+
+  /** To be called when the filler has gone on behind the slot. */
+  endFilling(slot: number): void {
+    this.#ringBell(slot);
   }
 
   after(slot: number): number {

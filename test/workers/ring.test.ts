@@ -23,6 +23,7 @@ function newRing(): Ring {
     threads: 2,
     slots: 3,
     batchOctets: 4096,
+    leastBatchOctets: 4096,
     maxLineOctets: 1024,
     lineOverhead: 64,
     workerOctets: 4096,

@@ -190,6 +190,26 @@ describe('the limit of a line', () => {
     expect(await throughStreams(flow, [input])).toBe(output);
   });
 
+  it('lets lines pass that are longer than a batch of a file and shorter than one of a pipe', async () => {
+    const MEBI = 1 << 20;
+    const lengths = [5, 1.2 * MEBI, 1.6 * MEBI, 7, MEBI - 1, MEBI, 1.5 * MEBI, 1.5 * MEBI + 1, 9];
+    const lines = lengths.map((length, index) => String(index).padEnd(length, 'x'));
+    const input = `${lines.join('\n')}\n`;
+    const settings = { maxLineOctets: 1.5 * MEBI, threads: 2 };
+    const { output, bad } = fakeJudge(input, settings.maxLineOctets);
+    expect(bad).toHaveLength(2);
+    const pieces = Array.from({ length: Math.ceil(input.length / 50_000) }, (_, index) =>
+      input.slice(50_000 * index, 50_000 * (index + 1)),
+    );
+    for (const through of [throughFiles, throughFileToStream]) {
+      expect((await through(fakeFlow(settings).flow, files, input)) === output).toBe(true);
+    }
+    for (const to of ['file', 'stream'] as const) {
+      expect((await throughPipe(fakeFlow(settings).flow, files, pieces, to)) === output).toBe(true);
+    }
+    expect((await throughStreams(fakeFlow(settings).flow, pieces)) === output).toBe(true);
+  });
+
   it('skips a line that never ends, without holding it', async () => {
     const { flow, bad } = fakeFlow({ batchOctets: 1024, maxLineOctets: 5000, slots: 2 });
     function* endless(): Generator<Buffer> {

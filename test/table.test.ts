@@ -31,6 +31,8 @@ describe('Table', () => {
   });
 
   it('names the rule that decided, its line, its group’s token and where the file came from', () => {
+    const object: unknown = new URL('https://example.com/private/x');
+    expect(() => table.verdict(object as string, 'ExampleBot')).toThrow(TypeError);
     expect(table.verdict('https://example.com/private/x', 'ExampleBot')).toEqual({
       verdict: 'deny',
       reason: 'rule',

@@ -38,6 +38,11 @@ export async function check(
   }
   let code = ALL_ALLOWED;
   for (const url of urls) {
+    if (profile !== 'google' && !url.startsWith('/') && !url.includes('//')) {
+      diagnostics.note(
+        `warning: ${printable(url)} has no scheme and is taken for a path. Say https://${printable(url)}, or /${printable(url)}`,
+      );
+    }
     const judgement = robots.verdict(url, agent);
     if (judgement.verdict !== 'allow') code = SOME_NOT_ALLOWED;
     if (!writeOutput(describe(url, judgement))) return ALL_ALLOWED;

@@ -61,6 +61,12 @@ export async function filter(
       `--verdict-field ${options.verdictField} is the name of a member that --explain adds. Choose another`,
     );
   }
+  if (options.verdictField !== undefined && options.verdictField === options.urlField[0]) {
+    throw new RobotsFilterError(
+      'usage',
+      `--verdict-field ${options.verdictField} is the member that the URL is read from. Choose another`,
+    );
+  }
   const { table, profile = 'rfc9309' } = options;
   // A table has its own profile, so its agents can be read only when it is open.
   const agents = table === undefined ? parseAgents(options.agent, profile) : undefined;

@@ -279,6 +279,11 @@ function program(argv: readonly string[], outcome: Outcome): Command {
   return root;
 }
 
+/** Whether the system refused something: not the program's fault. */
+function isSystemError(error: unknown): error is Error {
+  return error instanceof Error && 'syscall' in error && 'code' in error;
+}
+
 /** Runs the command line; returns its exit code. */
 export async function run(argv: readonly string[]): Promise<number> {
   const outcome: Outcome = { code: SUCCESS };
@@ -290,6 +295,10 @@ export async function run(argv: readonly string[]): Promise<number> {
     const diagnostics = new Diagnostics(true);
     if (error instanceof RobotsFilterError) {
       diagnostics.error(error.message);
+    } else if (isSystemError(error)) {
+      diagnostics.error(
+        `${error.message}. Free what is used up or give access to it, and try again`,
+      );
     } else {
       const trace = error instanceof Error ? (error.stack ?? error.message) : String(error);
       diagnostics.error(`an error of the program itself; please report it.\n${trace}`);

@@ -38,12 +38,12 @@ export async function checkRobotsSource(
         `robots-filter compile --robots-dir DIR --robots-dir ${robotsDir.join(' --robots-dir ')} -o FILE`,
     );
   }
-  const misplaced =
-    options.maxRobotsBytes !== undefined
-      ? '--max-robots-bytes'
-      : options.followLinks === true
-        ? '--follow-links'
-        : undefined;
+  const misplaced = [
+    ['--max-robots-bytes', options.maxRobotsBytes],
+    ['--follow-links', options.followLinks],
+    ['--stale', options.stale],
+    ['--unreachable-after', options.unreachableAfter],
+  ].find(([, value]) => value !== undefined)?.[0];
   if (misplaced !== undefined) {
     throw usage(
       `${misplaced} has no effect on a table, which is compiled already. Say it to robots-filter compile`,

@@ -1,4 +1,5 @@
 import { writeSync } from 'node:fs';
+import { outputError } from '../pipeline/output-error.js';
 
 /** What stands for them among paths. */
 export const STANDARD_INPUT = '-';
@@ -15,9 +16,14 @@ const RETRY = 2;
  * that have it.
  *
  * @returns false if nobody reads it any more
+ * @throws RobotsFilterError `output`
  */
 export function writeOutput(text: string): boolean {
-  return writeText(STANDARD_OUTPUT_DESCRIPTOR, text);
+  try {
+    return writeText(STANDARD_OUTPUT_DESCRIPTOR, text);
+  } catch (error) {
+    throw outputError('standard output', error);
+  }
 }
 
 /** Writes text to standard error; that it is closed or full is no reason to stop. */

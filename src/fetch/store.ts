@@ -180,7 +180,7 @@ export class Store {
 
 async function readRecord(directory: string): Promise<FetchRecord | undefined> {
   const path = join(directory, FETCH_RECORD);
-  if (!exists(path)) return undefined;
+  if (!exists(path) || !(await isFile(path))) return undefined;
   try {
     if ((await stat(path)).size > LONGEST_FETCH_RECORD) return undefined;
     const record = parseFetchRecord(await readFile(path));
@@ -201,6 +201,7 @@ function sha256(octets: Uint8Array): string {
 }
 
 async function digestOf(path: string): Promise<string | undefined> {
+  if (!(await isFile(path))) return undefined;
   const octets = await readFile(path).catch(() => undefined);
   return octets === undefined ? undefined : sha256(octets);
 }

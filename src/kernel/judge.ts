@@ -67,7 +67,11 @@ export class Judge {
     this.#queries.clear();
   }
 
-  /** Judges one URL for one agent by the table at `table`. */
+  /**
+   * Judges one URL for one agent by the table at `table`.
+   *
+   * @throws TypeError for a URL that is neither text nor octets: as an object without length it would be the root of any host
+   */
   judge(
     url: string | Uint8Array,
     agent: Agent,
@@ -78,6 +82,9 @@ export class Judge {
       tokenNumber: (token: string) => number;
     },
   ): Judgement {
+    if (typeof url !== 'string' && !(url instanceof Uint8Array)) {
+      throw new TypeError('a URL is to be a string or a Uint8Array; of a URL object its href');
+    }
     const { query, worker } = this.#query(agent, target);
     const octets = typeof url === 'string' ? this.#encoder.encode(url) : url;
     const needed = 6 * octets.length + 4096 + 4 * MARGIN;

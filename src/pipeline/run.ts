@@ -3,6 +3,7 @@ import type { Readable, Writable } from 'node:stream';
 import { RobotsFilterError } from '../errors.js';
 import type { ListedRecord } from '../workers/bad-record-list.js';
 import type { Executor } from '../workers/executor.js';
+import { FileEnd } from '../workers/file-end.js';
 import { LostThreads } from '../workers/lost-threads.js';
 import type { ComputeTask, FileSource, PipeSource, TaskEnd } from '../workers/messages.js';
 import type { Ring } from '../workers/ring.js';
@@ -18,9 +19,9 @@ import {
   YIELDED,
 } from '../workers/ring-words.js';
 import { describeBadRecord, reasonWord } from './bad-record.js';
-import { FileEnd } from './file-end.js';
 import type { FileInput, PipeInput, StreamInput } from './input/open.js';
-import { type Output, openOutput, outputError } from './output.js';
+import { type Output, openOutput } from './output.js';
+import { outputError } from './output-error.js';
 import { wakeReader } from './pipe-waker.js';
 import { fillFromStream } from './stream-filler.js';
 
@@ -97,7 +98,9 @@ export class Run {
     this.#writer = writer;
     const fileEnd = this.#fileEnd();
     const parts: Promise<void>[] = [];
-    for (let worker = 0; worker < pool.threads; worker++) parts.push(this.#compute(worker));
+    for (let worker = 0; worker < pool.threads; worker++) {
+      parts.push(this.#compute(worker, fileEnd));
+    }
     if (this.#stream !== undefined) parts.push(this.#fill(this.#stream));
     else if (source?.kind === 'pipe' && !direct) parts.push(this.#read(source));
     if (writer !== undefined) parts.push(this.#write(writer));
@@ -166,7 +169,7 @@ export class Run {
     );
   }
 
-  async #compute(worker: number): Promise<void> {
+  async #compute(worker: number, fileEnd: FileEnd | undefined): Promise<void> {
     const { memory, module, pool, query, source, output, direct } = this.#options;
     const task: ComputeTask = {
       role: 'compute',
@@ -178,6 +181,7 @@ export class Run {
       worker,
       query,
       input: source?.kind === 'file' || direct ? source : undefined,
+      fileBefore: fileEnd?.before,
       output: direct && typeof output === 'number' ? output : undefined,
       resume: undefined,
     };

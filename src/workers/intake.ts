@@ -1,5 +1,6 @@
 import { Cutter } from './cutter.js';
 import { readInto } from './descriptor.js';
+import { type FileBefore, FileEnd } from './file-end.js';
 import type { PipeFiller } from './pipe-filler.js';
 import type { Batch, Ring } from './ring.js';
 import { ENDED, FILLER, FREE, JUMBO, linesOf, OPEN, stateOf } from './ring-words.js';
@@ -87,12 +88,15 @@ export class FileIntake implements Intake {
   readonly #cutter: Cutter;
   readonly #worker: number;
   readonly #descriptor: number;
+  readonly #end: FileEnd;
 
-  constructor(ring: Ring, worker: number, descriptor: number) {
+  /** @param before the file as it was before the first read of all workers; by default as it is */
+  constructor(ring: Ring, worker: number, descriptor: number, before?: FileBefore) {
     this.#ring = ring;
     this.#cutter = new Cutter(ring);
     this.#worker = worker;
     this.#descriptor = descriptor;
+    this.#end = new FileEnd(descriptor, before);
   }
 
   async next(): Promise<Batch | undefined> {
@@ -123,7 +127,8 @@ export class FileIntake implements Intake {
     this.#cutter.open(slot);
     const ended = ring.input.ended || (await this.#read());
     if (ring.stopped) return undefined;
-    if (ended) this.#cutter.finish();
+    // The end of a file that was cut off is no line, but a part of one.
+    if (ended) this.#cutter.finish(!this.#end.isCutOff(ring.input.read));
     const { position, skipping } = this.#cutter;
     ring.input.setRest(slot, { position, skipping, ended });
     const batch = ring.takeBatch(ring.loadState(slot), this.#worker);

@@ -1,3 +1,4 @@
+import type { FileBefore } from './file-end.js';
 import type { Regions } from './regions.js';
 
 /** What the main thread sends to a thread of the pool: one task for each thread and run. */
@@ -24,6 +25,8 @@ export interface ComputeTask extends RingTask {
   readonly resume: number | undefined;
   /** What the workers read themselves; otherwise the ring is filled by another thread. */
   readonly input: FileSource | PipeSource | undefined;
+  /** Where that is a file, what it was before the first read. */
+  readonly fileBefore: FileBefore | undefined;
   /** Descriptor to which the workers write themselves; otherwise the main thread empties the ring. */
   readonly output: number | undefined;
 }

@@ -61,10 +61,10 @@ async function judgeBatches(ring: Ring, task: ComputeTask, kernel: BatchKernel):
   return { end: ring.stopped ? 'stopped' : 'done' };
 }
 
-function intakeOf(ring: Ring, { worker, input }: ComputeTask): Intake {
+function intakeOf(ring: Ring, { worker, input, fileBefore }: ComputeTask): Intake {
   switch (input?.kind) {
     case 'file':
-      return new FileIntake(ring, worker, input.descriptor);
+      return new FileIntake(ring, worker, input.descriptor, fileBefore);
     case 'pipe':
       return new RingIntake(ring, worker, new PipeFiller(ring, input));
     default:

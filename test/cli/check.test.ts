@@ -58,6 +58,22 @@ describe('check', () => {
     expect(stderr).toBe('');
   });
 
+  test('a URL without a scheme is taken for a path, with a warning', async () => {
+    const { text, stderr } = await workplace().run(
+      ['check', '-', '*', 'a.example/b', '/b', 'https://a.example/b'],
+      'user-agent: *\ndisallow: /b\n',
+    );
+    expect(text.split('\n').map((line) => line.split('\t')[0])).toEqual([
+      'allow',
+      'deny',
+      'deny',
+      '',
+    ]);
+    expect(stderr).toBe(
+      'robots-filter: warning: a.example/b has no scheme and is taken for a path. Say https://a.example/b, or /a.example/b\n',
+    );
+  });
+
   test('--profile google takes any string for a URL', async () => {
     const { code, text } = await workplace().run(
       ['check', '--profile', 'google', '-', 'FooBot', '/a', 'foo'],

@@ -109,4 +109,26 @@ describe('a closed output ends the run quietly with 0', () => {
     expect(code).toBe(2);
     expect(stderr).toContain('standard output: no space left on the device');
   });
+
+  test.each(['--version', 'check - A / < /dev/null', 'compile --help'])(
+    'so it is for %s',
+    async (command) => {
+      const { code, stderr } = await workplace().shell(`$rf ${command} > /dev/full`);
+      expect(code).toBe(2);
+      expect(stderr).toBe(
+        'robots-filter: standard output: no space left on the device. Free some, or write elsewhere (-o)\n',
+      );
+    },
+  );
+
+  test('what the system refuses is no error of the program', async () => {
+    const place = workplace();
+    place.write('urls.txt', URLS);
+    const { code, stderr } = await place.shell(
+      'cat urls.txt | TMPDIR=/nonexistent $rf --fetch --robots-dir robots',
+    );
+    expect(code).toBe(2);
+    expect(stderr).toContain('no such file or directory');
+    expect(stderr).not.toContain('program itself');
+  });
 });

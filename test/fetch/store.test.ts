@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import {
   existsSync,
   mkdirSync,
@@ -330,5 +331,16 @@ describe('names of files that are made from hosts', () => {
     const listed: string[] = [];
     for await (const authority of store.authorities()) listed.push(formatAuthority(authority));
     expect(listed.sort()).toEqual(expected);
+  });
+});
+
+describe('what stands where a fetch keeps its findings and is no file', () => {
+  it('is not read: a pipe would have no end', async () => {
+    const directory = join(root, DIRECTORY);
+    mkdirSync(directory, { recursive: true });
+    for (const name of ['robots.json', 'robots.txt'])
+      execFileSync('mkfifo', [join(directory, name)]);
+    expect(await store.load(EXAMPLE)).toMatchObject({ record: undefined, fresh: false });
+    await expect(fetched(resultOf(404))).resolves.not.toThrow();
   });
 });

@@ -574,6 +574,9 @@ describe('files of records', () => {
         { host: 'f.example', robots: null, status: 503 },
         { host: 'g.example', robots: 'gone', status: 410 },
         { host: 'h.example', robots: '', status: null },
+        { url: 'https://i.example:8080/robots.txt', status: 404 },
+        { url: 'https://i.example/page', host: 'j.example', status: 404 },
+        { url: 'https://k.example/page', robots: 'text', status: 200 },
       ),
     );
     const { entries, warnings } = await read();
@@ -589,6 +592,9 @@ describe('files of records', () => {
       ['', 503],
       ['gone', 410],
       ['', undefined],
+      ['', 404],
+      ['', 404],
+      ['text', 200],
     ]);
   });
 
@@ -618,6 +624,12 @@ describe('files of records', () => {
       ['{"host":"a.example","robots":"","status":"200"}', 'bad-record', 'status code'],
       ['{"host":"a.example","robots":"","status":0}', 'bad-record', 'status code'],
       ['{"host":"a.example","robots":"","status":200.5}', 'bad-record', 'status code'],
+      ['{"host":"a.example","status":200}', 'bad-record', 'of success, and no "robots"'],
+      ['{"url":"https://a.example/robots.txt","status":204}', 'bad-record', 'of success'],
+      ['{"url":"https://a.example/page","status":404}', 'bad-record', 'not that of a robots.txt'],
+      ['{"url":"https://a.example/x/robots.txt","status":404}', 'bad-record', 'not that of a'],
+      ['{"url":"https://a.example/robots.txt?","status":500}', 'bad-record', 'not that of a'],
+      ['{"url":"https://a.example","status":404}', 'bad-record', 'not that of a robots.txt'],
       [Buffer.from('{"host":"a.example","robots":"\xe9"}', 'latin1'), 'bad-record', 'not UTF-8'],
     ];
     const parts: Buffer[] = [];

@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
 import { RobotsFilterError } from '../../errors.js';
-import { FileEnd } from '../file-end.js';
+import { FileEnd } from '../../workers/file-end.js';
 import type { EntryEvent, WarningEvent } from './entry.js';
 import { describeSystemError, read, systemCode } from './file.js';
 import { cutLines, type LineBlock, linesOf } from './lines.js';

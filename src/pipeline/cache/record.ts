@@ -10,7 +10,8 @@ import { type Members, plainMembers } from './plain-members.js';
  *                                    decides: the URL may be one to which the host redirected
  *     "robots" or "robots_base64"    the body, as text that stands for its UTF-8 octets, or as base64 of any
  *                                    octets (RFC 4648 section 4, padding optional), which decides if both are there
- *     "status"                       the status code, optional; with it the body may be missing, and is then empty
+ *     "status"                       the status code, optional; with one that is no success the body may be missing. Then a "url"
+ *                                    without "host" must be that of a robots.txt: a crawler's log has pages as well
  *
  * A member that is null counts as missing; other members are ignored.
  */
@@ -46,6 +47,17 @@ function bad(reason: string): BadRecord {
 /** Codes beyond 599 are not defined (RFC 9110 section 15) but sent. */
 function isStatus(value: unknown): value is number {
   return typeof value === 'number' && Number.isInteger(value) && value >= 100 && value <= 999;
+}
+
+function isSuccess(status: unknown): boolean {
+  return isStatus(status) && status >= 200 && status <= 299;
+}
+
+/** Whether a URL with an authority has the path of a robots.txt (RFC 9309 section 2.3), and nothing behind it. */
+function isRobotsUrl(url: unknown): boolean {
+  if (typeof url !== 'string') return false;
+  const authority = url.indexOf('//') + 2;
+  return url.slice(url.indexOf('/', authority)) === '/robots.txt';
 }
 
 /** Octets outside of strings, quotation marks counted as such. Linear: each octet is looked at twice at most. */
@@ -111,7 +123,7 @@ function parseObject(line: Buffer): Members | string {
 }
 
 /** The body of a record, or why there is none. */
-function bodyOf({ robots, robots_base64: base64, status }: Members): Buffer | string {
+function bodyOf({ robots, robots_base64: base64, status, host, url }: Members): Buffer | string {
   if (!isMissing(base64)) {
     if (typeof base64 !== 'string') return '"robots_base64" is no string';
     return decodeBase64(base64) ?? '"robots_base64" is no base64';
@@ -121,6 +133,11 @@ function bodyOf({ robots, robots_base64: base64, status }: Members): Buffer | st
     return robots instanceof Uint8Array ? Buffer.from(robots) : '"robots" is no string';
   }
   if (isMissing(status)) return 'There is no "robots", "robots_base64" or "status"';
+  if (isSuccess(status))
+    return 'There is a "status" of success, and no "robots" or "robots_base64"';
+  if (isMissing(host) && !isRobotsUrl(url)) {
+    return 'There is no "robots" or "robots_base64", and "url" is not that of a robots.txt';
+  }
   return Buffer.alloc(0);
 }
 

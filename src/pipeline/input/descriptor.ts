@@ -4,7 +4,7 @@ import type { Readable } from 'node:stream';
 import { setTimeout as wait } from 'node:timers/promises';
 import { isatty, ReadStream as TerminalStream } from 'node:tty';
 import { promisify } from 'node:util';
-import { FileEnd } from '../file-end.js';
+import { FileEnd } from '../../workers/file-end.js';
 import type { ChunkSource } from './chunks.js';
 
 export const openDescriptor = promisify(fs.open);

@@ -13,7 +13,7 @@ Examples:
 
 A verdict is allow, deny, unknown (no robots.txt for its host here) or invalid (no http, https or ftp URL).
 Text comes out as VERDICT, tab, URL; with --explain followed, for each agent, by REASON, LINE, RULE, AGENT and SOURCE.
-Exit status: 0 the run was completed, whatever the verdicts; 2 error; 130 interrupted.
+Exit status: 0 the run was completed, whatever the verdicts; 2 error; 130 interrupted (SIGTERM 143, SIGHUP 129).
 A file that is called as a command is: ./compile
 `;
 
@@ -34,7 +34,7 @@ Examples:
 200 to 299 is successful; 400 to 499, and too many redirects, unavailable: all is allowed; anything else, be it a
 status or a failure of the network, unreachable: all is denied.
 What is fresh in the directory is not asked for again, so the same command goes on where another one was stopped.
-Exit status: 0 completed, whatever came of it; 2 error; 130 interrupted.
+Exit status: 0 completed, whatever came of it; 2 error; 130 interrupted (SIGTERM 143, SIGHUP 129).
 `;
 
 export const check = `

@@ -48,6 +48,7 @@ export async function fetchAll(
   const { maxAge, concurrency, retries = 2 } = options;
   const store = await Store.open(directory, {
     unreachableAfter: options.unreachableAfter,
+    allowPrivate: options.allowPrivate,
     maxAge: maxAge === undefined ? undefined : maxAge * SECOND,
   });
   const fetcher = await openFetcher(options, version);

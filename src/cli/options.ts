@@ -96,7 +96,7 @@ export function someText(text: string): string {
 export const robotsDirOption = (): Option =>
   new Option(
     '--robots-dir <dir>',
-    'robots.txt files of many hosts: a directory (HOST, HOST.txt, HOST-robots.txt, HOST/robots.txt, SCHEME/HOST/robots.txt), or a file .ndjson or .ndjson.gz; may be said again, later ones count first',
+    'robots.txt files of many hosts: a directory (HOST, HOST.txt, HOST-robots.txt, HOST/robots.txt, SCHEME/HOST/robots.txt), or a file .ndjson or .ndjson.gz; may be said again: later ones count first, but a name with a scheme before one without',
   ).argParser(collect);
 
 export const profileOption = (): Option =>

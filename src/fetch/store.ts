@@ -25,6 +25,8 @@ export interface StoreOptions {
   readonly maxAge?: number | undefined;
   /** Days after which what is unreachable counts no more as such, as the records are to tell; default 30. */
   readonly unreachableAfter?: number | undefined;
+  /** Whether addresses may be asked that a run before may have refused: such a refusal is then no finding. */
+  readonly allowPrivate?: boolean | undefined;
 }
 
 /** What the store has of an authority. */
@@ -54,13 +56,16 @@ export class Store {
   readonly #now: () => number;
   readonly #maxAge: number;
   readonly #unreachableAfter: number | undefined;
+  readonly #allowPrivate: boolean;
   readonly #names = new TemporaryNames();
 
-  private constructor(path: string, { now, maxAge, unreachableAfter }: StoreOptions) {
+  private constructor(path: string, options: StoreOptions) {
+    const { now, maxAge, unreachableAfter, allowPrivate } = options;
     this.path = path;
     this.#now = now ?? Date.now;
     this.#maxAge = maxAge ?? DAY;
     this.#unreachableAfter = unreachableAfter;
+    this.#allowPrivate = allowPrivate ?? false;
   }
 
   /**
@@ -107,7 +112,8 @@ export class Store {
   }
 
   /** The record tells what was allowed when it was written; this run may allow less. */
-  #freshUntil({ accessResult, freshUntil, respondedAt }: FetchRecord): number {
+  #freshUntil({ accessResult, freshUntil, respondedAt, error }: FetchRecord): number {
+    if (this.#allowPrivate && error?.code === 'address-refused') return 0;
     if (accessResult === 'unreachable') return freshUntil;
     return Math.min(freshUntil, respondedAt + this.#maxAge);
   }

@@ -334,6 +334,16 @@ describe('names of files that are made from hosts', () => {
   });
 });
 
+it('an address that was refused is asked once refusing ends, and not before', async () => {
+  const error = { code: 'address-refused', message: 'refused' } as const;
+  await fetched(resultOf(undefined, { error }));
+  expect((await store.load(EXAMPLE)).fresh).toBe(true);
+  const allowing = await Store.open(root, { now: () => now, allowPrivate: true });
+  expect((await allowing.load(EXAMPLE)).fresh).toBe(false);
+  await fetched(resultOf(undefined));
+  expect((await allowing.load(EXAMPLE)).fresh).toBe(true);
+});
+
 describe('what stands where a fetch keeps its findings and is no file', () => {
   it('is not read: a pipe would have no end', async () => {
     const directory = join(root, DIRECTORY);

@@ -2,7 +2,7 @@
 
     main.py LIBRARY ROBOTS_DIRECTORY URLS MAX_URLS AGENT [VERDICTS_FILE]
 
-LIBRARY is protego, or fast-robotstxt: google/robotstxt in C++, through a binding. The latter
+LIBRARY is protego, or fast-robotstxt: a fork of google/robotstxt in C++, by which ada reads the URLs. The latter
 parses a file anew for each URL, for it has no other way to be asked. Prints one JSON object.
 """
 

@@ -38,7 +38,7 @@ export async function check(
   }
   let code = ALL_ALLOWED;
   for (const url of urls) {
-    if (profile !== 'google' && !url.startsWith('/') && !url.includes('//')) {
+    if (profile !== 'google' && isBare(url)) {
       diagnostics.note(
         `warning: ${printable(url)} has no scheme and is taken for a path. Say https://${printable(url)}, or /${printable(url)}`,
       );
@@ -48,6 +48,17 @@ export async function check(
     if (!writeOutput(describe(url, judgement))) return ALL_ALLOWED;
   }
   return code;
+}
+
+/** Whether a reference begins with neither a scheme nor a slash: more likely a URL whose scheme was forgotten than a path. */
+function isBare(reference: string): boolean {
+  const text = reference.trim();
+  if (text.startsWith('/') || text.startsWith('\\')) return false;
+  for (const character of text) {
+    if (character === ':') return false;
+    if ('/\\?#'.includes(character)) break;
+  }
+  return true;
 }
 
 /** A line of tab-separated columns; what comes from outside can part neither. */

@@ -43,6 +43,24 @@ const PIPE_START_OCTETS = 1024 * 1024;
 const EXPLANATION_FIELDS = ['reason', 'reasons', 'rule', 'rules'];
 
 /**
+ * Sees that no member is added by whose name the URL is read: the record would have two.
+ *
+ * @throws RobotsFilterError `usage`
+ */
+function checkAddedMembers(options: FilterOptions): void {
+  const { input, urlField, verdictField, explain } = options;
+  if (input === 'text' || options.allowed === true || options.denied === true) return;
+  const [name = ''] = urlField;
+  const added = verdictField === undefined ? ['verdict', 'verdicts'] : [verdictField];
+  if (explain === true) added.push(...EXPLANATION_FIELDS);
+  if (!added.includes(name)) return;
+  throw new RobotsFilterError(
+    'usage',
+    `${name} is a member that is added, and the one that the URL is read from. Choose another (--verdict-field, --url-field)`,
+  );
+}
+
+/**
  * `robots-filter`: filters files or standard input.
  *
  * @param cores threads, unless the options say how many
@@ -61,12 +79,7 @@ export async function filter(
       `--verdict-field ${options.verdictField} is the name of a member that --explain adds. Choose another`,
     );
   }
-  if (options.verdictField !== undefined && options.verdictField === options.urlField[0]) {
-    throw new RobotsFilterError(
-      'usage',
-      `--verdict-field ${options.verdictField} is the member that the URL is read from. Choose another`,
-    );
-  }
+  checkAddedMembers(options);
   const { table, profile = 'rfc9309' } = options;
   // A table has its own profile, so its agents can be read only when it is open.
   const agents = table === undefined ? parseAgents(options.agent, profile) : undefined;

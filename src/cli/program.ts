@@ -279,9 +279,24 @@ function program(argv: readonly string[], outcome: Outcome): Command {
   return root;
 }
 
-/** Whether the system refused something: not the program's fault. */
-function isSystemError(error: unknown): error is Error {
-  return error instanceof Error && 'syscall' in error && 'code' in error;
+/** With what the system refuses something that is not there, not permitted or used up: not the program's fault. */
+const REFUSALS: ReadonlySet<unknown> = new Set([
+  'ENOENT',
+  'EACCES',
+  'EPERM',
+  'EROFS',
+  'ENOSPC',
+  'EDQUOT',
+  'EFBIG',
+  'EMFILE',
+  'ENFILE',
+  'ENOMEM',
+]);
+
+function isRefusal(error: unknown): error is Error {
+  return (
+    error instanceof Error && 'syscall' in error && 'code' in error && REFUSALS.has(error.code)
+  );
 }
 
 /** Runs the command line; returns its exit code. */
@@ -295,7 +310,7 @@ export async function run(argv: readonly string[]): Promise<number> {
     const diagnostics = new Diagnostics(true);
     if (error instanceof RobotsFilterError) {
       diagnostics.error(error.message);
-    } else if (isSystemError(error)) {
+    } else if (isRefusal(error)) {
       diagnostics.error(
         `${error.message}. Free what is used up or give access to it, and try again`,
       );

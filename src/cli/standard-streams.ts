@@ -22,7 +22,7 @@ export function writeOutput(text: string): boolean {
   try {
     return writeText(STANDARD_OUTPUT_DESCRIPTOR, text);
   } catch (error) {
-    throw outputError('standard output', error);
+    throw outputError('standard output', error, '');
   }
 }
 

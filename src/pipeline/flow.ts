@@ -40,6 +40,8 @@ export interface Progress {
 const FILE_BATCH_OCTETS = 1 << 20;
 /** Of a pipe or stream: the fewer batches, the less often do threads find that another is not done with filling one (10 to 15 % of a run). */
 const BATCH_OCTETS = 1 << 21;
+/** With more threads than that all batches are of 1 MiB: the table is to have room beside them. */
+const MANY_THREADS = 8;
 /** What is judged in one turn of the event loop: a millisecond of usual lines, so that signals are heard. */
 const TURN_OCTETS = 1 << 17;
 /** Slots beyond those that threads are at work on: some are being filled, some wait to be written. */
@@ -79,8 +81,9 @@ export class Flow {
   /** @throws RobotsFilterError `limit` if the batches do not fit into memory beside the table */
   constructor(options: FlowOptions) {
     const { pool, arena, query } = options;
+    const usual = pool.threads > MANY_THREADS ? FILE_BATCH_OCTETS : BATCH_OCTETS;
     const batchOctets = Math.min(
-      options.batchOctets ?? (pool.mayBlock ? BATCH_OCTETS : TURN_OCTETS),
+      options.batchOctets ?? (pool.mayBlock ? usual : TURN_OCTETS),
       MAX_BATCH_OCTETS,
     );
     this.#fileBatchOctets = Math.min(batchOctets, options.batchOctets ?? FILE_BATCH_OCTETS);

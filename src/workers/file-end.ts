@@ -25,6 +25,7 @@ export class FileEnd {
    * Whether the file was longer before; to be asked when nothing more comes.
    *
    * @param position where that was, in octets
+   * @throws Error if the system does not say
    */
   isCutOff(position: number): boolean {
     const { size, mtimeMs } = this.before;

@@ -1,5 +1,5 @@
 import { Cutter } from './cutter.js';
-import { readInto } from './descriptor.js';
+import { DescriptorError, readInto } from './descriptor.js';
 import { type FileBefore, FileEnd } from './file-end.js';
 import type { PipeFiller } from './pipe-filler.js';
 import type { Batch, Ring } from './ring.js';
@@ -128,11 +128,12 @@ export class FileIntake implements Intake {
     const ended = ring.input.ended || (await this.#read());
     if (ring.stopped) return undefined;
     // The end of a file that was cut off is no line, but a part of one.
-    if (ended) this.#cutter.finish(!this.#end.isCutOff(ring.input.read));
+    if (ended) this.#cutter.finish(!this.#isCutOff());
     const { position, skipping } = this.#cutter;
     ring.input.setRest(slot, { position, skipping, ended });
     const batch = ring.takeBatch(ring.loadState(slot), this.#worker);
     if (batch === undefined) {
+      ring.giveJumbo(slot);
       ring.setState(slot, ENDED);
     } else {
       ring.input.proceedBehind(slot);
@@ -140,6 +141,16 @@ export class FileIntake implements Intake {
       ring.advance();
     }
     return batch;
+  }
+
+  /** Whether the end that was come to is not that which the file had. */
+  #isCutOff(): boolean {
+    const { read } = this.#ring.input;
+    try {
+      return this.#end.isCutOff(read);
+    } catch (error) {
+      throw new DescriptorError('input', error, read);
+    }
   }
 
   /** Reads until the batch is full or the file ends; says whether it has ended. */

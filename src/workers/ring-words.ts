@@ -21,7 +21,7 @@
  *     224  i32  TURN        the ticket whose output is written next, where workers write themselves [turn]
  *     228  i32  FILLER      where workers read a pipe: low 16 bits 0, or 1 + the worker that fills; another value with all it does
  *     232  i64  BASE        octets read of earlier inputs, less where this one began
- *     240  i32  FILL_SLOT   the slot that is filled next                                 [filler]
+ *     240  i32  FILL_SLOT   the slot that is filled next            [filler; a taker reads it behind the BELL]
  *     244  i32  WRITER      where workers write themselves: 0, or 1 + the worker that writes
  *
  * Batches have tickets, in the order of the input. They are counted modulo twice the slots: a ticket's slot
@@ -119,6 +119,7 @@
  *    seen: whoever changes a word notifies it afterwards, so no wake-up is lost. A slot's STATE may have
  *    several waiters (filler, taker, a worker that has YIELDED); all are woken and look again. The writer waits for the
  *    BELL, which is rung behind every STATE that is its own or ENDED: not for the STATE, which changes with each read of a pipe.
+ *    A taker that lets lines gather in its slot waits there too, for less than a millisecond: the filler rings when FILL_SLOT is another.
  *    A taker that may become the FILLER waits for that word, which changes behind every STATE that a filler sets and when it resigns.
  * 6. Lines that have been read are on offer to the takers before the filler waits for more input: it opens the next
  *    slot first.

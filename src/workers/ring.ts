@@ -134,11 +134,14 @@ export class Ring {
     if (!this.stopped) Atomics.wait(this.#words, word, value, LONGEST_WAIT);
   }
 
-  /** Sleeps for so many milliseconds, or until the slot's filler is done with it, or the run is stopped. */
+  /** Sleeps for so many milliseconds, or until the filler has gone on behind the slot, or the run is stopped. */
   waitForFiller(slot: number, milliseconds: number): void {
-    const bell = this.#bell(slot);
-    if (this.filler.slot !== slot || this.stopped) return;
-    Atomics.wait(this.#words, bellWord(slot), bell, milliseconds);
+    const end = performance.now() + milliseconds;
+    for (let left = milliseconds; left > 0; left = end - performance.now()) {
+      const bell = this.#bell(slot);
+      if (this.filler.slot !== slot || this.stopped) return;
+      Atomics.wait(this.#words, bellWord(slot), bell, left);
+    }
   }
 
   /** Sleeps for so many milliseconds, or until the run is stopped. */

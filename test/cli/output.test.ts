@@ -116,7 +116,7 @@ describe('a closed output ends the run quietly with 0', () => {
       const { code, stderr } = await workplace().shell(`$rf ${command} > /dev/full`);
       expect(code).toBe(2);
       expect(stderr).toBe(
-        'robots-filter: standard output: no space left on the device. Free some, or write elsewhere (-o)\n',
+        'robots-filter: standard output: no space left on the device. Free some, or write elsewhere\n',
       );
     },
   );

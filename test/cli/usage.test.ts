@@ -96,6 +96,8 @@ describe('wrong usage: exit 2, nothing on standard output, and what to type inst
     ['--robots-dir robots -a A,B,A', '--agent names "A" twice'],
     ['--robots-dir robots --explain --verdict-field rule', 'Choose another'],
     ['--robots-dir robots --verdict-field url', 'that the URL is read from. Choose another'],
+    ['--robots-dir robots --url-field verdict', 'that the URL is read from. Choose another'],
+    ['--robots-dir robots --explain --url-field rule', 'that the URL is read from'],
     ['--robots-dir robots --url-field a.b --verdict-field a', 'Choose another'],
     ['--robots-dir robots compile -o t', '--robots-dir stands before the command'],
     ['compile robots -o t', 'robots-filter compile --robots-dir robots -o t'],

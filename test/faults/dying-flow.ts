@@ -21,7 +21,8 @@ const MOST = 4;
 const DEATHS = 5;
 const GOOD = 6;
 const HEIR = 7;
-const PLAN_WORDS = 8;
+const THREADS = 10;
+const PLAN_WORDS = 12;
 
 /** Octets of a batch, and of the longest line that is none too long. */
 export const BATCH = 64;
@@ -176,6 +177,7 @@ export async function execute(
   words[MOST] = plan.most ?? 0;
   words[GOOD] = plan.good ?? 0;
   words[HEIR] = plan.heir ?? 0;
+  words[THREADS] = threads;
   const release = plan.order === undefined ? () => {} : orderSteps(memory.buffer, plan.order);
   let stuck: string | undefined;
   const watch = setTimeout(() => {

@@ -11,6 +11,9 @@
  *      1044  i32  DEATHS
  *      1048  i32  GOOD      reads of the file that succeed before one fails with EIO, 0 = all do
  *      1052  i32  HEIR      the step, counted from its own first, at which the thread dies that came in place of the first dead one
+ *      1056       two words of the fake kernel
+ *      1064  i32  THREADS   of the run
+ *      1068  i32  COME      threads that have begun a task: from THREADS on they came in place of others
  */
 import fs from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
@@ -25,6 +28,8 @@ const MOST = 4;
 const DEATHS = 5;
 const GOOD = 6;
 const HEIR = 7;
+const THREADS = 10;
+const COME = 11;
 
 const { add, load } = Atomics;
 /** The memory of the task at hand. */
@@ -103,8 +108,8 @@ syncBuiltinESMExports();
 export function instantiateKernel(module, memory) {
   const kernel = instantiateFakeKernel(module, memory);
   buffer = memory.buffer;
-  plan = new Int32Array(buffer, 1024, 8);
-  isHeir = load(plan, DEATHS) === 1;
+  plan = new Int32Array(buffer, 1024, 12);
+  isHeir = add(plan, COME, 1) >= load(plan, THREADS) && load(plan, DEATHS) === 1;
   own = 0;
   schedule = new Schedule(buffer);
   schedule.come();

@@ -71,7 +71,10 @@ export class Schedule {
     store(this.#words, this.#at(this.#me) + 1, addressOf(array, index));
     this.#stand(WAITING);
     // The main thread may have changed it just now, and looked for who waits before.
-    if (load(array, index) !== value) return 'not-equal';
+    if (load(array, index) !== value) {
+      this.#stand(READY);
+      return 'not-equal';
+    }
     this.#passOn();
     this.#await();
     return 'ok';

@@ -1,11 +1,18 @@
+import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createMemory } from '../../src/kernel/kernel.js';
+import { Filler } from '../../src/workers/filler.js';
+import type { ComputeTask } from '../../src/workers/messages.js';
 import { layOut } from '../../src/workers/regions.js';
 import { Ring } from '../../src/workers/ring.js';
 import {
+  bellWord,
   ENDED,
   FAILED,
+  FILLED,
   FREE,
   JUDGED,
   openWord,
@@ -14,21 +21,24 @@ import {
   TAKEN,
   YIELDED,
 } from '../../src/workers/ring-words.js';
+import work from '../../src/workers/worker.js';
 
 const WORKER = 1;
 
+const NEWLINE = 10;
+const DEMAND = {
+  threads: 2,
+  slots: 3,
+  batchOctets: 4096,
+  leastBatchOctets: 4096,
+  maxLineOctets: 1024,
+  lineOverhead: 64,
+  workerOctets: 4096,
+  agents: 1,
+};
+
 function newRing(): Ring {
-  const regions = layOut({
-    base: 1024,
-    threads: 2,
-    slots: 3,
-    batchOctets: 4096,
-    leastBatchOctets: 4096,
-    maxLineOctets: 1024,
-    lineOverhead: 64,
-    workerOctets: 4096,
-    agents: 1,
-  });
+  const regions = layOut({ ...DEMAND, base: 1024 });
   return new Ring(createMemory(regions.end), regions, 3);
 }
 
@@ -77,5 +87,77 @@ describe('the writer of a ring', () => {
     await setImmediate();
     ring.stop();
     expect(await waiting).toBeUndefined();
+  });
+});
+
+describe('a taker that lets lines gather', () => {
+  it('does not wait once the filler has gone on behind the slot, or the run is stopped', () => {
+    const ring = newRing();
+    const waits = vi.spyOn(Atomics, 'wait');
+    ring.filler.proceedTo(1);
+    ring.waitForFiller(0, 60_000);
+    ring.stop();
+    ring.waitForFiller(1, 60_000);
+    expect(waits).not.toHaveBeenCalled();
+    waits.mockRestore();
+  });
+
+  it('waits for its time at most, though the bell rings, and for a word that changes when the filler goes on', () => {
+    const ring = newRing();
+    const bell = (): number => Atomics.load(new Int32Array(ring.memory.buffer), 256 + bellWord(0));
+    const rung = bell();
+    const waits = vi.spyOn(Atomics, 'wait').mockImplementation(() => 'ok');
+    ring.waitForFiller(0, 2);
+    expect(waits.mock.calls.length).toBeGreaterThan(1);
+    expect(waits.mock.calls[0]?.slice(1, 3)).toEqual([bellWord(0), rung]);
+    waits.mockRestore();
+
+    const filler = new Filler(ring);
+    const room = filler.room();
+    room?.fill(NEWLINE);
+    expect(filler.accept(room?.length ?? 0)).toBe(true);
+    expect(ring.filler.slot).toBe(1);
+    expect(bell()).not.toBe(rung);
+  });
+});
+
+describe('a thread that goes on with the batch of a dead one', () => {
+  it('does not write what is due before: it could die over that, with nobody to come after it', async () => {
+    const memory = createMemory(1 << 21);
+    const regions = layOut({ ...DEMAND, base: 1024 });
+    const ring = new Ring(memory, regions, 3);
+    for (const worker of [1, 0]) {
+      const slot = ring.nextSlot;
+      ring.setInput(slot, regions.inputs + slot * regions.inputStride, 2, 0, 2 * slot);
+      ring.setState(slot, FILLED);
+      expect(ring.takeBatch(FILLED, worker)).toMatchObject({ slot });
+      ring.advance();
+    }
+    ring.setOutput(0, new Int32Array(64), regions.outputs, 5, 0);
+    ring.setState(0, ownedWord(JUDGED, 1));
+    expect(ring.due).toBe(0);
+
+    const path = join(mkdtempSync(join(tmpdir(), 'robots-filter-ring-')), 'output');
+    onTestFinished(() => rmSync(dirname(path), { recursive: true }));
+    const output = openSync(path, 'w');
+    const task: ComputeTask = {
+      role: 'compute',
+      memory,
+      module: new WebAssembly.Module(Uint8Array.of(0, 0x61, 0x73, 0x6d, 1, 0, 0, 0)),
+      kernel: new URL('./throwing-kernel.mjs', import.meta.url).href,
+      regions,
+      slots: 3,
+      worker: 0,
+      query: 0,
+      resume: 1,
+      input: { kind: 'file', descriptor: output },
+      fileBefore: undefined,
+      output,
+    };
+    await expect(work(task)).rejects.toThrow('thrown on purpose');
+    expect(readFileSync(path, 'utf8')).toBe('');
+    expect(ring.due).toBe(0);
+    expect(ring.becomeWriter(1)).toBe(true);
+    closeSync(output);
   });
 });

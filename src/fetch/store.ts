@@ -186,9 +186,10 @@ export class Store {
 
 async function readRecord(directory: string): Promise<FetchRecord | undefined> {
   const path = join(directory, FETCH_RECORD);
-  if (!exists(path) || !(await isFile(path))) return undefined;
+  if (!exists(path)) return undefined;
   try {
-    if ((await stat(path)).size > LONGEST_FETCH_RECORD) return undefined;
+    const status = await stat(path);
+    if (!status.isFile() || status.size > LONGEST_FETCH_RECORD) return undefined;
     const record = parseFetchRecord(await readFile(path));
     return typeof record === 'string' ? undefined : record;
   } catch (error) {

@@ -20,7 +20,7 @@ export interface FlowOptions {
   readonly module: WebAssembly.Module;
   /** What is asked of each line; written to memory already. */
   readonly query: Query;
-  /** Octets of input that are gathered to a batch. Default 1 MiB of a file, else 2 MiB, or 128 KiB on the thread that calls. */
+  /** Octets of input that are gathered to a batch. Default 1 MiB of a file or with more than 8 threads, else 2 MiB, or 128 KiB on the thread that calls. */
   readonly batchOctets?: number;
   /** Batches that are on their way at a time where the main thread writes. Default: 6 and one for each thread. */
   readonly slots?: number;

@@ -15,8 +15,8 @@ afterAll(endDying);
 
 /*
  * With workers that write themselves, a thread that went on with the batch of a dead one once wrote first what was due, died
- * over that, and left nobody to write it: one run in some thousand of these had no end, and one in some ten thousand of those in
- * which threads run as they like.
+ * over that, and left nobody to write it. In each of two series of up to 1,500 of these a run had no end; in those in which threads run as
+ * they like it was met once, and not in 7,560 rounds of looking for it.
  */
 describe('workers that take their steps in an order that chance draws', () => {
   for (const way of ORDERED_WAYS) {

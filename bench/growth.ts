@@ -46,7 +46,7 @@ const { values } = parseArgs({
 const { quick } = values;
 const seed = Number(values.seed);
 const urls = Number(values.urls ?? (quick ? 20_000 : 2_000_000));
-const rounds = Number(values.rounds ?? (quick ? 1 : 3));
+const turns = { rounds: Number(values.rounds ?? (quick ? 1 : 3)), warmUp: !quick };
 const steps = (values.steps ?? (quick ? '100,1000' : STEPS)).split(',').map(Number);
 const parts = values.only.split(',');
 
@@ -78,10 +78,10 @@ async function measureGrowth(): Promise<void> {
     const cases: Case[] = [];
     if (parts.includes('skew')) cases.push(...(await skewCases(scratch)));
     if (parts.includes('threads')) cases.push(...(await threadCases(scratch)));
-    const results = await inTurn(cases, rounds, say);
+    const results = await inTurn(cases, turns, say);
     if (results.length > 0) say(`\n${describeResults(results)}`);
     if (values.record) {
-      const figures = { machine, rounds, urls, growth, results: results.map(resultRecord) };
+      const figures = { machine, ...turns, urls, growth, results: results.map(resultRecord) };
       say(`recorded in ${writeRecord('growth', figures)}`);
     }
   } finally {
@@ -117,7 +117,7 @@ async function stepOf(corpus: Corpus, table: string): Promise<Step> {
   const compileSeconds = Number(process.hrtime.bigint() - start) / 1e9;
   const text = filterCase(watch, { id: 'text', workload, form: 'text' });
   const one = filterCase(watch, { id: 'one', workload, form: 'oneUrl' });
-  const [whole, load] = (await inTurn([text, one], rounds, () => {})) as [Result, Result];
+  const [whole, load] = (await inTurn([text, one], turns, () => {})) as [Result, Result];
   const loadSeconds = median(load.seconds);
   const step: Step = {
     hosts: corpus.summary.hosts,

@@ -79,7 +79,7 @@ async function measureRealData(directory: string): Promise<void> {
         cases.push(...(await listCases(hosts, name, urls, scratch)));
       }
     }
-    const results = await inTurn(cases, Number(values.rounds), say);
+    const results = await inTurn(cases, { rounds: Number(values.rounds), warmUp: true }, say);
     say(`\n${describeResults(results)}`);
     if (values.record) {
       const figures = { machine, tables, results: results.map(resultRecord) };

@@ -59,7 +59,7 @@ const sizes = {
   fewHosts: quick ? 200 : 5000,
   manyHosts: Number(values.hosts ?? (quick ? 2000 : 1_000_000)),
 };
-const rounds = Number(values.rounds ?? (quick ? 1 : 5));
+const turns = { rounds: Number(values.rounds ?? (quick ? 1 : 5)), warmUp: !quick };
 const wanted = values.only?.split(',');
 
 if (values.help) process.stdout.write(USAGE);
@@ -76,7 +76,7 @@ async function benchmark(): Promise<void> {
     );
     const measured = await measure(marks, scratch);
     if (values.record) {
-      say(`recorded in ${writeRecord('throughput', { machine, rounds, ...measured })}`);
+      say(`recorded in ${writeRecord('throughput', { machine, ...turns, ...measured })}`);
     }
   } finally {
     rmSync(scratch, { recursive: true });
@@ -101,7 +101,7 @@ async function measure(marks: readonly Mark[], scratch: string) {
   }
 
   const cases = await suite.cases(needed, { floors: wants('floors'), competitors });
-  const results = await inTurn(cases, rounds, say);
+  const results = await inTurn(cases, turns, say);
   const figures = new Figures(results, await suite.fileSizes(marks, values.real));
   say(`\n${describeResults(results)}\n`);
   const cores = coresOf(results);

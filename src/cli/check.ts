@@ -3,6 +3,7 @@ import { isatty } from 'node:tty';
 import { printable } from '../control-characters.js';
 import { RobotsFilterError } from '../errors.js';
 import type { Judgement } from '../kernel/judge.js';
+import { compressionOf } from '../pipeline/compression.js';
 import { parseAgent } from '../protocol/agent.js';
 import { Robots } from '../robots.js';
 import { Diagnostics } from './diagnostics.js';
@@ -28,11 +29,18 @@ export async function check(
   const { profile = 'rfc9309', maxRobotsBytes } = options;
   parseAgent(agent, profile);
   const body = await readRobotsFile(file, diagnostics);
+  const name = file === STANDARD_INPUT ? 'standard input' : file;
+  const compression = compressionOf(body);
+  if (compression !== undefined) {
+    throw new RobotsFilterError(
+      'input',
+      `${name}: is ${compression.name}, not text. Send it through "${compression.remedy}" and name it -.`,
+    );
+  }
   const robots = Robots.parse(body, {
     profile,
     ...(maxRobotsBytes === undefined ? {} : { maxBytes: maxRobotsBytes }),
   });
-  const name = file === STANDARD_INPUT ? 'standard input' : file;
   for (const { line, message } of robots.warnings) {
     diagnostics.note(`warning: ${name}${line === 0 ? '' : `:${line}`}: ${message}`);
   }

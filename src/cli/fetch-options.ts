@@ -1,7 +1,7 @@
 import { Option } from 'commander';
 import type { StaleUse } from '../pipeline/compile/compile-cache.js';
 import type { Profile } from '../protocol/profile.js';
-import { someText, wholeNumber } from './options.js';
+import { once, someText, wholeNumber } from './options.js';
 
 /** Options of all commands that fetch. */
 export interface FetchingOptions {
@@ -50,7 +50,7 @@ export const storeOption = (): Option =>
   new Option(
     '--robots-dir <dir>',
     'where the files go: SCHEME/HOST[_PORT]/robots.txt, and robots.json beside each',
-  ).argParser(someText);
+  ).argParser(once);
 
 export const concurrencyOption = (): Option =>
   new Option('--concurrency <n>', 'authorities that are asked at a time (default: 64)').argParser(

@@ -1,3 +1,4 @@
+import { X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { rootCertificates } from 'node:tls';
 import { RobotsFilterError } from '../errors.js';
@@ -110,7 +111,10 @@ async function openFetcher(
 
 async function readCertificates(path: string): Promise<string> {
   try {
-    return await readFile(path, 'utf8');
+    const text = await readFile(path, 'utf8');
+    // Of a file that holds none TLS would say nothing. This looks at the first.
+    new X509Certificate(text);
+    return text;
   } catch (cause) {
     throw new RobotsFilterError(
       'input',

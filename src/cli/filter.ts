@@ -41,23 +41,38 @@ const PIPE_START_OCTETS = 1024 * 1024;
 
 /** Members that `--explain` adds. */
 const EXPLANATION_FIELDS = ['reason', 'reasons', 'rule', 'rules'];
+/** Members of what is written for a line that is no object, beside the verdict. */
+const BAD_LINE_FIELDS = ['line', 'input'];
 
 /**
- * Sees that no member is added by whose name the URL is read: the record would have two.
+ * Sees that no record that is written has two members of one name.
  *
  * @throws RobotsFilterError `usage`
  */
 function checkAddedMembers(options: FilterOptions): void {
   const { input, urlField, verdictField, explain } = options;
+  if (explain === true && EXPLANATION_FIELDS.includes(verdictField ?? '')) {
+    throw usage(
+      `--verdict-field ${verdictField} is the name of a member that --explain adds. Choose another`,
+    );
+  }
   if (input === 'text' || options.allowed === true || options.denied === true) return;
+  if (BAD_LINE_FIELDS.includes(verdictField ?? '')) {
+    throw usage(
+      `--verdict-field ${verdictField} is the name of a member that is added for lines that are no records. Choose another`,
+    );
+  }
   const [name = ''] = urlField;
   const added = verdictField === undefined ? ['verdict', 'verdicts'] : [verdictField];
   if (explain === true) added.push(...EXPLANATION_FIELDS);
   if (!added.includes(name)) return;
-  throw new RobotsFilterError(
-    'usage',
+  throw usage(
     `${name} is a member that is added, and the one that the URL is read from. Choose another (--verdict-field, --url-field)`,
   );
+}
+
+function usage(message: string): RobotsFilterError {
+  return new RobotsFilterError('usage', message);
 }
 
 /**
@@ -73,12 +88,6 @@ export async function filter(
   cores: number,
 ): Promise<number> {
   await checkRobotsSource(files, options);
-  if (options.explain === true && EXPLANATION_FIELDS.includes(options.verdictField ?? '')) {
-    throw new RobotsFilterError(
-      'usage',
-      `--verdict-field ${options.verdictField} is the name of a member that --explain adds. Choose another`,
-    );
-  }
   checkAddedMembers(options);
   const { table, profile = 'rfc9309' } = options;
   // A table has its own profile, so its agents can be read only when it is open.

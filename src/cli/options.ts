@@ -93,6 +93,12 @@ export function someText(text: string): string {
   throw new InvalidArgumentError('It is empty.');
 }
 
+/** For what two of would be two sources or destinations, of which one would silently not count. */
+export function once(text: string, earlier: string | undefined): string {
+  if (earlier !== undefined) throw new InvalidArgumentError(`There is one already: ${earlier}.`);
+  return someText(text);
+}
+
 export const robotsDirOption = (): Option =>
   new Option(
     '--robots-dir <dir>',
@@ -121,7 +127,7 @@ export const quietOption = (): Option =>
   new Option('-q, --quiet', 'say nothing on standard error but errors');
 
 export const tableOption = (): Option =>
-  new Option('--table <file>', 'a table that "robots-filter compile" wrote').argParser(someText);
+  new Option('--table <file>', 'a table that "robots-filter compile" wrote').argParser(once);
 
 export const outputOption = (description: string): Option =>
   new Option('-o, --output <file>', description).argParser(someText);

@@ -15,7 +15,7 @@ const closeFile = promisify(close);
 type Purpose = 'directory' | 'table';
 
 /**
- * Sees that the filter is given robots.txt files, or a table, and not both.
+ * Sees that the filter is given robots.txt files, or a table, and not both, and nothing that has no effect on them.
  *
  * @throws RobotsFilterError `usage`, saying what to type
  */
@@ -24,6 +24,7 @@ export async function checkRobotsSource(
   options: FilterOptions,
 ): Promise<void> {
   const { robotsDir, table } = options;
+  checkFetchOptions(options);
   if (table === undefined) {
     if (robotsDir === undefined) throw await noSource(files);
     for (const path of robotsDir) {
@@ -38,12 +39,12 @@ export async function checkRobotsSource(
         `robots-filter compile --robots-dir DIR --robots-dir ${robotsDir.join(' --robots-dir ')} -o FILE`,
     );
   }
-  const misplaced = [
+  const misplaced = firstSaid([
     ['--max-robots-bytes', options.maxRobotsBytes],
     ['--follow-links', options.followLinks],
     ['--stale', options.stale],
     ['--unreachable-after', options.unreachableAfter],
-  ].find(([, value]) => value !== undefined)?.[0];
+  ]);
   if (misplaced !== undefined) {
     throw usage(
       `${misplaced} has no effect on a table, which is compiled already. Say it to robots-filter compile`,
@@ -52,6 +53,25 @@ export async function checkRobotsSource(
   if ((await purposeOf(table)) === 'directory') {
     throw usage(`${table} is a directory. For robots.txt files say --robots-dir ${table}`);
   }
+}
+
+/** Sees that nothing is said of how to fetch where nothing is fetched. */
+function checkFetchOptions(options: FilterOptions): void {
+  if (options.fetch === true) return;
+  const idle = firstSaid([
+    ['--user-agent', options.userAgent],
+    ['--concurrency', options.concurrency],
+    ['--allow-private', options.allowPrivate],
+    ['--ca', options.ca],
+  ]);
+  if (idle === undefined) return;
+  const other = idle === '--user-agent' ? ', or --agent for the crawler that asks' : '';
+  throw usage(`${idle} has no effect where nothing is fetched. Say --fetch, too${other}`);
+}
+
+/** The first option that was said. */
+function firstSaid(options: readonly (readonly [name: string, value: unknown])[]) {
+  return options.find(([, value]) => value !== undefined)?.[0];
 }
 
 async function purposeOf(path: string): Promise<Purpose | undefined> {

@@ -1,3 +1,4 @@
+import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { workplace } from './command-line.js';
 
@@ -51,6 +52,14 @@ describe('check', () => {
     });
     expect(stderr).toContain('robots-filter: warning: standard input:1: ');
     expect(stderr).toContain('robots-filter: warning: standard input:3: ');
+  });
+
+  test('a compressed robots.txt is refused: its rules would be missed', async () => {
+    const place = workplace();
+    place.write('robots.txt.gz', gzipSync('User-agent: *\nDisallow: /\n'));
+    const { code, text, stderr } = await place.run(['check', 'robots.txt.gz', '*', '/a']);
+    expect({ code, text }).toEqual({ code: 2, text: '' });
+    expect(stderr).toContain('robots.txt.gz: is gzip data, not text. Send it through "gzip -dc"');
   });
 
   test('--quiet keeps the warnings back', async () => {

@@ -60,6 +60,28 @@ describe('compile', () => {
     expect(place.names()).toEqual(['out.table', 'robots']);
   });
 
+  test('does not take the place of the records that it reads', async () => {
+    const place = workplace();
+    const records = `${JSON.stringify({ host: 'example.com', robots: 'user-agent: *' })}\n`;
+    place.write('robots.ndjson', records);
+    place.write('others/example.org', 'user-agent: *');
+    symlinkSync('robots.ndjson', join(place.path, 'link'));
+    for (const output of ['robots.ndjson', 'others/../robots.ndjson', 'link']) {
+      const { code, stderr } = await place.run([
+        'compile',
+        '--robots-dir',
+        'others',
+        '--robots-dir',
+        'robots.ndjson',
+        '-o',
+        output,
+      ]);
+      expect(code).toBe(2);
+      expect(stderr).toContain('is the file that --robots-dir robots.ndjson reads');
+    }
+    expect(place.read('robots.ndjson')).toBe(records);
+  });
+
   test('--agent keeps only the groups that are needed; others cannot be asked for', async () => {
     const place = workplace();
     expect((await place.run([...COMPILE, '-a', 'Other>CCBot'])).stderr).toContain('5 rules');

@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
+const THIS_FILE = fileURLToPath(import.meta.url);
 const MAIN = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url));
 
 let root: string;
@@ -163,6 +164,7 @@ describe('robots-filter fetch', () => {
       [['fetch', '--robots-dir', 'cache', 'missing.txt'], 'missing.txt'],
       [['fetch', '--robots-dir', 'cache', '--concurrency', '0'], 'whole number'],
       [['fetch', '--robots-dir', 'cache', '--ca', 'missing.pem', '--stale'], 'missing.pem'],
+      [['fetch', '--robots-dir', 'cache', '--ca', THIS_FILE, '--stale'], 'Name a PEM file'],
     ] as const) {
       const { code, error } = await ended(begin(...args));
       expect(code).toBe(2);

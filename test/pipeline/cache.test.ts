@@ -404,6 +404,49 @@ describe('symbolic links', () => {
   });
 });
 
+describe('a body that is compressed', () => {
+  const gzip = gzipSync('User-agent: *\nDisallow: /\n');
+  const zstd = Buffer.from([0x28, 0xb5, 0x2f, 0xfd, 0x04, 0x00]);
+  const base64 = (octets: Buffer) => octets.toString('base64');
+
+  it('is left out: as text it would allow everything', async () => {
+    put('a.example', gzip);
+    put('b.example/robots.txt', zstd);
+    put('c.example', Buffer.concat([gzip, Buffer.alloc(100_000, 'x')]));
+    put('d.ndjson', records({ host: 'd.example', robots_base64: base64(gzip) }));
+    put('e.example', '\x1f\x8b no gzip');
+    const reading = await read();
+    expect(sources(reading)).toEqual(['e.example']);
+    expect(warned(reading)).toEqual([
+      'compressed a.example',
+      'compressed b.example/robots.txt',
+      'compressed c.example',
+      'compressed d.ndjson:1',
+    ]);
+    expect(reading.warnings[0]?.message).toContain(
+      'gzip data, not text; left out. Decompress it (gzip -dc)',
+    );
+    expect(reading.warnings[1]?.message).toContain('zstd -dc');
+  });
+
+  it('counts where its octets do not: beside a status that is an error, or as a fetch has got it', async () => {
+    put('a.ndjson', records({ host: 'a.example', status: 404, robots_base64: base64(gzip) }));
+    put('b.ndjson', records({ host: 'b.example', status: 200, robots_base64: base64(gzip) }));
+    put('c.example/robots.txt', gzip);
+    const fetched = {
+      authority: 'https://c.example',
+      fetched: '2026-01-01T00:00:00.000Z',
+      accessResult: 'successful',
+      reason: 'status',
+      status: 200,
+    };
+    put('c.example/robots.json', JSON.stringify(fetched));
+    const reading = await read();
+    expect(warned(reading)).toEqual(['compressed b.ndjson:1']);
+    expect(sources(reading)).toEqual(['a.ndjson:1', 'c.example/robots.txt']);
+  });
+});
+
 describe('what is no regular file', () => {
   it.runIf(process.platform === 'linux')(
     'is left out and does not hang: pipes, sockets, devices',

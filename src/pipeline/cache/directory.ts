@@ -1,5 +1,6 @@
 import { opendir } from 'node:fs/promises';
 import type { Authority, Scheme } from '../../protocol/authority.js';
+import { refuseCompressed } from './compressed-body.js';
 import {
   bodyLimit,
   type CacheEntry,
@@ -98,17 +99,16 @@ interface RecordsFinding {
 /** Found in a directory, and to be read in its place: a file of records, or the directory of a scheme. */
 export type Nested = RecordsFinding | { readonly kind: 'scheme'; readonly place: Place };
 
+interface EntryFinding {
+  readonly kind: 'entry';
+  readonly entry: CacheEntry;
+  readonly complaint?: Complaint | undefined;
+}
+
+type Refused = { readonly kind: 'refused' } & Complaint;
+
 /** What a name turned out to be; `shown` is the path for messages. */
-type Finding =
-  | {
-      readonly kind: 'entry';
-      readonly entry: CacheEntry;
-      readonly complaint?: Complaint | undefined;
-    }
-  | LongFinding
-  | Nested
-  | { readonly kind: 'passed-over' }
-  | ({ readonly kind: 'refused' } & Complaint);
+type Finding = EntryFinding | LongFinding | Nested | { readonly kind: 'passed-over' } | Refused;
 
 const NO_FILE = 'A directory, no file; left out.';
 
@@ -186,12 +186,18 @@ function findingOf(
 ): Finding {
   switch (outcome.kind) {
     case 'body':
-      return { kind: 'entry', entry: { ...heading, body: outcome.octets } };
+      return findingOfBody(outcome.octets, shown, heading);
     case 'long':
       return { kind: 'long', path, shown, heading };
     case 'refusal':
       return { kind: 'refused', shown, refusal: outcome };
   }
+}
+
+function findingOfBody(body: Uint8Array, shown: string, heading: Heading): EntryFinding | Refused {
+  const refusal = heading.fetched === undefined ? refuseCompressed(body) : undefined;
+  if (refusal !== undefined) return { kind: 'refused', shown, refusal };
+  return { kind: 'entry', entry: { ...heading, body } };
 }
 
 /** Looks into a directory: that of a host, or of a scheme. */
@@ -345,7 +351,8 @@ async function readLong(
   const limit = bodyLimit(options.maxBodyBytes);
   const outcome = await readBody(path, access, limit, limit);
   if (outcome.kind === 'body') {
-    return { kind: 'entry', entry: { ...heading, body: outcome.octets } };
+    const finding = findingOfBody(outcome.octets, shown, heading);
+    return finding.kind === 'entry' ? finding : warningEvent(finding);
   }
   const { code, message } =
     outcome.kind === 'refusal' ? outcome : ({ code: 'unreadable', message: VANISHED } as const);

@@ -24,6 +24,7 @@ export interface CacheEntry {
  * - `link-outside`: a symbolic link that leaves the directory.
  * - `too-deep`: nested deeper than any known layout.
  * - `no-robots-txt`: a directory of a host without a robots.txt, or without the one that its robots.json speaks of.
+ * - `compressed`: a body that is compressed, as a server may send it: its rules cannot be read.
  * - `too-large`: a body that would not fit in memory.
  * - `over-budget`: a body of more records and wildcards than the budget for a file allows: everything is denied; found by who builds
  *   a table, not by who reads.
@@ -36,6 +37,7 @@ export type CacheWarningCode =
   | 'link-outside'
   | 'too-deep'
   | 'no-robots-txt'
+  | 'compressed'
   | 'too-large'
   | 'over-budget';
 

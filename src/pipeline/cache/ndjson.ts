@@ -3,6 +3,7 @@ import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
 import { RobotsFilterError } from '../../errors.js';
 import { FileEnd } from '../../workers/file-end.js';
+import { GZIP_OCTETS, isGzip, mayBecomeGzip } from '../compression.js';
 import type { EntryEvent, WarningEvent } from './entry.js';
 import { describeSystemError, read, systemCode } from './file.js';
 import { cutLines, type LineBlock, linesOf } from './lines.js';
@@ -16,9 +17,6 @@ const CHUNK = 512 * 1024;
 
 const SPACE = 0x20;
 const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf]);
-
-/** First octets of gzip data (RFC 1952 section 2.3.1). */
-const GZIP = Buffer.from([0x1f, 0x8b]);
 
 /**
  * The file's octets, in chunks of which the next one overwrites each; the first is long enough to tell gzip by, unless the
@@ -35,7 +33,7 @@ async function* readChunks(descriptor: number): AsyncGenerator<Buffer> {
     position += octets;
     if (octets === 0) end.check(position);
     // A pipe may give fewer octets than gzip is told by.
-    if (octets > 0 && filled < GZIP.length) continue;
+    if (octets > 0 && filled < GZIP_OCTETS) continue;
     if (filled > 0) yield chunk.subarray(0, filled);
     if (octets === 0) return;
     filled = 0;
@@ -86,7 +84,8 @@ async function* readText(descriptor: number, path: string): AsyncGenerator<Buffe
     const chunks = readChunks(descriptor);
     const { value: first, done } = await chunks.next();
     if (done) return;
-    if (first.subarray(0, GZIP.length).equals(GZIP)) {
+    // What ends within the octets that tell of gzip is gzip that was cut.
+    if (isGzip(first) || mayBecomeGzip(first)) {
       yield* inflate(first, chunks);
       return;
     }

@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { type Authority, parseAuthority } from '../../protocol/authority.js';
+import { refuseCompressed } from './compressed-body.js';
 import { bodyLimit, type CacheWarningCode } from './entry.js';
 import { type Members, plainMembers } from './plain-members.js';
 
@@ -162,6 +163,11 @@ export function parseRecord(line: Buffer, maxBodyBytes: number): CacheRecord | B
   }
   const body = bodyOf(members);
   if (typeof body === 'string') return bad(body);
+  // Of an error the body does not count.
+  if (isMissing(status) || isSuccess(status)) {
+    const refusal = refuseCompressed(body);
+    if (refusal !== undefined) return refusal;
+  }
   const limit = bodyLimit(maxBodyBytes);
   return {
     authority,

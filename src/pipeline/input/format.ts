@@ -1,3 +1,11 @@
+import {
+  compressionOf,
+  type Encoding,
+  mayBecome,
+  mayBecomeGzip,
+  startsWith,
+} from '../compression.js';
+
 /**
  * What an input holds.
  *
@@ -22,44 +30,9 @@ const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
 
 const BYTE_ORDER_MARK = Uint8Array.of(0xef, 0xbb, 0xbf);
-/** RFC 1952, section 2.3.1: ID1, ID2 and CM, of which 8 (deflate) is the only value there is. */
-const GZIP = Uint8Array.of(0x1f, 0x8b, 0x08);
-
-/** What robots-filter does not read itself, and what turns it into what it reads. */
-const FOREIGN_ENCODINGS: readonly { magic: Uint8Array; name: string; remedy: string }[] = [
-  { magic: Uint8Array.of(0x28, 0xb5, 0x2f, 0xfd), name: 'zstd data', remedy: 'zstd -dc' },
-  { magic: Uint8Array.of(0xfd, 0x37, 0x7a, 0x58, 0x5a), name: 'xz data', remedy: 'xz -dc' },
-  {
-    magic: Uint8Array.of(0x42, 0x5a, 0x68, 0x39, 0x31, 0x41, 0x59),
-    name: 'bzip2 data',
-    remedy: 'bzip2 -dc',
-  },
-  { magic: Uint8Array.of(0x50, 0x4b, 0x03, 0x04), name: 'a zip archive', remedy: 'unzip -p' },
-  {
-    magic: Uint8Array.of(0xff, 0xfe),
-    name: 'UTF-16 text',
-    remedy: 'iconv -f UTF-16 -t UTF-8',
-  },
-  {
-    magic: Uint8Array.of(0xfe, 0xff),
-    name: 'UTF-16 text',
-    remedy: 'iconv -f UTF-16 -t UTF-8',
-  },
-];
-
-function startsWith(head: Uint8Array, magic: Uint8Array): boolean {
-  return head.length >= magic.length && magic.every((octet, index) => head[index] === octet);
-}
-
-/** Whether `head` is the beginning of `magic`, but not all of it. */
-function mayBecome(head: Uint8Array, magic: Uint8Array): boolean {
-  return head.length < magic.length && head.every((octet, index) => magic[index] === octet);
-}
-
-/** Whether the first octets of an input are those of a gzip member (RFC 1952). */
-export function isGzip(head: Uint8Array): boolean {
-  return startsWith(head, GZIP);
-}
+/** What octets are that begin with the one or the other byte order mark of UTF-16. */
+const UTF_16: Encoding = { name: 'UTF-16 text', remedy: 'iconv -f UTF-16 -t UTF-8' };
+const UTF_16_MARKS = [Uint8Array.of(0xff, 0xfe), Uint8Array.of(0xfe, 0xff)];
 
 /** The octets that a UTF-8 byte order mark takes at the start of `head`: 3 or 0. */
 export function byteOrderMarkOctets(head: Uint8Array): number {
@@ -68,12 +41,12 @@ export function byteOrderMarkOctets(head: Uint8Array): number {
 
 /** Whether `head` is too short to tell a byte order mark or a gzip member from text. */
 export function needsMoreOctets(head: Uint8Array): boolean {
-  return mayBecome(head, BYTE_ORDER_MARK) || mayBecome(head, GZIP);
+  return mayBecome(head, BYTE_ORDER_MARK) || mayBecomeGzip(head);
 }
 
-/** The encoding that an input has instead of UTF-8 or gzip, and the command that undoes it. */
-export function foreignEncoding(head: Uint8Array): { name: string; remedy: string } | undefined {
-  return FOREIGN_ENCODINGS.find(({ magic }) => startsWith(head, magic));
+/** What an input is that is no UTF-8, once what was gzip is decompressed, and the command that undoes it. */
+export function foreignEncoding(head: Uint8Array): Encoding | undefined {
+  return UTF_16_MARKS.some((mark) => startsWith(head, mark)) ? UTF_16 : compressionOf(head);
 }
 
 /**

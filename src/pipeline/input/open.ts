@@ -1,6 +1,7 @@
 import { pipeline, type Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { RobotsFilterError } from '../../errors.js';
+import { isGzip } from '../compression.js';
 import { type ChunkSource, Chunks, startedSource, streamSource } from './chunks.js';
 import {
   closeDescriptor,
@@ -16,7 +17,6 @@ import {
   foreignEncoding,
   HEAD_OCTETS,
   type InputFormat,
-  isGzip,
   needsMoreOctets,
   recogniseFormat,
   sniffFormat,

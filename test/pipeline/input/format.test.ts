@@ -1,10 +1,10 @@
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
+import { isGzip } from '../../../src/pipeline/compression.js';
 import {
   byteOrderMarkOctets,
   foreignEncoding,
   HEAD_OCTETS,
-  isGzip,
   needsMoreOctets,
   recogniseFormat,
   sniffFormat,

@@ -142,7 +142,7 @@ async function examine(
       chunks = decompressed(raw, name);
       head = await chunks.peek(HEAD_OCTETS, suffices);
     }
-    refuseForeignEncoding(head, name);
+    refuseForeignEncoding(head, name, chunks !== raw);
     const format =
       options.format === undefined || options.format === 'auto'
         ? sniffFormat(head)
@@ -215,13 +215,17 @@ async function records(chunks: Chunks, name: string, options: OpenInputOptions):
   return stream;
 }
 
-function refuseForeignEncoding(head: Uint8Array, name: string): void {
+/** @param decompressed whether these octets were in gzip data */
+function refuseForeignEncoding(head: Uint8Array, name: string, decompressed: boolean): void {
   const foreign = foreignEncoding(head);
   if (foreign === undefined) return;
+  const [what, remedy] = decompressed
+    ? [`${foreign.name} in gzip data`, `gzip -dc | ${foreign.remedy}`]
+    : [foreign.name, foreign.remedy];
   throw new RobotsFilterError(
     'input',
-    `${name}: is ${foreign.name}; plain UTF-8 and gzip are read. ` +
-      `Send it through "${foreign.remedy}" and pipe the result in.`,
+    `${name}: is ${what}; plain UTF-8 and gzip are read. ` +
+      `Send it through "${remedy}" and pipe the result in.`,
   );
 }
 

@@ -204,6 +204,16 @@ describe('what cannot be read', () => {
     );
   });
 
+  it.each([
+    ['gzip data', gzipSync('https://example.com/\n'), 'gzip -dc'],
+    ['zstd data', Buffer.from([0x28, 0xb5, 0x2f, 0xfd, 0]), 'zstd -dc'],
+  ])('is %s in gzip data', async (name, content, remedy) => {
+    const path = file(gzipSync(content));
+    expect(await refusal(path)).toBe(
+      `${path}: is ${name} in gzip data; plain UTF-8 and gzip are read. Send it through "gzip -dc | ${remedy}" and pipe the result in.`,
+    );
+  });
+
   it('is JSON that is none, with the name of the file', async () => {
     const path = file('[1,,2]');
     expect(await refusal(path)).toContain(`${path}: byte 3 (line 1): this is no JSON`);

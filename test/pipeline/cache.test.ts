@@ -19,8 +19,8 @@ import { gunzipSync, gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { RobotsFilterError } from '../../src/errors.js';
 import { type CacheEntry, cacheParts } from '../../src/pipeline/cache/cache.js';
-import { cutNames, listNames } from '../../src/pipeline/cache/directory.js';
 import { readLines } from '../../src/pipeline/cache/lines.js';
+import { cutNames, listNames } from '../../src/pipeline/cache/listing.js';
 import { formatAuthority } from '../../src/protocol/authority.js';
 import { type Reading, readCache, readParts } from './read-cache.js';
 

@@ -1,22 +1,17 @@
 import { open, stat } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { RobotsFilterError } from '../../errors.js';
-import {
-  cutNames,
-  FileReader,
-  listNames,
-  type Nested,
-  type PlaceNames,
-  readNested,
-} from './directory.js';
+import { FileReader, readNested } from './directory.js';
 import type { CacheOptions, EntryEvent, WarningEvent } from './entry.js';
 import { describeSystemError, realPath } from './file.js';
+import type { Nested } from './finding.js';
 import { isRecordsName } from './layout.js';
+import { cutNames, listNames, type PlaceNames } from './listing.js';
 import { describeName } from './name.js';
 import { type RecordLines, readRecordLines, recordsOf } from './ndjson.js';
 
-export type { Nested } from './directory.js';
 export type { CacheEntry, CacheOptions, CacheWarning, CacheWarningCode } from './entry.js';
+export type { Nested } from './finding.js';
 
 /*
  * A cache is read in two steps, so that the second can be done by several threads: it is cut into parts, which are

@@ -1,0 +1,92 @@
+import { refuseCompressed } from './compressed-body.js';
+import type { CacheEntry, CacheOptions, CacheWarningCode } from './entry.js';
+import type { Body, FileAccess, FilePath, LongBody, Refusal } from './file.js';
+import type { Place } from './listing.js';
+
+/** Octets of a body that is read together with others; longer ones are read one at a time. */
+export const SHORT_BODY = 64 * 1024;
+
+/** What is said of a directory in the place of a robots.txt. */
+export const NO_FILE = 'A directory, no file; left out.';
+
+/** What reading a cache needs everywhere. */
+export interface CacheReading {
+  readonly access: FileAccess;
+  readonly options: CacheOptions;
+}
+
+/** An entry whose body is yet to be read. */
+export type Heading = Omit<CacheEntry, 'body'>;
+
+/** Something to be warned of. */
+export interface Complaint {
+  /** The path for messages. */
+  readonly shown: string;
+  readonly refusal: Refusal;
+}
+
+export interface LongFinding {
+  readonly kind: 'long';
+  readonly path: FilePath;
+  readonly shown: string;
+  readonly heading: Heading;
+  readonly complaint?: Complaint | undefined;
+}
+
+export interface RecordsFinding {
+  readonly kind: 'records';
+  readonly path: FilePath;
+  readonly shown: string;
+  /** What the sources of its entries begin with. */
+  readonly name: string;
+}
+
+/** Found in a directory, and to be read in its place: a file of records, or the directory of a scheme. */
+export type Nested = RecordsFinding | { readonly kind: 'scheme'; readonly place: Place };
+
+export interface EntryFinding {
+  readonly kind: 'entry';
+  readonly entry: CacheEntry;
+  readonly complaint?: Complaint | undefined;
+}
+
+type Refused = { readonly kind: 'refused' } & Complaint;
+
+/** What a name turned out to be; `shown` is the path for messages. */
+export type Finding =
+  | EntryFinding
+  | LongFinding
+  | Nested
+  | { readonly kind: 'passed-over' }
+  | Refused;
+
+export function refused(shown: string, code: CacheWarningCode, message: string): Finding {
+  return { kind: 'refused', shown, refusal: { kind: 'refusal', code, message } };
+}
+
+/** The finding that the outcome of reading a body stands for. */
+export function findingOf(
+  outcome: Body | LongBody | Refusal,
+  path: FilePath,
+  shown: string,
+  heading: Heading,
+): Finding {
+  switch (outcome.kind) {
+    case 'body':
+      return findingOfBody(outcome.octets, shown, heading);
+    case 'long':
+      return { kind: 'long', path, shown, heading };
+    case 'refusal':
+      return { kind: 'refused', shown, refusal: outcome };
+  }
+}
+
+export function findingOfBody(
+  body: Uint8Array,
+  shown: string,
+  heading: Heading,
+): EntryFinding | Refused {
+  const refusal = heading.fetched === undefined ? refuseCompressed(body) : undefined;
+  if (refusal !== undefined) return { kind: 'refused', shown, refusal };
+  return { kind: 'entry', entry: { ...heading, body } };
+}

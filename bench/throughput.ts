@@ -20,7 +20,7 @@ interleaved run, and asserts the verdict counts of every run.
 npm run bench:throughput -- [options]
     --urls 8000000      URLs of both corpora
     --hosts 1000000     hosts of the large corpus; the other has 5,000
-    --rounds 5          runs of each case, in turn
+    --rounds 5          runs of each case, in turn, each behind one that is not timed
     --only ROW[,ROW]    rows of the table of marks, by their names: ${MARKS.map(({ id }) => id).join(', ')};
                         or floors, competitors, check
     --seed 1            of the corpora
@@ -109,7 +109,7 @@ async function measure(marks: readonly Mark[], scratch: string) {
   for (const { name, reason } of others.absent) say(`not here: ${name}: ${reason}`);
   const rows = marks.map((mark) => rowOf(mark, figures));
   say(quick ? 'too small for the marks: this was a test of counts' : describeMarks(rows));
-  say(`\ncounts were asserted in ${suite.runsChecked} measured runs of the filter`);
+  say(`\ncounts were asserted in ${suite.runsChecked} runs of the filter`);
   return {
     corpus: suite.summary,
     cores,

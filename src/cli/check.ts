@@ -3,7 +3,7 @@ import { isatty } from 'node:tty';
 import { printable } from '../control-characters.js';
 import { RobotsFilterError } from '../errors.js';
 import type { Judgement } from '../kernel/judge.js';
-import { compressionOf } from '../pipeline/compression.js';
+import { compressionOf } from '../pipeline/encoding.js';
 import { parseAgent } from '../protocol/agent.js';
 import { Robots } from '../robots.js';
 import { Diagnostics } from './diagnostics.js';
@@ -32,10 +32,10 @@ export async function check(
   const name = file === STANDARD_INPUT ? 'standard input' : file;
   const compression = compressionOf(body);
   if (compression !== undefined) {
-    throw new RobotsFilterError(
-      'input',
-      `${name}: is ${compression.name}, not text. Send it through "${compression.remedy}" and name it -.`,
-    );
+    const { name: what, remedy } = compression;
+    const advice =
+      remedy === undefined ? 'Get it anew.' : `Send it through "${remedy}" and name it -.`;
+    throw new RobotsFilterError('input', `${name}: is ${what}, not text. ${advice}`);
   }
   const robots = Robots.parse(body, {
     profile,

@@ -1,4 +1,3 @@
-import { stat } from 'node:fs/promises';
 import { checkHeader } from '../compile/table-check.js';
 import { RobotsFilterError } from '../errors.js';
 import { type CompiledCache, compileCache } from '../pipeline/compile/compile-cache.js';
@@ -10,6 +9,7 @@ import type { FetchReadingOptions } from './fetch-options.js';
 import { Interruption } from './interruption.js';
 import { counted, grouped, lasted, sized } from './numbers.js';
 import type { CompileOptions, RobotsOptions } from './options.js';
+import { refuseSourceAsOutput } from './output-place.js';
 import { STANDARD_OUTPUT } from './standard-streams.js';
 import { writeTable } from './table-output.js';
 
@@ -49,7 +49,10 @@ export async function compile(
       'a table is written to a file, which it replaces when it is complete. Name one: -o robots.table',
     );
   }
-  await refuseOwnSource(robotsDir, output);
+  await refuseSourceAsOutput(
+    output,
+    robotsDir.map((path) => ({ option: '--robots-dir', path })),
+  );
   const diagnostics = new Diagnostics(options.quiet ?? false);
   const { profile = 'rfc9309', agent } = options;
   const productTokens = agent === undefined ? undefined : neededTokens(parseAgents(agent, profile));
@@ -84,20 +87,6 @@ export async function compile(
   } finally {
     await file?.discard();
     interruption.end();
-  }
-}
-
-/** Sees that a table does not take the place of the records that it is made of. */
-async function refuseOwnSource(robotsDir: readonly string[], output: string): Promise<void> {
-  const replaced = await stat(output).catch(() => undefined);
-  if (replaced?.isFile() !== true) return;
-  for (const path of robotsDir) {
-    const source = await stat(path).catch(() => undefined); // who reads it says why that fails
-    if (source?.ino !== replaced.ino || source.dev !== replaced.dev) continue;
-    throw new RobotsFilterError(
-      'usage',
-      `-o ${output} is the file that --robots-dir ${path} reads, and would be replaced. Name another: -o robots.table`,
-    );
   }
 }
 

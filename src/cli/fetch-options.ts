@@ -70,9 +70,7 @@ export const allowPrivateOption = (): Option =>
   );
 
 export const caOption = (): Option =>
-  new Option('--ca <file>', 'certificates to trust besides the usual ones, PEM').argParser(
-    someText,
-  );
+  new Option('--ca <file>', 'certificates to trust besides the usual ones, PEM').argParser(once);
 
 export const unreachableAfterOption = (): Option =>
   new Option(
@@ -124,4 +122,4 @@ export const reportOption = (): Option =>
   new Option(
     '--report <file>',
     'write what became of each authority, one JSON object a line',
-  ).argParser(someText);
+  ).argParser(once);

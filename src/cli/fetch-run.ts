@@ -109,11 +109,13 @@ async function openFetcher(
   });
 }
 
+/** Reads certificates, of which TLS would pass over those that are damaged without a word. */
 async function readCertificates(path: string): Promise<string> {
   try {
     const text = await readFile(path, 'utf8');
-    // Of a file that holds none TLS would say nothing. This looks at the first.
-    new X509Certificate(text);
+    const certificates = certificatesIn(text);
+    if (certificates.length === 0) throw new Error('there are none');
+    for (const certificate of certificates) new X509Certificate(certificate);
     return text;
   } catch (cause) {
     throw new RobotsFilterError(
@@ -122,6 +124,15 @@ async function readCertificates(path: string): Promise<string> {
       { cause },
     );
   }
+}
+
+/** The certificates of a PEM file, each from its label on (RFC 7468). */
+function certificatesIn(text: string): string[] {
+  return text
+    .split('-----BEGIN ')
+    .slice(1)
+    .filter((block) => block.slice(0, block.indexOf('-----')).endsWith('CERTIFICATE'))
+    .map((block) => `-----BEGIN ${block}`);
 }
 
 function showProgress(

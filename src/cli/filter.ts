@@ -17,6 +17,7 @@ import { type InputSurvey, surveyInputs } from './input-survey.js';
 import { Interruption } from './interruption.js';
 import { counted } from './numbers.js';
 import type { FilterOptions } from './options.js';
+import type { NamedSource } from './output-place.js';
 import type { ProgressState } from './progress.js';
 import { checkRobotsSource } from './robots-source.js';
 import { STANDARD_INPUT, STANDARD_OUTPUT, STANDARD_OUTPUT_DESCRIPTOR } from './standard-streams.js';
@@ -50,14 +51,14 @@ const BAD_LINE_FIELDS = ['line', 'input'];
  * @throws RobotsFilterError `usage`
  */
 function checkAddedMembers(options: FilterOptions): void {
-  const { input, urlField, verdictField, explain } = options;
+  const { input, urlField, verdictField, explain, strict } = options;
   if (explain === true && EXPLANATION_FIELDS.includes(verdictField ?? '')) {
     throw usage(
       `--verdict-field ${verdictField} is the name of a member that --explain adds. Choose another`,
     );
   }
   if (input === 'text' || options.allowed === true || options.denied === true) return;
-  if (BAD_LINE_FIELDS.includes(verdictField ?? '')) {
+  if (strict !== true && BAD_LINE_FIELDS.includes(verdictField ?? '')) {
     throw usage(
       `--verdict-field ${verdictField} is the name of a member that is added for lines that are no records. Choose another`,
     );
@@ -107,6 +108,8 @@ export async function filter(
   let run: FilterRun | undefined;
   try {
     if (replaces) {
+      const { refuseSourceAsOutput } = await import('./output-place.js');
+      await refuseSourceAsOutput(options.output, sourcesOf(options));
       const { ReplacementFile } = await import('../pipeline/replacement-file.js');
       output = await ReplacementFile.create(options.output);
     }
@@ -153,6 +156,12 @@ export async function filter(
     await pool?.close();
     interruption.end();
   }
+}
+
+/** What the verdicts are made by. */
+function sourcesOf({ table, robotsDir = [] }: FilterOptions): NamedSource[] {
+  if (table !== undefined) return [{ option: '--table', path: table }];
+  return robotsDir.map((path) => ({ option: '--robots-dir', path }));
 }
 
 /**

@@ -130,7 +130,7 @@ export const tableOption = (): Option =>
   new Option('--table <file>', 'a table that "robots-filter compile" wrote').argParser(once);
 
 export const outputOption = (description: string): Option =>
-  new Option('-o, --output <file>', description).argParser(someText);
+  new Option('-o, --output <file>', description).argParser(once);
 
 export const inputOption = (): Option =>
   new Option(

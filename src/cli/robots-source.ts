@@ -1,15 +1,12 @@
-import { close, open, read, stat } from 'node:fs';
+import { stat } from 'node:fs';
 import { promisify } from 'node:util';
-import { HEADER_VERSION, MAGIC_HIGH, MAGIC_LOW } from '../compile/format.js';
 import { printable } from '../control-characters.js';
 import { RobotsFilterError } from '../errors.js';
 import type { FilterOptions } from './options.js';
+import { beginsAsTable } from './table-file.js';
 
 // Of node:fs, not of node:fs/promises, which takes a millisecond to load.
 const statusOf = promisify(stat);
-const openFile = promisify(open);
-const readFile = promisify(read);
-const closeFile = promisify(close);
 
 /** What a path that was given in the wrong place is likely meant for. */
 type Purpose = 'directory' | 'table';
@@ -65,8 +62,9 @@ function checkFetchOptions(options: FilterOptions): void {
     ['--ca', options.ca],
   ]);
   if (idle === undefined) return;
-  const other = idle === '--user-agent' ? ', or --agent for the crawler that asks' : '';
-  throw usage(`${idle} has no effect where nothing is fetched. Say --fetch, too${other}`);
+  const remedy = options.table === undefined ? 'Say --fetch, too' : 'Leave it out';
+  const other = idle === '--user-agent' ? ', or say --agent for the crawler that asks' : '';
+  throw usage(`${idle} has no effect where nothing is fetched. ${remedy}${other}`);
 }
 
 /** The first option that was said. */
@@ -81,17 +79,6 @@ async function purposeOf(path: string): Promise<Purpose | undefined> {
     return status.isFile() && (await beginsAsTable(path)) ? 'table' : undefined;
   } catch {
     return undefined; // who opens it says why that fails
-  }
-}
-
-async function beginsAsTable(path: string): Promise<boolean> {
-  const file = await openFile(path, 'r');
-  try {
-    const head = Buffer.alloc(HEADER_VERSION);
-    await readFile(file, head, 0, head.length, 0);
-    return head.readUInt32LE(0) === MAGIC_LOW && head.readUInt32LE(4) === MAGIC_HIGH;
-  } finally {
-    await closeFile(file);
   }
 }
 

@@ -60,26 +60,26 @@ describe('compile', () => {
     expect(place.names()).toEqual(['out.table', 'robots']);
   });
 
-  test('does not take the place of the records that it reads', async () => {
+  test('takes the place of nothing that it reads, but of an old table', async () => {
     const place = workplace();
     const records = `${JSON.stringify({ host: 'example.com', robots: 'user-agent: *' })}\n`;
     place.write('robots.ndjson', records);
     place.write('others/example.org', 'user-agent: *');
     symlinkSync('robots.ndjson', join(place.path, 'link'));
+    const sources = ['compile', '--robots-dir', 'others', '--robots-dir', 'robots.ndjson'];
     for (const output of ['robots.ndjson', 'others/../robots.ndjson', 'link']) {
-      const { code, stderr } = await place.run([
-        'compile',
-        '--robots-dir',
-        'others',
-        '--robots-dir',
-        'robots.ndjson',
-        '-o',
-        output,
-      ]);
+      const { code, stderr } = await place.run([...sources, '-o', output]);
       expect(code).toBe(2);
-      expect(stderr).toContain('is the file that --robots-dir robots.ndjson reads');
+      expect(stderr).toContain(`-o ${output} is what --robots-dir robots.ndjson names`);
     }
+    const { code, stderr } = await place.run([...sources, '-o', 'others/example.org']);
+    expect(code).toBe(2);
+    expect(stderr).toContain('-o others/example.org is a file in --robots-dir others');
     expect(place.read('robots.ndjson')).toBe(records);
+    expect(place.read('others/example.org')).toBe('user-agent: *');
+    for (const time of ['first', 'second']) {
+      expect((await place.run([...sources, '-o', 'others/table', '-q'])).code, time).toBe(0);
+    }
   });
 
   test('--agent keeps only the groups that are needed; others cannot be asked for', async () => {

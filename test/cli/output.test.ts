@@ -38,6 +38,22 @@ describe('--output', () => {
     expect(place.names('real')).toEqual(['out.txt']);
   });
 
+  test('takes the place of nothing that the verdicts are made by', async () => {
+    const place = workplace();
+    await place.run(['compile', ...FILTER, '-o', 'robots.table']);
+    const table = place.read('robots.table');
+    const own = await place.run(['--table', 'robots.table', '-o', 'robots.table'], URLS);
+    expect(own.code).toBe(2);
+    expect(own.stderr).toContain('-o robots.table is what --table robots.table names');
+    expect(place.read('robots.table')).toBe(table);
+    const file = `robots/${place.names('robots')[0]}`;
+    const source = place.read(file);
+    const inside = await place.run([...FILTER, '-o', file], URLS);
+    expect(inside.code).toBe(2);
+    expect(inside.stderr).toContain(`-o ${file} is a file in --robots-dir robots`);
+    expect(place.read(file)).toBe(source);
+  });
+
   test('may be the input', async () => {
     const place = workplace();
     place.write('urls.txt', URLS);

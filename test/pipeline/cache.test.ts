@@ -429,21 +429,52 @@ describe('a body that is compressed', () => {
     expect(reading.warnings[1]?.message).toContain('zstd -dc');
   });
 
-  it('counts where its octets do not: beside a status that is an error, or as a fetch has got it', async () => {
+  it('counts where its octets do not, beside a status that is an error, and where a fetch has got it so', async () => {
     put('a.ndjson', records({ host: 'a.example', status: 404, robots_base64: base64(gzip) }));
     put('b.ndjson', records({ host: 'b.example', status: 200, robots_base64: base64(gzip) }));
-    put('c.example/robots.txt', gzip);
-    const fetched = {
-      authority: 'https://c.example',
-      fetched: '2026-01-01T00:00:00.000Z',
-      accessResult: 'successful',
-      reason: 'status',
-      status: 200,
+    const fetched = (host: string, body: Buffer) => {
+      const sha256 = createHash('sha256').update(body).digest('hex');
+      const lastSuccess = { sha256, octets: body.length, finalUrl: `https://${host}/robots.txt` };
+      put(`${host}/robots.txt`, gzip);
+      put(`${host}/robots.json`, JSON.stringify({ accessResult: 'successful', lastSuccess }));
     };
-    put('c.example/robots.json', JSON.stringify(fetched));
+    fetched('c.example', gzip);
+    fetched('d.example', Buffer.from('User-agent: *'));
+    put('e.example/robots.txt', gzip);
+    put('e.example/robots.json', '{"status":200}');
+    put('f.example/robots.txt', gzip);
+    put('f.example/robots.json', '{bad');
     const reading = await read();
-    expect(warned(reading)).toEqual(['compressed b.ndjson:1']);
+    expect(warned(reading)).toEqual([
+      'compressed b.ndjson:1',
+      'compressed d.example/robots.txt',
+      'compressed e.example/robots.txt',
+      'bad-record f.example/robots.json',
+      'compressed f.example/robots.txt',
+    ]);
     expect(sources(reading)).toEqual(['a.ndjson:1', 'c.example/robots.txt']);
+  });
+
+  it('is an error where records are, which says what turns them into text', async () => {
+    const lines = records({ host: 'd.example', robots: '' });
+    const damaged = Buffer.from(gzipSync(lines));
+    damaged[2] = 0;
+    const path = join(root, 'x.ndjson.gz');
+    for (const [octets, sentence] of [
+      [zstd, 'is zstd data; plain UTF-8 and gzip are read. Send it through "zstd -dc"'],
+      [gzipSync(gzipSync(lines)), 'is gzip data in gzip data;'],
+      [gzipSync(zstd), 'Send it through "gzip -dc | zstd -dc" and pipe the result in.'],
+      [Buffer.from(`\ufeff${lines}`, 'utf16le'), 'is UTF-16 text;'],
+      [damaged, 'its gzip data are damaged'],
+    ] as const) {
+      writeFileSync(path, octets);
+      await expect(read(), sentence).rejects.toMatchObject({
+        name: 'RobotsFilterError',
+        code: 'input',
+        message: expect.stringContaining(`${path}: `),
+      });
+      await expect(read()).rejects.toThrow(sentence);
+    }
   });
 });
 

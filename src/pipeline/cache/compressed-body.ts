@@ -1,17 +1,19 @@
-import { compressionOf } from '../compression.js';
+import { createHash } from 'node:crypto';
+import { compressionOf } from '../encoding.js';
 import type { Refusal } from './file.js';
 
 /**
- * Why a body is left out that is compressed, as a server may send it: as text it would hold no rules, and all would be allowed. To be
- * asked where nothing tells that a server sent it so in no content coding: of that a crawler takes what it can (RFC 9309 section 2.2).
+ * Why a body is left out that is compressed, as a server may send it: as text it would hold no rules, and all would be allowed.
+ *
+ * @param sha256 digest of what a server has sent so in no content coding, which a crawler takes as it is (RFC 9309 section 2.2)
  */
-export function refuseCompressed(body: Uint8Array): Refusal | undefined {
+export function refuseCompressed(body: Uint8Array, sha256?: string): Refusal | undefined {
   const compression = compressionOf(body);
   if (compression === undefined) return undefined;
+  if (sha256 !== undefined && createHash('sha256').update(body).digest('hex') === sha256)
+    return undefined;
   const { name, remedy } = compression;
-  return {
-    kind: 'refusal',
-    code: 'compressed',
-    message: `Its body is ${name}, not text; left out. Decompress it (${remedy}).`,
-  };
+  const advice = remedy === undefined ? 'Get it anew.' : `Decompress it (${remedy}).`;
+  const message = `Its body is ${name}, not text; left out. ${advice}`;
+  return { kind: 'refusal', code: 'compressed', message };
 }

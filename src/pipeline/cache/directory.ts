@@ -71,7 +71,7 @@ async function explore(listed: string, place: Place, cache: CacheReading): Promi
   if (outcome.kind === 'missing') return refused(shown, 'unreadable', VANISHED);
   if (authority === undefined) return noHost(shown);
   const source = `${place.prefix}${name}`;
-  return findingOf(outcome, path, shown, { authority, source, status: undefined });
+  return findingOf(outcome, path, shown, { entry: { authority, source, status: undefined } });
 }
 
 /** Looks into a directory: that of a host, or of a scheme. */
@@ -195,6 +195,7 @@ export class FileReader {
           yield finding;
           break;
         case 'refused':
+          if (finding.complaint !== undefined) yield warningEvent(finding.complaint);
           yield warningEvent(finding);
           break;
       }

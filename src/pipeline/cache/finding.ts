@@ -16,7 +16,11 @@ export interface CacheReading {
 }
 
 /** An entry whose body is yet to be read. */
-export type Heading = Omit<CacheEntry, 'body'>;
+export interface Heading {
+  readonly entry: Omit<CacheEntry, 'body'>;
+  /** Digest of the body that a fetch has put there, in hexadecimal digits; `undefined` where none is known to. */
+  readonly sha256?: string | undefined;
+}
 
 /** Something to be warned of. */
 export interface Complaint {
@@ -30,6 +34,7 @@ export interface LongFinding {
   readonly path: FilePath;
   readonly shown: string;
   readonly heading: Heading;
+  /** Of something else in the host's directory. */
   readonly complaint?: Complaint | undefined;
 }
 
@@ -50,7 +55,10 @@ export interface EntryFinding {
   readonly complaint?: Complaint | undefined;
 }
 
-type Refused = { readonly kind: 'refused' } & Complaint;
+export interface Refused extends Complaint {
+  readonly kind: 'refused';
+  readonly complaint?: Complaint | undefined;
+}
 
 /** What a name turned out to be; `shown` is the path for messages. */
 export type Finding =
@@ -70,7 +78,7 @@ export function findingOf(
   path: FilePath,
   shown: string,
   heading: Heading,
-): Finding {
+): EntryFinding | LongFinding | Refused {
   switch (outcome.kind) {
     case 'body':
       return findingOfBody(outcome.octets, shown, heading);
@@ -86,7 +94,7 @@ export function findingOfBody(
   shown: string,
   heading: Heading,
 ): EntryFinding | Refused {
-  const refusal = heading.fetched === undefined ? refuseCompressed(body) : undefined;
+  const refusal = refuseCompressed(body, heading.sha256);
   if (refusal !== undefined) return { kind: 'refused', shown, refusal };
-  return { kind: 'entry', entry: { ...heading, body } };
+  return { kind: 'entry', entry: { ...heading.entry, body } };
 }

@@ -93,14 +93,15 @@ export async function readHostDirectory(
     return refused(robotsShown, 'not-a-file', NO_FILE);
   }
   const source = `${prefix}${ROBOTS_TXT}`;
-  const heading: Heading = {
-    authority,
-    source,
-    status: undefined,
-    ...(record === undefined ? {} : { fetched: fetchFindingOf(record, true, reading) }),
-  };
-  const finding = findingOf(outcome, robotsPath, robotsShown, heading);
-  return finding.kind === 'entry' || finding.kind === 'long' ? { ...finding, complaint } : finding;
+  const entry = { authority, source, status: undefined };
+  const heading: Heading =
+    record === undefined
+      ? { entry }
+      : {
+          entry: { ...entry, fetched: fetchFindingOf(record, true, reading) },
+          sha256: record.lastSuccess?.sha256,
+        };
+  return { ...findingOf(outcome, robotsPath, robotsShown, heading), complaint };
 }
 
 /** Whether the robots.txt beside a record may count. */

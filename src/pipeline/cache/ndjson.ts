@@ -3,7 +3,7 @@ import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
 import { RobotsFilterError } from '../../errors.js';
 import { FileEnd } from '../../workers/file-end.js';
-import { GZIP_OCTETS, isGzip, mayBecomeGzip } from '../compression.js';
+import { describeForeign, isGzip, TELLING_OCTETS } from '../encoding.js';
 import type { EntryEvent, WarningEvent } from './entry.js';
 import { describeSystemError, read, systemCode } from './file.js';
 import { cutLines, type LineBlock, linesOf } from './lines.js';
@@ -19,7 +19,7 @@ const SPACE = 0x20;
 const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf]);
 
 /**
- * The file's octets, in chunks of which the next one overwrites each; the first is long enough to tell gzip by, unless the
+ * The file's octets, in chunks of which the next one overwrites each; the first is long enough to tell its encoding by, unless the
  * file is shorter.
  */
 async function* readChunks(descriptor: number): AsyncGenerator<Buffer> {
@@ -32,8 +32,8 @@ async function* readChunks(descriptor: number): AsyncGenerator<Buffer> {
     filled += octets;
     position += octets;
     if (octets === 0) end.check(position);
-    // A pipe may give fewer octets than gzip is told by.
-    if (octets > 0 && filled < GZIP_OCTETS) continue;
+    // A pipe may give fewer octets than encodings are told by.
+    if (octets > 0 && filled < TELLING_OCTETS) continue;
     if (filled > 0) yield chunk.subarray(0, filled);
     if (octets === 0) return;
     filled = 0;
@@ -41,6 +41,7 @@ async function* readChunks(descriptor: number): AsyncGenerator<Buffer> {
 }
 
 function failure(path: string, error: unknown): RobotsFilterError {
+  if (error instanceof RobotsFilterError) return error;
   const code = systemCode(error);
   const cause =
     code === 'Z_BUF_ERROR'
@@ -55,15 +56,20 @@ function failure(path: string, error: unknown): RobotsFilterError {
   );
 }
 
+/** A chunk, and those behind it. */
+async function* joined(first: Buffer, rest: AsyncGenerator<Buffer>): AsyncGenerator<Buffer> {
+  yield first;
+  yield* rest;
+}
+
 /** What gzip data, of one member or several, inflate to. */
 async function* inflate(
   first: Buffer,
   rest: AsyncGenerator<Buffer>,
 ): AsyncGenerator<Buffer, undefined> {
   async function* all(): AsyncGenerator<Buffer> {
-    yield Buffer.from(first);
     // Streams read ahead.
-    for await (const chunk of rest) yield Buffer.from(chunk);
+    for await (const chunk of joined(first, rest)) yield Buffer.from(chunk);
   }
   const inflated = createGunzip({ chunkSize: CHUNK });
   // Errors of either stream come out of the iteration below.
@@ -78,19 +84,30 @@ async function* inflate(
   }
 }
 
+/** The octets, unless they begin as those of an encoding that is not read. */
+async function* plain(
+  chunks: AsyncGenerator<Buffer>,
+  path: string,
+  inflated: boolean,
+): AsyncGenerator<Buffer> {
+  let isFirst = true;
+  for await (const chunk of chunks) {
+    const foreign = isFirst ? describeForeign(chunk, inflated) : undefined;
+    if (foreign !== undefined) throw new RobotsFilterError('input', `${path}: ${foreign}`);
+    isFirst = false;
+    yield chunk;
+  }
+}
+
 /** The text of the file, inflated if it is gzip. */
 async function* readText(descriptor: number, path: string): AsyncGenerator<Buffer> {
   try {
     const chunks = readChunks(descriptor);
     const { value: first, done } = await chunks.next();
     if (done) return;
-    // What ends within the octets that tell of gzip is gzip that was cut.
-    if (isGzip(first) || mayBecomeGzip(first)) {
-      yield* inflate(first, chunks);
-      return;
-    }
-    yield first;
-    yield* chunks;
+    yield* isGzip(first)
+      ? plain(inflate(first, chunks), path, true)
+      : plain(joined(first, chunks), path, false);
   } catch (error) {
     throw failure(path, error);
   }

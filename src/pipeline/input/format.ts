@@ -1,10 +1,4 @@
-import {
-  compressionOf,
-  type Encoding,
-  mayBecome,
-  mayBecomeGzip,
-  startsWith,
-} from '../compression.js';
+import { mayBecomeGzip, startsWith } from '../encoding.js';
 
 /**
  * What an input holds.
@@ -30,9 +24,6 @@ const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
 
 const BYTE_ORDER_MARK = Uint8Array.of(0xef, 0xbb, 0xbf);
-/** What octets are that begin with the one or the other byte order mark of UTF-16. */
-const UTF_16: Encoding = { name: 'UTF-16 text', remedy: 'iconv -f UTF-16 -t UTF-8' };
-const UTF_16_MARKS = [Uint8Array.of(0xff, 0xfe), Uint8Array.of(0xfe, 0xff)];
 
 /** The octets that a UTF-8 byte order mark takes at the start of `head`: 3 or 0. */
 export function byteOrderMarkOctets(head: Uint8Array): number {
@@ -41,12 +32,8 @@ export function byteOrderMarkOctets(head: Uint8Array): number {
 
 /** Whether `head` is too short to tell a byte order mark or a gzip member from text. */
 export function needsMoreOctets(head: Uint8Array): boolean {
-  return mayBecome(head, BYTE_ORDER_MARK) || mayBecomeGzip(head);
-}
-
-/** What an input is that is no UTF-8, once what was gzip is decompressed, and the command that undoes it. */
-export function foreignEncoding(head: Uint8Array): Encoding | undefined {
-  return UTF_16_MARKS.some((mark) => startsWith(head, mark)) ? UTF_16 : compressionOf(head);
+  const mayBecomeMark = head.length < BYTE_ORDER_MARK.length && startsWith(BYTE_ORDER_MARK, head);
+  return mayBecomeMark || mayBecomeGzip(head);
 }
 
 /**

@@ -1,7 +1,7 @@
 import { pipeline, type Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { RobotsFilterError } from '../../errors.js';
-import { isGzip } from '../compression.js';
+import { describeForeign, isGzip } from '../encoding.js';
 import { type ChunkSource, Chunks, startedSource, streamSource } from './chunks.js';
 import {
   closeDescriptor,
@@ -14,7 +14,6 @@ import {
 } from './descriptor.js';
 import {
   byteOrderMarkOctets,
-  foreignEncoding,
   HEAD_OCTETS,
   type InputFormat,
   needsMoreOctets,
@@ -142,7 +141,7 @@ async function examine(
       chunks = decompressed(raw, name);
       head = await chunks.peek(HEAD_OCTETS, suffices);
     }
-    refuseForeignEncoding(head, name, chunks !== raw);
+    refuseForeign(head, name, chunks !== raw);
     const format =
       options.format === undefined || options.format === 'auto'
         ? sniffFormat(head)
@@ -216,17 +215,9 @@ async function records(chunks: Chunks, name: string, options: OpenInputOptions):
 }
 
 /** @param decompressed whether these octets were in gzip data */
-function refuseForeignEncoding(head: Uint8Array, name: string, decompressed: boolean): void {
-  const foreign = foreignEncoding(head);
-  if (foreign === undefined) return;
-  const [what, remedy] = decompressed
-    ? [`${foreign.name} in gzip data`, `gzip -dc | ${foreign.remedy}`]
-    : [foreign.name, foreign.remedy];
-  throw new RobotsFilterError(
-    'input',
-    `${name}: is ${what}; plain UTF-8 and gzip are read. ` +
-      `Send it through "${remedy}" and pipe the result in.`,
-  );
+function refuseForeign(head: Uint8Array, name: string, decompressed: boolean): void {
+  const what = describeForeign(head, decompressed);
+  if (what !== undefined) throw new RobotsFilterError('input', `${name}: ${what}`);
 }
 
 function damagedGzip(name: string, cause: unknown, octets: number): RobotsFilterError {

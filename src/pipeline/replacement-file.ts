@@ -1,12 +1,15 @@
 import { randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';
-import { type FileHandle, open, realpath, rename, stat, unlink } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
+import { type FileHandle, open, readlink, realpath, rename, stat, unlink } from 'node:fs/promises';
+import { basename, dirname, join, resolve } from 'node:path';
 import { RobotsFilterError } from '../errors.js';
 import { begun, finished } from './unfinished-files.js';
 
 /** Permissions of a new file, less the umask. */
 const NEW_FILE_MODE = 0o666;
+
+/** Links that Linux follows on the way to a file. */
+const MOST_LINKS = 40;
 
 /** Octets: Node refuses more than 2^31 - 1 at once. */
 const LONGEST_WRITE = 2 ** 30;
@@ -49,7 +52,7 @@ export class ReplacementFile {
       if (existing !== undefined && !existing.isFile()) {
         return new ReplacementFile(path, await open(path, 'w'), undefined, path);
       }
-      const target = existing === undefined ? path : await realpath(path);
+      const target = existing === undefined ? await endOfLinks(path) : await realpath(path);
       const name = `.${basename(target)}.${randomBytes(6).toString('hex')}.tmp`;
       const temporary = join(dirname(target), name);
       const flags = constants.O_RDWR | constants.O_CREAT | constants.O_EXCL;
@@ -129,6 +132,18 @@ export class ReplacementFile {
     await unlink(this.#temporary).catch(() => {});
     finished(this.#temporary);
   }
+}
+
+/** Where a path leads to at which there is no file yet: itself, or what a link that leads nowhere is meant for. */
+async function endOfLinks(path: string): Promise<string> {
+  let end = path;
+  // The system, which has just found no file there, gives up beyond 40 links itself.
+  for (let links = 0; links <= MOST_LINKS; links++) {
+    const link = await readlink(end).catch(() => undefined);
+    if (link === undefined) return end;
+    end = resolve(await realpath(dirname(end)), link);
+  }
+  return path;
 }
 
 async function syncDirectory(path: string): Promise<void> {

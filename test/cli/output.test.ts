@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { chmodSync, lstatSync, statSync, symlinkSync } from 'node:fs';
+import { chmodSync, lstatSync, mkdirSync, statSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { workplace } from './command-line.js';
@@ -36,6 +36,22 @@ describe('--output', () => {
     expect(statSync(join(place.path, 'real/out.txt')).mode & 0o777).toBe(0o640);
     expect(lstatSync(join(place.path, 'link')).isSymbolicLink()).toBe(true);
     expect(place.names('real')).toEqual(['out.txt']);
+  });
+
+  test('makes the file that a link is meant for, where there is none yet', async () => {
+    const place = workplace();
+    mkdirSync(join(place.path, 'real'));
+    mkdirSync(join(place.path, 'links'));
+    symlinkSync('links/second', join(place.path, 'first'));
+    symlinkSync('../real/out.txt', join(place.path, 'links/second'));
+    expect((await place.run([...FILTER, '-o', 'first'], URLS)).code).toBe(0);
+    expect(place.read('real/out.txt')).toBe(VERDICTS);
+    expect(lstatSync(join(place.path, 'first')).isSymbolicLink()).toBe(true);
+    symlinkSync('none/out.txt', join(place.path, 'astray'));
+    const { code, stderr } = await place.run([...FILTER, '-o', 'astray'], URLS);
+    expect(code).toBe(2);
+    expect(stderr).toContain('astray: the directory does not exist.');
+    expect(place.names()).toEqual(['astray', 'first', 'links', 'real', 'robots']);
   });
 
   test('takes the place of nothing that the verdicts are made by', async () => {

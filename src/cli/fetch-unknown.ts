@@ -11,10 +11,9 @@ import { allocateTable, Table } from '../table.js';
 import { Diagnostics } from './diagnostics.js';
 import { readAuthorities } from './fetch.js';
 import { fetchAll } from './fetch-run.js';
-import { filter } from './filter.js';
+import { checkUsage, filter } from './filter.js';
 import { Interruption } from './interruption.js';
 import type { FilterOptions } from './options.js';
-import { checkRobotsSource } from './robots-source.js';
 import { STANDARD_INPUT } from './standard-streams.js';
 
 const COMPLETED = 0;
@@ -31,7 +30,7 @@ export async function fetchAndFilter(
   cores: number,
   version: string,
 ): Promise<number> {
-  await checkRobotsSource(files, options);
+  await checkUsage(files, options);
   const [directory] = options.robotsDir ?? [];
   if (directory === undefined) {
     throw new RobotsFilterError(

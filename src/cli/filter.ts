@@ -77,6 +77,30 @@ function usage(message: string): RobotsFilterError {
 }
 
 /**
+ * Sees that the options fit each other and the files, before anything is done that takes long.
+ *
+ * @returns the agents; undefined where there is a table, by whose own profile they are read
+ * @throws RobotsFilterError `usage`
+ */
+export async function checkUsage(
+  files: readonly string[],
+  options: FilterOptions,
+): Promise<readonly Agent[] | undefined> {
+  await checkRobotsSource(files, options);
+  checkAddedMembers(options);
+  if (isReplaced(options.output)) {
+    const { refuseSourceAsOutput } = await import('./output-place.js');
+    await refuseSourceAsOutput(options.output, sourcesOf(options));
+  }
+  const { table, profile = 'rfc9309' } = options;
+  return table === undefined ? parseAgents(options.agent, profile) : undefined;
+}
+
+function isReplaced(output: string | undefined): output is string {
+  return output !== undefined && output !== STANDARD_OUTPUT;
+}
+
+/**
  * `robots-filter`: filters files or standard input.
  *
  * @param cores threads, unless the options say how many
@@ -88,14 +112,9 @@ export async function filter(
   options: FilterOptions,
   cores: number,
 ): Promise<number> {
-  await checkRobotsSource(files, options);
-  checkAddedMembers(options);
-  const { table, profile = 'rfc9309' } = options;
-  // A table has its own profile, so its agents can be read only when it is open.
-  const agents = table === undefined ? parseAgents(options.agent, profile) : undefined;
-
+  const agents = await checkUsage(files, options);
   const paths = files.length === 0 ? [STANDARD_INPUT] : files;
-  const replaces = options.output !== undefined && options.output !== STANDARD_OUTPUT;
+  const replaces = isReplaced(options.output);
   const survey = await surveyInputs(paths, replaces ? undefined : STANDARD_OUTPUT_DESCRIPTOR);
   const { octets: totalOctets, isPipe } = survey;
   const diagnostics = new Diagnostics(options.quiet ?? false);
@@ -108,8 +127,6 @@ export async function filter(
   let run: FilterRun | undefined;
   try {
     if (replaces) {
-      const { refuseSourceAsOutput } = await import('./output-place.js');
-      await refuseSourceAsOutput(options.output, sourcesOf(options));
       const { ReplacementFile } = await import('../pipeline/replacement-file.js');
       output = await ReplacementFile.create(options.output);
     }

@@ -34,8 +34,10 @@ const UTF_16_TEXTS: readonly Magic[] = [
   { magic: [0xfe, 0xff], ...UTF_16 },
 ];
 
+const ENCODINGS = [...UTF_16_TEXTS, ...COMPRESSIONS];
+
 /** Octets by which all of these are told. */
-export const TELLING_OCTETS = 7;
+export const TELLING_OCTETS = Math.max(...ENCODINGS.map(({ magic }) => magic.length));
 
 /** Whether `head` begins with all of `magic`. */
 export function startsWith(head: Uint8Array, magic: ArrayLike<number>): boolean {
@@ -65,7 +67,7 @@ export function compressionOf(head: Uint8Array): Encoding | undefined {
  * @param decompressed whether the octets were in gzip data
  */
 export function describeForeign(head: Uint8Array, decompressed: boolean): string | undefined {
-  const encoding = [...UTF_16_TEXTS, ...COMPRESSIONS].find(({ magic }) => startsWith(head, magic));
+  const encoding = ENCODINGS.find(({ magic }) => startsWith(head, magic));
   if (encoding === undefined) return undefined;
   const { name, remedy } = encoding;
   const advice =

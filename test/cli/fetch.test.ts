@@ -174,6 +174,25 @@ describe('robots-filter fetch', () => {
 });
 
 describe('robots-filter --fetch', () => {
+  it('refuses options that do not fit before it fetches', async () => {
+    const server = await serve(200, ROBOTS);
+    const url = `http://127.0.0.1:${server.port}/private\n`;
+    writeFileSync(join(root, 'out'), 'old');
+    const args = ['--fetch', '--allow-private', '--robots-dir', '.'];
+    for (const [wrong, word] of [
+      [['-o', 'out'], '-o out is a file in --robots-dir .'],
+      [['--verdict-field', 'line'], '--verdict-field line'],
+      [['--agent', 'a b'], 'a b'],
+    ] as const) {
+      const { code, error } = await ended(begin(...args, ...wrong, '-'), url);
+      expect(code).toBe(2);
+      expect(error).toContain(word);
+      expect(error).not.toContain('is copied to');
+    }
+    expect(server.agents).toEqual([]);
+    expect(readdirSync(root)).toEqual(['out']);
+  });
+
   it('fetches what is unknown, from a pipe too, and judges', async () => {
     const known = await serve(200, ROBOTS);
     const unknown = await serve(200, ROBOTS);

@@ -29,6 +29,7 @@ export interface Complaint {
   readonly refusal: Refusal;
 }
 
+/** A robots.txt whose body is too long to be read together with others. */
 export interface LongFinding {
   readonly kind: 'long';
   readonly path: FilePath;
@@ -38,6 +39,7 @@ export interface LongFinding {
   readonly complaint?: Complaint | undefined;
 }
 
+/** A file of records. */
 export interface RecordsFinding {
   readonly kind: 'records';
   readonly path: FilePath;
@@ -49,12 +51,14 @@ export interface RecordsFinding {
 /** Found in a directory, and to be read in its place: a file of records, or the directory of a scheme. */
 export type Nested = RecordsFinding | { readonly kind: 'scheme'; readonly place: Place };
 
+/** A robots.txt, read. */
 export interface EntryFinding {
   readonly kind: 'entry';
   readonly entry: CacheEntry;
   readonly complaint?: Complaint | undefined;
 }
 
+/** What is left out. */
 export interface Refused extends Complaint {
   readonly kind: 'refused';
   readonly complaint?: Complaint | undefined;
@@ -68,6 +72,7 @@ export type Finding =
   | { readonly kind: 'passed-over' }
   | Refused;
 
+/** The finding that something is left out. */
 export function refused(shown: string, code: CacheWarningCode, message: string): Finding {
   return { kind: 'refused', shown, refusal: { kind: 'refusal', code, message } };
 }
@@ -89,6 +94,7 @@ export function findingOf(
   }
 }
 
+/** The finding that a body stands for. */
 export function findingOfBody(
   body: Uint8Array,
   shown: string,

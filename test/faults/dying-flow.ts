@@ -266,3 +266,18 @@ export async function run(way: Way, input: string, threads: number, plan: Plan):
   }
   return { steps, deaths, error };
 }
+
+/** Steps that a run takes in which nobody dies: the fewest of several, as threads take more where they have to wait. */
+export async function fewestSteps(
+  way: Way,
+  input: string,
+  threads: number,
+  plan: Plan,
+): Promise<number> {
+  let fewest = Number.POSITIVE_INFINITY;
+  for (let round = 0; round < 5; round++) {
+    const { steps } = await run(way, input, threads, plan);
+    fewest = Math.min(fewest, steps);
+  }
+  return fewest;
+}

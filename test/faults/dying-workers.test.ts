@@ -3,7 +3,17 @@ import { Pool } from '../../src/workers/pool.js';
 import { fakeFlow } from '../pipeline/flow-harness.js';
 import { Random } from '../random.js';
 import { fakeJudge } from '../workers/fake-judge.js';
-import { ALL_WAYS, BATCH, endDying, execute, LONGEST, run, sample, WAYS } from './dying-flow.js';
+import {
+  ALL_WAYS,
+  BATCH,
+  endDying,
+  execute,
+  fewestSteps,
+  LONGEST,
+  run,
+  sample,
+  WAYS,
+} from './dying-flow.js';
 
 const FAKE_KERNEL = new URL('../workers/fake-kernel.mjs', import.meta.url).href;
 
@@ -14,7 +24,7 @@ describe('a worker that dies', () => {
 
   for (const way of ALL_WAYS) {
     it(`at any step leaves nothing undone, ${way}`, async () => {
-      const { steps } = await run(way, input, 1, {});
+      const steps = await fewestSteps(way, input, 1, {});
       expect(steps).toBeGreaterThan(100);
       let recovered = 0;
       let unknowable = 0;
@@ -33,7 +43,8 @@ describe('a worker that dies', () => {
     it(`beside others, by exits and throws, leaves nothing undone, ${way}`, async () => {
       const random = new Random(17);
       let recovered = 0;
-      for (let round = 0; round < 40; round++) {
+      // A death between reading a pipe and noting it ends the run; of forty it may be half, as the scheduler has it.
+      for (let round = 0; round < 40 || (round < 400 && recovered <= 15); round++) {
         const threads = random.between(2, 3);
         const plan = {
           first: random.between(1, 400),
@@ -80,7 +91,7 @@ describe('a batch that is done before an earlier one', () => {
   }
 
   it('is written once, whichever worker dies at any step', async () => {
-    const { steps } = await run('file to file', input, 2, { batchOctets: 8 });
+    const steps = await fewestSteps('file to file', input, 2, { batchOctets: 8 });
     let recovered = 0;
     for (let first = 1; first <= steps; first++) {
       const { deaths, error } = await run('file to file', input, 2, { batchOctets: 8, first });

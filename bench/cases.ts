@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
-import { commandLine, runFilter, type Way } from './command.js';
+import { commandLine, runFilter, runFilterAlone, type Way } from './command.js';
 import type { Corpus } from './corpora.js';
 import { type CountWatch, type Expectation, expectationOf } from './counts.js';
 import { quoted, runProgram, runShell } from './measure.js';
@@ -68,12 +68,38 @@ export function filterCase(
     records: expected.records,
     octets: statSync(path).size,
     reads: [table, path],
-    async run() {
-      const run = await runFilter(args, path, way);
-      watch.check(`${form} of ${corpus.directory}`, expected, run.statistics);
-      return { seconds: run.seconds, peakOctets: (run.peakOctets ?? 0) - tableOctets(workload) };
+    ...filterRuns(watch, `${form} of ${corpus.directory}`, expected, { args, path, way, table }),
+  };
+}
+
+/**
+ * The runs of a case of the filter: before each that is timed, and is the command alone, one with `--stats=json` whose counts are asserted and
+ * whose peak memory beyond the table is told.
+ *
+ * @param input names what is filtered, for the watch
+ */
+export function filterRuns(
+  watch: CountWatch,
+  input: string,
+  expected: Expectation,
+  { args, path, way = 'file', table }: FilterCommand,
+): Pick<Case, 'run' | 'rehearse'> {
+  return {
+    run: () => runFilterAlone(args, path, way),
+    async rehearse() {
+      const { seconds, peakOctets, statistics } = await runFilter(args, path, way);
+      watch.check(input, expected, statistics);
+      return { seconds, peakOctets: peakOctets && peakOctets - statSync(table).size };
     },
   };
+}
+
+/** What is run: the table is among the arguments, too. */
+interface FilterCommand {
+  readonly args: readonly string[];
+  readonly path: string;
+  readonly way?: Way;
+  readonly table: string;
 }
 
 /** All robots.txt files of a corpus to a table, which must be the same each time. */
@@ -110,7 +136,7 @@ export function nodeCase(): Case {
     kind: 'floor',
     records: 0,
     octets: 0,
-    run: () => runProgram(process.execPath, ['-e', '0']),
+    run: () => runProgram(process.execPath, ['-e', '0'], { watched: false }),
   };
 }
 

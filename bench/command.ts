@@ -33,7 +33,7 @@ export function commandLine(...args: string[]): [string, string[]] {
 
 /**
  * Runs the filter over a file, or several one after another, to /dev/null unless `output` says otherwise, with `--stats=json`: every
- * run gives its counts.
+ * such run gives its counts.
  */
 export async function runFilter(
   args: readonly string[],
@@ -43,15 +43,30 @@ export async function runFilter(
 ): Promise<FilterRun> {
   const options: RunOptions =
     output === undefined ? { mayComplain: true } : { mayComplain: true, output };
-  const [node, words] = commandLine(...args, '--quiet', '--stats=json');
-  let run: Run;
-  const paths = typeof path === 'string' ? [path] : path;
-  if (way === 'file') run = await runProgram(node, [...words, ...paths], options);
-  else {
-    const piped = `cat ${paths.map(quoted).join(' ')} | ${guarded([node, ...words, '-'])}`;
-    run = await runShell(way === 'cat |' ? piped : `${piped} | cat`, options);
-  }
+  const run = await carryOut([...args, '--stats=json'], path, way, options);
   return { ...run, statistics: statisticsOf(run.errors) };
+}
+
+/** Runs it as it is usually typed, to /dev/null, and leaves it alone with the machine: nothing is counted, and its memory not looked at. */
+export async function runFilterAlone(
+  args: readonly string[],
+  path: string,
+  way: Way = 'file',
+): Promise<Run> {
+  return await carryOut(args, path, way, { watched: false });
+}
+
+async function carryOut(
+  args: readonly string[],
+  path: string | readonly string[],
+  way: Way,
+  options: RunOptions,
+): Promise<Run> {
+  const [node, words] = commandLine(...args, '--quiet');
+  const paths = typeof path === 'string' ? [path] : path;
+  if (way === 'file') return await runProgram(node, [...words, ...paths], options);
+  const piped = `cat ${paths.map(quoted).join(' ')} | ${guarded([node, ...words, '-'])}`;
+  return await runShell(way === 'cat |' ? piped : `${piped} | cat`, options);
 }
 
 function statisticsOf(errors: string): Statistics {

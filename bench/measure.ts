@@ -9,7 +9,7 @@ export interface Run {
   readonly seconds: number;
   /**
    * Most memory that was resident, in octets: the sum, over the process and its children, of the
-   * high-water marks that Linux keeps; `undefined` where /proc does not tell. Not `ru_maxrss`, which
+   * high-water marks that Linux keeps; `undefined` where nobody looked, or /proc does not tell. Not `ru_maxrss`, which
    * a process inherits from the one that forked it.
    */
   readonly peakOctets: number | undefined;
@@ -24,6 +24,8 @@ export interface RunOptions {
   readonly output?: 'keep' | Writable;
   /** Whether it may write to standard error; default false. */
   readonly mayComplain?: boolean;
+  /** Whether its memory is looked at; default true. */
+  readonly watched?: boolean;
   /** Variables of the environment beside those of this process, of which none that begin with NODE_ is passed on. */
   readonly environment?: Readonly<Record<string, string>>;
   readonly directory?: string;
@@ -54,12 +56,12 @@ export async function runProgram(
     env: { ...inherited(), ...options.environment },
     cwd: options.directory,
   });
-  const memory = watchMemory(child);
+  const memory = options.watched === false ? undefined : watchMemory(child);
   try {
     const written = await outcome(child, options, [program, ...args].join(' '));
-    return { seconds: secondsSince(start), peakOctets: memory.stop(), ...written };
+    return { seconds: secondsSince(start), peakOctets: memory?.stop(), ...written };
   } finally {
-    memory.stop();
+    memory?.stop();
     if (sink !== undefined) closeSync(sink);
   }
 }

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { assertEqual } from './assert-equal.js';
-import { AGENT, compile } from './cases.js';
+import { AGENT, compile, filterRuns } from './cases.js';
 import { runFilter } from './command.js';
 import { Random } from './corpus/random.js';
 import { CountWatch } from './counts.js';
@@ -154,14 +154,7 @@ function listCase(
     records,
     octets: statSync(path).size,
     reads: [table, path],
-    async run() {
-      const run = await runFilter(args, path);
-      watch.check(path, { records }, run.statistics);
-      return {
-        seconds: run.seconds,
-        peakOctets: (run.peakOctets ?? 0) - statSync(table).size,
-      };
-    },
+    ...filterRuns(watch, path, { records }, { args, path, table }),
   };
 }
 

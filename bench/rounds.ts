@@ -16,7 +16,10 @@ export interface Case {
   readonly reads?: readonly string[];
   /** Rounds at most, for what takes long; no run of it is one to warm up. */
   readonly rounds?: number;
+  /** A run that is timed where one to warm up came before it. */
   run(): Promise<Outcome>;
+  /** A run to warm up, and one that is timed where there is none: asserts what the case comes to, and tells its memory. Default: `run`. */
+  rehearse?(): Promise<Outcome>;
 }
 
 export interface Outcome {
@@ -35,7 +38,7 @@ export interface Result {
 export interface Turns {
   readonly rounds: number;
   /**
-   * Whether each run that is timed comes behind one that is not. Some virtual machines give memory back to their host that was
+   * Whether each run that is timed comes behind one that is not, which can be watched while the former is left alone. Some virtual machines give memory back to their host that was
    * not in use for some seconds: the first run thereafter paid for its return (the filter with a table of 493 MB, after 25 s, up to 2.3 s
    * in place of 1.4 to 1.8, of which 1 s more in the system), the next one did not, and so which cases came behind which decided ratios.
    */
@@ -59,10 +62,11 @@ export async function inTurn(
       const { rounds: most, reads = [] } = result.case;
       if (most !== undefined && round >= most) continue;
       await warmPages(reads);
-      if (warmUp && most === undefined) await result.case.run();
-      const { seconds, peakOctets } = await result.case.run();
-      result.seconds.push(seconds);
-      if (peakOctets !== undefined) {
+      const rehearsal = await (result.case.rehearse?.() ?? result.case.run());
+      const run = warmUp && most === undefined ? await result.case.run() : rehearsal;
+      result.seconds.push(run.seconds);
+      for (const { peakOctets } of [rehearsal, run]) {
+        if (peakOctets === undefined) continue;
         result.peakOctets = Math.max(result.peakOctets ?? 0, peakOctets);
       }
     }

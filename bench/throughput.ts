@@ -15,7 +15,7 @@ import { inTurn } from './rounds.js';
 import { AGENT, Suite } from './suite.js';
 
 const USAGE = `Times robots-filter from end to end beside its yardsticks and competitors, in one
-interleaved run, and asserts the verdict counts of every run.
+interleaved run, and asserts the verdict counts before every run that is timed.
 
 npm run bench:throughput -- [options]
     --urls 8000000      URLs of both corpora

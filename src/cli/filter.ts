@@ -245,8 +245,7 @@ function settingsOf(options: FilterOptions, agents: readonly Agent[]): FilterSet
     urlField: options.urlField,
     verdictField: options.verdictField,
     maxLineOctets: options.maxLineBytes,
-    // Always, since an interrupt prints statistics, too; it costs next to nothing.
-    countHosts: true,
+    countHosts: options.stats !== undefined,
   };
 }
 
@@ -378,7 +377,7 @@ class FilterRun {
       agents: agents.map(({ name }) => name),
       tally: filter.tally(),
       inputOctets: filter.progress().octets,
-      hosts: { table: table.hosts, seen: filter.hostsSeen() },
+      hosts: { table: table.hosts, seen: options.stats && filter.hostsSeen() },
       seconds: {
         setup: this.#ready,
         filter: process.uptime() - this.#ready,

@@ -13,9 +13,9 @@ export interface RunStatistics {
   /** Octets of input that were read. */
   readonly inputOctets: number;
   readonly hosts: {
-    /** Hosts in the table, and those of them that URLs were of. */
+    /** Hosts in the table, and those of them that URLs were of: `undefined` where they were not counted. */
     readonly table: number;
-    readonly seen: number;
+    readonly seen: number | undefined;
   };
   readonly seconds: {
     /** Until the first record could be judged, and from then on. */
@@ -82,7 +82,9 @@ export function statisticsText(statistics: RunStatistics): string {
   const rate = perSecond(tally.records, seconds.filter);
   const octetRate = perSecond(inputOctets, seconds.filter);
   rows.push(
-    ['hosts seen', `${grouped(hosts.seen)} of ${grouped(hosts.table)} in the table`],
+    hosts.seen === undefined
+      ? ['hosts', `${grouped(hosts.table)} in the table`]
+      : ['hosts seen', `${grouped(hosts.seen)} of ${grouped(hosts.table)} in the table`],
     ['throughput', `${grouped(rate)} records/s, ${sized(octetRate)}/s`],
     [
       'time',

@@ -34,6 +34,8 @@ test('SIGINT prints the statistics so far and exits 130; what came out is whole'
   );
   expect(stderr).toContain('not all that there was');
   expect(stderr).toMatch(/^records +2,/);
+  // Hosts seen are counted for --stats alone.
+  expect(stderr).toMatch(/^hosts +2 in the table$/m);
   expect(stderr).toMatch(/peak memory/);
 });
 

@@ -47,7 +47,7 @@ export async function runFilter(
   return { ...run, statistics: statisticsOf(run.errors) };
 }
 
-/** Runs it as it is usually typed, to /dev/null, and leaves it alone with the machine: nothing is counted, and its memory not looked at. */
+/** Runs it without `--stats`, to /dev/null, and leaves it alone with the machine: its memory is not looked at. */
 export async function runFilterAlone(
   args: readonly string[],
   path: string,

@@ -12,7 +12,10 @@ export class SeenHosts {
     this.#marks = new Uint32Array(Math.ceil(slots / WORD_SLOTS));
   }
 
-  /** Takes over what threads have marked in their worker blocks, for the query at `query`. */
+  /**
+   * Takes over what threads have marked in their worker blocks, for the query at `query`. The marks there begin at a multiple of 8, and
+   * room to spare follows them (encodeQuery).
+   */
   add(memory: WebAssembly.Memory, query: number, workerBlocks: readonly number[]): void {
     const offset = new DataView(memory.buffer).getUint32(query + QUERY_SEEN, true);
     if (offset === 0) return;

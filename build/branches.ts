@@ -1,6 +1,7 @@
 import {
   branchesOf,
   contentOf,
+  importedFunctions,
   leb128,
   listOf,
   moduleWith,
@@ -114,27 +115,6 @@ export function withHints(module: Uint8Array, counts: BranchCounts): Uint8Array 
       section.id === SectionId.CODE ? [{ id: SectionId.CUSTOM, content }, section] : [section],
     ),
   );
-}
-
-function importedFunctions(sections: readonly Section[]): number {
-  const reader = new WasmReader(contentOf(sections, SectionId.IMPORT));
-  let functions = 0;
-  for (let imports = reader.number(); imports > 0; imports--) {
-    reader.take(reader.number());
-    reader.take(reader.number());
-    const kind = reader.octet();
-    if (kind === 0) {
-      functions++;
-      reader.passNumber();
-    } else if (kind === 2) {
-      const hasMaximum = (reader.octet() & 1) === 1;
-      reader.passNumber();
-      if (hasMaximum) reader.passNumber();
-    } else {
-      throw new RangeError(`the kernel imports something of kind ${kind}`);
-    }
-  }
-  return functions;
 }
 
 /** A number from 0 in LEB128, as one that has a sign. */

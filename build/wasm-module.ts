@@ -41,6 +41,29 @@ export function contentOf(sections: readonly Section[], id: number): Uint8Array 
   return section.content;
 }
 
+/** How many functions a module imports: the first numbers are theirs. */
+export function importedFunctions(sections: readonly Section[]): number {
+  if (sections.every(({ id }) => id !== SectionId.IMPORT)) return 0;
+  const reader = new WasmReader(contentOf(sections, SectionId.IMPORT));
+  let functions = 0;
+  for (let imports = reader.number(); imports > 0; imports--) {
+    reader.take(reader.number());
+    reader.take(reader.number());
+    const kind = reader.octet();
+    if (kind === 0) {
+      functions++;
+      reader.passNumber();
+    } else if (kind === 2) {
+      const hasMaximum = (reader.octet() & 1) === 1;
+      reader.passNumber();
+      if (hasMaximum) reader.passNumber();
+    } else {
+      throw new RangeError(`the module imports something of kind ${kind}`);
+    }
+  }
+  return functions;
+}
+
 /** The items of a section that is a list of them, each behind its size. */
 export function sizedItems(content: Uint8Array): Uint8Array[] {
   const reader = new WasmReader(content);
@@ -75,16 +98,28 @@ export function leb128(value: number): Uint8Array {
 
 /** Where the branches of a function lie that are taken or not, from the start of its body: each `if` and `br_if`. */
 export function branchesOf(body: Uint8Array): number[] {
+  const branches: number[] = [];
+  for (const { at, opcode } of instructionsOf(body)) {
+    if (opcode === Opcode.IF || opcode === Opcode.BR_IF) branches.push(at);
+  }
+  return branches;
+}
+
+/** An instruction, and where it lies from the start of its function's body. */
+export interface Instruction {
+  readonly at: number;
+  readonly opcode: number;
+}
+
+/** The instructions of a function, behind its locals. */
+export function* instructionsOf(body: Uint8Array): Generator<Instruction> {
   const reader = new WasmReader(body);
   for (let groups = reader.number(); groups > 0; groups--) {
     reader.passNumber();
     reader.octet();
   }
-  const branches: number[] = [];
   while (!reader.hasEnded) {
     const at = reader.at;
-    const opcode = reader.instruction();
-    if (opcode === Opcode.IF || opcode === Opcode.BR_IF) branches.push(at);
+    yield { at, opcode: reader.instruction() };
   }
-  return branches;
 }

@@ -7,16 +7,14 @@ const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 const SIGNAL_EXIT = 128;
 
 /**
- * Listens for signals: the first ends the run in an orderly way, the second at once; files that are not complete by then
+ * Listens for signals: the first ends the run in an orderly way, when what was begun is done; the second at once. Files that are not complete by then
  * go with the process (unfinished-files.ts).
  */
 export class Interruption {
   readonly #controller = new AbortController();
   readonly #onSignal = (name: (typeof SIGNALS)[number]): void => {
     const code = SIGNAL_EXIT + constants.signals[name];
-    if (this.exitCode !== undefined) {
-      process.exit(code);
-    }
+    if (this.exitCode !== undefined) this.#endAtOnce(name, code);
     this.exitCode = code;
     this.#controller.abort();
   };
@@ -31,6 +29,18 @@ export class Interruption {
   /** Aborted by the first signal. */
   get signal(): AbortSignal {
     return this.#controller.signal;
+  }
+
+  /**
+   * Ends the process by the signal itself, of which shells say the same, behind all that is done at an exit: an exit waits for threads to come out of
+   * the batch that they judge, which rules and URLs made for it can draw out to half a minute.
+   */
+  #endAtOnce(name: (typeof SIGNALS)[number], code: number): never {
+    process.on('exit', () => {
+      this.end();
+      process.kill(process.pid, name);
+    });
+    process.exit(code);
   }
 
   /** Leaves signals to the system again. */

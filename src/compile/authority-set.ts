@@ -84,6 +84,8 @@ export class AuthoritySet {
   readonly #recordOfBody: readonly number[];
   /** How often something was set. */
   revision = 0;
+  /** As that of OctetStore. */
+  touched = 0;
   /** WORDS for each authority. */
   #words = new Uint32Array(WORDS * INITIAL_ENTRIES);
 
@@ -139,6 +141,15 @@ export class AuthoritySet {
   host(authority: number): Uint8Array {
     const key = this.keys.get(authority);
     return key.subarray(0, key.length - KEY_TAIL);
+  }
+
+  /** Touches what is known of the authorities `sorted[from]` to `sorted[to - 1]`, as OctetStore does. */
+  touch(sorted: Int32Array, from: number, to: number): void {
+    this.keys.touch(sorted, from, to);
+    let touched = 0;
+    for (let index = from; index < to; index++) touched ^= this.source(sorted[index] as number);
+    for (let index = from; index < to; index++) touched ^= this.robots(sorted[index] as number);
+    this.touched = touched;
   }
 
   /** Adds the host of an authority to others. */

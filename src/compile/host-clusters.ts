@@ -1,7 +1,7 @@
 import type { CompiledRobots } from './compiled-robots.js';
 import { AUTOMATON_WIDE } from './format.js';
 import type { HostRecords } from './host-records.js';
-import type { OctetStore } from './octet-store.js';
+import { type OctetStore, TOUCHED_AT_ONCE } from './octet-store.js';
 import { Places } from './places.js';
 import { RobotsRecords } from './robots-records.js';
 import type { TablePieces, TableWindow } from './table-window.js';
@@ -44,6 +44,7 @@ export class HostClusters {
       rules += rulesOf(compiled.automata, automaton);
     };
     for (let place = 0; place < hosts.robots.length; place++) {
+      if (place % TOUCHED_AT_ONCE === 0) this.#touch(place);
       this.#starts[place] = octets;
       for (let index = first[place] as number; index < (first[place + 1] as number); index++) {
         const host = sorted[index] as number;
@@ -84,7 +85,26 @@ export class HostClusters {
     };
   }
 
+  /** Touches the robots records from a place on, and the automata that they name first. */
+  #touch(from: number): void {
+    const { records, automata } = this.#compiled;
+    const { robots } = this.#hosts;
+    const to = Math.min(from + TOUCHED_AT_ONCE, robots.length);
+    records.touch(robots, from, to);
+    const first = new Uint32Array(to - from);
+    let count = 0;
+    for (let place = from; place < to; place++) {
+      const record = this.#compiled.record(robots[place] as number);
+      if (record.tokenCount === 0) continue;
+      const list = record.list(0);
+      const automaton = record.groupCount(list) === 0 ? -1 : record.automaton(list, 0) - 1;
+      if (automaton >= 0) first[count++] = automaton;
+    }
+    automata.touch(first, 0, count);
+  }
+
   #write(cluster: number, window: TableWindow, section: number, sources: number): void {
+    if (cluster % TOUCHED_AT_ONCE === 0) this.#touch(cluster);
     const { sorted, first } = this.#byRobots;
     const start = this.#starts[cluster] as number;
     const end = this.#starts[cluster + 1] as number;

@@ -22,7 +22,7 @@ import {
   SOURCE_WITH_NUMBER,
 } from './format.js';
 import type { HostNames } from './host-names.js';
-import type { OctetStore } from './octet-store.js';
+import { type OctetStore, TOUCHED_AT_ONCE } from './octet-store.js';
 import { Places } from './places.js';
 import type { TablePieces, TableWindow } from './table-window.js';
 
@@ -88,7 +88,12 @@ export class HostRecords {
       if (sourcePlaces.place(source, sourceOctets)) sourceOctets += sources.length(source);
       authorityCount++;
     };
+    let touched = 0;
     for (let low = 0, high = 0; low < sorted.length; low = high) {
+      if (low >= touched) {
+        touched = Math.min(low + TOUCHED_AT_ONCE, sorted.length);
+        authorities.touch(sorted, low, touched);
+      }
       const authority = sorted[low] as number;
       const host = names.count;
       authorities.addHost(authority, names);

@@ -9,6 +9,12 @@ const SHORT = 32;
 
 /** From this length on it pays to read words rather than octets. */
 const LONG = 64;
+
+/** So many strings are touched at a time: more than a processor waits for at once, and few enough to stay in its cache. */
+export const TOUCHED_AT_ONCE = 64;
+
+/** Words in a line of a processor's cache. */
+const LINE_WORDS = 16;
 const NO_WORDS = new Int32Array(0);
 
 /** Whether words in memory have their low octet first. */
@@ -49,6 +55,8 @@ export class OctetStore {
   count = 0;
   /** Octets of all distinct strings. */
   octets = 0;
+  /** Comes of what was touched, so that the engine does not leave out to read it. */
+  touched = 0;
 
   readonly #key: HashKey;
   readonly #chunks: OctetChunks;
@@ -127,11 +135,18 @@ export class OctetStore {
     return this.#word(item, WORD_START) >> 2;
   }
 
-  /** Copies the string, word by word: what the engine has for it goes octet by octet where memory is shared, unless both ends lie alike. */
+  /**
+   * Copies the string, word by word: what the engine has for it goes octet by octet where memory is shared, unless both ends lie alike. All its
+   * cache lines are touched first: a processor waits for them together, but for those of the copy one after the other.
+   */
   copy(item: number, to: DataView, at: number): void {
     const words = this.words(item);
     const first = this.firstWord(item);
     const length = this.#word(item, WORD_LENGTH);
+    const end = first + (length >> 2);
+    let touched = 0;
+    for (let word = first; word < end; word += LINE_WORDS) touched ^= words[word] as number;
+    this.touched = touched;
     const whole = length & ~3;
     for (let word = 0; word < whole; word += 4) {
       to.setUint32(at + word, words[first + (word >> 2)] as number, LITTLE_ENDIAN);
@@ -141,6 +156,22 @@ export class OctetStore {
     for (let octet = whole; octet < length; octet++) {
       to.setUint8(at + octet, chunk[start + octet] as number);
     }
+  }
+
+  /**
+   * Touches the beginnings of the strings `items[from]` to `items[to - 1]`, and what says where they lie. Who goes on with strings that lie
+   * anywhere waits for all of them at once so, and not for each in turn.
+   */
+  touch(items: Int32Array | Uint32Array, from: number, to: number): void {
+    let touched = 0;
+    for (let index = from; index < to; index++) {
+      touched ^= this.#word(items[index] as number, WORD_CHUNK);
+    }
+    for (let index = from; index < to; index++) {
+      const item = items[index] as number;
+      touched ^= this.#chunkOf(item)[this.#word(item, WORD_START)] as number;
+    }
+    this.touched = touched;
   }
 
   /** Four octets of a string, the first the highest; zeros behind its end. */

@@ -1,5 +1,6 @@
 import { Buffer } from 'node:buffer';
 import type { CompiledRobots } from './compiled-robots.js';
+import { TOUCHED_AT_ONCE } from './octet-store.js';
 import { OnePiece, type TablePieces, type TableWindow } from './table-window.js';
 
 const ENTRY_OCTETS = 8;
@@ -25,8 +26,11 @@ export class TokenNumbers {
     kept: ReadonlySet<string> | undefined,
   ) {
     const named = new Uint8Array(compiled.tokens.length);
-    for (const item of robots) {
-      const record = compiled.record(item);
+    for (let place = 0; place < robots.length; place++) {
+      if (place % TOUCHED_AT_ONCE === 0) {
+        compiled.records.touch(robots, place, Math.min(place + TOUCHED_AT_ONCE, robots.length));
+      }
+      const record = compiled.record(robots[place] as number);
       for (let index = 0; index < record.tokenCount; index++) named[record.token(index)] = 1;
     }
     const used = new Set(kept);

@@ -7,9 +7,13 @@ export const LONGEST_TEXT = 512 * 1024;
 /** What the kernel may read and write beyond the octets that it is given. */
 const MARGIN = 16;
 
-/** The memory: where the last quote was, the text, the string that was decoded. */
+/**
+ * The memory: where the last quote was, the text, the string that was decoded. The text begins as far behind a multiple of 8 as it does where it comes
+ * from, for only then does the engine copy words to memory that is shared, and not octets.
+ */
 const TEXT = 64;
-const DECODED = TEXT + LONGEST_TEXT + MARGIN;
+const WORD_OCTETS = 8;
+const DECODED = TEXT + WORD_OCTETS + LONGEST_TEXT + MARGIN;
 
 let octets: Uint8Array = new Uint8Array(0);
 let words: Uint32Array = new Uint32Array(0);
@@ -32,8 +36,9 @@ export function decodeJsonString(text: Uint8Array, start: number): JsonString | 
     words = new Uint32Array(memory.buffer);
     kernel = instantiateKernel(kernelModule(), memory);
   }
-  octets.set(text, TEXT);
-  const end = kernel.decodeString(TEXT + start + 1, TEXT + text.length, DECODED, 0);
+  const at = TEXT + (text.byteOffset % WORD_OCTETS);
+  octets.set(text, at);
+  const end = kernel.decodeString(at + start + 1, at + text.length, DECODED, 0);
   if (end === 0) return undefined;
-  return { octets: octets.subarray(DECODED, end), end: (words[0] as number) - TEXT + 1 };
+  return { octets: octets.subarray(DECODED, end), end: (words[0] as number) - at + 1 };
 }

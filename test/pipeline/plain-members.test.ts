@@ -94,6 +94,11 @@ function line(random: Random): string {
   return `{${members.join(comma)}}${random.pick(['', '', '', '', ' ', '\r', '}', ','])}`;
 }
 
+/** The same octets, so many behind a multiple of 8. */
+function placed(octets: Buffer, offset: number): Buffer {
+  return Buffer.concat([Buffer.alloc(offset), octets]).subarray(offset);
+}
+
 describe('plain members', () => {
   it('are those that JSON.parse finds, and other lines are left to it', () => {
     const random = new Random(7);
@@ -105,7 +110,8 @@ describe('plain members', () => {
           ? `{"host":"a.example","robots":"${stringText(random)}"${random.pick(['', ',"status":200'])}}`
           : line(random),
       );
-      const octets = random.chance(0.1) ? text.subarray(0, random.between(0, text.length)) : text;
+      const whole = random.chance(0.1) ? text.subarray(0, random.between(0, text.length)) : text;
+      const octets = placed(whole, random.between(0, 8));
       const members = plainMembers(octets);
       if (members !== undefined) plain++;
       if (members?.robots instanceof Uint8Array) bodies++;
@@ -135,6 +141,8 @@ describe('plain members', () => {
       expect(plainMembers(text) === undefined).toBe(octets > LONGEST_TEXT - shell);
       const record = parseRecord(text, MANY_OCTETS);
       expect('body' in record && Buffer.from(record.body).toString()).toBe(body);
+      // As far into its memory as can be.
+      expect(read(placed(text, 7))).toEqual(read(text));
     }
   });
 

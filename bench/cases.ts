@@ -112,7 +112,8 @@ export function compileCase(id: string, { corpus, table }: Workload): Case {
     records: corpus.summary.hosts,
     octets: corpus.summary.robotsOctets,
     reads: [corpus.robots],
-    rounds: 3,
+    rounds: 5,
+    warmsUp: false,
     async run() {
       const run = await compile(corpus.robots, `${table}-again`);
       const again = statSync(`${table}-again`).size;

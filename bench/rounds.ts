@@ -14,8 +14,10 @@ export interface Case {
   readonly octets: number;
   /** Files that a run reads: they are in the page cache when it begins, whatever ran before it. */
   readonly reads?: readonly string[];
-  /** Rounds at most, for what takes long; no run of it is one to warm up. */
+  /** Rounds at most, for what takes long. */
   readonly rounds?: number;
+  /** Whether a run to warm up may come before one that is timed: not for what takes so long that it does so by itself. */
+  readonly warmsUp?: boolean;
   /** A run that is timed where one to warm up came before it. */
   run(): Promise<Outcome>;
   /** A run to warm up, and one that is timed where there is none: asserts what the case comes to, and tells its memory. Default: `run`. */
@@ -59,11 +61,11 @@ export async function inTurn(
   for (let round = 0; round < rounds; round++) {
     report(`round ${round + 1} of ${rounds}`);
     for (const result of results) {
-      const { rounds: most, reads = [] } = result.case;
+      const { rounds: most, reads = [], warmsUp = true } = result.case;
       if (most !== undefined && round >= most) continue;
       await warmPages(reads);
       const rehearsal = await (result.case.rehearse?.() ?? result.case.run());
-      const run = warmUp && most === undefined ? await result.case.run() : rehearsal;
+      const run = warmUp && warmsUp ? await result.case.run() : rehearsal;
       result.seconds.push(run.seconds);
       for (const { peakOctets } of [rehearsal, run]) {
         if (peakOctets === undefined) continue;

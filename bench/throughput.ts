@@ -20,7 +20,7 @@ interleaved run, and asserts the verdict counts before every run that is timed.
 npm run bench:throughput -- [options]
     --urls 8000000      URLs of both corpora
     --hosts 1000000     hosts of the large corpus; the other has 5,000
-    --rounds 5          runs of each case, in turn, each behind one that is not timed
+    --rounds 11         runs of each case, in turn, each behind one that is not timed; five of compiling and of competitors
     --only ROW[,ROW]    rows of the table of marks, by their names: ${MARKS.map(({ id }) => id).join(', ')};
                         or floors, competitors, check
     --seed 1            of the corpora
@@ -59,7 +59,7 @@ const sizes = {
   fewHosts: quick ? 200 : 5000,
   manyHosts: Number(values.hosts ?? (quick ? 2000 : 1_000_000)),
 };
-const turns = { rounds: Number(values.rounds ?? (quick ? 1 : 5)), warmUp: !quick };
+const turns = { rounds: Number(values.rounds ?? (quick ? 1 : 11)), warmUp: !quick };
 const wanted = values.only?.split(',');
 
 if (values.help) process.stdout.write(USAGE);

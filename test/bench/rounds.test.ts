@@ -48,9 +48,16 @@ describe('cases that take turns', () => {
     expect(results).toEqual([{ seconds: [1], peakOctets: undefined }]);
   });
 
-  it('are done once a round, in as many as they have, where they take long', async () => {
+  it('are done in as many rounds as they have where they take long', async () => {
     const results = await take([caseOf('a', { rounds: 1 }), caseOf('b')], 2, true);
-    expect(done).toEqual(['a rehearse', 'b rehearse', 'b run', 'b rehearse', 'b run']);
-    expect(results[0]).toEqual({ seconds: [2], peakOctets: 3 });
+    const round = ['b rehearse', 'b run'];
+    expect(done).toEqual(['a rehearse', 'a run', ...round, ...round]);
+    expect(results.map(({ seconds }) => seconds)).toEqual([[1], [1, 1]]);
+  });
+
+  it('are done once a round where they do not warm up', async () => {
+    const results = await take([caseOf('a', { warmsUp: false })], 2, true);
+    expect(done).toEqual(['a rehearse', 'a rehearse']);
+    expect(results[0]).toEqual({ seconds: [2, 2], peakOctets: 3 });
   });
 });

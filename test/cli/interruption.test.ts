@@ -1,10 +1,9 @@
-import { type ChildProcess, execFileSync } from 'node:child_process';
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { type FileHandle, open } from 'node:fs/promises';
 import { join } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished, test } from 'vitest';
-import { loosePath, looseRules } from '../linear/loose-rules.js';
 import { ended, Workplace, workplace } from './command-line.js';
 
 /** Starts a filter of a pipe that stays open; resolves when the filter has opened it. */
@@ -63,21 +62,28 @@ test('SIGTERM with --quiet says nothing; with -o the old file stays', async () =
   expect(place.names()).toEqual(['fifo', 'out.txt', 'robots']);
 });
 
-test('a second signal ends the process by itself, behind what is done at an exit', async () => {
-  const place = new Workplace();
-  place.write('robots/example.com', looseRules(4000));
-  // Some tenths of a second each: all that is granted to a URL.
-  place.write('urls.txt', `https://example.com${loosePath(1000, 40_000)}\n`.repeat(20));
-  await place.run(['compile', '--robots-dir', 'robots', '-o', 'table']);
-  const child = place.start(['--table', 'table', '-o', 'out.txt', 'urls.txt']);
-  const end = ended(child);
-  // Well into the batch, which takes seconds.
-  await pause(800);
-  while (child.exitCode === null && child.signalCode === null) {
-    child.kill('SIGINT');
-    await pause(20);
-  }
-  const { code, signal } = await end;
-  expect({ code, signal }).toEqual({ code: null, signal: 'SIGINT' });
-  expect(place.names()).toEqual(['robots', 'table', 'urls.txt']);
-});
+test.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)(
+  'a second %s ends the process by itself, behind what is done at an exit',
+  async (signal) => {
+    const place = new Workplace();
+    const script = fileURLToPath(new URL('interrupted-script.ts', import.meta.url));
+    const path = join(place.path, 'unfinished');
+    const child = spawn(process.execPath, ['--import', 'tsx', script, path], { stdio: 'pipe' });
+    onTestFinished(() => {
+      child.kill('SIGKILL');
+    });
+    const end = ended(child);
+    await once(child.stdout, 'data');
+    expect(place.names()).toEqual(['unfinished']);
+    child.kill(signal);
+    await once(child.stdout, 'data');
+    child.kill(signal);
+    expect(await end).toMatchObject({
+      code: null,
+      signal,
+      text: 'listening\naborted\n',
+      stderr: '',
+    });
+    expect(place.names()).toEqual([]);
+  },
+);

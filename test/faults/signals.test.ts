@@ -60,7 +60,7 @@ async function interrupt(command: Interrupted, random: Random): Promise<Map<unkn
     place.write(output, OLD);
     const child = place.start(args);
     child.stdin?.end();
-    const end = ended(child);
+    const ending = ended(child);
     const signal = random.pick(['SIGINT', 'SIGTERM'] as const);
     const twice = random.chance(0.4);
     // Half of them anywhere, the others when the file is being written.
@@ -72,10 +72,11 @@ async function interrupt(command: Interrupted, random: Random): Promise<Map<unkn
       await pause(random.pick([0, 0, 1, 5, 20]));
       child.kill(signal);
     }
-    const { code, signal: endedBy, stderr } = await end;
+    const { code, signal: endedBy, stderr } = await ending;
     const context = `${args[0]}, round ${round}, ${signal} after ${moment} ms: ${stderr}`;
-    codes.set(code ?? endedBy, (codes.get(code ?? endedBy) ?? 0) + 1);
-    // Before the program listens, the system ends it.
+    // A second signal ends the process by itself, of which shells say this code; so does the first before the program listens.
+    const end = code ?? (twice ? CODES[signal] : endedBy);
+    codes.set(end, (codes.get(end) ?? 0) + 1);
     if (code === null) expect(endedBy, context).toBe(signal);
     else expect([0, CODES[signal]], context).toContain(code);
     const isNew = digest(place, output) === complete;
@@ -168,7 +169,7 @@ describe('signals at any moment', () => {
       const context = `round ${round}, ${twice}: ${stderr}`;
       if (code === null) expect(signal, context).toBe('SIGINT');
       else expect([0, 130], context).toContain(code);
-      if (code === 130) interrupted++;
+      if (code !== 0) interrupted++;
       const files = existsSync(store) ? readdirSync(store, { recursive: true }).map(String) : [];
       expect(
         files.filter((name) => name.endsWith('.tmp')),

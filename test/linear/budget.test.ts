@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import { Robots } from '../../src/index.js';
-import { loosePath, looseRules, window } from './loose-rules.js';
 import { meteredJudge } from './metered-kernel.js';
 
 /** As match.ts grants them: octets that a rule is compared with. */
@@ -9,6 +8,28 @@ const BUDGET_OF_OCTET = 64;
 /** Steps for each of them, and for each octet of a line besides. */
 const STEPS_OF_BUDGET = 2.2;
 const STEPS_OF_OCTET = 16;
+
+const DIGITS = 'bcdefghijklmnopr';
+
+/** Three octets for each number, none of them `a` or `Q`. */
+function window(number: number): string {
+  return [number, number >> 4, number >> 8].map((half) => DIGITS[half & 15]).join('');
+}
+
+/** Rules that every `a` of a path looks like, and none of which matches a path that has its `Q` in front. */
+function looseRules(count: number): string {
+  const rules = Array.from({ length: count }, (_, number) => `allow:*a${window(number)}a*Q`);
+  return `user-agent: *\n${rules.join('\n')}\n`;
+}
+
+/** A path that holds every window of so many rules, but of no rule the octets. */
+function loosePath(count: number, octets: number): string {
+  const windows = Array.from(
+    { length: count },
+    (_, number) => `${window(number)}a${window(number).slice(0, 2)}`,
+  ).join('');
+  return `/Q${windows}${'a'.repeat(octets)}`.slice(0, octets);
+}
 
 function metered(robots: string): (path: string) => { reason: string; steps: number } {
   const judge = meteredJudge(robots);

@@ -33,7 +33,7 @@ export class Interruption {
 
   /**
    * Ends the process by the signal itself, of which shells say the same, behind all that is done at an exit: an exit waits for threads to come out of
-   * the batch that they judge, which rules and URLs made for it can draw out to half a minute.
+   * the batch that they judge, which rules and URLs made for it can draw out to seconds.
    */
   #endAtOnce(name: (typeof SIGNALS)[number], code: number): never {
     process.on('exit', () => {

@@ -25,9 +25,8 @@ const WITHOUT_PAY = ['wasm-loop-unrolling', 'wasm-stack-checks'];
 const EXPERIMENTS = VERSION < 13 ? ['experimental-wasm-branch-hinting', 'experimental'] : [];
 
 /**
- * Has V8's optimising compiler compile all of a module at once, in which no function may call itself. Nothing else may be compiled at the time, and the same octets not before: V8 has one
- * module of them. V8's flags are then what they were, if
- * they were as V8 has them: code that is kept is taken only with those that it was made with.
+ * Has V8's optimising compiler compile all of a module at once, in which no function may call itself. Nothing else may be compiled at the
+ * time, and the same octets not before: V8 has one module of them. V8's flags are then what they were, if they were as V8 has them: code that is kept is taken only with those that it was made with.
  *
  * @throws Error if a function may call itself
  */

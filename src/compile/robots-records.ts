@@ -2,7 +2,7 @@ import type { RobotsRecord } from './compiled-robots.js';
 import { GROUP_LINE, GROUP_OCTETS, ROBOTS_WIDE } from './format.js';
 import type { TokenNumbers } from './token-numbers.js';
 
-/** What a robots record with numbers of two octets can say and be. */
+/** What a robots record with numbers of two octets can be, and how many product tokens there are at most: none has the number 0xffff. */
 const MAX_NARROW = 0xffff;
 
 /** Writes robots records as a table has them, one at a time. */

@@ -116,21 +116,19 @@ export let groupsLink: i32 = -1;
 
 /**
  * Start of the list of groups that an agent obeys: those of the first product token of its chain that some group names,
- * else those of `*`; 0 if there are none.
+ * else those of `*`; 0 if there are none. No branch depends on which it is.
  */
 export function resolveGroups(agent: usize, table: usize, robots: usize): usize {
-  const links = load<i32>(agent, AGENT_CHAIN_COUNT);
-  let chain: usize = load<u32>(agent, AGENT_CHAIN);
-  for (let link = 0; link < links; link++) {
-    const list = groupsOf(table, robots, load<i32>(chain));
-    if (list !== 0) {
-      groupsLink = link;
-      return list;
-    }
-    chain += CHAIN_OCTETS;
+  const chain: usize = load<u32>(agent, AGENT_CHAIN);
+  let list = groupsOf(table, robots, TOKEN_ANY);
+  let followed = -1;
+  for (let link = load<i32>(agent, AGENT_CHAIN_COUNT) - 1; link >= 0; link--) {
+    const named = groupsOf(table, robots, load<i32>(chain + <usize>link * CHAIN_OCTETS));
+    list = select(named, list, named !== 0);
+    followed = select(link, followed, named !== 0);
   }
-  groupsLink = -1;
-  return groupsOf(table, robots, TOKEN_ANY);
+  groupsLink = followed;
+  return list;
 }
 
 /** Judges for one agent, the `index`th, that obeys these groups. */
@@ -197,28 +195,50 @@ function groupsOf(table: usize, robots: usize, token: i32): usize {
     (load<u8>(record) & ROBOTS_WIDE) === 0
       ? listOf<u16>(record + 1, token)
       : listOf<u32>(record + 1, token);
-  return list === 0 ? 0 : robots + list;
+  return select(robots + list, 0, list !== 0);
+}
+
+/** Product tokens that are compared at once: the groups of most files name no more. */
+const TOKENS_AT_ONCE: i32 = 16;
+
+/** The same by a record's numbers, from the record's start; the list cannot start there. Reads 64 octets past the last number. */
+function listOf<T>(fields: usize, token: i32): usize {
+  const count = <i32>load<T>(fields);
+  const numbers = fields + sizeof<T>();
+  // Of more, by halves, the last that are not greater, or the first.
+  let left = count;
+  let at = numbers;
+  while (left > TOKENS_AT_ONCE) {
+    const half = left >> 1;
+    const middle = at + <usize>half * sizeof<T>();
+    at = select(middle, at, <i32>load<T>(middle) <= token);
+    left -= half;
+  }
+  const places = sizeof<T>() === 2 ? places16(at, token) : places32(at, token);
+  const found = places & ((1 << left) - 1);
+  const list = at + <usize>(count + ctz(found)) * sizeof<T>();
+  return select(<usize>load<T>(list), 0, found !== 0);
 }
 
 /**
- * The same by a record's numbers, from the record's start; the list cannot start there. Binary search by number; `*` can only
- * be the first.
+ * At which of 16 numbers of two octets the token's is, the first lowest. None of them is 0xffff: so -1, of a token that no robots.txt names, is
+ * none of them.
  */
-function listOf<T>(fields: usize, token: i32): usize {
-  const count = <i32>load<T>(fields);
-  if (count === 0) return 0;
-  let at = fields + sizeof<T>();
-  if (token !== TOKEN_ANY) {
-    // The last number that is not greater, or the first. No branch depends on what is compared.
-    let numbers = count;
-    while (numbers > 1) {
-      const half = numbers >> 1;
-      const middle = <usize>half * sizeof<T>();
-      at += <i32>load<T>(at + middle) <= token ? middle : 0;
-      numbers -= half;
-    }
-  }
-  return <i32>load<T>(at) === token ? <usize>load<T>(at + <usize>count * sizeof<T>()) : 0;
+function places16(numbers: usize, token: i32): i32 {
+  const wanted = i16x8.splat(<i16>token);
+  const low = i16x8.bitmask(i16x8.eq(v128.load(numbers), wanted));
+  const high = i16x8.bitmask(i16x8.eq(v128.load(numbers, 16), wanted));
+  return low | (high << 8);
+}
+
+/** The same of four octets. */
+function places32(numbers: usize, token: i32): i32 {
+  const wanted = i32x4.splat(token);
+  const a = i32x4.bitmask(i32x4.eq(v128.load(numbers), wanted));
+  const b = i32x4.bitmask(i32x4.eq(v128.load(numbers, 16), wanted));
+  const c = i32x4.bitmask(i32x4.eq(v128.load(numbers, 32), wanted));
+  const d = i32x4.bitmask(i32x4.eq(v128.load(numbers, 48), wanted));
+  return a | (b << 4) | (c << 8) | (d << 12);
 }
 
 /**

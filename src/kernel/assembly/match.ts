@@ -163,10 +163,9 @@ export function match(automaton: usize, text: usize, end: usize): i32 {
     const edge = edgeOf(load<u8>(at), firsts, edges);
     if (edge < 0) break;
     at++;
-    let distance = 0;
-    if (edge > 0) {
-      distance = number(firsts + edges + ((edge - 1) << distanceWidth), distanceWidth);
-    }
+    // Before the first distance stand the edges' octets; for the first edge, which has none, they are read and not used.
+    const further = number(firsts + edges + ((edge - 1) << distanceWidth), distanceWidth);
+    const distance = <i32>further & -(<i32>(edge > 0));
     // Only forwards, so that a forged table cannot lead the walk in a circle.
     if (distance < 0) break;
     node = field + distance;

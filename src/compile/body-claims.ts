@@ -1,5 +1,5 @@
 /** Octets of a SHA-256 digest. */
-const DIGEST_OCTETS = 32;
+export const DIGEST_OCTETS = 32;
 
 /** Bodies that can be claimed, and slots to find them by. What is beyond is compiled by every thread that meets it. */
 const CAPACITY = 1 << 20;

@@ -3,6 +3,7 @@ import { parseRobots } from '../protocol/parse.js';
 import { lowerCaseAscii } from '../protocol/product-token.js';
 import type { Profile } from '../protocol/profile.js';
 import type { RobotsFile, Warning } from '../protocol/robots-file.js';
+import { DIGEST_OCTETS } from './body-claims.js';
 import { CompiledRobots } from './compiled-robots.js';
 import { drawKey, OctetStore } from './octet-store.js';
 
@@ -19,9 +20,15 @@ export interface CompileOptions {
   readonly agents?: readonly string[] | undefined;
 }
 
-/** What tells bodies from one another. */
+const digest = Buffer.alloc(DIGEST_OCTETS);
+
+/**
+ * The SHA-256 digest of a body, which tells it from all others; the next one overwrites it. By way of a string, since a Buffer of its own for each
+ * takes the engine half as long again, and to get rid of it even more.
+ */
 export function digestOf(body: Uint8Array): Buffer {
-  return hash('sha256', body, 'buffer');
+  digest.write(hash('sha256', body, 'binary'), 'binary');
+  return digest;
 }
 
 /** Compiles bodies of robots.txt, which are known by the numbers of their digests. */

@@ -105,30 +105,50 @@ export class HostClusters {
 
   #write(cluster: number, window: TableWindow, section: number, sources: number): void {
     if (cluster % TOUCHED_AT_ONCE === 0) this.#touch(cluster);
-    const { sorted, first } = this.#byRobots;
     const start = this.#starts[cluster] as number;
     const end = this.#starts[cluster + 1] as number;
     // Where in the window the section would start.
     const base = window.end - start;
+    this.#writeHosts(cluster, window, base, section, sources);
+    const item = this.#robots.item(cluster);
+    const automatonStart = (number: number): number => section + this.#automata.start(number);
+    this.#records.load(this.#compiled.record(item));
+    this.#records.write(window.view, base + this.#robots.start(item), automatonStart);
+    this.#writeAutomata(end, window.view, base);
+    window.end += end - start;
+  }
+
+  /*
+   * Each loop is a method of its own: where something follows a loop, the engine's code for it, made while it ran the first time, knows nothing of
+   * that, and is left there each time.
+   */
+
+  #writeHosts(
+    cluster: number,
+    window: TableWindow,
+    base: number,
+    section: number,
+    sources: number,
+  ): void {
+    const { sorted, first } = this.#byRobots;
     const robotsStart = (item: number): number => section + this.#robots.start(item);
-    const automatonStart = (item: number): number => section + this.#automata.start(item);
-    for (let index = first[cluster] as number; index < (first[cluster + 1] as number); index++) {
+    const end = first[cluster + 1] as number;
+    for (let index = first[cluster] as number; index < end; index++) {
       const host = sorted[index] as number;
       const record = this.hostStart(host);
       this.#hosts.write(host, window, base + record, section + record, robotsStart, sources);
     }
-    const item = this.#robots.item(cluster);
-    this.#records.load(this.#compiled.record(item));
-    this.#records.write(window.view, base + this.#robots.start(item), automatonStart);
+  }
+
+  /** Writes the next automata that are placed before `end`, in their order. */
+  #writeAutomata(end: number, view: DataView, base: number): void {
     const { automata } = this.#compiled;
-    // Those that are placed in it follow in their order.
     for (; this.#written < this.#automata.count; this.#written++) {
       const automaton = this.#automata.item(this.#written);
       const at = this.#automata.start(automaton);
       if (at >= end) break;
-      automata.copy(automaton, window.view, base + at);
+      automata.copy(automaton, view, base + at);
     }
-    window.end += end - start;
   }
 }
 

@@ -82,7 +82,7 @@ export function parsePattern(octets: Uint8Array, profile: Profile): Pattern | un
   let seen = 0;
   for (let at = 0; at < end; at++) seen |= classes[octets[at] as number] as number;
   if ((seen & (ALTERED | WILDCARD)) === 0) {
-    const prefix = anchored ? octets.subarray(0, end) : octets;
+    const prefix = anchored ? view(octets, 0, end) : octets;
     const plain = (seen & ESCAPED) === 0;
     return { octets: length, prefix, segments: NO_SEGMENTS, anchored, twoForms: false, plain };
   }
@@ -111,7 +111,7 @@ function splitPattern(
       if (kind === WILDCARD) break;
       seen |= kind;
     }
-    const literal = octets.subarray(start, at);
+    const literal = view(octets, start, at);
     const isAltered = (seen & ALTERED) !== 0;
     const first = isAltered ? canonicalise(literal, { google, inQuery }) : literal;
     canonicalOctets += first.length;
@@ -132,12 +132,17 @@ function splitPattern(
   }
   return {
     octets: canonicalOctets,
-    prefix: prefix ?? octets.subarray(0, 0),
+    prefix: prefix ?? view(octets, 0, 0),
     segments,
     anchored: anchored && endsInLiteral,
     twoForms,
     plain: false,
   };
+}
+
+/** As `subarray`, which takes twice as long. */
+function view({ buffer, byteOffset }: Uint8Array, start: number, end: number): Uint8Array {
+  return new Uint8Array(buffer, byteOffset + start, end - start);
 }
 
 function otherForm(first: Uint8Array, second: Uint8Array): Uint8Array | undefined {

@@ -2,8 +2,9 @@ import { availableParallelism } from 'node:os';
 import type { Duplex } from 'node:stream';
 import { RobotsFilterError } from './errors.js';
 import type { OutputMode } from './kernel/query.js';
+import { clashOf } from './pipeline/added-members.js';
 import type { BadRecord } from './pipeline/bad-record.js';
-import { Filter } from './pipeline/filter.js';
+import { Filter, type FilterSettings } from './pipeline/filter.js';
 import { createFilterStream } from './pipeline/filter-stream.js';
 import { parseAgent } from './protocol/agent.js';
 import type { Verdict } from './protocol/verdict.js';
@@ -53,8 +54,8 @@ const MAX_LINE_OCTETS = 512 * 1024 * 1024;
  *
  * The stream fails with a RobotsFilterError: `input` for a bad record if it is strict, `worker` if a thread dies.
  *
- * @throws RobotsFilterError `usage` for an option out of range, an agent that is no product token, or one that a reduced
- *   table cannot answer for; `limit` if the batches do not fit beside the table
+ * @throws RobotsFilterError `usage` for an option out of range, a member that records would have twice, an agent that is no product
+ *   token, or one that a reduced table cannot answer for; `limit` if the batches do not fit beside the table
  */
 export function filterStream(table: Table, options: FilterStreamOptions = {}): Duplex {
   const { agents = '*', input: format = 'text', output = 'annotate', urlField = 'url' } = options;
@@ -77,6 +78,7 @@ export function filterStream(table: Table, options: FilterStreamOptions = {}): D
     countHosts: false,
   };
   oneOf('input', format, ['text', 'ndjson']);
+  checkAddedMembers(settings, format);
   const pool = new Pool({ threads });
   const { onBadRecord } = options;
   try {
@@ -94,6 +96,23 @@ export function filterStream(table: Table, options: FilterStreamOptions = {}): D
     void pool.close();
     throw error;
   }
+}
+
+/** @throws RobotsFilterError `usage` if records would have a member twice */
+function checkAddedMembers(settings: FilterSettings, format: 'text' | 'ndjson'): void {
+  const addsMembers = format === 'ndjson' && settings.output === 'annotate';
+  const clash = clashOf(settings, addsMembers);
+  if (clash === undefined) return;
+  const reasons = {
+    explanation: 'explain adds a member of that name',
+    'bad line': 'a member of that name is added for lines that are no records',
+    url: 'the URL is read from a member of that name',
+  };
+  const name = JSON.stringify(clash.member);
+  throw new RobotsFilterError(
+    'usage',
+    `a verdict or what explains it cannot be the member ${name}: ${reasons[clash.with]}; use another verdictField or urlField`,
+  );
 }
 
 function wholeNumber(name: string, value: number, most: number): number {

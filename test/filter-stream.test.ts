@@ -126,8 +126,22 @@ describe('filterStream', () => {
     [{ urlField: 'a..b' }, 'urlField is "a..b"'],
     [{ output: 'both' as 'allowed' }, 'use one of annotate, allowed, denied'],
     [{ input: 'json' as 'text' }, 'use one of text, ndjson'],
+    [{ input: 'ndjson', verdictField: 'url' }, 'the URL is read from a member of that name'],
+    [{ input: 'ndjson', verdictField: 'line' }, 'is added for lines that are no records'],
+    [{ explain: true, verdictField: 'rule' }, 'explain adds a member of that name'],
+    [{ input: 'ndjson', explain: true, urlField: 'reason.url' }, 'cannot be the member "reason"'],
   ])('%j is refused at once', (options, message) => {
     expect(() => filterStream(exampleTable(), options)).toThrow(message);
+  });
+
+  test.each<FilterStreamOptions>([
+    { verdictField: 'url' },
+    { input: 'ndjson', output: 'allowed', verdictField: 'url' },
+    { input: 'ndjson', strict: true, verdictField: 'line' },
+  ])('%j adds no member that is there', async (options) => {
+    const line =
+      options.input === 'ndjson' ? '{"url":"https://example.com/"}\n' : 'https://example.com/\n';
+    expect(await filtered([line], { ...options, threads: 1 })).toContain('https://example.com/');
   });
 
   test('an agent that a reduced table does not know is refused at once', () => {

@@ -1,6 +1,7 @@
 import { isatty } from 'node:tty';
 import { RobotsFilterError } from '../errors.js';
 import { kernelModule, loadKernelBy } from '../kernel/module.js';
+import { clashOf } from '../pipeline/added-members.js';
 import { describeBadRecord } from '../pipeline/bad-record.js';
 import type { Filter, FilterSettings } from '../pipeline/filter.js';
 import type { OpenInput } from '../pipeline/input/open.js';
@@ -40,36 +41,29 @@ const COMPILED_KERNEL_OCTETS = 10 * 1024;
 /** Octets that are taken of a pipe to see whether they are all. */
 const PIPE_START_OCTETS = 1024 * 1024;
 
-/** Members that `--explain` adds. */
-const EXPLANATION_FIELDS = ['reason', 'reasons', 'rule', 'rules'];
-/** Members of what is written for a line that is no object, beside the verdict. */
-const BAD_LINE_FIELDS = ['line', 'input'];
-
 /**
  * Sees that no record that is written has two members of one name.
  *
  * @throws RobotsFilterError `usage`
  */
 function checkAddedMembers(options: FilterOptions): void {
-  const { input, urlField, verdictField, explain, strict } = options;
-  if (explain === true && EXPLANATION_FIELDS.includes(verdictField ?? '')) {
-    throw usage(
-      `--verdict-field ${verdictField} is the name of a member that --explain adds. Choose another`,
-    );
+  const { input, urlField, verdictField, explain = false, strict = false } = options;
+  const addsMembers = input !== 'text' && options.allowed !== true && options.denied !== true;
+  const clash = clashOf({ urlField, verdictField, explain, strict }, addsMembers);
+  switch (clash?.with) {
+    case 'explanation':
+      throw usage(
+        `--verdict-field ${clash.member} is the name of a member that --explain adds. Choose another`,
+      );
+    case 'bad line':
+      throw usage(
+        `--verdict-field ${clash.member} is the name of a member that is added for lines that are no records. Choose another`,
+      );
+    case 'url':
+      throw usage(
+        `${clash.member} is a member that is added, and the one that the URL is read from. Choose another (--verdict-field, --url-field)`,
+      );
   }
-  if (input === 'text' || options.allowed === true || options.denied === true) return;
-  if (strict !== true && BAD_LINE_FIELDS.includes(verdictField ?? '')) {
-    throw usage(
-      `--verdict-field ${verdictField} is the name of a member that is added for lines that are no records. Choose another`,
-    );
-  }
-  const [name = ''] = urlField;
-  const added = verdictField === undefined ? ['verdict', 'verdicts'] : [verdictField];
-  if (explain === true) added.push(...EXPLANATION_FIELDS);
-  if (!added.includes(name)) return;
-  throw usage(
-    `${name} is a member that is added, and the one that the URL is read from. Choose another (--verdict-field, --url-field)`,
-  );
 }
 
 function usage(message: string): RobotsFilterError {

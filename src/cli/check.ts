@@ -3,7 +3,7 @@ import { isatty } from 'node:tty';
 import { printable } from '../control-characters.js';
 import { RobotsFilterError } from '../errors.js';
 import type { Judgement } from '../kernel/judge.js';
-import { compressionOf } from '../pipeline/encoding.js';
+import { compressionOf } from '../pipeline/signature.js';
 import { parseAgent } from '../protocol/agent.js';
 import { Robots } from '../robots.js';
 import { Diagnostics } from './diagnostics.js';

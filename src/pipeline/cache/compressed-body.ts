@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { compressionOf } from '../encoding.js';
+import { compressionOf } from '../signature.js';
 import type { Refusal } from './file.js';
 
 /**

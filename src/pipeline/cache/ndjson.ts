@@ -3,7 +3,7 @@ import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
 import { RobotsFilterError } from '../../errors.js';
 import { FileEnd } from '../../workers/file-end.js';
-import { describeForeign, isGzip, TELLING_OCTETS } from '../encoding.js';
+import { describeForeign, isGzip, TELLING_OCTETS } from '../signature.js';
 import type { EntryEvent, WarningEvent } from './entry.js';
 import { describeSystemError, read, systemCode } from './file.js';
 import { cutLines, type LineBlock, linesOf } from './lines.js';

@@ -1,4 +1,4 @@
-import { mayBecomeGzip, startsWith } from '../encoding.js';
+import { mayBecomeGzip, startsWith } from '../signature.js';
 
 /**
  * What an input holds.

@@ -1,7 +1,7 @@
 import { pipeline, type Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { RobotsFilterError } from '../../errors.js';
-import { describeForeign, isGzip } from '../encoding.js';
+import { describeForeign, isGzip } from '../signature.js';
 import { type ChunkSource, Chunks, startedSource, streamSource } from './chunks.js';
 import {
   closeDescriptor,

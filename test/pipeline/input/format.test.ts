@@ -1,6 +1,5 @@
 import { deflateSync, gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { compressionOf, describeForeign, isGzip } from '../../../src/pipeline/encoding.js';
 import {
   byteOrderMarkOctets,
   HEAD_OCTETS,
@@ -8,6 +7,7 @@ import {
   recogniseFormat,
   sniffFormat,
 } from '../../../src/pipeline/input/format.js';
+import { compressionOf, describeForeign, isGzip } from '../../../src/pipeline/signature.js';
 
 const octets = (text: string) => Buffer.from(text, 'latin1');
 const MARK = '\xef\xbb\xbf';

@@ -32,9 +32,27 @@ function rarities(): Uint8Array {
   return rarity;
 }
 
+/**
+ * The powers of 2 with exponents of 0, -0.1 to -0.9. Written down, since what `**` makes of a fraction differs in its last bit from one engine to
+ * another, and a table is to be the same whichever compiles it.
+ */
+const TENTHS = [
+  1,
+  0.9330329915368074,
+  0.8705505632961241,
+  0.8122523963562355,
+  0.757858283255199,
+  Math.SQRT1_2,
+  0.6597539553864471,
+  0.6155722066724582,
+  0.5743491774985175,
+  0.5358867312681466,
+] as const;
+
 /** The share of texts' octets that an octet has by the same reckoning. */
 export function shareOf(octet: number): number {
-  return 2 ** (-(RARITY[octet] as number) / 10);
+  const rarity = RARITY[octet] as number;
+  return (TENTHS[rarity % 10] as number) / (1 << Math.floor(rarity / 10));
 }
 
 /**

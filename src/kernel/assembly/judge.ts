@@ -201,7 +201,7 @@ function groupsOf(table: usize, robots: usize, token: i32): usize {
 /** Product tokens that are compared at once: the groups of most files name no more. */
 const TOKENS_AT_ONCE: i32 = 16;
 
-/** The same by a record's numbers, from the record's start; the list cannot start there. Reads 64 octets past the last number. */
+/** The same by a record's numbers, from the record's start; the list cannot start there. Reads up to 132 octets past the numbers. */
 function listOf<T>(fields: usize, token: i32): usize {
   const count = <i32>load<T>(fields);
   const numbers = fields + sizeof<T>();

@@ -120,10 +120,12 @@ export let groupsLink: i32 = -1;
  */
 export function resolveGroups(agent: usize, table: usize, robots: usize): usize {
   const chain: usize = load<u32>(agent, AGENT_CHAIN);
-  let list = groupsOf(table, robots, TOKEN_ANY);
+  const any = groupsOf(table, robots, TOKEN_ANY);
+  let list = any;
   let followed = -1;
   for (let link = load<i32>(agent, AGENT_CHAIN_COUNT) - 1; link >= 0; link--) {
-    const named = groupsOf(table, robots, load<i32>(chain + <usize>link * CHAIN_OCTETS));
+    const token = load<i32>(chain + <usize>link * CHAIN_OCTETS);
+    const named = token === TOKEN_ANY ? any : groupsOf(table, robots, token);
     list = select(named, list, named !== 0);
     followed = select(link, followed, named !== 0);
   }

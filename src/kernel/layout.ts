@@ -116,34 +116,29 @@ export const OUTPUT_ANNOTATE = 0;
 export const OUTPUT_ALLOWED = 1;
 export const OUTPUT_DENIED = 2;
 
-/** The words of the verdicts, by verdict. */
-export const FRAGMENT_VERDICTS = 0;
-/** With one agent, by verdict: text `allow` and a tab; NDJSON `"verdict":"allow"`. */
-export const FRAGMENT_ANNOTATIONS = 4;
 /** The words of the reasons, by reason. */
-export const FRAGMENT_REASONS = 8;
-/** NDJSON: `"verdicts":{`, `"reasons":{`, `"rules":{`. */
-export const FRAGMENT_VERDICTS_OPEN = 24;
-export const FRAGMENT_REASONS_OPEN = 25;
-export const FRAGMENT_RULES_OPEN = 26;
+export const FRAGMENT_REASONS = 0;
+/** NDJSON: `"reasons":{`, `"rules":{`. */
+export const FRAGMENT_REASONS_OPEN = 16;
+export const FRAGMENT_RULES_OPEN = 17;
 /** `{"line":`, `,"text":"`, `,"agent":"`, `,"source":"`, `"rule":`, `"reason":"`. */
-export const FRAGMENT_LINE = 27;
-export const FRAGMENT_TEXT = 28;
-export const FRAGMENT_AGENT = 29;
-export const FRAGMENT_SOURCE = 30;
-export const FRAGMENT_RULE = 31;
-export const FRAGMENT_REASON = 32;
+export const FRAGMENT_LINE = 18;
+export const FRAGMENT_TEXT = 19;
+export const FRAGMENT_AGENT = 20;
+export const FRAGMENT_SOURCE = 21;
+export const FRAGMENT_RULE = 22;
+export const FRAGMENT_REASON = 23;
 /** `Disallow: ` and `Allow: `. */
-export const FRAGMENT_DISALLOW = 33;
-export const FRAGMENT_ALLOW = 34;
+export const FRAGMENT_DISALLOW = 24;
+export const FRAGMENT_ALLOW = 25;
 /** In the record for a line that is no object: `,"line":`, `,"input":"`, `"}`. */
-export const FRAGMENT_BAD_LINE = 35;
-export const FRAGMENT_BAD_INPUT = 36;
-export const FRAGMENT_BAD_END = 37;
+export const FRAGMENT_BAD_LINE = 26;
+export const FRAGMENT_BAD_INPUT = 27;
+export const FRAGMENT_BAD_END = 28;
 /** What stands around a JSON string that is a record: `{"url":` and nothing, or `{"a":{"url":` and `}`. */
-export const FRAGMENT_STRING_OPEN = 38;
-export const FRAGMENT_STRING_CLOSE = 39;
-export const FRAGMENTS = 40;
+export const FRAGMENT_STRING_OPEN = 29;
+export const FRAGMENT_STRING_CLOSE = 30;
+export const FRAGMENTS = 31;
 
 /** An agent: a fallback chain of product tokens. */
 export const AGENT_CHAIN_COUNT = 0;
@@ -151,7 +146,12 @@ export const AGENT_CHAIN_COUNT = 0;
 export const AGENT_CHAIN = 4;
 /** Name as given, escaped as in a JSON string: address, octets. */
 export const AGENT_NAME = 8;
-export const AGENT_OCTETS = 16;
+/**
+ * By verdict, all that it adds to a record before what explains it: pairs (address, octets). The fragments of all agents, one behind another, are
+ * the whole: `"verdict":"allow"`, or `"verdicts":{"A":"allow"` and `,"B":"deny"}`; of text `allow` and a tab, or `allow,` and `deny` and a tab.
+ */
+export const AGENT_VERDICTS = 16;
+export const AGENT_OCTETS = 48;
 /** A link of the chain: number of the token in the table (-1 where no robots.txt names it), address and octets of its text. */
 export const CHAIN_TOKEN = 0;
 export const CHAIN_TEXT = 4;

@@ -8,6 +8,7 @@ import {
   AGENT_CHAIN_COUNT,
   AGENT_NAME,
   AGENT_OCTETS,
+  AGENT_VERDICTS,
   BAD_INPUT_LIMIT,
   CHAIN_OCTETS,
   CHAIN_TEXT,
@@ -17,7 +18,6 @@ import {
   FORMAT_TEXT,
   FRAGMENT_AGENT,
   FRAGMENT_ALLOW,
-  FRAGMENT_ANNOTATIONS,
   FRAGMENT_BAD_END,
   FRAGMENT_BAD_INPUT,
   FRAGMENT_BAD_LINE,
@@ -32,8 +32,6 @@ import {
   FRAGMENT_STRING_CLOSE,
   FRAGMENT_STRING_OPEN,
   FRAGMENT_TEXT,
-  FRAGMENT_VERDICTS,
-  FRAGMENT_VERDICTS_OPEN,
   FRAGMENTS,
   MARGIN,
   MAX_AGENTS,
@@ -136,20 +134,25 @@ function inString(text: string): string {
   return JSON.stringify(text).slice(1, -1).replaceAll('\u007f', '\\u007f');
 }
 
-/** The members' words, in the order of the FRAGMENT_ constants. */
+/** What an agent's verdicts add to a record, by verdict: see AGENT_VERDICTS. */
+function verdictFragments(settings: QuerySettings, index: number): string[] {
+  const { agents, format, verdictField } = settings;
+  const isLast = index === agents.length - 1;
+  if (format === 'text') return VERDICTS.map((verdict) => `${verdict}${isLast ? '\t' : ','}`);
+  const several = agents.length > 1;
+  const field = `"${inString(verdictField ?? (several ? 'verdicts' : 'verdict'))}":`;
+  if (!several) return VERDICTS.map((verdict) => `${field}"${verdict}"`);
+  const name = inString((agents[index] as Agent).name);
+  const before = `${index === 0 ? `${field}{` : ','}"${name}":`;
+  return VERDICTS.map((verdict) => `${before}"${verdict}"${isLast ? '}' : ''}`);
+}
+
+/** The members' other words, in the order of the FRAGMENT_ constants. */
 function fragments(settings: QuerySettings): string[] {
-  const several = settings.agents.length > 1;
-  const text = settings.format === 'text';
-  const field = inString(settings.verdictField ?? (several ? 'verdicts' : 'verdict'));
   const words = new Array<string>(FRAGMENTS).fill('');
-  VERDICTS.forEach((verdict, index) => {
-    words[FRAGMENT_VERDICTS + index] = verdict;
-    words[FRAGMENT_ANNOTATIONS + index] = text ? `${verdict}\t` : `"${field}":"${verdict}"`;
-  });
   REASONS.forEach((reason, index) => {
     words[FRAGMENT_REASONS + index] = reason;
   });
-  words[FRAGMENT_VERDICTS_OPEN] = `"${field}":{`;
   words[FRAGMENT_REASONS_OPEN] = '"reasons":{';
   words[FRAGMENT_RULES_OPEN] = '"rules":{';
   words[FRAGMENT_LINE] = '{"line":';
@@ -169,15 +172,19 @@ function fragments(settings: QuerySettings): string[] {
 }
 
 /** Octets of output beyond the line itself, at most, reckoned generously. */
-function lineOverhead(settings: QuerySettings, words: readonly string[], names: number): number {
+function lineOverhead(
+  settings: QuerySettings,
+  words: readonly string[],
+  names: number,
+  verdicts: number,
+): number {
   const agents = settings.agents.length;
-  const verdicts = 64 + 2 * (words[FRAGMENT_VERDICTS_OPEN] ?? '').length + names + 32 * agents;
   // Each octet of a rule's text takes six at most when it is escaped.
   const explanation = 256 + 6 * TEXT_LIMIT + SOURCE_LIMIT;
   const explained = settings.explain ? 2 * names + agents * explanation : 0;
   const strings =
     (words[FRAGMENT_STRING_OPEN] ?? '').length + (words[FRAGMENT_STRING_CLOSE] ?? '').length;
-  return verdicts + explained + 3 * strings + 6 * BAD_INPUT_LIMIT + 4 * MARGIN;
+  return 64 + verdicts + explained + 3 * strings + 6 * BAD_INPUT_LIMIT + 4 * MARGIN;
 }
 
 /** Writes the blocks of a query one behind the other. */
@@ -222,10 +229,11 @@ export function queryOctets(settings: QuerySettings): number {
   let octets = QUERY_OCTETS + 4 * MARGIN;
   for (const word of fragments(settings)) octets += 16 + 3 * word.length;
   for (const key of settings.urlField) octets += 32 + 3 * key.length;
-  for (const agent of settings.agents) {
+  settings.agents.forEach((agent, index) => {
     octets += AGENT_OCTETS + 32 + 6 * agent.name.length;
+    for (const word of verdictFragments(settings, index)) octets += 16 + 3 * word.length;
     for (const link of agent.chain) octets += CHAIN_OCTETS + 32 + 6 * link.length;
-  }
+  });
   return octets;
 }
 
@@ -252,12 +260,18 @@ export function encodeQuery(
   const words = fragments(settings);
   const block = new BlockWriter(address, queryOctets(settings));
   let names = 0;
+  let verdicts = 0;
   const agentsPlace = block.take(agents.length * AGENT_OCTETS);
   agents.forEach((agent, index) => {
     const at = agentsPlace + index * AGENT_OCTETS;
     const name = encoder.encode(inString(agent.name));
     names += name.length + 4;
     block.octets(at + AGENT_NAME, name);
+    const fragments = verdictFragments(settings, index).map((word) => encoder.encode(word));
+    fragments.forEach((word, verdict) => {
+      block.octets(at + AGENT_VERDICTS + 8 * verdict, word);
+    });
+    verdicts += Math.max(...fragments.map(({ length }) => length));
     block.word(at + AGENT_CHAIN_COUNT, agent.chain.length);
     const chainPlace = block.take(agent.chain.length * CHAIN_OCTETS);
     block.pointer(at + AGENT_CHAIN, chainPlace);
@@ -277,7 +291,7 @@ export function encodeQuery(
   settings.urlField.forEach((key, index) => {
     block.octets(fieldsPlace + index * 8, encoder.encode(key));
   });
-  const overhead = lineOverhead(settings, words, names);
+  const overhead = lineOverhead(settings, words, names, verdicts);
   const tallyEnd = WORKER_TALLY + agents.length * OUTCOMES * 8;
   block.word(QUERY_TABLE, table);
   block.word(

@@ -4,12 +4,12 @@ import {
   AGENT_CHAIN,
   AGENT_NAME,
   AGENT_OCTETS,
+  AGENT_VERDICTS,
   BAD_INPUT_LIMIT,
   CHAIN_OCTETS,
   CHAIN_TEXT,
   FRAGMENT_AGENT,
   FRAGMENT_ALLOW,
-  FRAGMENT_ANNOTATIONS,
   FRAGMENT_BAD_END,
   FRAGMENT_BAD_INPUT,
   FRAGMENT_BAD_LINE,
@@ -24,8 +24,6 @@ import {
   FRAGMENT_STRING_CLOSE,
   FRAGMENT_STRING_OPEN,
   FRAGMENT_TEXT,
-  FRAGMENT_VERDICTS,
-  FRAGMENT_VERDICTS_OPEN,
   QUERY_AGENT_COUNT,
   QUERY_AGENTS,
   QUERY_EXPLAIN,
@@ -74,10 +72,6 @@ function resultOf(worker: usize, index: i32): usize {
 
 function agentOf(query: usize, index: i32): usize {
   return <usize>load<u32>(query, QUERY_AGENTS) + <usize>index * AGENT_OCTETS;
-}
-
-function verdictOf(result: usize): i32 {
-  return load<i32>(result, RESULT_OUTCOME) >> 4;
 }
 
 /** Writes the text of the rule that decided, `Disallow: /path`, escaped as in a JSON string. */
@@ -129,14 +123,27 @@ function ruleObject(query: usize, agent: usize, result: usize, to: usize): usize
   return octet(0x7d, to);
 }
 
+/** Writes the verdicts of all agents, in the words of the format. */
+function verdicts(query: usize, worker: usize, to: usize): usize {
+  let agent: usize = load<u32>(query, QUERY_AGENTS);
+  let result = worker + WORKER_RESULTS;
+  let left = load<i32>(query, QUERY_AGENT_COUNT);
+  do {
+    const verdict = agent + <usize>((load<i32>(result, RESULT_OUTCOME) >> 4) << 3);
+    to = copyShort(load<u32>(verdict, AGENT_VERDICTS), load<i32>(verdict, AGENT_VERDICTS + 4), to);
+    agent += AGENT_OCTETS;
+    result += RESULT_OCTETS;
+  } while (--left > 0);
+  return to;
+}
+
 /** Writes the members that annotate an object, without a comma before them. */
 function members(query: usize, worker: usize, to: usize): usize {
+  to = verdicts(query, worker, to);
+  if ((load<u32>(query, QUERY_FLAGS) & QUERY_EXPLAIN) === 0) return to;
   const agents = load<i32>(query, QUERY_AGENT_COUNT);
-  const explain = (load<u32>(query, QUERY_FLAGS) & QUERY_EXPLAIN) !== 0;
   if (agents === 1) {
     const result = resultOf(worker, 0);
-    to = fragment(query, FRAGMENT_ANNOTATIONS + verdictOf(result), to);
-    if (!explain) return to;
     to = octet(0x2c, to);
     to = fragment(query, FRAGMENT_REASON, to);
     to = quoted(query, FRAGMENT_REASONS + (load<i32>(result, RESULT_OUTCOME) & 15), to);
@@ -145,13 +152,6 @@ function members(query: usize, worker: usize, to: usize): usize {
     to = fragment(query, FRAGMENT_RULE, to);
     return ruleObject(query, agentOf(query, 0), result, to);
   }
-  to = fragment(query, FRAGMENT_VERDICTS_OPEN, to);
-  for (let i = 0; i < agents; i++) {
-    to = memberKey(agentOf(query, i), i === 0, to);
-    to = quoted(query, FRAGMENT_VERDICTS + verdictOf(resultOf(worker, i)), to);
-  }
-  to = octet(0x7d, to);
-  if (!explain) return to;
   to = octet(0x2c, to);
   to = fragment(query, FRAGMENT_REASONS_OPEN, to);
   for (let i = 0; i < agents; i++) {
@@ -221,16 +221,7 @@ export function describeBadLine(
 
 /** Writes the line of a URL behind its verdicts, and with QUERY_EXPLAIN five columns for each agent behind it. */
 export function annotateText(query: usize, worker: usize, line: usize, to: usize): usize {
-  const agents = load<i32>(query, QUERY_AGENT_COUNT);
-  if (agents === 1) {
-    to = fragment(query, FRAGMENT_ANNOTATIONS + verdictOf(resultOf(worker, 0)), to);
-  } else {
-    for (let i = 0; i < agents; i++) {
-      if (i > 0) to = octet(0x2c, to);
-      to = fragment(query, FRAGMENT_VERDICTS + verdictOf(resultOf(worker, i)), to);
-    }
-    to = octet(0x09, to);
-  }
+  to = verdicts(query, worker, to);
   const start: usize = load<u32>(line, LINE_START);
   to = copy(start, <i32>(<usize>load<u32>(line, LINE_END) - start), to, USUAL_LINE);
   return (load<u32>(query, QUERY_FLAGS) & QUERY_EXPLAIN) === 0 ? to : columns(query, worker, to);

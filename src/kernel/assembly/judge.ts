@@ -94,11 +94,12 @@ export function judge(
     return;
   }
   const agents = load<i32>(query, QUERY_AGENT_COUNT);
+  const any = agents > 1 ? groupsOfAny(table, robots) : 0;
   let agent: usize = load<u32>(query, QUERY_AGENTS);
   let result = worker + WORKER_RESULTS;
   for (let i = 0; i < agents; i++) {
     if (i > 0) {
-      list = resolveGroups(agent, table, robots);
+      list = resolveGroups(agent, table, robots, any);
       link = groupsLink;
     }
     judgeAgent(agent, result, i, list, link, table, robots, path, end, google);
@@ -114,13 +115,17 @@ const REMEMBERED: i32 = 8;
 /** Result of `resolveGroups`: the link of the chain that the groups name, -1 for `*`. */
 export let groupsLink: i32 = -1;
 
+/** Start of the list of the groups of `*`; 0 if there are none. */
+export function groupsOfAny(table: usize, robots: usize): usize {
+  return groupsOf(table, robots, TOKEN_ANY);
+}
+
 /**
  * Start of the list of groups that an agent obeys: those of the first product token of its chain that some group names,
- * else those of `*`; 0 if there are none. No branch depends on which it is.
+ * else `any`, those of `*`; 0 if there are none. No branch depends on which it is.
  */
-export function resolveGroups(agent: usize, table: usize, robots: usize): usize {
+export function resolveGroups(agent: usize, table: usize, robots: usize, any: usize): usize {
   const chain: usize = load<u32>(agent, AGENT_CHAIN);
-  const any = groupsOf(table, robots, TOKEN_ANY);
   let list = any;
   let followed = -1;
   for (let link = load<i32>(agent, AGENT_CHAIN_COUNT) - 1; link >= 0; link--) {

@@ -12,7 +12,7 @@ import {
   WORKER_OPEN,
 } from '../layout';
 import { findAuthority, isRecordOf, probe, probeHost, recordOf, slotIndex } from './host';
-import { groupsLink, judge, judgeAlike, resolveGroups } from './judge';
+import { groupsLink, groupsOfAny, judge, judgeAlike, resolveGroups } from './judge';
 import {
   LINE_AUTHORITY,
   LINE_HASH,
@@ -159,7 +159,8 @@ function findGroups(query: usize, open: usize, end: usize): usize {
   let found = open;
   for (let at = open; at < end; at += 4) {
     const line: usize = load<u32>(at);
-    const groups = resolveGroups(agent, table, load<u32>(line, LINE_ROBOTS));
+    const robots: usize = load<u32>(line, LINE_ROBOTS);
+    const groups = resolveGroups(agent, table, robots, groupsOfAny(table, robots));
     store<u32>(line, groups, LINE_LIST);
     store<i32>(line, groupsLink, LINE_LINK);
     found = keep(line, groups !== 0, found);

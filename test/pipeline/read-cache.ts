@@ -33,7 +33,7 @@ export async function readParts(
       continue;
     }
     const events: CacheEvent[] = [];
-    await reader.read(part, (event) => events.push(event));
+    await reader.read(part, (event) => events.push(lasting(event)));
     for (const event of events) {
       if (event.kind === 'entry') entries.push(event.entry);
       else if (event.kind === 'warning') warnings.push(event.warning);
@@ -46,4 +46,10 @@ export async function readParts(
     }
   }
   return { entries, warnings };
+}
+
+/** An event whose body no other overwrites. */
+function lasting(event: CacheEvent): CacheEvent {
+  if (event.kind !== 'entry') return event;
+  return { ...event, entry: { ...event.entry, body: Buffer.from(event.entry.body) } };
 }

@@ -103,7 +103,8 @@ export class PartReader {
   }
 
   /**
-   * Tells what there is in a part, in order. A body has `maxBodyBytes + 1` octets at most. An authority may come more than once.
+   * Tells what there is in a part, in order. A body has `maxBodyBytes + 1` octets at most, and is to be read before the next is told of. An
+   * authority may come more than once.
    *
    * @throws {RobotsFilterError} `input` when the process runs out of file descriptors.
    */

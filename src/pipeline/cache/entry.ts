@@ -4,7 +4,7 @@ import type { FetchFinding, FetchReading } from './fetch-record.js';
 /** One robots.txt as a cache holds it: what it says is not looked at yet. */
 export interface CacheEntry {
   readonly authority: Authority;
-  /** At most `maxBodyBytes + 1` octets, so that the parser sees that more was there. May share its memory with other bodies. */
+  /** At most `maxBodyBytes + 1` octets, so that the parser sees that more was there. The next entry's may overwrite it. */
   readonly body: Uint8Array;
   /** The file's path below the directory (`example.com/robots.txt`), or `FILE.ndjson:LINE` for a record. */
   readonly source: string;

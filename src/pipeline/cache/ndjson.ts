@@ -145,7 +145,7 @@ export async function* readRecordLines(
   }
 }
 
-/** What the records of some lines say, in order. Of a body `maxBodyBytes + 1` octets are kept. */
+/** What the records of some lines say, in order. Of a body `maxBodyBytes + 1` octets are read, and the next overwrites it. */
 export function* recordsOf(
   lines: RecordLines,
   maxBodyBytes: number,

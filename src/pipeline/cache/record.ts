@@ -18,6 +18,7 @@ import { type Members, plainMembers } from './plain-members.js';
  */
 export interface CacheRecord {
   readonly authority: Authority;
+  /** Overwritten by the next record. */
   readonly body: Uint8Array;
   readonly status: number | undefined;
 }
@@ -124,14 +125,20 @@ function parseObject(line: Buffer): Members | string {
 }
 
 /** The body of a record, or why there is none. */
-function bodyOf({ robots, robots_base64: base64, status, host, url }: Members): Buffer | string {
+function bodyOf({
+  robots,
+  robots_base64: base64,
+  status,
+  host,
+  url,
+}: Members): Uint8Array | string {
   if (!isMissing(base64)) {
     if (typeof base64 !== 'string') return '"robots_base64" is no string';
     return decodeBase64(base64) ?? '"robots_base64" is no base64';
   }
   if (!isMissing(robots)) {
     if (typeof robots === 'string') return Buffer.from(robots, 'utf8');
-    return robots instanceof Uint8Array ? Buffer.from(robots) : '"robots" is no string';
+    return robots instanceof Uint8Array ? robots : '"robots" is no string';
   }
   if (isMissing(status)) return 'There is no "robots", "robots_base64" or "status"';
   if (isSuccess(status))
@@ -171,8 +178,7 @@ export function parseRecord(line: Buffer, maxBodyBytes: number): CacheRecord | B
   const limit = bodyLimit(maxBodyBytes);
   return {
     authority,
-    // A copy, so that the octets beyond the limit are not kept with it.
-    body: body.length > limit ? Uint8Array.prototype.slice.call(body, 0, limit) : body,
+    body: body.length > limit ? body.subarray(0, limit) : body,
     status: status ?? undefined,
   };
 }

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { closeSync, openSync, readFileSync, readSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -27,6 +27,8 @@ npm run bench:kernel -- [options]
     --only NAME[,NAME]  of: ndjson, text, agents, explain, allowed (default: all)
     --rounds 7  --hosts 5000  --urls 1000000  --seed 1
     --corpus DIR        where corpora are kept (default: ${join(tmpdir(), 'robots-filter-bench')})
+    --table FILE        a table that "robots-filter compile" wrote, in place of a corpus', and with it
+    --input FILE        its lines, of which the first 100 MB count, in the form of each --only
 `;
 
 const { values } = parseArgs({
@@ -38,9 +40,14 @@ const { values } = parseArgs({
     urls: { type: 'string', default: '1000000' },
     seed: { type: 'string', default: '1' },
     corpus: { type: 'string', default: join(tmpdir(), 'robots-filter-bench') },
+    table: { type: 'string' },
+    input: { type: 'string' },
     help: { type: 'boolean', default: false },
   },
 });
+
+/** Octets of an input that is given. */
+const MOST_INPUT = 100_000_000;
 
 /** Octets after which the next kernel takes its turn: some twenty milliseconds, in which a noisy machine is the same for all. */
 const TURN_OCTETS = 1 << 22;
@@ -48,13 +55,37 @@ const TURN_OCTETS = 1 << 22;
 if (values.help) process.stdout.write(USAGE);
 else timeKernels();
 
-function timeKernels(): void {
+/** What is asked: a table, and its input in a form. */
+interface Matter {
+  readonly table: Uint8Array;
+  readonly input: (form: 'text' | 'ndjson') => Uint8Array;
+}
+
+function matterOf({ table, input }: typeof values): Matter {
+  if (table !== undefined && input !== undefined) {
+    const given = firstOctets(input, MOST_INPUT);
+    return { table: readFileSync(table), input: () => given };
+  }
+  if (table !== input) throw new Error('--table and --input are said together');
   const [seed, hosts, urls] = [values.seed, values.hosts, values.urls].map(Number);
   const options = { seed: seed ?? 1, hosts: hosts ?? 1, urls: urls ?? 1 };
   const corpus = corpusIn(values.corpus, options, say);
+  return { table: tableOf(corpus.robots), input: (form) => readFileSync(corpus[form]) };
+}
+
+/** The first octets of a file, up to the end of a line. */
+function firstOctets(path: string, most: number): Uint8Array {
+  const octets = Buffer.alloc(most);
+  const descriptor = openSync(path, 'r');
+  const read = readSync(descriptor, octets);
+  closeSync(descriptor);
+  return octets.subarray(0, read < most ? read : octets.lastIndexOf(0x0a) + 1);
+}
+
+function timeKernels(): void {
   // Before the table asks for its own: of a module that is there V8 takes what it has.
   const modules = values.wasm.map((path) => compileAhead(readFileSync(path)));
-  const table = tableOf(corpus.robots);
+  const { table, input } = matterOf(values);
   const memory = createMemory(TABLE_ADDRESS + table.length + MARGIN);
   new Uint8Array(memory.buffer).set(table, TABLE_ADDRESS);
   const kernels = modules.map((module) => instantiateKernel(module, memory));
@@ -62,8 +93,7 @@ function timeKernels(): void {
     const variant = KERNEL_VARIANTS[name];
     if (variant === undefined) throw new Error(`--only ${name}: there is no such variant`);
     const bench = new KernelBench(memory, new TableView(table), variant);
-    const input = readFileSync(variant.format === 'text' ? corpus.text : corpus.ndjson);
-    return timeInTurn(name, kernels, bench, input);
+    return timeInTurn(name, kernels, bench, input(variant.format === 'text' ? 'text' : 'ndjson'));
   });
   say(aligned([['ns/line', 'least', 'median', 'of the first'], ...rows.flat()]));
 }

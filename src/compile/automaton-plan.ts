@@ -28,7 +28,7 @@ const INITIAL_ROOM = 64;
 /** No prefix rule, or no node above. */
 export const NONE = -1;
 
-/** Words of a node, which share a cache line. A node is known by where they start. */
+/** Words of a node: all that is known of it lies in 64 octets. A node is known by where they start. */
 export const NODE_WORDS = 16;
 /** The node before it on the way from the root, its label in `rules.octets` and that one's length, and its edges. */
 export const PARENT = 0;

@@ -66,7 +66,9 @@ function matterOf({ table, input }: typeof values): Matter {
     const given = firstOctets(input, MOST_INPUT);
     return { table: readFileSync(table), input: () => given };
   }
-  if (table !== input) throw new Error('--table and --input are said together');
+  if (table !== undefined || input !== undefined) {
+    throw new Error('--table and --input are said together');
+  }
   const [seed, hosts, urls] = [values.seed, values.hosts, values.urls].map(Number);
   const options = { seed: seed ?? 1, hosts: hosts ?? 1, urls: urls ?? 1 };
   const corpus = corpusIn(values.corpus, options, say);

@@ -56,7 +56,7 @@ export class AutomatonWriter {
     if (octets > this.#out.length) {
       this.#out = new Uint8Array(Math.max(octets, 2 * this.#out.length));
     }
-    // Of those that wait none leads to a rule to which another does.
+    // Each of those that wait leads to a rule of its own.
     if (rules.count > this.#waiting.length) this.#waiting = new Int32Array(2 * rules.count);
 
     const out = this.#out;

@@ -171,7 +171,7 @@ function fragments(settings: QuerySettings): string[] {
   return words;
 }
 
-/** Octets of output beyond the line itself, at most, reckoned generously. */
+/** Octets of output beyond the line itself, at most, reckoned generously. `verdicts` are those of the longest verdicts of all agents. */
 function lineOverhead(
   settings: QuerySettings,
   words: readonly string[],
@@ -267,11 +267,11 @@ export function encodeQuery(
     const name = encoder.encode(inString(agent.name));
     names += name.length + 4;
     block.octets(at + AGENT_NAME, name);
-    const fragments = verdictFragments(settings, index).map((word) => encoder.encode(word));
-    fragments.forEach((word, verdict) => {
+    const ownVerdicts = verdictFragments(settings, index).map((word) => encoder.encode(word));
+    ownVerdicts.forEach((word, verdict) => {
       block.octets(at + AGENT_VERDICTS + 8 * verdict, word);
     });
-    verdicts += Math.max(...fragments.map(({ length }) => length));
+    verdicts += Math.max(...ownVerdicts.map(({ length }) => length));
     block.word(at + AGENT_CHAIN_COUNT, agent.chain.length);
     const chainPlace = block.take(agent.chain.length * CHAIN_OCTETS);
     block.pointer(at + AGENT_CHAIN, chainPlace);

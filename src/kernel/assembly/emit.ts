@@ -123,7 +123,7 @@ function ruleObject(query: usize, agent: usize, result: usize, to: usize): usize
   return octet(0x7d, to);
 }
 
-/** Writes the verdicts of all agents, in the words of the format. */
+/** Writes the verdicts of all agents, of which there is one at least, in the words of the format. */
 function verdicts(query: usize, worker: usize, to: usize): usize {
   let agent: usize = load<u32>(query, QUERY_AGENTS);
   let result = worker + WORKER_RESULTS;

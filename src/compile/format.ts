@@ -50,8 +50,9 @@
  *
  * ## Hosts
  *
- * For each robots record, in the order in which the sorted hosts need them: the hosts whose first authority has it, sorted; the record;
- * and those of its automata that no record before it has, in the order in which it names them.
+ * For each robots record, in the order in which the sorted hosts need them, a cluster: the hosts whose first authority has it, sorted; the
+ * record; and those of its automata that no record before it has, in the order in which it names them. Before a cluster there are
+ * zero octets up to the next multiple of 64 where its first 512 octets would else reach into one multiple of 64 more than they need.
  *
  * ### Host
  *
@@ -174,8 +175,8 @@ export const SECTION_BUCKETS = 1;
 export const SECTION_HOSTS = 2;
 export const SECTION_SOURCES = 3;
 export const SECTION_END = 4;
-/** Where a section behind the first may start; a bucket is to fill a cache line. */
-export const SECTION_ALIGNMENT = 64;
+/** A section behind the first starts at a multiple of it: a bucket is to fill a cache line. */
+export const CACHE_LINE_OCTETS = 64;
 
 export const FLAG_REDUCED = 1;
 

@@ -1,5 +1,5 @@
 import type { CompiledRobots } from './compiled-robots.js';
-import { AUTOMATON_WIDE } from './format.js';
+import { AUTOMATON_WIDE, CACHE_LINE_OCTETS } from './format.js';
 import type { HostRecords } from './host-records.js';
 import { type OctetStore, TOUCHED_AT_ONCE } from './octet-store.js';
 import { Places } from './places.js';
@@ -7,6 +7,9 @@ import { RobotsRecords } from './robots-records.js';
 import type { TablePieces, TableWindow } from './table-window.js';
 import type { TokenNumbers } from './token-numbers.js';
 import { readNumber } from './width.js';
+
+/** Of a cluster: what a URL reads of it lies mostly among so many first octets. */
+const ALIGNED_OCTETS = 512;
 
 /** The section of the hosts: each robots record with the hosts that have it and its automata, a cluster. */
 export class HostClusters {
@@ -38,6 +41,10 @@ export class HostClusters {
     const { sorted, first } = this.#byRobots;
     let octets = 0;
     let rules = 0;
+    let clusterOctets = 0;
+    const countAutomaton = (automaton: number): void => {
+      if (!this.#automata.has(automaton)) clusterOctets += compiled.automata.length(automaton);
+    };
     const placeAutomaton = (automaton: number): void => {
       if (!this.#automata.place(automaton, octets)) return;
       octets += compiled.automata.length(automaton);
@@ -45,14 +52,22 @@ export class HostClusters {
     };
     for (let place = 0; place < hosts.robots.length; place++) {
       if (place % TOUCHED_AT_ONCE === 0) this.#touch(place);
+      const item = hosts.robots[place] as number;
+      this.#records.load(compiled.record(item));
+      clusterOctets = this.#records.octets;
+      this.#records.eachAutomaton(countAutomaton);
+      const low = first[place] as number;
+      const high = first[place + 1] as number;
+      for (let index = low; index < high && clusterOctets < ALIGNED_OCTETS; index++) {
+        clusterOctets += hosts.octets(sorted[index] as number);
+      }
+      octets = alignedStart(octets, clusterOctets);
       this.#starts[place] = octets;
-      for (let index = first[place] as number; index < (first[place + 1] as number); index++) {
+      for (let index = low; index < high; index++) {
         const host = sorted[index] as number;
         this.#hostStarts[host] = octets;
         octets += hosts.octets(host);
       }
-      const item = hosts.robots[place] as number;
-      this.#records.load(compiled.record(item));
       this.#robots.place(item, octets);
       octets += this.#records.octets;
       this.#records.eachAutomaton(placeAutomaton);
@@ -150,6 +165,17 @@ export class HostClusters {
       automata.copy(automaton, view, base + at);
     }
   }
+}
+
+/**
+ * Where a cluster of so many octets starts, at `end` or behind: where its first octets reach into no more cache lines than they
+ * would from the start of one.
+ */
+function alignedStart(end: number, clusterOctets: number): number {
+  const octets = Math.min(clusterOctets, ALIGNED_OCTETS);
+  const inLine = end % CACHE_LINE_OCTETS;
+  const lines = Math.ceil(octets / CACHE_LINE_OCTETS);
+  return inLine + octets > lines * CACHE_LINE_OCTETS ? end + CACHE_LINE_OCTETS - inLine : end;
 }
 
 /** How many rules an automaton has. */

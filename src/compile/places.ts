@@ -14,9 +14,13 @@ export class Places {
     this.#starts = new Float64Array(things).fill(NOT_PLACED);
   }
 
+  has(item: number): boolean {
+    return this.#starts[item] !== NOT_PLACED;
+  }
+
   /** Gives the thing a place if it has none yet; returns whether it does. */
   place(item: number, start: number): boolean {
-    if (this.#starts[item] !== NOT_PLACED) return false;
+    if (this.has(item)) return false;
     this.#starts[item] = start;
     this.#items[this.count++] = item;
     return true;

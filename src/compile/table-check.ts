@@ -4,6 +4,7 @@ import { checksum } from './checksum.js';
 import {
   BUCKET_OCTETS,
   BUCKET_SLOTS,
+  CACHE_LINE_OCTETS,
   FLAG_REDUCED,
   HEADER_AUTHORITIES,
   HEADER_AUTOMATA,
@@ -24,7 +25,6 @@ import {
   HEADER_ZEROS,
   MAGIC_HIGH,
   MAGIC_LOW,
-  SECTION_ALIGNMENT,
   SECTION_BUCKETS,
   SECTION_END,
   SECTION_HOSTS,
@@ -166,7 +166,7 @@ export function checkHeader(
         ? start === HEADER_OCTETS
         : section === SECTION_END
           ? start === length - TAIL_OCTETS
-          : start % SECTION_ALIGNMENT === 0;
+          : start % CACHE_LINE_OCTETS === 0;
     if (start < least || !fits) {
       throw damaged(`its ${SECTION_NAMES[section] ?? 'last section'} cannot be at ${start}`);
     }

@@ -8,6 +8,7 @@ import {
   BUCKET_PASSED,
   BUCKET_SLOTS,
   BUCKET_TAGS,
+  CACHE_LINE_OCTETS,
   FLAG_REDUCED,
   HEADER_AUTHORITIES,
   HEADER_AUTOMATA,
@@ -28,7 +29,6 @@ import {
   HEADER_VERSION,
   MAGIC_HIGH,
   MAGIC_LOW,
-  SECTION_ALIGNMENT,
   SECTION_END,
   SECTION_HOSTS,
   SECTION_SOURCES,
@@ -95,7 +95,7 @@ export class TableLayout {
       hosts.sourceOctets,
     ]) {
       const end = (starts.at(-1) as number) + octets;
-      const next = Math.ceil(end / SECTION_ALIGNMENT) * SECTION_ALIGNMENT;
+      const next = Math.ceil(end / CACHE_LINE_OCTETS) * CACHE_LINE_OCTETS;
       paddings.push(new OnePiece(next - end));
       starts.push(next);
     }

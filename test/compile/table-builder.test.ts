@@ -1,8 +1,11 @@
 import { describe, expect, it } from 'vitest';
+import { AutomatonView } from '../../src/compile/automaton-view.js';
 import { BodyClaims } from '../../src/compile/body-claims.js';
+import { HOST_PLAIN_NAME } from '../../src/compile/format.js';
 import { TableBuilder, type TableBuilderOptions } from '../../src/compile/table-builder.js';
 import { checkTable } from '../../src/compile/table-check.js';
 import { PartBuilder } from '../../src/compile/table-part.js';
+import { TableReader } from '../../src/compile/table-reader.js';
 import { type TableAuthority, TableView } from '../../src/compile/table-view.js';
 import { RobotsFilterError } from '../../src/errors.js';
 import { type Authority, formatAuthority, parseAuthority } from '../../src/protocol/authority.js';
@@ -313,6 +316,44 @@ describe('what a URL is judged by lies together', () => {
     expect(new Set(inOrder).size).toBe(13);
     expect(automataOf('b.example')).toEqual([...automataOf('c.example'), expect.any(Number)]);
     expect(robotsOf('a.example')).toBe(robotsOf('d.example'));
+  });
+});
+
+describe('the octets of a host reach into no more cache lines than they need', () => {
+  it('up to the 512th; before them are zeros where they would', () => {
+    const random = new Random(64);
+    const hosts = Array.from({ length: 400 }, (_, index) => `h${1000 + index}.example`);
+    const table = tableOf(
+      hosts.map((authority, index) => {
+        const rules = Array.from(
+          { length: random.between(0, 60) },
+          () => `disallow: /${random.run(['a', 'b', 'c'], 1, 20)}\n`,
+        );
+        return { authority, robots: `user-agent: *\n${rules.join('')}disallow: /${index}$\n` };
+      }),
+    );
+    const view = new TableView(table);
+    const reader = new TableReader(table, 'table');
+    let end = checkTable(table, 'table').sections.hosts.start;
+    const moved = { on: 0, not: 0, long: 0 };
+    for (const host of hosts) {
+      const start = Buffer.from(table).indexOf(host) - HOST_PLAIN_NAME;
+      const [authority] = view.find(host)?.authorities ?? [];
+      const [group] = view.groups(authority?.robots as number);
+      const automaton = group?.parts[0]?.automaton as number;
+      expect([...table.subarray(end, start)]).toEqual(new Array(start - end).fill(0));
+      const octetsBefore = end % 64;
+      end = automaton + new AutomatonView(reader, automaton).octets;
+      const octets = Math.min(end - start, 512);
+      expect(Math.floor((start + octets - 1) / 64) - Math.floor(start / 64)).toBe(
+        Math.ceil(octets / 64) - 1,
+      );
+      const fitted = octetsBefore + octets <= 64 * Math.ceil(octets / 64);
+      expect(start % 64).toBe(fitted ? octetsBefore : 0);
+      moved[fitted ? 'not' : 'on']++;
+      if (end - start > 512) moved.long++;
+    }
+    for (const count of Object.values(moved)) expect(count).toBeGreaterThan(40);
   });
 });
 

@@ -3,10 +3,10 @@
  * next start (src/start/loader.ts). What earlier runs used is in it as well, as they left it to this one.
  */
 
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import vm from 'node:vm';
 import { MessagePort } from 'node:worker_threads';
-import { codeFile } from '../src/start/kept-code.js';
+import { codeFile, codeToKeep } from '../src/start/kept-code.js';
 
 const scripts = new Map<string, vm.Script>();
 
@@ -18,7 +18,9 @@ vm.Script = class extends vm.Script {
 };
 
 function keepAll(): void {
-  for (const [file, script] of scripts) writeFileSync(codeFile(file), script.createCachedData());
+  for (const [file, script] of scripts) {
+    writeFileSync(codeFile(file), codeToKeep(script.createCachedData(), readFileSync(file)));
+  }
 }
 
 process.on('exit', keepAll);

@@ -1,6 +1,7 @@
 /** Where V8's code of a file is kept: beside it, under the name of the V8 that can take it. */
 
-import { readFileSync, statSync } from 'node:fs';
+import { Buffer } from 'node:buffer';
+import { readFileSync } from 'node:fs';
 
 const { platform, arch, versions } = process;
 /** V8 looks at its version itself, but not at what processor the code was made on. */
@@ -11,12 +12,23 @@ export function codeFile(file: string): string {
   return `${file}${CODE_SUFFIX}`;
 }
 
-/** What is kept of a file. V8 knows the file that code was made of by its length at most: so code that is older than its file is left. */
-export function keptCode(file: string): Buffer | undefined {
-  const code = codeFile(file);
+/**
+ * The code that is kept of a file. V8 knows what code was made of by its length at most, and times tell nothing of files that were copied,
+ * or installed: so the file's octets are kept behind the code, and must be those that it has.
+ *
+ * @param octets what is in the file
+ */
+export function keptCode(file: string, octets: Uint8Array): Buffer | undefined {
   try {
-    return statSync(code).mtimeMs >= statSync(file).mtimeMs ? readFileSync(code) : undefined;
+    const kept = readFileSync(codeFile(file));
+    const end = kept.length - octets.length;
+    return end > 0 && kept.subarray(end).equals(octets) ? kept.subarray(0, end) : undefined;
   } catch {
     return undefined;
   }
+}
+
+/** What is to be kept of a file with these octets. */
+export function codeToKeep(code: Uint8Array, octets: Uint8Array): Buffer {
+  return Buffer.concat([code, octets]);
 }

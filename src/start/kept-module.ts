@@ -10,10 +10,10 @@
 
 import { readFileSync, statSync } from 'node:fs';
 import { compileFunction } from 'node:vm';
-import { keptCode } from './kept-code.js';
+import { codeToKeep, keptCode } from './kept-code.js';
 
 /*
- * Layout of what is kept: the line of firstLine(); the code; the octets of the module that it was made of.
+ * Layout of the code that is kept (kept-code.ts): the line of firstLine(); V8's code.
  */
 
 /**
@@ -38,17 +38,17 @@ export function aheadFile(file: string): string {
 export function keptModule(file: string, octets: Uint8Array): WebAssembly.Module | undefined {
   try {
     const aheadPath = aheadFile(file);
-    const kept = keptCode(aheadPath);
-    if (kept === undefined) return undefined;
     const ahead = readFileSync(aheadPath);
+    const kept = keptCode(aheadPath, ahead);
+    if (kept === undefined) return undefined;
     const start = kept.indexOf('\n') + 1;
-    const end = kept.length - ahead.length;
-    if (end <= start || !kept.subarray(end).equals(ahead)) return undefined;
-    if (!kept.subarray(0, start).equals(firstLine(octets, kept.subarray(start)))) return undefined;
+    const code = kept.subarray(start);
+    if (!kept.subarray(0, start).equals(firstLine(octets, code))) return undefined;
     // Where V8 has no handler for it, an access beyond the memory is seen by checks that this code does without.
     if (v8('IsWasmTrapHandlerEnabled') !== true) return undefined;
-    const code = new Uint8Array(kept.subarray(start, end)).buffer;
-    return v8('DeserializeWasmModule', code, ahead) as WebAssembly.Module | undefined;
+    return v8('DeserializeWasmModule', new Uint8Array(code).buffer, ahead) as
+      | WebAssembly.Module
+      | undefined;
   } catch {
     // What cannot be read, or looked at, is not needed.
     return undefined;
@@ -63,22 +63,21 @@ export function keptModule(file: string, octets: Uint8Array): WebAssembly.Module
  */
 export function codeOf(module: WebAssembly.Module, ahead: Uint8Array, octets: Uint8Array): Buffer {
   const code = new Uint8Array(v8('SerializeWasmModule', module) as ArrayBuffer);
-  const rest = Buffer.concat([code, ahead]);
-  return Buffer.concat([firstLine(octets, rest), rest]);
+  return codeToKeep(Buffer.concat([firstLine(octets, code), code]), ahead);
 }
 
 /**
- * A line that tells this executable from others with the same version of V8, built otherwise; the module; and what follows the line.
+ * A line that tells this executable from others with the same version of V8, built otherwise; the module; and the code.
  *
  * @throws Error if the executable has gone, is kept from this process, or leaves V8 to a library
  */
-function firstLine(octets: Uint8Array, rest: Uint8Array): Buffer {
+function firstLine(octets: Uint8Array, code: Uint8Array): Buffer {
   const { node_shared: isInLibrary } = process.config.variables as { node_shared?: boolean };
   if (isInLibrary === true) throw new Error('V8 is not in the executable');
   const { size, mtimeMs } = statSync(process.execPath);
   const { crc32 } = process.getBuiltinModule('node:zlib');
   return Buffer.from(
-    `node ${process.version} ${size} ${mtimeMs} ${crc32(octets)} ${crc32(rest)}\n`,
+    `node ${process.version} ${size} ${mtimeMs} ${crc32(octets)} ${crc32(code)}\n`,
   );
 }
 

@@ -23,9 +23,10 @@ const requireOutside = createRequire(import.meta.url);
 
 /** A file as the script that defines its function, with the code that is kept of it, if V8 takes it. */
 export function scriptOf(file: string): Script {
-  const cachedData = keptCode(file);
+  const octets = readFileSync(file);
+  const cachedData = keptCode(file, octets);
   return new Script(
-    `(function (exports, require, module, __filename, __dirname) {${readFileSync(file, 'utf8')}\n})`,
+    `(function (exports, require, module, __filename, __dirname) {${octets.toString()}\n})`,
     {
       filename: file,
       ...(cachedData === undefined ? {} : { cachedData }),

@@ -11,7 +11,7 @@ import {
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { codeFile } from '../../src/start/kept-code.js';
+import { codeFile, codeToKeep } from '../../src/start/kept-code.js';
 import { scriptOf } from '../../src/start/loader.js';
 import { Workplace } from './command-line.js';
 
@@ -128,12 +128,25 @@ describe('the start of the command line', () => {
     workplace.write('module.js', 'exports.a = 1;');
     const script = scriptOf(file);
     expect(script.cachedDataRejected).toBe(undefined);
-    writeFileSync(codeFile(file), script.createCachedData());
+    writeFileSync(codeFile(file), codeToKeep(script.createCachedData(), readFileSync(file)));
     expect(scriptOf(file).cachedDataRejected).toBe(false);
-    const [before, after] = [new Date(1_000_000), new Date(2_000_000)];
-    utimesSync(codeFile(file), before, before);
-    utimesSync(file, after, after);
+    workplace.write('module.js', 'exports.a = 2;');
     expect(scriptOf(file).cachedDataRejected).toBe(undefined);
+    workplace.write('module.js', 'exports.a = 1;');
+    expect(scriptOf(file).cachedDataRejected).toBe(false);
+  });
+
+  it('takes the code of files that were copied, or installed, whichever were written first', () => {
+    const workplace = new Workplace();
+    const [before, after] = [new Date(1_000_000), new Date(2_000_000)];
+    for (const name of LOADED) {
+      const file = join(workplace.path, name);
+      cpSync(join(ROOT, 'dist/cli', name), file);
+      cpSync(codeFile(join(ROOT, 'dist/cli', name)), codeFile(file));
+      utimesSync(codeFile(file), before, before);
+      utimesSync(file, after, after);
+      expect(scriptOf(file).cachedDataRejected, name).toBe(false);
+    }
   });
 
   it('works the same where V8 does not take that code, and where there is none', async () => {

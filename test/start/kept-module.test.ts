@@ -1,11 +1,4 @@
-import {
-  copyFileSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  utimesSync,
-  writeFileSync,
-} from 'node:fs';
+import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
@@ -91,13 +84,6 @@ describe('machine code that is kept of a module', () => {
     for (let at = 0; at < kept.length; at += 9_973) expectLeft(changedAt(kept, at));
     const line = kept.indexOf('\n') + 1;
     for (let at = line - 2; at < line + 20; at++) expectLeft(changedAt(kept, at));
-  });
-
-  it('is left if it is older than the module', () => {
-    const [before, after] = [new Date(1_000_000), new Date(2_000_000)];
-    utimesSync(codeFile(ahead), before, before);
-    utimesSync(ahead, after, after);
-    expect(keptModule(file, octets)).toBe(undefined);
   });
 
   it('is not missed', () => {

@@ -1,8 +1,8 @@
 import { close, fstat, open, read } from 'node:fs';
 import { promisify } from 'node:util';
 import { Checksum } from './compile/checksum.js';
-import { TAIL_OCTETS } from './compile/format.js';
-import { checkTable, type TableHeader } from './compile/table-check.js';
+import { HEADER_OCTETS, TAIL_OCTETS } from './compile/format.js';
+import { checkTable, lengthSaid, type TableHeader } from './compile/table-check.js';
 import { TableView } from './compile/table-view.js';
 import { RobotsFilterError } from './errors.js';
 import { Arena } from './kernel/arena.js';
@@ -21,6 +21,8 @@ const TABLE_ADDRESS = 1024;
 /** Octets asked of the file at a time, and how often at once: while the first are checked, the others are read. */
 const READ_OCTETS = 4 * 1024 * 1024;
 const READS_AHEAD = 3;
+/** In place of a position in a file: what comes next. */
+const FROM_PIPE = null;
 
 /** What a run over the table needs of it. */
 export interface TableMemory {
@@ -83,7 +85,8 @@ export class Table {
   }
 
   /**
-   * Opens a table file: reads it into shared memory and checks it, nothing else.
+   * Opens a table file: reads it into shared memory and checks it, nothing else. It may be a pipe, from which a table comes that lies
+   * compressed.
    *
    * @throws RobotsFilterError `input` if it cannot be read, `table` if it is damaged, truncated, foreign or of a newer version
    */
@@ -95,7 +98,11 @@ export class Table {
       throw unreadable(path, cause);
     }
     try {
-      const { size } = await statFile(descriptor);
+      const status = await statFile(descriptor);
+      const head = status.isFile() ? undefined : await readHead(descriptor);
+      // Of a pipe one octet more, which there is if something follows the table.
+      const size =
+        head === undefined ? status.size : Math.max(lengthSaid(head) ?? 0, head.length) + 1;
       if (TABLE_ADDRESS + size + TAIL_OCTETS > MAX_PAGES * PAGE_OCTETS) {
         throw new RobotsFilterError(
           'limit',
@@ -104,7 +111,7 @@ export class Table {
       }
       const memory = createMemory(TABLE_ADDRESS + size + TAIL_OCTETS);
       const bytes = new Uint8Array(memory.buffer, TABLE_ADDRESS, size);
-      const { octets, checksum } = await readAll(descriptor, bytes);
+      const { octets, checksum } = await readAll(descriptor, bytes, head);
       return new Table(memory, octets, path, checksum);
     } catch (cause) {
       throw cause instanceof RobotsFilterError ? cause : unreadable(path, cause);
@@ -181,19 +188,35 @@ function unreadable(path: string, cause: unknown): RobotsFilterError {
   return new RobotsFilterError('input', `${path}: cannot be read: ${reason}`, { cause });
 }
 
-/** Fills the bytes from the file; returns how many there were, and their checksum as a table's. */
+/** Of a pipe, what may be the header of a table. */
+async function readHead(descriptor: number): Promise<Uint8Array> {
+  return await readPiece(descriptor, new Uint8Array(HEADER_OCTETS), FROM_PIPE);
+}
+
+/**
+ * Fills the bytes from the file; returns how many there were, and their checksum as a table's.
+ *
+ * @param head what has been read of a pipe; `undefined` for a file that can be read from any place
+ */
 async function readAll(
   descriptor: number,
   bytes: Uint8Array,
+  head: Uint8Array | undefined,
 ): Promise<{ octets: number; checksum: number }> {
   const checksum = new Checksum();
   const pieces: Promise<Uint8Array>[] = [];
-  let asked = 0;
-  let octets = 0;
+  const readsAhead = head === undefined ? READS_AHEAD : 1;
+  let octets = head?.length ?? 0;
+  let asked = octets;
+  if (head !== undefined) {
+    bytes.set(head);
+    checksum.update(head);
+  }
   try {
     for (;;) {
-      while (asked < bytes.length && pieces.length < READS_AHEAD) {
-        pieces.push(readPiece(descriptor, bytes.subarray(asked, asked + READ_OCTETS), asked));
+      while (asked < bytes.length && pieces.length < readsAhead) {
+        const room = bytes.subarray(asked, asked + READ_OCTETS);
+        pieces.push(readPiece(descriptor, room, head === undefined ? asked : FROM_PIPE));
         asked += READ_OCTETS;
       }
       const piece = await pieces.shift();
@@ -209,16 +232,22 @@ async function readAll(
   return { octets, checksum: checksum.value };
 }
 
-/** Fills `room` from a place in the file; returns what of it was filled. */
+/** Fills `room` from a place in the file, or FROM_PIPE; returns what of it was filled. */
 async function readPiece(
   descriptor: number,
   room: Uint8Array,
-  position: number,
+  position: number | typeof FROM_PIPE,
 ): Promise<Uint8Array> {
   let filled = 0;
   while (filled < room.length) {
     const wanted = room.length - filled;
-    const { bytesRead } = await readFile(descriptor, room, filled, wanted, position + filled);
+    const { bytesRead } = await readFile(
+      descriptor,
+      room,
+      filled,
+      wanted,
+      position === FROM_PIPE ? FROM_PIPE : position + filled,
+    );
     if (bytesRead === 0) break;
     filled += bytesRead;
   }

@@ -92,6 +92,14 @@ export function checkTable(bytes: Uint8Array, name: string, computed?: number): 
   return header;
 }
 
+/** How many octets a table has, as its header says, with which `bytes` begin; `undefined` if that is no table's. Nothing is checked. */
+export function lengthSaid(bytes: Uint8Array): number | undefined {
+  if (bytes.length < HEADER_OCTETS) return undefined;
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const isTable = view.getUint32(0, true) === MAGIC_LOW && view.getUint32(4, true) === MAGIC_HIGH;
+  return isTable ? view.getUint32(HEADER_LENGTH, true) : undefined;
+}
+
 /**
  * Checks the header of a table of so many octets, which `bytes` begin with, and reads it.
  *
@@ -137,10 +145,7 @@ export function checkHeader(
     throw refuse(`truncated: ${octets} octets of ${length}`, `copy it again, or ${COMPILE_AGAIN}`);
   }
   if (octets > length) {
-    throw refuse(
-      `${octets - length} octets follow its end at ${length}`,
-      `cut them off, or ${COMPILE_AGAIN}`,
-    );
+    throw refuse(`octets follow its end at ${length}`, `cut them off, or ${COMPILE_AGAIN}`);
   }
 
   const damaged = (what: string): RobotsFilterError => damagedTable(name, what);

@@ -290,7 +290,7 @@ export class Run {
         this.#refuse(ring.badRecords.strict(slot));
         break;
       }
-      ring.endWrite(slot, octets.length);
+      ring.writer.endWrite(slot, octets.length);
       ring.badRecords.list(slot);
       if (state === YIELDED) {
         ring.setState(slot, ownedWord(TAKEN, ownerOf(word)));

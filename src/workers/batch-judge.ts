@@ -51,7 +51,7 @@ export class BatchJudge {
     const address = taskAddress(this.#ring.regions, this.#worker);
     const output = this.#begin(batch);
     // Of a batch that was begun before, the output is the same once more.
-    const written = this.#ring.written(slot);
+    const written = this.#ring.writer.written(slot);
     let produced = 0;
     let idle = 0;
     this.#ring.counters.keep(slot, this.#worker);

@@ -175,7 +175,7 @@ export class Cutter {
     const { memory, regions } = this.#ring;
     if (regions.jumbo === undefined)
       throw new Error('a line longer than a batch, and no room for it');
-    if (!this.#ring.takeJumbo(this.#slot)) return false;
+    if (!this.#ring.jumbo.take(this.#slot)) return false;
     memory.copyWithin(regions.jumbo.input, this.#start, this.#start + this.#used);
     this.#start = regions.jumbo.input;
     this.#inJumbo = true;

@@ -96,7 +96,7 @@ export class TurnDelivery implements Delivery {
   /** Writes all that is due, unless another worker is about it. */
   #writeDue(): void {
     const ring = this.#ring;
-    while (ring.due !== undefined && ring.becomeWriter(this.#worker)) {
+    while (ring.due !== undefined && ring.writer.become(this.#worker)) {
       for (let slot = ring.due; slot !== undefined && !ring.stopped; slot = ring.due) {
         writeAll(ring, slot, this.#descriptor);
         ring.badRecords.list(slot);
@@ -104,7 +104,7 @@ export class TurnDelivery implements Delivery {
         ring.setState(slot, ownedWord(DELIVERED, this.#worker));
         ring.retire(slot);
       }
-      ring.resignAsWriter();
+      ring.writer.resign();
       if (ring.stopped) return;
     }
   }

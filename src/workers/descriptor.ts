@@ -65,9 +65,9 @@ export function writeAll(ring: Ring, slot: number, descriptor: number): void {
   const octets = ring.output(slot);
   let from = 0;
   while (from < octets.length) {
-    ring.beginWrite(slot);
+    ring.writer.beginWrite(slot);
     const written = writeSome(descriptor, octets, from);
-    ring.endWrite(slot, written);
+    ring.writer.endWrite(slot, written);
     from += written;
     if (written === 0) Atomics.wait(NEVER, 0, 0, RETRY);
   }

@@ -28,10 +28,10 @@ export class Filler {
     if (!this.#opened()) return undefined;
     let room = this.#cutter.room();
     while (room === undefined) {
-      const { jumbo } = this.#ring;
-      if (jumbo !== 0) {
+      const { word } = this.#ring.jumbo;
+      if (word !== 0) {
         this.awaitedWord = JUMBO;
-        this.awaitedValue = jumbo;
+        this.awaitedValue = word;
         return undefined;
       }
       room = this.#cutter.room();

@@ -133,7 +133,7 @@ export class FileIntake implements Intake {
     ring.input.setRest(slot, { position, skipping, ended });
     const batch = ring.takeBatch(ring.loadState(slot), this.#worker);
     if (batch === undefined) {
-      ring.giveJumbo(slot);
+      ring.jumbo.give(slot);
       ring.setState(slot, ENDED);
     } else {
       ring.input.proceedBehind(slot);
@@ -159,8 +159,8 @@ export class FileIntake implements Intake {
     while (!ring.stopped) {
       const room = this.#cutter.room();
       if (room === undefined) {
-        const { jumbo } = ring;
-        if (jumbo !== 0) await ring.until(JUMBO, jumbo);
+        const { word } = ring.jumbo;
+        if (word !== 0) await ring.until(JUMBO, word);
         continue;
       }
       const octets = readInto(ring, this.#descriptor, room, ring.input.read);

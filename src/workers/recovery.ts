@@ -59,7 +59,7 @@ function recoverLock(ring: Ring, worker: number, { file }: Ways): boolean {
     const state = stateOf(ring.loadState(slot));
     reading = state === OPEN || state === FILLED;
     if (reading) {
-      ring.giveJumbo(slot);
+      ring.jumbo.give(slot);
       ring.setState(slot, FREE);
     }
   }
@@ -69,18 +69,18 @@ function recoverLock(ring: Ring, worker: number, { file }: Ways): boolean {
 }
 
 function recoverSlot(ring: Ring, worker: number, { direct }: Ways): Remains {
-  if (direct && ring.isWriter(worker)) {
+  if (direct && ring.writer.isHeldBy(worker)) {
     const { due } = ring;
-    if (due !== undefined && ring.isWriting(due)) return { held: 'write', slot: due };
+    if (due !== undefined && ring.writer.isWriting(due)) return { held: 'write', slot: due };
     for (let slot = 0; slot < ring.slots; slot++) {
       if (ring.loadState(slot) === ownedWord(DELIVERED, worker)) ring.retire(slot);
     }
-    ring.resignAsWriter();
+    ring.writer.resign();
   }
   for (let slot = 0; slot < ring.slots; slot++) {
     const word = ring.loadState(slot);
     if (word !== ownedWord(TAKEN, worker) && word !== ownedWord(YIELDED, worker)) continue;
-    if (ring.isWriting(slot)) return { held: 'write', slot };
+    if (ring.writer.isWriting(slot)) return { held: 'write', slot };
     ring.counters.restore(slot, worker);
     return { held: 'batch', slot };
   }

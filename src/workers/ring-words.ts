@@ -1,6 +1,6 @@
 /**
  * The ring: how the threads of a run pass batches of lines along, in order, with nothing but words of
- * shared memory. This file is the only description of these words and of who may change them when; ring.ts acts upon them.
+ * shared memory. This file is the only description of these words and of who may change them when; ring.ts, and what it is made of, acts upon them.
  *
  * ## Control block, 256 octets
  *

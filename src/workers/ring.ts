@@ -1,6 +1,7 @@
 import { MAX_BAD, TASK_BAD, TASK_BAD_COUNT, TASK_LINES } from '../kernel/layout.js';
 import { BadRecordList } from './bad-record-list.js';
 import { FillerRole } from './filler-role.js';
+import { JumboRegion } from './jumbo-region.js';
 import { KeptCounters } from './kept-counters.js';
 import type { Regions } from './regions.js';
 import { RingInput } from './ring-input.js';
@@ -46,8 +47,8 @@ import {
   stateOf,
   TAKEN,
   TURN,
-  WRITER,
 } from './ring-words.js';
+import { WriterRole } from './writer-role.js';
 
 /** Milliseconds after which a waiting thread looks for itself whether it still should. */
 const LONGEST_WAIT = 1000;
@@ -71,6 +72,8 @@ export class Ring {
   readonly mayBlock: boolean;
   readonly input: RingInput;
   readonly filler: FillerRole;
+  readonly writer: WriterRole;
+  readonly jumbo: JumboRegion;
   readonly counters: KeptCounters;
   readonly badRecords: BadRecordList;
   readonly #fields: RingWords;
@@ -87,6 +90,8 @@ export class Ring {
     this.#words = words.all;
     this.input = new RingInput(words, this.memory);
     this.filler = new FillerRole(words);
+    this.writer = new WriterRole(words);
+    this.jumbo = new JumboRegion(words);
     this.counters = new KeptCounters(words, this.memory, regions);
     this.badRecords = new BadRecordList(words);
   }
@@ -271,7 +276,7 @@ export class Ring {
     const at = header(slot);
     const address = this.#fields.get(at + SLOT_OUTPUT) >>> 0;
     const octets = this.#fields.get(at + SLOT_OUTPUT_OCTETS) >>> 0;
-    const out = this.written(slot) - this.#fields.counter(at / 2 + SLOT_OUTPUT_AT);
+    const out = this.writer.written(slot) - this.#fields.counter(at / 2 + SLOT_OUTPUT_AT);
     return this.memory.subarray(address + out, address + octets);
   }
 
@@ -329,70 +334,17 @@ export class Ring {
     Atomics.store(this.#words, NEXT, this.#ticketAfter(this.#fields.get(NEXT)));
   }
 
-  // ---- The region for a line longer than a batch
-
-  /** Takes the jumbo region for a slot if it is free. */
-  takeJumbo(slot: number): boolean {
-    return Atomics.compareExchange(this.#words, JUMBO, 0, slot + 1) === 0;
-  }
-
-  /** The value of JUMBO, to wait while it has it. */
-  get jumbo(): number {
-    return Atomics.load(this.#words, JUMBO);
-  }
-
-  /** Gives the jumbo region back if it is the slot's. */
-  giveJumbo(slot: number): void {
-    if (Atomics.compareExchange(this.#words, JUMBO, slot + 1, 0) === slot + 1) {
-      Atomics.notify(this.#words, JUMBO);
-    }
-  }
-
-  // ---- Fields of the writer
+  // ---- The order of what is written
 
   /** Lines of this input before the slot whose turn it is. */
   get lines(): number {
     return this.#fields.counter(LINES);
   }
 
-  /** Octets of the output of the slot's batch that are out. */
-  written(slot: number): number {
-    return this.#fields.counter(header(slot) / 2 + SLOT_WRITTEN);
-  }
-
-  /** To be called before octets of the slot's output are written; `endWrite` says how many were. */
-  beginWrite(slot: number): void {
-    Atomics.store(this.#words, header(slot) + SLOT_WRITING, 1);
-  }
-
-  endWrite(slot: number, octets: number): void {
-    this.#fields.setCounter(header(slot) / 2 + SLOT_WRITTEN, this.written(slot) + octets);
-    Atomics.store(this.#words, header(slot) + SLOT_WRITING, 0);
-  }
-
-  isWriting(slot: number): boolean {
-    return Atomics.load(this.#words, header(slot) + SLOT_WRITING) !== 0;
-  }
-
   /** The next slot to be written, if it is JUDGED; where workers write themselves. */
   get due(): number | undefined {
     const slot = Atomics.load(this.#words, TURN) % this.slots;
     return stateOf(this.loadState(slot)) === JUDGED ? slot : undefined;
-  }
-
-  /** Makes the worker the writer if there is none; says whether. */
-  becomeWriter(worker: number): boolean {
-    return Atomics.compareExchange(this.#words, WRITER, 0, worker + 1) === 0;
-  }
-
-  /** To be called by the writer, which looks afterwards whether something has become due. */
-  resignAsWriter(): void {
-    Atomics.store(this.#words, WRITER, 0);
-  }
-
-  /** Whether the worker is the writer. */
-  isWriter(worker: number): boolean {
-    return Atomics.load(this.#words, WRITER) === worker + 1;
   }
 
   /** Whether the slot is the next to be written; where workers write themselves. */
@@ -422,7 +374,7 @@ export class Ring {
   /** Has the lines of a slot count, and gives back the jumbo region if it had it. */
   settle(slot: number): void {
     this.#fields.setCounter(LINES, this.#fields.counter(header(slot) / 2 + SLOT_LINES_AFTER));
-    this.giveJumbo(slot);
+    this.jumbo.give(slot);
   }
 
   /** Passes on the turn of a slot that is DELIVERED, and has it be FREE. To be done once, or again where that was broken off. */

@@ -157,7 +157,7 @@ describe('a thread that goes on with the batch of a dead one', () => {
     await expect(work(task)).rejects.toThrow('thrown on purpose');
     expect(readFileSync(path, 'utf8')).toBe('');
     expect(ring.due).toBe(0);
-    expect(ring.becomeWriter(1)).toBe(true);
+    expect(ring.writer.become(1)).toBe(true);
     closeSync(output);
   });
 });

@@ -42,8 +42,9 @@ import { pathEnd, pathStart, prepareGooglePath, preparePath } from './path';
 /**
  * Finds what the table has about the first lines of the worker's group. Each step is a loop of its own, and so is each touch: a processor has
  * no more cache misses under way than lie within some three hundred instructions, so that a loop that does nothing but touch comes
- * by ten times as many at once as one that works with what it reads. The loops go through a list of lines, from which a
- * line drops out when no more can be found: a branch on that would often be foreseen wrongly.
+ * by ten times as many at once as one that works with what it reads. Each cache line that is touched is stored by itself, which keeps them in
+ * their order: of a sum, V8 reads the last line first, and a processor that fetches ahead does so upwards. The loops go through a list
+ * of lines, from which a line drops out when no more can be found: a branch on that would often be foreseen wrongly.
  */
 export function lookUp(query: usize, worker: usize, lines: i32): void {
   const open = worker + WORKER_OPEN;
@@ -107,11 +108,9 @@ function touchHosts(open: usize, end: usize): void {
   for (let at = open; at < end; at += 4) {
     const line: usize = load<u32>(at);
     const record: usize = load<u32>(line, LINE_RECORD);
-    store<u32>(
-      line,
-      load<u32>(record) + load<u32>(record, 64) + load<u32>(record, 128),
-      LINE_TOUCHED,
-    );
+    store<u32>(line, load<u32>(record), LINE_TOUCHED);
+    store<u32>(line, load<u32>(record, 64), LINE_TOUCHED);
+    store<u32>(line, load<u32>(record, 128), LINE_TOUCHED);
   }
 }
 
@@ -177,13 +176,11 @@ function touchAutomata(query: usize, open: usize, end: usize): void {
   for (let at = open; at < end; at += 4) {
     const line: usize = load<u32>(at);
     const automaton = table + load<u32>(table + load<u32>(line, LINE_LIST));
-    const touched =
-      load<u32>(automaton) +
-      load<u32>(automaton, 64) +
-      load<u32>(automaton, 128) +
-      load<u32>(automaton, 192) +
-      load<u32>(automaton, 256);
-    store<u32>(line, touched, LINE_TOUCHED);
+    store<u32>(line, load<u32>(automaton), LINE_TOUCHED);
+    store<u32>(line, load<u32>(automaton, 64), LINE_TOUCHED);
+    store<u32>(line, load<u32>(automaton, 128), LINE_TOUCHED);
+    store<u32>(line, load<u32>(automaton, 192), LINE_TOUCHED);
+    store<u32>(line, load<u32>(automaton, 256), LINE_TOUCHED);
   }
 }
 

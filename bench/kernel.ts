@@ -25,6 +25,8 @@ npm run bench:kernel -- [options]
     --wasm FILE         a kernel; said several times, they take turns (default: dist/kernel/kernel.ahead.wasm).
                         Compiled ahead of time. All must be of this checkout's table format and memory layout
     --only NAME[,NAME]  of: ndjson, text, agents, explain, allowed (default: all)
+    --turn 4            MiB of input after which the next kernel takes its turn; 24 for a table that fits into no cache,
+                        of which the kernels would else find warm what the one before has just read
     --rounds 7  --hosts 5000  --urls 1000000  --seed 1
     --corpus DIR        where corpora are kept (default: ${join(tmpdir(), 'robots-filter-bench')})
     --table FILE        a table that "robots-filter compile" wrote, in place of a corpus', and with it
@@ -35,6 +37,7 @@ const { values } = parseArgs({
   options: {
     wasm: { type: 'string', multiple: true, default: ['dist/kernel/kernel.ahead.wasm'] },
     only: { type: 'string', default: 'ndjson,text,agents,explain,allowed' },
+    turn: { type: 'string', default: '4' },
     rounds: { type: 'string', default: '7' },
     hosts: { type: 'string', default: '5000' },
     urls: { type: 'string', default: '1000000' },
@@ -48,9 +51,6 @@ const { values } = parseArgs({
 
 /** Octets of an input that is given. */
 const MOST_INPUT = 100_000_000;
-
-/** Octets after which the next kernel takes its turn: some twenty milliseconds, in which a noisy machine is the same for all. */
-const TURN_OCTETS = 1 << 22;
 
 if (values.help) process.stdout.write(USAGE);
 else timeKernels();
@@ -101,9 +101,9 @@ function timeKernels(): void {
 }
 
 /**
- * All kernels over a piece of the input, then over the next, in another order; they must tally the same. The first round is left out: it is
- * what they warm up in. Behind each kernel's own times stands what it takes in times of the first, the median of all pieces: that repeats to
- * half a percent where the times do not repeat to ten.
+ * All kernels over a piece of the input, by default some twenty milliseconds, in which a noisy machine is the same for all; then over the next, in
+ * another order; they must tally the same. The first round is left out: it is what they warm up in. Behind each kernel's own times stands
+ * what it takes in times of the first, the median of all pieces: that repeats to half a percent where the times do not repeat to ten.
  */
 function timeInTurn(
   name: string,
@@ -111,7 +111,9 @@ function timeInTurn(
   bench: KernelBench,
   input: Uint8Array,
 ): string[][] {
-  const pieces = [...wholeLines(input, TURN_OCTETS)];
+  const turn = Number(values.turn) * 2 ** 20;
+  if (!(turn > 0)) throw new Error(`--turn ${values.turn}: MiB are needed, more than 0`);
+  const pieces = [...wholeLines(input, turn)];
   const times = kernels.map((): number[] => []);
   const ratios = kernels.map((): number[] => []);
   for (let round = 0; round <= Number(values.rounds); round++) {

@@ -42,8 +42,8 @@ import { pathEnd, pathStart, prepareGooglePath, preparePath } from './path';
 /**
  * Finds what the table has about the first lines of the worker's group. Each step is a loop of its own, and so is each touch: a processor has
  * no more cache misses under way than lie within some three hundred instructions, so that a loop that does nothing but touch comes
- * by ten times as many at once as one that works with what it reads. Each cache line that is touched is stored by itself, which keeps them in
- * their order: of a sum, V8 reads the last line first, and a processor that fetches ahead does so upwards. The loops go through a list
+ * by ten times as many at once as one that works with what it reads. What is read of each cache line has a store of its own, which keeps the
+ * lines in order: of a sum, V8 reads the last one first, and a processor that fetches ahead does so upwards. The loops go through a list
  * of lines, from which a line drops out when no more can be found: a branch on that would often be foreseen wrongly.
  */
 export function lookUp(query: usize, worker: usize, lines: i32): void {

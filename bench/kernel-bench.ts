@@ -9,7 +9,6 @@ import {
   OUTCOMES,
   RUN_DONE,
   RUN_OUTPUT_FULL,
-  SCRATCH_MARGIN,
   TASK_LINES,
   TASK_OCTETS,
   TASK_OUTPUT,
@@ -21,6 +20,7 @@ import {
   type QuerySettings,
   queryOctets,
 } from '../src/kernel/query.js';
+import { scratchOctets } from '../src/kernel/scratch.js';
 import { type TaskAddresses, writeTask } from '../src/kernel/task.js';
 import { parseAuthority } from '../src/protocol/authority.js';
 
@@ -63,13 +63,15 @@ export class KernelBench {
       view.tokenNumber(token),
     );
     const task = arena.take(TASK_OCTETS);
+    const scratch = arena.take(scratchOctets(BATCH_OCTETS));
     const output = arena.take(4 * BATCH_OCTETS + query.lineOverhead + 2 * MARGIN);
     this.#worker = { address: arena.take(query.workerOctets).address, octets: query.workerOctets };
     this.#taskAddress = task.address;
     this.#addresses = {
       query: query.address,
       worker: this.#worker.address,
-      scratch: arena.take(4 * BATCH_OCTETS + SCRATCH_MARGIN).address,
+      scratch: scratch.address,
+      scratchEnd: scratch.address + scratch.octets,
       input: arena.take(BATCH_OCTETS + MARGIN).address,
       output: output.address,
       outputEnd: output.address + output.octets - MARGIN,

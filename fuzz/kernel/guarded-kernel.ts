@@ -8,7 +8,6 @@ import {
   RUN_DONE,
   RUN_NEEDS_LINE_BASE,
   RUN_OUTPUT_FULL,
-  SCRATCH_MARGIN,
   TASK_BAD,
   TASK_BAD_COUNT,
   TASK_FLAGS,
@@ -27,6 +26,7 @@ import {
   type QuerySettings,
   queryOctets,
 } from '../../src/kernel/query.js';
+import { scratchOctets } from '../../src/kernel/scratch.js';
 import { writeTask } from '../../src/kernel/task.js';
 import { lowerCaseAscii } from '../../src/protocol/product-token.js';
 import { REASONS, type Reason, VERDICTS, type Verdict } from '../../src/protocol/verdict.js';
@@ -40,6 +40,7 @@ export interface KernelBuild {
   readonly memory: WebAssembly.Memory;
 }
 
+const LF = 0x0a;
 const PAGES = 32;
 const QUERIES = 32_768;
 const TABLE = 131_072;
@@ -84,6 +85,12 @@ function surroundingsFor(input: Uint8Array): readonly Surroundings[] {
   return [PLAIN, ROTATED[sum % ROTATED.length] as Surroundings];
 }
 
+function linesIn(input: Uint8Array): number {
+  let lines = 1;
+  for (let at = input.indexOf(LF); at >= 0; at = input.indexOf(LF, at + 1)) lines++;
+  return lines;
+}
+
 /** What the kernel made of a batch. */
 export interface Run {
   /** One character an octet. */
@@ -117,6 +124,7 @@ interface Region {
  */
 export class GuardedKernel {
   readonly #kernel: Kernel;
+  readonly #scratchOctets: typeof scratchOctets;
   readonly #octets: Uint8Array;
   #table: Uint8Array = new Uint8Array(0);
   #view: TableView | undefined;
@@ -125,7 +133,9 @@ export class GuardedKernel {
   readonly #queries = new Map<string, AskedQuery>();
   #regions: Region[] = [];
 
-  constructor({ module, memory }: KernelBuild) {
+  /** @param scratch how much scratch memory the kernel gets: by default no octet more than it may ask for */
+  constructor({ module, memory }: KernelBuild, scratch: typeof scratchOctets = scratchOctets) {
+    this.#scratchOctets = scratch;
     this.#kernel = instantiateKernel(module, memory);
     this.#octets = new Uint8Array(memory.buffer);
   }
@@ -192,13 +202,14 @@ export class GuardedKernel {
     const worker = this.#worker(query, around);
     const task = this.#take(TASK_OCTETS, around);
     const output = this.#take(capacity + MARGIN, around);
-    const scratch = this.#take(4 * input.length + SCRATCH_MARGIN, around);
+    const scratch = this.#take(this.#scratchOctets(input.length, linesIn(input)), around);
     this.#octets.fill(0, task.address, task.end);
     const words = new Int32Array(this.#octets.buffer, task.address, TASK_OCTETS / 4);
     const addresses = {
       query: query.address,
       worker: worker.address,
       scratch: scratch.address,
+      scratchEnd: scratch.end,
       input: source,
       inputEnd: source + input.length,
       output: output.address,
@@ -237,13 +248,14 @@ export class GuardedKernel {
   #judge({ query, bytes }: AskedQuery, url: Uint8Array, around: Surroundings): number {
     const start = this.#arrange(url, around);
     const worker = this.#worker(query, around);
-    const scratch = this.#take(5 * url.length + 4096, around);
+    const scratch = this.#take(this.#scratchOctets(url.length, 1), around);
     const outcome = this.#kernel.judgeUrl(
       query.address,
       worker.address,
       start,
       start + url.length,
       scratch.address,
+      scratch.end,
     );
     this.#same('the query', query.address, bytes);
     this.#checkUntouched(url, start, around);

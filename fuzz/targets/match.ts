@@ -23,7 +23,7 @@ const COLUMNS = 5;
 export const target: Target = {
   name: 'match',
   summary: 'compiler and matcher together, against the naive matcher',
-  maxOctets: 1500,
+  maxOctets: 3000,
   seeds: [
     'http://h/private/open\nrfc9309 bot\nuser-agent: *\ndisallow: /private/\nallow: /private/open$\n',
     'http://h/x?u=/a\nrfc9309 *\nuser-agent: *\ndisallow: /*u=%2Fa\n',

@@ -40,7 +40,7 @@ type Expected =
 export const target: Target = {
   name: 'ndjson',
   summary: 'the NDJSON scanner, against JSON.parse',
-  maxOctets: 800,
+  maxOctets: 2048,
   seeds: [
     '{"url":"http://h/a","id":1}\n{"id":2,"url":"https://h/b?c"}\n\n["x"]\n"http://h/s"\n',
     '{"url":"http:\\/\\/h\\/\\u0061","url":17}\r\n{"request":{"url":"http://h/x"},"request":{}}',

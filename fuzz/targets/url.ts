@@ -31,7 +31,7 @@ const ALLOWING = octetsOf('user-agent: *\ndisallow:\n');
 export const target: Target = {
   name: 'url',
   summary: 'the URL scanner, against WHATWG URL',
-  maxOctets: 600,
+  maxOctets: 2048,
   seeds: [
     'https://www.example.com:8443/a/b.html?c=d#e',
     'http://user:password@example.com:80/a/../b/./c%2e/%2E%2e/d',

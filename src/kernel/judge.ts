@@ -13,6 +13,7 @@ import {
 } from './layout.js';
 import { kernelModule } from './module.js';
 import { DEFAULT_SETTINGS, encodeQuery, type Query, queryOctets } from './query.js';
+import { scratchOctets } from './scratch.js';
 
 /** The rule that decided. */
 export interface DecidingRule {
@@ -41,6 +42,9 @@ const TEXT_OCTETS = Math.max(6 * TEXT_LIMIT, SOURCE_LIMIT + 255) + 4 * MARGIN;
 /** Queries kept; one more, and all are forgotten. */
 const MAX_QUERIES = 64;
 
+/** Octets for a URL, a margin before and after it, scratch memory, and a margin that is read only. */
+const roomFor = (urlOctets: number): number => urlOctets + scratchOctets(urlOctets, 1) + 3 * MARGIN;
+
 /** Asks the kernel about single URLs, on the thread that calls. The table lies in the arena's memory. */
 export class Judge {
   readonly #arena: Arena;
@@ -55,7 +59,7 @@ export class Judge {
     this.#arena = arena;
     this.#kernel = instantiateKernel(kernelModule(), arena.memory);
     this.#text = arena.take(TEXT_OCTETS);
-    this.#room = arena.take(6 * USUAL_URL_OCTETS + 4096 + 4 * MARGIN);
+    this.#room = arena.take(roomFor(USUAL_URL_OCTETS));
   }
 
   /** Forgets all queries: the table has changed. */
@@ -87,16 +91,22 @@ export class Judge {
     }
     const { query, worker } = this.#query(agent, target);
     const octets = typeof url === 'string' ? this.#encoder.encode(url) : url;
-    const needed = 6 * octets.length + 4096 + 4 * MARGIN;
-    if (needed > this.#room.octets) {
+    if (roomFor(octets.length) > this.#room.octets) {
       this.#arena.give(this.#room);
-      this.#room = this.#arena.take(needed);
+      this.#room = this.#arena.take(roomFor(octets.length));
     }
     const start = this.#room.address + MARGIN;
     const end = start + octets.length;
     const memory = new Uint8Array(this.#arena.memory.buffer);
     memory.set(octets, start);
-    const outcome = this.#kernel.judgeUrl(query.address, worker.address, start, end, end + MARGIN);
+    const outcome = this.#kernel.judgeUrl(
+      query.address,
+      worker.address,
+      start,
+      end,
+      end + MARGIN,
+      end + MARGIN + scratchOctets(octets.length, 1),
+    );
     const verdict = VERDICTS[outcome >> 4];
     const reason = REASONS[outcome & 15];
     if (verdict === undefined || reason === undefined)

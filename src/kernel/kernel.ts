@@ -5,7 +5,14 @@ export interface Kernel {
   /** Judges the lines of the task at this address; returns one of the RUN_ constants of layout.ts. */
   run(task: number): number;
   /** Judges one URL; returns the first agent's outcome. */
-  judgeUrl(query: number, worker: number, url: number, end: number, scratch: number): number;
+  judgeUrl(
+    query: number,
+    worker: number,
+    url: number,
+    end: number,
+    scratch: number,
+    scratchEnd: number,
+  ): number;
   /** Writes the pattern of the rule that decided a result, escaped as in a JSON string; returns its end. */
   patternText(result: number, to: number): number;
   /** Writes where the robots.txt of a result came from, escaped as in a JSON string; returns its end. */

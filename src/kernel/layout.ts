@@ -34,7 +34,7 @@ export const OUTCOMES = 64;
 export const TASK_QUERY = 0;
 /** Worker block of the thread. */
 export const TASK_WORKER = 4;
-/** Scratch memory: see SCRATCH_MARGIN. */
+/** Scratch memory, TASK_SCRATCH to TASK_SCRATCH_END: see SCRATCH_FACTOR. */
 export const TASK_SCRATCH = 8;
 /** In and out: where the next line starts. */
 export const TASK_INPUT = 12;
@@ -43,6 +43,8 @@ export const TASK_INPUT_END = 16;
 /** In and out: where the next octet of output goes. */
 export const TASK_OUTPUT = 20;
 export const TASK_OUTPUT_END = 24;
+/** Nothing is written at or after this address of scratch memory: the kernel traps before it does. */
+export const TASK_SCRATCH_END = 36;
 /** In and out: lines of this batch that are done, empty ones included. */
 export const TASK_LINES = 28;
 /** Bits: TASK_LINE_BASE_KNOWN, TASK_OVERLONG. */
@@ -204,7 +206,26 @@ export const RESULT_OCTETS = 48;
 export const GROUP_LINES = 64;
 /** Octets that must be readable behind any input, and writable behind any output. */
 export const MARGIN = 256;
-/** Octets of scratch memory besides four for each octet of the input: a margin for each line of a group, and room to spare. */
-export const SCRATCH_MARGIN = 18432;
+/**
+ * Scratch memory, in octets, that an input of `n` octets may need (`scratchOctets` in kernel/scratch.ts adds these up):
+ *
+ *     SCRATCH_FACTOR × n + COPY_MARGIN × lines of a group + SCRATCH_MARGIN
+ *
+ * Each line of a group keeps at most one copy of its URL, no longer than the line, until the group is written: an unescaped
+ * JSON string, or a URL without the white space that the URL Standard drops (google: both, and then nothing is
+ * rewritten). The copies of all lines together take at most `n` and a COPY_MARGIN each. After them comes the path of the one
+ * line that is decided:
+ *
+ * - The line keeps a copy: dot segments are removed there, and the canonical form takes three octets for each of the path's.
+ * - The line keeps none, so its own octets are not among the copies. The path without dot segments takes the path's octets,
+ *   and its canonical form three times as many.
+ *
+ * Either way the sum is at most `4 n`. Reading a line takes less: one key unescaped, or one bit for each octet (strict.ts).
+ * SCRATCH_MARGIN has room for the slash that a path may lack, and for what vectors write past an end.
+ */
+export const SCRATCH_FACTOR = 4;
+/** Octets after each copy of a URL: room for the slash that its path may lack. */
+export const COPY_MARGIN = 16;
+export const SCRATCH_MARGIN = 128;
 /** Octets of a bad line that its record shows. */
 export const BAD_INPUT_LIMIT = 1024;

@@ -7,6 +7,7 @@ import {
   TASK_OUTPUT_END,
   TASK_QUERY,
   TASK_SCRATCH,
+  TASK_SCRATCH_END,
   TASK_WORKER,
 } from './layout.js';
 
@@ -15,6 +16,7 @@ export interface TaskAddresses {
   readonly query: number;
   readonly worker: number;
   readonly scratch: number;
+  readonly scratchEnd: number;
   readonly input: number;
   readonly inputEnd: number;
   readonly output: number;
@@ -35,6 +37,7 @@ export function writeTask(
   words[TASK_QUERY / 4] = addresses.query;
   words[TASK_WORKER / 4] = addresses.worker;
   words[TASK_SCRATCH / 4] = addresses.scratch;
+  words[TASK_SCRATCH_END / 4] = addresses.scratchEnd;
   words[TASK_INPUT / 4] = addresses.input;
   words[TASK_INPUT_END / 4] = addresses.inputEnd;
   words[TASK_OUTPUT / 4] = addresses.output;

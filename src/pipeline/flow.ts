@@ -2,6 +2,7 @@ import type { Writable } from 'node:stream';
 import type { Arena, Region } from '../kernel/arena.js';
 import type { Query } from '../kernel/query.js';
 import type { Executor } from '../workers/executor.js';
+import { Guards } from '../workers/guards.js';
 import type { FileSource, PipeSource } from '../workers/messages.js';
 import { blockAddress, layOut, type Regions } from '../workers/regions.js';
 import { Ring } from '../workers/ring.js';
@@ -106,6 +107,7 @@ export class Flow {
     // The region may have been used before, and the ring's words and the counters start from zero.
     const memory = new Uint8Array(arena.memory.buffer);
     memory.fill(0, this.#regions.control, this.#regions.workers);
+    new Guards(arena.memory.buffer, this.#regions).set();
     for (const block of this.#blocks) memory.fill(0, block, block + query.workerOctets);
     this.#ring = new Ring(arena.memory, this.#regions, this.#regions.slots, false);
   }

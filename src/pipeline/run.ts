@@ -238,6 +238,9 @@ export class Run {
       case 'refused':
         this.#refuse(end);
         break;
+      case 'overrun':
+        this.stop(this.#lost.overrun(end.message));
+        break;
       case 'failed': {
         const cause = Object.assign(new Error(end.message), { code: end.code });
         this.stop(

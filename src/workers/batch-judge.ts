@@ -10,9 +10,11 @@ import {
   TASK_OUTPUT,
   TASK_OVERLONG,
 } from '../kernel/layout.js';
+import { scratchOctets } from '../kernel/scratch.js';
 import { writeTask } from '../kernel/task.js';
 import type { ListedRecord } from './bad-record-list.js';
 import type { Delivery } from './delivery.js';
+import { Guards } from './guards.js';
 import { blockAddress, scratchAddress, taskAddress } from './regions.js';
 import type { Batch, Ring } from './ring.js';
 import { FLAG_JUMBO, FLAG_OVERLONG } from './ring-words.js';
@@ -28,6 +30,7 @@ export class BatchJudge {
   readonly #query: number;
   readonly #task: Int32Array<SharedArrayBuffer>;
   readonly #lineBase: BigInt64Array<SharedArrayBuffer>;
+  readonly #guards: Guards;
 
   constructor(ring: Ring, kernel: BatchKernel, worker: number, query: number) {
     const address = taskAddress(ring.regions, worker);
@@ -35,6 +38,7 @@ export class BatchJudge {
     this.#kernel = kernel;
     this.#worker = worker;
     this.#query = query;
+    this.#guards = new Guards(ring.memory.buffer, ring.regions);
     this.#task = new Int32Array(ring.memory.buffer, address, TASK_OCTETS / 4);
     this.#lineBase = new BigInt64Array(ring.memory.buffer, address + TASK_LINE_BASE, 1);
   }
@@ -45,6 +49,8 @@ export class BatchJudge {
    *
    * Ends: every call of the kernel that is not the last has used up lines, except for at most one that
    * asked for the line base and one that had the output emptied; more of these is an error of the kernel.
+   *
+   * @throws GuardError if the kernel wrote beyond a region: no record of the run is certain any more
    */
   async judge(batch: Batch, delivery: Delivery): Promise<'done' | 'stopped' | ListedRecord> {
     const { slot } = batch;
@@ -58,6 +64,7 @@ export class BatchJudge {
     for (;;) {
       const input = this.#task[TASK_INPUT / 4];
       const result = this.#kernel.run(address);
+      this.#guards.check(this.#worker, slot, (batch.flags & FLAG_JUMBO) !== 0);
       const octets = ((this.#task[TASK_OUTPUT / 4] ?? 0) - output) >>> 0;
       const out = Math.min(Math.max(written - produced, 0), octets);
       this.#ring.setOutput(slot, this.#task, output + out, octets - out, produced + out);
@@ -79,10 +86,13 @@ export class BatchJudge {
     const { regions } = this.#ring;
     const jumbo = (flags & FLAG_JUMBO) === 0 ? undefined : regions.jumbo;
     const output = jumbo?.output ?? regions.outputs + slot * regions.outputStride;
+    const scratch = jumbo?.scratch ?? scratchAddress(regions, this.#worker);
+    const inputLimit = jumbo === undefined ? regions.batchOctets : regions.holdOctets;
     const addresses = {
       query: this.#query,
       worker: blockAddress(regions, this.#worker),
-      scratch: jumbo?.scratch ?? scratchAddress(regions, this.#worker),
+      scratch,
+      scratchEnd: scratch + scratchOctets(inputLimit),
       input: address,
       inputEnd: address + octets,
       output,

@@ -85,6 +85,14 @@ export class LostThreads {
     return this.#error(`as it read on from byte ${this.#ring.input.read}`, reason);
   }
 
+  /** The error for a write beyond the end of a region: records of any thread may have changed. */
+  overrun(message: string): RobotsFilterError {
+    return new RobotsFilterError(
+      'worker',
+      `${this.#input}: ${message}; the output may hold wrong records. ${REPORT}`,
+    );
+  }
+
   #isFirst(cause: number | string): boolean {
     if (this.#causes.has(cause)) return false;
     this.#causes.add(cause);

@@ -59,12 +59,14 @@ export interface PipeSource {
  * - `closed`: nobody reads the output any more.
  * - `refused`: the run is strict, and this record is bad; the output ends before it.
  * - `failed`: a descriptor could not be read or written.
+ * - `overrun`: a region of memory was written beyond its end, so no record is certain any more.
  *
  * A task that fails otherwise throws.
  */
 export type TaskEnd =
   | { readonly end: 'done' | 'stopped' | 'closed' }
   | { readonly end: 'refused'; readonly line: number; readonly reason: number }
+  | { readonly end: 'overrun'; readonly message: string }
   | {
       readonly end: 'failed';
       readonly side: 'input' | 'output';

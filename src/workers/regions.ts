@@ -1,18 +1,14 @@
-import {
-  BAD_INPUT_LIMIT,
-  MARGIN,
-  OUTCOMES,
-  SCRATCH_MARGIN,
-  TASK_OCTETS,
-} from '../kernel/layout.js';
+import { BAD_INPUT_LIMIT, MARGIN, OUTCOMES, TASK_OCTETS } from '../kernel/layout.js';
+import { scratchOctets } from '../kernel/scratch.js';
 
 /**
  * Where a run keeps what in the shared memory, behind the table and the query:
  *
- *     control | slot headers | worker 0: task, block, kept counters, scratch | worker 1 … | inputs | outputs | jumbo
+ *     control, slot headers | worker 0: task, block, kept counters | its scratch | worker 1 … | inputs | outputs | jumbo
  *
- * All are addresses or lengths in octets. Every input has MARGIN octets behind it that may be read,
- * every output MARGIN octets that may be written. What is never touched costs addresses, not memory,
+ * All are addresses or lengths in octets. Every input has MARGIN octets after it that may be read,
+ * every output MARGIN octets that may be written. Each `|` stands for a guard of GUARD_OCTETS that
+ * nobody writes to (guards.ts). What is never touched costs addresses, not memory,
  * so all of it is reserved before the first thread starts: the memory does not grow during a run.
  */
 export interface Regions {
@@ -29,8 +25,6 @@ export interface Regions {
   readonly blockOctets: number;
   /** Octets of its counters from WORKER_TALLY on. */
   readonly tallyOctets: number;
-  /** Octets of a worker's scratch memory. */
-  readonly scratchOctets: number;
 
   /** Octets of input that a slot holds: lines are gathered up to here. */
   readonly batchOctets: number;
@@ -59,7 +53,6 @@ export interface Jumbo {
   readonly output: number;
   readonly outputOctets: number;
   readonly scratch: number;
-  readonly scratchOctets: number;
 }
 
 /** What a run asks for. */
@@ -84,11 +77,10 @@ export interface Demand {
 
 export const CONTROL_OCTETS = 256;
 export const SLOT_HEADER_OCTETS = 192;
+/** Octets of a guard; it ends where the next region begins. */
+export const GUARD_OCTETS = 64;
 /** The counters at the start of a worker block: WORKER_RECORDS, WORKER_PASSED, WORKER_BAD. */
 export const COUNTERS_OCTETS = 24;
-
-/** Scratch memory that the kernel wants for an input of so many octets. */
-const scratchFor = (inputOctets: number): number => 4 * inputOctets + SCRATCH_MARGIN;
 
 /** Output that always holds one line of the input's length: see RUN_OUTPUT_FULL in layout.ts. */
 const outputFor = (inputOctets: number, lineOverhead: number): number =>
@@ -104,22 +96,19 @@ export function layOut(demand: Demand): Regions {
     return start;
   };
   const stride = (octets: number): number => Math.ceil(octets / 64) * 64;
+  const guarded = (octets: number): number => stride(octets) + GUARD_OCTETS;
 
-  const control = take(CONTROL_OCTETS + slots * SLOT_HEADER_OCTETS);
-  const scratchOctets = scratchFor(batchOctets);
+  const control = take(guarded(CONTROL_OCTETS + slots * SLOT_HEADER_OCTETS));
   const tallyOctets = demand.agents * OUTCOMES * 8;
-  const workerStride = stride(
-    TASK_OCTETS +
-      stride(demand.workerOctets) +
-      stride(COUNTERS_OCTETS + tallyOctets) +
-      scratchOctets,
-  );
+  const workerStride =
+    guarded(TASK_OCTETS + stride(demand.workerOctets) + stride(COUNTERS_OCTETS + tallyOctets)) +
+    guarded(scratchOctets(batchOctets));
   const workers = take(threads * workerStride);
-  const inputStride = stride(batchOctets + MARGIN);
+  const inputStride = guarded(batchOctets + MARGIN);
   const inputs = take(slots * inputStride);
   // Twice the input, since a short line's verdict may be as long as the line.
   const outputOctets = batchOctets + outputFor(batchOctets, lineOverhead);
-  const outputStride = stride(outputOctets + MARGIN);
+  const outputStride = guarded(outputOctets + MARGIN);
   const outputs = take(slots * outputStride);
 
   const holdOctets = Math.max(demand.maxLineOctets + 2, BAD_INPUT_LIMIT + MARGIN);
@@ -127,11 +116,10 @@ export function layOut(demand: Demand): Regions {
   if (holdOctets > demand.leastBatchOctets) {
     const jumboOutput = outputFor(holdOctets, lineOverhead);
     jumbo = {
-      input: take(holdOctets + MARGIN),
-      output: take(jumboOutput + MARGIN),
+      input: take(guarded(holdOctets + MARGIN)),
+      output: take(guarded(jumboOutput + MARGIN)),
       outputOctets: jumboOutput,
-      scratch: take(scratchFor(holdOctets)),
-      scratchOctets: scratchFor(holdOctets),
+      scratch: take(guarded(scratchOctets(holdOctets))),
     };
   }
   return {
@@ -142,7 +130,6 @@ export function layOut(demand: Demand): Regions {
     workerStride,
     blockOctets: demand.workerOctets,
     tallyOctets,
-    scratchOctets,
     batchOctets,
     inputs,
     inputStride,
@@ -168,7 +155,7 @@ export function blockAddress(regions: Regions, worker: number): number {
 /** Address of a worker's scratch memory. */
 export function scratchAddress(regions: Regions, worker: number): number {
   const { kept, octets } = counterRanges(regions, worker);
-  return kept + Math.ceil((COUNTERS_OCTETS + octets) / 64) * 64;
+  return kept + Math.ceil((COUNTERS_OCTETS + octets) / 64) * 64 + GUARD_OCTETS;
 }
 
 /**

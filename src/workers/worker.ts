@@ -3,6 +3,7 @@ import { instantiateKernel } from '../kernel/kernel.js';
 import { BatchJudge, type BatchKernel } from './batch-judge.js';
 import { RingDelivery, TurnDelivery } from './delivery.js';
 import { DescriptorError } from './descriptor.js';
+import { GuardError } from './guards.js';
 import { FileIntake, type Intake, RingIntake } from './intake.js';
 import type { ComputeTask, PipeSource, Task, TaskEnd } from './messages.js';
 import { PipeFiller } from './pipe-filler.js';
@@ -23,6 +24,7 @@ export default async function work(task: Task, mayBlock = true): Promise<TaskEnd
     if (task.role === 'read') return fillRing(ring, task.input);
     return await judgeBatches(ring, task, await bindKernel(task));
   } catch (error) {
+    if (error instanceof GuardError) return { end: 'overrun', message: error.message };
     if (!(error instanceof DescriptorError)) throw error;
     const { side, code, message, position } = error;
     if (side === 'output' && code === 'EPIPE') return { end: 'closed' };

@@ -75,6 +75,26 @@ describe('the fuzzer finds what was planted', () => {
       /strict refuses/,
       { file: 'strict.ts', from: '&& at - integer > 1', to: '&& at - integer > 2' },
     ],
+    [
+      'scratch memory taken twice for one copy',
+      'url',
+      /unreachable/,
+      {
+        file: 'locate.ts',
+        from: 'const copied = load<u32>(line, LINE_OWNED) !== owned;',
+        to: 'const copied = load<u32>(line, LINE_OWNED) !== 0;',
+      },
+    ],
+    [
+      'a write beyond the scratch memory',
+      'url',
+      /behind a region were written to|unreachable|the verdict/,
+      {
+        file: 'path.ts',
+        from: 'pathEnd = canonicalise(from, end, scratch, false);',
+        to: 'pathEnd = canonicalise(from, end, scratch + 2 * (end - from), false);',
+      },
+    ],
   ] as const)('in the kernel: %s', async (_what, target, message, planted) => {
     const result = await fuzz(targetOf(target), await instrumentKernel(planted), 20_000);
     expect(result).toMatchObject({ kind: 'found', message: expect.stringMatching(message) });

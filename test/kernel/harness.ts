@@ -8,7 +8,6 @@ import {
   RUN_BAD_RECORD,
   RUN_DONE,
   RUN_NEEDS_LINE_BASE,
-  SCRATCH_MARGIN,
   TASK_BAD,
   TASK_BAD_COUNT,
   TASK_FLAGS,
@@ -24,6 +23,7 @@ import {
   type QuerySettings,
   queryOctets,
 } from '../../src/kernel/query.js';
+import { scratchOctets } from '../../src/kernel/scratch.js';
 import { writeTask } from '../../src/kernel/task.js';
 import { parseAuthority } from '../../src/protocol/authority.js';
 import type { Profile } from '../../src/protocol/profile.js';
@@ -68,7 +68,7 @@ export function kernelOver(
     const task = arena.take(TASK_OCTETS);
     const source = arena.take(input.length + MARGIN);
     const target = arena.take(input.length + query.lineOverhead + outputOctets + 2 * MARGIN);
-    const scratch = arena.take(4 * input.length + SCRATCH_MARGIN);
+    const scratch = arena.take(scratchOctets(input.length));
     const memoryOctets = new Uint8Array(memory.buffer);
     memoryOctets.fill(0, worker.address, worker.address + query.workerOctets);
     memoryOctets.set(bytes, block.address);
@@ -79,6 +79,7 @@ export function kernelOver(
       query: query.address,
       worker: worker.address,
       scratch: scratch.address,
+      scratchEnd: scratch.address + scratchOctets(input.length),
       input: source.address,
       inputEnd: source.address + input.length,
       output: target.address,

@@ -130,3 +130,57 @@ describe('the kernel in a flow', () => {
     });
   }
 });
+
+describe('records as large as a batch, a line limit, or an octet more', () => {
+  const BATCH = 1024;
+  const LIMIT = 3000;
+  const SIZES = [BATCH, 2 * BATCH, LIMIT].flatMap((size) =>
+    [-2, -1, 0, 1, 2].map((by) => size + by),
+  );
+  /** What comes before and after the octets of which a record has as many as it takes. */
+  const SHAPES: readonly (readonly [string, string])[] = [
+    ['{"url":"HTTP:\\/\\/example.com?', '"}'],
+    ['{"url":"http:\\/\\/u@EXAMPLE.com\\\\private\\\\..\\\\', '.pdf"}'],
+    ['{"url":"https://example.com/private/\\u0009', '"}'],
+    ['{"url":"https://example.com/a?', '#.pdf"}'],
+    ['{"\\u0075rl":"https://%65xample.com/./', '.pdf"}'],
+  ];
+  const records = SIZES.flatMap((size) =>
+    SHAPES.flatMap(([before, after], index) => [
+      `{"url":"https://example.com/private/${size}/${index}"}`,
+      before + '<'.repeat(size - before.length - after.length) + after,
+      `{"url":"https://example.com/${size}/${index}"}`,
+    ]),
+  );
+  const expected = records.map((record) => {
+    if (record.length > LIMIT) return undefined;
+    const { url } = JSON.parse(record) as { url: string };
+    return `${record.slice(0, -1)},"verdict":"${table.verdict(url, 'ExampleBot').verdict}"}`;
+  });
+
+  it('are all judged, in order, and change none of the others', async () => {
+    expect(expected.filter((output) => output?.includes('"deny"')).length).toBeGreaterThan(80);
+    expect(expected.filter((output) => output === undefined)).toHaveLength(2 * SHAPES.length);
+    for (const pool of pools) {
+      const flow = flowOver(pool, BATCH, { maxLineOctets: LIMIT });
+      const input = records.join('\n');
+      const outputs = [
+        await throughFiles(flow, files, input),
+        await throughStreams(flow, [input.slice(0, 5000), input.slice(5000)]),
+        ...(pool.mayBlock
+          ? [await throughPipe(flow, files, [input.slice(0, 7), input.slice(7)])]
+          : []),
+      ];
+      for (const output of outputs) {
+        const lines = output.split('\n');
+        expect(lines.pop()).toBe('');
+        expect(lines).toHaveLength(records.length);
+        lines.forEach((line, index) => {
+          if (expected[index] === undefined) expect(line).toMatch(/^\{"verdict":"invalid","line":/);
+          else if (line !== expected[index]) expect(line).toBe(expected[index]);
+        });
+      }
+      await flow.close();
+    }
+  });
+});

@@ -61,6 +61,15 @@ export function instantiateKernel(_module, memory) {
     Atomics.notify(plan, SIGNALLED);
   }
 
+  /** Writes one octet beyond a region that the task grants; regions end at multiples of 64. */
+  function overrun(task, region) {
+    const ends = {
+      SCRATCH: u32(task + L.TASK_SCRATCH_END),
+      OUTPUT: u32(task + L.TASK_OUTPUT_END) + L.MARGIN,
+    };
+    octets[Math.ceil(ends[region] / 64) * 64] ^= 0xff;
+  }
+
   function run(task) {
     const query = u32(task + L.TASK_QUERY);
     const worker = u32(task + L.TASK_WORKER);
@@ -125,6 +134,7 @@ export function instantiateKernel(_module, memory) {
         const line = text(at, stop);
         if (line === 'WAIT') awaitSignal();
         if (line === 'SIGNAL') signal();
+        if (line.startsWith('OVERRUN ')) overrun(task, line.split(' ')[1]);
         const failure = FAILURES.get(line);
         if (failure !== undefined && Atomics.compareExchange(plan, ONCE, 1, 2) !== 2) failure();
         record = first === 0x2b ? `${line}${'.'.repeat(overhead - 8)}\n` : `ok ${line}\n`;

@@ -44,6 +44,7 @@ import {
   TASK_OVERLONG,
   TASK_QUERY,
   TASK_SCRATCH,
+  TASK_SCRATCH_END,
   TASK_WORKER,
   WORKER_BAD,
   WORKER_HOSTS,
@@ -65,12 +66,14 @@ import {
 } from './line';
 import { locate } from './locate';
 import { decide, lookUp } from './look-up';
+import { limitScratch } from './scratch';
 
 /** Judges the lines of a batch; the words of the task and what is returned are described in layout.ts. */
 export function run(task: usize): i32 {
   const query: usize = load<u32>(task, TASK_QUERY);
   const worker: usize = load<u32>(task, TASK_WORKER);
   const end: usize = load<u32>(task, TASK_INPUT_END);
+  limitScratch(load<u32>(task, TASK_SCRATCH_END));
   store<i32>(task, 0, TASK_BAD_COUNT);
   let at: usize = load<u32>(task, TASK_INPUT);
   while (at < end) {

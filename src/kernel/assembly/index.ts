@@ -9,6 +9,7 @@ import { LINE_OWNED, LINE_URL, LINE_URL_END, lineEntry } from './line';
 import { resolve } from './locate';
 import { decide, lookUp } from './look-up';
 import { canonicalise, escapePattern } from './octets';
+import { limitScratch } from './scratch';
 
 export { run } from './batch';
 export { hashHost } from './host-hash';
@@ -17,9 +18,17 @@ export { patternText, sourceText } from './rule';
 
 /**
  * Judges the one URL `url`–`end` and leaves a result for each agent in the worker block; returns the first one's outcome.
- * `scratch` has room for five times the URL's octets and 4096.
+ * Scratch memory, `scratch`–`scratchEnd`, has the octets that layout.ts asks for (SCRATCH_FACTOR), with one line.
  */
-export function judgeUrl(query: usize, worker: usize, url: usize, end: usize, scratch: usize): i32 {
+export function judgeUrl(
+  query: usize,
+  worker: usize,
+  url: usize,
+  end: usize,
+  scratch: usize,
+  scratchEnd: usize,
+): i32 {
+  limitScratch(scratchEnd);
   const table: usize = load<u32>(query, QUERY_TABLE);
   const line = lineEntry(worker, 0);
   store<u32>(line, url, LINE_URL);

@@ -15,6 +15,7 @@ import {
 import { LINE_BRACE, LINE_END, LINE_NEWLINE, LINE_URL, LINE_URL_END } from './line';
 import { skipMembers } from './members';
 import { hexDigit } from './octets';
+import { claimScratch } from './scratch';
 import { equal } from './search';
 import { splitPlain } from './url';
 
@@ -111,6 +112,7 @@ function isKey(
   const octets = load<i32>(segment, 4);
   if (!escaped) return <i32>(end - from) === octets && equal(load<u32>(segment), from, octets);
   if (<i32>(end - from) < octets) return false;
+  claimScratch(scratch, end - from);
   const decoded = unescapeString(from, end, scratch);
   return (
     decoded !== 0 &&

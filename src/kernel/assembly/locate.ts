@@ -2,10 +2,10 @@
 
 import { HEADER_HOST_KEY } from '../../compile/format';
 import {
+  COPY_MARGIN,
   FORMAT_JSON,
   FORMAT_TEXT,
   INVALID,
-  MARGIN,
   QUERY_ANY_HOST,
   QUERY_FLAGS,
   QUERY_FORMAT,
@@ -52,6 +52,7 @@ import {
   LINE_URL_END,
   PENDING,
 } from './line';
+import { claimScratch } from './scratch';
 import { findOctet } from './search';
 import { isJson } from './strict';
 import { splitAny, splitPlain } from './url';
@@ -167,6 +168,7 @@ function locateInJson(
     if (plainStop !== 0) return resolvePlain(query, line, plainStop, hostSpace, scratch);
     return resolveAny(query, line, hostSpace, scratch);
   }
+  claimScratch(scratch, stringEnd - stringStart + COPY_MARGIN);
   const decodedEnd = unescapeString(stringStart, stringEnd, scratch);
   if (decodedEnd === 0) {
     fail(line, REASON_NO_JSON);
@@ -175,7 +177,7 @@ function locateInJson(
   store<u32>(line, scratch, LINE_URL);
   store<u32>(line, decodedEnd, LINE_URL_END);
   store<u32>(line, 1, LINE_OWNED);
-  return resolve(query, line, hostSpace, decodedEnd + MARGIN);
+  return resolve(query, line, hostSpace, decodedEnd + COPY_MARGIN);
 }
 
 /** Whether nothing but white space stands on the line. Ends at the first other octet. */
@@ -233,12 +235,14 @@ function resolveAny(query: usize, line: usize, hostSpace: usize, scratch: usize)
   // The URL itself is what google/robotstxt matches: the copy is not to be overwritten.
   if (google) store<u32>(line, 0, LINE_OWNED);
   const octets: usize = load<u32>(line, LINE_URL_END) - load<u32>(line, LINE_URL);
+  const owned = load<u32>(line, LINE_OWNED);
   if (!splitAny(line, hostSpace, scratch, anyHost)) {
     fail(line, REASON_INVALID_URL);
     return scratch;
   }
   settle(query, line);
-  return load<u32>(line, LINE_OWNED) !== 0 ? scratch + octets + MARGIN : scratch;
+  const copied = load<u32>(line, LINE_OWNED) !== owned;
+  return copied ? scratch + octets + COPY_MARGIN : scratch;
 }
 
 /** The URL is fine: hashes its host, if that is to be looked up. */

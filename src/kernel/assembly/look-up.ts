@@ -184,7 +184,7 @@ function touchAutomata(query: usize, open: usize, end: usize): void {
   }
 }
 
-/** The last phase: leaves a result for each agent in the worker block. `scratch` has room for four times the URL's octets. */
+/** The last phase: leaves a result for each agent in the worker block. `scratch` has room for what `preparePath` asks. */
 export function decide(
   query: usize,
   worker: usize,

@@ -4,18 +4,23 @@
  * already and are matched where they lie.
  */
 
+import { COPY_MARGIN } from '../layout';
 import { copyShort } from './copy';
 import { canonicalise } from './octets';
+import { claimScratch } from './scratch';
 import { findOctet } from './search';
 import { dropWhiteSpace, holdsDropped, isSlash } from './url';
+
+/** Octets that `copyShort` and `canonicalise` may write past what they return. */
+const VECTOR_MARGIN: usize = 32;
 
 /** Start and end of the path last prepared; readable up to 64 octets past its end. */
 export let pathStart: usize = 0;
 export let pathEnd: usize = 0;
 
 /**
- * Prepares the path and query `from`–`end`, of which all before `irregular` is canonical. `scratch` must have room for four
- * times their octets and 64; with `owned`, the octets themselves may be overwritten instead of being copied there.
+ * Prepares the path and query `from`–`end`, of which all before `irregular` is canonical. `scratch` has room for four
+ * times their octets and SCRATCH_MARGIN. With `owned` the octets may be overwritten, and so may COPY_MARGIN after them.
  */
 export function preparePath(
   from: usize,
@@ -31,6 +36,7 @@ export function preparePath(
   }
   end = findOctet(0x23, irregular, end);
   if (irregular > from && !mayNeedRewriting(irregular, end)) {
+    claimScratch(scratch, 3 * (end - from) + VECTOR_MARGIN);
     const octets = <i32>(irregular - from);
     pathStart = scratch;
     const inQuery = findOctet(0x3f, from, irregular) < irregular;
@@ -38,21 +44,29 @@ export function preparePath(
     return;
   }
   if (holdsDropped(from, end)) {
+    if (!owned) claimScratch(scratch, end - from + COPY_MARGIN);
     const copy = owned ? from : scratch;
     end = dropWhiteSpace(from, end, copy);
-    if (!owned) scratch = end + 16;
+    if (!owned) scratch = end + COPY_MARGIN;
     from = copy;
     owned = true;
   }
-  const query = findOctet(0x3f, from, end);
-  // A path that begins with a slash never grows, so it may shrink where it lies.
-  const inPlace = owned && from < query && isSlash(load<u8>(from));
-  const plain = inPlace ? from : scratch;
-  const plainQuery = removeDotSegments(from, query, plain);
-  memory.copy(plainQuery, query, end - query);
-  const plainEnd = plainQuery + (end - query);
-  pathStart = inPlace ? scratch : plainEnd + 16;
-  pathEnd = canonicalise(plain, plainEnd, pathStart, false);
+  if (!owned) {
+    claimScratch(scratch, end - from + 1);
+    end = removeDotSegments(from, end, scratch);
+    from = scratch;
+    scratch = end;
+  } else if (from < end && isSlash(load<u8>(from))) {
+    // A path that begins with a slash never grows, so it may shrink where it lies.
+    end = removeDotSegments(from, end, from);
+  } else {
+    // Make room for the slash that the path lacks.
+    memory.copy(from + 1, from, end - from);
+    end = removeDotSegments(from + 1, end + 1, from);
+  }
+  claimScratch(scratch, 3 * (end - from) + VECTOR_MARGIN);
+  pathStart = scratch;
+  pathEnd = canonicalise(from, end, scratch, false);
 }
 
 /**
@@ -80,8 +94,8 @@ function mayNeedRewriting(at: usize, end: usize): bool {
 }
 
 /**
- * Prepares what google/robotstxt matches of a URL taken as it stands (spec notes, section 2, point 8). `scratch` must have
- * room for the URL's octets and 64.
+ * Prepares what google/robotstxt matches of a URL taken as it stands (spec notes, section 2, point 8). `scratch` has
+ * room for the URL's octets and SCRATCH_MARGIN.
  */
 export function prepareGooglePath(url: usize, end: usize, scratch: usize): void {
   const start = end - url >= 2 && load<u16>(url) === 0x2f2f ? url + 2 : url;
@@ -109,6 +123,7 @@ export function prepareGooglePath(url: usize, end: usize, scratch: usize): void 
     pathEnd = cut;
     return;
   }
+  claimScratch(scratch, cut - from + 1);
   store<u8>(scratch, 0x2f);
   memory.copy(scratch + 1, from, cut - from);
   pathStart = scratch;
@@ -137,16 +152,18 @@ function dotsOf(from: usize, end: usize): i32 {
 }
 
 /**
- * Writes the path `from`–`end` without dot segments, `\` as `/`, to `to`, which may be `from`; returns its end. The
- * result begins with a slash, and is longer than the path only where that does not.
+ * Writes the path and query `from`–`end`, the path without dot segments and with `\` as `/`, to `to`, which is `from` or an
+ * octet before it, or lies elsewhere; returns its end. The result begins with a slash, and is longer than what it is made of, by
+ * that slash, only where that does not begin with one.
  */
 function removeDotSegments(from: usize, end: usize, to: usize): usize {
+  const query = findOctet(0x3f, from, end);
   const start = to;
-  if (from < end && isSlash(load<u8>(from))) from++;
+  if (from < query && isSlash(load<u8>(from))) from++;
   while (true) {
     const segment = from;
-    while (from < end && !isSlash(load<u8>(from))) from++;
-    const last = from >= end;
+    while (from < query && !isSlash(load<u8>(from))) from++;
+    const last = from >= query;
     const dots = dotsOf(segment, from);
     if (dots === 0) {
       const octets = from - segment;
@@ -160,7 +177,9 @@ function removeDotSegments(from: usize, end: usize, to: usize): usize {
       }
       if (last) store<u8>(to++, 0x2f);
     }
-    if (last) return to;
+    if (last) break;
     from++;
   }
+  memory.copy(to, query, end - query);
+  return to + (end - query);
 }

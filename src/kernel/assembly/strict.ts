@@ -1,6 +1,7 @@
 /** Whether a line is JSON by RFC 8259, octet by octet: what `--strict` adds to json.ts. */
 
 import { hexDigit } from './octets';
+import { claimScratch } from './scratch';
 
 /** Address behind the literal, 0 if it does not stand here. `word` holds its first four octets. */
 function literal(at: usize, end: usize, word: i32, octets: i32): usize {
@@ -88,6 +89,7 @@ function spaceEnd(at: usize, end: usize): usize {
  * octets: 1 for an object, 0 for an array.
  */
 export function isJson(at: usize, end: usize, scratch: usize): bool {
+  claimScratch(scratch, ((end - at) >> 3) + 1);
   let depth: usize = 0;
   at = spaceEnd(at, end);
   while (true) {

@@ -4,6 +4,7 @@
  */
 
 import { SCHEME_FTP, SCHEME_HTTP, SCHEME_HTTPS } from '../../compile/format';
+import { COPY_MARGIN } from '../layout';
 import { canonicaliseHost, plainHostOctets } from './host';
 import {
   LINE_HOST,
@@ -18,6 +19,7 @@ import {
   LINE_URL_END,
 } from './line';
 import { firstIrregular } from './octets';
+import { claimScratch } from './scratch';
 
 const HTTP: i32 = 0x70747468; // "http", little-endian
 
@@ -119,9 +121,9 @@ function defaultPort(scheme: i32): i32 {
 }
 
 /**
- * As `splitPlain`, for any URL, whose start and end the line entry has. `scratch` must have room for a copy of the URL, which is made if octets must be dropped and
- * the line does not own them; then `LINE_OWNED` says that the path may be overwritten. With `anyHost` the authority is given, and
- * what has no scheme is a reference relative to its root.
+ * As `splitPlain`, for any URL, whose start and end the line entry has. A URL that holds octets to be dropped is copied to
+ * `scratch` without them, unless the line owns a copy already; then `LINE_OWNED` says that the path may be overwritten.
+ * With `anyHost` the authority is given, and a URL without a scheme is a reference relative to its root.
  */
 export function splitAny(line: usize, hostSpace: usize, scratch: usize, anyHost: bool): bool {
   let at: usize = load<u32>(line, LINE_URL);
@@ -129,7 +131,9 @@ export function splitAny(line: usize, hostSpace: usize, scratch: usize, anyHost:
   while (at < end && load<u8>(at) <= 0x20) at++;
   while (at < end && load<u8>(end - 1) <= 0x20) end--;
   if (holdsDropped(at, end)) {
-    const copy = load<u32>(line, LINE_OWNED) !== 0 ? at : scratch;
+    const owned = load<u32>(line, LINE_OWNED) !== 0;
+    if (!owned) claimScratch(scratch, end - at + COPY_MARGIN);
+    const copy = owned ? at : scratch;
     end = dropWhiteSpace(at, end, copy);
     at = copy;
     store<u32>(line, 1, LINE_OWNED);

@@ -86,7 +86,7 @@ function canonicalText(target: Target): string {
   return canonicalTarget({
     path: target.path,
     query: target.query?.split("'").join('%27'),
-  }).join('');
+  });
 }
 
 function holdsDotSegment(path: string): boolean {
@@ -107,5 +107,5 @@ export function exactPattern({ path, query }: Target): string {
 
 /** Whether the path is `/robots.txt`, which is always allowed. */
 export function isRobotsTxt(target: Target): boolean {
-  return canonicalTarget(target).join('') === '/robots.txt';
+  return canonicalTarget(target) === '/robots.txt';
 }

@@ -24,7 +24,6 @@ import {
   RULE_TWO_FORMS,
   TEXT_LIMIT,
 } from './format.js';
-import { upperHex } from './rule-texts.js';
 import type { TableReader } from './table-reader.js';
 
 /** A rule as a table keeps it. */
@@ -79,9 +78,6 @@ interface OpenNode {
 
 const ASTERISK = 0x2a;
 const DOLLAR = 0x24;
-const PERCENT = 0x25;
-const FIRST_OF_UNIT = 0x80;
-const UNIT_OCTETS = 3;
 const SURPLUS_OCTETS = 4;
 
 /** Reads an automaton from one end to the other, as its nodes lie: linear whatever it says. */
@@ -290,13 +286,11 @@ export class AutomatonView {
       return reader.escapedText(text + 2, reader.u16(text));
     }
     if (depth > TEXT_LIMIT) throw this.#noText();
-    const text: number[] = [];
-    spell(this.#way.subarray(0, depth), text);
+    const text: number[] = [...this.#way.subarray(0, depth)];
     if (segments !== undefined) {
       if (segments.end - segments.start > 8 * TEXT_LIMIT + 16) throw this.#noText();
       for (const segment of this.#segments(form, segments.start, segments.end)) {
-        text.push(ASTERISK);
-        spell(segment, text);
+        text.push(ASTERISK, ...segment);
       }
     }
     if ((form & RULE_END) !== 0) text.push(DOLLAR);
@@ -332,18 +326,5 @@ export class AutomatonView {
   #number(at: number, octets: number): number {
     if (octets === 1) return this.#reader.u8(at);
     return octets === 2 ? this.#reader.u16(at) : this.#reader.u32(at);
-  }
-}
-
-/** Appends canonical octets as they are written, percent-encoded ones as `%XX`. */
-function spell(octets: Uint8Array, text: number[]): void {
-  for (let at = 0; at < octets.length; at++) {
-    const octet = octets[at] as number;
-    if (octet < FIRST_OF_UNIT || at + 1 >= octets.length) {
-      text.push(octet);
-    } else {
-      text.push(PERCENT, upperHex(octet), upperHex(octets[at + 1] as number));
-      at += UNIT_OCTETS - 1;
-    }
   }
 }

@@ -129,12 +129,12 @@
  *       …  segments: none for `$` alone; with RULE_SINGLE the octets of the only one; else for each size octets, u8[]; with
  *          RULE_TWO_FORMS followed by the form for the query: size octets, u8[]
  *
- * The two forms (spec note A): a segment that starts at or before the text's first `?` is taken in its
- * first form, behind it in its second.
+ * The two forms (spec note A): a text matches where all segments are there in their first form, or those before some `*` in their
+ * first, then a `?`, and all others in their second.
  *
  * A rule's text is its pattern as written, escaped as in a JSON string, at most TEXT_LIMIT octets before escaping. It
  * is kept only where it differs from what can be derived: the way to the node, `*` and the first form of each segment, `$`, and a `*`
- * for RULE_STAR; with the three octets of a percent-encoded one (kernel/assembly/octets.ts) as `%XX`.
+ * for RULE_STAR.
  *
  * ## Sources
  *
@@ -144,7 +144,7 @@
  * Where a robots.txt came from, escaped as in a JSON string.
  */
 
-export const VERSION = 6;
+export const VERSION = 7;
 
 /** "RFTABLE" and 0x1A, as two little-endian words. */
 export const MAGIC_LOW = 0x41544652;

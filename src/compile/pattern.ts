@@ -11,7 +11,7 @@ const SLASH = 0x2f;
 
 /** What stands between two `*`, or behind the last: canonical octets, at least one. */
 export interface Segment {
-  /** As it reads in a path, and from its own first raw `?` on in a query. */
+  /** As it reads in the pattern's own canonical form. */
   readonly first: Uint8Array;
   /** As it reads where a `*` before it has swallowed the text's `?`; `undefined` where that is the same. */
   readonly second: Uint8Array | undefined;
@@ -19,7 +19,7 @@ export interface Segment {
 
 /** A path pattern (RFC 9309 sections 2.2.2 and 2.2.3) in canonical form, ready to be compared with canonical texts. */
 export interface Pattern {
-  /** Canonical length of the pattern as written, each `*` and a final `$` included: its specificity (spec-notes, note B). */
+  /** Length of its canonical form, each `*` and a final `$` included: its specificity (spec-notes, note B). */
   readonly octets: number;
   /** What the text must begin with: the literal before the first `*`. */
   readonly prefix: Uint8Array;

@@ -5,15 +5,10 @@ import { writeNumber } from './width.js';
 
 const ASTERISK = 0x2a;
 const DOLLAR = 0x24;
-const PERCENT = 0x25;
 
 /** Octets of a text before it. */
 const LENGTH_OCTETS = 2;
 const LENGTH_WIDTH = 1;
-
-/** The three octets of which the canonical form makes a percent-encoded one; see kernel/assembly/octets.ts. */
-const UNIT_OCTETS = 3;
-const FIRST_OF_UNIT = 0x80;
 
 /**
  * How the text of a rule follows from its pattern as an automaton holds it: 0 where it is just that, RULE_STAR where one more `*` ends
@@ -36,30 +31,11 @@ export function textForm(pattern: Pattern, written: Uint8Array): number {
 
 /** Where a canonical literal that begins at `start` ends in a text; -1 if it reads otherwise there, or is unfit to be shown as it stands. */
 function literalEnd(literal: Uint8Array, written: Uint8Array, start: number): number {
-  let at = start;
   for (let index = 0; index < literal.length; index++) {
     const octet = literal[index] as number;
-    if (octet < FIRST_OF_UNIT) {
-      if (written[at++] !== octet || UNESCAPED[octet] === 0) return -1;
-      continue;
-    }
-    if (
-      written[at] !== PERCENT ||
-      written[at + 1] !== upperHex(octet) ||
-      written[at + 2] !== upperHex(literal[index + 1] as number)
-    ) {
-      return -1;
-    }
-    index += UNIT_OCTETS - 1;
-    at += UNIT_OCTETS;
+    if (written[start + index] !== octet || UNESCAPED[octet] === 0) return -1;
   }
-  return at;
-}
-
-/** The digit of the lower half of an octet. */
-export function upperHex(octet: number): number {
-  const half = octet & 15;
-  return half < 10 ? 0x30 + half : 0x37 + half;
+  return start + literal.length;
 }
 
 /** The texts that an automaton keeps, one behind the other. Used again for automaton after automaton. */

@@ -5,13 +5,8 @@ export const ANY = 256;
 
 /** Octets of canonical paths and queries by falling frequency, from some 450,000 real URLs; no other is frequent. */
 const BY_FREQUENCY =
-  "/etsai-ronl0c2umgpdh1bwf3y546.8k97v_=%xj?zASPFDC&qBLETMINRGWOHJUVKYQXZ+)#:~,;@!'([]";
+  "/etsai-ronl02cumgpd1h%b83wf5946y7.kvE_=BAxj?CFzDSPq&LTMINRGWOHJUV+KYQZ)X:~@,;[(]!'";
 
-/** Three octets stand for a percent-encoded one (kernel/assembly/octets.ts): the last of them, as frequent as `%` … */
-const ENCODED = 0xc0;
-const ENCODED_PLACE = BY_FREQUENCY.indexOf('%');
-/** … and the two before it, 0x80 to 0xaf, which each of the halves that occur makes some eight times rarer. */
-const HALF_PLACE = ENCODED_PLACE + 30;
 /** Of any other octet. */
 const OTHER_PLACE = BY_FREQUENCY.length + 20;
 
@@ -26,8 +21,6 @@ function rarities(): Uint8Array {
   for (let place = 0; place < BY_FREQUENCY.length; place++) {
     rarity[BY_FREQUENCY.charCodeAt(place)] = 34 + place;
   }
-  rarity[ENCODED] = 34 + ENCODED_PLACE;
-  rarity.fill(34 + HALF_PLACE, 0x80, 0xb0);
   rarity[ANY] = 0;
   return rarity;
 }

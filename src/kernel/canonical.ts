@@ -14,8 +14,7 @@ let kernel: Kernel | undefined;
 
 /**
  * The canonical form of a literal of a path pattern, at most three octets for each (RFC 9309 section 2.2.2). The
- * kernel's own canonicaliser of URLs does it: there is no second one. An octet that stays percent-encoded
- * is three octets as in `%XX`, though others (kernel/assembly/octets.ts), but in the google profile.
+ * kernel's own canonicaliser of URLs does it: there is no second one.
  */
 export function canonicalise(literal: Uint8Array, mode: LiteralMode): Uint8Array {
   memory ??= createMemory(PAGE_OCTETS);

@@ -317,14 +317,8 @@ export class DecodedAutomaton {
   }
 }
 
-/** Canonical octets with the three of a percent-encoded one as `%XX`. */
 function spelt(octets: Iterable<number>): string {
-  return String.fromCharCode(...octets)
-    .replaceAll('\xc0', '')
-    .replaceAll(/[\x80-\xaf]/g, (half) => {
-      const code = half.charCodeAt(0);
-      return `${code < 0xa0 ? '%' : ''}${(code & 15).toString(16).toUpperCase()}`;
-    });
+  return String.fromCharCode(...octets);
 }
 
 function bucketsFound(masks: Uint8Array, text: Uint8Array, from: number, beyond: number): number {
@@ -341,20 +335,42 @@ function bucketsFound(masks: Uint8Array, text: Uint8Array, from: number, beyond:
   return found;
 }
 
-function matches({ form, segments }: BlockRule, text: Uint8Array, from: number): boolean {
-  const question = text.indexOf(0x3f);
-  const query = question < 0 ? text.length : question;
+/** All segments in their first form; or those before some `*` in the first, then a `?`, and the others in the second. */
+function matches(rule: BlockRule, text: Uint8Array, from: number): boolean {
+  const { segments } = rule;
+  const first = segments.map(({ first }) => [ANY_RUN, ...first]);
+  const second = segments.map(({ second }) => [ANY_RUN, ...second]);
+  const readings = [first];
+  if ((rule.form & 32) !== 0) {
+    segments.forEach((_segment, star) => {
+      readings.push([...first.slice(0, star), [ANY_RUN, 0x3f], ...second.slice(star)]);
+    });
+  }
+  const anchored = (rule.form & 16) !== 0;
+  return readings.some((reading) => reaches(reading.flat(), text, from, anchored));
+}
+
+/** Stands for any run of octets. */
+const ANY_RUN = -1;
+
+function reaches(
+  reading: readonly number[],
+  text: Uint8Array,
+  from: number,
+  anchored: boolean,
+): boolean {
   let places = new Set([from]);
-  for (const { first, second } of segments) {
+  for (const octet of reading) {
     const next = new Set<number>();
-    for (let at = Math.min(...places); at <= text.length; at++) {
-      const octets = at > query ? second : first;
-      if (holds(text, at, octets)) next.add(at + octets.length);
+    if (octet === ANY_RUN) {
+      for (let at = Math.min(...places); at <= text.length; at++) next.add(at);
+    } else {
+      for (const at of places) if (text[at] === octet) next.add(at + 1);
     }
     if (next.size === 0) return false;
     places = next;
   }
-  return (form & 16) === 0 || places.has(text.length);
+  return !anchored || places.has(text.length);
 }
 
 function holds(text: Uint8Array, at: number, octets: Uint8Array): boolean {

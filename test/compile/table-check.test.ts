@@ -55,7 +55,7 @@ describe('a table that is not whole is refused, with cause and remedy', () => {
     memory.set(table, 33);
     const header = checkTable(memory.subarray(33, 33 + table.length), 'some.table');
     expect(header).toEqual(checkTable(table, 'some.table'));
-    expect(header).toMatchObject({ version: 6, profile: 'rfc9309', reduced: false, hosts: 3 });
+    expect(header).toMatchObject({ version: 7, profile: 'rfc9309', reduced: false, hosts: 3 });
     expect(header.length).toBe(table.length);
   });
 
@@ -97,11 +97,16 @@ describe('a table that is not whole is refused, with cause and remedy', () => {
   });
 
   it('a newer version, whatever else it may hold', () => {
-    const newer = forged(VERSION, 7);
+    const newer = forged(VERSION, 8);
     const expected =
-      'some.table: the table is newer: got v7, this build reads v6: upgrade robots-filter, or compile it again with this build';
+      'some.table: the table is newer: got v8, this build reads v7: upgrade robots-filter, or compile it again with this build';
     expect(refusal(newer).message).toBe(expected);
     expect(refusal(newer.subarray(0, 352)).message).toBe(expected);
+  });
+
+  it('an older version, such as 6, in which an encoded octet was not yet `%XX`', () => {
+    const message = 'some.table: the table is older: got v6, this build reads v7: compile it again';
+    expect(refusal(forged(VERSION, 6)).message).toBe(message);
     expect(refusal(forged(VERSION, 1)).message).toMatch(/older: got v1.*: compile it again$/);
   });
 

@@ -44,6 +44,12 @@ describe('the rule that decided is shown as it was written', () => {
     ['/*?a=%2F', '/x?a=/'],
     ['/a"\\', '/a%22%5C'],
     ['/a$b', '/a%24b'],
+    ['/a%', '/a%20'],
+    ['/a%2', '/a%2F'],
+    ['/*/%', '/a/%20y'],
+    ['/*%2*F$', '/a%2Fb%2F'],
+    ['/%*0$', '/%20'],
+    ['/%%32F', '/%2F'],
     [`/${'0123456789abcdef'.repeat(20)}%20b`, `/${'0123456789abcdef'.repeat(20)}%20bc`],
   ])('%s', (pattern, path) => {
     expect(textOf(pattern, path)).toBe(`Disallow: ${pattern}`);

@@ -55,6 +55,17 @@ describe('wildcard rules times octets', () => {
     }
   });
 
+  it('cost twice that where they have two forms and the path a query', () => {
+    for (const rules of [50, 200]) {
+      const judge = metered(looseRules(rules).replaceAll('*Q', '*%2F*Q'));
+      const octets = 32_000;
+      const { reason, steps } = judge(loosePath(rules, octets).replace('Q', 'Q?'));
+      expect(reason).toBe('no-rule');
+      expect(steps).toBeGreaterThan(2 * rules * octets); // or one form was not tried
+      expect(steps).toBeLessThan(STEPS_OF_BUDGET * 2 * rules * octets + STEPS_OF_OCTET * octets);
+    }
+  });
+
   it('have a budget for each URL, beyond which it is denied', () => {
     for (const [rules, octets] of [
       [4000, 40_000],

@@ -82,6 +82,12 @@ const FAMILIES: readonly Family[] = [
     'allow',
   ],
   [
+    'two forms, both of which go on in the query',
+    (n) => `/${'*%2F'.repeat(n / 8)}*b`,
+    (n) => `/?${'%%32F'.repeat(n / 10)}${'/'.repeat(n / 2)}`,
+    'allow',
+  ],
+  [
     'two forms that almost are there',
     (n) => `/*${'%2F'.repeat(n / 6)}b`,
     (n) => `/?${'/'.repeat(n)}`,

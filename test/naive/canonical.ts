@@ -7,71 +7,71 @@ const NEVER_RAW = '"<>\\^`{|}';
 const QUERY_DELIMITERS = ['%3A', '%2F', '%3F', '%40', '%5B', '%5D'];
 
 /**
- * One unit of a canonical path or pattern: an octet that stands raw, or `%XX`, which nothing splits
- * (`/%2` does not match `/%2F`, nor does `/*F`). In a pattern `*` and a final `$` are the special
- * characters; as literals both are always escaped.
+ * What stands at one place of a path or pattern: an octet, or `%XX` for one that stays percent-encoded. The canonical form
+ * is made place by place, but compared octet by octet.
  */
-export type Unit = string;
+type Place = string;
 
-/** The octets unit by unit, read once from left to right; `*` and `$` are left as they are. */
-function unitsOf(octets: string): Unit[] {
-  const units: Unit[] = [];
+/** The octets place by place, read once from left to right; `*` and `$` are left as they are. */
+function placesOf(octets: string): Place[] {
+  const places: Place[] = [];
   for (let index = 0; index < octets.length; index++) {
     const octet = octets.charAt(index);
     if (isEscape(octets, index)) {
       const escaped = String.fromCharCode(Number.parseInt(octets.slice(index + 1, index + 3), 16));
-      units.push(UNRESERVED.includes(escaped) ? escaped : escapeOf(escaped));
+      places.push(UNRESERVED.includes(escaped) ? escaped : escapeOf(escaped));
       index += 2;
     } else if (octet <= ' ' || octet >= '\x7f' || NEVER_RAW.includes(octet)) {
-      units.push(escapeOf(octet));
+      places.push(escapeOf(octet));
     } else {
-      units.push(octet);
+      places.push(octet);
     }
   }
-  return units;
+  return places;
 }
 
 /** A literal `*` or `$` is escaped. */
-function literal(unit: Unit): Unit {
-  return unit === '*' || unit === '$' ? escapeOf(unit) : unit;
+function literal(place: Place): Place {
+  return place === '*' || place === '$' ? escapeOf(place) : place;
 }
 
 /** Note A: within a query the general delimiters are the same raw and escaped. */
-function inQuery(unit: Unit): Unit {
-  return QUERY_DELIMITERS.includes(unit)
-    ? String.fromCharCode(Number.parseInt(unit.slice(1), 16))
-    : unit;
+function inQuery(place: Place): Place {
+  return QUERY_DELIMITERS.includes(place)
+    ? String.fromCharCode(Number.parseInt(place.slice(1), 16))
+    : place;
 }
 
 /** The canonical form of what a URL asks for: its path, and its query if it has one. */
-export function canonicalTarget(target: Target): Unit[] {
-  const path = unitsOf(target.path).map(literal);
+export function canonicalTarget(target: Target): string {
+  const path = placesOf(target.path).map(literal).join('');
   if (target.query === undefined) return path;
-  return [...path, '?', ...unitsOf(target.query).map(literal).map(inQuery)];
+  return `${path}?${placesOf(target.query).map(literal).map(inQuery).join('')}`;
 }
 
-/** A rule's pattern in canonical form. */
+/** A rule's pattern in canonical form; `*` and a final `$` are special, as literals both are escaped. */
 export interface CanonicalPattern {
-  /** The pattern as written, then the further readings of note A. It matches if one of them does. */
-  readonly readings: readonly (readonly Unit[])[];
-  /** Octets of the pattern as written (note B); what ranks the rule. */
+  /** The pattern's own canonical form, then the further readings of note A. It matches if one of them does. */
+  readonly readings: readonly string[];
+  /** Octets of its own canonical form (note B); what ranks the rule. */
   readonly length: number;
 }
 
 /** The canonical form of a rule's pattern (RFC 9309 sections 2.2.2 and 2.2.3; spec-notes, notes A and B). */
 export function canonicalPattern(octets: string): CanonicalPattern {
-  const units = unitsOf(octets).map((unit, index, all) =>
-    unit === '$' && index < all.length - 1 ? literal(unit) : unit,
+  const places = placesOf(octets).map((place, index, all) =>
+    place === '$' && index < all.length - 1 ? literal(place) : place,
   );
-  const question = units.includes('?') ? units.indexOf('?') : units.length;
-  const asWritten = [...units.slice(0, question), ...units.slice(question).map(inQuery)];
-  const readings = [asWritten];
+  const question = places.includes('?') ? places.indexOf('?') : places.length;
+  const own = [...places.slice(0, question), ...places.slice(question).map(inQuery)].join('');
+  const readings = [own];
   for (let star = 0; star < question; star++) {
-    if (units[star] !== '*') continue;
-    if (!units.slice(star, question).some((unit) => QUERY_DELIMITERS.includes(unit))) continue;
-    readings.push([...units.slice(0, star), '*', '?', '*', ...units.slice(star + 1).map(inQuery)]);
+    if (places[star] !== '*') continue;
+    if (!places.slice(star, question).some((place) => QUERY_DELIMITERS.includes(place))) continue;
+    const rest = places.slice(star + 1).map(inQuery);
+    readings.push([...places.slice(0, star), '*?*', ...rest].join(''));
   }
-  return { readings, length: asWritten.join('').length };
+  return { readings, length: own.length };
 }
 
 /** A rule's pattern as google/robotstxt escapes it (spec-notes, section 2, point 7). */

@@ -1,21 +1,42 @@
+import { isEscape } from './octets.js';
+
+/** Whether a pattern in canonical form matches a canonical path. */
+export type Matcher = (pattern: string, path: string) => boolean;
+
 /**
  * Whether a pattern matches a path from its beginning on (RFC 9309 sections 2.2.2 and 2.2.3):
- * `*` is any run of units, the empty one too; `$` is the end where it stands last; any other is itself.
+ * `*` is any run of characters, the empty one too; `$` is the end where it stands last; any other is itself.
  * Keeps the set of all places in the path that the pattern read so far can have reached.
  */
-export function matches(pattern: readonly string[], path: readonly string[]): boolean {
+export function matches(pattern: ArrayLike<string>, path: ArrayLike<string>): boolean {
   let reached = new Set([0]);
-  for (const [index, unit] of pattern.entries()) {
+  for (let index = 0; index < pattern.length; index++) {
+    const character = pattern[index];
     const next = new Set<number>();
-    if (unit === '*') {
+    if (character === '*') {
       for (let place = Math.min(...reached); place <= path.length; place++) next.add(place);
-    } else if (unit === '$' && index === pattern.length - 1) {
+    } else if (character === '$' && index === pattern.length - 1) {
       return reached.has(path.length);
     } else {
-      for (const place of reached) if (path[place] === unit) next.add(place + 1);
+      for (const place of reached) if (path[place] === character) next.add(place + 1);
     }
     if (next.size === 0) return false;
     reached = next;
   }
   return true;
+}
+
+/** As `matches`, were `%XX` one character: wrong, and a fault that the tests have to notice. */
+export function matchesWhole(pattern: string, path: string): boolean {
+  return matches(withWholeEscapes(pattern), withWholeEscapes(path));
+}
+
+function withWholeEscapes(octets: string): string[] {
+  const characters: string[] = [];
+  for (let index = 0; index < octets.length; ) {
+    const length = isEscape(octets, index) ? 3 : 1;
+    characters.push(octets.slice(index, index + length));
+    index += length;
+  }
+  return characters;
 }

@@ -36,12 +36,53 @@ describe('spec-notes, where the conformance cases are silent', () => {
     expect(verdict('rfc9309', NOTE_A, url, 'bot')).toBe(expected);
   });
 
-  it('note A: a rule ranks by its pattern as written, whichever reading matches', () => {
+  it('notes A and B: a rule ranks by its own canonical form, whichever reading matches', () => {
     const lines = 'user-agent: *\ndisallow: /*%2Fa\nallow: /?b=/a\n';
     expect(verdict('rfc9309', lines, 'http://h/?b=/a', 'bot')).toBe('allow 3');
     expect(verdict('rfc9309', `${lines}disallow: /*b=%2Fa\n`, 'http://h/?b=/a', 'bot')).toBe(
       'deny 4',
     );
+  });
+
+  it.each([
+    ['/itm/*/%', '/itm/x/%20y', 'deny 2'],
+    ['/%', '/%25', 'deny 2'],
+    ['/a%2', '/a%2f', 'deny 2'],
+    ['/a%2$', '/a%2f', 'allow 0'],
+    ['/*F', '/%2f', 'deny 2'],
+    ['/*2F$', '/%2f', 'deny 2'],
+    ['/%*0$', '/%20', 'deny 2'],
+    ['/%2*%2', '/%20%21', 'deny 2'],
+    ['/*6', '/%61', 'allow 0'],
+    ['/%e3%83%8', '/%E3%83%84', 'deny 2'],
+    // The canonical form of `%%32F` is `%2F`, in a query as in a pattern.
+    ['/*%2Fa', '/?%%32Fa', 'deny 2'],
+    ['/%%32F', '/%2F', 'deny 2'],
+  ])(
+    'canonical forms are compared octet by octet: disallow: %s and %s',
+    (pattern, path, expected) => {
+      const lines = `user-agent: *\ndisallow: ${pattern}\n`;
+      expect(verdict('rfc9309', lines, `http://h${path}`, 'bot')).toBe(expected);
+    },
+  );
+
+  it.each([
+    ['/?%3A', '/?:'],
+    ['/?%2F%3f%40%5B%5D', '/?/?@[]'],
+    ['/%7E', '/~'],
+  ])('note B: %s weighs what %s weighs', (one, other) => {
+    for (const [first, second] of [
+      [one, other],
+      [other, one],
+    ]) {
+      const lines = `user-agent: *\ndisallow: ${first}\nallow: ${second}\n`;
+      expect(verdict('rfc9309', lines, `http://h${one}`, 'bot')).toBe('allow 3');
+    }
+  });
+
+  it('note B: /*%%3A and /*: weigh differently', () => {
+    const lines = 'user-agent: *\ndisallow: /*%3A\nallow: /*:\n';
+    expect(verdict('rfc9309', lines, 'http://h/?:', 'bot')).toBe('deny 2');
   });
 
   it.each([

@@ -1,7 +1,7 @@
 import type { Profile } from '../../src/protocol/profile.js';
 import type { Group, RobotsFile, Rule } from '../../src/protocol/robots-file.js';
-import { canonicalPattern, canonicalTarget, googlePattern, type Unit } from './canonical.js';
-import { matches } from './match.js';
+import { canonicalPattern, canonicalTarget, googlePattern } from './canonical.js';
+import { type Matcher, matches, matchesWhole } from './match.js';
 import { octetsOf, toLowerAscii } from './octets.js';
 import { readGoogleUrl, readUrl } from './url.js';
 
@@ -15,37 +15,42 @@ export interface NaiveVerdict {
   /** Whether an allow won over a disallow of the same length. */
   readonly tie: boolean;
   readonly reading: Reading;
+  /** Whether the rule that decided matched only since a pattern may end, or go on, within a `%XX` of the path. */
+  readonly parted: boolean;
 }
 
 /**
- * How the rule that decided matched: by its pattern as written, by a further reading of note A,
+ * How the rule that decided matched: by its pattern's own canonical form, by a further reading of note A,
  * or, in the google profile, as the directory of an index page.
  */
-export type Reading = 'as-written' | 'query' | 'directory';
+export type Reading = 'own' | 'query' | 'directory';
 
 /** The best match of one kind of rule; its length is -1 where none matched. */
 interface Match {
   readonly length: number;
   readonly line: number;
   readonly reading: Reading;
+  /** The form of the pattern that matched. */
+  readonly pattern: string;
 }
 
-const NO_MATCH: Match = { length: -1, line: 0, reading: 'as-written' };
+const NO_MATCH: Match = { length: -1, line: 0, reading: 'own', pattern: '' };
 
 /**
  * What RFC 9309 says about a URL, read as literally and as slowly as can be.
  * `agents` is a fallback chain: the first that has a group decides; in the google profile
- * the groups of all of them are merged.
+ * the groups of all of them are merged. `matcher` is another one only to see that tests notice.
  */
 export function naiveVerdict(
   robots: RobotsFile,
   profile: Profile,
   agents: readonly string[],
   url: Uint8Array | string,
+  matcher: Matcher = matches,
 ): NaiveVerdict {
   return profile === 'google'
-    ? googleVerdict(robots, agents, url)
-    : rfcVerdict(robots, profile, agents, url);
+    ? googleVerdict(robots, agents, url, matcher)
+    : rfcVerdict(robots, profile, agents, url, matcher);
 }
 
 function rfcVerdict(
@@ -53,25 +58,28 @@ function rfcVerdict(
   profile: Profile,
   agents: readonly string[],
   url: Uint8Array | string,
+  matcher: Matcher,
 ): NaiveVerdict {
   const target = readUrl(url);
-  if (target === undefined) return { ...decided(NO_MATCH, NO_MATCH), verdict: 'invalid' };
+  if (target === undefined) return { ...decided(NO_MATCH, NO_MATCH, ''), verdict: 'invalid' };
   const path = canonicalTarget(target);
   // Section 2.2.2: "The /robots.txt URI is implicitly allowed."
-  if (path.join('') === '/robots.txt') return decided(NO_MATCH, NO_MATCH);
+  if (path === '/robots.txt') return decided(NO_MATCH, NO_MATCH, path);
 
   const rules = rulesFor(robots, profile, agents);
   const best = (allow: boolean): Match =>
-    longest(rules.filter((rule) => rule.allow === allow).map((rule) => rfcMatch(rule, path)));
-  return decided(best(true), best(false));
+    longest(
+      rules.filter((rule) => rule.allow === allow).map((rule) => rfcMatch(rule, path, matcher)),
+    );
+  return decided(best(true), best(false), path);
 }
 
-function rfcMatch({ pattern, line }: Rule, path: readonly Unit[]): Match {
+function rfcMatch({ pattern, line }: Rule, path: string, matcher: Matcher): Match {
   if (pattern.length === 0) return NO_MATCH;
   const { readings, length } = canonicalPattern(octetsOf(pattern));
-  const which = readings.findIndex((reading) => matches(reading, path));
-  if (which < 0) return NO_MATCH;
-  return { length, line, reading: which === 0 ? 'as-written' : 'query' };
+  const matched = readings.find((reading) => matcher(reading, path));
+  if (matched === undefined) return NO_MATCH;
+  return { length, line, reading: matched === readings[0] ? 'own' : 'query', pattern: matched };
 }
 
 /** The first of the longest. */
@@ -82,11 +90,12 @@ function longest(candidates: readonly Match[]): Match {
 }
 
 /** The longer one decides; of two of the same length, allow (section 2.2.2). A match of length 0 denies nothing. */
-function decided(allow: Match, disallow: Match): NaiveVerdict {
-  const { line, reading } = disallow.length > allow.length ? disallow : allow;
+function decided(allow: Match, disallow: Match, path: string): NaiveVerdict {
+  const { line, reading, pattern } = disallow.length > allow.length ? disallow : allow;
   const denied = disallow.length > allow.length && disallow.length > 0;
   const tie = disallow.length === allow.length && allow.length > 0;
-  return { verdict: denied ? 'deny' : 'allow', line, tie, reading };
+  const parted = line > 0 && path.includes('%') && !matchesWhole(pattern, path);
+  return { verdict: denied ? 'deny' : 'allow', line, tie, reading, parted };
 }
 
 /** The rules that a crawler must follow, in the order of the file (section 2.2.1). */
@@ -110,8 +119,9 @@ function googleVerdict(
   robots: RobotsFile,
   agents: readonly string[],
   url: Uint8Array | string,
+  matcher: Matcher,
 ): NaiveVerdict {
-  const path = Array.from(readGoogleUrl(url));
+  const path = readGoogleUrl(url);
   // "*" names nobody: a crawler called "*" is in no group of its own.
   const tokens = agents.filter((agent) => agent !== '*');
   const isSpecific = (group: Group): boolean => tokens.some((token) => names(group, token));
@@ -120,21 +130,23 @@ function googleVerdict(
 
   const rules = (specific.length > 0 ? specific : global).flatMap((group) => group.rules);
   const best = (allow: boolean): Match =>
-    longest(rules.filter((rule) => rule.allow === allow).map((rule) => googleMatch(rule, path)));
-  return decided(best(true), best(false));
+    longest(
+      rules.filter((rule) => rule.allow === allow).map((rule) => googleMatch(rule, path, matcher)),
+    );
+  return decided(best(true), best(false), path);
 }
 
 /** An empty pattern matches with length 0: it may be what the program names, yet it decides nothing. */
-function googleMatch({ allow, pattern, line }: Rule, path: readonly string[]): Match {
+function googleMatch({ allow, pattern, line }: Rule, path: string, matcher: Matcher): Match {
   const escaped = googlePattern(octetsOf(pattern));
-  if (matches(Array.from(escaped), path)) {
-    return { length: escaped.length, line, reading: 'as-written' };
+  if (matcher(escaped, path)) {
+    return { length: escaped.length, line, reading: 'own', pattern: escaped };
   }
   const slash = escaped.lastIndexOf('/');
   if (allow && slash >= 0 && escaped.startsWith('/index.htm', slash)) {
     const directory = `${escaped.slice(0, slash + 1)}$`;
-    if (matches(Array.from(directory), path)) {
-      return { length: directory.length, line, reading: 'directory' };
+    if (matcher(directory, path)) {
+      return { length: directory.length, line, reading: 'directory', pattern: directory };
     }
   }
   return NO_MATCH;

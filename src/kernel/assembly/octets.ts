@@ -2,10 +2,8 @@
  * The canonical form of octets (RFC 9309 section 2.2.2, spec notes A and B): one function for path
  * patterns and for the paths of URLs. Patterns reach it through `canonical.ts`, literal by literal.
  *
- * An octet that stays percent-encoded is one unit, which nothing may split: `/%2` does not match `/%2F`, nor
- * does `/*F`. So it is not written as `%XX` but as three octets of three classes that nothing else uses,
- * `0x80 | high half`, `0xA0 | low half`, `0xC0`: comparisons octet by octet then agree with comparisons unit by
- * unit wherever they begin, and the length is that of `%XX`. A path without percent-encoding is its own canonical form.
+ * Canonical forms are ASCII and are compared octet by octet, also within a `%XX` that stays: `/%2` matches `/%2F`,
+ * and so does `/*F`. A path without percent-encoding is its own canonical form.
  */
 
 import { isInNoClass, positions } from './vectors';
@@ -44,14 +42,6 @@ export function hexDigit(octet: i32): i32 {
   return <u32>letter < 6 ? letter + 10 : -1;
 }
 
-/** Writes a unit for a percent-encoded octet; returns the address behind it. */
-function encode(octet: i32, to: usize): usize {
-  store<u8>(to, 0x80 | (octet >> 4));
-  store<u8>(to, 0xa0 | (octet & 15), 1);
-  store<u8>(to, 0xc0, 2);
-  return to + 3;
-}
-
 /** Classes (vectors.ts) of the octets that may differ from their canonical form, or with which a fragment begins. */
 const IRREGULAR_LOW: v128 = i8x16(19, 1, 3, 3, 3, 3, 1, 1, 1, 1, 3, 33, 37, 33, 5, 33);
 const IRREGULAR_HIGH: v128 = i8x16(1, 1, 2, 4, 0, 4, 16, 32, 1, 1, 1, 1, 1, 1, 1, 1);
@@ -77,10 +67,10 @@ export function canonicalise(from: usize, end: usize, to: usize, inQuery: bool):
       if (isEscape(from, end)) {
         const value = (hexDigit(load<u8>(from, 1)) << 4) | hexDigit(load<u8>(from, 2));
         if (isUnreserved(value) || (inQuery && isFreeInQuery(value))) store<u8>(to++, value);
-        else to = encode(value, to);
+        else to = writeEscape(value, to);
         from += 2;
       } else if (mustEncode(octet)) {
-        to = encode(octet, to);
+        to = writeEscape(octet, to);
       } else {
         store<u8>(to++, octet);
       }
@@ -96,7 +86,7 @@ function upperHex(half: i32): i32 {
 }
 
 /** Writes `%XX`; returns the address behind it. */
-export function writeEscape(octet: i32, to: usize): usize {
+function writeEscape(octet: i32, to: usize): usize {
   store<u8>(to, 0x25);
   store<u8>(to, upperHex(octet >> 4), 1);
   store<u8>(to, upperHex(octet & 15), 2);

@@ -32,7 +32,6 @@ import { copyShort } from './copy';
 import { decimal } from './emit';
 import { hostOf } from './host';
 import { lineWidth, number, offsetWidth, sizeWidth } from './match';
-import { writeEscape } from './octets';
 
 /** Octets of a text that is kept: each of TEXT_LIMIT may be escaped as six. */
 const MAX_KEPT_TEXT: i32 = 6 * TEXT_LIMIT;
@@ -46,7 +45,7 @@ export function patternText(result: usize, to: usize): usize {
   const path: usize = load<u32>(result, RESULT_PATH);
   const prefix = min(load<i32>(result, RESULT_PREFIX), TEXT_LIMIT);
   const formAt: usize = load<u32>(result, RESULT_FORM);
-  if (formAt === 0) return spell(path, prefix, to);
+  if (formAt === 0) return copyShort(path, prefix, to);
   const automaton: usize = load<u32>(result, RESULT_AUTOMATON);
   const widths: i32 = load<u8>(automaton);
   const form: i32 = load<u8>(formAt);
@@ -60,7 +59,7 @@ export function patternText(result: usize, to: usize): usize {
       automaton + number(automaton + 1 + (2 << offsets), offsets) + number(field, offsets);
     return copyShort(text + 2, min(<i32>load<u16>(text), MAX_KEPT_TEXT), to);
   }
-  to = spell(path, prefix, to);
+  to = copyShort(path, prefix, to);
   if (inBlock) {
     const last = formAt + number(formAt - (1 << sizes), sizes);
     to = segmentTexts(form, sizes, field, last, to);
@@ -75,33 +74,15 @@ function segmentTexts(form: i32, sizes: i32, segment: usize, last: usize, to: us
   const limit = to + TEXT_LIMIT;
   if ((form & RULE_SINGLE) !== 0) {
     store<u8>(to++, 0x2a);
-    return spell(segment, min(<i32>(last - segment), TEXT_LIMIT), to);
+    return copyShort(segment, min(<i32>(last - segment), TEXT_LIMIT), to);
   }
   while (segment < last && to < limit) {
     const first = number(segment, sizes);
     segment += 1 << sizes;
     store<u8>(to++, 0x2a);
-    to = spell(segment, min(<i32>first, TEXT_LIMIT), to);
+    to = copyShort(segment, min(<i32>first, TEXT_LIMIT), to);
     segment += first;
     if ((form & RULE_TWO_FORMS) !== 0) segment += number(segment, sizes) + (1 << sizes);
-  }
-  return to;
-}
-
-/** Writes canonical octets as they are written: percent-encoded ones as `%XX`. Up to 15 more are read and written. */
-function spell(from: usize, octets: i32, to: usize): usize {
-  const end = from + octets;
-  while (from < end) {
-    const here = v128.load(from);
-    v128.store(to, here);
-    const left = <i32>(end - from);
-    const plain = ctz(i8x16.bitmask(here) | 0x10000);
-    if (plain >= left) return to + left;
-    from += plain;
-    to += plain;
-    if (plain === 16) continue;
-    to = writeEscape(((<i32>(load<u8>(from) & 15)) << 4) | (load<u8>(from, 1) & 15), to);
-    from += 3;
   }
   return to;
 }

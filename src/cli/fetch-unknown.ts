@@ -1,4 +1,11 @@
-import { createReadStream, createWriteStream, fstatSync, rmSync, statSync } from 'node:fs';
+import {
+  createReadStream,
+  createWriteStream,
+  fstatSync,
+  rmSync,
+  type Stats,
+  statSync,
+} from 'node:fs';
 import { mkdir, mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -44,9 +51,12 @@ export async function fetchAndFilter(
   process.on('exit', discard);
   try {
     const inputs = files.length === 0 ? [STANDARD_INPUT] : files;
+    const octets = inputs.map(octetsOf);
     const paths: string[] = [];
     const code = await fetchUnknown(inputs, paths, spool, directory, options, version);
-    return code === COMPLETED ? await filter(paths, options, cores) : code;
+    if (code !== COMPLETED) return code;
+    refuseTruncated(inputs, octets);
+    return await filter(paths, options, cores);
   } finally {
     discard();
     process.off('exit', discard);
@@ -164,9 +174,40 @@ class Spool {
   }
 }
 
+/**
+ * Sees that no file has become shorter since it was read for the first time: there would be fewer verdicts than records.
+ *
+ * @throws RobotsFilterError `input`
+ */
+function refuseTruncated(inputs: readonly string[], octets: readonly (number | undefined)[]): void {
+  for (const [index, input] of inputs.entries()) {
+    const before = octets[index] ?? 0;
+    const now = octetsOf(input) ?? before;
+    if (now >= before) continue;
+    throw new RobotsFilterError(
+      'input',
+      `${input === STANDARD_INPUT ? 'standard input' : input}: had ${before} bytes at first and was truncated to ${now} while robots.txt files were fetched. Run again, or copy it to a file first`,
+    );
+  }
+}
+
+/** The octets of a regular file. */
+function octetsOf(input: string): number | undefined {
+  try {
+    const status = statusOf(input);
+    return status.isFile() ? status.size : undefined;
+  } catch {
+    return undefined; // who opens it says why that fails
+  }
+}
+
+function statusOf(input: string): Stats {
+  return input === STANDARD_INPUT ? fstatSync(0) : statSync(input);
+}
+
 function isReadTwice(input: string): boolean {
   try {
-    return (input === STANDARD_INPUT ? fstatSync(0) : statSync(input)).isFile();
+    return statusOf(input).isFile();
   } catch {
     return true; // who opens it says why that fails
   }

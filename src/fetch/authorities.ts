@@ -202,7 +202,7 @@ async function* chunksOf(input: OpenInput, signal?: AbortSignal): AsyncGenerator
   if (input.kind === 'pipe' && input.head.length > 0) yield Buffer.from(input.head);
   const source =
     input.kind === 'file'
-      ? DescriptorSource.ofFile(input.descriptor, input.offset)
+      ? DescriptorSource.ofFile(input.descriptor, input.offset, input.size)
       : await DescriptorSource.ofPipe(input.descriptor);
   const abandon = () => void source.abandon();
   signal?.addEventListener('abort', abandon);

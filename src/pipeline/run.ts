@@ -1,9 +1,10 @@
+import { fstatSync } from 'node:fs';
 import { Socket } from 'node:net';
 import type { Readable, Writable } from 'node:stream';
 import { RobotsFilterError } from '../errors.js';
 import type { ListedRecord } from '../workers/bad-record-list.js';
 import type { Executor } from '../workers/executor.js';
-import { FileEnd } from '../workers/file-end.js';
+import { truncationError } from '../workers/file-end.js';
 import { LostThreads } from '../workers/lost-threads.js';
 import type { ComputeTask, FileSource, PipeSource, TaskEnd } from '../workers/messages.js';
 import type { Ring } from '../workers/ring.js';
@@ -27,7 +28,7 @@ import { fillFromStream } from './stream-filler.js';
 
 /** What a run needs to know of its input; see `OpenInput`. */
 export type RunInput =
-  | Pick<FileInput, 'kind' | 'name' | 'descriptor' | 'offset'>
+  | (Pick<FileInput, 'kind' | 'name' | 'descriptor' | 'offset'> & Partial<Pick<FileInput, 'size'>>)
   | Pick<PipeInput, 'kind' | 'name' | 'descriptor' | 'head'>
   | Pick<StreamInput, 'kind' | 'name' | 'stream'>;
 
@@ -96,10 +97,10 @@ export class Run {
     const { pool, source, output, outputName, direct } = this.#options;
     const writer = direct ? undefined : openOutput(output, outputName);
     this.#writer = writer;
-    const fileEnd = this.#fileEnd();
+    const fileOctets = this.#fileOctets();
     const parts: Promise<void>[] = [];
     for (let worker = 0; worker < pool.threads; worker++) {
-      parts.push(this.#compute(worker, fileEnd));
+      parts.push(this.#compute(worker, fileOctets));
     }
     if (this.#stream !== undefined) parts.push(this.#fill(this.#stream));
     else if (source?.kind === 'pipe' && !direct) parts.push(this.#read(source));
@@ -112,19 +113,21 @@ export class Run {
     if (this.#reason instanceof RobotsFilterError) throw this.#reason;
     if (this.#reason !== undefined) return this.#reason;
     if (this.#inputFailure !== undefined) throw this.#inputFailure;
-    try {
-      fileEnd?.check(this.#ring.input.read);
-    } catch (error) {
-      throw this.#inputError(error, this.#ring.input.read);
-    }
+    const { truncated, read } = this.#ring.input;
+    if (truncated) throw this.#inputError(truncationError(fileOctets ?? 0), read);
     return 'done';
   }
 
-  /** @throws RobotsFilterError if the file is not open */
-  #fileEnd(): FileEnd | undefined {
+  /**
+   * The octets that a file had when it was opened; undefined for what is no file.
+   *
+   * @throws RobotsFilterError if the file is not open
+   */
+  #fileOctets(): number | undefined {
     const { input } = this.#options;
+    if (input.kind !== 'file') return undefined;
     try {
-      return input.kind === 'file' ? new FileEnd(input.descriptor) : undefined;
+      return input.size ?? fstatSync(input.descriptor).size;
     } catch (error) {
       throw this.#inputError(error, 0);
     }
@@ -169,7 +172,7 @@ export class Run {
     );
   }
 
-  async #compute(worker: number, fileEnd: FileEnd | undefined): Promise<void> {
+  async #compute(worker: number, fileOctets: number | undefined): Promise<void> {
     const { memory, module, pool, query, source, output, direct } = this.#options;
     const task: ComputeTask = {
       role: 'compute',
@@ -181,7 +184,7 @@ export class Run {
       worker,
       query,
       input: source?.kind === 'file' || direct ? source : undefined,
-      fileBefore: fileEnd?.before,
+      fileOctets,
       output: direct && typeof output === 'number' ? output : undefined,
       resume: undefined,
     };

@@ -1,6 +1,6 @@
 import { Cutter } from './cutter.js';
 import { DescriptorError, readInto } from './descriptor.js';
-import { type FileBefore, FileEnd } from './file-end.js';
+import { FileEnd } from './file-end.js';
 import type { PipeFiller } from './pipe-filler.js';
 import type { Batch, Ring } from './ring.js';
 import { ENDED, FILLER, FREE, JUMBO, linesOf, OPEN, stateOf } from './ring-words.js';
@@ -90,13 +90,13 @@ export class FileIntake implements Intake {
   readonly #descriptor: number;
   readonly #end: FileEnd;
 
-  /** @param before the file as it was before the first read of all workers; by default as it is */
-  constructor(ring: Ring, worker: number, descriptor: number, before?: FileBefore) {
+  /** @param size octets that the file had before the first read of all workers; by default what it has now */
+  constructor(ring: Ring, worker: number, descriptor: number, size?: number) {
     this.#ring = ring;
     this.#cutter = new Cutter(ring);
     this.#worker = worker;
     this.#descriptor = descriptor;
-    this.#end = new FileEnd(descriptor, before);
+    this.#end = new FileEnd(descriptor, size);
   }
 
   async next(): Promise<Batch | undefined> {
@@ -127,8 +127,8 @@ export class FileIntake implements Intake {
     this.#cutter.open(slot);
     const ended = ring.input.ended || (await this.#read());
     if (ring.stopped) return undefined;
-    // The end of a file that was cut off is no line, but a part of one.
-    if (ended) this.#cutter.finish(!this.#isCutOff());
+    // The end of a file that was truncated is no line, but a part of one.
+    if (ended) this.#cutter.finish(!ring.input.truncated);
     const { position, skipping } = this.#cutter;
     ring.input.setRest(slot, { position, skipping, ended });
     const batch = ring.takeBatch(ring.loadState(slot), this.#worker);
@@ -143,17 +143,17 @@ export class FileIntake implements Intake {
     return batch;
   }
 
-  /** Whether the end that was come to is not that which the file had. */
-  #isCutOff(): boolean {
+  /** Whether the file was found truncated after a read of so many octets. */
+  #isTruncated(octets: number): boolean {
     const { read } = this.#ring.input;
     try {
-      return this.#end.isCutOff(read);
+      return this.#end.isTruncated(read, octets);
     } catch (error) {
       throw new DescriptorError('input', error, read);
     }
   }
 
-  /** Reads until the batch is full or the file ends; says whether it has ended. */
+  /** Reads until the batch is full or the file ends; says whether it has ended. A file ends where it is found truncated. */
   async #read(): Promise<boolean> {
     const ring = this.#ring;
     while (!ring.stopped) {
@@ -164,6 +164,11 @@ export class FileIntake implements Intake {
         continue;
       }
       const octets = readInto(ring, this.#descriptor, room, ring.input.read);
+      if (ring.stopped) return false;
+      if (this.#isTruncated(octets)) {
+        ring.input.truncated = true;
+        return true;
+      }
       if (octets === 0) return true;
       if (this.#cutter.accept(octets)) return false;
     }

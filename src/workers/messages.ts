@@ -1,4 +1,3 @@
-import type { FileBefore } from './file-end.js';
 import type { Regions } from './regions.js';
 
 /** What the main thread sends to a thread of the pool: one task for each thread and run. */
@@ -25,8 +24,8 @@ export interface ComputeTask extends RingTask {
   readonly resume: number | undefined;
   /** What the workers read themselves; otherwise the ring is filled by another thread. */
   readonly input: FileSource | PipeSource | undefined;
-  /** Where that is a file, what it was before the first read. */
-  readonly fileBefore: FileBefore | undefined;
+  /** Where that is a file, the octets that it had before the first read. */
+  readonly fileOctets: number | undefined;
   /** Descriptor to which the workers write themselves; otherwise the main thread empties the ring. */
   readonly output: number | undefined;
 }

@@ -12,6 +12,7 @@ import {
   SKIPPING,
   SLOT_END,
   SLOT_FLAGS,
+  TRUNCATED,
 } from './ring-words.js';
 
 /** What of a file comes behind a batch. */
@@ -43,6 +44,15 @@ export class RingInput {
 
   get ended(): boolean {
     return this.#words.get(ENDED_INPUT) !== 0;
+  }
+
+  /** Whether the file has been found truncated: what was read before that is its end then. */
+  get truncated(): boolean {
+    return this.#words.get(TRUNCATED) !== 0;
+  }
+
+  set truncated(truncated: boolean) {
+    this.#words.set(TRUNCATED, truncated ? 1 : 0);
   }
 
   /** Where in a file the next batch begins, in octets. */

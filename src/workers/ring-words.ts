@@ -23,6 +23,7 @@
  *     232  i64  BASE        octets read of earlier inputs, less where this one began
  *     240  i32  FILL_SLOT   the slot that is filled next            [filler; a taker reads it behind the BELL]
  *     244  i32  WRITER      where workers write themselves: 0, or 1 + the worker that writes
+ *     248  i32  TRUNCATED   1 = the file became shorter while it was read                     [lock]
  *
  * Batches have tickets, in the order of the input. They are counted modulo twice the slots: a ticket's slot
  * is the ticket modulo the slots, and the batch of a slot has another ticket than the next one there.
@@ -155,6 +156,7 @@ export const FILLER_MASK = 0xffff;
 export const BASE = 29;
 export const FILL_SLOT = 60;
 export const WRITER = 61;
+export const TRUNCATED = 62;
 
 export const SLOT_STATE = 0;
 export const SLOT_BELL = 1;

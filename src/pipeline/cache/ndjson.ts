@@ -29,9 +29,9 @@ async function* readChunks(descriptor: number): AsyncGenerator<Buffer> {
   let position = 0;
   for (;;) {
     const octets = await read(descriptor, chunk.subarray(filled));
+    end.check(position, octets);
     filled += octets;
     position += octets;
-    if (octets === 0) end.check(position);
     // A pipe may give fewer octets than encodings are told by.
     if (octets > 0 && filled < TELLING_OCTETS) continue;
     if (filled > 0) yield chunk.subarray(0, filled);

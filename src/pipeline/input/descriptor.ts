@@ -56,16 +56,25 @@ export class DescriptorSource implements ChunkSource {
   #reading: Promise<Buffer | undefined> | undefined;
   #abandoned = false;
 
-  private constructor(descriptor: number, opened: number | undefined, position: number | null) {
+  private constructor(
+    descriptor: number,
+    opened: number | undefined,
+    position: number | null,
+    size?: number,
+  ) {
     this.#descriptor = opened ?? descriptor;
     this.#opened = opened;
     this.#position = position;
-    this.#end = position === null ? undefined : new FileEnd(descriptor);
+    this.#end = position === null ? undefined : new FileEnd(descriptor, size);
   }
 
-  /** Reads a file from `offset`, in octets, without moving the descriptor; without `offset` from where that stands. */
-  static ofFile(descriptor: number, offset?: number): DescriptorSource {
-    return new DescriptorSource(descriptor, undefined, offset ?? null);
+  /**
+   * Reads a file from `offset`, in octets, without moving the descriptor; without `offset` from where that stands.
+   *
+   * @param size octets that the file had when it was opened; by default what it has now
+   */
+  static ofFile(descriptor: number, offset?: number, size?: number): DescriptorSource {
+    return new DescriptorSource(descriptor, undefined, offset ?? null, size);
   }
 
   /**
@@ -97,8 +106,8 @@ export class DescriptorSource implements ChunkSource {
           buffer.length,
           this.#position,
         );
+        this.#end?.check(this.#position ?? 0, bytesRead);
         if (this.#position !== null) this.#position += bytesRead;
-        if (bytesRead === 0) this.#end?.check(this.#position ?? 0);
         return bytesRead === 0 ? undefined : buffer.subarray(0, bytesRead);
       } catch (error) {
         if (!isTryAgain(error)) throw error;

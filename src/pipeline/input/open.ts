@@ -123,7 +123,7 @@ async function examine(
   const offset = kind !== 'file' ? undefined : descriptor === 0 ? descriptorOffset(0) : 0;
   const source =
     kind === 'file'
-      ? DescriptorSource.ofFile(descriptor, offset)
+      ? DescriptorSource.ofFile(descriptor, offset, status.size)
       : kind === 'pipe'
         ? await pipeSource(descriptor, options.taken)
         : streamSource(descriptorStream(descriptor, kind));

@@ -3,7 +3,7 @@ import { isatty } from 'node:tty';
 import { printable } from '../control-characters.js';
 import { RobotsFilterError } from '../errors.js';
 import type { Judgement } from '../kernel/judge.js';
-import { compressionOf } from '../pipeline/signature.js';
+import { foreignOf } from '../pipeline/signature.js';
 import { parseAgent } from '../protocol/agent.js';
 import { Robots } from '../robots.js';
 import { Diagnostics } from './diagnostics.js';
@@ -30,9 +30,9 @@ export async function check(
   parseAgent(agent, profile);
   const body = await readRobotsFile(file, diagnostics);
   const name = file === STANDARD_INPUT ? 'standard input' : file;
-  const compression = compressionOf(body);
-  if (compression !== undefined) {
-    const { name: what, remedy } = compression;
+  const foreign = foreignOf(body);
+  if (foreign !== undefined) {
+    const { name: what, remedy } = foreign;
     const advice =
       remedy === undefined ? 'Get it anew.' : `Send it through "${remedy}" and name it -.`;
     throw new RobotsFilterError('input', `${name}: is ${what}, not text. ${advice}`);

@@ -182,3 +182,48 @@ describe('inputs that cannot be read', () => {
     expect(place.read('urls.txt')).toBe('https://example.com/\n');
   });
 });
+
+describe('files of another format', () => {
+  const PARQUET = Buffer.concat([Buffer.from('PAR1'), Buffer.alloc(200, 7), Buffer.from('PAR1')]);
+  const WARC = 'WARC/1.0\r\nWARC-Type: response\r\nWARC-Target-URI: https://example.com/\r\n\r\n';
+
+  test.each([
+    ['Parquet', PARQUET, 'is a Parquet file'],
+    ['WARC', WARC, 'is a WARC file'],
+    ['zip', Buffer.from('PK\x03\x04 and more\n'), 'is a zip archive'],
+    ['zstd', Uint8Array.of(0x28, 0xb5, 0x2f, 0xfd, 0x24, 1), 'is zstd data'],
+  ])('are refused wherever they come from, on one line: %s', async (_format, content, said) => {
+    const place = workplace();
+    place.write('f', content);
+    place.write('f.gz', gzipSync(content));
+    place.write('f.ndjson.gz', gzipSync(content));
+    place.write('d/a.example', content);
+    place.write('d/b.example/robots.txt', content);
+    for (const command of [
+      '$rf --robots-dir robots f',
+      '$rf --robots-dir robots --input text f',
+      '$rf --robots-dir robots < f',
+      'cat f | $rf --robots-dir robots',
+      '$rf --robots-dir robots f.gz',
+      '$rf fetch --robots-dir store f.gz',
+      '$rf compile --robots-dir f -o t',
+      '$rf compile --robots-dir f.ndjson.gz -o t',
+      '$rf compile --robots-dir <(cat f) -o t',
+      '$rf check f A /',
+    ]) {
+      const { code, text, stderr } = await place.shell(command);
+      expect({ code, text }, command).toEqual({ code: 2, text: '' });
+      expect(lines(stderr), command).toHaveLength(1);
+      expect(stderr, command).toContain(said);
+    }
+    // One octet after the other.
+    const slow = `(for i in 1 2 3 4 5 6 7; do dd bs=1 count=1 2>/dev/null; sleep 0.01; done; cat) < f | $rf --robots-dir robots`;
+    expect(await place.shell(slow)).toMatchObject({ code: 2, text: '' });
+    const urls = 'https://a.example/\nhttps://b.example/\n';
+    const { code, text, stderr } = await place.run(['--robots-dir', 'd'], urls);
+    expect(code).toBe(0);
+    expect(text).toBe('unknown\thttps://a.example/\nunknown\thttps://b.example/\n');
+    expect(stderr.match(/left out/g)).toHaveLength(2);
+    expect(place.names()).not.toContain('t');
+  });
+});

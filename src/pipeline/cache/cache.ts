@@ -1,6 +1,7 @@
 import { open, stat } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { RobotsFilterError } from '../../errors.js';
+import { describeForeign, TELLING_OCTETS } from '../signature.js';
 import { FileReader, readNested } from './directory.js';
 import type { CacheOptions, EntryEvent, WarningEvent } from './entry.js';
 import { describeSystemError, realPath } from './file.js';
@@ -60,6 +61,20 @@ async function* readRecordsAt(path: string): AsyncGenerator<RecordLines> {
   }
 }
 
+/** Says what a file is that is neither UTF-8 nor gzip; `undefined` if it does not look so, or cannot be read. */
+async function describeForeignFile(path: string): Promise<string | undefined> {
+  const file = await open(path).catch(() => undefined);
+  try {
+    const head = Buffer.alloc(TELLING_OCTETS);
+    const read = await file?.read(head, 0, head.length, 0);
+    return describeForeign(head.subarray(0, read?.bytesRead ?? 0), false);
+  } catch {
+    return undefined;
+  } finally {
+    await file?.close();
+  }
+}
+
 /**
  * Cuts a cache of robots.txt on disk into parts: a directory in the layouts that
  * `layout.ts` lists, or a file of records as `record.ts` describes them.
@@ -80,6 +95,8 @@ export async function* cacheParts(path: string, followLinks: boolean): AsyncGene
   } else if (found.isFIFO() || (found.isFile() && isRecordsName(path))) {
     yield* readRecordsAt(path);
   } else {
+    const foreign = found.isFile() ? await describeForeignFile(path) : undefined;
+    if (foreign !== undefined) throw new RobotsFilterError('input', `${path}: ${foreign}`);
     throw inputError(path, 'neither a directory nor a file of records');
   }
 }

@@ -1,6 +1,6 @@
-import { refuseCompressed } from './compressed-body.js';
 import type { CacheEntry, CacheOptions, CacheWarningCode } from './entry.js';
 import type { Body, FileAccess, FilePath, LongBody, Refusal } from './file.js';
+import { refuseForeignBody } from './foreign-body.js';
 import type { Place } from './listing.js';
 
 /** Octets of a body that is read together with others; longer ones are read one at a time. */
@@ -100,7 +100,7 @@ export function findingOfBody(
   shown: string,
   heading: Heading,
 ): EntryFinding | Refused {
-  const refusal = refuseCompressed(body, heading.sha256);
+  const refusal = refuseForeignBody(body, heading.sha256);
   if (refusal !== undefined) return { kind: 'refused', shown, refusal };
   return { kind: 'entry', entry: { ...heading.entry, body } };
 }

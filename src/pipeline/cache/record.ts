@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { type Authority, parseAuthority } from '../../protocol/authority.js';
-import { refuseCompressed } from './compressed-body.js';
 import { bodyLimit, type CacheWarningCode } from './entry.js';
+import { refuseForeignBody } from './foreign-body.js';
 import { type Members, plainMembers } from './plain-members.js';
 
 /*
@@ -172,7 +172,7 @@ export function parseRecord(line: Buffer, maxBodyBytes: number): CacheRecord | B
   if (typeof body === 'string') return bad(body);
   // Of an error the body does not count.
   if (isMissing(status) || isSuccess(status)) {
-    const refusal = refuseCompressed(body);
+    const refusal = refuseForeignBody(body);
     if (refusal !== undefined) return refusal;
   }
   const limit = bodyLimit(maxBodyBytes);

@@ -1,4 +1,4 @@
-import { mayBecomeGzip, startsWith } from '../signature.js';
+import { mayBecomeForeign, startsWith } from '../signature.js';
 
 /**
  * What an input holds.
@@ -30,10 +30,10 @@ export function byteOrderMarkOctets(head: Uint8Array): number {
   return startsWith(head, BYTE_ORDER_MARK) ? BYTE_ORDER_MARK.length : 0;
 }
 
-/** Whether `head` is too short to tell a byte order mark or a gzip member from text. */
+/** Whether `head` is too short to tell a byte order mark, a gzip member or another format from text. */
 export function needsMoreOctets(head: Uint8Array): boolean {
   const mayBecomeMark = head.length < BYTE_ORDER_MARK.length && startsWith(BYTE_ORDER_MARK, head);
-  return mayBecomeMark || mayBecomeGzip(head);
+  return mayBecomeMark || mayBecomeForeign(head);
 }
 
 /**

@@ -7,7 +7,7 @@ import {
   recogniseFormat,
   sniffFormat,
 } from '../../../src/pipeline/input/format.js';
-import { compressionOf, describeForeign, isGzip } from '../../../src/pipeline/signature.js';
+import { describeForeign, foreignOf, isGzip } from '../../../src/pipeline/signature.js';
 
 const octets = (text: string) => Buffer.from(text, 'latin1');
 const MARK = '\xef\xbb\xbf';
@@ -95,13 +95,44 @@ describe('compression and encoding by the first octets', () => {
     expect(describeForeign(octets(''), false)).toBeUndefined();
   });
 
+  it.each([
+    ['a WARC file', 'WARC/1.1\r\nWARC-Type: warcinfo\r\n'],
+    ['a Parquet file', 'PAR1\x15\x04'],
+    ['an Arrow file', 'ARROW1\0\0'],
+    ['a Feather file', 'FEA1\0'],
+    ['an ORC file', 'ORC\x0a\x0b'],
+    ['an Avro file', 'Obj\x01\x04'],
+    ['an SQLite database', 'SQLite format 3\0'],
+    ['a PDF document', '%PDF-1.7\n'],
+    ['a tar archive', `robots.txt${'\0'.repeat(247)}ustar\x0000`],
+  ])('names %s, and says what to do, on one line', (name, content) => {
+    for (const decompressed of [false, true]) {
+      const message = describeForeign(octets(content), decompressed) ?? '';
+      expect(message.startsWith(`is ${name}`)).toBe(true);
+      expect(message).toMatch(/Convert it to|List its URLs|Send it through/);
+      expect(message).not.toContain('\n');
+    }
+    expect(foreignOf(octets(content))?.name).toBe(name);
+    // Every octet that could be the last one of text leaves it open, or settles it.
+    expect(describeForeign(octets(content.slice(0, 2)), false)).toBeUndefined();
+  });
+
+  it('waits for the octets that tell another format, and no longer', () => {
+    for (const beginning of ['P', 'PAR', 'WARC/1', '\x28\xb5', 'SQLite format']) {
+      expect(needsMoreOctets(octets(beginning)), beginning).toBe(true);
+    }
+    for (const beginning of ['h', 'Pa', 'WARC\n', '{', 'http']) {
+      expect(needsMoreOctets(octets(beginning)), beginning).toBe(false);
+    }
+  });
+
   it('knows what compresses, and what was spoiled by decoding it', () => {
     const text = 'User-agent: *\nDisallow: /\n';
-    expect(compressionOf(deflateSync(text))?.name).toBe('zlib data');
-    expect(compressionOf(Buffer.from(gzipSync(text).toString('utf8')))).toEqual({
+    expect(foreignOf(deflateSync(text))?.name).toBe('zlib data');
+    expect(foreignOf(Buffer.from(gzipSync(text).toString('utf8')))).toEqual({
       magic: [0x1f, 0xef, 0xbf, 0xbd, 0x08],
       name: 'gzip data that was decoded as UTF-8',
     });
-    expect(compressionOf(octets('x^ is text'))).toBeUndefined();
+    expect(foreignOf(octets('x^ is text'))).toBeUndefined();
   });
 });

@@ -1,0 +1,24 @@
+import { createHash } from 'node:crypto';
+import { foreignOf } from '../signature.js';
+import type { Refusal } from './file.js';
+
+/**
+ * Why a body is left out that is compressed, as a server may send it, or of another format: as text it would hold no rules, and
+ * all would be allowed.
+ *
+ * @param sha256 digest of what a server has sent so in no content coding, which a crawler takes as it is (RFC 9309 section 2.2)
+ */
+export function refuseForeignBody(body: Uint8Array, sha256?: string): Refusal | undefined {
+  const foreign = foreignOf(body);
+  if (foreign === undefined) return undefined;
+  if (sha256 !== undefined && createHash('sha256').update(body).digest('hex') === sha256)
+    return undefined;
+  const { name, remedy } = foreign;
+  if (foreign.advice !== undefined) {
+    const message = `It is ${name}, not a robots.txt; left out. Take it out of the directory.`;
+    return { kind: 'refusal', code: 'not-text', message };
+  }
+  const advice = remedy === undefined ? 'Get it anew.' : `Decompress it (${remedy}).`;
+  const message = `Its body is ${name}, not text; left out. ${advice}`;
+  return { kind: 'refusal', code: 'compressed', message };
+}

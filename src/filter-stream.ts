@@ -18,7 +18,10 @@ export interface FilterStreamOptions {
    * tokens. Default `*`.
    */
   readonly agents?: string | readonly (string | readonly string[])[] | undefined;
-  /** `text`: a URL a line (default); `ndjson`: a JSON object a line. Always UTF-8, and never compressed. */
+  /**
+   * `text`: a URL a line (default); `ndjson`: a JSON object a line. Always UTF-8, and never compressed. A line of text with a tab
+   * within it is columns and comes out as `invalid` (`tab-in-line`). Columns parted otherwise are not recognised: each line is read as a URL.
+   */
   readonly input?: 'text' | 'ndjson' | undefined;
   /**
    * `annotate` (default): each record with its verdict. `allowed`: the records that every agent may fetch, byte for
@@ -82,7 +85,12 @@ export function filterStream(table: Table, options: FilterStreamOptions = {}): D
   const pool = new Pool({ threads });
   const { onBadRecord } = options;
   try {
-    const filter = new Filter({ table, pool, settings, onBadRecord });
+    const filter = new Filter({
+      table,
+      pool,
+      settings,
+      onBadRecord: onBadRecord && ((record) => onBadRecord(record)),
+    });
     filter.prepare(format);
     return createFilterStream({
       run: (input, target, name) => filter.run({ ...input, format }, target, name),
@@ -100,8 +108,7 @@ export function filterStream(table: Table, options: FilterStreamOptions = {}): D
 
 /** @throws RobotsFilterError `usage` if records would have a member twice */
 function checkAddedMembers(settings: FilterSettings, format: 'text' | 'ndjson'): void {
-  const addsMembers = format === 'ndjson' && settings.output === 'annotate';
-  const clash = clashOf(settings, addsMembers);
+  const clash = clashOf(settings, settings.output === 'annotate' ? format : undefined);
   if (clash === undefined) return;
   const reasons = {
     explanation: 'explain adds a member of that name',

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { TableBuilder } from '../../src/compile/table-builder.js';
+import { REFUSED_RECORD } from '../../src/kernel/layout.js';
 import { type Authority, formatAuthority } from '../../src/protocol/authority.js';
 import { words } from '../../test/hostile/pieces.js';
 import { hostileUrl } from '../../test/hostile/url.js';
@@ -98,6 +99,8 @@ function list(random: Random, item: () => string): string {
 function checkField(kernel: GuardedKernel, input: Uint8Array, urlField: readonly string[]): void {
   const lines = linesOf(input);
   for (const format of ['ndjson', 'json'] as const) {
+    // The lines of this format come from the reader of JSON, and such a one says why it has refused a record.
+    if (format === 'json' && lines.some((line) => line[0] === REFUSED_RECORD)) continue;
     const expected = lines.map((line) => read(line, urlField, format === 'json'));
     kernel.load(tableOf(expected));
     const outputs = annotated(

@@ -48,8 +48,8 @@ const PIPE_START_OCTETS = 1024 * 1024;
  */
 function checkAddedMembers(options: FilterOptions): void {
   const { input, urlField, verdictField, explain = false, strict = false } = options;
-  const addsMembers = input !== 'text' && options.allowed !== true && options.denied !== true;
-  const clash = clashOf({ urlField, verdictField, explain, strict }, addsMembers);
+  const passes = options.allowed === true || options.denied === true;
+  const clash = clashOf({ urlField, verdictField, explain, strict }, passes ? undefined : input);
   switch (clash?.with) {
     case 'explanation':
       throw usage(
@@ -57,7 +57,7 @@ function checkAddedMembers(options: FilterOptions): void {
       );
     case 'bad line':
       throw usage(
-        `--verdict-field ${clash.member} is the name of a member that is added for lines that are no records. Choose another`,
+        `--verdict-field ${clash.member} is the name of a member that is added for records that are no objects. Choose another`,
       );
     case 'url':
       throw usage(
@@ -143,7 +143,7 @@ export async function filter(
         table: opened,
         pool,
         settings: settingsOf(options, asked),
-        onBadRecord: (record) => diagnostics.note(describeBadRecord(record)),
+        onBadRecord: (record, unit) => diagnostics.note(describeBadRecord(record, unit)),
       }),
       table: opened,
       agents: asked,

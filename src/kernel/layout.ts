@@ -26,6 +26,8 @@ export const REASON_NO_OBJECT = 9;
 export const REASON_LINE_TOO_LONG = 10;
 export const REASON_NO_JSON = 11;
 export const REASON_OVER_BUDGET = 12;
+export const REASON_TAB_IN_LINE = 13;
+export const REASON_NESTED_TOO_DEEP = 14;
 export const REASONS = 16;
 export const OUTCOMES = 64;
 
@@ -111,8 +113,16 @@ export const QUERY_STRICT = 4;
 export const FORMAT_TEXT = 0;
 /** One object a line. */
 export const FORMAT_NDJSON = 1;
-/** As NDJSON, but a line may also be a JSON string, which is the URL. */
+/** As NDJSON, but a line may also be a JSON string, which is the URL, or a refused record: see REFUSED_RECORD. */
 export const FORMAT_JSON = 2;
+
+/**
+ * FORMAT_JSON: begins the line of a record that the reader of JSON has refused; no JSON begins so. The next octet is REFUSED_REASON and
+ * the record's REASON_LINE_TOO_LONG or REASON_NESTED_TOO_DEEP, which makes a letter of it. The record's first octets follow.
+ */
+export const REFUSED_RECORD = 1;
+export const REFUSED_REASON = 64;
+export const REFUSED_OCTETS = 2;
 
 export const OUTPUT_ANNOTATE = 0;
 export const OUTPUT_ALLOWED = 1;
@@ -133,7 +143,7 @@ export const FRAGMENT_REASON = 23;
 /** `Disallow: ` and `Allow: `. */
 export const FRAGMENT_DISALLOW = 24;
 export const FRAGMENT_ALLOW = 25;
-/** In the record for a line that is no object: `,"line":`, `,"input":"`, `"}`. */
+/** In the record for a line that is no object: `,"line":` or `,"record":`, `,"input":"`, `"}`. */
 export const FRAGMENT_BAD_LINE = 26;
 export const FRAGMENT_BAD_INPUT = 27;
 export const FRAGMENT_BAD_END = 28;

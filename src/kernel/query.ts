@@ -163,7 +163,7 @@ function fragments(settings: QuerySettings): string[] {
   words[FRAGMENT_REASON] = '"reason":';
   words[FRAGMENT_DISALLOW] = 'Disallow: ';
   words[FRAGMENT_ALLOW] = 'Allow: ';
-  words[FRAGMENT_BAD_LINE] = ',"line":';
+  words[FRAGMENT_BAD_LINE] = settings.format === 'json' ? ',"record":' : ',"line":';
   words[FRAGMENT_BAD_INPUT] = ',"input":"';
   words[FRAGMENT_BAD_END] = '"}';
   words[FRAGMENT_STRING_OPEN] = settings.urlField.map((key) => `{"${inString(key)}":`).join('');

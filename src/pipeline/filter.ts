@@ -7,7 +7,7 @@ import type { Agent } from '../protocol/agent.js';
 import type { Verdict } from '../protocol/verdict.js';
 import { type Table, tableMemory } from '../table.js';
 import type { Executor } from '../workers/executor.js';
-import type { BadRecord } from './bad-record.js';
+import { type BadRecord, type RecordUnit, recordUnit } from './bad-record.js';
 import { Flow } from './flow.js';
 import type { InputFormat } from './input/format.js';
 import type { RunEnd, RunInput } from './run.js';
@@ -37,8 +37,8 @@ export interface FilterOptions {
   /** A pool of threads, or the thread that calls. */
   readonly pool: Executor;
   readonly settings: FilterSettings;
-  /** Called for the first ten bad records, in their order. The others are only counted. */
-  readonly onBadRecord?: ((record: BadRecord) => void) | undefined;
+  /** Called for the first ten bad records, in their order, with what they are numbered by. The others are only counted. */
+  readonly onBadRecord?: ((record: BadRecord, unit: RecordUnit) => void) | undefined;
 }
 
 /** Bad records that are named. */
@@ -57,7 +57,7 @@ export class Filter {
   readonly #arena: Arena;
   readonly #pool: Executor;
   readonly #settings: FilterSettings;
-  readonly #onBadRecord: ((record: BadRecord) => void) | undefined;
+  readonly #onBadRecord: FilterOptions['onBadRecord'];
   readonly #stages = new Map<InputFormat, Stage>();
   #named = 0;
   #cancelled = false;
@@ -176,12 +176,14 @@ export class Filter {
       view.tokenNumber(token),
     );
     new Uint8Array(this.#arena.memory.buffer).set(bytes, region.address);
+    const unit = recordUnit(format);
     const flow = new Flow({
       pool: this.#pool,
       arena: this.#arena,
       module: kernelModule(),
       query,
-      onBadRecord: (record) => this.#name(record),
+      unit,
+      onBadRecord: (record) => this.#name(record, unit),
     });
     const stage = { query, region, flow };
     this.#stages.set(format, stage);
@@ -189,9 +191,9 @@ export class Filter {
   }
 
   /** Each flow names ten, but formats have flows of their own. */
-  #name(record: BadRecord): void {
+  #name(record: BadRecord, unit: RecordUnit): void {
     if (this.#named === NAMED_RECORDS) return;
     this.#named++;
-    this.#onBadRecord?.(record);
+    this.#onBadRecord?.(record, unit);
   }
 }

@@ -7,7 +7,7 @@ import type { FileSource, PipeSource } from '../workers/messages.js';
 import { blockAddress, layOut, type Regions } from '../workers/regions.js';
 import { Ring } from '../workers/ring.js';
 import { MAX_BATCH_OCTETS } from '../workers/ring-words.js';
-import { type BadRecord, reasonWord } from './bad-record.js';
+import { type BadRecord, type RecordUnit, reasonWord } from './bad-record.js';
 import { takesWritesAtOnce } from './output.js';
 import { canWakeReader } from './pipe-waker.js';
 import { Run, type RunEnd, type RunInput } from './run.js';
@@ -25,6 +25,8 @@ export interface FlowOptions {
   readonly batchOctets?: number;
   /** Batches that are on their way at a time where the main thread writes. Default: 6 and one for each thread. */
   readonly slots?: number;
+  /** What bad records are numbered by. Default: their lines. */
+  readonly unit?: RecordUnit;
   /** Called for the first ten bad records of all inputs together, in their order. The others are only counted. */
   readonly onBadRecord?: (record: BadRecord) => void;
 }
@@ -128,7 +130,7 @@ export class Flow {
   ): Promise<RunEnd> {
     if (this.#run !== undefined) throw new Error('a flow runs one input at a time');
     if (this.#cancelled) return 'cancelled';
-    const { pool, arena, module, query } = this.#options;
+    const { pool, arena, module, query, unit = 'line' } = this.#options;
     const source = sourceOf(input, pool);
     const direct =
       (source?.kind === 'file' || (source?.kind === 'pipe' && pool.threads > 1)) &&
@@ -150,6 +152,7 @@ export class Flow {
       query: query.address,
       ring,
       input,
+      unit,
       source,
       output,
       outputName,

@@ -19,7 +19,7 @@ import {
   TAKEN,
   YIELDED,
 } from '../workers/ring-words.js';
-import { describeBadRecord, reasonWord } from './bad-record.js';
+import { describeBadRecord, type RecordUnit, reasonWord } from './bad-record.js';
 import type { FileInput, PipeInput, StreamInput } from './input/open.js';
 import { type Output, openOutput } from './output.js';
 import { outputError } from './output-error.js';
@@ -47,6 +47,8 @@ export interface RunOptions {
   readonly query: number;
   readonly ring: Ring;
   readonly input: RunInput;
+  /** What its bad records are numbered by. */
+  readonly unit: RecordUnit;
   /** The input as the threads read it; undefined where the main thread does, as a stream. */
   readonly source: FileSource | PipeSource | undefined;
   readonly output: number | Writable;
@@ -260,7 +262,7 @@ export class Run {
     this.stop(
       new RobotsFilterError(
         'input',
-        `${describeBadRecord(record)}. Correct it, or run without --strict`,
+        `${describeBadRecord(record, this.#options.unit)}. Correct it, or run without --strict`,
       ),
     );
   }

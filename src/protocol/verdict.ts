@@ -23,9 +23,11 @@ export const VERDICTS: readonly Verdict[] = ['allow', 'deny', 'unknown', 'invali
  * - `invalid-url`: no http, https or ftp URL.
  * - `no-url`: a JSON object without a string at the URL field.
  * - `no-object`: a line of NDJSON that is no object.
- * - `line-too-long`: a line longer than the limit.
+ * - `line-too-long`: a line, or a record of JSON, longer than the limit.
  * - `no-json`: a line of NDJSON that is no JSON.
  * - `over-budget`: to find the rule that decides would cost more than a URL may: denied.
+ * - `tab-in-line`: a line of text with a tab within it: columns, not one URL.
+ * - `nested-too-deep`: a record of JSON whose brackets and braces nest beyond the limit.
  */
 export type Reason =
   | 'rule'
@@ -40,7 +42,9 @@ export type Reason =
   | 'no-object'
   | 'line-too-long'
   | 'no-json'
-  | 'over-budget';
+  | 'over-budget'
+  | 'tab-in-line'
+  | 'nested-too-deep';
 
 /** All reasons; the index of each is its number in the kernel. */
 export const REASONS: readonly Reason[] = [
@@ -57,4 +61,6 @@ export const REASONS: readonly Reason[] = [
   'line-too-long',
   'no-json',
   'over-budget',
+  'tab-in-line',
+  'nested-too-deep',
 ];

@@ -151,12 +151,95 @@ describe('--max-line-bytes', () => {
     ).toBe(true);
   });
 
-  test('JSON: a longer record is an error that names the option', async () => {
-    const { code, stderr } = await workplace().run(
-      [...FILTER, '--max-line-bytes', '100'],
-      `[{"url":"https://example.com/"},{"x":"${'y'.repeat(200)}"}]`,
+  test('JSON: a longer record becomes a record about it, of its first 1,024 bytes', async () => {
+    const long = `{"x":"${'y'.repeat(2000)}",\n"url":"https://example.com/"}`;
+    const { code, text, stderr } = await workplace().run(
+      [...FILTER, '--max-line-bytes', '100', '--explain'],
+      `[{"url":"https://example.com/"},${long},{"url":"https://example.com/private/"}]`,
     );
-    expect(code).toBe(2);
-    expect(stderr).toContain('--max-line-bytes');
+    expect(code).toBe(0);
+    const [first, second, third] = lines(text).map((line) => JSON.parse(line));
+    expect(second).toEqual({
+      verdict: 'invalid',
+      reason: 'line-too-long',
+      record: 2,
+      input: long.slice(0, 1024),
+    });
+    expect([first.verdict, third.verdict]).toEqual(['allow', 'deny']);
+    expect(stderr).toBe('robots-filter: standard input, record 2: longer than --max-line-bytes\n');
+  });
+});
+
+describe('JSON arrays and values one after another', () => {
+  const deep = `{"x":${'['.repeat(1_000)}${']'.repeat(1_000)},"url":"https://example.com/"}`;
+  const input = `[\n\n{"url":"https://example.com/"},\n\n 5,\n${deep}, {"url":null},\n"https://example.com/private/"]`;
+  const named = (tail: string) => `robots-filter: in.json, ${tail}`;
+
+  test('bad records are named by their numbers, not by lines, and the run goes on', async () => {
+    const place = workplace();
+    place.write('in.json', input);
+    for (const threads of [[], ['--threads', '2']]) {
+      const { code, text, stderr } = await place.run([...FILTER, ...threads, 'in.json']);
+      expect(code).toBe(0);
+      expect(lines(text).map((line) => JSON.parse(line))).toEqual([
+        { url: 'https://example.com/', verdict: 'allow' },
+        { verdict: 'invalid', record: 2, input: '5' },
+        { verdict: 'invalid', record: 3, input: deep.slice(0, 1024) },
+        { url: null, verdict: 'invalid' },
+        { url: 'https://example.com/private/', verdict: 'deny' },
+      ]);
+      expect(lines(stderr)).toEqual([
+        named('record 2: no JSON object'),
+        named('record 3: brackets and braces nest more than 1,000 deep'),
+        named('record 4: no URL at the URL field (--url-field)'),
+      ]);
+    }
+  });
+
+  test('--allowed and --denied leave them out; the statistics count them', async () => {
+    const place = workplace();
+    const { text, stderr } = await place.run([...FILTER, '-q', '--denied', '--stats=json'], input);
+    expect(text).toBe('"https://example.com/private/"\n');
+    const [{ verdicts, reasons }] = JSON.parse(stderr).agents;
+    expect([verdicts.invalid, reasons['nested-too-deep'], reasons['no-object']]).toEqual([3, 1, 1]);
+  });
+
+  test('--strict stops at the first one', async () => {
+    const { code, text, stderr } = await workplace().run(
+      [...FILTER, '--strict'],
+      `["https://example.com/",${deep},"https://example.com/private/"]`,
+    );
+    expect({ code, text }).toEqual({
+      code: 2,
+      text: '{"url":"https://example.com/","verdict":"allow"}\n',
+    });
+    expect(stderr).toBe(
+      'robots-filter: standard input, record 2: brackets and braces nest more than 1,000 deep. Correct it, or run without --strict\n',
+    );
+  });
+
+  test('many refused records, in pipes and gzip: none is lost, moved or invented', async () => {
+    const place = workplace();
+    const records = Array.from({ length: 30_000 }, (_, index) => {
+      const url = `https://example.com/${index % 2 === 0 ? 'private/' : ''}${index}`;
+      const filling = 'y'.repeat((index * 7919) % 240);
+      return JSON.stringify({ filling, url });
+    });
+    place.write('in.json', `[${records.join(',\n')}]`);
+    const expected = records.map((record, index) =>
+      record.length > 200
+        ? `{"verdict":"invalid","record":${index + 1},"input":${JSON.stringify(record)}}\n`
+        : `${record.slice(0, -1)},"verdict":"${index % 2 === 0 ? 'deny' : 'allow'}"}\n`,
+    );
+    expect(expected.filter((line) => line.includes('"record"')).length).toBeGreaterThan(5_000);
+    for (const command of [
+      '$rf --robots-dir robots -q --max-line-bytes 200 in.json',
+      'cat in.json | $rf --robots-dir robots -q --max-line-bytes 200 | cat',
+      'gzip < in.json | $rf --robots-dir robots -q --max-line-bytes 200 --threads 3 -o out; cat out',
+    ]) {
+      const { code, text, stderr } = await place.shell(command);
+      expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+      expect(text === expected.join(''), command).toBe(true);
+    }
   });
 });

@@ -23,6 +23,7 @@ import {
   QUERY_STRICT,
   QUERY_TABLE,
   REASON_LINE_TOO_LONG,
+  REASON_NESTED_TOO_DEEP,
   REASON_NO_JSON,
   REASON_NO_OBJECT,
   RESULT_OCTETS,
@@ -139,7 +140,10 @@ function isUnreadable(query: usize, outcome: i32): bool {
   return (
     outcome >= 0 &&
     load<i32>(query, QUERY_FORMAT) !== FORMAT_TEXT &&
-    (reason === REASON_NO_OBJECT || reason === REASON_NO_JSON || reason === REASON_LINE_TOO_LONG)
+    (reason === REASON_NO_OBJECT ||
+      reason === REASON_NO_JSON ||
+      reason === REASON_LINE_TOO_LONG ||
+      reason === REASON_NESTED_TOO_DEEP)
   );
 }
 

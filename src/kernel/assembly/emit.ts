@@ -29,6 +29,7 @@ import {
   QUERY_EXPLAIN,
   QUERY_FLAGS,
   QUERY_FRAGMENTS,
+  REFUSED_OCTETS,
   RESULT_LINE,
   RESULT_LINK,
   RESULT_OCTETS,
@@ -39,6 +40,7 @@ import {
 } from '../layout';
 import { copy, copyShort } from './copy';
 import { LINE_BRACE, LINE_END, LINE_NEWLINE, LINE_START } from './line';
+import { refusedReason } from './locate';
 import { patternText, sourceText } from './rule';
 
 /** What most lines have at most, of text and of JSON: see `copy`. */
@@ -214,8 +216,10 @@ export function describeBadLine(
   to = fragment(query, FRAGMENT_BAD_LINE, to);
   to = decimal(number, to);
   to = fragment(query, FRAGMENT_BAD_INPUT, to);
-  const start: usize = load<u32>(line, LINE_START);
-  to = escapeString(start, min(<usize>load<u32>(line, LINE_END), start + BAD_INPUT_LIMIT), to);
+  const end: usize = load<u32>(line, LINE_END);
+  let start: usize = load<u32>(line, LINE_START);
+  if (refusedReason(query, start, end) !== 0) start += <usize>REFUSED_OCTETS;
+  to = escapeString(start, min(end, start + BAD_INPUT_LIMIT), to);
   return fragment(query, FRAGMENT_BAD_END, to);
 }
 

@@ -15,8 +15,12 @@ import {
   QUERY_TABLE,
   REASON_INVALID_URL,
   REASON_LINE_TOO_LONG,
+  REASON_NESTED_TOO_DEEP,
   REASON_NO_JSON,
   REASON_NO_URL,
+  REFUSED_OCTETS,
+  REFUSED_REASON,
+  REFUSED_RECORD,
 } from '../layout';
 import { homeBucket } from './host';
 import { hashHost } from './host-hash';
@@ -145,6 +149,11 @@ function locateInJson(
     store<i32>(line, EMPTY, LINE_OUTCOME);
     return scratch;
   }
+  const refusal = located !== LOCATED ? refusedReason(query, start, lineEnd) : 0;
+  if (refusal !== 0) {
+    fail(line, refusal);
+    return scratch;
+  }
   if (isTooLong(query, line)) {
     fail(line, REASON_LINE_TOO_LONG);
     return scratch;
@@ -178,6 +187,15 @@ function locateInJson(
   store<u32>(line, decodedEnd, LINE_URL_END);
   store<u32>(line, 1, LINE_OWNED);
   return resolve(query, line, hostSpace, decodedEnd + COPY_MARGIN);
+}
+
+/** Why the reader of JSON has refused the record that the line stands for; 0 if the line is no such one. See REFUSED_RECORD. */
+export function refusedReason(query: usize, start: usize, end: usize): i32 {
+  if (load<i32>(query, QUERY_FORMAT) !== FORMAT_JSON || end - start < <usize>REFUSED_OCTETS)
+    return 0;
+  if (load<u8>(start) !== REFUSED_RECORD) return 0;
+  const reason = <i32>load<u8>(start, 1) - REFUSED_REASON;
+  return reason === REASON_LINE_TOO_LONG || reason === REASON_NESTED_TOO_DEEP ? reason : 0;
 }
 
 /** Whether nothing but white space stands on the line. Ends at the first other octet. */

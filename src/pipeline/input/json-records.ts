@@ -1,6 +1,14 @@
 import { Transform, type TransformCallback } from 'node:stream';
 import { RobotsFilterError } from '../../errors.js';
-import { findFault, JsonJudge } from './json-judge.js';
+import { findFault, type JsonFault, JsonJudge } from './json-judge.js';
+import {
+  countLineFeeds,
+  REFUSED_LINE_OCTETS,
+  type Refusal,
+  RefusedRecord,
+  SHOWN_OCTETS,
+  writeRefusedLine,
+} from './refused-record.js';
 
 /** How deep brackets and braces may nest unless told otherwise. */
 export const DEFAULT_MAX_DEPTH = 1_000;
@@ -26,6 +34,8 @@ const NOWHERE = -1;
 const LINE_FEED = 0x0a;
 const SPACE = 0x20;
 const QUOTE = 0x22;
+const ZERO = 0x30;
+const COLON = 0x3a;
 const OPEN_BRACKET = 0x5b;
 const BACKSLASH = 0x5c;
 const CLOSE_BRACKET = 0x5d;
@@ -70,17 +80,20 @@ for (const [characters, kind] of [
  * octets and judges whether they are JSON. On octets that are no JSON the scan's findings mean
  * nothing; hence no record leaves before stream-json has accepted everything up to its end.
  *
- * Memory: about four times the longest record at most, and some pieces of 64 KiB.
+ * A record that is longer than it may be, or nests deeper, comes out as a line that stands for a
+ * refused record (RefusedRecord), and the run goes on behind it. Such a record must be JSON as well;
+ * but of what nests too deeply only strings and the number of brackets are looked at.
  *
- * Errors, all `RobotsFilterError`: `input` where the input is no JSON, ends too early or nests
- * too deeply; `limit` where a record is longer than it may be. Of the 64 KiB around the error
- * nothing comes out.
+ * Memory: about four times the longest record that may be, and some pieces of 64 KiB.
+ *
+ * Errors, all `RobotsFilterError` `input`: the input is no JSON, or ends too early. Of the 64 KiB
+ * around the error nothing comes out.
  */
 export class JsonRecords extends Transform {
   readonly #name: string;
   readonly #maxRecordBytes: number;
   readonly #maxDepth: number;
-  readonly #judge = new JsonJudge();
+  #judge = new JsonJudge();
 
   /** Octets and line feeds before the piece at hand. */
   #offset = 0;
@@ -103,6 +116,10 @@ export class JsonRecords extends Transform {
   /** Where the last of them begins, and the line feeds before it. */
   #recordOffset = 0;
   #recordLineFeeds = 0;
+  /** Octets of that record before the first bracket that is one too many; -1 if there is none. */
+  #deepAfter = NOWHERE;
+  /** That record, where it has not ended, and has been refused. */
+  #refused: RefusedRecord | undefined;
   /** The shortest text that brings a reader of JSON to where the record begins; outside records, to here. */
   #lead = '';
 
@@ -115,7 +132,12 @@ export class JsonRecords extends Transform {
   #linesOctets = 0;
   /** Where the last record of the piece at hand ends; -1 if none does. */
   #settled = NOWHERE;
-  #failure: RobotsFilterError | undefined;
+  /** Where the refused record that the piece at hand goes on with ends in it; -1 if it does not. */
+  #refusedEnd = NOWHERE;
+  /** The piece at hand as the judge is to see it: what nests too deeply is a number and spaces there. */
+  #text: Buffer = NOTHING;
+  /** The last octet before the piece at hand. */
+  #last = SPACE;
 
   constructor(options: JsonRecordsOptions) {
     super({ readableHighWaterMark: 2 * PIECE_OCTETS, writableHighWaterMark: PIECE_OCTETS });
@@ -151,41 +173,110 @@ export class JsonRecords extends Transform {
     const lead = this.#lead;
     const heldOctets = this.#heldOctets;
     const lineFeeds = heldOctets > 0 ? this.#recordLineFeeds : this.#lineFeeds;
+    const refused = this.#refused;
 
-    const end = this.#frame(piece);
-    const settled = this.#settled;
-    try {
-      if (settled !== NOWHERE) {
-        this.#judge.accept(piece, 0, settled);
-        this.#judge.settle();
+    this.#frame(piece);
+    if (refused === undefined) {
+      const fault = this.#judgeFrom(0, lead, heldOctets);
+      if (fault !== undefined) {
+        const context = Buffer.concat([this.#held.subarray(0, heldOctets), piece]);
+        this.#refuseSyntax(fault, context, this.#offset - heldOctets, lineFeeds);
       }
-      this.#judge.accept(piece, Math.max(settled, 0), end);
-    } catch (cause) {
-      const context = Buffer.concat([this.#held.subarray(0, heldOctets), piece.subarray(0, end)]);
-      this.#refuseSyntax(lead, context, this.#offset - heldOctets, lineFeeds, cause);
+    } else {
+      this.#judgeRefused(refused, piece, lineFeeds);
     }
-    if (this.#failure !== undefined) throw this.#failure;
 
     if (this.#linesOctets > 0) this.push(this.#lines.subarray(0, this.#linesOctets));
     this.#lines = NOTHING;
     this.#linesOctets = 0;
     const start = Math.max(this.#recordOffset - this.#offset, 0);
-    this.#offset += piece.length;
-    if (this.#inRecord) {
-      this.#hold(piece, start);
+    if (this.#inRecord && this.#refused === undefined) {
+      const refusal = this.#refusalOf(this.#heldOctets + piece.length - start);
+      if (refusal === undefined) this.#hold(piece, start);
+      else this.#refuse(refusal, piece, start);
     } else if (this.#held.length > KEPT_OCTETS) {
       this.#held = NOTHING;
     }
+    this.#offset += piece.length;
+    this.#last = piece[piece.length - 1] as number;
+    this.#text = NOTHING;
   }
 
-  /**
-   * Finds the ends of records in a piece, in one pass. Bounds depth and length, so that nothing
-   * beyond the bounds is handed to the judge.
-   *
-   * @returns how much of the piece the judge is to see: all, unless `#failure` is set
-   */
-  #frame(piece: Buffer): number {
+  /** Lets the judge see the piece at hand from `start` on; returns the first fault, counted from the held octets before it. */
+  #judgeFrom(start: number, lead: string, heldOctets: number): JsonFault | undefined {
+    const settled = this.#settled;
+    try {
+      if (settled >= start) {
+        this.#judge.accept(this.#text, start, settled);
+        this.#judge.settle();
+      }
+      this.#judge.accept(this.#text, Math.max(settled, start), this.#text.length);
+      return undefined;
+    } catch (cause) {
+      const held = this.#held.subarray(0, heldOctets);
+      const octets = Buffer.concat([held, this.#text.subarray(start)]);
+      return findFault(lead, octets) ?? { offset: octets.length, reason: String(cause) };
+    }
+  }
+
+  /** Judges a piece that goes on with a refused record, and what follows that. */
+  #judgeRefused(refused: RefusedRecord, piece: Buffer, lineFeeds: number): void {
+    const hasEnded = this.#refusedEnd !== NOWHERE;
+    const end = hasEnded ? this.#refusedEnd : piece.length;
+    const { tail } = refused;
+    const fault =
+      refused.accept(piece.subarray(0, end), this.#text.subarray(0, end)) ??
+      (hasEnded ? refused.settle() : undefined);
+    if (fault !== undefined) {
+      const context = Buffer.concat([tail.octets, piece]);
+      const offset = this.#offset - tail.octets.length;
+      const inContext = { ...fault, offset: refused.offset + fault.offset - offset };
+      this.#refuseSyntax(inContext, context, offset, tail.lineFeeds);
+    }
+    if (!hasEnded) return;
+    // The judge has not seen the record to its end: another one begins behind it.
+    this.#judge = new JsonJudge();
+    this.#judge.accept(Buffer.from(refused.leadBehind), 0, refused.leadBehind.length);
+    const later = this.#judgeFrom(end, refused.leadBehind, 0);
+    if (later !== undefined) {
+      const before = lineFeeds + countLineFeeds(piece.subarray(0, end));
+      this.#refuseSyntax(later, piece.subarray(end), this.#offset + end, before);
+    }
+  }
+
+  /** Why a record that is as long as this, or longer, is refused; undefined if it is not. Whichever bound it passes first counts. */
+  #refusalOf(octets: number): Refusal | undefined {
+    const isDeep = this.#deepAfter !== NOWHERE;
+    if (isDeep && this.#deepAfter < this.#maxRecordBytes) return 'too deep';
+    return octets > this.#maxRecordBytes ? 'too long' : undefined;
+  }
+
+  /** Refuses the unfinished record, of which the piece at hand, which has been judged, has the last octets from `start` on. */
+  #refuse(refusal: Refusal, piece: Buffer, start: number): void {
+    const held = this.#held.subarray(0, this.#heldOctets);
+    const refused = new RefusedRecord({
+      refusal,
+      offset: this.#recordOffset,
+      lineFeeds: this.#recordLineFeeds,
+      lead: this.#lead,
+      leadBehind: this.#base === 1 ? '[0 ' : '',
+    });
+    const fault =
+      refused.accept(held, held) ??
+      refused.accept(piece.subarray(start), this.#text.subarray(start));
+    if (fault !== undefined) {
+      const context = Buffer.concat([held, piece.subarray(start)]);
+      this.#refuseSyntax(fault, context, this.#recordOffset, this.#recordLineFeeds);
+    }
+    this.#refused = refused;
+    this.#held = NOTHING;
+    this.#heldOctets = 0;
+  }
+
+  /** Finds the ends of records in a piece, in one pass, and leaves what the judge is to see of it: nothing beyond the bound on depth. */
+  #frame(piece: Buffer): void {
     const end = piece.length;
+    const maxDepth = this.#maxDepth;
     let depth = this.#depth;
     let base = this.#base;
     let inString = this.#inString;
@@ -193,7 +284,12 @@ export class JsonRecords extends Transform {
     let inRecord = this.#inRecord;
     let bare = this.#bare;
     let start = 0;
+    // Where the string at hand, and what nests too deeply, begins or goes on.
+    let stringStart = 0;
+    let deepStart = 0;
     this.#settled = NOWHERE;
+    this.#refusedEnd = NOWHERE;
+    this.#text = piece;
 
     let index = 0;
     for (; index < end; index++) {
@@ -216,15 +312,18 @@ export class JsonRecords extends Transform {
         }
         inString = false;
         if (depth === base) {
-          if (!this.#endRecord(piece, start, index + 1, base)) return this.#refuseLength(start);
+          this.#endRecord(piece, start, index + 1, base);
           inRecord = false;
+        } else if (depth > maxDepth) {
+          // Nobody refuses a line feed in such a string.
+          this.#lineFeeds += countLineFeeds(piece.subarray(stringStart, index));
         }
         continue;
       }
 
       const kind = KINDS[octet];
       if (bare && kind !== Kind.ordinary) {
-        if (!this.#endRecord(piece, start, index, base)) return this.#refuseLength(start);
+        this.#endRecord(piece, start, index, base);
         inRecord = false;
         bare = false;
       }
@@ -240,9 +339,10 @@ export class JsonRecords extends Transform {
           break;
         case Kind.close:
           if (inRecord) {
+            if (depth === maxDepth + 1) this.#hide(piece, deepStart, index + 1);
             depth--;
             if (depth === base) {
-              if (!this.#endRecord(piece, start, index + 1, base)) return this.#refuseLength(start);
+              this.#endRecord(piece, start, index + 1, base);
               inRecord = false;
             }
           } else if (octet === CLOSE_BRACKET && base === 1) {
@@ -252,7 +352,6 @@ export class JsonRecords extends Transform {
           }
           break;
         case Kind.open:
-          if (depth === this.#maxDepth) return this.#refuseDepth(index, inRecord ? start : index);
           depth++;
           if (!inRecord) {
             if (octet === OPEN_BRACKET && base === 0) {
@@ -263,6 +362,7 @@ export class JsonRecords extends Transform {
               inRecord = true;
             }
           }
+          if (depth === maxDepth + 1) deepStart = this.#beginDeep(piece, index);
           break;
         default:
           if (!inRecord) {
@@ -271,7 +371,12 @@ export class JsonRecords extends Transform {
             bare = kind === Kind.ordinary;
           }
           inString = kind === Kind.quote;
+          stringStart = index;
       }
+    }
+    if (depth > maxDepth) {
+      if (inString) this.#lineFeeds += countLineFeeds(piece.subarray(stringStart));
+      this.#hide(piece, deepStart, end);
     }
 
     this.#depth = depth;
@@ -280,8 +385,29 @@ export class JsonRecords extends Transform {
     this.#escaped = escaped;
     this.#inRecord = inRecord;
     this.#bare = bare;
-    const tooLong = inRecord && this.#heldOctets + end - start > this.#maxRecordBytes;
-    return tooLong ? this.#refuseLength(start) : end;
+  }
+
+  /**
+   * Takes note of a bracket or brace at `index` that is one too many; returns the first octet that the judge is not to see as it is. That is
+   * where a value may begin, and the judge is to see a number in its place, or is about to refuse it.
+   */
+  #beginDeep(piece: Buffer, index: number): number {
+    if (this.#deepAfter === NOWHERE) this.#deepAfter = this.#offset + index - this.#recordOffset;
+    const before = index === 0 ? this.#last : (piece[index - 1] as number);
+    // Behind a digit the number would pass for its continuation. No value may begin there.
+    if (KINDS[before] === Kind.ordinary && before !== COLON) return index + 1;
+    this.#textToChange(piece)[index] = ZERO;
+    return index + 1;
+  }
+
+  /** Has the judge see spaces in place of what nests too deeply. */
+  #hide(piece: Buffer, start: number, end: number): void {
+    this.#textToChange(piece).fill(SPACE, start, end);
+  }
+
+  #textToChange(piece: Buffer): Buffer {
+    if (this.#text === piece) this.#text = Buffer.from(piece);
+    return this.#text;
   }
 
   #beginRecord(index: number): number {
@@ -289,17 +415,30 @@ export class JsonRecords extends Transform {
     this.#recordOffset = this.#offset + index;
     this.#recordLineFeeds = this.#lineFeeds;
     this.#folded = false;
+    this.#deepAfter = NOWHERE;
     return index;
   }
 
-  /** Adds the record that goes on in `piece` from `start` to `end` to the lines; false if it is too long. */
-  #endRecord(piece: Buffer, start: number, end: number, base: number): boolean {
-    if (this.#heldOctets + end - start > this.#maxRecordBytes) return false;
+  /** Adds the record that goes on in `piece` from `start` to `end` to the lines, or the line that stands for it. */
+  #endRecord(piece: Buffer, start: number, end: number, base: number): void {
     if (this.#lines.length === 0) {
-      // A record has one octet at least, so that the line feeds at most double what is there.
-      this.#lines = Buffer.allocUnsafeSlow(this.#heldOctets + 2 * piece.length);
+      // Records have one octet at least, refused ones two, and the line has at most three more.
+      const before = Math.max(this.#heldOctets, SHOWN_OCTETS) + REFUSED_LINE_OCTETS;
+      this.#lines = Buffer.allocUnsafeSlow(before + 3 * piece.length);
     }
     this.#settled = end;
+    this.#lead = base === 1 ? '[0 ' : '';
+    const refused = this.#refused;
+    const refusal = refused?.refusal ?? this.#refusalOf(this.#heldOctets + end - start);
+    if (refusal !== undefined) {
+      const before = refused?.beginning ?? this.#held.subarray(0, this.#heldOctets);
+      const beginning = beginningOf(before, piece.subarray(start, end));
+      this.#linesOctets += writeRefusedLine(refusal, beginning, this.#lines, this.#linesOctets);
+      if (refused !== undefined) this.#refusedEnd = end;
+      this.#refused = undefined;
+      this.#heldOctets = 0;
+      return;
+    }
     let record = piece;
     if (this.#heldOctets > 0) {
       this.#hold(piece.subarray(0, end), start);
@@ -312,8 +451,6 @@ export class JsonRecords extends Transform {
       ? copyUnfolded(record, start, end, this.#lines, this.#linesOctets)
       : record.copy(this.#lines, this.#linesOctets, start, end);
     this.#lines[this.#linesOctets++] = LINE_FEED;
-    this.#lead = base === 1 ? '[0 ' : '';
-    return true;
   }
 
   /** Keeps what `piece` has of the unfinished record, from `start` on. */
@@ -330,30 +467,6 @@ export class JsonRecords extends Transform {
     this.#heldOctets = octets;
   }
 
-  /** The record that goes on at `start` of the piece is too long: the judge is to see what it may hold. */
-  #refuseLength(start: number): number {
-    this.#failure = new RobotsFilterError(
-      'limit',
-      `${this.#name}: record ${this.#records}, which begins at byte ${this.#recordOffset} ` +
-        `(line ${this.#recordLineFeeds + 1}), is longer than ${this.#maxRecordBytes} bytes. ` +
-        'Raise the bound with --max-line-bytes, or take the record out of the input.',
-    );
-    return start + this.#maxRecordBytes - this.#heldOctets;
-  }
-
-  /** The bracket or brace at `index` is one too many; the record that it is in goes on at `start`. */
-  #refuseDepth(index: number, start: number): number {
-    if (this.#heldOctets + index - start > this.#maxRecordBytes) return this.#refuseLength(start);
-    this.#failure = new RobotsFilterError(
-      'input',
-      `${this.#name}: byte ${this.#offset + index} (line ${this.#lineFeeds + 1}): ` +
-        `brackets and braces nest more than ${this.#maxDepth} deep. ` +
-        `Take record ${this.#records} out of the input, or flatten it.`,
-    );
-    this.#settled = index + 1;
-    return index + 1;
-  }
-
   #refuseEnd(offset: number): never {
     const where = this.#inRecord
       ? `within record ${this.#records}, which begins at byte ${this.#recordOffset} (line ${this.#recordLineFeeds + 1})`
@@ -365,27 +478,24 @@ export class JsonRecords extends Transform {
     );
   }
 
-  /** `octets` begin at `offset`, have `lineFeeds` before them, and are no JSON when they follow on `lead`. */
-  #refuseSyntax(
-    lead: string,
-    octets: Buffer,
-    offset: number,
-    lineFeeds: number,
-    cause: unknown,
-  ): never {
-    const fault = findFault(lead, octets) ?? { offset: octets.length, reason: String(cause) };
+  /** `octets`, in which the fault is, begin at `offset` and have `lineFeeds` before them. */
+  #refuseSyntax(fault: JsonFault, octets: Buffer, offset: number, lineFeeds: number): never {
     const found = octets[fault.offset];
-    let line = lineFeeds + 1;
-    for (const octet of octets.subarray(0, fault.offset)) if (octet === LINE_FEED) line++;
+    const line = lineFeeds + countLineFeeds(octets.subarray(0, fault.offset)) + 1;
     throw new RobotsFilterError(
       'input',
       `${this.#name}: byte ${offset + fault.offset} (line ${line}): this is no JSON: ${fault.reason}` +
         `${found === undefined ? '' : `, found ${nameOctet(found)}`}. ` +
         'Mend it there; or if the input is no JSON as a whole, say --input ndjson ' +
         '(one object a line) or --input text (one URL a line).',
-      { cause },
     );
   }
+}
+
+/** The octets that the line of a refused record shows, of which some came before the piece at hand. */
+function beginningOf(before: Buffer, here: Buffer): Buffer {
+  if (before.length === 0) return here.subarray(0, SHOWN_OCTETS);
+  return Buffer.concat([before.subarray(0, SHOWN_OCTETS), here.subarray(0, SHOWN_OCTETS)]);
 }
 
 /** Copies a record without the white space outside its strings, and returns the octets copied. */

@@ -349,56 +349,172 @@ describe('what is no JSON', () => {
   });
 });
 
+/** The line that stands for a refused record. */
+const LONG = '\x01J';
+const DEEP = '\x01N';
+
+/**
+ * What a value comes out as under bounds, told from all of it at once.
+ *
+ * @param around brackets that are open around it
+ */
+function expectedLine(
+  value: string,
+  line: string,
+  around: number,
+  bounds: Required<Bounds>,
+): string {
+  let depth = around;
+  let inString = false;
+  let deepAfter = Number.POSITIVE_INFINITY;
+  for (let index = 0; index < value.length; index++) {
+    const character = value.charAt(index);
+    if (inString) {
+      if (character === '\\') index++;
+      else inString = character !== '"';
+    } else if (character === '"') {
+      inString = true;
+    } else if (character === '{' || character === '[') {
+      if (++depth > bounds.maxDepth) deepAfter = Math.min(deepAfter, index);
+    } else if (character === '}' || character === ']') {
+      depth--;
+    }
+  }
+  const isLong = value.length > bounds.maxRecordBytes;
+  const isDeep = deepAfter < bounds.maxRecordBytes;
+  if (!isLong && !isDeep) return line;
+  const shown = value.slice(0, 1024).replaceAll('\n', ' ').replaceAll('\r', ' ');
+  return `${isDeep ? DEEP : LONG}${shown}`;
+}
+
 describe('bounds', () => {
-  it('refuses what nests too deeply, however it goes on', async () => {
-    const deepest = `${'['.repeat(1_000)}${']'.repeat(1_000)}`;
-    expect(await convertText(deepest)).toBe(`${deepest.slice(1, -1)}\n`);
-    for (const input of ['['.repeat(1_000_000), '[{"a":'.repeat(500_000), `[${deepest}]`]) {
-      const error = await convertText(input);
-      expect(error).toBeInstanceOf(RobotsFilterError);
-      expect(String(error)).toMatch(/in\.json: byte \d+ \(line 1\): .* nest more than 1000 deep/);
-    }
-  });
-
-  it('counts depth across chunks and puts an earlier error first', async () => {
-    for (const chunks of splits(Buffer.from('[{"a":[{"b":[1]}]}]'))) {
-      expect(String(await convert(chunks, { maxDepth: 5 }))).toBe('{"a":[{"b":[1]}]}\n');
-      expect(String(await convert(chunks, { maxDepth: 4 }))).toContain(
-        'byte 12 (line 1): brackets',
-      );
-    }
-    for (const chunks of splits(Buffer.from('[{"a":tru,"b":[[[[[[]]]]]]}]'))) {
-      expect(String(await convert(chunks, { maxDepth: 4 }))).toContain('byte 6 (line 1): this is');
-    }
-  });
-
-  it('refuses a record that is too long, naming it', async () => {
-    for (const chunks of splits(Buffer.from('[{"a":1},\n{"a":12} , "1234567" ]'))) {
-      expect(await convert(chunks, { maxRecordBytes: 9 })).toBe('{"a":1}\n{"a":12}\n"1234567"\n');
-      const error = await convert(chunks, { maxRecordBytes: 8 });
-      if (!(error instanceof RobotsFilterError)) throw new Error(`accepted: ${error}`);
-      expect(error.code).toBe('limit');
-      expect(error.message).toBe(
-        'in.json: record 3, which begins at byte 21 (line 2), is longer than 8 bytes. ' +
-          'Raise the bound with --max-line-bytes, or take the record out of the input.',
-      );
-    }
-  });
-
-  it('stops within a record without end', async () => {
-    let octets = 0;
-    function* endless() {
-      yield Buffer.from('[{"a":"');
-      for (;;) {
-        const chunk = Buffer.alloc(100_000, 'x');
-        octets += chunk.length;
-        yield chunk;
+  it('refuse records one by one, in their places, whatever the cut', async () => {
+    const random = seeded(1009);
+    const below = (bound: number) => Math.floor(random() * bound);
+    const seen = { long: 0, deep: 0, passed: 0, atLimit: 0, cuts: 0 };
+    for (let seed = 1; seed <= 60; seed++) {
+      const { values, output, array, concatenated } = generate(seed);
+      const spelt = values.map((value) => Buffer.from(value).toString('latin1'));
+      const lines = Buffer.from(output).toString('latin1').split('\n');
+      for (const [text, around] of [[array, 1] as const, [concatenated, 0] as const]) {
+        const octets = Buffer.from(text);
+        for (let round = 0; round < 6; round++) {
+          const pivot = spelt[below(spelt.length)]?.length ?? 9;
+          const bounds = {
+            maxRecordBytes: Math.max(1, round < 3 ? pivot - 1 + round : 1 + below(400)),
+            maxDepth: round >= 4 ? 2 + below(3) : 1_000,
+          };
+          const expected = spelt.map((value, index) => {
+            if (value.length === bounds.maxRecordBytes) seen.atLimit++;
+            return expectedLine(value, lines[index] ?? '', around, bounds);
+          });
+          for (const line of expected) {
+            seen[line.startsWith(LONG) ? 'long' : line.startsWith(DEEP) ? 'deep' : 'passed']++;
+          }
+          const whole = expected.map((line) => `${line}\n`).join('');
+          for (const longest of [octets.length, 1 + below(200), 1 + below(9)]) {
+            const chunks: Buffer[] = [];
+            for (let at = 0; at < octets.length; ) {
+              const length = 1 + below(longest);
+              chunks.push(octets.subarray(at, at + length));
+              at += length;
+            }
+            const result = await convert(chunks, bounds);
+            if (result !== whole)
+              expect(String(result), JSON.stringify({ seed, bounds })).toBe(whole);
+            seen.cuts += chunks.length;
+          }
+        }
       }
     }
-    const records = new JsonRecords({ name: 'in.json', maxRecordBytes: 3_000_000 });
-    const reading = Readable.from(endless()).pipe(records).toArray();
-    await expect(reading).rejects.toThrow('record 1, which begins at byte 1 (line 1), is longer');
-    expect(octets).toBeLessThan(4_000_000);
+    expect(seen.long).toBeGreaterThan(200);
+    expect(seen.deep).toBeGreaterThan(50);
+    expect(seen.passed).toBeGreaterThan(200);
+    expect(seen.atLimit).toBeGreaterThan(100);
+    expect(seen.cuts).toBeGreaterThan(10_000);
+  }, 60_000);
+
+  it('on depth: 1,000 brackets and braces, those around the record included', async () => {
+    const nested = (depth: number) => `${'['.repeat(depth)}${']'.repeat(depth)}`;
+    expect(await convertText(nested(1_000))).toBe(`${nested(999)}\n`);
+    const shown = `${DEEP}${nested(1_000).slice(0, 1024)}\n`;
+    expect(await convertText(`[1,${nested(1_000)},2]`)).toBe(`1\n${shown}2\n`);
+    const record = `{"a":${nested(1_000)},"url":"https://a.example/"}`;
+    expect(await convertText(`${record}3`)).toBe(`${DEEP}${record.slice(0, 1024)}\n3\n`);
+    for (const input of ['['.repeat(1_000_000), '[{"a":'.repeat(500_000)]) {
+      expect(String(await convertText(input))).toContain('the input ends within record 1');
+    }
+  });
+
+  it('count depth across chunks', async () => {
+    for (const chunks of splits(Buffer.from('[{"a":[{"b":[1]}]}]'))) {
+      expect(await convert(chunks, { maxDepth: 5 })).toBe('{"a":[{"b":[1]}]}\n');
+      expect(await convert(chunks, { maxDepth: 4 })).toBe(`${DEEP}{"a":[{"b":[1]}]}\n`);
+      expect(await convert(chunks, { maxDepth: 1 })).toBe(`${DEEP}{"a":[{"b":[1]}]}\n`);
+    }
+  });
+
+  it('on length: the octets of the record as it stands in the input', async () => {
+    for (const chunks of splits(Buffer.from('[{"a":1},\n{"a":12} , "1234567",123456789,[ ] ]'))) {
+      expect(await convert(chunks, { maxRecordBytes: 9 })).toBe(
+        '{"a":1}\n{"a":12}\n"1234567"\n123456789\n[ ]\n',
+      );
+      expect(await convert(chunks, { maxRecordBytes: 8 })).toBe(
+        `{"a":1}\n{"a":12}\n${LONG}"1234567"\n${LONG}123456789\n[ ]\n`,
+      );
+    }
+  });
+
+  it('leave no line break in what a refused record shows', async () => {
+    const bounds = { maxRecordBytes: 5 };
+    expect(await convertText('[{"a":\r\n1}]', bounds)).toBe(`${LONG}{"a":  1}\n`);
+    // Strings in what nests too deeply are not judged: they may hold a line break.
+    const deep = { maxDepth: 2 };
+    expect(await convertText('[[["a\nb\r"]], 1]', deep)).toBe(`${DEEP}[["a b "]]\n1\n`);
+  });
+
+  it.each([
+    ['[{"a":tru,"b":"xxxxxxxxxx"}]', 'byte 6 (line 1): this is no JSON: expected a value, found t'],
+    ['[{"b":"xxxxxxxxxx","a":tru}]', 'byte 23 (line 1): this is no JSON: expected a value'],
+    ['[{"b":"xxx\\qxxxxxxx"}]', 'byte 10 (line 1): this is no JSON: expected an escape'],
+    ['["xxxxxxxxxx",\n{"a":"yyyyyyyyyyyyyyy"}\n{}]', "(line 3): this is no JSON: expected ','"],
+    ['[["a","bcdefghi",\n"x",]]', 'byte 22 (line 2): this is no JSON: unexpected token'],
+    ['[11111111111111 1]', "byte 16 (line 1): this is no JSON: expected ',', found 1"],
+    ['[{"a":[[[[[[[1]]]]]}]', "byte 19 (line 1): this is no JSON: expected ']', found }"],
+    ['[{"a":1[[[[[[[1]]]]]]]}]', "byte 7 (line 1): this is no JSON: expected ',', found ["],
+    ['[{"a":"x"[[[[1]]]]}]', "byte 9 (line 1): this is no JSON: expected ',', found ["],
+    ['[{[[[[1]]]]:1}]', 'byte 2 (line 1): this is no JSON: expected an object key, found ['],
+    ['[{"a":[[[[1]]]]1}]', "byte 15 (line 1): this is no JSON: expected ',', found 1"],
+  ])('do not excuse what is no JSON: %s', async (input, place) => {
+    for (const chunks of splits(Buffer.from(input))) {
+      const error = await convert(chunks, { maxRecordBytes: 8, maxDepth: 4 });
+      expect(error).toBeInstanceOf(RobotsFilterError);
+      expect(String(error)).toContain(place);
+    }
+  });
+
+  it.each([
+    ['a string', '[{"a":"', 'x'],
+    ['digits', '[', '1'],
+    ['brackets', '[', '['],
+    ['white space', '[{', ' \n'],
+    ['members', '[{"b":1', ',"a":1'],
+  ])('keep nothing of a record without end: %s', async (_, start, filling) => {
+    const chunk = Buffer.from(filling.repeat(100_000 / filling.length));
+    function* long() {
+      yield Buffer.from(start);
+      for (let count = 0; count < 120; count++) {
+        yield chunk;
+        if (count % 20 === 19) most = Math.max(most, process.memoryUsage().rss);
+      }
+    }
+    const records = new JsonRecords({ name: 'in.json', maxRecordBytes: 300_000 });
+    const before = process.memoryUsage().rss;
+    let most = 0;
+    const reading = Readable.from(long()).pipe(records).toArray();
+    await expect(reading).rejects.toThrow('the input ends within');
+    expect(most - before).toBeLessThan(150_000_000);
+    expect(most).toBeGreaterThan(0);
   });
 
   it('carries a record over many chunks', async () => {

@@ -29,6 +29,9 @@ export const target: Target = {
     'http://h/x?u=/a\nrfc9309 *\nuser-agent: *\ndisallow: /*u=%2Fa\n',
     'http://h/a/\ngoogle a\nuser-agent: a\ndisallow: /\nallow: /a/index.html\n',
     'http://h/a\ndraft-koster-rep-00 b>a\nuser-agent: *\nuser-agent: *\ndisallow: /a',
+    'http://h/itm/x/%20y\nrfc9309 *\nuser-agent: *\ndisallow: /itm/*/%\n',
+    'http://h/%20%2F?%20\nrfc9309 *\nuser-agent: *\ndisallow: /%*0%2*F?%2\nallow: /%2$\n',
+    'http://h/?%%32Fa?/b\nrfc9309 *\nuser-agent: *\ndisallow: /*%2Fa*%2Fb$\n',
     `http://h/x1y2\nrfc9309 *\nuser-agent: *\n${Array.from({ length: 40 }, (_, i) => `disallow: /*x${i}*y\n`).join('')}`,
     `http://h/${'ab'.repeat(99)}c\nrfc9309 *\nuser-agent: *\ndisallow: /*${'ab'.repeat(40)}c\n`,
     `http://h/${'a'.repeat(70)}\nrfc9309 *\nuser-agent: *\ndisallow: /*${'a'.repeat(33)}b*$\nallow:/*%3Fa`,
@@ -43,7 +46,9 @@ export const target: Target = {
       '\nallow: /',
       '\nuser-agent: *\n',
     ],
-    ...words('%2A %24 %25 $ *$ ** /* ? # %2e \\ /robots.txt http:// //'),
+    ...words(
+      '%2A %24 %25 $ *$ ** /* ? # %2e \\ /robots.txt http:// // % %2 %* %2* *2F *F %$ %%32F',
+    ),
   ],
   generate(random) {
     const profile = random.pick(PROFILES);

@@ -1,5 +1,5 @@
 import type { Random } from '../random.js';
-import { ESCAPED_DELIMITERS, INDEXES, piece, respelt, words } from './pieces.js';
+import { ENCODED, ESCAPED_DELIMITERS, INDEXES, piece, respelt, words } from './pieces.js';
 
 const BARE = ['', '', ...words('/ * /* /$ *$ $ a %2Fa')];
 const STARTS = words('/ / / / / / / / * /* x %2F');
@@ -15,6 +15,7 @@ export function hostilePattern(random: Random, patterns: readonly string[]): str
   // A weight to put on the scales: matches everything, and has any length.
   if (random.chance(0.05)) return `/${'*'.repeat(random.between(1, 14))}`;
   if (random.chance(0.12)) return noteAPattern(random);
+  if (random.chance(0.12)) return partedPattern(random);
   if (random.chance(0.06)) return random.pick(words('/ /* */ /a/')) + random.pick(INDEXES);
 
   let pattern = random.pick(STARTS);
@@ -34,6 +35,28 @@ function noteAPattern(random: Random): string {
   const after = random.run([...around, ...ESCAPED_DELIMITERS], 0, 2);
   const end = random.chance(0.25) ? '$' : '';
   return `${start}*${before}${random.pick(ESCAPED_DELIMITERS)}${after}${end}`;
+}
+
+/** A pattern that ends, or in which a `*` stands, amid an encoded octet. */
+function partedPattern(random: Random): string {
+  const start =
+    random.pick(words('/ / / /* /a /a* /? /*/ *')) + random.pick(['', '', piece(random)]);
+  const [one, other] = [random.pick(ENCODED), random.pick(ENCODED)];
+  const head = one.slice(0, random.between(1, one.length - 1));
+  const tail = other.slice(random.between(1, other.length - 1));
+  const end = random.pick(['', '', ...words('$ * a %20')]);
+  switch (random.between(0, 4)) {
+    case 0:
+    case 1:
+      return start + head + random.pick(['', '', '', ...words('$ * *$')]);
+    case 2:
+      return `${start}*${tail}${end}`;
+    case 3:
+      return `${start}${head}*${tail}${end}`;
+    default:
+      // The two parts of one octet.
+      return `${start}${head}*${one.slice(head.length)}${end}`;
+  }
 }
 
 /** A pattern that weighs about the same as another and matches about the same. */

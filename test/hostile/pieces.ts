@@ -13,6 +13,13 @@ export function words(text: string): string[] {
 
 export const LETTERS = words('a b ab A x');
 export const ESCAPED_DELIMITERS = words('%3A %3a %2F %2f %3F %3f %40 %5B %5b %5D %5d');
+/** Octets that stay percent-encoded; in a query those of ESCAPED_DELIMITERS do not. */
+export const ENCODED = [
+  ...words('%20 %20 %2F %2F %2f %25 %26 %3A %3D %5B %7C %24 %2A %00 %FF %C3%A9 %c3%a9 %E3%83%84'),
+  ...words('%%20 %%2F %2%46 %%32F'),
+];
+/** Digits of encoded octets, as often as such octets stay encoded by them. */
+export const HEX_DIGITS = words('2 2 2 3 5 0 A C F f 9 E');
 export const INDEXES = words(
   '/index.htm /index.html /index.html/ index.html /a/index.htm /index.htm/a',
 );

@@ -1,6 +1,6 @@
 import type { Profile } from '../../src/protocol/profile.js';
 import type { Random } from '../random.js';
-import { DOT_ENDS, LETTERS, piece, pieces, respelt, words } from './pieces.js';
+import { DOT_ENDS, HEX_DIGITS, LETTERS, piece, pieces, respelt, words } from './pieces.js';
 
 const PLAIN = words('http://h.example https://h.example http://h https://www.example.com');
 
@@ -106,10 +106,13 @@ function target(random: Random, patterns: readonly string[]): string {
 /** What a pattern matches, perhaps: its text with the `*` filled in. */
 function fulfilled(random: Random, pattern: string): string {
   const isAnchored = pattern.endsWith('$');
-  let text = '';
-  for (const octet of isAnchored ? pattern.slice(0, -1) : pattern) {
-    text += octet === '*' && !random.chance(0.1) ? swallowed(random) : octet;
+  const [first = '', ...rest] = (isAnchored ? pattern.slice(0, -1) : pattern).split('*');
+  let text = first;
+  for (const literal of rest) {
+    text += random.chance(0.1) ? '*' : swallowed(random, text, literal);
+    text += literal;
   }
+  if (random.chance(isAnchored ? 0.1 : 0.5)) text += missingDigits(random, text);
   const index = text.indexOf('index.htm');
   if (index >= 0 && random.chance(0.4)) {
     text = text.slice(0, random.chance(0.7) ? index : text.lastIndexOf('/') + 1);
@@ -119,10 +122,29 @@ function fulfilled(random: Random, pattern: string): string {
   return random.chance(0.1) ? text.slice(0, -1) : text;
 }
 
-/** What a `*` stands for. */
-function swallowed(random: Random): string {
-  const run = pathAndQuery(random, 0, 2);
-  return random.chance(0.2) ? `${run}?${random.run(LETTERS, 0, 1)}` : run;
+/** What a `*` stands for between two texts: often the rest of an encoded octet that the first begins or the second ends. */
+function swallowed(random: Random, before: string, behind: string): string {
+  let run = pathAndQuery(random, 0, 2);
+  if (random.chance(0.2)) run += `?${random.run(LETTERS, 0, 1)}`;
+  if (random.chance(0.6)) run = missingDigits(random, before) + run;
+  if (random.chance(0.3)) run += missingHead(random, behind);
+  return run;
+}
+
+/** The digits that an encoded octet lacks at the end of a text, if one begins there. */
+function missingDigits(random: Random, text: string): string {
+  if (text.endsWith('%')) return random.pick(HEX_DIGITS) + random.pick(HEX_DIGITS);
+  return text.at(-2) === '%' && isHexDigit(text.at(-1)) ? random.pick(HEX_DIGITS) : '';
+}
+
+/** What makes of the digits with which a text begins those of an encoded octet, if it begins with any. */
+function missingHead(random: Random, text: string): string {
+  if (!isHexDigit(text[0])) return '';
+  return isHexDigit(text[1]) && random.chance(0.5) ? '%' : `%${random.pick(HEX_DIGITS)}`;
+}
+
+function isHexDigit(octet: string | undefined): boolean {
+  return octet !== undefined && '0123456789ABCDEFabcdef'.includes(octet);
 }
 
 function pathAndQuery(random: Random, low: number, high: number): string {

@@ -1,0 +1,5 @@
+// A thread does not inherit the hooks by which tsx loads TypeScript.
+import { register } from 'tsx/esm/api';
+
+register();
+await import('./thread.ts');

@@ -89,6 +89,11 @@ export class Authorities implements Iterable<FetchAuthority> {
 
   #addLine(line: Buffer, format: InputFormat): void {
     if (format === 'text') {
+      if (isColumns(line)) {
+        this.#records++;
+        this.#invalid++;
+        return;
+      }
       const text = spellingOf(line);
       if (text !== undefined && this.#spellings.has(text)) {
         this.#records++;
@@ -161,6 +166,8 @@ function standardForm(url: string): string | undefined {
   }
 }
 
+const TAB = 0x09;
+const SPACE = 0x20;
 const COLON = 0x3a;
 const SLASH = 0x2f;
 
@@ -184,6 +191,16 @@ function spellingOf(url: Buffer): string | undefined {
     if (!isPlain) return undefined;
   }
   return undefined;
+}
+
+/** As the filter has it (`tab-in-line`): a tab within a line parts columns, but not one at either end. */
+function isColumns(line: Buffer): boolean {
+  if (!line.includes(TAB)) return false;
+  let start = 0;
+  let end = line.length;
+  while (start < end && (line[start] ?? 0) <= SPACE) start++;
+  while (start < end && (line[end - 1] ?? 0) <= SPACE) end--;
+  return line.subarray(start, end).includes(TAB);
 }
 
 function isBlank(line: Buffer): boolean {

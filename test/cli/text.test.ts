@@ -167,3 +167,73 @@ describe('--profile', () => {
     expect((await place.run([...args, 'google'], input)).text).toBe(`deny\t${input}`);
   });
 });
+
+describe('a line with a tab within it is columns, not one URL', () => {
+  const PDF = 'https://example.com/private/a';
+  const TSV = [
+    `${PDF}\t17`,
+    `${PDF}\t`,
+    ` \t${PDF}`,
+    `17\t${PDF}\r`,
+    'https://EXAMPLE.com/%7e\t',
+    `https://example.com/%7e\t17`,
+    `\t \t`,
+    'nothing\there',
+    `${PDF}`,
+  ].join('\n');
+
+  test.each(['rfc9309', 'google'])('it is invalid, %s', async (profile) => {
+    const place = workplace();
+    const args = ['--robots-dir', 'robots', '--input', 'text', '--profile', profile];
+    const { code, text, stderr } = await place.run(args, TSV);
+    expect(code).toBe(0);
+    expect(text).toBe(
+      [
+        `invalid\t${PDF}\t17`,
+        `deny\t${PDF}\t`,
+        `deny\t \t${PDF}`,
+        `invalid\t17\t${PDF}\r`,
+        'allow\thttps://EXAMPLE.com/%7e\t',
+        'invalid\thttps://example.com/%7e\t17',
+        'invalid\tnothing\there',
+        `deny\t${PDF}`,
+        '',
+      ].join('\n'),
+    );
+    expect(lines(stderr)[0]).toBe(
+      'robots-filter: standard input, line 1: a tab within the line, so more than one URL. If the URL is the first column: cut -f1 FILE | robots-filter …',
+    );
+    expect(lines(stderr).map((line) => line.slice(0, 42))).toEqual(
+      [1, 4, 6, 8].map((line) => `robots-filter: standard input, line ${line}: a t`),
+    );
+  });
+
+  test('--explain, --stats and --strict name the reason', async () => {
+    const place = workplace();
+    const args = ['--robots-dir', 'robots', '--input', 'text', '-q'];
+    const explained = await place.run([...args, '--explain', '--stats=json'], `${PDF}\t17\n`);
+    expect(explained.text).toBe(`invalid\t${PDF}\t17\ttab-in-line\t\t\t\t\n`);
+    expect(JSON.parse(explained.stderr).agents[0].reasons['tab-in-line']).toBe(1);
+    const strict = await place.run([...args, '--strict'], `${PDF}\t17\n`);
+    expect({ code: strict.code, text: strict.text }).toEqual({ code: 2, text: '' });
+    expect(strict.stderr).toContain('line 1: a tab within the line');
+    expect((await place.run([...args, '--denied'], `${PDF}\t17\n`)).text).toBe('');
+  });
+
+  test('in JSON a tab is dropped from a URL, as the URL Standard says', async () => {
+    const { text } = await workplace().run(
+      ['--robots-dir', 'robots'],
+      '{"url":"https://example.com/pri\\tvate/a"}\n',
+    );
+    expect(text).toBe('{"url":"https://example.com/pri\\tvate/a","verdict":"deny"}\n');
+  });
+
+  test('fetch asks no host for it', async () => {
+    const { code, stderr } = await workplace().run(
+      ['fetch', '--robots-dir', 'cache', '--input', 'text'],
+      'https://127.0.0.1:1/a\t17\n17\thttps://127.0.0.1:2/\n',
+    );
+    expect(code).toBe(0);
+    expect(stderr).toContain('2 records of 0 authorities; 2 records without a URL');
+  });
+});

@@ -18,6 +18,7 @@ import {
   REASON_NESTED_TOO_DEEP,
   REASON_NO_JSON,
   REASON_NO_URL,
+  REASON_TAB_IN_LINE,
   REFUSED_OCTETS,
   REFUSED_REASON,
   REFUSED_RECORD,
@@ -114,12 +115,30 @@ function locateInText(
   }
   store<u32>(line, start, LINE_URL);
   store<u32>(line, lineEnd, LINE_URL_END);
+  // What `splitPlain` has read holds no tab.
+  if (stop < lineEnd && holdsTab(stop !== 0 ? stop : afterBlanks(start, lineEnd), lineEnd)) {
+    fail(line, REASON_TAB_IN_LINE);
+    return scratch;
+  }
   if (stop !== 0) return resolvePlain(query, line, stop, hostSpace, scratch);
   if (isBlank(start, lineEnd)) {
     store<i32>(line, EMPTY, LINE_OUTCOME);
     return scratch;
   }
   return resolveAny(query, line, hostSpace, scratch);
+}
+
+/** The first octet that the URL Standard does not strip from the beginning. */
+function afterBlanks(at: usize, end: usize): usize {
+  while (at < end && load<u8>(at) <= 0x20) at++;
+  return at;
+}
+
+/** Whether a tab parts the line into columns: not one of the blanks at its end, which the URL Standard strips. */
+function holdsTab(from: usize, end: usize): bool {
+  const tab = findOctet(0x09, from, end);
+  while (tab < end && load<u8>(end - 1) <= 0x20) end--;
+  return tab < end;
 }
 
 /** The line is an object with the URL in it, or with FORMAT_JSON the URL as a string. */

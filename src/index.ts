@@ -1,4 +1,5 @@
 export { TableBuilder, type TableBuilderOptions } from './compile/table-builder.js';
+export type { VerifiedTable } from './compile/verify/verify-table.js';
 export { type ErrorCode, RobotsFilterError } from './errors.js';
 export { type FilterStreamOptions, filterStream } from './filter-stream.js';
 export type { DecidingRule, Judgement } from './kernel/judge.js';
@@ -21,4 +22,4 @@ export type {
 } from './protocol/robots-file.js';
 export type { Reason, Verdict } from './protocol/verdict.js';
 export { type ParseOptions, Robots } from './robots.js';
-export { Table } from './table.js';
+export { Table, type TableOpenOptions } from './table.js';

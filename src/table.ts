@@ -4,6 +4,7 @@ import { Checksum } from './compile/checksum.js';
 import { HEADER_OCTETS, TAIL_OCTETS } from './compile/format.js';
 import { checkTable, lengthSaid, type TableHeader } from './compile/table-check.js';
 import { TableView } from './compile/table-view.js';
+import type { VerifiedTable } from './compile/verify/verify-table.js';
 import { RobotsFilterError } from './errors.js';
 import { Arena } from './kernel/arena.js';
 import { Judge, type Judgement } from './kernel/judge.js';
@@ -23,6 +24,12 @@ const READ_OCTETS = 4 * 1024 * 1024;
 const READS_AHEAD = 3;
 /** In place of a position in a file: what comes next. */
 const FROM_PIPE = null;
+
+/** How `Table.open` opens a table. */
+export interface TableOpenOptions {
+  /** Whether to verify all of it: see `Table.verify`. Default: false. */
+  readonly verify?: boolean | undefined;
+}
 
 /** What a run over the table needs of it. */
 export interface TableMemory {
@@ -51,6 +58,7 @@ export function allocateTable(octets: number): Uint8Array {
  */
 export class Table {
   readonly #memory: TableMemory;
+  readonly #name: string;
   #judge: Judge | undefined;
 
   static {
@@ -66,6 +74,7 @@ export class Table {
       header,
       view: new TableView(bytes),
     };
+    this.#name = name;
   }
 
   /**
@@ -85,12 +94,19 @@ export class Table {
   }
 
   /**
-   * Opens a table file: reads it into shared memory and checks it, nothing else. It may be a pipe, from which a table comes that lies
-   * compressed.
+   * Opens a table file: reads it into shared memory and checks it against damage. It may be a pipe, from which a table comes that lies
+   * compressed. With `verify` all of it is verified before it is used, as by the method: for tables that others made.
    *
-   * @throws RobotsFilterError `input` if it cannot be read, `table` if it is damaged, truncated, foreign or of a newer version
+   * @throws RobotsFilterError `input` if it cannot be read, `table` if it is damaged, truncated, foreign or of a newer version, or if
+   * verifying it fails
    */
-  static async open(path: string): Promise<Table> {
+  static async open(path: string, options: TableOpenOptions = {}): Promise<Table> {
+    const table = await Table.#read(path);
+    if (options.verify === true) await table.verify();
+    return table;
+  }
+
+  static async #read(path: string): Promise<Table> {
     let descriptor: number;
     try {
       descriptor = await openFile(path, 'r');
@@ -118,6 +134,20 @@ export class Table {
     } finally {
       await closeFile(descriptor);
     }
+  }
+
+  /**
+   * Proves that no look-up and no explanation can read outside the table, or run longer than a look-up may, whoever made it; and that what
+   * it holds is found and shown as it should be. Reads all of it once. Whether its rules are those of the robots.txt files is not
+   * known: who makes a table decides its verdicts.
+   *
+   * @returns what the table holds
+   * @throws RobotsFilterError `table` that names the section, the byte and what is wrong there; do not use the table then
+   */
+  async verify(): Promise<VerifiedTable> {
+    // Few need it, and all would load it.
+    const { verifyTable } = await import('./compile/verify/verify-table.js');
+    return verifyTable(this.bytes, this.#memory.header, this.#name);
   }
 
   /** The profile that the table was compiled for; it can be asked under no other. */

@@ -52,4 +52,8 @@ Examples:
   $ robots-filter inspect robots.table
   $ robots-filter inspect robots.table example.com
   $ robots-filter inspect robots.table https://example.com:8443
+  $ robots-filter inspect --verify theirs.table && robots-filter --table theirs.table urls.txt
+
+--verify proves that no look-up can read outside the table or run without end, whoever made it. Its verdicts are its maker's.
+Exit status: 0 printed; 2 error, or the table is damaged or not sound.
 `;

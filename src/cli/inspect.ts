@@ -1,5 +1,6 @@
 import { SECTION_NAMES } from '../compile/table-check.js';
 import type { TableAuthority, TableHost, TableView } from '../compile/table-view.js';
+import type { VerifiedTable } from '../compile/verify/verify-table.js';
 import { printable } from '../control-characters.js';
 import { RobotsFilterError } from '../errors.js';
 import {
@@ -11,6 +12,7 @@ import {
 } from '../protocol/authority.js';
 import { Table, tableMemory } from '../table.js';
 import { grouped, share, sized } from './numbers.js';
+import type { InspectOptions } from './options.js';
 import { writeOutput } from './standard-streams.js';
 
 const SUCCESS = 0;
@@ -26,13 +28,38 @@ const LINES_AT_A_TIME = 1000;
  * `robots-filter inspect`: prints what a table holds, all in all, or of one host its groups and rules as text.
  *
  * @param name a host, `HOST:PORT` or a URL
+ * @param options whether to verify the whole table first
  * @returns the exit code
- * @throws RobotsFilterError `table` if it cannot be opened, `usage` for a name that is no host or is not in the table
+ * @throws RobotsFilterError `table` if it cannot be opened or verified, `usage` for a name that is no host or is not in the table
  */
-export async function inspect(path: string, name: string | undefined): Promise<number> {
+export async function inspect(
+  path: string,
+  name: string | undefined,
+  options: InspectOptions = {},
+): Promise<number> {
   const table = await Table.open(path);
-  print(name === undefined ? totals(path, table) : hostLines(path, tableMemory(table).view, name));
+  const verified = options.verify === true ? await table.verify() : undefined;
+  const { view } = tableMemory(table);
+  print(name === undefined ? totals(path, table, verified) : hostLines(path, view, name));
   return SUCCESS;
+}
+
+/** What a table was found to hold. */
+function inWords(verified: VerifiedTable): string {
+  const counts: readonly (readonly [number, string, string])[] = [
+    [verified.hosts, 'host', 'hosts'],
+    [verified.authorities, 'authority', 'authorities'],
+    [verified.robots, 'robots record', 'robots records'],
+    [verified.groups, 'group', 'groups'],
+    [verified.automata, 'automaton', 'automata'],
+    [verified.nodes, 'state', 'states'],
+    [verified.blocks, 'block', 'blocks'],
+    [verified.rules, 'rule', 'rules'],
+    [verified.texts, 'text', 'texts'],
+  ];
+  return counts
+    .map(([count, one, more]) => `${grouped(count)} ${count === 1 ? one : more}`)
+    .join(', ');
 }
 
 /** Prints lines, until nobody reads them any more. */
@@ -47,7 +74,11 @@ function print(lines: Iterable<string>): void {
   writeOutput(held.join(''));
 }
 
-function* totals(path: string, table: Table): Iterable<string> {
+function* totals(
+  path: string,
+  table: Table,
+  verified: VerifiedTable | undefined,
+): Iterable<string> {
   const { header, view } = tableMemory(table);
   const rows: [string, string][] = [
     ['table', `${path}, version ${header.version}`],
@@ -74,6 +105,7 @@ function* totals(path: string, table: Table): Iterable<string> {
   }
   const probe = `${grouped(header.longestProbe)} of ${grouped(header.buckets)} buckets`;
   rows.push(['longest probe', probe]);
+  if (verified !== undefined) rows.push(['verified', inWords(verified)]);
   const nameWidth = Math.max(...rows.map(([row]) => row.length));
   for (const [row, value] of rows) yield `${row.padEnd(nameWidth)}  ${value}`;
 }

@@ -41,6 +41,10 @@ export interface CompileOptions extends RobotsOptions, FetchReadingOptions {
   readonly output?: string;
 }
 
+export interface InspectOptions {
+  readonly verify?: boolean;
+}
+
 export interface CheckOptions {
   readonly profile?: Profile;
   readonly maxRobotsBytes?: number;

@@ -29,6 +29,7 @@ import {
   completeStats,
   type FilterOptions,
   followLinksOption,
+  type InspectOptions,
   inputOption,
   maxLineBytesOption,
   maxRobotsBytesOption,
@@ -211,10 +212,11 @@ function inspectCommand(command: Command, outcome: Outcome): void {
   command
     .argument('<table>', 'a table that "robots-filter compile" wrote')
     .argument('[host]', 'a host, HOST:PORT or a URL of it')
+    .option('--verify', 'check every byte first: do so with tables that others made')
     .addHelpText('after', examples.inspect)
-    .action(async (table: string, host: string | undefined) => {
+    .action(async (table: string, host: string | undefined, options: InspectOptions) => {
       const { inspect } = await import('./inspect.js');
-      outcome.code = await inspect(table, host);
+      outcome.code = await inspect(table, host, options);
     });
 }
 

@@ -80,6 +80,9 @@ const ASTERISK = 0x2a;
 const DOLLAR = 0x24;
 const SURPLUS_OCTETS = 4;
 
+/** Octets that the segments of a rule can have whose text is derived: each octet of the text with two numbers of four octets, at most. */
+export const MAX_DERIVED_OCTETS = 8 * TEXT_LIMIT + 16;
+
 /** Reads an automaton from one end to the other, as its nodes lie: linear whatever it says. */
 export class AutomatonView {
   /** Octets of the automaton, and its rules. */
@@ -288,7 +291,7 @@ export class AutomatonView {
     if (depth > TEXT_LIMIT) throw this.#noText();
     const text: number[] = [...this.#way.subarray(0, depth)];
     if (segments !== undefined) {
-      if (segments.end - segments.start > 8 * TEXT_LIMIT + 16) throw this.#noText();
+      if (segments.end - segments.start > MAX_DERIVED_OCTETS) throw this.#noText();
       for (const segment of this.#segments(form, segments.start, segments.end)) {
         text.push(ASTERISK, ...segment);
       }

@@ -141,7 +141,7 @@
  *       0  u8   kind: 0 the text before alone, 1 with the host behind it, 2 with the authority's number in decimal
  *       1  u16  octets of the text before       3  u16  octets of the text behind        5 …  the two
  *
- * Where a robots.txt came from, escaped as in a JSON string.
+ * Where a robots.txt came from, escaped as in a JSON string; no escape sequence reaches from one text into another.
  */
 
 export const VERSION = 7;
@@ -197,6 +197,11 @@ export const BUCKET_OCTETS = 64;
 export const BUCKET_SLOTS = 10;
 export const BUCKET_TAGS = 40;
 export const BUCKET_PASSED = 60;
+/**
+ * No host is farther than this from its home bucket, itself counted: as many buckets a look-up looks at, at most. Half full as they
+ * are, chance alone comes to half of it, with millions of hosts.
+ */
+export const MAX_PROBE = 8;
 export const MAX_HOST_OCTETS = 255;
 
 export const HOST_FORM = 1;

@@ -2,15 +2,9 @@ import { Buffer } from 'node:buffer';
 import { createHash } from 'node:crypto';
 import { RobotsFilterError } from '../errors.js';
 import { HostHash } from '../kernel/host-hash.js';
-import { BUCKET_SLOTS, HOST_KEY_FACTOR, HOST_KEY_OCTETS } from './format.js';
+import { BUCKET_SLOTS, HOST_KEY_FACTOR, HOST_KEY_OCTETS, MAX_PROBE } from './format.js';
 import { home } from './home.js';
 import type { HostNames } from './host-names.js';
-
-/**
- * No host is farther than this from its home bucket, itself counted: as many buckets a look-up looks at, at most. Half full as they
- * are, chance alone comes to half of it, with millions of hosts.
- */
-export const MAX_PROBE = 8;
 
 /** So many keys are tried before there are twice as many buckets, and so often they are doubled. */
 const TRIES = 8;

@@ -7,9 +7,13 @@ import {
 } from './format.js';
 import { writeNumber } from './width.js';
 
+const BACKSLASH = 0x5c;
+/** Octets of an escape sequence, `\\u1234`, at most. */
+const LONGEST_ESCAPE = 6;
 /** Numbers of so many digits fit into 32 bits. */
 const MAX_DIGITS = 9;
 const ZERO = 0x30;
+const LETTER_U = 0x75;
 
 /**
  * Takes from sources, which say where robots.txt files came from, what their hosts' records say or can say in fewer octets: the files of a
@@ -27,11 +31,12 @@ export class SourceForms {
   /** Takes the source of an authority of a host, escaped. */
   take(source: string, host: string): void {
     const at = source.lastIndexOf(host);
-    if (at >= 0) {
+    if (at >= 0 && !isWithinEscape(source, at)) {
       this.#set(SOURCE_WITH_HOST, source.slice(0, at), source.slice(at + host.length), 0);
       return;
     }
-    const digits = numberAtEnd(source);
+    let digits = numberAtEnd(source);
+    if (isWithinEscape(source, source.length - digits)) digits = 0;
     const before = source.slice(0, source.length - digits);
     if (digits === 0) this.#set(SOURCE_TEXT, before, '', 0);
     else this.#set(SOURCE_WITH_NUMBER, before, '', Number(source.slice(before.length)));
@@ -65,6 +70,19 @@ function numberAtEnd(text: string): number {
   digits = Math.min(digits, MAX_DIGITS);
   while (digits > 1 && text.charCodeAt(text.length - digits) === ZERO) digits--;
   return digits;
+}
+
+/** Whether an escape sequence begins before `at` and ends behind it: the texts of a form are whole by themselves. */
+function isWithinEscape(source: string, at: number): boolean {
+  for (let start = Math.max(at - LONGEST_ESCAPE + 1, 0); start < at; start++) {
+    if (source.charCodeAt(start) !== BACKSLASH) continue;
+    let first = start;
+    while (first > 0 && source.charCodeAt(first - 1) === BACKSLASH) first--;
+    if ((start - first) % 2 !== 0) continue;
+    const octets = source.charCodeAt(start + 1) === LETTER_U ? LONGEST_ESCAPE : 2;
+    if (start + octets > at) return true;
+  }
+  return false;
 }
 
 function isDigit(octet: number): boolean {

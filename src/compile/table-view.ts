@@ -106,6 +106,9 @@ const SCHEMES: readonly (readonly [number, Scheme])[] = [
 ];
 
 const TOKEN_ENTRY_OCTETS = 8;
+/** A file has a million rules at most (protocol/parse.ts), each of which may be two in the google profile. */
+const MAX_GROUP_RULES = 1 << 21;
+
 const FIRST_SORTED_TOKEN = 2;
 const ASSUMED_SCHEMES = SCHEME_HTTP | SCHEME_HTTPS;
 
@@ -253,9 +256,12 @@ export class TableView {
   /** The rules of a group in the order of the file, but for those of which another always takes precedence. */
   rules(group: TableGroup): TableRule[] {
     const rules: TableRule[] = [];
+    let left = MAX_GROUP_RULES;
     for (const { automaton, firstLine } of group.parts) {
       if (automaton === 0) continue;
       const view = new AutomatonView(this.#reader, automaton);
+      left -= view.ruleCount;
+      if (left < 0) throw this.#reader.damaged('a group has more rules than a file can hold');
       for (const rule of view.rules(firstLine)) rules.push(rule);
     }
     return rules.sort((a, b) => a.line - b.line);

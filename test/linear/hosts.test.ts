@@ -1,8 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { BUCKET_SLOTS, HEADER_HOST_KEY, HOST_KEY_OCTETS } from '../../src/compile/format.js';
+import {
+  BUCKET_SLOTS,
+  HEADER_HOST_KEY,
+  HOST_KEY_OCTETS,
+  MAX_PROBE,
+} from '../../src/compile/format.js';
 import { home } from '../../src/compile/home.js';
 import { HostNames } from '../../src/compile/host-names.js';
-import { MAX_PROBE, placeHosts } from '../../src/compile/host-slots.js';
+import { placeHosts } from '../../src/compile/host-slots.js';
 import { OctetStore } from '../../src/compile/octet-store.js';
 import { TableBuilder } from '../../src/compile/table-builder.js';
 import { checkTable } from '../../src/compile/table-check.js';

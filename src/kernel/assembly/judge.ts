@@ -40,7 +40,16 @@ import {
   RESULT_SOURCE,
   WORKER_RESULTS,
 } from '../layout';
-import { grantBudget, match, matchedForm, matchedLine, matchedPrefix, OVER_BUDGET } from './match';
+import {
+  chargeGroup,
+  grantBudget,
+  isSpent,
+  match,
+  matchedForm,
+  matchedLine,
+  matchedPrefix,
+  OVER_BUDGET,
+} from './match';
 
 /** Gives every agent the same outcome. */
 export function judgeAlike(query: usize, worker: usize, outcome: i32, source: usize): void {
@@ -253,12 +262,16 @@ function places32(numbers: usize, token: i32): i32 {
  * was not enough, and then nothing is known.
  */
 function consider(result: usize, table: usize, list: usize, path: usize, end: usize): bool {
-  let followed: u32 = 1;
-  for (; followed !== 0; list += GROUP_OCTETS) {
+  for (let followed = true; followed; list += GROUP_OCTETS) {
     const offset = load<u32>(list);
     const lines = load<u32>(list, GROUP_LINE);
-    followed = lines & 1;
-    if (offset === 0) continue;
+    followed = (lines & 1) !== 0;
+    // A first group is always affordable: one that is alone, as most are, asks for no budget here.
+    if (followed && isSpent()) return false;
+    if (offset === 0) {
+      chargeGroup();
+      continue;
+    }
     const automaton = table + offset;
     const rank = match(automaton, path, end);
     if (rank === OVER_BUDGET) return false;

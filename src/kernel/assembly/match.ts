@@ -47,7 +47,7 @@ import { equal, find, findOctet } from './search';
  */
 const BUDGET_OF_PATH: i64 = 1 << 26;
 const BUDGET_OF_OCTET: i64 = 64;
-/** What a group, a block and a rule cost besides the octets that they are compared with. */
+/** What a group, a block and a rule cost besides the octets that they are compared with; of a group, those of the path that led down its trie. */
 const GROUP_COST: i64 = 64;
 const BLOCK_COST: i64 = 32;
 const RULE_COST: i64 = 16;
@@ -59,6 +59,16 @@ export const OVER_BUDGET: i32 = -1;
 const UNAFFORDABLE: usize = 0xffffffff;
 
 let budget: i64 = 0;
+
+/** Whether nothing is left for a further group. */
+export function isSpent(): bool {
+  return budget < 0;
+}
+
+/** Charges a group that has no automaton. */
+export function chargeGroup(): void {
+  budget -= GROUP_COST;
+}
 
 /** Begins the matching of a path of so many octets for an agent. */
 export function grantBudget(octets: usize): void {
@@ -101,7 +111,6 @@ function rootOf(automaton: usize, widths: i32): usize {
  * line decides. OVER_BUDGET if that would cost more than is left. Reads 64 octets past `end`.
  */
 export function match(automaton: usize, text: usize, end: usize): i32 {
-  budget -= GROUP_COST;
   const widths: i32 = load<u8>(automaton);
   const lines = lineWidth(widths);
   let node = rootOf(automaton, widths);
@@ -171,6 +180,7 @@ export function match(automaton: usize, text: usize, end: usize): i32 {
     if (distance < 0) break;
     node = field + distance;
   }
+  budget -= GROUP_COST + <i64>(at - text);
   if (best !== 0) {
     matchedLine = number(bestLine, lines);
     matchedPrefix = <i32>(bestAt - text);

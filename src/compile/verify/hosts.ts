@@ -1,0 +1,170 @@
+import { HostHash } from '../../kernel/host-hash.js';
+import { canonicalHost, DEFAULT_PORTS } from '../../protocol/authority.js';
+import {
+  AUTHORITY_HOST,
+  AUTHORITY_SOURCE,
+  ENTRY_AUTHORITY,
+  ENTRY_FORM,
+  ENTRY_OCTETS,
+  ENTRY_SCHEMES,
+  HEADER_HOST_KEY,
+  HOST_AUTHORITY,
+  HOST_FORM,
+  HOST_KEY_OCTETS,
+  HOST_NUMBERED,
+  HOST_NUMBERED_NAME,
+  HOST_PLAIN,
+  HOST_PLAIN_NAME,
+  HOST_SEVERAL,
+  HOST_SEVERAL_NAME,
+  MAX_HOST_OCTETS,
+  SCHEME_FTP,
+  SCHEME_HTTP,
+  SCHEME_HTTPS,
+  SOURCE_WITH_NUMBER,
+} from '../format.js';
+import type { TableHeader } from '../table-check.js';
+import { BucketSearch } from './buckets.js';
+import { type Placement, ROBOTS } from './placement.js';
+import type { SourceCheck } from './sources.js';
+import type { TableOctets } from './table-octets.js';
+
+/** Where the host begins in a record, by form. */
+const NAME_STARTS: Readonly<Record<number, number>> = {
+  [HOST_PLAIN]: HOST_PLAIN_NAME,
+  [HOST_NUMBERED]: HOST_NUMBERED_NAME,
+  [HOST_SEVERAL]: HOST_SEVERAL_NAME,
+};
+
+const ALL_SCHEMES = SCHEME_HTTP | SCHEME_HTTPS | SCHEME_FTP;
+
+/** The schemes of which a port is the default, and is written 0. */
+const SCHEMES_OF_PORT: Readonly<Record<number, number>> = {
+  [DEFAULT_PORTS.http]: SCHEME_HTTP,
+  [DEFAULT_PORTS.https]: SCHEME_HTTPS,
+  [DEFAULT_PORTS.ftp]: SCHEME_FTP,
+};
+
+/** Checks host records: see verify-table.ts. */
+export class HostCheck {
+  count = 0;
+  authorities = 0;
+  readonly #table: TableOctets;
+  readonly #placement: Placement;
+  readonly #sources: SourceCheck;
+  readonly #search: BucketSearch;
+  readonly #hash: HostHash;
+  /** The host that is being checked. */
+  readonly #name = Buffer.alloc(MAX_HOST_OCTETS);
+
+  constructor(table: TableOctets, header: TableHeader, placement: Placement, sources: SourceCheck) {
+    this.#table = table;
+    this.#placement = placement;
+    this.#sources = sources;
+    this.#search = new BucketSearch(table, header);
+    const key = table.octets.subarray(HEADER_HOST_KEY, HEADER_HOST_KEY + HOST_KEY_OCTETS);
+    this.#hash = new HostHash(key);
+  }
+
+  /** Checks the host record at `at`; returns where it ends. */
+  check(at: number): number {
+    const table = this.#table;
+    const octets = table.u8(at);
+    const form = table.u8(at + HOST_FORM);
+    const nameStart = NAME_STARTS[form];
+    if (nameStart === undefined) throw this.#fault(at + HOST_FORM, `a host of form ${form}`);
+    // What is read up to here and in the next line lies in the table in any case: TAIL_OCTETS follow the section.
+    const entries = form === HOST_SEVERAL ? table.u16(at + HOST_AUTHORITY) : 0;
+    const name = at + nameStart;
+    const end = name + octets + ENTRY_OCTETS * entries;
+    if (end > this.#placement.end) throw this.#fault(at, 'the host ends beyond its section');
+    this.#checkName(at, name, octets);
+    if (form !== HOST_SEVERAL) {
+      this.#checkAuthority(at + HOST_AUTHORITY, form);
+    } else {
+      if (entries === 0) throw this.#fault(at + HOST_AUTHORITY, 'a host without authorities');
+      this.#checkEntries(at, name + octets, entries);
+    }
+    this.count++;
+    return end;
+  }
+
+  #checkName(at: number, start: number, octets: number): void {
+    const table = this.#table;
+    const name = this.#name.subarray(0, octets);
+    name.set(table.octets.subarray(start, start + octets));
+    const text = name.toString('latin1');
+    if (canonicalHost(text) !== text) {
+      throw this.#fault(start, `the host ${JSON.stringify(text)} is not canonical`);
+    }
+    const found = this.#search.find(this.#hash.of(name), (record) => this.#isNamed(record, octets));
+    if (found === at) return;
+    throw this.#fault(
+      start,
+      found === undefined
+        ? `the host ${text} is in a bucket where it is not looked for`
+        : `the host ${text} is also at ${found}`,
+    );
+  }
+
+  /** Whether the record at `at`, which may not have been checked yet, has the host that is being checked. */
+  #isNamed(at: number, octets: number): boolean {
+    const table = this.#table;
+    const nameStart = NAME_STARTS[table.u8(at + HOST_FORM)];
+    if (table.u8(at) !== octets || nameStart === undefined) return false;
+    for (let index = 0; index < octets; index++) {
+      if (table.octets[at + nameStart + index] !== this.#name[index]) return false;
+    }
+    return true;
+  }
+
+  #checkEntries(host: number, start: number, count: number): void {
+    const table = this.#table;
+    let lastPort = -1;
+    let taken = 0;
+    for (let index = 0; index < count; index++) {
+      const entry = start + index * ENTRY_OCTETS;
+      const port = table.u16(entry);
+      const schemes = table.u8(entry + ENTRY_SCHEMES);
+      if (port < lastPort) throw this.#fault(entry, 'the authorities are not sorted by port');
+      if (port > lastPort) taken = 0;
+      if (schemes === 0 || (schemes & ~ALL_SCHEMES) !== 0) {
+        throw this.#fault(entry + ENTRY_SCHEMES, `schemes ${schemes}`);
+      }
+      if ((schemes & taken) !== 0) {
+        throw this.#fault(entry + ENTRY_SCHEMES, `a scheme stands twice at port ${port}`);
+      }
+      if ((schemes & (SCHEMES_OF_PORT[port] ?? 0)) !== 0) {
+        throw this.#fault(entry, `port ${port} is the default of its scheme, and not written 0`);
+      }
+      if (table.u8(entry + ENTRY_FORM) !== HOST_SEVERAL) {
+        throw this.#fault(entry + ENTRY_FORM, 'the form of the authority is not that of its host');
+      }
+      const authority = entry + ENTRY_AUTHORITY;
+      if (table.u32(authority + AUTHORITY_HOST) !== host) {
+        throw this.#fault(authority + AUTHORITY_HOST, 'the authority names another host');
+      }
+      this.#checkAuthority(authority, HOST_SEVERAL);
+      lastPort = port;
+      taken |= schemes;
+    }
+  }
+
+  #checkAuthority(at: number, form: number): void {
+    const table = this.#table;
+    this.#placement.refer(at, table.u32(at), ROBOTS);
+    const source = table.u32(at + AUTHORITY_SOURCE);
+    if (!this.#sources.has(source)) {
+      throw this.#fault(at + AUTHORITY_SOURCE, `no source starts at ${source}`);
+    }
+    const isNumbered = table.u8(source) === SOURCE_WITH_NUMBER;
+    if (form !== HOST_SEVERAL && isNumbered !== (form === HOST_NUMBERED)) {
+      throw this.#fault(at + AUTHORITY_SOURCE, 'the source is not one for the form of its host');
+    }
+    this.authorities++;
+  }
+
+  #fault(at: number, what: string): Error {
+    return this.#table.fault('hosts', at, what);
+  }
+}

@@ -1,0 +1,110 @@
+import {
+  ACCESS_UNREACHABLE,
+  GROUP_LINE,
+  GROUP_OCTETS,
+  ROBOTS_ACCESS,
+  ROBOTS_WIDE,
+} from '../format.js';
+import type { TableHeader } from '../table-check.js';
+import { AUTOMATON, type Placement } from './placement.js';
+import type { TableOctets } from './table-octets.js';
+
+/** More product tokens than that have numbers that 16 bits do not hold, or the one that stands for none. */
+const MAX_NARROW_TOKENS = 0xffff;
+
+/** Checks robots records: see verify-table.ts. */
+export class RobotsCheck {
+  count = 0;
+  groups = 0;
+  readonly #table: TableOctets;
+  readonly #placement: Placement;
+  readonly #tokens: number;
+  /** For each group of the record at hand whether a list starts with it. */
+  #listStarts = new Uint8Array(64);
+  /** Groups of the record at hand. */
+  #recordGroups = 0;
+
+  constructor(table: TableOctets, { tokens }: TableHeader, placement: Placement) {
+    this.#table = table;
+    this.#placement = placement;
+    this.#tokens = tokens;
+  }
+
+  /** Checks the robots record at `at`; returns where it ends. */
+  check(at: number): number {
+    const table = this.#table;
+    const { end } = this.#placement;
+    const head = table.u8(at);
+    const access = head & ROBOTS_ACCESS;
+    if (access > ACCESS_UNREACHABLE || (head & ~(ROBOTS_ACCESS | ROBOTS_WIDE)) !== 0) {
+      throw this.#fault(at, `a robots record that begins with ${head}`);
+    }
+    const width = (head & ROBOTS_WIDE) !== 0 ? 4 : 2;
+    if (width === 2 && this.#tokens > MAX_NARROW_TOKENS) {
+      throw this.#fault(at, `${this.#tokens} product tokens have numbers of more than 16 bits`);
+    }
+    const numbers = at + 1 + width;
+    const count = table.number(at + 1, width);
+    const lists = numbers + width * count;
+    const groups = lists + width * count;
+    if (groups > end) {
+      throw this.#fault(at + 1, `the record has ${count} product tokens, beyond its section`);
+    }
+    let last = -1;
+    for (let index = 0; index < count; index++) {
+      const number = numbers + width * index;
+      const token = table.number(number, width);
+      if (token <= last) throw this.#fault(number, 'the product tokens do not ascend');
+      if (token >= this.#tokens) throw this.#fault(number, `there is no product token ${token}`);
+      last = token;
+      const place = lists + width * index;
+      this.#checkList(place, at + table.number(place, width), groups);
+    }
+    this.#listStarts.fill(0, 0, this.#recordGroups);
+    const recordEnd = groups + GROUP_OCTETS * this.#recordGroups;
+    this.groups += this.#recordGroups;
+    this.#recordGroups = 0;
+    this.count++;
+    return recordEnd;
+  }
+
+  /** Checks the list at `list`, to which the number at `place` leads: the next of the record, or one that was there. `groups` is the first's start. */
+  #checkList(place: number, list: number, groups: number): void {
+    const next = groups + GROUP_OCTETS * this.#recordGroups;
+    if (list === next) {
+      this.#addList(list);
+      return;
+    }
+    const group = (list - groups) / GROUP_OCTETS;
+    // Of no group, or of none yet, it is not 1 either.
+    if (list > next || this.#listStarts[group] !== 1) {
+      throw this.#fault(place, `no list of groups starts at ${list}`);
+    }
+  }
+
+  /** Checks a list that follows the others. */
+  #addList(list: number): void {
+    const table = this.#table;
+    const first = this.#recordGroups;
+    let isFollowed = true;
+    for (let at = list; isFollowed; at += GROUP_OCTETS) {
+      if (at + GROUP_OCTETS > this.#placement.end) {
+        throw this.#fault(list, 'the list of groups does not end in its section');
+      }
+      const automaton = table.u32(at);
+      if (automaton !== 0) this.#placement.refer(at, automaton, AUTOMATON);
+      isFollowed = (table.u8(at + GROUP_LINE) & 1) !== 0;
+      this.#recordGroups++;
+    }
+    if (this.#recordGroups > this.#listStarts.length) {
+      const longer = new Uint8Array(2 * this.#recordGroups);
+      longer.set(this.#listStarts);
+      this.#listStarts = longer;
+    }
+    this.#listStarts[first] = 1;
+  }
+
+  #fault(at: number, what: string): Error {
+    return this.#table.fault('hosts', at, what);
+  }
+}

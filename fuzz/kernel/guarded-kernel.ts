@@ -117,6 +117,11 @@ interface Region {
   readonly end: number;
 }
 
+export interface GuardOptions {
+  readonly scratch?: typeof scratchOctets;
+  readonly instantiate?: typeof instantiateKernel;
+}
+
 /**
  * Runs the kernel so that it cannot read or write beyond what layout.ts grants it unnoticed: every call is made
  * twice, each time with other octets around all regions and in all that was used before; results must be the same, the table, the
@@ -133,10 +138,16 @@ export class GuardedKernel {
   readonly #queries = new Map<string, AskedQuery>();
   #regions: Region[] = [];
 
-  /** @param scratch how much scratch memory the kernel gets: by default no octet more than it may ask for */
-  constructor({ module, memory }: KernelBuild, scratch: typeof scratchOctets = scratchOctets) {
+  /**
+   * @param options.scratch how much scratch memory the kernel gets: by default no octet more than it may ask for
+   * @param options.instantiate binds the kernel to its memory, as it is unless said otherwise
+   */
+  constructor(
+    { module, memory }: KernelBuild,
+    { scratch = scratchOctets, instantiate = instantiateKernel }: GuardOptions = {},
+  ) {
     this.#scratchOctets = scratch;
-    this.#kernel = instantiateKernel(module, memory);
+    this.#kernel = instantiate(module, memory);
     this.#octets = new Uint8Array(memory.buffer);
   }
 

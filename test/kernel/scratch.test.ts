@@ -51,7 +51,10 @@ function kernelOver(profile: Profile, scratch = scratchOctets): GuardedKernel {
   const authority = parseAuthority('h');
   if (authority === undefined) throw new Error('no authority');
   builder.add(authority, octetsOf('User-agent: *\nDisallow: /*z$'), { source: 'h' });
-  const kernel = new GuardedKernel({ module: kernelModule(), memory: guardedMemory() }, scratch);
+  const kernel = new GuardedKernel(
+    { module: kernelModule(), memory: guardedMemory() },
+    { scratch },
+  );
   kernel.load(builder.build());
   return kernel;
 }

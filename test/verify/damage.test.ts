@@ -274,7 +274,10 @@ describe('a table whose checksum is good is refused, by the byte that is wrong',
     expect(refusal(TABLES[name])).toBeUndefined();
   });
 
-  it.each(SINGLE)('%s (%#)', (field, which, change, found, table = 'rich') => {
+  const cases = SINGLE.map(([field, which, change, found, table = 'rich']) => {
+    return { field, which, change, found, table };
+  });
+  it.each(cases)('$field (%#)', ({ field, which, change, found, table }) => {
     const place = which === last ? all(field, table).at(-1) : one(field, which, table);
     if (place === undefined) throw new Error(field);
     const value = typeof change === 'number' ? change : change(place.value, place.at);

@@ -1,0 +1,110 @@
+import { describe, expect, it } from 'vitest';
+import { GuardedKernel, guardedMemory } from '../../fuzz/kernel/guarded-kernel.js';
+import { checkTable } from '../../src/compile/table-check.js';
+import { TableView } from '../../src/compile/table-view.js';
+import { type VerifiedTable, verifyTable } from '../../src/compile/verify/verify-table.js';
+import { RobotsFilterError } from '../../src/errors.js';
+import { kernelModule } from '../../src/kernel/module.js';
+import { type MeteredKernel, meteredKernel } from '../linear/metered-kernel.js';
+import { Random } from '../random.js';
+import { contentsOf, urlsOf } from './contents.js';
+import { fieldsOf } from './fields.js';
+import { Forger } from './forgery.js';
+import { crowdedTable, richTable, wideTable } from './tables.js';
+
+const AGENTS = [
+  { name: 'bot', chain: ['bot'] },
+  { name: 'other', chain: ['many', 'other-bot'] },
+];
+
+/** Paths that look for a way out: long ones, of octets that canonical forms are made of, and of what wildcards stand for. */
+const HOSTILE = [
+  `/${'a'.repeat(2000)}`,
+  `/s/${'a0x'.repeat(400)}$`,
+  `/x${'%41%2f%3a'.repeat(200)}?b/c${'z'.repeat(40)}`,
+  `/e/z${'n'.repeat(700)}`,
+  '/robots.txt',
+  '/?',
+  '',
+];
+
+/** What a table was found to hold; `undefined` if it was refused. */
+function verified(table: Uint8Array): VerifiedTable | undefined {
+  try {
+    return verifyTable(table, checkTable(table, 'it'), 'it');
+  } catch (error) {
+    if (error instanceof RobotsFilterError && error.code === 'table') return undefined;
+    throw error;
+  }
+}
+
+let meter: MeteredKernel | undefined;
+const build = { module: kernelModule(), memory: guardedMemory() };
+const kernel = new GuardedKernel(build, {
+  instantiate: (_module, memory) => {
+    meter = meteredKernel(memory);
+    return meter.kernel;
+  },
+});
+
+/** Asks for verdicts and explanations; sees that it takes no more steps than a table with so many rules may cost. */
+function judge(table: Uint8Array, { rules, groups }: VerifiedTable, google: boolean): number {
+  const view = new TableView(table, 'it');
+  // All that people read of it: nothing is found damaged that was verified.
+  expect([...contentsOf(view)].length).toBeGreaterThan(0);
+  kernel.load(table);
+  const [host] = view.hosts();
+  const urls = urlsOf(view, 60);
+  for (const path of HOSTILE) {
+    urls.push(`https://${host?.host}${path}`, `http://b.example${path}`, `http://c.example${path}`);
+  }
+  const query = kernel.ask({ google, agents: AGENTS, explain: true, seenSlots: 10 * 1000 });
+  const input = urls.map((url) => `${JSON.stringify({ url })}\n`);
+  let ran = 0;
+  for (let from = 0; from < input.length; from += 24) {
+    const lines = input.slice(from, from + 24).join('');
+    meter?.takeSteps();
+    const { output } = kernel.run(query, Buffer.from(lines));
+    // It was run in two surroundings.
+    const steps = (meter?.takeSteps() ?? 0) / 2;
+    const ofOctet = 40 + 3 * AGENTS.length * (rules + groups);
+    expect(steps).toBeLessThan(ofOctet * (lines.length + 24 * 500));
+    // Every record is there, and is JSON, whatever texts the table has.
+    const records = output.split('\n').slice(0, -1);
+    expect(records.length).toBe(Math.min(24, input.length - from));
+    for (const record of records) JSON.parse(record);
+    ran += records.length;
+  }
+  return ran;
+}
+
+describe('whatever is forged and still verified', () => {
+  it.each([
+    ['rich', richTable(), false, 600],
+    ['google', richTable('google'), true, 300],
+    ['wide', wideTable(), false, 40],
+    ['crowded', crowdedTable(), false, 80],
+  ] as const)(
+    'is read without a trap, within bounds and in time: %s',
+    (_what, table, google, rounds) => {
+      const random = new Random(23);
+      const forger = new Forger(table, fieldsOf(table));
+      let refused = 0;
+      let passed = 0;
+      let records = 0;
+      for (let round = 0; round < rounds; round++) {
+        const forgery = forger.forge(random);
+        const found = verified(forgery);
+        if (found === undefined) {
+          refused++;
+          continue;
+        }
+        passed++;
+        records += judge(forgery, found, google);
+      }
+      expect(refused).toBeGreaterThan(rounds / 3);
+      expect(passed).toBeGreaterThan(rounds / 40);
+      expect(records).toBeGreaterThan(20 * passed);
+    },
+  );
+});

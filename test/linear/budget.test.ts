@@ -110,6 +110,16 @@ describe('wildcard rules times octets', () => {
     expect(google.verdict(url, 'b')).toMatchObject({ verdict: 'deny', reason: 'rule' });
   });
 
+  it('two forms of a rule cost no more, where each `?` sends the search for the second back', () => {
+    const segments = 64_000;
+    const robots = `user-agent: *\ndisallow: /${'*%2F'.repeat(segments)}*q\n`;
+    const path = `/?${'%%32F?'.repeat(segments)}${'c'.repeat(4 * segments)}/`;
+    const { reason, steps } = metered(robots)(path);
+    expect(reason).toBe('over-budget');
+    const budget = BUDGET_OF_PATH + BUDGET_OF_OCTET * path.length;
+    expect(steps).toBeLessThan(STEPS_OF_BUDGET * budget + STEPS_OF_OCTET * path.length);
+  });
+
   it('a rule that wins early spares the rest', () => {
     const robots = `${looseRules(4000)}disallow: *${'a'.repeat(100)}$\n`;
     const { reason, steps } = metered(robots)(loosePath(1000, 1_000_000));

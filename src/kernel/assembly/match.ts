@@ -407,7 +407,11 @@ function matchesInTwoForms(
     if (reached > end && second > end) return false;
     if (segment >= last) return true;
     if (reached > question) question = findOctet(0x3f, min(reached, end), end);
-    second = min(second, question + 1);
+    if (second <= question + 1) continue;
+    // The octets from there on are searched once more, as often as there are segments.
+    budget -= <i64>(second - question);
+    if (budget < 0) return false;
+    second = question + 1;
   }
 }
 

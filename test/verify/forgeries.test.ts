@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { GuardedKernel, guardedMemory } from '../../fuzz/kernel/guarded-kernel.js';
+import { HEADER_AUTOMATA, HEADER_RULES } from '../../src/compile/format.js';
+import { TableBuilder } from '../../src/compile/table-builder.js';
 import { checkTable } from '../../src/compile/table-check.js';
 import { TableView } from '../../src/compile/table-view.js';
 import { type VerifiedTable, verifyTable } from '../../src/compile/verify/verify-table.js';
@@ -10,7 +12,7 @@ import { Random } from '../random.js';
 import { contentsOf, urlsOf } from './contents.js';
 import { fieldsOf } from './fields.js';
 import { Forger } from './forgery.js';
-import { crowdedTable, richTable, wideTable } from './tables.js';
+import { crowdedTable, richTable, sealed, wideTable } from './tables.js';
 
 const AGENTS = [
   { name: 'bot', chain: ['bot'] },
@@ -107,4 +109,31 @@ describe('whatever is forged and still verified', () => {
       expect(records).toBeGreaterThan(20 * passed);
     },
   );
+
+  it('a list of thousands of groups, all of which name one deep automaton, is over the budget of a URL', () => {
+    const path = `/${'a'.repeat(16_000)}`;
+    const builder = new TableBuilder();
+    const robots = `${'user-agent: *\nallow: /\nuser-agent: b\nallow: /b\n'.repeat(8000)}user-agent: deep\nallow: ${path}\n`;
+    const authority = { scheme: undefined, host: 'a.example', port: undefined };
+    builder.add(authority, Buffer.from(robots), { source: '' });
+    const table = builder.build();
+    // All groups of * come to name the automaton of the last: their own is gone.
+    const groups = fieldsOf(table).filter(({ name }) => name === 'automaton');
+    const words = new DataView(table.buffer, table.byteOffset);
+    const shallow = words.getUint32(groups[0]?.at ?? 0, true);
+    const deep = words.getUint32(groups.at(-1)?.at ?? 0, true);
+    const copy = Buffer.from(table);
+    for (const { at } of groups)
+      if (words.getUint32(at, true) === shallow) copy.writeUInt32LE(deep, at);
+    copy.fill(0, shallow, shallow + words.getUint16(shallow + 1, true));
+    for (const count of [HEADER_AUTOMATA, HEADER_RULES]) {
+      copy.writeUInt32LE(words.getUint32(count, true) - 1, count);
+    }
+    const forgery = sealed(copy);
+    expect(verified(forgery)).toMatchObject({ groups: 16_001, automata: 2, rules: 2 });
+    kernel.load(forgery);
+    const query = kernel.ask({ explain: true });
+    const input = Buffer.from(`${JSON.stringify({ url: `http://a.example${path}` })}\n`);
+    expect(kernel.run(query, input).output).toContain('"reason":"over-budget"');
+  });
 });

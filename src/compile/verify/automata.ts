@@ -18,7 +18,7 @@ import {
 import { BlockCheck } from './blocks.js';
 import { MAX_LINE, MAX_PATTERN_OCTETS } from './limits.js';
 import { OpenNodes } from './open-nodes.js';
-import { SPELT, type Spelling, spell } from './spelling.js';
+import { arePlain } from './plain-octets.js';
 import type { TableOctets } from './table-octets.js';
 import { TextCheck } from './texts.js';
 
@@ -103,7 +103,7 @@ export class AutomatonCheck {
   #checkNodes(root: number): void {
     const open = this.#open;
     open.count = 0;
-    let at = this.#checkNode(root, 0, SPELT);
+    let at = this.#checkNode(root, 0, true);
     while (open.count > 0) {
       const place = open.count - 1;
       const edge = open.next[place] as number;
@@ -119,10 +119,10 @@ export class AutomatonCheck {
         }
       }
       const depth = (open.depth[place] as number) + 1;
-      const spelling = spell(open.spelling(place), this.#table.octets, octet, octet + 1);
+      const isPlain = open.plain[place] === 1 && arePlain(this.#table.octets, octet, octet + 1);
       if (edge + 1 === edges) open.count--;
       else open.next[place] = edge + 1;
-      at = this.#checkNode(at, depth, spelling);
+      at = this.#checkNode(at, depth, isPlain);
     }
     if (at !== this.#nodesEnd) {
       throw this.#fault(at, `no edge leads here; the nodes should end at ${this.#nodesEnd}`);
@@ -130,7 +130,7 @@ export class AutomatonCheck {
   }
 
   /** Checks a node to which so many octets lead; returns where it ends. */
-  #checkNode(node: number, depthBefore: number, spellingBefore: Spelling): number {
+  #checkNode(node: number, depthBefore: number, isPlainBefore: boolean): number {
     const table = this.#table;
     this.nodes++;
     this.#need(node, NODE_FIXED_OCTETS);
@@ -143,7 +143,7 @@ export class AutomatonCheck {
     let at = node + NODE_FIXED_OCTETS;
     this.#need(at, label);
     const depth = depthBefore + label;
-    const spelling = spell(spellingBefore, table.octets, at, at + label);
+    const isPlain = isPlainBefore && arePlain(table.octets, at, at + label);
     at += label;
     if (depth > MAX_PATTERN_OCTETS) throw this.#fault(node, 'the node is too deep');
 
@@ -158,21 +158,21 @@ export class AutomatonCheck {
       this.#need(edgesStart, at - edgesStart);
       this.#checkEdges(edgesStart, edges);
     }
-    at = this.#checkPrefixRule(flags & NODE_RULE, at, depth, spelling);
+    at = this.#checkPrefixRule(flags & NODE_RULE, at, depth, isPlain);
     if ((flags & NODE_BLOCKS) !== 0) {
       const offset = at;
       if (hasEdges) {
         this.#need(at, this.#offsetOctets);
         at += this.#offsetOctets;
       }
-      const end = this.#blocks.check(at, depth, spelling);
+      const end = this.#blocks.check(at, depth, isPlain);
       this.rules += this.#blocks.rulesOfNode;
       if (hasEdges && table.number(offset, this.#offsetOctets) !== end - at) {
         throw this.#fault(offset, `the blocks of the node do not end at ${end}`);
       }
       at = end;
     }
-    if (hasEdges) this.#open.push(edgesStart, edges, 1 << distanceWidth, at, depth, spelling);
+    if (hasEdges) this.#open.push(edgesStart, edges, 1 << distanceWidth, at, depth, isPlain);
     return at;
   }
 
@@ -187,7 +187,7 @@ export class AutomatonCheck {
   }
 
   /** Checks the prefix rule of a node, if it has one; returns where it ends. */
-  #checkPrefixRule(kind: number, start: number, depth: number, spelling: Spelling): number {
+  #checkPrefixRule(kind: number, start: number, depth: number, isPlain: boolean): number {
     if (kind === 0) return start;
     const table = this.#table;
     let at = start;
@@ -221,7 +221,7 @@ export class AutomatonCheck {
         throw this.#fault(at, 'no text of the automaton starts there');
       }
       at += this.#offsetOctets;
-    } else if (spelling !== SPELT || octets > TEXT_LIMIT) {
+    } else if (!isPlain || octets > TEXT_LIMIT) {
       throw this.#fault(start, 'the rule has no text, and none can be derived');
     }
     this.rules++;

@@ -17,7 +17,7 @@ import {
 } from '../format.js';
 import { MAX_LINE, MAX_PATTERN_OCTETS } from './limits.js';
 import { Masks } from './masks.js';
-import { SPELT, type Spelling, spell } from './spelling.js';
+import { arePlain } from './plain-octets.js';
 import type { TableOctets } from './table-octets.js';
 import type { TextCheck } from './texts.js';
 
@@ -41,13 +41,13 @@ export class BlockCheck {
 
   // Of the node at hand: what leads to it, and its last rule.
   #depth = 0;
-  #spelling: Spelling = SPELT;
+  #isWayPlain = true;
   #lastRank = 0;
   #lastLine = 0;
 
   // Of the rule at hand: octets of its segments in their first form and a `*` for each, and whether they can be shown.
   #segmentOctets = 0;
-  #areSegmentsSpelt = true;
+  #areSegmentsPlain = true;
 
   constructor(table: TableOctets, texts: TextCheck) {
     this.#table = table;
@@ -64,10 +64,10 @@ export class BlockCheck {
   }
 
   /** Checks the blocks at `start` of a node to which so many octets lead; returns where they end. */
-  check(start: number, depth: number, spelling: Spelling): number {
+  check(start: number, depth: number, isWayPlain: boolean): number {
     const table = this.#table;
     this.#depth = depth;
-    this.#spelling = spelling;
+    this.#isWayPlain = isWayPlain;
     this.#lastRank = 2 * MAX_PATTERN_OCTETS + 2;
     this.#lastLine = 0;
     this.rulesOfNode = 0;
@@ -176,8 +176,8 @@ export class BlockCheck {
     const derived = least + ((form & RULE_STAR) !== 0 ? 1 : 0);
     if (octets !== derived) throw this.#fault(start, 'the rank is not that of the pattern');
     if (
-      this.#spelling !== SPELT ||
-      !this.#areSegmentsSpelt ||
+      !this.#isWayPlain ||
+      !this.#areSegmentsPlain ||
       derived > TEXT_LIMIT ||
       end - segments > MAX_DERIVED_OCTETS
     ) {
@@ -192,7 +192,7 @@ export class BlockCheck {
     const isSingle = (form & RULE_SINGLE) !== 0;
     const hasTwoForms = (form & RULE_TWO_FORMS) !== 0;
     this.#segmentOctets = 0;
-    this.#areSegmentsSpelt = true;
+    this.#areSegmentsPlain = true;
     if (start === end) {
       if (isSingle || hasTwoForms || (form & RULE_END) === 0) {
         throw this.#fault(start, 'a rule of a block without segments or $');
@@ -235,7 +235,7 @@ export class BlockCheck {
 
   #addSegment(start: number, end: number): void {
     this.#segmentOctets += 1 + end - start;
-    if (spell(SPELT, this.#table.octets, start, end) !== SPELT) this.#areSegmentsSpelt = false;
+    if (!arePlain(this.#table.octets, start, end)) this.#areSegmentsPlain = false;
   }
 
   #need(at: number, octets: number): void {

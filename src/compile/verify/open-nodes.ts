@@ -1,5 +1,3 @@
-import { SPELT, type Spelling } from './spelling.js';
-
 const INITIAL_ROOM = 64;
 
 /**
@@ -16,9 +14,9 @@ export class OpenNodes {
   distanceOctets = new Uint8Array(INITIAL_ROOM);
   /** Where its first edge leads. */
   firstTarget = new Uint32Array(INITIAL_ROOM);
-  /** Octets on the way to it, its label included, and how they can be shown. */
+  /** Octets on the way to it, its label included; and 1 where they can be shown as they are, else 0. */
   depth = new Uint32Array(INITIAL_ROOM);
-  #spelling = new Uint8Array(INITIAL_ROOM);
+  plain = new Uint8Array(INITIAL_ROOM);
 
   push(
     edgesStart: number,
@@ -26,7 +24,7 @@ export class OpenNodes {
     distanceOctets: number,
     firstTarget: number,
     depth: number,
-    spelling: Spelling,
+    isPlain: boolean,
   ): void {
     const place = this.count++;
     if (place === this.edges.length) this.#grow();
@@ -36,12 +34,7 @@ export class OpenNodes {
     this.distanceOctets[place] = distanceOctets;
     this.firstTarget[place] = firstTarget;
     this.depth[place] = depth;
-    this.#spelling[place] = spelling;
-  }
-
-  spelling(place: number): Spelling {
-    // Only spellings are put there.
-    return (this.#spelling[place] ?? SPELT) as Spelling;
+    this.plain[place] = isPlain ? 1 : 0;
   }
 
   #grow(): void {
@@ -51,7 +44,7 @@ export class OpenNodes {
     this.distanceOctets = longer(this.distanceOctets);
     this.firstTarget = longer(this.firstTarget);
     this.depth = longer(this.depth);
-    this.#spelling = longer(this.#spelling);
+    this.plain = longer(this.plain);
   }
 }
 

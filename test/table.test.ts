@@ -2,6 +2,8 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
+import { checksum } from '../src/compile/checksum.js';
+import { HEADER_CHECKSUM, HEADER_TOKENS } from '../src/compile/format.js';
 import {
   type Profile,
   parseAuthority,
@@ -113,6 +115,25 @@ describe('Table', () => {
     expect(opened.verdict('https://example.com/private/x', 'a')).toEqual(
       table.verdict('https://example.com/private/x', 'a'),
     );
+  });
+
+  it('is verified when it is opened, or by itself', async () => {
+    const path = join(directory, 'theirs.table');
+    await table.save(path);
+    const opened = await Table.open(path, { verify: true });
+    expect(opened.verdict('https://example.com/private/x', 'a').verdict).toBe('deny');
+    expect(await opened.verify()).toMatchObject({ hosts: 3, authorities: 3, rules: 4 });
+    expect(await table.verify()).toEqual(await opened.verify());
+
+    const forged = Buffer.from(table.bytes);
+    forged.writeUInt32LE(forged.readUInt32LE(HEADER_TOKENS) - 1, HEADER_TOKENS);
+    forged.writeUInt32LE(checksum(forged), HEADER_CHECKSUM);
+    writeFileSync(path, forged);
+    const refusal = { code: 'table', message: expect.stringMatching(/section tokens, byte 352: /) };
+    await expect(Table.open(path, { verify: true })).rejects.toMatchObject(refusal);
+    await expect(Table.open(path).then((it) => it.verify())).rejects.toMatchObject(refusal);
+    await expect(Table.from(forged).verify()).rejects.toMatchObject(refusal);
+    rmSync(path);
   });
 
   it('names what is wrong with a file that it refuses', async () => {

@@ -1,17 +1,25 @@
 import { checksum } from '../../src/compile/checksum.js';
-import { HEADER_CHECKSUM, HEADER_LENGTH, HEADER_OCTETS } from '../../src/compile/format.js';
+import {
+  BUCKET_SLOTS,
+  HEADER_CHECKSUM,
+  HEADER_LENGTH,
+  HEADER_OCTETS,
+} from '../../src/compile/format.js';
 import { TableBuilder } from '../../src/compile/table-builder.js';
 import { checkTable, SECTION_NAMES, type TableHeader } from '../../src/compile/table-check.js';
 import { TableView } from '../../src/compile/table-view.js';
+import { verifyTable } from '../../src/compile/verify/verify-table.js';
 import { RobotsFilterError } from '../../src/errors.js';
 import type { Authority } from '../../src/protocol/authority.js';
 import { hostileFile } from '../../test/hostile/file.js';
 import { words } from '../../test/hostile/pieces.js';
 import type { Random } from '../../test/random.js';
+import { contentsOf, urlsOf } from '../../test/verify/contents.js';
 import { charactersOf, octetsOf } from '../corpus.js';
+import { GuardedKernel } from '../kernel/guarded-kernel.js';
 import { agree, Fault, type Target } from '../target.js';
 
-const PLACES = ['header', ...SECTION_NAMES, 'cut', 'reduce'];
+const PLACES = ['header', ...SECTION_NAMES, 'cut', 'reduce', 'google'];
 const WIDTHS = [1, 2, 4];
 const VALUES = [
   0, 1, 2, 4, 8, 127, 128, 255, 256, 65_535, 65_536, 0x7fff_ffff, 0xffff_fff8, 0xffff_ffff,
@@ -22,6 +30,14 @@ const AUTHORITIES: readonly Authority[] = [
   { scheme: 'https', host: 'b.example', port: undefined },
   { scheme: undefined, host: 'b.example', port: 8080 },
 ];
+
+const AGENTS = [
+  { name: 'a', chain: ['a'] },
+  { name: 'b', chain: ['b'] },
+];
+
+/** Paths that wildcards and long labels look into. */
+const PATHS = ['/', `/a${'/b'.repeat(60)}`, `/?x=${'%2Fy1'.repeat(30)}`, '/a.gif$', '/%2', ''];
 
 /** A change of a table: a number of so many octets at an offset within a section, both taken modulo what there is. */
 interface Patch {
@@ -34,7 +50,8 @@ interface Patch {
 /**
  * The table reader: an input is a robots.txt and changes of the table that is compiled from it, a line each, `@hosts 4 2 255`; `@cut`
  * takes octets off its end. A changed table is refused; one whose checksum was made good is refused, or read to its end without any
- * other error, and what is read does not depend on where the table lies and what lies around it.
+ * other error, and what is read does not depend on where the table lies and what lies around it. One that can be verified is read
+ * whole, and the kernel asks it for verdicts and explanations within its bounds.
  */
 export const target: Target = {
   name: 'table',
@@ -57,7 +74,10 @@ export const target: Target = {
     return `${robots}\n${patches.join('')}`;
   },
   piece: patchLine,
-  check: () => checkPatched,
+  check(kernel) {
+    const guarded = new GuardedKernel(kernel);
+    return (input) => checkPatched(input, guarded);
+  },
 };
 
 function patchLine(random: Random): string {
@@ -66,12 +86,13 @@ function patchLine(random: Random): string {
   return `\n@${random.pick(PLACES)} ${offset} ${random.pick(WIDTHS)} ${value}\n`;
 }
 
-function checkPatched(input: Uint8Array): void {
+function checkPatched(input: Uint8Array, kernel: GuardedKernel): void {
   const lines = charactersOf(input).split('\n');
   const patches = lines.filter((line) => line.startsWith('@')).map(patchOf);
   const robots = octetsOf(lines.filter((line) => !line.startsWith('@')).join('\n'));
   const table = build(robots, patches);
   const header = checkTable(table, 'it');
+  verifyTable(table, header, 'it');
   const whole = outcomeOf(table);
   if (whole.startsWith('refused')) throw new Fault(`a whole table is ${whole}`);
 
@@ -92,16 +113,52 @@ function checkPatched(input: Uint8Array): void {
   });
   agree('what is read with other octets around', outcomes[1], outcomes[0]);
   agree('what is read at another place', outcomeOf(forged), outcomes[0]);
+  if (!isVerified(forged)) return;
+  if (outcomes[0]?.startsWith('refused')) throw new Fault(`a verified table is ${outcomes[0]}`);
+  judge(forged, kernel);
 }
 
 function build(robots: Uint8Array, patches: readonly Patch[]): Uint8Array {
   const reduced = patches.some(({ place }) => place === 'reduce');
-  const builder = new TableBuilder(reduced ? { agents: ['a-bot', 'b'] } : {});
+  const google = patches.some(({ place }) => place === 'google');
+  const builder = new TableBuilder({
+    ...(reduced ? { agents: ['a-bot', 'b'] } : {}),
+    ...(google ? { profile: 'google' } : {}),
+  });
   AUTHORITIES.forEach((authority, index) => {
     const body = index === 0 ? robots : robots.subarray(0, robots.length >> 1);
     builder.add(authority, body, { source: `${index}/"robots".txt` });
   });
   return builder.build();
+}
+
+function isVerified(table: Uint8Array): boolean {
+  try {
+    verifyTable(table, checkTable(table, 'it'), 'it');
+    return true;
+  } catch (error) {
+    if (isRefusal(error)) return false;
+    throw error;
+  }
+}
+
+/** Asks for verdicts and explanations on paths that lead to the rules of a table. */
+function judge(table: Uint8Array, kernel: GuardedKernel): void {
+  kernel.load(table);
+  const { profile, buckets } = checkTable(table, 'it');
+  const urls = urlsOf(new TableView(table, 'it'), 40);
+  for (const path of PATHS) urls.push(`https://a.example${path}`, `http://b.example:8080${path}`);
+  const query = kernel.ask({
+    google: profile === 'google',
+    agents: AGENTS,
+    explain: true,
+    seenSlots: BUCKET_SLOTS * buckets,
+  });
+  const input = urls.map((url) => `${JSON.stringify({ url })}\n`).join('');
+  const { output } = kernel.run(query, Buffer.from(input));
+  const records = output.split('\n').slice(0, -1);
+  agree('records', records.length, urls.length);
+  for (const record of records) JSON.parse(record);
 }
 
 /** What a line says; what is missing or no number is 0. */
@@ -124,7 +181,7 @@ function patched(table: Uint8Array, header: TableHeader, patches: readonly Patch
     const section = SECTION_NAMES.find((name) => name === place);
     const { start, end } =
       section === undefined ? { start: 0, end: HEADER_OCTETS } : header.sections[section];
-    if (start === end || place === 'reduce') continue;
+    if (start === end || place === 'reduce' || place === 'google') continue;
     for (let octet = 0; octet < Math.min(width, 4); octet++) {
       const at = start + ((offset + octet) % (end - start));
       if (at < changed.length) changed[at] = Math.floor(value / 256 ** octet) % 256;
@@ -150,22 +207,15 @@ function isRefusal(error: unknown): error is RobotsFilterError {
 /** All that can be read of a table as a text, or why it is refused. */
 function outcomeOf(table: Uint8Array): string {
   try {
-    return JSON.stringify([checkTable(table, 'it'), [...contentsOf(new TableView(table, 'it'))]]);
+    return JSON.stringify([checkTable(table, 'it'), [...allOf(new TableView(table, 'it'))]]);
   } catch (error) {
     if (isRefusal(error)) return `refused: ${error.message}`;
     throw error;
   }
 }
 
-function* contentsOf(view: TableView): Iterable<unknown> {
-  for (const token of view.tokens()) yield [token, view.tokenNumber(token)];
+function* allOf(view: TableView): Iterable<unknown> {
   for (const { host } of AUTHORITIES) yield view.find(host);
   yield view.find('c.example');
-  for (const host of view.hosts()) {
-    yield host;
-    for (const { robots } of host.authorities) {
-      for (const group of view.groups(robots)) yield [group, view.rules(group)];
-    }
-  }
-  for (const automaton of view.automata()) yield automaton.counts();
+  yield* contentsOf(view);
 }

@@ -1,4 +1,8 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { checksum } from '../../src/compile/checksum.js';
+import { HEADER_CHECKSUM, HEADER_TOKENS } from '../../src/compile/format.js';
 import { type Workplace, workplace } from './command-line.js';
 
 async function compiled(...options: string[]): Promise<Workplace> {
@@ -94,4 +98,32 @@ test('a host that is not there: exit 2, and its neighbour', async () => {
   );
   const noHost = await place.run(['inspect', 't', 'a b']);
   expect(noHost.stderr).toContain('"a b" is no host');
+});
+
+test('--verify checks all of it first, and says in a further line what there is', async () => {
+  const place = await compiled();
+  const { text: totals } = await place.run(['inspect', 't']);
+  const { code, text, stderr } = await place.run(['inspect', '--verify', 't']);
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  expect(text.startsWith(totals)).toBe(true);
+  expect(text.slice(totals.length)).toMatch(
+    /^verified +4 hosts, 5 authorities, 4 robots records, \d+ groups, \d+ automata, \d+ states, \d+ blocks?, 8 rules, \d+ texts?\n$/,
+  );
+  const host = await place.run(['inspect', '--verify', 't', 'example.com']);
+  expect(host.text).toBe((await place.run(['inspect', 't', 'example.com'])).text);
+});
+
+test('--verify refuses a forged table: exit 2, the byte, and what to do', async () => {
+  const place = await compiled();
+  const path = join(place.path, 't');
+  const table = readFileSync(path);
+  table.writeUInt32LE(table.readUInt32LE(HEADER_TOKENS) - 1, HEADER_TOKENS);
+  table.writeUInt32LE(checksum(table), HEADER_CHECKSUM);
+  writeFileSync(path, table);
+  expect((await place.run(['inspect', 't'])).code).toBe(0);
+  const { code, text, stderr } = await place.run(['inspect', '--verify', 't']);
+  expect({ code, text }).toEqual({ code: 2, text: '' });
+  expect(stderr).toMatch(
+    /^robots-filter: t: not a sound table: section tokens, byte 352: .+: do not use it; compile the robots\.txt files again\n$/,
+  );
 });

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { TableBuilder } from '../../src/compile/table-builder.js';
 import { checkTable } from '../../src/compile/table-check.js';
+import { TableView } from '../../src/compile/table-view.js';
 import { verifyTable } from '../../src/compile/verify/verify-table.js';
 import { RobotsFilterError } from '../../src/errors.js';
 import { type Field, fieldsOf } from './fields.js';
@@ -290,6 +291,21 @@ describe('a table whose checksum is good is refused, by the byte that is wrong',
     expect(message).toMatch(
       /^some\.table: not a sound table: section (header|tokens|buckets|hosts|sources), byte \d+: .+: do not use it; compile the robots\.txt files again$/,
     );
+  });
+
+  it('but not for a source that is escaped where its host or number begins', () => {
+    const sources = ['x\u0012', 'x\u00121', '\\12', '"7', 'a\u000a\u000b', '\u001f9/b', 'a\\a'];
+    const builder = new TableBuilder();
+    sources.forEach((source, index) => {
+      const authority = { scheme: undefined, host: 'ab7'.charAt(index % 2), port: index };
+      builder.add(authority, Buffer.from('user-agent: *\ndisallow: /\n'), { source });
+    });
+    const table = builder.build();
+    expect(refusal(table)).toBeUndefined();
+    const found = [...new TableView(table).hosts()].flatMap(({ authorities }) =>
+      authorities.map(({ source }) => JSON.parse(`"${source}"`) as string),
+    );
+    expect(found.sort()).toEqual([...sources].sort());
   });
 
   it('by two hosts that are one', () => {

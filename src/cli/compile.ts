@@ -135,11 +135,6 @@ export async function compileCaches(
       `warning: ${counted(stats.replaced, 'robots.txt', 'robots.txt')} gave way to a later one for the same authority`,
     );
   }
-  if (stats.unusable > 0) {
-    diagnostics.note(
-      `warning: ${counted(stats.unusable, 'robots.txt', 'robots.txt')} for port 0, which no URL has; left out`,
-    );
-  }
   return compiled;
 }
 

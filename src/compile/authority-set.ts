@@ -51,9 +51,15 @@ export interface HostEntry {
   readonly authority: number;
 }
 
-/** @throws RobotsFilterError `usage` for a host that is not as `canonicalHost` returns it: empty, or longer than 255 octets. */
-export function checkHost(authority: Authority, source: string): void {
+/** @throws RobotsFilterError `usage` for a host that is not as `canonicalHost` returns it: empty, or longer than 255 octets; and for port 0. */
+export function checkAuthority(authority: Authority, source: string): void {
   const { length } = authority.host;
+  if (authority.port === 0) {
+    throw new RobotsFilterError(
+      'usage',
+      `${JSON.stringify(formatAuthority(authority))} (${source}): nothing can be fetched from port 0; leave it out`,
+    );
+  }
   if (length > 0 && length <= MAX_HOST_OCTETS) return;
   throw new RobotsFilterError(
     'usage',

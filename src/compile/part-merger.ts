@@ -32,7 +32,6 @@ export interface TableContents {
   files: number;
   octets: number;
   replaced: number;
-  unusable: number;
 }
 
 /** Puts the parts of one PartBuilder into a table's contents, as if their files had been added there. */
@@ -73,7 +72,6 @@ export class PartMerger {
     }
     this.#contents.files += part.files;
     this.#contents.octets += part.octets;
-    this.#contents.unusable += part.unusable;
   }
 
   /** Adds the entries of a part from one to another, in the order in which a table would be given them. */

@@ -2,7 +2,7 @@ import { RobotsFilterError } from '../errors.js';
 import type { Authority } from '../protocol/authority.js';
 import type { Profile } from '../protocol/profile.js';
 import type { Warning, WarningCode } from '../protocol/robots-file.js';
-import { AuthoritySet, authorityKey, checkHost } from './authority-set.js';
+import { AuthoritySet, authorityKey, checkAuthority } from './authority-set.js';
 import { BodyCompiler, type CompileOptions, digestOf } from './body-compiler.js';
 import { displaySource } from './display-text.js';
 import { FirstSources } from './first-sources.js';
@@ -31,8 +31,6 @@ export interface TableBuilderStats {
   readonly bodies: number;
   /** Authorities that were given something else, or the same once more; the later counts. */
   readonly replaced: number;
-  /** Files for a port that no URL can be fetched from, 0: left out. */
-  readonly unusable: number;
   /** Warnings on all distinct bodies. */
   readonly warnings: number;
 }
@@ -68,7 +66,6 @@ export class TableBuilder {
       files: 0,
       octets: 0,
       replaced: 0,
-      unusable: 0,
     };
   }
 
@@ -81,17 +78,14 @@ export class TableBuilder {
    * default ports, or on the port given. An authority that names its scheme counts before one that does not, whichever was
    * added first; the same authority once more replaces what it had. `body` is read at once and not kept.
    *
-   * @throws RobotsFilterError `usage` for a host that is not as `canonicalHost` returns it: empty, or longer than 255 octets.
+   * @throws RobotsFilterError `usage` for a host that is not as `canonicalHost` returns it: empty, or longer than 255 octets; and for
+   *   port 0, from which nothing can be fetched.
    */
   add(authority: Authority, body: Uint8Array, details: RobotsDetails): void {
-    checkHost(authority, details.source);
+    checkAuthority(authority, details.source);
     const contents = this.#contents;
     contents.files++;
     contents.octets += body.length;
-    if (authority.port === 0) {
-      contents.unusable++;
-      return;
-    }
     const { authorities, firstSources } = contents;
     const number = this.#numberOf(body, details);
     const forms = this.#sources;
@@ -139,10 +133,10 @@ export class TableBuilder {
   }
 
   get stats(): TableBuilderStats {
-    const { files, octets, replaced, unusable, digests } = this.#contents;
+    const { files, octets, replaced, digests } = this.#contents;
     let warnings = 0;
     for (const count of this.contentWarnings.values()) warnings += count;
-    return { files, octets, bodies: digests.count, replaced, unusable, warnings };
+    return { files, octets, bodies: digests.count, replaced, warnings };
   }
 
   /** Warnings on all distinct bodies, by kind, in the order in which they were first met. */

@@ -1,6 +1,6 @@
 import type { Authority } from '../protocol/authority.js';
 import type { WarningCode } from '../protocol/robots-file.js';
-import { authorityKey, checkHost } from './authority-set.js';
+import { authorityKey, checkAuthority } from './authority-set.js';
 import type { BodyClaims } from './body-claims.js';
 import { BodyCompiler, type CompileOptions, digestOf } from './body-compiler.js';
 import type { CompiledGrowth } from './compiled-robots.js';
@@ -47,10 +47,9 @@ export interface TablePart {
   readonly strings: readonly Uint8Array[];
   /** ENTRY_WORDS for each authority, in order. */
   readonly entries: Uint32Array;
-  /** Calls of `add`, octets of their bodies, and how many were left out as no URL has port 0. */
+  /** Calls of `add`, and octets of their bodies. */
   readonly files: number;
   readonly octets: number;
-  readonly unusable: number;
 }
 
 /** Compiles robots.txt files for a TableBuilder that is elsewhere, part by part. */
@@ -69,7 +68,6 @@ export class PartBuilder {
   #warnings: (readonly [number, readonly WarningCode[]])[] = [];
   #files = 0;
   #octets = 0;
-  #unusable = 0;
 
   /**
    * @param key that of the TableBuilder
@@ -96,13 +94,9 @@ export class PartBuilder {
 
   /** As TableBuilder's `add`. */
   add(authority: Authority, body: Uint8Array, details: RobotsDetails): void {
-    checkHost(authority, details.source);
+    checkAuthority(authority, details.source);
     this.#files++;
     this.#octets += body.length;
-    if (authority.port === 0) {
-      this.#unusable++;
-      return;
-    }
     this.#keep(authorityKey(authority));
     const sources = this.#sources;
     sources.take(displaySource(details.source), authority.host);
@@ -127,7 +121,6 @@ export class PartBuilder {
       entries: Uint32Array.from(this.#entries),
       files: this.#files,
       octets: this.#octets,
-      unusable: this.#unusable,
     };
     this.#toldStrings = this.#strings.list.length;
     this.#entries = [];
@@ -135,7 +128,6 @@ export class PartBuilder {
     this.#warnings = [];
     this.#files = 0;
     this.#octets = 0;
-    this.#unusable = 0;
     return part;
   }
 

@@ -71,6 +71,11 @@ const FORMATS: readonly Magic[] = [
   { magic: magicOf('ORC\n'), name: 'an ORC file', advice: CONVERT },
   { magic: magicOf('ORC\x11'), name: 'an ORC file', advice: CONVERT },
   { magic: magicOf('Obj\x01'), name: 'an Avro file', advice: CONVERT },
+  {
+    magic: magicOf('RFTABLE\x1a'),
+    name: 'a table of robots-filter',
+    advice: 'Type: robots-filter --table FILE [files...]',
+  },
   { magic: magicOf('SQLite format 3\0'), name: 'an SQLite database', advice: CONVERT },
   { magic: magicOf('%PDF-'), name: 'a PDF document', advice: CONVERT },
   { magic: magicOf('ustar'), at: 257, name: 'a tar archive', remedy: 'tar -xO' },

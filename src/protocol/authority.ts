@@ -156,30 +156,40 @@ function parseUrl(text: string, colon: number): Authority | undefined {
   return { scheme, host, port: port === DEFAULT_PORTS[scheme] ? undefined : port };
 }
 
-/** Reads the name of a file: `HOST`, `HOST:PORT` or `HOST_PORT`. */
+/** Whether a text cannot be the name of an authority: it is the name of another file, or has other characters than names have. */
+function isOtherName(text: string): boolean {
+  return text.startsWith('.') || text.toLowerCase() === 'robots.txt' || !isNameText(text);
+}
+
+/** Reads `HOST` or `HOST:PORT`. */
 function parseName(text: string): Authority | undefined {
   const { host: raw, digits } = splitAtColon(text);
-  if (raw.startsWith('.') || raw.toLowerCase() === 'robots.txt' || !isNameText(raw))
-    return undefined;
-  if (digits !== undefined) {
-    const host = canonicalHost(raw);
-    const port = portOf(digits);
-    return host === undefined || port === undefined ? undefined : { scheme: undefined, host, port };
-  }
-  const underscore = raw.lastIndexOf('_');
-  if (underscore >= 0 && raw.length - underscore <= '_65535'.length) {
-    const port = portOf(raw.slice(underscore + 1));
-    const host = port === undefined ? undefined : canonicalHost(raw.slice(0, underscore));
-    if (host !== undefined) return { scheme: undefined, host, port };
-  }
+  if (isOtherName(raw)) return undefined;
   const host = canonicalHost(raw);
-  return host === undefined ? undefined : { scheme: undefined, host, port: undefined };
+  if (host === undefined) return undefined;
+  // An empty port is as good as none, as in a URL.
+  if (digits === undefined || digits === '') return { scheme: undefined, host, port: undefined };
+  const port = portOf(digits);
+  return port === undefined ? undefined : { scheme: undefined, host, port };
 }
 
 /**
- * Reads the authority that a file, or a member of a cache, is named for: `example.com`, `example.com:8080`,
- * `example.com_8080`, `[::1]:8080`, or an http, https or ftp URL of any path. What follows the last `_` of a name is a port
- * if it is one to five digits, at most 65535, after a host: `my_host` is a host.
+ * Reads the authority that a file or directory is named for, as `parseAuthority`, and besides `HOST_PORT`: not every file system
+ * takes a colon. What follows the last `_` is a port if it is one to five digits, at most 65535, after a host: `my_host` is a host.
+ */
+export function parseFileName(name: string): Authority | undefined {
+  const underscore = name.lastIndexOf('_');
+  if (underscore >= 0 && name.length - underscore <= '_65535'.length && !isOtherName(name)) {
+    const port = portOf(name.slice(underscore + 1));
+    const host = port === undefined ? undefined : canonicalHost(name.slice(0, underscore));
+    if (host !== undefined) return { scheme: undefined, host, port };
+  }
+  return parseAuthority(name);
+}
+
+/**
+ * Reads an authority: `example.com`, `example.com:8080`, `[::1]:8080`, or an http, https or ftp URL of any path. An empty
+ * port (`example.com:`) is none.
  *
  * `undefined` for other schemes, user information, ports out of range, a host that is none or holds other characters than
  * letters, digits, `-`, `_`, `.` and those outside ASCII; and, where no scheme is given, for `robots.txt` and for names that start

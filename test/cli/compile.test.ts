@@ -278,3 +278,22 @@ function flipped(table: Buffer, at: number): Buffer {
   changed[at] = (changed[at] ?? 0) ^ 0x40;
   return changed;
 }
+
+test('documents and data in the directory are told of once, with their number', async () => {
+  const place = workplace();
+  for (const name of ['README.md', 'LICENSE', 'list.csv', 'x.parquet', 'y.warc', '.DS_Store']) {
+    place.write(`robots/${name}`, 'no robots.txt\n');
+  }
+  const urls = 'https://readme.md/\nhttps://list.csv/\nhttps://license/\nhttps://example.com/\n';
+  const { code, text, stderr } = await place.run(['--robots-dir', 'robots'], urls);
+  expect(code).toBe(0);
+  expect(lines(text).map((line) => line.split('\t')[0])).toEqual([
+    'unknown',
+    'unknown',
+    'unknown',
+    'allow',
+  ]);
+  expect(stderr).toBe(
+    'robots-filter: warning: 5 files left out, by their names no robots.txt: robots/LICENSE, robots/README.md, robots/list.csv and 2 more. A robots.txt is named HOST.robots.txt or HOST/robots.txt\n',
+  );
+});

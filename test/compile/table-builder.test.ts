@@ -143,9 +143,8 @@ describe('RFC 9309 section 2.3: a robots.txt counts for its authority', () => {
   });
 
   it('nothing can be fetched from port 0', () => {
-    const builder = builderOf([{ authority: 'h:0', robots: DENY_ALL }]);
-    expect(builder.stats).toMatchObject({ files: 1, unusable: 1 });
-    expect(new TableView(builder.build()).find('h')).toBeUndefined();
+    const refusal = '"h:0" (h:0/robots.txt): nothing can be fetched from port 0; leave it out';
+    expect(() => builderOf([{ authority: 'h:0', robots: DENY_ALL }])).toThrow(refusal);
   });
 
   it('a host of more octets than a table can hold is refused', () => {

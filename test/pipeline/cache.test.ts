@@ -126,6 +126,89 @@ describe('layouts of a directory', () => {
     expect(authorities(reading)).toEqual(expected.map(([, authority]) => authority));
   });
 
+  it('takes documents and data for no hosts, but hosts that end like them', async () => {
+    const aside = [
+      'Changelog.md',
+      'LICENSE',
+      'LICENSE-MIT',
+      'README',
+      'README.md',
+      'SECURITY.md',
+      'SHA256SUMS',
+      'a.example.bak',
+      'a.example~',
+      'https/NOTICE.txt',
+      'index.html',
+      'license.md',
+      'list.csv',
+      'list.json.gz',
+      'robots-mini.warc',
+      'robots.table',
+      'x.parquet',
+    ];
+    const hosts = [
+      ['EXAMPLE.com', 'example.com'],
+      ['README.robots.txt', 'readme'],
+      ['example.md', 'example.md'],
+      ['example.sh', 'example.sh'],
+      ['example.zip', 'example.zip'],
+      ['h.example.robots.txt', 'h.example'],
+      ['localhost', 'localhost'],
+      ['news', 'news'],
+      ['readme.com', 'readme.com'],
+      ['readme.io.txt', 'readme.io'],
+    ] as const;
+    for (const name of aside) put(name);
+    for (const [name] of hosts) put(name);
+    put('.DS_Store');
+    put('.a.example.swp');
+    const reading = await read();
+    expect(authorities(reading)).toEqual(hosts.map(([, host]) => host));
+    expect(warned(reading).sort()).toEqual(aside.map((name) => `aside ${name}`).sort());
+  });
+
+  it('reads records from files named JSON Lines, too', async () => {
+    put('a.jsonl', records({ host: 'a.example', robots: '' }));
+    put('b.jsonl.gz', gzipSync(records({ host: 'b.example', robots: '' })));
+    const reading = await read();
+    expect(reading.warnings).toEqual([]);
+    expect(authorities(reading)).toEqual(['a.example', 'b.example']);
+    expect(authorities(await read(join(root, 'a.jsonl')))).toEqual(['a.example']);
+  });
+
+  it('reads HOST_PORT from names of files alone', async () => {
+    put('my_2024');
+    put(
+      'r.ndjson',
+      records(
+        { host: 'my_2024', robots: '' },
+        { host: 'example.com:', robots: '' },
+        { url: 'http://my_2024/robots.txt', robots: '' },
+      ),
+    );
+    const reading = await read();
+    expect(reading.warnings).toEqual([]);
+    expect(authorities(reading)).toEqual(['my:2024', 'my_2024', 'example.com', 'http://my_2024']);
+  });
+
+  it('leaves out what is for port 0, with a warning', async () => {
+    put('a.example_0');
+    put('b.example:0/robots.txt');
+    put(
+      'r.ndjson',
+      records({ host: 'c.example:0', robots: '' }, { url: 'http://d.example:0/', robots: '' }),
+    );
+    const reading = await read();
+    expect(reading.entries).toEqual([]);
+    expect(warned(reading)).toEqual([
+      'not-a-host a.example_0',
+      'not-a-host b.example:0',
+      'not-a-host r.ndjson:1',
+      'not-a-host r.ndjson:2',
+    ]);
+    for (const { message } of reading.warnings) expect(message).toContain('from port 0');
+  });
+
   it('reads names of hosts in upper case and in Unicode', async () => {
     put('EXAMPLE.com');
     put('bücher.example');

@@ -130,7 +130,8 @@ describe('threads that compile', () => {
     }
     expect(alone.stats.files).toBeGreaterThan(FILES);
     expect(alone.stats.replaced).toBeGreaterThan(20);
-    expect(alone.stats.unusable).toBeGreaterThan(100);
+    const toPort0 = alone.warnings.filter(({ message }) => message.includes('port 0'));
+    expect(toPort0.length).toBeGreaterThan(100);
     expect(alone.stats.bodies).toBeGreaterThan(500);
     expect(alone.contentWarnings.length).toBeGreaterThan(2);
     expect(alone.warnings.length).toBeGreaterThan(20);

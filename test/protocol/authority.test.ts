@@ -1,6 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { canonicalHost, formatAuthority, parseAuthority } from '../../src/protocol/authority.js';
+import {
+  canonicalHost,
+  formatAuthority,
+  parseAuthority,
+  parseFileName,
+} from '../../src/protocol/authority.js';
 import { Random } from '../random.js';
 
 /** What Node reads as a URL. Not by way of URL.canParse: in Node 20, once optimised, it denies hosts such as `ü`. */
@@ -298,14 +303,29 @@ describe('parseAuthority', () => {
     ['example.com:00443', of(undefined, 'example.com', 443)],
     ['example.com:65535', of(undefined, 'example.com', 65535)],
     ['[::1]:8080', of(undefined, '[::1]', 8080)],
+    ['my_host_80:81', of(undefined, 'my_host_80', 81)],
+    ['example.com:', of(undefined, 'example.com', undefined)],
+    ['[::1]:', of(undefined, '[::1]', undefined)],
+  ])('the name %j is a host and a port, as given', (text, authority) => {
+    expect(parseAuthority(text)).toEqual(authority);
+    expect(parseFileName(text)).toEqual(authority);
+  });
+
+  test.each([
     ['example.com_8080', of(undefined, 'example.com', 8080)],
     ['example.com_443', of(undefined, 'example.com', 443)],
     ['example.com_65535', of(undefined, 'example.com', 65535)],
+    ['my_2024', of(undefined, 'my', 2024)],
     ['my_host_80', of(undefined, 'my_host', 80)],
-    ['[::1]_8080', of(undefined, '[::1]', 8080)],
-    ['my_host_80:81', of(undefined, 'my_host_80', 81)],
-  ])('the name %j is a host and a port, as given', (text, authority) => {
-    expect(parseAuthority(text)).toEqual(authority);
+    ['robots.txt_80', of(undefined, 'robots.txt', 80)],
+  ])('the name %j is a host and a port for a file, and else a host', (text, authority) => {
+    expect(parseFileName(text)).toEqual(authority);
+    expect(parseAuthority(text)).toEqual(of(undefined, text, undefined));
+  });
+
+  test('an IPv6 address has a port behind an underscore as a file alone', () => {
+    expect(parseFileName('[::1]_8080')).toEqual(of(undefined, '[::1]', 8080));
+    expect(parseAuthority('[::1]_8080')).toBeUndefined();
   });
 
   test.each([
@@ -318,7 +338,7 @@ describe('parseAuthority', () => {
     '._80',
     'a_-1',
   ])('what follows the last _ of %j is no port', (text) => {
-    const authority = parseAuthority(text);
+    const authority = parseFileName(text);
     if (text.startsWith('.')) expect(authority).toBeUndefined();
     else expect(authority).toEqual(of(undefined, text, undefined));
   });
@@ -375,8 +395,6 @@ describe('parseAuthority', () => {
       '[::1',
       '[::1]x',
       '[x]',
-      '[::1]:',
-      'a:',
       ':80',
     ],
     ...[

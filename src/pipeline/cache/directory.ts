@@ -1,3 +1,4 @@
+import { isAside } from './aside.js';
 import { bodyLimit, type CacheOptions, type EntryEvent, type WarningEvent } from './entry.js';
 import { close, type FileAccess, type FilePath, openFile, readBody, refusalOf } from './file.js';
 import {
@@ -29,10 +30,17 @@ import { type RecordLines, readRecordLines } from './ndjson.js';
 /** Milliseconds for a name: files in memory take 0.01 to 0.03, so these are a network's. */
 const NETWORK_PACE = 0.25;
 
+const PORT_0 = 'Nothing can be fetched from port 0; left out.';
+
 const VANISHED = 'It vanished while the directory was read; left out.';
 
 function noHost(shown: string): Finding {
   return refused(shown, 'not-a-host', 'The name is no HOST, HOST:PORT or HOST_PORT; left out.');
+}
+
+function aside(shown: string): Finding {
+  const message = 'By its name no robots.txt; left out. If it is one, name it HOST.robots.txt.';
+  return refused(shown, 'aside', message);
 }
 
 function hostNotTold(shown: string): Finding {
@@ -60,6 +68,7 @@ async function explore(listed: string, place: Place, cache: CacheReading): Promi
     const message = 'Files of records are read from the top of the directory only; left out.';
     return refused(shown, 'too-deep', message);
   }
+  if (isAside(name)) return aside(shown);
   const authority = authorityOfFile(name, place.scheme);
   // What is listed as no directory may be a link to one, whose name is read another way.
   if (authority === undefined && authorityOfName(name, place.scheme) === undefined) {
@@ -70,6 +79,7 @@ async function explore(listed: string, place: Place, cache: CacheReading): Promi
   if (outcome.kind === 'directory') return exploreDirectory(outcome.path, name, place, cache);
   if (outcome.kind === 'missing') return refused(shown, 'unreadable', VANISHED);
   if (authority === undefined) return noHost(shown);
+  if (authority.port === 0) return refused(shown, 'not-a-host', PORT_0);
   const source = `${place.prefix}${name}`;
   return findingOf(outcome, path, shown, { entry: { authority, source, status: undefined } });
 }
@@ -88,6 +98,7 @@ async function exploreDirectory(
   }
   const authority = authorityOfName(name, place.scheme);
   if (authority === undefined) return noHost(shown);
+  if (authority.port === 0) return refused(shown, 'not-a-host', PORT_0);
   const prefix = `${place.prefix}${name}/`;
   return readHostDirectory({ path, shown, authority, prefix }, reading);
 }

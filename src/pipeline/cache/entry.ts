@@ -18,6 +18,7 @@ export interface CacheEntry {
  * Why something in a cache did not become an entry.
  *
  * - `not-a-host`: the name of a file or directory, or the host of a record, is no authority.
+ * - `aside`: a file that is a document or data by its name.
  * - `bad-record`: a line that is no usable record, or a robots.json that is none; a robots.txt beside that counts.
  * - `unreadable`: a file, directory or link that cannot be read, or vanished meanwhile.
  * - `not-a-file`: a pipe, socket or device, or a directory in the place of a file.
@@ -32,6 +33,7 @@ export interface CacheEntry {
  */
 export type CacheWarningCode =
   | 'not-a-host'
+  | 'aside'
   | 'bad-record'
   | 'unreadable'
   | 'not-a-file'

@@ -1,7 +1,7 @@
 import {
   type Authority,
   DEFAULT_PORTS,
-  parseAuthority,
+  parseFileName,
   type Scheme,
 } from '../../protocol/authority.js';
 import { FETCH_RECORD } from './fetch-record.js';
@@ -12,9 +12,10 @@ import { FETCH_RECORD } from './fetch-record.js';
  *     HOST                     example.com
  *     HOST.txt                 example.com.txt
  *     HOST-robots.txt          example.com-robots.txt
+ *     HOST.robots.txt          example.com.robots.txt
  *     HOST/robots.txt          example.com/robots.txt
  *     SCHEME/…                 https/example.com/robots.txt; any of the above below http, https or ftp
- *     *.ndjson, *.ndjson.gz    records of many hosts, at the top only
+ *     *.ndjson, *.ndjson.gz    records of many hosts, at the top only; also *.jsonl, *.jsonl.gz
  *
  * HOST is a host, HOST:PORT or HOST_PORT. In the brackets of an IPv6 address `-` stands for `:`, which not every file
  * system takes: [2001-db8--1]_8080. Beside HOST/robots.txt there may be a robots.json: see fetch-record.ts.
@@ -26,7 +27,9 @@ export const ROBOTS_TXT = 'robots.txt';
 /** What file systems allow. */
 const MAX_NAME_OCTETS = 255;
 
-const SUFFIXES = ['-robots.txt', '.txt'];
+const SUFFIXES = ['-robots.txt', '.robots.txt', '.txt'];
+
+const RECORDS_ENDINGS = ['.ndjson', '.jsonl', '.ndjson.gz', '.jsonl.gz'];
 
 /** What no file or directory is expected to say anything about: hidden names and the records of fetches. */
 export function isPassedOver(name: string): boolean {
@@ -34,7 +37,7 @@ export function isPassedOver(name: string): boolean {
 }
 
 export function isRecordsName(name: string): boolean {
-  return name.endsWith('.ndjson') || name.endsWith('.ndjson.gz');
+  return RECORDS_ENDINGS.some((ending) => name.endsWith(ending));
 }
 
 /** The scheme that a directory of this name stands for. */
@@ -52,7 +55,7 @@ export function authorityOfFile(name: string, scheme: Scheme | undefined): Autho
 
 /** The authority that the name of a host's directory tells; `undefined` where it is none. */
 export function authorityOfName(name: string, scheme: Scheme | undefined): Authority | undefined {
-  const authority = parseAuthority(withColons(name));
+  const authority = parseFileName(withColons(name));
   if (authority === undefined || scheme === undefined) return authority;
   const { host, port } = authority;
   return { scheme, host, port: port === DEFAULT_PORTS[scheme] ? undefined : port };

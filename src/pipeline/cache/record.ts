@@ -164,6 +164,11 @@ export function parseRecord(line: Buffer, maxBodyBytes: number): CacheRecord | B
     return { code: 'not-a-host', message: `"${key}" is ${quoted(name)}, no ${kind}; left out.` };
   }
 
+  if (authority.port === 0) {
+    const message = `"${key}" is ${quoted(name)}, and nothing can be fetched from port 0; left out.`;
+    return { code: 'not-a-host', message };
+  }
+
   const { status } = members;
   if (!isMissing(status) && !isStatus(status)) {
     return bad('"status" is no status code from 100 to 999');

@@ -74,17 +74,22 @@ function segmentTexts(form: i32, sizes: i32, segment: usize, last: usize, to: us
   const limit = to + TEXT_LIMIT;
   if ((form & RULE_SINGLE) !== 0) {
     store<u8>(to++, 0x2a);
-    return copyShort(segment, min(<i32>(last - segment), TEXT_LIMIT), to);
+    return copyText(segment, <i32>(last - segment), to);
   }
   while (segment < last && to < limit) {
     const first = number(segment, sizes);
     segment += 1 << sizes;
     store<u8>(to++, 0x2a);
-    to = copyShort(segment, min(<i32>first, TEXT_LIMIT), to);
+    to = copyText(segment, <i32>first, to);
     segment += first;
     if ((form & RULE_TWO_FORMS) !== 0) segment += number(segment, sizes) + (1 << sizes);
   }
   return to;
+}
+
+/** Copies a part of a text; a forged table may say that it is longer than any text, or less than nothing. */
+function copyText(from: usize, octets: i32, to: usize): usize {
+  return copyShort(from, max(min(octets, TEXT_LIMIT), 0), to);
 }
 
 /** Writes where the robots.txt of a result came from, escaped as in a JSON string; nothing if there is no such place. */

@@ -227,3 +227,47 @@ describe('files of another format', () => {
     expect(place.names()).not.toContain('t');
   });
 });
+
+describe('lists in columns', () => {
+  const ROWS = 'url,status\nhttps://example.com/private/a.pdf,200\nhttps://example.com/b,404\n';
+  const TSV = 'https://example.com/a.pdf\t17\nhttps://example.com/b.pdf\t18\n';
+
+  test.each([
+    ['a file', '$rf --robots-dir robots list'],
+    ['a pipe', 'cat list | $rf --robots-dir robots | cat'],
+    ['a redirection', '$rf --robots-dir robots --threads 2 < list'],
+    ['gzip', 'gzip < list | $rf --robots-dir robots'],
+    ['a file to be replaced', '$rf --robots-dir robots list -o list'],
+    ['fetch', '$rf fetch --robots-dir cache list'],
+    ['--fetch', 'cat list | $rf --fetch --robots-dir cache'],
+  ])('are refused with what to type: %s', async (_, line) => {
+    const place = workplace();
+    for (const [list, words] of [
+      [ROWS, ['parted by commas', 'cut -d, -f1 FILE | robots-filter', 'say --input text']],
+      [TSV, ['parted by tabs', 'cut -f1 FILE | robots-filter']],
+      [`"https://example.com/","a"\n`, ['parted by commas', 'csvcut -c 1 FILE']],
+    ] as const) {
+      place.write('list', list);
+      const { code, text, stderr } = await place.shell(`set -o pipefail; ${line}`);
+      expect({ code, text }).toEqual({ code: 2, text: '' });
+      for (const word of words) expect(stderr).toContain(word);
+      expect(place.read('list')).toBe(list);
+    }
+  });
+
+  test('--input text overrides the guess, but a tab still parts columns', async () => {
+    const place = workplace();
+    const args = [...FILTER, '--input', 'text', '-q'];
+    expect((await place.run(args, ROWS)).text).toBe(
+      'invalid\turl,status\ndeny\thttps://example.com/private/a.pdf,200\nallow\thttps://example.com/b,404\n',
+    );
+    expect((await place.run(args, TSV)).text).toBe(TSV.replaceAll('https', 'invalid\thttps'));
+  });
+
+  test('the URLs of one site may all have a comma', async () => {
+    const urls = Array.from({ length: 99 }, (_, index) => `https://example.com/news,${index}`);
+    const { code, text } = await workplace().run(FILTER, `${urls.join('\n')}\n`);
+    expect(code).toBe(0);
+    expect(text).toBe(urls.map((url) => `allow\t${url}\n`).join(''));
+  });
+});

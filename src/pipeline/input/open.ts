@@ -3,6 +3,7 @@ import { createGunzip } from 'node:zlib';
 import { RobotsFilterError } from '../../errors.js';
 import { describeForeign, isGzip } from '../signature.js';
 import { type ChunkSource, Chunks, startedSource, streamSource } from './chunks.js';
+import { describeColumns } from './columns.js';
 import {
   closeDescriptor,
   DescriptorSource,
@@ -21,6 +22,8 @@ import {
   sniffFormat,
 } from './format.js';
 import type { PipeStart } from './pipe-start.js';
+
+const LINE_FEED = 0x0a;
 
 /** The path that stands for standard input. */
 export const STANDARD_INPUT = '-';
@@ -88,7 +91,7 @@ export type OpenInput = FileInput | PipeInput | StreamInput;
  *
  * @param path a path, or `-` for standard input
  * @throws RobotsFilterError `input` if the input cannot be opened or read, is a directory, or
- *   is in another compression or encoding
+ *   is in another compression or encoding; or if its format is to be told, and it is a list in columns
  */
 export async function openInput(path: string, options: OpenInputOptions = {}): Promise<OpenInput> {
   if (path === STANDARD_INPUT) return examine(0, 'standard input', options);
@@ -142,10 +145,13 @@ async function examine(
       head = await chunks.peek(HEAD_OCTETS, suffices);
     }
     refuseForeign(head, name, chunks !== raw);
-    const format =
-      options.format === undefined || options.format === 'auto'
-        ? sniffFormat(head)
-        : options.format;
+    const { format: asked = 'auto' } = options;
+    if (asked === 'auto') {
+      const isWhole =
+        kind === 'file' ? (offset ?? 0) + raw.octets >= status.size : options.taken?.ended === true;
+      refuseColumns(head, name, isWhole && chunks === raw);
+    }
+    const format = asked === 'auto' ? sniffFormat(head) : asked;
     const markOctets = byteOrderMarkOctets(head);
     const input = {
       name,
@@ -189,7 +195,10 @@ async function pipeSource(descriptor: number, taken: PipeStart | undefined): Pro
 
 function formatIsCertain(head: Uint8Array, format: InputFormat | 'auto' = 'auto'): boolean {
   if (needsMoreOctets(head)) return false;
-  return isGzip(head) || format !== 'auto' || recogniseFormat(head) !== undefined;
+  if (isGzip(head) || format !== 'auto') return true;
+  const recognised = recogniseFormat(head);
+  // Whether text is columns shows in its first lines: as many of them as one read brings, and one at least.
+  return recognised === 'text' ? head.includes(LINE_FEED) : recognised !== undefined;
 }
 
 function decompressed(raw: Chunks, name: string): Chunks {
@@ -217,6 +226,12 @@ async function records(chunks: Chunks, name: string, options: OpenInputOptions):
 /** @param decompressed whether these octets were in gzip data */
 function refuseForeign(head: Uint8Array, name: string, decompressed: boolean): void {
   const what = describeForeign(head, decompressed);
+  if (what !== undefined) throw new RobotsFilterError('input', `${name}: ${what}`);
+}
+
+/** @param isWhole whether nothing comes after these octets */
+function refuseColumns(head: Uint8Array, name: string, isWhole: boolean): void {
+  const what = describeColumns(head, isWhole);
   if (what !== undefined) throw new RobotsFilterError('input', `${name}: ${what}`);
 }
 

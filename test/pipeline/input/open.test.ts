@@ -226,11 +226,13 @@ describe('pipes by path', () => {
     const opening = openInput(path);
     const writer = openSync(path, 'w');
     writeSync(writer, latin1(MARK));
-    writeSync(writer, latin1('https://a.example/'));
+    writeSync(writer, latin1('https://a.example/\nhttps://b.'));
     const input = await opening;
     expect(input).toMatchObject({ kind: 'pipe', format: 'text', name: path, size: undefined });
     if (input.kind !== 'pipe') throw new Error(input.kind);
-    expect(MARK + Buffer.from(input.head).toString('latin1')).toBe(`${MARK}https://a.example/`);
+    expect(MARK + Buffer.from(input.head).toString('latin1')).toBe(
+      `${MARK}https://a.example/\nhttps://b.`,
+    );
     writeSync(writer, latin1('x\ny\n'));
     closeSync(writer);
     const buffer = Buffer.alloc(100);

@@ -27,6 +27,14 @@ export async function check(
 ): Promise<number> {
   const diagnostics = new Diagnostics(options.quiet ?? false);
   const { profile = 'rfc9309', maxRobotsBytes } = options;
+  if (agent.includes(',')) {
+    const [first = ''] = agent.split(',');
+    throw new RobotsFilterError(
+      'usage',
+      `${JSON.stringify(agent)} is a list, and check takes one agent. Say it once for each: ` +
+        `robots-filter check ${printable(file)} ${printable(first.trim() || 'GPTBot')} ${printable(urls.join(' '))}`,
+    );
+  }
   parseAgent(agent, profile);
   const body = await readRobotsFile(file, diagnostics);
   const name = file === STANDARD_INPUT ? 'standard input' : file;

@@ -22,6 +22,7 @@ import {
   unreachableAfterOption,
   userAgentOption,
 } from './fetch-options.js';
+import { nearest } from './nearest.js';
 import {
   agentOption,
   type CheckOptions,
@@ -281,6 +282,23 @@ function program(argv: readonly string[], outcome: Outcome): Command {
   return root;
 }
 
+/**
+ * Sees that `help` is asked of a command that there is; commander would print the help of all, as if it had been asked for.
+ *
+ * @throws RobotsFilterError `usage`
+ */
+function checkHelp([first, command]: readonly string[]): void {
+  if (first !== 'help' || command === undefined || command.startsWith('-')) return;
+  const names = SUBCOMMANDS.map(({ name }) => name);
+  if (names.includes(command)) return;
+  const meant = nearest(command, names);
+  throw new RobotsFilterError(
+    'usage',
+    `help ${command}: there is no command ${command}. ${meant === undefined ? '' : `Was ${meant} meant? `}` +
+      `Type robots-filter help, or robots-filter help COMMAND for one of ${names.join(', ')}`,
+  );
+}
+
 /** With what the system refuses something that is not there, not permitted or used up: not the program's fault. */
 const REFUSALS: ReadonlySet<unknown> = new Set([
   'ENOENT',
@@ -305,6 +323,7 @@ function isRefusal(error: unknown): error is Error {
 export async function run(argv: readonly string[]): Promise<number> {
   const outcome: Outcome = { code: SUCCESS };
   try {
+    checkHelp(argv);
     await program(argv, outcome).parseAsync(completeStats(argv), { from: 'user' });
     return outcome.code;
   } catch (error) {

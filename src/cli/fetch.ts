@@ -11,6 +11,7 @@ import { fetchAll } from './fetch-run.js';
 import { Interruption } from './interruption.js';
 import { counted } from './numbers.js';
 import { STANDARD_INPUT } from './standard-streams.js';
+import { checkUrlField, checkUrlFieldOf } from './url-field.js';
 
 const COMPLETED = 0;
 
@@ -91,14 +92,15 @@ export async function readAuthorities(
   if (paths.includes(STANDARD_INPUT) && isatty(0)) {
     diagnostics.note('waiting for URLs on standard input, one a line; end them with Ctrl-D');
   }
-  const { input: format, urlField, maxLineBytes } = options;
+  checkUrlField(options);
+  const { urlField, maxLineBytes } = options;
   const authorities = new Authorities({ urlField, maxLineOctets: maxLineBytes });
   const interrupted = new Promise<void>((resolve) => {
     signal.addEventListener('abort', () => resolve());
   });
   for (const path of paths) {
     // A pipe that stays silent must not keep an interrupt waiting.
-    const reading = readInput(authorities, path, format, maxLineBytes, signal);
+    const reading = readInput(authorities, path, options, paths.length, signal);
     reading.catch(() => {}); // heard below, or not at all after a signal
     await Promise.race([reading, interrupted]);
     if (signal.aborted) return authorities;
@@ -114,12 +116,14 @@ export async function readAuthorities(
 async function readInput(
   authorities: Authorities,
   path: string,
-  format: FetchOptions['input'],
-  maxRecordBytes: number,
+  options: Pick<FetchOptions, 'input' | 'urlField' | 'maxLineBytes'>,
+  inputs: number,
   signal: AbortSignal,
 ): Promise<void> {
+  const { input: format, maxLineBytes: maxRecordBytes } = options;
   const input = await openInput(path, { format, maxRecordBytes });
   try {
+    checkUrlFieldOf(input, options, inputs);
     await authorities.addInput(input, signal);
   } finally {
     await input.close();

@@ -23,6 +23,8 @@ import type { ProgressState } from './progress.js';
 import { checkRobotsSource } from './robots-source.js';
 import { STANDARD_INPUT, STANDARD_OUTPUT, STANDARD_OUTPUT_DESCRIPTOR } from './standard-streams.js';
 import { countsOf, leftOut, statisticsJson, statisticsText } from './statistics.js';
+import { checkUrlField, checkUrlFieldOf } from './url-field.js';
+import { describeUselessRun } from './useless-run.js';
 
 const COMPLETED = 0;
 
@@ -81,6 +83,7 @@ export async function checkUsage(
   options: FilterOptions,
 ): Promise<readonly Agent[] | undefined> {
   await checkRobotsSource(files, options);
+  checkUrlField(options);
   checkAddedMembers(options);
   if (isReplaced(options.output)) {
     const { refuseSourceAsOutput } = await import('./output-place.js');
@@ -269,6 +272,7 @@ class FilterRun {
   #input: { readonly open: OpenInput; readonly octetsBefore: number } | undefined;
   /** Octets on the disk of the inputs that have been read. */
   #finishedOctets = 0;
+  #lastFormat: OpenInput['format'] = 'text';
 
   constructor(parts: FilterRunParts) {
     this.#parts = parts;
@@ -319,7 +323,9 @@ class FilterRun {
       ]);
       if (open === undefined) return 'cancelled';
       this.#input = { open, octetsBefore: filter.progress().octets };
+      this.#lastFormat = open.format;
       try {
+        checkUrlFieldOf(open, options, paths.length);
         const end = await filter.run(open, descriptor, output?.path ?? 'standard output');
         if (end !== 'done') return end;
       } finally {
@@ -349,7 +355,7 @@ class FilterRun {
     return open.kind === 'stream' ? open.consumed() : octets - octetsBefore;
   }
 
-  /** Says what the user would not learn otherwise: how many records were bad, and how many are in neither pile. */
+  /** Says what the user would not learn otherwise: how many records were bad, how many are in neither pile, and that hardly any was judged. */
   #sumUp(): void {
     const { filter, options, diagnostics } = this.#parts;
     const tally = filter.tally();
@@ -358,9 +364,19 @@ class FilterRun {
         `${counted(tally.bad, 'bad record')} in all; the first ${NAMED_RECORDS} are named above`,
       );
     }
-    if (options.allowed !== true && options.denied !== true) return;
-    const sentence = leftOut(tally);
-    if (sentence !== undefined) diagnostics.note(sentence);
+    if (options.allowed === true || options.denied === true) {
+      const sentence = leftOut(tally);
+      if (sentence !== undefined) diagnostics.note(sentence);
+    }
+    const warning = describeUselessRun(tally, {
+      hosts: this.#parts.table.hosts,
+      source: sourcesOf(options)
+        .map(({ option, path }) => `${option} ${path}`)
+        .join(' '),
+      urlField: options.urlField.join('.'),
+      isText: this.#lastFormat === 'text',
+    });
+    if (warning !== undefined) diagnostics.note(warning);
   }
 
   #printStatistics(complete: boolean): void {

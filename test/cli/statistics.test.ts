@@ -139,3 +139,45 @@ test('numbers for people', () => {
   expect([share(1, 3), share(0, 0)]).toEqual(['33.3 %', '0.0 %']);
   expect([0.347, 12.08, 185].map(lasted)).toEqual(['0.35 s', '12.1 s', '3 min 05 s']);
 });
+
+describe('a run that answers almost nothing says so, with the likely cause', () => {
+  const urls = (count: number, url: (index: number) => string) =>
+    Array.from({ length: count }, (_, index) => `${url(index)}\n`).join('');
+  const warned = async (args: readonly string[], input: string) => {
+    const { code, stderr } = await workplace().run(['--robots-dir', 'robots', ...args], input);
+    expect(code).toBe(0);
+    return lines(stderr).filter((line) => line.includes('got no answer'));
+  };
+  const elsewhere = (index: number) => `https://${index}.example/`;
+
+  test.each<[string, string[], string, string[]]>([
+    [
+      'other hosts',
+      [],
+      urls(1001, elsewhere),
+      [
+        '100.0 % of 1,001 records',
+        '--robots-dir robots has no robots.txt for their hosts',
+        '--fetch',
+      ],
+    ],
+    ['no scheme', [], urls(1001, (index) => `${index}.example/`), ["sed 's,^,https://,'"]],
+    ['tabs', ['--input', 'text'], urls(1001, (index) => `https://e.com/\t${index}`), ['cut -f1']],
+    ['another field', [], urls(1001, (index) => `{"u":${index}}`), ['--url-field NAME']],
+    ['no objects', ['--input', 'ndjson'], urls(1001, elsewhere), ['--input text']],
+    ['--allowed', ['--allowed'], urls(1001, elsewhere), ['1,001 unknown']],
+  ])('%s', async (_, args, input, words) => {
+    const [warning = '', ...others] = await warned(args, input);
+    expect(others).toEqual([]);
+    for (const word of words) expect(warning).toContain(word);
+  });
+
+  test('but not of a thousand records, of 95 in a hundred, with -q, or where --unknown answers', async () => {
+    expect(await warned([], urls(1000, elsewhere))).toEqual([]);
+    const most = urls(1900, elsewhere) + urls(100, () => 'https://example.com/');
+    expect(await warned([], most)).toEqual([]);
+    expect(await warned([], `${most}bad\n`)).toHaveLength(1);
+    expect(await warned(['-q'], urls(1001, elsewhere))).toEqual([]);
+    expect(await warned(['--unknown', 'deny'], urls(1001, elsewhere))).toEqual([]);
+  });
+});

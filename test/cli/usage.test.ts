@@ -116,6 +116,16 @@ describe('wrong usage: exit 2, nothing on standard output, and what to type inst
     ['compile --robots-dir robots', 'robots-filter compile --robots-dir robots -o FILE'],
     ['check robots/example.com GPTBot', "missing required argument 'url'"],
     ['inspect', "missing required argument 'table'"],
+    ['help nosuch', 'there is no command nosuch', 'robots-filter help COMMAND', 'compile, fetch'],
+    ['help compil', 'there is no command compil', 'Was compile meant?'],
+    [
+      'check robots/example.com GPTBot,CCBot https://example.com/',
+      '"GPTBot,CCBot" is a list',
+      'robots-filter check robots/example.com GPTBot https://example.com/',
+    ],
+    ['--robots-dir robots --input text --url-field u', '--url-field has no effect on text'],
+    ['--robots-dir robots --url-field u urls.txt', 'urls.txt is text', '--input ndjson'],
+    ['--robots-dir robots --verdict-field record', 'records that are no objects'],
     ['inspect t --all', "unknown option '--all'"],
   ])('robots-filter %s', async (args, ...sentences) => {
     const here = place();
@@ -136,6 +146,33 @@ describe('wrong usage: exit 2, nothing on standard output, and what to type inst
       't is a table. Type: robots-filter --table t urls.txt',
     );
   });
+});
+
+test('--url-field is no error where an input may have the member', async () => {
+  const here = workplace();
+  here.write('urls.txt', 'https://example.com/\n');
+  here.write('empty.txt', '\n');
+  here.write('records', '{"u":"https://example.com/"}\n');
+  for (const files of [['empty.txt'], ['records'], ['records', 'urls.txt']]) {
+    const { code, stderr } = await here.run([
+      '--robots-dir',
+      'robots',
+      '--url-field',
+      'u',
+      ...files,
+    ]);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  }
+  const { code, stderr } = await here.run([
+    'fetch',
+    '--robots-dir',
+    'c',
+    '--url-field',
+    'u',
+    'urls.txt',
+  ]);
+  expect(code).toBe(2);
+  expect(stderr).toContain('urls.txt is text, one URL a line');
 });
 
 test('the bounds of --max-robots-bytes are those of the parser', () => {

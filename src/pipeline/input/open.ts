@@ -47,6 +47,8 @@ interface InputBase {
   /** The octets of a regular file as it lies on the disk, compressed or not; else undefined. */
   readonly size: number | undefined;
   readonly isTerminal: boolean;
+  /** Nothing but white space came before the format was settled: it may be any. */
+  readonly isBlank: boolean;
   /**
    * Closes what was opened for the input and destroys its stream. To be called once nobody
    * reads the descriptor any more. Standard input itself stays open if it is a file or a pipe.
@@ -158,6 +160,7 @@ async function examine(
       format,
       size: kind === 'file' ? status.size : undefined,
       isTerminal: kind === 'terminal',
+      isBlank: recogniseFormat(head) === undefined && format === 'text',
     };
 
     const isPlain = chunks === raw && format !== 'json';

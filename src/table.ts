@@ -9,6 +9,7 @@ import { RobotsFilterError } from './errors.js';
 import { Arena } from './kernel/arena.js';
 import { Judge, type Judgement } from './kernel/judge.js';
 import { createMemory, MAX_PAGES, PAGE_OCTETS } from './kernel/kernel.js';
+import { opening } from './openings.js';
 import { parseAgent } from './protocol/agent.js';
 import type { Profile } from './protocol/profile.js';
 
@@ -109,7 +110,7 @@ export class Table {
   static async #read(path: string): Promise<Table> {
     let descriptor: number;
     try {
-      descriptor = await openFile(path, 'r');
+      descriptor = await opening(path, openFile(path, 'r'));
     } catch (cause) {
       throw unreadable(path, cause);
     }

@@ -127,7 +127,7 @@ export async function compileCaches(
   }
   if (stats.files === 0 && compiled.stale === 0) {
     diagnostics.note(
-      `warning: no robots.txt in ${paths.join(', ')}: every host is unknown. Files are found that are named HOST, HOST.txt, HOST-robots.txt, HOST/robots.txt or SCHEME/HOST/robots.txt.`,
+      `warning: no robots.txt in ${paths.join(', ')}: every host is unknown. Files are found that are named HOST, HOST.txt, HOST-robots.txt, HOST.robots.txt, HOST/robots.txt or SCHEME/HOST/robots.txt.`,
     );
   }
   if (stats.replaced > 0 && paths.length === 1) {

@@ -6,6 +6,7 @@ import type { FetchAuthority } from '../fetch/result.js';
 import { RobotsFetcher } from '../fetch/robots-fetcher.js';
 import { Schedule } from '../fetch/schedule.js';
 import { Store } from '../fetch/store.js';
+import { opening } from '../openings.js';
 import type { ReplacementFile } from '../pipeline/replacement-file.js';
 import type { Diagnostics } from './diagnostics.js';
 import type { FetchOptions } from './fetch-options.js';
@@ -112,7 +113,7 @@ async function openFetcher(
 /** Reads certificates, of which TLS would pass over those that are damaged without a word. */
 async function readCertificates(path: string): Promise<string> {
   try {
-    const text = await readFile(path, 'utf8');
+    const text = await opening(path, readFile(path, 'utf8'));
     const certificates = certificatesIn(text);
     if (certificates.length === 0) throw new Error('there are none');
     for (const certificate of certificates) new X509Certificate(certificate);

@@ -13,6 +13,7 @@ import { pipeline } from 'node:stream/promises';
 import { RobotsFilterError } from '../errors.js';
 import type { FetchAuthority } from '../fetch/result.js';
 import { compileCache } from '../pipeline/compile/compile-cache.js';
+import { openDescriptor } from '../pipeline/input/descriptor.js';
 import { formatAuthority } from '../protocol/authority.js';
 import { allocateTable, Table } from '../table.js';
 import { Diagnostics } from './diagnostics.js';
@@ -168,7 +169,10 @@ class Spool {
     const path = join(this.#directory, String(this.#copies++));
     const name = input === STANDARD_INPUT ? 'standard input' : input;
     this.#diagnostics.note(`${name} is copied to ${path} first: with --fetch it is read twice`);
-    const source = input === STANDARD_INPUT ? process.stdin : createReadStream(input);
+    const source =
+      input === STANDARD_INPUT
+        ? process.stdin
+        : createReadStream('', { fd: await openDescriptor(input, 'r') });
     await pipeline(source, createWriteStream(path, { mode: 0o600 }), { signal });
     return path;
   }

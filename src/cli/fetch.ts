@@ -63,6 +63,9 @@ export async function fetchCommand(
     // Also after a signal: what it tells of is done.
     await report?.commit(false);
     return interruption.exitCode ?? COMPLETED;
+  } catch (error) {
+    if (interruption.exitCode !== undefined) return interruption.exitCode;
+    throw error;
   } finally {
     await report?.discard();
     interruption.end();
@@ -99,6 +102,7 @@ export async function readAuthorities(
     signal.addEventListener('abort', () => resolve());
   });
   for (const path of paths) {
+    if (signal.aborted) return authorities;
     // A pipe that stays silent must not keep an interrupt waiting.
     const reading = readInput(authorities, path, options, paths.length, signal);
     reading.catch(() => {}); // heard below, or not at all after a signal

@@ -1,7 +1,11 @@
 import { constants } from 'node:os';
+import { wakeOpenings } from '../openings.js';
 
 /** Signals that ask a program to end. */
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+
+/** Milliseconds: a named pipe may be opened only after the signal. */
+const WAKE_AGAIN = 20;
 
 /** What a shell says of a program that a signal ended. */
 const SIGNAL_EXIT = 128;
@@ -17,7 +21,11 @@ export class Interruption {
     if (this.exitCode !== undefined) this.#endAtOnce(name, code);
     this.exitCode = code;
     this.#controller.abort();
+    this.#waking = setInterval(wakeOpenings, WAKE_AGAIN);
+    wakeOpenings();
   };
+
+  #waking: NodeJS.Timeout | undefined;
 
   /** Set once a signal has come: 130 for SIGINT. */
   exitCode: number | undefined;
@@ -45,6 +53,7 @@ export class Interruption {
 
   /** Leaves signals to the system again. */
   end(): void {
+    clearInterval(this.#waking);
     for (const signal of SIGNALS) process.off(signal, this.#onSignal);
   }
 }

@@ -3,6 +3,7 @@ import { availableParallelism } from 'node:os';
 import { Command, CommanderError, Option } from 'commander';
 import { printable } from '../control-characters.js';
 import { RobotsFilterError } from '../errors.js';
+import { endOpenings } from '../openings.js';
 import { Diagnostics, indented } from './diagnostics.js';
 import * as examples from './examples.js';
 import {
@@ -22,6 +23,7 @@ import {
   unreachableAfterOption,
   userAgentOption,
 } from './fetch-options.js';
+import { refuseLossyPaths } from './lossy-paths.js';
 import { nearest } from './nearest.js';
 import {
   agentOption,
@@ -127,6 +129,7 @@ function filterCommand(program: Command, outcome: Outcome): void {
     .addOption(quietOption())
     .addHelpText('after', examples.filter)
     .action(async (files: string[], options: FilterOptions) => {
+      refuseLossyPaths(files, options);
       if (options.fetch === true) {
         const { fetchAndFilter } = await import('./fetch-unknown.js');
         outcome.code = await fetchAndFilter(files, options, availableParallelism(), version());
@@ -152,6 +155,7 @@ function compileCommand(command: Command, outcome: Outcome): void {
     .addOption(quietOption())
     .addHelpText('after', examples.compile)
     .action(async (options: CompileOptions) => {
+      refuseLossyPaths(command.args, options);
       const { compile } = await import('./compile.js');
       outcome.code = await compile(command.args, options);
     });
@@ -189,6 +193,7 @@ function fetchCommand(command: Command, outcome: Outcome): void {
     .addOption(quietOption())
     .addHelpText('after', examples.fetch)
     .action(async (files: string[], options: FetchOptions) => {
+      refuseLossyPaths(files, options);
       const { fetchCommand } = await import('./fetch.js');
       outcome.code = await fetchCommand(files, options, version());
     });
@@ -204,6 +209,7 @@ function checkCommand(command: Command, outcome: Outcome): void {
     .addOption(quietOption())
     .addHelpText('after', examples.check)
     .action(async (file: string, agent: string, urls: string[], options: CheckOptions) => {
+      refuseLossyPaths([file]);
       const { check } = await import('./check.js');
       outcome.code = await check(file, agent, urls, options);
     });
@@ -216,6 +222,7 @@ function inspectCommand(command: Command, outcome: Outcome): void {
     .option('--verify', 'check every byte first: do so with tables that others made')
     .addHelpText('after', examples.inspect)
     .action(async (table: string, host: string | undefined, options: InspectOptions) => {
+      refuseLossyPaths([table]);
       const { inspect } = await import('./inspect.js');
       outcome.code = await inspect(table, host, options);
     });
@@ -340,5 +347,7 @@ export async function run(argv: readonly string[]): Promise<number> {
       diagnostics.error(`an error of the program itself; please report it.\n${trace}`);
     }
     return FAILURE;
+  } finally {
+    await endOpenings();
   }
 }

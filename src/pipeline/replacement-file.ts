@@ -3,6 +3,7 @@ import { constants } from 'node:fs';
 import { type FileHandle, open, readlink, realpath, rename, stat, unlink } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { RobotsFilterError } from '../errors.js';
+import { opening } from '../openings.js';
 import { begun, finished } from './unfinished-files.js';
 
 /** Permissions of a new file, less the umask. */
@@ -50,7 +51,8 @@ export class ReplacementFile {
       if (existing?.isDirectory())
         throw new RobotsFilterError('output', `${path}: is a directory. Name a file in it.`);
       if (existing !== undefined && !existing.isFile()) {
-        return new ReplacementFile(path, await open(path, 'w'), undefined, path);
+        const handle = await opening(path, open(path, 'w'));
+        return new ReplacementFile(path, handle, undefined, path);
       }
       const target = existing === undefined ? await endOfLinks(path) : await realpath(path);
       const name = `.${basename(target)}.${randomBytes(6).toString('hex')}.tmp`;

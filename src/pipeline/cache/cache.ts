@@ -1,6 +1,7 @@
 import { open, stat } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { RobotsFilterError } from '../../errors.js';
+import { opening } from '../../openings.js';
 import { describeForeign, TELLING_OCTETS } from '../signature.js';
 import { FileReader, readNested } from './directory.js';
 import type { CacheOptions, EntryEvent, WarningEvent } from './entry.js';
@@ -27,7 +28,7 @@ export type CachePart = PlaceNames | RecordLines;
 export type CacheEvent = EntryEvent | WarningEvent | Nested;
 
 const EXPECTED =
-  'A directory of robots.txt files, or a file *.ndjson or *.ndjson.gz of records, is needed.';
+  'A directory of robots.txt files, or a file *.ndjson, *.jsonl, *.ndjson.gz or *.jsonl.gz of records, is needed.';
 
 function inputError(path: string, reason: string, cause?: unknown): RobotsFilterError {
   return new RobotsFilterError('input', `${path}: ${reason}. ${EXPECTED}`, { cause });
@@ -50,7 +51,7 @@ async function* readDirectory(path: string, followLinks: boolean): AsyncGenerato
 }
 
 async function* readRecordsAt(path: string): AsyncGenerator<RecordLines> {
-  const file = await open(path).catch((error: unknown) => {
+  const file = await opening(path, open(path)).catch((error: unknown) => {
     throw inputError(path, `cannot be read: ${describeSystemError(error)}`, error);
   });
   try {

@@ -91,6 +91,7 @@ export async function compileCache(
   } finally {
     await compilation.close();
   }
+  options.signal?.throwIfAborted();
   for (const path of builder.sourcesOf('over-budget')) {
     options.onWarning({ code: 'over-budget', path, message: MESSAGES['over-budget'] });
   }

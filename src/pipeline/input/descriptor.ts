@@ -4,10 +4,11 @@ import type { Readable } from 'node:stream';
 import { setTimeout as wait } from 'node:timers/promises';
 import { isatty, ReadStream as TerminalStream } from 'node:tty';
 import { promisify } from 'node:util';
+import { opening } from '../../openings.js';
 import { FileEnd } from '../../workers/file-end.js';
 import type { ChunkSource } from './chunks.js';
 
-export const openDescriptor = promisify(fs.open);
+const open = promisify(fs.open);
 export const closeDescriptor = promisify(fs.close);
 export const descriptorStatus = promisify(fs.fstat);
 const read = promisify(fs.read);
@@ -17,6 +18,11 @@ const READ_OCTETS = 65_536;
 /** The waits between two looks at a pipe that has nothing yet, in milliseconds: short at first, then longer. */
 const SHORTEST_WAIT = 1;
 const LONGEST_WAIT = 50;
+
+/** Opens a path; for a named pipe that may take until somebody opens its other end. */
+export function openDescriptor(path: string, flags: string | number): Promise<number> {
+  return opening(path, open(path, flags));
+}
 
 /** What a descriptor leads to, as far as the ways to read it differ. */
 export type DescriptorKind = 'directory' | 'file' | 'pipe' | 'socket' | 'terminal' | 'device';

@@ -1,5 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { appendFileSync, closeSync, openSync, readFileSync, statSync, truncateSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
@@ -170,6 +173,26 @@ describe.skipIf(process.platform !== 'linux')('a file that is truncated while it
     appendFileSync(file, urls.slice(0, size / 10));
     expect(assertEnd(place, way, 'f', size, await end)).toBe(true);
   });
+});
+
+test('a file that is truncated between the two readings of --fetch is an error', async () => {
+  const place = workplace();
+  const server = createServer((_request, response) => {
+    truncateSync(join(place.path, 'f'), 10);
+    response.end('User-agent: *\nDisallow: /private/\n');
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(() => {
+    server.close();
+  });
+  const { port } = server.address() as AddressInfo;
+  const url = `http://127.0.0.1:${port}/a\n`;
+  place.write('f', url.repeat(1000));
+  const args = ['--fetch', '-q', '--robots-dir', 'store', '--allow-private', 'f'];
+  const { code, text, stderr } = await place.run(args);
+  expect({ code, text }).toEqual({ code: 2, text: '' });
+  expect(stderr).toContain(`f: had ${url.length * 1000} bytes at first and was truncated to 10`);
 });
 
 describe.skipIf(process.platform !== 'linux')('a file that the system makes up', () => {

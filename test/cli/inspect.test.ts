@@ -107,7 +107,7 @@ test('--verify checks all of it first, and says in a further line what there is'
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   expect(text.startsWith(totals)).toBe(true);
   expect(text.slice(totals.length)).toMatch(
-    /^verified +4 hosts, 5 authorities, 4 robots records, \d+ groups, \d+ automata, \d+ states, \d+ blocks?, 8 rules, \d+ texts?\n$/,
+    /^verified +4 hosts, 5 authorities, 5 robots records, \d+ groups, \d+ automata, \d+ states, \d+ blocks?, 8 rules, \d+ texts?\n$/,
   );
   const host = await place.run(['inspect', '--verify', 't', 'example.com']);
   expect(host.text).toBe((await place.run(['inspect', 't', 'example.com'])).text);

@@ -297,7 +297,7 @@ describe('a table whose checksum is good is refused, by the byte that is wrong',
     const sources = ['x\u0012', 'x\u00121', '\\12', '"7', 'a\u000a\u000b', '\u001f9/b', 'a\\a'];
     const builder = new TableBuilder();
     sources.forEach((source, index) => {
-      const authority = { scheme: undefined, host: 'ab7'.charAt(index % 2), port: index };
+      const authority = { scheme: undefined, host: 'ab7'.charAt(index % 2), port: 100 + index };
       builder.add(authority, Buffer.from('user-agent: *\ndisallow: /\n'), { source });
     });
     const table = builder.build();

@@ -308,6 +308,29 @@ describe('a table whose checksum is good is refused, by the byte that is wrong',
     expect(found.sort()).toEqual([...sources].sort());
   });
 
+  it('by a source that takes a host which would break out of it, or is too long with it', () => {
+    const long = 'l'.repeat(4090);
+    const builder = new TableBuilder();
+    const sources = { 'a"b.example': 'some file', 'c.example': 'c.example', 'd.example': long };
+    for (const [host, source] of Object.entries(sources)) {
+      builder.add({ scheme: undefined, host, port: undefined }, Buffer.from(''), { source });
+    }
+    const table = builder.build();
+    expect(refusal(table)).toBeUndefined();
+    const fields = fieldsOf(table);
+    const source = fields.find(
+      (field) => field.name === 'source kind' && numberAt(table, field) === 1,
+    );
+    const kind = fields.find(
+      ({ name, at }) => name === 'source kind' && table[at + 5] === 'l'.charCodeAt(0),
+    );
+    if (source === undefined || kind === undefined) throw new Error('no source with a host');
+    const hosts = fields.filter(({ name }) => name === 'source');
+    const broken = hosts.map((field) => ({ ...field, value: source.at }));
+    expect(refusal(forged(table, broken))).toMatch(/the source has a host that would be escaped/);
+    expect(refusal(forged(table, [{ ...kind, value: 1 }]))).toMatch(/is too long with what stands/);
+  });
+
   it('by two hosts that are one', () => {
     // A host of the same bucket and length takes the name and the tag of another.
     const slots = all('slot');

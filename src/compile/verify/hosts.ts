@@ -2,6 +2,7 @@ import { HostHash } from '../../kernel/host-hash.js';
 import { canonicalHost, DEFAULT_PORTS } from '../../protocol/authority.js';
 import {
   AUTHORITY_HOST,
+  AUTHORITY_NUMBER,
   AUTHORITY_SOURCE,
   ENTRY_AUTHORITY,
   ENTRY_FORM,
@@ -21,11 +22,14 @@ import {
   SCHEME_FTP,
   SCHEME_HTTP,
   SCHEME_HTTPS,
+  SOURCE_LIMIT,
+  SOURCE_WITH_HOST,
   SOURCE_WITH_NUMBER,
 } from '../format.js';
 import type { TableHeader } from '../table-check.js';
 import { BucketSearch } from './buckets.js';
 import { type Placement, ROBOTS } from './placement.js';
+import { arePlain } from './plain-octets.js';
 import type { SourceCheck } from './sources.js';
 import type { TableOctets } from './table-octets.js';
 
@@ -80,10 +84,10 @@ export class HostCheck {
     if (end > this.#placement.end) throw this.#fault(at, 'the host ends beyond its section');
     this.#checkName(at, name, octets);
     if (form !== HOST_SEVERAL) {
-      this.#checkAuthority(at + HOST_AUTHORITY, form);
+      this.#checkAuthority(at + HOST_AUTHORITY, form, octets);
     } else {
       if (entries === 0) throw this.#fault(at + HOST_AUTHORITY, 'a host without authorities');
-      this.#checkEntries(at, name + octets, entries);
+      this.#checkEntries(at, octets, entries);
     }
     this.count++;
     return end;
@@ -118,8 +122,9 @@ export class HostCheck {
     return true;
   }
 
-  #checkEntries(host: number, start: number, count: number): void {
+  #checkEntries(host: number, octets: number, count: number): void {
     const table = this.#table;
+    const start = host + HOST_SEVERAL_NAME + octets;
     let lastPort = -1;
     let taken = 0;
     for (let index = 0; index < count; index++) {
@@ -144,22 +149,35 @@ export class HostCheck {
       if (table.u32(authority + AUTHORITY_HOST) !== host) {
         throw this.#fault(authority + AUTHORITY_HOST, 'the authority names another host');
       }
-      this.#checkAuthority(authority, HOST_SEVERAL);
+      this.#checkAuthority(authority, HOST_SEVERAL, octets);
       lastPort = port;
       taken |= schemes;
     }
   }
 
-  #checkAuthority(at: number, form: number): void {
+  /** Checks an authority of the host that is being checked, which has so many octets. */
+  #checkAuthority(at: number, form: number, octets: number): void {
     const table = this.#table;
     this.#placement.refer(at, table.u32(at), ROBOTS);
     const source = table.u32(at + AUTHORITY_SOURCE);
     if (!this.#sources.has(source)) {
       throw this.#fault(at + AUTHORITY_SOURCE, `no source starts at ${source}`);
     }
-    const isNumbered = table.u8(source) === SOURCE_WITH_NUMBER;
-    if (form !== HOST_SEVERAL && isNumbered !== (form === HOST_NUMBERED)) {
+    const kind = table.u8(source);
+    if (form !== HOST_SEVERAL && (kind === SOURCE_WITH_NUMBER) !== (form === HOST_NUMBERED)) {
       throw this.#fault(at + AUTHORITY_SOURCE, 'the source is not one for the form of its host');
+    }
+    let own = 0;
+    if (kind === SOURCE_WITH_NUMBER) own = String(table.u32(at + AUTHORITY_NUMBER)).length;
+    if (kind === SOURCE_WITH_HOST) {
+      // It stands there as it is, and a host may hold a quote.
+      if (!arePlain(this.#name, 0, octets)) {
+        throw this.#fault(at + AUTHORITY_SOURCE, 'the source has a host that would be escaped');
+      }
+      own = octets;
+    }
+    if (table.u16(source + 1) + own + table.u16(source + 3) > SOURCE_LIMIT) {
+      throw this.#fault(at + AUTHORITY_SOURCE, 'the source is too long with what stands in it');
     }
     this.authorities++;
   }

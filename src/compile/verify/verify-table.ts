@@ -22,7 +22,7 @@
  * | `ruleOfBlocks` | only blocks with masks are followed; places, offsets and rules follow one another within the nodes; the budget bounds the blocks | blocks.ts |
  * | `matches` | segments have an octet at least, and fill their rule; a rule in one block says so in its form | blocks.ts |
  * | `patternText` | a kept text starts where a text starts, and ends with its automaton; one that is derived has at most TEXT_LIMIT octets, none of which needs to be escaped | automata.ts, blocks.ts, texts.ts |
- * | `sourceText` | a source starts where a source starts, its two texts lie in the section; where it takes the number or the host, the authority has them | hosts.ts, sources.ts |
+ * | `sourceText` | a source starts where a source starts, its two texts lie in the section, and with the number or the host it has at most SOURCE_LIMIT octets; where it takes the number, the authority has one | hosts.ts, sources.ts |
  *
  * So that what is there can be found, and records come out whole: hosts are canonical, each is found under its own hash and only once,
  * product tokens are sorted, the masks of a block let pass whatever its rules match, ranks fit the octets of patterns and fall within the

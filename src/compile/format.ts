@@ -232,6 +232,8 @@ export const ROBOTS_ACCESS = 3;
 export const ROBOTS_WIDE = 4;
 export const GROUP_LINE = 4;
 export const GROUP_OCTETS = 8;
+/** Rules that the groups of a list have at most: a file has a million (protocol/parse.ts), each of which may be two in the google profile. */
+export const MAX_GROUP_RULES = 0x20_0000;
 
 /** Of an automaton's first octet. */
 export const AUTOMATON_LINE_WIDTH = 3;

@@ -37,6 +37,7 @@ import {
   HOST_PLAIN_NAME,
   HOST_SEVERAL,
   HOST_SEVERAL_NAME,
+  MAX_GROUP_RULES,
   MAX_HOST_OCTETS,
   ROBOTS_ACCESS,
   ROBOTS_WIDE,
@@ -106,8 +107,6 @@ const SCHEMES: readonly (readonly [number, Scheme])[] = [
 ];
 
 const TOKEN_ENTRY_OCTETS = 8;
-/** A file has a million rules at most (protocol/parse.ts), each of which may be two in the google profile. */
-const MAX_GROUP_RULES = 1 << 21;
 
 const FIRST_SORTED_TOKEN = 2;
 const ASSUMED_SCHEMES = SCHEME_HTTP | SCHEME_HTTPS;

@@ -366,6 +366,28 @@ describe('a table whose checksum is good is refused, by the byte that is wrong',
     }
   });
 
+  it('by a list of groups that has more rules than a file can', () => {
+    // Groups that name the same automaton share it: one of a thousand rules, three thousand times.
+    const rules = (letter: string): string =>
+      Array.from({ length: 1000 }, (_, n) => `allow: /${letter}${n}\n`).join('');
+    const builder = new TableBuilder();
+    const body = `${'user-agent: *\nallow: /\nuser-agent: b\nallow: /b\n'.repeat(3000)}user-agent: c\n${rules('c')}`;
+    const authority = { scheme: undefined, host: 'a.example', port: undefined };
+    builder.add(authority, Buffer.from(body), { source: '' });
+    const table = builder.build();
+    const groups = fieldsOf(table).filter(({ name }) => name === 'automaton');
+    const many = numberAt(table, groups.at(-1) as Field);
+    const damaged = forged(
+      table,
+      groups.slice(0, 3000).map((field) => ({ ...field, value: many })),
+    );
+    expect(refusal(damaged)).toMatch(/a list of groups has more than 2097152 rules/);
+    const [host] = new TableView(damaged).hosts();
+    const view = new TableView(damaged, 'it');
+    const [first] = view.groups(host?.authorities[0]?.robots ?? 0);
+    expect(() => first && view.rules(first)).toThrow(/more rules than a file can hold/);
+  });
+
   it('by a narrow record where product tokens have numbers of more than 16 bits', () => {
     const builder = new TableBuilder({ maxBytes: 4_000_000 });
     const tokens = Array.from({ length: 66_000 }, (_, n) => `user-agent: ${n.toString(26)}\n`)

@@ -131,6 +131,7 @@ describe('whatever is forged and still verified', () => {
     }
     const forgery = sealed(copy);
     expect(verified(forgery)).toMatchObject({ groups: 16_001, automata: 2, rules: 2 });
+    expect([...contentsOf(new TableView(forgery, 'it'))].length).toBeGreaterThan(0);
     kernel.load(forgery);
     const query = kernel.ask({ explain: true });
     const input = Buffer.from(`${JSON.stringify({ url: `http://a.example${path}` })}\n`);

@@ -1,7 +1,9 @@
 import {
   ACCESS_UNREACHABLE,
+  AUTOMATON_WIDE,
   GROUP_LINE,
   GROUP_OCTETS,
+  MAX_GROUP_RULES,
   ROBOTS_ACCESS,
   ROBOTS_WIDE,
 } from '../format.js';
@@ -87,12 +89,19 @@ export class RobotsCheck {
     const table = this.#table;
     const first = this.#recordGroups;
     let isFollowed = true;
+    let rules = 0;
     for (let at = list; isFollowed; at += GROUP_OCTETS) {
       if (at + GROUP_OCTETS > this.#placement.end) {
         throw this.#fault(list, 'the list of groups does not end in its section');
       }
       const automaton = table.u32(at);
-      if (automaton !== 0) this.#placement.refer(at, automaton, AUTOMATON);
+      if (automaton !== 0) {
+        this.#placement.refer(at, automaton, AUTOMATON);
+        rules += this.#rulesOf(automaton);
+      }
+      if (rules > MAX_GROUP_RULES) {
+        throw this.#fault(list, `a list of groups has more than ${MAX_GROUP_RULES} rules`);
+      }
       isFollowed = (table.u8(at + GROUP_LINE) & 1) !== 0;
       this.#recordGroups++;
     }
@@ -102,6 +111,12 @@ export class RobotsCheck {
       this.#listStarts = longer;
     }
     this.#listStarts[first] = 1;
+  }
+
+  /** How many rules an automaton says it has, which is checked where it lies. */
+  #rulesOf(automaton: number): number {
+    const isWide = (this.#table.u8(automaton) & AUTOMATON_WIDE) !== 0;
+    return isWide ? this.#table.u32(automaton + 5) : this.#table.u16(automaton + 3);
   }
 
   #fault(at: number, what: string): Error {

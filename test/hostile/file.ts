@@ -32,6 +32,8 @@ const ODD_CHAINS: readonly (readonly string[])[] = [
 /** One random robots.txt and what is asked of it. */
 export interface HostileFile {
   readonly robots: string;
+  /** The patterns of its rules. */
+  readonly patterns: readonly string[];
   readonly urls: readonly string[];
   readonly chains: readonly (readonly string[])[];
 }
@@ -48,7 +50,7 @@ export function hostileFile(
   const chains = Array.from({ length: counts.chains }, () =>
     random.pick(profile === 'google' && random.chance(0.2) ? ODD_CHAINS : CHAINS),
   );
-  return { robots, urls, chains };
+  return { robots, patterns, urls, chains };
 }
 
 /** The text; the patterns of its rules are added to `patterns`. */

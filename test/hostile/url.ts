@@ -64,10 +64,19 @@ const ROBOTS_TARGETS = [
   ...words('/Robots.txt /a/../robots.txt /./robots.txt /%72obots.txt /robots%2Etxt //robots.txt'),
 ];
 
-/** A URL, most often one that a pattern of the file may match. */
-export function hostileUrl(random: Random, profile: Profile, patterns: readonly string[]): string {
+/**
+ * A URL, most often one that a pattern of the file may match.
+ *
+ * @param usual what most URLs begin with: scheme, host and port
+ */
+export function hostileUrl(
+  random: Random,
+  profile: Profile,
+  patterns: readonly string[],
+  usual: readonly string[] = PLAIN,
+): string {
   if (random.chance(0.02)) return random.pick(NO_URLS);
-  let url = authority(random, profile) + target(random, patterns);
+  let url = authority(random, profile, usual) + target(random, patterns);
   if (random.chance(0.05)) url += '?';
   if (random.chance(0.1)) url += `#${pieces(random, 0, 2)}`;
   if (random.chance(0.04)) url = url.split('/').join(random.pick(words('\\ // /./ /a/../')));
@@ -81,12 +90,12 @@ export function hostileUrl(random: Random, profile: Profile, patterns: readonly 
 }
 
 /** All before the path; nothing makes a relative reference. */
-function authority(random: Random, profile: Profile): string {
+function authority(random: Random, profile: Profile, usual: readonly string[]): string {
   if (random.chance(0.01)) return '';
   if (random.chance(0.01)) return random.pick(BAD);
   if (random.chance(0.15)) return random.pick(ODD);
   if (profile === 'google' && random.chance(0.1)) return random.pick(GOOGLE_STARTS);
-  return random.pick(PLAIN);
+  return random.pick(usual);
 }
 
 /** Path and query. */

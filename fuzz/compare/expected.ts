@@ -1,0 +1,337 @@
+import { isUtf8 } from 'node:buffer';
+import { escapeText } from '../../src/compile/display-text.js';
+import type { Judgement } from '../../src/index.js';
+import { REASONS, type Reason, VERDICTS, type Verdict } from '../../src/protocol/verdict.js';
+import { octetsOf } from '../corpus.js';
+import { readWhatwgUrl } from '../oracle/whatwg.js';
+import { library } from './library.js';
+import { isTabbedLine, numberedBy, refusalOf, SHOWN_OCTETS, TABBED_REASON } from './promises.js';
+import type { Format } from './records.js';
+import type { RobotsSet } from './robots-set.js';
+
+/** What a run of the command line is asked for, as far as its output depends on it. */
+export interface Question {
+  readonly robots: RobotsSet;
+  readonly format: Format;
+  readonly agents: readonly string[];
+  readonly explain: boolean;
+  readonly output: 'annotate' | 'allowed' | 'denied';
+  readonly unknown: 'allow' | 'deny' | 'unknown';
+  readonly maxLineOctets: number;
+  readonly urlField: readonly string[];
+}
+
+/** Verdicts and reasons of one agent, counted. */
+export interface AgentCounts {
+  readonly verdicts: Record<Verdict, number>;
+  readonly reasons: Record<Reason, number>;
+}
+
+/** What the command line is to say of a record: nothing where it is blank. */
+export interface Expectation {
+  /** One character an octet, line end included; empty where the record does not come out. */
+  readonly output: string;
+  /** The first agent's verdict; undefined for a blank line. */
+  readonly verdict: Verdict | undefined;
+}
+
+/** What a record is, before its URL is judged. */
+type Reading =
+  | { readonly kind: 'blank' }
+  | { readonly kind: 'url'; readonly url: string | Uint8Array }
+  | { readonly kind: 'invalid'; readonly reason: Reason };
+
+const LONG_NAMED = 10;
+
+/**
+ * What the README promises of each record: the verdict is that of the library on the URL that `JSON.parse` finds, the record's own
+ * octets come out again, and what is no record becomes an invalid one.
+ */
+export class Oracle {
+  readonly #question: Question;
+  readonly #isJson: boolean;
+  readonly counts: readonly AgentCounts[];
+  records = 0;
+  passed = 0;
+  bad = 0;
+  /** The places of the first bad records, as messages on standard error name them. */
+  readonly named: { readonly input: number; readonly line: number }[] = [];
+
+  constructor(question: Question) {
+    this.#question = question;
+    this.#isJson = question.format === 'array' || question.format === 'concatenated';
+    this.counts = question.agents.map(() => ({
+      verdicts: zeros(VERDICTS),
+      reasons: zeros(REASONS),
+    }));
+  }
+
+  /**
+   * @param text the record as it stands in the input, one character an octet
+   * @param ended whether a newline follows it
+   * @param input the number of its input, from 0
+   * @param line the number of its line in this input, from 1; of JSON that of the record
+   */
+  expect(text: string, ended: boolean, input: number, line: number): Expectation {
+    const { output, agents } = this.#question;
+    const hasReturn = !this.#isJson && ended && text.endsWith('\r');
+    const record = this.#isJson ? unfolded(text) : hasReturn ? text.slice(0, -1) : text;
+    const lineEnd = hasReturn ? '\r\n' : '\n';
+    const refusal = this.#refusal(text.trim());
+    const reading: Reading =
+      refusal === undefined ? this.#read(record) : { kind: 'invalid', reason: refusal };
+    if (reading.kind === 'blank') {
+      return { output: output === 'annotate' ? '' : record + lineEnd, verdict: undefined };
+    }
+    const judgements = agents.map((agent) => this.#judge(reading, agent));
+    this.#count(judgements);
+    if (reading.kind === 'invalid' || judgements[0]?.verdict === 'invalid') {
+      this.bad++;
+      if (this.named.length < LONG_NAMED) this.named.push({ input, line });
+    }
+    const verdict = judgements[0]?.verdict;
+    if (output !== 'annotate') {
+      const passes =
+        output === 'allowed'
+          ? judgements.every(({ verdict }) => verdict === 'allow')
+          : judgements.some(({ verdict }) => verdict === 'deny');
+      if (passes) this.passed++;
+      return { output: passes ? record + lineEnd : '', verdict };
+    }
+    this.passed++;
+    const reason = reading.kind === 'invalid' ? reading.reason : undefined;
+    const isCut = reason === 'line-too-long';
+    if (this.#question.format === 'text') {
+      const shown = isCut ? record.slice(0, SHOWN_OCTETS) : record;
+      const words = judgements.map(({ verdict }) => verdict).join();
+      const columns = this.#question.explain ? this.#columns(judgements, reading) : '';
+      return { output: `${words}\t${shown}${columns}${isCut ? '\n' : lineEnd}`, verdict };
+    }
+    if (isCut || refusal !== undefined || reason === 'no-object' || reason === 'no-json') {
+      const beginning = refusal === undefined ? record : onOneLine(text.trim());
+      const unit = numberedBy(this.#question.format);
+      const shown = `,"${unit}":${line},"input":"${shownInput(beginning)}"}`;
+      return { output: `{${this.#members(judgements)}${shown}\n`, verdict };
+    }
+    return { output: this.#annotated(record, judgements) + lineEnd, verdict };
+  }
+
+  #refusal(record: string): Reason | undefined {
+    const { format, maxLineOctets } = this.#question;
+    return this.#isJson ? refusalOf(record, format === 'array', maxLineOctets) : undefined;
+  }
+
+  #read(record: string): Reading {
+    const { format, maxLineOctets } = this.#question;
+    if (isBlank(record)) return { kind: 'blank' };
+    if (record.length > maxLineOctets) return { kind: 'invalid', reason: 'line-too-long' };
+    if (format === 'text') {
+      if (isTabbedLine(record)) return { kind: 'invalid', reason: TABBED_REASON };
+      return { kind: 'url', url: octetsOf(record) };
+    }
+    return this.#readJson(record);
+  }
+
+  #readJson(record: string): Reading {
+    const { urlField } = this.#question;
+    const octets = octetsOf(record);
+    // Of what is no UTF-8 the octets stay: as Latin-1 they do so for JSON.parse, too.
+    const isText = isUtf8(octets);
+    const text = isText ? Buffer.from(octets).toString('utf8') : record;
+    const decoded = (url: string): string | Uint8Array => (isText ? url : octetsOf(url));
+    let value: unknown;
+    try {
+      value = JSON.parse(leniently(text));
+    } catch {
+      const reason = record.trimStart().startsWith('{') ? 'no-json' : 'no-object';
+      return { kind: 'invalid', reason };
+    }
+    if (typeof value === 'string' && this.#isJson) return { kind: 'url', url: decoded(value) };
+    if (!isObject(value)) return { kind: 'invalid', reason: 'no-object' };
+    let member: unknown = value;
+    for (const key of urlField) {
+      const name = isText ? key : Buffer.from(key).toString('latin1');
+      member = isObject(member) && Object.hasOwn(member, name) ? member[name] : undefined;
+    }
+    if (typeof member !== 'string') return { kind: 'invalid', reason: 'no-url' };
+    return { kind: 'url', url: decoded(member) };
+  }
+
+  #judge(reading: Exclude<Reading, { kind: 'blank' }>, agent: string): Judgement {
+    if (reading.kind === 'invalid') return { verdict: 'invalid', reason: reading.reason };
+    const { robots, unknown } = this.#question;
+    const judgement = robots.table.verdict(reading.url, agent);
+    return judgement.verdict === 'unknown' ? { ...judgement, verdict: unknown } : judgement;
+  }
+
+  #count(judgements: readonly Judgement[]): void {
+    this.records++;
+    judgements.forEach(({ verdict, reason }, index) => {
+      const counts = this.counts[index] as AgentCounts;
+      counts.verdicts[verdict]++;
+      counts.reasons[reason]++;
+    });
+  }
+
+  /** The record with its verdict as a further member. */
+  #annotated(record: string, judgements: readonly Judgement[]): string {
+    const members = this.#members(judgements);
+    const { urlField } = this.#question;
+    if (this.#isJson && record.startsWith('"')) {
+      const open = urlField.map((key) => `{${octetText(JSON.stringify(key))}:`).join('');
+      return `${open}${record}${'}'.repeat(urlField.length - 1)},${members}}`;
+    }
+    const brace = record.lastIndexOf('}');
+    const before = record.slice(0, brace);
+    const comma = before.trimEnd().endsWith('{') ? '' : ',';
+    return `${before}${comma}${members}${record.slice(brace)}`;
+  }
+
+  #members(judgements: readonly Judgement[]): string {
+    const { agents, explain } = this.#question;
+    const names = agents.map(quoted);
+    const byAgent = (values: readonly (string | undefined)[]): string =>
+      values
+        .map((value, index) => (value === undefined ? undefined : `${names[index]}:${value}`))
+        .filter((member) => member !== undefined)
+        .join();
+    const verdicts = judgements.map(({ verdict }) => `"${verdict}"`);
+    const reasons = judgements.map(({ reason }) => `"${reason}"`);
+    const rules = judgements.map(ruleObject);
+    if (agents.length === 1) {
+      const rule = rules[0] === undefined ? '' : `,"rule":${rules[0]}`;
+      const why = explain ? `,"reason":${reasons[0]}${rule}` : '';
+      return `"verdict":${verdicts[0]}${why}`;
+    }
+    const members = [`"verdicts":{${byAgent(verdicts)}}`];
+    if (explain) {
+      members.push(`"reasons":{${byAgent(reasons)}}`);
+      if (rules.some((rule) => rule !== undefined)) members.push(`"rules":{${byAgent(rules)}}`);
+    }
+    return members.join();
+  }
+
+  /** Reason, line, rule, agent and source of each agent, each behind a tab. */
+  #columns(judgements: readonly Judgement[], reading: Reading): string {
+    const columns = judgements.flatMap(({ reason, rule }) =>
+      rule === undefined
+        ? [reason, '', '', '', this.#source(reading, reason)]
+        : [
+            reason,
+            `${rule.line}`,
+            escaped(rule.text),
+            quoted(rule.agent).slice(1, -1),
+            escaped(rule.source ?? ''),
+          ],
+    );
+    return columns.map((column) => `\t${column}`).join('');
+  }
+
+  /** Where the robots.txt came from that no rule of decided. */
+  #source(reading: Reading, reason: Reason): string {
+    if (reading.kind !== 'url' || reason === 'unknown-host' || reason === 'invalid-url') return '';
+    const { robots } = this.#question;
+    const { rule } = robots.sources.verdict(reading.url, '*');
+    if (rule?.source !== undefined) return escaped(rule.source);
+    // Nothing denies /robots.txt: its authority is read by another way.
+    const octets = typeof reading.url === 'string' ? Buffer.from(reading.url) : reading.url;
+    const url = readWhatwgUrl(octets);
+    if (url === undefined) return '';
+    const { scheme, host, port } = url;
+    const authority = library.formatAuthority({ scheme, host, port });
+    return escaped(robots.sourceOf.get(authority) ?? '');
+  }
+}
+
+function zeros<Word extends string>(words: readonly Word[]): Record<Word, number> {
+  return Object.fromEntries(words.map((word) => [word, 0])) as Record<Word, number>;
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function isBlank(record: string): boolean {
+  for (let at = 0; at < record.length; at++) {
+    const character = record.charAt(at);
+    if (character !== ' ' && character !== '\t' && character !== '\r') return false;
+  }
+  return true;
+}
+
+/** A text as octets, one character each. */
+function octetText(text: string): string {
+  return Buffer.from(text).toString('latin1');
+}
+
+function escaped(text: string): string {
+  return octetText(escapeText(text));
+}
+
+function quoted(text: string): string {
+  return octetText(JSON.stringify(text).replaceAll('\x7f', '\\u007f'));
+}
+
+function ruleObject({ rule }: Judgement): string | undefined {
+  if (rule === undefined) return undefined;
+  const { line, text, agent, source } = rule;
+  const from = source === undefined ? '' : `,"source":"${escaped(source)}"`;
+  return `{"line":${line},"text":"${escaped(text)}","agent":${quoted(agent)}${from}}`;
+}
+
+/** Lines with a value such as `tru` or `01` are judged (README, "Reasons"): the value that records.ts puts first, made good. */
+function leniently(text: string): string {
+  const comma = text.indexOf(',');
+  if (!text.startsWith('{"a":') || comma < 0) return text;
+  return ['tru', '01', '1.', '-', 'nul'].includes(text.slice(5, comma))
+    ? `{"a":0${text.slice(comma)}`
+    : text;
+}
+
+/** A JSON value on one line: without the white space outside its strings, where that has a line break. */
+function unfolded(text: string): string {
+  const record = text.trim();
+  if (!record.includes('\n') && !record.includes('\r')) return record;
+  let result = '';
+  let inString = false;
+  for (let at = 0; at < record.length; at++) {
+    const character = record.charAt(at);
+    if (inString) {
+      if (character === '\\') result += character + record.charAt(++at);
+      else result += character;
+      if (character === '"') inString = false;
+    } else if (!' \t\r\n'.includes(character)) {
+      result += character;
+      inString = character === '"';
+    }
+  }
+  return result;
+}
+
+function onOneLine(text: string): string {
+  return text.slice(0, SHOWN_OCTETS).replaceAll('\n', ' ').replaceAll('\r', ' ');
+}
+
+/** The beginning of what is no record, as the inside of a JSON string. */
+function shownInput(record: string): string {
+  const octets = Buffer.from(record.slice(0, SHOWN_OCTETS), 'latin1');
+  let result = '';
+  for (let at = 0; at < octets.length; ) {
+    const length = sequenceLength(octets, at);
+    const character = octets.toString('utf8', at, at + length);
+    const code = octets[at] as number;
+    if (code < 0x20 || code === 0x7f) result += `\\u${code.toString(16).padStart(4, '0')}`;
+    else if (code === 0x22 || code === 0x5c) result += `\\${character}`;
+    else result += character;
+    at += length;
+  }
+  return octetText(result);
+}
+
+/** Octets of the character of UTF-8 at an offset; 1 where there is none, each octet of which becomes U+FFFD. */
+function sequenceLength(octets: Buffer, at: number): number {
+  for (let length = 1; length <= 4 && at + length <= octets.length; length++) {
+    if (isUtf8(octets.subarray(at, at + length))) return length;
+  }
+  return 1;
+}

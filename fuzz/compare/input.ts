@@ -1,0 +1,222 @@
+import { closeSync, openSync, writeSync } from 'node:fs';
+import type { Random } from '../../test/random.js';
+import { Oracle, type Question } from './expected.js';
+import { drawLength, LIMITS, LONGEST, limitAt } from './lengths.js';
+import type { Plan } from './plan.js';
+import { type DrawnRecord, RecordSource } from './records.js';
+import type { RobotsSet } from './robots-set.js';
+import type { Totals } from './totals.js';
+
+/** How much a round's input holds. */
+export interface Amount {
+  readonly records: number;
+  /** Octets of records of 1 KiB and more, about. */
+  readonly longOctets: number;
+  /** Begins with a record at each limit, and one byte from it: for tests, in which chance must not decide. */
+  readonly everyLimit?: boolean;
+}
+
+/** Where a record lies, and what of the output is its own. */
+export interface Place {
+  readonly input: number;
+  readonly line: number;
+  readonly shape: string;
+  readonly start: number;
+  readonly end: number;
+  /** End of what is expected of it, in the output. */
+  readonly outputEnd: number;
+}
+
+/** A round's input files and what the command line is to make of them. */
+export interface DrawnInput {
+  readonly places: readonly Place[];
+  readonly oracle: Oracle;
+  /** Octets of each input. */
+  readonly octets: readonly number[];
+}
+
+const FLUSH_OCTETS = 1 << 20;
+/** Records at the start by which a format can be told. */
+const PLAIN_START = 20;
+
+/** Writes octets, one character each, in pieces. */
+class OctetFile {
+  readonly #descriptor: number;
+  #parts: string[] = [];
+  #waiting = 0;
+  octets = 0;
+
+  constructor(path: string) {
+    this.#descriptor = openSync(path, 'w');
+  }
+
+  write(text: string): void {
+    this.#parts.push(text);
+    this.#waiting += text.length;
+    this.octets += text.length;
+    if (this.#waiting >= FLUSH_OCTETS) this.#flush();
+  }
+
+  close(): void {
+    this.#flush();
+    closeSync(this.#descriptor);
+  }
+
+  #flush(): void {
+    const octets = Buffer.from(this.#parts.join(''), 'latin1');
+    for (let at = 0; at < octets.length; ) at += writeSync(this.#descriptor, octets, at);
+    this.#parts = [];
+    this.#waiting = 0;
+  }
+}
+
+/** Draws the records of a round, and writes them and the output that is expected to files. */
+export function writeInput(
+  random: Random,
+  plan: Plan,
+  robots: RobotsSet,
+  amount: Amount,
+  paths: { readonly inputs: readonly string[]; readonly expected: string },
+  totals: Totals,
+): DrawnInput {
+  const question: Question = { ...plan, robots };
+  const oracle = new Oracle(question);
+  const source = new RecordSource(random, { ...plan, hosts: robots.hosts });
+  const output = new OctetFile(paths.expected);
+  const places: Place[] = [];
+  const octets: number[] = [];
+  paths.inputs.forEach((path, input) => {
+    const file = new OctetFile(path);
+    const share = (whole: number): number => Math.ceil(whole / paths.inputs.length);
+    const records = drawRecords(random, plan, source, {
+      records: share(amount.records),
+      longOctets: share(amount.longOctets),
+      everyLimit: amount.everyLimit === true && input === 0,
+    });
+    const framing = new Framing(random, plan);
+    file.write(framing.open);
+    let line = 0;
+    let next = records.next();
+    while (next.done !== true) {
+      const record = next.value;
+      next = records.next();
+      const end = framing.after(record.text, next.done === true);
+      const ended = end.includes('\n');
+      // The CR of a line end is a part of the text for the oracle.
+      const text = end === '\r\n' ? `${record.text}\r` : record.text;
+      const start = file.octets;
+      file.write(record.text + end);
+      const { output: expected, verdict } = oracle.expect(text, ended, input, ++line);
+      output.write(expected);
+      const place = { input, line, shape: record.shape, start, end: file.octets };
+      places.push({ ...place, outputEnd: output.octets });
+      const limit =
+        record.text.length < 1000 ? undefined : limitAt(record.text.length, plan.maxLineOctets);
+      totals.record(record, verdict, limit);
+    }
+    file.write(framing.close);
+    octets.push(file.octets);
+    file.close();
+  });
+  output.close();
+  return { places, oracle, octets };
+}
+
+/** Short records, and among them long ones of all lengths, alone or several of a kind, with probes around them. */
+function* drawRecords(
+  random: Random,
+  plan: Plan,
+  source: RecordSource,
+  amount: Amount,
+): Generator<DrawnRecord, undefined> {
+  const isLines = plan.format === 'text' || plan.format === 'ndjson';
+  let left = amount.records;
+  let longLeft = amount.longOctets;
+  for (let count = plan.sniffs ? PLAIN_START : 0; count > 0; count--, left--) yield source.probe();
+  if (amount.everyLimit === true) {
+    for (const limit of [...LIMITS, plan.maxLineOctets]) {
+      for (const length of [limit - 1, limit, limit + 1]) {
+        yield source.long().ofLength(length);
+        yield source.probe();
+        yield source.growing().ofLength(length);
+        yield source.probe();
+        left -= 4;
+      }
+    }
+  }
+  // About as many records lie between two long ones, whatever their number.
+  const gap =
+    2 * Math.max(1, Math.floor((amount.records * 800_000) / Math.max(1, amount.longOctets)));
+  while (left > 0) {
+    for (let count = Math.min(left, random.between(0, gap)); count > 0; count--, left--) {
+      yield isLines && random.chance(0.01) ? source.blank() : source.short();
+    }
+    if (longLeft <= 0) continue;
+    const long = source.long();
+    const length = drawLength(random, limitsOf(plan, amount));
+    // One, several that share a batch, or several that fill one each.
+    const [parts, times] = random.pick([
+      [1, 1],
+      [random.between(2, 64), 1],
+      [1, random.between(2, 8)],
+    ]);
+    for (let time = 0; time < times && (time === 0 || longLeft > 0); time++) {
+      for (let part = 0; part < parts && left > 0; part++, left--) {
+        const record = long.ofLength(Math.ceil(length / parts));
+        longLeft -= record.text.length;
+        yield isBlankTooLong(record, plan) ? source.probe() : record;
+      }
+      for (let count = Math.min(left, random.between(1, 40)); count > 0; count--, left--) {
+        yield source.probe();
+      }
+    }
+  }
+  return undefined;
+}
+
+/** Lengths that matter in this round: its batch (src/pipeline/flow.ts), and the longest line. */
+function limitsOf({ wayIn, threads, maxLineOctets }: Plan, { longOctets }: Amount): number[] {
+  const isFile = wayIn.endsWith('file') || wayIn.endsWith('files');
+  const batch =
+    threads === undefined && longOctets < 20 * FLUSH_OCTETS
+      ? 128 * 1024
+      : isFile || (threads ?? 1) > 8
+        ? FLUSH_OCTETS
+        : 2 * FLUSH_OCTETS;
+  return maxLineOctets < LONGEST ? [batch, maxLineOctets] : [batch];
+}
+
+/** Whether blanks longer than a line may be are blank or too long is nowhere said. */
+function isBlankTooLong(record: DrawnRecord, plan: Plan): boolean {
+  return record.text.length > plan.maxLineOctets && record.text.trim() === '';
+}
+
+/** What stands between the records of an input. */
+class Framing {
+  readonly #random: Random;
+  readonly #plan: Plan;
+  readonly open: string;
+  readonly close: string;
+
+  constructor(random: Random, plan: Plan) {
+    this.#random = random;
+    this.#plan = plan;
+    const isArray = plan.format === 'array';
+    this.open = isArray ? random.pick(['[', '[\n', ' [ ']) : '';
+    this.close = isArray ? random.pick([']', '\n]\n', ' ] ']) : '';
+  }
+
+  after(text: string, isLast: boolean): string {
+    const random = this.#random;
+    const { format, carriageReturns } = this.#plan;
+    if (format === 'array') {
+      return isLast ? '' : random.pick([',', ',\n', ',\r\n', ' , ', '\n,', ',\t']);
+    }
+    if (format === 'concatenated') {
+      const isClosed = text.trimEnd().endsWith('}') || text.endsWith('"');
+      return random.pick(isClosed ? ['', '', '\n', ' ', '\r\n', '\t'] : ['\n', ' ', '\r\n']);
+    }
+    if (isLast && random.chance(0.5) && text !== '') return '';
+    return carriageReturns && random.chance(0.8) ? '\r\n' : '\n';
+  }
+}

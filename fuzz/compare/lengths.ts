@@ -1,0 +1,41 @@
+import type { Random } from '../../test/random.js';
+
+const KIB = 1024;
+const MIB = 1024 * KIB;
+
+/**
+ * Lengths at which something begins anew: what a record of bad input shows, a pipe's buffer, and the batches of one thread, of a
+ * file and of a pipe (src/pipeline/flow.ts).
+ */
+export const LIMITS: readonly number[] = [KIB, 64 * KIB, 128 * KIB, MIB, 2 * MIB];
+/** Three batches of a pipe. */
+export const LONGEST = 6 * MIB;
+
+/**
+ * The length of a long record, without its line end.
+ *
+ * @param limits beside LIMITS, those of the round: a batch as it is likely to be, and the longest line
+ */
+export function drawLength(random: Random, limits: readonly number[]): number {
+  // A batch holds a record with its newline, so one byte less than a limit may matter as well.
+  const beside = (limit: number): number => limit + random.between(-2, 1);
+  // Memory that is a multiple of a limit is too small for what grows by a greater factor.
+  const below = (limit: number): number => Math.ceil(limit * (0.6 + 0.4 * random.number()));
+  const ways: (() => number)[] = [
+    () => beside(random.pick(LIMITS)),
+    () => beside(random.pick([3 * MIB, LONGEST])),
+    () => beside(random.pick(limits)),
+    () => below(random.pick(LIMITS)),
+    () => below(random.pick(limits)),
+    () => below(random.pick(limits)),
+    () => Math.floor(KIB * (LONGEST / KIB) ** random.number()),
+  ];
+  return Math.min(LONGEST, Math.max(64, random.pick(ways)()));
+}
+
+/** The limit that a length is at, or one octet from; undefined if it is at none. */
+export function limitAt(length: number, maxLineOctets: number): number | undefined {
+  return [...LIMITS, 3 * MIB, LONGEST, maxLineOctets].find(
+    (limit) => Math.abs(length - limit) <= 2,
+  );
+}

@@ -1,0 +1,6 @@
+import type * as Library from '../../src/index.js';
+
+const built = new URL('../../dist/index.js', import.meta.url);
+
+/** The library as it is shipped. */
+export const library = (await import(built.href)) as typeof Library;

@@ -1,0 +1,77 @@
+import { words } from '../../test/hostile/pieces.js';
+import type { Random } from '../../test/random.js';
+import { LONG_HOSTS } from './robots-set.js';
+
+/** A URL whose middle is repeated until it is as long as it is to be; one character an octet. */
+export interface LongUrl {
+  readonly shape: string;
+  readonly before: string;
+  readonly middle: string;
+  /** What makes up for a length that is no multiple of the middle's. */
+  readonly pad: string;
+  readonly after: string;
+}
+
+const SCHEMES = words('http:// http:// https:// HTTP:// hTTp:\\/\\ http:/ http:');
+
+/** What paths, queries and fragments are filled with: what grows threefold in canonical form, and what stays or shrinks. */
+const GROWING = [
+  '<',
+  '<',
+  '"',
+  '{}',
+  '\x01',
+  '\xc3\xa9',
+  '\xe2\x82\xac',
+  '\xf0\x9f\x98\x80',
+  ' ',
+  '<a<<<',
+];
+const OTHERS: readonly string[] = [
+  ...words('a ab/ <a /< % %% %3C %61 %3c%2F \\ / . /../ /./ /a/../ ..%2f ? & [] *$ \x7f'),
+  'a b',
+];
+const AFTERS = ['', ...words('z z yz /z ?z #z %7A < \tz \t /deny /../deny /..')];
+
+/** @param tabs whether there may be tabs and carriage returns in it */
+export function drawLongUrl(random: Random, tabs: boolean): LongUrl {
+  const scheme = random.pick(SCHEMES);
+  const host = random.pick(LONG_HOSTS);
+  const spelled = random.pick([host, host, host.toUpperCase(), `u:p@${host}`, `${host}:80`]);
+  const after = random.pick(tabs ? AFTERS : AFTERS.filter((text) => !text.includes('\t')));
+  const end = random.pick(['/deny', '/a', '?z', '/', '']);
+  const fill = (shape: string, before: string): LongUrl => {
+    const middle = random.pick(random.chance(0.6) ? GROWING : OTHERS);
+    return { shape, before: `${scheme}${spelled}${before}`, middle, pad: 'a', after };
+  };
+  const around = (shape: string, before: string, middle: string, after: string): LongUrl => ({
+    shape,
+    before,
+    middle,
+    pad: middle.charAt(0),
+    after,
+  });
+  const ways: (() => LongUrl)[] = [
+    () => fill('long path', '/'),
+    () => fill('long path', random.pick(['/a', '\\', '/deny', '//', '/%'])),
+    () => fill('long query', '/?'),
+    () => fill('long query after the host', '?'),
+    () => fill('long query after the host', '?'),
+    () => fill('long fragment', random.pick(['#', '/#', '/deny#'])),
+    () => around('long userinfo', scheme, random.pick(words('u : @ < %3C')), `@${host}${end}`),
+    () => around('many slashes', 'http:', random.pick(words('/ \\ /\\')), `${host}${end}`),
+    () => around('blanks before', '', random.pick([' ', '\x01', ' \x1f']), `http://${host}${end}`),
+    () => around('blanks after', `http://${host}${end}`, random.pick([' ', '\x01']), ''),
+    () => around('zeros in the port', `http://${host}:`, '0', `80${end}`),
+    () => around('long host', scheme, random.pick(words('a a. %61 \xc3\xa9')), end),
+    () => around('no URL', '', random.pick(words('a < / ? \xff')), ''),
+  ];
+  if (tabs) {
+    ways.push(() =>
+      around('tabs in the host', `http://${host}`, random.pick(['\t', '\r', '\t\r']), end),
+    );
+    ways.push(() => around('tabs in the path', `http://${host}/`, '\t', `deny`));
+    ways.push(() => around('tabs before a filler', `HTTP://${host}?\t`, '<', after));
+  }
+  return random.pick(ways)();
+}

@@ -1,0 +1,72 @@
+import type { Verdict } from '../../src/protocol/verdict.js';
+import type { Plan } from './plan.js';
+import type { DrawnRecord } from './records.js';
+
+/** What all rounds together came to, so that nobody takes agreement over nothing for agreement. */
+export class Totals {
+  records = 0;
+  rounds = 0;
+  octets = 0;
+  longest = 0;
+  /** Records of 1 KiB and more, and those at a limit or one octet from it. */
+  long = 0;
+  readonly verdicts = new Map<string, number>();
+  readonly shapes = new Map<string, number>();
+  readonly limits = new Map<string, number>();
+  readonly ways = new Map<string, number>();
+
+  round(plan: Plan, octets: number): void {
+    this.rounds++;
+    this.octets += octets;
+    const { threads, agents, explain, output, profile, layout, format } = plan;
+    for (const way of [
+      `profile ${profile}`,
+      `robots.txt as ${layout}`,
+      `${format}${plan.sniffs ? ', sniffed' : ''}`,
+      `in: ${plan.wayIn}`,
+      `out: ${plan.wayOut}`,
+      `threads: ${threads ?? 'default'}`,
+      `agents: ${agents.length}`,
+      `${output}${explain ? ' --explain' : ''}`,
+    ]) {
+      increment(this.ways, way);
+    }
+  }
+
+  record(
+    { shape, text }: DrawnRecord,
+    verdict: Verdict | undefined,
+    limit: number | undefined,
+  ): void {
+    this.records++;
+    this.longest = Math.max(this.longest, text.length);
+    increment(this.shapes, shape);
+    increment(this.verdicts, verdict ?? 'blank');
+    if (text.length >= 1024) this.long++;
+    if (limit !== undefined) {
+      const distance = text.length - limit;
+      increment(this.limits, `${limit}${distance < 0 ? '' : '+'}${distance}`);
+    }
+  }
+
+  /** Lines for the reader. */
+  describe(): string {
+    const list = (counts: ReadonlyMap<string, number>): string =>
+      [...counts]
+        .sort(([a], [b]) => (a < b ? -1 : 1))
+        .map(([name, count]) => `${name} ${count.toLocaleString('en')}`)
+        .join('; ');
+    return [
+      `${this.records.toLocaleString('en')} records in ${this.rounds} rounds, ${this.octets.toLocaleString('en')} bytes`,
+      `of 1 KiB and more: ${this.long.toLocaleString('en')}; the longest ${this.longest.toLocaleString('en')} bytes`,
+      `verdicts: ${list(this.verdicts)}`,
+      `lengths at a limit: ${list(this.limits)}`,
+      `ways: ${list(this.ways)}`,
+      `shapes: ${list(this.shapes)}`,
+    ].join('\n');
+  }
+}
+
+function increment(counts: Map<string, number>, name: string): void {
+  counts.set(name, (counts.get(name) ?? 0) + 1);
+}

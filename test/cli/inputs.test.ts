@@ -199,7 +199,7 @@ describe('files of another format', () => {
     place.write('f.ndjson.gz', gzipSync(content));
     place.write('d/a.example', content);
     place.write('d/b.example/robots.txt', content);
-    for (const command of [
+    const ways = [
       '$rf --robots-dir robots f',
       '$rf --robots-dir robots --input text f',
       '$rf --robots-dir robots < f',
@@ -210,7 +210,9 @@ describe('files of another format', () => {
       '$rf compile --robots-dir f.ndjson.gz -o t',
       '$rf compile --robots-dir <(cat f) -o t',
       '$rf check f A /',
-    ]) {
+    ];
+    // All ways for two formats: the others are known by the same list.
+    for (const command of content === PARQUET || content === WARC ? ways : ways.slice(0, 1)) {
       const { code, text, stderr } = await place.shell(command);
       expect({ code, text }, command).toEqual({ code: 2, text: '' });
       expect(lines(stderr), command).toHaveLength(1);

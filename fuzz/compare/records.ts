@@ -250,7 +250,7 @@ export class RecordSource {
       () =>
         bad(
           'URL field no string',
-          `{${nested(urlField, random.pick(['7', 'null', '[]', '{}', '[' + value + ']']))}}`,
+          `{${nested(urlField, random.pick(['7', 'null', '[]', '{}', `[${value}]`]))}}`,
         ),
       () => bad('no object', random.pick(NO_OBJECTS)),
     ];

@@ -110,6 +110,15 @@ describe('--strict', () => {
 });
 
 describe('--max-line-bytes', () => {
+  test('a short line of text that is too long keeps its line end, after the columns', async () => {
+    const url = `https://example.com/${'x'.repeat(200)}`;
+    const args = [...FILTER, '--max-line-bytes', '100', '--explain', '-q'];
+    const { text } = await workplace().run(args, `${url}\r\nhttps://example.com/a\r\n`);
+    expect(text).toBe(
+      `invalid\t${url}\tline-too-long\t\t\t\t\r\nallow\thttps://example.com/a\tno-rule\t\t\t\texample.com\r\n`,
+    );
+  });
+
   test('text: a longer line is invalid, the next is not affected', async () => {
     const long = `https://example.com/${'a'.repeat(2000)}`;
     const fits = `https://example.com/${'a'.repeat(180)}`;

@@ -52,6 +52,7 @@ describe('the command line says what the library says', () => {
       threads,
       maxLineOctets: 3 << 20,
       output: 'annotate',
+      unknown: 'unknown',
     };
     const totals = await play(1, 0, amount, fixed);
     for (const limit of LIMITS) {

@@ -87,8 +87,9 @@ export function run(task: usize): i32 {
       store<i32>(line, first + lines, LINE_NUMBER);
       if ((load<u32>(task, TASK_FLAGS) & TASK_OVERLONG) !== 0) {
         store<i32>(line, (INVALID << 4) | REASON_LINE_TOO_LONG, LINE_OUTCOME);
+        store<u32>(line, end, LINE_END);
         store<u32>(line, end, LINE_NEWLINE);
-        cutLine(line);
+        truncateLine(line);
         at = end;
       } else {
         const hostSpace = worker + WORKER_HOSTS + <usize>lines * HOST_SPACE;
@@ -194,7 +195,7 @@ function emit(task: usize, query: usize, worker: usize, line: usize, to: usize):
   increment(worker + WORKER_PASSED);
   if (load<i32>(query, QUERY_FORMAT) === FORMAT_TEXT) {
     // Of a line that is too long only the beginning comes out, wherever its length was noticed.
-    if (outcome >= 0 && (outcome & 15) === REASON_LINE_TOO_LONG) cutLine(line);
+    if (outcome >= 0 && (outcome & 15) === REASON_LINE_TOO_LONG) truncateLine(line);
     return lineEnd(line, annotateText(query, worker, line, to));
   }
   if (!isUnreadable(query, outcome)) return lineEnd(line, annotateJson(query, worker, line, to));
@@ -204,10 +205,10 @@ function emit(task: usize, query: usize, worker: usize, line: usize, to: usize):
   return to + 1;
 }
 
-/** Has a line end after its first octets. */
-function cutLine(line: usize): void {
-  const start: usize = load<u32>(line, LINE_START);
-  const end = min(start + BAD_INPUT_LIMIT, <usize>load<u32>(line, LINE_NEWLINE));
+/** Truncates the line to BAD_INPUT_LIMIT; a line that is no longer than that keeps its line end. */
+function truncateLine(line: usize): void {
+  const end: usize = load<u32>(line, LINE_START) + BAD_INPUT_LIMIT;
+  if (end >= <usize>load<u32>(line, LINE_END)) return;
   store<u32>(line, end, LINE_END);
   store<u32>(line, end, LINE_NEWLINE);
 }

@@ -13,19 +13,17 @@ const COLUMNS: Record<string, string> = {
   'quoted second': '1,"https://ex.com/a"\n2,"https://ex.com/b"\n',
   'title,url': 'Hello world,https://ex.com/a\nFoo,https://ex.com/b\n',
   'pdf,17': 'https://ex.com/a.pdf,17\nhttps://ex.com/b.pdf,18\nhttps://ex.com/c.pdf,19\n',
-  multi: sites.map((s, i) => `https://${s}/x${i},${i * 37}`).join('\n') + '\n',
-  'multi;': sites.map((s, i) => `https://${s}/x${i};Title number ${i}`).join('\n') + '\n',
-  'multi space': sites.map((s, i) => `https://${s}/x${i} ${200 + i}`).join('\n') + '\n',
-  'multi spaces':
-    sites.map((s, i) => `https://${s}/x${i}   text/html   ${200 + i}`).join('\n') + '\n',
+  multi: `${sites.map((s, i) => `https://${s}/x${i},${i * 37}`).join('\n')}\n`,
+  'multi;': `${sites.map((s, i) => `https://${s}/x${i};Title number ${i}`).join('\n')}\n`,
+  'multi space': `${sites.map((s, i) => `https://${s}/x${i} ${200 + i}`).join('\n')}\n`,
+  'multi spaces': `${sites.map((s, i) => `https://${s}/x${i}   text/html   ${200 + i}`).join('\n')}\n`,
   'status one site':
     Array.from({ length: 9 }, (_, i) => `https://ex.com/p/${i},${i % 3 ? 200 : 404}`).join('\n') +
     '\n',
   'status space':
     Array.from({ length: 9 }, (_, i) => `https://ex.com/p/${i} ${i % 3 ? 200 : 404}`).join('\n') +
     '\n',
-  'two urls':
-    Array.from({ length: 4 }, (_, i) => `https://ex.com/p/${i},https://ex.com/`).join('\n') + '\n',
+  'two urls': `${Array.from({ length: 4 }, (_, i) => `https://ex.com/p/${i},https://ex.com/`).join('\n')}\n`,
   log:
     Array.from({ length: 4 }, (_, i) => `2024-01-0${i + 1} 200 https://ex.com/${i}`).join('\n') +
     '\n',
@@ -36,38 +34,32 @@ const COLUMNS: Record<string, string> = {
   'quoted header': '"url","status"\n"https://a.com/","200"\n',
 };
 const URLS: Record<string, string> = {
-  plain: sites.map((s) => `https://${s}/`).join('\n') + '\n',
+  plain: `${sites.map((s) => `https://${s}/`).join('\n')}\n`,
   'one comma': 'https://ex.com/a,17\n',
   'two commas': 'https://ex.com/a.html,17\nhttps://b.com/a.html,17\n',
-  spiegel:
-    Array.from(
-      { length: 30 },
-      (_, i) => `https://www.spiegel.de/politik/0,1518,${12345 + i},00.html`,
-    ).join('\n') + '\n',
-  onet:
-    Array.from(
-      { length: 30 },
-      (_, i) => `https://wiadomosci.onet.pl/kraj/nazwa-${i},${i * 991}`,
-    ).join('\n') + '\n',
-  'forum page':
-    Array.from({ length: 30 }, (_, i) => `https://forum.pl/temat,${i},1`).join('\n') + '\n',
-  wiki:
-    ['en', 'de', 'fr', 'it']
-      .map((l) => `https://${l}.wikipedia.org/wiki/Springfield,_Illinois`)
-      .join('\n') + '\n',
+  spiegel: `${Array.from(
+    { length: 30 },
+    (_, i) => `https://www.spiegel.de/politik/0,1518,${12345 + i},00.html`,
+  ).join('\n')}\n`,
+  onet: `${Array.from(
+    { length: 30 },
+    (_, i) => `https://wiadomosci.onet.pl/kraj/nazwa-${i},${i * 991}`,
+  ).join('\n')}\n`,
+  'forum page': `${Array.from({ length: 30 }, (_, i) => `https://forum.pl/temat,${i},1`).join('\n')}\n`,
+  wiki: `${['en', 'de', 'fr', 'it']
+    .map((l) => `https://${l}.wikipedia.org/wiki/Springfield,_Illinois`)
+    .join('\n')}\n`,
   maps:
     ['com', 'de', 'nl', 'fr'].map((l) => `https://www.google.${l}/maps/@52.1,4.3,15z`).join('\n') +
     '\n',
-  cloudinary:
-    Array.from({ length: 9 }, (_, i) => `https://res.cloudinary.com/x/w_200,h_300/v${i}.jpg`).join(
-      '\n',
-    ) + '\n',
-  jsessionid: sites.map((s, i) => `https://${s}/x;jsessionid=AB${i}`).join('\n') + '\n',
-  entities: sites.map((s, i) => `https://${s}/x?a=1&amp;b=${i}`).join('\n') + '\n',
-  'index of':
-    Array.from({ length: 9 }, (_, i) => `https://ex.com/My File, part ${i}.mp3`).join('\n') + '\n',
-  'index of 2':
-    Array.from({ length: 9 }, (_, i) => `https://ex.com/Chapter ${i}`).join('\n') + '\n',
+  cloudinary: `${Array.from(
+    { length: 9 },
+    (_, i) => `https://res.cloudinary.com/x/w_200,h_300/v${i}.jpg`,
+  ).join('\n')}\n`,
+  jsessionid: `${sites.map((s, i) => `https://${s}/x;jsessionid=AB${i}`).join('\n')}\n`,
+  entities: `${sites.map((s, i) => `https://${s}/x?a=1&amp;b=${i}`).join('\n')}\n`,
+  'index of': `${Array.from({ length: 9 }, (_, i) => `https://ex.com/My File, part ${i}.mp3`).join('\n')}\n`,
+  'index of 2': `${Array.from({ length: 9 }, (_, i) => `https://ex.com/Chapter ${i}`).join('\n')}\n`,
   'comment first': '# my urls, all of them\nhttps://a.com/\nhttps://b.com/\n',
   garbage: 'a,b\nc,d\ne,f\n',
   'no scheme': 'example.com,1\nexample.org,2\n',

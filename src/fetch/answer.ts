@@ -30,17 +30,20 @@ const HEADERS_THAT_MATTER: readonly string[] = [
   'vary',
 ];
 
-/** Of the headers of a response those that matter; of one that was sent several times, the values joined (RFC 9110 section 5.3). */
+/**
+ * Of the headers of a response those that matter; of one that was sent several times, the values joined (RFC 9110 section 5.3).
+ *
+ * @param headers the values of each header, one for each time that it was sent
+ */
 export function pickHeaders(
-  headers: Readonly<Record<string, string | string[] | undefined>>,
+  headers: Readonly<Record<string, readonly string[] | undefined>>,
 ): Record<string, string> {
   const picked: Record<string, string> = {};
   for (const name of HEADERS_THAT_MATTER) {
-    const value = headers[name];
+    const values = headers[name];
     // Two values of `Location` are no list: the first counts.
-    if (typeof value === 'string') picked[name] = value;
-    else if (value !== undefined)
-      picked[name] = name === 'location' ? (value[0] ?? '') : value.join(', ');
+    if (values !== undefined)
+      picked[name] = name === 'location' ? (values[0] ?? '') : values.join(', ');
   }
   return picked;
 }

@@ -18,7 +18,7 @@ export interface Body {
 const ENCODED_PER_DECODED = 2;
 
 /**
- * Reads and decodes a response's body, up to `maxBytes` and one octet after decoding; both headers are as received. In the end, however it comes, `source` is
+ * Reads and decodes a response's body, up to `maxBytes` and one octet after decoding; the header is as received. In the end, however it comes, `source` is
  * destroyed: the rest of a body that is too long is not downloaded.
  *
  * @throws FetchFailure `body-broken` for one that ends too early, in the connection or within an encoding, `body-timeout`,
@@ -27,7 +27,6 @@ const ENCODED_PER_DECODED = 2;
 export async function readBody(
   source: Readable,
   contentEncoding: string | undefined,
-  contentLength: string | undefined,
   maxBytes: number,
 ): Promise<Body> {
   const kept: Uint8Array[] = [];
@@ -35,7 +34,7 @@ export async function readBody(
   try {
     const encodings = parseContentEncoding(contentEncoding);
     const mostEncoded = encodings.length === 0 ? Infinity : maxBytes * ENCODED_PER_DECODED;
-    const octets = received(source, contentLength, mostEncoded);
+    const octets = received(source, mostEncoded);
     for await (const piece of decoded(octets, encodings)) {
       kept.push(piece);
       length += piece.length;
@@ -51,11 +50,7 @@ export async function readBody(
 }
 
 /** The octets as they come, with the connection's errors told apart from the decoders'. */
-async function* received(
-  source: Octets,
-  contentLength: string | undefined,
-  mostEncoded: number,
-): AsyncGenerator<Uint8Array> {
+async function* received(source: Octets, mostEncoded: number): AsyncGenerator<Uint8Array> {
   let length = 0;
   try {
     for await (const piece of source) {
@@ -67,10 +62,6 @@ async function* received(
     }
   } catch (error) {
     throw bodyFailure(error);
-  }
-  // HTTP/1.1 sees to it itself. A stream of HTTP/2 that the server cancels looks like one that came to its end.
-  if (contentLength !== undefined && Number(contentLength) !== length) {
-    throw new FetchFailure('body-broken', `${length} octets of ${contentLength}`);
   }
 }
 

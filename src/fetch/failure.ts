@@ -1,4 +1,4 @@
-import { errors } from 'undici';
+import { localFaultOf } from './local-fault.js';
 import type { FetchErrorCode } from './result.js';
 
 /** Why an exchange ended without an answer that can be used. It never leaves the fetcher but as the `error` of a result. */
@@ -6,16 +6,19 @@ export class FetchFailure extends Error {
   readonly code: FetchErrorCode;
   /** Status and headers of the response that broke, where there was one. */
   readonly response: FailedResponse | undefined;
+  /** Of a `local-fault`, the system's code. */
+  readonly systemCode: string | undefined;
 
   constructor(
     code: FetchErrorCode,
     message: string,
-    options: { cause?: unknown; response?: FailedResponse } = {},
+    options: { cause?: unknown; response?: FailedResponse; systemCode?: string | undefined } = {},
   ) {
     super(message, options);
     this.name = 'FetchFailure';
     this.code = code;
     this.response = options.response;
+    this.systemCode = options.systemCode;
   }
 }
 
@@ -24,11 +27,8 @@ export interface FailedResponse {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** Text for an error of any make; of several attempts at one host, that of each. */
+/** Text for an error of any make. */
 export function errorText(error: unknown): string {
-  if (error instanceof AggregateError && error.errors.length > 0) {
-    return error.errors.map(errorText).join('; ');
-  }
   if (error instanceof Error) return error.message || errorCode(error) || error.name;
   return String(error);
 }
@@ -38,37 +38,40 @@ export function errorCode(error: unknown): string {
   return typeof error.code === 'string' ? error.code : '';
 }
 
+/** What it was that kept each address of a host from being connected to. */
+export function connectFailure(errors: readonly unknown[]): FetchFailure {
+  const text = errors.map(errorText).join('; ');
+  const options = { cause: errors.at(-1) };
+  const systemCode = localFaultOf(errors.map(errorCode));
+  if (systemCode !== undefined) return localFault(text, systemCode, options.cause);
+  const code = errorCode(errors.at(-1));
+  return new FetchFailure(
+    code === 'connect-timeout' ? 'connect-timeout' : 'connect-failed',
+    text,
+    options,
+  );
+}
+
+/** The failure that a fault of this machine is. */
+export function localFault(text: string, systemCode: string, cause: unknown): FetchFailure {
+  return new FetchFailure('local-fault', text, { cause, systemCode });
+}
+
 /** What it was that ended a request before its response began. */
 export function requestFailure(error: unknown): FetchFailure {
   if (error instanceof FetchFailure) return error;
-  const cause = { cause: error };
-  const text = errorText(error);
   const code = errorCode(error);
-  switch (code) {
-    case 'UND_ERR_CONNECT_TIMEOUT':
-      return new FetchFailure('connect-timeout', text, cause);
-    case 'UND_ERR_HEADERS_TIMEOUT':
-      return new FetchFailure('header-timeout', text, cause);
-    case 'UND_ERR_HEADERS_OVERFLOW':
-    case 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH':
-    case 'UND_ERR_INFO':
-      return new FetchFailure('protocol-error', text, cause);
-    case 'UND_ERR_SOCKET':
-      // undici's words for a 100 or 101 that nobody asked for.
-      if (text === 'bad response' || text === 'bad upgrade') {
-        return new FetchFailure('protocol-error', text, cause);
-      }
-      break;
+  // llhttp's codes, and Node's for a header that it would not have.
+  if (code.startsWith('HPE_') || code.startsWith('ERR_HTTP_')) {
+    return new FetchFailure('protocol-error', errorText(error), { cause: error });
   }
-  if (error instanceof errors.HTTPParserError || code.startsWith('ERR_HTTP2_')) {
-    return new FetchFailure('protocol-error', text, cause);
-  }
-  return new FetchFailure('connect-failed', text, cause);
+  return connectFailure([error]);
 }
 
 /** What it was that ended a body before its end. */
 export function bodyFailure(error: unknown): FetchFailure {
   if (error instanceof FetchFailure) return error;
-  const code = errorCode(error) === 'UND_ERR_BODY_TIMEOUT' ? 'body-timeout' : 'body-broken';
-  return new FetchFailure(code, errorText(error), { cause: error });
+  const systemCode = localFaultOf([errorCode(error)]);
+  if (systemCode !== undefined) return localFault(errorText(error), systemCode, error);
+  return new FetchFailure('body-broken', errorText(error), { cause: error });
 }

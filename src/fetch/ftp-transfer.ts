@@ -4,8 +4,11 @@ import { Client, FTPError } from 'basic-ftp';
 import { DEFAULT_PORTS } from '../protocol/authority.js';
 import type { Answer } from './answer.js';
 import type { Body } from './body.js';
-import { errorText, FetchFailure } from './failure.js';
+import { type TakeAddress, unbracketed } from './connection.js';
+import { connectFailure, errorCode, errorText, FetchFailure, localFault } from './failure.js';
+import { localFaultOf } from './local-fault.js';
 import { type HostAddress, permittedAddresses, type Resolve } from './resolver.js';
+import type { EndTurn } from './turns.js';
 
 export interface FtpOptions {
   readonly connectTimeout: number;
@@ -29,17 +32,20 @@ const FILE_UNAVAILABLE: readonly number[] = [550, 551];
 export async function transfer(
   url: URL,
   options: FtpOptions,
+  takeAddress: TakeAddress,
   signal: AbortSignal,
 ): Promise<Answer> {
-  const host = url.hostname.startsWith('[') ? url.hostname.slice(1, -1) : url.hostname;
+  const host = unbracketed(url.hostname);
   const path = pathOf(url);
   const addresses = await permittedAddresses(host, options.resolve, options.allowPrivate);
   const client = new Client(options.replyTimeout);
   const abort = () => client.close();
   signal.addEventListener('abort', abort);
+  let end: EndTurn | undefined;
   try {
     signal.throwIfAborted();
-    await connect(client, addresses, Number(url.port || DEFAULT_PORTS.ftp), options, signal);
+    const port = Number(url.port || DEFAULT_PORTS.ftp);
+    end = await connect(client, addresses, port, options, takeAddress, signal);
     await client.login('anonymous', 'anonymous@');
     await client.send('TYPE I');
     return await retrieve(client, path, options);
@@ -49,6 +55,7 @@ export async function transfer(
   } finally {
     signal.removeEventListener('abort', abort);
     client.close();
+    end?.();
   }
 }
 
@@ -58,10 +65,12 @@ async function connect(
   addresses: readonly HostAddress[],
   port: number,
   { connectTimeout }: FtpOptions,
+  takeAddress: TakeAddress,
   signal: AbortSignal,
-): Promise<void> {
-  let failure: unknown;
+): Promise<EndTurn> {
+  const failures: unknown[] = [];
   for (const { address } of addresses) {
+    const end = await takeAddress(address);
     let timedOut = false;
     const timer = setTimeout(() => {
       timedOut = true;
@@ -69,18 +78,17 @@ async function connect(
     }, connectTimeout);
     try {
       await client.connect(address, port);
-      return;
+      return end;
     } catch (error) {
+      end();
       signal.throwIfAborted();
-      const text = `${address}: ${timedOut ? `not connected after ${connectTimeout} ms` : errorText(error)}`;
-      failure = new FetchFailure(timedOut ? 'connect-timeout' : 'connect-failed', text, {
-        cause: error,
-      });
+      const text = `${address}: not connected after ${connectTimeout} ms`;
+      failures.push(timedOut ? new FetchFailure('connect-timeout', text, { cause: error }) : error);
     } finally {
       clearTimeout(timer);
     }
   }
-  throw failure;
+  throw connectFailure(failures);
 }
 
 async function retrieve(
@@ -131,6 +139,8 @@ function pathOf(url: URL): string {
 function ftpFailure(error: unknown): FetchFailure {
   if (error instanceof FetchFailure) return error;
   const text = errorText(error);
+  const systemCode = localFaultOf([errorCode(error)]);
+  if (systemCode !== undefined) return localFault(text, systemCode, error);
   // The client knows its timeouts by their text alone.
   const code = text.startsWith('Timeout') ? 'body-timeout' : 'ftp-failed';
   return new FetchFailure(code, text, { cause: error });

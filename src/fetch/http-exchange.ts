@@ -1,48 +1,50 @@
-import type { Readable } from 'node:stream';
-import type { Dispatcher } from 'undici';
+import { request as httpRequest, type IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
 import { type Answer, pickHeaders } from './answer.js';
 import { readBody } from './body.js';
-import type { Connections } from './connections.js';
+import { wasClosedOrderly } from './connection.js';
 import { bodyFailure, FetchFailure, requestFailure } from './failure.js';
 
-/** Octets of a body that nobody reads up to which the connection is spared instead. */
-const MAX_DISCARDED = 65_536;
-/** Milliseconds that such a body may take. */
-const DISCARD_TIMEOUT = 1_000;
+export interface ExchangeOptions {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly maxBytes: number;
+  /** Milliseconds until the response's headers are there, however many interim responses come before. */
+  readonly headerTimeout: number;
+  /** Milliseconds between two pieces of a body. */
+  readonly bodyTimeout: number;
+  readonly now: () => number;
+}
+
+/** Interim responses, such as 100 and 103, before an answer. */
+const MOST_INTERIM = 100;
 
 /**
- * One GET over http or https, with the body if it is successful.
+ * One GET over a connection, with the body if it is successful. The connection is ended with it: a robots.txt is asked for once.
  *
  * @throws FetchFailure for everything that ends it before its end; of a body that broke, with the response it belongs to.
  */
 export async function exchange(
-  connections: Connections,
+  socket: Socket,
   url: URL,
-  requestHeaders: Record<string, string>,
-  maxBytes: number,
+  options: ExchangeOptions,
   signal: AbortSignal,
-  now: () => number,
 ): Promise<Answer> {
+  const abort = () => socket.destroy(signal.reason);
+  signal.addEventListener('abort', abort);
+  let ended = false;
+  socket.once('end', () => {
+    ended = wasClosedOrderly(socket);
+  });
   try {
-    const response = await begin(connections, url, requestHeaders, signal);
-    const respondedAt = now();
-    // Who reads it hears of its errors all the same; who gives it up must not be ended by them.
-    response.body.on('error', () => undefined);
-    const status = response.statusCode;
-    const headers = pickHeaders(response.headers);
-    if (status < 200 || status > 299) {
-      discard(response.body, Number(headers['content-length'] ?? 0));
-      return { status, headers, body: undefined, respondedAt };
-    }
+    signal.throwIfAborted();
+    const response = await respond(socket, url, options, signal);
+    const respondedAt = options.now();
+    const status = response.statusCode ?? 0;
+    const headers = pickHeaders(response.headersDistinct);
+    if (status < 200 || status > 299) return { status, headers, body: undefined, respondedAt };
     try {
-      refuseTransferCodings(response);
-      const body = await readBody(
-        response.body,
-        headers['content-encoding'],
-        hasBody(status) ? headers['content-length'] : undefined,
-        maxBytes,
-      );
-      if (isDelimitedByEnd(response) && !body.cut && connections.wasBroken(url)) {
+      const body = await readWhole(response, socket, headers['content-encoding'], options);
+      if (isDelimitedByEnd(response) && !body.cut && !ended) {
         throw new FetchFailure(
           'body-broken',
           'the connection broke off, where its end was to be that of the body',
@@ -50,59 +52,108 @@ export async function exchange(
       }
       return { status, headers, body, respondedAt };
     } catch (error) {
-      response.body.destroy();
-      const { code, message, cause } = bodyFailure(signal.aborted ? signal.reason : error);
-      throw new FetchFailure(code, message, { cause, response: { status, headers } });
+      const failure = bodyFailure(signal.aborted ? signal.reason : error);
+      const { code, message, cause, systemCode } = failure;
+      throw new FetchFailure(code, message, { cause, systemCode, response: { status, headers } });
     }
   } finally {
-    connections.release(url);
+    signal.removeEventListener('abort', abort);
+    socket.destroy();
   }
 }
 
-async function begin(
-  connections: Connections,
+/** Sends the request and waits for the headers of its answer. */
+async function respond(
+  socket: Socket,
   url: URL,
-  headers: Record<string, string>,
+  { headers, headerTimeout }: ExchangeOptions,
   signal: AbortSignal,
-): Promise<Dispatcher.ResponseData> {
+): Promise<IncomingMessage> {
+  const request = httpRequest({
+    createConnection: () => socket,
+    method: 'GET',
+    // Not `pathname` and `search`, which know nothing of an empty query's `?`.
+    path: url.href.slice(url.origin.length),
+    headers: { host: url.host, ...headers },
+  });
+  let timer: NodeJS.Timeout | undefined;
   try {
-    return await connections.request(url, headers, signal);
+    return await new Promise<IncomingMessage>((resolve, reject) => {
+      timer = setTimeout(
+        () => reject(new FetchFailure('header-timeout', `no answer after ${headerTimeout} ms`)),
+        headerTimeout,
+      );
+      let interim = 0;
+      request.on('information', () => {
+        if (++interim <= MOST_INTERIM) return;
+        reject(new FetchFailure('protocol-error', `more than ${MOST_INTERIM} interim responses`));
+        socket.destroy();
+      });
+      request.on('upgrade', () =>
+        reject(new FetchFailure('protocol-error', 'another protocol, which nobody asked for')),
+      );
+      request.on('response', (response) => {
+        // Who reads it hears of its errors all the same; who gives it up must not be ended by them.
+        response.on('error', () => undefined);
+        resolve(response);
+      });
+      request.on('error', reject);
+      request.end();
+    });
   } catch (error) {
     throw requestFailure(signal.aborted ? signal.reason : error);
+  } finally {
+    clearTimeout(timer);
   }
+}
+
+async function readWhole(
+  response: IncomingMessage,
+  socket: Socket,
+  contentEncoding: string | undefined,
+  { bodyTimeout, maxBytes }: ExchangeOptions,
+) {
+  refuseTransferCodings(response);
+  let failure: FetchFailure | undefined;
+  socket.setTimeout(bodyTimeout, () => {
+    failure = new FetchFailure('body-timeout', `nothing more of the body after ${bodyTimeout} ms`);
+    response.destroy(failure);
+  });
+  // Node says only that the response was aborted, not why.
+  socket.once('error', (error) => {
+    failure ??= bodyFailure(error);
+  });
+  try {
+    return await readBody(response, contentEncoding, maxBytes);
+  } catch (error) {
+    throw failure ?? error;
+  }
+}
+
+/** Names of the transfer codings of a response, lower case. */
+function transferCodings({ headersDistinct }: IncomingMessage): string[] {
+  const values = headersDistinct['transfer-encoding'] ?? [];
+  return values
+    .flatMap((value) => value.split(','))
+    .map((coding) => coding.trim().toLowerCase())
+    .filter((coding) => coding !== '' && coding !== 'identity');
 }
 
 /** A coding of the transfer but `chunked` was never asked for, so it would be taken for content. */
-function refuseTransferCodings({ headers }: Dispatcher.ResponseData): void {
-  for (const coding of String(headers['transfer-encoding'] ?? '').split(',')) {
-    const name = coding.trim().toLowerCase();
-    if (name !== '' && name !== 'chunked' && name !== 'identity') {
+function refuseTransferCodings(response: IncomingMessage): void {
+  for (const name of transferCodings(response)) {
+    if (name !== 'chunked') {
       throw new FetchFailure('decoding-failed', `transfer coding ${JSON.stringify(name)}`);
     }
   }
 }
 
-/** Whether a successful response is one with a body, whatever its length is said to be (RFC 9110 sections 15.3.5 and 15.3.6). */
-function hasBody(status: number): boolean {
-  return status !== 204 && status !== 205;
-}
-
 /** Whether only the end of the connection tells where a body ends (RFC 9112 section 6.3). */
-function isDelimitedByEnd({ headers }: Dispatcher.ResponseData): boolean {
-  return headers['content-length'] === undefined && headers['transfer-encoding'] === undefined;
-}
-
-/** Lets a short body pass by, so that its connection can be used again; ends the connection of any other. */
-function discard(body: Readable, length: number): void {
-  if (length > MAX_DISCARDED) {
-    body.destroy();
-    return;
-  }
-  const timer = setTimeout(() => body.destroy(), DISCARD_TIMEOUT).unref();
-  let passed = 0;
-  body.on('data', (piece: Uint8Array) => {
-    passed += piece.length;
-    if (passed > MAX_DISCARDED) body.destroy();
-  });
-  body.once('close', () => clearTimeout(timer));
+function isDelimitedByEnd(response: IncomingMessage): boolean {
+  // The one successful status that has no body (RFC 9110 section 15.3.5).
+  if (response.statusCode === 204) return false;
+  return (
+    response.headersDistinct['content-length'] === undefined &&
+    transferCodings(response).length === 0
+  );
 }

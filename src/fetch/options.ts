@@ -25,8 +25,12 @@ export interface FetchOptions {
   readonly headerTimeout?: number | undefined;
   /** Between two pieces of a body; default 20,000. */
   readonly bodyTimeout?: number | undefined;
-  /** For all of a fetch, redirects and body included; default 60,000. */
+  /** For all of a fetch, redirects and body included, but not what it waits for its turn; default 60,000. */
   readonly deadline?: number | undefined;
+  /** Connections to one IP address at a time; default 4. */
+  readonly perAddress?: number | undefined;
+  /** From the end of a request to the next one to the same host, redirects included; default 1,000. */
+  readonly pause?: number | undefined;
   /** The longest `Retry-After` that is believed; default 600,000. */
   readonly maxRetryAfter?: number | undefined;
   /** Certificates to trust in place of the usual ones, in PEM. */
@@ -49,6 +53,8 @@ export interface ResolvedFetchOptions {
   readonly headerTimeout: number;
   readonly bodyTimeout: number;
   readonly deadline: number;
+  readonly perAddress: number;
+  readonly pause: number;
   readonly maxRetryAfter: number;
   readonly ca: SecureContextOptions['ca'];
   readonly resolve: Resolve;
@@ -59,6 +65,8 @@ export interface ResolvedFetchOptions {
 export const MIN_MAX_BYTES = 512_000;
 const MAX_MAX_BYTES = 2 ** 30;
 const MAX_REDIRECTS = 100;
+const MAX_PER_ADDRESS = 4096;
+const MAX_PAUSE = 86_400_000;
 /** The longest timer of Node. */
 const MAX_DELAY = 2 ** 31 - 1;
 
@@ -76,6 +84,8 @@ export function resolveFetchOptions(options: FetchOptions): ResolvedFetchOptions
     headerTimeout: inRange('headerTimeout', options.headerTimeout ?? 20_000, 1, MAX_DELAY),
     bodyTimeout: inRange('bodyTimeout', options.bodyTimeout ?? 20_000, 1, MAX_DELAY),
     deadline: inRange('deadline', options.deadline ?? 60_000, 1, MAX_DELAY),
+    perAddress: inRange('perAddress', options.perAddress ?? 4, 1, MAX_PER_ADDRESS),
+    pause: inRange('pause', options.pause ?? 1_000, 0, MAX_PAUSE),
     maxRetryAfter: inRange('maxRetryAfter', options.maxRetryAfter ?? 600_000, 0, MAX_DELAY),
     ca: options.ca,
     resolve: options.resolve ?? systemResolver(allowPrivate),

@@ -1,7 +1,8 @@
 import { lookup, Resolver } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import { addressRefusal } from './addresses.js';
-import { errorText, FetchFailure } from './failure.js';
+import { errorCode, errorText, FetchFailure, localFault } from './failure.js';
+import { isExhaustion, NO_NAME_SERVER } from './local-fault.js';
 
 /** An address of a host. */
 export interface HostAddress {
@@ -24,12 +25,30 @@ const MAX_ADDRESSES = 8;
  * `getaddrinfo` is not asked, as Node runs no more than two of its calls at a time, and a few dead name servers would hold up
  * everyone. It has its say over names without a dot, such as `localhost`, and where no name server can be reached; with
  * `systemNames` over whatever name servers do not know, which is how names from `/etc/hosts` are found.
+ *
+ * A name to which no name server answered is one whose own servers are silent, if others were answered in the meantime; else
+ * the fault is this machine's.
  */
 export function systemResolver(systemNames: boolean): Resolve {
   const resolver = new Resolver({ timeout: QUERY_TIMEOUT, tries: QUERY_TRIES });
+  let answers = 0;
+  const noted = async <T>(question: Promise<T>): Promise<T> => {
+    try {
+      const answer = await question;
+      answers++;
+      return answer;
+    } catch (error) {
+      if (ANSWERS.includes(errorCode(error))) answers++;
+      throw error;
+    }
+  };
   return async (host) => {
     if (!host.includes('.')) return systemLookup(host);
-    const [v4, v6] = await Promise.allSettled([resolver.resolve4(host), resolver.resolve6(host)]);
+    const answersBefore = answers;
+    const [v4, v6] = await Promise.allSettled([
+      noted(resolver.resolve4(host)),
+      noted(resolver.resolve6(host)),
+    ]);
     const found: HostAddress[] = [];
     if (v4.status === 'fulfilled') {
       for (const address of v4.value) found.push({ address, family: 4 });
@@ -38,10 +57,30 @@ export function systemResolver(systemNames: boolean): Resolve {
       for (const address of v6.value) found.push({ address, family: 6 });
     }
     if (found.length > 0 || v4.status === 'fulfilled') return found;
-    if (systemNames || v4.reason?.code === 'ECONNREFUSED') return systemLookup(host);
-    throw v4.reason;
+    const wasAnswered = answers > answersBefore;
+    if (systemNames || errorCode(v4.reason) === 'ECONNREFUSED') {
+      try {
+        return await systemLookup(host);
+      } catch (error) {
+        // What a name server said counts for more than that the system's look-up failed.
+        if (!wasAnswered) throw error;
+      }
+    }
+    if (wasAnswered) throw v4.reason;
+    throw localFault(`no name server answered: ${errorText(v4.reason)}`, NO_NAME_SERVER, v4.reason);
   };
 }
+
+/** Codes by which a name server answers that it has no address to give (RFC 1035 section 4.1.1). */
+const ANSWERS: readonly string[] = [
+  'ENODATA',
+  'ENOTFOUND',
+  'ESERVFAIL',
+  'EREFUSED',
+  'EFORMERR',
+  'ENOTIMP',
+  'EBADRESP',
+];
 
 async function systemLookup(host: string): Promise<readonly HostAddress[]> {
   const found = await lookup(host, { all: true, verbatim: true });
@@ -86,6 +125,13 @@ async function resolved(host: string, resolve: Resolve): Promise<readonly HostAd
   try {
     found = await resolve(host);
   } catch (error) {
+    if (error instanceof FetchFailure) throw error;
+    const code = errorCode(error);
+    // Codes of `getaddrinfo` and of the system.
+    if (code === NO_NAME_SERVER || code === 'EAI_SYSTEM' || code === 'EAI_MEMORY') {
+      throw localFault(errorText(error), NO_NAME_SERVER, error);
+    }
+    if (isExhaustion(code)) throw localFault(errorText(error), code, error);
     throw new FetchFailure('dns-failed', errorText(error), { cause: error });
   }
   if (found.length === 0) throw new FetchFailure('dns-failed', `${host} has no address`);

@@ -20,11 +20,27 @@ export type FetchErrorCode =
   | 'dns-failed'
   | 'ftp-failed'
   | 'header-timeout'
+  | 'host-crowded'
+  | 'local-fault'
   | 'protocol-error'
   | 'redirect-loop'
   | 'redirect-refused'
   | 'tls-failed'
   | 'too-many-redirects';
+
+export interface FetchError {
+  readonly code: FetchErrorCode;
+  readonly message: string;
+  /** Of a `local-fault`, the system's code. */
+  readonly systemCode?: string | undefined;
+}
+
+/** Whether a result says nothing about the authority: it was not asked, or not in earnest. */
+export function isNoFinding({ error }: FetchResult): boolean {
+  return (
+    error?.code === 'aborted' || error?.code === 'host-crowded' || error?.code === 'local-fault'
+  );
+}
 
 /** What one attempt at a robots.txt ended with. Times are milliseconds since 1970. */
 export interface FetchResult {
@@ -32,7 +48,7 @@ export interface FetchResult {
   readonly accessResult: AccessResult;
   /** Status of the last response; of an ftp transfer `undefined`. */
   readonly status: number | undefined;
-  readonly error: { readonly code: FetchErrorCode; readonly message: string } | undefined;
+  readonly error: FetchError | undefined;
   /** The URLs that were asked, the first being the authority's own /robots.txt. */
   readonly chain: readonly string[];
   /** Body after content decoding, at most the limit and one octet; `undefined` unless successful with new content. */

@@ -2,10 +2,11 @@ import { formatAuthority } from '../protocol/authority.js';
 import { AbortRelay } from './abort-relay.js';
 import { accessResultOfResponse } from './access.js';
 import type { Answer } from './answer.js';
-import { Connections } from './connections.js';
+import { openConnection, type TakeAddress } from './connection.js';
 import { ACCEPT_ENCODING } from './content-encoding.js';
+import { Deadline } from './deadline.js';
 import { FetchFailure, requestFailure } from './failure.js';
-import type { Fetcher } from './fetcher.js';
+import type { Fetcher, Place } from './fetcher.js';
 import { cachePolicy, policyUrl, revalidatedHeaders } from './freshness.js';
 import { transfer } from './ftp-transfer.js';
 import { isHeaderValue } from './header-value.js';
@@ -14,6 +15,7 @@ import { type FetchOptions, type ResolvedFetchOptions, resolveFetchOptions } fro
 import { isRedirect, redirectTarget } from './redirect.js';
 import type { FetchAuthority, FetchErrorCode, FetchResult } from './result.js';
 import { parseRetryAfter } from './retry-after.js';
+import { type EndTurn, Turns } from './turns.js';
 
 /** What is stored of the last successful response. */
 export interface StoredResponse {
@@ -28,6 +30,20 @@ export interface StoredResponse {
 /** Milliseconds from an abort until what is under way is left to itself. */
 const ABORT_GRACE = 20;
 
+/** Milliseconds of pauses that may lie before a fetch in the line for a host. */
+const LONGEST_LINE = 600_000;
+const MOST_WAITING = 4096;
+
+/** A place that nobody else wants. */
+const OWN_PLACE: Place = {
+  leave: () => undefined,
+  retake: async () => undefined,
+  patience: new AbortController().signal,
+};
+
+/** Carries out a wait that is no part of the fetch: its time does not count, and others may have its place. */
+type Aside = (wait: (signal: AbortSignal) => Promise<EndTurn>) => Promise<EndTurn>;
+
 /** How far a fetch has come. */
 interface Progress {
   readonly authority: FetchAuthority;
@@ -38,13 +54,21 @@ interface Progress {
 /** Fetches robots.txt files over http, https and ftp, as RFC 9309 sections 2.3 to 2.5 say. */
 export class RobotsFetcher implements Fetcher {
   readonly #options: ResolvedFetchOptions;
-  readonly #connections: Connections;
+  /** Of hosts, by name: one request at a time, then a pause. */
+  readonly #hosts: Turns;
+  /** Of IP addresses. */
+  readonly #addresses: Turns;
   readonly #relay = new AbortRelay();
+  readonly #closing = new AbortController();
 
   /** @throws RobotsFilterError `usage` for an option out of range. */
   constructor(options: FetchOptions) {
     this.#options = resolveFetchOptions(options);
-    this.#connections = new Connections(this.#options);
+    const { pause, perAddress } = this.#options;
+    const inLine = pause === 0 ? MOST_WAITING : Math.ceil(LONGEST_LINE / pause);
+    const mostWaiting = Math.min(inLine, MOST_WAITING);
+    this.#hosts = new Turns({ atOnce: 1, pause, mostWaiting });
+    this.#addresses = new Turns({ atOnce: perAddress, pause: 0, mostWaiting: Infinity });
   }
 
   /**
@@ -56,40 +80,68 @@ export class RobotsFetcher implements Fetcher {
     authority: FetchAuthority,
     stored: StoredResponse | undefined,
     signal: AbortSignal,
+    place: Place = OWN_PLACE,
   ): Promise<FetchResult> {
-    const { deadline, now } = this.#options;
+    const { deadline: limit, now } = this.#options;
     const progress: Progress = { authority, requestedAt: now(), chain: [] };
     // Not AbortSignal.any, which would keep something of each fetch for as long as the caller's signal lives.
     const controller = new AbortController();
     const aborted = () => new FetchFailure('aborted', 'the fetch was aborted');
-    const expire = () => {
-      const message = `the fetch took longer than ${deadline} ms`;
+    const deadline = new Deadline(limit, () => {
+      const message = `the fetch took longer than ${limit} ms`;
       controller.abort(new FetchFailure('header-timeout', message));
+    });
+    const unfollow = [signal, this.#closing.signal].map((ending) =>
+      this.#relay.follow(ending, controller, aborted),
+    );
+    const aside: Aside = async (wait) => {
+      const waiting = new AbortController();
+      const unfollowWait = this.#relay.follow(place.patience, waiting, aborted);
+      const abort = () => waiting.abort(controller.signal.reason);
+      controller.signal.addEventListener('abort', abort);
+      deadline.stop();
+      place.leave();
+      try {
+        const end = await wait(waiting.signal);
+        await place.retake().catch((error: unknown) => {
+          end();
+          throw error;
+        });
+        deadline.start();
+        return end;
+      } catch (error) {
+        throw waiting.signal.aborted ? waiting.signal.reason : error;
+      } finally {
+        controller.signal.removeEventListener('abort', abort);
+        unfollowWait();
+      }
     };
-    const timer = setTimeout(expire, deadline);
-    const unfollow = this.#relay.follow(signal, controller, aborted);
+    deadline.start();
     try {
       return await Promise.race([
-        this.#follow(progress, stored, controller.signal),
+        this.#follow(progress, stored, aside, controller.signal),
         rejectedAfter(controller.signal),
       ]);
     } catch (error) {
       return this.#failed(progress, requestFailure(error));
     } finally {
-      clearTimeout(timer);
-      unfollow();
+      deadline.stop();
+      for (const end of unfollow) end();
     }
   }
 
-  /** Ends all connections. Fetches under way end as unreachable. */
+  /** Ends all connections. Fetches under way end as aborted. */
   async close(): Promise<void> {
-    await this.#connections.close();
+    this.#closing.abort();
+    this.#hosts.close();
+    this.#addresses.close();
   }
 
   /** Asks for one URL after another, until there is an answer that leads nowhere else. */
   async #follow(
     progress: Progress,
     stored: StoredResponse | undefined,
+    aside: Aside,
     signal: AbortSignal,
   ): Promise<FetchResult> {
     const { chain, authority } = progress;
@@ -101,7 +153,7 @@ export class RobotsFetcher implements Fetcher {
       chain.push(url.href);
       // A validator is for the response of one URL; at others it would mean something else, or nothing.
       const known = profile !== 'google' && url.href === validated ? stored : undefined;
-      const answer = await this.#ask(url, known, signal);
+      const answer = await this.#ask(url, known, aside, signal);
       if (answer.status === 304 && known !== undefined && isConditional(known)) {
         return this.#notModified(progress, known, answer);
       }
@@ -126,20 +178,51 @@ export class RobotsFetcher implements Fetcher {
     }
   }
 
-  async #ask(url: URL, stored: StoredResponse | undefined, signal: AbortSignal): Promise<Answer> {
+  async #ask(
+    url: URL,
+    stored: StoredResponse | undefined,
+    aside: Aside,
+    signal: AbortSignal,
+  ): Promise<Answer> {
     signal.throwIfAborted();
-    const { maxBytes, userAgent, headerTimeout, now } = this.#options;
-    if (url.protocol === 'ftp:') {
-      return transfer(url, { ...this.#options, replyTimeout: headerTimeout }, signal);
+    const { headerTimeout } = this.#options;
+    const end = await this.#turn(this.#hosts, hostKey(url), aside);
+    const takeAddress = (address: string) => this.#turn(this.#addresses, address, aside);
+    try {
+      if (url.protocol !== 'ftp:') return await this.#get(url, stored, takeAddress, signal);
+      const options = { ...this.#options, replyTimeout: headerTimeout };
+      return await transfer(url, options, takeAddress, signal);
+    } finally {
+      end();
     }
+  }
+
+  async #get(
+    url: URL,
+    stored: StoredResponse | undefined,
+    takeAddress: TakeAddress,
+    signal: AbortSignal,
+  ): Promise<Answer> {
     const headers: Record<string, string> = {
-      'user-agent': userAgent,
+      'user-agent': this.#options.userAgent,
       accept: 'text/plain, */*;q=0.5',
       'accept-encoding': ACCEPT_ENCODING,
     };
     if (isValidator(stored?.etag)) headers['if-none-match'] = stored.etag;
     if (isValidator(stored?.lastModified)) headers['if-modified-since'] = stored.lastModified;
-    return exchange(this.#connections, url, headers, maxBytes, signal, now);
+    const socket = await openConnection(url, this.#options, takeAddress, signal);
+    return exchange(socket, url, { ...this.#options, headers }, signal);
+  }
+
+  /** Takes a turn, at once if there is one. */
+  async #turn(turns: Turns, key: string, aside: Aside): Promise<EndTurn> {
+    const free = turns.tryTake(key);
+    if (free !== undefined) return free;
+    if (turns.isCrowded(key)) {
+      const text = `too many other requests wait for ${key} already; the next run asks again`;
+      throw new FetchFailure('host-crowded', text);
+    }
+    return await aside((signal) => turns.take(key, signal));
   }
 
   #final(progress: Progress, answer: Answer, failure?: FetchFailure): FetchResult {
@@ -189,7 +272,11 @@ export class RobotsFetcher implements Fetcher {
       chain: [...progress.chain],
       accessResult: 'unreachable',
       status: failure.response?.status,
-      error: { code: failureCode(failure), message: failure.message },
+      error: {
+        code: failureCode(failure),
+        message: failure.message,
+        systemCode: failure.systemCode,
+      },
       body: undefined,
       notModified: false,
       cut: false,
@@ -206,8 +293,7 @@ export class RobotsFetcher implements Fetcher {
 }
 
 /**
- * Rejects a moment after an abort. What is under way hears of it at once, and knows best what it was; but name servers do not, nor
- * does undici before its connection stands.
+ * Rejects a moment after an abort. What is under way hears of it at once, and knows best what it was; but name servers do not.
  */
 function rejectedAfter(signal: AbortSignal): Promise<never> {
   return new Promise((_resolve, reject) => {
@@ -215,6 +301,11 @@ function rejectedAfter(signal: AbortSignal): Promise<never> {
     if (signal.aborted) end();
     else signal.addEventListener('abort', end);
   });
+}
+
+/** One key for a host, whether it is spelt with a final dot or not. */
+function hostKey({ hostname }: URL): string {
+  return hostname.endsWith('.') ? hostname.slice(0, -1) : hostname;
 }
 
 function isConditional({ etag, lastModified }: StoredResponse): boolean {

@@ -180,23 +180,6 @@ describe('RFC 9309, 2.3.1.4, with Google\'s document: "incomplete data" is unrea
     });
   }
 
-  it('a body reset without a length, on a connection that served before', async () => {
-    const server = await loopback.raw((socket) => {
-      let requests = 0;
-      socket.on('data', () => {
-        if (++requests === 1) {
-          socket.write('HTTP/1.1 302 Found\r\nLocation: /r.txt\r\nContent-Length: 0\r\n\r\n');
-          return;
-        }
-        socket.write(`${OK}\r\n${ROBOTS}`);
-        setTimeout(() => socket.resetAndDestroy(), 20);
-      });
-    });
-    const result = await fetchOnce(loopback.fetcher(), server.authority());
-    expect(result).toMatchObject({ accessResult: 'unreachable', error: { code: 'body-broken' } });
-    expect(server.connections).toBe(1);
-  });
-
   it('a body that stops', async () => {
     const server = await loopback.answering(`${OK}Content-Length: 1000\r\n\r\n${ROBOTS}`, 'keep');
     const fetcher = loopback.fetcher({ bodyTimeout: 100 });
@@ -236,23 +219,6 @@ describe('RFC 9309, 2.3.1.4, with Google\'s document: "incomplete data" is unrea
       accessResult: 'successful',
       body: Buffer.from('#'),
     });
-  });
-
-  it('over HTTP/2: a stream that is reset, and a length that is not met', async () => {
-    const server = await loopback.http2((request, response) => {
-      if (request.headers.host === undefined && request.authority.startsWith('localhost')) {
-        response.writeHead(200, { 'content-length': 1000 });
-        response.end(ROBOTS);
-        return;
-      }
-      response.writeHead(200);
-      response.write(ROBOTS);
-      setTimeout(() => response.stream.close(2), 20);
-    });
-    for (const host of ['127.0.0.1', 'localhost']) {
-      const result = await fetchOnce(loopback.fetcher(), server.authority(host));
-      expect(result).toMatchObject({ accessResult: 'unreachable', error: { code: 'body-broken' } });
-    }
   });
 });
 

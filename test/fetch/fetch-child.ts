@@ -8,6 +8,8 @@ const [directory = '', port, count] = process.argv.slice(2);
 const fetcher = new RobotsFetcher({
   userAgent: 'TestBot/1.0',
   allowPrivate: true,
+  pause: 0,
+  perAddress: 64,
   resolve: async () => [{ address: '127.0.0.1', family: 4 }],
 });
 const store = await Store.open(directory);

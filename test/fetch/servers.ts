@@ -36,8 +36,9 @@ export class Loopback {
 
   async http2(
     handler: (request: http2.Http2ServerRequest, response: http2.Http2ServerResponse) => void,
+    allowHTTP1: boolean,
   ): Promise<Listening> {
-    const server = http2.createSecureServer({ key, cert: certificate, allowHTTP1: false }, handler);
+    const server = http2.createSecureServer({ key, cert: certificate, allowHTTP1 }, handler);
     return this.#listen(server, 'https', '127.0.0.1');
   }
 
@@ -68,6 +69,8 @@ export class Loopback {
       userAgent: USER_AGENT,
       allowPrivate: true,
       ca: certificate,
+      pause: 0,
+      perAddress: 1024,
       ...options,
     });
     this.#ends.push(() => fetcher.close());

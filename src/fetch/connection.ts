@@ -1,0 +1,188 @@
+import { connect as connectTcp, isIP, type Socket } from 'node:net';
+import { connect as connectTls, type SecureContextOptions } from 'node:tls';
+import { DEFAULT_PORTS } from '../protocol/authority.js';
+import { connectFailure, errorText, FetchFailure } from './failure.js';
+import { type HostAddress, permittedAddresses, type Resolve } from './resolver.js';
+import type { EndTurn } from './turns.js';
+
+export interface ConnectionOptions {
+  /** Milliseconds until a connection must stand, name servers and TLS included. */
+  readonly connectTimeout: number;
+  readonly allowPrivate: boolean;
+  /** Certificates to trust in place of the usual ones. */
+  readonly ca: SecureContextOptions['ca'];
+  readonly resolve: Resolve;
+}
+
+/** Waits until an address may be connected to. */
+export type TakeAddress = (address: string) => Promise<EndTurn>;
+
+/** Milliseconds until the next of several addresses is tried. */
+const ADDRESS_TIMEOUT = 1_000;
+
+/**
+ * Connects to the host of an http or https URL, at one of its permitted addresses. What is connected to is the address that was
+ * judged, not the name. The turn at the address ends when the connection does.
+ *
+ * Over TLS only HTTP/1.1 is offered: it alone tells a body that came to its end from one that was cut short.
+ *
+ * @throws FetchFailure
+ */
+export async function openConnection(
+  url: URL,
+  options: ConnectionOptions,
+  takeAddress: TakeAddress,
+  signal: AbortSignal,
+): Promise<Socket> {
+  const host = unbracketed(url.hostname);
+  const port = Number(url.port || DEFAULT_PORTS[url.protocol === 'https:' ? 'https' : 'http']);
+  const budget = new TimeBudget(options.connectTimeout);
+  const addresses = await budget.spend(undefined, signal, () =>
+    permittedAddresses(host, options.resolve, options.allowPrivate),
+  );
+  const socket = await connectToOne(addresses, port, budget, takeAddress, signal);
+  if (url.protocol !== 'https:') return socket;
+  return await budget.spend(undefined, signal, (inTime) =>
+    secured(socket, host, options.ca, inTime),
+  );
+}
+
+/**
+ * Whether a connection that has just come to its end was closed in an orderly way, and not reset. To be asked in the listener of
+ * `end`, before this side closes; the peer's address must not have been asked for before, as Node keeps it.
+ *
+ * libuv reports an end for both where the last octets and the reset arrive together. The system then no longer knows the
+ * peer of a connection that was reset.
+ */
+export function wasClosedOrderly(socket: Socket): boolean {
+  return socket.remoteAddress !== undefined;
+}
+
+/** The host of a URL without the brackets of an IPv6 address. */
+export function unbracketed(host: string): string {
+  return host.startsWith('[') ? host.slice(1, -1) : host;
+}
+
+/** Tries the addresses of a host in turn. */
+async function connectToOne(
+  addresses: readonly HostAddress[],
+  port: number,
+  budget: TimeBudget,
+  takeAddress: TakeAddress,
+  signal: AbortSignal,
+): Promise<Socket> {
+  const failures: unknown[] = [];
+  for (const [index, { address }] of addresses.entries()) {
+    const end = await takeAddress(address);
+    const most = index < addresses.length - 1 ? ADDRESS_TIMEOUT : undefined;
+    try {
+      const socket = await budget.spend(most, signal, (inTime) => dial(address, port, inTime));
+      socket.once('close', end);
+      return socket;
+    } catch (error) {
+      end();
+      signal.throwIfAborted();
+      failures.push(error);
+      if (budget.isSpent) break;
+    }
+  }
+  throw connectFailure(failures);
+}
+
+function dial(address: string, port: number, signal: AbortSignal): Promise<Socket> {
+  return new Promise((resolve, reject) => {
+    const socket = connectTcp({ host: address, port });
+    const abort = () => socket.destroy(signal.reason);
+    signal.addEventListener('abort', abort);
+    socket.once('error', reject);
+    socket.once('connect', () => {
+      signal.removeEventListener('abort', abort);
+      socket.off('error', reject);
+      // Whoever uses the connection hears of its errors; in between they must not end the process.
+      socket.on('error', () => undefined);
+      resolve(socket);
+    });
+  });
+}
+
+function secured(
+  socket: Socket,
+  host: string,
+  ca: SecureContextOptions['ca'],
+  signal: AbortSignal,
+): Promise<Socket> {
+  return new Promise((resolve, reject) => {
+    const fail = (error: unknown) => {
+      secure.destroy();
+      socket.destroy();
+      if (signal.aborted) reject(signal.reason);
+      else reject(new FetchFailure('tls-failed', errorText(error), { cause: error }));
+    };
+    const secure = connectTls({
+      socket,
+      host,
+      // An address is no name that could be asked for (RFC 6066 section 3).
+      servername: isIP(host) === 0 ? host : '',
+      ALPNProtocols: ['http/1.1'],
+      ...(ca === undefined ? {} : { ca }),
+    });
+    const abort = () => fail(signal.reason);
+    signal.addEventListener('abort', abort);
+    secure.once('error', fail);
+    secure.on('error', () => undefined);
+    secure.once('secureConnect', () => {
+      signal.removeEventListener('abort', abort);
+      secure.off('error', fail);
+      resolve(secure);
+    });
+  });
+}
+
+/** The time for a connection. What is spent in waiting for a turn does not count. */
+class TimeBudget {
+  readonly #total: number;
+  #left: number;
+
+  constructor(milliseconds: number) {
+    this.#total = milliseconds;
+    this.#left = milliseconds;
+  }
+
+  get isSpent(): boolean {
+    return this.#left <= 0;
+  }
+
+  /**
+   * Carries out a step with what is left of the time, or `most` milliseconds of it. The step is given a signal that is aborted
+   * when its time is over, or when `signal` is; what it does then is not waited for.
+   */
+  async spend<T>(
+    most: number | undefined,
+    signal: AbortSignal,
+    step: (inTime: AbortSignal) => Promise<T>,
+  ): Promise<T> {
+    signal.throwIfAborted();
+    const controller = new AbortController();
+    const begin = performance.now();
+    const limit = Math.max(Math.min(most ?? this.#left, this.#left), 0);
+    const timer = setTimeout(() => {
+      const text = `not connected after ${Math.round(most === limit ? limit : this.#total)} ms`;
+      controller.abort(new FetchFailure('connect-timeout', text));
+    }, limit);
+    const abort = () => controller.abort(signal.reason);
+    signal.addEventListener('abort', abort);
+    try {
+      return await Promise.race([step(controller.signal), rejectedBy(controller.signal)]);
+    } finally {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', abort);
+      this.#left -= performance.now() - begin;
+    }
+  }
+}
+
+function rejectedBy(signal: AbortSignal): Promise<never> {
+  return new Promise((_resolve, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason), { once: true });
+  });
+}

@@ -18,10 +18,17 @@ export class FetchTally {
   octets = 0;
   /** Why what was unreachable was so. */
   readonly errors = new Map<string, number>();
+  /** Why nothing was kept of those of which nothing was. */
+  readonly unkept = new Map<string, number>();
 
-  add({ record, result }: FetchDone): void {
+  add({ record, result, unkept }: FetchDone): void {
     this.done++;
-    if (result === undefined) {
+    if (unkept !== undefined) {
+      const reason = [unkept.kind, unkept.code].filter((word) => word !== '').join(' ');
+      this.unkept.set(reason, (this.unkept.get(reason) ?? 0) + 1);
+      return;
+    }
+    if (result === undefined || record === undefined) {
       this.fresh++;
       return;
     }
@@ -37,22 +44,26 @@ export class FetchTally {
 
   /** A sentence for the end of a run. */
   summary(seconds: number): string {
-    const { notModified, cut, errors } = this;
-    const details = [...errors].sort(([, a], [, b]) => b - a);
-    const why =
-      details.length === 0
-        ? ''
-        : ` (${details.map(([kind, count]) => `${grouped(count)} ${kind}`).join(', ')})`;
+    const { notModified, cut, errors, unkept } = this;
+    const without = [...unkept.values()].reduce((sum, count) => sum + count, 0);
     return [
       `${counted(this.done, 'authority', 'authorities')}: ${grouped(this.successful)} successful` +
         (notModified === 0 ? '' : ` (${grouped(notModified)} not modified)`),
       `${grouped(this.unavailable)} unavailable`,
-      `${grouped(this.unreachable)} unreachable${why}`,
+      `${grouped(this.unreachable)} unreachable${breakdown(errors)}`,
       `${grouped(this.fresh)} fresh already`,
+      ...(without === 0 ? [] : [`${grouped(without)} without a finding${breakdown(unkept)}`]),
       `${sized(this.octets)}${cut === 0 ? '' : ` (${counted(cut, 'file')} cut)`}`,
       `${lasted(seconds)}`,
     ].join(', ');
   }
+}
+
+/** ` (12 connect-failed, 3 dns-failed)`: the most frequent first. */
+function breakdown(counts: ReadonlyMap<string, number>): string {
+  if (counts.size === 0) return '';
+  const sorted = [...counts].sort(([, a], [, b]) => b - a);
+  return ` (${sorted.map(([kind, count]) => `${grouped(count)} ${kind}`).join(', ')})`;
 }
 
 /** `1,200 of 10,000, 1,000 successful, 150 unavailable, 50 unreachable, 3.20 MB, 410/s, 21.5 s left`. */
@@ -73,7 +84,16 @@ export function describeFetchProgress(tally: FetchTally, total: number, rate: nu
 }
 
 /** What became of an authority, as a line of JSON. */
-export function reportLine({ authority, record, result, attempts }: FetchDone): string {
+export function reportLine(done: FetchDone): string {
+  const { authority, record, result, attempts, unkept } = done;
+  if (record === undefined || unkept !== undefined) {
+    return `${printableJson({
+      authority: formatAuthority(authority),
+      asked: result !== undefined && unkept?.kind === 'store',
+      attempts,
+      error: unkept && { code: unkept.kind, systemCode: unkept.code, message: unkept.message },
+    })}\n`;
+  }
   return `${printableJson({
     authority: formatAuthority(authority),
     accessResult: record.accessResult,

@@ -1,4 +1,4 @@
-import type { FetchRecord, LastSuccess } from '../pipeline/cache/fetch-record.js';
+import { type FetchRecord, failedDays, type LastSuccess } from '../pipeline/cache/fetch-record.js';
 import { formatAuthority } from '../protocol/authority.js';
 import { freshUntil } from './freshness.js';
 import type { FetchResult } from './result.js';
@@ -52,7 +52,7 @@ export function nextRecord(
   const kept = before?.lastSuccess;
   const unreachable = accessResult === 'unreachable';
   const since = Math.min(respondedAt, now);
-  return {
+  const next: FetchRecord = {
     authority: formatAuthority(result.authority),
     accessResult,
     status: result.status,
@@ -65,7 +65,10 @@ export function nextRecord(
       : freshUntil(result.policy, respondedAt, now, maxAge),
     usableUntil: since + maxAge,
     headers: keptHeaders(result.headers),
-    unreachableSince: unreachable ? (before?.unreachableSince ?? respondedAt) : undefined,
+    unreachableSince: unreachable
+      ? Math.min(before?.unreachableSince ?? respondedAt, respondedAt)
+      : undefined,
+    failedOn: before === undefined ? [] : failedDays(before),
     unreachableAfter,
     lastSuccess:
       accessResult === 'successful'
@@ -75,6 +78,7 @@ export function nextRecord(
           : undefined,
     discarded: accessResult === 'unavailable' ? (kept?.sha256 ?? before?.discarded) : undefined,
   };
+  return { ...next, failedOn: failedDays(next) };
 }
 
 function lastSuccess(

@@ -39,9 +39,11 @@ export async function withRetries(
 
 /** Whether another attempt might end otherwise. */
 export function isWorthRetrying({ accessResult, error }: FetchResult): boolean {
-  return (
-    accessResult === 'unreachable' && error?.code !== 'address-refused' && error?.code !== 'aborted'
-  );
+  const isFinal =
+    error?.code === 'address-refused' ||
+    error?.code === 'aborted' ||
+    error?.code === 'host-crowded';
+  return accessResult === 'unreachable' && !isFinal;
 }
 
 /**

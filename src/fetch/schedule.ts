@@ -1,9 +1,19 @@
+import { setMaxListeners } from 'node:events';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { FetchRecord } from '../pipeline/cache/fetch-record.js';
-import type { Fetcher, StoredCopy } from './fetcher.js';
+import type { Fetcher, Place, StoredCopy } from './fetcher.js';
+import { Places } from './places.js';
 import type { FetchAuthority, FetchResult } from './result.js';
 import { backoffDelay, isWorthRetrying } from './retry.js';
 import type { Store } from './store.js';
+import { StoreFault } from './store-fault.js';
+
+/** Tasks that are open, and among them those under way or waiting for their turn, beyond which no more are taken. */
+const MOST_OPEN = 65_536;
+const MOST_RUNNING = 16_384;
+
+/** Tries in all where this machine failed: they are no burden to anybody's host. */
+const LOCAL_TRIES = 3;
 
 export interface ScheduleOptions {
   /** Authorities that are asked at a time; default 64. */
@@ -29,19 +39,36 @@ export interface ScheduleOptions {
 /** What became of an authority. */
 export interface FetchDone {
   readonly authority: FetchAuthority;
-  /** What the store says of it now. */
-  readonly record: FetchRecord;
+  /** What the store says of it now; `undefined` where it has nothing. */
+  readonly record: FetchRecord | undefined;
   /** The last attempt; `undefined` where the store was fresh and nobody was asked. */
   readonly result: FetchResult | undefined;
   /** How often it was asked. */
   readonly attempts: number;
+  /** Why the store has nothing new, where it should. */
+  readonly unkept?: Unkept | undefined;
+}
+
+/** Why nothing of an authority was kept. */
+export interface Unkept {
+  /**
+   * `host-crowded` and `local-fault` as in a result: the authority was not asked. `store`: something is in the way of its files.
+   */
+  readonly kind: 'host-crowded' | 'local-fault' | 'store';
+  /** The system's code, where there is one. */
+  readonly code: string;
+  readonly message: string;
 }
 
 /** An authority that is asked or waits for it. */
 interface Task {
   readonly authority: FetchAuthority;
   attempts: number;
-  /** What the store said of it when it was first looked up. */
+  /** Whether the store has told what it has. */
+  isLookedUp: boolean;
+  /** How often that failed. */
+  lookUps: number;
+  /** What the store said of it when it was looked up. */
   before: FetchRecord | undefined;
 }
 
@@ -49,7 +76,8 @@ interface Task {
  * Fetches each of many authorities once into a store.
  *
  * Of one host nobody is asked while another answer is awaited, nor, after it failed, until the time for another attempt has come: the
- * authorities that share it wait behind the one that failed. Whoever waits takes no place from others.
+ * authorities that share it wait behind the one that failed. Whoever waits takes no place from others, be it for another attempt or
+ * for a turn at a host or an address.
  */
 export class Schedule {
   readonly #fetcher: Fetcher;
@@ -60,6 +88,8 @@ export class Schedule {
   /** Tasks whose time has come. */
   readonly #ready: { task: Task; host: string }[] = [];
   readonly #stopping = new AbortController();
+  readonly #places: Places;
+  /** Tasks that are carried out, those that wait for a turn among them. */
   #running = 0;
   /** Tasks that have begun and are not done: running, ready or waiting. */
   #open = 0;
@@ -70,9 +100,13 @@ export class Schedule {
     this.#fetcher = fetcher;
     this.#store = store;
     this.#options = options;
+    const { concurrency = 64 } = options;
+    // Whoever waits for another attempt listens.
+    setMaxListeners(0, this.#stopping.signal);
+    this.#places = new Places(concurrency, this.#stopping.signal, () => this.#wake());
   }
 
-  /** Begins nothing more; what is in flight is finished and kept. */
+  /** Begins nothing more; what is in flight is finished and kept, what waits is left as it was. */
   stop(): void {
     this.#stopping.abort();
     this.#wake();
@@ -88,24 +122,29 @@ export class Schedule {
     authorities: Iterable<FetchAuthority> | AsyncIterable<FetchAuthority>,
     signal: AbortSignal = new AbortController().signal,
   ): Promise<void> {
-    const { concurrency = 64 } = this.#options;
     const onAbort = () => this.stop();
     signal.addEventListener('abort', onAbort);
     try {
       for await (const authority of authorities) {
         if (this.#isStopped(signal)) break;
-        this.#enqueue({ authority, attempts: 0, before: undefined });
+        this.#enqueue({
+          authority,
+          attempts: 0,
+          isLookedUp: false,
+          lookUps: 0,
+          before: undefined,
+        });
         while (
           !this.#isStopped(signal) &&
-          (this.#running >= concurrency || this.#ready.length > 0 || this.#isCrowded(concurrency))
+          (!this.#places.isFree || this.#ready.length > 0 || this.#isCrowded)
         ) {
-          this.#start(concurrency, signal);
-          if (this.#running < concurrency && !this.#isCrowded(concurrency)) break;
+          this.#start(signal);
+          if (this.#places.isFree && !this.#isCrowded) break;
           await this.#change();
         }
       }
       while (this.#running > 0 || (this.#open > 0 && !this.#isStopped(signal))) {
-        if (!this.#isStopped(signal)) this.#start(concurrency, signal);
+        if (!this.#isStopped(signal)) this.#start(signal);
         await this.#change();
       }
     } finally {
@@ -120,9 +159,9 @@ export class Schedule {
     return this.#failure !== undefined || this.#stopping.signal.aborted || signal.aborted;
   }
 
-  /** Whether so many wait for hosts that failed that taking more would let memory grow. */
-  #isCrowded(concurrency: number): boolean {
-    return this.#open > 65_536 + concurrency;
+  /** Whether so many wait, for hosts that failed or for their turn, that taking more would let memory grow. */
+  get #isCrowded(): boolean {
+    return this.#open > MOST_OPEN || this.#running > MOST_RUNNING;
   }
 
   /** Resolves when a task has ended or its time has come, or the run is stopped. */
@@ -144,52 +183,91 @@ export class Schedule {
     this.#ready.push({ task, host });
   }
 
-  #start(concurrency: number, signal: AbortSignal): void {
-    while (this.#running < concurrency) {
+  #start(signal: AbortSignal): void {
+    while (this.#places.isFree) {
       const next = this.#ready.shift();
       if (next === undefined) return;
+      const place = this.#places.take();
       this.#running++;
-      this.#carryOut(next.task, next.host, signal)
+      this.#carryOut(next.task, next.host, place, signal)
         .catch((error: unknown) => {
           this.#failure ??= error;
+          this.stop();
         })
         .finally(() => {
           this.#running--;
+          place.end();
           this.#wake();
         });
     }
   }
 
-  async #carryOut(task: Task, host: string, signal: AbortSignal): Promise<void> {
+  async #carryOut(task: Task, host: string, place: Place, signal: AbortSignal): Promise<void> {
     const { authority } = task;
-    const { attempts = 3, evenFresh = false, longestWait = 60_000, onDone } = this.#options;
-    if (task.attempts === 0) {
-      const { record, fresh } = await this.#store.load(authority);
-      if (fresh && record !== undefined && !evenFresh) {
-        onDone?.({ authority, record, result: undefined, attempts: 0 });
-        this.#end(host);
-        return;
-      }
-      task.before = record;
-    }
-    const result = await this.#fetcher.fetch(authority, storedCopy(task.before), signal);
+    const { attempts = 3, longestWait = 60_000, onDone } = this.#options;
+    if (!task.isLookedUp && (await this.#isDoneAlready(task, host))) return;
+    const copy = storedCopy(task.before);
+    const result = await this.#fetcher.fetch(authority, copy, signal, place);
     task.attempts++;
     // Nothing has been found out.
     if (result.error?.code === 'aborted' || signal.aborted) return;
-    const delay = this.#delayOf(result, task.attempts);
-    if (isWorthRetrying(result) && task.attempts < attempts && delay <= longestWait) {
+    const delay = this.#delayOf(result.retryAfter, task.attempts);
+    const most = result.error?.code === 'local-fault' ? Math.max(attempts, LOCAL_TRIES) : attempts;
+    if (isWorthRetrying(result) && task.attempts < most && delay <= longestWait) {
       // A run that is stopped leaves it as it was, for the next to ask.
       if (!this.#stopping.signal.aborted) this.#readyAfter(delay, task, host);
       return;
     }
-    const record = await this.#store.save(result, task.before);
-    onDone?.({ authority, record, result, attempts: task.attempts });
+    const kept = await this.#keep(result, task.before);
+    const record = 'kind' in kept ? task.before : kept;
+    const unkept = 'kind' in kept ? kept : undefined;
+    onDone?.({ authority, record, result, attempts: task.attempts, unkept });
     this.#end(host, Math.min(result.retryAfter ?? 0, longestWait));
   }
 
-  #delayOf(result: FetchResult, made: number): number {
+  /** Looks a task up, and ends it where nobody need be asked, or nothing can be read. */
+  async #isDoneAlready(task: Task, host: string): Promise<boolean> {
+    const { authority } = task;
+    const { evenFresh = false, onDone } = this.#options;
+    try {
+      const { record, fresh } = await this.#store.load(authority);
+      task.before = record;
+      task.isLookedUp = true;
+      if (!fresh || record === undefined || evenFresh) return false;
+      onDone?.({ authority, record, result: undefined, attempts: 0 });
+    } catch (error) {
+      if (!(error instanceof StoreFault)) throw error;
+      if (error.isPassing && ++task.lookUps < LOCAL_TRIES && !this.#stopping.signal.aborted) {
+        this.#readyAfter(this.#delayOf(0, task.lookUps), task, host);
+        return true;
+      }
+      const unkept = unkeptBy(error);
+      onDone?.({ authority, record: undefined, result: undefined, attempts: 0, unkept });
+    }
+    this.#end(host);
+    return true;
+  }
+
+  /** The record that is kept, or why there is none. What may pass is tried again. */
+  async #keep(result: FetchResult, before: FetchRecord | undefined): Promise<FetchRecord | Unkept> {
+    const { code, systemCode = '', message = '' } = result.error ?? {};
+    if (code === 'host-crowded') return { kind: code, code: '', message };
+    if (code === 'local-fault') return { kind: code, code: systemCode, message };
+    const { sleep = sleepFor } = this.#options;
+    for (let made = 1; ; made++) {
+      try {
+        return await this.#store.save(result, before);
+      } catch (error) {
+        if (!(error instanceof StoreFault)) throw error;
+        if (!error.isPassing || made >= LOCAL_TRIES) return unkeptBy(error);
+        await sleep(this.#delayOf(0, made), this.#stopping.signal);
+      }
+    }
+  }
+
+  #delayOf(retryAfter: number | undefined, made: number): number {
     const { baseDelay = 1_000, maxDelay = 30_000, random = Math.random } = this.#options;
-    return Math.max(backoffDelay(made, baseDelay, maxDelay, random), result.retryAfter ?? 0);
+    return Math.max(backoffDelay(made, baseDelay, maxDelay, random), retryAfter ?? 0);
   }
 
   #readyAfter(delay: number, task: Task, host: string): void {
@@ -214,6 +292,10 @@ export class Schedule {
     else if (pause > 0) this.#readyAfter(pause, task, host);
     else this.#ready.push({ task, host });
   }
+}
+
+function unkeptBy({ isPassing, systemCode, message }: StoreFault): Unkept {
+  return { kind: isPassing ? 'local-fault' : 'store', code: systemCode, message };
 }
 
 function storedCopy(record: FetchRecord | undefined): StoredCopy | undefined {

@@ -7,6 +7,7 @@ import {
   FETCH_RECORD,
   type FetchRecord,
   formatFetchRecord,
+  isOfTheFuture,
   LONGEST_FETCH_RECORD,
   parseFetchRecord,
 } from '../pipeline/cache/fetch-record.js';
@@ -14,9 +15,11 @@ import { describeSystemError, exists, systemCode } from '../pipeline/cache/file.
 import { authorityOfName, nameOfAuthority, ROBOTS_TXT } from '../pipeline/cache/layout.js';
 import { formatAuthority, type Scheme } from '../protocol/authority.js';
 import { DAY } from './freshness.js';
+import { isExhaustion } from './local-fault.js';
 import { nextRecord } from './next-record.js';
 import type { FetchAuthority, FetchResult } from './result.js';
-import { commitTemporary, isLeftover, TemporaryNames, writeTemporary } from './temporary.js';
+import { concernsOneAuthority, concernsOneDirectory, StoreFault } from './store-fault.js';
+import { isLeftover, replaceInOrder, TemporaryNames } from './temporary.js';
 
 export interface StoreOptions {
   /** Milliseconds since 1970; default the clock's. */
@@ -48,8 +51,7 @@ const SCHEMES: readonly Scheme[] = ['http', 'https', 'ftp'];
  * robots.txt that is out of force goes after the record that says so, which keeps its digest so that the next run can
  * finish that. What killed runs leave behind, the next write to the same directory takes away.
  *
- * Several runs may write to one store: no file of theirs has the same temporary name, and of two that fetch the same
- * authority one is the last.
+ * One run at a time writes to a store: who fetches holds its lock (`lock.ts`).
  */
 export class Store {
   readonly path: string;
@@ -91,6 +93,8 @@ export class Store {
   /**
    * What is known of an authority. The record has no `lastSuccess` if its robots.txt is gone or has been edited: it must not be
    * asked for on conditions then.
+   *
+   * @throws StoreFault if it cannot be read for now
    */
   async load(authority: FetchAuthority): Promise<StoredAuthority> {
     const directory = this.directoryOf(authority);
@@ -98,7 +102,7 @@ export class Store {
     if (directory === undefined || record === undefined) {
       return { record: undefined, fresh: false };
     }
-    if (this.#now() < this.#freshUntil(record)) {
+    if (!isOfTheFuture(record, this.#now()) && this.#now() < this.#freshUntil(record)) {
       if (record.accessResult !== 'successful' || (await isFile(join(directory, ROBOTS_TXT)))) {
         if (record.discarded !== undefined) await discard(directory, record.discarded);
         return { record, fresh: true };
@@ -123,7 +127,8 @@ export class Store {
    *
    * @param before what `load` said of the authority before it was asked
    * @returns the record that is kept
-   * @throws RobotsFilterError `output` if it cannot be written
+   * @throws StoreFault if it cannot be written for this authority
+   * @throws RobotsFilterError `output` if it could not be written for others either
    */
   async save(result: FetchResult, before: FetchRecord | undefined): Promise<FetchRecord> {
     const directory = this.directoryOf(result.authority);
@@ -142,25 +147,37 @@ export class Store {
       now: this.#now(),
       unreachableAfter: this.#unreachableAfter,
     });
+    this.#makeDirectory(directory, join(this.path, result.authority.scheme));
     try {
-      mkdirSync(directory, { recursive: true });
       removeLeftovers(directory);
       const isNew = body !== undefined && digest !== before?.lastSuccess?.sha256;
       const files = [
         ...(isNew ? [{ name: ROBOTS_TXT, octets: body }] : []),
         { name: FETCH_RECORD, octets: Buffer.from(formatFetchRecord(record)) },
       ];
-      const written = await Promise.all(
-        files.map(({ name, octets }) =>
-          writeTemporary(directory, name, this.#names.next(name), octets),
-        ),
+      await replaceInOrder(
+        directory,
+        files.map((file) => ({ ...file, temporaryName: this.#names.next(file.name) })),
       );
-      for (const temporary of written) commitTemporary(temporary);
       if (record.discarded !== undefined) await discard(directory, record.discarded);
     } catch (error) {
+      if (concernsOneAuthority(error)) throw unkept(directory, error);
       throw unwritable(directory, error);
     }
     return record;
+  }
+
+  #makeDirectory(directory: string, parent: string): void {
+    try {
+      mkdirSync(directory, { recursive: true });
+    } catch (error) {
+      try {
+        mkdirSync(parent, { recursive: true });
+      } catch (cause) {
+        throw unwritable(parent, cause);
+      }
+      throw concernsOneDirectory(error) ? unkept(directory, error) : unwritable(directory, error);
+    }
   }
 
   /** The authorities of the store, in no order that means anything; what is named for none is passed by. */
@@ -193,8 +210,11 @@ async function readRecord(directory: string): Promise<FetchRecord | undefined> {
     const record = parseFetchRecord(await readFile(path));
     return typeof record === 'string' ? undefined : record;
   } catch (error) {
-    // What cannot be read will be written anew, or fail then.
-    if (systemCode(error) !== '') return undefined;
+    const code = systemCode(error);
+    // What is there must not be forgotten because it cannot be opened for a moment.
+    if (isExhaustion(code)) throw new StoreFault(`${path}: ${describeSystemError(error)}`, error);
+    // What else cannot be read will be written anew, or fail then.
+    if (code !== '') return undefined;
     throw error;
   }
 }
@@ -224,6 +244,11 @@ function removeLeftovers(directory: string): void {
     // Another run may have been faster.
     if (isLeftover(directory, name)) rmSync(join(directory, name), { force: true });
   }
+}
+
+/** What of an authority could not be written. */
+function unkept(directory: string, cause: unknown): StoreFault {
+  return new StoreFault(`${directory}: cannot be written: ${describeSystemError(cause)}`, cause);
 }
 
 function unwritable(path: string, cause: unknown): RobotsFilterError {

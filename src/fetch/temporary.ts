@@ -1,18 +1,9 @@
-import { createHash, randomBytes } from 'node:crypto';
-import {
-  closeSync,
-  fdatasync,
-  openSync,
-  renameSync,
-  statSync,
-  unlinkSync,
-  writeSync,
-} from 'node:fs';
-import { hostname } from 'node:os';
+import { randomBytes } from 'node:crypto';
+import { closeSync, fdatasync, openSync, renameSync, rmSync, statSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { systemCode } from '../pipeline/cache/file.js';
 import { begun, finished } from '../pipeline/unfinished-files.js';
+import { isRunning, MACHINE } from './process-identity.js';
 
 /*
  * The name of a file that is to become another is .NAME.MACHINE-PROCESS-RUN-NUMBER.tmp: hidden, so that nobody reads it as a
@@ -24,7 +15,6 @@ const dataSync = promisify(fdatasync);
 /** Milliseconds after which a file whose writer cannot be asked is taken for left behind. */
 const ABANDONED_AFTER = 60 * 60 * 1000;
 
-const MACHINE = createHash('sha256').update(hostname()).digest('hex').slice(0, 8);
 const SUFFIX = '.tmp';
 
 /** Makes names that no other run has. */
@@ -38,21 +28,53 @@ export class TemporaryNames {
 }
 
 /** A file that is complete and on the disk, but not in its place. */
-export interface Temporary {
+interface Temporary {
   readonly path: string;
   readonly target: string;
 }
 
+/** What a file of a directory is to hold. */
+export interface Replacement {
+  readonly name: string;
+  readonly temporaryName: string;
+  readonly octets: Uint8Array;
+}
+
 /**
- * Writes a file beside the one that it is to replace, and sees that it is on the disk. Only that last step is left to the thread pool: it
- * has four threads, which are all waiting for disks when many files are written, and each trip to it would wait behind them (the files
- * of 2,000 authorities took twice as long).
+ * Writes files beside those that they replace, sees that they are on the disk, then puts them in their places one after another:
+ * whoever looks sees the old one or the new one. Where one cannot be put there, the ones after it are not either.
  */
-export async function writeTemporary(
+export async function replaceInOrder(
   directory: string,
-  name: string,
-  temporaryName: string,
-  octets: Uint8Array,
+  replacements: readonly Replacement[],
+): Promise<void> {
+  const outcomes = await Promise.allSettled(
+    replacements.map((replacement) => writeTemporary(directory, replacement)),
+  );
+  const waiting = outcomes.flatMap((outcome) =>
+    outcome.status === 'fulfilled' ? [outcome.value] : [],
+  );
+  try {
+    for (const outcome of outcomes) {
+      if (outcome.status === 'rejected') throw outcome.reason;
+    }
+    for (let next = waiting[0]; next !== undefined; next = waiting[0]) {
+      renameSync(next.path, next.target);
+      finished(next.path);
+      waiting.shift();
+    }
+  } finally {
+    for (const { path } of waiting) remove(path);
+  }
+}
+
+/**
+ * Only the last step is left to the thread pool: it has four threads, which are all waiting for disks when many files are
+ * written, and each trip to it would wait behind them (the files of 2,000 authorities took twice as long).
+ */
+async function writeTemporary(
+  directory: string,
+  { name, temporaryName, octets }: Replacement,
 ): Promise<Temporary> {
   const path = join(directory, temporaryName);
   begun(path);
@@ -63,8 +85,7 @@ export async function writeTemporary(
     }
     await dataSync(descriptor);
   } catch (error) {
-    unlinkSync(path);
-    finished(path);
+    remove(path);
     throw error;
   } finally {
     closeSync(descriptor);
@@ -72,16 +93,9 @@ export async function writeTemporary(
   return { path, target: join(directory, name) };
 }
 
-/** Puts the file in its place: whoever looks sees the old one or the new one. */
-export function commitTemporary({ path, target }: Temporary): void {
-  try {
-    renameSync(path, target);
-  } catch (error) {
-    unlinkSync(path);
-    throw error;
-  } finally {
-    finished(path);
-  }
+function remove(path: string): void {
+  rmSync(path, { force: true });
+  finished(path);
 }
 
 function open(path: string): number {
@@ -97,17 +111,7 @@ function open(path: string): number {
 export function isLeftover(directory: string, name: string): boolean {
   if (!name.startsWith('.robots.') || !name.endsWith(SUFFIX)) return false;
   const [machine, pid] = (name.slice(0, -SUFFIX.length).split('.').at(-1) ?? '').split('-');
-  if (machine === MACHINE && !isAlive(Number(pid))) return true;
+  if (machine === MACHINE && !isRunning(Number(pid))) return true;
   const status = statSync(join(directory, name), { throwIfNoEntry: false });
   return status !== undefined && Date.now() - status.mtimeMs > ABANDONED_AFTER;
-}
-
-function isAlive(pid: number): boolean {
-  if (!Number.isSafeInteger(pid) || pid <= 0) return false;
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return systemCode(error) === 'EPERM';
-  }
 }

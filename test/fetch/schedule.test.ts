@@ -140,14 +140,14 @@ describe('the schedule of a fetch', () => {
     ]);
     expect(waits).toEqual([750, 1500]);
     expect(done.map(({ attempts }) => attempts)).toEqual([3, 1, 1]);
-    expect(done.every(({ record }) => record.accessResult === 'successful')).toBe(true);
+    expect(done.every(({ record }) => record?.accessResult === 'successful')).toBe(true);
   });
 
   it('gives up after so many attempts, and keeps that', async () => {
     const fetcher = new FakeFetcher(() => FAILED);
     const done = await run(fetcher, hosts(2), { attempts: 4 });
     expect(fetcher.asked).toHaveLength(8);
-    expect(done.map(({ record }) => record.accessResult)).toEqual(['unreachable', 'unreachable']);
+    expect(done.map(({ record }) => record?.accessResult)).toEqual(['unreachable', 'unreachable']);
   });
 
   it('honours Retry-After, and leaves a long one to a later run', async () => {
@@ -167,7 +167,7 @@ describe('the schedule of a fetch', () => {
       { sleep },
     );
     expect(long.asked).toHaveLength(1);
-    expect(done?.record.freshUntil).toBe(now + 90 * 60_000);
+    expect(done?.record?.freshUntil).toBe(now + 90 * 60_000);
   });
 
   it('what is refused is not repeated', async () => {

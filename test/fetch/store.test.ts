@@ -6,6 +6,7 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -115,7 +116,7 @@ describe('RFC 9309 section 2.3.1: what a fetch came to is what the filter goes b
 
   it('2.3.1.4: unreachable for more than 30 days: the last good copy', async () => {
     await fetched(resultOf(200));
-    for (const day of [1, 11, 21, 31]) {
+    for (let day = 1; day <= 31; day += 3) {
       now = START + day * DAY;
       await fetched(resultOf(undefined));
       expect(await verdict('https://example.com/page')).toBe('deny unreachable');
@@ -130,13 +131,78 @@ describe('RFC 9309 section 2.3.1: what a fetch came to is what the filter goes b
   });
 
   it('2.3.1.4: unreachable for more than 30 days, and no copy: unavailable', async () => {
-    await fetched(resultOf(undefined));
-    now += 30 * DAY;
-    await fetched(resultOf(undefined));
-    expect(await verdict()).toBe('deny unreachable');
+    for (let day = 0; day <= 30; day += 3) {
+      now = START + day * DAY;
+      await fetched(resultOf(undefined));
+      expect(await verdict()).toBe('deny unreachable');
+    }
     now += 1;
     await fetched(resultOf(undefined));
     expect(await verdict()).toBe('allow unavailable');
+  });
+
+  it('2.3.1.4: ten days with failed attempts are needed, of the last 30', async () => {
+    await fetched(resultOf(503));
+    // Nothing for a long time, then an attempt a day: they prove nothing until there are ten.
+    for (let day = 400; day < 409; day++) {
+      // However many there are on a day.
+      for (const hour of [0, 5, 23]) {
+        now = START + day * DAY + hour * 3_600_000;
+        await fetched(resultOf(503));
+        expect(await verdict()).toBe('deny unreachable');
+      }
+    }
+    now = START + 409 * DAY;
+    await fetched(resultOf(503));
+    expect(await verdict()).toBe('allow unavailable');
+    const text = readFileSync(join(root, DIRECTORY, 'robots.json'), 'utf8');
+    expect(JSON.parse(text).failedOn).toHaveLength(10);
+    expect(JSON.parse(text).failedOn[9]).toBe('2027-02-14');
+    // Of these ten, all but one lie too far back.
+    now = START + 439 * DAY;
+    await fetched(resultOf(503));
+    expect(await verdict()).toBe('deny unreachable');
+  });
+
+  it('2.3.1.4: two attempts far apart open nothing, nor does a record that knows of no others', async () => {
+    await fetched(resultOf(undefined));
+    now += 31 * DAY;
+    await fetched(resultOf(undefined));
+    expect(await verdict()).toBe('deny unreachable');
+    const path = join(root, DIRECTORY, 'robots.json');
+    const { failedOn: _failedOn, ...earlier } = JSON.parse(readFileSync(path, 'utf8'));
+    writeFileSync(path, JSON.stringify(earlier));
+    expect(await verdict()).toBe('deny unreachable');
+    for (let day = 1; day <= 9; day++) {
+      expect(await verdict()).toBe('deny unreachable');
+      now += DAY;
+      await fetched(resultOf(undefined));
+    }
+    expect(await verdict()).toBe('allow unavailable');
+  });
+
+  it('2.3.1.4: days of the future, as a wrong clock leaves them, do not count', async () => {
+    await fetched(resultOf(503));
+    for (let day = 500; day < 509; day++) {
+      now = START + day * DAY;
+      await fetched(resultOf(503));
+    }
+    now = START + 40 * DAY;
+    await fetched(resultOf(503));
+    expect(await verdict()).toBe('deny unreachable');
+    expect((await store.load(EXAMPLE)).record?.failedOn).toEqual([START, START + 40 * DAY]);
+  });
+
+  it('2.3.1.4: of fewer days, attempts on every third', async () => {
+    await fetched(resultOf(503));
+    now += 7 * DAY;
+    await fetched(resultOf(503));
+    const options = { unreachableAfter: 6 };
+    expect(await verdict(undefined, options)).toBe('deny unreachable');
+    now += DAY;
+    await fetched(resultOf(503));
+    expect(await verdict(undefined, options)).toBe('allow unavailable');
+    expect(await verdict(undefined, { unreachableAfter: 0 })).toBe('allow unavailable');
   });
 
   it('2.3.1.4: days without an attempt prove nothing, and an answer ends the count', async () => {
@@ -147,6 +213,7 @@ describe('RFC 9309 section 2.3.1: what a fetch came to is what the filter goes b
     now += DAY;
     await fetched(resultOf(503));
     expect(await verdict()).toBe('deny unreachable');
+    expect((await store.load(EXAMPLE)).record?.failedOn).toHaveLength(1);
   });
 });
 
@@ -161,6 +228,22 @@ describe('RFC 9309 section 2.4: for how long it counts', () => {
     now = START + DAY + 1;
     expect(await verdict()).toBe('deny rule');
     expect(await verdict(undefined, { stale: 'unknown' })).toBe('unknown unknown-host');
+  });
+
+  it('a finding of the future, as a wrong clock leaves it, is stale', async () => {
+    for (const result of [resultOf(200), resultOf(404), resultOf(503)]) {
+      now = START;
+      await fetched({ ...result, respondedAt: START });
+      for (const earlier of [6 * 60_000, DAY, 3000 * DAY]) {
+        now = START - earlier;
+        expect((await store.load(EXAMPLE)).fresh).toBe(false);
+        expect(await verdict(undefined, { stale: 'unknown' })).toBe('unknown unknown-host');
+        expect(await verdict()).not.toContain('unknown');
+      }
+      // The clocks of two machines may differ by some minutes.
+      now = START - 4 * 60_000;
+      expect((await store.load(EXAMPLE)).fresh).toBe(true);
+    }
   });
 
   it('stale findings are counted', async () => {
@@ -345,6 +428,41 @@ it('an address that was refused is asked once refusing ends, and not before', as
 });
 
 describe('what stands where a fetch keeps its findings and is no file', () => {
+  for (const [what, block] of [
+    [
+      'a directory for robots.json',
+      () => mkdirSync(join(root, DIRECTORY, 'robots.json/x'), { recursive: true }),
+    ],
+    [
+      'a directory for robots.txt',
+      () => mkdirSync(join(root, DIRECTORY, 'robots.txt/x'), { recursive: true }),
+    ],
+    [
+      'a file for the directory',
+      () => {
+        mkdirSync(join(root, 'https'));
+        writeFileSync(join(root, DIRECTORY), '');
+      },
+    ],
+    [
+      'a link that leads to itself',
+      () => {
+        mkdirSync(join(root, 'https'));
+        symlinkSync('example.com', join(root, DIRECTORY));
+      },
+    ],
+  ] as const) {
+    it(`${what} concerns one host, and leaves nothing behind`, async () => {
+      block();
+      expect(await store.load(EXAMPLE)).toMatchObject({ record: undefined, fresh: false });
+      await expect(fetched(resultOf(200))).rejects.toMatchObject({ name: 'StoreFault' });
+      await fetched(resultOf(200, { authority: authorityOf('https://other.example') }));
+      const names = readdirSync(root, { recursive: true }).map(String);
+      expect(names.filter((name) => name.endsWith('.tmp'))).toEqual([]);
+      expect(names).toContain('https/other.example/robots.json');
+    });
+  }
+
   it('is not read: a pipe would have no end', async () => {
     const directory = join(root, DIRECTORY);
     mkdirSync(directory, { recursive: true });

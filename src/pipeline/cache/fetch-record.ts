@@ -21,6 +21,7 @@ import {
  *     "usableUntil"       stale from then on (RFC 9309 section 2.4)
  *     "headers"           those that matter, in lower case
  *     "unreachableSince"  of an unreachable one: the first attempt that failed since one did not
+ *     "failedOn"          of an unreachable one: the last days (UTC) on which attempts failed, at most ten
  *     "unreachableAfter"  days from which on the last good copy counts, or nothing does (section 2.3.1.4)
  *     "lastSuccess"       the robots.txt beside it: what it was answered with, and "sha256" and "octets" of it
  *     "discarded"         digest of a robots.txt that this record has put out of force, and that is to be deleted
@@ -69,6 +70,8 @@ export interface FetchRecord {
   readonly usableUntil: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly unreachableSince: number | undefined;
+  /** Starts of days, ascending. */
+  readonly failedOn: readonly number[];
   /** Days. */
   readonly unreachableAfter: number | undefined;
   readonly lastSuccess: LastSuccess | undefined;
@@ -151,6 +154,7 @@ export function parseFetchRecord(octets: Uint8Array): FetchRecord | string {
     usableUntil: timeOf(value.usableUntil) ?? Number.POSITIVE_INFINITY,
     headers: headersOf(value.headers),
     unreachableSince: timeOf(value.unreachableSince),
+    failedOn: textsOf(value.failedOn).flatMap((day) => dayOf(timeOf(day)) ?? []),
     unreachableAfter: numberOf(value.unreachableAfter),
     lastSuccess: lastSuccessOf(value.lastSuccess),
     discarded: textOf(value.discarded),
@@ -161,6 +165,15 @@ export function parseFetchRecord(octets: Uint8Array): FetchRecord | string {
 function isoTime(time: number | undefined): string | undefined {
   const date = new Date(time ?? Number.NaN);
   return Number.isNaN(date.getTime()) ? undefined : date.toISOString();
+}
+
+function isoDay(time: number): string[] {
+  return isoTime(time)?.split('T').slice(0, 1) ?? [];
+}
+
+/** The start of the day (UTC) that a time lies in. */
+function dayOf(time: number | undefined): number | undefined {
+  return time === undefined ? undefined : Math.floor(time / DAY) * DAY;
 }
 
 /** The text of a robots.json, indented for its reader. */
@@ -180,6 +193,7 @@ export function formatFetchRecord(record: FetchRecord): string {
     usableUntil: isoTime(record.usableUntil),
     headers: record.headers,
     unreachableSince: isoTime(record.unreachableSince),
+    failedOn: record.failedOn.length === 0 ? undefined : record.failedOn.flatMap(isoDay),
     unreachableAfter: record.unreachableAfter,
     lastSuccess: lastSuccess && {
       ...lastSuccess,
@@ -206,15 +220,47 @@ export interface FetchReading {
   readonly unreachableAfter?: number | undefined;
 }
 
+/** Days before the last failed attempt that are looked at, and of every so many the one on which an attempt must have failed. */
+const WINDOW_DAYS = 30;
+const DAYS_TO_AN_ATTEMPT = 3;
+
+/** Days with a failed attempt that are kept: as many as can be needed. */
+const MOST_FAILED_DAYS = WINDOW_DAYS / DAYS_TO_AN_ATTEMPT;
+
 /**
  * Whether an authority has been unreachable for so long that the last good copy counts, or else nothing does (RFC 9309 section
- * 2.3.1.4). Only attempts count: a record that has lain for 30 days proves nothing.
+ * 2.3.1.4). Only attempts count: a record that has lain for 30 days proves nothing. They must be spread: of 30 days or more,
+ * attempts must have failed on ten of the last 30; of a shorter bound, on every third day.
  */
 export function isLongUnreachable(record: FetchRecord, days?: number): boolean {
   if (record.accessResult !== 'unreachable') return false;
-  const since = record.unreachableSince ?? record.respondedAt;
+  const { respondedAt } = record;
+  const since = record.unreachableSince ?? respondedAt;
   const bound = days ?? record.unreachableAfter ?? UNREACHABLE_AFTER_DAYS;
-  return record.respondedAt - since > bound * DAY;
+  if (respondedAt - since <= bound * DAY) return false;
+  const window = Math.min(bound, WINDOW_DAYS);
+  const begin = (dayOf(respondedAt) ?? 0) - window * DAY;
+  const failed = failedDays(record).filter((day) => day > begin);
+  return failed.length >= Math.floor(window / DAYS_TO_AN_ATTEMPT);
+}
+
+/**
+ * The days (UTC) on which attempts are known to have failed, up to that of the record itself: ascending, and at most as many as
+ * can be needed. A record of an earlier version tells of its last attempt alone.
+ */
+export function failedDays({ accessResult, failedOn, respondedAt }: FetchRecord): number[] {
+  if (accessResult !== 'unreachable') return [];
+  const last = dayOf(respondedAt) ?? 0;
+  const days = new Set([...failedOn.filter((day) => day < last), last]);
+  return [...days].sort((a, b) => a - b).slice(-MOST_FAILED_DAYS);
+}
+
+/** Milliseconds by which the clocks of two machines that share a directory may differ. */
+const CLOCK_DIFFERENCE = 5 * 60 * 1000;
+
+/** Whether a record was made when the clock was wrong: nobody can tell then how old it is. */
+export function isOfTheFuture({ respondedAt }: FetchRecord, now: number): boolean {
+  return respondedAt > now + CLOCK_DIFFERENCE;
 }
 
 /** @param hasCopy whether a robots.txt lies beside the record */
@@ -223,7 +269,7 @@ export function findingOf(
   hasCopy: boolean,
   { now = Date.now(), unreachableAfter }: FetchReading,
 ): FetchFinding {
-  const stale = now > record.usableUntil;
+  const stale = now > record.usableUntil || isOfTheFuture(record, now);
   if (!isLongUnreachable(record, unreachableAfter)) return { access: record.accessResult, stale };
   return { access: hasCopy ? 'successful' : 'unavailable', stale };
 }

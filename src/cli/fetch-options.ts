@@ -6,6 +6,9 @@ import { once, someText, wholeNumber } from './options.js';
 /** Options of all commands that fetch. */
 export interface FetchingOptions {
   readonly concurrency?: number;
+  /** Seconds. */
+  readonly pause?: number;
+  readonly perAddress?: number;
   readonly userAgent?: string;
   readonly allowPrivate?: boolean;
   readonly ca?: string;
@@ -54,6 +57,17 @@ export const storeOption = (): Option =>
 
 export const concurrencyOption = (): Option =>
   new Option('--concurrency <n>', 'authorities that are asked at a time (default: 64)').argParser(
+    wholeNumber(1, MAX_CONCURRENCY, ''),
+  );
+
+export const pauseOption = (): Option =>
+  new Option(
+    '--pause <seconds>',
+    'wait between two requests to one host, redirects included (default: 1)',
+  ).argParser(wholeNumber(0, MAX_SECONDS, ' seconds'));
+
+export const perAddressOption = (): Option =>
+  new Option('--per-address <n>', 'connections to one IP address at a time (default: 4)').argParser(
     wholeNumber(1, MAX_CONCURRENCY, ''),
   );
 

@@ -2,6 +2,7 @@ import { X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { rootCertificates } from 'node:tls';
 import { RobotsFilterError } from '../errors.js';
+import { FetchLock } from '../fetch/lock.js';
 import type { FetchAuthority } from '../fetch/result.js';
 import { RobotsFetcher } from '../fetch/robots-fetcher.js';
 import { Schedule } from '../fetch/schedule.js';
@@ -9,6 +10,7 @@ import { Store } from '../fetch/store.js';
 import { opening } from '../openings.js';
 import type { ReplacementFile } from '../pipeline/replacement-file.js';
 import type { Diagnostics } from './diagnostics.js';
+import { FetchFaults } from './fetch-faults.js';
 import type { FetchOptions } from './fetch-options.js';
 import { describeFetchProgress, FetchTally, reportLine } from './fetch-tally.js';
 import type { Interruption } from './interruption.js';
@@ -48,18 +50,21 @@ export async function fetchAll(
   const start = performance.now();
   const tally = new FetchTally();
   const { maxAge, concurrency, retries = 2 } = options;
+  const fetcher = await openFetcher(options, version);
   const store = await Store.open(directory, {
     unreachableAfter: options.unreachableAfter,
     allowPrivate: options.allowPrivate,
     maxAge: maxAge === undefined ? undefined : maxAge * SECOND,
   });
-  const fetcher = await openFetcher(options, version);
+  const lock = await FetchLock.take(directory);
   const lines = new ReportLines(report);
+  const faults = new FetchFaults(diagnostics);
   const schedule = new Schedule(fetcher, store, {
     concurrency,
     attempts: retries + 1,
     onDone(done) {
       tally.add(done);
+      faults.add(done);
       lines.add(reportLine(done));
     },
   });
@@ -77,7 +82,9 @@ export async function fetchAll(
     progress?.end();
     interruption.signal.removeEventListener('abort', onSignal);
     await fetcher.close();
+    lock.release();
   }
+  faults.end();
   diagnostics.note(`${directory}: ${tally.summary((performance.now() - start) / 1000)}`);
   if (tally.done < total) {
     diagnostics.note(
@@ -106,6 +113,8 @@ async function openFetcher(
     headerTimeout: milliseconds(options.headerTimeout),
     bodyTimeout: milliseconds(options.bodyTimeout),
     deadline: milliseconds(options.timeout),
+    pause: milliseconds(options.pause),
+    perAddress: options.perAddress,
     ca: ca === undefined ? undefined : [...rootCertificates, await readCertificates(ca)],
   });
 }

@@ -16,6 +16,8 @@ export interface RobotsOptions {
 export interface FilterOptions extends RobotsOptions, FetchReadingOptions {
   readonly fetch?: boolean;
   readonly concurrency?: number;
+  readonly pause?: number;
+  readonly perAddress?: number;
   readonly userAgent?: string;
   readonly allowPrivate?: boolean;
   readonly ca?: string;

@@ -14,6 +14,8 @@ import {
   maxAgeOption,
   maxRedirectsOption,
   on429Option,
+  pauseOption,
+  perAddressOption,
   reportOption,
   retriesOption,
   staleOption,
@@ -96,6 +98,8 @@ function filterCommand(program: Command, outcome: Outcome): void {
     .option('--fetch', 'fetch what is unknown into the first --robots-dir before judging')
     .addOption(userAgentOption())
     .addOption(concurrencyOption())
+    .addOption(perAddressOption())
+    .addOption(pauseOption())
     .addOption(allowPrivateOption())
     .addOption(caOption())
     .optionsGroup('Who asks:')
@@ -174,6 +178,8 @@ function fetchCommand(command: Command, outcome: Outcome): void {
     .optionsGroup('How it is asked for:')
     .addOption(userAgentOption())
     .addOption(concurrencyOption())
+    .addOption(perAddressOption())
+    .addOption(pauseOption())
     .addOption(retriesOption())
     .addOption(maxRedirectsOption());
   for (const option of timeoutOptions()) command.addOption(option);

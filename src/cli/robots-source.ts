@@ -58,6 +58,8 @@ function checkFetchOptions(options: FilterOptions): void {
   const idle = firstSaid([
     ['--user-agent', options.userAgent],
     ['--concurrency', options.concurrency],
+    ['--per-address', options.perAddress],
+    ['--pause', options.pause],
     ['--allow-private', options.allowPrivate],
     ['--ca', options.ca],
   ]);

@@ -1,6 +1,14 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -31,6 +39,7 @@ async function serve(
   status: number,
   body = '',
   delay = 0,
+  host = '127.0.0.1',
 ): Promise<{ port: number; agents: string[] }> {
   const agents: string[] = [];
   const server = createServer((request, response) => {
@@ -39,7 +48,7 @@ async function serve(
     setTimeout(() => response.end(body), delay);
   });
   servers.push(server);
-  server.listen(0, '127.0.0.1');
+  server.listen(0, host);
   await once(server, 'listening');
   return { port: (server.address() as AddressInfo).port, agents };
 }
@@ -50,8 +59,10 @@ interface Ended {
   readonly error: string;
 }
 
+/** All servers here are one host, so nothing waits between two requests. */
 function begin(...args: string[]): ChildProcess {
-  return spawn(process.execPath, [MAIN, ...args], { cwd: root });
+  const pause = args.includes('fetch') || args.includes('--fetch') ? ['--pause', '0'] : [];
+  return spawn(process.execPath, [MAIN, ...args, ...pause], { cwd: root });
 }
 
 async function ended(child: ChildProcess, input = ''): Promise<Ended> {
@@ -170,6 +181,142 @@ describe('robots-filter fetch', () => {
       expect(code).toBe(2);
       expect(error).toContain(word);
     }
+  });
+});
+
+describe('what a fetch cannot keep, and what this machine cannot do', () => {
+  /** URLs of so many hosts, each at an address of its own. */
+  const hosts = (count: number, port: number) =>
+    Array.from({ length: count }, (_, at) => `http://127.0.1.${at + 1}:${port}/`).join('\n');
+  const FETCH = ['fetch', '--robots-dir', 'cache', '--allow-private'];
+
+  it('a robots.json that is a directory is the fault of one host, which is named', async () => {
+    const { port } = await serve(200, ROBOTS, 0, '0.0.0.0');
+    const broken = join(root, 'cache', 'http', `127.0.1.2_${port}`);
+    mkdirSync(join(broken, 'robots.json', 'x'), { recursive: true });
+    const args = [...FETCH, '--report', 'report', '-'];
+    const { code, error } = await ended(begin(...args), hosts(5, port));
+    expect(code).toBe(0);
+    expect(error).toContain(`http://127.0.1.2:${port}: nothing found out: `);
+    expect(error).toContain('5 authorities: 4 successful');
+    expect(error).toContain('1 without a finding (1 store EISDIR)');
+    const report = readFileSync(join(root, 'report'), 'utf8').trim().split('\n');
+    expect(report).toHaveLength(5);
+    const line = report.find((text) => text.includes('127.0.1.2:')) ?? '';
+    expect(JSON.parse(line)).toMatchObject({ error: { code: 'store', systemCode: 'EISDIR' } });
+    expect(readdirSync(broken).filter((name) => name.endsWith('.tmp'))).toEqual([]);
+  });
+
+  it('hosts for which no file can be opened are not unreachable', async () => {
+    const { port } = await serve(200, ROBOTS, 50, '0.0.0.0');
+    writeFileSync(join(root, 'urls.txt'), hosts(40, port));
+    const command = `ulimit -n 40; exec "$0" "$@"`;
+    const args = [...FETCH, '--pause', '0', '--concurrency', '40', '--retries', '0', 'urls.txt'];
+    const { code, error } = await ended(
+      spawn('bash', ['-c', command, process.execPath, MAIN, ...args], { cwd: root }),
+    );
+    expect(error).toMatch(/40 authorities: \d+ successful, 0 unavailable, 0 unreachable/);
+    expect(code).toBe(0);
+    const kept = existsSync(join(root, 'cache', 'http'))
+      ? readdirSync(join(root, 'cache', 'http'))
+      : [];
+    for (const name of kept) {
+      const path = join(root, 'cache', 'http', name, 'robots.json');
+      if (existsSync(path)) {
+        expect(JSON.parse(readFileSync(path, 'utf8')).accessResult).toBe('successful');
+      }
+    }
+    // With room again, the same command does the rest.
+    const again = await ended(begin(...FETCH, 'urls.txt'));
+    expect(again.error).toMatch(/ successful, 0 unavailable, 0 unreachable/);
+    expect(readdirSync(join(root, 'cache', 'http'))).toHaveLength(40);
+  });
+});
+
+describe('two runs that fetch into one directory', () => {
+  /** A server that answers when it is told to. */
+  async function holding() {
+    let answer = () => {};
+    const told = new Promise<void>((resolve) => {
+      answer = resolve;
+    });
+    const agents: string[] = [];
+    const server = createServer((request, response) => {
+      agents.push(request.headers['user-agent'] ?? '');
+      void told.then(() => response.end(ROBOTS));
+    });
+    servers.push(server);
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    return { port: (server.address() as AddressInfo).port, agents, answer };
+  }
+
+  const FETCH = ['fetch', '--robots-dir', 'cache', '--allow-private', '--retries', '0'];
+
+  it('one goes on; the other says who does, and what to do', async () => {
+    const { port, agents, answer } = await holding();
+    const url = `http://127.0.0.1:${port}/`;
+    const first = begin(...FETCH, '-');
+    const firstEnd = ended(first, url);
+    while (agents.length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+    for (const args of [
+      [...FETCH, '-'],
+      [...FETCH, '--stale'],
+      ['--fetch', '--robots-dir', 'cache', '--allow-private', '-'],
+    ]) {
+      const { code, error, out } = await ended(begin(...args), `${url}\nhttp://127.0.0.2:${port}/`);
+      expect(code).toBe(2);
+      expect(out).toBe('');
+      expect(error).toContain(`another run is fetching into it (process ${first.pid} on `);
+      expect(error).toContain('Wait until it ends');
+    }
+    expect(agents).toHaveLength(1);
+    answer();
+    expect(await firstEnd).toMatchObject({ code: 0 });
+    expect(readdirSync(join(root, 'cache'))).toEqual(['http']);
+    expect(await ended(begin(...FETCH, '-'), url)).toMatchObject({ code: 0 });
+  });
+
+  it('begun at the same moment, never both; and what is there is whole', async () => {
+    const { port } = await serve(200, ROBOTS, 400, '0.0.0.0');
+    const urls = Array.from({ length: 20 }, (_, at) => `http://127.0.1.${at + 1}:${port}/`);
+    const runs = await Promise.all(
+      [1, 2, 3].map(() => ended(begin(...FETCH, '-'), urls.join('\n'))),
+    );
+    const codes = runs.map(({ code }) => code).sort();
+    // All may have withdrawn, or one come when another had ended.
+    expect(codes.every((code) => code === 0 || code === 2)).toBe(true);
+    for (const { code, error } of runs) {
+      if (code === 2) expect(error).toContain('another run is fetching into it');
+    }
+    await ended(begin(...FETCH, '-'), urls.join('\n'));
+    for (const name of readdirSync(join(root, 'cache', 'http'))) {
+      expect(readdirSync(join(root, 'cache', 'http', name)).sort()).toEqual([
+        'robots.json',
+        'robots.txt',
+      ]);
+    }
+  });
+
+  it("the lock of a killed run is nobody's", async () => {
+    const { port, agents } = await serve(200, ROBOTS, 300);
+    const url = `http://127.0.0.1:${port}/`;
+    const child = begin(...FETCH, '-');
+    const end = ended(child, url);
+    while (agents.length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+    child.kill('SIGKILL');
+    await end;
+    const [left = ''] = readdirSync(join(root, 'cache', '.fetching'));
+    // Nor is that of a process whose id another one has by now.
+    const parts = left.split('-');
+    writeFileSync(
+      join(root, 'cache', '.fetching', [parts[0], process.pid, '1', 'x'].join('-')),
+      '',
+    );
+    const { code, error } = await ended(begin(...FETCH, '-'), url);
+    expect(error).toContain('1 successful');
+    expect(code).toBe(0);
+    expect(readdirSync(join(root, 'cache'))).toEqual(['http']);
   });
 });
 

@@ -13,6 +13,9 @@ export interface HostAddress {
 /** Finds the addresses of a host name, the preferred one first; rejects, or finds none, where it has none. */
 export type Resolve = (host: string) => Promise<readonly HostAddress[]>;
 
+/** Who asks name servers. */
+export type NameServers = Pick<Resolver, 'resolve4' | 'resolve6'>;
+
 const QUERY_TIMEOUT = 4_000;
 const QUERY_TRIES = 2;
 
@@ -29,8 +32,10 @@ const MAX_ADDRESSES = 8;
  * A name to which no name server answered is one whose own servers are silent, if others were answered in the meantime; else
  * the fault is this machine's.
  */
-export function systemResolver(systemNames: boolean): Resolve {
-  const resolver = new Resolver({ timeout: QUERY_TIMEOUT, tries: QUERY_TRIES });
+export function systemResolver(
+  systemNames: boolean,
+  resolver: NameServers = new Resolver({ timeout: QUERY_TIMEOUT, tries: QUERY_TRIES }),
+): Resolve {
   let answers = 0;
   const noted = async <T>(question: Promise<T>): Promise<T> => {
     try {

@@ -35,13 +35,6 @@ export interface FetchError {
   readonly systemCode?: string | undefined;
 }
 
-/** Whether a result says nothing about the authority: it was not asked, or not in earnest. */
-export function isNoFinding({ error }: FetchResult): boolean {
-  return (
-    error?.code === 'aborted' || error?.code === 'host-crowded' || error?.code === 'local-fault'
-  );
-}
-
 /** What one attempt at a robots.txt ended with. Times are milliseconds since 1970. */
 export interface FetchResult {
   readonly authority: FetchAuthority;

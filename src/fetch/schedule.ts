@@ -10,7 +10,7 @@ import { StoreFault } from './store-fault.js';
 
 /** Tasks that are open, and among them those under way or waiting for their turn, beyond which no more are taken. */
 const MOST_OPEN = 65_536;
-const MOST_RUNNING = 16_384;
+const MOST_RUNNING = 4096;
 
 /** Tries in all where this machine failed: they are no burden to anybody's host. */
 const LOCAL_TRIES = 3;

@@ -108,13 +108,6 @@ describe('a store that runs are killed over', () => {
     expect(await complete(killed)).toMatchObject({ asked: 0, fresh: COUNT });
   });
 
-  it('is written to by two runs at once, without harm to either', async () => {
-    const directory = join(root, 'shared');
-    const results = await Promise.all([complete(directory), complete(directory)]);
-    for (const { asked, fresh } of results) expect(asked + fresh).toBe(COUNT);
-    expect(contents(directory)).toEqual(contents(join(root, 'undisturbed')));
-  });
-
   it('takes away what a killed run left, and leaves alone what a living one writes', async () => {
     const directory = join(root, 'undisturbed', 'http', `h0.test_${port}`);
     const [dead] = [spawn(process.execPath, ['-e', ''], { stdio: 'ignore' })];

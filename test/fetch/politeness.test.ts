@@ -169,6 +169,26 @@ describe('an address of many names', () => {
     }
   });
 
+  it('is free again after each connection, over TLS too, and after one that failed', async () => {
+    const good = await loopback.https((_request, response) => response.end(ROBOTS));
+    const bad = await loopback.raw((socket) => socket.end('no TLS'));
+    const fetcher = loopback.fetcher({ resolve, perAddress: 1 });
+    for (const [server, accessResult] of [
+      [good, 'successful'],
+      [bad, 'unreachable'],
+      [good, 'successful'],
+    ] as const) {
+      const asked = Array.from({ length: 4 }, () => ({
+        scheme: 'https' as const,
+        host: 'right.test',
+        port: server.port,
+      }));
+      const results = await Promise.all(asked.map((each) => fetchOnce(fetcher, each)));
+      expect(results.map((result) => result.accessResult)).toEqual(Array(4).fill(accessResult));
+      expect(server.connections).toBeGreaterThanOrEqual(4);
+    }
+  });
+
   it('keeps no place from others while its names wait', async () => {
     const silent = await loopback.http(() => undefined);
     const plain = await loopback.http((_request, response) => response.end(ROBOTS), '127.0.0.2');

@@ -595,7 +595,7 @@ describe('what cannot be read', () => {
     await expect(read(missing)).rejects.toThrow(RobotsFilterError);
     await expect(read(missing)).rejects.toMatchObject({
       code: 'input',
-      message: `${missing}: cannot be read: it does not exist (ENOENT). A directory of robots.txt files, or a file *.ndjson or *.ndjson.gz of records, is needed.`,
+      message: `${missing}: cannot be read: it does not exist (ENOENT). A directory of robots.txt files, or a file *.ndjson, *.jsonl, *.ndjson.gz or *.jsonl.gz of records, is needed.`,
     });
     put('a.example');
     await expect(read(join(root, 'a.example'))).rejects.toMatchObject({

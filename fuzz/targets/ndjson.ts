@@ -48,6 +48,7 @@ export const target: Target = {
     '{"\\u0075rl":"http://h/\\ud83d\\ude00\\ud83d"}\n{"a":[{"b":"]}"},[]],"url":"http://h/"}',
     '{"verdict":"x","url":"http://h/a" } \n{ }\n{"url":{"url":"http://h/"}}',
     '{"url":"http://h/a"}}\n{"url":"http://h/a\n{"url":"http://h/\\x"}\n{"a":tru,"url":"http://h/"}',
+    `{"url":"HTTP:\\/\\/h?${'<'.repeat(600)}"}`,
     `{"a":"${'x'.repeat(100)}","url":"http://h/${'y'.repeat(100)}"}`,
     `{"a":${'['.repeat(40)}${']'.repeat(40)},"url":"http://h/"}`,
   ],

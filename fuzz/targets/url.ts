@@ -45,6 +45,7 @@ export const target: Target = {
     "http://h/?a='b'&c=%27",
     'http://h/%72obots.txt',
     'mailto:x@example.com',
+    `HTTP://u@H?\n${'<'.repeat(500)}`,
   ],
   dictionary: [
     ...AUTHORITIES,

@@ -5,7 +5,8 @@ import { keptModule } from '../../src/start/kept-module.js';
 
 /*
  * Of the kernel there are two forms: that which V8 compiles as it runs, with which all suites ask it; and that of which machine code is kept, which the
- * program runs. The suites of its verdicts are gone through with the second here.
+ * program runs. The suites of its verdicts are gone through with the second here. How it reads records is seen by the suites of
+ * the command line, which run it.
  */
 const ahead = keptModule(kernelFile(), readFileSync(kernelFile()));
 loadKernelBy(() => {
@@ -22,5 +23,3 @@ await import('../differential.test.js');
 await import('./explanation.test.js');
 await import('./hostile.test.js');
 await import('./hosts.test.js');
-await import('./json.test.js');
-await import('./shape.test.js');

@@ -2,7 +2,7 @@ import { RobotsFilterError } from '../errors.js';
 import { type Agent, parseAgent } from '../protocol/agent.js';
 import type { Profile } from '../protocol/profile.js';
 
-/** The agents of an `--agent` option, joined to those of earlier ones: parted by commas, white space around them dropped. */
+/** The agents of an `--agent` option, joined to those of earlier ones: separated by commas, white space around them dropped. */
 export function collectAgents(list: string, earlier: readonly string[] = []): string[] {
   return [...earlier, ...list.split(',').map((agent) => agent.trim())];
 }

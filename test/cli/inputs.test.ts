@@ -245,9 +245,9 @@ describe('lists in columns', () => {
   ])('are refused with what to type: %s', async (_, line) => {
     const place = workplace();
     for (const [list, words] of [
-      [ROWS, ['parted by commas', 'cut -d, -f1 FILE | robots-filter', 'say --input text']],
-      [TSV, ['parted by tabs', 'cut -f1 FILE | robots-filter']],
-      [`"https://example.com/","a"\n`, ['parted by commas', 'csvcut -c 1 FILE']],
+      [ROWS, ['separated by commas', 'cut -d, -f1 FILE | robots-filter', 'say --input text']],
+      [TSV, ['separated by tabs', 'cut -f1 FILE | robots-filter']],
+      [`"https://example.com/","a"\n`, ['separated by commas', 'csvcut -c 1 FILE']],
     ] as const) {
       place.write('list', list);
       const { code, text, stderr } = await place.shell(`set -o pipefail; ${line}`);

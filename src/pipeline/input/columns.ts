@@ -98,7 +98,7 @@ function describe({ name, first, other }: Delimiter, column: number, quoted: boo
     : `Cut the URLs out: ${command} FILE | robots-filter …`;
   const override =
     name === 'tabs' || quoted ? '' : ' If each line is one URL all the same, say --input text.';
-  return `looks like columns parted by ${name}, not like one URL a line. ${remedy}${override}`;
+  return `looks like columns separated by ${name}, not like one URL a line. ${remedy}${override}`;
 }
 
 /** The first lines that are not blank, decoded octet by octet, without the white space around them. */

@@ -16,7 +16,7 @@ const output: OutputOptions = {
 
 /** Packages that stay outside; and what piscina can do without. */
 const packages =
-  /^(?:@napi-rs\/nice|basic-ftp|http-cache-semantics|ipaddr\.js|stream-json)(?:\/|$)/;
+  /^(?:@napi-rs\/nice|basic-ftp|http-cache-semantics|ipaddr\.js|stream-json|undici)(?:\/|$)/;
 
 /**
  * Packages that nearly every run loads: not to look for their files saves 3 ms of a core with one URL, and 12 with a thread beside the main one. Their

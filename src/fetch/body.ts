@@ -21,6 +21,7 @@ const ENCODED_PER_DECODED = 2;
  * Reads and decodes a response's body, up to `maxBytes` and one octet after decoding; the header is as received. In the end, however it comes, `source` is
  * destroyed: the rest of a body that is too long is not downloaded.
  *
+ * @param onPieceUsed called before a further piece of `source` is waited for
  * @throws FetchFailure `body-broken` for one that ends too early, in the connection or within an encoding, `body-timeout`,
  * and `decoding-failed`.
  */
@@ -28,13 +29,14 @@ export async function readBody(
   source: Readable,
   contentEncoding: string | undefined,
   maxBytes: number,
+  onPieceUsed: () => void,
 ): Promise<Body> {
   const kept: Uint8Array[] = [];
   let length = 0;
   try {
     const encodings = parseContentEncoding(contentEncoding);
     const mostEncoded = encodings.length === 0 ? Infinity : maxBytes * ENCODED_PER_DECODED;
-    const octets = received(source, mostEncoded);
+    const octets = received(source, mostEncoded, onPieceUsed);
     for await (const piece of decoded(octets, encodings)) {
       kept.push(piece);
       length += piece.length;
@@ -50,7 +52,11 @@ export async function readBody(
 }
 
 /** The octets as they come, with the connection's errors told apart from the decoders'. */
-async function* received(source: Octets, mostEncoded: number): AsyncGenerator<Uint8Array> {
+async function* received(
+  source: Octets,
+  mostEncoded: number,
+  onPieceUsed: () => void,
+): AsyncGenerator<Uint8Array> {
   let length = 0;
   try {
     for await (const piece of source) {
@@ -59,6 +65,7 @@ async function* received(source: Octets, mostEncoded: number): AsyncGenerator<Ui
         throw new FetchFailure('decoding-failed', `${length} encoded octets hold next to nothing`);
       }
       yield piece;
+      onPieceUsed();
     }
   } catch (error) {
     throw bodyFailure(error);

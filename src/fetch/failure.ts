@@ -60,12 +60,28 @@ export function localFault(text: string, systemCode: string, cause: unknown): Fe
 /** What it was that ended a request before its response began. */
 export function requestFailure(error: unknown): FetchFailure {
   if (error instanceof FetchFailure) return error;
-  const code = errorCode(error);
-  // llhttp's codes, and Node's for a header that it would not have.
-  if (code.startsWith('HPE_') || code.startsWith('ERR_HTTP_')) {
+  if (isProtocolError(error)) {
     return new FetchFailure('protocol-error', errorText(error), { cause: error });
   }
   return connectFailure([error]);
+}
+
+/** Whether undici gave up an answer for what it says, and not for a connection that broke. */
+function isProtocolError(error: unknown): boolean {
+  const code = errorCode(error);
+  switch (code) {
+    case 'UND_ERR_HEADERS_OVERFLOW':
+    case 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH':
+    case 'UND_ERR_INVALID_ARG':
+    case 'ERR_ASSERTION':
+      return true;
+    case 'UND_ERR_SOCKET':
+      // undici's words for a response that nobody asked for, and for a 101.
+      return errorText(error) === 'bad response' || errorText(error) === 'bad upgrade';
+    default:
+      // Of the parser's errors undici gives no code.
+      return error instanceof Error && error.name === 'HTTPParserError';
+  }
 }
 
 /** What it was that ended a body before its end. */

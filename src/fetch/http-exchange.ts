@@ -1,8 +1,10 @@
-import { request as httpRequest, type IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
+import { type Duplex, Readable } from 'node:stream';
+import { Client, type Dispatcher } from 'undici';
 import { type Answer, pickHeaders } from './answer.js';
-import { readBody } from './body.js';
+import { type Body, readBody } from './body.js';
 import { wasClosedOrderly } from './connection.js';
+import { ExchangeStream, NEVER_PAUSED } from './exchange-stream.js';
 import { bodyFailure, FetchFailure, requestFailure } from './failure.js';
 
 export interface ExchangeOptions {
@@ -15,8 +17,23 @@ export interface ExchangeOptions {
   readonly now: () => number;
 }
 
+/** The values of each header, one for each time that the header was sent. */
+type Headers = Readonly<Record<string, readonly string[] | undefined>>;
+
+/** The one successful status that has no body (RFC 9110 section 15.3.5). */
+const NO_CONTENT = 204;
+
 /** Interim responses, such as 100 and 103, before an answer. */
 const MOST_INTERIM = 100;
+
+/**
+ * Bytes received for each byte of a body that is kept, above `MOST_AROUND`. A byte in a chunk of
+ * its own takes six, and up to two encoded bytes are read for each decoded one. The bound is for
+ * chunk extensions, which undici reads without end.
+ */
+const MOST_PER_BYTE = 12;
+/** Bytes of heads, those of interim responses among them. */
+const MOST_AROUND = 8 * 2 ** 20;
 
 /**
  * One GET over a connection, with the body if it is successful. The connection is ended with it: a robots.txt is asked for once.
@@ -35,16 +52,27 @@ export async function exchange(
   socket.once('end', () => {
     ended = wasClosedOrderly(socket);
   });
+  let broken: Error | undefined;
+  socket.once('error', (error) => {
+    broken = error;
+  });
+  const stream = new ExchangeStream(socket, MOST_AROUND + MOST_PER_BYTE * options.maxBytes);
+  const client = clientOver(stream, socket, url);
   try {
     signal.throwIfAborted();
-    const response = await respond(socket, url, options, signal);
+    const response = await respond(client, url, options).catch((error: unknown) => {
+      throw requestFailure(signal.aborted ? signal.reason : (broken ?? error));
+    });
+    stream.backlog = () => response.body.readableLength;
     const respondedAt = options.now();
-    const status = response.statusCode ?? 0;
-    const headers = pickHeaders(response.headersDistinct);
+    const status = response.statusCode;
+    const received = receivedHeaders(response);
+    const headers = pickHeaders(received);
     if (status < 200 || status > 299) return { status, headers, body: undefined, respondedAt };
     try {
-      const body = await readWhole(response, socket, headers['content-encoding'], options);
-      if (isDelimitedByEnd(response) && !body.cut && !ended) {
+      refuseTransferCodings(received);
+      const body = await readWhole(response, stream, socket, headers['content-encoding'], options);
+      if (isDelimitedByEnd(status, received) && !body.cut && !ended) {
         throw new FetchFailure(
           'body-broken',
           'the connection broke off, where its end was to be that of the body',
@@ -59,101 +87,136 @@ export async function exchange(
   } finally {
     signal.removeEventListener('abort', abort);
     socket.destroy();
+    await client.destroy();
   }
+}
+
+/** A client for one request over a connection that stands. */
+function clientOver(stream: ExchangeStream, socket: Socket, url: URL): Client {
+  let given = false;
+  return new Client(url.origin, {
+    allowH2: false,
+    // One request, and no keep-alive.
+    pipelining: 0,
+    // The timeouts are those of `respond` and `readWhole`.
+    headersTimeout: 0,
+    bodyTimeout: 0,
+    connect: (_options, callback) => {
+      // undici never sends the request if it is called back at once.
+      queueMicrotask(() => {
+        if (given || socket.destroyed) {
+          callback(socket.errored ?? new Error('the connection ended before the answer'), null);
+          return;
+        }
+        given = true;
+        // undici uses it as the stream that it is, which its types do not say.
+        callback(null, stream as Duplex as Socket);
+      });
+    },
+  });
 }
 
 /** Sends the request and waits for the headers of its answer. */
 async function respond(
-  socket: Socket,
+  client: Client,
   url: URL,
   { headers, headerTimeout }: ExchangeOptions,
-  signal: AbortSignal,
-): Promise<IncomingMessage> {
-  const request = httpRequest({
-    createConnection: () => socket,
-    method: 'GET',
-    // Not `pathname` and `search`, which know nothing of an empty query's `?`.
-    path: url.href.slice(url.origin.length),
-    headers: { host: url.host, ...headers },
-  });
+): Promise<Dispatcher.ResponseData> {
   let timer: NodeJS.Timeout | undefined;
+  let interim = 0;
+  const late = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(
+      () => reject(new FetchFailure('header-timeout', `no answer after ${headerTimeout} ms`)),
+      headerTimeout,
+    );
+  });
   try {
-    return await new Promise<IncomingMessage>((resolve, reject) => {
-      timer = setTimeout(
-        () => reject(new FetchFailure('header-timeout', `no answer after ${headerTimeout} ms`)),
-        headerTimeout,
-      );
-      let interim = 0;
-      request.on('information', () => {
-        if (++interim <= MOST_INTERIM) return;
-        reject(new FetchFailure('protocol-error', `more than ${MOST_INTERIM} interim responses`));
-        socket.destroy();
-      });
-      request.on('upgrade', () =>
-        reject(new FetchFailure('protocol-error', 'another protocol, which nobody asked for')),
-      );
-      request.on('response', (response) => {
-        // Who reads it hears of its errors all the same; who gives it up must not be ended by them.
-        response.on('error', () => undefined);
-        resolve(response);
-      });
-      request.on('error', reject);
-      request.end();
+    const responding = client.request({
+      method: 'GET',
+      // Not `pathname` and `search`, which know nothing of an empty query's `?`.
+      path: url.href.slice(url.origin.length),
+      headers,
+      highWaterMark: NEVER_PAUSED,
+      onInfo: ({ statusCode }) => {
+        interim++;
+        if (statusCode <= 101) {
+          throw new FetchFailure('protocol-error', `status ${statusCode}, which nobody asked for`);
+        }
+        if (interim > MOST_INTERIM) {
+          throw new FetchFailure('protocol-error', `more than ${MOST_INTERIM} interim responses`);
+        }
+      },
     });
-  } catch (error) {
-    throw requestFailure(signal.aborted ? signal.reason : error);
+    const response = await Promise.race([responding, late]);
+    // Who reads it hears of its errors all the same; who gives it up must not be ended by them.
+    response.body.on('error', () => undefined);
+    return response;
   } finally {
     clearTimeout(timer);
   }
 }
 
 async function readWhole(
-  response: IncomingMessage,
+  { statusCode, body }: Dispatcher.ResponseData,
+  stream: ExchangeStream,
   socket: Socket,
   contentEncoding: string | undefined,
   { bodyTimeout, maxBytes }: ExchangeOptions,
-) {
-  refuseTransferCodings(response);
+): Promise<Body> {
   let failure: FetchFailure | undefined;
   socket.setTimeout(bodyTimeout, () => {
     failure = new FetchFailure('body-timeout', `nothing more of the body after ${bodyTimeout} ms`);
-    response.destroy(failure);
+    body.destroy(failure);
   });
-  // Node says only that the response was aborted, not why.
+  // undici hears only that the connection broke off, not why.
   socket.once('error', (error) => {
     failure ??= bodyFailure(error);
   });
   try {
-    return await readBody(response, contentEncoding, maxBytes);
+    // undici takes a 204 that tells a length for one that broke off.
+    const source = statusCode === NO_CONTENT ? Readable.from([]) : body;
+    return await readBody(source, contentEncoding, maxBytes, () => stream.proceed());
   } catch (error) {
     throw failure ?? error;
   }
 }
 
+/** The headers as received, without the blanks around them, which undici leaves at the end. */
+function receivedHeaders({ headers }: Dispatcher.ResponseData): Headers {
+  const received = Object.create(null) as Record<string, string[]>;
+  for (const [name, values = []] of Object.entries(headers)) {
+    received[name] = (typeof values === 'string' ? [values] : values).map(withoutBlanks);
+  }
+  return received;
+}
+
+/** Without the spaces and tabs at the end; not without what else `trim` takes for a blank. */
+function withoutBlanks(value: string): string {
+  let end = value.length;
+  while (end > 0 && (value[end - 1] === ' ' || value[end - 1] === '\t')) end--;
+  return value.slice(0, end);
+}
+
 /** Names of the transfer codings of a response, lower case. */
-function transferCodings({ headersDistinct }: IncomingMessage): string[] {
-  const values = headersDistinct['transfer-encoding'] ?? [];
+function transferCodings(headers: Headers): string[] {
+  const values = headers['transfer-encoding'] ?? [];
   return values
     .flatMap((value) => value.split(','))
     .map((coding) => coding.trim().toLowerCase())
-    .filter((coding) => coding !== '' && coding !== 'identity');
+    .filter((coding) => coding !== '');
 }
 
 /** A coding of the transfer but `chunked` was never asked for, so it would be taken for content. */
-function refuseTransferCodings(response: IncomingMessage): void {
-  for (const name of transferCodings(response)) {
-    if (name !== 'chunked') {
+function refuseTransferCodings(headers: Headers): void {
+  for (const name of transferCodings(headers)) {
+    if (name !== 'chunked' && name !== 'identity') {
       throw new FetchFailure('decoding-failed', `transfer coding ${JSON.stringify(name)}`);
     }
   }
 }
 
 /** Whether only the end of the connection tells where a body ends (RFC 9112 section 6.3). */
-function isDelimitedByEnd(response: IncomingMessage): boolean {
-  // The one successful status that has no body (RFC 9110 section 15.3.5).
-  if (response.statusCode === 204) return false;
-  return (
-    response.headersDistinct['content-length'] === undefined &&
-    transferCodings(response).length === 0
-  );
+function isDelimitedByEnd(status: number, headers: Headers): boolean {
+  if (status === NO_CONTENT) return false;
+  return headers['content-length'] === undefined && transferCodings(headers).at(-1) !== 'chunked';
 }

@@ -9,7 +9,7 @@ export function isRedirect(status: number): boolean {
 }
 
 /**
- * Where a redirect leads: `location`, as Node gives it with one octet for a character, resolved against the URL that was asked.
+ * Where a redirect leads: `location`, as undici gives it with one octet for a character, resolved against the URL that was asked.
  * The fragment is dropped, and user information with it, since credentials are for the one who wrote the URL to send.
  *
  * @throws FetchFailure `redirect-refused` for what is no URL, and for other schemes than http, https and ftp.

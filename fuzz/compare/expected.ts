@@ -5,7 +5,7 @@ import { REASONS, type Reason, VERDICTS, type Verdict } from '../../src/protocol
 import { octetsOf } from '../corpus.js';
 import { readWhatwgUrl } from '../oracle/whatwg.js';
 import { library } from './library.js';
-import { isTabbedLine, numberedBy, refusalOf, SHOWN_OCTETS, TABBED_REASON } from './promises.js';
+import { numberedBy, refusalOf, SHOWN_OCTETS, severalUrls } from './promises.js';
 import type { Format } from './records.js';
 import type { RobotsSet } from './robots-set.js';
 
@@ -126,7 +126,8 @@ export class Oracle {
     if (isBlank(record)) return { kind: 'blank' };
     if (record.length > maxLineOctets) return { kind: 'invalid', reason: 'line-too-long' };
     if (format === 'text') {
-      if (isTabbedLine(record)) return { kind: 'invalid', reason: TABBED_REASON };
+      const several = severalUrls(record);
+      if (several !== undefined) return { kind: 'invalid', reason: several };
       return { kind: 'url', url: octetsOf(record) };
     }
     return this.#readJson(record);

@@ -41,17 +41,18 @@ function beyondDepth(record: string, around: number): number | undefined {
   return undefined;
 }
 
-/** The reason of a line of text with a tab in it. */
-export const TABBED_REASON: Reason = 'tab-in-line';
-
-/** Whether a line of text has a tab between the octets that the URL Standard strips at both ends. */
-export function isTabbedLine(line: string): boolean {
+/**
+ * The reason of a line of text with a tab or a carriage return between the octets that the URL Standard strips at both
+ * ends.
+ */
+export function severalUrls(line: string): Reason | undefined {
   let start = 0;
   let end = line.length;
   while (start < end && line.charCodeAt(start) <= 0x20) start++;
   while (end > start && line.charCodeAt(end - 1) <= 0x20) end--;
-  const tab = line.indexOf('\t', start);
-  return tab >= 0 && tab < end;
+  const within = line.slice(start, end);
+  if (within.includes('\t')) return 'tab-in-line';
+  return within.includes('\r') ? 'return-in-line' : undefined;
 }
 
 /** What bad records are numbered by, in messages and in what comes out of them. */

@@ -6,7 +6,7 @@ import { decidingLine } from '../../test/deciding-line.js';
 import { hostileFile } from '../../test/hostile/file.js';
 import { hostilePattern } from '../../test/hostile/pattern.js';
 import { DOT_ENDS, ESCAPED_DELIMITERS, INDEXES, piece, words } from '../../test/hostile/pieces.js';
-import { isColumns } from '../../test/naive/line.js';
+import { severalUrls } from '../../test/naive/line.js';
 import { naiveVerdict } from '../../test/naive/verdict.js';
 import { charactersOf } from '../corpus.js';
 import { GuardedKernel } from '../kernel/guarded-kernel.js';
@@ -127,9 +127,10 @@ function checkVerdict(
     return;
   }
   const columns = output.split(TAB);
-  if (isColumns(url)) {
-    agree('the reason of columns', output.includes('\ttab-in-line\t'), true);
-    agree('the verdict on columns', columns[0], 'invalid');
+  const several = severalUrls(url);
+  if (several !== undefined) {
+    agree('the reason of several URLs', output.includes(`\t${several}\t`), true);
+    agree('the verdict on several URLs', columns[0], 'invalid');
     return;
   }
   agree('the verdict in text', columns[0], naive.verdict);

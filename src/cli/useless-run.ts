@@ -54,6 +54,10 @@ function causeOfInvalid(
     [reasons['no-url'], `Their objects have no text at "${urlField}". Say --url-field NAME`],
     [reasons['tab-in-line'], 'They are columns. Cut the URLs out: cut -f1 FILE | robots-filter …'],
     [
+      reasons['return-in-line'],
+      "Their lines end in CR. Say: tr '\\r' '\\n' < FILE | robots-filter …",
+    ],
+    [
       reasons['invalid-url'],
       isText
         ? "Are they hosts without a scheme? Say: sed 's,^,https://,' FILE | robots-filter …"

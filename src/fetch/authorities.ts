@@ -89,7 +89,7 @@ export class Authorities implements Iterable<FetchAuthority> {
 
   #addLine(line: Buffer, format: InputFormat): void {
     if (format === 'text') {
-      if (isColumns(line)) {
+      if (isSeveralUrls(line)) {
         this.#records++;
         this.#invalid++;
         return;
@@ -167,6 +167,7 @@ function standardForm(url: string): string | undefined {
 }
 
 const TAB = 0x09;
+const RETURN = 0x0d;
 const SPACE = 0x20;
 const COLON = 0x3a;
 const SLASH = 0x2f;
@@ -193,14 +194,15 @@ function spellingOf(url: Buffer): string | undefined {
   return undefined;
 }
 
-/** As the filter has it (`tab-in-line`): a tab within a line parts columns, but not one at either end. */
-function isColumns(line: Buffer): boolean {
-  if (!line.includes(TAB)) return false;
+/** As the filter has it (`tab-in-line`, `return-in-line`): neither may be within a line, but at either end. */
+function isSeveralUrls(line: Buffer): boolean {
+  if (!line.includes(TAB) && !line.includes(RETURN)) return false;
   let start = 0;
   let end = line.length;
   while (start < end && (line[start] ?? 0) <= SPACE) start++;
   while (start < end && (line[end - 1] ?? 0) <= SPACE) end--;
-  return line.subarray(start, end).includes(TAB);
+  const within = line.subarray(start, end);
+  return within.includes(TAB) || within.includes(RETURN);
 }
 
 function isBlank(line: Buffer): boolean {

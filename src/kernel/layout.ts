@@ -28,6 +28,7 @@ export const REASON_NO_JSON = 11;
 export const REASON_OVER_BUDGET = 12;
 export const REASON_TAB_IN_LINE = 13;
 export const REASON_NESTED_TOO_DEEP = 14;
+export const REASON_RETURN_IN_LINE = 15;
 export const REASONS = 16;
 export const OUTCOMES = 64;
 

@@ -22,11 +22,13 @@ const DESCRIPTIONS: Partial<Record<Reason, string>> = {
   'invalid-url': 'no http, https or ftp URL',
   'no-url': 'no URL at the URL field (--url-field)',
   'no-object': 'no JSON object',
-  'no-json': 'not well-formed JSON',
+  'no-json': 'not well-formed JSON. If several objects share a line, say --input json',
   'line-too-long': 'longer than --max-line-bytes',
   'tab-in-line':
     'a tab within the line, so more than one URL. If the URL is the first column: cut -f1 FILE | robots-filter …',
   'nested-too-deep': 'brackets and braces nest more than 1,000 deep',
+  'return-in-line':
+    "a carriage return within the line, so more than one URL: tr '\\r' '\\n' < FILE | robots-filter …",
 };
 
 /** What is wrong with a bad record, as a phrase to put behind its place. */

@@ -28,6 +28,7 @@ export const VERDICTS: readonly Verdict[] = ['allow', 'deny', 'unknown', 'invali
  * - `over-budget`: to find the rule that decides would cost more than a URL may: denied.
  * - `tab-in-line`: a line of text with a tab within it: columns, not one URL.
  * - `nested-too-deep`: a record of JSON whose brackets and braces nest beyond the limit.
+ * - `return-in-line`: a line of text with a carriage return within it: several lines, not one URL.
  */
 export type Reason =
   | 'rule'
@@ -44,7 +45,8 @@ export type Reason =
   | 'no-json'
   | 'over-budget'
   | 'tab-in-line'
-  | 'nested-too-deep';
+  | 'nested-too-deep'
+  | 'return-in-line';
 
 /** All reasons; the index of each is its number in the kernel. */
 export const REASONS: readonly Reason[] = [
@@ -63,4 +65,5 @@ export const REASONS: readonly Reason[] = [
   'over-budget',
   'tab-in-line',
   'nested-too-deep',
+  'return-in-line',
 ];

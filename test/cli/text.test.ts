@@ -14,6 +14,22 @@ const INPUT = [
 ].join('\n');
 
 describe('text: VERDICT, tab, URL', () => {
+  test('a carriage return within a line is no part of a URL: the list may have ends of CR', async () => {
+    const list = 'https://example.com/a\rhttps://example.com/private/x\r';
+    const place = workplace();
+    const all = await place.run(
+      ['--robots-dir', 'robots', '--explain'],
+      `${list}\nhttps://example.com/b\r`,
+    );
+    expect(all.text.split('\n').map((line) => line.split('\t').slice(0, 3))).toEqual([
+      ['invalid', list.slice(0, -1), 'return-in-line'],
+      ['allow', 'https://example.com/b\r', 'no-rule'],
+      [''],
+    ]);
+    expect(all.stderr).toContain("tr '\\r' '\\n' < FILE | robots-filter");
+    expect((await place.run(['--robots-dir', 'robots', '--allowed'], list)).text).toBe('');
+  });
+
   test('every record once, in order, byte for byte; empty lines are skipped; a last line without newline counts', async () => {
     const { code, text } = await workplace().run(['--robots-dir', 'robots'], INPUT);
     expect(code).toBe(0);

@@ -74,6 +74,7 @@ describe('scratch memory without an octet to spare', () => {
         const line = octetsOf(record(url));
         const { output } = kernel.run(query, line);
         if (output.includes('deny')) denied++;
+        else if (format === 'text' && url.includes('\r')) expect(output).toMatch(/^invalid/);
         else if (profile === 'rfc9309') expect.fail(`${record(url).slice(0, 80)}: ${output}`);
         kernel.judge(query, octetsOf(url));
       }
@@ -93,11 +94,10 @@ describe('scratch memory without an octet to spare', () => {
   }
 
   it('is no more than the worst of them needs', () => {
-    const input = octetsOf(`http://h?\r${'<'.repeat(10_000)}z`);
-    const query = { format: 'text' } as const;
+    const url = octetsOf(`http://h?\r${'<'.repeat(10_000)}z`);
     const enough = kernelOver('rfc9309');
-    expect(enough.run(enough.ask(query), input).output).toMatch(/^deny/);
+    expect(enough.judge(enough.ask({}), url).verdict).toBe('deny');
     const short = kernelOver('rfc9309', (octets, lines) => scratchOctets(octets, lines) - 256);
-    expect(() => short.run(short.ask(query), input)).toThrow(/unreachable/);
+    expect(() => short.judge(short.ask({}), url)).toThrow(/unreachable/);
   });
 });

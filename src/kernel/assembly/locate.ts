@@ -18,6 +18,7 @@ import {
   REASON_NESTED_TOO_DEEP,
   REASON_NO_JSON,
   REASON_NO_URL,
+  REASON_RETURN_IN_LINE,
   REASON_TAB_IN_LINE,
   REFUSED_OCTETS,
   REFUSED_REASON,
@@ -115,9 +116,11 @@ function locateInText(
   }
   store<u32>(line, start, LINE_URL);
   store<u32>(line, lineEnd, LINE_URL_END);
-  // What `splitPlain` has read holds no tab.
-  if (stop < lineEnd && holdsTab(stop !== 0 ? stop : afterBlanks(start, lineEnd), lineEnd)) {
-    fail(line, REASON_TAB_IN_LINE);
+  // What `splitPlain` has read holds neither tab nor CR.
+  const reason =
+    stop < lineEnd ? severalUrls(stop !== 0 ? stop : afterBlanks(start, lineEnd), lineEnd) : 0;
+  if (reason !== 0) {
+    fail(line, reason);
     return scratch;
   }
   if (stop !== 0) return resolvePlain(query, line, stop, hostSpace, scratch);
@@ -134,11 +137,17 @@ function afterBlanks(at: usize, end: usize): usize {
   return at;
 }
 
-/** Whether a tab parts the line into columns: not one of the blanks at its end, which the URL Standard strips. */
-function holdsTab(from: usize, end: usize): bool {
+/**
+ * The reason why the line is more than one URL: a tab separates columns, a CR lines. 0 if neither is there but among the
+ * blanks at the end, which the URL Standard strips.
+ */
+function severalUrls(from: usize, end: usize): i32 {
   const tab = findOctet(0x09, from, end);
-  while (tab < end && load<u8>(end - 1) <= 0x20) end--;
-  return tab < end;
+  const carriageReturn = findOctet(0x0d, from, end);
+  if (tab === end && carriageReturn === end) return 0;
+  while (end > from && load<u8>(end - 1) <= 0x20) end--;
+  if (tab < end) return REASON_TAB_IN_LINE;
+  return carriageReturn < end ? REASON_RETURN_IN_LINE : 0;
 }
 
 /** The line is an object with the URL in it, or with FORMAT_JSON the URL as a string. */

@@ -71,7 +71,9 @@ const URLS: Record<string, string> = {
 
 describe('a list in columns is recognised', () => {
   test.each(Object.entries(COLUMNS))('%s', (_, text) => {
-    expect(look(text)).toMatch(/^looks like columns separated by \w+, not like one URL a line\. Cut /);
+    expect(look(text)).toMatch(
+      /^looks like columns separated by \w+, not like one URL a line\. Cut /,
+    );
     expect(look(`\xef\xbb\xbf\n${text}`)).toBe(look(text));
   });
 

@@ -20,7 +20,8 @@ export interface FilterStreamOptions {
   readonly agents?: string | readonly (string | readonly string[])[] | undefined;
   /**
    * `text`: a URL a line (default); `ndjson`: a JSON object a line. Always UTF-8, and never compressed. A line of text with a tab
-   * within it is columns and comes out as `invalid` (`tab-in-line`). Columns parted otherwise are not recognised: each line is read as a URL.
+   * within it is columns and comes out as `invalid` (`tab-in-line`), as does one with a carriage return within it
+   * (`return-in-line`). Other columns are not recognised: each line is read as a URL.
    */
   readonly input?: 'text' | 'ndjson' | undefined;
   /**
@@ -54,6 +55,9 @@ const MAX_LINE_OCTETS = 512 * 1024 * 1024;
  * A Duplex of bytes: lines in, the same records out with their verdicts, or those that pass, in order. It may be put
  * between any Readable and Writable; the pace is that of the slower one, and memory is bounded whatever
  * the input's length. Each stream has threads of its own, which start with it (some 50 ms) and end with it.
+ *
+ * A stream reserves addresses for its batches and its longest line beside the table, which has 4 GiB in all: some 160 MiB
+ * by default, so that about 24 streams fit at a time. A smaller `maxLineBytes` lets more fit.
  *
  * The stream fails with a RobotsFilterError: `input` for a bad record if it is strict, `worker` if a thread dies.
  *

@@ -44,7 +44,9 @@ export async function surveyInputs(
     if (target !== undefined && isSameFile(status, target)) {
       throw new RobotsFilterError(
         'usage',
-        `${path} is also the output, and would grow as fast as it is read. Say -o ${path} to replace it`,
+        path === STANDARD_INPUT
+          ? 'standard input is also the output, and would grow as fast as it is read. Say -o FILE with its name to replace it'
+          : `${path} is also the output, and would grow as fast as it is read. Say -o ${path} to replace it`,
       );
     }
     octets = status.isFile() && octets !== undefined ? octets + status.size : undefined;

@@ -1,11 +1,12 @@
 import { Buffer } from 'node:buffer';
 import { Writable } from 'node:stream';
-import { Client, FTPError } from 'basic-ftp';
+import { FTPError } from 'basic-ftp';
 import { DEFAULT_PORTS } from '../protocol/authority.js';
 import type { Answer } from './answer.js';
 import type { Body } from './body.js';
 import { type TakeAddress, unbracketed } from './connection.js';
 import { connectFailure, errorCode, errorText, FetchFailure, localFault } from './failure.js';
+import { FtpClient } from './ftp-client.js';
 import { localFaultOf } from './local-fault.js';
 import { type HostAddress, permittedAddresses, type Resolve } from './resolver.js';
 import type { EndTurn } from './turns.js';
@@ -23,6 +24,9 @@ export interface FtpOptions {
 /** RETR's reply for a file that does not exist or is not to be had (RFC 959 section 4.2), and what some servers say in its place. */
 const FILE_UNAVAILABLE: readonly number[] = [550, 551];
 
+/** The replies that say that a transfer is complete (RFC 959 section 5.4). */
+const TRANSFER_COMPLETE: readonly number[] = [226, 250];
+
 /**
  * Retrieves a file by anonymous ftp. The control connection goes to a permitted address; the data connection goes to that address
  * too, as the client ignores the host of EPSV and refuses a PASV that names another.
@@ -38,7 +42,7 @@ export async function transfer(
   const host = unbracketed(url.hostname);
   const path = pathOf(url);
   const addresses = await permittedAddresses(host, options.resolve, options.allowPrivate);
-  const client = new Client(options.replyTimeout);
+  const client = new FtpClient(options.replyTimeout);
   const abort = () => client.close();
   signal.addEventListener('abort', abort);
   let end: EndTurn | undefined;
@@ -61,7 +65,7 @@ export async function transfer(
 
 /** Tries the addresses of a host in turn. */
 async function connect(
-  client: Client,
+  client: FtpClient,
   addresses: readonly HostAddress[],
   port: number,
   { connectTimeout }: FtpOptions,
@@ -92,7 +96,7 @@ async function connect(
 }
 
 async function retrieve(
-  client: Client,
+  client: FtpClient,
   path: string,
   { maxBytes, now }: FtpOptions,
 ): Promise<Answer> {
@@ -107,13 +111,17 @@ async function retrieve(
     },
   });
   try {
-    await client.downloadTo(sink, path);
+    const { code, message } = await client.downloadTo(sink, path);
+    if (!TRANSFER_COMPLETE.includes(code)) throw new FetchFailure('body-broken', message);
   } catch (error) {
-    if (error instanceof FTPError && FILE_UNAVAILABLE.includes(error.code)) {
-      return { status: 404, headers: {}, body: undefined, respondedAt: now() };
+    // After the limit it was closed here.
+    if (length <= maxBytes) {
+      if (client.ftp.transferHasBegun) throw brokenTransfer(error);
+      if (error instanceof FTPError && FILE_UNAVAILABLE.includes(error.code)) {
+        return { status: 404, headers: {}, body: undefined, respondedAt: now() };
+      }
+      throw error;
     }
-    // It was closed here.
-    if (length <= maxBytes) throw error;
   }
   const cut = length > maxBytes;
   const body: Body = { octets: Buffer.concat(pieces, cut ? maxBytes + 1 : length), cut };
@@ -134,6 +142,13 @@ function pathOf(url: URL): string {
     throw new FetchFailure('redirect-refused', `${url.href} has a path that ftp cannot ask for`);
   }
   return path;
+}
+
+/** What ended a transfer that had begun: whatever the server says of it, part of a file is no file. */
+function brokenTransfer(error: unknown): FetchFailure {
+  const failure = ftpFailure(error);
+  if (failure.code !== 'ftp-failed') return failure;
+  return new FetchFailure('body-broken', failure.message, { cause: error });
 }
 
 function ftpFailure(error: unknown): FetchFailure {

@@ -170,6 +170,66 @@ describe('RFC 9309, 2.3: ftp authorities', () => {
       }
     });
 
+    describe('once a transfer has begun, only 226 and 250 end it well', () => {
+      const LOST = { accessResult: 'unreachable', error: { code: 'body-broken' } };
+      const BAD_REPLY = { accessResult: 'unreachable', error: { code: 'ftp-failed' } };
+      const GONE = { accessResult: 'unavailable', error: undefined };
+      const GOOD = { accessResult: 'successful', error: undefined };
+      const FIN = 'FIN';
+      const PIECE = 'PIECE';
+      // What the server writes after RETR; the file comes with the first reply or after it.
+      for (const [replies, expected] of [
+        [['150 go\r\n', PIECE, '550 gone\r\n'], LOST],
+        [['125 go\r\n', PIECE, '551 gone\r\n'], LOST],
+        [['150 go\r\n', '550 gone\r\n'], LOST],
+        [['110 marker\r\n550 gone\r\n'], LOST],
+        [['150 go\r\n226 done\r\n550 no\r\n'], LOST],
+        [['150 go\r\n', PIECE, '221 bye\r\n'], LOST],
+        [['150 go\r\n', PIECE, FIN], LOST],
+        [['150 go\r\n', PIECE, '226 done', FIN], LOST],
+        [[PIECE, '550 gone\r\n'], LOST],
+        [['550 no', FIN], BAD_REPLY],
+        [['55', FIN], BAD_REPLY],
+        [['550-no\r\n', FIN], BAD_REPLY],
+        [['550 no', ' such file\r\n'], GONE],
+        [['55', '0 no such file\r', '\n'], GONE],
+        [['550-no\r\nsuch\r\n', '550 file\r\n'], GONE],
+        [['15', '0 go\r\n', PIECE, '2', '26 done\r\n'], GOOD],
+        [['150 go\r\n', PIECE, '250 done\r\n'], GOOD],
+      ] as const) {
+        it(JSON.stringify(replies), async () => {
+          let give: (socket: net.Socket) => void = () => undefined;
+          const given = new Promise<net.Socket>((resolve) => {
+            give = resolve;
+          });
+          const data = await loopback.raw((socket) => give(socket));
+          const { server } = await scripted({
+            EPSV: `229 Entering Extended Passive Mode (|||${data.port}|)\r\n`,
+            RETR: (control) => {
+              control.setNoDelay(true);
+              void (async () => {
+                for (const reply of replies) {
+                  if (reply === PIECE) (await given).end(ROBOTS);
+                  else if (reply === FIN) control.end();
+                  else control.write(reply);
+                  // Long enough for one to be read before the next.
+                  await new Promise((resolve) => setTimeout(resolve, 30));
+                }
+              })();
+            },
+          });
+          const result = await fetchOnce(loopback.fetcher({ headerTimeout: 2_000 }), asFtp(server));
+          expect(result).toMatchObject(expected);
+          expect(textOf(result)).toBe(expected === GOOD ? ROBOTS : undefined);
+        });
+      }
+
+      it('a reply without an end is given up', async () => {
+        const { server } = await scripted({ RETR: 'x', USER: '2'.repeat(200_000) });
+        expect(await fetchOnce(loopback.fetcher(), asFtp(server))).toMatchObject(BAD_REPLY);
+      });
+    });
+
     it('the deadline of all, and an abort, end it at once', async () => {
       const { server } = await scripted({ USER: () => undefined });
       const hurried = loopback.fetcher({ deadline: 100 });

@@ -23,6 +23,11 @@ export function addressRefusal(address: string): string | undefined {
     : refusalOfIPv6(parsed as ipaddr.IPv6);
 }
 
+/** One key for an IP address, however it is spelt: an IPv4 address within IPv6 leads to the same machine as alone. */
+export function addressKey(address: string): string {
+  return ipaddr.isValid(address) ? ipaddr.process(address).toNormalizedString() : address;
+}
+
 function refusalOfIPv4(address: ipaddr.IPv4): string | undefined {
   if (METADATA_ADDRESSES.includes(address.toString())) return 'metadata service';
   const range = address.range();

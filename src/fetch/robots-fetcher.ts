@@ -1,6 +1,7 @@
 import { formatAuthority } from '../protocol/authority.js';
 import { AbortRelay } from './abort-relay.js';
 import { accessResultOfResponse } from './access.js';
+import { addressKey } from './addresses.js';
 import type { Answer } from './answer.js';
 import { openConnection, type TakeAddress } from './connection.js';
 import { ACCEPT_ENCODING } from './content-encoding.js';
@@ -187,7 +188,8 @@ export class RobotsFetcher implements Fetcher {
     signal.throwIfAborted();
     const { headerTimeout } = this.#options;
     const end = await this.#turn(this.#hosts, hostKey(url), aside);
-    const takeAddress = (address: string) => this.#turn(this.#addresses, address, aside);
+    const takeAddress = (address: string) =>
+      this.#turn(this.#addresses, addressKey(address), aside);
     try {
       if (url.protocol !== 'ftp:') return await this.#get(url, stored, takeAddress, signal);
       const options = { ...this.#options, replyTimeout: headerTimeout };

@@ -1,10 +1,22 @@
 import { afterAll, describe, expect, it } from 'vitest';
-import { addressRefusal } from '../../src/fetch/addresses.js';
+import { addressKey, addressRefusal } from '../../src/fetch/addresses.js';
 import { permittedAddresses } from '../../src/fetch/resolver.js';
 import { fetchOnce, Loopback, ROBOTS } from './servers.js';
 
 const loopback = new Loopback();
 afterAll(() => loopback.end());
+
+it('an address has one key, however it is spelt', () => {
+  for (const spellings of [
+    ['127.0.0.1', '::ffff:127.0.0.1', '::ffff:7f00:1', '0:0:0:0:0:FFFF:7F00:0001'],
+    ['2001:db8::1', '2001:DB8:0:0::1', '2001:0db8:0000:0000:0000:0000:0000:0001'],
+    ['fe80::1%eth0', 'FE80:0::1%eth0'],
+  ]) {
+    expect(new Set(spellings.map(addressKey)).size).toBe(1);
+  }
+  const others = ['127.0.0.1', '::1', '::7f00:1', 'fe80::1%eth0', 'fe80::1%eth1', 'a', 'b'];
+  expect(new Set(others.map(addressKey)).size).toBe(others.length);
+});
 
 describe('addresses of the public internet', () => {
   for (const address of [

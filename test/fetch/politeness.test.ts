@@ -1,5 +1,5 @@
 import { mkdtempSync, rmSync } from 'node:fs';
-import type { Socket } from 'node:net';
+import { isIPv4, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -167,6 +167,37 @@ describe('an address of many names', () => {
       await end;
       expect([done.length, server.connections, most]).toEqual([30, 30, 3]);
     }
+  });
+
+  it('is one address, however it is spelt', async () => {
+    let now = 0;
+    let most = 0;
+    const server = await loopback.raw((socket) =>
+      socket.once('data', () => {
+        most = Math.max(most, ++now);
+        setTimeout(() => {
+          now--;
+          socket.end('HTTP/1.1 404 None\r\n\r\n');
+        }, 5);
+      }),
+    );
+    const spellings = [
+      '127.0.0.1',
+      '::ffff:127.0.0.1',
+      '::ffff:7f00:1',
+      '0:0:0:0:0:FFFF:127.0.0.1',
+    ];
+    const fetcher = loopback.fetcher({
+      perAddress: 2,
+      resolve: async (host) => {
+        const address = spellings[Number(host.split('.')[0]?.slice(1)) % 4] ?? '';
+        return [{ address, family: isIPv4(address) ? 4 : 6 }];
+      },
+    });
+    const asked = Array.from({ length: 12 }, (_, at) => server.authority(`n${at}.test`));
+    const results = await Promise.all(asked.map((each) => fetchOnce(fetcher, each)));
+    expect(results.map(({ accessResult }) => accessResult)).toEqual(Array(12).fill('unavailable'));
+    expect(most).toBe(2);
   });
 
   it('is free again after each connection, over TLS too, and after one that failed', async () => {

@@ -14,6 +14,9 @@ export interface ConnectionOptions {
   readonly resolve: Resolve;
 }
 
+/** The end of Node's message for a connection that was refused by this machine. */
+const NO_LOCAL_ADDRESS = ' - Local (undefined:undefined)';
+
 /** Waits until an address may be connected to. */
 export type TakeAddress = (address: string) => Promise<EndTurn>;
 
@@ -89,15 +92,22 @@ async function connectToOne(
   throw connectFailure(failures);
 }
 
+/** An error of a connection without what Node says of this side's address, where there was none yet. */
+export function withoutLocalAddress(error: unknown): unknown {
+  if (error instanceof Error) error.message = error.message.replace(NO_LOCAL_ADDRESS, '');
+  return error;
+}
+
 function dial(address: string, port: number, signal: AbortSignal): Promise<Socket> {
   return new Promise((resolve, reject) => {
     const socket = connectTcp({ host: address, port });
     const abort = () => socket.destroy(signal.reason);
     signal.addEventListener('abort', abort);
-    socket.once('error', reject);
+    const fail = (error: unknown) => reject(withoutLocalAddress(error));
+    socket.once('error', fail);
     socket.once('connect', () => {
       signal.removeEventListener('abort', abort);
-      socket.off('error', reject);
+      socket.off('error', fail);
       // Whoever uses the connection hears of its errors; in between they must not end the process.
       socket.on('error', () => undefined);
       resolve(socket);

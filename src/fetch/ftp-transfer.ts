@@ -4,7 +4,7 @@ import { FTPError } from 'basic-ftp';
 import { DEFAULT_PORTS } from '../protocol/authority.js';
 import type { Answer } from './answer.js';
 import type { Body } from './body.js';
-import { type TakeAddress, unbracketed } from './connection.js';
+import { type TakeAddress, unbracketed, withoutLocalAddress } from './connection.js';
 import { connectFailure, errorCode, errorText, FetchFailure, localFault } from './failure.js';
 import { FtpClient } from './ftp-client.js';
 import { localFaultOf } from './local-fault.js';
@@ -86,6 +86,7 @@ async function connect(
     } catch (error) {
       end();
       signal.throwIfAborted();
+      withoutLocalAddress(error);
       const text = `${address}: not connected after ${connectTimeout} ms`;
       failures.push(timedOut ? new FetchFailure('connect-timeout', text, { cause: error }) : error);
     } finally {
@@ -153,7 +154,7 @@ function brokenTransfer(error: unknown): FetchFailure {
 
 function ftpFailure(error: unknown): FetchFailure {
   if (error instanceof FetchFailure) return error;
-  const text = errorText(error);
+  const text = errorText(withoutLocalAddress(error));
   const systemCode = localFaultOf([errorCode(error)]);
   if (systemCode !== undefined) return localFault(text, systemCode, error);
   // The client knows its timeouts by their text alone.

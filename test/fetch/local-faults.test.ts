@@ -1,4 +1,6 @@
 import { afterAll, describe, expect, it } from 'vitest';
+import { withoutLocalAddress } from '../../src/fetch/connection.js';
+import { errorText } from '../../src/fetch/failure.js';
 import { localFaultOf, remedyOf } from '../../src/fetch/local-fault.js';
 import { type NameServers, systemResolver } from '../../src/fetch/resolver.js';
 import { fetchOnce, Loopback } from './servers.js';
@@ -14,6 +16,22 @@ const MUTE = { scheme: 'http', host: 'mute.test', port: undefined } as const;
 const LOCAL = { accessResult: 'unreachable', error: { code: 'local-fault' } };
 
 describe('faults of this machine', () => {
+  it('say nothing of an address that this side never had', () => {
+    for (const [said, shown] of [
+      // Node's words where no socket could be made, and where one was.
+      ['connect EMFILE 127.0.0.1:80 - Local (undefined:undefined)', 'connect EMFILE 127.0.0.1:80'],
+      [
+        'connect EACCES 127.0.0.1:80 - Local (0.0.0.0:0)',
+        'connect EACCES 127.0.0.1:80 - Local (0.0.0.0:0)',
+      ],
+    ] as const) {
+      const error = Object.assign(new Error(said), { code: 'E' });
+      expect(errorText(withoutLocalAddress(error))).toBe(shown);
+      expect(withoutLocalAddress(error)).toBe(error);
+    }
+    expect(withoutLocalAddress(undefined)).toBe(undefined);
+  });
+
   for (const [codes, fault] of [
     [['EMFILE'], 'EMFILE'],
     [['ENETUNREACH', 'ENETUNREACH'], 'ENETUNREACH'],

@@ -1,5 +1,14 @@
 import { randomBytes } from 'node:crypto';
-import { closeSync, fdatasync, openSync, renameSync, rmSync, statSync, writeSync } from 'node:fs';
+import {
+  closeSync,
+  fdatasync,
+  lstatSync,
+  openSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { begun, finished } from '../pipeline/unfinished-files.js';
@@ -42,7 +51,8 @@ export interface Replacement {
 
 /**
  * Writes files beside those that they replace, sees that they are on the disk, then puts them in their places one after another:
- * whoever looks sees the old one or the new one. Where one cannot be put there, the ones after it are not either.
+ * whoever looks sees the old one or the new one. Where a directory stands in the place of one, none is put there; where one cannot be put
+ * there for another reason, the ones after it are not either.
  */
 export async function replaceInOrder(
   directory: string,
@@ -58,6 +68,7 @@ export async function replaceInOrder(
     for (const outcome of outcomes) {
       if (outcome.status === 'rejected') throw outcome.reason;
     }
+    for (const { target } of waiting) refuseDirectory(target);
     for (let next = waiting[0]; next !== undefined; next = waiting[0]) {
       renameSync(next.path, next.target);
       finished(next.path);
@@ -91,6 +102,13 @@ async function writeTemporary(
     closeSync(descriptor);
   }
   return { path, target: join(directory, name) };
+}
+
+/** What `rename` would say of a directory in the way, said before anything is renamed. */
+function refuseDirectory(target: string): void {
+  if (lstatSync(target, { throwIfNoEntry: false })?.isDirectory() !== true) return;
+  const error = new Error(`EISDIR: ${target} is a directory`);
+  throw Object.assign(error, { code: 'EISDIR', syscall: 'rename', path: target });
 }
 
 function remove(path: string): void {

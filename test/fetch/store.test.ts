@@ -463,6 +463,16 @@ describe('what stands where a fetch keeps its findings and is no file', () => {
     });
   }
 
+  it('keeps the robots.txt as well, with what it says', async () => {
+    const directory = join(root, DIRECTORY);
+    mkdirSync(join(directory, 'robots.json/x'), { recursive: true });
+    writeFileSync(join(directory, 'robots.txt'), 'user-agent: *\ndisallow: /old\n');
+    const body = Buffer.from('user-agent: *\nallow: /\n');
+    await expect(fetched(resultOf(200, { body }))).rejects.toMatchObject({ name: 'StoreFault' });
+    expect(readFileSync(join(directory, 'robots.txt'), 'utf8')).toContain('/old');
+    expect(readdirSync(directory).sort()).toEqual(['robots.json', 'robots.txt']);
+  });
+
   it('is not read: a pipe would have no end', async () => {
     const directory = join(root, DIRECTORY);
     mkdirSync(directory, { recursive: true });

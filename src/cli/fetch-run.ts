@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { rootCertificates } from 'node:tls';
 import { RobotsFilterError } from '../errors.js';
 import { FetchLock } from '../fetch/lock.js';
+import { defaultMaxBytes } from '../fetch/options.js';
 import type { FetchAuthority } from '../fetch/result.js';
 import { RobotsFetcher } from '../fetch/robots-fetcher.js';
 import { Schedule } from '../fetch/schedule.js';
@@ -50,7 +51,8 @@ export async function fetchAll(
   const start = performance.now();
   const tally = new FetchTally();
   const { maxAge, concurrency, retries = 2 } = options;
-  const fetcher = await openFetcher(options, version);
+  const maxBytes = options.maxRobotsBytes ?? defaultMaxBytes(options.profile);
+  const fetcher = await openFetcher(options, maxBytes, version);
   const store = await Store.open(directory, {
     unreachableAfter: options.unreachableAfter,
     allowPrivate: options.allowPrivate,
@@ -86,6 +88,12 @@ export async function fetchAll(
   }
   faults.end();
   diagnostics.note(`${directory}: ${tally.summary((performance.now() - start) / 1000)}`);
+  if (tally.cut > 0 && options.profile === 'google') {
+    diagnostics.note(
+      `${counted(tally.cut, 'robots.txt file was', 'robots.txt files were')} cut at ${grouped(maxBytes)} bytes, ` +
+        'and the google profile would read all of them: their verdicts may be wrong. Say --max-robots-bytes with more',
+    );
+  }
   if (tally.done < total) {
     diagnostics.note(
       `stopped with ${counted(total - tally.done, 'authority', 'authorities')} of ${grouped(total)} left. ` +
@@ -97,6 +105,7 @@ export async function fetchAll(
 
 async function openFetcher(
   options: Partial<FetchOptions>,
+  maxBytes: number,
   version: string,
 ): Promise<RobotsFetcher> {
   const { ca } = options;
@@ -105,7 +114,7 @@ async function openFetcher(
   return new RobotsFetcher({
     userAgent: options.userAgent ?? `robots-filter/${version}`,
     profile: options.profile,
-    maxBytes: options.maxRobotsBytes,
+    maxBytes,
     maxRedirects: options.maxRedirects,
     on429: options.on429,
     allowPrivate: options.allowPrivate,

@@ -11,7 +11,10 @@ export interface FetchOptions {
   readonly userAgent: string;
   /** Default `rfc9309`. With `google` a stored copy is not revalidated but fetched again. */
   readonly profile?: Profile | undefined;
-  /** Octets of a decoded body that are kept, at least and by default 512,000 (RFC 9309 section 2.5). */
+  /**
+   * Octets of a decoded body that are kept, at least 512,000 (RFC 9309 section 2.5). Default 512,000, or for the profile
+   * `google`, which reads all of a file, 8 MiB.
+   */
   readonly maxBytes?: number | undefined;
   /** Redirects that are followed one after another; default 5 (RFC 9309 section 2.3.1.2). */
   readonly maxRedirects?: number | undefined;
@@ -63,6 +66,8 @@ export interface ResolvedFetchOptions {
 
 /** RFC 9309 section 2.5 allows no limit under 500 kibibytes. */
 export const MIN_MAX_BYTES = 512_000;
+/** At the default concurrency of 64 no more than 512 MiB. */
+const GOOGLE_MAX_BYTES = 8 * 2 ** 20;
 const MAX_MAX_BYTES = 2 ** 30;
 const MAX_REDIRECTS = 100;
 const MAX_PER_ADDRESS = 4096;
@@ -70,13 +75,23 @@ const MAX_PAUSE = 86_400_000;
 /** The longest timer of Node. */
 const MAX_DELAY = 2 ** 31 - 1;
 
+/** Octets of a body that are kept where nobody says how many. */
+export function defaultMaxBytes(profile: Profile | undefined): number {
+  return profile === 'google' ? GOOGLE_MAX_BYTES : MIN_MAX_BYTES;
+}
+
 /** @throws RobotsFilterError `usage` for a value out of range. */
 export function resolveFetchOptions(options: FetchOptions): ResolvedFetchOptions {
   const allowPrivate = options.allowPrivate ?? false;
   return {
     userAgent: checkedUserAgent(options.userAgent),
     profile: options.profile ?? 'rfc9309',
-    maxBytes: inRange('maxBytes', options.maxBytes ?? MIN_MAX_BYTES, MIN_MAX_BYTES, MAX_MAX_BYTES),
+    maxBytes: inRange(
+      'maxBytes',
+      options.maxBytes ?? defaultMaxBytes(options.profile),
+      MIN_MAX_BYTES,
+      MAX_MAX_BYTES,
+    ),
     maxRedirects: inRange('maxRedirects', options.maxRedirects ?? 5, 0, MAX_REDIRECTS),
     on429: options.on429 ?? 'allow',
     allowPrivate,

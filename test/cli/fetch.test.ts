@@ -80,6 +80,8 @@ async function ended(child: ChildProcess, input = ''): Promise<Ended> {
 }
 
 const ROBOTS = 'user-agent: *\ndisallow: /private\n';
+/** More than counts by default; its rule is the last line. */
+const LONG_ROBOTS = `user-agent: *\n${`#${'x'.repeat(98)}\n`.repeat(6000)}disallow: /private\n`;
 
 describe('robots-filter fetch', () => {
   it('fetches what an input names, then the filter goes by it', async () => {
@@ -353,6 +355,19 @@ describe('robots-filter --fetch', () => {
     expect(known.agents).toHaveLength(1);
     expect(unknown.agents).toHaveLength(1);
     expect(readdirSync(join(root, 'cache'))).toEqual(['http']);
+  });
+
+  it('fetches all of a long file for the google profile, and says where that was not all', async () => {
+    const { port } = await serve(200, LONG_ROBOTS);
+    const url = `http://127.0.0.1:${port}/private\n`;
+    const args = ['--fetch', '--allow-private', '--profile', 'google', '--agent', 'a'];
+    const whole = await ended(begin(...args, '--robots-dir', 'whole', '-'), url);
+    expect(whole.out).toMatch(/^deny/);
+    expect(whole.error).not.toContain('cut');
+    const limit = ['--max-robots-bytes', '512000'];
+    const cut = await ended(begin(...args, ...limit, '--robots-dir', 'cut', '-'), url);
+    expect(cut.out).toMatch(/^allow/);
+    expect(cut.error).toContain('1 robots.txt file was cut at 512,000 bytes');
   });
 
   it('without it, the filter asks nobody', async () => {

@@ -55,6 +55,7 @@ export async function fetchAll(
   const fetcher = await openFetcher(options, maxBytes, version);
   const store = await Store.open(directory, {
     unreachableAfter: options.unreachableAfter,
+    maxBytes,
     allowPrivate: options.allowPrivate,
     maxAge: maxAge === undefined ? undefined : maxAge * SECOND,
   });

@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { FetchRecord } from '../pipeline/cache/fetch-record.js';
-import type { Fetcher, Place, StoredCopy } from './fetcher.js';
+import type { Fetcher, Place } from './fetcher.js';
 import { Places } from './places.js';
 import type { FetchAuthority, FetchResult } from './result.js';
 import { backoffDelay, isWorthRetrying } from './retry.js';
@@ -206,7 +206,7 @@ export class Schedule {
     const { authority } = task;
     const { attempts = 3, longestWait = 60_000, onDone } = this.#options;
     if (!task.isLookedUp && (await this.#isDoneAlready(task, host))) return;
-    const copy = storedCopy(task.before);
+    const copy = this.#store.copyOf(task.before);
     const result = await this.#fetcher.fetch(authority, copy, signal, place);
     task.attempts++;
     // Nothing has been found out.
@@ -296,13 +296,6 @@ export class Schedule {
 
 function unkeptBy({ isPassing, systemCode, message }: StoreFault): Unkept {
   return { kind: isPassing ? 'local-fault' : 'store', code: systemCode, message };
-}
-
-function storedCopy(record: FetchRecord | undefined): StoredCopy | undefined {
-  const copy = record?.lastSuccess;
-  if (copy === undefined) return undefined;
-  const { headers, policy } = copy;
-  return { etag: headers.etag, lastModified: headers['last-modified'], headers, policy };
 }
 
 async function sleepFor(delay: number, signal: AbortSignal): Promise<void> {

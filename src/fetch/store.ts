@@ -8,12 +8,14 @@ import {
   type FetchRecord,
   formatFetchRecord,
   isOfTheFuture,
+  type LastSuccess,
   LONGEST_FETCH_RECORD,
   parseFetchRecord,
 } from '../pipeline/cache/fetch-record.js';
 import { describeSystemError, exists, systemCode } from '../pipeline/cache/file.js';
 import { authorityOfName, nameOfAuthority, ROBOTS_TXT } from '../pipeline/cache/layout.js';
 import { formatAuthority, type Scheme } from '../protocol/authority.js';
+import type { StoredCopy } from './fetcher.js';
 import { DAY } from './freshness.js';
 import { isExhaustion } from './local-fault.js';
 import { nextRecord } from './next-record.js';
@@ -28,6 +30,8 @@ export interface StoreOptions {
   readonly maxAge?: number | undefined;
   /** Days after which what is unreachable counts no more as such, as the records are to tell; default 30. */
   readonly unreachableAfter?: number | undefined;
+  /** Octets of a body that a fetch keeps. A copy that an earlier run cut at fewer is fetched anew; default: none is. */
+  readonly maxBytes?: number | undefined;
   /** Whether addresses may be asked that a run before may have refused: such a refusal is then no finding. */
   readonly allowPrivate?: boolean | undefined;
 }
@@ -58,15 +62,17 @@ export class Store {
   readonly #now: () => number;
   readonly #maxAge: number;
   readonly #unreachableAfter: number | undefined;
+  readonly #maxBytes: number;
   readonly #allowPrivate: boolean;
   readonly #names = new TemporaryNames();
 
   private constructor(path: string, options: StoreOptions) {
-    const { now, maxAge, unreachableAfter, allowPrivate } = options;
+    const { now, maxAge, unreachableAfter, maxBytes, allowPrivate } = options;
     this.path = path;
     this.#now = now ?? Date.now;
     this.#maxAge = maxAge ?? DAY;
     this.#unreachableAfter = unreachableAfter;
+    this.#maxBytes = maxBytes ?? 0;
     this.#allowPrivate = allowPrivate ?? false;
   }
 
@@ -116,10 +122,28 @@ export class Store {
   }
 
   /** The record tells what was allowed when it was written; this run may allow less. */
-  #freshUntil({ accessResult, freshUntil, respondedAt, error }: FetchRecord): number {
+  #freshUntil(record: FetchRecord): number {
+    const { accessResult, freshUntil, respondedAt, error, lastSuccess } = record;
     if (this.#allowPrivate && error?.code === 'address-refused') return 0;
     if (accessResult === 'unreachable') return freshUntil;
+    if (this.#isCutShort(lastSuccess)) return 0;
     return Math.min(freshUntil, respondedAt + this.#maxAge);
+  }
+
+  /**
+   * The copy that a server may be asked to confirm. There is none where more of the robots.txt is wanted than was kept: 304
+   * would leave it cut for ever.
+   */
+  copyOf(record: FetchRecord | undefined): StoredCopy | undefined {
+    const copy = record?.lastSuccess;
+    if (copy === undefined || this.#isCutShort(copy)) return undefined;
+    const { headers, policy } = copy;
+    return { etag: headers.etag, lastModified: headers['last-modified'], headers, policy };
+  }
+
+  /** Whether a copy was cut at a limit lower than this run's: the octet after the limit is kept with it. */
+  #isCutShort(copy: LastSuccess | undefined): boolean {
+    return copy?.cut === true && copy.octets <= this.#maxBytes;
   }
 
   /**

@@ -170,6 +170,37 @@ describe('robots-filter fetch', () => {
     expect(rest.code).toBe(0);
   });
 
+  it('fetches anew what was cut at a lower limit, then leaves it', async () => {
+    const conditions: (string | undefined)[] = [];
+    const server = createServer((request, response) => {
+      conditions.push(request.headers['if-none-match']);
+      response.setHeader('etag', '"1"');
+      if (request.headers['if-none-match'] === undefined) response.end(LONG_ROBOTS);
+      else response.writeHead(304).end();
+    });
+    servers.push(server);
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    const url = `http://127.0.0.1:${port}/private\n`;
+    const args = ['fetch', '--robots-dir', 'cache', '--allow-private'];
+    const more = ['--max-robots-bytes', '700000'];
+    for (const [options, asked, result] of [
+      [[], 1, '(1 file cut)'],
+      [[], 1, '1 fresh already'],
+      [['--max-age', '0'], 2, '(1 not modified)'],
+      [more, 3, '600 kB,'],
+      [more, 3, '1 fresh already'],
+    ] as const) {
+      const { error } = await ended(begin(...args, ...options, '-'), url);
+      expect(error).toContain(result);
+      expect(conditions).toHaveLength(asked);
+    }
+    expect(conditions).toEqual([undefined, '"1"', undefined]);
+    const filtered = await ended(begin('--robots-dir', 'cache', ...more, '-'), url);
+    expect(filtered.out).toMatch(/^deny/);
+  });
+
   it('says what is missing or contradictory', async () => {
     for (const [args, word] of [
       [['fetch', 'urls.txt'], 'robots-filter fetch --robots-dir DIR urls.txt'],

@@ -269,6 +269,27 @@ describe('RFC 9309 section 2.4: for how long it counts', () => {
     expect(await verdict(undefined, { stale: 'unknown' })).toBe('deny rule');
   });
 
+  it('a copy that was cut at a lower limit is stale, and is asked for without conditions', async () => {
+    await fetched(resultOf(200, { body: Buffer.alloc(1001, '#'), cut: true }));
+    for (const [maxBytes, isGood] of [
+      [undefined, true],
+      [1000, true],
+      [1001, false],
+      [5000, false],
+    ] as const) {
+      const other = await Store.open(root, { now: () => now, maxBytes });
+      const { record, fresh } = await other.load(EXAMPLE);
+      expect(fresh).toBe(isGood);
+      expect(other.copyOf(record)?.etag).toBe(isGood ? '"1"' : undefined);
+      // What is unreachable in between leaves the copy.
+      expect(record?.lastSuccess?.octets).toBe(1001);
+    }
+    await fetched(resultOf(200, { body: Buffer.alloc(1001, '#') }));
+    const whole = await Store.open(root, { now: () => now, maxBytes: 5000 });
+    const { record, fresh } = await whole.load(EXAMPLE);
+    expect([fresh, whole.copyOf(record)?.etag]).toEqual([true, '"1"']);
+  });
+
   it('what is unreachable is not asked again for an hour, or as long as it says', async () => {
     await fetched(resultOf(503));
     expect((await store.load(EXAMPLE)).record?.freshUntil).toBe(START + 3_600_000);

@@ -22,8 +22,14 @@ function byteOrderMarkOctets(body: Uint8Array): number {
   return body[2] === 0xbf ? 3 : 2;
 }
 
+/** The order of the octets in UTF-16, as a body's byte order mark tells it; `undefined` where there is no such mark. */
+export function utf16Order(body: Uint8Array): 'little' | 'big' | undefined {
+  if (body[0] === 0xff && body[1] === 0xfe) return 'little';
+  return body[0] === 0xfe && body[1] === 0xff ? 'big' : undefined;
+}
+
 /** Offset after the last line end between `start` and `end`, or `start`. */
-function endOfLastLine(octets: Uint8Array, start: number, end: number): number {
+export function endOfLastLine(octets: Uint8Array, start: number, end: number): number {
   let at = end;
   while (at > start && !isLineEnd(octets[at - 1])) at--;
   return at;
@@ -84,8 +90,9 @@ export function textOf(body: Uint8Array, grammar: Grammar, maxBytes: number): Te
   const limit = limited ? maxBytes : body.length;
   const ignoredOctets = body.length - limit;
 
-  const littleEndian = body[0] === 0xff && body[1] === 0xfe;
-  if (grammar.utf16 && (littleEndian || (body[0] === 0xfe && body[1] === 0xff))) {
+  const order = grammar.utf16 ? utf16Order(body) : undefined;
+  if (order !== undefined) {
+    const littleEndian = order === 'little';
     const cut = limited ? limit - (limit % 2) : limit;
     const octets = decodeUtf16(body, 2, cut, littleEndian);
     const [high, low] = littleEndian ? [body[cut + 1], body[cut]] : [body[cut], body[cut + 1]];

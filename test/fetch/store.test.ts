@@ -16,6 +16,7 @@ import type { FetchAuthority, FetchResult } from '../../src/fetch/result.js';
 import { Store } from '../../src/fetch/store.js';
 import { compileCache } from '../../src/pipeline/compile/compile-cache.js';
 import { formatAuthority, parseAuthority } from '../../src/protocol/authority.js';
+import type { Profile } from '../../src/protocol/profile.js';
 import { Table } from '../../src/table.js';
 import { readCache } from '../pipeline/read-cache.js';
 
@@ -76,10 +77,16 @@ async function fetched(result: FetchResult): Promise<void> {
 
 async function verdict(
   url = 'https://example.com/private',
-  options: { stale?: 'use' | 'unknown'; unreachableAfter?: number } = {},
+  options: {
+    stale?: 'use' | 'unknown';
+    unreachableAfter?: number;
+    profile?: Profile;
+    maxRobotsOctets?: number;
+  } = {},
 ): Promise<string> {
   const { layout } = await compileCache([root], {
-    profile: 'rfc9309',
+    profile: options.profile ?? 'rfc9309',
+    maxRobotsOctets: options.maxRobotsOctets,
     stale: options.stale,
     fetchReading: { now, unreachableAfter: options.unreachableAfter },
     onWarning: () => {},
@@ -214,6 +221,46 @@ describe('RFC 9309 section 2.3.1: what a fetch came to is what the filter goes b
     await fetched(resultOf(503));
     expect(await verdict()).toBe('deny unreachable');
     expect((await store.load(EXAMPLE)).record?.failedOn).toHaveLength(1);
+  });
+});
+
+describe('RFC 9309 section 2.5: a robots.txt that was cut', () => {
+  const LIMIT = 512_000;
+  const READINGS = [{}, { maxRobotsOctets: 1_000_000 }, { profile: 'google' }] as const;
+
+  /** What a fetch keeps of a robots.txt: the octets up to the limit, of which `end` are the last, and one more. */
+  function cutBefore(end: string, next: string, encoding: BufferEncoding = 'latin1'): Buffer {
+    const mark = encoding === 'utf16le' ? '\ufeff' : '';
+    const head = `${mark}User-agent: *\nDisallow: /\n#`;
+    const width = encoding === 'utf16le' ? 2 : 1;
+    const filling = 'x'.repeat(LIMIT / width - head.length - end.length - 1);
+    return Buffer.from(`${head}${filling}\n${end}${next}`, encoding).subarray(0, LIMIT + 1);
+  }
+
+  async function cutTo(body: Buffer): Promise<string[]> {
+    await fetched(resultOf(200, { body, cut: true }));
+    const verdicts: string[] = [];
+    for (const reading of READINGS) verdicts.push(await verdict('https://example.com/x', reading));
+    return verdicts;
+  }
+
+  it('the torn line is no rule, whatever the profile and the limit', async () => {
+    expect(await cutTo(cutBefore('Allow: ', '/only-this'))).toEqual(Array(3).fill('deny rule'));
+    expect(await cutTo(cutBefore('Allow: /', 'only-this'))).toEqual(Array(3).fill('deny rule'));
+    const utf16 = await cutTo(cutBefore('Allow: /', 'only-this', 'utf16le'));
+    expect(utf16.slice(0, 2)).toEqual(Array(2).fill('deny rule'));
+  });
+
+  it('a line whose end is the octet beyond the limit is whole', async () => {
+    expect(await cutTo(cutBefore('Allow: /', '\n'))).toEqual(Array(3).fill('allow rule'));
+  });
+
+  it('a file that somebody has made shorter counts as it is', async () => {
+    await fetched(resultOf(200, { body: cutBefore('Allow: /', 'only-this'), cut: true }));
+    writeFileSync(join(root, DIRECTORY, 'robots.txt'), 'User-agent: *\nDisallow: /x');
+    for (const reading of READINGS) {
+      expect(await verdict('https://example.com/x', reading)).toBe('deny rule');
+    }
   });
 });
 

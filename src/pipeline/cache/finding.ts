@@ -2,6 +2,7 @@ import type { CacheEntry, CacheOptions, CacheWarningCode } from './entry.js';
 import type { Body, FileAccess, FilePath, LongBody, Refusal } from './file.js';
 import { refuseForeignBody } from './foreign-body.js';
 import type { Place } from './listing.js';
+import { withoutTornLine } from './torn-line.js';
 
 /** Octets of a body that is read together with others; longer ones are read one at a time. */
 export const SHORT_BODY = 64 * 1024;
@@ -20,6 +21,8 @@ export interface Heading {
   readonly entry: Omit<CacheEntry, 'body'>;
   /** Digest of the body that a fetch has put there, in hexadecimal digits; `undefined` where none is known to. */
   readonly sha256?: string | undefined;
+  /** Octets of the body that a fetch has put there and cut; `undefined` where it was whole. */
+  readonly cutAt?: number | undefined;
 }
 
 /** Something to be warned of. */
@@ -102,5 +105,8 @@ export function findingOfBody(
 ): EntryFinding | Refused {
   const refusal = refuseForeignBody(body, heading.sha256);
   if (refusal !== undefined) return { kind: 'refused', shown, refusal };
-  return { kind: 'entry', entry: { ...heading.entry, body } };
+  // A shorter file is one that somebody has edited: it counts as it is.
+  const { entry, cutAt } = heading;
+  const torn = cutAt !== undefined && body.length >= cutAt;
+  return { kind: 'entry', entry: { ...entry, body: torn ? withoutTornLine(body) : body } };
 }

@@ -7,6 +7,7 @@ import {
   type FetchRecord,
   findingOf as fetchFindingOf,
   isLongUnreachable,
+  type LastSuccess,
   LONGEST_FETCH_RECORD,
   parseFetchRecord,
 } from './fetch-record.js';
@@ -94,14 +95,22 @@ export async function readHostDirectory(
   }
   const source = `${prefix}${ROBOTS_TXT}`;
   const entry = { authority, source, status: undefined };
+  const lastSuccess = record?.lastSuccess;
   const heading: Heading =
     record === undefined
       ? { entry }
       : {
           entry: { ...entry, fetched: fetchFindingOf(record, true, reading) },
-          sha256: record.lastSuccess?.sha256,
+          sha256: lastSuccess?.sha256,
+          cutAt: cutOf(lastSuccess, options.maxBodyBytes),
         };
   return { ...findingOf(outcome, robotsPath, robotsShown, heading), complaint };
+}
+
+/** Where a fetch has cut a robots.txt; `undefined` for a whole one, and where the parsing limit leaves out the torn line anyway. */
+function cutOf(lastSuccess: LastSuccess | undefined, maxBodyBytes: number): number | undefined {
+  if (lastSuccess?.cut !== true || lastSuccess.octets > maxBodyBytes) return undefined;
+  return lastSuccess.octets;
 }
 
 /** Whether the robots.txt beside a record may count. */

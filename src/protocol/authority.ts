@@ -161,6 +161,14 @@ function isOtherName(text: string): boolean {
   return text.startsWith('.') || text.toLowerCase() === 'robots.txt' || !isNameText(text);
 }
 
+/** What follows the authority of a URL as `parseAuthority` reads it: `/robots.txt`; empty where there is no scheme. */
+export function afterAuthority(url: string): string {
+  const colon = url.indexOf('://');
+  if (colon < 0) return '';
+  const rest = url.slice(colon + '://'.length);
+  return rest.slice(endOfAuthority(rest));
+}
+
 /** Reads `HOST` or `HOST:PORT`. */
 function parseName(text: string): Authority | undefined {
   const { host: raw, digits } = splitAtColon(text);
@@ -204,4 +212,12 @@ export function parseAuthority(text: string): Authority | undefined {
 export function formatAuthority({ scheme, host, port }: Authority): string {
   const prefix = scheme === undefined ? '' : `${scheme}://`;
   return port === undefined ? `${prefix}${host}` : `${prefix}${host}:${port}`;
+}
+
+/** Whether two authorities are the same, as far as both tell: the scheme of either may be missing. */
+export function agree(one: Authority, other: Authority): boolean {
+  const scheme = one.scheme ?? other.scheme;
+  if (one.host !== other.host || scheme !== (other.scheme ?? scheme)) return false;
+  const standard = scheme === undefined ? undefined : DEFAULT_PORTS[scheme];
+  return (one.port ?? standard) === (other.port ?? standard);
 }

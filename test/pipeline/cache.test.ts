@@ -695,26 +695,67 @@ describe('files of records', () => {
     expect(sources(alone)).toEqual(['2.ndjson.gz:1']);
   });
 
-  it('name the host, or a URL, or both: then the host decides', async () => {
+  it('name the host, or the URL of its robots.txt, or both', async () => {
     put(
       'x.ndjson',
       records(
         { url: 'https://a.example:8443/robots.txt', robots: '' },
-        { url: 'http://b.example', robots: '' },
-        { host: 'c.example', url: 'https://www.c.example/robots.txt', robots: '' },
+        { url: 'http://b.example/robots.txt', robots: '' },
+        { host: 'c.example', url: 'https://c.example/robots.txt', robots: '' },
         { host: null, url: 'ftp://d.example/robots.txt', robots: '' },
         { host: 'https://e.example', robots: '' },
+        { host: 'http://f.example/', robots: '' },
+        { host: 'http://g.example/robots.txt', url: 'http://g.example:80/robots.txt', robots: '' },
+        { host: 'h.example:443', url: 'https://h.example/robots.txt', robots: '' },
+        { host: 'J.example.', url: 'ftp://j.example/robots.txt', status: 404 },
         { host: '[::1]:8080', robots: '' },
       ),
     );
-    expect(authorities(await read())).toEqual([
+    const reading = await read();
+    expect(reading.warnings).toEqual([]);
+    expect(authorities(reading)).toEqual([
       'https://a.example:8443',
       'http://b.example',
       'c.example',
       'ftp://d.example',
       'https://e.example',
+      'http://f.example',
+      'http://g.example',
+      'h.example:443',
+      'j.example',
       '[::1]:8080',
     ]);
+  });
+
+  it("are no lines of a crawler's log: those open no host and override no record", async () => {
+    const known = { url: 'http://h.example/robots.txt', robots: 'User-agent: *\nDisallow: /\n' };
+    const lines = [
+      { host: 'h.example', url: 'http://h.example/page', status: 404 },
+      { host: 'http://h.example/page', status: 404 },
+      { host: 'http://h.example?robots.txt', status: 404 },
+      { url: 'http://h.example/page', status: 404, robots: '' },
+      { url: 'http://h.example/page', robots: 'noindex' },
+      { url: 'http://h.example/page', robots: 'noindex', status: 200 },
+      { url: 'http://h.example/', robots: '' },
+      { url: 'http://h.example', robots_base64: '' },
+      { url: 'http://h.example?/robots.txt', status: 404 },
+      { url: 'http://h.example#/robots.txt', status: 404 },
+      { url: 'http://h.example/robots.txt?x', robots: '' },
+      { url: 'http://h.example/x//y/robots.txt', robots: '' },
+      { url: 'http:\\\\h.example\\page//x/robots.txt', robots: '' },
+      { url: 'h.example', status: 404 },
+      { url: 'h.example/robots.txt', status: 404 },
+      { host: 'h.example', url: 'h.example', status: 404 },
+      { host: 'h.example', url: 404, status: 404 },
+      { host: 'h.example', url: 'http://x.example/robots.txt', robots: '' },
+      { host: 'h.example', url: 'http://h.example:8080/robots.txt', robots: '' },
+      { host: 'http://h.example', url: 'https://h.example/robots.txt', robots: '' },
+      { host: 'h.example:443', url: 'http://h.example/robots.txt', robots: '' },
+    ];
+    put('x.ndjson', records(known, ...lines));
+    const reading = await read();
+    expect(sources(reading)).toEqual(['x.ndjson:1']);
+    expect(reading.warnings.map(({ line }) => line)).toEqual(lines.map((_, index) => index + 2));
   });
 
   it('hold the body as text or as base64, or only a status', async () => {
@@ -732,8 +773,8 @@ describe('files of records', () => {
         { host: 'g.example', robots: 'gone', status: 410 },
         { host: 'h.example', robots: '', status: null },
         { url: 'https://i.example:8080/robots.txt', status: 404 },
-        { url: 'https://i.example/page', host: 'j.example', status: 404 },
-        { url: 'https://k.example/page', robots: 'text', status: 200 },
+        { url: 'https://j.example/robots.txt', host: 'j.example', status: 404 },
+        { url: 'https://k.example/robots.txt', robots: 'text', status: 200 },
       ),
     );
     const { entries, warnings } = await read();
@@ -783,10 +824,14 @@ describe('files of records', () => {
       ['{"host":"a.example","robots":"","status":200.5}', 'bad-record', 'status code'],
       ['{"host":"a.example","status":200}', 'bad-record', 'of success, and no "robots"'],
       ['{"url":"https://a.example/robots.txt","status":204}', 'bad-record', 'of success'],
-      ['{"url":"https://a.example/page","status":404}', 'bad-record', 'not that of a robots.txt'],
-      ['{"url":"https://a.example/x/robots.txt","status":404}', 'bad-record', 'not that of a'],
-      ['{"url":"https://a.example/robots.txt?","status":500}', 'bad-record', 'not that of a'],
-      ['{"url":"https://a.example","status":404}', 'bad-record', 'not that of a robots.txt'],
+      [
+        '{"url":"https://a.example/page","status":404}',
+        'bad-record',
+        'not the URL of a robots.txt',
+      ],
+      ['{"url":"https://a.example/x/robots.txt","status":404}', 'bad-record', 'not the URL of a'],
+      ['{"url":"https://a.example/robots.txt?","status":500}', 'bad-record', 'not the URL of a'],
+      ['{"url":"https://a.example","status":404}', 'bad-record', 'not the URL of a robots.txt'],
       [Buffer.from('{"host":"a.example","robots":"\xe9"}', 'latin1'), 'bad-record', 'not UTF-8'],
     ];
     const parts: Buffer[] = [];

@@ -44,7 +44,7 @@ function line(random: Random, bodies: readonly string[], number: number): string
       robots_base64: Buffer.from(body, 'latin1').toString('base64'),
     });
   }
-  const key = kind < 0.3 ? { url: `https://${host}/a` } : { host: name };
+  const key = kind < 0.3 ? { url: `https://${host}/robots.txt` } : { host: name };
   return JSON.stringify({ ...key, robots: body });
 }
 

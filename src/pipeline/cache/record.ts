@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { type Authority, parseAuthority } from '../../protocol/authority.js';
+import { type Authority, afterAuthority, agree, parseAuthority } from '../../protocol/authority.js';
 import { bodyLimit, type CacheWarningCode } from './entry.js';
 import { refuseForeignBody } from './foreign-body.js';
 import { type Members, plainMembers } from './plain-members.js';
@@ -7,12 +7,14 @@ import { type Members, plainMembers } from './plain-members.js';
 /*
  * A record is a JSON object on a line (NDJSON):
  *
- *     "host" or "url"                whose it is: a host, HOST:PORT, or a URL of it. With both, the host
- *                                    decides: the URL may be one to which the host redirected
+ *     "host" or "url"                whose it is: a host, HOST:PORT, or the root URL of it; or the URL of its robots.txt. With both,
+ *                                    they must name the same authority
  *     "robots" or "robots_base64"    the body, as text that stands for its UTF-8 octets, or as base64 of any
  *                                    octets (RFC 4648 section 4, padding optional), which decides if both are there
- *     "status"                       the status code, optional; with one that is no success the body may be missing. Then a "url"
- *                                    without "host" must be that of a robots.txt: a crawler's log has pages as well
+ *     "status"                       the status code, optional; with one that is no success the body may be missing
+ *
+ * A "url" that is not that of a robots.txt makes the line no record, whatever else there is: a crawler's log lists pages, and
+ * their status and "robots" (such as "noindex") are those of the page.
  *
  * A member that is null counts as missing; other members are ignored.
  */
@@ -55,12 +57,8 @@ function isSuccess(status: unknown): boolean {
   return isStatus(status) && status >= 200 && status <= 299;
 }
 
-/** Whether a URL with an authority has the path of a robots.txt (RFC 9309 section 2.3), and nothing behind it. */
-function isRobotsUrl(url: unknown): boolean {
-  if (typeof url !== 'string') return false;
-  const authority = url.indexOf('//') + 2;
-  return url.slice(url.indexOf('/', authority)) === '/robots.txt';
-}
+/** The path of a robots.txt (RFC 9309 section 2.3). */
+const ROBOTS_PATH = '/robots.txt';
 
 /** Octets outside of strings, quotation marks counted as such. Linear: each octet is looked at twice at most. */
 function octetsOutsideStrings(json: Buffer): number {
@@ -125,13 +123,7 @@ function parseObject(line: Buffer): Members | string {
 }
 
 /** The body of a record, or why there is none. */
-function bodyOf({
-  robots,
-  robots_base64: base64,
-  status,
-  host,
-  url,
-}: Members): Uint8Array | string {
+function bodyOf({ robots, robots_base64: base64, status }: Members): Uint8Array | string {
   if (!isMissing(base64)) {
     if (typeof base64 !== 'string') return '"robots_base64" is no string';
     return decodeBase64(base64) ?? '"robots_base64" is no base64';
@@ -143,10 +135,41 @@ function bodyOf({
   if (isMissing(status)) return 'There is no "robots", "robots_base64" or "status"';
   if (isSuccess(status))
     return 'There is a "status" of success, and no "robots" or "robots_base64"';
-  if (isMissing(host) && !isRobotsUrl(url)) {
-    return 'There is no "robots" or "robots_base64", and "url" is not that of a robots.txt';
-  }
   return Buffer.alloc(0);
+}
+
+/** The authority that a record names, or why it names none. */
+function authorityOf(members: Members): Authority | BadRecord {
+  const { host, url } = members;
+  if (isMissing(host)) {
+    if (isMissing(url)) return bad('There is no "host" or "url"');
+    return namedBy('url', url, [ROBOTS_PATH]);
+  }
+  const authority = namedBy('host', host, ['', '/', ROBOTS_PATH]);
+  if ('code' in authority || isMissing(url)) return authority;
+  const other = namedBy('url', url, [ROBOTS_PATH]);
+  if ('code' in other || agree(authority, other)) return 'code' in other ? other : authority;
+  return bad(`"host" is ${quoted(String(host))}, and "url" of another: ${quoted(String(url))}`);
+}
+
+/** The authority that a member names, as a host or as a URL with one of the paths. */
+function namedBy(
+  key: 'host' | 'url',
+  name: unknown,
+  paths: readonly string[],
+): Authority | BadRecord {
+  if (typeof name !== 'string') return bad(`"${key}" is no string`);
+  const authority = parseAuthority(name);
+  if (authority === undefined) {
+    const kind = key === 'host' ? 'host' : 'http, https or ftp URL';
+    return { code: 'not-a-host', message: `"${key}" is ${quoted(name)}, no ${kind}; left out.` };
+  }
+  if (authority.port === 0) {
+    const message = `"${key}" is ${quoted(name)}, and nothing can be fetched from port 0; left out.`;
+    return { code: 'not-a-host', message };
+  }
+  if (paths.includes(afterAuthority(name))) return authority;
+  return bad(`"${key}" is ${quoted(name)}, not the URL of a robots.txt`);
 }
 
 /** Reads a line as a record, of whose body `maxBodyBytes + 1` octets are kept. */
@@ -154,20 +177,8 @@ export function parseRecord(line: Buffer, maxBodyBytes: number): CacheRecord | B
   const members = parseObject(line);
   if (typeof members === 'string') return bad(members);
 
-  const key = isMissing(members.host) ? 'url' : 'host';
-  const name = members[key];
-  if (isMissing(name)) return bad('There is no "host" or "url"');
-  if (typeof name !== 'string') return bad(`"${key}" is no string`);
-  const authority = parseAuthority(name);
-  if (authority === undefined) {
-    const kind = key === 'host' ? 'host' : 'http, https or ftp URL';
-    return { code: 'not-a-host', message: `"${key}" is ${quoted(name)}, no ${kind}; left out.` };
-  }
-
-  if (authority.port === 0) {
-    const message = `"${key}" is ${quoted(name)}, and nothing can be fetched from port 0; left out.`;
-    return { code: 'not-a-host', message };
-  }
+  const authority = authorityOf(members);
+  if ('code' in authority) return authority;
 
   const { status } = members;
   if (!isMissing(status) && !isStatus(status)) {

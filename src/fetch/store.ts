@@ -104,7 +104,7 @@ export class Store {
    */
   async load(authority: FetchAuthority): Promise<StoredAuthority> {
     const directory = this.directoryOf(authority);
-    const record = directory === undefined ? undefined : await readRecord(directory);
+    const record = directory === undefined ? undefined : await readRecord(directory, authority);
     if (directory === undefined || record === undefined) {
       return { record: undefined, fresh: false };
     }
@@ -225,13 +225,17 @@ export class Store {
   }
 }
 
-async function readRecord(directory: string): Promise<FetchRecord | undefined> {
+/** The record in the directory of an authority; `undefined` where there is none, or one that is not believed. */
+async function readRecord(
+  directory: string,
+  authority: FetchAuthority,
+): Promise<FetchRecord | undefined> {
   const path = join(directory, FETCH_RECORD);
   if (!exists(path)) return undefined;
   try {
     const status = await stat(path);
     if (!status.isFile() || status.size > LONGEST_FETCH_RECORD) return undefined;
-    const record = parseFetchRecord(await readFile(path));
+    const record = parseFetchRecord(await readFile(path), authority);
     return typeof record === 'string' ? undefined : record;
   } catch (error) {
     const code = systemCode(error);

@@ -3,11 +3,12 @@ import { once } from 'node:events';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import type { Server } from 'node:http';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseFetchRecord } from '../../src/pipeline/cache/fetch-record.js';
+import { authorityOfName, schemeOfName } from '../../src/pipeline/cache/layout.js';
 import { Random } from '../random.js';
 import { startRobotsServer, stop } from './robots-server.js';
 
@@ -61,11 +62,14 @@ function contents(directory: string): Map<string, string> {
     const octets = readFileSync(path);
     let text = octets.toString('utf8');
     if (entry.name === 'robots.json') {
-      const record = parseFetchRecord(octets);
+      const [scheme, name] = relative(directory, entry.parentPath).split('/');
+      const authority = authorityOfName(name ?? '', schemeOfName(scheme ?? ''));
+      if (authority === undefined) throw new Error(`${path} is nobody's`);
+      const record = parseFetchRecord(octets, authority);
       if (typeof record === 'string') throw new Error(`${path}: ${record}`);
-      const { authority, accessResult, status, chain, lastSuccess } = record;
+      const { accessResult, status, chain, lastSuccess } = record;
       const digest = lastSuccess?.sha256;
-      text = JSON.stringify({ authority, accessResult, status, chain, digest });
+      text = JSON.stringify({ authority: record.authority, accessResult, status, chain, digest });
     }
     files.set(path.slice(directory.length), text);
   }

@@ -14,11 +14,12 @@ import { join, relative } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { FetchAuthority, FetchResult } from '../../src/fetch/result.js';
 import { Store } from '../../src/fetch/store.js';
+import { type CachePart, cacheParts } from '../../src/pipeline/cache/cache.js';
 import { compileCache } from '../../src/pipeline/compile/compile-cache.js';
 import { formatAuthority, parseAuthority } from '../../src/protocol/authority.js';
 import type { Profile } from '../../src/protocol/profile.js';
 import { Table } from '../../src/table.js';
-import { readCache } from '../pipeline/read-cache.js';
+import { type Reading, readCache, readParts } from '../pipeline/read-cache.js';
 
 const DAY = 24 * 60 * 60 * 1000;
 const START = Date.UTC(2026, 0, 1);
@@ -73,6 +74,15 @@ function resultOf(status: number | undefined, members: Partial<FetchResult> = {}
 async function fetched(result: FetchResult): Promise<void> {
   const { record } = await store.load(result.authority);
   await store.save(result, record);
+}
+
+/** What the store holds, on the calling thread or read in the thread pool. */
+async function readStore(concurrent: boolean): Promise<Reading> {
+  const parts: CachePart[] = [];
+  for await (const part of cacheParts(root, false)) {
+    parts.push(part.kind === 'names' ? { ...part, access: { ...part.access, concurrent } } : part);
+  }
+  return readParts(parts, { maxBodyBytes: 512_000 });
 }
 
 async function verdict(
@@ -369,15 +379,60 @@ describe('files that somebody edits or deletes', () => {
     expect(await verdict()).toBe('deny rule');
   });
 
-  it('a robots.json that is none is warned of, and the robots.txt counts', async () => {
-    await fetched(resultOf(200));
-    for (const text of ['', '{', '[]', '{}', '{"accessResult":"perhaps"}', 'x'.repeat(600_000)]) {
-      writeFileSync(join(root, DIRECTORY, 'robots.json'), text);
-      const { entries, warnings } = await readCache(root, { maxBodyBytes: 512_000 });
-      expect(entries.map(({ body }) => Buffer.from(body).toString())).toEqual([ROBOTS]);
-      expect(warnings.map(({ code }) => code)).toEqual(['bad-record']);
+  it('a robots.json that cannot be believed leaves its host out, and is fetched anew', async () => {
+    await fetched(resultOf(503));
+    const path = join(root, DIRECTORY, 'robots.json');
+    const good = readFileSync(path, 'utf8');
+    const members = JSON.parse(good);
+    writeFileSync(join(root, DIRECTORY, 'robots.txt'), 'user-agent: *\nallow: /\n');
+    const but = (other: object) => () =>
+      writeFileSync(path, JSON.stringify({ ...members, ...other }));
+    const texts = ['', '{', '[]', '{}', '{"accessResult":"perhaps"}', good.slice(0, -3)];
+    const faults: readonly (readonly [put: () => void, code: string, message: string])[] = [
+      ...texts.map((text) => [() => writeFileSync(path, text), 'bad-record', 'left out'] as const),
+      [() => writeFileSync(path, good.padEnd(600_000)), 'bad-record', 'longer than 512 KiB'],
+      [but({ version: 2 }), 'bad-record', '"version" is not 1'],
+      [but({ version: '1' }), 'bad-record', '"version" is not 1'],
+      [but({ authority: 'https://other.example' }), 'bad-record', 'that of its directory'],
+      [but({ authority: 'http://example.com' }), 'bad-record', 'that of its directory'],
+      [but({ authority: 'https://example.com:8443' }), 'bad-record', 'that of its directory'],
+      [but({ authority: '' }), 'bad-record', 'that of its directory'],
+      [but({ authority: null }), 'bad-record', 'that of its directory'],
+      [() => mkdirSync(path), 'not-a-file', 'A directory, no file'],
+      [() => execFileSync('mkfifo', [path]), 'not-a-file', 'A pipe'],
+      [() => symlinkSync('nowhere', path), 'unreadable', 'ENOENT'],
+      [() => symlinkSync('robots.json', path), 'unreadable', 'ELOOP'],
+    ];
+    for (const [put, code, message] of faults) {
+      rmSync(path, { recursive: true });
+      put();
+      for (const concurrent of [false, true]) {
+        const { entries, warnings } = await readStore(concurrent);
+        expect(entries).toEqual([]);
+        expect(warnings).toMatchObject([{ code, path, message: expect.stringContaining(message) }]);
+      }
       expect(await store.load(EXAMPLE)).toEqual({ record: undefined, fresh: false });
     }
+    expect(await verdict()).toBe('unknown unknown-host');
+    await fetched(resultOf(503));
+    expect(await verdict()).toBe('deny unreachable');
+  });
+
+  it('a robots.json for the same host without a scheme, or with its port, is believed', async () => {
+    for (const [directory, authority] of [
+      ['example.com', 'https://example.com'],
+      ['example.com_443', 'https://example.com'],
+      ['example.com_8080', 'http://example.com:8080'],
+      ['https/example.com', 'example.com'],
+      ['https/example.com_443', 'https://EXAMPLE.com:443'],
+    ] as const) {
+      const path = join(root, directory);
+      mkdirSync(path, { recursive: true });
+      writeFileSync(join(path, 'robots.json'), JSON.stringify({ authority, status: 503 }));
+    }
+    const { entries, warnings } = await readCache(root, { maxBodyBytes: 512_000 });
+    expect(warnings).toEqual([]);
+    expect(entries).toHaveLength(5);
   });
 
   it('a record of one member is enough, and so is a status', async () => {

@@ -533,7 +533,6 @@ describe('a body that is compressed', () => {
       'compressed d.example/robots.txt',
       'compressed e.example/robots.txt',
       'bad-record f.example/robots.json',
-      'compressed f.example/robots.txt',
     ]);
     expect(sources(reading)).toEqual(['a.ndjson:1', 'c.example/robots.txt']);
   });
@@ -621,7 +620,7 @@ describe('what cannot be read', () => {
         expect(sources(reading)).toEqual(['b.example']);
         expect(warned(reading)).toEqual([
           'unreadable a.example',
-          'unreadable c.example/robots.txt',
+          'unreadable c.example/robots.json',
           'unreadable e.ndjson',
           'unreadable https',
         ]);

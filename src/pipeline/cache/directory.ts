@@ -194,11 +194,9 @@ export class FileReader {
     for (const finding of await this.#exploreAll(names, place, reading)) {
       switch (finding.kind) {
         case 'entry':
-          if (finding.complaint !== undefined) yield warningEvent(finding.complaint);
           yield { kind: 'entry', entry: finding.entry };
           break;
         case 'long':
-          if (finding.complaint !== undefined) yield warningEvent(finding.complaint);
           yield await readLong(finding, reading);
           break;
         case 'records':
@@ -206,7 +204,6 @@ export class FileReader {
           yield finding;
           break;
         case 'refused':
-          if (finding.complaint !== undefined) yield warningEvent(finding.complaint);
           yield warningEvent(finding);
           break;
       }

@@ -19,7 +19,7 @@ export interface CacheEntry {
  *
  * - `not-a-host`: the name of a file or directory, or the host of a record, is no authority.
  * - `aside`: a file that is a document or data by its name.
- * - `bad-record`: a line that is no usable record, or a robots.json that is none; a robots.txt beside that counts.
+ * - `bad-record`: a line that is no usable record, or a robots.json that is none, or another host's: a robots.txt beside that does not count.
  * - `unreadable`: a file, directory or link that cannot be read, or vanished meanwhile.
  * - `not-a-file`: a pipe, socket or device, or a directory in the place of a file.
  * - `link-outside`: a symbolic link that leaves the directory.

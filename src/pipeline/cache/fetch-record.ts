@@ -5,13 +5,14 @@ import {
   isAccessResult,
   UNREACHABLE_AFTER_DAYS,
 } from '../../protocol/access.js';
+import { type Authority, agree, parseAuthority } from '../../protocol/authority.js';
 
 /*
  * What a fetch leaves beside a robots.txt: a file robots.json, to be read and edited by people too. It is one JSON object;
  * times are in ISO 8601, and members that a reader does not know are passed by.
  *
- *     "version"           1
- *     "authority"         https://example.com:8443
+ *     "version"           1; a record of another version is not believed
+ *     "authority"         https://example.com:8443; where it is not that of the directory, the record is not believed
  *     "accessResult"      what the last attempt came to; the only member that must be there, unless "status" is
  *     "status"            status code of its last response
  *     "error"             { "code", "message" }
@@ -29,6 +30,9 @@ import {
  * Where robots.txt is another than "sha256" says, somebody has edited it, or a run was killed between the two
  * files: it counts as it is, and is asked for without conditions next time.
  */
+
+/** The version of the records that are written; those of another are not read. */
+const VERSION = 1;
 
 /** The name of the file. */
 export const FETCH_RECORD = 'robots.json';
@@ -124,8 +128,14 @@ function lastSuccessOf(value: unknown): LastSuccess | undefined {
   };
 }
 
-/** Reads a robots.json; a text says why it is none. */
-export function parseFetchRecord(octets: Uint8Array): FetchRecord | string {
+/** Whether a value names an authority: its scheme may be missing there, or here. */
+function names(value: unknown, whose: Authority): boolean {
+  const told = typeof value === 'string' ? parseAuthority(value) : undefined;
+  return told !== undefined && agree(told, whose);
+}
+
+/** Reads the robots.json in the directory of an authority; a text says why it is none. */
+export function parseFetchRecord(octets: Uint8Array, whose: Authority): FetchRecord | string {
   let value: unknown;
   try {
     value = JSON.parse(Buffer.from(octets).toString('utf8'));
@@ -133,6 +143,12 @@ export function parseFetchRecord(octets: Uint8Array): FetchRecord | string {
     return 'It is no JSON';
   }
   if (!isObject(value)) return 'It is no JSON object';
+  if (value.version !== undefined && value.version !== VERSION) {
+    return `Its "version" is not ${VERSION}`;
+  }
+  if (value.authority !== undefined && !names(value.authority, whose)) {
+    return '"authority" is not that of its directory';
+  }
   const status = numberOf(value.status);
   const told = value.accessResult;
   if (!isAccessResult(told) && (told !== undefined || status === undefined)) {
@@ -180,7 +196,7 @@ function dayOf(time: number | undefined): number | undefined {
 export function formatFetchRecord(record: FetchRecord): string {
   const { lastSuccess } = record;
   const members = {
-    version: 1,
+    version: VERSION,
     authority: record.authority,
     accessResult: record.accessResult,
     status: record.status,

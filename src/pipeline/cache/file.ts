@@ -2,12 +2,12 @@ import {
   closeSync,
   constants,
   fstatSync,
+  lstatSync,
   open as openInPool,
   openSync,
   read as readInPool,
   readSync,
   realpath,
-  statSync,
 } from 'node:fs';
 import { RobotsFilterError } from '../../errors.js';
 import type { CacheWarningCode } from './entry.js';
@@ -180,10 +180,10 @@ export function read(descriptor: number, buffer: Uint8Array): Promise<number> {
   });
 }
 
-/** Whether there is something: cheaper than the error that opening it makes if there is not. */
+/** Whether there is something, be it a link that leads nowhere: cheaper than the error that opening it makes if there is not. */
 export function exists(path: FilePath): boolean {
   try {
-    return statSync(systemPath(path), { throwIfNoEntry: false }) !== undefined;
+    return lstatSync(systemPath(path), { throwIfNoEntry: false }) !== undefined;
   } catch {
     return true; // who opens it says why that fails
   }

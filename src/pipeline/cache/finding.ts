@@ -38,8 +38,6 @@ export interface LongFinding {
   readonly path: FilePath;
   readonly shown: string;
   readonly heading: Heading;
-  /** Of something else in the host's directory. */
-  readonly complaint?: Complaint | undefined;
 }
 
 /** A file of records. */
@@ -58,13 +56,11 @@ export type Nested = RecordsFinding | { readonly kind: 'scheme'; readonly place:
 export interface EntryFinding {
   readonly kind: 'entry';
   readonly entry: CacheEntry;
-  readonly complaint?: Complaint | undefined;
 }
 
 /** What is left out. */
 export interface Refused extends Complaint {
   readonly kind: 'refused';
-  readonly complaint?: Complaint | undefined;
 }
 
 /** What a name turned out to be; `shown` is the path for messages. */

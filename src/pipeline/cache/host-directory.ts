@@ -69,10 +69,12 @@ export async function readHostDirectory(
   { access, options }: CacheReading,
 ): Promise<Finding> {
   // The record first: a fetch puts robots.txt in its place before it, so a new record never meets an old robots.txt.
-  const told = await readFetchRecord(path, access);
-  const record = told?.kind === 'record' ? told.record : undefined;
-  const complaint =
-    told?.kind === 'refusal' ? { shown: `${shown}/${FETCH_RECORD}`, refusal: told } : undefined;
+  const told = await readFetchRecord(path, access, authority);
+  // What it says is not known, and it may say that the robots.txt beside it is out of force.
+  if (told?.kind === 'refusal') {
+    return { kind: 'refused', shown: `${shown}/${FETCH_RECORD}`, refusal: told };
+  }
+  const record = told?.record;
   const reading = options.fetchReading ?? {};
   const withoutCopy = record && fetchFindingOf(record, false, reading);
   if (withoutCopy !== undefined && !isCopyWanted(record, reading)) {
@@ -83,7 +85,6 @@ export async function readHostDirectory(
   const limit = bodyLimit(options.maxBodyBytes);
   const outcome = await readBody(robotsPath, access, limit, SHORT_BODY);
   if (outcome.kind === 'missing') {
-    if (complaint !== undefined) return { kind: 'refused', ...complaint };
     if (withoutCopy === undefined) return examineEmpty(path, shown);
     return withoutCopy.access === 'successful'
       ? refused(shown, 'no-robots-txt', NO_COPY)
@@ -104,7 +105,7 @@ export async function readHostDirectory(
           sha256: lastSuccess?.sha256,
           cutAt: cutOf(lastSuccess, options.maxBodyBytes),
         };
-  return { ...findingOf(outcome, robotsPath, robotsShown, heading), complaint };
+  return findingOf(outcome, robotsPath, robotsShown, heading);
 }
 
 /** Where a fetch has cut a robots.txt; `undefined` for a whole one, and where the parsing limit leaves out the torn line anyway. */
@@ -141,6 +142,7 @@ function recordFinding(authority: Authority, prefix: string, fetched: FetchFindi
 async function readFetchRecord(
   path: FilePath,
   access: FileAccess,
+  authority: Authority,
 ): Promise<{ kind: 'record'; record: FetchRecord } | Refusal | undefined> {
   const recordPath = join(path, FETCH_RECORD);
   if (!access.concurrent && !exists(recordPath)) return undefined;
@@ -160,13 +162,13 @@ async function readFetchRecord(
     case 'long':
       return badRecord('It is longer than 512 KiB');
     case 'body': {
-      const record = parseFetchRecord(outcome.octets);
+      const record = parseFetchRecord(outcome.octets, authority);
       return typeof record === 'string' ? badRecord(record) : { kind: 'record', record };
     }
   }
 }
 
 function badRecord(reason: string): Refusal {
-  const message = `${reason}; what it says of the fetch is left out. Mend it, or delete it and fetch again.`;
+  const message = `${reason}; the host is left out. Mend it, or delete it and fetch again.`;
   return { kind: 'refusal', code: 'bad-record', message };
 }

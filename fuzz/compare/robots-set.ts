@@ -2,9 +2,10 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import type { Table } from '../../src/index.js';
+import { isBinary } from '../../src/pipeline/cache/binary.js';
 import type { AccessResult } from '../../src/protocol/access.js';
 import type { Profile } from '../../src/protocol/profile.js';
-import { hostileFile } from '../../test/hostile/file.js';
+import { type HostileFile, hostileFile } from '../../test/hostile/file.js';
 import type { Random } from '../../test/random.js';
 import { library } from './library.js';
 
@@ -79,7 +80,7 @@ export function drawRobotsSet(random: Random, profile: Profile, layout: Layout):
 function drawHosts(random: Random, profile: Profile): Host[] {
   const hosts: Host[] = [];
   const add = (name: string, starts: readonly string[], host: Partial<Host> = {}): void => {
-    const { robots, patterns } = hostileFile(random, profile, { urls: 0, chains: 0 });
+    const { robots, patterns } = drawText(random, profile);
     const draw = {
       name,
       scheme: undefined,
@@ -121,6 +122,14 @@ function drawHosts(random: Random, profile: Profile): Host[] {
     add(`${name}${port}`, starts, { access, scheme });
   }
   return hosts;
+}
+
+/** A hostile robots.txt that a cache takes for text; one that it leaves out is no host's. */
+function drawText(random: Random, profile: Profile): HostileFile {
+  for (;;) {
+    const file = hostileFile(random, profile, { urls: 0, chains: 0 });
+    if (!isBinary(Buffer.from(file.robots, ENCODER))) return file;
+  }
 }
 
 const SUCCESSES = Array.from({ length: 14 }, () => 'successful' as const);

@@ -15,7 +15,7 @@ import {
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { gunzipSync, gzipSync } from 'node:zlib';
+import { deflateRawSync, deflateSync, gunzipSync, gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { RobotsFilterError } from '../../src/errors.js';
 import { type CacheEntry, cacheParts } from '../../src/pipeline/cache/cache.js';
@@ -318,7 +318,7 @@ describe('layouts of a directory', () => {
     expect(sources(many)).toEqual(names);
     expect(many.entries.filter(({ body }) => body.length === 70_000)).toHaveLength(10);
 
-    for (const name of names.slice(0, 4)) put(name, Buffer.alloc(9 * 1024 * 1024));
+    for (const name of names.slice(0, 4)) put(name, Buffer.alloc(9 * 1024 * 1024, '#'));
     const large = await read(root, { maxBodyBytes: Number.POSITIVE_INFINITY });
     expect(sources(large)).toEqual(names);
   });
@@ -497,7 +497,7 @@ describe('a body that is compressed', () => {
     put('b.example/robots.txt', zstd);
     put('c.example', Buffer.concat([gzip, Buffer.alloc(100_000, 'x')]));
     put('d.ndjson', records({ host: 'd.example', robots_base64: base64(gzip) }));
-    put('e.example', '\x1f\x8b no gzip');
+    put('e.example', '\x1f\x8b no gzip, but text that begins so');
     const reading = await read();
     expect(sources(reading)).toEqual(['e.example']);
     expect(warned(reading)).toEqual([
@@ -512,6 +512,56 @@ describe('a body that is compressed', () => {
     expect(reading.warnings[1]?.message).toContain('zstd -dc');
   });
 
+  it('is left out where it has no magic and is binary data all the same', async () => {
+    const rules = 'User-agent: *\nDisallow: /\n';
+    const utf16 = (text: string) => Buffer.from(text, 'utf16le');
+    const NULS = Buffer.alloc(2);
+    const utf32 = (mark: string) =>
+      Buffer.concat(Array.from(mark + rules, (letter) => Buffer.concat([utf16(letter), NULS])));
+    const filling = Array.from({ length: 3000 }, (_, at) => `# ${(at * at) % 9973}\n`).join('');
+    const bodies: Readonly<Record<string, string | Buffer>> = {
+      'deflate.example': deflateRawSync(rules),
+      'deflate-long.example': deflateRawSync(rules + filling),
+      'zlib-window.example': deflateSync(rules, { windowBits: 9 }),
+      'gzip-newline.example': Buffer.concat([Buffer.from('\n'), gzip]),
+      'gzip-latin1.example': gzip.toString('latin1'),
+      'gzip-replaced.example': ` ${gzipSync(rules + filling).toString('utf8')}`,
+      'utf16-le.example': utf16(rules),
+      'utf16-be.example': utf16(rules).swap16(),
+      'utf32-le.example': utf32(''),
+      'utf32-mark.example': utf32('\ufeff'),
+      'utf16-controls.example': utf16(`\ufeff${'\0'.repeat(10)}${'x'.repeat(150)}`),
+      'nul.example': Buffer.alloc(1000),
+      'nul-padded.example': `Page Not Found${'\0'.repeat(370)}`,
+    };
+    for (const [host, body] of Object.entries(bodies)) put(`${host}.txt`, body);
+    const base64s = Object.entries(bodies).map(([host, body]) => ({
+      host,
+      robots_base64: Buffer.from(body as string).toString('base64'),
+    }));
+    put('records.ndjson', records(...base64s));
+    const reading = await read();
+    expect(sources(reading)).toEqual([]);
+    expect(reading.warnings).toHaveLength(Object.keys(bodies).length * 2);
+    expect(new Set(reading.warnings.map(({ code }) => code))).toEqual(new Set(['not-text']));
+  });
+
+  it('counts where it is text: with some controls, in UTF-16, or with letters that were lost', async () => {
+    const rules = 'User-agent: *\nDisallow: /\n';
+    put('a.example', `${rules}\0`);
+    put('b.example', `${rules}\t\f\v\x1b[1m\x1b[0m\x1a`);
+    put('c.example', Buffer.from(`\ufeff${rules}`, 'utf16le'));
+    put('d.example', Buffer.from(`\ufeff${rules}`, 'utf16le').swap16());
+    // As in the robots.txt of activity.huaweicloud.com, whose comments were in another encoding.
+    put('e.example', `# ${'\ufffd'.repeat(200)}\n${rules}`);
+    put('f.example', `${rules}${'\0'.repeat(1)}${'# \x80\x9f\n'.repeat(100)}`);
+    put('g.example', `${rules.repeat(40)}${'\0'.repeat(2000)}`);
+    put('h.example', '');
+    const reading = await read();
+    expect(reading.warnings).toEqual([]);
+    expect(reading.entries).toHaveLength(8);
+  });
+
   it('counts where its octets do not, beside a status that is an error, and where a fetch has got it so', async () => {
     put('a.ndjson', records({ host: 'a.example', status: 404, robots_base64: base64(gzip) }));
     put('b.ndjson', records({ host: 'b.example', status: 200, robots_base64: base64(gzip) }));
@@ -523,6 +573,9 @@ describe('a body that is compressed', () => {
     };
     fetched('c.example', gzip);
     fetched('d.example', Buffer.from('User-agent: *'));
+    const nuls = Buffer.alloc(100);
+    fetched('g.example', nuls);
+    put('g.example/robots.txt', nuls);
     put('e.example/robots.txt', gzip);
     put('e.example/robots.json', '{"status":200}');
     put('f.example/robots.txt', gzip);
@@ -534,7 +587,11 @@ describe('a body that is compressed', () => {
       'compressed e.example/robots.txt',
       'bad-record f.example/robots.json',
     ]);
-    expect(sources(reading)).toEqual(['a.ndjson:1', 'c.example/robots.txt']);
+    expect(sources(reading)).toEqual([
+      'a.ndjson:1',
+      'c.example/robots.txt',
+      'g.example/robots.txt',
+    ]);
   });
 
   it('is an error where records are, which says what turns them into text', async () => {

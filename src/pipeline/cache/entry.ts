@@ -26,7 +26,7 @@ export interface CacheEntry {
  * - `too-deep`: nested deeper than any known layout.
  * - `no-robots-txt`: a directory of a host without a robots.txt, or without the one that its robots.json speaks of.
  * - `compressed`: a body that is compressed, as a server may send it: its rules cannot be read.
- * - `not-text`: a body that is a file of another format, such as Parquet or WARC.
+ * - `not-text`: a body that is a file of another format, such as Parquet or WARC, or has controls as only binary data have.
  * - `too-large`: a body that would not fit in memory.
  * - `over-budget`: a body of more records and wildcards than the budget for a file allows: everything is denied; found by who builds
  *   a table, not by who reads.

@@ -126,6 +126,31 @@ describe('layouts of a directory', () => {
     expect(authorities(reading)).toEqual(expected.map(([, authority]) => authority));
   });
 
+  it('knows the endings of names in capitals, too', async () => {
+    const expected = [
+      ['EX2.COM-Robots.TXT', 'ex2.com'],
+      ['EXAMPLE.COM.TXT', 'example.com'],
+      ['ex1.com.Robots.txt', 'ex1.com'],
+      ['https/B.EXAMPLE_8443.Txt', 'https://b.example:8443'],
+    ] as const;
+    for (const [path] of expected) put(path);
+    put('x.NDJSON', records({ host: 'x.example', robots: '' }));
+    for (const name of ['README.TXT', 'Licence.Txt', 'CHANGES.MD']) put(name);
+    put('Robots.TXT');
+    const reading = await read();
+    expect(sources(reading)).toEqual([...expected.map(([path]) => path), 'x.NDJSON:1']);
+    expect(authorities(reading)).toEqual([
+      ...expected.map(([, authority]) => authority),
+      'x.example',
+    ]);
+    expect(warned(reading)).toEqual([
+      'aside CHANGES.MD',
+      'aside Licence.Txt',
+      'aside README.TXT',
+      'not-a-host Robots.TXT',
+    ]);
+  });
+
   it('takes documents and data for no hosts, but hosts that end like them', async () => {
     const aside = [
       'Changelog.md',

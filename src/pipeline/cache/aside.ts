@@ -27,17 +27,16 @@ const DOCUMENTS: ReadonlySet<string> = new Set(
 export function isAside(name: string): boolean {
   if (name.endsWith('~')) return true;
   const [stem, ending] = splitEnding(name);
-  if (COMPRESSIONS.has(ending.toLowerCase()))
-    return ENDINGS.has(splitEnding(stem)[1].toLowerCase());
-  if (ENDINGS.has(ending.toLowerCase())) return true;
+  if (COMPRESSIONS.has(ending)) return ENDINGS.has(splitEnding(stem)[1]);
+  if (ENDINGS.has(ending)) return true;
   const word = ending === 'md' || ending === 'txt' ? stem : name;
   return DOCUMENTS.has(word.toLowerCase()) || isWordInCapitals(word);
 }
 
-/** What stands before and behind the last dot; the ending is empty where there is none. */
+/** What stands before and behind the last dot, the latter in small letters; the ending is empty where there is none. */
 function splitEnding(name: string): [stem: string, ending: string] {
   const dot = name.lastIndexOf('.');
-  return dot <= 0 ? [name, ''] : [name.slice(0, dot), name.slice(dot + 1)];
+  return dot <= 0 ? [name, ''] : [name.slice(0, dot), name.slice(dot + 1).toLowerCase()];
 }
 
 /** Whether a name has no dot, and begins with two capitals and goes on without a small letter: SHA256SUMS, LICENSE-MIT. */

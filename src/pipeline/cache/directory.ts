@@ -72,7 +72,7 @@ async function explore(listed: string, place: Place, cache: CacheReading): Promi
   const authority = authorityOfFile(name, place.scheme);
   // What is listed as no directory may be a link to one, whose name is read another way.
   if (authority === undefined && authorityOfName(name, place.scheme) === undefined) {
-    return name === ROBOTS_TXT ? hostNotTold(shown) : noHost(shown);
+    return name.toLowerCase() === ROBOTS_TXT ? hostNotTold(shown) : noHost(shown);
   }
   const limit = bodyLimit(cache.options.maxBodyBytes);
   const outcome = await readBody(path, cache.access, limit, SHORT_BODY);

@@ -31,13 +31,18 @@ const SUFFIXES = ['-robots.txt', '.robots.txt', '.txt'];
 
 const RECORDS_ENDINGS = ['.ndjson', '.jsonl', '.ndjson.gz', '.jsonl.gz'];
 
+/** Whether a name ends so, in capitals or not: `EXAMPLE.COM.TXT` is a file of a host, too. Endings are ASCII. */
+function hasEnding(name: string, ending: string): boolean {
+  return name.slice(-ending.length).toLowerCase() === ending;
+}
+
 /** What no file or directory is expected to say anything about: hidden names and the records of fetches. */
 export function isPassedOver(name: string): boolean {
   return name.startsWith('.') || name === FETCH_RECORD;
 }
 
 export function isRecordsName(name: string): boolean {
-  return RECORDS_ENDINGS.some((ending) => name.endsWith(ending));
+  return RECORDS_ENDINGS.some((ending) => hasEnding(name, ending));
 }
 
 /** The scheme that a directory of this name stands for. */
@@ -48,8 +53,8 @@ export function schemeOfName(name: string): Scheme | undefined {
 /** The authority that a file's name tells; `undefined` where it is none. */
 export function authorityOfFile(name: string, scheme: Scheme | undefined): Authority | undefined {
   // By its name a robots.txt, but nothing says whose; it is not that of a host "robots".
-  if (name === ROBOTS_TXT) return undefined;
-  const suffix = SUFFIXES.find((ending) => name.endsWith(ending)) ?? '';
+  if (name.toLowerCase() === ROBOTS_TXT) return undefined;
+  const suffix = SUFFIXES.find((ending) => hasEnding(name, ending)) ?? '';
   return authorityOfName(name.slice(0, name.length - suffix.length), scheme);
 }
 

@@ -287,6 +287,26 @@ describe('RFC 9309 section 2.4: for how long it counts', () => {
     expect(await verdict(undefined, { stale: 'unknown' })).toBe('unknown unknown-host');
   });
 
+  it('a finding is stale after 24 hours, whatever the record says of its use', async () => {
+    const path = join(root, DIRECTORY, 'robots.json');
+    for (const result of [resultOf(200), resultOf(404), resultOf(503)]) {
+      now = START;
+      await fetched(result);
+      const record = JSON.parse(readFileSync(path, 'utf8'));
+      for (const usableUntil of ['9999-12-31T00:00:00.000Z', 'never', undefined]) {
+        writeFileSync(path, JSON.stringify({ ...record, usableUntil }));
+        now = START + DAY;
+        expect(await verdict(undefined, { stale: 'unknown' })).not.toContain('unknown');
+        now = START + DAY + 1;
+        expect(await verdict(undefined, { stale: 'unknown' })).toBe('unknown unknown-host');
+      }
+      // How old it is, nobody can tell.
+      writeFileSync(path, JSON.stringify({ ...record, respondedAt: undefined }));
+      now = START;
+      expect(await verdict(undefined, { stale: 'unknown' })).toBe('unknown unknown-host');
+    }
+  });
+
   it('a finding of the future, as a wrong clock leaves it, is stale', async () => {
     for (const result of [resultOf(200), resultOf(404), resultOf(503)]) {
       now = START;

@@ -17,9 +17,9 @@ import { type Authority, agree, parseAuthority } from '../../protocol/authority.
  *     "status"            status code of its last response
  *     "error"             { "code", "message" }
  *     "chain"             the URLs that were asked; the last is "finalUrl"
- *     "requestedAt", "respondedAt"
+ *     "requestedAt", "respondedAt"     without a time of the response the record is stale
  *     "freshUntil"        not asked again before
- *     "usableUntil"       stale from then on (RFC 9309 section 2.4)
+ *     "usableUntil"       stale from then on, and from 24 hours after "respondedAt" (RFC 9309 section 2.4)
  *     "headers"           those that matter, in lower case
  *     "unreachableSince"  of an unreachable one: the first attempt that failed since one did not
  *     "failedOn"          of an unreachable one: the last days (UTC) on which attempts failed, at most ten
@@ -279,13 +279,17 @@ export function isOfTheFuture({ respondedAt }: FetchRecord, now: number): boolea
   return respondedAt > now + CLOCK_DIFFERENCE;
 }
 
+/** RFC 9309 section 2.4: what was found longer ago is stale, whatever the record says. */
+const LONGEST_USE = DAY;
+
 /** @param hasCopy whether a robots.txt lies beside the record */
 export function findingOf(
   record: FetchRecord,
   hasCopy: boolean,
   { now = Date.now(), unreachableAfter }: FetchReading,
 ): FetchFinding {
-  const stale = now > record.usableUntil || isOfTheFuture(record, now);
+  const usableUntil = Math.min(record.usableUntil, record.respondedAt + LONGEST_USE);
+  const stale = now > usableUntil || isOfTheFuture(record, now);
   if (!isLongUnreachable(record, unreachableAfter)) return { access: record.accessResult, stale };
   return { access: hasCopy ? 'successful' : 'unavailable', stale };
 }

@@ -2,7 +2,7 @@ import { close, fstat, open, read } from 'node:fs';
 import { promisify } from 'node:util';
 import { Checksum } from './compile/checksum.js';
 import { HEADER_OCTETS, TAIL_OCTETS } from './compile/format.js';
-import { checkTable, lengthSaid, type TableHeader } from './compile/table-check.js';
+import { checkBeginning, checkTable, lengthSaid, type TableHeader } from './compile/table-check.js';
 import { TableView } from './compile/table-view.js';
 import type { VerifiedTable } from './compile/verify/verify-table.js';
 import { RobotsFilterError } from './errors.js';
@@ -116,19 +116,21 @@ export class Table {
     }
     try {
       const status = await statFile(descriptor);
-      const head = status.isFile() ? undefined : await readHead(descriptor);
+      const isFile = status.isFile();
+      const head = await readHead(descriptor, isFile);
       // Of a pipe one octet more, which there is if something follows the table.
-      const size =
-        head === undefined ? status.size : Math.max(lengthSaid(head) ?? 0, head.length) + 1;
+      const size = isFile ? status.size : Math.max(lengthSaid(head) ?? 0, head.length) + 1;
       if (TABLE_ADDRESS + size + TAIL_OCTETS > MAX_PAGES * PAGE_OCTETS) {
         throw new RobotsFilterError(
           'limit',
           `${path}: ${size} octets; a table has less than 4 GiB`,
         );
       }
+      // What is no table, or not all of one, may be gigabytes of holes: it is not read.
+      checkBeginning(head, isFile ? size : undefined, path);
       const memory = createMemory(TABLE_ADDRESS + size + TAIL_OCTETS);
       const bytes = new Uint8Array(memory.buffer, TABLE_ADDRESS, size);
-      const { octets, checksum } = await readAll(descriptor, bytes, head);
+      const { octets, checksum } = await readAll(descriptor, bytes, isFile ? undefined : head);
       return new Table(memory, octets, path, checksum);
     } catch (cause) {
       throw cause instanceof RobotsFilterError ? cause : unreadable(path, cause);
@@ -219,9 +221,9 @@ function unreadable(path: string, cause: unknown): RobotsFilterError {
   return new RobotsFilterError('input', `${path}: cannot be read: ${reason}`, { cause });
 }
 
-/** Of a pipe, what may be the header of a table. */
-async function readHead(descriptor: number): Promise<Uint8Array> {
-  return await readPiece(descriptor, new Uint8Array(HEADER_OCTETS), FROM_PIPE);
+/** What may be the header of a table. */
+async function readHead(descriptor: number, isFile: boolean): Promise<Uint8Array> {
+  return await readPiece(descriptor, new Uint8Array(HEADER_OCTETS), isFile ? 0 : FROM_PIPE);
 }
 
 /**

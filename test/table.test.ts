@@ -1,4 +1,12 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
@@ -149,6 +157,30 @@ describe('Table', () => {
       code: 'input',
     });
   });
+
+  it.runIf(process.platform === 'linux')(
+    'reads no more than the header of a file of another size',
+    async () => {
+      const path = join(directory, 'sparse.table');
+      await table.save(path);
+      const { size } = statSync(path);
+      // The octets that this process has read so far.
+      const octetsRead = () => {
+        const [line = ''] = readFileSync('/proc/self/io', 'utf8').split('\n');
+        return Number(line.slice('rchar: '.length));
+      };
+      for (const [length, reason] of [
+        [3 * 1024 ** 3, `octets follow its end at ${size}`],
+        [size - 1, `truncated: ${size - 1} octets of ${size}`],
+      ] as const) {
+        truncateSync(path, length);
+        const before = octetsRead();
+        await expect(Table.open(path)).rejects.toThrow(reason);
+        expect(octetsRead() - before).toBeLessThan(64 * 1024 ** 2);
+        expect(octetsRead()).toBeGreaterThan(0);
+      }
+    },
+  );
 
   it('judges long URLs, and many agents one after the other, in one memory', () => {
     const before = table.verdict('https://example.com/private/x', 'a');

@@ -101,29 +101,25 @@ export function lengthSaid(bytes: Uint8Array): number | undefined {
 }
 
 /**
- * Checks the header of a table of so many octets, which `bytes` begin with, and reads it.
+ * Checks what is known of a table before the rest of it is read: that it is one, its version, and its length.
  *
- * @param checksumOfAll works out the checksum of the table
+ * @param head the table's first octets, its header if it is as long
+ * @param octets how many octets there are; `undefined` where the end is not known yet, as of a pipe
  * @throws RobotsFilterError as `checkTable`
  */
-export function checkHeader(
-  bytes: Uint8Array,
-  octets: number,
-  name: string,
-  checksumOfAll: () => number,
-): TableHeader {
+export function checkBeginning(head: Uint8Array, octets: number | undefined, name: string): void {
   const refuse = (cause: string, remedy: string): RobotsFilterError =>
     new RobotsFilterError('table', `${name}: ${cause}: ${remedy}`);
 
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const view = new DataView(head.buffer, head.byteOffset, head.byteLength);
   const word = (at: number): number => view.getUint32(at, true);
-  if (bytes.length < HEADER_VERSION || word(0) !== MAGIC_LOW || word(4) !== MAGIC_HIGH) {
+  if (head.length < HEADER_VERSION || word(0) !== MAGIC_LOW || word(4) !== MAGIC_HIGH) {
     const remedy = 'give a file that `robots-filter compile` wrote';
-    throw refuse(bytes.length === 0 ? 'the file is empty' : 'not a table of robots-filter', remedy);
+    throw refuse(head.length === 0 ? 'the file is empty' : 'not a table of robots-filter', remedy);
   }
-  if (bytes.length < HEADER_OCTETS) {
+  if (head.length < HEADER_OCTETS) {
     throw refuse(
-      `truncated within its header: ${bytes.length} octets of at least ${MIN_OCTETS}`,
+      `truncated within its header: ${head.length} octets of at least ${MIN_OCTETS}`,
       `copy it again, or ${COMPILE_AGAIN}`,
     );
   }
@@ -141,12 +137,30 @@ export function checkHeader(
     );
   }
   const length = word(HEADER_LENGTH);
-  if (octets < length) {
+  if (octets !== undefined && octets < length) {
     throw refuse(`truncated: ${octets} octets of ${length}`, `copy it again, or ${COMPILE_AGAIN}`);
   }
-  if (octets > length) {
+  if (octets !== undefined && octets > length) {
     throw refuse(`octets follow its end at ${length}`, `cut them off, or ${COMPILE_AGAIN}`);
   }
+}
+
+/**
+ * Checks the header of a table of so many octets, which `bytes` begin with, and reads it.
+ *
+ * @param checksumOfAll works out the checksum of the table
+ * @throws RobotsFilterError as `checkTable`
+ */
+export function checkHeader(
+  bytes: Uint8Array,
+  octets: number,
+  name: string,
+  checksumOfAll: () => number,
+): TableHeader {
+  checkBeginning(bytes, octets, name);
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const word = (at: number): number => view.getUint32(at, true);
+  const length = word(HEADER_LENGTH);
 
   const damaged = (what: string): RobotsFilterError => damagedTable(name, what);
   if (length < MIN_OCTETS) throw damaged(`its header says that it has ${length} octets`);
@@ -178,7 +192,7 @@ export function checkHeader(
   });
 
   const header: TableHeader = {
-    version,
+    version: word(HEADER_VERSION),
     profile,
     length,
     reduced: (flags & FLAG_REDUCED) !== 0,

@@ -58,6 +58,18 @@ describe('a table that comes from a pipe', () => {
     expect(stderr).toMatch(reason);
   });
 
+  it('is refused where it has no end', async () => {
+    for (const [begin, reason] of [
+      ['cat hosts.table', /: octets follow its end at \d+/],
+      ['head -c 1000 hosts.table | tail -c +9', /: not a table of robots-filter/],
+    ] as const) {
+      const line = `(${begin}; cat /dev/zero) | $rf --table /dev/stdin urls.txt`;
+      const { code, stderr } = await place.shell(line);
+      expect(code).toBe(2);
+      expect(stderr).toMatch(reason);
+    }
+  });
+
   /** The table, whose header says another length. */
   function saying(octets: number): Buffer {
     const other = Buffer.from(table);

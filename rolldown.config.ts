@@ -2,11 +2,14 @@ import { readFileSync } from 'node:fs';
 import { defineConfig, type OutputOptions } from 'rolldown';
 
 /*
- * What is started, in as few files as it takes: to find, read and link a hundred ES modules takes node 25 ms, and a
- * thread 15 ms. The library stays as tsc leaves it.
+ * What is started, in as few files as it takes: to find, read and link a hundred ES modules takes
+ * node 25 ms, and a thread 15 ms. The library stays as tsc leaves it.
  */
 
-/** CommonJS, since Node loads it without its machinery for ES modules. What is imported dynamically stays a file of its own. */
+/**
+ * CommonJS, since Node loads it without its machinery for ES modules. What is imported dynamically
+ * stays a file of its own.
+ */
 const output: OutputOptions = {
   format: 'cjs',
   exports: 'auto',
@@ -19,8 +22,9 @@ const packages =
   /^(?:@napi-rs\/nice|basic-ftp|http-cache-semantics|ipaddr\.js|stream-json|undici)(?:\/|$)/;
 
 /**
- * Packages that nearly every run loads: not to look for their files saves 3 ms of a core with one URL, and 12 with a thread beside the main one. Their
- * licences ask that their notice goes with every copy.
+ * Packages that nearly every run loads: not to look for their files saves 3 ms of a core with one
+ * URL, and 12 with a thread beside the main one. Their licences ask that their notice goes with
+ * every copy.
  */
 const included = ['commander', 'piscina'];
 
@@ -29,8 +33,9 @@ const notices = included
   .join('\n\n');
 
 /**
- * What runs of the filter load, in four files, for each takes half a millisecond: what reads the command line; what
- * looks at the inputs; what starts threads, if it comes to that; and what is loaded while those start.
+ * What runs of the filter load, in four files, for each takes half a millisecond: what reads the
+ * command line; what looks at the inputs; what starts threads, if it comes to that; and what is
+ * loaded while those start.
  */
 const wholes = [
   { name: 'command-line', test: /src\/cli\/program\.ts$/, priority: 4 },

@@ -1,11 +1,15 @@
 /**
- * `busy-threads.mjs N`: N threads at the same arithmetic at once, chains of additions that wait for nothing but a free unit of the core. Prints the
- * time of the slowest as JSON, without the start of Node and of the threads. Two of them take as long as one where each has a core,
- * and up to twice as long where they share one with each other, or with whatever else runs on it.
+ * `busy-threads.mjs N`: N threads at the same arithmetic at once, chains of additions that wait for
+ * nothing but a free unit of the core. Prints the time of the slowest as JSON, without the start of
+ * Node and of the threads. Two of them take as long as one where each has a core, and up to twice
+ * as long where they share one with each other, or with whatever else runs on it.
  */
 import { isMainThread, parentPort, Worker } from 'node:worker_threads';
 
-/** One call is a hundredth of a second: it begins anew in whatever code the engine has compiled by then. */
+/**
+ * One call is a hundredth of a second: it begins anew in whatever code the engine has compiled by
+ * then.
+ */
 const STEPS = 1e7;
 const CALLS = 30;
 const WARM_UP_CALLS = 10;

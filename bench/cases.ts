@@ -44,7 +44,10 @@ interface FilterCase {
   readonly options?: readonly string[];
 }
 
-/** A run of the command line over a corpus, counts asserted; peak memory is what it needs beyond the table. */
+/**
+ * A run of the command line over a corpus, counts asserted; peak memory is what it needs beyond the
+ * table.
+ */
 export function filterCase(
   watch: CountWatch,
   { id, workload, form, agents = AGENT, way = 'file', options = [] }: FilterCase,
@@ -73,8 +76,8 @@ export function filterCase(
 }
 
 /**
- * The runs of a case of the filter: before each that is timed, and is the command alone, one with `--stats=json` whose counts are asserted and
- * whose peak memory beyond the table is told.
+ * The runs of a case of the filter: before each that is timed, and is the command alone, one with
+ * `--stats=json` whose counts are asserted and whose peak memory beyond the table is told.
  *
  * @param input names what is filtered, for the watch
  */

@@ -18,8 +18,8 @@ export type Report = (sentence: string) => void;
 
 /**
  * Runs the command line over a corpus in every way and asserts that the records come out once, in
- * order, with the same verdicts throughout, that `--allowed` passes those that it must, and that the
- * naive matcher agrees on a sample.
+ * order, with the same verdicts throughout, that `--allowed` passes those that it must, and that
+ * the naive matcher agrees on a sample.
  *
  * @returns the verdicts, one for each line
  */
@@ -106,7 +106,9 @@ export interface Comparison {
   readonly differences: readonly Difference[];
 }
 
-/** Compares the verdicts of all competitors, URL by URL, and says what accounts for the differences. */
+/**
+ * Compares the verdicts of all competitors, URL by URL, and says what accounts for the differences.
+ */
 export async function checkCompetitors(
   { corpus }: Workload,
   annotated: Annotated,

@@ -32,8 +32,8 @@ export function commandLine(...args: string[]): [string, string[]] {
 }
 
 /**
- * Runs the filter over a file, or several one after another, to /dev/null unless `output` says otherwise, with `--stats=json`: every
- * such run gives its counts.
+ * Runs the filter over a file, or several one after another, to /dev/null unless `output` says
+ * otherwise, with `--stats=json`: every such run gives its counts.
  */
 export async function runFilter(
   args: readonly string[],
@@ -47,7 +47,10 @@ export async function runFilter(
   return { ...run, statistics: statisticsOf(run.errors) };
 }
 
-/** Runs it without `--stats`, to /dev/null, and leaves it alone with the machine: its memory is not looked at. */
+/**
+ * Runs it without `--stats`, to /dev/null, and leaves it alone with the machine: its memory is not
+ * looked at.
+ */
 export async function runFilterAlone(
   args: readonly string[],
   path: string,

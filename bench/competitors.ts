@@ -115,7 +115,9 @@ export function npmCompetitors(): Competitor[] {
   ];
 }
 
-/** Installs and builds those of other languages, where the toolchain and the packages can be had. */
+/**
+ * Installs and builds those of other languages, where the toolchain and the packages can be had.
+ */
 export async function otherCompetitors(
   cache: string,
   report: (sentence: string) => void,
@@ -178,7 +180,10 @@ export async function runCompetitor(competitor: Competitor, task: Task, verdicts
 /** Rounds at most: most of them take seconds. */
 const ROUNDS = 5;
 
-/** A case whose counts must be the same in all rounds; its time is its own, without start and parsing. */
+/**
+ * A case whose counts must be the same in all rounds; its time is its own, without start and
+ * parsing.
+ */
 export function competitorCase(competitor: Competitor, corpus: Corpus): Case {
   const { id, name, form } = competitor;
   const task = taskOf(corpus);

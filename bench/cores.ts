@@ -5,18 +5,27 @@ import type { Case, Result } from './rounds.js';
 const ONE = 'one-busy';
 const TWO = 'two-busy';
 
-/** Whether two of the machine's processors are two cores at this hour: what two busy threads take, in times of one. */
+/**
+ * Whether two of the machine's processors are two cores at this hour: what two busy threads take,
+ * in times of one.
+ */
 export interface Cores {
   /** Of medians: 1 where they are, 2 where they are one. */
   readonly ratio: number;
   /** Of each round's times. */
   readonly least: number;
   readonly greatest: number;
-  /** Seconds that one took, of all rounds: more in one hour than in another where neighbours share the cores. */
+  /**
+   * Seconds that one took, of all rounds: more in one hour than in another where neighbours share
+   * the cores.
+   */
   readonly one: { readonly median: number; readonly least: number; readonly greatest: number };
 }
 
-/** One busy thread, and two at once: run in each round, they say what the hour was like in which all others ran. */
+/**
+ * One busy thread, and two at once: run in each round, they say what the hour was like in which all
+ * others ran.
+ */
 export function coreCases(): Case[] {
   const busy = (id: string, threads: number, name: string): Case => ({
     id,

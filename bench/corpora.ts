@@ -77,7 +77,10 @@ function firstLine(path: string): Uint8Array {
   return end < 0 ? start.subarray(0, read) : start.subarray(0, end + 1);
 }
 
-/** Makes a directory for what one run needs, empty of what a run before it that was killed may have left. */
+/**
+ * Makes a directory for what one run needs, empty of what a run before it that was killed may have
+ * left.
+ */
 export function emptied(directory: string): string {
   rmSync(directory, { recursive: true, force: true });
   mkdirSync(directory, { recursive: true });

@@ -17,7 +17,10 @@ export interface Expectation {
   readonly counts?: VerdictCounts;
 }
 
-/** What the generator knows of a corpus and, where they are stored, what the naive matcher counted in it. */
+/**
+ * What the generator knows of a corpus and, where they are stored, what the naive matcher counted
+ * in it.
+ */
 export function expectationOf({ summary, text }: Corpus, agent: string): Expectation {
   const { urls: records, unknown, invalid, options } = summary;
   const stored = readStoredCounts().filter(

@@ -40,7 +40,10 @@ export function differencesOf(
   return [...causes.values()].sort((a, b) => b.count - a.count);
 }
 
-/** Which trait of a URL, of the rule that decided, or of its file accounts for a difference; where several do, the first. */
+/**
+ * Which trait of a URL, of the rule that decided, or of its file accounts for a difference; where
+ * several do, the first.
+ */
 function causeOf(url: string, judge: NaiveJudge): string {
   const { rule } = judge.decide(url);
   const beforeFragment = url.split('#', 1)[0] ?? '';

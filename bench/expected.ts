@@ -26,7 +26,10 @@ export function readStoredCounts(): StoredCounts[] {
   return JSON.parse(readFileSync(STORED_COUNTS_FILE, 'utf8'));
 }
 
-/** Decides URLs of a corpus by the naive matcher: RFC 9309 read literally, without a table and without the kernel. */
+/**
+ * Decides URLs of a corpus by the naive matcher: RFC 9309 read literally, without a table and
+ * without the kernel.
+ */
 export class NaiveJudge {
   readonly #directory: string;
   readonly #agent: string;

@@ -89,7 +89,9 @@ async function measureGrowth(): Promise<void> {
   }
 }
 
-/** Each step by itself, from making its files to removing them: all at once would not fit on a disk. */
+/**
+ * Each step by itself, from making its files to removing them: all at once would not fit on a disk.
+ */
 async function growthCurve(scratch: string): Promise<{ steps: Step[]; end: string }> {
   const curve: Step[] = [];
   let end = `${steps.at(-1)?.toLocaleString('en')} hosts fit`;

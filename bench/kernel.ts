@@ -101,9 +101,11 @@ function timeKernels(): void {
 }
 
 /**
- * All kernels over a piece of the input, by default some twenty milliseconds, in which a noisy machine is the same for all; then over the next, in
- * another order; they must tally the same. The first round is left out: it is what they warm up in. Behind each kernel's own times stands
- * what it takes in times of the first, the median of all pieces: that repeats to half a percent where the times do not repeat to ten.
+ * All kernels over a piece of the input, by default some twenty milliseconds, in which a noisy
+ * machine is the same for all; then over the next, in another order; they must tally the same. The
+ * first round is left out: it is what they warm up in. Behind each kernel's own times stands what
+ * it takes in times of the first, the median of all pieces: that repeats to half a percent where
+ * the times do not repeat to ten.
  */
 function timeInTurn(
   name: string,

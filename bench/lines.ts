@@ -2,7 +2,10 @@ import { Writable } from 'node:stream';
 
 const LINE_FEED = 0x0a;
 
-/** The lines of a file's octets, without line feeds: an index of them, since millions of Buffers would not fit. */
+/**
+ * The lines of a file's octets, without line feeds: an index of them, since millions of Buffers
+ * would not fit.
+ */
 export class Lines {
   readonly octets: Buffer;
   readonly #ends: Uint32Array;

@@ -19,7 +19,10 @@ export class Figures {
     this.#timeOf = timeOf;
   }
 
-  /** The same, but by the least time of each case: what was disturbed least, of the filter and of what it stands beside. */
+  /**
+   * The same, but by the least time of each case: what was disturbed least, of the filter and of
+   * what it stands beside.
+   */
   byLeast(): Figures {
     return new Figures([...this.#results.values()], this.#sizes, (times) => Math.min(...times));
   }

@@ -9,8 +9,8 @@ export interface Run {
   readonly seconds: number;
   /**
    * Most memory that was resident, in octets: the sum, over the process and its children, of the
-   * high-water marks that Linux keeps; `undefined` where nobody looked, or /proc does not tell. Not `ru_maxrss`, which
-   * a process inherits from the one that forked it.
+   * high-water marks that Linux keeps; `undefined` where nobody looked, or /proc does not tell. Not
+   * `ru_maxrss`, which a process inherits from the one that forked it.
    */
   readonly peakOctets: number | undefined;
   /** What it wrote to standard output, where that was asked for. */
@@ -20,20 +20,26 @@ export interface Run {
 }
 
 export interface RunOptions {
-  /** `keep` returns standard output, a Writable receives it; otherwise it goes to /dev/null itself. */
+  /**
+   * `keep` returns standard output, a Writable receives it; otherwise it goes to /dev/null itself.
+   */
   readonly output?: 'keep' | Writable;
   /** Whether it may write to standard error; default false. */
   readonly mayComplain?: boolean;
   /** Whether its memory is looked at; default true. */
   readonly watched?: boolean;
-  /** Variables of the environment beside those of this process, of which none that begin with NODE_ is passed on. */
+  /**
+   * Variables of the environment beside those of this process, of which none that begin with NODE_
+   * is passed on.
+   */
   readonly environment?: Readonly<Record<string, string>>;
   readonly directory?: string;
 }
 
 /**
- * Milliseconds between two looks at the processes' memory, at first and once that many looks are over. A look takes time on a core that is
- * being measured: every 20 ms, it made the filter, which fills both, 5 % slower, and md5sum, which fills one, not at all.
+ * Milliseconds between two looks at the processes' memory, at first and once that many looks are
+ * over. A look takes time on a core that is being measured: every 20 ms, it made the filter, which
+ * fills both, 5 % slower, and md5sum, which fills one, not at all.
  */
 const FIRST_INTERVAL = 20;
 const FIRST_LOOKS = 5;
@@ -67,8 +73,9 @@ export async function runProgram(
 }
 
 /**
- * This process's environment without what is meant for Node as this machine sets it up, and changes what is measured:
- * NODE_EXTRA_CA_CERTS alone, with the usual certificates, is 40 ms of every start.
+ * This process's environment without what is meant for Node as this machine sets it up, and changes
+ * what is measured: NODE_EXTRA_CA_CERTS alone, with the usual certificates, is 40 ms of every
+ * start.
  */
 function inherited(): NodeJS.ProcessEnv {
   const variables = Object.entries(process.env);
@@ -121,7 +128,10 @@ function secondsSince(start: bigint): number {
   return Number(process.hrtime.bigint() - start) / 1e9;
 }
 
-/** Looks again and again at the marks of a process and its children; they only rise, so the last look at each counts. */
+/**
+ * Looks again and again at the marks of a process and its children; they only rise, so the last
+ * look at each counts.
+ */
 function watchMemory(child: ChildProcess): { stop(): number | undefined } {
   const peaks = new Map<number, number>();
   let looks = 0;
@@ -145,7 +155,10 @@ function watchMemory(child: ChildProcess): { stop(): number | undefined } {
   };
 }
 
-/** Memory that is resident now, in octets, in all processes that this one has begun; `undefined` where /proc does not tell. */
+/**
+ * Memory that is resident now, in octets, in all processes that this one has begun; `undefined`
+ * where /proc does not tell.
+ */
 export function residentOctets(): number | undefined {
   const resident = new Map<number, number>();
   look(process.pid, 'VmRSS', resident);

@@ -11,7 +11,10 @@ import { createInterface } from 'node:readline';
 import { createGunzip, gunzipSync } from 'node:zlib';
 import { compile } from './cases.js';
 
-/** A directory with real robots.txt files and lists of real URLs, none of which is part of the project. */
+/**
+ * A directory with real robots.txt files and lists of real URLs, none of which is part of the
+ * project.
+ */
 export interface RealData {
   /** `robots-*.ndjson.gz`: records of `host` and `robots` or `robots_base64`. */
   readonly robots: string;

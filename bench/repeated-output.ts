@@ -5,8 +5,8 @@ import { Writable } from 'node:stream';
 const LF = 0x0a;
 
 /**
- * An output that must be a file's content so many times in a row: compares each octet as it comes, counts lines, and
- * keeps a running checksum of their order.
+ * An output that must be a file's content so many times in a row: compares each octet as it comes,
+ * counts lines, and keeps a running checksum of their order.
  */
 export class RepeatedOutput extends Writable {
   /** Lines so far. */

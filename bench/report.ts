@@ -51,7 +51,9 @@ function shortened(value: number): string {
   return value >= 20 ? value.toFixed(0) : value.toFixed(2);
 }
 
-/** @param flushLeft columns, from the first, that are set flush left; the others are set flush right */
+/**
+ * @param flushLeft columns, from the first, that are set flush left; the others are set flush right
+ */
 export function aligned(rows: readonly Row[], flushLeft = 1): string {
   const widths = rows[0]?.map((_, column) =>
     Math.max(...rows.map((row) => row[column]?.length ?? 0)),

@@ -7,7 +7,10 @@ export interface Case {
   readonly id: string;
   /** What is run, as a reader would write it. */
   readonly name: string;
-  /** `floor`: less than the work, so a limit; `ours`: the command line; `competitor`: what is used in its place. */
+  /**
+   * `floor`: less than the work, so a limit; `ours`: the command line; `competitor`: what is used
+   * in its place.
+   */
   readonly kind: 'floor' | 'ours' | 'competitor';
   /** Records that a run takes in, and their octets; 0 where that means nothing. */
   readonly records: number;
@@ -16,11 +19,17 @@ export interface Case {
   readonly reads?: readonly string[];
   /** Rounds at most, for what takes long. */
   readonly rounds?: number;
-  /** Whether a run to warm up may come before one that is timed: not for what takes so long that it does so by itself. */
+  /**
+   * Whether a run to warm up may come before one that is timed: not for what takes so long that it
+   * does so by itself.
+   */
   readonly warmsUp?: boolean;
   /** A run that is timed where one to warm up came before it. */
   run(): Promise<Outcome>;
-  /** A run to warm up, and one that is timed where there is none: asserts what the case comes to, and tells its memory. Default: `run`. */
+  /**
+   * A run to warm up, and one that is timed where there is none: asserts what the case comes to,
+   * and tells its memory. Default: `run`.
+   */
   rehearse?(): Promise<Outcome>;
 }
 
@@ -40,9 +49,11 @@ export interface Result {
 export interface Turns {
   readonly rounds: number;
   /**
-   * Whether each run that is timed comes behind one that is not, which can be watched while the former is left alone. Some virtual machines give memory back to their host that was
-   * not in use for some seconds: the first run thereafter paid for its return (the filter with a table of 493 MB, after 25 s, up to 2.3 s
-   * in place of 1.4 to 1.8, of which 1 s more in the system), the next one did not, and so which cases came behind which decided ratios.
+   * Whether each run that is timed comes behind one that is not, which can be watched while the
+   * former is left alone. Some virtual machines give memory back to their host that was not in use
+   * for some seconds: the first run thereafter paid for its return (the filter with a table of 493
+   * MB, after 25 s, up to 2.3 s in place of 1.4 to 1.8, of which 1 s more in the system), the next
+   * one did not, and so which cases came behind which decided ratios.
    */
   readonly warmUp: boolean;
 }

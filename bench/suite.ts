@@ -35,10 +35,15 @@ export interface SuiteSizes {
 /** Cases that take the corpus of many hosts. */
 const MANY = new Set(['million-text', 'million-one', 'million-yardstick', 'compile']);
 
-/** URLs over which the ways through the program, and the competitors' verdicts, are compared one by one. */
+/**
+ * URLs over which the ways through the program, and the competitors' verdicts, are compared one by
+ * one.
+ */
 const CHECKED_URLS = 200_000;
 
-/** The cases of the throughput benchmark over their corpora, each made when it is first asked for. */
+/**
+ * The cases of the throughput benchmark over their corpora, each made when it is first asked for.
+ */
 export class Suite {
   readonly #sizes: SuiteSizes;
   readonly #scratch: string;

@@ -32,7 +32,10 @@ const FLOORS: Readonly<Record<string, string>> = {
   yardstick: 'md5sum f.ndjson',
 };
 
-/** A record of bench:throughput as SVG, for light and dark backgrounds; the same octets for the same record. */
+/**
+ * A record of bench:throughput as SVG, for light and dark backgrounds; the same octets for the same
+ * record.
+ */
 export function drawThroughput({ date, machine, corpus, results }: ThroughputRecord): string {
   const sections = [
     { title: 'robots-filter, start-up included', bars: named(results, OURS) },

@@ -19,7 +19,8 @@ export interface Annotated {
 }
 
 /**
- * Reads annotated records and checks, line by line, that they are those of the input in their order.
+ * Reads annotated records and checks, line by line, that they are those of the input in their
+ * order.
  *
  * @param lines the lines of the input, without line feeds
  * @returns the sink, and what to call when it has ended

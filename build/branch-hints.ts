@@ -1,6 +1,7 @@
 /**
- * Tells V8 which branches of the kernel are hardly ever taken, so that what lies behind them is out of the way: a line takes 2 to 3 % less time. Which
- * were not taken once is counted in a run over generated records, in each of the ways in which the kernel is asked. The hints are those of the
+ * Tells V8 which branches of the kernel are hardly ever taken, so that what lies behind them is out
+ * of the way: a line takes 2 to 3 % less time. Which were not taken once is counted in a run over
+ * generated records, in each of the ways in which the kernel is asked. The hints are those of the
  * proposal "branch hinting": a custom section, which what does not know it passes over.
  */
 

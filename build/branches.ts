@@ -14,7 +14,10 @@ import {
 } from './wasm-module.js';
 import { Opcode, WasmReader } from './wasm-reader.js';
 
-/** For each branch of a module, in their order, how often its condition was false, and how often it was true. */
+/**
+ * For each branch of a module, in their order, how often its condition was false, and how often it
+ * was true.
+ */
 export type BranchCounts = Uint32Array;
 
 /** Octets of the two counters of a branch. */
@@ -72,7 +75,10 @@ export function withCounters(
   return { module: moduleWith(changed), counterOctets: COUNTER_OCTETS * branches };
 }
 
-/** The body of a function of a condition and the offset of its counters, which returns the condition. */
+/**
+ * The body of a function of a condition and the offset of its counters, which returns the
+ * condition.
+ */
 function counter(address: number): Uint8Array {
   const word = [2, ...leb128(address)]; // aligned at 4 octets
   return Uint8Array.from([

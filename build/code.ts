@@ -1,6 +1,7 @@
 /**
- * Runs what was built over a little of everything that starts are waited for, so that V8's code of it can be kept
- * (keep-code.ts), and that of the kernel (keep-kernel.ts). It is good for the node that runs this; others compile anew.
+ * Runs what was built over a little of everything that starts are waited for, so that V8's code of
+ * it can be kept (keep-code.ts), and that of the kernel (keep-kernel.ts). It is good for the node
+ * that runs this; others compile anew.
  */
 
 import { spawnSync } from 'node:child_process';
@@ -50,7 +51,10 @@ function prepare(): void {
   writeFileSync(join(place, 'url.txt'), `${urls[0]}\n`);
 }
 
-/** Keeps the kernel's code if this node can make it and run it: a V8 that cannot ends the process that tries. */
+/**
+ * Keeps the kernel's code if this node can make it and run it: a V8 that cannot ends the process
+ * that tries.
+ */
 function keepKernel(): void {
   const attempts = [
     ['--import', 'tsx', KERNEL_KEEPER],

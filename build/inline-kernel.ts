@@ -1,12 +1,14 @@
 /**
- * Inlines the functions of the kernel that asc has compiled, far beyond what asc does at any of its levels. A line passes some twenty
- * functions, and what V8 spends on entering each came to a tenth of its time: of text 175 ns a line became 158, of NDJSON
- * 237 became 223.
+ * Inlines the functions of the kernel that asc has compiled, far beyond what asc does at any of its
+ * levels. A line passes some twenty functions, and what V8 spends on entering each came to a tenth
+ * of its time: of text 175 ns a line became 158, of NDJSON 237 became 223.
  *
- * Functions of all sizes in each other take a line 4 to 5 % less time still, and V8 so much to compile that eight million lines are over sooner
- * without. So there are two files: kernel.wasm, which V8 compiles as it runs; and kernel.ahead.wasm, in which all is inlined, for the machine
- * code that is kept when the program is built (keep-kernel.ts). What few lines come to stays outside in both: that made
- * eight million over in 866 ms in place of 937 (text; medians of seven), in 1134 in place of 1192 (NDJSON).
+ * Functions of all sizes in each other take a line 4 to 5 % less time still, and V8 so much to
+ * compile that eight million lines are over sooner without. So there are two files: kernel.wasm,
+ * which V8 compiles as it runs; and kernel.ahead.wasm, in which all is inlined, for the machine
+ * code that is kept when the program is built (keep-kernel.ts). What few lines come to stays
+ * outside in both: that made eight million over in 866 ms in place of 937 (text; medians of seven),
+ * in 1134 in place of 1192 (NDJSON).
  */
 
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -15,7 +17,10 @@ import { kernelFile } from '../src/kernel/module.js';
 import { aheadFile } from '../src/start/kept-module.js';
 import { KERNEL_FEATURES } from './kernel-features.js';
 
-/** How large the functions may be that go into all that call them, in binaryen's units of about an instruction. */
+/**
+ * How large the functions may be that go into all that call them, in binaryen's units of about an
+ * instruction.
+ */
 interface Inlining {
   readonly callingNone: number;
   readonly callingOthers: number;

@@ -1,6 +1,7 @@
 /**
- * Loaded into a run of the program, on each of its threads (`node --require`): has V8 say at the end what it compiled, and keeps it for the
- * next start (src/start/loader.ts). What earlier runs used is in it as well, as they left it to this one.
+ * Loaded into a run of the program, on each of its threads (`node --require`): has V8 say at the
+ * end what it compiled, and keeps it for the next start (src/start/loader.ts). What earlier runs
+ * used is in it as well, as they left it to this one.
  */
 
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -25,7 +26,8 @@ function keepAll(): void {
 
 process.on('exit', keepAll);
 
-// Piscina ends its threads without an event; what a thread did last is to say that it has done its task.
+// Piscina ends its threads without an event; what a thread did last is to say that it has done its
+// task.
 const { postMessage } = MessagePort.prototype;
 MessagePort.prototype.postMessage = function (...message: Parameters<typeof postMessage>) {
   keepAll();

@@ -1,6 +1,7 @@
 /**
- * Keeps the machine code that V8's optimising compiler makes of the kernel, for the next start (src/start/kept-module.ts). In a process of its
- * own: V8 aborts if it has no such functions any more.
+ * Keeps the machine code that V8's optimising compiler makes of the kernel, for the next start
+ * (src/start/kept-module.ts). In a process of its own: V8 aborts if it has no such functions any
+ * more.
  */
 
 import { readFileSync, writeFileSync } from 'node:fs';

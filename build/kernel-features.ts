@@ -1,6 +1,9 @@
 import binaryen from 'assemblyscript/binaryen';
 
-/** What of WebAssembly asconfig.json enables, for binaryen; and nothing newer, which Node may not know. */
+/**
+ * What of WebAssembly asconfig.json enables, for binaryen; and nothing newer, which Node may not
+ * know.
+ */
 export const KERNEL_FEATURES =
   binaryen.Features.SIMD128 |
   binaryen.Features.Atomics |

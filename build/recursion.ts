@@ -8,7 +8,10 @@ import {
 } from './wasm-module.js';
 import { Opcode, WasmReader } from './wasm-reader.js';
 
-/** Whether some function of a module may call itself, by others too: of one that is called by its number in a table, nobody knows. */
+/**
+ * Whether some function of a module may call itself, by others too: of one that is called by its
+ * number in a table, nobody knows.
+ */
 export function hasRecursion(module: Uint8Array): boolean {
   const sections = sectionsOf(module);
   const imports = importedFunctions(sections);

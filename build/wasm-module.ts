@@ -96,7 +96,10 @@ export function leb128(value: number): Uint8Array {
   }
 }
 
-/** Where the branches of a function lie that are taken or not, from the start of its body: each `if` and `br_if`. */
+/**
+ * Where the branches of a function lie that are taken or not, from the start of its body: each `if`
+ * and `br_if`.
+ */
 export function branchesOf(body: Uint8Array): number[] {
   const branches: number[] = [];
   for (const { at, opcode } of instructionsOf(body)) {

@@ -47,7 +47,9 @@ export class WasmReader {
     }
   }
 
-  /** Passes an instruction; returns its opcode. @throws RangeError for one that is not known here */
+  /**
+   * Passes an instruction; returns its opcode. @throws RangeError for one that is not known here
+   */
   instruction(): number {
     const opcode = this.octet();
     if (opcode === Opcode.BR_TABLE) {
@@ -124,7 +126,10 @@ function isAlone(opcode: number): boolean {
   );
 }
 
-/** How many numbers follow: none behind conversions that saturate, two behind what names two of memories, segments and tables. */
+/**
+ * How many numbers follow: none behind conversions that saturate, two behind what names two of
+ * memories, segments and tables.
+ */
 function numbersOfBulk(operation: number): number {
   if (operation < 8) return 0;
   return [8, 10, 12, 14].includes(operation) ? 2 : 1;

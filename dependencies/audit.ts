@@ -11,8 +11,9 @@ export interface Printed {
 }
 
 /**
- * Understands `npm audit --json`. npm exits with 1 both when there are vulnerabilities and when the registry did not answer;
- * only what it prints tells them apart, and only a whole report counts as an answer.
+ * Understands `npm audit --json`. npm exits with 1 both when there are vulnerabilities and when the
+ * registry did not answer; only what it prints tells them apart, and only a whole report counts as
+ * an answer.
  */
 export function readAudit(printed: Printed): Finding {
   const report = parse(printed.stdout);
@@ -26,7 +27,10 @@ export function readAudit(printed: Printed): Finding {
   return problems.length === 0 ? { kind: 'clean' } : { kind: 'found', problems };
 }
 
-/** Understands `npm audit signatures --json`: whether each archive is the one that the registry signed. */
+/**
+ * Understands `npm audit signatures --json`: whether each archive is the one that the registry
+ * signed.
+ */
 export function readSignatures(printed: Printed): Finding {
   const report = parse(printed.stdout);
   const invalid = at(report, 'invalid');

@@ -18,7 +18,8 @@ export function installedPackages(root: string, under = 'node_modules'): Install
   for (const name of packageNames(root, under)) {
     const path = `${under}/${name}`;
     const manifest = readManifest(join(root, path));
-    // Without a name and version it is a directory that a tool left, or a part of the package above it.
+    // Without a name and version it is a directory that a tool left, or a part of the package above
+    // it.
     if (manifest?.name !== undefined && manifest.version !== undefined) {
       const { license } = manifest;
       packages.push({
@@ -65,7 +66,9 @@ function readManifest(
   }
 }
 
-/** How what is installed differs from what is locked; a package for another platform may be missing. */
+/**
+ * How what is installed differs from what is locked; a package for another platform may be missing.
+ */
 export function installationProblems(
   installed: readonly InstalledPackage[],
   locked: readonly LockedPackage[],

@@ -1,7 +1,10 @@
 import type { InstalledPackage } from './installed.js';
 import type { LockedPackage } from './lock.js';
 
-/** Licences of what the package needs to run: permissive, none asks anything of who uses it but to keep the notice. */
+/**
+ * Licences of what the package needs to run: permissive, none asks anything of who uses it but to
+ * keep the notice.
+ */
 const RUNTIME_LICENCES: ReadonlySet<string> = new Set([
   'MIT',
   'ISC',
@@ -11,7 +14,9 @@ const RUNTIME_LICENCES: ReadonlySet<string> = new Set([
   'Apache-2.0',
 ]);
 
-/** Further ones, of tools that are never passed on: MPL-2.0 asks for the sources of changed files. */
+/**
+ * Further ones, of tools that are never passed on: MPL-2.0 asks for the sources of changed files.
+ */
 const TOOL_LICENCES: ReadonlySet<string> = new Set([
   ...RUNTIME_LICENCES,
   'BlueOak-1.0.0',
@@ -19,8 +24,8 @@ const TOOL_LICENCES: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Whether an SPDX licence expression lets one choose allowed licences only: `A OR B` if either is allowed, `A AND B` if both
- * are. Anything else, `WITH` too, is not understood, and so not allowed.
+ * Whether an SPDX licence expression lets one choose allowed licences only: `A OR B` if either is
+ * allowed, `A AND B` if both are. Anything else, `WITH` too, is not understood, and so not allowed.
  */
 export function isAllowed(expression: string, allowed: ReadonlySet<string>): boolean {
   const words = expression.replaceAll('(', ' ( ').replaceAll(')', ' ) ').trim().split(/\s+/);
@@ -63,8 +68,8 @@ export function isAllowed(expression: string, allowed: ReadonlySet<string>): boo
 }
 
 /**
- * Which packages are under a licence that is not allowed: of those installed by what they say of themselves, of those locked
- * for other platforms by what the lock says.
+ * Which packages are under a licence that is not allowed: of those installed by what they say of
+ * themselves, of those locked for other platforms by what the lock says.
  */
 export function licenceProblems(
   installed: readonly InstalledPackage[],

@@ -64,7 +64,10 @@ const INSTALL_SCRIPTS: ReadonlyMap<string, string> = new Map([
   ['node_modules/fsevents', 'watches files on macOS; of vite and tsx'],
 ]);
 
-/** What is wrong with locked packages: each must be an archive of the registry, known by its SHA-512. */
+/**
+ * What is wrong with locked packages: each must be an archive of the registry, known by its
+ * SHA-512.
+ */
 export function lockProblems(packages: readonly LockedPackage[]): string[] {
   const problems: string[] = [];
   for (const { path, integrity, resolved, foreign, installScript } of packages) {

@@ -6,8 +6,9 @@ import { licenceProblems } from './licences.js';
 import { lockProblems, readLock } from './lock.js';
 
 /*
- * Checks what is installed: `npm run check:dependencies`. What the registry is asked and does not answer is said to be
- * unchecked, and is no failure: a machine without the network can still tell all the rest.
+ * Checks what is installed: `npm run check:dependencies`. What the registry is asked and does not
+ * answer is said to be unchecked, and is no failure: a machine without the network can still tell
+ * all the rest.
  */
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));

@@ -44,7 +44,10 @@ export interface Finding {
 /** Features of scripts are numbered from here, those of the kernel below. */
 export const FIRST_SCRIPT_FEATURE = 1 << 20;
 
-/** Runs a target on ever new inputs, keeping those that reach new coverage. All choices follow from the seed. */
+/**
+ * Runs a target on ever new inputs, keeping those that reach new coverage. All choices follow from
+ * the seed.
+ */
 export class Fuzzer {
   readonly #target: Target;
   readonly #check: Check;
@@ -90,7 +93,10 @@ export class Fuzzer {
     return { edges: edges.size, counts, blocks };
   }
 
-  /** Fuzzes from a corpus on until a limit is reached; returns what was found, made small, or nothing. */
+  /**
+   * Fuzzes from a corpus on until a limit is reached; returns what was found, made small, or
+   * nothing.
+   */
   fuzz(
     corpus: readonly Uint8Array[],
     limits: FuzzLimits,

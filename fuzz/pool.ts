@@ -54,7 +54,10 @@ export class Pool {
   }
 }
 
-/** A few inputs that reach together what all of them reach: those that add most for their length come first, greedily. */
+/**
+ * A few inputs that reach together what all of them reach: those that add most for their length
+ * come first, greedily.
+ */
 export function cover(entries: readonly Entry[]): Uint8Array[] {
   const byLength = [...entries].sort((a, b) => a.input.length - b.input.length);
   const smallest = new Map<number, Entry>();

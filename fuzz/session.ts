@@ -21,7 +21,10 @@ export type SessionTask = ThreadTask extends infer Task
     : never
   : never;
 
-/** Runs a target in a thread of its own, and ends that if a run takes too long or takes the thread down with it. */
+/**
+ * Runs a target in a thread of its own, and ends that if a run takes too long or takes the thread
+ * down with it.
+ */
 export async function runSession(
   task: SessionTask,
   { patience, onProgress }: SessionOptions,

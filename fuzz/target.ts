@@ -1,14 +1,20 @@
 import type { Random } from '../test/random.js';
 import type { KernelBuild } from './kernel/guarded-kernel.js';
 
-/** What the fuzzer throws inputs at. To add one, write a file like those in targets/ and name it in targets/index.ts. */
+/**
+ * What the fuzzer throws inputs at. To add one, write a file like those in targets/ and name it in
+ * targets/index.ts.
+ */
 export interface Target {
   readonly name: string;
   /** One line for `npm run fuzz`. */
   readonly summary: string;
   /** No input is longer. */
   readonly maxOctets: number;
-  /** Inputs to begin with, one character an octet: those of which faults were made, above all. Always replayed. */
+  /**
+   * Inputs to begin with, one character an octet: those of which faults were made, above all.
+   * Always replayed.
+   */
   readonly seeds: readonly string[];
   /** Words that mutation inserts, one character an octet. */
   readonly dictionary: readonly string[];
@@ -16,7 +22,10 @@ export interface Target {
   generate(random: Random): string;
   /** A piece of such an input, for mutation to insert. */
   piece(random: Random): string;
-  /** The check itself, over this build of the kernel: throws if an invariant does not hold for an input, and must be deterministic. */
+  /**
+   * The check itself, over this build of the kernel: throws if an invariant does not hold for an
+   * input, and must be deterministic.
+   */
   check(kernel: KernelBuild): Check;
 }
 

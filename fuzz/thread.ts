@@ -30,7 +30,9 @@ function replay(inputs: readonly Uint8Array[]): void {
   else say({ kind: 'done', runs: inputs.length, reached: NOTHING, inputs: [] });
 }
 
-/** Runs inputs over the kernel in both forms that the program has, until one is not as it should be. */
+/**
+ * Runs inputs over the kernel in both forms that the program has, until one is not as it should be.
+ */
 function findingOf(inputs: readonly Uint8Array[]): Finding | undefined {
   const file = kernelFile();
   const ahead =
@@ -53,7 +55,10 @@ function findingOf(inputs: readonly Uint8Array[]): Finding | undefined {
   return undefined;
 }
 
-/** Runs ever new inputs over the instrumented kernel, and the fewest that reach what was reached over the program's own. */
+/**
+ * Runs ever new inputs over the instrumented kernel, and the fewest that reach what was reached
+ * over the program's own.
+ */
 function fuzz({ kernel, inputs, limits }: ThreadTask & { kind: 'fuzz' }): void {
   const memory = guardedMemory();
   const module = new WebAssembly.Module(kernel.bytes as Uint8Array<ArrayBuffer>);

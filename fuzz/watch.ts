@@ -1,6 +1,7 @@
 /**
- * Through this memory the main thread watches the thread that runs a target: words of 32 bits, then the input at hand. The
- * thread that runs writes, the other only reads; a word of runs that stays the same for long is a hang.
+ * Through this memory the main thread watches the thread that runs a target: words of 32 bits, then
+ * the input at hand. The thread that runs writes, the other only reads; a word of runs that stays
+ * the same for long is a hang.
  */
 const RUNS = 0;
 const LENGTH = 1;

@@ -3,9 +3,10 @@ import { isUtf8 } from 'node:buffer';
 const LINE_END = 0x0a;
 
 /**
- * Whether a UTF-16 code unit is a character that would act on a terminal, or on the reader, instead of being shown: C0 and C1
- * controls and DEL (escape sequences begin with one), the controls of the bidirectional algorithm (Unicode Standard
- * Annex #9 section 2), which reorder what stands around them, and the separators of lines and paragraphs.
+ * Whether a UTF-16 code unit is a character that would act on a terminal, or on the reader, instead
+ * of being shown: C0 and C1 controls and DEL (escape sequences begin with one), the controls of the
+ * bidirectional algorithm (Unicode Standard Annex #9 section 2), which reorder what stands around
+ * them, and the separators of lines and paragraphs.
  */
 export function isControl(unit: number): boolean {
   return (
@@ -20,9 +21,9 @@ export function isControl(unit: number): boolean {
 }
 
 /**
- * The text with its control characters as `\xNN` or `\u{NNNN}`, for what comes from outside (names, records, messages of the
- * system) and goes to a terminal. Nothing else changes, backslashes neither: the result is to be read, not to be
- * decoded, and escaping it again does no harm.
+ * The text with its control characters as `\xNN` or `\u{NNNN}`, for what comes from outside (names,
+ * records, messages of the system) and goes to a terminal. Nothing else changes, backslashes
+ * neither: the result is to be read, not to be decoded, and escaping it again does no harm.
  */
 export function printable(text: string): string {
   return replaceControls(text, (unit) => {
@@ -32,8 +33,9 @@ export function printable(text: string): string {
 }
 
 /**
- * A value as JSON that is fit for a terminal, too: `JSON.stringify` leaves DEL, C1 and the bidirectional controls as they are.
- * What it means does not change, for outside of strings the only control characters are the line ends of `indent`.
+ * A value as JSON that is fit for a terminal, too: `JSON.stringify` leaves DEL, C1 and the
+ * bidirectional controls as they are. What it means does not change, for outside of strings the
+ * only control characters are the line ends of `indent`.
  */
 export function printableJson(value: unknown, indent?: number): string {
   const json = JSON.stringify(value, undefined, indent);
@@ -57,7 +59,9 @@ function replaceControls(text: string, replacement: (unit: number) => string): s
 /** What `decodeOctets` made of octets. */
 export interface DecodedOctets {
   readonly text: string;
-  /** Octets at the end, at most three, that are the beginning of a character and were not decoded. */
+  /**
+   * Octets at the end, at most three, that are the beginning of a character and were not decoded.
+   */
   readonly left: number;
 }
 

@@ -11,7 +11,10 @@
  */
 export type ErrorCode = 'usage' | 'input' | 'output' | 'table' | 'limit' | 'worker';
 
-/** Every error that robots-filter throws on purpose: the message names the input, the place in it and the remedy. */
+/**
+ * Every error that robots-filter throws on purpose: the message names the input, the place in it
+ * and the remedy.
+ */
 export class RobotsFilterError extends Error {
   readonly code: ErrorCode;
 

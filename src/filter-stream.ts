@@ -14,19 +14,20 @@ import { Pool } from './workers/pool.js';
 /** What a filter stream takes and gives. */
 export interface FilterStreamOptions {
   /**
-   * The crawlers: product tokens or fallback chains `A>B` (RFC 9309 section 2.2.1), at most 256; a chain may be a list of
-   * tokens. Default `*`.
+   * The crawlers: product tokens or fallback chains `A>B` (RFC 9309 section 2.2.1), at most 256; a
+   * chain may be a list of tokens. Default `*`.
    */
   readonly agents?: string | readonly (string | readonly string[])[] | undefined;
   /**
-   * `text`: a URL a line (default); `ndjson`: a JSON object a line. Always UTF-8, and never compressed. A line of text with a tab
-   * within it is columns and comes out as `invalid` (`tab-in-line`), as does one with a carriage return within it
-   * (`return-in-line`). Other columns are not recognised: each line is read as a URL.
+   * `text`: a URL a line (default); `ndjson`: a JSON object a line. Always UTF-8, and never
+   * compressed. A line of text with a tab within it is columns and comes out as `invalid`
+   * (`tab-in-line`), as does one with a carriage return within it (`return-in-line`). Other columns
+   * are not recognised: each line is read as a URL.
    */
   readonly input?: 'text' | 'ndjson' | undefined;
   /**
-   * `annotate` (default): each record with its verdict. `allowed`: the records that every agent may fetch, byte for
-   * byte; `denied`: those that some agent may not.
+   * `annotate` (default): each record with its verdict. `allowed`: the records that every agent may
+   * fetch, byte for byte; `denied`: those that some agent may not.
    */
   readonly output?: OutputMode | undefined;
   /** The verdict on URLs for whose authority the table has no robots.txt. Default `unknown`. */
@@ -35,13 +36,19 @@ export interface FilterStreamOptions {
   readonly explain?: boolean | undefined;
   /** Fails at the first bad record. Default false: it comes out as `invalid`. */
   readonly strict?: boolean | undefined;
-  /** The member that holds the URL; dots descend, `request.url`. A list has a key for each level. Default `url`. */
+  /**
+   * The member that holds the URL; dots descend, `request.url`. A list has a key for each level.
+   * Default `url`.
+   */
   readonly urlField?: string | readonly string[] | undefined;
   /** The member that is added. Default `verdict`, or `verdicts` with several agents. */
   readonly verdictField?: string | undefined;
   /** Threads that judge, from 1 to 256. Default: one for each core. */
   readonly threads?: number | undefined;
-  /** Longest line that is judged, in octets, up to 512 MiB; a longer one is a bad record. Default 16 MiB. */
+  /**
+   * Longest line that is judged, in octets, up to 512 MiB; a longer one is a bad record. Default 16
+   * MiB.
+   */
   readonly maxLineBytes?: number | undefined;
   /** Called for the first ten bad records, in their order. */
   readonly onBadRecord?: ((record: BadRecord) => void) | undefined;
@@ -52,17 +59,21 @@ const DEFAULT_LINE_OCTETS = 16 * 1024 * 1024;
 const MAX_LINE_OCTETS = 512 * 1024 * 1024;
 
 /**
- * A Duplex of bytes: lines in, the same records out with their verdicts, or those that pass, in order. It may be put
- * between any Readable and Writable; the pace is that of the slower one, and memory is bounded whatever
- * the input's length. Each stream has threads of its own, which start with it (some 50 ms) and end with it.
+ * A Duplex of bytes: lines in, the same records out with their verdicts, or those that pass, in
+ * order. It may be put between any Readable and Writable; the pace is that of the slower one, and
+ * memory is bounded whatever the input's length. Each stream has threads of its own, which start
+ * with it (some 50 ms) and end with it.
  *
- * A stream reserves addresses for its batches and its longest line beside the table, which has 4 GiB in all: some 160 MiB
- * by default, so that about 24 streams fit at a time. A smaller `maxLineBytes` lets more fit.
+ * A stream reserves addresses for its batches and its longest line beside the table, which has 4
+ * GiB in all: some 160 MiB by default, so that about 24 streams fit at a time. A smaller
+ * `maxLineBytes` lets more fit.
  *
- * The stream fails with a RobotsFilterError: `input` for a bad record if it is strict, `worker` if a thread dies.
+ * The stream fails with a RobotsFilterError: `input` for a bad record if it is strict, `worker` if
+ * a thread dies.
  *
- * @throws RobotsFilterError `usage` for an option out of range, a member that records would have twice, an agent that is no product
- *   token, or one that a reduced table cannot answer for; `limit` if the batches do not fit beside the table
+ * @throws RobotsFilterError `usage` for an option out of range, a member that records would have
+ *   twice, an agent that is no product token, or one that a reduced table cannot answer for;
+ *   `limit` if the batches do not fit beside the table
  */
 export function filterStream(table: Table, options: FilterStreamOptions = {}): Duplex {
   const { agents = '*', input: format = 'text', output = 'annotate', urlField = 'url' } = options;

@@ -4,15 +4,19 @@ import { setTimeout as pause } from 'node:timers/promises';
 /** Milliseconds between two tries to wake who opens a named pipe. */
 const AGAIN = 10;
 
-/** Milliseconds after which those are given up whose pipe this user may not open for both reading and writing. */
+/**
+ * Milliseconds after which those are given up whose pipe this user may not open for both reading
+ * and writing.
+ */
 const GIVE_UP = 1000;
 
 /** Paths that are being opened, each as often as it is. */
 const openings: string[] = [];
 
 /**
- * Notes a path for as long as it is being opened. The opening of a named pipe blocks a thread until somebody opens its other end,
- * and `process.exit` waits for threads: so it has to be woken (`wakeOpenings`).
+ * Notes a path for as long as it is being opened. The opening of a named pipe blocks a thread until
+ * somebody opens its other end, and `process.exit` waits for threads: so it has to be woken
+ * (`wakeOpenings`).
  */
 export async function opening<Opened>(path: string, opened: Promise<Opened>): Promise<Opened> {
   openings.push(path);
@@ -23,7 +27,10 @@ export async function opening<Opened>(path: string, opened: Promise<Opened>): Pr
   }
 }
 
-/** Lets all openings of named pipes return, as if somebody had opened the other end and closed it again. */
+/**
+ * Lets all openings of named pipes return, as if somebody had opened the other end and closed it
+ * again.
+ */
 export function wakeOpenings(): void {
   for (const path of openings) {
     try {

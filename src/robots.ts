@@ -18,7 +18,10 @@ import type {
 export interface ParseOptions {
   /** Default `rfc9309`. */
   readonly profile?: Profile;
-  /** Parsing limit in octets (RFC 9309 section 2.5): at least, and by default, 512,000; none in the google profile. */
+  /**
+   * Parsing limit in octets (RFC 9309 section 2.5): at least, and by default, 512,000; none in the
+   * google profile.
+   */
   readonly maxBytes?: number;
 }
 
@@ -64,7 +67,8 @@ export class Robots {
   }
 
   /**
-   * Parses a robots.txt (RFC 9309 section 2.2). Never throws on content: what is wrong with it stands in `warnings`.
+   * Parses a robots.txt (RFC 9309 section 2.2). Never throws on content: what is wrong with it
+   * stands in `warnings`.
    *
    * @param body its octets; a string is taken as UTF-8
    * @throws RobotsFilterError `usage` if `maxBytes` is below 512,000
@@ -99,11 +103,13 @@ export class Robots {
   }
 
   /**
-   * Whether the agent may fetch the URL, this file being the robots.txt of the URL's authority, whatever that is. Linear in
-   * the URL's octets for each wildcard rule; see the matcher.
+   * Whether the agent may fetch the URL, this file being the robots.txt of the URL's authority,
+   * whatever that is. Linear in the URL's octets for each wildcard rule; see the matcher.
    *
-   * @param url any string; what is no http, https or ftp URL is `invalid`, but in the google profile any string is taken as it stands
-   * @param agent a product token or a fallback chain of them, as `A>B` or a list (RFC 9309 section 2.2.1)
+   * @param url any string; what is no http, https or ftp URL is `invalid`, but in the google
+   *   profile any string is taken as it stands
+   * @param agent a product token or a fallback chain of them, as `A>B` or a list (RFC 9309 section
+   *   2.2.1)
    * @throws RobotsFilterError `usage` if the agent is no product token
    */
   verdict(url: string | Uint8Array, agent: string | readonly string[]): Judgement {

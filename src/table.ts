@@ -20,7 +20,10 @@ const readFile = promisify(read);
 
 /** Where a table lies in its memory: not at address 0, which the kernel takes for "nothing". */
 const TABLE_ADDRESS = 1024;
-/** Octets asked of the file at a time, and how often at once: while the first are checked, the others are read. */
+/**
+ * Octets asked of the file at a time, and how often at once: while the first are checked, the
+ * others are read.
+ */
 const READ_OCTETS = 4 * 1024 * 1024;
 const READS_AHEAD = 3;
 /** In place of a position in a file: what comes next. */
@@ -54,8 +57,8 @@ export function allocateTable(octets: number): Uint8Array {
 }
 
 /**
- * The robots.txt of many hosts, compiled (compile/format.ts). Immutable; lies in shared memory, from which all threads
- * read it.
+ * The robots.txt of many hosts, compiled (compile/format.ts). Immutable; lies in shared memory,
+ * from which all threads read it.
  */
 export class Table {
   readonly #memory: TableMemory;
@@ -79,8 +82,8 @@ export class Table {
   }
 
   /**
-   * Takes a table's bytes, as `TableBuilder.build` gives them. They are copied, unless they lie in memory of `allocateTable`, and
-   * may then not be changed.
+   * Takes a table's bytes, as `TableBuilder.build` gives them. They are copied, unless they lie in
+   * memory of `allocateTable`, and may then not be changed.
    *
    * @throws RobotsFilterError `table` if they are damaged, truncated, foreign or of a newer version
    */
@@ -95,10 +98,12 @@ export class Table {
   }
 
   /**
-   * Opens a table file: reads it into shared memory and checks it against damage. It may be a pipe, from which a table comes that lies
-   * compressed. With `verify` all of it is verified before it is used, as by the method: for tables that others made.
+   * Opens a table file: reads it into shared memory and checks it against damage. It may be a pipe,
+   * from which a table comes that lies compressed. With `verify` all of it is verified before it is
+   * used, as by the method: for tables that others made.
    *
-   * @throws RobotsFilterError `input` if it cannot be read, `table` if it is damaged, truncated, foreign or of a newer version, or if
+   * @throws RobotsFilterError `input` if it cannot be read, `table` if it is damaged, truncated,
+   *   foreign or of a newer version, or if
    * verifying it fails
    */
   static async open(path: string, options: TableOpenOptions = {}): Promise<Table> {
@@ -140,12 +145,14 @@ export class Table {
   }
 
   /**
-   * Proves that no look-up and no explanation can read outside the table, or run longer than a look-up may, whoever made it; and that what
-   * it holds is found and shown as it should be. Reads all of it once. Whether its rules are those of the robots.txt files is not
-   * known: who makes a table decides its verdicts.
+   * Proves that no look-up and no explanation can read outside the table, or run longer than a
+   * look-up may, whoever made it; and that what it holds is found and shown as it should be. Reads
+   * all of it once. Whether its rules are those of the robots.txt files is not known: who makes a
+   * table decides its verdicts.
    *
    * @returns what the table holds
-   * @throws RobotsFilterError `table` that names the section, the byte and what is wrong there; do not use the table then
+   * @throws RobotsFilterError `table` that names the section, the byte and what is wrong there; do
+   *   not use the table then
    */
   async verify(): Promise<VerifiedTable> {
     // Few need it, and all would load it.
@@ -173,8 +180,8 @@ export class Table {
   }
 
   /**
-   * Writes the table to a file, which `open` opens again. The file is replaced when it is complete and on the disk: a reader
-   * sees the old one or the whole new one.
+   * Writes the table to a file, which `open` opens again. The file is replaced when it is complete
+   * and on the disk: a reader sees the old one or the whole new one.
    *
    * @throws RobotsFilterError `output` if it cannot be written; the old file stays then
    */
@@ -191,11 +198,13 @@ export class Table {
   }
 
   /**
-   * Whether the agent may fetch the URL; `unknown` where the table has no robots.txt for its authority (scheme,
-   * host and port).
+   * Whether the agent may fetch the URL; `unknown` where the table has no robots.txt for its
+   * authority (scheme, host and port).
    *
-   * @param agent a product token or a fallback chain of them, as `A>B` or a list (RFC 9309 section 2.2.1)
-   * @throws RobotsFilterError `usage` if the agent is no product token, or one that a reduced table cannot answer for
+   * @param agent a product token or a fallback chain of them, as `A>B` or a list (RFC 9309 section
+   *   2.2.1)
+   * @throws RobotsFilterError `usage` if the agent is no product token, or one that a reduced table
+   *   cannot answer for
    */
   verdict(url: string | Uint8Array, agent: string | readonly string[]): Judgement {
     const { arena, table, view } = this.#memory;

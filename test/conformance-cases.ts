@@ -33,9 +33,14 @@ export interface ConformanceCase {
   readonly agents: readonly string[];
   readonly url: string | Uint8Array;
   readonly expect: 'allow' | 'deny';
-  /** Number of the line of the rule that decides, 0 for none; `undefined` where the file does not say. */
+  /**
+   * Number of the line of the rule that decides, 0 for none; `undefined` where the file does not
+   * say.
+   */
   readonly line: number | undefined;
-  /** Where the case is about scope: from where the robots.txt is, and whether it applies to the URL. */
+  /**
+   * Where the case is about scope: from where the robots.txt is, and whether it applies to the URL.
+   */
   readonly scope: { readonly robotsUrl: string; readonly applies: boolean } | undefined;
 }
 
@@ -116,7 +121,10 @@ export interface Answer {
   readonly line: number;
 }
 
-/** The disagreement of a case with an answer, in one line headed by its clause; `undefined` if there is none. */
+/**
+ * The disagreement of a case with an answer, in one line headed by its clause; `undefined` if there
+ * is none.
+ */
 export function disagreement(testCase: ConformanceCase, answer: Answer): string | undefined {
   const { id, heading, agents, url, expect, line } = testCase;
   if (answer.verdict === expect && (line === undefined || answer.line === line)) return undefined;

@@ -11,8 +11,8 @@ import { parseAuthority } from '../src/protocol/authority.js';
 import { Table } from '../src/table.js';
 
 /*
- * Damage: what a disk, a copy or an interrupted download does to a table. What somebody does to it on purpose is another matter, for who can
- * change octets can make the checksum good as well.
+ * Damage: what a disk, a copy or an interrupted download does to a table. What somebody does to it
+ * on purpose is another matter, for who can change octets can make the checksum good as well.
  */
 
 const directory = mkdtempSync(join(tmpdir(), 'robots-filter-'));

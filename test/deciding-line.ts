@@ -1,8 +1,9 @@
 import type { Group } from '../src/protocol/robots-file.js';
 
 /**
- * The line that the program reports where google/robotstxt names `line`: that program also names an empty rule, which
- * matches every path with priority 0 and decides nothing; here only a rule that decides is reported, else 0.
+ * The line that the program reports where google/robotstxt names `line`: that program also names an
+ * empty rule, which matches every path with priority 0 and decides nothing; here only a rule that
+ * decides is reported, else 0.
  */
 export function decidingLine(groups: readonly Group[], line: number): number {
   for (const { rules } of groups) {

@@ -17,7 +17,10 @@ import { codeFile } from '../src/start/kept-code.js';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 
-/** Folders that nobody outside has types of, and those that are only in the command line's own files. */
+/**
+ * Folders that nobody outside has types of, and those that are only in the command line's own
+ * files.
+ */
 const UNTYPED = ['workers'];
 const COMMAND_LINE = ['cli', 'fetch', 'start'];
 

@@ -1,4 +1,7 @@
-/** A source of reproducible random choices (mulberry32): the same seed gives the same choices everywhere. */
+/**
+ * A source of reproducible random choices (mulberry32): the same seed gives the same choices
+ * everywhere.
+ */
 export class Random {
   #state: number;
 

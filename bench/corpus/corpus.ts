@@ -27,11 +27,19 @@ export interface CorpusOptions {
   readonly hardShare?: number;
   /** Puts the member `url` behind the others; default false. */
   readonly urlLast?: boolean;
-  /** How robots.txt files are written: one file `robots/HOST` each (the default), or `robots.ndjson`. */
+  /**
+   * How robots.txt files are written: one file `robots/HOST` each (the default), or
+   * `robots.ndjson`.
+   */
   readonly robots?: 'files' | 'ndjson' | 'both';
-  /** All files have one group, for all crawlers, of so many rules; by default they follow the distribution. */
+  /**
+   * All files have one group, for all crawlers, of so many rules; by default they follow the
+   * distribution.
+   */
   readonly oneGroup?: OneGroup;
-  /** Least length of the URLs of known hosts, in octets; by default they are as long as they come. */
+  /**
+   * Least length of the URLs of known hosts, in octets; by default they are as long as they come.
+   */
   readonly urlOctets?: number;
 }
 
@@ -160,7 +168,9 @@ function writeUrls(
   return { unknown, invalid, textOctets: text.close(), ndjsonOctets: ndjson.close() };
 }
 
-/** A file that is written in large pieces, since a call for each line would take most of the time. */
+/**
+ * A file that is written in large pieces, since a call for each line would take most of the time.
+ */
 class ChunkedFile {
   readonly #descriptor: number;
   #pending = '';

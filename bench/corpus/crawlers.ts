@@ -1,4 +1,7 @@
-/** Product tokens of crawlers that gather text for language models, which many files shut out by name. */
+/**
+ * Product tokens of crawlers that gather text for language models, which many files shut out by
+ * name.
+ */
 export const MODEL_CRAWLERS: readonly string[] = [
   'GPTBot',
   'CCBot',

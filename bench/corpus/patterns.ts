@@ -17,7 +17,10 @@ export class PatternMaker {
     this.#words = words;
   }
 
-  /** @param wildcardShare share of the patterns that hold a `*`, 0 to 1: a trait of the file's author */
+  /**
+   * @param wildcardShare share of the patterns that hold a `*`, 0 to 1: a trait of the file's
+   * author
+   */
   make(wildcardShare: number): string {
     const pattern = this.#random.chance(wildcardShare) ? this.#wildcard() : this.#literal();
     if (!this.#random.chance(0.058)) return pattern;

@@ -17,7 +17,10 @@ export interface RobotsBody {
 /** What a file without a single rule is. */
 export type RulelessKind = 'html' | 'empty' | 'remarks';
 
-/** An error page that a server sent in place of robots.txt, as 9 % of real files are; or nothing, or only remarks. */
+/**
+ * An error page that a server sent in place of robots.txt, as 9 % of real files are; or nothing, or
+ * only remarks.
+ */
 export function makeRulelessBody(
   random: Random,
   words: readonly string[],
@@ -75,7 +78,10 @@ export function makeOneGroupBody(
   return new RobotsWriter(random, words).writeOneGroup(rules, wildcardShare);
 }
 
-/** Writes one file line by line, in its author's manner: spelling of keys, line ends, wildcards or none. */
+/**
+ * Writes one file line by line, in its author's manner: spelling of keys, line ends, wildcards or
+ * none.
+ */
 class RobotsWriter {
   readonly #random: Random;
   readonly #words: readonly string[];
@@ -165,7 +171,10 @@ class RobotsWriter {
     } else this.#severalGroups(rules);
   }
 
-  /** The rules shared out to crawlers by name and to all; some files come back to a crawler, so that groups merge. */
+  /**
+   * The rules shared out to crawlers by name and to all; some files come back to a crawler, so that
+   * groups merge.
+   */
   #severalGroups(rules: number): void {
     const random = this.#random;
     const groups = Math.min(rules, random.between(2, 6 + Math.floor(rules / 40)));

@@ -94,7 +94,9 @@ export class Sites {
   }
 }
 
-/** 9 % of hosts send an HTML error page, 3 % nothing, and the rest of those without rules remarks. */
+/**
+ * 9 % of hosts send an HTML error page, 3 % nothing, and the rest of those without rules remarks.
+ */
 function rulelessKind(share: number): RulelessKind {
   if (share < 0.09) return 'html';
   return share < 0.12 ? 'empty' : 'remarks';

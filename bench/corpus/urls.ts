@@ -33,7 +33,10 @@ function prepare(pattern: string): UrlPattern {
   return { parts, anchored };
 }
 
-/** The same octets as links write them and the file does not: raw, or with the other case of hex digits. */
+/**
+ * The same octets as links write them and the file does not: raw, or with the other case of hex
+ * digits.
+ */
 function respelt(pattern: string): string {
   return pattern
     .replaceAll('%7E', '~')
@@ -43,13 +46,19 @@ function respelt(pattern: string): string {
     .replaceAll('%D0%B0', '%d0%b0');
 }
 
-/** Makes URLs of a host: some fill in its patterns, some nearly do, some have nothing to do with them. */
+/**
+ * Makes URLs of a host: some fill in its patterns, some nearly do, some have nothing to do with
+ * them.
+ */
 export class UrlMaker {
   readonly #random: Random;
   readonly #words: readonly string[];
   readonly #leastOctets: number;
 
-  /** @param leastOctets length that URLs are brought to by further segments and parameters; 0 leaves them */
+  /**
+   * @param leastOctets length that URLs are brought to by further segments and parameters; 0 leaves
+   * them
+   */
   constructor(random: Random, words: readonly string[], leastOctets = 0) {
     this.#random = random;
     this.#words = words;

@@ -20,7 +20,10 @@ const SITE_WORDS = [
   .join(' ')
   .split(' ');
 
-/** Words to build host names and paths from: syllables put together, and words of websites among them. */
+/**
+ * Words to build host names and paths from: syllables put together, and words of websites among
+ * them.
+ */
 export function makeWords(random: Random, count: number): string[] {
   const onsets = [...ONSETS, ...MORE_ONSETS];
   const words = new Set(SITE_WORDS);

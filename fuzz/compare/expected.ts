@@ -44,8 +44,9 @@ type Reading =
 const LONG_NAMED = 10;
 
 /**
- * What the README promises of each record: the verdict is that of the library on the URL that `JSON.parse` finds, the record's own
- * octets come out again, and what is no record becomes an invalid one.
+ * What the README promises of each record: the verdict is that of the library on the URL that
+ * `JSON.parse` finds, the record's own octets come out again, and what is no record becomes an
+ * invalid one.
  */
 export class Oracle {
   readonly #question: Question;
@@ -280,7 +281,10 @@ function ruleObject({ rule }: Judgement): string | undefined {
   return `{"line":${line},"text":"${escaped(text)}","agent":${quoted(agent)}${from}}`;
 }
 
-/** Lines with a value such as `tru` or `01` are judged (README, "Reasons"): the value that records.ts puts first, made good. */
+/**
+ * Lines with a value such as `tru` or `01` are judged (README, "Reasons"): the value that
+ * records.ts puts first, made good.
+ */
 function leniently(text: string): string {
   const comma = text.indexOf(',');
   if (!text.startsWith('{"a":') || comma < 0) return text;
@@ -289,7 +293,10 @@ function leniently(text: string): string {
     : text;
 }
 
-/** A JSON value on one line: without the white space outside its strings, where that has a line break. */
+/**
+ * A JSON value on one line: without the white space outside its strings, where that has a line
+ * break.
+ */
 function unfolded(text: string): string {
   const record = text.trim();
   if (!record.includes('\n') && !record.includes('\r')) return record;
@@ -329,7 +336,10 @@ function shownInput(record: string): string {
   return octetText(result);
 }
 
-/** Octets of the character of UTF-8 at an offset; 1 where there is none, each octet of which becomes U+FFFD. */
+/**
+ * Octets of the character of UTF-8 at an offset; 1 where there is none, each octet of which becomes
+ * U+FFFD.
+ */
 function sequenceLength(octets: Buffer, at: number): number {
   for (let length = 1; length <= 4 && at + length <= octets.length; length++) {
     if (isUtf8(octets.subarray(at, at + length))) return length;

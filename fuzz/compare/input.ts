@@ -12,7 +12,10 @@ export interface Amount {
   readonly records: number;
   /** Octets of records of 1 KiB and more, about. */
   readonly longOctets: number;
-  /** Begins with a record at each limit, and one byte from it: for tests, in which chance must not decide. */
+  /**
+   * Begins with a record at each limit, and one byte from it: for tests, in which chance must not
+   * decide.
+   */
   readonly everyLimit?: boolean;
 }
 
@@ -122,7 +125,10 @@ export function writeInput(
   return { places, oracle, octets };
 }
 
-/** Short records, and among them long ones of all lengths, alone or several of a kind, with probes around them. */
+/**
+ * Short records, and among them long ones of all lengths, alone or several of a kind, with probes
+ * around them.
+ */
 function* drawRecords(
   random: Random,
   plan: Plan,

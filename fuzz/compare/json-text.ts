@@ -16,8 +16,8 @@ const SHORT_ESCAPES: Readonly<Record<string, string>> = {
 };
 
 /**
- * The inside of a JSON string that stands for the octets, one character each. Octets that are no UTF-8 stay as they are,
- * and then only ASCII is escaped.
+ * The inside of a JSON string that stands for the octets, one character each. Octets that are no
+ * UTF-8 stay as they are, and then only ASCII is escaped.
  */
 export function jsonText(random: Random, octets: string, spelling: Spelling): string {
   const ascii = isAscii(octets);

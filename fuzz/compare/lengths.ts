@@ -4,8 +4,8 @@ const KIB = 1024;
 const MIB = 1024 * KIB;
 
 /**
- * Lengths at which something begins anew: what a record of bad input shows, a pipe's buffer, and the batches of one thread, of a
- * file and of a pipe (src/pipeline/flow.ts).
+ * Lengths at which something begins anew: what a record of bad input shows, a pipe's buffer, and
+ * the batches of one thread, of a file and of a pipe (src/pipeline/flow.ts).
  */
 export const LIMITS: readonly number[] = [KIB, 64 * KIB, 128 * KIB, MIB, 2 * MIB];
 /** Three batches of a pipe. */
@@ -14,7 +14,8 @@ export const LONGEST = 6 * MIB;
 /**
  * The length of a long record, without its line end.
  *
- * @param limits beside LIMITS, those of the round: a batch as it is likely to be, and the longest line
+ * @param limits beside LIMITS, those of the round: a batch as it is likely to be, and the longest
+ *   line
  */
 export function drawLength(random: Random, limits: readonly number[]): number {
   // A batch holds a record with its newline, so one byte less than a limit may matter as well.

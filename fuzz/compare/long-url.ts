@@ -14,7 +14,10 @@ export interface LongUrl {
 
 const SCHEMES = words('http:// http:// https:// HTTP:// hTTp:\\/\\ http:/ http:');
 
-/** What paths, queries and fragments are filled with: what grows threefold in canonical form, and what stays or shrinks. */
+/**
+ * What paths, queries and fragments are filled with: what grows threefold in canonical form, and
+ * what stays or shrinks.
+ */
 const GROWING = [
   '<',
   '<',

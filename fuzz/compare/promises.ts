@@ -1,6 +1,6 @@
 /**
- * What the comparison knows of the command line beside the README's rule that each record comes out with the library's verdict: in
- * one place, to be changed when the program does.
+ * What the comparison knows of the command line beside the README's rule that each record comes out
+ * with the library's verdict: in one place, to be changed when the program does.
  */
 
 import type { Reason } from '../../src/protocol/verdict.js';
@@ -9,7 +9,10 @@ import type { Format } from './records.js';
 /** Octets that come out of a line that is too long or no JSON. */
 export const SHOWN_OCTETS = 1024;
 
-/** Brackets and braces that may be open at once in JSON, those of an array around the records included. */
+/**
+ * Brackets and braces that may be open at once in JSON, those of an array around the records
+ * included.
+ */
 const MAX_DEPTH = 1000;
 
 /** Why a JSON record is not even looked at; its beginning is shown as it came. */
@@ -42,8 +45,8 @@ function beyondDepth(record: string, around: number): number | undefined {
 }
 
 /**
- * The reason of a line of text with a tab or a carriage return between the octets that the URL Standard strips at both
- * ends.
+ * The reason of a line of text with a tab or a carriage return between the octets that the URL
+ * Standard strips at both ends.
  */
 export function severalUrls(line: string): Reason | undefined {
   let start = 0;

@@ -6,7 +6,10 @@ import { jsonText, SPELLINGS } from './json-text.js';
 import { drawLongUrl } from './long-url.js';
 import { type Host, PROBE_HOST } from './robots-set.js';
 
-/** What an input holds: lines of URLs or objects, or JSON values between brackets or one after another. */
+/**
+ * What an input holds: lines of URLs or objects, or JSON values between brackets or one after
+ * another.
+ */
 export type Format = 'text' | 'ndjson' | 'array' | 'concatenated';
 
 /** A record as it stands in the input, one character an octet, without its line end. */
@@ -105,7 +108,10 @@ export class RecordSource {
     return random.chance(0.75) ? this.#longUrl() : this.#longMembers();
   }
 
-  /** A record that needs most memory for its length: decoded, read as no plain URL, and three times as long in canonical form. */
+  /**
+   * A record that needs most memory for its length: decoded, read as no plain URL, and three times
+   * as long in canonical form.
+   */
   growing(): LongRecord {
     if (this.#isText) return long('growing', 'HTTP://h?', '<', 'z');
     const [before, behind] = aroundValue(this.#settings.urlField);

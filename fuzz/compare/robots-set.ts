@@ -9,7 +9,10 @@ import { type HostileFile, hostileFile } from '../../test/hostile/file.js';
 import type { Random } from '../../test/random.js';
 import { library } from './library.js';
 
-/** How the robots.txt files lie: the layouts that `--robots-dir` accepts, and a table made of one of them. */
+/**
+ * How the robots.txt files lie: the layouts that `--robots-dir` accepts, and a table made of one of
+ * them.
+ */
 export const LAYOUTS = [
   ...(['host', 'host.txt', 'host-robots.txt', 'host/robots.txt', 'scheme/host'] as const),
   ...(['ndjson', 'ndjson.gz', 'table'] as const),
@@ -30,7 +33,9 @@ export interface Host {
   readonly patterns: readonly string[];
 }
 
-/** The robots.txt files of a round, where the command line finds them and as the library's table. */
+/**
+ * The robots.txt files of a round, where the command line finds them and as the library's table.
+ */
 export interface RobotsSet {
   readonly layout: Layout;
   readonly hosts: readonly Host[];

@@ -31,8 +31,8 @@ export interface Finding {
 const SHOWN = 160;
 
 /**
- * One run of the command line over records drawn from the seed, compared with the library. All files lie in `directory`, which must
- * be empty.
+ * One run of the command line over records drawn from the seed, compared with the library. All
+ * files lie in `directory`, which must be empty.
  *
  * @param fixed what of the round is not drawn
  */

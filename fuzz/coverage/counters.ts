@@ -1,4 +1,7 @@
-/** Where the probes count, in any memory that the instrumented kernel is bound to; see kernel/guarded-kernel.ts. */
+/**
+ * Where the probes count, in any memory that the instrumented kernel is bound to; see
+ * kernel/guarded-kernel.ts.
+ */
 export const COUNTERS = 1024;
 /** Octets set aside for them. */
 export const COUNTER_OCTETS = 16_384;
@@ -12,7 +15,10 @@ export interface InstrumentedKernel {
 /** Classes of counts. */
 export const COUNT_CLASSES = 8;
 
-/** Reads and clears the counters in one memory. Counts are told apart as 1, 2, 3, 4–7, 8–15, 16–31, 32–127 and more. */
+/**
+ * Reads and clears the counters in one memory. Counts are told apart as 1, 2, 3, 4–7, 8–15, 16–31,
+ * 32–127 and more.
+ */
 export class KernelCoverage {
   readonly #counters: Uint8Array;
 
@@ -24,7 +30,10 @@ export class KernelCoverage {
     this.#counters.fill(0);
   }
 
-  /** Adds what was reached since `clear` to the features; COUNT_CLASSES numbers belong to each probe. */
+  /**
+   * Adds what was reached since `clear` to the features; COUNT_CLASSES numbers belong to each
+   * probe.
+   */
   collect(features: number[]): void {
     const counters = this.#counters;
     for (let probe = 0; probe < counters.length; probe++) {

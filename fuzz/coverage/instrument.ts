@@ -17,7 +17,10 @@ export interface Planted {
   readonly to: string;
 }
 
-/** Compiles the kernel as asconfig.json has it, but not optimised, and puts probes into it. Takes some seconds. */
+/**
+ * Compiles the kernel as asconfig.json has it, but not optimised, and puts probes into it. Takes
+ * some seconds.
+ */
 export async function instrumentKernel(planted?: Planted): Promise<InstrumentedKernel> {
   const text = withProbes(textOf(await compile(planted)), COUNTERS);
   if (text.probes > COUNTER_OCTETS) throw new Error(`${text.probes} probes: raise COUNTER_OCTETS`);

@@ -1,8 +1,9 @@
 /**
- * Puts probes into a WebAssembly module in its text form, folded, as binaryen prints it: one at the start of every function
- * and of every turn of a loop, and one in each arm of every `if`, also where the arm was not there. The kernel is compiled
- * without optimisation for this, so that every condition of the source, `&&` and `||` too, is such an `if`. A probe
- * adds one, up to 255, to an octet of memory.
+ * Puts probes into a WebAssembly module in its text form, folded, as binaryen prints it: one at the
+ * start of every function and of every turn of a loop, and one in each arm of every `if`, also
+ * where the arm was not there. The kernel is compiled without optimisation for this, so that every
+ * condition of the source, `&&` and `||` too, is such an `if`. A probe adds one, up to 255, to an
+ * octet of memory.
  */
 
 type Node = string | Node[];
@@ -34,7 +35,10 @@ export function withProbes(text: string, address: number): { text: string; probe
 
 const HEADER_WORDS = ['type', 'param', 'result', 'local', 'export'];
 
-/** Index of the first instruction of a function or block: behind names, parameters, results and locals. */
+/**
+ * Index of the first instruction of a function or block: behind names, parameters, results and
+ * locals.
+ */
 function endOfHeader(node: readonly Node[]): number {
   let index = 1;
   for (; index < node.length; index++) {

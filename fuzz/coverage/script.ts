@@ -1,13 +1,17 @@
 import inspector from 'node:inspector';
 
-/** A function of a script: its blocks so far known, by where they start and end, and the feature of each. */
+/**
+ * A function of a script: its blocks so far known, by where they start and end, and the feature of
+ * each.
+ */
 interface KnownFunction {
   readonly blocks: Map<string, { readonly start: number; readonly feature: number }>;
 }
 
 /**
- * Which blocks of the project's TypeScript ran, as V8's precise coverage says. To ask costs a millisecond or more, so the
- * fuzzer asks once for many runs and looks closer only if something is new.
+ * Which blocks of the project's TypeScript ran, as V8's precise coverage says. To ask costs a
+ * millisecond or more, so the fuzzer asks once for many runs and looks closer only if something is
+ * new.
  */
 export class ScriptCoverage {
   readonly #session = new inspector.Session();
@@ -30,8 +34,9 @@ export class ScriptCoverage {
   }
 
   /**
-   * Adds the blocks that ran since the last call to the features. V8 names a block only where its count differs from
-   * that of the block around it: one that was never named is no feature, one that was is looked for ever after.
+   * Adds the blocks that ran since the last call to the features. V8 names a block only where its
+   * count differs from that of the block around it: one that was never named is no feature, one
+   * that was is looked for ever after.
    */
   collect(features: number[]): void {
     for (const { url, functions } of this.#take()) {

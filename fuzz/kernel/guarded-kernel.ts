@@ -55,8 +55,8 @@ export function guardedMemory(): WebAssembly.Memory {
 if (COUNTERS + COUNTER_OCTETS > QUERIES) throw new Error('the counters reach into the queries');
 
 /**
- * What lies between the regions, in blocks that were used before, and behind the input; and by how many octets regions are
- * shifted. Verdicts must be the same whichever it is.
+ * What lies between the regions, in blocks that were used before, and behind the input; and by how
+ * many octets regions are shifted. Verdicts must be the same whichever it is.
  */
 interface Surroundings {
   readonly octets: Uint8Array;
@@ -73,7 +73,9 @@ function surroundings(text: string, shift: number): Surroundings {
 const PLAIN = surroundings('\0', 0);
 /** What may go on where an input ends: a path, a number, an escape, a string, an object. */
 const TEMPTING = 'a/b"}2f%41\n0.html?u=*$ab\\{[:,]#@\r\xc3\xa9-x';
-/** The same from each of its octets on: which of them stands behind an input depends on the input. */
+/**
+ * The same from each of its octets on: which of them stands behind an input depends on the input.
+ */
 const ROTATED = Array.from(TEMPTING, (_octet, at) =>
   surroundings(TEMPTING.slice(at) + TEMPTING.slice(0, at), 7),
 );
@@ -123,9 +125,10 @@ export interface GuardOptions {
 }
 
 /**
- * Runs the kernel so that it cannot read or write beyond what layout.ts grants it unnoticed: every call is made
- * twice, each time with other octets around all regions and in all that was used before; results must be the same, the table, the
- * query, the input and the octets around must stay as they were, and the input ends where the memory does.
+ * Runs the kernel so that it cannot read or write beyond what layout.ts grants it unnoticed: every
+ * call is made twice, each time with other octets around all regions and in all that was used
+ * before; results must be the same, the table, the query, the input and the octets around must stay
+ * as they were, and the input ends where the memory does.
  */
 export class GuardedKernel {
   readonly #kernel: Kernel;
@@ -134,12 +137,16 @@ export class GuardedKernel {
   #table: Uint8Array = new Uint8Array(0);
   #view: TableView | undefined;
   #queriesEnd = QUERIES;
-  /** By settings and the numbers that the table has for their product tokens; what they are for other tables stays. */
+  /**
+   * By settings and the numbers that the table has for their product tokens; what they are for
+   * other tables stays.
+   */
   readonly #queries = new Map<string, AskedQuery>();
   #regions: Region[] = [];
 
   /**
-   * @param options.scratch how much scratch memory the kernel gets: by default no octet more than it may ask for
+   * @param options.scratch how much scratch memory the kernel gets: by default no octet more than
+   *   it may ask for
    * @param options.instantiate binds the kernel to its memory, as it is unless said otherwise
    */
   constructor(
@@ -186,7 +193,9 @@ export class GuardedKernel {
     return asked;
   }
 
-  /** Runs a batch, with so little room for output that it has to be emptied after every line or two. */
+  /**
+   * Runs a batch, with so little room for output that it has to be emptied after every line or two.
+   */
   run(query: AskedQuery, input: Uint8Array): Run {
     const [first, second] = surroundingsFor(input).map((around) => this.#run(query, input, around));
     if (first === undefined || JSON.stringify(first) !== JSON.stringify(second)) {
@@ -293,7 +302,8 @@ export class GuardedKernel {
   /** A region behind the last, full of what was there before. */
   #take(octets: number, { octets: before, shift }: Surroundings): Region {
     const last = this.#regions.at(-1)?.end ?? TABLE;
-    // Words are read where they lie, so a shift is in steps of eight but for what holds only octets.
+    // Words are read where they lie, so a shift is in steps of eight but for what holds only
+    // octets.
     const address = ((last + GUARD + 15) & ~15) + 8 * shift;
     const end = address + octets;
     if (end + GUARD > PAGES * PAGE_OCTETS - MARGIN - 65_536) throw new Error('too little memory');
@@ -304,7 +314,10 @@ export class GuardedKernel {
     return { address, end };
   }
 
-  /** A worker block, with entries of lines and results that say anything, and counters that are zero. */
+  /**
+   * A worker block, with entries of lines and results that say anything, and counters that are
+   * zero.
+   */
   #worker(query: Query, around: Surroundings): Region {
     const region = this.#take(query.workerOctets, around);
     this.#octets.fill(0, region.address, region.address + WORKER_LINES);

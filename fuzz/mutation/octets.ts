@@ -6,10 +6,15 @@ const TELLING = [
   ...[0x1f, 0x7f, 0x80, 0xbf, 0xc0, 0xc2, 0xe0, 0xed, 0xef, 0xf0, 0xf4, 0xff],
 ];
 
-/** Runs of these lengths end at, just before and just behind the vectors in which the kernel reads. */
+/**
+ * Runs of these lengths end at, just before and just behind the vectors in which the kernel reads.
+ */
 const RUN_LENGTHS = [2, 3, 4, 8, 12, 14, 15, 16, 17, 18, 31, 32, 33, 48, 62, 63, 64, 65, 127, 128];
 
-/** Changes of an input that know nothing of what it means; one of them, by chance. May grow beyond any limit by some hundred octets. */
+/**
+ * Changes of an input that know nothing of what it means; one of them, by chance. May grow beyond
+ * any limit by some hundred octets.
+ */
 export function changedOctets(
   random: Random,
   input: Uint8Array,

@@ -1,8 +1,8 @@
 import { replaced } from './octets.js';
 
 /**
- * The input without what can be left out so that `holds` still does: ever smaller ranges are tried, `tries` of them at most.
- * Deterministic.
+ * The input without what can be left out so that `holds` still does: ever smaller ranges are tried,
+ * `tries` of them at most. Deterministic.
  */
 export function trim(
   input: Uint8Array,

@@ -5,18 +5,20 @@ import { readUrl, type Target } from '../../test/naive/url.js';
 import { Fault, shown } from '../target.js';
 
 /**
- * What the WHATWG URL Standard makes of a URL, as Node's `URL` has it. The URL scanner agrees with `URL`, but for these
- * exceptions, each of them meant:
+ * What the WHATWG URL Standard makes of a URL, as Node's `URL` has it. The URL scanner agrees with
+ * `URL`, but for these exceptions, each of them meant:
  *
  * - A scheme other than http, https and ftp is invalid: nothing but these has a robots.txt.
- * - A host of more than 255 octets, not counting a final dot, is invalid: no name in the DNS is that long. So is one of more
- *   than 2,048 as given, for the time that IDN takes.
+ * - A host of more than 255 octets, not counting a final dot, is invalid: no name in the DNS is
+ *   that long. So is one of more than 2,048 as given, for the time that IDN takes.
  * - A final dot does not count: `example.com.` is `example.com`.
  * - Port 0 is unknown, whatever there is for the host: nothing can be fetched from there.
- * - Octets that are no UTF-8 stay as they are in path and query, where `URL` has U+FFFD; and tabs and newlines are taken out of
- *   the octets, not of the text they are decoded to, which may make UTF-8 of what was none.
+ * - Octets that are no UTF-8 stay as they are in path and query, where `URL` has U+FFFD; and tabs
+ *   and newlines are taken out of the octets, not of the text they are decoded to, which may make
+ *   UTF-8 of what was none.
  * - An empty query stays, as rules may ask for its `?`; `URL` has no query there.
- * - `'` in a query stays, which `URL` encodes. All percent-encoding of path and query is compared in canonical form, as rules are.
+ * - `'` in a query stays, which `URL` encodes. All percent-encoding of path and query is compared
+ *   in canonical form, as rules are.
  * - Dot segments that the `URL` of Node 20 leaves standing, against the standard, are removed.
  */
 export interface WhatwgUrl {
@@ -36,7 +38,10 @@ function withoutFinalDot(host: string): string {
 const MAX_HOST = 255;
 const REPLACEMENT = '\u{FFFD}';
 
-/** What is invalid by the above is `undefined`. Throws a fault if `URL` and the naive reader do not agree about the URL. */
+/**
+ * What is invalid by the above is `undefined`. Throws a fault if `URL` and the naive reader do not
+ * agree about the URL.
+ */
 export function readWhatwgUrl(octets: Uint8Array): WhatwgUrl | undefined {
   const text = decoded(octets);
   let url: URL;
@@ -96,7 +101,10 @@ function holdsDotSegment(path: string): boolean {
   });
 }
 
-/** The pattern that matches this path and query and no other: anchored at both ends, what is special in patterns encoded. */
+/**
+ * The pattern that matches this path and query and no other: anchored at both ends, what is special
+ * in patterns encoded.
+ */
 export function exactPattern({ path, query }: Target): string {
   const text = query === undefined ? path : `${path}?${query}`;
   const escaped = Array.from(text, (octet) =>

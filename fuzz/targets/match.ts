@@ -18,8 +18,9 @@ const TAB = '\t';
 const COLUMNS = 5;
 
 /**
- * Parser, compiler and kernel together: an input is a URL, a line feed, profile and agent with a space between them, a line
- * feed, and a robots.txt. Verdict and deciding line are compared with those of the naive matcher.
+ * Parser, compiler and kernel together: an input is a URL, a line feed, profile and agent with a
+ * space between them, a line feed, and a robots.txt. Verdict and deciding line are compared with
+ * those of the naive matcher.
  */
 export const target: Target = {
   name: 'match',

@@ -33,10 +33,11 @@ type Expected =
   | { readonly kind: 'sound'; readonly value: unknown; readonly url: string | undefined };
 
 /**
- * The NDJSON scanner: lines of any octets. What `JSON.parse` takes for an object is one, with the URL that the field's
- * path leads to, and is given back with the verdict as a further member; under `strict` the rest is refused. Each URL is known
- * by a rule that denies it alone. Exception: of lines that are no UTF-8 only whether they are valid is compared, for
- * `JSON.parse` reads U+FFFD where the octets stay.
+ * The NDJSON scanner: lines of any octets. What `JSON.parse` takes for an object is one, with the
+ * URL that the field's path leads to, and is given back with the verdict as a further member; under
+ * `strict` the rest is refused. Each URL is known by a rule that denies it alone. Exception: of
+ * lines that are no UTF-8 only whether they are valid is compared, for `JSON.parse` reads U+FFFD
+ * where the octets stay.
  */
 export const target: Target = {
   name: 'ndjson',
@@ -100,7 +101,8 @@ function list(random: Random, item: () => string): string {
 function checkField(kernel: GuardedKernel, input: Uint8Array, urlField: readonly string[]): void {
   const lines = linesOf(input);
   for (const format of ['ndjson', 'json'] as const) {
-    // The lines of this format come from the reader of JSON, and such a one says why it has refused a record.
+    // The lines of this format come from the reader of JSON, and such a one says why it has refused
+    // a record.
     if (format === 'json' && lines.some((line) => line[0] === REFUSED_RECORD)) continue;
     const expected = lines.map((line) => read(line, urlField, format === 'json'));
     kernel.load(tableOf(expected));

@@ -30,7 +30,10 @@ const VALUES = [
 ];
 const ENDS = ['\n', '\r\n', '\r', '\n\n', '\0\n', '#\n', ' # c\r', '\x0b\n', ''];
 
-/** The parser of robots.txt: what it reads is compared, in every profile, with a naive parser, wherever the body lies in memory. */
+/**
+ * The parser of robots.txt: what it reads is compared, in every profile, with a naive parser,
+ * wherever the body lies in memory.
+ */
 export const target: Target = {
   name: 'robots',
   summary: 'the robots.txt parser, against a naive one',

@@ -39,7 +39,10 @@ const AGENTS = [
 /** Paths that wildcards and long labels look into. */
 const PATHS = ['/', `/a${'/b'.repeat(60)}`, `/?x=${'%2Fy1'.repeat(30)}`, '/a.gif$', '/%2', ''];
 
-/** A change of a table: a number of so many octets at an offset within a section, both taken modulo what there is. */
+/**
+ * A change of a table: a number of so many octets at an offset within a section, both taken modulo
+ * what there is.
+ */
 interface Patch {
   readonly place: string;
   readonly offset: number;
@@ -48,10 +51,11 @@ interface Patch {
 }
 
 /**
- * The table reader: an input is a robots.txt and changes of the table that is compiled from it, a line each, `@hosts 4 2 255`; `@cut`
- * takes octets off its end. A changed table is refused; one whose checksum was made good is refused, or read to its end without any
- * other error, and what is read does not depend on where the table lies and what lies around it. One that can be verified is read
- * whole, and the kernel asks it for verdicts and explanations within its bounds.
+ * The table reader: an input is a robots.txt and changes of the table that is compiled from it, a
+ * line each, `@hosts 4 2 255`; `@cut` takes octets off its end. A changed table is refused; one
+ * whose checksum was made good is refused, or read to its end without any other error, and what is
+ * read does not depend on where the table lies and what lies around it. One that can be verified is
+ * read whole, and the kernel asks it for verdicts and explanations within its bounds.
  */
 export const target: Target = {
   name: 'table',

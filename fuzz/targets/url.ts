@@ -25,9 +25,10 @@ const AUTHORITIES = [
 const ALLOWING = octetsOf('user-agent: *\ndisallow:\n');
 
 /**
- * The URL scanner, by three ways into it: alone, on a line of text, and in a JSON string. Where `URL` accepts the input, a table
- * is made in which exactly this scheme, host, port, path and query are denied, and what is next to them is allowed. Where the
- * scanner is meant to differ stands in oracle/whatwg.ts.
+ * The URL scanner, by three ways into it: alone, on a line of text, and in a JSON string. Where
+ * `URL` accepts the input, a table is made in which exactly this scheme, host, port, path and query
+ * are denied, and what is next to them is allowed. Where the scanner is meant to differ stands in
+ * oracle/whatwg.ts.
  */
 export const target: Target = {
   name: 'url',

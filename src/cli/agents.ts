@@ -2,7 +2,10 @@ import { RobotsFilterError } from '../errors.js';
 import { type Agent, parseAgent } from '../protocol/agent.js';
 import type { Profile } from '../protocol/profile.js';
 
-/** The agents of an `--agent` option, joined to those of earlier ones: separated by commas, white space around them dropped. */
+/**
+ * The agents of an `--agent` option, joined to those of earlier ones: separated by commas, white
+ * space around them dropped.
+ */
 export function collectAgents(list: string, earlier: readonly string[] = []): string[] {
   return [...earlier, ...list.split(',').map((agent) => agent.trim())];
 }
@@ -33,7 +36,10 @@ export function parseAgents(names: readonly string[] | undefined, profile: Profi
   });
 }
 
-/** The product tokens whose groups are needed to answer for agents: all links of their chains but `*`. */
+/**
+ * The product tokens whose groups are needed to answer for agents: all links of their chains but
+ * `*`.
+ */
 export function neededTokens(agents: readonly Agent[]): string[] {
   const tokens = new Set(agents.flatMap(({ chain }) => chain));
   tokens.delete('*');

@@ -8,7 +8,10 @@ const SHOWN = 10;
 /** Files that are documents or data by their names, of which so many are named. */
 const NAMED_ASIDE = 3;
 
-/** Says what was left out of caches: the first ten in full, then how many of which kind. Of documents and data all in one. */
+/**
+ * Says what was left out of caches: the first ten in full, then how many of which kind. Of
+ * documents and data all in one.
+ */
 export class CacheWarnings {
   readonly #diagnostics: Diagnostics;
   readonly #counts = new Map<string, number>();

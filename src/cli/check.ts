@@ -14,8 +14,8 @@ const ALL_ALLOWED = 0;
 const SOME_NOT_ALLOWED = 1;
 
 /**
- * `robots-filter check`: prints for each URL verdict, URL and reason and, where a rule decided, its line, text and
- * product token. A URL that is invalid is not allowed.
+ * `robots-filter check`: prints for each URL verdict, URL and reason and, where a rule decided, its
+ * line, text and product token. A URL that is invalid is not allowed.
  *
  * @returns the exit code: 0 if all URLs are allowed, else 1
  */
@@ -66,7 +66,10 @@ export async function check(
   return code;
 }
 
-/** Whether a reference begins with neither a scheme nor a slash: more likely a URL whose scheme was forgotten than a path. */
+/**
+ * Whether a reference begins with neither a scheme nor a slash: more likely a URL whose scheme was
+ * forgotten than a path.
+ */
 function isBare(reference: string): boolean {
   const text = reference.trim();
   if (text.startsWith('/') || text.startsWith('\\')) return false;

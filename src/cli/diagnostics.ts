@@ -8,8 +8,8 @@ const CLEAR_LINE = '\r\u001b[K';
 const USUAL_COLUMNS = 80;
 
 /**
- * Standard error: all that the command line says beside its data. What comes from outside is made harmless here,
- * for it may reach a terminal.
+ * Standard error: all that the command line says beside its data. What comes from outside is made
+ * harmless here, for it may reach a terminal.
  */
 export class Diagnostics {
   /** Whether it is a terminal. */
@@ -39,7 +39,10 @@ export class Diagnostics {
     writeError(`${clear}${text}\n${this.#status}`);
   }
 
-  /** Puts a line in the place of the last such line, to be overwritten in turn; an empty one takes it away. For terminals. */
+  /**
+   * Puts a line in the place of the last such line, to be overwritten in turn; an empty one takes
+   * it away. For terminals.
+   */
   status(line: string): void {
     // A terminal that does not know its width says 0.
     const columns = process.stderr.columns || USUAL_COLUMNS;
@@ -50,7 +53,10 @@ export class Diagnostics {
   }
 }
 
-/** A message of several lines, of which none but the first can pass for a message: a name in it may have a line end. */
+/**
+ * A message of several lines, of which none but the first can pass for a message: a name in it may
+ * have a line end.
+ */
 export function indented(message: string): string {
   return message
     .split('\n')

@@ -17,7 +17,9 @@ import { describeFetchProgress, FetchTally, reportLine } from './fetch-tally.js'
 import type { Interruption } from './interruption.js';
 import { counted, grouped } from './numbers.js';
 
-/** Milliseconds between two updates: on a terminal, and elsewhere, where each is a line that stays. */
+/**
+ * Milliseconds between two updates: on a terminal, and elsewhere, where each is a line that stays.
+ */
 const TERMINAL_INTERVAL = 200;
 const LOG_INTERVAL = 5000;
 

@@ -66,7 +66,10 @@ function breakdown(counts: ReadonlyMap<string, number>): string {
   return ` (${sorted.map(([kind, count]) => `${grouped(count)} ${kind}`).join(', ')})`;
 }
 
-/** `1,200 of 10,000, 1,000 successful, 150 unavailable, 50 unreachable, 3.20 MB, 410/s, 21.5 s left`. */
+/**
+ * `1,200 of 10,000, 1,000 successful, 150 unavailable, 50 unreachable, 3.20 MB, 410/s, 21.5 s
+ * left`.
+ */
 export function describeFetchProgress(tally: FetchTally, total: number, rate: number): string {
   const { done, fresh } = tally;
   const left = total - done;

@@ -27,7 +27,8 @@ import { STANDARD_INPUT } from './standard-streams.js';
 const COMPLETED = 0;
 
 /**
- * `robots-filter --fetch`: fetches what the filter would not know into the first of the robots directories, then filters.
+ * `robots-filter --fetch`: fetches what the filter would not know into the first of the robots
+ * directories, then filters.
  *
  * @returns the exit code
  * @throws RobotsFilterError
@@ -179,7 +180,8 @@ class Spool {
 }
 
 /**
- * Sees that no file has become shorter since it was read for the first time: there would be fewer verdicts than records.
+ * Sees that no file has become shorter since it was read for the first time: there would be fewer
+ * verdicts than records.
  *
  * @throws RobotsFilterError `input`
  */

@@ -16,8 +16,8 @@ import { checkUrlField, checkUrlFieldOf } from './url-field.js';
 const COMPLETED = 0;
 
 /**
- * `robots-filter fetch`: fetches the robots.txt of every authority that the input names, or of those in the directory that
- * have gone stale.
+ * `robots-filter fetch`: fetches the robots.txt of every authority that the input names, or of
+ * those in the directory that have gone stale.
  *
  * @returns the exit code
  * @throws RobotsFilterError

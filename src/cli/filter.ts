@@ -32,8 +32,9 @@ const COMPLETED = 0;
 const NAMED_RECORDS = 10;
 
 /**
- * Octets of input, perhaps compressed, times agents, up to which it is judged on the main thread alone: a thread beside it, which costs
- * 23 ms until it is at work and has ended, has not quite made up for that at 24 million octets.
+ * Octets of input, perhaps compressed, times agents, up to which it is judged on the main thread
+ * alone: a thread beside it, which costs 23 ms until it is at work and has ended, has not quite
+ * made up for that at 24 million octets.
  */
 const MAIN_THREAD_OCTETS = 24 * 1024 * 1024;
 
@@ -132,7 +133,8 @@ export async function filter(
     const work = (octets ?? Number.POSITIVE_INFINITY) * (options.agent?.length ?? 1);
     if (work > COMPILED_KERNEL_OCTETS) {
       loadKernelBy(moduleOf);
-      // Now, since V8's flags are other ones meanwhile: a thread that starts then does not take the code that is kept of its files.
+      // Now, since V8's flags are other ones meanwhile: a thread that starts then does not take the
+      // code that is kept of its files.
       kernelModule();
     }
     // The threads start while the rest of the program and the table are loaded.
@@ -348,14 +350,20 @@ class FilterRun {
     };
   }
 
-  /** Octets read of the input at hand, counted as they lie on the disk, when the filter has read so many in all. */
+  /**
+   * Octets read of the input at hand, counted as they lie on the disk, when the filter has read so
+   * many in all.
+   */
   #octetsOfInput(octets: number): number {
     if (this.#input === undefined) return 0;
     const { open, octetsBefore } = this.#input;
     return open.kind === 'stream' ? open.consumed() : octets - octetsBefore;
   }
 
-  /** Says what the user would not learn otherwise: how many records were bad, how many are in neither pile, and that hardly any was judged. */
+  /**
+   * Says what the user would not learn otherwise: how many records were bad, how many are in
+   * neither pile, and that hardly any was judged.
+   */
   #sumUp(): void {
     const { filter, options, diagnostics } = this.#parts;
     const tally = filter.tally();

@@ -25,7 +25,8 @@ export interface InputSurvey {
  * Sees that all inputs are there before the first is read, and that none of them is the output.
  *
  * @param output descriptor that is written to; undefined if the output replaces a file
- * @throws RobotsFilterError `input` for one that cannot be opened, `usage` for one that is the output
+ * @throws RobotsFilterError `input` for one that cannot be opened, `usage` for one that is the
+ *   output
  */
 export async function surveyInputs(
   paths: readonly string[],

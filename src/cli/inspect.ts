@@ -17,7 +17,10 @@ import { writeOutput } from './standard-streams.js';
 
 const SUCCESS = 0;
 
-/** Product tokens that every table has: `*`, and the empty one that only groups of the google profile name. */
+/**
+ * Product tokens that every table has: `*`, and the empty one that only groups of the google
+ * profile name.
+ */
 const FIXED_TOKENS = 2;
 /** Product tokens of a reduced table that are named. */
 const NAMED_TOKENS = 20;
@@ -25,12 +28,14 @@ const NAMED_TOKENS = 20;
 const LINES_AT_A_TIME = 1000;
 
 /**
- * `robots-filter inspect`: prints what a table holds, all in all, or of one host its groups and rules as text.
+ * `robots-filter inspect`: prints what a table holds, all in all, or of one host its groups and
+ * rules as text.
  *
  * @param name a host, `HOST:PORT` or a URL
  * @param options whether to verify the whole table first
  * @returns the exit code
- * @throws RobotsFilterError `table` if it cannot be opened or verified, `usage` for a name that is no host or is not in the table
+ * @throws RobotsFilterError `table` if it cannot be opened or verified, `usage` for a name that is
+ *   no host or is not in the table
  */
 export async function inspect(
   path: string,

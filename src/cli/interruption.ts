@@ -11,8 +11,8 @@ const WAKE_AGAIN = 20;
 const SIGNAL_EXIT = 128;
 
 /**
- * Listens for signals: the first ends the run in an orderly way, when what was begun is done; the second at once. Files that are not complete by then
- * go with the process (unfinished-files.ts).
+ * Listens for signals: the first ends the run in an orderly way, when what was begun is done; the
+ * second at once. Files that are not complete by then go with the process (unfinished-files.ts).
  */
 export class Interruption {
   readonly #controller = new AbortController();
@@ -40,8 +40,9 @@ export class Interruption {
   }
 
   /**
-   * Ends the process by the signal itself, of which shells say the same, behind all that is done at an exit: an exit waits for threads to come out of
-   * the batch that they judge, which rules and URLs made for it can draw out to seconds.
+   * Ends the process by the signal itself, of which shells say the same, behind all that is done at
+   * an exit: an exit waits for threads to come out of the batch that they judge, which rules and
+   * URLs made for it can draw out to seconds.
    */
   #endAtOnce(name: (typeof SIGNALS)[number], code: number): never {
     process.on('exit', () => {

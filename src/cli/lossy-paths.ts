@@ -14,8 +14,8 @@ export interface PathOptions {
 }
 
 /**
- * Sees that no path has lost octets on its way to the program: Node gives arguments as text, and a name that is not UTF-8 would be
- * that of another file, which is not found or, worse, written.
+ * Sees that no path has lost octets on its way to the program: Node gives arguments as text, and a
+ * name that is not UTF-8 would be that of another file, which is not found or, worse, written.
  *
  * @throws RobotsFilterError `usage`
  */

@@ -6,5 +6,6 @@ import { load } from '../start/loader.js';
 const program = load(fileURLToPath(new URL('command-line.js', import.meta.url)));
 const { run } = program as typeof import('./program.js');
 
-// Not left to the event loop's running empty: an input that was opened and given up may still hold it.
+// Not left to the event loop's running empty: an input that was opened and given up may still hold
+// it.
 void run(process.argv.slice(2)).then((code) => process.exit(code));

@@ -53,7 +53,10 @@ export interface CheckOptions {
   readonly quiet?: boolean;
 }
 
-/** The bounds of `parseRobots`, whose module would be loaded for them at every start. A test holds the two together. */
+/**
+ * The bounds of `parseRobots`, whose module would be loaded for them at every start. A test holds
+ * the two together.
+ */
 export const MIN_ROBOTS_BYTES = 512_000;
 export const MAX_ROBOTS_BYTES = 0x1000_0000;
 
@@ -70,7 +73,10 @@ function isDigits(text: string): boolean {
   return text !== '';
 }
 
-/** Reads a whole number in decimal digits, between two bounds that are named in the message if it is none. */
+/**
+ * Reads a whole number in decimal digits, between two bounds that are named in the message if it is
+ * none.
+ */
 export function wholeNumber(least: number, most: number, unit: string): (text: string) => number {
   return (text) => {
     const value = Number(text);
@@ -172,7 +178,10 @@ export const maxLineBytesOption = (): Option =>
     .argParser(wholeNumber(1, MAX_LINE_BYTES, ' bytes'))
     .default(DEFAULT_LINE_BYTES, grouped(DEFAULT_LINE_BYTES));
 
-/** `--stats` or `--stats=json`; a file name behind it is not taken for its value: see `completeStats`. */
+/**
+ * `--stats` or `--stats=json`; a file name behind it is not taken for its value: see
+ * `completeStats`.
+ */
 export const statsOption = (): Option => {
   const option = new Option(
     '--stats [format]',

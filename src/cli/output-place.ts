@@ -10,8 +10,8 @@ export interface NamedSource {
 }
 
 /**
- * Sees that an output takes the place of nothing that the command decides by: of no such file, and of none in such a directory but a table,
- * which is not read there.
+ * Sees that an output takes the place of nothing that the command decides by: of no such file, and
+ * of none in such a directory but a table, which is not read there.
  *
  * @throws RobotsFilterError `usage`
  */

@@ -52,7 +52,10 @@ import {
 import { writeError, writeOutput } from './standard-streams.js';
 
 const SUCCESS = 0;
-/** What could not be carried out, as with grep and diff: 1 is left for `check`, where a URL is denied. */
+/**
+ * What could not be carried out, as with grep and diff: 1 is left for `check`, where a URL is
+ * denied.
+ */
 const FAILURE = 2;
 
 function version(): string {
@@ -264,7 +267,10 @@ const SUBCOMMANDS: readonly Subcommand[] = [
   },
 ];
 
-/** @param argv of a subcommand that is not among these only the name and description are wanted: the rest of all takes 2 ms */
+/**
+ * @param argv of a subcommand that is not among these only the name and description are wanted: the
+ * rest of all takes 2 ms
+ */
 function program(argv: readonly string[], outcome: Outcome): Command {
   const root = new Command('robots-filter')
     .description(
@@ -296,7 +302,8 @@ function program(argv: readonly string[], outcome: Outcome): Command {
 }
 
 /**
- * Sees that `help` is asked of a command that there is; commander would print the help of all, as if it had been asked for.
+ * Sees that `help` is asked of a command that there is; commander would print the help of all, as
+ * if it had been asked for.
  *
  * @throws RobotsFilterError `usage`
  */
@@ -312,7 +319,10 @@ function checkHelp([first, command]: readonly string[]): void {
   );
 }
 
-/** With what the system refuses something that is not there, not permitted or used up: not the program's fault. */
+/**
+ * With what the system refuses something that is not there, not permitted or used up: not the
+ * program's fault.
+ */
 const REFUSALS: ReadonlySet<unknown> = new Set([
   'ENOENT',
   'EACCES',

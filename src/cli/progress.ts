@@ -10,7 +10,9 @@ export interface ProgressState {
   readonly octets: number;
 }
 
-/** Milliseconds between two updates: on a terminal, and elsewhere, where each is a line that stays. */
+/**
+ * Milliseconds between two updates: on a terminal, and elsewhere, where each is a line that stays.
+ */
 const TERMINAL_INTERVAL = 200;
 const LOG_INTERVAL = 2000;
 /** The rate is that of the last so many seconds. */

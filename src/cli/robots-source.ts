@@ -12,7 +12,8 @@ const statusOf = promisify(stat);
 type Purpose = 'directory' | 'table';
 
 /**
- * Sees that the filter is given robots.txt files, or a table, and not both, and nothing that has no effect on them.
+ * Sees that the filter is given robots.txt files, or a table, and not both, and nothing that has no
+ * effect on them.
  *
  * @throws RobotsFilterError `usage`, saying what to type
  */

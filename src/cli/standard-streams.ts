@@ -12,8 +12,8 @@ const STANDARD_ERROR_DESCRIPTOR = 2;
 const RETRY = 2;
 
 /**
- * Writes text to standard output. Not through `process.stdout`, which would make a pipe non-blocking for all processes
- * that have it.
+ * Writes text to standard output. Not through `process.stdout`, which would make a pipe
+ * non-blocking for all processes that have it.
  *
  * @returns false if nobody reads it any more
  * @throws RobotsFilterError `output`

@@ -5,7 +5,9 @@ import { grouped, lasted, share, sized } from './numbers.js';
 
 /** What a run of the filter came to. */
 export interface RunStatistics {
-  /** Whether all input was read; else the run was interrupted or nobody read the output any more. */
+  /**
+   * Whether all input was read; else the run was interrupted or nobody read the output any more.
+   */
   readonly complete: boolean;
   /** The agents' names, in the order of the tally. */
   readonly agents: readonly string[];
@@ -13,7 +15,10 @@ export interface RunStatistics {
   /** Octets of input that were read. */
   readonly inputOctets: number;
   readonly hosts: {
-    /** Hosts in the table, and those of them that URLs were of: `undefined` where they were not counted. */
+    /**
+     * Hosts in the table, and those of them that URLs were of: `undefined` where they were not
+     * counted.
+     */
     readonly table: number;
     readonly seen: number | undefined;
   };
@@ -117,7 +122,10 @@ function perSecond(count: number, seconds: number): number {
   return seconds > 0 ? count / seconds : 0;
 }
 
-/** How many records `--allowed` and `--denied` leave out alike, for want of an answer; undefined if there are none. */
+/**
+ * How many records `--allowed` and `--denied` leave out alike, for want of an answer; undefined if
+ * there are none.
+ */
 export function leftOut(tally: Tally): string | undefined {
   // Whether a host is known and a URL valid does not depend on the agent.
   const { verdicts } = countsOf(tally.outcomes[0] ?? []);

@@ -4,7 +4,10 @@ import type { TableLayout } from '../compile/table-layout.js';
 import { TableWindow } from '../compile/table-window.js';
 import type { ReplacementFile } from '../pipeline/replacement-file.js';
 
-/** So many octets are laid out before they are written, more only for a piece that has more: they stay in a processor's caches. */
+/**
+ * So many octets are laid out before they are written, more only for a piece that has more: they
+ * stay in a processor's caches.
+ */
 const WINDOW_OCTETS = 1 << 22;
 
 /** One that is being laid out while the others are written. */

@@ -23,7 +23,8 @@ export function checkUrlField(options: UrlFieldOptions): void {
 }
 
 /**
- * The same, where the format of the only input has been told from its first bytes. Of several inputs others may have the member.
+ * The same, where the format of the only input has been told from its first bytes. Of several
+ * inputs others may have the member.
  *
  * @throws RobotsFilterError `usage`
  */

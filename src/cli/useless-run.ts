@@ -21,8 +21,9 @@ export interface Circumstances {
 }
 
 /**
- * One sentence for a run that has answered almost nothing, with the likely cause; `undefined` for any other. Records that were unknown,
- * and allowed or denied for it (`--unknown`), have their answer.
+ * One sentence for a run that has answered almost nothing, with the likely cause; `undefined` for
+ * any other. Records that were unknown, and allowed or denied for it (`--unknown`), have their
+ * answer.
  */
 export function describeUselessRun(tally: Tally, circumstances: Circumstances): string | undefined {
   // Whether a host is known and a URL valid does not depend on the agent.

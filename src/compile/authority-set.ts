@@ -27,14 +27,17 @@ const UNKNOWN_SCHEME = 0;
 const ASSUMED_SCHEMES = SCHEME_HTTP | SCHEME_HTTPS;
 
 /**
- * A key is the host, a zero, the scheme, whether there is a port, and the port with its high octet first: in the order of the
- * keys all authorities of a host are neighbours.
+ * A key is the host, a zero, the scheme, whether there is a port, and the port with its high octet
+ * first: in the order of the keys all authorities of a host are neighbours.
  */
 const KEY_TAIL = 5;
 
 const INITIAL_ENTRIES = 64;
 
-/** What is known of an authority, in words that lie together, as a table is written in another order. */
+/**
+ * What is known of an authority, in words that lie together, as a table is written in another
+ * order.
+ */
 const WORDS = 4;
 const WORD_BODY = 0;
 const WORD_SOURCE = 1;
@@ -51,7 +54,10 @@ export interface HostEntry {
   readonly authority: number;
 }
 
-/** @throws RobotsFilterError `usage` for a host that is not as `canonicalHost` returns it: empty, or longer than 255 octets; and for port 0. */
+/**
+ * @throws RobotsFilterError `usage` for a host that is not as `canonicalHost` returns it: empty, or
+ * longer than 255 octets; and for port 0.
+ */
 export function checkAuthority(authority: Authority, source: string): void {
   const { length } = authority.host;
   if (authority.port === 0) {
@@ -107,8 +113,8 @@ export class AuthoritySet {
   }
 
   /**
-   * Gives the authority what its file says; what it had before is lost. `source` and `sourceNumber` are form and number of where it came
-   * from, as in SourceForms.
+   * Gives the authority what its file says; what it had before is lost. `source` and `sourceNumber`
+   * are form and number of where it came from, as in SourceForms.
    */
   set(
     authority: number,
@@ -149,7 +155,10 @@ export class AuthoritySet {
     return key.subarray(0, key.length - KEY_TAIL);
   }
 
-  /** Touches what is known of the authorities `sorted[from]` to `sorted[to - 1]`, as OctetStore does. */
+  /**
+   * Touches what is known of the authorities `sorted[from]` to `sorted[to - 1]`, as OctetStore
+   * does.
+   */
   touch(sorted: Int32Array, from: number, to: number): void {
     this.keys.touch(sorted, from, to);
     let touched = 0;
@@ -177,7 +186,10 @@ export class AuthoritySet {
     return new HostNames(this.count, this.keys.octets - KEY_TAIL * this.count);
   }
 
-  /** Whether an authority that is the only one of its host counts for http and https at their default ports. */
+  /**
+   * Whether an authority that is the only one of its host counts for http and https at their
+   * default ports.
+   */
   isPlain(authority: number): boolean {
     const { keys } = this;
     const tail = keys.offset(authority) + keys.length(authority) - KEY_TAIL;
@@ -191,8 +203,9 @@ export class AuthoritySet {
   }
 
   /**
-   * What the authorities `sorted[low]` to `sorted[high - 1]`, all of one host, come to, by port and scheme. Where
-   * two claim a scheme and port, the one that names the scheme counts, else the one that names the port.
+   * What the authorities `sorted[low]` to `sorted[high - 1]`, all of one host, come to, by port and
+   * scheme. Where two claim a scheme and port, the one that names the scheme counts, else the one
+   * that names the port.
    */
   entriesOf(sorted: Int32Array, low: number, high: number): HostEntry[] {
     if (high - low === 1) {

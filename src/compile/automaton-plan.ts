@@ -28,9 +28,14 @@ const INITIAL_ROOM = 64;
 /** No prefix rule, or no node above. */
 export const NONE = -1;
 
-/** Words of a node: all that is known of it lies in 64 octets. A node is known by where they start. */
+/**
+ * Words of a node: all that is known of it lies in 64 octets. A node is known by where they start.
+ */
 export const NODE_WORDS = 16;
-/** The node before it on the way from the root, its label in `rules.octets` and that one's length, and its edges. */
+/**
+ * The node before it on the way from the root, its label in `rules.octets` and that one's length,
+ * and its edges.
+ */
 export const PARENT = 0;
 export const LABEL = 1;
 export const LABEL_OCTETS = 2;
@@ -43,14 +48,20 @@ export const TEXT = 6;
 export const BLOCKS_END = 7;
 /** Its octets and those of all nodes below. */
 export const OCTETS = 8;
-/** What the nodes below it come to; and the greatest edge's share of that, which is written last, until it gives way to the width of its distances. */
+/**
+ * What the nodes below it come to; and the greatest edge's share of that, which is written last,
+ * until it gives way to the width of its distances.
+ */
 export const BELOW = 9;
 export const GREATEST_BELOW = 10;
 export const DISTANCE_WIDTH = 10;
 /** The first node below it, and the next one below the same. */
 export const FIRST_BELOW = 11;
 export const NEXT = 12;
-/** As it is written: where the octets of its edges start, how many are written, and where the first edge leads. */
+/**
+ * As it is written: where the octets of its edges start, how many are written, and where the first
+ * edge leads.
+ */
 export const EDGES_START = 13;
 export const EDGES_WRITTEN = 14;
 export const FIRST_TARGET = 15;
@@ -58,13 +69,14 @@ export const FIRST_TARGET = 15;
 /**
  * What lies where in an automaton, one after another in the same memory.
  *
- * The rules come sorted by prefix, so the rules below a node are one range of them. What their prefixes share is found
- * by comparing the first with the last from the node's depth on; ranges that wait are kept on a stack of our own, for a trie
- * may be as deep as a body is long. So each octet of a label is read once, and each rule once for each of the
- * nodes that it passes: linear in the octets of the rules.
+ * The rules come sorted by prefix, so the rules below a node are one range of them. What their
+ * prefixes share is found by comparing the first with the last from the node's depth on; ranges
+ * that wait are kept on a stack of our own, for a trie may be as deep as a body is long. So each
+ * octet of a label is read once, and each rule once for each of the nodes that it passes: linear in
+ * the octets of the rules.
  *
- * First the nodes are laid out in pre-order; then, from the last to the first, the octets of all that follows from each are summed up, which
- * says how wide its distances are.
+ * First the nodes are laid out in pre-order; then, from the last to the first, the octets of all
+ * that follows from each are summed up, which says how wide its distances are.
  */
 export class AutomatonPlan {
   readonly widths: AutomatonWidths = { line: 0, size: 0, offset: OFFSET_WIDTH };
@@ -80,7 +92,9 @@ export class AutomatonPlan {
   #blockOctets = 0;
   readonly #blockWriter = new BlockWriter();
 
-  /** The ranges that wait: from which rule to which, at what depth, and the node that leads there. */
+  /**
+   * The ranges that wait: from which rule to which, at what depth, and the node that leads there.
+   */
   #low = new Int32Array(INITIAL_ROOM);
   #high = new Int32Array(INITIAL_ROOM);
   #depth = new Int32Array(INITIAL_ROOM);
@@ -194,7 +208,10 @@ export class AutomatonPlan {
     words[node + OCTETS] = octets;
   }
 
-  /** Parts the rules from `low` to `high` by their octet at `depth`; returns how many octets there are. */
+  /**
+   * Parts the rules from `low` to `high` by their octet at `depth`; returns how many octets there
+   * are.
+   */
   #findEdges(rules: OrderedRules, low: number, high: number, depth: number): number {
     const { sorted, start, octets } = rules;
     let edges = 0;
@@ -210,7 +227,10 @@ export class AutomatonPlan {
     return edges;
   }
 
-  /** Writes the blocks of what ends in a node, the rules from `low` to `high`; returns its prefix rule, which comes first. */
+  /**
+   * Writes the blocks of what ends in a node, the rules from `low` to `high`; returns its prefix
+   * rule, which comes first.
+   */
   #planRules(rules: OrderedRules, low: number, high: number): number {
     if (low === high) return NONE;
     const first = rules.sorted[low] as number;
@@ -236,7 +256,10 @@ export class AutomatonPlan {
     return isPrefix ? first : NONE;
   }
 
-  /** Adds to the octets of each node those of all below, and of its distances; returns the octets of the automaton. */
+  /**
+   * Adds to the octets of each node those of all below, and of its distances; returns the octets of
+   * the automaton.
+   */
   #sumUp(): number {
     const words = this.words;
     for (let node = this.#nodesEnd - NODE_WORDS; node >= 0; node -= NODE_WORDS) {
@@ -264,7 +287,10 @@ export class AutomatonPlan {
     return header + (words[OCTETS] as number) + this.texts.octets;
   }
 
-  /** Makes room for all that the rules can need before their octets are known, so that nothing after this need look at lengths. */
+  /**
+   * Makes room for all that the rules can need before their octets are known, so that nothing after
+   * this need look at lengths.
+   */
   #reserve(rules: OrderedRules): void {
     const { count, prefixOctets } = rules;
     if (count > this.#low.length) {
@@ -298,7 +324,10 @@ function sizeWidth(rules: OrderedRules): Width {
   return widthOf(greatest);
 }
 
-/** By how many octets the pattern of a prefix rule is longer than its prefix: stars, which count and match anything. */
+/**
+ * By how many octets the pattern of a prefix rule is longer than its prefix: stars, which count and
+ * match anything.
+ */
 export function surplusOctets(rules: OrderedRules, entry: number): number {
   const { octets, prefix } = rules.pattern(entry);
   return octets - prefix.length;

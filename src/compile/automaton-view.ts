@@ -29,7 +29,10 @@ import type { TableReader } from './table-reader.js';
 /** A rule as a table keeps it. */
 export interface TableRule {
   readonly allow: boolean;
-  /** The pattern as written, cut to TEXT_LIMIT octets, escaped as in a JSON string: fit for a terminal. */
+  /**
+   * The pattern as written, cut to TEXT_LIMIT octets, escaped as in a JSON string: fit for a
+   * terminal.
+   */
   readonly text: string;
   /** Canonical length of the pattern: its specificity. */
   readonly octets: number;
@@ -54,7 +57,10 @@ interface NodeContent {
   readonly blocks: number;
 }
 
-/** A rule as it lies in an automaton; of a plain prefix rule the form says only what is to be allowed. */
+/**
+ * A rule as it lies in an automaton; of a plain prefix rule the form says only what is to be
+ * allowed.
+ */
 interface FoundRule {
   readonly rank: number;
   readonly form: number;
@@ -80,7 +86,10 @@ const ASTERISK = 0x2a;
 const DOLLAR = 0x24;
 const SURPLUS_OCTETS = 4;
 
-/** Octets that the segments of a rule can have whose text is derived: each octet of the text with two numbers of four octets, at most. */
+/**
+ * Octets that the segments of a rule can have whose text is derived: each octet of the text with
+ * two numbers of four octets, at most.
+ */
 export const MAX_DERIVED_OCTETS = 8 * TEXT_LIMIT + 16;
 
 /** Reads an automaton from one end to the other, as its nodes lie: linear whatever it says. */

@@ -39,8 +39,9 @@ import type { OrderedRules } from './ordered-rules.js';
 import { type Width, writeNumber } from './width.js';
 
 /**
- * Writes automata, one after another into the same memory: as they are planned, in pre-order, but of the nodes below another those first from which
- * least follows, so that most of them begin close to it, in a cache line that is there already.
+ * Writes automata, one after another into the same memory: as they are planned, in pre-order, but
+ * of the nodes below another those first from which least follows, so that most of them begin close
+ * to it, in a cache line that is there already.
  */
 export class AutomatonWriter {
   #out = new Uint8Array(1 << 14);
@@ -131,7 +132,10 @@ export class AutomatonWriter {
     return at;
   }
 
-  /** Puts the nodes below a node behind those that wait, the one from which least follows last; returns how many wait. */
+  /**
+   * Puts the nodes below a node behind those that wait, the one from which least follows last;
+   * returns how many wait.
+   */
   #pushBelow(node: number, waiting: Int32Array, count: number): number {
     const { words } = this.#plan;
     let end = count;

@@ -17,13 +17,18 @@ import { type RuleTexts, textForm } from './rule-texts.js';
 import { type Width, writeNumber } from './width.js';
 import { Windows } from './window.js';
 
-/** Blocks of fewer rules have no masks: to try them costs no more than to look for their windows. */
+/**
+ * Blocks of fewer rules have no masks: to try them costs no more than to look for their windows.
+ */
 export const MIN_MASKED_RULES = 4;
 
 /** Of a rule without segments, which has no windows. */
 const ALL_BUCKETS = 255;
 
-/** Octets of a block besides its rules, at most: an octet, masks, an offset. And of a rule besides its segments, its bucket and place included. */
+/**
+ * Octets of a block besides its rules, at most: an octet, masks, an offset. And of a rule besides
+ * its segments, its bucket and place included.
+ */
 const BLOCK_OCTETS = 1 + BLOCK_MASK_OCTETS + 4;
 const RULE_OCTETS = 1 + 4 + 4 + 4 + 1 + 4 + 4;
 
@@ -37,13 +42,19 @@ export interface AutomatonWidths {
   offset: Width;
 }
 
-/** An upper bound on the octets of all blocks of an automaton; each segment may be there in two forms. */
+/**
+ * An upper bound on the octets of all blocks of an automaton; each segment may be there in two
+ * forms.
+ */
 export function maxBlockOctets(rules: OrderedRules): number {
   const numbers = 4 * rules.segmentCount;
   return rules.blockCount * (BLOCK_OCTETS + RULE_OCTETS) + numbers + rules.segmentOctets;
 }
 
-/** The greatest number that a field marked `size` must hold for a rule: its rank, or its octets in any width. */
+/**
+ * The greatest number that a field marked `size` must hold for a rule: its rank, or its octets in
+ * any width.
+ */
 export function greatestSize(pattern: Pattern, rank: number): number {
   let octets = 0;
   let numbers = 0;
@@ -64,7 +75,10 @@ export class BlockWriter {
   /** Where the rules of a block begin, from the first one's start. */
   readonly #places = new Uint32Array(MAX_BLOCK_RULES);
 
-  /** Writes the blocks of these entries, by falling rank and rising line; returns the offset behind them. */
+  /**
+   * Writes the blocks of these entries, by falling rank and rising line; returns the offset behind
+   * them.
+   */
   write(
     rules: OrderedRules,
     entries: Int32Array,

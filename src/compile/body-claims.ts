@@ -1,7 +1,10 @@
 /** Octets of a SHA-256 digest. */
 export const DIGEST_OCTETS = 32;
 
-/** Bodies that can be claimed, and slots to find them by. What is beyond is compiled by every thread that meets it. */
+/**
+ * Bodies that can be claimed, and slots to find them by. What is beyond is compiled by every thread
+ * that meets it.
+ */
 const CAPACITY = 1 << 20;
 const SLOTS = 2 * CAPACITY;
 
@@ -12,14 +15,18 @@ const MAX_PROBES = 64;
 const FREE = 0;
 const BEING_WRITTEN = -1;
 
-/** How often a slot that is being written is looked at again, which takes longer than to write one. */
+/**
+ * How often a slot that is being written is looked at again, which takes longer than to write one.
+ */
 const PATIENCE = 10_000;
 
 /**
- * Which bodies of robots.txt are compiled by some thread already, so that no two compile the same one. A claim that
- * is missed costs time and nothing else; bodies are told from one another by their whole digests.
+ * Which bodies of robots.txt are compiled by some thread already, so that no two compile the same
+ * one. A claim that is missed costs time and nothing else; bodies are told from one another by
+ * their whole digests.
  *
- * One shared memory: the number of digests, SLOTS slots in open addressing, then the digests in the order in which they came.
+ * One shared memory: the number of digests, SLOTS slots in open addressing, then the digests in the
+ * order in which they came.
  */
 export class BodyClaims {
   /** For the BodyClaims of other threads. */
@@ -33,7 +40,10 @@ export class BodyClaims {
     this.#digests = Buffer.from(memory, 4 * (1 + SLOTS));
   }
 
-  /** Whether the caller is the first to ask for a body of this SHA-256 digest, and so has to compile it. */
+  /**
+   * Whether the caller is the first to ask for a body of this SHA-256 digest, and so has to compile
+   * it.
+   */
   claim(digest: Buffer): boolean {
     const words = this.#words;
     let slot = digest.readUInt32LE(0) % SLOTS;

@@ -14,8 +14,9 @@ export interface CompileOptions {
   /** The parsing limit in octets, as for `parseRobots`. */
   readonly maxBytes?: number | undefined;
   /**
-   * Reduces the table to the groups that these product tokens need, and those of `*`; other agents must not be asked for.
-   * Of a fallback chain each token counts. Upper and lower case are the same.
+   * Reduces the table to the groups that these product tokens need, and those of `*`; other agents
+   * must not be asked for. Of a fallback chain each token counts. Upper and lower case are the
+   * same.
    */
   readonly agents?: readonly string[] | undefined;
 }
@@ -23,8 +24,9 @@ export interface CompileOptions {
 const digest = Buffer.alloc(DIGEST_OCTETS);
 
 /**
- * The SHA-256 digest of a body, which tells it from all others; the next one overwrites it. By way of a string, since a Buffer of its own for each
- * takes the engine half as long again, and to get rid of it even more.
+ * The SHA-256 digest of a body, which tells it from all others; the next one overwrites it. By way
+ * of a string, since a Buffer of its own for each takes the engine half as long again, and to get
+ * rid of it even more.
  */
 export function digestOf(body: Uint8Array): Buffer {
   digest.write(hash('sha256', body, 'binary'), 'binary');
@@ -44,7 +46,8 @@ export class BodyCompiler {
   /**
    * For `key` and `shared` see OctetStore.
    *
-   * @throws RobotsFilterError `usage` for a profile that does not exist or a `maxBytes` out of range.
+   * @throws RobotsFilterError `usage` for a profile that does not exist or a `maxBytes` out of
+   *   range.
    */
   constructor(options: CompileOptions, key = drawKey(), shared = false) {
     const { profile = 'rfc9309', maxBytes, agents } = options;

@@ -4,12 +4,18 @@ import { ANY, shareOf } from './window.js';
 /** As many as a mask's entry has bits. */
 const BUCKETS = 8;
 
-/** The octets of a window, and for each the sets of its low and of its high half: bit n stands for the value n. */
+/**
+ * The octets of a window, and for each the sets of its low and of its high half: bit n stands for
+ * the value n.
+ */
 const WINDOW_OCTETS = 3;
 const SETS = 2 * WINDOW_OCTETS;
 const FULL_SET = 0xffff;
 
-/** The share of octets whose low, or high, half is in a set: the sum of an entry for each octet of the set. */
+/**
+ * The share of octets whose low, or high, half is in a set: the sum of an entry for each octet of
+ * the set.
+ */
 const LOW_SHARES = [new Float64Array(256), new Float64Array(256)] as const;
 const HIGH_SHARES = [new Float64Array(256), new Float64Array(256)] as const;
 
@@ -34,18 +40,22 @@ function shareOfSet(shares: readonly [Float64Array, Float64Array], set: number):
 }
 
 /**
- * Deals the rules of a block into at most BUCKETS buckets, so that those whose windows are alike share one.
+ * Deals the rules of a block into at most BUCKETS buckets, so that those whose windows are alike
+ * share one.
  *
- * Starts with a bucket for each rule and joins two as long as there are too many, each time those two whose union
- * adds least to the rules that will be tried in vain: for a bucket, its rules times the share of windows that its masks
- * let pass. A block is small, so the pairs are simply all weighed.
+ * Starts with a bucket for each rule and joins two as long as there are too many, each time those
+ * two whose union adds least to the rules that will be tried in vain: for a bucket, its rules times
+ * the share of windows that its masks let pass. A block is small, so the pairs are simply all
+ * weighed.
  */
 export class Buckets {
   /** For each rule its bucket. */
   readonly bucketOf = new Uint8Array(MAX_BLOCK_RULES);
   readonly #sets = new Uint16Array(MAX_BLOCK_RULES * SETS);
   readonly #rules = new Uint8Array(MAX_BLOCK_RULES);
-  /** What a bucket costs, and what it would cost to join two, the one with the lower number first. */
+  /**
+   * What a bucket costs, and what it would cost to join two, the one with the lower number first.
+   */
   readonly #cost = new Float64Array(MAX_BLOCK_RULES);
   readonly #joined = new Float64Array(MAX_BLOCK_RULES * MAX_BLOCK_RULES);
   #count = 0;

@@ -9,7 +9,10 @@ import { OrderedRules } from './ordered-rules.js';
 
 const ANY_TOKEN = '*';
 
-/** In a record, the words before the product tokens, and those of a group in a list: automaton plus one or 0, first line. */
+/**
+ * In a record, the words before the product tokens, and those of a group in a list: automaton plus
+ * one or 0, first line.
+ */
 const RECORD_WORDS = 2;
 const GROUP_WORDS = 2;
 
@@ -33,8 +36,9 @@ export class CompiledRobots {
   /** Automata as the format has them. */
   readonly automata: OctetStore;
   /**
-   * What each distinct file says, in words of 32 bits: access result, number n of product tokens, n numbers of tokens (rising), n
-   * lists of groups, as the word of the record at which each starts: number of groups, and GROUP_WORDS for each of them.
+   * What each distinct file says, in words of 32 bits: access result, number n of product tokens, n
+   * numbers of tokens (rising), n lists of groups, as the word of the record at which each starts:
+   * number of groups, and GROUP_WORDS for each of them.
    */
   readonly records: OctetStore;
   /** Product tokens in lower case, by their numbers. */
@@ -49,8 +53,8 @@ export class CompiledRobots {
   #toldTokens = 0;
 
   /**
-   * `kept` are the product tokens, besides `*`, whose groups count; all where it is `undefined`. For `key` and `shared` see
-   * OctetStore.
+   * `kept` are the product tokens, besides `*`, whose groups count; all where it is `undefined`.
+   * For `key` and `shared` see OctetStore.
    */
   constructor(
     profile: Profile,
@@ -69,7 +73,10 @@ export class CompiledRobots {
     return this.#addRecord([access, 0]);
   }
 
-  /** Compiles the groups of a file; returns the number of its record. One that is over its budget denies, as nobody can tell. */
+  /**
+   * Compiles the groups of a file; returns the number of its record. One that is over its budget
+   * denies, as nobody can tell.
+   */
   add(file: RobotsFile): number {
     if (file.overBudget) return this.addAccessResult(ACCESS_UNREACHABLE);
     const compiled = new Map<Group, readonly [number, number]>();
@@ -134,7 +141,9 @@ export class CompiledRobots {
     return this.#addRecord(record);
   }
 
-  /** For CompiledMerger: adds a record of another CompiledRobots, given what its numbers are here. */
+  /**
+   * For CompiledMerger: adds a record of another CompiledRobots, given what its numbers are here.
+   */
   addRenumbered(record: RobotsRecord, numbers: RobotsNumbers): number {
     if (record.access !== ACCESS_SUCCESSFUL) return this.addAccessResult(record.access);
     // What differs there differs here: where the tokens come in the same order, so do the lists.
@@ -190,7 +199,10 @@ export class CompiledRobots {
     return number;
   }
 
-  /** The automaton of a group, plus one, and the line from which those of its rules count; twice 0 where no rule can match. */
+  /**
+   * The automaton of a group, plus one, and the line from which those of its rules count; twice 0
+   * where no rule can match.
+   */
   #compile(group: Group): readonly [number, number] {
     const rules = this.#rules;
     rules.load(group.rules, this.#profile);

@@ -2,7 +2,10 @@ import { Buffer } from 'node:buffer';
 import { isControl } from '../control-characters.js';
 import { SOURCE_LIMIT, TEXT_LIMIT } from './format.js';
 
-/** A text to be shown may grow to this many octets for each that it had: `\u0000` for a control character. */
+/**
+ * A text to be shown may grow to this many octets for each that it had: `\u0000` for a control
+ * character.
+ */
 export const ESCAPE_GROWTH = 6;
 
 /** A UTF-16 unit has no more octets than that in UTF-8. */
@@ -19,9 +22,10 @@ UNESCAPED[0x5c] = 0;
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
 
 /**
- * Writes a rule's octets to `out` at `at`, escaped as in a JSON string, and returns the offset behind them. What is no UTF-8
- * becomes U+FFFD; of more than TEXT_LIMIT octets the first are taken and U+2026. `out` must have room for
- * ESCAPE_GROWTH times the smaller of their number and TEXT_LIMIT.
+ * Writes a rule's octets to `out` at `at`, escaped as in a JSON string, and returns the offset
+ * behind them. What is no UTF-8 becomes U+FFFD; of more than TEXT_LIMIT octets the first are taken
+ * and U+2026. `out` must have room for ESCAPE_GROWTH times the smaller of their number and
+ * TEXT_LIMIT.
  */
 export function writeDisplayText(octets: Uint8Array, out: Uint8Array, at: number): number {
   const isCut = octets.length > TEXT_LIMIT;
@@ -51,7 +55,10 @@ function writeEscaped(text: string, out: Uint8Array, at: number): number {
   return Buffer.from(out.buffer, out.byteOffset, out.byteLength).write(escapeText(text), at);
 }
 
-/** The name of a file, escaped as in a JSON string: of more than SOURCE_LIMIT octets U+2026 and the last. */
+/**
+ * The name of a file, escaped as in a JSON string: of more than SOURCE_LIMIT octets U+2026 and the
+ * last.
+ */
 export function displaySource(source: string): string {
   if (source.length <= SOURCE_LIMIT) {
     const whole = escapeText(source);
@@ -75,7 +82,10 @@ function lastUnits(text: string, units: number): string {
   return text.slice(first >= 0xdc00 && first <= 0xdfff ? start + 1 : start);
 }
 
-/** Escapes what a JSON string may not hold, and what could rule a terminal or turn the direction of what it shows. */
+/**
+ * Escapes what a JSON string may not hold, and what could rule a terminal or turn the direction of
+ * what it shows.
+ */
 export function escapeText(text: string): string {
   let escaped = '';
   let from = 0;

@@ -1,6 +1,9 @@
 import { Numbers } from './numbers.js';
 
-/** A source in its parts: its form and its number, as in SourceForms, and an authority that has its host. */
+/**
+ * A source in its parts: its form and its number, as in SourceForms, and an authority that has its
+ * host.
+ */
 export interface SourceParts {
   readonly form: number;
   readonly number: number;

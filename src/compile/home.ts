@@ -1,6 +1,7 @@
 /**
- * The bucket where the search for a host with this hash begins: `hash * buckets >>> 32`. In a file of its own since whoever opens a
- * table needs it, and what places hosts into buckets loads node:crypto: 3 ms.
+ * The bucket where the search for a host with this hash begins: `hash * buckets >>> 32`. In a file
+ * of its own since whoever opens a table needs it, and what places hosts into buckets loads
+ * node:crypto: 3 ms.
  */
 export function home(hash: number, buckets: number): number {
   return Math.floor((hash * buckets) / 0x1_0000_0000);

@@ -11,7 +11,10 @@ import { readNumber } from './width.js';
 /** Of a cluster: what a URL reads of it lies mostly among so many first octets. */
 const ALIGNED_OCTETS = 512;
 
-/** The section of the hosts: each robots record with the hosts that have it and its automata, a cluster. */
+/**
+ * The section of the hosts: each robots record with the hosts that have it and its automata, a
+ * cluster.
+ */
 export class HostClusters {
   /** Octets of all of them. */
   readonly octets: number;
@@ -20,7 +23,10 @@ export class HostClusters {
   readonly #hosts: HostRecords;
   readonly #compiled: CompiledRobots;
   readonly #records: RobotsRecords;
-  /** Places within the section: of hosts, of robots records and of automata, by number; of clusters, with the end of the last. */
+  /**
+   * Places within the section: of hosts, of robots records and of automata, by number; of clusters,
+   * with the end of the last.
+   */
   readonly #hostStarts: Float64Array;
   readonly #robots: Places;
   readonly #automata: Places;
@@ -86,7 +92,10 @@ export class HostClusters {
     return this.#hostStarts[host] as number;
   }
 
-  /** The section; each cluster is a piece. `section` and `sources` are where in the table it and that of the sources start. */
+  /**
+   * The section; each cluster is a piece. `section` and `sources` are where in the table it and
+   * that of the sources start.
+   */
   pieces(section: number, sources: number): TablePieces {
     const starts = this.#starts;
     const count = starts.length - 1;
@@ -134,8 +143,8 @@ export class HostClusters {
   }
 
   /*
-   * Each loop is a method of its own: where something follows a loop, the engine's code for it, made while it ran the first time, knows nothing of
-   * that, and is left there each time.
+   * Each loop is a method of its own: where something follows a loop, the engine's code for it,
+   * made while it ran the first time, knows nothing of that, and is left there each time.
    */
 
   #writeHosts(
@@ -168,8 +177,8 @@ export class HostClusters {
 }
 
 /**
- * Where a cluster of so many octets starts, at `end` or behind: where its first octets reach into no more cache lines than they
- * would from the start of one.
+ * Where a cluster of so many octets starts, at `end` or behind: where its first octets reach into
+ * no more cache lines than they would from the start of one.
  */
 function alignedStart(end: number, clusterOctets: number): number {
   const octets = Math.min(clusterOctets, ALIGNED_OCTETS);
@@ -186,7 +195,10 @@ function rulesOf(automata: OctetStore, item: number): number {
   return isWide ? readNumber(octets, at + 5, 2) : readNumber(octets, at + 3, 1);
 }
 
-/** The hosts by the place of their first authority's robots record, and for each such place where they start. */
+/**
+ * The hosts by the place of their first authority's robots record, and for each such place where
+ * they start.
+ */
 interface HostsByRobots {
   readonly sorted: Uint32Array;
   readonly first: Uint32Array;

@@ -1,4 +1,7 @@
-/** The hosts of a table in their order, numbered from 0: one behind another, each behind an octet that says how many it has. */
+/**
+ * The hosts of a table in their order, numbered from 0: one behind another, each behind an octet
+ * that says how many it has.
+ */
 export class HostNames {
   count = 0;
   readonly #octets: Uint8Array;

@@ -47,12 +47,15 @@ export class HostRecords {
 
   readonly #authorities: AuthoritySet;
   readonly #sources: OctetStore;
-  /** All authorities by host, and for each host where its start there; behind the last their number. */
+  /**
+   * All authorities by host, and for each host where its start there; behind the last their number.
+   */
   readonly #sorted: Int32Array;
   readonly #first: Uint32Array;
   /**
-   * For each host the source of its only authority, if that counts for http and https at their default ports, else SEVERAL; and the
-   * number of that source. To ask the authorities, which are in another order, costs a cache miss each time.
+   * For each host the source of its only authority, if that counts for http and https at their
+   * default ports, else SEVERAL; and the number of that source. To ask the authorities, which are
+   * in another order, costs a cache miss each time.
    */
   readonly #onlySource: Int32Array;
   readonly #onlySourceNumber: Uint32Array;
@@ -210,7 +213,10 @@ export class HostRecords {
     return new SourcePieces(this.#sources, this.#sourcePlaces);
   }
 
-  /** Where the host begins in its record, by the source of its only authority: the format's forms 0 and 1. */
+  /**
+   * Where the host begins in its record, by the source of its only authority: the format's forms 0
+   * and 1.
+   */
   #nameStart(source: number): number {
     const kind = this.#sources.memory(source)[this.#sources.offset(source)];
     return kind === SOURCE_WITH_NUMBER ? HOST_NUMBERED_NAME : HOST_PLAIN_NAME;

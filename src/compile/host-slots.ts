@@ -17,23 +17,30 @@ export interface HostSlots {
   /** Key of the hash. */
   readonly key: Uint8Array;
   readonly buckets: number;
-  /** For each slot, those of a bucket one behind another, the number of its host plus one; 0 is free. */
+  /**
+   * For each slot, those of a bucket one behind another, the number of its host plus one; 0 is
+   * free.
+   */
   readonly hosts: Uint32Array;
   /** For each slot the hash of its host. */
   readonly hashes: Uint32Array;
-  /** For each bucket 1 if a host is in a bucket behind it whose search begins there or before, else 0. */
+  /**
+   * For each bucket 1 if a host is in a bucket behind it whose search begins there or before, else
+   * 0.
+   */
   readonly passed: Uint8Array;
   /** Buckets that are looked at for the host farthest from home: MAX_PROBE at most. */
   readonly longestProbe: number;
 }
 
 /**
- * Places hosts, given in an order of their own, by the hash of their octets: in the first bucket from their home on that has a free slot.
+ * Places hosts, given in an order of their own, by the hash of their octets: in the first bucket
+ * from their home on that has a free slot.
  *
- * Whoever can put hosts into a crawl can choose them so that they crowd together under any key that is known beforehand. So the
- * keys are drawn from a digest of all hosts: the same hosts make the same table, and no host can be chosen for a key without
- * changing it. A key under which some host is too far from home is given up at once, so that each try costs MAX_PROBE
- * steps a host at most.
+ * Whoever can put hosts into a crawl can choose them so that they crowd together under any key that
+ * is known beforehand. So the keys are drawn from a digest of all hosts: the same hosts make the
+ * same table, and no host can be chosen for a key without changing it. A key under which some host
+ * is too far from home is given up at once, so that each try costs MAX_PROBE steps a host at most.
  *
  * @throws RobotsFilterError `limit` if all keys fail: for distinct hosts that is beyond all chance
  */
@@ -67,7 +74,10 @@ function keyOf(digest: Buffer, attempt: number): Uint8Array {
   return key;
 }
 
-/** The hosts in their slots; or, where one is too far from home, the number of the host that was to be placed. */
+/**
+ * The hosts in their slots; or, where one is too far from home, the number of the host that was to
+ * be placed.
+ */
 function place(names: HostNames, buckets: number, key: Uint8Array): HostSlots | number {
   const hostHash = new HostHash(key);
   const hashOf = new Uint32Array(names.count);

@@ -1,6 +1,9 @@
 const INITIAL_ROOM = 64;
 
-/** Numbers of 32 bits in a row that grows, in half the memory that an array takes. What was never set is 0. */
+/**
+ * Numbers of 32 bits in a row that grows, in half the memory that an array takes. What was never
+ * set is 0.
+ */
 export class Numbers {
   #words = new Uint32Array(INITIAL_ROOM);
   #length = 0;

@@ -1,12 +1,16 @@
 const INITIAL_CHUNK_OCTETS = 1 << 12;
 const MAX_CHUNK_OCTETS = 1 << 24;
 
-/** Of the engine's words: memory that is shared is copied by words only where both ends lie alike, and else octet by octet. */
+/**
+ * Of the engine's words: memory that is shared is copied by words only where both ends lie alike,
+ * and else octet by octet.
+ */
 const ALIGNMENT = 8;
 
 /**
- * Strings of octets, one behind another in chunks of memory that never move, each at a multiple of 8. The memory
- * may be shared, so that what one thread has written others need only be told the place of.
+ * Strings of octets, one behind another in chunks of memory that never move, each at a multiple of
+ * 8. The memory may be shared, so that what one thread has written others need only be told the
+ * place of.
  */
 export class OctetChunks {
   /** All chunks, by number. */

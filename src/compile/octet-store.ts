@@ -10,7 +10,10 @@ const SHORT = 32;
 /** From this length on it pays to read words rather than octets. */
 const LONG = 64;
 
-/** So many strings are touched at a time: more than a processor waits for at once, and few enough to stay in its cache. */
+/**
+ * So many strings are touched at a time: more than a processor waits for at once, and few enough to
+ * stay in its cache.
+ */
 export const TOUCHED_AT_ONCE = 64;
 
 /** Words in a line of a processor's cache. */
@@ -20,14 +23,19 @@ const NO_WORDS = new Int32Array(0);
 /** Whether words in memory have their low octet first. */
 const LITTLE_ENDIAN = new Uint8Array(Uint32Array.of(1).buffer)[0] === 1;
 
-/** Words that describe a string in `StoreGrowth`: its chunk, its offset there, its octets, its hash. */
+/**
+ * Words that describe a string in `StoreGrowth`: its chunk, its offset there, its octets, its hash.
+ */
 export const GROWTH_WORDS = 4;
 const WORD_CHUNK = 0;
 const WORD_START = 1;
 const WORD_LENGTH = 2;
 const WORD_HASH = 3;
 
-/** What was new in a store since it was asked last, for the thread that merges stores: nothing in it is a copy. */
+/**
+ * What was new in a store since it was asked last, for the thread that merges stores: nothing in it
+ * is a copy.
+ */
 export interface StoreGrowth {
   /** The chunks that were added; they may go on to be filled. */
   readonly chunks: readonly Uint8Array[];
@@ -35,7 +43,10 @@ export interface StoreGrowth {
   readonly items: Uint32Array;
 }
 
-/** What hashes depend on, two words: the strings come from outside, and without it nobody can make strings that collide. */
+/**
+ * What hashes depend on, two words: the strings come from outside, and without it nobody can make
+ * strings that collide.
+ */
 export type HashKey = Int32Array;
 
 /** A key drawn at random. */
@@ -44,11 +55,12 @@ export function drawKey(): HashKey {
 }
 
 /**
- * Strings of octets, each distinct one once, known by a number from 0 in the order in which they came. They
- * lie in chunks that never move, each at a multiple of 4 in its memory: no object for any of them.
+ * Strings of octets, each distinct one once, known by a number from 0 in the order in which they
+ * came. They lie in chunks that never move, each at a multiple of 4 in its memory: no object for
+ * any of them.
  *
- * Nothing that is read out depends on the key of the hash. Stores of which one is merged into the other must have the
- * same.
+ * Nothing that is read out depends on the key of the hash. Stores of which one is merged into the
+ * other must have the same.
  */
 export class OctetStore {
   /** How many distinct strings there are. */
@@ -62,7 +74,10 @@ export class OctetStore {
   readonly #chunks: OctetChunks;
   /** The chunks as words, as far as somebody asked. */
   readonly #words: (Uint32Array | undefined)[] = [];
-  /** GROWTH_WORDS for each string: who asks for one of them mostly needs another, and they share a cache line. */
+  /**
+   * GROWTH_WORDS for each string: who asks for one of them mostly needs another, and they share a
+   * cache line.
+   */
   #items = new Uint32Array(GROWTH_WORDS * INITIAL_ITEMS);
   /** Open addressing with linear probing: numbers plus one; 0 is free. At most half are used. */
   #slots = new Uint32Array(2 * INITIAL_ITEMS);
@@ -91,7 +106,10 @@ export class OctetStore {
     return this.#chunks.adopt(chunk);
   }
 
-  /** The number of a string that lies in an adopted chunk, at a multiple of 4; it stays there. `hash` is that of `hashOctets`. */
+  /**
+   * The number of a string that lies in an adopted chunk, at a multiple of 4; it stays there.
+   * `hash` is that of `hashOctets`.
+   */
   addAt(chunk: number, start: number, length: number, hash: number): number {
     const slot = this.#find(this.#chunks.list[chunk] as Buffer, start, length, hash);
     const item = (this.#slots[slot] as number) - 1;
@@ -136,8 +154,9 @@ export class OctetStore {
   }
 
   /**
-   * Copies the string, word by word: what the engine has for it goes octet by octet where memory is shared, unless both ends lie alike. All its
-   * cache lines are touched first: a processor waits for them together, but for those of the copy one after the other.
+   * Copies the string, word by word: what the engine has for it goes octet by octet where memory is
+   * shared, unless both ends lie alike. All its cache lines are touched first: a processor waits
+   * for them together, but for those of the copy one after the other.
    */
   copy(item: number, to: DataView, at: number): void {
     const words = this.words(item);
@@ -159,8 +178,9 @@ export class OctetStore {
   }
 
   /**
-   * Touches the beginnings of the strings `items[from]` to `items[to - 1]`, and what says where they lie. Who goes on with strings that lie
-   * anywhere waits for all of them at once so, and not for each in turn.
+   * Touches the beginnings of the strings `items[from]` to `items[to - 1]`, and what says where
+   * they lie. Who goes on with strings that lie anywhere waits for all of them at once so, and not
+   * for each in turn.
    */
   touch(items: Int32Array | Uint32Array, from: number, to: number): void {
     let touched = 0;
@@ -270,7 +290,9 @@ export class OctetStore {
   }
 }
 
-/** Takes in what another store is given on another thread, as it grows. Strings stay where they are. */
+/**
+ * Takes in what another store is given on another thread, as it grows. Strings stay where they are.
+ */
 export class StoreMerger {
   /** For each string of the other store its number in this one. */
   readonly numbers = new Numbers();
@@ -296,8 +318,9 @@ export class StoreMerger {
 }
 
 /**
- * HalfSipHash-1-3 (Aumasson and Bernstein, 2012): an add, rotate and exclusive-or round for each word of four octets, three more at the
- * end. A hash that takes its seed at the start alone, as MurmurHash3 does, has collisions that hold for every seed.
+ * HalfSipHash-1-3 (Aumasson and Bernstein, 2012): an add, rotate and exclusive-or round for each
+ * word of four octets, three more at the end. A hash that takes its seed at the start alone, as
+ * MurmurHash3 does, has collisions that hold for every seed.
  */
 export function hashOctets(octets: Uint8Array, key: HashKey): number {
   const { length } = octets;
@@ -308,7 +331,8 @@ export function hashOctets(octets: Uint8Array, key: HashKey): number {
   let v1 = key[1] as number;
   let v2 = v0 ^ 0x6c796765;
   let v3 = v1 ^ 0x74656462;
-  // Behind the words of the string: what is left of it with its length, then three words of nothing.
+  // Behind the words of the string: what is left of it with its length, then three words of
+  // nothing.
   for (let at = 0; at <= whole + 12; at += 4) {
     let word = 0;
     if (at < whole) {

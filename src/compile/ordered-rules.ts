@@ -3,7 +3,10 @@ import type { Rule } from '../protocol/robots-file.js';
 import { directoryPattern, type Pattern, parsePattern } from './pattern.js';
 import { type Order, sortItems } from './sort.js';
 
-/** How a pattern goes on behind its prefix: not at all, with `$`, with segments, with segments and `$`. */
+/**
+ * How a pattern goes on behind its prefix: not at all, with `$`, with segments, with segments and
+ * `$`.
+ */
 export const KIND_PREFIX = 0;
 export const KIND_END = 1;
 export const KIND_WILDCARDS = 2;
@@ -11,7 +14,10 @@ export const KIND_WILDCARDS_END = 3;
 
 const ASTERISK = 0x2a;
 
-/** Stands before a segment's second form. Only comparisons see it, and they know how many octets there are. */
+/**
+ * Stands before a segment's second form. Only comparisons see it, and they know how many octets
+ * there are.
+ */
 const SECOND_FORM = 0;
 
 const INITIAL_ENTRIES = 64;
@@ -21,11 +27,13 @@ const INITIAL_OCTETS = 4096;
 const BEGINNING_OCTETS = 6;
 
 /**
- * The rules of one group as an automaton needs them: each pattern once, sorted by its octets, and with its place
- * in the precedence of RFC 9309 section 2.2.2. Used again for group after group: `load` forgets what was there.
+ * The rules of one group as an automaton needs them: each pattern once, sorted by its octets, and
+ * with its place in the precedence of RFC 9309 section 2.2.2. Used again for group after group:
+ * `load` forgets what was there.
  *
- * An entry is one pattern of a rule, known by its number. Of entries that match the same texts only the one that decides is
- * left: most octets, else allow, else the first line. No other could ever be the greatest match.
+ * An entry is one pattern of a rule, known by its number. Of entries that match the same texts only
+ * the one that decides is left: most octets, else allow, else the first line. No other could ever
+ * be the greatest match.
  */
 export class OrderedRules implements Order {
   /** How many entries are left; the arrays hold more. */
@@ -52,7 +60,10 @@ export class OrderedRules implements Order {
   /** Of those that are more than a prefix. */
   blockCount = 0;
 
-  /** For each entry where in `octets` the rest ends that follows its prefix, spelt out for comparisons. */
+  /**
+   * For each entry where in `octets` the rest ends that follows its prefix, spelt out for
+   * comparisons.
+   */
   #end = new Int32Array(INITIAL_ENTRIES);
   /** For each entry the first octets of its prefix as a number: most comparisons end there. */
   #beginnings = new Float64Array(INITIAL_ENTRIES);
@@ -160,7 +171,10 @@ export class OrderedRules implements Order {
     return (this.ranks[b] as number) - (this.ranks[a] as number) || a - b;
   }
 
-  /** Leaves of each run of `sorted` that matches the same texts the first, and finds the lines that are left. */
+  /**
+   * Leaves of each run of `sorted` that matches the same texts the first, and finds the lines that
+   * are left.
+   */
   #dropDominated(): void {
     const { sorted } = this;
     let count = 0;
@@ -216,7 +230,10 @@ export class OrderedRules implements Order {
   }
 }
 
-/** The first octets of a prefix as a number, zeros behind its end: in the order of the prefixes, as far as it tells them apart. */
+/**
+ * The first octets of a prefix as a number, zeros behind its end: in the order of the prefixes, as
+ * far as it tells them apart.
+ */
 function beginningOf(prefix: Uint8Array): number {
   let beginning = 0;
   for (let at = 0; at < BEGINNING_OCTETS; at++) {
@@ -225,7 +242,10 @@ function beginningOf(prefix: Uint8Array): number {
   return beginning;
 }
 
-/** Copies all of `from`; returns the offset behind it. Patterns are short: a loop beats a call of `set`. */
+/**
+ * Copies all of `from`; returns the offset behind it. Patterns are short: a loop beats a call of
+ * `set`.
+ */
 function copy(from: Uint8Array, to: Uint8Array, start: number): number {
   const { length } = from;
   if (length > 64) {

@@ -24,7 +24,10 @@ export interface TableContents {
   readonly authorities: AuthoritySet;
   /** Forms of the sources: SourceForms. */
   readonly sources: OctetStore;
-  /** For each body, numbered as in a part, the number of its record; nothing where it is yet to come. */
+  /**
+   * For each body, numbered as in a part, the number of its record; nothing where it is yet to
+   * come.
+   */
   readonly records: number[];
   /** For each body that has any, the kinds of its warnings. */
   readonly warnings: Map<number, readonly WarningCode[]>;
@@ -34,7 +37,10 @@ export interface TableContents {
   replaced: number;
 }
 
-/** Puts the parts of one PartBuilder into a table's contents, as if their files had been added there. */
+/**
+ * Puts the parts of one PartBuilder into a table's contents, as if their files had been added
+ * there.
+ */
 export class PartMerger {
   readonly #contents: TableContents;
   readonly #compiled: CompiledMerger;
@@ -54,7 +60,10 @@ export class PartMerger {
     this.#compiled = new CompiledMerger(contents.compiled);
   }
 
-  /** Takes a part's content in. Parts have to come in the order in which they were taken; their entries may wait. */
+  /**
+   * Takes a part's content in. Parts have to come in the order in which they were taken; their
+   * entries may wait.
+   */
   receive(part: TablePart): void {
     const { digests, authorities, sources } = this.#contents;
     this.#compiled.merge(part.compiled);
@@ -74,7 +83,10 @@ export class PartMerger {
     this.#contents.octets += part.octets;
   }
 
-  /** Adds the entries of a part from one to another, in the order in which a table would be given them. */
+  /**
+   * Adds the entries of a part from one to another, in the order in which a table would be given
+   * them.
+   */
   add({ entries }: TablePart, from: number, to: number): void {
     const { authorities, sources } = this.#contents;
     for (let at = from * ENTRY_WORDS; at < to * ENTRY_WORDS; at += ENTRY_WORDS) {
@@ -99,7 +111,10 @@ export class PartMerger {
     }
   }
 
-  /** The number that a body of the parts, which came from a source of an authority, has among the contents. */
+  /**
+   * The number that a body of the parts, which came from a source of an authority, has among the
+   * contents.
+   */
   #body(body: number, source: number, sourceNumber: number, authority: number): number {
     if (body < FIRST_BODY) return body;
     const known = this.#bodies.get(body);

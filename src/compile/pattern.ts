@@ -13,23 +13,38 @@ const SLASH = 0x2f;
 export interface Segment {
   /** As it reads in the pattern's own canonical form. */
   readonly first: Uint8Array;
-  /** As it reads where a `*` before it has swallowed the text's `?`; `undefined` where that is the same. */
+  /**
+   * As it reads where a `*` before it has swallowed the text's `?`; `undefined` where that is the
+   * same.
+   */
   readonly second: Uint8Array | undefined;
 }
 
-/** A path pattern (RFC 9309 sections 2.2.2 and 2.2.3) in canonical form, ready to be compared with canonical texts. */
+/**
+ * A path pattern (RFC 9309 sections 2.2.2 and 2.2.3) in canonical form, ready to be compared with
+ * canonical texts.
+ */
 export interface Pattern {
-  /** Length of its canonical form, each `*` and a final `$` included: its specificity (spec-notes, note B). */
+  /**
+   * Length of its canonical form, each `*` and a final `$` included: its specificity (spec-notes,
+   * note B).
+   */
   readonly octets: number;
   /** What the text must begin with: the literal before the first `*`. */
   readonly prefix: Uint8Array;
-  /** What must follow, each anywhere behind the one before. None for a pattern without `*`, or with nothing behind it. */
+  /**
+   * What must follow, each anywhere behind the one before. None for a pattern without `*`, or with
+   * nothing behind it.
+   */
   readonly segments: readonly Segment[];
   /** Whether the last literal must end the text. Never of a pattern that ends in `*$`. */
   readonly anchored: boolean;
   /** Whether some segment has a second form (spec-notes, note A). */
   readonly twoForms: boolean;
-  /** Whether it is known to read as its rule is written, and to be fit to be shown so; where that is not known, it may still. */
+  /**
+   * Whether it is known to read as its rule is written, and to be fit to be shown so; where that is
+   * not known, it may still.
+   */
   readonly plain: boolean;
 }
 
@@ -67,8 +82,8 @@ function octetClasses(google: boolean): OctetClasses {
 }
 
 /**
- * The pattern of a rule, from its octets as written; `undefined` for one that can match no text, as it is empty or
- * starts with neither `/` nor `*`.
+ * The pattern of a rule, from its octets as written; `undefined` for one that can match no text, as
+ * it is empty or starts with neither `/` nor `*`.
  *
  * Of note A's readings none is spelt out: a segment keeps the forms in which they need it.
  */
@@ -89,7 +104,10 @@ export function parsePattern(octets: Uint8Array, profile: Profile): Pattern | un
   return splitPattern(octets, end, anchored, google, classes);
 }
 
-/** The pattern in `octets` up to `end`, where `*` parts literals of which some may need another form. */
+/**
+ * The pattern in `octets` up to `end`, where `*` parts literals of which some may need another
+ * form.
+ */
 function splitPattern(
   octets: Uint8Array,
   end: number,
@@ -150,13 +168,16 @@ function otherForm(first: Uint8Array, second: Uint8Array): Uint8Array | undefine
   return first.every((octet, index) => octet === second[index]) ? undefined : second;
 }
 
-/** `/index.htm`, with which the last part of a pattern must start to stand for its directory too. */
+/**
+ * `/index.htm`, with which the last part of a pattern must start to stand for its directory too.
+ */
 const INDEX = Uint8Array.from('/index.htm', (character) => character.charCodeAt(0));
 
 /**
- * The second pattern that an allow rule has in the google profile when its last part starts with `/index.htm`: the
- * directory alone, `/a/$` for `/a/index.html` (spec-notes, section 2, point 10). It has a specificity of its own, so it is
- * ranked as a rule by itself; where both match, the longer one decides, as it does there.
+ * The second pattern that an allow rule has in the google profile when its last part starts with
+ * `/index.htm`: the directory alone, `/a/$` for `/a/index.html` (spec-notes, section 2, point 10).
+ * It has a specificity of its own, so it is ranked as a rule by itself; where both match, the
+ * longer one decides, as it does there.
  */
 export function directoryPattern(rule: Rule, profile: Profile): Pattern | undefined {
   if (profile !== 'google' || !rule.allow) return undefined;

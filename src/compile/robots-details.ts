@@ -5,11 +5,13 @@ export interface RobotsDetails {
   /** Where the file came from, as `--explain` shows it: a name or a URL. */
   readonly source: string;
   /**
-   * Status code of the response (RFC 9309 section 2.3.1): 2xx and `undefined` is successful, 3xx and 4xx unavailable,
-   * anything else unreachable.
+   * Status code of the response (RFC 9309 section 2.3.1): 2xx and `undefined` is successful, 3xx
+   * and 4xx unavailable, anything else unreachable.
    */
   readonly status?: number | undefined;
-  /** What fetching it came to, where more is known than a status code tells; counts before `status`. */
+  /**
+   * What fetching it came to, where more is known than a status code tells; counts before `status`.
+   */
   readonly access?: AccessResult | undefined;
 }
 

@@ -2,7 +2,10 @@ import type { RobotsRecord } from './compiled-robots.js';
 import { GROUP_LINE, GROUP_OCTETS, ROBOTS_WIDE } from './format.js';
 import type { TokenNumbers } from './token-numbers.js';
 
-/** What a robots record with numbers of two octets can be, and how many product tokens there are at most: none has the number 0xffff. */
+/**
+ * What a robots record with numbers of two octets can be, and how many product tokens there are at
+ * most: none has the number 0xffff.
+ */
 const MAX_NARROW = 0xffff;
 
 /** Writes robots records as a table has them, one at a time. */
@@ -44,7 +47,10 @@ export class RobotsRecords {
     this.octets = this.#isWide ? octetsWith(4, record) : narrow;
   }
 
-  /** Tells the automata that the record names, by their numbers, in its order; some of them maybe more than once. */
+  /**
+   * Tells the automata that the record names, by their numbers, in its order; some of them maybe
+   * more than once.
+   */
   eachAutomaton(visit: (automaton: number) => void): void {
     const record = this.#record as RobotsRecord;
     let last = -1;

@@ -11,8 +11,8 @@ const LENGTH_OCTETS = 2;
 const LENGTH_WIDTH = 1;
 
 /**
- * How the text of a rule follows from its pattern as an automaton holds it: 0 where it is just that, RULE_STAR where one more `*` ends
- * it, RULE_TEXT where it must be kept.
+ * How the text of a rule follows from its pattern as an automaton holds it: 0 where it is just
+ * that, RULE_STAR where one more `*` ends it, RULE_TEXT where it must be kept.
  */
 export function textForm(pattern: Pattern, written: Uint8Array): number {
   const { length } = written;
@@ -29,7 +29,10 @@ export function textForm(pattern: Pattern, written: Uint8Array): number {
   return at === length - 1 && written[at] === ASTERISK ? RULE_STAR : RULE_TEXT;
 }
 
-/** Where a canonical literal that begins at `start` ends in a text; -1 if it reads otherwise there, or is unfit to be shown as it stands. */
+/**
+ * Where a canonical literal that begins at `start` ends in a text; -1 if it reads otherwise there,
+ * or is unfit to be shown as it stands.
+ */
 function literalEnd(literal: Uint8Array, written: Uint8Array, start: number): number {
   for (let index = 0; index < literal.length; index++) {
     const octet = literal[index] as number;
@@ -38,7 +41,10 @@ function literalEnd(literal: Uint8Array, written: Uint8Array, start: number): nu
   return start + literal.length;
 }
 
-/** The texts that an automaton keeps, one behind the other. Used again for automaton after automaton. */
+/**
+ * The texts that an automaton keeps, one behind the other. Used again for automaton after
+ * automaton.
+ */
 export class RuleTexts {
   octets = 0;
   #out = new Uint8Array(1 << 12);

@@ -8,9 +8,10 @@ export interface Order {
 const RUN = 8;
 
 /**
- * Sorts the first `count` items, stably; `spare` must be as long. A merge sort, as each merge compares an item at the cost of
- * the shorter of two keys and then lays it down: over keys of together N octets all comparisons read O(N log count) octets,
- * however much of them is shared, and nothing recurses.
+ * Sorts the first `count` items, stably; `spare` must be as long. A merge sort, as each merge
+ * compares an item at the cost of the shorter of two keys and then lays it down: over keys of
+ * together N octets all comparisons read O(N log count) octets, however much of them is shared, and
+ * nothing recurses.
  */
 export function sortItems(items: Int32Array, spare: Int32Array, count: number, order: Order): void {
   for (let low = 0; low < count; low += RUN) {

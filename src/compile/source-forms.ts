@@ -16,11 +16,15 @@ const ZERO = 0x30;
 const LETTER_U = 0x75;
 
 /**
- * Takes from sources, which say where robots.txt files came from, what their hosts' records say or can say in fewer octets: the files of a
- * directory are named for their hosts, and those of a list have the number of their line.
+ * Takes from sources, which say where robots.txt files came from, what their hosts' records say or
+ * can say in fewer octets: the files of a directory are named for their hosts, and those of a list
+ * have the number of their line.
  */
 export class SourceForms {
-  /** The form of the source that was taken last, as the format has it: the same object as long as the form is the same. */
+  /**
+   * The form of the source that was taken last, as the format has it: the same object as long as
+   * the form is the same.
+   */
   form = encode(SOURCE_TEXT, '', '');
   /** The number that it has with it, 0 where it needs none. */
   number = 0;
@@ -63,7 +67,10 @@ export function sourceOf(form: Uint8Array, number: number, host: Uint8Array): st
   return Buffer.concat(parts).toString();
 }
 
-/** How many octets at the end of a text are a decimal number as it is written back: of 32 bits, without leading zeros. */
+/**
+ * How many octets at the end of a text are a decimal number as it is written back: of 32 bits,
+ * without leading zeros.
+ */
 function numberAtEnd(text: string): number {
   let digits = 0;
   while (digits < text.length && isDigit(text.charCodeAt(text.length - digits - 1))) digits++;
@@ -72,7 +79,10 @@ function numberAtEnd(text: string): number {
   return digits;
 }
 
-/** Whether an escape sequence begins before `at` and ends behind it: the texts of a form are whole by themselves. */
+/**
+ * Whether an escape sequence begins before `at` and ends behind it: the texts of a form are whole
+ * by themselves.
+ */
 function isWithinEscape(source: string, at: number): boolean {
   for (let start = Math.max(at - LONGEST_ESCAPE + 1, 0); start < at; start++) {
     if (source.charCodeAt(start) !== BACKSLASH) continue;

@@ -4,11 +4,13 @@ import type { OctetStore } from './octet-store.js';
 const STEP = 4;
 
 /**
- * The numbers of a store's strings in the order of their octets. No string may be the beginning of another.
+ * The numbers of a store's strings in the order of their octets. No string may be the beginning of
+ * another.
  *
- * Sorts by the first four octets, then each run of strings that are alike so far by the next four, and so on. What is
- * sorted are 64-bit numbers, the four octets above the number of the string, which the engine does without
- * calling back. Each string is looked at once for each four octets that it shares with another.
+ * Sorts by the first four octets, then each run of strings that are alike so far by the next four,
+ * and so on. What is sorted are 64-bit numbers, the four octets above the number of the string,
+ * which the engine does without calling back. Each string is looked at once for each four octets
+ * that it shares with another.
  */
 export function sortStrings(strings: OctetStore): Int32Array {
   const { count } = strings;

@@ -17,7 +17,10 @@ import { BODY_UNAVAILABLE, BODY_UNREACHABLE, FIRST_BODY } from './table-part.js'
 export type { RobotsDetails } from './robots-details.js';
 
 export interface TableBuilderOptions extends CompileOptions {
-  /** Is told of what is wrong with a file by `add`, once for each distinct content, under the source that had it first. */
+  /**
+   * Is told of what is wrong with a file by `add`, once for each distinct content, under the source
+   * that had it first.
+   */
   readonly onWarning?: ((source: string, warning: Warning) => void) | undefined;
 }
 
@@ -36,8 +39,9 @@ export interface TableBuilderStats {
 }
 
 /**
- * Compiles robots.txt files into one table. Its memory grows with their distinct content and, by some tens of octets, with
- * each authority. What was built does not depend on the order of `add`, unless an authority is given twice.
+ * Compiles robots.txt files into one table. Its memory grows with their distinct content and, by
+ * some tens of octets, with each authority. What was built does not depend on the order of `add`,
+ * unless an authority is given twice.
  */
 export class TableBuilder {
   /** What the hashes of the PartBuilders of this table have to depend on. */
@@ -47,7 +51,10 @@ export class TableBuilder {
   readonly #sources = new SourceForms();
   readonly #contents: TableContents;
 
-  /** @throws RobotsFilterError `usage` for a profile that does not exist or a `maxBytes` out of range. */
+  /**
+   * @throws RobotsFilterError `usage` for a profile that does not exist or a `maxBytes` out of
+   * range.
+   */
   constructor(options: TableBuilderOptions = {}) {
     this.#onWarning = options.onWarning;
     this.#bodies = new BodyCompiler(options, this.key);
@@ -74,12 +81,13 @@ export class TableBuilder {
   }
 
   /**
-   * Says what an authority's robots.txt holds, or how fetching it ended. Without a scheme it counts for http and https: on their
-   * default ports, or on the port given. An authority that names its scheme counts before one that does not, whichever was
-   * added first; the same authority once more replaces what it had. `body` is read at once and not kept.
+   * Says what an authority's robots.txt holds, or how fetching it ended. Without a scheme it counts
+   * for http and https: on their default ports, or on the port given. An authority that names its
+   * scheme counts before one that does not, whichever was added first; the same authority once more
+   * replaces what it had. `body` is read at once and not kept.
    *
-   * @throws RobotsFilterError `usage` for a host that is not as `canonicalHost` returns it: empty, or longer than 255 octets; and for
-   *   port 0, from which nothing can be fetched.
+   * @throws RobotsFilterError `usage` for a host that is not as `canonicalHost` returns it: empty,
+   *   or longer than 255 octets; and for port 0, from which nothing can be fetched.
    */
   add(authority: Authority, body: Uint8Array, details: RobotsDetails): void {
     checkAuthority(authority, details.source);
@@ -98,14 +106,17 @@ export class TableBuilder {
     if (authorities.count === before) contents.replaced++;
   }
 
-  /** Takes the parts of a PartBuilder in, for which this table's `key` is needed. Of each builder its own. */
+  /**
+   * Takes the parts of a PartBuilder in, for which this table's `key` is needed. Of each builder
+   * its own.
+   */
   merger(): PartMerger {
     return new PartMerger(this.#contents);
   }
 
   /**
-   * The table: immutable, and nothing of the builder's. `allocate` may provide its memory, such as a part of a
-   * SharedArrayBuffer: so many octets, all zero.
+   * The table: immutable, and nothing of the builder's. `allocate` may provide its memory, such as
+   * a part of a SharedArrayBuffer: so many octets, all zero.
    *
    * @throws RobotsFilterError as `layOut` does
    */
@@ -116,8 +127,8 @@ export class TableBuilder {
   /**
    * What the table will be, to be written once, and before anything more is added.
    *
-   * @throws RobotsFilterError `limit` if it were longer than 4 GiB, or a host had more than 65,535 authorities; `worker` if parts were
-   *   merged of which one relied on another that was not.
+   * @throws RobotsFilterError `limit` if it were longer than 4 GiB, or a host had more than 65,535
+   *   authorities; `worker` if parts were merged of which one relied on another that was not.
    */
   layOut(): TableLayout {
     const { compiled, authorities, sources, digests, records } = this.#contents;
@@ -149,8 +160,8 @@ export class TableBuilder {
   }
 
   /**
-   * Of each distinct body that has a warning of this kind the source that had it first, in the order in which these were first met.
-   * Of a long source the end, as in a table.
+   * Of each distinct body that has a warning of this kind the source that had it first, in the
+   * order in which these were first met. Of a long source the end, as in a table.
    */
   sourcesOf(code: WarningCode): string[] {
     const { authorities, sources, firstSources } = this.#contents;
@@ -162,7 +173,10 @@ export class TableBuilder {
     });
   }
 
-  /** The kinds of the warnings on each body that has any, in the order in which these were first met. */
+  /**
+   * The kinds of the warnings on each body that has any, in the order in which these were first
+   * met.
+   */
   #warnings(): (readonly [body: number, codes: readonly WarningCode[]])[] {
     return [...this.#contents.warnings].sort(([a], [b]) => a - b);
   }

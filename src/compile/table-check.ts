@@ -76,11 +76,13 @@ const FIXED_TOKENS = 2;
 const COMPILE_AGAIN = 'compile it again';
 
 /**
- * Checks that octets are a whole table of this version, as `TableBuilder` wrote it, and reads its header. Every octet counts: that no
- * single one can differ unnoticed is what the checksum is for. `name` is what messages call it, such as its path. Who has
- * computed the checksum of the octets already gives it.
+ * Checks that octets are a whole table of this version, as `TableBuilder` wrote it, and reads its
+ * header. Every octet counts: that no single one can differ unnoticed is what the checksum is for.
+ * `name` is what messages call it, such as its path. Who has computed the checksum of the octets
+ * already gives it.
  *
- * @throws RobotsFilterError `table` if it is foreign, newer, truncated or damaged, with the cause and the remedy.
+ * @throws RobotsFilterError `table` if it is foreign, newer, truncated or damaged, with the cause
+ *   and the remedy.
  */
 export function checkTable(bytes: Uint8Array, name: string, computed?: number): TableHeader {
   const header = checkHeader(bytes, bytes.length, name, () => computed ?? checksum(bytes));
@@ -92,7 +94,10 @@ export function checkTable(bytes: Uint8Array, name: string, computed?: number): 
   return header;
 }
 
-/** How many octets a table has, as its header says, with which `bytes` begin; `undefined` if that is no table's. Nothing is checked. */
+/**
+ * How many octets a table has, as its header says, with which `bytes` begin; `undefined` if that is
+ * no table's. Nothing is checked.
+ */
 export function lengthSaid(bytes: Uint8Array): number | undefined {
   if (bytes.length < HEADER_OCTETS) return undefined;
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
@@ -101,7 +106,8 @@ export function lengthSaid(bytes: Uint8Array): number | undefined {
 }
 
 /**
- * Checks what is known of a table before the rest of it is read: that it is one, its version, and its length.
+ * Checks what is known of a table before the rest of it is read: that it is one, its version, and
+ * its length.
  *
  * @param head the table's first octets, its header if it is as long
  * @param octets how many octets there are; `undefined` where the end is not known yet, as of a pipe

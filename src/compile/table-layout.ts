@@ -61,9 +61,10 @@ export type Allocate = (octets: number) => Uint8Array;
 const MAX_TABLE_OCTETS = 0xffff_ffff;
 
 /**
- * What lies where in a table, in the order of its sorted hosts: the same content, in whatever order it was added, makes the same octets.
- * They are written once, in order, into one window after another: of a table that goes to a file no more has to be in memory than that, and
- * the longest piece: all hosts that have the same robots.txt.
+ * What lies where in a table, in the order of its sorted hosts: the same content, in whatever order
+ * it was added, makes the same octets. They are written once, in order, into one window after
+ * another: of a table that goes to a file no more has to be in memory than that, and the longest
+ * piece: all hosts that have the same robots.txt.
  */
 export class TableLayout {
   /** Octets of the table. */
@@ -76,7 +77,10 @@ export class TableLayout {
   readonly #authorities: AuthoritySet;
   readonly #revision: number;
 
-  /** @throws RobotsFilterError `limit` if the table were longer than 4 GiB, or a host had more than 65,535 authorities. */
+  /**
+   * @throws RobotsFilterError `limit` if the table were longer than 4 GiB, or a host had more than
+   * 65,535 authorities.
+   */
   constructor(content: TableContent) {
     const { compiled } = content;
     this.#authorities = content.authorities;
@@ -142,7 +146,10 @@ export class TableLayout {
     this.header.set(slots.key, HEADER_HOST_KEY);
   }
 
-  /** Octets that a window has to have room for, that more of the table can be written; 0 where all is. */
+  /**
+   * Octets that a window has to have room for, that more of the table can be written; 0 where all
+   * is.
+   */
   get nextOctets(): number {
     for (; this.#part < this.#parts.length; this.#part++) {
       const octets = (this.#parts[this.#part] as TablePieces).nextOctets;
@@ -179,7 +186,8 @@ export class TableLayout {
   /**
    * The whole table in one piece of memory.
    *
-   * @throws Error when a part of it was written before, or something was added to the content since it was laid out
+   * @throws Error when a part of it was written before, or something was added to the content since
+   *   it was laid out
    */
   table(allocate: Allocate = (octets) => new Uint8Array(octets)): Uint8Array {
     const table = allocate(this.length);

@@ -11,8 +11,9 @@ import { accessOf, type RobotsDetails } from './robots-details.js';
 import { SourceForms } from './source-forms.js';
 
 /**
- * In an entry of a part: where the authority's key and the form of its source lie, each with its octets and its hash; the number of the
- * source; the number of the body, as PartBuilder numbers them; and the octets of the body as they came.
+ * In an entry of a part: where the authority's key and the form of its source lie, each with its
+ * octets and its hash; the number of the source; the number of the body, as PartBuilder numbers
+ * them; and the octets of the body as they came.
  */
 export const ENTRY_WORDS = 11;
 export const ENTRY_KEY = 0;
@@ -33,15 +34,19 @@ export const FIRST_BODY = 2;
 export const LEFT_TO_OTHERS = 0xffff_ffff;
 
 /**
- * A part of a table's content, compiled by a PartBuilder, maybe on another thread. Growths tell what the builder's stores gained; what
- * they do not tell was in a part before. All octets are where the builder has put them.
+ * A part of a table's content, compiled by a PartBuilder, maybe on another thread. Growths tell
+ * what the builder's stores gained; what they do not tell was in a part before. All octets are
+ * where the builder has put them.
  */
 export interface TablePart {
   readonly compiled: CompiledGrowth;
   readonly digests: StoreGrowth;
   /** For each new body the number of its record, or LEFT_TO_OTHERS. */
   readonly records: Uint32Array;
-  /** Warnings on new bodies, for each that has any: its number from FIRST_BODY on, and the kinds in the order of lines. */
+  /**
+   * Warnings on new bodies, for each that has any: its number from FIRST_BODY on, and the kinds in
+   * the order of lines.
+   */
   readonly warnings: readonly (readonly [body: number, codes: readonly WarningCode[]])[];
   /** New chunks of memory for keys and sources. */
   readonly strings: readonly Uint8Array[];

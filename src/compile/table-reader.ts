@@ -2,8 +2,9 @@ import { RobotsFilterError } from '../errors.js';
 import { escapeText } from './display-text.js';
 
 /**
- * Reads the numbers and texts of a table. The checksum tells damage from what was written, not what was written by whom: offsets may
- * be anything, and one that leads out of the table ends the reading with an error.
+ * Reads the numbers and texts of a table. The checksum tells damage from what was written, not what
+ * was written by whom: offsets may be anything, and one that leads out of the table ends the
+ * reading with an error.
  */
 export class TableReader {
   readonly bytes: Uint8Array;

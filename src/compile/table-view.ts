@@ -69,7 +69,10 @@ export interface TableAuthority {
   readonly accessResult: AccessResult;
   /** Where its robots.txt came from, escaped as in a JSON string: fit for a terminal. */
   readonly source: string;
-  /** Offset of what that file says; authorities whose files say the same share it. For `TableView.groups`. */
+  /**
+   * Offset of what that file says; authorities whose files say the same share it. For
+   * `TableView.groups`.
+   */
   readonly robots: number;
 }
 
@@ -80,7 +83,10 @@ export interface TableHost {
   readonly authorities: readonly TableAuthority[];
 }
 
-/** What some product tokens obey alike: the groups of a robots.txt that name them, merged (RFC 9309 section 2.2.1). */
+/**
+ * What some product tokens obey alike: the groups of a robots.txt that name them, merged (RFC 9309
+ * section 2.2.1).
+ */
 export interface TableGroup {
   /** In lower case, sorted, `*` first. */
   readonly productTokens: readonly string[];
@@ -88,7 +94,10 @@ export interface TableGroup {
   readonly parts: readonly TableGroupPart[];
 }
 
-/** One group: offset of its automaton, 0 if none of its rules can match, and the line from which those of its rules count. */
+/**
+ * One group: offset of its automaton, 0 if none of its rules can match, and the line from which
+ * those of its rules count.
+ */
 export interface TableGroupPart {
   readonly automaton: number;
   readonly firstLine: number;
@@ -119,9 +128,10 @@ const NAME_STARTS: Readonly<Record<number, number>> = {
 };
 
 /**
- * Reads a table for people, and for what is asked once a run; URLs are judged by the kernel. The table must have passed
- * `checkTable`. A table that some other program made may still say anything: nothing is believed, so all methods may
- * throw RobotsFilterError `table`, and none takes more time than the table's length warrants.
+ * Reads a table for people, and for what is asked once a run; URLs are judged by the kernel. The
+ * table must have passed `checkTable`. A table that some other program made may still say anything:
+ * nothing is believed, so all methods may throw RobotsFilterError `table`, and none takes more time
+ * than the table's length warrants.
  */
 export class TableView {
   readonly #reader: TableReader;
@@ -163,7 +173,8 @@ export class TableView {
   }
 
   /**
-   * Sees that the table can answer for an agent: a reduced table only does for the product tokens it was reduced to.
+   * Sees that the table can answer for an agent: a reduced table only does for the product tokens
+   * it was reduced to.
    *
    * @throws RobotsFilterError `usage` if it cannot, with the remedy.
    */
@@ -252,7 +263,10 @@ export class TableView {
     });
   }
 
-  /** The rules of a group in the order of the file, but for those of which another always takes precedence. */
+  /**
+   * The rules of a group in the order of the file, but for those of which another always takes
+   * precedence.
+   */
   rules(group: TableGroup): TableRule[] {
     const rules: TableRule[] = [];
     let left = MAX_GROUP_RULES;
@@ -370,7 +384,10 @@ export class TableView {
     return reader.octets(reader.u32(entry), reader.u32(entry + 4));
   }
 
-  /** Octets of the section of the hosts. No two things in it overlap, so together they cannot be longer. */
+  /**
+   * Octets of the section of the hosts. No two things in it overlap, so together they cannot be
+   * longer.
+   */
   get #hostOctets(): number {
     return this.#section(SECTION_HOSTS + 1) - this.#section(SECTION_HOSTS);
   }

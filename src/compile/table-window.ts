@@ -1,4 +1,7 @@
-/** A stretch of a table that is being written: the whole of it, or one of many that follow one another. */
+/**
+ * A stretch of a table that is being written: the whole of it, or one of many that follow one
+ * another.
+ */
 export class TableWindow {
   /** All zero behind what was written. */
   readonly octets: Uint8Array;
@@ -34,7 +37,10 @@ export class TableWindow {
 export interface TablePieces {
   /** Octets of the next piece; 0 where none is left. */
   readonly nextOctets: number;
-  /** Writes the next piece behind what is written in the window, which has room for it, and moves the window's end behind it. */
+  /**
+   * Writes the next piece behind what is written in the window, which has room for it, and moves
+   * the window's end behind it.
+   */
   write(window: TableWindow): void;
 }
 

@@ -6,7 +6,8 @@ import { OnePiece, type TablePieces, type TableWindow } from './table-window.js'
 const ENTRY_OCTETS = 8;
 
 /**
- * The product tokens of a table: `*` and the empty token come first; then those that a file names or that the table is reduced to, sorted.
+ * The product tokens of a table: `*` and the empty token come first; then those that a file names
+ * or that the table is reduced to, sorted.
  */
 export class TokenNumbers {
   /** Octets of their section. */

@@ -3,7 +3,10 @@ import type { Segment } from './pattern.js';
 /** Stands in a window for any octet. */
 export const ANY = 256;
 
-/** Octets of canonical paths and queries by falling frequency, from some 450,000 real URLs; no other is frequent. */
+/**
+ * Octets of canonical paths and queries by falling frequency, from some 450,000 real URLs; no other
+ * is frequent.
+ */
 const BY_FREQUENCY =
   "/etsai-ronl02cumgpd1h%b83wf5946y7.kvE_=BAxj?CFzDSPq&LTMINRGWOHJUV+KYQZ)X:~@,;[(]!'";
 
@@ -11,8 +14,8 @@ const BY_FREQUENCY =
 const OTHER_PLACE = BY_FREQUENCY.length + 20;
 
 /**
- * How much the sight of an octet tells, in tenths of a bit: `-log2` of its share in the URLs above, which falls from 9 % by
- * about a fourteenth from each octet to the next.
+ * How much the sight of an octet tells, in tenths of a bit: `-log2` of its share in the URLs above,
+ * which falls from 9 % by about a fourteenth from each octet to the next.
  */
 const RARITY = rarities();
 
@@ -26,8 +29,9 @@ function rarities(): Uint8Array {
 }
 
 /**
- * The powers of 2 with exponents of 0, -0.1 to -0.9. Written down, since what `**` makes of a fraction differs in its last bit from one engine to
- * another, and a table is to be the same whichever compiles it.
+ * The powers of 2 with exponents of 0, -0.1 to -0.9. Written down, since what `**` makes of a
+ * fraction differs in its last bit from one engine to another, and a table is to be the same
+ * whichever compiles it.
  */
 const TENTHS = [
   1,
@@ -49,8 +53,9 @@ export function shareOf(octet: number): number {
 }
 
 /**
- * Three octets that follow one another somewhere in every text that a wildcard rule matches; the last may be ANY where the segment
- * that they are from is shorter. A rule whose segments all differ in their second form has one for each form.
+ * Three octets that follow one another somewhere in every text that a wildcard rule matches; the
+ * last may be ANY where the segment that they are from is shorter. A rule whose segments all differ
+ * in their second form has one for each form.
  */
 export class Windows {
   /** The octets of the windows, three each. */
@@ -69,7 +74,8 @@ export class Windows {
       this.count = 1;
       return;
     }
-    // Which form a segment is found in depends on the text, so either may be the one that must be there.
+    // Which form a segment is found in depends on the text, so either may be the one that must be
+    // there.
     const [segment] = segments;
     if (segment?.second === undefined) return;
     this.#consider(segment.first, 0);

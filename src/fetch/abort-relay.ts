@@ -1,11 +1,14 @@
 /**
- * Passes the abort of a signal on to the controllers of all who wait for it, over one listener: Node warns of a leak where a signal has
- * more than ten.
+ * Passes the abort of a signal on to the controllers of all who wait for it, over one listener:
+ * Node warns of a leak where a signal has more than ten.
  */
 export class AbortRelay {
   readonly #waiting = new Map<AbortSignal, Waiting>();
 
-  /** Aborts the controller when the signal is, or at once if it was. The function that is returned ends that. */
+  /**
+   * Aborts the controller when the signal is, or at once if it was. The function that is returned
+   * ends that.
+   */
   follow(signal: AbortSignal, controller: AbortController, reason: () => unknown): () => void {
     if (signal.aborted) {
       controller.abort(reason());

@@ -1,19 +1,26 @@
 import ipaddr from 'ipaddr.js';
 
-/** Public by its range, yet inside a cloud it is the host agent that hands out a machine's secrets. */
+/**
+ * Public by its range, yet inside a cloud it is the host agent that hands out a machine's secrets.
+ */
 const METADATA_ADDRESSES: readonly string[] = ['168.63.129.16'];
 
-/** Global unicast, the only part of IPv6 that the world can be reached under (RFC 4291 section 2.4, as assigned by IANA). */
+/**
+ * Global unicast, the only part of IPv6 that the world can be reached under (RFC 4291 section 2.4,
+ * as assigned by IANA).
+ */
 const GLOBAL_UNICAST = ipaddr.IPv6.parseCIDR('2000::/3');
 const NAT64 = ipaddr.IPv6.parseCIDR('64:ff9b::/96');
 
 /**
- * Why nothing may be fetched from an IP address unless private addresses are allowed: the kind of address that it is, such as
- * `private` or `loopback`. `undefined` for the addresses of the public internet.
+ * Why nothing may be fetched from an IP address unless private addresses are allowed: the kind of
+ * address that it is, such as `private` or `loopback`. `undefined` for the addresses of the public
+ * internet.
  *
- * Refused is all that IANA does not list as globally reachable: private, loopback, link-local (the metadata services of most
- * clouds among them), unique-local, multicast, reserved, carrier-grade NAT; text that is no address; and IPv6 addresses that carry
- * such an IPv4 address: mapped, 6to4 (RFC 3056) and NAT64 (RFC 6052).
+ * Refused is all that IANA does not list as globally reachable: private, loopback, link-local (the
+ * metadata services of most clouds among them), unique-local, multicast, reserved, carrier-grade
+ * NAT; text that is no address; and IPv6 addresses that carry such an IPv4 address: mapped, 6to4
+ * (RFC 3056) and NAT64 (RFC 6052).
  */
 export function addressRefusal(address: string): string | undefined {
   if (!ipaddr.isValid(address)) return 'not an IP address';
@@ -23,7 +30,10 @@ export function addressRefusal(address: string): string | undefined {
     : refusalOfIPv6(parsed as ipaddr.IPv6);
 }
 
-/** One key for an IP address, however it is spelt: an IPv4 address within IPv6 leads to the same machine as alone. */
+/**
+ * One key for an IP address, however it is spelt: an IPv4 address within IPv6 leads to the same
+ * machine as alone.
+ */
 export function addressKey(address: string): string {
   return ipaddr.isValid(address) ? ipaddr.process(address).toNormalizedString() : address;
 }

@@ -31,7 +31,8 @@ const HEADERS_THAT_MATTER: readonly string[] = [
 ];
 
 /**
- * Of the headers of a response those that matter; of one that was sent several times, the values joined (RFC 9110 section 5.3).
+ * Of the headers of a response those that matter; of one that was sent several times, the values
+ * joined (RFC 9110 section 5.3).
  *
  * @param headers the values of each header, one for each time that it was sent
  */

@@ -8,12 +8,15 @@ import { type Authority, formatAuthority, parseAuthority } from '../protocol/aut
 import type { FetchAuthority } from './result.js';
 
 /**
- * Authorities that one run can have. Each takes some 180 octets (measured with 3,000,000 of 30 characters: 580 MB), so many 1.8 GB; Node's
- * heap and the size of a JavaScript set end not far beyond.
+ * Authorities that one run can have. Each takes some 180 octets (measured with 3,000,000 of 30
+ * characters: 580 MB), so many 1.8 GB; Node's heap and the size of a JavaScript set end not far
+ * beyond.
  */
 export const MOST_AUTHORITIES = 10_000_000;
 
-/** Spellings of authorities that are remembered, to save reading them again; then all are forgotten. */
+/**
+ * Spellings of authorities that are remembered, to save reading them again; then all are forgotten.
+ */
 const REMEMBERED = 65_536;
 
 /** Records between two looks at the clock by others. */
@@ -29,8 +32,8 @@ export interface AuthoritiesOptions {
 }
 
 /**
- * The distinct authorities of URLs: scheme, host and port, as the WHATWG URL Standard reads them. Its memory grows with
- * them alone, not with the input.
+ * The distinct authorities of URLs: scheme, host and port, as the WHATWG URL Standard reads them.
+ * Its memory grows with them alone, not with the input.
  */
 export class Authorities implements Iterable<FetchAuthority> {
   readonly #options: AuthoritiesOptions;
@@ -68,9 +71,11 @@ export class Authorities implements Iterable<FetchAuthority> {
   }
 
   /**
-   * Adds the authorities of an input, as far as it is read before the signal is aborted. The input stays open.
+   * Adds the authorities of an input, as far as it is read before the signal is aborted. The input
+   * stays open.
    *
-   * @throws RobotsFilterError `input` if it cannot be read, `limit` if there are too many authorities
+   * @throws RobotsFilterError `input` if it cannot be read, `limit` if there are too many
+   *   authorities
    */
   async addInput(input: OpenInput, signal?: AbortSignal): Promise<void> {
     const lines = readLines(chunksOf(input, signal), this.#options.maxLineOctets);
@@ -173,8 +178,9 @@ const COLON = 0x3a;
 const SLASH = 0x2f;
 
 /**
- * `https://host:port` of a URL that is spelt plainly: nothing in it but lower-case letters, digits, dots and hyphens, and what
- * follows begins a path. The standard reads such a one as it stands. `undefined` for all others.
+ * `https://host:port` of a URL that is spelt plainly: nothing in it but lower-case letters, digits,
+ * dots and hyphens, and what follows begins a path. The standard reads such a one as it stands.
+ * `undefined` for all others.
  */
 function spellingOf(url: Buffer): string | undefined {
   const colon = url.indexOf(COLON);
@@ -194,7 +200,10 @@ function spellingOf(url: Buffer): string | undefined {
   return undefined;
 }
 
-/** As the filter has it (`tab-in-line`, `return-in-line`): neither may be within a line, but at either end. */
+/**
+ * As the filter has it (`tab-in-line`, `return-in-line`): neither may be within a line, but at
+ * either end.
+ */
 function isSeveralUrls(line: Buffer): boolean {
   if (!line.includes(TAB) && !line.includes(RETURN)) return false;
   let start = 0;

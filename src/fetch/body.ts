@@ -12,17 +12,19 @@ export interface Body {
 }
 
 /**
- * Encoded octets that may come for each decoded one that is kept. No encoding makes a body twice as long, but a stream of empty
- * blocks goes on for ever without yielding an octet.
+ * Encoded octets that may come for each decoded one that is kept. No encoding makes a body twice as
+ * long, but a stream of empty blocks goes on for ever without yielding an octet.
  */
 const ENCODED_PER_DECODED = 2;
 
 /**
- * Reads and decodes a response's body, up to `maxBytes` and one octet after decoding; the header is as received. In the end, however it comes, `source` is
- * destroyed: the rest of a body that is too long is not downloaded.
+ * Reads and decodes a response's body, up to `maxBytes` and one octet after decoding; the header is
+ * as received. In the end, however it comes, `source` is destroyed: the rest of a body that is too
+ * long is not downloaded.
  *
  * @param onPieceUsed called before a further piece of `source` is waited for
- * @throws FetchFailure `body-broken` for one that ends too early, in the connection or within an encoding, `body-timeout`,
+ * @throws FetchFailure `body-broken` for one that ends too early, in the connection or within an
+ *   encoding, `body-timeout`,
  * and `decoding-failed`.
  */
 export async function readBody(

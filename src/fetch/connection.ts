@@ -24,10 +24,12 @@ export type TakeAddress = (address: string) => Promise<EndTurn>;
 const ADDRESS_TIMEOUT = 1_000;
 
 /**
- * Connects to the host of an http or https URL, at one of its permitted addresses. What is connected to is the address that was
- * judged, not the name. The turn at the address ends when the connection does.
+ * Connects to the host of an http or https URL, at one of its permitted addresses. What is
+ * connected to is the address that was judged, not the name. The turn at the address ends when the
+ * connection does.
  *
- * Over TLS only HTTP/1.1 is offered: it alone tells a body that came to its end from one that was cut short.
+ * Over TLS only HTTP/1.1 is offered: it alone tells a body that came to its end from one that was
+ * cut short.
  *
  * @throws FetchFailure
  */
@@ -51,11 +53,12 @@ export async function openConnection(
 }
 
 /**
- * Whether a connection that has just come to its end was closed in an orderly way, and not reset. To be asked in the listener of
- * `end`, before this side closes; the peer's address must not have been asked for before, as Node keeps it.
+ * Whether a connection that has just come to its end was closed in an orderly way, and not reset.
+ * To be asked in the listener of `end`, before this side closes; the peer's address must not have
+ * been asked for before, as Node keeps it.
  *
- * libuv reports an end for both where the last octets and the reset arrive together. The system then no longer knows the
- * peer of a connection that was reset.
+ * libuv reports an end for both where the last octets and the reset arrive together. The system
+ * then no longer knows the peer of a connection that was reset.
  */
 export function wasClosedOrderly(socket: Socket): boolean {
   return socket.remoteAddress !== undefined;
@@ -92,7 +95,9 @@ async function connectToOne(
   throw connectFailure(failures);
 }
 
-/** An error of a connection without what Node says of this side's address, where there was none yet. */
+/**
+ * An error of a connection without what Node says of this side's address, where there was none yet.
+ */
 export function withoutLocalAddress(error: unknown): unknown {
   if (error instanceof Error) error.message = error.message.replace(NO_LOCAL_ADDRESS, '');
   return error;
@@ -163,8 +168,9 @@ class TimeBudget {
   }
 
   /**
-   * Carries out a step with what is left of the time, or `most` milliseconds of it. The step is given a signal that is aborted
-   * when its time is over, or when `signal` is; what it does then is not waited for.
+   * Carries out a step with what is left of the time, or `most` milliseconds of it. The step is
+   * given a signal that is aborted when its time is over, or when `signal` is; what it does then is
+   * not waited for.
    */
   async spend<T>(
     most: number | undefined,

@@ -16,7 +16,8 @@ type ContentEncoding = 'gzip' | 'deflate' | 'br';
 export type Octets = AsyncIterable<Uint8Array>;
 
 /**
- * The encodings of a `Content-Encoding` header (RFC 9110 section 8.4) in the order in which they were applied.
+ * The encodings of a `Content-Encoding` header (RFC 9110 section 8.4) in the order in which they
+ * were applied.
  *
  * @throws FetchFailure `decoding-failed` for one that is not known, and for more than four.
  */
@@ -73,7 +74,8 @@ function createDecoder(encoding: ContentEncoding, first: Uint8Array): Transform 
     case 'br':
       return createBrotliDecompress();
     case 'deflate':
-      // RFC 9110 means zlib's format, some servers send the bare one: only zlib's begins with method 8.
+      // RFC 9110 means zlib's format, some servers send the bare one: only zlib's begins with
+      // method 8.
       return (first[0] ?? 0) % 16 === 8 ? createInflate() : createInflateRaw();
   }
 }

@@ -16,8 +16,8 @@ const MOST_WAITING = 65_536;
  * - undici takes ECONNRESET for the end of a body that the end of the connection delimits. Errors
  *   of this stream never have that code.
  * - undici throws where nobody can catch it if a body that the end of the connection delimits ends
- *   while undici's parser is paused. So the parser must never pause (`NEVER_PAUSED`), and it is this
- *   stream that waits for who reads the body: see `backlog`.
+ *   while undici's parser is paused. So the parser must never pause (`NEVER_PAUSED`), and it is
+ *   this stream that waits for who reads the body: see `backlog`.
  * - undici reads `remoteAddress`, which must stay unread on the socket: see `wasClosedOrderly`.
  *
  * Destroying the stream destroys the socket.

@@ -1,7 +1,10 @@
 import { localFaultOf } from './local-fault.js';
 import type { FetchErrorCode } from './result.js';
 
-/** Why an exchange ended without an answer that can be used. It never leaves the fetcher but as the `error` of a result. */
+/**
+ * Why an exchange ended without an answer that can be used. It never leaves the fetcher but as the
+ * `error` of a result.
+ */
 export class FetchFailure extends Error {
   readonly code: FetchErrorCode;
   /** Status and headers of the response that broke, where there was one. */

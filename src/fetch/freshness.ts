@@ -1,9 +1,15 @@
 import CachePolicy from 'http-cache-semantics';
 
-/** RFC 9309 section 2.4: a cached robots.txt should not be used for longer, unless the file is unreachable. */
+/**
+ * RFC 9309 section 2.4: a cached robots.txt should not be used for longer, unless the file is
+ * unreachable.
+ */
 export const DAY = 86_400_000;
 
-/** Belong to the message and its body, not to the stored response that a 304 updates (RFC 9111 section 3.2). */
+/**
+ * Belong to the message and its body, not to the stored response that a 304 updates (RFC 9111
+ * section 3.2).
+ */
 const NOT_UPDATED: readonly string[] = [
   'content-encoding',
   'content-length',
@@ -15,8 +21,9 @@ const NOT_UPDATED: readonly string[] = [
 const OF_THE_MOMENT: readonly string[] = ['age', 'date', 'retry-after', 'location'];
 
 /**
- * HTTP's freshness of a successful response, in the form that is stored: what http-cache-semantics' `toObject` gives, for a private
- * cache. `url` is what was asked last, `respondedAt` in milliseconds since 1970.
+ * HTTP's freshness of a successful response, in the form that is stored: what http-cache-semantics'
+ * `toObject` gives, for a private cache. `url` is what was asked last, `respondedAt` in
+ * milliseconds since 1970.
  */
 export function cachePolicy(
   url: string,
@@ -52,11 +59,13 @@ export function revalidatedHeaders(
 }
 
 /**
- * The time until which what a fetch found may be used without asking again, in milliseconds since 1970.
+ * The time until which what a fetch found may be used without asking again, in milliseconds since
+ * 1970.
  *
- * That is as long as HTTP says (RFC 9111 section 4.2), and never longer than `maxAge` milliseconds after the response, 24 hours by
- * default. Where HTTP says nothing, as with most robots.txt files, and where there is no policy, as with one that is unavailable, it
- * is `maxAge`. A response of the future, as a clock that was set back leaves behind, counts as of `now`.
+ * That is as long as HTTP says (RFC 9111 section 4.2), and never longer than `maxAge` milliseconds
+ * after the response, 24 hours by default. Where HTTP says nothing, as with most robots.txt files,
+ * and where there is no policy, as with one that is unavailable, it is `maxAge`. A response of the
+ * future, as a clock that was set back leaves behind, counts as of `now`.
  */
 export function freshUntil(
   policy: object | undefined,
@@ -68,7 +77,10 @@ export function freshUntil(
   return since + Math.min(lifetime(policy) ?? maxAge, maxAge);
 }
 
-/** How long a response is fresh from when it came, in milliseconds; `undefined` where HTTP does not say. */
+/**
+ * How long a response is fresh from when it came, in milliseconds; `undefined` where HTTP does not
+ * say.
+ */
 function lifetime(stored: object | undefined): number | undefined {
   if (stored === undefined) return undefined;
   try {
@@ -83,7 +95,10 @@ function lifetime(stored: object | undefined): number | undefined {
   }
 }
 
-/** Whether there is a header that freshness follows from, or the date of a change that it can be guessed from. */
+/**
+ * Whether there is a header that freshness follows from, or the date of a change that it can be
+ * guessed from.
+ */
 function saysFreshness({ rescc, resh }: CachePolicy.CachePolicyObject): boolean {
   return (
     'max-age' in rescc ||

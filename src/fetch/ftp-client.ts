@@ -3,7 +3,10 @@ import { Client, FTPContext, type FTPResponse } from 'basic-ftp';
 /** Characters of a reply's unfinished line beyond which the server is given up. */
 const LONGEST_LINE = 2 ** 16;
 
-/** An ftp client that tells a transfer that has begun, and takes no reply before its line end is there. */
+/**
+ * An ftp client that tells a transfer that has begun, and takes no reply before its line end is
+ * there.
+ */
 export class FtpClient extends Client {
   override readonly ftp: ControlConnection;
 
@@ -14,8 +17,8 @@ export class FtpClient extends Client {
 }
 
 /**
- * The control connection. The library takes a line without its end for a reply, and loses a reply that comes in two pieces;
- * so it is given whole lines only.
+ * The control connection. The library takes a line without its end for a reply, and loses a reply
+ * that comes in two pieces; so it is given whole lines only.
  */
 class ControlConnection extends FTPContext {
   #line = '';

@@ -21,15 +21,19 @@ export interface FtpOptions {
   readonly now: () => number;
 }
 
-/** RETR's reply for a file that does not exist or is not to be had (RFC 959 section 4.2), and what some servers say in its place. */
+/**
+ * RETR's reply for a file that does not exist or is not to be had (RFC 959 section 4.2), and what
+ * some servers say in its place.
+ */
 const FILE_UNAVAILABLE: readonly number[] = [550, 551];
 
 /** The replies that say that a transfer is complete (RFC 959 section 5.4). */
 const TRANSFER_COMPLETE: readonly number[] = [226, 250];
 
 /**
- * Retrieves a file by anonymous ftp. The control connection goes to a permitted address; the data connection goes to that address
- * too, as the client ignores the host of EPSV and refuses a PASV that names another.
+ * Retrieves a file by anonymous ftp. The control connection goes to a permitted address; the data
+ * connection goes to that address too, as the client ignores the host of EPSV and refuses a PASV
+ * that names another.
  *
  * @throws FetchFailure for everything but a file and its absence.
  */
@@ -130,7 +134,8 @@ async function retrieve(
 }
 
 /**
- * The path of a URL as ftp has it: decoded, and from the root on. A line end in it would be a command of its own.
+ * The path of a URL as ftp has it: decoded, and from the root on. A line end in it would be a
+ * command of its own.
  */
 function pathOf(url: URL): string {
   let path: string | undefined;
@@ -145,7 +150,9 @@ function pathOf(url: URL): string {
   return path;
 }
 
-/** What ended a transfer that had begun: whatever the server says of it, part of a file is no file. */
+/**
+ * What ended a transfer that had begun: whatever the server says of it, part of a file is no file.
+ */
 function brokenTransfer(error: unknown): FetchFailure {
   const failure = ftpFailure(error);
   if (failure.code !== 'ftp-failed') return failure;

@@ -10,7 +10,10 @@ import { bodyFailure, FetchFailure, requestFailure } from './failure.js';
 export interface ExchangeOptions {
   readonly headers: Readonly<Record<string, string>>;
   readonly maxBytes: number;
-  /** Milliseconds until the response's headers are there, however many interim responses come before. */
+  /**
+   * Milliseconds until the response's headers are there, however many interim responses come
+   * before.
+   */
   readonly headerTimeout: number;
   /** Milliseconds between two pieces of a body. */
   readonly bodyTimeout: number;
@@ -36,9 +39,11 @@ const MOST_PER_BYTE = 12;
 const MOST_AROUND = 8 * 2 ** 20;
 
 /**
- * One GET over a connection, with the body if it is successful. The connection is ended with it: a robots.txt is asked for once.
+ * One GET over a connection, with the body if it is successful. The connection is ended with it: a
+ * robots.txt is asked for once.
  *
- * @throws FetchFailure for everything that ends it before its end; of a body that broke, with the response it belongs to.
+ * @throws FetchFailure for everything that ends it before its end; of a body that broke, with the
+ *   response it belongs to.
  */
 export async function exchange(
   socket: Socket,

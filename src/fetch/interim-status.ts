@@ -22,7 +22,9 @@ const STATUS_END = INTERIM.length - 1;
  * Pieces may be cut anywhere. No byte is kept, and none is looked at twice.
  */
 export class InterimStatus {
-  /** Whether the status line of the final response is over: nothing after it concerns this class. */
+  /**
+   * Whether the status line of the final response is over: nothing after it concerns this class.
+   */
   #passed = false;
   #inStatusLine = true;
   /** Bytes of the current line; in a status line, without blank lines before it. */

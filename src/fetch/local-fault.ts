@@ -1,9 +1,11 @@
 /*
- * Faults of this machine: they say nothing about the host that was to be asked. They are neither kept nor counted against it.
+ * Faults of this machine: they say nothing about the host that was to be asked. They are neither
+ * kept nor counted against it.
  *
- * Some of the codes can be provoked from outside: a router may report ENETUNREACH, and over IPv6 also EACCES. A host that is
- * taken for unasked stays unknown, so nothing is gained by that. EHOSTUNREACH, ECONNREFUSED, ETIMEDOUT and the answer that a
- * name does not exist are findings about the host.
+ * Some of the codes can be provoked from outside: a router may report ENETUNREACH, and over IPv6
+ * also EACCES. A host that is taken for unasked stays unknown, so nothing is gained by that.
+ * EHOSTUNREACH, ECONNREFUSED, ETIMEDOUT and the answer that a name does not exist are findings
+ * about the host.
  */
 
 const LIMITS = 'Raise the limit of open files (ulimit -n), or lower --concurrency';
@@ -48,8 +50,8 @@ export function isExhaustion(code: string): boolean {
 }
 
 /**
- * The code of the fault of this machine that kept a host from being asked, by the codes of what each of its addresses failed
- * with; `undefined` where an address was tried in earnest.
+ * The code of the fault of this machine that kept a host from being asked, by the codes of what
+ * each of its addresses failed with; `undefined` where an address was tried in earnest.
  */
 export function localFaultOf(codes: readonly string[]): string | undefined {
   const exhaustion = codes.find(isExhaustion);

@@ -20,16 +20,20 @@ import { begun, finished } from '../pipeline/unfinished-files.js';
 import { beginningOf, isRunning, MACHINE } from './process-identity.js';
 
 /*
- * Below the directory there is `.fetching`, with a file for each run that fetches into it or wants to:
- * MACHINE-PID-BEGINNING-NUMBER, which holds a line for people. A run puts its file there and then looks for others. Of two
- * that come together at least one sees the other; who sees another that lives takes its own file away. So two never both go
- * on, and nobody's file is ever taken away but that of a process that is gone.
+ * Below the directory there is `.fetching`, with a file for each run that fetches into it or wants
+ * to: MACHINE-PID-BEGINNING-NUMBER, which holds a line for people. A run puts its file there and
+ * then looks for others. Of two that come together at least one sees the other; who sees another
+ * that lives takes its own file away. So two never both go on, and nobody's file is ever taken away
+ * but that of a process that is gone.
  */
 
 const DIRECTORY = '.fetching';
 const NAME_PARTS = 4;
 
-/** Milliseconds between two signs of life, and after which a run on another machine is taken for dead without one. */
+/**
+ * Milliseconds between two signs of life, and after which a run on another machine is taken for
+ * dead without one.
+ */
 const SIGN_OF_LIFE = 60_000;
 const DEAD_AFTER = 15 * 60_000;
 
@@ -49,7 +53,10 @@ export class FetchLock {
     this.#timer = setInterval(() => showLife(path), SIGN_OF_LIFE).unref();
   }
 
-  /** @throws RobotsFilterError `output` if another run holds the directory, or it cannot be written to */
+  /**
+   * @throws RobotsFilterError `output` if another run holds the directory, or it cannot be written
+   * to
+   */
   static async take(directory: string): Promise<FetchLock> {
     const locks = join(directory, DIRECTORY);
     for (let tries = 1; ; tries++) {

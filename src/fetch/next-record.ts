@@ -3,7 +3,10 @@ import { formatAuthority } from '../protocol/authority.js';
 import { freshUntil } from './freshness.js';
 import type { FetchResult } from './result.js';
 
-/** Milliseconds for which what is unreachable is not asked again by another run, unless `Retry-After` says longer. */
+/**
+ * Milliseconds for which what is unreachable is not asked again by another run, unless
+ * `Retry-After` says longer.
+ */
 export const UNREACHABLE_HOLD = 60 * 60 * 1000;
 
 /** Characters of a longer URL, message or header are not kept. */

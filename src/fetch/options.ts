@@ -7,13 +7,16 @@ import { type Resolve, systemResolver } from './resolver.js';
 
 /** How robots.txt files are fetched. Times are milliseconds. */
 export interface FetchOptions {
-  /** The `User-Agent` header; the product token should be in it, so that those who are asked know whom they may rule out. */
+  /**
+   * The `User-Agent` header; the product token should be in it, so that those who are asked know
+   * whom they may rule out.
+   */
   readonly userAgent: string;
   /** Default `rfc9309`. With `google` a stored copy is not revalidated but fetched again. */
   readonly profile?: Profile | undefined;
   /**
-   * Octets of a decoded body that are kept, at least 512,000 (RFC 9309 section 2.5). Default 512,000, or for the profile
-   * `google`, which reads all of a file, 8 MiB.
+   * Octets of a decoded body that are kept, at least 512,000 (RFC 9309 section 2.5). Default
+   * 512,000, or for the profile `google`, which reads all of a file, 8 MiB.
    */
   readonly maxBytes?: number | undefined;
   /** Redirects that are followed one after another; default 5 (RFC 9309 section 2.3.1.2). */
@@ -28,11 +31,16 @@ export interface FetchOptions {
   readonly headerTimeout?: number | undefined;
   /** Between two pieces of a body; default 20,000. */
   readonly bodyTimeout?: number | undefined;
-  /** For all of a fetch, redirects and body included, but not what it waits for its turn; default 60,000. */
+  /**
+   * For all of a fetch, redirects and body included, but not what it waits for its turn; default
+   * 60,000.
+   */
   readonly deadline?: number | undefined;
   /** Connections to one IP address at a time; default 4. */
   readonly perAddress?: number | undefined;
-  /** From the end of a request to the next one to the same host, redirects included; default 1,000. */
+  /**
+   * From the end of a request to the next one to the same host, redirects included; default 1,000.
+   */
   readonly pause?: number | undefined;
   /** The longest `Retry-After` that is believed; default 600,000. */
   readonly maxRetryAfter?: number | undefined;

@@ -7,7 +7,10 @@ export interface HeldPlace extends Place {
   end(): void;
 }
 
-/** Places for fetches that are under way at a time. Who comes back from waiting for a turn goes before who has not begun. */
+/**
+ * Places for fetches that are under way at a time. Who comes back from waiting for a turn goes
+ * before who has not begun.
+ */
 export class Places {
   readonly #atOnce: number;
   readonly #patience: AbortSignal;

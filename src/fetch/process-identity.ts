@@ -21,8 +21,8 @@ export function isRunning(pid: number): boolean {
 }
 
 /**
- * When a process of this machine began, in the system's own terms: another process with the same id has another. Empty where
- * the system does not say.
+ * When a process of this machine began, in the system's own terms: another process with the same id
+ * has another. Empty where the system does not say.
  */
 export function beginningOf(pid: number): string {
   try {
@@ -37,7 +37,10 @@ export function beginningOf(pid: number): string {
   }
 }
 
-/** Fields of /proc/PID/stat, counted from 1: `starttime`, and `state`, the first one after the program's name. */
+/**
+ * Fields of /proc/PID/stat, counted from 1: `starttime`, and `state`, the first one after the
+ * program's name.
+ */
 const BEGINNING = 22;
 const FIRST = 3;
 

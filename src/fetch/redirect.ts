@@ -9,10 +9,12 @@ export function isRedirect(status: number): boolean {
 }
 
 /**
- * Where a redirect leads: `location`, as undici gives it with one octet for a character, resolved against the URL that was asked.
- * The fragment is dropped, and user information with it, since credentials are for the one who wrote the URL to send.
+ * Where a redirect leads: `location`, as undici gives it with one octet for a character, resolved
+ * against the URL that was asked. The fragment is dropped, and user information with it, since
+ * credentials are for the one who wrote the URL to send.
  *
- * @throws FetchFailure `redirect-refused` for what is no URL, and for other schemes than http, https and ftp.
+ * @throws FetchFailure `redirect-refused` for what is no URL, and for other schemes than http,
+ *   https and ftp.
  */
 export function redirectTarget(location: string, from: URL): URL {
   // Octets outside ASCII are UTF-8 if they can be, as in the bodies that such URLs are copied from.

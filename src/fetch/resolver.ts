@@ -10,7 +10,10 @@ export interface HostAddress {
   readonly family: 4 | 6;
 }
 
-/** Finds the addresses of a host name, the preferred one first; rejects, or finds none, where it has none. */
+/**
+ * Finds the addresses of a host name, the preferred one first; rejects, or finds none, where it has
+ * none.
+ */
 export type Resolve = (host: string) => Promise<readonly HostAddress[]>;
 
 /** Who asks name servers. */
@@ -25,12 +28,13 @@ const MAX_ADDRESSES = 8;
 /**
  * Asks the name servers of the system, for IPv4 and IPv6 at once; IPv4 comes first.
  *
- * `getaddrinfo` is not asked, as Node runs no more than two of its calls at a time, and a few dead name servers would hold up
- * everyone. It has its say over names without a dot, such as `localhost`, and where no name server can be reached; with
- * `systemNames` over whatever name servers do not know, which is how names from `/etc/hosts` are found.
+ * `getaddrinfo` is not asked, as Node runs no more than two of its calls at a time, and a few dead
+ * name servers would hold up everyone. It has its say over names without a dot, such as
+ * `localhost`, and where no name server can be reached; with `systemNames` over whatever name
+ * servers do not know, which is how names from `/etc/hosts` are found.
  *
- * A name to which no name server answered is one whose own servers are silent, if others were answered in the meantime; else
- * the fault is this machine's.
+ * A name to which no name server answered is one whose own servers are silent, if others were
+ * answered in the meantime; else the fault is this machine's.
  */
 export function systemResolver(
   systemNames: boolean,
@@ -93,10 +97,12 @@ async function systemLookup(host: string): Promise<readonly HostAddress[]> {
 }
 
 /**
- * The addresses of a host that may be connected to. `host` is a name, or an IP address without brackets. Connecting to one of
- * these, and not to the name, is what DNS rebinding cannot get around.
+ * The addresses of a host that may be connected to. `host` is a name, or an IP address without
+ * brackets. Connecting to one of these, and not to the name, is what DNS rebinding cannot get
+ * around.
  *
- * @throws FetchFailure `dns-failed` for a host without addresses, `address-refused` for one that has only refused ones.
+ * @throws FetchFailure `dns-failed` for a host without addresses, `address-refused` for one that
+ *   has only refused ones.
  */
 export async function permittedAddresses(
   host: string,

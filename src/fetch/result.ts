@@ -44,7 +44,10 @@ export interface FetchResult {
   readonly error: FetchError | undefined;
   /** The URLs that were asked, the first being the authority's own /robots.txt. */
   readonly chain: readonly string[];
-  /** Body after content decoding, at most the limit and one octet; `undefined` unless successful with new content. */
+  /**
+   * Body after content decoding, at most the limit and one octet; `undefined` unless successful
+   * with new content.
+   */
   readonly body: Uint8Array | undefined;
   /** The stored copy is still good: 304. */
   readonly notModified: boolean;
@@ -52,7 +55,10 @@ export interface FetchResult {
   readonly cut: boolean;
   /** The headers of the last response that matter: lower-case names. */
   readonly headers: Readonly<Record<string, string>>;
-  /** HTTP's own freshness, as http-cache-semantics' `toObject` gives it; `undefined` where there is none. */
+  /**
+   * HTTP's own freshness, as http-cache-semantics' `toObject` gives it; `undefined` where there is
+   * none.
+   */
   readonly policy: object | undefined;
   /** `Retry-After` in milliseconds, capped; `undefined` without one. */
   readonly retryAfter: number | undefined;

@@ -1,6 +1,6 @@
 /**
- * Reads a `Retry-After` header (RFC 9110 section 10.2.3), seconds or a date, as milliseconds from `now`, at least 0 and at most `cap`.
- * `undefined` without a header, or for one that is neither.
+ * Reads a `Retry-After` header (RFC 9110 section 10.2.3), seconds or a date, as milliseconds from
+ * `now`, at least 0 and at most `cap`. `undefined` without a header, or for one that is neither.
  */
 export function parseRetryAfter(
   value: string | undefined,

@@ -4,7 +4,10 @@ import type { FetchResult } from './result.js';
 export interface RetryOptions {
   /** Attempts in all, at least 1; default 3. */
   readonly attempts?: number | undefined;
-  /** Milliseconds to wait before the second attempt; each further wait is twice as long. Default 1,000. */
+  /**
+   * Milliseconds to wait before the second attempt; each further wait is twice as long. Default
+   * 1,000.
+   */
   readonly baseDelay?: number | undefined;
   /** The longest wait in milliseconds that is not asked for by `Retry-After`. Default 30,000. */
   readonly maxDelay?: number | undefined;
@@ -15,10 +18,12 @@ export interface RetryOptions {
 }
 
 /**
- * Repeats an attempt while its result is unreachable, with exponential backoff and jitter. A `Retry-After` that asks for more than that
- * is honoured; the fetcher has capped it. The result is that of the last attempt.
+ * Repeats an attempt while its result is unreachable, with exponential backoff and jitter. A
+ * `Retry-After` that asks for more than that is honoured; the fetcher has capped it. The result is
+ * that of the last attempt.
  *
- * What will not be otherwise in a minute is not repeated: an address that is refused, a fetch that was aborted.
+ * What will not be otherwise in a minute is not repeated: an address that is refused, a fetch that
+ * was aborted.
  */
 export async function withRetries(
   attempt: () => Promise<FetchResult>,
@@ -47,8 +52,8 @@ export function isWorthRetrying({ accessResult, error }: FetchResult): boolean {
 }
 
 /**
- * Milliseconds to wait after so many attempts (1 after the first): half of it certain, half of it by chance, so that hosts which
- * failed together are not asked together again.
+ * Milliseconds to wait after so many attempts (1 after the first): half of it certain, half of it
+ * by chance, so that hosts which failed together are not asked together again.
  */
 export function backoffDelay(
   made: number,

@@ -22,7 +22,10 @@ import { type EndTurn, Turns } from './turns.js';
 export interface StoredResponse {
   readonly etag?: string | undefined;
   readonly lastModified?: string | undefined;
-  /** As a result's `policy`. It names the URL that the validators are for; without it, that is the authority's own /robots.txt. */
+  /**
+   * As a result's `policy`. It names the URL that the validators are for; without it, that is the
+   * authority's own /robots.txt.
+   */
   readonly policy?: object | undefined;
   /** As a result's `headers`. */
   readonly headers: Readonly<Record<string, string>>;
@@ -42,7 +45,10 @@ const OWN_PLACE: Place = {
   patience: new AbortController().signal,
 };
 
-/** Carries out a wait that is no part of the fetch: its time does not count, and others may have its place. */
+/**
+ * Carries out a wait that is no part of the fetch: its time does not count, and others may have its
+ * place.
+ */
 type Aside = (wait: (signal: AbortSignal) => Promise<EndTurn>) => Promise<EndTurn>;
 
 /** How far a fetch has come. */
@@ -73,9 +79,10 @@ export class RobotsFetcher implements Fetcher {
   }
 
   /**
-   * Fetches the robots.txt of an authority, once: `withRetries` repeats it. Whatever servers and networks do becomes a result; it
-   * never rejects. With `stored` the request is conditional, but for the profile `google`. When `signal` is aborted the result is
-   * there at once: unreachable, `aborted`.
+   * Fetches the robots.txt of an authority, once: `withRetries` repeats it. Whatever servers and
+   * networks do becomes a result; it never rejects. With `stored` the request is conditional, but
+   * for the profile `google`. When `signal` is aborted the result is there at once: unreachable,
+   * `aborted`.
    */
   async fetch(
     authority: FetchAuthority,
@@ -85,7 +92,8 @@ export class RobotsFetcher implements Fetcher {
   ): Promise<FetchResult> {
     const { deadline: limit, now } = this.#options;
     const progress: Progress = { authority, requestedAt: now(), chain: [] };
-    // Not AbortSignal.any, which would keep something of each fetch for as long as the caller's signal lives.
+    // Not AbortSignal.any, which would keep something of each fetch for as long as the caller's
+    // signal lives.
     const controller = new AbortController();
     const aborted = () => new FetchFailure('aborted', 'the fetch was aborted');
     const deadline = new Deadline(limit, () => {
@@ -152,7 +160,8 @@ export class RobotsFetcher implements Fetcher {
     const validated = policyUrl(stored?.policy) ?? new URL(robotsUrl).href;
     for (let url = new URL(robotsUrl); ; ) {
       chain.push(url.href);
-      // A validator is for the response of one URL; at others it would mean something else, or nothing.
+      // A validator is for the response of one URL; at others it would mean something else, or
+      // nothing.
       const known = profile !== 'google' && url.href === validated ? stored : undefined;
       const answer = await this.#ask(url, known, aside, signal);
       if (answer.status === 304 && known !== undefined && isConditional(known)) {
@@ -295,7 +304,8 @@ export class RobotsFetcher implements Fetcher {
 }
 
 /**
- * Rejects a moment after an abort. What is under way hears of it at once, and knows best what it was; but name servers do not.
+ * Rejects a moment after an abort. What is under way hears of it at once, and knows best what it
+ * was; but name servers do not.
  */
 function rejectedAfter(signal: AbortSignal): Promise<never> {
   return new Promise((_resolve, reject) => {

@@ -8,7 +8,10 @@ import { backoffDelay, isWorthRetrying } from './retry.js';
 import type { Store } from './store.js';
 import { StoreFault } from './store-fault.js';
 
-/** Tasks that are open, and among them those under way or waiting for their turn, beyond which no more are taken. */
+/**
+ * Tasks that are open, and among them those under way or waiting for their turn, beyond which no
+ * more are taken.
+ */
 const MOST_OPEN = 65_536;
 const MOST_RUNNING = 4096;
 
@@ -20,11 +23,17 @@ export interface ScheduleOptions {
   readonly concurrency?: number | undefined;
   /** Attempts in all at an authority that is unreachable, at least 1; default 3. */
   readonly attempts?: number | undefined;
-  /** Milliseconds to wait before the second attempt, twice as long before each further one; default 1,000. */
+  /**
+   * Milliseconds to wait before the second attempt, twice as long before each further one; default
+   * 1,000.
+   */
   readonly baseDelay?: number | undefined;
   /** The longest wait in milliseconds that no `Retry-After` asked for; default 30,000. */
   readonly maxDelay?: number | undefined;
-  /** The longest wait in milliseconds at all: a `Retry-After` beyond it is left to a later run. Default 60,000. */
+  /**
+   * The longest wait in milliseconds at all: a `Retry-After` beyond it is left to a later run.
+   * Default 60,000.
+   */
   readonly longestWait?: number | undefined;
   /** From 0 up to 1; default `Math.random`. */
   readonly random?: (() => number) | undefined;
@@ -52,7 +61,8 @@ export interface FetchDone {
 /** Why nothing of an authority was kept. */
 export interface Unkept {
   /**
-   * `host-crowded` and `local-fault` as in a result: the authority was not asked. `store`: something is in the way of its files.
+   * `host-crowded` and `local-fault` as in a result: the authority was not asked. `store`:
+   * something is in the way of its files.
    */
   readonly kind: 'host-crowded' | 'local-fault' | 'store';
   /** The system's code, where there is one. */
@@ -75,15 +85,19 @@ interface Task {
 /**
  * Fetches each of many authorities once into a store.
  *
- * Of one host nobody is asked while another answer is awaited, nor, after it failed, until the time for another attempt has come: the
- * authorities that share it wait behind the one that failed. Whoever waits takes no place from others, be it for another attempt or
- * for a turn at a host or an address.
+ * Of one host nobody is asked while another answer is awaited, nor, after it failed, until the time
+ * for another attempt has come: the authorities that share it wait behind the one that failed.
+ * Whoever waits takes no place from others, be it for another attempt or for a turn at a host or an
+ * address.
  */
 export class Schedule {
   readonly #fetcher: Fetcher;
   readonly #store: Store;
   readonly #options: ScheduleOptions;
-  /** Hosts of which an authority is open, and what waits behind it: only one of a host is asked at a time. */
+  /**
+   * Hosts of which an authority is open, and what waits behind it: only one of a host is asked at a
+   * time.
+   */
   readonly #hosts = new Map<string, Task[]>();
   /** Tasks whose time has come. */
   readonly #ready: { task: Task; host: string }[] = [];
@@ -159,7 +173,10 @@ export class Schedule {
     return this.#failure !== undefined || this.#stopping.signal.aborted || signal.aborted;
   }
 
-  /** Whether so many wait, for hosts that failed or for their turn, that taking more would let memory grow. */
+  /**
+   * Whether so many wait, for hosts that failed or for their turn, that taking more would let
+   * memory grow.
+   */
   get #isCrowded(): boolean {
     return this.#open > MOST_OPEN || this.#running > MOST_RUNNING;
   }
@@ -284,7 +301,10 @@ export class Schedule {
     );
   }
 
-  /** A task of a host is done: the next one's time has come, or comes when the host asked to be left alone until then. */
+  /**
+   * A task of a host is done: the next one's time has come, or comes when the host asked to be left
+   * alone until then.
+   */
   #end(host: string, pause = 0): void {
     this.#open--;
     const task = this.#hosts.get(host)?.shift();

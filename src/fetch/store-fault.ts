@@ -1,7 +1,10 @@
 import { systemCode } from '../pipeline/cache/file.js';
 import { isExhaustion } from './local-fault.js';
 
-/** Why the finding about one authority could not be looked up or kept. Other authorities are not concerned. */
+/**
+ * Why the finding about one authority could not be looked up or kept. Other authorities are not
+ * concerned.
+ */
 export class StoreFault extends Error {
   readonly systemCode: string;
 
@@ -34,7 +37,9 @@ export function concernsOneAuthority(error: unknown): boolean {
   return IN_THE_WAY.includes(code) || isExhaustion(code) || code === 'EACCES' || code === 'EPERM';
 }
 
-/** The same for an error from making that directory: who may not make it may make no other either. */
+/**
+ * The same for an error from making that directory: who may not make it may make no other either.
+ */
 export function concernsOneDirectory(error: unknown): boolean {
   const code = systemCode(error);
   return IN_THE_WAY.includes(code) || isExhaustion(code);

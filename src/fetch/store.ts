@@ -26,13 +26,25 @@ import { isLeftover, replaceInOrder, TemporaryNames } from './temporary.js';
 export interface StoreOptions {
   /** Milliseconds since 1970; default the clock's. */
   readonly now?: (() => number) | undefined;
-  /** Milliseconds for which a finding is not asked for again, unless HTTP says less; default 24 hours. */
+  /**
+   * Milliseconds for which a finding is not asked for again, unless HTTP says less; default 24
+   * hours.
+   */
   readonly maxAge?: number | undefined;
-  /** Days after which what is unreachable counts no more as such, as the records are to tell; default 30. */
+  /**
+   * Days after which what is unreachable counts no more as such, as the records are to tell;
+   * default 30.
+   */
   readonly unreachableAfter?: number | undefined;
-  /** Octets of a body that a fetch keeps. A copy that an earlier run cut at fewer is fetched anew; default: none is. */
+  /**
+   * Octets of a body that a fetch keeps. A copy that an earlier run cut at fewer is fetched anew;
+   * default: none is.
+   */
   readonly maxBytes?: number | undefined;
-  /** Whether addresses may be asked that a run before may have refused: such a refusal is then no finding. */
+  /**
+   * Whether addresses may be asked that a run before may have refused: such a refusal is then no
+   * finding.
+   */
   readonly allowPrivate?: boolean | undefined;
 }
 
@@ -46,14 +58,15 @@ export interface StoredAuthority {
 const SCHEMES: readonly Scheme[] = ['http', 'https', 'ftp'];
 
 /**
- * A directory of fetched robots.txt files: `SCHEME/HOST[_PORT]/robots.txt`, and beside each what its fetch came to in
- * `robots.json`; both may be read, edited and deleted by anybody.
+ * A directory of fetched robots.txt files: `SCHEME/HOST[_PORT]/robots.txt`, and beside each what
+ * its fetch came to in `robots.json`; both may be read, edited and deleted by anybody.
  *
- * Each file is written beside its place, put on the disk and renamed, robots.txt before robots.json: what is killed at
- * any moment leaves the old or the new of each, and no new record ever stands beside an old robots.txt. In between an old
- * record stands beside a new robots.txt: its digest is another then, and the next fetch asks for it without conditions. A
- * robots.txt that is out of force goes after the record that says so, which keeps its digest so that the next run can
- * finish that. What killed runs leave behind, the next write to the same directory takes away.
+ * Each file is written beside its place, put on the disk and renamed, robots.txt before
+ * robots.json: what is killed at any moment leaves the old or the new of each, and no new record
+ * ever stands beside an old robots.txt. In between an old record stands beside a new robots.txt:
+ * its digest is another then, and the next fetch asks for it without conditions. A robots.txt that
+ * is out of force goes after the record that says so, which keeps its digest so that the next run
+ * can finish that. What killed runs leave behind, the next write to the same directory takes away.
  *
  * One run at a time writes to a store: who fetches holds its lock (`lock.ts`).
  */
@@ -97,8 +110,8 @@ export class Store {
   }
 
   /**
-   * What is known of an authority. The record has no `lastSuccess` if its robots.txt is gone or has been edited: it must not be
-   * asked for on conditions then.
+   * What is known of an authority. The record has no `lastSuccess` if its robots.txt is gone or has
+   * been edited: it must not be asked for on conditions then.
    *
    * @throws StoreFault if it cannot be read for now
    */
@@ -131,8 +144,8 @@ export class Store {
   }
 
   /**
-   * The copy that a server may be asked to confirm. There is none where more of the robots.txt is wanted than was kept: 304
-   * would leave it cut for ever.
+   * The copy that a server may be asked to confirm. There is none where more of the robots.txt is
+   * wanted than was kept: 304 would leave it cut for ever.
    */
   copyOf(record: FetchRecord | undefined): StoredCopy | undefined {
     const copy = record?.lastSuccess;
@@ -141,7 +154,10 @@ export class Store {
     return { etag: headers.etag, lastModified: headers['last-modified'], headers, policy };
   }
 
-  /** Whether a copy was cut at a limit lower than this run's: the octet after the limit is kept with it. */
+  /**
+   * Whether a copy was cut at a limit lower than this run's: the octet after the limit is kept with
+   * it.
+   */
   #isCutShort(copy: LastSuccess | undefined): boolean {
     return copy?.cut === true && copy.octets <= this.#maxBytes;
   }
@@ -204,7 +220,10 @@ export class Store {
     }
   }
 
-  /** The authorities of the store, in no order that means anything; what is named for none is passed by. */
+  /**
+   * The authorities of the store, in no order that means anything; what is named for none is passed
+   * by.
+   */
   async *authorities(): AsyncGenerator<FetchAuthority> {
     for (const scheme of SCHEMES) {
       let names: string[];
@@ -225,7 +244,10 @@ export class Store {
   }
 }
 
-/** The record in the directory of an authority; `undefined` where there is none, or one that is not believed. */
+/**
+ * The record in the directory of an authority; `undefined` where there is none, or one that is not
+ * believed.
+ */
 async function readRecord(
   directory: string,
   authority: FetchAuthority,

@@ -15,8 +15,8 @@ import { begun, finished } from '../pipeline/unfinished-files.js';
 import { isRunning, MACHINE } from './process-identity.js';
 
 /*
- * The name of a file that is to become another is .NAME.MACHINE-PROCESS-RUN-NUMBER.tmp: hidden, so that nobody reads it as a
- * robots.txt, and with what tells whether its writer still lives.
+ * The name of a file that is to become another is .NAME.MACHINE-PROCESS-RUN-NUMBER.tmp: hidden, so
+ * that nobody reads it as a robots.txt, and with what tells whether its writer still lives.
  */
 
 const dataSync = promisify(fdatasync);
@@ -50,9 +50,10 @@ export interface Replacement {
 }
 
 /**
- * Writes files beside those that they replace, sees that they are on the disk, then puts them in their places one after another:
- * whoever looks sees the old one or the new one. Where a directory stands in the place of one, none is put there; where one cannot be put
- * there for another reason, the ones after it are not either.
+ * Writes files beside those that they replace, sees that they are on the disk, then puts them in
+ * their places one after another: whoever looks sees the old one or the new one. Where a directory
+ * stands in the place of one, none is put there; where one cannot be put there for another reason,
+ * the ones after it are not either.
  */
 export async function replaceInOrder(
   directory: string,
@@ -80,8 +81,9 @@ export async function replaceInOrder(
 }
 
 /**
- * Only the last step is left to the thread pool: it has four threads, which are all waiting for disks when many files are
- * written, and each trip to it would wait behind them (the files of 2,000 authorities took twice as long).
+ * Only the last step is left to the thread pool: it has four threads, which are all waiting for
+ * disks when many files are written, and each trip to it would wait behind them (the files of 2,000
+ * authorities took twice as long).
  */
 async function writeTemporary(
   directory: string,

@@ -21,8 +21,8 @@ interface Line {
 }
 
 /**
- * Turns by key, such as a host or an address: so many at a time, with a pause after each. A key takes memory only while it is
- * held, waited for or in its pause.
+ * Turns by key, such as a host or an address: so many at a time, with a pause after each. A key
+ * takes memory only while it is held, waited for or in its pause.
  */
 export class Turns {
   readonly #limits: TurnLimits;

@@ -5,7 +5,10 @@ import { kernelModule } from './module.js';
 export interface LiteralMode {
   /** By the google profile: hex digits upper-cased, octets from 0x80 on encoded, nothing else. */
   readonly google: boolean;
-  /** A raw `?` stands before the literal in its pattern, so the reserved octets of a query are decoded (spec note A). */
+  /**
+   * A raw `?` stands before the literal in its pattern, so the reserved octets of a query are
+   * decoded (spec note A).
+   */
   readonly inQuery: boolean;
 }
 
@@ -13,8 +16,8 @@ let memory: WebAssembly.Memory | undefined;
 let kernel: Kernel | undefined;
 
 /**
- * The canonical form of a literal of a path pattern, at most three octets for each (RFC 9309 section 2.2.2). The
- * kernel's own canonicaliser of URLs does it: there is no second one.
+ * The canonical form of a literal of a path pattern, at most three octets for each (RFC 9309
+ * section 2.2.2). The kernel's own canonicaliser of URLs does it: there is no second one.
  */
 export function canonicalise(literal: Uint8Array, mode: LiteralMode): Uint8Array {
   memory ??= createMemory(PAGE_OCTETS);

@@ -24,7 +24,10 @@ let bound: Bound | undefined;
 /** Whose key lies in the memory. */
 let holder: HostHash | undefined;
 
-/** The hash that places a host in the table, with a key. The kernel itself computes it: assembly/host-hash.ts. */
+/**
+ * The hash that places a host in the table, with a key. The kernel itself computes it:
+ * assembly/host-hash.ts.
+ */
 export class HostHash {
   readonly #key: Uint8Array;
 
@@ -41,7 +44,10 @@ export class HostHash {
     return kernel.hashHost(KEY, HOST, host.length) >>> 0;
   }
 
-  /** Writes the hashes of hosts to `hashes` from the number `from` on, and returns the number behind the last: as many as are hashed at a time. */
+  /**
+   * Writes the hashes of hosts to `hashes` from the number `from` on, and returns the number behind
+   * the last: as many as are hashed at a time.
+   */
   ofNext(hosts: HostSequence, from: number, hashes: Uint32Array): number {
     const { kernel, octets } = this.#bind();
     const to = Math.min(from + HOSTS_AT_A_TIME, hosts.count);

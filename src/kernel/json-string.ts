@@ -8,8 +8,9 @@ export const LONGEST_TEXT = 512 * 1024;
 const MARGIN = 16;
 
 /**
- * The memory: where the last quote was, the text, the string that was decoded. The text begins as far behind a multiple of 8 as it does where it comes
- * from, for only then does the engine copy words to memory that is shared, and not octets.
+ * The memory: where the last quote was, the text, the string that was decoded. The text begins as
+ * far behind a multiple of 8 as it does where it comes from, for only then does the engine copy
+ * words to memory that is shared, and not octets.
  */
 const TEXT = 64;
 const WORD_OCTETS = 8;
@@ -27,7 +28,10 @@ export interface JsonString {
   readonly end: number;
 }
 
-/** Decodes the string of a JSON text, in UTF-8, whose first quote is at `start`; `undefined` where none is valid, or the text too long. */
+/**
+ * Decodes the string of a JSON text, in UTF-8, whose first quote is at `start`; `undefined` where
+ * none is valid, or the text too long.
+ */
 export function decodeJsonString(text: Uint8Array, start: number): JsonString | undefined {
   if (text.length > LONGEST_TEXT) return undefined;
   if (kernel === undefined) {

@@ -42,10 +42,15 @@ const TEXT_OCTETS = Math.max(6 * TEXT_LIMIT, SOURCE_LIMIT + 255) + 4 * MARGIN;
 /** Queries kept; one more, and all are forgotten. */
 const MAX_QUERIES = 64;
 
-/** Octets for a URL, a margin before and after it, scratch memory, and a margin that is read only. */
+/**
+ * Octets for a URL, a margin before and after it, scratch memory, and a margin that is read only.
+ */
 const roomFor = (urlOctets: number): number => urlOctets + scratchOctets(urlOctets, 1) + 3 * MARGIN;
 
-/** Asks the kernel about single URLs, on the thread that calls. The table lies in the arena's memory. */
+/**
+ * Asks the kernel about single URLs, on the thread that calls. The table lies in the arena's
+ * memory.
+ */
 export class Judge {
   readonly #arena: Arena;
   readonly #kernel: Kernel;
@@ -74,7 +79,8 @@ export class Judge {
   /**
    * Judges one URL for one agent by the table at `table`.
    *
-   * @throws TypeError for a URL that is neither text nor octets: as an object without length it would be the root of any host
+   * @throws TypeError for a URL that is neither text nor octets: as an object without length it
+   *   would be the root of any host
    */
   judge(
     url: string | Uint8Array,

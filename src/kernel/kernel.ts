@@ -1,8 +1,13 @@
 import { canonicalHost } from '../protocol/authority.js';
 
-/** The kernel's exports; see assembly/index.ts. All arguments are addresses in the memory, in octets. */
+/**
+ * The kernel's exports; see assembly/index.ts. All arguments are addresses in the memory, in
+ * octets.
+ */
 export interface Kernel {
-  /** Judges the lines of the task at this address; returns one of the RUN_ constants of layout.ts. */
+  /**
+   * Judges the lines of the task at this address; returns one of the RUN_ constants of layout.ts.
+   */
   run(task: number): number;
   /** Judges one URL; returns the first agent's outcome. */
   judgeUrl(
@@ -13,13 +18,22 @@ export interface Kernel {
     scratch: number,
     scratchEnd: number,
   ): number;
-  /** Writes the pattern of the rule that decided a result, escaped as in a JSON string; returns its end. */
+  /**
+   * Writes the pattern of the rule that decided a result, escaped as in a JSON string; returns its
+   * end.
+   */
   patternText(result: number, to: number): number;
-  /** Writes where the robots.txt of a result came from, escaped as in a JSON string; returns its end. */
+  /**
+   * Writes where the robots.txt of a result came from, escaped as in a JSON string; returns its
+   * end.
+   */
   sourceText(query: number, result: number, to: number): number;
   /** Writes the canonical form of a pattern's literal; returns its end. */
   canonicaliseLiteral(from: number, end: number, to: number, inQuery: number): number;
-  /** Decodes a JSON string from behind its first quote, and leaves the address of its last one at `quote`; returns its end, or 0. */
+  /**
+   * Decodes a JSON string from behind its first quote, and leaves the address of its last one at
+   * `quote`; returns its end, or 0.
+   */
   decodeString(from: number, end: number, to: number, quote: number): number;
   /** The hash of a canonical host by a key, as 32 bits with a sign. */
   hashHost(key: number, host: number, octets: number): number;
@@ -32,7 +46,10 @@ export const PAGE_OCTETS = 65_536;
 /** The most that a 32-bit memory can be grown to: 4 GiB. */
 export const MAX_PAGES = 65_536;
 
-/** A memory for tables and the kernel's blocks: shared, so that threads can be given it. Grows to 4 GiB. */
+/**
+ * A memory for tables and the kernel's blocks: shared, so that threads can be given it. Grows to 4
+ * GiB.
+ */
 export function createMemory(octets: number): WebAssembly.Memory {
   const pages = Math.ceil(octets / PAGE_OCTETS);
   return new WebAssembly.Memory({ initial: pages, maximum: MAX_PAGES, shared: true });

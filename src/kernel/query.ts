@@ -64,7 +64,10 @@ import {
 
 /** What a run's lines are: one URL each, one JSON object each, or JSON objects and strings. */
 export type RecordFormat = 'text' | 'ndjson' | 'json';
-/** What becomes of a record: it gets its verdict, or passes if all agents may, or if some agent may not, fetch its URL. */
+/**
+ * What becomes of a record: it gets its verdict, or passes if all agents may, or if some agent may
+ * not, fetch its URL.
+ */
 export type OutputMode = 'annotate' | 'allowed' | 'denied';
 
 /** All that is asked of every URL of a run. */
@@ -80,7 +83,9 @@ export interface QuerySettings {
   readonly maxLineOctets: number;
   /** Path of the member that holds the URL; one key for each level. */
   readonly urlField: readonly string[];
-  /** Name of the member that is added; `undefined` for `verdict`, or `verdicts` with several agents. */
+  /**
+   * Name of the member that is added; `undefined` for `verdict`, or `verdicts` with several agents.
+   */
   readonly verdictField: string | undefined;
   /** Start of the robots record that counts whatever the URL's host, 0 to look hosts up. */
   readonly anyHost: number;
@@ -171,7 +176,10 @@ function fragments(settings: QuerySettings): string[] {
   return words;
 }
 
-/** Octets of output beyond the line itself, at most, reckoned generously. `verdicts` are those of the longest verdicts of all agents. */
+/**
+ * Octets of output beyond the line itself, at most, reckoned generously. `verdicts` are those of
+ * the longest verdicts of all agents.
+ */
 function lineOverhead(
   settings: QuerySettings,
   words: readonly string[],
@@ -240,7 +248,8 @@ export function queryOctets(settings: QuerySettings): number {
 /**
  * The block of a query that is to lie at `address`, for a table at `table`.
  *
- * @param tokenNumber the number of a lower-case product token in the table, -1 if no robots.txt names it
+ * @param tokenNumber the number of a lower-case product token in the table, -1 if no robots.txt
+ *   names it
  * @throws RobotsFilterError `usage` for no agents or more than 256
  */
 export function encodeQuery(

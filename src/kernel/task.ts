@@ -11,7 +11,10 @@ import {
   TASK_WORKER,
 } from './layout.js';
 
-/** Where in memory all is that a run of the kernel over a batch needs; layout.ts says how much room it must have. */
+/**
+ * Where in memory all is that a run of the kernel over a batch needs; layout.ts says how much room
+ * it must have.
+ */
 export interface TaskAddresses {
   readonly query: number;
   readonly worker: number;

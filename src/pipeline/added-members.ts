@@ -3,7 +3,10 @@ import type { InputFormat } from './input/format.js';
 
 /** Members that an explanation adds. */
 const EXPLANATION_MEMBERS = ['reason', 'reasons', 'rule', 'rules'];
-/** Members of what is written for a record that is no object, beside the verdict: NDJSON counts lines, JSON records. */
+/**
+ * Members of what is written for a record that is no object, beside the verdict: NDJSON counts
+ * lines, JSON records.
+ */
 const BAD_RECORD_MEMBERS = {
   text: [],
   ndjson: ['line', 'input'],

@@ -5,12 +5,17 @@ import type { InputFormat } from './input/format.js';
 export interface BadRecord {
   /** The input as messages name it. */
   readonly input: string;
-  /** Number of its line in this input, from 1, empty lines included; in JSON, number of the record. */
+  /**
+   * Number of its line in this input, from 1, empty lines included; in JSON, number of the record.
+   */
   readonly line: number;
   readonly reason: Reason;
 }
 
-/** What bad records are numbered by: in JSON a record may stand on many lines, and a line hold many records. */
+/**
+ * What bad records are numbered by: in JSON a record may stand on many lines, and a line hold many
+ * records.
+ */
 export type RecordUnit = 'line' | 'record';
 
 /** What bad records of inputs of a format are numbered by. */

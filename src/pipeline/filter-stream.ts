@@ -11,9 +11,9 @@ export interface StreamRunner {
 }
 
 /**
- * A Duplex of bytes: lines in, records out, in order. The pace is that of the slower end: what is written is taken while
- * the ring has room, and the ring is emptied as the stream is read. Ends when the input has ended and
- * everything is read; destroying it ends the run.
+ * A Duplex of bytes: lines in, records out, in order. The pace is that of the slower end: what is
+ * written is taken while the ring has room, and the ring is emptied as the stream is read. Ends
+ * when the input has ended and everything is read; destroying it ends the run.
  *
  * @param name the input as messages name it
  */
@@ -37,7 +37,8 @@ class FilterStream extends Duplex {
     super();
     this.#runner = runner;
     this.#input = new Readable({
-      // Holds nothing back: a write is answered when the ring has it, and its chunk may be used again.
+      // Holds nothing back: a write is answered when the ring has it, and its chunk may be used
+      // again.
       highWaterMark: 0,
       read: () => {
         const wanted = this.#wanted;

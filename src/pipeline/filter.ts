@@ -24,7 +24,9 @@ export interface FilterSettings {
   readonly strict: boolean;
   /** The member that holds the URL: a key for each level. */
   readonly urlField: readonly string[];
-  /** Name of the member that is added; `undefined` for `verdict`, or `verdicts` with several agents. */
+  /**
+   * Name of the member that is added; `undefined` for `verdict`, or `verdicts` with several agents.
+   */
   readonly verdictField: string | undefined;
   /** Octets; a longer line is an invalid record. */
   readonly maxLineOctets: number;
@@ -37,14 +39,20 @@ export interface FilterOptions {
   /** A pool of threads, or the thread that calls. */
   readonly pool: Executor;
   readonly settings: FilterSettings;
-  /** Called for the first ten bad records, in their order, with what they are numbered by. The others are only counted. */
+  /**
+   * Called for the first ten bad records, in their order, with what they are numbered by. The
+   * others are only counted.
+   */
   readonly onBadRecord?: ((record: BadRecord, unit: RecordUnit) => void) | undefined;
 }
 
 /** Bad records that are named. */
 const NAMED_RECORDS = 10;
 
-/** What a filter asks of inputs of one format: the query in memory, and the flow that carries it out. */
+/**
+ * What a filter asks of inputs of one format: the query in memory, and the flow that carries it
+ * out.
+ */
 interface Stage {
   readonly query: Query;
   readonly region: Region;
@@ -78,9 +86,9 @@ export class Filter {
    *
    * @param output a descriptor or a stream; neither is closed
    * @param outputName the output as messages name it
-   * @throws RobotsFilterError `input` or `output` if they cannot be read or written, `input` at the first bad
-   *   record if the settings are strict, `limit` if the batches do not fit beside the table, `worker` if a
-   *   thread dies
+   * @throws RobotsFilterError `input` or `output` if they cannot be read or written, `input` at the
+   *   first bad record if the settings are strict, `limit` if the batches do not fit beside the
+   *   table, `worker` if a thread dies
    */
   async run(
     input: RunInput & { readonly format: InputFormat },
@@ -149,7 +157,10 @@ export class Filter {
     for (const { flow } of this.#stages.values()) flow.cancel();
   }
 
-  /** Cancels what runs, waits for its end, and gives its memory back. The counters are gone then; the pool stays. */
+  /**
+   * Cancels what runs, waits for its end, and gives its memory back. The counters are gone then;
+   * the pool stays.
+   */
   async close(): Promise<void> {
     this.cancel();
     for (const { flow, region } of this.#stages.values()) {

@@ -21,13 +21,22 @@ export interface FlowOptions {
   readonly module: WebAssembly.Module;
   /** What is asked of each line; written to memory already. */
   readonly query: Query;
-  /** Octets of input that are gathered to a batch. Default 1 MiB of a file or with more than 8 threads, else 2 MiB, or 128 KiB on the thread that calls. */
+  /**
+   * Octets of input that are gathered to a batch. Default 1 MiB of a file or with more than 8
+   * threads, else 2 MiB, or 128 KiB on the thread that calls.
+   */
   readonly batchOctets?: number;
-  /** Batches that are on their way at a time where the main thread writes. Default: 6 and one for each thread. */
+  /**
+   * Batches that are on their way at a time where the main thread writes. Default: 6 and one for
+   * each thread.
+   */
   readonly slots?: number;
   /** What bad records are numbered by. Default: their lines. */
   readonly unit?: RecordUnit;
-  /** Called for the first ten bad records of all inputs together, in their order. The others are only counted. */
+  /**
+   * Called for the first ten bad records of all inputs together, in their order. The others are
+   * only counted.
+   */
   readonly onBadRecord?: (record: BadRecord) => void;
 }
 
@@ -41,26 +50,37 @@ export interface Progress {
 
 /** Of a file, which each worker reads for itself: more does not fit into the caches of a core. */
 const FILE_BATCH_OCTETS = 1 << 20;
-/** Of a pipe or stream: the fewer batches, the less often do threads find that another is not done with filling one (10 to 15 % of a run). */
+/**
+ * Of a pipe or stream: the fewer batches, the less often do threads find that another is not done
+ * with filling one (10 to 15 % of a run).
+ */
 const BATCH_OCTETS = 1 << 21;
 /** With more threads than that all batches are of 1 MiB: the table is to have room beside them. */
 const MANY_THREADS = 8;
-/** What is judged in one turn of the event loop: a millisecond of usual lines, so that signals are heard. */
+/**
+ * What is judged in one turn of the event loop: a millisecond of usual lines, so that signals are
+ * heard.
+ */
 const TURN_OCTETS = 1 << 17;
-/** Slots beyond those that threads are at work on: some are being filled, some wait to be written. */
+/**
+ * Slots beyond those that threads are at work on: some are being filled, some wait to be written.
+ */
 const SPARE_SLOTS = 6;
 /** Milliseconds between two looks at the bad records that workers have listed. */
 const REPORT_EVERY = 100;
 
 /**
- * Octets in, octets out: cuts inputs into batches of lines, has the pool's threads judge them, and writes what
- * comes of them in the order of the input. Memory is bounded whatever the length of the inputs.
+ * Octets in, octets out: cuts inputs into batches of lines, has the pool's threads judge them, and
+ * writes what comes of them in the order of the input. Memory is bounded whatever the length of the
+ * inputs.
  *
- * Who reads and who writes depends on what input and output are, since the ways differ in speed by a factor of three:
+ * Who reads and who writes depends on what input and output are, since the ways differ in speed by
+ * a factor of three:
  *
  *     input    read by
  *     file     the workers, in turn, each its own next batch
- *     pipe     the workers, in turn, if they write and are more than one; else a thread that does nothing else and blocks
+ *     pipe     the workers, in turn, if they write and are more than one; else a thread that does
+ *              nothing else and blocks
  *     stream   the main thread
  *
  *     output   written by
@@ -119,9 +139,9 @@ export class Flow {
    *
    * @param output a descriptor, or any stream; neither is closed
    * @param outputName the output as messages name it
-   * @throws RobotsFilterError `input` or `output` if they cannot be read or written, `input` at the first bad
-   *   record if the query is strict, `worker` if a thread dies. A stream that fails with a
-   *   RobotsFilterError has it thrown as it is.
+   * @throws RobotsFilterError `input` or `output` if they cannot be read or written, `input` at the
+   *   first bad record if the query is strict, `worker` if a thread dies. A stream that fails with
+   *   a RobotsFilterError has it thrown as it is.
    */
   async run(
     input: RunInput,
@@ -136,7 +156,8 @@ export class Flow {
       (source?.kind === 'file' || (source?.kind === 'pipe' && pool.threads > 1)) &&
       typeof output === 'number' &&
       takesWritesAtOnce(output, outputName);
-    // Workers that write themselves have one slot each, which stays in their core's cache, and one to run ahead of the slowest.
+    // Workers that write themselves have one slot each, which stays in their core's cache, and one
+    // to run ahead of the slowest.
     const slots = direct ? Math.min(pool.threads + 1, this.#regions.slots) : this.#regions.slots;
     const regions =
       source?.kind === 'file'

@@ -11,7 +11,8 @@ import { TerminalOutput } from './terminal-output.js';
 /** Where the main thread writes. One call at a time. */
 export interface Output {
   /**
-   * Writes the octets, which belong to the caller again when this returns; false if nobody reads the output any more.
+   * Writes the octets, which belong to the caller again when this returns; false if nobody reads
+   * the output any more.
    *
    * @throws RobotsFilterError `output`
    */
@@ -20,15 +21,18 @@ export interface Output {
   end(): Promise<boolean>;
   /** Octets that the target has taken so far, by which one sees whether a write gets on. */
   readonly taken: number;
-  /** Has a write that does not get on, and all further ones, return false. What it has written stays cut off. */
+  /**
+   * Has a write that does not get on, and all further ones, return false. What it has written stays
+   * cut off.
+   */
   abandon(): void;
   /** Lets go of what was opened for it; the target stays open. */
   release(): void;
 }
 
 /**
- * The way to write to a descriptor or stream from the main thread. A terminal gets control characters escaped, all else every
- * octet as it is.
+ * The way to write to a descriptor or stream from the main thread. A terminal gets control
+ * characters escaped, all else every octet as it is.
  *
  * @throws RobotsFilterError `output` if the descriptor is closed
  */
@@ -73,9 +77,10 @@ function isClosed(error: unknown): boolean {
 }
 
 /**
- * The pipe once more, as a handle that waits for room in the event loop. Not the descriptor itself: that would become
- * non-blocking for all processes that share it, and process.stdout may have a handle for it. And not `fs.write`: its
- * thread would block while the pipe is full, and `process.exit` would wait for it.
+ * The pipe once more, as a handle that waits for room in the event loop. Not the descriptor itself:
+ * that would become non-blocking for all processes that share it, and process.stdout may have a
+ * handle for it. And not `fs.write`: its thread would block while the pipe is full, and
+ * `process.exit` would wait for it.
  */
 function openPipe(descriptor: number): Socket | undefined {
   try {
@@ -137,7 +142,10 @@ const LONGEST_PAUSE = 16;
 class DescriptorOutput implements Output {
   readonly #descriptor: number;
   readonly #name: string;
-  /** Whether it takes everything at once: to have each write done on another thread takes 3 % of a run from a pipe. */
+  /**
+   * Whether it takes everything at once: to have each write done on another thread takes 3 % of a
+   * run from a pipe.
+   */
   readonly #atOnce: boolean;
   #abandoned = false;
   /** Wakes the write that is under way. */

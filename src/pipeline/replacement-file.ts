@@ -16,9 +16,9 @@ const MOST_LINKS = 40;
 const LONGEST_WRITE = 2 ** 30;
 
 /**
- * A file that is written beside the one that it is to replace, and takes its place only when it is complete: until
- * then, and if that fails, the old one stays as it was. What is no regular file (`/dev/null`, a pipe) is written
- * to directly.
+ * A file that is written beside the one that it is to replace, and takes its place only when it is
+ * complete: until then, and if that fails, the old one stays as it was. What is no regular file
+ * (`/dev/null`, a pipe) is written to directly.
  */
 export class ReplacementFile {
   /** As the user named it. */
@@ -85,7 +85,8 @@ export class ReplacementFile {
   }
 
   /**
-   * Writes octets at an offset of the file, or where none is given behind those that were written before.
+   * Writes octets at an offset of the file, or where none is given behind those that were written
+   * before.
    *
    * @throws RobotsFilterError `output`
    */
@@ -106,7 +107,8 @@ export class ReplacementFile {
   /**
    * Puts the file in its place.
    *
-   * @param durable whether to wait until it is on the disk, so that even a loss of power leaves the old or the new one
+   * @param durable whether to wait until it is on the disk, so that even a loss of power leaves the
+   *   old or the new one
    * @throws RobotsFilterError `output`; the old file stays then
    */
   async commit(durable: boolean): Promise<void> {
@@ -136,7 +138,10 @@ export class ReplacementFile {
   }
 }
 
-/** Where a path leads to at which there is no file yet: itself, or what a link that leads nowhere is meant for. */
+/**
+ * Where a path leads to at which there is no file yet: itself, or what a link that leads nowhere is
+ * meant for.
+ */
 async function endOfLinks(path: string): Promise<string> {
   let end = path;
   // The system, which has just found no file there, gives up beyond 40 links itself.

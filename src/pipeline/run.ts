@@ -33,9 +33,9 @@ export type RunInput =
   | Pick<StreamInput, 'kind' | 'name' | 'stream'>;
 
 /**
- * How a run ended: the input has ended, nobody reads the output any more, or it was cancelled. In all cases
- * what was written is records in the order of the input, from its beginning; whole ones, unless the output was closed, or
- * takes nothing more after cancelling.
+ * How a run ended: the input has ended, nobody reads the output any more, or it was cancelled. In
+ * all cases what was written is records in the order of the input, from its beginning; whole ones,
+ * unless the output was closed, or takes nothing more after cancelling.
  */
 export type RunEnd = 'done' | 'closed' | 'cancelled';
 
@@ -54,7 +54,10 @@ export interface RunOptions {
   readonly output: number | Writable;
   /** The output as messages name it. */
   readonly outputName: string;
-  /** Whether workers write to the output's descriptor themselves; then they read the source themselves, too. */
+  /**
+   * Whether workers write to the output's descriptor themselves; then they read the source
+   * themselves, too.
+   */
   readonly direct: boolean;
   /** Called after each batch that the main thread has written. */
   readonly onWritten: () => void;
@@ -65,7 +68,10 @@ const STOP_AGAIN = 20;
 /** Milliseconds without progress after which a stopped run no longer waits for its output. */
 const STALLED = 1000;
 
-/** One input on its way through the ring: starts all who take part in it, and stops them all if one fails. */
+/**
+ * One input on its way through the ring: starts all who take part in it, and stops them all if one
+ * fails.
+ */
 export class Run {
   readonly #options: RunOptions;
   readonly #ring: Ring;

@@ -13,8 +13,8 @@ export class SeenHosts {
   }
 
   /**
-   * Takes over what threads have marked in their worker blocks, for the query at `query`. The marks there begin at a multiple of 8, and
-   * room to spare follows them (encodeQuery).
+   * Takes over what threads have marked in their worker blocks, for the query at `query`. The marks
+   * there begin at a multiple of 8, and room to spare follows them (encodeQuery).
    */
   add(memory: WebAssembly.Memory, query: number, workerBlocks: readonly number[]): void {
     const offset = new DataView(memory.buffer).getUint32(query + QUERY_SEEN, true);
@@ -35,7 +35,10 @@ export class SeenHosts {
   }
 }
 
-/** How many bits of a word are set: of two, then of four, then of eight bits each, which the product adds up in its highest octet. */
+/**
+ * How many bits of a word are set: of two, then of four, then of eight bits each, which the product
+ * adds up in its highest octet.
+ */
 function bitsOf(word: number): number {
   const pairs = word - ((word >>> 1) & 0x55555555);
   const fours = (pairs & 0x33333333) + ((pairs >>> 2) & 0x33333333);

@@ -2,7 +2,10 @@
 interface Encoding {
   /** What such octets are: `gzip data`. */
   readonly name: string;
-  /** The command that undoes it, from standard input to standard output; `undefined` if nothing does. */
+  /**
+   * The command that undoes it, from standard input to standard output; `undefined` if nothing
+   * does.
+   */
   readonly remedy?: string;
 }
 
@@ -66,7 +69,8 @@ const FORMATS: readonly Magic[] = [
   { magic: magicOf('ARROW1'), name: 'an Arrow file', advice: ARROW },
   { magic: magicOf('FEA1'), name: 'a Feather file', advice: ARROW },
   { magic: [0xff, 0xff, 0xff, 0xff], name: 'an Arrow stream', advice: CONVERT },
-  // Of text that begins so, the next octet is hardly one of these: they begin a stripe or the footer.
+  // Of text that begins so, the next octet is hardly one of these: they begin a stripe or the
+  // footer.
   { magic: magicOf('ORC\x08'), name: 'an ORC file', advice: CONVERT },
   { magic: magicOf('ORC\n'), name: 'an ORC file', advice: CONVERT },
   { magic: magicOf('ORC\x11'), name: 'an ORC file', advice: CONVERT },
@@ -105,12 +109,18 @@ export function isGzip(head: Uint8Array): boolean {
   return startsWith(head, GZIP);
 }
 
-/** Whether octets are too few to tell text from a compression or another format. They hold no whole line then. */
+/**
+ * Whether octets are too few to tell text from a compression or another format. They hold no whole
+ * line then.
+ */
 export function mayBecomeForeign(head: Uint8Array): boolean {
   return LEADING.some(({ magic }) => head.length < magic.length && startsWith(magic, head));
 }
 
-/** What the body of a robots.txt is, if it is compressed or of another format; `undefined` if it does not look so. */
+/**
+ * What the body of a robots.txt is, if it is compressed or of another format; `undefined` if it
+ * does not look so.
+ */
 export function foreignOf(body: Uint8Array): Foreign | undefined {
   return find(COMPRESSIONS, body) ?? find(FORMATS, body);
 }
@@ -120,7 +130,8 @@ function find(among: readonly Magic[], head: Uint8Array): Foreign | undefined {
 }
 
 /**
- * Says of an input that is neither UTF-8 nor gzip what it is, and what turns it into that; `undefined` if it does not look so.
+ * Says of an input that is neither UTF-8 nor gzip what it is, and what turns it into that;
+ * `undefined` if it does not look so.
  *
  * @param decompressed whether the octets were in gzip data
  */

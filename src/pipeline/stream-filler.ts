@@ -3,8 +3,8 @@ import { Filler } from '../workers/filler.js';
 import type { Ring } from '../workers/ring.js';
 
 /**
- * Fills the ring from a stream, on the main thread, at the pace at which slots become free. An input that
- * fails ends there: what came before is passed on, but for a torn last line.
+ * Fills the ring from a stream, on the main thread, at the pace at which slots become free. An
+ * input that fails ends there: what came before is passed on, but for a torn last line.
  *
  * @returns the error with which the stream failed
  */
@@ -25,8 +25,8 @@ export async function fillFromStream(ring: Ring, stream: Readable): Promise<unkn
 }
 
 /**
- * Puts a chunk into the ring; false if the run was stopped. Returns only when there is room again: lines that
- * were carried over to the next slot are offered to the workers when that is opened.
+ * Puts a chunk into the ring; false if the run was stopped. Returns only when there is room again:
+ * lines that were carried over to the next slot are offered to the workers when that is opened.
  */
 async function pour(ring: Ring, filler: Filler, chunk: Uint8Array): Promise<boolean> {
   let rest = chunk;

@@ -18,7 +18,9 @@ export interface Tally {
   readonly outcomes: readonly (readonly number[])[];
 }
 
-/** Adds up the counters of the worker blocks at these addresses. They may be counted up meanwhile. */
+/**
+ * Adds up the counters of the worker blocks at these addresses. They may be counted up meanwhile.
+ */
 export function sumTally(
   memory: WebAssembly.Memory,
   blocks: readonly number[],

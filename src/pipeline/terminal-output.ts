@@ -4,9 +4,9 @@ import type { Output } from './output.js';
 const CARRIAGE_RETURN = 0x0d;
 
 /**
- * Writes to a terminal what is fit for one. Data goes octet for octet to files, pipes and devices; on a terminal an
- * escape sequence in a URL would act, so control characters become `\xNN` or `\u{NNNN}` there, as do octets that are no UTF-8.
- * Line ends and tabs stay.
+ * Writes to a terminal what is fit for one. Data goes octet for octet to files, pipes and devices;
+ * on a terminal an escape sequence in a URL would act, so control characters become `\xNN` or
+ * `\u{NNNN}` there, as do octets that are no UTF-8. Line ends and tabs stay.
  */
 export class TerminalOutput implements Output {
   readonly #terminal: Output;

@@ -3,8 +3,9 @@ import { unlinkSync } from 'node:fs';
 const unfinished = new Set<string>();
 
 /**
- * Notes a file that is to become another one, before it is made: if the process exits before `finished` is called, whatever
- * the reason but a signal that nobody handles, the file is taken away.
+ * Notes a file that is to become another one, before it is made: if the process exits before
+ * `finished` is called, whatever the reason but a signal that nobody handles, the file is taken
+ * away.
  */
 export function begun(path: string): void {
   if (unfinished.size === 0) process.on('exit', removeAll);

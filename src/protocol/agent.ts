@@ -2,8 +2,9 @@ import { RobotsFilterError } from '../errors.js';
 import type { Profile } from './profile.js';
 
 /**
- * A crawler as the protocol knows it: the product tokens it answers to (RFC 9309 section 2.2.1), the preferred one first.
- * The first that some group names decides; in the google profile the groups of all are merged.
+ * A crawler as the protocol knows it: the product tokens it answers to (RFC 9309 section 2.2.1),
+ * the preferred one first. The first that some group names decides; in the google profile the
+ * groups of all are merged.
  */
 export interface Agent {
   /** As it was given, `Googlebot-Image>Googlebot`. */
@@ -29,10 +30,11 @@ export function isProductToken(text: string): boolean {
 }
 
 /**
- * Reads an agent: a product token, or a fallback chain of them, `A>B` or a list. The google profile takes any
- * text for a token, as google/robotstxt does.
+ * Reads an agent: a product token, or a fallback chain of them, `A>B` or a list. The google profile
+ * takes any text for a token, as google/robotstxt does.
  *
- * @throws RobotsFilterError `usage` if a link of the chain is no product token, saying what to write instead.
+ * @throws RobotsFilterError `usage` if a link of the chain is no product token, saying what to
+ *   write instead.
  */
 export function parseAgent(agent: string | readonly string[], profile: Profile): Agent {
   const given = typeof agent === 'string' ? agent.split('>') : agent;

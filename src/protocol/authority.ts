@@ -5,13 +5,19 @@ import { HYPHEN, isDigit, isLetter } from './octet.js';
 /** The schemes whose URLs have a robots.txt. */
 export type Scheme = 'http' | 'https' | 'ftp';
 
-/** What a robots.txt counts for, and the key of a table: scheme, host and port (RFC 9309 section 2.3). */
+/**
+ * What a robots.txt counts for, and the key of a table: scheme, host and port (RFC 9309 section
+ * 2.3).
+ */
 export interface Authority {
   /** `undefined` where it is not known, as with a file that is named for its host alone. */
   readonly scheme: Scheme | undefined;
   /** As `canonicalHost` returns it. */
   readonly host: string;
-  /** From 0 to 65535; `undefined` where none is given or where it is the default of the scheme. Without a scheme it is the port as given. */
+  /**
+   * From 0 to 65535; `undefined` where none is given or where it is the default of the scheme.
+   * Without a scheme it is the port as given.
+   */
   readonly port: number | undefined;
 }
 
@@ -25,12 +31,14 @@ const MAX_CANONICAL_OCTETS = 255;
 const MAX_PORT = 65535;
 
 /**
- * The host as the WHATWG URL Standard reads it ("host parsing"): percent-decoded, in lower-case A-labels, IPv4 and IPv6
- * addresses canonical, IPv6 in brackets; and without a trailing dot (one: of `example.com..` the other stays, and `.` is itself).
+ * The host as the WHATWG URL Standard reads it ("host parsing"): percent-decoded, in lower-case
+ * A-labels, IPv4 and IPv6 addresses canonical, IPv6 in brackets; and without a trailing dot (one:
+ * of `example.com..` the other stays, and `.` is itself).
  *
- * `undefined` for what is no host there: empty, with an octet such as `/ ? # @ \ :` or white space, with
- * octets that are not UTF-8, with labels that are invalid punycode; and for a host longer than 255 octets in canonical form.
- * A host longer than 2,048 octets as given is refused unread, for the time that the algorithms of IDN take is not linear.
+ * `undefined` for what is no host there: empty, with an octet such as `/ ? # @ \ :` or white space,
+ * with octets that are not UTF-8, with labels that are invalid punycode; and for a host longer than
+ * 255 octets in canonical form. A host longer than 2,048 octets as given is refused unread, for the
+ * time that the algorithms of IDN take is not linear.
  */
 export function canonicalHost(host: Uint8Array | string): string | undefined {
   if (host.length > MAX_RAW_OCTETS) return undefined;
@@ -48,8 +56,9 @@ export function canonicalHost(host: Uint8Array | string): string | undefined {
 }
 
 /**
- * Whether a text is a host name as most are (RFC 1123 section 2.1) and canonical as it stands: letters in lower case, digits, dots and
- * single hyphens between them, so that no label is an A-label; and a last label that starts with a letter, so that it is no IPv4 address.
+ * Whether a text is a host name as most are (RFC 1123 section 2.1) and canonical as it stands:
+ * letters in lower case, digits, dots and single hyphens between them, so that no label is an
+ * A-label; and a last label that starts with a letter, so that it is no IPv4 address.
  */
 function isPlainName(text: string): boolean {
   let before = DOT;
@@ -69,8 +78,9 @@ function isPlainName(text: string): boolean {
 }
 
 /**
- * Whether a text holds none of the characters that would end a host in a URL, or would be dropped from it, so that Node's
- * parser sees nothing but a host. Colons may stand only between the brackets that enclose all of it.
+ * Whether a text holds none of the characters that would end a host in a URL, or would be dropped
+ * from it, so that Node's parser sees nothing but a host. Colons may stand only between the
+ * brackets that enclose all of it.
  */
 function isHostText(text: string): boolean {
   const isAddress = text.startsWith('[') && text.endsWith(']');
@@ -108,7 +118,10 @@ function portOf(digits: string): number | undefined {
   return digits.length === 0 ? undefined : port;
 }
 
-/** Whether all characters are such as names have: letters, digits, `-`, `_`, `.`, anything outside ASCII; or an IPv6 address. */
+/**
+ * Whether all characters are such as names have: letters, digits, `-`, `_`, `.`, anything outside
+ * ASCII; or an IPv6 address.
+ */
 function isNameText(text: string): boolean {
   if (text.startsWith('[')) return true;
   for (let at = 0; at < text.length; at++) {
@@ -129,7 +142,10 @@ function endOfAuthority(text: string): number {
   return text.length;
 }
 
-/** Cuts `HOST:PORT` at its last colon; an IPv6 address has more of them, but they stand within brackets. */
+/**
+ * Cuts `HOST:PORT` at its last colon; an IPv6 address has more of them, but they stand within
+ * brackets.
+ */
 function splitAtColon(text: string): { host: string; digits: string | undefined } {
   const colon = text.lastIndexOf(':');
   if (colon < 0 || text.indexOf(']', colon) >= 0) return { host: text, digits: undefined };
@@ -156,12 +172,18 @@ function parseUrl(text: string, colon: number): Authority | undefined {
   return { scheme, host, port: port === DEFAULT_PORTS[scheme] ? undefined : port };
 }
 
-/** Whether a text cannot be the name of an authority: it is the name of another file, or has other characters than names have. */
+/**
+ * Whether a text cannot be the name of an authority: it is the name of another file, or has other
+ * characters than names have.
+ */
 function isOtherName(text: string): boolean {
   return text.startsWith('.') || text.toLowerCase() === 'robots.txt' || !isNameText(text);
 }
 
-/** What follows the authority of a URL as `parseAuthority` reads it: `/robots.txt`; empty where there is no scheme. */
+/**
+ * What follows the authority of a URL as `parseAuthority` reads it: `/robots.txt`; empty where
+ * there is no scheme.
+ */
 export function afterAuthority(url: string): string {
   const colon = url.indexOf('://');
   if (colon < 0) return '';
@@ -182,8 +204,9 @@ function parseName(text: string): Authority | undefined {
 }
 
 /**
- * Reads the authority that a file or directory is named for, as `parseAuthority`, and besides `HOST_PORT`: not every file system
- * takes a colon. What follows the last `_` is a port if it is one to five digits, at most 65535, after a host: `my_host` is a host.
+ * Reads the authority that a file or directory is named for, as `parseAuthority`, and besides
+ * `HOST_PORT`: not every file system takes a colon. What follows the last `_` is a port if it is
+ * one to five digits, at most 65535, after a host: `my_host` is a host.
  */
 export function parseFileName(name: string): Authority | undefined {
   const underscore = name.lastIndexOf('_');
@@ -196,12 +219,13 @@ export function parseFileName(name: string): Authority | undefined {
 }
 
 /**
- * Reads an authority: `example.com`, `example.com:8080`, `[::1]:8080`, or an http, https or ftp URL of any path. An empty
- * port (`example.com:`) is none.
+ * Reads an authority: `example.com`, `example.com:8080`, `[::1]:8080`, or an http, https or ftp URL
+ * of any path. An empty port (`example.com:`) is none.
  *
- * `undefined` for other schemes, user information, ports out of range, a host that is none or holds other characters than
- * letters, digits, `-`, `_`, `.` and those outside ASCII; and, where no scheme is given, for `robots.txt` and for names that start
- * with a dot. Any other bare word is a host, `README` too.
+ * `undefined` for other schemes, user information, ports out of range, a host that is none or holds
+ * other characters than letters, digits, `-`, `_`, `.` and those outside ASCII; and, where no
+ * scheme is given, for `robots.txt` and for names that start with a dot. Any other bare word is a
+ * host, `README` too.
  */
 export function parseAuthority(text: string): Authority | undefined {
   const colon = text.indexOf('://');
@@ -214,7 +238,9 @@ export function formatAuthority({ scheme, host, port }: Authority): string {
   return port === undefined ? `${prefix}${host}` : `${prefix}${host}:${port}`;
 }
 
-/** Whether two authorities are the same, as far as both tell: the scheme of either may be missing. */
+/**
+ * Whether two authorities are the same, as far as both tell: the scheme of either may be missing.
+ */
 export function agree(one: Authority, other: Authority): boolean {
   const scheme = one.scheme ?? other.scheme;
   if (one.host !== other.host || scheme !== (other.scheme ?? scheme)) return false;

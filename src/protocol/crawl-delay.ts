@@ -2,7 +2,10 @@ import { isDigit } from './octet.js';
 
 const FULL_STOP = 0x2e;
 
-/** The seconds that a crawl-delay's value says: digits with at most one full stop. `undefined` for all else, and for what no double holds. */
+/**
+ * The seconds that a crawl-delay's value says: digits with at most one full stop. `undefined` for
+ * all else, and for what no double holds.
+ */
 export function crawlDelaySeconds(value: string): number | undefined {
   let digits = 0;
   let fullStops = 0;

@@ -7,7 +7,10 @@ export interface Text {
   readonly octets: Uint8Array;
   /** Offset of the first octet after the byte order mark. */
   readonly start: number;
-  /** Offset after the last octet within the limit; with a body beyond the limit, after the last whole line. */
+  /**
+   * Offset after the last octet within the limit; with a body beyond the limit, after the last
+   * whole line.
+   */
   readonly end: number;
   /** Octets of the body, as received, beyond the limit. */
   readonly ignoredOctets: number;
@@ -22,7 +25,10 @@ function byteOrderMarkOctets(body: Uint8Array): number {
   return body[2] === 0xbf ? 3 : 2;
 }
 
-/** The order of the octets in UTF-16, as a body's byte order mark tells it; `undefined` where there is no such mark. */
+/**
+ * The order of the octets in UTF-16, as a body's byte order mark tells it; `undefined` where there
+ * is no such mark.
+ */
 export function utf16Order(body: Uint8Array): 'little' | 'big' | undefined {
   if (body[0] === 0xff && body[1] === 0xfe) return 'little';
   return body[0] === 0xfe && body[1] === 0xff ? 'big' : undefined;
@@ -35,7 +41,10 @@ export function endOfLastLine(octets: Uint8Array, start: number, end: number): n
   return at;
 }
 
-/** Decodes UTF-16 from offset `start` to `end`. As in the Encoding Standard, what is no code point becomes U+FFFD. */
+/**
+ * Decodes UTF-16 from offset `start` to `end`. As in the Encoding Standard, what is no code point
+ * becomes U+FFFD.
+ */
 function decodeUtf16(
   body: Uint8Array,
   start: number,
@@ -55,7 +64,8 @@ function decodeUtf16(
         point = 0x10000 + ((point - 0xd800) << 10) + (low - 0xdc00);
         at += 2;
       } else {
-        // A lone first half swallows an odd octet behind it: one error, as in the standard's decoder.
+        // A lone first half swallows an odd octet behind it: one error, as in the standard's
+        // decoder.
         if (point < 0xdc00 && at + 2 > lastUnit) at += 2;
         point = 0xfffd;
       }
@@ -80,10 +90,11 @@ function decodeUtf16(
 }
 
 /**
- * What of a body a profile parses: without the byte order mark, decoded from UTF-16 (RFC 9309 section 2.2.2 allows to
- * bridge encodings), and within `maxBytes` octets as received (section 2.5). A line that the limit cuts is left out; one
- * whose line end is the first octet beyond the limit is whole. So a caller who stops reading a body early needs to keep
- * one octet more than the limit, two of UTF-16, and nothing is lost.
+ * What of a body a profile parses: without the byte order mark, decoded from UTF-16 (RFC 9309
+ * section 2.2.2 allows to bridge encodings), and within `maxBytes` octets as received (section
+ * 2.5). A line that the limit cuts is left out; one whose line end is the first octet beyond the
+ * limit is whole. So a caller who stops reading a body early needs to keep one octet more than the
+ * limit, two of UTF-16, and nothing is lost.
  */
 export function textOf(body: Uint8Array, grammar: Grammar, maxBytes: number): Text {
   const limited = grammar.limited && body.length > maxBytes;

@@ -1,7 +1,10 @@
 import { CR, TAB } from './octet.js';
 import type { Profile } from './profile.js';
 
-/** What a line is about. All keys but `user-agent`, `allow` and `disallow` are "other records" (RFC 9309 section 2.2.4). */
+/**
+ * What a line is about. All keys but `user-agent`, `allow` and `disallow` are "other records" (RFC
+ * 9309 section 2.2.4).
+ */
 export type Key = 'user-agent' | 'allow' | 'disallow' | 'sitemap' | 'crawl-delay' | 'other';
 
 /** One way to write a key. */
@@ -83,7 +86,10 @@ const GOOGLE: Grammar = {
   emptyProductToken: true,
 };
 
-/** The grammar of each profile; the draft differs from the RFC only in which groups count, see groups.ts. */
+/**
+ * The grammar of each profile; the draft differs from the RFC only in which groups count, see
+ * groups.ts.
+ */
 export const GRAMMARS: Readonly<Record<Profile, Grammar>> = {
   rfc9309: RFC9309,
   google: GOOGLE,

@@ -2,9 +2,9 @@ import type { Profile } from './profile.js';
 import type { Group } from './robots-file.js';
 
 /**
- * For each product token the groups that name it, in the order of the file: their rules together are the ones that a
- * crawler of this token obeys (RFC 9309 section 2.2.1). A group counts once however often it names a token. In
- * draft-koster-rep-00 only the first group of `*` counts.
+ * For each product token the groups that name it, in the order of the file: their rules together
+ * are the ones that a crawler of this token obeys (RFC 9309 section 2.2.1). A group counts once
+ * however often it names a token. In draft-koster-rep-00 only the first group of `*` counts.
  */
 export function groupsByProductToken(
   groups: readonly Group[],

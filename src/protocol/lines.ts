@@ -1,15 +1,18 @@
 import { COLON, CR, HASH, LF, NUL } from './octet.js';
 
 /**
- * Walks the lines of a body, which CR, LF or CRLF end, without an object or a string for any of them.
- * No octet is read more than three times. The fields tell of the line at which `advance` last stopped.
+ * Walks the lines of a body, which CR, LF or CRLF end, without an object or a string for any of
+ * them. No octet is read more than three times. The fields tell of the line at which `advance` last
+ * stopped.
  */
 export class LineCursor {
   /** Number of the line, from 1. */
   number = 0;
   /** Offset of the line's first octet. */
   start = 0;
-  /** Offset after what counts of the line: its end, its comment, its first NUL, or the longest line. */
+  /**
+   * Offset after what counts of the line: its end, its comment, its first NUL, or the longest line.
+   */
   end = 0;
   /** Offset of the first colon before `end`, or -1. */
   colon = -1;
@@ -25,7 +28,9 @@ export class LineCursor {
   readonly #lineOctets: number;
   #next: number;
 
-  /** The lines of `octets` from offset `from` to offset `to`, of each at most `lineOctets` octets. */
+  /**
+   * The lines of `octets` from offset `from` to offset `to`, of each at most `lineOctets` octets.
+   */
   constructor(octets: Uint8Array, from: number, to: number, lineOctets: number) {
     this.#octets = octets;
     this.#length = to;

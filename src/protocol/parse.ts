@@ -11,20 +11,29 @@ import { RecordCursor } from './record.js';
 import type { CrawlDelay, Group, OtherRecord, RobotsFile, Rule } from './robots-file.js';
 import { WarningList } from './warnings.js';
 
-/** The least parsing limit that RFC 9309 section 2.5 admits, and the default: 500 KiB, in octets. */
+/**
+ * The least parsing limit that RFC 9309 section 2.5 admits, and the default: 500 KiB, in octets.
+ */
 export const MIN_BYTES = 512_000;
 
-/** The greatest parsing limit, in octets: a line of this length still fits a string, decoded from UTF-16 too. */
+/**
+ * The greatest parsing limit, in octets: a line of this length still fits a string, decoded from
+ * UTF-16 too.
+ */
 export const MAX_BYTES = 0x1000_0000;
 
 /**
- * What a file may cost, in octets of its records; each record, and each `*` in one, counts as RECORD_COST of them besides. It bounds
- * the memory that a file takes, to be parsed and compiled, where the parsing limit has been raised or there is none.
+ * What a file may cost, in octets of its records; each record, and each `*` in one, counts as
+ * RECORD_COST of them besides. It bounds the memory that a file takes, to be parsed and compiled,
+ * where the parsing limit has been raised or there is none.
  */
 const FILE_BUDGET = 0x400_0000;
 const RECORD_COST = 64;
 
-/** A text of so many octets can cost no more, were all of them `*`: within the usual parsing limit none does, UTF-16 or not. */
+/**
+ * A text of so many octets can cost no more, were all of them `*`: within the usual parsing limit
+ * none does, UTF-16 or not.
+ */
 const ALWAYS_AFFORDABLE = FILE_BUDGET / (RECORD_COST + 1);
 
 /** Octets of an unknown key that a warning quotes. */
@@ -34,16 +43,17 @@ export interface ParseOptions {
   /** Default `rfc9309`. */
   readonly profile?: Profile;
   /**
-   * The parsing limit in octets of the body as received (RFC 9309 section 2.5), from 512,000, the default, to
-   * 268,435,456. The google profile has none and passes this by.
+   * The parsing limit in octets of the body as received (RFC 9309 section 2.5), from 512,000, the
+   * default, to 268,435,456. The google profile has none and passes this by.
    */
   readonly maxBytes?: number;
 }
 
 /**
- * Parses a robots.txt (RFC 9309 section 2.2). Whatever the octets are, this does not throw, and takes time and memory
- * linear in their number; a file with more records and wildcards than the budget allows, about a million, is given up. The
- * patterns of the rules are views of `body`, which must not change as long as they are used.
+ * Parses a robots.txt (RFC 9309 section 2.2). Whatever the octets are, this does not throw, and
+ * takes time and memory linear in their number; a file with more records and wildcards than the
+ * budget allows, about a million, is given up. The patterns of the rules are views of `body`, which
+ * must not change as long as they are used.
  *
  * @throws RobotsFilterError `usage` for a profile that does not exist or a `maxBytes` out of range.
  */
@@ -78,13 +88,19 @@ class Parser {
   readonly #grammar: Grammar;
   /** The octets of the text, as what can make strings of them. */
   readonly #buffer: Buffer;
-  /** The memory of the octets and their place in it: patterns are made from these, as subarray would be slower and of a Buffer a Buffer. */
+  /**
+   * The memory of the octets and their place in it: patterns are made from these, as subarray would
+   * be slower and of a Buffer a Buffer.
+   */
   readonly #memory: ArrayBufferLike;
   readonly #memoryOffset: number;
   readonly #lines: LineCursor;
   readonly #record: RecordCursor;
   readonly #html: boolean;
-  /** Whether all lines are known to be UTF-8. The octets that part lines and records are ASCII, so parts of UTF-8 are UTF-8. */
+  /**
+   * Whether all lines are known to be UTF-8. The octets that part lines and records are ASCII, so
+   * parts of UTF-8 are UTF-8.
+   */
   readonly #utf8: boolean;
 
   readonly #groups: OpenGroup[] = [];
@@ -200,7 +216,8 @@ class Parser {
         break;
       case 'crawl-delay': {
         const { value } = this.#readOther(line);
-        // The group's own list, not a copy: it is complete only once the run of user-agent lines is.
+        // The group's own list, not a copy: it is complete only once the run of user-agent lines
+        // is.
         const productTokens = this.#group?.productTokens ?? [];
         this.#crawlDelays.push({ productTokens, seconds: crawlDelaySeconds(value), value, line });
         break;
@@ -211,7 +228,10 @@ class Parser {
     }
   }
 
-  /** A user-agent line goes on the run before it, or starts a group if a rule, of whatever worth, has ended that run. */
+  /**
+   * A user-agent line goes on the run before it, or starts a group if a rule, of whatever worth,
+   * has ended that run.
+   */
   #readUserAgent(line: number): void {
     let group = this.#group;
     if (group === undefined || group.rules.length > 0) {
@@ -224,7 +244,10 @@ class Parser {
     if (token !== '' || this.#grammar.emptyProductToken) group.productTokens.push(token);
   }
 
-  /** `*`, alone or before white space, or the value's leading product token in lower case, which may be empty. */
+  /**
+   * `*`, alone or before white space, or the value's leading product token in lower case, which may
+   * be empty.
+   */
   #productToken(): string {
     const { valueStart, valueEnd } = this.#record;
     const { octets } = this.#text;
@@ -286,7 +309,10 @@ function quote(octets: Uint8Array): string {
   return `"${head.join('')}${octets.length > QUOTED_OCTETS ? '…' : ''}"`;
 }
 
-/** Whether the first octets other than white space are `<` and a letter, `!` or `?`: a tag, a doctype, a comment, an XML declaration. */
+/**
+ * Whether the first octets other than white space are `<` and a letter, `!` or `?`: a tag, a
+ * doctype, a comment, an XML declaration.
+ */
 function beginsWithMarkup(octets: Uint8Array, start: number, end: number): boolean {
   let at = start;
   while (at < end && (octets[at] as number) <= 0x20) at++;

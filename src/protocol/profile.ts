@@ -3,7 +3,8 @@
  *
  * - `rfc9309`: RFC 9309 (September 2022), the default.
  * - `google`: bit for bit what google/robotstxt does.
- * - `draft-koster-rep-00`: the draft of July 2019; as `rfc9309` but that only the first `*` group counts.
+ * - `draft-koster-rep-00`: the draft of July 2019; as `rfc9309` but that only the first `*` group
+ *   counts.
  */
 export type Profile = 'rfc9309' | 'google' | 'draft-koster-rep-00';
 

@@ -5,7 +5,10 @@ import { LOWER_CASE_BIT, SPACE, TAB } from './octet.js';
 /** What a line is: a record, nothing but white space or a comment, or neither. */
 export type LineForm = 'record' | 'blank' | 'no-separator' | 'no-key';
 
-/** Where the key and the value of a line are (RFC 9309 section 2.2). One cursor serves all lines of a body. */
+/**
+ * Where the key and the value of a line are (RFC 9309 section 2.2). One cursor serves all lines of
+ * a body.
+ */
 export class RecordCursor {
   keyStart = 0;
   keyEnd = 0;
@@ -46,7 +49,8 @@ export class RecordCursor {
     const length = this.keyEnd - start;
     for (const { key, octets: word, whole } of this.#grammar.spellings) {
       if (whole ? length !== word.length : length < word.length) continue;
-      // Neither CR nor NUL can be in a key, so no octet but '-' and ' ' becomes one of these by the bit.
+      // Neither CR nor NUL can be in a key, so no octet but '-' and ' ' becomes one of these by the
+      // bit.
       let at = 0;
       while (at < word.length && ((octets[start + at] as number) | LOWER_CASE_BIT) === word[at])
         at++;
@@ -73,7 +77,10 @@ export class RecordCursor {
     return at;
   }
 
-  /** Offset of the first space or tab if no other run of them follows, else -1. White space at the ends is gone already. */
+  /**
+   * Offset of the first space or tab if no other run of them follows, else -1. White space at the
+   * ends is gone already.
+   */
   #spaceBetweenTwoWords(start: number, end: number): number {
     const octets = this.#octets;
     let separator = start;

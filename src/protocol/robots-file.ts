@@ -1,7 +1,10 @@
 /** A rule as its line says it (RFC 9309 section 2.2.2). */
 export interface Rule {
   readonly allow: boolean;
-  /** The path pattern's octets as written, without the white space around them and the comment. May be empty or malformed; such a rule matches nothing. */
+  /**
+   * The path pattern's octets as written, without the white space around them and the comment. May
+   * be empty or malformed; such a rule matches nothing.
+   */
   readonly pattern: Uint8Array;
   /** Number of the line in the file, from 1. */
   readonly line: number;
@@ -66,15 +69,19 @@ export interface RobotsFile {
   readonly groups: readonly Group[];
   readonly sitemaps: readonly OtherRecord[];
   readonly crawlDelays: readonly CrawlDelay[];
-  /** All records that are no user-agent, allow or disallow line, sitemaps and crawl-delays included, in order. */
+  /**
+   * All records that are no user-agent, allow or disallow line, sitemaps and crawl-delays included,
+   * in order.
+   */
   readonly records: readonly OtherRecord[];
   /** At most 100 in full; the last then says how many more there are. */
   readonly warnings: readonly Warning[];
   /** Octets of the body beyond the parsing limit (RFC 9309 section 2.5), which were ignored. */
   readonly ignoredOctets: number;
   /**
-   * Whether the file holds more records and wildcards than the budget for a file allows, about a million: then there is nothing here but
-   * warnings, and every URL is denied as if the file were unreachable. Never within 1,032,444 octets.
+   * Whether the file holds more records and wildcards than the budget for a file allows, about a
+   * million: then there is nothing here but warnings, and every URL is denied as if the file were
+   * unreachable. Never within 1,032,444 octets.
    */
   readonly overBudget: boolean;
 }

@@ -22,12 +22,18 @@ export const MESSAGES: Readonly<Record<WarningCode, string>> = {
   'utf-16': 'The body is UTF-16; it was decoded.',
 };
 
-/** Collects warnings, in bounded memory and without copying more than a little of what the file says. */
+/**
+ * Collects warnings, in bounded memory and without copying more than a little of what the file
+ * says.
+ */
 export class WarningList {
   readonly #warnings: Warning[] = [];
   #further = 0;
 
-  /** Adds a warning; `message` is called only if there is room, and replaces the message that the code has. */
+  /**
+   * Adds a warning; `message` is called only if there is room, and replaces the message that the
+   * code has.
+   */
   add(code: WarningCode, line: number, message?: () => string): void {
     if (this.#warnings.length === MAX_WARNINGS) {
       this.#further++;

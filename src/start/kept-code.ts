@@ -13,8 +13,9 @@ export function codeFile(file: string): string {
 }
 
 /**
- * The code that is kept of a file. V8 knows what code was made of by its length at most, and times tell nothing of files that were copied,
- * or installed: so the file's octets are kept behind the code, and must be those that it has.
+ * The code that is kept of a file. V8 knows what code was made of by its length at most, and times
+ * tell nothing of files that were copied, or installed: so the file's octets are kept behind the
+ * code, and must be those that it has.
  *
  * @param octets what is in the file
  */

@@ -1,11 +1,14 @@
 /**
- * Loads a module of WebAssembly with the machine code that V8's optimising compiler made of it when the program was built. Else V8 compiles each
- * function twice, quickly as it is first called and well once it has run for a while, and keeps a core busy with that in each run:
- * 1 MB of NDJSON takes 66 ms in place of 50, a million lines 202 in place of 171 (least of 21 runs).
+ * Loads a module of WebAssembly with the machine code that V8's optimising compiler made of it when
+ * the program was built. Else V8 compiles each function twice, quickly as it is first called and
+ * well once it has run for a while, and keeps a core busy with that in each run: 1 MB of NDJSON
+ * takes 66 ms in place of 50, a million lines 202 in place of 171 (least of 21 runs).
  *
- * Browsers keep such code. Node has no name for that; V8 has one for its own tests, which a script may use while a flag is set. V8 takes
- * code that was made with its version, its flags and the processor's features. It does not look at more, and aborts if it is called wrongly: so
- * what is kept is used by no other executable than that for which the build has tried it (build/code.ts), and only undamaged.
+ * Browsers keep such code. Node has no name for that; V8 has one for its own tests, which a script
+ * may use while a flag is set. V8 takes code that was made with its version, its flags and the
+ * processor's features. It does not look at more, and aborts if it is called wrongly: so what is
+ * kept is used by no other executable than that for which the build has tried it (build/code.ts),
+ * and only undamaged.
  */
 
 import { readFileSync, statSync } from 'node:fs';
@@ -17,8 +20,8 @@ import { codeToKeep, keptCode } from './kept-code.js';
  */
 
 /**
- * The module in a file of WebAssembly, compiled anew; or, if there is one with machine code that V8 takes, the same module in a form that takes longer to
- * compile and less to run.
+ * The module in a file of WebAssembly, compiled anew; or, if there is one with machine code that V8
+ * takes, the same module in a form that takes longer to compile and less to run.
  */
 export function moduleOf(file: string): WebAssembly.Module {
   const octets = readFileSync(file);
@@ -31,7 +34,8 @@ export function aheadFile(file: string): string {
 }
 
 /**
- * A module in the form that is compiled ahead of time, with the code that is kept of it, if there is such code and V8 takes it.
+ * A module in the form that is compiled ahead of time, with the code that is kept of it, if there
+ * is such code and V8 takes it.
  *
  * @param octets what is in the module's own file, for which the code must have been made
  */
@@ -44,7 +48,8 @@ export function keptModule(file: string, octets: Uint8Array): WebAssembly.Module
     const start = kept.indexOf('\n') + 1;
     const code = kept.subarray(start);
     if (!kept.subarray(0, start).equals(firstLine(octets, code))) return undefined;
-    // Where V8 has no handler for it, an access beyond the memory is seen by checks that this code does without.
+    // Where V8 has no handler for it, an access beyond the memory is seen by checks that this code
+    // does without.
     if (v8('IsWasmTrapHandlerEnabled') !== true) return undefined;
     return v8('DeserializeWasmModule', new Uint8Array(code).buffer, ahead) as
       | WebAssembly.Module
@@ -56,7 +61,8 @@ export function keptModule(file: string, octets: Uint8Array): WebAssembly.Module
 }
 
 /**
- * What is to be kept of a module that has been compiled ahead of time; V8 aborts if there is nothing.
+ * What is to be kept of a module that has been compiled ahead of time; V8 aborts if there is
+ * nothing.
  *
  * @param ahead the octets that it was made of
  * @param octets what is in the module's own file
@@ -67,7 +73,8 @@ export function codeOf(module: WebAssembly.Module, ahead: Uint8Array, octets: Ui
 }
 
 /**
- * A line that tells this executable from others with the same version of V8, built otherwise; the module; and the code.
+ * A line that tells this executable from others with the same version of V8, built otherwise; the
+ * module; and the code.
  *
  * @throws Error if the executable has gone, is kept from this process, or leaves V8 to a library
  */

@@ -1,4 +1,6 @@
-/** Of ES2024's shared memory: present in Node 20, but not in the libraries that tsconfig.json names. */
+/**
+ * Of ES2024's shared memory: present in Node 20, but not in the libraries that tsconfig.json names.
+ */
 interface Atomics {
   waitAsync(
     typedArray: Int32Array,

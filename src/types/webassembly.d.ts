@@ -1,4 +1,7 @@
-/** The part of the platform's WebAssembly that is used here; @types/node leaves it to the DOM's types. */
+/**
+ * The part of the platform's WebAssembly that is used here; @types/node leaves it to the DOM's
+ * types.
+ */
 declare namespace WebAssembly {
   class Module {
     constructor(bytes: Uint8Array);

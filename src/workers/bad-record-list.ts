@@ -32,8 +32,8 @@ export class BadRecordList {
   }
 
   /**
-   * Lists the slot's bad records, whose absolute lines are known now; to be called when its output is written. A
-   * batch that is judged again finds its records listed.
+   * Lists the slot's bad records, whose absolute lines are known now; to be called when its output
+   * is written. A batch that is judged again finds its records listed.
    */
   list(slot: number): void {
     const words = this.#words;

@@ -44,13 +44,15 @@ export class BatchJudge {
   }
 
   /**
-   * Judges a batch, from its beginning, and hands over what is not written yet of its output. `stopped` if the run was; a record if it is strict and this one
-   * is bad.
+   * Judges a batch, from its beginning, and hands over what is not written yet of its output.
+   * `stopped` if the run was; a record if it is strict and this one is bad.
    *
-   * Ends: every call of the kernel that is not the last has used up lines, except for at most one that
-   * asked for the line base and one that had the output emptied; more of these is an error of the kernel.
+   * Ends: every call of the kernel that is not the last has used up lines, except for at most one
+   * that asked for the line base and one that had the output emptied; more of these is an error of
+   * the kernel.
    *
-   * @throws GuardError if the kernel wrote beyond a region: no record of the run is certain any more
+   * @throws GuardError if the kernel wrote beyond a region: no record of the run is certain any
+   *   more
    */
   async judge(batch: Batch, delivery: Delivery): Promise<'done' | 'stopped' | ListedRecord> {
     const { slot } = batch;

@@ -7,18 +7,20 @@ const NEWLINE = 10;
 const OVERLONG_OCTETS = BAD_INPUT_LIMIT + MARGIN;
 
 /**
- * Cuts an input into batches at line ends: gives out room to read to, looks for the newlines in what has come,
- * and seals a batch when it is full. Whether octets come one by one or all at once, the lines are the same.
+ * Cuts an input into batches at line ends: gives out room to read to, looks for the newlines in
+ * what has come, and seals a batch when it is full. Whether octets come one by one or all at once,
+ * the lines are the same.
  *
  * A batch is one of three:
  *
- * - whole lines, up to `batchOctets`, in the slot's own input; the last of an input may lack its newline;
+ * - whole lines, up to `batchOctets`, in the slot's own input; the last of an input may lack its
+ *   newline;
  * - one line that is longer than that, with its newline, in the jumbo region;
- * - the beginning of a line that has no newline within `holdOctets`: FLAG_OVERLONG; the rest of it is
- *   skipped as it comes.
+ * - the beginning of a line that has no newline within `holdOctets`: FLAG_OVERLONG; the rest of it
+ *   is skipped as it comes.
  *
- * Every octet is looked at once for a newline, and moved at most once behind a batch and once into the jumbo
- * region.
+ * Every octet is looked at once for a newline, and moved at most once behind a batch and once into
+ * the jumbo region.
  */
 export class Cutter {
   readonly #ring: Ring;
@@ -61,11 +63,14 @@ export class Cutter {
     );
     this.#word = openWord(0);
     this.#ring.setState(slot, this.#word);
-    // This is less than a batch, and so does not fill it: at least one octet of the last read was a newline.
+    // This is less than a batch, and so does not fill it: at least one octet of the last read was a
+    // newline.
     this.#gather(this.#ring.input.takeCarry(this.#start));
   }
 
-  /** Where the next octets of input belong; undefined while the jumbo region is wanted and not free. */
+  /**
+   * Where the next octets of input belong; undefined while the jumbo region is wanted and not free.
+   */
   room(): Uint8Array<SharedArrayBuffer> | undefined {
     const { memory, regions } = this.#ring;
     if (this.#wantsJumbo && !this.#moveToJumbo()) return undefined;
@@ -75,17 +80,21 @@ export class Cutter {
     return memory.subarray(this.#start + this.#used, this.#start + capacity);
   }
 
-  /** Takes note of octets that have come into the room. True: the batch is handed over, open the next. */
+  /**
+   * Takes note of octets that have come into the room. True: the batch is handed over, open the
+   * next.
+   */
   accept(octets: number): boolean {
     this.#ring.input.read += octets;
     return this.#gather(octets);
   }
 
   /**
-   * At the end of the input hands over what there is. False: there is nothing left. True: open the next slot
-   * and finish again.
+   * At the end of the input hands over what there is. False: there is nothing left. True: open the
+   * next slot and finish again.
    *
-   * @param whole whether a last line without newline is a line, or the torn end of an input that failed
+   * @param whole whether a last line without newline is a line, or the torn end of an input that
+   *   failed
    */
   finish(whole = true): boolean {
     // Behind the lines that have been offered there is no newline.
@@ -125,7 +134,10 @@ export class Cutter {
     return this.#inJumbo ? this.#gatherJumbo(come) : this.#gatherLines(come);
   }
 
-  /** Drops octets up to the end of a line that was too long; returns how many are left, at the start. */
+  /**
+   * Drops octets up to the end of a line that was too long; returns how many are left, at the
+   * start.
+   */
   #skip(octets: number): number {
     const { memory } = this.#ring;
     const come = memory.subarray(this.#start, this.#start + octets);
@@ -183,7 +195,9 @@ export class Cutter {
     return true;
   }
 
-  /** Offers the first octets, which are whole lines; false if the batch has been taken with fewer. */
+  /**
+   * Offers the first octets, which are whole lines; false if the batch has been taken with fewer.
+   */
   #publish(lines: number): boolean {
     const word = openWord(lines);
     if (!this.#ring.exchangeState(this.#slot, this.#word, word)) return false;
@@ -191,7 +205,10 @@ export class Cutter {
     return true;
   }
 
-  /** Hands over the first octets, which are no number of whole lines. Nothing of the slot has been offered. */
+  /**
+   * Hands over the first octets, which are no number of whole lines. Nothing of the slot has been
+   * offered.
+   */
   #seal(octets: number, flags: number): void {
     const start = this.#ring.input.read - this.#used;
     this.#ring.setInput(this.#slot, this.#start, octets, flags, start);

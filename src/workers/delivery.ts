@@ -6,18 +6,24 @@ import { DELIVERED, JUDGED, ownedWord, REFUSED, YIELDED } from './ring-words.js'
 /** How a worker gets rid of what the kernel has written. The batch lies in a slot of the ring. */
 export interface Delivery {
   /**
-   * To be called before the first batch, by a thread that has none to go on with: sees to what another may have left that died as
-   * this worker.
+   * To be called before the first batch, by a thread that has none to go on with: sees to what
+   * another may have left that died as this worker.
    */
   begin(): void;
   /**
-   * Hands over output of a batch that is not done, and returns when it is written and `ring.lines` is the
-   * number of lines before this batch; false if the run was stopped.
+   * Hands over output of a batch that is not done, and returns when it is written and `ring.lines`
+   * is the number of lines before this batch; false if the run was stopped.
    */
   yield(slot: number): Promise<boolean>;
-  /** Hands over the last output of a batch, to be written when all before it is; false if the run was stopped. */
+  /**
+   * Hands over the last output of a batch, to be written when all before it is; false if the run
+   * was stopped.
+   */
   finish(slot: number): Promise<boolean>;
-  /** As `finish`, for a batch that ends at the bad record which ends a strict run; returns the record where it is known. */
+  /**
+   * As `finish`, for a batch that ends at the bad record which ends a strict run; returns the
+   * record where it is known.
+   */
   refuse(slot: number): Promise<ListedRecord | undefined>;
 }
 

@@ -30,7 +30,8 @@ const RETRY = 1;
 const NEVER = new Int32Array(new SharedArrayBuffer(4));
 
 /**
- * Reads what there is, and blocks while there is nothing; 0 at the end of the input, or when the run is stopped.
+ * Reads what there is, and blocks while there is nothing; 0 at the end of the input, or when the
+ * run is stopped.
  *
  * @param position where in a file, `null` for a pipe
  * @throws DescriptorError
@@ -56,8 +57,8 @@ export function readInto(
 }
 
 /**
- * Writes all octets of a slot's output, and notes how many are out. A run that is stopped meanwhile does not call this
- * off: what comes out is whole records.
+ * Writes all octets of a slot's output, and notes how many are out. A run that is stopped meanwhile
+ * does not call this off: what comes out is whole records.
  *
  * @throws DescriptorError
  */

@@ -1,8 +1,9 @@
 import { fstatSync, statfsSync } from 'node:fs';
 
 /**
- * File systems whose files the kernel makes up as they are read, by their magic numbers (statfs(2)): there a file may end before
- * its size, which is that of a page. Other such file systems give sizes of 0.
+ * File systems whose files the kernel makes up as they are read, by their magic numbers
+ * (statfs(2)): there a file may end before its size, which is that of a page. Other such file
+ * systems give sizes of 0.
  */
 const MADE_UP: ReadonlySet<number> = new Set([
   0x9fa0, // proc
@@ -13,12 +14,13 @@ const MADE_UP: ReadonlySet<number> = new Set([
 ]);
 
 /**
- * Watches that a regular file is not truncated while it is read to its end: that would look like a shorter file. A file that
- * grows is read for as long as something comes.
+ * Watches that a regular file is not truncated while it is read to its end: that would look like a
+ * shorter file. A file that grows is read for as long as something comes.
  *
- * Only the size tells. A file system may change the size at once and mtime some 70 ms later. So a file is truncated if it ends
- * before the size that it had at first, or is smaller than that after some read. A file that is truncated and grows to its old
- * size again between two reads looks like one that only grew.
+ * Only the size tells. A file system may change the size at once and mtime some 70 ms later. So a
+ * file is truncated if it ends before the size that it had at first, or is smaller than that after
+ * some read. A file that is truncated and grows to its old size again between two reads looks like
+ * one that only grew.
  */
 export class FileEnd {
   readonly #descriptor: number;
@@ -32,8 +34,8 @@ export class FileEnd {
   }
 
   /**
-   * Whether the file has been truncated. To be asked after each read, before its octets are used: they may be zeros, or half
-   * a line.
+   * Whether the file has been truncated. To be asked after each read, before its octets are used:
+   * they may be zeros, or half a line.
    *
    * @param position where the read began, in octets
    * @param octets what the read has brought; 0 at the end of the file

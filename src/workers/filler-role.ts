@@ -8,12 +8,18 @@ export class FillerRole {
     this.#words = words;
   }
 
-  /** The word that tells who is the filler, and another value after each thing that one has done: to be seen before a slot's. */
+  /**
+   * The word that tells who is the filler, and another value after each thing that one has done: to
+   * be seen before a slot's.
+   */
   get word(): number {
     return Atomics.load(this.#words.all, FILLER);
   }
 
-  /** Makes the worker, which holds the input lock, the filler, if there was none when the word was seen. */
+  /**
+   * Makes the worker, which holds the input lock, the filler, if there was none when the word was
+   * seen.
+   */
   become(seen: number, worker: number): boolean {
     if ((seen & FILLER_MASK) !== 0) return false;
     return Atomics.compareExchange(this.#words.all, FILLER, seen, seen | (worker + 1)) === seen;

@@ -3,11 +3,13 @@ import type { Ring } from './ring.js';
 import { ENDED, FREE, JUMBO, stateOf } from './ring-words.js';
 
 /**
- * Fills the ring, for the thread that is the filler: one that reads a pipe, or the main thread for a stream. Never blocks:
- * where it has no room, it says which word to wait for. Between two batches another thread may go on with a filler of its own.
+ * Fills the ring, for the thread that is the filler: one that reads a pipe, or the main thread for
+ * a stream. Never blocks: where it has no room, it says which word to wait for. Between two batches
+ * another thread may go on with a filler of its own.
  *
- * Lines that come while the slot before them is taken are carried over, and offered to the workers only when
- * `room` has opened the next slot: so `room` is to be asked before waiting for more input, not after.
+ * Lines that come while the slot before them is taken are carried over, and offered to the workers
+ * only when `room` has opened the next slot: so `room` is to be asked before waiting for more
+ * input, not after.
  */
 export class Filler {
   readonly #ring: Ring;
@@ -49,7 +51,8 @@ export class Filler {
   /**
    * Hands over what is left and marks the end; false: wait and call again.
    *
-   * @param whole whether a last line without newline is a line, or the torn end of an input that failed
+   * @param whole whether a last line without newline is a line, or the torn end of an input that
+   *   failed
    */
   end(whole = true): boolean {
     while (this.#opened()) {

@@ -7,8 +7,8 @@ const WORD = 0x6a09e667;
 export class GuardError extends Error {}
 
 /**
- * The guards after the regions of a run. A write beyond the end of a region would change another thread's records unseen;
- * a guard shows it, so the run ends instead.
+ * The guards after the regions of a run. A write beyond the end of a region would change another
+ * thread's records unseen; a guard shows it, so the run ends instead.
  */
 export class Guards {
   readonly #words: Uint32Array;

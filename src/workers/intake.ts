@@ -66,9 +66,10 @@ export class RingIntake implements Intake {
   }
 
   /**
-   * A slot's word, once it is worth while to look at it. While all threads are busy, a slot fills. A thread that
-   * has nothing else to do takes the lines that are there at once, since nobody knows when more will come; only
-   * when they come in floods it waits a little, for each batch costs some 50 µs beside the work on its lines.
+   * A slot's word, once it is worth while to look at it. While all threads are busy, a slot fills.
+   * A thread that has nothing else to do takes the lines that are there at once, since nobody knows
+   * when more will come; only when they come in floods it waits a little, for each batch costs some
+   * 50 µs beside the work on its lines.
    */
   #gathered(slot: number): number {
     const ring = this.#ring;
@@ -82,7 +83,9 @@ export class RingIntake implements Intake {
   }
 }
 
-/** Reads a regular file: whoever has the lock reads the next batch into the next slot, for itself. */
+/**
+ * Reads a regular file: whoever has the lock reads the next batch into the next slot, for itself.
+ */
 export class FileIntake implements Intake {
   readonly #ring: Ring;
   readonly #cutter: Cutter;
@@ -90,7 +93,10 @@ export class FileIntake implements Intake {
   readonly #descriptor: number;
   readonly #end: FileEnd;
 
-  /** @param size octets that the file had before the first read of all workers; by default what it has now */
+  /**
+   * @param size octets that the file had before the first read of all workers; by default what it
+   * has now
+   */
   constructor(ring: Ring, worker: number, descriptor: number, size?: number) {
     this.#ring = ring;
     this.#cutter = new Cutter(ring);
@@ -153,7 +159,10 @@ export class FileIntake implements Intake {
     }
   }
 
-  /** Reads until the batch is full or the file ends; says whether it has ended. A file ends where it is found truncated. */
+  /**
+   * Reads until the batch is full or the file ends; says whether it has ended. A file ends where it
+   * is found truncated.
+   */
   async #read(): Promise<boolean> {
     const ring = this.#ring;
     while (!ring.stopped) {

@@ -3,8 +3,9 @@ import type { Task, TaskEnd } from './messages.js';
 import { Pool } from './pool.js';
 
 /**
- * A pool in which the thread that asks is one of those that judge, which saves the start of a thread: some 26 ms of a core. It does so
- * where nothing else is its own to do, since workers read and write themselves and none of them ever waits for a pipe.
+ * A pool in which the thread that asks is one of those that judge, which saves the start of a
+ * thread: some 26 ms of a core. It does so where nothing else is its own to do, since workers read
+ * and write themselves and none of them ever waits for a pipe.
  */
 export class JointPool implements Executor {
   readonly threads: number;

@@ -22,7 +22,10 @@ export class KeptCounters {
     Atomics.store(this.#words.all, header(slot) + SLOT_KEPT, 1);
   }
 
-  /** Sets the worker's counters back to what they were before the slot's batch, and the rest of its block to zeros. */
+  /**
+   * Sets the worker's counters back to what they were before the slot's batch, and the rest of its
+   * block to zeros.
+   */
   restore(slot: number, worker: number): void {
     if (Atomics.load(this.#words.all, header(slot) + SLOT_KEPT) === 0) return;
     const { block, kept, octets } = counterRanges(this.#regions, worker);

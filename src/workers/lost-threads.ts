@@ -9,8 +9,10 @@ const REPORT = 'This is an error in robots-filter: please report it with these l
 /**
  * What becomes of a worker whose thread has died.
  *
- * - `again`: another thread is to go on in its place, first with the batch of the slot, if there is one.
- * - `failed`: the batch of the slot has ended two threads. The run is to end when all before it is written.
+ * - `again`: another thread is to go on in its place, first with the batch of the slot, if there is
+ *   one.
+ * - `failed`: the batch of the slot has ended two threads. The run is to end when all before it is
+ *   written.
  * - `stopped`: the run was stopped meanwhile.
  */
 export type Succession =
@@ -19,14 +21,17 @@ export type Succession =
   | { readonly fate: 'stopped' };
 
 /**
- * Keeps account of the threads that died in a run: the first time each batch is judged again, the second time it ends the run,
- * at a place in the output that is before it.
+ * Keeps account of the threads that died in a run: the first time each batch is judged again, the
+ * second time it ends the run, at a place in the output that is before it.
  */
 export class LostThreads {
   readonly #ring: Ring;
   readonly #ways: Ways;
   readonly #input: string;
-  /** What threads have died over: where a batch begins in the input, or the name of a worker that held none. */
+  /**
+   * What threads have died over: where a batch begins in the input, or the name of a worker that
+   * held none.
+   */
   readonly #causes = new Set<number | string>();
   /** With what the second one died, by slot. */
   readonly #reasons = new Map<number, unknown>();
@@ -39,7 +44,8 @@ export class LostThreads {
   }
 
   /**
-   * Repairs what a worker has left behind whose thread does nothing any more, and says how it goes on.
+   * Repairs what a worker has left behind whose thread does nothing any more, and says how it goes
+   * on.
    *
    * @param reason with what the thread died
    * @throws RobotsFilterError `worker` if the run cannot go on

@@ -6,8 +6,9 @@ import work from './worker.js';
 const FOREVER = 2 ** 31 - 1;
 
 /**
- * Judges on the thread that asks: an input that is short has been judged before a thread has started, which takes some
- * 25 ms of a core, and 15 ms for what starts it. Between batches the event loop runs.
+ * Judges on the thread that asks: an input that is short has been judged before a thread has
+ * started, which takes some 25 ms of a core, and 15 ms for what starts it. Between batches the
+ * event loop runs.
  */
 export class MainThread implements Executor {
   readonly threads = 1;

@@ -26,7 +26,9 @@ export interface ComputeTask extends RingTask {
   readonly input: FileSource | PipeSource | undefined;
   /** Where that is a file, the octets that it had before the first read. */
   readonly fileOctets: number | undefined;
-  /** Descriptor to which the workers write themselves; otherwise the main thread empties the ring. */
+  /**
+   * Descriptor to which the workers write themselves; otherwise the main thread empties the ring.
+   */
   readonly output: number | undefined;
 }
 

@@ -4,8 +4,8 @@ import type { Task, TaskEnd } from './messages.js';
 import { Threads } from './threads.js';
 
 /**
- * The threads of a process that judge. They start with the pool, so that this overlaps with the loading of a table; idle
- * ones do not keep the process alive.
+ * The threads of a process that judge. They start with the pool, so that this overlaps with the
+ * loading of a table; idle ones do not keep the process alive.
  */
 export class Pool implements Executor {
   readonly threads: number;
@@ -14,11 +14,12 @@ export class Pool implements Executor {
   readonly #threads: Threads<Task, TaskEnd>;
 
   /**
-   * @param options.threads threads that judge and are started at once; as many as cores measured best. Further ones start with
-   *   their tasks
+   * @param options.threads threads that judge and are started at once; as many as cores measured
+   *   best. Further ones start with their tasks
    * @param options.reader whether a pipe will be read: the thread for that starts at once, too
    * @param options.kernel URL of another module with an `instantiateKernel`, for tests
-   * @param options.heapMebibytes what the heap of a thread may grow to, where that is not Node's own bound
+   * @param options.heapMebibytes what the heap of a thread may grow to, where that is not Node's
+   *   own bound
    */
   constructor(options: {
     threads: number;

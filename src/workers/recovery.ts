@@ -23,9 +23,10 @@ export interface Ways {
  * What a dead worker was about.
  *
  * - `nothing`: it waited, or what it had begun is done.
- * - `input`: it read the next batch, which begins at this octet of the file. Whoever takes the lock next reads it again.
- * - `batch`: it judged the batch of this slot, or waited for its turn; the batch can be judged again,
- *   once the slot is not YIELDED any more.
+ * - `input`: it read the next batch, which begins at this octet of the file. Whoever takes the lock
+ *   next reads it again.
+ * - `batch`: it judged the batch of this slot, or waited for its turn; the batch can be judged
+ *   again, once the slot is not YIELDED any more.
  * - `write`: it was writing the output of this slot, and nobody knows how much of it.
  */
 export type Remains =
@@ -34,8 +35,8 @@ export type Remains =
   | { readonly held: 'batch' | 'write'; readonly slot: number };
 
 /**
- * Repairs what a worker has left behind, so that the others get on; ring-words.ts says why this suffices. To be called by
- * the main thread, when the worker's thread does nothing any more.
+ * Repairs what a worker has left behind, so that the others get on; ring-words.ts says why this
+ * suffices. To be called by the main thread, when the worker's thread does nothing any more.
  */
 export function recover(ring: Ring, worker: number, ways: Ways): Remains {
   const reading = recoverLock(ring, worker, ways);

@@ -4,7 +4,8 @@ import { scratchOctets } from '../kernel/scratch.js';
 /**
  * Where a run keeps what in the shared memory, behind the table and the query:
  *
- *     control, slot headers | worker 0: task, block, kept counters | its scratch | worker 1 … | inputs | outputs | jumbo
+ *     control, slot headers | worker 0: task, block, kept counters | its scratch | worker 1 … |
+ *     inputs | outputs | jumbo
  *
  * All are addresses or lengths in octets. Every input has MARGIN octets after it that may be read,
  * every output MARGIN octets that may be written. Each `|` stands for a guard of GUARD_OCTETS that
@@ -36,8 +37,9 @@ export interface Regions {
   readonly outputStride: number;
 
   /**
-   * A line without its newline in the first `holdOctets` octets is too long: it is more than the limit,
-   * a carriage return at its end not counted, and enough of it is held to show it in a record.
+   * A line without its newline in the first `holdOctets` octets is too long: it is more than the
+   * limit, a carriage return at its end not counted, and enough of it is held to show it in a
+   * record.
    */
   readonly holdOctets: number;
   /** The one region for a line that is longer than a batch; undefined where no line may be. */
@@ -63,7 +65,10 @@ export interface Demand {
   readonly slots: number;
   /** The most octets of input that are gathered to a batch. */
   readonly batchOctets: number;
-  /** The fewest that any run of these regions gathers: what is longer than that may need a place of its own. */
+  /**
+   * The fewest that any run of these regions gathers: what is longer than that may need a place of
+   * its own.
+   */
   readonly leastBatchOctets: number;
   /** Longest line that is judged, without its newline. */
   readonly maxLineOctets: number;
@@ -159,8 +164,8 @@ export function scratchAddress(regions: Regions, worker: number): number {
 }
 
 /**
- * Where a worker's counters are: addresses of its block and of the copy (COUNTERS_OCTETS, then the tally), and the octets of
- * the tally.
+ * Where a worker's counters are: addresses of its block and of the copy (COUNTERS_OCTETS, then the
+ * tally), and the octets of the tally.
  */
 export function counterRanges(
   regions: Regions,

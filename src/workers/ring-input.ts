@@ -25,7 +25,9 @@ export interface Rest {
   readonly ended: boolean;
 }
 
-/** How far a run has read its input: words of the holder of the input lock, or of the one filler. */
+/**
+ * How far a run has read its input: words of the holder of the input lock, or of the one filler.
+ */
 export class RingInput {
   readonly #words: RingWords;
   readonly #memory: Uint8Array;

@@ -68,7 +68,10 @@ export class Ring {
   readonly regions: Regions;
   /** Slots that this run uses. */
   readonly slots: number;
-  /** Whether those who judge on this thread may block it: not on the main thread, where filler and writer are at work, too. */
+  /**
+   * Whether those who judge on this thread may block it: not on the main thread, where filler and
+   * writer are at work, too.
+   */
   readonly mayBlock: boolean;
   readonly input: RingInput;
   readonly filler: FillerRole;
@@ -98,7 +101,9 @@ export class Ring {
 
   // ---- A run's beginning and end
 
-  /** Clears everything but what adds up over a flow's inputs; only while no other thread is at work. */
+  /**
+   * Clears everything but what adds up over a flow's inputs; only while no other thread is at work.
+   */
   reset(position: number): void {
     const { consumed } = this.input;
     const bad = this.#words.slice(BAD_COUNT, BAD + MAX_BAD_LISTED * BAD_WORDS);
@@ -133,13 +138,17 @@ export class Ring {
   // ---- Waiting
 
   /**
-   * Sleeps while the word has this value, unless the run is stopped. Returns early at times: the caller looks again.
+   * Sleeps while the word has this value, unless the run is stopped. Returns early at times: the
+   * caller looks again.
    */
   wait(word: number, value: number): void {
     if (!this.stopped) Atomics.wait(this.#words, word, value, LONGEST_WAIT);
   }
 
-  /** Sleeps for so many milliseconds, or until the filler has gone on behind the slot, or the run is stopped. */
+  /**
+   * Sleeps for so many milliseconds, or until the filler has gone on behind the slot, or the run is
+   * stopped.
+   */
   waitForFiller(slot: number, milliseconds: number): void {
     const end = performance.now() + milliseconds;
     for (let left = milliseconds; left > 0; left = end - performance.now()) {
@@ -218,7 +227,10 @@ export class Ring {
     if (concernsWriter(word)) this.#ringBell(slot);
   }
 
-  /** Waits, on the main thread, for a word of the slot that concerns the writer; undefined if the run was stopped. */
+  /**
+   * Waits, on the main thread, for a word of the slot that concerns the writer; undefined if the
+   * run was stopped.
+   */
   async wordForWriter(slot: number): Promise<number | undefined> {
     while (!this.stopped) {
       const bell = this.#bell(slot);
@@ -246,7 +258,9 @@ export class Ring {
     return slot + 1 === this.slots ? 0 : slot + 1;
   }
 
-  /** Describes a slot's batch: to be followed by FILLED, or by OPEN and all zeros but for the start. */
+  /**
+   * Describes a slot's batch: to be followed by FILLED, or by OPEN and all zeros but for the start.
+   */
   setInput(slot: number, address: number, octets: number, flags: number, start: number): void {
     const at = header(slot);
     this.#words[at + SLOT_INPUT] = address;
@@ -304,7 +318,8 @@ export class Ring {
   }
 
   /**
-   * Takes the batch of the next slot, whose word was seen to be this; undefined if there is none, or it has changed.
+   * Takes the batch of the next slot, whose word was seen to be this; undefined if there is none,
+   * or it has changed.
    */
   takeBatch(word: number, worker: number): Batch | undefined {
     const state = stateOf(word);
@@ -320,7 +335,9 @@ export class Ring {
     return this.exchangeState(slot, word, ownedWord(TAKEN, worker)) ? this.batch(slot) : undefined;
   }
 
-  /** Whether the worker has taken the next ticket's batch, and `advance` was perhaps not called yet. */
+  /**
+   * Whether the worker has taken the next ticket's batch, and `advance` was perhaps not called yet.
+   */
   hasTakenNext(worker: number): boolean {
     const slot = this.nextSlot;
     return (
@@ -362,7 +379,10 @@ export class Ring {
     return false;
   }
 
-  /** Counts a slot's lines; to be called when all of it is written, and before it is DELIVERED where workers write themselves. */
+  /**
+   * Counts a slot's lines; to be called when all of it is written, and before it is DELIVERED where
+   * workers write themselves.
+   */
   countLines(slot: number): void {
     const at = header(slot);
     this.#fields.setCounter(
@@ -377,7 +397,10 @@ export class Ring {
     this.jumbo.give(slot);
   }
 
-  /** Passes on the turn of a slot that is DELIVERED, and has it be FREE. To be done once, or again where that was broken off. */
+  /**
+   * Passes on the turn of a slot that is DELIVERED, and has it be FREE. To be done once, or again
+   * where that was broken off.
+   */
   retire(slot: number): void {
     if (this.hasTurn(slot)) {
       this.settle(slot);

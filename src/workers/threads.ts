@@ -16,12 +16,14 @@ export interface ThreadOptions {
 /**
  * Threads that carry out one task at a time each. Idle ones do not keep the process alive.
  *
- * Invariant: a task is a thread's from when it is asked for until it ends, and ends with its thread at the latest, be that still
- * starting. No task waits for a thread to become free or ready: if none is idle, one more is started for it.
+ * Invariant: a task is a thread's from when it is asked for until it ends, and ends with its thread
+ * at the latest, be that still starting. No task waits for a thread to become free or ready: if
+ * none is idle, one more is started for it.
  *
- * Hence each thread is a Piscina of its own, which takes its first thread for ready at once. In a Piscina of several, a task that
- * finds none ready waits in a queue beside the thread that is started for it. Where that dies before it is ready, nobody is
- * told and no other is started: the task waits for ever, and with it all who wait for the batch that it was to go on with.
+ * Hence each thread is a Piscina of its own, which takes its first thread for ready at once. In a
+ * Piscina of several, a task that finds none ready waits in a queue beside the thread that is
+ * started for it. Where that dies before it is ready, nobody is told and no other is started: the
+ * task waits for ever, and with it all who wait for the batch that it was to go on with.
  */
 export class Threads<Task, Result> {
   readonly #options: ThreadOptions;
@@ -71,7 +73,8 @@ export class Threads<Task, Result> {
     });
     const thread = { piscina, busy: false };
     this.#threads.add(thread);
-    // It must not start a thread in place of the dead one, which it would not take for ready at once.
+    // It must not start a thread in place of the dead one, which it would not take for ready at
+    // once.
     piscina.once('workerDestroy', () => {
       this.#threads.delete(thread);
       void piscina.destroy();

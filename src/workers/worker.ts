@@ -15,8 +15,8 @@ const TURN = 10;
 /**
  * Carries out a task, which lasts for the whole of an input.
  *
- * @param mayBlock whether it may block its thread, as those of a pool; else it gives way to the event loop after each batch, and
- *   does not read pipes
+ * @param mayBlock whether it may block its thread, as those of a pool; else it gives way to the
+ *   event loop after each batch, and does not read pipes
  */
 export default async function work(task: Task, mayBlock = true): Promise<TaskEnd> {
   const ring = new Ring(task.memory, task.regions, task.slots, mayBlock);
@@ -53,7 +53,8 @@ async function judgeBatches(ring: Ring, task: ComputeTask, kernel: BatchKernel):
     const result = await judge.judge(batch, delivery);
     if (result === 'stopped') break;
     if (result !== 'done') return { end: 'refused', ...result };
-    // Where workers read and write, nothing else is to be done on the main thread but to hear signals.
+    // Where workers read and write, nothing else is to be done on the main thread but to hear
+    // signals.
     if (!ring.mayBlock && (output === undefined || performance.now() - yielded > TURN)) {
       await setImmediate();
       yielded = performance.now();

@@ -1,6 +1,9 @@
 import { header, type RingWords, SLOT_WRITING, SLOT_WRITTEN, WRITER } from './ring-words.js';
 
-/** Who writes what is JUDGED, where the workers write themselves: one of them at a time. And what of a slot's output is out. */
+/**
+ * Who writes what is JUDGED, where the workers write themselves: one of them at a time. And what of
+ * a slot's output is out.
+ */
 export class WriterRole {
   readonly #words: RingWords;
 

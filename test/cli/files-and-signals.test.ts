@@ -49,7 +49,9 @@ describe('a signal while a named pipe is opened that nobody else opens', () => {
   });
 });
 
-/** Waits until the program handles signals: SIGHUP comes last, and Node by itself does not catch it. */
+/**
+ * Waits until the program handles signals: SIGHUP comes last, and Node by itself does not catch it.
+ */
 async function untilItListens(pid: number | undefined): Promise<void> {
   if (process.platform !== 'linux') return pause(1000);
   for (;;) {

@@ -34,7 +34,10 @@ describe('records of which the canonical form is several times as long', () => {
     ['a line end in the URL', (octets) => `{"url":"http://h?\\n${'<'.repeat(octets)}"}`],
     ['dot segments', (octets) => `{"url":"http:\\/\\/H/..\\/${'<'.repeat(octets)}"}`],
   ];
-  /** Octets of the long records, and how they are read: in batches of 1 MiB, or of 2 MiB from a pipe. */
+  /**
+   * Octets of the long records, and how they are read: in batches of 1 MiB, or of 2 MiB from a
+   * pipe.
+   */
   const WAYS = [
     [120_000, '$rf --robots-dir r.ndjson -q s.in'],
     [750_000, '$rf --robots-dir r.ndjson -q --threads 12 s.in'],

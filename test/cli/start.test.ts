@@ -21,7 +21,10 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const LOADED = ['command-line.js', 'rolldown-runtime.js', 'filter.js', 'judging.js'];
 const LOADED_WITH_THREADS = ['threads.js', 'piscina-worker.js', '../workers/judge.cjs'];
 
-/** Has a process say at its end which files it has loaded, which of node's own modules, and how many of WebAssembly it has compiled. */
+/**
+ * Has a process say at its end which files it has loaded, which of node's own modules, and how many
+ * of WebAssembly it has compiled.
+ */
 const WATCH = `const vm = require('node:vm');
 const fs = require('node:fs');
 const files = [];

@@ -20,7 +20,10 @@ afterAll(() => rmSync(directory, { recursive: true }));
 
 const { signal } = new AbortController();
 
-/** A table of hosts with one and with several authorities, that share files, have long ones, and have none. */
+/**
+ * A table of hosts with one and with several authorities, that share files, have long ones, and
+ * have none.
+ */
 function layout(hosts = HOSTS): TableLayout {
   const random = new Random(3);
   const builder = new TableBuilder();

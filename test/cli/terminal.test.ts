@@ -4,7 +4,10 @@ import { describe, expect, test } from 'vitest';
 import { actingOn } from '../controls.js';
 import { lines, workplace } from './command-line.js';
 
-/** util-linux's `script` runs a command on a terminal of its own; macOS has another, with other options. */
+/**
+ * util-linux's `script` runs a command on a terminal of its own; macOS has another, with other
+ * options.
+ */
 const HAS_SCRIPT = spawnSync('script', ['-qec', 'true', '/dev/null']).status === 0;
 
 describe.skipIf(!HAS_SCRIPT)('on a terminal', () => {
@@ -37,7 +40,9 @@ describe.skipIf(!HAS_SCRIPT)('on a terminal', () => {
     expect(text).toBe('');
   });
 
-  /** Records whose octets would act on a terminal: C0, DEL, C1, a bidirectional override, no UTF-8. */
+  /**
+   * Records whose octets would act on a terminal: C0, DEL, C1, a bidirectional override, no UTF-8.
+   */
   const HOSTILE = Buffer.concat([
     Buffer.from('https://example.com/\u001b[2J\u007f\u009b\u202e\n'),
     Buffer.from('https://example.com/\u009d0;title\u001b\\\\'),

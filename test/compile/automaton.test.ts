@@ -37,7 +37,9 @@ function compile(rules: readonly Rule[], profile: Profile = 'rfc9309'): Compiled
   return { automaton: new DecodedAutomaton(octets), firstLine: ordered.firstLine, octets };
 }
 
-/** What the automaton says of a path: `allow 3` or `deny 3`, with the line of the rule, or `none`. */
+/**
+ * What the automaton says of a path: `allow 3` or `deny 3`, with the line of the rule, or `none`.
+ */
 function verdict({ automaton, firstLine }: Compiled, path: string): string {
   const found = automaton.match(canonicalise(octets(path), { google: false, inQuery: false }));
   if (found === undefined) return 'none';

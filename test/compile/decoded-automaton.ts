@@ -23,7 +23,10 @@ interface Node {
 }
 
 interface Block {
-  /** For each of three octets the entries for its low and its high half; `undefined` where every rule is to be tried. */
+  /**
+   * For each of three octets the entries for its low and its high half; `undefined` where every
+   * rule is to be tried.
+   */
   readonly masks: Uint8Array | undefined;
   readonly rules: readonly BlockRule[];
 }
@@ -38,8 +41,9 @@ interface BlockRule {
 }
 
 /**
- * A reader of automata as src/compile/format.ts describes them, octet by octet and without the constants of that file: slow,
- * plain, and no relative of the writer or of the kernel. It checks what the format promises as it goes.
+ * A reader of automata as src/compile/format.ts describes them, octet by octet and without the
+ * constants of that file: slow, plain, and no relative of the writer or of the kernel. It checks
+ * what the format promises as it goes.
  */
 export class DecodedAutomaton {
   readonly #octets: Uint8Array;
@@ -96,8 +100,9 @@ export class DecodedAutomaton {
   }
 
   /**
-   * The rank and the line of the rule that decides about the text, `undefined` if none matches. What follows a text in
-   * memory may be anything: `beyond` says what is there, where masks look further than the text.
+   * The rank and the line of the rule that decides about the text, `undefined` if none matches.
+   * What follows a text in memory may be anything: `beyond` says what is there, where masks look
+   * further than the text.
    */
   match(text: Uint8Array, beyond = 0): { rank: number; line: number } | undefined {
     let best: { rank: number; line: number } | undefined;
@@ -335,7 +340,10 @@ function bucketsFound(masks: Uint8Array, text: Uint8Array, from: number, beyond:
   return found;
 }
 
-/** All segments in their first form; or those before some `*` in the first, then a `?`, and the others in the second. */
+/**
+ * All segments in their first form; or those before some `*` in the first, then a `?`, and the
+ * others in the second.
+ */
 function matches(rule: BlockRule, text: Uint8Array, from: number): boolean {
   const { segments } = rule;
   const first = segments.map(({ first }) => [ANY_RUN, ...first]);

@@ -124,7 +124,8 @@ describe('the hash of a host', () => {
   it('keeps hosts apart that are made to collide, under whatever key', () => {
     const random = new Random(7);
     const families = [
-      // One octet, one bit of it, at every place; in two places, so that differences could undo one another.
+      // One octet, one bit of it, at every place; in two places, so that differences could undo one
+      // another.
       Array.from({ length: 255 }, (_, at) => changed(at)),
       Array.from({ length: 240 }, (_, at) => changed(at, at + 4)),
       Array.from({ length: 240 }, (_, at) => changed(at, at + 8)),

@@ -10,7 +10,10 @@ import { Random } from '../random.js';
 import { shrink } from '../shrink.js';
 import type { Tally } from './tally.js';
 
-/** Each seed is a robots.txt of which every URL is asked for every crawler; each such question is a case. */
+/**
+ * Each seed is a robots.txt of which every URL is asked for every crawler; each such question is a
+ * case.
+ */
 const URLS = 20;
 const CHAINS = 2;
 export const CASES_OF_SEED = URLS * CHAINS;

@@ -20,7 +20,10 @@ export interface Counts {
   readonly indexWon: number;
   /** A rule that won only since a pattern may part an encoded octet of the URL. */
   readonly parted: number;
-  /** Of these, one that ends in a part of it; has a part of it before a `*`; has digits of it behind a `*`. */
+  /**
+   * Of these, one that ends in a part of it; has a part of it before a `*`; has digits of it behind
+   * a `*`.
+   */
   readonly partedByEnd: number;
   readonly partedBeforeStar: number;
   readonly partedBehindStar: number;

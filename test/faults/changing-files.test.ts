@@ -248,7 +248,10 @@ describe('a robots.txt that is written to while it is read', () => {
     }
   }
 
-  /** Has something happen right before or behind the next synchronous read of a file; gives what takes that back. */
+  /**
+   * Has something happen right before or behind the next synchronous read of a file; gives what
+   * takes that back.
+   */
   function onFirstRead(when: 'before' | 'behind', happen: () => void): () => void {
     const { readSync } = fs;
     const undo = (): void => {

@@ -28,7 +28,10 @@ const PLAN_WORDS = 12;
 export const BATCH = 64;
 export const LONGEST = 200;
 
-/** Milliseconds after which a run is taken for one that does not end; the longest of thousands took less than two seconds. */
+/**
+ * Milliseconds after which a run is taken for one that does not end; the longest of thousands took
+ * less than two seconds.
+ */
 const PATIENCE = 60_000;
 
 const files = new TemporaryFiles();
@@ -47,7 +50,10 @@ export async function endDying(): Promise<void> {
   files.remove();
 }
 
-/** Lines of all kinds: they fill batches, need their number, yield output in parts, are longer than a batch or too long. */
+/**
+ * Lines of all kinds: they fill batches, need their number, yield output in parts, are longer than
+ * a batch or too long.
+ */
 export function sample(random: Random, lines: number): string {
   const kinds = ['short', '', '!bad', '+much', '+more', 'r\r', 'x'.repeat(40), 'y'.repeat(150)];
   const rare = ['z'.repeat(300), `!${'w'.repeat(500)}`, 'v'.repeat(LONGEST)];
@@ -194,7 +200,10 @@ export async function execute(
   }
 }
 
-/** The words of the plan, the schedule and the ring's beginning that are not 0, with their addresses. */
+/**
+ * The words of the plan, the schedule and the ring's beginning that are not 0, with their
+ * addresses.
+ */
 function shownWords({ buffer }: WebAssembly.Memory): string {
   const first = Array.from(new Int32Array(buffer, PLAN, 512), (word, at) => [PLAN + 4 * at, word]);
   const ring = Array.from(new Int32Array(buffer, 2 ** 17, 256), (word, at) => [
@@ -207,7 +216,10 @@ function shownWords({ buffer }: WebAssembly.Memory): string {
     .join(', ');
 }
 
-/** Has the threads of a memory take their steps in this order; returns what ends that for the main thread. */
+/**
+ * Has the threads of a memory take their steps in this order; returns what ends that for the main
+ * thread.
+ */
 function orderSteps(memory: ArrayBufferLike, order: Order): () => void {
   const schedule = new Schedule(memory);
   schedule.set(order);
@@ -223,8 +235,9 @@ function orderSteps(memory: ArrayBufferLike, order: Order): () => void {
 }
 
 /**
- * As `execute`, and asserts what always holds: either everything is as if nobody had died, counters included, or the run fails with a
- * message that says where, and what came out is all that comes before.
+ * As `execute`, and asserts what always holds: either everything is as if nobody had died, counters
+ * included, or the run fails with a message that says where, and what came out is all that comes
+ * before.
  */
 export async function run(way: Way, input: string, threads: number, plan: Plan): Promise<Outcome> {
   const { text, error, flow, bad, steps, deaths } = await execute(way, input, threads, plan);
@@ -267,7 +280,10 @@ export async function run(way: Way, input: string, threads: number, plan: Plan):
   return { steps, deaths, error };
 }
 
-/** Steps that a run takes in which nobody dies: the fewest of several, as threads take more where they have to wait. */
+/**
+ * Steps that a run takes in which nobody dies: the fewest of several, as threads take more where
+ * they have to wait.
+ */
 export async function fewestSteps(
   way: Way,
   input: string,

@@ -1,7 +1,8 @@
 /**
- * The fake kernel in a thread that dies on order. Every step that the thread takes in shared memory or in a descriptor
- * is counted, over all threads, and at the steps that the plan names it dies, before or behind the step. The production
- * code knows nothing of it. The plan lies in the first page of memory, which flows of tests leave alone:
+ * The fake kernel in a thread that dies on order. Every step that the thread takes in shared memory
+ * or in a descriptor is counted, over all threads, and at the steps that the plan names it dies,
+ * before or behind the step. The production code knows nothing of it. The plan lies in the first
+ * page of memory, which flows of tests leave alone:
  *
  *      1024  i32  STEPS     steps taken so far
  *      1028  i32  FIRST     the step at which a thread dies
@@ -10,10 +11,12 @@
  *      1040  i32  MOST      octets that a write takes at a time, 0 = all
  *      1044  i32  DEATHS
  *      1048  i32  GOOD      reads of the file that succeed before one fails with EIO, 0 = all do
- *      1052  i32  HEIR      the step, counted from its own first, at which the thread dies that came in place of the first dead one
+ *      1052  i32  HEIR      the step, counted from its own first, at which the thread dies that
+ *                           came in place of the first dead one
  *      1056       two words of the fake kernel
  *      1064  i32  THREADS   of the run
- *      1068  i32  COME      threads that have begun a task: from THREADS on they came in place of others
+ *      1068  i32  COME      threads that have begun a task: from THREADS on they came in place of
+ *                           others
  */
 import fs from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
@@ -81,7 +84,8 @@ function carryOut(name, original, array, rest) {
 
 const { readSync, writeSync } = fs;
 fs.readSync = (...call) => {
-  // A thread that does nothing but read a pipe takes no steps. It may have judged in a run before; it gives no position.
+  // A thread that does nothing but read a pipe takes no steps. It may have judged in a run before;
+  // it gives no position.
   if (buffer === undefined || call.at(-1) === null) {
     schedule?.leave();
     return readSync(...call);

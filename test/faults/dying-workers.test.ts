@@ -43,7 +43,8 @@ describe('a worker that dies', () => {
     it(`beside others, by exits and throws, leaves nothing undone, ${way}`, async () => {
       const random = new Random(17);
       let recovered = 0;
-      // A death between reading a pipe and noting it ends the run; of forty it may be half, as the scheduler has it.
+      // A death between reading a pipe and noting it ends the run; of forty it may be half, as the
+      // scheduler has it.
       for (let round = 0; round < 40 || (round < 400 && recovered <= 15); round++) {
         const threads = random.between(2, 3);
         const plan = {
@@ -61,7 +62,8 @@ describe('a worker that dies', () => {
       const random = new Random(23);
       const ends = { recovered: 0, lines: 0 };
       const enough = () => ends.recovered > 5 && ends.lines > 3;
-      // Which steps come how often is up to the scheduler: on a busy machine seventy rounds once were too few by one.
+      // Which steps come how often is up to the scheduler: on a busy machine seventy rounds once
+      // were too few by one.
       for (let round = 0; round < 70 || (round < 500 && !enough()); round++) {
         const first = random.between(1, 400);
         // A death costs a few steps; then the same batch is at hand, or the next.
@@ -140,7 +142,8 @@ describe('a line over which the kernel', () => {
     ['TRAP', 'traps', 'unreachable'],
     ['HOARD', 'runs out of memory', 'memory limit'],
   ] as const) {
-    // A thread out of memory ends a process of Node 24, whatever its own limit is (nodejs/node#47224); there is nothing to recover then.
+    // A thread out of memory ends a process of Node 24, whatever its own limit is
+    // (nodejs/node#47224); there is nothing to recover then.
     const survives = line !== 'HOARD' || Number.parseInt(process.versions.node, 10) < 24;
     for (const way of ALL_WAYS) {
       it.runIf(survives)(

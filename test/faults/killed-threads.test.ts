@@ -205,8 +205,8 @@ async function undisturbed(way: Way): Promise<Undisturbed> {
 }
 
 /**
- * Runs a filter and has threads ended meanwhile. Asserts what always holds: either all is as if none had been, or the run fails
- * and what came out is what comes before. Says whether the former.
+ * Runs a filter and has threads ended meanwhile. Asserts what always holds: either all is as if
+ * none had been, or the run fails and what came out is what comes before. Says whether the former.
  */
 async function recovers(
   way: Way,
@@ -234,7 +234,10 @@ async function endAll(): Promise<void> {
   await Promise.all([...threads].map((thread) => thread.terminate()));
 }
 
-/** Ends so many of the threads that are started from now on, each as it starts; until it is called off. */
+/**
+ * Ends so many of the threads that are started from now on, each as it starts; until it is called
+ * off.
+ */
 function endStarts(starts: number): () => void {
   let left = starts;
   const end = (worker: Worker): void => {
@@ -284,7 +287,8 @@ describe.each(ALL_WAYS)('threads that are ended from without, %s', (way) => {
   });
 
   it('as they start, leave nobody waiting for them', async () => {
-    // Two judge, beside the main thread or not; the third is the one that reads the pipe, or starts in place of the first.
+    // Two judge, beside the main thread or not; the third is the one that reads the pipe, or starts
+    // in place of the first.
     for (const [starts, whole] of [
       [1, true],
       [2, true],

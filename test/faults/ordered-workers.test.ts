@@ -2,7 +2,10 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { Random } from '../random.js';
 import { endDying, run, sample } from './dying-flow.js';
 
-/** Those in which all who take part are workers or the main thread: one that only reads a pipe would wake others unseen. */
+/**
+ * Those in which all who take part are workers or the main thread: one that only reads a pipe would
+ * wake others unseen.
+ */
 const ORDERED_WAYS = [
   'file to file',
   'file to stream',
@@ -14,9 +17,10 @@ const ROUNDS = 120;
 afterAll(endDying);
 
 /*
- * With workers that write themselves, a thread that went on with the batch of a dead one once wrote first what was due, died
- * over that, and left nobody to write it. In each of two series of up to 1,500 of these a run had no end; in those in which threads run as
- * they like it was met once, and not in 7,560 rounds of looking for it.
+ * With workers that write themselves, a thread that went on with the batch of a dead one once wrote
+ * first what was due, died over that, and left nobody to write it. In each of two series of up to
+ * 1,500 of these a run had no end; in those in which threads run as they like it was met once, and
+ * not in 7,560 rounds of looking for it.
  */
 describe('workers that take their steps in an order that chance draws', () => {
   for (const way of ORDERED_WAYS) {

@@ -1,14 +1,18 @@
 /**
- * Has the threads of a run take their steps one at a time, in an order that a seed draws, so that what happens between two
- * steps of one thread is not left to the luck of the scheduler: with it, a race of microseconds is as likely as any other. A thread that waits for a word goes
- * on when it has been notified, and never because its time is up: a wake-up that is lost shows as a run without end.
+ * Has the threads of a run take their steps one at a time, in an order that a seed draws, so that
+ * what happens between two steps of one thread is not left to the luck of the scheduler: with it, a
+ * race of microseconds is as likely as any other. A thread that waits for a word goes on when it
+ * has been notified, and never because its time is up: a wake-up that is lost shows as a run
+ * without end.
  *
- * What threads do between a step and the next is done by the one that has the baton. The main thread runs freely beside them, and
- * so does a thread that sits in a read of a pipe. The schedule lies in the first page of memory:
+ * What threads do between a step and the next is done by the one that has the baton. The main
+ * thread runs freely beside them, and so does a thread that sits in a read of a pipe. The schedule
+ * lies in the first page of memory:
  *
  *      2048  i32  SEED      0 = threads run as they like
  *      2052  i32  STAY      of 256 steps, after how many the thread goes on by itself
- *      2056  i32  PATIENCE  milliseconds that all stand still for a thread to come in place of one that died
+ *      2056  i32  PATIENCE  milliseconds that all stand still for a thread to come in place of one
+ *                           that died
  *      2060  i32  BATON     0 = nobody's, else 1 + the thread that runs
  *      2064  i32  COME      threads that have come, one for each task
  *      2068  i32  AWAITED   so many must have come, or

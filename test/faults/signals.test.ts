@@ -47,7 +47,10 @@ interface Interrupted {
   readonly rounds: number;
 }
 
-/** Sends signals to a command at all moments, and asserts that it leaves nothing half done. Gives the exit codes that came. */
+/**
+ * Sends signals to a command at all moments, and asserts that it leaves nothing half done. Gives
+ * the exit codes that came.
+ */
 async function interrupt(command: Interrupted, random: Random): Promise<Map<unknown, number>> {
   const { place, args, output, names } = command;
   const begin = performance.now();
@@ -74,7 +77,8 @@ async function interrupt(command: Interrupted, random: Random): Promise<Map<unkn
     }
     const { code, signal: endedBy, stderr } = await ending;
     const context = `${args[0]}, round ${round}, ${signal} after ${moment} ms: ${stderr}`;
-    // A second signal ends the process by itself, of which shells say this code; so does the first before the program listens.
+    // A second signal ends the process by itself, of which shells say this code; so does the first
+    // before the program listens.
     const end = code ?? (twice ? CODES[signal] : endedBy);
     codes.set(end, (codes.get(end) ?? 0) + 1);
     if (code === null) expect(endedBy, context).toBe(signal);
@@ -187,7 +191,9 @@ describe('signals at any moment', () => {
   });
 });
 
-/** A server on all addresses of the loopback interface: its port, and how many requests it has had. */
+/**
+ * A server on all addresses of the loopback interface: its port, and how many requests it has had.
+ */
 async function serveEverybody(): Promise<{ port: number; asked: () => number }> {
   let requests = 0;
   const server = createServer((_request, response) => {

@@ -47,7 +47,10 @@ const records = lines(
   (index) => `{"host":"h${index}.example","robots":"User-agent: *\\n${body}"}\n`,
 );
 
-/** A way to read a file, whose name is FILE in the arguments; there it is standard input where they do not name it. */
+/**
+ * A way to read a file, whose name is FILE in the arguments; there it is standard input where they
+ * do not name it.
+ */
 interface Way {
   readonly content: string | Buffer;
   readonly args: readonly string[];
@@ -108,7 +111,9 @@ async function startReading(
   return { end };
 }
 
-/** The octets that a process has read so far, and of all files together; Infinity when it has ended. */
+/**
+ * The octets that a process has read so far, and of all files together; Infinity when it has ended.
+ */
 function octetsRead({ pid }: ChildProcess): number {
   try {
     const io = readFileSync(`/proc/${pid}/io`, 'latin1');

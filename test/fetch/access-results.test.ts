@@ -8,7 +8,10 @@ import { fetchOnce, Loopback, ROBOTS, textOf } from './servers.js';
 const loopback = new Loopback();
 afterAll(() => loopback.end());
 
-/** Answers /robots.txt with a status, and with rules that would deny: only a successful status may make them count. */
+/**
+ * Answers /robots.txt with a status, and with rules that would deny: only a successful status may
+ * make them count.
+ */
 async function answerOf(status: number, options = {}): Promise<FetchResult> {
   const server = await loopback.http((_request, response) => {
     response.writeHead(status);

@@ -184,7 +184,8 @@ describe('the fetcher connects to no private address, unless it is allowed to', 
 
   it('after a redirect too, of any scheme', async () => {
     const inner = await loopback.http((_request, response) => response.end(ROBOTS));
-    // The first host is on loopback itself: allowed here, and only here, by the resolver's word for it.
+    // The first host is on loopback itself: allowed here, and only here, by the resolver's word for
+    // it.
     for (const scheme of ['http', 'https', 'ftp']) {
       const outer = await loopback.http((_request, response) =>
         response.writeHead(302, { location: `${scheme}://inner.test:${inner.port}/` }).end(),

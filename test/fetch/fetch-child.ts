@@ -1,4 +1,5 @@
-// Fetches the authorities http://h0.test to hN.test from a server on the loopback interface: node fetch-child.ts DIRECTORY PORT COUNT
+// Fetches the authorities http://h0.test to hN.test from a server on the loopback interface: node
+// fetch-child.ts DIRECTORY PORT COUNT
 import process from 'node:process';
 import { RobotsFetcher } from '../../src/fetch/robots-fetcher.js';
 import { Schedule } from '../../src/fetch/schedule.js';

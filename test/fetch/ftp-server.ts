@@ -4,8 +4,8 @@ import type { FetchAuthority } from '../../src/fetch/result.js';
 import type { Loopback } from './servers.js';
 
 /**
- * A server of files by anonymous ftp: of RFC 959 and RFC 2428 what it takes to log in, to ask for a file in extended or
- * plain passive mode, and to leave.
+ * A server of files by anonymous ftp: of RFC 959 and RFC 2428 what it takes to log in, to ask for a
+ * file in extended or plain passive mode, and to leave.
  */
 export class FtpServer {
   readonly authority: FetchAuthority;

@@ -48,7 +48,10 @@ async function run(
   return { done, schedule, end: schedule.run(asked) };
 }
 
-/** A server that sends every host but the victim to the victim, in so many steps; and when the victim was asked. */
+/**
+ * A server that sends every host but the victim to the victim, in so many steps; and when the
+ * victim was asked.
+ */
 async function redirecting(steps: number, asked: number[] = []): Promise<Listening> {
   const server: Listening = await loopback.http((request, response) => {
     const host = request.headers.host ?? '';
@@ -144,7 +147,10 @@ describe('an address of many names', () => {
   it('has so many connections at a time and no more, over http and ftp', async () => {
     let now = 0;
     let most = 0;
-    /** Counts connections until this side ends them: the other may be faster to begin the next than to say that it has ended. */
+    /**
+     * Counts connections until this side ends them: the other may be faster to begin the next than
+     * to say that it has ended.
+     */
     const served = (socket: Socket, answer: string) => {
       most = Math.max(most, ++now);
       setTimeout(() => {

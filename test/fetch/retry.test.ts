@@ -30,7 +30,10 @@ function resultOf(
   };
 }
 
-/** Runs attempts that end so, without waiting; tells how many were made, and for how long it would have slept. */
+/**
+ * Runs attempts that end so, without waiting; tells how many were made, and for how long it would
+ * have slept.
+ */
 async function run(results: FetchResult[], options = {}, signal = new AbortController().signal) {
   const slept: number[] = [];
   let made = 0;

@@ -3,8 +3,8 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 /**
- * A server on the loopback interface that answers for `hN.test` by the number: every tenth has no robots.txt, every tenth fails, and
- * the others have one that denies a path of their own.
+ * A server on the loopback interface that answers for `hN.test` by the number: every tenth has no
+ * robots.txt, every tenth fails, and the others have one that denies a path of their own.
  */
 export async function startRobotsServer(): Promise<{
   server: Server;

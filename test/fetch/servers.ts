@@ -51,7 +51,10 @@ export class Loopback {
     return this.#listen(server, 'http', '127.0.0.1');
   }
 
-  /** A server that answers each first octets of a request with these, and keeps the connection unless told to end it. */
+  /**
+   * A server that answers each first octets of a request with these, and keeps the connection
+   * unless told to end it.
+   */
   async answering(octets: string | Buffer, then: 'keep' | 'end' | 'reset'): Promise<Listening> {
     return this.raw((socket) => {
       socket.once('data', () => {

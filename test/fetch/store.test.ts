@@ -238,7 +238,10 @@ describe('RFC 9309 section 2.5: a robots.txt that was cut', () => {
   const LIMIT = 512_000;
   const READINGS = [{}, { maxRobotsOctets: 1_000_000 }, { profile: 'google' }] as const;
 
-  /** What a fetch keeps of a robots.txt: the octets up to the limit, of which `end` are the last, and one more. */
+  /**
+   * What a fetch keeps of a robots.txt: the octets up to the limit, of which `end` are the last,
+   * and one more.
+   */
   function cutBefore(end: string, next: string, encoding: BufferEncoding = 'latin1'): Buffer {
     const mark = encoding === 'utf16le' ? '\ufeff' : '';
     const head = `${mark}User-agent: *\nDisallow: /\n#`;

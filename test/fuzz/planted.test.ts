@@ -5,7 +5,10 @@ import { instrumentKernel } from '../../fuzz/coverage/instrument.js';
 import { runSession, type SessionResult } from '../../fuzz/session.js';
 import { TARGETS } from '../../fuzz/targets/index.js';
 
-/** Fuzzes with a fixed seed, so that each of these finds its fault after the same number of runs, wherever it runs. */
+/**
+ * Fuzzes with a fixed seed, so that each of these finds its fault after the same number of runs,
+ * wherever it runs.
+ */
 function fuzz(
   targetUrl: URL,
   kernel: InstrumentedKernel,

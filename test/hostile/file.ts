@@ -21,7 +21,10 @@ const CHAINS: readonly (readonly string[])[] = [
   ...['a-bot b_bot', 'zzz B_bot', 'zzz yyy', 'b_bot a-bot zzz', '* a-bot', 'zzz *'].map(words),
 ];
 
-/** Crawlers whose names are no product tokens, of which google alone has verdicts; U+212A has the lower case k, though not in ASCII. */
+/**
+ * Crawlers whose names are no product tokens, of which google alone has verdicts; U+212A has the
+ * lower case k, though not in ASCII.
+ */
 const ODD_CHAINS: readonly (readonly string[])[] = [
   ...['', '007', 'a-bot/1.2', 'a-bot b_bot', '* x', ' a-bot', 'k ', '\u{212A}'].map((name) => [
     name,

@@ -27,7 +27,10 @@ export function hostilePattern(random: Random, patterns: readonly string[]): str
   return pattern + (random.chance(0.2) ? random.pick(words('$ $ $ $$ *$')) : '');
 }
 
-/** A pattern in which a `*` may have swallowed the `?` that makes delimiters equal (spec-notes, note A). */
+/**
+ * A pattern in which a `*` may have swallowed the `?` that makes delimiters equal (spec-notes, note
+ * A).
+ */
 function noteAPattern(random: Random): string {
   const around = ['', '', ...words('a u= * & b* ? / %3a %26')];
   const start = random.pick(['', ...words('/ / /a /%2F /:')]);

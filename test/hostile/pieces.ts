@@ -1,9 +1,9 @@
 import type { Random } from '../random.js';
 
 /*
- * What random patterns and paths are made of: a small alphabet, so that rules match and tie, and every
- * spelling that the specifications treat apart. All texts are strings of octets, one character U+0000
- * to U+00FF each.
+ * What random patterns and paths are made of: a small alphabet, so that rules match and tie, and
+ * every spelling that the specifications treat apart. All texts are strings of octets, one
+ * character U+0000 to U+00FF each.
  */
 
 /** The words of a text. */

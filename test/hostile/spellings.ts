@@ -7,14 +7,18 @@ export interface AskedFile {
   readonly urls: readonly string[];
 }
 
-/** Escapes that are none, are cut short, or give one when they are decoded twice; and some that these give. */
+/**
+ * Escapes that are none, are cut short, or give one when they are decoded twice; and some that
+ * these give.
+ */
 const BROKEN = words(
   '% %2 %A %% %%3A %%341 %%33A %3A %25 %2541 %253A %2%46 %2F %4%31 %zz %E3%8 2F',
 );
 
 /**
- * For each octet, and for broken escapes, a file for each of its spellings in rules: in the path, in
- * the query, after a `*`, at the end, and where ranks differ by it. Its URLs hold all the spellings.
+ * For each octet, and for broken escapes, a file for each of its spellings in rules: in the path,
+ * in the query, after a `*`, at the end, and where ranks differ by it. Its URLs hold all the
+ * spellings.
  */
 export function* spellingFiles(): Generator<AskedFile> {
   for (let code = 0; code < 256; code++) {
@@ -71,7 +75,10 @@ const WEIGHED: readonly (readonly [string, string])[] = [
   ['*%40$', '/x?@'],
 ];
 
-/** Every pattern on the scales, as an allow and as a disallow, against one of each length that matches anything. */
+/**
+ * Every pattern on the scales, as an allow and as a disallow, against one of each length that
+ * matches anything.
+ */
 export function* scalesFiles(): Generator<AskedFile> {
   for (const [pattern, target] of WEIGHED) {
     for (let length = 1; length <= 20; length++) {

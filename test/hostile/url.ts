@@ -131,7 +131,10 @@ function fulfilled(random: Random, pattern: string): string {
   return random.chance(0.1) ? text.slice(0, -1) : text;
 }
 
-/** What a `*` stands for between two texts: often the rest of an encoded octet that the first begins or the second ends. */
+/**
+ * What a `*` stands for between two texts: often the rest of an encoded octet that the first begins
+ * or the second ends.
+ */
 function swallowed(random: Random, before: string, behind: string): string {
   let run = pathAndQuery(random, 0, 2);
   if (random.chance(0.2)) run += `?${random.run(LETTERS, 0, 1)}`;
@@ -146,7 +149,10 @@ function missingDigits(random: Random, text: string): string {
   return text.at(-2) === '%' && isHexDigit(text.at(-1)) ? random.pick(HEX_DIGITS) : '';
 }
 
-/** What makes of the digits with which a text begins those of an encoded octet, if it begins with any. */
+/**
+ * What makes of the digits with which a text begins those of an encoded octet, if it begins with
+ * any.
+ */
 function missingHead(random: Random, text: string): string {
   if (!isHexDigit(text[0])) return '';
   return isHexDigit(text[1]) && random.chance(0.5) ? '%' : `%${random.pick(HEX_DIGITS)}`;

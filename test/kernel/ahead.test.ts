@@ -4,9 +4,10 @@ import { kernelFile, kernelModule, loadKernelBy } from '../../src/kernel/module.
 import { keptModule } from '../../src/start/kept-module.js';
 
 /*
- * Of the kernel there are two forms: that which V8 compiles as it runs, with which all suites ask it; and that of which machine code is kept, which the
- * program runs. The suites of its verdicts are gone through with the second here. How it reads records is seen by the suites of
- * the command line, which run it.
+ * Of the kernel there are two forms: that which V8 compiles as it runs, with which all suites ask
+ * it; and that of which machine code is kept, which the program runs. The suites of its verdicts
+ * are gone through with the second here. How it reads records is seen by the suites of the command
+ * line, which run it.
  */
 const ahead = keptModule(kernelFile(), readFileSync(kernelFile()));
 loadKernelBy(() => {

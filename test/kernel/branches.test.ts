@@ -15,7 +15,10 @@ import { createMemory, PAGE_OCTETS } from '../../src/kernel/kernel.js';
 import { kernelFile } from '../../src/kernel/module.js';
 import { aheadFile } from '../../src/start/kept-module.js';
 
-/** The sum of the odd numbers below one; it has constants of all lengths, which hold octets of branches. */
+/**
+ * The sum of the odd numbers below one; it has constants of all lengths, which hold octets of
+ * branches.
+ */
 const SOURCE = `(module
   (import "env" "memory" (memory 1 65536 shared))
   (import "environment" "unused" (func $unused (param i32)))

@@ -36,7 +36,9 @@ export interface Ran {
   readonly bad: readonly (readonly [number, number])[];
 }
 
-/** A kernel of its own over a table of these robots.txt files, by authority; runs single batches. */
+/**
+ * A kernel of its own over a table of these robots.txt files, by authority; runs single batches.
+ */
 export function kernelOver(
   files: Record<string, string>,
   profile: Profile = 'rfc9309',

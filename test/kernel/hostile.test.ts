@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { Robots } from '../../src/index.js';
 
 /**
- * Inputs on which a matcher that backtracks, or searches naively, does not come to an end before the suite's timeout; what
- * is asserted is that the verdicts are right nevertheless.
+ * Inputs on which a matcher that backtracks, or searches naively, does not come to an end before
+ * the suite's timeout; what is asserted is that the verdicts are right nevertheless.
  */
 describe('RFC 9309 section 5.1, hostile patterns: the matcher stays linear', () => {
   const deny = (pattern: string): Robots => Robots.parse(`User-agent: *\nDisallow: ${pattern}\n`);

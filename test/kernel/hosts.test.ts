@@ -51,7 +51,10 @@ describe('hosts that a bucket does not tell apart, or has no room for', () => {
   const LETTERS = [...'abcdefghijklmnopqrstuvwxyz'];
   const random = new Random(9);
   const hostAt = (index: number): string => `${random.run(LETTERS, 3, 12)}-${index}.example`;
-  /** Of 50,000 hosts some have bucket and tag in common, and some must do with another bucket than their home. */
+  /**
+   * Of 50,000 hosts some have bucket and tag in common, and some must do with another bucket than
+   * their home.
+   */
   const names = Array.from({ length: 50_000 }, (_, index) => hostAt(index));
   const files = Object.fromEntries(
     names.map((host, index) => [host, `User-agent: *\nDisallow: /${index % 7}\n`]),

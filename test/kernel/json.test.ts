@@ -21,7 +21,10 @@ function expected(line: string, field: readonly string[]): string | undefined | 
   return typeof value === 'string' ? value : undefined;
 }
 
-/** Host and path of an http URL, `undefined` if it is none. (Not by URL.canParse, which errs in Node 20.) */
+/**
+ * Host and path of an http URL, `undefined` if it is none. (Not by URL.canParse, which errs in Node
+ * 20.)
+ */
 function hostAndPathOf(url: string): string | undefined {
   try {
     const { protocol, host, pathname } = new URL(url);
@@ -149,7 +152,8 @@ describe('the JSON scanner agrees with JSON.parse', () => {
         seen.bad++;
         continue;
       }
-      // Without strict a broken record may pass, but a sound one is never refused or read otherwise.
+      // Without strict a broken record may pass, but a sound one is never refused or read
+      // otherwise.
       const { output } = run(`${line}\n`, { urlField: field, explain: true });
       const record = JSON.parse(output) as { verdict: string; reason: string };
       if (url === undefined) {

@@ -10,7 +10,10 @@ function tokenOf(number: number): string {
   );
 }
 
-/** Files by their hosts, each with a group for each of its tokens, which shuts out the path of the token's number. */
+/**
+ * Files by their hosts, each with a group for each of its tokens, which shuts out the path of the
+ * token's number.
+ */
 function tableOf(files: ReadonlyMap<string, readonly number[]>): { table: Table; view: TableView } {
   const builder = new TableBuilder();
   for (const [host, numbers] of files) {

@@ -8,7 +8,10 @@ import { scratchOctets } from '../../src/kernel/scratch.js';
 import { parseAuthority } from '../../src/protocol/authority.js';
 import type { Profile } from '../../src/protocol/profile.js';
 
-/** Everything before the octets that are repeated: each makes another part of the kernel copy the URL or its path. */
+/**
+ * Everything before the octets that are repeated: each makes another part of the kernel copy the
+ * URL or its path.
+ */
 const STARTS = [
   'http://h/',
   'http://h?',
@@ -20,7 +23,9 @@ const STARTS = [
   'http://%68/a/%2e%2e/',
   'http://\xef\xbd\x88/./',
 ];
-/** What is repeated: one octet, a canonical form of three, dot segments, octets that are dropped. */
+/**
+ * What is repeated: one octet, a canonical form of three, dot segments, octets that are dropped.
+ */
 const FILLS = ['a', '<', '%', '%3c', '\xe2', '/..', '/%2e/', '\\', '?', '\r'];
 const REPEATS = [0, 1, 2, 7, 15, 16, 17, 31, 33, 64, 255, 256, 257, 1023];
 

@@ -4,7 +4,10 @@ import { kernelOver } from './harness.js';
 
 const run = kernelOver({ 'example.com': 'User-agent: *\nDisallow: /no\n' });
 
-/** Octets by role in a record: each may stand for the others of its row, and now and then one of another row takes its place. */
+/**
+ * Octets by role in a record: each may stand for the others of its row, and now and then one of
+ * another row takes its place.
+ */
 const ALIKE = ['abcdefurlXYZ0123456789-_./', '"', ':', ',', '}', ' ', '\\', '{', '[', ']', '\t'];
 
 /** A record whose members behind the URL are some of these, or hold some of their octets. */
@@ -20,8 +23,8 @@ function recordLike(random: Random, url: string, members: string): string {
 }
 
 /**
- * The kernel remembers the shape of the members that it skipped. Whatever went before, a line must be read as it would be
- * read alone; most of all where a key of the same length is the URL's.
+ * The kernel remembers the shape of the members that it skipped. Whatever went before, a line must
+ * be read as it would be read alone; most of all where a key of the same length is the URL's.
  */
 it('a line is read the same alone and behind others of its shape', () => {
   const random = new Random(20261121);

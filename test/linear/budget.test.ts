@@ -16,7 +16,10 @@ function window(number: number): string {
   return [number, number >> 4, number >> 8].map((half) => DIGITS[half & 15]).join('');
 }
 
-/** Rules that every `a` of a path looks like, and none of which matches a path that has its `Q` in front. */
+/**
+ * Rules that every `a` of a path looks like, and none of which matches a path that has its `Q` in
+ * front.
+ */
 function looseRules(count: number): string {
   const rules = Array.from({ length: count }, (_, number) => `allow:*a${window(number)}a*Q`);
   return `user-agent: *\n${rules.join('\n')}\n`;
@@ -83,7 +86,8 @@ describe('wildcard rules times octets', () => {
   });
 
   it('have a budget that real files do not come near', () => {
-    // Twice the most wildcard rules for one path among 14,483 real files, and four times the longest URL that servers take.
+    // Twice the most wildcard rules for one path among 14,483 real files, and four times the
+    // longest URL that servers take.
     expect(metered(looseRules(2000))(loosePath(2000, 32_000)).reason).toBe('no-rule');
     // Any length, up to the longest line.
     expect(metered(looseRules(60))(loosePath(60, 4_000_000)).reason).toBe('no-rule');

@@ -6,7 +6,9 @@ export interface Measured {
   readonly steps: number;
 }
 
-/** Steps for each octet: no more than `most`, and no fewer than `least`, or they were not counted. */
+/**
+ * Steps for each octet: no more than `most`, and no fewer than `least`, or they were not counted.
+ */
 export interface StepsPerOctet {
   readonly least: number;
   readonly most: number;
@@ -16,8 +18,9 @@ export interface StepsPerOctet {
 export const LOGARITHM = 1.25;
 
 /**
- * Sees that the steps for each octet keep within these bounds, and that they are no more than `growth` times as many in inputs sixteen
- * times as long: what is quadratic takes sixteen times as many.
+ * Sees that the steps for each octet keep within these bounds, and that they are no more than
+ * `growth` times as many in inputs sixteen times as long: what is quadratic takes sixteen times as
+ * many.
  */
 export function expectLinear(
   measured: readonly Measured[],
@@ -36,8 +39,8 @@ export function expectLinear(
 }
 
 /**
- * Octets of table that a body can grow to at most. The worst is a rule of control characters: three octets for each to match, six to
- * show. And what a table has besides.
+ * Octets of table that a body can grow to at most. The worst is a rule of control characters: three
+ * octets for each to match, six to show. And what a table has besides.
  */
 export function mostTableOctets(bodyOctets: number): number {
   return 12 * bodyOctets + 2000;

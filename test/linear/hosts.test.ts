@@ -30,7 +30,10 @@ function octets(text: string): Uint8Array {
   return new TextEncoder().encode(text);
 }
 
-/** For each key CROWD hosts whose home is the first bucket, however many there are, found as anybody could find them. */
+/**
+ * For each key CROWD hosts whose home is the first bucket, however many there are, found as anybody
+ * could find them.
+ */
 function crowdedHosts(): Uint8Array[] {
   const hosts: Uint8Array[] = [];
   const buckets = 2 * AIMED_AT.length * CROWD;
@@ -106,7 +109,8 @@ describe('hosts that collide in the table', () => {
     }
     for (const host of Object.keys(files)) most = Math.max(most, steps(host) - alone);
     expect(most).toBeGreaterThan(0);
-    // `probe`, and `probeHost` where a tag is equal and the host is not; and the judging of a host that is there.
+    // `probe`, and `probeHost` where a tag is equal and the host is not; and the judging of a host
+    // that is there.
     expect(most).toBeLessThanOrEqual(2 * longestProbe + 32);
   });
 
@@ -139,7 +143,8 @@ describe('strings of octets that collide in MurmurHash3 whatever its seed', () =
       [0, 1],
       [2, 3],
     ] as const;
-    // Unscrambled from differences in bit 18 and then in bit 31: the second undoes what the first does.
+    // Unscrambled from differences in bit 18 and then in bit 31: the second undoes what the first
+    // does.
     const colliding = [
       [0, unscramble(1 << 18)],
       [0, unscramble(1 << 31)],

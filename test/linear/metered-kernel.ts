@@ -12,7 +12,10 @@ export interface MeteredKernel {
   takeSteps(): number;
 }
 
-/** Judges a line, of a file of its own, under a robots.txt for `e.com`; tells what it became and the steps. */
+/**
+ * Judges a line, of a file of its own, under a robots.txt for `e.com`; tells what it became and the
+ * steps.
+ */
 export type MeteredJudge = (
   line: string,
   settings?: Partial<QuerySettings>,
@@ -44,7 +47,8 @@ export function meteredKernel(memory: WebAssembly.Memory): MeteredKernel {
   metered ??= new WebAssembly.Module(
     meter(readFileSync(new URL('../../dist/kernel/kernel.wasm', import.meta.url))),
   );
-  // instantiateKernel returns the module's exports, of which the meter's is one that Kernel does not know.
+  // instantiateKernel returns the module's exports, of which the meter's is one that Kernel does
+  // not know.
   const kernel = instantiateKernel(metered, memory) as Kernel & { steps: WebAssembly.Global };
   return {
     kernel,
@@ -57,9 +61,10 @@ export function meteredKernel(memory: WebAssembly.Memory): MeteredKernel {
 }
 
 /**
- * Adds to a module an exported counter of its steps, `steps`: entries of functions, turns of loops, and a step for each sixteen octets
- * that memory.copy and memory.fill move. What lies between two steps is straight code, whose length the input cannot change: so
- * work is at most a constant times the steps.
+ * Adds to a module an exported counter of its steps, `steps`: entries of functions, turns of loops,
+ * and a step for each sixteen octets that memory.copy and memory.fill move. What lies between two
+ * steps is straight code, whose length the input cannot change: so work is at most a constant times
+ * the steps.
  */
 export function meter(module: Uint8Array): Uint8Array<ArrayBuffer> {
   const original = binaryen.readBinary(module);
@@ -72,7 +77,10 @@ export function meter(module: Uint8Array): Uint8Array<ArrayBuffer> {
   return binary;
 }
 
-/** The text that binaryen writes has each instruction on a line, a function's locals before its instructions. */
+/**
+ * The text that binaryen writes has each instruction on a line, a function's locals before its
+ * instructions.
+ */
 function withSteps(text: string): string {
   const out: string[] = [];
   let atEntry = false;

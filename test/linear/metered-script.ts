@@ -5,16 +5,18 @@ import { setFlagsFromString } from 'node:v8';
 // Optimised code does not count. What imports this is slower for it, so only tests of steps do.
 setFlagsFromString('--no-opt');
 
-// Blocks are counted only of functions that run for the first time after this, so it begins once and does not end.
+// Blocks are counted only of functions that run for the first time after this, so it begins once
+// and does not end.
 const session = new Session();
 session.connect();
 post('Profiler.enable');
 post('Profiler.startPreciseCoverage', { callCount: true, detailed: true });
 
 /**
- * Counts the steps of TypeScript: V8's block coverage says how often each block of a function was executed, and the sum is the
- * count. What lies between is straight code but for calls of what is native; those that cost more for more octets
- * are wrapped as long as is counted, and charged what they may read or write.
+ * Counts the steps of TypeScript: V8's block coverage says how often each block of a function was
+ * executed, and the sum is the count. What lies between is straight code but for calls of what is
+ * native; those that cost more for more octets are wrapped as long as is counted, and charged what
+ * they may read or write.
  *
  * `of` is a part of the paths whose code counts.
  */
@@ -89,9 +91,10 @@ function methods(object: object, charge: Charge, ...names: string[]) {
 const typedArray = Object.getPrototypeOf(Uint8Array.prototype) as object;
 
 /**
- * The methods of the platform whose cost depends on lengths and which call nothing back. Not among them, since what is imported or an
- * operator cannot be wrapped: `isUtf8`, twice at most for each octet of a body; `hash`, once; `+` of strings, which V8 puts off until the
- * whole is read; keys of maps, each hashed once, with a seed of the process.
+ * The methods of the platform whose cost depends on lengths and which call nothing back. Not among
+ * them, since what is imported or an operator cannot be wrapped: `isUtf8`, twice at most for each
+ * octet of a body; `hash`, once; `+` of strings, which V8 puts off until the whole is read; keys of
+ * maps, each hashed once, with a seed of the process.
  */
 const NATIVES = [
   ...methods(typedArray, argument, 'set'),

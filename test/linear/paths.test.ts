@@ -151,7 +151,8 @@ describe('many rules', () => {
       expect(verdict).toBe('allow');
       return { octets: count, steps };
     });
-    // A block of 32 of them, with none of whose windows the path agrees, is passed over in a step for each sixteen octets.
+    // A block of 32 of them, with none of whose windows the path agrees, is passed over in a step
+    // for each sixteen octets.
     expectLinear(measured, { least: 1, most: 4 });
   });
 });

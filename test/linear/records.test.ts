@@ -2,7 +2,10 @@ import { describe, expect, it } from 'vitest';
 import { expectLinear } from './growth.js';
 import { meteredJudge } from './metered-kernel.js';
 
-/** Steps for each octet of a line: to find the URL, to read and match it, and to write the verdict. A step may be of many octets. */
+/**
+ * Steps for each octet of a line: to find the URL, to read and match it, and to write the verdict.
+ * A step may be of many octets.
+ */
 const STEPS = { least: 0.005, most: 16 };
 /** The longest is a megabyte. */
 const SIZES = [62_500, 1_000_000];

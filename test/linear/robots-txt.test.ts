@@ -5,13 +5,15 @@ import { expectLinear, LOGARITHM, mostTableOctets, type StepsPerOctet } from './
 import { countSteps } from './metered-script.js';
 
 /**
- * Steps to parse, compile and lay out a file, for each octet of it. One reads an octet; what costs most is to deal wildcard
- * rules into buckets, some 1,500 steps a rule.
+ * Steps to parse, compile and lay out a file, for each octet of it. One reads an octet; what costs
+ * most is to deal wildcard rules into buckets, some 1,500 steps a rule.
  */
 const STEPS = { least: 0.9, most: 50 };
 const STEPS_OF_WILDCARDS = { least: 0.9, most: 320 };
 
-/** An automaton is written once more, in wider fields, where those of the first try do not hold it. */
+/**
+ * An automaton is written once more, in wider fields, where those of the first try do not hold it.
+ */
 const WRITTEN_TWICE = 2 * LOGARITHM;
 
 const SIZES = [12_000, 192_000];

@@ -21,7 +21,10 @@ function lines(count: number, line: (number: number) => string): string {
   return Array.from({ length: count }, (_, number) => line(number)).join('\n');
 }
 
-/** Tables of which each part grows: hosts, product tokens and groups, a deep trie, a wide one, blocks, segments, texts. */
+/**
+ * Tables of which each part grows: hosts, product tokens and groups, a deep trie, a wide one,
+ * blocks, segments, texts.
+ */
 const FAMILIES: readonly (readonly [string, (size: number) => readonly string[]])[] = [
   ['hosts', (size) => Array.from({ length: size }, (_, n) => `user-agent: *\nallow: /${n}`)],
   [

@@ -7,8 +7,8 @@ const NEVER_RAW = '"<>\\^`{|}';
 const QUERY_DELIMITERS = ['%3A', '%2F', '%3F', '%40', '%5B', '%5D'];
 
 /**
- * What stands at one place of a path or pattern: an octet, or `%XX` for one that stays percent-encoded. The canonical form
- * is made place by place, but compared octet by octet.
+ * What stands at one place of a path or pattern: an octet, or `%XX` for one that stays
+ * percent-encoded. The canonical form is made place by place, but compared octet by octet.
  */
 type Place = string;
 
@@ -49,15 +49,24 @@ export function canonicalTarget(target: Target): string {
   return `${path}?${placesOf(target.query).map(literal).map(inQuery).join('')}`;
 }
 
-/** A rule's pattern in canonical form; `*` and a final `$` are special, as literals both are escaped. */
+/**
+ * A rule's pattern in canonical form; `*` and a final `$` are special, as literals both are
+ * escaped.
+ */
 export interface CanonicalPattern {
-  /** The pattern's own canonical form, then the further readings of note A. It matches if one of them does. */
+  /**
+   * The pattern's own canonical form, then the further readings of note A. It matches if one of
+   * them does.
+   */
   readonly readings: readonly string[];
   /** Octets of its own canonical form (note B); what ranks the rule. */
   readonly length: number;
 }
 
-/** The canonical form of a rule's pattern (RFC 9309 sections 2.2.2 and 2.2.3; spec-notes, notes A and B). */
+/**
+ * The canonical form of a rule's pattern (RFC 9309 sections 2.2.2 and 2.2.3; spec-notes, notes A
+ * and B).
+ */
 export function canonicalPattern(octets: string): CanonicalPattern {
   const places = placesOf(octets).map((place, index, all) =>
     place === '$' && index < all.length - 1 ? literal(place) : place,

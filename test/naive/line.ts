@@ -1,6 +1,6 @@
 /**
- * The reason why a line of text is more than one URL: a tab or a carriage return is left when the octets are taken away that the
- * URL Standard strips at both ends.
+ * The reason why a line of text is more than one URL: a tab or a carriage return is left when the
+ * octets are taken away that the URL Standard strips at both ends.
  */
 export function severalUrls(line: Uint8Array): 'tab-in-line' | 'return-in-line' | undefined {
   const octets = [...line];

@@ -5,8 +5,8 @@ export type Matcher = (pattern: string, path: string) => boolean;
 
 /**
  * Whether a pattern matches a path from its beginning on (RFC 9309 sections 2.2.2 and 2.2.3):
- * `*` is any run of characters, the empty one too; `$` is the end where it stands last; any other is itself.
- * Keeps the set of all places in the path that the pattern read so far can have reached.
+ * `*` is any run of characters, the empty one too; `$` is the end where it stands last; any other
+ * is itself. Keeps the set of all places in the path that the pattern read so far can have reached.
  */
 export function matches(pattern: ArrayLike<string>, path: ArrayLike<string>): boolean {
   let reached = new Set([0]);

@@ -1,6 +1,6 @@
 /**
- * Octets as a string of characters U+0000 to U+00FF, one for each: slow, and easy to read and to print.
- * Text is its UTF-8 form, a lone surrogate being U+FFFD.
+ * Octets as a string of characters U+0000 to U+00FF, one for each: slow, and easy to read and to
+ * print. Text is its UTF-8 form, a lone surrogate being U+FFFD.
  */
 export function octetsOf(text: Uint8Array | string): string {
   const bytes = typeof text === 'string' ? new TextEncoder().encode(text) : text;

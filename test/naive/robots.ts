@@ -1,7 +1,10 @@
 import type { Profile } from '../../src/protocol/profile.js';
 import { octetsOf, toLowerAscii } from './octets.js';
 
-/** What decides of a robots.txt, read line by line as literally and as slowly as can be; all texts are octets, one character each. */
+/**
+ * What decides of a robots.txt, read line by line as literally and as slowly as can be; all texts
+ * are octets, one character each.
+ */
 export interface NaiveGroup {
   readonly productTokens: string[];
   readonly rules: { readonly allow: boolean; readonly pattern: string; readonly line: number }[];
@@ -15,7 +18,10 @@ const GOOGLE_KEYS = [
   ['disallow', 'dissallow', 'dissalow', 'disalow', 'diasllow', 'disallaw'],
 ] as const;
 
-/** The groups of a body that is not beyond the parsing limit (RFC 9309 sections 2.1 and 2.2; spec-notes, section 2). */
+/**
+ * The groups of a body that is not beyond the parsing limit (RFC 9309 sections 2.1 and 2.2;
+ * spec-notes, section 2).
+ */
 export function naiveGroups(body: Uint8Array, profile: Profile): NaiveGroup[] {
   const google = profile === 'google';
   const groups: NaiveGroup[] = [];

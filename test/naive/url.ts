@@ -1,6 +1,9 @@
 import { octetsOf, textOf, toLowerAscii } from './octets.js';
 
-/** What rules are matched against: the path, and the query without its `?`; `undefined` where there is no `?`. */
+/**
+ * What rules are matched against: the path, and the query without its `?`; `undefined` where there
+ * is no `?`.
+ */
 export interface Target {
   readonly path: string;
   readonly query: string | undefined;
@@ -10,9 +13,9 @@ const MAX_HOST_OCTETS = 255;
 
 /**
  * Path and query of a URL as the WHATWG URL Standard reads it (section 4.4, the basic URL parser),
- * except that no octet of them is percent-encoded. `undefined` when it is no http, https or ftp URL.
- * What has no scheme is a relative reference, read against the root of the authority for which the
- * robots.txt counts. WHATWG `URL` itself is asked only whether scheme, host and port are good.
+ * except that no octet of them is percent-encoded. `undefined` when it is no http, https or ftp
+ * URL. What has no scheme is a relative reference, read against the root of the authority for which
+ * the robots.txt counts. WHATWG `URL` itself is asked only whether scheme, host and port are good.
  */
 export function readUrl(url: Uint8Array | string): Target | undefined {
   const input = withoutTabsAndNewlines(trimmed(octetsOf(url)));
@@ -108,7 +111,10 @@ function isDoubleDot(segment: string): boolean {
   return ['..', '.%2e', '%2e.', '%2e%2e'].includes(toLowerAscii(segment));
 }
 
-/** Path, parameters and query of a URL as google/robotstxt takes them (spec-notes, section 2, point 8). */
+/**
+ * Path, parameters and query of a URL as google/robotstxt takes them (spec-notes, section 2, point
+ * 8).
+ */
 export function readGoogleUrl(url: Uint8Array | string): string {
   const octets = octetsOf(url);
   let start = octets.startsWith('//') ? 2 : 0;

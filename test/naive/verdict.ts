@@ -15,13 +15,16 @@ export interface NaiveVerdict {
   /** Whether an allow won over a disallow of the same length. */
   readonly tie: boolean;
   readonly reading: Reading;
-  /** Whether the rule that decided matched only since a pattern may end, or go on, within a `%XX` of the path. */
+  /**
+   * Whether the rule that decided matched only since a pattern may end, or go on, within a `%XX` of
+   * the path.
+   */
   readonly parted: boolean;
 }
 
 /**
- * How the rule that decided matched: by its pattern's own canonical form, by a further reading of note A,
- * or, in the google profile, as the directory of an index page.
+ * How the rule that decided matched: by its pattern's own canonical form, by a further reading of
+ * note A, or, in the google profile, as the directory of an index page.
  */
 export type Reading = 'own' | 'query' | 'directory';
 
@@ -89,7 +92,10 @@ function longest(candidates: readonly Match[]): Match {
   return best;
 }
 
-/** The longer one decides; of two of the same length, allow (section 2.2.2). A match of length 0 denies nothing. */
+/**
+ * The longer one decides; of two of the same length, allow (section 2.2.2). A match of length 0
+ * denies nothing.
+ */
 function decided(allow: Match, disallow: Match, path: string): NaiveVerdict {
   const { line, reading, pattern } = disallow.length > allow.length ? disallow : allow;
   const denied = disallow.length > allow.length && disallow.length > 0;
@@ -103,7 +109,8 @@ function rulesFor(robots: RobotsFile, profile: Profile, agents: readonly string[
   for (const agent of [...agents, '*']) {
     let groups = robots.groups.filter((group) => names(group, agent));
     if (groups.length === 0) continue;
-    // The draft merges the groups of a product token as well, but of those for "*" it takes the first.
+    // The draft merges the groups of a product token as well, but of those for "*" it takes the
+    // first.
     if (agent === '*' && profile === 'draft-koster-rep-00') groups = groups.slice(0, 1);
     return groups.flatMap((group) => group.rules);
   }
@@ -136,7 +143,9 @@ function googleVerdict(
   return decided(best(true), best(false), path);
 }
 
-/** An empty pattern matches with length 0: it may be what the program names, yet it decides nothing. */
+/**
+ * An empty pattern matches with length 0: it may be what the program names, yet it decides nothing.
+ */
 function googleMatch({ allow, pattern, line }: Rule, path: string, matcher: Matcher): Match {
   const escaped = googlePattern(octetsOf(pattern));
   if (matcher(escaped, path)) {

@@ -95,7 +95,9 @@ async function compiled(paths: readonly string[], options: Partial<CompileCacheO
   return { ...rest, warnings, contentWarnings: [...contentWarnings], table, digest };
 }
 
-/** Tables are compared by their digests: octet by octet the comparison takes longer than all else. */
+/**
+ * Tables are compared by their digests: octet by octet the comparison takes longer than all else.
+ */
 function expectSame(
   { table: _table, ...some }: Awaited<ReturnType<typeof compiled>>,
   { table: _other, ...others }: Awaited<ReturnType<typeof compiled>>,
@@ -103,7 +105,9 @@ function expectSame(
   expect(some).toEqual(others);
 }
 
-/** A module for threads that does as the usual one does, but for what is said of one part of each. */
+/**
+ * A module for threads that does as the usual one does, but for what is said of one part of each.
+ */
 function failingEntry(name: string, part: number, failure: string): string {
   const path = join(directory, `${name}.cjs`);
   const usual = JSON.stringify(entryFile('compile'));

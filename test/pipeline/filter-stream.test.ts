@@ -82,7 +82,8 @@ describe('a filter stream', () => {
     await settled();
     const before = given;
     expect(before).toBeGreaterThan(4096);
-    // The ring, and what the streams on both its sides hold by Node's own habit, which differs by version.
+    // The ring, and what the streams on both its sides hold by Node's own habit, which differs by
+    // version.
     const ring = 4 * 3 * 4096;
     expect(before).toBeLessThan(ring + 6 * getDefaultHighWaterMark(false) + chunk.length);
     await settled();

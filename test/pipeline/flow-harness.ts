@@ -34,7 +34,10 @@ export function fakePool(threads: number): Executor {
   return threads === 0 ? new MainThread(FAKE_KERNEL) : fakeThreads(threads);
 }
 
-/** What judges with the fake kernel on so many threads, of which the main thread is one where it may be. */
+/**
+ * What judges with the fake kernel on so many threads, of which the main thread is one where it may
+ * be.
+ */
 export function fakeJointPool(threads: number): Executor {
   return onlyPool(`joint ${threads}`, () => new JointPool({ threads, kernel: FAKE_KERNEL }));
 }
@@ -202,8 +205,8 @@ export async function throughFileToStream(
 }
 
 /**
- * Filters what is written to a pipe part by part. To a stream: a thread of its own reads, the main thread writes. To a file: if there
- * are several threads, the workers read and write.
+ * Filters what is written to a pipe part by part. To a stream: a thread of its own reads, the main
+ * thread writes. To a file: if there are several threads, the workers read and write.
  */
 export async function throughPipe(
   flow: Flow,

@@ -7,7 +7,10 @@ import { Random } from '../random.js';
 
 const MANY_OCTETS = 1e6;
 
-/** What a record says, a line in another form of the same JSON included: white space before it is nothing that plain ones have. */
+/**
+ * What a record says, a line in another form of the same JSON included: white space before it is
+ * nothing that plain ones have.
+ */
 function read(line: Buffer): unknown {
   const record = parseRecord(line, MANY_OCTETS);
   // What is wrong with JSON is told with the place where it is.
@@ -16,7 +19,9 @@ function read(line: Buffer): unknown {
   return { authority, status, body: Buffer.from(body).toString('latin1') };
 }
 
-/** The text of a string between its quotes, in whatever ways JSON allows it, and sometimes others. */
+/**
+ * The text of a string between its quotes, in whatever ways JSON allows it, and sometimes others.
+ */
 function stringText(random: Random): string {
   const pieces = [
     ...[

@@ -8,7 +8,10 @@ import {
 } from '../../src/protocol/authority.js';
 import { Random } from '../random.js';
 
-/** What Node reads as a URL. Not by way of URL.canParse: in Node 20, once optimised, it denies hosts such as `ü`. */
+/**
+ * What Node reads as a URL. Not by way of URL.canParse: in Node 20, once optimised, it denies hosts
+ * such as `ü`.
+ */
 function readUrl(text: string): URL | undefined {
   try {
     return new URL(text);
@@ -102,7 +105,8 @@ describe('canonicalHost, WHATWG URL host parsing', () => {
     expect(canonicalHost(new Uint8Array(Buffer.from(host)))).toBeUndefined();
   });
 
-  // The standard has come to let A-labels pass that are no Punycode; Node 20 does not, Node 24 does.
+  // The standard has come to let A-labels pass that are no Punycode; Node 20 does not, Node 24
+  // does.
   test.each(['xn--', 'xn--a', 'xn--a.com'])(
     '%j is what this version of Node takes it for',
     (host) => {

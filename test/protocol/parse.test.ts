@@ -710,7 +710,10 @@ const bodies = fc
   .array(fc.tuple(line, lineEnd), { minLength: 15, maxLength: 40, size: 'max' })
   .map((lines) => lines.flat().join(''));
 
-/** RFC 9309 section 2.2 and the spec notes by strings and regular expressions, as literally as can be. */
+/**
+ * RFC 9309 section 2.2 and the spec notes by strings and regular expressions, as literally as can
+ * be.
+ */
 function naiveOutline(body: string, google: boolean): string[] {
   const space = google ? '[ \\t\\v\\f]' : '[ \\t]';
   const trim = (text: string) =>

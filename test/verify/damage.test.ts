@@ -56,7 +56,10 @@ function one(
 /** Another value for a field, by what it holds and where it is. */
 type Change = number | ((value: number, at: number) => number);
 
-/** A single number changed: the field, which one of that name, its new value, and what is found; the rich table but where another is named. */
+/**
+ * A single number changed: the field, which one of that name, its new value, and what is found; the
+ * rich table but where another is named.
+ */
 const SINGLE: readonly (readonly [
   field: string,
   is: (value: number, index: number) => boolean,

@@ -8,8 +8,8 @@ export interface Field {
 }
 
 /**
- * All fields of a sound table as src/compile/format.ts describes them, without the constants of that file: no relative of what verifies
- * tables.
+ * All fields of a sound table as src/compile/format.ts describes them, without the constants of
+ * that file: no relative of what verifies tables.
  */
 export function fieldsOf(table: Uint8Array): Field[] {
   return new FieldReader(table).all();

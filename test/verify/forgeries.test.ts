@@ -19,7 +19,10 @@ const AGENTS = [
   { name: 'other', chain: ['many', 'other-bot'] },
 ];
 
-/** Paths that look for a way out: long ones, of octets that canonical forms are made of, and of what wildcards stand for. */
+/**
+ * Paths that look for a way out: long ones, of octets that canonical forms are made of, and of what
+ * wildcards stand for.
+ */
 const HOSTILE = [
   `/${'a'.repeat(2000)}`,
   `/s/${'a0x'.repeat(400)}$`,
@@ -49,7 +52,10 @@ const kernel = new GuardedKernel(build, {
   },
 });
 
-/** Asks for verdicts and explanations; sees that it takes no more steps than a table with so many rules may cost. */
+/**
+ * Asks for verdicts and explanations; sees that it takes no more steps than a table with so many
+ * rules may cost.
+ */
 function judge(table: Uint8Array, { rules, groups }: VerifiedTable, google: boolean): number {
   const view = new TableView(table, 'it');
   // All that people read of it: nothing is found damaged that was verified.

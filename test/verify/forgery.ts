@@ -2,7 +2,10 @@ import type { Random } from '../random.js';
 import type { Field } from './fields.js';
 import { sealed } from './tables.js';
 
-/** Makes forgeries of a table: numbers in its fields changed, or octets anywhere, and the checksum made good. */
+/**
+ * Makes forgeries of a table: numbers in its fields changed, or octets anywhere, and the checksum
+ * made good.
+ */
 export class Forger {
   readonly #table: Uint8Array;
   readonly #fields: ReadonlyMap<string, readonly Field[]>;

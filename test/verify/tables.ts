@@ -5,7 +5,10 @@ import type { Profile } from '../../src/protocol/profile.js';
 
 const CHECKSUM = 20;
 
-/** Prefix rules with and without texts, of all forms; wildcard rules of all forms, in blocks with and without masks. */
+/**
+ * Prefix rules with and without texts, of all forms; wildcard rules of all forms, in blocks with
+ * and without masks.
+ */
 const RULES = `user-agent: *
 disallow: /
 allow: *
@@ -68,7 +71,9 @@ export function richTable(profile: Profile = 'rfc9309'): Uint8Array {
   return builder.build();
 }
 
-/** A table in which numbers have their greatest widths: of a record, of lines, sizes and offsets. */
+/**
+ * A table in which numbers have their greatest widths: of a record, of lines, sizes and offsets.
+ */
 export function wideTable(): Uint8Array {
   const builder = new TableBuilder();
   const add = (host: string, robots: string): void => {

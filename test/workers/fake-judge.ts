@@ -10,8 +10,9 @@ export interface FakeBadRecord {
 }
 
 /**
- * What comes out for an input (as Latin-1) under the fake kernel: `ok LINE` for most lines, much more for lines
- * that begin with `+`, a record with its line number for those that begin with `!` or are too long, nothing for empty ones.
+ * What comes out for an input (as Latin-1) under the fake kernel: `ok LINE` for most lines, much
+ * more for lines that begin with `+`, a record with its line number for those that begin with `!`
+ * or are too long, nothing for empty ones.
  */
 export function fakeJudge(
   input: string,

@@ -1,6 +1,7 @@
 /**
- * A kernel in JavaScript with which threads are tested: it keeps the contract of kernel/layout.ts, but its
- * verdicts are trivial, some lines make it fail, and the line WAIT is judged only when SIGNAL has been. What it makes of a line says fake-judge.ts.
+ * A kernel in JavaScript with which threads are tested: it keeps the contract of kernel/layout.ts,
+ * but its verdicts are trivial, some lines make it fail, and the line WAIT is judged only when
+ * SIGNAL has been. What it makes of a line says fake-judge.ts.
  */
 import * as L from '../../dist/kernel/layout.js';
 

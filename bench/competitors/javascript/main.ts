@@ -7,8 +7,8 @@
  *
  * LIBRARY is `robots-parser` or `robots-txt-guard`. URLs that end in `.ndjson` are records with a
  * member `url`. Everything is parsed before the clock starts, and nothing is written but the
- * counts: both are in its favour. VERDICTS_FILE receives one verdict a line; and ANNOTATED_FILE of the
- * environment the records, each with its verdict as a further member, while the clock runs.
+ * counts: both are in its favour. VERDICTS_FILE receives one verdict a line; and ANNOTATED_FILE of
+ * the environment the records, each with its verdict as a further member, while the clock runs.
  */
 import {
   createReadStream,

@@ -3,7 +3,10 @@ import makeGuard from 'robots-txt-guard';
 import parseRobotsTxt from 'robots-txt-parse';
 import type { Robots } from './main.js';
 
-/** Parsed by robots-txt-parse, the parser that robots-txt-guard is made for. It takes a path with its query. */
+/**
+ * Parsed by robots-txt-parse, the parser that robots-txt-guard is made for. It takes a path with
+ * its query.
+ */
 export async function parseWithGuard(_host: string, body: string): Promise<Robots> {
   const guard = makeGuard(await parseRobotsTxt(Readable.from([Buffer.from(body)])));
   return { isAllowed: (url, _text, agent) => guard.isAllowed(agent, url.pathname + url.search) };

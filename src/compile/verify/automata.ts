@@ -99,7 +99,10 @@ export class AutomatonCheck {
     return end;
   }
 
-  /** Checks the nodes, as they lie: those below the first edge of a node follow it, then those below the next. */
+  /**
+   * Checks the nodes, as they lie: those below the first edge of a node follow it, then those below
+   * the next.
+   */
   #checkNodes(root: number): void {
     const open = this.#open;
     open.count = 0;

@@ -45,7 +45,8 @@ export class BlockCheck {
   #lastRank = 0;
   #lastLine = 0;
 
-  // Of the rule at hand: octets of its segments in their first form and a `*` for each, and whether they can be shown.
+  // Of the rule at hand: octets of its segments in their first form and a `*` for each, and whether
+  // they can be shown.
   #segmentOctets = 0;
   #areSegmentsPlain = true;
 
@@ -63,7 +64,9 @@ export class BlockCheck {
     this.#nodesEnd = nodesEnd;
   }
 
-  /** Checks the blocks at `start` of a node to which so many octets lead; returns where they end. */
+  /**
+   * Checks the blocks at `start` of a node to which so many octets lead; returns where they end.
+   */
   check(start: number, depth: number, isWayPlain: boolean): number {
     const table = this.#table;
     this.#depth = depth;
@@ -186,7 +189,10 @@ export class BlockCheck {
     return end;
   }
 
-  /** Checks the segments of a rule; returns whether the masks let pass what they match, for some of the buckets. */
+  /**
+   * Checks the segments of a rule; returns whether the masks let pass what they match, for some of
+   * the buckets.
+   */
   #checkSegments(form: number, start: number, end: number, buckets: number): boolean {
     const sizeOctets = this.#sizeOctets;
     const isSingle = (form & RULE_SINGLE) !== 0;

@@ -77,7 +77,8 @@ export class HostCheck {
     const form = table.u8(at + HOST_FORM);
     const nameStart = NAME_STARTS[form];
     if (nameStart === undefined) throw this.#fault(at + HOST_FORM, `a host of form ${form}`);
-    // What is read up to here and in the next line lies in the table in any case: TAIL_OCTETS follow the section.
+    // What is read up to here and in the next line lies in the table in any case: TAIL_OCTETS
+    // follow the section.
     const entries = form === HOST_SEVERAL ? table.u16(at + HOST_AUTHORITY) : 0;
     const name = at + nameStart;
     const end = name + octets + ENTRY_OCTETS * entries;
@@ -111,7 +112,10 @@ export class HostCheck {
     );
   }
 
-  /** Whether the record at `at`, which may not have been checked yet, has the host that is being checked. */
+  /**
+   * Whether the record at `at`, which may not have been checked yet, has the host that is being
+   * checked.
+   */
   #isNamed(at: number, octets: number): boolean {
     const table = this.#table;
     const nameStart = NAME_STARTS[table.u8(at + HOST_FORM)];

@@ -5,7 +5,9 @@ import type { TableOctets } from './table-octets.js';
 const HALVES = 16;
 const ALL_BUCKETS = 255;
 
-/** The masks of a block, asked for what they let pass (kernel/assembly/match.ts, `bucketsFound`). */
+/**
+ * The masks of a block, asked for what they let pass (kernel/assembly/match.ts, `bucketsFound`).
+ */
 export class Masks {
   readonly #octets: Uint8Array;
   #start = 0;
@@ -26,8 +28,8 @@ export class Masks {
   }
 
   /**
-   * Whether some of these buckets lets a window pass which every text has that holds the octets from `from` to `to`, at
-   * least one. A window reaches beyond what is shorter, into any octets.
+   * Whether some of these buckets lets a window pass which every text has that holds the octets
+   * from `from` to `to`, at least one. A window reaches beyond what is shorter, into any octets.
    */
   pass(buckets: number, from: number, to: number): boolean {
     if (buckets === 0) return false;

@@ -1,8 +1,9 @@
 const INITIAL_ROOM = 64;
 
 /**
- * The nodes on the way to the one at hand whose edges have not all been followed. No objects: a trie may be as deep as its automaton is
- * long, and what is kept of a node takes no more than a few times its octets.
+ * The nodes on the way to the one at hand whose edges have not all been followed. No objects: a
+ * trie may be as deep as its automaton is long, and what is kept of a node takes no more than a few
+ * times its octets.
  */
 export class OpenNodes {
   count = 0;
@@ -14,7 +15,9 @@ export class OpenNodes {
   distanceOctets = new Uint8Array(INITIAL_ROOM);
   /** Where its first edge leads. */
   firstTarget = new Uint32Array(INITIAL_ROOM);
-  /** Octets on the way to it, its label included; and 1 where they can be shown as they are, else 0. */
+  /**
+   * Octets on the way to it, its label included; and 1 where they can be shown as they are, else 0.
+   */
   depth = new Uint32Array(INITIAL_ROOM);
   plain = new Uint8Array(INITIAL_ROOM);
 

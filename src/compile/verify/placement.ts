@@ -17,8 +17,9 @@ const NAMES: Readonly<Record<Kind, string>> = {
 const OCTETS_OF_WORD_SHIFT = 4;
 
 /**
- * What starts where in the section of the hosts, as far as something refers to it. A thing is referred to first from before it, so all
- * are met by going through the section once; none may reach into the next.
+ * What starts where in the section of the hosts, as far as something refers to it. A thing is
+ * referred to first from before it, so all are met by going through the section once; none may
+ * reach into the next.
  */
 export class Placement {
   readonly start: number;
@@ -46,7 +47,10 @@ export class Placement {
     return at >= this.start && at < this.end;
   }
 
-  /** Notes that the number at `from`, in the thing that is being visited, refers to a thing of this kind at `to`. */
+  /**
+   * Notes that the number at `from`, in the thing that is being visited, refers to a thing of this
+   * kind at `to`.
+   */
   refer(from: number, to: number, kind: Kind): void {
     if (!this.has(to)) {
       throw this.#fault(from, `refers to the ${NAMES[kind]} at ${to}, outside the section`);

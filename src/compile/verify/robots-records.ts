@@ -11,7 +11,10 @@ import type { TableHeader } from '../table-check.js';
 import { AUTOMATON, type Placement } from './placement.js';
 import type { TableOctets } from './table-octets.js';
 
-/** More product tokens than that have numbers that 16 bits do not hold, or the one that stands for none. */
+/**
+ * More product tokens than that have numbers that 16 bits do not hold, or the one that stands for
+ * none.
+ */
 const MAX_NARROW_TOKENS = 0xffff;
 
 /** Checks robots records: see verify-table.ts. */
@@ -70,7 +73,10 @@ export class RobotsCheck {
     return recordEnd;
   }
 
-  /** Checks the list at `list`, to which the number at `place` leads: the next of the record, or one that was there. `groups` is the first's start. */
+  /**
+   * Checks the list at `list`, to which the number at `place` leads: the next of the record, or one
+   * that was there. `groups` is the first's start.
+   */
   #checkList(place: number, list: number, groups: number): void {
     const next = groups + GROUP_OCTETS * this.#recordGroups;
     if (list === next) {

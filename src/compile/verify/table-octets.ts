@@ -1,7 +1,9 @@
 import { RobotsFilterError } from '../../errors.js';
 import type { SectionName } from '../table-check.js';
 
-/** Reads the numbers of a table that is being verified. Who asks has seen that they lie within it. */
+/**
+ * Reads the numbers of a table that is being verified. Who asks has seen that they lie within it.
+ */
 export class TableOctets {
   readonly octets: Uint8Array;
   readonly #name: string;

@@ -49,7 +49,10 @@ export class TextCheck {
   }
 }
 
-/** Whether octets are UTF-8, escaped as `escapeText` does: the inside of a JSON string, and fit for a terminal. */
+/**
+ * Whether octets are UTF-8, escaped as `escapeText` does: the inside of a JSON string, and fit for
+ * a terminal.
+ */
 export function isEscaped(octets: Uint8Array, from: number, end: number): boolean {
   for (let at = from; at < end; ) {
     const octet = octets[at] as number;
@@ -82,7 +85,10 @@ function isHexDigit(octet: number): boolean {
   return (octet >= 0x30 && octet <= 0x39) || (letter >= 0x61 && letter <= 0x66);
 }
 
-/** Octets of the character beyond ASCII at `at` that may stand as it is (RFC 3629 section 4); 0 if there is none. */
+/**
+ * Octets of the character beyond ASCII at `at` that may stand as it is (RFC 3629 section 4); 0 if
+ * there is none.
+ */
 function characterOctets(octets: Uint8Array, at: number, end: number): number {
   const lead = octets[at] as number;
   const length = lead >= 0xf0 && lead <= 0xf4 ? 4 : lead >= 0xe0 ? 3 : 2;

@@ -5,7 +5,10 @@ import type { TableOctets } from './table-octets.js';
 const ENTRY_OCTETS = 8;
 const ASTERISK = 0x2a;
 
-/** Sees that the product tokens fill their section: `*`, the empty one, the others sorted, none twice, in lower case. */
+/**
+ * Sees that the product tokens fill their section: `*`, the empty one, the others sorted, none
+ * twice, in lower case.
+ */
 export function checkTokens(table: TableOctets, { tokens, sections }: TableHeader): void {
   const { start, end } = sections.tokens;
   let next = start + tokens * ENTRY_OCTETS;

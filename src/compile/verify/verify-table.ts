@@ -1,37 +1,59 @@
 /**
- * Proves of a whole table what its readers take for granted, so that a table of any maker can be opened.
+ * Proves of a whole table what its readers take for granted, so that a table of any maker can be
+ * opened.
  *
- * The kernel (kernel/assembly) reads a table without looking where it reads. Each of its loads lies in the table, and each of its
- * loops ends as stated, if the following holds. Every line is proven here, octet by octet, for all that a look-up of any host, an
- * explanation or `inspect` can reach; and whatever nothing refers to is zero.
+ * The kernel (kernel/assembly) reads a table without looking where it reads. Each of its loads lies
+ * in the table, and each of its loops ends as stated, if the following holds. Every line is proven
+ * here, octet by octet, for all that a look-up of any host, an explanation or `inspect` can reach;
+ * and whatever nothing refers to is zero.
  *
- * What is read past the end of a thing (a label, a needle, the numbers of a record, the cache lines of a host or an automaton) is
- * at most TAIL_OCTETS, which follow the last section. So it is enough that every thing ends in its section.
+ * What is read past the end of a thing (a label, a needle, the numbers of a record, the cache lines
+ * of a host or an automaton) is at most TAIL_OCTETS, which follow the last section. So it is enough
+ * that every thing ends in its section.
  *
  * | load or loop | what must hold | proven in |
  * |---|---|---|
- * | `homeBucket`, `probe`, `probeHost`: a bucket | the buckets fill their section; at most MAX_PROBE are probed | checkHeader, buckets.ts |
- * | `recordOf`: a host record | a used slot refers to a host record, no two slots to the same; a free one has tag 0, which no hash has | buckets.ts |
- * | `hostOf`, `isRecordOf`: the host | its form is known, and the record ends in the section | hosts.ts |
- * | `findAuthority`: binary search, then a scan of one port | entries are sorted by port, and no scheme stands twice at a port: three at most | hosts.ts |
- * | `groupsOf`: token numbers, list of groups | all numbers lie in the section; they ascend; none is 0xffff where they have 16 bits; a list starts within the record | robots-records.ts |
- * | `consider`: the groups of a list | the last one says that none follows, and all lie in the record; the budget bounds how many are matched | robots-records.ts, match.ts |
- * | `touchAutomata`, `match`: an automaton | a group refers to 0 or to the start of an automaton | robots-records.ts |
- * | `match`: nodes | labels, edges, distances and rules lie within the nodes; each edge leads to the start of a node behind its own, and each node is the target of one edge: so a walk takes an octet of the path at each node, and ends | automata.ts |
+ * | `homeBucket`, `probe`, `probeHost`: a bucket | the buckets fill their section; at most
+ * MAX_PROBE are probed | checkHeader, buckets.ts |
+ * | `recordOf`: a host record | a used slot refers to a host record, no two slots to the same; a
+ * free one has tag 0, which no hash has | buckets.ts |
+ * | `hostOf`, `isRecordOf`: the host | its form is known, and the record ends in the section |
+ * hosts.ts |
+ * | `findAuthority`: binary search, then a scan of one port | entries are sorted by port, and no
+ * scheme stands twice at a port: three at most | hosts.ts |
+ * | `groupsOf`: token numbers, list of groups | all numbers lie in the section; they ascend; none
+ * is 0xffff where they have 16 bits; a list starts within the record | robots-records.ts |
+ * | `consider`: the groups of a list | the last one says that none follows, and all lie in the
+ * record; the budget bounds how many are matched | robots-records.ts, match.ts |
+ * | `touchAutomata`, `match`: an automaton | a group refers to 0 or to the start of an automaton |
+ * robots-records.ts |
+ * | `match`: nodes | labels, edges, distances and rules lie within the nodes; each edge leads to
+ * the start of a node behind its own, and each node is the target of one edge: so a walk takes an
+ * octet of the path at each node, and ends | automata.ts |
  * | `prefixRank`, `rankOf` | a rank is less than 2^31 | automata.ts, blocks.ts |
- * | `ruleOfBlocks` | only blocks with masks are followed; places, offsets and rules follow one another within the nodes; the budget bounds the blocks | blocks.ts |
- * | `matches` | segments have an octet at least, and fill their rule; a rule in one block says so in its form | blocks.ts |
- * | `patternText` | a kept text starts where a text starts, and ends with its automaton; one that is derived has at most TEXT_LIMIT octets, none of which needs to be escaped | automata.ts, blocks.ts, texts.ts |
- * | `sourceText` | a source starts where a source starts, its two texts lie in the section, and with the number or the host it has at most SOURCE_LIMIT octets; where it takes the number, the authority has one | hosts.ts, sources.ts |
+ * | `ruleOfBlocks` | only blocks with masks are followed; places, offsets and rules follow one
+ * another within the nodes; the budget bounds the blocks | blocks.ts |
+ * | `matches` | segments have an octet at least, and fill their rule; a rule in one block says so
+ * in its form | blocks.ts |
+ * | `patternText` | a kept text starts where a text starts, and ends with its automaton; one that
+ * is derived has at most TEXT_LIMIT octets, none of which needs to be escaped | automata.ts,
+ * blocks.ts, texts.ts |
+ * | `sourceText` | a source starts where a source starts, its two texts lie in the section, and
+ * with the number or the host it has at most SOURCE_LIMIT octets; where it takes the number, the
+ * authority has one | hosts.ts, sources.ts |
  *
- * So that what is there can be found, and records come out whole: hosts are canonical, each is found under its own hash and only once,
- * product tokens are sorted, the masks of a block let pass whatever its rules match, ranks fit the octets of patterns and fall within the
- * blocks of a node, texts are escaped as in a JSON string and are fit for a terminal, and the counts in the header are those of the table.
+ * So that what is there can be found, and records come out whole: hosts are canonical, each is
+ * found under its own hash and only once, product tokens are sorted, the masks of a block let pass
+ * whatever its rules match, ranks fit the octets of patterns and fall within the blocks of a node,
+ * texts are escaped as in a JSON string and are fit for a terminal, and the counts in the header
+ * are those of the table.
  *
- * Not proven: that the table says what some robots.txt says. Who makes a table decides all its verdicts.
+ * Not proven: that the table says what some robots.txt says. Who makes a table decides all its
+ * verdicts.
  *
- * Linear in the octets of the table: every octet is read a bounded number of times, as the things in the section of the hosts may not
- * overlap. They are met in the order in which they lie there; what a thing refers to further on is noted in a map of two bits an octet.
+ * Linear in the octets of the table: every octet is read a bounded number of times, as the things
+ * in the section of the hosts may not overlap. They are met in the order in which they lie there;
+ * what a thing refers to further on is noted in a map of two bits an octet.
  */
 
 import { HEADER_HOST_KEY, HOST_KEY_FACTOR } from '../format.js';

@@ -1,6 +1,7 @@
 /**
- * The one loop over lines, for every format and output. Lines are taken in groups, phase by phase, so that the cache misses of
- * one line's way through the table (slot, host record and what lies behind it) overlap with those of its neighbours.
+ * The one loop over lines, for every format and output. Lines are taken in groups, phase by phase,
+ * so that the cache misses of one line's way through the table (slot, host record and what lies
+ * behind it) overlap with those of its neighbours.
  */
 
 import {
@@ -69,7 +70,10 @@ import { locate } from './locate';
 import { decide, lookUp } from './look-up';
 import { limitScratch } from './scratch';
 
-/** Judges the lines of a batch; the words of the task and what is returned are described in layout.ts. */
+/**
+ * Judges the lines of a batch; the words of the task and what is returned are described in
+ * layout.ts.
+ */
 export function run(task: usize): i32 {
   const query: usize = load<u32>(task, TASK_QUERY);
   const worker: usize = load<u32>(task, TASK_WORKER);
@@ -107,7 +111,10 @@ export function run(task: usize): i32 {
   return RUN_DONE;
 }
 
-/** Decides and writes the lines of a group. If it has to stop, the task says that the next line is the one it stopped at. */
+/**
+ * Decides and writes the lines of a group. If it has to stop, the task says that the next line is
+ * the one it stopped at.
+ */
 function emitAll(task: usize, query: usize, worker: usize, lines: i32, scratch: usize): i32 {
   const table: usize = load<u32>(query, QUERY_TABLE);
   const overhead = load<i32>(query, QUERY_LINE_OVERHEAD) + MARGIN;
@@ -148,7 +155,10 @@ function isUnreadable(query: usize, outcome: i32): bool {
   );
 }
 
-/** What keeps the line from being written now: RUN_NEEDS_LINE_BASE, RUN_BAD_RECORD, or nothing, RUN_DONE. */
+/**
+ * What keeps the line from being written now: RUN_NEEDS_LINE_BASE, RUN_BAD_RECORD, or nothing,
+ * RUN_DONE.
+ */
 function obstacle(task: usize, query: usize, line: usize): i32 {
   const outcome = load<i32>(line, LINE_OUTCOME);
   if (outcome < 0) return RUN_DONE;

@@ -1,8 +1,9 @@
 /** Copying octets in vectors. */
 
 /**
- * Copies octets in vectors, and what lies behind them up to the first `usual` octets: few are to be more than that, so that the end of the
- * loop can be foreseen. Both are read and written up to the next multiple of 64. Returns the end of the copy.
+ * Copies octets in vectors, and what lies behind them up to the first `usual` octets: few are to be
+ * more than that, so that the end of the loop can be foreseen. Both are read and written up to the
+ * next multiple of 64. Returns the end of the copy.
  */
 export function copy(from: usize, octets: i32, to: usize, usual: i32): usize {
   let left = max(octets, usual);

@@ -1,4 +1,7 @@
-/** Writing records: the line as it came, and what the query wants to be added. All words come as fragments of the query. */
+/**
+ * Writing records: the line as it came, and what the query wants to be added. All words come as
+ * fragments of the query.
+ */
 
 import {
   AGENT_CHAIN,
@@ -83,7 +86,10 @@ function ruleText(query: usize, result: usize, to: usize): usize {
   return patternText(result, to);
 }
 
-/** Writes the product token of the groups that decided: the link of the agent's chain that they name, or `*`. */
+/**
+ * Writes the product token of the groups that decided: the link of the agent's chain that they
+ * name, or `*`.
+ */
 function tokenText(agent: usize, result: usize, to: usize): usize {
   const link = load<i32>(result, RESULT_LINK);
   if (link < 0) return octet(0x2a, to);
@@ -91,7 +97,10 @@ function tokenText(agent: usize, result: usize, to: usize): usize {
   return copyShort(load<u32>(text), load<i32>(text, 4), to);
 }
 
-/** Writes the name of an agent as the key of a member, quotes and colon included, after a comma but for the first. */
+/**
+ * Writes the name of an agent as the key of a member, quotes and colon included, after a comma but
+ * for the first.
+ */
 function memberKey(agent: usize, first: bool, to: usize): usize {
   if (!first) to = octet(0x2c, to);
   to = octet(0x22, to);
@@ -125,7 +134,9 @@ function ruleObject(query: usize, agent: usize, result: usize, to: usize): usize
   return octet(0x7d, to);
 }
 
-/** Writes the verdicts of all agents, of which there is one at least, in the words of the format. */
+/**
+ * Writes the verdicts of all agents, of which there is one at least, in the words of the format.
+ */
 function verdicts(query: usize, worker: usize, to: usize): usize {
   let agent: usize = load<u32>(query, QUERY_AGENTS);
   let result = worker + WORKER_RESULTS;
@@ -223,7 +234,10 @@ export function describeBadLine(
   return fragment(query, FRAGMENT_BAD_END, to);
 }
 
-/** Writes the line of a URL behind its verdicts, and with QUERY_EXPLAIN five columns for each agent behind it. */
+/**
+ * Writes the line of a URL behind its verdicts, and with QUERY_EXPLAIN five columns for each agent
+ * behind it.
+ */
 export function annotateText(query: usize, worker: usize, line: usize, to: usize): usize {
   to = verdicts(query, worker, to);
   const start: usize = load<u32>(line, LINE_START);
@@ -277,7 +291,10 @@ function sequenceOctets(at: usize, end: usize): i32 {
   return octets;
 }
 
-/** Writes octets as the inside of a JSON string; what is no UTF-8 becomes U+FFFD. At most six octets for each. */
+/**
+ * Writes octets as the inside of a JSON string; what is no UTF-8 becomes U+FFFD. At most six octets
+ * for each.
+ */
 function escapeString(at: usize, end: usize, to: usize): usize {
   while (at < end) {
     const value: i32 = load<u8>(at);

@@ -1,11 +1,14 @@
 /**
- * The hash that places a host in the table; the compiler asks for it too (kernel/host-hash.ts). It is keyed, and whoever does not
- * know the key cannot choose hosts that collide: of any two hosts, a share of at most 2^-30 of all keys gives one hash.
+ * The hash that places a host in the table; the compiler asks for it too (kernel/host-hash.ts). It
+ * is keyed, and whoever does not know the key cannot choose hosts that collide: of any two hosts, a
+ * share of at most 2^-30 of all keys gives one hash.
  *
- * A host is taken in stripes of 16 octets, the last filled up with zeros, which no host has. A stripe is four words of 32 bits,
- * to each of which the key has a word to be added; of each stripe the first word is multiplied by the third, the second by the
- * fourth, and all products are added up (NH of UMAC, RFC 4418 section 5.2: of two strings at most a share of 2^-32 of the
- * keys makes one sum). The sum of 64 bits is multiplied by the key's odd factor; the upper half of the product is the hash.
+ * A host is taken in stripes of 16 octets, the last filled up with zeros, which no host has. A
+ * stripe is four words of 32 bits, to each of which the key has a word to be added; of each stripe
+ * the first word is multiplied by the third, the second by the fourth, and all products are added
+ * up (NH of UMAC, RFC 4418 section 5.2: of two strings at most a share of 2^-32 of the keys makes
+ * one sum). The sum of 64 bits is multiplied by the key's odd factor; the upper half of the product
+ * is the hash.
  */
 
 import { HOST_KEY_FACTOR } from '../../compile/format';

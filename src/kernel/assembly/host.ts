@@ -28,9 +28,10 @@ import { equal } from './search';
 import { isInNoClass } from './vectors';
 
 /**
- * The octets of the host that begins at `host` and ends at `end` at the latest, if it is canonical as it stands: 1 to 255
- * octets `a–z 0–9 - . _`, no final dot, no label that may be an A-label to be checked (`--` in it), and a last label that does not
- * begin with a digit, unless all is a dotted quad. Otherwise 0. Reads 32 octets past `end`.
+ * The octets of the host that begins at `host` and ends at `end` at the latest, if it is canonical
+ * as it stands: 1 to 255 octets `a–z 0–9 - . _`, no final dot, no label that may be an A-label to
+ * be checked (`--` in it), and a last label that does not begin with a digit, unless all is a
+ * dotted quad. Otherwise 0. Reads 32 octets past `end`.
  */
 export function plainHostOctets(host: usize, end: usize): usize {
   const low = i8x16(10, 14, 14, 14, 14, 14, 14, 14, 14, 14, 12, 4, 4, 5, 5, 20);
@@ -81,8 +82,8 @@ function isDottedQuad(at: usize, end: usize): bool {
 }
 
 /**
- * Writes the canonical form of any host to `to` (HOST_SPACE octets) and returns its octets; -1 if it is no host.
- * Names in ASCII are lower-cased here, what needs more goes to the environment.
+ * Writes the canonical form of any host to `to` (HOST_SPACE octets) and returns its octets; -1 if
+ * it is no host. Names in ASCII are lower-cased here, what needs more goes to the environment.
  */
 export function canonicaliseHost(from: usize, octets: i32, to: usize): i32 {
   if (octets <= MAX_HOST_OCTETS) {
@@ -106,7 +107,10 @@ function bucketAt(table: usize, index: usize): usize {
   return table + section + index * BUCKET_OCTETS;
 }
 
-/** A bit for each slot of a bucket with the tag of a hash, the first lowest. Reads nothing behind the bucket: another cache line. */
+/**
+ * A bit for each slot of a bucket with the tag of a hash, the first lowest. Reads nothing behind
+ * the bucket: another cache line.
+ */
 function tagged(bucket: usize, hash: i32): i32 {
   const low = hash & 0xffff;
   const tag = i16x8.splat(<i16>select(low, 1, low !== 0));
@@ -116,8 +120,9 @@ function tagged(bucket: usize, hash: i32): i32 {
 }
 
 /**
- * Address of a slot in or behind `bucket` with the tag of this hash, 0 if there is none. It is the first but where another host's is met
- * there, which a comparison of the hosts will tell. No branch depends on the first bucket where it settles the matter.
+ * Address of a slot in or behind `bucket` with the tag of this hash, 0 if there is none. It is the
+ * first but where another host's is met there, which a comparison of the hosts will tell. No branch
+ * depends on the first bucket where it settles the matter.
  */
 export function probe(table: usize, bucket: usize, hash: i32): usize {
   const found = tagged(bucket, hash);
@@ -184,7 +189,10 @@ export function probeHost(table: usize, hash: i32, host: usize, octets: i32): us
   return 0;
 }
 
-/** Address of the authority for scheme and port in a host record, 0 if there is none. Binary search by port. */
+/**
+ * Address of the authority for scheme and port in a host record, 0 if there is none. Binary search
+ * by port.
+ */
 export function findAuthority(record: usize, scheme: i32, port: i32): usize {
   if (load<u8>(record, HOST_FORM) !== HOST_SEVERAL) {
     const known = port === 0 && (scheme & (SCHEME_HTTP | SCHEME_HTTPS)) !== 0;

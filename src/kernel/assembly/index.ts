@@ -1,7 +1,7 @@
 /**
- * The kernel: all that runs for every octet of a run. It holds no data and no heap of its own, so that any number
- * of instances can share one memory; what it reads and writes is described in compile/format.ts (the
- * table) and kernel/layout.ts (task, query, worker block).
+ * The kernel: all that runs for every octet of a run. It holds no data and no heap of its own, so
+ * that any number of instances can share one memory; what it reads and writes is described in
+ * compile/format.ts (the table) and kernel/layout.ts (task, query, worker block).
  */
 
 import { QUERY_TABLE, RESULT_OUTCOME, WORKER_HOSTS, WORKER_RESULTS } from '../layout';
@@ -17,8 +17,9 @@ export { decodeString } from './json';
 export { patternText, sourceText } from './rule';
 
 /**
- * Judges the one URL `url`–`end` and leaves a result for each agent in the worker block; returns the first one's outcome.
- * Scratch memory, `scratch`–`scratchEnd`, has the octets that layout.ts asks for (SCRATCH_FACTOR), with one line.
+ * Judges the one URL `url`–`end` and leaves a result for each agent in the worker block; returns
+ * the first one's outcome. Scratch memory, `scratch`–`scratchEnd`, has the octets that layout.ts
+ * asks for (SCRATCH_FACTOR), with one line.
  */
 export function judgeUrl(
   query: usize,
@@ -40,12 +41,18 @@ export function judgeUrl(
   return load<i32>(worker + WORKER_RESULTS, RESULT_OUTCOME);
 }
 
-/** The canonical form of a pattern's literal; see octets.ts. Returns the end of what is written to `to`. */
+/**
+ * The canonical form of a pattern's literal; see octets.ts. Returns the end of what is written to
+ * `to`.
+ */
 export function canonicaliseLiteral(from: usize, end: usize, to: usize, inQuery: bool): usize {
   return canonicalise(from, end, to, inQuery);
 }
 
-/** The form of a pattern's literal in the google profile. Returns the end of what is written to `to`. */
+/**
+ * The form of a pattern's literal in the google profile. Returns the end of what is written to
+ * `to`.
+ */
 export function escapeLiteral(from: usize, end: usize, to: usize): usize {
   return escapePattern(from, end, to);
 }

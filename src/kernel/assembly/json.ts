@@ -1,7 +1,8 @@
 /**
- * Finding the URL in a JSON object on one line, as JSON.parse would find it: escapes, nesting, key order and white space
- * do not matter, and of duplicate keys the last counts. The object is followed from its first brace to the end of the
- * line; what lies between strings and brackets elsewhere is not judged (strict.ts does that).
+ * Finding the URL in a JSON object on one line, as JSON.parse would find it: escapes, nesting, key
+ * order and white space do not matter, and of duplicate keys the last counts. The object is
+ * followed from its first brace to the end of the line; what lies between strings and brackets
+ * elsewhere is not judged (strict.ts does that).
  */
 
 import {
@@ -19,7 +20,10 @@ import { claimScratch } from './scratch';
 import { equal } from './search';
 import { splitPlain } from './url';
 
-/** Results of `locateUrl`: the string's octets between its quotes, and whether it holds escapes; 0 where there is no such string. */
+/**
+ * Results of `locateUrl`: the string's octets between its quotes, and whether it holds escapes; 0
+ * where there is no such string.
+ */
 export let stringStart: usize = 0;
 export let stringEnd: usize = 0;
 export let stringEscaped: bool = false;
@@ -37,8 +41,8 @@ export const LOCATED: i32 = -1;
 let escapes: bool = false;
 
 /**
- * Address of the quote that ends the string of which `from` is the first octet, or a later one; `end` if its line has
- * none. Reads 16 octets past `end`.
+ * Address of the quote that ends the string of which `from` is the first octet, or a later one;
+ * `end` if its line has none. Reads 16 octets past `end`.
  */
 function skipString(from: usize, end: usize): usize {
   const quote = i8x16.splat(0x22);
@@ -129,8 +133,8 @@ function endsAt(at: usize, end: usize): bool {
 }
 
 /**
- * Reads the string that begins at `at` as the URL, in one pass where it is of the plain form. Returns the address of the
- * quote that ends it; `end` if there is none.
+ * Reads the string that begins at `at` as the URL, in one pass where it is of the plain form.
+ * Returns the address of the quote that ends it; `end` if there is none.
  */
 function readUrlString(line: usize, at: usize, end: usize): usize {
   plainStop = splitPlain(line, at, end);
@@ -152,9 +156,10 @@ function behindKey(query: usize, at: usize): usize {
 }
 
 /**
- * As `locateUrl` for most lines: an object whose members but for the URL `skipMembers` skips, and whose URL is a string
- * without escapes that `splitPlain` reads. Fills in all that the line entry says of these, its end included, and returns
- * where `splitPlain` stopped; 0, and then no more than a hint, if the line is of another form.
+ * As `locateUrl` for most lines: an object whose members but for the URL `skipMembers` skips, and
+ * whose URL is a string without escapes that `splitPlain` reads. Fills in all that the line entry
+ * says of these, its end included, and returns where `splitPlain` stopped; 0, and then no more than
+ * a hint, if the line is of another form.
  */
 export function locatePlain(
   query: usize,
@@ -200,8 +205,9 @@ export function locatePlain(
 }
 
 /**
- * Walks the object at `at`, whose line ends at `end` at the latest, and leaves the string of the URL field. Returns LOCATED, or
- * the reason why the line is no object. `scratch` takes a key that has to be decoded. One pass; nesting costs no stack.
+ * Walks the object at `at`, whose line ends at `end` at the latest, and leaves the string of the
+ * URL field. Returns LOCATED, or the reason why the line is no object. `scratch` takes a key that
+ * has to be decoded. One pass; nesting costs no stack.
  */
 export function locateUrl(query: usize, line: usize, at: usize, end: usize, scratch: usize): i32 {
   const segments = load<i32>(query, QUERY_FIELD_COUNT);
@@ -267,9 +273,12 @@ export function locateUrl(query: usize, line: usize, at: usize, end: usize, scra
   }
 }
 
-/** Address behind a number or literal: of the first octet that ends it. Reads 16 octets past `end`. */
+/**
+ * Address behind a number or literal: of the first octet that ends it. Reads 16 octets past `end`.
+ */
 function skipScalar(at: usize, end: usize): usize {
-  // Octets up to space and `" , : [ ] { }` end it: those of which the entries of the two halves share a bit.
+  // Octets up to space and `" , : [ ] { }` end it: those of which the entries of the two halves
+  // share a bit.
   const low = i8x16(3, 1, 3, 1, 1, 1, 1, 1, 1, 1, 5, 9, 3, 9, 1, 1);
   const high = i8x16(1, 1, 2, 4, 0, 8, 0, 8, 0, 0, 0, 0, 0, 0, 0, 0);
   const half = i8x16.splat(15);
@@ -286,7 +295,10 @@ function skipScalar(at: usize, end: usize): usize {
   return end;
 }
 
-/** Leaves the string that is the whole line at `at`. Returns LOCATED, or the reason why the line is no string. */
+/**
+ * Leaves the string that is the whole line at `at`. Returns LOCATED, or the reason why the line is
+ * no string.
+ */
 export function locateString(line: usize, at: usize, end: usize): i32 {
   at = skipSpace(at, end);
   if (at === end || load<u8>(at) !== 0x22) return REASON_NO_OBJECT;
@@ -345,8 +357,9 @@ function simpleEscape(letter: i32): i32 {
 let behindEscape: usize = 0;
 
 /**
- * Writes what the escape whose backslash stands before `from` stands for; returns the address behind that, 0 if it is not valid.
- * A lone surrogate becomes U+FFFD, as the URL Standard's conversion to scalar values has it.
+ * Writes what the escape whose backslash stands before `from` stands for; returns the address
+ * behind that, 0 if it is not valid. A lone surrogate becomes U+FFFD, as the URL Standard's
+ * conversion to scalar values has it.
  */
 function decodeEscape(from: usize, end: usize, to: usize): usize {
   if (from >= end) return 0;
@@ -375,7 +388,10 @@ function decodeEscape(from: usize, end: usize, to: usize): usize {
   return writeCodePoint(point, to);
 }
 
-/** Decodes a JSON string between its quotes to `to`, never longer than the string; returns its end, 0 if an escape is not valid. */
+/**
+ * Decodes a JSON string between its quotes to `to`, never longer than the string; returns its end,
+ * 0 if an escape is not valid.
+ */
 export function unescapeString(from: usize, end: usize, to: usize): usize {
   while (from < end) {
     const octet: i32 = load<u8>(from++);
@@ -391,9 +407,10 @@ export function unescapeString(from: usize, end: usize, to: usize): usize {
 }
 
 /**
- * Decodes the JSON string whose first octet behind the quote is at `from` to `to`, and leaves the address of its closing quote at `quote`.
- * Returns the end of what it decodes to, which is never longer than the string; 0 if there is no valid string that ends before
- * `end`. Reads 16 octets past `end`, and writes as many past what it returns.
+ * Decodes the JSON string whose first octet behind the quote is at `from` to `to`, and leaves the
+ * address of its closing quote at `quote`. Returns the end of what it decodes to, which is never
+ * longer than the string; 0 if there is no valid string that ends before `end`. Reads 16 octets
+ * past `end`, and writes as many past what it returns.
  */
 export function decodeString(from: usize, end: usize, to: usize, quote: usize): usize {
   while (from < end) {

@@ -1,4 +1,6 @@
-/** From a robots record and the agents of a query to outcomes (RFC 9309 sections 2.2.1 and 2.3.1). */
+/**
+ * From a robots record and the agents of a query to outcomes (RFC 9309 sections 2.2.1 and 2.3.1).
+ */
 
 import {
   ACCESS_SUCCESSFUL,
@@ -74,8 +76,8 @@ function isRobotsTxt(path: usize, end: usize): bool {
 }
 
 /**
- * Judges the path `path`–`end` by the robots record at `robots` in the table, for every agent of the query; `list` and `link` are what
- * `resolveGroups` says for the first.
+ * Judges the path `path`–`end` by the robots record at `robots` in the table, for every agent of
+ * the query; `list` and `link` are what `resolveGroups` says for the first.
  */
 export function judge(
   query: usize,
@@ -130,8 +132,9 @@ export function groupsOfAny(table: usize, robots: usize): usize {
 }
 
 /**
- * Start of the list of groups that an agent obeys: those of the first product token of its chain that some group names,
- * else `any`, those of `*`; 0 if there are none. No branch depends on which it is.
+ * Start of the list of groups that an agent obeys: those of the first product token of its chain
+ * that some group names, else `any`, those of `*`; 0 if there are none. No branch depends on which
+ * it is.
  */
 export function resolveGroups(agent: usize, table: usize, robots: usize, any: usize): usize {
   const chain: usize = load<u32>(agent, AGENT_CHAIN);
@@ -185,7 +188,8 @@ function judgeAgent(
   grantBudget(end - path);
   let affordable = consider(result, table, table + list, path, end);
   if (merged) {
-    // google/robotstxt merges all groups that name any of the chain's tokens; such a result is no other agent's.
+    // google/robotstxt merges all groups that name any of the chain's tokens; such a result is no
+    // other agent's.
     store<u32>(result, 0, RESULT_LIST);
     const chain: usize = load<u32>(agent, AGENT_CHAIN);
     for (let i = link + 1; affordable && i < links; i++) {
@@ -217,7 +221,10 @@ function groupsOf(table: usize, robots: usize, token: i32): usize {
 /** Product tokens that are compared at once: the groups of most files name no more. */
 const TOKENS_AT_ONCE: i32 = 16;
 
-/** The same by a record's numbers, from the record's start; the list cannot start there. Reads up to 132 octets past the numbers. */
+/**
+ * The same by a record's numbers, from the record's start; the list cannot start there. Reads up to
+ * 132 octets past the numbers.
+ */
 function listOf<T>(fields: usize, token: i32): usize {
   const count = <i32>load<T>(fields);
   const numbers = fields + sizeof<T>();
@@ -237,8 +244,8 @@ function listOf<T>(fields: usize, token: i32): usize {
 }
 
 /**
- * At which of 16 numbers of two octets the token's is, the first lowest. None of them is 0xffff: so -1, of a token that no robots.txt names, is
- * none of them.
+ * At which of 16 numbers of two octets the token's is, the first lowest. None of them is 0xffff: so
+ * -1, of a token that no robots.txt names, is none of them.
  */
 function places16(numbers: usize, token: i32): i32 {
   const wanted = i16x8.splat(<i16>token);
@@ -258,8 +265,8 @@ function places32(numbers: usize, token: i32): i32 {
 }
 
 /**
- * Matches the path against the groups of a list; a rule that wins over the one in `result` replaces it. Returns false if the budget
- * was not enough, and then nothing is known.
+ * Matches the path against the groups of a list; a rule that wins over the one in `result` replaces
+ * it. Returns false if the budget was not enough, and then nothing is known.
  */
 function consider(result: usize, table: usize, list: usize, path: usize, end: usize): bool {
   for (let followed = true; followed; list += GROUP_OCTETS) {

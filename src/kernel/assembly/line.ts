@@ -2,17 +2,20 @@
  * A line in flight. Lines are looked up in groups, so that their cache misses overlap; what one
  * phase finds, the next reads here. Layout of an entry, 32-bit words:
  *
- *      0 start of the line           4 its end, before the line's end octets   8 its number in the batch
+ *      0 start of the line           4 its end, before the line's end octets
+ *      8 its number in the batch
  *     12 outcome, or PENDING         16 start of the URL        20 its end
  *     24 start of the host           28 its octets              32 its hash
  *     36 scheme, a bit as in the table   40 port, 0 for the default
  *     44 start of path and query as they stand     48 their end, which may hold a fragment
- *     52 the bucket where the search for the host begins, then its slot, 0 if unknown     56 authority entry, 0 if unknown
+ *     52 the bucket where the search for the host begins, then its slot, 0 if unknown
+ *     56 authority entry, 0 if unknown
  *     60 robots record, 0 if unknown     64 closing brace of the object, 0 for a string
  *     68 1 if the URL's path lies in scratch memory and may be overwritten
  *     72 address of its newline, or the end of the input
  *     76 first address in the path that needs a closer look, or its end
- *     80 the list of groups that the first agent obeys, 0 for none; 84 the link of its chain that they name
+ *     80 the list of groups that the first agent obeys, 0 for none; 84 the link of its chain that
+ *     they name
  *     88 a word read for the cache's sake    92 the host's record
  */
 

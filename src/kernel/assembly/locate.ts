@@ -80,8 +80,8 @@ function isTooLong(query: usize, line: usize): bool {
 }
 
 /**
- * Fills in the entry of a line that begins at LINE_START and ends at `end` at the latest. `scratch` takes copies of the
- * URL; returns its first address that is free for the next line.
+ * Fills in the entry of a line that begins at LINE_START and ends at `end` at the latest. `scratch`
+ * takes copies of the URL; returns its first address that is free for the next line.
  */
 export function locate(
   query: usize,
@@ -138,8 +138,8 @@ function afterBlanks(at: usize, end: usize): usize {
 }
 
 /**
- * The reason why the line is more than one URL: a tab separates columns, a CR lines. 0 if neither is there but among the
- * blanks at the end, which the URL Standard strips.
+ * The reason why the line is more than one URL: a tab separates columns, a CR lines. 0 if neither
+ * is there but among the blanks at the end, which the URL Standard strips.
  */
 function severalUrls(from: usize, end: usize): i32 {
   const tab = findOctet(0x09, from, end);
@@ -217,7 +217,10 @@ function locateInJson(
   return resolve(query, line, hostSpace, decodedEnd + COPY_MARGIN);
 }
 
-/** Why the reader of JSON has refused the record that the line stands for; 0 if the line is no such one. See REFUSED_RECORD. */
+/**
+ * Why the reader of JSON has refused the record that the line stands for; 0 if the line is no such
+ * one. See REFUSED_RECORD.
+ */
 export function refusedReason(query: usize, start: usize, end: usize): i32 {
   if (load<i32>(query, QUERY_FORMAT) !== FORMAT_JSON || end - start < <usize>REFUSED_OCTETS)
     return 0;
@@ -236,8 +239,8 @@ function isBlank(at: usize, end: usize): bool {
 }
 
 /**
- * Fills in what the URL of a line entry says, from LINE_URL to LINE_URL_END; returns the first address of scratch memory
- * that is free.
+ * Fills in what the URL of a line entry says, from LINE_URL to LINE_URL_END; returns the first
+ * address of scratch memory that is free.
  */
 export function resolve(query: usize, line: usize, hostSpace: usize, scratch: usize): usize {
   const stop = splitPlain(line, load<u32>(line, LINE_URL), load<u32>(line, LINE_URL_END));
@@ -256,7 +259,8 @@ function resolvePlain(
 ): usize {
   const end: usize = load<u32>(line, LINE_URL_END);
   if (stop < end) {
-    // White space at the end is not part of the URL; and without a path only a query or a fragment follows a host.
+    // White space at the end is not part of the URL; and without a path only a query or a fragment
+    // follows a host.
     if (load<u8>(end - 1) <= 0x20) return resolveAny(query, line, hostSpace, scratch);
     const octet: i32 = load<u8>(stop);
     if (<usize>load<u32>(line, LINE_PATH) === stop && octet !== 0x3f && octet !== 0x23) {

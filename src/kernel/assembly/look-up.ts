@@ -1,4 +1,7 @@
-/** The middle phases of a line, each a step further into the table: slot, host record, robots record, automaton. */
+/**
+ * The middle phases of a line, each a step further into the table: slot, host record, robots
+ * record, automaton.
+ */
 
 import {
   QUERY_AGENTS,
@@ -40,11 +43,13 @@ import {
 import { pathEnd, pathStart, prepareGooglePath, preparePath } from './path';
 
 /**
- * Finds what the table has about the first lines of the worker's group. Each step is a loop of its own, and so is each touch: a processor has
- * no more cache misses under way than lie within some three hundred instructions, so that a loop that does nothing but touch comes
- * by ten times as many at once as one that works with what it reads. What is read of each cache line has a store of its own, which keeps the
- * lines in order: of a sum, V8 reads the last one first, and a processor that fetches ahead does so upwards. The loops go through a list
- * of lines, from which a line drops out when no more can be found: a branch on that would often be foreseen wrongly.
+ * Finds what the table has about the first lines of the worker's group. Each step is a loop of its
+ * own, and so is each touch: a processor has no more cache misses under way than lie within some
+ * three hundred instructions, so that a loop that does nothing but touch comes by ten times as many
+ * at once as one that works with what it reads. What is read of each cache line has a store of its
+ * own, which keeps the lines in order: of a sum, V8 reads the last one first, and a processor that
+ * fetches ahead does so upwards. The loops go through a list of lines, from which a line drops out
+ * when no more can be found: a branch on that would often be foreseen wrongly.
  */
 export function lookUp(query: usize, worker: usize, lines: i32): void {
   const open = worker + WORKER_OPEN;
@@ -101,8 +106,8 @@ function findHosts(query: usize, open: usize, end: usize): usize {
 }
 
 /**
- * Touches for each line the record of its host: three cache lines of it, as its robots record and most often the automaton follow. Reads
- * 131 octets past its start.
+ * Touches for each line the record of its host: three cache lines of it, as its robots record and
+ * most often the automaton follow. Reads 131 octets past its start.
  */
 function touchHosts(open: usize, end: usize): void {
   for (let at = open; at < end; at += 4) {
@@ -168,8 +173,9 @@ function findGroups(query: usize, open: usize, end: usize): usize {
 }
 
 /**
- * Touches for each line the automaton of the first of these groups: five cache lines of it, where most end. The walk would come from
- * one to the next and wait for each in turn. Reads 259 octets past the automaton's start.
+ * Touches for each line the automaton of the first of these groups: five cache lines of it, where
+ * most end. The walk would come from one to the next and wait for each in turn. Reads 259 octets
+ * past the automaton's start.
  */
 function touchAutomata(query: usize, open: usize, end: usize): void {
   const table: usize = load<u32>(query, QUERY_TABLE);
@@ -184,7 +190,10 @@ function touchAutomata(query: usize, open: usize, end: usize): void {
   }
 }
 
-/** The last phase: leaves a result for each agent in the worker block. `scratch` has room for what `preparePath` asks. */
+/**
+ * The last phase: leaves a result for each agent in the worker block. `scratch` has room for what
+ * `preparePath` asks.
+ */
 export function decide(
   query: usize,
   worker: usize,

@@ -1,17 +1,18 @@
 /**
- * The matcher (RFC 9309 section 2.2.2): an automaton and the octets of a path, in canonical form, to the rank of
- * the rule that decides. Layout of automata: compile/format.ts.
+ * The matcher (RFC 9309 section 2.2.2): an automaton and the octets of a path, in canonical form,
+ * to the rank of the rule that decides. Layout of automata: compile/format.ts.
  *
- * Bound. Let n be the octets of the path. The trie costs O(n): each state's label is compared once, and
- * its edges are at most 255. A wildcard rule costs O(n + octets of the rule), by leftmost search
- * for each segment, which is exact for `*` and literals: whatever a later choice could match, the leftmost
- * leaves room for as well; `$` is a comparison with the end. Nothing is ever tried twice, but the segments of a rule
- * with two forms (spec note A) are searched for once in each. With the w wildcard rules
- * whose literal prefix the path begins with, a path costs at most O(n + w·n); rules that
- * cannot win any more, and those that the masks rule out, are not tried.
+ * Bound. Let n be the octets of the path. The trie costs O(n): each state's label is compared once,
+ * and its edges are at most 255. A wildcard rule costs O(n + octets of the rule), by leftmost
+ * search for each segment, which is exact for `*` and literals: whatever a later choice could
+ * match, the leftmost leaves room for as well; `$` is a comparison with the end. Nothing is ever
+ * tried twice, but the segments of a rule with two forms (spec note A) are searched for once in
+ * each. With the w wildcard rules whose literal prefix the path begins with, a path costs at most
+ * O(n + w·n); rules that cannot win any more, and those that the masks rule out, are not tried.
  *
- * As both w and n are up to strangers, the product has a bound of its own: a budget for each path and agent of
- * BUDGET_OF_OCTET·n + BUDGET_OF_PATH. Where that is not enough no rank is known, and the verdict is the safe one.
+ * As both w and n are up to strangers, the product has a bound of its own: a budget for each path
+ * and agent of BUDGET_OF_OCTET·n + BUDGET_OF_PATH. Where that is not enough no rank is known, and
+ * the verdict is the safe one.
  */
 
 import {
@@ -41,13 +42,17 @@ import {
 import { equal, find, findOctet } from './search';
 
 /**
- * What all groups that an agent obeys may spend on a path, counted in octets that a rule is compared with, which are two steps each at
- * most. It lets 64 wildcard rules be tried on a path of any length, and on one of 32 KiB two thousand: twice the most
- * that are found in 14,483 real files. Rules of two forms count twice where the path has a query.
+ * What all groups that an agent obeys may spend on a path, counted in octets that a rule is
+ * compared with, which are two steps each at most. It lets 64 wildcard rules be tried on a path of
+ * any length, and on one of 32 KiB two thousand: twice the most that are found in 14,483 real
+ * files. Rules of two forms count twice where the path has a query.
  */
 const BUDGET_OF_PATH: i64 = 1 << 26;
 const BUDGET_OF_OCTET: i64 = 64;
-/** What a group, a block and a rule cost besides the octets that they are compared with; of a group, those of the path that led down its trie. */
+/**
+ * What a group, a block and a rule cost besides the octets that they are compared with; of a group,
+ * those of the path that led down its trie.
+ */
 const GROUP_COST: i64 = 64;
 const BLOCK_COST: i64 = 32;
 const RULE_COST: i64 = 16;
@@ -76,8 +81,9 @@ export function grantBudget(octets: usize): void {
 }
 
 /**
- * Second results of `match`, where it found a rule: the line of the rule, counted as in the automaton; how much of the path
- * the rule's prefix is; and the address of the rule's form, 0 for a prefix rule of which its node says it all.
+ * Second results of `match`, where it found a rule: the line of the rule, counted as in the
+ * automaton; how much of the path the rule's prefix is; and the address of the rule's form, 0 for a
+ * prefix rule of which its node says it all.
  */
 export let matchedLine: u32 = 0;
 export let matchedPrefix: i32 = 0;
@@ -107,15 +113,17 @@ function rootOf(automaton: usize, widths: i32): usize {
 }
 
 /**
- * Rank of the rule that decides about the path `text`–`end`; 0 if none matches. Of rules of the same rank the one with the first
- * line decides. OVER_BUDGET if that would cost more than is left. Reads 64 octets past `end`.
+ * Rank of the rule that decides about the path `text`–`end`; 0 if none matches. Of rules of the
+ * same rank the one with the first line decides. OVER_BUDGET if that would cost more than is left.
+ * Reads 64 octets past `end`.
  */
 export function match(automaton: usize, text: usize, end: usize): i32 {
   const widths: i32 = load<u8>(automaton);
   const lines = lineWidth(widths);
   let node = rootOf(automaton, widths);
   let at = text;
-  // The best rule so far: its rank, the addresses of its line and its form, and where its prefix ends.
+  // The best rule so far: its rank, the addresses of its line and its form, and where its prefix
+  // ends.
   let best = 0;
   let bestLine: usize = 0;
   let bestForm: usize = 0;
@@ -173,7 +181,8 @@ export function match(automaton: usize, text: usize, end: usize): i32 {
     const edge = edgeOf(load<u8>(at), firsts, edges);
     if (edge < 0) break;
     at++;
-    // Before the first distance stand the edges' octets; for the first edge, which has none, they are read and not used.
+    // Before the first distance stand the edges' octets; for the first edge, which has none, they
+    // are read and not used.
     const further = number(firsts + edges + ((edge - 1) << distanceWidth), distanceWidth);
     const distance = <i32>further & -(<i32>(edge > 0));
     // Only forwards, so that a forged table cannot lead the walk in a circle.
@@ -189,7 +198,10 @@ export function match(automaton: usize, text: usize, end: usize): i32 {
   return best;
 }
 
-/** Rank of a prefix rule of another form, whose prefix has so many octets; `surplus` is where its surplus may be. */
+/**
+ * Rank of a prefix rule of another form, whose prefix has so many octets; `surplus` is where its
+ * surplus may be.
+ */
 function prefixRank(form: usize, surplus: usize, prefix: i32): i32 {
   const flags: i32 = load<u8>(form);
   let octets = prefix;
@@ -223,8 +235,9 @@ function rankOf(form: usize, sizes: i32): i32 {
 }
 
 /**
- * Form of the first rule of a state's blocks that matches `at`–`end`; 0 if none does that has a rank greater than
- * `best`, or that and a line before the one at `bestLine`; UNAFFORDABLE if the budget was not enough.
+ * Form of the first rule of a state's blocks that matches `at`–`end`; 0 if none does that has a
+ * rank greater than `best`, or that and a line before the one at `bestLine`; UNAFFORDABLE if the
+ * budget was not enough.
  */
 function ruleOfBlocks(
   widths: i32,
@@ -282,7 +295,10 @@ function ruleOfBlocks(
   }
 }
 
-/** A bit for each rule of a block that is in one of these buckets, the first lowest. Reads 32 octets. */
+/**
+ * A bit for each rule of a block that is in one of these buckets, the first lowest. Reads 32
+ * octets.
+ */
 function rulesIn(buckets: usize, found: i32): u32 {
   if (found === 0) return 0;
   const wanted = i8x16.splat(<i8>found);
@@ -292,7 +308,9 @@ function rulesIn(buckets: usize, found: i32): u32 {
   return i8x16.bitmask(low) | (i8x16.bitmask(high) << 16);
 }
 
-/** The buckets of a block for which some window of the path fits the masks (Teddy, after Hyperscan). */
+/**
+ * The buckets of a block for which some window of the path fits the masks (Teddy, after Hyperscan).
+ */
 function bucketsFound(masks: usize, at: usize, end: usize): i32 {
   const half = i8x16.splat(15);
   const low0 = v128.load(masks);
@@ -335,8 +353,9 @@ function bucketsFound(masks: usize, at: usize, end: usize): i32 {
 }
 
 /**
- * Whether a rule of a block, which ends at `last`, matches `at`–`end`, the rest of the path behind its prefix. To look for segments
- * costs the rest's octets; nothing is known if that is more than is left of the budget.
+ * Whether a rule of a block, which ends at `last`, matches `at`–`end`, the rest of the path behind
+ * its prefix. To look for segments costs the rest's octets; nothing is known if that is more than
+ * is left of the budget.
  */
 function matches(widths: i32, form: usize, last: usize, at: usize, end: usize): bool {
   const flags: i32 = load<u8>(form);
@@ -370,9 +389,10 @@ function matches(widths: i32, form: usize, last: usize, at: usize, end: usize): 
 }
 
 /**
- * As `matches`, for a rule whose segments read differently in the query (spec note A). A reading takes the segments before some
- * `*` in their first form, lets that `*` swallow a `?`, and takes all others in their second form; or it takes all in their first. Of all
- * readings the leftmost place is kept that each form has reached, and no other could leave more room.
+ * As `matches`, for a rule whose segments read differently in the query (spec note A). A reading
+ * takes the segments before some `*` in their first form, lets that `*` swallow a `?`, and takes
+ * all others in their second form; or it takes all in their first. Of all readings the leftmost
+ * place is kept that each form has reached, and no other could leave more room.
  */
 function matchesInTwoForms(
   sizes: i32,
@@ -382,8 +402,8 @@ function matchesInTwoForms(
   at: usize,
   end: usize,
 ): bool {
-  // Up to where the segments so far match in their first form, and the earliest place for the next one's second; beyond `end`
-  // where there is none.
+  // Up to where the segments so far match in their first form, and the earliest place for the next
+  // one's second; beyond `end` where there is none.
   let reached = at;
   let question = findOctet(0x3f, at, end);
   let second = question + 1;
@@ -420,7 +440,10 @@ function endsWith(needle: usize, octets: i32, at: usize, end: usize): bool {
   return <isize>(end - at) >= <isize>octets && equal(needle, end - octets, octets);
 }
 
-/** The end of the first occurrence in `at`–`end`, which may be less than nothing; beyond `end` if there is none. */
+/**
+ * The end of the first occurrence in `at`–`end`, which may be less than nothing; beyond `end` if
+ * there is none.
+ */
 function findBehind(needle: usize, octets: i32, at: usize, end: usize): usize {
   const found = find(needle, octets, at, end);
   return found === 0 ? end + 1 : found + octets;

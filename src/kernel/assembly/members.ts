@@ -1,8 +1,8 @@
 /**
- * The members of an object that do not matter: skipped 64 octets at a time, by sets of positions instead of octet by octet.
- * A set is a `u64` whose lowest bit is the first octet. Only what is plainly well-formed is skipped; the
- * walk of json.ts judges the rest. Sets of quotes and of what lies between them are as in simdjson (Langdale and Lemire,
- * 2019).
+ * The members of an object that do not matter: skipped 64 octets at a time, by sets of positions
+ * instead of octet by octet. A set is a `u64` whose lowest bit is the first octet. Only what is
+ * plainly well-formed is skipped; the walk of json.ts judges the rest. Sets of quotes and of what
+ * lies between them are as in simdjson (Langdale and Lemire, 2019).
  */
 
 import { QUERY_FIELDS } from '../layout';
@@ -28,9 +28,9 @@ function strings(quotes: u64): u64 {
 }
 
 /**
- * The roles of 16 octets, a bit each: 1 quote, 2 comma, 4 colon, 8 space, 16 closing brace; one or more of 32, 64 and 128 for octets
- * below 0x20, `[ \ ]` and `{`, which end what can be skipped. All others have none. An octet has the bits that the entries of its
- * two halves share.
+ * The roles of 16 octets, a bit each: 1 quote, 2 comma, 4 colon, 8 space, 16 closing brace; one or
+ * more of 32, 64 and 128 for octets below 0x20, `[ \ ]` and `{`, which end what can be skipped. All
+ * others have none. An octet has the bits that the entries of its two halves share.
  */
 function rolesOf(octets: v128): v128 {
   const low = i8x16(40, 32, 33, 32, 32, 32, 32, 32, 32, 32, 36, -32, 98, 112, 32, 32);
@@ -65,10 +65,11 @@ function plainOf(roles: v128): i32 {
 }
 
 /**
- * Skips members of an object, from its opening brace or the comma before a member, at `at`, to the comma or closing brace
- * behind the last that could be skipped; returns the address of that, or `at`. Skipped are members whose key is not the
- * first of the URL field's path, and whose value is a string, a number or a literal (any run of octets that ends at none of
- * JSON's marks); no backslash and no octet below 0x20 stands in them. Reads up to 63 octets past `end`.
+ * Skips members of an object, from its opening brace or the comma before a member, at `at`, to the
+ * comma or closing brace behind the last that could be skipped; returns the address of that, or
+ * `at`. Skipped are members whose key is not the first of the URL field's path, and whose value is
+ * a string, a number or a literal (any run of octets that ends at none of JSON's marks); no
+ * backslash and no octet below 0x20 stands in them. Reads up to 63 octets past `end`.
  */
 export function skipMembers(query: usize, worker: usize, at: usize, end: usize): usize {
   const segment: usize = load<u32>(query, QUERY_FIELDS);

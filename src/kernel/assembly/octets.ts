@@ -2,8 +2,8 @@
  * The canonical form of octets (RFC 9309 section 2.2.2, spec notes A and B): one function for path
  * patterns and for the paths of URLs. Patterns reach it through `canonical.ts`, literal by literal.
  *
- * Canonical forms are ASCII and are compared octet by octet, also within a `%XX` that stays: `/%2` matches `/%2F`,
- * and so does `/*F`. A path without percent-encoding is its own canonical form.
+ * Canonical forms are ASCII and are compared octet by octet, also within a `%XX` that stays: `/%2`
+ * matches `/%2F`, and so does `/*F`. A path without percent-encoding is its own canonical form.
  */
 
 import { isInNoClass, positions } from './vectors';
@@ -15,7 +15,9 @@ function isUnreserved(octet: i32): bool {
   return octet === 0x2d || octet === 0x2e || octet === 0x5f || octet === 0x7e;
 }
 
-/** The gen-delims that have no role of their own in a query (RFC 3986 section 3.4): `/ : ? @ [ ]`. */
+/**
+ * The gen-delims that have no role of their own in a query (RFC 3986 section 3.4): `/ : ? @ [ ]`.
+ */
 function isFreeInQuery(octet: i32): bool {
   return (
     octet === 0x2f ||
@@ -42,14 +44,17 @@ export function hexDigit(octet: i32): i32 {
   return <u32>letter < 6 ? letter + 10 : -1;
 }
 
-/** Classes (vectors.ts) of the octets that may differ from their canonical form, or with which a fragment begins. */
+/**
+ * Classes (vectors.ts) of the octets that may differ from their canonical form, or with which a
+ * fragment begins.
+ */
 const IRREGULAR_LOW: v128 = i8x16(19, 1, 3, 3, 3, 3, 1, 1, 1, 1, 3, 33, 37, 33, 5, 33);
 const IRREGULAR_HIGH: v128 = i8x16(1, 1, 2, 4, 0, 4, 16, 32, 1, 1, 1, 1, 1, 1, 1, 1);
 
 /**
- * Writes the canonical form of `from`–`end` to `to`, at most three octets for each; returns its end.
- * The first raw `?` leads from the path into the query, where note A's octets are decoded. Reads 15 octets past `end` and writes
- * 15 past what it returns.
+ * Writes the canonical form of `from`–`end` to `to`, at most three octets for each; returns its
+ * end. The first raw `?` leads from the path into the query, where note A's octets are decoded.
+ * Reads 15 octets past `end` and writes 15 past what it returns.
  */
 export function canonicalise(from: usize, end: usize, to: usize, inQuery: bool): usize {
   while (from < end) {
@@ -102,7 +107,10 @@ function isEscape(at: usize, end: usize): bool {
   );
 }
 
-/** The form that google/robotstxt gives a pattern (and never a URL): hex upper-cased, octets from 0x80 encoded. */
+/**
+ * The form that google/robotstxt gives a pattern (and never a URL): hex upper-cased, octets from
+ * 0x80 encoded.
+ */
 export function escapePattern(from: usize, end: usize, to: usize): usize {
   while (from < end) {
     const octet: i32 = load<u8>(from);
@@ -121,7 +129,8 @@ export function escapePattern(from: usize, end: usize, to: usize): usize {
 
 /**
  * The first address in `from`–`end` at which the octets may differ from their canonical form, or
- * where a fragment or a dot segment may begin; `end` if there is none. Reads 64 octets past `end`, one before `from`.
+ * where a fragment or a dot segment may begin; `end` if there is none. Reads 64 octets past `end`,
+ * one before `from`.
  */
 export function firstIrregular(from: usize, end: usize): usize {
   const low = IRREGULAR_LOW;

@@ -1,7 +1,7 @@
 /**
- * From the path and query of a URL as they stand to the octets that patterns are compared with: dot segments
- * removed as the WHATWG URL Standard does, the rest in canonical form (spec note C). Most paths are that
- * already and are matched where they lie.
+ * From the path and query of a URL as they stand to the octets that patterns are compared with: dot
+ * segments removed as the WHATWG URL Standard does, the rest in canonical form (spec note C). Most
+ * paths are that already and are matched where they lie.
  */
 
 import { COPY_MARGIN } from '../layout';
@@ -19,8 +19,9 @@ export let pathStart: usize = 0;
 export let pathEnd: usize = 0;
 
 /**
- * Prepares the path and query `from`–`end`, of which all before `irregular` is canonical. `scratch` has room for four
- * times their octets and SCRATCH_MARGIN. With `owned` the octets may be overwritten, and so may COPY_MARGIN after them.
+ * Prepares the path and query `from`–`end`, of which all before `irregular` is canonical. `scratch`
+ * has room for four times their octets and SCRATCH_MARGIN. With `owned` the octets may be
+ * overwritten, and so may COPY_MARGIN after them.
  */
 export function preparePath(
   from: usize,
@@ -70,8 +71,8 @@ export function preparePath(
 }
 
 /**
- * Whether a dot segment or a backslash may stand in `at`–`end`, or an octet that the URL Standard drops. Reads 16 octets past `end`,
- * one before `at`.
+ * Whether a dot segment or a backslash may stand in `at`–`end`, or an octet that the URL Standard
+ * drops. Reads 16 octets past `end`, one before `at`.
  */
 function mayNeedRewriting(at: usize, end: usize): bool {
   while (at < end) {
@@ -94,8 +95,8 @@ function mayNeedRewriting(at: usize, end: usize): bool {
 }
 
 /**
- * Prepares what google/robotstxt matches of a URL taken as it stands (spec notes, section 2, point 8). `scratch` has
- * room for the URL's octets and SCRATCH_MARGIN.
+ * Prepares what google/robotstxt matches of a URL taken as it stands (spec notes, section 2, point
+ * 8). `scratch` has room for the URL's octets and SCRATCH_MARGIN.
  */
 export function prepareGooglePath(url: usize, end: usize, scratch: usize): void {
   const start = end - url >= 2 && load<u16>(url) === 0x2f2f ? url + 2 : url;
@@ -152,9 +153,10 @@ function dotsOf(from: usize, end: usize): i32 {
 }
 
 /**
- * Writes the path and query `from`–`end`, the path without dot segments and with `\` as `/`, to `to`, which is `from` or an
- * octet before it, or lies elsewhere; returns its end. The result begins with a slash, and is longer than what it is made of, by
- * that slash, only where that does not begin with one.
+ * Writes the path and query `from`–`end`, the path without dot segments and with `\` as `/`, to
+ * `to`, which is `from` or an octet before it, or lies elsewhere; returns its end. The result
+ * begins with a slash, and is longer than what it is made of, by that slash, only where that does
+ * not begin with one.
  */
 function removeDotSegments(from: usize, end: usize, to: usize): usize {
   const query = findOctet(0x3f, from, end);

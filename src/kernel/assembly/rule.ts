@@ -1,4 +1,7 @@
-/** The texts that explain a decision: the rule's, and where its robots.txt came from. Layout: compile/format.ts. */
+/**
+ * The texts that explain a decision: the rule's, and where its robots.txt came from. Layout:
+ * compile/format.ts.
+ */
 
 import {
   AUTHORITY_HOST,
@@ -37,9 +40,10 @@ import { lineWidth, number, offsetWidth, sizeWidth } from './match';
 const MAX_KEPT_TEXT: i32 = 6 * TEXT_LIMIT;
 
 /**
- * Writes the pattern of the rule that decided a result, as it was written and escaped as in a JSON string; returns its end. Most
- * patterns begin as the path that they match: so the path of the result must still be there. At most some TEXT_LIMIT octets
- * are looked at, and as many as a text may have written, whatever the table says.
+ * Writes the pattern of the rule that decided a result, as it was written and escaped as in a JSON
+ * string; returns its end. Most patterns begin as the path that they match: so the path of the
+ * result must still be there. At most some TEXT_LIMIT octets are looked at, and as many as a text
+ * may have written, whatever the table says.
  */
 export function patternText(result: usize, to: usize): usize {
   const path: usize = load<u32>(result, RESULT_PATH);
@@ -87,12 +91,18 @@ function segmentTexts(form: i32, sizes: i32, segment: usize, last: usize, to: us
   return to;
 }
 
-/** Copies a part of a text; a forged table may say that it is longer than any text, or less than nothing. */
+/**
+ * Copies a part of a text; a forged table may say that it is longer than any text, or less than
+ * nothing.
+ */
 function copyText(from: usize, octets: i32, to: usize): usize {
   return copyShort(from, max(min(octets, TEXT_LIMIT), 0), to);
 }
 
-/** Writes where the robots.txt of a result came from, escaped as in a JSON string; nothing if there is no such place. */
+/**
+ * Writes where the robots.txt of a result came from, escaped as in a JSON string; nothing if there
+ * is no such place.
+ */
 export function sourceText(query: usize, result: usize, to: usize): usize {
   const authority: usize = load<u32>(result, RESULT_SOURCE);
   if (authority === 0) return to;

@@ -8,8 +8,9 @@ export function limitScratch(end: usize): void {
 }
 
 /**
- * Traps unless so many octets may be written from `scratch` on. Too little scratch memory is a fault of the program: the
- * run must end, since a write beyond the end would change another thread's records.
+ * Traps unless so many octets may be written from `scratch` on. Too little scratch memory is a
+ * fault of the program: the run must end, since a write beyond the end would change another
+ * thread's records.
  */
 export function claimScratch(scratch: usize, octets: usize): void {
   if (scratch > scratchEnd || octets > scratchEnd - scratch) unreachable();

@@ -1,8 +1,14 @@
-/** Finding octets in octets, in linear time. All functions may read 64 octets past the end that they are given. */
+/**
+ * Finding octets in octets, in linear time. All functions may read 64 octets past the end that they
+ * are given.
+ */
 
 import { positions } from './vectors';
 
-/** Whether `octets` octets at `a` and `b` are equal. Up to 32 are compared without a branch on how many they are. */
+/**
+ * Whether `octets` octets at `a` and `b` are equal. Up to 32 are compared without a branch on how
+ * many they are.
+ */
 export function equal(a: usize, b: usize, octets: i32): bool {
   while (octets > 32) {
     if (difference(a, b) !== 0) return false;
@@ -45,13 +51,17 @@ export function findOctet(octet: i32, from: usize, end: usize): usize {
 
 /** Up to so many octets a candidate is verified by one vector comparison: no work to bound. */
 const ONE_COMPARISON = 16;
-/** Octets that verifying candidates may cost before the search turns to `twoWay`, beside eight for each octet searched. */
+/**
+ * Octets that verifying candidates may cost before the search turns to `twoWay`, beside eight for
+ * each octet searched.
+ */
 const VERIFICATION_ALLOWANCE = 1024;
 
 /**
- * The first occurrence of `needle` in `from`–`end`, 0 if there is none. Sixty-four positions at a time are
- * compared with its first and last octet; what passes is verified. Linear: verification is one
- * comparison for short needles, and for others its cost is counted and at worst `twoWay` takes over.
+ * The first occurrence of `needle` in `from`–`end`, 0 if there is none. Sixty-four positions at a
+ * time are compared with its first and last octet; what passes is verified. Linear: verification is
+ * one comparison for short needles, and for others its cost is counted and at worst `twoWay` takes
+ * over.
  */
 export function find(needle: usize, octets: i32, from: usize, end: usize): usize {
   if (<isize>(end - from) < <isize>octets) return 0;
@@ -90,7 +100,9 @@ function bothAt(a: usize, first: v128, b: usize, second: v128): i32 {
 /** Second result of `maximalSuffix`: the period of the suffix. */
 let period: i32 = 0;
 
-/** Start, less one, of the maximal suffix of the needle under the order of octets or its reverse. */
+/**
+ * Start, less one, of the maximal suffix of the needle under the order of octets or its reverse.
+ */
 function maximalSuffix(needle: usize, octets: i32, reversed: bool): i32 {
   let start = -1;
   let j = 0;
@@ -121,9 +133,9 @@ function maximalSuffix(needle: usize, octets: i32, reversed: bool): i32 {
 }
 
 /**
- * The Two-Way algorithm (Crochemore and Perrin, 1991): the needle is cut at a critical factorisation, its
- * right part is compared from left to right, then its left part. At most two comparisons for each octet
- * searched, no memory.
+ * The Two-Way algorithm (Crochemore and Perrin, 1991): the needle is cut at a critical
+ * factorisation, its right part is compared from left to right, then its left part. At most two
+ * comparisons for each octet searched, no memory.
  */
 function twoWay(needle: usize, octets: i32, from: usize, end: usize): usize {
   const ordered = maximalSuffix(needle, octets, false);
@@ -134,7 +146,8 @@ function twoWay(needle: usize, octets: i32, from: usize, end: usize): usize {
   const periodic = step + cut + 1 <= octets && equal(needle, needle + step, cut + 1);
   if (!periodic) step = max(cut + 1, octets - cut - 1) + 1;
   const final = end - octets;
-  // With a periodic needle: how much of it, less one, is known to match after a shift by the period.
+  // With a periodic needle: how much of it, less one, is known to match after a shift by the
+  // period.
   let known = -1;
   while (from <= final) {
     let i = max(cut, known) + 1;

@@ -1,12 +1,14 @@
 /**
- * What was skipped, remembered: the records of one source mostly differ in their values alone, so that the roles of the octets behind
- * the URL come again (Mison speculates in this way on where fields lie: Li et al., VLDB 2017). Where they do, they
- * need not be understood again; every octet is still looked at.
+ * What was skipped, remembered: the records of one source mostly differ in their values alone, so
+ * that the roles of the octets behind the URL come again (Mison speculates in this way on where
+ * fields lie: Li et al., VLDB 2017). Where they do, they need not be understood again; every octet
+ * is still looked at.
  *
- * For each number of octets without an octet that ends all skipping, usually the newline, the last such 64 octets are
- * remembered. Layout, SHAPE_OCTETS each:
+ * For each number of octets without an octet that ends all skipping, usually the newline, the last
+ * such 64 octets are remembered. Layout, SHAPE_OCTETS each:
  *
- *      0 u8[64] roles of the octets        64 u64 set of the positions that were skipped, and that of the mark behind them
+ *      0 u8[64] roles of the octets        64 u64 set of the positions that were skipped, and that
+ *                                          of the mark behind them
  *     72 u32 octets that were skipped, 0 where nothing is remembered
  */
 
@@ -22,7 +24,9 @@ export function shapeAt(worker: usize, plain: i64): usize {
   return worker + WORKER_SHAPES + <usize>plain * SHAPE_OCTETS;
 }
 
-/** How many of 64 octets with these roles can be skipped, as was found out before; 0 if it was not. */
+/**
+ * How many of 64 octets with these roles can be skipped, as was found out before; 0 if it was not.
+ */
 export function recall(shape: usize, a: v128, b: v128, c: v128, d: v128): usize {
   const alike = positions(
     i8x16.bitmask(i8x16.eq(a, v128.load(shape))),

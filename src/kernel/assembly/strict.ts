@@ -85,8 +85,8 @@ function spaceEnd(at: usize, end: usize): usize {
 }
 
 /**
- * Whether the line `at`–`end` is one JSON value. Open brackets are kept as bits in `scratch`, an eighth of the line's
- * octets: 1 for an object, 0 for an array.
+ * Whether the line `at`–`end` is one JSON value. Open brackets are kept as bits in `scratch`, an
+ * eighth of the line's octets: 1 for an object, 0 for an array.
  */
 export function isJson(at: usize, end: usize, scratch: usize): bool {
   claimScratch(scratch, ((end - at) >> 3) + 1);

@@ -1,6 +1,7 @@
 /**
- * A URL's scheme, host, port, path and query, as the WHATWG URL Standard reads a string without a base, for the
- * schemes http, https and ftp (spec note C). Nothing but the host is changed here; paths come last, in path.ts.
+ * A URL's scheme, host, port, path and query, as the WHATWG URL Standard reads a string without a
+ * base, for the schemes http, https and ftp (spec note C). Nothing but the host is changed here;
+ * paths come last, in path.ts.
  */
 
 import { SCHEME_FTP, SCHEME_HTTP, SCHEME_HTTPS } from '../../compile/format';
@@ -24,10 +25,11 @@ import { claimScratch } from './scratch';
 const HTTP: i32 = 0x70747468; // "http", little-endian
 
 /**
- * Reads a URL of the form that most have, `http[s]://plain.host[:port]`, then `/` or the end, from `url`, whose end need not
- * be known: `end` is only where it ends at the latest. Fills in host, scheme, port and the start of the path, and returns
- * the first address at which the URL may end or needs a closer look (octets.ts, `firstIrregular`; a quote
- * and a newline are such). Returns 0, and leaves the URL to `splitAny`, if it has another form.
+ * Reads a URL of the form that most have, `http[s]://plain.host[:port]`, then `/` or the end, from
+ * `url`, whose end need not be known: `end` is only where it ends at the latest. Fills in host,
+ * scheme, port and the start of the path, and returns the first address at which the URL may end or
+ * needs a closer look (octets.ts, `firstIrregular`; a quote and a newline are such). Returns 0, and
+ * leaves the URL to `splitAny`, if it has another form.
  */
 export function splitPlain(line: usize, url: usize, end: usize): usize {
   if (end - url < 10 || load<i32>(url) !== HTTP) return 0;
@@ -71,7 +73,10 @@ export function holdsDropped(at: usize, end: usize): bool {
   return false;
 }
 
-/** Copies the URL without tabs and newlines; returns the end of the copy. Source and target may be the same. */
+/**
+ * Copies the URL without tabs and newlines; returns the end of the copy. Source and target may be
+ * the same.
+ */
 export function dropWhiteSpace(at: usize, end: usize, to: usize): usize {
   for (; at < end; at++) {
     const octet: i32 = load<u8>(at);
@@ -84,7 +89,10 @@ export function isSlash(octet: i32): bool {
   return octet === 0x2f || octet === 0x5c;
 }
 
-/** The scheme that begins at `at`, 0 if it is none of the three. `schemeEnd` is left behind its colon. */
+/**
+ * The scheme that begins at `at`, 0 if it is none of the three. `schemeEnd` is left behind its
+ * colon.
+ */
 let schemeEnd: usize = 0;
 function schemeOf(at: usize, end: usize): i32 {
   let word: u64 = 0;
@@ -102,7 +110,10 @@ function schemeOf(at: usize, end: usize): i32 {
   return 0;
 }
 
-/** Whether a scheme of any kind begins at `at`: a letter, then letters, digits, `+`, `-` and `.`, then a colon. */
+/**
+ * Whether a scheme of any kind begins at `at`: a letter, then letters, digits, `+`, `-` and `.`,
+ * then a colon.
+ */
 function hasScheme(at: usize, end: usize): bool {
   const start = at;
   for (; at < end; at++) {
@@ -121,9 +132,10 @@ function defaultPort(scheme: i32): i32 {
 }
 
 /**
- * As `splitPlain`, for any URL, whose start and end the line entry has. A URL that holds octets to be dropped is copied to
- * `scratch` without them, unless the line owns a copy already; then `LINE_OWNED` says that the path may be overwritten.
- * With `anyHost` the authority is given, and a URL without a scheme is a reference relative to its root.
+ * As `splitPlain`, for any URL, whose start and end the line entry has. A URL that holds octets to
+ * be dropped is copied to `scratch` without them, unless the line owns a copy already; then
+ * `LINE_OWNED` says that the path may be overwritten. With `anyHost` the authority is given, and a
+ * URL without a scheme is a reference relative to its root.
  */
 export function splitAny(line: usize, hostSpace: usize, scratch: usize, anyHost: bool): bool {
   let at: usize = load<u32>(line, LINE_URL);
@@ -187,7 +199,8 @@ export function splitAny(line: usize, hostSpace: usize, scratch: usize, anyHost:
     digits = true;
   }
   if (!digits || port === defaultPort(scheme)) port = 0;
-  // Port 0 is a port, but no server has it: it is told apart from "the default" by the one number that no port has.
+  // Port 0 is a port, but no server has it: it is told apart from "the default" by the one number
+  // that no port has.
   else if (port === 0) port = 0x10000;
   const octets = canonicaliseHost(host, <i32>(hostEnd - host), hostSpace);
   if (octets < 0) return false;

@@ -1,10 +1,11 @@
 /*
- * Files that lie in a directory of robots.txt files and say by their names that they are something else. As hosts they would
- * have no rules, and so allow everything.
+ * Files that lie in a directory of robots.txt files and say by their names that they are something
+ * else. As hosts they would have no rules, and so allow everything.
  *
- * Only endings that are no top-level domain tell: example.md is a host in Moldova, example.zip and example.sh are hosts, too.
- * Names without such an ending are known as documents by being README or the like, or by being one word in capitals, with
- * .md or .txt behind it or not: hosts are written in lower case.
+ * Only endings that are no top-level domain tell: example.md is a host in Moldova, example.zip and
+ * example.sh are hosts, too. Names without such an ending are known as documents by being README or
+ * the like, or by being one word in capitals, with .md or .txt behind it or not: hosts are written
+ * in lower case.
  */
 
 /** Endings of data, documents, and what editors and downloads leave. None is a top-level domain. */
@@ -33,13 +34,19 @@ export function isAside(name: string): boolean {
   return DOCUMENTS.has(word.toLowerCase()) || isWordInCapitals(word);
 }
 
-/** What stands before and behind the last dot, the latter in small letters; the ending is empty where there is none. */
+/**
+ * What stands before and behind the last dot, the latter in small letters; the ending is empty
+ * where there is none.
+ */
 function splitEnding(name: string): [stem: string, ending: string] {
   const dot = name.lastIndexOf('.');
   return dot <= 0 ? [name, ''] : [name.slice(0, dot), name.slice(dot + 1).toLowerCase()];
 }
 
-/** Whether a name has no dot, and begins with two capitals and goes on without a small letter: SHA256SUMS, LICENSE-MIT. */
+/**
+ * Whether a name has no dot, and begins with two capitals and goes on without a small letter:
+ * SHA256SUMS, LICENSE-MIT.
+ */
 function isWordInCapitals(name: string): boolean {
   for (let at = 0; at < name.length; at++) {
     const unit = name.charCodeAt(at);

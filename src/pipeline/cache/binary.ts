@@ -8,9 +8,10 @@ const DELETE = 0x7f;
 const REPLACEMENT = 0xfffd;
 
 /**
- * Whether the beginning of a body is binary data: compressed without a magic, UTF-32, or UTF-16 without a byte order mark. More than 5 %
- * of its characters are controls then. U+FFFD, which a decoder writes for what is no text, counts too, but not alone: comments in
- * another encoding become U+FFFD, and the rules beside them are sound.
+ * Whether the beginning of a body is binary data: compressed without a magic, UTF-32, or UTF-16
+ * without a byte order mark. More than 5 % of its characters are controls then. U+FFFD, which a
+ * decoder writes for what is no text, counts too, but not alone: comments in another encoding
+ * become U+FFFD, and the rules beside them are sound.
  */
 export function isBinary(body: Uint8Array): boolean {
   const head = body.subarray(0, TELLING_OCTETS);
@@ -38,7 +39,10 @@ function isMuch(controls: number, replacements: number, characters: number): boo
   return controls * 100 > characters && (controls + replacements) * 20 > characters;
 }
 
-/** Whether a character is a control that text does not hold: tabs, line ends, form feeds and the escapes of terminals may be text. */
+/**
+ * Whether a character is a control that text does not hold: tabs, line ends, form feeds and the
+ * escapes of terminals may be text.
+ */
 function isControl(character: number): boolean {
   if (character >= 0x20) return character === DELETE;
   return character < 0x09 || (character > 0x0d && character !== ESCAPE);

@@ -16,15 +16,19 @@ export type { CacheEntry, CacheOptions, CacheWarning, CacheWarningCode } from '.
 export type { Nested } from './finding.js';
 
 /*
- * A cache is read in two steps, so that the second can be done by several threads: it is cut into parts, which are
- * plain data, and what a part holds are events. Events in the order of the parts, with the parts of what is nested in the
- * place of the event that tells of it, are the same whoever reads which part.
+ * A cache is read in two steps, so that the second can be done by several threads: it is cut into
+ * parts, which are plain data, and what a part holds are events. Events in the order of the parts,
+ * with the parts of what is nested in the place of the event that tells of it, are the same whoever
+ * reads which part.
  */
 
 /** A part of a cache: names of files, or lines of records. */
 export type CachePart = PlaceNames | RecordLines;
 
-/** What there is in a part: a robots.txt, something left out, or something that has parts of its own. */
+/**
+ * What there is in a part: a robots.txt, something left out, or something that has parts of its
+ * own.
+ */
 export type CacheEvent = EntryEvent | WarningEvent | Nested;
 
 const EXPECTED =
@@ -62,7 +66,10 @@ async function* readRecordsAt(path: string): AsyncGenerator<RecordLines> {
   }
 }
 
-/** Says what a file is that is neither UTF-8 nor gzip; `undefined` if it does not look so, or cannot be read. */
+/**
+ * Says what a file is that is neither UTF-8 nor gzip; `undefined` if it does not look so, or cannot
+ * be read.
+ */
 async function describeForeignFile(path: string): Promise<string | undefined> {
   const file = await open(path).catch(() => undefined);
   try {
@@ -80,8 +87,9 @@ async function describeForeignFile(path: string): Promise<string | undefined> {
  * Cuts a cache of robots.txt on disk into parts: a directory in the layouts that
  * `layout.ts` lists, or a file of records as `record.ts` describes them.
  *
- * The order depends on the cache alone: that of the octets of the paths, and that of the lines in a file of
- * records. Only regular files are read from a directory; the path itself may also be a pipe of records.
+ * The order depends on the cache alone: that of the octets of the paths, and that of the lines in a
+ * file of records. Only regular files are read from a directory; the path itself may also be a pipe
+ * of records.
  *
  * @throws {RobotsFilterError} `input` when the path is missing, unreadable or
  * of another kind, when a file of records cannot be read to its end (gzip data
@@ -102,7 +110,9 @@ export async function* cacheParts(path: string, followLinks: boolean): AsyncGene
   }
 }
 
-/** The parts of something nested, found in the names that tell of it; and what of it was left out. */
+/**
+ * The parts of something nested, found in the names that tell of it; and what of it was left out.
+ */
 export function nestedParts(
   nested: Nested,
   { access }: PlaceNames,
@@ -121,8 +131,8 @@ export class PartReader {
   }
 
   /**
-   * Tells what there is in a part, in order. A body has `maxBodyBytes + 1` octets at most, and is to be read before the next is told of. An
-   * authority may come more than once.
+   * Tells what there is in a part, in order. A body has `maxBodyBytes + 1` octets at most, and is
+   * to be read before the next is told of. An authority may come more than once.
    *
    * @throws {RobotsFilterError} `input` when the process runs out of file descriptors.
    */

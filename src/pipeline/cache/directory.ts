@@ -176,7 +176,10 @@ export function readNested(
 /** Finds out what names stand for. Each thread has its own. */
 export class FileReader {
   readonly #options: CacheOptions;
-  /** Whether files turned out not to be in memory; then they are read concurrently, which changes nothing about what comes out. */
+  /**
+   * Whether files turned out not to be in memory; then they are read concurrently, which changes
+   * nothing about what comes out.
+   */
   #isSlow = false;
 
   constructor(options: CacheOptions) {

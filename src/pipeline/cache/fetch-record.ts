@@ -8,27 +8,35 @@ import {
 import { type Authority, agree, parseAuthority } from '../../protocol/authority.js';
 
 /*
- * What a fetch leaves beside a robots.txt: a file robots.json, to be read and edited by people too. It is one JSON object;
- * times are in ISO 8601, and members that a reader does not know are passed by.
+ * What a fetch leaves beside a robots.txt: a file robots.json, to be read and edited by people too.
+ * It is one JSON object; times are in ISO 8601, and members that a reader does not know are passed
+ * by.
  *
  *     "version"           1; a record of another version is not believed
- *     "authority"         https://example.com:8443; where it is not that of the directory, the record is not believed
- *     "accessResult"      what the last attempt came to; the only member that must be there, unless "status" is
+ *     "authority"         https://example.com:8443; where it is not that of the directory, the
+ *                         record is not believed
+ *     "accessResult"      what the last attempt came to; the only member that must be there, unless
+ *                         "status" is
  *     "status"            status code of its last response
  *     "error"             { "code", "message" }
  *     "chain"             the URLs that were asked; the last is "finalUrl"
  *     "requestedAt", "respondedAt"     without a time of the response the record is stale
  *     "freshUntil"        not asked again before
- *     "usableUntil"       stale from then on, and from 24 hours after "respondedAt" (RFC 9309 section 2.4)
+ *     "usableUntil"       stale from then on, and from 24 hours after "respondedAt" (RFC 9309
+ *                         section 2.4)
  *     "headers"           those that matter, in lower case
  *     "unreachableSince"  of an unreachable one: the first attempt that failed since one did not
- *     "failedOn"          of an unreachable one: the last days (UTC) on which attempts failed, at most ten
- *     "unreachableAfter"  days from which on the last good copy counts, or nothing does (section 2.3.1.4)
- *     "lastSuccess"       the robots.txt beside it: what it was answered with, and "sha256" and "octets" of it
- *     "discarded"         digest of a robots.txt that this record has put out of force, and that is to be deleted
+ *     "failedOn"          of an unreachable one: the last days (UTC) on which attempts failed, at
+ *                         most ten
+ *     "unreachableAfter"  days from which on the last good copy counts, or nothing does (section
+ *                         2.3.1.4)
+ *     "lastSuccess"       the robots.txt beside it: what it was answered with, and "sha256" and
+ *                         "octets" of it
+ *     "discarded"         digest of a robots.txt that this record has put out of force, and that is
+ *                         to be deleted
  *
- * Where robots.txt is another than "sha256" says, somebody has edited it, or a run was killed between the two
- * files: it counts as it is, and is asked for without conditions next time.
+ * Where robots.txt is another than "sha256" says, somebody has edited it, or a run was killed
+ * between the two files: it counts as it is, and is asked for without conditions next time.
  */
 
 /** The version of the records that are written; those of another are not read. */
@@ -236,7 +244,10 @@ export interface FetchReading {
   readonly unreachableAfter?: number | undefined;
 }
 
-/** Days before the last failed attempt that are looked at, and of every so many the one on which an attempt must have failed. */
+/**
+ * Days before the last failed attempt that are looked at, and of every so many the one on which an
+ * attempt must have failed.
+ */
 const WINDOW_DAYS = 30;
 const DAYS_TO_AN_ATTEMPT = 3;
 
@@ -244,9 +255,10 @@ const DAYS_TO_AN_ATTEMPT = 3;
 const MOST_FAILED_DAYS = WINDOW_DAYS / DAYS_TO_AN_ATTEMPT;
 
 /**
- * Whether an authority has been unreachable for so long that the last good copy counts, or else nothing does (RFC 9309 section
- * 2.3.1.4). Only attempts count: a record that has lain for 30 days proves nothing. They must be spread: of 30 days or more,
- * attempts must have failed on ten of the last 30; of a shorter bound, on every third day.
+ * Whether an authority has been unreachable for so long that the last good copy counts, or else
+ * nothing does (RFC 9309 section 2.3.1.4). Only attempts count: a record that has lain for 30 days
+ * proves nothing. They must be spread: of 30 days or more, attempts must have failed on ten of the
+ * last 30; of a shorter bound, on every third day.
  */
 export function isLongUnreachable(record: FetchRecord, days?: number): boolean {
   if (record.accessResult !== 'unreachable') return false;
@@ -261,8 +273,9 @@ export function isLongUnreachable(record: FetchRecord, days?: number): boolean {
 }
 
 /**
- * The days (UTC) on which attempts are known to have failed, up to that of the record itself: ascending, and at most as many as
- * can be needed. A record of an earlier version tells of its last attempt alone.
+ * The days (UTC) on which attempts are known to have failed, up to that of the record itself:
+ * ascending, and at most as many as can be needed. A record of an earlier version tells of its last
+ * attempt alone.
  */
 export function failedDays({ accessResult, failedOn, respondedAt }: FetchRecord): number[] {
   if (accessResult !== 'unreachable') return [];

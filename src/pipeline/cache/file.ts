@@ -180,7 +180,10 @@ export function read(descriptor: number, buffer: Uint8Array): Promise<number> {
   });
 }
 
-/** Whether there is something, be it a link that leads nowhere: cheaper than the error that opening it makes if there is not. */
+/**
+ * Whether there is something, be it a link that leads nowhere: cheaper than the error that opening
+ * it makes if there is not.
+ */
 export function exists(path: FilePath): boolean {
   try {
     return lstatSync(systemPath(path), { throwIfNoEntry: false }) !== undefined;
@@ -195,7 +198,8 @@ async function openReal(
   concurrent: boolean,
 ): Promise<OpenFile | Directory | Refusal> {
   const descriptor = concurrent ? await open(path) : openSync(systemPath(path), FLAGS);
-  // The inode is in memory since open(): a synchronous call costs less than a trip to the thread pool.
+  // The inode is in memory since open(): a synchronous call costs less than a trip to the thread
+  // pool.
   const stat = fstatSync(descriptor);
   if (stat.isFile()) {
     return { kind: 'file', descriptor, length: stat.size, written: stat.mtimeMs };
@@ -204,7 +208,10 @@ async function openReal(
   return stat.isDirectory() ? { kind: 'directory', path } : notAFile();
 }
 
-/** Opens what a path leads to, by way of links as far as the boundary lets them. Throws only when the process is exhausted. */
+/**
+ * Opens what a path leads to, by way of links as far as the boundary lets them. Throws only when
+ * the process is exhausted.
+ */
 export async function openFile(
   path: FilePath,
   { boundary, concurrent }: FileAccess,

@@ -19,7 +19,10 @@ export interface CacheReading {
 /** An entry whose body is yet to be read. */
 export interface Heading {
   readonly entry: Omit<CacheEntry, 'body'>;
-  /** Digest of the body that a fetch has put there, in hexadecimal digits; `undefined` where none is known to. */
+  /**
+   * Digest of the body that a fetch has put there, in hexadecimal digits; `undefined` where none is
+   * known to.
+   */
   readonly sha256?: string | undefined;
   /** Octets of the body that a fetch has put there and cut; `undefined` where it was whole. */
   readonly cutAt?: number | undefined;
@@ -49,7 +52,10 @@ export interface RecordsFinding {
   readonly name: string;
 }
 
-/** Found in a directory, and to be read in its place: a file of records, or the directory of a scheme. */
+/**
+ * Found in a directory, and to be read in its place: a file of records, or the directory of a
+ * scheme.
+ */
 export type Nested = RecordsFinding | { readonly kind: 'scheme'; readonly place: Place };
 
 /** A robots.txt, read. */

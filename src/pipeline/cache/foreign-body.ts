@@ -4,10 +4,11 @@ import { isBinary } from './binary.js';
 import type { Refusal } from './file.js';
 
 /**
- * Why a body is left out that is compressed, as a server may send it, of another format, or binary data of none that is known: as text
- * it would hold no rules, and all would be allowed.
+ * Why a body is left out that is compressed, as a server may send it, of another format, or binary
+ * data of none that is known: as text it would hold no rules, and all would be allowed.
  *
- * @param sha256 digest of what a fetch has kept: what remains compressed when the declared content codings are undone, a crawler takes
+ * @param sha256 digest of what a fetch has kept: what remains compressed when the declared content
+ *   codings are undone, a crawler takes
  * as it is (RFC 9309 section 2.2)
  */
 export function refuseForeignBody(body: Uint8Array, sha256?: string): Refusal | undefined {

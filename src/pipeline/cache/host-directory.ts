@@ -68,7 +68,8 @@ export async function readHostDirectory(
   { path, shown, authority, prefix }: HostDirectory,
   { access, options }: CacheReading,
 ): Promise<Finding> {
-  // The record first: a fetch puts robots.txt in its place before it, so a new record never meets an old robots.txt.
+  // The record first: a fetch puts robots.txt in its place before it, so a new record never meets
+  // an old robots.txt.
   const told = await readFetchRecord(path, access, authority);
   // What it says is not known, and it may say that the robots.txt beside it is out of force.
   if (told?.kind === 'refusal') {
@@ -108,7 +109,10 @@ export async function readHostDirectory(
   return findingOf(outcome, robotsPath, robotsShown, heading);
 }
 
-/** Where a fetch has cut a robots.txt; `undefined` for a whole one, and where the parsing limit leaves out the torn line anyway. */
+/**
+ * Where a fetch has cut a robots.txt; `undefined` for a whole one, and where the parsing limit
+ * leaves out the torn line anyway.
+ */
 function cutOf(lastSuccess: LastSuccess | undefined, maxBodyBytes: number): number | undefined {
   if (lastSuccess?.cut !== true || lastSuccess.octets > maxBodyBytes) return undefined;
   return lastSuccess.octets;

@@ -14,11 +14,13 @@ import { FETCH_RECORD } from './fetch-record.js';
  *     HOST-robots.txt          example.com-robots.txt
  *     HOST.robots.txt          example.com.robots.txt
  *     HOST/robots.txt          example.com/robots.txt
- *     SCHEME/…                 https/example.com/robots.txt; any of the above below http, https or ftp
+ *     SCHEME/…                 https/example.com/robots.txt; any of the above below http, https or
+ *                              ftp
  *     *.ndjson, *.ndjson.gz    records of many hosts, at the top only; also *.jsonl, *.jsonl.gz
  *
- * HOST is a host, HOST:PORT or HOST_PORT. In the brackets of an IPv6 address `-` stands for `:`, which not every file
- * system takes: [2001-db8--1]_8080. Beside HOST/robots.txt there may be a robots.json: see fetch-record.ts.
+ * HOST is a host, HOST:PORT or HOST_PORT. In the brackets of an IPv6 address `-` stands for `:`,
+ * which not every file system takes: [2001-db8--1]_8080. Beside HOST/robots.txt there may be a
+ * robots.json: see fetch-record.ts.
  */
 
 /** The file that a directory of a host holds (RFC 9309 section 2.3). */
@@ -31,12 +33,18 @@ const SUFFIXES = ['-robots.txt', '.robots.txt', '.txt'];
 
 const RECORDS_ENDINGS = ['.ndjson', '.jsonl', '.ndjson.gz', '.jsonl.gz'];
 
-/** Whether a name ends so, in capitals or not: `EXAMPLE.COM.TXT` is a file of a host, too. Endings are ASCII. */
+/**
+ * Whether a name ends so, in capitals or not: `EXAMPLE.COM.TXT` is a file of a host, too. Endings
+ * are ASCII.
+ */
 function hasEnding(name: string, ending: string): boolean {
   return name.slice(-ending.length).toLowerCase() === ending;
 }
 
-/** What no file or directory is expected to say anything about: hidden names and the records of fetches. */
+/**
+ * What no file or directory is expected to say anything about: hidden names and the records of
+ * fetches.
+ */
 export function isPassedOver(name: string): boolean {
   return name.startsWith('.') || name === FETCH_RECORD;
 }
@@ -74,10 +82,12 @@ function withColons(name: string): string {
 }
 
 /**
- * The name of the directory of an authority, below that of its scheme: `HOST`, or `HOST_PORT`. It is read back as this
- * authority by `authorityOfName`, so no two authorities have the same, and none leads out of the directory.
+ * The name of the directory of an authority, below that of its scheme: `HOST`, or `HOST_PORT`. It
+ * is read back as this authority by `authorityOfName`, so no two authorities have the same, and
+ * none leads out of the directory.
  *
- * `undefined` for what no name can tell: a host that begins with a dot, or a name of more than 255 octets.
+ * `undefined` for what no name can tell: a host that begins with a dot, or a name of more than 255
+ * octets.
  */
 export function nameOfAuthority({
   scheme,
@@ -85,7 +95,8 @@ export function nameOfAuthority({
   port,
 }: Authority & { readonly scheme: Scheme }): string | undefined {
   const safeHost = host.startsWith('[') ? host.replaceAll(':', '-') : host;
-  // A host may itself end as if in a port, or be called robots.txt: then the default port is told, too.
+  // A host may itself end as if in a port, or be called robots.txt: then the default port is told,
+  // too.
   const names =
     port === undefined
       ? [safeHost, `${safeHost}_${DEFAULT_PORTS[scheme]}`]

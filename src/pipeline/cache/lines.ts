@@ -3,8 +3,8 @@ export interface LineBlock {
   /** Number of the first, from 1. */
   readonly firstLine: number;
   /**
-   * Their octets with the line ends (LF), of which the stream's last line may have none, in memory of their own;
-   * `undefined` for one line of more octets than the limit.
+   * Their octets with the line ends (LF), of which the stream's last line may have none, in memory
+   * of their own; `undefined` for one line of more octets than the limit.
    */
   readonly octets: Uint8Array<ArrayBuffer> | undefined;
 }
@@ -48,7 +48,10 @@ class BegunLine {
     octets.copy(this.#held, start);
   }
 
-  /** The octets of the line and those that follow it, in memory of their own; `undefined` where the line is too long. */
+  /**
+   * The octets of the line and those that follow it, in memory of their own; `undefined` where the
+   * line is too long.
+   */
   finish(rest: Uint8Array): Uint8Array<ArrayBuffer> | undefined {
     const length = this.#length;
     this.#length = 0;
@@ -62,8 +65,9 @@ class BegunLine {
 }
 
 /**
- * Cuts a stream into blocks of whole lines. Holds one chunk, and `maxOctets` at most of a line that began in earlier ones: of a
- * longer line nothing is held. A last line without a line end is a line.
+ * Cuts a stream into blocks of whole lines. Holds one chunk, and `maxOctets` at most of a line that
+ * began in earlier ones: of a longer line nothing is held. A last line without a line end is a
+ * line.
  */
 export async function* cutLines(
   chunks: AsyncIterable<Buffer>,

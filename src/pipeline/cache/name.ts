@@ -23,7 +23,10 @@ export function decodeName(octetName: string): string | undefined {
   return isUtf8(octets) ? octets.toString('utf8') : undefined;
 }
 
-/** An octet name for messages, on one line: control characters, and octets that are not UTF-8, as `\xNN` or `\u{NNNN}`. */
+/**
+ * An octet name for messages, on one line: control characters, and octets that are not UTF-8, as
+ * `\xNN` or `\u{NNNN}`.
+ */
 export function describeName(octetName: string): string {
   if (isPlain(octetName)) return octetName;
   const octets = Buffer.from(octetName, 'latin1');

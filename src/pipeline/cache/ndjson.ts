@@ -9,7 +9,10 @@ import { describeSystemError, read, systemCode } from './file.js';
 import { cutLines, type LineBlock, linesOf } from './lines.js';
 import { parseRecord } from './record.js';
 
-/** Octets of a longer line are counted past and never held; the largest robots.txt known have some 4 MB. */
+/**
+ * Octets of a longer line are counted past and never held; the largest robots.txt known have some 4
+ * MB.
+ */
 const LONGEST_LINE = 64 * 1024 * 1024;
 
 /** Octets read, or inflated, at a time. */
@@ -19,8 +22,8 @@ const SPACE = 0x20;
 const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf]);
 
 /**
- * The file's octets, in chunks of which the next one overwrites each; the first is long enough to tell its encoding by, unless the
- * file is shorter.
+ * The file's octets, in chunks of which the next one overwrites each; the first is long enough to
+ * tell its encoding by, unless the file is shorter.
  */
 async function* readChunks(descriptor: number): AsyncGenerator<Buffer> {
   const end = new FileEnd(descriptor);
@@ -145,7 +148,10 @@ export async function* readRecordLines(
   }
 }
 
-/** What the records of some lines say, in order. Of a body `maxBodyBytes + 1` octets are read, and the next overwrites it. */
+/**
+ * What the records of some lines say, in order. Of a body `maxBodyBytes + 1` octets are read, and
+ * the next overwrites it.
+ */
 export function* recordsOf(
   lines: RecordLines,
   maxBodyBytes: number,

@@ -1,6 +1,8 @@
 import { decodeJsonString } from '../../kernel/json-string.js';
 
-/** The members of a record that count, as JSON.parse reads them, or a body that is octets already. */
+/**
+ * The members of a record that count, as JSON.parse reads them, or a body that is octets already.
+ */
 export interface Members {
   readonly host?: unknown;
   readonly url?: unknown;
@@ -23,10 +25,12 @@ const DELETE = 0x7f;
 const MAX_DIGITS = 9;
 
 /**
- * The members of a record, a line of UTF-8, that is written as most are: an object of strings and whole numbers, without white space but
- * a space behind a colon or comma, and without escapes but in the body. `undefined` for all others, which JSON.parse has to read.
+ * The members of a record, a line of UTF-8, that is written as most are: an object of strings and
+ * whole numbers, without white space but a space behind a colon or comma, and without escapes but
+ * in the body. `undefined` for all others, which JSON.parse has to read.
  *
- * The body's octets are overwritten by the next call. To find them thus takes a quarter of the time that it takes to make a string of them.
+ * The body's octets are overwritten by the next call. To find them thus takes a quarter of the time
+ * that it takes to make a string of them.
  */
 export function plainMembers(line: Buffer): Members | undefined {
   const members: { -readonly [Name in keyof Members]: Members[Name] } = {};

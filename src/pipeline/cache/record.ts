@@ -7,14 +7,18 @@ import { type Members, plainMembers } from './plain-members.js';
 /*
  * A record is a JSON object on a line (NDJSON):
  *
- *     "host" or "url"                whose it is: a host, HOST:PORT, or the root URL of it; or the URL of its robots.txt. With both,
- *                                    they must name the same authority
- *     "robots" or "robots_base64"    the body, as text that stands for its UTF-8 octets, or as base64 of any
- *                                    octets (RFC 4648 section 4, padding optional), which decides if both are there
- *     "status"                       the status code, optional; with one that is no success the body may be missing
+ *     "host" or "url"                whose it is: a host, HOST:PORT, or the root URL of it; or the
+ *                                    URL of its robots.txt. With both, they must name the same
+ *                                    authority
+ *     "robots" or "robots_base64"    the body, as text that stands for its UTF-8 octets, or as
+ *                                    base64 of any octets (RFC 4648 section 4, padding optional),
+ *                                    which decides if both are there
+ *     "status"                       the status code, optional; with one that is no success the
+ *                                    body may be missing
  *
- * A "url" that is not that of a robots.txt makes the line no record, whatever else there is: a crawler's log lists pages, and
- * their status and "robots" (such as "noindex") are those of the page.
+ * A "url" that is not that of a robots.txt makes the line no record, whatever else there is: a
+ * crawler's log lists pages, and their status and "robots" (such as "noindex") are those of the
+ * page.
  *
  * A member that is null counts as missing; other members are ignored.
  */
@@ -60,7 +64,10 @@ function isSuccess(status: unknown): boolean {
 /** The path of a robots.txt (RFC 9309 section 2.3). */
 const ROBOTS_PATH = '/robots.txt';
 
-/** Octets outside of strings, quotation marks counted as such. Linear: each octet is looked at twice at most. */
+/**
+ * Octets outside of strings, quotation marks counted as such. Linear: each octet is looked at twice
+ * at most.
+ */
 function octetsOutsideStrings(json: Buffer): number {
   let outside = 0;
   let at = 0;
@@ -92,7 +99,10 @@ function isMissing(value: unknown): value is null | undefined {
   return value === null || value === undefined;
 }
 
-/** The octets of base64 text; `undefined` where it is not canonical: Node's decoder skips what it does not know. */
+/**
+ * The octets of base64 text; `undefined` where it is not canonical: Node's decoder skips what it
+ * does not know.
+ */
 function decodeBase64(text: string): Buffer | undefined {
   const octets = Buffer.from(text, 'base64');
   const padded = octets.toString('base64');

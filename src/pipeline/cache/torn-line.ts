@@ -2,8 +2,8 @@ import { endOfLastLine, utf16Order } from '../../protocol/encoding.js';
 import { isLineEnd } from '../../protocol/octet.js';
 
 /**
- * A body that was cut, without the line that the cut tore: half a rule may allow what the whole rule denies. A line whose line end
- * is the last octet is whole.
+ * A body that was cut, without the line that the cut tore: half a rule may allow what the whole
+ * rule denies. A line whose line end is the last octet is whole.
  */
 export function withoutTornLine(body: Uint8Array): Uint8Array {
   const order = utf16Order(body);

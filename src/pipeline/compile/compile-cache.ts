@@ -20,19 +20,33 @@ export type StaleUse = 'use' | 'unknown';
 /** How caches become a table. */
 export interface CompileCacheOptions {
   readonly profile: Profile;
-  /** Parsing limit in octets, at least 512,000 (RFC 9309 section 2.5); the google profile has none. */
+  /**
+   * Parsing limit in octets, at least 512,000 (RFC 9309 section 2.5); the google profile has none.
+   */
   readonly maxRobotsOctets?: number | undefined;
   /** Product tokens whose groups, and those of `*`, are all that is kept. */
   readonly productTokens?: readonly string[] | undefined;
   /** Whether symbolic links may lead out of a directory; default false. */
   readonly followLinks?: boolean | undefined;
-  /** How records of fetches are understood: the time, and the days for which what is unreachable denies. */
+  /**
+   * How records of fetches are understood: the time, and the days for which what is unreachable
+   * denies.
+   */
   readonly fetchReading?: FetchReading | undefined;
-  /** What becomes of what a fetch found longer ago than it may count (RFC 9309 section 2.4): default `use`. */
+  /**
+   * What becomes of what a fetch found longer ago than it may count (RFC 9309 section 2.4): default
+   * `use`.
+   */
   readonly stale?: StaleUse | undefined;
-  /** Is told of each thing that was left out of a cache as it is read, and of each file that was given up when all are compiled. */
+  /**
+   * Is told of each thing that was left out of a cache as it is read, and of each file that was
+   * given up when all are compiled.
+   */
   readonly onWarning: (warning: CacheWarning) => void;
-  /** Threads that compile, where there is enough to do; 1 for the calling one alone. Default: one for each core. */
+  /**
+   * Threads that compile, where there is enough to do; 1 for the calling one alone. Default: one
+   * for each core.
+   */
   readonly threads?: number | undefined;
   /** What these threads load, where it is not the usual module: for tests. */
   readonly threadEntry?: string | undefined;
@@ -51,13 +65,13 @@ export interface CompiledCache {
 }
 
 /**
- * Reads caches of robots.txt in order and compiles them into one table. What a later one says of an authority
- * counts before what an earlier one says. Bodies are let go as soon as they are compiled. However many threads there are, the
- * table, the statistics and the warnings are the same.
+ * Reads caches of robots.txt in order and compiles them into one table. What a later one says of an
+ * authority counts before what an earlier one says. Bodies are let go as soon as they are compiled.
+ * However many threads there are, the table, the statistics and the warnings are the same.
  *
  * @param paths directories or files of records, as `cacheParts` takes them
- * @throws RobotsFilterError `input` if a cache cannot be read, `limit` if the table would not fit in 4 GiB, `usage`
- *   for a parsing limit out of range, `worker` if a thread fails
+ * @throws RobotsFilterError `input` if a cache cannot be read, `limit` if the table would not fit
+ *   in 4 GiB, `usage` for a parsing limit out of range, `worker` if a thread fails
  */
 export async function compileCache(
   paths: readonly string[],
@@ -142,7 +156,10 @@ class CacheCompilation {
     }
   }
 
-  /** The next part. If there is none to be had, those before it count all the same: there may be something to warn of. */
+  /**
+   * The next part. If there is none to be had, those before it count all the same: there may be
+   * something to warn of.
+   */
   async #next(
     parts: AsyncGenerator<CachePart | WarningEvent>,
     merges: readonly (() => Promise<void>)[],

@@ -14,8 +14,9 @@ const PARTS_AT_HAND = 2;
 /**
  * Threads that compile parts of caches.
  *
- * Invariant: every part that is given to them comes back or is given up. When a thread ends, all parts that wait are given up,
- * for one that waits in the queue for a thread which dies as it starts would do so for ever (see Threads).
+ * Invariant: every part that is given to them comes back or is given up. When a thread ends, all
+ * parts that wait are given up, for one that waits in the queue for a thread which dies as it
+ * starts would do so for ever (see Threads).
  */
 export class CompileThreads {
   /** Parts that keep all threads at work. */
@@ -62,7 +63,10 @@ export class CompileThreads {
     return this.#waiting.size;
   }
 
-  /** Whether some thread has been through its first part: to start one takes as long as to compile hundreds of files. */
+  /**
+   * Whether some thread has been through its first part: to start one takes as long as to compile
+   * hundreds of files.
+   */
   get isRunning(): boolean {
     return this.#isRunning;
   }

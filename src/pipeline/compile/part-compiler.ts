@@ -21,7 +21,10 @@ export interface PartCompilerOptions {
 /** What a part of a cache has come to. */
 export interface CompiledPart {
   readonly table: TablePart;
-  /** What there was besides entries, each with the number of entries of the part that came before it. */
+  /**
+   * What there was besides entries, each with the number of entries of the part that came before
+   * it.
+   */
   readonly events: readonly (readonly [before: number, event: WarningEvent | Nested])[];
   /** Findings of fetches that are older than they may be. */
   readonly stale: number;

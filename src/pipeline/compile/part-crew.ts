@@ -10,10 +10,16 @@ export interface MergeablePart {
   readonly merger: PartMerger;
 }
 
-/** Parts that are compiled before threads are started: to start one takes as long as to compile hundreds of files. */
+/**
+ * Parts that are compiled before threads are started: to start one takes as long as to compile
+ * hundreds of files.
+ */
 const PARTS_WITHOUT_THREADS = 2;
 
-/** Parts that wait to be merged while the one before them is still at work, for each that the threads have at hand. */
+/**
+ * Parts that wait to be merged while the one before them is still at work, for each that the
+ * threads have at hand.
+ */
 const PARTS_AHEAD = 2;
 
 /** Who compiles the parts of caches: this thread, and if there are many of them, others. */

@@ -11,7 +11,10 @@ export interface ThreadResult {
 let compiler: PartCompiler | undefined;
 let previous: Promise<unknown> = Promise.resolve();
 
-/** What a thread of CompileThreads runs for each part. Parts that come together are compiled one after the other. */
+/**
+ * What a thread of CompileThreads runs for each part. Parts that come together are compiled one
+ * after the other.
+ */
 export default function compilePart(part: CachePart): Promise<ThreadResult> {
   compiler ??= new PartCompiler(workerData as PartCompilerOptions, true);
   const own = compiler;

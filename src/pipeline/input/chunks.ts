@@ -2,7 +2,9 @@ import { Readable } from 'node:stream';
 
 /** Where chunks come from. */
 export interface ChunkSource {
-  /** The next chunk; undefined at the end. Called again only when the last call has been answered. */
+  /**
+   * The next chunk; undefined at the end. Called again only when the last call has been answered.
+   */
   next(): Promise<Buffer | undefined>;
   /** Lets go of the source, also while a chunk is awaited; may be called more than once. */
   abandon(): Promise<void>;
@@ -90,7 +92,9 @@ export function streamSource(stream: Readable): ChunkSource {
   };
 }
 
-/** A source of which the first octets have been taken already; without a rest they are all there is. */
+/**
+ * A source of which the first octets have been taken already; without a rest they are all there is.
+ */
 export function startedSource(start: Buffer, rest: ChunkSource | undefined): ChunkSource {
   let isNew = start.length > 0;
   return {

@@ -1,22 +1,28 @@
 /**
- * Lists in columns (CSV, TSV, a log) that came in place of a list of URLs. Read as text, each row would be taken for one URL
- * and get a verdict for a path that nobody asks for.
+ * Lists in columns (CSV, TSV, a log) that came in place of a list of URLs. Read as text, each row
+ * would be taken for one URL and get a verdict for a path that nobody asks for.
  *
- * A URL may hold commas, semicolons and even spaces, and a site may have one in each of its URLs. So a list is refused only
- * on evidence that no list of URLs gives: see `isListOf`. What is not refused is read as it always was.
+ * A URL may hold commas, semicolons and even spaces, and a site may have one in each of its URLs.
+ * So a list is refused only on evidence that no list of URLs gives: see `isListOf`. What is not
+ * refused is read as it always was.
  */
 
 import { byteOrderMarkOctets, recogniseFormat } from './format.js';
 
 /** Lines that are looked at. */
 const MAX_LINES = 64;
-/** Longer lines are no rows that a reader would know by sight; the time to look at one is bounded. */
+/**
+ * Longer lines are no rows that a reader would know by sight; the time to look at one is bounded.
+ */
 const MAX_LINE_LENGTH = 4096;
 /** Lines and sites from which a delimiter in each line is no accident. */
 const FEW = 3;
 /** Rows of one site, on average, beyond which a list is taken for one of few sites. */
 const ROWS_OF_A_SITE = 6;
-/** Share of the lines that must be rows: a real list in columns has a comment or a broken row here and there. */
+/**
+ * Share of the lines that must be rows: a real list in columns has a comment or a broken row here
+ * and there.
+ */
 const MOST = 0.9;
 
 const NAMES: ReadonlySet<string> = new Set(
@@ -59,7 +65,8 @@ const SEMICOLON = 0x3b;
 const BACKSLASH = 0x5c;
 
 /**
- * Says of an input that it is a list in columns, and what to do; `undefined` if it may be a list of URLs.
+ * Says of an input that it is a list in columns, and what to do; `undefined` if it may be a list of
+ * URLs.
  *
  * @param head the first octets; a last line that has not ended is not looked at, unless `isWhole`
  */
@@ -76,7 +83,10 @@ export function describeColumns(head: Uint8Array, isWhole: boolean): string | un
   return undefined;
 }
 
-/** Whether a string and a comma or semicolon begin the input: as JSON a comma stands within arrays and objects alone. */
+/**
+ * Whether a string and a comma or semicolon begin the input: as JSON a comma stands within arrays
+ * and objects alone.
+ */
 function isQuotedRow(head: Uint8Array): boolean {
   let at = byteOrderMarkOctets(head);
   while (isBlank(head[at])) at++;
@@ -101,7 +111,9 @@ function describe({ name, first, other }: Delimiter, column: number, quoted: boo
   return `looks like columns separated by ${name}, not like one URL a line. ${remedy}${override}`;
 }
 
-/** The first lines that are not blank, decoded octet by octet, without the white space around them. */
+/**
+ * The first lines that are not blank, decoded octet by octet, without the white space around them.
+ */
 function linesOf(head: Uint8Array, isWhole: boolean): string[] {
   const lines: string[] = [];
   const text = Buffer.from(head.buffer, head.byteOffset, head.length).toString('latin1');
@@ -117,7 +129,10 @@ function linesOf(head: Uint8Array, isWhole: boolean): string[] {
   return lines;
 }
 
-/** The fields of a line; one in quotes may hold the delimiter. Of several spaces in a row the first parts, the others count for nothing. */
+/**
+ * The fields of a line; one in quotes may hold the delimiter. Of several spaces in a row the first
+ * parts, the others count for nothing.
+ */
 function fieldsOf(line: string, delimiter: string): string[] {
   const fields: string[] = [];
   let start = 0;
@@ -159,7 +174,10 @@ function isUrl(field: string | undefined): boolean {
   return text.startsWith('http://') || text.startsWith('https://') || text.startsWith('ftp://');
 }
 
-/** The column of a list in columns that has the URLs, from 0; `undefined` if it may be a list of URLs. */
+/**
+ * The column of a list in columns that has the URLs, from 0; `undefined` if it may be a list of
+ * URLs.
+ */
 function urlColumn(
   lines: readonly string[],
   rows: readonly (readonly string[])[],
@@ -200,10 +218,11 @@ function firstUrlColumn(rows: readonly (readonly string[])[]): number | undefine
 }
 
 /**
- * Whether rows that begin with a URL and have the delimiter further on are no URLs as a whole. Three of them at least, each with as
- * many columns, and what follows the URL looks like cells; and
+ * Whether rows that begin with a URL and have the delimiter further on are no URLs as a whole.
+ * Three of them at least, each with as many columns, and what follows the URL looks like cells; and
  *
- * - they are of three sites or more: the URLs of one site may all have a comma, those of any have not; or
+ * - they are of three sites or more: the URLs of one site may all have a comma, those of any have
+ *   not; or
  * - what stands before the delimiter is the end of a URL: `/`, `.html`, `.pdf`; or
  * - one of the columns is the status of an answer, in five rows or more; or
  * - one of the columns is a URL again.
@@ -249,12 +268,18 @@ function endsAsUrl(field: string): boolean {
   return path >= 0 && (text.endsWith('/') || ENDINGS.some((ending) => text.endsWith(ending)));
 }
 
-/** A query may hold any text, a title with commas and spaces too: links to share a page have that on many sites. */
+/**
+ * A query may hold any text, a title with commas and spaces too: links to share a page have that on
+ * many sites.
+ */
 function hasNoQuery(url: string): boolean {
   return !url.includes('?');
 }
 
-/** What a site goes by: the name before the last label of its host, so that a site in many countries is one. */
+/**
+ * What a site goes by: the name before the last label of its host, so that a site in many countries
+ * is one.
+ */
 function siteOf(url: string): string {
   const text = bare(url);
   const start = text.indexOf('://') + 3;

@@ -15,7 +15,10 @@ const read = promisify(fs.read);
 
 /** The most that one read brings, in octets: what a pipe holds. */
 const READ_OCTETS = 65_536;
-/** The waits between two looks at a pipe that has nothing yet, in milliseconds: short at first, then longer. */
+/**
+ * The waits between two looks at a pipe that has nothing yet, in milliseconds: short at first, then
+ * longer.
+ */
 const SHORTEST_WAIT = 1;
 const LONGEST_WAIT = 50;
 
@@ -75,7 +78,8 @@ export class DescriptorSource implements ChunkSource {
   }
 
   /**
-   * Reads a file from `offset`, in octets, without moving the descriptor; without `offset` from where that stands.
+   * Reads a file from `offset`, in octets, without moving the descriptor; without `offset` from
+   * where that stands.
    *
    * @param size octets that the file had when it was opened; by default what it has now
    */

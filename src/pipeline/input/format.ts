@@ -9,7 +9,10 @@ import { mayBecomeForeign, startsWith } from '../signature.js';
  */
 export type InputFormat = 'text' | 'ndjson' | 'json';
 
-/** The most that is read of an input before its format is settled, in octets: the size of a pipe's buffer. */
+/**
+ * The most that is read of an input before its format is settled, in octets: the size of a pipe's
+ * buffer.
+ */
 export const HEAD_OCTETS = 65_536;
 
 const TAB = 0x09;
@@ -30,7 +33,9 @@ export function byteOrderMarkOctets(head: Uint8Array): number {
   return startsWith(head, BYTE_ORDER_MARK) ? BYTE_ORDER_MARK.length : 0;
 }
 
-/** Whether `head` is too short to tell a byte order mark, a gzip member or another format from text. */
+/**
+ * Whether `head` is too short to tell a byte order mark, a gzip member or another format from text.
+ */
 export function needsMoreOctets(head: Uint8Array): boolean {
   const mayBecomeMark = head.length < BYTE_ORDER_MARK.length && startsWith(BYTE_ORDER_MARK, head);
   return mayBecomeMark || mayBecomeForeign(head);

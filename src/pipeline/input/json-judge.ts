@@ -3,7 +3,8 @@ import { jsonVerifier } from 'stream-json/core/utils/verifier.js';
 
 /**
  * stream-json decides a token only when enough follows it: up to 16 characters after a literal,
- * 6 after the start of an escape. So much white space after the last octet brings every decision out.
+ * 6 after the start of an escape. So much white space after the last octet brings every decision
+ * out.
  */
 const SETTLING_SPACE = ' '.repeat(32);
 /** No string that is made for the verifier is longer. */
@@ -25,7 +26,8 @@ const PIECE_OCTETS = 65_536;
 export class JsonJudge {
   readonly #parse = jsonParser({
     jsonStreaming: true,
-    // Packed strings are gathered, of escapes one character at a time, at twenty times their length.
+    // Packed strings are gathered, of escapes one character at a time, at twenty times their
+    // length.
     packKeys: false,
     packStrings: false,
     // Numbers cost fewer tokens when they are packed.
@@ -43,7 +45,8 @@ export class JsonJudge {
   }
 
   /**
-   * Brings out every error in what has been accepted. To be called only where white space may stand.
+   * Brings out every error in what has been accepted. To be called only where white space may
+   * stand.
    *
    * @throws if what has been accepted is no beginning of JSON values
    */
@@ -70,15 +73,18 @@ export function findFault(lead: string, octets: Buffer): JsonFault | undefined {
 }
 
 /**
- * Judges as `JsonJudge` does, and says where the fault is. Takes two to three times as long. Its memory grows with
- * the depth of what it is given, and with nothing else.
+ * Judges as `JsonJudge` does, and says where the fault is. Takes two to three times as long. Its
+ * memory grows with the depth of what it is given, and with nothing else.
  */
 export class FaultFinder {
   readonly #verify = jsonVerifier({ jsonStreaming: true });
   readonly #leadOctets: number;
   #octets = 0;
 
-  /** @param lead text that brings a JSON reader into the state before the first octet, such as `[` within an array */
+  /**
+   * @param lead text that brings a JSON reader into the state before the first octet, such as `[`
+   * within an array
+   */
   constructor(lead: string) {
     this.#leadOctets = lead.length;
     this.#verify(lead);
@@ -95,7 +101,10 @@ export class FaultFinder {
     return undefined;
   }
 
-  /** Brings out every fault in what has been accepted. To be called only where white space may stand. */
+  /**
+   * Brings out every fault in what has been accepted. To be called only where white space may
+   * stand.
+   */
   settle(): JsonFault | undefined {
     return this.#take(SETTLING_SPACE);
   }

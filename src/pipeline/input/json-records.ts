@@ -81,8 +81,8 @@ for (const [characters, kind] of [
  * nothing; hence no record leaves before stream-json has accepted everything up to its end.
  *
  * A record that is longer than it may be, or nests deeper, comes out as a line that stands for a
- * refused record (RefusedRecord), and the run goes on behind it. Such a record must be JSON as well;
- * but of what nests too deeply only strings and the number of brackets are looked at.
+ * refused record (RefusedRecord), and the run goes on behind it. Such a record must be JSON as
+ * well; but of what nests too deeply only strings and the number of brackets are looked at.
  *
  * Memory: about four times the longest record that may be, and some pieces of 64 KiB.
  *
@@ -120,7 +120,10 @@ export class JsonRecords extends Transform {
   #deepAfter = NOWHERE;
   /** That record, where it has not ended, and has been refused. */
   #refused: RefusedRecord | undefined;
-  /** The shortest text that brings a reader of JSON to where the record begins; outside records, to here. */
+  /**
+   * The shortest text that brings a reader of JSON to where the record begins; outside records, to
+   * here.
+   */
   #lead = '';
 
   /** The octets of the unfinished record in earlier pieces. */
@@ -134,7 +137,10 @@ export class JsonRecords extends Transform {
   #settled = NOWHERE;
   /** Where the refused record that the piece at hand goes on with ends in it; -1 if it does not. */
   #refusedEnd = NOWHERE;
-  /** The piece at hand as the judge is to see it: what nests too deeply is a number and spaces there. */
+  /**
+   * The piece at hand as the judge is to see it: what nests too deeply is a number and spaces
+   * there.
+   */
   #text: Buffer = NOTHING;
   /** The last octet before the piece at hand. */
   #last = SPACE;
@@ -202,7 +208,10 @@ export class JsonRecords extends Transform {
     this.#text = NOTHING;
   }
 
-  /** Lets the judge see the piece at hand from `start` on; returns the first fault, counted from the held octets before it. */
+  /**
+   * Lets the judge see the piece at hand from `start` on; returns the first fault, counted from the
+   * held octets before it.
+   */
   #judgeFrom(start: number, lead: string, heldOctets: number): JsonFault | undefined {
     const settled = this.#settled;
     try {
@@ -244,14 +253,20 @@ export class JsonRecords extends Transform {
     }
   }
 
-  /** Why a record that is as long as this, or longer, is refused; undefined if it is not. Whichever bound it passes first counts. */
+  /**
+   * Why a record that is as long as this, or longer, is refused; undefined if it is not. Whichever
+   * bound it passes first counts.
+   */
   #refusalOf(octets: number): Refusal | undefined {
     const isDeep = this.#deepAfter !== NOWHERE;
     if (isDeep && this.#deepAfter < this.#maxRecordBytes) return 'too deep';
     return octets > this.#maxRecordBytes ? 'too long' : undefined;
   }
 
-  /** Refuses the unfinished record, of which the piece at hand, which has been judged, has the last octets from `start` on. */
+  /**
+   * Refuses the unfinished record, of which the piece at hand, which has been judged, has the last
+   * octets from `start` on.
+   */
   #refuse(refusal: Refusal, piece: Buffer, start: number): void {
     const held = this.#held.subarray(0, this.#heldOctets);
     const refused = new RefusedRecord({
@@ -273,7 +288,10 @@ export class JsonRecords extends Transform {
     this.#heldOctets = 0;
   }
 
-  /** Finds the ends of records in a piece, in one pass, and leaves what the judge is to see of it: nothing beyond the bound on depth. */
+  /**
+   * Finds the ends of records in a piece, in one pass, and leaves what the judge is to see of it:
+   * nothing beyond the bound on depth.
+   */
   #frame(piece: Buffer): void {
     const end = piece.length;
     const maxDepth = this.#maxDepth;
@@ -388,8 +406,9 @@ export class JsonRecords extends Transform {
   }
 
   /**
-   * Takes note of a bracket or brace at `index` that is one too many; returns the first octet that the judge is not to see as it is. That is
-   * where a value may begin, and the judge is to see a number in its place, or is about to refuse it.
+   * Takes note of a bracket or brace at `index` that is one too many; returns the first octet that
+   * the judge is not to see as it is. That is where a value may begin, and the judge is to see a
+   * number in its place, or is about to refuse it.
    */
   #beginDeep(piece: Buffer, index: number): number {
     if (this.#deepAfter === NOWHERE) this.#deepAfter = this.#offset + index - this.#recordOffset;
@@ -419,7 +438,10 @@ export class JsonRecords extends Transform {
     return index;
   }
 
-  /** Adds the record that goes on in `piece` from `start` to `end` to the lines, or the line that stands for it. */
+  /**
+   * Adds the record that goes on in `piece` from `start` to `end` to the lines, or the line that
+   * stands for it.
+   */
   #endRecord(piece: Buffer, start: number, end: number, base: number): void {
     if (this.#lines.length === 0) {
       // Records have one octet at least, refused ones two, and the line has at most three more.
@@ -457,7 +479,8 @@ export class JsonRecords extends Transform {
   #hold(piece: Buffer, start: number): void {
     const octets = this.#heldOctets + piece.length - start;
     if (octets > this.#held.length) {
-      // Doubling makes all copying together linear; the bound makes the buffer no longer than a record can be.
+      // Doubling makes all copying together linear; the bound makes the buffer no longer than a
+      // record can be.
       const wanted = Math.min(2 * octets, this.#maxRecordBytes + PIECE_OCTETS);
       const held = Buffer.allocUnsafeSlow(Math.max(wanted, octets));
       this.#held.copy(held, 0, 0, this.#heldOctets);
@@ -492,7 +515,9 @@ export class JsonRecords extends Transform {
   }
 }
 
-/** The octets that the line of a refused record shows, of which some came before the piece at hand. */
+/**
+ * The octets that the line of a refused record shows, of which some came before the piece at hand.
+ */
 function beginningOf(before: Buffer, here: Buffer): Buffer {
   if (before.length === 0) return here.subarray(0, SHOWN_OCTETS);
   return Buffer.concat([before.subarray(0, SHOWN_OCTETS), here.subarray(0, SHOWN_OCTETS)]);

@@ -35,14 +35,19 @@ export interface OpenInputOptions {
   readonly maxRecordBytes?: number;
   /** How deep brackets and braces of JSON may nest. Default 1,000. */
   readonly maxDepth?: number;
-  /** What has been taken from the pipe that the input is, or undefined if it has not been touched. */
+  /**
+   * What has been taken from the pipe that the input is, or undefined if it has not been touched.
+   */
   readonly taken?: PipeStart | undefined;
 }
 
 interface InputBase {
   /** The input as messages name it: its path, or `standard input`. */
   readonly name: string;
-  /** What the input holds. The lines of `json` are NDJSON, but that some may be strings or other values. */
+  /**
+   * What the input holds. The lines of `json` are NDJSON, but that some may be strings or other
+   * values.
+   */
   readonly format: InputFormat;
   /** The octets of a regular file as it lies on the disk, compressed or not; else undefined. */
   readonly size: number | undefined;
@@ -60,7 +65,10 @@ interface InputBase {
 export interface FileInput extends InputBase {
   readonly kind: 'file';
   readonly descriptor: number;
-  /** Where the first line begins, in octets: after a byte order mark, and where an inherited descriptor stood. */
+  /**
+   * Where the first line begins, in octets: after a byte order mark, and where an inherited
+   * descriptor stood.
+   */
   readonly offset: number;
 }
 
@@ -93,7 +101,8 @@ export type OpenInput = FileInput | PipeInput | StreamInput;
  *
  * @param path a path, or `-` for standard input
  * @throws RobotsFilterError `input` if the input cannot be opened or read, is a directory, or
- *   is in another compression or encoding; or if its format is to be told, and it is a list in columns
+ *   is in another compression or encoding; or if its format is to be told, and it is a list in
+ *   columns
  */
 export async function openInput(path: string, options: OpenInputOptions = {}): Promise<OpenInput> {
   if (path === STANDARD_INPUT) return examine(0, 'standard input', options);
@@ -200,7 +209,8 @@ function formatIsCertain(head: Uint8Array, format: InputFormat | 'auto' = 'auto'
   if (needsMoreOctets(head)) return false;
   if (isGzip(head) || format !== 'auto') return true;
   const recognised = recogniseFormat(head);
-  // Whether text is columns shows in its first lines: as many of them as one read brings, and one at least.
+  // Whether text is columns shows in its first lines: as many of them as one read brings, and one
+  // at least.
   return recognised === 'text' ? head.includes(LINE_FEED) : recognised !== undefined;
 }
 

@@ -12,8 +12,9 @@ export interface PipeStart {
 const READ_OCTETS = 65_536;
 
 /**
- * Takes what is in a pipe, and does not wait for more: so one knows of a short input, whose writer has done with it, how long it
- * is. Undefined where a pipe cannot be read without blocking (`DescriptorSource.ofPipe`).
+ * Takes what is in a pipe, and does not wait for more: so one knows of a short input, whose writer
+ * has done with it, how long it is. Undefined where a pipe cannot be read without blocking
+ * (`DescriptorSource.ofPipe`).
  *
  * @param most octets after which it is left off
  */

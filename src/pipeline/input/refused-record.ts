@@ -33,8 +33,8 @@ export function countLineFeeds(octets: Buffer): number {
 }
 
 /**
- * Writes the line that stands for a refused record (REFUSED_RECORD), and returns its octets. It shows the beginning of the record as it
- * came, but for line breaks, which become spaces.
+ * Writes the line that stands for a refused record (REFUSED_RECORD), and returns its octets. It
+ * shows the beginning of the record as it came, but for line breaks, which become spaces.
  */
 export function writeRefusedLine(
   refusal: Refusal,
@@ -65,7 +65,10 @@ export interface RefusedRecordOptions {
   readonly leadBehind: string;
 }
 
-/** A refused record that has not ended: it is read on to its end, and nothing of it is kept but its beginning. */
+/**
+ * A refused record that has not ended: it is read on to its end, and nothing of it is kept but its
+ * beginning.
+ */
 export class RefusedRecord {
   readonly refusal: Refusal;
   readonly offset: number;
@@ -94,7 +97,8 @@ export class RefusedRecord {
   }
 
   /**
-   * Takes the next octets of the record; returns the first fault in it, counted from the record's beginning.
+   * Takes the next octets of the record; returns the first fault in it, counted from the record's
+   * beginning.
    *
    * @param octets as they came
    * @param text the same, as the judge is to see them

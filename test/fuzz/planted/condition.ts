@@ -1,7 +1,10 @@
 import { Fault, type Target } from '../../../fuzz/target.js';
 import { depthOf } from './depth.js';
 
-/** Fails only on inputs that begin with five given octets: without coverage, one of 2^40 of those that are drawn. */
+/**
+ * Fails only on inputs that begin with five given octets: without coverage, one of 2^40 of those
+ * that are drawn.
+ */
 export const target: Target = {
   name: 'condition',
   summary: 'a fault behind five conditions',

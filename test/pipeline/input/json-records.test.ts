@@ -40,7 +40,9 @@ function seeded(seed: number): () => number {
   };
 }
 
-/** JSON of which every token is known, so that it can be written with any white space between them. */
+/**
+ * JSON of which every token is known, so that it can be written with any white space between them.
+ */
 class JsonWriter {
   readonly #random: () => number;
   constructor(random: () => number) {
@@ -123,7 +125,9 @@ class JsonWriter {
   }
 }
 
-/** Values as they go in, what each comes out as, and all of them as an array and one after another. */
+/**
+ * Values as they go in, what each comes out as, and all of them as an array and one after another.
+ */
 function generate(seed: number) {
   const writer = new JsonWriter(seeded(seed));
   const values: string[] = [];

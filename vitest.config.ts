@@ -1,4 +1,17 @@
 import { defineConfig } from 'vitest/config';
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
+
+/** Files that take long. They begin first, so that neither core is left with one of them in the end. */
+const LONG = ['faults/', 'fuzz/', 'pipeline/flow', 'kernel/ahead', 'cli/inputs', 'store-crash'];
+
+class LongFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const sorted = await super.sort(files);
+    const isLong = ({ moduleId }: TestSpecification): boolean =>
+      LONG.some((part) => moduleId.includes(`/test/${part}`) || moduleId.includes(`/${part}.`));
+    return [...sorted.filter(isLong), ...sorted.filter((file) => !isLong(file))];
+  }
+}
 
 export default defineConfig({
   test: {
@@ -8,5 +21,6 @@ export default defineConfig({
     hookTimeout: 120_000,
     // Two cores: the suites that start the command line would starve one another.
     maxWorkers: 2,
+    sequence: { sequencer: LongFirst },
   },
 });

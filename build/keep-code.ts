@@ -4,9 +4,9 @@
  * used is in it as well, as they left it to this one.
  */
 
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import vm from 'node:vm';
-import { MessagePort } from 'node:worker_threads';
+import { MessagePort, threadId } from 'node:worker_threads';
 import { codeFile, codeToKeep } from '../src/start/kept-code.js';
 
 const scripts = new Map<string, vm.Script>();
@@ -20,7 +20,10 @@ vm.Script = class extends vm.Script {
 
 function keepAll(): void {
   for (const [file, script] of scripts) {
-    writeFileSync(codeFile(file), codeToKeep(script.createCachedData(), readFileSync(file)));
+    // Piscina may end this thread while it writes, and another one writes the same file.
+    const unfinished = `${codeFile(file)}.${process.pid}-${threadId}.tmp`;
+    writeFileSync(unfinished, codeToKeep(script.createCachedData(), readFileSync(file)));
+    renameSync(unfinished, codeFile(file));
   }
 }
 

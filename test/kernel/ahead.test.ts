@@ -20,7 +20,6 @@ it('is the form that is compiled ahead of time', () => {
 });
 
 await import('../conformance.test.js');
-await import('../differential.test.js');
 await import('./explanation.test.js');
 await import('./hostile.test.js');
 await import('./hosts.test.js');

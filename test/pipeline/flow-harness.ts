@@ -231,6 +231,8 @@ export async function throughPipe(
       },
       descriptor ?? sink,
     );
+    // A run that fails before its input ends is awaited below.
+    run.catch(() => {});
     let written = head.length;
     for (const part of rest) {
       // The part before has been read by then, so that none comes together with another.

@@ -2,7 +2,7 @@ import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /** Files that take long. They begin first, so that neither core is left with one of them in the end. */
-const LONG = ['faults/', 'fuzz/', 'pipeline/flow', 'kernel/ahead', 'cli/inputs', 'store-crash'];
+const LONG = ['faults/', 'fuzz/', 'pipeline/flow', 'cli/inputs', 'store-crash'];
 
 class LongFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
@@ -17,6 +17,8 @@ export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
     globalSetup: ['test/build.ts'],
+    // One screen: a dot for each test, then the failures and the totals.
+    reporters: ['dot'],
     testTimeout: 120_000,
     hookTimeout: 120_000,
     // Two cores: the suites that start the command line would starve one another.

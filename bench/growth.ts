@@ -1,42 +1,53 @@
 import { rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { compiled, filterCase, tableOctets, type Workload } from './cases.js';
-import { type Corpus, corpusIn, emptied } from './corpora.js';
-import type { CorpusOptions } from './corpus/corpus.js';
-import { CountWatch } from './counts.js';
-import { describe, describeMachine } from './machine.js';
-import { median } from './measure.js';
-import { writeRecord } from './record.js';
-import { aligned, describeResults, resultRecord } from './report.js';
-import { type Case, inTurn, type Result } from './rounds.js';
+import { filterCase } from './cases/filter-case.js';
+import { prepareWorkload, type Workload } from './cases/workload.js';
+import type { CorpusOptions } from './corpus/options.js';
+import {
+  type Corpus,
+  DEFAULT_CORPUS_DIRECTORY,
+  makeScratch,
+  provideCorpus,
+} from './inputs/corpus-store.js';
+import { oneUrlInput, recordInput, textInput, type UrlInput } from './inputs/url-input.js';
+import { describeMachine, machineText } from './measure/machine.js';
+import { type Case, wholeRuns } from './measure/runs.js';
+import { median } from './measure/statistics.js';
+import { Filter, type Route } from './program/filter.js';
+import { packageText, providePackage } from './program/installed-package.js';
+import { type GrowthStep, resultRecord, writeRecord } from './report/record.js';
+import { say } from './report/say.js';
+import { aligned, resultsText } from './report/tables.js';
+import { CountWatch } from './verify/count-watch.js';
 
-const USAGE = `How robots-filter bears growth, skew and worst cases: hosts from 1,000 to 4 million, one host
-with very many rules, many wildcard rules, long URLs, and threads.
+const STEPS = '1000,5000,20000,100000,300000,1000000';
+
+const USAGE = `Measure how robots-filter grows: hosts from 1,000 to a million, one host with very many rules,
+many wildcard rules, long URLs, and threads.
 
 npm run bench:growth -- [options]
-    --only PART[,PART]  of: growth, skew, threads (default: all)
-    --steps 1000,5000,…  hosts of each step (default: 1000 to 4,000,000); the curve ends where a
-                        table does not fit any more. A step of a million hosts takes 2.5 GB of disk
+    --only PART[,PART]  growth, skew, threads (default: all)
+    --steps 1000,5000,… hosts of each step (default: ${STEPS}); the curve ends
+                        where a table no longer fits. A million hosts need 2.5 GB of disk
     --urls 2000000      URLs of each step and case
-    --rounds 3  --seed 1
-    --corpus DIR        where corpora are kept; those of the growing steps are removed again
-                        (default: ${join(tmpdir(), 'robots-filter-bench')})
-    --record            keeps the figures in bench/record/
-    --quick             small sizes, one round: a test of verdict counts
+    --runs 3  --seed 1
+    --installed DIR     run the package that is installed in DIR, not one packed from this checkout
+    --corpus DIR        where corpora are kept, but those of the steps are removed
+                        (default: ${DEFAULT_CORPUS_DIRECTORY})
+    --record            write the figures to bench/record/growth.json
+    --quick             small sizes, one run: a test of verdict counts
 `;
-
-const STEPS = '1000,5000,20000,100000,300000,1000000,2000000,4000000';
 
 const { values } = parseArgs({
   options: {
     only: { type: 'string', default: 'growth,skew,threads' },
     steps: { type: 'string' },
     urls: { type: 'string' },
-    rounds: { type: 'string' },
+    runs: { type: 'string' },
     seed: { type: 'string', default: '1' },
-    corpus: { type: 'string', default: join(tmpdir(), 'robots-filter-bench') },
+    installed: { type: 'string' },
+    corpus: { type: 'string', default: DEFAULT_CORPUS_DIRECTORY },
     record: { type: 'boolean', default: false },
     quick: { type: 'boolean', default: false },
     help: { type: 'boolean', default: false },
@@ -44,26 +55,10 @@ const { values } = parseArgs({
 });
 
 const { quick } = values;
-const seed = Number(values.seed);
 const urls = Number(values.urls ?? (quick ? 20_000 : 2_000_000));
-const turns = { rounds: Number(values.rounds ?? (quick ? 1 : 3)), warmUp: !quick };
+const plan = { runs: Number(values.runs ?? (quick ? 1 : 3)), timed: !quick };
 const steps = (values.steps ?? (quick ? '100,1000' : STEPS)).split(',').map(Number);
 const parts = values.only.split(',');
-
-/** What of growth is drawn as a curve. */
-interface Step {
-  readonly hosts: number;
-  readonly robotsOctets: number;
-  readonly tableOctets: number;
-  readonly compileSeconds: number;
-  /** One URL, start-up included. */
-  readonly loadSeconds: number;
-  /** For each URL, loading and start-up not counted. */
-  readonly nanoseconds: number;
-  /** Resident beyond the table at the peak. */
-  readonly beyondOctets: number;
-}
-
 const watch = new CountWatch();
 
 if (values.help) process.stdout.write(USAGE);
@@ -71,35 +66,40 @@ else await measureGrowth();
 
 async function measureGrowth(): Promise<void> {
   const machine = describeMachine('npm run bench:growth --');
-  say(describe(machine));
-  const scratch = emptied(join(values.corpus, 'run'));
+  say(machineText(machine));
+  const scratch = makeScratch(values.corpus);
   try {
-    const growth = parts.includes('growth') ? await growthCurve(scratch) : undefined;
+    const installed = await providePackage(scratch, values.installed);
+    say(packageText(installed));
+    const filter = new Filter(installed);
+    const growth = parts.includes('growth') ? await growthCurve(filter, scratch) : undefined;
     const cases: Case[] = [];
-    if (parts.includes('skew')) cases.push(...(await skewCases(scratch)));
-    if (parts.includes('threads')) cases.push(...(await threadCases(scratch)));
-    const results = await inTurn(cases, turns, say);
-    if (results.length > 0) say(`\n${describeResults(results)}`);
+    if (parts.includes('skew')) cases.push(...(await skewCases(filter, scratch)));
+    if (parts.includes('threads')) cases.push(...(await threadCases(filter, scratch)));
+    const results = await wholeRuns(cases, plan, say);
+    if (results.length > 0) say(`\n${resultsText(results)}`);
+    say(`counts were asserted in ${watch.runs} runs of the filter`);
     if (values.record) {
-      const figures = { machine, ...turns, urls, growth, results: results.map(resultRecord) };
-      say(`recorded in ${writeRecord('growth', figures)}`);
+      const content = { runs: plan.runs, urls, growth, results: results.map(resultRecord) };
+      say(`recorded in ${writeRecord('growth', { machine, package: installed }, content)}`);
     }
   } finally {
     rmSync(scratch, { recursive: true });
   }
 }
 
-/**
- * Each step by itself, from making its files to removing them: all at once would not fit on a disk.
- */
-async function growthCurve(scratch: string): Promise<{ steps: Step[]; end: string }> {
-  const curve: Step[] = [];
+/** Makes, measures and removes one step after another: the disk could not hold all at once. */
+async function growthCurve(
+  filter: Filter,
+  scratch: string,
+): Promise<{ steps: GrowthStep[]; end: string }> {
+  const curve: GrowthStep[] = [];
   let end = `${steps.at(-1)?.toLocaleString('en')} hosts fit`;
   for (const hosts of steps) {
     const corpus = corpusOf({ hosts, robots: 'ndjson' });
     const table = join(scratch, 'growth.table');
     try {
-      curve.push(await stepOf(corpus, table));
+      curve.push(await stepOf(await prepareWorkload(filter, corpus, table)));
     } catch (error) {
       if (curve.length === 0 || !(error instanceof Error)) throw error;
       end = `${hosts.toLocaleString('en')} hosts: ${error.message.trim().split('\n').at(-1)}`;
@@ -109,80 +109,88 @@ async function growthCurve(scratch: string): Promise<{ steps: Step[]; end: strin
       rmSync(corpus.directory, { recursive: true });
     }
   }
-  say(`\n${describeCurve(curve)}\nthe curve ends: ${end}\n`);
+  say(`\n${curveText(curve)}\nthe curve ends: ${end}\n`);
   return { steps: curve, end };
 }
 
-async function stepOf(corpus: Corpus, table: string): Promise<Step> {
-  const start = process.hrtime.bigint();
-  const workload = await compiled(corpus, table);
-  const compileSeconds = Number(process.hrtime.bigint() - start) / 1e9;
-  const text = filterCase(watch, { id: 'text', workload, form: 'text' });
-  const one = filterCase(watch, { id: 'one', workload, form: 'oneUrl' });
-  const [whole, load] = (await inTurn([text, one], turns, () => {})) as [Result, Result];
-  const loadSeconds = median(load.seconds);
-  const step: Step = {
+async function stepOf(workload: Workload): Promise<GrowthStep> {
+  const { corpus, tableBytes, compileSeconds } = workload;
+  const cases = [
+    caseOf('text', workload, textInput(corpus)),
+    caseOf('one', workload, oneUrlInput(corpus)),
+  ];
+  const results = await wholeRuns(cases, plan, () => {});
+  const [wholeSeconds = 0, openSeconds = 0] = results.map(({ seconds }) => median(seconds));
+  const step: GrowthStep = {
     hosts: corpus.summary.hosts,
-    robotsOctets: corpus.summary.robotsOctets,
-    tableOctets: tableOctets(workload),
+    robotsBytes: corpus.summary.robotsBytes,
+    tableBytes,
     compileSeconds,
-    loadSeconds,
-    nanoseconds: ((median(whole.seconds) - loadSeconds) / whole.case.records) * 1e9,
-    beyondOctets: Math.max(whole.peakOctets ?? 0, load.peakOctets ?? 0),
+    openSeconds,
+    nanoseconds: ((wholeSeconds - openSeconds) / corpus.summary.urls) * 1e9,
+    peakBytes: Math.max(...results.map(({ peakBytes }) => peakBytes ?? 0)),
   };
-  say(describeCurve([step]));
+  say(curveText([step]));
   return step;
 }
 
-function describeCurve(curve: readonly Step[]): string {
-  const header = ['hosts', 'ns/URL', 'octets a host', 'table MB', 'load s', 'compile s', 'peak MB'];
+function curveText(curve: readonly GrowthStep[]): string {
+  const header = ['hosts', 'ns/URL', 'bytes a host', 'table MB', 'open s', 'compile s', 'peak MB'];
   const rows = curve.map((step) => [
     step.hosts.toLocaleString('en'),
     step.nanoseconds.toFixed(0),
-    (step.tableOctets / step.hosts).toFixed(0),
-    (step.tableOctets / 1e6).toFixed(1),
-    step.loadSeconds.toFixed(3),
+    (step.tableBytes / step.hosts).toFixed(0),
+    (step.tableBytes / 1e6).toFixed(1),
+    step.openSeconds.toFixed(3),
     step.compileSeconds.toFixed(2),
-    (step.beyondOctets / 1e6).toFixed(0),
+    (step.peakBytes / 1e6).toFixed(0),
   ]);
   return aligned([header, ...rows]);
 }
 
-/** What a list of ordinary hosts does not show, beside one of ordinary hosts. */
-async function skewCases(scratch: string): Promise<Case[]> {
+/** Extreme hosts and URLs as well as ordinary ones. */
+async function skewCases(filter: Filter, scratch: string): Promise<Case[]> {
   const shapes: Readonly<Record<string, Partial<CorpusOptions>>> = {
     ordinary: {},
     'one host, 47,064 rules': { hosts: 1, oneGroup: { rules: 47_064, wildcardShare: 0 } },
     'the same, 1 % wildcards': { hosts: 1, oneGroup: { rules: 47_064, wildcardShare: 0.01 } },
     '200 wildcard rules': { hosts: 1000, oneGroup: { rules: 200, wildcardShare: 1 } },
-    'URLs of 2 KB': { urlOctets: 2048, urls: Math.round(urls / 8) },
+    'URLs of 2 KB': { urlBytes: 2048, urls: Math.round(urls / 8) },
   };
   const cases: Case[] = [];
   for (const [id, shape] of Object.entries(shapes)) {
     const table = join(scratch, `${cases.length}.table`);
-    const workload = await compiled(corpusOf(shape), table);
-    for (const form of ['text', 'ndjson'] as const) {
-      cases.push(filterCase(watch, { id: `${id}, ${form}`, workload, form }));
-    }
+    const workload = await prepareWorkload(filter, corpusOf(shape), table);
+    const records = recordInput(workload.corpus, 'short', 'first');
+    cases.push(caseOf(`${id}, text`, workload, textInput(workload.corpus)));
+    cases.push(caseOf(`${id}, ndjson`, workload, records));
   }
   return cases;
 }
 
-async function threadCases(scratch: string): Promise<Case[]> {
-  const workload: Workload = await compiled(corpusOf({}), join(scratch, 'threads.table'));
-  return ['1', '2', '4'].flatMap((threads) => {
-    const options = ['--threads', threads];
-    return (['file', 'cat |'] as const).map((way) => {
-      const id = `${threads} threads, ${way === 'file' ? 'file' : 'pipe'}`;
-      return filterCase(watch, { id, workload, form: 'ndjson', way, options });
-    });
-  });
+async function threadCases(filter: Filter, scratch: string): Promise<Case[]> {
+  const workload = await prepareWorkload(filter, corpusOf({}), join(scratch, 'threads.table'));
+  const records = recordInput(workload.corpus, 'short', 'first');
+  return ['1', '2', '4'].flatMap((threads) =>
+    (['file', 'cat |'] as const).map((route) => {
+      const id = `${threads} threads, ${route === 'file' ? 'file' : 'pipe'}`;
+      return caseOf(id, workload, records, { route, options: ['--threads', threads] });
+    }),
+  );
+}
+
+function caseOf(
+  id: string,
+  { filter, table, corpus, expected }: Workload,
+  input: UrlInput,
+  more: { route?: Route; options?: readonly string[] } = {},
+): Case {
+  const counts = input.records === 1 ? { records: 1 } : expected;
+  const counted = `${corpus.directory}, ${input.records} URLs`;
+  return filterCase(watch, { id, filter, table, input, counted, expected: counts, ...more });
 }
 
 function corpusOf(options: Partial<CorpusOptions>): Corpus {
-  return corpusIn(values.corpus, { seed, hosts: quick ? 200 : 5000, urls, ...options }, say);
-}
-
-function say(text: string): void {
-  process.stdout.write(`${text}\n`);
+  const base = { seed: Number(values.seed), hosts: quick ? 200 : 5000, urls };
+  return provideCorpus(values.corpus, { ...base, ...options }, say);
 }

@@ -2,24 +2,31 @@ import { createWriteStream, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { assertEqual } from './assert-equal.js';
-import { AGENT, compile } from './cases.js';
-import { runFilter } from './command.js';
-import { corpusIn } from './corpora.js';
-import { describe, describeMachine } from './machine.js';
-import { residentOctets } from './measure.js';
-import { writeRecord } from './record.js';
-import { RepeatedOutput } from './repeated-output.js';
+import { prepareWorkload } from './cases/workload.js';
+import { AGENT } from './inputs/agents.js';
+import { DEFAULT_CORPUS_DIRECTORY, provideCorpus } from './inputs/corpus-store.js';
+import { recordInput } from './inputs/url-input.js';
+import { describeMachine, machineText } from './measure/machine.js';
+import { residentBytes } from './measure/memory.js';
+import { Filter } from './program/filter.js';
+import { packageText, providePackage } from './program/installed-package.js';
+import { writeRecord } from './report/record.js';
+import { say } from './report/say.js';
+import { aligned } from './report/tables.js';
+import { assertEqual } from './verify/assert-equal.js';
+import { CountWatch } from './verify/count-watch.js';
+import { RepeatedOutput } from './verify/repeated-output.js';
 
-const USAGE = `Puts a hundred million records through a pipe: every octet that comes out must be the one that a
-run over a file, on one thread, puts in its place. Shows throughput and memory over time.
+const USAGE = `Send a hundred million records through a pipe and compare each byte that comes out with a run
+over a file on one thread. Print throughput and memory over time.
 
 npm run bench:load -- [options]
-    --records 100000000  at least; the corpus is repeated as a whole
+    --records 100000000 at least; the corpus is repeated as a whole
     --urls 8000000  --hosts 5000  --seed 1
-    --interval 2        seconds between two looks
-    --corpus DIR        where the corpus is kept for the next run (default: ${join(tmpdir(), 'robots-filter-bench')})
-    --record            keeps the figures in bench/record/
+    --interval 2        seconds between two looks at memory
+    --installed DIR     run the package that is installed in DIR, not one packed from this checkout
+    --corpus DIR        where the corpus is kept (default: ${DEFAULT_CORPUS_DIRECTORY})
+    --record            write the figures to bench/record/load.json
 `;
 
 const { values } = parseArgs({
@@ -29,19 +36,20 @@ const { values } = parseArgs({
     hosts: { type: 'string', default: '5000' },
     seed: { type: 'string', default: '1' },
     interval: { type: 'string', default: '2' },
-    corpus: { type: 'string', default: join(tmpdir(), 'robots-filter-bench') },
+    installed: { type: 'string' },
+    corpus: { type: 'string', default: DEFAULT_CORPUS_DIRECTORY },
     record: { type: 'boolean', default: false },
     help: { type: 'boolean', default: false },
   },
 });
 
-/** What was seen at one moment. */
+/** One observation. */
 interface Look {
   /** Since the start of the run. */
   readonly seconds: number;
   readonly records: number;
-  /** Of the filter, its shell and cat. */
-  readonly residentOctets: number | undefined;
+  /** Memory of the filter, its shell and cat. */
+  readonly residentBytes: number | undefined;
 }
 
 if (values.help) process.stdout.write(USAGE);
@@ -49,77 +57,70 @@ else await load();
 
 async function load(): Promise<void> {
   const machine = describeMachine('npm run bench:load --');
-  process.stdout.write(`${describe(machine)}\n`);
-  const corpus = corpusIn(
-    values.corpus,
-    {
-      seed: Number(values.seed),
-      hosts: Number(values.hosts),
-      urls: Number(values.urls),
-    },
-    (sentence) => process.stderr.write(`${sentence}\n`),
-  );
+  say(machineText(machine));
   const scratch = mkdtempSync(join(tmpdir(), 'robots-filter-load-'));
   try {
-    const table = join(scratch, 'table');
-    await compile(corpus.robots, table);
-    const args = ['--table', table, '--agent', AGENT];
-    const once = join(scratch, 'once.ndjson');
-    const reference = await runFilter(
-      [...args, '--threads', '1'],
-      corpus.ndjson,
-      'file',
-      createWriteStream(once),
-    );
-    assertEqual('records of the file', reference.statistics.records, corpus.summary.urls);
-    const times = Math.ceil(Number(values.records) / corpus.summary.urls);
-    const output = new RepeatedOutput(once, times);
-    const looks: Look[] = [];
-    const start = performance.now();
-    const timer = setInterval(() => {
-      const seconds = (performance.now() - start) / 1000;
-      looks.push({ seconds, records: output.records, residentOctets: residentOctets() });
-    }, Number(values.interval) * 1000);
-    const run = await runFilter(args, Array(times).fill(corpus.ndjson), 'cat |', output);
-    clearInterval(timer);
-    assertEqual('records', run.statistics.records, times * corpus.summary.urls);
-    assertEqual('records that came out', output.records, times * corpus.summary.urls);
-    const digest = output.finish();
-    report(looks, run.seconds, output.records, digest);
+    const installed = await providePackage(scratch, values.installed);
+    say(packageText(installed));
+    const content = await pass(new Filter(installed), scratch);
     if (values.record) {
-      const { seconds, peakOctets } = run;
-      const file = writeRecord('load', {
-        machine,
-        corpus: corpus.summary,
-        records: output.records,
-        seconds,
-        peakOctets,
-        digest,
-        looks,
-      });
-      process.stdout.write(`kept in ${file}\n`);
+      say(`recorded in ${writeRecord('load', { machine, package: installed }, content)}`);
     }
   } finally {
     rmSync(scratch, { recursive: true });
   }
 }
 
-function report(looks: readonly Look[], seconds: number, records: number, digest: string): void {
-  process.stdout.write('\nseconds      records  million/s  resident MB\n');
-  let before: Look = { seconds: 0, records: 0, residentOctets: undefined };
-  for (const look of looks) {
-    const rate = (look.records - before.records) / (look.seconds - before.seconds) / 1e6;
-    const resident = look.residentOctets === undefined ? '-' : megabytes(look.residentOctets);
-    process.stdout.write(
-      `${look.seconds.toFixed(1).padStart(7)} ${look.records.toLocaleString('en').padStart(12)} ${rate.toFixed(2).padStart(10)} ${resident.padStart(12)}\n`,
-    );
-    before = look;
+async function pass(filter: Filter, scratch: string) {
+  const [seed, hosts, urls] = [values.seed, values.hosts, values.urls].map(Number);
+  const options = { seed: seed ?? 1, hosts: hosts ?? 1, urls: urls ?? 1 };
+  const corpus = provideCorpus(values.corpus, options, say);
+  const { table, expected } = await prepareWorkload(filter, corpus, join(scratch, 'table'));
+  const { path } = recordInput(corpus, 'short', 'first');
+  const args = ['--table', table, '--agent', AGENT];
+  const once = join(scratch, 'once.ndjson');
+  const onOneThread = [...args, '--threads', '1'];
+  const sink = createWriteStream(once);
+  const reference = await filter.runCounted(onOneThread, { paths: [path] }, sink);
+  new CountWatch().check(corpus.directory, expected, reference.statistics);
+
+  const times = Math.ceil(Number(values.records) / corpus.summary.urls);
+  const output = new RepeatedOutput(once, times);
+  const looks: Look[] = [];
+  const start = performance.now();
+  const timer = setInterval(() => {
+    const seconds = (performance.now() - start) / 1000;
+    looks.push({ seconds, records: output.records, residentBytes: residentBytes() });
+  }, Number(values.interval) * 1000);
+  const paths = Array<string>(times).fill(path);
+  const run = await filter.runCounted(args, { paths, route: 'cat |' }, output);
+  clearInterval(timer);
+  const records = times * corpus.summary.urls;
+  assertEqual('records', run.statistics.records, records);
+  assertEqual('records that came out', output.records, records);
+  for (const [index, { agent, verdicts }] of run.statistics.agents.entries()) {
+    const { allow = 0 } = reference.statistics.agents[index]?.verdicts ?? {};
+    assertEqual(`allowed for ${agent}`, verdicts.allow, times * allow);
   }
-  process.stdout.write(
-    `\n${records.toLocaleString('en')} records in ${seconds.toFixed(1)} s, each octet as from one thread over a file; SHA-256 of the output ${digest}\n`,
-  );
+  const digest = output.finish();
+  report(looks, run.seconds, records, digest);
+  const { seconds, peakBytes } = run;
+  return { corpus: corpus.summary, records, seconds, peakBytes, digest, looks };
 }
 
-function megabytes(octets: number): string {
-  return (octets / 1e6).toFixed(0);
+function report(looks: readonly Look[], seconds: number, records: number, digest: string): void {
+  const rows = looks.map((look, index) => {
+    const last = looks[index - 1] ?? { seconds: 0, records: 0 };
+    const rate = (look.records - last.records) / (look.seconds - last.seconds) / 1e6;
+    const resident = look.residentBytes;
+    return [
+      look.seconds.toFixed(1),
+      look.records.toLocaleString('en'),
+      rate.toFixed(2),
+      resident === undefined ? '-' : (resident / 1e6).toFixed(0),
+    ];
+  });
+  say(`\n${aligned([['seconds', 'records', 'million/s', 'resident MB'], ...rows], 0)}\n`);
+  const count = `${records.toLocaleString('en')} records in ${seconds.toFixed(1)} s`;
+  say(`${count}, each byte as from one thread over a file; SHA-256 of the output ${digest}`);
 }

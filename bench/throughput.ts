@@ -1,48 +1,56 @@
-import { rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { checkCompetitors, checkFilter } from './check.js';
-import { npmCompetitors, otherCompetitors } from './competitors.js';
-import { coresOf, describeCores } from './cores.js';
-import { emptied } from './corpora.js';
-import { storeCounts } from './expected.js';
-import { describe, describeMachine } from './machine.js';
-import { Figures, MARKS, type Mark, rowOf } from './marks.js';
-import { writeRecord } from './record.js';
-import { describeMarks, describeResults, resultRecord } from './report.js';
-import { inTurn } from './rounds.js';
-import { AGENT, Suite } from './suite.js';
+import { Suite } from './cases/suite.js';
+import { compareCompetitors } from './competitors/comparison.js';
+import { type Absence, languageCompetitors } from './competitors/languages.js';
+import { npmCompetitors } from './competitors/npm.js';
+import { AGENT } from './inputs/agents.js';
+import { DEFAULT_CORPUS_DIRECTORY, makeScratch, provideCorpus } from './inputs/corpus-store.js';
+import { coresOf, coresText } from './measure/cores.js';
+import { describeMachine, machineText } from './measure/machine.js';
+import { type Case, wholeRuns } from './measure/runs.js';
+import { Filter } from './program/filter.js';
+import { type InstalledPackage, packageText, providePackage } from './program/installed-package.js';
+import { peakMemory, RATIOS, ratioRow } from './report/ratios.js';
+import { resultRecord, writeRecord } from './report/record.js';
+import { say } from './report/say.js';
+import { ratiosText, resultsText, versionsText } from './report/tables.js';
+import { interleaved, versionRows } from './report/versions.js';
+import { FilterCheck } from './verify/filter-check.js';
+import { storeCounts } from './verify/stored-counts.js';
 
-const USAGE = `Times robots-filter from end to end beside its yardsticks and competitors, in one
-interleaved run, and asserts the verdict counts before every run that is timed.
+const USAGE = `Time robots-filter as npm installs it beside md5sum, wc and other libraries, and assert the
+verdict counts before each timed run.
 
 npm run bench:throughput -- [options]
-    --urls 8000000      URLs of both corpora
-    --hosts 1000000     hosts of the large corpus; the other has 5,000
-    --rounds 11         runs of each case, in turn, each behind one that is not timed; five of compiling and of competitors
-    --only ROW[,ROW]    rows of the table of marks, by their names: ${MARKS.map(({ id }) => id).join(', ')};
+    --runs 3            whole runs of all cases; figures are their medians, with the spread
+    --only NAME[,NAME]  rows of the table of ratios: ${RATIOS.map(({ id }) => id).join(', ')};
+                        short, index and nested for all three places of the URL;
                         or floors, competitors, check
-    --seed 1            of the corpora
-    --corpus DIR        where corpora and competitors are kept for the next run
-                        (default: ${join(tmpdir(), 'robots-filter-bench')})
-    --real DIR          real robots.txt files, robots-*.ndjson.gz, for the size of their table
-    --no-install        no competitors but those from npm, which are there anyway
-    --record            keeps the figures in bench/record/
-    --quick             small corpora, one round, no other languages: a test of verdict counts
-    --store-expected    works out the counts of the small corpus by the naive matcher, and keeps them
+    --installed DIR     run the package that is installed in DIR, not one packed from this checkout
+    --against DIR       run the package that is installed in DIR as well, interleaved, and compare
+    --urls 8000000      URLs as text and as short records
+    --hosts 1000000     hosts of the large corpus; the other has 5,000
+    --seed 1
+    --corpus DIR        where corpora and competitors are kept (default: ${DEFAULT_CORPUS_DIRECTORY})
+    --no-install        no competitors but those that npm ci installed
+    --record            write the figures to bench/record/throughput.json
+    --quick             small corpora, one run: a test of verdict counts
+    --store-expected    count the verdicts of the small corpus by the naive matcher, and store them
 `;
 
 const { values } = parseArgs({
   allowNegative: true,
   options: {
+    runs: { type: 'string' },
+    only: { type: 'string' },
+    installed: { type: 'string' },
+    against: { type: 'string' },
     urls: { type: 'string' },
     hosts: { type: 'string' },
-    rounds: { type: 'string' },
-    only: { type: 'string' },
     seed: { type: 'string', default: '1' },
-    corpus: { type: 'string', default: join(tmpdir(), 'robots-filter-bench') },
-    real: { type: 'string' },
+    corpus: { type: 'string', default: DEFAULT_CORPUS_DIRECTORY },
     install: { type: 'boolean', default: true },
     record: { type: 'boolean', default: false },
     quick: { type: 'boolean', default: false },
@@ -53,77 +61,122 @@ const { values } = parseArgs({
 
 const { quick } = values;
 const sizes = {
-  cache: values.corpus,
+  store: values.corpus,
   seed: Number(values.seed),
   urls: Number(values.urls ?? (quick ? 20_000 : 8_000_000)),
   fewHosts: quick ? 200 : 5000,
   manyHosts: Number(values.hosts ?? (quick ? 2000 : 1_000_000)),
 };
-const turns = { rounds: Number(values.rounds ?? (quick ? 1 : 11)), warmUp: !quick };
+const plan = { runs: Number(values.runs ?? (quick ? 1 : 3)), timed: !quick };
 const wanted = values.only?.split(',');
+const ratios = RATIOS.filter(({ id }) => wants(id));
+const needed = new Set([
+  ...ratios.flatMap(({ needs }) => needs),
+  ...(wants('floors') ? ['wc', 'cat-wc', 'md5-short', 'md5-text'] : []),
+]);
 
 if (values.help) process.stdout.write(USAGE);
-else if (values['store-expected']) storeCounts(new Suite(sizes, '', say).fewHosts(), AGENT, say);
-else await benchmark();
+else if (values['store-expected']) {
+  const { store, seed, fewHosts: hosts, urls } = sizes;
+  storeCounts(provideCorpus(store, { seed, hosts, urls }, say), AGENT, say);
+} else await benchmark();
 
 async function benchmark(): Promise<void> {
+  if (values.record && plan.runs < 3) throw new Error('--record needs --runs 3 or more');
   const machine = describeMachine('npm run bench:throughput --');
-  say(describe(machine));
-  const scratch = emptied(join(values.corpus, 'run'));
+  say(machineText(machine));
+  const scratch = makeScratch(values.corpus);
   try {
-    const marks = MARKS.filter(
-      ({ id }) => wants(id) && (id !== 'real' || values.real !== undefined),
-    );
-    const measured = await measure(marks, scratch);
+    const installed = await providePackage(scratch, values.installed);
+    say(packageText(installed));
+    const content = await measure(installed, scratch);
     if (values.record) {
-      say(`recorded in ${writeRecord('throughput', { machine, ...turns, ...measured })}`);
+      say(`recorded in ${writeRecord('throughput', { machine, package: installed }, content)}`);
     }
   } finally {
     rmSync(scratch, { recursive: true });
   }
 }
 
-async function measure(marks: readonly Mark[], scratch: string) {
-  const suite = new Suite(sizes, scratch, say);
-  const needed = new Set(marks.flatMap(({ needs }) => needs));
-  const ofNpm = npmCompetitors().filter(({ id }) => wants('competitors') || needed.has(id));
-  const others =
-    wants('competitors') && values.install && !quick
-      ? await otherCompetitors(sizes.cache, say)
-      : { present: [], absent: [] };
-  const competitors = [...ofNpm, ...others.present];
-  const differences = [];
-  if (wants('check')) {
-    const annotated = await checkFilter(await suite.checked(), say);
-    differences.push(
-      ...(await checkCompetitors(await suite.checked(), annotated, competitors, say)),
-    );
-  }
+async function measure(installed: InstalledPackage, scratch: string) {
+  const filter = new Filter(installed);
+  const suite = new Suite(sizes, filter, made(scratch, 'tables'), say);
+  const { competitors, absent } = await findCompetitors();
+  const differences = wants('check') ? await check(filter, suite, competitors) : [];
 
-  const cases = await suite.cases(needed, { floors: wants('floors'), competitors });
-  const results = await inTurn(cases, turns, say);
-  const figures = new Figures(results, await suite.fileSizes(marks, values.real));
-  say(`\n${describeResults(results)}\n`);
+  const own = await suite.filterCases(needed);
+  const before = values.against === undefined ? [] : await casesOf(values.against, scratch);
+  const others = await suite.otherCases(needed, competitors);
+  const results = await wholeRuns([...interleaved(own, before), ...others], plan, say);
+
+  say(`\n${resultsText(results)}\n`);
   const cores = coresOf(results);
-  say(`${describeCores(cores)}\n`);
-  for (const { name, reason } of others.absent) say(`not here: ${name}: ${reason}`);
-  const rows = marks.map((mark) => rowOf(mark, figures));
-  say(quick ? 'too small for the marks: this was a test of counts' : describeMarks(rows));
-  say(`\ncounts were asserted in ${suite.runsChecked} runs of the filter`);
+  say(`${coresText(cores)}\n`);
+  for (const { name, reason } of absent) say(`unavailable: ${name}: ${reason}`);
+  const rows = ratios.map((ratio) => ratioRow(ratio, results));
+  say(quick ? 'a quick run: its times are not meaningful' : ratiosText(rows));
+  const versions = versionRows(results);
+  if (versions.length > 0) say(`\n${versionsText(versions)}`);
+  const tables = await suite.tableSizes();
+  for (const { hosts, bytes } of tables) say(tableText(hosts, bytes));
+  const peak = peakMemory(results);
+  if (peak !== undefined) {
+    say(`most memory beyond the table: ${(peak.bytes / 1e6).toFixed(0)} MB, in ${peak.id}`);
+  }
+  say(`counts were asserted in ${suite.runsChecked} runs of the filter`);
   return {
+    runs: plan.runs,
     corpus: suite.summary,
     cores,
-    marks: rows,
+    ratios: rows,
     results: results.map(resultRecord),
+    versions,
+    tables,
+    peak,
     differences,
-    absent: others.absent,
+    absent,
   };
 }
 
-function wants(part: string): boolean {
-  return wanted === undefined || wanted.includes(part);
+async function findCompetitors() {
+  const npm = npmCompetitors().filter(({ id }) => wants('competitors') || needed.has(id));
+  if (!wants('competitors') || !values.install || quick) {
+    return { competitors: npm, absent: [] as Absence[] };
+  }
+  const { present, absent } = await languageCompetitors(sizes.store, say);
+  return { competitors: [...npm, ...present], absent };
 }
 
-function say(text: string): void {
-  process.stdout.write(`${text}\n`);
+async function check(
+  filter: Filter,
+  suite: Suite,
+  competitors: Awaited<ReturnType<typeof findCompetitors>>['competitors'],
+) {
+  const { corpus, table } = await suite.checked();
+  const annotated = await new FilterCheck(filter, table, say).check(corpus);
+  return await compareCompetitors(corpus, annotated, competitors, say);
+}
+
+/** The same cases with the package that `--against` names. */
+async function casesOf(directory: string, scratch: string): Promise<Case[]> {
+  const installed = await providePackage(scratch, directory);
+  say(`against ${packageText(installed)}`);
+  const suite = new Suite(sizes, new Filter(installed), made(scratch, 'tables-before'), say);
+  return await suite.filterCases(needed);
+}
+
+function made(scratch: string, name: string): string {
+  const directory = join(scratch, name);
+  mkdirSync(directory);
+  return directory;
+}
+
+function tableText(hosts: number, bytes: number): string {
+  const each = (bytes / hosts).toFixed(0);
+  return `table of ${hosts.toLocaleString('en')} hosts: ${(bytes / 1e6).toFixed(1)} MB, ${each} bytes a host`;
+}
+
+/** Whether `--only` names a row, or the group before its hyphen; without `--only`, true. */
+function wants(row: string): boolean {
+  return wanted === undefined || wanted.some((name) => row === name || row.startsWith(`${name}-`));
 }

@@ -2,22 +2,25 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** The octets of a string of characters U+0000 to U+00FF. */
-export function octetsOf(text: string): Uint8Array {
+/** The bytes of a string of characters U+0000 to U+00FF. */
+export function bytesOf(text: string): Uint8Array {
   return new Uint8Array(Buffer.from(text, 'latin1'));
 }
 
-/** Octets as a string, one character each. */
-export function charactersOf(octets: Uint8Array): string {
-  return Buffer.from(octets.buffer, octets.byteOffset, octets.length).toString('latin1');
+/** Bytes as a string, one character each. */
+export function charactersOf(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('latin1');
 }
 
-/** The file of a target's corpus: a JSON string a line, one character an octet, in ASCII. */
+/**
+ * The file of a target's corpus: one JSON string on each line, one character for each byte, in
+ * ASCII.
+ */
 function fileOf(target: string): string {
   return fileURLToPath(new URL(`../fixtures/fuzz/${target}.ndjson`, import.meta.url));
 }
 
-/** The inputs that are kept for a target; none if there is no file yet. */
+/** The stored inputs of a target; none if there is no file yet. */
 export function readCorpus(target: string): Uint8Array[] {
   let text: string;
   try {
@@ -27,10 +30,10 @@ export function readCorpus(target: string): Uint8Array[] {
     throw error;
   }
   const lines = text.split('\n').filter((line) => line !== '');
-  return lines.map((line) => octetsOf(JSON.parse(line) as string));
+  return lines.map((line) => bytesOf(JSON.parse(line) as string));
 }
 
-/** Keeps inputs, the shortest first. */
+/** Stores inputs, the shortest first. */
 export function writeCorpus(target: string, inputs: readonly Uint8Array[]): void {
   const sorted = [...inputs].sort((a, b) => a.length - b.length || Buffer.compare(a, b));
   const lines = sorted.map((input) => `${asciiString(charactersOf(input))}\n`);

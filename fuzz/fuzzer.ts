@@ -1,5 +1,5 @@
-import { Random } from '../test/random.js';
-import { octetsOf } from './corpus.js';
+import { Random } from '../test/random/random.js';
+import { bytesOf } from './corpus.js';
 import { COUNT_CLASSES, type KernelCoverage } from './coverage/counters.js';
 import type { ScriptCoverage } from './coverage/script.js';
 import { Mutator } from './mutation/mutator.js';
@@ -8,7 +8,7 @@ import { cover, Pool } from './pool.js';
 import type { Check, Target } from './target.js';
 import type { Watch } from './watch.js';
 
-/** Runs between two looks at the coverage of scripts. */
+/** Runs between two queries of the coverage of scripts. */
 const BATCH = 128;
 const FRESH_INPUTS = 20;
 const TRIM_TRIES = 60;
@@ -23,7 +23,7 @@ export interface FuzzLimits {
 export interface Reached {
   /** Probes of the kernel. */
   readonly edges: number;
-  /** The same, counted once for each class of how often an input passed them. */
+  /** The probes, counted once for each class of how often an input passed them. */
   readonly counts: number;
   /** Blocks of scripts. */
   readonly blocks: number;
@@ -41,12 +41,12 @@ export interface Finding {
   readonly message: string;
 }
 
-/** Features of scripts are numbered from here, those of the kernel below. */
+/** Features of scripts are numbered from here; lower numbers are features of the kernel. */
 export const FIRST_SCRIPT_FEATURE = 1 << 20;
 
 /**
- * Runs a target on ever new inputs, keeping those that reach new coverage. All choices follow from
- * the seed.
+ * Runs a target on ever new inputs, and keeps inputs that reach new coverage. All choices follow
+ * from the seed.
  */
 export class Fuzzer {
   readonly #target: Target;
@@ -94,7 +94,7 @@ export class Fuzzer {
   }
 
   /**
-   * Fuzzes from a corpus on until a limit is reached; returns what was found, made small, or
+   * Fuzzes, starting with a corpus, until a limit is reached; returns the reduced finding, or
    * nothing.
    */
   fuzz(
@@ -107,7 +107,7 @@ export class Fuzzer {
     const end = performance.now() + limits.milliseconds;
     const first = [
       ...corpus,
-      ...this.#target.seeds.map(octetsOf),
+      ...this.#target.seeds.map(bytesOf),
       ...Array.from({ length: FRESH_INPUTS }, () => mutator.fresh()),
     ];
     for (const input of first) {
@@ -125,10 +125,10 @@ export class Fuzzer {
     return undefined;
   }
 
-  /** A small part of the pool that reaches all that the pool does. */
+  /** A small part of the pool with the coverage of the whole pool. */
   smallCorpus(): Uint8Array[] {
     const inputs = this.#pool.inputs();
-    // Twice: blocks of scripts become features only once they are named.
+    // Two passes: blocks of scripts become features only once they are named.
     for (const input of inputs) this.#featuresOf(input);
     return cover(inputs.map((input) => ({ input, features: this.#featuresOf(input) })));
   }
@@ -198,12 +198,13 @@ export class Fuzzer {
     this.#scripts.collect(features);
     const unseen = this.#pool.unseen(features);
     if (unseen.length > 0) this.#findReachers(inputs, new Set(unseen));
-    // What no input reaches alone, such as code that runs once a process, is not looked for again.
+    // Coverage that no single input reaches, such as code that runs once in a process, is not
+    // looked for again.
     this.#pool.markSeen(features);
     return undefined;
   }
 
-  /** Halves a batch until the inputs are found that reach the wanted blocks of scripts. */
+  /** Halves a batch until the inputs that reach the wanted blocks of scripts are found. */
   #findReachers(inputs: readonly Uint8Array[], wanted: ReadonlySet<number>): void {
     this.#scripts.clear();
     for (const input of inputs) this.#run(input);

@@ -2,11 +2,12 @@ import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { charactersOf, octetsOf, readCorpus, writeCorpus } from './corpus.js';
+import { bytesOf, charactersOf, readCorpus, writeCorpus } from './corpus.js';
 import { instrumentKernel } from './coverage/instrument.js';
+import { shown } from './fault.js';
 import type { FuzzProgress } from './fuzzer.js';
 import { runSession, type SessionResult } from './session.js';
-import { shown, type Target } from './target.js';
+import type { Target } from './target.js';
 import { TARGETS } from './targets/index.js';
 
 const USAGE = `Throws ever new inputs at a part of the program and sees that its invariants hold.
@@ -70,11 +71,11 @@ async function replay(name: string): Promise<SessionResult> {
   const { seeds } = await load(urlOf(name));
   const inputs =
     values.input === undefined
-      ? [...readCorpus(name), ...seeds.map(octetsOf)]
+      ? [...readCorpus(name), ...seeds.map(bytesOf)]
       : [new Uint8Array(readFileSync(values.input))];
   const task = { kind: 'replay', targetUrl: urlOf(name).href, covered: SCRIPTS, inputs } as const;
   const result = await runSession(task, { patience });
-  if (result.kind === 'done') console.log(`${name}: ${result.runs} inputs, all as they should be`);
+  if (result.kind === 'done') console.log(`${name}: ${result.runs} inputs, no fault found`);
   return result;
 }
 
@@ -84,7 +85,7 @@ async function fuzz(name: string): Promise<SessionResult> {
   const limits = { seed, runs, milliseconds: milliseconds(values.time) };
   const inputs = readCorpus(name);
   const kernel = await instrumentKernel();
-  console.log(`${name}: seed ${seed}, ${inputs.length} inputs kept, ${kernel.probes} probes`);
+  console.log(`${name}: seed ${seed}, ${inputs.length} inputs stored, ${kernel.probes} probes`);
   const start = performance.now();
   let next = start;
   const result = await runSession(
@@ -115,26 +116,26 @@ function report(name: string, progress: FuzzProgress, elapsed: number): void {
   );
 }
 
-/** Keeps what was found, and says how to see it again. */
+/** Stores the finding, and says how to reproduce it. */
 function tell(name: string, { input, message }: { input: Uint8Array; message: string }): void {
   const digest = createHash('sha256').update(input).digest('hex').slice(0, 12);
   const file = join(FINDINGS, `${name}-${digest}`);
   mkdirSync(FINDINGS, { recursive: true });
   writeFileSync(file, input);
   console.log(`${name}: ${message}`);
-  console.log(`input, ${input.length} octets: ${shown(charactersOf(input))}`);
-  console.log(`again: npm run fuzz -- ${name} --input ${file}`);
+  console.log(`input, ${input.length} bytes: ${shown(charactersOf(input))}`);
+  console.log(`to reproduce: npm run fuzz -- ${name} --input ${file}`);
 }
 
 function whole(option: string, text: string): number {
   const number = Number(text);
   if (!Number.isInteger(number) || number < 0)
-    throw new Error(`${option} ${text}: no whole number`);
+    throw new Error(`${option} ${text}: expected a whole number`);
   return number;
 }
 
 function milliseconds(text: string): number {
   const unit = { s: 1000, m: 60_000, h: 3_600_000 }[text.slice(-1)];
-  if (unit === undefined) throw new Error(`--time ${text}: a number and s, m or h`);
+  if (unit === undefined) throw new Error(`--time ${text}: expected a number and s, m or h`);
   return whole('--time', text.slice(0, -1)) * unit;
 }

@@ -1,7 +1,7 @@
 import type { InstrumentedKernel } from './coverage/counters.js';
 import type { Finding, FuzzLimits, FuzzProgress, Reached } from './fuzzer.js';
 
-/** What the thread is started with. */
+/** The start data of the thread. */
 export type ThreadTask = {
   /** URL of the module that exports the target as `target`. */
   readonly targetUrl: string;
@@ -14,7 +14,7 @@ export type ThreadTask = {
   | { readonly kind: 'fuzz'; readonly kernel: InstrumentedKernel; readonly limits: FuzzLimits }
 );
 
-/** What the thread says. */
+/** The messages of the thread. */
 export type FromThread =
   | { readonly kind: 'progress'; readonly progress: FuzzProgress }
   | { readonly kind: 'finding'; readonly finding: Finding }
@@ -22,6 +22,6 @@ export type FromThread =
       readonly kind: 'done';
       readonly runs: number;
       readonly reached: Reached;
-      /** A small corpus that reaches all that was reached. */
+      /** A small corpus with all the coverage that was reached. */
       readonly inputs: readonly Uint8Array[];
     };

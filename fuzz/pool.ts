@@ -1,11 +1,11 @@
-import type { Random } from '../test/random.js';
+import type { Random } from '../test/random/random.js';
 
 interface Entry {
   readonly input: Uint8Array;
   readonly features: readonly number[];
 }
 
-/** The inputs that reached something that none before them did. */
+/** The inputs that reached something new when they were added. */
 export class Pool {
   readonly #entries: Entry[] = [];
   readonly #seen = new Set<number>();
@@ -19,7 +19,7 @@ export class Pool {
     return this.#seen;
   }
 
-  /** Those of the features that are new. */
+  /** The new features among these. */
   unseen(features: readonly number[]): number[] {
     return features.filter((feature) => !this.#seen.has(feature));
   }
@@ -30,12 +30,12 @@ export class Pool {
     this.markSeen(features);
   }
 
-  /** Features that no input is to be kept for. */
+  /** Features for which no input is kept. */
   markSeen(features: readonly number[]): void {
     for (const feature of features) this.#seen.add(feature);
   }
 
-  /** One of the inputs, more often one of the last: of two drawn the shorter, most often. */
+  /** The shorter of two random inputs, most of the time; recent inputs are drawn more often. */
   pick(random: Random): Uint8Array {
     const one = this.#draw(random);
     const other = this.#draw(random);
@@ -55,7 +55,7 @@ export class Pool {
 }
 
 /**
- * A few inputs that reach together what all of them reach: those that add most for their length
+ * A few inputs that together have the coverage of all: the inputs that add most for their length
  * come first, greedily.
  */
 export function cover(entries: readonly Entry[]): Uint8Array[] {
@@ -66,7 +66,8 @@ export function cover(entries: readonly Entry[]): Uint8Array[] {
       if (!smallest.has(feature)) smallest.set(feature, entry);
     }
   }
-  // The rarest features first: what only one input reaches has to be in, and brings much along.
+  // The rarest features first: an input that alone reaches a feature must be kept, and covers much
+  // else.
   const counts = new Map<number, number>();
   for (const { features } of entries) {
     for (const feature of new Set(features)) counts.set(feature, (counts.get(feature) ?? 0) + 1);

@@ -3,7 +3,7 @@ import type { Finding, FuzzProgress } from './fuzzer.js';
 import type { FromThread, ThreadTask } from './messages.js';
 import { Watch } from './watch.js';
 
-/** How a session ended: with something found, or else with what was reached. */
+/** The end of a session: a finding, or else the coverage reached. */
 export type SessionResult =
   | ({ readonly kind: 'found' } & Finding)
   | Extract<FromThread, { kind: 'done' }>;
@@ -22,8 +22,7 @@ export type SessionTask = ThreadTask extends infer Task
   : never;
 
 /**
- * Runs a target in a thread of its own, and ends that if a run takes too long or takes the thread
- * down with it.
+ * Runs a target in a separate thread, and ends that thread if a run takes too long or crashes it.
  */
 export async function runSession(
   task: SessionTask,
@@ -54,7 +53,7 @@ export async function runSession(
         if (message.kind === 'progress') onProgress?.(message.progress);
         else if (message.kind === 'finding') resolve({ kind: 'found', ...message.finding });
         else resolve(message);
-        // What comes after the last run is no run.
+        // Anything after the last run is not a run.
         if (message.kind !== 'progress') clearInterval(watchdog);
       });
       worker.on('error', (error) => {

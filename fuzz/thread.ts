@@ -1,7 +1,5 @@
-import { readFileSync } from 'node:fs';
 import { parentPort, workerData } from 'node:worker_threads';
-import { kernelFile, kernelModule } from '../src/kernel/module.js';
-import { aheadFile, keptModule } from '../src/start/kept-module.js';
+import { kernelModule } from '../src/kernel/module.js';
 import { KernelCoverage } from './coverage/counters.js';
 import { ScriptCoverage } from './coverage/script.js';
 import { FIRST_SCRIPT_FEATURE, type Finding, Fuzzer } from './fuzzer.js';
@@ -10,9 +8,9 @@ import type { FromThread, ThreadTask } from './messages.js';
 import type { Target } from './target.js';
 import { Watch } from './watch.js';
 
-/** The thread in which a target runs; session.ts watches over it. */
+/** The thread that runs a target; session.ts watches it. */
 const task = workerData as ThreadTask;
-/** What a replay, which does not look, says that it reached. */
+/** The coverage of a replay, which measures none. */
 const NOTHING = { edges: 0, counts: 0, blocks: 0 };
 const watch = new Watch(task.watched);
 const { target } = (await import(task.targetUrl)) as { target: Target };
@@ -30,34 +28,24 @@ function replay(inputs: readonly Uint8Array[]): void {
   else say({ kind: 'done', runs: inputs.length, reached: NOTHING, inputs: [] });
 }
 
-/**
- * Runs inputs over the kernel in both forms that the program has, until one is not as it should be.
- */
+/** Runs inputs over the program's own kernel until the target finds a fault. */
 function findingOf(inputs: readonly Uint8Array[]): Finding | undefined {
-  const file = kernelFile();
-  const ahead =
-    keptModule(file, readFileSync(file)) ?? new WebAssembly.Module(readFileSync(aheadFile(file)));
-  const forms = { 'the kernel': kernelModule(), 'the kernel compiled ahead': ahead };
-  const checks = Object.entries(forms).map(
-    ([name, module]) => [name, target.check({ module, memory: guardedMemory() })] as const,
-  );
+  const check = target.check({ module: kernelModule(), memory: guardedMemory() });
   for (const input of inputs) {
     watch.begin(input);
-    for (const [name, check] of checks) {
-      try {
-        check(input);
-      } catch (error) {
-        const message = error instanceof Error ? (error.stack ?? error.message) : String(error);
-        return { input, message: `over ${name}: ${message}` };
-      }
+    try {
+      check(input);
+    } catch (error) {
+      const message = error instanceof Error ? (error.stack ?? error.message) : String(error);
+      return { input, message: `over the kernel: ${message}` };
     }
   }
   return undefined;
 }
 
 /**
- * Runs ever new inputs over the instrumented kernel, and the fewest that reach what was reached
- * over the program's own.
+ * Runs ever new inputs with the instrumented kernel; then the smallest set with the same coverage
+ * with the program's own kernel.
  */
 function fuzz({ kernel, inputs, limits }: ThreadTask & { kind: 'fuzz' }): void {
   const memory = guardedMemory();

@@ -1,17 +1,15 @@
 import { isUtf8 } from 'node:buffer';
-
-const LINE_END = 0x0a;
+import { DELETE, LF, SPACE } from './ascii.js';
 
 /**
- * Whether a UTF-16 code unit is a character that would act on a terminal, or on the reader, instead
- * of being shown: C0 and C1 controls and DEL (escape sequences begin with one), the controls of the
- * bidirectional algorithm (Unicode Standard Annex #9 section 2), which reorder what stands around
- * them, and the separators of lines and paragraphs.
+ * Whether a UTF-16 code unit acts on a terminal, or reorders text, instead of being shown: C0 and
+ * C1 controls and DEL, which begin escape sequences; the controls of the bidirectional algorithm
+ * (Unicode Standard Annex #9 section 2); and the line and paragraph separators.
  */
 export function isControl(unit: number): boolean {
   return (
-    unit < 0x20 ||
-    (unit >= 0x7f && unit <= 0x9f) ||
+    unit < SPACE ||
+    (unit >= DELETE && unit <= 0x9f) ||
     unit === 0x061c ||
     unit === 0x200e ||
     unit === 0x200f ||
@@ -21,9 +19,9 @@ export function isControl(unit: number): boolean {
 }
 
 /**
- * The text with its control characters as `\xNN` or `\u{NNNN}`, for what comes from outside (names,
- * records, messages of the system) and goes to a terminal. Nothing else changes, backslashes
- * neither: the result is to be read, not to be decoded, and escaping it again does no harm.
+ * Escapes control characters as `\xNN` or `\u{NNNN}`, in text from outside (names, records, system
+ * messages) that goes to a terminal. Backslashes stay: the result is for people, not for decoding,
+ * and escaping it again changes nothing.
  */
 export function printable(text: string): string {
   return replaceControls(text, (unit) => {
@@ -33,14 +31,14 @@ export function printable(text: string): string {
 }
 
 /**
- * A value as JSON that is fit for a terminal, too: `JSON.stringify` leaves DEL, C1 and the
- * bidirectional controls as they are. What it means does not change, for outside of strings the
- * only control characters are the line ends of `indent`.
+ * A value as JSON that is safe on a terminal: `JSON.stringify` does not escape DEL, C1 and the
+ * bidirectional controls. The meaning stays, since the only control characters outside of strings
+ * are the line ends of `indent`.
  */
 export function printableJson(value: unknown, indent?: number): string {
   const json = JSON.stringify(value, undefined, indent);
   return replaceControls(json, (unit) =>
-    unit === LINE_END ? '\n' : `\\u${unit.toString(16).padStart(4, '0')}`,
+    unit === LF ? '\n' : `\\u${unit.toString(16).padStart(4, '0')}`,
   );
 }
 
@@ -56,42 +54,40 @@ function replaceControls(text: string, replacement: (unit: number) => string): s
   return replaced + text.slice(from);
 }
 
-/** What `decodeOctets` made of octets. */
-export interface DecodedOctets {
+/** The result of `decodeBytes`. */
+export interface DecodedBytes {
   readonly text: string;
-  /**
-   * Octets at the end, at most three, that are the beginning of a character and were not decoded.
-   */
+  /** The bytes at the end, at most three, that begin a character and were not decoded. */
   readonly left: number;
 }
 
-/** UTF-8 to text; each octet that belongs to no well-formed character becomes `\xNN`. Linear. */
-export function decodeOctets(octets: Buffer): DecodedOctets {
+/** Decodes UTF-8. Each byte that is not part of a well-formed character becomes `\xNN`. Linear. */
+export function decodeBytes(bytes: Buffer): DecodedBytes {
   let text = '';
   let from = 0;
   let at = 0;
-  while (at < octets.length) {
-    const length = characterOctets(octets[at] as number);
-    if (at + length > octets.length) break;
-    if (length === 1 || (length > 1 && isUtf8(octets.subarray(at, at + length)))) {
+  while (at < bytes.length) {
+    const length = characterBytes(bytes[at] as number);
+    if (at + length > bytes.length) break;
+    if (length === 1 || (length > 1 && isUtf8(bytes.subarray(at, at + length)))) {
       at += length;
       continue;
     }
-    text += `${octets.toString('utf8', from, at)}${escapeOctet(octets[at] as number)}`;
+    text += `${bytes.toString('utf8', from, at)}${escapeByte(bytes[at] as number)}`;
     at++;
     from = at;
   }
-  return { text: text + octets.toString('utf8', from, at), left: octets.length - at };
+  return { text: text + bytes.toString('utf8', from, at), left: bytes.length - at };
 }
 
-/** An octet that is no character of UTF-8, as `\xNN`. */
-export function escapeOctet(octet: number): string {
-  return `\\x${octet.toString(16).padStart(2, '0')}`;
+/** A byte as `\xNN`. */
+export function escapeByte(byte: number): string {
+  return `\\x${byte.toString(16).padStart(2, '0')}`;
 }
 
-/** Octets of the UTF-8 character that begins with `octet`; 0 if none does (RFC 3629 section 4). */
-function characterOctets(octet: number): number {
-  if (octet < 0x80) return 1;
-  if (octet < 0xc2 || octet > 0xf4) return 0;
-  return octet < 0xe0 ? 2 : octet < 0xf0 ? 3 : 4;
+/** Length of the UTF-8 character that begins with `byte`; 0 if none does (RFC 3629 section 4). */
+function characterBytes(byte: number): number {
+  if (byte < 0x80) return 1;
+  if (byte < 0xc2 || byte > 0xf4) return 0;
+  return byte < 0xe0 ? 2 : byte < 0xf0 ? 3 : 4;
 }

@@ -1,103 +1,95 @@
 import { availableParallelism } from 'node:os';
 import type { Duplex } from 'node:stream';
 import { RobotsFilterError } from './errors.js';
+import { hasWorkingDirectory } from './files/working-directory.js';
 import type { OutputMode } from './kernel/query.js';
-import { clashOf } from './pipeline/added-members.js';
 import type { BadRecord } from './pipeline/bad-record.js';
 import { Filter, type FilterSettings } from './pipeline/filter.js';
 import { createFilterStream } from './pipeline/filter-stream.js';
+import { DEFAULT_MAX_LINE_BYTES, GREATEST_MAX_LINE_BYTES, MAX_THREADS } from './pipeline/limits.js';
+import { memberConflict } from './pipeline/member-conflict.js';
 import { parseAgent } from './protocol/agent.js';
 import type { Verdict } from './protocol/verdict.js';
 import type { Table } from './table.js';
+import { MainThread } from './workers/main-thread.js';
 import { Pool } from './workers/pool.js';
 
-/** What a filter stream takes and gives. */
+/** Options of `filterStream`. */
 export interface FilterStreamOptions {
   /**
-   * The crawlers: product tokens or fallback chains `A>B` (RFC 9309 section 2.2.1), at most 256; a
-   * chain may be a list of tokens. Default `*`.
+   * The crawlers, at most 256: product tokens (RFC 9309 section 2.2.1) or fallback chains, each
+   * `A>B` or a list. Default `*`.
    */
   readonly agents?: string | readonly (string | readonly string[])[] | undefined;
   /**
-   * `text`: a URL a line (default); `ndjson`: a JSON object a line. Always UTF-8, and never
-   * compressed. A line of text with a tab within it is columns and comes out as `invalid`
-   * (`tab-in-line`), as does one with a carriage return within it (`return-in-line`). Other columns
-   * are not recognised: each line is read as a URL.
+   * `text` (default): one URL per line; `ndjson`: one JSON object per line. UTF-8, not compressed.
+   * A line of text that contains a tab is `invalid` (`tab-in-line`), as is one that contains a
+   * carriage return (`return-in-line`); no other columns are recognised.
    */
   readonly input?: 'text' | 'ndjson' | undefined;
   /**
-   * `annotate` (default): each record with its verdict. `allowed`: the records that every agent may
-   * fetch, byte for byte; `denied`: those that some agent may not.
+   * `annotate` (default): all records, with their verdicts. `allowed`: the records that every agent
+   * may fetch, byte for byte. `denied`: the records that some agent may not fetch. `verdicts`: the
+   * verdicts alone, a line for each record. `mask-ndjson`: lines `{"allowed":true}` or
+   * `{"allowed":false}`.
    */
   readonly output?: OutputMode | undefined;
-  /** The verdict on URLs for whose authority the table has no robots.txt. Default `unknown`. */
+  /** Verdict for URLs without a robots.txt in the table. Default `unknown`. */
   readonly unknown?: Exclude<Verdict, 'invalid'> | undefined;
   /** Adds the reason and the rule that decided. Default false. */
   readonly explain?: boolean | undefined;
-  /** Fails at the first bad record. Default false: it comes out as `invalid`. */
+  /** Fails at the first invalid record. Default false: its verdict is `invalid`. */
   readonly strict?: boolean | undefined;
-  /**
-   * The member that holds the URL; dots descend, `request.url`. A list has a key for each level.
-   * Default `url`.
-   */
+  /** Member that holds the URL; dots descend, or a list of keys. Default `url`. */
   readonly urlField?: string | readonly string[] | undefined;
-  /** The member that is added. Default `verdict`, or `verdicts` with several agents. */
+  /** Member that is added. Default `verdict`, or `verdicts` for several agents. */
   readonly verdictField?: string | undefined;
-  /** Threads that judge, from 1 to 256. Default: one for each core. */
+  /** Number of threads, 1 to 256. Default: one per core. */
   readonly threads?: number | undefined;
-  /**
-   * Longest line that is judged, in octets, up to 512 MiB; a longer one is a bad record. Default 16
-   * MiB.
-   */
+  /** Longest line in bytes, up to 512 MiB; a longer line is invalid. Default 16 MiB. */
   readonly maxLineBytes?: number | undefined;
-  /** Called for the first ten bad records, in their order. */
+  /** Called for the first ten invalid records, in order. */
   readonly onBadRecord?: ((record: BadRecord) => void) | undefined;
 }
 
-const MAX_THREADS = 256;
-const DEFAULT_LINE_OCTETS = 16 * 1024 * 1024;
-const MAX_LINE_OCTETS = 512 * 1024 * 1024;
-
 /**
- * A Duplex of bytes: lines in, the same records out with their verdicts, or those that pass, in
- * order. It may be put between any Readable and Writable; the pace is that of the slower one, and
- * memory is bounded whatever the input's length. Each stream has threads of its own, which start
- * with it (some 50 ms) and end with it.
+ * Creates a Duplex of bytes: lines in, the same records out with their verdicts, or only those that
+ * pass, in order. The slower end sets the pace, and memory is bounded. Each stream has its own
+ * threads, which end with it.
  *
- * A stream reserves addresses for its batches and its longest line beside the table, which has 4
- * GiB in all: some 160 MiB by default, so that about 24 streams fit at a time. A smaller
- * `maxLineBytes` lets more fit.
+ * A stream reserves about 160 MiB of addresses next to the table, and both must fit in 4 GiB: about
+ * 24 streams at a time. A smaller `maxLineBytes` makes room for more.
  *
- * The stream fails with a RobotsFilterError: `input` for a bad record if it is strict, `worker` if
- * a thread dies.
+ * The stream fails with RobotsFilterError `input` for an invalid record if `strict`, and `worker`
+ * if a thread fails.
  *
- * @throws RobotsFilterError `usage` for an option out of range, a member that records would have
- *   twice, an agent that is no product token, or one that a reduced table cannot answer for;
- *   `limit` if the batches do not fit beside the table
+ * @throws RobotsFilterError `usage` for an option out of range, a member that would occur twice, an
+ *   agent that is not a product token or that a reduced table cannot answer for; `limit` if the
+ *   batches do not fit next to the table
  */
 export function filterStream(table: Table, options: FilterStreamOptions = {}): Duplex {
   const { agents = '*', input: format = 'text', output = 'annotate', urlField = 'url' } = options;
   const threads = wholeNumber('threads', options.threads ?? availableParallelism(), MAX_THREADS);
-  const maxLineOctets = wholeNumber(
+  const maxLineBytes = wholeNumber(
     'maxLineBytes',
-    options.maxLineBytes ?? DEFAULT_LINE_OCTETS,
-    MAX_LINE_OCTETS,
+    options.maxLineBytes ?? DEFAULT_MAX_LINE_BYTES,
+    GREATEST_MAX_LINE_BYTES,
   );
   const list = typeof agents === 'string' ? [agents] : agents;
   const settings = {
     agents: list.map((agent) => parseAgent(agent, table.profile)),
-    output: oneOf('output', output, ['annotate', 'allowed', 'denied']),
+    output: oneOf('output', output, ['annotate', 'allowed', 'denied', 'verdicts', 'mask-ndjson']),
     unknown: oneOf('unknown', options.unknown ?? 'unknown', ['allow', 'deny', 'unknown']),
     explain: options.explain ?? false,
     strict: options.strict ?? false,
     urlField: fieldPath(urlField),
     verdictField: options.verdictField,
-    maxLineOctets,
+    maxLineBytes,
     countHosts: false,
   };
   oneOf('input', format, ['text', 'ndjson']);
-  checkAddedMembers(settings, format);
-  const pool = new Pool({ threads });
+  refuseMemberConflict(settings, format);
+  const pool = hasWorkingDirectory() ? new Pool({ threads }) : new MainThread();
   const { onBadRecord } = options;
   try {
     const filter = new Filter({
@@ -121,32 +113,32 @@ export function filterStream(table: Table, options: FilterStreamOptions = {}): D
   }
 }
 
-/** @throws RobotsFilterError `usage` if records would have a member twice */
-function checkAddedMembers(settings: FilterSettings, format: 'text' | 'ndjson'): void {
-  const clash = clashOf(settings, settings.output === 'annotate' ? format : undefined);
-  if (clash === undefined) return;
+/** @throws RobotsFilterError `usage` if a member would occur twice in records */
+function refuseMemberConflict(settings: FilterSettings, format: 'text' | 'ndjson'): void {
+  const conflict = memberConflict(settings, settings.output === 'annotate' ? format : undefined);
+  if (conflict === undefined) return;
   const reasons = {
     explanation: 'explain adds a member of that name',
-    'bad line': 'a member of that name is added for lines that are no records',
+    'bad line': 'a member of that name is added for invalid lines',
     url: 'the URL is read from a member of that name',
   };
-  const name = JSON.stringify(clash.member);
+  const name = JSON.stringify(conflict.member);
   throw new RobotsFilterError(
     'usage',
-    `a verdict or what explains it cannot be the member ${name}: ${reasons[clash.with]}; use another verdictField or urlField`,
+    `the added member cannot be ${name}: ${reasons[conflict.with]}. Use another verdictField or urlField`,
   );
 }
 
 function wholeNumber(name: string, value: number, most: number): number {
   if (Number.isInteger(value) && value >= 1 && value <= most) return value;
-  throw new RobotsFilterError('usage', `${name} is ${value}; use a whole number from 1 to ${most}`);
+  throw new RobotsFilterError('usage', `${name} is ${value}. Use a whole number from 1 to ${most}`);
 }
 
 function oneOf<Word extends string>(name: string, word: Word, words: readonly Word[]): Word {
   if (words.includes(word)) return word;
   throw new RobotsFilterError(
     'usage',
-    `${name} is ${JSON.stringify(word)}; use one of ${words.join(', ')}`,
+    `${name} is ${JSON.stringify(word)}. Use one of ${words.join(', ')}`,
   );
 }
 
@@ -155,6 +147,6 @@ function fieldPath(field: string | readonly string[]): readonly string[] {
   if (keys.length > 0 && (typeof field !== 'string' || !keys.includes(''))) return keys;
   throw new RobotsFilterError(
     'usage',
-    `urlField is ${JSON.stringify(field)}; use the name of a member, or names with dots between them`,
+    `urlField is ${JSON.stringify(field)}. Use the name of a member, or names separated by dots`,
   );
 }

@@ -1,10 +1,11 @@
 import { TableBuilder } from './compile/table-builder.js';
-import { type TableAuthority, type TableHost, TableView } from './compile/table-view.js';
+import type { TableAuthority, TableHost } from './inspect/table-content.js';
+import { TableView } from './inspect/table-view.js';
 import { Arena } from './kernel/arena.js';
 import { Judge, type Judgement } from './kernel/judge.js';
-import { createMemory, PAGE_OCTETS } from './kernel/kernel.js';
+import { createMemory, PAGE_BYTES } from './kernel/kernel.js';
 import { parseAgent } from './protocol/agent.js';
-import { parseRobots } from './protocol/parse.js';
+import { type ParseOptions, parseRobots } from './protocol/parse.js';
 import type { Profile } from './protocol/profile.js';
 import type {
   CrawlDelay,
@@ -14,31 +15,21 @@ import type {
   Warning,
 } from './protocol/robots-file.js';
 
-/** How a robots.txt is read. */
-export interface ParseOptions {
-  /** Default `rfc9309`. */
-  readonly profile?: Profile;
-  /**
-   * Parsing limit in octets (RFC 9309 section 2.5): at least, and by default, 512,000; none in the
-   * google profile.
-   */
-  readonly maxBytes?: number;
-}
-
+/** The host of the table of a `Robots`; no URL has it. */
 const ANY_HOST = 'any.invalid';
 
-/** Where single files are judged: one memory for all `Robots`, which take turns in it. */
-class Bench {
-  readonly arena = new Arena(createMemory(PAGE_OCTETS));
+/** One kernel and one memory, which all `Robots` take turns to use. */
+class SharedMatcher {
+  readonly arena = new Arena(createMemory(PAGE_BYTES));
   readonly judge = new Judge(this.arena);
   #owner: Robots | undefined;
-  #region = this.arena.take(PAGE_OCTETS);
+  #region = this.arena.take(PAGE_BYTES);
 
-  /** Brings the table of a `Robots` in; returns its address. */
+  /** Loads the table of a `Robots`; returns its address. */
   load(owner: Robots, table: Uint8Array): number {
     if (this.#owner !== owner) {
       this.judge.forget();
-      if (table.length > this.#region.octets) {
+      if (table.length > this.#region.bytes) {
         this.arena.give(this.#region);
         this.#region = this.arena.take(table.length);
       }
@@ -49,9 +40,9 @@ class Bench {
   }
 }
 
-let bench: Bench | undefined;
+let matcher: SharedMatcher | undefined;
 
-/** One robots.txt: what it says, and what it means for any URL. */
+/** One robots.txt: its groups and records, and verdicts for any URL. */
 export class Robots {
   readonly #file: RobotsFile;
   readonly #body: Uint8Array;
@@ -67,18 +58,18 @@ export class Robots {
   }
 
   /**
-   * Parses a robots.txt (RFC 9309 section 2.2). Never throws on content: what is wrong with it
-   * stands in `warnings`.
+   * Parses a robots.txt (RFC 9309 section 2.2). Never throws on content: see `warnings`.
    *
-   * @param body its octets; a string is taken as UTF-8
-   * @throws RobotsFilterError `usage` if `maxBytes` is below 512,000
+   * @param body bytes, or a string, which is encoded as UTF-8
+   * @throws RobotsFilterError `usage` for an unknown profile, or a `maxBytes` outside 512,000 to
+   *   268,435,456
    */
   static parse(body: Uint8Array | string, options: ParseOptions = {}): Robots {
-    const octets = typeof body === 'string' ? new TextEncoder().encode(body) : body.slice();
-    return new Robots(octets, options);
+    const bytes = typeof body === 'string' ? new TextEncoder().encode(body) : body.slice();
+    return new Robots(bytes, options);
   }
 
-  /** The groups in the order of the file (RFC 9309 section 2.2.1). */
+  /** Groups, in the order of the file (RFC 9309 section 2.2.1). */
   get groups(): readonly Group[] {
     return this.#file.groups;
   }
@@ -88,35 +79,35 @@ export class Robots {
     return this.#file.sitemaps;
   }
 
-  /** `Crawl-delay` records, in seconds; reported, never obeyed. */
+  /** `Crawl-delay` records; reported, never obeyed. */
   get crawlDelays(): readonly CrawlDelay[] {
     return this.#file.crawlDelays;
   }
 
-  /** All records that are neither user-agent line nor rule (RFC 9309 section 2.2.4). */
+  /** All records that are neither user-agent lines nor rules (RFC 9309 section 2.2.4). */
   get records(): readonly OtherRecord[] {
     return this.#file.records;
   }
 
+  /** Lines without effect, or with an unexpected one; at most 100. */
   get warnings(): readonly Warning[] {
     return this.#file.warnings;
   }
 
   /**
-   * Whether the agent may fetch the URL, this file being the robots.txt of the URL's authority,
-   * whatever that is. Linear in the URL's octets for each wildcard rule; see the matcher.
+   * Whether the agent may fetch the URL, as if this file were the robots.txt of the URL's
+   * authority. Takes time linear in the URL's length for each wildcard rule.
    *
-   * @param url any string; what is no http, https or ftp URL is `invalid`, but in the google
-   *   profile any string is taken as it stands
-   * @param agent a product token or a fallback chain of them, as `A>B` or a list (RFC 9309 section
-   *   2.2.1)
-   * @throws RobotsFilterError `usage` if the agent is no product token
+   * @param url a URL or a path. A string that is no http, https or ftp URL is `invalid`; the google
+   *   profile accepts any string
+   * @param agent a product token (RFC 9309 section 2.2.1), or a fallback chain: `A>B`, or a list
+   * @throws RobotsFilterError `usage` if the agent is not a product token
    */
   verdict(url: string | Uint8Array, agent: string | readonly string[]): Judgement {
     const compiled = this.#compile();
-    bench ??= new Bench();
-    const table = bench.load(this, compiled.table);
-    return bench.judge.judge(url, parseAgent(agent, this.#profile), {
+    matcher ??= new SharedMatcher();
+    const table = matcher.load(this, compiled.table);
+    return matcher.judge.judge(url, parseAgent(agent, this.#profile), {
       table,
       google: this.#profile === 'google',
       anyHost: compiled.robots,
@@ -124,7 +115,7 @@ export class Robots {
     });
   }
 
-  /** A table that holds this file alone, for a host that no URL has. */
+  /** Compiles this file into a table of one host, when first asked. */
   #compile(): { table: Uint8Array; view: TableView; robots: number } {
     if (this.#compiled === undefined) {
       const builder = new TableBuilder(this.#options);

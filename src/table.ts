@@ -1,41 +1,43 @@
 import { close, fstat, open, read } from 'node:fs';
 import { promisify } from 'node:util';
-import { Checksum } from './compile/checksum.js';
-import { HEADER_OCTETS, TAIL_OCTETS } from './compile/format.js';
-import { checkBeginning, checkTable, lengthSaid, type TableHeader } from './compile/table-check.js';
-import { TableView } from './compile/table-view.js';
-import type { VerifiedTable } from './compile/verify/verify-table.js';
 import { RobotsFilterError } from './errors.js';
+import type { Compression } from './files/compression.js';
+import { opening } from './files/openings.js';
+import { errorText } from './files/system-error.js';
+import { systemRemedy } from './files/system-remedy.js';
+import { TableView } from './inspect/table-view.js';
+import type { VerifiedTable } from './inspect/verify/verify-table.js';
 import { Arena } from './kernel/arena.js';
 import { Judge, type Judgement } from './kernel/judge.js';
-import { createMemory, MAX_PAGES, PAGE_OCTETS } from './kernel/kernel.js';
-import { opening } from './openings.js';
+import { createMemory, MAX_PAGES, PAGE_BYTES } from './kernel/kernel.js';
 import { parseAgent } from './protocol/agent.js';
 import type { Profile } from './protocol/profile.js';
+import { Checksum } from './table/checksum.js';
+import { HEADER_BYTES, TAIL_BYTES } from './table/format.js';
+import { checkBeginning, checkTable, statedLength, type TableHeader } from './table/table-check.js';
 
 const openFile = promisify(open);
 const closeFile = promisify(close);
 const statFile = promisify(fstat);
 const readFile = promisify(read);
 
-/** Where a table lies in its memory: not at address 0, which the kernel takes for "nothing". */
+/** Address of a table in its memory; not 0, which means "none" to the kernel. */
 const TABLE_ADDRESS = 1024;
-/**
- * Octets asked of the file at a time, and how often at once: while the first are checked, the
- * others are read.
- */
-const READ_OCTETS = 4 * 1024 * 1024;
+/** Bytes of one read, and reads in flight: while one piece is checked, the next are read. */
+const READ_BYTES = 4 * 1024 * 1024;
 const READS_AHEAD = 3;
-/** In place of a position in a file: what comes next. */
+/** Bytes of one read of a compressed table. */
+const COMPRESSED_READ_BYTES = 256 * 1024;
+/** Instead of a position in a file: read on. */
 const FROM_PIPE = null;
 
-/** How `Table.open` opens a table. */
+/** Options of `Table.open`. */
 export interface TableOpenOptions {
-  /** Whether to verify all of it: see `Table.verify`. Default: false. */
+  /** Verifies the table before use: see `Table.verify`. Default false. */
   readonly verify?: boolean | undefined;
 }
 
-/** What a run over the table needs of it. */
+/** What a run over a table needs. */
 export interface TableMemory {
   readonly arena: Arena;
   /** Address of the table. */
@@ -46,20 +48,17 @@ export interface TableMemory {
 
 let memoryOf: (table: Table) => TableMemory;
 
-/** The memories that were made for tables and have none yet, by their octets. */
+/** The memories that `allocateTable` made and `Table.from` has not used yet, by their buffers. */
 const memoryOfTable = new WeakMap<ArrayBufferLike, WebAssembly.Memory>();
 
-/** Memory for `TableBuilder.build`, of which `Table.from` makes a table without a copy. */
-export function allocateTable(octets: number): Uint8Array {
-  const memory = createMemory(TABLE_ADDRESS + octets + TAIL_OCTETS);
+/** Allocates memory for a table that `Table.from` can use without a copy. */
+export function allocateTable(bytes: number): Uint8Array {
+  const memory = createMemory(TABLE_ADDRESS + bytes + TAIL_BYTES);
   memoryOfTable.set(memory.buffer, memory);
-  return new Uint8Array(memory.buffer, TABLE_ADDRESS, octets);
+  return new Uint8Array(memory.buffer, TABLE_ADDRESS, bytes);
 }
 
-/**
- * The robots.txt of many hosts, compiled (compile/format.ts). Immutable; lies in shared memory,
- * from which all threads read it.
- */
+/** The compiled robots.txt files of many hosts: immutable, in memory that all threads share. */
 export class Table {
   readonly #memory: TableMemory;
   readonly #name: string;
@@ -69,8 +68,8 @@ export class Table {
     memoryOf = (table) => table.#memory;
   }
 
-  private constructor(memory: WebAssembly.Memory, octets: number, name: string, checksum?: number) {
-    const bytes = new Uint8Array(memory.buffer, TABLE_ADDRESS, octets);
+  private constructor(memory: WebAssembly.Memory, length: number, name: string, checksum?: number) {
+    const bytes = new Uint8Array(memory.buffer, TABLE_ADDRESS, length);
     const header = checkTable(bytes, name, checksum);
     this.#memory = {
       arena: new Arena(memory),
@@ -82,29 +81,30 @@ export class Table {
   }
 
   /**
-   * Takes a table's bytes, as `TableBuilder.build` gives them. They are copied, unless they lie in
-   * memory of `allocateTable`, and may then not be changed.
+   * Makes a table from its bytes, as `TableBuilder.build` returns them. Copies the bytes, unless
+   * they lie in memory of `allocateTable`; then they must not change.
    *
-   * @throws RobotsFilterError `table` if they are damaged, truncated, foreign or of a newer version
+   * @param name what messages call the table
+   * @throws RobotsFilterError `table` if the bytes are damaged, truncated, foreign or of another
+   *   version
    */
   static from(bytes: Uint8Array, name = 'the table'): Table {
     const made = memoryOfTable.get(bytes.buffer);
-    // Once: what is beside the table in its memory has one owner.
+    // Once: the memory beside the table has one owner.
     memoryOfTable.delete(bytes.buffer);
     if (made !== undefined) return new Table(made, bytes.length, name);
-    const memory = createMemory(TABLE_ADDRESS + bytes.length + TAIL_OCTETS);
+    const memory = createMemory(TABLE_ADDRESS + bytes.length + TAIL_BYTES);
     new Uint8Array(memory.buffer).set(bytes, TABLE_ADDRESS);
     return new Table(memory, bytes.length, name);
   }
 
   /**
-   * Opens a table file: reads it into shared memory and checks it against damage. It may be a pipe,
-   * from which a table comes that lies compressed. With `verify` all of it is verified before it is
-   * used, as by the method: for tables that others made.
+   * Opens a table file or a pipe, compressed (gzip, zstd) or not: reads it into shared memory and
+   * checks it against damage. Use `verify` for tables of others.
    *
-   * @throws RobotsFilterError `input` if it cannot be read, `table` if it is damaged, truncated,
-   *   foreign or of a newer version, or if
-   * verifying it fails
+   * @throws RobotsFilterError `input` if the file cannot be read; `table` if it is damaged,
+   *   truncated, foreign or of another version, or if it cannot be verified; `limit` if it does not
+   *   fit in 4 GiB
    */
   static async open(path: string, options: TableOpenOptions = {}): Promise<Table> {
     const table = await Table.#read(path);
@@ -123,20 +123,23 @@ export class Table {
       const status = await statFile(descriptor);
       const isFile = status.isFile();
       const head = await readHead(descriptor, isFile);
-      // Of a pipe one octet more, which there is if something follows the table.
-      const size = isFile ? status.size : Math.max(lengthSaid(head) ?? 0, head.length) + 1;
-      if (TABLE_ADDRESS + size + TAIL_OCTETS > MAX_PAGES * PAGE_OCTETS) {
-        throw new RobotsFilterError(
-          'limit',
-          `${path}: ${size} octets; a table has less than 4 GiB`,
-        );
+      if (statedLength(head) === undefined) {
+        const { compressionOf } = await import('./files/compressions.js');
+        const compression = compressionOf(head);
+        if (compression !== undefined) {
+          const pieces = readPieces(descriptor, head, isFile);
+          return await Table.#readCompressed(compression, pieces, path);
+        }
       }
-      // What is no table, or not all of one, may be gigabytes of holes: it is not read.
+      // One byte more of a pipe shows whether anything follows the table.
+      const size = isFile ? status.size : Math.max(statedLength(head) ?? 0, head.length) + 1;
+      checkSize(size, path);
+      // Refused unread: a file that is no whole table may be gigabytes of holes.
       checkBeginning(head, isFile ? size : undefined, path);
-      const memory = createMemory(TABLE_ADDRESS + size + TAIL_OCTETS);
+      const memory = createMemory(TABLE_ADDRESS + size + TAIL_BYTES);
       const bytes = new Uint8Array(memory.buffer, TABLE_ADDRESS, size);
-      const { octets, checksum } = await readAll(descriptor, bytes, isFile ? undefined : head);
-      return new Table(memory, octets, path, checksum);
+      const { length, checksum } = await readAll(descriptor, bytes, isFile ? undefined : head);
+      return new Table(memory, length, path, checksum);
     } catch (cause) {
       throw cause instanceof RobotsFilterError ? cause : unreadable(path, cause);
     } finally {
@@ -144,33 +147,73 @@ export class Table {
     }
   }
 
+  static async #readCompressed(
+    compression: Compression,
+    pieces: AsyncGenerator<Uint8Array>,
+    path: string,
+  ): Promise<Table> {
+    const { decompressed } = await import('./files/decompressed.js');
+    const checksum = new Checksum();
+    let head = new Uint8Array(0);
+    let memory: WebAssembly.Memory | undefined;
+    let bytes = 0;
+    try {
+      for await (const chunk of decompressed(compression, pieces, READ_BYTES)) {
+        let piece: Uint8Array = chunk;
+        if (memory === undefined) {
+          piece = head = Buffer.concat([head, chunk]);
+          const length = statedLength(head);
+          if (head.length >= HEADER_BYTES) checkBeginning(head, undefined, path);
+          if (length === undefined) continue;
+          checkSize(length + 1, path);
+          memory = createMemory(TABLE_ADDRESS + length + 1 + TAIL_BYTES);
+        }
+        // One byte more than the table shows that something follows.
+        const most = (statedLength(head) ?? 0) + 1;
+        const part = piece.subarray(0, most - bytes);
+        new Uint8Array(memory.buffer).set(part, TABLE_ADDRESS + bytes);
+        checksum.update(part);
+        bytes += part.length;
+        if (bytes === most) break;
+      }
+    } catch (cause) {
+      if (!compression.isDamage(cause)) throw cause;
+      throw new RobotsFilterError(
+        'table',
+        `${path}: the ${compression.name} data is damaged or cut off (${errorText(cause)}): copy the file again`,
+        { cause },
+      );
+    }
+    if (memory !== undefined) return new Table(memory, bytes, path, checksum.value);
+    checkBeginning(head, undefined, path);
+    throw new Error('a whole header states no length');
+  }
+
   /**
-   * Proves that no look-up and no explanation can read outside the table, or run longer than a
-   * look-up may, whoever made it; and that what it holds is found and shown as it should be. Reads
-   * all of it once. Whether its rules are those of the robots.txt files is not known: who makes a
-   * table decides its verdicts.
+   * Proves that no look-up and no explanation can read outside the table or run without end, and
+   * that its hosts and rules are found. Reads the table once. The verdicts remain those of the
+   * table's maker.
    *
-   * @returns what the table holds
-   * @throws RobotsFilterError `table` that names the section, the byte and what is wrong there; do
-   *   not use the table then
+   * @throws RobotsFilterError `table`, with the section, the byte and the fault. Do not use the
+   *   table then
    */
   async verify(): Promise<VerifiedTable> {
-    // Few need it, and all would load it.
-    const { verifyTable } = await import('./compile/verify/verify-table.js');
+    // Loaded only where it is needed.
+    const { verifyTable } = await import('./inspect/verify/verify-table.js');
     return verifyTable(this.bytes, this.#memory.header, this.#name);
   }
 
-  /** The profile that the table was compiled for; it can be asked under no other. */
+  /** The profile that the table was compiled for, under which it answers. */
   get profile(): Profile {
     return this.#memory.header.profile;
   }
 
-  /** Hosts in the table. */
+  /** Number of hosts. */
   get hosts(): number {
     return this.#memory.header.hosts;
   }
 
-  /** The table's octets, as `save` would write them. */
+  /** The bytes of the table, as `save` writes them. Do not change them. */
   get bytes(): Uint8Array {
     return new Uint8Array(
       this.#memory.arena.memory.buffer,
@@ -180,14 +223,14 @@ export class Table {
   }
 
   /**
-   * Writes the table to a file, which `open` opens again. The file is replaced when it is complete
-   * and on the disk: a reader sees the old one or the whole new one.
+   * Writes the table to a file. The file is replaced when it is complete and on disk: a reader sees
+   * the old file or the whole new one.
    *
-   * @throws RobotsFilterError `output` if it cannot be written; the old file stays then
+   * @throws RobotsFilterError `output` if the file cannot be written; the old file then stays
    */
   async save(path: string): Promise<void> {
-    // With node:crypto behind it this is 3 ms that only those who write need.
-    const { ReplacementFile } = await import('./pipeline/replacement-file.js');
+    // Loads node:crypto, which only writers need.
+    const { ReplacementFile } = await import('./files/replacement-file.js');
     const file = await ReplacementFile.create(path);
     try {
       await file.write(this.bytes);
@@ -198,13 +241,12 @@ export class Table {
   }
 
   /**
-   * Whether the agent may fetch the URL; `unknown` where the table has no robots.txt for its
-   * authority (scheme, host and port).
+   * Whether the agent may fetch the URL; `unknown` if the table has no robots.txt for its scheme,
+   * host and port.
    *
-   * @param agent a product token or a fallback chain of them, as `A>B` or a list (RFC 9309 section
-   *   2.2.1)
-   * @throws RobotsFilterError `usage` if the agent is no product token, or one that a reduced table
-   *   cannot answer for
+   * @param agent a product token (RFC 9309 section 2.2.1), or a fallback chain: `A>B`, or a list
+   * @throws RobotsFilterError `usage` if the agent is not a product token, or a reduced table
+   *   cannot answer for it
    */
   verdict(url: string | Uint8Array, agent: string | readonly string[]): Judgement {
     const { arena, table, view } = this.#memory;
@@ -220,36 +262,61 @@ export class Table {
   }
 }
 
-/** What a run over the table needs of it: for this package's own modules. */
+/** The memory of a table, for the other modules of this package. */
 export function tableMemory(table: Table): TableMemory {
   return memoryOf(table);
 }
 
 function unreadable(path: string, cause: unknown): RobotsFilterError {
-  const reason = cause instanceof Error ? cause.message : String(cause);
-  return new RobotsFilterError('input', `${path}: cannot be read: ${reason}`, { cause });
+  const remedy =
+    systemRemedy(cause, 'read') ?? `cannot be read (${errorText(cause)}). Copy the table again`;
+  return new RobotsFilterError('input', `${path}: ${remedy}`, { cause });
 }
 
-/** What may be the header of a table. */
+/** @throws RobotsFilterError `limit` if a table of so many bytes does not fit into memory */
+function checkSize(size: number, path: string): void {
+  if (TABLE_ADDRESS + size + TAIL_BYTES <= MAX_PAGES * PAGE_BYTES) return;
+  throw new RobotsFilterError('limit', `${path}: ${size} bytes; a table has less than 4 GiB`);
+}
+
+/** Yields `head`, which has been read, and what follows it. */
+async function* readPieces(
+  descriptor: number,
+  head: Uint8Array,
+  isFile: boolean,
+): AsyncGenerator<Uint8Array> {
+  yield head;
+  let position = head.length;
+  for (;;) {
+    const room = new Uint8Array(COMPRESSED_READ_BYTES);
+    const piece = await readPiece(descriptor, room, isFile ? position : FROM_PIPE);
+    if (piece.length > 0) yield piece;
+    if (piece.length < room.length) return;
+    position += piece.length;
+  }
+}
+
+/** Reads the first bytes: the header, if this is a table. */
 async function readHead(descriptor: number, isFile: boolean): Promise<Uint8Array> {
-  return await readPiece(descriptor, new Uint8Array(HEADER_OCTETS), isFile ? 0 : FROM_PIPE);
+  return await readPiece(descriptor, new Uint8Array(HEADER_BYTES), isFile ? 0 : FROM_PIPE);
 }
 
 /**
- * Fills the bytes from the file; returns how many there were, and their checksum as a table's.
+ * Reads a table; returns its length and checksum.
  *
- * @param head what has been read of a pipe; `undefined` for a file that can be read from any place
+ * @param bytes where to read it to
+ * @param head what has been read of a pipe; `undefined` for a file, which is read by position
  */
 async function readAll(
   descriptor: number,
   bytes: Uint8Array,
   head: Uint8Array | undefined,
-): Promise<{ octets: number; checksum: number }> {
+): Promise<{ length: number; checksum: number }> {
   const checksum = new Checksum();
   const pieces: Promise<Uint8Array>[] = [];
   const readsAhead = head === undefined ? READS_AHEAD : 1;
-  let octets = head?.length ?? 0;
-  let asked = octets;
+  let length = head?.length ?? 0;
+  let asked = length;
   if (head !== undefined) {
     bytes.set(head);
     checksum.update(head);
@@ -257,24 +324,24 @@ async function readAll(
   try {
     for (;;) {
       while (asked < bytes.length && pieces.length < readsAhead) {
-        const room = bytes.subarray(asked, asked + READ_OCTETS);
+        const room = bytes.subarray(asked, asked + READ_BYTES);
         pieces.push(readPiece(descriptor, room, head === undefined ? asked : FROM_PIPE));
-        asked += READ_OCTETS;
+        asked += READ_BYTES;
       }
       const piece = await pieces.shift();
-      // A shorter piece is the end of a file that has become shorter.
+      // A short piece is the end, perhaps of a file that has been truncated meanwhile.
       if (piece === undefined || piece.length === 0) break;
       checksum.update(piece);
-      octets += piece.length;
-      if (piece.length < READ_OCTETS) break;
+      length += piece.length;
+      if (piece.length < READ_BYTES) break;
     }
   } finally {
-    await Promise.allSettled(pieces); // they must not meet a closed descriptor
+    await Promise.allSettled(pieces); // no read may meet a closed descriptor
   }
-  return { octets, checksum: checksum.value };
+  return { length, checksum: checksum.value };
 }
 
-/** Fills `room` from a place in the file, or FROM_PIPE; returns what of it was filled. */
+/** Fills `room` from a position in the file, or FROM_PIPE; returns the filled part. */
 async function readPiece(
   descriptor: number,
   room: Uint8Array,

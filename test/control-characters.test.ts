@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { decodeOctets, printable, printableJson } from '../src/control-characters.js';
+import { decodeBytes, printable, printableJson } from '../src/control-characters.js';
 
 describe('printable', () => {
   it('escapes C0 controls and DEL', () => {
@@ -18,7 +18,7 @@ describe('printable', () => {
     );
   });
 
-  it('escapes nothing else: every other UTF-16 code unit stays', () => {
+  it('escapes nothing else: every other UTF-16 code unit is unchanged', () => {
     const controls =
       // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is tested
       /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/u;
@@ -36,7 +36,7 @@ describe('printable', () => {
     expect(printable('bücher.example \\x1b 🤖')).toBe('bücher.example \\x1b 🤖');
   });
 
-  it('changes nothing that was escaped before', () => {
+  it('leaves escaped text unchanged', () => {
     const once = printable('\u001b\u202e');
     expect(printable(once)).toBe(once);
     expect(printable('')).toBe('');
@@ -44,7 +44,7 @@ describe('printable', () => {
 });
 
 describe('printableJson', () => {
-  it('escapes what JSON.stringify leaves, and means the same', () => {
+  it('escapes what JSON.stringify leaves unescaped, and parses to the same value', () => {
     const value = { 'a\u009b': ['\u007f\u202e\u2028', 'é 🤖 \u001b\n'], b: { c: 1 } };
     const json = printableJson(value);
     expect(json).toBe('{"a\\u009b":["\\u007f\\u202e\\u2028","é 🤖 \\u001b\\n"],"b":{"c":1}}');
@@ -57,15 +57,15 @@ describe('printableJson', () => {
   });
 });
 
-describe('decodeOctets', () => {
-  it('leaves well-formed UTF-8 as it is, and says what is yet to come', () => {
-    const octets = Buffer.from('a é € 🤖 \u009b');
-    expect(decodeOctets(octets)).toEqual({ text: 'a é € 🤖 \u009b', left: 0 });
-    expect(decodeOctets(octets.subarray(0, 12))).toEqual({ text: 'a é € ', left: 3 });
+describe('decodeBytes', () => {
+  it('leaves well-formed UTF-8 unchanged, and returns an unfinished character at the end', () => {
+    const bytes = Buffer.from('a é € 🤖 \u009b');
+    expect(decodeBytes(bytes)).toEqual({ text: 'a é € 🤖 \u009b', left: 0 });
+    expect(decodeBytes(bytes.subarray(0, 12))).toEqual({ text: 'a é € ', left: 3 });
   });
 
-  it('shows each octet that is no UTF-8', () => {
-    const text = (...octets: number[]) => decodeOctets(Buffer.from([...octets, 0x61])).text;
+  it('shows each byte that is not UTF-8', () => {
+    const text = (...bytes: number[]) => decodeBytes(Buffer.from([...bytes, 0x61])).text;
     expect(text(0x9b)).toBe('\\x9ba');
     expect(text(0xc0, 0x9b)).toBe('\\xc0\\x9ba');
     expect(text(0xe0, 0x82, 0x9b)).toBe('\\xe0\\x82\\x9ba');

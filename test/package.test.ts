@@ -1,4 +1,4 @@
-import { execFileSync, spawnSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import {
   cpSync,
   mkdirSync,
@@ -12,89 +12,159 @@ import {
 import { tmpdir } from 'node:os';
 import { join, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { codeFile } from '../src/start/kept-code.js';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 
-/**
- * Folders that nobody outside has types of, and those that are only in the command line's own
- * files.
- */
-const UNTYPED = ['workers'];
-const COMMAND_LINE = ['cli', 'fetch', 'start'];
+/** Scripts that npm runs, or asks about, when someone installs the package. */
+const INSTALL_SCRIPTS = ['preinstall', 'install', 'postinstall', 'prepare'];
 
-let packed: string[];
+/** Maximum bytes of the unpacked package, apart from its kernel. */
+const MOST_BYTES = 1_000_000;
 
-beforeAll(() => {
-  // Without scripts: they would build, and other tests run what is built.
-  const args = ['pack', '--dry-run', '--json', '--ignore-scripts'];
-  const [{ files }] = JSON.parse(
-    execFileSync('npm', args, { cwd: ROOT, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }),
-  ) as [{ files: { path: string; mode: number }[] }];
-  packed = files.map(({ path }) => path).sort();
-});
+const KERNEL = 'dist/kernel/kernel.wasm';
 
-/** Names of files below a directory, with `/` between folders. */
-function filesBelow(directory: string): string[] {
-  return readdirSync(join(ROOT, directory), { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .map((entry) => join(entry.parentPath, entry.name).slice(ROOT.length).split(sep).join('/'))
-    .sort();
+interface PackedFile {
+  readonly path: string;
+  readonly size: number;
+  readonly mode: number;
 }
 
+let place: string;
+let files: readonly PackedFile[];
+let installed: { readonly status: number | null; readonly stderr: string };
+
+/** Runs a program of npm without the settings of the caller's npm. */
+function npm(args: readonly string[], cwd: string) {
+  const own = Object.entries(process.env).filter(([name]) => !/^npm_/i.test(name));
+  const env = { ...Object.fromEntries(own), npm_config_userconfig: join(place, 'no-npmrc') };
+  return spawnSync('npm', args, { cwd, env, encoding: 'utf8', shell: sep === '\\' });
+}
+
+function node(args: readonly string[]): string {
+  const { stdout, stderr } = spawnSync(process.execPath, args, { cwd: place, encoding: 'utf8' });
+  return stdout + stderr;
+}
+
+/** Copies the packages that the installed package needs, so that npm does not fetch them. */
+function copyDependencies(): void {
+  const lock: {
+    packages: Record<string, { dev?: boolean; devOptional?: boolean; optional?: boolean }>;
+  } = JSON.parse(readFileSync(join(ROOT, 'package-lock.json'), 'utf8'));
+  for (const [path, { dev, devOptional, optional }] of Object.entries(lock.packages)) {
+    if (path === '' || dev || devOptional || optional) continue;
+    cpSync(join(ROOT, path), join(place, path), { recursive: true });
+  }
+}
+
+beforeAll(() => {
+  place = mkdtempSync(join(tmpdir(), 'robots-filter-'));
+  // Without scripts, because they would build, and other tests run the build.
+  const pack = npm(['pack', '--json', '--ignore-scripts', '--pack-destination', place], ROOT);
+  const [{ filename, files: packed }] = JSON.parse(pack.stdout) as [
+    { filename: string; files: PackedFile[] },
+  ];
+  files = packed;
+  writeFileSync(join(place, 'package.json'), '{"type":"module"}');
+  copyDependencies();
+  const install = ['install', '--offline', '--no-audit', '--no-fund', join(place, filename)];
+  installed = npm(install, place);
+});
+
+afterAll(() => rmSync(place, { recursive: true, force: true }));
+
 describe('the package', () => {
-  it('holds what is built of each source of the library, types where they can be had, the command line, and a few more files', () => {
-    const built = filesBelow('src')
-      .filter((path) => !path.startsWith('src/kernel/assembly/') && !path.startsWith('src/types/'))
-      .flatMap((path) => {
-        const [, folder = ''] = /^src\/(?:([^/]+)\/)?/.exec(path) ?? [];
-        if (COMMAND_LINE.includes(folder)) return [];
-        const stem = `dist${path.slice('src'.length, -'ts'.length)}`;
-        return [`${stem}js`, ...(UNTYPED.includes(folder) ? [] : [`${stem}d.ts`])];
-      });
-    expect(built.length).toBeGreaterThan(100);
-    const commandLine = filesBelow('dist/cli');
-    expect(commandLine).toEqual(
-      expect.arrayContaining(['dist/cli/main.js', 'dist/cli/package.json']),
+  it('holds the build and five more files', () => {
+    const built = readdirSync(join(ROOT, 'dist'), { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map((entry) => join(entry.parentPath, entry.name).slice(ROOT.length).split(sep).join('/'));
+    expect(built).toEqual(
+      expect.arrayContaining(['dist/index.js', 'dist/index.d.ts', 'dist/cli/main.js', KERNEL]),
     );
-    expect(commandLine.filter((path) => !/\.js(?:\..*\.code)?$/.test(path))).toEqual([
-      'dist/cli/LICENSES',
-      'dist/cli/package.json',
-    ]);
     const further = ['CHANGELOG.md', 'LICENSE', 'README.md', 'SECURITY.md', 'package.json'];
-    const loaded = [
-      'dist/kernel/kernel.wasm',
-      'dist/workers/compile.cjs',
-      'dist/workers/judge.cjs',
-      codeFile('dist/workers/judge.cjs'),
-    ];
-    expect(packed).toEqual([...built, ...commandLine, ...loaded, ...further].sort());
+    const packed = files.map(({ path }) => path);
+    expect(packed.sort()).toEqual([...built, ...further].sort());
+    // No leftovers of a build.
+    const others = built.filter((path) => !path.endsWith('.js') && !path.endsWith('.cjs'));
+    expect(others.sort()).toEqual(['dist/index.d.ts', KERNEL]);
   });
 
-  it('keeps the notices of the packages whose code it includes', () => {
-    const notices = readFileSync(join(ROOT, 'dist/cli/LICENSES'), 'utf8');
-    for (const name of ['commander', 'piscina']) {
-      const licence = readFileSync(join(ROOT, 'node_modules', name, 'LICENSE'), 'utf8');
-      expect(licence).toContain('Permission is hereby granted');
-      expect(notices).toContain(licence);
-    }
-    // Others would want theirs.
-    const included = new Set<string>();
-    for (const path of packed.filter((path) => /^dist\/(?:cli|workers)\/.*\.c?js$/.test(path))) {
-      const text = readFileSync(join(ROOT, path), 'utf8');
-      const regions = text.matchAll(/^\/\/ (?:\S*\/)?node_modules\/((?:@[^/]+\/)?[^/]+)/gm);
-      for (const [, name = ''] of regions) included.add(name);
-    }
-    expect([...included].sort()).toEqual(['commander', 'piscina']);
+  it('has an executable command line', () => {
+    const main = files.find(({ path }) => path === 'dist/cli/main.js');
+    expect((main?.mode ?? 0) & 0o111).toBe(0o111);
   });
 
-  it('is enough to compile a program against, strictly', () => {
-    const place = mkdtempSync(join(tmpdir(), 'robots-filter-'));
-    onTestFinished(() => rmSync(place, { recursive: true }));
-    for (const path of packed) {
-      cpSync(join(ROOT, path), join(place, 'node_modules/robots-filter', path));
+  it('has less than a megabyte unpacked, apart from its kernel', () => {
+    const others = files.filter(({ path }) => path !== KERNEL);
+    const bytes = others.reduce((sum, { size }) => sum + size, 0);
+    expect(bytes).toBeGreaterThan(MOST_BYTES / 10);
+    expect(bytes).toBeLessThan(MOST_BYTES);
+  });
+
+  it('has no script that runs when it is installed', () => {
+    const { scripts }: { scripts: Record<string, string> } = JSON.parse(
+      readFileSync(join(place, 'node_modules/robots-filter/package.json'), 'utf8'),
+    );
+    expect(Object.keys(scripts)).toContain('prepack');
+    for (const name of INSTALL_SCRIPTS) expect(scripts).not.toHaveProperty(name);
+  });
+
+  it('is installed by npm without a warning', () => {
+    expect(installed).toMatchObject({ status: 0, stderr: '' });
+  });
+});
+
+describe('the installed package', () => {
+  it('has a library that judges, compiles, and filters on threads', () => {
+    writeFileSync(
+      join(place, 'library.js'),
+      `import { text } from 'node:stream/consumers';
+       import { filterStream, parseAuthority, Robots, Table, TableBuilder } from 'robots-filter';
+       const body = new TextEncoder().encode('User-agent: *\\nDisallow: /private\\n');
+       console.log(Robots.parse(body).verdict('/private', 'a').verdict);
+       const builder = new TableBuilder();
+       builder.add(parseAuthority('a.example'), body, { source: 'a' });
+       const stream = filterStream(Table.from(builder.build()), { agents: 'a' });
+       stream.end('https://a.example/private\\nhttps://a.example/\\n');
+       process.stdout.write(await text(stream));`,
+    );
+    expect(node(['library.js'])).toBe(
+      'deny\ndeny\thttps://a.example/private\nallow\thttps://a.example/\n',
+    );
+  });
+
+  it('has a library that does not load the command line', () => {
+    writeFileSync(
+      join(place, 'loaded.js'),
+      `import { createRequire } from 'node:module';
+       import 'robots-filter';
+       const files = Object.keys(createRequire(import.meta.url).cache);
+       const isLoaded = (name) => files.some((file) => file.includes(name));
+       console.log(isLoaded('piscina'), isLoaded('commander'), isLoaded('undici'));`,
+    );
+    expect(node(['loaded.js'])).toBe('true false false\n');
+  });
+
+  it('has a command line, with threads and without', () => {
+    mkdirSync(join(place, 'robots'));
+    writeFileSync(join(place, 'robots/a.example.txt'), 'User-agent: *\nDisallow: /private\n');
+    writeFileSync(join(place, 'urls.txt'), 'https://a.example/private\n');
+    const bin = join(place, 'node_modules/.bin/robots-filter');
+    for (const threads of [[], ['--threads', '2']]) {
+      const args = ['--robots-dir', 'robots', ...threads, 'urls.txt'];
+      const { stdout, stderr } = spawnSync(bin, args, {
+        cwd: place,
+        encoding: 'utf8',
+        shell: sep === '\\',
+      });
+      expect({ stdout, stderr }).toEqual({
+        stdout: 'deny\thttps://a.example/private\n',
+        stderr: '',
+      });
     }
+  });
+
+  it('has types against which a program compiles, strictly', () => {
     mkdirSync(join(place, 'node_modules/@types'));
     for (const name of ['@types/node', 'undici-types']) {
       symlinkSync(join(ROOT, 'node_modules', name), join(place, 'node_modules', name), 'junction');
@@ -108,9 +178,11 @@ describe('the package', () => {
       noEmit: true,
       types: ['node'],
     };
-    writeFileSync(join(place, 'tsconfig.json'), JSON.stringify({ compilerOptions }));
-    writeFileSync(join(place, 'package.json'), '{"type":"module"}');
-    const program = (agent: string) => `
+    writeFileSync(
+      join(place, 'tsconfig.json'),
+      JSON.stringify({ compilerOptions, files: ['program.ts'] }),
+    );
+    const program = (agent: string, method = 'build') => `
       import { type Authority, Robots, RobotsFilterError, Table, TableBuilder, filterStream, parseAuthority, verdicts } from 'robots-filter';
       const robots: Robots = Robots.parse('', { profile: 'google' });
       const { verdict, rule } = robots.verdict('/', ${agent});
@@ -118,19 +190,31 @@ describe('the package', () => {
       const authority: Authority | undefined = parseAuthority('example.com');
       const builder = new TableBuilder();
       if (authority !== undefined) builder.add(authority, new Uint8Array(), { source: 'a' });
-      const table: Table = Table.from(builder.build());
+      const table: Table = Table.from(builder.${method}());
       const stream: NodeJS.ReadWriteStream = filterStream(table, { agents: 'a' });
       for await (const { url } of verdicts(table, ['a'], 'a')) url.toUpperCase();
       try {} catch (error) { if (error instanceof RobotsFilterError) error.code satisfies string; }
       export { verdict, line, stream };
     `;
-    const compile = (file: string) => {
-      writeFileSync(join(place, 'program.ts'), file);
-      const tsc = join(ROOT, 'node_modules/typescript/bin/tsc');
-      return spawnSync(process.execPath, [tsc, '-p', place], { encoding: 'utf8' }).stdout;
+    const compile = (text: string): string => {
+      writeFileSync(join(place, 'program.ts'), text);
+      return node([join(ROOT, 'node_modules/typescript/bin/tsc'), '-p', place]);
     };
     expect(compile(program("'a'"))).toBe('');
-    // It does look at the types.
+    // The compiler does check the types.
     expect(compile(program('1'))).toContain('error TS2345');
+    // The data by which threads merge is not public.
+    expect(compile(program("'a'", 'merger'))).toContain('error TS2339');
+  });
+
+  it('declares only names that something public uses', () => {
+    const types = readFileSync(join(place, 'node_modules/robots-filter/dist/index.d.ts'), 'utf8');
+    const declared = [
+      ...types.matchAll(/^(?:declare class|declare function|interface|type) (\w+)/gm),
+    ].map(([, name]) => name ?? '');
+    expect(declared).toContain('Table');
+    for (const name of declared) {
+      expect(types.match(new RegExp(`\\b${name}\\b`, 'g'))?.length, name).toBeGreaterThan(1);
+    }
   });
 });

@@ -1,5 +1,5 @@
 /**
- * Product tokens of crawlers that gather text for language models, which many files shut out by
+ * Product tokens of crawlers that gather text for language models. Many files disallow them by
  * name.
  */
 export const MODEL_CRAWLERS: readonly string[] = [
@@ -15,7 +15,7 @@ export const MODEL_CRAWLERS: readonly string[] = [
   'Amazonbot',
 ];
 
-/** Product tokens of search engines, archives and shops of links, which get groups of their own. */
+/** Product tokens of search engines, archives and link sellers, which have their own groups. */
 export const OTHER_CRAWLERS: readonly string[] = [
   'Googlebot',
   'Bingbot',

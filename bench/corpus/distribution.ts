@@ -1,8 +1,8 @@
 import type { Random } from './random.js';
 
 /**
- * Rules in a robots.txt file by share of hosts: what was measured on some 29,000 real
- * files. 15.1 % have none; the last step rises to a maximum that the caller sets.
+ * Rules in a robots.txt file by share of hosts, measured on some 29,000 real files. 15.1 % have
+ * none; the last step rises to a maximum that the caller sets.
  */
 const RULE_QUANTILES: readonly (readonly [share: number, rules: number])[] = [
   [0.151, 0.5],
@@ -17,10 +17,10 @@ const RULE_QUANTILES: readonly (readonly [share: number, rules: number])[] = [
 ];
 
 /**
- * The number of rules that a host has at a place in the order of hosts by rules.
+ * The number of rules of a host at a place in the order of hosts by rules.
  *
  * @param share place in the order, 0 to 1
- * @param maximum rules of the last host; fewer than 4,209 cut the tail
+ * @param maximum rules of the last host; fewer than 4,209 truncate the tail
  */
 export function rulesAt(share: number, maximum: number): number {
   let [lowShare, low] = [0.151, 0.5];
@@ -37,8 +37,8 @@ export function rulesAt(share: number, maximum: number): number {
 }
 
 /**
- * Draws ranks by a flattened Zipf law: the weight of rank r, from 0, is 1 / (r + 30)^0.85.
- * Weights are rounded to integers, so that sums are exact and alike on every machine.
+ * Draws ranks by a flattened Zipf law: the weight of rank r, from 0, is 1 / (r + 30)^0.85. Weights
+ * are rounded to integers, so that sums are exact and equal on every machine.
  */
 export class ZipfRanks {
   readonly #upTo: Float64Array;

@@ -3,9 +3,7 @@ import type { Random } from './random.js';
 const TOP_LEVELS = ['example', 'example', 'test', 'example.com', 'example.org', 'example.net'];
 const FIRST_LABELS = ['www.', 'www.', 'www.', '', '', 'shop.', 'blog.', 'm.', 'news.'];
 
-/**
- * Different host names under the names that RFC 2606 reserves, for which nobody serves anything.
- */
+/** Different host names under the names that RFC 2606 reserves, where nobody has a server. */
 export function makeHosts(random: Random, words: readonly string[], count: number): string[] {
   const hosts = new Set<string>();
   while (hosts.size < count) {

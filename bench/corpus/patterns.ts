@@ -5,8 +5,8 @@ const PARAMETERS = ['sort', 'page', 'q', 's', 'id', 'ref', 'filter', 'session', 
 const ESCAPES = ['%C3%A9', '%20', '%c3%bc', '%7E', '%2F', '%D0%B0', '%E2%80%93', '%26', '%2D'];
 
 /**
- * Makes path patterns as robots.txt files have them. Over a corpus 25.9 % hold `*`,
- * 2.9 % end in `$`, 5.3 % hold %XX and 7.1 % hold `?`; a pattern may do several of these.
+ * Makes path patterns like those of real robots.txt files. Over a corpus 25.9 % hold `*`, 2.9 % end
+ * in `$`, 5.3 % hold %XX and 7.1 % hold `?`; a pattern may have several of these traits.
  */
 export class PatternMaker {
   readonly #random: Random;
@@ -17,10 +17,7 @@ export class PatternMaker {
     this.#words = words;
   }
 
-  /**
-   * @param wildcardShare share of the patterns that hold a `*`, 0 to 1: a trait of the file's
-   * author
-   */
+  /** @param wildcardShare share of the patterns with a `*`, 0 to 1: a habit of the file's author */
   make(wildcardShare: number): string {
     const pattern = this.#random.chance(wildcardShare) ? this.#wildcard() : this.#literal();
     if (!this.#random.chance(0.058)) return pattern;

@@ -28,17 +28,17 @@ export class Random {
     return sum >>> 0;
   }
 
-  /** A number from 0 up to, not including, 1, in steps of 2^-32. */
+  /** A number from 0 (inclusive) to 1 (exclusive), in steps of 2^-32. */
   fraction(): number {
     return this.uint32() / 0x1_0000_0000;
   }
 
-  /** An integer from 0 up to, not including, `limit` (1 to 2^32). */
+  /** An integer from 0 (inclusive) to `limit` (exclusive; 1 to 2^32). */
   below(limit: number): number {
     return Math.floor((this.uint32() / 0x1_0000_0000) * limit);
   }
 
-  /** An integer from `low` to `high`, both included. */
+  /** An integer from `low` to `high`, both inclusive. */
   between(low: number, high: number): number {
     return low + this.below(high - low + 1);
   }
@@ -48,14 +48,14 @@ export class Random {
     return this.uint32() < probability * 0x1_0000_0000;
   }
 
-  /** One of a list that is not empty. */
+  /** One item of a list that is not empty. */
   pick<Item>(list: readonly Item[]): Item {
     const item = list[this.below(list.length)];
     if (item === undefined) throw new RangeError('cannot pick from an empty list');
     return item;
   }
 
-  /** Puts a list into a random order, in place. */
+  /** Shuffles a list in place. */
   shuffle<Item>(list: { readonly length: number; [index: number]: Item }): void {
     for (let last = list.length - 1; last > 0; last--) {
       const other = this.below(last + 1);

@@ -1,12 +1,12 @@
-import type { OneGroup } from './corpus.js';
 import { MODEL_CRAWLERS, OTHER_CRAWLERS } from './crawlers.js';
+import type { OneGroup } from './options.js';
 import { PatternMaker } from './patterns.js';
 import type { Random } from './random.js';
 
 /** A generated robots.txt file. */
 export interface RobotsBody {
-  readonly octets: Buffer;
-  /** The path patterns of its rules, without empty ones, in order; with duplicates. */
+  readonly bytes: Buffer;
+  /** The path patterns of its rules, without empty patterns, in order; with duplicates. */
   readonly patterns: readonly string[];
   /** Number of Allow and Disallow lines. */
   readonly rules: number;
@@ -14,12 +14,12 @@ export interface RobotsBody {
   readonly groups: number;
 }
 
-/** What a file without a single rule is. */
+/** The kinds of a file without rules. */
 export type RulelessKind = 'html' | 'empty' | 'remarks';
 
 /**
- * An error page that a server sent in place of robots.txt, as 9 % of real files are; or nothing, or
- * only remarks.
+ * An error page that a server sent instead of robots.txt, as 9 % of real files are; or nothing, or
+ * only comments.
  */
 export function makeRulelessBody(
   random: Random,
@@ -28,7 +28,7 @@ export function makeRulelessBody(
 ): RobotsBody {
   const text = { html: htmlPage, empty: () => '', remarks }[kind](random, words);
   const groups = text.includes('User-agent') ? 1 : 0;
-  return { octets: Buffer.from(text), patterns: [], rules: 0, groups };
+  return { bytes: Buffer.from(text), patterns: [], rules: 0, groups };
 }
 
 function htmlPage(random: Random, words: readonly string[]): string {
@@ -79,7 +79,7 @@ export function makeOneGroupBody(
 }
 
 /**
- * Writes one file line by line, in its author's manner: spelling of keys, line ends, wildcards or
+ * Writes one file line by line, in its author's style: spelling of keys, line ends, wildcards or
  * none.
  */
 class RobotsWriter {
@@ -124,14 +124,14 @@ class RobotsWriter {
 
   #body(): RobotsBody {
     return {
-      octets: this.#octets(),
+      bytes: this.#bytes(),
       patterns: this.#patterns,
       rules: this.#rules,
       groups: this.#groups,
     };
   }
 
-  #octets(): Buffer {
+  #bytes(): Buffer {
     const random = this.#random;
     const lineEnd = random.fraction();
     const eol = lineEnd < 0.002 ? '\r' : lineEnd < 0.24 ? '\r\n' : '\n';
@@ -139,7 +139,7 @@ class RobotsWriter {
     return Buffer.from(mark + this.#lines.join(eol) + eol);
   }
 
-  /** One or two rules: mostly one for everything, or none that counts. */
+  /** One or two rules: usually one for everything, or one that has no effect. */
   #fewRules(rules: number): void {
     this.#group(['*']);
     const kind = this.#random.fraction();
@@ -172,8 +172,8 @@ class RobotsWriter {
   }
 
   /**
-   * The rules shared out to crawlers by name and to all; some files come back to a crawler, so that
-   * groups merge.
+   * The rules divided among named crawlers and all crawlers; some files name a crawler twice, so
+   * that groups merge.
    */
   #severalGroups(rules: number): void {
     const random = this.#random;
@@ -221,10 +221,10 @@ class RobotsWriter {
   }
 }
 
-/** Share of the rules that hold a `*` in a file whose author uses them at all. */
+/** Share of the rules with a `*` in a file whose author uses wildcards. */
 const WILDCARD_SHARE = 0.325;
 
-/** Probability that a file's author uses wildcards, which grows with the number of rules. */
+/** Probability that a file's author uses wildcards; it grows with the number of rules. */
 function wildcardHosts(rules: number): number {
   if (rules <= 4) return 0.25;
   return rules <= 14 ? 0.62 : 0.9;

@@ -1,5 +1,5 @@
-import type { CorpusOptions } from './corpus.js';
 import { rulesAt } from './distribution.js';
+import type { CorpusOptions } from './options.js';
 import { Random } from './random.js';
 import {
   makeOneGroupBody,
@@ -14,13 +14,12 @@ import { prepareUrlPatterns, type UrlPattern } from './urls.js';
 /** Half of all files are duplicates of another. */
 const HOSTS_PER_BODY = 2;
 
-/** Files that are kept: those of a million hosts would not fit, and can be made again. */
+/** Number of cached files: those of a million hosts would not fit, and can be made again. */
 const KEPT_BODIES = 1 << 16;
 
 /**
- * Hosts in random order, with files whose sizes follow the distribution whatever the number
- * of hosts. A site is named by its place in that order, from 0; files are made when they are
- * asked for.
+ * Hosts in random order, with files whose sizes follow the distribution whatever the number of
+ * hosts. A site is named by its place in that order, from 0; files are made on request.
  */
 export class Sites {
   readonly #options: CorpusOptions;
@@ -60,9 +59,9 @@ export class Sites {
   }
 
   /**
-   * Which file a site serves. Every file is served once; the second copies go to its neighbours
-   * in the order, but those in the middle (5 % of all hosts) share one file, as the customers of
-   * a large platform do.
+   * The number of the file that a site serves. Every file is served at least once. The second
+   * copies go to neighbours in the order. The middle of the order (5 % of all hosts) shares one
+   * file, like the customers of a large platform.
    */
   bodyIndex(place: number): number {
     const share = (place + 0.5) / this.count;
@@ -95,7 +94,8 @@ export class Sites {
 }
 
 /**
- * 9 % of hosts send an HTML error page, 3 % nothing, and the rest of those without rules remarks.
+ * 9 % of hosts send an HTML error page, 3 % nothing, and the other hosts without rules send
+ * comments.
  */
 function rulelessKind(share: number): RulelessKind {
   if (share < 0.09) return 'html';

@@ -1,2 +1,2 @@
-/** The streams of random numbers, so that more hosts or URLs leave the rest alone. */
+/** The streams of random numbers. They are independent: more hosts do not change the URLs. */
 export const STREAM = { words: 1, hosts: 2, bodies: 3, order: 4, urls: 5, records: 6 } as const;

@@ -3,17 +3,17 @@ import type { Random } from './random.js';
 const EXTENSIONS = ['.html', '.html', '.html', '.php', '.pdf', '.jpg', '.gif', ''];
 const PARAMETERS = ['sort', 'page', 'q', 's', 'id', 'ref', 'filter', 'session', 'lang', 'view'];
 
-/** At most so many patterns of a host are filled in for URLs. */
+/** Maximum number of a host's patterns that URLs are made from. */
 const PATTERNS_PER_HOST = 64;
 
-/** A path pattern, cut at its `*` and ready to be filled in. */
+/** A path pattern, split at each `*`. */
 export interface UrlPattern {
   readonly parts: readonly string[];
   /** The pattern ended in `$`: nothing may follow. */
   readonly anchored: boolean;
 }
 
-/** Prepares the patterns of one file; of long lists, evenly spaced ones. */
+/** Prepares the patterns of one file; from a long list, evenly spaced patterns. */
 export function prepareUrlPatterns(patterns: readonly string[]): UrlPattern[] {
   const step = Math.max(1, patterns.length / PATTERNS_PER_HOST);
   const prepared: UrlPattern[] = [];
@@ -34,8 +34,7 @@ function prepare(pattern: string): UrlPattern {
 }
 
 /**
- * The same octets as links write them and the file does not: raw, or with the other case of hex
- * digits.
+ * An equivalent spelling that occurs in links: raw bytes, or hexadecimal digits in the other case.
  */
 function respelt(pattern: string): string {
   return pattern
@@ -46,36 +45,39 @@ function respelt(pattern: string): string {
     .replaceAll('%D0%B0', '%d0%b0');
 }
 
-/**
- * Makes URLs of a host: some fill in its patterns, some nearly do, some have nothing to do with
- * them.
- */
+/** The lengths of URLs. */
+export interface UrlStyle {
+  /** Fewer words and parameters: about 55 bytes, as in lists of real URLs. Default: about 83. */
+  readonly brief?: boolean;
+  /** Length up to which further segments and parameters are added; default 0. */
+  readonly leastBytes?: number;
+}
+
+/** Makes URLs of a host: some match one of its patterns, some nearly match, the others are free. */
 export class UrlMaker {
   readonly #random: Random;
   readonly #words: readonly string[];
-  readonly #leastOctets: number;
+  readonly #brief: boolean;
+  readonly #leastBytes: number;
 
-  /**
-   * @param leastOctets length that URLs are brought to by further segments and parameters; 0 leaves
-   * them
-   */
-  constructor(random: Random, words: readonly string[], leastOctets = 0) {
+  constructor(random: Random, words: readonly string[], style: UrlStyle = {}) {
     this.#random = random;
     this.#words = words;
-    this.#leastOctets = leastOctets;
+    this.#brief = style.brief ?? false;
+    this.#leastBytes = style.leastBytes ?? 0;
   }
 
-  /** A URL with the scheme http or https, a well-formed one; without `"` and `\`. */
+  /** A well-formed http or https URL without `"` and `\`. */
   make(host: string, patterns: readonly UrlPattern[]): string {
     const url = this.#short(host, patterns);
-    return url.length < this.#leastOctets ? this.#lengthened(url) : url;
+    return url.length < this.#leastBytes ? this.#lengthened(url) : url;
   }
 
-  /** Goes on after the URL's own path, so that the rules that it was made from still match. */
+  /** Appends to the URL's path, such that the URL's original rules still match. */
   #lengthened(url: string): string {
     let long = url.split('#', 1)[0] ?? '';
     const joint = long.includes('?') ? '&' : '/';
-    while (long.length < this.#leastOctets) long += joint + this.#random.pick(this.#words);
+    while (long.length < this.#leastBytes) long += joint + this.#random.pick(this.#words);
     return long;
   }
 
@@ -88,7 +90,7 @@ export class UrlMaker {
     return this.#origin(host) + path;
   }
 
-  /** A line that is no http, https or ftp URL. */
+  /** A line that is not an http, https or ftp URL. */
   invalid(): string {
     const word = this.#random.pick(this.#words);
     return this.#random.pick([
@@ -112,28 +114,40 @@ export class UrlMaker {
     const random = this.#random;
     let path = pattern.parts[0] ?? '/';
     for (let part = 1; part < pattern.parts.length; part++) {
-      path += this.#words2(random.chance(0.3) ? '/' : '-') + pattern.parts[part];
+      const joint = random.chance(0.3) ? '/' : '-';
+      path += (this.#brief ? random.pick(this.#words) : this.#words2(joint)) + pattern.parts[part];
     }
     if (pattern.anchored) return path;
     if (path.endsWith('=')) return path + random.pick(this.#words) + this.#query('&', 0.5);
     if (path.includes('?')) return path + this.#query('&', 0.6);
-    if (random.chance(0.85)) path += (path.endsWith('/') ? '' : '/') + this.#segments();
+    if (random.chance(this.#brief ? 0.25 : 0.85))
+      path += (path.endsWith('/') ? '' : '/') + this.#segments();
     return path + this.#ending();
   }
 
-  /** A path that goes along with a pattern for a while and then leaves it. */
+  /** A path that begins like a pattern and then differs. */
   #near(pattern: UrlPattern): string {
     const start = pattern.parts[0] ?? '/';
     const kept = start.slice(0, 1 + this.#random.below(start.length)).replace(/[?%].*$/, '');
-    return `${kept}${this.#random.pick(this.#words)}/${this.#segments()}${this.#ending()}`;
+    const path = `${kept}${this.#random.pick(this.#words)}`;
+    return this.#brief ? path + this.#ending() : `${path}/${this.#segments()}${this.#ending()}`;
   }
 
   #path(): string {
+    if (this.#brief && this.#random.chance(0.6)) return `/${this.#segments()}`;
     return `/${this.#random.pick(this.#words)}/${this.#segments()}`;
   }
 
   #segments(): string {
     const random = this.#random;
+    if (this.#brief) {
+      const word = random.pick(this.#words);
+      const kind = random.below(100);
+      if (kind < 15) return `${word}-${random.pick(this.#words)}`;
+      if (kind < 30) return `${word}-${random.below(1_000_000)}`;
+      if (kind === 99) return `${word}-\u00e9t\u00e9`;
+      return kind === 98 ? `${word}%20copy` : word;
+    }
     let path = this.#words2('-');
     const kind = random.below(100);
     if (kind < 42) path += `/${this.#words2('-')}`;
@@ -147,7 +161,7 @@ export class UrlMaker {
     const kind = this.#random.below(100);
     if (kind < 45) return this.#random.pick(EXTENSIONS);
     if (kind < 60) return '/';
-    if (kind < 92) return this.#query('?', 1);
+    if (kind < (this.#brief ? 67 : 92)) return this.#query('?', 1);
     if (kind === 99) return `#${this.#random.pick(this.#words)}`;
     return '';
   }

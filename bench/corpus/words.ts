@@ -5,7 +5,7 @@ const MORE_ONSETS = ['r', 's', 'st', 't', 'tr', 'v', 'w', 'z'];
 const VOWELS = ['a', 'e', 'i', 'o', 'u', 'ai', 'ea', 'ou'];
 const ENDINGS = ['', '', '', 'n', 'r', 's', 'l', 'nd', 'rk', 'st', 'm', 't'];
 
-/** Words that paths of websites are full of. */
+/** Common words in the paths of websites. */
 const SITE_WORDS = [
   'about account admin ajax api archive article articles assets author basket blog cache cart',
   'catalog category cgi checkout class comment comments contact content css data docs download',
@@ -20,10 +20,7 @@ const SITE_WORDS = [
   .join(' ')
   .split(' ');
 
-/**
- * Words to build host names and paths from: syllables put together, and words of websites among
- * them.
- */
+/** Words for host names and paths: combined syllables, and words of websites among them. */
 export function makeWords(random: Random, count: number): string[] {
   const onsets = [...ONSETS, ...MORE_ONSETS];
   const words = new Set(SITE_WORDS);

@@ -5,19 +5,19 @@ import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { fileURLToPath } from 'node:url';
-import { Random } from '../../test/random.js';
+import { Random } from '../../test/random/random.js';
 import type { WayIn, WayOut } from './plan.js';
 
 const MAIN = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url));
 /** A run that takes longer hangs. */
 const PATIENCE = 120_000;
 
-/** How a run of the command line ended. */
+/** The result of a run of the command line. */
 export interface Ended {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
   readonly stderr: string;
-  /** The line of shell that does about the same. */
+  /** A line of shell with about the same effect. */
   readonly command: string;
 }
 
@@ -99,7 +99,7 @@ async function keep(stream: Readable, path: string): Promise<void> {
   await pipeline(stream, createWriteStream(path));
 }
 
-/** The octets of a file in chunks of odd lengths. Each must be used before the next comes. */
+/** The bytes of a file in chunks of odd lengths. Use each chunk before the next is read. */
 async function* oddChunks(random: Random, file: FileHandle): AsyncGenerator<Buffer> {
   const chunk = Buffer.allocUnsafe(1 << 21);
   for (;;) {
@@ -128,7 +128,7 @@ async function feedPipe(random: Random, path: string, fifoPath: string): Promise
 
 async function feedStream(random: Random, path: string, stream: Writable): Promise<void> {
   const file = await open(path);
-  // That the reader has gone shows in how it ended.
+  // The outcome of the program shows that the reader is gone.
   stream.on('error', () => {});
   try {
     for await (const chunk of oddChunks(random, file)) {

@@ -1,15 +1,15 @@
 import { isUtf8 } from 'node:buffer';
-import { escapeText } from '../../src/compile/display-text.js';
 import type { Judgement } from '../../src/index.js';
 import { REASONS, type Reason, VERDICTS, type Verdict } from '../../src/protocol/verdict.js';
-import { octetsOf } from '../corpus.js';
+import { escapeText } from '../../src/table/display-text.js';
+import { bytesOf } from '../corpus.js';
 import { readWhatwgUrl } from '../oracle/whatwg.js';
 import { library } from './library.js';
-import { numberedBy, refusalOf, SHOWN_OCTETS, severalUrls } from './promises.js';
+import { numberedBy, refusalOf, SHOWN_BYTES, severalUrls } from './promises.js';
 import type { Format } from './records.js';
 import type { RobotsSet } from './robots-set.js';
 
-/** What a run of the command line is asked for, as far as its output depends on it. */
+/** The options of a run that its output depends on. */
 export interface Question {
   readonly robots: RobotsSet;
   readonly format: Format;
@@ -17,7 +17,7 @@ export interface Question {
   readonly explain: boolean;
   readonly output: 'annotate' | 'allowed' | 'denied';
   readonly unknown: 'allow' | 'deny' | 'unknown';
-  readonly maxLineOctets: number;
+  readonly maxLineBytes: number;
   readonly urlField: readonly string[];
 }
 
@@ -27,15 +27,15 @@ export interface AgentCounts {
   readonly reasons: Record<Reason, number>;
 }
 
-/** What the command line is to say of a record: nothing where it is blank. */
+/** The expected output for a record: nothing for a blank line. */
 export interface Expectation {
-  /** One character an octet, line end included; empty where the record does not come out. */
+  /** One character for each byte, with the line end; empty if the record is not in the output. */
   readonly output: string;
   /** The first agent's verdict; undefined for a blank line. */
   readonly verdict: Verdict | undefined;
 }
 
-/** What a record is, before its URL is judged. */
+/** The kind of a record, before its URL is judged. */
 type Reading =
   | { readonly kind: 'blank' }
   | { readonly kind: 'url'; readonly url: string | Uint8Array }
@@ -44,9 +44,9 @@ type Reading =
 const LONG_NAMED = 10;
 
 /**
- * What the README promises of each record: the verdict is that of the library on the URL that
- * `JSON.parse` finds, the record's own octets come out again, and what is no record becomes an
- * invalid one.
+ * The README's promise for each record: the verdict is that of the library on the URL that
+ * `JSON.parse` finds; the bytes of the record are unchanged; and a line that is not a record
+ * becomes an invalid record.
  */
 export class Oracle {
   readonly #question: Question;
@@ -55,7 +55,7 @@ export class Oracle {
   records = 0;
   passed = 0;
   bad = 0;
-  /** The places of the first bad records, as messages on standard error name them. */
+  /** The places of the first bad records, as standard error names them. */
   readonly named: { readonly input: number; readonly line: number }[] = [];
 
   constructor(question: Question) {
@@ -68,10 +68,10 @@ export class Oracle {
   }
 
   /**
-   * @param text the record as it stands in the input, one character an octet
-   * @param ended whether a newline follows it
-   * @param input the number of its input, from 0
-   * @param line the number of its line in this input, from 1; of JSON that of the record
+   * @param text the record as written in the input, one character for each byte
+   * @param ended whether a newline follows the record
+   * @param input number of the input, from 0
+   * @param line line number in this input, from 1; for JSON the number of the record
    */
   expect(text: string, ended: boolean, input: number, line: number): Expectation {
     const { output, agents } = this.#question;
@@ -82,7 +82,7 @@ export class Oracle {
     const reading: Reading =
       refusal === undefined ? this.#read(record) : { kind: 'invalid', reason: refusal };
     if (reading.kind === 'blank') {
-      return { output: output === 'annotate' ? '' : record + lineEnd, verdict: undefined };
+      return { output: '', verdict: undefined };
     }
     const judgements = agents.map((agent) => this.#judge(reading, agent));
     this.#count(judgements);
@@ -103,7 +103,7 @@ export class Oracle {
     const reason = reading.kind === 'invalid' ? reading.reason : undefined;
     const isCut = reason === 'line-too-long';
     if (this.#question.format === 'text') {
-      const shown = isCut ? record.slice(0, SHOWN_OCTETS) : record;
+      const shown = isCut ? record.slice(0, SHOWN_BYTES) : record;
       const words = judgements.map(({ verdict }) => verdict).join();
       const columns = this.#question.explain ? this.#columns(judgements, reading) : '';
       return { output: `${words}\t${shown}${columns}${isCut ? '\n' : lineEnd}`, verdict };
@@ -118,29 +118,30 @@ export class Oracle {
   }
 
   #refusal(record: string): Reason | undefined {
-    const { format, maxLineOctets } = this.#question;
-    return this.#isJson ? refusalOf(record, format === 'array', maxLineOctets) : undefined;
+    const { format, maxLineBytes } = this.#question;
+    return this.#isJson ? refusalOf(record, format === 'array', maxLineBytes) : undefined;
   }
 
   #read(record: string): Reading {
-    const { format, maxLineOctets } = this.#question;
+    const { format, maxLineBytes } = this.#question;
     if (isBlank(record)) return { kind: 'blank' };
-    if (record.length > maxLineOctets) return { kind: 'invalid', reason: 'line-too-long' };
+    if (record.length > maxLineBytes) return { kind: 'invalid', reason: 'line-too-long' };
     if (format === 'text') {
       const several = severalUrls(record);
       if (several !== undefined) return { kind: 'invalid', reason: several };
-      return { kind: 'url', url: octetsOf(record) };
+      return { kind: 'url', url: bytesOf(record) };
     }
     return this.#readJson(record);
   }
 
   #readJson(record: string): Reading {
     const { urlField } = this.#question;
-    const octets = octetsOf(record);
-    // Of what is no UTF-8 the octets stay: as Latin-1 they do so for JSON.parse, too.
-    const isText = isUtf8(octets);
-    const text = isText ? Buffer.from(octets).toString('utf8') : record;
-    const decoded = (url: string): string | Uint8Array => (isText ? url : octetsOf(url));
+    const bytes = bytesOf(record);
+    // Bytes that are not UTF-8 are unchanged: read as Latin-1, they are unchanged for JSON.parse
+    // too.
+    const isText = isUtf8(bytes);
+    const text = isText ? Buffer.from(bytes).toString('utf8') : record;
+    const decoded = (url: string): string | Uint8Array => (isText ? url : bytesOf(url));
     let value: unknown;
     try {
       value = JSON.parse(leniently(text));
@@ -175,12 +176,12 @@ export class Oracle {
     });
   }
 
-  /** The record with its verdict as a further member. */
+  /** The record with its verdict as an additional member. */
   #annotated(record: string, judgements: readonly Judgement[]): string {
     const members = this.#members(judgements);
     const { urlField } = this.#question;
     if (this.#isJson && record.startsWith('"')) {
-      const open = urlField.map((key) => `{${octetText(JSON.stringify(key))}:`).join('');
+      const open = urlField.map((key) => `{${byteText(JSON.stringify(key))}:`).join('');
       return `${open}${record}${'}'.repeat(urlField.length - 1)},${members}}`;
     }
     const brace = record.lastIndexOf('}');
@@ -213,7 +214,7 @@ export class Oracle {
     return members.join();
   }
 
-  /** Reason, line, rule, agent and source of each agent, each behind a tab. */
+  /** Reason, line, rule, agent and source of each agent, each after a tab. */
   #columns(judgements: readonly Judgement[], reading: Reading): string {
     const columns = judgements.flatMap(({ reason, rule }) =>
       rule === undefined
@@ -229,15 +230,15 @@ export class Oracle {
     return columns.map((column) => `\t${column}`).join('');
   }
 
-  /** Where the robots.txt came from that no rule of decided. */
+  /** The source of a robots.txt without a rule that decided. */
   #source(reading: Reading, reason: Reason): string {
     if (reading.kind !== 'url' || reason === 'unknown-host' || reason === 'invalid-url') return '';
     const { robots } = this.#question;
     const { rule } = robots.sources.verdict(reading.url, '*');
     if (rule?.source !== undefined) return escaped(rule.source);
-    // Nothing denies /robots.txt: its authority is read by another way.
-    const octets = typeof reading.url === 'string' ? Buffer.from(reading.url) : reading.url;
-    const url = readWhatwgUrl(octets);
+    // Nothing denies /robots.txt: the source of its authority is found in another way.
+    const bytes = typeof reading.url === 'string' ? Buffer.from(reading.url) : reading.url;
+    const url = readWhatwgUrl(bytes);
     if (url === undefined) return '';
     const { scheme, host, port } = url;
     const authority = library.formatAuthority({ scheme, host, port });
@@ -261,17 +262,17 @@ function isBlank(record: string): boolean {
   return true;
 }
 
-/** A text as octets, one character each. */
-function octetText(text: string): string {
+/** A text as bytes, one character for each byte. */
+function byteText(text: string): string {
   return Buffer.from(text).toString('latin1');
 }
 
 function escaped(text: string): string {
-  return octetText(escapeText(text));
+  return byteText(escapeText(text));
 }
 
 function quoted(text: string): string {
-  return octetText(JSON.stringify(text).replaceAll('\x7f', '\\u007f'));
+  return byteText(JSON.stringify(text).replaceAll('\x7f', '\\u007f'));
 }
 
 function ruleObject({ rule }: Judgement): string | undefined {
@@ -282,8 +283,8 @@ function ruleObject({ rule }: Judgement): string | undefined {
 }
 
 /**
- * Lines with a value such as `tru` or `01` are judged (README, "Reasons"): the value that
- * records.ts puts first, made good.
+ * Lines with a value such as `tru` or `01` are judged (README, "Reasons"). This function replaces
+ * the value that records.ts puts first by a valid value.
  */
 function leniently(text: string): string {
   const comma = text.indexOf(',');
@@ -294,8 +295,7 @@ function leniently(text: string): string {
 }
 
 /**
- * A JSON value on one line: without the white space outside its strings, where that has a line
- * break.
+ * A JSON value on one line: if it has a line break, without the white space outside its strings.
  */
 function unfolded(text: string): string {
   const record = text.trim();
@@ -317,32 +317,32 @@ function unfolded(text: string): string {
 }
 
 function onOneLine(text: string): string {
-  return text.slice(0, SHOWN_OCTETS).replaceAll('\n', ' ').replaceAll('\r', ' ');
+  return text.slice(0, SHOWN_BYTES).replaceAll('\n', ' ').replaceAll('\r', ' ');
 }
 
-/** The beginning of what is no record, as the inside of a JSON string. */
+/** The beginning of an invalid record, as the inside of a JSON string. */
 function shownInput(record: string): string {
-  const octets = Buffer.from(record.slice(0, SHOWN_OCTETS), 'latin1');
+  const bytes = Buffer.from(record.slice(0, SHOWN_BYTES), 'latin1');
   let result = '';
-  for (let at = 0; at < octets.length; ) {
-    const length = sequenceLength(octets, at);
-    const character = octets.toString('utf8', at, at + length);
-    const code = octets[at] as number;
+  for (let at = 0; at < bytes.length; ) {
+    const length = sequenceLength(bytes, at);
+    const character = bytes.toString('utf8', at, at + length);
+    const code = bytes[at] as number;
     if (code < 0x20 || code === 0x7f) result += `\\u${code.toString(16).padStart(4, '0')}`;
     else if (code === 0x22 || code === 0x5c) result += `\\${character}`;
     else result += character;
     at += length;
   }
-  return octetText(result);
+  return byteText(result);
 }
 
 /**
- * Octets of the character of UTF-8 at an offset; 1 where there is none, each octet of which becomes
+ * Bytes of the UTF-8 character at an offset; 1 if there is none, because each such byte becomes
  * U+FFFD.
  */
-function sequenceLength(octets: Buffer, at: number): number {
-  for (let length = 1; length <= 4 && at + length <= octets.length; length++) {
-    if (isUtf8(octets.subarray(at, at + length))) return length;
+function sequenceLength(bytes: Buffer, at: number): number {
+  for (let length = 1; length <= 4 && at + length <= bytes.length; length++) {
+    if (isUtf8(bytes.subarray(at, at + length))) return length;
   }
   return 1;
 }

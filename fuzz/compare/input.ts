@@ -1,5 +1,5 @@
 import { closeSync, openSync, writeSync } from 'node:fs';
-import type { Random } from '../../test/random.js';
+import type { Random } from '../../test/random/random.js';
 import { Oracle, type Question } from './expected.js';
 import { drawLength, LIMITS, LONGEST, limitAt } from './lengths.js';
 import type { Plan } from './plan.js';
@@ -7,47 +7,47 @@ import { type DrawnRecord, RecordSource } from './records.js';
 import type { RobotsSet } from './robots-set.js';
 import type { Totals } from './totals.js';
 
-/** How much a round's input holds. */
+/** The size of a round's input. */
 export interface Amount {
   readonly records: number;
-  /** Octets of records of 1 KiB and more, about. */
-  readonly longOctets: number;
+  /** Approximate bytes of records of 1 KiB and more. */
+  readonly longBytes: number;
   /**
-   * Begins with a record at each limit, and one byte from it: for tests, in which chance must not
-   * decide.
+   * Begins with records at each limit and one byte from each limit: for tests, which must not
+   * depend on chance.
    */
   readonly everyLimit?: boolean;
 }
 
-/** Where a record lies, and what of the output is its own. */
+/** The place of a record, and its own part of the output. */
 export interface Place {
   readonly input: number;
   readonly line: number;
   readonly shape: string;
   readonly start: number;
   readonly end: number;
-  /** End of what is expected of it, in the output. */
+  /** End of its expected text in the output. */
   readonly outputEnd: number;
 }
 
-/** A round's input files and what the command line is to make of them. */
+/** A round's input files and the expected output. */
 export interface DrawnInput {
   readonly places: readonly Place[];
   readonly oracle: Oracle;
-  /** Octets of each input. */
-  readonly octets: readonly number[];
+  /** Bytes of each input. */
+  readonly bytes: readonly number[];
 }
 
-const FLUSH_OCTETS = 1 << 20;
-/** Records at the start by which a format can be told. */
+const FLUSH_BYTES = 1 << 20;
+/** Records at the start from which a format can be recognised. */
 const PLAIN_START = 20;
 
-/** Writes octets, one character each, in pieces. */
-class OctetFile {
+/** Writes bytes, given as one character each, in pieces. */
+class ByteFile {
   readonly #descriptor: number;
   #parts: string[] = [];
   #waiting = 0;
-  octets = 0;
+  bytes = 0;
 
   constructor(path: string) {
     this.#descriptor = openSync(path, 'w');
@@ -56,8 +56,8 @@ class OctetFile {
   write(text: string): void {
     this.#parts.push(text);
     this.#waiting += text.length;
-    this.octets += text.length;
-    if (this.#waiting >= FLUSH_OCTETS) this.#flush();
+    this.bytes += text.length;
+    if (this.#waiting >= FLUSH_BYTES) this.#flush();
   }
 
   close(): void {
@@ -66,14 +66,14 @@ class OctetFile {
   }
 
   #flush(): void {
-    const octets = Buffer.from(this.#parts.join(''), 'latin1');
-    for (let at = 0; at < octets.length; ) at += writeSync(this.#descriptor, octets, at);
+    const bytes = Buffer.from(this.#parts.join(''), 'latin1');
+    for (let at = 0; at < bytes.length; ) at += writeSync(this.#descriptor, bytes, at);
     this.#parts = [];
     this.#waiting = 0;
   }
 }
 
-/** Draws the records of a round, and writes them and the output that is expected to files. */
+/** Draws the records of a round; writes them and the expected output to files. */
 export function writeInput(
   random: Random,
   plan: Plan,
@@ -85,15 +85,15 @@ export function writeInput(
   const question: Question = { ...plan, robots };
   const oracle = new Oracle(question);
   const source = new RecordSource(random, { ...plan, hosts: robots.hosts });
-  const output = new OctetFile(paths.expected);
+  const output = new ByteFile(paths.expected);
   const places: Place[] = [];
-  const octets: number[] = [];
+  const bytes: number[] = [];
   paths.inputs.forEach((path, input) => {
-    const file = new OctetFile(path);
+    const file = new ByteFile(path);
     const share = (whole: number): number => Math.ceil(whole / paths.inputs.length);
     const records = drawRecords(random, plan, source, {
       records: share(amount.records),
-      longOctets: share(amount.longOctets),
+      longBytes: share(amount.longBytes),
       everyLimit: amount.everyLimit === true && input === 0,
     });
     const framing = new Framing(random, plan);
@@ -105,29 +105,29 @@ export function writeInput(
       next = records.next();
       const end = framing.after(record.text, next.done === true);
       const ended = end.includes('\n');
-      // The CR of a line end is a part of the text for the oracle.
+      // For the oracle the CR of a line end belongs to the text.
       const text = end === '\r\n' ? `${record.text}\r` : record.text;
-      const start = file.octets;
+      const start = file.bytes;
       file.write(record.text + end);
       const { output: expected, verdict } = oracle.expect(text, ended, input, ++line);
       output.write(expected);
-      const place = { input, line, shape: record.shape, start, end: file.octets };
-      places.push({ ...place, outputEnd: output.octets });
+      const place = { input, line, shape: record.shape, start, end: file.bytes };
+      places.push({ ...place, outputEnd: output.bytes });
       const limit =
-        record.text.length < 1000 ? undefined : limitAt(record.text.length, plan.maxLineOctets);
+        record.text.length < 1000 ? undefined : limitAt(record.text.length, plan.maxLineBytes);
       totals.record(record, verdict, limit);
     }
     file.write(framing.close);
-    octets.push(file.octets);
+    bytes.push(file.bytes);
     file.close();
   });
   output.close();
-  return { places, oracle, octets };
+  return { places, oracle, bytes };
 }
 
 /**
- * Short records, and among them long ones of all lengths, alone or several of a kind, with probes
- * around them.
+ * Short records, and among them long records of all lengths, single or several of a kind, with
+ * probes around them.
  */
 function* drawRecords(
   random: Random,
@@ -137,10 +137,10 @@ function* drawRecords(
 ): Generator<DrawnRecord, undefined> {
   const isLines = plan.format === 'text' || plan.format === 'ndjson';
   let left = amount.records;
-  let longLeft = amount.longOctets;
+  let longLeft = amount.longBytes;
   for (let count = plan.sniffs ? PLAIN_START : 0; count > 0; count--, left--) yield source.probe();
   if (amount.everyLimit === true) {
-    for (const limit of [...LIMITS, plan.maxLineOctets]) {
+    for (const limit of [...LIMITS, plan.maxLineBytes]) {
       for (const length of [limit - 1, limit, limit + 1]) {
         yield source.long().ofLength(length);
         yield source.probe();
@@ -150,9 +150,9 @@ function* drawRecords(
       }
     }
   }
-  // About as many records lie between two long ones, whatever their number.
+  // The number of records between two long ones is about the same, whatever their number.
   const gap =
-    2 * Math.max(1, Math.floor((amount.records * 800_000) / Math.max(1, amount.longOctets)));
+    2 * Math.max(1, Math.floor((amount.records * 800_000) / Math.max(1, amount.longBytes)));
   while (left > 0) {
     for (let count = Math.min(left, random.between(0, gap)); count > 0; count--, left--) {
       yield isLines && random.chance(0.01) ? source.blank() : source.short();
@@ -160,7 +160,7 @@ function* drawRecords(
     if (longLeft <= 0) continue;
     const long = source.long();
     const length = drawLength(random, limitsOf(plan, amount));
-    // One, several that share a batch, or several that fill one each.
+    // A single record, several that share a batch, or several that each fill a batch.
     const [parts, times] = random.pick([
       [1, 1],
       [random.between(2, 64), 1],
@@ -180,24 +180,24 @@ function* drawRecords(
   return undefined;
 }
 
-/** Lengths that matter in this round: its batch (src/pipeline/flow.ts), and the longest line. */
-function limitsOf({ wayIn, threads, maxLineOctets }: Plan, { longOctets }: Amount): number[] {
+/** Relevant lengths of this round: its batch (src/pipeline/flow.ts), and the longest line. */
+function limitsOf({ wayIn, threads, maxLineBytes }: Plan, { longBytes }: Amount): number[] {
   const isFile = wayIn.endsWith('file') || wayIn.endsWith('files');
   const batch =
-    threads === undefined && longOctets < 20 * FLUSH_OCTETS
+    threads === undefined && longBytes < 20 * FLUSH_BYTES
       ? 128 * 1024
       : isFile || (threads ?? 1) > 8
-        ? FLUSH_OCTETS
-        : 2 * FLUSH_OCTETS;
-  return maxLineOctets < LONGEST ? [batch, maxLineOctets] : [batch];
+        ? FLUSH_BYTES
+        : 2 * FLUSH_BYTES;
+  return maxLineBytes < LONGEST ? [batch, maxLineBytes] : [batch];
 }
 
-/** Whether blanks longer than a line may be are blank or too long is nowhere said. */
+/** No document says whether blanks beyond the line limit are blank or too long. */
 function isBlankTooLong(record: DrawnRecord, plan: Plan): boolean {
-  return record.text.length > plan.maxLineOctets && record.text.trim() === '';
+  return record.text.length > plan.maxLineBytes && record.text.trim() === '';
 }
 
-/** What stands between the records of an input. */
+/** The text between the records of an input. */
 class Framing {
   readonly #random: Random;
   readonly #plan: Plan;

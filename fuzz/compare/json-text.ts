@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
-import type { Random } from '../../test/random.js';
+import type { Random } from '../../test/random/random.js';
 
-/** How a string is spelt in JSON. */
+/** The spelling of strings in JSON. */
 export const SPELLINGS = ['plain', 'plain', 'plain', 'slashes', 'some', 'all'] as const;
 export type Spelling = (typeof SPELLINGS)[number];
 
@@ -16,16 +16,16 @@ const SHORT_ESCAPES: Readonly<Record<string, string>> = {
 };
 
 /**
- * The inside of a JSON string that stands for the octets, one character each. Octets that are no
- * UTF-8 stay as they are, and then only ASCII is escaped.
+ * The inside of a JSON string that stands for the bytes, one character each. Bytes that are not
+ * UTF-8 are unchanged, and then only ASCII is escaped.
  */
-export function jsonText(random: Random, octets: string, spelling: Spelling): string {
-  const ascii = isAscii(octets);
+export function jsonText(random: Random, bytes: string, spelling: Spelling): string {
+  const ascii = isAscii(bytes);
   const escapesAll = spelling === 'some' || spelling === 'all';
-  if (ascii || !escapesAll || !isUtf8(Buffer.from(octets, 'latin1'))) {
-    return spelt(random, octets, spelling);
+  if (ascii || !escapesAll || !isUtf8(Buffer.from(bytes, 'latin1'))) {
+    return spelt(random, bytes, spelling);
   }
-  const text = Buffer.from(octets, 'latin1').toString('utf8');
+  const text = Buffer.from(bytes, 'latin1').toString('utf8');
   return Buffer.from(spelt(random, text, spelling, true), 'utf8').toString('latin1');
 }
 
@@ -34,7 +34,9 @@ function isAscii(text: string): boolean {
   return true;
 }
 
-/** @param units whether characters are UTF-16 units, all of which may be escaped, and not octets */
+/**
+ * @param units whether characters are UTF-16 units, all of which may be escaped, instead of bytes
+ */
 function spelt(random: Random, text: string, spelling: Spelling, units = false): string {
   let result = '';
   for (let at = 0; at < text.length; at++) {
@@ -43,7 +45,7 @@ function spelt(random: Random, text: string, spelling: Spelling, units = false):
     const mayEscape = units || code < 0x80;
     const isChosen = spelling === 'all' || (spelling === 'some' && random.chance(0.2));
     if (mayEscape && isChosen) result += hexadecimal(random, code);
-    // A surrogate that lost its other half to an escape would be no UTF-8.
+    // A surrogate whose other half is escaped would not be UTF-8.
     else if (code >= 0xd800 && code < 0xe000) result += hexadecimal(random, code);
     else if (code < 0x20 || code === 0x22 || code === 0x5c) {
       result += SHORT_ESCAPES[character] ?? hexadecimal(random, code);

@@ -1,11 +1,11 @@
-import type { Random } from '../../test/random.js';
+import type { Random } from '../../test/random/random.js';
 
 const KIB = 1024;
 const MIB = 1024 * KIB;
 
 /**
- * Lengths at which something begins anew: what a record of bad input shows, a pipe's buffer, and
- * the batches of one thread, of a file and of a pipe (src/pipeline/flow.ts).
+ * Lengths at which a new part begins: the shown part of a bad record, a pipe's buffer, and the
+ * batches of one thread, of a file and of a pipe (src/pipeline/flow.ts).
  */
 export const LIMITS: readonly number[] = [KIB, 64 * KIB, 128 * KIB, MIB, 2 * MIB];
 /** Three batches of a pipe. */
@@ -14,13 +14,12 @@ export const LONGEST = 6 * MIB;
 /**
  * The length of a long record, without its line end.
  *
- * @param limits beside LIMITS, those of the round: a batch as it is likely to be, and the longest
- *   line
+ * @param limits limits of the round in addition to LIMITS: the likely batch and the longest line
  */
 export function drawLength(random: Random, limits: readonly number[]): number {
   // A batch holds a record with its newline, so one byte less than a limit may matter as well.
   const beside = (limit: number): number => limit + random.between(-2, 1);
-  // Memory that is a multiple of a limit is too small for what grows by a greater factor.
+  // Memory of a multiple of a limit is too small for bytes that grow by a greater factor.
   const below = (limit: number): number => Math.ceil(limit * (0.6 + 0.4 * random.number()));
   const ways: (() => number)[] = [
     () => beside(random.pick(LIMITS)),
@@ -34,9 +33,7 @@ export function drawLength(random: Random, limits: readonly number[]): number {
   return Math.min(LONGEST, Math.max(64, random.pick(ways)()));
 }
 
-/** The limit that a length is at, or one octet from; undefined if it is at none. */
-export function limitAt(length: number, maxLineOctets: number): number | undefined {
-  return [...LIMITS, 3 * MIB, LONGEST, maxLineOctets].find(
-    (limit) => Math.abs(length - limit) <= 2,
-  );
+/** The limit that a length equals or misses by one byte; undefined if there is none. */
+export function limitAt(length: number, maxLineBytes: number): number | undefined {
+  return [...LIMITS, 3 * MIB, LONGEST, maxLineBytes].find((limit) => Math.abs(length - limit) <= 2);
 }

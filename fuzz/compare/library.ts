@@ -2,5 +2,5 @@ import type * as Library from '../../src/index.js';
 
 const built = new URL('../../dist/index.js', import.meta.url);
 
-/** The library as it is shipped. */
+/** The shipped library. */
 export const library = (await import(built.href)) as typeof Library;

@@ -1,13 +1,13 @@
 import { words } from '../../test/hostile/pieces.js';
-import type { Random } from '../../test/random.js';
+import type { Random } from '../../test/random/random.js';
 import { LONG_HOSTS } from './robots-set.js';
 
-/** A URL whose middle is repeated until it is as long as it is to be; one character an octet. */
+/** A URL whose middle is repeated up to the requested length; one character for each byte. */
 export interface LongUrl {
   readonly shape: string;
   readonly before: string;
   readonly middle: string;
-  /** What makes up for a length that is no multiple of the middle's. */
+  /** The filler if the length is not a multiple of the middle's. */
   readonly pad: string;
   readonly after: string;
 }
@@ -15,8 +15,8 @@ export interface LongUrl {
 const SCHEMES = words('http:// http:// https:// HTTP:// hTTp:\\/\\ http:/ http:');
 
 /**
- * What paths, queries and fragments are filled with: what grows threefold in canonical form, and
- * what stays or shrinks.
+ * Fillers of paths, queries and fragments: some grow threefold in canonical form, some keep their
+ * length or shrink.
  */
 const GROWING = [
   '<',
@@ -36,7 +36,7 @@ const OTHERS: readonly string[] = [
 ];
 const AFTERS = ['', ...words('z z yz /z ?z #z %7A < \tz \t /deny /../deny /..')];
 
-/** @param tabs whether there may be tabs and carriage returns in it */
+/** @param tabs whether the URL may have tabs and carriage returns */
 export function drawLongUrl(random: Random, tabs: boolean): LongUrl {
   const scheme = random.pick(SCHEMES);
   const host = random.pick(LONG_HOSTS);

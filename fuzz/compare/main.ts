@@ -43,7 +43,7 @@ const deadline =
   values.seconds === undefined
     ? Number.POSITIVE_INFINITY
     : performance.now() + 1000 * whole('--seconds', values.seconds);
-const amount = { records: whole('--size', values.size), longOctets: whole('--long', values.long) };
+const amount = { records: whole('--size', values.size), longBytes: whole('--long', values.long) };
 
 console.log(`seed ${seed}`);
 const totals = new Totals();
@@ -57,10 +57,10 @@ for (let round = only ?? 0; ; round++) {
       mkdirSync(FINDINGS, { recursive: true });
       rmSync(kept, { recursive: true, force: true });
       cpSync(directory, kept, { recursive: true, filter: (path) => !path.endsWith('.fifo') });
-      const again = `npm run compare -- --seed ${seed} --round ${round} --size ${amount.records} --long ${amount.longOctets}`;
+      const again = `npm run compare -- --seed ${seed} --round ${round} --size ${amount.records} --long ${amount.longBytes}`;
       console.log(`round ${round}: ${finding.message}`);
       console.log(`command: ${finding.command.replaceAll(directory, kept)}`);
-      console.log(`files: ${kept}\nagain: ${again}`);
+      console.log(`files: ${kept}\nto reproduce: ${again}`);
       process.exitCode = 1;
       break;
     }
@@ -78,6 +78,6 @@ console.log(totals.describe());
 function whole(option: string, text: string): number {
   const number = Number(text);
   if (!Number.isSafeInteger(number) || number < 0)
-    throw new Error(`${option} ${text}: no whole number`);
+    throw new Error(`${option} ${text}: expected a whole number`);
   return number;
 }

@@ -1,26 +1,26 @@
 import type { Profile } from '../../src/protocol/profile.js';
 import { hostileFile } from '../../test/hostile/file.js';
-import type { Random } from '../../test/random.js';
+import type { Random } from '../../test/random/random.js';
 import type { Format } from './records.js';
 import { LAYOUTS, type Layout } from './robots-set.js';
 
-/** How the input gets to the command line. */
+/** How the command line gets its input. */
 export const WAYS_IN = [
   ...(['file', 'several files', 'stdin from a file', 'pipe', 'socket'] as const),
   ...(['gzip file', 'gzip pipe'] as const),
 ] as const;
 export type WayIn = (typeof WAYS_IN)[number];
 
-/** How the output leaves it. */
+/** Where the output of the command line goes. */
 export const WAYS_OUT = ['-o', 'stdout to a file', 'pipe', 'socket'] as const;
 export type WayOut = (typeof WAYS_OUT)[number];
 
-/** All that a round's run of the command line is asked for. */
+/** All options of a round's run of the command line. */
 export interface Plan {
   readonly profile: Profile;
   readonly layout: Layout;
   readonly format: Format;
-  /** Whether the format is to be told from the first octets. */
+  /** Whether the format is detected from the first bytes. */
   readonly sniffs: boolean;
   readonly wayIn: WayIn;
   readonly wayOut: WayOut;
@@ -30,7 +30,7 @@ export interface Plan {
   readonly explain: boolean;
   readonly output: 'annotate' | 'allowed' | 'denied';
   readonly unknown: 'allow' | 'deny' | 'unknown';
-  readonly maxLineOctets: number;
+  readonly maxLineBytes: number;
   readonly urlField: readonly string[];
   readonly carriageReturns: boolean;
 }
@@ -51,7 +51,7 @@ const URL_FIELDS = [
   'adresse-é',
 ];
 
-/** Draws a round. Profiles, formats and ways take turns, so that a few rounds have them all. */
+/** Draws a round. Profiles, formats and ways take turns, so that a few rounds cover all of them. */
 export function drawPlan(random: Random, round: number): Plan {
   const turn = <Item>(items: readonly Item[], stride: number): Item =>
     items[(Math.floor(round / stride) + random.between(0, 1)) % items.length] as Item;
@@ -61,7 +61,7 @@ export function drawPlan(random: Random, round: number): Plan {
     profile,
     layout: random.pick(LAYOUTS),
     format,
-    // Values one after another look like lines of objects if the first ends with its line.
+    // Consecutive values look like lines of objects if the first value ends with its line.
     sniffs: format !== 'concatenated' && random.chance(0.5),
     wayIn: turn(WAYS_IN, 1),
     wayOut: turn(WAYS_OUT, 1),
@@ -70,7 +70,7 @@ export function drawPlan(random: Random, round: number): Plan {
     explain: random.chance(0.4),
     output: random.pick(['annotate', 'annotate', 'annotate', 'allowed', 'denied']),
     unknown: random.pick(['unknown', 'unknown', 'unknown', 'allow', 'deny']),
-    maxLineOctets: random.chance(0.6) ? DEFAULT_MAX_LINE : random.pick(MAX_LINES),
+    maxLineBytes: random.chance(0.6) ? DEFAULT_MAX_LINE : random.pick(MAX_LINES),
     urlField: random.pick(URL_FIELDS).split('.'),
     carriageReturns: random.chance(0.3),
   };
@@ -87,9 +87,9 @@ function drawAgents(random: Random, profile: Profile): string[] {
   return named.length === 0 ? ['*'] : [...new Set(named)];
 }
 
-/** The words of the command line, but for files of input and output. */
+/** The arguments of the command line, except files of input and output. */
 export function argumentsOf(plan: Plan, robotsPath: string): string[] {
-  const { format, output, unknown, threads, maxLineOctets, urlField } = plan;
+  const { format, output, unknown, threads, maxLineBytes, urlField } = plan;
   const input = plan.sniffs ? 'auto' : format === 'text' || format === 'ndjson' ? format : 'json';
   const source =
     plan.layout === 'table'
@@ -103,7 +103,7 @@ export function argumentsOf(plan: Plan, robotsPath: string): string[] {
     ...(output === 'annotate' ? [] : [`--${output}`]),
     ...(unknown === 'unknown' ? [] : ['--unknown', unknown]),
     ...(threads === undefined ? [] : ['--threads', `${threads}`]),
-    ...(maxLineOctets === DEFAULT_MAX_LINE ? [] : ['--max-line-bytes', `${maxLineOctets}`]),
+    ...(maxLineBytes === DEFAULT_MAX_LINE ? [] : ['--max-line-bytes', `${maxLineBytes}`]),
     ...(format === 'text' ? [] : ['--url-field', urlField.join('.')]),
   ];
 }

@@ -1,33 +1,33 @@
 /**
- * What the comparison knows of the command line beside the README's rule that each record comes out
- * with the library's verdict: in one place, to be changed when the program does.
+ * The facts about the command line that the comparison uses, besides the README's rule that each
+ * record comes out with the library's verdict. They are in one place; change them with the program.
  */
 
 import type { Reason } from '../../src/protocol/verdict.js';
 import type { Format } from './records.js';
 
-/** Octets that come out of a line that is too long or no JSON. */
-export const SHOWN_OCTETS = 1024;
+/** Bytes in the output of a line that is too long or not JSON. */
+export const SHOWN_BYTES = 1024;
 
 /**
- * Brackets and braces that may be open at once in JSON, those of an array around the records
- * included.
+ * Maximum number of open brackets and braces in JSON, including those of an array around the
+ * records.
  */
 const MAX_DEPTH = 1000;
 
-/** Why a JSON record is not even looked at; its beginning is shown as it came. */
+/** Why a JSON record is not examined; its beginning is shown unchanged. */
 export function refusalOf(
   record: string,
   isInArray: boolean,
-  maxOctets: number,
+  maxBytes: number,
 ): Reason | undefined {
   const deep = record.length <= MAX_DEPTH - 1 ? undefined : beyondDepth(record, isInArray ? 1 : 0);
-  // Whichever bound it passes first counts.
-  if (deep !== undefined && deep < maxOctets) return 'nested-too-deep';
-  return record.length > maxOctets ? 'line-too-long' : undefined;
+  // The bound that the record exceeds first counts.
+  if (deep !== undefined && deep < maxBytes) return 'nested-too-deep';
+  return record.length > maxBytes ? 'line-too-long' : undefined;
 }
 
-/** The offset of the first bracket that is one too many. */
+/** The offset of the first bracket beyond the limit. */
 function beyondDepth(record: string, around: number): number | undefined {
   let depth = around;
   let inString = false;
@@ -45,7 +45,7 @@ function beyondDepth(record: string, around: number): number | undefined {
 }
 
 /**
- * The reason of a line of text with a tab or a carriage return between the octets that the URL
+ * The reason of a line of text with a tab or a carriage return between the bytes that the URL
  * Standard strips at both ends.
  */
 export function severalUrls(line: string): Reason | undefined {
@@ -58,7 +58,7 @@ export function severalUrls(line: string): Reason | undefined {
   return within.includes('\r') ? 'return-in-line' : undefined;
 }
 
-/** What bad records are numbered by, in messages and in what comes out of them. */
+/** The numbers by which messages and output name bad records. */
 export function numberedBy(format: Format): 'line' | 'record' {
   return format === 'array' || format === 'concatenated' ? 'record' : 'line';
 }

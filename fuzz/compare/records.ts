@@ -1,28 +1,27 @@
 import type { Profile } from '../../src/protocol/profile.js';
 import { words } from '../../test/hostile/pieces.js';
 import { hostileUrl } from '../../test/hostile/url.js';
-import type { Random } from '../../test/random.js';
+import type { Random } from '../../test/random/random.js';
 import { jsonText, SPELLINGS } from './json-text.js';
 import { drawLongUrl } from './long-url.js';
 import { type Host, PROBE_HOST } from './robots-set.js';
 
 /**
- * What an input holds: lines of URLs or objects, or JSON values between brackets or one after
- * another.
+ * The kinds of input: lines of URLs or objects, or JSON values in an array or one after another.
  */
 export type Format = 'text' | 'ndjson' | 'array' | 'concatenated';
 
-/** A record as it stands in the input, one character an octet, without its line end. */
+/** A record as written in the input, one character for each byte, without its line end. */
 export interface DrawnRecord {
   readonly shape: string;
   readonly text: string;
 }
 
-/** A record that can be made as long as wanted. */
+/** A record that can be made as long as required. */
 export interface LongRecord {
   readonly shape: string;
-  /** The record of that many octets; of a few more where less does not do. */
-  readonly ofLength: (octets: number) => DrawnRecord;
+  /** The record of that many bytes; a few more if that length is impossible. */
+  readonly ofLength: (bytes: number) => DrawnRecord;
 }
 
 export interface RecordSettings {
@@ -33,7 +32,7 @@ export interface RecordSettings {
   readonly hosts: readonly Host[];
 }
 
-/** What stands around the URL's string in a record. */
+/** The text around the URL's string in a record. */
 interface Frame {
   readonly shape: string;
   readonly open: string;
@@ -42,10 +41,10 @@ interface Frame {
 
 const DECOY = `"http://${PROBE_HOST}/deny/decoy"`;
 const SCALARS = words('0 -1.5e3 true null "x" "" {} [] [1,"]}"] {"a":"\\"}"} "\\\\"');
-/** JSON that `--input ndjson` judges all the same, and that `JSON.parse` refuses. */
+/** JSON that `--input ndjson` judges, although `JSON.parse` rejects it. */
 const LENIENT = words('tru 01 1. - nul');
 const NO_OBJECTS = words('17 true null');
-/** Fillers of strings that only JSON can write. */
+/** Fillers of strings that are only possible in JSON. */
 const ESCAPED = words(
   '\\u003c \\u003C \\u0000 \\ud800 \\ud83d\\ude00 \\/ \\u00e9 \\u00E9< \\n \\t \\\\ \\" \\u0025',
 );
@@ -66,7 +65,7 @@ export class RecordSource {
     this.#isLines = this.#isText || settings.format === 'ndjson';
   }
 
-  /** A record in the plainest form, with a number of its own. */
+  /** A record in the plainest form, with a unique number. */
   probe(): DrawnRecord {
     const path = this.#random.chance(0.5) ? 'deny' : 'fine';
     const url = `http://${PROBE_HOST}/${path}/${this.#probes++}`;
@@ -82,7 +81,7 @@ export class RecordSource {
     const { starts, patterns } = random.pick(hosts);
     const url = hostileUrl(random, profile, patterns, starts);
     if (this.#isText) {
-      // A line has no newline within.
+      // A line has no newline inside.
       return { shape: shapeOf(url), text: url.includes('\n') ? url.replaceAll('\n', '\r') : url };
     }
     if (random.chance(0.03)) return this.#bad(url);
@@ -91,7 +90,7 @@ export class RecordSource {
     return { shape, text: `${open}"${jsonText(random, url, spelling)}"${close}` };
   }
 
-  /** White space, which is no record. Only for lines. */
+  /** White space, which is not a record. Only for lines. */
   blank(): DrawnRecord {
     const random = this.#random;
     const text = random.pick(['', '', ' ', '\t ', '\r', ' '.repeat(random.between(1, 90))]);
@@ -109,13 +108,13 @@ export class RecordSource {
   }
 
   /**
-   * A record that needs most memory for its length: decoded, read as no plain URL, and three times
-   * as long in canonical form.
+   * A record that needs the most memory for its length: decoded, not read as a plain URL, and three
+   * times as long in canonical form.
    */
   growing(): LongRecord {
     if (this.#isText) return long('growing', 'HTTP://h?', '<', 'z');
-    const [before, behind] = aroundValue(this.#settings.urlField);
-    return long('growing', `{${before}"HTTP:\\/\\/h?`, '<', `"${behind}}`);
+    const [before, after] = aroundValue(this.#settings.urlField);
+    return long('growing', `{${before}"HTTP:\\/\\/h?`, '<', `"${after}}`);
   }
 
   #longUrl(): LongRecord {
@@ -125,7 +124,7 @@ export class RecordSource {
     const spelling = random.pick(SPELLINGS);
     const inside = random.pick(SPELLINGS);
     const escaped = random.chance(0.25);
-    const text = (octets: string, how = spelling): string => jsonText(random, octets, how);
+    const text = (bytes: string, how = spelling): string => jsonText(random, bytes, how);
     const pad = text(url.pad, 'plain');
     return long(
       escaped ? `${url.shape}, escaped` : url.shape,
@@ -145,13 +144,13 @@ export class RecordSource {
       `"HTTP:\\/\\/${PROBE_HOST}\\/deny?<"`,
     ]);
     const member = nested(urlField, url);
-    const [before, behind] = aroundValue(urlField);
+    const [before, after] = aroundValue(urlField);
     const ways = [
       () =>
         long('long member', '{"pad":"', random.pick(['x', '\\"', ']', '\\u0022']), `",${member}}`),
       () =>
         long(
-          'long member behind',
+          'long member after',
           `{${member},"pad":"`,
           random.pick(['{"', '\xc3\xa9'].map(inString)),
           '"}',
@@ -161,7 +160,7 @@ export class RecordSource {
       () => long('many URLs', `{${member}`, `,${member}`, '}', ' '),
       () => long('blanks', '{', ' ', `${member}}`, ' '),
       () => long('long key', '{"', random.pick(['\\u0075', 'url', '\\"']), `":1,${member}}`),
-      () => long('long decoy', `{${before}"HTTP:\\/\\/h?`, '<', `"${behind},${member}}`),
+      () => long('long decoy', `{${before}"HTTP:\\/\\/h?`, '<', `"${after},${member}}`),
     ];
     if (format === 'ndjson') {
       ways.push(
@@ -173,8 +172,8 @@ export class RecordSource {
             '',
           ),
         () => long('unclosed string', `{${member},"a":"`, 'x', ''),
-        () => long('bad escape at the end', `{${before}"HTTP:\\/\\/h?`, '<', `\\x"${behind}}`),
-        () => long('rubbish behind', `{${member}}`, ' ', 'x', ' '),
+        () => long('bad escape at the end', `{${before}"HTTP:\\/\\/h?`, '<', `\\x"${after}}`),
+        () => long('rubbish after', `{${member}}`, ' ', 'x', ' '),
       );
     }
     return random.pick(ways)();
@@ -183,33 +182,33 @@ export class RecordSource {
   #frame(): Frame {
     const random = this.#random;
     const { urlField, format } = this.#settings;
-    const [before, behind] = aroundValue(urlField);
+    const [before, after] = aroundValue(urlField);
     const frame = (shape: string, open: string, close: string): Frame => ({ shape, open, close });
     const other = (): string => `"m${random.between(0, 9)}":${random.pick(SCALARS)}`;
     const ways: (() => Frame)[] = [
-      () => frame('plain object', `{${before}`, `${behind}}`),
-      () => frame('URL first', `{${before}`, `${behind},${other()},${other()}}`),
-      () => frame('URL last', `{${other()},${other()},${before}`, `${behind}}`),
-      () => frame('between members', `{${other()},${before}`, `${behind},${other()}}`),
+      () => frame('plain object', `{${before}`, `${after}}`),
+      () => frame('URL first', `{${before}`, `${after},${other()},${other()}}`),
+      () => frame('URL last', `{${other()},${other()},${before}`, `${after}}`),
+      () => frame('between members', `{${other()},${before}`, `${after},${other()}}`),
       () =>
         frame(
           'blanks in the object',
           ` { ${before.replaceAll(':', ' : ')}`,
-          `${behind.replaceAll('}', '\t}')} , ${other()} }  `,
+          `${after.replaceAll('}', '\t}')} , ${other()} }  `,
         ),
-      () => frame('escaped key', `{${escapedKeys(before)}`, `${behind},${other()}}`),
-      () => frame('URL twice', `{${nested(urlField, DECOY)},${other()},${before}`, `${behind}}`),
+      () => frame('escaped key', `{${escapedKeys(before)}`, `${after},${other()}}`),
+      () => frame('URL twice', `{${nested(urlField, DECOY)},${other()},${before}`, `${after}}`),
       () =>
         frame(
           'URL twice, the last no string',
           `{${before}`,
-          `${behind},${nested(urlField, random.pick(['null', '7', '[]', '{}']))}}`,
+          `${after},${nested(urlField, random.pick(['null', '7', '[]', '{}']))}}`,
         ),
       () =>
         frame(
           'nested decoys',
           `{"parent":{${nested(urlField, DECOY)}},"list":[{${nested(urlField, DECOY)}},"}"],${before}`,
-          `${behind},"x":{${nested(urlField, DECOY)}}}`,
+          `${after},"x":{${nested(urlField, DECOY)}}}`,
         ),
       () => {
         const around = [random.between(1, 64), random.between(996, 1001), 1500];
@@ -217,13 +216,13 @@ export class RecordSource {
         return frame(
           'deep',
           `{"a":${'['.repeat(depth)}${']'.repeat(depth)},${before}`,
-          `${behind}}`,
+          `${after}}`,
         );
       },
-      () => frame('verdict already', `{"verdict":"x",${before}`, `${behind},"reason":1}`),
+      () => frame('verdict already', `{"verdict":"x",${before}`, `${after},"reason":1}`),
     ];
     if (format === 'ndjson') {
-      ways.push(() => frame('lenient', `{"a":${random.pick(LENIENT)},${before}`, `${behind}}`));
+      ways.push(() => frame('lenient', `{"a":${random.pick(LENIENT)},${before}`, `${after}}`));
     } else {
       ways.push(
         () => frame('string', '', ''),
@@ -231,15 +230,15 @@ export class RecordSource {
           frame(
             'several lines',
             `{\n  ${before.replaceAll(':', ': ')}`,
-            `${behind},\r\n\t"n" : [ 1,\n2 ]\n}`,
+            `${after},\r\n\t"n" : [ 1,\n2 ]\n}`,
           ),
       );
     }
     if (urlField.length > 1) {
       const [top = ''] = urlField;
       ways.push(
-        () => frame('field of dots', `{"${urlField.join('.')}":${DECOY},${before}`, `${behind}}`),
-        () => frame('parent replaced', `{${before}`, `${behind},"${top}":{"n":1}}`),
+        () => frame('field of dots', `{"${urlField.join('.')}":${DECOY},${before}`, `${after}}`),
+        () => frame('parent replaced', `{${before}`, `${after},"${top}":{"n":1}}`),
       );
     }
     return random.pick(ways)();
@@ -278,7 +277,7 @@ export class RecordSource {
         () => bad('unclosed', `{${member}`),
         () => bad('unclosed', `{${member},`),
         () => bad('unclosed', `{"a":"b`),
-        () => bad('rubbish behind', `{${member}} ${random.pick(['x', '{}', '}', ',', '"'])}`),
+        () => bad('rubbish after', `{${member}} ${random.pick(['x', '{}', '}', ',', '"'])}`),
         () => bad('bad escape', `{${nested(urlField, `"http://h/${random.pick(BROKEN)}"`)}}`),
         () => bad('no colon', `{"a" 1,${member}}`),
       );
@@ -288,8 +287,8 @@ export class RecordSource {
 }
 
 function long(shape: string, before: string, middle: string, after: string, pad = 'a'): LongRecord {
-  const ofLength = (octets: number): DrawnRecord => {
-    const room = Math.max(0, octets - before.length - after.length);
+  const ofLength = (bytes: number): DrawnRecord => {
+    const room = Math.max(0, bytes - before.length - after.length);
     const rest = room % middle.length;
     const text = before + middle.repeat((room - rest) / middle.length) + pad.repeat(rest) + after;
     return { shape, text };
@@ -303,10 +302,10 @@ function nested(urlField: readonly string[], value: string): string {
   return `${keys.join(':{"n":0,')}:${value}${'}'.repeat(keys.length - 1)}`;
 }
 
-/** What `nested` has before the value and behind it. */
-function aroundValue(urlField: readonly string[]): [before: string, behind: string] {
-  const [before = '', behind = ''] = nested(urlField, '\0').split('\0');
-  return [before, behind];
+/** The text of `nested` before and after the value. */
+function aroundValue(urlField: readonly string[]): [before: string, after: string] {
+  const [before = '', after = ''] = nested(urlField, '\0').split('\0');
+  return [before, after];
 }
 
 function inString(text: string): string {
@@ -330,7 +329,7 @@ function escapedKeys(members: string): string {
   return result;
 }
 
-/** The kind of a URL of text, by what is most unusual in it. */
+/** The kind of a text URL, by its most unusual trait. */
 function shapeOf(url: string): string {
   const kinds: readonly (readonly [string, string])[] = [
     ['\t', 'tab'],

@@ -2,16 +2,16 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import type { Table } from '../../src/index.js';
-import { isBinary } from '../../src/pipeline/cache/binary.js';
 import type { AccessResult } from '../../src/protocol/access.js';
+import { isBinary } from '../../src/protocol/binary-body.js';
 import type { Profile } from '../../src/protocol/profile.js';
 import { type HostileFile, hostileFile } from '../../test/hostile/file.js';
-import type { Random } from '../../test/random.js';
+import type { Random } from '../../test/random/random.js';
 import { library } from './library.js';
 
 /**
- * How the robots.txt files lie: the layouts that `--robots-dir` accepts, and a table made of one of
- * them.
+ * The places of the robots.txt files: the layouts that `--robots-dir` accepts, and a table compiled
+ * from one of them.
  */
 export const LAYOUTS = [
   ...(['host', 'host.txt', 'host-robots.txt', 'host/robots.txt', 'scheme/host'] as const),
@@ -19,36 +19,39 @@ export const LAYOUTS = [
 ] as const;
 export type Layout = (typeof LAYOUTS)[number];
 
-/** A host, what URLs of it begin with, and its robots.txt. */
+/** A host, the beginnings of its URLs, and its robots.txt. */
 export interface Host {
-  /** As a file name has it: `example.com`, `example.com:8080`. */
+  /** As in a file name: `example.com`, `example.com:8080`. */
   readonly name: string;
-  /** The scheme, where only that one counts. */
+  /** The scheme, if only that scheme counts. */
   readonly scheme: 'http' | 'https' | 'ftp' | undefined;
-  /** Beginnings of URLs, one character an octet. */
+  /** Beginnings of URLs, one character for each byte. */
   readonly starts: readonly string[];
   readonly access: AccessResult;
-  /** One character an octet. */
+  /** One character for each byte. */
   readonly robots: string;
   readonly patterns: readonly string[];
 }
 
 /**
- * The robots.txt files of a round, where the command line finds them and as the library's table.
+ * The robots.txt files of a round, in the layout for the command line and as the library's table.
  */
 export interface RobotsSet {
   readonly layout: Layout;
   readonly hosts: readonly Host[];
   readonly table: Table;
-  /** Every URL is denied, so that the rule says where its host's robots.txt lies. */
+  /** Every URL is denied, so that the rule shows the source of its host's robots.txt. */
   readonly sources: Table;
-  /** The source of a host's robots.txt, by authority as `formatAuthority` writes it. */
+  /** The source of a host's robots.txt, by authority in the form of `formatAuthority`. */
   readonly sourceOf: ReadonlyMap<string, string>;
 }
 
-/** Allows and denies by the path alone: the host of short records whose loss is to be seen. */
+/** Allows and denies by the path only: the host of short records, so that their loss is visible. */
 export const PROBE_HOST = 'probe.example';
-/** Rules by the last octet, with and without a `*`: nothing of a long URL may be lost. */
+/**
+ * Rules about the last byte, with and without a `*`, so that no part of a long URL can be lost
+ * unnoticed.
+ */
 export const LONG_HOSTS = ['h', 'h.example', 'long.example', PROBE_HOST];
 
 const HOSTS = 300;
@@ -62,7 +65,7 @@ export function drawRobotsSet(random: Random, profile: Profile, layout: Layout):
   const sourceOf = new Map<string, string>();
   hosts.forEach((host, index) => {
     const parsed = library.parseAuthority(host.name);
-    if (parsed === undefined) throw new Error(`${host.name} is no host`);
+    if (parsed === undefined) throw new Error(`${host.name} is not a host`);
     const authority = { ...parsed, scheme: host.scheme };
     const source = sourceName(host, layout, index);
     table.add(authority, Buffer.from(host.robots, ENCODER), { source, access: host.access });
@@ -129,7 +132,7 @@ function drawHosts(random: Random, profile: Profile): Host[] {
   return hosts;
 }
 
-/** A hostile robots.txt that a cache takes for text; one that it leaves out is no host's. */
+/** A hostile robots.txt that a cache accepts as text; a skipped file belongs to no host. */
 function drawText(random: Random, profile: Profile): HostileFile {
   for (;;) {
     const file = hostileFile(random, profile, { urls: 0, chains: 0 });
@@ -139,7 +142,7 @@ function drawText(random: Random, profile: Profile): HostileFile {
 
 const SUCCESSES = Array.from({ length: 14 }, () => 'successful' as const);
 
-/** Where `--explain` says that a host's robots.txt came from. */
+/** The source of a host's robots.txt that `--explain` names. */
 function sourceName({ name, scheme, access }: Host, layout: Layout, index: number): string {
   if (isRecords(layout)) return `hosts.${layout}:${index + 1}`;
   const prefix = scheme === undefined ? '' : `${scheme}/`;

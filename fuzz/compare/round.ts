@@ -10,9 +10,9 @@ import {
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
-import { Random } from '../../test/random.js';
+import { Random } from '../../test/random/random.js';
 import { charactersOf } from '../corpus.js';
-import { shown } from '../target.js';
+import { shown } from '../fault.js';
 import { type Ended, runCommand, runOnce } from './command.js';
 import { type Amount, type DrawnInput, type Place, writeInput } from './input.js';
 import { argumentsOf, drawPlan, type Plan } from './plan.js';
@@ -20,21 +20,21 @@ import { drawRobotsSet, writeRobotsSet } from './robots-set.js';
 import { statisticsFault } from './statistics.js';
 import type { Totals } from './totals.js';
 
-/** Where the command line did not do what it should have. */
+/** The place where the command line broke a promise. */
 export interface Finding {
   readonly round: number;
   readonly command: string;
   readonly message: string;
 }
 
-/** Octets of both outputs that a message shows. */
+/** Bytes of both outputs that a message shows. */
 const SHOWN = 160;
 
 /**
  * One run of the command line over records drawn from the seed, compared with the library. All
  * files lie in `directory`, which must be empty.
  *
- * @param fixed what of the round is not drawn
+ * @param fixed choices of the round that are not drawn
  */
 export async function playRound(
   seed: number,
@@ -68,19 +68,19 @@ export async function playRound(
     (_, index) => join(directory, `input-${index}`),
   );
   const expected = join(directory, 'expected');
-  // Now little enough for the main thread alone, now more.
-  const longOctets = Math.ceil(amount.longOctets * random.pick([0.1, 0.2, 0.5, 1, 2]));
+  // Sometimes small enough for the main thread, sometimes larger.
+  const longBytes = Math.ceil(amount.longBytes * random.pick([0.1, 0.2, 0.5, 1, 2]));
   const drawn = writeInput(
     random,
     plan,
     robots,
-    { ...amount, longOctets },
+    { ...amount, longBytes },
     { inputs, expected },
     totals,
   );
   totals.round(
     plan,
-    drawn.octets.reduce((sum, octets) => sum + octets, 0),
+    drawn.bytes.reduce((sum, bytes) => sum + bytes, 0),
   );
   const given = plan.wayIn.startsWith('gzip') ? await compressed(inputs) : inputs;
   const actual = join(directory, 'actual');
@@ -121,7 +121,7 @@ function said({ code, signal, stderr }: Ended): string {
   return `exit status ${code ?? signal}; standard error: ${stderr.slice(0, 2000)}`;
 }
 
-/** The first difference between what was expected and what came out. */
+/** The first difference between the expected and the actual output. */
 export function outputFault(
   expected: string,
   actual: string,
@@ -157,7 +157,7 @@ function openIfThere(path: string): number | undefined {
 }
 
 function describePlaces(places: readonly Place[], index: number): string {
-  if (index < 0) return 'behind the last record';
+  if (index < 0) return 'after the last record';
   const describe = (place: Place | undefined): string =>
     place === undefined
       ? 'none'
@@ -169,7 +169,7 @@ function describePlaces(places: readonly Place[], index: number): string {
 
 const PIECE = 1 << 20;
 
-/** The offset of the first octet in which two files differ; undefined if they are the same. */
+/** The offset of the first byte that differs between two files; undefined if they are equal. */
 function firstDifference(a: number, b: number): number | undefined {
   for (let offset = 0; ; offset += PIECE) {
     const one = readAt(a, offset, PIECE);
@@ -184,12 +184,12 @@ function firstDifference(a: number, b: number): number | undefined {
   }
 }
 
-function readAt(descriptor: number, offset: number, octets: number): Buffer {
-  const buffer = Buffer.allocUnsafe(octets);
+function readAt(descriptor: number, offset: number, bytes: number): Buffer {
+  const buffer = Buffer.allocUnsafe(bytes);
   let filled = 0;
   for (;;) {
-    const read = readSync(descriptor, buffer, filled, octets - filled, offset + filled);
+    const read = readSync(descriptor, buffer, filled, bytes - filled, offset + filled);
     filled += read;
-    if (read === 0 || filled === octets) return buffer.subarray(0, filled);
+    if (read === 0 || filled === bytes) return buffer.subarray(0, filled);
   }
 }

@@ -2,12 +2,12 @@ import type { DrawnInput } from './input.js';
 import type { Plan } from './plan.js';
 import { numberedBy } from './promises.js';
 
-/** What standard error says of the run, if it is not what the oracle counted. */
+/** The statistics on standard error, if they differ from the oracle's counts. */
 export function statisticsFault(
   stderr: string,
   inputs: readonly string[],
   plan: Plan,
-  { oracle, octets }: DrawnInput,
+  { oracle, bytes }: DrawnInput,
 ): string | undefined {
   const lines = stderr.split('\n');
   const json = lines.find((line) => line.startsWith('{'));
@@ -19,8 +19,8 @@ export function statisticsFault(
     records: oracle.records,
     passed: oracle.passed,
     bad: oracle.bad,
-    // Of JSON the octets of its records are counted, each on a line of its own.
-    ...(isJson ? {} : { bytes: octets.reduce((sum, each) => sum + each, 0) }),
+    // For JSON the bytes of the records are counted, each on a separate line.
+    ...(isJson ? {} : { bytes: bytes.reduce((sum, each) => sum + each, 0) }),
     agents: plan.agents.map((agent, index) => ({ agent, ...oracle.counts[index] })),
   };
   for (const [name, value] of Object.entries(wanted)) {

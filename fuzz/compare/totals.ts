@@ -2,22 +2,22 @@ import type { Verdict } from '../../src/protocol/verdict.js';
 import type { Plan } from './plan.js';
 import type { DrawnRecord } from './records.js';
 
-/** What all rounds together came to, so that nobody takes agreement over nothing for agreement. */
+/** The totals of all rounds, so that agreement over nothing is noticed. */
 export class Totals {
   records = 0;
   rounds = 0;
-  octets = 0;
+  bytes = 0;
   longest = 0;
-  /** Records of 1 KiB and more, and those at a limit or one octet from it. */
+  /** Records of 1 KiB and more, and records within one byte of a limit. */
   long = 0;
   readonly verdicts = new Map<string, number>();
   readonly shapes = new Map<string, number>();
   readonly limits = new Map<string, number>();
   readonly ways = new Map<string, number>();
 
-  round(plan: Plan, octets: number): void {
+  round(plan: Plan, bytes: number): void {
     this.rounds++;
-    this.octets += octets;
+    this.bytes += bytes;
     const { threads, agents, explain, output, profile, layout, format } = plan;
     for (const way of [
       `profile ${profile}`,
@@ -57,7 +57,7 @@ export class Totals {
         .map(([name, count]) => `${name} ${count.toLocaleString('en')}`)
         .join('; ');
     return [
-      `${this.records.toLocaleString('en')} records in ${this.rounds} rounds, ${this.octets.toLocaleString('en')} bytes`,
+      `${this.records.toLocaleString('en')} records in ${this.rounds} rounds, ${this.bytes.toLocaleString('en')} bytes`,
       `of 1 KiB and more: ${this.long.toLocaleString('en')}; the longest ${this.longest.toLocaleString('en')} bytes`,
       `verdicts: ${list(this.verdicts)}`,
       `lengths at a limit: ${list(this.limits)}`,

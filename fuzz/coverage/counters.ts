@@ -1,12 +1,12 @@
 /**
- * Where the probes count, in any memory that the instrumented kernel is bound to; see
+ * The place of the probes' counters, in any memory to which the instrumented kernel is bound; see
  * kernel/guarded-kernel.ts.
  */
 export const COUNTERS = 1024;
-/** Octets set aside for them. */
-export const COUNTER_OCTETS = 16_384;
+/** Bytes reserved for the counters. */
+export const COUNTER_BYTES = 16_384;
 
-/** The kernel with probes; how many there are. */
+/** The kernel with probes, and their number. */
 export interface InstrumentedKernel {
   readonly bytes: Uint8Array;
   readonly probes: number;
@@ -16,7 +16,7 @@ export interface InstrumentedKernel {
 export const COUNT_CLASSES = 8;
 
 /**
- * Reads and clears the counters in one memory. Counts are told apart as 1, 2, 3, 4–7, 8–15, 16–31,
+ * Reads and clears the counters in one memory. Counts are classed as 1, 2, 3, 4–7, 8–15, 16–31,
  * 32–127 and more.
  */
 export class KernelCoverage {
@@ -31,8 +31,7 @@ export class KernelCoverage {
   }
 
   /**
-   * Adds what was reached since `clear` to the features; COUNT_CLASSES numbers belong to each
-   * probe.
+   * Adds everything reached since `clear` to the features; each probe has COUNT_CLASSES numbers.
    */
   collect(features: number[]): void {
     const counters = this.#counters;

@@ -3,27 +3,27 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import asc from 'assemblyscript/asc';
 import binaryen from 'assemblyscript/binaryen';
-import { KERNEL_FEATURES } from '../../build/kernel-features.js';
-import { COUNTER_OCTETS, COUNTERS, type InstrumentedKernel } from './counters.js';
+import { COUNTER_BYTES, COUNTERS, type InstrumentedKernel } from './counters.js';
+import { KERNEL_FEATURES } from './kernel-features.js';
 import { withProbes } from './probes.js';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
 /** A change of a source file of the kernel: how a test plants a fault. */
 export interface Planted {
-  /** Its name, `path.ts`. */
+  /** Name of the file, `path.ts`. */
   readonly file: string;
   readonly from: string;
   readonly to: string;
 }
 
 /**
- * Compiles the kernel as asconfig.json has it, but not optimised, and puts probes into it. Takes
- * some seconds.
+ * Compiles the kernel as asconfig.json says, but not optimised, and adds probes. Takes some
+ * seconds.
  */
 export async function instrumentKernel(planted?: Planted): Promise<InstrumentedKernel> {
   const text = withProbes(textOf(await compile(planted)), COUNTERS);
-  if (text.probes > COUNTER_OCTETS) throw new Error(`${text.probes} probes: raise COUNTER_OCTETS`);
+  if (text.probes > COUNTER_BYTES) throw new Error(`${text.probes} probes: raise COUNTER_BYTES`);
   const module = binaryen.parseText(text.text);
   module.setFeatures(KERNEL_FEATURES);
   const bytes = module.emitBinary();
@@ -57,7 +57,7 @@ async function compile(planted?: Planted): Promise<Uint8Array> {
       },
     },
   });
-  if (!found) throw new Error(`${planted?.file} does not hold ${planted?.from}`);
+  if (!found) throw new Error(`${planted?.file} does not contain ${planted?.from}`);
   if (error !== null || bytes === undefined) throw new Error(`asc: ${messages}`);
   return bytes;
 }

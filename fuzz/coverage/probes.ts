@@ -1,14 +1,16 @@
 /**
- * Puts probes into a WebAssembly module in its text form, folded, as binaryen prints it: one at the
- * start of every function and of every turn of a loop, and one in each arm of every `if`, also
- * where the arm was not there. The kernel is compiled without optimisation for this, so that every
- * condition of the source, `&&` and `||` too, is such an `if`. A probe adds one, up to 255, to an
- * octet of memory.
+ * Adds probes to a WebAssembly module in its folded text form, as binaryen prints it. There is a
+ * probe at the start of every function and of every loop iteration, and in each arm of every `if`,
+ * including missing arms. The kernel is compiled without optimisation for this, so that every
+ * condition of the source, `&&` and `||` too, is such an `if`. A probe adds one, up to 255, to a
+ * byte of memory.
  */
 
 type Node = string | Node[];
 
-/** The module's text with probes that count from the octet `address` on, and how many there are. */
+/**
+ * The module's text with probes that count from the byte `address` on, and the number of probes.
+ */
 export function withProbes(text: string, address: number): { text: string; probes: number } {
   let probes = 0;
   const probe = (): Node => {
@@ -28,7 +30,7 @@ export function withProbes(text: string, address: number): { text: string; probe
     for (const child of node) insert(child);
   };
   const module = parse(text);
-  // Types and imports have a `func` in them that is no function.
+  // Types and imports contain a `func` that is not a function.
   for (const field of module) if (field[0] === 'func') insert(field);
   return { text: printed(module), probes };
 }
@@ -36,7 +38,7 @@ export function withProbes(text: string, address: number): { text: string; probe
 const HEADER_WORDS = ['type', 'param', 'result', 'local', 'export'];
 
 /**
- * Index of the first instruction of a function or block: behind names, parameters, results and
+ * Index of the first instruction of a function or block: after names, parameters, results and
  * locals.
  */
 function endOfHeader(node: readonly Node[]): number {
@@ -71,11 +73,11 @@ function parse(text: string): Node {
     }
   }
   const module = open[0]?.[0];
-  if (open.length !== 1 || module === undefined) throw new Error('the text is no module');
+  if (open.length !== 1 || module === undefined) throw new Error('the text is not a module');
   return module;
 }
 
-/** Behind the word or quoted string at `at`. */
+/** The index after the word or quoted string at `at`. */
 function endOfWord(text: string, at: number): number {
   let end = at + 1;
   if (text.charAt(at) === '"') {

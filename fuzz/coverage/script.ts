@@ -1,17 +1,14 @@
 import inspector from 'node:inspector';
 
-/**
- * A function of a script: its blocks so far known, by where they start and end, and the feature of
- * each.
- */
+/** A function of a script: its known blocks, by their start and end, and the feature of each. */
 interface KnownFunction {
   readonly blocks: Map<string, { readonly start: number; readonly feature: number }>;
 }
 
 /**
- * Which blocks of the project's TypeScript ran, as V8's precise coverage says. To ask costs a
- * millisecond or more, so the fuzzer asks once for many runs and looks closer only if something is
- * new.
+ * The blocks of the project's TypeScript that ran, by V8's precise coverage. A query takes a
+ * millisecond or more, so the fuzzer queries once for many runs and examines them only if something
+ * is new.
  */
 export class ScriptCoverage {
   readonly #session = new inspector.Session();
@@ -19,7 +16,7 @@ export class ScriptCoverage {
   readonly #part: string;
   #next: number;
 
-  /** Of scripts whose URL holds `part`; features are numbered from `first`. */
+  /** For scripts whose URL holds `part`; features are numbered from `first`. */
   constructor(part: string, first: number) {
     this.#part = part;
     this.#next = first;
@@ -28,15 +25,15 @@ export class ScriptCoverage {
     this.#session.post('Profiler.startPreciseCoverage', { callCount: true, detailed: true });
   }
 
-  /** Forgets what ran so far. */
+  /** Resets the coverage. */
   clear(): void {
     this.#take();
   }
 
   /**
-   * Adds the blocks that ran since the last call to the features. V8 names a block only where its
-   * count differs from that of the block around it: one that was never named is no feature, one
-   * that was is looked for ever after.
+   * Adds the blocks that ran since the last call to the features. V8 names a block only if its
+   * count differs from the count of the enclosing block. A block becomes a feature when it is first
+   * named, and is checked ever after.
    */
   collect(features: number[]): void {
     for (const { url, functions } of this.#take()) {

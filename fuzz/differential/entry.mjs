@@ -1,4 +1,4 @@
-// A thread does not inherit the hooks by which tsx loads TypeScript.
+// A thread does not inherit the hooks through which tsx loads TypeScript.
 import { register } from 'tsx/esm/api';
 
 register();

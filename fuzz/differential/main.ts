@@ -7,7 +7,7 @@ import { CASES_OF_SEED } from '../../test/differential/questions.js';
 import { leastOf, Tally } from '../../test/differential/tally.js';
 import type { Outcome, Work } from './messages.js';
 
-/** Of fewer it cannot be said what must be among them. */
+/** With fewer cases, required situations may be missing. */
 const ENOUGH_CASES = 40_000;
 
 const USAGE = `Compares the program with the naive matcher of test/naive, as test/differential.test.ts does, on many more cases.
@@ -23,7 +23,7 @@ robots.txt with ${CASES_OF_SEED} cases. At a disagreement the smallest case is p
 ${ENOUGH_CASES.toLocaleString('en')} cases or more of a profile, something that must be tried occurred too rarely.
 `;
 
-/** A thread is given so many at a time. */
+/** Number of seeds that a thread gets at a time. */
 const SEEDS_OF_WORK = 250;
 const REPORT_MILLISECONDS = 10_000;
 
@@ -63,7 +63,7 @@ function* allWork(): Generator<Work> {
   }
 }
 
-/** Gives a thread work after work, until there is none or a disagreement was found. */
+/** Gives a thread one task after another, until none is left or a disagreement was found. */
 async function runThread(): Promise<void> {
   const thread = new Worker(new URL('./entry.mjs', import.meta.url));
   try {
@@ -119,7 +119,7 @@ function requireAll(profile: Profile, tally: Tally): void {
 function whole(option: string, text: string): number {
   const number = Number(text);
   if (!Number.isInteger(number) || number < 0) {
-    throw new Error(`${option} ${text}: no whole number`);
+    throw new Error(`${option} ${text}: expected a whole number`);
   }
   return number;
 }

@@ -1,5 +1,5 @@
-import { TableView } from '../../src/compile/table-view.js';
-import { instantiateKernel, type Kernel, PAGE_OCTETS } from '../../src/kernel/kernel.js';
+import { TableView } from '../../src/inspect/table-view.js';
+import { instantiateKernel, type Kernel, PAGE_BYTES } from '../../src/kernel/kernel.js';
 import {
   MARGIN,
   MAX_BAD,
@@ -10,10 +10,10 @@ import {
   RUN_OUTPUT_FULL,
   TASK_BAD,
   TASK_BAD_COUNT,
+  TASK_BYTES,
   TASK_FLAGS,
   TASK_LINE_BASE_KNOWN,
   TASK_LINES,
-  TASK_OCTETS,
   TASK_OUTPUT,
   WORKER_LINES,
   WORKER_RESULTS,
@@ -24,17 +24,17 @@ import {
   encodeQuery,
   type Query,
   type QuerySettings,
-  queryOctets,
+  queryBytes,
 } from '../../src/kernel/query.js';
-import { scratchOctets } from '../../src/kernel/scratch.js';
+import { scratchBytes } from '../../src/kernel/scratch.js';
 import { writeTask } from '../../src/kernel/task.js';
 import { lowerCaseAscii } from '../../src/protocol/product-token.js';
 import { REASONS, type Reason, VERDICTS, type Verdict } from '../../src/protocol/verdict.js';
 import { charactersOf } from '../corpus.js';
-import { COUNTER_OCTETS, COUNTERS } from '../coverage/counters.js';
-import { Fault, shown } from '../target.js';
+import { COUNTER_BYTES, COUNTERS } from '../coverage/counters.js';
+import { Fault, shown } from '../fault.js';
 
-/** A build of the kernel and the memory to which it is bound. */
+/** A build of the kernel, and its memory. */
 export interface KernelBuild {
   readonly module: WebAssembly.Module;
   readonly memory: WebAssembly.Memory;
@@ -44,7 +44,7 @@ const LF = 0x0a;
 const PAGES = 32;
 const QUERIES = 32_768;
 const TABLE = 131_072;
-/** Octets on either side of every region that must stay as they were, and must not matter. */
+/** Bytes on either side of every region that must stay unchanged and must not affect the result. */
 const GUARD = 192;
 
 /** A memory for `GuardedKernel`, which never grows. */
@@ -52,38 +52,36 @@ export function guardedMemory(): WebAssembly.Memory {
   return new WebAssembly.Memory({ initial: PAGES, maximum: PAGES, shared: true });
 }
 
-if (COUNTERS + COUNTER_OCTETS > QUERIES) throw new Error('the counters reach into the queries');
+if (COUNTERS + COUNTER_BYTES > QUERIES) throw new Error('the counters overlap the queries');
 
 /**
- * What lies between the regions, in blocks that were used before, and behind the input; and by how
- * many octets regions are shifted. Verdicts must be the same whichever it is.
+ * The bytes between the regions, in used blocks and after the input; and the shift of the regions
+ * in bytes. Verdicts must not depend on them.
  */
 interface Surroundings {
-  readonly octets: Uint8Array;
+  readonly bytes: Uint8Array;
   readonly shift: number;
 }
 
 function surroundings(text: string, shift: number): Surroundings {
-  const octets = new Uint8Array(TABLE);
-  for (let at = 0; at < octets.length; at++) octets[at] = text.charCodeAt(at % text.length);
-  return { octets, shift };
+  const bytes = new Uint8Array(TABLE);
+  for (let at = 0; at < bytes.length; at++) bytes[at] = text.charCodeAt(at % text.length);
+  return { bytes, shift };
 }
 
-/** Here the input ends MARGIN octets before the memory does: whoever reads further, traps. */
+/** Here the input ends MARGIN bytes before the end of the memory: reading further traps. */
 const PLAIN = surroundings('\0', 0);
-/** What may go on where an input ends: a path, a number, an escape, a string, an object. */
+/** Texts that may follow the end of an input: a path, a number, an escape, a string, an object. */
 const TEMPTING = 'a/b"}2f%41\n0.html?u=*$ab\\{[:,]#@\r\xc3\xa9-x';
-/**
- * The same from each of its octets on: which of them stands behind an input depends on the input.
- */
-const ROTATED = Array.from(TEMPTING, (_octet, at) =>
+/** The same texts from each of their bytes on; the input decides which of them follows. */
+const ROTATED = Array.from(TEMPTING, (_byte, at) =>
   surroundings(TEMPTING.slice(at) + TEMPTING.slice(0, at), 7),
 );
 
-/** The surroundings in which an input is run: the plain ones, and one of the others. */
+/** The surroundings of an input's runs: the plain surroundings, and one of the others. */
 function surroundingsFor(input: Uint8Array): readonly Surroundings[] {
   let sum = input.length;
-  for (const octet of input) sum += octet;
+  for (const byte of input) sum += byte;
   return [PLAIN, ROTATED[sum % ROTATED.length] as Surroundings];
 }
 
@@ -93,9 +91,9 @@ function linesIn(input: Uint8Array): number {
   return lines;
 }
 
-/** What the kernel made of a batch. */
+/** The kernel's result for a batch. */
 export interface Run {
-  /** One character an octet. */
+  /** One character for each byte. */
   readonly output: string;
   readonly lines: number;
   /** Reasons of bad records, by line from 0; at most ten for each call of the kernel. */
@@ -120,52 +118,52 @@ interface Region {
 }
 
 export interface GuardOptions {
-  readonly scratch?: typeof scratchOctets;
+  readonly scratch?: typeof scratchBytes;
   readonly instantiate?: typeof instantiateKernel;
 }
 
 /**
- * Runs the kernel so that it cannot read or write beyond what layout.ts grants it unnoticed: every
- * call is made twice, each time with other octets around all regions and in all that was used
- * before; results must be the same, the table, the query, the input and the octets around must stay
- * as they were, and the input ends where the memory does.
+ * Runs the kernel so that any access beyond the bounds of layout.ts is noticed. Every call is made
+ * twice, each time with other bytes around all regions and in all used blocks. Both results must be
+ * equal. The table, the query, the input and the bytes around them must be unchanged, and the input
+ * ends where the memory ends.
  */
 export class GuardedKernel {
   readonly #kernel: Kernel;
-  readonly #scratchOctets: typeof scratchOctets;
-  readonly #octets: Uint8Array;
+  readonly #scratchBytes: typeof scratchBytes;
+  readonly #bytes: Uint8Array;
   #table: Uint8Array = new Uint8Array(0);
   #view: TableView | undefined;
   #queriesEnd = QUERIES;
   /**
-   * By settings and the numbers that the table has for their product tokens; what they are for
-   * other tables stays.
+   * By settings and the table's numbers of their product tokens; queries for other tables are kept.
    */
   readonly #queries = new Map<string, AskedQuery>();
   #regions: Region[] = [];
 
   /**
-   * @param options.scratch how much scratch memory the kernel gets: by default no octet more than
-   *   it may ask for
-   * @param options.instantiate binds the kernel to its memory, as it is unless said otherwise
+   * @param options.scratch how much scratch memory the kernel gets: by default exactly as much as
+   * it
+   *   may need
+   * @param options.instantiate binds the kernel to its memory; by default the kernel's own function
    */
   constructor(
     { module, memory }: KernelBuild,
-    { scratch = scratchOctets, instantiate = instantiateKernel }: GuardOptions = {},
+    { scratch = scratchBytes, instantiate = instantiateKernel }: GuardOptions = {},
   ) {
-    this.#scratchOctets = scratch;
+    this.#scratchBytes = scratch;
     this.#kernel = instantiate(module, memory);
-    this.#octets = new Uint8Array(memory.buffer);
+    this.#bytes = new Uint8Array(memory.buffer);
   }
 
-  /** Takes a table in place of the last one. Queries are to be asked for again. */
+  /** Replaces the table. Queries must be requested again. */
   load(table: Uint8Array): void {
     this.#table = table;
     this.#view = new TableView(table);
-    this.#octets.set(table, TABLE);
+    this.#bytes.set(table, TABLE);
   }
 
-  /** Start of the robots record of some host, for a query that looks no host up. */
+  /** Start of the robots record of some host, for a query that looks up no host. */
   get anyRobots(): number {
     for (const { authorities } of this.#view?.hosts() ?? []) return authorities[0]?.robots ?? 0;
     return 0;
@@ -181,25 +179,27 @@ export class GuardedKernel {
     const key = JSON.stringify([whole, numbers]);
     const known = this.#queries.get(key);
     if (known !== undefined) return known;
-    if (this.#queriesEnd + queryOctets(whole) + 2 * GUARD > TABLE) {
+    if (this.#queriesEnd + queryBytes(whole) + 2 * GUARD > TABLE) {
       this.#queries.clear();
       this.#queriesEnd = QUERIES;
     }
     const address = this.#queriesEnd;
     const asked = encodeQuery(whole, address, TABLE, tokenNumber);
     this.#queriesEnd = (address + asked.bytes.length + GUARD) & ~15;
-    this.#octets.set(asked.bytes, address);
+    this.#bytes.set(asked.bytes, address);
     this.#queries.set(key, asked);
     return asked;
   }
 
   /**
-   * Runs a batch, with so little room for output that it has to be emptied after every line or two.
+   * Runs a batch, with so little room for output that it must be emptied after every line or two.
    */
   run(query: AskedQuery, input: Uint8Array): Run {
     const [first, second] = surroundingsFor(input).map((around) => this.#run(query, input, around));
     if (first === undefined || JSON.stringify(first) !== JSON.stringify(second)) {
-      throw new Fault(`depends on what lies around: ${shown(first)} or ${shown(second)}`);
+      throw new Fault(
+        `the result depends on the bytes around: ${shown(first)} or ${shown(second)}`,
+      );
     }
     return first;
   }
@@ -208,7 +208,7 @@ export class GuardedKernel {
   judge(query: AskedQuery, url: Uint8Array): Outcome {
     const [first, second] = surroundingsFor(url).map((around) => this.#judge(query, url, around));
     if (first === undefined || first !== second) {
-      throw new Fault(`outcome ${first} or ${second}, depending on what lies around`);
+      throw new Fault(`outcome ${first} or ${second}, depending on the bytes around`);
     }
     const verdict = VERDICTS[first >> 4];
     const reason = REASONS[first & 15];
@@ -220,11 +220,11 @@ export class GuardedKernel {
     const capacity = input.length + query.lineOverhead + 2 * MARGIN;
     const source = this.#arrange(input, around);
     const worker = this.#worker(query, around);
-    const task = this.#take(TASK_OCTETS, around);
+    const task = this.#take(TASK_BYTES, around);
     const output = this.#take(capacity + MARGIN, around);
-    const scratch = this.#take(this.#scratchOctets(input.length, linesIn(input)), around);
-    this.#octets.fill(0, task.address, task.end);
-    const words = new Int32Array(this.#octets.buffer, task.address, TASK_OCTETS / 4);
+    const scratch = this.#take(this.#scratchBytes(input.length, linesIn(input)), around);
+    this.#bytes.fill(0, task.address, task.end);
+    const words = new Int32Array(this.#bytes.buffer, task.address, TASK_BYTES / 4);
     const addresses = {
       query: query.address,
       worker: worker.address,
@@ -241,13 +241,14 @@ export class GuardedKernel {
     let result: number;
     let calls = 0;
     do {
-      // Each call but the last does a line or learns the base.
-      if (calls++ > input.length + 2) throw new Fault('the run makes no headway');
+      // Each call except the last does a line or gets the line base.
+      if (calls++ > input.length + 2) throw new Fault('the run makes no progress');
       words[TASK_OUTPUT / 4] = output.address;
       result = this.#kernel.run(task.address);
       const end = words[TASK_OUTPUT / 4] as number;
-      if (end > output.address + capacity + MARGIN) throw new Fault('output beyond its end');
-      pieces.push(charactersOf(this.#octets.slice(output.address, end)));
+      if (end > output.address + capacity + MARGIN)
+        throw new Fault('output beyond the end of its region');
+      pieces.push(charactersOf(this.#bytes.slice(output.address, end)));
       for (let i = 0; i < Math.min(words[TASK_BAD_COUNT / 4] ?? 0, MAX_BAD); i++) {
         const entry = TASK_BAD / 4 + 2 * i;
         const reason = REASONS[words[entry + 1] as number];
@@ -268,8 +269,8 @@ export class GuardedKernel {
   #judge({ query, bytes }: AskedQuery, url: Uint8Array, around: Surroundings): number {
     const start = this.#arrange(url, around);
     const worker = this.#worker(query, around);
-    const scratch = this.#take(this.#scratchOctets(url.length, 1), around);
-    const outcome = this.#kernel.judgeUrl(
+    const scratch = this.#take(this.#scratchBytes(url.length, 1), around);
+    const outcome = this.#kernel.decideUrl(
       query.address,
       worker.address,
       start,
@@ -279,7 +280,7 @@ export class GuardedKernel {
     );
     this.#same('the query', query.address, bytes);
     this.#checkUntouched(url, start, around);
-    const rank = new DataView(this.#octets.buffer).getUint32(
+    const rank = new DataView(this.#bytes.buffer).getUint32(
       worker.address + WORKER_RESULTS + RESULT_RANK,
       true,
     );
@@ -287,58 +288,54 @@ export class GuardedKernel {
     return outcome;
   }
 
-  /** Puts the input at the memory's end; returns where it starts. */
+  /** Puts the input at the memory's end; returns its start. */
   #arrange(input: Uint8Array, around: Surroundings): number {
     const tableEnd = TABLE + this.#table.length;
     this.#regions = [{ address: TABLE, end: tableEnd }];
-    this.#octets.set(around.octets.subarray(0, GUARD), tableEnd);
-    const start = PAGES * PAGE_OCTETS - MARGIN - around.shift - input.length;
-    this.#octets.set(around.octets.subarray(0, GUARD), start - GUARD);
-    this.#octets.set(input, start);
-    this.#octets.set(around.octets.subarray(0, MARGIN + around.shift), start + input.length);
+    this.#bytes.set(around.bytes.subarray(0, GUARD), tableEnd);
+    const start = PAGES * PAGE_BYTES - MARGIN - around.shift - input.length;
+    this.#bytes.set(around.bytes.subarray(0, GUARD), start - GUARD);
+    this.#bytes.set(input, start);
+    this.#bytes.set(around.bytes.subarray(0, MARGIN + around.shift), start + input.length);
     return start;
   }
 
-  /** A region behind the last, full of what was there before. */
-  #take(octets: number, { octets: before, shift }: Surroundings): Region {
+  /** A region after the last, full of earlier contents. */
+  #take(bytes: number, { bytes: before, shift }: Surroundings): Region {
     const last = this.#regions.at(-1)?.end ?? TABLE;
-    // Words are read where they lie, so a shift is in steps of eight but for what holds only
-    // octets.
+    // Words are read in place, so a shift is a multiple of eight, except for regions of bytes.
     const address = ((last + GUARD + 15) & ~15) + 8 * shift;
-    const end = address + octets;
-    if (end + GUARD > PAGES * PAGE_OCTETS - MARGIN - 65_536) throw new Error('too little memory');
+    const end = address + bytes;
+    if (end + GUARD > PAGES * PAGE_BYTES - MARGIN - 65_536) throw new Error('too little memory');
     if (end - last > before.length) throw new Error('a region is too long');
-    this.#octets.set(before.subarray(0, end - last), last);
-    this.#octets.set(before.subarray(0, GUARD), end);
+    this.#bytes.set(before.subarray(0, end - last), last);
+    this.#bytes.set(before.subarray(0, GUARD), end);
     this.#regions.push({ address, end });
     return { address, end };
   }
 
-  /**
-   * A worker block, with entries of lines and results that say anything, and counters that are
-   * zero.
-   */
+  /** A worker block with random line entries and results, and with counters at zero. */
   #worker(query: Query, around: Surroundings): Region {
-    const region = this.#take(query.workerOctets, around);
-    this.#octets.fill(0, region.address, region.address + WORKER_LINES);
-    this.#octets.fill(0, region.address + WORKER_TALLY, region.end);
+    const region = this.#take(query.workerBytes, around);
+    this.#bytes.fill(0, region.address, region.address + WORKER_LINES);
+    this.#bytes.fill(0, region.address + WORKER_TALLY, region.end);
     return region;
   }
 
-  /** Sees that nothing was written but where it may be. */
-  #checkUntouched(input: Uint8Array, start: number, { octets, shift }: Surroundings): void {
+  /** Asserts that only permitted bytes were written. */
+  #checkUntouched(input: Uint8Array, start: number, { bytes, shift }: Surroundings): void {
     this.#same('the table', TABLE, this.#table);
-    this.#same('the octets before the input', start - GUARD, octets.subarray(0, GUARD));
+    this.#same('the bytes before the input', start - GUARD, bytes.subarray(0, GUARD));
     this.#same('the input', start, input);
-    const behind = octets.subarray(0, MARGIN + shift);
-    this.#same('the octets behind the input', start + input.length, behind);
+    const after = bytes.subarray(0, MARGIN + shift);
+    this.#same('the bytes after the input', start + input.length, after);
     for (const { end } of this.#regions) {
-      this.#same('octets behind a region', end, octets.subarray(0, GUARD));
+      this.#same('bytes after a region', end, bytes.subarray(0, GUARD));
     }
   }
 
-  #same(what: string, address: number, octets: Uint8Array): void {
-    const now = this.#octets.subarray(address, address + octets.length);
-    if (Buffer.compare(now, octets) !== 0) throw new Fault(`${what} were written to`);
+  #same(what: string, address: number, bytes: Uint8Array): void {
+    const now = this.#bytes.subarray(address, address + bytes.length);
+    if (Buffer.compare(now, bytes) !== 0) throw new Fault(`${what} were overwritten`);
   }
 }

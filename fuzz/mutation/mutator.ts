@@ -1,14 +1,14 @@
-import type { Random } from '../../test/random.js';
-import { octetsOf } from '../corpus.js';
+import type { Random } from '../../test/random/random.js';
+import { bytesOf } from '../corpus.js';
 import type { Target } from '../target.js';
-import { changedOctets, replaced } from './octets.js';
+import { changedBytes, replaced } from './bytes.js';
 
-/** How often an input is made from nothing, by the target's grammar. */
+/** How often an input is new, drawn from the target's grammar. */
 const FRESH = 0.1;
-/** How often a change inserts a piece of that grammar instead of changing octets. */
+/** How often a change inserts a piece from that grammar instead of changing bytes. */
 const PIECE = 0.25;
 
-/** Makes inputs of a target from others of it. */
+/** Makes inputs of a target from its existing inputs. */
 export class Mutator {
   readonly #random: Random;
   readonly #target: Target;
@@ -17,14 +17,14 @@ export class Mutator {
   constructor(random: Random, target: Target) {
     this.#random = random;
     this.#target = target;
-    this.#dictionary = target.dictionary.map(octetsOf);
+    this.#dictionary = target.dictionary.map(bytesOf);
   }
 
   fresh(): Uint8Array {
-    return octetsOf(this.#target.generate(this.#random)).subarray(0, this.#target.maxOctets);
+    return bytesOf(this.#target.generate(this.#random)).subarray(0, this.#target.maxBytes);
   }
 
-  /** A new input: one of the pool after some changes, in which another may take part. */
+  /** A new input: an input of the pool after some changes, which may use another input. */
   next(pick: () => Uint8Array): Uint8Array {
     const random = this.#random;
     if (random.chance(FRESH)) return this.fresh();
@@ -32,14 +32,14 @@ export class Mutator {
     for (let changes = random.pick([1, 1, 1, 2, 2, 3, 4, 6, 10]); changes > 0; changes--) {
       input = random.chance(PIECE)
         ? this.#withPiece(input)
-        : changedOctets(random, input, pick(), this.#word());
+        : changedBytes(random, input, pick(), this.#word());
     }
-    return input.subarray(0, this.#target.maxOctets);
+    return input.subarray(0, this.#target.maxBytes);
   }
 
   #withPiece(input: Uint8Array): Uint8Array {
     const random = this.#random;
-    const piece = octetsOf(this.#target.piece(random));
+    const piece = bytesOf(this.#target.piece(random));
     const from = random.between(0, input.length);
     const dropped = random.chance(0.5) ? 0 : random.between(0, piece.length);
     return replaced(input, from, Math.min(from + dropped, input.length), piece);

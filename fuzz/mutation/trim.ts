@@ -1,8 +1,8 @@
-import { replaced } from './octets.js';
+import { replaced } from './bytes.js';
 
 /**
- * The input without what can be left out so that `holds` still does: ever smaller ranges are tried,
- * `tries` of them at most. Deterministic.
+ * The smallest input found for which `holds` is still true: ever smaller ranges are removed, with
+ * at most `tries` attempts. Deterministic.
  */
 export function trim(
   input: Uint8Array,
@@ -11,18 +11,18 @@ export function trim(
 ): Uint8Array {
   let smallest = input;
   let left = tries;
-  for (let octets = 1 << 20; octets >= 1; octets >>= 1) {
-    if (octets > smallest.length) continue;
+  for (let bytes = 1 << 20; bytes >= 1; bytes >>= 1) {
+    if (bytes > smallest.length) continue;
     for (let at = 0; at < smallest.length && left > 0; ) {
       const candidate = replaced(
         smallest,
         at,
-        Math.min(at + octets, smallest.length),
+        Math.min(at + bytes, smallest.length),
         new Uint8Array(0),
       );
       left--;
       if (holds(candidate)) smallest = candidate;
-      else at += octets;
+      else at += bytes;
     }
   }
   return smallest;

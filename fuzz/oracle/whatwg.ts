@@ -1,33 +1,34 @@
 import type { Scheme } from '../../src/protocol/authority.js';
+import { escapeOf } from '../../test/naive/bytes.js';
 import { canonicalTarget } from '../../test/naive/canonical.js';
-import { escapeOf } from '../../test/naive/octets.js';
 import { readUrl, type Target } from '../../test/naive/url.js';
-import { Fault, shown } from '../target.js';
+import { Fault, shown } from '../fault.js';
 
 /**
- * What the WHATWG URL Standard makes of a URL, as Node's `URL` has it. The URL scanner agrees with
- * `URL`, but for these exceptions, each of them meant:
+ * A URL as the WHATWG URL Standard reads it, taken from Node's `URL`. The URL scanner agrees with
+ * `URL`, apart from these intended exceptions:
  *
- * - A scheme other than http, https and ftp is invalid: nothing but these has a robots.txt.
- * - A host of more than 255 octets, not counting a final dot, is invalid: no name in the DNS is
- *   that long. So is one of more than 2,048 as given, for the time that IDN takes.
+ * - A scheme other than http, https and ftp is invalid: other schemes have no robots.txt.
+ * - A host of more than 255 bytes, not counting a final dot, is invalid, because no name in the DNS
+ *   is that long. A host of more than 2,048 bytes as given is invalid too, because of the time that
+ *   IDN takes.
  * - A final dot does not count: `example.com.` is `example.com`.
- * - Port 0 is unknown, whatever there is for the host: nothing can be fetched from there.
- * - Octets that are no UTF-8 stay as they are in path and query, where `URL` has U+FFFD; and tabs
- *   and newlines are taken out of the octets, not of the text they are decoded to, which may make
- *   UTF-8 of what was none.
- * - An empty query stays, as rules may ask for its `?`; `URL` has no query there.
- * - `'` in a query stays, which `URL` encodes. All percent-encoding of path and query is compared
- *   in canonical form, as rules are.
- * - Dot segments that the `URL` of Node 20 leaves standing, against the standard, are removed.
+ * - Port 0 is unknown, whatever files the host has: nothing can be fetched from port 0.
+ * - Bytes that are not UTF-8 are unchanged in path and query, where `URL` has U+FFFD. Tabs and
+ *   newlines are removed from the bytes, not from the decoded text; the remaining bytes may then be
+ *   valid UTF-8.
+ * - An empty query is kept, because rules may match its `?`; `URL` has no query then.
+ * - `'` in a query is unchanged, whereas `URL` encodes it. All percent-encoding of path and query
+ *   is compared in canonical form, as in rules.
+ * - Dot segments that the `URL` of Node 20 keeps, against the standard, are removed.
  */
 export interface WhatwgUrl {
   readonly scheme: Scheme;
-  /** Without a final dot, unless that is all. */
+  /** Without a final dot, unless the dot is the whole host. */
   readonly host: string;
-  /** `undefined` for the default. */
+  /** `undefined` for the default port. */
   readonly port: number | undefined;
-  /** Path and query, unencoded as the URL has them: one character an octet. */
+  /** Path and query as in the input, without percent-encoding: one character for each byte. */
   readonly target: Target;
 }
 
@@ -39,11 +40,11 @@ const MAX_HOST = 255;
 const REPLACEMENT = '\u{FFFD}';
 
 /**
- * What is invalid by the above is `undefined`. Throws a fault if `URL` and the naive reader do not
- * agree about the URL.
+ * Reads a URL; `undefined` if it is invalid by these rules. Throws a fault if `URL` and the naive
+ * reader disagree about the URL.
  */
-export function readWhatwgUrl(octets: Uint8Array): WhatwgUrl | undefined {
-  const text = decoded(octets);
+export function readWhatwgUrl(bytes: Uint8Array): WhatwgUrl | undefined {
+  const text = decoded(bytes);
   let url: URL;
   try {
     url = new URL(text);
@@ -54,7 +55,7 @@ export function readWhatwgUrl(octets: Uint8Array): WhatwgUrl | undefined {
   if (scheme !== 'http' && scheme !== 'https' && scheme !== 'ftp') return undefined;
   const host = withoutFinalDot(url.hostname);
   if (host.length > MAX_HOST) return undefined;
-  const target = readUrl(octets);
+  const target = readUrl(bytes);
   if (target === undefined) throw new Fault(`the naive reader refuses ${shown(url.href)}`);
   checkTarget(url, target, text);
   return {
@@ -65,16 +66,14 @@ export function readWhatwgUrl(octets: Uint8Array): WhatwgUrl | undefined {
   };
 }
 
-function decoded(octets: Uint8Array): string {
+function decoded(bytes: Uint8Array): string {
   const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
-  const text = decoder.decode(octets);
+  const text = decoder.decode(bytes);
   if (!text.includes(REPLACEMENT)) return text;
-  return decoder.decode(
-    octets.filter((octet) => octet !== 0x09 && octet !== 0x0a && octet !== 0x0d),
-  );
+  return decoder.decode(bytes.filter((byte) => byte !== 0x09 && byte !== 0x0a && byte !== 0x0d));
 }
 
-/** Path and query are those that `URL` has, but for the exceptions. */
+/** Path and query agree with `URL`, apart from the exceptions. */
 function checkTarget(url: URL, target: Target, text: string): void {
   if (text.includes(REPLACEMENT)) return;
   if (holdsDotSegment(url.pathname)) return;
@@ -102,13 +101,13 @@ function holdsDotSegment(path: string): boolean {
 }
 
 /**
- * The pattern that matches this path and query and no other: anchored at both ends, what is special
- * in patterns encoded.
+ * The pattern that matches exactly this path and query: anchored at both ends, with special
+ * characters encoded.
  */
 export function exactPattern({ path, query }: Target): string {
   const text = query === undefined ? path : `${path}?${query}`;
-  const escaped = Array.from(text, (octet) =>
-    octet <= ' ' || octet >= '\x7f' || '*$#'.includes(octet) ? escapeOf(octet) : octet,
+  const escaped = Array.from(text, (byte) =>
+    byte <= ' ' || byte >= '\x7f' || '*$#'.includes(byte) ? escapeOf(byte) : byte,
   );
   return `${escaped.join('')}$`;
 }

@@ -2,30 +2,31 @@ import { TableBuilder } from '../../src/compile/table-builder.js';
 import { parseAgent } from '../../src/protocol/agent.js';
 import { parseRobots } from '../../src/protocol/parse.js';
 import { PROFILES, type Profile } from '../../src/protocol/profile.js';
-import { decidingLine } from '../../test/deciding-line.js';
 import { hostileFile } from '../../test/hostile/file.js';
 import { hostilePattern } from '../../test/hostile/pattern.js';
 import { DOT_ENDS, ESCAPED_DELIMITERS, INDEXES, piece, words } from '../../test/hostile/pieces.js';
+import { decidingLine } from '../../test/naive/deciding-line.js';
 import { severalUrls } from '../../test/naive/line.js';
 import { naiveVerdict } from '../../test/naive/verdict.js';
 import { charactersOf } from '../corpus.js';
+import { agree } from '../fault.js';
 import { GuardedKernel } from '../kernel/guarded-kernel.js';
-import { agree, type Target } from '../target.js';
+import type { Target } from '../target.js';
 
 const LF = 0x0a;
 const TAB = '\t';
-/** Columns of `--explain` behind the URL, which may hold tabs itself. */
+/** Columns of `--explain` after the URL, which may hold tabs itself. */
 const COLUMNS = 5;
 
 /**
  * Parser, compiler and kernel together: an input is a URL, a line feed, profile and agent with a
  * space between them, a line feed, and a robots.txt. Verdict and deciding line are compared with
- * those of the naive matcher.
+ * the naive matcher.
  */
 export const target: Target = {
   name: 'match',
   summary: 'compiler and matcher together, against the naive matcher',
-  maxOctets: 3000,
+  maxBytes: 3000,
   seeds: [
     'http://h/private/open\nrfc9309 bot\nuser-agent: *\ndisallow: /private/\nallow: /private/open$\n',
     'http://h/x?u=/a\nrfc9309 *\nuser-agent: *\ndisallow: /*u=%2Fa\n',
@@ -86,7 +87,10 @@ function indexOf(input: Uint8Array, from: number): number {
   return at < 0 ? input.length : at;
 }
 
-/** What the second line says; what is no profile or no agent is `rfc9309` and `*`. */
+/**
+ * The settings on the second line; an unknown profile becomes `rfc9309` and an invalid agent
+ * becomes `*`.
+ */
 function agentOf(line: string): { profile: Profile; agent: string } {
   const space = line.indexOf(' ');
   const profile = PROFILES.find((name) => name === line.slice(0, space)) ?? 'rfc9309';
@@ -121,7 +125,7 @@ function checkVerdict(
   const naive = naiveVerdict(file, profile, agent.chain, url);
   agree('the verdict', kernel.judge(query, url).verdict, naive.verdict);
 
-  // A line of nothing but white space is no record.
+  // A line of only white space is not a record.
   const { output } = kernel.run(query, url);
   if (output === '') {
     agree('a URL without a verdict', isBlank(url), true);
@@ -144,5 +148,5 @@ function checkVerdict(
 }
 
 function isBlank(url: Uint8Array): boolean {
-  return url.every((octet) => octet === 0x20 || octet === 0x09 || octet === 0x0d);
+  return url.every((byte) => byte === 0x20 || byte === 0x09 || byte === 0x0d);
 }

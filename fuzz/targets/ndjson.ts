@@ -4,11 +4,12 @@ import { REFUSED_RECORD } from '../../src/kernel/layout.js';
 import { type Authority, formatAuthority } from '../../src/protocol/authority.js';
 import { words } from '../../test/hostile/pieces.js';
 import { hostileUrl } from '../../test/hostile/url.js';
-import type { Random } from '../../test/random.js';
-import { charactersOf, octetsOf } from '../corpus.js';
+import type { Random } from '../../test/random/random.js';
+import { bytesOf, charactersOf } from '../corpus.js';
+import { agree, Fault, shown } from '../fault.js';
 import { type AskedQuery, GuardedKernel } from '../kernel/guarded-kernel.js';
 import { exactPattern, readWhatwgUrl } from '../oracle/whatwg.js';
-import { agree, Fault, shown, type Target } from '../target.js';
+import type { Target } from '../target.js';
 
 const STRINGS = [
   ...words('"url" "a" "request" "\\u0075rl" "verdict" "" "\\n" "]}" "\\\\" "\\"" "__proto__" "{"'),
@@ -25,24 +26,24 @@ const SPACES = ['', '', '', ' ', '\t', '\r', '  ', '\v'];
 const STRICT_REASONS = ['no-json', 'no-object'];
 const SHORT = 64;
 
-/** What `JSON.parse` makes of a line. */
+/** The result of `JSON.parse` for a line. */
 type Expected =
   | { readonly kind: 'blank' }
-  /** No JSON, or neither an object nor, where that may be, a string. */
+  /** Not JSON, or neither an object nor, if allowed, a string. */
   | { readonly kind: 'unsound' }
   | { readonly kind: 'sound'; readonly value: unknown; readonly url: string | undefined };
 
 /**
- * The NDJSON scanner: lines of any octets. What `JSON.parse` takes for an object is one, with the
- * URL that the field's path leads to, and is given back with the verdict as a further member; under
- * `strict` the rest is refused. Each URL is known by a rule that denies it alone. Exception: of
- * lines that are no UTF-8 only whether they are valid is compared, for `JSON.parse` reads U+FFFD
- * where the octets stay.
+ * The NDJSON scanner: lines of any bytes. A line that `JSON.parse` reads as an object must come out
+ * with the verdict as an additional member, and its URL is the member at the field's path; under
+ * `strict` every other line is rejected. Each URL is identified by a rule that denies only that
+ * URL. Exception: for lines that are not UTF-8 only validity is compared, because `JSON.parse`
+ * reads U+FFFD where the bytes are kept.
  */
 export const target: Target = {
   name: 'ndjson',
   summary: 'the NDJSON scanner, against JSON.parse',
-  maxOctets: 2048,
+  maxBytes: 2048,
   seeds: [
     '{"url":"http://h/a","id":1}\n{"id":2,"url":"https://h/b?c"}\n\n["x"]\n"http://h/s"\n',
     '{"url":"http:\\/\\/h\\/\\u0061","url":17}\r\n{"request":{"url":"http://h/x"},"request":{}}',
@@ -101,8 +102,8 @@ function list(random: Random, item: () => string): string {
 function checkField(kernel: GuardedKernel, input: Uint8Array, urlField: readonly string[]): void {
   const lines = linesOf(input);
   for (const format of ['ndjson', 'json'] as const) {
-    // The lines of this format come from the reader of JSON, and such a one says why it has refused
-    // a record.
+    // The lines of this format come from the reader of JSON, and such a line states why a record
+    // was refused.
     if (format === 'json' && lines.some((line) => line[0] === REFUSED_RECORD)) continue;
     const expected = lines.map((line) => read(line, urlField, format === 'json'));
     kernel.load(tableOf(expected));
@@ -131,11 +132,11 @@ function checkField(kernel: GuardedKernel, input: Uint8Array, urlField: readonly
 function linesOf(input: Uint8Array): Uint8Array[] {
   const lines = charactersOf(input).split('\n');
   if (lines.at(-1) === '') lines.pop();
-  return lines.map(octetsOf);
+  return lines.map(bytesOf);
 }
 
 function read(line: Uint8Array, urlField: readonly string[], strings: boolean): Expected {
-  const isSpace = (octet: number): boolean => octet === 0x20 || octet === 0x09 || octet === 0x0d;
+  const isSpace = (byte: number): boolean => byte === 0x20 || byte === 0x09 || byte === 0x0d;
   if (line.every(isSpace)) return { kind: 'blank' };
   let value: unknown;
   try {
@@ -160,7 +161,7 @@ function textOf(line: Uint8Array): string {
   return new TextDecoder('utf-8', { ignoreBOM: true }).decode(line);
 }
 
-/** A table in which the URLs of the lines alone are denied. */
+/** A table that denies only the URLs of the lines. */
 function tableOf(expected: readonly Expected[]): Uint8Array {
   const rules = new Map<string, { authority: Authority; text: string }>();
   for (const each of expected) {
@@ -174,7 +175,7 @@ function tableOf(expected: readonly Expected[]): Uint8Array {
   }
   const builder = new TableBuilder();
   for (const [source, { authority, text }] of rules) {
-    builder.add(authority, octetsOf(text), { source });
+    builder.add(authority, bytesOf(text), { source });
   }
   return builder.build();
 }
@@ -195,7 +196,7 @@ function annotated(
   return expected.map(({ kind }) => (kind === 'blank' ? undefined : outputs.shift()));
 }
 
-/** A line that is no JSON, or has no URL, is refused under `strict`, and no other. */
+/** Under `strict` exactly the lines that are not JSON, or have no URL, are rejected. */
 function checkStrict(
   kernel: GuardedKernel,
   query: AskedQuery,
@@ -217,7 +218,7 @@ function checkStrict(
     agree('what strict says of sound JSON', reason === undefined || reason === 'invalid-url', true);
 }
 
-/** A sound record comes out as it was, with its verdict. */
+/** A sound record comes out unchanged, with its verdict. */
 function checkRecord(
   kernel: GuardedKernel,
   judged: AskedQuery,
@@ -226,7 +227,7 @@ function checkRecord(
   output: string,
   urlField: readonly string[],
 ): void {
-  const record = JSON.parse(textOf(octetsOf(output))) as Record<string, unknown>;
+  const record = JSON.parse(textOf(bytesOf(output))) as Record<string, unknown>;
   const { verdict, reason } =
     each.url === undefined
       ? { verdict: 'invalid', reason: 'no-url' }
@@ -250,14 +251,14 @@ function checkRecord(
   }
 }
 
-/** Without the members that an annotation adds, which count before those of the record. */
+/** The members of the record, without the members of an annotation, which precede them. */
 function unannotated(record: unknown): unknown {
   if (!isObject(record)) return record;
   const { verdict, reason, rule, ...rest } = record;
   return rest;
 }
 
-/** The verdict that a line of output says, if it can be read. */
+/** The verdict in a line of output, if readable. */
 function verdictOf(output: string | undefined): unknown {
   try {
     return output === undefined ? undefined : (JSON.parse(output) as { verdict: unknown }).verdict;
@@ -266,7 +267,7 @@ function verdictOf(output: string | undefined): unknown {
   }
 }
 
-/** What passes comes out as it came. */
+/** A line that passes is unchanged. */
 function checkPassed(
   kernel: GuardedKernel,
   lines: readonly Uint8Array[],
@@ -279,18 +280,17 @@ function checkPassed(
     (output, index) => (output === undefined) === (verdicts[index] === undefined),
   );
   if (!whole) return;
-  const input = octetsOf(lines.map(charactersOf).join('\n'));
+  const input = bytesOf(lines.map(charactersOf).join('\n'));
   for (const [output, verdict] of [['denied', 'deny'] as const, ['allowed', 'allow'] as const]) {
     const passed = lines
-      .filter((_line, index) => outputs[index] === undefined || verdicts[index] === verdict)
+      .filter((_line, index) => verdicts[index] === verdict)
       .map((line) => `${charactersOf(line)}\n`);
     const run = kernel.run(kernel.ask({ format, urlField, output }), input);
-    const emptyEnd = lines.at(-1)?.length === 0 ? '\n' : '';
-    agree(`what is ${output}`, run.output + emptyEnd, passed.join(''));
+    agree(`what is ${output}`, run.output, passed.join(''));
   }
 }
 
-/** A line beyond the limit is a bad record; the others are as they were. */
+/** A line beyond the limit is a bad record; the other lines are unchanged. */
 function checkShort(
   kernel: GuardedKernel,
   lines: readonly Uint8Array[],
@@ -299,20 +299,20 @@ function checkShort(
   format: 'ndjson' | 'json',
   input: Uint8Array,
 ): void {
-  const query = kernel.ask({ format, urlField, explain: true, maxLineOctets: SHORT });
+  const query = kernel.ask({ format, urlField, explain: true, maxLineBytes: SHORT });
   const short = kernel.run(query, input).output.split('\n');
   lines.forEach((line, index) => {
     const output = outputs[index];
     if (output === undefined) return;
     const now = short.shift() ?? '';
     // The CR of a line end does not count.
-    const octets = line.at(-1) === 0x0d ? line.length - 1 : line.length;
-    if (octets <= SHORT) agree('a short line under a limit', now, output);
-    else if (line.at(-1) !== 0x0d || octets > SHORT)
+    const bytes = line.at(-1) === 0x0d ? line.length - 1 : line.length;
+    if (bytes <= SHORT) agree('a short line under a limit', now, output);
+    else if (line.at(-1) !== 0x0d || bytes > SHORT)
       agree('the reason of a long line', reasonOf(now), 'line-too-long');
   });
 }
 
 function reasonOf(output: string): unknown {
-  return (JSON.parse(textOf(octetsOf(output))) as { reason: unknown }).reason;
+  return (JSON.parse(textOf(bytesOf(output))) as { reason: unknown }).reason;
 }

@@ -6,7 +6,8 @@ import { hostileFile } from '../../test/hostile/file.js';
 import { piece, words } from '../../test/hostile/pieces.js';
 import { naiveGroups } from '../../test/naive/robots.js';
 import { charactersOf } from '../corpus.js';
-import { agree, Fault, shown, type Target } from '../target.js';
+import { agree, Fault, shown } from '../fault.js';
+import type { Target } from '../target.js';
 
 const KEYS = [
   ...words('user-agent allow disallow sitemap crawl-delay host Disallow USER-AGENT useragent'),
@@ -31,13 +32,13 @@ const VALUES = [
 const ENDS = ['\n', '\r\n', '\r', '\n\n', '\0\n', '#\n', ' # c\r', '\x0b\n', ''];
 
 /**
- * The parser of robots.txt: what it reads is compared, in every profile, with a naive parser,
- * wherever the body lies in memory.
+ * The parser of robots.txt: the result is compared with a naive parser, in every profile, wherever
+ * the body lies in memory.
  */
 export const target: Target = {
   name: 'robots',
   summary: 'the robots.txt parser, against a naive one',
-  maxOctets: 20_000,
+  maxBytes: 20_000,
   seeds: [
     'User-agent: *\nDisallow: /private/\nAllow: /private/open$\nCrawl-delay: 1.5\n\nSitemap: x\n',
     '\xef\xbb\xbfuser-agent: a\r\ndisallow: /\r\r\nuser-agent: b\rallow: /a#b\n',
@@ -62,20 +63,20 @@ function checkProfile(input: Uint8Array, profile: Profile): void {
   const file = parseRobots(input, { profile });
   agree(`${profile}: the groups`, groupsOf(file), JSON.stringify(naiveGroups(input, profile)));
   if (file.warnings.length > MAX_WARNINGS) throw new Fault(`${file.warnings.length} warnings`);
-  agree('octets beyond the limit', file.ignoredOctets, 0);
+  agree('bytes beyond the limit', file.ignoredBytes, 0);
   let last = 0;
   for (const { line } of file.records) {
-    if (line <= last) throw new Fault(`a record of line ${line} behind one of line ${last}`);
+    if (line <= last) throw new Fault(`a record of line ${line} after a record of line ${last}`);
     last = line;
   }
-  // The same octets in the midst of others: whatever is read beyond an end shows.
+  // The same bytes surrounded by others: any read beyond an end changes the result.
   for (const around of ['\n', ':\xbf']) {
     const memory = new Uint8Array(input.length + 64);
     for (let at = 0; at < memory.length; at++) memory[at] = around.charCodeAt(at % around.length);
     memory.set(input, 31);
     const within = parseRobots(memory.subarray(31, 31 + input.length), { profile });
     if (textOf(within) !== textOf(file)) {
-      throw new Fault(`${profile}: depends on what lies around, ${shown(around)}`);
+      throw new Fault(`${profile}: the result depends on the bytes around, ${shown(around)}`);
     }
   }
 }

@@ -1,23 +1,24 @@
-import { checksum } from '../../src/compile/checksum.js';
+import { TableBuilder } from '../../src/compile/table-builder.js';
+import { RobotsFilterError } from '../../src/errors.js';
+import { TableView } from '../../src/inspect/table-view.js';
+import { verifyTable } from '../../src/inspect/verify/verify-table.js';
+import type { Authority } from '../../src/protocol/authority.js';
+import { checksum } from '../../src/table/checksum.js';
 import {
   BUCKET_SLOTS,
+  HEADER_BYTES,
   HEADER_CHECKSUM,
   HEADER_LENGTH,
-  HEADER_OCTETS,
-} from '../../src/compile/format.js';
-import { TableBuilder } from '../../src/compile/table-builder.js';
-import { checkTable, SECTION_NAMES, type TableHeader } from '../../src/compile/table-check.js';
-import { TableView } from '../../src/compile/table-view.js';
-import { verifyTable } from '../../src/compile/verify/verify-table.js';
-import { RobotsFilterError } from '../../src/errors.js';
-import type { Authority } from '../../src/protocol/authority.js';
+} from '../../src/table/format.js';
+import { checkTable, SECTION_NAMES, type TableHeader } from '../../src/table/table-check.js';
 import { hostileFile } from '../../test/hostile/file.js';
 import { words } from '../../test/hostile/pieces.js';
-import type { Random } from '../../test/random.js';
-import { contentsOf, urlsOf } from '../../test/verify/contents.js';
-import { charactersOf, octetsOf } from '../corpus.js';
+import { contentsOf, urlsOf } from '../../test/inspect/verify/contents.js';
+import type { Random } from '../../test/random/random.js';
+import { bytesOf, charactersOf } from '../corpus.js';
+import { agree, Fault } from '../fault.js';
 import { GuardedKernel } from '../kernel/guarded-kernel.js';
-import { agree, Fault, type Target } from '../target.js';
+import type { Target } from '../target.js';
 
 const PLACES = ['header', ...SECTION_NAMES, 'cut', 'reduce', 'google'];
 const WIDTHS = [1, 2, 4];
@@ -36,12 +37,12 @@ const AGENTS = [
   { name: 'b', chain: ['b'] },
 ];
 
-/** Paths that wildcards and long labels look into. */
+/** Paths that reach wildcards and long labels. */
 const PATHS = ['/', `/a${'/b'.repeat(60)}`, `/?x=${'%2Fy1'.repeat(30)}`, '/a.gif$', '/%2', ''];
 
 /**
- * A change of a table: a number of so many octets at an offset within a section, both taken modulo
- * what there is.
+ * A change of a table: a number of this many bytes at an offset within a section, both taken modulo
+ * the actual sizes.
  */
 interface Patch {
   readonly place: string;
@@ -51,16 +52,16 @@ interface Patch {
 }
 
 /**
- * The table reader: an input is a robots.txt and changes of the table that is compiled from it, a
- * line each, `@hosts 4 2 255`; `@cut` takes octets off its end. A changed table is refused; one
- * whose checksum was made good is refused, or read to its end without any other error, and what is
- * read does not depend on where the table lies and what lies around it. One that can be verified is
- * read whole, and the kernel asks it for verdicts and explanations within its bounds.
+ * The table reader: an input is a robots.txt and changes of the table that is compiled from it, one
+ * on each line, `@hosts 4 2 255`; `@cut` removes bytes at the end. A changed table is refused. A
+ * changed table with a valid checksum is refused, or read to its end without any other error; the
+ * result does not depend on its place in memory and the bytes around it. A table that can be
+ * verified is read whole, and the kernel asks it for verdicts and explanations within its bounds.
  */
 export const target: Target = {
   name: 'table',
   summary: 'the table reader, on damaged and forged tables',
-  maxOctets: 1200,
+  maxBytes: 1200,
   seeds: [
     'user-agent: *\ndisallow: /a\nallow: /a/b$\ndisallow: /*?x=\nallow: /*%2Fy\n',
     'user-agent: a\nuser-agent: b\ndisallow: /*.gif$\ndisallow: /*1\nallow: /*3\n@hosts 100 4 0\n',
@@ -93,7 +94,7 @@ function patchLine(random: Random): string {
 function checkPatched(input: Uint8Array, kernel: GuardedKernel): void {
   const lines = charactersOf(input).split('\n');
   const patches = lines.filter((line) => line.startsWith('@')).map(patchOf);
-  const robots = octetsOf(lines.filter((line) => !line.startsWith('@')).join('\n'));
+  const robots = bytesOf(lines.filter((line) => !line.startsWith('@')).join('\n'));
   const table = build(robots, patches);
   const header = checkTable(table, 'it');
   verifyTable(table, header, 'it');
@@ -103,7 +104,7 @@ function checkPatched(input: Uint8Array, kernel: GuardedKernel): void {
   const changed = patched(table, header, patches);
   if (Buffer.compare(changed, table) === 0) return;
   if (!refuses(changed)) throw new Fault('a changed table is accepted');
-  if (changed.length < HEADER_OCTETS) return;
+  if (changed.length < HEADER_BYTES) return;
   const forged = changed.slice();
   const view = new DataView(forged.buffer);
   if (patches.some(({ place }) => place === 'cut')) {
@@ -111,11 +112,11 @@ function checkPatched(input: Uint8Array, kernel: GuardedKernel): void {
   }
   view.setUint32(HEADER_CHECKSUM, checksum(forged), true);
   const outcomes = ['\0', '"\\\xff\x02\0\x01'].map((around) => {
-    const memory = octetsOf(around.repeat(forged.length + 128));
+    const memory = bytesOf(around.repeat(forged.length + 128));
     memory.set(forged, 64);
     return outcomeOf(memory.subarray(64, 64 + forged.length));
   });
-  agree('what is read with other octets around', outcomes[1], outcomes[0]);
+  agree('what is read with other bytes around', outcomes[1], outcomes[0]);
   agree('what is read at another place', outcomeOf(forged), outcomes[0]);
   if (!isVerified(forged)) return;
   if (outcomes[0]?.startsWith('refused')) throw new Fault(`a verified table is ${outcomes[0]}`);
@@ -165,7 +166,7 @@ function judge(table: Uint8Array, kernel: GuardedKernel): void {
   for (const record of records) JSON.parse(record);
 }
 
-/** What a line says; what is missing or no number is 0. */
+/** The change on a line; a missing or invalid number is 0. */
 function patchOf(line: string): Patch {
   const [place = '', offset, width, value] = line.slice(1).split(' ');
   const number = (text: string | undefined): number => {
@@ -184,11 +185,11 @@ function patched(table: Uint8Array, header: TableHeader, patches: readonly Patch
     }
     const section = SECTION_NAMES.find((name) => name === place);
     const { start, end } =
-      section === undefined ? { start: 0, end: HEADER_OCTETS } : header.sections[section];
+      section === undefined ? { start: 0, end: HEADER_BYTES } : header.sections[section];
     if (start === end || place === 'reduce' || place === 'google') continue;
-    for (let octet = 0; octet < Math.min(width, 4); octet++) {
-      const at = start + ((offset + octet) % (end - start));
-      if (at < changed.length) changed[at] = Math.floor(value / 256 ** octet) % 256;
+    for (let byte = 0; byte < Math.min(width, 4); byte++) {
+      const at = start + ((offset + byte) % (end - start));
+      if (at < changed.length) changed[at] = Math.floor(value / 256 ** byte) % 256;
     }
   }
   return changed;
@@ -208,7 +209,7 @@ function isRefusal(error: unknown): error is RobotsFilterError {
   return error instanceof RobotsFilterError && error.code === 'table';
 }
 
-/** All that can be read of a table as a text, or why it is refused. */
+/** All readable contents of a table as a text, or the reason why it is refused. */
 function outcomeOf(table: Uint8Array): string {
   try {
     return JSON.stringify([checkTable(table, 'it'), [...allOf(new TableView(table, 'it'))]]);

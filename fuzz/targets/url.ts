@@ -3,10 +3,11 @@ import type { Authority } from '../../src/protocol/authority.js';
 import { pieces, words } from '../../test/hostile/pieces.js';
 import { hostileUrl } from '../../test/hostile/url.js';
 import { severalUrls } from '../../test/naive/line.js';
-import { charactersOf, octetsOf } from '../corpus.js';
+import { bytesOf, charactersOf } from '../corpus.js';
+import { agree } from '../fault.js';
 import { GuardedKernel, type Outcome } from '../kernel/guarded-kernel.js';
 import { exactPattern, isRobotsTxt, readWhatwgUrl, type WhatwgUrl } from '../oracle/whatwg.js';
-import { agree, type Target } from '../target.js';
+import type { Target } from '../target.js';
 
 const AUTHORITIES = [
   ...words(
@@ -21,19 +22,18 @@ const AUTHORITIES = [
   ),
 ];
 
-/** The one robots.txt that denies, and the one that allows everything. */
-const ALLOWING = octetsOf('user-agent: *\ndisallow:\n');
+/** One robots.txt that denies everything, and one that allows everything. */
+const ALLOWING = bytesOf('user-agent: *\ndisallow:\n');
 
 /**
- * The URL scanner, by three ways into it: alone, on a line of text, and in a JSON string. Where
- * `URL` accepts the input, a table is made in which exactly this scheme, host, port, path and query
- * are denied, and what is next to them is allowed. Where the scanner is meant to differ stands in
- * oracle/whatwg.ts.
+ * The URL scanner, through three entrances: alone, on a line of text, and in a JSON string. If
+ * `URL` accepts the input, a table is made that denies exactly this scheme, host, port, path and
+ * query, and allows the neighbours. oracle/whatwg.ts lists the intended differences.
  */
 export const target: Target = {
   name: 'url',
   summary: 'the URL scanner, against WHATWG URL',
-  maxOctets: 2048,
+  maxBytes: 2048,
   seeds: [
     'https://www.example.com:8443/a/b.html?c=d#e',
     'http://user:password@example.com:80/a/../b/./c%2e/%2E%2e/d',
@@ -93,7 +93,7 @@ function checkOutcome(outcome: Outcome, url: WhatwgUrl | undefined): void {
   }
 }
 
-/** A table in which this URL alone is denied, and all of its neighbours are known. */
+/** A table that denies only this URL and knows all of its neighbours. */
 function tableOf(url: WhatwgUrl | undefined): Uint8Array {
   const builder = new TableBuilder();
   if (url !== undefined && url.port !== 0) {
@@ -105,18 +105,18 @@ function tableOf(url: WhatwgUrl | undefined): Uint8Array {
       { scheme: undefined, host: `a${host.slice(1)}`, port },
     ];
     for (const authority of neighbours) builder.add(authority, ALLOWING, { source: 'neighbour' });
-    const rules = octetsOf(`user-agent: *\ndisallow: ${exactPattern(url.target)}\n`);
+    const rules = bytesOf(`user-agent: *\ndisallow: ${exactPattern(url.target)}\n`);
     builder.add({ scheme, host, port }, rules, { source: 'itself' });
   }
   return builder.build();
 }
 
-/** The URL as the only member of an object; what is no UTF-8 stays as it is. */
+/** The URL as the only member of an object; bytes that are not UTF-8 are unchanged. */
 function inJson(input: Uint8Array): Uint8Array {
-  const escaped = Array.from(charactersOf(input), (octet) =>
-    octet < ' ' || octet === '"' || octet === '\\'
-      ? `\\u${octet.charCodeAt(0).toString(16).padStart(4, '0')}`
-      : octet,
+  const escaped = Array.from(charactersOf(input), (byte) =>
+    byte < ' ' || byte === '"' || byte === '\\'
+      ? `\\u${byte.charCodeAt(0).toString(16).padStart(4, '0')}`
+      : byte,
   );
-  return octetsOf(`{"url":"${escaped.join('')}"}`);
+  return bytesOf(`{"url":"${escaped.join('')}"}`);
 }

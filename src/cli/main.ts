@@ -1,11 +1,12 @@
 #!/usr/bin/env node
-import { fileURLToPath } from 'node:url';
-import { load } from '../start/loader.js';
+import module from 'node:module';
 
-// What rolldown makes of program.ts and all that it loads at once (rolldown.config.ts).
-const program = load(fileURLToPath(new URL('command-line.js', import.meta.url)));
-const { run } = program as typeof import('./program.js');
+// Node 22.8 and later keep compiled code between runs; NODE_DISABLE_COMPILE_CACHE=1 prevents that.
+const { enableCompileCache } = module as { enableCompileCache?: () => unknown };
+enableCompileCache?.();
 
-// Not left to the event loop's running empty: an input that was opened and given up may still hold
-// it.
-void run(process.argv.slice(2)).then((code) => process.exit(code));
+// Imported only now, so that the compile cache holds the program as well. The process does not
+// end by itself: an abandoned input may keep the event loop alive.
+void import('./program.js')
+  .then(({ run }) => run(process.argv.slice(2)))
+  .then((code) => process.exit(code));

@@ -1,73 +1,59 @@
-import { hash } from 'node:crypto';
 import { parseRobots } from '../protocol/parse.js';
 import { lowerCaseAscii } from '../protocol/product-token.js';
 import type { Profile } from '../protocol/profile.js';
 import type { RobotsFile, Warning } from '../protocol/robots-file.js';
-import { DIGEST_OCTETS } from './body-claims.js';
 import { CompiledRobots } from './compiled-robots.js';
-import { drawKey, OctetStore } from './octet-store.js';
+import { ByteStore } from './intern/byte-store.js';
+import type { HashKey } from './intern/hash-bytes.js';
+import { RobotsCompiler } from './robots-compiler.js';
 
-/** How bodies of robots.txt are read and what is kept of them. */
+/** How robots.txt files are compiled. */
 export interface CompileOptions {
-  /** Default `rfc9309`. A table answers under this profile alone. */
+  /** Default `rfc9309`. The table answers under this profile only. */
   readonly profile?: Profile | undefined;
-  /** The parsing limit in octets, as for `parseRobots`. */
+  /** Parsing limit in bytes, as in `ParseOptions`. */
   readonly maxBytes?: number | undefined;
   /**
-   * Reduces the table to the groups that these product tokens need, and those of `*`; other agents
-   * must not be asked for. Of a fallback chain each token counts. Upper and lower case are the
-   * same.
+   * Keeps only the groups that these product tokens need, and those of `*`; the table refuses other
+   * agents. Every token of a fallback chain counts. Case does not matter.
    */
   readonly agents?: readonly string[] | undefined;
 }
 
-const digest = Buffer.alloc(DIGEST_OCTETS);
-
-/**
- * The SHA-256 digest of a body, which tells it from all others; the next one overwrites it. By way
- * of a string, since a Buffer of its own for each takes the engine half as long again, and to get
- * rid of it even more.
- */
-export function digestOf(body: Uint8Array): Buffer {
-  digest.write(hash('sha256', body, 'binary'), 'binary');
-  return digest;
+/** The product tokens of `agents`, in lower case; `undefined` for all. */
+export function keptTokens({ agents }: CompileOptions): ReadonlySet<string> | undefined {
+  return agents === undefined ? undefined : new Set(agents.map(lowerCaseAscii));
 }
 
-/** Compiles bodies of robots.txt, which are known by the numbers of their digests. */
+/** Parses and compiles the distinct bodies of robots.txt files, numbered by their digests. */
 export class BodyCompiler {
-  readonly profile: Profile;
-  /** The product tokens that are kept besides `*`; `undefined` where all are. */
-  readonly kept: ReadonlySet<string> | undefined;
   readonly compiled: CompiledRobots;
-  /** SHA-256 digests of the distinct bodies, in the order in which they came. */
-  readonly digests: OctetStore;
-  readonly #maxBytes: number | undefined;
+  /** SHA-256 digests of the distinct bodies, in order of arrival. */
+  readonly digests: ByteStore;
+  readonly #options: { readonly profile: Profile; readonly maxBytes?: number };
+  readonly #compiler: RobotsCompiler;
 
   /**
-   * For `key` and `shared` see OctetStore.
-   *
-   * @throws RobotsFilterError `usage` for a profile that does not exist or a `maxBytes` out of
-   *   range.
+   * @param key for the hashes of the ByteStores
+   * @param shared whether other threads read the memory
+   * @throws RobotsFilterError `usage` for an unknown profile or a `maxBytes` out of range
    */
-  constructor(options: CompileOptions, key = drawKey(), shared = false) {
-    const { profile = 'rfc9309', maxBytes, agents } = options;
-    this.profile = profile;
-    this.#maxBytes = maxBytes;
-    this.kept = agents === undefined ? undefined : new Set(agents.map(lowerCaseAscii));
-    this.compiled = new CompiledRobots(profile, this.kept, key, shared);
-    this.digests = new OctetStore(key, shared);
-    this.#parse(new Uint8Array(0)); // for its checks of the options
+  constructor(options: CompileOptions, key: HashKey, shared: boolean) {
+    const { profile = 'rfc9309', maxBytes } = options;
+    this.#options = maxBytes === undefined ? { profile } : { profile, maxBytes };
+    this.#parse(new Uint8Array(0)); // checks the options
+    this.compiled = new CompiledRobots(key, shared);
+    this.digests = new ByteStore(key, shared);
+    this.#compiler = new RobotsCompiler(this.compiled, profile, keptTokens(options));
   }
 
-  /** Compiles a body; returns the number of its record, and what is wrong with it. */
+  /** Compiles a body; returns the number of its record, and its warnings. */
   compile(body: Uint8Array): { readonly record: number; readonly warnings: readonly Warning[] } {
     const file = this.#parse(body);
-    return { record: this.compiled.add(file), warnings: file.warnings };
+    return { record: this.#compiler.compile(file), warnings: file.warnings };
   }
 
   #parse(body: Uint8Array): RobotsFile {
-    const { profile } = this;
-    const maxBytes = this.#maxBytes;
-    return parseRobots(body, maxBytes === undefined ? { profile } : { profile, maxBytes });
+    return parseRobots(body, this.#options);
   }
 }

@@ -1,21 +1,19 @@
 import { type AccessResult, accessResultOf } from '../protocol/access.js';
 
-/** What is known of a robots.txt besides its octets. */
+/** The data of a robots.txt in addition to its body. */
 export interface RobotsDetails {
-  /** Where the file came from, as `--explain` shows it: a name or a URL. */
+  /** Where the file came from, such as a path or a URL; shown as `rule.source`. */
   readonly source: string;
   /**
-   * Status code of the response (RFC 9309 section 2.3.1): 2xx and `undefined` is successful, 3xx
-   * and 4xx unavailable, anything else unreachable.
+   * Status code of the response (RFC 9309 section 2.3.1). 2xx and `undefined` are successful, 3xx
+   * and 4xx unavailable, all others unreachable.
    */
   readonly status?: number | undefined;
-  /**
-   * What fetching it came to, where more is known than a status code tells; counts before `status`.
-   */
+  /** Result of fetching the file, if more is known than a status code; wins over `status`. */
   readonly access?: AccessResult | undefined;
 }
 
-/** What a fetch came to. */
+/** The access result of a robots.txt. */
 export function accessOf({ status, access }: RobotsDetails): AccessResult {
   return access ?? accessResultOf(status);
 }

@@ -1,44 +1,45 @@
+import { COLON, COMMA, CR, DOT, HYPHEN, LOWER_A, LOWER_Z, SLASH, SPACE, TAB } from '../ascii.js';
+import { nameOfAuthority } from '../cache/layout.js';
 import { RobotsFilterError } from '../errors.js';
-import { nameOfAuthority } from '../pipeline/cache/layout.js';
-import { readLines } from '../pipeline/cache/lines.js';
+import { isBlankLine, readLines } from '../files/lines.js';
+import { fieldsOf } from '../pipeline/input/csv/first-row.js';
+import { rowOfLine } from '../pipeline/input/csv/row-line.js';
 import { DescriptorSource } from '../pipeline/input/descriptor.js';
 import type { InputFormat } from '../pipeline/input/format.js';
 import type { OpenInput } from '../pipeline/input/open.js';
 import { type Authority, formatAuthority, parseAuthority } from '../protocol/authority.js';
+import { isDigit } from '../protocol/byte.js';
 import type { FetchAuthority } from './result.js';
 
 /**
- * Authorities that one run can have. Each takes some 180 octets (measured with 3,000,000 of 30
- * characters: 580 MB), so many 1.8 GB; Node's heap and the size of a JavaScript set end not far
- * beyond.
+ * The most authorities of one run. Each takes about 180 bytes, all of them 1.8 GB; Node's heap and
+ * the size of a JavaScript set end not far beyond.
  */
 export const MOST_AUTHORITIES = 10_000_000;
 
-/**
- * Spellings of authorities that are remembered, to save reading them again; then all are forgotten.
- */
-const REMEMBERED = 65_536;
+/** Spellings of authorities that are remembered, so that they are parsed once. */
+const MOST_SPELLINGS = 65_536;
 
-/** Records between two looks at the clock by others. */
+/** Records after which the event loop gets a turn. */
 const RECORDS_AT_A_TIME = 4096;
 
 export interface AuthoritiesOptions {
   /** The member that holds the URL: a key for each level. */
   readonly urlField: readonly string[];
-  /** Octets; a longer line is no URL. */
-  readonly maxLineOctets: number;
-  /** Authorities beyond which an input is refused; default 10,000,000. */
+  /** A longer line, in bytes, counts as invalid. */
+  readonly maxLineBytes: number;
+  /** The most authorities. Default 10,000,000. */
   readonly most?: number | undefined;
 }
 
 /**
  * The distinct authorities of URLs: scheme, host and port, as the WHATWG URL Standard reads them.
- * Its memory grows with them alone, not with the input.
+ * Memory grows with their number, not with the input.
  */
 export class Authorities implements Iterable<FetchAuthority> {
   readonly #options: AuthoritiesOptions;
   readonly #known = new Set<string>();
-  /** Beginnings of URLs as they were spelt. */
+  /** Beginnings of URLs, as spelt in the input. */
   readonly #spellings = new Set<string>();
   readonly #decoder = new TextDecoder();
   #records = 0;
@@ -48,17 +49,17 @@ export class Authorities implements Iterable<FetchAuthority> {
     this.#options = options;
   }
 
-  /** Distinct authorities. */
+  /** Number of distinct authorities. */
   get size(): number {
     return this.#known.size;
   }
 
-  /** Records, blank lines left out. */
+  /** Number of records, without blank lines. */
   get records(): number {
     return this.#records;
   }
 
-  /** Those of them without an http, https or ftp URL whose host a file can be named for. */
+  /** Records without an http, https or ftp URL, or with a host that no file name stands for. */
   get invalid(): number {
     return this.#invalid;
   }
@@ -71,28 +72,33 @@ export class Authorities implements Iterable<FetchAuthority> {
   }
 
   /**
-   * Adds the authorities of an input, as far as it is read before the signal is aborted. The input
-   * stays open.
+   * Adds the authorities of an input, until its end or until the signal is aborted. The input stays
+   * open.
    *
-   * @throws RobotsFilterError `input` if it cannot be read, `limit` if there are too many
+   * @throws RobotsFilterError `input` if the input cannot be read, `limit` if there are too many
    *   authorities
    */
   async addInput(input: OpenInput, signal?: AbortSignal): Promise<void> {
-    const lines = readLines(chunksOf(input, signal), this.#options.maxLineOctets);
+    const lines = readLines(chunksOf(input, signal), this.#options.maxLineBytes);
     let count = 0;
-    for await (const { octets } of lines) {
-      if (octets === undefined) {
+    for await (const { bytes: line } of lines) {
+      if (line === undefined) {
         this.#records++;
         this.#invalid++;
       } else {
-        this.#addLine(octets, input.format);
+        this.#addLine(line, input);
       }
-      // Whoever shows progress, or hears signals, is on this thread too.
+      // Progress and signals are handled on this thread, too.
       if (++count % RECORDS_AT_A_TIME === 0) await new Promise(setImmediate);
     }
   }
 
-  #addLine(line: Buffer, format: InputFormat): void {
+  #addLine(line: Buffer, input: OpenInput): void {
+    const { format } = input;
+    if (input.kind === 'stream' && input.column !== undefined) {
+      if (!isBlankLine(line)) this.#addRow(line, format === 'tsv' ? TAB : COMMA, input.column);
+      return;
+    }
     if (format === 'text') {
       if (isSeveralUrls(line)) {
         this.#records++;
@@ -104,15 +110,23 @@ export class Authorities implements Iterable<FetchAuthority> {
         this.#records++;
         return;
       }
-      if (isBlank(line)) return;
+      if (isBlankLine(line)) return;
       this.#records++;
       this.#add(text, this.#decoder.decode(line));
       return;
     }
-    if (isBlank(line)) return;
+    if (isBlankLine(line)) return;
     this.#records++;
     const url = this.#urlOf(line, format);
     if (url === undefined) this.#invalid++;
+    else this.#add(spellingOf(Buffer.from(url)), url);
+  }
+
+  #addRow(line: Buffer, delimiter: number, column: number): void {
+    const row = rowOfLine(line);
+    const url = row && fieldsOf(row, delimiter)[column];
+    this.#records++;
+    if (url === undefined || url === '') this.#invalid++;
     else this.#add(spellingOf(Buffer.from(url)), url);
   }
 
@@ -133,7 +147,7 @@ export class Authorities implements Iterable<FetchAuthority> {
     return typeof value === 'string' ? value : undefined;
   }
 
-  /** @param spelling the beginning of the URL, if it is plain */
+  /** @param spelling as `spellingOf` returns it */
   #add(spelling: string | undefined, url: string): void {
     if (spelling !== undefined && this.#spellings.has(spelling)) return;
     const authority = parseAuthority(spelling ?? standardForm(url) ?? '');
@@ -142,7 +156,7 @@ export class Authorities implements Iterable<FetchAuthority> {
       return;
     }
     if (spelling !== undefined) {
-      if (this.#spellings.size === REMEMBERED) this.#spellings.clear();
+      if (this.#spellings.size === MOST_SPELLINGS) this.#spellings.clear();
       this.#spellings.add(spelling);
     }
     const { most = MOST_AUTHORITIES } = this.#options;
@@ -150,13 +164,13 @@ export class Authorities implements Iterable<FetchAuthority> {
     if (this.#known.size > most) {
       throw new RobotsFilterError(
         'limit',
-        `the input names more than ${most} authorities. Part it, and fetch one part after the other.`,
+        `the input has more than ${most} hosts. Split it, and fetch the parts one after another.`,
       );
     }
   }
 }
 
-/** Port 0 cannot be connected to. */
+/** Nothing can be fetched without a scheme or from port 0. */
 function isFetchable(authority: Authority | undefined): authority is FetchAuthority {
   return authority?.scheme !== undefined && authority.port !== 0;
 }
@@ -171,16 +185,10 @@ function standardForm(url: string): string | undefined {
   }
 }
 
-const TAB = 0x09;
-const RETURN = 0x0d;
-const SPACE = 0x20;
-const COLON = 0x3a;
-const SLASH = 0x2f;
-
 /**
- * `https://host:port` of a URL that is spelt plainly: nothing in it but lower-case letters, digits,
- * dots and hyphens, and what follows begins a path. The standard reads such a one as it stands.
- * `undefined` for all others.
+ * `https://host:port` of a URL with a plain authority: lower-case letters, digits, dots, hyphens
+ * and colons, followed by a path. The URL Standard leaves such an authority as it is. `undefined`
+ * for other URLs.
  */
 function spellingOf(url: Buffer): string | undefined {
   const colon = url.indexOf(COLON);
@@ -188,37 +196,31 @@ function spellingOf(url: Buffer): string | undefined {
     return undefined;
   const start = colon + 3;
   for (let at = start; at < url.length; at++) {
-    const octet = url[at] ?? 0;
-    if (octet === SLASH) return at === start ? undefined : url.toString('latin1', 0, at);
+    const byte = url[at] ?? 0;
+    if (byte === SLASH) return at === start ? undefined : url.toString('latin1', 0, at);
     const isPlain =
-      (octet >= 0x61 && octet <= 0x7a) ||
-      (octet >= 0x30 && octet <= 0x3a) ||
-      octet === 0x2d ||
-      octet === 0x2e;
+      (byte >= LOWER_A && byte <= LOWER_Z) ||
+      isDigit(byte) ||
+      byte === COLON ||
+      byte === HYPHEN ||
+      byte === DOT;
     if (!isPlain) return undefined;
   }
   return undefined;
 }
 
-/**
- * As the filter has it (`tab-in-line`, `return-in-line`): neither may be within a line, but at
- * either end.
- */
+/** Whether a tab or CR stands inside the line: the filter's `tab-in-line` and `return-in-line`. */
 function isSeveralUrls(line: Buffer): boolean {
-  if (!line.includes(TAB) && !line.includes(RETURN)) return false;
+  if (!line.includes(TAB) && !line.includes(CR)) return false;
   let start = 0;
   let end = line.length;
   while (start < end && (line[start] ?? 0) <= SPACE) start++;
   while (start < end && (line[end - 1] ?? 0) <= SPACE) end--;
   const within = line.subarray(start, end);
-  return within.includes(TAB) || within.includes(RETURN);
+  return within.includes(TAB) || within.includes(CR);
 }
 
-function isBlank(line: Buffer): boolean {
-  return line.every((octet) => octet <= 0x20);
-}
-
-/** The octets of an input from its first line on. */
+/** The bytes of an input, from the start of its first line. */
 async function* chunksOf(input: OpenInput, signal?: AbortSignal): AsyncGenerator<Buffer> {
   if (input.kind === 'stream') {
     for await (const chunk of input.stream) {

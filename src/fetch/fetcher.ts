@@ -1,36 +1,43 @@
 import type { FetchAuthority, FetchResult } from './result.js';
 
-/** The copy that a fetch may ask to be confirmed: a robots.txt that was successful before. */
+/** The stored robots.txt of the last success, which a conditional request may confirm. */
 export interface StoredCopy {
-  /** Its validators (RFC 9110 section 8.8). */
+  /** Validators (RFC 9110 section 8.8). */
   readonly etag?: string | undefined;
   readonly lastModified?: string | undefined;
+  /** As in `FetchResult`. */
   readonly headers: Readonly<Record<string, string>>;
-  readonly policy: object | undefined;
+  /**
+   * As in `FetchResult`. The policy names the URL that the validators are for; without a policy
+   * they are for the authority's own /robots.txt.
+   */
+  readonly policy?: object | undefined;
 }
 
-/** A fetch's place among those that are under way at a time. */
-export interface Place {
-  /** Gives the place to another fetch, while this one waits for its turn at a host. */
-  leave(): void;
-  /** Resolves when there is a place again; rejects when `patience` is aborted. */
-  retake(): Promise<void>;
-  /** Aborted when who waits for a turn is to wait no longer. */
-  readonly patience: AbortSignal;
+/** The right to be one of the fetches under way, whose number is limited. */
+export interface Permit {
+  /** Lets another fetch go ahead while this one waits for its turn at a host. */
+  release(): void;
+  /** Resolves when the fetch may go on; rejects when `signal` is aborted. */
+  reacquire(): Promise<void>;
+  /** Aborted when nobody may wait for a turn any longer. */
+  readonly signal: AbortSignal;
 }
 
-/** Who makes one attempt at an authority's robots.txt. */
+/** Makes one attempt at the robots.txt of an authority. */
 export interface Fetcher {
   /**
-   * Never rejects for what servers and networks do: that is in the result.
+   * Never rejects for what servers and networks do: the result tells it.
    *
-   * @param place default one that nobody else wants
+   * @param stored makes the request conditional
+   * @param signal ends the fetch with the error `aborted`
+   * @param permit released while the fetch waits for a turn; by default there is no limit
    */
   fetch(
     authority: FetchAuthority,
     stored: StoredCopy | undefined,
     signal: AbortSignal,
-    place?: Place,
+    permit?: Permit,
   ): Promise<FetchResult>;
   close(): Promise<void>;
 }

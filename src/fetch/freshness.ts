@@ -1,15 +1,7 @@
 import CachePolicy from 'http-cache-semantics';
+import { DAY } from '../protocol/access.js';
 
-/**
- * RFC 9309 section 2.4: a cached robots.txt should not be used for longer, unless the file is
- * unreachable.
- */
-export const DAY = 86_400_000;
-
-/**
- * Belong to the message and its body, not to the stored response that a 304 updates (RFC 9111
- * section 3.2).
- */
+/** Headers of a message and its body, which a 304 does not update (RFC 9111 section 3.2). */
 const NOT_UPDATED: readonly string[] = [
   'content-encoding',
   'content-length',
@@ -17,13 +9,15 @@ const NOT_UPDATED: readonly string[] = [
   'transfer-encoding',
 ];
 
-/** Speak of the moment of a response: a stored one's do not outlive it. */
+/** Headers about the moment of a response, which a later response does not take over. */
 const OF_THE_MOMENT: readonly string[] = ['age', 'date', 'retry-after', 'location'];
 
 /**
- * HTTP's freshness of a successful response, in the form that is stored: what http-cache-semantics'
- * `toObject` gives, for a private cache. `url` is what was asked last, `respondedAt` in
- * milliseconds since 1970.
+ * HTTP's freshness of a successful response, as http-cache-semantics' `toObject` gives it for a
+ * private cache. This form is stored.
+ *
+ * @param url the URL that was requested last
+ * @param respondedAt milliseconds since 1970
  */
 export function cachePolicy(
   url: string,
@@ -31,19 +25,19 @@ export function cachePolicy(
   respondedAt: number,
 ): object {
   const request = { url, method: 'GET', headers: {} };
-  // Any status of 200 to 299 counts as a robots.txt here, be it one that HTTP caches or not.
+  // Always 200: any 2xx counts as a robots.txt, even one that HTTP does not cache.
   const policy = new CachePolicy(request, { status: 200, headers }, { shared: false });
   return { ...policy.toObject(), t: respondedAt };
 }
 
-/** The URL whose response a stored policy is for; `undefined` for what is no policy. */
+/** The URL whose response a stored policy describes; `undefined` if the object is not a policy. */
 export function policyUrl(policy: object | undefined): string | undefined {
   return policy !== undefined && 'u' in policy && typeof policy.u === 'string'
     ? policy.u
     : undefined;
 }
 
-/** The headers of a stored response after the 304 that confirmed it (RFC 9111 section 4.3.4). */
+/** The headers of a stored response after a 304 confirmed it (RFC 9111 section 4.3.4). */
 export function revalidatedHeaders(
   stored: Readonly<Record<string, string>>,
   confirming: Readonly<Record<string, string>>,
@@ -59,13 +53,13 @@ export function revalidatedHeaders(
 }
 
 /**
- * The time until which what a fetch found may be used without asking again, in milliseconds since
- * 1970.
+ * The time in milliseconds since 1970 until which a finding may be used without a new request.
  *
- * That is as long as HTTP says (RFC 9111 section 4.2), and never longer than `maxAge` milliseconds
- * after the response, 24 hours by default. Where HTTP says nothing, as with most robots.txt files,
- * and where there is no policy, as with one that is unavailable, it is `maxAge`. A response of the
- * future, as a clock that was set back leaves behind, counts as of `now`.
+ * HTTP's freshness counts (RFC 9111 section 4.2), but at most `maxAge` milliseconds after the
+ * response. Where HTTP says nothing, as for most robots.txt files, and where there is no policy,
+ * `maxAge` counts. A response from the future, after a clock was set back, counts as of `now`.
+ *
+ * @param policy as `cachePolicy` gives it; may have been edited
  */
 export function freshUntil(
   policy: object | undefined,
@@ -77,10 +71,7 @@ export function freshUntil(
   return since + Math.min(lifetime(policy) ?? maxAge, maxAge);
 }
 
-/**
- * How long a response is fresh from when it came, in milliseconds; `undefined` where HTTP does not
- * say.
- */
+/** Milliseconds of freshness from the response's arrival; `undefined` if HTTP does not say. */
 function lifetime(stored: object | undefined): number | undefined {
   if (stored === undefined) return undefined;
   try {
@@ -90,15 +81,12 @@ function lifetime(stored: object | undefined): number | undefined {
     const seconds = CachePolicy.fromObject(object).maxAge() - age;
     return Number.isNaN(seconds) ? undefined : Math.max(seconds * 1000, 0);
   } catch {
-    // Whoever edited the stored policy made it one that says nothing.
+    // Somebody has edited the stored policy, and it is not a policy any more.
     return undefined;
   }
 }
 
-/**
- * Whether there is a header that freshness follows from, or the date of a change that it can be
- * guessed from.
- */
+/** Whether a header gives the freshness, or the date of a change from which it can be guessed. */
 function saysFreshness({ rescc, resh }: CachePolicy.CachePolicyObject): boolean {
   return (
     'max-age' in rescc ||

@@ -1,14 +1,12 @@
 import type { AccessResult } from '../protocol/access.js';
 import type { Authority, Scheme } from '../protocol/authority.js';
 
-/** An authority that can be asked: its scheme is known. */
+/** An authority whose scheme is known, so that its robots.txt can be requested. */
 export interface FetchAuthority extends Authority {
   readonly scheme: Scheme;
 }
 
-export type { AccessResult };
-
-/** Why a robots.txt was unreachable, or what was refused. */
+/** Why a robots.txt was unreachable, or why a redirect was not followed. */
 export type FetchErrorCode =
   | 'aborted'
   | 'address-refused'
@@ -31,36 +29,33 @@ export type FetchErrorCode =
 export interface FetchError {
   readonly code: FetchErrorCode;
   readonly message: string;
-  /** Of a `local-fault`, the system's code. */
+  /** The system's code; only for `local-fault`. */
   readonly systemCode?: string | undefined;
 }
 
-/** What one attempt at a robots.txt ended with. Times are milliseconds since 1970. */
+/** The result of one attempt at a robots.txt. Times are in milliseconds since 1970. */
 export interface FetchResult {
   readonly authority: FetchAuthority;
   readonly accessResult: AccessResult;
-  /** Status of the last response; of an ftp transfer `undefined`. */
+  /** Status of the last response; `undefined` for ftp, and if there was no response. */
   readonly status: number | undefined;
   readonly error: FetchError | undefined;
-  /** The URLs that were asked, the first being the authority's own /robots.txt. */
+  /** The URLs that were requested: first the authority's own /robots.txt, then redirects. */
   readonly chain: readonly string[];
   /**
-   * Body after content decoding, at most the limit and one octet; `undefined` unless successful
-   * with new content.
+   * The body after content decoding: at most one byte more than the limit. `undefined` unless the
+   * fetch was successful and the content is new.
    */
   readonly body: Uint8Array | undefined;
-  /** The stored copy is still good: 304. */
+  /** Whether the server confirmed the stored copy (304). */
   readonly notModified: boolean;
-  /** Whether more than the limit would have come. */
+  /** Whether the body was longer than the limit. */
   readonly cut: boolean;
-  /** The headers of the last response that matter: lower-case names. */
+  /** Headers of the last response, as `pickHeaders` gives them. Names are in lower case. */
   readonly headers: Readonly<Record<string, string>>;
-  /**
-   * HTTP's own freshness, as http-cache-semantics' `toObject` gives it; `undefined` where there is
-   * none.
-   */
+  /** HTTP's freshness, as `cachePolicy` gives it; `undefined` for ftp, and unless successful. */
   readonly policy: object | undefined;
-  /** `Retry-After` in milliseconds, capped; `undefined` without one. */
+  /** `Retry-After` in milliseconds, at most ten minutes; `undefined` without the header. */
   readonly retryAfter: number | undefined;
   readonly requestedAt: number;
   readonly respondedAt: number;

@@ -1,57 +1,45 @@
+import { isRedirect } from '../http/redirect.js';
 import { formatAuthority } from '../protocol/authority.js';
-import { AbortRelay } from './abort-relay.js';
 import { accessResultOfResponse } from './access.js';
-import { addressKey } from './addresses.js';
-import type { Answer } from './answer.js';
-import { openConnection, type TakeAddress } from './connection.js';
-import { ACCEPT_ENCODING } from './content-encoding.js';
-import { Deadline } from './deadline.js';
-import { FetchFailure, requestFailure } from './failure.js';
-import type { Fetcher, Place } from './fetcher.js';
+import type { Fetcher, Permit, StoredCopy } from './fetcher.js';
 import { cachePolicy, policyUrl, revalidatedHeaders } from './freshness.js';
-import { transfer } from './ftp-transfer.js';
-import { isHeaderValue } from './header-value.js';
-import { exchange } from './http-exchange.js';
+import { transfer } from './ftp/ftp-transfer.js';
+import { isHeaderValue } from './http/header-value.js';
+import { exchange } from './http/http-exchange.js';
+import { redirectTarget } from './http/redirect.js';
+import { parseRetryAfter } from './http/retry-after.js';
 import { type FetchOptions, type ResolvedFetchOptions, resolveFetchOptions } from './options.js';
-import { isRedirect, redirectTarget } from './redirect.js';
 import type { FetchAuthority, FetchErrorCode, FetchResult } from './result.js';
-import { parseRetryAfter } from './retry-after.js';
-import { type EndTurn, Turns } from './turns.js';
+import { AbortRelay } from './transport/abort-relay.js';
+import { addressKey } from './transport/addresses.js';
+import type { Answer } from './transport/answer.js';
+import { openConnection, type TakeAddress } from './transport/connection.js';
+import { ACCEPT_ENCODING } from './transport/content-encoding.js';
+import { Deadline } from './transport/deadline.js';
+import { FetchFailure, requestFailure } from './transport/failure.js';
+import { type EndTurn, Turns } from './transport/turns.js';
 
-/** What is stored of the last successful response. */
-export interface StoredResponse {
-  readonly etag?: string | undefined;
-  readonly lastModified?: string | undefined;
-  /**
-   * As a result's `policy`. It names the URL that the validators are for; without it, that is the
-   * authority's own /robots.txt.
-   */
-  readonly policy?: object | undefined;
-  /** As a result's `headers`. */
-  readonly headers: Readonly<Record<string, string>>;
-}
-
-/** Milliseconds from an abort until what is under way is left to itself. */
+/** Milliseconds that a fetch gets to end by itself after an abort. */
 const ABORT_GRACE = 20;
 
-/** Milliseconds of pauses that may lie before a fetch in the line for a host. */
-const LONGEST_LINE = 600_000;
+/** The longest `Retry-After` that is believed, in milliseconds. */
+const MAX_RETRY_AFTER = 600_000;
+
+/** The longest queue for a host: the sum of its pauses in milliseconds, and its length. */
+const LONGEST_QUEUE = 600_000;
 const MOST_WAITING = 4096;
 
-/** A place that nobody else wants. */
-const OWN_PLACE: Place = {
-  leave: () => undefined,
-  retake: async () => undefined,
-  patience: new AbortController().signal,
+/** The permit of a fetch where their number is not limited. */
+const UNLIMITED: Permit = {
+  release: () => undefined,
+  reacquire: async () => undefined,
+  signal: new AbortController().signal,
 };
 
-/**
- * Carries out a wait that is no part of the fetch: its time does not count, and others may have its
- * place.
- */
-type Aside = (wait: (signal: AbortSignal) => Promise<EndTurn>) => Promise<EndTurn>;
+/** Waits for a turn. The deadline stands still meanwhile, and the permit is released. */
+type WaitForTurn = (wait: (signal: AbortSignal) => Promise<EndTurn>) => Promise<EndTurn>;
 
-/** How far a fetch has come. */
+/** What is known of a fetch before it ends. */
 interface Progress {
   readonly authority: FetchAuthority;
   readonly requestedAt: number;
@@ -61,9 +49,9 @@ interface Progress {
 /** Fetches robots.txt files over http, https and ftp, as RFC 9309 sections 2.3 to 2.5 say. */
 export class RobotsFetcher implements Fetcher {
   readonly #options: ResolvedFetchOptions;
-  /** Of hosts, by name: one request at a time, then a pause. */
+  /** Turns at hosts, by name: one request at a time, then a pause. */
   readonly #hosts: Turns;
-  /** Of IP addresses. */
+  /** Turns at IP addresses: a few connections at a time. */
   readonly #addresses: Turns;
   readonly #relay = new AbortRelay();
   readonly #closing = new AbortController();
@@ -72,28 +60,27 @@ export class RobotsFetcher implements Fetcher {
   constructor(options: FetchOptions) {
     this.#options = resolveFetchOptions(options);
     const { pause, perAddress } = this.#options;
-    const inLine = pause === 0 ? MOST_WAITING : Math.ceil(LONGEST_LINE / pause);
-    const mostWaiting = Math.min(inLine, MOST_WAITING);
+    const mostQueued = pause === 0 ? MOST_WAITING : Math.ceil(LONGEST_QUEUE / pause);
+    const mostWaiting = Math.min(mostQueued, MOST_WAITING);
     this.#hosts = new Turns({ atOnce: 1, pause, mostWaiting });
     this.#addresses = new Turns({ atOnce: perAddress, pause: 0, mostWaiting: Infinity });
   }
 
   /**
-   * Fetches the robots.txt of an authority, once: `withRetries` repeats it. Whatever servers and
-   * networks do becomes a result; it never rejects. With `stored` the request is conditional, but
-   * for the profile `google`. When `signal` is aborted the result is there at once: unreachable,
-   * `aborted`.
+   * Fetches the robots.txt of an authority once, without retries. Never rejects: whatever servers
+   * and networks do becomes a result. An abort of `signal` gives the result `aborted` at once.
+   *
+   * @param stored makes the request conditional, except under the profile `google`
    */
   async fetch(
     authority: FetchAuthority,
-    stored: StoredResponse | undefined,
+    stored: StoredCopy | undefined,
     signal: AbortSignal,
-    place: Place = OWN_PLACE,
+    permit: Permit = UNLIMITED,
   ): Promise<FetchResult> {
     const { deadline: limit, now } = this.#options;
     const progress: Progress = { authority, requestedAt: now(), chain: [] };
-    // Not AbortSignal.any, which would keep something of each fetch for as long as the caller's
-    // signal lives.
+    // AbortSignal.any would keep memory for each fetch as long as the caller's signal lives.
     const controller = new AbortController();
     const aborted = () => new FetchFailure('aborted', 'the fetch was aborted');
     const deadline = new Deadline(limit, () => {
@@ -103,16 +90,16 @@ export class RobotsFetcher implements Fetcher {
     const unfollow = [signal, this.#closing.signal].map((ending) =>
       this.#relay.follow(ending, controller, aborted),
     );
-    const aside: Aside = async (wait) => {
+    const waitForTurn: WaitForTurn = async (wait) => {
       const waiting = new AbortController();
-      const unfollowWait = this.#relay.follow(place.patience, waiting, aborted);
+      const unfollowWait = this.#relay.follow(permit.signal, waiting, aborted);
       const abort = () => waiting.abort(controller.signal.reason);
       controller.signal.addEventListener('abort', abort);
       deadline.stop();
-      place.leave();
+      permit.release();
       try {
         const end = await wait(waiting.signal);
-        await place.retake().catch((error: unknown) => {
+        await permit.reacquire().catch((error: unknown) => {
           end();
           throw error;
         });
@@ -128,7 +115,7 @@ export class RobotsFetcher implements Fetcher {
     deadline.start();
     try {
       return await Promise.race([
-        this.#follow(progress, stored, aside, controller.signal),
+        this.#follow(progress, stored, waitForTurn, controller.signal),
         rejectedAfter(controller.signal),
       ]);
     } catch (error) {
@@ -146,24 +133,23 @@ export class RobotsFetcher implements Fetcher {
     this.#addresses.close();
   }
 
-  /** Asks for one URL after another, until there is an answer that leads nowhere else. */
+  /** Requests the robots.txt, and follows redirects. */
   async #follow(
     progress: Progress,
-    stored: StoredResponse | undefined,
-    aside: Aside,
+    stored: StoredCopy | undefined,
+    waitForTurn: WaitForTurn,
     signal: AbortSignal,
   ): Promise<FetchResult> {
     const { chain, authority } = progress;
     const { maxRedirects, profile } = this.#options;
     const robotsUrl = `${formatAuthority(authority)}/robots.txt`;
-    if (!URL.canParse(robotsUrl)) throw new FetchFailure('dns-failed', `${robotsUrl} is no URL`);
+    if (!URL.canParse(robotsUrl)) throw new FetchFailure('dns-failed', `${robotsUrl} is not a URL`);
     const validated = policyUrl(stored?.policy) ?? new URL(robotsUrl).href;
     for (let url = new URL(robotsUrl); ; ) {
       chain.push(url.href);
-      // A validator is for the response of one URL; at others it would mean something else, or
-      // nothing.
+      // A validator belongs to the response of one URL, and means nothing at another.
       const known = profile !== 'google' && url.href === validated ? stored : undefined;
-      const answer = await this.#ask(url, known, aside, signal);
+      const answer = await this.#request(url, known, waitForTurn, signal);
       if (answer.status === 304 && known !== undefined && isConditional(known)) {
         return this.#notModified(progress, known, answer);
       }
@@ -174,7 +160,7 @@ export class RobotsFetcher implements Fetcher {
       const target = locate(location, url);
       if (target instanceof FetchFailure) return this.#final(progress, answer, target);
       if (chain.includes(target.href)) {
-        const failure = new FetchFailure('redirect-loop', `redirected to ${target.href} once more`);
+        const failure = new FetchFailure('redirect-loop', `redirected to ${target.href} again`);
         return this.#final(progress, answer, failure);
       }
       if (chain.length > maxRedirects) {
@@ -188,17 +174,18 @@ export class RobotsFetcher implements Fetcher {
     }
   }
 
-  async #ask(
+  /** Makes one request, when its turn at the host comes. */
+  async #request(
     url: URL,
-    stored: StoredResponse | undefined,
-    aside: Aside,
+    stored: StoredCopy | undefined,
+    waitForTurn: WaitForTurn,
     signal: AbortSignal,
   ): Promise<Answer> {
     signal.throwIfAborted();
     const { headerTimeout } = this.#options;
-    const end = await this.#turn(this.#hosts, hostKey(url), aside);
+    const end = await this.#turn(this.#hosts, hostKey(url), waitForTurn);
     const takeAddress = (address: string) =>
-      this.#turn(this.#addresses, addressKey(address), aside);
+      this.#turn(this.#addresses, addressKey(address), waitForTurn);
     try {
       if (url.protocol !== 'ftp:') return await this.#get(url, stored, takeAddress, signal);
       const options = { ...this.#options, replyTimeout: headerTimeout };
@@ -210,7 +197,7 @@ export class RobotsFetcher implements Fetcher {
 
   async #get(
     url: URL,
-    stored: StoredResponse | undefined,
+    stored: StoredCopy | undefined,
     takeAddress: TakeAddress,
     signal: AbortSignal,
   ): Promise<Answer> {
@@ -225,15 +212,15 @@ export class RobotsFetcher implements Fetcher {
     return exchange(socket, url, { ...this.#options, headers }, signal);
   }
 
-  /** Takes a turn, at once if there is one. */
-  async #turn(turns: Turns, key: string, aside: Aside): Promise<EndTurn> {
+  /** Takes a turn: at once if one is free, otherwise after a wait. */
+  async #turn(turns: Turns, key: string, waitForTurn: WaitForTurn): Promise<EndTurn> {
     const free = turns.tryTake(key);
     if (free !== undefined) return free;
     if (turns.isCrowded(key)) {
-      const text = `too many other requests wait for ${key} already; the next run asks again`;
+      const text = `too many requests wait for ${key}; run the same command again later`;
       throw new FetchFailure('host-crowded', text);
     }
-    return await aside((signal) => turns.take(key, signal));
+    return await waitForTurn((signal) => turns.take(key, signal));
   }
 
   #final(progress: Progress, answer: Answer, failure?: FetchFailure): FetchResult {
@@ -246,7 +233,7 @@ export class RobotsFetcher implements Fetcher {
       accessResult: accessResultOfResponse(status, this.#options.on429),
       status: isFtp ? undefined : status,
       error: failure && { code: failure.code, message: failure.message },
-      body: body?.octets,
+      body: body?.bytes,
       notModified: false,
       cut: body?.cut ?? false,
       headers,
@@ -256,7 +243,7 @@ export class RobotsFetcher implements Fetcher {
     };
   }
 
-  #notModified(progress: Progress, stored: StoredResponse, answer: Answer): FetchResult {
+  #notModified(progress: Progress, stored: StoredCopy, answer: Answer): FetchResult {
     const { status, respondedAt } = answer;
     const headers = revalidatedHeaders(stored.headers, answer.headers);
     return {
@@ -279,7 +266,7 @@ export class RobotsFetcher implements Fetcher {
     const headers = failure.response?.headers ?? {};
     return {
       ...progress,
-      // What was given up may yet ask on for a moment.
+      // A copy: the fetch that was given up may still add to it.
       chain: [...progress.chain],
       accessResult: 'unreachable',
       status: failure.response?.status,
@@ -299,13 +286,13 @@ export class RobotsFetcher implements Fetcher {
   }
 
   #retryAfter(headers: Readonly<Record<string, string>>, respondedAt: number): number | undefined {
-    return parseRetryAfter(headers['retry-after'], respondedAt, this.#options.maxRetryAfter);
+    return parseRetryAfter(headers['retry-after'], respondedAt, MAX_RETRY_AFTER);
   }
 }
 
 /**
- * Rejects a moment after an abort. What is under way hears of it at once, and knows best what it
- * was; but name servers do not.
+ * Rejects shortly after an abort. Connections hear of the abort at once and reject with a better
+ * message; a question to a name server cannot be aborted.
  */
 function rejectedAfter(signal: AbortSignal): Promise<never> {
   return new Promise((_resolve, reject) => {
@@ -315,21 +302,21 @@ function rejectedAfter(signal: AbortSignal): Promise<never> {
   });
 }
 
-/** One key for a host, whether it is spelt with a final dot or not. */
+/** The key of a host: the same with and without a final dot. */
 function hostKey({ hostname }: URL): string {
   return hostname.endsWith('.') ? hostname.slice(0, -1) : hostname;
 }
 
-function isConditional({ etag, lastModified }: StoredResponse): boolean {
+function isConditional({ etag, lastModified }: StoredCopy): boolean {
   return isValidator(etag) || isValidator(lastModified);
 }
 
-/** What a person wrote into a store need not be fit for a header. */
+/** A store may have been edited: not every text can be sent as a header. */
 function isValidator(value: string | undefined): value is string {
   return value !== undefined && value !== '' && isHeaderValue(value);
 }
 
-/** A deadline that passes while the body comes is the body's. */
+/** A deadline that passes while the body arrives is a timeout of the body. */
 function failureCode({ code, response }: FetchFailure): FetchErrorCode {
   return code === 'header-timeout' && response !== undefined ? 'body-timeout' : code;
 }

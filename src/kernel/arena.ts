@@ -1,13 +1,13 @@
 import { RobotsFilterError } from '../errors.js';
-import { MAX_PAGES, PAGE_OCTETS } from './kernel.js';
+import { MAX_PAGES, PAGE_BYTES } from './kernel.js';
 
-/** A piece of a memory, in octets; both ends are page boundaries. */
+/** A region of a memory, in bytes; both ends are page boundaries. */
 export interface Region {
   readonly address: number;
-  readonly octets: number;
+  readonly bytes: number;
 }
 
-/** Hands out regions of one memory, growing it; regions that are given back are used again. */
+/** Hands out regions of one memory, and grows the memory; returned regions are reused. */
 export class Arena {
   readonly memory: WebAssembly.Memory;
   #free: Region[] = [];
@@ -17,34 +17,34 @@ export class Arena {
   }
 
   /**
-   * A region of at least so many octets; its content is whatever was there before.
+   * A region of at least `bytes` bytes. Its content is undefined.
    *
    * @throws RobotsFilterError `limit` if the memory would pass 4 GiB.
    */
-  take(octets: number): Region {
-    const pages = Math.ceil(octets / PAGE_OCTETS);
-    const wanted = pages * PAGE_OCTETS;
-    const index = this.#free.findIndex((region) => region.octets >= wanted);
+  take(bytes: number): Region {
+    const pages = Math.ceil(bytes / PAGE_BYTES);
+    const wanted = pages * PAGE_BYTES;
+    const index = this.#free.findIndex((region) => region.bytes >= wanted);
     const found = this.#free[index];
     if (found !== undefined) {
       this.#free.splice(index, 1);
-      if (found.octets > wanted) {
-        this.#free.push({ address: found.address + wanted, octets: found.octets - wanted });
+      if (found.bytes > wanted) {
+        this.#free.push({ address: found.address + wanted, bytes: found.bytes - wanted });
       }
-      return { address: found.address, octets: wanted };
+      return { address: found.address, bytes: wanted };
     }
-    const held = this.memory.buffer.byteLength / PAGE_OCTETS;
+    const held = this.memory.buffer.byteLength / PAGE_BYTES;
     if (held + pages > MAX_PAGES) {
       throw new RobotsFilterError(
         'limit',
-        `${octets} octets more do not fit: a table and the batches in flight share 4 GiB; ` +
-          'lower --max-line-bytes or --threads, or cut the table into several',
+        `${bytes} more bytes do not fit: a table and the batches in flight share 4 GiB; ` +
+          'lower --max-line-bytes or --threads, or split the table',
       );
     }
-    return { address: this.memory.grow(pages) * PAGE_OCTETS, octets: wanted };
+    return { address: this.memory.grow(pages) * PAGE_BYTES, bytes: wanted };
   }
 
-  /** Takes a region back. Nothing may use it any more. */
+  /** Takes a region back. Do not use the region afterwards. */
   give(region: Region): void {
     this.#free.push(region);
   }

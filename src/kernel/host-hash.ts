@@ -1,80 +1,73 @@
-import { HOST_KEY_OCTETS, MAX_HOST_OCTETS } from '../compile/format.js';
-import { createMemory, instantiateKernel, type Kernel, PAGE_OCTETS } from './kernel.js';
-import { kernelModule } from './module.js';
+import { HOST_KEY_BYTES, MAX_HOST_BYTES } from '../table/format.js';
+import { PAGE_BYTES } from './kernel.js';
+import { MARGIN } from './layout.js';
+import { FIRST_ADDRESS, PrivateKernel } from './private-kernel.js';
 
-const KEY = 64;
-const HOST = KEY + HOST_KEY_OCTETS;
-/** Hosts that are hashed at a time, however long they are: what follows them must be readable. */
-const HOSTS_AT_A_TIME = Math.floor((PAGE_OCTETS - HOST) / (MAX_HOST_OCTETS + 1)) - 1;
+const KEY = FIRST_ADDRESS;
+const HOSTS = KEY + HOST_KEY_BYTES;
+/** The number of hosts hashed in one batch. Hosts of any length fit into a page with its margin. */
+const HOSTS_AT_A_TIME = Math.floor((PAGE_BYTES - MARGIN - HOSTS) / (MAX_HOST_BYTES + 1));
+const END = HOSTS + HOSTS_AT_A_TIME * (MAX_HOST_BYTES + 1);
 
-/** Hosts one behind another: HostNames. */
+/** Hosts one after another: HostNames. */
 interface HostSequence {
   readonly count: number;
-  /** Those from one to another, each behind an octet that says how many it has. */
+  /** The hosts from one number to another, each after a byte that holds its length. */
   span(from: number, to: number): Uint8Array;
 }
 
-/** The kernel of this thread, and its memory. */
-interface Bound {
-  readonly kernel: Kernel;
-  readonly octets: Uint8Array;
-}
-
-let bound: Bound | undefined;
-/** Whose key lies in the memory. */
+let own: PrivateKernel | undefined;
+/** The hash with the key in the memory. */
 let holder: HostHash | undefined;
 
 /**
- * The hash that places a host in the table, with a key. The kernel itself computes it:
- * assembly/host-hash.ts.
+ * The keyed hash that places a host in the table. The kernel itself computes it:
+ * assembly/lookup/host-hash.ts.
  */
 export class HostHash {
   readonly #key: Uint8Array;
 
-  /** @param key HOST_KEY_OCTETS octets, drawn by chance or by a digest */
+  /** @param key HOST_KEY_BYTES bytes, random or from a digest */
   constructor(key: Uint8Array) {
     this.#key = key.slice();
   }
 
-  /** The hash of a canonical host, which has at most MAX_HOST_OCTETS octets; from 0 to 2^32 - 1. */
+  /**
+   * The hash of a canonical host, from 0 to 2^32 - 1.
+   *
+   * @throws RangeError for a host of more than MAX_HOST_BYTES bytes
+   */
   of(host: Uint8Array): number {
-    if (host.length > MAX_HOST_OCTETS) throw new RangeError(`a host of ${host.length} octets`);
-    const { kernel, octets } = this.#bind();
-    octets.set(host, HOST);
-    return kernel.hashHost(KEY, HOST, host.length) >>> 0;
+    if (host.length > MAX_HOST_BYTES) throw new RangeError(`a host of ${host.length} bytes`);
+    const { kernel, bytes } = this.#prepare();
+    bytes.set(host, HOSTS);
+    return kernel.hashHost(KEY, HOSTS, host.length) >>> 0;
   }
 
   /**
-   * Writes the hashes of hosts to `hashes` from the number `from` on, and returns the number behind
-   * the last: as many as are hashed at a time.
+   * Writes the hashes of one batch of hosts to `hashes`, starting with the host of number `from`.
+   * Returns the number after the last.
    */
   ofNext(hosts: HostSequence, from: number, hashes: Uint32Array): number {
-    const { kernel, octets } = this.#bind();
+    const { kernel, bytes } = this.#prepare();
     const to = Math.min(from + HOSTS_AT_A_TIME, hosts.count);
-    octets.set(hosts.span(from, to), HOST);
-    let at = HOST;
+    bytes.set(hosts.span(from, to), HOSTS);
+    let at = HOSTS;
     for (let host = from; host < to; host++) {
-      const length = octets[at++] as number;
+      const length = bytes[at++] as number;
       hashes[host] = kernel.hashHost(KEY, at, length);
       at += length;
     }
     return to;
   }
 
-  #bind(): Bound {
-    bound ??= bind();
+  #prepare(): { kernel: PrivateKernel['kernel']; bytes: Uint8Array } {
+    own ??= new PrivateKernel();
+    const bytes = own.bytes(END);
     if (holder !== this) {
-      bound.octets.set(this.#key, KEY);
+      bytes.set(this.#key, KEY);
       holder = this;
     }
-    return bound;
+    return { kernel: own.kernel, bytes };
   }
-}
-
-function bind(): Bound {
-  const memory = createMemory(PAGE_OCTETS);
-  return {
-    kernel: instantiateKernel(kernelModule(), memory),
-    octets: new Uint8Array(memory.buffer),
-  };
 }

@@ -1,56 +1,66 @@
-import { SOURCE_LIMIT, TEXT_LIMIT } from '../compile/format.js';
 import type { Agent } from '../protocol/agent.js';
 import { REASONS, type Reason, VERDICTS, type Verdict } from '../protocol/verdict.js';
+import { SOURCE_LIMIT, TEXT_LIMIT } from '../table/format.js';
 import type { Arena, Region } from './arena.js';
 import { instantiateKernel, type Kernel } from './kernel.js';
 import {
+  GROUPS_LINK,
   MARGIN,
+  RESULT_GROUPS,
   RESULT_LINE,
-  RESULT_LINK,
   RESULT_RANK,
   RESULT_SOURCE,
   WORKER_RESULTS,
 } from './layout.js';
 import { kernelModule } from './module.js';
-import { DEFAULT_SETTINGS, encodeQuery, type Query, queryOctets } from './query.js';
-import { scratchOctets } from './scratch.js';
+import { DEFAULT_SETTINGS, encodeQuery, type Query, queryBytes } from './query.js';
+import { scratchBytes } from './scratch.js';
 
 /** The rule that decided. */
 export interface DecidingRule {
-  /** Number of its line in robots.txt, from 1. */
+  /** Line number in robots.txt, from 1. */
   readonly line: number;
-  /** `Disallow: /private/`: the pattern as written, cut to 1,000 octets. */
+  /** `Disallow: /private/`: the pattern as written, truncated to 1,000 bytes. */
   readonly text: string;
-  /** The product token of its group: that of the agent which the group names, or `*`. */
+  /** The product token of the rule's group: the agent's token that the group names, or `*`. */
   readonly agent: string;
-  /** Where the robots.txt came from; only from a table. */
+  /** The source of the robots.txt; present only for a table. */
   readonly source?: string;
 }
 
-/** A verdict and why it is so. */
+/** A verdict and its reason. */
 export interface Judgement {
   readonly verdict: Verdict;
   readonly reason: Reason;
-  /** Present where a rule decided. */
+  /** Present if a rule decided. */
   readonly rule?: DecidingRule;
 }
 
-/** Octets of URL for which room is kept from the start. */
-const USUAL_URL_OCTETS = 4096;
-/** A rule's text, each octet of which may be escaped as six, or a source. */
-const TEXT_OCTETS = Math.max(6 * TEXT_LIMIT, SOURCE_LIMIT + 255) + 4 * MARGIN;
-/** Queries kept; one more, and all are forgotten. */
+/** The data by which a URL is judged. */
+export interface JudgeTarget {
+  /** Address of the table. */
+  readonly table: number;
+  readonly google: boolean;
+  /** Offset of the robots record that applies to every host, 0 to look hosts up. */
+  readonly anyHost: number;
+  /** Number of a lower-case product token in the table, -1 if no robots.txt names it. */
+  readonly tokenNumber: (token: string) => number;
+}
+
+/** Initial room for a URL, in bytes. */
+const USUAL_URL_BYTES = 4096;
+/** Room for a rule's text, whose bytes may each be escaped as six, or for a source. */
+const TEXT_BYTES = Math.max(6 * TEXT_LIMIT, SOURCE_LIMIT + 255) + 4 * MARGIN;
+/** Number of cached queries. One more query clears the cache. */
 const MAX_QUERIES = 64;
 
 /**
- * Octets for a URL, a margin before and after it, scratch memory, and a margin that is read only.
+ * Bytes for a URL, a margin before and after the URL, scratch memory, and a margin that is only
+ * read.
  */
-const roomFor = (urlOctets: number): number => urlOctets + scratchOctets(urlOctets, 1) + 3 * MARGIN;
+const roomFor = (urlBytes: number): number => urlBytes + scratchBytes(urlBytes, 1) + 3 * MARGIN;
 
-/**
- * Asks the kernel about single URLs, on the thread that calls. The table lies in the arena's
- * memory.
- */
+/** Judges single URLs on the calling thread. The table lies in the arena's memory. */
 export class Judge {
   readonly #arena: Arena;
   readonly #kernel: Kernel;
@@ -63,11 +73,11 @@ export class Judge {
   constructor(arena: Arena) {
     this.#arena = arena;
     this.#kernel = instantiateKernel(kernelModule(), arena.memory);
-    this.#text = arena.take(TEXT_OCTETS);
-    this.#room = arena.take(roomFor(USUAL_URL_OCTETS));
+    this.#text = arena.take(TEXT_BYTES);
+    this.#room = arena.take(roomFor(USUAL_URL_BYTES));
   }
 
-  /** Forgets all queries: the table has changed. */
+  /** Clears the cached queries. Call this function when the table has changed. */
   forget(): void {
     for (const { region, worker } of this.#queries.values()) {
       this.#arena.give(region);
@@ -77,41 +87,33 @@ export class Judge {
   }
 
   /**
-   * Judges one URL for one agent by the table at `table`.
+   * Judges one URL for one agent by a table.
    *
-   * @throws TypeError for a URL that is neither text nor octets: as an object without length it
-   *   would be the root of any host
+   * @throws TypeError for a URL that is neither a string nor a Uint8Array: an object without a
+   *   length would read as the root of any host
+   * @throws RobotsFilterError `limit` if the URL does not fit into the memory
    */
-  judge(
-    url: string | Uint8Array,
-    agent: Agent,
-    target: {
-      table: number;
-      google: boolean;
-      anyHost: number;
-      tokenNumber: (token: string) => number;
-    },
-  ): Judgement {
+  judge(url: string | Uint8Array, agent: Agent, target: JudgeTarget): Judgement {
     if (typeof url !== 'string' && !(url instanceof Uint8Array)) {
-      throw new TypeError('a URL is to be a string or a Uint8Array; of a URL object its href');
+      throw new TypeError('A URL must be a string or a Uint8Array; pass the href of a URL object');
     }
     const { query, worker } = this.#query(agent, target);
-    const octets = typeof url === 'string' ? this.#encoder.encode(url) : url;
-    if (roomFor(octets.length) > this.#room.octets) {
+    const bytes = typeof url === 'string' ? this.#encoder.encode(url) : url;
+    if (roomFor(bytes.length) > this.#room.bytes) {
       this.#arena.give(this.#room);
-      this.#room = this.#arena.take(roomFor(octets.length));
+      this.#room = this.#arena.take(roomFor(bytes.length));
     }
     const start = this.#room.address + MARGIN;
-    const end = start + octets.length;
+    const end = start + bytes.length;
     const memory = new Uint8Array(this.#arena.memory.buffer);
-    memory.set(octets, start);
-    const outcome = this.#kernel.judgeUrl(
+    memory.set(bytes, start);
+    const outcome = this.#kernel.decideUrl(
       query.address,
       worker.address,
       start,
       end,
       end + MARGIN,
-      end + MARGIN + scratchOctets(octets.length, 1),
+      end + MARGIN + scratchBytes(bytes.length, 1),
     );
     const verdict = VERDICTS[outcome >> 4];
     const reason = REASONS[outcome & 15];
@@ -123,15 +125,7 @@ export class Judge {
     return { verdict, reason, rule: this.#rule(query, result, words, agent) };
   }
 
-  #query(
-    agent: Agent,
-    target: {
-      table: number;
-      google: boolean;
-      anyHost: number;
-      tokenNumber: (token: string) => number;
-    },
-  ): { query: Query; worker: Region } {
+  #query(agent: Agent, target: JudgeTarget): { query: Query; worker: Region } {
     const key = JSON.stringify(agent.chain);
     const known = this.#queries.get(key);
     if (known !== undefined) return known;
@@ -143,14 +137,14 @@ export class Judge {
       format: 'text',
       anyHost: target.anyHost,
     } as const;
-    const region = this.#arena.take(queryOctets(settings));
+    const region = this.#arena.take(queryBytes(settings));
     const { query, bytes } = encodeQuery(
       settings,
       region.address,
       target.table,
       target.tokenNumber,
     );
-    const worker = this.#arena.take(query.workerOctets);
+    const worker = this.#arena.take(query.workerBytes);
     new Uint8Array(this.#arena.memory.buffer).set(bytes, region.address);
     const entry = { query, region, worker };
     this.#queries.set(key, entry);
@@ -159,7 +153,7 @@ export class Judge {
 
   #rule(query: Query, result: number, words: DataView, agent: Agent): DecidingRule {
     const rank = words.getUint32(RESULT_RANK, true);
-    const link = words.getInt32(RESULT_LINK, true);
+    const link = words.getInt32(RESULT_GROUPS + GROUPS_LINK, true);
     const text = this.#text.address;
     const pattern = this.#string(text, this.#kernel.patternText(result, text));
     return {
@@ -172,9 +166,9 @@ export class Judge {
     };
   }
 
-  /** The text that the inside of a JSON string in memory says. */
+  /** The text of the inside of a JSON string in memory. */
   #string(start: number, end: number): string {
-    const octets = new Uint8Array(this.#arena.memory.buffer).slice(start, end);
-    return JSON.parse(`"${this.#decoder.decode(octets)}"`) as string;
+    const bytes = new Uint8Array(this.#arena.memory.buffer).slice(start, end);
+    return JSON.parse(`"${this.#decoder.decode(bytes)}"`) as string;
   }
 }

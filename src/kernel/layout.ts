@@ -1,11 +1,21 @@
 /**
- * What the kernel and its hosts (the library, the worker threads) share beside the table: the
- * blocks of shared memory through which they talk. Compiled by both the TypeScript and the
- * AssemblyScript compiler: integer constants only. All fields are 32-bit little-endian words at the
- * given octet, addresses count from the start of the memory, unless said otherwise.
+ * The interface between the kernel and its hosts (the library, the worker threads), apart from the
+ * table: the blocks of memory that both use. Compiled by both the TypeScript and the AssemblyScript
+ * compiler: integer constants only.
+ *
+ * A field's offset is the offset of the previous field plus that field's size.
+ * test/kernel/layout.test.ts proves that no fields overlap. Fields are 32-bit little-endian words
+ * unless said otherwise. Addresses count bytes from the start of the memory.
  */
 
-// ---- Outcomes: `verdict << 4 | reason`, one octet
+const WORD = 4;
+const LONG = 8;
+/** An address and a number of bytes. */
+const PAIR = 8;
+const VECTOR = 16;
+const CACHE_LINE = 64;
+
+// ---- Outcomes: `verdict << 4 | reason`, one byte
 // ------------------------------------------------
 
 export const ALLOW = 0;
@@ -38,45 +48,43 @@ export const OUTCOMES = 64;
 
 export const TASK_QUERY = 0;
 /** Worker block of the thread. */
-export const TASK_WORKER = 4;
+export const TASK_WORKER = TASK_QUERY + WORD;
 /** Scratch memory, TASK_SCRATCH to TASK_SCRATCH_END: see SCRATCH_FACTOR. */
-export const TASK_SCRATCH = 8;
+export const TASK_SCRATCH = TASK_WORKER + WORD;
+/** The kernel traps before it writes at or after this address of scratch memory. */
+export const TASK_SCRATCH_END = TASK_SCRATCH + WORD;
 /** In and out: where the next line starts. */
-export const TASK_INPUT = 12;
-/** End of the input. A line without a newline at the end is a record as well. */
-export const TASK_INPUT_END = 16;
-/** In and out: where the next octet of output goes. */
-export const TASK_OUTPUT = 20;
-export const TASK_OUTPUT_END = 24;
-/**
- * Nothing is written at or after this address of scratch memory: the kernel traps before it does.
- */
-export const TASK_SCRATCH_END = 36;
+export const TASK_INPUT = TASK_SCRATCH_END + WORD;
+/** End of the input. A last line without a newline is a record as well. */
+export const TASK_INPUT_END = TASK_INPUT + WORD;
+/** In and out: where the next byte of output goes. */
+export const TASK_OUTPUT = TASK_INPUT_END + WORD;
+export const TASK_OUTPUT_END = TASK_OUTPUT + WORD;
 /** In and out: lines of this batch that are done, empty ones included. */
-export const TASK_LINES = 28;
+export const TASK_LINES = TASK_OUTPUT_END + WORD;
 /** Bits: TASK_LINE_BASE_KNOWN, TASK_OVERLONG. */
-export const TASK_FLAGS = 32;
+export const TASK_FLAGS = TASK_LINES + WORD;
 /** u64: lines of the input before this batch; valid with TASK_LINE_BASE_KNOWN. */
-export const TASK_LINE_BASE = 40;
-/**
- * Out: bad records met in this call, and the first of them: pairs of (line of this batch from 0,
- * reason).
- */
-export const TASK_BAD_COUNT = 48;
-export const TASK_BAD = 52;
+export const TASK_LINE_BASE = TASK_FLAGS + WORD;
+/** Out: bad records met in this call. */
+export const TASK_BAD_COUNT = TASK_LINE_BASE + LONG;
+/** Out: the first MAX_BAD of them, each a line of this batch, counted from 0, and a reason. */
+export const TASK_BAD = TASK_BAD_COUNT + WORD;
 export const MAX_BAD = 10;
-export const TASK_OCTETS = 256;
+export const BAD_LINE = 0;
+export const BAD_REASON = BAD_LINE + WORD;
+export const BAD_BYTES = BAD_REASON + WORD;
+const TASK_END = TASK_BAD + MAX_BAD * BAD_BYTES;
+/** The worker block may follow: its own cache lines begin there. */
+export const TASK_BYTES = (TASK_END + CACHE_LINE - 1) & -CACHE_LINE;
 
 export const TASK_LINE_BASE_KNOWN = 1;
-/**
- * The input is the beginning of one line that is longer than the limit; the caller skips the rest
- * of it.
- */
+/** The input is the beginning of one line over the limit. The caller skips the rest of the line. */
 export const TASK_OVERLONG = 2;
 
 /** All input is done. */
 export const RUN_DONE = 0;
-/** The next line may not fit: write the output out and call again. */
+/** The next line may not fit: write out the output and call again. */
 export const RUN_OUTPUT_FULL = 1;
 /** The next line's output needs its line number: set the line base and call again. */
 export const RUN_NEEDS_LINE_BASE = 2;
@@ -87,41 +95,43 @@ export const RUN_BAD_RECORD = 3;
 // --------------------------
 
 export const QUERY_TABLE = 0;
-/** Bits: see below. */
-export const QUERY_FLAGS = 4;
+/** Bits: QUERY_GOOGLE, QUERY_EXPLAIN, QUERY_STRICT. */
+export const QUERY_FLAGS = QUERY_TABLE + WORD;
 /** FORMAT_… */
-export const QUERY_FORMAT = 8;
+export const QUERY_FORMAT = QUERY_FLAGS + WORD;
 /** OUTPUT_… */
-export const QUERY_OUTPUT = 12;
+export const QUERY_OUTPUT = QUERY_FORMAT + WORD;
 /** ALLOW, DENY or UNKNOWN: the verdict on URLs of unknown hosts. */
-export const QUERY_UNKNOWN = 16;
-export const QUERY_MAX_LINE = 20;
-export const QUERY_AGENT_COUNT = 24;
-/** Address of the agents: AGENT_OCTETS each. */
-export const QUERY_AGENTS = 28;
-/** Number of segments of the URL field's path, and the address of their pairs (address, octets). */
-export const QUERY_FIELD_COUNT = 32;
-export const QUERY_FIELDS = 36;
-/** Octets of output that a line may need beyond its own length. */
-export const QUERY_LINE_OVERHEAD = 40;
+export const QUERY_UNKNOWN = QUERY_OUTPUT + WORD;
+/** Bytes; a longer line is an invalid record. */
+export const QUERY_MAX_LINE = QUERY_UNKNOWN + WORD;
+export const QUERY_AGENT_COUNT = QUERY_MAX_LINE + WORD;
+/** Address of the agents: AGENT_BYTES each. */
+export const QUERY_AGENTS = QUERY_AGENT_COUNT + WORD;
+/** Number of keys of the URL field's path, and the address of their pairs. */
+export const QUERY_FIELD_COUNT = QUERY_AGENTS + WORD;
+export const QUERY_FIELDS = QUERY_FIELD_COUNT + WORD;
+/** Bytes of output that a line may need beyond its own length. */
+export const QUERY_LINE_OVERHEAD = QUERY_FIELDS + WORD;
 /**
- * Offset within the worker block of one bit for each slot of the table, set when its host is seen;
- * 0 when not wanted.
+ * Offset within the worker block of one bit for each slot of the table, set when the slot's host is
+ * seen; 0 to count no hosts.
  */
-export const QUERY_SEEN = 44;
+export const QUERY_SEEN = QUERY_LINE_OVERHEAD + WORD;
+/** Offset of the robots record that applies to every URL; 0 to look up each URL's host. */
+export const QUERY_ANY_HOST = QUERY_SEEN + WORD;
+/** The column of rows that holds the URL, from 0. The host may change it between two inputs. */
+export const QUERY_COLUMN = QUERY_ANY_HOST + WORD;
 /**
- * Offset of the robots record that counts for every URL whatever its host, 0 to look the host up.
+ * A bit for each byte of QUERY_KEY, if the field's path is one key of at most 13 bytes; otherwise
+ * 0.
  */
-export const QUERY_ANY_HOST = 48;
-/**
- * Bits for the octets of `"url":`, the key that leads to the URL where its field's path is one key
- * of at most 13 octets; 0 where it is not. The key itself follows.
- */
-export const QUERY_KEY_BITS = 52;
-export const QUERY_KEY = 56;
-/** Pairs (address, octets): fragments of output, FRAGMENT_… */
-export const QUERY_FRAGMENTS = 80;
-export const QUERY_OCTETS = 512;
+export const QUERY_KEY_BITS = QUERY_COLUMN + WORD;
+/** `"url":`, the key that leads to the URL. */
+export const QUERY_KEY = QUERY_KEY_BITS + WORD;
+export const QUERY_KEY_BYTES = VECTOR;
+/** Pairs: fragments of output, FRAGMENT_… */
+export const QUERY_FRAGMENTS = QUERY_KEY + QUERY_KEY_BYTES;
 
 export const QUERY_GOOGLE = 1;
 export const QUERY_EXPLAIN = 2;
@@ -130,152 +140,252 @@ export const QUERY_STRICT = 4;
 export const FORMAT_TEXT = 0;
 /** One object a line. */
 export const FORMAT_NDJSON = 1;
-/**
- * As NDJSON, but a line may also be a JSON string, which is the URL, or a refused record: see
- * REFUSED_RECORD.
- */
+/** As NDJSON, but a line may also be a JSON string, which is the URL, or a REFUSED_RECORD. */
 export const FORMAT_JSON = 2;
 
+/** One row a line, as RFC 4180 has it, with commas or tabs between fields. */
+export const FORMAT_CSV = 3;
+export const FORMAT_TSV = 4;
+
 /**
- * FORMAT_JSON: begins the line of a record that the reader of JSON has refused; no JSON begins so.
- * The next octet is REFUSED_REASON and the record's REASON_LINE_TOO_LONG or REASON_NESTED_TOO_DEEP,
- * which makes a letter of it. The record's first octets follow.
+ * FORMAT_CSV and FORMAT_TSV: first byte of a row that holds newlines, or that would begin like one.
+ * The next byte stands for each newline. It occurs nowhere else in the row, which follows.
+ */
+export const ROW_MARKED = 1;
+/** As ROW_MARKED, for a row that the reader of rows has refused. */
+export const ROW_REFUSED = 2;
+export const ROW_MARK_BYTES = 2;
+
+/**
+ * FORMAT_JSON: first byte of a record that the reader of JSON has refused; no JSON begins with this
+ * byte. The next byte is REFUSED_REASON plus REASON_LINE_TOO_LONG or REASON_NESTED_TOO_DEEP: a
+ * letter. The first bytes of the record follow.
  */
 export const REFUSED_RECORD = 1;
 export const REFUSED_REASON = 64;
-export const REFUSED_OCTETS = 2;
+export const REFUSED_BYTES = 2;
 
 export const OUTPUT_ANNOTATE = 0;
 export const OUTPUT_ALLOWED = 1;
 export const OUTPUT_DENIED = 2;
+/** The verdicts alone, one line for each record; an empty line for a blank one. */
+export const OUTPUT_VERDICTS = 3;
+/** As OUTPUT_VERDICTS, with FRAGMENT_MASK_ALLOWED or FRAGMENT_MASK_DENIED. */
+export const OUTPUT_MASK = 4;
 
-/** The words of the reasons, by reason. */
+/** The names of the reasons, by reason. */
 export const FRAGMENT_REASONS = 0;
 /** NDJSON: `"reasons":{`, `"rules":{`. */
-export const FRAGMENT_REASONS_OPEN = 16;
-export const FRAGMENT_RULES_OPEN = 17;
+export const FRAGMENT_REASONS_OPEN = FRAGMENT_REASONS + REASONS;
+export const FRAGMENT_RULES_OPEN = FRAGMENT_REASONS_OPEN + 1;
 /** `{"line":`, `,"text":"`, `,"agent":"`, `,"source":"`, `"rule":`, `"reason":"`. */
-export const FRAGMENT_LINE = 18;
-export const FRAGMENT_TEXT = 19;
-export const FRAGMENT_AGENT = 20;
-export const FRAGMENT_SOURCE = 21;
-export const FRAGMENT_RULE = 22;
-export const FRAGMENT_REASON = 23;
+export const FRAGMENT_LINE = FRAGMENT_RULES_OPEN + 1;
+export const FRAGMENT_TEXT = FRAGMENT_LINE + 1;
+export const FRAGMENT_AGENT = FRAGMENT_TEXT + 1;
+export const FRAGMENT_SOURCE = FRAGMENT_AGENT + 1;
+export const FRAGMENT_RULE = FRAGMENT_SOURCE + 1;
+export const FRAGMENT_REASON = FRAGMENT_RULE + 1;
 /** `Disallow: ` and `Allow: `. */
-export const FRAGMENT_DISALLOW = 24;
-export const FRAGMENT_ALLOW = 25;
-/** In the record for a line that is no object: `,"line":` or `,"record":`, `,"input":"`, `"}`. */
-export const FRAGMENT_BAD_LINE = 26;
-export const FRAGMENT_BAD_INPUT = 27;
-export const FRAGMENT_BAD_END = 28;
+export const FRAGMENT_DISALLOW = FRAGMENT_REASON + 1;
+export const FRAGMENT_ALLOW = FRAGMENT_DISALLOW + 1;
 /**
- * What stands around a JSON string that is a record: `{"url":` and nothing, or `{"a":{"url":` and
- * `}`.
+ * In the record for a line that is not an object: `,"line":` or `,"record":`, `,"input":"`, `"}`.
  */
-export const FRAGMENT_STRING_OPEN = 29;
-export const FRAGMENT_STRING_CLOSE = 30;
-export const FRAGMENTS = 31;
+export const FRAGMENT_BAD_LINE = FRAGMENT_ALLOW + 1;
+export const FRAGMENT_BAD_INPUT = FRAGMENT_BAD_LINE + 1;
+export const FRAGMENT_BAD_END = FRAGMENT_BAD_INPUT + 1;
+/** Around a JSON string that is a record: `{"url":` and nothing, or `{"a":{"url":` and `}`. */
+export const FRAGMENT_STRING_OPEN = FRAGMENT_BAD_END + 1;
+export const FRAGMENT_STRING_CLOSE = FRAGMENT_STRING_OPEN + 1;
+/** Whether all agents may fetch the URL: `{"allowed":true}` or `{"allowed":false}`. */
+export const FRAGMENT_MASK_ALLOWED = FRAGMENT_STRING_CLOSE + 1;
+export const FRAGMENT_MASK_DENIED = FRAGMENT_MASK_ALLOWED + 1;
+export const FRAGMENTS = FRAGMENT_MASK_DENIED + 1;
+
+/** A multiple of 8; the data at the addresses of the query follow. */
+export const QUERY_BYTES = (QUERY_FRAGMENTS + FRAGMENTS * PAIR + LONG - 1) & -LONG;
 
 /** An agent: a fallback chain of product tokens. */
 export const AGENT_CHAIN_COUNT = 0;
-/** Address of the chain: CHAIN_OCTETS each. */
-export const AGENT_CHAIN = 4;
-/** Name as given, escaped as in a JSON string: address, octets. */
-export const AGENT_NAME = 8;
+/** Address of the chain: CHAIN_BYTES each. */
+export const AGENT_CHAIN = AGENT_CHAIN_COUNT + WORD;
+/** Pair: the name as given, escaped as in a JSON string. */
+export const AGENT_NAME = AGENT_CHAIN + WORD;
 /**
- * By verdict, all that it adds to a record before what explains it: pairs (address, octets). The
- * fragments of all agents, one behind another, are the whole: `"verdict":"allow"`, or
- * `"verdicts":{"A":"allow"` and `,"B":"deny"}`; of text `allow` and a tab, or `allow,` and `deny`
- * and a tab.
+ * By verdict, everything that the verdict adds to a record before its explanation: pairs. The
+ * fragments of all agents, one after another, form the whole text: `"verdict":"allow"`, or
+ * `"verdicts":{"A":"allow"` and `,"B":"deny"}`; for text `allow` and a tab, or `allow,` and `deny`
+ * and a tab; for rows a delimiter and `allow`; with OUTPUT_VERDICTS `allow`, or `allow,` and
+ * `deny`.
  */
-export const AGENT_VERDICTS = 16;
-export const AGENT_OCTETS = 48;
-/**
- * A link of the chain: number of the token in the table (-1 where no robots.txt names it), address
- * and octets of its text.
- */
+export const AGENT_VERDICTS = AGENT_NAME + PAIR;
+export const AGENT_BYTES = AGENT_VERDICTS + VERDICTS * PAIR;
+/** A link of the chain: number of the token in the table, -1 if no robots.txt names it. */
 export const CHAIN_TOKEN = 0;
-export const CHAIN_TEXT = 4;
-export const CHAIN_OCTETS = 12;
+/** Pair: the token's text. */
+export const CHAIN_TEXT = CHAIN_TOKEN + WORD;
+export const CHAIN_BYTES = CHAIN_TEXT + PAIR;
+
+// ---- Groups: the groups that an agent obeys, inside a line entry and inside a result
+// ---------------
+
+/** Start of their list in the table, 0 if there are none. */
+export const GROUPS_LIST = 0;
+/** The link of the agent's chain that the groups name, -1 for `*`. */
+export const GROUPS_LINK = GROUPS_LIST + WORD;
+export const GROUPS_BYTES = GROUPS_LINK + WORD;
+
+// ---- Line entry: a line in flight; each phase fills in what the next phases read
+// ----------------
+
+export const LINE_START = 0;
+/** End of the line, before its line end. */
+export const LINE_END = LINE_START + WORD;
+/** Number of the line in the batch, from 0. */
+export const LINE_NUMBER = LINE_END + WORD;
+/** Address of its newline, or the end of the input. */
+export const LINE_NEWLINE = LINE_NUMBER + WORD;
+/** An outcome, or PENDING or EMPTY (assembly/memory/line.ts). */
+export const LINE_OUTCOME = LINE_NEWLINE + WORD;
+/** The URL, in the line or in scratch memory; LINE_URL is 0 if the record has none. */
+export const LINE_URL = LINE_OUTCOME + WORD;
+export const LINE_URL_END = LINE_URL + WORD;
+/** 1 if the URL's path lies in scratch memory and may be overwritten. */
+export const LINE_OWNED = LINE_URL_END + WORD;
+/** Closing brace of the object; 0 for a string. */
+export const LINE_BRACE = LINE_OWNED + WORD;
+/** The canonical host. */
+export const LINE_HOST = LINE_BRACE + WORD;
+export const LINE_HOST_BYTES = LINE_HOST + WORD;
+export const LINE_HASH = LINE_HOST_BYTES + WORD;
+/** A bit as in the table. */
+export const LINE_SCHEME = LINE_HASH + WORD;
+/** 0 for the scheme's default. */
+export const LINE_PORT = LINE_SCHEME + WORD;
+/** Raw path and query of the URL; a fragment may follow before the end. */
+export const LINE_PATH = LINE_PORT + WORD;
+export const LINE_PATH_END = LINE_PATH + WORD;
+/** First address in the path that may not be canonical, or the path's end. */
+export const LINE_NON_CANONICAL = LINE_PATH_END + WORD;
+/** Path and query in the form that patterns are compared with. */
+export const LINE_TEXT = LINE_NON_CANONICAL + WORD;
+export const LINE_TEXT_END = LINE_TEXT + WORD;
+/** The bucket where the search for the host begins, then the host's slot; 0 if unknown. */
+export const LINE_SLOT = LINE_TEXT_END + WORD;
+/** The host record. */
+export const LINE_RECORD = LINE_SLOT + WORD;
+/** The authority entry. */
+export const LINE_AUTHORITY = LINE_RECORD + WORD;
+/** Offset of the robots record, 0 if unknown. */
+export const LINE_ROBOTS = LINE_AUTHORITY + WORD;
+/** GROUPS_…: the groups that the first agent obeys. */
+export const LINE_GROUPS = LINE_ROBOTS + WORD;
+/** Receives words that are loaded only to prefetch their cache lines. */
+export const LINE_PREFETCHED = LINE_GROUPS + GROUPS_BYTES;
+export const LINE_BYTES = LINE_PREFETCHED + WORD;
+
+// ---- Shape: the JSON members that were skipped last (assembly/json/shape.ts)
+// -----------------------
+
+/** u8[64]: roles of the bytes. */
+export const SHAPE_ROLES = 0;
+/** u64: set of the positions that were skipped, and of the separator after them. */
+export const SHAPE_PLACES = SHAPE_ROLES + 64;
+/** Number of skipped bytes, 0 if nothing is remembered. */
+export const SHAPE_SKIPPED = SHAPE_PLACES + LONG;
+export const SHAPE_BYTES = SHAPE_SKIPPED + LONG;
+/** One for each number, 0 to 64, of bytes before the first byte that cannot be skipped. */
+export const SHAPES = 65;
+
+// ---- Result: the decision on one URL for one agent
+// -----------------------------------------------
+
+export const RESULT_OUTCOME = 0;
+/** If a rule decided: its automaton, its rank (`bytes << 1 | allow`) and its line. */
+export const RESULT_AUTOMATON = RESULT_OUTCOME + WORD;
+/** 0 if no rule decided. */
+export const RESULT_RANK = RESULT_AUTOMATON + WORD;
+export const RESULT_LINE = RESULT_RANK + WORD;
+/** For the rule's text: address of its form or 0, bytes of its prefix, and the path it matched. */
+export const RESULT_FORM = RESULT_LINE + WORD;
+export const RESULT_PREFIX = RESULT_FORM + WORD;
+export const RESULT_PATH = RESULT_PREFIX + WORD;
+/** GROUPS_…: the groups that were matched. Agents with equal lists share one match. */
+export const RESULT_GROUPS = RESULT_PATH + WORD;
+/** Address of the authority whose robots.txt decided, 0 if there is none. */
+export const RESULT_SOURCE = RESULT_GROUPS + GROUPS_BYTES;
+/** MATCH_…: the rule of the current automaton. */
+export const RESULT_MATCH = RESULT_SOURCE + WORD;
+
+/** The matcher's result: the rule's line in its automaton, bytes of its prefix, its form. */
+export const MATCH_LINE = 0;
+export const MATCH_PREFIX = MATCH_LINE + WORD;
+export const MATCH_FORM = MATCH_PREFIX + WORD;
+export const MATCH_BYTES = MATCH_FORM + WORD;
+
+export const RESULT_BYTES = RESULT_MATCH + MATCH_BYTES;
+/** The first bytes of a result, shared by agents with equal lists of groups. */
+export const RESULT_SHARED_BYTES = RESULT_GROUPS + GROUPS_LINK;
 
 // ---- Worker block: private to a thread, read by others for statistics only
 // --------------------------
 
-/** u64: records judged; u64: octets of their lines. */
+/** u64: records judged. */
 export const WORKER_RECORDS = 0;
-export const WORKER_PASSED = 8;
+/** u64: records in the output. */
+export const WORKER_PASSED = WORKER_RECORDS + LONG;
 /** u64: records that are invalid for all agents alike. */
-export const WORKER_BAD = 16;
-/** The group of lines in flight: GROUP_LINES entries as in assembly/line.ts. */
-export const WORKER_LINES = 64;
-/** The addresses of those lines that are still being looked up. */
-export const WORKER_OPEN = 6208;
-/** What members were skipped last: see assembly/shape.ts. All zeros at first. */
-export const WORKER_SHAPES = 6464;
+export const WORKER_BAD = WORKER_PASSED + LONG;
+/** The group of lines in flight: GROUP_LINES line entries, LINE_… */
+export const WORKER_LINES = (WORKER_BAD + LONG + CACHE_LINE - 1) & -CACHE_LINE;
+/** Number of lines that are looked up together, so that their cache misses overlap. */
+export const GROUP_LINES = 64;
+/** Addresses of the lines that are still being looked up. */
+export const WORKER_OPEN = WORKER_LINES + GROUP_LINES * LINE_BYTES;
+/** SHAPE_…; all zeros at first. */
+export const WORKER_SHAPES = WORKER_OPEN + GROUP_LINES * WORD;
 /** Canonical hosts of the lines in flight. */
-export const WORKER_HOSTS = 11664;
-/** For each agent its result on the URL at hand: RESULT_OCTETS each. */
-export const WORKER_RESULTS = 32144;
-/** Agents that one query may name. */
+export const WORKER_HOSTS = WORKER_SHAPES + SHAPES * SHAPE_BYTES;
+/**
+ * Bytes for the canonical host of a line: MAX_HOST_BYTES, and the bytes that vectors write after
+ * it.
+ */
+export const HOST_SPACE = 320;
+/** RESULT_…: for each agent its result for the current URL. */
+export const WORKER_RESULTS = WORKER_HOSTS + GROUP_LINES * HOST_SPACE;
+/** Maximum number of agents of a query. */
 export const MAX_AGENTS = 256;
-/** For each agent OUTCOMES counters, u64. */
-export const WORKER_TALLY = 44432;
-
-/**
- * An agent's result: outcome; where a rule decided, its automaton, rank (`octets << 1 | allow`) and
- * line, and which link of the chain was followed (-1 for `*`).
- */
-export const RESULT_OUTCOME = 0;
-export const RESULT_AUTOMATON = 4;
-export const RESULT_RANK = 8;
-export const RESULT_LINE = 12;
-export const RESULT_LINK = 16;
-/** Address of the authority whose robots.txt was asked, 0 if there is none. */
-export const RESULT_SOURCE = 20;
-/** The lists of groups that were asked, so that agents with equal lists are asked once. */
-export const RESULT_LIST = 24;
-/**
- * What the rule's text is made from: address of its form or 0, octets of its prefix, and the path
- * that it matched.
- */
-export const RESULT_FORM = 32;
-export const RESULT_PREFIX = 36;
-export const RESULT_PATH = 40;
-export const RESULT_OCTETS = 48;
+/** For each agent OUTCOMES counters, u64. The marks of QUERY_SEEN follow. */
+export const WORKER_TALLY = (WORKER_RESULTS + MAX_AGENTS * RESULT_BYTES + LONG - 1) & -LONG;
 
 // ---- Sizes
 // -----------------------------------------------------------------------------------------
 
-/**
- * Lines that are looked up together, so that their cache misses overlap: with a million hosts 24
- * take 7 % longer than 64, with 5,000 none.
- */
-export const GROUP_LINES = 64;
-/** Octets that must be readable behind any input, and writable behind any output. */
+/** Bytes that must be readable after any input, and writable after any output. */
 export const MARGIN = 256;
 /**
- * Scratch memory, in octets, that an input of `n` octets may need (`scratchOctets` in
+ * Scratch memory, in bytes, that an input of `n` bytes may need (`scratchBytes` in
  * kernel/scratch.ts adds these up):
  *
  *     SCRATCH_FACTOR × n + COPY_MARGIN × lines of a group + SCRATCH_MARGIN
  *
- * Each line of a group keeps at most one copy of its URL, no longer than the line, until the group
- * is written: an unescaped JSON string, or a URL without the white space that the URL Standard
- * drops (google: both, and then nothing is rewritten). The copies of all lines together take at
- * most `n` and a COPY_MARGIN each. After them comes the path of the one line that is decided:
+ * Until its group is written, each line keeps at most one copy of its URL, no longer than the line:
+ * an unescaped JSON string, or a URL without the white space that the URL Standard drops. (In the
+ * google profile a line may keep both; then no path is rewritten.) The copies of all lines take at
+ * most `n`, and a COPY_MARGIN each. The path of the one line that is decided follows them:
  *
- * - The line keeps a copy: dot segments are removed there, and the canonical form takes three
- *   octets for each of the path's.
- * - The line keeps none, so its own octets are not among the copies. The path without dot segments
- *   takes the path's octets, and its canonical form three times as many.
+ * - If the line keeps a copy, dot segments are removed in the copy. The canonical form takes at
+ *   most three bytes for each byte of the path.
+ * - If the line keeps none, its own bytes are not among the copies. The path without dot segments
+ *   takes as many bytes as the path, and its canonical form at most three times as many.
  *
- * Either way the sum is at most `4 n`. Reading a line takes less: one key unescaped, or one bit for
- * each octet (strict.ts). SCRATCH_MARGIN has room for the slash that a path may lack, and for what
- * vectors write past an end.
+ * Either way the sum is at most `4 n`. Reading a line takes less: one unescaped key, or one bit for
+ * each byte (json/strict.ts). SCRATCH_MARGIN has room for the slash that a path may lack, and for
+ * what vectors write past an end.
  */
 export const SCRATCH_FACTOR = 4;
-/** Octets after each copy of a URL: room for the slash that its path may lack. */
+/** Bytes after each copy of a URL: room for the slash that its path may lack. */
 export const COPY_MARGIN = 16;
 export const SCRATCH_MARGIN = 128;
-/** Octets of a bad line that its record shows. */
+/** Bytes of a bad line that its record shows. */
 export const BAD_INPUT_LIMIT = 1024;

@@ -1,30 +1,38 @@
 import { readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
+import { createRequire } from 'node:module';
+import { endianness } from 'node:os';
+import { RobotsFilterError } from '../errors.js';
 
-/** Makes a module of a file of WebAssembly. */
-export type ModuleLoader = (file: string) => WebAssembly.Module;
-
-let load: ModuleLoader = (file) => new WebAssembly.Module(readFileSync(file));
 let kernel: WebAssembly.Module | undefined;
 
-/**
- * Has the kernel loaded otherwise than by compiling it; to be said before anything on this thread
- * asks for it.
- */
-export function loadKernelBy(loader: ModuleLoader): void {
-  load = loader;
-}
-
-/**
- * Where the kernel is. From src/kernel, dist/kernel, dist/cli and dist/workers alike this is where
- * the build puts it.
- */
+/** Path of the built kernel; package.json has the place. */
 export function kernelFile(): string {
-  return fileURLToPath(new URL('../../dist/kernel/kernel.wasm', import.meta.url));
+  return createRequire(import.meta.url).resolve('#kernel');
 }
 
-/** The compiled kernel, once for each thread that asks. */
+/**
+ * The compiled kernel, compiled once on each thread.
+ *
+ * @throws RobotsFilterError `usage` on a machine that stores the high byte of a word first
+ */
 export function kernelModule(): WebAssembly.Module {
-  kernel ??= load(kernelFile());
+  if (kernel === undefined) {
+    requireLittleEndian(endianness());
+    kernel = new WebAssembly.Module(readFileSync(kernelFile()));
+  }
   return kernel;
+}
+
+/**
+ * Tables and the memory of WebAssembly are little-endian. Typed arrays have the byte order of the
+ * machine, and all of src reads words through them.
+ *
+ * @throws RobotsFilterError `usage`
+ */
+export function requireLittleEndian(order: 'BE' | 'LE'): void {
+  if (order === 'LE') return;
+  throw new RobotsFilterError(
+    'usage',
+    'This machine stores the high byte of a word first. robots-filter needs a little-endian one: x86-64 or ARM64',
+  );
 }

@@ -1,21 +1,23 @@
-import { SOURCE_LIMIT, TEXT_LIMIT } from '../compile/format.js';
 import { RobotsFilterError } from '../errors.js';
 import type { Agent } from '../protocol/agent.js';
 import { lowerCaseAscii } from '../protocol/product-token.js';
 import { REASONS, VERDICTS, type Verdict } from '../protocol/verdict.js';
+import { SOURCE_LIMIT, TEXT_LIMIT } from '../table/format.js';
 import {
+  AGENT_BYTES,
   AGENT_CHAIN,
   AGENT_CHAIN_COUNT,
   AGENT_NAME,
-  AGENT_OCTETS,
   AGENT_VERDICTS,
   BAD_INPUT_LIMIT,
-  CHAIN_OCTETS,
+  CHAIN_BYTES,
   CHAIN_TEXT,
   CHAIN_TOKEN,
+  FORMAT_CSV,
   FORMAT_JSON,
   FORMAT_NDJSON,
   FORMAT_TEXT,
+  FORMAT_TSV,
   FRAGMENT_AGENT,
   FRAGMENT_ALLOW,
   FRAGMENT_BAD_END,
@@ -23,6 +25,8 @@ import {
   FRAGMENT_BAD_LINE,
   FRAGMENT_DISALLOW,
   FRAGMENT_LINE,
+  FRAGMENT_MASK_ALLOWED,
+  FRAGMENT_MASK_DENIED,
   FRAGMENT_REASON,
   FRAGMENT_REASONS,
   FRAGMENT_REASONS_OPEN,
@@ -39,9 +43,13 @@ import {
   OUTPUT_ALLOWED,
   OUTPUT_ANNOTATE,
   OUTPUT_DENIED,
+  OUTPUT_MASK,
+  OUTPUT_VERDICTS,
   QUERY_AGENT_COUNT,
   QUERY_AGENTS,
   QUERY_ANY_HOST,
+  QUERY_BYTES,
+  QUERY_COLUMN,
   QUERY_EXPLAIN,
   QUERY_FIELD_COUNT,
   QUERY_FIELDS,
@@ -51,26 +59,31 @@ import {
   QUERY_GOOGLE,
   QUERY_KEY,
   QUERY_KEY_BITS,
+  QUERY_KEY_BYTES,
   QUERY_LINE_OVERHEAD,
   QUERY_MAX_LINE,
-  QUERY_OCTETS,
   QUERY_OUTPUT,
   QUERY_SEEN,
   QUERY_STRICT,
   QUERY_TABLE,
   QUERY_UNKNOWN,
+  ROW_MARK_BYTES,
   WORKER_TALLY,
 } from './layout.js';
 
-/** What a run's lines are: one URL each, one JSON object each, or JSON objects and strings. */
-export type RecordFormat = 'text' | 'ndjson' | 'json';
 /**
- * What becomes of a record: it gets its verdict, or passes if all agents may, or if some agent may
- * not, fetch its URL.
+ * The lines of a run: a URL, a JSON object, a JSON object or string, or a row each. The rows of
+ * Parquet come as JSON objects.
  */
-export type OutputMode = 'annotate' | 'allowed' | 'denied';
+export type RecordFormat = 'text' | 'ndjson' | 'json' | 'csv' | 'tsv' | 'parquet';
+/**
+ * The output of a run: each record with its verdict; the records whose URL all agents may fetch;
+ * the records whose URL some agent may not fetch; the verdicts alone, a line for each record; or
+ * `{"allowed":true}` or `{"allowed":false}` in place of the verdicts.
+ */
+export type OutputMode = 'annotate' | 'allowed' | 'denied' | 'verdicts' | 'mask-ndjson';
 
-/** All that is asked of every URL of a run. */
+/** What a run asks about every URL. */
 export interface QuerySettings {
   readonly google: boolean;
   readonly agents: readonly Agent[];
@@ -79,21 +92,21 @@ export interface QuerySettings {
   readonly unknown: Exclude<Verdict, 'invalid'>;
   readonly explain: boolean;
   readonly strict: boolean;
-  /** Octets; a longer line is an invalid record. */
-  readonly maxLineOctets: number;
-  /** Path of the member that holds the URL; one key for each level. */
+  /** Bytes; a longer line is an invalid record. */
+  readonly maxLineBytes: number;
+  /** Path of the member that holds the URL, one key for each level. */
   readonly urlField: readonly string[];
-  /**
-   * Name of the member that is added; `undefined` for `verdict`, or `verdicts` with several agents.
-   */
+  /** Rows only: the column that holds the URL, from 0; it may be changed later. Default 0. */
+  readonly column?: number;
+  /** Name of the added member; `undefined` for `verdict`, or `verdicts` with several agents. */
   readonly verdictField: string | undefined;
-  /** Start of the robots record that counts whatever the URL's host, 0 to look hosts up. */
+  /** Offset of the robots record that counts for every host, 0 to look hosts up. */
   readonly anyHost: number;
-  /** Slots of the table, to mark those whose hosts are seen; 0 where that is not wanted. */
+  /** Slots of the table, to mark the slots whose hosts are seen; 0 to mark nothing. */
   readonly seenSlots: number;
 }
 
-/** What a query asks for where nothing else is said: records of NDJSON annotated for `*`. */
+/** The default query: NDJSON annotated for `*`. */
 export const DEFAULT_SETTINGS: QuerySettings = {
   google: false,
   agents: [{ name: '*', chain: ['*'] }],
@@ -102,21 +115,21 @@ export const DEFAULT_SETTINGS: QuerySettings = {
   unknown: 'unknown',
   explain: false,
   strict: false,
-  maxLineOctets: 1 << 24,
+  maxLineBytes: 1 << 24,
   urlField: ['url'],
   verdictField: undefined,
   anyHost: 0,
   seenSlots: 0,
 };
 
-/** Where a query's block lies and how much room its runs need; see layout.ts. */
+/** Address of a query's block, and the bytes that its runs need; see layout.ts. */
 export interface Query {
   readonly address: number;
-  /** Octets of output that a line may need beyond its own. */
+  /** Bytes of output that a line may need beyond its own length. */
   readonly lineOverhead: number;
-  /** Octets of each thread's worker block. */
-  readonly workerOctets: number;
-  readonly maxLineOctets: number;
+  /** Bytes of each thread's worker block. */
+  readonly workerBytes: number;
+  readonly maxLineBytes: number;
   readonly agents: number;
 }
 
@@ -124,25 +137,45 @@ const FORMATS: Record<RecordFormat, number> = {
   text: FORMAT_TEXT,
   ndjson: FORMAT_NDJSON,
   json: FORMAT_JSON,
+  csv: FORMAT_CSV,
+  tsv: FORMAT_TSV,
+  parquet: FORMAT_NDJSON,
+};
+/** The member with the number of a record that is not an object; text and rows have none. */
+const BAD_LINE_MEMBERS: Record<RecordFormat, string> = {
+  text: ',"line":',
+  ndjson: ',"line":',
+  json: ',"record":',
+  csv: ',"row":',
+  tsv: ',"row":',
+  parquet: ',"row":',
 };
 const OUTPUTS: Record<OutputMode, number> = {
   annotate: OUTPUT_ANNOTATE,
   allowed: OUTPUT_ALLOWED,
   denied: OUTPUT_DENIED,
+  verdicts: OUTPUT_VERDICTS,
+  'mask-ndjson': OUTPUT_MASK,
 };
 
-/** A key is compared as one vector. */
-const KEY_OCTETS = 16;
+function isRows(format: RecordFormat): boolean {
+  return format === 'csv' || format === 'tsv';
+}
 
 /** A text as the inside of a JSON string, safe on a terminal. */
 function inString(text: string): string {
   return JSON.stringify(text).slice(1, -1).replaceAll('\u007f', '\\u007f');
 }
 
-/** What an agent's verdicts add to a record, by verdict: see AGENT_VERDICTS. */
+/** The text that an agent's verdicts add to a record, by verdict: see AGENT_VERDICTS. */
 function verdictFragments(settings: QuerySettings, index: number): string[] {
   const { agents, format, verdictField } = settings;
   const isLast = index === agents.length - 1;
+  if (settings.output === 'verdicts') {
+    return VERDICTS.map((verdict) => `${verdict}${isLast ? '' : ','}`);
+  }
+  if (format === 'csv') return VERDICTS.map((verdict) => `,${verdict}`);
+  if (format === 'tsv') return VERDICTS.map((verdict) => `\t${verdict}`);
   if (format === 'text') return VERDICTS.map((verdict) => `${verdict}${isLast ? '\t' : ','}`);
   const several = agents.length > 1;
   const field = `"${inString(verdictField ?? (several ? 'verdicts' : 'verdict'))}":`;
@@ -152,7 +185,7 @@ function verdictFragments(settings: QuerySettings, index: number): string[] {
   return VERDICTS.map((verdict) => `${before}"${verdict}"${isLast ? '}' : ''}`);
 }
 
-/** The members' other words, in the order of the FRAGMENT_ constants. */
+/** The other words of the members, in the order of the FRAGMENT_ constants. */
 function fragments(settings: QuerySettings): string[] {
   const words = new Array<string>(FRAGMENTS).fill('');
   REASONS.forEach((reason, index) => {
@@ -168,17 +201,21 @@ function fragments(settings: QuerySettings): string[] {
   words[FRAGMENT_REASON] = '"reason":';
   words[FRAGMENT_DISALLOW] = 'Disallow: ';
   words[FRAGMENT_ALLOW] = 'Allow: ';
-  words[FRAGMENT_BAD_LINE] = settings.format === 'json' ? ',"record":' : ',"line":';
+  words[FRAGMENT_BAD_LINE] = BAD_LINE_MEMBERS[settings.format];
   words[FRAGMENT_BAD_INPUT] = ',"input":"';
   words[FRAGMENT_BAD_END] = '"}';
   words[FRAGMENT_STRING_OPEN] = settings.urlField.map((key) => `{"${inString(key)}":`).join('');
   words[FRAGMENT_STRING_CLOSE] = '}'.repeat(settings.urlField.length - 1);
+  words[FRAGMENT_MASK_ALLOWED] = '{"allowed":true}';
+  words[FRAGMENT_MASK_DENIED] = '{"allowed":false}';
   return words;
 }
 
 /**
- * Octets of output beyond the line itself, at most, reckoned generously. `verdicts` are those of
- * the longest verdicts of all agents.
+ * An upper bound of a line's output, in bytes, beyond the line itself.
+ *
+ * @param names bytes of all agents' names and tokens
+ * @param verdicts bytes of all agents' longest verdicts
  */
 function lineOverhead(
   settings: QuerySettings,
@@ -187,40 +224,41 @@ function lineOverhead(
   verdicts: number,
 ): number {
   const agents = settings.agents.length;
-  // Each octet of a rule's text takes six at most when it is escaped.
-  const explanation = 256 + 6 * TEXT_LIMIT + SOURCE_LIMIT;
+  // Escaping turns each byte of a rule's text into six at most, quotes doubled; the quotes of a
+  // source may be doubled, too.
+  const explanation = 256 + 6 * TEXT_LIMIT + 2 * (SOURCE_LIMIT + 256);
   const explained = settings.explain ? 2 * names + agents * explanation : 0;
   const strings =
     (words[FRAGMENT_STRING_OPEN] ?? '').length + (words[FRAGMENT_STRING_CLOSE] ?? '').length;
   return 64 + verdicts + explained + 3 * strings + 6 * BAD_INPUT_LIMIT + 4 * MARGIN;
 }
 
-/** Writes the blocks of a query one behind the other. */
+/** Writes the blocks of a query one after another. */
 class BlockWriter {
   readonly bytes: Uint8Array;
   readonly view: DataView;
   readonly #address: number;
-  #end = QUERY_OCTETS;
+  #end = QUERY_BYTES;
 
-  constructor(address: number, octets: number) {
+  constructor(address: number, size: number) {
     this.#address = address;
-    this.bytes = new Uint8Array(octets);
+    this.bytes = new Uint8Array(size);
     this.view = new DataView(this.bytes.buffer);
   }
 
-  /** Sets aside octets; returns their place in the block. */
-  take(octets: number): number {
+  /** Reserves bytes; returns their offset in the block. */
+  take(bytes: number): number {
     const place = this.#end;
-    this.#end = (place + octets + 7) & ~7;
+    this.#end = (place + bytes + 7) & ~7;
     return place;
   }
 
-  /** Writes octets somewhere, and their address and number at `pair`. */
-  octets(pair: number, octets: Uint8Array): void {
-    const place = this.take(octets.length);
-    this.bytes.set(octets, place);
+  /** Writes bytes to a free place, and their address and length at `pair`. */
+  put(pair: number, text: Uint8Array): void {
+    const place = this.take(text.length);
+    this.bytes.set(text, place);
     this.pointer(pair, place);
-    this.view.setUint32(pair + 4, octets.length, true);
+    this.view.setUint32(pair + 4, text.length, true);
   }
 
   pointer(at: number, place: number): void {
@@ -232,25 +270,25 @@ class BlockWriter {
   }
 }
 
-/** Octets that a query's block may take: a bound for what `encodeQuery` writes. */
-export function queryOctets(settings: QuerySettings): number {
-  let octets = QUERY_OCTETS + 4 * MARGIN;
-  for (const word of fragments(settings)) octets += 16 + 3 * word.length;
-  for (const key of settings.urlField) octets += 32 + 3 * key.length;
+/** An upper bound of the bytes that `encodeQuery` writes. */
+export function queryBytes(settings: QuerySettings): number {
+  let bytes = QUERY_BYTES + 4 * MARGIN;
+  for (const word of fragments(settings)) bytes += 16 + 3 * word.length;
+  for (const key of settings.urlField) bytes += 32 + 3 * key.length;
   settings.agents.forEach((agent, index) => {
-    octets += AGENT_OCTETS + 32 + 6 * agent.name.length;
-    for (const word of verdictFragments(settings, index)) octets += 16 + 3 * word.length;
-    for (const link of agent.chain) octets += CHAIN_OCTETS + 32 + 6 * link.length;
+    bytes += AGENT_BYTES + 32 + 6 * agent.name.length;
+    for (const word of verdictFragments(settings, index)) bytes += 16 + 3 * word.length;
+    for (const link of agent.chain) bytes += CHAIN_BYTES + 32 + 6 * link.length;
   });
-  return octets;
+  return bytes;
 }
 
 /**
- * The block of a query that is to lie at `address`, for a table at `table`.
+ * Encodes a query's block, to be placed at `address`, for a table at `table`.
  *
- * @param tokenNumber the number of a lower-case product token in the table, -1 if no robots.txt
- *   names it
- * @throws RobotsFilterError `usage` for no agents or more than 256
+ * @param tokenNumber number of a lower-case product token in the table, -1 if no robots.txt names
+ *   it
+ * @throws RobotsFilterError `usage` unless there are 1 to 256 agents
  */
 export function encodeQuery(
   settings: QuerySettings,
@@ -267,38 +305,38 @@ export function encodeQuery(
   }
   const encoder = new TextEncoder();
   const words = fragments(settings);
-  const block = new BlockWriter(address, queryOctets(settings));
+  const block = new BlockWriter(address, queryBytes(settings));
   let names = 0;
   let verdicts = 0;
-  const agentsPlace = block.take(agents.length * AGENT_OCTETS);
+  const agentsPlace = block.take(agents.length * AGENT_BYTES);
   agents.forEach((agent, index) => {
-    const at = agentsPlace + index * AGENT_OCTETS;
+    const at = agentsPlace + index * AGENT_BYTES;
     const name = encoder.encode(inString(agent.name));
     names += name.length + 4;
-    block.octets(at + AGENT_NAME, name);
+    block.put(at + AGENT_NAME, name);
     const ownVerdicts = verdictFragments(settings, index).map((word) => encoder.encode(word));
     ownVerdicts.forEach((word, verdict) => {
-      block.octets(at + AGENT_VERDICTS + 8 * verdict, word);
+      block.put(at + AGENT_VERDICTS + 8 * verdict, word);
     });
     verdicts += Math.max(...ownVerdicts.map(({ length }) => length));
     block.word(at + AGENT_CHAIN_COUNT, agent.chain.length);
-    const chainPlace = block.take(agent.chain.length * CHAIN_OCTETS);
+    const chainPlace = block.take(agent.chain.length * CHAIN_BYTES);
     block.pointer(at + AGENT_CHAIN, chainPlace);
     agent.chain.forEach((link, order) => {
-      const linkAt = chainPlace + order * CHAIN_OCTETS;
-      // `*` is no token of the google profile's agents: it names nobody, and all fall back to it.
+      const linkAt = chainPlace + order * CHAIN_BYTES;
+      // In the google profile an agent `*` names no group; every agent falls back to `*` anyway.
       const number = settings.google && link === '*' ? -1 : tokenNumber(lowerCaseAscii(link));
       block.word(linkAt + CHAIN_TOKEN, number);
-      block.octets(linkAt + CHAIN_TEXT, encoder.encode(inString(link)));
+      block.put(linkAt + CHAIN_TEXT, encoder.encode(inString(link)));
       names += 6 * link.length;
     });
   });
   words.forEach((word, index) => {
-    block.octets(QUERY_FRAGMENTS + index * 8, encoder.encode(word));
+    block.put(QUERY_FRAGMENTS + index * 8, encoder.encode(word));
   });
   const fieldsPlace = block.take(settings.urlField.length * 8);
   settings.urlField.forEach((key, index) => {
-    block.octets(fieldsPlace + index * 8, encoder.encode(key));
+    block.put(fieldsPlace + index * 8, encoder.encode(key));
   });
   const overhead = lineOverhead(settings, words, names, verdicts);
   const tallyEnd = WORKER_TALLY + agents.length * OUTCOMES * 8;
@@ -312,24 +350,25 @@ export function encodeQuery(
   block.word(QUERY_FORMAT, FORMATS[settings.format]);
   block.word(QUERY_OUTPUT, OUTPUTS[settings.output]);
   block.word(QUERY_UNKNOWN, VERDICTS.indexOf(settings.unknown));
-  block.word(QUERY_MAX_LINE, settings.maxLineOctets);
+  block.word(QUERY_MAX_LINE, settings.maxLineBytes);
   block.word(QUERY_AGENT_COUNT, agents.length);
   block.pointer(QUERY_AGENTS, agentsPlace);
   block.word(QUERY_FIELD_COUNT, settings.urlField.length);
   block.pointer(QUERY_FIELDS, fieldsPlace);
   const [key] = settings.urlField.map((segment) => encoder.encode(`"${segment}":`));
-  if (settings.urlField.length === 1 && key !== undefined && key.length <= KEY_OCTETS) {
+  if (settings.urlField.length === 1 && key !== undefined && key.length <= QUERY_KEY_BYTES) {
     block.word(QUERY_KEY_BITS, (1 << key.length) - 1);
     block.bytes.set(key, QUERY_KEY);
   }
   block.word(QUERY_LINE_OVERHEAD, overhead);
   block.word(QUERY_SEEN, settings.seenSlots === 0 ? 0 : tallyEnd);
   block.word(QUERY_ANY_HOST, settings.anyHost);
+  block.word(QUERY_COLUMN, settings.column ?? 0);
   const query: Query = {
     address,
     lineOverhead: overhead,
-    workerOctets: (tallyEnd + Math.ceil(settings.seenSlots / 8) + 2 * MARGIN) & ~(MARGIN - 1),
-    maxLineOctets: settings.maxLineOctets,
+    workerBytes: (tallyEnd + Math.ceil(settings.seenSlots / 8) + 2 * MARGIN) & ~(MARGIN - 1),
+    maxLineBytes: settings.maxLineBytes + (isRows(settings.format) ? ROW_MARK_BYTES : 0),
     agents: agents.length,
   };
   return { query, bytes: block.bytes };

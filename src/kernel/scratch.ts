@@ -1,12 +1,11 @@
 import { COPY_MARGIN, GROUP_LINES, SCRATCH_FACTOR, SCRATCH_MARGIN } from './layout.js';
 
 /**
- * Scratch memory, in octets, with which the kernel judges any input: layout.ts, SCRATCH_FACTOR, has
- * the reasons.
+ * Bytes of scratch memory that suffice for any input; SCRATCH_FACTOR in layout.ts has the proof.
  *
- * @param inputOctets octets of the batch, or of the one URL
- * @param lines lines of the input, where fewer than a group are certain
+ * @param inputBytes bytes of the batch, or of the one URL
+ * @param lines upper bound of the input's lines, if they are fewer than a group
  */
-export function scratchOctets(inputOctets: number, lines: number = GROUP_LINES): number {
-  return SCRATCH_FACTOR * inputOctets + COPY_MARGIN * Math.min(lines, GROUP_LINES) + SCRATCH_MARGIN;
+export function scratchBytes(inputBytes: number, lines: number = GROUP_LINES): number {
+  return SCRATCH_FACTOR * inputBytes + COPY_MARGIN * Math.min(lines, GROUP_LINES) + SCRATCH_MARGIN;
 }

@@ -11,10 +11,7 @@ import {
   TASK_WORKER,
 } from './layout.js';
 
-/**
- * Where in memory all is that a run of the kernel over a batch needs; layout.ts says how much room
- * it must have.
- */
+/** Addresses of all blocks that the kernel needs for a batch; layout.ts has the sizes. */
 export interface TaskAddresses {
   readonly query: number;
   readonly worker: number;
@@ -27,10 +24,10 @@ export interface TaskAddresses {
 }
 
 /**
- * Writes the task of a batch of which nothing is judged yet.
+ * Writes the task of a batch, before its first line is done.
  *
- * @param words those of the task
- * @param flags TASK_…
+ * @param words the words of the task block
+ * @param flags TASK_LINE_BASE_KNOWN, TASK_OVERLONG
  */
 export function writeTask(
   words: Int32Array | Uint32Array,

@@ -1,32 +1,35 @@
 import { REASONS, type Reason } from '../protocol/verdict.js';
 import type { InputFormat } from './input/format.js';
 
-/** A record that could not be judged. */
+/** A record without a verdict. */
 export interface BadRecord {
   /** The input as messages name it. */
   readonly input: string;
   /**
-   * Number of its line in this input, from 1, empty lines included; in JSON, number of the record.
+   * Number of its line in this input, from 1, counting blank lines; in JSON, of the record; in
+   * Parquet, of the row.
    */
   readonly line: number;
   readonly reason: Reason;
 }
 
 /**
- * What bad records are numbered by: in JSON a record may stand on many lines, and a line hold many
- * records.
+ * What bad records are numbered by. JSON has many records on a line, or many lines per record. Rows
+ * of Parquet are counted; a row of CSV or TSV has the number of its first line.
  */
-export type RecordUnit = 'line' | 'record';
+export type RecordUnit = 'line' | 'record' | 'row' | 'first line';
 
-/** What bad records of inputs of a format are numbered by. */
+/** The unit by which the bad records of a format are numbered. */
 export function recordUnit(format: InputFormat): RecordUnit {
+  if (format === 'csv' || format === 'tsv') return 'first line';
+  if (format === 'parquet') return 'row';
   return format === 'json' ? 'record' : 'line';
 }
 
 const DESCRIPTIONS: Partial<Record<Reason, string>> = {
-  'invalid-url': 'no http, https or ftp URL',
+  'invalid-url': 'not an http, https or ftp URL',
   'no-url': 'no URL at the URL field (--url-field)',
-  'no-object': 'no JSON object',
+  'no-object': 'not a JSON object',
   'no-json': 'not well-formed JSON. If several objects share a line, say --input json',
   'line-too-long': 'longer than --max-line-bytes',
   'tab-in-line':
@@ -36,12 +39,21 @@ const DESCRIPTIONS: Partial<Record<Reason, string>> = {
     "a carriage return within the line, so more than one URL: tr '\\r' '\\n' < FILE | robots-filter …",
 };
 
-/** What is wrong with a bad record, as a phrase to put behind its place. */
+/** What `no-url` means where the URL is in a column. */
+const NO_URL: Partial<Record<RecordUnit, string>> = {
+  row: 'no URL in the column (--url-field)',
+  'first line': 'no URL in the column (--url-field), or a quoted field without an end',
+};
+
+/** Describes a bad record: its place and what is wrong with it. */
 export function describeBadRecord(record: BadRecord, unit: RecordUnit): string {
-  return `${record.input}, ${unit} ${record.line}: ${DESCRIPTIONS[record.reason] ?? record.reason}`;
+  const { input, line, reason } = record;
+  const place = unit === 'first line' ? 'line' : unit;
+  const noUrl = reason === 'no-url' ? NO_URL[unit] : undefined;
+  return `${input}, ${place} ${line}: ${noUrl ?? DESCRIPTIONS[reason] ?? reason}`;
 }
 
-/** The word for a reason of the kernel. */
+/** The word for a reason number of the kernel. */
 export function reasonWord(reason: number): Reason {
   const word = REASONS[reason];
   if (word === undefined) throw new Error(`reason ${reason} of the kernel`);

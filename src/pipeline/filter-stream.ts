@@ -1,19 +1,19 @@
 import { Duplex, Readable, Writable } from 'node:stream';
 import type { RunEnd, RunInput } from './run.js';
 
-/** What carries out the run of a filter stream: a Flow, or what stands before one. */
+/** Carries out the run of a filter stream: a Flow, or a wrapper of one. */
 export interface StreamRunner {
   run(input: RunInput, output: Writable, outputName?: string): Promise<RunEnd>;
-  /** Has the run end soon. */
+  /** Ends the run soon. */
   cancel(): void;
   /** Called once, when the run is over and the stream has ended or is destroyed. */
   close(): Promise<void>;
 }
 
 /**
- * A Duplex of bytes: lines in, records out, in order. The pace is that of the slower end: what is
- * written is taken while the ring has room, and the ring is emptied as the stream is read. Ends
- * when the input has ended and everything is read; destroying it ends the run.
+ * A Duplex of bytes: lines in, records out, in order. It takes writes while the ring has room, and
+ * the ring is emptied as the stream is read. It ends when the input has ended and everything is
+ * read. Destroying it ends the run.
  *
  * @param name the input as messages name it
  */
@@ -25,11 +25,11 @@ type Callback = (error?: Error | null) => void;
 
 class FilterStream extends Duplex {
   readonly #runner: StreamRunner;
-  /** From what is written to this stream to the ring. */
+  /** Passes what is written to this stream on to the ring. */
   readonly #input: Readable;
-  /** The rest of the last write, as soon as more input is wanted. */
+  /** Ends the last write; called when more input is wanted. */
   #wanted: Callback | undefined;
-  /** The rest of the last output, as soon as this stream is read. */
+  /** Ends the last output; called when this stream is read. */
   #read: Callback | undefined;
   readonly #run: Promise<void>;
 
@@ -37,8 +37,7 @@ class FilterStream extends Duplex {
     super();
     this.#runner = runner;
     this.#input = new Readable({
-      // Holds nothing back: a write is answered when the ring has it, and its chunk may be used
-      // again.
+      // Buffers nothing: a write ends when the ring has its bytes, and the chunk may be reused.
       highWaterMark: 0,
       read: () => {
         const wanted = this.#wanted;

@@ -1,20 +1,23 @@
 import type { Writable } from 'node:stream';
-import { BUCKET_SLOTS } from '../compile/format.js';
 import type { Arena, Region } from '../kernel/arena.js';
+import { QUERY_COLUMN } from '../kernel/layout.js';
 import { kernelModule } from '../kernel/module.js';
-import { encodeQuery, type OutputMode, type Query, queryOctets } from '../kernel/query.js';
+import { encodeQuery, type OutputMode, type Query, queryBytes } from '../kernel/query.js';
 import type { Agent } from '../protocol/agent.js';
 import type { Verdict } from '../protocol/verdict.js';
+import { BUCKET_SLOTS } from '../table/format.js';
 import { type Table, tableMemory } from '../table.js';
 import type { Executor } from '../workers/executor.js';
+import { MAX_BAD_LISTED } from '../workers/ring/ring-words.js';
 import { type BadRecord, type RecordUnit, recordUnit } from './bad-record.js';
 import { Flow } from './flow.js';
 import type { InputFormat } from './input/format.js';
+import { HeaderRow } from './output/header-row.js';
 import type { RunEnd, RunInput } from './run.js';
 import { SeenHosts } from './seen-hosts.js';
 import type { Tally } from './tally.js';
 
-/** What a filter asks of each record, and what becomes of it. */
+/** What a filter asks of each record, and what it writes. */
 export interface FilterSettings {
   readonly agents: readonly Agent[];
   readonly output: OutputMode;
@@ -22,44 +25,38 @@ export interface FilterSettings {
   readonly unknown: Exclude<Verdict, 'invalid'>;
   readonly explain: boolean;
   readonly strict: boolean;
-  /** The member that holds the URL: a key for each level. */
+  /** The member that holds the URL: one key for each level. */
   readonly urlField: readonly string[];
   /**
-   * Name of the member that is added; `undefined` for `verdict`, or `verdicts` with several agents.
+   * Name of the added member; `undefined` for `verdict`, or `verdicts` with several agents.
    */
   readonly verdictField: string | undefined;
-  /** Octets; a longer line is an invalid record. */
-  readonly maxLineOctets: number;
-  /** Whether `hostsSeen` is wanted: with a million hosts it took up to 6 % of the time. */
+  /** In bytes; a longer line is an invalid record. */
+  readonly maxLineBytes: number;
+  /** Whether `hostsSeen` is wanted, which costs time. */
   readonly countHosts: boolean;
 }
 
 export interface FilterOptions {
   readonly table: Table;
-  /** A pool of threads, or the thread that calls. */
+  /** A pool of threads, or the calling thread. */
   readonly pool: Executor;
   readonly settings: FilterSettings;
   /**
-   * Called for the first ten bad records, in their order, with what they are numbered by. The
-   * others are only counted.
+   * Called for the first ten bad records, in order, with what numbers them. The others are only
+   * counted.
    */
   readonly onBadRecord?: ((record: BadRecord, unit: RecordUnit) => void) | undefined;
 }
 
-/** Bad records that are named. */
-const NAMED_RECORDS = 10;
-
-/**
- * What a filter asks of inputs of one format: the query in memory, and the flow that carries it
- * out.
- */
+/** The query for inputs of one format, in memory, and the flow that carries it out. */
 interface Stage {
   readonly query: Query;
   readonly region: Region;
   readonly flow: Flow;
 }
 
-/** Takes inputs through a table, one after another, and counts what became of their records. */
+/** Filters inputs through a table, one after another, and counts their records. */
 export class Filter {
   readonly #table: Table;
   readonly #arena: Arena;
@@ -67,10 +64,11 @@ export class Filter {
   readonly #settings: FilterSettings;
   readonly #onBadRecord: FilterOptions['onBadRecord'];
   readonly #stages = new Map<InputFormat, Stage>();
+  readonly #headerRow: HeaderRow;
   #named = 0;
   #cancelled = false;
 
-  /** @throws RobotsFilterError `usage` for an agent that a reduced table cannot answer for */
+  /** @throws RobotsFilterError `usage` for an agent that a reduced table cannot answer */
   constructor({ table, pool, settings, onBadRecord }: FilterOptions) {
     const { arena, view } = tableMemory(table);
     for (const agent of settings.agents) view.checkAgent(agent);
@@ -78,17 +76,18 @@ export class Filter {
     this.#arena = arena;
     this.#pool = pool;
     this.#settings = settings;
+    this.#headerRow = new HeaderRow(settings);
     this.#onBadRecord = onBadRecord;
   }
 
   /**
-   * Filters one input, behind those before it.
+   * Filters one input.
    *
    * @param output a descriptor or a stream; neither is closed
    * @param outputName the output as messages name it
    * @throws RobotsFilterError `input` or `output` if they cannot be read or written, `input` at the
    *   first bad record if the settings are strict, `limit` if the batches do not fit beside the
-   *   table, `worker` if a thread dies
+   *   table, `worker` if a thread dies or cannot be started
    */
   async run(
     input: RunInput & { readonly format: InputFormat },
@@ -96,11 +95,18 @@ export class Filter {
     outputName?: string,
   ): Promise<RunEnd> {
     if (this.#cancelled) return 'cancelled';
-    return this.#stage(input.format).flow.run(input, output, outputName);
+    const { flow, query } = this.#stage(input.format);
+    const memory = new DataView(this.#arena.memory.buffer);
+    if (input.kind !== 'stream' || input.column === undefined) {
+      return flow.run(input, output, outputName);
+    }
+    memory.setUint32(query.address + QUERY_COLUMN, input.column, true);
+    const preamble = this.#headerRow.of(input.header, input.format, input.name);
+    return flow.run(input, output, outputName, preamble);
   }
 
   /**
-   * Sets memory aside for inputs of a format, which their first run would do otherwise.
+   * Sets memory aside for inputs of a format. Otherwise their first run does.
    *
    * @throws RobotsFilterError `limit` if the batches do not fit beside the table
    */
@@ -108,19 +114,19 @@ export class Filter {
     this.#stage(format);
   }
 
-  /** Octets of input read and records judged; cheap enough to be asked for often. */
-  progress(): { octets: number; records: number } {
-    let octets = 0;
+  /** Bytes of input read and records judged. Cheap enough to call often. */
+  progress(): { bytes: number; records: number } {
+    let bytes = 0;
     let records = 0;
     for (const { flow } of this.#stages.values()) {
       const progress = flow.progress();
-      octets += progress.octets;
+      bytes += progress.bytes;
       records += progress.records;
     }
-    return { octets, records };
+    return { bytes, records };
   }
 
-  /** What has been counted over all inputs so far. */
+  /** The counters of all inputs so far. */
   tally(): Tally {
     const sum = {
       records: 0,
@@ -142,7 +148,7 @@ export class Filter {
     return sum;
   }
 
-  /** Hosts of the table that URLs were of; 0 unless the settings ask for them. */
+  /** How many hosts of the table had URLs; 0 unless `countHosts` is set. */
   hostsSeen(): number {
     const seen = new SeenHosts(tableMemory(this.#table).header.buckets * BUCKET_SLOTS);
     for (const { flow, query } of this.#stages.values()) {
@@ -151,15 +157,15 @@ export class Filter {
     return seen.count;
   }
 
-  /** Ends the run at the next batch ends, and further ones before they begin. */
+  /** Ends the run after the batches in hand, and further runs before they begin. */
   cancel(): void {
     this.#cancelled = true;
     for (const { flow } of this.#stages.values()) flow.cancel();
   }
 
   /**
-   * Cancels what runs, waits for its end, and gives its memory back. The counters are gone then;
-   * the pool stays.
+   * Cancels the run, waits for its end, and gives the memory back, counters included. The pool
+   * stays open.
    */
   async close(): Promise<void> {
     this.cancel();
@@ -182,7 +188,7 @@ export class Filter {
       anyHost: 0,
       seenSlots: countHosts ? header.buckets * BUCKET_SLOTS : 0,
     };
-    const region = this.#arena.take(queryOctets(settings));
+    const region = this.#arena.take(queryBytes(settings));
     const { query, bytes } = encodeQuery(settings, region.address, table, (token) =>
       view.tokenNumber(token),
     );
@@ -201,9 +207,9 @@ export class Filter {
     return stage;
   }
 
-  /** Each flow names ten, but formats have flows of their own. */
+  /** Reports a bad record. Each flow reports ten, and each format has a flow of its own. */
   #name(record: BadRecord, unit: RecordUnit): void {
-    if (this.#named === NAMED_RECORDS) return;
+    if (this.#named === MAX_BAD_LISTED) return;
     this.#named++;
     this.#onBadRecord?.(record, unit);
   }

@@ -2,89 +2,75 @@ import type { Writable } from 'node:stream';
 import type { Arena, Region } from '../kernel/arena.js';
 import type { Query } from '../kernel/query.js';
 import type { Executor } from '../workers/executor.js';
-import { Guards } from '../workers/guards.js';
 import type { FileSource, PipeSource } from '../workers/messages.js';
-import { blockAddress, layOut, type Regions } from '../workers/regions.js';
-import { Ring } from '../workers/ring.js';
-import { MAX_BATCH_OCTETS } from '../workers/ring-words.js';
+import { Guards } from '../workers/ring/guards.js';
+import { blockAddress, layOut, type Regions } from '../workers/ring/regions.js';
+import { Ring } from '../workers/ring/ring.js';
+import { MAX_BATCH_BYTES } from '../workers/ring/slot-state.js';
 import { type BadRecord, type RecordUnit, reasonWord } from './bad-record.js';
-import { takesWritesAtOnce } from './output.js';
-import { canWakeReader } from './pipe-waker.js';
+import { canWakeReader } from './input/pipe-waker.js';
+import { isNonBlockingOutput } from './output/open-output.js';
 import { Run, type RunEnd, type RunInput } from './run.js';
 import { sumTally, type Tally } from './tally.js';
 
 export interface FlowOptions {
-  /** A pool of threads, or the thread that calls. */
+  /** A pool of threads, or the calling thread. */
   readonly pool: Executor;
   /** The memory of the table and the query. */
   readonly arena: Arena;
   readonly module: WebAssembly.Module;
-  /** What is asked of each line; written to memory already. */
+  /** What is asked of each line. It lies in memory already. */
   readonly query: Query;
   /**
-   * Octets of input that are gathered to a batch. Default 1 MiB of a file or with more than 8
-   * threads, else 2 MiB, or 128 KiB on the thread that calls.
+   * Bytes of a batch. Default: 1 MiB of a file or with more than 8 threads, otherwise 2 MiB; 128
+   * KiB on the calling thread.
    */
-  readonly batchOctets?: number;
-  /**
-   * Batches that are on their way at a time where the main thread writes. Default: 6 and one for
-   * each thread.
-   */
+  readonly batchBytes?: number;
+  /** Slots of the ring if the main thread writes. Default: 6 and one for each thread. */
   readonly slots?: number;
-  /** What bad records are numbered by. Default: their lines. */
+  /** What numbers bad records. Default: their lines. */
   readonly unit?: RecordUnit;
   /**
-   * Called for the first ten bad records of all inputs together, in their order. The others are
-   * only counted.
+   * Called for the first ten bad records of all inputs together, in order. The others are only
+   * counted.
    */
   readonly onBadRecord?: (record: BadRecord) => void;
 }
 
 /** How far a flow has come. */
 export interface Progress {
-  /** Octets of input read, over all inputs; of a compressed one the decompressed octets. */
-  readonly octets: number;
+  /** Bytes of input read, over all inputs; after decompression. */
+  readonly bytes: number;
   /** Records judged. */
   readonly records: number;
 }
 
-/** Of a file, which each worker reads for itself: more does not fit into the caches of a core. */
-const FILE_BATCH_OCTETS = 1 << 20;
-/**
- * Of a pipe or stream: the fewer batches, the less often do threads find that another is not done
- * with filling one (10 to 15 % of a run).
- */
-const BATCH_OCTETS = 1 << 21;
-/** With more threads than that all batches are of 1 MiB: the table is to have room beside them. */
+/** A batch of a file: each worker reads its own, and more does not fit into a core's caches. */
+const FILE_BATCH_BYTES = 1 << 20;
+/** A batch of a pipe or stream: the fewer there are, the less often a worker waits for one. */
+const BATCH_BYTES = 1 << 21;
+/** With more threads, all batches are as small as a file's, to leave room for the table. */
 const MANY_THREADS = 8;
-/**
- * What is judged in one turn of the event loop: a millisecond of usual lines, so that signals are
- * heard.
- */
-const TURN_OCTETS = 1 << 17;
-/**
- * Slots beyond those that threads are at work on: some are being filled, some wait to be written.
- */
+/** A batch on the main thread: about a millisecond of usual lines, so that signals are heard. */
+const TURN_BYTES = 1 << 17;
+/** Slots beyond those that are being judged: some are being filled, some wait to be written. */
 const SPARE_SLOTS = 6;
 /** Milliseconds between two looks at the bad records that workers have listed. */
 const REPORT_EVERY = 100;
 
 /**
- * Octets in, octets out: cuts inputs into batches of lines, has the pool's threads judge them, and
- * writes what comes of them in the order of the input. Memory is bounded whatever the length of the
- * inputs.
+ * Bytes in, bytes out: splits inputs into batches of lines, has the pool's threads judge them, and
+ * writes the output in the order of the input. Memory does not depend on the length of the inputs.
  *
- * Who reads and who writes depends on what input and output are, since the ways differ in speed by
- * a factor of three:
+ * Who reads and who writes depends on the kinds of input and output:
  *
  *     input    read by
- *     file     the workers, in turn, each its own next batch
- *     pipe     the workers, in turn, if they write and are more than one; else a thread that does
- *              nothing else and blocks
+ *     file     the workers: each reads its next batch
+ *     pipe     the workers, if they write and are more than one; otherwise a thread that only reads
  *     stream   the main thread
  *
  *     output   written by
- *     file     the workers, in turn, if they read; else the main thread
+ *     file     the workers, if they read; otherwise the main thread
  *     pipe     the main thread, which waits in its event loop
  *     stream   the main thread
  */
@@ -92,8 +78,8 @@ export class Flow {
   readonly #options: FlowOptions;
   readonly #region: Region;
   readonly #regions: Regions;
-  readonly #fileBatchOctets: number;
-  /** The ring as a whole, for what outlives a run. */
+  readonly #fileBatchBytes: number;
+  /** The ring, for what outlives a run. */
   readonly #ring: Ring;
   readonly #blocks: readonly number[];
   #reported = 0;
@@ -104,21 +90,20 @@ export class Flow {
   /** @throws RobotsFilterError `limit` if the batches do not fit into memory beside the table */
   constructor(options: FlowOptions) {
     const { pool, arena, query } = options;
-    const usual = pool.threads > MANY_THREADS ? FILE_BATCH_OCTETS : BATCH_OCTETS;
-    const batchOctets = Math.min(
-      options.batchOctets ?? (pool.mayBlock ? usual : TURN_OCTETS),
-      MAX_BATCH_OCTETS,
+    const usual = pool.threads > MANY_THREADS ? FILE_BATCH_BYTES : BATCH_BYTES;
+    const batchBytes = Math.min(
+      options.batchBytes ?? (pool.mayBlock ? usual : TURN_BYTES),
+      MAX_BATCH_BYTES,
     );
-    this.#fileBatchOctets = Math.min(batchOctets, options.batchOctets ?? FILE_BATCH_OCTETS);
+    this.#fileBatchBytes = Math.min(batchBytes, options.batchBytes ?? FILE_BATCH_BYTES);
     const demand = {
       threads: pool.threads,
       slots: Math.max(options.slots ?? SPARE_SLOTS + pool.threads, pool.threads, 2),
-      batchOctets,
-      leastBatchOctets: this.#fileBatchOctets,
-      maxLineOctets: query.maxLineOctets,
+      batchBytes,
+      leastBatchBytes: this.#fileBatchBytes,
+      maxLineBytes: query.maxLineBytes,
       lineOverhead: query.lineOverhead,
-      workerOctets: query.workerOctets,
-      agents: query.agents,
+      workerBytes: query.workerBytes,
     };
     this.#options = options;
     this.#region = arena.take(layOut({ ...demand, base: 0 }).end);
@@ -126,42 +111,46 @@ export class Flow {
     this.#blocks = Array.from({ length: pool.threads }, (_, worker) =>
       blockAddress(this.#regions, worker),
     );
-    // The region may have been used before, and the ring's words and the counters start from zero.
+    // The region may have been used before; the ring's words and the counters start from zero.
     const memory = new Uint8Array(arena.memory.buffer);
     memory.fill(0, this.#regions.control, this.#regions.workers);
     new Guards(arena.memory.buffer, this.#regions).set();
-    for (const block of this.#blocks) memory.fill(0, block, block + query.workerOctets);
+    for (const block of this.#blocks) memory.fill(0, block, block + query.workerBytes);
     this.#ring = new Ring(arena.memory, this.#regions, this.#regions.slots, false);
   }
 
   /**
-   * Filters one input. Line numbers start anew with it, the counters go on. One run at a time.
+   * Filters one input, one at a time. Line numbers start anew, counters go on.
    *
    * @param output a descriptor, or any stream; neither is closed
    * @param outputName the output as messages name it
+   * @param preamble bytes to write before all records of an input that is a stream
    * @throws RobotsFilterError `input` or `output` if they cannot be read or written, `input` at the
-   *   first bad record if the query is strict, `worker` if a thread dies. A stream that fails with
-   *   a RobotsFilterError has it thrown as it is.
+   *   first bad record if the query is strict, `worker` if a thread dies or cannot be started. If a
+   *   stream fails with a RobotsFilterError, that error itself
    */
   async run(
     input: RunInput,
     output: number | Writable,
     outputName = output === 1 ? 'standard output' : 'the output',
+    preamble?: Uint8Array,
   ): Promise<RunEnd> {
     if (this.#run !== undefined) throw new Error('a flow runs one input at a time');
     if (this.#cancelled) return 'cancelled';
     const { pool, arena, module, query, unit = 'line' } = this.#options;
     const source = sourceOf(input, pool);
-    const direct =
+    const workersWrite =
       (source?.kind === 'file' || (source?.kind === 'pipe' && pool.threads > 1)) &&
       typeof output === 'number' &&
-      takesWritesAtOnce(output, outputName);
-    // Workers that write themselves have one slot each, which stays in their core's cache, and one
-    // to run ahead of the slowest.
-    const slots = direct ? Math.min(pool.threads + 1, this.#regions.slots) : this.#regions.slots;
+      isNonBlockingOutput(output, outputName);
+    // Workers that write have one slot each, which stays in their core's cache, and one to run
+    // ahead of the slowest.
+    const slots = workersWrite
+      ? Math.min(pool.threads + 1, this.#regions.slots)
+      : this.#regions.slots;
     const regions =
       source?.kind === 'file'
-        ? { ...this.#regions, batchOctets: this.#fileBatchOctets }
+        ? { ...this.#regions, batchBytes: this.#fileBatchBytes }
         : this.#regions;
     const ring = new Ring(arena.memory, regions, slots, false);
     ring.reset(input.kind === 'file' ? input.offset : 0);
@@ -177,7 +166,8 @@ export class Flow {
       source,
       output,
       outputName,
-      direct,
+      preamble,
+      workersWrite,
       onWritten: report,
     });
     const reports = setInterval(report, REPORT_EVERY);
@@ -193,29 +183,29 @@ export class Flow {
     }
   }
 
-  /** What has been counted so far. */
+  /** The counters so far. */
   tally(): Tally {
     return sumTally(this.#options.arena.memory, this.#blocks, this.#options.query.agents);
   }
 
-  /** How far the flow has come; cheap enough to be asked for often. */
+  /** How far the flow has come. Cheap enough to call often. */
   progress(): Progress {
     const { records } = sumTally(this.#options.arena.memory, this.#blocks, 0);
-    return { octets: this.#ring.input.consumed, records };
+    return { bytes: this.#ring.input.consumed, records };
   }
 
-  /** Addresses of the threads' blocks (layout.ts, WORKER_…), for what else is counted there. */
+  /** Addresses of the worker blocks (kernel/layout.ts, WORKER_…). */
   get workerBlocks(): readonly number[] {
     return this.#blocks;
   }
 
-  /** Ends the run at the next batch ends, and all further ones before they begin. */
+  /** Ends the run after the batches in hand, and further runs before they begin. */
   cancel(): void {
     this.#cancelled = true;
     this.#run?.run.stop('cancelled');
   }
 
-  /** Cancels what runs, waits for its end, and gives the memory back. The pool stays as it is. */
+  /** Cancels the run, waits for its end, and gives the memory back. The pool stays open. */
   async close(): Promise<void> {
     this.cancel();
     await this.#run?.end.catch(() => {});
@@ -231,7 +221,7 @@ export class Flow {
   }
 }
 
-/** The input as the threads of the pool read it; undefined if they can't. */
+/** What the threads of the pool read; undefined if they cannot read this input. */
 function sourceOf(input: RunInput, pool: Executor): FileSource | PipeSource | undefined {
   switch (input.kind) {
     case 'file':

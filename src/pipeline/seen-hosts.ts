@@ -1,20 +1,20 @@
 import { QUERY_SEEN } from '../kernel/layout.js';
 
-/** Slots that a word has marks of. */
+/** Slots whose marks one word holds. */
 const WORD_SLOTS = 32;
 
-/** The hosts of a table that URLs were of, by the slots that the kernel has marked. */
+/** The hosts of a table that had URLs, as slots that the kernel has marked. */
 export class SeenHosts {
   readonly #marks: Uint32Array;
 
-  /** @param slots slots of the table */
+  /** @param slots number of slots in the table */
   constructor(slots: number) {
     this.#marks = new Uint32Array(Math.ceil(slots / WORD_SLOTS));
   }
 
   /**
-   * Takes over what threads have marked in their worker blocks, for the query at `query`. The marks
-   * there begin at a multiple of 8, and room to spare follows them (encodeQuery).
+   * Adds the marks in these worker blocks, for the query at `query`. The marks begin at a multiple
+   * of 8, and spare room follows them (encodeQuery).
    */
   add(memory: WebAssembly.Memory, query: number, workerBlocks: readonly number[]): void {
     const offset = new DataView(memory.buffer).getUint32(query + QUERY_SEEN, true);
@@ -35,10 +35,7 @@ export class SeenHosts {
   }
 }
 
-/**
- * How many bits of a word are set: of two, then of four, then of eight bits each, which the product
- * adds up in its highest octet.
- */
+/** Counts the bits of a word by pairs, by fours, and by bytes, which the product adds up. */
 function bitsOf(word: number): number {
   const pairs = word - ((word >>> 1) & 0x55555555);
   const fours = (pairs & 0x33333333) + ((pairs >>> 2) & 0x33333333);

@@ -6,7 +6,7 @@ import {
   WORKER_TALLY,
 } from '../kernel/layout.js';
 
-/** What has been counted over all inputs so far. */
+/** The counters of all inputs so far. */
 export interface Tally {
   /** Records judged. */
   readonly records: number;
@@ -14,13 +14,11 @@ export interface Tally {
   readonly passed: number;
   /** Records that are invalid. */
   readonly bad: number;
-  /** For each agent how often it got each outcome, by `verdict << 4 | reason`. */
+  /** For each agent, how often it got each outcome, indexed by `verdict << 4 | reason`. */
   readonly outcomes: readonly (readonly number[])[];
 }
 
-/**
- * Adds up the counters of the worker blocks at these addresses. They may be counted up meanwhile.
- */
+/** Adds up the counters of the worker blocks at these addresses, which may grow meanwhile. */
 export function sumTally(
   memory: WebAssembly.Memory,
   blocks: readonly number[],
@@ -29,7 +27,8 @@ export function sumTally(
   const sum = (offset: number): number => {
     let total = 0;
     for (const block of blocks) {
-      total += Number(new BigUint64Array(memory.buffer, block + offset, 1)[0] ?? 0n);
+      // Atomic, so that a counter that grows does not tear.
+      total += Number(Atomics.load(new BigUint64Array(memory.buffer, block + offset, 1), 0));
     }
     return total;
   };
@@ -44,9 +43,4 @@ export function sumTally(
     bad: sum(WORKER_BAD),
     outcomes,
   };
-}
-
-/** Records judged so far: cheap enough to be asked for often. */
-export function sumRecords(memory: WebAssembly.Memory, blocks: readonly number[]): number {
-  return sumTally(memory, blocks, 0).records;
 }

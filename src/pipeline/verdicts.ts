@@ -2,13 +2,12 @@ import type { Judgement } from '../kernel/judge.js';
 import type { Table } from '../table.js';
 
 /**
- * Judges URLs one by one, in their order and at the pace at which the verdicts are taken, on the
- * thread that calls. For millions of them `filterStream` is faster.
+ * Judges URLs one by one, in order, on the calling thread. Each URL is taken when its verdict is
+ * requested. `filterStream` is faster for millions of URLs.
  *
- * @param agent a product token or a fallback chain of them, as `A>B` or a list (RFC 9309 section
- *   2.2.1)
- * @throws RobotsFilterError `usage` if the agent is no product token, or one that a reduced table
- *   cannot answer for
+ * @param agent a product token, or a fallback chain as `A>B` or a list (RFC 9309 section 2.2.1)
+ * @throws RobotsFilterError `usage` if the agent is not a product token, or if a reduced table does
+ *   not hold its groups
  */
 export async function* verdicts(
   table: Table,

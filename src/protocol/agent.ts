@@ -1,26 +1,26 @@
+import { HYPHEN, UNDERSCORE } from '../ascii.js';
 import { RobotsFilterError } from '../errors.js';
+import { isLetter } from './byte.js';
 import type { Profile } from './profile.js';
 
 /**
- * A crawler as the protocol knows it: the product tokens it answers to (RFC 9309 section 2.2.1),
- * the preferred one first. The first that some group names decides; in the google profile the
- * groups of all are merged.
+ * A crawler: its product tokens (RFC 9309 section 2.2.1), the preferred one first. The first token
+ * that a group names decides; the google profile merges the groups of all tokens.
  */
 export interface Agent {
-  /** As it was given, `Googlebot-Image>Googlebot`. */
+  /** As given: `Googlebot-Image>Googlebot`. */
   readonly name: string;
   readonly chain: readonly string[];
 }
 
-function isTokenOctet(code: number): boolean {
-  const letter = code | 0x20;
-  return (letter >= 0x61 && letter <= 0x7a) || code === 0x2d || code === 0x5f;
+function isTokenByte(code: number): boolean {
+  return isLetter(code) || code === HYPHEN || code === UNDERSCORE;
 }
 
-/** The octets at the start of a text that can stand in a product token: letters, `-` and `_`. */
+/** The leading characters of a text that a product token may hold: letters, `-` and `_`. */
 function tokenPrefix(text: string): string {
   let end = 0;
-  while (end < text.length && isTokenOctet(text.charCodeAt(end))) end++;
+  while (end < text.length && isTokenByte(text.charCodeAt(end))) end++;
   return text.slice(0, end);
 }
 
@@ -30,11 +30,10 @@ export function isProductToken(text: string): boolean {
 }
 
 /**
- * Reads an agent: a product token, or a fallback chain of them, `A>B` or a list. The google profile
- * takes any text for a token, as google/robotstxt does.
+ * Reads an agent: a product token, or a fallback chain as `A>B` or a list. In the google profile
+ * any text is a token, as in google/robotstxt.
  *
- * @throws RobotsFilterError `usage` if a link of the chain is no product token, saying what to
- *   write instead.
+ * @throws RobotsFilterError `usage` if a link of the chain is not a product token
  */
 export function parseAgent(agent: string | readonly string[], profile: Profile): Agent {
   const given = typeof agent === 'string' ? agent.split('>') : agent;
@@ -49,7 +48,7 @@ export function parseAgent(agent: string | readonly string[], profile: Profile):
       const remedy = token === '' ? 'use letters, "-" and "_", or "*"' : `use "${token}"`;
       throw new RobotsFilterError(
         'usage',
-        `${JSON.stringify(link)} is no product token (RFC 9309 section 2.2.1): ${remedy}`,
+        `${JSON.stringify(link)} is not a product token (RFC 9309 section 2.2.1): ${remedy}`,
       );
     }
   }

@@ -1,22 +1,20 @@
 import { Buffer } from 'node:buffer';
 import { domainToASCII } from 'node:url';
-import { HYPHEN, isDigit, isLetter } from './octet.js';
+import { DELETE, DIGIT_0, DOT, HYPHEN, LOWER_A, LOWER_Z, SPACE, UNDERSCORE } from '../ascii.js';
+import { isDigit, isLetter } from './byte.js';
 
 /** The schemes whose URLs have a robots.txt. */
 export type Scheme = 'http' | 'https' | 'ftp';
 
-/**
- * What a robots.txt counts for, and the key of a table: scheme, host and port (RFC 9309 section
- * 2.3).
- */
+/** Scheme, host and port that a robots.txt counts for (RFC 9309 section 2.3); a table's key. */
 export interface Authority {
-  /** `undefined` where it is not known, as with a file that is named for its host alone. */
+  /** `undefined` if unknown, as for a file named for its host alone. */
   readonly scheme: Scheme | undefined;
   /** As `canonicalHost` returns it. */
   readonly host: string;
   /**
-   * From 0 to 65535; `undefined` where none is given or where it is the default of the scheme.
-   * Without a scheme it is the port as given.
+   * From 0 to 65535; `undefined` if not given, or if it is the default of the scheme. Without a
+   * scheme it is the port as given.
    */
   readonly port: number | undefined;
 }
@@ -24,41 +22,38 @@ export interface Authority {
 /** The default port of each scheme. */
 export const DEFAULT_PORTS: Readonly<Record<Scheme, number>> = { http: 80, https: 443, ftp: 21 };
 
-const DOT = 0x2e;
-
-const MAX_RAW_OCTETS = 2048;
-const MAX_CANONICAL_OCTETS = 255;
+const MAX_RAW_BYTES = 2048;
+const MAX_CANONICAL_BYTES = 255;
 const MAX_PORT = 65535;
 
 /**
- * The host as the WHATWG URL Standard reads it ("host parsing"): percent-decoded, in lower-case
- * A-labels, IPv4 and IPv6 addresses canonical, IPv6 in brackets; and without a trailing dot (one:
- * of `example.com..` the other stays, and `.` is itself).
+ * The canonical host, as the WHATWG URL Standard parses it: percent-decoded, in lower-case
+ * A-labels, IPv4 and IPv6 addresses canonical, IPv6 in brackets. One trailing dot is dropped,
+ * except from `.` itself.
  *
- * `undefined` for what is no host there: empty, with an octet such as `/ ? # @ \ :` or white space,
- * with octets that are not UTF-8, with labels that are invalid punycode; and for a host longer than
- * 255 octets in canonical form. A host longer than 2,048 octets as given is refused unread, for the
- * time that the algorithms of IDN take is not linear.
+ * `undefined` if the host is empty, contains white space or one of `/ ? # @ \ :`, is not UTF-8, has
+ * invalid punycode, or is longer than 255 bytes in canonical form. A host of more than 2,048 bytes
+ * as given is refused unread: IDN algorithms are not linear.
  */
 export function canonicalHost(host: Uint8Array | string): string | undefined {
-  if (host.length > MAX_RAW_OCTETS) return undefined;
-  if (typeof host === 'string' && host.length <= MAX_CANONICAL_OCTETS && isPlainName(host)) {
+  if (host.length > MAX_RAW_BYTES) return undefined;
+  if (typeof host === 'string' && host.length <= MAX_CANONICAL_BYTES && isPlainName(host)) {
     return host;
   }
-  // As in URLs, octets that are not UTF-8 become U+FFFD, which no host may hold.
+  // As in URLs, bytes that are not UTF-8 become U+FFFD, which no host may contain.
   const text = typeof host === 'string' ? host : Buffer.from(host).toString('utf8');
-  if (typeof host === 'string' && Buffer.byteLength(host) > MAX_RAW_OCTETS) return undefined;
+  if (typeof host === 'string' && Buffer.byteLength(host) > MAX_RAW_BYTES) return undefined;
   if (!isHostText(text)) return undefined;
   const ascii = domainToASCII(text);
   const canonical = ascii.endsWith('.') && ascii !== '.' ? ascii.slice(0, -1) : ascii;
-  if (canonical.length === 0 || canonical.length > MAX_CANONICAL_OCTETS) return undefined;
+  if (canonical.length === 0 || canonical.length > MAX_CANONICAL_BYTES) return undefined;
   return canonical;
 }
 
 /**
- * Whether a text is a host name as most are (RFC 1123 section 2.1) and canonical as it stands:
- * letters in lower case, digits, dots and single hyphens between them, so that no label is an
- * A-label; and a last label that starts with a letter, so that it is no IPv4 address.
+ * Whether a text is a plain host name (RFC 1123 section 2.1) and already canonical: lower-case
+ * letters and digits, with single dots and hyphens between them, so that no label is an A-label.
+ * The last label starts with a letter, so that the text is no IPv4 address.
  */
 function isPlainName(text: string): boolean {
   let before = DOT;
@@ -68,7 +63,7 @@ function isPlainName(text: string): boolean {
     if (unit === DOT || unit === HYPHEN) {
       if (before === DOT || before === HYPHEN) return false;
     } else {
-      const isLowerCase = unit >= 0x61 && unit <= 0x7a;
+      const isLowerCase = unit >= LOWER_A && unit <= LOWER_Z;
       if (!isLowerCase && !isDigit(unit)) return false;
       if (before === DOT) isName = isLowerCase;
     }
@@ -78,15 +73,14 @@ function isPlainName(text: string): boolean {
 }
 
 /**
- * Whether a text holds none of the characters that would end a host in a URL, or would be dropped
- * from it, so that Node's parser sees nothing but a host. Colons may stand only between the
- * brackets that enclose all of it.
+ * Whether a text holds no character that ends a host in a URL, or that a parser drops, so that
+ * Node's parser sees only a host. Colons are allowed only within brackets around the whole text.
  */
 function isHostText(text: string): boolean {
   const isAddress = text.startsWith('[') && text.endsWith(']');
   for (let at = 0; at < text.length; at++) {
     const unit = text.charCodeAt(at);
-    if (unit <= 0x20 || unit === 0x7f) return false;
+    if (unit <= SPACE || unit === DELETE) return false;
     switch (text[at]) {
       case ':':
         if (!isAddress) return false;
@@ -106,33 +100,30 @@ function isHostText(text: string): boolean {
   return true;
 }
 
-/** A port of decimal digits, or `undefined`. Leading zeros do no harm. */
+/** The port that decimal digits stand for; `undefined` if none. Leading zeros are allowed. */
 function portOf(digits: string): number | undefined {
   let port = 0;
   for (let at = 0; at < digits.length; at++) {
     const unit = digits.charCodeAt(at);
     if (!isDigit(unit)) return undefined;
-    port = port * 10 + (unit - 0x30);
+    port = port * 10 + (unit - DIGIT_0);
     if (port > MAX_PORT) return undefined;
   }
   return digits.length === 0 ? undefined : port;
 }
 
-/**
- * Whether all characters are such as names have: letters, digits, `-`, `_`, `.`, anything outside
- * ASCII; or an IPv6 address.
- */
+/** Whether a text has only letters, digits, `-`, `_`, `.` and non-ASCII, or is in brackets. */
 function isNameText(text: string): boolean {
   if (text.startsWith('[')) return true;
   for (let at = 0; at < text.length; at++) {
     const unit = text.charCodeAt(at);
     if (unit >= 0x80 || isLetter(unit) || isDigit(unit)) continue;
-    if (unit !== 0x2d && unit !== 0x2e && unit !== 0x5f) return false;
+    if (unit !== HYPHEN && unit !== DOT && unit !== UNDERSCORE) return false;
   }
   return true;
 }
 
-/** Where the authority ends that starts `text`. */
+/** Offset of the end of the authority that `text` begins with. */
 function endOfAuthority(text: string): number {
   for (let at = 0; at < text.length; at++) {
     const character = text[at];
@@ -142,10 +133,7 @@ function endOfAuthority(text: string): number {
   return text.length;
 }
 
-/**
- * Cuts `HOST:PORT` at its last colon; an IPv6 address has more of them, but they stand within
- * brackets.
- */
+/** Splits `HOST:PORT` at its last colon. The colons of an IPv6 address are within brackets. */
 function splitAtColon(text: string): { host: string; digits: string | undefined } {
   const colon = text.lastIndexOf(':');
   if (colon < 0 || text.indexOf(']', colon) >= 0) return { host: text, digits: undefined };
@@ -157,7 +145,7 @@ function schemeOf(text: string): Scheme | undefined {
   return scheme === 'http' || scheme === 'https' || scheme === 'ftp' ? scheme : undefined;
 }
 
-/** Reads a URL whose scheme ends at offset `colon`; path, query and fragment are passed by. */
+/** Reads a URL whose scheme ends at offset `colon`. Ignores path, query and fragment. */
 function parseUrl(text: string, colon: number): Authority | undefined {
   const scheme = schemeOf(text.slice(0, colon));
   if (scheme === undefined) return undefined;
@@ -165,25 +153,19 @@ function parseUrl(text: string, colon: number): Authority | undefined {
   const { host: raw, digits } = splitAtColon(rest.slice(0, endOfAuthority(rest)));
   const host = canonicalHost(raw);
   if (host === undefined || !isNameText(host)) return undefined;
-  // An empty port is as good as none (WHATWG URL, RFC 3986 section 3.2.3).
+  // An empty port means the default one (WHATWG URL, RFC 3986 section 3.2.3).
   if (digits === undefined || digits === '') return { scheme, host, port: undefined };
   const port = portOf(digits);
   if (port === undefined) return undefined;
   return { scheme, host, port: port === DEFAULT_PORTS[scheme] ? undefined : port };
 }
 
-/**
- * Whether a text cannot be the name of an authority: it is the name of another file, or has other
- * characters than names have.
- */
+/** Whether a text cannot be a host: it is the name of another file, or no name text. */
 function isOtherName(text: string): boolean {
   return text.startsWith('.') || text.toLowerCase() === 'robots.txt' || !isNameText(text);
 }
 
-/**
- * What follows the authority of a URL as `parseAuthority` reads it: `/robots.txt`; empty where
- * there is no scheme.
- */
+/** The rest of a URL after its authority, such as `/robots.txt`; empty without a scheme. */
 export function afterAuthority(url: string): string {
   const colon = url.indexOf('://');
   if (colon < 0) return '';
@@ -197,16 +179,16 @@ function parseName(text: string): Authority | undefined {
   if (isOtherName(raw)) return undefined;
   const host = canonicalHost(raw);
   if (host === undefined) return undefined;
-  // An empty port is as good as none, as in a URL.
+  // As in a URL, an empty port means the default one.
   if (digits === undefined || digits === '') return { scheme: undefined, host, port: undefined };
   const port = portOf(digits);
   return port === undefined ? undefined : { scheme: undefined, host, port };
 }
 
 /**
- * Reads the authority that a file or directory is named for, as `parseAuthority`, and besides
- * `HOST_PORT`: not every file system takes a colon. What follows the last `_` is a port if it is
- * one to five digits, at most 65535, after a host: `my_host` is a host.
+ * Reads the authority that a file or directory is named for: what `parseAuthority` reads, and
+ * `HOST_PORT`, since some file systems do not allow a colon. The text after the last `_` is a port
+ * if it is one to five digits, at most 65535: `my_host` is a host.
  */
 export function parseFileName(name: string): Authority | undefined {
   const underscore = name.lastIndexOf('_');
@@ -220,27 +202,24 @@ export function parseFileName(name: string): Authority | undefined {
 
 /**
  * Reads an authority: `example.com`, `example.com:8080`, `[::1]:8080`, or an http, https or ftp URL
- * of any path. An empty port (`example.com:`) is none.
+ * of any path. An empty port (`example.com:`) means the default one.
  *
- * `undefined` for other schemes, user information, ports out of range, a host that is none or holds
- * other characters than letters, digits, `-`, `_`, `.` and those outside ASCII; and, where no
- * scheme is given, for `robots.txt` and for names that start with a dot. Any other bare word is a
- * host, `README` too.
+ * `undefined` for other schemes, user information, a port out of range, an invalid host, or a host
+ * with other characters than letters, digits, `-`, `_`, `.` and non-ASCII. Without a scheme also
+ * for `robots.txt` and names that start with a dot. Any other bare word is a host, even `README`.
  */
 export function parseAuthority(text: string): Authority | undefined {
   const colon = text.indexOf('://');
   return colon < 0 ? parseName(text) : parseUrl(text, colon);
 }
 
-/** `https://example.com:8443`; what is `undefined` is left out. */
+/** The text of an authority: `https://example.com:8443`, or less if parts are `undefined`. */
 export function formatAuthority({ scheme, host, port }: Authority): string {
   const prefix = scheme === undefined ? '' : `${scheme}://`;
   return port === undefined ? `${prefix}${host}` : `${prefix}${host}:${port}`;
 }
 
-/**
- * Whether two authorities are the same, as far as both tell: the scheme of either may be missing.
- */
+/** Whether two authorities are the same; a missing scheme agrees with any. */
 export function agree(one: Authority, other: Authority): boolean {
   const scheme = one.scheme ?? other.scheme;
   if (one.host !== other.host || scheme !== (other.scheme ?? scheme)) return false;

@@ -1,10 +1,9 @@
-import { isDigit } from './octet.js';
-
-const FULL_STOP = 0x2e;
+import { DOT } from '../ascii.js';
+import { isDigit } from './byte.js';
 
 /**
- * The seconds that a crawl-delay's value says: digits with at most one full stop. `undefined` for
- * all else, and for what no double holds.
+ * The seconds of a crawl-delay: digits with at most one full stop. `undefined` for any other value,
+ * and for a number too large for a double.
  */
 export function crawlDelaySeconds(value: string): number | undefined {
   let digits = 0;
@@ -12,7 +11,7 @@ export function crawlDelaySeconds(value: string): number | undefined {
   for (let at = 0; at < value.length; at++) {
     const unit = value.charCodeAt(at);
     if (isDigit(unit)) digits++;
-    else if (unit === FULL_STOP) fullStops++;
+    else if (unit === DOT) fullStops++;
     else return undefined;
   }
   if (digits === 0 || fullStops > 1) return undefined;

@@ -1,49 +1,46 @@
+import { isLineEnd } from './byte.js';
 import type { Grammar } from './grammar.js';
-import { isLineEnd } from './octet.js';
 
 /** The part of a body that is parsed. */
 export interface Text {
   /** The body itself, or what it decodes to. */
-  readonly octets: Uint8Array;
-  /** Offset of the first octet after the byte order mark. */
+  readonly bytes: Uint8Array;
+  /** Offset of the first byte after the byte order mark. */
   readonly start: number;
   /**
-   * Offset after the last octet within the limit; with a body beyond the limit, after the last
+   * Offset after the last byte within the limit; with a body beyond the limit, after the last
    * whole line.
    */
   readonly end: number;
-  /** Octets of the body, as received, beyond the limit. */
-  readonly ignoredOctets: number;
-  /** Whether `octets` was decoded from UTF-16. */
+  /** Bytes of the body, as received, beyond the limit. */
+  readonly ignoredBytes: number;
+  /** Whether `bytes` was decoded from UTF-16. */
   readonly utf16: boolean;
 }
 
-/** The octets of EF BB BF that a body starts with. */
-function byteOrderMarkOctets(body: Uint8Array): number {
+/** How many bytes of EF BB BF a body starts with. */
+function byteOrderMarkBytes(body: Uint8Array): number {
   if (body[0] !== 0xef) return 0;
   if (body[1] !== 0xbb) return 1;
   return body[2] === 0xbf ? 3 : 2;
 }
 
-/**
- * The order of the octets in UTF-16, as a body's byte order mark tells it; `undefined` where there
- * is no such mark.
- */
+/** The byte order of UTF-16 by the byte order mark of a body; `undefined` without one. */
 export function utf16Order(body: Uint8Array): 'little' | 'big' | undefined {
   if (body[0] === 0xff && body[1] === 0xfe) return 'little';
   return body[0] === 0xfe && body[1] === 0xff ? 'big' : undefined;
 }
 
 /** Offset after the last line end between `start` and `end`, or `start`. */
-export function endOfLastLine(octets: Uint8Array, start: number, end: number): number {
+export function endOfLastLine(bytes: Uint8Array, start: number, end: number): number {
   let at = end;
-  while (at > start && !isLineEnd(octets[at - 1])) at--;
+  while (at > start && !isLineEnd(bytes[at - 1])) at--;
   return at;
 }
 
 /**
- * Decodes UTF-16 from offset `start` to `end`. As in the Encoding Standard, what is no code point
- * becomes U+FFFD.
+ * Decodes UTF-16 from offset `start` to `end`. As in the Encoding Standard, lone surrogates become
+ * U+FFFD.
  */
 function decodeUtf16(
   body: Uint8Array,
@@ -53,8 +50,8 @@ function decodeUtf16(
 ): Uint8Array {
   const view = new DataView(body.buffer, body.byteOffset + start, end - start);
   const lastUnit = view.byteLength - 2;
-  // A code unit makes at most three octets, two of them that are a pair make four.
-  const octets = new Uint8Array(Math.ceil(view.byteLength / 2) * 3);
+  // A code unit makes at most three bytes; a surrogate pair makes four.
+  const bytes = new Uint8Array(Math.ceil(view.byteLength / 2) * 3);
   let length = 0;
   for (let at = 0; at < view.byteLength; at += 2) {
     let point = at <= lastUnit ? view.getUint16(at, littleEndian) : 0xfffd;
@@ -64,57 +61,56 @@ function decodeUtf16(
         point = 0x10000 + ((point - 0xd800) << 10) + (low - 0xdc00);
         at += 2;
       } else {
-        // A lone first half swallows an odd octet behind it: one error, as in the standard's
-        // decoder.
+        // A lone high surrogate swallows an odd byte after it: one error, as in the standard.
         if (point < 0xdc00 && at + 2 > lastUnit) at += 2;
         point = 0xfffd;
       }
     }
     if (point < 0x80) {
-      octets[length++] = point;
+      bytes[length++] = point;
     } else if (point < 0x800) {
-      octets[length++] = 0xc0 | (point >> 6);
-      octets[length++] = 0x80 | (point & 0x3f);
+      bytes[length++] = 0xc0 | (point >> 6);
+      bytes[length++] = 0x80 | (point & 0x3f);
     } else if (point < 0x10000) {
-      octets[length++] = 0xe0 | (point >> 12);
-      octets[length++] = 0x80 | ((point >> 6) & 0x3f);
-      octets[length++] = 0x80 | (point & 0x3f);
+      bytes[length++] = 0xe0 | (point >> 12);
+      bytes[length++] = 0x80 | ((point >> 6) & 0x3f);
+      bytes[length++] = 0x80 | (point & 0x3f);
     } else {
-      octets[length++] = 0xf0 | (point >> 18);
-      octets[length++] = 0x80 | ((point >> 12) & 0x3f);
-      octets[length++] = 0x80 | ((point >> 6) & 0x3f);
-      octets[length++] = 0x80 | (point & 0x3f);
+      bytes[length++] = 0xf0 | (point >> 18);
+      bytes[length++] = 0x80 | ((point >> 12) & 0x3f);
+      bytes[length++] = 0x80 | ((point >> 6) & 0x3f);
+      bytes[length++] = 0x80 | (point & 0x3f);
     }
   }
-  return octets.subarray(0, length);
+  return bytes.subarray(0, length);
 }
 
 /**
- * What of a body a profile parses: without the byte order mark, decoded from UTF-16 (RFC 9309
- * section 2.2.2 allows to bridge encodings), and within `maxBytes` octets as received (section
- * 2.5). A line that the limit cuts is left out; one whose line end is the first octet beyond the
- * limit is whole. So a caller who stops reading a body early needs to keep one octet more than the
- * limit, two of UTF-16, and nothing is lost.
+ * The part of a body that a profile parses: without the byte order mark, decoded from UTF-16 (RFC
+ * 9309 section 2.2.2 allows other encodings), and within `maxBytes` bytes as received (section
+ * 2.5). A line that the limit truncates is dropped; a line whose line end is the first byte beyond
+ * the limit is whole. A caller that stops reading early must therefore keep one byte more than the
+ * limit, or two of UTF-16.
  */
 export function textOf(body: Uint8Array, grammar: Grammar, maxBytes: number): Text {
   const limited = grammar.limited && body.length > maxBytes;
   const limit = limited ? maxBytes : body.length;
-  const ignoredOctets = body.length - limit;
+  const ignoredBytes = body.length - limit;
 
   const order = grammar.utf16 ? utf16Order(body) : undefined;
   if (order !== undefined) {
     const littleEndian = order === 'little';
     const cut = limited ? limit - (limit % 2) : limit;
-    const octets = decodeUtf16(body, 2, cut, littleEndian);
+    const bytes = decodeUtf16(body, 2, cut, littleEndian);
     const [high, low] = littleEndian ? [body[cut + 1], body[cut]] : [body[cut], body[cut + 1]];
     const whole = !limited || (high === 0 && isLineEnd(low));
-    const end = whole ? octets.length : endOfLastLine(octets, 0, octets.length);
-    return { octets, start: 0, end, ignoredOctets, utf16: true };
+    const end = whole ? bytes.length : endOfLastLine(bytes, 0, bytes.length);
+    return { bytes, start: 0, end, ignoredBytes, utf16: true };
   }
 
-  const mark = byteOrderMarkOctets(body);
+  const mark = byteOrderMarkBytes(body);
   const start = mark === 3 || grammar.partialByteOrderMark ? mark : 0;
   const whole = !limited || isLineEnd(body[limit]);
   const end = whole ? limit : endOfLastLine(body, start, limit);
-  return { octets: body, start, end, ignoredOctets, utf16: false };
+  return { bytes: body, start, end, ignoredBytes, utf16: false };
 }

@@ -1,4 +1,4 @@
-import { CR, TAB } from './octet.js';
+import { CR, TAB } from '../ascii.js';
 import type { Profile } from './profile.js';
 
 /**
@@ -10,43 +10,43 @@ export type Key = 'user-agent' | 'allow' | 'disallow' | 'sitemap' | 'crawl-delay
 /** One way to write a key. */
 export interface Spelling {
   readonly key: Key;
-  /** The octets to be found, in lower case. */
-  readonly octets: Uint8Array;
-  /** Whether a key that goes on after these octets is another one. */
+  /** The key in lower case. */
+  readonly bytes: Uint8Array;
+  /** Whether a longer key that begins with these bytes is another key. */
   readonly whole: boolean;
 }
 
-/** What a profile takes for a line, a key and a record (RFC 9309 section 2.2). */
+/** How a profile reads lines, keys and records (RFC 9309 section 2.2). */
 export interface Grammar {
   /** Whether the body is limited in size (RFC 9309 section 2.5). */
   readonly limited: boolean;
-  /** Whether a byte order mark may be cut short: then any prefix of the UTF-8 one is skipped. */
+  /** Whether any prefix of the UTF-8 byte order mark is skipped, too. */
   readonly partialByteOrderMark: boolean;
   /** Whether a body that starts with the byte order mark of UTF-16 is decoded. */
   readonly utf16: boolean;
-  /** Octets of a line that count; the rest of a longer line is dropped. */
-  readonly lineOctets: number;
-  /** Whether a NUL ends what counts of a line; else it makes the line void. */
+  /** The longest line, in bytes; the rest of a longer line is dropped. */
+  readonly lineBytes: number;
+  /** Whether a NUL ends a line's content; otherwise the line is ignored. */
   readonly nulEndsLine: boolean;
-  /** White space is space and all controls from TAB to this one. */
+  /** The last of the controls from TAB on that count as white space, like the space. */
   readonly lastWhiteSpaceControl: number;
-  /** Whether a key needs a colon after it; else white space does between exactly two words. */
+  /** Whether a key needs a colon; otherwise white space separates exactly two words. */
   readonly colonRequired: boolean;
-  /** The spellings of the keys, tried in this order. */
+  /** The spellings of keys, in the order in which they are tried. */
   readonly spellings: readonly Spelling[];
   /** Whether the empty string is a product token. */
   readonly emptyProductToken: boolean;
 }
 
 function spelling(key: Key, text: string, whole: boolean): Spelling {
-  return { key, octets: Uint8Array.from(text, (letter) => letter.charCodeAt(0)), whole };
+  return { key, bytes: Uint8Array.from(text, (letter) => letter.charCodeAt(0)), whole };
 }
 
 const RFC9309: Grammar = {
   limited: true,
   partialByteOrderMark: false,
   utf16: true,
-  lineOctets: Number.POSITIVE_INFINITY,
+  lineBytes: Number.POSITIVE_INFINITY,
   nulEndsLine: false,
   lastWhiteSpaceControl: TAB,
   colonRequired: true,
@@ -64,7 +64,7 @@ const GOOGLE: Grammar = {
   limited: false,
   partialByteOrderMark: true,
   utf16: false,
-  lineOctets: 2083 * 8 - 1,
+  lineBytes: 2083 * 8 - 1,
   nulEndsLine: true,
   lastWhiteSpaceControl: CR,
   colonRequired: false,
@@ -86,10 +86,7 @@ const GOOGLE: Grammar = {
   emptyProductToken: true,
 };
 
-/**
- * The grammar of each profile; the draft differs from the RFC only in which groups count, see
- * groups.ts.
- */
+/** The grammar of each profile. The draft differs from the RFC only in groups.ts. */
 export const GRAMMARS: Readonly<Record<Profile, Grammar>> = {
   rfc9309: RFC9309,
   google: GOOGLE,

@@ -2,9 +2,9 @@ import type { Profile } from './profile.js';
 import type { Group } from './robots-file.js';
 
 /**
- * For each product token the groups that name it, in the order of the file: their rules together
- * are the ones that a crawler of this token obeys (RFC 9309 section 2.2.1). A group counts once
- * however often it names a token. In draft-koster-rep-00 only the first group of `*` counts.
+ * Maps each product token to the groups that name it, in the order of the file. A crawler obeys the
+ * rules of all of them (RFC 9309 section 2.2.1). A group counts once even if it names a token
+ * twice. In draft-koster-rep-00 only the first group of `*` counts.
  */
 export function groupsByProductToken(
   groups: readonly Group[],
@@ -20,7 +20,7 @@ export function groupsByProductToken(
         continue;
       }
       if (firstStarOnly && token === '*') continue;
-      // Groups come in order, so one that already has this token is the last.
+      // Groups come in order, so a group that is already there is the last one.
       if (named[named.length - 1] !== group) named.push(group);
     }
   }

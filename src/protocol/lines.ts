@@ -1,18 +1,15 @@
-import { COLON, CR, HASH, LF, NUL } from './octet.js';
+import { COLON, CR, HASH, LF, NUL } from '../ascii.js';
 
 /**
- * Walks the lines of a body, which CR, LF or CRLF end, without an object or a string for any of
- * them. No octet is read more than three times. The fields tell of the line at which `advance` last
- * stopped.
+ * Walks the lines of a body, which CR, LF or CRLF end, without allocating. Reads no byte more than
+ * three times. The fields describe the line that `advance` has reached.
  */
 export class LineCursor {
   /** Number of the line, from 1. */
   number = 0;
-  /** Offset of the line's first octet. */
+  /** Offset of the line's first byte. */
   start = 0;
-  /**
-   * Offset after what counts of the line: its end, its comment, its first NUL, or the longest line.
-   */
+  /** Offset after the line's content, which its end, a comment, a NUL or the limit ends. */
   end = 0;
   /** Offset of the first colon before `end`, or -1. */
   colon = -1;
@@ -20,61 +17,59 @@ export class LineCursor {
   endsAtNul = false;
   /** Whether a NUL is anywhere in the line, its comment included. */
   holdsNul = false;
-  /** Whether the line is longer than the longest that counts, and this set `end`. */
-  isCut = false;
+  /** Whether the limit on lines set `end`. */
+  isTruncated = false;
 
-  readonly #octets: Uint8Array;
+  readonly #bytes: Uint8Array;
   readonly #length: number;
-  readonly #lineOctets: number;
+  readonly #lineBytes: number;
   #next: number;
 
-  /**
-   * The lines of `octets` from offset `from` to offset `to`, of each at most `lineOctets` octets.
-   */
-  constructor(octets: Uint8Array, from: number, to: number, lineOctets: number) {
-    this.#octets = octets;
+  /** @param lineBytes the limit on the content of a line */
+  constructor(bytes: Uint8Array, from: number, to: number, lineBytes: number) {
+    this.#bytes = bytes;
     this.#length = to;
-    this.#lineOctets = lineOctets;
+    this.#lineBytes = lineBytes;
     this.#next = from;
   }
 
-  /** Goes on to the next line; false at the end of the body. */
+  /** Moves to the next line; false at the end of the body. */
   advance(): boolean {
-    const octets = this.#octets;
+    const bytes = this.#bytes;
     const length = this.#length;
     const start = this.#next;
     if (start >= length) return false;
 
-    // All offsets stay below `length`, so no octet read here is undefined.
-    const stop = Math.min(length, start + this.#lineOctets);
+    // All offsets stay below `length`, so no byte read here is undefined.
+    const stop = Math.min(length, start + this.#lineBytes);
     let at = start;
     let colon = -1;
-    let octet = -1;
+    let byte = -1;
     for (; at < stop; at++) {
-      octet = octets[at] as number;
-      if (octet > COLON) continue;
-      if (octet === COLON) {
+      byte = bytes[at] as number;
+      if (byte > COLON) continue;
+      if (byte === COLON) {
         colon = at;
         break;
       }
-      if (octet === HASH || octet === LF || octet === CR || octet === NUL) break;
+      if (byte === HASH || byte === LF || byte === CR || byte === NUL) break;
     }
     if (colon >= 0) {
       for (at++; at < stop; at++) {
-        octet = octets[at] as number;
-        if (octet > HASH) continue;
-        if (octet === HASH || octet === LF || octet === CR || octet === NUL) break;
+        byte = bytes[at] as number;
+        if (byte > HASH) continue;
+        if (byte === HASH || byte === LF || byte === CR || byte === NUL) break;
       }
     }
     const end = at;
-    const endsAtNul = octet === NUL;
+    const endsAtNul = byte === NUL;
 
     let holdsNul = endsAtNul;
     for (; at < length; at++) {
-      octet = octets[at] as number;
-      if (octet > CR) continue;
-      if (octet === LF || octet === CR) break;
-      if (octet === NUL) holdsNul = true;
+      byte = bytes[at] as number;
+      if (byte > CR) continue;
+      if (byte === LF || byte === CR) break;
+      if (byte === NUL) holdsNul = true;
     }
 
     this.number++;
@@ -83,8 +78,8 @@ export class LineCursor {
     this.colon = colon;
     this.endsAtNul = endsAtNul;
     this.holdsNul = holdsNul;
-    this.isCut = end === stop && at > stop;
-    this.#next = octet === CR && at + 1 < length && octets[at + 1] === LF ? at + 2 : at + 1;
+    this.isTruncated = end === stop && at > stop;
+    this.#next = byte === CR && at + 1 < length && bytes[at + 1] === LF ? at + 2 : at + 1;
     return true;
   }
 }

@@ -1,61 +1,65 @@
 import { Buffer, isUtf8 } from 'node:buffer';
+import {
+  ASTERISK,
+  DELETE,
+  EXCLAMATION_MARK,
+  LESS_THAN,
+  QUESTION_MARK,
+  SLASH,
+  SPACE,
+} from '../ascii.js';
 import { RobotsFilterError } from '../errors.js';
+import { isLetter } from './byte.js';
 import { crawlDelaySeconds } from './crawl-delay.js';
 import { type Text, textOf } from './encoding.js';
 import { GRAMMARS, type Grammar } from './grammar.js';
 import { LineCursor } from './lines.js';
-import { ASTERISK, isLetter, SLASH } from './octet.js';
 import { endOfProductToken } from './product-token.js';
 import type { Profile } from './profile.js';
 import { RecordCursor } from './record.js';
 import type { CrawlDelay, Group, OtherRecord, RobotsFile, Rule } from './robots-file.js';
 import { WarningList } from './warnings.js';
 
-/**
- * The least parsing limit that RFC 9309 section 2.5 admits, and the default: 500 KiB, in octets.
- */
+/** The default parsing limit, and the least that RFC 9309 section 2.5 allows: 500 KiB, in bytes. */
 export const MIN_BYTES = 512_000;
 
-/**
- * The greatest parsing limit, in octets: a line of this length still fits a string, decoded from
- * UTF-16 too.
- */
+/** The greatest parsing limit, in bytes: such a line still fits into a string, even from UTF-16. */
 export const MAX_BYTES = 0x1000_0000;
 
 /**
- * What a file may cost, in octets of its records; each record, and each `*` in one, counts as
- * RECORD_COST of them besides. It bounds the memory that a file takes, to be parsed and compiled,
- * where the parsing limit has been raised or there is none.
+ * The budget of a file, in bytes of its records. Each record, and each `*` in one, costs
+ * RECORD_COST more. It bounds the memory for parsing and compiling a file if the parsing limit is
+ * raised or absent.
  */
 const FILE_BUDGET = 0x400_0000;
 const RECORD_COST = 64;
 
 /**
- * A text of so many octets can cost no more, were all of them `*`: within the usual parsing limit
- * none does, UTF-16 or not.
+ * The longest text that is always within the budget, even if it were all `*`. The default parsing
+ * limit is below it, even for UTF-16.
  */
 const ALWAYS_AFFORDABLE = FILE_BUDGET / (RECORD_COST + 1);
 
-/** Octets of an unknown key that a warning quotes. */
-const QUOTED_OCTETS = 40;
+/** The most bytes of an unknown key that a warning quotes. */
+const QUOTED_BYTES = 40;
 
 export interface ParseOptions {
   /** Default `rfc9309`. */
   readonly profile?: Profile;
   /**
-   * The parsing limit in octets of the body as received (RFC 9309 section 2.5), from 512,000, the
-   * default, to 268,435,456. The google profile has none and passes this by.
+   * The parsing limit (RFC 9309 section 2.5), in bytes of the body as received: from 512,000, the
+   * default, to 268,435,456. The google profile has no limit and ignores this.
    */
   readonly maxBytes?: number;
 }
 
 /**
- * Parses a robots.txt (RFC 9309 section 2.2). Whatever the octets are, this does not throw, and
- * takes time and memory linear in their number; a file with more records and wildcards than the
- * budget allows, about a million, is given up. The patterns of the rules are views of `body`, which
- * must not change as long as they are used.
+ * Parses a robots.txt (RFC 9309 section 2.2). No body makes it throw, and it takes time and memory
+ * linear in the length of the body. A file with more records and wildcards than its budget allows,
+ * about a million, is given up. The patterns of the rules are views of `body`, which must not
+ * change while they are used.
  *
- * @throws RobotsFilterError `usage` for a profile that does not exist or a `maxBytes` out of range.
+ * @throws RobotsFilterError `usage` for an unknown profile or a `maxBytes` out of range
  */
 export function parseRobots(body: Uint8Array, options: ParseOptions = {}): RobotsFile {
   const { profile = 'rfc9309', maxBytes = MIN_BYTES } = options;
@@ -68,7 +72,7 @@ export function parseRobots(body: Uint8Array, options: ParseOptions = {}): Robot
   if (!Number.isInteger(maxBytes) || maxBytes < MIN_BYTES || maxBytes > MAX_BYTES) {
     throw new RobotsFilterError(
       'usage',
-      `maxBytes is ${maxBytes}; use a whole number from ${MIN_BYTES} (500 KiB, the least that RFC 9309 section 2.5 admits) to ${MAX_BYTES}`,
+      `maxBytes is ${maxBytes}; use a whole number from ${MIN_BYTES} (500 KiB, the least that RFC 9309 section 2.5 allows) to ${MAX_BYTES}`,
     );
   }
   const grammar = GRAMMARS[profile];
@@ -86,21 +90,15 @@ interface OpenGroup extends Group {
 class Parser {
   readonly #text: Text;
   readonly #grammar: Grammar;
-  /** The octets of the text, as what can make strings of them. */
+  /** The bytes of the text as a Buffer, to make strings of. */
   readonly #buffer: Buffer;
-  /**
-   * The memory of the octets and their place in it: patterns are made from these, as subarray would
-   * be slower and of a Buffer a Buffer.
-   */
+  /** The memory of the bytes, of which patterns are views: `subarray` would be slower. */
   readonly #memory: ArrayBufferLike;
   readonly #memoryOffset: number;
   readonly #lines: LineCursor;
   readonly #record: RecordCursor;
   readonly #html: boolean;
-  /**
-   * Whether all lines are known to be UTF-8. The octets that part lines and records are ASCII, so
-   * parts of UTF-8 are UTF-8.
-   */
+  /** Whether all lines are known to be UTF-8. They are if the text is: delimiters are ASCII. */
   readonly #utf8: boolean;
 
   readonly #groups: OpenGroup[] = [];
@@ -109,31 +107,31 @@ class Parser {
   readonly #records: OtherRecord[] = [];
   readonly #warnings = new WarningList();
   #group: OpenGroup | undefined;
-  /** What the records left may cost. */
+  /** What is left of the budget. */
   #budget: number;
 
   constructor(text: Text, grammar: Grammar, maxBytes: number) {
-    const { octets, start, end, ignoredOctets } = text;
+    const { bytes, start, end, ignoredBytes } = text;
     this.#text = text;
     this.#grammar = grammar;
     this.#budget = end - start <= ALWAYS_AFFORDABLE ? Number.POSITIVE_INFINITY : FILE_BUDGET;
-    this.#buffer = Buffer.from(octets.buffer, octets.byteOffset, octets.byteLength);
-    this.#memory = octets.buffer;
-    this.#memoryOffset = octets.byteOffset;
-    this.#lines = new LineCursor(octets, start, end, grammar.lineOctets);
-    this.#record = new RecordCursor(octets, grammar);
-    this.#html = beginsWithMarkup(octets, start, end);
-    this.#utf8 = text.utf16 || isUtf8(octets.subarray(start, end));
+    this.#buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    this.#memory = bytes.buffer;
+    this.#memoryOffset = bytes.byteOffset;
+    this.#lines = new LineCursor(bytes, start, end, grammar.lineBytes);
+    this.#record = new RecordCursor(bytes, grammar);
+    this.#html = beginsWithMarkup(bytes, start, end);
+    this.#utf8 = text.utf16 || isUtf8(bytes.subarray(start, end));
 
-    // What concerns the file comes first, so that no number of bad lines can hide it.
+    // Warnings about the file come first, so that no number of bad lines can hide them.
     if (text.utf16) this.#warnings.add('utf-16', 0);
     if (this.#html) this.#warnings.add('html', 0);
-    if (ignoredOctets > 0) {
+    if (ignoredBytes > 0) {
       this.#warnings.add(
         'beyond-limit',
         0,
         () =>
-          `The body is longer than the parsing limit of ${maxBytes} octets; the ${ignoredOctets} octets beyond it were ignored, and the line that the limit cuts.`,
+          `The body is longer than the parsing limit of ${maxBytes} bytes; the ${ignoredBytes} bytes beyond it, and the line that the limit truncates, were ignored.`,
       );
     }
   }
@@ -146,13 +144,13 @@ class Parser {
         continue;
       }
       if (line.endsAtNul) {
-        this.#warnings.add('nul', line.number, () => 'The line was cut at a NUL.');
+        this.#warnings.add('nul', line.number, () => 'The line was truncated at a NUL.');
       }
-      if (line.isCut) {
+      if (line.isTruncated) {
         this.#warnings.add(
-          'line-cut',
+          'line-truncated',
           line.number,
-          () => `The line is longer than ${this.#grammar.lineOctets} octets; the rest was dropped.`,
+          () => `The line is longer than ${this.#grammar.lineBytes} bytes; the rest was dropped.`,
         );
       }
       const form = this.#record.read(line);
@@ -167,23 +165,23 @@ class Parser {
       crawlDelays: this.#crawlDelays,
       records: this.#records,
       warnings: this.#warnings.list(),
-      ignoredOctets: this.#text.ignoredOctets,
+      ignoredBytes: this.#text.ignoredBytes,
       overBudget: false,
     };
   }
 
-  /** Whether the budget is enough for the record at hand, which is charged to it. */
+  /** Charges the current record to the budget; false if that is used up. */
   #canAfford(): boolean {
     if (this.#budget === Number.POSITIVE_INFINITY) return true;
     const { keyStart, valueStart, valueEnd } = this.#record;
-    const { octets } = this.#text;
+    const { bytes } = this.#text;
     let asterisks = 0;
-    for (let at = valueStart; at < valueEnd; at++) if (octets[at] === ASTERISK) asterisks++;
+    for (let at = valueStart; at < valueEnd; at++) if (bytes[at] === ASTERISK) asterisks++;
     this.#budget -= valueEnd - keyStart + RECORD_COST * (1 + asterisks);
     return this.#budget >= 0;
   }
 
-  /** A file that is given up at a line: what it says is not known, so nothing of it counts. */
+  /** The result for a file that is given up at a line: none of it counts. */
   #overBudget(line: number): RobotsFile {
     this.#warnings.addFirst('over-budget', line);
     return {
@@ -192,14 +190,14 @@ class Parser {
       crawlDelays: [],
       records: [],
       warnings: this.#warnings.list(),
-      ignoredOctets: this.#text.ignoredOctets,
+      ignoredBytes: this.#text.ignoredBytes,
       overBudget: true,
     };
   }
 
   #readRecord(line: number): void {
     const record = this.#record;
-    if (!this.#utf8 && !isUtf8(this.#text.octets.subarray(record.keyStart, record.valueEnd))) {
+    if (!this.#utf8 && !isUtf8(this.#text.bytes.subarray(record.keyStart, record.valueEnd))) {
       this.#warnings.add('not-utf-8', line);
     }
     const key = record.key();
@@ -216,8 +214,7 @@ class Parser {
         break;
       case 'crawl-delay': {
         const { value } = this.#readOther(line);
-        // The group's own list, not a copy: it is complete only once the run of user-agent lines
-        // is.
+        // The list of the group itself, since later user-agent lines may still add to it.
         const productTokens = this.#group?.productTokens ?? [];
         this.#crawlDelays.push({ productTokens, seconds: crawlDelaySeconds(value), value, line });
         break;
@@ -228,10 +225,7 @@ class Parser {
     }
   }
 
-  /**
-   * A user-agent line goes on the run before it, or starts a group if a rule, of whatever worth,
-   * has ended that run.
-   */
+  /** Adds a user-agent line to the current group, or starts a group if that already has a rule. */
   #readUserAgent(line: number): void {
     let group = this.#group;
     if (group === undefined || group.rules.length > 0) {
@@ -244,18 +238,15 @@ class Parser {
     if (token !== '' || this.#grammar.emptyProductToken) group.productTokens.push(token);
   }
 
-  /**
-   * `*`, alone or before white space, or the value's leading product token in lower case, which may
-   * be empty.
-   */
+  /** `*`, alone or before white space; or the leading product token in lower case, maybe empty. */
   #productToken(): string {
     const { valueStart, valueEnd } = this.#record;
-    const { octets } = this.#text;
-    if (valueStart < valueEnd && octets[valueStart] === ASTERISK) {
+    const { bytes } = this.#text;
+    if (valueStart < valueEnd && bytes[valueStart] === ASTERISK) {
       const alone = valueEnd - valueStart === 1;
-      return alone || this.#record.isWhiteSpace(octets[valueStart + 1]) ? '*' : '';
+      return alone || this.#record.isWhiteSpace(bytes[valueStart + 1]) ? '*' : '';
     }
-    const end = endOfProductToken(octets, valueStart, valueEnd);
+    const end = endOfProductToken(bytes, valueStart, valueEnd);
     return this.#buffer.toString('latin1', valueStart, end).toLowerCase();
   }
 
@@ -265,10 +256,10 @@ class Parser {
       this.#warnings.add('rule-before-group', line);
       return;
     }
-    const { octets } = this.#text;
+    const { bytes } = this.#text;
     const { valueStart, valueEnd } = this.#record;
     if (valueStart < valueEnd) {
-      const first = octets[valueStart];
+      const first = bytes[valueStart];
       if (first !== SLASH && first !== ASTERISK) this.#warnings.add('malformed-pattern', line);
     }
     const offset = this.#memoryOffset + valueStart;
@@ -288,35 +279,32 @@ class Parser {
   #warnAboutForm(form: 'no-separator' | 'no-key', line: number): void {
     if (form === 'no-separator') this.#warnings.add('missing-colon', line);
     else {
-      this.#warnings.add('unknown-record', line, () => 'The line has no key; it was ignored.');
+      this.#warnings.add('unknown-record', line, () => 'No key before the colon; line ignored.');
     }
   }
 
   #warnAboutKey(line: number): void {
     this.#warnings.add('unknown-record', line, () => {
       const { keyStart, keyEnd } = this.#record;
-      const key = quote(this.#text.octets.subarray(keyStart, keyEnd));
-      return `The key ${key} is none that is known; the line was ignored.`;
+      const key = quote(this.#text.bytes.subarray(keyStart, keyEnd));
+      return `Unknown key ${key}; line ignored.`;
     });
   }
 }
 
-/** The first octets in quotes, fit for a terminal: what is no printable ASCII becomes `?`. */
-function quote(octets: Uint8Array): string {
-  const head = Array.from(octets.subarray(0, QUOTED_OCTETS), (octet) =>
-    octet >= 0x20 && octet < 0x7f ? String.fromCharCode(octet) : '?',
+/** The first bytes in quotes, safe on a terminal: all but printable ASCII becomes `?`. */
+function quote(bytes: Uint8Array): string {
+  const head = Array.from(bytes.subarray(0, QUOTED_BYTES), (byte) =>
+    byte >= SPACE && byte < DELETE ? String.fromCharCode(byte) : '?',
   );
-  return `"${head.join('')}${octets.length > QUOTED_OCTETS ? '…' : ''}"`;
+  return `"${head.join('')}${bytes.length > QUOTED_BYTES ? '…' : ''}"`;
 }
 
-/**
- * Whether the first octets other than white space are `<` and a letter, `!` or `?`: a tag, a
- * doctype, a comment, an XML declaration.
- */
-function beginsWithMarkup(octets: Uint8Array, start: number, end: number): boolean {
+/** Whether a text begins with a tag, doctype, comment or XML declaration, after white space. */
+function beginsWithMarkup(bytes: Uint8Array, start: number, end: number): boolean {
   let at = start;
-  while (at < end && (octets[at] as number) <= 0x20) at++;
-  if (at + 1 >= end || octets[at] !== 0x3c) return false;
-  const next = octets[at + 1] as number;
-  return isLetter(next) || next === 0x21 || next === 0x3f;
+  while (at < end && (bytes[at] as number) <= SPACE) at++;
+  if (at + 1 >= end || bytes[at] !== LESS_THAN) return false;
+  const next = bytes[at + 1] as number;
+  return isLetter(next) || next === EXCLAMATION_MARK || next === QUESTION_MARK;
 }

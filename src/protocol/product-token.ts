@@ -1,26 +1,27 @@
-import { HYPHEN, isLetter, UNDERSCORE } from './octet.js';
+import { HYPHEN, LOWER_CASE_BIT, UNDERSCORE, UPPER_A, UPPER_Z } from '../ascii.js';
+import { isLetter } from './byte.js';
 
 /**
  * Offset after the product token that starts at `start`: its longest run of `A-Z a-z _ -` (RFC 9309
  * section 2.2.1).
  */
-export function endOfProductToken(octets: Uint8Array, start: number, end: number): number {
+export function endOfProductToken(bytes: Uint8Array, start: number, end: number): number {
   let at = start;
   for (; at < end; at++) {
-    const octet = octets[at] as number;
-    if (!isLetter(octet) && octet !== HYPHEN && octet !== UNDERSCORE) break;
+    const byte = bytes[at] as number;
+    if (!isLetter(byte) && byte !== HYPHEN && byte !== UNDERSCORE) break;
   }
   return at;
 }
 
-/** The text with `A–Z` in lower case, and nothing else: U+212A KELVIN SIGN is no `k`. Linear. */
+/** The text with only `A–Z` in lower case: U+212A KELVIN SIGN stays. Linear. */
 export function lowerCaseAscii(text: string): string {
   let lower = '';
   let copied = 0;
   for (let at = 0; at < text.length; at++) {
     const unit = text.charCodeAt(at);
-    if (unit < 0x41 || unit > 0x5a) continue;
-    lower += text.slice(copied, at) + String.fromCharCode(unit | 0x20);
+    if (unit < UPPER_A || unit > UPPER_Z) continue;
+    lower += text.slice(copied, at) + String.fromCharCode(unit | LOWER_CASE_BIT);
     copied = at + 1;
   }
   return copied === 0 ? text : lower + text.slice(copied);

@@ -1,10 +1,10 @@
 /**
- * The reading of the Robots Exclusion Protocol that verdicts follow.
+ * The version of the Robots Exclusion Protocol that verdicts follow.
  *
  * - `rfc9309`: RFC 9309 (September 2022), the default.
- * - `google`: bit for bit what google/robotstxt does.
- * - `draft-koster-rep-00`: the draft of July 2019; as `rfc9309` but that only the first `*` group
- *   counts.
+ * - `google`: what google/robotstxt does, in every detail.
+ * - `draft-koster-rep-00`: the draft of July 2019: as `rfc9309`, except that only the first `*`
+ *   group counts.
  */
 export type Profile = 'rfc9309' | 'google' | 'draft-koster-rep-00';
 

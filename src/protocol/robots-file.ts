@@ -1,9 +1,9 @@
-/** A rule as its line says it (RFC 9309 section 2.2.2). */
+/** An allow or disallow line (RFC 9309 section 2.2.2). */
 export interface Rule {
   readonly allow: boolean;
   /**
-   * The path pattern's octets as written, without the white space around them and the comment. May
-   * be empty or malformed; such a rule matches nothing.
+   * The path pattern as written, without the white space around it and the comment. An empty or
+   * malformed pattern matches nothing.
    */
   readonly pattern: Uint8Array;
   /** Number of the line in the file, from 1. */
@@ -13,9 +13,9 @@ export interface Rule {
 /** One or more user-agent lines and the rules that follow them (RFC 9309 section 2.1). */
 export interface Group {
   /**
-   * Product tokens in lower case, in the order of their lines; `*` is the token of all crawlers.
-   * Lines without a usable token leave none, so the list may be empty: a group that nobody is in.
-   * In the google profile a token may be the empty string.
+   * Product tokens in lower case, in the order of their lines; `*` stands for all crawlers. Lines
+   * without a usable token add none, so the list may be empty. In the google profile a token may be
+   * the empty string.
    */
   readonly productTokens: readonly string[];
   readonly rules: readonly Rule[];
@@ -23,11 +23,11 @@ export interface Group {
   readonly line: number;
 }
 
-/** A `Crawl-delay` record, which RFC 9309 does not know (section 2.2.4): reported, never obeyed. */
+/** A `Crawl-delay` record, which is not part of RFC 9309 (section 2.2.4): reported, not obeyed. */
 export interface CrawlDelay {
-  /** The product tokens of the group in which it stands; empty before any group. */
+  /** The product tokens of its group; empty before any group. */
   readonly productTokens: readonly string[];
-  /** The delay in seconds, `undefined` where the value is no non-negative decimal number. */
+  /** The delay in seconds; `undefined` if the value is not a non-negative decimal number. */
   readonly seconds: number | undefined;
   readonly value: string;
   readonly line: number;
@@ -41,7 +41,7 @@ export interface OtherRecord {
   readonly line: number;
 }
 
-/** What is wrong with a line that had no effect, or not the one that its author may expect. */
+/** Why a line had no effect, or another one than its author may expect. */
 export type WarningCode =
   | 'beyond-limit'
   | 'html'
@@ -53,12 +53,12 @@ export type WarningCode =
   | 'over-budget'
   | 'rule-before-group'
   | 'unknown-record'
-  | 'line-cut'
+  | 'line-truncated'
   | 'utf-16';
 
 export interface Warning {
   readonly code: WarningCode;
-  /** Number of the line, from 1; 0 when it concerns the file. */
+  /** Number of the line, from 1; 0 for a warning about the file. */
   readonly line: number;
   /** One sentence: what was found and what became of it. */
   readonly message: string;
@@ -70,18 +70,18 @@ export interface RobotsFile {
   readonly sitemaps: readonly OtherRecord[];
   readonly crawlDelays: readonly CrawlDelay[];
   /**
-   * All records that are no user-agent, allow or disallow line, sitemaps and crawl-delays included,
-   * in order.
+   * All records other than user-agent, allow and disallow lines, in order; sitemaps and
+   * crawl-delays are among them.
    */
   readonly records: readonly OtherRecord[];
-  /** At most 100 in full; the last then says how many more there are. */
+  /** At most 100; the last one then says how many more there are. */
   readonly warnings: readonly Warning[];
-  /** Octets of the body beyond the parsing limit (RFC 9309 section 2.5), which were ignored. */
-  readonly ignoredOctets: number;
+  /** Bytes of the body beyond the parsing limit (RFC 9309 section 2.5), which were ignored. */
+  readonly ignoredBytes: number;
   /**
-   * Whether the file holds more records and wildcards than the budget for a file allows, about a
-   * million: then there is nothing here but warnings, and every URL is denied as if the file were
-   * unreachable. Never within 1,032,444 octets.
+   * Whether the file has more records and wildcards than its budget allows, about a million. Only
+   * the warnings are then filled in, and every URL is denied as if the file were unreachable. Never
+   * true for a file of up to 1,032,444 bytes.
    */
   readonly overBudget: boolean;
 }

@@ -10,7 +10,7 @@ declare namespace WebAssembly {
   class Memory {
     constructor(descriptor: { initial: number; maximum: number; shared: boolean });
     readonly buffer: SharedArrayBuffer;
-    /** Grows by so many pages of 65,536 octets; returns how many there were. */
+    /** Grows by so many pages of 65,536 bytes; returns how many there were. */
     grow(pages: number): number;
   }
 
@@ -22,4 +22,15 @@ declare namespace WebAssembly {
     constructor(module: Module, imports: Record<string, Record<string, unknown>>);
     readonly exports: Record<string, unknown>;
   }
+
+  /** What instantiating bytes yields. */
+  interface WebAssemblyInstantiatedSource {
+    readonly module: Module;
+    readonly instance: Instance;
+  }
+
+  function instantiate(
+    module: Module,
+    imports: Record<string, Record<string, unknown>>,
+  ): Promise<Instance>;
 }

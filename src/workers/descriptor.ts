@@ -1,39 +1,42 @@
 import { readSync, writeSync } from 'node:fs';
-import type { Ring } from './ring.js';
+import { errorCode } from '../files/system-error.js';
+import type { TaskEnd } from './messages.js';
+import type { Ring } from './ring/ring.js';
 
-/** What the system says of a read or write that failed. */
+/** A read or write that the system refused. */
 export class DescriptorError extends Error {
   readonly side: 'input' | 'output';
-  /** As the system names it: `ENOSPC`. */
+  /** The system's name for the error: `ENOSPC`. */
   readonly code: string;
-  /** Where in the input reading failed, in octets. */
+  /** The byte of the input at which reading failed. */
   readonly position: number;
 
   constructor(side: 'input' | 'output', cause: unknown, position = 0) {
     super(cause instanceof Error ? cause.message : String(cause), { cause });
     this.name = 'DescriptorError';
     this.side = side;
-    this.code = errorCode(cause) ?? '';
+    this.code = errorCode(cause);
     this.position = position;
   }
 }
 
-/** The system's name for an error. */
-export function errorCode(error: unknown): string | undefined {
-  if (typeof error !== 'object' || error === null || !('code' in error)) return undefined;
-  return typeof error.code === 'string' ? error.code : undefined;
+/** The result of a task whose descriptor has failed. */
+export function descriptorEnd({ side, code, message, position }: DescriptorError): TaskEnd {
+  // A socket whose reader has gone away says ECONNRESET.
+  if (side === 'output' && (code === 'EPIPE' || code === 'ECONNRESET')) return { end: 'closed' };
+  return { end: 'failed', side, code, message, position };
 }
 
-/** Milliseconds between two tries of a descriptor that somebody has made non-blocking. */
+/** Milliseconds between two attempts on a descriptor that another program made non-blocking. */
 const RETRY = 1;
-/** A word that nobody changes, to sleep on. */
+/** A word that never changes, to sleep on. */
 const NEVER = new Int32Array(new SharedArrayBuffer(4));
 
 /**
- * Reads what there is, and blocks while there is nothing; 0 at the end of the input, or when the
- * run is stopped.
+ * Reads the available bytes, and blocks while there are none. Returns the number of bytes read; 0
+ * at the end of the input, or when the run is stopped.
  *
- * @param position where in a file, `null` for a pipe
+ * @param position the byte of a file to read from; `null` for a pipe
  * @throws DescriptorError
  */
 export function readInto(
@@ -50,34 +53,33 @@ export function readInto(
       if (code === 'EOF') return 0;
       if (code !== 'EAGAIN' && code !== 'EINTR')
         throw new DescriptorError('input', error, ring.input.read);
-      ring.pause(RETRY);
+      ring.waits.pause(RETRY);
     }
   }
   return 0;
 }
 
 /**
- * Writes all octets of a slot's output, and notes how many are out. A run that is stopped meanwhile
- * does not call this off: what comes out is whole records.
+ * Writes all of a slot's output. A stop of the run does not interrupt this, so whole records come
+ * out.
  *
  * @throws DescriptorError
  */
 export function writeAll(ring: Ring, slot: number, descriptor: number): void {
-  const octets = ring.output(slot);
+  const bytes = ring.slots.output(slot);
+  if (bytes.length > 0) ring.writer.beginWrite(slot);
   let from = 0;
-  while (from < octets.length) {
-    ring.writer.beginWrite(slot);
-    const written = writeSome(descriptor, octets, from);
-    ring.writer.endWrite(slot, written);
+  while (from < bytes.length) {
+    const written = writeSome(descriptor, bytes, from);
     from += written;
     if (written === 0) Atomics.wait(NEVER, 0, 0, RETRY);
   }
 }
 
-/** Writes as much as the descriptor takes at once; 0 if that is nothing for now. */
-function writeSome(descriptor: number, octets: Uint8Array, from: number): number {
+/** Writes as much as the descriptor accepts at once; 0 if it accepts nothing for now. */
+function writeSome(descriptor: number, bytes: Uint8Array, from: number): number {
   try {
-    return writeSync(descriptor, octets, from, octets.length - from);
+    return writeSync(descriptor, bytes, from, bytes.length - from);
   } catch (error) {
     const code = errorCode(error);
     if (code === 'EAGAIN' || code === 'EINTR') return 0;

@@ -1,9 +1,6 @@
-import { fileURLToPath } from 'node:url';
+import { createRequire } from 'node:module';
 
-/**
- * Path of a file that threads load. From src/workers, dist/workers and dist/cli alike this is where
- * the build puts it.
- */
+/** Path of a built file that threads load; package.json has the place. */
 export function entryFile(name: 'judge' | 'compile'): string {
-  return fileURLToPath(new URL(`../../dist/workers/${name}.cjs`, import.meta.url));
+  return createRequire(import.meta.url).resolve(`#${name}`);
 }

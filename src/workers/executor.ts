@@ -1,19 +1,15 @@
 import type { Task, TaskEnd } from './messages.js';
 
-/** Who carries out the tasks of runs: threads, or the thread that asks. */
+/** Carries out the tasks of runs, on threads of a pool or on the calling thread. */
 export interface Executor {
-  /** Tasks that judge at a time. */
+  /** Workers that judge at a time. */
   readonly threads: number;
-  /** Whether tasks may block, since other threads than the one that asks carry them out. */
+  /** Whether tasks may block: whether they run on other threads than the caller's. */
   readonly mayBlock: boolean;
-  /** URL of the module that instantiates the kernel, where it is not the usual one. */
+  /** URL of another module with an `instantiateKernel`, for tests. */
   readonly kernel: string | undefined;
-  /**
-   * Carries out a task.
-   *
-   * Rejects when the task throws or its thread dies, and does nothing of it any more.
-   */
+  /** Carries out a task. Rejects when the task throws or its thread dies; nothing runs then. */
   run(task: Task): Promise<TaskEnd>;
-  /** Ends what it has started. */
+  /** Ends the threads. */
   close(): Promise<void>;
 }

@@ -1,11 +1,12 @@
 import type { Executor } from './executor.js';
+import { MainThread } from './main-thread.js';
 import type { Task, TaskEnd } from './messages.js';
 import { Pool } from './pool.js';
 
 /**
- * A pool in which the thread that asks is one of those that judge, which saves the start of a
- * thread: some 26 ms of a core. It does so where nothing else is its own to do, since workers read
- * and write themselves and none of them ever waits for a pipe.
+ * A pool in which the calling thread judges too, which saves the start of a thread. The calling
+ * thread judges only from a file to a file: there the workers read and write, and none of them
+ * waits for a pipe.
  */
 export class JointPool implements Executor {
   readonly threads: number;
@@ -14,7 +15,7 @@ export class JointPool implements Executor {
   readonly #pool: Pool;
 
   /**
-   * @param options.threads threads that judge, the one that asks included; at least 1
+   * @param options.threads threads that judge, the calling one included; at least 1
    * @param options.kernel URL of another module with an `instantiateKernel`, for tests
    */
   constructor(options: { threads: number; kernel?: string }) {
@@ -25,7 +26,6 @@ export class JointPool implements Executor {
 
   async run(task: Task): Promise<TaskEnd> {
     if (!this.#isHere(task)) return this.#pool.run(task);
-    const { MainThread } = await import('./main-thread.js');
     return new MainThread(this.kernel).run(task);
   }
 
@@ -33,7 +33,10 @@ export class JointPool implements Executor {
     await this.#pool.close();
   }
 
-  /** The last worker's task is, so that the threads have theirs by then. */
+  /**
+   * Whether this thread carries out the task: the last worker's task, so that the other threads
+   * have theirs.
+   */
   #isHere(task: Task): boolean {
     return (
       task.role === 'compute' &&

@@ -2,13 +2,12 @@ import type { Executor } from './executor.js';
 import type { Task, TaskEnd } from './messages.js';
 import work from './worker.js';
 
-/** More milliseconds than any run lasts; a timer takes no more. */
+/** The longest interval of a timer, in milliseconds. */
 const FOREVER = 2 ** 31 - 1;
 
 /**
- * Judges on the thread that asks: an input that is short has been judged before a thread has
- * started, which takes some 25 ms of a core, and 15 ms for what starts it. Between batches the
- * event loop runs.
+ * Judges on the calling thread: a short input is finished before another thread would have started.
+ * The event loop runs between batches.
  */
 export class MainThread implements Executor {
   readonly threads = 1;
@@ -21,7 +20,7 @@ export class MainThread implements Executor {
   }
 
   async run(task: Task): Promise<TaskEnd> {
-    // To wait for a word of memory does not keep a process alive.
+    // Waiting for a word of memory does not keep a process alive.
     const alive = setInterval(() => {}, FOREVER);
     try {
       return await work(task, this.mayBlock);

@@ -1,6 +1,8 @@
-import type { Regions } from './regions.js';
+import type { Regions } from './ring/regions.js';
 
-/** What the main thread sends to a thread of the pool: one task for each thread and run. */
+/**
+ * The tasks that the main thread gives to a thread of the pool: one task for each thread and run.
+ */
 export type Task = ComputeTask | ReadTask;
 
 interface RingTask {
@@ -14,21 +16,17 @@ interface RingTask {
 export interface ComputeTask extends RingTask {
   readonly role: 'compute';
   readonly module: WebAssembly.Module;
-  /** URL of the module that instantiates the kernel, where it is not the usual one. */
+  /** URL of another module with an `instantiateKernel`, for tests. */
   readonly kernel: string | undefined;
-  /** Which of the regions' workers this is, from 0. */
+  /** Index of the worker among the regions, from 0. */
   readonly worker: number;
   /** Address of the query. */
   readonly query: number;
-  /** The slot whose batch is to be judged first, since a thread has died over it. */
-  readonly resume: number | undefined;
-  /** What the workers read themselves; otherwise the ring is filled by another thread. */
+  /** The input of the workers; undefined if another thread fills the ring. */
   readonly input: FileSource | PipeSource | undefined;
-  /** Where that is a file, the octets that it had before the first read. */
-  readonly fileOctets: number | undefined;
-  /**
-   * Descriptor to which the workers write themselves; otherwise the main thread empties the ring.
-   */
+  /** If the input is a file: its size before the first read. */
+  readonly fileBytes: number | undefined;
+  /** The descriptor that the workers write to; undefined if the main thread writes. */
   readonly output: number | undefined;
 }
 
@@ -48,21 +46,21 @@ export interface FileSource {
 export interface PipeSource {
   readonly kind: 'pipe';
   readonly descriptor: number;
-  /** What has been read of it before: the first octets of the input. */
+  /** The first bytes of the input, read before the run. */
   readonly head: Uint8Array;
 }
 
 /**
- * How a thread's task ended.
+ * The result of a thread's task.
  *
- * - `done`: the input has ended.
- * - `stopped`: the run was stopped from without.
- * - `closed`: nobody reads the output any more.
- * - `refused`: the run is strict, and this record is bad; the output ends before it.
+ * - `done`: the input has ended, or no further batch may be taken.
+ * - `stopped`: the run was stopped.
+ * - `closed`: nobody reads the output any longer.
+ * - `refused`: the run is strict and this record is bad; the output ends before this record.
  * - `failed`: a descriptor could not be read or written.
- * - `overrun`: a region of memory was written beyond its end, so no record is certain any more.
+ * - `overrun`: a region of memory was written beyond its end, so any record may be wrong.
  *
- * A task that fails otherwise throws.
+ * A task that fails in another way throws.
  */
 export type TaskEnd =
   | { readonly end: 'done' | 'stopped' | 'closed' }
@@ -71,9 +69,9 @@ export type TaskEnd =
   | {
       readonly end: 'failed';
       readonly side: 'input' | 'output';
-      /** As the system names it: `ENOSPC`. */
+      /** The system's name for the error: `ENOSPC`. */
       readonly code: string;
       readonly message: string;
-      /** Where in the input reading failed, in octets. */
+      /** The byte of the input at which reading failed. */
       readonly position: number;
     };

@@ -4,8 +4,8 @@ import type { Task, TaskEnd } from './messages.js';
 import { Threads } from './threads.js';
 
 /**
- * The threads of a process that judge. They start with the pool, so that this overlaps with the
- * loading of a table; idle ones do not keep the process alive.
+ * The threads of a process that judge. They start with the pool, while the table is loaded. Idle
+ * threads do not keep the process alive.
  */
 export class Pool implements Executor {
   readonly threads: number;
@@ -14,12 +14,11 @@ export class Pool implements Executor {
   readonly #threads: Threads<Task, TaskEnd>;
 
   /**
-   * @param options.threads threads that judge and are started at once; as many as cores measured
-   *   best. Further ones start with their tasks
-   * @param options.reader whether a pipe will be read: the thread for that starts at once, too
+   * @param options.threads threads that judge; one for each core is fastest
+   * @param options.reader whether to start an additional thread that reads a pipe
    * @param options.kernel URL of another module with an `instantiateKernel`, for tests
-   * @param options.heapMebibytes what the heap of a thread may grow to, where that is not Node's
-   *   own bound
+   * @param options.heapMebibytes limit of a thread's heap; by default Node's own
+   * @throws RobotsFilterError `worker` if a thread cannot be started
    */
   constructor(options: {
     threads: number;

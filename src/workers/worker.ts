@@ -1,22 +1,25 @@
 import { setImmediate } from 'node:timers/promises';
 import { instantiateKernel } from '../kernel/kernel.js';
 import { BatchJudge, type BatchKernel } from './batch-judge.js';
-import { RingDelivery, TurnDelivery } from './delivery.js';
-import { DescriptorError } from './descriptor.js';
-import { GuardError } from './guards.js';
-import { FileIntake, type Intake, RingIntake } from './intake.js';
+import { DescriptorBatchSink, RingBatchSink } from './batch-sink.js';
+import type { BatchSource } from './batch-source.js';
+import { DescriptorError, descriptorEnd } from './descriptor.js';
+import { FileBatchSource } from './file-batch-source.js';
 import type { ComputeTask, PipeSource, Task, TaskEnd } from './messages.js';
-import { PipeFiller } from './pipe-filler.js';
-import { Ring } from './ring.js';
+import { PipeProducer } from './pipe-producer.js';
+import { GuardError } from './ring/guards.js';
+import { Ring } from './ring/ring.js';
+import { RingBatchSource } from './ring-batch-source.js';
 
-/** Milliseconds for which the event loop of the main thread may stand still. */
-const TURN = 10;
+/** Maximum milliseconds for which the main thread keeps its event loop waiting. */
+const LONGEST_BLOCK = 10;
 
 /**
- * Carries out a task, which lasts for the whole of an input.
+ * Carries out a task, which lasts as long as its input.
  *
- * @param mayBlock whether it may block its thread, as those of a pool; else it gives way to the
- *   event loop after each batch, and does not read pipes
+ * @param mayBlock whether the task may block its thread, as in a pool. If not, the task yields to
+ * the
+ *   event loop between batches, and does not read pipes
  */
 export default async function work(task: Task, mayBlock = true): Promise<TaskEnd> {
   const ring = new Ring(task.memory, task.regions, task.slots, mayBlock);
@@ -25,10 +28,8 @@ export default async function work(task: Task, mayBlock = true): Promise<TaskEnd
     return await judgeBatches(ring, task, await bindKernel(task));
   } catch (error) {
     if (error instanceof GuardError) return { end: 'overrun', message: error.message };
-    if (!(error instanceof DescriptorError)) throw error;
-    const { side, code, message, position } = error;
-    if (side === 'output' && code === 'EPIPE') return { end: 'closed' };
-    return { end: 'failed', side, code, message, position };
+    if (error instanceof DescriptorError) return descriptorEnd(error);
+    throw error;
   }
 }
 
@@ -41,42 +42,45 @@ async function bindKernel(task: ComputeTask): Promise<BatchKernel> {
 }
 
 async function judgeBatches(ring: Ring, task: ComputeTask, kernel: BatchKernel): Promise<TaskEnd> {
-  const { worker, output, resume } = task;
+  const { worker, output } = task;
   const judge = new BatchJudge(ring, kernel, worker, task.query);
-  const intake = intakeOf(ring, task);
-  const delivery =
-    output === undefined ? new RingDelivery(ring, worker) : new TurnDelivery(ring, worker, output);
-  if (resume === undefined) delivery.begin();
+  const source = sourceOf(ring, task);
+  const sink =
+    output === undefined
+      ? new RingBatchSink(ring, worker)
+      : new DescriptorBatchSink(ring, worker, output);
   let yielded = performance.now();
-  let batch = resume === undefined ? await intake.next() : ring.batch(resume);
+  let batch = await source.next();
   while (batch !== undefined) {
-    const result = await judge.judge(batch, delivery);
+    const result = await judge.judge(batch, sink);
     if (result === 'stopped') break;
     if (result !== 'done') return { end: 'refused', ...result };
-    // Where workers read and write, nothing else is to be done on the main thread but to hear
-    // signals.
-    if (!ring.mayBlock && (output === undefined || performance.now() - yielded > TURN)) {
+    // If the workers read and write, the event loop only has to receive signals.
+    if (
+      !ring.waits.mayBlock &&
+      (output === undefined || performance.now() - yielded > LONGEST_BLOCK)
+    ) {
       await setImmediate();
       yielded = performance.now();
     }
-    batch = await intake.next();
+    batch = await source.next();
   }
   return { end: ring.stopped ? 'stopped' : 'done' };
 }
 
-function intakeOf(ring: Ring, { worker, input, fileOctets }: ComputeTask): Intake {
+function sourceOf(ring: Ring, { worker, input, fileBytes }: ComputeTask): BatchSource {
   switch (input?.kind) {
     case 'file':
-      return new FileIntake(ring, worker, input.descriptor, fileOctets);
+      return new FileBatchSource(ring, worker, input.descriptor, fileBytes);
     case 'pipe':
-      return new RingIntake(ring, worker, new PipeFiller(ring, input));
+      return new RingBatchSource(ring, worker, new PipeProducer(ring, input));
     default:
-      return new RingIntake(ring, worker);
+      return new RingBatchSource(ring, worker);
   }
 }
 
 function fillRing(ring: Ring, input: PipeSource): TaskEnd {
-  const filler = new PipeFiller(ring, input);
-  while (filler.fill());
+  const producer = new PipeProducer(ring, input);
+  while (producer.fill());
   return { end: ring.stopped ? 'stopped' : 'done' };
 }

@@ -3,7 +3,7 @@ import { lines, workplace } from './command-line.js';
 
 const FILTER = ['--robots-dir', 'robots'];
 
-describe('bad records come out as invalid in their place', () => {
+describe('invalid records are written in their places', () => {
   const input = [
     '{"url":"https://example.com/"}',
     'nonsense "quoted" \u0007',
@@ -15,7 +15,7 @@ describe('bad records come out as invalid in their place', () => {
     '',
   ].join('\n');
 
-  test('a line that is no object becomes a record with its number, the empty ones counted', async () => {
+  test('a line that is not an object becomes a record with its number; empty lines count', async () => {
     const { code, text, stderr } = await workplace().run(FILTER, input);
     expect(code).toBe(0);
     expect(lines(text).map((line) => JSON.parse(line))).toEqual([
@@ -27,14 +27,14 @@ describe('bad records come out as invalid in their place', () => {
       { url: 'https://example.com/private/', verdict: 'deny' },
     ]);
     expect(lines(stderr)).toEqual([
-      'robots-filter: standard input, line 2: no JSON object',
-      'robots-filter: standard input, line 4: no JSON object',
+      'robots-filter: standard input, line 2: not a JSON object',
+      'robots-filter: standard input, line 4: not a JSON object',
       'robots-filter: standard input, line 5: no URL at the URL field (--url-field)',
-      'robots-filter: standard input, line 6: no JSON object',
+      'robots-filter: standard input, line 6: not a JSON object',
     ]);
   });
 
-  test('--explain says why', async () => {
+  test('--explain adds the reason', async () => {
     const { text } = await workplace().run([...FILTER, '--explain'], input);
     expect(lines(text).map((line) => JSON.parse(line).reason)).toEqual([
       'no-rule',
@@ -46,12 +46,12 @@ describe('bad records come out as invalid in their place', () => {
     ]);
   });
 
-  test('--quiet says nothing of them', async () => {
+  test('--quiet does not name them', async () => {
     const { code, stderr } = await workplace().run([...FILTER, '-q'], input);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   });
 
-  test('the first ten are named, by the lines of their own files; the others are counted', async () => {
+  test('standard error names the first ten by file and line and counts the others', async () => {
     const place = workplace();
     place.write('a.txt', `https://example.com/\n${'bad\n'.repeat(4)}`);
     place.write('b.ndjson', `${'{}\n'.repeat(3)}\n${'{}\n'.repeat(9)}`);
@@ -59,25 +59,25 @@ describe('bad records come out as invalid in their place', () => {
     expect(code).toBe(0);
     expect(lines(text)).toHaveLength(17);
     const named = [
-      ...[2, 3, 4, 5].map((line) => `a.txt, line ${line}: no http, https or ftp URL`),
+      ...[2, 3, 4, 5].map((line) => `a.txt, line ${line}: not an http, https or ftp URL`),
       ...[1, 2, 3, 5, 6, 7].map(
         (line) => `b.ndjson, line ${line}: no URL at the URL field (--url-field)`,
       ),
-      '16 bad records in all; the first 10 are named above',
+      '16 invalid records in all; the first 10 are named above',
     ];
     expect(lines(stderr)).toEqual(named.map((each) => `robots-filter: ${each}`));
   });
 
-  test('what they hold does not act on a terminal', async () => {
+  test('the content of invalid records cannot control a terminal', async () => {
     const place = workplace();
     place.write('\u001b[31mred.txt', 'bad\n');
     const { stderr } = await place.run([...FILTER, '\u001b[31mred.txt']);
-    expect(stderr).toBe('robots-filter: \\x1b[31mred.txt, line 1: no http, https or ftp URL\n');
+    expect(stderr).toBe('robots-filter: \\x1b[31mred.txt, line 1: not an http, https or ftp URL\n');
   });
 });
 
 describe('--strict', () => {
-  test('stops at the first bad record; the output ends before it', async () => {
+  test('stops at the first invalid record; the output ends before that record', async () => {
     const { code, text, stderr } = await workplace().run(
       [...FILTER, '--strict'],
       'https://example.com/\n\nhttps://example.com/private/\nbad\nhttps://example.com/\n',
@@ -85,11 +85,11 @@ describe('--strict', () => {
     expect(code).toBe(2);
     expect(text).toBe('allow\thttps://example.com/\ndeny\thttps://example.com/private/\n');
     expect(stderr).toBe(
-      'robots-filter: standard input, line 4: no http, https or ftp URL. Correct it, or run without --strict\n',
+      'robots-filter: standard input, line 4: not an http, https or ftp URL. Correct it, or run without --strict\n',
     );
   });
 
-  test('checks every octet of an object', async () => {
+  test('checks every byte of an object', async () => {
     const record = '{"url":"https://example.com/","n":01}\n';
     const place = workplace();
     expect((await place.run(FILTER, record)).text).toContain('"verdict":"allow"');
@@ -98,7 +98,7 @@ describe('--strict', () => {
     expect(stderr).toContain('standard input, line 1: not well-formed JSON');
   });
 
-  test('a good run is not affected', async () => {
+  test('changes nothing if all records are valid', async () => {
     const { code, text, stderr } = await workplace().run(
       [...FILTER, '--strict'],
       'https://example.com/\nhttp://other.example/\n',
@@ -110,7 +110,7 @@ describe('--strict', () => {
 });
 
 describe('--max-line-bytes', () => {
-  test('a short line of text that is too long keeps its line end, after the columns', async () => {
+  test('a short line of text above the limit keeps its line end, after the columns', async () => {
     const url = `https://example.com/${'x'.repeat(200)}`;
     const args = [...FILTER, '--max-line-bytes', '100', '--explain', '-q'];
     const { text } = await workplace().run(args, `${url}\r\nhttps://example.com/a\r\n`);
@@ -119,7 +119,7 @@ describe('--max-line-bytes', () => {
     );
   });
 
-  test('text: a longer line is invalid, the next is not affected', async () => {
+  test('text: a longer line is invalid, and the next line is not affected', async () => {
     const long = `https://example.com/${'a'.repeat(2000)}`;
     const fits = `https://example.com/${'a'.repeat(180)}`;
     const { code, text, stderr } = await workplace().run(
@@ -137,7 +137,7 @@ describe('--max-line-bytes', () => {
     expect(stderr).toContain('standard input, line 2: longer than --max-line-bytes');
   });
 
-  test('NDJSON: a longer line becomes a record about it', async () => {
+  test('NDJSON: a longer line becomes a record that describes it', async () => {
     const long = `{"url":"https://example.com/","x":"${'y'.repeat(2000)}"}`;
     const { text } = await workplace().run(
       [...FILTER, '--max-line-bytes', '100'],
@@ -160,7 +160,7 @@ describe('--max-line-bytes', () => {
     ).toBe(true);
   });
 
-  test('JSON: a longer record becomes a record about it, of its first 1,024 bytes', async () => {
+  test('JSON: a longer record becomes a record with its first 1,024 bytes', async () => {
     const long = `{"x":"${'y'.repeat(2000)}",\n"url":"https://example.com/"}`;
     const { code, text, stderr } = await workplace().run(
       [...FILTER, '--max-line-bytes', '100', '--explain'],
@@ -179,12 +179,12 @@ describe('--max-line-bytes', () => {
   });
 });
 
-describe('JSON arrays and values one after another', () => {
+describe('JSON arrays and concatenated values', () => {
   const deep = `{"x":${'['.repeat(1_000)}${']'.repeat(1_000)},"url":"https://example.com/"}`;
   const input = `[\n\n{"url":"https://example.com/"},\n\n 5,\n${deep}, {"url":null},\n"https://example.com/private/"]`;
   const named = (tail: string) => `robots-filter: in.json, ${tail}`;
 
-  test('bad records are named by their numbers, not by lines, and the run goes on', async () => {
+  test('invalid records are named by number, not by line, and the run continues', async () => {
     const place = workplace();
     place.write('in.json', input);
     for (const threads of [[], ['--threads', '2']]) {
@@ -198,14 +198,14 @@ describe('JSON arrays and values one after another', () => {
         { url: 'https://example.com/private/', verdict: 'deny' },
       ]);
       expect(lines(stderr)).toEqual([
-        named('record 2: no JSON object'),
+        named('record 2: not a JSON object'),
         named('record 3: brackets and braces nest more than 1,000 deep'),
         named('record 4: no URL at the URL field (--url-field)'),
       ]);
     }
   });
 
-  test('--allowed and --denied leave them out; the statistics count them', async () => {
+  test('--allowed and --denied leave invalid records out; the statistics count them', async () => {
     const place = workplace();
     const { text, stderr } = await place.run([...FILTER, '-q', '--denied', '--stats=json'], input);
     expect(text).toBe('"https://example.com/private/"\n');
@@ -213,7 +213,7 @@ describe('JSON arrays and values one after another', () => {
     expect([verdicts.invalid, reasons['nested-too-deep'], reasons['no-object']]).toEqual([3, 1, 1]);
   });
 
-  test('--strict stops at the first one', async () => {
+  test('--strict stops at the first invalid record', async () => {
     const { code, text, stderr } = await workplace().run(
       [...FILTER, '--strict'],
       `["https://example.com/",${deep},"https://example.com/private/"]`,
@@ -227,7 +227,7 @@ describe('JSON arrays and values one after another', () => {
     );
   });
 
-  test('many refused records, in pipes and gzip: none is lost, moved or invented', async () => {
+  test('many rejected records, in pipes and gzip: none is lost, moved or invented', async () => {
     const place = workplace();
     const records = Array.from({ length: 30_000 }, (_, index) => {
       const url = `https://example.com/${index % 2 === 0 ? 'private/' : ''}${index}`;

@@ -41,7 +41,7 @@ describe('check', () => {
     expect({ code, text }).toEqual({ code: 1, text: 'invalid\tmailto:a@b.example\tinvalid-url\n' });
   });
 
-  test("- reads standard input; the parser's warnings are named by line", async () => {
+  test('- reads standard input; warnings of the parser name the line', async () => {
     const { code, text, stderr } = await workplace().run(
       ['check', '-', '*', 'https://any.example/a'],
       'disallow: /early\nuser-agent: *\nno colon here\ndisallow: /a\n',
@@ -59,15 +59,15 @@ describe('check', () => {
     place.write('robots.txt.gz', gzipSync('User-agent: *\nDisallow: /\n'));
     const { code, text, stderr } = await place.run(['check', 'robots.txt.gz', '*', '/a']);
     expect({ code, text }).toEqual({ code: 2, text: '' });
-    expect(stderr).toContain('robots.txt.gz: is gzip data, not text. Send it through "gzip -dc"');
+    expect(stderr).toContain('robots.txt.gz: is gzip data, not text. Type: gzip -dc < FILE |');
   });
 
-  test('--quiet keeps the warnings back', async () => {
+  test('--quiet drops the warnings', async () => {
     const { stderr } = await workplace().run(['check', '-q', '-', '*', 'http://a.example/'], 'x\n');
     expect(stderr).toBe('');
   });
 
-  test('a URL without a scheme is taken for a path, with a warning', async () => {
+  test('a URL without a scheme is read as a path, with a warning', async () => {
     const { text, stderr } = await workplace().run(
       ['check', '-', '*', 'a.example/b', '/b', 'https://a.example/b'],
       'user-agent: *\ndisallow: /b\n',
@@ -79,11 +79,11 @@ describe('check', () => {
       '',
     ]);
     expect(stderr).toBe(
-      'robots-filter: warning: a.example/b has no scheme and is taken for a path. Say https://a.example/b, or /a.example/b\n',
+      'robots-filter: warning: a.example/b has no scheme, so it is taken as a path. Use https://a.example/b or /a.example/b\n',
     );
   });
 
-  test('--profile google takes any string for a URL', async () => {
+  test('--profile google accepts any string as a URL', async () => {
     const { code, text } = await workplace().run(
       ['check', '--profile', 'google', '-', 'FooBot', '/a', 'foo'],
       'user-agent: foobot\ndissallow: /a\n',
@@ -92,7 +92,7 @@ describe('check', () => {
     expect(text.split('\n').map((line) => line.split('\t')[0])).toEqual(['deny', 'allow', '']);
   });
 
-  test('what comes from outside keeps to its column, and does not act on a terminal', async () => {
+  test('text from outside stays in its column and cannot control a terminal', async () => {
     const { text } = await workplace().run(
       ['check', '-', '*', 'https://a.example/\tb\u001b[31m'],
       'user-agent: *\ndisallow: /\u001b[31m\n',

@@ -5,10 +5,10 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { onTestFinished } from 'vitest';
 
-/** The program, as it is built. */
+/** The built program. */
 export const MAIN = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url));
 
-/** How a run of the command line ended, and what it said. */
+/** Exit status and output of a run of the command line. */
 export interface Ended {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
@@ -17,18 +17,18 @@ export interface Ended {
   readonly stderr: string;
 }
 
-/** Files of a test, which go when it is finished. */
+/** A directory for the files of a test, deleted when the test has finished. */
 export class Workplace {
   readonly path = mkdtempSync(join(tmpdir(), 'robots-filter-'));
 
-  /** The words that run the command line, for another program's shell. */
+  /** The command line as shell words. */
   readonly command = `'${process.execPath}' '${MAIN}'`;
 
   constructor() {
     onTestFinished(() => rmSync(this.path, { recursive: true, force: true }));
   }
 
-  /** Writes a file, and the directories that it is in; returns its path below the workplace. */
+  /** Writes a file and creates its directories; returns its path below the workplace. */
   write(name: string, content: string | Uint8Array): string {
     const path = join(this.path, name);
     mkdirSync(dirname(path), { recursive: true });
@@ -40,28 +40,35 @@ export class Workplace {
     return readFileSync(join(this.path, name), 'utf8');
   }
 
-  /** Names in a directory of the workplace. */
+  /** Names of the files in a directory of the workplace. */
   names(directory = '.'): string[] {
     return readdirSync(join(this.path, directory)).sort();
   }
 
-  /** Runs the command line here, with `input` on its standard input, which is a socket. */
-  async run(args: readonly string[], input: string | Uint8Array = ''): Promise<Ended> {
-    const child = this.start(args);
+  /**
+   * Runs the command line in the workplace, with `input` on its standard input, which is a socket.
+   */
+  async run(
+    args: readonly string[],
+    input: string | Uint8Array = '',
+    environment: NodeJS.ProcessEnv = {},
+  ): Promise<Ended> {
+    const child = this.start(args, environment);
     child.stdin?.on('error', () => {});
     child.stdin?.end(input);
     return ended(child);
   }
 
-  /** Runs a line of shell here, in which `$rf` is the command line: for real pipes. */
+  /** Runs a line of shell in the workplace, in which `$rf` is the command line: for real pipes. */
   async shell(line: string): Promise<Ended> {
     const script = `rf() { ${this.command} "$@"; }\n${line.replaceAll('$rf', 'rf')}`;
     return ended(spawn('bash', ['-c', script], { cwd: this.path, stdio: 'pipe' }));
   }
 
-  /** Starts the command line here. */
-  start(args: readonly string[]): ChildProcess {
-    return spawn(process.execPath, [MAIN, ...args], { cwd: this.path, stdio: 'pipe' });
+  /** Starts the command line in the workplace. */
+  start(args: readonly string[], environment: NodeJS.ProcessEnv = {}): ChildProcess {
+    const env = { ...process.env, ...environment };
+    return spawn(process.execPath, [MAIN, ...args], { cwd: this.path, stdio: 'pipe', env });
   }
 }
 
@@ -86,12 +93,12 @@ export async function ended(child: ChildProcess): Promise<Ended> {
   });
 }
 
-/** The lines of a text, without what follows the last newline. */
+/** The lines of a text that end in a newline. */
 export function lines(text: string): string[] {
   return text.split('\n').slice(0, -1);
 }
 
-/** Groups for three crawlers, with the numbers of their lines in `--explain`. */
+/** Groups for three crawlers. Tests depend on the line numbers. */
 export const EXAMPLE_COM = [
   'User-agent: *',
   'Disallow: /private/',
@@ -106,7 +113,7 @@ export const EXAMPLE_COM = [
   '',
 ].join('\n');
 
-/** A workplace with `robots/`, which holds example.com and www.example.org. */
+/** A workplace whose `robots/` contains example.com and www.example.org. */
 export function workplace(): Workplace {
   const place = new Workplace();
   place.write('robots/example.com', EXAMPLE_COM);

@@ -7,7 +7,7 @@ import { lines, Workplace, workplace } from './command-line.js';
 const COMPILE = ['compile', '--robots-dir', 'robots', '-o', 'out.table'];
 
 describe('compile', () => {
-  test('writes a table that answers as its robots.txt files do, and says what it holds', async () => {
+  test('writes a table with the verdicts of its robots.txt files, and prints a summary', async () => {
     const place = workplace();
     const { code, text, stderr } = await place.run(COMPILE);
     expect({ code, text }).toEqual({ code: 0, text: '' });
@@ -32,7 +32,7 @@ describe('compile', () => {
     expect(readFileSync(join(place.path, 'out.table')).equals(first)).toBe(true);
   });
 
-  test('--quiet says nothing', async () => {
+  test('--quiet prints nothing', async () => {
     expect((await workplace().run([...COMPILE, '-q'])).stderr).toBe('');
   });
 
@@ -50,7 +50,7 @@ describe('compile', () => {
     expect(await verdicts('newer', 'robots')).toEqual(['allow', 'deny', 'deny']);
   });
 
-  test('the old table stays if a cache cannot be read', async () => {
+  test('keeps the old table if a cache cannot be read', async () => {
     const place = workplace();
     place.write('out.table', 'old');
     const { code, stderr } = await place.run([...COMPILE, '--robots-dir', 'none']);
@@ -60,7 +60,7 @@ describe('compile', () => {
     expect(place.names()).toEqual(['out.table', 'robots']);
   });
 
-  test('takes the place of nothing that it reads, but of an old table', async () => {
+  test('replaces an old table, but no file that it reads', async () => {
     const place = workplace();
     const records = `${JSON.stringify({ host: 'example.com', robots: 'user-agent: *' })}\n`;
     place.write('robots.ndjson', records);
@@ -70,11 +70,11 @@ describe('compile', () => {
     for (const output of ['robots.ndjson', 'others/../robots.ndjson', 'link']) {
       const { code, stderr } = await place.run([...sources, '-o', output]);
       expect(code).toBe(2);
-      expect(stderr).toContain(`-o ${output} is what --robots-dir robots.ndjson names`);
+      expect(stderr).toContain(`-o ${output} would replace --robots-dir robots.ndjson`);
     }
     const { code, stderr } = await place.run([...sources, '-o', 'others/example.org']);
     expect(code).toBe(2);
-    expect(stderr).toContain('-o others/example.org is a file in --robots-dir others');
+    expect(stderr).toContain('-o others/example.org would replace a file in --robots-dir others');
     expect(place.read('robots.ndjson')).toBe(records);
     expect(place.read('others/example.org')).toBe('user-agent: *');
     for (const time of ['first', 'second']) {
@@ -82,7 +82,7 @@ describe('compile', () => {
     }
   });
 
-  test('--agent keeps only the groups that are needed; others cannot be asked for', async () => {
+  test('--agent keeps only the groups of its agents; the filter then rejects other agents', async () => {
     const place = workplace();
     expect((await place.run([...COMPILE, '-a', 'Other>CCBot'])).stderr).toContain('5 rules');
     const input = 'https://example.com/cc/\n';
@@ -90,10 +90,10 @@ describe('compile', () => {
     expect(kept.text).toBe(`deny,allow\t${input}`);
     const { code, text, stderr } = await place.run(['--table', 'out.table', '-a', 'GPTBot'], input);
     expect({ code, text }).toEqual({ code: 2, text: '' });
-    expect(stderr).toContain('compile it again with --agent GPTBot, or without --agent');
+    expect(stderr).toContain('Compile it again with --agent GPTBot, or without --agent');
   });
 
-  test("--profile is the table's own; another is refused", async () => {
+  test('a table has its own profile; the filter rejects another profile', async () => {
     const place = workplace();
     place.write('robots/typo.example', 'user-agent: *\ndissallow: /a\n');
     await place.run([...COMPILE, '--profile', 'google']);
@@ -107,11 +107,11 @@ describe('compile', () => {
     );
     expect(code).toBe(2);
     expect(stderr).toContain(
-      'out.table was compiled for the profile google and cannot be asked under rfc9309',
+      'out.table was compiled with --profile google and cannot answer for rfc9309',
     );
   });
 
-  test('--max-robots-bytes sets the parsing limit upwards (RFC 9309 section 2.5)', async () => {
+  test('--max-robots-bytes raises the parsing limit (RFC 9309 section 2.5)', async () => {
     const place = new Workplace();
     place.write(
       'robots/long.example',
@@ -143,7 +143,7 @@ describe('compile', () => {
 });
 
 describe('warnings about caches', () => {
-  test('the first ten, then how many of which kind', async () => {
+  test('the first ten in full, then a count of each kind', async () => {
     const place = workplace();
     for (let index = 0; index < 9; index++) place.write(`robots/no host ${index}`, '');
     for (let index = 0; index < 4; index++) {
@@ -157,7 +157,7 @@ describe('warnings about caches', () => {
       warnings.slice(0, 10).every((line) => line.startsWith('robots-filter: warning: robots/')),
     ).toBe(true);
     expect(warnings[10]).toBe(
-      'robots-filter: 13 warnings about robots.txt files: 4 no-robots-txt, 9 not-a-host',
+      'robots-filter: 13 warnings about robots.txt files, the first 10 of them above: 4 no-robots-txt, 9 not-a-host',
     );
     expect((await place.run(['--robots-dir', 'robots', '-q'], '')).stderr).toBe('');
   });
@@ -173,7 +173,7 @@ describe('warnings about caches', () => {
     expect(stderr).toContain('no robots.txt in robots: every host is unknown');
   });
 
-  test('a name that would act on a terminal is made harmless', async () => {
+  test('control characters in a name are escaped', async () => {
     const place = workplace();
     place.write('robots/\u001b]0;title\u0007', '');
     const { stderr } = await place.run(['--robots-dir', 'robots'], '');
@@ -183,7 +183,7 @@ describe('warnings about caches', () => {
 });
 
 describe('caches', () => {
-  test('records in NDJSON, compressed or not, named as such', async () => {
+  test('records in NDJSON, plain or gzip', async () => {
     const place = new Workplace();
     const record = { host: 'one.example', robots: 'user-agent: *\ndisallow: /a\n' };
     const others = [
@@ -279,9 +279,9 @@ function flipped(table: Buffer, at: number): Buffer {
   return changed;
 }
 
-test('documents and data in the directory are told of once, with their number', async () => {
+test('documents and data files in a directory share one warning', async () => {
   const place = workplace();
-  for (const name of ['README.md', 'LICENSE', 'list.csv', 'x.parquet', 'y.warc', '.DS_Store']) {
+  for (const name of ['README.md', 'LICENSE', 'list.csv', 'x.arrow', 'y.wat', '.DS_Store']) {
     place.write(`robots/${name}`, 'no robots.txt\n');
   }
   const urls = 'https://readme.md/\nhttps://list.csv/\nhttps://license/\nhttps://example.com/\n';
@@ -294,6 +294,6 @@ test('documents and data in the directory are told of once, with their number', 
     'allow',
   ]);
   expect(stderr).toBe(
-    'robots-filter: warning: 5 files left out, by their names no robots.txt: robots/LICENSE, robots/README.md, robots/list.csv and 2 more. A robots.txt is named HOST.robots.txt or HOST/robots.txt\n',
+    'robots-filter: warning: 5 files skipped because of their names: robots/LICENSE, robots/README.md, robots/list.csv and 2 more. To use such a file, name it HOST.robots.txt or HOST/robots.txt\n',
   );
 });

@@ -34,7 +34,7 @@ afterEach(() => {
   rmSync(root, { recursive: true, force: true });
 });
 
-/** A server that answers each request with a status; its port, and the User-Agents that asked. */
+/** A server that answers each request with a status. It records the User-Agents. */
 async function serve(
   status: number,
   body = '',
@@ -59,7 +59,7 @@ interface Ended {
   readonly error: string;
 }
 
-/** All servers here are one host, so nothing waits between two requests. */
+/** All servers of this test are one host: without a pause the tests do not wait. */
 function begin(...args: string[]): ChildProcess {
   const pause = args.includes('fetch') || args.includes('--fetch') ? ['--pause', '0'] : [];
   return spawn(process.execPath, [MAIN, ...args, ...pause], { cwd: root });
@@ -80,11 +80,11 @@ async function ended(child: ChildProcess, input = ''): Promise<Ended> {
 }
 
 const ROBOTS = 'user-agent: *\ndisallow: /private\n';
-/** More than counts by default; its rule is the last line. */
+/** Longer than the default limit; the rule is on the last line. */
 const LONG_ROBOTS = `user-agent: *\n${`#${'x'.repeat(98)}\n`.repeat(6000)}disallow: /private\n`;
 
 describe('robots-filter fetch', () => {
-  it('fetches what an input names, then the filter goes by it', async () => {
+  it('fetches the hosts of an input; the filter then decides by the files', async () => {
     const good = await serve(200, ROBOTS);
     const missing = await serve(404);
     const failing = await serve(503);
@@ -125,16 +125,16 @@ describe('robots-filter fetch', () => {
         .map((line) => line.split('\t')[0]?.trim()),
     ).toEqual(['allow', 'deny', 'allow', 'deny', 'invalid']);
     const again = await ended(begin('fetch', ...options, '-'), urls.join('\n'));
-    expect(again.error).toContain('3 fresh already');
+    expect(again.error).toContain('3 still fresh');
     expect(good.agents).toHaveLength(1);
     const stale = await ended(begin('fetch', ...options, '--stale', '--max-age', '0'));
     expect(stale).toMatchObject({ code: 0 });
-    // What is unreachable is left alone for an hour.
-    expect(stale.error).toContain('1 successful, 1 unavailable, 0 unreachable, 1 fresh already');
+    // An unreachable host is not contacted again for an hour.
+    expect(stale.error).toContain('1 successful, 1 unavailable, 0 unreachable, 1 still fresh');
     expect(good.agents).toHaveLength(2);
   });
 
-  it('refuses private addresses unless told otherwise: all is denied then', async () => {
+  it('refuses private addresses without --allow-private: everything is denied', async () => {
     const { port, agents } = await serve(200, ROBOTS);
     const result = await ended(
       begin('fetch', '--robots-dir', 'cache', '-'),
@@ -145,14 +145,15 @@ describe('robots-filter fetch', () => {
     expect(agents).toEqual([]);
   });
 
-  it('finishes on SIGINT what is in flight, exits 130, and goes on from there', async () => {
+  it('finishes the requests under way on SIGINT and exits 130; the next run continues', async () => {
     const ports: number[] = [];
-    for (let number = 0; number < 6; number++) ports.push((await serve(200, ROBOTS, 300)).port);
+    for (let number = 0; number < 6; number++) ports.push((await serve(200, ROBOTS, 100)).port);
     const urls = ports.map((port) => `http://127.0.0.1:${port}/`).join('\n');
     const args = ['fetch', '--robots-dir', 'cache', '--allow-private', '-'];
     const child = begin(...args);
     const end = ended(child, urls);
-    // All have one host, so there is one at a time; the first is there when its record is.
+    // All URLs have one host, so there is one request at a time. A record means that a request is
+    // done.
     while (
       !existsSync(join(root, 'cache', 'http')) ||
       readdirSync(join(root, 'cache', 'http')).length === 0
@@ -170,7 +171,7 @@ describe('robots-filter fetch', () => {
     expect(rest.code).toBe(0);
   });
 
-  it('fetches anew what was cut at a lower limit, then leaves it', async () => {
+  it('fetches a file that was truncated at a lower limit again, once', async () => {
     const conditions: (string | undefined)[] = [];
     const server = createServer((request, response) => {
       conditions.push(request.headers['if-none-match']);
@@ -186,11 +187,11 @@ describe('robots-filter fetch', () => {
     const args = ['fetch', '--robots-dir', 'cache', '--allow-private'];
     const more = ['--max-robots-bytes', '700000'];
     for (const [options, asked, result] of [
-      [[], 1, '(1 file cut)'],
-      [[], 1, '1 fresh already'],
+      [[], 1, '(1 file truncated)'],
+      [[], 1, '1 still fresh'],
       [['--max-age', '0'], 2, '(1 not modified)'],
       [more, 3, '600 kB,'],
-      [more, 3, '1 fresh already'],
+      [more, 3, '1 still fresh'],
     ] as const) {
       const { error } = await ended(begin(...args, ...options, '-'), url);
       expect(error).toContain(result);
@@ -201,7 +202,7 @@ describe('robots-filter fetch', () => {
     expect(filtered.out).toMatch(/^deny/);
   });
 
-  it('says what is missing or contradictory', async () => {
+  it('names missing and contradictory options', async () => {
     for (const [args, word] of [
       [['fetch', 'urls.txt'], 'robots-filter fetch --robots-dir DIR urls.txt'],
       [['fetch', '--robots-dir', 'cache', '--stale', 'urls.txt'], '--stale'],
@@ -217,22 +218,22 @@ describe('robots-filter fetch', () => {
   });
 });
 
-describe('what a fetch cannot keep, and what this machine cannot do', () => {
-  /** URLs of so many hosts, each at an address of its own. */
+describe('faults of the directory and of the machine', () => {
+  /** URLs of `count` hosts, each at its own address. */
   const hosts = (count: number, port: number) =>
     Array.from({ length: count }, (_, at) => `http://127.0.1.${at + 1}:${port}/`).join('\n');
   const FETCH = ['fetch', '--robots-dir', 'cache', '--allow-private'];
 
-  it('a robots.json that is a directory is the fault of one host, which is named', async () => {
+  it('a robots.json that is a directory affects one host, and the message names that host', async () => {
     const { port } = await serve(200, ROBOTS, 0, '0.0.0.0');
     const broken = join(root, 'cache', 'http', `127.0.1.2_${port}`);
     mkdirSync(join(broken, 'robots.json', 'x'), { recursive: true });
     const args = [...FETCH, '--report', 'report', '-'];
     const { code, error } = await ended(begin(...args), hosts(5, port));
     expect(code).toBe(0);
-    expect(error).toContain(`http://127.0.1.2:${port}: nothing found out: `);
+    expect(error).toContain(`http://127.0.1.2:${port}: not recorded: `);
     expect(error).toContain('5 authorities: 4 successful');
-    expect(error).toContain('1 without a finding (1 store EISDIR)');
+    expect(error).toContain('1 not recorded (1 store EISDIR)');
     const report = readFileSync(join(root, 'report'), 'utf8').trim().split('\n');
     expect(report).toHaveLength(5);
     const line = report.find((text) => text.includes('127.0.1.2:')) ?? '';
@@ -259,7 +260,7 @@ describe('what a fetch cannot keep, and what this machine cannot do', () => {
         expect(JSON.parse(readFileSync(path, 'utf8')).accessResult).toBe('successful');
       }
     }
-    // With room again, the same command does the rest.
+    // With enough descriptors the same command fetches the rest.
     const again = await ended(begin(...FETCH, 'urls.txt'));
     expect(again.error).toMatch(/ successful, 0 unavailable, 0 unreachable/);
     expect(readdirSync(join(root, 'cache', 'http'))).toHaveLength(40);
@@ -267,7 +268,7 @@ describe('what a fetch cannot keep, and what this machine cannot do', () => {
 });
 
 describe('two runs that fetch into one directory', () => {
-  /** A server that answers when it is told to. */
+  /** A server that answers on demand. */
   async function holding() {
     let answer = () => {};
     const told = new Promise<void>((resolve) => {
@@ -286,7 +287,7 @@ describe('two runs that fetch into one directory', () => {
 
   const FETCH = ['fetch', '--robots-dir', 'cache', '--allow-private', '--retries', '0'];
 
-  it('one goes on; the other says who does, and what to do', async () => {
+  it('one continues; the other names the first run and what to do', async () => {
     const { port, agents, answer } = await holding();
     const url = `http://127.0.0.1:${port}/`;
     const first = begin(...FETCH, '-');
@@ -300,7 +301,9 @@ describe('two runs that fetch into one directory', () => {
       const { code, error, out } = await ended(begin(...args), `${url}\nhttp://127.0.0.2:${port}/`);
       expect(code).toBe(2);
       expect(out).toBe('');
-      expect(error).toContain(`another run is fetching into it (process ${first.pid} on `);
+      expect(error).toContain(
+        `another run is fetching into this directory (process ${first.pid} on `,
+      );
       expect(error).toContain('Wait until it ends');
     }
     expect(agents).toHaveLength(1);
@@ -310,17 +313,17 @@ describe('two runs that fetch into one directory', () => {
     expect(await ended(begin(...FETCH, '-'), url)).toMatchObject({ code: 0 });
   });
 
-  it('begun at the same moment, never both; and what is there is whole', async () => {
-    const { port } = await serve(200, ROBOTS, 400, '0.0.0.0');
+  it('started at the same moment: never both run, and the files are complete', async () => {
+    const { port } = await serve(200, ROBOTS, 150, '0.0.0.0');
     const urls = Array.from({ length: 20 }, (_, at) => `http://127.0.1.${at + 1}:${port}/`);
     const runs = await Promise.all(
       [1, 2, 3].map(() => ended(begin(...FETCH, '-'), urls.join('\n'))),
     );
     const codes = runs.map(({ code }) => code).sort();
-    // All may have withdrawn, or one come when another had ended.
+    // All runs may have given up, or one may have started after another ended.
     expect(codes.every((code) => code === 0 || code === 2)).toBe(true);
     for (const { code, error } of runs) {
-      if (code === 2) expect(error).toContain('another run is fetching into it');
+      if (code === 2) expect(error).toContain('another run is fetching into this directory');
     }
     await ended(begin(...FETCH, '-'), urls.join('\n'));
     for (const name of readdirSync(join(root, 'cache', 'http'))) {
@@ -331,7 +334,7 @@ describe('two runs that fetch into one directory', () => {
     }
   });
 
-  it("the lock of a killed run is nobody's", async () => {
+  it('the lock of a killed run is ignored', async () => {
     const { port, agents } = await serve(200, ROBOTS, 300);
     const url = `http://127.0.0.1:${port}/`;
     const child = begin(...FETCH, '-');
@@ -340,7 +343,7 @@ describe('two runs that fetch into one directory', () => {
     child.kill('SIGKILL');
     await end;
     const [left = ''] = readdirSync(join(root, 'cache', '.fetching'));
-    // Nor is that of a process whose id another one has by now.
+    // The lock of a process whose id another process has by now does not count either.
     const parts = left.split('-');
     writeFileSync(
       join(root, 'cache', '.fetching', [parts[0], process.pid, '1', 'x'].join('-')),
@@ -354,33 +357,33 @@ describe('two runs that fetch into one directory', () => {
 });
 
 describe('robots-filter --fetch', () => {
-  it('refuses options that do not fit before it fetches', async () => {
+  it('refuses unsuitable options before it fetches', async () => {
     const server = await serve(200, ROBOTS);
     const url = `http://127.0.0.1:${server.port}/private\n`;
     writeFileSync(join(root, 'out'), 'old');
     const args = ['--fetch', '--allow-private', '--robots-dir', '.'];
     for (const [wrong, word] of [
-      [['-o', 'out'], '-o out is a file in --robots-dir .'],
+      [['-o', 'out'], '-o out would replace a file in --robots-dir .'],
       [['--verdict-field', 'line'], '--verdict-field line'],
       [['--agent', 'a b'], 'a b'],
     ] as const) {
       const { code, error } = await ended(begin(...args, ...wrong, '-'), url);
       expect(code).toBe(2);
       expect(error).toContain(word);
-      expect(error).not.toContain('is copied to');
+      expect(error).not.toContain('copying');
     }
     expect(server.agents).toEqual([]);
     expect(readdirSync(root)).toEqual(['out']);
   });
 
-  it('fetches what is unknown, from a pipe too, and judges', async () => {
+  it('fetches unknown hosts, from a pipe too, and judges', async () => {
     const known = await serve(200, ROBOTS);
     const unknown = await serve(200, ROBOTS);
     const url = ({ port }: { port: number }) => `http://127.0.0.1:${port}/private\n`;
     const args = ['--fetch', '--allow-private', '--robots-dir', 'cache'];
     const first = await ended(begin(...args, '-'), url(known));
     expect(first.out).toMatch(/^deny/);
-    expect(first.error).toContain('is copied to');
+    expect(first.error).toContain('copying standard input to');
     const second = await ended(begin(...args, '-'), url(known) + url(unknown));
     expect(second.out.match(/^deny/gm)).toHaveLength(2);
     expect(known.agents).toHaveLength(1);
@@ -388,20 +391,20 @@ describe('robots-filter --fetch', () => {
     expect(readdirSync(join(root, 'cache'))).toEqual(['http']);
   });
 
-  it('fetches all of a long file for the google profile, and says where that was not all', async () => {
+  it('fetches a whole long file for the google profile, and warns if it was truncated', async () => {
     const { port } = await serve(200, LONG_ROBOTS);
     const url = `http://127.0.0.1:${port}/private\n`;
     const args = ['--fetch', '--allow-private', '--profile', 'google', '--agent', 'a'];
     const whole = await ended(begin(...args, '--robots-dir', 'whole', '-'), url);
     expect(whole.out).toMatch(/^deny/);
-    expect(whole.error).not.toContain('cut');
+    expect(whole.error).not.toContain('truncated');
     const limit = ['--max-robots-bytes', '512000'];
     const cut = await ended(begin(...args, ...limit, '--robots-dir', 'cut', '-'), url);
     expect(cut.out).toMatch(/^allow/);
-    expect(cut.error).toContain('1 robots.txt file was cut at 512,000 bytes');
+    expect(cut.error).toContain('1 robots.txt file was truncated at 512,000 bytes');
   });
 
-  it('without it, the filter asks nobody', async () => {
+  it('without --fetch the filter sends no request', async () => {
     const { port, agents } = await serve(200, ROBOTS);
     const input = `http://127.0.0.1:${port}/private\n`;
     await ended(begin('--fetch', '--allow-private', '--robots-dir', 'cache', '-'), input);
@@ -409,7 +412,7 @@ describe('robots-filter --fetch', () => {
     expect(agents).toHaveLength(1);
   });
 
-  it('does not go with a table', async () => {
+  it('cannot be combined with a table', async () => {
     const { code, error } = await ended(begin('--fetch', '--table', 'x.table', '-'));
     expect(code).toBe(2);
     expect(error).toContain('--robots-dir');

@@ -1,12 +1,17 @@
-import { execFileSync } from 'node:child_process';
+import { type ChildProcess, execFileSync } from 'node:child_process';
+import { once } from 'node:events';
 import {
   existsSync,
   linkSync,
+  mkdirSync,
   readdirSync,
   readFileSync,
+  statSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, onTestFinished, test } from 'vitest';
@@ -16,7 +21,7 @@ const FILTER = ['--robots-dir', 'robots'];
 const URLS = 'https://example.com/private/\nhttps://example.com/\n';
 const VERDICTS = 'deny\thttps://example.com/private/\nallow\thttps://example.com/\n';
 
-describe('a signal while a named pipe is opened that nobody else opens', () => {
+describe('a signal while the program waits for the writer of a named pipe', () => {
   const ways: readonly (readonly string[])[] = [
     [...FILTER, 'fifo'],
     [...FILTER, 'urls.txt', 'fifo'],
@@ -30,28 +35,29 @@ describe('a signal while a named pipe is opened that nobody else opens', () => {
     ['fetch', '--robots-dir', 'store', '--report', 'fifo', 'urls.txt'],
   ];
 
-  test.each(ways.map((args) => [args.join(' '), args] as const))('ends: %s', async (_, args) => {
-    const place = workplace();
-    place.write('urls.txt', URLS);
-    execFileSync('mkfifo', [join(place.path, 'fifo')]);
-    const child = place.start(args);
-    onTestFinished(() => {
-      child.kill('SIGKILL');
-    });
-    child.stdin?.end();
-    const end = ended(child);
-    await untilItListens(child.pid);
-    // Mostly it waits by then; if not, it must not begin to.
-    await pause(50);
-    child.kill('SIGTERM');
-    expect((await end).code).toBe(143);
-    expect(place.names().filter((name) => name === 'out' || name.endsWith('.tmp'))).toEqual([]);
-  });
+  test.each(ways.map((args) => [args.join(' '), args] as const))(
+    'ends the program: %s',
+    async (_, args) => {
+      const place = workplace();
+      place.write('urls.txt', URLS);
+      execFileSync('mkfifo', [join(place.path, 'fifo')]);
+      const child = place.start(args);
+      onTestFinished(() => {
+        child.kill('SIGKILL');
+      });
+      child.stdin?.end();
+      const end = ended(child);
+      await untilItListens(child.pid);
+      // The program usually waits by now; otherwise it must not start to wait.
+      await pause(50);
+      child.kill('SIGTERM');
+      expect((await end).code).toBe(143);
+      expect(place.names().filter((name) => name === 'out' || name.endsWith('.tmp'))).toEqual([]);
+    },
+  );
 });
 
-/**
- * Waits until the program handles signals: SIGHUP comes last, and Node by itself does not catch it.
- */
+/** Waits until the program handles signals: SIGHUP comes last, and Node does not catch it. */
 async function untilItListens(pid: number | undefined): Promise<void> {
   if (process.platform !== 'linux') return pause(1000);
   for (;;) {
@@ -63,7 +69,7 @@ async function untilItListens(pid: number | undefined): Promise<void> {
   }
 }
 
-describe('-o and an input that are one file', () => {
+describe('-o with a file that is also an input', () => {
   const ways: readonly (readonly [string, (place: Workplace) => readonly string[]])[] = [
     ['by its name', () => ['urls.txt', '-o', 'urls.txt']],
     [
@@ -82,7 +88,7 @@ describe('-o and an input that are one file', () => {
     ],
   ];
 
-  test.each(ways)('%s: the output takes its place', async (_, args) => {
+  test.each(ways)('%s: the output replaces the file', async (_, args) => {
     const place = workplace();
     place.write('urls.txt', URLS);
     place.write('more.txt', URLS);
@@ -91,7 +97,7 @@ describe('-o and an input that are one file', () => {
     expect(place.read('urls.txt')).toBe(VERDICTS + VERDICTS);
   });
 
-  test('by another hard link: that keeps what it had', async () => {
+  test('by another hard link: that link keeps the old content', async () => {
     const place = workplace();
     place.write('urls.txt', URLS);
     linkSync(join(place.path, 'urls.txt'), join(place.path, 'hard'));
@@ -102,7 +108,7 @@ describe('-o and an input that are one file', () => {
     });
   });
 
-  test('as standard input', async () => {
+  test('as standard input: the output replaces the file', async () => {
     const place = workplace();
     place.write('urls.txt', URLS);
     const { code } = await place.shell('$rf --robots-dir robots -o urls.txt < urls.txt');
@@ -150,11 +156,11 @@ describe('names that are not UTF-8', () => {
     const { code, text, stderr } = await place.shell(command);
     expect({ code, text }).toEqual({ code: 2, text: '' });
     expect(stderr).toContain('the name is not UTF-8');
-    expect(stderr).toContain('Redirect a file (< FILE, > FILE), or rename it');
+    expect(stderr).toContain('Redirect the file (< FILE, > FILE), or rename it');
     expect(place.names().filter((name) => name.startsWith('new') || name === 'store')).toEqual([]);
   });
 
-  test('can be redirected; and the character that stands for them is one of names', async () => {
+  test('can be redirected; a U+FFFD in a name is accepted', async () => {
     const place = workplace();
     writeFileSync(Buffer.from(`${place.path}/n\xff`, 'latin1'), URLS);
     place.write('n\ufffd.txt', URLS);
@@ -165,7 +171,7 @@ describe('names that are not UTF-8', () => {
   });
 });
 
-test('a killed run leaves its temporary file, which nobody reads, and the old output', async () => {
+test('a killed run leaves the old output, and a temporary file that nothing reads', async () => {
   const place = workplace();
   execFileSync('mkfifo', [join(place.path, 'fifo')]);
   place.write('robots/out', 'User-agent: *\nDisallow: /old\n');
@@ -179,8 +185,40 @@ test('a killed run leaves its temporary file, which nobody reads, and the old ou
   expect(leftovers()).toHaveLength(1);
   expect(leftovers()[0]).toMatch(/^\.new\./);
   expect(existsSync(join(place.path, 'robots/new'))).toBe(false);
-  // It is no robots.txt, and the next run does as if it were not there.
+  // The copy is not a robots.txt, and the next run ignores it.
   const again = await place.run([...FILTER, '-o', 'robots/new'], URLS);
   expect({ code: again.code, stderr: again.stderr }).toEqual({ code: 0, stderr: '' });
   expect(place.read('robots/new')).toBe(VERDICTS);
+});
+
+test('a killed run of --fetch leaves its copy of a pipe; the next run ignores that copy', async () => {
+  const place = workplace();
+  mkdirSync(join(place.path, 'tmp'));
+  let child: ChildProcess | undefined;
+  const server = createServer((_request, response) => {
+    child?.kill('SIGKILL');
+    response.end('User-agent: *\nDisallow: /private\n');
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(() => {
+    server.close();
+  });
+  // A server that listens on a port has an address of this type.
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/private\n`;
+  const args = ['--fetch', '-q', '--robots-dir', 'store', '--allow-private', '-'];
+  const environment = { TMPDIR: join(place.path, 'tmp') };
+  child = place.start(args, environment);
+  child.stdin?.end(url);
+  expect(await ended(child)).toMatchObject({ signal: 'SIGKILL', text: '' });
+  const left = place.names('tmp');
+  expect(left).toEqual([expect.stringMatching(/^robots-filter-/)]);
+  const copy = join('tmp', left[0] ?? '', '0');
+  expect(place.read(copy)).toBe(url);
+  // No other user may read the copy.
+  expect(statSync(join(place.path, copy)).mode & 0o777).toBe(0o600);
+
+  child = undefined;
+  expect(await place.run(args, url, environment)).toMatchObject({ code: 0, text: `deny\t${url}` });
+  expect(place.names('tmp')).toEqual(left);
 });

@@ -1,8 +1,8 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { checksum } from '../../src/compile/checksum.js';
-import { HEADER_CHECKSUM, HEADER_TOKENS } from '../../src/compile/format.js';
+import { checksum } from '../../src/table/checksum.js';
+import { HEADER_CHECKSUM, HEADER_TOKENS } from '../../src/table/format.js';
 import { type Workplace, workplace } from './command-line.js';
 
 async function compiled(...options: string[]): Promise<Workplace> {
@@ -61,7 +61,7 @@ test('a host: source, access result, groups and rules with their lines', async (
   );
 });
 
-test('a host alone stands for all its authorities, HOST:PORT for one', async () => {
+test('a bare host means all of its authorities, HOST:PORT one', async () => {
   const place = await compiled();
   const all = await place.run(['inspect', 't', 'example.com']);
   expect(all.text).toContain('http://example.com, https://example.com\n');
@@ -79,13 +79,13 @@ test('an access result without groups', async () => {
   );
 });
 
-test('rules do not act on a terminal', async () => {
+test('rules cannot control a terminal', async () => {
   const place = await compiled();
   const { text } = await place.run(['inspect', 't', 'odd.example']);
   expect(text).toContain('Disallow: /\\u001b[31m');
 });
 
-test('a host that is not there: exit 2, and its neighbour', async () => {
+test('a host that is not in the table: exit 2; its neighbour with or without www. is named', async () => {
   const place = await compiled();
   const host = await place.run(['inspect', 't', 'example.org']);
   expect({ code: host.code, text: host.text }).toEqual({ code: 2, text: '' });
@@ -97,10 +97,10 @@ test('a host that is not there: exit 2, and its neighbour', async () => {
     'It has http://example.com, https://example.com, https://example.com:8443',
   );
   const noHost = await place.run(['inspect', 't', 'a b']);
-  expect(noHost.stderr).toContain('"a b" is no host');
+  expect(noHost.stderr).toContain('"a b" is not a host');
 });
 
-test('--verify checks all of it first, and says in a further line what there is', async () => {
+test('--verify checks the whole table first and prints its counts on one more line', async () => {
   const place = await compiled();
   const { text: totals } = await place.run(['inspect', 't']);
   const { code, text, stderr } = await place.run(['inspect', '--verify', 't']);
@@ -124,6 +124,6 @@ test('--verify refuses a forged table: exit 2, the byte, and what to do', async 
   const { code, text, stderr } = await place.run(['inspect', '--verify', 't']);
   expect({ code, text }).toEqual({ code: 2, text: '' });
   expect(stderr).toMatch(
-    /^robots-filter: t: not a sound table: section tokens, byte 352: .+: do not use it; compile the robots\.txt files again\n$/,
+    /^robots-filter: t: not a sound table: section tokens, byte 352: .+: do not use it\. Compile the robots\.txt files again\n$/,
   );
 });

@@ -1,8 +1,8 @@
-/** A process that goes on until signals end it, with a file that it leaves unfinished. */
+/** A process with an unfinished file. It runs until signals end it. */
 
 import { writeFileSync } from 'node:fs';
-import { Interruption } from '../../src/cli/interruption.js';
-import { begun } from '../../src/pipeline/unfinished-files.js';
+import { Interruption } from '../../src/cli/process/interruption.js';
+import { begun } from '../../src/files/unfinished-files.js';
 
 const [path = ''] = process.argv.slice(2);
 begun(path);

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished, test } from 'vitest';
 import { ended, Workplace, workplace } from './command-line.js';
 
-/** Starts a filter of a pipe that stays open; resolves when the filter has opened it. */
+/** Starts a filter on a pipe that stays open; resolves when the filter has opened the pipe. */
 async function filterOfPipe(
   place: Workplace,
   ...options: string[]
@@ -22,7 +22,7 @@ async function filterOfPipe(
   return { child, pipe };
 }
 
-test('SIGINT prints the statistics so far and exits 130; what came out is whole', async () => {
+test('SIGINT prints the statistics so far and exits 130; the output has whole lines', async () => {
   const { child, pipe } = await filterOfPipe(workplace());
   const end = ended(child);
   await pipe.write('https://example.com/private/\nhttps://example.com/\nhttps://exam');
@@ -33,14 +33,14 @@ test('SIGINT prints the statistics so far and exits 130; what came out is whole'
   expect('deny\thttps://example.com/private/\nallow\thttps://example.com/\n'.startsWith(text)).toBe(
     true,
   );
-  expect(stderr).toContain('not all that there was');
-  expect(stderr).toMatch(/^records +2,/);
-  // Hosts seen are counted for --stats alone.
+  expect(stderr).toContain('incomplete');
+  expect(stderr).toMatch(/^records +2 read,/);
+  // Distinct hosts are counted only with --stats.
   expect(stderr).toMatch(/^hosts +2 in the table$/m);
   expect(stderr).toMatch(/peak memory/);
 });
 
-test('SIGINT while nothing has come yet, with --stats=json', async () => {
+test('SIGINT before any input, with --stats=json', async () => {
   const { child } = await filterOfPipe(workplace(), '--stats=json');
   const end = ended(child);
   child.kill('SIGINT');
@@ -49,7 +49,7 @@ test('SIGINT while nothing has come yet, with --stats=json', async () => {
   expect(JSON.parse(stderr)).toMatchObject({ complete: false, records: 0 });
 });
 
-test('SIGTERM with --quiet says nothing; with -o the old file stays', async () => {
+test('SIGTERM with --quiet prints nothing; -o keeps the old file', async () => {
   const place = workplace();
   place.write('out.txt', 'old\n');
   const { child, pipe } = await filterOfPipe(place, '-q', '-o', 'out.txt');
@@ -63,7 +63,7 @@ test('SIGTERM with --quiet says nothing; with -o the old file stays', async () =
 });
 
 test.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)(
-  'a second %s ends the process by itself, behind what is done at an exit',
+  'a second %s ends the process by the signal itself, after the exit handlers',
   async (signal) => {
     const place = new Workplace();
     const script = fileURLToPath(new URL('interrupted-script.ts', import.meta.url));

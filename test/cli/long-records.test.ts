@@ -1,7 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { lines, Workplace } from './command-line.js';
 
-/** 800 short records, and after each hundred a long one that needs more room than it is long. */
+/**
+ * 800 short records; after each hundred follows a long record whose canonical form is longer still.
+ */
 function recordsAround(long: string): { input: string; verdicts: string[] } {
   const records: string[] = [];
   const verdicts: string[] = [];
@@ -28,24 +30,21 @@ function workplaceWith(input: string): Workplace {
   return place;
 }
 
-describe('records of which the canonical form is several times as long', () => {
-  const SHAPES: readonly (readonly [string, (octets: number) => string])[] = [
-    ['escapes and no path', (octets) => `{"url":"HTTP:\\/\\/h?${'<'.repeat(octets)}"}`],
-    ['a line end in the URL', (octets) => `{"url":"http://h?\\n${'<'.repeat(octets)}"}`],
-    ['dot segments', (octets) => `{"url":"http:\\/\\/H/..\\/${'<'.repeat(octets)}"}`],
+describe('records whose canonical form is several times as long', () => {
+  const SHAPES: readonly (readonly [string, (bytes: number) => string])[] = [
+    ['escapes and no path', (bytes) => `{"url":"HTTP:\\/\\/h?${'<'.repeat(bytes)}"}`],
+    ['a line end in the URL', (bytes) => `{"url":"http://h?\\n${'<'.repeat(bytes)}"}`],
+    ['dot segments', (bytes) => `{"url":"http:\\/\\/H/..\\/${'<'.repeat(bytes)}"}`],
   ];
-  /**
-   * Octets of the long records, and how they are read: in batches of 1 MiB, or of 2 MiB from a
-   * pipe.
-   */
+  /** Bytes of the long records, and how they are read: batches hold 1 MiB, from a pipe 2 MiB. */
   const WAYS = [
     [120_000, '$rf --robots-dir r.ndjson -q s.in'],
     [750_000, '$rf --robots-dir r.ndjson -q --threads 12 s.in'],
     [1_500_000, 'cat s.in | $rf --robots-dir r.ndjson -q --threads 2'],
   ] as const;
-  test.each(SHAPES)('change no record beside them: %s', async (_name, shape) => {
-    for (const [octets, way] of WAYS) {
-      const { input, verdicts } = recordsAround(shape(octets));
+  test.each(SHAPES)('change no neighbouring record: %s', async (_name, shape) => {
+    for (const [bytes, way] of WAYS) {
+      const { input, verdicts } = recordsAround(shape(bytes));
       const place = workplaceWith(input);
       const { code, text, stderr } = await place.shell(`${way} | cat`);
       expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
@@ -55,12 +54,12 @@ describe('records of which the canonical form is several times as long', () => {
     }
   });
 
-  test('and a record of as many bytes as a line may have is judged, one of a byte more is invalid', async () => {
-    for (const [octets, invalid] of [
+  test('a record of exactly --max-line-bytes is judged, one byte more is invalid', async () => {
+    for (const [bytes, invalid] of [
       [99_979, 0],
       [99_980, 8],
     ] as const) {
-      const { input, verdicts } = recordsAround(`{"url":"HTTP:\\/\\/h?${'<'.repeat(octets)}"}`);
+      const { input, verdicts } = recordsAround(`{"url":"HTTP:\\/\\/h?${'<'.repeat(bytes)}"}`);
       const place = workplaceWith(input);
       const args = ['--robots-dir', 'r.ndjson', '-q', '--max-line-bytes', '100000', 's.in'];
       const run = await place.run(args);

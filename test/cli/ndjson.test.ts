@@ -32,7 +32,7 @@ describe('NDJSON: the same object with one more member', () => {
     ['{"url":"x"}', '{"url":"x","verdict":"invalid"}'],
   ];
 
-  test('its octets as they came, whatever they are', async () => {
+  test('the bytes of the object are unchanged, whatever they are', async () => {
     const input = RECORDS.map(([came]) => `${came}\n`).join('');
     const { code, text } = await workplace().run(FILTER, input);
     expect(code).toBe(0);
@@ -49,7 +49,7 @@ describe('NDJSON: the same object with one more member', () => {
     );
   });
 
-  test('--allowed and --denied pass objects as they came', async () => {
+  test('--allowed and --denied pass objects unchanged', async () => {
     const place = workplace();
     const allowed = ' {"n":1, "url" : "https://example.com/" } \n';
     const denied = '{"url":"https://example.com/private/","x":[1,{"y":null}]}\n';
@@ -81,7 +81,7 @@ describe('NDJSON: the same object with one more member', () => {
     );
   });
 
-  test('--explain with several agents adds an object for each', async () => {
+  test('--explain with several agents adds an object for each agent', async () => {
     const { text } = await workplace().run(
       [...FILTER, '--explain', '-a', 'GPTBot,CCBot'],
       '{"url":"https://example.com/a"}\n',
@@ -94,7 +94,7 @@ describe('NDJSON: the same object with one more member', () => {
     });
   });
 
-  test('what a rule and a source say is escaped', async () => {
+  test('the text of rules and sources is escaped', async () => {
     const place = workplace();
     place.write('robots/odd.example', 'user-agent: *\ndisallow: /"\\\u001b[31m\n');
     const { text } = await place.run(
@@ -110,7 +110,7 @@ describe('NDJSON: the same object with one more member', () => {
 });
 
 describe('--url-field and --verdict-field', () => {
-  test('dots descend', async () => {
+  test('a dot in a name descends into an object', async () => {
     const { text } = await workplace().run(
       [...FILTER, '--url-field', 'request.target.uri'],
       '{"url":"https://example.com/","request":{"target":{"uri":"https://example.com/private/"}}}\n' +
@@ -119,7 +119,7 @@ describe('--url-field and --verdict-field', () => {
     expect(lines(text).map((line) => JSON.parse(line).verdict)).toEqual(['deny', 'invalid']);
   });
 
-  test('the member added has the name that is asked for, escaped', async () => {
+  test('the added member has the given name, escaped', async () => {
     const { text } = await workplace().run(
       [...FILTER, '--url-field', 'u', '--verdict-field', 'may "we"?'],
       '{"u":"https://example.com/private/"}\n',
@@ -132,7 +132,7 @@ describe('JSON', () => {
   const array =
     '[\n  {"url": "https://example.com/private/", "n": [1, 2]},\n  "https://example.com/a",\n  {"n": {}}\n]\n';
 
-  test('an array comes out as NDJSON, each object with its own bytes', async () => {
+  test('an array comes out as NDJSON, each object unchanged', async () => {
     const { code, text } = await workplace().run(FILTER, array);
     expect(code).toBe(0);
     const records = lines(text).map((line) => JSON.parse(line));
@@ -146,7 +146,7 @@ describe('JSON', () => {
     );
   });
 
-  test('strings are given the URL field as their name', async () => {
+  test('a string becomes an object with the URL field', async () => {
     const { text } = await workplace().run(
       [...FILTER, '--url-field', 'request.url'],
       '["https://example.com/private/"]',
@@ -162,12 +162,12 @@ describe('JSON', () => {
     expect(lines(text).map((line) => JSON.parse(line).reason)).toEqual(['rule', 'no-rule']);
   });
 
-  test('--allowed passes records, not the array around them', async () => {
+  test('--allowed writes records without the array around them', async () => {
     const { text } = await workplace().run([...FILTER, '--allowed'], array);
     expect(text).toBe('"https://example.com/a"\n');
   });
 
-  test('an array that is cut off is an error that names the place', async () => {
+  test('a truncated array is an error that names the place', async () => {
     const { code, text, stderr } = await workplace().run(
       FILTER,
       '[{"url":"https://example.com/"},\n{"url":',

@@ -1,8 +1,9 @@
 import { execFileSync } from 'node:child_process';
-import { chmodSync, lstatSync, mkdirSync, statSync, symlinkSync } from 'node:fs';
+import { chmodSync, lstatSync, mkdirSync, readFileSync, statSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
+import * as zlib from 'node:zlib';
 import { describe, expect, test } from 'vitest';
-import { workplace } from './command-line.js';
+import { lines, workplace } from './command-line.js';
 
 const FILTER = ['--robots-dir', 'robots'];
 const URLS = 'https://example.com/private/\nhttps://example.com/\n';
@@ -17,17 +18,17 @@ describe('--output', () => {
     expect(place.names()).toEqual(['out.txt', 'robots']);
   });
 
-  test('- is standard output', async () => {
+  test('with - writes to standard output', async () => {
     const place = workplace();
     expect((await place.run([...FILTER, '-o', '-'], URLS)).text).toBe(VERDICTS);
     expect(place.names()).toEqual(['robots']);
   });
 
-  test('replaces a file, keeps its permissions and the link that leads to it', async () => {
+  test('replaces a file and keeps its permissions and the link to it', async () => {
     const place = workplace();
     place.write(
       'real/out.txt',
-      'old and longer than what comes after it, by some octets at least\n',
+      'old and longer than what comes after it, by some bytes at least\n',
     );
     chmodSync(join(place.path, 'real/out.txt'), 0o640);
     symlinkSync('real/out.txt', join(place.path, 'link'));
@@ -38,7 +39,52 @@ describe('--output', () => {
     expect(place.names('real')).toEqual(['out.txt']);
   });
 
-  test('makes the file that a link is meant for, where there is none yet', async () => {
+  test('compresses a file whose name ends in .gz, all inputs in one stream', async () => {
+    const place = workplace();
+    place.write('a.txt', URLS.repeat(20_000));
+    place.write('b.txt', URLS);
+    const { code, stderr } = await place.run([...FILTER, '-o', 'out.gz', 'a.txt', 'b.txt']);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    const compressed = readFileSync(join(place.path, 'out.gz'));
+    expect(compressed.length).toBeLessThan(100_000);
+    expect(zlib.gunzipSync(compressed).toString()).toBe(VERDICTS.repeat(20_001));
+    expect(place.names()).toEqual(['a.txt', 'b.txt', 'out.gz', 'robots']);
+    await place.run([...FILTER, '-o', 'none.gz'], '');
+    expect(zlib.gunzipSync(readFileSync(join(place.path, 'none.gz')))).toHaveLength(0);
+  });
+
+  test('keeps the old file if a compressed one cannot be completed', async () => {
+    const place = workplace();
+    place.write('out.gz', 'old');
+    const failed = await place.run([...FILTER, '--strict', '-o', 'out.gz'], `${URLS}none\n`);
+    expect(failed.code).toBe(2);
+    expect(place.read('out.gz')).toBe('old');
+    expect(place.names()).toEqual(['out.gz', 'robots']);
+
+    symlinkSync('/dev/full', join(place.path, 'full.gz'));
+    for (const text of [URLS, URLS.repeat(50_000)]) {
+      const full = await place.run([...FILTER, '-o', 'full.gz'], text);
+      expect(full).toMatchObject({ code: 2, stderr: expect.stringContaining('full.gz: ') });
+      expect(lines(full.stderr)).toHaveLength(1);
+    }
+  });
+
+  test('compresses a file whose name ends in .zst where Node can, or says what to do', async () => {
+    const place = workplace();
+    const { code, stderr } = await place.run([...FILTER, '-o', 'out.zst'], URLS);
+    if ('createZstdCompress' in zlib) {
+      expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+      const read = await place.run([...FILTER, '--allowed', '--input', 'text', 'out.zst']);
+      expect(read.code).toBe(0);
+      expect(read.stderr).toContain('a tab within the line');
+    } else {
+      expect(code).toBe(2);
+      expect(stderr).toContain('Node 22.15 or later can');
+      expect(place.names()).toEqual(['robots']);
+    }
+  });
+
+  test('creates the target of a dangling link', async () => {
     const place = workplace();
     mkdirSync(join(place.path, 'real'));
     mkdirSync(join(place.path, 'links'));
@@ -54,23 +100,23 @@ describe('--output', () => {
     expect(place.names()).toEqual(['astray', 'first', 'links', 'real', 'robots']);
   });
 
-  test('takes the place of nothing that the verdicts are made by', async () => {
+  test('replaces no file that the verdicts depend on', async () => {
     const place = workplace();
     await place.run(['compile', ...FILTER, '-o', 'robots.table']);
     const table = place.read('robots.table');
     const own = await place.run(['--table', 'robots.table', '-o', 'robots.table'], URLS);
     expect(own.code).toBe(2);
-    expect(own.stderr).toContain('-o robots.table is what --table robots.table names');
+    expect(own.stderr).toContain('-o robots.table would replace --table robots.table');
     expect(place.read('robots.table')).toBe(table);
     const file = `robots/${place.names('robots')[0]}`;
     const source = place.read(file);
     const inside = await place.run([...FILTER, '-o', file], URLS);
     expect(inside.code).toBe(2);
-    expect(inside.stderr).toContain(`-o ${file} is a file in --robots-dir robots`);
+    expect(inside.stderr).toContain(`-o ${file} would replace a file in --robots-dir robots`);
     expect(place.read(file)).toBe(source);
   });
 
-  test('may be the input', async () => {
+  test('may name the input', async () => {
     const place = workplace();
     place.write('urls.txt', URLS);
     const { code } = await place.run([...FILTER, 'urls.txt', '-o', 'urls.txt']);
@@ -78,7 +124,7 @@ describe('--output', () => {
     expect(place.read('urls.txt')).toBe(VERDICTS);
   });
 
-  test('the old file stays, and nothing else, if the run fails', async () => {
+  test('keeps only the old file if the run fails', async () => {
     const place = workplace();
     place.write('out.txt', 'old\n');
     const { code } = await place.run([...FILTER, '--strict', '-o', 'out.txt'], `${URLS}bad\n`);
@@ -87,7 +133,7 @@ describe('--output', () => {
     expect(place.names()).toEqual(['out.txt', 'robots']);
   });
 
-  test('a pipe is written to, not replaced', async () => {
+  test('writes to a pipe instead of replacing it', async () => {
     const place = workplace();
     execFileSync('mkfifo', [join(place.path, 'fifo')]);
     place.write('urls.txt', URLS);
@@ -96,7 +142,7 @@ describe('--output', () => {
     expect(lstatSync(join(place.path, 'fifo')).isFIFO()).toBe(true);
   });
 
-  test('a place that cannot be written to is refused with a remedy', async () => {
+  test('rejects a path that cannot be written to, with a remedy', async () => {
     const place = workplace();
     const missing = await place.run([...FILTER, '-o', 'none/out.txt'], URLS);
     expect(missing.code).toBe(2);
@@ -125,7 +171,7 @@ describe('a closed output ends the run quietly with 0', () => {
     expect(stderr).toBe('');
   });
 
-  test('of the other commands, too', async () => {
+  test('in the other commands too', async () => {
     const place = workplace();
     const { text, stderr } = await place.shell(
       '$rf compile --robots-dir robots -o t -q; $rf inspect t | head -1 | cut -c 1-5; echo $PIPESTATUS; $rf --help | true; echo $PIPESTATUS',
@@ -134,7 +180,7 @@ describe('a closed output ends the run quietly with 0', () => {
     expect(stderr).toBe('');
   });
 
-  test('an output that is full is an error', async () => {
+  test('a full disk is an error', async () => {
     const place = workplace();
     place.write('urls.txt', URLS);
     const { code, stderr } = await place.shell('$rf --robots-dir robots urls.txt > /dev/full');
@@ -143,17 +189,17 @@ describe('a closed output ends the run quietly with 0', () => {
   });
 
   test.each(['--version', 'check - A / < /dev/null', 'compile --help'])(
-    'so it is for %s',
+    'a full disk is an error of %s too',
     async (command) => {
       const { code, stderr } = await workplace().shell(`$rf ${command} > /dev/full`);
       expect(code).toBe(2);
       expect(stderr).toBe(
-        'robots-filter: standard output: no space left on the device. Free some, or write elsewhere\n',
+        'robots-filter: standard output: no space left on the device. Make room, or write elsewhere\n',
       );
     },
   );
 
-  test('what the system refuses is no error of the program', async () => {
+  test('a system error is not reported as an internal error', async () => {
     const place = workplace();
     place.write('urls.txt', URLS);
     const { code, stderr } = await place.shell(
@@ -163,4 +209,15 @@ describe('a closed output ends the run quietly with 0', () => {
     expect(stderr).toContain('no such file or directory');
     expect(stderr).not.toContain('program itself');
   });
+});
+
+test.each([
+  ['--allowed', 'http://example.com/\n'],
+  ['--denied', 'http://example.com/private/\n'],
+  ['--quiet', 'allow\thttp://example.com/\ndeny\thttp://example.com/private/\n'],
+])('blank lines are not records, and do not come out: %s', async (option, expected) => {
+  const place = workplace();
+  const input = '\n  \nhttp://example.com/\n\r\n\nhttp://example.com/private/\n \n\n';
+  const { code, text } = await place.run(['--robots-dir', 'robots', option], input);
+  expect({ code, text }).toEqual({ code: 0, text: expected });
 });

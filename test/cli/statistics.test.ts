@@ -1,6 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import { counted, grouped, lasted, share, sized } from '../../src/cli/numbers.js';
-import { describeProgress } from '../../src/cli/progress.js';
+import { describeFilterProgress } from '../../src/cli/report/filter-progress.js';
+import {
+  formatBytes,
+  formatCount,
+  formatDuration,
+  formatNumber,
+  formatPercent,
+} from '../../src/cli/report/numbers.js';
 import { lines, workplace } from './command-line.js';
 
 const INPUT = [
@@ -21,7 +27,7 @@ describe('--stats', () => {
     expect(code).toBe(0);
     expect(lines(text)).toHaveLength(5);
     for (const row of [
-      /^records +5, of which 5 came out$/m,
+      /^records +5 read, 5 written$/m,
       /^input +\d+ bytes$/m,
       /^ {2}allow +2 +40\.0 %$/m,
       /^ {2}deny +1 +20\.0 %$/m,
@@ -39,7 +45,7 @@ describe('--stats', () => {
     }
   });
 
-  test('does not take the file behind it for its value', async () => {
+  test('does not take the next argument as its value', async () => {
     const place = workplace();
     place.write('urls.txt', INPUT);
     const { code, text } = await place.run(['--robots-dir', 'robots', '--stats', 'urls.txt']);
@@ -47,7 +53,7 @@ describe('--stats', () => {
     expect(lines(text)).toHaveLength(5);
   });
 
-  test('of many hosts each is seen by itself', async () => {
+  test('counts each of many hosts once', async () => {
     const place = workplace();
     const hosts = Array.from({ length: 500 }, (_, index) => `host-${index * index}.example`);
     const robots = hosts.map((host) => JSON.stringify({ host, robots: '' }));
@@ -107,28 +113,28 @@ describe('--stats', () => {
 });
 
 describe('--progress', () => {
-  test('elsewhere than on a terminal it is shown only if asked for', async () => {
+  test('without a terminal shows a line only on request', async () => {
     const place = workplace();
     expect((await place.run(['--robots-dir', 'robots', '-q'], INPUT)).stderr).toBe('');
     const { stderr } = await place.run(['--robots-dir', 'robots', '-q', '--progress'], INPUT);
     expect(stderr).toMatch(/^5 records, [\d,]+\/s, \d+ bytes, 40\.0 % allowed\n$/);
   });
 
-  test('the line tells records, rate, input and share allowed', () => {
-    const state = { records: 1_200_000, allowed: 900_000, octets: 452_000_000 };
-    expect(describeProgress(state, 6_300_000, 1_000_000_000)).toBe(
+  test('shows records, rate, input and the allowed share', () => {
+    const state = { records: 1_200_000, allowed: 900_000, bytes: 452_000_000 };
+    expect(describeFilterProgress(state, 6_300_000, 1_000_000_000)).toBe(
       '1,200,000 records, 6,300,000/s, 45.2 % of 1.00 GB, 75.0 % allowed',
     );
-    expect(describeProgress(state, 0, undefined)).toBe(
+    expect(describeFilterProgress(state, 0, undefined)).toBe(
       '1,200,000 records, 0/s, 452 MB, 75.0 % allowed',
     );
   });
 });
 
-test('numbers for people', () => {
-  expect([0, 999, 1000, 2180064].map(grouped)).toEqual(['0', '999', '1,000', '2,180,064']);
-  expect([counted(1, 'file'), counted(2000, 'file')]).toEqual(['1 file', '2,000 files']);
-  expect([0, 999, 1000, 45_300_000, 999_600, 3e12].map(sized)).toEqual([
+test('numbers in human-readable form', () => {
+  expect([0, 999, 1000, 2180064].map(formatNumber)).toEqual(['0', '999', '1,000', '2,180,064']);
+  expect([formatCount(1, 'file'), formatCount(2000, 'file')]).toEqual(['1 file', '2,000 files']);
+  expect([0, 999, 1000, 45_300_000, 999_600, 3e12].map(formatBytes)).toEqual([
     '0 bytes',
     '999 bytes',
     '1.00 kB',
@@ -136,11 +142,11 @@ test('numbers for people', () => {
     '1.00 MB',
     '3.00 TB',
   ]);
-  expect([share(1, 3), share(0, 0)]).toEqual(['33.3 %', '0.0 %']);
-  expect([0.347, 12.08, 185].map(lasted)).toEqual(['0.35 s', '12.1 s', '3 min 05 s']);
+  expect([formatPercent(1, 3), formatPercent(0, 0)]).toEqual(['33.3 %', '0.0 %']);
+  expect([0.347, 12.08, 185].map(formatDuration)).toEqual(['0.35 s', '12.1 s', '3 min 05 s']);
 });
 
-describe('a run that answers almost nothing says so, with the likely cause', () => {
+describe('a run with almost only unknown hosts warns, with the likely cause', () => {
   const urls = (count: number, url: (index: number) => string) =>
     Array.from({ length: count }, (_, index) => `${url(index)}\n`).join('');
   const warned = async (args: readonly string[], input: string) => {
@@ -172,7 +178,7 @@ describe('a run that answers almost nothing says so, with the likely cause', () 
     for (const word of words) expect(warning).toContain(word);
   });
 
-  test('but not of a thousand records, of 95 in a hundred, with -q, or where --unknown answers', async () => {
+  test('but not with at most 1,000 records, at most 95 %, -q or --unknown', async () => {
     expect(await warned([], urls(1000, elsewhere))).toEqual([]);
     const most = urls(1900, elsewhere) + urls(100, () => 'https://example.com/');
     expect(await warned([], most)).toEqual([]);

@@ -1,11 +1,11 @@
 import { isUtf8 } from 'node:buffer';
 import { spawnSync } from 'node:child_process';
 import { describe, expect, test } from 'vitest';
-import { actingOn } from '../controls.js';
+import { actingOn } from '../random/controls.js';
 import { lines, workplace } from './command-line.js';
 
 /**
- * util-linux's `script` runs a command on a terminal of its own; macOS has another, with other
+ * util-linux's `script` runs a command on its own terminal; the `script` of macOS has other
  * options.
  */
 const HAS_SCRIPT = spawnSync('script', ['-qec', 'true', '/dev/null']).status === 0;
@@ -14,20 +14,23 @@ describe.skipIf(!HAS_SCRIPT)('on a terminal', () => {
   test('standard input is announced, and ends with Ctrl-D', async () => {
     const place = workplace();
     const { text } = await place.shell(
-      `{ sleep 1; printf 'https://example.com/private/\\n'; sleep 1; printf '\\004'; } | script -qec "${place.command} --robots-dir robots" /dev/null`,
+      `{ sleep 0.3; printf 'https://example.com/private/\\n'; sleep 0.3; printf '\\004'; } | script -qec "${place.command} --robots-dir robots" /dev/null`,
     );
-    expect(text).toContain('robots-filter: waiting for URLs on standard input, one a line');
+    expect(text).toContain('robots-filter: reading URLs from standard input, one per line');
     expect(text).toContain('deny\thttps://example.com/private/\r\n');
   });
 
-  test('the line of progress is overwritten, and taken away at the end', async () => {
+  test('the progress line is overwritten, and removed at the end', async () => {
     const place = workplace();
+    // The input stays open until the line has been seen.
+    const input =
+      "{ echo https://example.com/; until grep -q '1 records' log; do sleep 0.1; done; }";
     const { text } = await place.shell(
-      `script -qec "{ echo https://example.com/; sleep 1; } | ${place.command} --robots-dir robots -o out" /dev/null < /dev/null`,
+      `timeout 100 script -qefc "${input} | ${place.command} --robots-dir robots -o out" log < /dev/null`,
     );
     const updates = text.split('\r\u001b[K');
     expect(updates.length).toBeGreaterThan(2);
-    expect(updates[1]).toMatch(/^1 records, \d+\/s, 21 bytes, 100\.0 % allowed$/);
+    expect(updates.at(-2)).toMatch(/^1 records, \d+\/s, 21 bytes, 100\.0 % allowed$/);
     expect(updates.at(-1)).toBe('');
     expect(place.read('out')).toBe('allow\thttps://example.com/\n');
   });
@@ -41,7 +44,7 @@ describe.skipIf(!HAS_SCRIPT)('on a terminal', () => {
   });
 
   /**
-   * Records whose octets would act on a terminal: C0, DEL, C1, a bidirectional override, no UTF-8.
+   * Records whose bytes could control a terminal: C0, DEL, C1, a bidirectional override, not UTF-8.
    */
   const HOSTILE = Buffer.concat([
     Buffer.from('https://example.com/\u001b[2J\u007f\u009b\u202e\n'),
@@ -49,7 +52,7 @@ describe.skipIf(!HAS_SCRIPT)('on a terminal', () => {
     Buffer.from([0x9b, 0x0a]),
   ]);
 
-  test('a control character of a record never reaches it; a pipe and a file get every octet', async () => {
+  test('control characters of a record are escaped; a pipe and a file get every byte', async () => {
     const place = workplace();
     place.write('urls', HOSTILE);
     place.write(
@@ -77,7 +80,7 @@ describe.skipIf(!HAS_SCRIPT)('on a terminal', () => {
     expect(Buffer.from(place.read('out'))).toEqual(Buffer.from(HOSTILE.toString()));
   });
 
-  test('control characters of rules, hosts and agents never reach it either', async () => {
+  test('control characters of rules, hosts and agents are escaped', async () => {
     const place = workplace();
     const robots = Buffer.concat([
       Buffer.from('User-agent: *\nDisallow: /\u001b[31m\u009b\u202e'),
@@ -110,7 +113,7 @@ describe.skipIf(!HAS_SCRIPT)('on a terminal', () => {
 });
 
 describe('standard error', () => {
-  test('a line end in a name cannot make a message of its own', async () => {
+  test('a line end in a name cannot forge a message', async () => {
     const place = workplace();
     const name = 'x\nrobots-filter: all is well';
     place.write(`robots/${name}`, '');

@@ -1,8 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { MAX_ROBOTS_BYTES, MIN_ROBOTS_BYTES } from '../../src/cli/options.js';
-import { MAX_BYTES, MIN_BYTES } from '../../src/protocol/parse.js';
-import { workplace } from './command-line.js';
+import { lines, workplace } from './command-line.js';
 
 test('--version prints the version', async () => {
   const { version } = JSON.parse(
@@ -45,20 +43,68 @@ describe('--help', () => {
     ]) {
       expect(text).toContain(word);
     }
-    for (const line of text.split('\n')) expect(line.length).toBeLessThan(120);
+    for (const line of text.split('\n')) expect(line.length).toBeLessThanOrEqual(100);
   });
 
-  test.each(['compile', 'check', 'inspect'])('%s --help, and help %s', async (command) => {
+  test('of the filter names --fetch and leaves the other options of fetch to fetch --help', async () => {
+    const place = workplace();
+    const [filter, fetch] = await Promise.all(
+      [['--help'], ['fetch', '--help']].map(async (words) => (await place.run(words)).text),
+    );
+    expect(filter).toMatch(/^ {2}--fetch$/m);
+    for (const option of ['user-agent', 'concurrency', 'per-address', 'pause', 'allow-private']) {
+      expect(filter).not.toMatch(new RegExp(`^ {2}--${option}`, 'm'));
+      expect(fetch).toMatch(new RegExp(`^ {2}--${option}`, 'm'));
+    }
+    expect(filter).toContain('see robots-filter fetch --help');
+  });
+
+  test.each(['compile', 'fetch', 'check', 'inspect'])('%s --help, and help', async (command) => {
     const place = workplace();
     const { code, text } = await place.run([command, '--help']);
     expect(code).toBe(0);
     expect((await place.run(['help', command])).text).toBe(text);
-    expect(text).toContain(`Usage: robots-filter ${command}`);
+    expect(text).toContain(`Usage:\n  robots-filter ${command}`);
     expect(text).toContain('Examples:');
   });
 });
 
-describe('wrong usage: exit 2, nothing on standard output, and what to type instead', () => {
+describe('-h', () => {
+  test.each([
+    ['the filter', []],
+    ['compile', ['compile']],
+    ['fetch', ['fetch']],
+    ['check', ['check']],
+    ['inspect', ['inspect']],
+  ])('of %s is one screen with usage, options and examples', async (_, words) => {
+    const { code, text, stderr } = await workplace().run([...words, '-h']);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    const printed = lines(text);
+    expect(printed.length).toBeLessThanOrEqual(24);
+    for (const line of printed) expect(line.length).toBeLessThanOrEqual(80);
+    const command = ['robots-filter', ...words].join(' ');
+    expect(text).toContain(`\nUsage: ${command} `);
+    expect(text).toMatch(/^ {2}(?:-\w, )?--[\w-]+.* {2}[A-Z].*\.$/m);
+    expect(text).toContain('\nExamples:\n  ');
+    expect(printed.at(-1)).toContain(`${command} --help for everything.`);
+  });
+
+  test('of the filter has ten options, five examples and all commands', async () => {
+    const { text } = await workplace().run(['-h']);
+    expect(text.match(/^ {2}(?:-\w, )?--/gm)).toHaveLength(10);
+    const examples = text.slice(text.indexOf('\nExamples:\n'));
+    expect(examples.match(/^ {2}.*robots-filter /gm)).toHaveLength(5);
+    expect(text).toContain('compile, fetch, check, inspect');
+  });
+
+  test('overrides other options and does not run the command', async () => {
+    const place = workplace();
+    const { code, text } = await place.run(['--robots-dir', 'robots', '-qh', 'missing.txt']);
+    expect({ code, text }).toEqual({ code: 0, text: (await place.run(['-h'])).text });
+  });
+});
+
+describe('wrong usage: exit 2, nothing on standard output, and a remedy', () => {
   const place = () => {
     const here = workplace();
     here.write('urls.txt', 'https://example.com/\n');
@@ -71,53 +117,57 @@ describe('wrong usage: exit 2, nothing on standard output, and what to type inst
     ['robots urls.txt', 'type: robots-filter --robots-dir robots urls.txt'],
     ['--robots-dri robots', "unknown option '--robots-dri'", 'Did you mean --robots-dir?'],
     ['--robots-dir robots --agents GPTBot', "unknown option '--agents'", '--agent?'],
-    ['--robots-dir robots compil', 'compil: no such file', 'Or was the command compile meant?'],
+    ['--robots-dir robots compil', 'compil: no such file', 'Or did you mean the command compile?'],
     ['--robots-dir robots --allowed --denied', "'--allowed' cannot be used with", "'--denied'"],
     ['--robots-dir robots --table t', '--table and --robots-dir cannot be combined', 'compile'],
     ['--table t --max-robots-bytes 600000', '--max-robots-bytes has no effect on a table'],
     ['--table t --follow-links', '--follow-links has no effect on a table'],
     ['--robots-dir robots --user-agent GPTBot', '--user-agent has no effect', '--fetch', '--agent'],
-    ['--table t --concurrency 3', 'has no effect where nothing is fetched. Leave it out'],
+    ['--table t --concurrency 3', '--concurrency has no effect without --fetch. Leave it out'],
     ['--robots-dir robots --allow-private', '--allow-private has no effect', '--fetch'],
-    ['--robots-dir robots --ca x.pem', '--ca has no effect where nothing is fetched', '--fetch'],
-    ['--robots-dir robots --verdict-field line', '--verdict-field line is the name of a member'],
-    ['--robots-dir robots --verdict-field input', '--verdict-field input is the name of a member'],
-    ['--table t --table u', "'--table <file>'", 'There is one already: t.'],
-    ['compile --robots-dir a -o b -o c', "'-o, --output <file>'", 'There is one already: b.'],
-    ['fetch --robots-dir a --ca b --ca c', "'--ca <file>'", 'There is one already: b.'],
-    ['fetch --robots-dir a --robots-dir b', "'--robots-dir <dir>'", 'There is one already: a.'],
+    ['--robots-dir robots --ca x.pem', '--ca has no effect without --fetch. Add --fetch'],
+    ['--robots-dir robots --verdict-field line', '--verdict-field line is a member'],
+    ['--robots-dir robots --verdict-field input', '--verdict-field input is a member'],
+    ['--table t --table u', "'--table <file>'", 'It was already given as t.'],
+    ['compile --robots-dir a -o b -o c', "'-o, --output <file>'", 'It was already given as b.'],
+    ['fetch --robots-dir a --ca b --ca c', "'--ca <file>'", 'It was already given as b.'],
+    ['fetch --robots-dir a --robots-dir b', "'--robots-dir <dir>'", 'It was already given as a.'],
     ['--table t --stale unknown', '--stale has no effect on a table'],
     ['--table t --unreachable-after 3', '--unreachable-after has no effect on a table'],
     ['--table robots urls.txt', 'robots is a directory', '--robots-dir robots'],
-    ['--table none urls.txt', 'none: cannot be read'],
-    ['--robots-dir none urls.txt', 'none: cannot be read', 'A directory of robots.txt files'],
+    ['--table none urls.txt', 'none: no such file'],
+    ['--robots-dir none urls.txt', 'none: cannot be read', 'Name a directory of robots.txt files'],
     ['--robots-dir urls.txt urls.txt', 'urls.txt: neither a directory nor a file of records'],
     ['--robots-dir robots --threads 0', '--threads', 'a whole number from 1 to 256'],
     ['--robots-dir robots --threads two', '--threads', 'a whole number from 1 to 256'],
-    ['--robots-dir robots --max-line-bytes 1e6', '--max-line-bytes', '536,870,912 bytes'],
-    ['--robots-dir robots --max-robots-bytes 1000', 'a whole number from 512,000'],
+    [
+      '--robots-dir robots --max-line-bytes 1e6',
+      '--max-line-bytes',
+      'a whole number of bytes from 1 to 536,870,912',
+    ],
+    ['--robots-dir robots --max-robots-bytes 1000', 'a whole number of bytes from 512,000'],
     ['--robots-dir robots --profile rfc', 'Allowed choices are rfc9309, google'],
     ['--robots-dir robots --unknown maybe', 'Allowed choices are allow, deny, unknown'],
-    ['--robots-dir robots --input csv', 'Allowed choices are auto, text, ndjson, json'],
+    ['--robots-dir robots --input xml', 'Allowed choices are auto, text, ndjson, json, csv, tsv'],
     ['--robots-dir robots --url-field a..b', 'such as request.url'],
-    ['--robots-dir robots --stats=xml', 'Say --stats or --stats=json'],
-    ['--robots-dir robots -a Foo/1.0', '"Foo/1.0" is no product token', 'use "Foo"'],
+    ['--robots-dir robots --stats=xml', 'Use --stats or --stats=json'],
+    ['--robots-dir robots -a Foo/1.0', '"Foo/1.0" is not a product token', 'use "Foo"'],
     ['--robots-dir robots -a A,,B', 'empty product token', '--agent GPTBot'],
     ['--robots-dir robots -a A,B,A', '--agent names "A" twice'],
     ['--robots-dir robots --explain --verdict-field rule', 'Choose another'],
-    ['--robots-dir robots --verdict-field url', 'that the URL is read from. Choose another'],
-    ['--robots-dir robots --url-field verdict', 'that the URL is read from. Choose another'],
-    ['--robots-dir robots --explain --url-field rule', 'that the URL is read from'],
+    ['--robots-dir robots --verdict-field url', 'the member with the URL. Choose another name'],
+    ['--robots-dir robots --url-field verdict', 'the member with the URL. Choose another'],
+    ['--robots-dir robots --explain --url-field rule', 'the member with the URL'],
     ['--robots-dir robots --url-field a.b --verdict-field a', 'Choose another'],
-    ['--robots-dir robots compile -o t', '--robots-dir stands before the command'],
+    ['--robots-dir robots compile -o t', '--robots-dir comes before the command'],
     ['compile robots -o t', 'robots-filter compile --robots-dir robots -o t'],
     ['compile -o t', 'robots-filter compile --robots-dir DIR -o t'],
-    ['compile --robots-dir robots -o -', 'a table is written to a file'],
+    ['compile --robots-dir robots -o -', 'compile cannot write a table to standard output'],
     ['compile --robots-dir robots', 'robots-filter compile --robots-dir robots -o FILE'],
     ['check robots/example.com GPTBot', "missing required argument 'url'"],
     ['inspect', "missing required argument 'table'"],
     ['help nosuch', 'there is no command nosuch', 'robots-filter help COMMAND', 'compile, fetch'],
-    ['help compil', 'there is no command compil', 'Was compile meant?'],
+    ['help compil', 'there is no command compil', 'Did you mean compile?'],
     [
       'check robots/example.com GPTBot,CCBot https://example.com/',
       '"GPTBot,CCBot" is a list',
@@ -125,7 +175,7 @@ describe('wrong usage: exit 2, nothing on standard output, and what to type inst
     ],
     ['--robots-dir robots --input text --url-field u', '--url-field has no effect on text'],
     ['--robots-dir robots --url-field u urls.txt', 'urls.txt is text', '--input ndjson'],
-    ['--robots-dir robots --verdict-field record', 'records that are no objects'],
+    ['--robots-dir robots --verdict-field record', 'records that are not objects'],
     ['inspect t --all', "unknown option '--all'"],
   ])('robots-filter %s', async (args, ...sentences) => {
     const here = place();
@@ -138,17 +188,17 @@ describe('wrong usage: exit 2, nothing on standard output, and what to type inst
     expect(here.names()).toEqual(before);
   });
 
-  test('a table in the place of a directory, or of a list', async () => {
+  test('a table instead of a directory or a list', async () => {
     const here = place();
     await here.run(['compile', '--robots-dir', 'robots', '-o', 't', '-q']);
-    expect((await here.run(['--robots-dir', 't'])).stderr).toContain('t is a table. Say --table t');
+    expect((await here.run(['--robots-dir', 't'])).stderr).toContain('t is a table. Use --table t');
     expect((await here.run(['t', 'urls.txt'])).stderr).toContain(
       't is a table. Type: robots-filter --table t urls.txt',
     );
   });
 });
 
-test('--url-field is no error where an input may have the member', async () => {
+test('--url-field is accepted if an input may have the member', async () => {
   const here = workplace();
   here.write('urls.txt', 'https://example.com/\n');
   here.write('empty.txt', '\n');
@@ -172,9 +222,5 @@ test('--url-field is no error where an input may have the member', async () => {
     'urls.txt',
   ]);
   expect(code).toBe(2);
-  expect(stderr).toContain('urls.txt is text, one URL a line');
-});
-
-test('the bounds of --max-robots-bytes are those of the parser', () => {
-  expect([MIN_ROBOTS_BYTES, MAX_ROBOTS_BYTES]).toEqual([MIN_BYTES, MAX_BYTES]);
+  expect(stderr).toContain('urls.txt is text, one URL per line');
 });

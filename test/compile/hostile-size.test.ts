@@ -1,20 +1,20 @@
 import { describe, expect, it } from 'vitest';
 import { TableBuilder } from '../../src/compile/table-builder.js';
-import { checkTable } from '../../src/compile/table-check.js';
-import { TableView } from '../../src/compile/table-view.js';
+import { TableView } from '../../src/inspect/table-view.js';
 import type { Profile } from '../../src/protocol/profile.js';
-import { mostTableOctets } from '../linear/growth.js';
+import { checkTable } from '../../src/table/table-check.js';
+import { mostTableBytes } from '../linear/growth.js';
 
-const LIMIT = 500_000;
+const LIMIT = 200_000;
 
-/** As many of the lines that `line` makes as fit into the parsing limit. */
+/** The lines that `line` makes, as many as fit into the parsing limit. */
 function lines(line: (index: number) => string): string {
   const all: string[] = [];
-  let octets = 0;
-  for (let index = 0; octets < LIMIT; index++) {
+  let bytes = 0;
+  for (let index = 0; bytes < LIMIT; index++) {
     const next = line(index);
-    octets += next.length + 1;
-    if (octets < LIMIT) all.push(next);
+    bytes += next.length + 1;
+    if (bytes < LIMIT) all.push(next);
   }
   return `${all.join('\n')}\n`;
 }
@@ -69,7 +69,7 @@ function letters(index: number): string {
   }
 }
 
-describe('no body makes more of a table than it is worth', () => {
+describe('no body makes a table out of proportion to its size', () => {
   it.each(BODIES)('%s', (_what, text) => {
     const body = Uint8Array.from(text, (character) => character.charCodeAt(0));
     expect(body.length).toBeGreaterThan(150_000);
@@ -77,9 +77,9 @@ describe('no body makes more of a table than it is worth', () => {
       const builder = new TableBuilder({ profile });
       builder.add({ scheme: undefined, host: 'h', port: undefined }, body, { source: 'h' });
       const table = builder.build();
-      expect(table.length).toBeLessThan(mostTableOctets(body.length));
+      expect(table.length).toBeLessThan(mostTableBytes(body.length));
       const header = checkTable(table, 'table');
-      // All of it can be read back.
+      // All of the table can be read back.
       const view = new TableView(table);
       let rules = 0;
       for (const automaton of view.automata()) rules += automaton.counts().rules;
@@ -90,7 +90,7 @@ describe('no body makes more of a table than it is worth', () => {
     }
   });
 
-  it('labels are shared: a trie of prefixes is no larger than the longest of them, and their texts', () => {
+  it('labels are shared: a trie of prefixes has the size of the longest prefix, plus the texts of the rules', () => {
     const text = ONE_GROUP + lines((index) => `allow: /${'a'.repeat(index)}`);
     const builder = new TableBuilder();
     builder.add({ scheme: undefined, host: 'h', port: undefined }, new TextEncoder().encode(text), {

@@ -1,15 +1,18 @@
 import { describe, expect, it } from 'vitest';
-import { AutomatonView } from '../../src/compile/automaton-view.js';
-import { BodyClaims } from '../../src/compile/body-claims.js';
-import { HOST_PLAIN_NAME } from '../../src/compile/format.js';
+import { BodyClaims } from '../../src/compile/parallel/body-claims.js';
+import { PartMerger } from '../../src/compile/parallel/part-merger.js';
+import { PartBuilder } from '../../src/compile/parallel/table-part.js';
 import { TableBuilder, type TableBuilderOptions } from '../../src/compile/table-builder.js';
-import { checkTable } from '../../src/compile/table-check.js';
-import { PartBuilder } from '../../src/compile/table-part.js';
-import { TableReader } from '../../src/compile/table-reader.js';
-import { type TableAuthority, TableView } from '../../src/compile/table-view.js';
+import { TableContents } from '../../src/compile/table-contents.js';
 import { RobotsFilterError } from '../../src/errors.js';
+import { AutomatonView } from '../../src/inspect/automaton-view.js';
+import type { TableAuthority } from '../../src/inspect/table-content.js';
+import { TableReader } from '../../src/inspect/table-reader.js';
+import { TableView } from '../../src/inspect/table-view.js';
 import { type Authority, formatAuthority, parseAuthority } from '../../src/protocol/authority.js';
-import { Random } from '../random.js';
+import { HOST_PLAIN_NAME } from '../../src/table/format.js';
+import { checkTable } from '../../src/table/table-check.js';
+import { Random } from '../random/random.js';
 
 interface Added {
   readonly authority: string;
@@ -19,7 +22,7 @@ interface Added {
 
 function authorityOf(text: string): Authority {
   const authority = parseAuthority(text);
-  if (authority === undefined) throw new Error(`${text} names no authority`);
+  if (authority === undefined) throw new Error(`${text} is not an authority`);
   return authority;
 }
 
@@ -38,7 +41,7 @@ function tableOf(added: readonly Added[], options: TableBuilderOptions = {}): Ui
   return builderOf(added, options).build();
 }
 
-/** What counts for a host, in lines `https://host:port <- source`. */
+/** The files that apply to a host, in lines `https://host:port <- source`. */
 function scopes(table: Uint8Array, host: string): string[] {
   const lines: string[] = [];
   for (const { schemes, port, source } of new TableView(table).find(host)?.authorities ?? []) {
@@ -49,7 +52,7 @@ function scopes(table: Uint8Array, host: string): string[] {
   return lines.sort();
 }
 
-/** What the file of a host says: for each list of groups its product tokens and rules. */
+/** The content of a host's file: for each list of groups its product tokens and rules. */
 function groups(table: Uint8Array, host: string): string[] {
   const view = new TableView(table);
   const [authority] = view.find(host)?.authorities ?? [];
@@ -64,8 +67,8 @@ function groups(table: Uint8Array, host: string): string[] {
 
 const DENY_ALL = 'user-agent: *\ndisallow: /\n';
 
-describe('RFC 9309 section 2.3: a robots.txt counts for its authority', () => {
-  it('without a scheme for http and https, on the default ports', () => {
+describe('RFC 9309 section 2.3: a robots.txt applies to its authority', () => {
+  it('without a scheme: to http and https, on the default ports', () => {
     const table = tableOf([{ authority: 'h.example', robots: DENY_ALL }]);
     expect(scopes(table, 'h.example')).toEqual([
       'http://h.example <- h.example/robots.txt',
@@ -74,7 +77,7 @@ describe('RFC 9309 section 2.3: a robots.txt counts for its authority', () => {
     expect(checkTable(table, 'table').authorities).toBe(1);
   });
 
-  it('without a scheme but with a port, on that port, which is the default of one scheme or of none', () => {
+  it('without a scheme but with a port: to that port, the default of one scheme or of none', () => {
     const table = tableOf([
       { authority: 'a:8080', robots: DENY_ALL },
       { authority: 'b:80', robots: DENY_ALL },
@@ -99,7 +102,7 @@ describe('RFC 9309 section 2.3: a robots.txt counts for its authority', () => {
     ]);
   });
 
-  it('with a scheme for nothing else; its default port is as good as none', () => {
+  it('with a scheme: to that scheme only; the default port means the same as no port', () => {
     const table = tableOf([
       { authority: 'ftp://h', robots: DENY_ALL },
       { authority: 'https://h:443', robots: DENY_ALL },
@@ -112,7 +115,7 @@ describe('RFC 9309 section 2.3: a robots.txt counts for its authority', () => {
     ]);
   });
 
-  it('what names its scheme counts before what does not, and what names its port before what names neither', () => {
+  it('a file that names its scheme wins; then a file that names its port', () => {
     const added = [
       { authority: 'h', robots: DENY_ALL },
       { authority: 'h:443', robots: DENY_ALL },
@@ -131,7 +134,7 @@ describe('RFC 9309 section 2.3: a robots.txt counts for its authority', () => {
     }
   });
 
-  it('the same authority once more replaces what it had, and is counted', () => {
+  it('a later file of the same authority replaces the earlier one, and the replacement is counted', () => {
     const builder = builderOf([
       { authority: 'http://h:80', robots: DENY_ALL },
       { authority: 'h', robots: DENY_ALL },
@@ -142,12 +145,12 @@ describe('RFC 9309 section 2.3: a robots.txt counts for its authority', () => {
     expect(groups(builder.build(), 'h')).toEqual(['<*>: 2 -/new']);
   });
 
-  it('nothing can be fetched from port 0', () => {
-    const refusal = '"h:0" (h:0/robots.txt): nothing can be fetched from port 0; leave it out';
+  it('port 0 is refused', () => {
+    const refusal = '"h:0" (h:0/robots.txt): nothing can be fetched from port 0. Leave it out';
     expect(() => builderOf([{ authority: 'h:0', robots: DENY_ALL }])).toThrow(refusal);
   });
 
-  it('a host of more octets than a table can hold is refused', () => {
+  it('a host longer than a table can hold is refused', () => {
     const add = (host: string) => () =>
       new TableBuilder().add({ scheme: undefined, host, port: undefined }, new Uint8Array(0), {
         source: 'the list',
@@ -205,7 +208,7 @@ describe('RFC 9309 section 2.2.1: the groups that a product token obeys', () => 
     'user-agent: e-bot',
   ].join('\n');
 
-  it('are all that name it, in the order of the file; a group may have no rules', () => {
+  it('are all groups that name it, in the order of the file; a group may have no rules', () => {
     expect(groups(tableOf([{ authority: 'h', robots }]), 'h')).toEqual([
       '<*>: 5 -/any, 13 -/*more',
       '<a-bot>: 3 -/ab, 9 +/ac',
@@ -227,7 +230,7 @@ describe('RFC 9309 section 2.2.1: the groups that a product token obeys', () => 
     expect(new TableView(table).tokenNumber('')).toBe(1);
   });
 
-  it('their tokens are numbered: `*`, the empty one, and the others sorted', () => {
+  it('have numbered tokens: `*`, the empty token, then the others sorted', () => {
     const view = new TableView(tableOf([{ authority: 'h', robots }]));
     const tokens = ['*', '', 'a-bot', 'b-bot', 'c-bot', 'd-bot', 'e-bot'];
     expect([...view.tokens()]).toEqual(tokens);
@@ -237,7 +240,7 @@ describe('RFC 9309 section 2.2.1: the groups that a product token obeys', () => 
     }
   });
 
-  it('a reduced table has those of some tokens and of `*`, and says that it has no others', () => {
+  it('in a reduced table are those of some tokens and of `*`, and the header says so', () => {
     const table = tableOf([{ authority: 'h', robots }], { agents: ['A-BOT', 'Unheard-of'] });
     expect(groups(table, 'h')).toEqual(['<*>: 5 -/any, 13 -/*more', '<a-bot>: 3 -/ab, 9 +/ac']);
     const view = new TableView(table, 'some.table');
@@ -254,8 +257,8 @@ describe('RFC 9309 section 2.2.1: the groups that a product token obeys', () => 
   });
 });
 
-describe('what is the same is stored once', () => {
-  it('bodies, what they say, automata, sources', () => {
+describe('equal contents are stored once', () => {
+  it('bodies, robots records, automata, sources', () => {
     const rules = 'disallow: /a\ndisallow: /*b\n';
     const added: Added[] = [];
     for (let host = 0; host < 50; host++) {
@@ -268,11 +271,11 @@ describe('what is the same is stored once', () => {
     expect(builder.stats).toMatchObject({ files: 200, bodies: 7, replaced: 0 });
     const header = checkTable(builder.build(), 'table');
     expect(header).toMatchObject({ hosts: 200, robots: 3, automata: 1, rules: 2, tokens: 3 });
-    // Where they all came from: the host, and what follows it.
+    // All sources are the host, and the text after it.
     expect(header.sections.sources.end - header.sections.sources.start).toBe(64);
   });
 
-  it('replaced and unreachable content leaves nothing behind', () => {
+  it('replaced and unreachable contents leave no bytes in the table', () => {
     const kept: Added = { authority: 'h', robots: 'user-agent: *\ndisallow: /kept' };
     const replaced: Added = { authority: 'h', robots: 'user-agent: lost\ndisallow: /lost' };
     const table = tableOf([replaced, { ...replaced, authority: 'i' }, kept]);
@@ -284,8 +287,8 @@ describe('what is the same is stored once', () => {
   });
 });
 
-describe('what a URL is judged by lies together', () => {
-  it('the hosts of a robots.txt, what it says, and those of its automata that none before it has', () => {
+describe('the data that a URL is judged by is contiguous', () => {
+  it('the hosts of a robots.txt, its record, and its automata that no earlier robots.txt has', () => {
     const shared = 'user-agent: *\ndisallow: /shared\n';
     const bodies = [
       'user-agent: *\ndisallow: /1\n',
@@ -300,7 +303,9 @@ describe('what a URL is judged by lies together', () => {
     const view = new TableView(table);
     const robotsOf = (host: string): number => view.find(host)?.authorities[0]?.robots as number;
     const automataOf = (host: string): number[] =>
-      view.groups(robotsOf(host)).flatMap(({ parts }) => parts.map(({ automaton }) => automaton));
+      view
+        .groups(robotsOf(host))
+        .flatMap((merged) => merged.groups.map(({ automaton }) => automaton));
     const nameOf = (host: string): number => Buffer.from(table).indexOf(host);
     const { start } = checkTable(table, 'table').sections.hosts;
     const inOrder = [
@@ -318,8 +323,8 @@ describe('what a URL is judged by lies together', () => {
   });
 });
 
-describe('the octets of a host reach into no more cache lines than they need', () => {
-  it('up to the 512th; before them are zeros where they would', () => {
+describe('the bytes of a host span as few cache lines as possible', () => {
+  it('for up to 512 bytes; zeros before the host pad to the next cache line', () => {
     const random = new Random(64);
     const hosts = Array.from({ length: 400 }, (_, index) => `h${1000 + index}.example`);
     const table = tableOf(
@@ -339,16 +344,16 @@ describe('the octets of a host reach into no more cache lines than they need', (
       const start = Buffer.from(table).indexOf(host) - HOST_PLAIN_NAME;
       const [authority] = view.find(host)?.authorities ?? [];
       const [group] = view.groups(authority?.robots as number);
-      const automaton = group?.parts[0]?.automaton as number;
+      const automaton = group?.groups[0]?.automaton as number;
       expect([...table.subarray(end, start)]).toEqual(new Array(start - end).fill(0));
-      const octetsBefore = end % 64;
-      end = automaton + new AutomatonView(reader, automaton).octets;
-      const octets = Math.min(end - start, 512);
-      expect(Math.floor((start + octets - 1) / 64) - Math.floor(start / 64)).toBe(
-        Math.ceil(octets / 64) - 1,
+      const bytesBefore = end % 64;
+      end = automaton + new AutomatonView(reader, automaton).bytes;
+      const bytes = Math.min(end - start, 512);
+      expect(Math.floor((start + bytes - 1) / 64) - Math.floor(start / 64)).toBe(
+        Math.ceil(bytes / 64) - 1,
       );
-      const fitted = octetsBefore + octets <= 64 * Math.ceil(octets / 64);
-      expect(start % 64).toBe(fitted ? octetsBefore : 0);
+      const fitted = bytesBefore + bytes <= 64 * Math.ceil(bytes / 64);
+      expect(start % 64).toBe(fitted ? bytesBefore : 0);
       moved[fitted ? 'not' : 'on']++;
       if (end - start > 512) moved.long++;
     }
@@ -356,8 +361,8 @@ describe('the octets of a host reach into no more cache lines than they need', (
   });
 });
 
-describe('the same content makes the same octets', () => {
-  it('in whatever order it is added, and however often it is built', () => {
+describe('the same content makes the same bytes', () => {
+  it('whatever the order of additions and the number of builds', () => {
     const random = new Random(9309);
     const added: Added[] = [];
     for (let index = 0; index < 300; index++) {
@@ -395,14 +400,14 @@ describe('the same content makes the same octets', () => {
   it('in memory that the caller provides', () => {
     const builder = builderOf([{ authority: 'h', robots: DENY_ALL }]);
     const shared = new SharedArrayBuffer(1 << 12);
-    const table = builder.build((octets) => new Uint8Array(shared, 1024, octets));
+    const table = builder.build((bytes) => new Uint8Array(shared, 1024, bytes));
     expect(table.buffer).toBe(shared);
     expect(Buffer.from(table).equals(builder.build())).toBe(true);
   });
 });
 
 describe('a table of many hosts', () => {
-  it('is empty for none', () => {
+  it('is empty for no hosts', () => {
     const table = new TableBuilder().build();
     expect(checkTable(table, 'table')).toMatchObject({ hosts: 0, authorities: 0, robots: 0 });
     const view = new TableView(table);
@@ -410,7 +415,7 @@ describe('a table of many hosts', () => {
     expect(view.find('h')).toBeUndefined();
   });
 
-  it('finds each of them and no other, and lists them', () => {
+  it('finds each host and no other, and lists all hosts', () => {
     const hosts = Array.from({ length: 3000 }, (_, index) => `h${index * 7}.example`);
     const table = tableOf(hosts.map((authority) => ({ authority, robots: DENY_ALL })));
     const view = new TableView(table);
@@ -424,8 +429,8 @@ describe('a table of many hosts', () => {
   });
 });
 
-describe('what the builder tells', () => {
-  it('warnings once for each distinct body, with the source that had it first', () => {
+describe('what the builder reports', () => {
+  it('warnings once for each distinct body, with its first source', () => {
     const warnings: string[] = [];
     const builder = builderOf(
       [
@@ -442,13 +447,13 @@ describe('what the builder tells', () => {
     expect(builder.sourcesOf('html')).toEqual([]);
   });
 
-  it('the same of parts, whichever of their builders had compiled a body', () => {
+  it('the same warnings for parts, whichever builder compiled a body', () => {
     const bodies = ['disallow: /x\n', 'nonsense\n', 'disallow: /y\n'];
-    const builder = new TableBuilder();
+    const contents = new TableContents({});
     const claims = new BodyClaims();
     const parts = ['first', 'second'].map((source) => {
-      const part = new PartBuilder({}, builder.key, claims, false);
-      const merger = builder.merger();
+      const part = new PartBuilder({}, { key: contents.key, claims });
+      const merger = new PartMerger(contents);
       const compile = () => {
         for (const [index, body] of bodies.entries()) {
           part.add(authorityOf(`${source}${index}`), new TextEncoder().encode(body), {
@@ -458,31 +463,31 @@ describe('what the builder tells', () => {
         const table = part.take();
         return () => {
           merger.receive(table);
-          merger.add(table, 0, bodies.length);
+          merger.add(table);
         };
       };
       return compile;
     });
-    // What comes second is compiled first, and so leaves nothing to compile to what comes first.
+    // The second part is compiled first, and so leaves nothing to compile for the first part.
     const merges = parts.toReversed().map((compile) => compile());
     for (const merge of merges.toReversed()) merge();
-    expect(builder.sourcesOf('rule-before-group')).toEqual(['"first"0', '"first"2']);
-    expect(builder.sourcesOf('missing-colon')).toEqual(['"first"1']);
-    expect(builder.stats).toMatchObject({ files: 6, bodies: 3, warnings: 3 });
-    expect(builder.build().length).toBeGreaterThan(0);
+    expect(contents.sourcesOf('rule-before-group')).toEqual(['"first"0', '"first"2']);
+    expect(contents.sourcesOf('missing-colon')).toEqual(['"first"1']);
+    expect(contents.stats).toMatchObject({ files: 6, bodies: 3, warnings: 3 });
+    expect(contents.layOut().table().length).toBeGreaterThan(0);
   });
 
-  it('options that cannot be are refused at once', () => {
+  it('impossible options, with an error at once', () => {
     expect(() => new TableBuilder({ maxBytes: 1 })).toThrow(RobotsFilterError);
     expect(() => new TableBuilder({ profile: 'bing' as 'google' })).toThrow(RobotsFilterError);
   });
 
-  it('the octets of all bodies that are in the table', () => {
+  it('the total bytes of the bodies in the table', () => {
     const table = tableOf([
       { authority: 'a', robots: DENY_ALL },
       { authority: 'b', robots: DENY_ALL },
       { authority: 'b', robots: '#' },
     ]);
-    expect(checkTable(table, 'table').compiledOctets).toBe(DENY_ALL.length + 1);
+    expect(checkTable(table, 'table').compiledBytes).toBe(DENY_ALL.length + 1);
   });
 });

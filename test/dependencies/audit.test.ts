@@ -30,7 +30,7 @@ describe('npm audit', () => {
     expect(readAudit(printed(CLEAN))).toEqual({ kind: 'clean' });
   });
 
-  it('vulnerabilities are found', () => {
+  it('a report with vulnerabilities fails', () => {
     expect(readAudit(printed(FOUND))).toEqual({
       kind: 'found',
       problems: ['ftp-srv: high: by ip', 'ip: high: ip SSRF improper categorization in isPublic'],
@@ -39,7 +39,7 @@ describe('npm audit', () => {
     expect(readAudit(printed(counted))).toMatchObject({ kind: 'found' });
   });
 
-  it('a registry that does not answer is neither', () => {
+  it('a registry that does not answer is a third outcome', () => {
     const refused = {
       message:
         '405 Method Not Allowed - POST https://registry.npmjs.org/-/npm/v1/security/advisories/bulk',
@@ -69,11 +69,11 @@ describe('npm audit', () => {
 });
 
 describe('npm audit signatures', () => {
-  it('all good', () => {
+  it('all signatures verified', () => {
     expect(readSignatures(printed({ invalid: [], missing: [] }))).toEqual({ kind: 'clean' });
   });
 
-  it('wrong and missing ones', () => {
+  it('wrong and missing signatures', () => {
     const invalid = [{ name: 'a', version: '1.0.0', code: 'EINTEGRITYSIGNATURE' }];
     const missing = [{ name: 'b', version: '2.0.0' }];
     expect(readSignatures(printed({ invalid, missing }))).toEqual({

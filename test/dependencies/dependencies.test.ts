@@ -22,21 +22,21 @@ const LOCKED: LockedPackage = {
 };
 const INSTALLED = { path: 'node_modules/a', name: 'a', version: '1.0.0', licence: 'MIT' };
 
-describe('what is locked and installed here', () => {
+describe('each package locked and installed here', () => {
   const locked = readLock(ROOT);
   const installed = installedPackages(ROOT);
 
-  it('is from the registry, known by SHA-512, and runs nothing when it is installed', () => {
+  it('comes from the registry, has a SHA-512 checksum, and runs no script when it is installed', () => {
     expect(locked.length).toBeGreaterThan(50);
     expect(lockProblems(locked)).toEqual([]);
   });
 
-  it('is under licences that are allowed', () => {
+  it('has an allowed licence', () => {
     expect(installed.length).toBeGreaterThan(30);
     expect(licenceProblems(installed, locked)).toEqual([]);
   });
 
-  it('has a line in CONTRIBUTING.md, if it is needed to run or asked for by name', () => {
+  it('has a line in CONTRIBUTING.md, if it is a runtime or a direct dependency', () => {
     const chapters = readFileSync(join(ROOT, 'CONTRIBUTING.md'), 'utf8').split('\n## ');
     const lines = chapters
       .find((chapter) => chapter.startsWith('What it depends on\n'))
@@ -95,7 +95,7 @@ describe('licences', () => {
     expect(isAllowed(expression, allowed)).toBe(expected);
   });
 
-  it('what is installed counts, not what the lock says of it', () => {
+  it('the installed package decides, not the lock file', () => {
     expect(licenceProblems([INSTALLED], [LOCKED])).toEqual([]);
     expect(licenceProblems([{ ...INSTALLED, licence: 'GPL-3.0' }], [LOCKED])).toEqual([
       'node_modules/a: GPL-3.0',
@@ -108,7 +108,7 @@ describe('licences', () => {
     ]);
   });
 
-  it('what is needed to run may be under fewer licences than tools', () => {
+  it('runtime packages may have fewer licences than tools', () => {
     const mozilla = { ...LOCKED, licence: 'MPL-2.0' };
     expect(licenceProblems([], [{ ...mozilla, development: true }])).toEqual([]);
     expect(licenceProblems([], [mozilla])).toHaveLength(1);
@@ -116,8 +116,8 @@ describe('licences', () => {
   });
 });
 
-describe('what is installed', () => {
-  /** A project with these packages, by the path of each. */
+describe('an installed package', () => {
+  /** A project with these packages, each at its path. */
   function project(manifests: Record<string, object>): string {
     const root = mkdtempSync(join(tmpdir(), 'robots-filter-'));
     onTestFinished(() => rmSync(root, { recursive: true }));
@@ -128,7 +128,7 @@ describe('what is installed', () => {
     return root;
   }
 
-  it('is found at every depth, scoped, linked or hidden in another', () => {
+  it('is found at every depth, scoped, linked or nested', () => {
     const root = project({
       'node_modules/a': { name: 'a', version: '1.0.0', license: 'MIT' },
       'node_modules/a/node_modules/@s/b': { name: '@s/b', version: '2.0.0', license: 'ISC' },
@@ -148,7 +148,7 @@ describe('what is installed', () => {
     expect(dirname(root)).not.toBe(root);
   });
 
-  it('is what is locked, but for what is optional', () => {
+  it('is locked; a locked package is installed unless it is optional', () => {
     const other = { ...LOCKED, path: 'node_modules/b' };
     expect(installationProblems([INSTALLED], [LOCKED])).toEqual([]);
     expect(installationProblems([INSTALLED], [LOCKED, { ...other, optional: true }])).toEqual([]);

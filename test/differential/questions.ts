@@ -1,18 +1,18 @@
 import { Robots } from '../../src/index.js';
 import { parseRobots } from '../../src/protocol/parse.js';
 import type { Profile } from '../../src/protocol/profile.js';
-import { decidingLine } from '../deciding-line.js';
 import { hostileFile } from '../hostile/file.js';
 import type { AskedFile } from '../hostile/spellings.js';
-import { textOf } from '../naive/octets.js';
+import { textOf } from '../naive/bytes.js';
+import { decidingLine } from '../naive/deciding-line.js';
 import { naiveVerdict } from '../naive/verdict.js';
-import { Random } from '../random.js';
-import { shrink } from '../shrink.js';
+import { Random } from '../random/random.js';
+import { shrink } from '../random/shrink.js';
 import type { Tally } from './tally.js';
 
 /**
- * Each seed is a robots.txt of which every URL is asked for every crawler; each such question is a
- * case.
+ * Each seed gives one robots.txt, some URLs and some crawlers. Every URL is a question for every
+ * crawler, and each question is a case.
  */
 const URLS = 20;
 const CHAINS = 2;
@@ -21,20 +21,20 @@ export const CASES_OF_SEED = URLS * CHAINS;
 type Url = string | Uint8Array;
 type Chain = string | readonly string[];
 
-/** What is compared: the verdict, and the line that decides, 0 for none. */
+/** The compared values: the verdict, and the line that decides, 0 for none. */
 export interface Answer {
   readonly verdict: string;
   readonly line: number;
 }
 
-/** Compiles a robots.txt; what comes of that answers questions. */
+/** Compiles a robots.txt; the result answers questions. */
 export type Judge = (robots: Uint8Array, profile: Profile) => (url: Url, chain: Chain) => Answer;
 
-/** What is asked of one robots.txt. */
+/** The questions about one robots.txt. */
 export interface Questions extends AskedFile {
   readonly profile: Profile;
   readonly chains: readonly (readonly string[])[];
-  /** Where the questions are from, for messages; and which forms of URL and chain are used. */
+  /** The origin of the questions, for messages; and the forms of URL and chain in use. */
   readonly name: string;
   readonly urlForm: (url: string) => Url;
   readonly chainForm: (chain: readonly string[]) => Chain;
@@ -47,7 +47,7 @@ interface Question {
   readonly url: string;
 }
 
-/** The program, by its library. */
+/** The program, through its library. */
 export const libraryJudge: Judge = (robots, profile) => {
   const library = Robots.parse(robots, { profile });
   return (url, chain) => {
@@ -56,7 +56,7 @@ export const libraryJudge: Judge = (robots, profile) => {
   };
 };
 
-/** A hostile file and URLs, by a seed. */
+/** A hostile file and URLs, from a seed. */
 export function hostileQuestions(seed: number, profile: Profile): Questions {
   return {
     ...hostileFile(new Random(seed), profile, { urls: URLS, chains: CHAINS }),
@@ -67,7 +67,7 @@ export function hostileQuestions(seed: number, profile: Profile): Questions {
   };
 }
 
-/** Any other file, asked for one crawler. */
+/** Any other file, with one crawler. */
 export function plainQuestions(file: AskedFile, profile: Profile, name: string): Questions {
   return { ...file, profile, chains: [['bot']], name, urlForm: bytesOf, chainForm: joined };
 }
@@ -91,14 +91,14 @@ export function ask(questions: Questions, tally: Tally, judge: Judge = libraryJu
   }
 }
 
-function bytesOf(octets: string): Uint8Array {
-  return Uint8Array.from(octets, (octet) => octet.charCodeAt(0));
+function bytesOf(bytes: string): Uint8Array {
+  return Uint8Array.from(bytes, (byte) => byte.charCodeAt(0));
 }
 
-/** The octets as a string, if they are UTF-8. */
-function textIfPossible(octets: string): Url {
-  const text = textOf(octets);
-  return text.includes('\u{FFFD}') ? bytesOf(octets) : text;
+/** The bytes as a string, if they are UTF-8. */
+function textIfPossible(bytes: string): Url {
+  const text = textOf(bytes);
+  return text.includes('\u{FFFD}') ? bytesOf(bytes) : text;
 }
 
 function joined(chain: readonly string[]): string {
@@ -109,7 +109,7 @@ function asItIs(chain: readonly string[]): readonly string[] {
   return chain;
 }
 
-/** The disagreement made as small as it gets, with both answers. */
+/** The disagreement reduced as far as possible, with both answers. */
 function reproducer(question: Question, judge: Judge): string {
   const { profile, chain } = question;
   const disagree = ([robots = '', url = '']: readonly string[]): boolean => {
@@ -122,13 +122,13 @@ function reproducer(question: Question, judge: Judge): string {
   const { naive, judged } = answers({ profile, chain, robots, url }, judge);
   return [
     `the naive matcher says ${naive}, the program ${judged}`,
-    `robots ${shown(robots)} (one character an octet)`,
+    `robots ${shown(robots)} (one character a byte)`,
     `agent ${shown(chain)}`,
-    `url ${shown(url)} (one character an octet)`,
+    `url ${shown(url)} (one character a byte)`,
   ].join('\n');
 }
 
-/** As JSON in ASCII alone: no two characters look alike. */
+/** As JSON in ASCII only: no two characters look alike. */
 function shown(value: unknown): string {
   return Array.from(JSON.stringify(value), (character) => {
     const code = character.codePointAt(0) ?? 0;
@@ -136,7 +136,7 @@ function shown(value: unknown): string {
   }).join('');
 }
 
-/** Both answers, asked with the URL as bytes and the chain as a list. */
+/** Both answers, with the URL as bytes and the chain as a list. */
 function answers(
   { profile, robots, chain, url }: Question,
   judge: Judge,

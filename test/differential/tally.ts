@@ -1,9 +1,9 @@
 import type { Profile } from '../../src/protocol/profile.js';
 import type { RobotsFile } from '../../src/protocol/robots-file.js';
-import { isEscape } from '../naive/octets.js';
+import { isEscape } from '../naive/bytes.js';
 import type { NaiveVerdict } from '../naive/verdict.js';
 
-/** What must occur, so that agreement says something. */
+/** The situations that must occur; otherwise agreement proves nothing. */
 export interface Counts {
   readonly allow: number;
   readonly deny: number;
@@ -14,25 +14,25 @@ export interface Counts {
   readonly tie: number;
   readonly asteriskWon: number;
   readonly dollarWon: number;
-  /** A rule that won by a reading of note A other than its own canonical form. */
+  /** A rule that won by another reading of note A than its own canonical form. */
   readonly noteAWon: number;
-  /** An allow of an index page that won for its directory, as in google alone. */
+  /** An allow of an index page that won for its directory, as only in google. */
   readonly indexWon: number;
-  /** A rule that won only since a pattern may part an encoded octet of the URL. */
-  readonly parted: number;
+  /** A rule that won only because a pattern may split an encoded byte of the URL. */
+  readonly splitByte: number;
   /**
-   * Of these, one that ends in a part of it; has a part of it before a `*`; has digits of it behind
-   * a `*`.
+   * Among these: a rule that ends in a part of the byte; has a part of the byte before a `*`; has
+   * digits of the byte after a `*`.
    */
-  readonly partedByEnd: number;
-  readonly partedBeforeStar: number;
-  readonly partedBehindStar: number;
+  readonly splitByteAtEnd: number;
+  readonly splitByteBeforeStar: number;
+  readonly splitByteAfterStar: number;
 }
 
 export const NOTHING: Counts = {
   ...{ allow: 0, deny: 0, invalid: 0, noRule: 0, tie: 0 },
   ...{ asteriskWon: 0, dollarWon: 0, noteAWon: 0, indexWon: 0 },
-  ...{ parted: 0, partedByEnd: 0, partedBeforeStar: 0, partedBehindStar: 0 },
+  ...{ splitByte: 0, splitByteAtEnd: 0, splitByteBeforeStar: 0, splitByteAfterStar: 0 },
 };
 
 const RFC_LEAST: Counts = {
@@ -45,23 +45,28 @@ const RFC_LEAST: Counts = {
   dollarWon: 0.0375,
   noteAWon: 0.00875,
   indexWon: 0,
-  ...{ parted: 0.01, partedByEnd: 0.005, partedBeforeStar: 0.001, partedBehindStar: 0.002 },
+  ...{
+    splitByte: 0.01,
+    splitByteAtEnd: 0.005,
+    splitByteBeforeStar: 0.001,
+    splitByteAfterStar: 0.002,
+  },
 };
 
-/** The least share of all cases on hostile files and URLs. */
+/** The minimum share of all cases on hostile files and URLs. */
 export const LEAST_SHARES: Readonly<Record<Profile, Counts>> = {
   rfc9309: RFC_LEAST,
   'draft-koster-rep-00': RFC_LEAST,
   google: { ...RFC_LEAST, invalid: 0, noteAWon: 0, indexWon: 0.00125 },
 };
 
-/** What came of cases, counted. */
+/** The counted results of cases. */
 export class Tally {
   cases = 0;
   readonly counts: Record<keyof Counts, number> = { ...NOTHING };
 
-  /** Counts a case, by what the naive matcher says of it. */
-  add({ verdict, line, tie, reading, parted }: NaiveVerdict, file: RobotsFile): void {
+  /** Counts a case, by the answer of the naive matcher. */
+  add({ verdict, line, tie, reading, splitByte }: NaiveVerdict, file: RobotsFile): void {
     const { counts } = this;
     this.cases++;
     counts[verdict]++;
@@ -76,12 +81,12 @@ export class Tally {
     if (pattern.endsWith('$')) counts.dollarWon++;
     if (reading === 'query') counts.noteAWon++;
     if (reading === 'directory') counts.indexWon++;
-    if (!parted) return;
-    const [first = '', ...behind] = pattern.split('*');
-    counts.parted++;
-    if (endsInPart(behind.at(-1) ?? first)) counts.partedByEnd++;
-    if ([first, ...behind].slice(0, -1).some(endsInPart)) counts.partedBeforeStar++;
-    if (behind.some((literal) => isEscape(`%0${literal}`, 0))) counts.partedBehindStar++;
+    if (!splitByte) return;
+    const [first = '', ...after] = pattern.split('*');
+    counts.splitByte++;
+    if (endsInPart(after.at(-1) ?? first)) counts.splitByteAtEnd++;
+    if ([first, ...after].slice(0, -1).some(endsInPart)) counts.splitByteBeforeStar++;
+    if (after.some((literal) => isEscape(`%0${literal}`, 0))) counts.splitByteAfterStar++;
   }
 
   addAll({ cases, counts }: { cases: number; counts: Counts }): void {
@@ -89,7 +94,7 @@ export class Tally {
     for (const name of namesOf(counts)) this.counts[name] += counts[name];
   }
 
-  /** What occurred less often than it should have. */
+  /** The situations that occurred too rarely. */
   shortfalls(least: Counts): string[] {
     return namesOf(least)
       .filter((name) => this.counts[name] < least[name])
@@ -97,7 +102,7 @@ export class Tally {
   }
 }
 
-/** The shares of so many cases. */
+/** The shares among this many cases. */
 export function leastOf(profile: Profile, cases: number): Counts {
   const least: Record<keyof Counts, number> = { ...LEAST_SHARES[profile] };
   for (const name of namesOf(least)) least[name] = Math.floor(least[name] * cases);

@@ -20,7 +20,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
-import { cacheParts } from '../../src/pipeline/cache/cache.js';
+import { cacheParts } from '../../src/cache/cache.js';
 import { compileCache } from '../../src/pipeline/compile/compile-cache.js';
 import { openInput } from '../../src/pipeline/input/open.js';
 import { Table } from '../../src/table.js';
@@ -34,73 +34,74 @@ afterAll(async () => {
   files.remove();
 });
 
-describe('an input file that is cut off while it is read', () => {
-  const content = 'some line or other\n'.repeat(400_000);
+describe('an input file that is truncated while it is read', () => {
+  const LINES = 100_000;
+  const content = 'some line or other\n'.repeat(LINES);
 
-  test('is an error, and what was read before is there', async () => {
+  test('is an error, and the output has what was read before', async () => {
     const path = files.file(content);
     const descriptor = openSync(path, 'r');
-    const { flow } = fakeFlow({ batchOctets: 4096, slots: 4 });
+    const { flow } = fakeFlow({ batchBytes: 4096, slots: 4 });
     const sink = new Sink();
-    // Nobody takes more than a little of the output until the file is cut.
+    // Only a little of the output is consumed until the file is truncated.
     sink.cork();
     const run = flow.run({ kind: 'file', name: 'in', descriptor, offset: 0 }, sink);
-    run.catch(() => {}); // heard below
-    while (flow.progress().octets === 0) await pause(1);
+    run.catch(() => {}); // checked below
+    while (flow.progress().bytes === 0) await pause(1);
     // Within the 10,001st line.
     truncateSync(path, 190_012);
     sink.uncork();
     await expect(run).rejects.toThrow(
-      /^in: reading failed at byte \d+ \(the file had 7600000 bytes at first and was truncated/,
+      /^in: reading failed at byte \d+ \(the file had 1900000 bytes at first and was truncated/,
     );
     closeSync(descriptor);
     const out = sink.text.split('\n').slice(0, -1);
     expect(out.length).toBeGreaterThan(0);
-    expect(out.length).toBeLessThan(400_000);
-    // Nor is the half line at its end judged.
+    expect(out.length).toBeLessThan(LINES);
+    // The unfinished line at the end is not judged either.
     expect(new Set(out)).toEqual(new Set(['ok some line or other']));
     expect(sink.text.endsWith('\n')).toBe(true);
   });
 
-  test('is one as a stream, too', async () => {
-    const records = `[${'{"url":"https://example.com/"},'.repeat(100_000)}{}]`;
+  test('is an error for a stream too', async () => {
+    const records = `[${'{"url":"https://example.com/"},'.repeat(20_000)}{}]`;
     const path = files.file(records);
     const input = await openInput(path);
     expect(input.kind).toBe('stream');
-    truncateSync(path, 1_000_000);
+    truncateSync(path, 200_000);
     const { flow } = fakeFlow();
     if (input.kind !== 'stream') return;
     await expect(flow.run(input, new Sink())).rejects.toThrow('was truncated while it was read');
     await input.close();
   });
 
-  test('may grow: what was appended is read, or not', async () => {
+  test('may grow instead: the appended bytes may be read or not', async () => {
     const path = files.file(content);
     const descriptor = openSync(path, 'r');
-    const { flow } = fakeFlow({ batchOctets: 4096 });
+    const { flow } = fakeFlow({ batchBytes: 4096 });
     const sink = new Sink();
     const run = flow.run({ kind: 'file', name: 'in', descriptor, offset: 0 }, sink);
     appendFileSync(path, 'more\n');
     expect(await run).toBe('done');
     closeSync(descriptor);
-    expect(sink.text.startsWith('ok some line or other\n'.repeat(400_000))).toBe(true);
+    expect(sink.text.startsWith('ok some line or other\n'.repeat(LINES))).toBe(true);
   });
 
-  test('may be replaced: the one that was opened counts', async () => {
+  test('may be replaced instead: the opened file is read', async () => {
     const path = files.file(content);
     const descriptor = openSync(path, 'r');
-    const { flow } = fakeFlow({ batchOctets: 4096 });
+    const { flow } = fakeFlow({ batchBytes: 4096 });
     const sink = new Sink();
     const run = flow.run({ kind: 'file', name: 'in', descriptor, offset: 0 }, sink);
     renameSync(files.file('another\n'), path);
     expect(await run).toBe('done');
     closeSync(descriptor);
-    expect(sink.text === 'ok some line or other\n'.repeat(400_000)).toBe(true);
+    expect(sink.text === 'ok some line or other\n'.repeat(LINES)).toBe(true);
   });
 });
 
 describe('an input that ends too early or cannot be read', () => {
-  test('is gzip cut off anywhere: exit 2, and what came out is the beginning', async () => {
+  test('is gzip truncated anywhere: exit 2, and the output is a prefix', async () => {
     const place = workplace();
     const records = Array.from({ length: 3000 }, (_, i) => `https://example.com/${i}\n`);
     const whole = gzipSync(records.join(''));
@@ -109,7 +110,7 @@ describe('an input that ends too early or cannot be read', () => {
       place.write('urls.gz', whole.subarray(0, Math.floor(whole.length * part)));
       for (const line of [
         '$rf --robots-dir robots urls.gz',
-        'cat urls.gz | $rf --robots-dir robots',
+        ...(part === 0.6 ? ['cat urls.gz | $rf --robots-dir robots'] : []),
       ]) {
         const { code, text, stderr } = await place.shell(line);
         expect(code).toBe(2);
@@ -118,13 +119,6 @@ describe('an input that ends too early or cannot be read', () => {
         expect(text === '' || text.endsWith('\n')).toBe(true);
       }
     }
-  });
-
-  test('is zstd or WARC, and is told from lines', async () => {
-    const place = workplace();
-    place.write('urls.zst', Uint8Array.of(0x28, 0xb5, 0x2f, 0xfd, 0x24, 0x01));
-    const { code, text } = await place.run(['--robots-dir', 'robots', 'urls.zst']);
-    expect({ code, text }).toEqual({ code: 2, text: '' });
   });
 
   test.skipIf(process.platform !== 'linux')(
@@ -137,7 +131,7 @@ describe('an input that ends too early or cannot be read', () => {
     },
   );
 
-  test('is a pipe whose writer dies in a line: that is its end, and the line a record', async () => {
+  test('is a pipe whose writer dies in a line: the input ends there, and the line is a record', async () => {
     const place = workplace();
     const line = `(printf 'https://example.com/a\\nhttps://exam'; kill -9 $BASHPID) | $rf --robots-dir robots`;
     const { code, text } = await place.shell(line);
@@ -146,19 +140,28 @@ describe('an input that ends too early or cannot be read', () => {
   });
 });
 
+/** Compiles a directory of a workplace to its file `t`. */
+async function writeTable(place: Workplace, robots: string): Promise<void> {
+  const { layout } = await compileCache([join(place.path, robots)], {
+    profile: 'rfc9309',
+    onWarning: () => {},
+  });
+  place.write('t', layout.table());
+}
+
 describe('a table whose file changes', () => {
   for (const [what, change] of [
     [
       'is overwritten',
       (path: string) => writeFileSync(path, Buffer.alloc(100_000, 0xa5), { flag: 'r+' }),
     ],
-    ['is cut off', (path: string) => truncateSync(path, 0)],
+    ['is truncated', (path: string) => truncateSync(path, 0)],
     ['is replaced', (path: string) => renameSync(files.file('no table'), path)],
     ['is deleted', (path: string) => rmSync(path)],
   ] as const) {
-    test(`while it is open: nothing, for it lies in memory, where it ${what}`, async () => {
+    test(`has no effect after it was read into memory: it ${what}`, async () => {
       const place = workplace();
-      await place.run(['compile', '--robots-dir', 'robots', '-o', 't']);
+      await writeTable(place, 'robots');
       const fifo = join(place.path, 'fifo');
       execFileSync('mkfifo', [fifo]);
       const child = place.start(['--table', 't', 'fifo']);
@@ -169,34 +172,34 @@ describe('a table whose file changes', () => {
       change(join(place.path, 't'));
       const more =
         'https://example.com/private/x\nhttps://www.example.org/a.gif\nhttps://example.com/\n';
-      await pipe.write(more.repeat(50_000));
+      await pipe.write(more.repeat(10_000));
       await pipe.close();
       const { code, text } = await end;
       expect(code).toBe(0);
       const verdicts =
         'deny\thttps://example.com/private/x\ndeny\thttps://www.example.org/a.gif\nallow\thttps://example.com/\n';
-      // What was written before may have come before the listener, or after it.
+      // The first verdict may have been written before or after the listener was added.
       expect(
-        text.replace(/^deny\thttps:\/\/example.com\/private\/\n/, '') === verdicts.repeat(50_000),
+        text.replace(/^deny\thttps:\/\/example.com\/private\/\n/, '') === verdicts.repeat(10_000),
       ).toBe(true);
     });
   }
 
-  test('while it is read: it is refused, or the old one, or the new one', async () => {
+  test('while it is read is refused, or is the old table or the new one', async () => {
     const place = workplace();
     const path = join(place.path, 't');
     const whole: Buffer[] = [];
     for (const rule of ['/old', '/new']) {
-      for (let i = 0; i < 300; i++) {
+      for (let i = 0; i < 100; i++) {
         place.write(`r/h${i}.example`, `User-agent: *\nDisallow: ${rule}${i}\nDisallow: ${rule}\n`);
       }
-      await place.run(['compile', '--robots-dir', 'r', '-o', 't']);
+      await writeTable(place, 'r');
       whole.push(readFileSync(path));
     }
     const [before, after] = whole;
-    if (before === undefined || after === undefined) throw new Error('two tables were made');
+    if (before === undefined || after === undefined) throw new Error('a table is missing');
     const ends = new Set<string>();
-    // As a writer that is not atomic leaves it, at every 97th octet.
+    // The file as a non-atomic writer leaves it, at every 97th byte.
     for (let next = 0; next < after.length + 97; next += 97) {
       const cut = Math.min(next, after.length);
       writeFileSync(path, Buffer.concat([after.subarray(0, cut), before.subarray(cut)]));
@@ -217,7 +220,7 @@ describe('a table whose file changes', () => {
 describe('a robots.txt that is written to while it is read', () => {
   const whole = `User-agent: *\n${'Disallow: /filling\n'.repeat(100)}Disallow: /private\n`;
   const changes: readonly [string, (path: string) => void, boolean][] = [
-    ['is cut off', (path) => truncateSync(path, 500), true],
+    ['is truncated', (path) => truncateSync(path, 500), true],
     ['grows', (path) => appendFileSync(path, 'Disallow: /more\n'), true],
     ['is written again', (path) => writeFileSync(path, whole, { flag: 'r+' }), true],
     ['is replaced', (path) => renameSync(files.file('User-agent: *\n'), path), false],
@@ -225,8 +228,8 @@ describe('a robots.txt that is written to while it is read', () => {
   ];
 
   for (const [what, change, isRefused] of changes) {
-    for (const when of ['before', 'behind'] as const) {
-      test(`${what} ${when} the read: ${isRefused ? 'it is left out, with a warning' : 'the one that was opened counts'}`, async () => {
+    for (const when of ['before', 'after'] as const) {
+      test(`${what} ${when} the read: ${isRefused ? 'the file is skipped, with a warning' : 'the opened file counts'}`, async () => {
         const place = new Workplace();
         place.write('robots/a.example', whole);
         place.write('robots/b.example', whole);
@@ -249,10 +252,10 @@ describe('a robots.txt that is written to while it is read', () => {
   }
 
   /**
-   * Has something happen right before or behind the next synchronous read of a file; gives what
-   * takes that back.
+   * Calls `happen` right before or after the next synchronous read of a file; returns a function
+   * that undoes the change.
    */
-  function onFirstRead(when: 'before' | 'behind', happen: () => void): () => void {
+  function onFirstRead(when: 'before' | 'after', happen: () => void): () => void {
     const { readSync } = fs;
     const undo = (): void => {
       fs.readSync = readSync;
@@ -261,16 +264,16 @@ describe('a robots.txt that is written to while it is read', () => {
     fs.readSync = ((...call: Parameters<typeof readSync>) => {
       undo();
       if (when === 'before') happen();
-      const octets = readSync(...call);
-      if (when === 'behind') happen();
-      return octets;
+      const bytes = readSync(...call);
+      if (when === 'after') happen();
+      return bytes;
     }) as typeof readSync;
     syncBuiltinESMExports();
     return undo;
   }
 });
 
-describe('a cache of robots.txt in records that is cut off while it is read', () => {
+describe('a file of robots.txt records that is truncated while it is read', () => {
   test('is an error', async () => {
     const record = (i: number) =>
       `{"host":"h${i}.example","robots":"User-agent: *\\nDisallow: /"}\n`;
@@ -287,8 +290,8 @@ describe('a cache of robots.txt in records that is cut off while it is read', ()
   });
 });
 
-describe('a cache of robots.txt with', () => {
-  test('names that are not UTF-8, everywhere: each a warning, and the others count', async () => {
+describe('a directory of robots.txt files with', () => {
+  test('names that are not UTF-8, everywhere: a warning for each; the other files count', async () => {
     const place = new Workplace();
     const strange = Buffer.from([0x68, 0xff, 0x2e, 0xc3]);
     const under = (...parts: (string | Buffer)[]) =>
@@ -313,7 +316,7 @@ describe('a cache of robots.txt with', () => {
     expect(stderr).not.toContain('\ufffd');
   });
 
-  test('directories that may not be read: each a warning, and the others count', async ({
+  test('directories without read permission: a warning for each; the other files count', async ({
     skip,
   }) => {
     const place = new Workplace();
@@ -328,7 +331,7 @@ describe('a cache of robots.txt with', () => {
       for (const name of ['closed.example', 'http', 'file.example'])
         chmodSync(join(place.path, 'robots', name), 0o700);
     });
-    // root may read everything, so somebody else has to.
+    // root may read everything, so another user is needed.
     const somebody =
       process.getuid?.() === 0 ? 'setpriv --reuid=65534 --regid=65534 --clear-groups' : '';
     const isPossible =
@@ -348,16 +351,16 @@ describe('a cache of robots.txt with', () => {
     expect(refused.stderr).toContain('permission denied');
   });
 
-  test('five thousand files in one directory: all of them count', async () => {
+  test('two thousand files in one directory: all of them count', async () => {
     const place = new Workplace();
     mkdirSync(join(place.path, 'robots'));
-    for (let i = 0; i < 5_000; i++) {
+    for (let i = 0; i < 2_000; i++) {
       writeFileSync(
         join(place.path, 'robots', `h${i}.example`),
         `User-agent: *\nDisallow: /${i % 7}\n`,
       );
     }
-    const urls = Array.from({ length: 5_000 }, (_, i) => `https://h${i}.example/${i % 14}\n`);
+    const urls = Array.from({ length: 2_000 }, (_, i) => `https://h${i}.example/${i % 14}\n`);
     const { code, text } = await place.run(['--robots-dir', 'robots'], urls.join(''));
     expect(code).toBe(0);
     const expected = urls.map((url, i) => `${i % 14 < 7 ? 'deny' : 'allow'}\t${url}`);

@@ -14,7 +14,7 @@ const URLS = Array.from(
 const VERDICTS = URLS.map((url, i) => `${i % 3 === 0 ? 'deny' : 'allow'}\t${url}`).join('');
 const OLD = 'as it was\n';
 
-/** A workplace with the URLs in a file, and in a compressed one. */
+/** A workplace with the URLs in a plain and in a compressed file. */
 function place(): Workplace {
   const made = workplace();
   made.write('urls.txt', URLS.join(''));
@@ -29,9 +29,9 @@ const INPUTS = [
   ['gzip', '$rf --robots-dir robots urls.gz'],
 ] as const;
 
-describe('a file that may not become larger', () => {
+describe('a file at the size limit of the process', () => {
   for (const [what, command] of INPUTS) {
-    test(`ends the run with 2, from ${what}; with -o the old file stays`, async () => {
+    test(`ends the run with 2, from ${what}; -o keeps the old file`, async () => {
       const made = place();
       const direct = await made.shell(`ulimit -f 64; ${command} > direct.txt`);
       expect(direct.code).toBe(2);
@@ -59,7 +59,7 @@ describe('a file that may not become larger', () => {
   });
 });
 
-test('a disk that is full ends the run with 2, and keeps the old file', async ({ skip }) => {
+test('a full disk ends the run with 2 and keeps the old file', async ({ skip }) => {
   const made = place();
   made.write('disk/none', '');
   const disk = join(made.path, 'disk');
@@ -78,17 +78,14 @@ test('a disk that is full ends the run with 2, and keeps the old file', async ({
   }
 });
 
-test('a reader that is slow gets everything', async () => {
+test('a slow reader gets every record', async () => {
   const made = place();
-  for (const [, command] of INPUTS) {
-    const { text } = await made.shell(
-      `${command} | { read -r line; echo "$line"; sleep 0.3; head -c 100000; sleep 0.3; cat; }`,
-    );
-    expect(text === VERDICTS).toBe(true);
-  }
+  const reader = '{ read -r line; echo "$line"; sleep 0.3; head -c 100000; sleep 0.3; cat; }';
+  const ends = await Promise.all(INPUTS.map(([, command]) => made.shell(`${command} | ${reader}`)));
+  for (const { text } of ends) expect(text === VERDICTS).toBe(true);
 });
 
-describe('who reads a file that is being replaced', () => {
+describe('a reader of a file that is being replaced', () => {
   test.each([
     ['by the filter', ['--robots-dir', 'robots', 'urls.txt', '-o', 'out.txt']],
     ['by compile', ['compile', '--robots-dir', 'robots', '-o', 'out.txt']],
@@ -115,13 +112,13 @@ describe('who reads a file that is being replaced', () => {
     expect(seen.get('old')).toBeGreaterThan(1);
   });
 
-  test('sees the old one when the writer was killed', async () => {
+  test('sees the old file after the writer was killed', async () => {
     const made = place();
     const child = made.start(['--robots-dir', 'robots', '-', '-o', 'out.txt']);
     const end = ended(child);
     child.stdin?.on('error', () => {});
     child.stdin?.write(URLS.join(''));
-    // It is there before the first URL is read.
+    // The new file exists before the first URL is read.
     while (!made.names().some((name) => name.endsWith('.tmp'))) await turn();
     child.kill('SIGKILL');
     expect((await end).signal).toBe('SIGKILL');

@@ -1,34 +1,32 @@
-import type { ChildProcess } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { ended, lines, Workplace } from '../cli/command-line.js';
-import { Random } from '../random.js';
+import { type Ended, lines, type Workplace, workplace } from '../cli/command-line.js';
 
+const SIGNAL_AT_CALL = fileURLToPath(new URL('signal-at-call.cjs', import.meta.url));
 const CODES = { SIGINT: 130, SIGTERM: 143 } as const;
 const OLD = 'as it was\n';
 
-/** A workplace with robots.txt files and URLs that take a while. */
-function busyPlace(random: Random, hosts: number): Workplace {
-  const place = new Workplace();
-  for (let host = 0; host < hosts; host++) {
-    const rules = Array.from(
-      { length: 60 },
-      () => `Disallow: /${random.run(['a', 'b*', 'c/'], 1, 9)}`,
-    );
-    place.write(`robots/h${host}.example`, `User-agent: *\n${rules.join('\n')}\n`);
-  }
-  const some = Array.from(
-    { length: 5000 },
-    () => `https://h${random.between(0, hosts)}.example/${random.run(['a', 'b', 'c/'], 1, 12)}\n`,
-  );
-  place.write('urls.txt', some.join('').repeat(40));
-  return place;
+type Signal = keyof typeof CODES;
+
+/** One signal, and the same signal twice at the same moment. */
+const SIGNALS: readonly (readonly Signal[])[] = [['SIGINT'], ['SIGTERM', 'SIGTERM']];
+
+/**
+ * When a signal arrives: before the program's file system call of this number, or from a thread.
+ */
+type Moment = number | 'thread';
+
+interface Interrupted {
+  readonly place: Workplace;
+  readonly args: readonly string[];
+  /** The file that is written; the arguments name it. */
+  readonly output: string;
 }
 
 function digest(place: Workplace, name: string): string {
@@ -37,142 +35,116 @@ function digest(place: Workplace, name: string): string {
     .digest('hex');
 }
 
-interface Interrupted {
-  readonly place: Workplace;
-  readonly args: readonly string[];
-  /** The file that is written; the arguments name it. */
-  readonly output: string;
-  /** What else may lie in the workplace afterwards. */
-  readonly names: readonly string[];
-  readonly rounds: number;
+/** Runs a command to its end; returns its file system calls. */
+async function callsOf(place: Workplace, args: readonly string[]): Promise<string[]> {
+  const calls = join(place.path, 'calls');
+  const { code, stderr } = await place.run(args, '', {
+    NODE_OPTIONS: `--require ${SIGNAL_AT_CALL}`,
+    CALLS: calls,
+  });
+  expect(code, stderr).toBe(0);
+  const made = lines(place.read('calls'));
+  rmSync(calls);
+  return made;
+}
+
+async function signalled(
+  place: Workplace,
+  args: readonly string[],
+  moment: Moment,
+  signals: readonly Signal[],
+): Promise<Ended> {
+  const ended = await place.run(args, '', {
+    NODE_OPTIONS: `--require ${SIGNAL_AT_CALL}`,
+    SIGNAL_AT: String(moment),
+    SIGNALS: signals.join(','),
+  });
+  const context = `${signals} at ${moment}: ${ended.stderr}`;
+  const [signal = 'SIGINT'] = signals;
+  // The process ends at the first signal before the program listens, and at the second at any
+  // moment.
+  if (ended.code === null) expect(ended.signal, context).toBe(signal);
+  else expect([0, CODES[signal]], context).toContain(ended.code);
+  expect(ended.stderr, context).not.toMatch(/\n {4}at |Error/);
+  return ended;
 }
 
 /**
- * Sends signals to a command at all moments, and asserts that it leaves nothing half done. Gives
- * the exit codes that came.
+ * Interrupts a command at each of these moments, and asserts that nothing is left half done.
+ * Returns how often the old output remained, and how often the new output was there.
  */
-async function interrupt(command: Interrupted, random: Random): Promise<Map<unknown, number>> {
-  const { place, args, output, names } = command;
-  const begin = performance.now();
-  const whole = await place.run(args);
-  expect(whole.code, whole.stderr).toBe(0);
-  const duration = performance.now() - begin;
+async function interrupt(
+  { place, args, output }: Interrupted,
+  moments: readonly Moment[],
+): Promise<{ old: number; complete: number }> {
   const complete = digest(place, output);
-  const codes = new Map<unknown, number>();
-  for (let round = 0; round < command.rounds; round++) {
-    place.write(output, OLD);
-    const child = place.start(args);
-    child.stdin?.end();
-    const ending = ended(child);
-    const signal = random.pick(['SIGINT', 'SIGTERM'] as const);
-    const twice = random.chance(0.4);
-    // Half of them anywhere, the others when the file is being written.
-    const moment = round % 2 === 0 ? random.number() * duration : random.pick([0, 1, 10, 30]);
-    if (round % 2 === 1) await temporaryFile(place, child);
-    await pause(moment);
-    child.kill(signal);
-    if (twice) {
-      await pause(random.pick([0, 0, 1, 5, 20]));
-      child.kill(signal);
+  const names = place.names();
+  const found = { old: 0, complete: 0 };
+  for (const moment of moments) {
+    for (const signals of SIGNALS) {
+      place.write(output, OLD);
+      const { code, stderr } = await signalled(place, args, moment, signals);
+      const context = `${signals} at ${moment}: ${stderr}`;
+      const isComplete = digest(place, output) === complete;
+      if (!isComplete) expect(place.read(output), context).toBe(OLD);
+      if (code === 0) expect(isComplete, context).toBe(true);
+      expect(place.names(), context).toEqual(names);
+      found[isComplete ? 'complete' : 'old']++;
     }
-    const { code, signal: endedBy, stderr } = await ending;
-    const context = `${args[0]}, round ${round}, ${signal} after ${moment} ms: ${stderr}`;
-    // A second signal ends the process by itself, of which shells say this code; so does the first
-    // before the program listens.
-    const end = code ?? (twice ? CODES[signal] : endedBy);
-    codes.set(end, (codes.get(end) ?? 0) + 1);
-    if (code === null) expect(endedBy, context).toBe(signal);
-    else expect([0, CODES[signal]], context).toContain(code);
-    const isNew = digest(place, output) === complete;
-    if (!isNew) expect(place.read(output), context).toBe(OLD);
-    if (code === 0) expect(isNew, context).toBe(true);
-    expect(place.names(), context).toEqual([...names].sort());
-    expect(stderr, context).not.toMatch(/\n {4}at |Error/);
   }
-  return codes;
+  return found;
 }
 
-/** Waits until there is a temporary file, or the process has ended. */
-async function temporaryFile(place: Workplace, child: ChildProcess): Promise<void> {
-  while (child.exitCode === null && !place.names().some((name) => name.endsWith('.tmp'))) {
-    await pause(1);
-  }
-}
-
-describe('signals at any moment', () => {
-  test('leave the output of the filter as it was, or all there', async () => {
-    const random = new Random(11);
-    const place = busyPlace(random, 250);
-    const codes = await interrupt(
-      {
-        place,
-        args: ['--robots-dir', 'robots', '-o', 'out.txt', 'urls.txt'],
-        output: 'out.txt',
-        names: ['out.txt', 'robots', 'urls.txt'],
-        rounds: 10,
-      },
-      random,
-    );
-    expect((codes.get(130) ?? 0) + (codes.get(143) ?? 0)).toBeGreaterThan(2);
+describe('a signal before each file system call', () => {
+  test('leaves the output of the filter either old or complete', async () => {
+    const place = workplace();
+    place.write('urls.txt', 'https://example.com/private/\nhttps://example.com/\n');
+    const args = ['--robots-dir', 'robots', '-o', 'out.txt', 'urls.txt'];
+    const calls = await callsOf(place, args);
+    expect(calls).toEqual(expect.arrayContaining(['open', 'writeSync', 'rename']));
+    const found = await interrupt({ place, args, output: 'out.txt' }, [...calls.keys()]);
+    expect(found.old).toBeGreaterThan(calls.length);
   });
 
-  test('leave the table as it was, or all there', async () => {
-    const random = new Random(12);
-    const place = busyPlace(random, 3000);
-    const codes = await interrupt(
-      {
-        place,
-        args: ['compile', '--robots-dir', 'robots', '-o', 'out.table'],
-        output: 'out.table',
-        names: ['out.table', 'robots', 'urls.txt'],
-        rounds: 8,
-      },
-      random,
-    );
-    expect((codes.get(130) ?? 0) + (codes.get(143) ?? 0)).toBeGreaterThan(2);
+  test('leaves the output of threads either old or complete', async () => {
+    const place = workplace();
+    // More batches than three threads have in flight.
+    place.write('urls.txt', `https://example.com/${'path/'.repeat(20)}\n`.repeat(50_000));
+    const args = ['--robots-dir', 'robots', '--threads', '3', '-o', 'out.txt', 'urls.txt'];
+    await callsOf(place, args);
+    const found = await interrupt({ place, args, output: 'out.txt' }, ['thread']);
+    expect(found.old).toBeGreaterThan(0);
   });
 
-  test('leave nothing incomplete in the directory of a fetch, nor its old report', async () => {
-    const random = new Random(13);
-    const place = new Workplace();
-    const { port, asked } = await serveEverybody();
-    const urls = Array.from(
-      { length: 150 },
-      (_, i) => `http://127.9.${i >> 7}.${1 + (i & 127)}:${port}/\n`,
-    );
-    place.write('urls.txt', urls.join(''));
+  test('leaves the table either old or complete', async () => {
+    const place = workplace();
+    const args = ['compile', '--robots-dir', 'robots', '-o', 'out.table'];
+    const calls = await callsOf(place, args);
+    expect(calls).toEqual(expect.arrayContaining(['open', 'write', 'sync', 'rename']));
+    const found = await interrupt({ place, args, output: 'out.table' }, [...calls.keys()]);
+    expect(found.old).toBeGreaterThan(calls.length);
+    expect(found.complete).toBeGreaterThan(0);
+  });
+
+  test('leaves neither incomplete files nor an old report in the directory of a fetch', async () => {
+    const place = workplace();
+    place.write('urls.txt', await robotsUrl());
     const store = join(place.path, 'store');
-    const args = [
-      'fetch',
-      '--robots-dir',
-      'store',
-      '--allow-private',
-      '--report',
-      'report',
-      'urls.txt',
-    ];
-    const whole = await place.run(args);
-    expect(whole.code, whole.stderr).toBe(0);
-    expect(lines(place.read('report'))).toHaveLength(150);
+    const options = ['--allow-private', '--report', 'report', 'urls.txt'];
+    const args = ['fetch', '--robots-dir', 'store', ...options];
+    const calls = await callsOf(place, args);
+    const complete = lines(place.read('report'));
+    expect(complete).toHaveLength(1);
+    expect(calls).toEqual(
+      expect.arrayContaining(['openSync', 'writeSync', 'renameSync', 'rename']),
+    );
     let interrupted = 0;
-    for (let round = 0; round < 6; round++) {
+    for (const moment of calls.keys()) {
       rmSync(store, { recursive: true, force: true });
       place.write('report', OLD);
-      const child = place.start(args);
-      child.stdin?.end();
-      const end = ended(child);
-      const wanted = asked() + random.between(1, 120);
-      while (asked() < wanted) await pause(1);
-      child.kill('SIGINT');
-      const twice = random.chance(0.6);
-      if (twice) {
-        await pause(random.pick([0, 2, 10]));
-        child.kill('SIGINT');
-      }
-      const { code, signal, stderr } = await end;
-      const context = `round ${round}, ${twice}: ${stderr}`;
-      if (code === null) expect(signal, context).toBe('SIGINT');
-      else expect([0, 130], context).toContain(code);
+      const signals = SIGNALS[moment % 2] ?? [];
+      const { code, stderr } = await signalled(place, args, moment, signals);
+      const context = `${signals} at ${moment}, ${calls[moment]}: ${stderr}`;
       if (code !== 0) interrupted++;
       const files = existsSync(store) ? readdirSync(store, { recursive: true }).map(String) : [];
       expect(
@@ -185,27 +157,22 @@ describe('signals at any moment', () => {
       expect(place.names().filter((name) => name.startsWith('.'))).toEqual([]);
       const report = place.read('report');
       if (report !== OLD) for (const line of lines(report)) JSON.parse(line);
-      expect(stderr, context).not.toMatch(/\n {4}at |Error/);
     }
-    expect(interrupted).toBeGreaterThan(2);
+    expect(interrupted).toBeGreaterThan(calls.length / 2);
   });
 });
 
-/**
- * A server on all addresses of the loopback interface: its port, and how many requests it has had.
- */
-async function serveEverybody(): Promise<{ port: number; asked: () => number }> {
-  let requests = 0;
+/** The URL of a page on a server of this test, which also serves a robots.txt. */
+async function robotsUrl(): Promise<string> {
   const server = createServer((_request, response) => {
-    requests++;
     response.end('User-agent: *\nDisallow: /private/\n');
   });
-  server.listen(0);
+  server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   onTestFinished(() => {
     server.close();
     server.closeAllConnections();
   });
   // A server that listens on a port has an address of this type.
-  return { port: (server.address() as AddressInfo).port, asked: () => requests };
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/\n`;
 }

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { FetchResult } from '../../src/fetch/result.js';
-import { Store } from '../../src/fetch/store.js';
+import { Store } from '../../src/fetch/store/store.js';
 import { compileCache } from '../../src/pipeline/compile/compile-cache.js';
 import { accessResultOf } from '../../src/protocol/access.js';
 import { parseAuthority } from '../../src/protocol/authority.js';

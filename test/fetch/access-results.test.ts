@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, describe, expect, it } from 'vitest';
-import { isRedirect } from '../../src/fetch/redirect.js';
 import type { FetchResult } from '../../src/fetch/result.js';
+import { isRedirect } from '../../src/http/redirect.js';
 import { Robots } from '../../src/index.js';
 import { fetchOnce, Loopback, ROBOTS, textOf } from './servers.js';
 
@@ -198,8 +198,8 @@ describe('the conformance cases on access results', () => {
     }
     const { status, redirects = 0 } = one;
     if (status < 200) {
-      const octets = `HTTP/1.1 ${status} X\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n`;
-      return fetchOnce(fetcher, (await loopback.answering(octets, 'end')).authority());
+      const bytes = `HTTP/1.1 ${status} X\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n`;
+      return fetchOnce(fetcher, (await loopback.answering(bytes, 'end')).authority());
     }
     const server = await loopback.http((request, response) => {
       const hop = Number(request.url?.split('hop=')[1] ?? 0);

@@ -15,10 +15,10 @@ beforeAll(() => {
 
 afterAll(() => rmSync(root, { recursive: true, force: true }));
 
-async function read(octets: string | Buffer, urlField = ['url'], most?: number) {
+async function read(bytes: string | Buffer, urlField = ['url'], most?: number) {
   const path = join(root, 'input');
-  writeFileSync(path, octets);
-  const authorities = new Authorities({ urlField, maxLineOctets: 1000, most });
+  writeFileSync(path, bytes);
+  const authorities = new Authorities({ urlField, maxLineBytes: 1000, most });
   const input = await openInput(path);
   try {
     await authorities.addInput(input);
@@ -98,6 +98,6 @@ describe('the authorities of an input', () => {
   it('are refused beyond a bound, with a remedy', async () => {
     const lines = Array.from({ length: 11 }, (_, index) => `http://h${index}.example/\n`).join('');
     expect((await read(lines, ['url'], 11)).list).toHaveLength(11);
-    await expect(read(lines, ['url'], 10)).rejects.toThrow('Part it');
+    await expect(read(lines, ['url'], 10)).rejects.toThrow('Split it');
   });
 });

@@ -122,12 +122,12 @@ describe('RFC 9309, 2.3.1.4: network errors are unreachable', () => {
     }
   });
 
-  it('headers that come octet by octet: the deadline of all ends them', async () => {
+  it('headers that come byte by byte: the deadline of all ends them', async () => {
     const server = await loopback.raw(async (socket) => {
       await once(socket, 'data');
-      for (const octet of `${OK}Content-Type: text/plain\r\n`.repeat(100)) {
+      for (const byte of `${OK}Content-Type: text/plain\r\n`.repeat(100)) {
         if (socket.destroyed) return;
-        socket.write(octet);
+        socket.write(byte);
         await wait(10);
       }
     });
@@ -138,7 +138,7 @@ describe('RFC 9309, 2.3.1.4: network errors are unreachable', () => {
     });
   });
 
-  for (const [what, octets] of [
+  for (const [what, bytes] of [
     ['not HTTP', 'SSH-2.0-OpenSSH_9.6\r\n'],
     ['a status line without a status', 'HTTP/1.1 OK\r\n\r\n'],
     ['a header line without a colon', `${OK}nonsense\r\n\r\n`],
@@ -147,7 +147,7 @@ describe('RFC 9309, 2.3.1.4: network errors are unreachable', () => {
     ['a negative length', `${OK}Content-Length: -1\r\n\r\n#`],
   ] as const) {
     it(`an answer that is ${what}`, async () => {
-      const server = await loopback.answering(octets, 'keep');
+      const server = await loopback.answering(bytes, 'keep');
       expect(await fetchOnce(loopback.fetcher(), server.authority())).toMatchObject({
         accessResult: 'unreachable',
         status: undefined,
@@ -158,7 +158,7 @@ describe('RFC 9309, 2.3.1.4: network errors are unreachable', () => {
 });
 
 describe('RFC 9309, 2.3.1.4, with Google\'s document: "incomplete data" is unreachable', () => {
-  for (const [what, octets, then] of [
+  for (const [what, bytes, then] of [
     ['shorter than its length', `${OK}Content-Length: 1000\r\n\r\n${ROBOTS}`, 'end'],
     ['reset within its length', `${OK}Content-Length: 1000\r\n\r\n${ROBOTS}`, 'reset'],
     ['reset without a length', `${OK}\r\n${ROBOTS}`, 'reset'],
@@ -167,7 +167,7 @@ describe('RFC 9309, 2.3.1.4, with Google\'s document: "incomplete data" is unrea
     ['with a chunk of no length', `${OK}Transfer-Encoding: chunked\r\n\r\nzz\r\nallow\r\n`, 'keep'],
   ] as const) {
     it(`a body ${what}`, async () => {
-      const server = await loopback.answering(octets, then);
+      const server = await loopback.answering(bytes, then);
       const result = await fetchOnce(loopback.fetcher(), server.authority());
       expect(result).toMatchObject({
         accessResult: 'unreachable',
@@ -190,7 +190,7 @@ describe('RFC 9309, 2.3.1.4, with Google\'s document: "incomplete data" is unrea
     });
   });
 
-  it('a body that comes octet by octet: the deadline of all ends it', async () => {
+  it('a body that comes byte by byte: the deadline of all ends it', async () => {
     const server = await loopback.http(async (_request, response) => {
       while (!response.destroyed) {
         response.write('#');
@@ -213,7 +213,7 @@ describe('RFC 9309, 2.3.1.4, with Google\'s document: "incomplete data" is unrea
     });
   });
 
-  it('octets beyond the length do not count', async () => {
+  it('bytes beyond the length do not count', async () => {
     const server = await loopback.answering(`${OK}Content-Length: 1\r\n\r\n#disallow: /`, 'end');
     expect(await fetchOnce(loopback.fetcher(), server.authority())).toMatchObject({
       accessResult: 'successful',

@@ -150,9 +150,9 @@ describe('options', () => {
       { maxRedirects: 1.5 },
       { connectTimeout: 0 },
       { deadline: Number.NaN },
-      { maxRetryAfter: 2 ** 31 },
+      { pause: 86_400_001 },
     ]) {
-      expect(() => loopback.fetcher(options)).toThrow('give a whole number from');
+      expect(() => loopback.fetcher(options)).toThrow('use a whole number from');
     }
   });
 });

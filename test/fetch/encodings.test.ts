@@ -41,7 +41,7 @@ describe('content codings (RFC 9110, 8.4.1)', () => {
     [['deflate', 'gzip'], gzipSync(deflateSync(ROBOTS))],
     ['deflate, identity, deflate', deflateRawSync(deflateRawSync(ROBOTS))],
   ] as const) {
-    it(`${encoding} of ${body.length} octets`, async () => {
+    it(`${encoding} of ${body.length} bytes`, async () => {
       const result = await fetched(body, encoding as string);
       expect(textOf(result)).toBe(ROBOTS);
       expect(result).toMatchObject({ accessResult: 'successful', cut: false });
@@ -61,6 +61,11 @@ describe('content codings (RFC 9110, 8.4.1)', () => {
     ['gzip that is none', 'gzip', ROBOTS],
     ['brotli that is none', 'br', `\xff${ROBOTS}`],
     ['deflate that is none', 'deflate', '\xff\xff\xff\xff'],
+    [
+      'a member after zeros',
+      'gzip',
+      Buffer.concat([gzipSync(ROBOTS.slice(0, 9)), Buffer.alloc(5), gzipSync(ROBOTS.slice(9))]),
+    ],
     [
       'a wrong checksum',
       'gzip',
@@ -94,7 +99,7 @@ describe('content codings (RFC 9110, 8.4.1)', () => {
     });
   });
 
-  it('a coding that breaks off, cut at every octet: unreachable, incomplete', async () => {
+  it('a coding that breaks off, cut at every byte: unreachable, incomplete', async () => {
     const text = Buffer.from(ROBOTS.repeat(3));
     const encoded = [
       ['gzip', gzipSync(text)],
@@ -131,14 +136,14 @@ describe('RFC 9309, 2.5: the parsing limit', () => {
     [LIMIT + 1, LIMIT + 1, true],
     [LIMIT + 100_000, LIMIT + 1, true],
   ] as const) {
-    it(`of ${length} octets ${kept} are kept`, async () => {
+    it(`of ${length} bytes ${kept} are kept`, async () => {
       const body = Buffer.alloc(length, '#');
-      for (const [encoding, octets] of [
+      for (const [encoding, bytes] of [
         [undefined, body],
         ['gzip', gzipSync(body)],
         ['br', brotliCompressSync(body, {})],
       ] as const) {
-        const result = await fetched(octets, encoding);
+        const result = await fetched(bytes, encoding);
         expect(result).toMatchObject({ accessResult: 'successful', cut });
         expect(result.body?.length).toBe(kept);
         expect(Buffer.from(result.body ?? []).equals(body.subarray(0, kept))).toBe(true);
@@ -148,7 +153,7 @@ describe('RFC 9309, 2.5: the parsing limit', () => {
 
   it('is 500 KiB at the least, and settable upwards', async () => {
     expect(() => loopback.fetcher({ maxBytes: 511_999 })).toThrow(
-      'maxBytes is 511999; give a whole number from 512000',
+      'maxBytes is 511999; use a whole number from 512000',
     );
     const server = await serve(Buffer.alloc(2_000_000, '#'));
     const result = await fetchOnce(loopback.fetcher({ maxBytes: 2_000_000 }), server.authority());
@@ -156,7 +161,7 @@ describe('RFC 9309, 2.5: the parsing limit', () => {
     expect(result.body?.length).toBe(2_000_000);
   });
 
-  it('of ten million octets the rest is not downloaded', async () => {
+  it('of ten million bytes the rest is not downloaded', async () => {
     let written = 0;
     let closed: (() => void) | undefined;
     const ended = new Promise<void>((resolve) => {
@@ -190,12 +195,12 @@ describe('RFC 9309, 2.5: the parsing limit', () => {
     const member = gzipSync(piece);
     const gzip = Buffer.concat(Array.from({ length: 16 }, () => member));
     const brotli = brotliCompressSync(piece);
-    for (const [encoding, octets] of [
+    for (const [encoding, bytes] of [
       ['gzip', gzip],
       ['br', brotli],
       ['gzip, gzip', gzipSync(gzip)],
     ] as const) {
-      const server = await serve(octets, encoding);
+      const server = await serve(bytes, encoding);
       const before = process.memoryUsage().arrayBuffers;
       const result = await fetchOnce(loopback.fetcher(), server.authority());
       expect(result).toMatchObject({ accessResult: 'successful', cut: true });
@@ -204,7 +209,7 @@ describe('RFC 9309, 2.5: the parsing limit', () => {
     }
   });
 
-  it('a body of endless octets that hold nothing', async () => {
+  it('a body of endless bytes that hold nothing', async () => {
     // Stored blocks without content (RFC 1951, 3.2.4), after the header of zlib.
     const emptyBlock = Buffer.from([0, 0, 0, 0xff, 0xff]);
     const piece = Buffer.concat(Array.from({ length: 10_000 }, () => emptyBlock));

@@ -4,8 +4,8 @@ import { text } from 'node:stream/consumers';
 import { setTimeout as wait } from 'node:timers/promises';
 import { Client } from 'undici';
 import { afterAll, describe, expect, it } from 'vitest';
-import { ExchangeStream, NEVER_PAUSED } from '../../src/fetch/exchange-stream.js';
-import { InterimStatus } from '../../src/fetch/interim-status.js';
+import { ExchangeStream, NEVER_PAUSED } from '../../src/fetch/http/exchange-stream.js';
+import { InterimStatus } from '../../src/fetch/http/interim-status.js';
 import { fetchOnce, Loopback, ROBOTS } from './servers.js';
 
 const loopback = new Loopback();
@@ -15,32 +15,32 @@ const OK = `HTTP/1.1 200 OK\r\nContent-Length: ${ROBOTS.length}\r\n\r\n${ROBOTS}
 const CONTINUE = 'HTTP/1.1 100 Continue\r\nServer: HTTP/1.1 100\r\n\r\n';
 const HINTS = 'HTTP/1.1 103 Early Hints\r\nLink: </100>\r\n\r\n';
 
-/** What comes of octets that arrive in these pieces. */
+/** What comes of bytes that arrive in these pieces. */
 function renamed(...pieces: string[]): string {
   const status = new InterimStatus();
   return pieces
     .map((piece) => {
-      const octets = Buffer.from(piece, 'latin1');
-      status.rename(octets);
-      return octets.toString('latin1');
+      const bytes = Buffer.from(piece, 'latin1');
+      status.rename(bytes);
+      return bytes.toString('latin1');
     })
     .join('');
 }
 
 /** What comes of them whole, cut in two at every place, and one by one, which must be the same. */
-function renamedHoweverCut(octets: string): string {
-  const whole = renamed(octets);
-  for (let at = 0; at <= octets.length; at++) {
-    expect(renamed(octets.slice(0, at), octets.slice(at))).toBe(whole);
+function renamedHoweverCut(bytes: string): string {
+  const whole = renamed(bytes);
+  for (let at = 0; at <= bytes.length; at++) {
+    expect(renamed(bytes.slice(0, at), bytes.slice(at))).toBe(whole);
   }
-  expect(renamed(...octets)).toBe(whole);
+  expect(renamed(...bytes)).toBe(whole);
   return whole;
 }
 
 describe('the statuses of interim responses', () => {
   const changed = CONTINUE.replace('100', '102');
 
-  for (const [what, octets, expected] of [
+  for (const [what, bytes, expected] of [
     ['100 is renamed', CONTINUE + OK, changed + OK],
     ['100, 103, 100', CONTINUE + HINTS + CONTINUE + OK, changed + HINTS + changed + OK],
     [
@@ -52,11 +52,11 @@ describe('the statuses of interim responses', () => {
     ['without a reason', `HTTP/1.0 100\r\n\r\n${OK}`, `HTTP/1.0 102\r\n\r\n${OK}`],
   ] as const) {
     it(what, () => {
-      expect(renamedHoweverCut(octets)).toBe(expected);
+      expect(renamedHoweverCut(bytes)).toBe(expected);
     });
   }
 
-  for (const [what, octets] of [
+  for (const [what, bytes] of [
     ['a body', OK + CONTINUE],
     ['what follows a 404', `HTTP/1.1 404 Not Found\r\n\r\n${CONTINUE}`],
     ['200 with a 100 in its headers', OK.replace('OK', 'HTTP/1.1 100')],
@@ -66,7 +66,7 @@ describe('the statuses of interim responses', () => {
     ['what is no HTTP', `\0\u00ff ${CONTINUE}`],
   ] as const) {
     it(`${what} stays as it is`, () => {
-      expect(renamedHoweverCut(octets)).toBe(octets);
+      expect(renamedHoweverCut(bytes)).toBe(bytes);
     });
   }
 
@@ -80,8 +80,8 @@ describe('the statuses of interim responses', () => {
     const start = 'HTTP/1.1 200 ';
     const longest = start + 'x'.repeat(16_384 - start.length - 1);
     expect(renamed(`${longest}\n`, OK)).toBe(`${longest}\n${OK}`);
-    for (const octets of [`${longest}xx`, '\r\n'.repeat(8_193)]) {
-      expect(() => renamed(...octets)).toThrow('a status line of more than 16384 bytes');
+    for (const bytes of [`${longest}xx`, '\r\n'.repeat(8_193)]) {
+      expect(() => renamed(...bytes)).toThrow('a status line of more than 16384 bytes');
     }
   });
 });
@@ -95,7 +95,7 @@ describe('a connection as undici is given it', () => {
     return { server, socket, stream: new ExchangeStream(socket, most) };
   }
 
-  it('carries octets both ways, to the end', async () => {
+  it('carries bytes both ways, to the end', async () => {
     const { stream } = await streamTo((socket) => socket.end(CONTINUE + OK));
     stream.write('GET');
     expect(await text(stream)).toBe(CONTINUE.replace('100', '102') + OK);
@@ -179,13 +179,13 @@ describe('a connection as undici is given it', () => {
 
 describe('bodies of which only the connection tells the end', () => {
   it('chunks without end to their codings', async () => {
-    const octets = `HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked, identity\r\n\r\n${ROBOTS}`;
-    const whole = await loopback.answering(octets, 'end');
+    const bytes = `HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked, identity\r\n\r\n${ROBOTS}`;
+    const whole = await loopback.answering(bytes, 'end');
     expect(await fetchOnce(loopback.fetcher(), whole.authority())).toMatchObject({
       accessResult: 'successful',
     });
     const server = await loopback.raw((socket) => {
-      socket.once('data', () => socket.write(octets, () => socket.resetAndDestroy()));
+      socket.once('data', () => socket.write(bytes, () => socket.resetAndDestroy()));
     });
     expect(await fetchOnce(loopback.fetcher(), server.authority())).toMatchObject({
       accessResult: 'unreachable',

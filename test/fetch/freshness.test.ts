@@ -1,6 +1,7 @@
 import { afterAll, describe, expect, it } from 'vitest';
-import { cachePolicy, DAY, freshUntil, revalidatedHeaders } from '../../src/fetch/freshness.js';
-import type { StoredResponse } from '../../src/fetch/robots-fetcher.js';
+import type { StoredCopy } from '../../src/fetch/fetcher.js';
+import { cachePolicy, freshUntil, revalidatedHeaders } from '../../src/fetch/freshness.js';
+import { DAY } from '../../src/protocol/access.js';
 import { fetchOnce, Loopback, ROBOTS, textOf } from './servers.js';
 
 const loopback = new Loopback();
@@ -150,7 +151,7 @@ describe('RFC 9309, 2.4, and RFC 9110, 13: conditional requests', () => {
 
   it('a stored copy that is no longer good is replaced', async () => {
     const { server } = await validating();
-    const stored: StoredResponse = { etag: '"v0"', headers: { etag: '"v0"' } };
+    const stored: StoredCopy = { etag: '"v0"', headers: { etag: '"v0"' } };
     expect(await fetchOnce(loopback.fetcher(), server.authority(), stored)).toMatchObject({
       status: 200,
       notModified: false,
@@ -161,7 +162,7 @@ describe('RFC 9309, 2.4, and RFC 9110, 13: conditional requests', () => {
 
   it("Google's profile never asks conditionally", async () => {
     const { server, asked } = await validating();
-    const stored: StoredResponse = { etag: '"v1"', lastModified: modified, headers: {} };
+    const stored: StoredCopy = { etag: '"v1"', lastModified: modified, headers: {} };
     const result = await fetchOnce(
       loopback.fetcher({ profile: 'google' }),
       server.authority(),

@@ -104,8 +104,8 @@ function serve(
   };
 
   let text = '';
-  socket.on('data', (octets) => {
-    text += octets.toString('latin1');
+  socket.on('data', (bytes) => {
+    text += bytes.toString('latin1');
     const lines = text.split('\r\n');
     text = lines.pop() ?? '';
     for (const line of lines) void obey(line);

@@ -14,17 +14,17 @@ describe('interim responses (RFC 9110, 15.2)', () => {
     ['103', 'HTTP/1.1 103 Early Hints\r\nLink: </x>; rel=preload\r\n\r\n'],
     ['100, 102, 103', '100 Continue,102 Processing,103 Early Hints'],
   ] as const) {
-    const octets = interim.startsWith('HTTP')
+    const bytes = interim.startsWith('HTTP')
       ? interim
       : interim
           .split(',')
           .map((line) => `HTTP/1.1 ${line}\r\n\r\n`)
           .join('');
     it(`${what} before 200 is passed by, in one piece or several`, async () => {
-      const whole = await loopback.answering(octets + OK, 'keep');
+      const whole = await loopback.answering(bytes + OK, 'keep');
       const pieces = await loopback.raw((socket) => {
         socket.once('data', () => {
-          socket.write(octets);
+          socket.write(bytes);
           setTimeout(() => socket.write(OK), 20);
         });
       });

@@ -1,8 +1,8 @@
 import { afterAll, describe, expect, it } from 'vitest';
-import { withoutLocalAddress } from '../../src/fetch/connection.js';
-import { errorText } from '../../src/fetch/failure.js';
-import { localFaultOf, remedyOf } from '../../src/fetch/local-fault.js';
-import { type NameServers, systemResolver } from '../../src/fetch/resolver.js';
+import { withoutLocalAddress } from '../../src/fetch/transport/connection.js';
+import { localFaultOf, remedyOf } from '../../src/fetch/transport/local-fault.js';
+import { type NameServers, systemResolver } from '../../src/fetch/transport/resolver.js';
+import { errorText } from '../../src/files/system-error.js';
 import { fetchOnce, Loopback } from './servers.js';
 
 const loopback = new Loopback();

@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, it } from 'vitest';
-import { redirectTarget } from '../../src/fetch/redirect.js';
+import { redirectTarget } from '../../src/fetch/http/redirect.js';
 import type { FetchResult } from '../../src/fetch/result.js';
 import { fetchOnce, type Listening, Loopback, ROBOTS, textOf } from './servers.js';
 
@@ -181,7 +181,7 @@ describe('RFC 9309, 2.3.1.2: redirects', () => {
     expect(JSON.stringify({ chain: result.chain, policy: result.policy })).not.toContain('secret');
   });
 
-  it('reads its first Location, and octets of UTF-8', async () => {
+  it('reads its first Location, and bytes of UTF-8', async () => {
     const paths: unknown[] = [];
     const server = await loopback.raw((socket) => {
       socket.on('data', (data) => {
@@ -219,9 +219,9 @@ describe('the target of a redirect (RFC 9110, 10.2.2; RFC 3986, 5)', () => {
     ['\\\\other.example\\y', 'http://other.example/y'],
   ] as const) {
     it(`of ${JSON.stringify(location)}`, () => {
-      const octets = Buffer.from(location, 'utf8').toString('latin1');
-      if (target === undefined) expect(() => redirectTarget(octets, from)).toThrow('is not a URL');
-      else expect(redirectTarget(octets, from).href).toBe(target);
+      const bytes = Buffer.from(location, 'utf8').toString('latin1');
+      if (target === undefined) expect(() => redirectTarget(bytes, from)).toThrow('is not a URL');
+      else expect(redirectTarget(bytes, from).href).toBe(target);
     });
   }
 });

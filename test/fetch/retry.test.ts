@@ -1,18 +1,20 @@
-import { afterAll, describe, expect, it } from 'vitest';
-import type { AccessResult, FetchErrorCode, FetchResult } from '../../src/fetch/result.js';
-import { backoffDelay, withRetries } from '../../src/fetch/retry.js';
-import { parseRetryAfter } from '../../src/fetch/retry-after.js';
-import { Random } from '../random.js';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
+import { parseRetryAfter } from '../../src/fetch/http/retry-after.js';
+import type { FetchErrorCode, FetchResult } from '../../src/fetch/result.js';
+import { backoffDelay, isWorthRetrying } from '../../src/fetch/schedule/retry.js';
+import { type FetchDone, Schedule } from '../../src/fetch/schedule/schedule.js';
+import { Store } from '../../src/fetch/store/store.js';
+import type { AccessResult } from '../../src/protocol/access.js';
+import { Random } from '../random/random.js';
 import { fetchOnce, Loopback, ROBOTS } from './servers.js';
 
 const loopback = new Loopback();
 afterAll(() => loopback.end());
 
-function resultOf(
-  accessResult: AccessResult,
-  code?: FetchErrorCode,
-  retryAfter?: number,
-): FetchResult {
+function resultOf(accessResult: AccessResult, code?: FetchErrorCode): FetchResult {
   return {
     authority: { scheme: 'http', host: 'example.com', port: undefined },
     accessResult,
@@ -24,109 +26,58 @@ function resultOf(
     cut: false,
     headers: {},
     policy: undefined,
-    retryAfter,
+    retryAfter: undefined,
     requestedAt: 0,
     respondedAt: 0,
   };
 }
 
-/**
- * Runs attempts that end so, without waiting; tells how many were made, and for how long it would
- * have slept.
- */
-async function run(results: FetchResult[], options = {}, signal = new AbortController().signal) {
-  const slept: number[] = [];
-  let made = 0;
-  const result = await withRetries(
-    async () => results[Math.min(made++, results.length - 1)] ?? resultOf('successful'),
-    signal,
-    { random: () => 1, sleep: async (delay) => void slept.push(delay), ...options },
-  );
-  return { result, made, slept };
-}
-
-describe('what is unreachable is asked again', () => {
-  it('until it is not', async () => {
-    const results = [
-      resultOf('unreachable'),
-      resultOf('unreachable', 'dns-failed'),
-      resultOf('unavailable'),
-    ];
-    const { result, made, slept } = await run(results, { attempts: 5 });
-    expect(result).toBe(results[2]);
-    expect(made).toBe(3);
-    expect(slept).toEqual([1000, 2000]);
+describe('a retry', () => {
+  it.each([
+    ['unreachable', undefined, true],
+    ['unreachable', 'dns-failed', true],
+    ['unreachable', 'local-fault', true],
+    ['unreachable', 'address-refused', false],
+    ['unreachable', 'aborted', false],
+    ['unreachable', 'host-crowded', false],
+    ['unavailable', 'too-many-redirects', false],
+    ['successful', undefined, false],
+  ] as const)('after %s, %s: %s', (accessResult, code, isWorth) => {
+    expect(isWorthRetrying(resultOf(accessResult, code))).toBe(isWorth);
   });
 
-  it('so many times and no more', async () => {
-    expect(await run([resultOf('unreachable')])).toMatchObject({ made: 3 });
-    expect(await run([resultOf('unreachable')], { attempts: 1 })).toMatchObject({
-      made: 1,
-      slept: [],
-    });
-    const many = await run([resultOf('unreachable')], { attempts: 8, maxDelay: 10_000 });
-    expect(many.slept).toEqual([1000, 2000, 4000, 8000, 10_000, 10_000, 10_000]);
+  it('comes after a back-off that doubles up to 30 seconds', () => {
+    const delays = [1, 2, 3, 4, 5, 6, 7, 2000].map((made) => backoffDelay(made, () => 1));
+    expect(delays).toEqual([1000, 2000, 4000, 8000, 16_000, 30_000, 30_000, 30_000]);
   });
 
-  it('but not what would end the same, nor what was reached', async () => {
-    for (const result of [
-      resultOf('successful'),
-      resultOf('unavailable', 'too-many-redirects'),
-      resultOf('unreachable', 'address-refused'),
-      resultOf('unreachable', 'aborted'),
-    ]) {
-      expect(await run([result])).toMatchObject({ made: 1, slept: [] });
-    }
-  });
-
-  it('not before Retry-After has passed, and not for the shorter of the two', async () => {
-    const results = [
-      resultOf('unreachable', undefined, 90_000),
-      resultOf('unreachable', undefined, 5),
-      resultOf('successful'),
-    ];
-    expect(await run(results)).toMatchObject({ made: 3, slept: [90_000, 2000] });
-  });
-
-  it('no longer when aborted, even in mid-sleep', async () => {
-    const controller = new AbortController();
-    const sleeping = withRetries(async () => resultOf('unreachable'), controller.signal, {
-      baseDelay: 1e6,
-      maxDelay: 1e6,
-    });
-    setTimeout(() => controller.abort(), 20);
-    expect(await sleeping).toMatchObject({ accessResult: 'unreachable' });
-    expect(await run([resultOf('unreachable')], {}, controller.signal)).toMatchObject({
-      made: 1,
-      slept: [],
-    });
-  });
-
-  it('after a time of which half is by chance', () => {
+  it('comes after a back-off of which half is random', () => {
     const random = new Random(7);
-    const delays = Array.from({ length: 1000 }, () =>
-      backoffDelay(3, 1000, 30_000, () => random.number()),
-    );
+    const delays = Array.from({ length: 1000 }, () => backoffDelay(3, () => random.number()));
     expect(Math.min(...delays)).toBeGreaterThanOrEqual(2000);
     expect(Math.max(...delays)).toBeLessThan(4000);
     expect(new Set(delays).size).toBeGreaterThan(900);
-    expect(backoffDelay(2000, 1000, 30_000, () => 0)).toBe(15_000);
+    expect(backoffDelay(2000, () => 0)).toBe(15_000);
   });
 
-  it('with a server that comes round', async () => {
+  it('finds a server that has recovered, not before its Retry-After', async () => {
     let requests = 0;
     const server = await loopback.http((_request, response) => {
       requests++;
       response.writeHead(requests < 3 ? 503 : 200, { 'retry-after': '7' }).end(ROBOTS);
     });
+    const root = mkdtempSync(join(tmpdir(), 'robots-retry-'));
+    onTestFinished(() => rmSync(root, { recursive: true, force: true }));
     const slept: number[] = [];
-    const fetcher = loopback.fetcher();
-    const result = await withRetries(
-      () => fetchOnce(fetcher, server.authority()),
-      new AbortController().signal,
-      { sleep: async (delay) => void slept.push(delay) },
-    );
-    expect(result).toMatchObject({ accessResult: 'successful', status: 200 });
+    const done: FetchDone[] = [];
+    const schedule = new Schedule(loopback.fetcher(), await Store.open(root), {
+      sleep: async (delay) => void slept.push(delay),
+      onDone: (finding) => done.push(finding),
+    });
+    await schedule.run([server.authority()]);
+    expect(done).toMatchObject([
+      { attempts: 3, record: { accessResult: 'successful', status: 200 } },
+    ]);
     expect([requests, slept]).toEqual([3, [7000, 7000]]);
   });
 });

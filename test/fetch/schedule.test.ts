@@ -4,8 +4,12 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Fetcher, StoredCopy } from '../../src/fetch/fetcher.js';
 import type { FetchAuthority, FetchResult } from '../../src/fetch/result.js';
-import { type FetchDone, Schedule, type ScheduleOptions } from '../../src/fetch/schedule.js';
-import { Store } from '../../src/fetch/store.js';
+import {
+  type FetchDone,
+  Schedule,
+  type ScheduleOptions,
+} from '../../src/fetch/schedule/schedule.js';
+import { Store } from '../../src/fetch/store/store.js';
 import { formatAuthority } from '../../src/protocol/authority.js';
 
 let root: string;
@@ -99,10 +103,10 @@ async function run(
 describe('the schedule of a fetch', () => {
   it('asks each authority once, so many at a time', async () => {
     const fetcher = new FakeFetcher();
-    const done = await run(fetcher, hosts(300), { concurrency: 10 });
-    expect(done).toHaveLength(300);
-    expect(new Set(fetcher.asked).size).toBe(300);
-    expect(fetcher.asked).toHaveLength(300);
+    const done = await run(fetcher, hosts(80), { concurrency: 10 });
+    expect(done).toHaveLength(80);
+    expect(new Set(fetcher.asked).size).toBe(80);
+    expect(fetcher.asked).toHaveLength(80);
     expect(fetcher.most).toBe(10);
   });
 

@@ -4,9 +4,10 @@ import http2 from 'node:http2';
 import https from 'node:https';
 import net, { type AddressInfo, type Socket } from 'node:net';
 import { fileURLToPath } from 'node:url';
+import type { StoredCopy } from '../../src/fetch/fetcher.js';
 import type { FetchOptions } from '../../src/fetch/options.js';
 import type { FetchAuthority, FetchResult } from '../../src/fetch/result.js';
-import { RobotsFetcher, type StoredResponse } from '../../src/fetch/robots-fetcher.js';
+import { RobotsFetcher } from '../../src/fetch/robots-fetcher.js';
 import type { Scheme } from '../../src/protocol/authority.js';
 
 const TLS = new URL('../../fixtures/tls/', import.meta.url);
@@ -42,7 +43,7 @@ export class Loopback {
     return this.#listen(server, 'https', '127.0.0.1');
   }
 
-  /** A server of plain octets. */
+  /** A server of plain bytes. */
   async raw(onConnection: (socket: Socket) => void): Promise<Listening> {
     const server = net.createServer((socket) => {
       socket.on('error', () => undefined);
@@ -52,13 +53,13 @@ export class Loopback {
   }
 
   /**
-   * A server that answers each first octets of a request with these, and keeps the connection
+   * A server that answers each first bytes of a request with these, and keeps the connection
    * unless told to end it.
    */
-  async answering(octets: string | Buffer, then: 'keep' | 'end' | 'reset'): Promise<Listening> {
+  async answering(bytes: string | Buffer, then: 'keep' | 'end' | 'reset'): Promise<Listening> {
     return this.raw((socket) => {
       socket.once('data', () => {
-        socket.write(octets, () => {
+        socket.write(bytes, () => {
           if (then === 'end') socket.end();
           if (then === 'reset') setTimeout(() => socket.resetAndDestroy(), 20);
         });
@@ -137,7 +138,7 @@ export class Listening {
 export function fetchOnce(
   fetcher: RobotsFetcher,
   authority: FetchAuthority,
-  stored?: StoredResponse,
+  stored?: StoredCopy,
 ): Promise<FetchResult> {
   return fetcher.fetch(authority, stored, new AbortController().signal);
 }

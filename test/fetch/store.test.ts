@@ -12,18 +12,19 @@ import {
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { FetchAuthority, FetchResult } from '../../src/fetch/result.js';
-import { Store } from '../../src/fetch/store.js';
-import { type CachePart, cacheParts } from '../../src/pipeline/cache/cache.js';
+import { type CacheContent, cacheParts } from '../../src/cache/cache.js';
+import type { FetchResult } from '../../src/fetch/result.js';
+import { Store } from '../../src/fetch/store/store.js';
 import { compileCache } from '../../src/pipeline/compile/compile-cache.js';
 import { formatAuthority, parseAuthority } from '../../src/protocol/authority.js';
 import type { Profile } from '../../src/protocol/profile.js';
 import { Table } from '../../src/table.js';
-import { type Reading, readCache, readParts } from '../pipeline/read-cache.js';
+import { type Reading, readCache, readParts } from '../cache/read-cache.js';
+import { authorityOf, EXAMPLE, fetchResult, ROBOTS } from './fetch-results.js';
 
 const DAY = 24 * 60 * 60 * 1000;
 const START = Date.UTC(2026, 0, 1);
-const ROBOTS = 'user-agent: *\ndisallow: /private\n';
+const DIRECTORY = 'https/example.com';
 
 let root: string;
 let now: number;
@@ -37,37 +38,8 @@ beforeEach(async () => {
 
 afterEach(() => rmSync(root, { recursive: true, force: true }));
 
-function authorityOf(text: string): FetchAuthority {
-  const authority = parseAuthority(text);
-  if (authority?.scheme === undefined) throw new Error(`${text} is no authority`);
-  return { ...authority, scheme: authority.scheme };
-}
-
-const EXAMPLE = authorityOf('https://example.com');
-const DIRECTORY = 'https/example.com';
-
 function resultOf(status: number | undefined, members: Partial<FetchResult> = {}): FetchResult {
-  const successful = status !== undefined && status >= 200 && status <= 299;
-  return {
-    authority: EXAMPLE,
-    accessResult: successful
-      ? 'successful'
-      : status !== undefined && status >= 300 && status <= 499
-        ? 'unavailable'
-        : 'unreachable',
-    status,
-    error: status === undefined ? { code: 'connect-failed', message: 'refused' } : undefined,
-    chain: [`${formatAuthority(EXAMPLE)}/robots.txt`],
-    body: successful ? Buffer.from(ROBOTS) : undefined,
-    notModified: false,
-    cut: false,
-    headers: successful ? { etag: '"1"' } : {},
-    policy: undefined,
-    retryAfter: undefined,
-    requestedAt: now - 5,
-    respondedAt: now,
-    ...members,
-  };
+  return fetchResult(now, status, members);
 }
 
 /** One fetch, as the schedule makes it. */
@@ -78,7 +50,7 @@ async function fetched(result: FetchResult): Promise<void> {
 
 /** What the store holds, on the calling thread or read in the thread pool. */
 async function readStore(concurrent: boolean): Promise<Reading> {
-  const parts: CachePart[] = [];
+  const parts: CacheContent[] = [];
   for await (const part of cacheParts(root, false)) {
     parts.push(part.kind === 'names' ? { ...part, access: { ...part.access, concurrent } } : part);
   }
@@ -91,12 +63,12 @@ async function verdict(
     stale?: 'use' | 'unknown';
     unreachableAfter?: number;
     profile?: Profile;
-    maxRobotsOctets?: number;
+    maxRobotsBytes?: number;
   } = {},
 ): Promise<string> {
   const { layout } = await compileCache([root], {
     profile: options.profile ?? 'rfc9309',
-    maxRobotsOctets: options.maxRobotsOctets,
+    maxRobotsBytes: options.maxRobotsBytes,
     stale: options.stale,
     fetchReading: { now, unreachableAfter: options.unreachableAfter },
     onWarning: () => {},
@@ -236,10 +208,10 @@ describe('RFC 9309 section 2.3.1: what a fetch came to is what the filter goes b
 
 describe('RFC 9309 section 2.5: a robots.txt that was cut', () => {
   const LIMIT = 512_000;
-  const READINGS = [{}, { maxRobotsOctets: 1_000_000 }, { profile: 'google' }] as const;
+  const READINGS = [{}, { maxRobotsBytes: 1_000_000 }, { profile: 'google' }] as const;
 
   /**
-   * What a fetch keeps of a robots.txt: the octets up to the limit, of which `end` are the last,
+   * What a fetch keeps of a robots.txt: the bytes up to the limit, of which `end` are the last,
    * and one more.
    */
   function cutBefore(end: string, next: string, encoding: BufferEncoding = 'latin1'): Buffer {
@@ -264,7 +236,7 @@ describe('RFC 9309 section 2.5: a robots.txt that was cut', () => {
     expect(utf16.slice(0, 2)).toEqual(Array(2).fill('deny rule'));
   });
 
-  it('a line whose end is the octet beyond the limit is whole', async () => {
+  it('a line whose end is the byte beyond the limit is whole', async () => {
     expect(await cutTo(cutBefore('Allow: /', '\n'))).toEqual(Array(3).fill('allow rule'));
   });
 
@@ -362,7 +334,7 @@ describe('RFC 9309 section 2.4: for how long it counts', () => {
       expect(fresh).toBe(isGood);
       expect(other.copyOf(record)?.etag).toBe(isGood ? '"1"' : undefined);
       // What is unreachable in between leaves the copy.
-      expect(record?.lastSuccess?.octets).toBe(1001);
+      expect(record?.lastSuccess?.bytes).toBe(1001);
     }
     await fetched(resultOf(200, { body: Buffer.alloc(1001, '#') }));
     const whole = await Store.open(root, { now: () => now, maxBytes: 5000 });
@@ -412,7 +384,7 @@ describe('files that somebody edits or deletes', () => {
       writeFileSync(path, JSON.stringify({ ...members, ...other }));
     const texts = ['', '{', '[]', '{}', '{"accessResult":"perhaps"}', good.slice(0, -3)];
     const faults: readonly (readonly [put: () => void, code: string, message: string])[] = [
-      ...texts.map((text) => [() => writeFileSync(path, text), 'bad-record', 'left out'] as const),
+      ...texts.map((text) => [() => writeFileSync(path, text), 'bad-record', 'skipped'] as const),
       [() => writeFileSync(path, good.padEnd(600_000)), 'bad-record', 'longer than 512 KiB'],
       [but({ version: 2 }), 'bad-record', '"version" is not 1'],
       [but({ version: '1' }), 'bad-record', '"version" is not 1'],
@@ -421,7 +393,7 @@ describe('files that somebody edits or deletes', () => {
       [but({ authority: 'https://example.com:8443' }), 'bad-record', 'that of its directory'],
       [but({ authority: '' }), 'bad-record', 'that of its directory'],
       [but({ authority: null }), 'bad-record', 'that of its directory'],
-      [() => mkdirSync(path), 'not-a-file', 'A directory, no file'],
+      [() => mkdirSync(path), 'not-a-file', 'A directory, not a file'],
       [() => execFileSync('mkfifo', [path]), 'not-a-file', 'A pipe'],
       [() => symlinkSync('nowhere', path), 'unreadable', 'ENOENT'],
       [() => symlinkSync('robots.json', path), 'unreadable', 'ELOOP'],
@@ -539,7 +511,9 @@ describe('names of files that are made from hosts', () => {
       const directory = store.directoryOf(authority);
       if (directory === undefined) {
         unnamed++;
-        await expect(store.save(resultOf(404, { authority }), undefined)).rejects.toThrow('named');
+        await expect(store.save(resultOf(404, { authority }), undefined)).rejects.toThrow(
+          'no file name stands for',
+        );
         continue;
       }
       const path = relative(root, directory).split('/');

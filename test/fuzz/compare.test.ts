@@ -26,16 +26,16 @@ async function play(
   return totals;
 }
 
-/** The plainest way to run it. */
+/** The plainest way to run the command line. */
 const GROWTH: Partial<Plan> = {
   ...{ format: 'ndjson', sniffs: false, wayIn: 'file', wayOut: 'stdout to a file' },
-  ...{ threads: undefined, maxLineOctets: 3 << 20, output: 'annotate' },
+  ...{ threads: undefined, maxLineBytes: 3 << 20, output: 'annotate' },
 };
 
-describe('the command line says what the library says', () => {
-  // The canonical form of a record once outgrew its memory, and took the place of other records.
-  it('of records that grow in canonical form', async () => {
-    const amount = { records: 1200, longOctets: 4_000_000, everyLimit: true };
+describe('the command line agrees with the library', () => {
+  // The canonical form of a record once exceeded its memory and overwrote other records.
+  it('on records that grow in canonical form', async () => {
+    const amount = { records: 1200, longBytes: 4_000_000, everyLimit: true };
     const totals = await play(17, 0, amount, GROWTH);
     expect(totals.shapes.get('growing')).toBeGreaterThanOrEqual(15);
   });
@@ -45,12 +45,12 @@ describe('the command line says what the library says', () => {
     ['ndjson', 'several files', 2],
     ['array', 'socket', 12],
   ] as const)('of %s at every limit, by %s', async (format, wayIn, threads) => {
-    const amount = { records: 600, longOctets: 1_000_000, everyLimit: true };
+    const amount = { records: 600, longBytes: 1_000_000, everyLimit: true };
     const fixed: Partial<Plan> = {
       format,
       wayIn,
       threads,
-      maxLineOctets: 3 << 20,
+      maxLineBytes: 3 << 20,
       output: 'annotate',
       unknown: 'unknown',
     };

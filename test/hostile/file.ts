@@ -1,5 +1,5 @@
 import type { Profile } from '../../src/protocol/profile.js';
-import type { Random } from '../random.js';
+import type { Random } from '../random/random.js';
 import { hostilePattern } from './pattern.js';
 import { words } from './pieces.js';
 import { hostileUrl } from './url.js';
@@ -15,14 +15,14 @@ const OTHER_LINES = [
   ...['disallow', 'allow /a b', '<html>', 'disallow: /a\0b', '\0', 'host: h', 'disalow: /a'],
 ];
 
-/** Crawlers, each as the product tokens on which it falls back in turn. */
+/** Crawlers, each as a fallback chain of product tokens. */
 const CHAINS: readonly (readonly string[])[] = [
   ...words('a-bot a-bot A-BOT b_bot b_bot zzz zzz * a foo K').map((token) => [token]),
   ...['a-bot b_bot', 'zzz B_bot', 'zzz yyy', 'b_bot a-bot zzz', '* a-bot', 'zzz *'].map(words),
 ];
 
 /**
- * Crawlers whose names are no product tokens, of which google alone has verdicts; U+212A has the
+ * Crawlers whose names are not product tokens; only google has verdicts for them. U+212A has the
  * lower case k, though not in ASCII.
  */
 const ODD_CHAINS: readonly (readonly string[])[] = [
@@ -32,7 +32,7 @@ const ODD_CHAINS: readonly (readonly string[])[] = [
   ['', 'b_bot'],
 ];
 
-/** One random robots.txt and what is asked of it. */
+/** One random robots.txt and the questions about it. */
 export interface HostileFile {
   readonly robots: string;
   /** The patterns of its rules. */
@@ -41,7 +41,7 @@ export interface HostileFile {
   readonly chains: readonly (readonly string[])[];
 }
 
-/** A file with `urls` URLs, many of them made from its own patterns, and `chains` crawlers. */
+/** A file with `urls` URLs, many of them derived from its own patterns, and `chains` crawlers. */
 export function hostileFile(
   random: Random,
   profile: Profile,

@@ -1,18 +1,18 @@
-import type { Random } from '../random.js';
+import type { Random } from '../random/random.js';
 import { ENCODED, ESCAPED_DELIMITERS, INDEXES, piece, respelt, words } from './pieces.js';
 
 const BARE = ['', '', ...words('/ * /* /$ *$ $ a %2Fa')];
 const STARTS = words('/ / / / / / / / * /* x %2F');
 const HEAVY = words('*a *b **a *aa');
 
-/** A rule's pattern: a new one, or one akin to those that the file has already. */
+/** A rule's pattern: a new pattern, or one similar to the existing patterns of the file. */
 export function hostilePattern(random: Random, patterns: readonly string[]): string {
   if (patterns.length > 0 && random.chance(0.35)) return akin(random, random.pick(patterns));
   if (random.chance(0.04)) return random.pick(BARE);
   if (random.chance(0.03)) {
     return `/${random.run(HEAVY, 3, 12)}${random.pick(['', '$', '*', 'b$'])}`;
   }
-  // A weight to put on the scales: matches everything, and has any length.
+  // A counterweight: matches everything, and has any length.
   if (random.chance(0.05)) return `/${'*'.repeat(random.between(1, 14))}`;
   if (random.chance(0.12)) return noteAPattern(random);
   if (random.chance(0.12)) return partedPattern(random);
@@ -28,7 +28,7 @@ export function hostilePattern(random: Random, patterns: readonly string[]): str
 }
 
 /**
- * A pattern in which a `*` may have swallowed the `?` that makes delimiters equal (spec-notes, note
+ * A pattern in which a `*` may have matched the `?` that makes delimiters equal (spec-notes, note
  * A).
  */
 function noteAPattern(random: Random): string {
@@ -40,7 +40,7 @@ function noteAPattern(random: Random): string {
   return `${start}*${before}${random.pick(ESCAPED_DELIMITERS)}${after}${end}`;
 }
 
-/** A pattern that ends, or in which a `*` stands, amid an encoded octet. */
+/** A pattern that ends, or has a `*`, within an encoded byte. */
 function partedPattern(random: Random): string {
   const start =
     random.pick(words('/ / / /* /a /a* /? /*/ *')) + random.pick(['', '', piece(random)]);
@@ -57,12 +57,12 @@ function partedPattern(random: Random): string {
     case 3:
       return `${start}${head}*${tail}${end}`;
     default:
-      // The two parts of one octet.
+      // The two parts of one byte.
       return `${start}${head}*${one.slice(head.length)}${end}`;
   }
 }
 
-/** A pattern that weighs about the same as another and matches about the same. */
+/** A pattern of about the same weight as another, which matches about the same paths. */
 function akin(random: Random, pattern: string): string {
   const place = random.between(0, pattern.length);
   const before = pattern.slice(0, place);
@@ -78,7 +78,7 @@ function akin(random: Random, pattern: string): string {
     case 4:
       return before;
     case 5:
-      // Matches what the other does, and weighs a little more.
+      // Matches the same paths as the other pattern, and weighs a little more.
       return pattern.includes('*')
         ? pattern.replace('*', '*'.repeat(random.between(2, 4)))
         : before;

@@ -1,9 +1,9 @@
-import type { Random } from '../random.js';
+import type { Random } from '../random/random.js';
 
 /*
- * What random patterns and paths are made of: a small alphabet, so that rules match and tie, and
- * every spelling that the specifications treat apart. All texts are strings of octets, one
- * character U+0000 to U+00FF each.
+ * The pieces of random patterns and paths: a small alphabet, so that rules match and tie, and every
+ * spelling that the specifications distinguish. All texts are strings of bytes, one character
+ * U+0000 to U+00FF each.
  */
 
 /** The words of a text. */
@@ -13,20 +13,20 @@ export function words(text: string): string[] {
 
 export const LETTERS = words('a b ab A x');
 export const ESCAPED_DELIMITERS = words('%3A %3a %2F %2f %3F %3f %40 %5B %5b %5D %5d');
-/** Octets that stay percent-encoded; in a query those of ESCAPED_DELIMITERS do not. */
+/** Bytes that stay percent-encoded, except ESCAPED_DELIMITERS in a query. */
 export const ENCODED = [
   ...words('%20 %20 %2F %2F %2f %25 %26 %3A %3D %5B %7C %24 %2A %00 %FF %C3%A9 %c3%a9 %E3%83%84'),
   ...words('%%20 %%2F %2%46 %%32F'),
 ];
-/** Digits of encoded octets, as often as such octets stay encoded by them. */
+/** Digits of encoded bytes, in proportion to how often the bytes stay encoded. */
 export const HEX_DIGITS = words('2 2 2 3 5 0 A C F f 9 E');
 export const INDEXES = words(
   '/index.htm /index.html /index.html/ index.html /a/index.htm /index.htm/a',
 );
-/** Ends of a path that the URL Standard takes for dot segments, or does not. */
+/** Ends of a path that the URL Standard reads as dot segments, and similar ends that are none. */
 export const DOT_ENDS = words('/. /.. /./ /../ /%2e /.%2E /%2e%2E/ /... /.%2 /..a /b/..');
 
-/** Pieces by kind; the more often a kind is listed, the likelier it is. */
+/** Pieces by kind; a kind that is listed more often is likelier. */
 const KINDS: readonly (readonly string[])[] = [
   ...[LETTERS, LETTERS, LETTERS, LETTERS],
   words('/ / / / /a /b/'),
@@ -58,7 +58,7 @@ export function pieces(random: Random, low: number, high: number): string {
   return text;
 }
 
-/** Spellings that one profile or another takes for the same. */
+/** Spellings that some profile takes for the same. */
 const SPELLINGS: readonly (readonly string[])[] = [
   ...['a %61', 'b %62', 'A %41', '~ %7E', '. %2E', 'x %78', '%7E %7e'].map(words),
   ...['/ %2F', ': %3A', '? %3F', '@ %40', '[ %5B', '] %5D', '%3A %3a', '%2F %2f'].map(words),
@@ -68,7 +68,7 @@ const SPELLINGS: readonly (readonly string[])[] = [
   [' ', '%20'],
 ];
 
-/** The same text in other spellings, some of which mean the same. */
+/** The same text in other spellings; some of them mean the same. */
 export function respelt(random: Random, text: string): string {
   let result = text;
   for (let count = random.between(1, 3); count > 0; count--) {

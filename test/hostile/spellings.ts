@@ -1,30 +1,30 @@
-import { escapeOf } from '../naive/octets.js';
+import { escapeOf } from '../naive/bytes.js';
 import { words } from './pieces.js';
 
-/** A robots.txt, and URLs to be asked of it for any crawler. */
+/** A robots.txt, and URLs to ask for any crawler. */
 export interface AskedFile {
   readonly robots: string;
   readonly urls: readonly string[];
 }
 
 /**
- * Escapes that are none, are cut short, or give one when they are decoded twice; and some that
- * these give.
+ * Invalid escapes, truncated escapes, and escapes that give another escape when decoded; and some
+ * results of these.
  */
 const BROKEN = words(
   '% %2 %A %% %%3A %%341 %%33A %3A %25 %2541 %253A %2%46 %2F %4%31 %zz %E3%8 2F',
 );
 
 /**
- * For each octet, and for broken escapes, a file for each of its spellings in rules: in the path,
- * in the query, after a `*`, at the end, and where ranks differ by it. Its URLs hold all the
- * spellings.
+ * For each byte, and for broken escapes, a file for each of its spellings in rules: in the path, in
+ * the query, after a `*`, at the end, and where the spelling changes ranks. The URLs of the file
+ * hold all spellings.
  */
 export function* spellingFiles(): Generator<AskedFile> {
   for (let code = 0; code < 256; code++) {
-    const octet = String.fromCharCode(code);
-    const escaped = escapeOf(octet);
-    const spellings = [octet, escaped, escaped.toLowerCase(), `%${octet}1`, `%2${octet}`];
+    const byte = String.fromCharCode(code);
+    const escaped = escapeOf(byte);
+    const spellings = [byte, escaped, escaped.toLowerCase(), `%${byte}1`, `%2${byte}`];
     yield* filesOf([...new Set(spellings)]);
   }
   yield* filesOf(BROKEN);
@@ -51,7 +51,7 @@ function* filesOf(spellings: readonly string[]): Generator<AskedFile> {
   }
 }
 
-/** Patterns, and what they match. */
+/** Patterns, and paths that they match. */
 const WEIGHED: readonly (readonly [string, string])[] = [
   ['/', '/'],
   ['/a', '/a'],
@@ -76,8 +76,8 @@ const WEIGHED: readonly (readonly [string, string])[] = [
 ];
 
 /**
- * Every pattern on the scales, as an allow and as a disallow, against one of each length that
- * matches anything.
+ * Every pattern as an allow and as a disallow, against a counterweight of each length that matches
+ * everything.
  */
 export function* scalesFiles(): Generator<AskedFile> {
   for (const [pattern, target] of WEIGHED) {

@@ -1,5 +1,5 @@
 import type { Profile } from '../../src/protocol/profile.js';
-import type { Random } from '../random.js';
+import type { Random } from '../random/random.js';
 import { DOT_ENDS, HEX_DIGITS, LETTERS, piece, pieces, respelt, words } from './pieces.js';
 
 const PLAIN = words('http://h.example https://h.example http://h https://www.example.com');
@@ -24,7 +24,7 @@ const ODD = [
   ...words('h\tt\ntp://h.example http:/\r/h.ex\tample http://h.example:80\t80 HtTpS:\\h'),
 ];
 
-/** No scheme, host or port that the URL Standard takes. */
+/** Invalid schemes, hosts and ports by the URL Standard. */
 const BAD = [
   ...words('http://h:65536 http://h:80a http://h:-1 http://[::1 http://[::g] http://[1.2.3.4]'),
   ...words('http://a<b http://a|b http://a^b http://a%2Fb http://a%00b http://a%b http://a%zzb'),
@@ -41,7 +41,7 @@ const NO_URLS = [
   ...words('mailto:x javascript:alert(/x) data:,/a about:blank urn:a:b tel:1 blob:http://h/a'),
 ];
 
-/** Starts that google/robotstxt, which reads any string, reads in its own way. */
+/** Beginnings that google/robotstxt, which reads any string, reads in its own way. */
 const GOOGLE_STARTS = [
   ...['', '//', '//h', 'h', '://', 'x://', '/a?u=http:', 'a;b://h', '#', 'a#b://h', '//h;', '?'],
   ...[
@@ -67,7 +67,7 @@ const ROBOTS_TARGETS = [
 /**
  * A URL, most often one that a pattern of the file may match.
  *
- * @param usual what most URLs begin with: scheme, host and port
+ * @param usual the beginning of most URLs: scheme, host and port
  */
 export function hostileUrl(
   random: Random,
@@ -89,7 +89,7 @@ export function hostileUrl(
   return url;
 }
 
-/** All before the path; nothing makes a relative reference. */
+/** Everything before the path; a relative reference has nothing. */
 function authority(random: Random, profile: Profile, usual: readonly string[]): string {
   if (random.chance(0.01)) return '';
   if (random.chance(0.01)) return random.pick(BAD);
@@ -108,11 +108,11 @@ function target(random: Random, patterns: readonly string[]): string {
   else text = pathAndQuery(random, 0, 5);
   if (random.chance(0.04)) text += random.pick(DOT_ENDS);
   if (text.endsWith('/') && random.chance(0.3)) text += random.pick(words('. .. b/.. %2E b/%2e.'));
-  // Without the slash what follows the host is most often no host.
+  // Without the slash the text after the host usually belongs to the host.
   return random.chance(0.03) || '/?#\\'.includes(text.charAt(0)) ? text : `/${text}`;
 }
 
-/** What a pattern matches, perhaps: its text with the `*` filled in. */
+/** A text that a pattern may match: the pattern with each `*` filled in. */
 function fulfilled(random: Random, pattern: string): string {
   const isAnchored = pattern.endsWith('$');
   const [first = '', ...rest] = (isAnchored ? pattern.slice(0, -1) : pattern).split('*');
@@ -132,34 +132,31 @@ function fulfilled(random: Random, pattern: string): string {
 }
 
 /**
- * What a `*` stands for between two texts: often the rest of an encoded octet that the first begins
- * or the second ends.
+ * The text for a `*` between two texts: often the rest of an encoded byte that the first text
+ * begins or the second ends.
  */
-function swallowed(random: Random, before: string, behind: string): string {
+function swallowed(random: Random, before: string, after: string): string {
   let run = pathAndQuery(random, 0, 2);
   if (random.chance(0.2)) run += `?${random.run(LETTERS, 0, 1)}`;
   if (random.chance(0.6)) run = missingDigits(random, before) + run;
-  if (random.chance(0.3)) run += missingHead(random, behind);
+  if (random.chance(0.3)) run += missingHead(random, after);
   return run;
 }
 
-/** The digits that an encoded octet lacks at the end of a text, if one begins there. */
+/** The digits missing from an encoded byte at the end of a text, if one begins there. */
 function missingDigits(random: Random, text: string): string {
   if (text.endsWith('%')) return random.pick(HEX_DIGITS) + random.pick(HEX_DIGITS);
   return text.at(-2) === '%' && isHexDigit(text.at(-1)) ? random.pick(HEX_DIGITS) : '';
 }
 
-/**
- * What makes of the digits with which a text begins those of an encoded octet, if it begins with
- * any.
- */
+/** The beginning of an encoded byte whose digits begin the text, if there are such digits. */
 function missingHead(random: Random, text: string): string {
   if (!isHexDigit(text[0])) return '';
   return isHexDigit(text[1]) && random.chance(0.5) ? '%' : `%${random.pick(HEX_DIGITS)}`;
 }
 
-function isHexDigit(octet: string | undefined): boolean {
-  return octet !== undefined && '0123456789ABCDEFabcdef'.includes(octet);
+function isHexDigit(byte: string | undefined): boolean {
+  return byte !== undefined && '0123456789ABCDEFabcdef'.includes(byte);
 }
 
 function pathAndQuery(random: Random, low: number, high: number): string {
@@ -170,7 +167,7 @@ function pathAndQuery(random: Random, low: number, high: number): string {
   return text;
 }
 
-/** The text with one of the items somewhere in it. */
+/** The text with one of the items inserted somewhere. */
 function inserted(random: Random, text: string, items: readonly string[]): string {
   const place = random.between(0, text.length);
   return text.slice(0, place) + random.pick(items) + text.slice(place);

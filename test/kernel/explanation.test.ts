@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { TableBuilder } from '../../src/compile/table-builder.js';
-import { TableView } from '../../src/compile/table-view.js';
 import { Robots, Table } from '../../src/index.js';
+import { TableView } from '../../src/inspect/table-view.js';
 import { parseAuthority } from '../../src/protocol/authority.js';
 import { kernelOver } from './harness.js';
 
-/** The rule's text by the library and by both forms of a run, which must agree. */
+/** The rule's text from the library and from both forms of a run, which must agree. */
 function textOf(pattern: string, path: string, profile: 'rfc9309' | 'google' = 'rfc9309'): string {
   const robots = `user-agent: *\n\ndisallow: ${pattern}\n`;
   const url = `https://e.com${path}`;
@@ -21,7 +21,7 @@ function textOf(pattern: string, path: string, profile: 'rfc9309' | 'google' = '
   return text;
 }
 
-describe('the rule that decided is shown as it was written', () => {
+describe('the rule that decided is shown as written', () => {
   it.each([
     ['/a', '/a'],
     ['/a/b', '/a/b/c'],
@@ -55,7 +55,7 @@ describe('the rule that decided is shown as it was written', () => {
     expect(textOf(pattern, path)).toBe(`Disallow: ${pattern}`);
   });
 
-  it('for each place at which an encoded octet can stand in a vector', () => {
+  it('for each place of an encoded byte in a vector', () => {
     for (let before = 0; before < 40; before++) {
       const pattern = `/${'a'.repeat(before)}%20%C3%A9b`;
       expect(textOf(pattern, `${pattern}c`)).toBe(`Disallow: ${pattern}`);
@@ -63,14 +63,14 @@ describe('the rule that decided is shown as it was written', () => {
     }
   });
 
-  it('cut to 1,000 octets', () => {
+  it('truncated to 1,000 bytes', () => {
     const long = 'a'.repeat(998);
     expect(textOf(`/${long}b`, `/${long}bc`)).toBe(`Disallow: /${long}b`);
     expect(textOf(`/${long}bc`, `/${long}bcd`)).toBe(`Disallow: /${'a'.repeat(996)}\u2026`);
     expect(textOf(`/*${long}`, `/${long}`)).toBe(`Disallow: /*${long}`);
   });
 
-  it('in the google profile, where a rule for an index stands for its directory', () => {
+  it('in the google profile, even if a rule for an index decides for its directory', () => {
     const robots = Robots.parse('user-agent: *\nallow: /a/index.html\ndisallow: /', {
       profile: 'google',
     });
@@ -80,7 +80,7 @@ describe('the rule that decided is shown as it was written', () => {
     expect(textOf('/%aa"', '/%AA"', 'google')).toBe('Disallow: /%aa"');
   });
 
-  it('the first line among rules that are as long, wherever the automaton has them', () => {
+  it('from the first line among equally long rules, wherever the automaton stores them', () => {
     const ways: (readonly [string, string])[] = [
       ['/ab*', '/abc'],
       ['/*bc', '/abc'],
@@ -107,7 +107,7 @@ describe('the rule that decided is shown as it was written', () => {
     expect(compared).toBeGreaterThan(10);
   });
 
-  it('in the first group among several that have rules as long', () => {
+  it('from the first group among several with equally long rules', () => {
     const robots = Robots.parse(
       'user-agent: a\ndisallow: /*bc\n\nuser-agent: a\nallow: /ab\ndisallow: /abc\n',
     );
@@ -116,7 +116,7 @@ describe('the rule that decided is shown as it was written', () => {
   });
 });
 
-describe('where a robots.txt came from is shown as it was said', () => {
+describe('the source of a robots.txt is shown as given', () => {
   const SOURCES = [
     'dir/HOST',
     'HOST',
@@ -135,7 +135,7 @@ describe('where a robots.txt came from is shown as it was said', () => {
   ];
   const AUTHORITIES = ['HOST', 'http://HOST', 'HOST:8080', 'ftp://HOST'];
 
-  it('by the view of a table and by the kernel, whatever it says and however many authorities there are', () => {
+  it('by the view of a table and by the kernel, for any source and any number of authorities', () => {
     const builder = new TableBuilder();
     const expected = new Map<string, string>();
     for (const [index, source] of SOURCES.entries()) {
@@ -152,9 +152,9 @@ describe('where a robots.txt came from is shown as it was said', () => {
         }
       }
     }
-    const octets = builder.build();
-    const view = new TableView(octets);
-    const table = Table.from(octets);
+    const bytes = builder.build();
+    const view = new TableView(bytes);
+    const table = Table.from(bytes);
     expect(expected.size).toBe(SOURCES.length * (1 + AUTHORITIES.length));
     for (const [url, source] of expected) {
       expect(table.verdict(url, '*').rule?.source, url).toBe(source);
@@ -170,7 +170,7 @@ describe('where a robots.txt came from is shown as it was said', () => {
     }
   });
 
-  it('names that hosts and numbers account for take no room', () => {
+  it('and takes no room if the host and the line number determine it', () => {
     const tableOf = (source: (host: string, index: number) => string): number => {
       const builder = new TableBuilder();
       for (let index = 0; index < 100; index++) {

@@ -1,5 +1,5 @@
 import { TableBuilder } from '../../src/compile/table-builder.js';
-import { TableView } from '../../src/compile/table-view.js';
+import { TableView } from '../../src/inspect/table-view.js';
 import { Arena } from '../../src/kernel/arena.js';
 import { createMemory, instantiateKernel, type Kernel } from '../../src/kernel/kernel.js';
 import {
@@ -10,10 +10,10 @@ import {
   RUN_NEEDS_LINE_BASE,
   TASK_BAD,
   TASK_BAD_COUNT,
+  TASK_BYTES,
   TASK_FLAGS,
   TASK_LINE_BASE_KNOWN,
   TASK_LINES,
-  TASK_OCTETS,
   TASK_OUTPUT,
 } from '../../src/kernel/layout.js';
 import { kernelModule } from '../../src/kernel/module.js';
@@ -21,9 +21,9 @@ import {
   DEFAULT_SETTINGS,
   encodeQuery,
   type QuerySettings,
-  queryOctets,
+  queryBytes,
 } from '../../src/kernel/query.js';
-import { scratchOctets } from '../../src/kernel/scratch.js';
+import { scratchBytes } from '../../src/kernel/scratch.js';
 import { writeTask } from '../../src/kernel/task.js';
 import { parseAuthority } from '../../src/protocol/authority.js';
 import type { Profile } from '../../src/protocol/profile.js';
@@ -36,19 +36,17 @@ export interface Ran {
   readonly bad: readonly (readonly [number, number])[];
 }
 
-/**
- * A kernel of its own over a table of these robots.txt files, by authority; runs single batches.
- */
+/** A separate kernel over a table of these robots.txt files, by authority; runs single batches. */
 export function kernelOver(
   files: Record<string, string>,
   profile: Profile = 'rfc9309',
   instantiate: (memory: WebAssembly.Memory) => Kernel = (memory) =>
     instantiateKernel(kernelModule(), memory),
-): (input: string | Uint8Array, settings?: Partial<QuerySettings>, outputOctets?: number) => Ran {
+): (input: string | Uint8Array, settings?: Partial<QuerySettings>, outputBytes?: number) => Ran {
   const builder = new TableBuilder({ profile });
   for (const [name, body] of Object.entries(files)) {
     const authority = parseAuthority(name);
-    if (authority === undefined) throw new Error(`${name} is no authority`);
+    if (authority === undefined) throw new Error(`${name} is not an authority`);
     builder.add(authority, new TextEncoder().encode(body), { source: name, status: undefined });
   }
   const table = builder.build();
@@ -59,33 +57,33 @@ export function kernelOver(
   const arena = new Arena(memory);
   const kernel = instantiate(memory);
 
-  return (text, overrides = {}, outputOctets = 1 << 20) => {
+  return (text, overrides = {}, outputBytes = 1 << 20) => {
     const settings = { ...DEFAULT_SETTINGS, google: profile === 'google', ...overrides };
     const input = typeof text === 'string' ? new TextEncoder().encode(text) : text;
-    const block = arena.take(queryOctets(settings));
+    const block = arena.take(queryBytes(settings));
     const { query, bytes } = encodeQuery(settings, block.address, address, (token) =>
       view.tokenNumber(token),
     );
-    const worker = arena.take(query.workerOctets);
-    const task = arena.take(TASK_OCTETS);
+    const worker = arena.take(query.workerBytes);
+    const task = arena.take(TASK_BYTES);
     const source = arena.take(input.length + MARGIN);
-    const target = arena.take(input.length + query.lineOverhead + outputOctets + 2 * MARGIN);
-    const scratch = arena.take(scratchOctets(input.length));
-    const memoryOctets = new Uint8Array(memory.buffer);
-    memoryOctets.fill(0, worker.address, worker.address + query.workerOctets);
-    memoryOctets.set(bytes, block.address);
-    memoryOctets.set(input, source.address);
-    const words = new Uint32Array(memory.buffer, task.address, TASK_OCTETS / 4);
+    const target = arena.take(input.length + query.lineOverhead + outputBytes + 2 * MARGIN);
+    const scratch = arena.take(scratchBytes(input.length));
+    const memoryBytes = new Uint8Array(memory.buffer);
+    memoryBytes.fill(0, worker.address, worker.address + query.workerBytes);
+    memoryBytes.set(bytes, block.address);
+    memoryBytes.set(input, source.address);
+    const words = new Uint32Array(memory.buffer, task.address, TASK_BYTES / 4);
     words.fill(0);
     const addresses = {
       query: query.address,
       worker: worker.address,
       scratch: scratch.address,
-      scratchEnd: scratch.address + scratchOctets(input.length),
+      scratchEnd: scratch.address + scratchBytes(input.length),
       input: source.address,
       inputEnd: source.address + input.length,
       output: target.address,
-      outputEnd: target.address + target.octets - MARGIN,
+      outputEnd: target.address + target.bytes - MARGIN,
     };
     writeTask(words, addresses, 0);
     const pieces: Uint8Array[] = [];
@@ -93,7 +91,7 @@ export function kernelOver(
     let result: number;
     do {
       result = kernel.run(task.address);
-      pieces.push(memoryOctets.slice(target.address, words[TASK_OUTPUT / 4]));
+      pieces.push(memoryBytes.slice(target.address, words[TASK_OUTPUT / 4]));
       words[TASK_OUTPUT / 4] = target.address;
       const count = Math.min(words[TASK_BAD_COUNT / 4] ?? 0, MAX_BAD);
       for (let i = 0; i < count; i++) {

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { Robots } from '../../src/index.js';
 
 /**
- * Inputs on which a matcher that backtracks, or searches naively, does not come to an end before
- * the suite's timeout; what is asserted is that the verdicts are right nevertheless.
+ * Inputs on which a matcher that backtracks, or searches naively, would exceed the suite's timeout.
+ * The tests assert that the verdicts are right nevertheless.
  */
 describe('RFC 9309 section 5.1, hostile patterns: the matcher stays linear', () => {
   const deny = (pattern: string): Robots => Robots.parse(`User-agent: *\nDisallow: ${pattern}\n`);
@@ -15,24 +15,24 @@ describe('RFC 9309 section 5.1, hostile patterns: the matcher stays linear', () 
     expect(robots.verdict(`${url}b`, 'x').verdict).toBe('deny');
   });
 
-  it('a segment that almost matches everywhere, with every kind of mismatch', () => {
-    for (const octets of [17, 64, 1000, 40_000]) {
+  it('a segment that almost matches everywhere, with each kind of mismatch', () => {
+    for (const bytes of [17, 64, 1000, 40_000]) {
       const text = 'a'.repeat(400_000);
-      const middle = `${'a'.repeat(octets)}b${'a'.repeat(octets)}`;
+      const middle = `${'a'.repeat(bytes)}b${'a'.repeat(bytes)}`;
       expect(deny(`/*${middle}`).verdict(`https://example.com/${text}`, 'x').verdict).toBe('allow');
       expect(deny(`/*${middle}`).verdict(`https://example.com/${text}${middle}`, 'x').verdict).toBe(
         'deny',
       );
       // A periodic segment that never occurs whole.
-      const periodic = 'ab'.repeat(octets);
+      const periodic = 'ab'.repeat(bytes);
       expect(
         deny(`/*${periodic}`).verdict(
-          `https://example.com/${`${'ab'.repeat(octets - 1)}a`.repeat(3)}`,
+          `https://example.com/${`${'ab'.repeat(bytes - 1)}a`.repeat(3)}`,
           'x',
         ).verdict,
       ).toBe('allow');
       expect(
-        deny(`/*${periodic}`).verdict(`https://example.com/x${'ab'.repeat(octets + 3)}`, 'x')
+        deny(`/*${periodic}`).verdict(`https://example.com/x${'ab'.repeat(bytes + 3)}`, 'x')
           .verdict,
       ).toBe('deny');
     }
@@ -50,20 +50,21 @@ describe('RFC 9309 section 5.1, hostile patterns: the matcher stays linear', () 
     expect(robots.verdict(`${url}a4711b4711c4711x`, 'x').verdict).toBe('allow');
   });
 
-  it('900 nested prefixes, each of which ends the path', () => {
+  it('900 nested prefixes, each at an end of the path', () => {
     const rules = Array.from({ length: 900 }, (_, i) => `Disallow: /${'a'.repeat(i)}$`);
     const robots = Robots.parse(`User-agent: *\n${rules.join('\n')}\n`);
     expect(robots.verdict(`https://example.com/${'a'.repeat(899)}`, 'x').rule?.line).toBe(901);
-    // However long the path is: to see that it has not ended costs nothing of its budget.
-    for (const octets of [900, 200_000]) {
-      expect(robots.verdict(`https://example.com/${'a'.repeat(octets)}`, 'x')).toEqual({
+    // At any length of the path: checking that a rule has not reached the end costs none of the
+    // budget.
+    for (const bytes of [900, 200_000]) {
+      expect(robots.verdict(`https://example.com/${'a'.repeat(bytes)}`, 'x')).toEqual({
         verdict: 'allow',
         reason: 'no-rule',
       });
     }
   });
 
-  it('a URL of a megabyte, all of it to be encoded, or all dot segments', () => {
+  it('a URL of a megabyte that must be encoded throughout, or is all dot segments', () => {
     const robots = deny('/%FF*end$');
     expect(robots.verdict(`https://example.com/${'%fF'.repeat(300_000)}end`, 'x').verdict).toBe(
       'deny',
@@ -91,7 +92,7 @@ describe('RFC 9309 section 5.1, hostile patterns: the matcher stays linear', () 
   });
 });
 
-/** The number in letters. */
+/** The number written in letters. */
 function token(number: number): string {
   return Array.from(String(number), (digit) => String.fromCharCode(97 + Number(digit))).join('');
 }

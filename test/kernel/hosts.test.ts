@@ -1,59 +1,59 @@
 import { describe, expect, it } from 'vitest';
+import { TableBuilder } from '../../src/compile/table-builder.js';
+import { TableView } from '../../src/inspect/table-view.js';
+import { HostHash } from '../../src/kernel/host-hash.js';
+import { bucketOf, tagOf } from '../../src/table/bucket-of.js';
 import {
-  BUCKET_OCTETS,
+  BUCKET_BYTES,
   BUCKET_PASSED,
   BUCKET_SLOTS,
   HEADER_HOST_KEY,
-  HOST_KEY_OCTETS,
-} from '../../src/compile/format.js';
-import { home, tagOf } from '../../src/compile/home.js';
-import { TableBuilder } from '../../src/compile/table-builder.js';
-import { checkTable } from '../../src/compile/table-check.js';
-import { TableView } from '../../src/compile/table-view.js';
-import { HostHash } from '../../src/kernel/host-hash.js';
-import { Random } from '../random.js';
+  HOST_KEY_BYTES,
+} from '../../src/table/format.js';
+import { checkTable } from '../../src/table/table-check.js';
+import { Random } from '../random/random.js';
 import { kernelOver } from './harness.js';
 
 const run = kernelOver({ 'example.com': 'User-agent: *\nDisallow: /no\n' });
 
-/** The verdict on a URL, on a line of text. */
+/** The verdict on a URL in a line of text. */
 function verdict(url: string): string {
   return run(`${url}\n`, { format: 'text' }).output.split('\t')[0] ?? '';
 }
 
-describe('hosts of more than 255 octets are refused, however they are written', () => {
+describe('hosts of more than 255 bytes are refused, however they are spelled', () => {
   const label = 'a'.repeat(50);
-  const host = (octets: number): string =>
+  const host = (bytes: number): string =>
     `${label}.`
       .repeat(6)
-      .slice(0, octets - 1)
+      .slice(0, bytes - 1)
       .concat('b');
 
   it.each([
     [255, 'unknown'],
     [256, 'invalid'],
     [300, 'invalid'],
-  ] as const)('%i octets', (octets, expected) => {
-    expect(host(octets)).toHaveLength(octets);
+  ] as const)('%i bytes', (bytes, expected) => {
+    expect(host(bytes)).toHaveLength(bytes);
     for (const url of [
-      `http://${host(octets)}/`,
-      `https://${host(octets)}`,
-      `http://${host(octets).toUpperCase()}/`,
-      `http://user@${host(octets)}:8080/`,
-      `http://${host(octets)}./`,
+      `http://${host(bytes)}/`,
+      `https://${host(bytes)}`,
+      `http://${host(bytes).toUpperCase()}/`,
+      `http://user@${host(bytes)}:8080/`,
+      `http://${host(bytes)}./`,
     ]) {
       expect([url, verdict(url)]).toEqual([url, expected]);
     }
   });
 });
 
-describe('hosts that a bucket does not tell apart, or has no room for', () => {
+describe('hosts with the same bucket and tag, and hosts of full buckets', () => {
   const LETTERS = [...'abcdefghijklmnopqrstuvwxyz'];
   const random = new Random(9);
   const hostAt = (index: number): string => `${random.run(LETTERS, 3, 12)}-${index}.example`;
   /**
-   * Of 50,000 hosts some have bucket and tag in common, and some must do with another bucket than
-   * their home.
+   * Among 50,000 hosts some have the same bucket and tag, and some are in another bucket than their
+   * home bucket.
    */
   const names = Array.from({ length: 50_000 }, (_, index) => hostAt(index));
   const files = Object.fromEntries(
@@ -66,18 +66,18 @@ describe('hosts that a bucket does not tell apart, or has no room for', () => {
   const table = builder.build();
   const { buckets, sections } = checkTable(table, 'table');
   const view = new TableView(table);
-  const hash = new HostHash(table.subarray(HEADER_HOST_KEY, HEADER_HOST_KEY + HOST_KEY_OCTETS));
+  const hash = new HostHash(table.subarray(HEADER_HOST_KEY, HEADER_HOST_KEY + HOST_KEY_BYTES));
   const placeOf = (host: string): string => {
     const hashed = hash.of(Buffer.from(host));
-    return `${home(hashed, buckets)} ${tagOf(hashed)}`;
+    return `${bucketOf(hashed, buckets)} ${tagOf(hashed)}`;
   };
   const isPassed = (host: string): boolean => {
-    const bucket = home(hash.of(Buffer.from(host)), buckets);
-    return table[sections.buckets.start + bucket * BUCKET_OCTETS + BUCKET_PASSED] === 1;
+    const bucket = bucketOf(hash.of(Buffer.from(host)), buckets);
+    return table[sections.buckets.start + bucket * BUCKET_BYTES + BUCKET_PASSED] === 1;
   };
   const judged = kernelOver(files);
 
-  it('are judged by what each of them says', () => {
+  it('are judged by their own files', () => {
     const places = names.map(placeOf);
     expect(new Set(places).size).toBeLessThan(names.length);
     expect(names.filter(isPassed).length).toBeGreaterThan(BUCKET_SLOTS * 10);
@@ -94,7 +94,7 @@ describe('hosts that a bucket does not tell apart, or has no room for', () => {
     }
   });
 
-  it('and others are unknown whose bucket and tag are those of one, or whose bucket is passed', () => {
+  it('do not match unknown hosts with the same bucket and tag, or with an overflowed bucket', () => {
     const places = new Set(names.map(placeOf));
     const alike: string[] = [];
     const passed: string[] = [];

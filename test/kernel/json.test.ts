@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { REASON_NO_JSON, REASON_NO_OBJECT, REASON_NO_URL } from '../../src/kernel/layout.js';
-import { Random } from '../random.js';
+import { Random } from '../random/random.js';
 import { kernelOver } from './harness.js';
 
 const run = kernelOver({ 'example.com': 'User-agent: *\nDisallow: /no\n' });
 
-/** What JSON.parse and the field's path say a line is. */
+/** The result of JSON.parse and the field's path for a line. */
 function expected(line: string, field: readonly string[]): string | undefined | 'no-json' {
   let value: unknown;
   try {
@@ -21,10 +21,7 @@ function expected(line: string, field: readonly string[]): string | undefined | 
   return typeof value === 'string' ? value : undefined;
 }
 
-/**
- * Host and path of an http URL, `undefined` if it is none. (Not by URL.canParse, which errs in Node
- * 20.)
- */
+/** Host and path of an http URL, `undefined` for any other text. (URL.canParse errs in Node 20.) */
 function hostAndPathOf(url: string): string | undefined {
   try {
     const { protocol, host, pathname } = new URL(url);
@@ -93,7 +90,7 @@ describe('the JSON scanner agrees with JSON.parse', () => {
       expect(record).toEqual({ verdict: 'invalid', line: 1, input: line });
   });
 
-  it('on seeded documents, valid and broken, with dotted fields; under strict in every octet', () => {
+  it('on generated documents, valid and broken, with dotted fields; with strict on every byte', () => {
     const source = new Random(20261121);
     const random = (): number => source.number();
     const pick = (list: readonly string[]): string => source.pick(list);
@@ -140,7 +137,7 @@ describe('the JSON scanner agrees with JSON.parse', () => {
       return text.slice(0, at);
     };
     const seen = { url: 0, none: 0, bad: 0 };
-    for (let i = 0; i < 20_000; i++) {
+    for (let i = 0; i < 6_000; i++) {
       const line = random() < 0.7 ? object(0) : broken(object(0));
       if (line.trim() === '') continue;
       const field = random() < 0.7 ? ['url'] : ['request', 'url'];
@@ -152,8 +149,7 @@ describe('the JSON scanner agrees with JSON.parse', () => {
         seen.bad++;
         continue;
       }
-      // Without strict a broken record may pass, but a sound one is never refused or read
-      // otherwise.
+      // Without strict a broken record may pass, but a sound record is never refused or misread.
       const { output } = run(`${line}\n`, { urlField: field, explain: true });
       const record = JSON.parse(output) as { verdict: string; reason: string };
       if (url === undefined) {
@@ -173,8 +169,8 @@ describe('the JSON scanner agrees with JSON.parse', () => {
         expect({ line, verdict: record.verdict }).toEqual({ line, verdict });
       }
     }
-    expect(seen.url).toBeGreaterThan(1000);
-    expect(seen.none).toBeGreaterThan(1000);
-    expect(seen.bad).toBeGreaterThan(1000);
+    expect(seen.url).toBeGreaterThan(350);
+    expect(seen.none).toBeGreaterThan(350);
+    expect(seen.bad).toBeGreaterThan(350);
   });
 });

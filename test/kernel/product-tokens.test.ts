@@ -1,9 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { TableView } from '../../src/compile/table-view.js';
 import { parseAuthority, Table, TableBuilder } from '../../src/index.js';
-import { Random } from '../random.js';
+import { TableView } from '../../src/inspect/table-view.js';
+import { Random } from '../random/random.js';
 
-/** Letters, as a product token has (RFC 9309 section 2.2.1), in the order of the numbers. */
+/**
+ * The number in letters, as in a product token (RFC 9309 section 2.2.1), in the order of the
+ * numbers.
+ */
 function tokenOf(number: number): string {
   return Array.from(String(number).padStart(6, '0'), (digit) => 'abcdefghij'[Number(digit)]).join(
     '',
@@ -11,22 +14,22 @@ function tokenOf(number: number): string {
 }
 
 /**
- * Files by their hosts, each with a group for each of its tokens, which shuts out the path of the
+ * Files by host, each with a group for each of its tokens. The group disallows the path of the
  * token's number.
  */
 function tableOf(files: ReadonlyMap<string, readonly number[]>): { table: Table; view: TableView } {
   const builder = new TableBuilder();
   for (const [host, numbers] of files) {
     const authority = parseAuthority(host);
-    if (authority === undefined) throw new Error(`${host} is no authority`);
+    if (authority === undefined) throw new Error(`${host} is not an authority`);
     const groups = numbers.map(
       (number) => `User-agent: ${tokenOf(number)}\nDisallow: /${number}-\n`,
     );
     const others = 'User-agent: *\nDisallow: /others-\n';
     builder.add(authority, Buffer.from([others, ...groups].join('\n')), { source: host });
   }
-  const octets = builder.build();
-  return { table: Table.from(octets), view: new TableView(octets) };
+  const bytes = builder.build();
+  return { table: Table.from(bytes), view: new TableView(bytes) };
 }
 
 describe('RFC 9309 section 2.2.1: the group of a product token is found among any number of others', () => {
@@ -60,7 +63,7 @@ describe('RFC 9309 section 2.2.1: the group of a product token is found among an
     expect(named).toBe((70 * 71) / 2);
   });
 
-  it('of a fallback chain the first that is named', () => {
+  it('the first named token of a fallback chain', () => {
     const { table } = tableOf(new Map([['example.com', [1, 2, 3]]]));
     const ruleOf = (chain: readonly number[], path: number | string) =>
       table.verdict(`https://example.com/${path}-`, chain.map(tokenOf).join('>')).rule?.agent;
@@ -71,11 +74,11 @@ describe('RFC 9309 section 2.2.1: the group of a product token is found among an
   });
 
   it.each([
-    ['numbers of two octets', 65_533],
-    ['numbers of four octets', 65_534],
-    ['more tokens than two octets can number', 70_000],
+    ['numbers of two bytes', 65_533],
+    ['numbers of four bytes', 65_534],
+    ['more tokens than two bytes can number', 70_000],
   ])('%s', (_form, count) => {
-    // No file may name so many: the parsing limit cuts it.
+    // No file can name this many tokens, because of the parsing limit.
     const files = new Map<string, readonly number[]>();
     for (let first = 0; first < count; first += 10_000) {
       const numbers = Array.from(

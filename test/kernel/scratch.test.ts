@@ -1,16 +1,16 @@
 import { describe, expect, it } from 'vitest';
-import { octetsOf } from '../../fuzz/corpus.js';
+import { bytesOf } from '../../fuzz/corpus.js';
 import { GuardedKernel, guardedMemory } from '../../fuzz/kernel/guarded-kernel.js';
 import { TableBuilder } from '../../src/compile/table-builder.js';
 import { GROUP_LINES } from '../../src/kernel/layout.js';
 import { kernelModule } from '../../src/kernel/module.js';
-import { scratchOctets } from '../../src/kernel/scratch.js';
+import { scratchBytes } from '../../src/kernel/scratch.js';
 import { parseAuthority } from '../../src/protocol/authority.js';
 import type { Profile } from '../../src/protocol/profile.js';
 
 /**
- * Everything before the octets that are repeated: each makes another part of the kernel copy the
- * URL or its path.
+ * Beginnings before the repeated bytes: each makes another part of the kernel copy the URL or its
+ * path.
  */
 const STARTS = [
   'http://h/',
@@ -24,22 +24,22 @@ const STARTS = [
   'http://\xef\xbd\x88/./',
 ];
 /**
- * What is repeated: one octet, a canonical form of three, dot segments, octets that are dropped.
+ * The repeated bytes: one byte, a byte whose canonical form has three, dot segments, dropped bytes.
  */
 const FILLS = ['a', '<', '%', '%3c', '\xe2', '/..', '/%2e/', '\\', '?', '\r'];
 const REPEATS = [0, 1, 2, 7, 15, 16, 17, 31, 33, 64, 255, 256, 257, 1023];
 
-/** A URL as a JSON string, whose other octets are spelt as `spell` says. */
-function json(url: string, spell = (octet: string): string => octet): string {
-  const octets = Array.from(url, (octet) =>
-    octet < ' ' || octet === '"' || octet === '\\'
-      ? `\\u${octet.charCodeAt(0).toString(16).padStart(4, '0')}`
-      : spell(octet),
+/** A URL as a JSON string, with its other bytes spelt by `spell`. */
+function json(url: string, spell = (byte: string): string => byte): string {
+  const bytes = Array.from(url, (byte) =>
+    byte < ' ' || byte === '"' || byte === '\\'
+      ? `\\u${byte.charCodeAt(0).toString(16).padStart(4, '0')}`
+      : spell(byte),
   );
-  return `"${octets.join('')}"`;
+  return `"${bytes.join('')}"`;
 }
 
-const escapedSlash = (octet: string): string => (octet === '/' ? '\\/' : octet);
+const escapedSlash = (byte: string): string => (byte === '/' ? '\\/' : byte);
 
 /** The ways in which a record may hold the URL. */
 const RECORDS: readonly (readonly [string, 'text' | 'ndjson' | 'json', (url: string) => string])[] =
@@ -51,11 +51,11 @@ const RECORDS: readonly (readonly [string, 'text' | 'ndjson' | 'json', (url: str
     ['a string alone', 'json', (url) => json(url, escapedSlash)],
   ];
 
-function kernelOver(profile: Profile, scratch = scratchOctets): GuardedKernel {
+function kernelOver(profile: Profile, scratch = scratchBytes): GuardedKernel {
   const builder = new TableBuilder({ profile });
   const authority = parseAuthority('h');
   if (authority === undefined) throw new Error('no authority');
-  builder.add(authority, octetsOf('User-agent: *\nDisallow: /*z$'), { source: 'h' });
+  builder.add(authority, bytesOf('User-agent: *\nDisallow: /*z$'), { source: 'h' });
   const kernel = new GuardedKernel(
     { module: kernelModule(), memory: guardedMemory() },
     { scratch },
@@ -69,19 +69,19 @@ const urls = (repeats: readonly number[]): string[] =>
     FILLS.flatMap((fill) => repeats.map((count) => `${start}${fill.repeat(count)}z`)),
   );
 
-describe('scratch memory without an octet to spare', () => {
+describe('scratch memory without a byte to spare', () => {
   for (const profile of ['rfc9309', 'google'] as const) {
     it.each(RECORDS)(`is enough for %s, profile ${profile}`, (_name, format, record) => {
       const kernel = kernelOver(profile);
       const query = kernel.ask({ google: profile === 'google', format, strict: false });
       let denied = 0;
       for (const url of urls(REPEATS)) {
-        const line = octetsOf(record(url));
+        const line = bytesOf(record(url));
         const { output } = kernel.run(query, line);
         if (output.includes('deny')) denied++;
         else if (format === 'text' && url.includes('\r')) expect(output).toMatch(/^invalid/);
         else if (profile === 'rfc9309') expect.fail(`${record(url).slice(0, 80)}: ${output}`);
-        kernel.judge(query, octetsOf(url));
+        kernel.judge(query, bytesOf(url));
       }
       expect(denied).toBeGreaterThan(500);
     });
@@ -91,18 +91,18 @@ describe('scratch memory without an octet to spare', () => {
       for (const [, format, record] of RECORDS) {
         const query = kernel.ask({ google: profile === 'google', format });
         for (const url of urls([0, 3, 40])) {
-          const { lines } = kernel.run(query, octetsOf(`${record(url)}\n`.repeat(GROUP_LINES + 6)));
+          const { lines } = kernel.run(query, bytesOf(`${record(url)}\n`.repeat(GROUP_LINES + 6)));
           expect(lines).toBe(GROUP_LINES + 6);
         }
       }
     });
   }
 
-  it('is no more than the worst of them needs', () => {
-    const url = octetsOf(`http://h?\r${'<'.repeat(10_000)}z`);
+  it('is no larger than the worst record needs', () => {
+    const url = bytesOf(`http://h?\r${'<'.repeat(10_000)}z`);
     const enough = kernelOver('rfc9309');
     expect(enough.judge(enough.ask({}), url).verdict).toBe('deny');
-    const short = kernelOver('rfc9309', (octets, lines) => scratchOctets(octets, lines) - 256);
+    const short = kernelOver('rfc9309', (bytes, lines) => scratchBytes(bytes, lines) - 256);
     expect(() => short.judge(short.ask({}), url)).toThrow(/unreachable/);
   });
 });

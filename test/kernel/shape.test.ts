@@ -1,32 +1,32 @@
 import { expect, it } from 'vitest';
-import { Random } from '../random.js';
+import { Random } from '../random/random.js';
 import { kernelOver } from './harness.js';
 
 const run = kernelOver({ 'example.com': 'User-agent: *\nDisallow: /no\n' });
 
 /**
- * Octets by role in a record: each may stand for the others of its row, and now and then one of
- * another row takes its place.
+ * Bytes by role in a record: each may replace another byte of its row, and rarely a byte of another
+ * row.
  */
 const ALIKE = ['abcdefurlXYZ0123456789-_./', '"', ':', ',', '}', ' ', '\\', '{', '[', ']', '\t'];
 
-/** A record whose members behind the URL are some of these, or hold some of their octets. */
+/** A record whose members after the URL are some of these, or hold some of their bytes. */
 function recordLike(random: Random, url: string, members: string): string {
   let text = '';
   const key = random.pick(['abc', 'uri', 'url']);
-  for (const octet of members.replaceAll('abc', key)) {
-    const row = ALIKE.find((octets) => octets.includes(octet)) ?? octet;
+  for (const byte of members.replaceAll('abc', key)) {
+    const row = ALIKE.find((bytes) => bytes.includes(byte)) ?? byte;
     const from = random.chance(0.01) ? random.pick(ALIKE) : row;
-    text += random.chance(0.9) ? octet : random.pick([...from]);
+    text += random.chance(0.9) ? byte : random.pick([...from]);
   }
   return `{"url":"${url}"${text}`;
 }
 
 /**
- * The kernel remembers the shape of the members that it skipped. Whatever went before, a line must
- * be read as it would be read alone; most of all where a key of the same length is the URL's.
+ * The kernel remembers the shape of the skipped members. A line must be read as if it were alone,
+ * whatever the earlier lines, especially if a key has the same length as the key of the URL.
  */
-it('a line is read the same alone and behind others of its shape', () => {
+it('a line gets the same verdict alone and after lines of its shape', () => {
   const random = new Random(20261121);
   const shapes = [
     ',"depth":3,"status":200,"found":1761197486}',
@@ -52,7 +52,7 @@ it('a line is read the same alone and behind others of its shape', () => {
     const together = run(`${lines.join('\n')}\n`, { explain: true }).output.split('\n');
     lines.forEach((line, index) => {
       const alone = run(`${line}\n`, { explain: true }).output;
-      // A record of a line that is no JSON object says which line of its batch it is.
+      // A record of a line that is not a JSON object states the number of its line in the batch.
       const numbered = alone.replace('"line":1,"input"', `"line":${index + 1},"input"`);
       expect(together[index]).toBe(numbered.slice(0, -1));
       const { verdict } = JSON.parse(

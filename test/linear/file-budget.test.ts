@@ -2,19 +2,19 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import type { CacheWarning } from '../../src/cache/cache.js';
 import { Robots, Table } from '../../src/index.js';
-import type { CacheWarning } from '../../src/pipeline/cache/cache.js';
 import { compileCache } from '../../src/pipeline/compile/compile-cache.js';
 import { MIN_BYTES, parseRobots } from '../../src/protocol/parse.js';
 
 const MAX_BYTES = 64_000_000;
 
-function body(line: string, octets: number): Uint8Array {
+function body(line: string, bytes: number): Uint8Array {
   const start = 'user-agent: *\nallow: /\n';
-  return new TextEncoder().encode(start + line.repeat(Math.ceil(octets / line.length)));
+  return new TextEncoder().encode(start + line.repeat(Math.ceil(bytes / line.length)));
 }
 
-/** Files that cost as much for each octet as any do. */
+/** Files with the highest cost for each byte. */
 const COSTLY: readonly (readonly [string, string])[] = [
   ['rules', 'allow:\n'],
   ['agents', 'user-agent:a\n'],
@@ -23,7 +23,7 @@ const COSTLY: readonly (readonly [string, string])[] = [
   ['nothing but wildcards', `allow:${'*'.repeat(10_000)}\n`],
 ];
 
-/** A wildcard costs more than any other octet, and lines are cut in the google profile. */
+/** A wildcard costs more than any other byte, and the google profile truncates lines. */
 const SHORTEST_OVER_BUDGET = `allow:${'*'.repeat(10_000)}\n`.repeat(104);
 
 describe('the budget of a file', () => {
@@ -33,18 +33,18 @@ describe('the budget of a file', () => {
     expect(file.groups.length).toBeGreaterThan(0);
   });
 
-  it('is enough for a long file of comments, and for one long rule', () => {
+  it('is enough for a long file of comments, and for a long rule', () => {
     for (const line of ['# nothing\n', `allow: /${'a'.repeat(2_000_000)}\n`]) {
       expect(parseRobots(body(line, 2_000_000), { maxBytes: MAX_BYTES }).overBudget).toBe(false);
     }
   });
 
-  it.each(COSTLY)('is not enough for sixteen megabytes of anything else: %s', (_what, line) => {
+  it.each(COSTLY)('is exceeded by sixteen megabytes of anything else: %s', (_what, line) => {
     const file = parseRobots(body(line, 16_000_000), { maxBytes: MAX_BYTES });
     expect(file).toMatchObject({ overBudget: true, groups: [], records: [] });
   });
 
-  it('is not enough for a million agents, none of whom another is', () => {
+  it('is exceeded by a million different agents', () => {
     const letters = [...'abcdefghij'];
     const words = letters.flatMap((a) => letters.flatMap((b) => letters.map((c) => a + b + c)));
     const lines = words.flatMap((word) => words.map((other) => `user-agent:${word}${other}\n`));
@@ -56,7 +56,7 @@ describe('the budget of a file', () => {
     expect(file.warnings[0]?.line).toBeLessThan(1_000_000);
   });
 
-  it('denies, and says so first', () => {
+  it('denies everything if it is exceeded, with a warning before all others', () => {
     const text = `${'nonsense\n'.repeat(200)}${SHORTEST_OVER_BUDGET}`;
     const robots = Robots.parse(new TextEncoder().encode(text), { maxBytes: MAX_BYTES });
     expect(robots.groups).toEqual([]);
@@ -69,17 +69,17 @@ describe('the budget of a file', () => {
     expect(robots.verdict('https://e.com/robots.txt', 'b').verdict).toBe('allow');
   });
 
-  it('counts in the google profile too, which has no limit', () => {
+  it('applies to the google profile too, although its files have no size limit', () => {
     const robots = Robots.parse(new TextEncoder().encode(SHORTEST_OVER_BUDGET), {
       profile: 'google',
     });
     expect(robots.verdict('https://e.com/', 'b').reason).toBe('unreachable');
   });
 
-  it('is a warning that names the file, for each content the first, however many threads compile', async () => {
+  it('gives a warning that names the first file of each content, whatever the number of threads', async () => {
     const directory = mkdtempSync(join(tmpdir(), 'budget-'));
     try {
-      // Each line is a part.
+      // Each line is a separate part.
       const lines = Array.from({ length: 16 }, (_, host) =>
         JSON.stringify({
           host: `h${host}.example`,
@@ -96,7 +96,7 @@ describe('the budget of a file', () => {
         const warnings: CacheWarning[] = [];
         const { layout, contentWarnings } = await compileCache([records, file], {
           profile: 'rfc9309',
-          maxRobotsOctets: MAX_BYTES,
+          maxRobotsBytes: MAX_BYTES,
           threads,
           onWarning: (warning) => warnings.push(warning),
         });

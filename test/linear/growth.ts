@@ -1,37 +1,34 @@
 import { expect } from 'vitest';
 
-/** An input of a family and what it took. */
+/** An input of a family and its cost. */
 export interface Measured {
-  readonly octets: number;
+  readonly bytes: number;
   readonly steps: number;
 }
 
-/**
- * Steps for each octet: no more than `most`, and no fewer than `least`, or they were not counted.
- */
-export interface StepsPerOctet {
+/** Steps for each byte: at most `most`; at least `least`, otherwise they were not counted. */
+export interface StepsPerByte {
   readonly least: number;
   readonly most: number;
 }
 
-/** What the logarithm of a sort adds to each octet of an input that is sixteen times as long. */
+/** The growth for each byte by the logarithm of a sort, if an input is sixteen times as long. */
 export const LOGARITHM = 1.25;
 
 /**
- * Sees that the steps for each octet keep within these bounds, and that they are no more than
- * `growth` times as many in inputs sixteen times as long: what is quadratic takes sixteen times as
- * many.
+ * Asserts that the steps for each byte are within these bounds, and grow at most by the factor
+ * `growth` in inputs sixteen times as long. Quadratic work would take sixteen times as many.
  */
 export function expectLinear(
   measured: readonly Measured[],
-  { least, most }: StepsPerOctet,
+  { least, most }: StepsPerByte,
   growth = LOGARITHM,
 ): void {
-  const perOctet = measured.map(({ octets, steps }) => steps / octets);
-  const [first, ...further] = perOctet;
+  const perByte = measured.map(({ bytes, steps }) => steps / bytes);
+  const [first, ...further] = perByte;
   if (first === undefined || further.length === 0) throw new Error('nothing to compare');
-  expect(measured.at(-1)?.octets).toBeGreaterThan(15 * (measured[0]?.octets ?? 0));
-  for (const steps of perOctet) {
+  expect(measured.at(-1)?.bytes).toBeGreaterThan(15 * (measured[0]?.bytes ?? 0));
+  for (const steps of perByte) {
     expect(steps).toBeGreaterThanOrEqual(least);
     expect(steps).toBeLessThanOrEqual(most);
   }
@@ -39,9 +36,9 @@ export function expectLinear(
 }
 
 /**
- * Octets of table that a body can grow to at most. The worst is a rule of control characters: three
- * octets for each to match, six to show. And what a table has besides.
+ * Maximum bytes of a table from a body. The worst body is a rule of control characters: three bytes
+ * for each to match, six to show. The fixed parts of a table are added.
  */
-export function mostTableOctets(bodyOctets: number): number {
-  return 12 * bodyOctets + 2000;
+export function mostTableBytes(bodyBytes: number): number {
+  return 12 * bodyBytes + 2000;
 }

@@ -1,47 +1,47 @@
 import { describe, expect, it } from 'vitest';
+import { ByteStore } from '../../src/compile/intern/byte-store.js';
+import { HostNames } from '../../src/compile/intern/host-names.js';
+import { placeHosts } from '../../src/compile/layout/host-slots.js';
+import { TableBuilder } from '../../src/compile/table-builder.js';
+import { HostHash } from '../../src/kernel/host-hash.js';
+import { bucketOf } from '../../src/table/bucket-of.js';
 import {
   BUCKET_SLOTS,
   HEADER_HOST_KEY,
-  HOST_KEY_OCTETS,
+  HOST_KEY_BYTES,
   MAX_PROBE,
-} from '../../src/compile/format.js';
-import { home } from '../../src/compile/home.js';
-import { HostNames } from '../../src/compile/host-names.js';
-import { placeHosts } from '../../src/compile/host-slots.js';
-import { OctetStore } from '../../src/compile/octet-store.js';
-import { TableBuilder } from '../../src/compile/table-builder.js';
-import { checkTable } from '../../src/compile/table-check.js';
-import { HostHash } from '../../src/kernel/host-hash.js';
+} from '../../src/table/format.js';
+import { checkTable } from '../../src/table/table-check.js';
 import { kernelOver } from '../kernel/harness.js';
-import { Random } from '../random.js';
+import { Random } from '../random/random.js';
 import { type MeteredKernel, meteredKernel } from './metered-kernel.js';
 import { countSteps } from './metered-script.js';
 
-/** Hosts of which enough crowd together under each of these keys that none of them would do. */
+/** Hosts that collide under each of these keys, enough to exclude every key. */
 const random = new Random(8);
 const AIMED_AT = Array.from({ length: 4 }, () => {
-  const key = Uint8Array.from({ length: HOST_KEY_OCTETS }, () => random.between(0, 255));
+  const key = Uint8Array.from({ length: HOST_KEY_BYTES }, () => random.between(0, 255));
   return new HostHash(key);
 });
 const CROWD = MAX_PROBE * BUCKET_SLOTS + 16;
 const CROWDED = crowdedHosts();
 
-function octets(text: string): Uint8Array {
+function bytes(text: string): Uint8Array {
   return new TextEncoder().encode(text);
 }
 
 /**
- * For each key CROWD hosts whose home is the first bucket, however many there are, found as anybody
- * could find them.
+ * For each key CROWD hosts with the first bucket as home bucket, whatever the number of buckets.
+ * Anybody could find them in this way.
  */
 function crowdedHosts(): Uint8Array[] {
   const hosts: Uint8Array[] = [];
   const buckets = 2 * AIMED_AT.length * CROWD;
   const wanted = AIMED_AT.map(() => CROWD);
   for (let number = 0; wanted.some((count) => count > 0); number++) {
-    const host = octets(`a${number.toString(36)}.example.com`);
+    const host = bytes(`a${number.toString(36)}.example.com`);
     const aimed = AIMED_AT.findIndex(
-      (hash, index) => (wanted[index] as number) > 0 && home(hash.of(host), buckets) === 0,
+      (hash, index) => (wanted[index] as number) > 0 && bucketOf(hash.of(host), buckets) === 0,
     );
     if (aimed < 0) continue;
     wanted[aimed] = (wanted[aimed] as number) - 1;
@@ -51,10 +51,10 @@ function crowdedHosts(): Uint8Array[] {
 }
 
 describe('hosts that collide in the table', () => {
-  it('cannot be aimed at: the key depends on all of them', () => {
+  it('cannot be prepared: the key depends on all hosts', () => {
     for (const hash of AIMED_AT) {
       const buckets = 2 * CROWDED.length;
-      const crowd = CROWDED.filter((host) => home(hash.of(host), buckets) === 0);
+      const crowd = CROWDED.filter((host) => bucketOf(hash.of(host), buckets) === 0);
       expect(crowd.length).toBeGreaterThan(MAX_PROBE * BUCKET_SLOTS);
     }
     const placed = placeHosts(HostNames.of(CROWDED));
@@ -62,27 +62,27 @@ describe('hosts that collide in the table', () => {
     expect(placed.longestProbe).toBeLessThan(MAX_PROBE / 2);
   });
 
-  it('are given up after a bounded number of steps a host', () => {
-    const host = octets('same.example.com');
+  it('are an error after a bounded number of steps for each host', () => {
+    const host = bytes('same.example.com');
     const steps = (count: number): number => {
       const names = HostNames.of(new Array<Uint8Array>(count).fill(host));
       return countSteps(() => expect(() => placeHosts(names)).toThrow(/collide/)) / count;
     };
-    // 32 arrangements of the hosts, of which each is tried until the first 81 are placed.
+    // 32 arrangements of the hosts; each is tried until the first 81 hosts are placed.
     const few = steps(1000);
     expect(few).toBeGreaterThan(100);
     expect(steps(8000)).toBeLessThan(few);
   });
 
-  it('cost a look-up no more steps than the longest probe has, wherever a host is aimed', () => {
+  it('cost a look-up no more steps than the longest probe', () => {
     const files = Object.fromEntries(CROWDED.map((host) => [Buffer.from(host).toString(), 'x']));
     const builder = new TableBuilder();
     for (const host of Object.keys(files)) {
-      builder.add({ scheme: undefined, host, port: undefined }, octets('x'), { source: host });
+      builder.add({ scheme: undefined, host, port: undefined }, bytes('x'), { source: host });
     }
     const table = builder.build();
     const { buckets, longestProbe } = checkTable(table, 'table');
-    const hash = new HostHash(table.subarray(HEADER_HOST_KEY, HEADER_HOST_KEY + HOST_KEY_OCTETS));
+    const hash = new HostHash(table.subarray(HEADER_HOST_KEY, HEADER_HOST_KEY + HOST_KEY_BYTES));
     expect(longestProbe).toBeLessThanOrEqual(MAX_PROBE);
     let metered: MeteredKernel | undefined;
     const run = kernelOver(files, 'rfc9309', (memory) => {
@@ -97,28 +97,28 @@ describe('hosts that collide in the table', () => {
       return taken;
     };
     const alone = steps('example.com');
-    // Whoever has the table knows its key, and can aim at the buckets that are most crowded.
+    // The owner of the table knows its key, and can aim at the most crowded buckets.
     const crowded = crowdedBuckets(hash, buckets);
     expect(crowded.size).toBeGreaterThan(0);
     let most = 0;
     for (let number = 0, aimed = 0; aimed < 200; number++) {
       const host = `b${number.toString(36)}.example.com`;
-      if (!crowded.has(home(hash.of(octets(host)), buckets))) continue;
+      if (!crowded.has(bucketOf(hash.of(bytes(host)), buckets))) continue;
       aimed++;
       most = Math.max(most, steps(host) - alone);
     }
     for (const host of Object.keys(files)) most = Math.max(most, steps(host) - alone);
     expect(most).toBeGreaterThan(0);
-    // `probe`, and `probeHost` where a tag is equal and the host is not; and the judging of a host
-    // that is there.
+    // `probe`, and `probeHost` if a tag is equal and the host is not; and judging a host that is
+    // found.
     expect(most).toBeLessThanOrEqual(2 * longestProbe + 32);
   });
 
-  /** The buckets that so many hosts have for their home that they fill them, or nearly. */
+  /** The buckets that are the home bucket of enough hosts to fill them, or nearly. */
   function crowdedBuckets(hash: HostHash, buckets: number): Set<number> {
     const hosts = new Map<number, number>();
     for (const host of CROWDED) {
-      const bucket = home(hash.of(host), buckets);
+      const bucket = bucketOf(hash.of(host), buckets);
       hosts.set(bucket, (hosts.get(bucket) ?? 0) + 1);
     }
     const crowded = [...hosts].filter(([, count]) => count > BUCKET_SLOTS - 2);
@@ -126,13 +126,13 @@ describe('hosts that collide in the table', () => {
   }
 });
 
-describe('strings of octets that collide in MurmurHash3 whatever its seed', () => {
-  it('are held at no more steps than any others', () => {
+describe('byte strings that collide in MurmurHash3 under every seed', () => {
+  it('are stored in as few steps as any others', () => {
     const steps = (halves: readonly (readonly [number, number])[], count: number): number => {
       const strings = Array.from({ length: count }, (_, number) => words(halves, number));
       let held = 0;
       const taken = countSteps(() => {
-        const store = new OctetStore();
+        const store = new ByteStore();
         for (const string of strings) store.add(string);
         held = store.count;
       });
@@ -143,8 +143,7 @@ describe('strings of octets that collide in MurmurHash3 whatever its seed', () =
       [0, 1],
       [2, 3],
     ] as const;
-    // Unscrambled from differences in bit 18 and then in bit 31: the second undoes what the first
-    // does.
+    // Derived from differences in bit 18 and then in bit 31: the second cancels the first.
     const colliding = [
       [0, unscramble(1 << 18)],
       [0, unscramble(1 << 31)],
@@ -155,7 +154,7 @@ describe('strings of octets that collide in MurmurHash3 whatever its seed', () =
     }
   });
 
-  /** Twelve pairs of words, of which each bit of a number chooses the one or the other half. */
+  /** Twelve pairs of words; each bit of a number chooses one of the two halves. */
   function words(halves: readonly (readonly [number, number])[], number: number): Uint8Array {
     const chosen = Uint32Array.from({ length: 24 }, (_, index) => {
       const [unset, set] = halves[index % 2] ?? [0, 0];

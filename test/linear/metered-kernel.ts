@@ -5,15 +5,15 @@ import type { QuerySettings } from '../../src/kernel/query.js';
 import type { Profile } from '../../src/protocol/profile.js';
 import { kernelOver } from '../kernel/harness.js';
 
-/** A kernel that counts its steps; everything else about it is as it was built. */
+/** A kernel that counts its steps; everything else is as built. */
 export interface MeteredKernel {
   readonly kernel: Kernel;
-  /** Steps since the last call of this. */
+  /** Steps since the last call of this function. */
   takeSteps(): number;
 }
 
 /**
- * Judges a line, of a file of its own, under a robots.txt for `e.com`; tells what it became and the
+ * Judges a line, as a separate file, under a robots.txt for `e.com`; returns the result and the
  * steps.
  */
 export type MeteredJudge = (
@@ -34,10 +34,10 @@ export function meteredJudge(robots: string, profile: Profile = 'rfc9309'): Mete
   };
 }
 
-/** What is executed at each entry of a function and at each turn of a loop. */
+/** The code executed at each entry of a function and at each iteration of a loop. */
 const STEP = '(global.set $steps (i64.add (global.get $steps) (i64.const 1)))';
 
-/** In place of the instructions that move many octets: a step for each sixteen. */
+/** Replaces the instructions that move many bytes: a step for each 16 bytes. */
 const BULK = ['memory.copy', 'memory.fill'] as const;
 
 let metered: WebAssembly.Module | undefined;
@@ -47,8 +47,8 @@ export function meteredKernel(memory: WebAssembly.Memory): MeteredKernel {
   metered ??= new WebAssembly.Module(
     meter(readFileSync(new URL('../../dist/kernel/kernel.wasm', import.meta.url))),
   );
-  // instantiateKernel returns the module's exports, of which the meter's is one that Kernel does
-  // not know.
+  // instantiateKernel returns the module's exports, including the meter's, which Kernel does not
+  // know.
   const kernel = instantiateKernel(metered, memory) as Kernel & { steps: WebAssembly.Global };
   return {
     kernel,
@@ -61,9 +61,9 @@ export function meteredKernel(memory: WebAssembly.Memory): MeteredKernel {
 }
 
 /**
- * Adds to a module an exported counter of its steps, `steps`: entries of functions, turns of loops,
- * and a step for each sixteen octets that memory.copy and memory.fill move. What lies between two
- * steps is straight code, whose length the input cannot change: so work is at most a constant times
+ * Adds to a module an exported counter of its steps, `steps`: entries of functions, iterations of
+ * loops, and a step for each 16 bytes that memory.copy and memory.fill move. The code between two
+ * steps is straight, and the input cannot change its length: so work is at most a constant times
  * the steps.
  */
 export function meter(module: Uint8Array): Uint8Array<ArrayBuffer> {
@@ -78,7 +78,7 @@ export function meter(module: Uint8Array): Uint8Array<ArrayBuffer> {
 }
 
 /**
- * The text that binaryen writes has each instruction on a line, a function's locals before its
+ * binaryen writes each instruction on its own line, and a function's locals before its
  * instructions.
  */
 function withSteps(text: string): string {

@@ -2,27 +2,28 @@ import { Session } from 'node:inspector';
 import { types } from 'node:util';
 import { setFlagsFromString } from 'node:v8';
 
-// Optimised code does not count. What imports this is slower for it, so only tests of steps do.
+// Optimised code is not counted. Modules that import this file become slower, so only tests of
+// steps do so.
 setFlagsFromString('--no-opt');
 
-// Blocks are counted only of functions that run for the first time after this, so it begins once
-// and does not end.
+// Blocks are counted only in functions that run for the first time afterwards. So counting starts
+// once and never stops.
 const session = new Session();
 session.connect();
 post('Profiler.enable');
 post('Profiler.startPreciseCoverage', { callCount: true, detailed: true });
 
 /**
- * Counts the steps of TypeScript: V8's block coverage says how often each block of a function was
- * executed, and the sum is the count. What lies between is straight code but for calls of what is
- * native; those that cost more for more octets are wrapped as long as is counted, and charged what
- * they may read or write.
+ * Counts the steps of TypeScript. V8's block coverage says how often each block of a function was
+ * executed, and the sum is the count. The code between is straight except for calls of native
+ * functions. Native functions that cost more for more bytes are wrapped during counting, and
+ * charged the bytes that they may read or write.
  *
  * `of` is a part of the paths whose code counts.
  */
 export function countSteps(run: () => void, of = '/src/'): number {
   const natives = new MeteredNatives();
-  blocksExecuted(of); // sets all counts to nothing
+  blocksExecuted(of); // resets all counts
   natives.install();
   try {
     run();
@@ -39,7 +40,7 @@ interface Coverage {
   }[];
 }
 
-/** To a session of the same thread V8 answers before `post` returns. */
+/** V8 answers a session of the same thread before `post` returns. */
 function post(method: string, parameters: object = {}): unknown {
   let answer: unknown;
   session.post(method, parameters, (error, result) => {
@@ -49,7 +50,7 @@ function post(method: string, parameters: object = {}): unknown {
   return answer;
 }
 
-/** Blocks executed since this was called last. */
+/** Blocks executed since the last call. */
 function blocksExecuted(of: string): number {
   const { result } = post('Profiler.takePreciseCoverage') as Coverage;
   let steps = 0;
@@ -60,7 +61,7 @@ function blocksExecuted(of: string): number {
   return steps;
 }
 
-/** What a call is charged, in octets or elements. */
+/** The charge of a call, in bytes or elements. */
 type Charge = (self: unknown, result: unknown, args: readonly unknown[]) => number;
 
 const whole: Charge = (self) => lengthOf(self);
@@ -71,7 +72,7 @@ const range: Charge = (self, _result, [, from = 0, to]) => {
   const { length, byteLength } = self as Uint8Array;
   return ((Number(to ?? length) - Number(from)) * byteLength) / (length || 1);
 };
-/** From the second argument to where it was found, or to the end. */
+/** From the second argument to the place of the match, or to the end. */
 const searched: Charge = (self, found, [, from = 0]) =>
   (Number(found) < 0 ? lengthOf(self) : Number(found)) - Number(from);
 /** The first argument, or a part of it. */
@@ -91,10 +92,10 @@ function methods(object: object, charge: Charge, ...names: string[]) {
 const typedArray = Object.getPrototypeOf(Uint8Array.prototype) as object;
 
 /**
- * The methods of the platform whose cost depends on lengths and which call nothing back. Not among
- * them, since what is imported or an operator cannot be wrapped: `isUtf8`, twice at most for each
- * octet of a body; `hash`, once; `+` of strings, which V8 puts off until the whole is read; keys of
- * maps, each hashed once, with a seed of the process.
+ * The methods of the platform whose cost depends on lengths and which do not call back. Imports and
+ * operators cannot be wrapped, so these are missing: `isUtf8`, at most twice for each byte of a
+ * body; `hash`, once; `+` of strings, which V8 postpones until the whole is read; keys of maps,
+ * each hashed once, with a seed of the process.
  */
 const NATIVES = [
   ...methods(typedArray, argument, 'set'),
@@ -121,10 +122,10 @@ const NATIVES = [
   ...methods(TextEncoder.prototype, argument, 'encode'),
 ];
 
-/** Those whose new instances are memory full of zeros. */
+/** Constructors whose new instances are memory full of zeros. */
 const ARRAYS = ['Uint8Array', 'Uint16Array', 'Int32Array', 'Uint32Array', 'Float64Array'] as const;
 
-const OCTETS_OF_A_STEP = 16;
+const BYTES_OF_A_STEP = 16;
 
 class MeteredNatives {
   steps = 0;
@@ -149,7 +150,7 @@ class MeteredNatives {
       ...descriptor,
       value(this: unknown, ...args: unknown[]) {
         const made = original.apply(this, args);
-        meter.steps += 1 + charge(this, made, args) / OCTETS_OF_A_STEP;
+        meter.steps += 1 + charge(this, made, args) / BYTES_OF_A_STEP;
         return made;
       },
     });
@@ -160,7 +161,7 @@ class MeteredNatives {
     this.#originals.push(() => Object.assign(globalThis, { [name]: original }));
     const construct = (target: typeof original, args: unknown[], as: typeof original): object => {
       const made = Reflect.construct(target, args, as) as object;
-      if (typeof args[0] === 'number') this.steps += 1 + lengthOf(made) / OCTETS_OF_A_STEP;
+      if (typeof args[0] === 'number') this.steps += 1 + lengthOf(made) / BYTES_OF_A_STEP;
       return made;
     };
     Object.assign(globalThis, { [name]: new Proxy(original, { construct }) });

@@ -4,7 +4,7 @@ import { expectLinear } from './growth.js';
 import { meter } from './metered-kernel.js';
 import { countSteps } from './metered-script.js';
 
-/** Turns of two loops, one within the other. */
+/** Iterations of two nested loops. */
 function quadratic(count: number): number {
   let turns = 0;
   for (let outer = 0; outer < count; outer++) {
@@ -19,16 +19,16 @@ function linear(count: number): number {
   return turns;
 }
 
-/** Looks for what is not there in more and more of an array. */
+/** Searches for missing elements in an ever longer array. */
 function nativelyQuadratic(count: number): void {
-  const octets = new Uint8Array(count);
-  for (let end = 0; end < count; end++) octets.slice(0, end).indexOf(1);
+  const bytes = new Uint8Array(count);
+  for (let end = 0; end < count; end++) bytes.slice(0, end).indexOf(1);
 }
 
 const HERE = '/test/linear/';
 
 describe('steps of TypeScript', () => {
-  it('are the turns of loops, however hot', () => {
+  it('are the iterations of loops, however hot', () => {
     for (const count of [1000, 100_000, 3_000_000]) {
       const steps = countSteps(() => linear(count), HERE);
       expect(steps).toBeGreaterThanOrEqual(count);
@@ -43,14 +43,14 @@ describe('steps of TypeScript', () => {
     ['two loops', quadratic],
     ['a loop of calls of what is native', nativelyQuadratic],
   ])('tell what is quadratic: %s', (_what, run) => {
-    const measured = [250, 1000, 4000].map((octets) => ({
-      octets,
-      steps: countSteps(() => run(octets), HERE),
+    const measured = [250, 1000, 4000].map((bytes) => ({
+      bytes,
+      steps: countSteps(() => run(bytes), HERE),
     }));
     expect(() => expectLinear(measured, { least: 1, most: 1e6 })).toThrow(/to be less than/);
   });
 
-  it('leave the platform as it was', () => {
+  it('leave the platform unchanged', () => {
     const before = [Uint8Array.prototype.slice, Array.prototype.sort, Uint8Array];
     expect(() =>
       countSteps(() => {
@@ -63,7 +63,7 @@ describe('steps of TypeScript', () => {
 });
 
 describe('steps of WebAssembly', () => {
-  it('are entries of functions, turns of loops and sixteens of octets moved', () => {
+  it('are calls of functions, iterations of loops and each 16 bytes moved', () => {
     const module = binaryen.parseText(`(module
       (memory 1)
       (func $turn (param i32) (result i32) (i32.sub (local.get 0) (i32.const 1)))
@@ -77,10 +77,10 @@ describe('steps of WebAssembly', () => {
     module.setFeatures(binaryen.Features.BulkMemory);
     const metered = new WebAssembly.Module(meter(module.emitBinary()));
     module.dispose();
-    // The module's own functions, which no type describes.
+    // The module's own functions; no type describes them.
     const exports = new WebAssembly.Instance(metered, {}).exports as unknown as {
       turns(count: number): void;
-      move(octets: number): void;
+      move(bytes: number): void;
       steps: { value: bigint };
     };
     exports.turns(1000);

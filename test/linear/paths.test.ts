@@ -3,7 +3,7 @@ import type { Profile } from '../../src/protocol/profile.js';
 import { expectLinear } from './growth.js';
 import { meteredJudge } from './metered-kernel.js';
 
-/** Steps for each octet of a path and of the rule that it is compared with. */
+/** Steps for each byte of a path and of the rule that it is compared with. */
 const STEPS = { least: 0.005, most: 16 };
 
 const SIZES = [31_000, 496_000];
@@ -16,15 +16,15 @@ function judgeUnder(rules: string, profile?: Profile) {
   };
 }
 
-/** A path and a rule for it, both of about so many octets. */
+/** A path and a rule for it, both of about this many bytes. */
 type Family = readonly [
   name: string,
-  rule: (octets: number) => string,
-  path: (octets: number) => string,
+  rule: (bytes: number) => string,
+  path: (bytes: number) => string,
   verdict: 'allow' | 'deny',
 ];
 
-const half = (text: string, octets: number): string => text.repeat(octets / text.length / 2);
+const half = (text: string, bytes: number): string => text.repeat(bytes / text.length / 2);
 
 const FAMILIES: readonly Family[] = [
   ['a rule', (n) => `/${'a'.repeat(n)}`, (n) => `/${'a'.repeat(n)}`, 'deny'],
@@ -57,13 +57,13 @@ const FAMILIES: readonly Family[] = [
   ],
   ['one that begins elsewhere', (n) => `/*b${half('a', n)}`, (n) => `/${'a'.repeat(n)}`, 'allow'],
   [
-    'one with another octet amid',
+    'one with another byte amid',
     (n) => `/*${half('a', n / 2)}b${half('a', n / 2)}`,
     (n) => `/${'a'.repeat(n)}`,
     'allow',
   ],
   [
-    'one that comes again and again but for an octet',
+    'one that comes again and again but for a byte',
     (n) => `/*${half('ab', n)}`,
     (n) => `/${`${half('ab', n / 2)}a`.repeat(4)}`,
     'allow',
@@ -95,22 +95,22 @@ const FAMILIES: readonly Family[] = [
   ],
 ];
 
-/** The word of Fibonacci: of all words it has the most parts that repeat. */
-function fibonacci(octets: number): string {
+/** The Fibonacci word: it has the most repetitions of all words. */
+function fibonacci(bytes: number): string {
   let [last, word] = ['a', 'ab'];
-  while (word.length < octets) [last, word] = [word, word + last];
-  return word.slice(0, octets);
+  while (word.length < bytes) [last, word] = [word, word + last];
+  return word.slice(0, bytes);
 }
 
 describe('a path is compared with a rule in time linear in both', () => {
   it.each(FAMILIES)('%s', (_name, ruleOf, pathOf, verdict) => {
-    const measured = SIZES.map((octets) => {
-      const rule = ruleOf(octets);
-      const path = pathOf(octets);
+    const measured = SIZES.map((bytes) => {
+      const rule = ruleOf(bytes);
+      const path = pathOf(bytes);
       const { verdict: found, steps } = judgeUnder(`disallow: ${rule}`)(path);
       expect(found).toBe(verdict);
-      expect(rule.length).toBeGreaterThan(octets / 3);
-      return { octets: rule.length + path.length, steps };
+      expect(rule.length).toBeGreaterThan(bytes / 3);
+      return { bytes: rule.length + path.length, steps };
     });
     expectLinear(measured, STEPS);
   });
@@ -121,7 +121,7 @@ describe('many rules', () => {
   function judgeOf(count: number, ruleOf: (index: number) => string) {
     const rules = Array.from({ length: count }, (_, index) => `disallow: ${ruleOf(index)}`);
     const judge = judgeUnder(rules.join('\n'), 'google');
-    // The last of them counts.
+    // The last rule decides.
     expect(judge(ruleOf(count - 1).replace(/[$*]/, '')).verdict).toBe('deny');
     return judge;
   }
@@ -144,15 +144,15 @@ describe('many rules', () => {
     }
   });
 
-  it('that begin with a wildcard take two steps each for a thousand octets', () => {
+  it('that begin with a wildcard take about two steps each for a thousand bytes', () => {
     const path = `/${'a'.repeat(1000)}`;
     const measured = [2_000, 32_000].map((count) => {
       const { verdict, steps } = judgeOf(count, (index) => `/*${index}s`)(path);
       expect(verdict).toBe('allow');
-      return { octets: count, steps };
+      return { bytes: count, steps };
     });
-    // A block of 32 of them, with none of whose windows the path agrees, is passed over in a step
-    // for each sixteen octets.
+    // A block of 32 rules is skipped in a step for each 16 bytes if no window of the rules occurs
+    // in the path.
     expectLinear(measured, { least: 1, most: 4 });
   });
 });

@@ -1,52 +1,52 @@
 import { describe, expect, it } from 'vitest';
 import { TableBuilder } from '../../src/compile/table-builder.js';
 import type { Profile } from '../../src/protocol/profile.js';
-import { expectLinear, LOGARITHM, mostTableOctets, type StepsPerOctet } from './growth.js';
+import { expectLinear, LOGARITHM, mostTableBytes, type StepsPerByte } from './growth.js';
 import { countSteps } from './metered-script.js';
 
 /**
- * Steps to parse, compile and lay out a file, for each octet of it. One reads an octet; what costs
- * most is to deal wildcard rules into buckets, some 1,500 steps a rule.
+ * Steps to parse, compile and lay out a file, for each byte of the file. Reading a byte takes one
+ * step. The highest cost is to deal wildcard rules into buckets, some 1,500 steps for each rule.
  */
 const STEPS = { least: 0.9, most: 50 };
 const STEPS_OF_WILDCARDS = { least: 0.9, most: 320 };
 
 /**
- * An automaton is written once more, in wider fields, where those of the first try do not hold it.
+ * An automaton is written again, in wider fields, if the fields of the first attempt are too small.
  */
 const WRITTEN_TWICE = 2 * LOGARITHM;
 
-const SIZES = [12_000, 192_000];
-/** Of what takes long to count. */
-const SHORT = [4_000, 64_000];
+const SIZES = [6_000, 96_000];
+/** Sizes of inputs that take long to count. */
+const SHORT = [2_000, 32_000];
 /** Up to the usual parsing limit. */
 const LONG = [31_000, 496_000];
-/** A hundred thousand short rules. */
-const MANY = [80_000, 1_280_000];
+/** Fifty thousand short rules. */
+const MANY = [40_000, 640_000];
 const MAX_BYTES = 2_000_000;
 
 const GROUP = 'user-agent: *\n';
 
 interface Family {
-  readonly file: (octets: number) => string;
+  readonly file: (bytes: number) => string;
   readonly sizes?: readonly number[];
-  readonly steps?: StepsPerOctet;
+  readonly steps?: StepsPerByte;
   readonly growth?: number;
   readonly profiles?: readonly Profile[];
 }
 
-/** Lines until there are so many octets. */
-function lines(line: (index: number) => string): (octets: number) => string {
-  return (octets) => {
+/** Lines up to this many bytes. */
+function lines(line: (index: number) => string): (bytes: number) => string {
+  return (bytes) => {
     let text = '';
-    for (let index = 0; text.length < octets; index++) text += `${line(index)}\n`;
+    for (let index = 0; text.length < bytes; index++) text += `${line(index)}\n`;
     return text;
   };
 }
 
-function rules(line: (index: number) => string): (octets: number) => string {
+function rules(line: (index: number) => string): (bytes: number) => string {
   const all = lines(line);
-  return (octets) => GROUP + all(octets);
+  return (bytes) => GROUP + all(bytes);
 }
 
 /** A product token for each number. */
@@ -60,9 +60,9 @@ const RFC: readonly Profile[] = ['rfc9309'];
 const BOTH: readonly Profile[] = ['rfc9309', 'google'];
 
 const FAMILIES: Readonly<Record<string, Family>> = {
-  'one comment': { file: (octets) => '#'.repeat(octets) },
-  'empty lines': { file: (octets) => '\n'.repeat(octets), profiles: BOTH },
-  colons: { file: (octets) => ':'.repeat(octets) },
+  'one comment': { file: (bytes) => '#'.repeat(bytes) },
+  'empty lines': { file: (bytes) => '\n'.repeat(bytes), profiles: BOTH },
+  colons: { file: (bytes) => ':'.repeat(bytes) },
   'white space around everything': {
     file: rules(() => `allow${' '.repeat(500)}:${'\t'.repeat(500)}/`),
     profiles: BOTH,
@@ -73,20 +73,20 @@ const FAMILIES: Readonly<Record<string, Family>> = {
     file: lines((index) => (index % 2 === 0 ? `user-agent:${token(index)}` : 'crawl-delay:1')),
   },
   'nested wildcards': {
-    file: (octets) => `${GROUP}allow: /${'*a'.repeat(octets / 2)}`,
+    file: (bytes) => `${GROUP}allow: /${'*a'.repeat(bytes / 2)}`,
     sizes: LONG,
     growth: WRITTEN_TWICE,
   },
-  'nothing but asterisks': { file: (octets) => `${GROUP}allow: /${'*'.repeat(octets)}` },
-  'one rule': { file: (octets) => `${GROUP}allow: /${'a'.repeat(octets)}`, sizes: LONG },
-  'one rule of %': { file: (octets) => `${GROUP}allow: /${'%'.repeat(octets)}`, sizes: LONG },
+  'nothing but asterisks': { file: (bytes) => `${GROUP}allow: /${'*'.repeat(bytes)}` },
+  'one rule': { file: (bytes) => `${GROUP}allow: /${'a'.repeat(bytes)}`, sizes: LONG },
+  'one rule of %': { file: (bytes) => `${GROUP}allow: /${'%'.repeat(bytes)}`, sizes: LONG },
   'one segment of control characters': {
-    file: (octets) => `${GROUP}allow: *${'\x01'.repeat(octets)}`,
+    file: (bytes) => `${GROUP}allow: *${'\x01'.repeat(bytes)}`,
   },
   'rules that share prefixes': {
     file: rules((index) => `allow:/${'p'.repeat(100)}${index.toString(36)}`),
   },
-  'a hundred thousand rules that share prefixes and suffixes': {
+  'fifty thousand rules that share prefixes and suffixes': {
     file: rules((index) => `allow:/${index.toString(36)}/s`),
     sizes: MANY,
     growth: WRITTEN_TWICE,
@@ -116,7 +116,7 @@ const FAMILIES: Readonly<Record<string, Family>> = {
     growth: WRITTEN_TWICE,
     profiles: ['google'],
   },
-  'octets that are no UTF-8': {
+  'bytes that are no UTF-8': {
     file: rules((index) => `allow:/\xff${index}`),
     growth: WRITTEN_TWICE,
   },
@@ -124,7 +124,7 @@ const FAMILIES: Readonly<Record<string, Family>> = {
     file: lines((index) => (index % 2 === 0 ? 'user-agent:a' : `allow:/${index}*a`)),
   },
   'thirty thousand agents': { file: lines((index) => `user-agent:${token(index)}`), sizes: LONG },
-  'one token': { file: (octets) => `user-agent:${'a'.repeat(octets)}` },
+  'one token': { file: (bytes) => `user-agent:${'a'.repeat(bytes)}` },
   'tokens that are prefixes of one another': {
     file: lines((index) => `user-agent:${'a'.repeat(index + 1)}`),
   },
@@ -144,7 +144,7 @@ function compile(body: Uint8Array, profile: Profile): Uint8Array {
   return builder.build();
 }
 
-describe('a robots.txt is parsed, compiled and laid out in linear time, but for the logarithm of a sort', () => {
+describe('a robots.txt is parsed, compiled and laid out in linear time, times the logarithm of a sort', () => {
   for (const [name, family] of Object.entries(FAMILIES)) {
     const { file, sizes = SIZES, steps = STEPS, growth, profiles = RFC } = family;
     it.each(profiles)(`${name}, profile %s`, (profile) => {
@@ -154,25 +154,25 @@ describe('a robots.txt is parsed, compiled and laid out in linear time, but for 
         const taken = countSteps(() => {
           table = compile(body, profile);
         });
-        expect(table.length).toBeLessThanOrEqual(mostTableOctets(body.length));
-        return { octets: body.length, steps: taken };
+        expect(table.length).toBeLessThanOrEqual(mostTableBytes(body.length));
+        return { bytes: body.length, steps: taken };
       });
       expectLinear(measured, steps, growth);
     });
   }
 });
 
-describe('many files are laid out in linear time, but for the logarithm of a sort', () => {
+describe('many files are laid out in linear time, times the logarithm of a sort', () => {
   const body = new TextEncoder().encode('user-agent: *\ndisallow: /\n');
 
   function stepsOf(count: number, add: (builder: TableBuilder, index: number) => number): number {
-    let octets = 0;
+    let bytes = 0;
     const steps = countSteps(() => {
       const builder = new TableBuilder();
-      for (let index = 0; index < count; index++) octets += add(builder, index);
+      for (let index = 0; index < count; index++) bytes += add(builder, index);
       builder.build();
     });
-    return steps / octets;
+    return steps / bytes;
   }
 
   it.each([

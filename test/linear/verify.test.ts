@@ -1,13 +1,13 @@
 import { describe, it } from 'vitest';
 import { TableBuilder } from '../../src/compile/table-builder.js';
-import { checkTable } from '../../src/compile/table-check.js';
-import { verifyTable } from '../../src/compile/verify/verify-table.js';
+import { verifyTable } from '../../src/inspect/verify/verify-table.js';
+import { checkTable } from '../../src/table/table-check.js';
 import { expectLinear } from './growth.js';
 import { countSteps } from './metered-script.js';
 
 const SIZES = [60, 1920];
 
-/** A table of robots.txt files, a host each. */
+/** A table of robots.txt files, each for one host. */
 function tableOf(files: readonly string[]): Uint8Array {
   const builder = new TableBuilder();
   files.forEach((file, number) => {
@@ -22,8 +22,8 @@ function lines(count: number, line: (number: number) => string): string {
 }
 
 /**
- * Tables of which each part grows: hosts, product tokens and groups, a deep trie, a wide one,
- * blocks, segments, texts.
+ * Tables in which each part grows in turn: hosts, product tokens and groups, a deep trie, a wide
+ * trie, blocks, segments, texts.
  */
 const FAMILIES: readonly (readonly [string, (size: number) => readonly string[]])[] = [
   ['hosts', (size) => Array.from({ length: size }, (_, n) => `user-agent: *\nallow: /${n}`)],
@@ -42,13 +42,13 @@ const FAMILIES: readonly (readonly [string, (size: number) => readonly string[]]
   ['texts', (size) => [`user-agent: *\n${lines(4 * size, (n) => `allow: /"${n}`)}`]],
 ];
 
-describe('to verify a table takes steps in proportion to its octets', () => {
+describe('verifying a table takes steps in proportion to its bytes', () => {
   it.each(FAMILIES)('%s', (_what, files) => {
     const measured = SIZES.map((size) => {
       const table = tableOf(files(size));
       const header = checkTable(table, 'it');
-      const steps = countSteps(() => verifyTable(table, header, 'it'), '/src/compile/');
-      return { octets: table.length, steps };
+      const steps = countSteps(() => verifyTable(table, header, 'it'));
+      return { bytes: table.length, steps };
     });
     expectLinear(measured, { least: 0.1, most: 30 }, 2);
   });

@@ -1,4 +1,4 @@
-import { escapeOf, isEscape } from './octets.js';
+import { escapeOf, isEscape } from './bytes.js';
 import type { Target } from './url.js';
 
 const UNRESERVED = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~';
@@ -7,24 +7,24 @@ const NEVER_RAW = '"<>\\^`{|}';
 const QUERY_DELIMITERS = ['%3A', '%2F', '%3F', '%40', '%5B', '%5D'];
 
 /**
- * What stands at one place of a path or pattern: an octet, or `%XX` for one that stays
- * percent-encoded. The canonical form is made place by place, but compared octet by octet.
+ * The element at one place of a path or pattern: a byte, or `%XX` for a byte that stays
+ * percent-encoded. The canonical form is made place by place, but compared byte by byte.
  */
 type Place = string;
 
-/** The octets place by place, read once from left to right; `*` and `$` are left as they are. */
-function placesOf(octets: string): Place[] {
+/** The bytes place by place, read once from left to right; `*` and `$` are unchanged. */
+function placesOf(bytes: string): Place[] {
   const places: Place[] = [];
-  for (let index = 0; index < octets.length; index++) {
-    const octet = octets.charAt(index);
-    if (isEscape(octets, index)) {
-      const escaped = String.fromCharCode(Number.parseInt(octets.slice(index + 1, index + 3), 16));
+  for (let index = 0; index < bytes.length; index++) {
+    const byte = bytes.charAt(index);
+    if (isEscape(bytes, index)) {
+      const escaped = String.fromCharCode(Number.parseInt(bytes.slice(index + 1, index + 3), 16));
       places.push(UNRESERVED.includes(escaped) ? escaped : escapeOf(escaped));
       index += 2;
-    } else if (octet <= ' ' || octet >= '\x7f' || NEVER_RAW.includes(octet)) {
-      places.push(escapeOf(octet));
+    } else if (byte <= ' ' || byte >= '\x7f' || NEVER_RAW.includes(byte)) {
+      places.push(escapeOf(byte));
     } else {
-      places.push(octet);
+      places.push(byte);
     }
   }
   return places;
@@ -35,14 +35,14 @@ function literal(place: Place): Place {
   return place === '*' || place === '$' ? escapeOf(place) : place;
 }
 
-/** Note A: within a query the general delimiters are the same raw and escaped. */
+/** Note A: within a query the general delimiters are equal raw and escaped. */
 function inQuery(place: Place): Place {
   return QUERY_DELIMITERS.includes(place)
     ? String.fromCharCode(Number.parseInt(place.slice(1), 16))
     : place;
 }
 
-/** The canonical form of what a URL asks for: its path, and its query if it has one. */
+/** The canonical form of a URL's path, and of its query if there is one. */
 export function canonicalTarget(target: Target): string {
   const path = placesOf(target.path).map(literal).join('');
   if (target.query === undefined) return path;
@@ -50,16 +50,16 @@ export function canonicalTarget(target: Target): string {
 }
 
 /**
- * A rule's pattern in canonical form; `*` and a final `$` are special, as literals both are
- * escaped.
+ * A rule's pattern in canonical form; `*` and a final `$` are special, and both are escaped as
+ * literals.
  */
 export interface CanonicalPattern {
   /**
-   * The pattern's own canonical form, then the further readings of note A. It matches if one of
-   * them does.
+   * The pattern's own canonical form, then the further readings of note A. The pattern matches if
+   * one of them matches.
    */
   readonly readings: readonly string[];
-  /** Octets of its own canonical form (note B); what ranks the rule. */
+  /** Bytes of its own canonical form (note B): the rank of the rule. */
   readonly length: number;
 }
 
@@ -67,8 +67,8 @@ export interface CanonicalPattern {
  * The canonical form of a rule's pattern (RFC 9309 sections 2.2.2 and 2.2.3; spec-notes, notes A
  * and B).
  */
-export function canonicalPattern(octets: string): CanonicalPattern {
-  const places = placesOf(octets).map((place, index, all) =>
+export function canonicalPattern(bytes: string): CanonicalPattern {
+  const places = placesOf(bytes).map((place, index, all) =>
     place === '$' && index < all.length - 1 ? literal(place) : place,
   );
   const question = places.includes('?') ? places.indexOf('?') : places.length;
@@ -84,15 +84,15 @@ export function canonicalPattern(octets: string): CanonicalPattern {
 }
 
 /** A rule's pattern as google/robotstxt escapes it (spec-notes, section 2, point 7). */
-export function googlePattern(octets: string): string {
+export function googlePattern(bytes: string): string {
   let pattern = '';
-  for (let index = 0; index < octets.length; index++) {
-    const octet = octets.charAt(index);
-    if (isEscape(octets, index)) {
-      pattern += octets.slice(index, index + 3).toUpperCase();
+  for (let index = 0; index < bytes.length; index++) {
+    const byte = bytes.charAt(index);
+    if (isEscape(bytes, index)) {
+      pattern += bytes.slice(index, index + 3).toUpperCase();
       index += 2;
     } else {
-      pattern += octet >= '\x80' ? escapeOf(octet) : octet;
+      pattern += byte >= '\x80' ? escapeOf(byte) : byte;
     }
   }
   return pattern;

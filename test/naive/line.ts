@@ -1,11 +1,11 @@
 /**
- * The reason why a line of text is more than one URL: a tab or a carriage return is left when the
- * octets are taken away that the URL Standard strips at both ends.
+ * The reason why a line of text is more than one URL: a tab or a carriage return remains after the
+ * bytes are removed that the URL Standard strips at both ends.
  */
 export function severalUrls(line: Uint8Array): 'tab-in-line' | 'return-in-line' | undefined {
-  const octets = [...line];
-  while ((octets[0] ?? 0xff) <= 0x20) octets.shift();
-  while ((octets.at(-1) ?? 0xff) <= 0x20) octets.pop();
-  if (octets.includes(0x09)) return 'tab-in-line';
-  return octets.includes(0x0d) ? 'return-in-line' : undefined;
+  const bytes = [...line];
+  while ((bytes[0] ?? 0xff) <= 0x20) bytes.shift();
+  while ((bytes.at(-1) ?? 0xff) <= 0x20) bytes.pop();
+  if (bytes.includes(0x09)) return 'tab-in-line';
+  return bytes.includes(0x0d) ? 'return-in-line' : undefined;
 }

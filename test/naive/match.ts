@@ -1,12 +1,12 @@
-import { isEscape } from './octets.js';
+import { isEscape } from './bytes.js';
 
 /** Whether a pattern in canonical form matches a canonical path. */
 export type Matcher = (pattern: string, path: string) => boolean;
 
 /**
- * Whether a pattern matches a path from its beginning on (RFC 9309 sections 2.2.2 and 2.2.3):
- * `*` is any run of characters, the empty one too; `$` is the end where it stands last; any other
- * is itself. Keeps the set of all places in the path that the pattern read so far can have reached.
+ * Whether a pattern matches a path from its beginning (RFC 9309 sections 2.2.2 and 2.2.3): `*` is
+ * any run of characters, including the empty one; a final `$` is the end; any other character is
+ * itself. Keeps the set of all places in the path that the pattern read so far can have reached.
  */
 export function matches(pattern: ArrayLike<string>, path: ArrayLike<string>): boolean {
   let reached = new Set([0]);
@@ -26,16 +26,16 @@ export function matches(pattern: ArrayLike<string>, path: ArrayLike<string>): bo
   return true;
 }
 
-/** As `matches`, were `%XX` one character: wrong, and a fault that the tests have to notice. */
+/** As `matches`, but with `%XX` as one character: a fault that the tests must notice. */
 export function matchesWhole(pattern: string, path: string): boolean {
   return matches(withWholeEscapes(pattern), withWholeEscapes(path));
 }
 
-function withWholeEscapes(octets: string): string[] {
+function withWholeEscapes(bytes: string): string[] {
   const characters: string[] = [];
-  for (let index = 0; index < octets.length; ) {
-    const length = isEscape(octets, index) ? 3 : 1;
-    characters.push(octets.slice(index, index + length));
+  for (let index = 0; index < bytes.length; ) {
+    const length = isEscape(bytes, index) ? 3 : 1;
+    characters.push(bytes.slice(index, index + length));
     index += length;
   }
   return characters;

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { parseRobots } from '../../src/protocol/parse.js';
 import type { Profile } from '../../src/protocol/profile.js';
-import { casesOf, disagreement, SUITES, titleOf } from '../conformance-cases.js';
+import { casesOf, disagreement, SUITES, titleOf } from '../conformance/conformance-cases.js';
 import { naiveVerdict } from './verdict.js';
 
-describe('the naive matcher, which judges the real one, agrees with every conformance case', () => {
+describe('the naive matcher agrees with every conformance case', () => {
   it.each(SUITES.map((suite) => [titleOf(suite), suite] as const))('%s', (_title, suite) => {
     const cases = casesOf(suite).filter(({ scope }) => scope?.applies !== false);
     expect(cases).toHaveLength(suite.verdicts);
@@ -17,14 +17,14 @@ describe('the naive matcher, which judges the real one, agrees with every confor
   });
 });
 
-/** The naive verdict and the line that decides. */
+/** The naive verdict, and the line that decides. */
 function verdict(profile: Profile, lines: string, url: string, ...agents: string[]): string {
   const robots = parseRobots(new TextEncoder().encode(lines), { profile });
   const { verdict, line } = naiveVerdict(robots, profile, agents, url);
   return `${verdict} ${line}`;
 }
 
-describe('spec-notes, where the conformance cases are silent', () => {
+describe('spec-notes beyond the conformance cases', () => {
   const NOTE_A = 'user-agent: *\ndisallow: /*u=%2Fa\n';
 
   it.each([
@@ -55,11 +55,11 @@ describe('spec-notes, where the conformance cases are silent', () => {
     ['/%2*%2', '/%20%21', 'deny 2'],
     ['/*6', '/%61', 'allow 0'],
     ['/%e3%83%8', '/%E3%83%84', 'deny 2'],
-    // The canonical form of `%%32F` is `%2F`, in a query as in a pattern.
+    // The canonical form of `%%32F` is `%2F`, in a query and in a pattern.
     ['/*%2Fa', '/?%%32Fa', 'deny 2'],
     ['/%%32F', '/%2F', 'deny 2'],
   ])(
-    'canonical forms are compared octet by octet: disallow: %s and %s',
+    'canonical forms are compared byte by byte: disallow: %s and %s',
     (pattern, path, expected) => {
       const lines = `user-agent: *\ndisallow: ${pattern}\n`;
       expect(verdict('rfc9309', lines, `http://h${path}`, 'bot')).toBe(expected);
@@ -117,14 +117,14 @@ describe('spec-notes, where the conformance cases are silent', () => {
     expect(verdict('draft-koster-rep-00', lines, 'http://h/b', '*')).toBe('allow 0');
   });
 
-  it('2.2.1: of a chain the first that has a group decides; google merges', () => {
+  it('2.2.1: the first token of a chain that has a group decides; google merges groups', () => {
     const lines = 'user-agent: a\ndisallow: /a\nuser-agent: b\ndisallow: /b\n';
     expect(verdict('rfc9309', lines, 'http://h/b', 'a', 'b')).toBe('allow 0');
     expect(verdict('rfc9309', lines, 'http://h/b', 'c', 'b')).toBe('deny 4');
     expect(verdict('google', lines, 'http://h/b', 'a', 'b')).toBe('deny 4');
   });
 
-  it('2.2.1: a crawler that is no product token is in no group but that of "*"', () => {
+  it('2.2.1: a crawler whose name is not a product token is only in the group of "*"', () => {
     const lines = 'user-agent: a\ndisallow: /a\nuser-agent: *\ndisallow: /b\n';
     for (const agent of ['', 'a b', 'a/1', '*', '\u{212A}']) {
       expect(verdict('rfc9309', lines, 'http://h/a', agent)).toBe('allow 0');

@@ -1,9 +1,9 @@
 import type { Profile } from '../../src/protocol/profile.js';
-import { octetsOf, toLowerAscii } from './octets.js';
+import { bytesOf, toLowerAscii } from './bytes.js';
 
 /**
- * What decides of a robots.txt, read line by line as literally and as slowly as can be; all texts
- * are octets, one character each.
+ * The rules of a robots.txt, read line by line as literally and as slowly as possible; all texts
+ * are bytes, one character each.
  */
 export interface NaiveGroup {
   readonly productTokens: string[];
@@ -11,7 +11,7 @@ export interface NaiveGroup {
   readonly line: number;
 }
 
-const GOOGLE_LINE_OCTETS = 16_663;
+const GOOGLE_LINE_BYTES = 16_663;
 const GOOGLE_KEYS = [
   ['user-agent', 'useragent', 'user agent'],
   ['allow'],
@@ -19,13 +19,13 @@ const GOOGLE_KEYS = [
 ] as const;
 
 /**
- * The groups of a body that is not beyond the parsing limit (RFC 9309 sections 2.1 and 2.2;
- * spec-notes, section 2).
+ * The groups of a body within the parsing limit (RFC 9309 sections 2.1 and 2.2; spec-notes, section
+ * 2).
  */
 export function naiveGroups(body: Uint8Array, profile: Profile): NaiveGroup[] {
   const google = profile === 'google';
   const groups: NaiveGroup[] = [];
-  linesOf(google ? withoutPartialMark(octetsOf(body)) : decoded(body)).forEach((text, index) => {
+  linesOf(google ? withoutPartialMark(bytesOf(body)) : decoded(body)).forEach((text, index) => {
     const record = google ? googleRecord(text) : rfcRecord(text);
     if (record === undefined) return;
     const { key, value } = record;
@@ -47,7 +47,7 @@ export function naiveGroups(body: Uint8Array, profile: Profile): NaiveGroup[] {
 
 type Key = 'user-agent' | 'allow' | 'disallow';
 
-/** Without a key it is another record. */
+/** A line without a known key is another record. */
 interface NaiveRecord {
   readonly key: Key | undefined;
   readonly value: string;
@@ -66,10 +66,10 @@ function rfcRecord(line: string): NaiveRecord | undefined {
 
 function googleRecord(line: string): NaiveRecord | undefined {
   const space = ' \t\n\v\f\r';
-  const text = trimmed(upTo(upTo(line.slice(0, GOOGLE_LINE_OCTETS), '\0'), '#'), space);
+  const text = trimmed(upTo(upTo(line.slice(0, GOOGLE_LINE_BYTES), '\0'), '#'), space);
   let separator = text.indexOf(':');
   if (separator < 0) {
-    separator = Array.from(text).findIndex((octet) => ' \t'.includes(octet));
+    separator = Array.from(text).findIndex((byte) => ' \t'.includes(byte));
     if (separator < 0) return undefined;
     const rest = trimmed(text.slice(separator), ' \t');
     if (rest.includes(' ') || rest.includes('\t')) return undefined;
@@ -87,12 +87,12 @@ function productToken(value: string, space: string): string {
   if (value === '*') return '*';
   if (value.startsWith('*')) return space.includes(value.charAt(1)) ? '*' : '';
   let end = 0;
-  while (end < value.length && isTokenOctet(value.charAt(end))) end++;
+  while (end < value.length && isTokenByte(value.charAt(end))) end++;
   return toLowerAscii(value.slice(0, end));
 }
 
-function isTokenOctet(octet: string): boolean {
-  const lower = toLowerAscii(octet);
+function isTokenByte(byte: string): boolean {
+  const lower = toLowerAscii(byte);
   return (lower >= 'a' && lower <= 'z') || lower === '-' || lower === '_';
 }
 
@@ -115,16 +115,16 @@ function trimmed(text: string, space: string): string {
 
 /** A whole UTF-8 byte order mark is dropped, UTF-16 with one is decoded. */
 function decoded(body: Uint8Array): string {
-  const octets = octetsOf(body);
-  if (octets.startsWith('\xef\xbb\xbf')) return octets.slice(3);
-  const encoding = octets.startsWith('\xff\xfe') ? 'utf-16le' : 'utf-16be';
-  if (!octets.startsWith('\xff\xfe') && !octets.startsWith('\xfe\xff')) return octets;
-  return octetsOf(new TextDecoder(encoding, { ignoreBOM: true }).decode(body.subarray(2)));
+  const bytes = bytesOf(body);
+  if (bytes.startsWith('\xef\xbb\xbf')) return bytes.slice(3);
+  const encoding = bytes.startsWith('\xff\xfe') ? 'utf-16le' : 'utf-16be';
+  if (!bytes.startsWith('\xff\xfe') && !bytes.startsWith('\xfe\xff')) return bytes;
+  return bytesOf(new TextDecoder(encoding, { ignoreBOM: true }).decode(body.subarray(2)));
 }
 
-function withoutPartialMark(octets: string): string {
+function withoutPartialMark(bytes: string): string {
   for (const mark of ['\xef\xbb\xbf', '\xef\xbb', '\xef']) {
-    if (octets.startsWith(mark)) return octets.slice(mark.length);
+    if (bytes.startsWith(mark)) return bytes.slice(mark.length);
   }
-  return octets;
+  return bytes;
 }

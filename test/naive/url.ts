@@ -1,24 +1,24 @@
-import { octetsOf, textOf, toLowerAscii } from './octets.js';
+import { bytesOf, textOf, toLowerAscii } from './bytes.js';
 
 /**
- * What rules are matched against: the path, and the query without its `?`; `undefined` where there
- * is no `?`.
+ * The text that rules are matched against: the path, and the query without its `?`; `undefined`
+ * without a `?`.
  */
 export interface Target {
   readonly path: string;
   readonly query: string | undefined;
 }
 
-const MAX_HOST_OCTETS = 255;
+const MAX_HOST_BYTES = 255;
 
 /**
  * Path and query of a URL as the WHATWG URL Standard reads it (section 4.4, the basic URL parser),
- * except that no octet of them is percent-encoded. `undefined` when it is no http, https or ftp
- * URL. What has no scheme is a relative reference, read against the root of the authority for which
- * the robots.txt counts. WHATWG `URL` itself is asked only whether scheme, host and port are good.
+ * except that their bytes are not percent-encoded. `undefined` if the text is not an http, https or
+ * ftp URL. A text without a scheme is a relative reference, read against the root of the authority
+ * to which the robots.txt applies. WHATWG `URL` is used only to check scheme, host and port.
  */
 export function readUrl(url: Uint8Array | string): Target | undefined {
-  const input = withoutTabsAndNewlines(trimmed(octetsOf(url)));
+  const input = withoutTabsAndNewlines(trimmed(bytesOf(url)));
   const scheme = schemeOf(input);
   if (!hasGoodAuthority(textOf(input), scheme === undefined)) return undefined;
 
@@ -27,7 +27,8 @@ export function readUrl(url: Uint8Array | string): Target | undefined {
     index = scheme === undefined ? 0 : scheme.length + 1;
     // Special authority slashes state, special authority ignore slashes state.
     while (isSlash(input[index])) index++;
-    // Authority state and what follows it: user information, host and port end at any of these.
+    // Authority state and the next states: user information, host and port end at any of these
+    // characters.
     while (index < input.length && !'/\\?#'.includes(input.charAt(index))) index++;
   }
   return readPath(input.slice(index));
@@ -37,41 +38,41 @@ export function readUrl(url: Uint8Array | string): Target | undefined {
 function schemeOf(input: string): string | undefined {
   let index = 0;
   for (; index < input.length && input[index] !== ':'; index++) {
-    const octet = toLowerAscii(input.charAt(index));
-    const isLetter = octet >= 'a' && octet <= 'z';
-    if (!isLetter && (index === 0 || !'0123456789+-.'.includes(octet))) return undefined;
+    const byte = toLowerAscii(input.charAt(index));
+    const isLetter = byte >= 'a' && byte <= 'z';
+    if (!isLetter && (index === 0 || !'0123456789+-.'.includes(byte))) return undefined;
   }
   return index > 0 && index < input.length ? input.slice(0, index) : undefined;
 }
 
-function isSlash(octet: string | undefined): boolean {
-  return octet === '/' || octet === '\\';
+function isSlash(byte: string | undefined): boolean {
+  return byte === '/' || byte === '\\';
 }
 
-/** Beyond the standard, a host has at most 255 octets, not counting a final dot. */
+/** Beyond the standard: a host has at most 255 bytes, without a final dot. */
 function hasGoodAuthority(text: string, isRelative: boolean): boolean {
   try {
     const url = isRelative ? new URL(text, 'http://authority.example/') : new URL(text);
-    const octets = url.hostname.endsWith('.') ? url.hostname.length - 1 : url.hostname.length;
-    return ['http:', 'https:', 'ftp:'].includes(url.protocol) && octets <= MAX_HOST_OCTETS;
+    const bytes = url.hostname.endsWith('.') ? url.hostname.length - 1 : url.hostname.length;
+    return ['http:', 'https:', 'ftp:'].includes(url.protocol) && bytes <= MAX_HOST_BYTES;
   } catch {
-    return false; // no URL at all: that is the answer
+    return false; // not a URL: that is the answer
   }
 }
 
 /** "Remove any leading and trailing C0 control or space." */
-function trimmed(octets: string): string {
+function trimmed(bytes: string): string {
   let start = 0;
-  let end = octets.length;
-  while (start < end && octets.charAt(start) <= ' ') start++;
-  while (end > start && octets.charAt(end - 1) <= ' ') end--;
-  return octets.slice(start, end);
+  let end = bytes.length;
+  while (start < end && bytes.charAt(start) <= ' ') start++;
+  while (end > start && bytes.charAt(end - 1) <= ' ') end--;
+  return bytes.slice(start, end);
 }
 
 /** "Remove all ASCII tab or newline." */
-function withoutTabsAndNewlines(octets: string): string {
-  return Array.from(octets)
-    .filter((octet) => !'\t\n\r'.includes(octet))
+function withoutTabsAndNewlines(bytes: string): string {
+  return Array.from(bytes)
+    .filter((byte) => !'\t\n\r'.includes(byte))
     .join('');
 }
 
@@ -112,27 +113,27 @@ function isDoubleDot(segment: string): boolean {
 }
 
 /**
- * Path, parameters and query of a URL as google/robotstxt takes them (spec-notes, section 2, point
+ * Path, parameters and query of a URL as google/robotstxt reads them (spec-notes, section 2, point
  * 8).
  */
 export function readGoogleUrl(url: Uint8Array | string): string {
-  const octets = octetsOf(url);
-  let start = octets.startsWith('//') ? 2 : 0;
-  const hash = octets.indexOf('#', start);
-  const scheme = octets.indexOf('://', start);
-  const early = firstOf(octets, '/?;', start);
+  const bytes = bytesOf(url);
+  let start = bytes.startsWith('//') ? 2 : 0;
+  const hash = bytes.indexOf('#', start);
+  const scheme = bytes.indexOf('://', start);
+  const early = firstOf(bytes, '/?;', start);
   if (scheme >= 0 && scheme < early) start = scheme + 3;
-  const from = firstOf(octets, '/?;', start);
-  if (from === octets.length || (hash >= 0 && hash < from)) return '/';
-  const path = octets.slice(from, hash < 0 ? octets.length : hash);
+  const from = firstOf(bytes, '/?;', start);
+  if (from === bytes.length || (hash >= 0 && hash < from)) return '/';
+  const path = bytes.slice(from, hash < 0 ? bytes.length : hash);
   const whole = path.startsWith('/') ? path : `/${path}`;
   return whole.includes('\0') ? whole.slice(0, whole.indexOf('\0')) : whole;
 }
 
-/** Index of the first of `wanted` at or after `start`; the length where there is none. */
-function firstOf(octets: string, wanted: string, start: number): number {
-  for (let index = start; index < octets.length; index++) {
-    if (wanted.includes(octets.charAt(index))) return index;
+/** Index of the first of `wanted` at or after `start`; the length if there is none. */
+function firstOf(bytes: string, wanted: string, start: number): number {
+  for (let index = start; index < bytes.length; index++) {
+    if (wanted.includes(bytes.charAt(index))) return index;
   }
-  return octets.length;
+  return bytes.length;
 }

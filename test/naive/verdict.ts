@@ -1,25 +1,22 @@
 import type { Profile } from '../../src/protocol/profile.js';
 import type { Group, RobotsFile, Rule } from '../../src/protocol/robots-file.js';
+import { bytesOf, toLowerAscii } from './bytes.js';
 import { canonicalPattern, canonicalTarget, googlePattern } from './canonical.js';
 import { type Matcher, matches, matchesWhole } from './match.js';
-import { octetsOf, toLowerAscii } from './octets.js';
 import { readGoogleUrl, readUrl } from './url.js';
 
 export interface NaiveVerdict {
   readonly verdict: 'allow' | 'deny' | 'invalid';
   /**
-   * Number of the line of the rule that decided; 0 if none did. Among rules of the same kind and
-   * length it is the first in the file. In the google profile it may be that of an empty rule.
+   * Line number of the rule that decided; 0 if none did. Among rules of the same kind and length
+   * the first in the file decides. In the google profile the rule may be empty.
    */
   readonly line: number;
   /** Whether an allow won over a disallow of the same length. */
   readonly tie: boolean;
   readonly reading: Reading;
-  /**
-   * Whether the rule that decided matched only since a pattern may end, or go on, within a `%XX` of
-   * the path.
-   */
-  readonly parted: boolean;
+  /** Whether the rule that decided matched only because a pattern may split a `%XX` of the path. */
+  readonly splitByte: boolean;
 }
 
 /**
@@ -28,7 +25,7 @@ export interface NaiveVerdict {
  */
 export type Reading = 'own' | 'query' | 'directory';
 
-/** The best match of one kind of rule; its length is -1 where none matched. */
+/** The best match of one kind of rule; its length is -1 if none matched. */
 interface Match {
   readonly length: number;
   readonly line: number;
@@ -40,9 +37,9 @@ interface Match {
 const NO_MATCH: Match = { length: -1, line: 0, reading: 'own', pattern: '' };
 
 /**
- * What RFC 9309 says about a URL, read as literally and as slowly as can be.
- * `agents` is a fallback chain: the first that has a group decides; in the google profile
- * the groups of all of them are merged. `matcher` is another one only to see that tests notice.
+ * The verdict of RFC 9309 on a URL, read as literally and as slowly as possible. `agents` is a
+ * fallback chain: the first agent with a group decides; in the google profile the groups of all
+ * agents are merged. Another `matcher` serves only to test that the tests notice it.
  */
 export function naiveVerdict(
   robots: RobotsFile,
@@ -79,13 +76,13 @@ function rfcVerdict(
 
 function rfcMatch({ pattern, line }: Rule, path: string, matcher: Matcher): Match {
   if (pattern.length === 0) return NO_MATCH;
-  const { readings, length } = canonicalPattern(octetsOf(pattern));
+  const { readings, length } = canonicalPattern(bytesOf(pattern));
   const matched = readings.find((reading) => matcher(reading, path));
   if (matched === undefined) return NO_MATCH;
   return { length, line, reading: matched === readings[0] ? 'own' : 'query', pattern: matched };
 }
 
-/** The first of the longest. */
+/** The first of the longest rules. */
 function longest(candidates: readonly Match[]): Match {
   let best = NO_MATCH;
   for (const candidate of candidates) if (candidate.length > best.length) best = candidate;
@@ -93,15 +90,15 @@ function longest(candidates: readonly Match[]): Match {
 }
 
 /**
- * The longer one decides; of two of the same length, allow (section 2.2.2). A match of length 0
- * denies nothing.
+ * The longer rule decides; of two with the same length, the allow (section 2.2.2). A match of
+ * length 0 denies nothing.
  */
 function decided(allow: Match, disallow: Match, path: string): NaiveVerdict {
   const { line, reading, pattern } = disallow.length > allow.length ? disallow : allow;
   const denied = disallow.length > allow.length && disallow.length > 0;
   const tie = disallow.length === allow.length && allow.length > 0;
-  const parted = line > 0 && path.includes('%') && !matchesWhole(pattern, path);
-  return { verdict: denied ? 'deny' : 'allow', line, tie, reading, parted };
+  const splitByte = line > 0 && path.includes('%') && !matchesWhole(pattern, path);
+  return { verdict: denied ? 'deny' : 'allow', line, tie, reading, splitByte };
 }
 
 /** The rules that a crawler must follow, in the order of the file (section 2.2.1). */
@@ -109,8 +106,8 @@ function rulesFor(robots: RobotsFile, profile: Profile, agents: readonly string[
   for (const agent of [...agents, '*']) {
     let groups = robots.groups.filter((group) => names(group, agent));
     if (groups.length === 0) continue;
-    // The draft merges the groups of a product token as well, but of those for "*" it takes the
-    // first.
+    // The draft merges the groups of a product token as well, but uses only the first of the groups
+    // for "*".
     if (agent === '*' && profile === 'draft-koster-rep-00') groups = groups.slice(0, 1);
     return groups.flatMap((group) => group.rules);
   }
@@ -129,7 +126,7 @@ function googleVerdict(
   matcher: Matcher,
 ): NaiveVerdict {
   const path = readGoogleUrl(url);
-  // "*" names nobody: a crawler called "*" is in no group of its own.
+  // "*" names no crawler: a crawler called "*" has no group of its own.
   const tokens = agents.filter((agent) => agent !== '*');
   const isSpecific = (group: Group): boolean => tokens.some((token) => names(group, token));
   const specific = robots.groups.filter(isSpecific);
@@ -143,11 +140,9 @@ function googleVerdict(
   return decided(best(true), best(false), path);
 }
 
-/**
- * An empty pattern matches with length 0: it may be what the program names, yet it decides nothing.
- */
+/** An empty pattern matches with length 0: google/robotstxt may name it, yet it decides nothing. */
 function googleMatch({ allow, pattern, line }: Rule, path: string, matcher: Matcher): Match {
-  const escaped = googlePattern(octetsOf(pattern));
+  const escaped = googlePattern(bytesOf(pattern));
   if (matcher(escaped, path)) {
     return { length: escaped.length, line, reading: 'own', pattern: escaped };
   }

@@ -24,9 +24,9 @@ function fakeStream(settings: FakeFlowSettings = {}): { stream: Duplex; closed: 
 const settled = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 100));
 
 describe('a filter stream', () => {
-  it('takes any readable and gives to any writable, in order', async () => {
+  it('reads from any readable and writes to any writable, in order', async () => {
     const lines = Array.from({ length: 50_000 }, (_, index) => `line ${index}`).join('\n');
-    const { stream, closed } = fakeStream({ batchOctets: 4096, threads: 3, jitter: true });
+    const { stream, closed } = fakeStream({ batchBytes: 4096, threads: 3, jitter: true });
     const chunks = lines.match(/[\s\S]{1,10007}/g) ?? [];
     const sink = new Sink();
     await pipeline(Readable.from(chunks), stream, sink);
@@ -35,11 +35,11 @@ describe('a filter stream', () => {
     expect(closed()).toBe(true);
   });
 
-  it('cut at every octet gives the same', async () => {
+  it('gives the same output if its input is split at every byte', async () => {
     const input = `first\n!second\n${'third'.repeat(30)}\n\nlast`;
     const { output } = fakeJudge(input, 100);
     for (let cut = 0; cut <= input.length; cut++) {
-      const { stream } = fakeStream({ batchOctets: 64, maxLineOctets: 100, slots: 2 });
+      const { stream } = fakeStream({ batchBytes: 64, maxLineBytes: 100, slots: 2 });
       const sink = new Sink();
       const parts = [input.slice(0, cut), input.slice(cut)].filter((part) => part !== '');
       await pipeline(Readable.from(parts), stream, sink);
@@ -56,7 +56,7 @@ describe('a filter stream', () => {
     expect(closed()).toBe(true);
   });
 
-  it('answers what has been written before more is', async () => {
+  it('judges each line before the next is written', async () => {
     const { stream } = fakeStream();
     const answers = stream[Symbol.asyncIterator]();
     for (let i = 0; i < 100; i++) {
@@ -67,8 +67,8 @@ describe('a filter stream', () => {
     expect((await answers.next()).done).toBe(true);
   });
 
-  it('does not take more than the ring has room for while it is not read', async () => {
-    const { stream } = fakeStream({ batchOctets: 4096, slots: 4 });
+  it('accepts no more than the ring has room for while nobody reads from it', async () => {
+    const { stream } = fakeStream({ batchBytes: 4096, slots: 4 });
     const chunk = `${'b'.repeat(99)}\n`.repeat(10);
     let given = 0;
     const source = new Readable({
@@ -82,8 +82,7 @@ describe('a filter stream', () => {
     await settled();
     const before = given;
     expect(before).toBeGreaterThan(4096);
-    // The ring, and what the streams on both its sides hold by Node's own habit, which differs by
-    // version.
+    // The ring, and the buffers of Node's streams on both sides, which differ by version.
     const ring = 4 * 3 * 4096;
     expect(before).toBeLessThan(ring + 6 * getDefaultHighWaterMark(false) + chunk.length);
     await settled();
@@ -92,7 +91,7 @@ describe('a filter stream', () => {
     source.destroy();
   });
 
-  it('may be given a buffer again when its write is answered', async () => {
+  it('accepts the same buffer again after the callback of its write', async () => {
     const { stream } = fakeStream();
     const sink = new Sink();
     const end = pipeline(stream, sink);
@@ -108,9 +107,9 @@ describe('a filter stream', () => {
     expect(sink.text).toBe(expected);
   });
 
-  it('that is destroyed ends its run and is closed once', async () => {
+  it('ends its run and closes once when it is destroyed', async () => {
     for (const read of [false, true]) {
-      const { stream, closed } = fakeStream({ batchOctets: 1024, slots: 3 });
+      const { stream, closed } = fakeStream({ batchBytes: 1024, slots: 3 });
       if (read) stream.resume();
       const source = new Readable({
         read() {
@@ -127,8 +126,8 @@ describe('a filter stream', () => {
     }
   });
 
-  it('is destroyed by a reader that fails or goes away', async () => {
-    const { stream, closed } = fakeStream({ batchOctets: 1024 });
+  it('is destroyed when its reader fails or goes away', async () => {
+    const { stream, closed } = fakeStream({ batchBytes: 1024 });
     const source = new Readable({
       read() {
         this.push('line\n'.repeat(100));
@@ -142,7 +141,7 @@ describe('a filter stream', () => {
     expect(closed()).toBe(true);
   });
 
-  it('hands on the error of a thread, and of a strict run', async () => {
+  it('passes on the error of a thread, and of a strict run', async () => {
     const strict = fakeStream({ strict: true });
     const source = Readable.from(['good\n', '!bad\n']);
     await expect(pipeline(source, strict.stream, new Sink())).rejects.toThrow('line 2');

@@ -5,12 +5,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable, Writable } from 'node:stream';
 import { Arena } from '../../src/kernel/arena.js';
-import { createMemory } from '../../src/kernel/kernel.js';
+import { createMemory, PAGE_BYTES } from '../../src/kernel/kernel.js';
 import {
+  QUERY_BYTES,
   QUERY_FLAGS,
   QUERY_LINE_OVERHEAD,
   QUERY_MAX_LINE,
-  QUERY_OCTETS,
   QUERY_STRICT,
   QUERY_UNKNOWN,
   WORKER_TALLY,
@@ -24,20 +24,17 @@ import { Pool } from '../../src/workers/pool.js';
 import { FAKE_OVERHEAD } from '../workers/fake-judge.js';
 
 const FAKE_KERNEL = new URL('../workers/fake-kernel.mjs', import.meta.url).href;
-/** The smallest module that there is: the fake kernel needs none. */
+/** The smallest possible module: the fake kernel needs none. */
 const NO_MODULE = new WebAssembly.Module(Uint8Array.of(0, 0x61, 0x73, 0x6d, 1, 0, 0, 0));
 
 const pools = new Map<string, Pool | JointPool>();
 
-/** What judges with the fake kernel, on so many threads; on none the main thread does. */
+/** An executor with the fake kernel on this many threads; on the main thread if there are none. */
 export function fakePool(threads: number): Executor {
   return threads === 0 ? new MainThread(FAKE_KERNEL) : fakeThreads(threads);
 }
 
-/**
- * What judges with the fake kernel on so many threads, of which the main thread is one where it may
- * be.
- */
+/** An executor with the fake kernel on this many threads, including the main thread if possible. */
 export function fakeJointPool(threads: number): Executor {
   return onlyPool(`joint ${threads}`, () => new JointPool({ threads, kernel: FAKE_KERNEL }));
 }
@@ -46,7 +43,7 @@ function fakeThreads(threads: number): Executor {
   return onlyPool(`${threads}`, () => new Pool({ threads, reader: true, kernel: FAKE_KERNEL }));
 }
 
-/** One pool of each kind and number of threads, since starting them takes long. */
+/** One pool for each kind and number of threads, since starting threads takes long. */
 function onlyPool(name: string, create: () => Pool | JointPool): Executor {
   const pool = pools.get(name) ?? create();
   pools.set(name, pool);
@@ -60,11 +57,11 @@ export async function closePools(): Promise<void> {
 
 export interface FakeFlowSettings {
   readonly threads?: number;
-  readonly batchOctets?: number;
+  readonly batchBytes?: number;
   readonly slots?: number;
-  readonly maxLineOctets?: number;
+  readonly maxLineBytes?: number;
   readonly strict?: boolean;
-  /** Has threads take different times for their batches. */
+  /** Makes threads take different times for their batches. */
   readonly jitter?: boolean;
   readonly pool?: Executor;
 }
@@ -72,19 +69,33 @@ export interface FakeFlowSettings {
 export interface FakeFlow {
   readonly flow: Flow;
   readonly bad: BadRecord[];
-  /** Its first page is of no use to the flow. */
+  /** The flow does not use the first page. */
   readonly memory: WebAssembly.Memory;
+  /** Closes the flow, and passes its memory, with its contents, to a later flow. */
+  close(): Promise<void>;
+}
+
+/** Memories of closed flows. Growing a new one takes far longer than filtering a short input. */
+const memories: WebAssembly.Memory[] = [];
+
+/** An arena over all of a memory except its first page, which the fake kernel uses. */
+function usedArena(memory: WebAssembly.Memory): Arena {
+  new Uint8Array(memory.buffer).fill(0, 0, PAGE_BYTES);
+  const arena = new Arena(memory);
+  arena.give({ address: PAGE_BYTES, bytes: memory.buffer.byteLength - PAGE_BYTES });
+  return arena;
 }
 
 /** A flow with the fake kernel. */
 export function fakeFlow(settings: FakeFlowSettings = {}): FakeFlow {
-  const { maxLineOctets = 1 << 20, threads = 2, batchOctets, slots } = settings;
-  const arena = new Arena(createMemory(1 << 16));
-  const { address } = arena.take(QUERY_OCTETS);
-  const query = new DataView(arena.memory.buffer, address, QUERY_OCTETS);
+  const { maxLineBytes = 1 << 20, threads = 2, batchBytes, slots } = settings;
+  const memory = memories.pop() ?? createMemory(PAGE_BYTES);
+  const arena = usedArena(memory);
+  const { address } = arena.take(QUERY_BYTES);
+  const query = new DataView(arena.memory.buffer, address, QUERY_BYTES);
   query.setUint32(QUERY_FLAGS, settings.strict ? QUERY_STRICT : 0, true);
   query.setUint32(QUERY_LINE_OVERHEAD, FAKE_OVERHEAD, true);
-  query.setUint32(QUERY_MAX_LINE, maxLineOctets, true);
+  query.setUint32(QUERY_MAX_LINE, maxLineBytes, true);
   query.setUint32(QUERY_UNKNOWN, settings.jitter ? 1 : 0, true);
   const bad: BadRecord[] = [];
   const flow = new Flow({
@@ -94,21 +105,27 @@ export function fakeFlow(settings: FakeFlowSettings = {}): FakeFlow {
     query: {
       address,
       lineOverhead: FAKE_OVERHEAD,
-      workerOctets: WORKER_TALLY + 1024,
-      maxLineOctets,
+      workerBytes: WORKER_TALLY + 1024,
+      maxLineBytes,
       agents: 1,
     },
-    ...(batchOctets === undefined ? {} : { batchOctets }),
+    ...(batchBytes === undefined ? {} : { batchBytes }),
     ...(slots === undefined ? {} : { slots }),
     onBadRecord: (record) => bad.push(record),
   });
-  return { flow, bad, memory: arena.memory };
+  const close = async (): Promise<void> => {
+    await flow.close();
+    memories.push(memory);
+  };
+  return { flow, bad, memory, close };
 }
 
 /** A directory for the files of one test file. */
 export class TemporaryFiles {
   readonly directory = mkdtempSync(join(tmpdir(), 'robots-filter-flow-'));
   #count = 0;
+  #input: { readonly content: string; readonly path: string } | undefined;
+  readonly #output = join(this.directory, 'output');
   readonly #paths = new Map<FileHandle, string>();
   #unusedPipe: string | undefined;
 
@@ -123,6 +140,27 @@ export class TemporaryFiles {
     return path;
   }
 
+  /** Opens a file with this content, as Latin-1; reuses the file while the content is the same. */
+  openInput(content: string): number {
+    if (this.#input?.content !== content) this.#input = { content, path: this.file(content) };
+    return openSync(this.#input.path, 'r');
+  }
+
+  /** Opens a new file; `takeOutput` reads the file after it has been written. */
+  openOutput(): number {
+    return openSync(this.#output, 'w');
+  }
+
+  /**
+   * Reads the output and removes the file: a file that is removed at once is never written to the
+   * disk.
+   */
+  takeOutput(): string {
+    const text = readFileSync(this.#output, 'latin1');
+    rmSync(this.#output);
+    return text;
+  }
+
   /** A named pipe, open at both ends; reads of it block. */
   async pipe(): Promise<{ reader: FileHandle; writer: FileHandle }> {
     const path = this.#unusedPipe ?? this.path();
@@ -133,7 +171,7 @@ export class TemporaryFiles {
     return { reader, writer };
   }
 
-  /** Closes what is still open of a pipe, whose name is then used again. */
+  /** Closes both ends of a pipe, whose name is then used again. */
   async closePipe({ reader, writer }: { reader: FileHandle; writer: FileHandle }): Promise<void> {
     await Promise.all([reader.close(), writer.close()]);
     this.#unusedPipe = this.#paths.get(reader);
@@ -144,25 +182,24 @@ export class TemporaryFiles {
   }
 }
 
-/** Filters a file's octets to another file: the workers read and write. */
+/** Filters a file to another file: the workers read and write. */
 export async function throughFiles(
   flow: Flow,
   files: TemporaryFiles,
   input: string,
 ): Promise<string> {
-  const from = openSync(files.file(input), 'r');
-  const path = files.path();
-  const to = openSync(path, 'w');
+  const from = files.openInput(input);
+  const to = files.openOutput();
   try {
     await flow.run({ kind: 'file', name: 'input', descriptor: from, offset: 0 }, to);
   } finally {
     closeSync(from);
     closeSync(to);
   }
-  return readFileSync(path, 'latin1');
+  return files.takeOutput();
 }
 
-/** Gathers what is written to it. */
+/** Collects everything that is written to it. */
 export class Sink extends Writable {
   readonly #chunks: Buffer[] = [];
 
@@ -188,14 +225,14 @@ export async function throughStreams(flow: Flow, chunks: readonly string[]): Pro
   return sink.text;
 }
 
-/** Filters a file's octets to a stream: the workers read, the main thread writes. */
+/** Filters a file to a stream: the workers read, the main thread writes. */
 export async function throughFileToStream(
   flow: Flow,
   files: TemporaryFiles,
   input: string,
 ): Promise<string> {
   const sink = new Sink();
-  const descriptor = openSync(files.file(input), 'r');
+  const descriptor = files.openInput(input);
   try {
     await flow.run({ kind: 'file', name: 'input', descriptor, offset: 0 }, sink);
   } finally {
@@ -205,8 +242,8 @@ export async function throughFileToStream(
 }
 
 /**
- * Filters what is written to a pipe part by part. To a stream: a thread of its own reads, the main
- * thread writes. To a file: if there are several threads, the workers read and write.
+ * Filters the input of a pipe, which is written part by part. To a stream: a separate thread reads,
+ * the main thread writes. To a file: if there are several threads, the workers read and write.
  */
 export async function throughPipe(
   flow: Flow,
@@ -217,9 +254,8 @@ export async function throughPipe(
   const pipe = await files.pipe();
   const { reader, writer } = pipe;
   const sink = new Sink();
-  const path = to === 'file' ? files.path() : undefined;
-  const descriptor = path === undefined ? undefined : openSync(path, 'w');
-  const before = flow.progress().octets;
+  const descriptor = to === 'file' ? files.openOutput() : undefined;
+  const before = flow.progress().bytes;
   try {
     const [head = '', ...rest] = parts;
     const run = flow.run(
@@ -235,8 +271,8 @@ export async function throughPipe(
     run.catch(() => {});
     let written = head.length;
     for (const part of rest) {
-      // The part before has been read by then, so that none comes together with another.
-      while (flow.progress().octets - before < written) {
+      // The previous part has been read by then, so no two parts arrive together.
+      while (flow.progress().bytes - before < written) {
         await new Promise((resolve) => setImmediate(resolve));
       }
       await writer.write(Buffer.from(part, 'latin1'));
@@ -248,5 +284,5 @@ export async function throughPipe(
     await files.closePipe(pipe);
     if (descriptor !== undefined) closeSync(descriptor);
   }
-  return path === undefined ? sink.text : readFileSync(path, 'latin1');
+  return descriptor === undefined ? sink.text : files.takeOutput();
 }

@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, it } from 'vitest';
 import { TableBuilder } from '../../src/compile/table-builder.js';
 import { kernelModule } from '../../src/kernel/module.js';
-import { encodeQuery, type QuerySettings, queryOctets } from '../../src/kernel/query.js';
+import { encodeQuery, type QuerySettings, queryBytes } from '../../src/kernel/query.js';
 import { Flow } from '../../src/pipeline/flow.js';
 import { parseAuthority } from '../../src/protocol/authority.js';
 import { Table, tableMemory } from '../../src/table.js';
@@ -54,7 +54,7 @@ function tableOf(files: Record<string, string>): Table {
   const builder = new TableBuilder({ profile: 'rfc9309' });
   for (const [name, body] of Object.entries(files)) {
     const authority = parseAuthority(name);
-    if (authority === undefined) throw new Error(`${name} is no authority`);
+    if (authority === undefined) throw new Error(`${name} is not an authority`);
     builder.add(authority, new TextEncoder().encode(body), { source: name, status: undefined });
   }
   return Table.from(builder.build());
@@ -63,7 +63,7 @@ function tableOf(files: Record<string, string>): Table {
 const table = tableOf(ROBOTS);
 
 /** A flow of the real kernel over the robots.txt files above. */
-function flowOver(pool: Executor, batchOctets: number, settings: Partial<QuerySettings>): Flow {
+function flowOver(pool: Executor, batchBytes: number, settings: Partial<QuerySettings>): Flow {
   const { arena, table: tableAddress, view } = tableMemory(table);
   const whole: QuerySettings = {
     google: false,
@@ -73,32 +73,33 @@ function flowOver(pool: Executor, batchOctets: number, settings: Partial<QuerySe
     unknown: 'unknown',
     explain: false,
     strict: false,
-    maxLineOctets: 130,
+    maxLineBytes: 130,
     urlField: ['url'],
     verdictField: undefined,
     anyHost: 0,
     seenSlots: 0,
     ...settings,
   };
-  const { address } = arena.take(queryOctets(whole));
+  const { address } = arena.take(queryBytes(whole));
   const { query, bytes } = encodeQuery(whole, address, tableAddress, (token) =>
     view.tokenNumber(token),
   );
   new Uint8Array(arena.memory.buffer).set(bytes, address);
-  return new Flow({ pool, arena, module: kernelModule(), query, batchOctets, slots: 3 });
+  return new Flow({ pool, arena, module: kernelModule(), query, batchBytes, slots: 3 });
 }
 
-const ASKED: readonly [string, string, Partial<QuerySettings>][] = [
-  ['NDJSON', RECORDS, {}],
-  ['NDJSON with explanations', RECORDS, { explain: true }],
-  ['NDJSON that is denied', RECORDS, { output: 'denied' }],
-  ['text', URLS, { format: 'text' }],
-  ['text with explanations', URLS, { format: 'text', explain: true }],
+/** The options of a run, and the interval of the places at which its input is split. */
+const ASKED: readonly [string, string, Partial<QuerySettings>, number][] = [
+  ['NDJSON', RECORDS, {}, 1],
+  ['NDJSON with explanations', RECORDS, { explain: true }, 3],
+  ['NDJSON that is denied', RECORDS, { output: 'denied' }, 3],
+  ['text', URLS, { format: 'text' }, 1],
+  ['text with explanations', URLS, { format: 'text', explain: true }, 3],
 ];
 
 describe('the kernel in a flow', () => {
-  for (const [name, input, settings] of ASKED) {
-    it(`gives the same for ${name}, cut at every octet, on the main thread and on 1 to 4 others`, async () => {
+  for (const [name, input, settings, step] of ASKED) {
+    it(`gives the same output for ${name}, split at every ${step === 1 ? '' : 'third '}byte, on the main thread and on 1 to 4 others`, async () => {
       const [single = pools[0]] = pools;
       if (single === undefined) throw new Error('no pool');
       const expected = await throughFiles(flowOver(single, 1 << 16, settings), files, input);
@@ -110,7 +111,7 @@ describe('the kernel in a flow', () => {
       }
       for (const [index, pool] of pools.entries()) {
         const flow = flowOver(pool, 100, settings);
-        for (let cut = index + 1; cut <= input.length; cut += pools.length) {
+        for (let cut = index + 1; cut <= input.length; cut += step * pools.length) {
           const parts = [input.slice(0, cut), input.slice(cut)].filter((part) => part !== '');
           const streams = await throughStreams(flow, parts);
           expect(streams, `a stream cut at ${cut}`).toBe(expected);
@@ -131,13 +132,13 @@ describe('the kernel in a flow', () => {
   }
 });
 
-describe('records as large as a batch, a line limit, or an octet more', () => {
+describe('records as large as a batch or the line limit, or a byte larger', () => {
   const BATCH = 1024;
   const LIMIT = 3000;
   const SIZES = [BATCH, 2 * BATCH, LIMIT].flatMap((size) =>
     [-2, -1, 0, 1, 2].map((by) => size + by),
   );
-  /** What comes before and after the octets of which a record has as many as it takes. */
+  /** The bytes before and after the repeated bytes of a record. */
   const SHAPES: readonly (readonly [string, string])[] = [
     ['{"url":"HTTP:\\/\\/example.com?', '"}'],
     ['{"url":"http:\\/\\/u@EXAMPLE.com\\\\private\\\\..\\\\', '.pdf"}'],
@@ -158,11 +159,11 @@ describe('records as large as a batch, a line limit, or an octet more', () => {
     return `${record.slice(0, -1)},"verdict":"${table.verdict(url, 'ExampleBot').verdict}"}`;
   });
 
-  it('are all judged, in order, and change none of the others', async () => {
+  it('are all judged in order, and change no other record', async () => {
     expect(expected.filter((output) => output?.includes('"deny"')).length).toBeGreaterThan(80);
     expect(expected.filter((output) => output === undefined)).toHaveLength(2 * SHAPES.length);
     for (const pool of pools) {
-      const flow = flowOver(pool, BATCH, { maxLineOctets: LIMIT });
+      const flow = flowOver(pool, BATCH, { maxLineBytes: LIMIT });
       const input = records.join('\n');
       const outputs = [
         await throughFiles(flow, files, input),

@@ -6,11 +6,11 @@ import {
   parseAuthority,
   parseFileName,
 } from '../../src/protocol/authority.js';
-import { Random } from '../random.js';
+import { Random } from '../random/random.js';
 
 /**
- * What Node reads as a URL. Not by way of URL.canParse: in Node 20, once optimised, it denies hosts
- * such as `ü`.
+ * The host that Node reads in a URL. Not by URL.canParse: in Node 20, once optimised, it rejects
+ * hosts such as `ü`.
  */
 function readUrl(text: string): URL | undefined {
   try {
@@ -105,27 +105,26 @@ describe('canonicalHost, WHATWG URL host parsing', () => {
     expect(canonicalHost(new Uint8Array(Buffer.from(host)))).toBeUndefined();
   });
 
-  // The standard has come to let A-labels pass that are no Punycode; Node 20 does not, Node 24
-  // does.
+  // The standard now allows A-labels that are not Punycode; Node 24 follows it, Node 20 does not.
   test.each(['xn--', 'xn--a', 'xn--a.com'])(
-    '%j is what this version of Node takes it for',
+    '%j means the same as in the URL of this version of Node',
     (host) => {
       expect(canonicalHost(host)).toBe(readUrl(`http://${host}/`)?.hostname);
     },
   );
 
-  test('octets that are not UTF-8 are no host', () => {
-    for (const octets of [[0xff], [0x61, 0xe9], [0xc3], [0xed, 0xa0, 0x80], [0xc0, 0xae]]) {
-      expect(canonicalHost(Uint8Array.from(octets))).toBeUndefined();
+  test('bytes that are not UTF-8 are not a host', () => {
+    for (const bytes of [[0xff], [0x61, 0xe9], [0xc3], [0xed, 0xa0, 0x80], [0xc0, 0xae]]) {
+      expect(canonicalHost(Uint8Array.from(bytes))).toBeUndefined();
     }
   });
 
-  test('octets are read where they are, in a view of a larger memory', () => {
+  test('bytes are read from a view of a larger memory', () => {
     const memory = new Uint8Array(Buffer.from('xxExample.COMyy'));
     expect(canonicalHost(memory.subarray(2, 13))).toBe('example.com');
   });
 
-  test('255 octets in canonical form are the most, a trailing dot not counted', () => {
+  test('at most 255 bytes in canonical form, without a trailing dot', () => {
     const host = `${'a.'.repeat(127)}a`;
     expect(host).toHaveLength(255);
     expect(canonicalHost(host)).toBe(host);
@@ -133,7 +132,7 @@ describe('canonicalHost, WHATWG URL host parsing', () => {
     expect(canonicalHost(`${host}b`)).toBeUndefined();
   });
 
-  test('a name of letters, digits, dots and hyphens is what new URL makes of it', () => {
+  test('agrees with new URL on names of letters, digits, dots and hyphens', () => {
     const random = new Random(2);
     let kept = 0;
     let refused = 0;
@@ -150,7 +149,7 @@ describe('canonicalHost, WHATWG URL host parsing', () => {
     expect(refused).toBeGreaterThan(1_000);
   });
 
-  test('2,048 octets as given are the most', () => {
+  test('at most 2,048 bytes as given', () => {
     const escaped = '%61'.repeat(255);
     expect(canonicalHost(escaped)).toBe('a'.repeat(255));
     const ignored = '\u00ad'.repeat(1023);
@@ -161,7 +160,7 @@ describe('canonicalHost, WHATWG URL host parsing', () => {
     expect(canonicalHost('\u4e00'.repeat(10_000_000))).toBeUndefined();
   });
 
-  test('it is what new URL makes of the host, for whatever a host in a URL may be', () => {
+  test('agrees with new URL on every host that a URL may have', () => {
     const piece = fc.oneof(
       fc.constantFrom(
         'a',
@@ -234,7 +233,7 @@ describe('canonicalHost, WHATWG URL host parsing', () => {
     expect(invalid).toBeGreaterThan(800);
   });
 
-  test('nothing in a host changes what is the host of a URL, and nothing throws', () => {
+  test('no byte of a host ends the host of a URL, and nothing throws', () => {
     const hostile = fc.array(
       fc.oneof(
         fc.constantFrom(
@@ -327,7 +326,7 @@ describe('parseAuthority', () => {
     expect(parseAuthority(text)).toEqual(of(undefined, text, undefined));
   });
 
-  test('an IPv6 address has a port behind an underscore as a file alone', () => {
+  test('an IPv6 address has a port after an underscore only in the name of a file', () => {
     expect(parseFileName('[::1]_8080')).toEqual(of(undefined, '[::1]', 8080));
     expect(parseAuthority('[::1]_8080')).toBeUndefined();
   });
@@ -451,7 +450,7 @@ describe('parseAuthority', () => {
     expect(parseAuthority(`http://a/${long}`)?.host).toBe('a');
   });
 
-  test('what has a scheme is what new URL reads, but for user information and odd hosts', () => {
+  test('agrees with new URL on texts with a scheme, except for user information and odd hosts', () => {
     const text = fc
       .tuple(
         fc.constantFrom('http', 'https', 'ftp', 'HTTPS'),

@@ -37,18 +37,18 @@ describe.each(PROFILES)('RFC 9309 2.2.1, the groups of a product token, in %s', 
     });
   });
 
-  test('no groups, no tokens', () => {
+  test('without groups there are no tokens', () => {
     expect(groupsByProductToken([], profile).size).toBe(0);
   });
 
-  test('a token is a name only, whatever objects have by that name', () => {
+  test('a token may be the name of a member that every object has', () => {
     const text = 'user-agent: __proto__\ndisallow: /\nuser-agent: constructor\ndisallow: /\n';
     const byToken = groupsByProductToken(parse(text, profile), profile);
     expect([...byToken.keys()]).toEqual(['__proto__', 'constructor']);
     expect(byToken.get('tostring')).toBeUndefined();
   });
 
-  test('it is what filtering the groups for each token gives', () => {
+  test('the result equals filtering the groups for each token', () => {
     const token = fc.constantFrom<string[]>('a', 'b', 'c', '*', '');
     let merged = 0;
     fc.assert(
@@ -68,8 +68,10 @@ describe.each(PROFILES)('RFC 9309 2.2.1, the groups of a product token, in %s', 
     expect(merged).toBeGreaterThan(200);
   });
 
-  // What is quadratic in groups or tokens would not end within the time that is given.
-  test('many groups of one token, and many tokens in one group', { timeout: 15_000 }, () => {
+  // Quadratic work in groups or tokens would exceed the timeout.
+  test('many groups of one token, and many tokens in one group, take linear time', {
+    timeout: 15_000,
+  }, () => {
     const many = 200_000;
     const one = Array.from({ length: many }, (_, line) => ({
       productTokens: ['a'],
@@ -88,13 +90,13 @@ describe('several groups of *', () => {
   const text =
     'user-agent: *\ndisallow: /1\nuser-agent: a\nuser-agent: *\ndisallow: /2\nuser-agent: *\ndisallow: /3\n';
 
-  test('RFC 9309 2.2.1: they are merged as any others', () => {
+  test('RFC 9309 2.2.1: they are merged like any other groups', () => {
     for (const profile of ['rfc9309', 'google'] as const) {
       expect(lines(parse(text, profile), profile)).toEqual({ '*': [1, 3, 6], a: [3] });
     }
   });
 
-  test('draft-koster-rep-00 2.2.1: only the first counts, for * alone', () => {
+  test('draft-koster-rep-00 2.2.1: only the first counts, for * only', () => {
     const groups = parse(text, 'draft-koster-rep-00');
     expect(lines(groups, 'draft-koster-rep-00')).toEqual({ '*': [1], a: [3] });
   });

@@ -7,13 +7,13 @@ import { MAX_BYTES, MIN_BYTES, parseRobots } from '../../src/protocol/parse.js';
 import { PROFILES, type Profile } from '../../src/protocol/profile.js';
 import type { RobotsFile } from '../../src/protocol/robots-file.js';
 
-/** A body of the octets that the string's characters number. */
-function octets(text: string): Uint8Array {
+/** A body whose bytes are the character codes of the string. */
+function bytes(text: string): Uint8Array {
   return new Uint8Array(Buffer.from(text, 'latin1'));
 }
 
 function parse(text: string, profile: Profile = 'rfc9309'): RobotsFile {
-  return parseRobots(octets(text), { profile });
+  return parseRobots(bytes(text), { profile });
 }
 
 /** One line for each group, easy to compare: `3 a,b: 4+/x 5-/y`. */
@@ -46,12 +46,12 @@ describe.each(PROFILES)('RFC 9309 2.1, groups, in %s', (profile) => {
     expect(outline(file)).toEqual(['1 a: 2-/x', '3 b: 4+/y']);
   });
 
-  test('groups of the same product token stay apart; merging them is not the parser’s (2.2.1)', () => {
+  test('groups of the same product token stay separate; the parser does not merge them (2.2.1)', () => {
     const file = parse('user-agent: a\ndisallow: /x\nuser-agent: A\ndisallow: /y\n', profile);
     expect(outline(file)).toEqual(['1 a: 2-/x', '3 a: 4-/y']);
   });
 
-  test('the last group may be without rules (2.2)', () => {
+  test('the last group may have no rules (2.2)', () => {
     expect(outline(parse('user-agent: a\ndisallow: /\nuser-agent: b', profile))).toEqual([
       '1 a: 2-/',
       '3 b:',
@@ -72,21 +72,21 @@ describe.each(PROFILES)('RFC 9309 2.1, groups, in %s', (profile) => {
     expect(codes(file)).toEqual(['1 rule-before-group', '2 rule-before-group']);
   });
 
-  test('an empty body has nothing', () => {
+  test('an empty body has no groups, rules or records', () => {
     expect(parse('', profile)).toEqual({
       groups: [],
       sitemaps: [],
       crawlDelays: [],
       records: [],
       warnings: [],
-      ignoredOctets: 0,
+      ignoredBytes: 0,
       overBudget: false,
     });
   });
 });
 
 describe.each(PROFILES)('RFC 9309 2.2, lines, in %s', (profile) => {
-  test('CR, LF and CRLF each end one line, LFCR two', () => {
+  test('CR, LF and CRLF each end one line, LFCR ends two', () => {
     const text =
       'user-agent: a\rdisallow: /2\ndisallow: /3\r\ndisallow: /4\n\rdisallow: /6\r\r\ndisallow: /8';
     expect(outline(parse(text, profile))).toEqual(['1 a: 2-/2 3-/3 4-/4 6-/6 8-/8']);
@@ -99,22 +99,22 @@ describe.each(PROFILES)('RFC 9309 2.2, lines, in %s', (profile) => {
     expect(file.warnings).toEqual([]);
   });
 
-  test('white space stands anywhere around key, colon and value', () => {
+  test('white space is allowed anywhere around key, colon and value', () => {
     const file = parse(' \tuser-agent \t:\t a \t\n\tdisallow\t:\t/x y\t\n', profile);
     expect(outline(file)).toEqual(['1 a: 2-/x y']);
   });
 
-  test('keys are case-insensitive, patterns are kept as written', () => {
+  test('keys are case-insensitive; patterns are kept as written', () => {
     expect(outline(parse('USER-AGENT: a\nDisAllow: /X%2f\nALLOW: /y\n', profile))).toEqual([
       '1 a: 2-/X%2f 3+/y',
     ]);
   });
 
-  test('only the first colon parts key and value', () => {
+  test('only the first colon separates key and value', () => {
     expect(outline(parse('user-agent: a\ndisallow: /x:y\n', profile))).toEqual(['1 a: 2-/x:y']);
   });
 
-  test('a line with a colon and no key is no record', () => {
+  test('a line with a colon and no key is not a record', () => {
     const file = parse('user-agent: a\n: /x\n  :\ndisallow: /y\n', profile);
     expect(outline(file)).toEqual(['1 a: 4-/y']);
     expect(codes(file)).toEqual(['2 unknown-record', '3 unknown-record']);
@@ -122,7 +122,7 @@ describe.each(PROFILES)('RFC 9309 2.2, lines, in %s', (profile) => {
 });
 
 describe.each(PROFILES)('RFC 9309 2.2.1, product tokens, in %s', (profile) => {
-  test('they are in lower case, in the order of the lines, doublets included', () => {
+  test('tokens are in lower case and in the order of the lines, including duplicates', () => {
     const file = parse('user-agent: Foo_Bar-X\nuser-agent: *\nuser-agent: FOO_bar-x\n', profile);
     expect(file.groups[0]?.productTokens).toEqual(['foo_bar-x', '*', 'foo_bar-x']);
   });
@@ -139,11 +139,11 @@ describe.each(PROFILES)('RFC 9309 2.2.1, product tokens, in %s', (profile) => {
     expect(file.groups[0]?.productTokens).toEqual([token]);
   });
 
-  test.each(['*', '* x', '*\tx', '*  '])('the value %j is that of all crawlers', (value) => {
+  test.each(['*', '* x', '*\tx', '*  '])('the value %j means all crawlers', (value) => {
     expect(parse(`user-agent: ${value}\n`, profile).groups[0]?.productTokens).toEqual(['*']);
   });
 
-  test('a line with no usable token starts a group that nobody is in', () => {
+  test('a line with no usable token starts a group without any crawler', () => {
     for (const value of ['007', '*foo', '**', '', '/', '\u00e9']) {
       const text = `user-agent: a\ndisallow: /x\nuser-agent: ${value}\ndisallow: /y\n`;
       const file = parse(text, profile);
@@ -158,7 +158,7 @@ describe.each(PROFILES)('RFC 9309 2.2.1, product tokens, in %s', (profile) => {
 });
 
 describe.each(PROFILES)('RFC 9309 2.2.4, other records, in %s', (profile) => {
-  test('they end neither a run of user-agent lines nor a group', () => {
+  test('other records end neither a run of user-agent lines nor a group', () => {
     for (const other of ['sitemap: https://h/s', 'crawl-delay: 5', 'host: h', 'x-y: z', 'noise']) {
       const lines = ['user-agent: a', other, 'user-agent: b', other, 'disallow: /x', other];
       const file = parse([...lines, 'allow: /y'].join('\n'), profile);
@@ -166,7 +166,7 @@ describe.each(PROFILES)('RFC 9309 2.2.4, other records, in %s', (profile) => {
     }
   });
 
-  test('records are all of them in order, sitemaps the sitemap lines', () => {
+  test('`records` has all of them in order, `sitemaps` only the sitemap lines', () => {
     const text =
       'Sitemap: https://h/1#x\nuser-agent: a\nHost: h\nCrawl-delay: 3\nsitemap : https://h/2\ndisallow: /\n';
     const file = parse(text, profile);
@@ -182,12 +182,12 @@ describe.each(PROFILES)('RFC 9309 2.2.4, other records, in %s', (profile) => {
     expect(codes(file)).toEqual(['3 unknown-record']);
   });
 
-  test('values are read as UTF-8, what is none becomes U+FFFD', () => {
+  test('values are read as UTF-8; other bytes become U+FFFD', () => {
     const file = parse('host: b\u00c3\u00bccher\nx: \u00ff\n', profile);
     expect(file.records.map(({ value }) => value)).toEqual(['bücher', '\ufffd']);
   });
 
-  test('a crawl-delay belongs to the whole group in which it stands', () => {
+  test('a crawl-delay belongs to its whole group', () => {
     const text =
       'crawl-delay: 1\nuser-agent: a\ncrawl-delay: 2\nuser-agent: b\ndisallow: /\ncrawl-delay: 3\nuser-agent: c\ncrawl-delay: 4';
     expect(
@@ -229,7 +229,7 @@ describe.each(PROFILES)('RFC 9309 2.2.4, other records, in %s', (profile) => {
     ]);
   });
 
-  test('an unknown key is quoted in its warning, fit for a terminal and not in full', () => {
+  test('an unknown key is quoted in its warning, escaped and truncated', () => {
     const { warnings } = parse(`\u001b[31m\u009b${'k'.repeat(100)}: v`, profile);
     const warning = warnings.find(({ code }) => code === 'unknown-record');
     expect(warning?.message).toContain(`"?[31m?${'k'.repeat(34)}…"`);
@@ -237,7 +237,7 @@ describe.each(PROFILES)('RFC 9309 2.2.4, other records, in %s', (profile) => {
 });
 
 describe.each(['rfc9309', 'draft-koster-rep-00'] as const)(
-  'RFC 9309 2.2, what %s does not accept',
+  'RFC 9309 2.2, lines that %s does not accept',
   (profile) => {
     test.each([
       'disallowed',
@@ -254,14 +254,14 @@ describe.each(['rfc9309', 'draft-koster-rep-00'] as const)(
       expect(codes(file)).toEqual(['2 unknown-record']);
     });
 
-    test('a line without a colon is no record', () => {
+    test('a line without a colon is not a record', () => {
       const file = parse('user-agent a\nuser-agent: b\ndisallow /x\nnoise\n', profile);
       expect(outline(file)).toEqual(['2 b:']);
       expect(file.records).toEqual([]);
       expect(codes(file)).toEqual(['1 missing-colon', '3 missing-colon', '4 missing-colon']);
     });
 
-    test('VT and FF are no white space', () => {
+    test('VT and FF are not white space', () => {
       const file = parse(
         'user-agent: a\n\vdisallow: /x\ndisallow: \f/y\nuser-agent: *\vx\n',
         profile,
@@ -291,7 +291,7 @@ describe('google/robotstxt, its lines and keys (spec notes 2, points 1 to 6)', (
   const google = (text: string) => parse(text, 'google');
 
   test.each(['\u00ef\u00bb\u00bf', '\u00ef\u00bb', '\u00ef'])(
-    '1: the byte order mark %j is skipped, whole or not',
+    '1: the byte order mark %j is skipped, whole or partial',
     (mark) => {
       const file = google(`${mark}user-agent: a\ndisallow: /\n`);
       expect(outline(file)).toEqual(['1 a: 2-/']);
@@ -300,7 +300,7 @@ describe('google/robotstxt, its lines and keys (spec notes 2, points 1 to 6)', (
   );
 
   test.each(['\u00bb\u00bf', '\u00ef\u00bb\u00bf\u00ef', '\u00ef\u0011\u00bf', '\u00ff\u00fe'])(
-    '1: of %j something stays, which spoils the key',
+    '1: %j is skipped in part only, and the rest makes the key unknown',
     (mark) => {
       expect(outline(google(`${mark}user-agent: a\ndisallow: /\n`))).toEqual([]);
     },
@@ -311,32 +311,32 @@ describe('google/robotstxt, its lines and keys (spec notes 2, points 1 to 6)', (
     expect(parseRobots(body, { profile: 'google' }).groups).toEqual([]);
   });
 
-  test('1: there is no limit in size', () => {
-    const body = octets(`${'#\n'.repeat(300_000)}user-agent: a\ndisallow: /x\n`);
+  test('1: there is no size limit', () => {
+    const body = bytes(`${'#\n'.repeat(300_000)}user-agent: a\ndisallow: /x\n`);
     const file = parseRobots(body, { profile: 'google', maxBytes: MIN_BYTES });
     expect(outline(file)).toEqual(['300001 a: 300002-/x']);
-    expect(file.ignoredOctets).toBe(0);
+    expect(file.ignoredBytes).toBe(0);
   });
 
   test.each([16_662, 16_663, 16_664, 16_665])(
-    '2: of a line of %i octets at most 16,663 count',
+    '2: a line of %i bytes is truncated to 16,663',
     (length) => {
       const line = 'disallow: /'.padEnd(length, 'x');
       const file = google(`user-agent: a\n${line}\ndisallow: /y\n`);
       const pattern = line.slice(0, 16_663).slice('disallow: '.length);
       expect(outline(file)).toEqual([`1 a: 2-${pattern} 3-/y`]);
-      expect(codes(file)).toEqual(length > 16_663 ? ['2 line-cut'] : []);
+      expect(codes(file)).toEqual(length > 16_663 ? ['2 line-truncated'] : []);
     },
   );
 
-  test('2: leading white space counts, a comment’s end does not', () => {
+  test('2: leading white space counts towards the limit; a comment does not', () => {
     expect(outline(google(`user-agent: a\n${' '.repeat(16_663)}disallow: /\n`))).toEqual(['1 a:']);
     const file = google(`user-agent: a\ndisallow: /x#${'c'.repeat(20_000)}\n`);
     expect(outline(file)).toEqual(['1 a: 2-/x']);
     expect(file.warnings).toEqual([]);
   });
 
-  test('3: a line is cut at its first NUL, then at the first #', () => {
+  test('3: a line is truncated at its first NUL, then at its first #', () => {
     const file = google(
       'user-agent: a\ndisallow: /x\0y#z\ndisallow: /v#\0\n\0disallow: /\ndisallow\0: /\n',
     );
@@ -349,13 +349,13 @@ describe('google/robotstxt, its lines and keys (spec notes 2, points 1 to 6)', (
     expect(outline(file)).toEqual(['1 a: 2-/x', '3 *:']);
   });
 
-  test('3: without a colon the first space or tab parts two words, not three', () => {
+  test('3: without a colon, a space or tab separates two words, not three', () => {
     const file = google('user-agent a\ndisallow \t /x\nallow /y z\nallow\nallow\v/v\nallow \v/w\n');
     expect(outline(file)).toEqual(['1 a: 2-/x 6+/w']);
     expect(codes(file)).toEqual(['3 missing-colon', '4 missing-colon', '5 missing-colon']);
   });
 
-  test('3: a colon anywhere goes before white space', () => {
+  test('3: a colon anywhere takes precedence over white space', () => {
     expect(outline(google('user-agent: a\ndisallow /a:b\n'))).toEqual(['1 a: 2-b']);
   });
 
@@ -384,7 +384,7 @@ describe('google/robotstxt, its lines and keys (spec notes 2, points 1 to 6)', (
   });
 
   test.each(['user_agent', 'user  agent', 'usr-agent', 'disallo', 'dis-allow', 'alow', 'xallow'])(
-    '4: %j is none of its keys',
+    '4: %j is not a key',
     (key) => {
       const file = google(`${key}: a\n`);
       expect(file.groups).toEqual([]);
@@ -392,21 +392,21 @@ describe('google/robotstxt, its lines and keys (spec notes 2, points 1 to 6)', (
     },
   );
 
-  test('4: sitemap keys go by prefix too', () => {
+  test('4: sitemap keys match by prefix too', () => {
     const file = google('Sitemaps: https://h/1\nsite-map: https://h/2\nSite map: x\n');
     expect(file.sitemaps.map(({ key }) => key)).toEqual(['sitemaps', 'site-map']);
   });
 });
 
 describe('byte order marks and encodings (RFC 9309 2.2.2, bridging)', () => {
-  test('rfc9309 drops a whole UTF-8 byte order mark, not a part of it, and not a second', () => {
+  test('rfc9309 drops a whole UTF-8 byte order mark, but not a part of one and not a second one', () => {
     expect(outline(parse('\u00ef\u00bb\u00bfuser-agent: a\ndisallow: /\n'))).toEqual(['1 a: 2-/']);
     for (const mark of ['\u00ef', '\u00ef\u00bb', '\u00ef\u00bb\u00bf\u00ef\u00bb\u00bf']) {
       expect(outline(parse(`${mark}user-agent: a\ndisallow: /\n`))).toEqual([]);
     }
   });
 
-  test.each(['le', 'be'])('UTF-16%s with its mark is decoded', (order) => {
+  test.each(['le', 'be'])('UTF-16%s with a byte order mark is decoded', (order) => {
     const body = Buffer.from('\ufeffuser-agent: a\r\ndisallow: /é€💩\r\nhost: ü\r\n', 'utf16le');
     const file = parseRobots(order === 'le' ? body : body.swap16());
     expect(file.groups[0]?.rules[0]?.pattern).toEqual(new Uint8Array(Buffer.from('/é€💩')));
@@ -414,24 +414,24 @@ describe('byte order marks and encodings (RFC 9309 2.2.2, bridging)', () => {
     expect(codes(file)).toEqual(['0 utf-16', '3 unknown-record']);
   });
 
-  test('UTF-16 without a mark is lines with NULs', () => {
+  test('UTF-16 without a byte order mark is read as lines with NULs', () => {
     const file = parseRobots(Buffer.from('user-agent: a\ndisallow: /\n', 'utf16le'));
     expect(file.groups).toEqual([]);
     expect(file.warnings.every(({ code }) => code === 'nul')).toBe(true);
   });
 
-  test('UTF-16 that is broken yields U+FFFD: lone surrogates and half a unit', () => {
+  test('broken UTF-16 yields U+FFFD: lone surrogates and half a unit', () => {
     const units = [0xfeff, ...Array.from('user-agent: a\ndisallow: /', (c) => c.charCodeAt(0))];
     const body = Buffer.alloc((units.length + 3) * 2 + 1, 0x41);
     for (const [at, unit] of [...units, 0xdc00, 0x61, 0xd800].entries())
       body.writeUInt16LE(unit, at * 2);
     const pattern = parseRobots(body).groups[0]?.rules[0]?.pattern ?? [];
-    // A lone first half and half a unit behind it are one error, as for TextDecoder.
+    // A lone first half and half a unit after it are one error, as for TextDecoder.
     expect(Buffer.from(pattern).toString('utf8')).toBe('/\ufffda\ufffd');
     expect(new TextDecoder('utf-16le').decode(body)).toMatch(/\/\ufffda\ufffd$/);
   });
 
-  test('UTF-16 reads as the same text in UTF-8 does', () => {
+  test('UTF-16 gives the same result as the same text in UTF-8', () => {
     const piece = fc.oneof(
       fc.constantFrom('user-agent: ', 'disallow: /', 'host: ', '#', 'é', '💩', '\n', '\r\n', '\r'),
       fc.constantFrom('\nuser-agent: ', '\rallow: /', 'foo', '*', ':'),
@@ -454,7 +454,7 @@ describe('byte order marks and encodings (RFC 9309 2.2.2, bridging)', () => {
   });
 
   test.each(BOTH)(
-    'octets that are not UTF-8 are kept, line by line, with a warning, in %s',
+    'bytes that are not UTF-8 are kept, with a warning for each line, in %s',
     (profile) => {
       const file = parse(
         'user-agent: a\ndisallow: /\u00e9\ndisallow: /\u00c3\u00a9\n# \u00e9\nhost: \u00ff\n',
@@ -484,13 +484,13 @@ describe('HTML served as robots.txt', () => {
     }
   });
 
-  test('it changes no verdict: rules in it count', () => {
+  test('HTML changes no verdict: the rules in it count', () => {
     const file = parse('<pre>\nuser-agent: a\ndisallow: x\n</pre>\n');
     expect(outline(file)).toEqual(['2 a: 3-x']);
     expect(codes(file)).toEqual(['0 html', '3 malformed-pattern']);
   });
 
-  test.each(['< a', '<', 'x <html>', '<3'])('%j is none', (start) => {
+  test.each(['< a', '<', 'x <html>', '<3'])('%j is not HTML', (start) => {
     expect(codes(parse(start))).not.toContain('0 html');
   });
 });
@@ -500,48 +500,48 @@ describe('RFC 9309 2.5, the parsing limit', () => {
   function bodyWithLastLineEndingAt(end: number, rest: string): Uint8Array {
     const head = 'user-agent: a\n#';
     const last = '\ndisallow: /last';
-    return octets(`${head}${'c'.repeat(end - head.length - last.length)}${last}${rest}`);
+    return bytes(`${head}${'c'.repeat(end - head.length - last.length)}${last}${rest}`);
   }
 
-  test('the default is 512,000 octets, that is 500 KiB, and less is refused', () => {
+  test('the default is 512,000 bytes (500 KiB), and a lower limit is refused', () => {
     expect(MIN_BYTES).toBe(500 * 1024);
     for (const maxBytes of [MIN_BYTES - 1, 0, -1, Number.NaN, 600_000.5, MAX_BYTES + 1, Infinity]) {
       for (const profile of PROFILES) {
-        const attempt = () => parseRobots(octets(''), { maxBytes, profile });
+        const attempt = () => parseRobots(bytes(''), { maxBytes, profile });
         expect(attempt).toThrow(RobotsFilterError);
         expect(attempt).toThrow(expect.objectContaining({ code: 'usage' }));
       }
     }
-    expect(() => parseRobots(octets(''), { maxBytes: MAX_BYTES })).not.toThrow();
+    expect(() => parseRobots(bytes(''), { maxBytes: MAX_BYTES })).not.toThrow();
   });
 
-  test('a profile that does not exist is refused', () => {
+  test('an unknown profile is refused', () => {
     for (const profile of ['rfc9308', 'toString', '__proto__']) {
-      const attempt = () => parseRobots(octets(''), { profile: profile as Profile });
+      const attempt = () => parseRobots(bytes(''), { profile: profile as Profile });
       expect(attempt).toThrow(expect.objectContaining({ code: 'usage' }));
     }
   });
 
-  test('a body of just the limit is parsed whole', () => {
+  test('a body of exactly the limit is parsed whole', () => {
     const file = parseRobots(bodyWithLastLineEndingAt(MIN_BYTES, ''));
     expect(outline(file)).toEqual(['1 a: 3-/last']);
-    expect(file.ignoredOctets).toBe(0);
+    expect(file.ignoredBytes).toBe(0);
     expect(file.warnings).toEqual([]);
   });
 
   test.each(['\n', '\r', '\r\n'])(
-    'a line that ends with the limit is whole, whatever ends it: %j',
+    'a line that ends at the limit is whole, whatever its line end: %j',
     (end) => {
       const rest = `${end}disallow: /beyond\n`;
       const file = parseRobots(bodyWithLastLineEndingAt(MIN_BYTES, rest));
       expect(outline(file)).toEqual(['1 a: 3-/last']);
-      expect(file.ignoredOctets).toBe(rest.length);
+      expect(file.ignoredBytes).toBe(rest.length);
       expect(codes(file)).toEqual(['0 beyond-limit']);
       expect(file.warnings[0]?.message).toContain(String(rest.length));
     },
   );
 
-  test('the line that the limit cuts is dropped', () => {
+  test('the line that the limit truncates is dropped', () => {
     const file = parseRobots(bodyWithLastLineEndingAt(MIN_BYTES + 1, '\ndisallow: /beyond\n'));
     expect(outline(file)).toEqual(['1 a:']);
     expect(codes(file)).toEqual(['0 beyond-limit']);
@@ -554,25 +554,25 @@ describe('RFC 9309 2.5, the parsing limit', () => {
     }
   });
 
-  test('a body of one line longer than the limit has nothing', () => {
-    const file = parseRobots(octets(`user-agent: ${'a'.repeat(MIN_BYTES)}`));
+  test('a body of one line longer than the limit has no rules', () => {
+    const file = parseRobots(bytes(`user-agent: ${'a'.repeat(MIN_BYTES)}`));
     expect(file.groups).toEqual([]);
-    expect(file.ignoredOctets).toBe(12);
+    expect(file.ignoredBytes).toBe(12);
   });
 
-  test('a greater limit reads on', () => {
+  test('a higher limit reads more', () => {
     const body = bodyWithLastLineEndingAt(600_000, '\n');
     expect(outline(parseRobots(body))).toEqual(['1 a:']);
     expect(outline(parseRobots(body, { maxBytes: 600_000 }))).toEqual(['1 a: 3-/last']);
   });
 
-  test.each(['le', 'be'])('of UTF-16%s the limit counts the octets as received', (order) => {
+  test.each(['le', 'be'])('the limit counts the bytes of UTF-16%s as received', (order) => {
     const encode = (text: string) => {
       const body = Buffer.from(`\ufeff${text}`, 'utf16le');
       return order === 'le' ? body : body.swap16();
     };
     const lines = `user-agent: a\n#${'c'.repeat(300_000)}\ndisallow: /x\n`;
-    expect(parseRobots(encode(lines)).ignoredOctets).toBe((lines.length + 1) * 2 - MIN_BYTES);
+    expect(parseRobots(encode(lines)).ignoredBytes).toBe((lines.length + 1) * 2 - MIN_BYTES);
     expect(outline(parseRobots(encode(lines)))).toEqual(['1 a:']);
     const units = MIN_BYTES / 2 - 1;
     const head = 'user-agent: a\n#';
@@ -580,15 +580,15 @@ describe('RFC 9309 2.5, the parsing limit', () => {
     const fitting = `${head}${'c'.repeat(units - head.length - last.length)}${last}`;
     expect(outline(parseRobots(encode(`${fitting}\nallow: /\n`)))).toEqual(['1 a: 3-/last']);
     expect(outline(parseRobots(encode(`${fitting}x\nallow: /\n`)))).toEqual(['1 a:']);
-    // U+0A41 has an octet of a line end, and is none.
+    // One byte of U+0A41 is that of a line end, but the character is not a line end.
     expect(outline(parseRobots(encode(`${fitting}\u0a0a\n`)))).toEqual(['1 a:']);
   });
 
-  test('an odd limit does not cut a unit of UTF-16 in two', () => {
+  test('an odd limit does not split a unit of UTF-16', () => {
     const head = 'user-agent: a\n#';
     const last = '\ndisallow: /last';
-    const filler = 'c'.repeat(300_000 - 1 - head.length - last.length);
-    const body = Buffer.from(`\ufeff${head}${filler}${last}\nallow: /\n`, 'utf16le');
+    const producer = 'c'.repeat(300_000 - 1 - head.length - last.length);
+    const body = Buffer.from(`\ufeff${head}${producer}${last}\nallow: /\n`, 'utf16le');
     for (const maxBytes of [600_000, 600_001]) {
       expect(outline(parseRobots(body, { maxBytes }))).toEqual(['1 a: 3-/last']);
     }
@@ -603,19 +603,19 @@ describe('warnings', () => {
     expect(file.warnings[99]?.message).toBe(file.warnings[0]?.message);
   });
 
-  test('beyond 100 the last says how many more there are', () => {
+  test('beyond 100 the last warning counts the rest', () => {
     const file = parse('noise\n'.repeat(1234));
     expect(file.warnings).toHaveLength(100);
     expect(file.warnings[99]).toMatchObject({ code: 'missing-colon', line: 100 });
     expect(file.warnings[99]?.message).toContain('1134');
   });
 
-  test('what concerns the file is never crowded out', () => {
+  test('warnings about the whole file are always listed', () => {
     const file = parse(`<html>\n${'disallow: /\n'.repeat(50_000)}`);
     expect(codes(file).slice(0, 3)).toEqual(['0 html', '0 beyond-limit', '2 rule-before-group']);
   });
 
-  test('a pattern that starts with neither / nor * is malformed (2.2.2), an empty one is not', () => {
+  test('a pattern that starts with neither / nor * is malformed (2.2.2); an empty pattern is not', () => {
     const file = parse(
       'user-agent: a\ndisallow: x\nallow: $\ndisallow:\ndisallow: *.gif$\nallow: /\n',
     );
@@ -623,7 +623,7 @@ describe('warnings', () => {
   });
 });
 
-/** Pieces of lines that meet most branches of either grammar. */
+/** Pieces of lines that reach most branches of either grammar. */
 const PIECES = [
   'user-agent',
   'User Agent',
@@ -711,8 +711,8 @@ const bodies = fc
   .map((lines) => lines.flat().join(''));
 
 /**
- * RFC 9309 section 2.2 and the spec notes by strings and regular expressions, as literally as can
- * be.
+ * RFC 9309 section 2.2 and the spec notes, implemented with strings and regular expressions, as
+ * literally as possible.
  */
 function naiveOutline(body: string, google: boolean): string[] {
   const space = google ? '[ \\t\\v\\f]' : '[ \\t]';
@@ -756,7 +756,7 @@ function naiveOutline(body: string, google: boolean): string[] {
 }
 
 describe.each(BOTH)('properties, in %s', (profile) => {
-  test('groups, rules and line numbers are those of a naive parser', () => {
+  test('groups, rules and line numbers agree with a naive parser', () => {
     let rules = 0;
     fc.assert(
       fc.property(bodies, (body) => {
@@ -769,14 +769,14 @@ describe.each(BOTH)('properties, in %s', (profile) => {
     expect(rules).toBeGreaterThan(3000);
   });
 
-  test('random octets never throw, and yield at most 100 warnings', () => {
-    const octet = fc.oneof(
+  test('random bytes never throw, and yield at most 100 warnings', () => {
+    const byte = fc.oneof(
       fc.nat(255),
       fc.constantFrom(0, 9, 10, 11, 13, 32, 35, 42, 58, 0xef, 0xbb, 0xbf, 0xff, 0xfe),
     );
     let warned = 0;
     fc.assert(
-      fc.property(fc.array(octet, { maxLength: 600, size: 'max' }), (array) => {
+      fc.property(fc.array(byte, { maxLength: 600, size: 'max' }), (array) => {
         const file = parseRobots(Uint8Array.from(array), { profile });
         expect(file.warnings.length).toBeLessThanOrEqual(100);
         warned += file.warnings.length;
@@ -786,12 +786,12 @@ describe.each(BOTH)('properties, in %s', (profile) => {
     expect(warned).toBeGreaterThan(1000);
   });
 
-  test('patterns are views of the body, of its own memory, on the line that they name', () => {
+  test('patterns are views into the memory of the body, at the line that they name', () => {
     let rules = 0;
     fc.assert(
       fc.property(bodies, fc.nat(9), fc.boolean(), (text, offset, asBuffer) => {
         const memory = new Uint8Array(text.length + offset + 5).fill(0x2f);
-        memory.set(octets(text), offset);
+        memory.set(bytes(text), offset);
         const body = asBuffer
           ? Buffer.from(memory.buffer, offset, text.length)
           : memory.subarray(offset, offset + text.length);
@@ -812,7 +812,7 @@ describe.each(BOTH)('properties, in %s', (profile) => {
     expect(rules).toBeGreaterThan(1000);
   });
 
-  test('CR, LF and CRLF are the same to every line', () => {
+  test('CR, LF and CRLF give the same result for every line', () => {
     let rules = 0;
     fc.assert(
       fc.property(fc.array(line, { minLength: 10, maxLength: 30, size: 'max' }), (lines) => {
@@ -826,8 +826,8 @@ describe.each(BOTH)('properties, in %s', (profile) => {
     expect(rules).toBeGreaterThan(500);
   });
 
-  test('a body in shared memory reads the same', () => {
-    const body = octets('user-agent: a\ndisallow: /\u00e9\nsitemap: https://h/\u00c3\u00a9\n');
+  test('a body in shared memory gives the same result', () => {
+    const body = bytes('user-agent: a\ndisallow: /\u00e9\nsitemap: https://h/\u00c3\u00a9\n');
     const shared = new Uint8Array(new SharedArrayBuffer(body.length));
     shared.set(body);
     const file = parseRobots(shared, { profile });
@@ -838,16 +838,16 @@ describe.each(BOTH)('properties, in %s', (profile) => {
 });
 
 describe('growth', () => {
-  /** How often the cursor reads an octet in walking all lines of a body. */
-  function reads(text: string, lineOctets: number): number {
+  /** How often the cursor reads a byte in a walk over all lines of a body. */
+  function reads(text: string, lineBytes: number): number {
     let count = 0;
-    const counted = new Proxy(octets(text), {
+    const counted = new Proxy(bytes(text), {
       get(target, property) {
         if (typeof property === 'string' && property >= '0' && property <= '9~') count++;
         return Reflect.get(target, property, target);
       },
     });
-    const cursor = new LineCursor(counted, 0, text.length, lineOctets);
+    const cursor = new LineCursor(counted, 0, text.length, lineBytes);
     while (cursor.advance());
     return count;
   }
@@ -861,15 +861,15 @@ describe('growth', () => {
     ['CR', '\r'.repeat(20_000)],
     ['CRLF', '\r\n'.repeat(10_000)],
     ['short lines', 'a:#\0\r\n'.repeat(3000)],
-  ])('no octet of a body is read more than three times: %s', (_name, text) => {
-    for (const lineOctets of [Number.POSITIVE_INFINITY, 16_663, 1]) {
-      const count = reads(text, lineOctets);
+  ])('no byte of a body is read more than three times: %s', (_name, text) => {
+    for (const lineBytes of [Number.POSITIVE_INFINITY, 16_663, 1]) {
+      const count = reads(text, lineBytes);
       expect(count).toBeGreaterThanOrEqual(text.length);
       expect(count).toBeLessThanOrEqual(3 * text.length);
     }
   });
 
-  // A parser that is quadratic anywhere would not end on these within the time that is given.
+  // A parser with any quadratic part would exceed the timeout on these bodies.
   const timeout = 15_000;
   const many = 100_000;
   test.each([
@@ -885,7 +885,7 @@ describe('growth', () => {
     ],
   ])('many %s', { timeout }, (_name, text, groups, tokens, rules) => {
     for (const profile of BOTH) {
-      const file = parseRobots(octets(text), { profile, maxBytes: MAX_BYTES });
+      const file = parseRobots(bytes(text), { profile, maxBytes: MAX_BYTES });
       expect(file.groups).toHaveLength(groups);
       expect(file.groups.reduce((sum, group) => sum + group.productTokens.length, 0)).toBe(tokens);
       expect(file.groups.reduce((sum, group) => sum + group.rules.length, 0)).toBe(rules);
@@ -903,7 +903,7 @@ describe('growth', () => {
         'host: ',
       ]) {
         for (const profile of BOTH) {
-          const body = octets(prefix + piece.repeat(200_000 / piece.length));
+          const body = bytes(prefix + piece.repeat(200_000 / piece.length));
           const file = parseRobots(body, { profile });
           expect(file.groups.length).toBeLessThanOrEqual(1);
         }

@@ -1,6 +1,6 @@
 import { BAD_INPUT_LIMIT } from '../../src/kernel/layout.js';
 
-/** Octets of output that the fake kernel may need for a line beyond its own. */
+/** Bytes of output that the fake kernel may need for a line beyond its own. */
 export const FAKE_OVERHEAD = 1200;
 
 /** A bad record as the fake kernel reports it. */
@@ -10,13 +10,13 @@ export interface FakeBadRecord {
 }
 
 /**
- * What comes out for an input (as Latin-1) under the fake kernel: `ok LINE` for most lines, much
- * more for lines that begin with `+`, a record with its line number for those that begin with `!`
- * or are too long, nothing for empty ones.
+ * The output of the fake kernel for an input (as Latin-1): `ok LINE` for most lines, much more for
+ * lines that begin with `+`, a record with its line number for lines that begin with `!` or are too
+ * long, nothing for empty lines.
  */
 export function fakeJudge(
   input: string,
-  maxLineOctets: number,
+  maxLineBytes: number,
 ): { output: string; bad: FakeBadRecord[]; records: number } {
   const lines = input.split('\n');
   if (lines.at(-1) === '') lines.pop();
@@ -27,7 +27,7 @@ export function fakeJudge(
     const line = whole.endsWith('\r') ? whole.slice(0, -1) : whole;
     if (line === '') return;
     records++;
-    const overlong = line.length > maxLineOctets;
+    const overlong = line.length > maxLineBytes;
     if (overlong || line.startsWith('!')) {
       bad.push({ line: index + 1, reason: overlong ? 'line-too-long' : 'no-object' });
       const kind = overlong ? 'long' : 'line';

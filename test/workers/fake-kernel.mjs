@@ -1,19 +1,18 @@
 /**
- * A kernel in JavaScript with which threads are tested: it keeps the contract of kernel/layout.ts,
- * but its verdicts are trivial, some lines make it fail, and the line WAIT is judged only when
- * SIGNAL has been. What it makes of a line says fake-judge.ts.
+ * A kernel in JavaScript for tests of threads. It keeps the contract of kernel/layout.ts, but its
+ * verdicts are trivial, some lines make it fail, and the line WAIT is judged only after SIGNAL.
+ * fake-judge.ts describes its output for each line.
  */
-import * as L from '../../dist/kernel/layout.js';
+import L from './layout.mjs';
 
 const NEWLINE = 10;
 const RETURN = 13;
 
-/** Word of the first page: 1 = a line makes the kernel fail once, and then no more. */
-const ONCE = 264;
-
-/** Another: 1 = the line SIGNAL has been judged. */
+/** Word of the first page: 1 = the line SIGNAL has been judged. */
 const SIGNALLED = 265;
-/** Milliseconds that a line WAIT waits for it. */
+/** Word of the first page: 1 = a line WAIT waits for that. */
+const WAITING = 266;
+/** Maximum milliseconds of that wait. */
 const PATIENCE = 20_000;
 
 /** A module with one function, whose body is `unreachable`. */
@@ -22,7 +21,7 @@ const TRAP = Uint8Array.of(
   ...[0x0a, 5, 1, 3, 0, 0, 0x0b],
 );
 
-/** What lines do to the thread that judges them. */
+/** The effect of a line on the thread that judges it. */
 const FAILURES = new Map([
   [
     'THROW',
@@ -42,16 +41,17 @@ const FAILURES = new Map([
 ]);
 
 export function instantiateKernel(_module, memory) {
-  const octets = new Uint8Array(memory.buffer);
+  const bytes = new Uint8Array(memory.buffer);
   const view = new DataView(memory.buffer);
   const u32 = (address) => view.getUint32(address, true);
   const set = (address, value) => view.setUint32(address, value, true);
   const count = (address) =>
     view.setBigUint64(address, view.getBigUint64(address, true) + 1n, true);
-  const plan = new Int32Array(memory.buffer, 0, SIGNALLED + 1);
-  const text = (from, end) => Buffer.from(octets.slice(from, end)).toString('latin1');
+  const plan = new Int32Array(memory.buffer, 0, WAITING + 1);
+  const text = (from, end) => Buffer.from(bytes.slice(from, end)).toString('latin1');
 
   function awaitSignal() {
+    Atomics.store(plan, WAITING, 1);
     while (Atomics.load(plan, SIGNALLED) === 0) {
       if (Atomics.wait(plan, SIGNALLED, 0, PATIENCE) === 'timed-out') throw new Error('no signal');
     }
@@ -62,13 +62,13 @@ export function instantiateKernel(_module, memory) {
     Atomics.notify(plan, SIGNALLED);
   }
 
-  /** Writes one octet beyond a region that the task grants; regions end at multiples of 64. */
+  /** Writes one byte beyond a region of the task; regions end at multiples of 64. */
   function overrun(task, region) {
     const ends = {
       SCRATCH: u32(task + L.TASK_SCRATCH_END),
       OUTPUT: u32(task + L.TASK_OUTPUT_END) + L.MARGIN,
     };
-    octets[Math.ceil(ends[region] / 64) * 64] ^= 0xff;
+    bytes[Math.ceil(ends[region] / 64) * 64] ^= 0xff;
   }
 
   function run(task) {
@@ -84,7 +84,7 @@ export function instantiateKernel(_module, memory) {
     let out = u32(task + L.TASK_OUTPUT);
     let lines = u32(task + L.TASK_LINES);
     let bad = 0;
-    // Batches get done in another order than they were begun.
+    // Batches end in another order than they began.
     if (u32(query + L.QUERY_UNKNOWN) === 1) {
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, Math.random() * 2);
     }
@@ -97,10 +97,10 @@ export function instantiateKernel(_module, memory) {
     };
 
     while (at < end) {
-      const newline = octets.subarray(at, end).indexOf(NEWLINE);
+      const newline = bytes.subarray(at, end).indexOf(NEWLINE);
       const next = newline < 0 ? end : at + newline + 1;
       let stop = newline < 0 ? end : at + newline;
-      if (stop > at && octets[stop - 1] === RETURN) stop--;
+      if (stop > at && bytes[stop - 1] === RETURN) stop--;
       const length = stop - at;
       if (length === 0) {
         at = next;
@@ -109,7 +109,7 @@ export function instantiateKernel(_module, memory) {
       }
       if (limit - out < length + overhead + L.MARGIN) return leave(L.RUN_OUTPUT_FULL);
       const overlong = (flags & L.TASK_OVERLONG) !== 0 || length > longest;
-      const first = octets[at];
+      const first = bytes[at];
       let record;
       if (overlong || first === 0x21) {
         if (strict) {
@@ -136,11 +136,10 @@ export function instantiateKernel(_module, memory) {
         if (line === 'WAIT') awaitSignal();
         if (line === 'SIGNAL') signal();
         if (line.startsWith('OVERRUN ')) overrun(task, line.split(' ')[1]);
-        const failure = FAILURES.get(line);
-        if (failure !== undefined && Atomics.compareExchange(plan, ONCE, 1, 2) !== 2) failure();
+        FAILURES.get(line)?.();
         record = first === 0x2b ? `${line}${'.'.repeat(overhead - 8)}\n` : `ok ${line}\n`;
       }
-      octets.set(Buffer.from(record, 'latin1'), out);
+      bytes.set(Buffer.from(record, 'latin1'), out);
       out += record.length;
       at = next;
       lines++;

@@ -3,8 +3,8 @@
 //	competitor LIBRARY ROBOTS_DIRECTORY URLS MAX_URLS AGENT [VERDICTS_FILE]
 //
 // LIBRARY is temoto (github.com/temoto/robotstxt) or grobotstxt (github.com/jimsmart/grobotstxt).
-// The latter is a port of google/robotstxt and parses a file anew for each URL, for it has no
-// other way to be asked. Prints one JSON object.
+// The latter is a port of google/robotstxt and parses a file for each URL, since it has no
+// other interface. Prints one JSON object.
 package main
 
 import (

@@ -1,14 +1,14 @@
 /**
- * What a user of Node would write: readline, the URL class, and a library from npm with one
- * parsed object kept for each host. The other languages' programs take the same arguments and
+ * Decides URLs as a user of Node would: readline, the URL class, and a library from npm with one
+ * parsed object kept for each host. The programs in other languages take the same arguments and
  * print the same JSON.
  *
  *     main.ts LIBRARY ROBOTS_DIRECTORY URLS MAX_URLS AGENT [VERDICTS_FILE]
  *
- * LIBRARY is `robots-parser` or `robots-txt-guard`. URLs that end in `.ndjson` are records with a
- * member `url`. Everything is parsed before the clock starts, and nothing is written but the
- * counts: both are in its favour. VERDICTS_FILE receives one verdict a line; and ANNOTATED_FILE of
- * the environment the records, each with its verdict as a further member, while the clock runs.
+ * LIBRARY is `robots-parser` or `robots-txt-guard`. A file URLS that ends in `.ndjson` holds
+ * records with a member `url`. The clock starts after parsing, and only counts are written: both
+ * favour the library. VERDICTS_FILE receives one verdict a line. If the environment names an
+ * ANNOTATED_FILE, it receives each record with its verdict while the clock runs.
  */
 import {
   createReadStream,
@@ -19,17 +19,13 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import type { Robots } from './robots.js';
 import { parseWithParser } from './robots-parser.js';
 import { parseWithGuard } from './robots-txt-guard.js';
 
 interface Annotated {
   readonly url: string;
   verdict?: string;
-}
-
-/** A parsed robots.txt. */
-export interface Robots {
-  isAllowed(url: URL, text: string, agent: string): boolean;
 }
 
 const [library, directory, urls, limit, agent, verdictsFile] = process.argv.slice(2);
@@ -52,7 +48,7 @@ const maxUrls = Number(limit);
 const isRecord = urls.endsWith('.ndjson');
 const { ANNOTATED_FILE } = process.env;
 const annotated = ANNOTATED_FILE === undefined ? undefined : createWriteStream(ANNOTATED_FILE);
-/** Records are written so many characters at a time. */
+/** Characters of records that are written in one call. */
 const GATHERED = 1 << 16;
 let gathered = '';
 let seen = 0;
@@ -83,7 +79,7 @@ function decide(text: string, productToken: string): keyof typeof counts {
   try {
     url = new URL(text);
   } catch {
-    return 'invalid'; // no URL: counted as such
+    return 'invalid'; // not a URL
   }
   if (url.origin === 'null') return 'invalid';
   const robots = robotsOf.get(url.origin);

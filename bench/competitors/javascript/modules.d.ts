@@ -2,7 +2,7 @@
 
 declare module 'robots-txt-parse' {
   import type { Readable } from 'node:stream';
-  /** What robots-txt-guard takes. */
+  /** The parsed file that robots-txt-guard takes. */
   export interface ParsedRobotsTxt {
     readonly groups: readonly unknown[];
   }

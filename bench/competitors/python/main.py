@@ -2,8 +2,8 @@
 
     main.py LIBRARY ROBOTS_DIRECTORY URLS MAX_URLS AGENT [VERDICTS_FILE]
 
-LIBRARY is protego, or fast-robotstxt: a fork of google/robotstxt in C++, by which ada reads the URLs. The latter
-parses a file anew for each URL, for it has no other way to be asked. Prints one JSON object.
+LIBRARY is protego, or fast-robotstxt: a fork of google/robotstxt in C++ with the URL parser ada. The latter parses
+a file for each URL, since it has no other interface. Prints one JSON object.
 """
 
 import json

@@ -1,33 +1,48 @@
 /**
- * The one loop over lines, for every format and output. Lines are taken in groups, phase by phase,
- * so that the cache misses of one line's way through the table (slot, host record and what lies
- * behind it) overlap with those of its neighbours.
+ * The one loop over lines, for every format and output. Lines go through the phases in groups: the
+ * cache misses of one line (slot, host record, automaton) overlap with its neighbours'.
  */
 
+import { LF } from '../../ascii';
 import {
   ALLOW,
+  BAD_BYTES,
   BAD_INPUT_LIMIT,
+  BAD_LINE,
+  BAD_REASON,
   DENY,
+  FORMAT_JSON,
+  FORMAT_NDJSON,
   FORMAT_TEXT,
+  FRAGMENT_MASK_ALLOWED,
+  FRAGMENT_MASK_DENIED,
   GROUP_LINES,
+  HOST_SPACE,
   INVALID,
+  LINE_END,
+  LINE_NEWLINE,
+  LINE_NUMBER,
+  LINE_OUTCOME,
+  LINE_START,
   MARGIN,
   MAX_BAD,
   OUTCOMES,
   OUTPUT_ALLOWED,
   OUTPUT_ANNOTATE,
+  OUTPUT_DENIED,
+  OUTPUT_MASK,
+  OUTPUT_VERDICTS,
   QUERY_AGENT_COUNT,
   QUERY_FLAGS,
   QUERY_FORMAT,
   QUERY_LINE_OVERHEAD,
   QUERY_OUTPUT,
   QUERY_STRICT,
-  QUERY_TABLE,
   REASON_LINE_TOO_LONG,
   REASON_NESTED_TOO_DEEP,
   REASON_NO_JSON,
   REASON_NO_OBJECT,
-  RESULT_OCTETS,
+  RESULT_BYTES,
   RESULT_OUTCOME,
   RUN_BAD_RECORD,
   RUN_DONE,
@@ -55,25 +70,19 @@ import {
   WORKER_RESULTS,
   WORKER_TALLY,
 } from '../layout';
-import { annotateJson, annotateText, describeBadLine, lineEnd, pass } from './emit';
-import {
-  EMPTY,
-  HOST_SPACE,
-  LINE_END,
-  LINE_NEWLINE,
-  LINE_NUMBER,
-  LINE_OUTCOME,
-  LINE_START,
-  lineEntry,
-} from './line';
+import { holdsRows, isRefusedRow } from './csv/locate-field';
+import { annotateJson, describeBadLine } from './emit/json-record';
+import { lineEnd, pass } from './emit/line';
+import { fragment, verdicts } from './emit/parts';
+import { annotateRow, describeBadRow, passRow } from './emit/row';
+import { annotateText } from './emit/text-record';
 import { locate } from './locate';
-import { decide, lookUp } from './look-up';
-import { limitScratch } from './scratch';
+import { lookUp } from './lookup/look-up';
+import { decide } from './match/decide';
+import { EMPTY, lineEntry } from './memory/line';
+import { limitScratch } from './memory/scratch';
 
-/**
- * Judges the lines of a batch; the words of the task and what is returned are described in
- * layout.ts.
- */
+/** Decides and writes the lines of a batch. TASK_… and RUN_… in layout.ts describe the call. */
 export function run(task: usize): i32 {
   const query: usize = load<u32>(task, TASK_QUERY);
   const worker: usize = load<u32>(task, TASK_WORKER);
@@ -112,23 +121,22 @@ export function run(task: usize): i32 {
 }
 
 /**
- * Decides and writes the lines of a group. If it has to stop, the task says that the next line is
- * the one it stopped at.
+ * Decides and writes the lines of a group. If it stops early, the task goes on at the line where it
+ * stopped.
  */
 function emitAll(task: usize, query: usize, worker: usize, lines: i32, scratch: usize): i32 {
-  const table: usize = load<u32>(query, QUERY_TABLE);
   const overhead = load<i32>(query, QUERY_LINE_OVERHEAD) + MARGIN;
   const outputEnd: usize = load<u32>(task, TASK_OUTPUT_END);
   let to: usize = load<u32>(task, TASK_OUTPUT);
   for (let i = 0; i < lines; i++) {
     const line = lineEntry(worker, i);
-    const octets = load<i32>(line, LINE_NEWLINE) - load<i32>(line, LINE_START);
+    const bytes = load<i32>(line, LINE_NEWLINE) - load<i32>(line, LINE_START);
     let stop = RUN_DONE;
-    if (<i32>(outputEnd - to) < octets + overhead) {
+    if (<i32>(outputEnd - to) < bytes + overhead) {
       stop = RUN_OUTPUT_FULL;
     } else {
-      decide(query, worker, table, line, scratch);
-      stop = obstacle(task, query, line);
+      decide(query, worker, line, scratch);
+      stop = stopReason(task, query, line);
     }
     if (stop !== RUN_DONE) {
       store<u32>(task, load<u32>(line, LINE_START), TASK_INPUT);
@@ -142,12 +150,13 @@ function emitAll(task: usize, query: usize, worker: usize, lines: i32, scratch: 
   return RUN_DONE;
 }
 
-/** Whether the line is no record at all, so that its output is a record about the line. */
+/** Whether the line is not a record: its output is a record about the line. */
 function isUnreadable(query: usize, outcome: i32): bool {
   const reason = outcome & 15;
+  const format = load<i32>(query, QUERY_FORMAT);
   return (
     outcome >= 0 &&
-    load<i32>(query, QUERY_FORMAT) !== FORMAT_TEXT &&
+    (format === FORMAT_NDJSON || format === FORMAT_JSON) &&
     (reason === REASON_NO_OBJECT ||
       reason === REASON_NO_JSON ||
       reason === REASON_LINE_TOO_LONG ||
@@ -155,17 +164,13 @@ function isUnreadable(query: usize, outcome: i32): bool {
   );
 }
 
-/**
- * What keeps the line from being written now: RUN_NEEDS_LINE_BASE, RUN_BAD_RECORD, or nothing,
- * RUN_DONE.
- */
-function obstacle(task: usize, query: usize, line: usize): i32 {
+/** Why the line cannot be written now: RUN_NEEDS_LINE_BASE or RUN_BAD_RECORD; else RUN_DONE. */
+function stopReason(task: usize, query: usize, line: usize): i32 {
   const outcome = load<i32>(line, LINE_OUTCOME);
   if (outcome < 0) return RUN_DONE;
   if ((load<u32>(query, QUERY_FLAGS) & QUERY_STRICT) !== 0) {
-    store<i32>(task, 1, TASK_BAD_COUNT);
-    store<i32>(task, load<i32>(line, LINE_NUMBER), TASK_BAD);
-    store<i32>(task, outcome & 15, TASK_BAD + 4);
+    store<i32>(task, 0, TASK_BAD_COUNT);
+    listBad(task, line, outcome & 15);
     return RUN_BAD_RECORD;
   }
   const known = (load<u32>(task, TASK_FLAGS) & TASK_LINE_BASE_KNOWN) !== 0;
@@ -177,11 +182,13 @@ function increment(counter: usize): void {
   store<u64>(counter, load<u64>(counter) + 1);
 }
 
-/** Counts a line and writes what is to be written of it; returns the end of the output. */
+/**
+ * Counts a line, and writes the line if the query's output wants it; returns the end of the output.
+ */
 function emit(task: usize, query: usize, worker: usize, line: usize, to: usize): usize {
   const output = load<i32>(query, QUERY_OUTPUT);
   const outcome = load<i32>(line, LINE_OUTCOME);
-  if (outcome === EMPTY) return output === OUTPUT_ANNOTATE ? to : lineEnd(line, pass(line, to));
+  if (outcome === EMPTY) return emitBlank(query, to);
   increment(worker + WORKER_RECORDS);
   const agents = load<i32>(query, QUERY_AGENT_COUNT);
   let result = worker + WORKER_RESULTS;
@@ -193,29 +200,55 @@ function emit(task: usize, query: usize, worker: usize, line: usize, to: usize):
     increment(tally + <usize>each * 8);
     if (each >> 4 !== ALLOW) allowed = false;
     if (each >> 4 === DENY) denied = true;
-    result += RESULT_OCTETS;
+    result += RESULT_BYTES;
     tally += OUTCOMES * 8;
   }
-  if (outcome >= 0) report(task, worker, line, outcome & 15);
-  if (output !== OUTPUT_ANNOTATE) {
+  if (outcome >= 0) {
+    increment(worker + WORKER_BAD);
+    listBad(task, line, outcome & 15);
+  }
+  const isRow = holdsRows(query);
+  if (output === OUTPUT_ALLOWED || output === OUTPUT_DENIED) {
     if (!(output === OUTPUT_ALLOWED ? allowed : denied)) return to;
     increment(worker + WORKER_PASSED);
-    return lineEnd(line, pass(line, to));
+    return lineEnd(line, isRow ? passRow(line, to) : pass(line, to));
   }
   increment(worker + WORKER_PASSED);
+  if (output === OUTPUT_VERDICTS) return newline(verdicts(query, worker, to));
+  if (output === OUTPUT_MASK) {
+    return newline(fragment(query, allowed ? FRAGMENT_MASK_ALLOWED : FRAGMENT_MASK_DENIED, to));
+  }
+  if (isRow) {
+    const isWhole = outcome < 0 || ((outcome & 15) !== REASON_LINE_TOO_LONG && !isRefusedRow(line));
+    to = isWhole ? annotateRow(query, worker, line, to) : describeBadRow(query, worker, line, to);
+    return lineEnd(line, to);
+  }
   if (load<i32>(query, QUERY_FORMAT) === FORMAT_TEXT) {
-    // Of a line that is too long only the beginning comes out, wherever its length was noticed.
+    // Only the beginning of an overlong line is written, wherever its length was noticed.
     if (outcome >= 0 && (outcome & 15) === REASON_LINE_TOO_LONG) truncateLine(line);
     return lineEnd(line, annotateText(query, worker, line, to));
   }
   if (!isUnreadable(query, outcome)) return lineEnd(line, annotateJson(query, worker, line, to));
   const number = load<u64>(task, TASK_LINE_BASE) + load<u32>(line, LINE_NUMBER) + 1;
-  to = describeBadLine(query, worker, line, number, to);
-  store<u8>(to, 0x0a);
+  return newline(describeBadLine(query, worker, line, number, to));
+}
+
+function newline(to: usize): usize {
+  store<u8>(to, LF);
   return to + 1;
 }
 
-/** Truncates the line to BAD_INPUT_LIMIT; a line that is no longer than that keeps its line end. */
+/**
+ * Writes an empty line for a blank one where verdicts come out alone. An empty line among rows
+ * stands for a newline within the row before it, or for nothing.
+ */
+function emitBlank(query: usize, to: usize): usize {
+  if (holdsRows(query)) return to;
+  const output = load<i32>(query, QUERY_OUTPUT);
+  return output === OUTPUT_VERDICTS || output === OUTPUT_MASK ? newline(to) : to;
+}
+
+/** Truncates the line to BAD_INPUT_LIMIT; a shorter line keeps its line end. */
 function truncateLine(line: usize): void {
   const end: usize = load<u32>(line, LINE_START) + BAD_INPUT_LIMIT;
   if (end >= <usize>load<u32>(line, LINE_END)) return;
@@ -223,14 +256,13 @@ function truncateLine(line: usize): void {
   store<u32>(line, end, LINE_NEWLINE);
 }
 
-/** Enters a bad record in the task's list. */
-function report(task: usize, worker: usize, line: usize, reason: i32): void {
-  increment(worker + WORKER_BAD);
+/** Adds a bad record to the task's list. */
+function listBad(task: usize, line: usize, reason: i32): void {
   const count = load<i32>(task, TASK_BAD_COUNT);
   if (count < MAX_BAD) {
-    const entry = task + TASK_BAD + <usize>count * 8;
-    store<i32>(entry, load<i32>(line, LINE_NUMBER));
-    store<i32>(entry, reason, 4);
+    const entry = task + TASK_BAD + <usize>count * BAD_BYTES;
+    store<i32>(entry, load<i32>(line, LINE_NUMBER), BAD_LINE);
+    store<i32>(entry, reason, BAD_REASON);
   }
   store<i32>(task, count + 1, TASK_BAD_COUNT);
 }

@@ -1,27 +1,35 @@
 /**
- * The kernel: all that runs for every octet of a run. It holds no data and no heap of its own, so
- * that any number of instances can share one memory; what it reads and writes is described in
- * compile/format.ts (the table) and kernel/layout.ts (task, query, worker block).
+ * The kernel: all code that runs for every byte of a run. It has no data and no heap of its own, so
+ * any number of instances can share one memory. table/format.ts describes the table that it reads,
+ * kernel/layout.ts the task, query and worker block.
  */
 
-import { QUERY_TABLE, RESULT_OUTCOME, WORKER_HOSTS, WORKER_RESULTS } from '../layout';
-import { LINE_OWNED, LINE_URL, LINE_URL_END, lineEntry } from './line';
+import {
+  LINE_OWNED,
+  LINE_URL,
+  LINE_URL_END,
+  RESULT_OUTCOME,
+  WORKER_HOSTS,
+  WORKER_RESULTS,
+} from '../layout';
+import { canonicalise, escapePattern } from './bytes/bytes';
 import { resolve } from './locate';
-import { decide, lookUp } from './look-up';
-import { canonicalise, escapePattern } from './octets';
-import { limitScratch } from './scratch';
+import { lookUp } from './lookup/look-up';
+import { decide } from './match/decide';
+import { lineEntry } from './memory/line';
+import { limitScratch } from './memory/scratch';
 
 export { run } from './batch';
-export { hashHost } from './host-hash';
-export { decodeString } from './json';
-export { patternText, sourceText } from './rule';
+export { patternText, sourceText } from './emit/rule';
+export { decodeString } from './json/string';
+export { hashHost } from './lookup/host-hash';
 
 /**
- * Judges the one URL `url`–`end` and leaves a result for each agent in the worker block; returns
- * the first one's outcome. Scratch memory, `scratch`–`scratchEnd`, has the octets that layout.ts
- * asks for (SCRATCH_FACTOR), with one line.
+ * Decides about the URL `url`–`end`: leaves a result for each agent in the worker block, and
+ * returns the first agent's outcome. Scratch memory, `scratch`–`scratchEnd`, has the size that
+ * layout.ts requires for one line (SCRATCH_FACTOR).
  */
-export function judgeUrl(
+export function decideUrl(
   query: usize,
   worker: usize,
   url: usize,
@@ -30,29 +38,22 @@ export function judgeUrl(
   scratchEnd: usize,
 ): i32 {
   limitScratch(scratchEnd);
-  const table: usize = load<u32>(query, QUERY_TABLE);
   const line = lineEntry(worker, 0);
   store<u32>(line, url, LINE_URL);
   store<u32>(line, end, LINE_URL_END);
   store<u32>(line, 0, LINE_OWNED);
   scratch = resolve(query, line, worker + WORKER_HOSTS, scratch);
   lookUp(query, worker, 1);
-  decide(query, worker, table, line, scratch);
+  decide(query, worker, line, scratch);
   return load<i32>(worker + WORKER_RESULTS, RESULT_OUTCOME);
 }
 
-/**
- * The canonical form of a pattern's literal; see octets.ts. Returns the end of what is written to
- * `to`.
- */
+/** Writes the canonical form of a pattern's literal to `to`; returns its end. */
 export function canonicaliseLiteral(from: usize, end: usize, to: usize, inQuery: bool): usize {
   return canonicalise(from, end, to, inQuery);
 }
 
-/**
- * The form of a pattern's literal in the google profile. Returns the end of what is written to
- * `to`.
- */
+/** Writes the google profile's form of a pattern's literal to `to`; returns its end. */
 export function escapeLiteral(from: usize, end: usize, to: usize): usize {
   return escapePattern(from, end, to);
 }

@@ -1,11 +1,26 @@
 /** The first phase of a line: its record, the URL in it, the URL's host and the host's hash. */
 
-import { HEADER_HOST_KEY } from '../../compile/format';
+import { CR, HASH, LF, QUESTION_MARK, SPACE, TAB } from '../../ascii';
+import { HEADER_HOST_KEY } from '../../table/format';
 import {
   COPY_MARGIN,
   FORMAT_JSON,
   FORMAT_TEXT,
   INVALID,
+  LINE_END,
+  LINE_HASH,
+  LINE_HOST,
+  LINE_HOST_BYTES,
+  LINE_NEWLINE,
+  LINE_NON_CANONICAL,
+  LINE_OUTCOME,
+  LINE_OWNED,
+  LINE_PATH,
+  LINE_PATH_END,
+  LINE_SLOT,
+  LINE_START,
+  LINE_URL,
+  LINE_URL_END,
   QUERY_ANY_HOST,
   QUERY_FLAGS,
   QUERY_FORMAT,
@@ -20,57 +35,31 @@ import {
   REASON_NO_URL,
   REASON_RETURN_IN_LINE,
   REASON_TAB_IN_LINE,
-  REFUSED_OCTETS,
+  REFUSED_BYTES,
   REFUSED_REASON,
   REFUSED_RECORD,
 } from '../layout';
-import { homeBucket } from './host';
-import { hashHost } from './host-hash';
-import {
-  afterValue,
-  closingBrace,
-  LOCATED,
-  locatePlain,
-  locateString,
-  locateUrl,
-  plainStop,
-  stringEnd,
-  stringEscaped,
-  stringStart,
-  unescapeString,
-} from './json';
-import {
-  EMPTY,
-  LINE_BRACE,
-  LINE_END,
-  LINE_HASH,
-  LINE_HOST,
-  LINE_HOST_OCTETS,
-  LINE_IRREGULAR,
-  LINE_NEWLINE,
-  LINE_OUTCOME,
-  LINE_OWNED,
-  LINE_PATH,
-  LINE_PATH_END,
-  LINE_SLOT,
-  LINE_START,
-  LINE_URL,
-  LINE_URL_END,
-  PENDING,
-} from './line';
-import { claimScratch } from './scratch';
-import { findOctet } from './search';
-import { isJson } from './strict';
-import { splitAny, splitPlain } from './url';
+import { isControlOrSpace } from './bytes/characters';
+import { findByte } from './bytes/search';
+import { holdsRows, isRefusedRow, locateField, rowStart } from './csv/locate-field';
+import { LOCATED, locateString, locateUrl } from './json/locate-url';
+import { locatePlain } from './json/plain-object';
+import { isJson } from './json/strict';
+import { holdsEscape, unescapeString } from './json/string';
+import { hashHost } from './lookup/host-hash';
+import { bucketOf } from './lookup/host-slots';
+import { EMPTY, PENDING } from './memory/line';
+import { claimScratch } from './memory/scratch';
+import { splitAny, splitPlain } from './url/url';
 
 function fail(line: usize, reason: i32): void {
   store<i32>(line, (INVALID << 4) | reason, LINE_OUTCOME);
 }
 
-/** Enters where a line ends: before its LF, or CR and LF. */
+/** Stores where a line ends: before its LF, or its CR and LF. */
 function endLine(line: usize, newline: usize, end: usize): void {
   const start: usize = load<u32>(line, LINE_START);
-  const carriage = newline < end && newline > start && load<u8>(newline - 1) === 0x0d;
+  const carriage = newline < end && newline > start && load<u8>(newline - 1) === CR;
   store<u32>(line, carriage ? newline - 1 : newline, LINE_END);
   store<u32>(line, newline, LINE_NEWLINE);
 }
@@ -80,8 +69,8 @@ function isTooLong(query: usize, line: usize): bool {
 }
 
 /**
- * Fills in the entry of a line that begins at LINE_START and ends at `end` at the latest. `scratch`
- * takes copies of the URL; returns its first address that is free for the next line.
+ * Fills in the entry of the line that begins at LINE_START and ends at `end` at the latest. A copy
+ * of the URL goes to `scratch`; returns the first address of scratch memory that is then free.
  */
 export function locate(
   query: usize,
@@ -92,12 +81,15 @@ export function locate(
   scratch: usize,
 ): usize {
   store<u32>(line, 0, LINE_OWNED);
-  return load<i32>(query, QUERY_FORMAT) === FORMAT_TEXT
-    ? locateInText(query, line, end, hostSpace, scratch)
+  if (load<i32>(query, QUERY_FORMAT) === FORMAT_TEXT) {
+    return locateInText(query, line, end, hostSpace, scratch);
+  }
+  return holdsRows(query)
+    ? locateInRow(query, line, end, hostSpace, scratch)
     : locateInJson(query, worker, line, end, hostSpace, scratch);
 }
 
-/** The line is the URL: most are read in one pass, which finds their newline as well. */
+/** The line is the URL. Most URLs are read in one pass, which finds their newline as well. */
 function locateInText(
   query: usize,
   line: usize,
@@ -107,8 +99,8 @@ function locateInText(
 ): usize {
   const start: usize = load<u32>(line, LINE_START);
   const stop = splitPlain(line, start, end);
-  const ended = stop !== 0 && stop < end && load<u8>(stop) === 0x0a;
-  endLine(line, ended ? stop : findOctet(0x0a, stop !== 0 ? stop : start, end), end);
+  const ended = stop !== 0 && stop < end && load<u8>(stop) === LF;
+  endLine(line, ended ? stop : findByte(LF, stop !== 0 ? stop : start, end), end);
   const lineEnd: usize = load<u32>(line, LINE_END);
   if (isTooLong(query, line)) {
     fail(line, REASON_LINE_TOO_LONG);
@@ -116,7 +108,7 @@ function locateInText(
   }
   store<u32>(line, start, LINE_URL);
   store<u32>(line, lineEnd, LINE_URL_END);
-  // What `splitPlain` has read holds neither tab nor CR.
+  // `splitPlain` accepts neither tabs nor CRs.
   const reason =
     stop < lineEnd ? severalUrls(stop !== 0 ? stop : afterBlanks(start, lineEnd), lineEnd) : 0;
   if (reason !== 0) {
@@ -131,26 +123,56 @@ function locateInText(
   return resolveAny(query, line, hostSpace, scratch);
 }
 
-/** The first octet that the URL Standard does not strip from the beginning. */
+/** The first byte that the URL Standard does not strip from the beginning. */
 function afterBlanks(at: usize, end: usize): usize {
-  while (at < end && load<u8>(at) <= 0x20) at++;
+  while (at < end && isControlOrSpace(load<u8>(at))) at++;
   return at;
 }
 
 /**
- * The reason why the line is more than one URL: a tab separates columns, a CR lines. 0 if neither
- * is there but among the blanks at the end, which the URL Standard strips.
+ * The reason why the line is more than one URL: a tab separates columns, a CR separates lines. 0 if
+ * the line is one URL. Blanks at the end, which the URL Standard strips, do not count.
  */
 function severalUrls(from: usize, end: usize): i32 {
-  const tab = findOctet(0x09, from, end);
-  const carriageReturn = findOctet(0x0d, from, end);
+  const tab = findByte(TAB, from, end);
+  const carriageReturn = findByte(CR, from, end);
   if (tab === end && carriageReturn === end) return 0;
-  while (end > from && load<u8>(end - 1) <= 0x20) end--;
+  while (end > from && isControlOrSpace(load<u8>(end - 1))) end--;
   if (tab < end) return REASON_TAB_IN_LINE;
   return carriageReturn < end ? REASON_RETURN_IN_LINE : 0;
 }
 
-/** The line is an object with the URL in it, or with FORMAT_JSON the URL as a string. */
+/** The line is a row with the URL in a column. An empty line is no row. */
+function locateInRow(
+  query: usize,
+  line: usize,
+  end: usize,
+  hostSpace: usize,
+  scratch: usize,
+): usize {
+  const start: usize = load<u32>(line, LINE_START);
+  endLine(line, findByte(LF, start, end), end);
+  const lineEnd: usize = load<u32>(line, LINE_END);
+  if (start === lineEnd) {
+    store<i32>(line, EMPTY, LINE_OUTCOME);
+    return scratch;
+  }
+  if (lineEnd - rowStart(line) > <usize>load<u32>(query, QUERY_MAX_LINE)) {
+    fail(line, REASON_LINE_TOO_LONG);
+    return scratch;
+  }
+  const free: usize = isRefusedRow(line) ? 0 : locateField(query, line, scratch);
+  if (free === 0) {
+    fail(line, REASON_NO_URL);
+    return scratch;
+  }
+  return resolve(query, line, hostSpace, free);
+}
+
+/**
+ * The line is an object that holds the URL; with FORMAT_JSON the line may also be the URL as a
+ * string.
+ */
 function locateInJson(
   query: usize,
   worker: usize,
@@ -171,42 +193,28 @@ function locateInJson(
     const string = locateString(line, start, end);
     if (string === LOCATED) located = string;
   }
-  endLine(line, located === LOCATED ? afterValue : findOctet(0x0a, start, end), end);
+  const newline: usize =
+    located === LOCATED ? <usize>load<u32>(line, LINE_NEWLINE) : findByte(LF, start, end);
+  endLine(line, newline, end);
   const lineEnd: usize = load<u32>(line, LINE_END);
   if (located !== LOCATED && isBlank(start, lineEnd)) {
     store<i32>(line, EMPTY, LINE_OUTCOME);
     return scratch;
   }
-  const refusal = located !== LOCATED ? refusedReason(query, start, lineEnd) : 0;
-  if (refusal !== 0) {
-    fail(line, refusal);
+  const reason = faultOf(query, line, located, scratch);
+  if (reason !== 0) {
+    fail(line, reason);
     return scratch;
   }
-  if (isTooLong(query, line)) {
-    fail(line, REASON_LINE_TOO_LONG);
-    return scratch;
-  }
-  if (located !== LOCATED) {
-    fail(line, located);
-    return scratch;
-  }
-  if ((load<u32>(query, QUERY_FLAGS) & QUERY_STRICT) !== 0 && !isJson(start, lineEnd, scratch)) {
-    fail(line, REASON_NO_JSON);
-    return scratch;
-  }
-  store<u32>(line, closingBrace, LINE_BRACE);
-  if (stringStart === 0) {
-    fail(line, REASON_NO_URL);
-    return scratch;
-  }
-  if (!stringEscaped) {
-    store<u32>(line, stringStart, LINE_URL);
-    store<u32>(line, stringEnd, LINE_URL_END);
-    if (plainStop !== 0) return resolvePlain(query, line, plainStop, hostSpace, scratch);
+  const url: usize = load<u32>(line, LINE_URL);
+  const urlEnd: usize = load<u32>(line, LINE_URL_END);
+  const stop: usize = load<u32>(line, LINE_NON_CANONICAL);
+  if (!holdsEscape(stop !== 0 ? stop : url, urlEnd)) {
+    if (stop !== 0) return resolvePlain(query, line, stop, hostSpace, scratch);
     return resolveAny(query, line, hostSpace, scratch);
   }
-  claimScratch(scratch, stringEnd - stringStart + COPY_MARGIN);
-  const decodedEnd = unescapeString(stringStart, stringEnd, scratch);
+  claimScratch(scratch, urlEnd - url + COPY_MARGIN);
+  const decodedEnd = unescapeString(url, urlEnd, scratch);
   if (decodedEnd === 0) {
     fail(line, REASON_NO_JSON);
     return scratch;
@@ -217,30 +225,42 @@ function locateInJson(
   return resolve(query, line, hostSpace, decodedEnd + COPY_MARGIN);
 }
 
+/** The reason why a line that is not blank has no URL; 0 if the line has one. */
+function faultOf(query: usize, line: usize, located: i32, scratch: usize): i32 {
+  const start: usize = load<u32>(line, LINE_START);
+  const end: usize = load<u32>(line, LINE_END);
+  const refusal = located !== LOCATED ? refusedReason(query, start, end) : 0;
+  if (refusal !== 0) return refusal;
+  if (isTooLong(query, line)) return REASON_LINE_TOO_LONG;
+  if (located !== LOCATED) return located;
+  const strict = (load<u32>(query, QUERY_FLAGS) & QUERY_STRICT) !== 0;
+  if (strict && !isJson(start, end, scratch)) return REASON_NO_JSON;
+  return load<u32>(line, LINE_URL) === 0 ? REASON_NO_URL : 0;
+}
+
 /**
- * Why the reader of JSON has refused the record that the line stands for; 0 if the line is no such
- * one. See REFUSED_RECORD.
+ * Why the reader of JSON has refused this record; 0 if the record was accepted. See REFUSED_RECORD.
  */
 export function refusedReason(query: usize, start: usize, end: usize): i32 {
-  if (load<i32>(query, QUERY_FORMAT) !== FORMAT_JSON || end - start < <usize>REFUSED_OCTETS)
+  if (load<i32>(query, QUERY_FORMAT) !== FORMAT_JSON || end - start < <usize>REFUSED_BYTES)
     return 0;
   if (load<u8>(start) !== REFUSED_RECORD) return 0;
   const reason = <i32>load<u8>(start, 1) - REFUSED_REASON;
   return reason === REASON_LINE_TOO_LONG || reason === REASON_NESTED_TOO_DEEP ? reason : 0;
 }
 
-/** Whether nothing but white space stands on the line. Ends at the first other octet. */
+/** Whether a line is empty or white space. Stops at the first other byte. */
 function isBlank(at: usize, end: usize): bool {
   while (at < end) {
-    const octet: i32 = load<u8>(at++);
-    if (octet !== 0x20 && octet !== 0x09 && octet !== 0x0d) return false;
+    const byte: i32 = load<u8>(at++);
+    if (byte !== SPACE && byte !== TAB && byte !== CR) return false;
   }
   return true;
 }
 
 /**
- * Fills in what the URL of a line entry says, from LINE_URL to LINE_URL_END; returns the first
- * address of scratch memory that is free.
+ * Fills in the entry's host, scheme, port and path from its URL; returns the first address of
+ * scratch memory that is then free.
  */
 export function resolve(query: usize, line: usize, hostSpace: usize, scratch: usize): usize {
   const stop = splitPlain(line, load<u32>(line, LINE_URL), load<u32>(line, LINE_URL_END));
@@ -249,7 +269,7 @@ export function resolve(query: usize, line: usize, hostSpace: usize, scratch: us
     : resolveAny(query, line, hostSpace, scratch);
 }
 
-/** As `resolve`, where `splitPlain` has read the URL up to `stop`. */
+/** As `resolve`, if `splitPlain` has read the URL up to `stop`. */
 function resolvePlain(
   query: usize,
   line: usize,
@@ -259,16 +279,16 @@ function resolvePlain(
 ): usize {
   const end: usize = load<u32>(line, LINE_URL_END);
   if (stop < end) {
-    // White space at the end is not part of the URL; and without a path only a query or a fragment
-    // follows a host.
-    if (load<u8>(end - 1) <= 0x20) return resolveAny(query, line, hostSpace, scratch);
-    const octet: i32 = load<u8>(stop);
-    if (<usize>load<u32>(line, LINE_PATH) === stop && octet !== 0x3f && octet !== 0x23) {
+    // White space at the end is not part of the URL. Without a path only a query or a fragment may
+    // follow the host.
+    if (isControlOrSpace(load<u8>(end - 1))) return resolveAny(query, line, hostSpace, scratch);
+    const byte: i32 = load<u8>(stop);
+    if (<usize>load<u32>(line, LINE_PATH) === stop && byte !== QUESTION_MARK && byte !== HASH) {
       return resolveAny(query, line, hostSpace, scratch);
     }
   }
   store<u32>(line, end, LINE_PATH_END);
-  store<u32>(line, min(stop, end), LINE_IRREGULAR);
+  store<u32>(line, min(stop, end), LINE_NON_CANONICAL);
   settle(query, line);
   return scratch;
 }
@@ -277,14 +297,14 @@ function resolvePlain(
 function resolveAny(query: usize, line: usize, hostSpace: usize, scratch: usize): usize {
   const google = (load<u32>(query, QUERY_FLAGS) & QUERY_GOOGLE) !== 0;
   const anyHost = load<u32>(query, QUERY_ANY_HOST) !== 0;
-  // google/robotstxt takes any string for a URL.
+  // google/robotstxt accepts any string as a URL.
   if (google && anyHost) {
     store<i32>(line, PENDING, LINE_OUTCOME);
     return scratch;
   }
-  // The URL itself is what google/robotstxt matches: the copy is not to be overwritten.
+  // google/robotstxt matches the URL itself: its copy must not be overwritten.
   if (google) store<u32>(line, 0, LINE_OWNED);
-  const octets: usize = load<u32>(line, LINE_URL_END) - load<u32>(line, LINE_URL);
+  const bytes: usize = load<u32>(line, LINE_URL_END) - load<u32>(line, LINE_URL);
   const owned = load<u32>(line, LINE_OWNED);
   if (!splitAny(line, hostSpace, scratch, anyHost)) {
     fail(line, REASON_INVALID_URL);
@@ -292,10 +312,10 @@ function resolveAny(query: usize, line: usize, hostSpace: usize, scratch: usize)
   }
   settle(query, line);
   const copied = load<u32>(line, LINE_OWNED) !== owned;
-  return copied ? scratch + octets + COPY_MARGIN : scratch;
+  return copied ? scratch + bytes + COPY_MARGIN : scratch;
 }
 
-/** The URL is fine: hashes its host, if that is to be looked up. */
+/** Marks the URL as fine, and hashes its host if the host must be looked up. */
 function settle(query: usize, line: usize): void {
   store<i32>(line, PENDING, LINE_OUTCOME);
   if (load<u32>(query, QUERY_ANY_HOST) !== 0) return;
@@ -303,9 +323,9 @@ function settle(query: usize, line: usize): void {
   const hash = hashHost(
     table + HEADER_HOST_KEY,
     load<u32>(line, LINE_HOST),
-    load<i32>(line, LINE_HOST_OCTETS),
+    load<i32>(line, LINE_HOST_BYTES),
   );
-  const bucket = homeBucket(table, hash);
+  const bucket = bucketOf(table, hash);
   store<i32>(line, hash, LINE_HASH);
   store<u32>(line, bucket, LINE_SLOT);
 }

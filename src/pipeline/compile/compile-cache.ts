@@ -1,73 +1,74 @@
 import { availableParallelism } from 'node:os';
-import { BodyClaims } from '../../compile/body-claims.js';
-import { TableBuilder, type TableBuilderStats } from '../../compile/table-builder.js';
-import type { TableLayout } from '../../compile/table-layout.js';
-import { ENTRY_WORDS } from '../../compile/table-part.js';
+import type { ArchiveFile } from '../../cache/archive-file.js';
+import { archiveFilesOf } from '../../cache/archive-list.js';
+import {
+  type Archive,
+  type CacheContent,
+  type CachePart,
+  type CacheWarning,
+  cacheParts,
+  nestedParts,
+} from '../../cache/cache.js';
+import type { WarningEvent } from '../../cache/entry.js';
+import type { FetchReading } from '../../cache/fetch-outcome.js';
+import type { TableLayout } from '../../compile/layout/table-layout.js';
+import { BodyClaims } from '../../compile/parallel/body-claims.js';
+import { type TableBuilderStats, TableContents } from '../../compile/table-contents.js';
 import { RobotsFilterError } from '../../errors.js';
+import { hasWorkingDirectory } from '../../files/working-directory.js';
 import { MIN_BYTES } from '../../protocol/parse.js';
 import type { Profile } from '../../protocol/profile.js';
 import type { WarningCode } from '../../protocol/robots-file.js';
 import { MESSAGES } from '../../protocol/warnings.js';
-import { type CachePart, type CacheWarning, cacheParts, nestedParts } from '../cache/cache.js';
-import type { WarningEvent } from '../cache/entry.js';
-import type { FetchReading } from '../cache/fetch-record.js';
+import { ArchiveCompilation } from './archive-compilation.js';
+import type { MergeablePart } from './mergeable-part.js';
+import { ParallelCompiler } from './parallel-compiler.js';
 import type { CompiledPart, PartCompilerOptions } from './part-compiler.js';
-import { type MergeablePart, PartCrew } from './part-crew.js';
 
-/** Stale findings of fetches count all the same, or their authorities are unknown. */
+/** Whether a stale finding of a fetch is used, or its authority is unknown. */
 export type StaleUse = 'use' | 'unknown';
 
 /** How caches become a table. */
 export interface CompileCacheOptions {
   readonly profile: Profile;
   /**
-   * Parsing limit in octets, at least 512,000 (RFC 9309 section 2.5); the google profile has none.
+   * Parsing limit in bytes, at least 512,000 (RFC 9309 section 2.5); ignored by the google profile.
    */
-  readonly maxRobotsOctets?: number | undefined;
-  /** Product tokens whose groups, and those of `*`, are all that is kept. */
+  readonly maxRobotsBytes?: number | undefined;
+  /** Keeps only the groups of these product tokens, and those of `*`. Default: all groups. */
   readonly productTokens?: readonly string[] | undefined;
-  /** Whether symbolic links may lead out of a directory; default false. */
+  /** Follows symbolic links that lead out of a directory. Default false. */
   readonly followLinks?: boolean | undefined;
-  /**
-   * How records of fetches are understood: the time, and the days for which what is unreachable
-   * denies.
-   */
+  /** For records of fetches: the time, and for how many days an unreachable host denies. */
   readonly fetchReading?: FetchReading | undefined;
-  /**
-   * What becomes of what a fetch found longer ago than it may count (RFC 9309 section 2.4): default
-   * `use`.
-   */
+  /** Captures after this moment do not count; milliseconds since 1970. Default: all count. */
+  readonly asOf?: number | undefined;
+  /** What to do with findings that are older than RFC 9309 section 2.4 allows. Default `use`. */
   readonly stale?: StaleUse | undefined;
-  /**
-   * Is told of each thing that was left out of a cache as it is read, and of each file that was
-   * given up when all are compiled.
-   */
+  /** Called for whatever is left out of a cache, and at the end for each file over its budget. */
   readonly onWarning: (warning: CacheWarning) => void;
-  /**
-   * Threads that compile, where there is enough to do; 1 for the calling one alone. Default: one
-   * for each core.
-   */
+  /** Threads that compile, at most; 1 for the calling thread alone. Default: one per core. */
   readonly threads?: number | undefined;
-  /** What these threads load, where it is not the usual module: for tests. */
+  /** The module that the threads load, for tests. */
   readonly threadEntry?: string | undefined;
-  /** Ends the reading early. */
+  /** Aborts the compilation. */
   readonly signal?: AbortSignal | undefined;
 }
 
 export interface CompiledCache {
-  /** What the table will be, to be written once. */
+  /** The table, to be written once. */
   readonly layout: TableLayout;
   readonly stats: TableBuilderStats;
-  /** What is wrong with the content of files, by kind. It left nothing out but lines. */
+  /** Warnings about the content of files, by code. Only lines were left out. */
   readonly contentWarnings: ReadonlyMap<WarningCode, number>;
-  /** Findings of fetches that are older than they may be, whether they were used or not. */
+  /** Number of stale findings of fetches, used or not. */
   readonly stale: number;
 }
 
 /**
- * Reads caches of robots.txt in order and compiles them into one table. What a later one says of an
- * authority counts before what an earlier one says. Bodies are let go as soon as they are compiled.
- * However many threads there are, the table, the statistics and the warnings are the same.
+ * Compiles caches of robots.txt files into one table. Later caches override earlier ones. Each body
+ * is released when it is compiled. The table, the statistics and the warnings do not depend on the
+ * number of threads.
  *
  * @param paths directories or files of records, as `cacheParts` takes them
  * @throws RobotsFilterError `input` if a cache cannot be read, `limit` if the table would not fit
@@ -79,91 +80,117 @@ export async function compileCache(
 ): Promise<CompiledCache> {
   const compile = {
     profile: options.profile,
-    maxBytes: options.maxRobotsOctets,
+    maxBytes: options.maxRobotsBytes,
     agents: options.productTokens,
   };
-  const builder = new TableBuilder(compile);
-  const threads = options.threads ?? availableParallelism();
-  const compilation = new CacheCompilation(builder, options, threads, {
+  const contents = new TableContents(compile);
+  const threads = hasWorkingDirectory() ? (options.threads ?? availableParallelism()) : 1;
+  const compilation = new CacheCompilation(contents, options, threads, {
     cache: {
       maxBodyBytes:
         options.profile === 'google'
           ? Number.POSITIVE_INFINITY
-          : (options.maxRobotsOctets ?? MIN_BYTES),
-      // One moment for all of them.
+          : (options.maxRobotsBytes ?? MIN_BYTES),
+      // All threads judge staleness by one moment.
       fetchReading: { now: Date.now(), ...options.fetchReading },
+      asOf: options.asOf,
     },
     compile,
-    key: builder.key,
+    key: contents.key,
     claims: threads > 1 ? new BodyClaims().memory : undefined,
     leaveOutStale: options.stale === 'unknown',
   });
   try {
-    for (const path of paths) {
-      await compilation.compile(cacheParts(path, options.followLinks ?? false));
+    for await (const contents of cacheContents(paths, options.followLinks ?? false)) {
+      await compilation.compile(contents);
     }
   } finally {
     await compilation.close();
   }
   options.signal?.throwIfAborted();
-  for (const path of builder.sourcesOf('over-budget')) {
+  for (const path of contents.sourcesOf('over-budget')) {
     options.onWarning({ code: 'over-budget', path, message: MESSAGES['over-budget'] });
   }
-  const { stats, contentWarnings } = builder;
+  const { stats, contentWarnings } = contents;
   return {
-    layout: builder.layOut(),
+    layout: contents.layOut(),
     stats,
     contentWarnings,
     stale: compilation.stale,
   };
 }
 
-/** The compiling of caches into a table, part by part: given out in order, merged in order. */
+/** What caches hold. Archives that are named one after another are one archive. */
+async function* cacheContents(
+  paths: readonly string[],
+  followLinks: boolean,
+): AsyncGenerator<AsyncIterable<CacheContent> | Iterable<CacheContent>> {
+  let files: ArchiveFile[] = [];
+  for (const path of paths) {
+    const found = await archiveFilesOf(path);
+    if (found !== undefined) {
+      files = [...files, ...found];
+      continue;
+    }
+    if (files.length > 0) yield [{ kind: 'archive', files }];
+    files = [];
+    yield cacheParts(path, followLinks);
+  }
+  if (files.length > 0) yield [{ kind: 'archive', files }];
+}
+
+/** Compiles caches into a table, part by part: parts are given out and merged in order. */
 class CacheCompilation {
   stale = 0;
   readonly #options: CompileCacheOptions;
-  readonly #crew: PartCrew;
+  readonly #contents: TableContents;
+  readonly #compiler: ParallelCompiler;
+  /** The archive whose parts are compiled. */
+  #archive: ArchiveCompilation | undefined;
 
   constructor(
-    builder: TableBuilder,
+    contents: TableContents,
     options: CompileCacheOptions,
     threads: number,
     partOptions: PartCompilerOptions,
   ) {
     this.#options = options;
-    this.#crew = new PartCrew(builder, partOptions, threads, options.threadEntry);
+    this.#contents = contents;
+    this.#compiler = new ParallelCompiler(contents, partOptions, threads, options.threadEntry);
   }
 
   /** Ends the threads. */
   async close(): Promise<void> {
-    await this.#crew.close();
+    await this.#compiler.close();
   }
 
-  /** Compiles parts, and what is nested in them. */
-  async compile(parts: AsyncGenerator<CachePart | WarningEvent>): Promise<void> {
+  /** Compiles parts, and the parts nested in them. */
+  async compile(
+    contents: AsyncIterable<CacheContent | WarningEvent> | Iterable<CacheContent | WarningEvent>,
+  ): Promise<void> {
     const merges: (() => Promise<void>)[] = [];
+    const parts = iteratorOf(contents);
     try {
       for (;;) {
         const { value: part, done } = await this.#next(parts, merges);
         if (done) break;
         this.#options.signal?.throwIfAborted();
         merges.push(this.#begin(part));
-        while (merges.length >= this.#crew.capacity) await merges.shift()?.();
+        while (merges.length >= this.#compiler.capacity) await merges.shift()?.();
       }
       for (const merge of merges) await merge();
     } finally {
-      await parts.return(undefined);
+      await parts.return?.(undefined);
     }
   }
 
-  /**
-   * The next part. If there is none to be had, those before it count all the same: there may be
-   * something to warn of.
-   */
+  /** The next part. If reading it fails, earlier parts are merged first, for their warnings. */
   async #next(
-    parts: AsyncGenerator<CachePart | WarningEvent>,
+    parts:
+      | Iterator<CacheContent | WarningEvent, undefined>
+      | AsyncIterator<CacheContent | WarningEvent, undefined>,
     merges: readonly (() => Promise<void>)[],
-  ): Promise<IteratorResult<CachePart | WarningEvent, undefined>> {
+  ): Promise<IteratorResult<CacheContent | WarningEvent, undefined>> {
     try {
       return await parts.next();
     } catch (error) {
@@ -172,12 +199,37 @@ class CacheCompilation {
     }
   }
 
-  /** Has a part compiled; returns what is to be done when all before it are merged. */
-  #begin(part: CachePart | WarningEvent): () => Promise<void> {
+  /** Starts compiling a part; returns a function that merges it, to be called in order. */
+  #begin(part: CacheContent | WarningEvent): () => Promise<void> {
     if (part.kind === 'warning') return async () => this.#options.onWarning(part.warning);
-    const mergeable = this.#crew.compile(part);
-    mergeable.catch(() => {}); // heard when its turn comes, if the run gets there
-    return async () => this.#merge(part, await mergeable);
+    if (part.kind === 'archive') return () => this.#compileArchive(part);
+    const mergeable = this.#compiler.compile(part);
+    mergeable.catch(() => {}); // the merge reports it
+    return async () => this.#merge(part, await this.#unlessAborted(mergeable));
+  }
+
+  /** A part of an archive may take long: an abort does not wait for it. */
+  #unlessAborted(mergeable: Promise<MergeablePart>): Promise<MergeablePart> {
+    const { signal } = this.#options;
+    if (signal === undefined) return mergeable;
+    return new Promise((resolve, reject) => {
+      const abort = (): void => reject(signal.reason);
+      signal.addEventListener('abort', abort);
+      mergeable.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
+    });
+  }
+
+  async #compileArchive(archive: Archive): Promise<void> {
+    const { onWarning, signal } = this.#options;
+    const compilation = new ArchiveCompilation(archive, this.#contents, onWarning);
+    this.#archive = compilation;
+    for (;;) {
+      const parts = compilation.nextParts();
+      if (parts.length === 0) break;
+      await this.compile(parts);
+    }
+    await compilation.bind(signal);
+    this.#archive = undefined;
   }
 
   async #merge(part: CachePart, { compiled, merger }: MergeablePart): Promise<void> {
@@ -191,7 +243,14 @@ class CacheCompilation {
       if (event.kind === 'warning') this.#options.onWarning(event.warning);
       else if (part.kind === 'names') await this.compile(nestedParts(event, part));
     }
-    merger.add(table, added, table.entries.length / ENTRY_WORDS);
+    merger.add(table, added);
+    if (part.kind === 'captures') this.#archive?.add(compiled.captures, part, merger);
     if (failure !== undefined) throw new RobotsFilterError(failure.code, failure.message);
   }
+}
+
+function iteratorOf<Item>(
+  items: AsyncIterable<Item> | Iterable<Item>,
+): Iterator<Item, undefined> | AsyncIterator<Item, undefined> {
+  return Symbol.asyncIterator in items ? items[Symbol.asyncIterator]() : items[Symbol.iterator]();
 }

@@ -1,45 +1,44 @@
 import { Piscina } from 'piscina';
-import type { PartMerger } from '../../compile/part-merger.js';
-import type { TableBuilder } from '../../compile/table-builder.js';
+import type { CachePart } from '../../cache/cache.js';
+import { PartMerger } from '../../compile/parallel/part-merger.js';
+import type { TableContents } from '../../compile/table-contents.js';
 import { RobotsFilterError } from '../../errors.js';
 import { entryFile } from '../../workers/entry-file.js';
-import type { CachePart } from '../cache/cache.js';
+import type { MergeablePart } from './mergeable-part.js';
 import type { PartCompilerOptions } from './part-compiler.js';
-import type { MergeablePart } from './part-crew.js';
 import type { ThreadResult } from './thread.js';
 
-/** Parts that a thread has at hand: the one that it is at, and the next. */
+/** Parts that a thread holds: the one that it compiles, and the next. */
 const PARTS_AT_HAND = 2;
 
 /**
  * Threads that compile parts of caches.
  *
- * Invariant: every part that is given to them comes back or is given up. When a thread ends, all
- * parts that wait are given up, for one that waits in the queue for a thread which dies as it
- * starts would do so for ever (see Threads).
+ * Invariant: every part is compiled or fails. When any thread ends, all waiting parts fail: a part
+ * in the queue of a thread that dies as it starts would wait for ever.
  */
 export class CompileThreads {
-  /** Parts that keep all threads at work. */
+  /** Number of parts that keep all threads busy. */
   readonly capacity: number;
-  readonly #builder: TableBuilder;
+  readonly #contents: TableContents;
   readonly #piscina: Piscina<CachePart, ThreadResult>;
   readonly #mergers = new Map<number, PartMerger>();
   #isRunning = false;
-  /** How to give up the parts that have not come back. */
+  /** Functions that fail the waiting parts. */
   readonly #waiting = new Set<(reason: unknown) => void>();
   #hasEnded = false;
-  /** With what a part failed whose thread has ended. */
+  /** Why a thread ended, as its first part said. */
   #reason: unknown;
 
-  /** @param entry what the threads load, where it is not the usual file */
+  /** @param entry the file that the threads load */
   constructor(
-    builder: TableBuilder,
+    contents: TableContents,
     options: PartCompilerOptions,
     threads: number,
     entry = entryFile('compile'),
   ) {
     this.capacity = PARTS_AT_HAND * threads;
-    this.#builder = builder;
+    this.#contents = contents;
     this.#piscina = new Piscina<CachePart, ThreadResult>({
       filename: entry,
       minThreads: threads,
@@ -51,53 +50,50 @@ export class CompileThreads {
     });
     this.#piscina.on('workerDestroy', () => {
       this.#hasEnded = true;
-      // The parts that the thread had at hand say of what it died, and do so first.
+      // The thread's own parts fail first, with the reason.
       setImmediate(() => this.#giveUp());
     });
-    // One that dies without a part is seen by its end.
+    // `workerDestroy` reports a thread that dies without a part.
     this.#piscina.on('error', () => {});
   }
 
-  /** Parts that were given to the threads and have not come back. */
+  /** Number of parts that are being compiled, or wait for it. */
   get waiting(): number {
     return this.#waiting.size;
   }
 
-  /**
-   * Whether some thread has been through its first part: to start one takes as long as to compile
-   * hundreds of files.
-   */
+  /** Whether a thread has compiled a part; to start one takes as long as hundreds of files. */
   get isRunning(): boolean {
     return this.#isRunning;
   }
 
   /**
-   * Has a part compiled; its lines are no more to be used here.
+   * Compiles a part. Transfers its buffer; don't touch it afterwards.
    *
    * @throws RobotsFilterError `worker` if the thread throws, or any of them dies
    */
   async compile(part: CachePart): Promise<MergeablePart> {
     let result: ThreadResult;
     try {
-      result = await this.#carryOut(part);
+      result = await this.#run(part);
     } catch (cause) {
       const reason = cause instanceof Error ? cause.message : String(cause);
       throw new RobotsFilterError(
         'worker',
-        `a thread that compiles failed: ${reason}. This is an error in robots-filter: please report it with the robots.txt files at hand`,
+        `a compiling thread failed: ${reason}. This is an error in robots-filter: please report it with the robots.txt files at hand`,
         { cause },
       );
     }
     this.#isRunning = true;
-    const merger = this.#mergers.get(result.thread) ?? this.#builder.merger();
+    const merger = this.#mergers.get(result.thread) ?? new PartMerger(this.#contents);
     this.#mergers.set(result.thread, merger);
-    // At once, as a thread's parts arrive in their order, which need not be that of the cache.
+    // At once: the parts of a thread arrive in their order, which may differ from the cache's.
     merger.receive(result.compiled.table);
     return { compiled: result.compiled, merger };
   }
 
-  #carryOut(part: CachePart): Promise<ThreadResult> {
-    const transferList = part.kind === 'lines' && part.octets ? [part.octets.buffer] : [];
+  #run(part: CachePart): Promise<ThreadResult> {
+    const transferList = part.kind === 'lines' && part.bytes ? [part.bytes.buffer] : [];
     return new Promise((resolve, reject) => {
       this.#waiting.add(reject);
       if (this.#hasEnded) {
@@ -115,7 +111,7 @@ export class CompileThreads {
   }
 
   #giveUp(): void {
-    for (const reject of this.#waiting) reject(this.#reason ?? new Error('one of them has ended'));
+    for (const reject of this.#waiting) reject(this.#reason ?? new Error('a thread has ended'));
     this.#waiting.clear();
   }
 

@@ -1,34 +1,41 @@
-import { BodyClaims } from '../../compile/body-claims.js';
+import { type CachePart, type Nested, PartReader } from '../../cache/cache.js';
+import type { CacheOptions, WarningEvent } from '../../cache/entry.js';
 import type { CompileOptions } from '../../compile/body-compiler.js';
-import type { HashKey } from '../../compile/octet-store.js';
-import { PartBuilder, type TablePart } from '../../compile/table-part.js';
+import type { HashKey } from '../../compile/intern/hash-bytes.js';
+import { BodyClaims } from '../../compile/parallel/body-claims.js';
+import {
+  BODY_UNAVAILABLE,
+  BODY_UNREACHABLE,
+  PartBuilder,
+  type TablePart,
+} from '../../compile/parallel/table-part.js';
 import { type ErrorCode, RobotsFilterError } from '../../errors.js';
-import { type CachePart, type Nested, PartReader } from '../cache/cache.js';
-import type { CacheOptions, WarningEvent } from '../cache/entry.js';
+import { withoutTruncatedLine } from '../../protocol/truncated-line.js';
+import type { Capture } from '../../warc/capture.js';
+import { CaptureList, type PackedCaptures } from '../../warc/capture-list.js';
 
-/** How parts of caches are compiled: the same on all threads. */
+/** Options for all threads that compile parts of caches. */
 export interface PartCompilerOptions {
   readonly cache: CacheOptions;
   readonly compile: CompileOptions;
-  /** That of the TableBuilder. */
+  /** The key of the TableContents. */
   readonly key: HashKey;
-  /** Memory of the BodyClaims, where several threads compile. */
+  /** Memory of the BodyClaims; `undefined` if only one thread compiles. */
   readonly claims: SharedArrayBuffer | undefined;
-  /** Whether stale findings of fetches are left out. */
+  /** Ignores stale findings of fetches. */
   readonly leaveOutStale: boolean;
 }
 
-/** What a part of a cache has come to. */
+/** A compiled part of a cache. */
 export interface CompiledPart {
   readonly table: TablePart;
-  /**
-   * What there was besides entries, each with the number of entries of the part that came before
-   * it.
-   */
+  /** Events other than entries, each with the number of entries before it. */
   readonly events: readonly (readonly [before: number, event: WarningEvent | Nested])[];
-  /** Findings of fetches that are older than they may be. */
+  /** Number of stale findings of fetches. */
   readonly stale: number;
-  /** What ended the reading of the part early, after all of the above. */
+  /** Captures of an archive; their bodies are those of `table`. */
+  readonly captures: PackedCaptures;
+  /** The error that ended the reading of the part, after all of the above. */
   readonly failure: { readonly code: ErrorCode; readonly message: string } | undefined;
 }
 
@@ -37,15 +44,16 @@ export class PartCompiler {
   readonly #reader: PartReader;
   readonly #builder: PartBuilder;
   readonly #leaveOutStale: boolean;
+  readonly #captures = new CaptureList();
 
-  /** @param shared whether the table is built on another thread */
+  /** @param shared whether the parts are merged on another thread */
   constructor(
     { cache, compile, key, claims, leaveOutStale }: PartCompilerOptions,
     shared: boolean,
   ) {
     this.#reader = new PartReader(cache);
     const bodyClaims = claims && new BodyClaims(claims);
-    this.#builder = new PartBuilder(compile, key, bodyClaims, shared);
+    this.#builder = new PartBuilder(compile, { key, claims: bodyClaims, shared });
     this.#leaveOutStale = leaveOutStale;
   }
 
@@ -56,6 +64,10 @@ export class PartCompiler {
     let failure: CompiledPart['failure'];
     try {
       await this.#reader.read(part, (event) => {
+        if (event.kind === 'capture') {
+          this.#addCapture(event.capture);
+          return;
+        }
         if (event.kind !== 'entry') {
           events.push([builder.count, event]);
           return;
@@ -68,10 +80,29 @@ export class PartCompiler {
         builder.add(authority, body, { source, status, access: fetched?.access });
       });
     } catch (error) {
-      // Errors lose their class on the way to another thread.
+      // An error loses its class between threads.
       if (!(error instanceof RobotsFilterError)) throw error;
       failure = { code: error.code, message: error.message };
     }
-    return { table: builder.take(), events, stale, failure };
+    return { table: builder.take(), events, stale, captures: this.#captures.take(), failure };
+  }
+
+  #addCapture(capture: Capture): void {
+    const { outcome } = capture;
+    switch (outcome.kind) {
+      case 'body': {
+        const body = outcome.isCut ? withoutTruncatedLine(outcome.body) : outcome.body;
+        this.#captures.push(capture, this.#builder.addBody(body, capture.url));
+        break;
+      }
+      case 'unavailable':
+        this.#captures.push(capture, BODY_UNAVAILABLE);
+        break;
+      case 'unreachable':
+        this.#captures.push(capture, BODY_UNREACHABLE);
+        break;
+      default:
+        this.#captures.push(capture, Number.NaN);
+    }
   }
 }

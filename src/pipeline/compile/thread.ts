@@ -1,8 +1,8 @@
 import { threadId, workerData } from 'node:worker_threads';
-import type { CachePart } from '../cache/cache.js';
+import type { CachePart } from '../../cache/cache.js';
 import { type CompiledPart, PartCompiler, type PartCompilerOptions } from './part-compiler.js';
 
-/** A part compiled by a thread; those of one thread build on one another. */
+/** A compiled part and its thread: later parts of a thread refer to earlier ones. */
 export interface ThreadResult {
   readonly thread: number;
   readonly compiled: CompiledPart;
@@ -11,10 +11,7 @@ export interface ThreadResult {
 let compiler: PartCompiler | undefined;
 let previous: Promise<unknown> = Promise.resolve();
 
-/**
- * What a thread of CompileThreads runs for each part. Parts that come together are compiled one
- * after the other.
- */
+/** Compiles a part on a thread of CompileThreads: one part at a time, in order of arrival. */
 export default function compilePart(part: CachePart): Promise<ThreadResult> {
   compiler ??= new PartCompiler(workerData as PartCompilerOptions, true);
   const own = compiler;

@@ -2,38 +2,36 @@ import { Readable } from 'node:stream';
 
 /** Where chunks come from. */
 export interface ChunkSource {
-  /**
-   * The next chunk; undefined at the end. Called again only when the last call has been answered.
-   */
+  /** The next chunk; `undefined` at the end. Calls must not overlap. */
   next(): Promise<Buffer | undefined>;
-  /** Lets go of the source, also while a chunk is awaited; may be called more than once. */
+  /** Gives the source up, even while a chunk is awaited. May be called more than once. */
   abandon(): Promise<void>;
 }
 
-/** Makes an error of reading one that can be shown; `octets` had come before it. */
-export type ErrorExplanation = (error: unknown, octets: number) => Error;
+/** Turns a reading error into one for the user; `bytes` bytes had come before. */
+export type ErrorExplanation = (error: unknown, bytes: number) => Error;
 
-/** A source of chunks of which the first octets can be looked at before they are taken. */
+/** A source whose first bytes can be examined before they are taken. */
 export class Chunks implements ChunkSource {
   readonly #source: ChunkSource;
   readonly #explain: ErrorExplanation;
   #head: Buffer = Buffer.alloc(0);
   #ended = false;
-  #octets = 0;
+  #bytes = 0;
 
   constructor(source: ChunkSource, explain: ErrorExplanation) {
     this.#source = source;
     this.#explain = explain;
   }
 
-  /** The octets that have come from the source, whether taken or only looked at. */
-  get octets(): number {
-    return this.#octets;
+  /** The bytes that have come from the source, taken or not. */
+  get bytes(): number {
+    return this.#bytes;
   }
 
   /**
-   * The first octets, which remain to be taken: as many as come until `suffices` accepts them,
-   * there are at least `most` of them, or the source ends.
+   * The first bytes, which remain to be taken: as many as come until `suffices` accepts them, there
+   * are at least `most`, or the source ends.
    */
   async peek(most: number, suffices: (head: Buffer) => boolean): Promise<Buffer> {
     while (!this.#ended && this.#head.length < most && !suffices(this.#head)) {
@@ -43,9 +41,9 @@ export class Chunks implements ChunkSource {
     return this.#head;
   }
 
-  /** Drops the first octets of those that have been looked at. */
-  drop(octets: number): void {
-    this.#head = this.#head.subarray(octets);
+  /** Drops the first of the bytes that `peek` has returned. */
+  drop(bytes: number): void {
+    this.#head = this.#head.subarray(bytes);
   }
 
   async next(): Promise<Buffer | undefined> {
@@ -70,15 +68,15 @@ export class Chunks implements ChunkSource {
     try {
       const chunk = await this.#source.next();
       this.#ended = chunk === undefined;
-      this.#octets += chunk?.length ?? 0;
+      this.#bytes += chunk?.length ?? 0;
       return chunk;
     } catch (error) {
-      throw this.#explain(error, this.#octets);
+      throw this.#explain(error, this.#bytes);
     }
   }
 }
 
-/** A stream as a source: abandoned, it is destroyed. */
+/** A stream as a source. Abandoning it destroys the stream. */
 export function streamSource(stream: Readable): ChunkSource {
   const iterator: AsyncIterator<Buffer> = stream[Symbol.asyncIterator]();
   return {
@@ -92,9 +90,7 @@ export function streamSource(stream: Readable): ChunkSource {
   };
 }
 
-/**
- * A source of which the first octets have been taken already; without a rest they are all there is.
- */
+/** A source whose first bytes have been read before. Without `rest` they are all of it. */
 export function startedSource(start: Buffer, rest: ChunkSource | undefined): ChunkSource {
   let isNew = start.length > 0;
   return {
@@ -109,7 +105,7 @@ export function startedSource(start: Buffer, rest: ChunkSource | undefined): Chu
   };
 }
 
-/** Unlike what `Readable.from` makes, it can be destroyed while a chunk is awaited. */
+/** A stream of chunks. Unlike one of `Readable.from`, it can be destroyed while it awaits one. */
 class ChunkStream extends Readable {
   readonly #chunks: ChunkSource;
 
@@ -126,7 +122,7 @@ class ChunkStream extends Readable {
   }
 
   override _destroy(error: Error | null, callback: (error?: Error | null) => void): void {
-    // Not awaited: it may last until the chunk comes that is being read.
+    // Not awaited: it may take until the pending chunk arrives.
     this.#chunks.abandon().catch(() => {});
     callback(error);
   }

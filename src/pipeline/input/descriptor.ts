@@ -1,33 +1,31 @@
 import * as fs from 'node:fs';
-import { Socket } from 'node:net';
 import type { Readable } from 'node:stream';
 import { setTimeout as wait } from 'node:timers/promises';
 import { isatty, ReadStream as TerminalStream } from 'node:tty';
 import { promisify } from 'node:util';
-import { opening } from '../../openings.js';
-import { FileEnd } from '../../workers/file-end.js';
+import { FileEnd } from '../../files/file-end.js';
+import { opening } from '../../files/openings.js';
+import { errorCode } from '../../files/system-error.js';
 import type { ChunkSource } from './chunks.js';
+import { InputSocket } from './input-socket.js';
 
 const open = promisify(fs.open);
 export const closeDescriptor = promisify(fs.close);
 export const descriptorStatus = promisify(fs.fstat);
 const read = promisify(fs.read);
 
-/** The most that one read brings, in octets: what a pipe holds. */
-const READ_OCTETS = 65_536;
-/**
- * The waits between two looks at a pipe that has nothing yet, in milliseconds: short at first, then
- * longer.
- */
+/** The most that one read yields, in bytes: the capacity of a pipe. */
+const READ_BYTES = 65_536;
+/** Milliseconds between two reads of an empty pipe; the wait doubles. */
 const SHORTEST_WAIT = 1;
 const LONGEST_WAIT = 50;
 
-/** Opens a path; for a named pipe that may take until somebody opens its other end. */
+/** Opens a path. A named pipe opens when another program opens its other end. */
 export function openDescriptor(path: string, flags: string | number): Promise<number> {
   return opening(path, open(path, flags));
 }
 
-/** What a descriptor leads to, as far as the ways to read it differ. */
+/** What a descriptor leads to, as far as it is read differently. */
 export type DescriptorKind = 'directory' | 'file' | 'pipe' | 'socket' | 'terminal' | 'device';
 
 export function descriptorKind(descriptor: number, status: fs.Stats): DescriptorKind {
@@ -39,8 +37,8 @@ export function descriptorKind(descriptor: number, status: fs.Stats): Descriptor
 }
 
 /**
- * Where an inherited descriptor stands in its file, in octets from the start; undefined where
- * the operating system does not say. Node has no `lseek`.
+ * The position of an inherited descriptor in its file, in bytes; `undefined` if the operating
+ * system does not tell. Node has no `lseek`.
  */
 export function descriptorOffset(descriptor: number): number | undefined {
   let information: string;
@@ -54,8 +52,8 @@ export function descriptorOffset(descriptor: number): number | undefined {
 }
 
 /**
- * Reads a descriptor in chunks of at most 64 KiB, and no further than it is asked, so that
- * somebody else can go on from there. Leaves the descriptor open.
+ * Reads a descriptor in chunks of at most 64 KiB, and no further than asked, so that other readers
+ * can continue from there. Leaves the descriptor open.
  */
 export class DescriptorSource implements ChunkSource {
   readonly #descriptor: number;
@@ -78,19 +76,19 @@ export class DescriptorSource implements ChunkSource {
   }
 
   /**
-   * Reads a file from `offset`, in octets, without moving the descriptor; without `offset` from
-   * where that stands.
+   * Reads a file from `offset`, in bytes, without moving the descriptor; without `offset` from its
+   * position.
    *
-   * @param size octets that the file had when it was opened; by default what it has now
+   * @param size the size of the file when it was opened, in bytes; default the current one
    */
   static ofFile(descriptor: number, offset?: number, size?: number): DescriptorSource {
     return new DescriptorSource(descriptor, undefined, offset ?? null, size);
   }
 
   /**
-   * Reads a pipe. A read that blocks cannot be called off, and `process.exit` waits for it: an
-   * interrupt would take effect only when the writer writes. So the pipe is opened once more,
-   * without blocking, where that is possible: not without `/proc`, nor for another user's pipe.
+   * Reads a pipe. A blocking read cannot be cancelled, and `process.exit` waits for it, so an
+   * interrupt would wait for the writer. The pipe is therefore opened again without blocking,
+   * unless there is no `/proc` or it belongs to another user.
    */
   static async ofPipe(descriptor: number): Promise<DescriptorSource> {
     const flags = fs.constants.O_RDONLY | fs.constants.O_NONBLOCK;
@@ -106,7 +104,7 @@ export class DescriptorSource implements ChunkSource {
   }
 
   async #read(): Promise<Buffer | undefined> {
-    const buffer = Buffer.allocUnsafeSlow(READ_OCTETS);
+    const buffer = Buffer.allocUnsafeSlow(READ_BYTES);
     for (let delay = SHORTEST_WAIT; !this.#abandoned; delay = Math.min(2 * delay, LONGEST_WAIT)) {
       try {
         const { bytesRead } = await read(
@@ -130,26 +128,26 @@ export class DescriptorSource implements ChunkSource {
   async abandon(): Promise<void> {
     if (this.#abandoned) return;
     this.#abandoned = true;
-    // A descriptor must not be closed under a read: its number may be given to another file.
+    // A descriptor must not be closed during a read: another file may get its number.
     await this.#reading?.catch(() => undefined);
     if (this.#opened !== undefined) await closeDescriptor(this.#opened);
   }
 }
 
 function isTryAgain(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === 'EAGAIN';
+  return errorCode(error) === 'EAGAIN';
 }
 
 /**
- * A stream of what a socket, terminal or device has. It can be destroyed while it waits, and
- * then closes the descriptor, standard input excepted if it is a device.
+ * A stream of a socket, terminal or device. It can be destroyed while it waits. It then closes the
+ * descriptor, unless that is standard input and a device.
  */
 export function descriptorStream(descriptor: number, kind: DescriptorKind): Readable {
   switch (kind) {
     case 'terminal':
       return new TerminalStream(descriptor);
     case 'socket':
-      return new Socket({ fd: descriptor, readable: true, writable: false });
+      return new InputSocket(descriptor);
     default:
       return fs.createReadStream('', { fd: descriptor, autoClose: descriptor !== 0 });
   }

@@ -1,130 +1,111 @@
-import { mayBecomeForeign, startsWith } from '../signature.js';
+import type { Readable } from 'node:stream';
+import type { RecordFormat } from '../../kernel/query.js';
+import type { ParquetFile } from '../../parquet/parquet-file.js';
+import type { Chunks } from './chunks.js';
 
 /**
  * What an input holds.
  *
- * - `text`: one URL a line.
- * - `ndjson`: one JSON object a line.
+ * - `text`: one URL per line.
+ * - `ndjson`: one JSON object per line.
+ * - `csv`, `tsv`: one row per record, with a URL in one column (RFC 4180).
  * - `json`: an array of objects or strings, or such values one after another.
+ * - `parquet`: rows, with the URL in a column.
  */
-export type InputFormat = 'text' | 'ndjson' | 'json';
+export type InputFormat = RecordFormat;
 
-/**
- * The most that is read of an input before its format is settled, in octets: the size of a pipe's
- * buffer.
- */
-export const HEAD_OCTETS = 65_536;
-
-const TAB = 0x09;
-const LINE_FEED = 0x0a;
-const CARRIAGE_RETURN = 0x0d;
-const SPACE = 0x20;
-const QUOTE = 0x22;
-const OPEN_BRACKET = 0x5b;
-const BACKSLASH = 0x5c;
-const CLOSE_BRACKET = 0x5d;
-const OPEN_BRACE = 0x7b;
-const CLOSE_BRACE = 0x7d;
-
-const BYTE_ORDER_MARK = Uint8Array.of(0xef, 0xbb, 0xbf);
-
-/** The octets that a UTF-8 byte order mark takes at the start of `head`: 3 or 0. */
-export function byteOrderMarkOctets(head: Uint8Array): number {
-  return startsWith(head, BYTE_ORDER_MARK) ? BYTE_ORDER_MARK.length : 0;
+/** How an input is turned into lines. */
+export interface LinesOptions {
+  /** The input as error messages name it. */
+  readonly name: string;
+  /** The longest record, in bytes. Default 16 MiB. */
+  readonly maxRecordBytes?: number | undefined;
+  /** How deep brackets and braces of JSON may nest. Default 1,000. */
+  readonly maxDepth?: number | undefined;
 }
 
-/**
- * Whether `head` is too short to tell a byte order mark, a gzip member or another format from text.
- */
-export function needsMoreOctets(head: Uint8Array): boolean {
-  const mayBecomeMark = head.length < BYTE_ORDER_MARK.length && startsWith(BYTE_ORDER_MARK, head);
-  return mayBecomeMark || mayBecomeForeign(head);
+/** How an input is turned into rows. */
+export interface RowsOptions extends LinesOptions {
+  /** The column of URLs: its name, or its number from 1. Default: found by name or content. */
+  readonly column?: string | undefined;
+  /** Whether the first row is a header. Default: whether it holds no URL. */
+  readonly header?: boolean | undefined;
 }
 
-/**
- * What `--input auto` takes an input for. `head` may be cut anywhere; a byte order mark and
- * white space at its start do not count.
- *
- * - `[` or `"`: `json`.
- * - `{`: `ndjson`, but `json` if the line that it stands on does not close the object, or has
- *   another value after it. A line that is longer than the head counts as `ndjson`.
- * - anything else, and nothing at all: `text`.
- */
-export function sniffFormat(head: Uint8Array): InputFormat {
-  const format = recogniseFormat(head);
-  if (format !== undefined) return format;
-  return head.includes(OPEN_BRACE) ? 'ndjson' : 'text';
+/** An input of rows, one per line. */
+export interface Rows {
+  readonly stream: Readable;
+  /** The column of URLs, from 0. */
+  readonly column: number;
+  /** The header, which the stream leaves out, with its line end; `undefined` if there is none. */
+  readonly header: Buffer | undefined;
 }
 
-/**
- * As `sniffFormat`, but `undefined` while octets that are still to come can change the answer:
- * as long as there is only white space, or an object on a first line that has not ended.
- * No record is complete before that, so that waiting for more holds nothing up.
- */
-export function recogniseFormat(head: Uint8Array): InputFormat | undefined {
-  if (needsMoreOctets(head)) return undefined;
-  const start = skipWhiteSpace(head, byteOrderMarkOctets(head));
-  switch (head[start]) {
-    case undefined:
-      return undefined;
-    case OPEN_BRACE:
-      return recogniseObject(head, start);
-    case OPEN_BRACKET:
-    case QUOTE:
-      return 'json';
-    default:
-      return 'text';
-  }
+/** How a file is opened that is read by position. */
+export interface FileOptions {
+  /** The input as error messages name it. */
+  readonly name: string;
+  /** The names that lead to the column with the URL. */
+  readonly urlField: readonly string[];
 }
 
-/** Reads on from the `{` at `start`, to the end of its line at most. */
-function recogniseObject(head: Uint8Array, start: number): InputFormat | undefined {
-  let depth = 0;
-  let inString = false;
-  for (let index = start; index < head.length; index++) {
-    const octet = head[index];
-    if (octet === LINE_FEED) {
-      // A line that ends within a string is no JSON in any format: as NDJSON it is one bad record.
-      return inString ? 'ndjson' : 'json';
-    }
-    if (inString) {
-      if (octet === BACKSLASH && head[index + 1] !== LINE_FEED) index++;
-      else if (octet === QUOTE) inString = false;
-    } else if (octet === QUOTE) {
-      inString = true;
-    } else if (octet === OPEN_BRACE || octet === OPEN_BRACKET) {
-      depth++;
-    } else if (octet === CLOSE_BRACE || octet === CLOSE_BRACKET) {
-      depth--;
-      if (depth === 0) return recogniseRestOfLine(head, index + 1);
-    }
-  }
-  return undefined;
+/** An open file that is read by position. */
+export interface PositionedFile {
+  /** One record per line. It fails with a `RobotsFilterError` `input`. */
+  readonly stream: Readable;
+  /** The share of the file that has been read, from 0 to 1. */
+  progress(): number;
+  /** The file, for outputs that take over its columns. */
+  readonly parquet: ParquetFile;
 }
 
-function recogniseRestOfLine(head: Uint8Array, start: number): InputFormat | undefined {
-  for (let index = start; index < head.length; index++) {
-    switch (head[index]) {
-      case TAB:
-      case CARRIAGE_RETURN:
-      case SPACE:
-        break;
-      case OPEN_BRACE:
-      case OPEN_BRACKET:
-      case QUOTE:
-        return 'json';
-      default:
-        return 'ndjson';
-    }
-  }
-  return undefined;
+/** A format that is read. `formats.ts` lists all of them. */
+export interface Format {
+  readonly name: InputFormat;
+  /**
+   * Whether an input that begins with `head` is of this format; `undefined` while bytes that are
+   * still to come can change the answer. Asked only after the formats before it in the list.
+   */
+  recognise(head: Uint8Array): boolean | undefined;
+  /**
+   * Turns the bytes of the input, uncompressed and without a byte order mark, into one record per
+   * line. Absent where the lines of the input are its records: the threads then read files and
+   * pipes themselves.
+   *
+   * The stream fails with a `RobotsFilterError` `input`.
+   */
+  readonly toLines?: (chunks: Chunks, options: LinesOptions) => Promise<Readable>;
+  /** As `toLines`, for a format of rows. */
+  readonly toRows?: (chunks: Chunks, options: RowsOptions) => Promise<Rows>;
+  /**
+   * Opens a regular file whose metadata are at its end. Present where the format cannot be read
+   * from a pipe. The descriptor stays open.
+   *
+   * @throws RobotsFilterError `input`
+   */
+  readonly openFile?: (descriptor: number, options: FileOptions) => Promise<PositionedFile>;
 }
 
-function skipWhiteSpace(head: Uint8Array, start: number): number {
-  let index = start;
-  for (; index < head.length; index++) {
-    const octet = head[index];
-    if (octet !== SPACE && octet !== TAB && octet !== LINE_FEED && octet !== CARRIAGE_RETURN) break;
-  }
-  return index;
+/** What is known of an input when its format is recognised. */
+export interface Recognition {
+  /** The first bytes, uncompressed. */
+  readonly head: Uint8Array;
+  /** Whether `head` is the whole input. */
+  readonly isWhole: boolean;
+  /** The format that `head` is of if nothing refuses it; `undefined` if too little has come. */
+  readonly format: InputFormat | undefined;
+  /** The name of the compression that was undone; `undefined` if there was none. */
+  readonly compression: string | undefined;
+}
+
+/** A format that is recognised in order to refuse it. `formats.ts` lists all of them. */
+export interface RefusedFormat {
+  /** Whether it is refused even where the user names the format of the input. */
+  readonly always: boolean;
+  /**
+   * Says what the input is and what to type instead; `undefined` if it is not of this format.
+   *
+   * @param asked the value of `--input`
+   */
+  describe(recognition: Recognition, asked: InputFormat | 'auto'): string | undefined;
 }

@@ -1,80 +1,76 @@
 import { pipeline, type Readable } from 'node:stream';
-import { createGunzip } from 'node:zlib';
 import { RobotsFilterError } from '../../errors.js';
-import { describeForeign, isGzip } from '../signature.js';
-import { type ChunkSource, Chunks, startedSource, streamSource } from './chunks.js';
-import { describeColumns } from './columns.js';
+import type { Compression } from '../../files/compression.js';
+import { compressionOf } from '../../files/compressions.js';
+import { errorText } from '../../files/system-error.js';
+import type { ParquetFile } from '../../parquet/parquet-file.js';
+import { PARQUET_ENDING } from '../limits.js';
+import { Chunks, streamSource } from './chunks.js';
+import { openDescriptor } from './descriptor.js';
+import type { Format, InputFormat } from './format.js';
 import {
-  closeDescriptor,
-  DescriptorSource,
-  descriptorKind,
-  descriptorOffset,
-  descriptorStatus,
-  descriptorStream,
-  openDescriptor,
-} from './descriptor.js';
-import {
-  byteOrderMarkOctets,
-  HEAD_OCTETS,
-  type InputFormat,
-  needsMoreOctets,
+  describeRefusal,
+  formatNamed,
+  isEnough,
   recogniseFormat,
   sniffFormat,
-} from './format.js';
-import type { PipeStart } from './pipe-start.js';
-
-const LINE_FEED = 0x0a;
+  sniffRows,
+} from './formats.js';
+import { byteOrderMarkBytes, HEAD_BYTES, startOfContent } from './head.js';
+import type { InputStart } from './input-start.js';
+import { openRaw, type RawInput, unreadable } from './raw-input.js';
 
 /** The path that stands for standard input. */
 export const STANDARD_INPUT = '-';
 
 export interface OpenInputOptions {
-  /** What the input holds; `auto` has it told from the first octets. Default `auto`. */
+  /** What the input holds; `auto` recognises it by its first bytes. Default `auto`. */
   readonly format?: InputFormat | 'auto';
-  /** The longest record of JSON, in octets. Default 16 MiB. */
+  /** The longest record of JSON, in bytes. Default 16 MiB. */
   readonly maxRecordBytes?: number;
   /** How deep brackets and braces of JSON may nest. Default 1,000. */
   readonly maxDepth?: number;
-  /**
-   * What has been taken from the pipe that the input is, or undefined if it has not been touched.
-   */
-  readonly taken?: PipeStart | undefined;
+  /** The column of URLs in rows: its name, or its number from 1. Default: found in the input. */
+  readonly column?: string | undefined;
+  /** Whether rows begin with a header. Default: whether the first row holds no URL. */
+  readonly header?: boolean | undefined;
+  /** The names that lead to the URL's column in Parquet. Default `url`. */
+  readonly urlField?: readonly string[];
+  /** What has already been read from the input, a pipe or socket; `undefined` if nothing has. */
+  readonly taken?: InputStart | undefined;
 }
 
 interface InputBase {
   /** The input as messages name it: its path, or `standard input`. */
   readonly name: string;
-  /**
-   * What the input holds. The lines of `json` are NDJSON, but that some may be strings or other
-   * values.
-   */
+  /** What the input holds. The lines of `json` are NDJSON, but may also be strings or numbers. */
   readonly format: InputFormat;
-  /** The octets of a regular file as it lies on the disk, compressed or not; else undefined. */
+  /** The size of a regular file on disk in bytes, compressed or not; else `undefined`. */
   readonly size: number | undefined;
   readonly isTerminal: boolean;
-  /** Nothing but white space came before the format was settled: it may be any. */
+  /** Whether only white space came before the format was settled: the input may be of any. */
   readonly isBlank: boolean;
   /**
-   * Closes what was opened for the input and destroys its stream. To be called once nobody
-   * reads the descriptor any more. Standard input itself stays open if it is a file or a pipe.
+   * Closes what was opened for the input and destroys its stream. Call it when no thread reads the
+   * descriptor any more. Standard input stays open if it is a file or a pipe.
    */
   close(): Promise<void>;
 }
 
-/** A regular file of lines, to be read by position: from `offset` until nothing more comes. */
+/** A regular file of lines, to be read by position from `offset` to the end. */
 export interface FileInput extends InputBase {
   readonly kind: 'file';
   readonly descriptor: number;
   /**
-   * Where the first line begins, in octets: after a byte order mark, and where an inherited
+   * Where the first line begins, in bytes: after a byte order mark, and where an inherited
    * descriptor stood.
    */
   readonly offset: number;
 }
 
 /**
- * A pipe of lines: `head` first, then what reads of `descriptor` bring. They block, unless
- * whoever made the pipe had it otherwise: then they fail with `EAGAIN` while it is empty.
+ * A pipe of lines: `head`, then what `descriptor` yields. Reads block, unless another process made
+ * the pipe non-blocking: then they fail with `EAGAIN` while it is empty.
  */
 export interface PipeInput extends InputBase {
   readonly kind: 'pipe';
@@ -82,196 +78,193 @@ export interface PipeInput extends InputBase {
   readonly head: Uint8Array;
 }
 
-/** All other input: a stream of lines, which fails with a `RobotsFilterError`. */
+/** Any other input: a stream of lines, which fails with a `RobotsFilterError`. */
 export interface StreamInput extends InputBase {
   readonly kind: 'stream';
   readonly stream: Readable;
-  /** The octets read of the input so far, counted as `size` counts them. */
+  /** Rows only: the column of URLs, from 0. */
+  readonly column?: number;
+  /** Rows only: the header with its line end, which is no line of the stream. */
+  readonly header?: Buffer | undefined;
+  /** The bytes read of the input so far, compressed or not as in `size`. */
   consumed(): number;
+  /** The file, if the input is Parquet. */
+  readonly parquet?: ParquetFile;
 }
 
 export type OpenInput = FileInput | PipeInput | StreamInput;
 
 /**
- * Opens an input and finds out what it is. For that it reads no further than to the end of the
- * first line and at most some 64 KiB, none of which is lost. Waits for input that is slow to come.
+ * Opens an input and recognises its format. Reads no further than the first line, at most about 64
+ * KiB, and loses none of it. Waits for a slow input.
  *
- * gzip (RFC 1952, one member or many) is known by its first octets and decompressed; JSON is
- * turned into lines; a byte order mark at the start is dropped. An empty input counts as text.
+ * A compression of `COMPRESSIONS` is undone, a byte order mark is dropped, and a format whose lines
+ * are not its records is turned into lines. An empty input counts as text.
  *
  * @param path a path, or `-` for standard input
- * @throws RobotsFilterError `input` if the input cannot be opened or read, is a directory, or
- *   is in another compression or encoding; or if its format is to be told, and it is a list in
- *   columns
+ * @throws RobotsFilterError `input` if the input cannot be opened or read, is a directory, or is of
+ *   a format of `REFUSED_FORMATS`
  */
 export async function openInput(path: string, options: OpenInputOptions = {}): Promise<OpenInput> {
-  if (path === STANDARD_INPUT) return examine(0, 'standard input', options);
-  let descriptor: number;
-  try {
-    descriptor = await openDescriptor(path, 'r');
-  } catch (error) {
+  if (path === STANDARD_INPUT) return openDescriptorInput(0, 'standard input', options);
+  const descriptor = await openDescriptor(path, 'r').catch((error: unknown) => {
     throw unreadable(path, error);
-  }
-  return examine(descriptor, path, options);
+  });
+  return openDescriptorInput(descriptor, path, options);
 }
 
-async function examine(
+async function openDescriptorInput(
   descriptor: number,
   name: string,
   options: OpenInputOptions,
 ): Promise<OpenInput> {
-  const status = await descriptorStatus(descriptor).catch((error) => {
-    throw unreadable(name, error);
-  });
-  const kind = descriptorKind(descriptor, status);
-  if (kind === 'directory') {
-    if (descriptor !== 0) await closeDescriptor(descriptor);
-    throw new RobotsFilterError(
-      'input',
-      `${name}: is a directory. Name the files in it; robots.txt files go with --robots-dir.`,
-    );
-  }
-
-  const ownsDescriptor = (kind === 'file' || kind === 'pipe') && descriptor !== 0;
-  // Standard input may be a file of which somebody else has read a part.
-  const offset = kind !== 'file' ? undefined : descriptor === 0 ? descriptorOffset(0) : 0;
-  const source =
-    kind === 'file'
-      ? DescriptorSource.ofFile(descriptor, offset, status.size)
-      : kind === 'pipe'
-        ? await pipeSource(descriptor, options.taken)
-        : streamSource(descriptorStream(descriptor, kind));
-  const raw = new Chunks(source, (error, octets) => unreadable(name, error, octets));
-  const close = async () => {
-    await raw.abandon();
-    if (ownsDescriptor) await closeDescriptor(descriptor);
-  };
-
+  const raw = await openRaw(descriptor, name, options.taken);
   try {
-    const suffices = (head: Uint8Array) => formatIsCertain(head, options.format);
-    let chunks = raw;
-    let head = await raw.peek(HEAD_OCTETS, suffices);
-    if (isGzip(head)) {
-      chunks = decompressed(raw, name);
-      head = await chunks.peek(HEAD_OCTETS, suffices);
-    }
-    refuseForeign(head, name, chunks !== raw);
-    const { format: asked = 'auto' } = options;
-    if (asked === 'auto') {
-      const isWhole =
-        kind === 'file' ? (offset ?? 0) + raw.octets >= status.size : options.taken?.ended === true;
-      refuseColumns(head, name, isWhole && chunks === raw);
-    }
-    const format = asked === 'auto' ? sniffFormat(head) : asked;
-    const markOctets = byteOrderMarkOctets(head);
-    const input = {
-      name,
-      format,
-      size: kind === 'file' ? status.size : undefined,
-      isTerminal: kind === 'terminal',
-      isBlank: recogniseFormat(head) === undefined && format === 'text',
-    };
-
-    const isPlain = chunks === raw && format !== 'json';
-    if (isPlain && (kind === 'file' || (kind === 'pipe' && options.taken?.ended !== true))) {
-      await raw.abandon();
-      return offset === undefined
-        ? { ...input, kind: 'pipe', descriptor, head: head.subarray(markOctets), close }
-        : { ...input, kind: 'file', descriptor, offset: offset + markOctets, close };
-    }
-    chunks.drop(markOctets);
-    const stream = format === 'json' ? await records(chunks, name, options) : chunks.stream();
-    return {
-      ...input,
-      kind: 'stream',
-      stream,
-      consumed: () => raw.octets,
-      close: async () => {
-        stream.destroy();
-        await close();
-      },
-    };
+    return await recognised(raw, options);
   } catch (error) {
-    await close();
+    await raw.close();
     throw error;
   }
 }
 
-async function pipeSource(descriptor: number, taken: PipeStart | undefined): Promise<ChunkSource> {
-  if (taken === undefined) return DescriptorSource.ofPipe(descriptor);
-  return startedSource(
-    taken.octets,
-    taken.ended ? undefined : await DescriptorSource.ofPipe(descriptor),
-  );
+/**
+ * The format to look for. A file whose name says that it is Parquet, but which begins otherwise, is
+ * damaged: its bytes are no URLs.
+ */
+function askedFormat(name: string, asked: InputFormat | 'auto'): InputFormat | 'auto' {
+  return asked === 'auto' && name.toLowerCase().endsWith(PARQUET_ENDING) ? 'parquet' : asked;
 }
 
-function formatIsCertain(head: Uint8Array, format: InputFormat | 'auto' = 'auto'): boolean {
-  if (needsMoreOctets(head)) return false;
-  if (isGzip(head) || format !== 'auto') return true;
-  const recognised = recogniseFormat(head);
-  // Whether text is columns shows in its first lines: as many of them as one read brings, and one
-  // at least.
-  return recognised === 'text' ? head.includes(LINE_FEED) : recognised !== undefined;
-}
+/** The input in the format that its first bytes show. */
+async function recognised(raw: RawInput, options: OpenInputOptions): Promise<OpenInput> {
+  const { name, descriptor, kind } = raw;
+  const { maxRecordBytes, maxDepth, column, header } = options;
+  const asked = askedFormat(name, options.format ?? 'auto');
+  const { chunks, head, compression } = await uncompressed(raw, asked);
+  const isWhole = compression === undefined && raw.isWhole();
+  const recognition = { head, isWhole, format: recogniseFormat(head), compression };
+  const rows = asked === 'auto' ? sniffRows(recognition) : undefined;
+  const refusal = rows === undefined ? describeRefusal(recognition, asked) : undefined;
+  if (refusal !== undefined) throw new RobotsFilterError('input', `${name}: ${refusal}`);
 
-function decompressed(raw: Chunks, name: string): Chunks {
-  const gunzip = createGunzip({ chunkSize: HEAD_OCTETS });
-  // Whatever goes wrong on the way destroys `gunzip` with the error, and shows to who reads it.
-  pipeline(raw.stream(), gunzip, () => {});
-  return new Chunks(streamSource(gunzip), (error, octets) =>
-    error instanceof RobotsFilterError ? error : damagedGzip(name, error, octets),
-  );
-}
-
-async function records(chunks: Chunks, name: string, options: OpenInputOptions): Promise<Readable> {
-  // Loading stream-json takes 10 ms, which other inputs do without.
-  const { JsonRecords } = await import('./json-records.js');
-  const { maxRecordBytes, maxDepth } = options;
-  const stream = new JsonRecords({
+  const format = formatNamed(asked === 'auto' ? (rows ?? sniffFormat(head)) : asked);
+  const base = {
     name,
-    ...(maxRecordBytes === undefined ? {} : { maxRecordBytes }),
-    ...(maxDepth === undefined ? {} : { maxDepth }),
-  });
+    format: format.name,
+    size: raw.size,
+    isTerminal: kind === 'terminal',
+    isBlank: format.name === 'text' && startOfContent(head) === head.length,
+  };
+  if (format.openFile !== undefined) {
+    const { stream, progress, parquet } = await openPositioned(
+      raw,
+      format.openFile,
+      options.urlField ?? ['url'],
+    );
+    return {
+      ...base,
+      kind: 'stream',
+      stream,
+      parquet,
+      consumed: () => Math.round((raw.size ?? 0) * progress()),
+      close: async () => {
+        await closeStream(stream);
+        await raw.close();
+      },
+    };
+  }
+  const markBytes = byteOrderMarkBytes(head);
+  const isForThreads =
+    compression === undefined && format.toLines === undefined && format.toRows === undefined;
+  if (isForThreads && (kind === 'file' || (kind === 'pipe' && !raw.hasEnded))) {
+    const close = () => raw.close();
+    await raw.chunks.abandon();
+    return raw.offset === undefined
+      ? { ...base, kind: 'pipe', descriptor, head: head.subarray(markBytes), close }
+      : { ...base, kind: 'file', descriptor, offset: raw.offset + markBytes, close };
+  }
+  chunks.drop(markBytes);
+  const how = { name, maxRecordBytes, maxDepth, column, header };
+  const lines =
+    (await format.toRows?.(chunks, how)) ??
+    ({ stream: (await format.toLines?.(chunks, how)) ?? chunks.stream() } as const);
+  const { stream } = lines;
+  return {
+    ...base,
+    ...lines,
+    kind: 'stream',
+    consumed: () => raw.chunks.bytes,
+    close: async () => {
+      stream.destroy();
+      await raw.close();
+    },
+  };
+}
+
+/** The first bytes of an input, its compression undone. */
+interface Uncompressed {
+  /** The input, of which nothing has been taken. */
+  readonly chunks: Chunks;
+  readonly head: Buffer;
+  /** The name of the compression; `undefined` if there was none. */
+  readonly compression: string | undefined;
+}
+
+async function uncompressed(raw: RawInput, asked: InputFormat | 'auto'): Promise<Uncompressed> {
+  const suffices = (head: Uint8Array) => isEnough(head, asked);
+  const head = await raw.chunks.peek(HEAD_BYTES, suffices);
+  const compression = compressionOf(head);
+  if (compression === undefined) return { chunks: raw.chunks, head, compression };
+  const chunks = decompressed(raw, compression);
+  return { chunks, head: await chunks.peek(HEAD_BYTES, suffices), compression: compression.name };
+}
+
+function decompressed({ chunks, name }: RawInput, compression: Compression): Chunks {
+  const stream = compression.decompress(HEAD_BYTES);
+  // An error on the way destroys `stream` with it, so its reader learns of it.
   pipeline(chunks.stream(), stream, () => {});
-  return stream;
+  return new Chunks(streamSource(stream), (error, bytes) =>
+    error instanceof RobotsFilterError ? error : damaged(name, compression.name, error, bytes),
+  );
 }
 
-/** @param decompressed whether these octets were in gzip data */
-function refuseForeign(head: Uint8Array, name: string, decompressed: boolean): void {
-  const what = describeForeign(head, decompressed);
-  if (what !== undefined) throw new RobotsFilterError('input', `${name}: ${what}`);
-}
-
-/** @param isWhole whether nothing comes after these octets */
-function refuseColumns(head: Uint8Array, name: string, isWhole: boolean): void {
-  const what = describeColumns(head, isWhole);
-  if (what !== undefined) throw new RobotsFilterError('input', `${name}: ${what}`);
-}
-
-function damagedGzip(name: string, cause: unknown, octets: number): RobotsFilterError {
-  const reason = cause instanceof Error ? cause.message : String(cause);
+function damaged(
+  name: string,
+  compression: string,
+  cause: unknown,
+  bytes: number,
+): RobotsFilterError {
   return new RobotsFilterError(
     'input',
-    `${name}: the gzip data is damaged or cut off (${reason}); ` +
-      `${octets} decompressed bytes came out before. Fetch or write the file again.`,
+    `${name}: the ${compression} data is damaged or cut off (${errorText(cause)}); ` +
+      `${bytes} decompressed bytes came out before. Fetch or write the file again.`,
     { cause },
   );
 }
 
-const REMEDIES: ReadonlyMap<unknown, string> = new Map([
-  ['ENOENT', 'no such file. Mind the spelling and the working directory.'],
-  ['ENOTDIR', 'no such file: a part of the path is no directory. Mind the spelling.'],
-  ['EACCES', 'permission denied. Have it made readable for this user (chmod +r).'],
-  ['EPERM', 'permission denied. Have it made readable for this user (chmod +r).'],
-  ['EBADF', 'is closed. Redirect something into it, or name a file.'],
-  ['EMFILE', 'too many open files. Raise the bound (ulimit -n).'],
-]);
+/** Opens a file that is read by position, unless the input is another kind. */
+async function openPositioned(
+  raw: RawInput,
+  open: NonNullable<Format['openFile']>,
+  urlField: readonly string[],
+): ReturnType<typeof open> {
+  const { name, descriptor, kind, offset } = raw;
+  await raw.chunks.abandon();
+  if (kind !== 'file' || (offset ?? 0) > 0) {
+    const from = kind === 'file' ? `byte ${offset}` : `a ${kind}`;
+    throw new RobotsFilterError(
+      'input',
+      `${name}: Parquet cannot be read from ${from}, because its directory stands at its end. ` +
+        'Write it to a file first, and name that file.',
+    );
+  }
+  return open(descriptor, { name, urlField });
+}
 
-function unreadable(name: string, cause: unknown, octets = 0): RobotsFilterError {
-  const code = cause instanceof Error && 'code' in cause ? cause.code : undefined;
-  const reason = cause instanceof Error ? cause.message : String(cause);
-  const remedy =
-    REMEDIES.get(code) ??
-    `reading failed at byte ${octets} (${reason}). Try again, or copy it to a file first.`;
-  return new RobotsFilterError('input', `${name}: ${remedy}`, { cause });
+/** Destroys a stream, and waits for a pending read, which must not meet a closed descriptor. */
+async function closeStream(stream: Readable): Promise<void> {
+  if (stream.closed) return;
+  const closed = new Promise((resolve) => stream.once('close', resolve));
+  stream.destroy();
+  await closed;
 }

@@ -1,14 +1,15 @@
-import { Fault, type Target } from '../../../fuzz/target.js';
+import { Fault } from '../../../fuzz/fault.js';
+import type { Target } from '../../../fuzz/target.js';
 import { depthOf } from './depth.js';
 
 /**
- * Fails only on inputs that begin with five given octets: without coverage, one of 2^40 of those
- * that are drawn.
+ * Fails only on inputs that begin with five given bytes: without coverage, one of 2^40 random
+ * inputs.
  */
 export const target: Target = {
   name: 'condition',
-  summary: 'a fault behind five conditions',
-  maxOctets: 8,
+  summary: 'a fault after five conditions',
+  maxBytes: 8,
   seeds: ['a'],
   dictionary: [],
   generate: () => 'b',

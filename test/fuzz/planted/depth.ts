@@ -1,4 +1,4 @@
-/** How many of the first octets are as they have to be, each behind a condition of its own. */
+/** How many of the first bytes are as required, each checked by a separate condition. */
 export function depthOf(input: Uint8Array): number {
   let depth = 0;
   if (input[0] === 0x7b) {

@@ -1,10 +1,10 @@
 import type { Target } from '../../../fuzz/target.js';
 
-/** Does not come to an end on inputs that hold a `!`. */
+/** Never ends on inputs that hold a `!`. */
 export const target: Target = {
   name: 'hang',
   summary: 'a hang',
-  maxOctets: 40,
+  maxBytes: 40,
   seeds: ['a'],
   dictionary: [],
   generate: () => 'b',

@@ -1,5 +1,5 @@
-// Run as a process of its own by open.test.ts: opens a path (`-` for standard input), and says
-// on standard output what it is and what it holds. With `exit` it gives up while it waits.
+// A program that open.test.ts runs as a separate process. It opens a path (`-` for standard input),
+// and prints its kind and contents. With `exit` it gives up while it waits.
 import { readSync } from 'node:fs';
 import { openInput } from '../../../src/pipeline/input/open.js';
 
@@ -16,23 +16,23 @@ async function read(): Promise<Buffer> {
     let position = input.kind === 'file' ? input.offset : null;
     for (;;) {
       const buffer = Buffer.alloc(1_000);
-      let octets = 0;
+      let bytes = 0;
       try {
-        octets = readSync(input.descriptor, buffer, 0, buffer.length, position);
+        bytes = readSync(input.descriptor, buffer, 0, buffer.length, position);
       } catch (error) {
         if (error instanceof Error && 'code' in error && error.code === 'EAGAIN') continue;
         throw error;
       }
-      if (octets === 0) break;
-      if (position !== null) position += octets;
-      parts.push(buffer.subarray(0, octets));
+      if (bytes === 0) break;
+      if (position !== null) position += bytes;
+      parts.push(buffer.subarray(0, bytes));
     }
   }
   await input.close();
   const { kind, format, name, size, isTerminal } = input;
   const offset = input.kind === 'file' ? input.offset : undefined;
-  const octets = Buffer.concat(parts).toString('latin1');
-  return Buffer.from(JSON.stringify({ kind, format, name, size, isTerminal, offset, octets }));
+  const bytes = Buffer.concat(parts).toString('latin1');
+  return Buffer.from(JSON.stringify({ kind, format, name, size, isTerminal, offset, bytes }));
 }
 
 try {

@@ -3,7 +3,7 @@
 //!     competitor LIBRARY ROBOTS_DIRECTORY URLS MAX_URLS AGENT [VERDICTS_FILE]
 //!
 //! LIBRARY is texting_robots or robotstxt. The latter is a port of google/robotstxt and parses a
-//! file anew for each URL, for it has no other way to be asked. Prints one JSON object.
+//! file for each URL, since it has no other interface. Prints one JSON object.
 
 use std::collections::HashMap;
 use std::fs::File;

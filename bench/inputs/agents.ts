@@ -1,0 +1,4 @@
+/** The default crawler of the benchmarks; hardly any file names this crawler, so `*` decides. */
+export const AGENT = 'ExampleBot';
+/** The same crawler, then a crawler that many files name. */
+export const TWO_AGENTS = 'ExampleBot,GPTBot';

@@ -1,0 +1,56 @@
+/**
+ * Moves what was built from .build/dist to dist, one file at a time. A program that runs from dist
+ * goes on: no file is missing or half written at any time, and a file that is the same stays.
+ */
+
+import {
+  chmodSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmdirSync,
+  rmSync,
+} from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+
+const BUILT = '.build/dist';
+const DIST = 'dist';
+
+chmodSync(join(BUILT, 'cli/main.js'), 0o755);
+mkdirSync(DIST, { recursive: true });
+const built = filesIn(BUILT);
+for (const name of built) {
+  const target = join(DIST, name);
+  if (isSame(join(BUILT, name), target)) continue;
+  mkdirSync(dirname(target), { recursive: true });
+  renameSync(join(BUILT, name), target);
+}
+for (const name of filesIn(DIST)) if (!built.includes(name)) rmSync(join(DIST, name));
+removeEmptyIn(DIST);
+rmSync('.build', { recursive: true });
+
+/** The files in a directory and the directories in it, by their paths from there. */
+function filesIn(directory: string): string[] {
+  return readdirSync(directory, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => relative(directory, join(entry.parentPath, entry.name)));
+}
+
+/** Removes the directories in a directory that hold no file. */
+function removeEmptyIn(directory: string): void {
+  for (const entry of readdirSync(directory, { withFileTypes: true })) {
+    if (!entry.isDirectory()) continue;
+    const path = join(directory, entry.name);
+    removeEmptyIn(path);
+    if (readdirSync(path).length === 0) rmdirSync(path);
+  }
+}
+
+function isSame(path: string, other: string): boolean {
+  try {
+    return readFileSync(path).equals(readFileSync(other));
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,149 @@
+import { COMMA, TAB } from '../../src/ascii.js';
+import { TableBuilder } from '../../src/compile/table-builder.js';
+import { RowSplitter } from '../../src/pipeline/input/csv/row-lines.js';
+import type { Random } from '../../test/random/random.js';
+import { bytesOf, charactersOf } from '../corpus.js';
+import { agree } from '../fault.js';
+import { GuardedKernel } from '../kernel/guarded-kernel.js';
+import type { Target } from '../target.js';
+
+const URLS = ['https://a.example/deny', 'http://a.example/', 'HTTPS://A.example/%64eny"x', 'x:'];
+const PIECES = ['"', '""', ',', '\t', '\n', '\r\n', '\r', '\x01', '\x02', '\xff', 'a', ' '];
+/** Bytes of a refused row that come out. */
+const SHOWN = 1024;
+
+/** Rows (RFC 4180), read by a naive reader in one pass over the whole input. */
+interface NaiveRow {
+  /** Without its newline. */
+  readonly text: string;
+  /** Whether a newline ends it, or the reader adds one. */
+  readonly isEnded: boolean;
+  /** Whether the input ends within a quoted field. */
+  readonly isOpen: boolean;
+  /** `undefined` where text follows a closing quote. */
+  readonly fields: readonly (string | undefined)[];
+}
+
+export const target: Target = {
+  name: 'csv',
+  summary: 'rows of CSV and TSV, against a naive reader',
+  maxBytes: 8000,
+  seeds: [
+    'https://a.example/deny,"a\n""b"\r\n"https://a.example/",x\n\n,\n"open,\n',
+    '\x01https://a.example/deny\n\x02\n"\x01\n"\thttps://a.example/deny\n',
+    '"http:\nh"\r',
+    '"https://a.exam\nple/""deny",x"y,"z"w\r',
+  ],
+  dictionary: [...URLS, ...PIECES],
+  generate: (random) => random.run([...URLS, ...PIECES, '\n', ','], 0, 60),
+  piece: (random: Random) => random.pick([...URLS, ...PIECES]),
+  check(build) {
+    const kernel = new GuardedKernel(build);
+    const builder = new TableBuilder();
+    for (const scheme of ['http', 'https'] as const) {
+      const authority = { scheme, host: 'a.example', port: scheme === 'http' ? 80 : 443 };
+      builder.add(authority, bytesOf('user-agent: *\ndisallow: /deny\n'), { source: 's' });
+    }
+    const table = builder.build();
+    return (input) => {
+      kernel.load(table);
+      checkRows(kernel, input, COMMA);
+      checkRows(kernel, input, TAB);
+    };
+  },
+};
+
+function checkRows(kernel: GuardedKernel, input: Uint8Array, code: typeof COMMA | typeof TAB) {
+  const lines = split(input, code, input.length);
+  for (const size of [1, 2, 5, 64]) {
+    agree(`lines of chunks of ${size}`, split(input, code, size), lines);
+  }
+  const delimiter = String.fromCharCode(code);
+  const format = code === COMMA ? 'csv' : 'tsv';
+  const rows = naiveRows(charactersOf(input), delimiter);
+  const judged = kernel.ask({ format: 'text' });
+  for (const column of [0, 1]) {
+    const verdicts = rows.map(({ fields, isOpen }) => {
+      const url = isOpen ? '' : (fields[column] ?? '');
+      return url === '' ? 'invalid' : kernel.judge(judged, bytesOf(url)).verdict;
+    });
+    const bytes = bytesOf(lines);
+    const annotated = kernel.run(kernel.ask({ format, column, output: 'annotate' }), bytes).output;
+    const expected = rows.map((row, index) => written(row, `${delimiter}${verdicts[index]}`));
+    agree('annotated rows', annotated, expected.join(''));
+    const allowed = rows.filter((_row, index) => verdicts[index] === 'allow');
+    const passed = kernel.run(kernel.ask({ format, column, output: 'allowed' }), bytes).output;
+    agree('allowed rows', passed, allowed.map((row) => written(row, '')).join(''));
+    const words = kernel.run(kernel.ask({ format, column, output: 'verdicts' }), bytes).output;
+    agree('verdicts', words, verdicts.map((verdict) => `${verdict}\n`).join(''));
+  }
+}
+
+function split(input: Uint8Array, delimiter: typeof COMMA | typeof TAB, size: number): string {
+  let lines = '';
+  const push = (piece: Buffer) => {
+    lines += charactersOf(piece);
+  };
+  const splitter = new RowSplitter({ delimiter, maxRecordBytes: 1e6, linesBefore: 0 }, push);
+  for (let at = 0; at < input.length; at += size) {
+    splitter.split(Buffer.from(input.subarray(at, at + size)));
+  }
+  splitter.end();
+  return lines;
+}
+
+/** A row as it comes out. */
+function written({ text, isEnded, isOpen }: NaiveRow, added: string): string {
+  const hasReturn = isEnded && text.endsWith('\r');
+  const row = hasReturn ? text.slice(0, -1) : text;
+  const shown = isOpen ? `"${row.slice(0, SHOWN).replaceAll('"', '""')}"` : row;
+  return `${shown}${added}${hasReturn ? '\r' : ''}\n`;
+}
+
+function isMarked(row: string): boolean {
+  return row.includes('\n') || row.startsWith('\x01') || row.startsWith('\x02');
+}
+
+function naiveRows(text: string, delimiter: string): NaiveRow[] {
+  const rows: NaiveRow[] = [];
+  for (let start = 0; start < text.length; ) {
+    const fields: (string | undefined)[] = [];
+    // A marked row gets a newline, which makes a CR at the end of the input part of a line end.
+    const end = isMarked(text.slice(start)) ? text.length : -1;
+    const endsLine = (place: number) => text[place] === '\n' || place === end;
+    let at = start;
+    let isOpen = false;
+    for (;;) {
+      let field: string | undefined = '';
+      if (text[at] === '"') {
+        const inside = /^"((?:[^"]|"")*)"(?!")/.exec(text.slice(at));
+        if (inside === null) {
+          isOpen = true;
+          at = text.length;
+        } else {
+          at += inside[0].length;
+          field = (inside[1] ?? '').replaceAll('""', '"');
+          const isClean = at === text.length || [delimiter, '\n'].includes(text[at] ?? '');
+          // The CR of a line end belongs to no field.
+          const isLast = text[at] === '\r' && endsLine(at + 1);
+          if (!isClean && !isLast) field = undefined;
+        }
+      }
+      const from = at;
+      while (at < text.length && text[at] !== delimiter && text[at] !== '\n') at++;
+      if (field !== undefined && !isOpen) {
+        const rest = text.slice(from, at);
+        field += endsLine(at) && rest.endsWith('\r') ? rest.slice(0, -1) : rest;
+      }
+      fields.push(field);
+      if (text[at] !== delimiter) break;
+      at++;
+    }
+    const row = text.slice(start, at);
+    const isEnded = text[at] === '\n' || isOpen || isMarked(row);
+    if (!(row === '' || (row === '\r' && isEnded)))
+      rows.push({ text: row, isEnded, isOpen, fields });
+    start = at + 1;
+  }
+  return rows;
+}

@@ -1,0 +1,229 @@
+import { read as readInPool } from 'node:fs';
+import type { HashKey } from '../compile/intern/hash-bytes.js';
+import { RobotsFilterError } from '../errors.js';
+import { COMPRESSION_ENDINGS, compressionOf } from '../files/compressions.js';
+import { FileEnd } from '../files/file-end.js';
+import { gzip } from '../files/gzip.js';
+import { describeSystemError } from '../files/system-error.js';
+import { type ArchiveCompression, readArchive } from '../warc/archive-reader.js';
+import type { ByteSource } from '../warc/byte-source.js';
+import type { Capture } from '../warc/capture.js';
+import { type CaptureHandler, CaptureReader } from '../warc/capture-reader.js';
+import { UrlFilter } from '../warc/url-filter.js';
+import type { CacheOptions, WarningEvent } from './entry.js';
+import { close, type FilePath, openFile } from './file.js';
+import { decompress, readChunks } from './file-chunks.js';
+import { NO_FILE } from './item.js';
+import { hasEnding } from './layout.js';
+import { skipEvent } from './skip-event.js';
+
+/** The longest body that is read if there is no parsing limit, in bytes. */
+const LONGEST_BODY = 64 * 1024 * 1024;
+
+/** Damages of one file that are named; further ones are counted. */
+const MOST_NAMED = 20;
+
+/** The name endings of WARC files. */
+export const ARCHIVE_ENDINGS = COMPRESSION_ENDINGS.map((ending) => `.warc${ending}`);
+
+/** The name endings of lists of WARC files, such as Common Crawl's robotstxt.paths. */
+export const ARCHIVE_LIST_ENDINGS = COMPRESSION_ENDINGS.map((ending) => `.paths${ending}`);
+
+/** Whether a name is that of a WARC file (ISO 28500). */
+export function isArchiveName(name: string): boolean {
+  return ARCHIVE_ENDINGS.some((ending) => hasEnding(name, ending));
+}
+
+/** A WARC file of captures. */
+export interface ArchiveFile {
+  readonly path: FilePath;
+  /** The path for messages. */
+  readonly displayPath: string;
+  /** What the sources of its entries begin with: `FILE.warc.gz`. */
+  readonly source: string;
+  /** The real path of the directory that links may not leave; `undefined` if they may. */
+  readonly boundary: Uint8Array | undefined;
+  /** Whether the user named the file: then it must be readable. Otherwise it is skipped. */
+  readonly isNamed: boolean;
+}
+
+/** WARC files that are read as one archive: redirects lead from one to another. */
+export interface Archive {
+  readonly kind: 'archive';
+  readonly files: readonly ArchiveFile[];
+}
+
+/** A WARC file to be read by any thread. */
+export interface ArchivePart extends ArchiveFile {
+  readonly kind: 'captures';
+  /** Length of the file in bytes; 0 if unknown. */
+  readonly length: number;
+  /** The number of the file in its archive. */
+  readonly file: number;
+  /** URLs whose captures are wanted; `undefined` for those of robots.txt files. */
+  readonly targets: readonly string[] | undefined;
+  /** Memory and key of the UrlFilter. */
+  readonly filter: SharedArrayBuffer;
+  readonly key: HashKey;
+}
+
+/** A capture was found. */
+export interface CaptureEvent {
+  readonly kind: 'capture';
+  readonly capture: Capture;
+}
+
+/** The warning for something in an archive. */
+function warningEvent(
+  { displayPath }: ArchiveFile,
+  code: 'damaged-record' | 'cut-short',
+  message: string,
+  place: { readonly offset?: number; readonly count?: number },
+): WarningEvent {
+  return { kind: 'warning', warning: { code, path: displayPath, message, ...place } };
+}
+
+/**
+ * Passes on the captures of a WARC file, and the damage in it.
+ *
+ * @throws RobotsFilterError `input` if the file cannot be read to its end
+ */
+export async function readArchivePart(
+  part: ArchivePart,
+  { maxBodyBytes, asOf = Number.POSITIVE_INFINITY }: CacheOptions,
+  onEvent: (event: CaptureEvent | WarningEvent) => void,
+): Promise<void> {
+  const opened = await openFile(part.path, { boundary: part.boundary, concurrent: true });
+  if (opened.kind !== 'file') {
+    const skip =
+      opened.kind === 'skip' ? opened : ({ code: 'not-a-file', message: NO_FILE } as const);
+    if (!part.isNamed) {
+      onEvent(skipEvent(part.displayPath, skip));
+      return;
+    }
+    const reason = skip.message;
+    throw new RobotsFilterError('input', `${part.displayPath}: ${reason}`);
+  }
+  const filter = new UrlFilter(part.key, part.filter);
+  const events = new ArchiveEvents(part, onEvent);
+  const reader = new CaptureReader(
+    {
+      asOf,
+      maxBodyBytes: Math.min(maxBodyBytes, LONGEST_BODY),
+      targets: new Set(part.targets),
+      robots: part.targets === undefined,
+      onSkipped: (url) => {
+        if (part.targets === undefined) filter.add(Buffer.from(url));
+      },
+    },
+    events,
+  );
+  try {
+    const source = new DescriptorSource(opened.descriptor);
+    await readArchive(source, await compressionOfFile(source, opened.descriptor), reader);
+  } catch (cause) {
+    throw new RobotsFilterError(
+      'input',
+      `${part.displayPath}: reading failed: ${describeSystemError(cause)}. Copy the file again, or leave it out.`,
+      { cause },
+    );
+  } finally {
+    close(opened.descriptor);
+  }
+  events.summarise();
+}
+
+/** The events of a file. Damage is named, up to a limit, and then counted. */
+class ArchiveEvents implements CaptureHandler {
+  readonly #part: ArchivePart;
+  readonly #onEvent: (event: CaptureEvent | WarningEvent) => void;
+  #named = 0;
+  #damaged = 0;
+  #cutShort = 0;
+
+  constructor(part: ArchivePart, onEvent: (event: CaptureEvent | WarningEvent) => void) {
+    this.#part = part;
+    this.#onEvent = onEvent;
+  }
+
+  capture(capture: Capture): void {
+    this.#onEvent({ kind: 'capture', capture });
+  }
+
+  damage(offset: number, reason: string): void {
+    // The first reading of the file has named it.
+    if (this.#part.targets !== undefined) return;
+    if (this.#named === MOST_NAMED) {
+      this.#damaged++;
+      return;
+    }
+    this.#named++;
+    const message = `Damaged: ${reason}; skipped.`;
+    this.#onEvent(warningEvent(this.#part, 'damaged-record', message, { offset }));
+  }
+
+  incomplete(offset: number, url: string): void {
+    if (this.#named === MOST_NAMED) {
+      this.#cutShort++;
+      return;
+    }
+    this.#named++;
+    const message = `The response of ${url} is cut short, so it counts as unreachable.`;
+    this.#onEvent(warningEvent(this.#part, 'cut-short', message, { offset }));
+  }
+
+  /** Counts what was not named. */
+  summarise(): void {
+    if (this.#damaged > 0) {
+      const message = 'Further damage in this file; skipped.';
+      this.#onEvent(warningEvent(this.#part, 'damaged-record', message, { count: this.#damaged }));
+    }
+    if (this.#cutShort > 0) {
+      const message = 'Further responses in this file are cut short, and count as unreachable.';
+      this.#onEvent(warningEvent(this.#part, 'cut-short', message, { count: this.#cutShort }));
+    }
+  }
+}
+
+/** The bytes of an open regular file. */
+class DescriptorSource implements ByteSource {
+  readonly length: number;
+  readonly #descriptor: number;
+  readonly #end: FileEnd;
+
+  constructor(descriptor: number) {
+    this.#descriptor = descriptor;
+    this.#end = new FileEnd(descriptor);
+    this.length = this.#end.size;
+  }
+
+  async read(offset: number, buffer: Buffer): Promise<number> {
+    const bytes = await new Promise<number>((resolve, reject) => {
+      readInPool(this.#descriptor, buffer, 0, buffer.length, offset, (error, count) => {
+        if (error) reject(error);
+        else resolve(count);
+      });
+    });
+    // An archive may refer to offsets beyond its end.
+    if (offset < this.length || bytes > 0) this.#end.check(offset, bytes);
+    return bytes;
+  }
+}
+
+async function compressionOfFile(
+  source: ByteSource,
+  descriptor: number,
+): Promise<ArchiveCompression> {
+  const head = Buffer.alloc(8);
+  const bytes = await source.read(0, head);
+  const compression = compressionOf(head.subarray(0, bytes));
+  if (compression === undefined) return { kind: 'none' };
+  if (compression === gzip) return { kind: 'gzip' };
+  const chunks = readChunks(descriptor);
+  const { value: first } = await chunks.next();
+  return {
+    kind: 'stream',
+    chunks: decompress(compression, first ?? Buffer.alloc(0), chunks),
+    isDamage: (error) => compression.isDamage(error),
+  };
+}

@@ -1,0 +1,246 @@
+import type { Stats } from 'node:fs';
+import { open, stat } from 'node:fs/promises';
+import { basename } from 'node:path';
+import { RobotsFilterError } from '../errors.js';
+import { opening } from '../files/openings.js';
+import { describeSystemError } from '../files/system-error.js';
+import { describeUnsupported, MAGIC_BYTES } from '../files/unsupported-formats.js';
+import {
+  ARCHIVE_ENDINGS,
+  ARCHIVE_LIST_ENDINGS,
+  type Archive,
+  type ArchiveFile,
+  type ArchivePart,
+  type CaptureEvent,
+  isArchiveName,
+  readArchivePart,
+} from './archive-file.js';
+import { DirectoryReader, schemeParts, VANISHED } from './directory.js';
+import type { CacheOptions, EntryEvent, WarningEvent } from './entry.js';
+import { close, type FileAccess, openFile, realPath } from './file.js';
+import { decodeName, displayName } from './file-name.js';
+import { type Nested, NO_FILE, type RecordFileItem } from './item.js';
+import { isIgnored } from './layout.js';
+import { join, listNames, type Place, type PlaceNames, splitNames } from './listing.js';
+import type { RecordPart } from './record-file.js';
+import {
+  RECORD_FILE_ENDINGS,
+  RECORD_FILES,
+  recordFileOf,
+  recordFileOfPart,
+} from './record-files.js';
+import { skipEvent } from './skip-event.js';
+
+export type { Archive, ArchivePart } from './archive-file.js';
+export type { CacheEntry, CacheOptions, CacheWarning, CacheWarningCode } from './entry.js';
+export type { Nested } from './item.js';
+
+/*
+ * A cache is read in two steps, so that several threads can do the second. It is split into parts,
+ * which are plain data; reading a part yields events. An event may be nested: it has parts of its
+ * own, which take its place. Events in the order of the parts are the same whichever thread reads
+ * which part.
+ */
+
+/** A part of a cache that any thread can read: names in a directory, records, or captures. */
+export type CachePart = PlaceNames | RecordPart | ArchivePart;
+
+/** A part, or WARC files, which are read together as parts of their own. */
+export type CacheContent = CachePart | Archive;
+
+/**
+ * What a part holds: a robots.txt, a capture, something skipped, or something with parts of its
+ * own.
+ */
+export type CacheEvent = EntryEvent | CaptureEvent | WarningEvent | Nested;
+
+/** A kind of path that holds robots.txt files. */
+interface SourceKind {
+  /** Whether a path is of this kind. */
+  accepts(path: string, status: Stats): boolean;
+  parts(path: string, followLinks: boolean): AsyncGenerator<CacheContent>;
+}
+
+/** The kinds of paths that are read, in the order in which they are tried. */
+const SOURCE_KINDS: readonly SourceKind[] = [
+  { accepts: (_path, status) => status.isDirectory(), parts: directoryParts },
+  {
+    accepts: (path, status) =>
+      status.isFIFO() || (status.isFile() && recordFileOf(path) !== undefined),
+    parts: recordFileParts,
+  },
+];
+
+const ENDINGS = [...RECORD_FILE_ENDINGS, ...ARCHIVE_ENDINGS, ...ARCHIVE_LIST_ENDINGS].map(
+  (ending) => `*${ending}`,
+);
+
+const EXPECTED = `Name a directory of robots.txt files, or a file of records or captures (${ENDINGS.join(', ')}).`;
+
+function inputError(path: string, reason: string, cause?: unknown): RobotsFilterError {
+  return new RobotsFilterError('input', `${path}: ${reason}. ${EXPECTED}`, { cause });
+}
+
+function unreadable(path: string, cause: unknown): RobotsFilterError {
+  return inputError(path, `cannot be read: ${describeSystemError(cause)}`, cause);
+}
+
+/**
+ * Splits a cache of robots.txt files into parts: a directory in the layouts of layout.ts, or a file
+ * of records (record-files.ts).
+ *
+ * The order depends on the cache alone: that of the bytes of the paths, and of the records in a
+ * file. Only regular files are read in a directory; the path itself may also be a pipe of records.
+ *
+ * @throws RobotsFilterError `input` if the path is missing, unreadable or of another kind, if a
+ *   file
+ *   of records cannot be read to its end, or if the process runs out of file descriptors
+ */
+export async function* cacheParts(
+  path: string,
+  followLinks: boolean,
+): AsyncGenerator<CacheContent> {
+  const status = await stat(path).catch((error: unknown) => {
+    throw unreadable(path, error);
+  });
+  const source = SOURCE_KINDS.find((kind) => kind.accepts(path, status));
+  if (source === undefined) throw await refusal(path, status);
+  yield* source.parts(path, followLinks);
+}
+
+async function* directoryParts(
+  path: string,
+  followLinks: boolean,
+): AsyncGenerator<PlaceNames | Archive> {
+  let names: readonly string[];
+  let boundary: Buffer;
+  try {
+    boundary = await realPath(path);
+    names = await listNames(path);
+  } catch (error) {
+    throw unreadable(path, error);
+  }
+  // Paths in the root directory would begin with two slashes.
+  const stem = path.endsWith('/') ? path.slice(0, -1) : path;
+  const place = { path: stem, displayPath: stem, prefix: '', scheme: undefined };
+  const access = { boundary: followLinks ? undefined : boundary, concurrent: false };
+  // Files beside archives win: captures come first.
+  const archives = names.filter(isArchiveName);
+  if (archives.length === 0) {
+    yield* splitNames(names, place, access);
+    return;
+  }
+  yield { kind: 'archive', files: archives.flatMap((name) => archiveFile(name, place, access)) };
+  const others = names.filter((name) => !isArchiveName(name));
+  yield* splitNames(others, place, access);
+}
+
+/** The archive that a name of `listNames` stands for. */
+function archiveFile(byteName: string, place: Place, { boundary }: FileAccess): ArchiveFile[] {
+  const name = decodeName(byteName);
+  if (name === undefined || isIgnored(name)) return [];
+  const source = displayName(byteName);
+  const displayPath = `${place.displayPath}/${source}`;
+  return [{ path: join(place.path, name), displayPath, source, boundary, isNamed: false }];
+}
+
+async function* recordFileParts(path: string): AsyncGenerator<RecordPart> {
+  const file = await opening(path, open(path)).catch((error: unknown) => {
+    throw unreadable(path, error);
+  });
+  try {
+    const source = displayName(Buffer.from(basename(path)).toString('latin1'));
+    const kind = recordFileOf(path) ?? RECORD_FILES[0];
+    yield* kind.parts({ descriptor: file.fd, path, source });
+  } finally {
+    await file.close();
+  }
+}
+
+/** The error for a path that no source kind accepts. */
+async function refusal(path: string, status: Stats): Promise<RobotsFilterError> {
+  const description = status.isFile() ? await describeFile(path) : undefined;
+  return description === undefined
+    ? inputError(path, 'neither a directory nor a file of records')
+    : new RobotsFilterError('input', `${path}: ${description}`);
+}
+
+/** Says of what unsupported format a file is; `undefined` if of none, or if it is unreadable. */
+async function describeFile(path: string): Promise<string | undefined> {
+  const file = await open(path).catch(() => undefined);
+  try {
+    const head = Buffer.alloc(MAGIC_BYTES);
+    const read = await file?.read(head, 0, head.length, 0);
+    return describeUnsupported(head.subarray(0, read?.bytesRead ?? 0));
+  } catch {
+    return undefined;
+  } finally {
+    await file?.close();
+  }
+}
+
+/** The parts of a nested event that was found among `names`, and what of it was skipped. */
+export function nestedParts(
+  nested: Nested,
+  names: PlaceNames,
+): AsyncGenerator<CachePart | WarningEvent> {
+  return nested.kind === 'records'
+    ? nestedRecordParts(nested, names.access)
+    : schemeParts(nested.place, names.access);
+}
+
+/** The parts of a file of records in a directory. */
+async function* nestedRecordParts(
+  { path, displayPath, source }: RecordFileItem,
+  { boundary }: FileAccess,
+): AsyncGenerator<RecordPart | WarningEvent> {
+  const file = await openFile(path, { boundary, concurrent: true });
+  switch (file.kind) {
+    case 'file':
+      try {
+        const kind = recordFileOf(source) ?? RECORD_FILES[0];
+        yield* kind.parts({ descriptor: file.descriptor, path: displayPath, source });
+      } finally {
+        close(file.descriptor);
+      }
+      break;
+    case 'skip':
+      yield skipEvent(displayPath, file);
+      break;
+    case 'directory':
+      yield skipEvent(displayPath, { code: 'not-a-file', message: NO_FILE });
+      break;
+    case 'missing':
+      yield skipEvent(displayPath, { code: 'unreadable', message: VANISHED });
+  }
+}
+
+/** Reads the parts of caches. Each thread has its own. */
+export class PartReader {
+  readonly #options: CacheOptions;
+  readonly #directories: DirectoryReader;
+
+  constructor(options: CacheOptions) {
+    this.#options = options;
+    this.#directories = new DirectoryReader(options);
+  }
+
+  /**
+   * Passes on what a part holds, in order. A body has at most `maxBodyBytes + 1` bytes; use it
+   * before the next event. An authority may come more than once.
+   *
+   * @throws RobotsFilterError `input` if the process runs out of file descriptors
+   */
+  async read(part: CachePart, onEvent: (event: CacheEvent) => void): Promise<void> {
+    if (part.kind === 'names') {
+      for await (const event of this.#directories.read(part)) onEvent(event);
+      return;
+    }
+    if (part.kind === 'captures') {
+      await readArchivePart(part, this.#options, onEvent);
+      return;
+    }
+    const kind = recordFileOfPart(part);
+    for (const event of kind.read(part, this.#options.maxBodyBytes)) onEvent(event);
+  }
+}

@@ -1,0 +1,220 @@
+import { printableJson } from '../control-characters.js';
+import { type AccessResult, accessResultOf, DAY, isAccessResult } from '../protocol/access.js';
+import { type Authority, agree, parseAuthority } from '../protocol/authority.js';
+
+/*
+ * The record of a fetch is a file robots.json beside robots.txt. It holds one JSON object, which
+ * people may read and edit. Times are in ISO 8601; unknown members are ignored.
+ *
+ *     "version"           1; a record of another version is refused
+ *     "authority"         https://example.com:8443; a record of another authority than that of its
+ *                         directory is refused
+ *     "accessResult"      the result of the last attempt; required unless "status" is there
+ *     "status"            status code of the last response
+ *     "error"             { "code", "message" }
+ *     "chain"             the URLs that were requested; the last one is "finalUrl"
+ *     "requestedAt", "respondedAt"     without "respondedAt" the record is stale
+ *     "freshUntil"        the next request comes no earlier
+ *     "usableUntil"       stale from then on, and 24 hours after "respondedAt" at the latest
+ *                         (RFC 9309 section 2.4)
+ *     "headers"           the ones that matter, with names in lower case
+ *     "unreachableSince"  if unreachable: the first failed attempt since the last success
+ *     "failedOn"          if unreachable: the last days (UTC) with failed attempts, at most ten
+ *     "unreachableAfter"  days after which the last good copy counts, or else everything is allowed
+ *                         (RFC 9309 section 2.3.1.4)
+ *     "lastSuccess"       the robots.txt beside it: its response, "sha256" and length ("bytes")
+ *     "discarded"         digest of a robots.txt that no longer counts and is to be deleted
+ *
+ * If robots.txt differs from "sha256", somebody has edited it, or a run was killed between the two
+ * files. The robots.txt counts as it is, and the next request for it is not conditional.
+ */
+
+/** The version that is written, and the only one that is read. */
+const VERSION = 1;
+
+/** The name of the file of a record. */
+export const FETCH_RECORD = 'robots.json';
+
+/** The longest record that is read, in bytes. */
+export const LONGEST_FETCH_RECORD = 512 * 1024;
+
+/** The last good copy: the robots.txt beside the record. Times are in milliseconds since 1970. */
+export interface LastSuccess {
+  /** SHA-256 of the robots.txt in hexadecimal. */
+  readonly sha256: string;
+  /** Length of the robots.txt, in bytes. */
+  readonly bytes: number;
+  /** Whether the robots.txt was truncated when it was stored. */
+  readonly cut: boolean;
+  readonly status: number | undefined;
+  readonly finalUrl: string;
+  readonly receivedAt: number;
+  /** When the server last sent or confirmed it. */
+  readonly validatedAt: number;
+  readonly headers: Readonly<Record<string, string>>;
+  /** As http-cache-semantics' `toObject` gives it. */
+  readonly policy: object | undefined;
+}
+
+/** The record of a fetch. Times are in milliseconds since 1970. */
+export interface FetchRecord {
+  readonly authority: string;
+  readonly accessResult: AccessResult;
+  readonly status: number | undefined;
+  readonly error: { readonly code: string; readonly message: string } | undefined;
+  readonly chain: readonly string[];
+  readonly requestedAt: number;
+  readonly respondedAt: number;
+  /** 0 if unknown. */
+  readonly freshUntil: number;
+  /** Infinity if unknown. */
+  readonly usableUntil: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly unreachableSince: number | undefined;
+  /** Starts of days, ascending. */
+  readonly failedOn: readonly number[];
+  /** Days. */
+  readonly unreachableAfter: number | undefined;
+  readonly lastSuccess: LastSuccess | undefined;
+  readonly discarded: string | undefined;
+}
+
+type Members = Readonly<Record<string, unknown>>;
+
+function isObject(value: unknown): value is Members {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function textOf(value: unknown): string | undefined {
+  return typeof value === 'string' ? value : undefined;
+}
+
+function numberOf(value: unknown): number | undefined {
+  return typeof value === 'number' && Number.isFinite(value) ? value : undefined;
+}
+
+function timeOf(value: unknown): number | undefined {
+  return typeof value === 'string' ? numberOf(Date.parse(value)) : undefined;
+}
+
+function textsOf(value: unknown): readonly string[] {
+  return Array.isArray(value) ? value.filter((item) => typeof item === 'string') : [];
+}
+
+function headersOf(value: unknown): Record<string, string> {
+  if (!isObject(value)) return {};
+  const entries = Object.entries(value);
+  return Object.fromEntries(
+    entries.filter((entry): entry is [string, string] => typeof entry[1] === 'string'),
+  );
+}
+
+function lastSuccessOf(value: unknown): LastSuccess | undefined {
+  if (!isObject(value)) return undefined;
+  const receivedAt = timeOf(value.receivedAt) ?? 0;
+  return {
+    sha256: textOf(value.sha256) ?? '',
+    // Until November 2026 the member was called `octets`.
+    bytes: numberOf(value.bytes ?? value.octets) ?? 0,
+    cut: value.cut === true,
+    status: numberOf(value.status),
+    finalUrl: textOf(value.finalUrl) ?? '',
+    receivedAt,
+    validatedAt: timeOf(value.validatedAt) ?? receivedAt,
+    headers: headersOf(value.headers),
+    policy: isObject(value.policy) ? value.policy : undefined,
+  };
+}
+
+/** Whether a value names an authority. The scheme may be missing on either side. */
+function names(value: unknown, whose: Authority): boolean {
+  const told = typeof value === 'string' ? parseAuthority(value) : undefined;
+  return told !== undefined && agree(told, whose);
+}
+
+/** Parses the robots.json in the directory of an authority. A string says why it is refused. */
+export function parseFetchRecord(bytes: Uint8Array, whose: Authority): FetchRecord | string {
+  let value: unknown;
+  try {
+    value = JSON.parse(Buffer.from(bytes).toString('utf8'));
+  } catch {
+    return 'It is not JSON';
+  }
+  if (!isObject(value)) return 'It is not a JSON object';
+  if (value.version !== undefined && value.version !== VERSION) {
+    return `Its "version" is not ${VERSION}`;
+  }
+  if (value.authority !== undefined && !names(value.authority, whose)) {
+    return '"authority" is not that of its directory';
+  }
+  const status = numberOf(value.status);
+  const told = value.accessResult;
+  if (!isAccessResult(told) && (told !== undefined || status === undefined)) {
+    return '"accessResult" is not successful, unavailable or unreachable';
+  }
+  const { error } = value;
+  const respondedAt = timeOf(value.respondedAt) ?? 0;
+  return {
+    authority: textOf(value.authority) ?? '',
+    accessResult: isAccessResult(told) ? told : accessResultOf(status),
+    status,
+    error: isObject(error)
+      ? { code: textOf(error.code) ?? '', message: textOf(error.message) ?? '' }
+      : undefined,
+    chain: textsOf(value.chain),
+    requestedAt: timeOf(value.requestedAt) ?? respondedAt,
+    respondedAt,
+    freshUntil: timeOf(value.freshUntil) ?? 0,
+    usableUntil: timeOf(value.usableUntil) ?? Number.POSITIVE_INFINITY,
+    headers: headersOf(value.headers),
+    unreachableSince: timeOf(value.unreachableSince),
+    failedOn: textsOf(value.failedOn).flatMap((day) => dayOf(timeOf(day)) ?? []),
+    unreachableAfter: numberOf(value.unreachableAfter),
+    lastSuccess: lastSuccessOf(value.lastSuccess),
+    discarded: textOf(value.discarded),
+  };
+}
+
+/** The ISO 8601 text of a time; `undefined` for a time that no date can hold. */
+function isoTime(time: number | undefined): string | undefined {
+  const date = new Date(time ?? Number.NaN);
+  return Number.isNaN(date.getTime()) ? undefined : date.toISOString();
+}
+
+function isoDay(time: number): string[] {
+  return isoTime(time)?.split('T').slice(0, 1) ?? [];
+}
+
+/** The start of the day (UTC) of a time. */
+export function dayOf(time: number | undefined): number | undefined {
+  return time === undefined ? undefined : Math.floor(time / DAY) * DAY;
+}
+
+/** The text of a robots.json, indented for people. */
+export function formatFetchRecord(record: FetchRecord): string {
+  const { lastSuccess } = record;
+  const members = {
+    version: VERSION,
+    authority: record.authority,
+    accessResult: record.accessResult,
+    status: record.status,
+    error: record.error,
+    finalUrl: record.chain.at(-1),
+    chain: record.chain,
+    requestedAt: isoTime(record.requestedAt),
+    respondedAt: isoTime(record.respondedAt),
+    freshUntil: isoTime(record.freshUntil),
+    usableUntil: isoTime(record.usableUntil),
+    headers: record.headers,
+    unreachableSince: isoTime(record.unreachableSince),
+    failedOn: record.failedOn.length === 0 ? undefined : record.failedOn.flatMap(isoDay),
+    unreachableAfter: record.unreachableAfter,
+    lastSuccess: lastSuccess && {
+      ...lastSuccess,
+      receivedAt: isoTime(lastSuccess.receivedAt),
+      validatedAt: isoTime(lastSuccess.validatedAt),
+    },
+    discarded: record.discarded,
+  };
+  return `${printableJson(members, 2)}\n`;
+}

@@ -1,0 +1,54 @@
+import type { Compression } from '../files/compression.js';
+import { decompressed } from '../files/decompressed.js';
+import { FileEnd } from '../files/file-end.js';
+import { MAGIC_BYTES } from '../files/unsupported-formats.js';
+import { read } from './file.js';
+
+/** Bytes that are read, or decompressed, at a time. */
+const CHUNK = 512 * 1024;
+
+/**
+ * The bytes of the file. Each chunk overwrites the one before. The first chunk is long enough to
+ * recognise a format, unless the file is shorter.
+ */
+export async function* readChunks(descriptor: number): AsyncGenerator<Buffer> {
+  const end = new FileEnd(descriptor);
+  const chunk = Buffer.allocUnsafeSlow(CHUNK);
+  let filled = 0;
+  let position = 0;
+  for (;;) {
+    const bytes = await read(descriptor, chunk.subarray(filled));
+    end.check(position, bytes);
+    filled += bytes;
+    position += bytes;
+    // One read of a pipe may yield fewer bytes.
+    if (bytes > 0 && filled < MAGIC_BYTES) continue;
+    if (filled > 0) yield chunk.subarray(0, filled);
+    if (bytes === 0) return;
+    filled = 0;
+  }
+}
+
+/** A chunk, and the ones after it. */
+export async function* joined(first: Buffer, rest: AsyncGenerator<Buffer>): AsyncGenerator<Buffer> {
+  yield first;
+  yield* rest;
+}
+
+/** The decompressed bytes of chunks. */
+export function decompress(
+  compression: Compression,
+  first: Buffer,
+  rest: AsyncGenerator<Buffer>,
+): AsyncGenerator<Buffer, undefined> {
+  return decompressed(compression, copies(first, rest), CHUNK);
+}
+
+/** Copies of chunks: streams read ahead, so the next chunk must not overwrite this one. */
+async function* copies(first: Buffer, rest: AsyncGenerator<Buffer>): AsyncGenerator<Buffer> {
+  try {
+    for await (const chunk of joined(first, rest)) yield Buffer.from(chunk);
+  } finally {
+    await rest.return(undefined);
+  }
+}

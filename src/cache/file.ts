@@ -1,0 +1,263 @@
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  lstatSync,
+  open as openInPool,
+  openSync,
+  read as readInPool,
+  readSync,
+  realpath,
+} from 'node:fs';
+import { SLASH } from '../ascii.js';
+import { RobotsFilterError } from '../errors.js';
+import { describeSystemError, errorCode } from '../files/system-error.js';
+import type { CacheWarningCode } from './entry.js';
+
+/** A path, as bytes if it may not be UTF-8. */
+export type FilePath = string | Uint8Array;
+
+/** The path for `node:fs`: bytes from another thread are a Uint8Array, not a Buffer. */
+export function systemPath(path: FilePath): string | Buffer {
+  return typeof path === 'string'
+    ? path
+    : Buffer.from(path.buffer, path.byteOffset, path.byteLength);
+}
+
+/** How files are read. */
+export interface FileAccess {
+  /** The real path of the directory that links may not leave; `undefined` if they may. */
+  readonly boundary: Uint8Array | undefined;
+  /**
+   * Whether files are opened and read in Node's thread pool, several at a time, or on the calling
+   * thread. The pool is slower for files in the page cache and faster for all others.
+   */
+  readonly concurrent: boolean;
+}
+
+/** Why something is skipped; becomes a warning. */
+export interface Skip {
+  readonly kind: 'skip';
+  readonly code: CacheWarningCode;
+  readonly message: string;
+}
+
+/** An open regular file, which the receiver closes. */
+export interface OpenFile {
+  readonly kind: 'file';
+  readonly descriptor: number;
+  /** Length of the file in bytes when it was opened. */
+  readonly length: number;
+  /** Time of the last write before the file was opened, in milliseconds since 1970. */
+  readonly written: number;
+}
+
+export interface Directory {
+  readonly kind: 'directory';
+  /** The path to open: the real one, if a link led here. */
+  readonly path: FilePath;
+}
+
+export interface Missing {
+  readonly kind: 'missing';
+}
+
+export interface Body {
+  readonly kind: 'body';
+  readonly bytes: Uint8Array;
+}
+
+/** A body that is too long for this call of `readBody`. */
+export interface LongBody {
+  readonly kind: 'long';
+}
+
+/** The longest body that is read, in bytes: without a parsing limit a file could fill memory. */
+const LONGEST_BODY = 1024 ** 3;
+
+/*
+ * open() follows no link. realpath() resolves it, and its result is checked before it is opened.
+ * O_NONBLOCK keeps the open of a FIFO from waiting for a writer.
+ */
+const FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+
+/** Errors of open() with O_NOFOLLOW on a link: ELOOP, EMLINK on FreeBSD, EFTYPE on NetBSD. */
+const LINK_CODES = new Set(['ELOOP', 'EMLINK', 'EFTYPE']);
+
+/** Codes of errors that every other file would meet, too. */
+const EXHAUSTION_CODES = new Set(['EMFILE', 'ENFILE', 'ENOMEM']);
+
+const NOT_A_FILE: Skip = {
+  kind: 'skip',
+  code: 'not-a-file',
+  message: 'A pipe, socket or device, not a regular file; skipped.',
+};
+
+/**
+ * Why a file is skipped after a system error.
+ *
+ * @throws RobotsFilterError `input` if every other file would meet the error, too
+ */
+export function skipOf(error: unknown): Skip {
+  const code = errorCode(error);
+  // A socket, or a device without a driver.
+  if (code === 'ENXIO' || code === 'ENODEV') return NOT_A_FILE;
+  if (EXHAUSTION_CODES.has(code)) {
+    throw new RobotsFilterError(
+      'input',
+      `robots.txt files cannot be opened: ${describeSystemError(error)}. Raise the limits of the process (ulimit -n for open files) and run again.`,
+      { cause: error },
+    );
+  }
+  return {
+    kind: 'skip',
+    code: 'unreadable',
+    message: `Cannot be read: ${describeSystemError(error)}; skipped.`,
+  };
+}
+
+function isInside(path: Buffer, boundary: Uint8Array): boolean {
+  const stem = boundary.at(-1) === SLASH ? boundary.subarray(0, boundary.length - 1) : boundary;
+  return (
+    path.subarray(0, stem.length).equals(stem) &&
+    (path.length === stem.length || path[stem.length] === SLASH)
+  );
+}
+
+function open(path: FilePath): Promise<number> {
+  return new Promise((resolve, reject) => {
+    openInPool(systemPath(path), FLAGS, (error, descriptor) => {
+      if (error) reject(error);
+      else resolve(descriptor);
+    });
+  });
+}
+
+/** The path with all links resolved. */
+export function realPath(path: FilePath): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    realpath.native(systemPath(path), { encoding: 'buffer' }, (error, resolved) => {
+      if (error) reject(error);
+      else resolve(resolved);
+    });
+  });
+}
+
+/** Closes a descriptor. */
+export function close(descriptor: number): void {
+  closeSync(descriptor);
+}
+
+/** Reads into `buffer` from where the last read ended; resolves to 0 at the end of the file. */
+export function read(descriptor: number, buffer: Uint8Array): Promise<number> {
+  return new Promise((resolve, reject) => {
+    readInPool(descriptor, buffer, 0, buffer.length, null, (error, bytes) => {
+      if (error) reject(error);
+      else resolve(bytes);
+    });
+  });
+}
+
+/** Whether a path exists, even as a link that leads nowhere. Cheaper than a failing open. */
+export function exists(path: FilePath): boolean {
+  try {
+    return lstatSync(systemPath(path), { throwIfNoEntry: false }) !== undefined;
+  } catch {
+    return true; // opening it tells why
+  }
+}
+
+/** Opens a path that is not a link. */
+async function openReal(path: FilePath, concurrent: boolean): Promise<OpenFile | Directory | Skip> {
+  const descriptor = concurrent ? await open(path) : openSync(systemPath(path), FLAGS);
+  // open() has loaded the inode, so a synchronous call is cheaper than the thread pool.
+  const stat = fstatSync(descriptor);
+  if (stat.isFile()) {
+    return { kind: 'file', descriptor, length: stat.size, written: stat.mtimeMs };
+  }
+  close(descriptor);
+  return stat.isDirectory() ? { kind: 'directory', path } : NOT_A_FILE;
+}
+
+/**
+ * Opens a path; follows links that stay within the boundary.
+ *
+ * @throws RobotsFilterError `input` if the process runs out of descriptors or memory
+ */
+export async function openFile(
+  path: FilePath,
+  { boundary, concurrent }: FileAccess,
+): Promise<OpenFile | Directory | Missing | Skip> {
+  try {
+    return await openReal(path, concurrent);
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT') return { kind: 'missing' };
+    if (!LINK_CODES.has(errorCode(error))) return skipOf(error);
+  }
+  try {
+    const resolved = await realPath(path);
+    if (boundary !== undefined && !isInside(resolved, boundary)) {
+      return {
+        kind: 'skip',
+        code: 'link-outside',
+        message:
+          'A symbolic link that leads out of the directory; skipped. --follow-links follows it.',
+      };
+    }
+    return await openReal(resolved, concurrent);
+  } catch (error) {
+    return skipOf(error);
+  }
+}
+
+/** The file is skipped: half a robots.txt may allow what the whole one denies. */
+const CHANGED: Skip = {
+  kind: 'skip',
+  code: 'unreadable',
+  message:
+    'The file was written to while it was read; skipped. Run again, and replace files by renaming new ones.',
+};
+
+function isChanged({ descriptor, length, written }: OpenFile): boolean {
+  const { size, mtimeMs } = fstatSync(descriptor);
+  return size !== length || mtimeMs !== written;
+}
+
+/**
+ * Reads a regular file from its start.
+ *
+ * @param limit bytes of the file that count; the rest is not read
+ * @param most if more bytes count, nothing is read, and the result is a LongBody
+ */
+export async function readBody(
+  path: FilePath,
+  access: FileAccess,
+  limit: number,
+  most: number,
+): Promise<Body | LongBody | Directory | Missing | Skip> {
+  const file = await openFile(path, access);
+  if (file.kind !== 'file') return file;
+  try {
+    const length = Math.min(file.length, limit);
+    if (length > LONGEST_BODY) {
+      return { kind: 'skip', code: 'too-large', message: 'Larger than 1 GiB; skipped.' };
+    }
+    if (length > most) return { kind: 'long' };
+    const bytes = Buffer.allocUnsafeSlow(length);
+    let filled = 0;
+    while (filled < length) {
+      const rest = bytes.subarray(filled);
+      const count = access.concurrent
+        ? await read(file.descriptor, rest)
+        : readSync(file.descriptor, rest);
+      if (count === 0) break;
+      filled += count;
+    }
+    if (filled < length || isChanged(file)) return CHANGED;
+    return { kind: 'body', bytes };
+  } catch (error) {
+    return skipOf(error);
+  } finally {
+    close(file.descriptor);
+  }
+}

@@ -1,0 +1,70 @@
+import { opendir } from 'node:fs/promises';
+import type { Scheme } from '../protocol/authority.js';
+import { type FileAccess, type FilePath, systemPath } from './file.js';
+
+/** Names that the system is asked for in one call. */
+const LISTING_BUFFER = 1024;
+
+/** A directory whose names are hosts: the robots directory, or that of a scheme in it. */
+export interface Place {
+  /** The path to read it by. */
+  readonly path: FilePath;
+  /** The path for messages. */
+  readonly displayPath: string;
+  /** What the sources of its entries begin with: nothing, or `https/`. */
+  readonly prefix: string;
+  /** `undefined` for the robots directory itself. */
+  readonly scheme: Scheme | undefined;
+}
+
+/** The path of a name in a directory. */
+export function join(directory: FilePath, name: string): FilePath {
+  if (typeof directory === 'string') return `${directory}/${name}`;
+  return Buffer.concat([directory, Buffer.from(`/${name}`)]);
+}
+
+/** An entry of `opendir` with the encoding `buffer`, which Node's types lack. */
+interface BufferDirent {
+  readonly name: Buffer;
+  isDirectory(): boolean;
+}
+
+/**
+ * The byte names in a directory, sorted (file-name.ts). The names of directories end in a slash,
+ * so the paths below them are in the same order.
+ */
+export async function listNames(path: FilePath): Promise<string[]> {
+  const directory = await opendir(systemPath(path), {
+    encoding: 'buffer' as BufferEncoding,
+    bufferSize: LISTING_BUFFER,
+  });
+  const names: string[] = [];
+  for await (const entry of directory as unknown as AsyncIterable<BufferDirent>) {
+    const name = entry.name.toString('latin1');
+    names.push(entry.isDirectory() ? `${name}/` : name);
+  }
+  return names.sort();
+}
+
+/** Names in a directory, to be read by `DirectoryReader` on any thread. */
+export interface PlaceNames {
+  readonly kind: 'names';
+  /** As `listNames` gives them. */
+  readonly names: readonly string[];
+  readonly place: Place;
+  readonly access: FileAccess;
+}
+
+/** Names per part. */
+const PART_NAMES = 256;
+
+/** Splits the names of a directory, as `listNames` gives them, into parts. */
+export function* splitNames(
+  names: readonly string[],
+  place: Place,
+  access: FileAccess,
+): Generator<PlaceNames> {
+  for (let start = 0; start < names.length; start += PART_NAMES) {
+    yield { kind: 'names', names: names.slice(start, start + PART_NAMES), place, access };
+  }
+}

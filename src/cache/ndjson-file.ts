@@ -1,0 +1,102 @@
+import { RobotsFilterError } from '../errors.js';
+import { COMPRESSIONS, compressionOf } from '../files/compressions.js';
+import { isBlankLine, linesOf, splitBlocks } from '../files/lines.js';
+import { describeSystemError, errorText } from '../files/system-error.js';
+import { describeUnsupported } from '../files/unsupported-formats.js';
+import type { EntryEvent, WarningEvent } from './entry.js';
+import { decompress, joined, readChunks } from './file-chunks.js';
+import { parseRecord } from './record.js';
+import type { OpenRecordFile, RecordFile, RecordLines } from './record-file.js';
+
+/** The longest line that is read, in bytes. The largest known robots.txt files have 4 MB. */
+const LONGEST_LINE = 64 * 1024 * 1024;
+
+const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf]);
+
+/** NDJSON, one record per line (record.ts), plain or compressed. */
+export const ndjsonFile: RecordFile = {
+  kind: 'lines',
+  endings: ['.ndjson', '.jsonl'],
+  isCompressible: true,
+
+  async *parts({ descriptor, path, source }: OpenRecordFile): AsyncGenerator<RecordLines> {
+    for await (const block of splitBlocks(readText(descriptor, path), LONGEST_LINE)) {
+      yield { kind: 'lines', ...block, path, source };
+    }
+  },
+
+  *read(lines, maxBodyBytes): Generator<EntryEvent | WarningEvent> {
+    if (lines.kind !== 'lines') throw new Error(`no lines in a part of ${lines.kind}`);
+    const { path, source } = lines;
+    for (const { number, bytes } of linesOf(lines, LONGEST_LINE)) {
+      if (bytes === undefined) {
+        const message = 'The line is longer than 64 MiB; skipped.';
+        yield { kind: 'warning', warning: { code: 'bad-record', path, line: number, message } };
+        continue;
+      }
+      const line = number === 1 ? withoutByteOrderMark(bytes) : bytes;
+      if (isBlankLine(line)) continue;
+      const record = parseRecord(line, maxBodyBytes);
+      if ('code' in record) {
+        const { code, message } = record;
+        yield { kind: 'warning', warning: { code, path, line: number, message } };
+        continue;
+      }
+      const { authority, body, status } = record;
+      yield { kind: 'entry', entry: { authority, body, source: `${source}:${number}`, status } };
+    }
+  },
+};
+
+function withoutByteOrderMark(line: Buffer): Buffer {
+  const { length } = BYTE_ORDER_MARK;
+  return line.subarray(0, length).equals(BYTE_ORDER_MARK) ? line.subarray(length) : line;
+}
+
+/**
+ * The text of an open file, decompressed.
+ *
+ * @throws RobotsFilterError `input` if it cannot be read, or is of an unsupported format
+ */
+export async function* readText(descriptor: number, path: string): AsyncGenerator<Buffer> {
+  try {
+    const chunks = readChunks(descriptor);
+    const { value: first, done } = await chunks.next();
+    if (done) return;
+    const compression = compressionOf(first);
+    yield* compression === undefined
+      ? checked(joined(first, chunks), path, undefined)
+      : checked(decompress(compression, first, chunks), path, compression.name);
+  } catch (error) {
+    throw readError(path, error);
+  }
+}
+
+/** The chunks, unless the first one shows an unsupported format. */
+async function* checked(
+  chunks: AsyncGenerator<Buffer>,
+  path: string,
+  compression: string | undefined,
+): AsyncGenerator<Buffer> {
+  let isFirst = true;
+  for await (const chunk of chunks) {
+    const refusal = isFirst ? describeUnsupported(chunk, compression) : undefined;
+    if (refusal !== undefined) throw new RobotsFilterError('input', `${path}: ${refusal}`);
+    isFirst = false;
+    yield chunk;
+  }
+}
+
+function readError(path: string, cause: unknown): RobotsFilterError {
+  if (cause instanceof RobotsFilterError) return cause;
+  const compression = COMPRESSIONS.find((candidate) => candidate.isDamage(cause));
+  const reason =
+    compression === undefined
+      ? `reading failed: ${describeSystemError(cause)}`
+      : `the ${compression.name} data is damaged or cut off (${errorText(cause)})`;
+  return new RobotsFilterError(
+    'input',
+    `${path}: ${reason}. Download the file again, or take it out of the directory.`,
+    { cause },
+  );
+}

@@ -1,0 +1,205 @@
+import { isUtf8 } from 'node:buffer';
+import { BACKSLASH, QUOTE } from '../ascii.js';
+import { type Authority, afterAuthority, agree, parseAuthority } from '../protocol/authority.js';
+import { bodyLimit, type CacheWarningCode } from './entry.js';
+import { type Members, plainMembers } from './plain-members.js';
+import { unusableBody } from './unusable-body.js';
+
+/**
+ * A robots.txt as a JSON object with these members:
+ *
+ *     "host" or "url"                "host" is a host, HOST:PORT, or the URL of its root or of its
+ *                                    robots.txt; "url" the URL of its robots.txt. With both, they
+ *                                    must name the same authority
+ *     "robots" or "robots_base64"    the body: text, to be encoded in UTF-8; or base64 of any bytes
+ *                                    (RFC 4648 section 4, padding optional), which wins
+ *     "status"                       the status code, optional; unless it is 2xx, the body may be
+ *                                    missing
+ *
+ * A "url" other than that of a robots.txt makes the record bad, whatever else it holds: a crawl log
+ * lists pages, and their status and "robots" (such as "noindex") are those of the page.
+ *
+ * A member that is null counts as missing. Other members are ignored.
+ */
+export interface CacheRecord {
+  readonly authority: Authority;
+  /** The next record overwrites the body. */
+  readonly body: Uint8Array;
+  readonly status: number | undefined;
+}
+
+/** Why a line is not a record. */
+export interface BadRecord {
+  readonly code: CacheWarningCode;
+  readonly message: string;
+}
+
+/**
+ * The most bytes outside of strings in a record. JSON.parse takes some 40 bytes of memory per value
+ * in text such as `[[[[` or `[1,1,1`, and a line may have 64 MiB of such text.
+ */
+const MOST_BYTES_OUTSIDE_STRINGS = 1024 * 1024;
+
+/** The most characters of a bad value that a message quotes. */
+const QUOTED_LENGTH = 80;
+
+function bad(reason: string): BadRecord {
+  return { code: 'bad-record', message: `${reason}; skipped.` };
+}
+
+/** Servers send codes beyond 599, which RFC 9110 section 15 does not define. */
+function isStatus(value: unknown): value is number {
+  return typeof value === 'number' && Number.isInteger(value) && value >= 100 && value <= 999;
+}
+
+function isSuccess(status: unknown): boolean {
+  return isStatus(status) && status >= 200 && status <= 299;
+}
+
+/** The path of a robots.txt (RFC 9309 section 2.3). */
+const ROBOTS_PATH = '/robots.txt';
+
+/** The number of bytes outside of strings, with the quotation marks. Linear. */
+function bytesOutsideStrings(json: Buffer): number {
+  let outside = 0;
+  let at = 0;
+  while (at < json.length) {
+    outside++;
+    if (json[at++] !== QUOTE) continue;
+    for (;;) {
+      const quote = json.indexOf(QUOTE, at);
+      if (quote < 0) return outside;
+      let backslashes = 0;
+      while (quote - backslashes > at && json[quote - backslashes - 1] === BACKSLASH) backslashes++;
+      at = quote + 1;
+      if (backslashes % 2 === 0) break;
+    }
+    outside++;
+  }
+  return outside;
+}
+
+function quoted(text: string): string {
+  return JSON.stringify(text.length > QUOTED_LENGTH ? `${text.slice(0, QUOTED_LENGTH)}…` : text);
+}
+
+function isObject(value: unknown): value is Members {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function isMissing(value: unknown): value is null | undefined {
+  return value === null || value === undefined;
+}
+
+/**
+ * Decodes base64; `undefined` if the text is not canonical. Node's decoder skips unknown
+ * characters, so the result is encoded again and compared.
+ */
+function decodeBase64(text: string): Buffer | undefined {
+  const bytes = Buffer.from(text, 'base64');
+  const padded = bytes.toString('base64');
+  const unpadded = padded.slice(0, Math.ceil((bytes.length * 4) / 3));
+  return text === padded || text === unpadded ? bytes : undefined;
+}
+
+/** The object of a line, or why the line is not a record. */
+function parseObject(line: Buffer): Members | string {
+  if (!isUtf8(line)) {
+    return 'The line is not UTF-8 (a body in another encoding belongs in "robots_base64")';
+  }
+  if (
+    line.length > MOST_BYTES_OUTSIDE_STRINGS &&
+    bytesOutsideStrings(line) > MOST_BYTES_OUTSIDE_STRINGS
+  ) {
+    return 'The line holds more than 1 MiB outside of strings';
+  }
+  const members = plainMembers(line);
+  if (members !== undefined) return members;
+  let value: unknown;
+  try {
+    value = JSON.parse(line.toString('utf8'));
+  } catch (error) {
+    return `The line is not JSON (${error instanceof Error ? error.message : String(error)})`;
+  }
+  return isObject(value) ? value : 'The line is not a JSON object';
+}
+
+/** The body of a record, or why the record is bad. */
+function bodyOf({ robots, robots_base64: base64, status }: Members): Uint8Array | string {
+  if (!isMissing(base64)) {
+    if (typeof base64 !== 'string') return '"robots_base64" is not a string';
+    return decodeBase64(base64) ?? '"robots_base64" is not base64';
+  }
+  if (!isMissing(robots)) {
+    if (typeof robots === 'string') return Buffer.from(robots, 'utf8');
+    return robots instanceof Uint8Array ? robots : '"robots" is not a string';
+  }
+  if (isMissing(status)) return 'There is no "robots", "robots_base64" or "status"';
+  if (isSuccess(status)) return 'A "status" of success without "robots" or "robots_base64"';
+  return Buffer.alloc(0);
+}
+
+/** The authority that a record names, or why the record is bad. */
+function authorityOf(members: Members): Authority | BadRecord {
+  const { host, url } = members;
+  if (isMissing(host)) {
+    if (isMissing(url)) return bad('There is no "host" or "url"');
+    return namedBy('url', url, [ROBOTS_PATH]);
+  }
+  const authority = namedBy('host', host, ['', '/', ROBOTS_PATH]);
+  if ('code' in authority || isMissing(url)) return authority;
+  const other = namedBy('url', url, [ROBOTS_PATH]);
+  if ('code' in other || agree(authority, other)) return 'code' in other ? other : authority;
+  return bad(`"host" is ${quoted(String(host))}, but "url" names another: ${quoted(String(url))}`);
+}
+
+/** The authority that a member names, as a host or as a URL with one of the paths. */
+function namedBy(
+  key: 'host' | 'url',
+  name: unknown,
+  paths: readonly string[],
+): Authority | BadRecord {
+  if (typeof name !== 'string') return bad(`"${key}" is not a string`);
+  const authority = parseAuthority(name);
+  if (authority === undefined) {
+    const kind = key === 'host' ? 'a host' : 'an http, https or ftp URL';
+    const message = `"${key}" is ${quoted(name)}, not ${kind}; skipped.`;
+    return { code: 'not-a-host', message };
+  }
+  if (authority.port === 0) {
+    const message = `"${key}" is ${quoted(name)}, and nothing can be fetched from port 0; skipped.`;
+    return { code: 'not-a-host', message };
+  }
+  if (paths.includes(afterAuthority(name))) return authority;
+  return bad(`"${key}" is ${quoted(name)}, not the URL of a robots.txt`);
+}
+
+/** Reads a line as a record. At most `maxBodyBytes + 1` bytes of the body are kept. */
+export function parseRecord(line: Buffer, maxBodyBytes: number): CacheRecord | BadRecord {
+  const members = parseObject(line);
+  return typeof members === 'string' ? bad(members) : recordOf(members, maxBodyBytes);
+}
+
+/** The record that members make. At most `maxBodyBytes + 1` bytes of the body are kept. */
+export function recordOf(members: Members, maxBodyBytes: number): CacheRecord | BadRecord {
+  const authority = authorityOf(members);
+  if ('code' in authority) return authority;
+
+  const { status } = members;
+  if (!isMissing(status) && !isStatus(status)) {
+    return bad('"status" is not a status code from 100 to 999');
+  }
+  const body = bodyOf(members);
+  if (typeof body === 'string') return bad(body);
+  // The body of an error response does not count.
+  if (isMissing(status) || isSuccess(status)) {
+    const skip = unusableBody(body);
+    if (skip !== undefined) return skip;
+  }
+  const limit = bodyLimit(maxBodyBytes);
+  return {
+    authority,
+    body: body.length > limit ? body.subarray(0, limit) : body,
+    status: status ?? undefined,
+  };
+}

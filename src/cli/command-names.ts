@@ -1,0 +1,2 @@
+/** The commands besides the filter, which has no name. */
+export const COMMAND_NAMES = ['compile', 'fetch', 'check', 'inspect'] as const;

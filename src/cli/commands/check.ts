@@ -1,0 +1,119 @@
+import { readFile } from 'node:fs/promises';
+import { isatty } from 'node:tty';
+import { printable } from '../../control-characters.js';
+import { RobotsFilterError } from '../../errors.js';
+import { errorCode, errorText } from '../../files/system-error.js';
+import { unsupportedBody } from '../../files/unsupported-formats.js';
+import type { Judgement } from '../../kernel/judge.js';
+import { openRaw } from '../../pipeline/input/raw-input.js';
+import { parseAgent } from '../../protocol/agent.js';
+import { Robots } from '../../robots.js';
+import { NOT_ALLOWED, SUCCESS } from '../exit-codes.js';
+import type { CheckOptions } from '../options/command-options.js';
+import { inputName, STANDARD_INPUT, writeOutput } from '../process/standard-streams.js';
+import { Diagnostics } from '../report/diagnostics.js';
+import { usageError } from '../usage-error.js';
+
+/**
+ * `robots-filter check`: prints verdict, URL and reason of each URL and, where a rule decided, its
+ * line, text and product token. An invalid URL is not allowed.
+ *
+ * @returns the exit code: 0 if all URLs are allowed, else 1
+ */
+export async function check(
+  file: string,
+  agent: string,
+  urls: readonly string[],
+  options: CheckOptions,
+): Promise<number> {
+  const diagnostics = new Diagnostics(options.quiet ?? false);
+  const { profile = 'rfc9309', maxRobotsBytes } = options;
+  if (agent.includes(',')) {
+    const [first = ''] = agent.split(',');
+    throw usageError(
+      `${JSON.stringify(agent)} is a list, and check takes one agent. Run it once for each: ` +
+        `robots-filter check ${printable(file)} ${printable(first.trim() || 'GPTBot')} ${printable(urls.join(' '))}`,
+    );
+  }
+  parseAgent(agent, profile);
+  const body = await readRobotsFile(file, diagnostics);
+  const name = inputName(file);
+  const unsupported = unsupportedBody(body);
+  if (unsupported !== undefined) {
+    const { name: what, command } = unsupported;
+    const advice =
+      command === undefined
+        ? 'Download it again.'
+        : `Type: ${command} < FILE | robots-filter check - AGENT URL...`;
+    throw new RobotsFilterError('input', `${name}: is ${what}, not text. ${advice}`);
+  }
+  const robots = Robots.parse(body, {
+    profile,
+    ...(maxRobotsBytes === undefined ? {} : { maxBytes: maxRobotsBytes }),
+  });
+  for (const { line, message } of robots.warnings) {
+    diagnostics.note(`warning: ${name}${line === 0 ? '' : `:${line}`}: ${message}`);
+  }
+  let code = SUCCESS;
+  for (const url of urls) {
+    if (url === '') throw usageError('check got an empty URL. Type a URL, or a path such as /');
+    if (profile !== 'google' && isBare(url)) {
+      diagnostics.note(
+        `warning: ${printable(url)} has no scheme, so it is taken as a path. Use https://${printable(url)} or /${printable(url)}`,
+      );
+    }
+    const judgement = robots.verdict(url, agent);
+    if (judgement.verdict !== 'allow') code = NOT_ALLOWED;
+    if (!writeOutput(describe(url, judgement))) return SUCCESS;
+  }
+  return code;
+}
+
+/**
+ * Whether a reference has neither a scheme nor a leading slash: its scheme was likely forgotten.
+ */
+function isBare(reference: string): boolean {
+  const text = reference.trim();
+  if (text.startsWith('/') || text.startsWith('\\')) return false;
+  for (const character of text) {
+    if (character === ':') return false;
+    if ('/\\?#'.includes(character)) break;
+  }
+  return true;
+}
+
+/** A line of columns separated by tabs; line ends and tabs from outside are escaped. */
+function describe(url: string, { verdict, reason, rule }: Judgement): string {
+  const columns = [verdict, url, reason];
+  if (rule !== undefined) columns.push(String(rule.line), rule.text, rule.agent);
+  return `${columns.map(printable).join('\t')}\n`;
+}
+
+async function readRobotsFile(file: string, diagnostics: Diagnostics): Promise<Uint8Array> {
+  if (file === STANDARD_INPUT) {
+    if (isatty(0))
+      diagnostics.note('reading a robots.txt from standard input; press Ctrl-D to end');
+    const { chunks } = await openRaw(0, inputName(file), undefined);
+    return Buffer.concat(await chunks.stream().toArray());
+  }
+  try {
+    return await readFile(file);
+  } catch (cause) {
+    throw new RobotsFilterError('input', `${file}: ${remedyFor(file, cause)}`, { cause });
+  }
+}
+
+function remedyFor(file: string, cause: unknown): string {
+  if (file.startsWith('http://') || file.startsWith('https://')) {
+    return `check does not fetch. Type: curl -s ${file} | robots-filter check - AGENT URL...`;
+  }
+  switch (errorCode(cause)) {
+    case 'ENOENT':
+    case 'ENOTDIR':
+      return 'no such file. The robots.txt comes first, then the agent, then the URLs.';
+    case 'EISDIR':
+      return 'is a directory. Name the robots.txt in it.';
+    default:
+      return `cannot be read (${errorText(cause)}). Make it readable, or pipe it in and name it -.`;
+  }
+}

@@ -1,0 +1,65 @@
+import { type CompiledCache, compileCache } from '../../pipeline/compile/compile-cache.js';
+import type { RobotsOptions } from '../options/command-options.js';
+import type { Interruption } from '../process/interruption.js';
+import { CacheWarnings } from '../report/cache-warnings.js';
+import type { Diagnostics } from '../report/diagnostics.js';
+import { formatCount } from '../report/numbers.js';
+
+/**
+ * Compiles caches, and says on standard error what was skipped, stale or overridden.
+ *
+ * @param productTokens whose groups are kept; undefined keeps all groups
+ * @throws RobotsFilterError `input` if a cache cannot be read
+ */
+export async function compileCaches(
+  paths: readonly string[],
+  options: RobotsOptions & { readonly threads?: number },
+  productTokens: readonly string[] | undefined,
+  diagnostics: Diagnostics,
+  interruption: Interruption,
+): Promise<CompiledCache> {
+  const warnings = new CacheWarnings(diagnostics);
+  const compiled = await compileCache(paths, {
+    profile: options.profile ?? 'rfc9309',
+    maxRobotsBytes: options.maxRobotsBytes,
+    productTokens,
+    followLinks: options.followLinks,
+    stale: options.stale,
+    fetchReading: { unreachableAfter: options.unreachableAfter },
+    asOf: options.asOf,
+    onWarning: (warning) => warnings.add(warning),
+    threads: options.threads,
+    signal: interruption.signal,
+  });
+  warnings.summarise();
+  noteStale(compiled, options, diagnostics);
+  const { stats } = compiled;
+  if (stats.files === 0 && compiled.stale === 0) {
+    diagnostics.note(
+      `warning: no robots.txt in ${paths.join(', ')}: every host is unknown. ` +
+        'Name the files HOST, HOST.txt, HOST-robots.txt, HOST.robots.txt, HOST/robots.txt or SCHEME/HOST/robots.txt',
+    );
+  }
+  if (stats.replaced > 0 && paths.length === 1) {
+    diagnostics.note(
+      `warning: ${formatCount(stats.replaced, 'robots.txt file was', 'robots.txt files were')} overridden by later ones for the same scheme, host and port`,
+    );
+  }
+  return compiled;
+}
+
+function noteStale(
+  { stale }: CompiledCache,
+  options: RobotsOptions,
+  diagnostics: Diagnostics,
+): void {
+  if (stale === 0) return;
+  const files = formatCount(stale, 'robots.txt file is', 'robots.txt files are');
+  const [fate, alternative] =
+    options.stale === 'unknown'
+      ? ['; their hosts are unknown', '']
+      : [', and used all the same', ', or leave them out with --stale unknown'];
+  diagnostics.note(
+    `warning: ${files} stale${fate}. Refresh them with robots-filter fetch --robots-dir DIR --stale${alternative}`,
+  );
+}

@@ -1,0 +1,115 @@
+import { writeTable } from '../../compile/layout/table-writer.js';
+import { ReplacementFile } from '../../files/replacement-file.js';
+import type { CompiledCache } from '../../pipeline/compile/compile-cache.js';
+import { checkHeader, type TableHeader } from '../../table/table-check.js';
+import { SUCCESS } from '../exit-codes.js';
+import { neededTokens, parseAgents } from '../options/agents.js';
+import type { CompileOptions } from '../options/command-options.js';
+import { refuseSourceAsOutput } from '../options/output-place.js';
+import { Interruption } from '../process/interruption.js';
+import { STANDARD_OUTPUT } from '../process/standard-streams.js';
+import { Diagnostics } from '../report/diagnostics.js';
+import { formatBytes, formatCount, formatDuration, formatNumber } from '../report/numbers.js';
+import { usageError } from '../usage-error.js';
+import { compileCaches } from './compile-caches.js';
+
+/**
+ * `robots-filter compile`: compiles caches into a table.
+ *
+ * @param files arguments, of which `compile` takes none
+ * @returns the exit code
+ * @throws RobotsFilterError
+ */
+export async function compile(files: readonly string[], options: CompileOptions): Promise<number> {
+  const { robotsDir, output } = checkedPaths(files, options);
+  await refuseSourceAsOutput(
+    output,
+    robotsDir.map((path) => ({ option: '--robots-dir', path })),
+  );
+  const diagnostics = new Diagnostics(options.quiet ?? false);
+  const { profile = 'rfc9309', agent } = options;
+  const productTokens = agent === undefined ? undefined : neededTokens(parseAgents(agent, profile));
+  const interruption = new Interruption();
+  let file: ReplacementFile | undefined;
+  try {
+    file = await ReplacementFile.create(output);
+    const compiled = await compileCaches(
+      robotsDir,
+      options,
+      productTokens,
+      diagnostics,
+      interruption,
+    );
+    const { layout } = compiled;
+    const checksum = await writeTable(layout, file, interruption.signal);
+    interruption.signal.throwIfAborted();
+    // A table that this version cannot open must not replace one that it can open.
+    const header = checkHeader(layout.header, layout.length, output, () => checksum);
+    await file.commit(true);
+    noteContentWarnings(compiled, diagnostics);
+    diagnostics.note(`${output}: ${summary(compiled, header)}`);
+    return SUCCESS;
+  } catch (error) {
+    if (interruption.exitCode !== undefined) return interruption.exitCode;
+    throw error;
+  } finally {
+    await file?.discard();
+    interruption.end();
+  }
+}
+
+interface CompilePaths {
+  readonly robotsDir: readonly string[];
+  readonly output: string;
+}
+
+/** @throws RobotsFilterError `usage`, with the command to type */
+function checkedPaths(
+  files: readonly string[],
+  { robotsDir, output }: CompileOptions,
+): CompilePaths {
+  const [file] = files;
+  const target = output ?? 'FILE';
+  if (file !== undefined) {
+    throw usageError(
+      `compile takes no file arguments. Type: robots-filter compile --robots-dir ${file} -o ${target}`,
+    );
+  }
+  if (robotsDir === undefined) {
+    throw usageError(
+      `compile needs robots.txt files. Type: robots-filter compile --robots-dir DIR -o ${target}`,
+    );
+  }
+  if (output === undefined) {
+    throw usageError(
+      `compile needs a file to write. Type: robots-filter compile --robots-dir ${robotsDir.join(' --robots-dir ')} -o FILE`,
+    );
+  }
+  if (output === STANDARD_OUTPUT) {
+    throw usageError(
+      'compile cannot write a table to standard output. Name a file: -o robots.table',
+    );
+  }
+  return { robotsDir, output };
+}
+
+function summary({ stats }: CompiledCache, header: TableHeader): string {
+  return [
+    `${formatCount(header.hosts, 'host')} from ${formatCount(stats.files, 'file')} (${formatBytes(stats.bytes)})`,
+    formatCount(header.rules, 'rule'),
+    `${formatNumber(header.length)} bytes`,
+    formatDuration(performance.now() / 1000),
+  ].join(', ');
+}
+
+/** Says how many warnings there are about the lines of robots.txt files, by kind. */
+function noteContentWarnings(compiled: CompiledCache, diagnostics: Diagnostics): void {
+  const total = [...compiled.contentWarnings.values()].reduce((sum, count) => sum + count, 0);
+  if (total === 0) return;
+  const kinds = [...compiled.contentWarnings].sort(([, a], [, b]) => b - a);
+  diagnostics.note(
+    `${formatCount(total, 'warning')} about lines of ${formatCount(compiled.stats.bodies, 'distinct robots.txt file')}: ` +
+      `${kinds.map(([code, count]) => `${formatNumber(count)} ${code}`).join(', ')}. ` +
+      'robots-filter check FILE AGENT URL shows them',
+  );
+}

@@ -1,0 +1,144 @@
+import { RobotsFilterError } from '../../errors.js';
+import type { FetchAuthority } from '../../fetch/result.js';
+import { makeDirectory } from '../../files/make-directory.js';
+import { errorText } from '../../files/system-error.js';
+import { compileCache } from '../../pipeline/compile/compile-cache.js';
+import { withParquetDirectories } from '../../pipeline/input/parquet/directory.js';
+import { formatAuthority } from '../../protocol/authority.js';
+import { allocateTable, Table } from '../../table.js';
+import type { FilterOptions } from '../options/command-options.js';
+import { checkFilterUsage } from '../options/filter-usage.js';
+import { Interruption } from '../process/interruption.js';
+import { STANDARD_INPUT } from '../process/standard-streams.js';
+import { Diagnostics } from '../report/diagnostics.js';
+import { usageError } from '../usage-error.js';
+import { fetchAll } from './fetch-run.js';
+import { filter } from './filter.js';
+import { readAuthorities } from './read-authorities.js';
+import { RereadableInputs } from './rereadable-inputs.js';
+
+/**
+ * `robots-filter --fetch`: fetches the robots.txt of unknown hosts into the first robots directory,
+ * then filters.
+ *
+ * @param cores threads, unless the options say how many
+ * @returns the exit code
+ * @throws RobotsFilterError
+ */
+export async function fetchAndFilter(
+  files: readonly string[],
+  options: FilterOptions,
+  cores: number,
+  version: string,
+): Promise<number> {
+  await checkFilterUsage(files, options);
+  const [directory] = options.robotsDir ?? [];
+  if (directory === undefined) {
+    throw usageError(
+      '--fetch needs a directory, not a table. Use --robots-dir DIR instead of --table',
+    );
+  }
+  const diagnostics = new Diagnostics(options.quiet ?? false);
+  const named = files.length === 0 ? [STANDARD_INPUT] : await withParquetDirectories(files);
+  const inputs = new RereadableInputs(named, diagnostics);
+  // A second signal ends the process at once: the copies go then, too.
+  const discard = () => inputs.discard();
+  process.on('exit', discard);
+  try {
+    const { paths, exitCode } = await fetchUnknown(inputs, directory, options, {
+      diagnostics,
+      version,
+    });
+    if (exitCode !== undefined) return exitCode;
+    inputs.refuseTruncated();
+    return await filter(paths, options, cores);
+  } finally {
+    discard();
+    process.off('exit', discard);
+  }
+}
+
+interface FetchedUnknown {
+  /** Paths of the inputs, for the second time that they are read. */
+  readonly paths: readonly string[];
+  /** The exit code if a signal came. */
+  readonly exitCode: number | undefined;
+}
+
+async function fetchUnknown(
+  inputs: RereadableInputs,
+  directory: string,
+  options: FilterOptions,
+  { diagnostics, version }: { readonly diagnostics: Diagnostics; readonly version: string },
+): Promise<FetchedUnknown> {
+  const interruption = new Interruption();
+  const { signal } = interruption;
+  try {
+    createDirectory(directory);
+    const paths = await inputs.paths(signal);
+    const authorities = await readAuthorities(paths, options, diagnostics, signal);
+    signal.throwIfAborted();
+    const unknown = await unknownAuthorities(authorities, options, signal);
+    signal.throwIfAborted();
+    if (unknown.length > 0) {
+      await fetchAll(unknown, unknown.length, {
+        options: fetchOptionsOf(options),
+        directory,
+        version,
+        diagnostics,
+        interruption,
+      });
+    }
+    return { paths, exitCode: interruption.exitCode };
+  } catch (error) {
+    const { exitCode } = interruption;
+    if (exitCode !== undefined) return { paths: [], exitCode };
+    throw error;
+  } finally {
+    interruption.end();
+  }
+}
+
+function fetchOptionsOf(options: FilterOptions) {
+  // The filter's --stale and --robots-dir have other types than those of fetch.
+  const { stale: _stale, robotsDir: _robotsDir, ...rest } = options;
+  return rest;
+}
+
+function createDirectory(path: string): void {
+  try {
+    makeDirectory(path);
+  } catch (cause) {
+    throw new RobotsFilterError(
+      'output',
+      `${path}: cannot create the directory (${errorText(cause)}). With --fetch the first --robots-dir must be a directory`,
+      { cause },
+    );
+  }
+}
+
+/** The authorities about which no robots directory says anything. */
+async function unknownAuthorities(
+  authorities: Iterable<FetchAuthority>,
+  options: FilterOptions,
+  signal: AbortSignal,
+): Promise<FetchAuthority[]> {
+  const { layout } = await compileCache(options.robotsDir ?? [], {
+    profile: options.profile ?? 'rfc9309',
+    maxRobotsBytes: options.maxRobotsBytes,
+    followLinks: options.followLinks,
+    stale: options.stale,
+    fetchReading: { unreachableAfter: options.unreachableAfter },
+    asOf: options.asOf,
+    // The filter prints the same warnings when it compiles the caches.
+    onWarning: () => {},
+    signal,
+  });
+  const table = Table.from(layout.table(allocateTable));
+  const unknown: FetchAuthority[] = [];
+  for (const authority of authorities) {
+    const { verdict } = table.verdict(`${formatAuthority(authority)}/a`, '*');
+    if (verdict === 'unknown') unknown.push(authority);
+  }
+  return unknown;
+}

@@ -1,0 +1,84 @@
+import type { FetchAuthority } from '../../fetch/result.js';
+import { Store } from '../../fetch/store/store.js';
+import { ReplacementFile } from '../../files/replacement-file.js';
+import { SUCCESS } from '../exit-codes.js';
+import type { FetchOptions } from '../options/command-options.js';
+import { Interruption } from '../process/interruption.js';
+import { Diagnostics } from '../report/diagnostics.js';
+import { usageError } from '../usage-error.js';
+import { fetchAll } from './fetch-run.js';
+import { readAuthorities } from './read-authorities.js';
+
+/**
+ * `robots-filter fetch`: fetches the robots.txt of every authority in the input, or of every stale
+ * authority in the directory.
+ *
+ * @returns the exit code
+ * @throws RobotsFilterError
+ */
+export async function fetchCommand(
+  files: readonly string[],
+  options: FetchOptions,
+  version: string,
+): Promise<number> {
+  const { stale = false } = options;
+  const directory = checkedDirectory(files, options);
+  const diagnostics = new Diagnostics(options.quiet ?? false);
+  const interruption = new Interruption();
+  let report: ReplacementFile | undefined;
+  try {
+    if (options.report !== undefined) report = await ReplacementFile.create(options.report);
+    const authorities = stale
+      ? await storedAuthorities(directory)
+      : await readAuthorities(files, options, diagnostics, interruption.signal);
+    if (interruption.exitCode !== undefined) {
+      diagnostics.note('stopped while the input was read; nothing was fetched');
+      return interruption.exitCode;
+    }
+    const total = 'size' in authorities ? authorities.size : authorities.length;
+    await fetchAll(authorities, total, {
+      options,
+      directory,
+      version,
+      report,
+      diagnostics,
+      interruption,
+    });
+    // After a signal too: the report tells what was done.
+    await report?.commit(false);
+    return interruption.exitCode ?? SUCCESS;
+  } catch (error) {
+    if (interruption.exitCode !== undefined) return interruption.exitCode;
+    throw error;
+  } finally {
+    await report?.discard();
+    interruption.end();
+  }
+}
+
+/** @throws RobotsFilterError `usage`, with the command to type */
+function checkedDirectory(
+  files: readonly string[],
+  { robotsDir: directory, stale = false }: FetchOptions,
+): string {
+  if (directory === undefined) {
+    const rest = stale ? '--stale' : files.length === 0 ? '[files...]' : files.join(' ');
+    throw usageError(
+      `fetch needs a directory for the files. Type: robots-filter fetch --robots-dir DIR ${rest}`,
+    );
+  }
+  if (stale && files.length > 0) {
+    throw usageError(
+      `--stale fetches again what is in ${directory} and reads no input. Leave out --stale or ${files.join(' ')}`,
+    );
+  }
+  return directory;
+}
+
+/** All authorities in a directory; the schedule skips those that are fresh. */
+async function storedAuthorities(directory: string): Promise<FetchAuthority[]> {
+  const store = await Store.open(directory);
+  const authorities: FetchAuthority[] = [];
+  for await (const authority of store.authorities()) authorities.push(authority);
+  return authorities;
+}

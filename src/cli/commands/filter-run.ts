@@ -1,0 +1,187 @@
+import type { Writable } from 'node:stream';
+import type { Filter } from '../../pipeline/filter.js';
+import type { InputStart } from '../../pipeline/input/input-start.js';
+import type { OpenInput } from '../../pipeline/input/open.js';
+import { openInput } from '../../pipeline/input/open.js';
+import type { ParquetOutput } from '../../pipeline/output/parquet/parquet-output.js';
+import type { RunEnd } from '../../pipeline/run.js';
+import type { Agent } from '../../protocol/agent.js';
+import type { Table } from '../../table.js';
+import type { FilterOptions } from '../options/command-options.js';
+import { robotsSources } from '../options/filter-usage.js';
+import { checkUrlFieldOf, columnOption } from '../options/url-field.js';
+import type { Interruption } from '../process/interruption.js';
+import type { Diagnostics } from '../report/diagnostics.js';
+import type { FilterProgress } from '../report/filter-progress.js';
+import { showFilterProgress } from '../report/filter-progress.js';
+import { formatCount } from '../report/numbers.js';
+import { countsOf, leftOut, statisticsJson, statisticsText } from '../report/statistics.js';
+import { describeUselessRun } from '../report/useless-run.js';
+
+/** Invalid records that are named on standard error. */
+const NAMED_RECORDS = 10;
+
+/** What a run is made of. */
+interface FilterRunParts {
+  readonly filter: Filter;
+  readonly table: Table;
+  readonly agents: readonly Agent[];
+  readonly paths: readonly string[];
+  /** Bytes of all inputs on disk; undefined if they are not known. */
+  readonly totalBytes: number | undefined;
+  /** What has already been read from standard input. */
+  readonly taken: InputStart | undefined;
+  /** A descriptor or stream, which is not closed. */
+  readonly target: number | Writable;
+  /** The output as messages name it. */
+  readonly outputName: string;
+  /** Takes the records in place of `target`, to write them there as Parquet. */
+  readonly parquet: ParquetOutput | undefined;
+  readonly options: FilterOptions;
+  readonly diagnostics: Diagnostics;
+  readonly interruption: Interruption;
+}
+
+/** A run over all inputs, with its messages on standard error. */
+export class FilterRun {
+  readonly #parts: FilterRunParts;
+  /** When the first record could be judged, in seconds after the start of the process. */
+  readonly #ready = process.uptime();
+  /** The current input, and the bytes that the filter had read before it. */
+  #input: { readonly open: OpenInput; readonly bytesBefore: number } | undefined;
+  /** Bytes on disk of the inputs that were read to their ends. */
+  #finishedBytes = 0;
+  #lastFormat: OpenInput['format'] = 'text';
+
+  constructor(parts: FilterRunParts) {
+    this.#parts = parts;
+  }
+
+  /** Filters all inputs until they end, the reader of the output goes away, or a signal comes. */
+  async carryOut(): Promise<void> {
+    const { options, diagnostics, interruption, totalBytes } = this.#parts;
+    const { stats, quiet, progress: wanted = diagnostics.isTerminal && quiet !== true } = options;
+    let progress: { end(): void } | undefined;
+    if (wanted) {
+      progress = showFilterProgress(diagnostics, () => this.#progress(), totalBytes);
+    }
+    let end: RunEnd | undefined;
+    try {
+      end = await this.#filterInputs();
+    } finally {
+      progress?.end();
+      if (end !== 'closed') this.#sumUp();
+      if (stats !== undefined || (interruption.exitCode !== undefined && quiet !== true)) {
+        this.#printStatistics(end === 'done');
+      }
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#parts.filter.close();
+  }
+
+  /** Filters the inputs in order. */
+  async #filterInputs(): Promise<RunEnd> {
+    const { filter, options, parquet, outputName, interruption, paths, taken } = this.#parts;
+    const { input: format, maxLineBytes: maxRecordBytes, header, urlField } = options;
+    const column = columnOption(options);
+    const interrupted = new Promise<undefined>((resolve) => {
+      interruption.signal.addEventListener('abort', () => {
+        filter.cancel();
+        resolve(undefined);
+      });
+    });
+    for (const path of paths) {
+      // A silent pipe must not delay an interrupt.
+      const open = await Promise.race([
+        openInput(path, { format, maxRecordBytes, taken, header, column, urlField }),
+        interrupted,
+      ]);
+      if (open === undefined) return 'cancelled';
+      this.#input = { open, bytesBefore: filter.progress().bytes };
+      this.#lastFormat = open.format;
+      try {
+        checkUrlFieldOf(open, options, paths.length);
+        const file = open.kind === 'stream' ? open.parquet : undefined;
+        const target = (await parquet?.streamFor(open.name, file)) ?? this.#parts.target;
+        const end = await filter.run(open, target, outputName);
+        if (end !== 'done') return end;
+      } finally {
+        this.#finishedBytes += open.size ?? 0;
+        this.#input = undefined;
+        await open.close();
+      }
+    }
+    await parquet?.finish();
+    return 'done';
+  }
+
+  #progress(): FilterProgress {
+    const { filter, totalBytes } = this.#parts;
+    const { bytes, records } = filter.progress();
+    return {
+      records,
+      allowed: countsOf(filter.tally().outcomes[0] ?? []).verdicts.allow,
+      bytes: totalBytes === undefined ? bytes : this.#finishedBytes + this.#bytesOfInput(bytes),
+    };
+  }
+
+  /**
+   * Bytes read from the current input, as they lie on disk.
+   *
+   * @param bytes what the filter has read from all inputs, decompressed
+   */
+  #bytesOfInput(bytes: number): number {
+    if (this.#input === undefined) return 0;
+    const { open, bytesBefore } = this.#input;
+    return open.kind === 'stream' ? open.consumed() : bytes - bytesBefore;
+  }
+
+  /** Says how many records were invalid or left out, and warns if hardly any was decided. */
+  #sumUp(): void {
+    const { filter, options, diagnostics } = this.#parts;
+    const tally = filter.tally();
+    if (tally.bad > NAMED_RECORDS) {
+      diagnostics.note(
+        `${formatCount(tally.bad, 'invalid record')} in all; the first ${NAMED_RECORDS} are named above`,
+      );
+    }
+    if (options.allowed === true || options.denied === true) {
+      const sentence = leftOut(tally);
+      if (sentence !== undefined) diagnostics.note(sentence);
+    }
+    const warning = describeUselessRun(tally, {
+      hosts: this.#parts.table.hosts,
+      source: robotsSources(options)
+        .map(({ option, path }) => `${option} ${path}`)
+        .join(' '),
+      urlField: options.urlField.join('.'),
+      isText: this.#lastFormat === 'text',
+    });
+    if (warning !== undefined) diagnostics.note(warning);
+  }
+
+  #printStatistics(complete: boolean): void {
+    const { filter, table, agents, options, diagnostics, parquet } = this.#parts;
+    const tally = filter.tally();
+    const usage = process.resourceUsage();
+    const statistics = {
+      complete,
+      agents: agents.map(({ name }) => name),
+      tally: { ...tally, passed: parquet?.rows ?? tally.passed },
+      inputBytes: filter.progress().bytes,
+      hosts: { table: table.hosts, seen: options.stats && filter.hostsSeen() },
+      seconds: {
+        setup: this.#ready,
+        filter: process.uptime() - this.#ready,
+        user: usage.userCPUTime / 1e6,
+        system: usage.systemCPUTime / 1e6,
+      },
+      peakBytes: usage.maxRSS * 1024,
+    };
+    diagnostics.print(
+      options.stats === 'json' ? statisticsJson(statistics) : statisticsText(statistics),
+    );
+  }
+}

@@ -1,0 +1,37 @@
+import { RobotsFilterError } from '../../errors.js';
+import type { Agent } from '../../protocol/agent.js';
+import { allocateTable, Table } from '../../table.js';
+import { neededTokens } from '../options/agents.js';
+import type { FilterOptions } from '../options/command-options.js';
+import type { Interruption } from '../process/interruption.js';
+import type { Diagnostics } from '../report/diagnostics.js';
+
+/**
+ * Opens the table, or compiles the caches into one.
+ *
+ * @param agents all agents of the run; undefined keeps the groups of all agents
+ * @throws RobotsFilterError
+ */
+export async function openTable(
+  options: FilterOptions,
+  agents: readonly Agent[] | undefined,
+  diagnostics: Diagnostics,
+  interruption: Interruption,
+): Promise<Table> {
+  const { table: path, robotsDir = [], profile } = options;
+  if (path === undefined) {
+    const { compileCaches } = await import('./compile-caches.js');
+    const tokens = agents === undefined ? undefined : neededTokens(agents);
+    const compiled = await compileCaches(robotsDir, options, tokens, diagnostics, interruption);
+    return Table.from(compiled.layout.table(allocateTable), robotsDir.join(', '));
+  }
+  const table = await Table.open(path);
+  if (profile !== undefined && profile !== table.profile) {
+    throw new RobotsFilterError(
+      'table',
+      `${path} was compiled with --profile ${table.profile} and cannot answer for ${profile}. ` +
+        `Leave --profile out, or compile again with --profile ${profile}`,
+    );
+  }
+  return table;
+}

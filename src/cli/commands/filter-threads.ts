@@ -1,0 +1,40 @@
+import { hasWorkingDirectory } from '../../files/working-directory.js';
+import type { Executor } from '../../workers/executor.js';
+import { MainThread } from '../../workers/main-thread.js';
+import type { InputSurvey } from './input-survey.js';
+
+/**
+ * Input bytes (perhaps compressed) times agents up to which the main thread judges alone. Beyond
+ * that, threads make up for the time that they take to start and to end.
+ */
+const MAIN_THREAD_BYTES = 24 * 1024 * 1024;
+
+/** What decides which threads judge. */
+export interface Workload {
+  /** Bytes of all inputs; undefined if they are not known. */
+  readonly bytes: number | undefined;
+  readonly agents: number;
+  readonly isOutputNonBlocking: InputSurvey['isOutputNonBlocking'];
+  readonly hasPipe: InputSurvey['hasPipe'];
+  /** The value of `--threads`. */
+  readonly threads: number | undefined;
+  readonly cores: number;
+}
+
+/**
+ * Starts what judges: the main thread if there is little to do, or if no other thread can start;
+ * otherwise threads.
+ */
+export async function startExecutor(workload: Workload): Promise<Executor> {
+  const { bytes, agents, isOutputNonBlocking, hasPipe, threads = workload.cores } = workload;
+  const isSmall = bytes !== undefined && bytes * agents <= MAIN_THREAD_BYTES;
+  if ((workload.threads === undefined && isSmall) || !hasWorkingDirectory()) {
+    return new MainThread();
+  }
+  const { JointPool } = await import('../../workers/joint-pool.js');
+  const { Pool } = await import('../../workers/pool.js');
+  // Flow tells who reads and writes in each case.
+  if (bytes !== undefined && isOutputNonBlocking) return new JointPool({ threads });
+  const reader = hasPipe && bytes === undefined && (threads === 1 || !isOutputNonBlocking);
+  return new Pool({ threads, reader });
+}

@@ -1,0 +1,173 @@
+import type { ReplacementFile } from '../../files/replacement-file.js';
+import type { OutputMode } from '../../kernel/query.js';
+import { describeBadRecord } from '../../pipeline/bad-record.js';
+import type { FilterSettings } from '../../pipeline/filter.js';
+import { Filter } from '../../pipeline/filter.js';
+import {
+  type InputStart,
+  takePipeStart,
+  takeSocketStart,
+} from '../../pipeline/input/input-start.js';
+import { withParquetDirectories } from '../../pipeline/input/parquet/directory.js';
+import type { CompressedFile } from '../../pipeline/output/compressed-file.js';
+import type { ParquetOutput } from '../../pipeline/output/parquet/parquet-output.js';
+import type { Agent } from '../../protocol/agent.js';
+import type { Executor } from '../../workers/executor.js';
+import { SUCCESS } from '../exit-codes.js';
+import { parseAgents } from '../options/agents.js';
+import type { FilterOptions } from '../options/command-options.js';
+import { checkFilterUsage, isParquet, outputFile } from '../options/filter-usage.js';
+import { Interruption } from '../process/interruption.js';
+import { STANDARD_INPUT, STANDARD_OUTPUT_DESCRIPTOR } from '../process/standard-streams.js';
+import { Diagnostics } from '../report/diagnostics.js';
+import { FilterRun } from './filter-run.js';
+import { openTable } from './filter-table.js';
+import { startExecutor } from './filter-threads.js';
+import { type InputSurvey, noteTerminalInput, surveyInputs } from './input-survey.js';
+
+/** Bytes that are read from a pipe or socket to see whether they are all. */
+const START_BYTES = 1024 * 1024;
+
+/**
+ * `robots-filter`: filters files or standard input.
+ *
+ * @param cores threads, unless the options say how many
+ * @returns the exit code
+ * @throws RobotsFilterError
+ */
+export async function filter(
+  files: readonly string[],
+  options: FilterOptions,
+  cores: number,
+): Promise<number> {
+  const agents = await checkFilterUsage(files, options);
+  const paths = files.length === 0 ? [STANDARD_INPUT] : await withParquetDirectories(files);
+  const outputPath = outputFile(options);
+  const survey = await surveyInputs(
+    paths,
+    outputPath === undefined ? STANDARD_OUTPUT_DESCRIPTOR : undefined,
+  );
+  const diagnostics = new Diagnostics(options.quiet ?? false);
+  noteTerminalInput(paths, diagnostics);
+  const interruption = new Interruption();
+  let output: ReplacementFile | undefined;
+  let compressed: CompressedFile | undefined;
+  let pool: Executor | undefined;
+  let run: FilterRun | undefined;
+  try {
+    if (outputPath !== undefined) {
+      const { ReplacementFile } = await import('../../files/replacement-file.js');
+      const compressor = await outputCompressor(outputPath);
+      output = await ReplacementFile.create(outputPath);
+      compressed = compressor?.(output);
+    }
+    const taken = await takeStart(survey);
+    // The threads start while the rest of the program and the table are loaded.
+    pool = await startExecutor({
+      bytes: taken?.ended ? taken.bytes.length : survey.bytes,
+      agents: options.agent?.length ?? 1,
+      isOutputNonBlocking: survey.isOutputNonBlocking,
+      hasPipe: survey.hasPipe,
+      threads: options.threads,
+      cores,
+    });
+    const table = await openTable(options, agents, diagnostics, interruption);
+    interruption.signal.throwIfAborted();
+    const asked = agents ?? parseAgents(options.agent, table.profile);
+    const settings = settingsOf(options, asked);
+    const parquet = output && (await parquetOutput(output, settings));
+    run = new FilterRun({
+      filter: new Filter({
+        table,
+        pool,
+        settings: parquet?.settings ?? settings,
+        onBadRecord: (record, unit) => diagnostics.note(describeBadRecord(record, unit)),
+      }),
+      table,
+      agents: asked,
+      paths,
+      totalBytes: survey.bytes,
+      taken,
+      target: compressed?.stream ?? output?.descriptor ?? STANDARD_OUTPUT_DESCRIPTOR,
+      outputName: output?.path ?? 'standard output',
+      parquet: parquet?.output,
+      options,
+      diagnostics,
+      interruption,
+    });
+    await run.carryOut();
+    if (interruption.exitCode === undefined) {
+      await compressed?.finish();
+      await output?.commit(false);
+    }
+    return interruption.exitCode ?? SUCCESS;
+  } catch (error) {
+    if (interruption.exitCode !== undefined) return interruption.exitCode;
+    throw error;
+  } finally {
+    await run?.close();
+    await compressed?.abandon();
+    await output?.discard();
+    await pool?.close();
+    interruption.end();
+  }
+}
+
+/** Reads the first bytes of standard input if it is the only input, and a pipe or socket. */
+async function takeStart({ soleStream }: InputSurvey): Promise<InputStart | undefined> {
+  switch (soleStream) {
+    case 'pipe':
+      return takePipeStart(0, START_BYTES);
+    case 'socket':
+      return takeSocketStart(0, START_BYTES);
+    case undefined:
+      return undefined;
+  }
+}
+
+/** What compresses the output, by the ending of its name; `undefined` if nothing does. */
+async function outputCompressor(
+  path: string,
+): Promise<((file: ReplacementFile) => CompressedFile) | undefined> {
+  if (!path.endsWith('.gz') && !path.endsWith('.zst')) return undefined;
+  const [{ compressorFor }, { CompressedFile }] = await Promise.all([
+    import('../../files/compressor.js'),
+    import('../../pipeline/output/compressed-file.js'),
+  ]);
+  const compressor = compressorFor(path);
+  return compressor && ((file) => new CompressedFile(compressor, file));
+}
+
+function outputMode({ allowed, denied, format }: FilterOptions): OutputMode {
+  if (allowed === true) return 'allowed';
+  return denied === true ? 'denied' : (format ?? 'annotate');
+}
+
+/** What writes Parquet to a file, if its name asks for that, and what the filter is then asked. */
+async function parquetOutput(
+  file: ReplacementFile,
+  settings: FilterSettings,
+): Promise<{ readonly output: ParquetOutput; readonly settings: FilterSettings } | undefined> {
+  if (!isParquet(file.path)) return undefined;
+  const { ParquetOutput, settingsForParquet } = await import(
+    '../../pipeline/output/parquet/parquet-output.js'
+  );
+  return {
+    output: new ParquetOutput(file, settings),
+    settings: settingsForParquet(settings),
+  };
+}
+
+function settingsOf(options: FilterOptions, agents: readonly Agent[]): FilterSettings {
+  return {
+    agents,
+    output: outputMode(options),
+    unknown: options.unknown,
+    explain: options.explain ?? false,
+    strict: options.strict ?? false,
+    urlField: options.urlField,
+    verdictField: options.verdictField,
+    maxLineBytes: options.maxLineBytes,
+    countHosts: options.stats !== undefined,
+  };
+}

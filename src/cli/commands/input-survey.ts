@@ -1,0 +1,93 @@
+import { fstat, type Stats, stat } from 'node:fs';
+import { isatty } from 'node:tty';
+import { promisify } from 'node:util';
+import { RobotsFilterError } from '../../errors.js';
+import { errorCode } from '../../files/system-error.js';
+import { openInput } from '../../pipeline/input/open.js';
+import { isNonBlocking } from '../../pipeline/output/non-blocking.js';
+import { COMMAND_NAMES } from '../command-names.js';
+import { nearest } from '../options/nearest.js';
+import { STANDARD_INPUT } from '../process/standard-streams.js';
+import type { Diagnostics } from '../report/diagnostics.js';
+import { usageError } from '../usage-error.js';
+
+// Of node:fs: node:fs/promises takes a millisecond to load.
+const statusOf = promisify(fstat);
+const statusOfPath = promisify(stat);
+
+/** What the inputs and the output are. */
+export interface InputSurvey {
+  /** Bytes of all inputs together; undefined if not all of them are regular files. */
+  readonly bytes: number | undefined;
+  /** What standard input is, if it is the only input, and a pipe or socket. */
+  readonly soleStream: 'pipe' | 'socket' | undefined;
+  /** Whether any input is a pipe. */
+  readonly hasPipe: boolean;
+  /** Whether writing to the output never waits for a reader. */
+  readonly isOutputNonBlocking: boolean;
+}
+
+/**
+ * Checks that all inputs exist before the first is read, and that none of them is the output.
+ *
+ * @param output descriptor to write to; undefined if the output replaces a file
+ * @throws RobotsFilterError `input` for an input that cannot be opened, `usage` for one that is the
+ *   output
+ */
+export async function surveyInputs(
+  paths: readonly string[],
+  output: number | undefined,
+): Promise<InputSurvey> {
+  const target = output === undefined ? undefined : await statusOf(output).catch(() => undefined);
+  let bytes: number | undefined = 0;
+  let soleStream: InputSurvey['soleStream'];
+  let hasPipe = false;
+  for (const path of paths) {
+    let status: Stats;
+    try {
+      status = path === STANDARD_INPUT ? await statusOf(0) : await statusOfPath(path);
+    } catch (cause) {
+      throw await openingError(path, cause);
+    }
+    if (target !== undefined && isSameFile(status, target)) {
+      throw usageError(
+        path === STANDARD_INPUT
+          ? 'standard input is also the output and would grow while it is read. To replace the file, use -o with its name'
+          : `${path} is also the output and would grow while it is read. To replace it, use -o ${path}`,
+      );
+    }
+    bytes = status.isFile() && bytes !== undefined ? bytes + status.size : undefined;
+    hasPipe ||= status.isFIFO();
+    if (path === STANDARD_INPUT && paths.length === 1) {
+      soleStream = status.isFIFO() ? 'pipe' : status.isSocket() ? 'socket' : undefined;
+    }
+  }
+  const isOutputNonBlocking =
+    output === undefined || (target !== undefined && isNonBlocking(target, output));
+  return { bytes, soleStream, hasPipe, isOutputNonBlocking };
+}
+
+/** Tells a user at a terminal that the program waits for input. */
+export function noteTerminalInput(paths: readonly string[], diagnostics: Diagnostics): void {
+  if (paths.includes(STANDARD_INPUT) && isatty(0)) {
+    diagnostics.note('reading URLs from standard input, one per line; press Ctrl-D to end');
+  }
+}
+
+function isSameFile(input: Stats, output: Stats): boolean {
+  return input.isFile() && input.size > 0 && input.ino === output.ino && input.dev === output.dev;
+}
+
+/** The error of opening an input, with the command that may have been meant. */
+async function openingError(path: string, cause: unknown): Promise<unknown> {
+  try {
+    await (await openInput(path)).close();
+    return cause;
+  } catch (error) {
+    const isMissing = errorCode(cause) === 'ENOENT';
+    const command = isMissing ? nearest(path, [...COMMAND_NAMES, 'help']) : undefined;
+    if (command === undefined || !(error instanceof RobotsFilterError)) return error;
+    const message = `${error.message} Or did you mean the command ${command}?`;
+    return new RobotsFilterError(error.code, message, { cause: error });
+  }
+}

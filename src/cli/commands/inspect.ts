@@ -1,0 +1,199 @@
+import { printable } from '../../control-characters.js';
+import type { RobotsFilterError } from '../../errors.js';
+import type { TableAuthority, TableHost } from '../../inspect/table-content.js';
+import type { TableView } from '../../inspect/table-view.js';
+import type { VerifiedTable } from '../../inspect/verify/verify-table.js';
+import {
+  type Authority,
+  DEFAULT_PORTS,
+  formatAuthority,
+  parseAuthority,
+  type Scheme,
+} from '../../protocol/authority.js';
+import { SECTION_NAMES } from '../../table/table-check.js';
+import { Table, tableMemory } from '../../table.js';
+import { SUCCESS } from '../exit-codes.js';
+import type { InspectOptions } from '../options/command-options.js';
+import { writeOutput } from '../process/standard-streams.js';
+import { formatBytes, formatNumber, formatPercent } from '../report/numbers.js';
+import { usageError } from '../usage-error.js';
+
+/** Product tokens in every table: `*`, and the empty one, which only the google profile uses. */
+const FIXED_TOKENS = 2;
+/** Product tokens of a reduced table that are named. */
+const NAMED_TOKENS = 20;
+/** Lines that are written at a time. */
+const LINES_AT_A_TIME = 1000;
+
+/**
+ * `robots-filter inspect`: prints the totals of a table, or the groups and rules of one host.
+ *
+ * @param name a host, `HOST:PORT` or a URL
+ * @returns the exit code
+ * @throws RobotsFilterError `table` if the table cannot be opened or is not sound, `usage` for a
+ *   name that is not a host or not in the table
+ */
+export async function inspect(
+  path: string,
+  name: string | undefined,
+  options: InspectOptions = {},
+): Promise<number> {
+  const table = await Table.open(path);
+  const verified = options.verify === true ? await table.verify() : undefined;
+  const { view } = tableMemory(table);
+  print(name === undefined ? totals(path, table, verified) : hostLines(path, view, name));
+  return SUCCESS;
+}
+
+/** The counts that `--verify` made. */
+function countsInWords(verified: VerifiedTable): string {
+  const counts: readonly (readonly [number, string, string])[] = [
+    [verified.hosts, 'host', 'hosts'],
+    [verified.authorities, 'authority', 'authorities'],
+    [verified.robots, 'robots record', 'robots records'],
+    [verified.groups, 'group', 'groups'],
+    [verified.automata, 'automaton', 'automata'],
+    [verified.nodes, 'state', 'states'],
+    [verified.blocks, 'block', 'blocks'],
+    [verified.rules, 'rule', 'rules'],
+    [verified.texts, 'text', 'texts'],
+  ];
+  return counts
+    .map(([count, one, more]) => `${formatNumber(count)} ${count === 1 ? one : more}`)
+    .join(', ');
+}
+
+/** Prints lines until the reader goes away. */
+function print(lines: Iterable<string>): void {
+  let held: string[] = [];
+  for (const line of lines) {
+    held.push(`${printable(line)}\n`);
+    if (held.length < LINES_AT_A_TIME) continue;
+    if (!writeOutput(held.join(''))) return;
+    held = [];
+  }
+  writeOutput(held.join(''));
+}
+
+function* totals(
+  path: string,
+  table: Table,
+  verified: VerifiedTable | undefined,
+): Iterable<string> {
+  const { header, view } = tableMemory(table);
+  const rows: [string, string][] = [
+    ['table', `${path}, version ${header.version}`],
+    ['profile', header.profile],
+    ['agents', describeAgents(view, header.tokens)],
+    [
+      'hosts',
+      `${formatNumber(header.hosts)}, with ${formatNumber(header.authorities)} authorities`,
+    ],
+    [
+      'robots.txt',
+      `${formatNumber(header.robots)} distinct, from ${formatBytes(header.compiledBytes)} of files`,
+    ],
+    ['automata', formatNumber(header.automata)],
+    ['rules', formatNumber(header.rules)],
+    ['product tokens', `* and ${formatNumber(header.tokens - FIXED_TOKENS)} more`],
+    [
+      'bytes',
+      `${formatNumber(header.length)}${header.hosts === 0 ? '' : `, ${formatNumber(header.length / header.hosts)} a host`}`,
+    ],
+  ];
+  const width = formatNumber(header.length).length;
+  for (const section of SECTION_NAMES) {
+    const { start, end } = header.sections[section];
+    const bytes = formatNumber(end - start).padStart(width);
+    rows.push([
+      `  ${section}`,
+      `${bytes}  ${formatPercent(end - start, header.length).padStart(7)}`,
+    ]);
+  }
+  const probe = `${formatNumber(header.longestProbe)} of ${formatNumber(header.buckets)} buckets`;
+  rows.push(['longest probe', probe]);
+  if (verified !== undefined) rows.push(['verified', countsInWords(verified)]);
+  const nameWidth = Math.max(...rows.map(([row]) => row.length));
+  for (const [row, value] of rows) yield `${row.padEnd(nameWidth)}  ${value}`;
+}
+
+function describeAgents(view: TableView, count: number): string {
+  if (!view.isReduced) return 'all';
+  const tokens: string[] = [];
+  for (const token of view.tokens()) {
+    if (token === '') continue;
+    if (tokens.length === NAMED_TOKENS) break;
+    tokens.push(token);
+  }
+  // The empty token is counted, but not named.
+  const further = count - 1 - tokens.length;
+  return `only ${tokens.join(', ')}${further > 0 ? ` and ${formatNumber(further)} more` : ''}`;
+}
+
+function* hostLines(path: string, view: TableView, name: string): Iterable<string> {
+  const asked = parseAuthority(name);
+  if (asked === undefined) {
+    throw usageError(
+      `${JSON.stringify(name)} is not a host. Use a host (example.com), HOST:PORT, or an http, https or ftp URL`,
+    );
+  }
+  const found = view.find(asked.host);
+  if (found === undefined) throw absent(path, asked, neighbour(view, asked.host));
+  const authorities = found.authorities.filter((authority) => answersFor(authority, asked));
+  if (authorities.length === 0) {
+    throw absent(
+      path,
+      asked,
+      found.authorities.map((each) => authorityNames(found, each)).join(', '),
+    );
+  }
+  for (const [index, authority] of authorities.entries()) {
+    if (index > 0) yield '';
+    yield authorityNames(found, authority);
+    yield `  source  ${authority.source}`;
+    yield `  access  ${authority.accessResult}`;
+    if (authority.accessResult === 'successful') yield* groupLines(view, authority.robots);
+  }
+}
+
+function absent(path: string, asked: Authority, instead: string | undefined): RobotsFilterError {
+  const rest = instead === undefined ? '' : `. It has ${instead}`;
+  return usageError(`${path} has no robots.txt for ${formatAuthority(asked)}${rest}`);
+}
+
+/** The same host with or without `www.`, if the table has it. */
+function neighbour(view: TableView, host: string): string | undefined {
+  const other = host.startsWith('www.') ? host.slice('www.'.length) : `www.${host}`;
+  return view.find(other)?.host;
+}
+
+/**
+ * Whether an authority was asked for. A bare host matches all of its authorities; with a scheme or
+ * a port, the other has its default.
+ */
+function answersFor({ schemes, port }: TableAuthority, asked: Authority): boolean {
+  return schemes.some((scheme) => {
+    if (asked.scheme !== undefined && asked.scheme !== scheme) return false;
+    if (asked.scheme === undefined && asked.port === undefined) return true;
+    return (port ?? DEFAULT_PORTS[scheme]) === (asked.port ?? DEFAULT_PORTS[scheme]);
+  });
+}
+
+/** `http://example.com, https://example.com`. */
+function authorityNames({ host }: TableHost, { schemes, port }: TableAuthority): string {
+  return schemes.map((scheme: Scheme) => formatAuthority({ scheme, host, port })).join(', ');
+}
+
+function* groupLines(view: TableView, robots: number): Iterable<string> {
+  const groups = view.groups(robots);
+  if (groups.length === 0) yield '  no groups: everything is allowed';
+  for (const group of groups) {
+    yield '';
+    for (const token of group.productTokens) yield `          User-agent: ${token}`;
+    const rules = view.rules(group);
+    if (rules.length === 0) yield '          # no rule can match: everything is allowed';
+    for (const { allow, text, line } of rules) {
+      yield `${String(line).padStart(8)}  ${allow ? 'Allow' : 'Disallow'}: ${text}`;
+    }
+  }
+}

@@ -1,0 +1,40 @@
+import { Argument } from 'commander';
+import type { CheckOptions } from '../options/command-options.js';
+import { refuseLossyPaths } from '../options/lossy-paths.js';
+import { quietOption } from '../options/output-options.js';
+import { maxRobotsBytesOption, profileOption } from '../options/robots-options.js';
+import type { CommandDefinition } from './definition.js';
+
+export const checkDefinition: CommandDefinition = {
+  help: {
+    description: 'Check single URLs against one robots.txt, and tell which rule decides.',
+    usage: ['[options] <robots-file> <agent> <url...>'],
+    mainOptions: ['--profile', '--max-robots-bytes', '--quiet'],
+    examples: [
+      'robots-filter check robots.txt GPTBot https://example.com/private/',
+      "robots-filter check robots.txt 'Googlebot-Image>Googlebot' /a /b /c",
+      "curl -s https://example.com/robots.txt | robots-filter check - '*' /search",
+    ],
+    notes: `
+Each line of output has VERDICT, URL, REASON and, where a rule decided, LINE, RULE and AGENT, separated by tabs. Warnings about the file's lines go to standard error.
+
+Exit status:
+    0  all URLs are allowed
+    1  some URL is denied or invalid
+    2  error`,
+  },
+  define(command, finish) {
+    command
+      .addArgument(new Argument('<robots-file>', 'The robots.txt; - is standard input.'))
+      .addArgument(new Argument('<agent>', "A product token, *, or a fallback chain 'A>B'."))
+      .addArgument(new Argument('<url...>', 'URLs or paths; their hosts do not matter.'))
+      .addOption(profileOption())
+      .addOption(maxRobotsBytesOption())
+      .addOption(quietOption())
+      .action(async (file: string, agent: string, urls: string[], options: CheckOptions) => {
+        refuseLossyPaths([file]);
+        const { check } = await import('../commands/check.js');
+        finish(await check(file, agent, urls, options));
+      });
+  },
+};

@@ -1,0 +1,52 @@
+import type { CompileOptions } from '../options/command-options.js';
+import { refuseLossyPaths } from '../options/lossy-paths.js';
+import { quietOption, tableOutputOption } from '../options/output-options.js';
+import {
+  asOfOption,
+  followLinksOption,
+  keptAgentsOption,
+  maxRobotsBytesOption,
+  profileOption,
+  robotsDirOption,
+  staleUseOption,
+  unreachableAfterOption,
+} from '../options/robots-options.js';
+import type { CommandDefinition } from './definition.js';
+
+export const compileDefinition: CommandDefinition = {
+  help: {
+    description: 'Compile the robots.txt files of many hosts into a table, which opens at once.',
+    usage: ['--robots-dir <dir> -o <file> [options]'],
+    mainOptions: ['--robots-dir', '--output', '--agent', '--profile', '--stale', '--quiet'],
+    examples: [
+      'robots-filter compile --robots-dir robots/ -o robots.table',
+      'robots-filter compile --robots-dir old.ndjson --robots-dir new/ -o all.table',
+      'robots-filter compile --robots-dir robots/ -a GPTBot,CCBot -o small.table',
+      'robots-filter --table robots.table -a GPTBot urls.txt',
+    ],
+    notes: `
+Exit status:
+    0    the table was written
+    2    error
+    130  interrupted (SIGTERM 143, SIGHUP 129)`,
+  },
+  define(command, finish) {
+    command
+      .allowExcessArguments()
+      .addOption(robotsDirOption())
+      .addOption(profileOption('The table answers under this profile only.'))
+      .addOption(keptAgentsOption())
+      .addOption(maxRobotsBytesOption())
+      .addOption(followLinksOption())
+      .addOption(staleUseOption())
+      .addOption(asOfOption())
+      .addOption(unreachableAfterOption())
+      .addOption(tableOutputOption())
+      .addOption(quietOption())
+      .action(async (options: CompileOptions) => {
+        refuseLossyPaths(command.args, options);
+        const { compile } = await import('../commands/compile.js');
+        finish(await compile(command.args, options));
+      });
+  },
+};

@@ -1,0 +1,42 @@
+import { Argument } from 'commander';
+import type { InspectOptions } from '../options/command-options.js';
+import { describedOption } from '../options/described-option.js';
+import { refuseLossyPaths } from '../options/lossy-paths.js';
+import { TABLE_GROUP } from '../options/option-groups.js';
+import type { CommandDefinition } from './definition.js';
+
+export const inspectDefinition: CommandDefinition = {
+  help: {
+    description: 'Show what a table contains, or the groups and rules of one host.',
+    usage: ['[options] <table> [host]'],
+    mainOptions: ['--verify'],
+    examples: [
+      'robots-filter inspect robots.table',
+      'robots-filter inspect robots.table example.com',
+      'robots-filter inspect robots.table https://example.com:8443',
+      'robots-filter inspect --verify theirs.table',
+    ],
+    notes: `
+Exit status:
+    0  the table was printed
+    2  error, or the table is damaged`,
+  },
+  define(command, finish) {
+    command
+      .addArgument(new Argument('<table>', 'A table that "robots-filter compile" wrote.'))
+      .addArgument(new Argument('[host]', 'A host, HOST:PORT or a URL.'))
+      .addOption(
+        describedOption(
+          '--verify',
+          'Check every byte first: for tables that others made.',
+          'This proves that no look-up can read outside the table or run without end. The verdicts remain those of its maker.',
+          '    robots-filter inspect --verify theirs.table && robots-filter --table theirs.table urls.txt',
+        ).helpGroup(TABLE_GROUP),
+      )
+      .action(async (table: string, host: string | undefined, options: InspectOptions) => {
+        refuseLossyPaths([table]);
+        const { inspect } = await import('../commands/inspect.js');
+        finish(await inspect(table, host, options));
+      });
+  },
+};

@@ -1,0 +1,29 @@
+import type { Command } from 'commander';
+import type { HelpTexts } from '../definitions/definition.js';
+import { summaryOf } from '../options/described-option.js';
+import { fullName } from './full-name.js';
+
+/** One screen: usage, the main options and examples. */
+export function shortHelp(command: Command, texts: HelpTexts): string {
+  const name = fullName(command);
+  const options = texts.mainOptions.flatMap((long) =>
+    command.options.filter((option) => option.long === long),
+  );
+  const width = Math.max(...options.map(({ flags }) => flags.length));
+  const commands = command.commands.map((each) => each.name());
+  return [
+    texts.description,
+    '',
+    ...texts.usage.map((usage, index) => `${index === 0 ? 'Usage:' : '      '} ${name} ${usage}`),
+    '',
+    ...options.map((option) => `  ${option.flags.padEnd(width)}  ${summaryOf(option)}`),
+    '',
+    'Examples:',
+    ...texts.examples.map((example) => `  ${example}`),
+    '',
+    commands.length === 0
+      ? `${name} --help for everything.`
+      : `Commands: ${commands.join(', ')}. ${name} --help for everything.`,
+    '',
+  ].join('\n');
+}

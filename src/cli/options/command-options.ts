@@ -1,0 +1,84 @@
+import type { StaleUse } from '../../pipeline/compile/compile-cache.js';
+import type { InputFormat } from '../../pipeline/input/format.js';
+import type { Profile } from '../../protocol/profile.js';
+
+/** Options of all commands that read robots.txt files. */
+interface ProfileOptions {
+  readonly profile?: Profile;
+  readonly maxRobotsBytes?: number;
+  readonly quiet?: boolean;
+}
+
+/** Options of all commands that read URLs. */
+export interface InputOptions {
+  readonly input: 'auto' | InputFormat;
+  /** Rows: whether they begin with a header; undefined to look. */
+  readonly header?: boolean;
+  readonly urlField: readonly string[];
+  readonly maxLineBytes: number;
+}
+
+/** Options of all commands that compile robots.txt files. */
+export interface RobotsOptions extends ProfileOptions {
+  readonly robotsDir?: readonly string[];
+  readonly agent?: readonly string[];
+  readonly followLinks?: boolean;
+  readonly stale?: StaleUse;
+  /** Milliseconds since 1970. */
+  readonly asOf?: number;
+  /** Days. */
+  readonly unreachableAfter?: number;
+}
+
+/** Options of all commands that fetch. */
+export interface FetchingOptions extends ProfileOptions {
+  readonly concurrency?: number;
+  readonly perAddress?: number;
+  /** Seconds, as all times below. */
+  readonly pause?: number;
+  readonly userAgent?: string;
+  readonly allowPrivate?: boolean;
+  readonly ca?: string;
+  /** Days. */
+  readonly unreachableAfter?: number;
+  readonly progress?: boolean;
+}
+
+export interface FilterOptions extends RobotsOptions, FetchingOptions, InputOptions {
+  readonly fetch?: boolean;
+  readonly table?: string;
+  readonly verdictField?: string;
+  readonly format?: 'verdicts' | 'mask-ndjson';
+  readonly allowed?: boolean;
+  readonly denied?: boolean;
+  readonly unknown: 'allow' | 'deny' | 'unknown';
+  readonly explain?: boolean;
+  readonly strict?: boolean;
+  readonly output?: string;
+  readonly threads?: number;
+  readonly stats?: 'text' | 'json';
+}
+
+export interface CompileOptions extends RobotsOptions {
+  readonly output?: string;
+}
+
+export interface FetchOptions extends FetchingOptions, InputOptions {
+  readonly robotsDir?: string;
+  readonly stale?: boolean;
+  readonly maxRedirects?: number;
+  readonly maxAge?: number;
+  readonly on429?: 'allow' | 'deny';
+  readonly connectTimeout?: number;
+  readonly headerTimeout?: number;
+  readonly bodyTimeout?: number;
+  readonly timeout?: number;
+  readonly retries?: number;
+  readonly report?: string;
+}
+
+export type CheckOptions = ProfileOptions;
+
+export interface InspectOptions {
+  readonly verify?: boolean;
+}

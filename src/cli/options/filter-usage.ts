@@ -1,0 +1,82 @@
+import { PARQUET_ENDING } from '../../pipeline/limits.js';
+import { memberConflict } from '../../pipeline/member-conflict.js';
+import type { Agent } from '../../protocol/agent.js';
+import { STANDARD_OUTPUT } from '../process/standard-streams.js';
+import { usageError } from '../usage-error.js';
+import { parseAgents } from './agents.js';
+import type { FilterOptions } from './command-options.js';
+import type { NamedSource } from './output-place.js';
+import { refuseSourceAsOutput } from './output-place.js';
+import { checkRobotsSource } from './robots-source.js';
+import { checkUrlField } from './url-field.js';
+
+/**
+ * Checks that the filter's options fit each other and the files, before the work begins.
+ *
+ * @returns the agents; undefined with `--table`, whose profile decides how agents are read
+ * @throws RobotsFilterError `usage`
+ */
+export async function checkFilterUsage(
+  files: readonly string[],
+  options: FilterOptions,
+): Promise<readonly Agent[] | undefined> {
+  await checkRobotsSource(files, options);
+  checkUrlField(options);
+  checkAddedMembers(options);
+  const output = outputFile(options);
+  if (output !== undefined) {
+    if (options.format !== undefined && isParquet(output)) {
+      throw usageError(
+        `--format ${options.format} writes lines, but -o ${output} is Parquet. Give only one of them, or name another output`,
+      );
+    }
+    await refuseSourceAsOutput(output, robotsSources(options));
+  }
+  const { table, profile = 'rfc9309' } = options;
+  return table === undefined ? parseAgents(options.agent, profile) : undefined;
+}
+
+/** The file to write; undefined for standard output. */
+export function outputFile({ output }: FilterOptions): string | undefined {
+  return output === STANDARD_OUTPUT ? undefined : output;
+}
+
+/** Whether an output of this name is written as Parquet. */
+export function isParquet(path: string): boolean {
+  return path.toLowerCase().endsWith(PARQUET_ENDING);
+}
+
+/** The table, or the caches, that decide the verdicts. */
+export function robotsSources({ table, robotsDir = [] }: FilterOptions): NamedSource[] {
+  if (table !== undefined) return [{ option: '--table', path: table }];
+  return robotsDir.map((path) => ({ option: '--robots-dir', path }));
+}
+
+/**
+ * Checks that no record comes out with two members of one name.
+ *
+ * @throws RobotsFilterError `usage`
+ */
+function checkAddedMembers(options: FilterOptions): void {
+  const { input, urlField, verdictField, explain = false, strict = false } = options;
+  const passes =
+    options.allowed === true || options.denied === true || options.format !== undefined;
+  const conflict = memberConflict(
+    { urlField, verdictField, explain, strict },
+    passes ? undefined : input,
+  );
+  switch (conflict?.with) {
+    case 'explanation':
+      throw usageError(
+        `--verdict-field ${conflict.member} is a member that --explain adds. Choose another name`,
+      );
+    case 'bad line':
+      throw usageError(
+        `--verdict-field ${conflict.member} is a member that is added to records that are not objects. Choose another name`,
+      );
+    case 'url':
+      throw usageError(
+        `${conflict.member} is both the added member and the member with the URL. Choose another name for one of them (--verdict-field, --url-field)`,
+      );
+  }
+}

@@ -1,0 +1,65 @@
+import type { Option } from 'commander';
+import { DEFAULT_MAX_LINE_BYTES, GREATEST_MAX_LINE_BYTES } from '../../pipeline/limits.js';
+import { describedOption } from './described-option.js';
+import { INPUT_GROUP } from './option-groups.js';
+import { describeRange, fieldPath, wholeNumber } from './option-values.js';
+
+const lineBytesRange = describeRange(
+  { least: 1, most: GREATEST_MAX_LINE_BYTES, standard: DEFAULT_MAX_LINE_BYTES },
+  'bytes',
+);
+
+export const inputOption = (): Option =>
+  describedOption(
+    '--input <format>',
+    'Read this format: auto, text, ndjson, json, csv, tsv or parquet (default: auto).',
+    'text has one URL per line. ndjson has one JSON object per line. json is an array, or objects one after another. csv and tsv have rows with commas or tabs between their fields (RFC 4180). parquet has the URL in a column, and its rows come out as NDJSON. auto recognises the format by its first bytes, as it does gzip and zstd.',
+  )
+    .choices(['auto', 'text', 'ndjson', 'json', 'csv', 'tsv', 'parquet'])
+    .default('auto')
+    .helpGroup(INPUT_GROUP);
+
+export const urlFieldOption = (): Option =>
+  describedOption(
+    '--url-field <name>',
+    'Read the URL from this member or column (default: url).',
+    'Dots descend into nested objects, and into groups of Parquet columns. For csv and tsv it is the name of a column, or its number from 1; by default the column is recognised.',
+    '    --url-field request.url',
+  )
+    .argParser(fieldPath)
+    .default(['url'])
+    .helpGroup(INPUT_GROUP);
+
+export const headerOptions = (): Option[] =>
+  [
+    describedOption(
+      '--header',
+      'Take the first row of csv and tsv for a header.',
+      'By default it is a header if it holds no URL.',
+    ),
+    describedOption('--no-header', 'Take the first row of csv and tsv for a record.'),
+  ].map((option) => option.helpGroup(INPUT_GROUP));
+
+export const maxJudgedLineOption = (): Option =>
+  maxLineBytesOption('Judge no line that is longer than this many bytes.', 'is invalid');
+
+export const maxReadLineOption = (): Option =>
+  maxLineBytesOption('Read no line that is longer than this many bytes.', 'is skipped');
+
+function maxLineBytesOption(summary: string, fate: string): Option {
+  return describedOption(
+    '--max-line-bytes <n>',
+    summary,
+    `${lineBytesRange}. A longer line ${fate}.`,
+  )
+    .argParser(wholeNumber(1, GREATEST_MAX_LINE_BYTES, 'bytes'))
+    .default(DEFAULT_MAX_LINE_BYTES)
+    .helpGroup(INPUT_GROUP);
+}
+
+export const strictOption = (): Option =>
+  describedOption(
+    '--strict',
+    'Stop at the first invalid record with exit status 2.',
+    'Without this option invalid records come out with the verdict invalid, and the first ten are named on standard error.',
+  ).helpGroup(INPUT_GROUP);

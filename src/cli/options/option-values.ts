@@ -1,0 +1,100 @@
+import { InvalidArgumentError } from 'commander';
+import { formatNumber } from '../report/numbers.js';
+
+function isDigits(text: string): boolean {
+  return text !== '' && [...text].every((character) => character >= '0' && character <= '9');
+}
+
+/**
+ * A parser of decimal whole numbers; its error names both bounds.
+ *
+ * @param unit what is counted, such as `bytes`
+ */
+export function wholeNumber(least: number, most: number, unit?: string): (text: string) => number {
+  const what = unit === undefined ? 'a whole number' : `a whole number of ${unit}`;
+  return (text) => {
+    const value = Number(text);
+    if (isDigits(text) && value >= least && value <= most) return value;
+    throw new InvalidArgumentError(
+      `Give ${what} from ${formatNumber(least)} to ${formatNumber(most)}, without commas.`,
+    );
+  };
+}
+
+/** A range of whole numbers for help: `1 to 4,096 (default: 64)`. */
+export function describeRange(
+  { least, most, standard }: Readonly<Record<'least' | 'most' | 'standard', number>>,
+  unit?: string,
+): string {
+  const noun = unit === undefined ? '' : ` ${unit}`;
+  return `${formatNumber(least)} to ${formatNumber(most)}${noun} (default: ${formatNumber(standard)})`;
+}
+
+/** A parser that refuses an empty value. */
+export function nonEmpty(text: string): string {
+  if (text !== '') return text;
+  throw new InvalidArgumentError('Give a value that is not empty.');
+}
+
+/**
+ * A parser of options that name a source or a destination. A second value is refused: it would
+ * silently replace the first.
+ */
+export function once(text: string, earlier: string | undefined): string {
+  if (earlier !== undefined) {
+    throw new InvalidArgumentError(`It was already given as ${earlier}. Give it once.`);
+  }
+  return nonEmpty(text);
+}
+
+/** A parser of options that may be repeated. */
+export function collect(value: string, earlier: readonly string[] = []): string[] {
+  return [...earlier, nonEmpty(value)];
+}
+
+/** Splits the path of a member at its dots. */
+export function fieldPath(text: string): string[] {
+  const keys = text.split('.');
+  if (!keys.includes('')) return keys;
+  throw new InvalidArgumentError(
+    'Give the name of a member, such as url, or a path with dots, such as request.url.',
+  );
+}
+
+/** Lengths of the dates and times that `moment` reads, without fractions of a second. */
+const DAY_LENGTH = 'YYYY-MM-DD'.length;
+const MINUTE_LENGTH = 'YYYY-MM-DDThh:mm'.length;
+const SECOND_LENGTH = 'YYYY-MM-DDThh:mm:ss'.length;
+
+/**
+ * Parses an ISO 8601 date or time in UTC.
+ *
+ * @returns milliseconds since 1970; the last one of a day, minute or second
+ */
+export function moment(text: string): number {
+  const plain = text.endsWith('Z') && text.length > DAY_LENGTH + 1 ? text.slice(0, -1) : text;
+  const [whole = '', fraction] = plain.split('.');
+  const time = Date.parse(plain.length === DAY_LENGTH ? plain : `${plain}Z`);
+  // Date.parse accepts more than ISO 8601, and moves 30 February to March.
+  const isDate = hasForm(whole, fraction) && !Number.isNaN(time);
+  if (!isDate || !new Date(time).toISOString().startsWith(whole)) {
+    throw new InvalidArgumentError(
+      'Give a date or time in UTC, such as 2025-03-10 or 2025-03-10T12:00:00Z.',
+    );
+  }
+  if (fraction !== undefined) return time;
+  const span =
+    whole.length === DAY_LENGTH ? 86_400_000 : whole.length === MINUTE_LENGTH ? 60_000 : 1000;
+  return time + span - 1;
+}
+
+/** Whether a text is YYYY-MM-DD, YYYY-MM-DDThh:mm or YYYY-MM-DDThh:mm:ss with digits. */
+function hasForm(whole: string, fraction: string | undefined): boolean {
+  const { length } = whole;
+  if (length !== DAY_LENGTH && length !== MINUTE_LENGTH && length !== SECOND_LENGTH) return false;
+  if (fraction !== undefined && (length !== SECOND_LENGTH || !isDigits(fraction))) return false;
+  return [...whole].every((character, at) => {
+    const expected = 'dddd-dd-ddTdd:dd:dd'[at];
+    return expected === 'd' ? isDigits(character) : character === expected;
+  });
+}

@@ -1,0 +1,133 @@
+import { InvalidArgumentError, type Option } from 'commander';
+import { MAX_THREADS } from '../../pipeline/limits.js';
+import { describedOption } from './described-option.js';
+import {
+  MESSAGES_GROUP,
+  OUTPUT_GROUP,
+  PERFORMANCE_GROUP,
+  VERDICTS_GROUP,
+} from './option-groups.js';
+import { nonEmpty, once, wholeNumber } from './option-values.js';
+
+export const unknownOption = (): Option =>
+  describedOption(
+    '--unknown <verdict>',
+    'Decide URLs of unknown hosts: allow, deny or unknown.',
+    'A host is unknown if there is no robots.txt for its scheme, host and port. Default: unknown.',
+  )
+    .choices(['allow', 'deny', 'unknown'])
+    .default('unknown')
+    .helpGroup(VERDICTS_GROUP);
+
+export const explainOption = (): Option =>
+  describedOption(
+    '--explain',
+    'Add the reason, and the rule with its line and file.',
+    'Text gets five more columns for each agent: REASON, LINE, RULE, AGENT and SOURCE. JSON gets the members "reason" and "rule", or "reasons" and "rules" with several agents.',
+  ).helpGroup(VERDICTS_GROUP);
+
+export const allowedOption = (): Option =>
+  describedOption(
+    '--allowed',
+    'Write only the records that every agent may fetch.',
+    'They come out unchanged. Unknown and invalid records are left out; see --unknown.',
+    '    robots-filter --robots-dir robots/ -a GPTBot --allowed urls.txt > frontier.txt',
+  )
+    .conflicts('denied')
+    .helpGroup(OUTPUT_GROUP);
+
+export const deniedOption = (): Option =>
+  describedOption(
+    '--denied',
+    'Write only the records that some agent may not fetch.',
+    'They come out unchanged. Unknown and invalid records are left out; see --unknown.',
+  ).helpGroup(OUTPUT_GROUP);
+
+export const verdictFieldOption = (): Option =>
+  describedOption(
+    '--verdict-field <name>',
+    'Give the added JSON member or Parquet column this name.',
+    'Default: verdict, or verdicts with several agents. In Parquet output the agents are added to the name: NAME_GPTBot.',
+  )
+    .argParser(nonEmpty)
+    .helpGroup(OUTPUT_GROUP);
+
+export const formatOption = (): Option =>
+  describedOption(
+    '--format <format>',
+    'Write only verdicts: verdicts or mask-ndjson.',
+    'One line for each record, in the order of the input, and an empty line for a blank one. verdicts are words, with commas between those of several agents. mask-ndjson is {"allowed":true} if every agent may fetch the URL, and {"allowed":false} otherwise. By default records come out in the format of the input.',
+    '    robots-filter --robots-dir robots/ --format mask-ndjson -o allowed.gz crawl.ndjson.zst',
+  )
+    .choices(['verdicts', 'mask-ndjson'])
+    .conflicts(['allowed', 'denied', 'explain', 'verdictField'])
+    .helpGroup(OUTPUT_GROUP);
+
+export const outputOption = (): Option =>
+  describedOption(
+    '-o, --output <file>',
+    'Write to this file (default: standard output).',
+    'The file is replaced when the run is complete, or not at all. It may be one of the inputs. A name in .gz or .zst is written compressed. If it ends in .parquet, the file gets the rows of Parquet inputs with all their columns.',
+  )
+    .argParser(once)
+    .helpGroup(OUTPUT_GROUP);
+
+export const tableOutputOption = (): Option =>
+  describedOption(
+    '-o, --output <file>',
+    'Write the table to this file. Required.',
+    'The file is replaced when the table is complete, or not at all.',
+  )
+    .argParser(once)
+    .helpGroup(OUTPUT_GROUP);
+
+export const threadsOption = (): Option =>
+  describedOption(
+    '--threads <n>',
+    'Judge on this many threads (default: one per core).',
+    `1 to ${MAX_THREADS}. Without this option, small inputs are judged on the main thread.`,
+  )
+    .argParser(wholeNumber(1, MAX_THREADS))
+    .helpGroup(PERFORMANCE_GROUP);
+
+/** `--stats` or `--stats=json`: `completeStats` keeps the next word from becoming the format. */
+export const statsOption = (): Option => {
+  const option = describedOption(
+    '--stats [format]',
+    'Print counts, throughput, time and memory at the end.',
+    '--stats prints lines for people, --stats=json one JSON object. Both go to standard error, also with --quiet.',
+  )
+    .argParser(statsFormat)
+    .helpGroup(MESSAGES_GROUP);
+  option.flags = '--stats[=json]';
+  return option;
+};
+
+function statsFormat(text: string): 'text' | 'json' {
+  if (text === 'text' || text === 'json') return text;
+  throw new InvalidArgumentError('Use --stats or --stats=json.');
+}
+
+/**
+ * Writes `--stats` out as `--stats=text`. Otherwise commander would take the next word, an input,
+ * for its value.
+ */
+export function completeStats(argv: readonly string[]): string[] {
+  const end = argv.indexOf('--');
+  return argv.map((argument, index) =>
+    argument === '--stats' && (end < 0 || index < end) ? '--stats=text' : argument,
+  );
+}
+
+export const progressOptions = (): Option[] =>
+  [
+    describedOption(
+      '--progress',
+      'Show progress even if standard error is not a terminal.',
+      'On a terminal progress is shown by default, as one line that is overwritten.',
+    ),
+    describedOption('--no-progress', 'Show no progress.'),
+  ].map((option) => option.helpGroup(MESSAGES_GROUP));
+
+export const quietOption = (): Option =>
+  describedOption('-q, --quiet', 'Write only errors to standard error.').helpGroup(MESSAGES_GROUP);

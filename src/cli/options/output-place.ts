@@ -1,0 +1,42 @@
+import { realpath, stat } from 'node:fs/promises';
+import { sep } from 'node:path';
+import type { RobotsFilterError } from '../../errors.js';
+import { usageError } from '../usage-error.js';
+import { beginsAsTable } from './table-file.js';
+
+/** An option that names what a command reads, with its path. */
+export interface NamedSource {
+  readonly option: string;
+  readonly path: string;
+}
+
+/**
+ * Refuses an output that would replace a source, or a file in a source directory. A table there may
+ * be replaced: it is not read as a robots.txt.
+ *
+ * @throws RobotsFilterError `usage`
+ */
+export async function refuseSourceAsOutput(
+  output: string,
+  sources: readonly NamedSource[],
+): Promise<void> {
+  const replaced = await realPathOf(output);
+  if (replaced === undefined || !(await stat(replaced)).isFile()) return;
+  for (const { option, path } of sources) {
+    const source = await realPathOf(path); // Reading it later tells why.
+    if (source === undefined) continue;
+    if (source === replaced) throw refusal(`${output} would replace ${option} ${path}`);
+    const directory = source.endsWith(sep) ? source : `${source}${sep}`;
+    if (replaced.startsWith(directory) && !(await beginsAsTable(replaced))) {
+      throw refusal(`${output} would replace a file in ${option} ${path}`);
+    }
+  }
+}
+
+async function realPathOf(path: string): Promise<string | undefined> {
+  return await realpath(path).catch(() => undefined);
+}
+
+function refusal(conflict: string): RobotsFilterError {
+  return usageError(`-o ${conflict}. Name another file`);
+}

@@ -1,0 +1,120 @@
+import type { Option } from 'commander';
+import { maxBytesRange } from '../../fetch/limits.js';
+import { MAX_BYTES, MIN_BYTES } from '../../protocol/parse.js';
+import { PROFILES } from '../../protocol/profile.js';
+import { formatNumber } from '../report/numbers.js';
+import { collectAgents } from './agents.js';
+import { describedOption } from './described-option.js';
+import { ROBOTS_GROUP, VERDICTS_GROUP } from './option-groups.js';
+import { collect, describeRange, moment, once, wholeNumber } from './option-values.js';
+
+const MAX_DAYS = 36_500;
+
+export const robotsDirOption = (): Option =>
+  describedOption(
+    '--robots-dir <dir>',
+    'Read robots.txt of a directory, records or WARC files.',
+    'A directory may contain HOST, HOST.txt, HOST-robots.txt, HOST.robots.txt, HOST/robots.txt, any of these below http/, https/ or ftp/, files of records, and WARC files. HOST may have a port: HOST:PORT or HOST_PORT.',
+    'A file of records ends in .ndjson or .jsonl, or in that and .gz or .zst. Each line is a JSON object with "host" or "url", and "robots", "robots_base64" or "status".',
+    'A WARC file ends in .warc, and a file of paths of WARC files in .paths, or in that and .gz or .zst. The latest capture of each robots.txt counts, and redirects are resolved.',
+    'A .parquet file has a robots.txt in each row, with columns such as domain and content.',
+    'Repeatable; later directories override earlier ones. A file with an explicit scheme wins, whatever the order.',
+    '    --robots-dir base.ndjson.gz --robots-dir newer/',
+  )
+    .argParser(collect)
+    .helpGroup(ROBOTS_GROUP);
+
+export const tableOption = (): Option =>
+  describedOption(
+    '--table <file>',
+    'Read a table that "robots-filter compile" wrote.',
+    'It takes the place of --robots-dir and opens at once, however many hosts it has.',
+    '    --table robots.table',
+  )
+    .argParser(once)
+    .helpGroup(ROBOTS_GROUP);
+
+/** @param details further paragraphs: what the profile means to one command */
+export const profileOption = (...details: string[]): Option =>
+  describedOption(
+    '--profile <profile>',
+    'Read robots.txt under this profile (default: rfc9309).',
+    'rfc9309 follows RFC 9309. google decides as the program google/robotstxt does. draft-koster-rep-00 follows the draft of 2019.',
+    ...details,
+  )
+    .choices(PROFILES)
+    .helpGroup(ROBOTS_GROUP);
+
+const robotsBytesRange = describeRange(maxBytesRange('rfc9309'), 'bytes');
+
+export const maxRobotsBytesOption = (): Option =>
+  describedOption(
+    '--max-robots-bytes <n>',
+    'Read only this many bytes of each robots.txt.',
+    `${robotsBytesRange}. The rest is ignored. The google profile has no limit and ignores this option.`,
+  )
+    .argParser(wholeNumber(MIN_BYTES, MAX_BYTES, 'bytes'))
+    .helpGroup(ROBOTS_GROUP);
+
+export const maxFetchedBytesOption = (): Option =>
+  describedOption(
+    '--max-robots-bytes <n>',
+    'Keep only this many bytes of each robots.txt.',
+    `${robotsBytesRange}; with --profile google the default is 8 MiB.`,
+  )
+    .argParser(wholeNumber(MIN_BYTES, MAX_BYTES, 'bytes'))
+    .helpGroup(ROBOTS_GROUP);
+
+export const followLinksOption = (): Option =>
+  describedOption(
+    '--follow-links',
+    'Follow symbolic links that lead out of the robots directory.',
+    'Without this option such links are skipped with a warning.',
+  ).helpGroup(ROBOTS_GROUP);
+
+export const staleUseOption = (): Option =>
+  describedOption(
+    '--stale <use>',
+    'Treat stale files as: use or unknown (default: use).',
+    'A file that was fetched more than 24 hours ago is stale. "use" uses it and counts it in a warning; "unknown" makes its host unknown.',
+  )
+    .choices(['use', 'unknown'])
+    .helpGroup(ROBOTS_GROUP);
+
+export const asOfOption = (): Option =>
+  describedOption(
+    '--as-of <date>',
+    'Use only captures of WARC files up to this date or time (UTC).',
+    'ISO 8601, such as 2025-03-10, which includes that day, or 2025-03-10T12:00:00Z. Of each robots.txt the latest such capture counts.',
+  )
+    .argParser(moment)
+    .helpGroup(ROBOTS_GROUP);
+
+export const unreachableAfterOption = (): Option =>
+  describedOption(
+    '--unreachable-after <days>',
+    'Stop denying hosts that were unreachable for this many days.',
+    `0 to ${formatNumber(MAX_DAYS)} days (default: 30). From then on the last good copy of the robots.txt decides; without a copy, everything is allowed.`,
+  )
+    .argParser(wholeNumber(0, MAX_DAYS, 'days'))
+    .helpGroup(ROBOTS_GROUP);
+
+export const agentOption = (): Option =>
+  describedOption(
+    '-a, --agent <token,…>',
+    'Judge for these product tokens (default: *).',
+    'Repeatable; commas separate several agents, each of which gets a verdict. A>B is a fallback chain: the first token that has a group decides.',
+    "    --agent GPTBot,CCBot --agent 'Googlebot-Image>Googlebot'",
+  )
+    .argParser(collectAgents)
+    .helpGroup(VERDICTS_GROUP);
+
+export const keptAgentsOption = (): Option =>
+  describedOption(
+    '-a, --agent <token,…>',
+    'Keep only the groups of these product tokens, and of *.',
+    'Repeatable; commas separate several agents, and A>B is a fallback chain. The table is smaller and refuses other agents.',
+    '    --agent GPTBot,CCBot',
+  )
+    .argParser(collectAgents)
+    .helpGroup(ROBOTS_GROUP);

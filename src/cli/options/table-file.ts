@@ -1,0 +1,20 @@
+import { close, open, read } from 'node:fs';
+import { promisify } from 'node:util';
+import { HEADER_VERSION, MAGIC_HIGH, MAGIC_LOW } from '../../table/format.js';
+
+// Of node:fs: node:fs/promises takes a millisecond to load.
+const openFile = promisify(open);
+const readFile = promisify(read);
+const closeFile = promisify(close);
+
+/** Whether a file begins like a table. Rejects as `open` and `read` do. */
+export async function beginsAsTable(path: string): Promise<boolean> {
+  const file = await openFile(path, 'r');
+  try {
+    const head = Buffer.alloc(HEADER_VERSION);
+    await readFile(file, head, 0, head.length, 0);
+    return head.readUInt32LE(0) === MAGIC_LOW && head.readUInt32LE(4) === MAGIC_HIGH;
+  } finally {
+    await closeFile(file);
+  }
+}

@@ -1,0 +1,60 @@
+import { constants } from 'node:os';
+import { wakeOpenings } from '../../files/openings.js';
+
+/** Signals that ask the program to end. */
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+
+/** Milliseconds between two wake-ups: a named pipe may be opened after the signal. */
+const WAKE_INTERVAL = 20;
+
+/** The exit status of a program that a signal ended is this plus the signal's number. */
+const SIGNAL_EXIT = 128;
+
+/**
+ * Listens for signals. The first ends the run once the work under way is done, the second at once.
+ * Unfinished files are deleted when the process exits (unfinished-files.ts).
+ */
+export class Interruption {
+  readonly #controller = new AbortController();
+  readonly #onSignal = (name: (typeof SIGNALS)[number]): void => {
+    const code = SIGNAL_EXIT + constants.signals[name];
+    if (this.exitCode !== undefined) this.#endAtOnce(name, code);
+    this.exitCode = code;
+    this.#controller.abort();
+    this.#waking = setInterval(wakeOpenings, WAKE_INTERVAL);
+    wakeOpenings();
+  };
+
+  #waking: NodeJS.Timeout | undefined;
+
+  /** The exit code once a signal has come: 130 for SIGINT. */
+  exitCode: number | undefined;
+
+  constructor() {
+    for (const signal of SIGNALS) process.on(signal, this.#onSignal);
+  }
+
+  /** The first signal aborts it. */
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  /**
+   * Ends the process at once. After the exit handlers it raises the signal again, so the shell sees
+   * the true status; a plain exit would wait for threads to finish their batches, for seconds on
+   * hostile input.
+   */
+  #endAtOnce(name: (typeof SIGNALS)[number], code: number): never {
+    process.on('exit', () => {
+      this.end();
+      process.kill(process.pid, name);
+    });
+    process.exit(code);
+  }
+
+  /** Gives signals their default effect again. */
+  end(): void {
+    clearInterval(this.#waking);
+    for (const signal of SIGNALS) process.off(signal, this.#onSignal);
+  }
+}

@@ -1,0 +1,57 @@
+import { writeSync } from 'node:fs';
+import { errorCode } from '../../files/system-error.js';
+import { isClosed, outputError } from '../../pipeline/output/output-error.js';
+
+/** What means a standard stream where a path is expected. */
+export const STANDARD_INPUT = '-';
+export const STANDARD_OUTPUT = '-';
+
+/** How messages name an input. */
+export function inputName(path: string): string {
+  return path === STANDARD_INPUT ? 'standard input' : path;
+}
+
+export const STANDARD_OUTPUT_DESCRIPTOR = 1;
+const STANDARD_ERROR_DESCRIPTOR = 2;
+
+/** Milliseconds between two writes to a full descriptor that another process made non-blocking. */
+const RETRY_INTERVAL = 2;
+
+/**
+ * Writes text to standard output. `process.stdout` would make a pipe non-blocking for all
+ * processes that share it.
+ *
+ * @returns false if the reader has gone away
+ * @throws RobotsFilterError `output`
+ */
+export function writeOutput(text: string): boolean {
+  try {
+    return writeText(STANDARD_OUTPUT_DESCRIPTOR, text);
+  } catch (error) {
+    throw outputError('standard output', error, '');
+  }
+}
+
+/** Writes text to standard error. A closed or full standard error is ignored. */
+export function writeError(text: string): void {
+  try {
+    writeText(STANDARD_ERROR_DESCRIPTOR, text);
+  } catch {
+    // There is nowhere to report this.
+  }
+}
+
+function writeText(descriptor: number, text: string): boolean {
+  const bytes = Buffer.from(text);
+  let written = 0;
+  while (written < bytes.length) {
+    try {
+      written += writeSync(descriptor, bytes, written);
+    } catch (error) {
+      if (isClosed(error)) return false;
+      if (errorCode(error) !== 'EAGAIN') throw error;
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, RETRY_INTERVAL);
+    }
+  }
+  return true;
+}

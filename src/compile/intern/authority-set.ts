@@ -1,0 +1,257 @@
+import { RobotsFilterError } from '../../errors.js';
+import {
+  type Authority,
+  DEFAULT_PORTS,
+  formatAuthority,
+  type Scheme,
+} from '../../protocol/authority.js';
+import { MAX_HOST_BYTES, SCHEME_FTP, SCHEME_HTTP, SCHEME_HTTPS } from '../../table/format.js';
+import { ByteStore } from './byte-store.js';
+import type { HashKey } from './hash-bytes.js';
+import { HostNames } from './host-names.js';
+import { sortStrings } from './string-sort.js';
+
+const SCHEMES: readonly (readonly [bit: number, defaultPort: number])[] = [
+  [SCHEME_HTTP, DEFAULT_PORTS.http],
+  [SCHEME_HTTPS, DEFAULT_PORTS.https],
+  [SCHEME_FTP, DEFAULT_PORTS.ftp],
+];
+
+const SCHEME_BITS: Readonly<Record<Scheme, number>> = {
+  http: SCHEME_HTTP,
+  https: SCHEME_HTTPS,
+  ftp: SCHEME_FTP,
+};
+
+const UNKNOWN_SCHEME = 0;
+/** The schemes of an authority whose scheme is unknown. */
+const ASSUMED_SCHEMES = SCHEME_HTTP | SCHEME_HTTPS;
+
+/**
+ * A key is the host, a zero, the scheme, 1 if there is a port, and the port in big-endian order.
+ * Sorted by key, the authorities of a host are neighbours. KEY_TAIL counts everything except the
+ * host.
+ */
+const KEY_TAIL = 5;
+
+const INITIAL_ENTRIES = 64;
+
+/** Words of an authority. They are contiguous because tables are written in another order. */
+const WORDS = 4;
+const WORD_BODY = 0;
+const WORD_SOURCE = 1;
+const WORD_SOURCE_NUMBER = 2;
+const WORD_BODY_BYTES = 3;
+
+/** The robots.txt of an authority. */
+export interface AuthorityFile {
+  /** The body, as TablePart numbers them. */
+  readonly body: number;
+  /** Template and number of the source: see SourceTemplates. */
+  readonly source: number;
+  readonly sourceNumber: number;
+  readonly bodyBytes: number;
+}
+
+/** Schemes of a host at one port, and the authority that decides for them. */
+export interface HostEntry {
+  /** 0 for the default port of the scheme. */
+  readonly port: number;
+  /** SCHEME_… bits. */
+  readonly schemes: number;
+  readonly authority: number;
+}
+
+/**
+ * Checks that an authority can be in a table.
+ *
+ * @throws RobotsFilterError `usage` for a host that is empty or longer than 255 bytes, and for
+ *   port 0
+ */
+export function checkAuthority(authority: Authority, source: string): void {
+  const { length } = authority.host;
+  if (authority.port === 0) {
+    throw new RobotsFilterError(
+      'usage',
+      `${JSON.stringify(formatAuthority(authority))} (${source}): nothing can be fetched from port 0. Leave it out`,
+    );
+  }
+  if (length > 0 && length <= MAX_HOST_BYTES) return;
+  throw new RobotsFilterError(
+    'usage',
+    `${JSON.stringify(formatAuthority(authority))} (${source}) has no host of 1 to ${MAX_HOST_BYTES} bytes. Use parseAuthority`,
+  );
+}
+
+const key = new Uint8Array(MAX_HOST_BYTES + KEY_TAIL);
+
+/** The key of an authority; the next call overwrites it. */
+export function authorityKey({ scheme, host, port }: Authority): Uint8Array {
+  const isDefault = scheme !== undefined && port === DEFAULT_PORTS[scheme];
+  const { length } = host;
+  for (let at = 0; at < length; at++) key[at] = host.charCodeAt(at);
+  key[length] = 0;
+  key[length + 1] = scheme === undefined ? UNKNOWN_SCHEME : SCHEME_BITS[scheme];
+  key[length + 2] = port === undefined || isDefault ? 0 : 1;
+  key[length + 3] = port === undefined || isDefault ? 0 : port >> 8;
+  key[length + 4] = port === undefined || isDefault ? 0 : port;
+  return key.subarray(0, length + KEY_TAIL);
+}
+
+/** The authorities of a table and their files; no authority has an object. */
+export class AuthoritySet {
+  /** Keys of the authorities, numbered like the authorities. */
+  readonly keys: ByteStore;
+
+  readonly #recordOfBody: readonly number[];
+  /** Number of calls of `set`. */
+  revision = 0;
+  /** WORDS for each authority. */
+  #words = new Uint32Array(WORDS * INITIAL_ENTRIES);
+
+  /** @param recordOfBody for each body its record; may grow later */
+  constructor(recordOfBody: readonly number[], key: HashKey) {
+    this.#recordOfBody = recordOfBody;
+    this.keys = new ByteStore(key);
+  }
+
+  /** Number of authorities. */
+  get count(): number {
+    return this.keys.count;
+  }
+
+  /** Replaces the file of an authority. */
+  set(authority: number, { body, source, sourceNumber, bodyBytes }: AuthorityFile): void {
+    this.revision++;
+    const at = WORDS * authority;
+    if (at >= this.#words.length) this.#grow();
+    this.#words[at + WORD_BODY] = body;
+    this.#words[at + WORD_SOURCE] = source;
+    this.#words[at + WORD_SOURCE_NUMBER] = sourceNumber;
+    this.#words[at + WORD_BODY_BYTES] = bodyBytes;
+  }
+
+  /** The record of the authority's body. */
+  robots(authority: number): number {
+    return this.#recordOfBody[this.#word(authority, WORD_BODY)] as number;
+  }
+
+  source(authority: number): number {
+    return this.#word(authority, WORD_SOURCE);
+  }
+
+  sourceNumber(authority: number): number {
+    return this.#word(authority, WORD_SOURCE_NUMBER);
+  }
+
+  bodyBytes(authority: number): number {
+    return this.#word(authority, WORD_BODY_BYTES);
+  }
+
+  /** The canonical host of an authority. */
+  host(authority: number): Uint8Array {
+    const key = this.keys.get(authority);
+    return key.subarray(0, key.length - KEY_TAIL);
+  }
+
+  /** Appends the host of an authority to `names`. */
+  addHost(authority: number, names: HostNames): void {
+    const { keys } = this;
+    const length = keys.length(authority) - KEY_TAIL;
+    names.add(keys.memory(authority), keys.offset(authority), length);
+  }
+
+  /** Whether the host of an authority is the last of `names`. */
+  hasLastHost(authority: number, names: HostNames): boolean {
+    const { keys } = this;
+    const length = keys.length(authority) - KEY_TAIL;
+    return names.endWith(keys.memory(authority), keys.offset(authority), length);
+  }
+
+  /** Empty HostNames with room for the hosts of all authorities. */
+  roomForHosts(): HostNames {
+    return new HostNames(this.count, this.keys.bytes - KEY_TAIL * this.count);
+  }
+
+  /** Whether an authority has neither a scheme nor a port. */
+  isPlain(authority: number): boolean {
+    const { keys } = this;
+    const tail = keys.offset(authority) + keys.length(authority) - KEY_TAIL;
+    const memory = keys.memory(authority);
+    return memory[tail + 1] === UNKNOWN_SCHEME && memory[tail + 2] === 0;
+  }
+
+  /** All authorities, sorted by key. */
+  sorted(): Int32Array {
+    return sortStrings(this.keys);
+  }
+
+  /**
+   * The entries of a host whose authorities are `sorted[low]` to `sorted[high - 1]`, by port and
+   * scheme. If two authorities claim a scheme at a port, the one with a scheme wins, then the one
+   * with a port.
+   */
+  entriesOf(sorted: Int32Array, low: number, high: number): HostEntry[] {
+    if (high - low === 1) {
+      const authority = sorted[low] as number;
+      const { scheme, port } = this.#tail(authority);
+      if (port === undefined) return [{ port: 0, schemes: scheme || ASSUMED_SCHEMES, authority }];
+    }
+    const claims = new Map<number, { claim: number; authority: number }>();
+    for (let index = low; index < high; index++) {
+      const authority = sorted[index] as number;
+      const { scheme, port } = this.#tail(authority);
+      const claim = scheme !== UNKNOWN_SCHEME ? 2 : port !== undefined ? 1 : 0;
+      for (const [bit, defaultPort] of SCHEMES) {
+        if (((scheme === UNKNOWN_SCHEME ? ASSUMED_SCHEMES : scheme) & bit) === 0) continue;
+        const effectivePort = port === undefined || port === defaultPort ? 0 : port;
+        const place = effectivePort * 8 + bit;
+        const other = claims.get(place);
+        if (other === undefined || other.claim < claim) claims.set(place, { claim, authority });
+      }
+    }
+    const places = [...claims.keys()].sort((a, b) => a - b);
+    const entries: HostEntry[] = [];
+    for (const place of places) {
+      const { authority } = claims.get(place) as { authority: number };
+      const port = place >> 3;
+      const schemes = place & 7;
+      const last = entries.at(-1);
+      if (
+        last !== undefined &&
+        last.port === port &&
+        this.#haveSameFile(last.authority, authority)
+      ) {
+        entries[entries.length - 1] = { ...last, schemes: last.schemes | schemes };
+      } else {
+        entries.push({ port, schemes, authority });
+      }
+    }
+    return entries;
+  }
+
+  #haveSameFile(a: number, b: number): boolean {
+    return (
+      this.robots(a) === this.robots(b) &&
+      this.source(a) === this.source(b) &&
+      this.sourceNumber(a) === this.sourceNumber(b)
+    );
+  }
+
+  #tail(authority: number): { scheme: number; port: number | undefined } {
+    const key = this.keys.get(authority);
+    const at = key.length - KEY_TAIL;
+    const port = ((key[at + 3] as number) << 8) | (key[at + 4] as number);
+    return { scheme: key[at + 1] as number, port: key[at + 2] === 1 ? port : undefined };
+  }
+
+  #word(authority: number, word: number): number {
+    return this.#words[WORDS * authority + word] as number;
+  }
+
+  #grow(): void {
+    const words = this.#words;
+    this.#words = new Uint32Array(2 * words.length);
+    this.#words.set(words);
+  }
+}

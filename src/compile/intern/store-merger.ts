@@ -1,0 +1,35 @@
+import {
+  type ByteStore,
+  GROWTH_WORDS,
+  type StoreGrowth,
+  WORD_CHUNK,
+  WORD_HASH,
+  WORD_LENGTH,
+  WORD_START,
+} from './byte-store.js';
+import { Uint32List } from './uint32-list.js';
+
+/** Adds the strings of another store to this store as the other grows; the strings do not move. */
+export class StoreMerger {
+  /** For each string of the other store its number in this store. */
+  readonly numbers = new Uint32List();
+  readonly #into: ByteStore;
+  /** For each chunk of the other store its number in this store. */
+  readonly #chunks: number[] = [];
+
+  constructor(into: ByteStore) {
+    this.#into = into;
+  }
+
+  /** Merges a growth; growths must come in the order in which they were taken. */
+  merge({ chunks, items }: StoreGrowth): void {
+    for (const chunk of chunks) this.#chunks.push(this.#into.adopt(chunk));
+    for (let at = 0; at < items.length; at += GROWTH_WORDS) {
+      const chunk = this.#chunks[items[at + WORD_CHUNK] as number] as number;
+      const start = items[at + WORD_START] as number;
+      const length = items[at + WORD_LENGTH] as number;
+      const hash = (items[at + WORD_HASH] as number) | 0;
+      this.numbers.push(this.#into.addAt(chunk, start, length, hash));
+    }
+  }
+}

@@ -1,0 +1,41 @@
+import type { ByteStore } from './byte-store.js';
+
+/** Bytes that are compared at a time: one word. */
+const STEP = 4;
+
+/**
+ * The numbers of a store's strings, sorted by their bytes. No string may be a prefix of another.
+ *
+ * Sorts by the first four bytes, then each run of equal strings by the next four, and so on. The
+ * sort keys are 64-bit numbers, four bytes above the number of the string, which the engine sorts
+ * without a callback. Each string is read once for each four bytes that it shares with another.
+ */
+export function sortStrings(strings: ByteStore): Int32Array {
+  const { count } = strings;
+  const keys = new BigUint64Array(count);
+  const words = new Uint32Array(keys.buffer);
+  for (let item = 0; item < count; item++) words[2 * item + LOW] = item;
+  const waiting = [0, count, 0];
+  while (waiting.length > 0) {
+    const depth = waiting.pop() as number;
+    const high = waiting.pop() as number;
+    const low = waiting.pop() as number;
+    for (let index = low; index < high; index++) {
+      words[2 * index + HIGH] = strings.word(words[2 * index + LOW] as number, depth);
+    }
+    keys.subarray(low, high).sort();
+    let start = low;
+    for (let index = low + 1; index <= high; index++) {
+      if (index < high && words[2 * index + HIGH] === words[2 * start + HIGH]) continue;
+      if (index - start > 1) waiting.push(start, index, depth + STEP);
+      start = index;
+    }
+  }
+  const sorted = new Int32Array(count);
+  for (let index = 0; index < count; index++) sorted[index] = words[2 * index + LOW] as number;
+  return sorted;
+}
+
+/** The words of a 64-bit number in memory, which is little-endian. */
+const LOW = 0;
+const HIGH = 1;

@@ -1,0 +1,196 @@
+import { AUTOMATON_WIDE, CACHE_LINE_BYTES } from '../../table/format.js';
+import { readNumber } from '../../table/width.js';
+import type { CompiledRobots } from '../compiled-robots.js';
+import type { ByteStore } from '../intern/byte-store.js';
+import type { HostRecords } from './host-records.js';
+import { OffsetMap } from './offset-map.js';
+import { RobotsRecords } from './robots-records.js';
+import type { TableChunk, TablePieces } from './table-chunk.js';
+import type { TokenNumbers } from './token-numbers.js';
+
+/** The first bytes of a cluster, which most look-ups read, are aligned to cache lines. */
+const ALIGNED_BYTES = 512;
+
+/** The hosts section: a cluster for each robots record, with its hosts and its automata. */
+export class HostClusters {
+  /** Length of the section. */
+  readonly bytes: number;
+  /** Number of rules of all automata. */
+  readonly rules: number;
+  readonly #hosts: HostRecords;
+  readonly #compiled: CompiledRobots;
+  readonly #records: RobotsRecords;
+  /** Offsets in the section: of hosts, robots records, automata and clusters, and its end. */
+  readonly #hostStarts: Float64Array;
+  readonly #robots: OffsetMap;
+  readonly #automata: OffsetMap;
+  readonly #starts: Float64Array;
+  readonly #byRobots: HostsByRobots;
+  /** Number of written automata. */
+  #written = 0;
+
+  constructor(hosts: HostRecords, compiled: CompiledRobots, tokens: TokenNumbers) {
+    this.#hosts = hosts;
+    this.#compiled = compiled;
+    this.#records = new RobotsRecords(tokens);
+    this.#hostStarts = new Float64Array(hosts.count);
+    this.#robots = new OffsetMap(compiled.records.count);
+    this.#automata = new OffsetMap(compiled.automata.count);
+    this.#starts = new Float64Array(hosts.robots.length + 1);
+    this.#byRobots = byRobots(hosts);
+    const { sorted, first } = this.#byRobots;
+    let bytes = 0;
+    let rules = 0;
+    let clusterBytes = 0;
+    const countAutomaton = (automaton: number): void => {
+      if (!this.#automata.has(automaton)) clusterBytes += compiled.automata.length(automaton);
+    };
+    const placeAutomaton = (automaton: number): void => {
+      if (!this.#automata.place(automaton, bytes)) return;
+      bytes += compiled.automata.length(automaton);
+      rules += rulesOf(compiled.automata, automaton);
+    };
+    for (let place = 0; place < hosts.robots.length; place++) {
+      const item = hosts.robots[place] as number;
+      this.#records.load(compiled.record(item));
+      clusterBytes = this.#records.bytes;
+      this.#records.eachAutomaton(countAutomaton);
+      const low = first[place] as number;
+      const high = first[place + 1] as number;
+      for (let index = low; index < high && clusterBytes < ALIGNED_BYTES; index++) {
+        clusterBytes += hosts.bytes(sorted[index] as number);
+      }
+      bytes = alignedStart(bytes, clusterBytes);
+      this.#starts[place] = bytes;
+      for (let index = low; index < high; index++) {
+        const host = sorted[index] as number;
+        this.#hostStarts[host] = bytes;
+        bytes += hosts.bytes(host);
+      }
+      this.#robots.place(item, bytes);
+      bytes += this.#records.bytes;
+      this.#records.eachAutomaton(placeAutomaton);
+    }
+    this.#starts[hosts.robots.length] = bytes;
+    this.bytes = bytes;
+    this.rules = rules;
+  }
+
+  get automatonCount(): number {
+    return this.#automata.count;
+  }
+
+  /** Offset of a host record in the section. */
+  hostStart(host: number): number {
+    return this.#hostStarts[host] as number;
+  }
+
+  /**
+   * The section; each cluster is a piece.
+   *
+   * @param section start of the section in the table
+   * @param sources start of the sources section
+   */
+  pieces(section: number, sources: number): TablePieces {
+    const starts = this.#starts;
+    const count = starts.length - 1;
+    let cluster = 0;
+    return {
+      get nextBytes() {
+        if (cluster === count) return 0;
+        return (starts[cluster + 1] as number) - (starts[cluster] as number);
+      },
+      write: (chunk) => this.#write(cluster++, chunk, section, sources),
+    };
+  }
+
+  #write(cluster: number, chunk: TableChunk, section: number, sources: number): void {
+    const start = this.#starts[cluster] as number;
+    const end = this.#starts[cluster + 1] as number;
+    // The offset in the chunk at which the section would start.
+    const base = chunk.end - start;
+    this.#writeHosts(cluster, chunk, base, section, sources);
+    const item = this.#robots.item(cluster);
+    const automatonStart = (number: number): number => section + this.#automata.start(number);
+    this.#records.load(this.#compiled.record(item));
+    this.#records.write(chunk.view, base + this.#robots.start(item), automatonStart);
+    this.#writeAutomata(end, chunk.view, base);
+    chunk.end += end - start;
+  }
+
+  /*
+   * Each loop is a separate method: V8 optimises a method during its first loop and knows nothing
+   * of the rest, so V8 would deoptimise there each time.
+   */
+
+  #writeHosts(
+    cluster: number,
+    chunk: TableChunk,
+    base: number,
+    section: number,
+    sources: number,
+  ): void {
+    const { sorted, first } = this.#byRobots;
+    const robotsStart = (item: number): number => section + this.#robots.start(item);
+    const end = first[cluster + 1] as number;
+    for (let index = first[cluster] as number; index < end; index++) {
+      const host = sorted[index] as number;
+      this.#hosts.write(host, chunk, base + this.hostStart(host), robotsStart, sources);
+    }
+  }
+
+  /** Writes the next automata that start before `end`. */
+  #writeAutomata(end: number, view: DataView, base: number): void {
+    const { automata } = this.#compiled;
+    for (; this.#written < this.#automata.count; this.#written++) {
+      const automaton = this.#automata.item(this.#written);
+      const at = this.#automata.start(automaton);
+      if (at >= end) break;
+      automata.copy(automaton, view, base + at);
+    }
+  }
+}
+
+/**
+ * Start of a cluster at or after `end`, such that its first bytes span no more cache lines than
+ * they would from the start of a line.
+ */
+function alignedStart(end: number, clusterBytes: number): number {
+  const bytes = Math.min(clusterBytes, ALIGNED_BYTES);
+  const inLine = end % CACHE_LINE_BYTES;
+  const lines = Math.ceil(bytes / CACHE_LINE_BYTES);
+  return inLine + bytes > lines * CACHE_LINE_BYTES ? end + CACHE_LINE_BYTES - inLine : end;
+}
+
+/** Number of rules of an automaton. */
+function rulesOf(automata: ByteStore, item: number): number {
+  const bytes = automata.memory(item);
+  const at = automata.offset(item);
+  const isWide = ((bytes[at] as number) & AUTOMATON_WIDE) !== 0;
+  return isWide ? readNumber(bytes, at + 5, 2) : readNumber(bytes, at + 3, 1);
+}
+
+/**
+ * The hosts sorted by the robots record of their first authority; the start of each record's hosts.
+ */
+interface HostsByRobots {
+  readonly sorted: Uint32Array;
+  readonly first: Uint32Array;
+}
+
+function byRobots({ count, robots, firstRobots }: HostRecords): HostsByRobots {
+  const first = new Uint32Array(robots.length + 1);
+  for (const place of firstRobots) first[place + 1] = (first[place + 1] as number) + 1;
+  for (let place = 0; place < robots.length; place++) {
+    first[place + 1] = (first[place + 1] as number) + (first[place] as number);
+  }
+  const next = first.slice();
+  const sorted = new Uint32Array(count);
+  for (let host = 0; host < count; host++) {
+    const place = firstRobots[host] as number;
+    const index = next[place] as number;
+    sorted[index] = host;
+    next[place] = index + 1;
+  }
+  return { sorted, first };
+}

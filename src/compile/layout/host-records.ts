@@ -1,0 +1,248 @@
+import { Buffer } from 'node:buffer';
+import { RobotsFilterError } from '../../errors.js';
+import {
+  AUTHORITY_HOST,
+  AUTHORITY_NUMBER,
+  AUTHORITY_SOURCE,
+  ENTRY_AUTHORITY,
+  ENTRY_BYTES,
+  ENTRY_FORM,
+  ENTRY_SCHEMES,
+  HOST_AUTHORITY,
+  HOST_FORM,
+  HOST_NUMBERED,
+  HOST_NUMBERED_NAME,
+  HOST_PLAIN,
+  HOST_PLAIN_NAME,
+  HOST_SEVERAL,
+  HOST_SEVERAL_NAME,
+  SCHEME_HTTP,
+  SCHEME_HTTPS,
+  SOURCE_WITH_NUMBER,
+} from '../../table/format.js';
+import type { AuthoritySet, HostEntry } from '../intern/authority-set.js';
+import type { ByteStore } from '../intern/byte-store.js';
+import type { HostNames } from '../intern/host-names.js';
+import { OffsetMap } from './offset-map.js';
+import type { TableChunk, TablePieces } from './table-chunk.js';
+
+const MAX_HOST_AUTHORITIES = 0xffff;
+const NOT_NEEDED = -1;
+/** Instead of a source: the host has several authorities, or an authority that needs an entry. */
+const SEVERAL = -1;
+
+/** The hosts of a table, sorted and numbered from 0, and their records. */
+export class HostRecords {
+  readonly names: HostNames;
+  /** Number of authorities in the records of all hosts. */
+  readonly authorityCount: number;
+  /** Total length of the robots.txt files of all authorities. */
+  readonly bodyBytes: number;
+  /** The robots records, in the order in which the hosts need them. */
+  readonly robots: Uint32Array;
+  /** For each host the index in `robots` of the record of its first authority. */
+  readonly firstRobots: Uint32Array;
+  /** Total length of the sources. */
+  readonly sourceBytes: number;
+
+  readonly #authorities: AuthoritySet;
+  readonly #sources: ByteStore;
+  /** All authorities by host; for each host the index of its first there, and the end. */
+  readonly #sorted: Int32Array;
+  readonly #first: Uint32Array;
+  /**
+   * For each host the source of its only authority, if that authority is http and https at their
+   * default ports, otherwise SEVERAL; and the number of that source. AuthoritySet has both too, but
+   * in another order: a cache miss for each host.
+   */
+  readonly #onlySource: Int32Array;
+  readonly #onlySourceNumber: Uint32Array;
+  /** Offsets of the sources in their section. */
+  readonly #sourceOffsets: OffsetMap;
+
+  /**
+   * @param sources the templates of the authorities' sources
+   * @param recordCount number of robots records
+   * @throws RobotsFilterError `limit` if a host has more than 65,535 authorities
+   */
+  constructor(authorities: AuthoritySet, sources: ByteStore, recordCount: number) {
+    const sorted = authorities.sorted();
+    const names = authorities.roomForHosts();
+    const first = new Uint32Array(sorted.length + 1);
+    const onlySource = new Int32Array(sorted.length).fill(SEVERAL);
+    const onlySourceNumber = new Uint32Array(sorted.length);
+    const firstRobots = new Uint32Array(sorted.length);
+    const placeOf = new Int32Array(recordCount).fill(NOT_NEEDED);
+    const robots = new Uint32Array(recordCount);
+    let robotsCount = 0;
+    const sourceOffsets = new OffsetMap(sources.count);
+    let authorityCount = 0;
+    let bodyBytes = 0;
+    let sourceBytes = 0;
+    const need = (authority: number): void => {
+      const record = authorities.robots(authority);
+      if (placeOf[record] === NOT_NEEDED) {
+        placeOf[record] = robotsCount;
+        robots[robotsCount++] = record;
+      }
+      const source = authorities.source(authority);
+      if (sourceOffsets.place(source, sourceBytes)) sourceBytes += sources.length(source);
+      authorityCount++;
+    };
+    for (let low = 0, high = 0; low < sorted.length; low = high) {
+      const authority = sorted[low] as number;
+      const host = names.count;
+      authorities.addHost(authority, names);
+      for (high = low; high < sorted.length; high++) {
+        const next = sorted[high] as number;
+        if (high > low && !authorities.hasLastHost(next, names)) break;
+        bodyBytes += authorities.bodyBytes(next);
+      }
+      first[host] = low;
+      let firstAuthority = authority;
+      let isOnly = high - low === 1 && authorities.isPlain(authority);
+      if (isOnly) {
+        need(authority);
+      } else {
+        const entries = authorities.entriesOf(sorted, low, high);
+        if (entries.length > MAX_HOST_AUTHORITIES) {
+          throw new RobotsFilterError(
+            'limit',
+            `the host ${Buffer.from(names.get(host)).toString('latin1')} has ${entries.length} authorities, more than the limit of ${MAX_HOST_AUTHORITIES}. Leave some of its ports out`,
+          );
+        }
+        firstAuthority = (entries[0] as HostEntry).authority;
+        isOnly = isPlain(entries);
+        for (const entry of entries) need(entry.authority);
+      }
+      if (isOnly) {
+        onlySource[host] = authorities.source(firstAuthority);
+        onlySourceNumber[host] = authorities.sourceNumber(firstAuthority);
+      }
+      firstRobots[host] = placeOf[authorities.robots(firstAuthority)] as number;
+    }
+    first[names.count] = sorted.length;
+    this.names = names;
+    this.authorityCount = authorityCount;
+    this.bodyBytes = bodyBytes;
+    this.robots = robots.subarray(0, robotsCount);
+    this.firstRobots = firstRobots.subarray(0, names.count);
+    this.sourceBytes = sourceBytes;
+    this.#authorities = authorities;
+    this.#sources = sources;
+    this.#sorted = sorted;
+    this.#first = first;
+    this.#onlySource = onlySource;
+    this.#onlySourceNumber = onlySourceNumber;
+    this.#sourceOffsets = sourceOffsets;
+  }
+
+  get count(): number {
+    return this.names.count;
+  }
+
+  /** Length of a host record. */
+  bytes(host: number): number {
+    const length = this.names.length(host);
+    const source = this.#onlySource[host] as number;
+    if (source !== SEVERAL) return this.#nameStart(source) + length;
+    return HOST_SEVERAL_NAME + length + ENTRY_BYTES * this.#entries(host).length;
+  }
+
+  /**
+   * Writes a host record into a chunk.
+   *
+   * @param at offset in the chunk
+   * @param robotsStart offset in the table of a robots record
+   * @param sources start of the sources section
+   */
+  write(
+    host: number,
+    chunk: TableChunk,
+    at: number,
+    robotsStart: (robots: number) => number,
+    sources: number,
+  ): void {
+    const { bytes, view: out } = chunk;
+    const authorities = this.#authorities;
+    const writeAuthority = (place: number, robots: number, source: number): void => {
+      out.setUint32(place, robotsStart(robots), true);
+      out.setUint32(place + AUTHORITY_SOURCE, sources + this.#sourceOffsets.start(source), true);
+    };
+    const length = this.names.length(host);
+    const only = this.#onlySource[host] as number;
+    bytes[at] = length;
+    if (only !== SEVERAL) {
+      const nameStart = this.#nameStart(only);
+      const place = at + HOST_AUTHORITY;
+      bytes[at + HOST_FORM] = nameStart === HOST_PLAIN_NAME ? HOST_PLAIN : HOST_NUMBERED;
+      writeAuthority(place, this.robots[this.firstRobots[host] as number] as number, only);
+      if (nameStart === HOST_NUMBERED_NAME) {
+        out.setUint32(place + AUTHORITY_NUMBER, this.#onlySourceNumber[host] as number, true);
+      }
+      this.names.write(host, bytes, at + nameStart);
+      return;
+    }
+    const entries = this.#entries(host);
+    bytes[at + HOST_FORM] = HOST_SEVERAL;
+    out.setUint16(at + HOST_AUTHORITY, entries.length, true);
+    this.names.write(host, bytes, at + HOST_SEVERAL_NAME);
+    let entry = at + HOST_SEVERAL_NAME + length;
+    for (const { port, schemes, authority } of entries) {
+      out.setUint16(entry, port, true);
+      bytes[entry + ENTRY_SCHEMES] = schemes;
+      bytes[entry + ENTRY_FORM] = HOST_SEVERAL;
+      const place = entry + ENTRY_AUTHORITY;
+      writeAuthority(place, authorities.robots(authority), authorities.source(authority));
+      out.setUint32(place + AUTHORITY_NUMBER, authorities.sourceNumber(authority), true);
+      out.setUint32(place + AUTHORITY_HOST, chunk.start + at, true);
+      entry += ENTRY_BYTES;
+    }
+  }
+
+  /** The sources section. */
+  sources(): TablePieces {
+    return new SourcePieces(this.#sources, this.#sourceOffsets);
+  }
+
+  /** Offset of the name in a record of form 0 or 1, by the source of its authority. */
+  #nameStart(source: number): number {
+    const kind = this.#sources.memory(source)[this.#sources.offset(source)];
+    return kind === SOURCE_WITH_NUMBER ? HOST_NUMBERED_NAME : HOST_PLAIN_NAME;
+  }
+
+  #entries(host: number): readonly HostEntry[] {
+    const low = this.#first[host] as number;
+    return this.#authorities.entriesOf(this.#sorted, low, this.#first[host + 1] as number);
+  }
+}
+
+/** The sources section: each source is a piece. */
+class SourcePieces implements TablePieces {
+  readonly #sources: ByteStore;
+  readonly #offsets: OffsetMap;
+  #next = 0;
+
+  constructor(sources: ByteStore, offsets: OffsetMap) {
+    this.#sources = sources;
+    this.#offsets = offsets;
+  }
+
+  get nextBytes(): number {
+    if (this.#next === this.#offsets.count) return 0;
+    return this.#sources.length(this.#offsets.item(this.#next));
+  }
+
+  write(chunk: TableChunk): void {
+    const source = this.#sources.get(this.#offsets.item(this.#next++));
+    chunk.bytes.set(source, chunk.end);
+    chunk.end += source.length;
+  }
+}
+
+/** Whether a host has one entry, for http and https at their default ports. */
+function isPlain(entries: readonly HostEntry[]): boolean {
+  const [only, another] = entries;
+  if (only === undefined || another !== undefined) return false;
+  return only.port === 0 && only.schemes === (SCHEME_HTTP | SCHEME_HTTPS);
+}

@@ -1,0 +1,38 @@
+const NOT_PLACED = -1;
+
+/** The offsets of numbered items, in the order in which they were placed. */
+export class OffsetMap {
+  /** Number of placed items. */
+  count = 0;
+  /** The placed items, in order. */
+  readonly #items: Uint32Array;
+  readonly #starts: Float64Array;
+
+  /** @param items number of items */
+  constructor(items: number) {
+    this.#items = new Uint32Array(items);
+    this.#starts = new Float64Array(items).fill(NOT_PLACED);
+  }
+
+  has(item: number): boolean {
+    return this.#starts[item] !== NOT_PLACED;
+  }
+
+  /** Places an item unless it is placed already; returns whether the item was new. */
+  place(item: number, start: number): boolean {
+    if (this.has(item)) return false;
+    this.#starts[item] = start;
+    this.#items[this.count++] = item;
+    return true;
+  }
+
+  /** The item placed at this index, from 0. */
+  item(index: number): number {
+    return this.#items[index] as number;
+  }
+
+  /** The offset of a placed item. */
+  start(item: number): number {
+    return this.#starts[item] as number;
+  }
+}

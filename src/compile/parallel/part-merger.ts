@@ -1,0 +1,127 @@
+import type { WarningCode } from '../../protocol/robots-file.js';
+import { GROWTH_WORDS } from '../intern/byte-store.js';
+import { Uint32List } from '../intern/uint32-list.js';
+import type { TableContents } from '../table-contents.js';
+import type { FirstSource } from './first-sources.js';
+import { RobotsMerger } from './robots-merger.js';
+import {
+  countEntries,
+  ENTRY_BODY,
+  ENTRY_BODY_BYTES,
+  ENTRY_KEY,
+  ENTRY_SOURCE,
+  ENTRY_SOURCE_NUMBER,
+  ENTRY_WORDS,
+  FIRST_BODY,
+  LEFT_TO_OTHERS,
+  type TablePart,
+} from './table-part.js';
+
+/** Merges the parts of one PartBuilder into the contents of a table. */
+export class PartMerger {
+  readonly #contents: TableContents;
+  readonly #robots: RobotsMerger;
+  /** GROWTH_WORDS for each body of the parts: where its digest lies. */
+  readonly #digests = new Uint32List();
+  readonly #digestChunks: number[] = [];
+  /** For each body of the parts its record among the contents, or LEFT_TO_OTHERS. */
+  readonly #records = new Uint32List();
+  readonly #warnings = new Map<number, readonly WarningCode[]>();
+  /** For each body of the parts its number among the contents; 0 until an entry needs it. */
+  readonly #bodies = new Uint32List();
+  readonly #keyChunks: number[] = [];
+  readonly #sourceChunks: number[] = [];
+
+  constructor(contents: TableContents) {
+    this.#contents = contents;
+    this.#robots = new RobotsMerger(contents.compiled);
+  }
+
+  /**
+   * Receives everything of a part except its entries. Parts must come in the order in which they
+   * were taken; their entries may wait.
+   */
+  receive(part: TablePart): void {
+    const { digests, authorities, sources } = this.#contents;
+    this.#robots.merge(part.compiled);
+    for (const chunk of part.digests.chunks) this.#digestChunks.push(digests.adopt(chunk));
+    for (const word of part.digests.items) this.#digests.push(word);
+    for (const record of part.records) {
+      this.#records.push(
+        record === LEFT_TO_OTHERS ? LEFT_TO_OTHERS : this.#robots.records.get(record),
+      );
+    }
+    for (const [body, codes] of part.warnings) this.#warnings.set(body, codes);
+    for (const chunk of part.strings) {
+      this.#keyChunks.push(authorities.keys.adopt(chunk));
+      this.#sourceChunks.push(sources.adopt(chunk));
+    }
+    this.#contents.files += part.files;
+    this.#contents.bytes += part.bytes;
+  }
+
+  /**
+   * Adds the entries of a part from one index to another, by default all. Of two entries for one
+   * authority the later wins.
+   */
+  add(part: TablePart, from = 0, to = countEntries(part)): void {
+    const { entries } = part;
+    const { authorities, sources } = this.#contents;
+    for (let at = from * ENTRY_WORDS; at < to * ENTRY_WORDS; at += ENTRY_WORDS) {
+      const word = (index: number): number => entries[at + index] as number;
+      const template = sources.addAt(
+        this.#sourceChunks[word(ENTRY_SOURCE)] as number,
+        word(ENTRY_SOURCE + 1),
+        word(ENTRY_SOURCE + 2),
+        word(ENTRY_SOURCE + 3) | 0,
+      );
+      const before = authorities.count;
+      const authority = authorities.keys.addAt(
+        this.#keyChunks[word(ENTRY_KEY)] as number,
+        word(ENTRY_KEY + 1),
+        word(ENTRY_KEY + 2),
+        word(ENTRY_KEY + 3) | 0,
+      );
+      const number = word(ENTRY_SOURCE_NUMBER);
+      authorities.set(authority, {
+        body: this.#body(word(ENTRY_BODY), { template, number, authority }),
+        source: template,
+        sourceNumber: number,
+        bodyBytes: word(ENTRY_BODY_BYTES),
+      });
+      if (authorities.count === before) this.#contents.replaced++;
+    }
+  }
+
+  /** The number among the contents of a body of the parts; notes its first source. */
+  #body(body: number, source: FirstSource): number {
+    const number = this.body(body);
+    if (number >= FIRST_BODY) this.#contents.firstSources.note(number, source);
+    return number;
+  }
+
+  /** The number among the contents of a body of the parts. */
+  body(body: number): number {
+    if (body < FIRST_BODY) return body;
+    const known = this.#bodies.get(body);
+    if (known !== 0) return known;
+    const { digests, records, warnings } = this.#contents;
+    const at = (body - FIRST_BODY) * GROWTH_WORDS;
+    const number =
+      FIRST_BODY +
+      digests.addAt(
+        this.#digestChunks[this.#digests.get(at)] as number,
+        this.#digests.get(at + 1),
+        this.#digests.get(at + 2),
+        this.#digests.get(at + 3) | 0,
+      );
+    this.#bodies.set(body, number);
+    const record = this.#records.get(body - FIRST_BODY);
+    if (records[number] === undefined && record !== LEFT_TO_OTHERS) {
+      records[number] = record;
+      const codes = this.#warnings.get(body);
+      if (codes !== undefined) warnings.set(number, codes);
+    }
+    return number;
+  }
+}

@@ -1,0 +1,38 @@
+import type { CompiledGrowth, CompiledRobots } from '../compiled-robots.js';
+import { GROWTH_WORDS } from '../intern/byte-store.js';
+import { StoreMerger } from '../intern/store-merger.js';
+import { Uint32List } from '../intern/uint32-list.js';
+import { RobotsRecord } from '../robots-record.js';
+
+/** Adds what another CompiledRobots compiles, as it grows. */
+export class RobotsMerger {
+  /** For each record of the other its number here. */
+  readonly records = new Uint32List();
+  readonly #into: CompiledRobots;
+  readonly #automata: StoreMerger;
+  readonly #tokens: number[] = [];
+  readonly #recordChunks: Uint32Array[] = [];
+
+  constructor(into: CompiledRobots) {
+    this.#into = into;
+    this.#automata = new StoreMerger(into.automata);
+  }
+
+  /** Merges a growth; growths must come in the order in which they were taken. */
+  merge({ automata, records, tokens }: CompiledGrowth): void {
+    this.#automata.merge(automata);
+    for (const token of tokens) this.#tokens.push(this.#into.numberOf(token));
+    for (const { buffer, byteOffset, length } of records.chunks) {
+      this.#recordChunks.push(new Uint32Array(buffer, byteOffset, length >> 2));
+    }
+    const numbers = { automata: this.#automata.numbers, tokens: this.#tokens };
+    for (let at = 0; at < records.items.length; at += GROWTH_WORDS) {
+      const chunk = records.items[at] as number;
+      const start = records.items[at + 1] as number;
+      const length = records.items[at + 2] as number;
+      const words = this.#recordChunks[chunk] as Uint32Array;
+      const record = new RobotsRecord(words, start >> 2, length >> 2);
+      this.records.push(this.#into.addRenumbered(record, numbers));
+    }
+  }
+}

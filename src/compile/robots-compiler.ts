@@ -1,0 +1,58 @@
+import { groupsByProductToken } from '../protocol/groups.js';
+import type { Profile } from '../protocol/profile.js';
+import type { Group, RobotsFile } from '../protocol/robots-file.js';
+import { ACCESS_UNREACHABLE } from '../table/format.js';
+import { AutomatonWriter } from './automaton/automaton-writer.js';
+import { OrderedRules } from './automaton/ordered-rules.js';
+import type { CompiledRobots } from './compiled-robots.js';
+import type { TokenList } from './robots-record.js';
+
+const ANY_TOKEN = '*';
+
+/** Compiles the groups of parsed robots.txt files into automata and records. */
+export class RobotsCompiler {
+  readonly #into: CompiledRobots;
+  readonly #profile: Profile;
+  readonly #kept: ReadonlySet<string> | undefined;
+  readonly #rules = new OrderedRules();
+  readonly #writer = new AutomatonWriter();
+
+  /** @param kept the product tokens, besides `*`, whose groups count; `undefined` for all */
+  constructor(into: CompiledRobots, profile: Profile, kept: ReadonlySet<string> | undefined) {
+    this.#into = into;
+    this.#profile = profile;
+    this.#kept = kept;
+  }
+
+  /** Compiles a file; returns the number of its record. A file over its budget denies all. */
+  compile(file: RobotsFile): number {
+    if (file.overBudget) return this.#into.addAccessResult(ACCESS_UNREACHABLE);
+    const compiled = new Map<Group, readonly [number, number]>();
+    const lists: TokenList[] = [];
+    for (const [token, groups] of groupsByProductToken(file.groups, this.#profile)) {
+      if (this.#kept !== undefined && token !== ANY_TOKEN && !this.#kept.has(token)) continue;
+      const list: number[] = [];
+      for (const group of groups) {
+        let pair = compiled.get(group);
+        if (pair === undefined) {
+          pair = this.#compileGroup(group);
+          compiled.set(group, pair);
+        }
+        list.push(pair[0], pair[1]);
+      }
+      lists.push([this.#into.numberOf(token), list]);
+    }
+    return this.#into.addSuccessful(lists);
+  }
+
+  /**
+   * The automaton of a group plus one, and the line to which the lines of its rules are relative;
+   * both 0 if no rule can match.
+   */
+  #compileGroup(group: Group): readonly [number, number] {
+    const rules = this.#rules;
+    rules.load(group.rules, this.#profile);
+    if (rules.count === 0) return [0, 0];
+    return [this.#into.automata.add(this.#writer.write(rules)) + 1, rules.firstLine];
+  }
+}

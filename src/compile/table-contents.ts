@@ -1,0 +1,137 @@
+import { RobotsFilterError } from '../errors.js';
+import type { Authority } from '../protocol/authority.js';
+import type { Profile } from '../protocol/profile.js';
+import type { WarningCode } from '../protocol/robots-file.js';
+import { displaySource } from '../table/display-text.js';
+import { ACCESS_UNAVAILABLE, ACCESS_UNREACHABLE } from '../table/format.js';
+import { type CompileOptions, keptTokens } from './body-compiler.js';
+import { CompiledRobots } from './compiled-robots.js';
+import { AuthoritySet, authorityKey, checkAuthority } from './intern/authority-set.js';
+import { ByteStore } from './intern/byte-store.js';
+import { drawKey } from './intern/hash-bytes.js';
+import { SourceTemplates, sourceOf } from './layout/source-templates.js';
+import { TableLayout } from './layout/table-layout.js';
+import { FirstSources } from './parallel/first-sources.js';
+import { BODY_UNAVAILABLE, BODY_UNREACHABLE, FIRST_BODY } from './parallel/table-part.js';
+
+/** Counts of a table's input. */
+export interface TableBuilderStats {
+  /** Calls of `add`. */
+  readonly files: number;
+  /** Bytes of their bodies. */
+  readonly bytes: number;
+  /** Distinct bodies that were parsed: those of successful fetches. */
+  readonly bodies: number;
+  /** Calls of `add` for an authority that had been added before. */
+  readonly replaced: number;
+  /** Warnings about all distinct bodies. */
+  readonly warnings: number;
+}
+
+/** The contents of a table: PartMergers fill it, a TableLayout writes it. */
+export class TableContents {
+  readonly profile: Profile;
+  /** The product tokens that are kept besides `*`; `undefined` for all. */
+  readonly kept: ReadonlySet<string> | undefined;
+  /** The key of the table's hashes, for its PartBuilders. */
+  readonly key = drawKey();
+  readonly compiled = new CompiledRobots(this.key);
+  /** Digests of the successful bodies, in the order in which they were first added. */
+  readonly digests = new ByteStore(this.key);
+  /** For each body, as numbered by TablePart, its record; a hole until the record arrives. */
+  readonly records: number[] = [];
+  readonly authorities = new AuthoritySet(this.records, this.key);
+  /** Templates of the sources: see SourceTemplates. */
+  readonly sources = new ByteStore(this.key);
+  /** For each body with warnings their codes. */
+  readonly warnings = new Map<number, readonly WarningCode[]>();
+  readonly firstSources = new FirstSources();
+  readonly #templates = new SourceTemplates();
+  files = 0;
+  bytes = 0;
+  replaced = 0;
+
+  constructor(options: CompileOptions) {
+    this.profile = options.profile ?? 'rfc9309';
+    this.kept = keptTokens(options);
+    this.records[BODY_UNAVAILABLE] = this.compiled.addAccessResult(ACCESS_UNAVAILABLE);
+    this.records[BODY_UNREACHABLE] = this.compiled.addAccessResult(ACCESS_UNREACHABLE);
+  }
+
+  /**
+   * Adds an authority whose body has been merged already.
+   *
+   * @param body as TablePart numbers bodies
+   * @throws RobotsFilterError `usage` for a host or port that no table can have
+   */
+  addEntry(authority: Authority, body: number, bodyBytes: number, source: string): void {
+    checkAuthority(authority, source);
+    const { authorities, sources } = this;
+    this.#templates.split(displaySource(source), authority.host);
+    const template = sources.add(this.#templates.template);
+    const before = authorities.count;
+    const entry = authorities.keys.add(authorityKey(authority));
+    const { number } = this.#templates;
+    if (body >= FIRST_BODY) {
+      this.firstSources.note(body, { template, number, authority: entry });
+    }
+    authorities.set(entry, { body, source: template, sourceNumber: number, bodyBytes });
+    if (authorities.count === before) this.replaced++;
+    this.files++;
+    this.bytes += bodyBytes;
+  }
+
+  /**
+   * Lays the table out, to be written once and before anything more is added.
+   *
+   * @throws RobotsFilterError `limit` if the table would be longer than 4 GiB, or a host has more
+   *   than 65,535 authorities; `worker` if a thread has not compiled a body that it claimed
+   */
+  layOut(): TableLayout {
+    const { records, digests } = this;
+    for (let body = FIRST_BODY; body < FIRST_BODY + digests.count; body++) {
+      if (records[body] !== undefined) continue;
+      throw new RobotsFilterError(
+        'worker',
+        'a thread has not compiled a robots.txt that was left to it. This is an error in robots-filter: please report it with the robots.txt files at hand',
+      );
+    }
+    return new TableLayout(this);
+  }
+
+  get stats(): TableBuilderStats {
+    const { files, bytes, replaced, digests } = this;
+    let warnings = 0;
+    for (const count of this.contentWarnings.values()) warnings += count;
+    return { files, bytes, bodies: digests.count, replaced, warnings };
+  }
+
+  /** Number of warnings about all distinct bodies by code, in the order of first occurrence. */
+  get contentWarnings(): ReadonlyMap<WarningCode, number> {
+    const counts = new Map<WarningCode, number>();
+    for (const [, codes] of this.#warningsByBody()) {
+      for (const code of codes) counts.set(code, (counts.get(code) ?? 0) + 1);
+    }
+    return counts;
+  }
+
+  /**
+   * For each distinct body with such a warning its first source, in the order of first occurrence.
+   * A long source is truncated at its beginning, as in a table.
+   */
+  sourcesOf(code: WarningCode): string[] {
+    const { authorities, sources, firstSources } = this;
+    const bodies = this.#warningsByBody().filter(([, codes]) => codes.includes(code));
+    return bodies.flatMap(([body]) => {
+      const { template, number, authority } = firstSources.of(body);
+      // The body of a capture that does not count has no source.
+      if (template < 0) return [];
+      const escaped = sourceOf(sources.get(template), number, authorities.host(authority));
+      return JSON.parse(`"${escaped}"`) as string;
+    });
+  }
+
+  #warningsByBody(): (readonly [body: number, codes: readonly WarningCode[]])[] {
+    return [...this.warnings].sort(([a], [b]) => a - b);
+  }
+}

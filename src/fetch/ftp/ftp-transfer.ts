@@ -1,0 +1,163 @@
+import { Buffer } from 'node:buffer';
+import { Writable } from 'node:stream';
+import { FTPError } from 'basic-ftp';
+import { errorCode, errorText } from '../../files/system-error.js';
+import { DEFAULT_PORTS } from '../../protocol/authority.js';
+import type { Answer } from '../transport/answer.js';
+import type { Body } from '../transport/body.js';
+import { type TakeAddress, unbracketed, withoutLocalAddress } from '../transport/connection.js';
+import { connectFailure, FetchFailure, localFault } from '../transport/failure.js';
+import { localFaultOf } from '../transport/local-fault.js';
+import { type HostAddress, permittedAddresses, type Resolve } from '../transport/resolver.js';
+import type { EndTurn } from '../transport/turns.js';
+import { FtpClient } from './ftp-client.js';
+
+export interface FtpOptions {
+  readonly connectTimeout: number;
+  /** Milliseconds for a reply, and between two pieces of the file. */
+  readonly replyTimeout: number;
+  readonly maxBytes: number;
+  readonly allowPrivate: boolean;
+  readonly resolve: Resolve;
+  readonly now: () => number;
+}
+
+/** Replies to RETR for a missing file: 550 (RFC 959 section 4.2), and 551 of some servers. */
+const FILE_UNAVAILABLE: readonly number[] = [550, 551];
+
+/** Replies for a complete transfer (RFC 959 section 5.4). */
+const TRANSFER_COMPLETE: readonly number[] = [226, 250];
+
+/**
+ * Retrieves a file by anonymous ftp. The control connection goes to a permitted address. The data
+ * connection goes to the same address: the client ignores the host of EPSV and refuses a PASV that
+ * names another host.
+ *
+ * @throws FetchFailure unless the server sends the file or says that it is missing
+ */
+export async function transfer(
+  url: URL,
+  options: FtpOptions,
+  takeAddress: TakeAddress,
+  signal: AbortSignal,
+): Promise<Answer> {
+  const host = unbracketed(url.hostname);
+  const path = pathOf(url);
+  const addresses = await permittedAddresses(host, options.resolve, options.allowPrivate);
+  const client = new FtpClient(options.replyTimeout);
+  const abort = () => client.close();
+  signal.addEventListener('abort', abort);
+  let end: EndTurn | undefined;
+  try {
+    signal.throwIfAborted();
+    const port = Number(url.port || DEFAULT_PORTS.ftp);
+    end = await connect(client, addresses, port, options, takeAddress, signal);
+    await client.login('anonymous', 'anonymous@');
+    await client.send('TYPE I');
+    return await retrieve(client, path, options);
+  } catch (error) {
+    if (signal.aborted) throw signal.reason;
+    throw ftpFailure(error);
+  } finally {
+    signal.removeEventListener('abort', abort);
+    client.close();
+    end?.();
+  }
+}
+
+/** Tries the addresses of a host in turn. */
+async function connect(
+  client: FtpClient,
+  addresses: readonly HostAddress[],
+  port: number,
+  { connectTimeout }: FtpOptions,
+  takeAddress: TakeAddress,
+  signal: AbortSignal,
+): Promise<EndTurn> {
+  const failures: unknown[] = [];
+  for (const { address } of addresses) {
+    const end = await takeAddress(address);
+    let timedOut = false;
+    const timer = setTimeout(() => {
+      timedOut = true;
+      client.close();
+    }, connectTimeout);
+    try {
+      await client.connect(address, port);
+      return end;
+    } catch (error) {
+      end();
+      signal.throwIfAborted();
+      withoutLocalAddress(error);
+      const text = `${address}: not connected after ${connectTimeout} ms`;
+      failures.push(timedOut ? new FetchFailure('connect-timeout', text, { cause: error }) : error);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+  throw connectFailure(failures);
+}
+
+async function retrieve(
+  client: FtpClient,
+  path: string,
+  { maxBytes, now }: FtpOptions,
+): Promise<Answer> {
+  const pieces: Uint8Array[] = [];
+  let length = 0;
+  const sink = new Writable({
+    write(piece: Uint8Array, _encoding, done) {
+      pieces.push(piece);
+      length += piece.length;
+      if (length > maxBytes) client.close();
+      done();
+    },
+  });
+  try {
+    const { code, message } = await client.downloadTo(sink, path);
+    if (!TRANSFER_COMPLETE.includes(code)) throw new FetchFailure('body-broken', message);
+  } catch (error) {
+    // Beyond the limit `write` has closed the connection.
+    if (length <= maxBytes) {
+      if (client.ftp.transferHasBegun) throw brokenTransfer(error);
+      if (error instanceof FTPError && FILE_UNAVAILABLE.includes(error.code)) {
+        return { status: 404, headers: {}, body: undefined, respondedAt: now() };
+      }
+      throw error;
+    }
+  }
+  const cut = length > maxBytes;
+  const body: Body = { bytes: Buffer.concat(pieces, cut ? maxBytes + 1 : length), cut };
+  return { status: 200, headers: {}, body, respondedAt: now() };
+}
+
+/** The decoded path of a URL, from the root. Refuses line ends, which would begin a command. */
+function pathOf(url: URL): string {
+  let path: string | undefined;
+  try {
+    path = decodeURIComponent(url.pathname);
+  } catch {
+    path = undefined;
+  }
+  if (path === undefined || path.includes('\r') || path.includes('\n') || path.includes('\0')) {
+    throw new FetchFailure('redirect-refused', `the path of ${url.href} cannot be sent over ftp`);
+  }
+  return path;
+}
+
+/** The failure of a transfer that had begun. Even after a 550, a part of a file is not a file. */
+function brokenTransfer(error: unknown): FetchFailure {
+  const failure = ftpFailure(error);
+  if (failure.code !== 'ftp-failed') return failure;
+  return new FetchFailure('body-broken', failure.message, { cause: error });
+}
+
+function ftpFailure(error: unknown): FetchFailure {
+  if (error instanceof FetchFailure) return error;
+  const text = errorText(withoutLocalAddress(error));
+  const systemCode = localFaultOf([errorCode(error)]);
+  if (systemCode !== undefined) return localFault(text, systemCode, error);
+  // basic-ftp has no code for its timeouts, only a text.
+  const code = text.startsWith('Timeout') ? 'body-timeout' : 'ftp-failed';
+  return new FetchFailure(code, text, { cause: error });
+}

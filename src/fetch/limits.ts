@@ -1,0 +1,41 @@
+import { FOLLOWED_REDIRECTS } from '../http/redirect.js';
+import { DAY } from '../protocol/access.js';
+import { MAX_BYTES, MIN_BYTES } from '../protocol/parse.js';
+import type { Profile } from '../protocol/profile.js';
+
+/*
+ * Ranges and defaults of what can be set for fetching. The command line shows them in its help, so
+ * this file imports no code that contacts the network.
+ */
+
+/** The whole numbers that an option accepts, both bounds included, and its default. */
+export interface Range {
+  readonly least: number;
+  readonly most: number;
+  readonly standard: number;
+}
+
+/** Ranges by option. Times are in milliseconds. */
+export const RANGES = {
+  concurrency: { least: 1, most: 4096, standard: 64 },
+  perAddress: { least: 1, most: 4096, standard: 4 },
+  pause: { least: 0, most: DAY, standard: 1_000 },
+  retries: { least: 0, most: 20, standard: 2 },
+  /** RFC 9309 section 2.3.1.2 asks for at least five. */
+  maxRedirects: { least: 0, most: 100, standard: FOLLOWED_REDIRECTS },
+  connectTimeout: { least: 1, most: DAY, standard: 10_000 },
+  headerTimeout: { least: 1, most: DAY, standard: 20_000 },
+  bodyTimeout: { least: 1, most: DAY, standard: 20_000 },
+  deadline: { least: 1, most: DAY, standard: 60_000 },
+  /** RFC 9309 section 2.4 asks for at most a day. */
+  maxAge: { least: 0, most: 366 * DAY, standard: DAY },
+} as const satisfies Readonly<Record<string, Range>>;
+
+/** 512 MiB at the default concurrency. */
+const GOOGLE_MAX_BYTES = 8 * 2 ** 20;
+
+/** How many bytes of a body are kept: the profile `google` reads the whole file. */
+export function maxBytesRange(profile: Profile | undefined): Range {
+  const standard = profile === 'google' ? GOOGLE_MAX_BYTES : MIN_BYTES;
+  return { least: MIN_BYTES, most: MAX_BYTES, standard };
+}

@@ -1,0 +1,303 @@
+import { setMaxListeners } from 'node:events';
+import { setTimeout as wait } from 'node:timers/promises';
+import type { FetchRecord } from '../../cache/fetch-record.js';
+import type { Fetcher, Permit } from '../fetcher.js';
+import { RANGES } from '../limits.js';
+import type { FetchAuthority, FetchResult } from '../result.js';
+import type { Store } from '../store/store.js';
+import { StoreFault } from '../store/store-fault.js';
+import { Permits } from './permits.js';
+import { backoffDelay, isWorthRetrying } from './retry.js';
+
+/** No authority is taken beyond this many open tasks, or running ones: memory must not grow. */
+const MOST_OPEN = 65_536;
+const MOST_RUNNING = 4096;
+
+/** Tries after a fault of this machine, the first one included. They burden no host. */
+const LOCAL_TRIES = 3;
+
+/** The longest wait in milliseconds. A longer `Retry-After` is left to a later run. */
+const LONGEST_WAIT = 60_000;
+
+export interface ScheduleOptions {
+  /** Fetches under way at a time. Default 64. */
+  readonly concurrency?: number | undefined;
+  /** Attempts at an unreachable authority, the first one included; at least 1. Default 3. */
+  readonly attempts?: number | undefined;
+  /** A number from 0 up to 1. Default `Math.random`. */
+  readonly random?: (() => number) | undefined;
+  /** Resolves after this many milliseconds, or at once when the signal is aborted. */
+  readonly sleep?: ((delay: number, signal: AbortSignal) => Promise<void>) | undefined;
+  /** Called once for each authority that is done. */
+  readonly onDone?: ((done: FetchDone) => void) | undefined;
+}
+
+/** The outcome for an authority. */
+export interface FetchDone {
+  readonly authority: FetchAuthority;
+  /** What the store now has; `undefined` for nothing. */
+  readonly record: FetchRecord | undefined;
+  /** The last attempt; `undefined` if the record was fresh and there was no request. */
+  readonly result: FetchResult | undefined;
+  /** Number of attempts. */
+  readonly attempts: number;
+  /** Why the store has nothing new, although a request was due. */
+  readonly unkept?: Unkept | undefined;
+}
+
+/** Why nothing was recorded for an authority. */
+export interface Unkept {
+  /**
+   * `host-crowded`, `local-fault`: as in a result; there was no request. `store`: its files cannot
+   * be written.
+   */
+  readonly kind: 'host-crowded' | 'local-fault' | 'store';
+  /** The system's code; empty if there is none. */
+  readonly code: string;
+  readonly message: string;
+}
+
+/** An authority whose fetch is under way or waits. */
+interface Task {
+  readonly authority: FetchAuthority;
+  attempts: number;
+  /** Whether the store has been asked for the authority's record. */
+  isLookedUp: boolean;
+  /** Number of look-ups in the store that failed. */
+  lookUps: number;
+  /** The record that the store had. */
+  before: FetchRecord | undefined;
+}
+
+/**
+ * Fetches many authorities into a store, each one once.
+ *
+ * One request per host at a time. After a failure the other authorities of the host wait for the
+ * retry. A task that waits, for a retry or for its turn at a host or address, holds no permit.
+ */
+export class Schedule {
+  readonly #fetcher: Fetcher;
+  readonly #store: Store;
+  readonly #options: ScheduleOptions;
+  /** Hosts with an open task, and the tasks that wait for it to end. */
+  readonly #hosts = new Map<string, Task[]>();
+  /** Tasks that can start as soon as a permit is free. */
+  readonly #ready: { task: Task; host: string }[] = [];
+  readonly #stopping = new AbortController();
+  readonly #permits: Permits;
+  /** Tasks that have started, including those that wait for a turn. */
+  #running = 0;
+  /** Tasks that were taken and are not done: running, ready or waiting. */
+  #open = 0;
+  #failure: unknown;
+  #wake: () => void = () => {};
+
+  constructor(fetcher: Fetcher, store: Store, options: ScheduleOptions = {}) {
+    this.#fetcher = fetcher;
+    this.#store = store;
+    this.#options = options;
+    const { concurrency = RANGES.concurrency.standard } = options;
+    // Each task that waits for a retry listens.
+    setMaxListeners(0, this.#stopping.signal);
+    this.#permits = new Permits(concurrency, this.#stopping.signal, () => this.#wake());
+  }
+
+  /** Starts nothing more. Requests under way are completed and kept; waiting tasks are dropped. */
+  stop(): void {
+    this.#stopping.abort();
+    this.#wake();
+  }
+
+  /**
+   * Fetches authorities; takes them from the iterable as permits become free.
+   *
+   * @param signal ends the requests under way, too; they are not kept
+   * @throws RobotsFilterError `output` if the store cannot be written
+   */
+  async run(
+    authorities: Iterable<FetchAuthority> | AsyncIterable<FetchAuthority>,
+    signal: AbortSignal = new AbortController().signal,
+  ): Promise<void> {
+    const onAbort = () => this.stop();
+    signal.addEventListener('abort', onAbort);
+    try {
+      for await (const authority of authorities) {
+        if (this.#isStopped(signal)) break;
+        this.#enqueue({
+          authority,
+          attempts: 0,
+          isLookedUp: false,
+          lookUps: 0,
+          before: undefined,
+        });
+        while (
+          !this.#isStopped(signal) &&
+          (!this.#permits.isFree || this.#ready.length > 0 || this.#isCrowded)
+        ) {
+          this.#start(signal);
+          if (this.#permits.isFree && !this.#isCrowded) break;
+          await this.#change();
+        }
+      }
+      while (this.#running > 0 || (this.#open > 0 && !this.#isStopped(signal))) {
+        if (!this.#isStopped(signal)) this.#start(signal);
+        await this.#change();
+      }
+    } finally {
+      this.stop();
+      while (this.#running > 0) await this.#change();
+      signal.removeEventListener('abort', onAbort);
+    }
+    if (this.#failure !== undefined) throw this.#failure;
+  }
+
+  #isStopped(signal: AbortSignal): boolean {
+    return this.#failure !== undefined || this.#stopping.signal.aborted || signal.aborted;
+  }
+
+  /** Whether so many tasks wait, for retries or turns, that taking more would let memory grow. */
+  get #isCrowded(): boolean {
+    return this.#open > MOST_OPEN || this.#running > MOST_RUNNING;
+  }
+
+  /** Resolves when a task has ended or become ready, or when the run is stopped. */
+  #change(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#wake = resolve;
+    });
+  }
+
+  #enqueue(task: Task): void {
+    this.#open++;
+    const { host } = task.authority;
+    const queue = this.#hosts.get(host);
+    if (queue !== undefined) {
+      queue.push(task);
+      return;
+    }
+    this.#hosts.set(host, []);
+    this.#ready.push({ task, host });
+  }
+
+  #start(signal: AbortSignal): void {
+    while (this.#permits.isFree) {
+      const next = this.#ready.shift();
+      if (next === undefined) return;
+      const permit = this.#permits.take();
+      this.#running++;
+      this.#carryOut(next.task, next.host, permit, signal)
+        .catch((error: unknown) => {
+          this.#failure ??= error;
+          this.stop();
+        })
+        .finally(() => {
+          this.#running--;
+          permit.end();
+          this.#wake();
+        });
+    }
+  }
+
+  async #carryOut(task: Task, host: string, permit: Permit, signal: AbortSignal): Promise<void> {
+    const { authority } = task;
+    const { attempts = RANGES.retries.standard + 1, onDone } = this.#options;
+    if (!task.isLookedUp && (await this.#isDoneAlready(task, host))) return;
+    const copy = this.#store.copyOf(task.before);
+    const result = await this.#fetcher.fetch(authority, copy, signal, permit);
+    task.attempts++;
+    // An aborted attempt says nothing about the host.
+    if (result.error?.code === 'aborted' || signal.aborted) return;
+    const delay = this.#delayOf(result.retryAfter, task.attempts);
+    const most = result.error?.code === 'local-fault' ? Math.max(attempts, LOCAL_TRIES) : attempts;
+    if (isWorthRetrying(result) && task.attempts < most && delay <= LONGEST_WAIT) {
+      // A stopped run leaves the record as it was; the next run asks.
+      if (!this.#stopping.signal.aborted) this.#readyAfter(delay, task, host);
+      return;
+    }
+    const kept = await this.#keep(result, task.before);
+    const record = 'kind' in kept ? task.before : kept;
+    const unkept = 'kind' in kept ? kept : undefined;
+    onDone?.({ authority, record, result, attempts: task.attempts, unkept });
+    this.#end(host, Math.min(result.retryAfter ?? 0, LONGEST_WAIT));
+  }
+
+  /** Looks a task up in the store. Ends the task if the record is fresh or cannot be read. */
+  async #isDoneAlready(task: Task, host: string): Promise<boolean> {
+    const { authority } = task;
+    const { onDone } = this.#options;
+    try {
+      const { record, fresh } = await this.#store.load(authority);
+      task.before = record;
+      task.isLookedUp = true;
+      if (!fresh || record === undefined) return false;
+      onDone?.({ authority, record, result: undefined, attempts: 0 });
+    } catch (error) {
+      if (!(error instanceof StoreFault)) throw error;
+      if (error.isPassing && ++task.lookUps < LOCAL_TRIES && !this.#stopping.signal.aborted) {
+        this.#readyAfter(this.#delayOf(0, task.lookUps), task, host);
+        return true;
+      }
+      const unkept = unkeptBy(error);
+      onDone?.({ authority, record: undefined, result: undefined, attempts: 0, unkept });
+    }
+    this.#end(host);
+    return true;
+  }
+
+  /** Saves a result; returns its record, or why there is none. A passing fault is retried. */
+  async #keep(result: FetchResult, before: FetchRecord | undefined): Promise<FetchRecord | Unkept> {
+    const { code, systemCode = '', message = '' } = result.error ?? {};
+    if (code === 'host-crowded') return { kind: code, code: '', message };
+    if (code === 'local-fault') return { kind: code, code: systemCode, message };
+    const { sleep = sleepFor } = this.#options;
+    for (let made = 1; ; made++) {
+      try {
+        return await this.#store.save(result, before);
+      } catch (error) {
+        if (!(error instanceof StoreFault)) throw error;
+        if (!error.isPassing || made >= LOCAL_TRIES) return unkeptBy(error);
+        await sleep(this.#delayOf(0, made), this.#stopping.signal);
+      }
+    }
+  }
+
+  #delayOf(retryAfter: number | undefined, made: number): number {
+    const { random = Math.random } = this.#options;
+    return Math.max(backoffDelay(made, random), retryAfter ?? 0);
+  }
+
+  #readyAfter(delay: number, task: Task, host: string): void {
+    const { sleep = sleepFor } = this.#options;
+    sleep(delay, this.#stopping.signal).then(
+      () => {
+        this.#ready.push({ task, host });
+        this.#wake();
+      },
+      (error: unknown) => {
+        this.#failure ??= error;
+        this.#wake();
+      },
+    );
+  }
+
+  /** Ends a task of a host; the next task of the host is ready after `pause` milliseconds. */
+  #end(host: string, pause = 0): void {
+    this.#open--;
+    const task = this.#hosts.get(host)?.shift();
+    if (task === undefined) this.#hosts.delete(host);
+    else if (pause > 0) this.#readyAfter(pause, task, host);
+    else this.#ready.push({ task, host });
+  }
+}
+
+function unkeptBy({ isPassing, systemCode, message }: StoreFault): Unkept {
+  return { kind: isPassing ? 'local-fault' : 'store', code: systemCode, message };
+}
+
+async function sleepFor(delay: number, signal: AbortSignal): Promise<void> {
+  try {
+    await wait(delay, undefined, { signal });
+  } catch (error) {
+    if (!signal.aborted) throw error;
+  }
+}

@@ -1,0 +1,53 @@
+import { createHash } from 'node:crypto';
+import { readFileSync, readlinkSync } from 'node:fs';
+import { hostname } from 'node:os';
+import { errorCode } from '../../files/system-error.js';
+
+/** Identifies what numbers processes: a machine, or a container with its own process ids. */
+export const MACHINE = createHash('sha256')
+  .update(`${hostname()} ${processNamespace()}`)
+  .digest('hex')
+  .slice(0, 8);
+
+/** Whether a process of this machine is running. */
+export function isRunning(pid: number): boolean {
+  if (!Number.isSafeInteger(pid) || pid <= 0) return false;
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return errorCode(error) === 'EPERM';
+  }
+}
+
+/**
+ * When a process of this machine began, in the system's own unit. Tells processes apart that had
+ * the same id. Empty if the system does not say.
+ */
+export function beginningOf(pid: number): string {
+  try {
+    const text = readFileSync(`/proc/${pid}/stat`, 'latin1');
+    // The second field is the name of the program, in parentheses, and may hold anything.
+    const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
+    // A zombie: the process has ended, and its parent has not collected its status.
+    if (fields[0] === 'Z') return '';
+    return fields[BEGINNING - FIRST] ?? '';
+  } catch {
+    return '';
+  }
+}
+
+/**
+ * Fields of /proc/PID/stat, counted from 1: `starttime`, and `state`, the first one after the
+ * program's name.
+ */
+const BEGINNING = 22;
+const FIRST = 3;
+
+function processNamespace(): string {
+  try {
+    return readlinkSync('/proc/self/ns/pid');
+  } catch {
+    return '';
+  }
+}

@@ -1,0 +1,86 @@
+import { Buffer } from 'node:buffer';
+import type { Readable } from 'node:stream';
+import { errorCode, errorText } from '../../files/system-error.js';
+import { decoded, type Pieces } from '../../http/content-encoding.js';
+import { parseContentEncoding } from './content-encoding.js';
+import { bodyFailure, FetchFailure } from './failure.js';
+
+/** A body after content decoding. */
+export interface Body {
+  /** At most one byte more than the limit. */
+  readonly bytes: Uint8Array;
+  /** Whether the body was longer than the limit. */
+  readonly cut: boolean;
+}
+
+/**
+ * Encoded bytes that are read for each decoded byte of the limit. No encoding doubles a body, but a
+ * stream of empty blocks can go on for ever without a decoded byte.
+ */
+const ENCODED_PER_DECODED = 2;
+
+/**
+ * Reads and decodes the body of a response, up to one byte more than `maxBytes`. Always destroys
+ * `source`, so the rest of a longer body is not downloaded.
+ *
+ * @param contentEncoding the header as received
+ * @param onPieceUsed called before the next piece of `source` is read
+ * @throws FetchFailure `body-broken` if the connection or an encoding ends too early;
+ *   `body-timeout`; `decoding-failed`
+ */
+export async function readBody(
+  source: Readable,
+  contentEncoding: string | undefined,
+  maxBytes: number,
+  onPieceUsed: () => void,
+): Promise<Body> {
+  const kept: Uint8Array[] = [];
+  let length = 0;
+  try {
+    const encodings = parseContentEncoding(contentEncoding);
+    const mostEncoded = encodings.length === 0 ? Infinity : maxBytes * ENCODED_PER_DECODED;
+    const pieces = received(source, mostEncoded, onPieceUsed);
+    for await (const piece of decoded(pieces, encodings)) {
+      kept.push(piece);
+      length += piece.length;
+      if (length > maxBytes) break;
+    }
+  } catch (error) {
+    throw decodingFailure(error);
+  } finally {
+    source.destroy();
+  }
+  const cut = length > maxBytes;
+  return { bytes: Buffer.concat(kept, cut ? maxBytes + 1 : length), cut };
+}
+
+/** The pieces of the source. Its errors become failures here, before the decoders see them. */
+async function* received(
+  source: Pieces,
+  mostEncoded: number,
+  onPieceUsed: () => void,
+): AsyncGenerator<Uint8Array> {
+  let length = 0;
+  try {
+    for await (const piece of source) {
+      length += piece.length;
+      if (length > mostEncoded) {
+        throw new FetchFailure(
+          'decoding-failed',
+          `${length} encoded bytes decode to almost nothing`,
+        );
+      }
+      yield piece;
+      onPieceUsed();
+    }
+  } catch (error) {
+    throw bodyFailure(error);
+  }
+}
+
+function decodingFailure(error: unknown): FetchFailure {
+  if (error instanceof FetchFailure) return error;
+  // zlib's code for input that ends before its last block.
+  const code = errorCode(error) === 'Z_BUF_ERROR' ? 'body-broken' : 'decoding-failed';
+  return new FetchFailure(code, errorText(error), { cause: error });
+}

@@ -1,0 +1,202 @@
+import { connect as connectTcp, isIP, type Socket } from 'node:net';
+import { connect as connectTls, type SecureContextOptions } from 'node:tls';
+import { errorText } from '../../files/system-error.js';
+import { DEFAULT_PORTS } from '../../protocol/authority.js';
+import { connectFailure, FetchFailure } from './failure.js';
+import { type HostAddress, permittedAddresses, type Resolve } from './resolver.js';
+import type { EndTurn } from './turns.js';
+
+export interface ConnectionOptions {
+  /** Milliseconds for a connection, name servers and TLS included. */
+  readonly connectTimeout: number;
+  readonly allowPrivate: boolean;
+  /** Certificates to trust instead of Node's own. */
+  readonly ca?: SecureContextOptions['ca'] | undefined;
+  readonly resolve: Resolve;
+}
+
+/** Node's messages end with this text if the connection had no local address yet. */
+const NO_LOCAL_ADDRESS = ' - Local (undefined:undefined)';
+
+/** Waits for a turn at an address. */
+export type TakeAddress = (address: string) => Promise<EndTurn>;
+
+/** Milliseconds after which the next of several addresses is tried. */
+const ADDRESS_TIMEOUT = 1_000;
+
+/**
+ * Connects to the host of an http or https URL, at one of its permitted addresses. The connection
+ * goes to the address that was checked, not to the name. The turn at the address ends with the
+ * connection.
+ *
+ * TLS offers HTTP/1.1 only, which tells a complete body from a truncated one.
+ *
+ * @throws FetchFailure
+ */
+export async function openConnection(
+  url: URL,
+  options: ConnectionOptions,
+  takeAddress: TakeAddress,
+  signal: AbortSignal,
+): Promise<Socket> {
+  const host = unbracketed(url.hostname);
+  const port = Number(url.port || DEFAULT_PORTS[url.protocol === 'https:' ? 'https' : 'http']);
+  const budget = new TimeBudget(options.connectTimeout);
+  const addresses = await budget.spend(undefined, signal, () =>
+    permittedAddresses(host, options.resolve, options.allowPrivate),
+  );
+  const socket = await connectToOne(addresses, port, budget, takeAddress, signal);
+  if (url.protocol !== 'https:') return socket;
+  return await budget.spend(undefined, signal, (inTime) =>
+    secured(socket, host, options.ca, inTime),
+  );
+}
+
+/**
+ * Whether a connection that has just ended was closed, not reset. libuv reports an end for both if
+ * a reset arrives together with the last bytes. The system then no longer knows the peer of the
+ * connection.
+ *
+ * Call this in the listener of `end`, before this side closes. Nobody may have read `remoteAddress`
+ * before: Node caches it.
+ */
+export function wasClosedOrderly(socket: Socket): boolean {
+  return socket.remoteAddress !== undefined;
+}
+
+/** The host of a URL without the brackets of an IPv6 address. */
+export function unbracketed(host: string): string {
+  return host.startsWith('[') ? host.slice(1, -1) : host;
+}
+
+/** Tries the addresses of a host in turn. */
+async function connectToOne(
+  addresses: readonly HostAddress[],
+  port: number,
+  budget: TimeBudget,
+  takeAddress: TakeAddress,
+  signal: AbortSignal,
+): Promise<Socket> {
+  const failures: unknown[] = [];
+  for (const [index, { address }] of addresses.entries()) {
+    const end = await takeAddress(address);
+    const most = index < addresses.length - 1 ? ADDRESS_TIMEOUT : undefined;
+    try {
+      const socket = await budget.spend(most, signal, (inTime) => dial(address, port, inTime));
+      socket.once('close', end);
+      return socket;
+    } catch (error) {
+      end();
+      signal.throwIfAborted();
+      failures.push(error);
+      if (budget.isSpent) break;
+    }
+  }
+  throw connectFailure(failures);
+}
+
+/** Removes the local address from an error's message if there was none yet. */
+export function withoutLocalAddress(error: unknown): unknown {
+  if (error instanceof Error) error.message = error.message.replace(NO_LOCAL_ADDRESS, '');
+  return error;
+}
+
+function dial(address: string, port: number, signal: AbortSignal): Promise<Socket> {
+  return new Promise((resolve, reject) => {
+    const socket = connectTcp({ host: address, port });
+    const abort = () => socket.destroy(signal.reason);
+    signal.addEventListener('abort', abort);
+    const fail = (error: unknown) => reject(withoutLocalAddress(error));
+    socket.once('error', fail);
+    socket.once('connect', () => {
+      signal.removeEventListener('abort', abort);
+      socket.off('error', fail);
+      // The user of the connection adds a listener; until then an error must not end the process.
+      socket.on('error', () => undefined);
+      resolve(socket);
+    });
+  });
+}
+
+function secured(
+  socket: Socket,
+  host: string,
+  ca: SecureContextOptions['ca'],
+  signal: AbortSignal,
+): Promise<Socket> {
+  return new Promise((resolve, reject) => {
+    const fail = (error: unknown) => {
+      secure.destroy();
+      socket.destroy();
+      if (signal.aborted) reject(signal.reason);
+      else reject(new FetchFailure('tls-failed', errorText(error), { cause: error }));
+    };
+    const secure = connectTls({
+      socket,
+      host,
+      // The server name must not be an address (RFC 6066 section 3).
+      servername: isIP(host) === 0 ? host : '',
+      ALPNProtocols: ['http/1.1'],
+      ...(ca === undefined ? {} : { ca }),
+    });
+    const abort = () => fail(signal.reason);
+    signal.addEventListener('abort', abort);
+    secure.once('error', fail);
+    secure.on('error', () => undefined);
+    secure.once('secureConnect', () => {
+      signal.removeEventListener('abort', abort);
+      secure.off('error', fail);
+      resolve(secure);
+    });
+  });
+}
+
+/** The time for a connection. Waiting for a turn does not count. */
+class TimeBudget {
+  readonly #total: number;
+  #left: number;
+
+  constructor(milliseconds: number) {
+    this.#total = milliseconds;
+    this.#left = milliseconds;
+  }
+
+  get isSpent(): boolean {
+    return this.#left <= 0;
+  }
+
+  /**
+   * Carries out a step in the time that is left, or in `most` milliseconds of it. The step gets a
+   * signal that is aborted when its time is over, or with `signal`. Rejects then, without waiting
+   * for the step.
+   */
+  async spend<T>(
+    most: number | undefined,
+    signal: AbortSignal,
+    step: (inTime: AbortSignal) => Promise<T>,
+  ): Promise<T> {
+    signal.throwIfAborted();
+    const controller = new AbortController();
+    const begin = performance.now();
+    const limit = Math.max(Math.min(most ?? this.#left, this.#left), 0);
+    const timer = setTimeout(() => {
+      const text = `not connected after ${Math.round(most === limit ? limit : this.#total)} ms`;
+      controller.abort(new FetchFailure('connect-timeout', text));
+    }, limit);
+    const abort = () => controller.abort(signal.reason);
+    signal.addEventListener('abort', abort);
+    try {
+      return await Promise.race([step(controller.signal), rejectedBy(controller.signal)]);
+    } finally {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', abort);
+      this.#left -= performance.now() - begin;
+    }
+  }
+}
+
+function rejectedBy(signal: AbortSignal): Promise<never> {
+  return new Promise((_resolve, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason), { once: true });
+  });
+}

@@ -1,0 +1,49 @@
+import { closeSync, constants, openSync, statSync } from 'node:fs';
+import { setTimeout as pause } from 'node:timers/promises';
+
+/** Milliseconds between two attempts to wake pending opens. */
+const INTERVAL = 10;
+
+/** Milliseconds after which a pipe that cannot be woken is given up, such as another user's. */
+const TIMEOUT = 1000;
+
+/** Paths of pending opens. A path that is opened twice is there twice. */
+const openings: string[] = [];
+
+/**
+ * Registers a path while it is being opened. The open of a named pipe blocks a thread until another
+ * program opens the other end. `process.exit` waits for that thread, so `wakeOpenings` must wake
+ * it.
+ */
+export async function opening<Opened>(path: string, opened: Promise<Opened>): Promise<Opened> {
+  openings.push(path);
+  try {
+    return await opened;
+  } finally {
+    openings.splice(openings.indexOf(path), 1);
+  }
+}
+
+/**
+ * Makes all pending opens of named pipes return, as if the other end had been opened and closed.
+ */
+export function wakeOpenings(): void {
+  for (const path of openings) {
+    try {
+      if (!statSync(path).isFIFO()) continue;
+      // For reading and writing: this does not block, and wakes readers and writers.
+      closeSync(openSync(path, constants.O_RDWR | constants.O_NONBLOCK));
+    } catch {
+      // The pipe of another user.
+    }
+  }
+}
+
+/** Wakes pending opens until none are left. */
+export async function endOpenings(): Promise<void> {
+  const begin = performance.now();
+  while (openings.length > 0 && performance.now() - begin < TIMEOUT) {
+    wakeOpenings();
+    await pause(INTERVAL);
+  }
+}

@@ -1,0 +1,167 @@
+import { randomBytes } from 'node:crypto';
+import { constants } from 'node:fs';
+import { type FileHandle, open, readlink, realpath, rename, stat, unlink } from 'node:fs/promises';
+import { basename, dirname, join, resolve } from 'node:path';
+import { RobotsFilterError } from '../errors.js';
+import { opening } from './openings.js';
+import { errorCode, errorText } from './system-error.js';
+import { systemRemedy } from './system-remedy.js';
+import { begun, finished } from './unfinished-files.js';
+
+/** Permissions of a new file, less the umask. */
+const NEW_FILE_MODE = 0o666;
+
+/** The most links that Linux follows in a path. */
+const MAX_LINKS = 40;
+
+/** The most bytes of one write: Node refuses more than 2^31 - 1. */
+const LONGEST_WRITE = 2 ** 30;
+
+/**
+ * Replaces a file atomically: writes a temporary file beside it, and renames that when it is
+ * complete. Until then, and on failure, the old file stays. A path that is not a regular file
+ * (`/dev/null`, a pipe) is written to directly.
+ */
+export class ReplacementFile {
+  /** The path as the user gave it. */
+  readonly path: string;
+  readonly #handle: FileHandle;
+  /** The file to replace, links resolved; `undefined` if it is written to directly. */
+  readonly #target: string | undefined;
+  readonly #temporary: string;
+  #settled = false;
+
+  private constructor(
+    path: string,
+    handle: FileHandle,
+    target: string | undefined,
+    temporary: string,
+  ) {
+    this.path = path;
+    this.#handle = handle;
+    this.#target = target;
+    this.#temporary = temporary;
+  }
+
+  /** @throws RobotsFilterError `output` if the file cannot be written */
+  static async create(path: string): Promise<ReplacementFile> {
+    try {
+      const existing = await stat(path).catch((error: unknown) => {
+        if (errorCode(error) === 'ENOENT') return undefined;
+        throw error;
+      });
+      if (existing?.isDirectory())
+        throw new RobotsFilterError('output', `${path}: is a directory. Name a file in it.`);
+      if (existing !== undefined && !existing.isFile()) {
+        const handle = await opening(path, open(path, 'w'));
+        return new ReplacementFile(path, handle, undefined, path);
+      }
+      const target = existing === undefined ? await endOfLinks(path) : await realpath(path);
+      const name = `.${basename(target)}.${randomBytes(6).toString('hex')}.tmp`;
+      const temporary = join(dirname(target), name);
+      const flags = constants.O_RDWR | constants.O_CREAT | constants.O_EXCL;
+      begun(temporary);
+      let handle: FileHandle | undefined;
+      try {
+        handle = await open(temporary, flags, NEW_FILE_MODE);
+        if (existing !== undefined) await handle.chmod(existing.mode & 0o777);
+        return new ReplacementFile(path, handle, target, temporary);
+      } catch (error) {
+        await handle?.close().catch(() => {});
+        if (handle !== undefined) await unlink(temporary).catch(() => {});
+        finished(temporary);
+        throw error;
+      }
+    } catch (error) {
+      throw unwritable(path, error);
+    }
+  }
+
+  get descriptor(): number {
+    return this.#handle.fd;
+  }
+
+  /** Whether it can be written at any offset, unlike a pipe. */
+  get isSeekable(): boolean {
+    return this.#target !== undefined;
+  }
+
+  /**
+   * Writes bytes at an offset of the file; without an offset, after those written before.
+   *
+   * @throws RobotsFilterError `output`
+   */
+  async write(bytes: Uint8Array, offset?: number): Promise<void> {
+    try {
+      let written = 0;
+      while (written < bytes.length) {
+        const position = offset === undefined ? null : offset + written;
+        const length = Math.min(bytes.length - written, LONGEST_WRITE);
+        const { bytesWritten } = await this.#handle.write(bytes, written, length, position);
+        written += bytesWritten;
+      }
+    } catch (error) {
+      throw unwritable(this.path, error);
+    }
+  }
+
+  /**
+   * Puts the file in place.
+   *
+   * @param durable whether to sync it to disk first, so that even a power failure leaves the old or
+   *   the new file
+   * @throws RobotsFilterError `output`; the old file then stays
+   */
+  async commit(durable: boolean): Promise<void> {
+    if (this.#settled) return;
+    try {
+      if (durable && this.#target !== undefined) await this.#handle.sync();
+      await this.#handle.close();
+      if (this.#target !== undefined) {
+        await rename(this.#temporary, this.#target);
+        finished(this.#temporary);
+        if (durable) await syncDirectory(dirname(this.#target));
+      }
+      this.#settled = true;
+    } catch (error) {
+      throw unwritable(this.path, error);
+    }
+  }
+
+  /** Removes the incomplete file, unless it has been committed. */
+  async discard(): Promise<void> {
+    if (this.#settled) return;
+    this.#settled = true;
+    await this.#handle.close().catch(() => {});
+    if (this.#target === undefined) return;
+    await unlink(this.#temporary).catch(() => {});
+    finished(this.#temporary);
+  }
+}
+
+/** The file to create for a path that does not exist: itself, or the target of a dangling link. */
+async function endOfLinks(path: string): Promise<string> {
+  let end = path;
+  // The stat() before has followed these links, and fails beyond 40.
+  for (let links = 0; links <= MAX_LINKS; links++) {
+    const link = await readlink(end).catch(() => undefined);
+    if (link === undefined) return end;
+    end = resolve(await realpath(dirname(end)), link);
+  }
+  return path;
+}
+
+async function syncDirectory(path: string): Promise<void> {
+  // Not every system can sync a directory; the file itself is already synced.
+  const directory = await open(path, 'r').catch(() => undefined);
+  await directory?.sync().catch(() => {});
+  await directory?.close().catch(() => {});
+}
+
+function unwritable(path: string, cause: unknown): RobotsFilterError {
+  if (cause instanceof RobotsFilterError) return cause;
+  const remedy =
+    systemRemedy(cause, 'replace') ??
+    `cannot be written (${errorText(cause)}). Choose another place`;
+  return new RobotsFilterError('output', `${path}: ${remedy}.`, { cause });
+}

@@ -1,0 +1,54 @@
+import { errorCode } from './system-error.js';
+
+/** What was tried when the system refused. */
+export type Attempt =
+  /** To read an input. */
+  | 'read'
+  /** To write to a descriptor or stream. */
+  | 'write'
+  /** To write a file that replaces another. */
+  | 'replace';
+
+const DENIED = 'permission denied.';
+const TOO_LARGE = 'the file would be larger than its file system or ulimit -f allows.';
+const NO_SPACE = 'no space left on the device.';
+const NO_QUOTA = 'the disk quota is used up.';
+const NO_DIRECTORY = 'a part of the path is no directory. Mind the spelling';
+const READABLE = 'Have it made readable for this user (chmod +r)';
+const WRITABLE = 'Choose a directory that this user may write to';
+
+/** By the code of the system: what happened, and what to do about it. */
+const REMEDIES: Readonly<Record<Attempt, ReadonlyMap<string, string>>> = {
+  read: new Map([
+    ['ENOENT', 'no such file. Mind the spelling and the working directory'],
+    ['ENOTDIR', `no such file: ${NO_DIRECTORY}`],
+    ['EACCES', `${DENIED} ${READABLE}`],
+    ['EPERM', `${DENIED} ${READABLE}`],
+    ['EBADF', 'is closed. Redirect something into it, or name a file'],
+    ['EMFILE', 'too many open files. Raise the limit (ulimit -n)'],
+  ]),
+  write: new Map([
+    ['ENOSPC', `${NO_SPACE} Make room, or write elsewhere`],
+    ['EDQUOT', `${NO_QUOTA} Make room, or write elsewhere`],
+    ['EFBIG', `${TOO_LARGE} Write elsewhere`],
+    ['EBADF', 'is closed or not open for writing. Redirect it, or name a file'],
+  ]),
+  replace: new Map([
+    ['ENOENT', 'the directory does not exist. Make it first (mkdir -p)'],
+    ['ENOTDIR', NO_DIRECTORY],
+    ['EACCES', `${DENIED} ${WRITABLE}`],
+    ['EPERM', `${DENIED} ${WRITABLE}`],
+    ['EROFS', 'the file system is read-only. Choose another directory'],
+    ['EFBIG', `${TOO_LARGE} Choose another directory`],
+    ['ENOSPC', `${NO_SPACE} Make room, or choose another directory`],
+    ['EDQUOT', `${NO_QUOTA} Make room, or choose another directory`],
+  ]),
+};
+
+/**
+ * Says what happened and what to do, as sentences without the last full stop; `undefined` for an
+ * error of which nothing more is known than its own text.
+ */
+export function systemRemedy(error: unknown, attempt: Attempt): string | undefined {
+  return REMEDIES[attempt].get(errorCode(error));
+}

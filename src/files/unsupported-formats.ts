@@ -1,0 +1,122 @@
+import { COMPRESSIONS, magicsOf } from './compressions.js';
+import { findMagic, type Magic, magicOf, startsWith } from './magic.js';
+
+/**
+ * A format that is recognised in order to refuse it with advice: data that is neither UTF-8 text
+ * nor in a supported compression.
+ */
+export interface UnsupportedFormat extends Magic {
+  /** What such data is: `xz data`. */
+  readonly name: string;
+  /** The command that decodes it, from standard input to standard output, if there is one. */
+  readonly command?: string;
+  /** How to convert data of another format, as a sentence. Absent for a compression or encoding. */
+  readonly advice?: string;
+}
+
+const COMPRESSED: readonly UnsupportedFormat[] = [
+  // Supported as an input, but not as the body of a robots.txt, nor twice.
+  ...COMPRESSIONS.flatMap((compression) =>
+    magicsOf(compression).map((magic) => ({
+      magic,
+      name: `${compression.name} data`,
+      command: compression.command,
+    })),
+  ),
+  { magic: [0x1f, 0x9d], name: 'data of compress', command: 'gzip -dc' },
+  { magic: [0xfd, 0x37, 0x7a, 0x58, 0x5a], name: 'xz data', command: 'xz -dc' },
+  { magic: [0x42, 0x5a, 0x68, 0x39, 0x31, 0x41, 0x59], name: 'bzip2 data', command: 'bzip2 -dc' },
+  { magic: [0x50, 0x4b, 0x03, 0x04], name: 'a zip archive', command: 'funzip' },
+  { magic: [0x37, 0x7a, 0xbc, 0xaf, 0x27, 0x1c], name: 'a 7z archive', command: '7z e -si -so' },
+  { magic: [0x04, 0x22, 0x4d, 0x18], name: 'lz4 data', command: 'lz4 -dc' },
+  // RFC 1950 section 2.2, in the usual window size and levels. 78 5E is left out: it may be text.
+  { magic: [0x78, 0x01], name: 'zlib data', command: 'zlib-flate -uncompress' },
+  { magic: [0x78, 0x9c], name: 'zlib data', command: 'zlib-flate -uncompress' },
+  { magic: [0x78, 0xda], name: 'zlib data', command: 'zlib-flate -uncompress' },
+  // A decoder writes U+FFFD for 8B, which is not UTF-8.
+  { magic: [0x1f, 0xef, 0xbf, 0xbd, 0x08], name: 'gzip data that was decoded as UTF-8' },
+];
+
+const UTF_16 = { name: 'UTF-16 text', command: 'iconv -f UTF-16 -t UTF-8' };
+const ENCODED: readonly UnsupportedFormat[] = [
+  { magic: [0xff, 0xfe], ...UTF_16 },
+  { magic: [0xfe, 0xff], ...UTF_16 },
+];
+
+const CONVERT = 'Convert it to NDJSON or text, a record a line.';
+
+/** Parquet is read by position: from a regular file, not compressed as a whole. */
+const PARQUET =
+  'Write it to a file of its own, uncompressed, with a name that ends in .parquet, and name that file.';
+
+const ARROW =
+  'Convert it to NDJSON: python3 -c "import pandas, sys; pandas.read_feather(sys.argv[1]).to_json(sys.stdout, orient=\'records\', lines=True)" FILE | robots-filter ...';
+
+const WARC =
+  'List its URLs: warcio index -f warc-target-uri FILE | robots-filter --url-field warc-target-uri ... Its robots.txt captures are read with --robots-dir FILE.warc or FILE.warc.gz.';
+
+/** Data formats: binary, or text whose lines are not records. */
+const DATA: readonly UnsupportedFormat[] = [
+  { magic: magicOf('WARC/0.'), name: 'a WARC file', advice: WARC },
+  { magic: magicOf('WARC/1.'), name: 'a WARC file', advice: WARC },
+  { magic: magicOf('PAR1'), name: 'a Parquet file', advice: PARQUET },
+  { magic: magicOf('PARE'), name: 'an encrypted Parquet file', advice: CONVERT },
+  { magic: magicOf('ARROW1'), name: 'an Arrow file', advice: ARROW },
+  { magic: magicOf('FEA1'), name: 'a Feather file', advice: ARROW },
+  { magic: [0xff, 0xff, 0xff, 0xff], name: 'an Arrow stream', advice: CONVERT },
+  // The fourth byte begins a stripe or the footer; it rules out text that begins with "ORC".
+  { magic: magicOf('ORC\x08'), name: 'an ORC file', advice: CONVERT },
+  { magic: magicOf('ORC\n'), name: 'an ORC file', advice: CONVERT },
+  { magic: magicOf('ORC\x11'), name: 'an ORC file', advice: CONVERT },
+  { magic: magicOf('Obj\x01'), name: 'an Avro file', advice: CONVERT },
+  {
+    magic: magicOf('RFTABLE\x1a'),
+    name: 'a table of robots-filter',
+    advice: 'Type: robots-filter --table FILE [files...]',
+  },
+  { magic: magicOf('SQLite format 3\0'), name: 'an SQLite database', advice: CONVERT },
+  { magic: magicOf('%PDF-'), name: 'a PDF document', advice: CONVERT },
+  { magic: magicOf('ustar'), at: 257, name: 'a tar archive', command: 'tar -xO' },
+];
+
+const ALL = [...ENCODED, ...COMPRESSED, ...DATA];
+
+/** The number of first bytes that recognise every one of these formats. */
+export const MAGIC_BYTES = Math.max(...ALL.map(({ magic, at = 0 }) => at + magic.length));
+
+const LEADING = ALL.filter(({ at = 0 }) => at === 0);
+
+/**
+ * Whether `head` is the beginning of some magic bytes, so that more bytes must come before it can
+ * be told from text. Such a head holds no whole line.
+ */
+export function isPartOfMagic(head: Uint8Array): boolean {
+  return LEADING.some(({ magic }) => head.length < magic.length && startsWith(magic, head));
+}
+
+/** What the body of a robots.txt is if it is compressed or of a data format. */
+export function unsupportedBody(body: Uint8Array): UnsupportedFormat | undefined {
+  return findMagic(COMPRESSED, body) ?? findMagic(DATA, body);
+}
+
+/**
+ * Says what an input is that cannot be read, and how to convert it; `undefined` if its first bytes
+ * are those of no unsupported format.
+ *
+ * @param compression the compression that was undone to get `head`
+ */
+export function describeUnsupported(head: Uint8Array, compression?: string): string | undefined {
+  const format = findMagic(ALL, head);
+  if (format === undefined) return undefined;
+  const { name, command, advice } = format;
+  const outer = COMPRESSIONS.find((candidate) => candidate.name === compression);
+  const pipe = outer === undefined ? '' : `${outer.command} | `;
+  const remedy =
+    advice ??
+    (command === undefined
+      ? 'Download it again.'
+      : `Send it through "${pipe}${command}" and pipe the result in.`);
+  const within = outer === undefined ? '' : ` in ${outer.name} data`;
+  const supported = COMPRESSIONS.map((each) => each.name).join(' and ');
+  return `is ${name}${within}; plain UTF-8, ${supported} are read. ${remedy}`;
+}

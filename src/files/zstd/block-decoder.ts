@@ -1,0 +1,65 @@
+import type { ZstdExports } from './codec.js';
+import { LONGEST_UNIT_BYTES, MAX_BLOCK_BYTES, ZstdError } from './frame-scanner.js';
+
+/** The fields of ZSTD_inBuffer and ZSTD_outBuffer, as 32-bit words: address, size, position. */
+const ADDRESS = 0;
+const SIZE = 1;
+const POSITION = 2;
+const STRUCT_WORDS = 3;
+
+/** The lowest return value that is an error, unsigned: -ZSTD_error_maxCode. */
+const FIRST_ERROR = 2 ** 32 - 120;
+
+/**
+ * Decodes frame headers and blocks one at a time. The codec checks content sizes and checksums.
+ */
+export class BlockDecoder {
+  readonly #codec: ZstdExports;
+  readonly #context: number;
+  /** Address of the input's struct; that of the output follows. */
+  readonly #structs: number;
+  readonly #input: number;
+  readonly #output: number;
+
+  /** @throws Error if there is no memory */
+  constructor(codec: ZstdExports) {
+    this.#codec = codec;
+    this.#context = codec.ZSTD_createDCtx();
+    this.#structs = codec.malloc(2 * STRUCT_WORDS * 4);
+    this.#input = codec.malloc(LONGEST_UNIT_BYTES);
+    this.#output = codec.malloc(MAX_BLOCK_BYTES);
+    if ([this.#context, this.#structs, this.#input, this.#output].includes(0)) {
+      throw new Error('no memory is left to decode zstd data');
+    }
+  }
+
+  /**
+   * Decodes a unit of `FrameScanner`; returns at most `MAX_BLOCK_BYTES` bytes, as a copy.
+   *
+   * @throws ZstdError if the data is damaged, or needs more memory than there is
+   */
+  decode(unit: Uint8Array): Uint8Array {
+    const { memory, ZSTD_decompressStream } = this.#codec;
+    new Uint8Array(memory.buffer).set(unit, this.#input);
+    new Uint32Array(memory.buffer, this.#structs).set([
+      this.#input,
+      unit.length,
+      0,
+      this.#output,
+      MAX_BLOCK_BYTES,
+      0,
+    ]);
+    const outputStruct = this.#structs + STRUCT_WORDS * 4;
+    const result = ZSTD_decompressStream(this.#context, outputStruct, this.#structs) >>> 0;
+    // The memory may have grown, which replaces its buffer.
+    const words = new Uint32Array(memory.buffer, this.#structs, 2 * STRUCT_WORDS);
+    if (result >= FIRST_ERROR || words[POSITION] !== words[SIZE]) {
+      throw new ZstdError('a block is damaged, or its checksum does not match');
+    }
+    const start = words[STRUCT_WORDS + ADDRESS] ?? 0;
+    return new Uint8Array(memory.buffer).slice(
+      start,
+      start + (words[STRUCT_WORDS + POSITION] ?? 0),
+    );
+  }
+}

@@ -1,0 +1,46 @@
+import { ZSTDDecoder } from 'zstddec/stream';
+
+/** What the reference implementation, compiled to WebAssembly, exports. Sizes are in bytes. */
+export interface ZstdExports {
+  readonly memory: WebAssembly.Memory;
+  /** Returns 0 if there is no memory left. */
+  malloc(bytes: number): number;
+  ZSTD_createDCtx(): number;
+  /**
+   * Decodes some of an input (ZSTD_inBuffer: address, size, position) into an output. Returns a
+   * number from `FIRST_ERROR` on, unsigned, if that fails.
+   */
+  ZSTD_decompressStream(context: number, output: number, input: number): number;
+}
+
+let compiling: Promise<WebAssembly.Module> | undefined;
+
+/** The codec, compiled once on each thread that asks. */
+export function loadZstd(): Promise<WebAssembly.Module> {
+  compiling ??= compile();
+  return compiling;
+}
+
+/**
+ * Makes an instance of the codec. Each stream has its own: memory goes with the instance, whatever
+ * damaged data left in it. The decoder of the package itself shares one, and does not report
+ * errors.
+ */
+export function instantiateZstd(module: WebAssembly.Module): ZstdExports {
+  const imports = { env: { emscripten_notify_memory_growth: () => {} } };
+  // The package has no types of its exports.
+  return new WebAssembly.Instance(module, imports).exports as unknown as ZstdExports;
+}
+
+/** The module in the package, which hands it to `_init`. */
+async function compile(): Promise<WebAssembly.Module> {
+  let module: WebAssembly.Module | undefined;
+  class Capture extends ZSTDDecoder {
+    override _init(source: WebAssembly.WebAssemblyInstantiatedSource): void {
+      module = source.module;
+    }
+  }
+  await new Capture().init();
+  if (module === undefined) throw new Error('zstddec has no module');
+  return module;
+}

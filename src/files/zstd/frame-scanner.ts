@@ -1,0 +1,195 @@
+import { startsWith } from '../magic.js';
+
+/*
+ * The framing of Zstandard data (RFC 8878 section 3.1): where frames and blocks begin and end. A
+ * decoder that gets one block at a time writes at most MAX_BLOCK_BYTES at a time.
+ */
+
+/** Magic bytes of a frame (section 3.1.1). */
+export const ZSTD_MAGIC: readonly number[] = [0x28, 0xb5, 0x2f, 0xfd];
+/** Magic bytes of the 16 kinds of skippable frames (section 3.1.2). */
+export const SKIPPABLE_MAGICS: readonly (readonly number[])[] = Array.from(
+  { length: 16 },
+  (_, kind) => [0x50 + kind, 0x2a, 0x4d, 0x18],
+);
+
+/** Largest window that is decoded, in bytes: the limit of `zstd -dc` without options. */
+export const MAX_WINDOW_BYTES = 128 * 1024 * 1024;
+/** Largest content of a block, in bytes (section 3.1.1.2.4). */
+export const MAX_BLOCK_BYTES = 128 * 1024;
+
+const MAGIC_BYTES = 4;
+const SKIPPABLE_HEADER_BYTES = 8;
+const BLOCK_HEADER_BYTES = 3;
+const CHECKSUM_BYTES = 4;
+/** Longest unit that a scanner yields. */
+export const LONGEST_UNIT_BYTES = BLOCK_HEADER_BYTES + MAX_BLOCK_BYTES + CHECKSUM_BYTES;
+const RLE_BLOCK = 1;
+const RESERVED_BLOCK = 3;
+
+/** Damaged, truncated or unsupported Zstandard data. */
+export class ZstdError extends Error {}
+
+/** What the next bytes are: the beginning of a frame, or a block. */
+type Unit = 'frame' | 'block';
+
+/** Splits Zstandard data into frame headers and blocks. Skippable frames are dropped. */
+export class FrameScanner {
+  #unit: Unit = 'frame';
+  /** Bytes of the unit that are known to belong to it. */
+  #needed = MAGIC_BYTES;
+  /** The beginning of the unit, from earlier chunks. */
+  #held: Uint8Array = new Uint8Array(0);
+  #heldBytes = 0;
+  /** Bytes of a skippable frame that are still to come. */
+  #toSkip = 0;
+  #blockLimit = 0;
+  #hasChecksum = false;
+
+  /**
+   * Yields the units that a chunk completes: a frame header, or a block with its header and, after
+   * the last block, the frame's checksum. A unit is valid until the next one is asked for.
+   *
+   * @throws ZstdError as soon as the bytes are no frames, or need a larger window or a dictionary
+   */
+  *scan(chunk: Uint8Array): Generator<Uint8Array> {
+    let at = 0;
+    while (at < chunk.length) {
+      if (this.#toSkip > 0) {
+        const skipped = Math.min(this.#toSkip, chunk.length - at);
+        this.#toSkip -= skipped;
+        at += skipped;
+        continue;
+      }
+      const taken = Math.min(this.#needed - this.#heldBytes, chunk.length - at);
+      const isHeld = this.#heldBytes > 0 || taken < this.#needed;
+      if (isHeld) this.#hold(chunk.subarray(at, at + taken));
+      const unit = isHeld
+        ? this.#held.subarray(0, this.#heldBytes)
+        : chunk.subarray(at, at + taken);
+      at += taken;
+      if (unit.length < this.#needed) return;
+      this.#needed = this.#lengthOf(unit);
+      if (unit.length < this.#needed) {
+        // Read again, longer.
+        if (!isHeld) at -= taken;
+        continue;
+      }
+      this.#heldBytes = 0;
+      if (this.#finish(unit)) yield unit;
+    }
+  }
+
+  /** @throws ZstdError if the data ends within a frame */
+  end(): void {
+    if (this.#unit === 'block' || this.#heldBytes > 0 || this.#toSkip > 0) {
+      throw new ZstdError('the data ends within a frame');
+    }
+  }
+
+  #hold(bytes: Uint8Array): void {
+    const length = this.#heldBytes + bytes.length;
+    if (length > this.#held.length) {
+      const grown = new Uint8Array(Math.max(this.#needed, length));
+      grown.set(this.#held.subarray(0, this.#heldBytes));
+      this.#held = grown;
+    }
+    this.#held.set(bytes, this.#heldBytes);
+    this.#heldBytes = length;
+  }
+
+  /** The length of the unit that begins with these bytes, as far as they tell. */
+  #lengthOf(start: Uint8Array): number {
+    return this.#unit === 'frame' ? frameHeaderBytes(start) : this.#blockBytes(start);
+  }
+
+  #blockBytes(start: Uint8Array): number {
+    const header = littleEndian(start, 0, BLOCK_HEADER_BYTES);
+    const isLast = (header & 1) !== 0;
+    const type = (header >> 1) & 3;
+    const size = header >> 3;
+    if (type === RESERVED_BLOCK) throw new ZstdError('a block has a reserved type');
+    if (size > this.#blockLimit) throw new ZstdError(`a block of ${size} bytes is too long`);
+    const content = type === RLE_BLOCK ? 1 : size;
+    return BLOCK_HEADER_BYTES + content + (isLast && this.#hasChecksum ? CHECKSUM_BYTES : 0);
+  }
+
+  /** Notes what a whole unit says of the next; returns whether a decoder needs the unit. */
+  #finish(unit: Uint8Array): boolean {
+    if (this.#unit === 'block') {
+      const isLast = ((unit[0] ?? 0) & 1) !== 0;
+      this.#begin(isLast ? 'frame' : 'block');
+      return true;
+    }
+    if (isSkippable(unit)) {
+      this.#toSkip = littleEndian(unit, MAGIC_BYTES, 4);
+      this.#begin('frame');
+      return false;
+    }
+    const { windowBytes, hasChecksum } = frameHeader(unit);
+    if (windowBytes > MAX_WINDOW_BYTES) {
+      throw new ZstdError(
+        `a window of ${windowBytes} bytes is needed, and the limit is ${MAX_WINDOW_BYTES}; zstd -dc --long=31 decodes it`,
+      );
+    }
+    this.#blockLimit = Math.min(windowBytes, MAX_BLOCK_BYTES);
+    this.#hasChecksum = hasChecksum;
+    this.#begin('block');
+    return true;
+  }
+
+  #begin(unit: Unit): void {
+    this.#unit = unit;
+    this.#needed = unit === 'frame' ? MAGIC_BYTES : BLOCK_HEADER_BYTES;
+  }
+}
+
+function isSkippable(head: Uint8Array): boolean {
+  return SKIPPABLE_MAGICS.some((magic) => startsWith(head, magic));
+}
+
+/** The length of a frame's header; as much of the header as is needed to tell more. */
+function frameHeaderBytes(start: Uint8Array): number {
+  if (isSkippable(start)) return SKIPPABLE_HEADER_BYTES;
+  if (!startsWith(start, ZSTD_MAGIC)) throw new ZstdError('bytes after a frame are no frame');
+  const descriptor = start[MAGIC_BYTES];
+  if (descriptor === undefined) return MAGIC_BYTES + 1;
+  const { windowFieldBytes, dictionaryBytes, contentBytes } = fieldsOf(descriptor);
+  return MAGIC_BYTES + 1 + windowFieldBytes + dictionaryBytes + contentBytes;
+}
+
+/** Bytes of the fields after a Frame_Header_Descriptor (section 3.1.1.1.1). */
+function fieldsOf(descriptor: number) {
+  const isSingle = (descriptor & 0x20) !== 0;
+  const contentFlag = descriptor >> 6;
+  return {
+    windowFieldBytes: isSingle ? 0 : 1,
+    dictionaryBytes: [0, 1, 2, 4][descriptor & 3] ?? 0,
+    contentBytes: contentFlag === 0 ? (isSingle ? 1 : 0) : 1 << contentFlag,
+  };
+}
+
+/** What a frame's header says (section 3.1.1.1). */
+function frameHeader(header: Uint8Array): { windowBytes: number; hasChecksum: boolean } {
+  const descriptor = header[MAGIC_BYTES] ?? 0;
+  if ((descriptor & 0x08) !== 0) throw new ZstdError('a frame header has a reserved bit');
+  const { windowFieldBytes, dictionaryBytes, contentBytes } = fieldsOf(descriptor);
+  let at = MAGIC_BYTES + 1;
+  const window = header[at] ?? 0;
+  at += windowFieldBytes;
+  if (littleEndian(header, at, dictionaryBytes) !== 0) {
+    throw new ZstdError('a dictionary is needed');
+  }
+  at += dictionaryBytes;
+  const content = littleEndian(header, at, contentBytes) + (contentBytes === 2 ? 256 : 0);
+  const base = 2 ** (10 + (window >> 3));
+  const windowBytes = windowFieldBytes === 0 ? content : base + (base / 8) * (window & 7);
+  return { windowBytes, hasChecksum: (descriptor & 0x04) !== 0 };
+}
+
+/** An unsigned number of up to eight bytes; above 2^53 it is rounded. */
+function littleEndian(bytes: Uint8Array, start: number, length: number): number {
+  let value = 0;
+  for (let at = start + length - 1; at >= start; at--) value = value * 256 + (bytes[at] ?? 0);
+  return value;
+}

@@ -1,0 +1,101 @@
+import type { Buffer } from 'node:buffer';
+import type { Duplex } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { createBrotliDecompress, createInflate, createInflateRaw } from 'node:zlib';
+import { GzipDecompressor } from '../files/gzip-decompressor.js';
+
+/** No server needs more than one; each further one multiplies what a bomb can do. */
+const MAX_ENCODINGS = 4;
+
+/** Bytes that are decoded at a time. */
+const CHUNK_BYTES = 16 * 1024;
+
+export type ContentEncoding = 'gzip' | 'deflate' | 'br';
+
+/** A body in pieces. */
+export type Pieces = AsyncIterable<Uint8Array>;
+
+/**
+ * The encodings of a `Content-Encoding` header (RFC 9110 section 8.4) in the order in which they
+ * were applied. A string is the name of an unknown encoding, and a number that of too many.
+ */
+export function contentEncodings(
+  header: string | undefined,
+): readonly ContentEncoding[] | string | number {
+  const encodings: ContentEncoding[] = [];
+  for (const item of header?.split(',') ?? []) {
+    const name = item.trim().toLowerCase();
+    switch (name) {
+      case '':
+      case 'identity':
+        break;
+      case 'gzip':
+      case 'x-gzip':
+        encodings.push('gzip');
+        break;
+      case 'deflate':
+      case 'br':
+        encodings.push(name);
+        break;
+      default:
+        return name;
+    }
+  }
+  return encodings.length > MAX_ENCODINGS ? encodings.length : encodings;
+}
+
+/**
+ * Whether the data of `deflate` is zlib's format, as RFC 9110 means it. Some servers send the bare
+ * one: only zlib's begins with method 8.
+ */
+export function isZlib(first: number | undefined): boolean {
+  return (first ?? 0) % 16 === 8;
+}
+
+/** Undoes the encodings, the last first, piece by piece: no more is decoded than is read. */
+export function decoded(bytes: Pieces, encodings: readonly ContentEncoding[]): Pieces {
+  return encodings.reduceRight<Pieces>(decode, bytes);
+}
+
+async function* decode(bytes: Pieces, encoding: ContentEncoding): AsyncGenerator<Buffer> {
+  const pieces = bytes[Symbol.asyncIterator]();
+  const first = await firstPiece(pieces);
+  // An empty body is sent with the header of a full one often enough.
+  if (first === undefined) return;
+  const decoder = createDecoder(encoding, first);
+  const finished = pipeline(startingWith(first, pieces), decoder);
+  // What ends the pipeline ends the decoder too, and is thrown from there.
+  finished.catch(() => undefined);
+  yield* decoder;
+}
+
+function createDecoder(encoding: ContentEncoding, first: Uint8Array): Duplex {
+  switch (encoding) {
+    case 'gzip':
+      return new GzipDecompressor(CHUNK_BYTES);
+    case 'br':
+      return createBrotliDecompress();
+    case 'deflate':
+      return isZlib(first[0]) ? createInflate() : createInflateRaw();
+  }
+}
+
+async function firstPiece(pieces: AsyncIterator<Uint8Array>): Promise<Uint8Array | undefined> {
+  for (;;) {
+    const { done, value } = await pieces.next();
+    if (done) return undefined;
+    if (value.length > 0) return value;
+  }
+}
+
+async function* startingWith(
+  first: Uint8Array,
+  rest: AsyncIterator<Uint8Array>,
+): AsyncGenerator<Uint8Array> {
+  yield first;
+  for (;;) {
+    const { done, value } = await rest.next();
+    if (done) return;
+    yield value;
+  }
+}

@@ -1,0 +1,332 @@
+import { ASTERISK, DOLLAR } from '../ascii.js';
+import {
+  AUTOMATON_LINE_WIDTH,
+  AUTOMATON_SIZE_WIDTH_SHIFT,
+  AUTOMATON_TEXTS,
+  AUTOMATON_WIDE,
+  BLOCK_FOLLOWED,
+  BLOCK_MASK_BYTES,
+  BLOCK_MASKS,
+  BLOCK_RULES,
+  BLOCK_WIDE,
+  NODE_BLOCKS,
+  NODE_DISTANCE_WIDTH_SHIFT,
+  NODE_EDGES,
+  NODE_FIXED_BYTES,
+  NODE_RULE,
+  NODE_RULE_ALLOW,
+  NODE_RULE_OTHER,
+  RULE_ALLOW,
+  RULE_END,
+  RULE_LONGER,
+  RULE_SINGLE,
+  RULE_STAR,
+  RULE_TEXT,
+  RULE_TWO_FORMS,
+  SURPLUS_BYTES,
+  TEXT_LENGTH_BYTES,
+  TEXT_LIMIT,
+} from '../table/format.js';
+import type { TableReader } from './table-reader.js';
+
+/** A rule of a table. */
+export interface TableRule {
+  readonly allow: boolean;
+  /** The pattern as written, truncated to TEXT_LIMIT bytes, escaped as in a JSON string. */
+  readonly text: string;
+  /** Canonical length of the pattern: its specificity. */
+  readonly bytes: number;
+  /** Number of its line in the file, from 1. */
+  readonly line: number;
+}
+
+/** Sizes of an automaton. */
+export interface AutomatonCounts {
+  readonly bytes: number;
+  readonly rules: number;
+  readonly nodes: number;
+  /** Nodes with wildcard rules, and those rules. */
+  readonly wildcardNodes: number;
+  readonly wildcardRules: number;
+  readonly blocks: number;
+}
+
+/** The rules and blocks of a node. */
+interface NodeContent {
+  readonly rules: readonly FoundRule[];
+  readonly blocks: number;
+}
+
+/** A rule as stored in an automaton. A prefix rule without a form has form RULE_ALLOW or 0. */
+interface FoundRule {
+  readonly rank: number;
+  readonly form: number;
+  readonly line: number;
+  /** Offset of the offset of its text, if the form has RULE_TEXT. */
+  readonly keptText: number;
+  /** Start and end of its segments; `undefined` for a prefix rule. */
+  readonly segments: { readonly start: number; readonly end: number } | undefined;
+}
+
+/** A node with edges that have not been followed. */
+interface OpenNode {
+  /** The bytes of its edges, and the index of the next edge. */
+  readonly bytes: Uint8Array;
+  next: number;
+  readonly depth: number;
+  readonly distances: number;
+  readonly distanceBytes: number;
+  readonly firstTarget: number;
+}
+
+/** Maximum bytes of the segments of a rule with a derived text: two u32 for each byte. */
+export const MAX_DERIVED_BYTES = 8 * TEXT_LIMIT + 16;
+
+/** Reads an automaton from beginning to end, in the order of its nodes: in linear time. */
+export class AutomatonView {
+  /** Length of the automaton, and number of its rules. */
+  readonly bytes: number;
+  readonly ruleCount: number;
+  readonly #reader: TableReader;
+  readonly #start: number;
+  readonly #root: number;
+  readonly #nodesEnd: number;
+  readonly #lineBytes: number;
+  readonly #sizeBytes: number;
+  readonly #offsetBytes: number;
+  /** The path from the root to the current node. */
+  #path = new Uint8Array(256);
+
+  constructor(reader: TableReader, start: number) {
+    this.#reader = reader;
+    this.#start = start;
+    const widths = reader.u8(start);
+    this.#lineBytes = 1 << (widths & AUTOMATON_LINE_WIDTH);
+    this.#sizeBytes = 1 << ((widths >> AUTOMATON_SIZE_WIDTH_SHIFT) & 3);
+    this.#offsetBytes = (widths & AUTOMATON_WIDE) !== 0 ? 4 : 2;
+    if (this.#lineBytes > 4 || this.#sizeBytes > 4) {
+      throw reader.damaged(`the automaton at ${start} has numbers of more than 4 bytes`);
+    }
+    let at = start + 1;
+    this.bytes = this.#offset(at);
+    this.ruleCount = this.#offset(at + this.#offsetBytes);
+    at += 2 * this.#offsetBytes;
+    this.#nodesEnd = start + this.bytes;
+    if ((widths & AUTOMATON_TEXTS) !== 0) {
+      this.#nodesEnd = start + this.#offset(at);
+      at += this.#offsetBytes;
+    }
+    this.#root = at;
+    reader.copy(start + this.bytes, 0);
+    if (this.#nodesEnd > start + this.bytes || at > this.#nodesEnd) {
+      throw reader.damaged(`the automaton at ${start} ends before it begins`);
+    }
+  }
+
+  /** The rules by line, then by ascending specificity; lines count from `firstLine`. */
+  rules(firstLine: number): TableRule[] {
+    const rules: (TableRule & { readonly rank: number })[] = [];
+    this.#walk(({ rules: found }, depth) => {
+      for (const rule of found) {
+        rules.push({
+          rank: rule.rank,
+          allow: (rule.rank & 1) !== 0,
+          text: this.#text(rule, depth),
+          bytes: rule.rank >>> 1,
+          line: firstLine + rule.line,
+        });
+      }
+    });
+    if (rules.length !== this.ruleCount) {
+      throw this.#reader.damaged(
+        `the automaton at ${this.#start} has ${rules.length} rules of ${this.ruleCount}`,
+      );
+    }
+    return rules
+      .sort((a, b) => a.line - b.line || a.rank - b.rank)
+      .map(({ allow, text, bytes, line }) => ({ allow, text, bytes, line }));
+  }
+
+  counts(): AutomatonCounts {
+    const counts = { nodes: 0, wildcardNodes: 0, wildcardRules: 0, blocks: 0 };
+    this.#walk(({ rules, blocks }) => {
+      const wildcards = rules.filter(
+        ({ segments }) => segments !== undefined && segments.start < segments.end,
+      );
+      counts.nodes++;
+      counts.blocks += blocks;
+      counts.wildcardRules += wildcards.length;
+      if (wildcards.length > 0) counts.wildcardNodes++;
+    });
+    return { bytes: this.bytes, rules: this.ruleCount, ...counts };
+  }
+
+  /** Calls `visit` for each node, while `#path` up to `depth` is its path. */
+  #walk(visit: (content: NodeContent, depth: number) => void): void {
+    const reader = this.#reader;
+    const open: OpenNode[] = [];
+    let at = this.#root;
+    let left = this.ruleCount;
+    do {
+      const node = at;
+      let depth = 0;
+      const parent = open.at(-1);
+      if (parent !== undefined) {
+        depth = this.#appendEdge(parent, node);
+        if (parent.next === parent.bytes.length) open.pop();
+      }
+      const flags = reader.u8(node);
+      const label = reader.u8(node + 1);
+      at += NODE_FIXED_BYTES;
+      depth = this.#append(reader.copy(at, label), depth);
+      at += label;
+
+      let edges = reader.copy(at, 0);
+      let distances = at;
+      const distanceBytes = 1 << ((flags >> NODE_DISTANCE_WIDTH_SHIFT) & 3);
+      if ((flags & NODE_EDGES) !== 0) {
+        edges = reader.copy(at + 1, reader.u8(at));
+        distances = at + 1 + edges.length;
+        at = distances + Math.max(edges.length - 1, 0) * distanceBytes;
+      }
+      const rules: FoundRule[] = [];
+      at = this.#readPrefixRule(flags & NODE_RULE, at, depth, rules);
+      let blocks = 0;
+      if ((flags & NODE_BLOCKS) !== 0) {
+        if ((flags & NODE_EDGES) !== 0) at += this.#offsetBytes;
+        for (let followed = true; followed; blocks++) {
+          followed = (reader.u8(at) & BLOCK_FOLLOWED) !== 0;
+          at = this.#readBlock(at, rules);
+        }
+      }
+      left -= rules.length;
+      if (at > this.#nodesEnd || left < 0) break;
+      visit({ rules, blocks }, depth);
+      if (edges.length > 0) {
+        const target = { bytes: edges, next: 0, depth, distances, distanceBytes };
+        open.push({ ...target, firstTarget: at });
+      }
+    } while (open.length > 0);
+    if (at !== this.#nodesEnd) {
+      throw reader.damaged(
+        `the nodes of the automaton at ${this.#start} do not end where they should`,
+      );
+    }
+  }
+
+  /** Follows the next edge of a node, which must lead to `target`; returns the depth there. */
+  #appendEdge(parent: OpenNode, target: number): number {
+    const edge = parent.next++;
+    const at = parent.distances + (edge - 1) * parent.distanceBytes;
+    const distance = edge === 0 ? 0 : this.#number(at, parent.distanceBytes);
+    if (parent.firstTarget + distance !== target) {
+      throw this.#reader.damaged(`no node of the automaton at ${this.#start} begins at ${target}`);
+    }
+    return this.#append(parent.bytes.subarray(edge, edge + 1), parent.depth);
+  }
+
+  #append(bytes: Uint8Array, depth: number): number {
+    const end = depth + bytes.length;
+    if (end > this.#path.length) {
+      const longer = new Uint8Array(2 * end);
+      longer.set(this.#path);
+      this.#path = longer;
+    }
+    this.#path.set(bytes, depth);
+    return end;
+  }
+
+  #readPrefixRule(kind: number, start: number, depth: number, rules: FoundRule[]): number {
+    if (kind === 0) return start;
+    let at = start;
+    let form = kind === NODE_RULE_ALLOW ? RULE_ALLOW : 0;
+    if (kind === NODE_RULE_OTHER) form = this.#reader.u8(at++);
+    const line = this.#number(at, this.#lineBytes);
+    at += this.#lineBytes;
+    let surplus = (form & RULE_STAR) !== 0 ? 1 : 0;
+    if ((form & RULE_LONGER) !== 0) {
+      surplus = this.#reader.u32(at);
+      at += SURPLUS_BYTES;
+    }
+    const keptText = at;
+    if ((form & RULE_TEXT) !== 0) at += this.#offsetBytes;
+    const rank = 2 * (depth + surplus) + (form & RULE_ALLOW);
+    rules.push({ rank, form, line, keptText, segments: undefined });
+    return at;
+  }
+
+  #readBlock(start: number, rules: FoundRule[]): number {
+    const reader = this.#reader;
+    const head = reader.u8(start);
+    const count = (head & BLOCK_RULES) + 1;
+    let at = start + 1;
+    if ((head & BLOCK_MASKS) !== 0) {
+      at += BLOCK_MASK_BYTES + count;
+      if ((head & BLOCK_FOLLOWED) !== 0) at += this.#offsetBytes;
+      at += count * ((head & BLOCK_WIDE) !== 0 ? this.#offsetBytes : 1);
+    }
+    for (let left = count; left > 0; left--) {
+      const rank = this.#number(at, this.#sizeBytes);
+      const formAt = at + 2 * this.#sizeBytes;
+      const form = reader.u8(formAt);
+      const line = this.#number(formAt + 1, this.#lineBytes);
+      const keptText = formAt + 1 + this.#lineBytes;
+      const segments = keptText + ((form & RULE_TEXT) !== 0 ? this.#offsetBytes : 0);
+      const end = formAt + this.#number(at + this.#sizeBytes, this.#sizeBytes);
+      if (end < segments) throw reader.damaged(`the rule at ${at} ends before it begins`);
+      rules.push({ rank, form, line, keptText, segments: { start: segments, end } });
+      at = end;
+    }
+    return at;
+  }
+
+  /** The text of a rule of the node whose path is `#path` up to `depth`. */
+  #text({ form, keptText, segments }: FoundRule, depth: number): string {
+    const reader = this.#reader;
+    if ((form & RULE_TEXT) !== 0) {
+      const text = this.#nodesEnd + this.#offset(keptText);
+      return reader.escapedText(text + TEXT_LENGTH_BYTES, reader.u16(text));
+    }
+    if (depth > TEXT_LIMIT) throw this.#noText();
+    const text: number[] = [...this.#path.subarray(0, depth)];
+    if (segments !== undefined) {
+      if (segments.end - segments.start > MAX_DERIVED_BYTES) throw this.#noText();
+      for (const segment of this.#segments(form, segments.start, segments.end)) {
+        text.push(ASTERISK, ...segment);
+      }
+    }
+    if ((form & RULE_END) !== 0) text.push(DOLLAR);
+    if ((form & RULE_STAR) !== 0) text.push(ASTERISK);
+    return reader.displayed(Uint8Array.from(text));
+  }
+
+  /** The segments of a rule, each in its first form. */
+  *#segments(form: number, start: number, end: number): Iterable<Uint8Array> {
+    if ((form & RULE_SINGLE) !== 0) {
+      yield this.#reader.copy(start, end - start);
+      return;
+    }
+    const forms = (form & RULE_TWO_FORMS) !== 0 ? 2 : 1;
+    let at = start;
+    for (let index = 0; at < end; index++) {
+      const bytes = this.#number(at, this.#sizeBytes);
+      at += this.#sizeBytes;
+      if (bytes > end - at) throw this.#noText();
+      if (index % forms === 0) yield this.#reader.copy(at, bytes);
+      at += bytes;
+    }
+  }
+
+  #noText(): Error {
+    return this.#reader.damaged(`a rule of the automaton at ${this.#start} has no text`);
+  }
+
+  #offset(at: number): number {
+    return this.#number(at, this.#offsetBytes);
+  }
+
+  #number(at: number, bytes: number): number {
+    if (bytes === 1) return this.#reader.u8(at);
+    return bytes === 2 ? this.#reader.u16(at) : this.#reader.u32(at);
+  }
+}

@@ -1,0 +1,341 @@
+import { Buffer } from 'node:buffer';
+import { RobotsFilterError } from '../errors.js';
+import { HostHash } from '../kernel/host-hash.js';
+import type { AccessResult } from '../protocol/access.js';
+import type { Agent } from '../protocol/agent.js';
+import type { Scheme } from '../protocol/authority.js';
+import { lowerCaseAscii } from '../protocol/product-token.js';
+import { bucketOf, tagOf } from '../table/bucket-of.js';
+import {
+  ACCESS_SUCCESSFUL,
+  ACCESS_UNAVAILABLE,
+  ACCESS_UNREACHABLE,
+  AUTHORITY_HOST,
+  AUTHORITY_NUMBER,
+  AUTHORITY_SOURCE,
+  BUCKET_BYTES,
+  BUCKET_PASSED,
+  BUCKET_SLOTS,
+  BUCKET_TAGS,
+  ENTRY_AUTHORITY,
+  ENTRY_BYTES,
+  ENTRY_SCHEMES,
+  FLAG_REDUCED,
+  GROUP_BYTES,
+  GROUP_LINE,
+  HEADER_BUCKETS,
+  HEADER_FLAGS,
+  HEADER_HOST_KEY,
+  HEADER_LONGEST_PROBE,
+  HEADER_SECTIONS,
+  HEADER_TOKENS,
+  HOST_AUTHORITY,
+  HOST_FORM,
+  HOST_KEY_BYTES,
+  HOST_SEVERAL,
+  MAX_GROUP_RULES,
+  MAX_HOST_BYTES,
+  ROBOTS_ACCESS,
+  ROBOTS_WIDE,
+  SCHEME_FTP,
+  SCHEME_HTTP,
+  SCHEME_HTTPS,
+  SECTION_BUCKETS,
+  SECTION_HOSTS,
+  SECTION_TOKENS,
+  SOURCE_FIXED_BYTES,
+  SOURCE_LIMIT,
+  SOURCE_TEXT,
+  SOURCE_WITH_HOST,
+  SOURCE_WITH_NUMBER,
+  TOKEN_ANY,
+  TOKEN_ENTRY_BYTES,
+} from '../table/format.js';
+import { NAME_STARTS } from '../table/name-starts.js';
+import { AutomatonView, type TableRule } from './automaton-view.js';
+import type { MergedGroup, TableAuthority, TableGroup, TableHost } from './table-content.js';
+import { TableReader } from './table-reader.js';
+
+const ACCESS_RESULTS: Readonly<Record<number, AccessResult>> = {
+  [ACCESS_SUCCESSFUL]: 'successful',
+  [ACCESS_UNAVAILABLE]: 'unavailable',
+  [ACCESS_UNREACHABLE]: 'unreachable',
+};
+
+const SCHEMES: readonly (readonly [number, Scheme])[] = [
+  [SCHEME_HTTP, 'http'],
+  [SCHEME_HTTPS, 'https'],
+  [SCHEME_FTP, 'ftp'],
+];
+
+const FIRST_SORTED_TOKEN = 2;
+const ASSUMED_SCHEMES = SCHEME_HTTP | SCHEME_HTTPS;
+
+/**
+ * Reads a table for people, and for queries made once a run; the kernel judges URLs.
+ *
+ * The table must have passed `checkTable`. A table of another program may still hold anything: any
+ * method may throw RobotsFilterError `table`, and none takes more time than linear in the length of
+ * the table.
+ */
+export class TableView {
+  readonly #reader: TableReader;
+  #hash: HostHash | undefined;
+  readonly #name: string;
+
+  /** @param name the table's name in messages, such as its path */
+  constructor(bytes: Uint8Array, name = 'the table') {
+    this.#reader = new TableReader(bytes, name);
+    this.#name = name;
+  }
+
+  /** Whether the table answers only for the product tokens that are listed in it. */
+  get isReduced(): boolean {
+    return (this.#reader.u32(HEADER_FLAGS) & FLAG_REDUCED) !== 0;
+  }
+
+  /** The product tokens by number: `*`, the empty token, and the others sorted. */
+  *tokens(): Iterable<string> {
+    const count = this.#reader.u32(HEADER_TOKENS);
+    for (let number = 0; number < count; number++) yield textOf(this.#token(number));
+  }
+
+  /** The number of a product token in lower case; -1 if no robots.txt names it. */
+  tokenNumber(token: string): number {
+    const bytes = Buffer.from(token);
+    if (token === '*') return TOKEN_ANY;
+    let low = FIRST_SORTED_TOKEN;
+    let high = this.#reader.u32(HEADER_TOKENS);
+    if (token === '') return low - 1;
+    while (low < high) {
+      const middle = Math.floor((low + high) / 2);
+      const order = Buffer.compare(this.#token(middle), bytes);
+      if (order === 0) return middle;
+      if (order < 0) low = middle + 1;
+      else high = middle;
+    }
+    return -1;
+  }
+
+  /**
+   * Checks that the table can answer for an agent.
+   *
+   * @throws RobotsFilterError `usage` if the table is reduced to other product tokens
+   */
+  checkAgent(agent: Agent): void {
+    if (!this.isReduced) return;
+    for (const link of agent.chain) {
+      if (this.tokenNumber(lowerCaseAscii(link)) >= 0) continue;
+      throw new RobotsFilterError(
+        'usage',
+        `${this.#name} was compiled for some agents only, without ${JSON.stringify(link)}. Compile it again with --agent ${link}, or without --agent`,
+      );
+    }
+  }
+
+  /** All hosts, in the order of the slots. */
+  *hosts(): Iterable<TableHost> {
+    const reader = this.#reader;
+    const buckets = this.#section(SECTION_BUCKETS);
+    const end = buckets + BUCKET_BYTES * reader.u32(HEADER_BUCKETS);
+    let left = this.#hostBytes;
+    for (let bucket = buckets; bucket < end; bucket += BUCKET_BYTES) {
+      for (let place = 0; place < BUCKET_SLOTS; place++) {
+        const at = reader.u32(bucket + 4 * place);
+        if (at === 0) break;
+        left -= this.#entries(at) + ENTRY_BYTES * this.#entryCount(at) - at;
+        if (left < 0) throw reader.damaged('its hosts are longer than their section');
+        yield this.#host(at);
+      }
+    }
+  }
+
+  /** Finds a host, given in canonical form. */
+  find(host: string): TableHost | undefined {
+    const reader = this.#reader;
+    const bytes = Buffer.from(host);
+    if (bytes.length > MAX_HOST_BYTES) return undefined;
+    const buckets = reader.u32(HEADER_BUCKETS);
+    this.#hash ??= new HostHash(reader.copy(HEADER_HOST_KEY, HOST_KEY_BYTES));
+    const hash = this.#hash.of(bytes);
+    const tag = tagOf(hash);
+    const longestProbe = Math.min(reader.u32(HEADER_LONGEST_PROBE), buckets);
+    let bucket = bucketOf(hash, buckets);
+    for (let probe = 0; probe < longestProbe; probe++) {
+      const at = this.#section(SECTION_BUCKETS) + bucket * BUCKET_BYTES;
+      for (let place = 0; place < BUCKET_SLOTS; place++) {
+        if (reader.u16(at + BUCKET_TAGS + 2 * place) !== tag) continue;
+        const record = reader.u32(at + 4 * place);
+        const name = reader.copy(this.#nameStart(record), reader.u8(record));
+        if (Buffer.compare(name, bytes) === 0) return this.#host(record);
+      }
+      if (reader.u32(at + BUCKET_PASSED) === 0) return undefined;
+      bucket = bucket + 1 === buckets ? 0 : bucket + 1;
+    }
+    return undefined;
+  }
+
+  /** The groups of a robots record, those of `*` first. */
+  groups(robots: number): MergedGroup[] {
+    const reader = this.#reader;
+    const isWide = (reader.u8(robots) & ROBOTS_WIDE) !== 0;
+    const width = isWide ? 4 : 2;
+    const word = (at: number): number => (isWide ? reader.u32(at) : reader.u16(at));
+    const count = word(robots + 1);
+    const numbers = robots + 1 + width;
+    const lists = numbers + width * count;
+    reader.copy(numbers + 2 * width * count, 0); // checks that all of it is within the table
+    const tokensOfList = new Map<number, string[]>();
+    for (let index = 0; index < count; index++) {
+      const list = robots + word(lists + width * index);
+      const token = textOf(this.#token(word(numbers + width * index)));
+      const tokens = tokensOfList.get(list);
+      if (tokens === undefined) tokensOfList.set(list, [token]);
+      else tokens.push(token);
+    }
+    let left = this.#hostBytes;
+    return Array.from(tokensOfList, ([list, productTokens]) => {
+      const groups: TableGroup[] = [];
+      for (let at = list, followed = 1; followed !== 0; at += GROUP_BYTES) {
+        left -= GROUP_BYTES;
+        if (left < 0) throw reader.damaged(`the list of groups at ${list} is too long`);
+        const line = reader.u32(at + GROUP_LINE);
+        groups.push({ automaton: reader.u32(at), firstLine: line >>> 1 });
+        followed = line & 1;
+      }
+      return { productTokens, groups };
+    });
+  }
+
+  /**
+   * The rules of a group in the order of the file, without rules that other rules always override.
+   */
+  rules(group: MergedGroup): TableRule[] {
+    const rules: TableRule[] = [];
+    let left = MAX_GROUP_RULES;
+    for (const { automaton, firstLine } of group.groups) {
+      if (automaton === 0) continue;
+      const view = new AutomatonView(this.#reader, automaton);
+      left -= view.ruleCount;
+      if (left < 0) throw this.#reader.damaged('a group has more rules than a file can hold');
+      for (const rule of view.rules(firstLine)) rules.push(rule);
+    }
+    return rules.sort((a, b) => a.line - b.line);
+  }
+
+  /** All automata, in the order in which the hosts refer to them. */
+  *automata(): Iterable<AutomatonView> {
+    const seen = new Set([0]);
+    let left = this.#hostBytes;
+    for (const { authorities } of this.hosts()) {
+      for (const { robots } of authorities) {
+        if (seen.has(robots)) continue;
+        seen.add(robots);
+        for (const { groups } of this.groups(robots)) {
+          left -= GROUP_BYTES * groups.length;
+          for (const { automaton: at } of groups) {
+            if (seen.has(at)) continue;
+            seen.add(at);
+            const automaton = new AutomatonView(this.#reader, at);
+            left -= automaton.bytes;
+            if (left < 0) throw this.#reader.damaged('its automata are longer than their section');
+            yield automaton;
+          }
+        }
+      }
+    }
+  }
+
+  /** Offset of the name in the host record at `at`. */
+  #nameStart(at: number): number {
+    const form = this.#reader.u8(at + HOST_FORM);
+    const start = NAME_STARTS[form];
+    if (start === undefined) throw this.#reader.damaged(`the host at ${at} is of form ${form}`);
+    return at + start;
+  }
+
+  /** Offset of the entries of the host record at `at`: they follow the name. */
+  #entries(at: number): number {
+    return this.#nameStart(at) + this.#reader.u8(at);
+  }
+
+  #entryCount(at: number): number {
+    const reader = this.#reader;
+    return reader.u8(at + HOST_FORM) === HOST_SEVERAL ? reader.u16(at + HOST_AUTHORITY) : 0;
+  }
+
+  #host(at: number): TableHost {
+    const reader = this.#reader;
+    const name = this.#nameStart(at);
+    const host = reader.text(name, reader.u8(at));
+    if (reader.u8(at + HOST_FORM) !== HOST_SEVERAL) {
+      return { host, authorities: [this.#authority(at + HOST_AUTHORITY, 0, ASSUMED_SCHEMES, at)] };
+    }
+    const count = this.#entryCount(at);
+    const authorities: TableAuthority[] = [];
+    for (let index = 0; index < count; index++) {
+      const entry = this.#entries(at) + index * ENTRY_BYTES;
+      const authority = entry + ENTRY_AUTHORITY;
+      if (reader.u32(authority + AUTHORITY_HOST) !== at) {
+        throw reader.damaged(`the authority at ${entry} is not of the host at ${at}`);
+      }
+      const schemes = reader.u8(entry + ENTRY_SCHEMES);
+      authorities.push(this.#authority(authority, reader.u16(entry), schemes, at));
+    }
+    return { host, authorities };
+  }
+
+  #authority(at: number, port: number, schemes: number, host: number): TableAuthority {
+    const reader = this.#reader;
+    const robots = reader.u32(at);
+    const accessResult = ACCESS_RESULTS[reader.u8(robots) & ROBOTS_ACCESS];
+    if (accessResult === undefined) throw reader.damaged(`no access result at ${robots}`);
+    return {
+      schemes: SCHEMES.filter(([bit]) => (schemes & bit) !== 0).map(([, scheme]) => scheme),
+      port: port === 0 ? undefined : port,
+      accessResult,
+      source: this.#source(at, host),
+      robots,
+    };
+  }
+
+  /** The source of the authority at `at`, which belongs to the host record at `host`. */
+  #source(at: number, host: number): string {
+    const reader = this.#reader;
+    const source = reader.u32(at + AUTHORITY_SOURCE);
+    const kind = reader.u8(source);
+    const before = reader.u16(source + 1);
+    const after = reader.u16(source + 3);
+    if (before + after > SOURCE_LIMIT) throw reader.damaged(`the source at ${source} is too long`);
+    let own = '';
+    if (kind === SOURCE_WITH_HOST) own = reader.text(this.#nameStart(host), reader.u8(host));
+    else if (kind === SOURCE_WITH_NUMBER) own = String(reader.u32(at + AUTHORITY_NUMBER));
+    else if (kind !== SOURCE_TEXT)
+      throw reader.damaged(`the source at ${source} is of kind ${kind}`);
+    const text = source + SOURCE_FIXED_BYTES;
+    return reader.escapedAgain(reader.text(text, before) + own + reader.text(text + before, after));
+  }
+
+  #token(number: number): Uint8Array {
+    const reader = this.#reader;
+    if (number >= reader.u32(HEADER_TOKENS)) {
+      throw reader.damaged(`it has no product token ${number}`);
+    }
+    const entry = this.#section(SECTION_TOKENS) + number * TOKEN_ENTRY_BYTES;
+    return reader.copy(reader.u32(entry), reader.u32(entry + 4));
+  }
+
+  /** Length of the hosts section; its contents never overlap, so their sum is at most this. */
+  get #hostBytes(): number {
+    return this.#section(SECTION_HOSTS + 1) - this.#section(SECTION_HOSTS);
+  }
+
+  /** Start of a section; SECTION_END gives the end of the last. */
+  #section(section: number): number {
+    return this.#reader.u32(HEADER_SECTIONS + 4 * section);
+  }
+}
+
+function textOf(bytes: Uint8Array): string {
+  return Buffer.from(bytes).toString();
+}

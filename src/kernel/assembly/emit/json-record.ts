@@ -1,0 +1,171 @@
+/** JSON records: the line as read, and the members that the query adds. */
+
+import { CLOSE_BRACE, COLON, COMMA, OPEN_BRACE, QUOTE } from '../../../ascii';
+import {
+  AGENT_NAME,
+  BAD_INPUT_LIMIT,
+  FRAGMENT_AGENT,
+  FRAGMENT_BAD_END,
+  FRAGMENT_BAD_INPUT,
+  FRAGMENT_BAD_LINE,
+  FRAGMENT_LINE,
+  FRAGMENT_REASON,
+  FRAGMENT_REASONS,
+  FRAGMENT_REASONS_OPEN,
+  FRAGMENT_RULE,
+  FRAGMENT_RULES_OPEN,
+  FRAGMENT_SOURCE,
+  FRAGMENT_STRING_CLOSE,
+  FRAGMENT_STRING_OPEN,
+  FRAGMENT_TEXT,
+  LINE_BRACE,
+  LINE_END,
+  LINE_START,
+  QUERY_AGENT_COUNT,
+  QUERY_EXPLAIN,
+  QUERY_FLAGS,
+  REFUSED_BYTES,
+  RESULT_LINE,
+  RESULT_OUTCOME,
+  RESULT_RANK,
+  RESULT_SOURCE,
+} from '../../layout';
+import { isControlOrSpace } from '../bytes/characters';
+import { copy, copyShort } from '../bytes/copy';
+import { decimal } from '../bytes/decimal';
+import { refusedReason } from '../locate';
+import { escapeString } from './escape';
+import { agentOf, byte, fragment, resultOf, ruleText, tokenText, verdicts } from './parts';
+import { sourceText } from './rule';
+
+/** Most objects and strings have no more bytes: see `copy`. */
+const USUAL_RECORD: i32 = 192;
+const USUAL_STRING: i32 = 128;
+
+/**
+ * Writes an agent's name as the key of a member, with quotes and colon. Unless it is the first, a
+ * comma stands before it.
+ */
+function memberKey(agent: usize, first: bool, to: usize): usize {
+  if (!first) to = byte(COMMA, to);
+  to = byte(QUOTE, to);
+  to = copyShort(load<u32>(agent, AGENT_NAME), load<i32>(agent, AGENT_NAME + 4), to);
+  to = byte(QUOTE, to);
+  return byte(COLON, to);
+}
+
+/** Writes a fragment between quotes. */
+function quoted(query: usize, index: i32, to: usize): usize {
+  to = byte(QUOTE, to);
+  to = fragment(query, index, to);
+  return byte(QUOTE, to);
+}
+
+/** Writes `{"line":12,"text":"…","agent":"…","source":"…"}`. */
+function ruleObject(query: usize, agent: usize, result: usize, to: usize): usize {
+  to = fragment(query, FRAGMENT_LINE, to);
+  to = decimal(load<u32>(result, RESULT_LINE), to);
+  to = fragment(query, FRAGMENT_TEXT, to);
+  to = ruleText(query, result, to);
+  to = byte(QUOTE, to);
+  to = fragment(query, FRAGMENT_AGENT, to);
+  to = tokenText(agent, result, to);
+  to = byte(QUOTE, to);
+  if (load<u32>(result, RESULT_SOURCE) !== 0) {
+    to = fragment(query, FRAGMENT_SOURCE, to);
+    to = sourceText(query, result, to);
+    to = byte(QUOTE, to);
+  }
+  return byte(CLOSE_BRACE, to);
+}
+
+/** Writes the members that annotate an object, without a comma before them. */
+function members(query: usize, worker: usize, to: usize): usize {
+  to = verdicts(query, worker, to);
+  if ((load<u32>(query, QUERY_FLAGS) & QUERY_EXPLAIN) === 0) return to;
+  if (load<i32>(query, QUERY_AGENT_COUNT) === 1) {
+    const result = resultOf(worker, 0);
+    to = byte(COMMA, to);
+    to = fragment(query, FRAGMENT_REASON, to);
+    to = quoted(query, FRAGMENT_REASONS + (load<i32>(result, RESULT_OUTCOME) & 15), to);
+    if (load<i32>(result, RESULT_RANK) === 0) return to;
+    to = byte(COMMA, to);
+    to = fragment(query, FRAGMENT_RULE, to);
+    return ruleObject(query, agentOf(query, 0), result, to);
+  }
+  return explanations(query, worker, to);
+}
+
+/** Writes reasons and rules of several agents, each in an object with the agents' names as keys. */
+function explanations(query: usize, worker: usize, to: usize): usize {
+  const agents = load<i32>(query, QUERY_AGENT_COUNT);
+  to = byte(COMMA, to);
+  to = fragment(query, FRAGMENT_REASONS_OPEN, to);
+  for (let i = 0; i < agents; i++) {
+    to = memberKey(agentOf(query, i), i === 0, to);
+    to = quoted(
+      query,
+      FRAGMENT_REASONS + (load<i32>(resultOf(worker, i), RESULT_OUTCOME) & 15),
+      to,
+    );
+  }
+  to = byte(CLOSE_BRACE, to);
+  let first = true;
+  for (let i = 0; i < agents; i++) {
+    const result = resultOf(worker, i);
+    if (load<i32>(result, RESULT_RANK) === 0) continue;
+    if (first) {
+      to = byte(COMMA, to);
+      to = fragment(query, FRAGMENT_RULES_OPEN, to);
+    }
+    to = memberKey(agentOf(query, i), first, to);
+    to = ruleObject(query, agentOf(query, i), result, to);
+    first = false;
+  }
+  return first ? to : byte(CLOSE_BRACE, to);
+}
+
+/** Writes the line of an object or a JSON string, with the verdict as an additional member. */
+export function annotateJson(query: usize, worker: usize, line: usize, to: usize): usize {
+  const start: usize = load<u32>(line, LINE_START);
+  const end: usize = load<u32>(line, LINE_END);
+  const brace: usize = load<u32>(line, LINE_BRACE);
+  if (brace === 0) {
+    to = fragment(query, FRAGMENT_STRING_OPEN, to);
+    to = copy(start, <i32>(end - start), to, USUAL_STRING);
+    to = fragment(query, FRAGMENT_STRING_CLOSE, to);
+    to = byte(COMMA, to);
+    to = members(query, worker, to);
+    return byte(CLOSE_BRACE, to);
+  }
+  to = copy(start, <i32>(brace - start), to, USUAL_RECORD);
+  let before = brace - 1;
+  while (isControlOrSpace(load<u8>(before))) before--;
+  // The comma is always written, and removed after the brace of an empty object.
+  to = byte(COMMA, to);
+  if (load<u8>(before) === OPEN_BRACE) to--;
+  to = members(query, worker, to);
+  return copyShort(brace, <i32>(end - brace), to);
+}
+
+/**
+ * Writes a record about a line that is not an object: verdict, number and beginning of the line.
+ */
+export function describeBadLine(
+  query: usize,
+  worker: usize,
+  line: usize,
+  number: u64,
+  to: usize,
+): usize {
+  to = byte(OPEN_BRACE, to);
+  to = members(query, worker, to);
+  to = fragment(query, FRAGMENT_BAD_LINE, to);
+  to = decimal(number, to);
+  to = fragment(query, FRAGMENT_BAD_INPUT, to);
+  const end: usize = load<u32>(line, LINE_END);
+  let start: usize = load<u32>(line, LINE_START);
+  if (refusedReason(query, start, end) !== 0) start += <usize>REFUSED_BYTES;
+  to = escapeString(start, min(end, start + BAD_INPUT_LIMIT), to);
+  return fragment(query, FRAGMENT_BAD_END, to);
+}

@@ -1,0 +1,96 @@
+/** Rows of CSV and TSV: the row as it came, and the columns that the query adds. */
+
+import { LF, QUOTE } from '../../../ascii';
+import {
+  BAD_INPUT_LIMIT,
+  FRAGMENT_REASONS,
+  LINE_END,
+  LINE_START,
+  QUERY_AGENT_COUNT,
+  QUERY_EXPLAIN,
+  QUERY_FLAGS,
+  RESULT_LINE,
+  RESULT_OUTCOME,
+  RESULT_RANK,
+} from '../../layout';
+import { decimal } from '../bytes/decimal';
+import { delimiterOf, rowStart, standInOf } from '../csv/locate-field';
+import { pass } from './line';
+import { agentOf, byte, fragment, resultOf, ruleText, tokenText, verdicts } from './parts';
+import { sourceText } from './rule';
+
+/** Writes the row as it came, with its newlines. */
+export function passRow(line: usize, to: usize): usize {
+  let at = rowStart(line);
+  if (at === <usize>load<u32>(line, LINE_START)) return pass(line, to);
+  const end: usize = load<u32>(line, LINE_END);
+  const standIn = standInOf(line);
+  for (; at < end; at++) {
+    const value: i32 = load<u8>(at);
+    to = byte(value === standIn ? LF : value, to);
+  }
+  return to;
+}
+
+/** Writes the row and its verdicts; with QUERY_EXPLAIN five more columns for each agent. */
+export function annotateRow(query: usize, worker: usize, line: usize, to: usize): usize {
+  return addColumns(query, worker, passRow(line, to));
+}
+
+/**
+ * Writes the beginning of a row that is no row, as one quoted field, and its verdicts. As it came,
+ * an open quote in it would swallow the rows after it.
+ */
+export function describeBadRow(query: usize, worker: usize, line: usize, to: usize): usize {
+  const start = rowStart(line);
+  const end = min(<usize>load<u32>(line, LINE_END), start + BAD_INPUT_LIMIT);
+  const standIn = standInOf(line);
+  to = byte(QUOTE, to);
+  for (let at = start; at < end; at++) {
+    const value: i32 = load<u8>(at);
+    if (value === QUOTE) to = byte(QUOTE, to);
+    to = byte(value === standIn ? LF : value, to);
+  }
+  return addColumns(query, worker, byte(QUOTE, to));
+}
+
+/** Writes for each agent, each after a delimiter: reason, line, rule, agent, source. */
+function addColumns(query: usize, worker: usize, to: usize): usize {
+  to = verdicts(query, worker, to);
+  if ((load<u32>(query, QUERY_FLAGS) & QUERY_EXPLAIN) === 0) return to;
+  const delimiter = delimiterOf(query);
+  const agents = load<i32>(query, QUERY_AGENT_COUNT);
+  for (let i = 0; i < agents; i++) {
+    const result = resultOf(worker, i);
+    const ruled = load<i32>(result, RESULT_RANK) !== 0;
+    to = byte(delimiter, to);
+    to = fragment(query, FRAGMENT_REASONS + (load<i32>(result, RESULT_OUTCOME) & 15), to);
+    to = byte(delimiter, to);
+    if (ruled) to = decimal(load<u32>(result, RESULT_LINE), to);
+    to = byte(delimiter, to);
+    if (ruled) to = quoted(to, ruleText(query, result, to + 1));
+    to = byte(delimiter, to);
+    if (ruled) to = quoted(to, tokenText(agentOf(query, i), result, to + 1));
+    to = byte(delimiter, to);
+    const sourceEnd = sourceText(query, result, to + 1);
+    if (sourceEnd !== to + 1) to = quoted(to, sourceEnd);
+  }
+  return to;
+}
+
+/** Encloses the text after `start` in quotes, the first at `start`, and doubles those in it. */
+function quoted(start: usize, end: usize): usize {
+  store<u8>(start, QUOTE);
+  let quotes: usize = 0;
+  for (let at = start + 1; at < end; at++) if (load<u8>(at) === QUOTE) quotes++;
+  const last = end + quotes;
+  let to = last;
+  for (let at = end - 1; quotes > 0; at--) {
+    const value: i32 = load<u8>(at);
+    store<u8>(--to, value);
+    if (value !== QUOTE) continue;
+    store<u8>(--to, QUOTE);
+    quotes--;
+  }
+  return byte(QUOTE, last);
+}

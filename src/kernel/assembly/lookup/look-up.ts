@@ -1,0 +1,182 @@
+/**
+ * The middle phases of a line, each a step further into the table: slot, host record, robots
+ * record, automaton.
+ */
+
+import {
+  GROUPS_LIST,
+  LINE_AUTHORITY,
+  LINE_BYTES,
+  LINE_GROUPS,
+  LINE_HASH,
+  LINE_HOST,
+  LINE_HOST_BYTES,
+  LINE_OUTCOME,
+  LINE_PORT,
+  LINE_PREFETCHED,
+  LINE_RECORD,
+  LINE_ROBOTS,
+  LINE_SCHEME,
+  LINE_SLOT,
+  QUERY_AGENTS,
+  QUERY_ANY_HOST,
+  QUERY_SEEN,
+  QUERY_TABLE,
+  WORKER_OPEN,
+} from '../../layout';
+import { groupsOfAny, resolveGroups } from '../match/groups';
+import { lineEntry, PENDING } from '../memory/line';
+import { findAuthority, isRecordOf, probe, probeHost, recordOf, slotIndex } from './host-slots';
+
+/**
+ * Finds the table's data for the first lines of the worker's group.
+ *
+ * - Each step is a separate loop, and so is each prefetch. A processor overlaps only the cache
+ *   misses of some three hundred instructions; a prefetch-only loop keeps about ten times as many
+ *   misses in flight as a loop that also uses what it reads.
+ * - Each prefetched cache line has its own store: V8 issues the loads of a sum in reverse, and
+ *   the processor's own prefetching goes upwards.
+ * - The loops follow a list of open lines. A line leaves the list when nothing more can be found; a
+ *   branch instead would often be mispredicted.
+ */
+export function lookUp(query: usize, worker: usize, lines: i32): void {
+  const open = worker + WORKER_OPEN;
+  let end = openLines(open, lineEntry(worker, 0), lineEntry(worker, lines));
+  if (load<u32>(query, QUERY_ANY_HOST) === 0) {
+    prefetchBuckets(open, end);
+    end = findHosts(query, open, end);
+    prefetchRecords(open, end);
+    end = findAuthorities(query, worker, open, end);
+  } else {
+    giveRobots(query, open, end);
+  }
+  end = findGroups(query, open, end);
+  prefetchAutomata(query, open, end);
+}
+
+/** Lists the lines whose URLs are fine; returns the end of the list. */
+function openLines(open: usize, first: usize, last: usize): usize {
+  let end = open;
+  for (let line = first; line < last; line += LINE_BYTES) {
+    store<u32>(line, 0, LINE_ROBOTS);
+    end = keep(line, load<i32>(line, LINE_OUTCOME) === PENDING, end);
+  }
+  return end;
+}
+
+/** Appends a line to a list if `isWanted`, without a branch; returns the new end of the list. */
+function keep(line: usize, isWanted: bool, end: usize): usize {
+  store<u32>(end, line);
+  return end + ((<usize>isWanted) << 2);
+}
+
+/** Prefetches for each line the bucket where the search for its host begins. */
+function prefetchBuckets(open: usize, end: usize): void {
+  for (let at = open; at < end; at += 4) {
+    const line: usize = load<u32>(at);
+    store<u32>(line, load<u32>(load<u32>(line, LINE_SLOT)), LINE_PREFETCHED);
+  }
+}
+
+/** Finds for each line a slot with the tag of its host, and the slot's record. */
+function findHosts(query: usize, open: usize, end: usize): usize {
+  const table: usize = load<u32>(query, QUERY_TABLE);
+  let found = open;
+  for (let at = open; at < end; at += 4) {
+    const line: usize = load<u32>(at);
+    const slot = probe(table, load<u32>(line, LINE_SLOT), load<i32>(line, LINE_HASH));
+    store<u32>(line, slot, LINE_SLOT);
+    // Without a slot this address is not a record; the line leaves the list, and nobody reads the
+    // address.
+    store<u32>(line, recordOf(table, slot), LINE_RECORD);
+    found = keep(line, slot !== 0, found);
+  }
+  return found;
+}
+
+/**
+ * Prefetches for each line three cache lines from the record of its host on: the robots record and
+ * most often the automaton follow it. Reads 131 bytes past the record's start.
+ */
+function prefetchRecords(open: usize, end: usize): void {
+  for (let at = open; at < end; at += 4) {
+    const line: usize = load<u32>(at);
+    const record: usize = load<u32>(line, LINE_RECORD);
+    store<u32>(line, load<u32>(record), LINE_PREFETCHED);
+    store<u32>(line, load<u32>(record, 64), LINE_PREFETCHED);
+    store<u32>(line, load<u32>(record, 128), LINE_PREFETCHED);
+  }
+}
+
+/** Compares the host of each line; finds the entry of its authority, and its robots record. */
+function findAuthorities(query: usize, worker: usize, open: usize, end: usize): usize {
+  const table: usize = load<u32>(query, QUERY_TABLE);
+  const seen: usize = load<u32>(query, QUERY_SEEN);
+  let found = open;
+  for (let at = open; at < end; at += 4) {
+    const line: usize = load<u32>(at);
+    let slot: usize = load<u32>(line, LINE_SLOT);
+    let record: usize = load<u32>(line, LINE_RECORD);
+    const host: usize = load<u32>(line, LINE_HOST);
+    const bytes = load<i32>(line, LINE_HOST_BYTES);
+    if (!isRecordOf(record, host, bytes)) {
+      slot = probeHost(table, load<i32>(line, LINE_HASH), host, bytes);
+      if (slot === 0) continue;
+      record = recordOf(table, slot);
+    }
+    if (seen !== 0) {
+      const index = slotIndex(table, slot);
+      const byte = worker + seen + (index >> 3);
+      store<u8>(byte, <i32>load<u8>(byte) | (1 << (<i32>index & 7)));
+    }
+    const scheme = load<i32>(line, LINE_SCHEME);
+    const authority = findAuthority(record, scheme, load<i32>(line, LINE_PORT));
+    if (authority === 0) continue;
+    store<u32>(line, authority, LINE_AUTHORITY);
+    store<u32>(line, load<u32>(authority), LINE_ROBOTS);
+    found = keep(line, true, found);
+  }
+  return found;
+}
+
+/** Gives each line the robots record that applies to every host. */
+function giveRobots(query: usize, open: usize, end: usize): void {
+  const robots = load<u32>(query, QUERY_ANY_HOST);
+  for (let at = open; at < end; at += 4) {
+    const line: usize = load<u32>(at);
+    store<u32>(line, robots, LINE_ROBOTS);
+    store<u32>(line, 0, LINE_AUTHORITY);
+  }
+}
+
+/** Finds for each line the groups that the first agent obeys. */
+function findGroups(query: usize, open: usize, end: usize): usize {
+  const table: usize = load<u32>(query, QUERY_TABLE);
+  const agent: usize = load<u32>(query, QUERY_AGENTS);
+  let found = open;
+  for (let at = open; at < end; at += 4) {
+    const line: usize = load<u32>(at);
+    const robots: usize = load<u32>(line, LINE_ROBOTS);
+    resolveGroups(agent, table, robots, groupsOfAny(table, robots), line + LINE_GROUPS);
+    found = keep(line, load<u32>(line, LINE_GROUPS + GROUPS_LIST) !== 0, found);
+  }
+  return found;
+}
+
+/**
+ * Prefetches for each line five cache lines of the automaton of its first group; most automata end
+ * there. The matcher's walk alone would wait for each cache line in turn. Reads 259 bytes past the
+ * automaton's start.
+ */
+function prefetchAutomata(query: usize, open: usize, end: usize): void {
+  const table: usize = load<u32>(query, QUERY_TABLE);
+  for (let at = open; at < end; at += 4) {
+    const line: usize = load<u32>(at);
+    const automaton = table + load<u32>(table + load<u32>(line, LINE_GROUPS + GROUPS_LIST));
+    store<u32>(line, load<u32>(automaton), LINE_PREFETCHED);
+    store<u32>(line, load<u32>(automaton, 64), LINE_PREFETCHED);
+    store<u32>(line, load<u32>(automaton, 128), LINE_PREFETCHED);
+    store<u32>(line, load<u32>(automaton, 192), LINE_PREFETCHED);
+    store<u32>(line, load<u32>(automaton, 256), LINE_PREFETCHED);
+  }
+}

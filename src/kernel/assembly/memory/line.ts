@@ -1,0 +1,13 @@
+/** The entries of the lines in flight; layout.ts, LINE_…, has their fields. */
+
+import { LINE_BYTES, WORKER_LINES } from '../../layout';
+
+/** Outcome of a line whose URL is fine so far. */
+export const PENDING: i32 = -1;
+/** Outcome of a line that is empty or white space: not a record. */
+export const EMPTY: i32 = -2;
+
+/** The entry of the line with this index in its group. */
+export function lineEntry(worker: usize, index: i32): usize {
+  return worker + WORKER_LINES + <usize>index * LINE_BYTES;
+}

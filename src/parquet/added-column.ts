@@ -1,0 +1,97 @@
+import type { PlainValues } from './page-values.js';
+import type { ThriftStruct } from './thrift.js';
+import { i32, struct, text } from './thrift-writer.js';
+
+/** A column that is added to a file: texts, or integers of 32 bits. */
+export interface AddedColumn {
+  readonly name: string;
+  readonly type: 'text' | 'integer';
+  readonly nullable: boolean;
+}
+
+/** The first capacity of the rows of a column; it doubles. */
+const CAPACITY = 1024;
+
+/** The values of an added column in a row group, in a dictionary. */
+export class AddedValues {
+  readonly column: AddedColumn;
+  readonly #places = new Map<string | number, number>();
+  /** For each row the place of its value in the dictionary and one more; 0 for null. */
+  #rows = new Uint32Array(CAPACITY);
+  #count = 0;
+
+  constructor(column: AddedColumn) {
+    this.column = column;
+  }
+
+  /** Rows so far. */
+  get count(): number {
+    return this.#count;
+  }
+
+  /** Adds a row; `undefined` is null. */
+  add(value: string | number | undefined): void {
+    let place = 0;
+    if (value !== undefined) {
+      place = this.#places.get(value) ?? 0;
+      if (place === 0) {
+        place = this.#places.size + 1;
+        this.#places.set(value, place);
+      }
+    }
+    if (this.#count === this.#rows.length) {
+      const larger = new Uint32Array(2 * this.#count);
+      larger.set(this.#rows);
+      this.#rows = larger;
+    }
+    this.#rows[this.#count++] = place;
+  }
+
+  /** Adds the same value for so many rows. */
+  addMany(value: string | undefined, rows: number): void {
+    for (let row = 0; row < rows; row++) this.add(value);
+  }
+
+  /** The dictionary. */
+  dictionary(): PlainValues {
+    const values = [...this.#places.keys()];
+    if (this.column.type === 'integer') {
+      const bytes = Buffer.alloc(4 * values.length);
+      values.forEach((value, index) => {
+        bytes.writeInt32LE(Number(value), 4 * index);
+      });
+      return { kind: 'fixed', bytes, width: 4 };
+    }
+    const texts = values.map((value) => Buffer.from(String(value)));
+    const starts = new Uint32Array(texts.length);
+    const ends = new Uint32Array(texts.length);
+    let at = 0;
+    texts.forEach(({ length }, index) => {
+      starts[index] = at;
+      at += length;
+      ends[index] = at;
+    });
+    return { kind: 'byte arrays', bytes: Buffer.concat(texts), starts, ends };
+  }
+
+  /** The rows that `keep` names; without it all. */
+  places(keep: Uint8Array | undefined): Uint32Array {
+    const rows = this.#rows.subarray(0, this.#count);
+    return keep === undefined ? rows : rows.filter((_, row) => keep[row] === 1);
+  }
+}
+
+/** The physical types of added columns in parquet.thrift. */
+export const ADDED_TYPES = { text: 6, integer: 1 } as const;
+
+/** The element of the schema for an added column. */
+export function schemaElementOf({ name, type, nullable }: AddedColumn): ThriftStruct {
+  const element: ThriftStruct = new Map([
+    [1, i32(ADDED_TYPES[type])],
+    [3, i32(nullable ? 1 : 0)],
+    [4, text(name)],
+  ]);
+  // The converted type UTF8, and the logical type STRING.
+  if (type === 'text') element.set(6, i32(0)).set(10, struct([[1, struct([])]]));
+  return element;
+}

@@ -1,0 +1,129 @@
+import * as zlib from 'node:zlib';
+import { snappyCompress, snappyUncompressor } from 'hysnappy';
+import { decodeZstd, prepareZstd } from '../files/zstd/decode.js';
+import { PageFault } from './hybrid.js';
+import { decompressLz4 } from './lz4.js';
+
+/** A compression of pages. */
+export interface Codec {
+  /** The number in parquet.thrift. */
+  readonly number: number;
+  readonly name: string;
+  /** Loads what `decompress` needs: to be awaited before its first call. */
+  readonly prepare?: () => Promise<void>;
+  /** Undoes the compression; exactly `length` bytes must come out. */
+  decompress(input: Uint8Array, length: number): Uint8Array;
+  /** Absent where neither Node nor a package in use compresses. */
+  readonly compress?: (input: Uint8Array) => Uint8Array;
+}
+
+/** Functions of node:zlib from Node 22.15 and 23.8 on. */
+interface ZstdOfNode {
+  readonly zstdDecompressSync?: (input: Uint8Array, options: zlib.ZlibOptions) => Buffer;
+  readonly zstdCompressSync?: (input: Uint8Array) => Buffer;
+}
+
+const { zstdDecompressSync, zstdCompressSync } = zlib as ZstdOfNode;
+
+const snappyUncompress = snappyUncompressor();
+
+/** No compression. */
+export const UNCOMPRESSED: Codec = {
+  number: 0,
+  name: 'uncompressed',
+  decompress: (input) => input,
+  compress: (input) => input,
+};
+
+/** Takes the place of a codec that pages cannot be written in. */
+export const SNAPPY: Codec & Required<Pick<Codec, 'compress'>> = {
+  number: 1,
+  name: 'snappy',
+  decompress(input, length) {
+    // The decompressor trusts the length that it is given.
+    if (snappyLength(input) !== length) throw new PageFault('the snappy data has another length');
+    return snappyUncompress(input, length);
+  },
+  compress: snappyCompress,
+};
+
+const GZIP: Codec = {
+  number: 2,
+  name: 'gzip',
+  decompress: (input, length) => zlib.gunzipSync(input, { maxOutputLength: Math.max(length, 1) }),
+  // Level 1: what zlib's default saves beyond it takes three times as long.
+  compress: (input) => zlib.gzipSync(input, { level: 1 }),
+};
+
+const BROTLI: Codec = {
+  number: 4,
+  name: 'brotli',
+  decompress: (input, length) =>
+    zlib.brotliDecompressSync(input, { maxOutputLength: Math.max(length, 1) }),
+  compress: (input) =>
+    zlib.brotliCompressSync(input, { params: { [zlib.constants.BROTLI_PARAM_QUALITY]: 4 } }),
+};
+
+const ZSTD: Codec = {
+  number: 6,
+  name: 'zstd',
+  // Node's own is three times as fast.
+  ...(zstdDecompressSync === undefined
+    ? { prepare: prepareZstd, decompress: decodeZstd }
+    : {
+        decompress: (input, length) =>
+          zstdDecompressSync(input, { maxOutputLength: Math.max(length, 1) }),
+      }),
+  ...(zstdCompressSync === undefined ? {} : { compress: zstdCompressSync }),
+};
+
+/** An LZ4 block without a frame. */
+export const LZ4_RAW: Codec = { number: 7, name: 'lz4_raw', decompress: decompressLz4 };
+
+const CODECS: readonly Codec[] = [UNCOMPRESSED, SNAPPY, GZIP, BROTLI, ZSTD, LZ4_RAW];
+
+/** Codecs of parquet.thrift that are not read. */
+const OTHER_CODECS = new Map([
+  [3, 'lzo'],
+  [5, 'lz4 of Hadoop'],
+]);
+
+/** The codec of a number; a string names one that is not read. */
+export function codecOf(number: number): Codec | string {
+  return (
+    CODECS.find((codec) => codec.number === number) ??
+    OTHER_CODECS.get(number) ??
+    `number ${number}`
+  );
+}
+
+/**
+ * Undoes a compression.
+ *
+ * @param length bytes that must come out
+ * @throws PageFault if the data is damaged or of another length
+ */
+export function decompressPage(codec: Codec, input: Uint8Array, length: number): Uint8Array {
+  let output: Uint8Array;
+  try {
+    output = codec.decompress(input, length);
+  } catch (error) {
+    if (error instanceof PageFault) throw error;
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new PageFault(`the ${codec.name} data is damaged (${reason})`);
+  }
+  if (output.length === length) return output;
+  throw new PageFault(`the ${codec.name} data has ${output.length} bytes, not ${length}`);
+}
+
+/** The length that snappy data begins with: a varint of at most five bytes. */
+function snappyLength(input: Uint8Array): number | undefined {
+  let length = 0;
+  for (let index = 0; index < 5; index++) {
+    const byte = input[index];
+    if (byte === undefined) return undefined;
+    length += (byte & 0x7f) * 2 ** (7 * index);
+    if (byte < 0x80) return length;
+  }
+  return undefined;
+}

@@ -1,0 +1,172 @@
+import { ParquetDamage } from './damage.js';
+import { type Leaf, schemaLeaves } from './schema.js';
+import { integerOf, listOf, structOf, ThriftReader, type ThriftStruct } from './thrift.js';
+
+/** Field numbers of FileMetaData, RowGroup, ColumnChunk and ColumnMetaData in parquet.thrift. */
+export const FILE = {
+  version: 1,
+  schema: 2,
+  rows: 3,
+  rowGroups: 4,
+  keyValues: 5,
+  createdBy: 6,
+  columnOrders: 7,
+  encryption: 8,
+} as const;
+export const GROUP = {
+  columns: 1,
+  bytes: 2,
+  rows: 3,
+  sorting: 4,
+  offset: 5,
+  compressedBytes: 6,
+  ordinal: 7,
+} as const;
+export const CHUNK = {
+  path: 1,
+  offset: 2,
+  metadata: 3,
+  offsetIndex: 4,
+  offsetIndexBytes: 5,
+  columnIndex: 6,
+  columnIndexBytes: 7,
+  crypto: 8,
+  encrypted: 9,
+} as const;
+export const COLUMN = {
+  type: 1,
+  encodings: 2,
+  path: 3,
+  codec: 4,
+  values: 5,
+  uncompressedBytes: 6,
+  compressedBytes: 7,
+  keyValues: 8,
+  dataPage: 9,
+  indexPage: 10,
+  dictionaryPage: 11,
+  statistics: 12,
+  encodingStatistics: 13,
+  bloomFilter: 14,
+  bloomFilterBytes: 15,
+  sizeStatistics: 16,
+} as const;
+
+/** The values of a column in a row group. */
+export interface ColumnChunk {
+  readonly leaf: Leaf;
+  /** The number of the codec in parquet.thrift. */
+  readonly codec: number;
+  /** Values and nulls. */
+  readonly values: number;
+  /** Where its pages begin in the file, in bytes. */
+  readonly start: number;
+  /** Bytes of its pages. */
+  readonly bytes: number;
+  readonly fields: ThriftStruct;
+  readonly metadata: ThriftStruct;
+}
+
+export interface RowGroup {
+  readonly rows: number;
+  /** One chunk for each leaf, in their order. */
+  readonly columns: readonly ColumnChunk[];
+  readonly fields: ThriftStruct;
+}
+
+/** What the end of a file says of its contents, checked. */
+export interface Footer {
+  readonly fields: ThriftStruct;
+  readonly leaves: readonly Leaf[];
+  readonly rows: number;
+  readonly rowGroups: readonly RowGroup[];
+}
+
+/** The magic bytes at both ends of the file, in bytes. */
+export const MAGIC_BYTES = 4;
+
+/**
+ * Reads the metadata of a file. Every column chunk lies between the magic bytes and the metadata,
+ * and all of them together are no longer than the file.
+ *
+ * @param offset offset of the metadata in the file, in bytes
+ * @throws ParquetDamage
+ */
+export function parseFooter(bytes: Uint8Array, offset: number): Footer {
+  const fields = new ThriftReader(bytes, 0, offset).struct();
+  if (fields.has(FILE.encryption)) throw new ParquetDamage('the columns are encrypted', offset);
+  const leaves = schemaLeaves(structs(fields, FILE.schema, offset), offset);
+  const groups = structs(fields, FILE.rowGroups, offset);
+  let bytesLeft = offset - MAGIC_BYTES;
+  let rows = 0;
+  const rowGroups = groups.map((group) => {
+    const chunks = structs(group, GROUP.columns, offset);
+    const groupRows = count(group, GROUP.rows, 'row group', offset);
+    if (chunks.length !== leaves.length) {
+      throw new ParquetDamage(
+        `a row group has ${chunks.length} columns, and the schema ${leaves.length}`,
+        offset,
+      );
+    }
+    const columns = leaves.map((leaf, index) => {
+      const chunk = parseChunk(chunks[index] as ThriftStruct, leaf, offset);
+      bytesLeft -= chunk.bytes;
+      if (bytesLeft < 0) throw new ParquetDamage('the columns overlap one another', offset);
+      return chunk;
+    });
+    rows += groupRows;
+    return { rows: groupRows, columns, fields: group };
+  });
+  const declared = count(fields, FILE.rows, 'file', offset);
+  if (declared !== rows) {
+    throw new ParquetDamage(`the file has ${declared} rows, its row groups ${rows}`, offset);
+  }
+  return { fields, leaves, rows, rowGroups };
+}
+
+function parseChunk(fields: ThriftStruct, leaf: Leaf, footer: number): ColumnChunk {
+  const name = leaf.path.join('.');
+  if (fields.has(CHUNK.crypto) || fields.has(CHUNK.encrypted)) {
+    throw new ParquetDamage(`column ${name} is encrypted`, footer);
+  }
+  if (fields.has(CHUNK.path)) {
+    throw new ParquetDamage(`column ${name} lies in another file`, footer);
+  }
+  const metadata = structOf(fields, CHUNK.metadata);
+  if (metadata === undefined) throw new ParquetDamage(`column ${name} has no metadata`, footer);
+  const dataPage = integerOf(metadata, COLUMN.dataPage) ?? -1;
+  const dictionaryPage = integerOf(metadata, COLUMN.dictionaryPage) ?? 0;
+  // Some writers put 0 for "no dictionary", and some a dictionary after the data.
+  const start = dictionaryPage >= MAGIC_BYTES ? Math.min(dictionaryPage, dataPage) : dataPage;
+  const bytes = count(metadata, COLUMN.compressedBytes, `column ${name}`, footer);
+  if (start < MAGIC_BYTES || start + bytes > footer) {
+    throw new ParquetDamage(
+      `column ${name} claims bytes ${start} to ${start + bytes}, outside of the data`,
+      footer,
+    );
+  }
+  return {
+    leaf,
+    codec: integerOf(metadata, COLUMN.codec) ?? -1,
+    values: count(metadata, COLUMN.values, `column ${name}`, footer),
+    start,
+    bytes,
+    fields,
+    metadata,
+  };
+}
+
+/** The structures of a list. */
+function structs(fields: ThriftStruct, id: number, offset: number): ThriftStruct[] {
+  const values = listOf(fields, id)?.values ?? [];
+  return values.map((value) => {
+    if (value instanceof Map) return value;
+    throw new ParquetDamage('a list of structures holds something else', offset);
+  });
+}
+
+function count(fields: ThriftStruct, id: number, what: string, offset: number): number {
+  const value = integerOf(fields, id);
+  if (value !== undefined && value >= 0) return value;
+  throw new ParquetDamage(`a size of ${what} is missing or out of range`, offset);
+}

@@ -1,0 +1,29 @@
+/** A key of a Hive partition and its value; `null` stands for no value. */
+export type Partition = readonly [key: string, value: string | null];
+
+/** What Hive and Spark write for no value. */
+const NO_VALUE = '__HIVE_DEFAULT_PARTITION__';
+
+/**
+ * The Hive partitions that the directories of a path name: `crawl=CC-MAIN-2026-43/subset=warc/…`.
+ * The innermost directory of a key counts.
+ */
+export function partitionsOf(path: string): Partition[] {
+  const partitions = new Map<string, string | null>();
+  for (const name of path.split('/').slice(0, -1)) {
+    const equals = name.indexOf('=');
+    if (equals <= 0) continue;
+    const value = unescaped(name.slice(equals + 1));
+    partitions.set(unescaped(name.slice(0, equals)), value === NO_VALUE ? null : value);
+  }
+  return [...partitions];
+}
+
+/** Undoes percent-encoding, unless the name is not encoded. */
+function unescaped(name: string): string {
+  try {
+    return decodeURIComponent(name);
+  } catch {
+    return name;
+  }
+}

@@ -1,0 +1,128 @@
+import { ParquetDamage } from './damage.js';
+import { integerOf, type ThriftStruct, textOf } from './thrift.js';
+
+/*
+ * SchemaElement of parquet.thrift: 1 type, 2 type_length, 3 repetition_type, 4 name,
+ * 5 num_children.
+ */
+const TYPE = 1;
+const TYPE_LENGTH = 2;
+const REPETITION = 3;
+const NAME = 4;
+export const NUM_CHILDREN = 5;
+
+const OPTIONAL = 1;
+const REPEATED = 2;
+
+/** The physical types, by their numbers in parquet.thrift. */
+export const PHYSICAL_TYPES = [
+  'BOOLEAN',
+  'INT32',
+  'INT64',
+  'INT96',
+  'FLOAT',
+  'DOUBLE',
+  'BYTE_ARRAY',
+  'FIXED_LEN_BYTE_ARRAY',
+] as const;
+
+export type PhysicalType = (typeof PHYSICAL_TYPES)[number];
+
+/** Levels of nesting, which fit into a byte. */
+const MAX_LEVEL = 200;
+
+/** A column of values: a leaf of the schema. */
+export interface Leaf {
+  /** The names from below the root to the leaf. */
+  readonly path: readonly string[];
+  readonly type: PhysicalType;
+  /** Bytes of a value of FIXED_LEN_BYTE_ARRAY; else 0. */
+  readonly typeLength: number;
+  /** The definition level of a value that is not null. */
+  readonly maxDefinition: number;
+  /** 0 unless the column, or a group around it, is repeated. */
+  readonly maxRepetition: number;
+}
+
+interface OpenGroup {
+  children: number;
+  readonly path: readonly string[];
+  readonly definition: number;
+  readonly repetition: number;
+}
+
+/**
+ * The leaves of a schema, in the order of its columns.
+ *
+ * @param elements the list of elements, depth first, the root first
+ * @param offset offset of the footer, for messages
+ * @throws ParquetDamage
+ */
+export function schemaLeaves(elements: readonly ThriftStruct[], offset: number): Leaf[] {
+  const leaves: Leaf[] = [];
+  const [root, ...rest] = elements;
+  if (root === undefined) throw new ParquetDamage('the schema is empty', offset);
+  const groups: OpenGroup[] = [
+    { children: childrenOf(root, offset), path: [], definition: 0, repetition: 0 },
+  ];
+  for (const element of rest) {
+    const group = innermost(groups);
+    if (group === undefined) throw new ParquetDamage('the schema has elements to spare', offset);
+    group.children--;
+    const name = textOf(element, NAME);
+    if (name === undefined) throw new ParquetDamage('a column has no name', offset);
+    const kind = integerOf(element, REPETITION) ?? 0;
+    const level = {
+      path: [...group.path, name],
+      definition: group.definition + (kind === OPTIONAL || kind === REPEATED ? 1 : 0),
+      repetition: group.repetition + (kind === REPEATED ? 1 : 0),
+    };
+    if (level.path.length > MAX_LEVEL) {
+      throw new ParquetDamage(`columns nest more than ${MAX_LEVEL} deep`, offset);
+    }
+    const children = childrenOf(element, offset);
+    if (children > 0 || !element.has(TYPE)) {
+      groups.push({ children, ...level });
+    } else {
+      leaves.push(leafOf(element, level, offset));
+    }
+  }
+  if (innermost(groups) !== undefined) {
+    throw new ParquetDamage('the schema lacks elements', offset);
+  }
+  return leaves;
+}
+
+/** The group that the next element belongs to; `undefined` if all are complete. */
+function innermost(groups: OpenGroup[]): OpenGroup | undefined {
+  while (groups.at(-1)?.children === 0) groups.pop();
+  return groups.at(-1);
+}
+
+function childrenOf(element: ThriftStruct, offset: number): number {
+  const children = integerOf(element, NUM_CHILDREN) ?? 0;
+  if (children >= 0) return children;
+  throw new ParquetDamage('a group has a negative number of columns', offset);
+}
+
+function leafOf(
+  element: ThriftStruct,
+  { path, definition, repetition }: Omit<OpenGroup, 'children'>,
+  offset: number,
+): Leaf {
+  const type = PHYSICAL_TYPES[integerOf(element, TYPE) ?? -1];
+  const typeLength = integerOf(element, TYPE_LENGTH) ?? 0;
+  if (type === undefined) {
+    throw new ParquetDamage(`column ${path.join('.')} is of no known type`, offset);
+  }
+  if (type === 'FIXED_LEN_BYTE_ARRAY' && !(typeLength > 0 && typeLength < 2 ** 24)) {
+    throw new ParquetDamage(`column ${path.join('.')} has values of ${typeLength} bytes`, offset);
+  }
+  return {
+    path,
+    type,
+    typeLength: type === 'FIXED_LEN_BYTE_ARRAY' ? typeLength : 0,
+    maxDefinition: definition,
+    maxRepetition: repetition,
+  };
+}

@@ -1,0 +1,204 @@
+import { ParquetDamage } from './damage.js';
+
+/*
+ * The Thrift compact protocol, as far as Parquet uses it. Structures are kept as they are read,
+ * with unknown fields, so that they can be written again without a loss (thrift-writer.ts).
+ */
+
+export const BOOLEAN_TRUE = 1;
+export const BOOLEAN_FALSE = 2;
+export const BYTE = 3;
+export const I16 = 4;
+export const I32 = 5;
+export const I64 = 6;
+export const DOUBLE = 7;
+export const BINARY = 8;
+export const LIST = 9;
+export const SET = 10;
+export const STRUCT = 12;
+
+/** A list or set, with the type of its elements. */
+export interface ThriftList {
+  readonly elementType: number;
+  readonly values: ThriftValue[];
+}
+
+/** A field: its type, and a value of that type. */
+export interface ThriftField {
+  readonly type: number;
+  readonly value: ThriftValue;
+}
+
+/** Fields by their numbers, in the order in which they came. */
+export type ThriftStruct = Map<number, ThriftField>;
+
+/** A whole number beyond 2^53 is a bigint; a double is its eight bytes. */
+export type ThriftValue = boolean | number | bigint | Uint8Array | ThriftList | ThriftStruct;
+
+/** Levels of structures and lists. Parquet's own structures have fewer than ten. */
+const MAX_DEPTH = 32;
+/** The longest variable-length integer of 64 bits, in bytes. */
+const MAX_VARINT = 10;
+/** Weight of the bits from the eighth byte on, where a number is no longer exact. */
+const EXACT_SHIFT = 49;
+
+/** Reads structures from bytes. Memory is at most some 100 bytes for each byte that is read. */
+export class ThriftReader {
+  readonly #bytes: Uint8Array;
+  readonly #base: number;
+  #at: number;
+  #truncated = false;
+
+  /** @param base offset of `bytes` in the file, for messages */
+  constructor(bytes: Uint8Array, at: number, base: number) {
+    this.#bytes = bytes;
+    this.#at = at;
+    this.#base = base;
+  }
+
+  /** Offset in the bytes, after what has been read. */
+  get at(): number {
+    return this.#at;
+  }
+
+  /** Whether reading failed because the bytes ended: more bytes might help. */
+  get isTruncated(): boolean {
+    return this.#truncated;
+  }
+
+  /** @throws ParquetDamage */
+  struct(depth = 0): ThriftStruct {
+    if (depth > MAX_DEPTH) throw this.#damage('structures nest more than 32 deep');
+    const fields: ThriftStruct = new Map();
+    let id = 0;
+    for (;;) {
+      const head = this.#byte();
+      const type = head & 15;
+      if (type === 0) return fields;
+      const delta = head >> 4;
+      id = delta === 0 ? Number(this.#integer()) : id + delta;
+      fields.set(id, { type, value: this.#value(type, depth) });
+    }
+  }
+
+  #value(type: number, depth: number): ThriftValue {
+    switch (type) {
+      case BOOLEAN_TRUE:
+        return true;
+      case BOOLEAN_FALSE:
+        return false;
+      case BYTE:
+        return this.#byte();
+      case I16:
+      case I32:
+      case I64:
+        return this.#integer();
+      case DOUBLE:
+        return this.#take(8);
+      case BINARY:
+        return this.#take(this.#length());
+      case LIST:
+      case SET:
+        return this.#list(depth + 1);
+      case STRUCT:
+        return this.struct(depth + 1);
+      default:
+        throw this.#damage(`a field has the unknown type ${type}`);
+    }
+  }
+
+  #list(depth: number): ThriftList {
+    if (depth > MAX_DEPTH) throw this.#damage('structures nest more than 32 deep');
+    const head = this.#byte();
+    const elementType = head & 15;
+    const length = head >> 4 === 15 ? this.#length() : head >> 4;
+    // Each element takes a byte at least.
+    this.#check(length);
+    const isBoolean = elementType === BOOLEAN_TRUE || elementType === BOOLEAN_FALSE;
+    const values: ThriftValue[] = [];
+    for (let index = 0; index < length; index++) {
+      values.push(isBoolean ? this.#byte() === BOOLEAN_TRUE : this.#value(elementType, depth));
+    }
+    return { elementType, values };
+  }
+
+  #length(): number {
+    const length = this.#varint();
+    if (typeof length === 'number') return length;
+    throw this.#damage('a length is greater than 2^53');
+  }
+
+  /** A signed integer in zigzag form. */
+  #integer(): number | bigint {
+    const raw = this.#varint();
+    if (typeof raw === 'number') return raw % 2 === 0 ? raw / 2 : -(raw + 1) / 2;
+    return narrowed((raw >> 1n) ^ -(raw & 1n));
+  }
+
+  #varint(): number | bigint {
+    let value = 0;
+    let wide: bigint | undefined;
+    for (let bytes = 0; bytes < MAX_VARINT; bytes++) {
+      const byte = this.#byte();
+      const shift = 7 * bytes;
+      if (shift < EXACT_SHIFT) value += (byte & 0x7f) * 2 ** shift;
+      else wide = (wide ?? BigInt(value)) | (BigInt(byte & 0x7f) << BigInt(shift));
+      if (byte < 0x80) return wide === undefined ? value : BigInt.asUintN(64, wide);
+    }
+    throw this.#damage('an integer is longer than ten bytes');
+  }
+
+  #byte(): number {
+    this.#check(1);
+    return this.#bytes[this.#at++] as number;
+  }
+
+  #take(length: number): Uint8Array {
+    this.#check(length);
+    this.#at += length;
+    return this.#bytes.subarray(this.#at - length, this.#at);
+  }
+
+  #check(length: number): void {
+    if (length <= this.#bytes.length - this.#at) return;
+    this.#truncated = true;
+    throw this.#damage('a structure is cut off');
+  }
+
+  #damage(message: string): ParquetDamage {
+    return new ParquetDamage(message, this.#base + this.#at);
+  }
+}
+
+function narrowed(value: bigint): number | bigint {
+  const number = Number(value);
+  return Number.isSafeInteger(number) ? number : value;
+}
+
+/** The integer of a field; `undefined` if the field is missing, of another type, or beyond 2^53. */
+export function integerOf(fields: ThriftStruct, id: number): number | undefined {
+  const value = fields.get(id)?.value;
+  return typeof value === 'number' ? value : undefined;
+}
+
+/** The structure of a field; `undefined` if the field is missing or of another type. */
+export function structOf(fields: ThriftStruct, id: number): ThriftStruct | undefined {
+  const value = fields.get(id)?.value;
+  return value instanceof Map ? value : undefined;
+}
+
+/** The list of a field; `undefined` if the field is missing or of another type. */
+export function listOf(fields: ThriftStruct, id: number): ThriftList | undefined {
+  const value = fields.get(id)?.value;
+  return isList(value) ? value : undefined;
+}
+
+/** The text of a field; `undefined` if the field is missing or of another type. */
+export function textOf(fields: ThriftStruct, id: number): string | undefined {
+  const value = fields.get(id)?.value;
+  return value instanceof Uint8Array ? Buffer.from(value).toString('utf8') : undefined;
+}
+
+function isList(value: ThriftValue | undefined): value is ThriftList {
+  return typeof value === 'object' && 'elementType' in value;
+}

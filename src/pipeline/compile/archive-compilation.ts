@@ -1,0 +1,139 @@
+import { statSync } from 'node:fs';
+import type { Archive, ArchivePart } from '../../cache/cache.js';
+import type { CacheWarning, CacheWarningCode } from '../../cache/entry.js';
+import { type FilePath, systemPath } from '../../cache/file.js';
+import type { PartMerger } from '../../compile/parallel/part-merger.js';
+import { BODY_UNAVAILABLE } from '../../compile/parallel/table-part.js';
+import type { TableContents } from '../../compile/table-contents.js';
+import { FOLLOWED_REDIRECTS } from '../../http/redirect.js';
+import { parseAuthority } from '../../protocol/authority.js';
+import type { PackedCaptures } from '../../warc/capture-list.js';
+import { type CapturePlace, CaptureSet, type Finding } from '../../warc/capture-set.js';
+import { UrlFilter } from '../../warc/url-filter.js';
+
+/** Warnings of each kind that are given in full; one more counts the others. */
+const MOST_NAMED = 20;
+
+/** Authorities that are added before other work may be done. */
+const AT_A_TIME = 4096;
+
+/**
+ * Turns the captures of an archive into entries of a table. All files are read for captures of
+ * robots.txt files, and for the URLs to which those redirect, as far as the captures of these come
+ * later in the same file. If a redirect leads to a URL whose captures were left out, the files are
+ * read once more for such URLs.
+ */
+export class ArchiveCompilation {
+  readonly #files: Archive['files'];
+  readonly #contents: TableContents;
+  readonly #onWarning: (warning: CacheWarning) => void;
+  readonly #captures: CaptureSet;
+  readonly #filter: UrlFilter;
+  /** URLs of which all captures are known, besides those of robots.txt files. */
+  readonly #complete = new Set<string>();
+  #readings = 0;
+
+  constructor(
+    { files }: Archive,
+    contents: TableContents,
+    onWarning: (warning: CacheWarning) => void,
+  ) {
+    this.#files = files;
+    this.#contents = contents;
+    this.#onWarning = onWarning;
+    this.#captures = new CaptureSet(contents.key, BODY_UNAVAILABLE);
+    this.#filter = new UrlFilter(contents.key);
+  }
+
+  /** The files to be read next; none if all is known. Add their captures before the next call. */
+  nextParts(): ArchivePart[] {
+    const reading = this.#readings++;
+    if (reading === 0) return this.#parts(undefined);
+    if (reading > FOLLOWED_REDIRECTS) return [];
+    const targets = this.#captures
+      .targets((url) => this.#filter.has(url))
+      .filter((url) => !this.#complete.has(url));
+    for (const url of targets) this.#complete.add(url);
+    return targets.length === 0 ? [] : this.#parts(targets);
+  }
+
+  #parts(targets: readonly string[] | undefined): ArchivePart[] {
+    const { key } = this.#contents;
+    const filter = this.#filter.memory;
+    return this.#files.map((file, number) => ({
+      ...file,
+      kind: 'captures',
+      length: lengthOf(file.path),
+      file: number,
+      targets,
+      filter,
+      key,
+    }));
+  }
+
+  /** Adds the captures of a part, whose bodies the merger has received. */
+  add(captures: PackedCaptures, { file }: ArchivePart, merger: PartMerger): void {
+    this.#captures.add(captures, file, (body) => merger.body(body));
+  }
+
+  /** Adds what the captures say to the table. */
+  async bind(signal: AbortSignal | undefined): Promise<void> {
+    this.#warnOfLostRevisits();
+    let count = 0;
+    let missing = 0;
+    for (const finding of this.#captures.findings()) {
+      if (finding.kind === 'no-target') {
+        if (missing++ < MOST_NAMED) this.#warnOfMissing(finding);
+      } else {
+        this.#addEntry(finding);
+      }
+      if (++count % AT_A_TIME === 0) {
+        await new Promise(setImmediate);
+        signal?.throwIfAborted();
+      }
+    }
+    const message = 'robots.txt files redirect to URLs that were not captured; skipped.';
+    this.#warnOfRest('no-target', missing, `Further ${message}`);
+  }
+
+  #addEntry({ url, body, bodyBytes, file, offset }: Finding): void {
+    const authority = parseAuthority(url);
+    // A host may be longer than those of a table, or no name.
+    if (authority === undefined || authority.port === 0) return;
+    const source = `${this.#files[file]?.source}:${offset}`;
+    this.#contents.addEntry(authority, body, bodyBytes, source);
+  }
+
+  #warnOfLostRevisits(): void {
+    let lost = 0;
+    for (const place of this.#captures.lostRevisits()) {
+      if (lost++ < MOST_NAMED) {
+        const message = 'The capture that this revisit refers to is missing; skipped.';
+        this.#warn('no-payload', place, message);
+      }
+    }
+    this.#warnOfRest('no-payload', lost, 'Further revisits of missing captures; skipped.');
+  }
+
+  #warnOfMissing(finding: Finding): void {
+    const { url, target } = finding;
+    const message = `${url} redirects to ${target}, which was not captured; skipped.`;
+    this.#warn('no-target', finding, message);
+  }
+
+  #warnOfRest(code: CacheWarningCode, total: number, message: string): void {
+    if (total <= MOST_NAMED) return;
+    const path = this.#files[0]?.displayPath ?? '';
+    this.#onWarning({ code, path, message, count: total - MOST_NAMED });
+  }
+
+  #warn(code: CacheWarningCode, { file, offset }: CapturePlace, message: string): void {
+    const path = this.#files[file]?.displayPath ?? '';
+    this.#onWarning({ code, path, message, offset });
+  }
+}
+
+/** Length of a file in bytes; 0 if it is not there. Reading the file tells why. */
+function lengthOf(path: FilePath): number {
+  return statSync(systemPath(path), { throwIfNoEntry: false })?.size ?? 0;
+}

@@ -1,0 +1,110 @@
+import { CR, LF, QUOTE } from '../../../ascii.js';
+import { RobotsFilterError } from '../../../errors.js';
+import type { Chunks } from '../chunks.js';
+import type { RowsOptions } from '../format.js';
+import { isUrl, isUrlColumnName } from '../formats/columns.js';
+import { RowScanner } from './row-scanner.js';
+
+/** Bytes within which the first row must end. */
+const LONGEST = 1024 * 1024;
+
+/** What the first row says of the others. */
+export interface FirstRow {
+  /** The header with its line end; `undefined` if the first row is a record. */
+  readonly header: Buffer | undefined;
+  /** Lines that the header takes. */
+  readonly headerLines: number;
+  /** The column of URLs, from 0. */
+  readonly column: number;
+}
+
+/**
+ * Reads the first row and finds the column of URLs; takes the row from `chunks` if it is a header.
+ *
+ * @throws RobotsFilterError `input` if there is no such column
+ */
+export async function readFirstRow(
+  chunks: Chunks,
+  delimiter: number,
+  options: RowsOptions,
+): Promise<FirstRow> {
+  const scan = (head: Buffer) => {
+    const scanner = new RowScanner(delimiter);
+    return { end: scanner.scan(head, 0), newlines: scanner.newlines };
+  };
+  const head = await chunks.peek(LONGEST, (bytes) => scan(bytes).end !== undefined);
+  const { end: rowEnd, newlines } = scan(head);
+  if (rowEnd === undefined && head.length >= LONGEST) {
+    throw refusal(options, 'the first row does not end within 1 MiB. Is a quote missing?');
+  }
+  const end = rowEnd ?? head.length;
+  const row = head.subarray(0, end);
+  const fields = fieldsOf(row, delimiter);
+  const hasHeader = options.header ?? (row.length > 0 && !fields.some(isUrl));
+  const column = columnOf(fields, hasHeader, options);
+  if (!hasHeader) return { header: undefined, headerLines: 0, column };
+  const header = Buffer.from(row);
+  chunks.drop(end);
+  return { header, headerLines: newlines + 1, column };
+}
+
+function columnOf(fields: readonly string[], hasHeader: boolean, options: RowsOptions): number {
+  const { column } = options;
+  const names = `The columns are: ${fields.join(', ').slice(0, 500)}`;
+  if (column !== undefined) {
+    const named = hasHeader ? fields.indexOf(column) : -1;
+    if (named >= 0) return named;
+    const number = isNumber(column) ? Number(column) : 0;
+    if (number >= 1 && number <= Math.max(fields.length, 1)) return number - 1;
+    const what = isNumber(column) ? `column ${column}` : `column called ${column}`;
+    const why = hasHeader ? names : 'There is no header: give the number of the column';
+    throw refusal(options, `there is no ${what}. ${why} (--url-field)`);
+  }
+  const exact = hasHeader ? fields.findIndex((name) => name.toLowerCase() === 'url') : -1;
+  if (exact >= 0) return exact;
+  const found = hasHeader ? fields.findIndex(isUrlColumnName) : fields.findIndex(isUrl);
+  if (found >= 0) return found;
+  if (fields.length === 1) return 0;
+  throw refusal(
+    options,
+    `no column is known to hold URLs. ${hasHeader ? names : 'The first row has no URL'}. Name the column, or give its number: --url-field`,
+  );
+}
+
+function isNumber(text: string): boolean {
+  return text !== '' && [...text].every((character) => character >= '0' && character <= '9');
+}
+
+function refusal({ name }: RowsOptions, reason: string): RobotsFilterError {
+  return new RobotsFilterError('input', `${name}: ${reason}`);
+}
+
+/** The fields of a row, without quotes around them. */
+export function fieldsOf(row: Buffer, delimiter: number): string[] {
+  let end = row.length;
+  if (row[end - 1] === LF) end--;
+  if (row[end - 1] === CR) end--;
+  const fields: string[] = [];
+  for (let at = 0; at <= end; ) {
+    const parts: Buffer[] = [];
+    let from = at;
+    if (row[at] === QUOTE) {
+      from = ++at;
+      while (at < end && (row[at] !== QUOTE || row[at + 1] === QUOTE)) {
+        if (row[at] === QUOTE) {
+          parts.push(row.subarray(from, at));
+          from = ++at;
+        }
+        at++;
+      }
+      parts.push(row.subarray(from, Math.min(at, end)));
+      from = ++at;
+    }
+    let next = from <= end ? row.indexOf(delimiter, from) : -1;
+    if (next < 0 || next > end) next = end;
+    if (from < next) parts.push(row.subarray(from, next));
+    fields.push(Buffer.concat(parts).toString());
+    at = Math.max(next, from - 1) + 1;
+  }
+  return fields;
+}

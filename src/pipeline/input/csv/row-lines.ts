@@ -1,0 +1,177 @@
+import { Transform, type TransformCallback } from 'node:stream';
+import { COMMA, LF, QUOTE, type TAB } from '../../../ascii.js';
+import { ROW_MARKED, ROW_REFUSED } from '../../../kernel/layout.js';
+import { HeldRecord } from '../json/held-record.js';
+import { RowScanner } from './row-scanner.js';
+
+/** Bytes that no row that is not marked may begin with. */
+const MARKS: readonly number[] = [ROW_MARKED, ROW_REFUSED];
+
+export interface RowLinesOptions {
+  readonly delimiter: typeof COMMA | typeof TAB;
+  /** The longest row, in bytes. */
+  readonly maxRecordBytes: number;
+  /** Lines of the input before the first row. */
+  readonly linesBefore: number;
+}
+
+/** The lines of rows, as a stream: see `RowSplitter`. */
+export class RowLines extends Transform {
+  readonly #splitter: RowSplitter;
+
+  constructor(options: RowLinesOptions) {
+    super();
+    this.#splitter = new RowSplitter(options, (lines) => this.push(lines));
+  }
+
+  override _transform(chunk: Buffer, _encoding: BufferEncoding, callback: TransformCallback): void {
+    this.#splitter.split(chunk);
+    callback();
+  }
+
+  override _flush(callback: TransformCallback): void {
+    this.#splitter.end();
+    callback();
+  }
+}
+
+/**
+ * Turns rows (RFC 4180) into lines of FORMAT_CSV or FORMAT_TSV: a row that spans lines becomes one
+ * line, marked as kernel/layout.ts describes, and an empty line for each newline in it, so that
+ * lines keep their numbers. All other bytes pass as they came. Memory: one chunk and one row.
+ */
+export class RowSplitter {
+  readonly #options: RowLinesOptions;
+  readonly #scanner: RowScanner;
+  /** The beginning of the row, from earlier chunks. */
+  readonly #held: HeldRecord;
+  /** What stands for newlines in the row at hand, which is too long and already partly out. */
+  #longRow: number | undefined;
+
+  readonly #push: (lines: Buffer) => void;
+
+  /** @param push takes the lines, piece by piece; a piece is valid as long as its chunk is */
+  constructor(options: RowLinesOptions, push: (lines: Buffer) => void) {
+    this.#options = options;
+    this.#push = push;
+    this.#scanner = new RowScanner(options.delimiter);
+    // One byte more shows that a row is too long, two its line end.
+    this.#held = new HeldRecord(options.maxRecordBytes + 3);
+    if (options.linesBefore > 0) this.#push(Buffer.alloc(options.linesBefore, LF));
+  }
+
+  /** Ends the input. */
+  end(): void {
+    const isOpen = this.#scanner.isQuoted;
+    if (this.#longRow !== undefined) this.#push(this.#fillers());
+    else if (this.#held.length > 0) this.#pushRow(this.#held.bytes, isOpen);
+    this.#held.release();
+  }
+
+  /** Takes the next bytes. */
+  split(chunk: Buffer): void {
+    let start = 0;
+    // The rows from here to `start` are lines as they stand.
+    let pending = 0;
+    let nextQuote = chunk.indexOf(QUOTE);
+    const mayHoldMarks = MARKS.some((mark) => chunk.includes(mark));
+    while (start < chunk.length) {
+      const isNew = this.#held.length === 0 && this.#longRow === undefined;
+      if (isNew && !mayHoldMarks) {
+        if (nextQuote >= 0 && nextQuote < start) nextQuote = chunk.indexOf(QUOTE, start);
+        // All rows that end before the next quote.
+        const plainEnd = chunk.lastIndexOf(LF, nextQuote < 0 ? chunk.length : nextQuote) + 1;
+        if (plainEnd > start) start = plainEnd;
+        if (start === chunk.length) break;
+      }
+      const end = this.#scanner.scan(chunk, start, isNew && !mayHoldMarks);
+      start = this.#scanner.rowStart;
+      if (end === undefined) break;
+      if (isNew && this.#scanner.newlines === 0 && !MARKS.includes(chunk[start] ?? 0)) {
+        this.#scanner.begin();
+        start = end;
+        continue;
+      }
+      if (isNew && pending < start) this.#push(chunk.subarray(pending, start));
+      this.#endRow(chunk.subarray(start, end));
+      pending = end;
+      start = end;
+    }
+    if (pending < start) this.#push(chunk.subarray(pending, start));
+    if (start < chunk.length) this.#hold(chunk.subarray(start));
+  }
+
+  /** Adds to the unfinished row. */
+  #hold(part: Buffer): void {
+    if (this.#longRow !== undefined) {
+      this.#push(withStandIn(part, this.#longRow));
+      return;
+    }
+    const { maxRecordBytes } = this.#options;
+    if (this.#held.length + part.length <= maxRecordBytes + 2) {
+      this.#held.append(part);
+      return;
+    }
+    const beginning = Buffer.concat([this.#held.bytes, part]);
+    this.#held.release();
+    const standIn = standInFor(beginning) ?? LAST_BYTE;
+    this.#longRow = standIn;
+    this.#push(Buffer.of(ROW_MARKED, standIn));
+    this.#push(withStandIn(beginning, standIn));
+  }
+
+  /** Ends the row with its last bytes, its line end included. */
+  #endRow(last: Buffer): void {
+    if (this.#longRow !== undefined) {
+      this.#push(withStandIn(last.subarray(0, -1), this.#longRow));
+      this.#push(Buffer.of(LF));
+      this.#push(this.#fillers());
+      this.#longRow = undefined;
+    } else if (this.#held.length === 0) {
+      this.#pushRow(last, false);
+    } else {
+      this.#pushRow(Buffer.concat([this.#held.bytes, last]), false);
+      this.#held.clear();
+      this.#held.shrink();
+    }
+    this.#scanner.begin();
+  }
+
+  /** @param isOpen whether the input ends within a quoted field of the row */
+  #pushRow(row: Buffer, isOpen: boolean): void {
+    const { newlines } = this.#scanner;
+    if (!isOpen && newlines === 0 && !MARKS.includes(row[0] ?? 0)) {
+      this.#push(Buffer.from(row));
+      return;
+    }
+    const isEnded = !isOpen && row.at(-1) === LF;
+    const content = isEnded ? row.subarray(0, -1) : row;
+    const standIn = standInFor(content);
+    const mark = isOpen || standIn === undefined ? ROW_REFUSED : ROW_MARKED;
+    const byte = standIn ?? LAST_BYTE;
+    this.#push(Buffer.concat([Buffer.of(mark, byte), withStandIn(content, byte), Buffer.of(LF)]));
+    if (newlines > 0) this.#push(this.#fillers());
+  }
+
+  /** Empty lines for the newlines within the row. */
+  #fillers(): Buffer {
+    return Buffer.alloc(this.#scanner.newlines, LF);
+  }
+}
+
+const LAST_BYTE = 0xff;
+
+/** The highest byte that does not occur; no text holds all. `undefined` if there is none. */
+function standInFor(row: Buffer): number | undefined {
+  for (let byte = LAST_BYTE; byte > QUOTE; byte--) {
+    if (byte !== COMMA && !row.includes(byte)) return byte;
+  }
+  return undefined;
+}
+
+/** A copy in which a byte stands for each newline. */
+function withStandIn(row: Buffer, standIn: number): Buffer {
+  const copy = Buffer.from(row);
+  for (let at = copy.indexOf(LF); at >= 0; at = copy.indexOf(LF, at + 1)) copy[at] = standIn;
+  return copy;
+}

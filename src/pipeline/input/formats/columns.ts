@@ -1,0 +1,300 @@
+import { BACKSLASH, COMMA, QUOTE, SEMICOLON } from '../../../ascii.js';
+import type { InputFormat, RefusedFormat } from '../format.js';
+import { byteOrderMarkBytes, isJsonSpace } from '../head.js';
+
+/*
+ * Lists in columns (CSV, TSV, a log) in place of a list of URLs. Read as text, each row would be
+ * one URL, and get the verdict of a path that nobody requests.
+ *
+ * A URL may contain commas, semicolons and even spaces, and every URL of a site may. A list is
+ * therefore refused only on evidence that no list of URLs gives: see `areRows`.
+ */
+
+/** Lines that are examined. */
+const MAX_LINES = 64;
+/** Characters of a line that are examined. */
+const MAX_LINE_LENGTH = 4096;
+/** The fewest lines, and sites, in which a delimiter on each line is evidence. */
+const FEW = 3;
+/** Average rows per site beyond which a list counts as a list of few sites. */
+const MAX_ROWS_PER_SITE = 6;
+/** Share of the lines that must be rows: real lists have a comment or a broken row. */
+const MOST = 0.9;
+
+const NAMES: ReadonlySet<string> = new Set(
+  'url,urls,uri,link,links,href,loc,location,address,website,web site,homepage,page,page url,source url,target url,final url,original url'.split(
+    ',',
+  ),
+);
+/** HTTP status codes that crawler logs contain. Other three-digit numbers are plain numbers. */
+const STATUSES: ReadonlySet<string> = new Set(
+  '200,201,202,203,204,206,300,301,302,303,304,307,308,400,401,402,403,404,405,406,408,409,410,429,451,500,501,502,503,504,520,521,522,523,524'.split(
+    ',',
+  ),
+);
+const MIME_TYPES: ReadonlySet<string> = new Set(
+  'text,application,image,audio,video,font,multipart,message,model'.split(','),
+);
+const ENDINGS: readonly string[] =
+  '.html,.htm,.php,.pdf,.aspx,.asp,.jsp,.txt,.xml,.json,.jpg,.jpeg,.png,.gif'.split(',');
+
+interface Delimiter {
+  readonly character: '\t' | ',' | ';' | ' ';
+  readonly name: string;
+  /** The command that cuts out the first column. */
+  readonly first: string;
+  /** The command that cuts out column N. */
+  readonly other: string;
+}
+
+const DELIMITERS: readonly Delimiter[] = [
+  { character: '\t', name: 'tabs', first: 'cut -f1', other: 'cut -fN' },
+  { character: ',', name: 'commas', first: 'cut -d, -f1', other: 'cut -d, -fN' },
+  { character: ';', name: 'semicolons', first: "cut -d';' -f1", other: "cut -d';' -fN" },
+  { character: ' ', name: 'spaces', first: "awk '{print $1}'", other: "awk '{print $N}'" },
+];
+/** The delimiters that can follow a string at the start of an input only if it is not JSON. */
+const QUOTED = DELIMITERS.filter(({ character }) => character === ',' || character === ';');
+
+/** A list in columns, which `--input text` overrides. */
+export const columns: RefusedFormat = {
+  always: false,
+  describe: ({ head, isWhole, format }) => describeColumns(head, isWhole, format),
+};
+
+/**
+ * Says that an input is a list in columns, and how to cut the URLs out; `undefined` if it may be a
+ * list of URLs.
+ *
+ * @param head the first bytes; a last line without a line end counts only if `isWhole`
+ * @param format what the head looks like if it is not columns
+ */
+export function describeColumns(
+  head: Uint8Array,
+  isWhole: boolean,
+  format: InputFormat | undefined,
+): string | undefined {
+  const found = findColumns(head, isWhole, format);
+  return found && describe(found.delimiter, found.column, found.quoted);
+}
+
+/** The format that reads the columns of an input; `undefined` if none does, or it may be URLs. */
+export function rowsFormat(
+  head: Uint8Array,
+  isWhole: boolean,
+  format: InputFormat | undefined,
+): 'csv' | 'tsv' | undefined {
+  const found = findColumns(head, isWhole, format);
+  if (found?.delimiter.character === ',') return 'csv';
+  return found?.delimiter.character === '\t' ? 'tsv' : undefined;
+}
+
+/** Whether the name of a column is one that columns of URLs have. */
+export function isUrlColumnName(name: string): boolean {
+  return NAMES.has(bare(name).toLowerCase().replaceAll('_', ' '));
+}
+
+interface FoundColumns {
+  readonly delimiter: Delimiter;
+  /** The column of URLs, from 0. */
+  readonly column: number;
+  readonly quoted: boolean;
+}
+
+function findColumns(
+  head: Uint8Array,
+  isWhole: boolean,
+  format: InputFormat | undefined,
+): FoundColumns | undefined {
+  if (format === 'json' && !isQuotedRow(head)) return undefined;
+  if (format === 'ndjson') return undefined;
+  const lines = firstLines(head, isWhole);
+  for (const delimiter of format === 'json' ? QUOTED : DELIMITERS) {
+    const rows = lines.map((line) => fieldsOf(line, delimiter.character));
+    const column = urlColumn(lines, rows, delimiter.character);
+    if (column !== undefined) return { delimiter, column, quoted: isQuoted(rows) };
+  }
+  return undefined;
+}
+
+/** Whether the input begins with a string and a comma or semicolon, which no JSON does. */
+function isQuotedRow(head: Uint8Array): boolean {
+  let at = byteOrderMarkBytes(head);
+  while (isJsonSpace(head[at])) at++;
+  if (head[at] !== QUOTE) return false;
+  for (at++; at < head.length && head[at] !== QUOTE; at++) if (head[at] === BACKSLASH) at++;
+  at++;
+  while (isJsonSpace(head[at])) at++;
+  return head[at] === COMMA || head[at] === SEMICOLON;
+}
+
+function describe({ name, first, other }: Delimiter, column: number, quoted: boolean): string {
+  const command = column === 0 ? first : other.replace('N', String(column + 1));
+  const remedy = quoted
+    ? `Cut the column of URLs out with a program that reads quoted fields, such as: csvcut -c ${column + 1} FILE | robots-filter …`
+    : `Cut the URLs out: ${command} FILE | robots-filter …`;
+  const override =
+    name === 'tabs' || quoted ? '' : ' If each line is one URL all the same, say --input text.';
+  return `looks like columns separated by ${name}, not like one URL per line. ${remedy}${override}`;
+}
+
+/** The first lines that are not blank, as Latin-1, without the white space around them. */
+function firstLines(head: Uint8Array, isWhole: boolean): string[] {
+  const lines: string[] = [];
+  const text = Buffer.from(head.buffer, head.byteOffset, head.length).toString('latin1');
+  let start = text.startsWith('\xef\xbb\xbf') ? 3 : 0;
+  while (start < text.length && lines.length < MAX_LINES) {
+    const newline = text.indexOf('\n', start);
+    if (newline < 0 && !isWhole) break;
+    const end = newline < 0 ? text.length : newline;
+    const line = text.slice(start, Math.min(end, start + MAX_LINE_LENGTH)).trim();
+    if (line !== '') lines.push(line);
+    start = end + 1;
+  }
+  return lines;
+}
+
+/** The fields of a line. A quoted field may contain the delimiter. Several spaces count as one. */
+function fieldsOf(line: string, delimiter: string): string[] {
+  const fields: string[] = [];
+  let start = 0;
+  while (start <= line.length) {
+    let end = line.indexOf(delimiter, start);
+    if (line.charAt(start) === '"') {
+      const quote = line.indexOf('"', start + 1);
+      if (quote >= 0) end = line.indexOf(delimiter, quote + 1);
+    }
+    // `&amp;` in a URL copied from HTML is not a delimiter.
+    while (delimiter === ';' && end > 0 && endsEntity(line, start, end)) {
+      end = line.indexOf(delimiter, end + 1);
+    }
+    if (end < 0) end = line.length;
+    const field = line.slice(start, end);
+    if (delimiter !== ' ' || field !== '') fields.push(field);
+    start = end + 1;
+  }
+  return fields;
+}
+
+function endsEntity(line: string, start: number, end: number): boolean {
+  const ampersand = line.lastIndexOf('&', end);
+  return ampersand >= start && end - ampersand <= 8;
+}
+
+function isQuoted(rows: readonly (readonly string[])[]): boolean {
+  return rows.some((fields) => fields.some((field) => field.trim().startsWith('"')));
+}
+
+/** A field without its quotes and the white space around it. */
+function bare(field: string | undefined): string {
+  const text = field?.trim() ?? '';
+  return text.length > 1 && text.startsWith('"') && text.endsWith('"') ? text.slice(1, -1) : text;
+}
+
+/** Whether a field begins as a URL does. */
+export function isUrl(field: string | undefined): boolean {
+  const text = bare(field).slice(0, 8).toLowerCase();
+  return text.startsWith('http://') || text.startsWith('https://') || text.startsWith('ftp://');
+}
+
+/** The column of URLs in a list of columns, from 0; `undefined` if it may be a list of URLs. */
+function urlColumn(
+  lines: readonly string[],
+  rows: readonly (readonly string[])[],
+  delimiter: string,
+): number | undefined {
+  const [head, ...others] = rows;
+  if (head === undefined) return undefined;
+  const hasHeader = !head.some(isUrl);
+  const body = hasHeader ? others : rows;
+  const column = firstUrlColumn(body);
+  if (column === undefined) return undefined;
+  const found = body.filter((fields) => fields.length > 1 && isUrl(fields[column]));
+  if (found.length < MOST * body.length) return undefined;
+  const named = hasHeader && head.length > 1 && isUrlColumnName(head[column] ?? '');
+  if (named) return column;
+  if (column > 0) return found.length > 1 ? column : undefined;
+  if (delimiter === '\t') return found.length > 1 ? column : undefined;
+  const quoted = found.filter(([field]) => field?.startsWith('"')).length;
+  if (quoted >= MOST * found.length) return column;
+  return areRows(found, lines) ? column : undefined;
+}
+
+/** The column in which most rows have their first URL. */
+function firstUrlColumn(rows: readonly (readonly string[])[]): number | undefined {
+  const counts = new Map<number, number>();
+  for (const fields of rows) {
+    const column = fields.findIndex(isUrl);
+    if (column >= 0) counts.set(column, (counts.get(column) ?? 0) + 1);
+  }
+  let best: number | undefined;
+  for (const [column, count] of counts) {
+    if (best === undefined || count > (counts.get(best) ?? 0)) best = column;
+  }
+  return best;
+}
+
+/**
+ * Whether lines that begin with a URL and contain the delimiter later are rows, not URLs. There
+ * must be at least three, with equally many columns, and the columns after the URL must look like
+ * cells. Then one of these decides:
+ *
+ * - The lines are of three sites or more. All URLs of one site may contain a comma.
+ * - The text before the delimiter ends as URLs do: `/`, `.html`, `.pdf`.
+ * - A column holds HTTP status codes, in five rows or more.
+ * - Another column holds URLs.
+ */
+function areRows(rows: readonly (readonly string[])[], lines: readonly string[]): boolean {
+  if (rows.length < FEW || lines.length < FEW) return false;
+  const width = rows[0]?.length ?? 0;
+  const inMost = (holds: (fields: readonly string[]) => boolean): boolean =>
+    rows.filter(holds).length >= MOST * rows.length;
+  if (!inMost((fields) => fields.length === width)) return false;
+  if (!inMost((fields) => fields.slice(1).every(isCell))) return false;
+  const sites = new Set(
+    rows
+      .map(([url]) => url ?? '')
+      .filter(hasNoQuery)
+      .map(siteOf),
+  ).size;
+  if (sites >= FEW && sites >= rows.length / MAX_ROWS_PER_SITE) return true;
+  if (inMost(([url]) => endsAsUrl(url ?? ''))) return true;
+  for (let column = 1; column < width; column++) {
+    if (inMost((fields) => isUrl(fields[column]))) return true;
+    if (rows.length >= 5 && inMost((fields) => STATUSES.has(bare(fields[column])))) return true;
+  }
+  return false;
+}
+
+/** Whether a field looks like a value, not like the rest of a path or query. */
+function isCell(field: string): boolean {
+  const text = bare(field);
+  if (text === '' || text !== field.trim() || text.includes(' ') || isUrl(text)) return true;
+  const slash = text.indexOf('/');
+  if (slash >= 0) {
+    return MIME_TYPES.has(text.slice(0, slash)) && !text.includes('/', slash + 1);
+  }
+  const lower = text.toLowerCase();
+  if (ENDINGS.some((ending) => lower.endsWith(ending)) || text.startsWith('_')) return false;
+  return !['=', '&', '%', '?', '#'].some((mark) => text.includes(mark));
+}
+
+function endsAsUrl(field: string): boolean {
+  const text = bare(field).toLowerCase();
+  const path = text.indexOf('/', text.indexOf('://') + 3);
+  return path >= 0 && (text.endsWith('/') || ENDINGS.some((ending) => text.endsWith(ending)));
+}
+
+/** A query may contain any text: share links of many sites hold titles with commas and spaces. */
+function hasNoQuery(url: string): boolean {
+  return !url.includes('?');
+}
+
+/** The label before the last one of a host, so that a site in many countries counts once. */
+function siteOf(url: string): string {
+  const text = bare(url);
+  const start = text.indexOf('://') + 3;
+  let end = start;
+  while (end < text.length && !['/', '?', '#', ':'].includes(text.charAt(end))) end++;
+  return text.slice(start, end).toLowerCase().split('.').at(-2) ?? '';
+}

@@ -1,0 +1,21 @@
+import { pipeline } from 'node:stream';
+import type { Format } from '../format.js';
+import { beginningOf } from './first-object.js';
+
+/** A JSON array, or JSON values one after another: a record is an element or a value. */
+export const json: Format = {
+  name: 'json',
+  recognise(head) {
+    const beginning = beginningOf(head);
+    if (beginning === undefined) return undefined;
+    return beginning === 'array or string' || beginning === 'object among others';
+  },
+  async toLines(chunks, options) {
+    // Loaded only here: stream-json takes 10 ms.
+    const { JsonRecords } = await import('../json/json-records.js');
+    const stream = new JsonRecords(options);
+    // An error on the way destroys `stream` with it, so its reader learns of it.
+    pipeline(chunks.stream(), stream, () => {});
+    return stream;
+  },
+};

@@ -1,0 +1,17 @@
+import { describeUnsupported } from '../../../files/unsupported-formats.js';
+import type { InputFormat, Recognition, RefusedFormat } from '../format.js';
+
+/** Data in a compression, encoding or format that is not read, recognised by its magic bytes. */
+export const unsupported: RefusedFormat = {
+  always: true,
+  describe: (recognition, asked) => {
+    const { head, compression } = recognition;
+    return isRead(recognition, asked) ? undefined : describeUnsupported(head, compression);
+  },
+};
+
+/** Parquet has magic bytes, too. It is read, unless the user says that it is something else. */
+function isRead({ format, compression }: Recognition, asked: InputFormat | 'auto'): boolean {
+  const isAsked = asked === 'auto' || asked === 'parquet';
+  return format === 'parquet' && compression === undefined && isAsked;
+}

@@ -1,0 +1,29 @@
+import { readSync } from 'node:fs';
+import { Socket } from 'node:net';
+
+/**
+ * A socket to read an input from. Fails with `ECONNRESET` if the writer reset the connection.
+ *
+ * libuv reports an end where a reset came together with the last bytes, so a truncated input would
+ * be taken for a whole one. The error is still pending in the system: one more read tells.
+ */
+export class InputSocket extends Socket {
+  readonly #descriptor: number;
+
+  constructor(descriptor: number) {
+    super({ fd: descriptor, readable: true, writable: false });
+    this.#descriptor = descriptor;
+  }
+
+  override push(chunk: Buffer | null, encoding?: BufferEncoding): boolean {
+    if (chunk === null) {
+      try {
+        readSync(this.#descriptor, Buffer.alloc(1));
+      } catch (error) {
+        this.destroy(error instanceof Error ? error : undefined);
+        return false;
+      }
+    }
+    return super.push(chunk, encoding);
+  }
+}

@@ -1,0 +1,53 @@
+/** A buffer that has grown beyond this is not kept for the next record, in bytes. */
+const KEPT_BYTES = 1024 * 1024;
+const NOTHING = Buffer.alloc(0);
+
+/** The bytes of an unfinished record from earlier pieces. */
+export class HeldRecord {
+  readonly #maxBytes: number;
+  #buffer: Buffer = NOTHING;
+  #length = 0;
+
+  /** @param maxBytes the most that it ever holds */
+  constructor(maxBytes: number) {
+    this.#maxBytes = maxBytes;
+  }
+
+  get length(): number {
+    return this.#length;
+  }
+
+  /** A view of the bytes. It stays valid until bytes are appended after `clear`. */
+  get bytes(): Buffer {
+    return this.#buffer.subarray(0, this.#length);
+  }
+
+  append(bytes: Buffer): void {
+    const length = this.#length + bytes.length;
+    if (length > this.#buffer.length) {
+      // Doubling keeps all copying together linear.
+      const wanted = Math.min(2 * length, this.#maxBytes);
+      const grown = Buffer.allocUnsafeSlow(Math.max(wanted, length));
+      this.#buffer.copy(grown, 0, 0, this.#length);
+      this.#buffer = grown;
+    }
+    bytes.copy(this.#buffer, this.#length);
+    this.#length = length;
+  }
+
+  /** Empties it. The buffer stays for the next record. */
+  clear(): void {
+    this.#length = 0;
+  }
+
+  /** Gives the memory of a large buffer back. */
+  shrink(): void {
+    if (this.#buffer.length > KEPT_BYTES) this.release();
+  }
+
+  /** Empties it and gives its memory back. */
+  release(): void {
+    this.#buffer = NOTHING;
+    this.#length = 0;
+  }
+}

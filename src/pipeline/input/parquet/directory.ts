@@ -1,0 +1,75 @@
+import { type Dirent, promises, type Stats } from 'node:fs';
+import { RobotsFilterError } from '../../../errors.js';
+import { errorText } from '../../../files/system-error.js';
+import { PARQUET_ENDING } from '../../limits.js';
+import { STANDARD_INPUT } from '../open.js';
+
+/** How deep directories may nest: Hive has one level for each key. */
+const MAX_DEPTH = 32;
+
+/**
+ * The inputs, with the Parquet files below it in the place of each directory, in the order of the
+ * bytes of their paths. Names that begin with `.` or `_` are left out, as Hive and Spark do. Links
+ * to directories are not followed. A directory without Parquet files stays what it is.
+ *
+ * @throws RobotsFilterError `input` if a directory cannot be read or nests too deep
+ */
+export async function withParquetDirectories(paths: readonly string[]): Promise<string[]> {
+  const inputs: string[] = [];
+  for (const path of paths) {
+    if (path === STANDARD_INPUT) {
+      inputs.push(path);
+      continue;
+    }
+    const status = await promises.stat(path).catch(() => undefined);
+    if (!isDirectory(status)) {
+      inputs.push(path);
+      continue;
+    }
+    const files = await filesBelow(path.endsWith('/') ? path.slice(0, -1) : path, 0);
+    if (files.length === 0) inputs.push(path);
+    for (const file of files) inputs.push(file);
+  }
+  return inputs;
+}
+
+function isDirectory(status: Stats | undefined): boolean {
+  return status?.isDirectory() === true;
+}
+
+async function filesBelow(directory: string, depth: number): Promise<string[]> {
+  if (depth > MAX_DEPTH) {
+    throw new RobotsFilterError(
+      'input',
+      `${directory}: nests more than ${MAX_DEPTH} deep. Name the files in it`,
+    );
+  }
+  let entries: Dirent[];
+  try {
+    entries = await promises.readdir(directory, { withFileTypes: true });
+  } catch (cause) {
+    throw new RobotsFilterError(
+      'input',
+      `${directory}: cannot be read (${errorText(cause)}). Name the files in it`,
+      { cause },
+    );
+  }
+  const files: string[] = [];
+  const named = entries.map((entry) => ({
+    entry,
+    // A directory sorts as the paths below it do.
+    key: Buffer.from(entry.isDirectory() ? `${entry.name}/` : entry.name),
+  }));
+  named.sort((a, b) => a.key.compare(b.key));
+  for (const { entry } of named) {
+    const { name } = entry;
+    if (name.startsWith('.') || name.startsWith('_')) continue;
+    const path = `${directory}/${name}`;
+    if (entry.isDirectory()) {
+      for (const file of await filesBelow(path, depth + 1)) files.push(file);
+    } else if (name.toLowerCase().endsWith(PARQUET_ENDING)) {
+      files.push(path);
+    }
+  }
+  return files;
+}

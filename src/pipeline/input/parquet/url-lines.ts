@@ -1,0 +1,173 @@
+import { BACKSLASH, QUOTE, SPACE } from '../../../ascii.js';
+import { RobotsFilterError } from '../../../errors.js';
+import type { ColumnChunk } from '../../../parquet/footer.js';
+import type { ByteArrays } from '../../../parquet/page-values.js';
+import { type DataPage, nameOf } from '../../../parquet/pages.js';
+import type { ParquetFile } from '../../../parquet/parquet-file.js';
+import type { Partition } from '../../../parquet/partitions.js';
+import type { Leaf } from '../../../parquet/schema.js';
+
+/** Bytes of lines that are passed on at a time. */
+const CHUNK = 256 * 1024;
+
+/** The longest form of a byte in a JSON string: `\u0000`. */
+const LONGEST_ESCAPE = 6;
+
+/** Column names that a message lists. */
+const LISTED = 12;
+
+/**
+ * The column that holds the URLs.
+ *
+ * @throws RobotsFilterError `input` if there is none of this name, or if it holds no byte strings
+ */
+export function urlLeaf(file: ParquetFile, urlField: readonly string[]): Leaf {
+  const name = urlField.join('.');
+  const leaf = file.leafNamed(name);
+  if (leaf === undefined) {
+    const texts = file.footer.leaves.filter(isText).map(nameOf);
+    const rest = texts.length > LISTED ? `, and ${texts.length - LISTED} more` : '';
+    const list = texts.slice(0, LISTED).join(', ') + rest;
+    throw new RobotsFilterError(
+      'input',
+      `${file.name}: there is no column "${name}". ` +
+        (list === '' ? 'No column holds text.' : `Columns of text: ${list}. Use --url-field NAME.`),
+    );
+  }
+  if (isText(leaf)) return leaf;
+  const what = leaf.maxRepetition > 0 ? 'lists' : leaf.type;
+  throw new RobotsFilterError(
+    'input',
+    `${file.name}: column "${name}" holds ${what}, not text. Use --url-field NAME.`,
+  );
+}
+
+function isText({ type, maxRepetition }: Leaf): boolean {
+  return type === 'BYTE_ARRAY' && maxRepetition === 0;
+}
+
+/** How the lines of a file are written. */
+export interface LineSettings {
+  /** Where the URL stands in the object. A column's own name may have dots. */
+  readonly urlField: readonly string[];
+  /** Further members. One that is called like the first name of `urlField` is left out. */
+  readonly partitions: readonly Partition[];
+}
+
+/**
+ * The URLs of a file as lines, one for each row: a JSON object with the URL and the partitions, so
+ * that no byte of a value can begin another line. The URL may be null.
+ *
+ * @param onRows called with the number of rows that the lines so far have
+ * @throws RobotsFilterError `input`
+ */
+export async function* urlLines(
+  file: ParquetFile,
+  leaf: Leaf,
+  settings: LineSettings,
+  onRows: (rows: number) => void,
+): AsyncGenerator<Buffer> {
+  const index = file.footer.leaves.indexOf(leaf);
+  let rows = 0;
+  for (const group of file.footer.rowGroups) {
+    const chunk = group.columns[index] as ColumnChunk;
+    if (chunk.values !== group.rows) {
+      throw new RobotsFilterError(
+        'input',
+        `${file.name}: a row group has ${group.rows} rows, and its column "${nameOf(leaf)}" ` +
+          `${chunk.values} values. Write or download the file again.`,
+      );
+    }
+    const lines = new LineWriter(settings);
+    let dictionary: ByteArrays | undefined;
+    for await (const page of file.pages(chunk)) {
+      if (page.kind === 'dictionary') {
+        dictionary = byteArraysOf(page.values);
+        continue;
+      }
+      yield* lines.page(page, leaf.maxDefinition, dictionary);
+      rows += page.entries;
+      onRows(rows);
+    }
+  }
+}
+
+function byteArraysOf(values: { readonly kind: string }): ByteArrays {
+  if (values.kind === 'byte arrays') return values as ByteArrays;
+  throw new Error(`a column of text has ${values.kind}`);
+}
+
+/** Writes values as members of JSON objects, an object on each line. */
+class LineWriter {
+  #chunk = Buffer.allocUnsafeSlow(CHUNK);
+  #used = 0;
+  readonly #before: Buffer;
+  readonly #after: Buffer;
+  /** The line of a row without a URL. */
+  readonly #nullLine: Buffer;
+
+  constructor({ urlField, partitions }: LineSettings) {
+    const open = urlField.map((key) => `{${JSON.stringify(key)}:`).join('');
+    const members = partitions
+      .filter(([key]) => key !== urlField[0])
+      .map((pair) => `,${pair.map((part) => JSON.stringify(part)).join(':')}`);
+    const close = `${'}'.repeat(urlField.length - 1)}${members.join('')}}\n`;
+    this.#before = Buffer.from(`${open}"`);
+    this.#after = Buffer.from(`"${close}`);
+    this.#nullLine = Buffer.from(`${open}null${close}`);
+  }
+
+  *page(page: DataPage, present: number, dictionary: ByteArrays | undefined): Generator<Buffer> {
+    const { entries, definitions, values } = page;
+    const indices = values.kind === 'indices' ? values.indices : undefined;
+    const source = indices === undefined ? byteArraysOf(values) : (dictionary as ByteArrays);
+    const { bytes, starts, ends } = source;
+    const overhead = this.#before.length + this.#after.length;
+    let next = 0;
+    for (let entry = 0; entry < entries; entry++) {
+      if (definitions !== undefined && definitions[entry] !== present) {
+        const { length } = this.#nullLine;
+        if (this.#used + length > this.#chunk.length) yield this.#flush(length);
+        this.#nullLine.copy(this.#chunk, this.#used);
+        this.#used += length;
+        continue;
+      }
+      const place = indices === undefined ? next : (indices[next] as number);
+      next++;
+      const start = starts[place] as number;
+      const end = ends[place] as number;
+      const room = overhead + LONGEST_ESCAPE * (end - start);
+      if (this.#used + room > this.#chunk.length) yield this.#flush(room);
+      this.#line(bytes, start, end);
+    }
+    if (this.#used > 0) yield this.#flush(0);
+  }
+
+  /** Writes the line of a value. There is room. */
+  #line(bytes: Uint8Array, start: number, end: number): void {
+    const chunk = this.#chunk;
+    chunk.set(this.#before, this.#used);
+    let to = this.#used + this.#before.length;
+    for (let at = start; at < end; at++) {
+      const byte = bytes[at] as number;
+      if (byte >= SPACE && byte !== QUOTE && byte !== BACKSLASH) {
+        chunk[to++] = byte;
+      } else if (byte >= SPACE) {
+        chunk[to++] = BACKSLASH;
+        chunk[to++] = byte;
+      } else {
+        to += chunk.write(`\\u00${byte.toString(16).padStart(2, '0')}`, to, 'latin1');
+      }
+    }
+    chunk.set(this.#after, to);
+    this.#used = to + this.#after.length;
+  }
+
+  /** Takes what was written, and makes room for at least so many bytes. */
+  #flush(room: number): Buffer {
+    const lines = this.#chunk.subarray(0, this.#used);
+    this.#chunk = Buffer.allocUnsafeSlow(Math.max(CHUNK, room));
+    this.#used = 0;
+    return lines;
+  }
+}

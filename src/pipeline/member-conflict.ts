@@ -1,0 +1,47 @@
+import type { FilterSettings } from './filter.js';
+import type { InputFormat } from './input/format.js';
+
+/** Members that `--explain` adds. */
+const EXPLANATION_MEMBERS = ['reason', 'reasons', 'rule', 'rules'];
+/** Members that stand beside the verdict in the output for a record that is not an object. */
+const BAD_RECORD_MEMBERS = {
+  text: [],
+  csv: [],
+  tsv: [],
+  ndjson: ['line', 'input'],
+  json: ['record', 'input'],
+  parquet: ['row', 'input'],
+  auto: ['line', 'record', 'row', 'input'],
+} as const satisfies Record<InputFormat | 'auto', readonly string[]>;
+
+/** A member that would appear twice in an output record. */
+export interface MemberConflict {
+  readonly member: string;
+  /** What else has a member of this name. */
+  readonly with: 'explanation' | 'bad line' | 'url';
+}
+
+/**
+ * The first member that would appear twice in an output record; `undefined` if none would.
+ *
+ * @param format the format of the input; `undefined` if records come out unchanged
+ */
+export function memberConflict(
+  settings: Pick<FilterSettings, 'urlField' | 'verdictField' | 'explain' | 'strict'>,
+  format: InputFormat | 'auto' | undefined,
+): MemberConflict | undefined {
+  const { urlField, verdictField, explain, strict } = settings;
+  if (explain && verdictField !== undefined && EXPLANATION_MEMBERS.includes(verdictField)) {
+    return { member: verdictField, with: 'explanation' };
+  }
+  if (format === undefined || format === 'text' || format === 'csv' || format === 'tsv')
+    return undefined;
+  const added: readonly string[] = BAD_RECORD_MEMBERS[format];
+  if (!strict && verdictField !== undefined && added.includes(verdictField)) {
+    return { member: verdictField, with: 'bad line' };
+  }
+  const [member = ''] = urlField;
+  const verdicts = verdictField === undefined ? ['verdict', 'verdicts'] : [verdictField];
+  const members = explain ? [...verdicts, ...EXPLANATION_MEMBERS] : verdicts;
+  return members.includes(member) ? { member, with: 'url' } : undefined;
+}

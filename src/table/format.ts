@@ -1,0 +1,320 @@
+/**
+ * The table: one immutable, host-keyed binary in which every robots.txt is a set of automata.
+ *
+ * This file is the only description of the format, and all that the compiler (TypeScript) and the
+ * kernel (AssemblyScript) share; both compile it, so it holds integer constants and nothing else.
+ *
+ * Numbers are little-endian. Offsets count bytes from the start of the table unless said
+ * otherwise. Sections follow one another in the order of their header fields; each after the first
+ * starts at a multiple of 64.
+ *
+ *     header | tokens | buckets | hosts | sources | 320 zero bytes
+ *
+ * What the URLs of a host read lies close together, because in a table of many hosts a cache miss
+ * costs more than the work it serves. What only explanations show is derived where possible, and
+ * otherwise kept apart.
+ *
+ * ## Header, 352 bytes
+ *
+ *       0  u8[8]  magic, "RFTABLE" and 0x1A
+ *       8  u32    version
+ *      12  u32    profile: index in PROFILES
+ *      16  u32    bytes of the whole table
+ *      20  u32    CRC-32 of bytes 0–19 and 24–end
+ *      24  u32    flags: 1 = reduced to the product tokens it names; it answers for no other agents
+ *      28  zeros
+ *      32  u32    number of hosts            36  u32  number of authorities
+ *      40  u32    number of robots records   44  u32  number of automata
+ *      48  u32    number of rules            52  u32  number of product tokens
+ *      56  u32    number of buckets
+ *      60  u32    longest probe, in buckets: 1 = every host in its own
+ *      64  u32[5] starts of the sections tokens, buckets, hosts, sources, end
+ *      84  u32    bytes of robots.txt that were compiled, modulo 2^32
+ *      88  key of the host hash: u8[256] added to the stripes of a host, u64 an odd factor
+ *
+ * ## Tokens
+ *
+ * For each product token `u32 start, u32 bytes` of its lower-case text, then the texts. Its index
+ * is its number: 0 is `*`, 1 is the empty token (which only the google profile matches), the others
+ * are sorted by bytes from 2 on.
+ *
+ * ## Buckets
+ *
+ * Open addressing with linear probing, ten slots at a time, which fill a cache line of 64 bytes:
+ *
+ *       0  u32[10] host records; 0 is a free slot, and all after it are free
+ *      40  u16[10] for each the host's tag: the low half of its hash, or 1 if that is 0; 0 for a
+ *          free slot
+ *      60  u32     1 = passed: full, and a host whose search begins here or before is in a later
+ *                  bucket; else 0
+ *
+ * The hash (kernel/assembly/lookup/host-hash.ts) is taken over the canonical host alone, never its
+ * scheme or port, so that a table can be split into shards by host. Its high part says where the
+ * search begins: in bucket `hash * buckets >>> 32`. At most half of the slots are used, so that few
+ * searches go on to a second bucket.
+ *
+ * ## Hosts
+ *
+ * For each robots record, in the order in which the sorted hosts need them, a cluster: the hosts
+ * whose first authority has it, sorted; the record; and those of its automata that no earlier
+ * record has, in the order in which it names them. Zero bytes precede a cluster, up to the next
+ * multiple of 64, if its first 512 bytes would otherwise touch one more cache line than needed.
+ *
+ * ### Host
+ *
+ *       0  u8   bytes of the canonical host (lower-case A-label, no trailing dot)
+ *       1  u8   form
+ *     form 0 and 1: one authority, of http and https at their default ports
+ *       2  u32  robots record
+ *       6  u32  source
+ *      10  u32  number for the source; form 1 alone
+ *       …  u8[] the host
+ *     form 2: any authorities
+ *       2  u16  their number        4  u8[] the host
+ *       …  for each, sorted by port:
+ *            u16 port, 0 for the scheme's default port
+ *            u8  schemes, a bit each: 1 http, 2 https, 4 ftp; no scheme stands twice at a port
+ *            u8  form, 2
+ *            u32 robots record, u32 source, u32 number for the source, u32 the host's record
+ *
+ * An authority is identified by the offset of its field `robots record`; the byte before that
+ * field is its form.
+ *
+ * ### Robots record: what one distinct robots.txt says
+ *
+ *       0  u8   access result in bits 0 and 1: 0 successful, 1 unavailable, 2 unreachable (RFC 9309
+ *               section 2.3.1); bit 2: the width w of the following numbers is 4, else it is 2
+ *       1  u[w] number n of product tokens that its groups name
+ *       …  u[w][n] their numbers, ascending
+ *       …  u[w][n] for each the start of its list of groups, from the record's start
+ *       …  lists of groups: for each group `u32 automaton, u32 line << 1 | another follows`; in
+ *          the order of the file
+ *
+ * An automaton of 0 is a group of which no rule can match. The lines of its rules count from
+ * `line`.
+ *
+ * ### Automaton; offsets within count from its start
+ *
+ *       0  u8   widths: bits 0 and 1 log2 of the bytes of a field marked `line`, bits 2 and 3 of
+ *               one marked `size`; bit 4: a field marked `offset` has 4 bytes, else 2; bit 5:
+ *               texts are kept
+ *       1  offset bytes of the automaton, offset number of rules, with bit 5 offset of the end of
+ *          the nodes
+ *       …  the root node, and the others
+ *       …  texts that are kept: u16 bytes, u8[]
+ *
+ * `rank = bytes << 1 | allow`, where bytes is the canonical length of the rule's pattern. The
+ * greatest rank among the matching rules decides: most bytes, and allow wins a tie (RFC 9309
+ * section 2.2.2); among equals the first line. 0 is no match.
+ *
+ * Node: a state of a radix trie, in pre-order. The path to a node is not repeated: a prefix rule
+ * has the length of that path, and reads as it.
+ *
+ *       0  u8   flags: bits 0 and 1 the prefix rule that ends here: 0 none, 1 disallow, 2 allow, 3
+ *               another form; 4 edges, 8 blocks; bits 4 and 5 log2 of the bytes of a
+ *               distance
+ *       1  u8   bytes l of the label
+ *       2  u8[l] label: what the text must hold here to reach the state
+ *       …  edges, if flag 4: u8 number e of edges, u8[e] the first byte of each, smallest subtree
+ *          first; the label of the target begins after that byte; then for each edge but the first
+ *          the distance from the first edge's target to its own
+ *       …  prefix rule: for another form u8 form; line; with RULE_LONGER u32 by how many bytes its
+ *          pattern is longer than its prefix, else it is by RULE_STAR's one; with RULE_TEXT offset
+ *          of its text, from the end of the nodes
+ *       …  offset bytes of all blocks, with both flags 4 and 8
+ *       …  blocks, if flag 8, by falling highest rank
+ *       …  the target of the first edge
+ *
+ * Block: at most 32 rules whose literal prefix ends in this state, by falling rank and rising line.
+ *
+ *       0  u8   bits 0–4 number of rules, less one; bit 5 masks; bit 6 another block follows (then
+ *               with masks); bit 7 wide places
+ *     masks, if bit 5
+ *       …  u8[96] for each of the three bytes of a window, 16 entries for its low and 16 for its
+ *          high half; entry bit b: some rule of bucket b has that half there. A text in which no
+ *          window has a bit in all six entries holds no match for any rule of that bucket. A window
+ *          may begin at every byte of the text after the prefix, and reach beyond its end into
+ *          whatever is there.
+ *       …  u8[] for each rule its bucket's bit; 255 for `$` alone, which matches even where
+ *          there are no windows
+ *       …  with bit 6 offset bytes of all that follows in the block
+ *       …  for each rule its place, counted from the first one: u8[], with bit 7 offset[]
+ *       …  the rules
+ *
+ * Wildcard rule: what follows the literal prefix, `*s1*s2…*sk`, with or without `$`; or `$` alone.
+ *
+ *       0  size rank                            …  size bytes of all that follows
+ *       …  u8   form                            …  line
+ *       …  with RULE_TEXT offset of its text, from the end of the nodes
+ *       …  segments: none for `$` alone; with RULE_SINGLE the bytes of the only one; else for each
+ *          size bytes, u8[]; with RULE_TWO_FORMS followed by the form for the query: size bytes,
+ *          u8[]
+ *
+ * The two forms (spec note A): a text matches where all segments are there in their first form, or
+ * those before some `*` in their first, then a `?`, and all others in their second.
+ *
+ * A rule's text is its pattern as written, escaped as in a JSON string, at most TEXT_LIMIT bytes
+ * before escaping. It is kept only where it differs from what can be derived: the path to the node,
+ * `*` and the first form of each segment, `$`, and a `*` for RULE_STAR.
+ *
+ * ## Sources
+ *
+ *       0  u8   kind of what stands between the two texts: 0 nothing, 1 the host, 2 the
+ *               authority's number in decimal
+ *       1  u16  bytes of the first text
+ *       3  u16  bytes of the second text
+ *       5  …    the two texts
+ *
+ * Where a robots.txt came from, escaped as in a JSON string. No escape sequence is split between
+ * texts.
+ */
+
+export const VERSION = 7;
+
+/** "RFTABLE" and 0x1A, as two little-endian words. */
+export const MAGIC_LOW = 0x41544652;
+export const MAGIC_HIGH = 0x1a454c42;
+
+export const HEADER_BYTES = 352;
+export const HEADER_VERSION = 8;
+export const HEADER_PROFILE = 12;
+export const HEADER_LENGTH = 16;
+export const HEADER_CHECKSUM = 20;
+export const HEADER_FLAGS = 24;
+export const HEADER_ZEROS = 28;
+export const HEADER_HOSTS = 32;
+export const HEADER_AUTHORITIES = 36;
+export const HEADER_ROBOTS = 40;
+export const HEADER_AUTOMATA = 44;
+export const HEADER_RULES = 48;
+export const HEADER_TOKENS = 52;
+export const HEADER_BUCKETS = 56;
+export const HEADER_LONGEST_PROBE = 60;
+export const HEADER_SECTIONS = 64;
+export const HEADER_COMPILED_BYTES = 84;
+export const HEADER_HOST_KEY = 88;
+
+/** Indices of the section starts; `SECTION_END` is where the last section ends. */
+export const SECTION_TOKENS = 0;
+export const SECTION_BUCKETS = 1;
+export const SECTION_HOSTS = 2;
+export const SECTION_SOURCES = 3;
+export const SECTION_END = 4;
+/** Sections after the first start at a multiple of this: each bucket fills one cache line. */
+export const CACHE_LINE_BYTES = 64;
+
+export const FLAG_REDUCED = 1;
+
+/**
+ * How far the kernel may read past what it needs: vectors, and the cache lines of an automaton
+ * (kernel/assembly/lookup/look-up.ts).
+ */
+export const TAIL_BYTES = 320;
+
+/** Of a product token: start and length of its text. */
+export const TOKEN_ENTRY_BYTES = 8;
+export const TOKEN_ANY = 0;
+export const TOKEN_EMPTY = 1;
+
+export const SCHEME_HTTP = 1;
+export const SCHEME_HTTPS = 2;
+export const SCHEME_FTP = 4;
+
+export const HOST_KEY_FACTOR = 256;
+export const HOST_KEY_BYTES = 264;
+
+export const BUCKET_BYTES = 64;
+export const BUCKET_SLOTS = 10;
+export const BUCKET_TAGS = 40;
+export const BUCKET_PASSED = 60;
+/**
+ * Buckets that a look-up probes, at most. With buckets half full, millions of random hosts need
+ * about half of that.
+ */
+export const MAX_PROBE = 8;
+export const MAX_HOST_BYTES = 255;
+
+export const HOST_FORM = 1;
+export const HOST_PLAIN = 0;
+export const HOST_NUMBERED = 1;
+export const HOST_SEVERAL = 2;
+/** The one authority of forms 0 and 1; the number of authorities of form 2. */
+export const HOST_AUTHORITY = 2;
+/** Where the name starts, by form. */
+export const HOST_PLAIN_NAME = 10;
+export const HOST_NUMBERED_NAME = 14;
+export const HOST_SEVERAL_NAME = 4;
+
+/** Offsets in an authority, from its robots record on; form 2 has four bytes before that. */
+export const AUTHORITY_SOURCE = 4;
+export const AUTHORITY_NUMBER = 8;
+export const AUTHORITY_HOST = 12;
+export const ENTRY_SCHEMES = 2;
+export const ENTRY_FORM = 3;
+export const ENTRY_AUTHORITY = 4;
+export const ENTRY_BYTES = 20;
+
+export const ACCESS_SUCCESSFUL = 0;
+export const ACCESS_UNAVAILABLE = 1;
+export const ACCESS_UNREACHABLE = 2;
+
+export const ROBOTS_ACCESS = 3;
+export const ROBOTS_WIDE = 4;
+export const GROUP_LINE = 4;
+export const GROUP_BYTES = 8;
+/**
+ * Rules in the groups of a list, at most: a file has a million (protocol/parse.ts), and in the
+ * google profile each may become two.
+ */
+export const MAX_GROUP_RULES = 0x20_0000;
+
+/** Bits of an automaton's first byte. */
+export const AUTOMATON_LINE_WIDTH = 3;
+export const AUTOMATON_SIZE_WIDTH_SHIFT = 2;
+export const AUTOMATON_WIDE = 16;
+export const AUTOMATON_TEXTS = 32;
+
+export const NODE_RULE = 3;
+export const NODE_RULE_DISALLOW = 1;
+export const NODE_RULE_ALLOW = 2;
+export const NODE_RULE_OTHER = 3;
+export const NODE_EDGES = 4;
+export const NODE_BLOCKS = 8;
+export const NODE_DISTANCE_WIDTH_SHIFT = 4;
+export const NODE_FIXED_BYTES = 2;
+export const MAX_LABEL_BYTES = 255;
+
+/**
+ * Bits of a rule's form. RULE_ALLOW and RULE_LONGER are for prefix rules only; RULE_END and those
+ * after it are for other rules only.
+ */
+export const RULE_ALLOW = 1;
+export const RULE_STAR = 2;
+export const RULE_TEXT = 4;
+export const RULE_LONGER = 8;
+export const RULE_END = 16;
+export const RULE_TWO_FORMS = 32;
+export const RULE_SINGLE = 64;
+export const RULE_IN_BLOCK = 128;
+
+/** Bytes of the number that RULE_LONGER adds, and of the length before a kept text. */
+export const SURPLUS_BYTES = 4;
+export const TEXT_LENGTH_BYTES = 2;
+
+export const BLOCK_RULES = 31;
+export const BLOCK_MASKS = 32;
+export const BLOCK_FOLLOWED = 64;
+export const BLOCK_WIDE = 128;
+export const BLOCK_MASK_BYTES = 96;
+export const MAX_BLOCK_RULES = 32;
+
+export const SOURCE_TEXT = 0;
+export const SOURCE_WITH_HOST = 1;
+export const SOURCE_WITH_NUMBER = 2;
+export const SOURCE_FIXED_BYTES = 5;
+
+/** Bytes of a source after escaping, at most; a truncated one is U+2026 and its end. */
+export const SOURCE_LIMIT = 4096;
+
+/** Bytes of a rule's pattern that a table keeps for display; a truncated one ends in U+2026. */
+export const TEXT_LIMIT = 1000;

@@ -1,0 +1,216 @@
+import { createHash } from 'node:crypto';
+import { headerText, isRedirect, redirectUrl } from '../http/redirect.js';
+import { accessResultOf } from '../protocol/access.js';
+import { MIN_BYTES } from '../protocol/parse.js';
+import { type Capture, type CaptureOutcome, canonicalUrl, captureUrl } from './capture.js';
+import { firstValue, type HttpHead, parseHttpHead } from './http-head.js';
+import { decodePayload, type EncodedPayload, type Payload, payloadOf } from './payload.js';
+import type { RecordHandler, WarcRecord } from './record-splitter.js';
+import type { WarcHeader } from './warc-header.js';
+
+/** Bytes of a block before the body that are read: status line and header. */
+const HEAD_ROOM = 256 * 1024;
+
+/**
+ * Bytes of a block that are read for each wanted byte of the body: codings seldom lengthen a body,
+ * but small chunks do.
+ */
+const ENCODED_PER_WANTED = 2;
+
+/** Which captures are wanted. */
+export interface CaptureSelection {
+  /** Captures after this moment do not count; milliseconds since 1970. */
+  readonly asOf: number;
+  /** Bytes of a body that count; the body has one byte more if there are more. */
+  readonly maxBodyBytes: number;
+  /** URLs that are wanted besides robots.txt; those of redirects are added on reading. */
+  readonly targets: Set<string>;
+  /** Whether captures of robots.txt are wanted. */
+  readonly robots: boolean;
+  /** Called for captures of other URLs that are left out. */
+  readonly onSkipped: (url: string) => void;
+}
+
+/** What becomes of captures. */
+export interface CaptureHandler {
+  capture(capture: Capture): void;
+  /** Notes damage. `isCapture` tells whether a capture was lost. */
+  damage(offset: number, reason: string, isCapture: boolean): void;
+  /** Notes a capture whose body is cut short, so that it counts as unreachable. */
+  incomplete(offset: number, url: string): void;
+}
+
+/** A capture whose body is yet to be decoded. */
+interface PendingCapture {
+  readonly base: Omit<Capture, 'outcome'>;
+  readonly payload: EncodedPayload;
+}
+
+/** Finds the captures that count among the records of an archive. */
+export class CaptureReader implements RecordHandler {
+  readonly #selection: CaptureSelection;
+  readonly #handler: CaptureHandler;
+  readonly #limit: number;
+  /** The URL of the record that `wanted` has accepted last. */
+  #url = '';
+  #pending: PendingCapture[] = [];
+
+  constructor(selection: CaptureSelection, handler: CaptureHandler) {
+    this.#selection = selection;
+    this.#handler = handler;
+    this.#limit = Math.floor(selection.maxBodyBytes) + 1;
+  }
+
+  wanted({ type, uri, date }: WarcHeader): number {
+    if (type !== 'response' && type !== 'resource' && type !== 'revisit') return 0;
+    const url = captureUrl(headerText(uri));
+    if (url === undefined || date > this.#selection.asOf) return 0;
+    const { targets, robots, onSkipped } = this.#selection;
+    if (!(url.isRobots ? robots : targets.has(url.href))) {
+      if (!url.isRobots) onSkipped(url.href);
+      return 0;
+    }
+    this.#url = url.href;
+    return HEAD_ROOM + ENCODED_PER_WANTED * this.#limit;
+  }
+
+  take({ header, offset, block }: WarcRecord): void {
+    const url = this.#url;
+    if (Number.isNaN(header.date)) {
+      this.#handler.damage(offset, 'WARC-Date is missing or invalid', true);
+      return;
+    }
+    if (header.isSegment) {
+      this.#handler.damage(offset, 'the record is one segment of several', true);
+      return;
+    }
+    const { date, payloadDigest } = header;
+    const base = { url, date, offset, payloadDigest };
+    if (header.type === 'resource') {
+      const isWhole = header.truncated === '' && block.length === header.length;
+      const digest = payloadDigest || (isWhole ? digestOf(block) : '');
+      const body = block.subarray(0, this.#limit);
+      this.#body({ ...base, payloadDigest: digest }, { body, isWhole });
+      return;
+    }
+    const head = block.length === 0 ? undefined : parseHttpHead(block);
+    if (head === undefined && !(header.type === 'revisit' && block.length === 0)) {
+      this.#handler.damage(offset, 'the block is not an HTTP response', true);
+      return;
+    }
+    const outcome = this.#outcomeOf(header, head, url);
+    if (outcome !== undefined) {
+      this.#pass({ ...base, outcome });
+      return;
+    }
+    // Only for a response of success the body counts.
+    this.#response(base, header, block, head as HttpHead);
+  }
+
+  settle(): Promise<void> | undefined {
+    return this.#pending.length === 0 ? undefined : this.#decodePending();
+  }
+
+  damage(offset: number, reason: string, isCapture: boolean): void {
+    this.#handler.damage(offset, reason, isCapture);
+  }
+
+  /** What a capture found, unless it is a body. */
+  #outcomeOf(
+    header: WarcHeader,
+    head: HttpHead | undefined,
+    url: string,
+  ): CaptureOutcome | undefined {
+    const { profile, refersToUri, refersToDate } = header;
+    const status = head?.status ?? 200;
+    const isRevisit = header.type === 'revisit';
+    const isUnmodified = status === 304 || (isRevisit && profile.endsWith('not-modified'));
+    if (isUnmodified || (isRevisit && status >= 200 && status <= 299)) {
+      const refersTo = captureUrl(headerText(refersToUri))?.href ?? '';
+      return { kind: 'revisit', refersTo, refersToDate, isUnmodified };
+    }
+    const location = head && isRedirect(status) ? firstValue(head, 'location') : undefined;
+    if (location !== undefined) {
+      const target = redirectUrl(location, new URL(url));
+      const found = typeof target === 'string' ? undefined : canonicalUrl(target);
+      if (found === undefined) return { kind: 'unavailable' };
+      if (!found.isRobots) this.#selection.targets.add(found.href);
+      return { kind: 'redirect', target: found.href };
+    }
+    const access = accessResultOf(status);
+    return access === 'successful' ? undefined : { kind: access };
+  }
+
+  #response(
+    base: Omit<Capture, 'outcome'>,
+    header: WarcHeader,
+    block: Buffer,
+    head: HttpHead,
+  ): void {
+    const isTruncated = header.truncated !== '' || block.length < header.length;
+    const payload = payloadOf(block, head, !isTruncated, this.#limit);
+    if (payload === 'undecodable') this.#pass({ ...base, outcome: { kind: 'unreachable' } });
+    else if ('body' in payload) this.#body(base, payload);
+    else {
+      // The next record overwrites the block.
+      const encoded = Buffer.from(payload.encoded);
+      this.#pending.push({ base, payload: { ...payload, encoded } });
+    }
+  }
+
+  async #decodePending(): Promise<void> {
+    const pending = this.#pending;
+    this.#pending = [];
+    for (const { base, payload } of pending) {
+      const decoded = await decodePayload(payload, this.#limit);
+      if (decoded === 'undecodable') this.#pass({ ...base, outcome: { kind: 'unreachable' } });
+      else this.#body(base, decoded);
+    }
+  }
+
+  /**
+   * Passes on a body. One that is cut short counts if it reaches the least parsing limit of RFC
+   * 9309 section 2.5: so crawlers cut it on purpose. Otherwise the response is broken, and the
+   * authority unreachable, as for a fetch.
+   */
+  #body(base: Omit<Capture, 'outcome'>, { body, isWhole }: Payload): void {
+    const { maxBodyBytes } = this.#selection;
+    if (!isWhole && body.length < MIN_BYTES) {
+      this.#handler.incomplete(base.offset, base.url);
+      this.#pass({ ...base, payloadDigest: '', outcome: { kind: 'unreachable' } });
+      return;
+    }
+    const kept = body.subarray(0, Math.min(body.length, this.#limit));
+    // Beyond the parsing limit, the parser drops half a line itself.
+    const isCut = !isWhole && body.length <= maxBodyBytes;
+    this.#pass({ ...base, outcome: { kind: 'body', body: kept, isCut } });
+  }
+
+  #pass(capture: Capture): void {
+    this.#handler.capture(capture);
+  }
+}
+
+/** The SHA-1 digest of a payload, as archives spell it (RFC 4648 section 6). */
+function digestOf(payload: Buffer): string {
+  return `sha1:${base32(createHash('sha1').update(payload).digest())}`;
+}
+
+const BASE32 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
+
+/** Base32 of a number of bytes that is a multiple of five. */
+function base32(bytes: Buffer): string {
+  let text = '';
+  let bits = 0;
+  let value = 0;
+  for (const byte of bytes) {
+    value = (value << 8) | byte;
+    bits += 8;
+    while (bits >= 5) {
+      bits -= 5;
+      text += BASE32.charAt((value >> bits) & 31);
+    }
+    value &= (1 << bits) - 1;
+  }
+  return text;
+}

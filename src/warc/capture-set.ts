@@ -1,0 +1,285 @@
+import { ByteStore } from '../compile/intern/byte-store.js';
+import type { HashKey } from '../compile/intern/hash-bytes.js';
+import { Uint32List } from '../compile/intern/uint32-list.js';
+import { FOLLOWED_REDIRECTS } from '../http/redirect.js';
+import {
+  eachCapture,
+  KIND_ACCESS,
+  KIND_BODY,
+  KIND_REDIRECT,
+  KIND_UNMODIFIED,
+  type PackedCaptures,
+  type UnpackedCapture,
+} from './capture-list.js';
+
+/** Words of a URL: the latest capture of it that says what it found. */
+const WORDS = 8;
+const DATE_HIGH = 0;
+const DATE_LOW = 1;
+/** The number of the file plus one; 0 if there is no such capture. */
+const FILE = 2;
+const OFFSET_HIGH = 3;
+const OFFSET_LOW = 4;
+const KIND = 5;
+/** The number of the body, or of the URL that a redirect leads to. */
+const VALUE = 6;
+const BODY_BYTES = 7;
+
+const WORD = 2 ** 32;
+
+/** So that dates before 1970 are positive, too; milliseconds. */
+const EPOCH_SHIFT = 2 ** 52;
+
+const ROBOTS_PATH = '/robots.txt';
+
+/** Where a capture lies. */
+export interface CapturePlace {
+  readonly file: number;
+  readonly offset: number;
+}
+
+/** A capture that refers to an earlier one. */
+interface Revisit extends CapturePlace {
+  readonly date: number;
+  readonly isUnmodified: boolean;
+  /** The number of the payload digest; -1 if there is none. */
+  readonly digest: number;
+  /** The number of the URL that it refers to; -1 if there is none. */
+  readonly refersTo: number;
+  readonly refersToDate: number;
+}
+
+/** A finding, and the capture that says it. */
+interface Found extends CapturePlace {
+  readonly isRedirect: boolean;
+  /** The number of the body, or of the URL that the redirect leads to. */
+  readonly value: number;
+  readonly bodyBytes: number;
+}
+
+/**
+ * What the captures say about the robots.txt of an authority.
+ *
+ * - `body`: its body, or an access result.
+ * - `no-target`: the URL that a redirect leads to was not captured.
+ */
+export interface Finding extends CapturePlace {
+  readonly kind: 'body' | 'no-target';
+  /** The URL of the robots.txt. */
+  readonly url: string;
+  readonly body: number;
+  readonly bodyBytes: number;
+  /** The last URL of the redirects. */
+  readonly target: string;
+}
+
+/**
+ * The latest capture of each URL. Of two captures at the same moment the one that is added later
+ * counts. Memory: some 100 bytes for each URL, and 70 for each distinct payload digest.
+ */
+export class CaptureSet {
+  readonly #urls: ByteStore;
+  /** WORDS for each URL. */
+  readonly #words = new Uint32List();
+  readonly #digests: ByteStore;
+  /** For each payload digest the number of the body plus one, and the length of the body. */
+  readonly #payloads = new Uint32List();
+  /** For some URLs the latest revisit. */
+  readonly #revisits = new Map<number, Revisit>();
+  readonly #unavailable: number;
+
+  /** @param unavailable the number that stands for the access result `unavailable` */
+  constructor(key: HashKey, unavailable: number) {
+    this.#urls = new ByteStore(key);
+    this.#digests = new ByteStore(key);
+    this.#unavailable = unavailable;
+  }
+
+  /**
+   * Adds the captures of a file.
+   *
+   * @param file the number of the file
+   * @param bodyOf the number of a body, for the number that the list has of it
+   */
+  add(captures: PackedCaptures, file: number, bodyOf: (body: number) => number): void {
+    eachCapture(captures, (capture) => {
+      const url = this.#urls.add(capture.url);
+      switch (capture.kind) {
+        case KIND_BODY:
+        case KIND_ACCESS:
+          this.#addFound(url, capture, file, bodyOf(capture.value));
+          break;
+        case KIND_REDIRECT:
+          this.#addFound(url, capture, file, this.#urls.add(capture.target));
+          break;
+        default:
+          this.#addRevisit(url, capture, file);
+      }
+    });
+  }
+
+  #addFound(url: number, capture: UnpackedCapture, file: number, value: number): void {
+    const { date, offset, kind, bodyBytes, payloadDigest } = capture;
+    if (kind === KIND_BODY && payloadDigest.length > 0) {
+      const digest = this.#digests.add(payloadDigest);
+      this.#payloads.set(2 * digest, value + 1);
+      this.#payloads.set(2 * digest + 1, bodyBytes);
+    }
+    const words = this.#words;
+    const at = WORDS * url;
+    if (words.get(at + FILE) !== 0 && this.#dateOf(url) > date) return;
+    const shifted = date + EPOCH_SHIFT;
+    words.set(at + DATE_HIGH, Math.floor(shifted / WORD));
+    words.set(at + DATE_LOW, shifted % WORD);
+    words.set(at + FILE, file + 1);
+    words.set(at + OFFSET_HIGH, Math.floor(offset / WORD));
+    words.set(at + OFFSET_LOW, offset % WORD);
+    words.set(at + KIND, kind);
+    words.set(at + VALUE, value);
+    words.set(at + BODY_BYTES, bodyBytes);
+  }
+
+  #addRevisit(url: number, capture: UnpackedCapture, file: number): void {
+    const { date, offset, kind, value, payloadDigest, target } = capture;
+    const earlier = this.#revisits.get(url);
+    if (earlier !== undefined && earlier.date > date) return;
+    this.#revisits.set(url, {
+      file,
+      offset,
+      date,
+      isUnmodified: kind === KIND_UNMODIFIED,
+      digest: payloadDigest.length === 0 ? -1 : this.#digests.add(payloadDigest),
+      refersTo: target.length === 0 ? -1 : this.#urls.add(target),
+      refersToDate: value,
+    });
+  }
+
+  #dateOf(url: number): number {
+    const at = WORDS * url;
+    const words = this.#words;
+    return words.get(at + DATE_HIGH) * WORD + words.get(at + DATE_LOW) - EPOCH_SHIFT;
+  }
+
+  /** What the captures say about each robots.txt, in the order of the first captures. */
+  *findings(): Generator<Finding> {
+    for (let url = 0; url < this.#urls.count; url++) {
+      const href = this.#href(url);
+      if (!isRobotsUrl(href)) continue;
+      const finding = this.#findingOf(url, href);
+      if (finding !== undefined) yield finding;
+    }
+  }
+
+  /**
+   * The URLs, other than of robots.txt files, to which redirects from robots.txt files lead, if
+   * `isWanted` says so.
+   */
+  targets(isWanted: (url: Uint8Array) => boolean): string[] {
+    const targets = new Set<number>();
+    for (let url = 0; url < this.#urls.count; url++) {
+      if (this.#latest(url)?.isRedirect !== true || !isRobotsUrl(this.#href(url))) continue;
+      this.#follow(url, (target) => targets.add(target));
+    }
+    const wanted: string[] = [];
+    for (const target of targets) {
+      const href = this.#href(target);
+      if (!isRobotsUrl(href) && isWanted(this.#urls.get(target))) wanted.push(href);
+    }
+    return wanted;
+  }
+
+  /** The latest captures that are revisits of captures that are missing; they do not count. */
+  *lostRevisits(): Generator<CapturePlace> {
+    for (const [url, revisit] of this.#revisits) {
+      const found = this.#found(url);
+      if (found !== undefined && this.#dateOf(url) > revisit.date) continue;
+      if (this.#referred(revisit, found) === undefined) yield revisit;
+    }
+  }
+
+  #findingOf(url: number, href: string): Finding | undefined {
+    const { found, last } = this.#follow(url);
+    const target = this.#href(last);
+    if (found !== undefined) {
+      const { value, bodyBytes, file, offset } = found;
+      return { kind: 'body', url: href, body: value, bodyBytes, file, offset, target };
+    }
+    const asked = this.#latest(url);
+    // A redirect leads to this robots.txt, but nobody has captured it.
+    if (asked === undefined) return undefined;
+    const { file, offset } = asked;
+    return { kind: 'no-target', url: href, body: 0, bodyBytes: 0, file, offset, target };
+  }
+
+  /**
+   * Follows redirects as a fetch does (RFC 9309 section 2.3.1.2): a loop, and more than five, mean
+   * that there is no robots.txt.
+   *
+   * @returns what was found; without it, `last` is the URL that was not captured
+   */
+  #follow(
+    url: number,
+    onTarget: (target: number) => void = () => {},
+  ): { readonly found: Found | undefined; readonly last: number } {
+    const chain = [url];
+    for (let last = url; ; ) {
+      const found = this.#latest(last);
+      if (found?.isRedirect !== true) return { found, last };
+      const target = found.value;
+      if (chain.includes(target) || chain.length > FOLLOWED_REDIRECTS) {
+        const unavailable = { isRedirect: false, value: this.#unavailable, bodyBytes: 0 };
+        return { found: { ...found, ...unavailable }, last };
+      }
+      onTarget(target);
+      chain.push(target);
+      last = target;
+    }
+  }
+
+  /** What the latest capture of a URL found; of a revisit, what it refers to. */
+  #latest(url: number): Found | undefined {
+    const found = this.#found(url);
+    const revisit = this.#revisits.get(url);
+    if (revisit === undefined) return found;
+    if (found !== undefined && this.#dateOf(url) > revisit.date) return found;
+    return this.#referred(revisit, found) ?? found;
+  }
+
+  /** @param earlier the latest capture of the same URL that is no revisit */
+  #referred(revisit: Revisit, earlier: Found | undefined): Found | undefined {
+    const { digest, refersTo, refersToDate, isUnmodified, file, offset } = revisit;
+    const payload = digest < 0 ? 0 : this.#payloads.get(2 * digest);
+    if (payload !== 0) {
+      const bodyBytes = this.#payloads.get(2 * digest + 1);
+      return { isRedirect: false, value: payload - 1, bodyBytes, file, offset };
+    }
+    const referred = refersTo < 0 ? undefined : this.#found(refersTo);
+    if (referred !== undefined && this.#dateOf(refersTo) === refersToDate) return referred;
+    return isUnmodified ? earlier : undefined;
+  }
+
+  /** The latest capture of a URL that is no revisit. */
+  #found(url: number): Found | undefined {
+    const words = this.#words;
+    const at = WORDS * url;
+    const file = words.get(at + FILE) - 1;
+    if (file < 0) return undefined;
+    return {
+      isRedirect: words.get(at + KIND) === KIND_REDIRECT,
+      value: words.get(at + VALUE),
+      bodyBytes: words.get(at + BODY_BYTES),
+      file,
+      offset: words.get(at + OFFSET_HIGH) * WORD + words.get(at + OFFSET_LOW),
+    };
+  }
+
+  #href(url: number): string {
+    return Buffer.from(this.#urls.get(url)).toString('latin1');
+  }
+}
+
+/** Whether a canonical URL is that of the robots.txt of an authority. */
+function isRobotsUrl(href: string): boolean {
+  const path = href.indexOf('/', href.indexOf('://') + 3);
+  return href.length - path === ROBOTS_PATH.length && href.endsWith(ROBOTS_PATH);
+}

@@ -1,0 +1,69 @@
+/** A capture of a robots.txt, or of where a redirect from one leads. */
+export interface Capture {
+  /** The URL that was requested, in canonical form. */
+  readonly url: string;
+  /** Milliseconds since 1970. */
+  readonly date: number;
+  /** Where the record lies in its file, in bytes. */
+  readonly offset: number;
+  readonly outcome: CaptureOutcome;
+  /** Digest of the payload, as the archive spells it; empty if unknown. */
+  readonly payloadDigest: string;
+}
+
+/**
+ * What a capture found.
+ *
+ * - `body`: a success. The next capture overwrites the body. `isCut` says that its last line may be
+ *   half a line.
+ * - `unavailable`, `unreachable`: access results of RFC 9309 section 2.3.1.
+ * - `redirect`: a redirect that can be followed.
+ * - `revisit`: the payload of an earlier capture, by its digest, or by its URL and date.
+ */
+export type CaptureOutcome =
+  | { readonly kind: 'body'; readonly body: Buffer; readonly isCut: boolean }
+  | { readonly kind: 'unavailable' | 'unreachable' }
+  | { readonly kind: 'redirect'; readonly target: string }
+  | {
+      readonly kind: 'revisit';
+      /** Empty if unknown. */
+      readonly refersTo: string;
+      /** Milliseconds since 1970; NaN if unknown. */
+      readonly refersToDate: number;
+      /** Whether the server said that nothing has changed since the capture before. */
+      readonly isUnmodified: boolean;
+    };
+
+/** The path of a robots.txt (RFC 9309 section 2.3). */
+const ROBOTS_PATH = '/robots.txt';
+
+/** A URL in the form in which captures are compared. */
+export interface CaptureUrl {
+  readonly href: string;
+  /** Whether it is that of the robots.txt of an authority. */
+  readonly isRobots: boolean;
+}
+
+/**
+ * The canonical form of an http, https or ftp URL, as the WHATWG URL Standard has it, without user
+ * information, fragment, and a final dot of the host; `undefined` for anything else.
+ */
+export function captureUrl(text: string): CaptureUrl | undefined {
+  const scheme = text.slice(0, 6).toLowerCase();
+  if (!scheme.startsWith('http') && !scheme.startsWith('ftp:')) return undefined;
+  return URL.canParse(text) ? canonicalUrl(new URL(text)) : undefined;
+}
+
+/** The canonical form of a URL: see `captureUrl`. */
+export function canonicalUrl(url: URL): CaptureUrl | undefined {
+  const { protocol, hostname } = url;
+  if (protocol !== 'http:' && protocol !== 'https:' && protocol !== 'ftp:') return undefined;
+  if (hostname === '' || url.port === '0') return undefined;
+  if (url.hash !== '' || url.href.endsWith('#')) url.hash = '';
+  if (url.username !== '') url.username = '';
+  if (url.password !== '') url.password = '';
+  if (hostname.length > 1 && hostname.endsWith('.')) url.hostname = hostname.slice(0, -1);
+  const { href } = url;
+  const isRobots = url.pathname === ROBOTS_PATH && href.endsWith(ROBOTS_PATH) && url.search === '';
+  return { href, isRobots };
+}

@@ -1,0 +1,288 @@
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { constants, crc32, createInflateRaw, gunzipSync } from 'node:zlib';
+import { gzip } from '../files/gzip.js';
+import type { ByteSource } from './byte-source.js';
+import {
+  findLastMember,
+  findMember,
+  isIntact,
+  memberHeaderLength,
+  readMember,
+  TRAILER,
+} from './gzip-member.js';
+import { beginsRecord, type RecordHandler, type RecordSplitter } from './record-splitter.js';
+
+/** Bytes that are read at a time. */
+const WINDOW = 256 * 1024;
+
+/** The longest member that is inflated in one go, in bytes of the file. */
+const LONGEST_WINDOW = 4 * 1024 * 1024;
+
+/** Content of members that are inflated together, at most, in bytes. */
+const LONGEST_BATCH = 16 * 1024 * 1024;
+
+/** Bytes at a time of a member that is too long to be inflated in one go. */
+const CHUNK = 256 * 1024;
+
+/** Searches for an intact member after a damaged one, at most; then whole windows are left out. */
+const MAX_RECOVERIES = 10_000;
+
+/** Bytes of a member that are inflated to see whether a record begins there. */
+const PROBE = 1024;
+
+/**
+ * Reads a gzip file of WARC records: usually one member per record. Members are inflated many at a
+ * time, in one native call: a call for each member takes twice as long. If that fails, they are
+ * inflated one by one, so that a damaged one costs no other.
+ *
+ * Memory: a window of the file, and what its members hold; a long member passes in pieces.
+ */
+export class GzipReader {
+  readonly #source: ByteSource;
+  readonly #splitter: RecordSplitter;
+  readonly #handler: RecordHandler;
+  #window = Buffer.allocUnsafeSlow(WINDOW);
+  /** Offset of the window in the file. */
+  #offset = 0;
+  /** Bytes in the window. */
+  #filled = 0;
+  /** Bytes of the window that are done with. */
+  #done = 0;
+  #isEnd = false;
+  /** Offset in the file before which members are inflated one by one. */
+  #singleUntil = 0;
+  #recoveries = 0;
+
+  constructor(source: ByteSource, splitter: RecordSplitter, handler: RecordHandler) {
+    this.#source = source;
+    this.#splitter = splitter;
+    this.#handler = handler;
+  }
+
+  /** Passes all members to the splitter. */
+  async read(): Promise<void> {
+    for (;;) {
+      if (!this.#isEnd) await this.#fill();
+      await this.#handler.settle();
+      if (this.#done === this.#filled) break;
+      if (this.#readBatch()) continue;
+      const rest = this.#rest();
+      const member = readMember(rest);
+      if (member.kind === 'whole') {
+        const { content: bytes, length } = member;
+        this.#splitter.push({ bytes, offset: this.#position, kind: 'member' });
+        this.#done += length;
+        if (this.#window.length > WINDOW && this.#filled - this.#done <= WINDOW) this.#shrink();
+      } else if (member.kind === 'short' && !this.#isEnd && rest.length < LONGEST_WINDOW) {
+        this.#grow();
+      } else if (member.kind === 'long' || (member.kind === 'short' && !this.#isEnd)) {
+        await this.#readLong();
+      } else {
+        await this.#recover();
+      }
+    }
+  }
+
+  /** The offset in the file that comes next. */
+  get #position(): number {
+    return this.#offset + this.#done;
+  }
+
+  #rest(): Buffer {
+    return this.#window.subarray(this.#done, this.#filled);
+  }
+
+  /** Moves the rest to the front of the window, and fills the window. */
+  async #fill(): Promise<void> {
+    if (this.#done > 0) {
+      this.#window.copy(this.#window, 0, this.#done, this.#filled);
+      this.#offset += this.#done;
+      this.#filled -= this.#done;
+      this.#done = 0;
+    }
+    while (this.#filled < this.#window.length && !this.#isEnd) {
+      const free = this.#window.subarray(this.#filled);
+      const bytes = await this.#source.read(this.#offset + this.#filled, free);
+      this.#filled += bytes;
+      this.#isEnd = bytes === 0;
+    }
+  }
+
+  #grow(): void {
+    const larger = Buffer.allocUnsafeSlow(2 * this.#window.length);
+    this.#window.copy(larger, 0, 0, this.#filled);
+    this.#window = larger;
+  }
+
+  #shrink(): void {
+    const smaller = Buffer.allocUnsafeSlow(WINDOW);
+    this.#window.copy(smaller, 0, this.#done, this.#filled);
+    this.#offset += this.#done;
+    this.#filled -= this.#done;
+    this.#done = 0;
+    this.#window = smaller;
+  }
+
+  /** Continues at an offset of the file. */
+  #seek(offset: number): void {
+    const done = offset - this.#offset;
+    if (done <= this.#filled) {
+      this.#done = done;
+      return;
+    }
+    this.#offset = offset;
+    this.#done = 0;
+    this.#filled = 0;
+    this.#isEnd = false;
+  }
+
+  /** Inflates the members of the window together; false if that does not succeed. */
+  #readBatch(): boolean {
+    if (this.#position < this.#singleUntil) return false;
+    const rest = this.#rest();
+    const end = this.#isEnd ? rest.length : findLastMember(rest, rest.length);
+    if (end <= 0) return false;
+    const members = rest.subarray(0, end);
+    const content = inflateMembers(members);
+    if (content === undefined) {
+      this.#singleUntil = this.#position + end;
+      return false;
+    }
+    this.#pushMembers(members, content);
+    this.#done += end;
+    return true;
+  }
+
+  /**
+   * Passes on members that were inflated together. The length of each one's content stands at its
+   * end (ISIZE). Where a member does not begin with a record, it is passed on with the one before.
+   */
+  #pushMembers(members: Buffer, content: Buffer): void {
+    let start = 0;
+    let contentStart = 0;
+    for (let at = findMember(members, 1); at >= 0; at = findMember(members, at + 1)) {
+      const contentEnd = contentStart + (at < 4 ? 0 : members.readUInt32LE(at - 4));
+      // Bytes within a member may look like the beginning of another.
+      if (contentEnd <= contentStart || !beginsRecord(content, contentEnd)) continue;
+      this.#pushMember(content.subarray(contentStart, contentEnd), start);
+      start = at;
+      contentStart = contentEnd;
+    }
+    this.#pushMember(content.subarray(contentStart), start);
+  }
+
+  #pushMember(bytes: Buffer, start: number): void {
+    this.#splitter.push({ bytes, offset: this.#position + start, kind: 'member' });
+  }
+
+  /** Passes on a long member in pieces. */
+  async #readLong(): Promise<void> {
+    const start = this.#position;
+    const header = memberHeaderLength(this.#rest());
+    if (header < 0) return this.#recover();
+    const inflate = createInflateRaw({ chunkSize: CHUNK });
+    const flow = pipeline(this.#bytesFrom(start + header), inflate).catch(() => {});
+    let checksum = 0;
+    let length = 0;
+    try {
+      for await (const bytes of inflate as AsyncIterable<Buffer>) {
+        if (length === 0 && beginsRecord(bytes, 0)) this.#splitter.restart();
+        checksum = crc32(bytes, checksum);
+        length += bytes.length;
+        this.#splitter.push({ bytes, offset: start, kind: 'part' });
+        await this.#handler.settle();
+      }
+    } catch (error) {
+      if (!gzip.isDamage(error)) throw error;
+      this.#seek(start + Math.max(header + inflate.bytesWritten, 1));
+      return this.#recover(start);
+    } finally {
+      inflate.destroy();
+      await flow;
+    }
+    this.#seek(start + header + inflate.bytesWritten);
+    await this.#fill();
+    const rest = this.#rest();
+    if (rest.length < TRAILER || !isIntact(rest, 0, checksum, length)) return this.#recover(start);
+    this.#done += TRAILER;
+  }
+
+  /** The bytes of the file from an offset on. */
+  #bytesFrom(start: number): Readable {
+    const source = this.#source;
+    async function* chunks(): AsyncGenerator<Buffer> {
+      for (let offset = start; ; ) {
+        const chunk = Buffer.allocUnsafeSlow(CHUNK);
+        const bytes = await source.read(offset, chunk);
+        if (bytes === 0) return;
+        offset += bytes;
+        yield chunk.subarray(0, bytes);
+      }
+    }
+    return Readable.from(chunks(), { objectMode: false });
+  }
+
+  /** Notes damage, and searches for the next member that begins with a record. */
+  async #recover(damaged = this.#position): Promise<void> {
+    if (this.#isPadding()) {
+      this.#done = this.#filled;
+      return;
+    }
+    this.#splitter.restart();
+    this.#handler.damage(damaged, 'the gzip data is damaged or cut short', false);
+    // Overlapping members could be made to be inflated again and again.
+    if (++this.#recoveries > MAX_RECOVERIES) this.#done = this.#filled;
+    else this.#done += damaged === this.#position ? 1 : 0;
+    for (;;) {
+      await this.#fill();
+      const rest = this.#rest();
+      const found = findMember(rest, 0);
+      const isWhole = this.#isEnd || rest.length - found >= PROBE;
+      if (found < 0) {
+        // The beginning of a member may lie across the end.
+        this.#done = this.#isEnd ? this.#filled : Math.max(this.#done, this.#filled - 3);
+        if (this.#isEnd) return;
+      } else if (!isWhole) {
+        this.#done += found;
+      } else if (isRecordMember(rest.subarray(found, found + PROBE))) {
+        this.#done += found;
+        return;
+      } else {
+        this.#done += found + 1;
+      }
+    }
+  }
+
+  /** Whether the window holds nothing but zeros, which gzip allows after members. */
+  #isPadding(): boolean {
+    return this.#rest().every((byte) => byte === 0);
+  }
+}
+
+/**
+ * The contents of members, one after another; `undefined` if any member is damaged. zlib also
+ * stops, without an error, at a zero between members.
+ */
+function inflateMembers(members: Buffer): Buffer | undefined {
+  try {
+    const { buffer, engine } = gunzipSync(members, {
+      info: true,
+      maxOutputLength: LONGEST_BATCH,
+      chunkSize: Math.max(64 * 1024, 2 * members.length),
+    }) as unknown as { buffer: Buffer; engine: { bytesWritten: number } };
+    return engine.bytesWritten === members.length ? buffer : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Whether the content of a member begins with a record, as far as the beginning tells. */
+function isRecordMember(beginning: Buffer): boolean {
+  try {
+    const content = gunzipSync(beginning, { finishFlush: constants.Z_SYNC_FLUSH });
+    return beginsRecord(content, 0);
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,326 @@
+import { CR, LF } from '../ascii.js';
+import { startsWith } from '../files/magic.js';
+import { endOfHeader, LONGEST_HEADER, parseWarcHeader, type WarcHeader } from './warc-header.js';
+
+/** Every record begins with these bytes and a version. */
+const MAGIC = Buffer.from('WARC/');
+
+/** Length of the bytes that tell a record from other text, such as `WARC/1.`. */
+const BEGINNING = MAGIC.length + 2;
+
+/** Times that a file is read again from the block of a record with a wrong length, at most. */
+const MAX_REWINDS = 1000;
+
+/** A record that another record, or the end, follows. */
+export interface WarcRecord {
+  readonly header: WarcHeader;
+  /** Where the record lies in the file, in bytes. */
+  readonly offset: number;
+  /** The first bytes of the block, as many as were wanted. The next call overwrites them. */
+  readonly block: Buffer;
+}
+
+/** What becomes of records. */
+export interface RecordHandler {
+  /** The number of bytes of the block that are wanted; 0 if the record is not. */
+  wanted(header: WarcHeader): number;
+  /** Takes a wanted record. */
+  take(record: WarcRecord): void;
+  /** Notes damage. `isCapture` tells whether a wanted record was lost. */
+  damage(offset: number, reason: string, isCapture: boolean): void;
+  /** Completes what `take` could not do at once. Readers wait for it between pieces. */
+  settle(): Promise<void> | undefined;
+}
+
+/** Consecutive bytes of a WARC file, decompressed. */
+export interface Piece {
+  readonly bytes: Buffer;
+  /** The offset of the first byte, or of the gzip member. */
+  readonly offset: number;
+  /**
+   * - `plain`: bytes of the file itself, any of which can be read again.
+   * - `stream`: bytes that cannot be read again, at their offset in what was decompressed.
+   * - `member`: all bytes of a gzip member, which usually is one record.
+   * - `part`: some bytes of a gzip member.
+   */
+  readonly kind: 'plain' | 'stream' | 'member' | 'part';
+}
+
+/** Whether offsets are those of the bytes, not those of a member. */
+function isExact(kind: Piece['kind']): boolean {
+  return kind === 'plain' || kind === 'stream';
+}
+
+/** A record whose end has not been seen yet. */
+interface OpenRecord {
+  readonly header: WarcHeader;
+  readonly offset: number;
+  /** Offset of the block in the file; `undefined` if the block is compressed. */
+  readonly blockOffset: number | undefined;
+  /** Where the block begins in the piece in which the record began. */
+  readonly blockStart: number;
+  readonly isWanted: boolean;
+  /** Bytes of the block that are wanted. */
+  readonly wanted: number;
+  /** A view of the piece, or memory of its own. */
+  block: Buffer;
+  isCopied: boolean;
+  /** Bytes of `block` that are filled. */
+  filled: number;
+  /** Bytes of the block that are still to come. */
+  left: number;
+}
+
+type State = 'between' | 'within' | 'lost';
+
+/**
+ * Splits the bytes of a WARC file into records, whatever pieces the bytes come in. Memory: a header
+ * and the wanted bytes of one block.
+ *
+ * Content-Length alone ends a block, so nothing in a body is taken for a record. A record counts
+ * only if another record or the end follows it. If not, its length is wrong: the record is damaged,
+ * and reading continues at the next line that begins a record.
+ */
+export class RecordSplitter {
+  readonly #handler: RecordHandler;
+  readonly #fileLength: number;
+  #state: State = 'between';
+  #open: OpenRecord | undefined;
+  /** Whether the open record began in the current piece. */
+  #isNew = false;
+  /** The beginning of a header that the last piece ended with. */
+  #carry = Buffer.alloc(0);
+  #carryOffset = 0;
+  /** Whether the carry begins a line. */
+  #isCarryLine = true;
+  #rewinds = 0;
+  /** Where to read on, if the next bytes are not needed. */
+  #next: number | undefined;
+
+  /** @param fileLength in bytes; Infinity if unknown */
+  constructor(handler: RecordHandler, fileLength: number) {
+    this.#handler = handler;
+    this.#fileLength = fileLength;
+  }
+
+  /**
+   * Takes the next bytes.
+   *
+   * @returns the offset of the next plain bytes that are needed; `undefined` for those that follow
+   */
+  push(piece: Piece): number | undefined {
+    const { bytes, kind } = piece;
+    this.#next = undefined;
+    if (kind === 'member' && beginsRecord(bytes, 0)) this.restart();
+    this.#isNew = false;
+    const carry = this.#carry;
+    if (carry.length === 0) {
+      this.#split(piece, 0);
+    } else {
+      this.#carry = Buffer.alloc(0);
+      const joined = Buffer.concat([carry, bytes]);
+      // Bytes keep their offsets: those of the carry come directly before the piece.
+      const offset = isExact(kind) ? this.#carryOffset : piece.offset;
+      this.#split({ bytes: joined, offset, kind }, carry.length);
+    }
+    if (kind === 'member' && this.#state === 'between' && this.#carry.length === 0) this.#finish();
+    this.#keepBlock();
+    return this.#next;
+  }
+
+  /** Ends the record before: what follows does not belong to it. Also ends the file. */
+  restart(): void {
+    if (this.#carry.length > 0 && this.#state === 'between') {
+      this.#handler.damage(this.#carryOffset, 'the header is cut short', false);
+    }
+    this.#carry = Buffer.alloc(0);
+    const open = this.#open;
+    if (open !== undefined && open.left > 0) this.#discard(open, 'the record is cut short');
+    else this.#finish();
+    this.#state = 'between';
+  }
+
+  /** @param carried bytes of the piece that came with the piece before */
+  #split(piece: Piece, carried: number): void {
+    const { bytes, offset, kind } = piece;
+    let at = 0;
+    while (at < bytes.length) {
+      if (this.#state === 'within') {
+        at = this.#fill(bytes, at, kind);
+        continue;
+      }
+      if (this.#state === 'lost') {
+        // The next member is a safer place to read on than anything within this one.
+        if (kind === 'member') return;
+        const found = findRecord(bytes, at, carried === 0 || this.#isCarryLine);
+        if (found < 0) {
+          this.#carryFrom(piece, Math.max(at, bytes.length - BEGINNING - 1), carried);
+          return;
+        }
+        at = found;
+        this.#state = 'between';
+      }
+      while (bytes[at] === CR || bytes[at] === LF) at++;
+      if (at === bytes.length) return;
+      const place = isExact(kind) ? offset + at : at < carried ? this.#carryOffset : offset;
+      if (!beginsRecord(bytes, at)) {
+        if (kind !== 'member' && isBeginning(bytes, at)) {
+          this.#carryFrom(piece, at, carried);
+          return;
+        }
+        at = this.#lose(at, place);
+        continue;
+      }
+      this.#finish();
+      const end = endOfHeader(bytes, at, Math.min(bytes.length, at + LONGEST_HEADER));
+      if (end >= 0) {
+        at = this.#begin(piece, at, end, place);
+      } else if (bytes.length - at < LONGEST_HEADER) {
+        this.#carryFrom(piece, at, carried);
+        return;
+      } else {
+        this.#handler.damage(place, 'the header is longer than 64 KiB', false);
+        this.#state = 'lost';
+        at += BEGINNING;
+      }
+    }
+  }
+
+  /** Begins a record; returns the index after what the piece has of it. */
+  #begin({ bytes, offset, kind }: Piece, start: number, end: number, place: number): number {
+    const header = parseWarcHeader(bytes.subarray(start, end));
+    if (header === undefined) {
+      this.#handler.damage(place, 'the header has no WARC-Type or no Content-Length', false);
+      this.#state = 'lost';
+      return end;
+    }
+    const limit = this.#handler.wanted(header);
+    const isWanted = limit > 0;
+    const wanted = Math.min(limit, header.length);
+    const blockOffset = kind === 'plain' ? offset + end : undefined;
+    if (blockOffset !== undefined && blockOffset + header.length > this.#fileLength) {
+      this.#handler.damage(place, 'the record is longer than the rest of the file', isWanted);
+      this.#state = 'lost';
+      return end;
+    }
+    const taken = Math.min(header.length, bytes.length - end);
+    const block = bytes.subarray(end, end + Math.min(wanted, taken));
+    this.#open = {
+      header,
+      offset: place,
+      blockOffset,
+      blockStart: end,
+      isWanted,
+      wanted,
+      block,
+      isCopied: false,
+      filled: block.length,
+      left: header.length - taken,
+    };
+    this.#isNew = true;
+    this.#afterFill(this.#open);
+    return end + taken;
+  }
+
+  /** Takes further bytes of the open block; returns the index after them. */
+  #fill(bytes: Buffer, at: number, kind: Piece['kind']): number {
+    const open = this.#open as OpenRecord;
+    const taken = Math.min(open.left, bytes.length - at);
+    const copied = Math.min(open.wanted - open.filled, taken);
+    // #keepBlock has copied the block into memory of the wanted length.
+    bytes.copy(open.block, open.filled, at, at + copied);
+    open.filled += copied;
+    open.left -= taken;
+    if (kind === 'plain') this.#afterFill(open);
+    else this.#state = open.left > 0 ? 'within' : 'between';
+    return at + taken;
+  }
+
+  /** Skips the rest of a plain block of which nothing more is wanted. */
+  #afterFill(open: OpenRecord): void {
+    if (open.left > 0 && open.blockOffset !== undefined && open.filled === open.wanted) {
+      this.#next = open.blockOffset + open.header.length;
+      open.left = 0;
+    }
+    this.#state = open.left > 0 ? 'within' : 'between';
+  }
+
+  /** Handles bytes that begin no record; returns the index to search from. */
+  #lose(at: number, place: number): number {
+    const open = this.#open;
+    this.#state = 'lost';
+    if (open === undefined) {
+      this.#handler.damage(place, 'no record begins here', false);
+      return at;
+    }
+    this.#discard(open, 'the length of the record is wrong');
+    if (this.#isNew) return open.blockStart;
+    if (open.blockOffset === undefined || this.#rewinds === MAX_REWINDS) return at;
+    this.#rewinds++;
+    this.#next = open.blockOffset;
+    return Number.POSITIVE_INFINITY;
+  }
+
+  #discard(open: OpenRecord, reason: string): void {
+    this.#open = undefined;
+    this.#handler.damage(open.offset, reason, open.isWanted);
+  }
+
+  /** Passes on the record before: another one, or the end, follows it. */
+  #finish(): void {
+    const open = this.#open;
+    if (open === undefined) return;
+    this.#open = undefined;
+    const { header, offset, block, filled } = open;
+    if (open.isWanted) this.#handler.take({ header, offset, block: block.subarray(0, filled) });
+  }
+
+  /** Keeps the rest of a piece until the next one comes. */
+  #carryFrom({ bytes, offset, kind }: Piece, at: number, carried: number): void {
+    const before = bytes[at - 1];
+    const isLine = at > 0 ? before === LF || before === CR : carried === 0 || this.#isCarryLine;
+    this.#isCarryLine = isLine;
+    this.#carry = Buffer.from(bytes.subarray(at));
+    if (isExact(kind)) this.#carryOffset = offset + at;
+    else if (at >= carried) this.#carryOffset = offset;
+  }
+
+  /** Copies the block of the open record: the caller may overwrite its piece. */
+  #keepBlock(): void {
+    const open = this.#open;
+    if (open === undefined || open.isCopied || open.wanted === 0) return;
+    const copy = Buffer.allocUnsafe(open.wanted);
+    open.block.copy(copy);
+    open.block = copy;
+    open.isCopied = true;
+  }
+}
+
+/** Whether a record begins at an index: `WARC/`, a digit and a dot. */
+export function beginsRecord(bytes: Buffer, at: number): boolean {
+  if (!startsWith(bytes, MAGIC, at)) return false;
+  const digit = bytes[at + MAGIC.length] ?? 0;
+  return digit >= 0x30 && digit <= 0x39 && bytes[at + MAGIC.length + 1] === 0x2e;
+}
+
+/** Whether the bytes from an index to the end may be the beginning of `WARC/1.`. */
+function isBeginning(bytes: Buffer, at: number): boolean {
+  const length = bytes.length - at;
+  if (length >= BEGINNING) return false;
+  const common = Math.min(length, MAGIC.length);
+  return bytes.compare(MAGIC, 0, common, at, at + common) === 0;
+}
+
+/**
+ * The index of the next line that begins a record; -1 if there is none.
+ *
+ * @param isLine whether a line begins at index 0
+ */
+function findRecord(bytes: Buffer, from: number, isLine: boolean): number {
+  for (let at = bytes.indexOf(MAGIC, from); at >= 0; at = bytes.indexOf(MAGIC, at + 1)) {
+    const before = bytes[at - 1];
+    const isStart = at === 0 ? isLine : before === LF || before === CR;
+    if (isStart && beginsRecord(bytes, at)) return at;
+  }
+  return -1;
+}

@@ -1,0 +1,225 @@
+import { COLON, CR, LF, LOWER_CASE_BIT, SPACE, TAB, UPPER_A, UPPER_Z } from '../ascii.js';
+
+/** The longest header of a record, in bytes. Crawlers store URLs of at most some kilobytes. */
+export const LONGEST_HEADER = 64 * 1024;
+
+/** The fields of a WARC record (ISO 28500:2017 section 5) that decide about robots.txt captures. */
+export interface WarcHeader {
+  readonly type: string;
+  /** WARC-Target-URI, without the angle brackets that some writers add. */
+  readonly uri: string;
+  /** WARC-Date in milliseconds since 1970; NaN if it is missing or invalid. */
+  readonly date: number;
+  /** Content-Length: the bytes of the block. */
+  readonly length: number;
+  /** The reason of WARC-Truncated, in lower case; empty if the record is whole. */
+  readonly truncated: string;
+  readonly payloadDigest: string;
+  readonly profile: string;
+  readonly refersToUri: string;
+  /** WARC-Refers-To-Date in milliseconds since 1970; NaN if it is missing or invalid. */
+  readonly refersToDate: number;
+  /** Whether the record is a segment of a longer one (section 7). */
+  readonly isSegment: boolean;
+}
+
+/** A field of a header. */
+export interface Field {
+  /** In lower case. */
+  readonly name: string;
+  /** Without white space at its ends; one character per byte. */
+  readonly value: string;
+}
+
+/**
+ * The offset after the blank line that ends a header, or -1. Lines may end in CRLF or in a bare LF.
+ */
+export function endOfHeader(bytes: Buffer, start: number, end: number): number {
+  for (let at = bytes.indexOf(LF, start); at >= 0 && at < end; at = bytes.indexOf(LF, at + 1)) {
+    if (bytes[at + 1] === LF && at + 1 < end) return at + 2;
+    if (bytes[at + 1] === CR && bytes[at + 2] === LF && at + 2 < end) return at + 3;
+  }
+  return -1;
+}
+
+/**
+ * The fields of a header, whose first line is left out. A line that begins with white space
+ * continues the field before it. Lines without a colon are left out.
+ */
+export function fieldsOf(header: Buffer): Field[] {
+  const fields: Field[] = [];
+  let start = header.indexOf(LF) + 1;
+  while (start > 0 && start < header.length) {
+    const lf = header.indexOf(LF, start);
+    const next = lf < 0 ? header.length : lf + 1;
+    const first = header[start];
+    const last = fields.at(-1);
+    if ((first === SPACE || first === TAB) && last !== undefined) {
+      const more = textOf(header, start, next);
+      fields[fields.length - 1] = { name: last.name, value: `${last.value} ${more}`.trim() };
+    } else {
+      const colon = header.indexOf(COLON, start);
+      if (colon >= 0 && colon < next) {
+        const name = textOf(header, start, colon).toLowerCase();
+        fields.push({ name, value: textOf(header, colon + 1, next) });
+      }
+    }
+    start = next;
+  }
+  return fields;
+}
+
+/** The types of records that hold captures (section 6). */
+const CAPTURE_TYPES: ReadonlySet<string> = new Set(['response', 'resource', 'revisit']);
+
+/** Names of the fields that are read, and their indices among what a header holds. */
+const NAMES = [
+  'warc-type',
+  'content-length',
+  'warc-date',
+  'warc-target-uri',
+  'warc-truncated',
+  'warc-payload-digest',
+  'warc-profile',
+  'warc-refers-to-target-uri',
+  'warc-refers-to-date',
+  'warc-segment-number',
+] as const;
+
+type Name = (typeof NAMES)[number];
+
+/** For each length the indices of the names that have it. */
+const NAMES_BY_LENGTH: readonly (readonly number[])[] = Array.from(
+  { length: Math.max(...NAMES.map(({ length }) => length)) + 1 },
+  (_, length) => NAMES.flatMap((name, index) => (name.length === length ? [index] : [])),
+);
+
+/** Where the values of the header at hand begin and end; -1 for a field that is missing. */
+const starts = new Int32Array(NAMES.length);
+const ends = new Int32Array(NAMES.length);
+
+/**
+ * Parses the header of a record; `undefined` without a usable type or Content-Length. Of a record
+ * that holds no capture, only these two are read.
+ */
+export function parseWarcHeader(bytes: Buffer): WarcHeader | undefined {
+  findValues(bytes);
+  const length = lengthOf(fieldText(bytes, 'content-length'));
+  const type = fieldText(bytes, 'warc-type').toLowerCase();
+  if (length === undefined || type === '') return undefined;
+  if (!CAPTURE_TYPES.has(type)) return { ...NO_CAPTURE, type, length };
+  return {
+    type,
+    uri: withoutBrackets(fieldText(bytes, 'warc-target-uri')),
+    date: parseWarcDate(fieldText(bytes, 'warc-date')),
+    length,
+    truncated: fieldText(bytes, 'warc-truncated').toLowerCase(),
+    payloadDigest: fieldText(bytes, 'warc-payload-digest'),
+    profile: fieldText(bytes, 'warc-profile').toLowerCase(),
+    refersToUri: withoutBrackets(fieldText(bytes, 'warc-refers-to-target-uri')),
+    refersToDate: parseWarcDate(fieldText(bytes, 'warc-refers-to-date')),
+    isSegment: starts[NAMES.indexOf('warc-segment-number')] !== -1,
+  };
+}
+
+const NO_CAPTURE: Omit<WarcHeader, 'type' | 'length'> = {
+  uri: '',
+  date: Number.NaN,
+  truncated: '',
+  payloadDigest: '',
+  profile: '',
+  refersToUri: '',
+  refersToDate: Number.NaN,
+  isSegment: false,
+};
+
+/** Finds the values of all fields that are read. Of a field that comes twice, the first counts. */
+function findValues(bytes: Buffer): void {
+  starts.fill(-1);
+  let start = bytes.indexOf(LF) + 1;
+  while (start > 0 && start < bytes.length) {
+    const lf = bytes.indexOf(LF, start);
+    let end = lf < 0 ? bytes.length : lf + 1;
+    // A line that begins with white space continues the field before it.
+    while (bytes[end] === SPACE || bytes[end] === TAB) {
+      const next = bytes.indexOf(LF, end);
+      end = next < 0 ? bytes.length : next + 1;
+    }
+    let colon = start;
+    const last = Math.min(end, start + NAMES_BY_LENGTH.length);
+    while (colon < last && bytes[colon] !== COLON) colon++;
+    for (const index of NAMES_BY_LENGTH[colon - start] ?? []) {
+      if (starts[index] !== -1 || !isName(bytes, start, NAMES[index] as string)) continue;
+      starts[index] = colon + 1;
+      ends[index] = end;
+    }
+    start = end;
+  }
+}
+
+/** The value of a field that `findValues` has found; empty if it is missing. */
+function fieldText(bytes: Buffer, name: Name): string {
+  const index = NAMES.indexOf(name);
+  const start = starts[index] as number;
+  return start < 0 ? '' : unfolded(textOf(bytes, start, ends[index] as number));
+}
+
+/** Whether the bytes at an offset are a name, in any case. */
+function isName(bytes: Buffer, start: number, name: string): boolean {
+  for (let at = 0; at < name.length; at++) {
+    const byte = bytes[start + at] as number;
+    const isCapital = byte >= UPPER_A && byte <= UPPER_Z;
+    if ((isCapital ? byte | LOWER_CASE_BIT : byte) !== name.charCodeAt(at)) return false;
+  }
+  return true;
+}
+
+/** The value of a field on one line. */
+function unfolded(value: string): string {
+  if (!value.includes('\n')) return value;
+  return value
+    .split('\n')
+    .map((line) => line.trim())
+    .join(' ');
+}
+
+/** The whole number that decimal digits stand for; `undefined` if the text is anything else. */
+export function lengthOf(text: string): number | undefined {
+  if (text === '' || text.length > 15) return undefined;
+  for (let at = 0; at < text.length; at++) {
+    const unit = text.charCodeAt(at);
+    if (unit < 0x30 || unit > 0x39) return undefined;
+  }
+  return Number(text);
+}
+
+/** Milliseconds since 1970 of a WARC-Date (UTC, with fractions of a second), or NaN. */
+export function parseWarcDate(text: string): number {
+  if (text.length < 'YYYY-MM-DD'.length || text.length > 40) return Number.NaN;
+  const isDay = text.length === 'YYYY-MM-DD'.length;
+  if (text.charAt(4) !== '-' || (!isDay && (text.charAt(10) !== 'T' || !text.endsWith('Z')))) {
+    return Number.NaN;
+  }
+  const dot = text.indexOf('.');
+  // Date.parse reads three digits of a fraction.
+  const time = Date.parse(dot < 0 ? text : `${text.slice(0, Math.min(dot + 4, text.length - 1))}Z`);
+  return time;
+}
+
+/** wget writes `<http://example.com/>`, as an example of WARC 1.0 had it. */
+function withoutBrackets(uri: string): string {
+  return uri.startsWith('<') && uri.endsWith('>') ? uri.slice(1, -1) : uri;
+}
+
+/** The text between two offsets without white space at its ends. */
+function textOf(bytes: Buffer, start: number, end: number): string {
+  let first = start;
+  let last = end;
+  while (first < last && isSpace(bytes[first])) first++;
+  while (last > first && isSpace(bytes[last - 1])) last--;
+  return bytes.toString('latin1', first, last);
+}
+
+function isSpace(byte: number | undefined): boolean {
+  return byte === SPACE || byte === TAB || byte === CR || byte === LF;
+}

@@ -1,0 +1,56 @@
+import { describe, expect, it } from 'vitest';
+import { drawThroughput } from '../../../bench/report/throughput-svg.js';
+import { RECORDS } from './sample-records.js';
+
+describe('the chart of a record', () => {
+  const svg = drawThroughput(RECORDS.throughput);
+  const bars = [...svg.matchAll(/<rect class="(\w+)" x="(\d+)".* width="([\d.]+)"/g)].map(
+    ([, kind, start, width]) => ({ kind, start: Number(start), width: Number(width) }),
+  );
+
+  it('has a bar for each case, in proportion to its rate, and prints the rate', () => {
+    expect(bars.map(({ kind }) => kind)).toEqual([
+      'ours',
+      'ours',
+      'floor',
+      'floor',
+      'competitor',
+      'competitor',
+    ]);
+    const [text, pipe, , , fast] = bars.map(({ width }) => width);
+    expect((pipe ?? 0) / (text ?? 1)).toBeCloseTo(0.5, 2);
+    expect((fast ?? 0) / (text ?? 1)).toBeCloseTo(0.02, 2);
+    expect(svg).toContain('>10.0<');
+    expect(svg).toContain('>0.20<');
+    expect(svg).toContain('1/50 of text');
+  });
+
+  it('draws the spread from the slowest to the fastest run', () => {
+    const [text] = bars;
+    const [, from, to] = /<path class="spread" d="M([\d.]+) [\d.]+H([\d.]+)"/.exec(svg) ?? [];
+    const length = (end: string | undefined) => Number(end) - (text?.start ?? 0);
+    expect(length(from) / (text?.width ?? 1)).toBeCloseTo(1 / 1.25, 2);
+    expect(length(to) / (text?.width ?? 1)).toBeCloseTo(1.25, 2);
+  });
+
+  it('truncates the bar of a much faster floor', () => {
+    const widest = Math.max(...bars.map(({ start, width }) => start + width));
+    expect(widest).toBeLessThan(880);
+  });
+
+  it('lists each library once, the fastest first', () => {
+    expect(svg.indexOf('a fast library')).toBeGreaterThan(0);
+    expect(svg.indexOf('a fast library')).toBeLessThan(svg.indexOf('a slow library'));
+    expect(svg).not.toContain('from NDJSON');
+  });
+
+  it('is reproducible, well-formed and self-contained', () => {
+    expect(drawThroughput(RECORDS.throughput)).toBe(svg);
+    expect(svg).toContain('A &amp; B &lt;C&gt;');
+    expect(svg).toContain('robots-filter 1.2.3');
+    expect(svg).toContain('median of 3 whole runs');
+    expect(svg).toContain('prefers-color-scheme: dark');
+    expect(svg.match(/https?:\/\/[^"']*/g)).toEqual(['http://www.w3.org/2000/svg']);
+    expect(svg).not.toMatch(/url\(|<image|<script|NaN|undefined/);
+  });
+});

@@ -1,0 +1,39 @@
+import { describe, expect, it } from 'vitest';
+import type { Case } from '../../../bench/measure/runs.js';
+import { interleaved, versionRows } from '../../../bench/report/versions.js';
+
+function caseOf(id: string, name: string): Case {
+  const run = () => Promise.reject(new Error('not run in a test'));
+  return { id, name, kind: 'ours', records: 1, bytes: 1, run };
+}
+
+describe('two versions', () => {
+  it('are listed side by side, case by case', () => {
+    const after = [caseOf('a', 'new'), caseOf('b', 'new'), caseOf('c', 'new')];
+    const cases = interleaved(after, [caseOf('b', 'old'), caseOf('a', 'old')]);
+    expect(cases.map(({ id, name, kind }) => `${id} ${name} ${kind}`)).toEqual([
+      'a new ours',
+      'a (before) old before',
+      'b new ours',
+      'b (before) old before',
+      'c new ours',
+    ]);
+  });
+
+  it('are compared in each run', () => {
+    const cases = interleaved([caseOf('a', 'new'), caseOf('c', 'new')], [caseOf('a', 'old')]);
+    const times = [
+      [3, 2, 1],
+      [2, 2, 2],
+      [9, 9, 9],
+    ];
+    const results = cases.map((each, index) => ({
+      case: each,
+      seconds: times[index] ?? [],
+      peakBytes: undefined,
+    }));
+    expect(versionRows(results)).toEqual([
+      { id: 'a', before: 2, after: 2, median: 1, least: 0.5, greatest: 1.5 },
+    ]);
+  });
+});

@@ -1,0 +1,87 @@
+import { describe, expect, test } from 'vitest';
+import { captureOf, responseOf, robotsOf } from '../warc/warc-bytes.js';
+import { workplace } from './command-line.js';
+
+const URL_A = 'https://a.example/robots.txt';
+
+function captureAt(date: string, path: string): Buffer {
+  return captureOf(URL_A, responseOf(200, robotsOf(path)), { date });
+}
+
+const CRAWL = Buffer.concat([
+  captureAt('2025-03-10T12:00:00Z', '/noon'),
+  captureAt('2025-03-10T23:59:59.999Z', '/night'),
+  captureAt('2025-03-11T00:00:00Z', '/next'),
+]);
+
+describe('captures of WARC files', () => {
+  test('decide verdicts, directly and compiled, up to --as-of', async () => {
+    const place = workplace();
+    place.write('crawl.warc', CRAWL);
+    const input = ['noon', 'night', 'next'].map((path) => `https://a.example/${path}\n`).join('');
+    const denied = async (...args: string[]): Promise<string> => {
+      const { code, text } = await place.run([...args, '--denied'], input);
+      expect(code).toBe(0);
+      return text.trim().replace('https://a.example/', '');
+    };
+    for (const [asOf, path] of [
+      [undefined, 'next'],
+      ['2025-03-09', ''],
+      ['2025-03-10', 'night'],
+      ['2025-03-10T11:59', ''],
+      ['2025-03-10T12:00', 'noon'],
+      ['2025-03-10T12:00:00', 'noon'],
+      ['2025-03-10T23:59:59.998Z', 'noon'],
+      ['2025-03-10T23:59:59Z', 'night'],
+      ['2025-03-11T00:00:00.000Z', 'next'],
+    ] as const) {
+      const args = ['--robots-dir', 'crawl.warc', ...(asOf === undefined ? [] : ['--as-of', asOf])];
+      expect(await denied(...args), asOf).toBe(path);
+      expect((await place.run(['compile', ...args, '-o', 'out.table'])).code).toBe(0);
+      expect(await denied('--table', 'out.table'), asOf).toBe(path);
+    }
+  });
+
+  test('--as-of takes a date or time in UTC, and no table', async () => {
+    const place = workplace();
+    place.write('crawl.warc', CRAWL);
+    for (const date of [
+      'yesterday',
+      '2025-3-10',
+      '2025-02-30',
+      '2025-03-10Z',
+      '2025-03-10T12',
+      '2025-03-10 12:00',
+      '2025-03-10T12:00:00+01:00',
+      '2025-03-10T24:00:01',
+      '2025-03-10T12:00:00.',
+      '2025-03-10T12:00.5',
+      '',
+    ]) {
+      const { code, stderr } = await place.run(['--robots-dir', 'crawl.warc', '--as-of', date], '');
+      expect({ code, date }).toEqual({ code: 2, date });
+      expect(stderr).toContain('such as 2025-03-10 or 2025-03-10T12:00:00Z');
+    }
+    const { code, stderr } = await place.run(['--table', 'x', '--as-of', '2025-03-10'], '');
+    expect(code).toBe(2);
+    expect(stderr).toContain('--as-of has no effect on a table');
+  });
+
+  test('name their damage by file and offset, and count it', async () => {
+    const place = workplace();
+    const damaged = captureOf('https://b.example/robots.txt', responseOf(200, robotsOf('/b')), {
+      fields: { 'Content-Length': '33' },
+    });
+    const bytes = Buffer.concat([CRAWL, ...Array.from({ length: 40 }, () => damaged), CRAWL]);
+    place.write('crawl.warc', bytes);
+    const { code, stderr } = await place.run(['compile', '--robots-dir', 'crawl.warc', '-o', 't']);
+    expect(code).toBe(0);
+    expect(stderr).toContain(
+      `robots-filter: warning: crawl.warc:${CRAWL.length}: Damaged: the length of the record is wrong; skipped.\n`,
+    );
+    expect(stderr).toContain(
+      'robots-filter: 40 warnings about robots.txt files, the first 10 of them above: 40 damaged-record\n',
+    );
+    expect(stderr).toContain('t: 1 host from 1 file');
+  });
+});

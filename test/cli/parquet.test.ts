@@ -1,0 +1,101 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import { FIXTURES, fixturePath, fixtureRows } from '../parquet/parquet-fixtures.js';
+import { lines } from './command-line.js';
+import { parquetPlace, VERDICTS } from './parquet-place.js';
+
+const FILTER = ['--robots-dir', 'robots', '-a', 'GPTBot'];
+
+describe('Parquet as input', () => {
+  test.each(FIXTURES)('%s: a record for each row, in order', async (name) => {
+    const place = parquetPlace();
+    const { code, text, stderr } = await place.run([...FILTER, `${name}.parquet`]);
+    expect(code).toBe(0);
+    expect(lines(text).map((line) => JSON.parse(line))).toEqual(
+      fixtureRows().map(({ url }, row) => ({ url, verdict: VERDICTS[row] })),
+    );
+    expect(lines(stderr).map((line) => line.split(': ')[1])).toEqual([
+      `${name}.parquet, row 3`,
+      `${name}.parquet, row 9`,
+      `${name}.parquet, row 13`,
+    ]);
+  });
+
+  test('several files, a redirection, a column in a group, --allowed, threads', async () => {
+    const place = parquetPlace();
+    const one = (await place.run([...FILTER, 'delta.parquet', '-q'])).text;
+    place.write('urls.txt', 'https://shop.example/cart/2\n');
+    const both = await place.run([...FILTER, '-q', 'delta.parquet', 'urls.txt', 'pages.parquet']);
+    expect(both.text).toBe(`${one}deny\thttps://shop.example/cart/2\n${one}`);
+    const redirected = '$rf --robots-dir robots -a GPTBot -q --threads 2 < v2-zstd.parquet';
+    expect((await place.shell(redirected)).text).toBe(one);
+    const nested = await place.run([
+      ...FILTER,
+      '-q',
+      '--url-field',
+      'request.url',
+      'delta.parquet',
+    ]);
+    expect(lines(nested.text)[1]).toBe(
+      '{"request":{"url":"https://shop.example/cart/1"},"verdict":"deny"}',
+    );
+    expect(lines(nested.text)[0]).toBe('{"request":{"url":null},"verdict":"invalid"}');
+    const allowed = await place.run([...FILTER, '-q', '--allowed', 'duckdb.parquet']);
+    expect(lines(allowed.text).map((line) => JSON.parse(line).url)).toEqual(
+      fixtureRows().flatMap(({ url }, row) => (VERDICTS[row] === 'allow' ? [url] : [])),
+    );
+    const strict = await place.run([...FILTER, '--strict', 'delta.parquet']);
+    expect({ code: strict.code, records: lines(strict.text).length }).toEqual({
+      code: 2,
+      records: 2,
+    });
+    expect(strict.stderr).toContain('delta.parquet, row 3: no URL in the column');
+  });
+
+  test('errors name the file and the remedy', async () => {
+    const place = parquetPlace();
+    const sound = readFileSync(fixturePath('v1-none.parquet'));
+    place.write('short.parquet', sound.subarray(0, -9));
+    place.write('urls.txt', 'https://shop.example/\n');
+    for (const [command, message] of [
+      [
+        'cat delta.parquet | $rf --robots-dir robots',
+        'standard input: Parquet cannot be read from a pipe',
+      ],
+      [
+        '(dd bs=4 count=1 of=/dev/null 2>/dev/null; $rf --robots-dir robots --input parquet) < delta.parquet',
+        'byte 4',
+      ],
+      ['$rf --robots-dir robots --input text delta.parquet', 'is a Parquet file'],
+      ['$rf --robots-dir robots --input parquet urls.txt', 'does not begin with PAR1'],
+      [
+        '$rf --robots-dir robots short.parquet',
+        `at byte ${sound.length - 13}: the file does not end`,
+      ],
+      [
+        '$rf --robots-dir robots --url-field link delta.parquet',
+        'no column "link". Columns of text: url, mime, request.url. Use --url-field NAME',
+      ],
+      ['$rf --robots-dir robots --url-field id delta.parquet', 'column "id" holds INT64, not text'],
+      [
+        '$rf --robots-dir robots --url-field tags.list.element v1-none.parquet',
+        'holds lists, not text',
+      ],
+      ['$rf --robots-dir robots --verdict-field url delta.parquet', 'url is both'],
+    ] as const) {
+      const { code, text, stderr } = await place.shell(command);
+      expect({ code, text }, command).toEqual({ code: 2, text: '' });
+      expect(stderr, command).toContain(message);
+      expect(lines(stderr), command).toHaveLength(1);
+    }
+  });
+
+  test('a signal, or a reader that goes away, ends the run', async () => {
+    const place = parquetPlace();
+    const { code, stdout } = await place.shell(
+      '$rf --robots-dir robots -q pages.parquet | head -n 1',
+    );
+    expect(code).toBe(0);
+    expect(lines(stdout.toString())).toHaveLength(1);
+  });
+});

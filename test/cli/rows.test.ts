@@ -1,0 +1,305 @@
+import { gzipSync } from 'node:zlib';
+import { describe, expect, test } from 'vitest';
+import { Random } from '../random/random.js';
+import { lines, type Workplace, workplace } from './command-line.js';
+
+const RF = '$rf --robots-dir robots';
+const latin1 = (text: string) => Buffer.from(text, 'latin1');
+
+/** A row that was made from its fields, so its verdict is known without reading it. */
+interface Row {
+  /** One character for each byte, without the line end. */
+  readonly text: string;
+  readonly lineEnd: string;
+  readonly verdict: 'allow' | 'deny' | 'unknown' | 'invalid';
+}
+
+/** Bytes within which the first row must end. */
+const FIRST_ROW_BYTES = 1024 * 1024;
+
+const quoted = (text: string): string => `"${text.replaceAll('"', '""')}"`;
+
+/** A field in quotes if it needs them, and at times if it does not. */
+function field(random: Random, text: string, delimiter: string): string {
+  const needsQuotes = text.startsWith('"') || [delimiter, '\n', '\r'].some((c) => text.includes(c));
+  return needsQuotes || random.chance(0.25) ? quoted(text) : text;
+}
+
+const PIECES = [
+  'a',
+  'some words',
+  ',',
+  '"',
+  '\n',
+  '\r\n',
+  '\t',
+  ';',
+  '\x01',
+  '\x02',
+  '\xff',
+  'é',
+  '',
+];
+
+const freeText = (random: Random): string => random.run(PIECES, 0, 4);
+
+const URLS: readonly (readonly [string, Row['verdict']])[] = [
+  ['https://example.com/private/x', 'deny'],
+  ['https://example.com/fine', 'allow'],
+  ['https://example.com/pri\nvate/x', 'deny'],
+  ['https://example.com/a"b,c\td', 'allow'],
+  ['HTTPS://example.com/%70rivate/"', 'deny'],
+  ['https://new.example/', 'unknown'],
+  ['mailto:a@example.com', 'invalid'],
+  ['', 'invalid'],
+];
+
+function drawRow(random: Random, delimiter: string): Row {
+  const lineEnd = random.chance(0.3) ? '\r\n' : '\n';
+  // Not empty: an empty line is no row.
+  const first = field(random, `${random.between(0, 9)}${freeText(random)}`, delimiter);
+  const marked = random.chance(0.1) ? `\x01${first.startsWith('"') ? '' : first}` : first;
+  if (random.chance(0.08)) return { text: marked, lineEnd, verdict: 'invalid' };
+  const [url, verdict] = random.pick(URLS);
+  const rest = field(random, freeText(random), delimiter);
+  const text = [marked, field(random, url, delimiter), rest].join(delimiter);
+  return { text, lineEnd, verdict };
+}
+
+function rowsOfLength(bytes: number, kind: number): Row {
+  const url = 'https://example.com/private/x';
+  const room = bytes - `1,${url},""`.length;
+  const filling = kind === 0 ? 'x'.repeat(room) : kind === 1 ? '\n'.repeat(room) : '"'.repeat(room);
+  return { text: `1,${url},"${filling}"`, lineEnd: '\n', verdict: 'deny' };
+}
+
+const HEADER = 'id,url,"no\nte"\r\n';
+
+async function check(place: Workplace, rows: readonly Row[], delimiter: string, command: string) {
+  const header = HEADER.replaceAll(',', delimiter);
+  const input = header + rows.map(({ text, lineEnd }) => text + lineEnd).join('');
+  place.write('rows', latin1(input));
+  const format = delimiter === ',' ? 'csv' : 'tsv';
+  const run = async (options: string) => {
+    const ended = await place.shell(
+      `${command.replace('$OPTIONS', `--input ${format} -q ${options}`)}`,
+    );
+    expect({ code: ended.code, stderr: ended.stderr }).toEqual({ code: 0, stderr: '' });
+    return ended.stdout.toString('latin1');
+  };
+  const annotated = rows.map(({ text, lineEnd, verdict }) => text + delimiter + verdict + lineEnd);
+  const expected = `id${delimiter}url${delimiter}"no\nte"${delimiter}verdict\r\n${annotated.join('')}`;
+  expect((await run('')) === expected).toBe(true);
+  for (const [option, verdict] of [
+    ['--allowed', 'allow'],
+    ['--denied', 'deny'],
+  ]) {
+    const passed = rows.filter((row) => row.verdict === verdict);
+    const records = passed.map(({ text, lineEnd }) => text + lineEnd).join('');
+    expect((await run(option ?? '')) === header + records, option).toBe(true);
+  }
+  const words = rows.map(({ verdict }) => `${verdict}\n`).join('');
+  expect((await run('--format verdicts')) === words).toBe(true);
+  const mask = rows.map(({ verdict }) => `{"allowed":${verdict === 'allow'}}\n`).join('');
+  expect((await run('--format mask-ndjson')) === mask).toBe(true);
+}
+
+describe('rows', () => {
+  test.each([
+    [',', 1],
+    ['\t', 2],
+  ])(
+    'of random fields keep their bytes and order: delimiter %j, %i threads',
+    async (delimiter, threads) => {
+      const place = workplace();
+      const random = new Random(threads);
+      const drawn = Array.from({ length: 6000 }, () => drawRow(random, delimiter));
+      const verdicts = new Set(drawn.map(({ verdict }) => verdict));
+      expect(verdicts.size).toBe(4);
+      expect(drawn.filter(({ text }) => text.includes('\n')).length).toBeGreaterThan(1000);
+      await check(place, drawn, delimiter, `${RF} $OPTIONS --threads ${threads} rows`);
+    },
+  );
+
+  test('as long as a batch, and a byte shorter or longer, change no row beside them', async () => {
+    const place = workplace();
+    const random = new Random(7);
+    const rows: Row[] = [];
+    for (const bytes of [
+      65_535,
+      65_536,
+      65_537,
+      2 ** 20,
+      2 ** 21 - 2,
+      2 ** 21 - 1,
+      2 ** 21,
+      2 ** 21 + 1,
+    ]) {
+      for (let kind = 0; kind < 3; kind++) {
+        const length = kind === 2 ? bytes & ~1 : bytes;
+        rows.push(rowsOfLength(length, kind), drawRow(random, ','), drawRow(random, ','));
+      }
+    }
+    await check(place, rows, ',', `cat rows | ${RF} $OPTIONS --threads 2 | cat`);
+  });
+
+  test('of --max-line-bytes are judged; one byte more is invalid, and the next row is not', async () => {
+    const place = workplace();
+    for (const kind of [0, 1]) {
+      for (const bytes of [2000, 300_000]) {
+        const fits = rowsOfLength(bytes, kind);
+        const tooLong = rowsOfLength(bytes + 1, kind);
+        const next = '2,https://example.com/,\n';
+        place.write('rows', `${fits.text}\n${tooLong.text}\n${next}`);
+        const { code, text } = await place.shell(
+          `${RF} --input csv --no-header --format verdicts --max-line-bytes ${bytes} rows`,
+        );
+        expect({ code, text }).toEqual({ code: 0, text: 'deny\ninvalid\nallow\n' });
+        const annotated = await place.shell(
+          `${RF} --input csv --no-header -q --max-line-bytes ${bytes} rows`,
+        );
+        expect(annotated.text.endsWith(`",invalid\n2,https://example.com/,,allow\n`)).toBe(true);
+      }
+    }
+  });
+
+  test('without an end, or without the column, are invalid, and messages have their lines', async () => {
+    const place = workplace();
+    place.write(
+      'rows.csv',
+      'url,note\nhttps://example.com/,"a\n\n\nb"\n\nhttps://example.com/,\n,x\nhttps://example.com/private/,\nhttps://example.com/,"open\nmore,',
+    );
+    const { code, text, stderr } = await place.shell(`${RF} --input csv rows.csv`);
+    expect(code).toBe(0);
+    expect(text).toBe(
+      'url,note,verdict\nhttps://example.com/,"a\n\n\nb",allow\nhttps://example.com/,,allow\n,x,invalid\n' +
+        'https://example.com/private/,,deny\n"https://example.com/,""open\nmore,",invalid\n',
+    );
+    expect(lines(stderr)).toEqual([
+      expect.stringContaining('rows.csv, line 8: no URL'),
+      expect.stringContaining('rows.csv, line 10: no URL'),
+    ]);
+    const strict = await place.shell(`${RF} --input csv --strict rows.csv`);
+    expect(strict).toMatchObject({ code: 2, stderr: expect.stringContaining('line 8: no URL') });
+  });
+
+  test('are recognised by their content, compressed or not', async () => {
+    const place = workplace();
+    const input = '\ufeffid,link\n1,https://example.com/private/\n2,https://example.com/\n';
+    const expected =
+      'id,link,verdict\n1,https://example.com/private/,deny\n2,https://example.com/,allow\n';
+    place.write('a', input);
+    place.write('b', gzipSync(input));
+    for (const name of ['a', 'b']) {
+      expect((await place.shell(`${RF} ${name}`)).text).toBe(expected);
+      expect((await place.shell(`cat ${name} | ${RF}`)).text).toBe(expected);
+    }
+    place.write('c', 'https://example.com/\t1\nhttps://example.com/private/\t2\n');
+    expect((await place.shell(`${RF} c`)).text).toBe(
+      'https://example.com/\t1\tallow\nhttps://example.com/private/\t2\tdeny\n',
+    );
+    expect((await place.shell(`${RF} a a`)).text).toBe(expected + expected.slice(16));
+    expect(await place.shell(`${RF} a c`)).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('c: has another header than the first input'),
+    });
+  });
+
+  test('have the URL where --url-field says, by name or number', async () => {
+    const place = workplace();
+    place.write('a.csv', 'from,to\nhttps://example.com/,https://example.com/private/\n');
+    const verdictsOf = async (options: string) =>
+      (await place.shell(`${RF} --input csv --format verdicts -q ${options} a.csv`)).text;
+    expect(await verdictsOf('--url-field to')).toBe('deny\n');
+    expect(await verdictsOf('--url-field from')).toBe('allow\n');
+    expect(await verdictsOf('--url-field 2')).toBe('deny\n');
+    expect(await verdictsOf('--url-field 1 --no-header')).toBe('invalid\nallow\n');
+    for (const [options, message] of [
+      ['', 'a.csv: no column is known to hold URLs. The columns are: from, to.'],
+      ['--url-field too', 'there is no column called too. The columns are: from, to'],
+      ['--url-field 3', 'there is no column 3'],
+      ['--no-header --url-field to', 'There is no header: give the number'],
+    ]) {
+      const { code, stderr } = await place.shell(`${RF} --input csv ${options} a.csv`);
+      expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining(message ?? '') });
+    }
+  });
+
+  test('get a column for each agent, and explanations in quotes', async () => {
+    const place = workplace();
+    place.write('a.csv', 'url\nhttps://example.com/private/\n');
+    expect((await place.shell(`${RF} --input csv -a GPTBot,CCBot a.csv`)).text).toBe(
+      'url,verdict_GPTBot,verdict_CCBot\nhttps://example.com/private/,deny,allow\n',
+    );
+    expect((await place.shell(`${RF} --input csv --explain a.csv`)).text).toBe(
+      'url,verdict,verdict_reason,verdict_line,verdict_rule,verdict_agent,verdict_source\n' +
+        'https://example.com/private/,deny,rule,2,"Disallow: /private/","*","example.com"\n',
+    );
+    place.write(
+      'robots/q"uote.ndjson',
+      '{"host":"b.example","robots":"User-agent: *\\nDisallow: /\\"x\\"y\\n"}\n',
+    );
+    place.write('b.csv', 'url\nhttps://b.example/%22x%22y\n');
+    expect((await place.shell(`${RF} --input csv --explain --verdict-field v b.csv`)).text).toBe(
+      'url,v,v_reason,v_line,v_rule,v_agent,v_source\n' +
+        'https://b.example/%22x%22y,deny,rule,2,"Disallow: /\\""x\\""y","*","q\\""uote.ndjson:1"\n',
+    );
+    place.write('c.csv', 'url,verdict\nhttps://example.com/,old\n');
+    expect(await place.shell(`${RF} --input csv c.csv`)).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('has a column called verdict'),
+    });
+    expect((await place.shell(`${RF} --input csv --verdict-field new c.csv`)).text).toBe(
+      'url,verdict,new\nhttps://example.com/,old,allow\n',
+    );
+  });
+});
+
+describe('--format', () => {
+  test('writes a line for each line of text and NDJSON, with several inputs and agents', async () => {
+    const place = workplace();
+    place.write('a.txt', 'https://example.com/\n\nnone\r\nhttps://example.com/private/');
+    place.write(
+      'b.ndjson',
+      '{"url":"https://example.com/"}\nnone\n\n{"url":"https://example.com/cc/"}\n',
+    );
+    const run = async (options: string) =>
+      (await place.shell(`${RF} -q ${options} a.txt b.ndjson`)).text;
+    expect(await run('--format verdicts -a GPTBot,CCBot')).toBe(
+      'deny,allow\n\ninvalid,invalid\ndeny,allow\ndeny,allow\ninvalid,invalid\n\ndeny,deny\n',
+    );
+    expect(await run('--format mask-ndjson -a CCBot')).toBe(
+      '{"allowed":true}\n\n{"allowed":false}\n{"allowed":true}\n{"allowed":true}\n{"allowed":false}\n\n{"allowed":false}\n',
+    );
+    const { code, stderr } = await place.shell(`${RF} --format verdicts --allowed a.txt`);
+    expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining('--format') });
+  });
+});
+
+describe('a first row', () => {
+  const rest = 'x,https://example.com/private/a\n';
+  /** A header of so many bytes, its line end included. */
+  const headerOf = (bytes: number): string => `${'n'.repeat(bytes - ',url\n'.length)},url\n`;
+
+  test.each([-1, 0])('may have as many bytes as are looked at, and %i', async (more) => {
+    const header = headerOf(FIRST_ROW_BYTES + more);
+    for (const args of [['list.csv'], []]) {
+      const place = workplace();
+      place.write('list.csv', header + rest);
+      const command = ['--robots-dir', 'robots', '--input', 'csv', '-q', ...args];
+      const { code, text } = await place.run(command, args.length === 0 ? header + rest : '');
+      expect(code).toBe(0);
+      expect(text === `${header.trimEnd()},verdict\n${rest.trimEnd()},deny\n`).toBe(true);
+    }
+  });
+
+  test.each([1, 1000, 65_536])('is refused if it has %i bytes more', async (more) => {
+    const place = workplace();
+    place.write('list.csv', headerOf(FIRST_ROW_BYTES + more) + rest);
+    for (const command of ['list.csv', '- < list.csv', '- < <(cat list.csv)']) {
+      const { code, text, stderr } = await place.shell(`${RF} --input csv ${command}`);
+      expect({ code, text }, command).toEqual({ code: 2, text: '' });
+      expect(stderr).toContain('the first row does not end within 1 MiB');
+    }
+  });
+});

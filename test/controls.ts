@@ -1,9 +1,0 @@
-/**
- * Characters of a terminal's text that would act on it, with their number in hexadecimal; CR LF, LF
- * and tabs may.
- */
-export function actingOn(text: string): string[] {
-  return Array.from(text.replaceAll('\r\n', '\n').replaceAll('\n', '').replaceAll('\t', ''))
-    .filter((character) => /[\p{Cc}\p{Bidi_Control}\u2028\u2029]/u.test(character))
-    .map((character) => (character.codePointAt(0) ?? 0).toString(16));
-}

@@ -1,0 +1,95 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { type Block, fencedBlocks, printedBy, type Step, stepsOf } from './blocks.js';
+import { ROOT, Scratch } from './scratch.js';
+
+/** Blocks that cannot be run, all of them marked with the reason. */
+const MOST_NOT_RUN = 6;
+/** Languages of blocks that are shown but not run: file contents and drawings. */
+const SHOWN = ['text', 'json', 'robots'];
+
+const documents = [
+  'README.md',
+  ...readdirSync(join(ROOT, 'docs'))
+    .filter((name) => name.endsWith('.md'))
+    .map((name) => `docs/${name}`),
+].map((path) => ({ path, blocks: fencedBlocks(readFileSync(join(ROOT, path), 'utf8')) }));
+
+const scratches: Scratch[] = [];
+afterAll(() => {
+  for (const scratch of scratches) scratch.remove();
+});
+
+function newScratch(): Scratch {
+  const scratch = new Scratch();
+  scratches.push(scratch);
+  return scratch;
+}
+
+/** Only the durations may differ. */
+function withoutTimes(text: string): string {
+  return text.replaceAll(/\b\d[\d,]*\.\d\d s\b/g, '0.00 s');
+}
+
+async function runSteps(scratch: Scratch, steps: readonly Step[]): Promise<void> {
+  const outputs = await scratch.shell(steps.map(({ command }) => command));
+  expect(
+    steps.map(({ command }, index) => ({ command, output: withoutTimes(outputs[index] ?? '') })),
+  ).toEqual(steps.map(({ command, output }) => ({ command, output: withoutTimes(output) })));
+}
+
+function run(blocks: readonly Block[], language: string): Block[] {
+  return blocks.filter((block) => block.notRun === undefined && block.language === language);
+}
+
+describe.concurrent.each(documents)('$path', ({ path, blocks }) => {
+  it('has only blocks that are run, marked as not run, or have nothing to run', () => {
+    const unknown = blocks.filter(
+      ({ language, notRun }) =>
+        !['console', 'js', ...SHOWN].includes(language) && notRun === undefined,
+    );
+    expect(unknown.map(({ line, language }) => `${path}:${line} ${language}`)).toEqual([]);
+  });
+
+  it('shows the output that its commands print', async () => {
+    const scratch = newScratch();
+    await runSteps(scratch, run(blocks, 'console').flatMap(stepsOf));
+    const modules = run(blocks, 'js');
+    const printed = await scratch.modules(modules.map(({ text }) => text));
+    expect(printed).toEqual(modules.map(printedBy));
+  });
+});
+
+describe('the README', () => {
+  const text = readFileSync(join(ROOT, 'README.md'), 'utf8');
+
+  it('has at most 150 lines', () => {
+    expect(text.split('\n').length - 1).toBeLessThanOrEqual(150);
+  });
+
+  it('has the commands for the setup and the tests in its first part', () => {
+    const top = fencedBlocks(text).filter(({ line }) => line < 50);
+    const commands = top.filter(({ language }) => language === 'sh').map((block) => block.text);
+    expect(commands[0]?.startsWith('npm ci && ')).toBe(true);
+    expect(commands[1]).toBe('npm test');
+  });
+});
+
+describe('the examples', () => {
+  it('are many, and nearly all of them are run', () => {
+    const blocks = documents.flatMap((document) => document.blocks);
+    expect(run(blocks, 'console').flatMap(stepsOf).length).toBeGreaterThan(50);
+    expect(run(blocks, 'js').length).toBeGreaterThan(5);
+    expect(blocks.filter(({ notRun }) => notRun !== undefined).length).toBeLessThanOrEqual(
+      MOST_NOT_RUN,
+    );
+  });
+
+  it('begin with a command whose output the README shows below it', async () => {
+    const [first, shown] = documents[0]?.blocks ?? [];
+    const [setUp = '', command = ''] = first?.text.split(' && npx ') ?? [];
+    expect([setUp, shown?.language]).toEqual(['npm ci && npm run build', 'text']);
+    await runSteps(newScratch(), [{ command, output: shown?.text ?? '' }]);
+  });
+});

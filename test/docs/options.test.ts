@@ -1,0 +1,60 @@
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { ROOT } from './scratch.js';
+
+const PROGRAM = 'robots-filter';
+const COMMANDS = ['compile', 'fetch', 'check', 'inspect'];
+
+const page = readFileSync(join(ROOT, 'docs/cli.md'), 'utf8');
+
+function helpOf(words: readonly string[]): string {
+  const main = join(ROOT, 'dist/cli/main.js');
+  return execFileSync(process.execPath, [main, ...words, '--help'], { encoding: 'utf8' });
+}
+
+/** The long options at the start of a line: `  -a, --agent <token,…>`. */
+function optionsOfHelp(words: readonly string[]): string[] {
+  return [...helpOf(words).matchAll(/^ {2}(?:-\w, )?(--[\w-]+)/gm)]
+    .map(([, option = '']) => option)
+    .sort();
+}
+
+/** The long options in the first cells of the tables of a section of cli.md. */
+function optionsOfPage(heading: string): string[] {
+  const start = page.indexOf(`\n## ${heading}\n`);
+  const next = page.indexOf('\n## ', start + 1);
+  const section = page.slice(start, next < 0 ? undefined : next);
+  return [...section.matchAll(/^\| (?:`-\w`, )?`(--[\w-]+)` \|/gm)]
+    .map(([, option = '']) => option)
+    .sort();
+}
+
+describe('docs/cli.md', () => {
+  it.each([[], ...COMMANDS.map((command) => [command])])(
+    'has exactly the options of %s',
+    (...words) => {
+      const options = optionsOfHelp(words);
+      expect(options.length).toBeGreaterThan(1);
+      expect(optionsOfPage([PROGRAM, ...words].join(' '))).toEqual(options);
+    },
+  );
+
+  it('names the options of fetch in the --help of the filter', () => {
+    const [, sentence = ''] = /These\s+are ([^.]*)\./.exec(helpOf([])) ?? [];
+    const named = sentence.match(/--[\w-]+/g) ?? [];
+    expect(named.length).toBeGreaterThan(3);
+    expect(optionsOfHelp(['fetch'])).toEqual(expect.arrayContaining(named));
+    const [, documented = ''] = /With `--fetch`, these options([^.]*)\./.exec(page) ?? [];
+    expect(documented.match(/(?<=`)--[\w-]+(?=`)/g)).toEqual(named);
+  });
+
+  it('names all commands that --help names', () => {
+    const help = helpOf([]);
+    for (const command of COMMANDS) expect(help).toMatch(new RegExp(`^  ${command} `, 'm'));
+    const [, list = ''] = /^Commands:\n((?: {2}.*\n)+)/m.exec(help) ?? [];
+    const names = [...list.matchAll(/^ {2}(\w+)/gm)].map(([, name = '']) => name);
+    expect(names.sort()).toEqual([...COMMANDS, 'help'].sort());
+  });
+});

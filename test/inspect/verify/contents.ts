@@ -1,0 +1,42 @@
+import type { TableView } from '../../../src/inspect/table-view.js';
+
+/** Everything that can be read of a table. */
+export function* contentsOf(view: TableView): Iterable<unknown> {
+  for (const token of view.tokens()) yield [token, view.tokenNumber(token)];
+  const read = new Set<number>();
+  for (const host of view.hosts()) {
+    yield [host, view.find(host.host)];
+    for (const { robots } of host.authorities) {
+      if (read.has(robots)) continue;
+      read.add(robots);
+      for (const group of view.groups(robots)) yield [group, view.rules(group)];
+    }
+  }
+  for (const automaton of view.automata()) yield automaton.counts();
+}
+
+/** Paths that lead to this many of a table's rules, on hosts that have these rules. */
+export function urlsOf(view: TableView, most: number): string[] {
+  const urls: string[] = [];
+  const read = new Set<number>();
+  for (const { host, authorities } of view.hosts()) {
+    for (const { robots, schemes, port } of authorities) {
+      const origin = `${schemes[0]}://${host}${port === undefined ? '' : `:${port}`}`;
+      if (read.has(robots)) {
+        if (urls.length < most) urls.push(`${origin}/`);
+        continue;
+      }
+      read.add(robots);
+      for (const group of view.groups(robots)) {
+        for (const { text } of view.rules(group)) {
+          if (urls.length >= most) return urls;
+          // Texts are escaped as in a JSON string.
+          const pattern = JSON.parse(`"${text}"`) as string;
+          const path = pattern.replace(/\$$/, '').replaceAll('*', '/q');
+          urls.push(`${origin}${path}`, `${origin}${path}?x=%2F%c3%bc#z`);
+        }
+      }
+    }
+  }
+  return urls;
+}

@@ -1,0 +1,260 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { RobotsFilterError } from '../../src/errors.js';
+import { CHUNK, COLUMN, FILE, GROUP } from '../../src/parquet/footer.js';
+import { HEADER } from '../../src/parquet/pages.js';
+import {
+  structOf,
+  type ThriftField,
+  ThriftReader,
+  type ThriftStruct,
+  type ThriftValue,
+} from '../../src/parquet/thrift.js';
+import { encodeThrift, i32, i64, list } from '../../src/parquet/thrift-writer.js';
+import { columnValues, FIXTURES, fixturePath, openParquet } from './parquet-fixtures.js';
+
+/** Writes a file that is deleted when the test has finished. */
+function written(bytes: Uint8Array): string {
+  const directory = mkdtempSync(join(tmpdir(), 'robots-filter-'));
+  onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
+  const path = join(directory, 'f.parquet');
+  writeFileSync(path, bytes);
+  return path;
+}
+
+/** Reads all columns; returns the error if that is refused. Any other error fails the test. */
+async function refusal(bytes: Uint8Array): Promise<string | undefined> {
+  try {
+    const file = await openParquet(written(bytes));
+    for (const { path } of file.footer.leaves) await columnValues(file, path.join('.'));
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof RobotsFilterError)) throw error;
+    expect(error.code).toBe('input');
+    expect(error.message).toContain('f.parquet: this Parquet file cannot be read at byte ');
+    return error.message;
+  }
+}
+
+const SOUND = readFileSync(fixturePath('v1-none.parquet'));
+
+/** The file with a changed footer. */
+function withFooter(change: (fields: ThriftStruct) => void, sound = SOUND): Buffer {
+  const length = sound.readUInt32LE(sound.length - 8);
+  const start = sound.length - 8 - length;
+  const fields = new ThriftReader(sound, start, 0).struct();
+  change(fields);
+  return sealed(sound.subarray(0, start), encodeThrift(fields));
+}
+
+function sealed(pages: Buffer, footer: Uint8Array): Buffer {
+  const tail = Buffer.from('....PAR1');
+  tail.writeUInt32LE(footer.length);
+  return Buffer.concat([pages, footer, tail]);
+}
+
+function valuesOf(fields: ThriftStruct, id: number): ThriftValue[] {
+  return (fields.get(id) as { value: { values: ThriftValue[] } }).value.values;
+}
+
+/** The first chunk of the first row group, and its metadata. */
+function firstChunk(fields: ThriftStruct): { chunk: ThriftStruct; metadata: ThriftStruct } {
+  const [group] = valuesOf(fields, FILE.rowGroups) as ThriftStruct[];
+  const [chunk] = valuesOf(group as ThriftStruct, GROUP.columns) as ThriftStruct[];
+  const metadata = chunk?.get(CHUNK.metadata)?.value as ThriftStruct;
+  return { chunk: chunk as ThriftStruct, metadata };
+}
+
+/** Changes fields of the metadata of the first chunk. */
+function changed(
+  id: number,
+  field: ThriftField,
+  ...more: number[]
+): (fields: ThriftStruct) => void {
+  return (fields) => {
+    const { metadata } = firstChunk(fields);
+    for (const each of [id, ...more]) metadata.set(each, field);
+  };
+}
+
+describe('a hostile Parquet file', () => {
+  it('is read if its footer is only written again', async () => {
+    for (const name of FIXTURES) {
+      const sound = readFileSync(fixturePath(`${name}.parquet`));
+      expect(await refusal(withFooter(() => {}, sound)), name).toBeUndefined();
+    }
+  });
+
+  it('cut off anywhere is refused', async () => {
+    for (let length = 0; length < SOUND.length; length += 97) {
+      expect(await refusal(SOUND.subarray(0, length)), String(length)).toBeDefined();
+    }
+    expect(await refusal(SOUND.subarray(0, -1))).toContain('does not end with PAR1');
+    expect(await refusal(SOUND.subarray(0, 11))).toContain('too short');
+  });
+
+  it('with any byte changed is read or refused, and nothing else happens', async () => {
+    let refused = 0;
+    for (const name of ['v1-snappy', 'delta', 'v1-lz4', 'v1-zstd']) {
+      const sound = readFileSync(fixturePath(`${name}.parquet`));
+      for (let at = 0; at < sound.length; at += 41) {
+        for (const value of [0x00, 0xff, (sound[at] as number) ^ 1]) {
+          const damaged = Buffer.from(sound);
+          damaged[at] = value;
+          if ((await refusal(damaged)) !== undefined) refused++;
+        }
+      }
+    }
+    expect(refused).toBeGreaterThan(300);
+  });
+
+  it.each<[string, (fields: ThriftStruct) => void, string]>([
+    [
+      'a chunk beyond the data',
+      changed(COLUMN.dictionaryPage, i64(10 ** 12), COLUMN.dataPage),
+      'outside of the data',
+    ],
+    ['a chunk in the magic bytes', changed(COLUMN.dataPage, i64(-1)), 'outside of the data'],
+    ['a chunk of 2^40 bytes', changed(COLUMN.compressedBytes, i64(2 ** 40)), 'outside of'],
+    ['a size beyond 2^53', changed(COLUMN.compressedBytes, i64(2 ** 62)), 'out of range'],
+    ['a negative number of values', changed(COLUMN.values, i64(-3)), 'out of range'],
+    ['more values than there are', changed(COLUMN.values, i64(2 ** 40)), 'too early'],
+    ['fewer values than there are', changed(COLUMN.values, i64(2)), 'more values than'],
+    ['an unknown codec', changed(COLUMN.codec, i32(77)), 'number 77'],
+    ['another codec', changed(COLUMN.codec, i32(2)), 'gzip data is damaged'],
+    [
+      'a column in another file',
+      (fields) => firstChunk(fields).chunk.set(CHUNK.path, { type: 8, value: Buffer.from('x') }),
+      'another file',
+    ],
+    [
+      'columns that overlap',
+      (fields) => {
+        const groups = valuesOf(fields, FILE.rowGroups);
+        const [group] = groups;
+        for (let copies = 0; copies < 9; copies++) groups.push(group as ThriftStruct);
+      },
+      'overlap',
+    ],
+    ['rows that do not add up', (fields) => fields.set(FILE.rows, i64(9)), '9 rows'],
+    [
+      'a missing column',
+      (fields) =>
+        valuesOf(
+          (valuesOf(fields, FILE.rowGroups) as ThriftStruct[])[0] as ThriftStruct,
+          GROUP.columns,
+        ).pop(),
+      'columns, and the schema',
+    ],
+    ['no schema', (fields) => fields.set(FILE.schema, list(12, [])), 'schema is empty'],
+    [
+      'a schema without an end',
+      (fields) => (valuesOf(fields, FILE.schema) as ThriftStruct[])[0]?.set(5, i32(2 ** 31 - 1)),
+      'lacks elements',
+    ],
+    [
+      'a schema with an element to spare',
+      (fields) => (valuesOf(fields, FILE.schema) as ThriftStruct[])[0]?.set(5, i32(1)),
+      'to spare',
+    ],
+    ['a footer without fields', (fields) => fields.clear(), 'schema is empty'],
+  ])('with %s is refused', async (_name, change, message) => {
+    expect(await refusal(withFooter(change))).toContain(message);
+  });
+
+  it.each<[string, number[], string]>([
+    ['a list of 2^31 elements', [0x29, 0xfc, 0xff, 0xff, 0xff, 0xff, 0x07], 'cut off'],
+    ['a text of 2^31 bytes', [0x68, 0xff, 0xff, 0xff, 0xff, 0x07], 'cut off'],
+    ['an endless integer', [0x36, ...new Array(60).fill(0xff)], 'longer than ten'],
+    ['structures in structures', new Array(5000).fill(0x1c), '32 deep'],
+    ['lists in lists', [0x19, ...new Array(5000).fill(0x19)], '32 deep'],
+    ['an unknown type', [0x1d], 'unknown type 13'],
+  ])('whose footer has %s is refused', async (_name, footer, message) => {
+    const bytes = sealed(Buffer.from('PAR1pages'), Uint8Array.from(footer));
+    expect(await refusal(bytes)).toContain(message);
+  });
+
+  it('whose footer is too long, or longer than the file, is refused', async () => {
+    const long = sealed(Buffer.from('PAR1'), new Uint8Array(16 * 1024 * 1024 + 1));
+    expect(await refusal(long)).toContain('16 MiB are read');
+    const claim = Buffer.from(SOUND);
+    claim.writeUInt32LE(0xffffffff, claim.length - 8);
+    expect(await refusal(claim)).toContain('claim 4294967295 bytes');
+    expect(await refusal(Buffer.concat([Buffer.from('PARE'), SOUND.subarray(4)]))).toContain(
+      'encrypted',
+    );
+  });
+
+  /** The file with a changed header of its first page: the dictionary of `url`. */
+  async function withPage(change: (header: ThriftStruct) => void): Promise<string | undefined> {
+    const { metadata } = firstChunk(
+      new ThriftReader(SOUND, SOUND.length - 8 - SOUND.readUInt32LE(SOUND.length - 8), 0).struct(),
+    );
+    const start = metadata.get(COLUMN.dictionaryPage)?.value as number;
+    const reader = new ThriftReader(SOUND, start, 0);
+    const header = reader.struct();
+    header.set(HEADER.compressedBytes, i32(40)).set(HEADER.bytes, i32(40));
+    change(header);
+    const page = encodeThrift(header);
+    // The page goes before the footer, and what follows it there is cut off.
+    const body = SOUND.subarray(reader.at, reader.at + 40);
+    const footer = SOUND.length - 8 - SOUND.readUInt32LE(SOUND.length - 8);
+    const moved = Buffer.concat([SOUND.subarray(0, footer), page, body]);
+    const fields = new ThriftReader(SOUND, footer, 0).struct();
+    const chunk = firstChunk(fields).metadata;
+    chunk.set(COLUMN.dictionaryPage, i64(footer));
+    chunk.set(COLUMN.dataPage, i64(footer));
+    chunk.set(COLUMN.compressedBytes, i64(page.length + body.length));
+    return refusal(sealed(moved, encodeThrift(fields)));
+  }
+
+  it.each<[string, (header: ThriftStruct) => void, string]>([
+    ['2 GiB, uncompressed', (header) => header.set(HEADER.bytes, i32(2 ** 31 - 1)), '256 MiB'],
+    ['a negative size', (header) => header.set(HEADER.bytes, i32(-1)), 'out of range'],
+    [
+      '2 GiB, compressed',
+      (header) => header.set(HEADER.compressedBytes, i32(2 ** 31 - 1)),
+      'beyond its column',
+    ],
+    [
+      'a dictionary of 2^31 values',
+      (header) => {
+        structOf(header, HEADER.dictionary)?.set(1, i32(2 ** 31 - 1));
+      },
+      'out of range',
+    ],
+    [
+      'a dictionary of more values than bytes',
+      (header) => {
+        structOf(header, HEADER.dictionary)?.set(1, i32(2 ** 24));
+      },
+      'cut off',
+    ],
+    [
+      'data of 2^31 values',
+      (header) => {
+        header.set(HEADER.type, i32(0));
+        header.set(HEADER.data, {
+          type: 12,
+          value: new Map([
+            [1, i32(2 ** 31 - 1)],
+            [2, i32(0)],
+            [3, i32(3)],
+          ]),
+        });
+      },
+      '16777216 are read',
+    ],
+    [
+      'an unknown kind',
+      (header) => {
+        header.set(HEADER.type, i32(9));
+      },
+      'header is incomplete',
+    ],
+  ])('with a page of %s is refused', async (_name, change, message) => {
+    expect(await withPage(change)).toContain(message);
+  });
+});

@@ -1,0 +1,121 @@
+import { describe, expect, test } from 'vitest';
+import { describeColumns } from '../../../../src/pipeline/input/formats/columns.js';
+import { recogniseFormat } from '../../../../src/pipeline/input/formats.js';
+
+const look = (text: string, isWhole = false) => {
+  const head = Buffer.from(text, 'latin1');
+  return describeColumns(head, isWhole, recogniseFormat(head));
+};
+
+const sites = ['a.com', 'www.b.org', 'c.net', 'shop.d.de', 'e.co.uk'];
+const COLUMNS: Record<string, string> = {
+  'header 1 row': 'url,status\nhttps://ex.com/a,200\n',
+  'header semicolon': 'url;title\nhttps://ex.com/a;Hello\nhttps://ex.com/b;World\n',
+  'header second': 'id,url\n1,https://ex.com/a\n',
+  'second column': '1,https://ex.com/a\n2,https://ex.com/b\n',
+  'quoted second': '1,"https://ex.com/a"\n2,"https://ex.com/b"\n',
+  'title,url': 'Hello world,https://ex.com/a\nFoo,https://ex.com/b\n',
+  'pdf,17': 'https://ex.com/a.pdf,17\nhttps://ex.com/b.pdf,18\nhttps://ex.com/c.pdf,19\n',
+  multi: `${sites.map((s, i) => `https://${s}/x${i},${i * 37}`).join('\n')}\n`,
+  'multi;': `${sites.map((s, i) => `https://${s}/x${i};Title number ${i}`).join('\n')}\n`,
+  'multi space': `${sites.map((s, i) => `https://${s}/x${i} ${200 + i}`).join('\n')}\n`,
+  'multi spaces': `${sites.map((s, i) => `https://${s}/x${i}   text/html   ${200 + i}`).join('\n')}\n`,
+  'status one site':
+    Array.from({ length: 9 }, (_, i) => `https://ex.com/p/${i},${i % 3 ? 200 : 404}`).join('\n') +
+    '\n',
+  'status space':
+    Array.from({ length: 9 }, (_, i) => `https://ex.com/p/${i} ${i % 3 ? 200 : 404}`).join('\n') +
+    '\n',
+  'two urls': `${Array.from({ length: 4 }, (_, i) => `https://ex.com/p/${i},https://ex.com/`).join('\n')}\n`,
+  log:
+    Array.from({ length: 4 }, (_, i) => `2024-01-0${i + 1} 200 https://ex.com/${i}`).join('\n') +
+    '\n',
+  bullets: '- https://a.com/\n- https://b.com/\n',
+  tsv: 'https://a.com/\t1\nhttps://b.com/\t2\n',
+  'tsv header': 'url\tstatus\nhttps://a.com/\t1\n',
+  'crlf header': 'URL,Status Code\r\nhttps://a.com/,200\r\n',
+  'quoted header': '"url","status"\n"https://a.com/","200"\n',
+};
+const URLS: Record<string, string> = {
+  plain: `${sites.map((s) => `https://${s}/`).join('\n')}\n`,
+  'one comma': 'https://ex.com/a,17\n',
+  'two commas': 'https://ex.com/a.html,17\nhttps://b.com/a.html,17\n',
+  spiegel: `${Array.from(
+    { length: 30 },
+    (_, i) => `https://www.spiegel.de/politik/0,1518,${12345 + i},00.html`,
+  ).join('\n')}\n`,
+  onet: `${Array.from(
+    { length: 30 },
+    (_, i) => `https://wiadomosci.onet.pl/kraj/nazwa-${i},${i * 991}`,
+  ).join('\n')}\n`,
+  'forum page': `${Array.from({ length: 30 }, (_, i) => `https://forum.pl/temat,${i},1`).join('\n')}\n`,
+  wiki: `${['en', 'de', 'fr', 'it']
+    .map((l) => `https://${l}.wikipedia.org/wiki/Springfield,_Illinois`)
+    .join('\n')}\n`,
+  maps:
+    ['com', 'de', 'nl', 'fr'].map((l) => `https://www.google.${l}/maps/@52.1,4.3,15z`).join('\n') +
+    '\n',
+  cloudinary: `${Array.from(
+    { length: 9 },
+    (_, i) => `https://res.cloudinary.com/x/w_200,h_300/v${i}.jpg`,
+  ).join('\n')}\n`,
+  jsessionid: `${sites.map((s, i) => `https://${s}/x;jsessionid=AB${i}`).join('\n')}\n`,
+  entities: `${sites.map((s, i) => `https://${s}/x?a=1&amp;b=${i}`).join('\n')}\n`,
+  'index of': `${Array.from({ length: 9 }, (_, i) => `https://ex.com/My File, part ${i}.mp3`).join('\n')}\n`,
+  'index of 2': `${Array.from({ length: 9 }, (_, i) => `https://ex.com/Chapter ${i}`).join('\n')}\n`,
+  'comment first': '# my urls, all of them\nhttps://a.com/\nhttps://b.com/\n',
+  garbage: 'a,b\nc,d\ne,f\n',
+  'no scheme': 'example.com,1\nexample.org,2\n',
+  empty: '',
+  numbers: '1\n2\n3\n',
+  'one tab': 'https://ex.com/a.pdf\t17\n',
+  mixed: 'https://a.com/x,1\nhttps://b.com/\nhttps://c.com/\nhttps://d.com/,2\n',
+};
+
+describe('a list in columns is recognised', () => {
+  test.each(Object.entries(COLUMNS))('%s', (_, text) => {
+    expect(look(text)).toMatch(
+      /^looks like columns separated by \w+, not like one URL per line\. Cut /,
+    );
+    expect(look(`\xef\xbb\xbf\n${text}`)).toBe(look(text));
+  });
+
+  test('the remedy names the column, and suggests a CSV reader for quoted fields', () => {
+    expect(look('id;url\n1;https://ex.com/a\n')).toContain("cut -d';' -f2 FILE | robots-filter");
+    expect(look('https://a.com/\t1\nhttps://b.com/\t2\n')).toContain('cut -f1 FILE | robots');
+    expect(look('https://a.com/\t1\nhttps://b.com/\t2\n')).not.toContain('--input text');
+    expect(look('"https://a.com/, b",1\n"https://b.com/",2\n')).toContain('csvcut -c 1');
+    expect(look('url,n\nhttps://a.com/,1\n')).toContain('say --input text');
+  });
+
+  test('despite a few broken rows', () => {
+    const rows = Array.from({ length: 40 }, (_, index) => `https://ex.com/${index}.pdf,${index}\n`);
+    expect(look(rows.join(''))).toBeDefined();
+    rows[7] = 'nothing\n';
+    rows[9] = 'https://ex.com/b\n';
+    expect(look(rows.join(''))).toBeDefined();
+  });
+});
+
+describe('a list of URLs is not recognised as columns', () => {
+  test.each(Object.entries(URLS))('%s', (_, text) => {
+    expect(look(text, true)).toBeUndefined();
+  });
+
+  test.each([
+    ['JSON strings', '"https://a.com/" "https://b.com/"\n"https://c.com/" "https://d.com/"\n'],
+    ['JSON with escapes', '"https://a.com/?q=\\"x,y\\""\n"https://b.com/?q=\\"x,y\\""\n'],
+    ['NDJSON', '{"url":"https://a.com/","n":1}\n{"url":"https://b.com/","n":2}\n'],
+    ['an array', '["https://a.com/",\n"https://b.com/"]\n'],
+  ])('%s', (_, text) => {
+    expect(look(text, true)).toBeUndefined();
+  });
+
+  test('long lines and any bytes are examined in bounded time', () => {
+    expect(look(`https://a.com/${','.repeat(65_000)}\n`.repeat(2))).toBeUndefined();
+    expect(look(`${'"'.repeat(65_000)}\n`)).toBeUndefined();
+    expect(look(`https://a.com/${'&'.repeat(4_000)};\n`.repeat(16))).toBeUndefined();
+    const bytes = Array.from({ length: 65_536 }, (_, index) => (index * 7919 + (index >> 3)) & 255);
+    expect(describeColumns(Uint8Array.from(bytes), true, 'text')).toBeUndefined();
+  });
+});

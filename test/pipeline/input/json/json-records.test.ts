@@ -1,0 +1,545 @@
+import { Readable } from 'node:stream';
+import { describe, expect, it } from 'vitest';
+import { RobotsFilterError } from '../../../../src/errors.js';
+import { JsonRecords } from '../../../../src/pipeline/input/json/json-records.js';
+
+type Bounds = { maxRecordBytes?: number; maxDepth?: number };
+
+/** The output, one character for each byte, or the error. */
+async function convert(chunks: readonly Buffer[], bounds: Bounds = {}): Promise<string | Error> {
+  const records = new JsonRecords({ name: 'in.json', ...bounds });
+  const lines: Buffer[] = [];
+  try {
+    for await (const chunk of Readable.from(chunks).pipe(records)) lines.push(chunk);
+  } catch (error) {
+    if (!(error instanceof RobotsFilterError)) throw error;
+    return error;
+  }
+  return Buffer.concat(lines).toString('latin1');
+}
+
+const convertText = (text: string, bounds?: Bounds) =>
+  convert([Buffer.from(text, 'latin1')], bounds);
+
+/** Every split into two, and single bytes. */
+function* splits(bytes: Buffer): Generator<Buffer[]> {
+  for (let cut = 0; cut <= bytes.length; cut++) {
+    yield [bytes.subarray(0, cut), bytes.subarray(cut)];
+  }
+  yield [...bytes].map((byte) => Buffer.of(byte));
+}
+
+/** A generator of numbers in [0, 1) that gives the same for the same seed (mulberry32). */
+function seeded(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+/** JSON with known tokens, so that any white space can be written between them. */
+class JsonWriter {
+  readonly #random: () => number;
+  constructor(random: () => number) {
+    this.#random = random;
+  }
+
+  below(bound: number): number {
+    return Math.floor(this.#random() * bound);
+  }
+
+  pick(choices: readonly string[]): string {
+    return choices[this.below(choices.length)] ?? '';
+  }
+
+  string(): string {
+    const parts = [
+      'url',
+      'a',
+      ' ',
+      '  ',
+      '{',
+      '}',
+      '[',
+      ']',
+      ',',
+      ':',
+      '\\"',
+      '\\\\',
+      '\\/',
+      '\\n',
+    ];
+    const others = ['\\u00e9', '\\ud800', '\\uDC00\\ud83d', 'é', '日本', '🤖', '\u2028', '\x7f'];
+    const choices = [...parts, ...others, 'https://example.com/%7Ea?b=c', 'x'.repeat(300)];
+    let text = '';
+    for (let count = this.below(6); count > 0; count--) text += this.pick(choices);
+    return `"${text}"`;
+  }
+
+  scalar(): string {
+    const numbers = ['0', '-0', '1.0', '1e5', '1E+05', '-0.10e-2', '12345678901234567890'];
+    return this.below(2) === 0 ? this.string() : this.pick([...numbers, 'true', 'false', 'null']);
+  }
+
+  value(depth: number): string[] {
+    switch (depth === 0 ? 2 : this.below(4)) {
+      case 0:
+        return this.array(depth - 1);
+      case 1:
+        return this.object(depth - 1);
+      default:
+        return [this.scalar()];
+    }
+  }
+
+  array(depth: number): string[] {
+    const tokens = ['['];
+    for (let count = this.below(4); count > 0; count--) {
+      tokens.push(...this.value(depth), ...(count > 1 ? [','] : []));
+    }
+    return [...tokens, ']'];
+  }
+
+  object(depth: number): string[] {
+    const tokens = ['{'];
+    for (let count = this.below(5); count > 0; count--) {
+      const key = this.pick(['"url"', '"url"', '"a"', this.string()]);
+      tokens.push(key, ':', ...this.value(depth), ...(count > 1 ? [','] : []));
+    }
+    return [...tokens, '}'];
+  }
+
+  /** White space of a style: none, within lines, or anything. */
+  space(style: number): string {
+    if (style === 0) return '';
+    return this.pick(style === 1 ? ['', ' ', '\t', '  '] : ['', ' ', '\n', '\r\n  ', '\t\n', '\r']);
+  }
+
+  spaced(tokens: readonly string[], style: number): string {
+    return tokens.reduce((text, token) => text + this.space(style) + token);
+  }
+}
+
+/** Values as input, the output of each, and all values as an array and one after another. */
+function generate(seed: number) {
+  const writer = new JsonWriter(seeded(seed));
+  const values: string[] = [];
+  const lines: string[] = [];
+  for (let count = writer.below(6); count > 0; count--) {
+    const tokens = writer.below(4) === 0 ? [writer.string()] : writer.object(3);
+    const value = writer.spaced(tokens, writer.below(3));
+    values.push(value);
+    // No generated string has a line break.
+    lines.push(value.includes('\n') || value.includes('\r') ? tokens.join('') : value);
+  }
+  const around = (text: string) => writer.space(2) + text + writer.space(2);
+  return {
+    values,
+    output: lines.map((line) => `${line}\n`).join(''),
+    array: around(`[${values.map(around).join(',') || writer.space(2)}]`),
+    concatenated: values.map(around).join(''),
+  };
+}
+
+describe('JSON arrays of records', () => {
+  it('gives one record a line', async () => {
+    const input = '[{"url":"https://a.example/"}, "https://b.example/",\n {"a": 1}\n]\n';
+    expect(await convertText(input)).toBe(
+      '{"url":"https://a.example/"}\n"https://b.example/"\n{"a": 1}\n',
+    );
+  });
+
+  it('keeps a record of one line byte for byte', async () => {
+    const record =
+      '{ "b" : 1.0,\t"a":1e5,"a":12345678901234567890, "\\u0061":"\\/\\ud800\xff\xc3" }';
+    expect(await convertText(`[\n  ${record} ,\r\n\t${record}\n]`)).toBe(`${record}\n${record}\n`);
+  });
+
+  it('drops only white space outside strings from a record of several lines', async () => {
+    const input = '[{\r\n  "a b" : [ 1 , "\\" \\\\ " ],\n\t"c\\"d": { }\n}]';
+    expect(await convertText(input)).toBe('{"a b":[1,"\\" \\\\ "],"c\\"d":{}}\n');
+  });
+
+  it('passes values that are neither objects nor strings', async () => {
+    const input = '[1, -2.50 ,null,true,[ 1, [] ],[],"",{}]';
+    expect(await convertText(input)).toBe('1\n-2.50\nnull\ntrue\n[ 1, [] ]\n[]\n""\n{}\n');
+  });
+
+  it.each(['', ' \r\n\t', '[]', ' [ \n ] ', '[][] []'])('gives nothing for %j', async (input) => {
+    expect(await convertText(input)).toBe('');
+  });
+});
+
+describe('concatenated JSON', () => {
+  it('gives one record a line', async () => {
+    const input = '{"a":1}{"a":2}\n{\n "a": 3 }"s""t" ["u",{"a":4}][[5]] 6 null 7';
+    expect(await convertText(input)).toBe(
+      '{"a":1}\n{"a":2}\n{"a":3}\n"s"\n"t"\n"u"\n{"a":4}\n[5]\n6\nnull\n7\n',
+    );
+  });
+});
+
+describe('generated JSON', () => {
+  it('is unchanged however the input is split', async () => {
+    let records = 0;
+    let runs = 0;
+    for (let seed = 1; seed <= 24; seed++) {
+      const { values, output, array, concatenated } = generate(seed);
+      const expected = Buffer.from(output).toString('latin1');
+      const parsed = output
+        .split('\n')
+        .slice(0, -1)
+        .map((line) => JSON.parse(line));
+      expect(parsed).toEqual(JSON.parse(array));
+      expect(parsed).toEqual(values.map((value) => JSON.parse(value)));
+      records += values.length;
+      for (const input of [array, concatenated]) {
+        const bytes = Buffer.from(input);
+        if (bytes.length > 2_000) {
+          expect(await convert([bytes])).toBe(expected);
+          continue;
+        }
+        for (const chunks of splits(bytes)) {
+          const result = await convert(chunks);
+          if (result !== expected) expect({ seed, chunks, result }).toEqual(expected);
+          runs++;
+        }
+      }
+    }
+    expect(records).toBeGreaterThan(40);
+    expect(runs).toBeGreaterThan(8_000);
+  }, 60_000);
+
+  it('is refused if and only if JSON.parse refuses it', async () => {
+    const random = seeded(9309);
+    const oddBytes = '{}[],:"\\ \n\t\0au0159-+.eEtrfnls\x80\xff\xef';
+    let refused = 0;
+    let accepted = 0;
+    for (let round = 0; round < 2_000; round++) {
+      const { array } = generate(round % 200);
+      const input = [...Buffer.from(array).toString('latin1')];
+      for (let edits = 1 + Math.floor(random() * 2); edits > 0; edits--) {
+        const at = Math.floor(random() * input.length);
+        const byte = oddBytes.charAt(Math.floor(random() * oddBytes.length));
+        input.splice(at, Math.floor(random() * 2), ...(random() < 0.7 ? [byte] : []));
+      }
+      const text = input.join('');
+      // Within an additional array only an array is JSON; other values after it are invalid.
+      const bytes = Buffer.from(`[${text}]`, 'latin1');
+      const cut = Math.floor(random() * bytes.length);
+      const result = await convert([bytes.subarray(0, cut), bytes.subarray(cut)]);
+      let parsed: unknown;
+      try {
+        parsed = JSON.parse(`[${text}]`);
+      } catch {
+        // Two consecutive arrays are JSON values but not a JSON text.
+        if (result instanceof Error) refused++;
+        else expect(text).toMatch(/\][\s]*\[/);
+        continue;
+      }
+      accepted++;
+      if (result instanceof Error) throw new Error(`refused: ${JSON.stringify(text)}`);
+      const lines = result.split('\n').slice(0, -1);
+      expect(lines.map((line) => JSON.parse(line))).toEqual(parsed);
+    }
+    expect(refused).toBeGreaterThan(400);
+    expect(accepted).toBeGreaterThan(400);
+  }, 60_000);
+});
+
+describe('any input', () => {
+  it('has the same outcome however the input is split', async () => {
+    const random = seeded(8259);
+    const below = (bound: number) => Math.floor(random() * bound);
+    const words = ['tru', 'true', 'nul', 'null', 'false', '1', '0', '-', '.5', 'e', '1e5', 'u'];
+    const strings = ['"a"', '"b":', '"\\u12', '"\\', '"', '"xx\\n"', '\\', 'x'.repeat(300)];
+    const values = ['{"a":1}', '["x"]', '{', '}', '[', ']', ',', ':'];
+    const others = [' ', '\n', '\r\n', ' '.repeat(20), '\0', '\xff'];
+    const fragments = [...words, ...strings, ...values, ...others];
+    let refused = 0;
+    for (let round = 0; round < 700; round++) {
+      let text = '';
+      for (let count = 1 + below(25); count > 0; count--)
+        text += fragments[below(fragments.length)];
+      const bytes = Buffer.from(text, 'latin1');
+      const bounds = { maxDepth: 2 + below(8), maxRecordBytes: 3 + below(60) };
+      const outcome = String(await convert([bytes], bounds));
+      if (outcome.startsWith('RobotsFilterError')) refused++;
+      for (const longest of [1, 12, 12]) {
+        const chunks: Buffer[] = [];
+        for (let at = 0; at < bytes.length; ) {
+          const length = 1 + below(longest);
+          chunks.push(bytes.subarray(at, at + length));
+          at += length;
+        }
+        expect(String(await convert(chunks, bounds)), text).toBe(outcome);
+      }
+    }
+    expect(refused).toBeGreaterThan(500);
+    expect(refused).toBeLessThan(697);
+  });
+});
+
+describe('input that is not JSON', () => {
+  const cases: [input: string, place: string, note: string][] = [
+    ['[{"a":1},\n {"a":}]', 'byte 16 (line 2)', 'no value'],
+    ['[{"a":1}\n {"a":2}]', 'byte 10 (line 2)', 'no comma'],
+    ['{"a":1},{"a":2}', 'byte 7 (line 1)', 'a comma outside an array'],
+    ['[{"a":1},]', 'byte 9 (line 1)', 'a comma too many'],
+    ['[,]', 'byte 1 (line 1)', 'a comma first'],
+    ['[{"a":1,}]', 'byte 8 (line 1)', 'a comma at the end of an object'],
+    ['[{"a":1]]', 'byte 7 (line 1)', 'brackets that do not match'],
+    ['[{"a" 1}]', 'byte 6 (line 1)', 'no colon'],
+    ['[{a:1}]', 'byte 2 (line 1)', 'a key without quotes'],
+    ["['a']", 'byte 1 (line 1)', 'single quotes'],
+    ['[tru]', 'byte 1 (line 1)', 'no word of JSON'],
+    ['{"a":nul}\n\n', 'byte 5 (line 1)', 'no word of JSON, at the end'],
+    ['[{"a":"\\x"}]', 'byte 7 (line 1)', 'no escape'],
+    ['[{"a":"\\u12"}]', 'byte 7 (line 1)', 'half an escape'],
+    ['["a\nb"]', 'byte 3 (line 1)', 'a line break in a string'],
+    ['["a\0b"]', 'byte 3 (line 1)', 'a NUL in a string'],
+    ['[01]', 'byte 2 (line 1)', 'a leading zero'],
+    ['[1.]', 'byte 3 (line 1)', 'no digit after the point'],
+    ['[+1]', 'byte 1 (line 1)', 'a plus sign'],
+    ['[NaN]', 'byte 1 (line 1)', 'not a number'],
+    ['["a"]\n\nx', 'byte 7 (line 3)', 'something else after the end'],
+    ['["a"]]', 'byte 5 (line 1)', 'a bracket too many'],
+    ['}', 'byte 0 (line 1)', 'a brace to begin with'],
+    ['\xef\xbb\xbf[]', 'byte 0 (line 1)', 'a byte order mark, which is dropped before'],
+    ['["a",\xa0"b"]', 'byte 5 (line 1)', 'white space that is none to JSON'],
+    ['[\r\n"a",\r\n// b\r\n]', 'byte 9 (line 3)', 'a comment'],
+    [`[${' '.repeat(100)}{"a":${'\n'.repeat(50)}?}]`, 'byte 156 (line 51)', 'far into a record'],
+    [`["${'x'.repeat(1000)}","${'y'.repeat(1000)}\t"]`, 'byte 2005 (line 1)', 'a long string'],
+  ];
+  it.each(cases)('%j: %s, %s', async (input, place) => {
+    for (const chunks of splits(Buffer.from(input, 'latin1'))) {
+      const error = await convert(chunks);
+      if (!(error instanceof RobotsFilterError)) throw new Error(`accepted: ${error}`);
+      expect(error.code).toBe('input');
+      expect(error.message).toContain(`in.json: ${place}: this is not JSON: `);
+    }
+  });
+
+  it('is an error with what was expected, what was found and a remedy', async () => {
+    const error = await convertText('[{"url":"https://a.example/"}\n{}]');
+    expect(String(error)).toBe(
+      "RobotsFilterError: in.json: byte 30 (line 2): this is not JSON: expected ',', found {. " +
+        'Correct it there. If the whole input is something else, say --input ndjson ' +
+        '(one object per line) or --input text (one URL per line).',
+    );
+  });
+
+  it.each([
+    ['[', 'byte 1 (line 1): the input ends within an array'],
+    ['[{"a":1},\n', 'byte 10 (line 2): the input ends within an array'],
+    ['[1', 'byte 2 (line 1): the input ends within an array'],
+    ['[{"a":1},\n{"a"', 'within record 2, which begins at byte 10 (line 2)'],
+    ['{"a":"x', 'byte 7 (line 1): the input ends within record 1, which begins at byte 0 (line 1)'],
+    ['"x\\', 'within record 1'],
+    ['[{"a":tru', 'within record 1'],
+  ])('%j is cut off: %s', async (input, place) => {
+    for (const chunks of splits(Buffer.from(input, 'latin1'))) {
+      const error = await convert(chunks);
+      expect(error).toBeInstanceOf(RobotsFilterError);
+      expect(String(error)).toContain(place);
+    }
+  });
+});
+
+/** The line that replaces a rejected record. */
+const LONG = '\x01J';
+const DEEP = '\x01N';
+
+/**
+ * The output of a value under bounds, computed from the whole value.
+ *
+ * @param around number of open brackets around the value
+ */
+function expectedLine(
+  value: string,
+  line: string,
+  around: number,
+  bounds: Required<Bounds>,
+): string {
+  let depth = around;
+  let inString = false;
+  let deepAfter = Number.POSITIVE_INFINITY;
+  for (let index = 0; index < value.length; index++) {
+    const character = value.charAt(index);
+    if (inString) {
+      if (character === '\\') index++;
+      else inString = character !== '"';
+    } else if (character === '"') {
+      inString = true;
+    } else if (character === '{' || character === '[') {
+      if (++depth > bounds.maxDepth) deepAfter = Math.min(deepAfter, index);
+    } else if (character === '}' || character === ']') {
+      depth--;
+    }
+  }
+  const isLong = value.length > bounds.maxRecordBytes;
+  const isDeep = deepAfter < bounds.maxRecordBytes;
+  if (!isLong && !isDeep) return line;
+  const shown = value.slice(0, 1024).replaceAll('\n', ' ').replaceAll('\r', ' ');
+  return `${isDeep ? DEEP : LONG}${shown}`;
+}
+
+describe('the bounds', () => {
+  it('reject single records, in their places, however the input is split', async () => {
+    const random = seeded(1009);
+    const below = (bound: number) => Math.floor(random() * bound);
+    const seen = { long: 0, deep: 0, passed: 0, atLimit: 0, cuts: 0 };
+    for (let seed = 1; seed <= 24; seed++) {
+      const { values, output, array, concatenated } = generate(seed);
+      const spelt = values.map((value) => Buffer.from(value).toString('latin1'));
+      const lines = Buffer.from(output).toString('latin1').split('\n');
+      for (const [text, around] of [[array, 1] as const, [concatenated, 0] as const]) {
+        const bytes = Buffer.from(text);
+        for (let round = 0; round < 6; round++) {
+          const pivot = spelt[below(spelt.length)]?.length ?? 9;
+          const bounds = {
+            maxRecordBytes: Math.max(1, round < 3 ? pivot - 1 + round : 1 + below(400)),
+            maxDepth: round >= 4 ? 2 + below(3) : 1_000,
+          };
+          const expected = spelt.map((value, index) => {
+            if (value.length === bounds.maxRecordBytes) seen.atLimit++;
+            return expectedLine(value, lines[index] ?? '', around, bounds);
+          });
+          for (const line of expected) {
+            seen[line.startsWith(LONG) ? 'long' : line.startsWith(DEEP) ? 'deep' : 'passed']++;
+          }
+          const whole = expected.map((line) => `${line}\n`).join('');
+          for (const longest of [bytes.length, 1 + below(200), 1 + below(9)]) {
+            const chunks: Buffer[] = [];
+            for (let at = 0; at < bytes.length; ) {
+              const length = 1 + below(longest);
+              chunks.push(bytes.subarray(at, at + length));
+              at += length;
+            }
+            const result = await convert(chunks, bounds);
+            if (result !== whole)
+              expect(String(result), JSON.stringify({ seed, bounds })).toBe(whole);
+            seen.cuts += chunks.length;
+          }
+        }
+      }
+    }
+    expect(seen.long).toBeGreaterThan(100);
+    expect(seen.deep).toBeGreaterThan(20);
+    expect(seen.passed).toBeGreaterThan(100);
+    expect(seen.atLimit).toBeGreaterThan(40);
+    expect(seen.cuts).toBeGreaterThan(5_000);
+  }, 60_000);
+
+  it('allow a depth of 1,000 brackets and braces, including those around the record', async () => {
+    const nested = (depth: number) => `${'['.repeat(depth)}${']'.repeat(depth)}`;
+    expect(await convertText(nested(1_000))).toBe(`${nested(999)}\n`);
+    const shown = `${DEEP}${nested(1_000).slice(0, 1024)}\n`;
+    expect(await convertText(`[1,${nested(1_000)},2]`)).toBe(`1\n${shown}2\n`);
+    const record = `{"a":${nested(1_000)},"url":"https://a.example/"}`;
+    expect(await convertText(`${record}3`)).toBe(`${DEEP}${record.slice(0, 1024)}\n3\n`);
+    for (const input of ['['.repeat(1_000_000), '[{"a":'.repeat(500_000)]) {
+      expect(String(await convertText(input))).toContain('the input ends within record 1');
+    }
+  });
+
+  it('count depth across chunks', async () => {
+    for (const chunks of splits(Buffer.from('[{"a":[{"b":[1]}]}]'))) {
+      expect(await convert(chunks, { maxDepth: 5 })).toBe('{"a":[{"b":[1]}]}\n');
+      expect(await convert(chunks, { maxDepth: 4 })).toBe(`${DEEP}{"a":[{"b":[1]}]}\n`);
+      expect(await convert(chunks, { maxDepth: 1 })).toBe(`${DEEP}{"a":[{"b":[1]}]}\n`);
+    }
+  });
+
+  it('limit the bytes of the record as written in the input', async () => {
+    for (const chunks of splits(Buffer.from('[{"a":1},\n{"a":12} , "1234567",123456789,[ ] ]'))) {
+      expect(await convert(chunks, { maxRecordBytes: 9 })).toBe(
+        '{"a":1}\n{"a":12}\n"1234567"\n123456789\n[ ]\n',
+      );
+      expect(await convert(chunks, { maxRecordBytes: 8 })).toBe(
+        `{"a":1}\n{"a":12}\n${LONG}"1234567"\n${LONG}123456789\n[ ]\n`,
+      );
+    }
+  });
+
+  it('leave no line break in the text of a rejected record', async () => {
+    const bounds = { maxRecordBytes: 5 };
+    expect(await convertText('[{"a":\r\n1}]', bounds)).toBe(`${LONG}{"a":  1}\n`);
+    // Strings in values that nest too deeply are not checked: they may hold a line break.
+    const deep = { maxDepth: 2 };
+    expect(await convertText('[[["a\nb\r"]], 1]', deep)).toBe(`${DEEP}[["a b "]]\n1\n`);
+  });
+
+  it.each([
+    [
+      '[{"a":tru,"b":"xxxxxxxxxx"}]',
+      'byte 6 (line 1): this is not JSON: expected a value, found t',
+    ],
+    ['[{"b":"xxxxxxxxxx","a":tru}]', 'byte 23 (line 1): this is not JSON: expected a value'],
+    ['[{"b":"xxx\\qxxxxxxx"}]', 'byte 10 (line 1): this is not JSON: expected an escape'],
+    ['["xxxxxxxxxx",\n{"a":"yyyyyyyyyyyyyyy"}\n{}]', "(line 3): this is not JSON: expected ','"],
+    ['[["a","bcdefghi",\n"x",]]', 'byte 22 (line 2): this is not JSON: unexpected token'],
+    ['[11111111111111 1]', "byte 16 (line 1): this is not JSON: expected ',', found 1"],
+    ['[{"a":[[[[[[[1]]]]]}]', "byte 19 (line 1): this is not JSON: expected ']', found }"],
+    ['[{"a":1[[[[[[[1]]]]]]]}]', "byte 7 (line 1): this is not JSON: expected ',', found ["],
+    ['[{"a":"x"[[[[1]]]]}]', "byte 9 (line 1): this is not JSON: expected ',', found ["],
+    ['[{[[[[1]]]]:1}]', 'byte 2 (line 1): this is not JSON: expected an object key, found ['],
+    ['[{"a":[[[[1]]]]1}]', "byte 15 (line 1): this is not JSON: expected ',', found 1"],
+  ])('do not excuse what is no JSON: %s', async (input, place) => {
+    for (const chunks of splits(Buffer.from(input))) {
+      const error = await convert(chunks, { maxRecordBytes: 8, maxDepth: 4 });
+      expect(error).toBeInstanceOf(RobotsFilterError);
+      expect(String(error)).toContain(place);
+    }
+  });
+
+  it.each([
+    ['a string', '[{"a":"', 'x'],
+    ['digits', '[', '1'],
+    ['brackets', '[', '['],
+    ['white space', '[{', ' \n'],
+    ['members', '[{"b":1', ',"a":1'],
+  ])('keep nothing of a record without end: %s', async (_, start, filling) => {
+    const chunk = Buffer.from(filling.repeat(100_000 / filling.length));
+    function* long() {
+      yield Buffer.from(start);
+      for (let count = 0; count < 120; count++) {
+        yield chunk;
+        if (count % 20 === 19) most = Math.max(most, process.memoryUsage().rss);
+      }
+    }
+    const records = new JsonRecords({ name: 'in.json', maxRecordBytes: 300_000 });
+    const before = process.memoryUsage().rss;
+    let most = 0;
+    const reading = Readable.from(long()).pipe(records).toArray();
+    await expect(reading).rejects.toThrow('the input ends within');
+    expect(most - before).toBeLessThan(150_000_000);
+    expect(most).toBeGreaterThan(0);
+  });
+
+  it('assembles a record from many chunks', async () => {
+    const long = `{"a":"${'é\\"'.repeat(300_000)}"}`;
+    const bytes = Buffer.from(`[1,${long},\n${long}]`);
+    const chunks: Buffer[] = [];
+    for (let at = 0; at < bytes.length; at += 1_009) chunks.push(bytes.subarray(at, at + 1_009));
+    const expected = Buffer.from(`1\n${long}\n${long}\n`).toString('latin1');
+    expect((await convert(chunks)) === expected).toBe(true);
+  });
+
+  it('reads no more than it can pass on', async () => {
+    let taken = 0;
+    function* endless() {
+      yield Buffer.from('[0');
+      for (; ; taken++) yield Buffer.from(',"https://example.com/"'.repeat(1_000));
+    }
+    const records = Readable.from(endless()).pipe(new JsonRecords({ name: 'in.json' }));
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    const before = taken;
+    expect(before).toBeLessThan(40);
+    for await (const _ of records) if (taken > before + 100) break;
+    expect(taken).toBeGreaterThan(before);
+  });
+});

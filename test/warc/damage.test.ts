@@ -1,0 +1,253 @@
+import { gzipSync } from 'node:zlib';
+import { describe, expect, it } from 'vitest';
+import { Random } from '../random/random.js';
+import { type CaptureReading, readCaptures } from './read-captures.js';
+import { captureOf, membersOf, recordOf, responseOf, robotsOf } from './warc-bytes.js';
+
+/** The hosts of captures, in order. */
+function hostsOf({ captures }: CaptureReading): string[] {
+  return captures.map(({ url }) => new URL(url).hostname);
+}
+
+function urlOf(host: string): string {
+  return `https://${host}/robots.txt`;
+}
+
+/** A capture whose body is told by its host. */
+function captureAt(host: string, body = robotsOf(`/${host}`)): Buffer {
+  return captureOf(urlOf(host), responseOf(200, body, { 'Content-Length': `${body.length}` }));
+}
+
+const request = (host: string): Buffer =>
+  recordOf({ type: 'request', uri: urlOf(host), block: `GET /robots.txt HTTP/1.1\r\n\r\n` });
+
+const RECORDS = ['a', 'b', 'c', 'd', 'e'].map((host) => captureAt(host));
+
+describe('zeros between the members of a file', () => {
+  it.each([1, 100, 300_000])('cost no capture: %i of them', async (zeros) => {
+    const members = RECORDS.map((record) => gzipSync(record));
+    const [first = Buffer.alloc(0), ...others] = members;
+    for (const mostAtOnce of [100, 1 << 20]) {
+      const bytes = Buffer.concat([first, Buffer.alloc(zeros), ...others]);
+      const reading = await readCaptures(bytes, { kind: 'gzip', mostAtOnce });
+      expect(hostsOf(reading)).toEqual(['a', 'b', 'c', 'd', 'e']);
+      const padded = Buffer.concat([...members, Buffer.alloc(zeros)]);
+      expect(hostsOf(await readCaptures(padded, { kind: 'gzip', mostAtOnce }))).toHaveLength(5);
+    }
+  });
+});
+
+describe('the pieces of a file', () => {
+  it('do not matter, whatever their length', async () => {
+    const random = new Random(1);
+    const records = Array.from({ length: 30 }, (_, index) => {
+      const body = `#${random.run(['WARC/1.0\r\n', '\n', 'x', '\r\n\r\n'], 0, 60)}`;
+      return random.chance(0.3)
+        ? request(`h${index}`)
+        : captureOf(urlOf(`h${index}`), responseOf(200, body), {
+            lineEnd: random.pick(['\r\n', '\n']),
+            version: random.pick(['WARC/1.0', 'WARC/1.1', 'WARC/0.18']),
+          });
+    });
+    const plain = Buffer.concat(records);
+    const whole = await readCaptures(plain);
+    expect(whole.damage).toEqual([]);
+    expect(whole.captures.length).toBeGreaterThan(10);
+    const offsets = new Map<number, number>();
+    let plainOffset = 0;
+    let memberOffset = 0;
+    for (const record of records) {
+      offsets.set(plainOffset, memberOffset);
+      plainOffset += record.length;
+      memberOffset += gzipSync(record).length;
+    }
+    const inMembers = {
+      ...whole,
+      captures: whole.captures.map((capture) => ({
+        ...capture,
+        offset: offsets.get(capture.offset),
+      })),
+    };
+    for (const mostAtOnce of [1, 2, 3, 5, 7, 11, 64, 333, plain.length - 1, plain.length]) {
+      expect(await readCaptures(plain, { mostAtOnce })).toEqual(whole);
+      expect(await readCaptures(plain, { mostAtOnce, kind: 'stream' })).toMatchObject({
+        damage: [],
+        captures: whole.captures.map(({ url, body }) => ({ url, body })),
+      });
+      const members = membersOf(records);
+      expect(await readCaptures(members, { mostAtOnce, kind: 'gzip' })).toEqual(inMembers);
+      const one = gzipSync(plain);
+      expect(await readCaptures(one, { mostAtOnce, kind: 'gzip' })).toMatchObject({
+        damage: [],
+        captures: whole.captures.map(({ url, body }) => ({ url, body })),
+      });
+    }
+  });
+
+  it('may be members that are no whole records', async () => {
+    const plain = Buffer.concat(RECORDS);
+    for (const length of [10, 100, 1000]) {
+      const members: Buffer[] = [];
+      for (let at = 0; at < plain.length; at += length) {
+        members.push(gzipSync(plain.subarray(at, at + length)));
+      }
+      const reading = await readCaptures(Buffer.concat(members), { kind: 'gzip' });
+      expect(reading.damage).toEqual([]);
+      expect(hostsOf(reading)).toEqual(['a', 'b', 'c', 'd', 'e']);
+    }
+  });
+
+  it('may be longer than any buffer', async () => {
+    const random = new Random(2);
+    const noise = Buffer.from(Array.from({ length: 100_000 }, () => random.between(0, 255)));
+    // Longer than a window, than the longest window, and than the longest content.
+    for (const length of [262_143, 262_144, 262_145, 5_000_000, 17_000_000]) {
+      const block = Buffer.alloc(length);
+      for (let at = 0; at < length; at += noise.length) noise.copy(block, at);
+      const large = recordOf({ type: 'resource', uri: 'https://l.example/video', block });
+      const records = [captureAt('a'), large, captureAt('b')];
+      for (const [bytes, kind] of [
+        [Buffer.concat(records), 'none'],
+        [membersOf(records), 'gzip'],
+        [gzipSync(Buffer.concat(records)), 'gzip'],
+      ] as const) {
+        const reading = await readCaptures(bytes, { kind });
+        expect(reading.damage, `${length} ${kind}`).toEqual([]);
+        expect(hostsOf(reading), `${length} ${kind}`).toEqual(['a', 'b']);
+      }
+    }
+  });
+
+  it('may be zeros after the last member', async () => {
+    const bytes = Buffer.concat([membersOf(RECORDS), Buffer.alloc(1000)]);
+    const reading = await readCaptures(bytes, { kind: 'gzip' });
+    expect(reading.damage).toEqual([]);
+    expect(hostsOf(reading)).toHaveLength(5);
+  });
+});
+
+describe('damage', () => {
+  it('of a member costs its record, and is named by its offset', async () => {
+    const members = RECORDS.map((record) => gzipSync(record));
+    const random = new Random(3);
+    for (let round = 0; round < 300; round++) {
+      const index = random.between(0, 4);
+      const damaged = members.map((member) => Buffer.from(member));
+      const victim = damaged[index] as Buffer;
+      // The header of a member has bytes that mean nothing, such as its time.
+      const at = random.pick([0, 1, 2, random.between(10, victim.length - 1)]);
+      victim[at] = (victim[at] as number) ^ random.between(1, 255);
+      const offset = Buffer.concat(damaged.slice(0, index)).length;
+      const reading = await readCaptures(Buffer.concat(damaged), { kind: 'gzip' });
+      const others = ['a', 'b', 'c', 'd', 'e'].filter((_, other) => other !== index);
+      expect(hostsOf(reading), `byte ${at} of member ${index}`).toEqual(others);
+      expect(reading.damage.map((each) => each.offset)).toContain(offset);
+    }
+  });
+
+  it('of a plain record costs that record', async () => {
+    for (const [name, change] of [
+      ['longer', (length: number) => length + 5],
+      ['much longer', (length: number) => length + 300],
+      ['beyond the file', (length: number) => length + 1_000_000],
+      ['shorter', (length: number) => length - 7],
+      ['no number', () => Number.NaN],
+    ] as const) {
+      const block = responseOf(200, robotsOf('/c'));
+      const damaged = captureOf(urlOf('c'), block, {
+        fields: { 'Content-Length': String(change(block.length)) },
+      });
+      const [a, b, , d, e] = RECORDS as [Buffer, Buffer, Buffer, Buffer, Buffer];
+      const bytes = Buffer.concat([a, b, damaged, d, e]);
+      for (const kind of ['none', 'stream'] as const) {
+        const reading = await readCaptures(bytes, { kind });
+        // A stream cannot go back behind a length that is too long.
+        const lost = kind === 'stream' && name !== 'shorter' && name !== 'no number';
+        if (!lost) expect(hostsOf(reading), `${kind}, ${name}`).toEqual(['a', 'b', 'd', 'e']);
+        expect(hostsOf(reading)).not.toContain('c');
+        expect(reading.damage[0]?.offset).toBe(a.length + b.length);
+      }
+      const members = await readCaptures(membersOf([a, b, damaged, d, e]), { kind: 'gzip' });
+      expect(hostsOf(members), name).toEqual(['a', 'b', 'd', 'e']);
+      expect(members.damage).toHaveLength(1);
+    }
+  });
+
+  it('of a file that is cut short costs the last record', async () => {
+    const plain = Buffer.concat(RECORDS);
+    const members = membersOf(RECORDS);
+    for (const [bytes, kind, sizes] of [
+      [plain, 'none', RECORDS.map(({ length }) => length)],
+      [members, 'gzip', RECORDS.map((record) => gzipSync(record).length)],
+    ] as const) {
+      for (let length = 1; length <= bytes.length; length += 3) {
+        const reading = await readCaptures(bytes.subarray(0, length), { kind });
+        let whole = 0;
+        let end = 0;
+        for (const size of sizes) {
+          // The line ends after the last block may be missing.
+          if (end + size - (kind === 'none' ? 4 : 0) <= length) whole++;
+          end += size;
+        }
+        expect(hostsOf(reading), `${kind} ${length}`).toEqual(
+          ['a', 'b', 'c', 'd', 'e'].slice(0, whole),
+        );
+      }
+    }
+  });
+
+  it('is passed over, up to the next record', async () => {
+    const [a, b] = RECORDS as [Buffer, Buffer];
+    const reading = await readCaptures(
+      Buffer.concat([
+        Buffer.from('junk\n'),
+        a,
+        Buffer.from('x'.repeat(100_000)),
+        Buffer.from('\r\n'),
+        b,
+      ]),
+    );
+    expect(hostsOf(reading)).toEqual(['b']);
+    expect(reading.damage).toEqual([
+      { offset: 0, reason: 'no record begins here', isCapture: false },
+      { offset: 5, reason: 'the length of the record is wrong', isCapture: true },
+    ]);
+  });
+
+  it('never makes a record of a body', async () => {
+    const forged = captureAt('forged.example');
+    const body = Buffer.concat([Buffer.from('\r\n\r\n'), forged, gzipSync(forged)]);
+    const record = captureOf(urlOf('a'), responseOf(200, body));
+    for (const [bytes, kind] of [
+      [record, 'none'],
+      [gzipSync(record, { level: 0 }), 'gzip'],
+      [record, 'stream'],
+    ] as const) {
+      const reading = await readCaptures(Buffer.concat([bytes, bytes]), { kind });
+      expect(hostsOf(reading)).toEqual(['a', 'a']);
+      expect(reading.damage).toEqual([]);
+    }
+  });
+
+  it('of a header that is too long is named', async () => {
+    const long = captureOf(urlOf('a'), responseOf(200), {
+      fields: { 'X-Long': 'x'.repeat(65_536) },
+    });
+    const reading = await readCaptures(Buffer.concat([long, captureAt('b')]));
+    expect(hostsOf(reading)).toEqual(['b']);
+    expect(reading.damage[0]).toMatchObject({ offset: 0 });
+    const most =
+      65_536 - captureOf(urlOf('a'), Buffer.alloc(0), { fields: { 'X-Long': '' } }).length + 4;
+    for (const [more, hosts] of [
+      [0, ['a', 'b']],
+      [1, ['b']],
+    ] as const) {
+      const fields = { 'X-Long': 'x'.repeat(most + more) };
+      // The block has 21 bytes, so its length one digit more than that of an empty one.
+      const record = captureOf(urlOf('a'), responseOf(200), {
+        fields: { ...fields, 'X-Long': fields['X-Long'].slice(1) },
+      });
+      expect(hostsOf(await readCaptures(Buffer.concat([record, captureAt('b')])))).toEqual(hosts);
+    }
+  });
+});

@@ -1,8 +1,0 @@
-/** A kernel that fails at its first batch. */
-export function instantiateKernel() {
-  return {
-    run() {
-      throw new Error('thrown on purpose');
-    },
-  };
-}

@@ -20,6 +20,8 @@ interface NaiveRow {
   readonly isEnded: boolean;
   /** Whether the input ends within a quoted field. */
   readonly isOpen: boolean;
+  /** Whether a CR stands outside quotes before its last byte. */
+  readonly hasReturn: boolean;
   /** `undefined` where text follows a closing quote. */
   readonly fields: readonly (string | undefined)[];
 }
@@ -63,8 +65,8 @@ function checkRows(kernel: GuardedKernel, input: Uint8Array, code: typeof COMMA 
   const rows = naiveRows(charactersOf(input), delimiter);
   const judged = kernel.ask({ format: 'text' });
   for (const column of [0, 1]) {
-    const verdicts = rows.map(({ fields, isOpen }) => {
-      const url = isOpen ? '' : (fields[column] ?? '');
+    const verdicts = rows.map(({ fields, isOpen, hasReturn }) => {
+      const url = isOpen || hasReturn ? '' : (fields[column] ?? '');
       return url === '' ? 'invalid' : kernel.judge(judged, bytesOf(url)).verdict;
     });
     const bytes = bytesOf(lines);
@@ -108,6 +110,7 @@ function naiveRows(text: string, delimiter: string): NaiveRow[] {
   const rows: NaiveRow[] = [];
   for (let start = 0; start < text.length; ) {
     const fields: (string | undefined)[] = [];
+    const returns: number[] = [];
     // A marked row gets a newline, which makes a CR at the end of the input part of a line end.
     const end = isMarked(text.slice(start)) ? text.length : -1;
     const endsLine = (place: number) => text[place] === '\n' || place === end;
@@ -131,6 +134,7 @@ function naiveRows(text: string, delimiter: string): NaiveRow[] {
       }
       const from = at;
       while (at < text.length && text[at] !== delimiter && text[at] !== '\n') at++;
+      for (let place = from; place < at; place++) if (text[place] === '\r') returns.push(place);
       if (field !== undefined && !isOpen) {
         const rest = text.slice(from, at);
         field += endsLine(at) && rest.endsWith('\r') ? rest.slice(0, -1) : rest;
@@ -141,8 +145,10 @@ function naiveRows(text: string, delimiter: string): NaiveRow[] {
     }
     const row = text.slice(start, at);
     const isEnded = text[at] === '\n' || isOpen || isMarked(row);
+    const last = at - (isEnded && row.endsWith('\r') ? 2 : 1);
+    const hasReturn = returns.some((place) => place < last);
     if (!(row === '' || (row === '\r' && isEnded)))
-      rows.push({ text: row, isEnded, isOpen, fields });
+      rows.push({ text: row, isEnded, isOpen, hasReturn, fields });
     start = at + 1;
   }
   return rows;

@@ -1,3 +1,4 @@
+import { crc32 } from 'node:zlib';
 import { type Codec, codecOf, decompressPage } from './codecs.js';
 import { ParquetDamage } from './damage.js';
 import type { ColumnChunk } from './footer.js';
@@ -11,7 +12,15 @@ import { integerOf, structOf, ThriftReader, type ThriftStruct } from './thrift.j
 export const PAGE = { data: 0, index: 1, dictionary: 2, dataV2: 3 } as const;
 
 /** Field numbers of PageHeader, DataPageHeader and DataPageHeaderV2. */
-export const HEADER = { type: 1, bytes: 2, compressedBytes: 3, data: 5, dictionary: 7, dataV2: 8 };
+export const HEADER = {
+  type: 1,
+  bytes: 2,
+  compressedBytes: 3,
+  checksum: 4,
+  data: 5,
+  dictionary: 7,
+  dataV2: 8,
+};
 
 /** The largest page, uncompressed, in bytes. Writers aim at 1 MiB; a value may be larger. */
 const MAX_PAGE = 256 * 1024 * 1024;
@@ -84,6 +93,10 @@ export async function* readPages(
       continue;
     }
     const body = await reader.read(start, compressed);
+    const checksum = integerOf(header, HEADER.checksum);
+    if (checksum !== undefined && crc32(body) !== checksum >>> 0) {
+      throw fail('its checksum is wrong; the file is damaged');
+    }
     try {
       const known = dictionary && countOf(dictionary);
       const page = decodePage({ leaf, codec, header, body, length, dictionary: known });

@@ -36,7 +36,7 @@ const DESCRIPTIONS: Partial<Record<Reason, string>> = {
     'a tab within the line, so more than one URL. If the URL is the first column: cut -f1 FILE | robots-filter …',
   'nested-too-deep': 'brackets and braces nest more than 1,000 deep',
   'return-in-line':
-    "a carriage return within the line, so more than one URL: tr '\\r' '\\n' < FILE | robots-filter …",
+    "a carriage return within the line, so several lines in one: tr '\\r' '\\n' < FILE | robots-filter …",
 };
 
 /** What `no-url` means where the URL is in a column. */

@@ -28,7 +28,8 @@ export const VERDICTS: readonly Verdict[] = ['allow', 'deny', 'unknown', 'invali
  * - `over-budget`: finding the deciding rule would take more steps than a URL may: denied.
  * - `tab-in-line`: a line of text with a tab inside: columns, not one URL.
  * - `nested-too-deep`: a JSON record whose brackets and braces nest beyond the limit.
- * - `return-in-line`: a line of text with a carriage return inside: several lines, not one URL.
+ * - `return-in-line`: a carriage return inside a line of text, or outside quotes inside a row: the
+ *   line is several lines.
  */
 export type Reason =
   | 'rule'

@@ -276,6 +276,76 @@ describe('--format', () => {
   });
 });
 
+describe('a carriage return', () => {
+  test('outside quotes makes the row invalid, and nothing beside it', async () => {
+    const place = workplace();
+    const good = 'https://example.com/private/';
+    const rows: [string, string][] = [
+      [`${good},x\n`, 'deny'],
+      [`${good},x\r\n`, 'deny'],
+      [`${good},"a\rb"\n`, 'deny'],
+      [`${good},a\rhttps://example.com/,b\n`, 'invalid'],
+      [`${good}\r,a\n`, 'invalid'],
+      [`${good},"a"\rb\n`, 'invalid'],
+      [`"${good}","a\n""b",\rb\r\n`, 'invalid'],
+      [`${good},"a\r","\r\n"\n`, 'deny'],
+      [`${good},x\r`, 'deny'],
+    ];
+    place.write('list.csv', `url,note\n${rows.map(([row]) => row).join('')}`);
+    const run = (options: string) => place.shell(`${RF} --input csv ${options} list.csv`);
+    const words = rows.map(([, verdict]) => `${verdict}\n`).join('');
+    const { text, stderr } = await run('--format verdicts');
+    expect(text).toBe(words);
+    expect(lines(stderr)[0]).toContain('line 5: a carriage return within the line');
+    const denied = await run('-q --denied');
+    const expected = rows.filter(([, verdict]) => verdict === 'deny').map(([row]) => row);
+    expect(denied.text).toBe(`url,note\n${expected.join('')}\n`);
+  });
+
+  test('in a header is refused; as its line end it is not', async () => {
+    const place = workplace();
+    place.write('mac.csv', 'url,note\rhttps://example.com/private/,x\r');
+    expect(await place.shell(`${RF} --input csv --header mac.csv`)).toMatchObject({
+      code: 2,
+      text: '',
+      stderr: expect.stringContaining('the header has a carriage return in it'),
+    });
+    place.write('quoted.csv', 'url,"no\r""te"\r\nhttps://example.com/private/,x\r\n');
+    expect((await place.shell(`${RF} --input csv quoted.csv`)).text).toBe(
+      'url,"no\r""te",verdict\r\nhttps://example.com/private/,x,deny\r\n',
+    );
+  });
+});
+
+describe('headers', () => {
+  test('may follow empty lines, which count as lines', async () => {
+    const place = workplace();
+    place.write('list.csv', '\n\r\nurl,note\n\nmailto:x,y\nhttps://example.com/private/,x\n');
+    const { text, stderr } = await place.shell(`${RF} --input csv list.csv`);
+    expect(text).toBe(
+      'url,note,verdict\nmailto:x,y,invalid\nhttps://example.com/private/,x,deny\n',
+    );
+    expect(stderr).toContain('list.csv, line 5: not an http');
+  });
+
+  test('of several inputs may differ in their line ends, and lack one; empty inputs have none', async () => {
+    const place = workplace();
+    place.write('empty.csv', '\n');
+    place.write('header.csv', 'url,note');
+    place.write('unix.csv', 'url,note\nhttps://example.com/,x');
+    place.write('windows.csv', 'url,note\r\nhttps://example.com/private/,x\r\n');
+    const run = async (options: string) =>
+      (await place.shell(`${RF} --input csv -q ${options} *.csv`)).text;
+    expect(await run('')).toBe(
+      'url,note,verdict\nhttps://example.com/,x,allow\nhttps://example.com/private/,x,deny\r\n',
+    );
+    expect(await run('--denied')).toBe('url,note\nhttps://example.com/private/,x\r\n');
+    expect(await run('--allowed')).toBe('url,note\nhttps://example.com/,x\n');
+    const { code, text } = await place.shell(`${RF} --input csv empty.csv`);
+    expect({ code, text }).toEqual({ code: 0, text: '' });
+  });
+});
+
 describe('a first row', () => {
   const rest = 'x,https://example.com/private/a\n';
   /** A header of so many bytes, its line end included. */

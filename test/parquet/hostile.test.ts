@@ -110,6 +110,21 @@ describe('a hostile Parquet file', () => {
     expect(refused).toBeGreaterThan(300);
   });
 
+  it('with any bit of a page changed is refused if its pages have checksums', async () => {
+    for (const name of ['checksums', 'checksums-v2']) {
+      const sound = readFileSync(fixturePath(`${name}.parquet`));
+      const footer = sound.length - 8 - sound.readUInt32LE(sound.length - 8);
+      let mismatches = 0;
+      for (let at = 4; at < footer; at += 7) {
+        const damaged = Buffer.from(sound);
+        damaged[at] = (sound[at] as number) ^ (1 << (at % 8));
+        const message = await refusal(damaged);
+        if (message?.includes('checksum is wrong')) mismatches++;
+      }
+      expect(mismatches, name).toBeGreaterThan(200);
+    }
+  });
+
   it.each<[string, (fields: ThriftStruct) => void, string]>([
     [
       'a chunk beyond the data',

@@ -17,6 +17,8 @@ export const FIXTURES = [
   'v2-none',
   'pages',
   'delta',
+  'checksums',
+  'checksums-v2',
   'duckdb',
 ];
 

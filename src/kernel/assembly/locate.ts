@@ -41,7 +41,7 @@ import {
 } from '../layout';
 import { isControlOrSpace } from './bytes/characters';
 import { findByte } from './bytes/search';
-import { holdsRows, isRefusedRow, locateField, rowStart } from './csv/locate-field';
+import { holdsReturn, holdsRows, isRefusedRow, locateField, rowStart } from './csv/locate-field';
 import { LOCATED, locateString, locateUrl } from './json/locate-url';
 import { locatePlain } from './json/plain-object';
 import { isJson } from './json/strict';
@@ -161,7 +161,12 @@ function locateInRow(
     fail(line, REASON_LINE_TOO_LONG);
     return scratch;
   }
-  const free: usize = isRefusedRow(line) ? 0 : locateField(query, line, scratch);
+  const isRefused = isRefusedRow(line);
+  if (!isRefused && holdsReturn(query, line)) {
+    fail(line, REASON_RETURN_IN_LINE);
+    return scratch;
+  }
+  const free: usize = isRefused ? 0 : locateField(query, line, scratch);
   if (free === 0) {
     fail(line, REASON_NO_URL);
     return scratch;

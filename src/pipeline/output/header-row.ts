@@ -29,23 +29,25 @@ export class HeaderRow {
   /**
    * What to write before the rows of an input; `undefined` for nothing.
    *
-   * @param header the input's header with its line end; `undefined` if it has none
+   * @param header the input's header; `undefined` if it has none, empty if the input has no row
    * @throws RobotsFilterError `input` if the header is not that of the first input, or a column
    *   would have the name of an added one
    */
   of(header: Buffer | undefined, format: InputFormat, input: string): Uint8Array | undefined {
     const { output } = this.#settings;
-    if (output === 'verdicts' || output === 'mask-ndjson') return undefined;
+    if (output === 'verdicts' || output === 'mask-ndjson' || header?.length === 0) return undefined;
     if (this.#first !== undefined) {
-      const isSame = header === undefined ? this.#first === null : this.#first?.equals(header);
-      if (isSame === true) return undefined;
+      if (this.#isFirst(header)) return undefined;
       throw new RobotsFilterError(
         'input',
         `${input}: has another header than the first input, so the columns of the output would be mixed. Filter it alone`,
       );
     }
     this.#first = header ?? null;
-    if (header === undefined || output !== 'annotate') return header;
+    if (header === undefined) return undefined;
+    const row = withoutLineEnd(header);
+    const lineEnd = header.subarray(row.length).toString() || '\n';
+    if (output !== 'annotate') return Buffer.concat([row, Buffer.from(lineEnd)]);
     const delimiter = format === 'tsv' ? '\t' : ',';
     const names = this.#addedNames();
     const clash = fieldsOf(header, delimiter.charCodeAt(0)).find((name) => names.includes(name));
@@ -55,11 +57,15 @@ export class HeaderRow {
         `${input}: has a column called ${clash}, as has the output. Name the added column: --verdict-field NAME`,
       );
     }
-    const isEnded = header.at(-1) === LF;
-    const lineEnd = !isEnded ? '\n' : header.at(-2) === CR ? '\r\n' : '\n';
-    const row = isEnded ? header.subarray(0, -lineEnd.length) : header;
     const added = names.map((name) => `${delimiter}${quotedField(name)}`).join('');
     return Buffer.concat([row, Buffer.from(`${added}${lineEnd}`)]);
+  }
+
+  /** Whether a header is that of the first input. Their line ends may differ. */
+  #isFirst(header: Buffer | undefined): boolean {
+    const first = this.#first ?? undefined;
+    if (first === undefined || header === undefined) return first === header;
+    return withoutLineEnd(first).equals(withoutLineEnd(header));
   }
 
   #addedNames(): string[] {
@@ -74,6 +80,11 @@ export class HeaderRow {
       ),
     ];
   }
+}
+
+function withoutLineEnd(row: Buffer): Buffer {
+  if (row.at(-1) !== LF) return row;
+  return row.subarray(0, row.at(-2) === CR ? -2 : -1);
 }
 
 /** A field of CSV or TSV, in quotes if it needs them. */

@@ -1,6 +1,6 @@
 /** Finds the URL in a row of CSV or TSV (RFC 4180). Marked rows: layout.ts, ROW_MARKED. */
 
-import { COMMA, LF, QUOTE, TAB } from '../../../ascii';
+import { COMMA, CR, LF, QUOTE, TAB } from '../../../ascii';
 import {
   COPY_MARGIN,
   FORMAT_CSV,
@@ -59,6 +59,26 @@ function closingQuote(at: usize, end: usize): usize {
     at += 2;
   }
   return end;
+}
+
+/**
+ * Whether a CR stands outside quotes before the last byte of the row: then the row is several rows
+ * whose line ends are CRs.
+ */
+export function holdsReturn(query: usize, line: usize): bool {
+  const end: usize = load<u32>(line, LINE_END);
+  let at = rowStart(line);
+  const last = max(at + 1, end) - 1;
+  if (findByte(CR, at, last) === last) return false;
+  const delimiter = delimiterOf(query);
+  while (at < end) {
+    if (load<u8>(at) === QUOTE) at = min(closingQuote(at + 1, end) + 1, end);
+    const fieldEnd = findByte(delimiter, at, end);
+    const stop = min(fieldEnd, last);
+    if (at < stop && findByte(CR, at, stop) < stop) return true;
+    at = fieldEnd + 1;
+  }
+  return false;
 }
 
 /**

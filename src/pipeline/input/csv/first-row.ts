@@ -10,7 +10,7 @@ const LONGEST = 1024 * 1024;
 
 /** What the first row says of the others. */
 export interface FirstRow {
-  /** The header with its line end; `undefined` if the first row is a record. */
+  /** The header; `undefined` if the first row is a record, empty if there is no row. */
   readonly header: Buffer | undefined;
   /** Lines that the header takes. */
   readonly headerLines: number;
@@ -30,22 +30,64 @@ export async function readFirstRow(
 ): Promise<FirstRow> {
   const scan = (head: Buffer) => {
     const scanner = new RowScanner(delimiter);
-    return { end: scanner.scan(head, 0), newlines: scanner.newlines };
+    const { start, emptyLines } = startOfRows(head);
+    const end = scanner.scan(head, start);
+    return { start, end, newlines: emptyLines + scanner.newlines };
   };
   const head = await chunks.peek(LONGEST, (bytes) => scan(bytes).end !== undefined);
-  const { end: rowEnd, newlines } = scan(head);
+  const { start, end: rowEnd, newlines } = scan(head);
   if (rowEnd === undefined && head.length >= LONGEST) {
     throw refusal(options, 'the first row does not end within 1 MiB. Is a quote missing?');
   }
   const end = rowEnd ?? head.length;
-  const row = head.subarray(0, end);
+  const row = head.subarray(start, end);
+  if (row.length === 0) return { header: row, headerLines: 0, column: 0 };
   const fields = fieldsOf(row, delimiter);
-  const hasHeader = options.header ?? (row.length > 0 && !fields.some(isUrl));
+  const hasHeader = options.header ?? !fields.some(isUrl);
   const column = columnOf(fields, hasHeader, options);
   if (!hasHeader) return { header: undefined, headerLines: 0, column };
+  if (holdsReturn(row, delimiter)) {
+    throw refusal(
+      options,
+      "the header has a carriage return in it: are these several rows? Convert the line ends: tr '\\r' '\\n'",
+    );
+  }
   const header = Buffer.from(row);
   chunks.drop(end);
   return { header, headerLines: newlines + 1, column };
+}
+
+/** Where the first row begins: empty lines are no rows. */
+function startOfRows(head: Buffer): { readonly start: number; readonly emptyLines: number } {
+  let start = 0;
+  let emptyLines = 0;
+  for (;;) {
+    const line = start + (head[start] === CR ? 1 : 0);
+    if (head[line] !== LF) return { start, emptyLines };
+    start = line + 1;
+    emptyLines++;
+  }
+}
+
+/** Whether a CR stands outside quotes before the last byte of the row. */
+function holdsReturn(row: Buffer, delimiter: number): boolean {
+  const last = endOfFields(row) - 1;
+  for (let at = 0; at < last; at++) {
+    if (row[at] === QUOTE) {
+      // Of two quotes the second one opens again what the first one has closed.
+      do at = row.indexOf(QUOTE, at + 1) + 1;
+      while (at > 0 && row[at] === QUOTE);
+      if (at === 0) return false;
+    }
+    for (; at < last && row[at] !== delimiter; at++) if (row[at] === CR) return true;
+  }
+  return false;
+}
+
+/** Where the last field of a row ends: before its line end. */
+function endOfFields(row: Buffer): number {
+  if (row.at(-1) !== LF) return row.length;
+  return row.at(-2) === CR ? row.length - 2 : row.length - 1;
 }
 
 function columnOf(fields: readonly string[], hasHeader: boolean, options: RowsOptions): number {
@@ -81,9 +123,7 @@ function refusal({ name }: RowsOptions, reason: string): RobotsFilterError {
 
 /** The fields of a row, without quotes around them. */
 export function fieldsOf(row: Buffer, delimiter: number): string[] {
-  let end = row.length;
-  if (row[end - 1] === LF) end--;
-  if (row[end - 1] === CR) end--;
+  const end = endOfFields(row);
   const fields: string[] = [];
   for (let at = 0; at <= end; ) {
     const parts: Buffer[] = [];

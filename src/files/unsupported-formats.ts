@@ -55,6 +55,8 @@ const ARROW =
 const WARC =
   'List its URLs: warcio index -f warc-target-uri FILE | robots-filter --url-field warc-target-uri ... Its robots.txt captures are read with --robots-dir FILE.warc or FILE.warc.gz.';
 
+const TAR = { name: 'a tar archive', command: 'tar -xO' };
+
 /** Data formats: binary, or text whose lines are not records. */
 const DATA: readonly UnsupportedFormat[] = [
   { magic: magicOf('WARC/0.'), name: 'a WARC file', advice: WARC },
@@ -76,7 +78,9 @@ const DATA: readonly UnsupportedFormat[] = [
   },
   { magic: magicOf('SQLite format 3\0'), name: 'an SQLite database', advice: CONVERT },
   { magic: magicOf('%PDF-'), name: 'a PDF document', advice: CONVERT },
-  { magic: magicOf('ustar'), at: 257, name: 'a tar archive', command: 'tar -xO' },
+  // The bytes after "ustar" rule out text: a word such as "mustard" may stand there.
+  { magic: magicOf('ustar\0'), at: 257, ...TAR },
+  { magic: magicOf('ustar  \0'), at: 257, ...TAR },
 ];
 
 const ALL = [...ENCODED, ...COMPRESSED, ...DATA];

@@ -166,7 +166,7 @@ describe('Parquet as output', () => {
         { name: 'row', data: urls.map((_, row) => row), type: 'INT32' },
         { name: 'url', data: urls, type: 'STRING' },
       ],
-      rowGroupSize: [1, 7, 20_000, 3],
+      rowGroupSize: [1, 7, 20_000, 3, 3, 3, 24_983],
     });
     place.write('many.parquet', new Uint8Array(bytes));
     const expectedRows = urls.map((url, row) => {

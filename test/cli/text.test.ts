@@ -47,6 +47,18 @@ describe('text: VERDICT, tab, URL', () => {
     );
   });
 
+  test('the word mustard where a tar archive has its mark is text, in a list and in a robots.txt', async () => {
+    const place = workplace();
+    const filling = '#'.repeat(255);
+    place.write('robots/m.example', `${filling}\nmustard\nUser-agent: *\nDisallow: /mustard\n`);
+    const list = `https://m.example/?${'a'.repeat(237)}mustard\nhttps://m.example/mustard\n`;
+    expect([place.read('robots/m.example').indexOf('ustar'), list.indexOf('ustar')]).toEqual([
+      257, 257,
+    ]);
+    const { text } = await place.run(['--robots-dir', 'robots'], list);
+    expect(text.split('\n').map((line) => line.split('\t')[0])).toEqual(['allow', 'deny', '']);
+  });
+
   test('bytes that are not UTF-8 come out unchanged', async () => {
     const input = Buffer.from(
       'https://example.com/\xff\xfe\x80\nhttps://example.com/private/\xe9\n',

@@ -14,7 +14,7 @@ const OLD = 'as it was\n';
 
 type Signal = keyof typeof CODES;
 
-/** One signal, and the same signal twice at the same moment. */
+/** One signal, and the same signal twice at the same moment: they take turns at the moments. */
 const SIGNALS: readonly (readonly Signal[])[] = [['SIGINT'], ['SIGTERM', 'SIGTERM']];
 
 /**
@@ -80,17 +80,16 @@ async function interrupt(
   const complete = digest(place, output);
   const names = place.names();
   const found = { old: 0, complete: 0 };
-  for (const moment of moments) {
-    for (const signals of SIGNALS) {
-      place.write(output, OLD);
-      const { code, stderr } = await signalled(place, args, moment, signals);
-      const context = `${signals} at ${moment}: ${stderr}`;
-      const isComplete = digest(place, output) === complete;
-      if (!isComplete) expect(place.read(output), context).toBe(OLD);
-      if (code === 0) expect(isComplete, context).toBe(true);
-      expect(place.names(), context).toEqual(names);
-      found[isComplete ? 'complete' : 'old']++;
-    }
+  for (const [turn, moment] of moments.entries()) {
+    const signals = SIGNALS[turn % SIGNALS.length] ?? [];
+    place.write(output, OLD);
+    const { code, stderr } = await signalled(place, args, moment, signals);
+    const context = `${signals} at ${moment}: ${stderr}`;
+    const isComplete = digest(place, output) === complete;
+    if (!isComplete) expect(place.read(output), context).toBe(OLD);
+    if (code === 0) expect(isComplete, context).toBe(true);
+    expect(place.names(), context).toEqual(names);
+    found[isComplete ? 'complete' : 'old']++;
   }
   return found;
 }
@@ -103,7 +102,7 @@ describe('a signal before each file system call', () => {
     const calls = await callsOf(place, args);
     expect(calls).toEqual(expect.arrayContaining(['open', 'writeSync', 'rename']));
     const found = await interrupt({ place, args, output: 'out.txt' }, [...calls.keys()]);
-    expect(found.old).toBeGreaterThan(calls.length);
+    expect(found.old).toBeGreaterThan(calls.length / 2);
   });
 
   test('leaves the output of threads either old or complete', async () => {
@@ -112,7 +111,7 @@ describe('a signal before each file system call', () => {
     place.write('urls.txt', `https://example.com/${'path/'.repeat(20)}\n`.repeat(50_000));
     const args = ['--robots-dir', 'robots', '--threads', '3', '-o', 'out.txt', 'urls.txt'];
     await callsOf(place, args);
-    const found = await interrupt({ place, args, output: 'out.txt' }, ['thread']);
+    const found = await interrupt({ place, args, output: 'out.txt' }, ['thread', 'thread']);
     expect(found.old).toBeGreaterThan(0);
   });
 
@@ -122,7 +121,7 @@ describe('a signal before each file system call', () => {
     const calls = await callsOf(place, args);
     expect(calls).toEqual(expect.arrayContaining(['open', 'write', 'sync', 'rename']));
     const found = await interrupt({ place, args, output: 'out.table' }, [...calls.keys()]);
-    expect(found.old).toBeGreaterThan(calls.length);
+    expect(found.old).toBeGreaterThan(calls.length / 2);
     expect(found.complete).toBeGreaterThan(0);
   });
 

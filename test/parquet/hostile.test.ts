@@ -99,7 +99,7 @@ describe('a hostile Parquet file', () => {
     let refused = 0;
     for (const name of ['v1-snappy', 'delta', 'v1-lz4', 'v1-zstd']) {
       const sound = readFileSync(fixturePath(`${name}.parquet`));
-      for (let at = 0; at < sound.length; at += 41) {
+      for (let at = 0; at < sound.length; at += 101) {
         for (const value of [0x00, 0xff, (sound[at] as number) ^ 1]) {
           const damaged = Buffer.from(sound);
           damaged[at] = value;
@@ -107,7 +107,7 @@ describe('a hostile Parquet file', () => {
         }
       }
     }
-    expect(refused).toBeGreaterThan(300);
+    expect(refused).toBeGreaterThan(120);
   });
 
   it('with any bit of a page changed is refused if its pages have checksums', async () => {
@@ -115,13 +115,13 @@ describe('a hostile Parquet file', () => {
       const sound = readFileSync(fixturePath(`${name}.parquet`));
       const footer = sound.length - 8 - sound.readUInt32LE(sound.length - 8);
       let mismatches = 0;
-      for (let at = 4; at < footer; at += 7) {
+      for (let at = 4; at < footer; at += 17) {
         const damaged = Buffer.from(sound);
         damaged[at] = (sound[at] as number) ^ (1 << (at % 8));
         const message = await refusal(damaged);
         if (message?.includes('checksum is wrong')) mismatches++;
       }
-      expect(mismatches, name).toBeGreaterThan(200);
+      expect(mismatches, name).toBeGreaterThan(80);
     }
   });
 

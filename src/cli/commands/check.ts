@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { isatty } from 'node:tty';
 import { printable } from '../../control-characters.js';
 import { RobotsFilterError } from '../../errors.js';
+import { inputName, STANDARD_INPUT } from '../../files/standard-input.js';
 import { errorCode, errorText } from '../../files/system-error.js';
 import { unsupportedBody } from '../../files/unsupported-formats.js';
 import type { Judgement } from '../../kernel/judge.js';
@@ -10,7 +11,7 @@ import { parseAgent } from '../../protocol/agent.js';
 import { Robots } from '../../robots.js';
 import { NOT_ALLOWED, SUCCESS } from '../exit-codes.js';
 import type { CheckOptions } from '../options/command-options.js';
-import { inputName, STANDARD_INPUT, writeOutput } from '../process/standard-streams.js';
+import { writeOutput } from '../process/standard-streams.js';
 import { Diagnostics } from '../report/diagnostics.js';
 import { usageError } from '../usage-error.js';
 

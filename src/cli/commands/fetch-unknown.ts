@@ -1,6 +1,7 @@
 import { RobotsFilterError } from '../../errors.js';
 import type { FetchAuthority } from '../../fetch/result.js';
 import { makeDirectory } from '../../files/make-directory.js';
+import { STANDARD_INPUT } from '../../files/standard-input.js';
 import { errorText } from '../../files/system-error.js';
 import { compileCache } from '../../pipeline/compile/compile-cache.js';
 import { withParquetDirectories } from '../../pipeline/input/parquet/directory.js';
@@ -9,7 +10,6 @@ import { allocateTable, Table } from '../../table.js';
 import type { FilterOptions } from '../options/command-options.js';
 import { checkFilterUsage } from '../options/filter-usage.js';
 import { Interruption } from '../process/interruption.js';
-import { STANDARD_INPUT } from '../process/standard-streams.js';
 import { Diagnostics } from '../report/diagnostics.js';
 import { usageError } from '../usage-error.js';
 import { fetchAll } from './fetch-run.js';

@@ -1,4 +1,5 @@
 import type { ReplacementFile } from '../../files/replacement-file.js';
+import { STANDARD_INPUT } from '../../files/standard-input.js';
 import type { OutputMode } from '../../kernel/query.js';
 import { describeBadRecord } from '../../pipeline/bad-record.js';
 import type { FilterSettings } from '../../pipeline/filter.js';
@@ -18,7 +19,7 @@ import { parseAgents } from '../options/agents.js';
 import type { FilterOptions } from '../options/command-options.js';
 import { checkFilterUsage, isParquet, outputFile } from '../options/filter-usage.js';
 import { Interruption } from '../process/interruption.js';
-import { STANDARD_INPUT, STANDARD_OUTPUT_DESCRIPTOR } from '../process/standard-streams.js';
+import { STANDARD_OUTPUT_DESCRIPTOR } from '../process/standard-streams.js';
 import { Diagnostics } from '../report/diagnostics.js';
 import { FilterRun } from './filter-run.js';
 import { openTable } from './filter-table.js';

@@ -1,9 +1,9 @@
 import { Authorities } from '../../fetch/authorities.js';
+import { STANDARD_INPUT } from '../../files/standard-input.js';
 import { openInput } from '../../pipeline/input/open.js';
 import { withParquetDirectories } from '../../pipeline/input/parquet/directory.js';
 import type { InputOptions } from '../options/command-options.js';
 import { checkUrlField, checkUrlFieldOf, columnOption } from '../options/url-field.js';
-import { STANDARD_INPUT } from '../process/standard-streams.js';
 import type { Diagnostics } from '../report/diagnostics.js';
 import { formatCount } from '../report/numbers.js';
 import { noteTerminalInput } from './input-survey.js';

@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { RobotsFilterError } from '../../errors.js';
+import { inputName, STANDARD_INPUT } from '../../files/standard-input.js';
 import { openDescriptor } from '../../pipeline/input/descriptor.js';
 import { openRaw } from '../../pipeline/input/raw-input.js';
-import { inputName, STANDARD_INPUT } from '../process/standard-streams.js';
 import type { Diagnostics } from '../report/diagnostics.js';
 
 /**

@@ -2,14 +2,8 @@ import { writeSync } from 'node:fs';
 import { errorCode } from '../../files/system-error.js';
 import { isClosed, outputError } from '../../pipeline/output/output-error.js';
 
-/** What means a standard stream where a path is expected. */
-export const STANDARD_INPUT = '-';
+/** The path that stands for standard output. */
 export const STANDARD_OUTPUT = '-';
-
-/** How messages name an input. */
-export function inputName(path: string): string {
-  return path === STANDARD_INPUT ? 'standard input' : path;
-}
 
 export const STANDARD_OUTPUT_DESCRIPTOR = 1;
 const STANDARD_ERROR_DESCRIPTOR = 2;

@@ -2,6 +2,7 @@ import { pipeline, type Readable } from 'node:stream';
 import { RobotsFilterError } from '../../errors.js';
 import type { Compression } from '../../files/compression.js';
 import { compressionOf } from '../../files/compressions.js';
+import { inputName, STANDARD_INPUT } from '../../files/standard-input.js';
 import { errorText } from '../../files/system-error.js';
 import type { ParquetFile } from '../../parquet/parquet-file.js';
 import { PARQUET_ENDING } from '../limits.js';
@@ -19,9 +20,6 @@ import {
 import { byteOrderMarkBytes, HEAD_BYTES, startOfContent } from './head.js';
 import type { InputStart } from './input-start.js';
 import { openRaw, type RawInput, unreadable } from './raw-input.js';
-
-/** The path that stands for standard input. */
-export const STANDARD_INPUT = '-';
 
 export interface OpenInputOptions {
   /** What the input holds; `auto` recognises it by its first bytes. Default `auto`. */
@@ -106,7 +104,7 @@ export type OpenInput = FileInput | PipeInput | StreamInput;
  *   a format of `REFUSED_FORMATS`
  */
 export async function openInput(path: string, options: OpenInputOptions = {}): Promise<OpenInput> {
-  if (path === STANDARD_INPUT) return openDescriptorInput(0, 'standard input', options);
+  if (path === STANDARD_INPUT) return openDescriptorInput(0, inputName(path), options);
   const descriptor = await openDescriptor(path, 'r').catch((error: unknown) => {
     throw unreadable(path, error);
   });

@@ -121,6 +121,7 @@ describe('compression and encoding by the first bytes', () => {
     ['an SQLite database', 'SQLite format 3\0'],
     ['a PDF document', '%PDF-1.7\n'],
     ['a tar archive', `robots.txt${'\0'.repeat(247)}ustar\x0000`],
+    ['a tar archive', `robots.txt${'\0'.repeat(247)}ustar  \0root`],
   ])('names %s, and says what to do, on one line', (name, content) => {
     for (const compression of [undefined, 'gzip']) {
       const message = describeUnsupported(bytes(content), compression) ?? '';
@@ -132,6 +133,15 @@ describe('compression and encoding by the first bytes', () => {
     // Two bytes decide nothing.
     expect(describeUnsupported(bytes(content.slice(0, 2)))).toBeUndefined();
   });
+
+  it.each(['ustard\n', 'ustar', 'ustar \n', 'ustar  \n'])(
+    'does not take text for a tar archive: %j',
+    (word) => {
+      const text = bytes(`Disallow: /${'a'.repeat(246)}${word}`);
+      expect(describeUnsupported(text)).toBeUndefined();
+      expect(unsupportedBody(text)).toBeUndefined();
+    },
+  );
 
   it('waits for the rest of the magic bytes and no longer', () => {
     for (const beginning of ['P', 'PAR', 'WARC/1', '\x28\xb5', 'SQLite format']) {

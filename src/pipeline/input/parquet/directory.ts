@@ -1,8 +1,8 @@
 import { type Dirent, promises, type Stats } from 'node:fs';
 import { RobotsFilterError } from '../../../errors.js';
+import { STANDARD_INPUT } from '../../../files/standard-input.js';
 import { errorText } from '../../../files/system-error.js';
 import { PARQUET_ENDING } from '../../limits.js';
-import { STANDARD_INPUT } from '../open.js';
 
 /** How deep directories may nest: Hive has one level for each key. */
 const MAX_DEPTH = 32;

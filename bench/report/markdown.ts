@@ -74,7 +74,7 @@ function throughputTable(record: ThroughputRecord): string {
     .filter(isTimed)
     .map((result) => [
       result.id,
-      `\`${result.name.replaceAll('|', '\\|')}\``,
+      `\`${result.name}\``,
       result.bytes === 0 ? '' : `${Math.round(result.bytes / result.records)} B`,
       spreadText(result, 2),
       rateText(record, result.id),
@@ -173,6 +173,7 @@ function count(value: number): string {
 }
 
 function table(header: readonly string[], rows: readonly (readonly string[])[]): string {
-  const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`;
+  const line = (cells: readonly string[]) =>
+    `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
   return [line(header), `|${'---|'.repeat(header.length)}`, ...rows.map(line)].join('\n');
 }

@@ -12,10 +12,10 @@ export function compressorFor(path: string): Transform | undefined {
   if (compression === undefined) return undefined;
   const stream = compression.compress();
   if (stream !== undefined) return stream;
-  const { name, ending, compressCommand } = compression;
+  const { name, compressCommand } = compression;
   throw new RobotsFilterError(
     'usage',
     `-o ${path}: Node ${process.versions.node} cannot write ${name}, Node 22.15 or later can. ` +
-      `Name a file that does not end in ${ending}, such as one in .gz, or write to a pipe: robots-filter … | ${compressCommand} > ${path}`,
+      `Name a file that ends in .gz, or compress the file afterwards: ${compressCommand} FILE`,
   );
 }

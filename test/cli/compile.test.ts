@@ -1,6 +1,6 @@
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { gzipSync } from 'node:zlib';
+import zlib, { gunzipSync, gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { lines, Workplace, workplace } from './command-line.js';
 
@@ -30,6 +30,41 @@ describe('compile', () => {
     const first = readFileSync(join(place.path, 'out.table'));
     await place.run(COMPILE);
     expect(readFileSync(join(place.path, 'out.table')).equals(first)).toBe(true);
+  });
+
+  test('writes a compressed table by the name of the file, and --table opens it', async () => {
+    const place = workplace();
+    await place.run(COMPILE);
+    const table = readFileSync(join(place.path, 'out.table'));
+    const compile = (name: string) => place.run(['compile', '--robots-dir', 'robots', '-o', name]);
+    expect((await compile('out.table.gz')).code).toBe(0);
+    expect(gunzipSync(readFileSync(join(place.path, 'out.table.gz'))).equals(table)).toBe(true);
+    const names = ['out.table', 'out.table.gz'];
+    const { code, stderr } = await compile('out.table.zst');
+    if ('createZstdCompress' in zlib) {
+      expect(code).toBe(0);
+      names.push('out.table.zst');
+    } else {
+      expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining('zstd FILE') });
+    }
+    expect(place.names()).toEqual([...names, 'robots']);
+    const input = 'https://example.com/private/\nhttps://www.example.org/a.gif\n';
+    const verdicts = await Promise.all(
+      names.map(async (name) => (await place.run(['--table', name], input)).text),
+    );
+    expect(new Set(verdicts).size).toBe(1);
+    expect(verdicts[0]).toContain('deny\thttps://example.com/private/\n');
+  });
+
+  test('a compressed table that the disk has no room for leaves the old file', async () => {
+    const place = workplace();
+    place.write('out.table.gz', 'old');
+    const { code, stderr } = await place.shell(
+      'ulimit -f 0; trap "" XFSZ; $rf compile --robots-dir robots -o out.table.gz',
+    );
+    expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining('out.table.gz') });
+    expect(place.read('out.table.gz')).toBe('old');
+    expect(place.names()).toEqual(['out.table.gz', 'robots']);
   });
 
   test('--quiet prints nothing', async () => {

@@ -1,6 +1,7 @@
 import { writeTable } from '../../compile/layout/table-writer.js';
 import { ReplacementFile } from '../../files/replacement-file.js';
 import type { CompiledCache } from '../../pipeline/compile/compile-cache.js';
+import type { CompressedFile } from '../../pipeline/output/compressed-file.js';
 import { checkHeader, type TableHeader } from '../../table/table-check.js';
 import { SUCCESS } from '../exit-codes.js';
 import { neededTokens, parseAgents } from '../options/agents.js';
@@ -12,6 +13,7 @@ import { Diagnostics } from '../report/diagnostics.js';
 import { formatBytes, formatCount, formatDuration, formatNumber } from '../report/numbers.js';
 import { usageError } from '../usage-error.js';
 import { compileCaches } from './compile-caches.js';
+import { outputCompressor } from './output-compressor.js';
 
 /**
  * `robots-filter compile`: compiles caches into a table.
@@ -31,8 +33,11 @@ export async function compile(files: readonly string[], options: CompileOptions)
   const productTokens = agent === undefined ? undefined : neededTokens(parseAgents(agent, profile));
   const interruption = new Interruption();
   let file: ReplacementFile | undefined;
+  let compressed: CompressedFile | undefined;
   try {
+    const compressor = await outputCompressor(output);
     file = await ReplacementFile.create(output);
+    compressed = compressor?.(file);
     const compiled = await compileCaches(
       robotsDir,
       options,
@@ -41,8 +46,11 @@ export async function compile(files: readonly string[], options: CompileOptions)
       interruption,
     );
     const { layout } = compiled;
-    const checksum = await writeTable(layout, file, interruption.signal);
-    interruption.signal.throwIfAborted();
+    const { signal } = interruption;
+    await compressed?.writeAll(layout.table(), signal);
+    const checksum =
+      compressed === undefined ? await writeTable(layout, file, signal) : layout.checksum;
+    signal.throwIfAborted();
     // A table that this version cannot open must not replace one that it can open.
     const header = checkHeader(layout.header, layout.length, output, () => checksum);
     await file.commit(true);
@@ -53,6 +61,7 @@ export async function compile(files: readonly string[], options: CompileOptions)
     if (interruption.exitCode !== undefined) return interruption.exitCode;
     throw error;
   } finally {
+    await compressed?.abandon();
     await file?.discard();
     interruption.end();
   }

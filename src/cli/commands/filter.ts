@@ -25,6 +25,7 @@ import { FilterRun } from './filter-run.js';
 import { openTable } from './filter-table.js';
 import { startExecutor } from './filter-threads.js';
 import { type InputSurvey, noteTerminalInput, surveyInputs } from './input-survey.js';
+import { outputCompressor } from './output-compressor.js';
 
 /** Bytes that are read from a pipe or socket to see whether they are all. */
 const START_BYTES = 1024 * 1024;
@@ -124,19 +125,6 @@ async function takeStart({ soleStream }: InputSurvey): Promise<InputStart | unde
     case undefined:
       return undefined;
   }
-}
-
-/** What compresses the output, by the ending of its name; `undefined` if nothing does. */
-async function outputCompressor(
-  path: string,
-): Promise<((file: ReplacementFile) => CompressedFile) | undefined> {
-  if (!path.endsWith('.gz') && !path.endsWith('.zst')) return undefined;
-  const [{ compressorFor }, { CompressedFile }] = await Promise.all([
-    import('../../files/compressor.js'),
-    import('../../pipeline/output/compressed-file.js'),
-  ]);
-  const compressor = compressorFor(path);
-  return compressor && ((file) => new CompressedFile(compressor, file));
 }
 
 function outputMode({ allowed, denied, format }: FilterOptions): OutputMode {

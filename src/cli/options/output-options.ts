@@ -76,7 +76,7 @@ export const tableOutputOption = (): Option =>
   describedOption(
     '-o, --output <file>',
     'Write the table to this file. Required.',
-    'The file is replaced when the table is complete, or not at all.',
+    'The file is replaced when the table is complete, or not at all. A name in .gz or .zst is written compressed, from a table that is whole in memory.',
   )
     .argParser(once)
     .helpGroup(OUTPUT_GROUP);

@@ -2,6 +2,15 @@ import type { Transform, Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { ReplacementFile } from '../../files/replacement-file.js';
 
+/** Bytes that are given to the compressor at a time. */
+const CHUNK_BYTES = 1 << 20;
+
+function* chunksOf(bytes: Uint8Array): Generator<Uint8Array> {
+  for (let at = 0; at < bytes.length; at += CHUNK_BYTES) {
+    yield bytes.subarray(at, at + CHUNK_BYTES);
+  }
+}
+
 /** A file whose bytes are compressed on their way. One compressed stream holds all inputs. */
 export class CompressedFile {
   readonly #compressor: Transform;
@@ -19,6 +28,19 @@ export class CompressedFile {
   /** What is written here comes out compressed. Fails with a RobotsFilterError `output`. */
   get stream(): Writable {
     return this.#compressor;
+  }
+
+  /**
+   * Writes bytes that are all of the file, and finishes it.
+   *
+   * @throws RobotsFilterError `output`; the reason of the signal
+   */
+  async writeAll(bytes: Uint8Array, signal: AbortSignal): Promise<void> {
+    const written = pipeline(chunksOf(bytes), this.#compressor, { signal });
+    // After a failed write of the file, `finish` has the error.
+    await written.catch(() => {});
+    signal.throwIfAborted();
+    await this.finish();
   }
 
   /**

@@ -81,8 +81,20 @@ describe('the pages of this project', () => {
     },
   );
 
-  const { throughput } = newestRecords();
-  it.skipIf(throughput === undefined)('show the chart of the newest record', () => {
+  it('have tables whose rows have as many cells as their header', () => {
+    const cells = (row: string) => row.split(/(?<!\\)\|/).length;
+    const rows = read('docs/benchmarks.md').split('\n');
+    let width = 0;
+    for (const row of rows) {
+      if (!row.startsWith('|')) width = 0;
+      else if (width === 0) width = cells(row);
+      else expect(cells(row), row).toBe(width);
+    }
+    expect(rows.filter((row) => row.startsWith('|')).length).toBeGreaterThan(50);
+  });
+
+  it('show the chart of the newest record', () => {
+    const { throughput } = newestRecords();
     expect(throughput && drawThroughput(throughput)).toBe(read('docs/throughput.svg'));
   });
 });

@@ -115,6 +115,18 @@ describe('the package', () => {
 });
 
 describe('the installed package', () => {
+  it('has a library that does not load the packages of the command line', () => {
+    writeFileSync(
+      join(place, 'loaded.js'),
+      `import { createRequire } from 'node:module';
+       await import('robots-filter');
+       console.log(Object.keys(createRequire(import.meta.url).cache).join());`,
+    );
+    const loaded = node(['loaded.js']);
+    expect(loaded).toContain('/node_modules/piscina/');
+    expect(loaded).not.toContain('/node_modules/commander/');
+  });
+
   it('has a library that judges, compiles, and filters on threads', () => {
     writeFileSync(
       join(place, 'library.js'),

@@ -7,7 +7,15 @@ import { agree } from '../fault.js';
 import { GuardedKernel } from '../kernel/guarded-kernel.js';
 import type { Target } from '../target.js';
 
-const URLS = ['https://a.example/deny', 'http://a.example/', 'HTTPS://A.example/%64eny"x', 'x:'];
+/** With a rule that sees whether two quotes became one. */
+const RULES = 'user-agent: *\ndisallow: /deny\ndisallow: /*""\n';
+const URLS = [
+  'http://a.example/""',
+  'https://a.example/deny',
+  'http://a.example/',
+  'HTTPS://A.example/%64eny"x',
+  'x:',
+];
 const PIECES = ['"', '""', ',', '\t', '\n', '\r\n', '\r', '\x01', '\x02', '\xff', 'a', ' '];
 /** Bytes of a refused row that come out. */
 const SHOWN = 1024;
@@ -34,6 +42,7 @@ export const target: Target = {
     'https://a.example/deny,"a\n""b"\r\n"https://a.example/",x\n\n,\n"open,\n',
     '\x01https://a.example/deny\n\x02\n"\x01\n"\thttps://a.example/deny\n',
     '"http:\nh"\r',
+    'http://a.example/"",http://a.example/""\n"http://a.example/""""","http://a.example/"""\n',
     '"https://a.exam\nple/""deny",x"y,"z"w\r',
   ],
   dictionary: [...URLS, ...PIECES],
@@ -44,7 +53,7 @@ export const target: Target = {
     const builder = new TableBuilder();
     for (const scheme of ['http', 'https'] as const) {
       const authority = { scheme, host: 'a.example', port: scheme === 'http' ? 80 : 443 };
-      builder.add(authority, bytesOf('user-agent: *\ndisallow: /deny\n'), { source: 's' });
+      builder.add(authority, bytesOf(RULES), { source: 's' });
     }
     const table = builder.build();
     return (input) => {

@@ -262,7 +262,8 @@ function fixedOf({ bytes, starts, ends }: ByteArrays, width: number): FixedValue
       throw new PageFault(`a value does not have ${width} bytes`);
     }
   }
-  return { kind: 'fixed', bytes, width };
+  // Without values, `bytes` are those of the page.
+  return { kind: 'fixed', bytes: bytes.subarray(0, width * starts.length), width };
 }
 
 /** BYTE_STREAM_SPLIT: the first bytes of all values, then the second bytes, and so on. */

@@ -225,6 +225,16 @@ describe('rows', () => {
     }
   });
 
+  test('have two quotes for one in quoted fields only', async () => {
+    const place = workplace();
+    place.write('robots/quotes.example', 'User-agent: *\nDisallow: /*""\n');
+    const url = 'https://quotes.example/';
+    const fields = [`${url}""`, `"${url}"""`, `"${url}"""""`, `${url}"`];
+    place.write('a.csv', `${fields.join('\n')}\n`);
+    const { text } = await place.shell(`${RF} --input csv --no-header --format verdicts a.csv`);
+    expect(text).toBe('deny\nallow\ndeny\nallow\n');
+  });
+
   test('get a column for each agent, and explanations in quotes', async () => {
     const place = workplace();
     place.write('a.csv', 'url\nhttps://example.com/private/\n');

@@ -97,8 +97,8 @@ export function locateField(query: usize, line: usize, scratch: usize): usize {
     if (isQuoted && close === end) return 0;
     const fieldEnd = findByte(delimiter, isQuoted ? close + 1 : at, end);
     if (left === 0) {
-      if (!isQuoted) return useField(line, at, fieldEnd, scratch);
-      return close + 1 === fieldEnd ? useField(line, at + 1, close, scratch) : 0;
+      if (isQuoted) return close + 1 === fieldEnd ? useQuoted(line, at + 1, close, scratch) : 0;
+      return at === fieldEnd ? 0 : useBytes(line, at, fieldEnd, scratch);
     }
     if (fieldEnd === end) return 0;
     at = fieldEnd + 1;
@@ -106,20 +106,26 @@ export function locateField(query: usize, line: usize, scratch: usize): usize {
   }
 }
 
-function useField(line: usize, from: usize, end: usize, scratch: usize): usize {
+/** Leaves a field as the row has it. A field without quotes around it has no newline. */
+function useBytes(line: usize, from: usize, end: usize, scratch: usize): usize {
+  store<u32>(line, from, LINE_URL);
+  store<u32>(line, end, LINE_URL_END);
+  return scratch;
+}
+
+/** Leaves the inside of a quoted field, where two quotes stand for one. */
+function useQuoted(line: usize, from: usize, end: usize, scratch: usize): usize {
   if (from === end) return 0;
   const standIn = standInOf(line);
   if (findByte(QUOTE, from, end) === end && findByte(standIn, from, end) === end) {
-    store<u32>(line, from, LINE_URL);
-    store<u32>(line, end, LINE_URL_END);
-    return scratch;
+    return useBytes(line, from, end, scratch);
   }
   claimScratch(scratch, end - from + COPY_MARGIN);
   let to = scratch;
   while (from < end) {
     const byte: i32 = load<u8>(from);
     store<u8>(to++, byte === standIn ? LF : byte);
-    from += byte === QUOTE && from + 1 < end && load<u8>(from, 1) === QUOTE ? 2 : 1;
+    from += byte === QUOTE ? 2 : 1;
   }
   store<u32>(line, scratch, LINE_URL);
   store<u32>(line, to, LINE_URL_END);

@@ -71,6 +71,13 @@ export function memberHeaderLength(bytes: Buffer): number {
   return at > bytes.length ? -1 : at;
 }
 
+/** Whether CRC16, where a header of so many bytes has it, is that of the header (section 2.3.1). */
+function hasIntactHeader(bytes: Buffer, length: number): boolean {
+  if (((bytes[3] ?? 0) & FLAG_HEADER_CRC) === 0) return true;
+  const at = length - 2;
+  return bytes.readUInt16LE(at) === (crc32(bytes.subarray(0, at)) & 0xffff);
+}
+
 /** Inflates the member that bytes begin with. */
 export function readMember(bytes: Buffer): Member {
   if (!beginsMember(bytes, 0)) {
@@ -79,6 +86,7 @@ export function readMember(bytes: Buffer): Member {
   }
   const header = memberHeaderLength(bytes);
   if (header < 0) return { kind: 'short' };
+  if (!hasIntactHeader(bytes, header)) return { kind: 'damaged' };
   let content: Buffer;
   let length: number;
   try {

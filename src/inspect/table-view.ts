@@ -211,13 +211,17 @@ export class TableView {
    * The rules of a group in the order of the file, without rules that other rules always override.
    */
   rules(group: MergedGroup): TableRule[] {
+    const parts = group.groups
+      .filter(({ automaton }) => automaton !== 0)
+      .map(({ automaton, firstLine }) => ({
+        view: new AutomatonView(this.#reader, automaton),
+        firstLine,
+      }));
+    if (parts.reduce((sum, { view }) => sum + view.ruleCount, 0) > MAX_GROUP_RULES) {
+      throw this.#reader.damaged('a group has more rules than a file can hold');
+    }
     const rules: TableRule[] = [];
-    let left = MAX_GROUP_RULES;
-    for (const { automaton, firstLine } of group.groups) {
-      if (automaton === 0) continue;
-      const view = new AutomatonView(this.#reader, automaton);
-      left -= view.ruleCount;
-      if (left < 0) throw this.#reader.damaged('a group has more rules than a file can hold');
+    for (const { view, firstLine } of parts) {
       for (const rule of view.rules(firstLine)) rules.push(rule);
     }
     return rules.sort((a, b) => a.line - b.line);

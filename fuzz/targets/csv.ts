@@ -1,5 +1,6 @@
 import { COMMA, TAB } from '../../src/ascii.js';
 import { TableBuilder } from '../../src/compile/table-builder.js';
+import { SOLE_COLUMN } from '../../src/kernel/layout.js';
 import { RowSplitter } from '../../src/pipeline/input/csv/row-lines.js';
 import type { Random } from '../../test/random/random.js';
 import { bytesOf, charactersOf } from '../corpus.js';
@@ -73,9 +74,10 @@ function checkRows(kernel: GuardedKernel, input: Uint8Array, code: typeof COMMA 
   const format = code === COMMA ? 'csv' : 'tsv';
   const rows = naiveRows(charactersOf(input), delimiter);
   const judged = kernel.ask({ format: 'text' });
-  for (const column of [0, 1]) {
+  for (const column of [0, 1, SOLE_COLUMN]) {
     const verdicts = rows.map(({ fields, isOpen, hasReturn }) => {
-      const url = isOpen || hasReturn ? '' : (fields[column] ?? '');
+      const isBad = isOpen || hasReturn || (column === SOLE_COLUMN && fields.length > 1);
+      const url = isBad ? '' : (fields[Math.max(column, 0)] ?? '');
       return url === '' ? 'invalid' : kernel.judge(judged, bytesOf(url)).verdict;
     });
     const bytes = bytesOf(lines);

@@ -22,7 +22,7 @@ import { decodeName, displayName } from './file-name.js';
 import { type Nested, NO_FILE, type RecordFileItem } from './item.js';
 import { isIgnored } from './layout.js';
 import { join, listNames, type Place, type PlaceNames, splitNames } from './listing.js';
-import type { RecordPart } from './record-file.js';
+import type { RecordColumns, RecordPart } from './record-file.js';
 import {
   RECORD_FILE_ENDINGS,
   RECORD_FILES,
@@ -34,6 +34,7 @@ import { skipEvent } from './skip-event.js';
 export type { Archive, ArchivePart } from './archive-file.js';
 export type { CacheEntry, CacheOptions, CacheWarning, CacheWarningCode } from './entry.js';
 export type { Nested } from './item.js';
+export type { RecordColumns } from './record-file.js';
 
 /*
  * A cache is read in two steps, so that several threads can do the second. It is split into parts,
@@ -58,7 +59,7 @@ export type CacheEvent = EntryEvent | CaptureEvent | WarningEvent | Nested;
 interface SourceKind {
   /** Whether a path is of this kind. */
   accepts(path: string, status: Stats): boolean;
-  parts(path: string, followLinks: boolean): AsyncGenerator<CacheContent>;
+  parts(path: string, followLinks: boolean, columns: RecordColumns): AsyncGenerator<CacheContent>;
 }
 
 /** The kinds of paths that are read, in the order in which they are tried. */
@@ -92,6 +93,7 @@ function unreadable(path: string, cause: unknown): RobotsFilterError {
  * The order depends on the cache alone: that of the bytes of the paths, and of the records in a
  * file. Only regular files are read in a directory; the path itself may also be a pipe of records.
  *
+ * @param columns the columns of Parquet files
  * @throws RobotsFilterError `input` if the path is missing, unreadable or of another kind, if a
  *   file
  *   of records cannot be read to its end, or if the process runs out of file descriptors
@@ -99,13 +101,14 @@ function unreadable(path: string, cause: unknown): RobotsFilterError {
 export async function* cacheParts(
   path: string,
   followLinks: boolean,
+  columns: RecordColumns = {},
 ): AsyncGenerator<CacheContent> {
   const status = await stat(path).catch((error: unknown) => {
     throw unreadable(path, error);
   });
   const source = SOURCE_KINDS.find((kind) => kind.accepts(path, status));
   if (source === undefined) throw await refusal(path, status);
-  yield* source.parts(path, followLinks);
+  yield* source.parts(path, followLinks, columns);
 }
 
 async function* directoryParts(
@@ -144,14 +147,18 @@ function archiveFile(byteName: string, place: Place, { boundary }: FileAccess): 
   return [{ path: join(place.path, name), displayPath, source, boundary, isNamed: false }];
 }
 
-async function* recordFileParts(path: string): AsyncGenerator<RecordPart> {
+async function* recordFileParts(
+  path: string,
+  _followLinks: boolean,
+  columns: RecordColumns,
+): AsyncGenerator<RecordPart> {
   const file = await opening(path, open(path)).catch((error: unknown) => {
     throw unreadable(path, error);
   });
   try {
     const source = displayName(Buffer.from(basename(path)).toString('latin1'));
     const kind = recordFileOf(path) ?? RECORD_FILES[0];
-    yield* kind.parts({ descriptor: file.fd, path, source });
+    yield* kind.parts({ descriptor: file.fd, path, source, columns });
   } finally {
     await file.close();
   }
@@ -183,9 +190,10 @@ async function describeFile(path: string): Promise<string | undefined> {
 export function nestedParts(
   nested: Nested,
   names: PlaceNames,
+  columns: RecordColumns = {},
 ): AsyncGenerator<CachePart | WarningEvent> {
   return nested.kind === 'records'
-    ? nestedRecordParts(nested, names.access)
+    ? nestedRecordParts(nested, names.access, columns)
     : schemeParts(nested.place, names.access);
 }
 
@@ -193,13 +201,14 @@ export function nestedParts(
 async function* nestedRecordParts(
   { path, displayPath, source }: RecordFileItem,
   { boundary }: FileAccess,
+  columns: RecordColumns,
 ): AsyncGenerator<RecordPart | WarningEvent> {
   const file = await openFile(path, { boundary, concurrent: true });
   switch (file.kind) {
     case 'file':
       try {
         const kind = recordFileOf(source) ?? RECORD_FILES[0];
-        yield* kind.parts({ descriptor: file.descriptor, path: displayPath, source });
+        yield* kind.parts({ descriptor: file.descriptor, path: displayPath, source, columns });
       } finally {
         close(file.descriptor);
       }

@@ -5,7 +5,13 @@ import type { ParquetFile } from '../parquet/parquet-file.js';
 import type { Leaf } from '../parquet/schema.js';
 import type { EntryEvent, WarningEvent } from './entry.js';
 import { recordOf } from './record.js';
-import type { OpenRecordFile, RecordFile, RecordRow, RecordRows } from './record-file.js';
+import type {
+  OpenRecordFile,
+  RecordColumns,
+  RecordFile,
+  RecordRow,
+  RecordRows,
+} from './record-file.js';
 
 /** The columns that count, by the names that data sets give them. The first one that is there. */
 const COLUMN_NAMES = {
@@ -18,6 +24,9 @@ const COLUMN_NAMES = {
 type Column = keyof typeof COLUMN_NAMES;
 
 const COLUMNS = Object.keys(COLUMN_NAMES) as Column[];
+
+/** The options that name a column. */
+const OPTIONS = { host: '--host-column', robots: '--robots-column' } as const;
 
 /** Rows and bytes of bodies of a part. */
 const PART_ROWS = 1024;
@@ -32,12 +41,12 @@ export const parquetRows: RecordFile = {
   endings: ['.parquet'],
   isCompressible: false,
 
-  async *parts({ descriptor, path, source }: OpenRecordFile): AsyncGenerator<RecordRows> {
+  async *parts({ descriptor, path, source, columns }: OpenRecordFile): AsyncGenerator<RecordRows> {
     // Loaded only here, with the decompressors.
     const { ParquetFile } = await import('../parquet/parquet-file.js');
     const { ColumnCursor } = await import('../parquet/column-cursor.js');
     const file = await ParquetFile.open(descriptor, path);
-    const leaves = leavesOf(file);
+    const leaves = await leavesOf(file, columns);
     let first = 1;
     for (const group of file.footer.rowGroups) {
       const cursors = new Map<Column, ColumnCursor>();
@@ -86,27 +95,39 @@ export const parquetRows: RecordFile = {
   },
 };
 
-/** The columns of a file that count. */
-function leavesOf(file: ParquetFile): Map<Column, Leaf> {
+/**
+ * The columns of a file that count.
+ *
+ * @throws RobotsFilterError `input` if a column is missing, or holds no text
+ */
+async function leavesOf(file: ParquetFile, named: RecordColumns): Promise<Map<Column, Leaf>> {
+  const { isText, noColumn, textColumn } = await import('../parquet/text-column.js');
   const leaves = new Map<Column, Leaf>();
-  for (const column of COLUMNS) {
-    const isUsable = ({ type, maxRepetition }: Leaf): boolean =>
-      maxRepetition === 0 &&
-      (column === 'status' ? type === 'INT32' || type === 'INT64' : type === 'BYTE_ARRAY');
-    for (const name of COLUMN_NAMES[column]) {
-      const leaf = file.leafNamed(name);
-      if (leaf === undefined || !isUsable(leaf) || leaves.has(column)) continue;
-      leaves.set(column, leaf);
-    }
+  for (const [column, option] of Object.entries(OPTIONS) as [keyof RecordColumns, string][]) {
+    const name = named[column];
+    if (name !== undefined) leaves.set(column, textColumn(file, name, option));
   }
-  const missing = leaves.has('robots') ? ['host', 'url'] : ['robots'];
-  if (missing.some((column) => leaves.has(column as Column))) return leaves;
-  const names = missing.flatMap((column) => COLUMN_NAMES[column as Column]);
-  throw new RobotsFilterError(
-    'input',
-    `${file.name}: there is no column of text called ${names.join(', ')}. Rename the column, for ` +
-      'example with DuckDB: COPY (SELECT ... AS host, ... AS robots FROM FILE) TO NEW',
-  );
+  const hasNamedHost = leaves.has('host');
+  for (const column of COLUMNS) {
+    // A host that the user chose is the only one: a column of pages may be called url.
+    if (leaves.has(column) || (column === 'url' && hasNamedHost)) continue;
+    const isUsable = column === 'status' ? isInteger : isText;
+    const found = COLUMN_NAMES[column]
+      .map((name) => file.leafNamed(name))
+      .find((leaf) => leaf !== undefined && isUsable(leaf));
+    if (found !== undefined) leaves.set(column, found);
+  }
+  if (!leaves.has('robots')) throw noColumn(file, usual('robots'), OPTIONS.robots);
+  if (leaves.has('host') || leaves.has('url')) return leaves;
+  throw noColumn(file, usual('host', 'url'), OPTIONS.host);
+}
+
+function usual(...columns: readonly Column[]): string {
+  return `of text called ${columns.flatMap((column) => COLUMN_NAMES[column]).join(', ')}`;
+}
+
+function isInteger({ type, maxRepetition }: Leaf): boolean {
+  return maxRepetition === 0 && (type === 'INT32' || type === 'INT64');
 }
 
 async function rowOf(

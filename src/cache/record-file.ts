@@ -31,6 +31,14 @@ export interface RecordRows {
 /** A part of a file of records, plain data that any thread can read. */
 export type RecordPart = RecordLines | RecordRows;
 
+/** The columns of Parquet files that hold robots.txt files. Default: found by their names. */
+export interface RecordColumns {
+  /** Its values are those of the member `host`. */
+  readonly host?: string | undefined;
+  /** Its values are bodies. */
+  readonly robots?: string | undefined;
+}
+
 /** An open file of records. */
 export interface OpenRecordFile {
   readonly descriptor: number;
@@ -38,6 +46,7 @@ export interface OpenRecordFile {
   readonly path: string;
   /** What the sources of its entries begin with: `FILE.ndjson`. */
   readonly source: string;
+  readonly columns: RecordColumns;
 }
 
 /** A kind of file that holds the robots.txt files of many hosts. */

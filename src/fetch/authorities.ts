@@ -96,7 +96,11 @@ export class Authorities implements Iterable<FetchAuthority> {
   #addLine(line: Buffer, input: OpenInput): void {
     const { format } = input;
     if (input.kind === 'stream' && input.column !== undefined) {
-      if (!isBlankLine(line)) this.#addRow(line, format === 'tsv' ? TAB : COMMA, input.column);
+      if (isBlankLine(line)) return;
+      const row = rowOfLine(line);
+      const fields = row === undefined ? [] : fieldsOf(row, format === 'tsv' ? TAB : COMMA);
+      const isTooWide = input.isSole === true && fields.length > 1;
+      this.#addField(isTooWide ? undefined : fields[input.column]);
       return;
     }
     if (format === 'text') {
@@ -122,9 +126,7 @@ export class Authorities implements Iterable<FetchAuthority> {
     else this.#add(spellingOf(Buffer.from(url)), url);
   }
 
-  #addRow(line: Buffer, delimiter: number, column: number): void {
-    const row = rowOfLine(line);
-    const url = row && fieldsOf(row, delimiter)[column];
+  #addField(url: string | undefined): void {
     this.#records++;
     if (url === undefined || url === '') this.#invalid++;
     else this.#add(spellingOf(Buffer.from(url)), url);

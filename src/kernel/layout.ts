@@ -120,7 +120,10 @@ export const QUERY_LINE_OVERHEAD = QUERY_FIELDS + WORD;
 export const QUERY_SEEN = QUERY_LINE_OVERHEAD + WORD;
 /** Offset of the robots record that applies to every URL; 0 to look up each URL's host. */
 export const QUERY_ANY_HOST = QUERY_SEEN + WORD;
-/** The column of rows that holds the URL, from 0. The host may change it between two inputs. */
+/**
+ * The column of rows that holds the URL, from 0, or SOLE_COLUMN. The host may change it between two
+ * inputs.
+ */
 export const QUERY_COLUMN = QUERY_ANY_HOST + WORD;
 /**
  * A bit for each byte of QUERY_KEY, if the field's path is one key of at most 13 bytes; otherwise
@@ -132,6 +135,9 @@ export const QUERY_KEY = QUERY_KEY_BITS + WORD;
 export const QUERY_KEY_BYTES = VECTOR;
 /** Pairs: fragments of output, FRAGMENT_… */
 export const QUERY_FRAGMENTS = QUERY_KEY + QUERY_KEY_BYTES;
+
+/** The URL is in the first column, and a row with a second one is bad. */
+export const SOLE_COLUMN = -1;
 
 export const QUERY_GOOGLE = 1;
 export const QUERY_EXPLAIN = 2;

@@ -96,7 +96,10 @@ export interface QuerySettings {
   readonly maxLineBytes: number;
   /** Path of the member that holds the URL, one key for each level. */
   readonly urlField: readonly string[];
-  /** Rows only: the column that holds the URL, from 0; it may be changed later. Default 0. */
+  /**
+   * Rows only: the column that holds the URL, from 0, or SOLE_COLUMN; it may be changed later.
+   * Default 0.
+   */
   readonly column?: number;
   /** Name of the added member; `undefined` for `verdict`, or `verdicts` with several agents. */
   readonly verdictField: string | undefined;

@@ -42,7 +42,8 @@ const DESCRIPTIONS: Partial<Record<Reason, string>> = {
 /** What `no-url` means where the URL is in a column. */
 const NO_URL: Partial<Record<RecordUnit, string>> = {
   row: 'no URL in the column (--url-field)',
-  'first line': 'no URL in the column (--url-field), or a quoted field without an end',
+  'first line':
+    'no URL in the column (--url-field), a quoted field without an end, or more fields than the one of the first row. Quote the URL, or say --url-field 1 if it ends at the delimiter',
 };
 
 /** Describes a bad record: its place and what is wrong with it. */

@@ -1,6 +1,6 @@
 import type { Writable } from 'node:stream';
 import type { Arena, Region } from '../kernel/arena.js';
-import { QUERY_COLUMN } from '../kernel/layout.js';
+import { QUERY_COLUMN, SOLE_COLUMN } from '../kernel/layout.js';
 import { kernelModule } from '../kernel/module.js';
 import { encodeQuery, type OutputMode, type Query, queryBytes } from '../kernel/query.js';
 import type { Agent } from '../protocol/agent.js';
@@ -100,7 +100,8 @@ export class Filter {
     if (input.kind !== 'stream' || input.column === undefined) {
       return flow.run(input, output, outputName);
     }
-    memory.setUint32(query.address + QUERY_COLUMN, input.column, true);
+    const column = input.isSole === true ? SOLE_COLUMN : input.column;
+    memory.setInt32(query.address + QUERY_COLUMN, column, true);
     const preamble = this.#headerRow.of(input.header, input.format, input.name);
     return flow.run(input, output, outputName, preamble);
   }

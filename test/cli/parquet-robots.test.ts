@@ -79,6 +79,48 @@ test('a status decides as in a record, and many rows keep their order', async ()
   expect(lines(text).map((line) => line.split('\t')[0])).toEqual(expected);
 });
 
+test('--host-column and --robots-column take the place of the usual names', async () => {
+  const place = new Workplace();
+  const sites = ['one.example', 'https://two.example/robots.txt', 'https://three.example/page'];
+  const pages = sites.map(() => 'https://other.example/page');
+  const other = sites.map(() => 'User-agent: *\nDisallow: /\n');
+  const columns = { domain: pages, url: pages, site: sites, content: other, text: [] as string[] };
+  columns.text = sites.map(() => RULES);
+  place.write('d/set.parquet', parquetOf(columns, [200, 503, 200]));
+  place.write('d/named.example', RULES);
+  const options = ['--host-column', 'site', '--robots-column', 'text'];
+  const urls = ['one', 'two', 'three', 'named'].flatMap((host) =>
+    ['a', 'b'].map((path) => `https://${host}.example/${path}\n`),
+  );
+  const expected = 'deny\nallow\ndeny\ndeny\nunknown\nunknown\ndeny\nallow\n';
+  const filtered = await place.run(
+    ['--robots-dir', 'd', ...options, '--format', 'verdicts'],
+    urls.join(''),
+  );
+  expect(filtered).toMatchObject({ code: 0, text: expected });
+  expect(filtered.stderr).toContain('d/set.parquet:3');
+  const compiled = await place.run(['compile', '--robots-dir', 'd', ...options, '-o', 't', '-q']);
+  expect(compiled.code).toBe(0);
+  const table = ['--table', 't', '--format', 'verdicts'];
+  expect((await place.run(table, urls.join(''))).text).toBe(expected);
+  for (const [wrong, message] of [
+    [
+      ['--robots-dir', 'd', '--host-column', 'host'],
+      'd/set.parquet: there is no column "host". Columns of text: domain, url, site, content, text. Use --host-column NAME.',
+    ],
+    [
+      ['--robots-dir', 'd', '--robots-column', 'status'],
+      'd/set.parquet: column "status" holds INT32, not text. Columns of text: domain, url,',
+    ],
+    [['--table', 't', '--host-column', 'site'], '--host-column has no effect on a table'],
+    [['--robots-dir', 'd', ...options, ...options], 'It was already given as site'],
+  ] as const) {
+    const { code, text, stderr } = await place.run(wrong, 'x\n');
+    expect({ code, text }).toEqual({ code: 2, text: '' });
+    expect(stderr).toContain(message);
+  }
+});
+
 test('a Parquet file without such columns, or a damaged one, is refused', async () => {
   const place = new Workplace();
   place.write('x.parquet', parquetOf({ domain: ['a.example'], text: ['x'] }));
@@ -86,7 +128,10 @@ test('a Parquet file without such columns, or a damaged one, is refused', async 
   place.write('z.parquet', readFileSync(fixturePath('delta.parquet')).subarray(0, -1));
   place.write('w.parquet', 'User-agent: *\n');
   for (const [name, message] of [
-    ['x', 'x.parquet: there is no column of text called robots, robots_txt, content, body'],
+    [
+      'x',
+      'x.parquet: there is no column of text called robots, robots_txt, content, body. Columns of text: domain, text. Use --robots-column NAME.',
+    ],
     ['y', 'y.parquet: there is no column of text called host, domain'],
     ['z', 'z.parquet: this Parquet file cannot be read at byte'],
     ['w', 'w.parquet: this Parquet file cannot be read at byte 0'],

@@ -1,4 +1,8 @@
-import { type CompiledCache, compileCache } from '../../pipeline/compile/compile-cache.js';
+import {
+  type CompileCacheOptions,
+  type CompiledCache,
+  compileCache,
+} from '../../pipeline/compile/compile-cache.js';
 import type { RobotsOptions } from '../options/command-options.js';
 import type { Interruption } from '../process/interruption.js';
 import { CacheWarnings } from '../report/cache-warnings.js';
@@ -20,13 +24,8 @@ export async function compileCaches(
 ): Promise<CompiledCache> {
   const warnings = new CacheWarnings(diagnostics);
   const compiled = await compileCache(paths, {
-    profile: options.profile ?? 'rfc9309',
-    maxRobotsBytes: options.maxRobotsBytes,
+    ...readingOf(options),
     productTokens,
-    followLinks: options.followLinks,
-    stale: options.stale,
-    fetchReading: { unreachableAfter: options.unreachableAfter },
-    asOf: options.asOf,
     onWarning: (warning) => warnings.add(warning),
     threads: options.threads,
     signal: interruption.signal,
@@ -46,6 +45,19 @@ export async function compileCaches(
     );
   }
   return compiled;
+}
+
+/** How caches are read: what a run of the filter and its fetch before have in common. */
+export function readingOf(options: RobotsOptions): Omit<CompileCacheOptions, 'onWarning'> {
+  return {
+    profile: options.profile ?? 'rfc9309',
+    maxRobotsBytes: options.maxRobotsBytes,
+    followLinks: options.followLinks,
+    stale: options.stale,
+    fetchReading: { unreachableAfter: options.unreachableAfter },
+    asOf: options.asOf,
+    columns: { host: options.hostColumn, robots: options.robotsColumn },
+  };
 }
 
 function noteStale(

@@ -12,6 +12,7 @@ import { checkFilterUsage } from '../options/filter-usage.js';
 import { Interruption } from '../process/interruption.js';
 import { Diagnostics } from '../report/diagnostics.js';
 import { usageError } from '../usage-error.js';
+import { readingOf } from './compile-caches.js';
 import { fetchAll } from './fetch-run.js';
 import { filter } from './filter.js';
 import { readAuthorities } from './read-authorities.js';
@@ -124,12 +125,7 @@ async function unknownAuthorities(
   signal: AbortSignal,
 ): Promise<FetchAuthority[]> {
   const { layout } = await compileCache(options.robotsDir ?? [], {
-    profile: options.profile ?? 'rfc9309',
-    maxRobotsBytes: options.maxRobotsBytes,
-    followLinks: options.followLinks,
-    stale: options.stale,
-    fetchReading: { unreachableAfter: options.unreachableAfter },
-    asOf: options.asOf,
+    ...readingOf(options),
     // The filter prints the same warnings when it compiles the caches.
     onWarning: () => {},
     signal,

@@ -3,6 +3,7 @@ import { refuseLossyPaths } from '../options/lossy-paths.js';
 import { quietOption, tableOutputOption } from '../options/output-options.js';
 import {
   asOfOption,
+  columnOptions,
   followLinksOption,
   keptAgentsOption,
   maxRobotsBytesOption,
@@ -40,7 +41,9 @@ Exit status:
       .addOption(followLinksOption())
       .addOption(staleUseOption())
       .addOption(asOfOption())
-      .addOption(unreachableAfterOption())
+      .addOption(unreachableAfterOption());
+    for (const option of columnOptions()) command.addOption(option);
+    command
       .addOption(tableOutputOption())
       .addOption(quietOption())
       .action(async (options: CompileOptions) => {

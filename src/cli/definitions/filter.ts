@@ -26,6 +26,7 @@ import {
 import {
   agentOption,
   asOfOption,
+  columnOptions,
   followLinksOption,
   maxRobotsBytesOption,
   profileOption,
@@ -93,8 +94,9 @@ export const filterDefinition: CommandDefinition = {
       .addOption(followLinksOption())
       .addOption(staleUseOption())
       .addOption(asOfOption())
-      .addOption(unreachableAfterOption())
-      .addOption(fetchOption());
+      .addOption(unreachableAfterOption());
+    for (const option of columnOptions()) program.addOption(option);
+    program.addOption(fetchOption());
     for (const option of sharedFetchOptions()) program.addOption(option.hideHelp());
     program
       .addOption(agentOption())

@@ -26,6 +26,8 @@ export interface RobotsOptions extends ProfileOptions {
   readonly stale?: StaleUse;
   /** Milliseconds since 1970. */
   readonly asOf?: number;
+  readonly hostColumn?: string;
+  readonly robotsColumn?: string;
   /** Days. */
   readonly unreachableAfter?: number;
 }

@@ -13,7 +13,7 @@ export const inputOption = (): Option =>
   describedOption(
     '--input <format>',
     'Read this format: auto, text, ndjson, json, csv, tsv or parquet (default: auto).',
-    'text has one URL per line. ndjson has one JSON object per line. json is an array, or objects one after another. csv and tsv have rows with commas or tabs between their fields (RFC 4180). parquet has the URL in a column, and its rows come out as NDJSON. auto recognises the format by its first bytes, as it does gzip and zstd.',
+    'text has one URL per line. ndjson has one JSON object per line. json is an array, or objects one after another. csv and tsv have rows with commas or tabs between their fields (RFC 4180). parquet has the URL in a column, and its rows come out as NDJSON. auto recognises the format by its first bytes, as it does gzip and zstd; a file called .csv or .tsv is also recognised by its name.',
   )
     .choices(['auto', 'text', 'ndjson', 'json', 'csv', 'tsv', 'parquet'])
     .default('auto')

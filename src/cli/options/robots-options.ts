@@ -17,7 +17,7 @@ export const robotsDirOption = (): Option =>
     'A directory may contain HOST, HOST.txt, HOST-robots.txt, HOST.robots.txt, HOST/robots.txt, any of these below http/, https/ or ftp/, files of records, and WARC files. HOST may have a port: HOST:PORT or HOST_PORT.',
     'A file of records ends in .ndjson or .jsonl, or in that and .gz or .zst. Each line is a JSON object with "host" or "url", and "robots", "robots_base64" or "status".',
     'A WARC file ends in .warc, and a file of paths of WARC files in .paths, or in that and .gz or .zst. The latest capture of each robots.txt counts, and redirects are resolved.',
-    'A .parquet file has a robots.txt in each row, with columns such as domain and content.',
+    'A .parquet file has a robots.txt in each row, with columns such as domain and content; --host-column and --robots-column name others.',
     'Repeatable; later directories override earlier ones. A file with an explicit scheme wins, whatever the order.',
     '    --robots-dir base.ndjson.gz --robots-dir newer/',
   )
@@ -89,6 +89,21 @@ export const asOfOption = (): Option =>
   )
     .argParser(moment)
     .helpGroup(ROBOTS_GROUP);
+
+export const columnOptions = (): Option[] =>
+  [
+    describedOption(
+      '--host-column <name>',
+      'Read the hosts of Parquet robots.txt from this column.',
+      'It holds hosts, HOST:PORT, or URLs of a root or a robots.txt. By default it is host, domain or hostname, or url for URLs. Dots descend into groups.',
+    ),
+    describedOption(
+      '--robots-column <name>',
+      'Read the bodies of Parquet robots.txt from this column.',
+      'It holds text or bytes. By default it is robots, robots_txt, content or body. Dots descend into groups.',
+      '    --robots-dir set.parquet --host-column site --robots-column text',
+    ),
+  ].map((option) => option.argParser(once).helpGroup(ROBOTS_GROUP));
 
 export const unreachableAfterOption = (): Option =>
   describedOption(

@@ -42,6 +42,8 @@ export async function checkRobotsSource(
     ['--follow-links', options.followLinks],
     ['--stale', options.stale],
     ['--as-of', options.asOf],
+    ['--host-column', options.hostColumn],
+    ['--robots-column', options.robotsColumn],
     ['--unreachable-after', options.unreachableAfter],
   ]);
   if (misplaced !== undefined) {

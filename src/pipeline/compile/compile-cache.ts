@@ -8,6 +8,7 @@ import {
   type CacheWarning,
   cacheParts,
   nestedParts,
+  type RecordColumns,
 } from '../../cache/cache.js';
 import type { WarningEvent } from '../../cache/entry.js';
 import type { FetchReading } from '../../cache/fetch-outcome.js';
@@ -43,6 +44,8 @@ export interface CompileCacheOptions {
   readonly fetchReading?: FetchReading | undefined;
   /** Captures after this moment do not count; milliseconds since 1970. Default: all count. */
   readonly asOf?: number | undefined;
+  /** The columns of Parquet files. Default: found by their names. */
+  readonly columns?: RecordColumns | undefined;
   /** What to do with findings that are older than RFC 9309 section 2.4 allows. Default `use`. */
   readonly stale?: StaleUse | undefined;
   /** Called for whatever is left out of a cache, and at the end for each file over its budget. */
@@ -101,7 +104,7 @@ export async function compileCache(
     leaveOutStale: options.stale === 'unknown',
   });
   try {
-    for await (const contents of cacheContents(paths, options.followLinks ?? false)) {
+    for await (const contents of cacheContents(paths, options)) {
       await compilation.compile(contents);
     }
   } finally {
@@ -123,7 +126,7 @@ export async function compileCache(
 /** What caches hold. Archives that are named one after another are one archive. */
 async function* cacheContents(
   paths: readonly string[],
-  followLinks: boolean,
+  { followLinks = false, columns }: CompileCacheOptions,
 ): AsyncGenerator<AsyncIterable<CacheContent> | Iterable<CacheContent>> {
   let files: ArchiveFile[] = [];
   for (const path of paths) {
@@ -134,7 +137,7 @@ async function* cacheContents(
     }
     if (files.length > 0) yield [{ kind: 'archive', files }];
     files = [];
-    yield cacheParts(path, followLinks);
+    yield cacheParts(path, followLinks, columns);
   }
   if (files.length > 0) yield [{ kind: 'archive', files }];
 }
@@ -241,7 +244,9 @@ class CacheCompilation {
       merger.add(table, added, before);
       added = before;
       if (event.kind === 'warning') this.#options.onWarning(event.warning);
-      else if (part.kind === 'names') await this.compile(nestedParts(event, part));
+      else if (part.kind === 'names') {
+        await this.compile(nestedParts(event, part, this.#options.columns));
+      }
     }
     merger.add(table, added);
     if (part.kind === 'captures') this.#archive?.add(compiled.captures, part, merger);

@@ -37,6 +37,8 @@ export interface Rows {
   readonly stream: Readable;
   /** The column of URLs, from 0. */
   readonly column: number;
+  /** Whether it is the only one, so that a row with a second field is no row. */
+  readonly isSole: boolean;
   /** The header, which the stream leaves out, with its line end; `undefined` if there is none. */
   readonly header: Buffer | undefined;
 }

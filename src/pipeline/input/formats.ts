@@ -3,6 +3,7 @@ import { compressionOf } from '../../files/compressions.js';
 import type { Format, InputFormat, Recognition, RefusedFormat } from './format.js';
 import { columns, rowsFormat } from './formats/columns.js';
 import { json } from './formats/json.js';
+import { type NamedRows, namedRows } from './formats/named-rows.js';
 import { ndjson } from './formats/ndjson.js';
 import { parquet } from './formats/parquet.js';
 import { csv, tsv } from './formats/rows.js';
@@ -54,15 +55,31 @@ export function sniffFormat(head: Uint8Array): InputFormat {
   return firstFormat(head) ?? (head.includes(OPEN_BRACE) ? 'ndjson' : 'text');
 }
 
-/** The format of the input if `--input auto` finds rows in it; `undefined` if it may be no rows. */
-export function sniffRows({ head, isWhole, format }: Recognition): InputFormat | undefined {
-  return rowsFormat(head, isWhole, format);
+/**
+ * The format of the input if `--input auto` finds rows in it.
+ *
+ * @param named the format that the name of the input tells
+ * @param isTold whether the user has said where the URL is in rows, or whether there is a header
+ */
+export function sniffRows(
+  recognition: Recognition,
+  named: 'csv' | 'tsv' | undefined,
+  isTold: boolean,
+): NamedRows {
+  if (named !== undefined) return namedRows(named, recognition, isTold);
+  const { head, isWhole, format } = recognition;
+  return { format: rowsFormat(head, isWhole, format) };
 }
 
-/** Whether `head` is enough to open the input: more bytes would change nothing. */
-export function isEnough(head: Uint8Array, asked: InputFormat | 'auto'): boolean {
+/**
+ * Whether `head` is enough to open the input: more bytes would change nothing.
+ *
+ * @param isNamed whether the name of the input tells a format of rows
+ */
+export function isEnough(head: Uint8Array, asked: InputFormat | 'auto', isNamed: boolean): boolean {
   if (needsMoreBytes(head)) return false;
   if (asked !== 'auto' || compressionOf(head) !== undefined) return true;
+  if (isNamed) return head.includes(LF);
   const recognised = recogniseFormat(head);
   // Whether text is columns shows in its first lines: those of one read, and at least one.
   return recognised === 'text' ? head.includes(LF) : recognised !== undefined;

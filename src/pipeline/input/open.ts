@@ -9,6 +9,7 @@ import { PARQUET_ENDING } from '../limits.js';
 import { Chunks, streamSource } from './chunks.js';
 import { openDescriptor } from './descriptor.js';
 import type { Format, InputFormat } from './format.js';
+import { rowsOfName } from './formats/named-rows.js';
 import {
   describeRefusal,
   formatNamed,
@@ -82,6 +83,8 @@ export interface StreamInput extends InputBase {
   readonly stream: Readable;
   /** Rows only: the column of URLs, from 0. */
   readonly column?: number;
+  /** Rows only: whether rows with a second field are invalid. */
+  readonly isSole?: boolean;
   /** Rows only: the header with its line end, which is no line of the stream. */
   readonly header?: Buffer | undefined;
   /** The bytes read of the input so far, compressed or not as in `size`. */
@@ -138,14 +141,18 @@ async function recognised(raw: RawInput, options: OpenInputOptions): Promise<Ope
   const { name, descriptor, kind } = raw;
   const { maxRecordBytes, maxDepth, column, header } = options;
   const asked = askedFormat(name, options.format ?? 'auto');
-  const { chunks, head, compression } = await uncompressed(raw, asked);
+  const named = asked === 'auto' && kind === 'file' ? rowsOfName(name) : undefined;
+  const suffices = (bytes: Uint8Array) => isEnough(bytes, asked, named !== undefined);
+  const { chunks, head, compression } = await uncompressed(raw, suffices);
   const isWhole = compression === undefined && raw.isWhole();
   const recognition = { head, isWhole, format: recogniseFormat(head), compression };
-  const rows = asked === 'auto' ? sniffRows(recognition) : undefined;
-  const refusal = rows === undefined ? describeRefusal(recognition, asked) : undefined;
+  const isTold = column !== undefined || header !== undefined;
+  const rows = asked === 'auto' ? sniffRows(recognition, named, isTold) : {};
+  // The name may say rows where the bytes say another format.
+  const refusal = describeRefusal(recognition, rows.format ?? asked) ?? rows.refusal;
   if (refusal !== undefined) throw new RobotsFilterError('input', `${name}: ${refusal}`);
 
-  const format = formatNamed(asked === 'auto' ? (rows ?? sniffFormat(head)) : asked);
+  const format = formatNamed(asked === 'auto' ? (rows.format ?? sniffFormat(head)) : asked);
   const base = {
     name,
     format: format.name,
@@ -208,8 +215,11 @@ interface Uncompressed {
   readonly compression: string | undefined;
 }
 
-async function uncompressed(raw: RawInput, asked: InputFormat | 'auto'): Promise<Uncompressed> {
-  const suffices = (head: Uint8Array) => isEnough(head, asked);
+/** @param suffices whether the first bytes are enough */
+async function uncompressed(
+  raw: RawInput,
+  suffices: (head: Uint8Array) => boolean,
+): Promise<Uncompressed> {
   const head = await raw.chunks.peek(HEAD_BYTES, suffices);
   const compression = compressionOf(head);
   if (compression === undefined) return { chunks: raw.chunks, head, compression };

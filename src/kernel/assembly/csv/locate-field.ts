@@ -15,6 +15,7 @@ import {
   ROW_MARK_BYTES,
   ROW_MARKED,
   ROW_REFUSED,
+  SOLE_COLUMN,
 } from '../../layout';
 import { findByte } from '../bytes/search';
 import { claimScratch } from '../memory/scratch';
@@ -84,19 +85,23 @@ export function holdsReturn(query: usize, line: usize): bool {
 /**
  * Leaves the URL in the column of the query: in the row, or as a copy in scratch memory if quotes
  * or newlines in it are written otherwise. Returns the first address of scratch memory that is then
- * free; 0 if the row has no such column, or a quoted field that does not end at a delimiter.
+ * free; 0 if the row has no such column, a second one beside the sole one, or a quoted field that
+ * does not end at a delimiter.
  */
 export function locateField(query: usize, line: usize, scratch: usize): usize {
   const delimiter = delimiterOf(query);
   const end: usize = load<u32>(line, LINE_END);
   let at = rowStart(line);
-  let left = load<i32>(query, QUERY_COLUMN);
+  const column = load<i32>(query, QUERY_COLUMN);
+  const isSole = column === SOLE_COLUMN;
+  let left = isSole ? 0 : column;
   while (true) {
     const isQuoted = at < end && load<u8>(at) === QUOTE;
     const close = isQuoted ? closingQuote(at + 1, end) : at;
     if (isQuoted && close === end) return 0;
     const fieldEnd = findByte(delimiter, isQuoted ? close + 1 : at, end);
     if (left === 0) {
+      if (isSole && fieldEnd !== end) return 0;
       if (isQuoted) return close + 1 === fieldEnd ? useQuoted(line, at + 1, close, scratch) : 0;
       return at === fieldEnd ? 0 : useBytes(line, at, fieldEnd, scratch);
     }

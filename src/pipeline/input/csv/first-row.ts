@@ -16,6 +16,12 @@ export interface FirstRow {
   readonly headerLines: number;
   /** The column of URLs, from 0. */
   readonly column: number;
+  /**
+   * Whether the row has one field, and nobody has said which column holds the URL. A comma in
+   * another row is then one too many, or part of a URL without quotes: what is before it may not be
+   * the URL.
+   */
+  readonly isSole: boolean;
 }
 
 /**
@@ -41,11 +47,12 @@ export async function readFirstRow(
   }
   const end = rowEnd ?? head.length;
   const row = head.subarray(start, end);
-  if (row.length === 0) return { header: row, headerLines: 0, column: 0 };
+  if (row.length === 0) return { header: row, headerLines: 0, column: 0, isSole: false };
   const fields = fieldsOf(row, delimiter);
   const hasHeader = options.header ?? !fields.some(isUrl);
   const column = columnOf(fields, hasHeader, options);
-  if (!hasHeader) return { header: undefined, headerLines: 0, column };
+  const isSole = fields.length === 1 && options.column === undefined;
+  if (!hasHeader) return { header: undefined, headerLines: 0, column, isSole };
   if (holdsReturn(row, delimiter)) {
     throw refusal(
       options,
@@ -54,7 +61,7 @@ export async function readFirstRow(
   }
   const header = Buffer.from(row);
   chunks.drop(end);
-  return { header, headerLines: newlines + 1, column };
+  return { header, headerLines: newlines + 1, column, isSole };
 }
 
 /** Where the first row begins: empty lines are no rows. */

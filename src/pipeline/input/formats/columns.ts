@@ -139,7 +139,7 @@ function describe({ name, first, other }: Delimiter, column: number, quoted: boo
 }
 
 /** The first lines that are not blank, as Latin-1, without the white space around them. */
-function firstLines(head: Uint8Array, isWhole: boolean): string[] {
+export function firstLines(head: Uint8Array, isWhole: boolean): string[] {
   const lines: string[] = [];
   const text = Buffer.from(head.buffer, head.byteOffset, head.length).toString('latin1');
   let start = text.startsWith('\xef\xbb\xbf') ? 3 : 0;
@@ -155,7 +155,7 @@ function firstLines(head: Uint8Array, isWhole: boolean): string[] {
 }
 
 /** The fields of a line. A quoted field may contain the delimiter. Several spaces count as one. */
-function fieldsOf(line: string, delimiter: string): string[] {
+export function fieldsOf(line: string, delimiter: string): string[] {
   const fields: string[] = [];
   let start = 0;
   while (start <= line.length) {

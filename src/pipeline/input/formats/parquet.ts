@@ -12,9 +12,10 @@ export const parquet: Format = {
   async openFile(descriptor, { name, urlField }) {
     // Loaded only here, with the decompressors.
     const { ParquetFile } = await import('../../../parquet/parquet-file.js');
-    const { urlLeaf, urlLines } = await import('../parquet/url-lines.js');
+    const { textColumn } = await import('../../../parquet/text-column.js');
+    const { urlLines } = await import('../parquet/url-lines.js');
     const file = await ParquetFile.open(descriptor, name);
-    const leaf = urlLeaf(file, urlField);
+    const leaf = textColumn(file, urlField.join('.'), '--url-field');
     const partitions = partitionsOf(name);
     let rows = 0;
     const lines = urlLines(file, leaf, { urlField, partitions }, (count) => {

@@ -27,7 +27,7 @@ async function toRows(
     import('../csv/first-row.js'),
     import('../csv/row-lines.js'),
   ]);
-  const { header, headerLines, column } = await readFirstRow(chunks, delimiter, options);
+  const { header, headerLines, column, isSole } = await readFirstRow(chunks, delimiter, options);
   const stream = new RowLines({
     delimiter,
     maxRecordBytes: options.maxRecordBytes ?? DEFAULT_MAX_LINE_BYTES,
@@ -35,5 +35,5 @@ async function toRows(
   });
   // An error on the way destroys `stream` with it, so its reader learns of it.
   pipeline(chunks.stream(), stream, () => {});
-  return { stream, column, header };
+  return { stream, column, isSole, header };
 }

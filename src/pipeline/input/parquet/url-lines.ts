@@ -13,39 +13,6 @@ const CHUNK = 256 * 1024;
 /** The longest form of a byte in a JSON string: `\u0000`. */
 const LONGEST_ESCAPE = 6;
 
-/** Column names that a message lists. */
-const LISTED = 12;
-
-/**
- * The column that holds the URLs.
- *
- * @throws RobotsFilterError `input` if there is none of this name, or if it holds no byte strings
- */
-export function urlLeaf(file: ParquetFile, urlField: readonly string[]): Leaf {
-  const name = urlField.join('.');
-  const leaf = file.leafNamed(name);
-  if (leaf === undefined) {
-    const texts = file.footer.leaves.filter(isText).map(nameOf);
-    const rest = texts.length > LISTED ? `, and ${texts.length - LISTED} more` : '';
-    const list = texts.slice(0, LISTED).join(', ') + rest;
-    throw new RobotsFilterError(
-      'input',
-      `${file.name}: there is no column "${name}". ` +
-        (list === '' ? 'No column holds text.' : `Columns of text: ${list}. Use --url-field NAME.`),
-    );
-  }
-  if (isText(leaf)) return leaf;
-  const what = leaf.maxRepetition > 0 ? 'lists' : leaf.type;
-  throw new RobotsFilterError(
-    'input',
-    `${file.name}: column "${name}" holds ${what}, not text. Use --url-field NAME.`,
-  );
-}
-
-function isText({ type, maxRepetition }: Leaf): boolean {
-  return type === 'BYTE_ARRAY' && maxRepetition === 0;
-}
-
 /** How the lines of a file are written. */
 export interface LineSettings {
   /** Where the URL stands in the object. A column's own name may have dots. */

@@ -1,0 +1,91 @@
+import { QUOTE } from '../../../ascii.js';
+import { COMPRESSION_ENDINGS } from '../../../files/compressions.js';
+import type { Recognition } from '../format.js';
+import { startOfContent } from '../head.js';
+import { describeColumns, fieldsOf, firstLines, isUrl, rowsFormat } from './columns.js';
+
+/*
+ * A file whose name says CSV or TSV. Rows of one column give no evidence of their own: without the
+ * name they are lines of text, with a header that is no URL. The name decides, unless the content
+ * speaks against it; then the file is refused rather than read in either way.
+ */
+
+type RowsFormat = 'csv' | 'tsv';
+
+const DELIMITERS = { csv: ',', tsv: '\t' } as const;
+
+/** Delimiters by the words of messages. */
+const OTHERS = [
+  ['\t', 'tabs'],
+  [',', 'commas'],
+  [';', 'semicolons'],
+  ['|', 'bars'],
+] as const;
+
+const ROW_OR_URL =
+  'is CSV by its name, but its first line may be one URL with a comma in it. ' +
+  'If it is a row, say --input csv; if each line is one URL, say --input text.';
+
+/** What a file is read as, or why it is refused. */
+export interface NamedRows {
+  /** The format of its rows; `undefined` if it may be no rows. */
+  readonly format?: RowsFormat | undefined;
+  readonly refusal?: string;
+}
+
+/** The format that the name of a file tells, compressed or not: `list.csv`, `LIST.TSV.gz`. */
+export function rowsOfName(name: string): RowsFormat | undefined {
+  const lower = name.toLowerCase();
+  const formats = Object.keys(DELIMITERS) as RowsFormat[];
+  return formats.find((format) =>
+    COMPRESSION_ENDINGS.some((ending) => lower.endsWith(`.${format}${ending}`)),
+  );
+}
+
+/**
+ * The format of a file whose name tells one.
+ *
+ * @param isTold whether the user has said where the URL is in rows, or whether there is a header
+ */
+export function namedRows(
+  named: RowsFormat,
+  { head, isWhole, format }: Recognition,
+  isTold: boolean,
+): NamedRows {
+  const found = rowsFormat(head, isWhole, format);
+  const isText = format === undefined || format === 'text';
+  if (!isText && head[startOfContent(head)] !== QUOTE) return { format: found };
+  // Columns that are not read are refused by their own message.
+  if (found === undefined && describeColumns(head, isWhole, format) !== undefined) return {};
+  const [line = ''] = firstLines(head, isWhole);
+  const contains = (delimiter: string): boolean => fieldsOf(line, delimiter).length > 1;
+  const own = DELIMITERS[named];
+  if (contains(own)) {
+    if (found !== undefined && found !== named && contains(DELIMITERS[found])) {
+      return { format: found };
+    }
+    // No URL contains a tab.
+    const mayBeUrl = named === 'csv' && isUrl(line) && !line.startsWith('"');
+    const isDoubtful = found === undefined && mayBeUrl && !isTold;
+    return isDoubtful ? { refusal: ROW_OR_URL } : { format: named };
+  }
+  if (found !== undefined) return { format: found };
+  const other = OTHERS.find(([delimiter]) => contains(delimiter));
+  return other === undefined || isTold
+    ? { format: named }
+    : { refusal: otherDelimiter(named, other[1]) };
+}
+
+function otherDelimiter(named: RowsFormat, other: string): string {
+  const own = named === 'csv' ? 'comma' : 'tab';
+  const remedy =
+    other === 'tabs'
+      ? 'say --input tsv'
+      : other === 'commas'
+        ? 'say --input csv'
+        : 'convert it to CSV';
+  return (
+    `is ${named.toUpperCase()} by its name, but its first line has ${other} and no ${own}. ` +
+    `If ${other} separate columns, ${remedy}; if each row is one URL, say --input ${named}.`
+  );
+}

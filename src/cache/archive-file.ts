@@ -17,10 +17,10 @@ import { NO_FILE } from './item.js';
 import { hasEnding } from './layout.js';
 import { skipEvent } from './skip-event.js';
 
-/** The longest body that is read if there is no parsing limit, in bytes. */
+/** Maximum length in bytes of a body that is read if there is no parsing limit. */
 const LONGEST_BODY = 64 * 1024 * 1024;
 
-/** Damages of one file that are named; further ones are counted. */
+/** Number of damaged places of one file that are named. Further ones are counted. */
 const MOST_NAMED = 20;
 
 /** The name endings of WARC files. */
@@ -29,7 +29,7 @@ export const ARCHIVE_ENDINGS = COMPRESSION_ENDINGS.map((ending) => `.warc${endin
 /** The name endings of lists of WARC files, such as Common Crawl's robotstxt.paths. */
 export const ARCHIVE_LIST_ENDINGS = COMPRESSION_ENDINGS.map((ending) => `.paths${ending}`);
 
-/** Whether a name is that of a WARC file (ISO 28500). */
+/** Whether a name is the name of a WARC file (ISO 28500). */
 export function isArchiveName(name: string): boolean {
   return ARCHIVE_ENDINGS.some((ending) => hasEnding(name, ending));
 }
@@ -39,15 +39,15 @@ export interface ArchiveFile {
   readonly path: FilePath;
   /** The path for messages. */
   readonly displayPath: string;
-  /** What the sources of its entries begin with: `FILE.warc.gz`. */
+  /** The beginning of the sources of its entries: `FILE.warc.gz`. */
   readonly source: string;
   /** The real path of the directory that links may not leave; `undefined` if they may. */
   readonly boundary: Uint8Array | undefined;
-  /** Whether the user named the file: then it must be readable. Otherwise it is skipped. */
+  /** Whether the user named the file. Such a file must be readable; any other is skipped. */
   readonly isNamed: boolean;
 }
 
-/** WARC files that are read as one archive: redirects lead from one to another. */
+/** WARC files that are read as one archive: redirects lead from one file to another. */
 export interface Archive {
   readonly kind: 'archive';
   readonly files: readonly ArchiveFile[];
@@ -60,7 +60,7 @@ export interface ArchivePart extends ArchiveFile {
   readonly length: number;
   /** The number of the file in its archive. */
   readonly file: number;
-  /** URLs whose captures are wanted; `undefined` for those of robots.txt files. */
+  /** URLs whose captures are wanted; `undefined` for the URLs of robots.txt files. */
   readonly targets: readonly string[] | undefined;
   /** Memory and key of the UrlFilter. */
   readonly filter: SharedArrayBuffer;
@@ -84,7 +84,7 @@ function warningEvent(
 }
 
 /**
- * Passes on the captures of a WARC file, and the damage in it.
+ * Passes on the captures of a WARC file, and its damaged places.
  *
  * @throws RobotsFilterError `input` if the file cannot be read to its end
  */
@@ -133,7 +133,7 @@ export async function readArchivePart(
   events.summarise();
 }
 
-/** The events of a file. Damage is named, up to a limit, and then counted. */
+/** The events of a file. Damaged places are named up to a limit, and then counted. */
 class ArchiveEvents implements CaptureHandler {
   readonly #part: ArchivePart;
   readonly #onEvent: (event: CaptureEvent | WarningEvent) => void;
@@ -151,7 +151,7 @@ class ArchiveEvents implements CaptureHandler {
   }
 
   damage(offset: number, reason: string): void {
-    // The first reading of the file has named it.
+    // The first reading of the file has named the damaged place.
     if (this.#part.targets !== undefined) return;
     if (this.#named === MOST_NAMED) {
       this.#damaged++;
@@ -172,7 +172,7 @@ class ArchiveEvents implements CaptureHandler {
     this.#onEvent(warningEvent(this.#part, 'cut-short', message, { offset }));
   }
 
-  /** Counts what was not named. */
+  /** Reports the number of damaged places that were not named. */
   summarise(): void {
     if (this.#damaged > 0) {
       const message = 'Further damage in this file; skipped.';

@@ -1,6 +1,6 @@
 import { errorCode } from './system-error.js';
 
-/** What was tried when the system refused. */
+/** The operation that the system refused. */
 export type Attempt =
   /** To read an input. */
   | 'read'
@@ -17,7 +17,7 @@ const NO_DIRECTORY = 'a part of the path is no directory. Mind the spelling';
 const READABLE = 'Have it made readable for this user (chmod +r)';
 const WRITABLE = 'Choose a directory that this user may write to';
 
-/** By the code of the system: what happened, and what to do about it. */
+/** What happened and the remedy, by the system's code. */
 const REMEDIES: Readonly<Record<Attempt, ReadonlyMap<string, string>>> = {
   read: new Map([
     ['ENOENT', 'no such file. Mind the spelling and the working directory'],
@@ -46,8 +46,8 @@ const REMEDIES: Readonly<Record<Attempt, ReadonlyMap<string, string>>> = {
 };
 
 /**
- * Says what happened and what to do, as sentences without the last full stop; `undefined` for an
- * error of which nothing more is known than its own text.
+ * Describes an error and its remedy, as sentences without the last full stop; `undefined` if the
+ * error is not known.
  */
 export function systemRemedy(error: unknown, attempt: Attempt): string | undefined {
   return REMEDIES[attempt].get(errorCode(error));

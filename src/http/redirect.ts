@@ -2,7 +2,10 @@ import { Buffer, isUtf8 } from 'node:buffer';
 
 const FOLLOWED_SCHEMES: readonly string[] = ['http:', 'https:', 'ftp:'];
 
-/** Redirects that are followed; more mean no robots.txt (RFC 9309 section 2.3.1.2). */
+/**
+ * Maximum number of redirects that are followed. More mean that there is no robots.txt (RFC 9309
+ * section 2.3.1.2).
+ */
 export const FOLLOWED_REDIRECTS = 5;
 
 /** Whether a status moves a GET to the URL of its `Location` header (RFC 9110 section 15.4). */
@@ -11,9 +14,9 @@ export function isRedirect(status: number): boolean {
 }
 
 /**
- * Where a redirect leads: `location`, with one character per byte, resolved against the URL that
- * was requested. The fragment is dropped, and user information with it: credentials are for the
- * author of the URL to send. A string says why the redirect cannot be followed.
+ * Resolves the target of a redirect: `location`, with one character per byte, against the requested
+ * URL. Drops the fragment and the user information, because credentials are for the author of the
+ * URL to send. Returns a string if the redirect cannot be followed, with the reason.
  */
 export function redirectUrl(location: string, from: URL): URL | string {
   const text = headerText(location);
@@ -29,8 +32,8 @@ export function redirectUrl(location: string, from: URL): URL | string {
 }
 
 /**
- * The text of a header field with one character per byte. Bytes outside ASCII are UTF-8 if they can
- * be, as in the bodies that such URLs are copied from.
+ * Decodes a header field with one character per byte. Bytes outside ASCII are read as UTF-8 if
+ * possible, like the bodies from which such URLs are copied.
  */
 export function headerText(value: string): string {
   const bytes = Buffer.from(value, 'latin1');

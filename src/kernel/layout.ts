@@ -1,7 +1,7 @@
 /**
- * The interface between the kernel and its hosts (the library, the worker threads), apart from the
- * table: the blocks of memory that both use. Compiled by both the TypeScript and the AssemblyScript
- * compiler: integer constants only.
+ * The memory blocks that the kernel shares with its hosts (the library, the worker threads), apart
+ * from the table. Compiled by both the TypeScript and the AssemblyScript compiler: integer
+ * constants only.
  *
  * A field's offset is the offset of the previous field plus that field's size.
  * test/kernel/layout.test.ts proves that no fields overlap. Fields are 32-bit little-endian words
@@ -114,8 +114,8 @@ export const QUERY_FIELDS = QUERY_FIELD_COUNT + WORD;
 /** Bytes of output that a line may need beyond its own length. */
 export const QUERY_LINE_OVERHEAD = QUERY_FIELDS + WORD;
 /**
- * Offset within the worker block of one bit for each slot of the table, set when the slot's host is
- * seen; 0 to count no hosts.
+ * Offset within the worker block of one bit for each slot of the table. The bit is set when the
+ * slot's host is seen. 0 to count no hosts.
  */
 export const QUERY_SEEN = QUERY_LINE_OVERHEAD + WORD;
 /** Offset of the robots record that applies to every URL; 0 to look up each URL's host. */
@@ -136,7 +136,7 @@ export const QUERY_KEY_BYTES = VECTOR;
 /** Pairs: fragments of output, FRAGMENT_… */
 export const QUERY_FRAGMENTS = QUERY_KEY + QUERY_KEY_BYTES;
 
-/** The URL is in the first column, and a row with a second one is bad. */
+/** The URL is in the first column, and a row with a second column is invalid. */
 export const SOLE_COLUMN = -1;
 
 export const QUERY_GOOGLE = 1;
@@ -144,18 +144,19 @@ export const QUERY_EXPLAIN = 2;
 export const QUERY_STRICT = 4;
 
 export const FORMAT_TEXT = 0;
-/** One object a line. */
+/** One object per line. */
 export const FORMAT_NDJSON = 1;
 /** As NDJSON, but a line may also be a JSON string, which is the URL, or a REFUSED_RECORD. */
 export const FORMAT_JSON = 2;
 
-/** One row a line, as RFC 4180 has it, with commas or tabs between fields. */
+/** One row per line (RFC 4180), with commas or tabs between fields. */
 export const FORMAT_CSV = 3;
 export const FORMAT_TSV = 4;
 
 /**
- * FORMAT_CSV and FORMAT_TSV: first byte of a row that holds newlines, or that would begin like one.
- * The next byte stands for each newline. It occurs nowhere else in the row, which follows.
+ * FORMAT_CSV and FORMAT_TSV: the first byte of a row that holds newlines, or whose own first byte
+ * would be this one. The second byte stands for each newline and occurs nowhere else in the row.
+ * The row follows.
  */
 export const ROW_MARKED = 1;
 /** As ROW_MARKED, for a row that the reader of rows has refused. */
@@ -174,7 +175,7 @@ export const REFUSED_BYTES = 2;
 export const OUTPUT_ANNOTATE = 0;
 export const OUTPUT_ALLOWED = 1;
 export const OUTPUT_DENIED = 2;
-/** The verdicts alone, one line for each record; an empty line for a blank one. */
+/** The verdicts alone: one line for each record, and an empty line for a blank line. */
 export const OUTPUT_VERDICTS = 3;
 /** As OUTPUT_VERDICTS, with FRAGMENT_MASK_ALLOWED or FRAGMENT_MASK_DENIED. */
 export const OUTPUT_MASK = 4;
@@ -218,8 +219,8 @@ export const AGENT_CHAIN = AGENT_CHAIN_COUNT + WORD;
 /** Pair: the name as given, escaped as in a JSON string. */
 export const AGENT_NAME = AGENT_CHAIN + WORD;
 /**
- * By verdict, everything that the verdict adds to a record before its explanation: pairs. The
- * fragments of all agents, one after another, form the whole text: `"verdict":"allow"`, or
+ * The text that each verdict adds to a record before its explanation: pairs, by verdict. The texts
+ * of all agents, one after another, form the whole text: `"verdict":"allow"`, or
  * `"verdicts":{"A":"allow"` and `,"B":"deny"}`; for text `allow` and a tab, or `allow,` and `deny`
  * and a tab; for rows a delimiter and `allow`; with OUTPUT_VERDICTS `allow`, or `allow,` and
  * `deny`.
@@ -371,23 +372,24 @@ export const WORKER_TALLY = (WORKER_RESULTS + MAX_AGENTS * RESULT_BYTES + LONG -
 export const MARGIN = 256;
 /**
  * Scratch memory, in bytes, that an input of `n` bytes may need (`scratchBytes` in
- * kernel/scratch.ts adds these up):
+ * kernel/scratch.ts computes the sum):
  *
  *     SCRATCH_FACTOR × n + COPY_MARGIN × lines of a group + SCRATCH_MARGIN
  *
  * Until its group is written, each line keeps at most one copy of its URL, no longer than the line:
  * an unescaped JSON string, or a URL without the white space that the URL Standard drops. (In the
- * google profile a line may keep both; then no path is rewritten.) The copies of all lines take at
- * most `n`, and a COPY_MARGIN each. The path of the one line that is decided follows them:
+ * google profile a line may keep both, but then no path is rewritten.) The copies of all lines take
+ * at most `n` bytes, and a COPY_MARGIN each. The path of the line that is being decided follows
+ * them:
  *
  * - If the line keeps a copy, dot segments are removed in the copy. The canonical form takes at
  *   most three bytes for each byte of the path.
  * - If the line keeps none, its own bytes are not among the copies. The path without dot segments
  *   takes as many bytes as the path, and its canonical form at most three times as many.
  *
- * Either way the sum is at most `4 n`. Reading a line takes less: one unescaped key, or one bit for
- * each byte (json/strict.ts). SCRATCH_MARGIN has room for the slash that a path may lack, and for
- * what vectors write past an end.
+ * In both cases the sum is at most `4 n`. Reading a line takes less: one unescaped key, or one bit
+ * for each byte (json/strict.ts). SCRATCH_MARGIN has room for the slash that a path may lack, and
+ * for the bytes that vectors write past an end.
  */
 export const SCRATCH_FACTOR = 4;
 /** Bytes after each copy of a URL: room for the slash that its path may lack. */

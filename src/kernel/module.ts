@@ -5,7 +5,7 @@ import { RobotsFilterError } from '../errors.js';
 
 let kernel: WebAssembly.Module | undefined;
 
-/** Path of the built kernel; package.json has the place. */
+/** Path of the built kernel, which package.json names. */
 export function kernelFile(): string {
   return createRequire(import.meta.url).resolve('#kernel');
 }

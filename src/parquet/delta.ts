@@ -1,18 +1,18 @@
 import { PageFault } from './hybrid.js';
 
-/** Where decoding goes on, in a page. */
+/** The offset in a page at which decoding continues. */
 export interface Cursor {
   at: number;
 }
 
-/** Values of a block, and miniblocks in it, beyond which no writer goes. */
+/** Maximum number of values of a block, and of miniblocks in it; no writer makes more. */
 const MAX_BLOCK = 2 ** 20;
 
 /**
- * Decodes DELTA_BINARY_PACKED: integers of 64 bits, which wrap around. Those of an INT32 column are
- * their low halves.
+ * Decodes DELTA_BINARY_PACKED: 64-bit integers, which wrap around. The integers of an INT32 column
+ * are their low halves.
  *
- * @param count values that the page has
+ * @param count number of values that the page has
  * @param cursor moved past the values
  * @throws PageFault
  */
@@ -62,7 +62,7 @@ export function decodeDelta(
   return output;
 }
 
-/** The lengths of DELTA_LENGTH_BYTE_ARRAY and DELTA_BYTE_ARRAY. */
+/** Decodes the lengths of DELTA_LENGTH_BYTE_ARRAY and DELTA_BYTE_ARRAY. */
 export function decodeLengths(
   bytes: Uint8Array,
   cursor: Cursor,
@@ -77,7 +77,7 @@ export function decodeLengths(
   return lengths;
 }
 
-/** `width` bits from a bit on, the lowest first. */
+/** Reads `width` bits from a bit offset, the lowest bit first. */
 function bitsAt(bytes: Uint8Array, bit: number, width: number): bigint {
   if (width === 0) return 0n;
   let at = Math.floor(bit / 8);

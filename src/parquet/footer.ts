@@ -55,13 +55,13 @@ export const COLUMN = {
 /** The values of a column in a row group. */
 export interface ColumnChunk {
   readonly leaf: Leaf;
-  /** The number of the codec in parquet.thrift. */
+  /** Number of the codec in parquet.thrift. */
   readonly codec: number;
-  /** Values and nulls. */
+  /** Number of values and nulls. */
   readonly values: number;
-  /** Where its pages begin in the file, in bytes. */
+  /** Offset of its pages in the file, in bytes. */
   readonly start: number;
-  /** Bytes of its pages. */
+  /** Length of its pages, in bytes. */
   readonly bytes: number;
   readonly fields: ThriftStruct;
   readonly metadata: ThriftStruct;
@@ -75,7 +75,7 @@ export interface RowGroup {
   readonly fields: ThriftStruct;
 }
 
-/** What the end of a file says of its contents, checked. */
+/** The checked metadata at the end of a file. */
 export interface Footer {
   readonly fields: ThriftStruct;
   readonly leaves: readonly Leaf[];
@@ -84,12 +84,12 @@ export interface Footer {
   readonly rowGroups: readonly RowGroup[];
 }
 
-/** The magic bytes at both ends of the file, in bytes. */
+/** Length of the magic bytes at both ends of the file. */
 export const MAGIC_BYTES = 4;
 
 /**
  * Reads the metadata of a file. Every column chunk lies between the magic bytes and the metadata,
- * and all of them together are no longer than the file.
+ * and all chunks together are no longer than the file.
  *
  * @param offset offset of the metadata in the file, in bytes
  * @throws ParquetDamage
@@ -141,7 +141,7 @@ function parseChunk(fields: ThriftStruct, leaf: Leaf, footer: number): ColumnChu
   if (metadata === undefined) throw new ParquetDamage(`column ${name} has no metadata`, footer);
   const dataPage = integerOf(metadata, COLUMN.dataPage) ?? -1;
   const dictionaryPage = integerOf(metadata, COLUMN.dictionaryPage) ?? 0;
-  // Some writers put 0 for "no dictionary", and some a dictionary after the data.
+  // Some writers store 0 for "no dictionary", and some put the dictionary after the data.
   const start = dictionaryPage >= MAGIC_BYTES ? Math.min(dictionaryPage, dataPage) : dataPage;
   const bytes = count(metadata, COLUMN.compressedBytes, `column ${name}`, footer);
   if (start < MAGIC_BYTES || start + bytes > footer) {

@@ -1,5 +1,5 @@
 /**
- * The part of the platform's WebAssembly that is used here; @types/node leaves it to the DOM's
+ * The part of the platform's WebAssembly that is used here. @types/node leaves it to the DOM's
  * types.
  */
 declare namespace WebAssembly {

@@ -44,7 +44,7 @@ export async function fetchCommand(
       diagnostics,
       interruption,
     });
-    // After a signal too: the report tells what was done.
+    // After a signal too, because the report tells what was done.
     await report?.commit(false);
     return interruption.exitCode ?? SUCCESS;
   } catch (error) {

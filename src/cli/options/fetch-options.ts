@@ -6,14 +6,14 @@ import { describeRange, nonEmpty, once, wholeNumber } from './option-values.js';
 
 const MILLISECONDS_PER_SECOND = 1000;
 
-/** An option for a whole number. Its detail begins with the range; `then` follows. */
+/** Makes an option for a whole number. Its detail begins with the range; `then` follows. */
 function numberOption(flags: string, summary: string, range: Range, then = '.'): Option {
   return describedOption(flags, summary, `${describeRange(range)}${then}`).argParser(
     wholeNumber(range.least, range.most),
   );
 }
 
-/** The same for a time, which the range has in milliseconds and the user gives in seconds. */
+/** Makes an option for a time. The range is in milliseconds, the user's value in seconds. */
 function secondsOption(flags: string, summary: string, range: Range, then = '.'): Option {
   const seconds = {
     least: Math.ceil(range.least / MILLISECONDS_PER_SECOND),
@@ -25,7 +25,7 @@ function secondsOption(flags: string, summary: string, range: Range, then = '.')
   );
 }
 
-/** The filter's option for fetching. The options below go with it. */
+/** The filter's option for fetching. The options of `sharedFetchOptions` belong to it. */
 export const fetchOption = (): Option =>
   describedOption(
     '--fetch',
@@ -102,7 +102,7 @@ export const on429Option = (): Option =>
     .choices(['allow', 'deny'])
     .helpGroup(ROBOTS_GROUP);
 
-/** How often and how long `fetch` tries; the filter does not accept these. */
+/** Options for the attempts of `fetch`, which the filter does not accept. */
 export const attemptOptions = (): Option[] =>
   [
     numberOption(

@@ -34,7 +34,7 @@ export const tableOption = (): Option =>
     .argParser(once)
     .helpGroup(ROBOTS_GROUP);
 
-/** @param details further paragraphs: what the profile means to one command */
+/** @param details further paragraphs: the meaning of the profile for one command */
 export const profileOption = (...details: string[]): Option =>
   describedOption(
     '--profile <profile>',

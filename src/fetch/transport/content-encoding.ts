@@ -1,13 +1,13 @@
 import { type ContentEncoding, contentEncodings } from '../../http/content-encoding.js';
 import { FetchFailure } from './failure.js';
 
-/** What is asked for; it is also all that can be decoded. */
+/** The encodings that are requested, which are all that can be decoded. */
 export const ACCEPT_ENCODING = 'gzip, deflate, br';
 
 /**
- * The encodings of a `Content-Encoding` header in the order in which they were applied.
+ * The encodings of a `Content-Encoding` header, in the order in which they were applied.
  *
- * @throws FetchFailure `decoding-failed` for one that is not known, and for more than four.
+ * @throws FetchFailure `decoding-failed` for an unknown encoding, and for more than four
  */
 export function parseContentEncoding(header: string | undefined): readonly ContentEncoding[] {
   const encodings = contentEncodings(header);

@@ -180,7 +180,7 @@ export class Table {
       if (!compression.isDamage(cause)) throw cause;
       throw new RobotsFilterError(
         'table',
-        `${path}: the ${compression.name} data is damaged or cut off (${errorText(cause)}): copy the file again`,
+        `${path}: the ${compression.name} data is damaged or truncated (${errorText(cause)}): copy the file again`,
         { cause },
       );
     }

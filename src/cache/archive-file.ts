@@ -168,7 +168,7 @@ class ArchiveEvents implements CaptureHandler {
       return;
     }
     this.#named++;
-    const message = `The response of ${url} is cut short, so it counts as unreachable.`;
+    const message = `The response of ${url} is truncated, so it counts as unreachable.`;
     this.#onEvent(warningEvent(this.#part, 'cut-short', message, { offset }));
   }
 
@@ -179,7 +179,7 @@ class ArchiveEvents implements CaptureHandler {
       this.#onEvent(warningEvent(this.#part, 'damaged-record', message, { count: this.#damaged }));
     }
     if (this.#cutShort > 0) {
-      const message = 'Further responses in this file are cut short, and count as unreachable.';
+      const message = 'Further responses in this file are truncated, and count as unreachable.';
       this.#onEvent(warningEvent(this.#part, 'cut-short', message, { count: this.#cutShort }));
     }
   }

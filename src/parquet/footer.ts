@@ -104,7 +104,7 @@ export function parseFooter(bytes: Uint8Array, offset: number): Footer {
     const groupRows = count(group, GROUP.rows, 'row group', offset);
     if (chunks.length !== leaves.length) {
       throw new ParquetDamage(
-        `a row group has ${chunks.length} columns, and the schema ${leaves.length}`,
+        `a row group has ${chunks.length} columns, but the schema has ${leaves.length}`,
         offset,
       );
     }

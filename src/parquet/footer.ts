@@ -68,6 +68,7 @@ export interface ColumnChunk {
 }
 
 export interface RowGroup {
+  /** At least 1. */
   readonly rows: number;
   /** One chunk for each leaf, in their order. */
   readonly columns: readonly ColumnChunk[];
@@ -79,6 +80,7 @@ export interface Footer {
   readonly fields: ThriftStruct;
   readonly leaves: readonly Leaf[];
   readonly rows: number;
+  /** The row groups that have rows, in their order. */
   readonly rowGroups: readonly RowGroup[];
 }
 
@@ -99,9 +101,12 @@ export function parseFooter(bytes: Uint8Array, offset: number): Footer {
   const groups = structs(fields, FILE.rowGroups, offset);
   let bytesLeft = offset - MAGIC_BYTES;
   let rows = 0;
-  const rowGroups = groups.map((group) => {
-    const chunks = structs(group, GROUP.columns, offset);
+  const rowGroups: RowGroup[] = [];
+  for (const group of groups) {
     const groupRows = count(group, GROUP.rows, 'row group', offset);
+    // A group without rows may have no pages: writers put 0 for the places of such pages.
+    if (groupRows === 0) continue;
+    const chunks = structs(group, GROUP.columns, offset);
     if (chunks.length !== leaves.length) {
       throw new ParquetDamage(
         `a row group has ${chunks.length} columns, but the schema has ${leaves.length}`,
@@ -115,8 +120,8 @@ export function parseFooter(bytes: Uint8Array, offset: number): Footer {
       return chunk;
     });
     rows += groupRows;
-    return { rows: groupRows, columns, fields: group };
-  });
+    rowGroups.push({ rows: groupRows, columns, fields: group });
+  }
   const declared = count(fields, FILE.rows, 'file', offset);
   if (declared !== rows) {
     throw new ParquetDamage(`the file has ${declared} rows, its row groups ${rows}`, offset);

@@ -98,8 +98,8 @@ export class Robots {
    * Judges whether the agent may fetch the URL, as if this file were the robots.txt of the URL's
    * authority. For each wildcard rule the time is linear in the URL's length.
    *
-   * @param url a URL or a path. A string that is no http, https or ftp URL is `invalid`; the google
-   *   profile accepts any string
+   * @param url a URL or a path. A string that is not an http, https or ftp URL is `invalid`, but
+   *   the google profile accepts any string
    * @param agent a product token (RFC 9309 section 2.2.1), or a fallback chain: `A>B`, or a list
    * @throws RobotsFilterError `usage` if the agent is not a product token
    */

@@ -84,7 +84,7 @@ export class Table {
    * Makes a table from bytes that `TableBuilder.build` returned. Copies the bytes unless they lie
    * in memory of `allocateTable`; in that case they must not change afterwards.
    *
-   * @param name what messages call the table
+   * @param name the name of the table in messages
    * @throws RobotsFilterError `table` if the bytes are damaged, truncated, foreign or of another
    *   version
    */
@@ -180,7 +180,7 @@ export class Table {
       if (!compression.isDamage(cause)) throw cause;
       throw new RobotsFilterError(
         'table',
-        `${path}: the ${compression.name} data is damaged or cut off (${errorText(cause)}): copy the file again`,
+        `${path}: the ${compression.name} data is damaged or truncated (${errorText(cause)}): copy the file again`,
         { cause },
       );
     }
@@ -305,7 +305,8 @@ async function readHead(descriptor: number, isFile: boolean): Promise<Uint8Array
  * Reads a table; returns its length and checksum.
  *
  * @param bytes where to read it to
- * @param head what has been read of a pipe; `undefined` for a file, which is read by position
+ * @param head the bytes that have been read of a pipe; `undefined` for a file, which is read by
+ *   position
  */
 async function readAll(
   descriptor: number,

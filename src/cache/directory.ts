@@ -30,7 +30,7 @@ const PORT_0 = 'Nothing can be fetched from port 0; skipped.';
 const NO_HOST =
   'A robots.txt whose host is unknown; skipped. Put it in a directory named for its host.';
 const DOCUMENT =
-  'The name is that of a document or data; skipped. If it is a host, name the file HOST.robots.txt.';
+  'The name marks a document or data; skipped. If it is a host, name the file HOST.robots.txt.';
 const TOO_DEEP =
   'Files of records and archives are read at the top of the directory only; skipped.';
 
@@ -42,7 +42,11 @@ async function itemAt(listed: string, place: Place, context: ReadContext): Promi
   const displayPath = `${place.displayPath}/${displayName(byteName)}`;
   const name = decodeName(byteName);
   if (name === undefined) {
-    return skipped(displayPath, 'not-a-host', 'The name is not UTF-8, so not a host; skipped.');
+    return skipped(
+      displayPath,
+      'not-a-host',
+      'The name is not UTF-8, so it is not a host; skipped.',
+    );
   }
   const path = join(place.path, name);
   if (isDirectory) return directoryItem(path, name, place, context);

@@ -5,7 +5,7 @@ import { isDigit } from '../protocol/byte.js';
  * Files in a robots directory whose names mark them as documents or data. Read as the robots.txt of
  * a host, such a file would have no rules, and so allow everything.
  *
- * An ending marks a document only if it is no top-level domain: example.md is a host in Moldova,
+ * An ending marks a document only if it is not a top-level domain: example.md is a host in Moldova,
  * and example.zip and example.sh are hosts too. Without such an ending, a name marks a document if
  * it is README or the like, or one word in capitals, with or without .md or .txt. Hosts are written
  * in lower case.

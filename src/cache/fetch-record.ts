@@ -149,7 +149,7 @@ export function parseFetchRecord(bytes: Uint8Array, whose: Authority): FetchReco
     return `Its "version" is not ${VERSION}`;
   }
   if (value.authority !== undefined && !names(value.authority, whose)) {
-    return '"authority" is not that of its directory';
+    return '"authority" does not match the directory';
   }
   const status = numberOf(value.status);
   const told = value.accessResult;

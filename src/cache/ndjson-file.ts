@@ -93,7 +93,7 @@ function readError(path: string, cause: unknown): RobotsFilterError {
   const reason =
     compression === undefined
       ? `reading failed: ${describeSystemError(cause)}`
-      : `the ${compression.name} data is damaged or cut off (${errorText(cause)})`;
+      : `the ${compression.name} data is damaged or truncated (${errorText(cause)})`;
   return new RobotsFilterError(
     'input',
     `${path}: ${reason}. Download the file again, or take it out of the directory.`,

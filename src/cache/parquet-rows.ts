@@ -158,7 +158,7 @@ async function rowOf(
 function unevenRows(path: string, leaf: Leaf): RobotsFilterError {
   return new RobotsFilterError(
     'input',
-    `${path}: column "${leaf.path.join('.')}" has another number of rows than its row group. ` +
+    `${path}: column "${leaf.path.join('.')}" has a different number of rows than its row group. ` +
       'Write or download the file again.',
   );
 }

@@ -114,7 +114,7 @@ function parseObject(line: Buffer): Members | string {
     line.length > MOST_BYTES_OUTSIDE_STRINGS &&
     bytesOutsideStrings(line) > MOST_BYTES_OUTSIDE_STRINGS
   ) {
-    return 'The line holds more than 1 MiB outside of strings';
+    return 'The line holds more than 1 MiB outside strings';
   }
   const members = plainMembers(line);
   if (members !== undefined) return members;
@@ -138,7 +138,8 @@ function bodyOf({ robots, robots_base64: base64, status }: Members): Uint8Array 
     return robots instanceof Uint8Array ? robots : '"robots" is not a string';
   }
   if (isMissing(status)) return 'There is no "robots", "robots_base64" or "status"';
-  if (isSuccess(status)) return 'A "status" of success without "robots" or "robots_base64"';
+  if (isSuccess(status))
+    return '"status" is a success, but there is no "robots" or "robots_base64"';
   return Buffer.alloc(0);
 }
 

@@ -95,7 +95,7 @@ export class TableContents {
       if (records[body] !== undefined) continue;
       throw new RobotsFilterError(
         'worker',
-        'a thread has not compiled a robots.txt that was left to it. This is an error in robots-filter: please report it with the robots.txt files at hand',
+        'a thread has claimed a robots.txt and not compiled it. This is an error in robots-filter: please report it with the robots.txt files at hand',
       );
     }
     return new TableLayout(this);

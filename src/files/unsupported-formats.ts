@@ -45,11 +45,11 @@ const ENCODED: readonly UnsupportedFormat[] = [
   { magic: [0xfe, 0xff], ...UTF_16 },
 ];
 
-const CONVERT = 'Convert it to NDJSON or text, a record a line.';
+const CONVERT = 'Convert it to NDJSON or text, one record per line.';
 
 /** Parquet is read by position: from a regular file, not compressed as a whole. */
 const PARQUET =
-  'Write it to a file of its own, uncompressed, with a name that ends in .parquet, and name that file.';
+  'Write it to a separate, uncompressed file whose name ends in .parquet, and name that file.';
 
 const ARROW =
   'Convert it to NDJSON: python3 -c "import pandas, sys; pandas.read_feather(sys.argv[1]).to_json(sys.stdout, orient=\'records\', lines=True)" FILE | robots-filter ...';

@@ -16,7 +16,6 @@ const VECTOR = 16;
 const CACHE_LINE = 64;
 
 // ---- Outcomes: `verdict << 4 | reason`, one byte
-// ------------------------------------------------
 
 export const ALLOW = 0;
 export const DENY = 1;
@@ -44,7 +43,6 @@ export const REASONS = 16;
 export const OUTCOMES = 64;
 
 // ---- Task: one batch of lines, written by the thread that runs it
-// ---------------------------------
 
 export const TASK_QUERY = 0;
 /** Worker block of the thread. */
@@ -91,8 +89,7 @@ export const RUN_NEEDS_LINE_BASE = 2;
 /** With QUERY_STRICT: TASK_BAD names the bad record; the output ends before it. */
 export const RUN_BAD_RECORD = 3;
 
-// ---- Query: what is asked of every URL of a run; read-only while it runs
-// --------------------------
+// ---- Query: the questions about every URL of a run; read-only during the run
 
 export const QUERY_TABLE = 0;
 /** Bits: QUERY_GOOGLE, QUERY_EXPLAIN, QUERY_STRICT. */
@@ -234,7 +231,6 @@ export const CHAIN_TEXT = CHAIN_TOKEN + WORD;
 export const CHAIN_BYTES = CHAIN_TEXT + PAIR;
 
 // ---- Groups: the groups that an agent obeys, inside a line entry and inside a result
-// ---------------
 
 /** Start of their list in the table, 0 if there are none. */
 export const GROUPS_LIST = 0;
@@ -242,8 +238,7 @@ export const GROUPS_LIST = 0;
 export const GROUPS_LINK = GROUPS_LIST + WORD;
 export const GROUPS_BYTES = GROUPS_LINK + WORD;
 
-// ---- Line entry: a line in flight; each phase fills in what the next phases read
-// ----------------
+// ---- Line entry: a line in flight; each phase fills in fields for the next phases
 
 export const LINE_START = 0;
 /** End of the line, before its line end. */
@@ -292,7 +287,6 @@ export const LINE_PREFETCHED = LINE_GROUPS + GROUPS_BYTES;
 export const LINE_BYTES = LINE_PREFETCHED + WORD;
 
 // ---- Shape: the JSON members that were skipped last (assembly/json/shape.ts)
-// -----------------------
 
 /** u8[64]: roles of the bytes. */
 export const SHAPE_ROLES = 0;
@@ -305,7 +299,6 @@ export const SHAPE_BYTES = SHAPE_SKIPPED + LONG;
 export const SHAPES = 65;
 
 // ---- Result: the decision on one URL for one agent
-// -----------------------------------------------
 
 export const RESULT_OUTCOME = 0;
 /** If a rule decided: its automaton, its rank (`bytes << 1 | allow`) and its line. */
@@ -335,7 +328,6 @@ export const RESULT_BYTES = RESULT_MATCH + MATCH_BYTES;
 export const RESULT_SHARED_BYTES = RESULT_GROUPS + GROUPS_LINK;
 
 // ---- Worker block: private to a thread, read by others for statistics only
-// --------------------------
 
 /** u64: records judged. */
 export const WORKER_RECORDS = 0;
@@ -366,7 +358,6 @@ export const MAX_AGENTS = 256;
 export const WORKER_TALLY = (WORKER_RESULTS + MAX_AGENTS * RESULT_BYTES + LONG - 1) & -LONG;
 
 // ---- Sizes
-// -----------------------------------------------------------------------------------------
 
 /** Bytes that must be readable after any input, and writable after any output. */
 export const MARGIN = 256;

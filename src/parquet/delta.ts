@@ -43,11 +43,11 @@ export function decodeDelta(
     const least = zigzag(bytes, cursor, end);
     const widths = cursor.at;
     cursor.at += miniblocks;
-    if (cursor.at > end) throw new PageFault('delta-encoded values are cut off');
+    if (cursor.at > end) throw new PageFault('delta-encoded values are truncated');
     for (let miniblock = 0; miniblock < miniblocks && filled < count; miniblock++) {
       const width = bytes[widths + miniblock] as number;
       if (width > 64 || cursor.at + (perMiniblock * width) / 8 > end) {
-        throw new PageFault('delta-encoded values are cut off');
+        throw new PageFault('delta-encoded values are truncated');
       }
       const wanted = Math.min(perMiniblock, count - filled);
       let bit = 8 * cursor.at;
@@ -104,7 +104,7 @@ function varint(bytes: Uint8Array, cursor: Cursor, end: number): number {
     value += (byte & 0x7f) * 2 ** shift;
     if (byte < 0x80) return value;
   }
-  throw new PageFault('delta-encoded values are cut off');
+  throw new PageFault('delta-encoded values are truncated');
 }
 
 function zigzag(bytes: Uint8Array, cursor: Cursor, end: number): bigint {
@@ -115,5 +115,5 @@ function zigzag(bytes: Uint8Array, cursor: Cursor, end: number): bigint {
     value |= BigInt(byte & 0x7f) << BigInt(shift);
     if (byte < 0x80) return BigInt.asIntN(64, (value >> 1n) ^ -(value & 1n));
   }
-  throw new PageFault('delta-encoded values are cut off');
+  throw new PageFault('delta-encoded values are truncated');
 }

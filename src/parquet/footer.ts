@@ -109,7 +109,7 @@ export function parseFooter(bytes: Uint8Array, offset: number): Footer {
     const chunks = structs(group, GROUP.columns, offset);
     if (chunks.length !== leaves.length) {
       throw new ParquetDamage(
-        `a row group has ${chunks.length} columns, and the schema ${leaves.length}`,
+        `a row group has ${chunks.length} columns, but the schema has ${leaves.length}`,
         offset,
       );
     }

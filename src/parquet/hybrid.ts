@@ -23,7 +23,7 @@ export function decodeHybrid(
   while (filled < wanted) {
     let header = 0;
     for (let shift = 0; ; shift += 7) {
-      if (at >= end || shift > 28) throw new PageFault('a run of levels or indices is cut off');
+      if (at >= end || shift > 28) throw new PageFault('a run of levels or indices is truncated');
       const byte = bytes[at++] as number;
       header += (byte & 0x7f) * 2 ** shift;
       if (byte < 0x80) break;
@@ -35,7 +35,7 @@ export function decodeHybrid(
       continue;
     }
     if (!isPacked) {
-      if (at + valueBytes > end) throw new PageFault('a run of levels or indices is cut off');
+      if (at + valueBytes > end) throw new PageFault('a run of levels or indices is truncated');
       let value = 0;
       for (let index = 0; index < valueBytes; index++) {
         value += (bytes[at++] as number) * 2 ** (8 * index);
@@ -48,7 +48,7 @@ export function decodeHybrid(
     }
     const count = Math.min(8 * length, wanted - filled);
     if (at + Math.ceil((count * width) / 8) > end) {
-      throw new PageFault('a run of levels or indices is cut off');
+      throw new PageFault('a run of levels or indices is truncated');
     }
     unpack(bytes, at, width, mask, output.subarray(filled, filled + count));
     at += length * width;

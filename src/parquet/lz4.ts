@@ -18,7 +18,7 @@ export function decompressLz4(input: Uint8Array, length: number): Uint8Array {
     if (nibble < 15) return size;
     for (;;) {
       const byte = input[at++];
-      if (byte === undefined) throw new PageFault('the lz4 data is cut off');
+      if (byte === undefined) throw new PageFault('the lz4 data is truncated');
       size += byte;
       if (byte < 255) return size;
     }

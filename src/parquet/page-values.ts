@@ -124,7 +124,7 @@ export function decodeValues(
     case ENCODING.byteStreamSplit:
       if (width > 0) return decodeSplit(page, start, count, width);
   }
-  throw new PageFault(`${leaf.type} in the encoding ${encoding} is not read`);
+  throw new PageFault(`${leaf.type} in the encoding ${encoding} is not supported`);
 }
 
 /** Decodes PLAIN values, which are also the values of a dictionary. */
@@ -280,5 +280,5 @@ function decodeSplit(page: Uint8Array, start: number, count: number, width: numb
 }
 
 function cutOff(): PageFault {
-  return new PageFault('its values are cut off');
+  return new PageFault('its values are truncated');
 }

@@ -148,7 +148,7 @@ function dictionaryOf(leaf: Leaf, header: ThriftStruct, page: Uint8Array): Plain
     throw new PageFault('the number of values in a dictionary is out of range');
   }
   if (encoding !== ENCODING.plain && encoding !== ENCODING.plainDictionary) {
-    throw new PageFault(`a dictionary in the encoding ${encoding} is not read`);
+    throw new PageFault(`a dictionary in the encoding ${encoding} is not supported`);
   }
   return decodePlain(leaf, page, 0, count);
 }
@@ -199,13 +199,13 @@ function dataPageV1(raw: RawPage, fields: ThriftStruct, entries: number): DataPa
   const levels = (most: number, encoding: number): Uint8Array | undefined => {
     if (most === 0) return undefined;
     if (integerOf(fields, encoding) !== ENCODING.rle) {
-      throw new PageFault('levels in the encoding BIT_PACKED are not read');
+      throw new PageFault('levels in the encoding BIT_PACKED are not supported');
     }
-    if (at + 4 > page.length) throw new PageFault('its levels are cut off');
+    if (at + 4 > page.length) throw new PageFault('its levels are truncated');
     const bytes = new DataView(page.buffer, page.byteOffset + at, 4).getUint32(0, true);
     const start = at + 4;
     at = start + bytes;
-    if (at > page.length) throw new PageFault('its levels are cut off');
+    if (at > page.length) throw new PageFault('its levels are truncated');
     return levelsOf(page, start, at, most, entries);
   };
   const repetitions = levels(leaf.maxRepetition, 4);
@@ -231,7 +231,7 @@ function dataPageV2(raw: RawPage, fields: ThriftStruct, entries: number): DataPa
     levelBytes > body.length ||
     levelBytes > length
   ) {
-    throw new PageFault('its levels are cut off');
+    throw new PageFault('its levels are truncated');
   }
   const repetitions =
     leaf.maxRepetition === 0

@@ -94,7 +94,7 @@ async function readFooter(descriptor: number, size: number): Promise<Footer> {
   if (magic !== MAGIC) throw new ParquetDamage('the file does not begin with PAR1', 0);
   const tail = Buffer.from(await file.read(size - TAIL_BYTES, TAIL_BYTES));
   if (tail.toString('latin1', MAGIC_BYTES) !== MAGIC) {
-    throw new ParquetDamage('the file does not end with PAR1, so it may be cut off', size - 4);
+    throw new ParquetDamage('the file does not end with PAR1, so it may be truncated', size - 4);
   }
   const length = tail.readUInt32LE(0);
   const offset = size - TAIL_BYTES - length;
@@ -102,7 +102,10 @@ async function readFooter(descriptor: number, size: number): Promise<Footer> {
     throw new ParquetDamage(`the metadata claim ${length} bytes`, size - TAIL_BYTES);
   }
   if (length > MAX_FOOTER) {
-    throw new ParquetDamage(`the metadata have ${length} bytes; 16 MiB are read`, offset);
+    throw new ParquetDamage(
+      `the metadata have ${length} bytes, more than the limit of 16 MiB`,
+      offset,
+    );
   }
   return parseFooter(await file.read(offset, length), offset);
 }

@@ -113,7 +113,7 @@ function leafOf(
   const type = PHYSICAL_TYPES[integerOf(element, TYPE) ?? -1];
   const typeLength = integerOf(element, TYPE_LENGTH) ?? 0;
   if (type === undefined) {
-    throw new ParquetDamage(`column ${path.join('.')} is of no known type`, offset);
+    throw new ParquetDamage(`column ${path.join('.')} has an unknown type`, offset);
   }
   if (type === 'FIXED_LEN_BYTE_ARRAY' && !(typeLength > 0 && typeLength < 2 ** 24)) {
     throw new ParquetDamage(`column ${path.join('.')} has values of ${typeLength} bytes`, offset);

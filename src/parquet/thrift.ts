@@ -162,7 +162,7 @@ export class ThriftReader {
   #check(length: number): void {
     if (length <= this.#bytes.length - this.#at) return;
     this.#truncated = true;
-    throw this.#damage('a structure is cut off');
+    throw this.#damage('a structure is truncated');
   }
 
   #damage(message: string): ParquetDamage {

@@ -31,7 +31,7 @@ const DESCRIPTIONS: Partial<Record<Reason, string>> = {
   'invalid-url': 'not an http, https or ftp URL',
   'no-url': 'no URL at the URL field (--url-field)',
   'no-object': 'not a JSON object',
-  'no-json': 'not well-formed JSON. If several objects share a line, say --input json',
+  'no-json': 'not well-formed JSON. If several objects share a line, use --input json',
   'line-too-long': 'longer than --max-line-bytes',
   'tab-in-line':
     'a tab within the line, so more than one URL. If the URL is the first column: cut -f1 FILE | robots-filter …',
@@ -44,7 +44,7 @@ const DESCRIPTIONS: Partial<Record<Reason, string>> = {
 const NO_URL: Partial<Record<RecordUnit, string>> = {
   row: 'no URL in the column (--url-field)',
   'first line':
-    'no URL in the column (--url-field), a quoted field without an end, or more fields than the one of the first row. Quote the URL, or say --url-field 1 if it ends at the delimiter',
+    'no URL in the column (--url-field), a quoted field without an end, or more fields than the first row. Quote the URL, or use --url-field 1 if the URL ends at the delimiter',
 };
 
 /** Describes a bad record: its place and its fault. */

@@ -54,7 +54,7 @@ export function batchDeathError(ring: Ring, input: string, reason: unknown): Rob
   const first = ring.writer.linesBefore + 1;
   const last = first + countLines(ring.memory.subarray(address, address + bytes)) - 1;
   const written = ring.writer.hasBegun(slot)
-    ? 'The records before these lines are written, and a part of theirs may be'
+    ? 'The records before these lines are written, and a part of the lines may be'
     : 'The records before these lines are written, and none after';
   return deathError(
     `${input}: a thread died on lines ${first} to ${last} (${bytes} bytes from byte ` +

@@ -77,7 +77,7 @@ const COMPILE_AGAIN = 'compile it again';
 /**
  * Checks that bytes are a whole, undamaged table of this version, and reads its header.
  *
- * @param name what messages call the table, such as its path
+ * @param name the name of the table in messages, such as its path
  * @param computed the checksum of the bytes, if the caller knows it
  * @throws RobotsFilterError `table` if the table is foreign, of another version, truncated or
  *   damaged

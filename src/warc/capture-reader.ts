@@ -179,7 +179,7 @@ export class CaptureReader implements RecordHandler {
   #body(base: Omit<Capture, 'outcome'>, { body, isWhole }: Payload): void {
     const { maxBodyBytes } = this.#selection;
     if (!isWhole && body.length < MIN_BYTES) {
-      this.#broken(base, 'is cut short');
+      this.#broken(base, 'is truncated');
       return;
     }
     const kept = body.subarray(0, Math.min(body.length, this.#limit));

@@ -48,9 +48,9 @@ export class BatchJudge {
    * Judges a batch and hands over its output. Returns `stopped` if the run was stopped. Returns the
    * record if the run is strict and a record is bad.
    *
-   * The loop ends: each call of the kernel judges lines, except the last call, one call that asks
-   * for the line base and one call that needs its output emptied. Any further call without progress
-   * is an error.
+   * The loop ends, because each call of the kernel judges lines. The exceptions are the last call,
+   * one call that asks for the line base, and one call that needs its output emptied. Any further
+   * call without progress is an error.
    *
    * @throws GuardError if the kernel wrote beyond a region, so that any record may be wrong
    */

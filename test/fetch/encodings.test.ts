@@ -87,7 +87,7 @@ describe('content codings (RFC 9110, 8.4.1)', () => {
     });
   }
 
-  it('a transfer coding that was not asked for: unreachable', async () => {
+  it('a transfer coding that was not requested: unreachable', async () => {
     const body = gzipSync(ROBOTS);
     const head = 'HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, chunked\r\n\r\n';
     const chunk = Buffer.concat([

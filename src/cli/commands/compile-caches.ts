@@ -70,7 +70,7 @@ function noteStale(
   const [fate, alternative] =
     options.stale === 'unknown'
       ? ['; their hosts are unknown', '']
-      : [', and used all the same', ', or leave them out with --stale unknown'];
+      : [', and used anyway', ', or leave them out with --stale unknown'];
   diagnostics.note(
     `warning: ${files} stale${fate}. Refresh them with robots-filter fetch --robots-dir DIR --stale${alternative}`,
   );

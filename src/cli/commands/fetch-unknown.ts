@@ -101,7 +101,7 @@ async function fetchUnknown(
 }
 
 function fetchOptionsOf(options: FilterOptions) {
-  // The filter's --stale and --robots-dir have other types than those of fetch.
+  // The filter's --stale and --robots-dir have other types than in fetch.
   const { stale: _stale, robotsDir: _robotsDir, ...rest } = options;
   return rest;
 }

@@ -69,7 +69,7 @@ function checkedDirectory(
   }
   if (stale && files.length > 0) {
     throw usageError(
-      `--stale fetches again what is in ${directory} and reads no input. Leave out --stale or ${files.join(' ')}`,
+      `--stale fetches the files in ${directory} again and reads no input. Leave out --stale, or leave out ${files.join(' ')}`,
     );
   }
   return directory;

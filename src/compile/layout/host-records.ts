@@ -110,7 +110,7 @@ export class HostRecords {
         if (entries.length > MAX_HOST_AUTHORITIES) {
           throw new RobotsFilterError(
             'limit',
-            `the host ${Buffer.from(names.get(host)).toString('latin1')} has ${entries.length} authorities, more than the limit of ${MAX_HOST_AUTHORITIES}. Leave some of its ports out`,
+            `the host ${Buffer.from(names.get(host)).toString('latin1')} has ${entries.length} authorities, more than the limit of ${MAX_HOST_AUTHORITIES}. Leave out some of its ports`,
           );
         }
         firstAuthority = (entries[0] as HostEntry).authority;

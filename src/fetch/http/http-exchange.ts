@@ -213,7 +213,7 @@ function refuseTransferCodings(headers: Headers): void {
     if (name !== 'chunked' && name !== 'identity') {
       throw new FetchFailure(
         'decoding-failed',
-        `transfer coding ${JSON.stringify(name)} was not asked for`,
+        `transfer coding ${JSON.stringify(name)} was not requested`,
       );
     }
   }

@@ -17,7 +17,7 @@ export class StoreFault extends Error {
   }
 }
 
-/** Codes for a file or directory that has the name of another one of the authority. */
+/** Codes for something else in place of a file or directory of the authority. */
 const IN_THE_WAY: readonly string[] = [
   'EEXIST',
   'EISDIR',

@@ -14,7 +14,7 @@ export function parseContentEncoding(header: string | undefined): readonly Conte
   if (typeof encodings === 'string') {
     throw new FetchFailure(
       'decoding-failed',
-      `content encoding ${JSON.stringify(encodings.slice(0, 40))} was not asked for (${ACCEPT_ENCODING})`,
+      `content encoding ${JSON.stringify(encodings.slice(0, 40))} was not requested (${ACCEPT_ENCODING})`,
     );
   }
   if (typeof encodings === 'number') {

@@ -67,7 +67,7 @@ export class Placement {
       if (at < end) {
         throw this.#fault(
           at,
-          `the ${NAMES[kind]} starts within another thing, which ends at ${end}`,
+          `the ${NAMES[kind]} starts within another part, which ends at ${end}`,
         );
       }
       this.#table.zeros('hosts', end, at);

@@ -33,7 +33,7 @@ export class ArchiveCompilation {
   readonly #onWarning: (warning: CacheWarning) => void;
   readonly #captures: CaptureSet;
   readonly #filter: UrlFilter;
-  /** URLs, other than those of robots.txt files, whose captures are all known. */
+  /** URLs of redirect targets whose captures are all known. */
   readonly #complete = new Set<string>();
   #readings = 0;
 

@@ -250,7 +250,7 @@ function damaged(
 ): RobotsFilterError {
   return new RobotsFilterError(
     'input',
-    `${name}: the ${compression} data is damaged or cut off (${errorText(cause)}); ` +
+    `${name}: the ${compression} data is damaged or truncated (${errorText(cause)}); ` +
       `${bytes} decompressed bytes came out before. Fetch or write the file again.`,
     { cause },
   );
@@ -268,7 +268,7 @@ async function openPositioned(
     const from = kind === 'file' ? `byte ${offset}` : `a ${kind}`;
     throw new RobotsFilterError(
       'input',
-      `${name}: Parquet cannot be read from ${from}, because its directory stands at its end. ` +
+      `${name}: Parquet cannot be read from ${from}, because its footer is at the end of the file. ` +
         'Write it to a file first, and name that file.',
     );
   }

@@ -101,7 +101,7 @@ export function canonicalise(from: usize, end: usize, to: usize, inQuery: bool):
   return to;
 }
 
-/** Writes `%XX`; returns the end of what is written. */
+/** Writes `%XX`; returns its end. */
 function writeEscape(byte: i32, to: usize): usize {
   store<u8>(to, PERCENT);
   store<u8>(to, upperHex(byte >> 4), 1);

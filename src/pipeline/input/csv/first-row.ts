@@ -117,7 +117,7 @@ function columnOf(fields: readonly string[], hasHeader: boolean, options: RowsOp
   if (fields.length === 1) return 0;
   throw refusal(
     options,
-    `no column is known to hold URLs. ${hasHeader ? names : 'The first row has no URL'}. Name the column, or give its number: --url-field`,
+    `it is not clear which column holds the URLs. ${hasHeader ? names : 'The first row has no URL'}. Name the column, or give its number: --url-field`,
   );
 }
 

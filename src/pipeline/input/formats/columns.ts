@@ -137,7 +137,7 @@ function describe({ name, first, other }: Delimiter, column: number, quoted: boo
     ? `Cut the column of URLs out with a program that reads quoted fields, such as: csvcut -c ${column + 1} FILE | robots-filter …`
     : `Cut the URLs out: ${command} FILE | robots-filter …`;
   const override =
-    name === 'tabs' || quoted ? '' : ' If each line is one URL all the same, say --input text.';
+    name === 'tabs' || quoted ? '' : ' If each line is one URL after all, use --input text.';
   return `looks like columns separated by ${name}, not like one URL per line. ${remedy}${override}`;
 }
 

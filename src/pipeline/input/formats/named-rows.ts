@@ -24,7 +24,7 @@ const OTHERS = [
 
 const ROW_OR_URL =
   'is CSV by its name, but its first line may be one URL with a comma in it. ' +
-  'If it is a row, say --input csv; if each line is one URL, say --input text.';
+  'If it is a row, use --input csv; if each line is one URL, use --input text.';
 
 /** The format in which a file is read, or why the file is refused. */
 export interface NamedRows {
@@ -80,12 +80,12 @@ function otherDelimiter(named: RowsFormat, other: string): string {
   const own = named === 'csv' ? 'comma' : 'tab';
   const remedy =
     other === 'tabs'
-      ? 'say --input tsv'
+      ? 'use --input tsv'
       : other === 'commas'
-        ? 'say --input csv'
+        ? 'use --input csv'
         : 'convert it to CSV';
   return (
     `is ${named.toUpperCase()} by its name, but its first line has ${other} and no ${own}. ` +
-    `If ${other} separate columns, ${remedy}; if each row is one URL, say --input ${named}.`
+    `If ${other} separate columns, ${remedy}; if each row is one URL, use --input ${named}.`
   );
 }

@@ -235,7 +235,7 @@ export class JsonRecords extends Transform {
     throw new RobotsFilterError(
       'input',
       `${this.#name}: byte ${offset} (line ${lineFeeds + 1}): the input ends ${where}. ` +
-        'It has been cut off: fetch or write it again, or close what is open.',
+        'It is truncated: fetch or write it again, or close the open brackets and strings.',
     );
   }
 
@@ -250,7 +250,7 @@ export class JsonRecords extends Transform {
       'input',
       `${this.#name}: byte ${offset + fault.offset} (line ${line}): this is not JSON: ${fault.reason}` +
         `${found === undefined ? '' : `, found ${nameByte(found)}`}. ` +
-        'Correct it there. If the whole input is something else, say --input ndjson ' +
+        'Correct it there. If the whole input is something else, use --input ndjson ' +
         '(one object per line) or --input text (one URL per line).',
     );
   }

@@ -41,8 +41,8 @@ export async function* urlLines(
     if (chunk.values !== group.rows) {
       throw new RobotsFilterError(
         'input',
-        `${file.name}: a row group has ${group.rows} rows, and its column "${nameOf(leaf)}" ` +
-          `${chunk.values} values. Write or download the file again.`,
+        `${file.name}: a row group has ${group.rows} rows, but its column "${nameOf(leaf)}" ` +
+          `has ${chunk.values} values. Write or download the file again.`,
       );
     }
     const lines = new LineWriter(settings);

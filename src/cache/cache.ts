@@ -13,6 +13,7 @@ import {
   type ArchivePart,
   type CaptureEvent,
   isArchiveName,
+  type LeftOutEvent,
   readArchivePart,
 } from './archive-file.js';
 import { DirectoryReader, schemeParts, VANISHED } from './directory.js';
@@ -53,7 +54,7 @@ export type CacheContent = CachePart | Archive;
  * What a part holds: a robots.txt, a capture, something skipped, or something with parts of its
  * own.
  */
-export type CacheEvent = EntryEvent | CaptureEvent | WarningEvent | Nested;
+export type CacheEvent = EntryEvent | CaptureEvent | LeftOutEvent | WarningEvent | Nested;
 
 /** A kind of path that holds robots.txt files. */
 interface SourceKind {

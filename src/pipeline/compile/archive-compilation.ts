@@ -20,8 +20,8 @@ const AT_A_TIME = 4096;
 /**
  * Turns the captures of an archive into entries of a table. All files are read for captures of
  * robots.txt files, and for the URLs to which those redirect, as far as the captures of these come
- * later in the same file. If a redirect leads to a URL whose captures were left out, the files are
- * read once more for such URLs.
+ * later in the same file. If a redirect leads to a URL whose captures were left out, these are read
+ * where they lie; or all files are read once more, where a file had too many to note their places.
  */
 export class ArchiveCompilation {
   readonly #files: Archive['files'];
@@ -50,11 +50,15 @@ export class ArchiveCompilation {
     const reading = this.#readings++;
     if (reading === 0) return this.#parts(undefined);
     if (reading > FOLLOWED_REDIRECTS) return [];
-    const targets = this.#captures
-      .targets((url) => this.#filter.has(url))
-      .filter((url) => !this.#complete.has(url));
+    const targets = this.#captures.targets().filter((url) => !this.#complete.has(url));
     for (const url of targets) this.#complete.add(url);
-    return targets.length === 0 ? [] : this.#parts(targets);
+    const unknown = targets.filter((url) => this.#filter.has(Buffer.from(url)));
+    if (unknown.length > 0) return this.#parts(targets);
+    const places = this.#captures.leftOut(targets);
+    return this.#parts(targets).flatMap((part) => {
+      const offsets = places.get(part.file);
+      return offsets === undefined ? [] : [{ ...part, offsets }];
+    });
   }
 
   #parts(targets: readonly string[] | undefined): ArchivePart[] {
@@ -66,6 +70,7 @@ export class ArchiveCompilation {
       length: lengthOf(file.path),
       file: number,
       targets,
+      offsets: undefined,
       filter,
       key,
     }));

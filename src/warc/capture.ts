@@ -14,8 +14,8 @@ export interface Capture {
 /**
  * The outcome of a capture.
  *
- * - `body`: a success. The next capture overwrites the body. `isCut` tells that its last line may be
- *   half a line.
+ * - `body`: a success. The next capture overwrites the body. `isCut` tells that its last line may
+ *   be half a line.
  * - `unavailable`, `unreachable`: access results of RFC 9309 section 2.3.1.
  * - `redirect`: a redirect that can be followed.
  * - `revisit`: the payload of an earlier capture, by its digest, or by its URL and date.

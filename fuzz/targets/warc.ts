@@ -128,7 +128,7 @@ function outcomeOf(bytes: Buffer, pieceLength: number): string {
     {
       capture: (capture) => events.push(checked(capture, bytes)),
       damage: (offset, reason, isCapture) => events.push([offset, reason, isCapture]),
-      incomplete: (offset, url) => events.push([offset, url]),
+      broken: (offset, url, reason) => events.push([offset, url, reason]),
     },
   );
   const splitter = new RecordSplitter(reader, bytes.length);

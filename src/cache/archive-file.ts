@@ -76,7 +76,7 @@ export interface CaptureEvent {
 /** The warning for something in an archive. */
 function warningEvent(
   { displayPath }: ArchiveFile,
-  code: 'damaged-record' | 'cut-short',
+  code: 'damaged-record' | 'broken-response',
   message: string,
   place: { readonly offset?: number; readonly count?: number },
 ): WarningEvent {
@@ -139,7 +139,7 @@ class ArchiveEvents implements CaptureHandler {
   readonly #onEvent: (event: CaptureEvent | WarningEvent) => void;
   #named = 0;
   #damaged = 0;
-  #cutShort = 0;
+  #broken = 0;
 
   constructor(part: ArchivePart, onEvent: (event: CaptureEvent | WarningEvent) => void) {
     this.#part = part;
@@ -162,14 +162,14 @@ class ArchiveEvents implements CaptureHandler {
     this.#onEvent(warningEvent(this.#part, 'damaged-record', message, { offset }));
   }
 
-  incomplete(offset: number, url: string): void {
+  broken(offset: number, url: string, reason: string): void {
     if (this.#named === MOST_NAMED) {
-      this.#cutShort++;
+      this.#broken++;
       return;
     }
     this.#named++;
-    const message = `The response of ${url} is truncated, so it counts as unreachable.`;
-    this.#onEvent(warningEvent(this.#part, 'cut-short', message, { offset }));
+    const message = `The response of ${url} ${reason}, so it counts as unreachable.`;
+    this.#onEvent(warningEvent(this.#part, 'broken-response', message, { offset }));
   }
 
   /** Reports the number of damaged places that were not named. */
@@ -178,9 +178,9 @@ class ArchiveEvents implements CaptureHandler {
       const message = 'Further damage in this file; skipped.';
       this.#onEvent(warningEvent(this.#part, 'damaged-record', message, { count: this.#damaged }));
     }
-    if (this.#cutShort > 0) {
-      const message = 'Further responses in this file are truncated, and count as unreachable.';
-      this.#onEvent(warningEvent(this.#part, 'cut-short', message, { count: this.#cutShort }));
+    if (this.#broken > 0) {
+      const message = 'Further broken responses in this file count as unreachable.';
+      this.#onEvent(warningEvent(this.#part, 'broken-response', message, { count: this.#broken }));
     }
   }
 }

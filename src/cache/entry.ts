@@ -37,7 +37,8 @@ export interface CacheEntry {
  * - `not-text`: a body of another format, such as Parquet or WARC, or binary data.
  * - `too-large`: a body that would not fit in memory.
  * - `damaged-record`: a damaged place in an archive; the captures there are lost.
- * - `cut-short`: a capture whose body is truncated; it counts as unreachable.
+ * - `broken-response`: a capture whose body is cut short, or cannot be decoded; it counts as
+ *   unreachable.
  * - `no-payload`: captures that refer to an earlier capture, which is missing. The capture before
  *   counts.
  * - `no-target`: authorities whose robots.txt redirects to a URL that was not captured.
@@ -57,7 +58,7 @@ export type CacheWarningCode =
   | 'not-text'
   | 'too-large'
   | 'damaged-record'
-  | 'cut-short'
+  | 'broken-response'
   | 'no-payload'
   | 'no-target'
   | 'over-budget';

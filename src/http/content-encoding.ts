@@ -3,6 +3,7 @@ import type { Duplex } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createBrotliDecompress, createInflate, createInflateRaw } from 'node:zlib';
 import { GzipDecompressor } from '../files/gzip-decompressor.js';
+import { ZstdDecompressor } from '../files/zstd/decompressor.js';
 
 /**
  * Maximum number of encodings. No server needs more than one, and each one multiplies the size of a
@@ -13,7 +14,7 @@ const MAX_ENCODINGS = 4;
 /** Number of bytes that are decoded at a time. */
 const CHUNK_BYTES = 16 * 1024;
 
-export type ContentEncoding = 'gzip' | 'deflate' | 'br';
+export type ContentEncoding = 'gzip' | 'deflate' | 'br' | 'zstd';
 
 /** A body in pieces. */
 export type Pieces = AsyncIterable<Uint8Array>;
@@ -39,6 +40,7 @@ export function contentEncodings(
         break;
       case 'deflate':
       case 'br':
+      case 'zstd':
         encodings.push(name);
         break;
       default:
@@ -81,6 +83,8 @@ function createDecoder(encoding: ContentEncoding, first: Uint8Array): Duplex {
       return createBrotliDecompress();
     case 'deflate':
       return isZlib(first[0]) ? createInflate() : createInflateRaw();
+    case 'zstd':
+      return new ZstdDecompressor();
   }
 }
 

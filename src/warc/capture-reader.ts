@@ -17,6 +17,9 @@ const HEAD_ROOM = 256 * 1024;
  */
 const ENCODED_PER_WANTED = 2;
 
+/** The reason for `CaptureHandler.broken` if a body cannot be decoded. */
+const UNDECODABLE = 'has a body that its content coding cannot decode';
+
 /** Selects the wanted captures. */
 export interface CaptureSelection {
   /** Captures after this moment do not count; milliseconds since 1970. */
@@ -36,8 +39,8 @@ export interface CaptureHandler {
   capture(capture: Capture): void;
   /** Notes damage. `isCapture` tells whether a capture was lost. */
   damage(offset: number, reason: string, isCapture: boolean): void;
-  /** Notes a capture whose body is truncated, so that it counts as unreachable. */
-  incomplete(offset: number, url: string): void;
+  /** Notes a capture whose body cannot be used, so that it counts as unreachable. */
+  broken(offset: number, url: string, reason: string): void;
 }
 
 /** A capture whose body is yet to be decoded. */
@@ -149,7 +152,7 @@ export class CaptureReader implements RecordHandler {
   ): void {
     const isTruncated = header.truncated !== '' || block.length < header.length;
     const payload = payloadOf(block, head, !isTruncated, this.#limit);
-    if (payload === 'undecodable') this.#pass({ ...base, outcome: { kind: 'unreachable' } });
+    if (payload === 'undecodable') this.#broken(base, UNDECODABLE);
     else if ('body' in payload) this.#body(base, payload);
     else {
       // The next record overwrites the block.
@@ -163,7 +166,7 @@ export class CaptureReader implements RecordHandler {
     this.#pending = [];
     for (const { base, payload } of pending) {
       const decoded = await decodePayload(payload, this.#limit);
-      if (decoded === 'undecodable') this.#pass({ ...base, outcome: { kind: 'unreachable' } });
+      if (decoded === 'undecodable') this.#broken(base, UNDECODABLE);
       else this.#body(base, decoded);
     }
   }
@@ -176,14 +179,18 @@ export class CaptureReader implements RecordHandler {
   #body(base: Omit<Capture, 'outcome'>, { body, isWhole }: Payload): void {
     const { maxBodyBytes } = this.#selection;
     if (!isWhole && body.length < MIN_BYTES) {
-      this.#handler.incomplete(base.offset, base.url);
-      this.#pass({ ...base, payloadDigest: '', outcome: { kind: 'unreachable' } });
+      this.#broken(base, 'is truncated');
       return;
     }
     const kept = body.subarray(0, Math.min(body.length, this.#limit));
     // Beyond the parsing limit, the parser itself drops half a line.
     const isCut = !isWhole && body.length <= maxBodyBytes;
     this.#pass({ ...base, outcome: { kind: 'body', body: kept, isCut } });
+  }
+
+  #broken(base: Omit<Capture, 'outcome'>, reason: string): void {
+    this.#handler.broken(base.offset, base.url, reason);
+    this.#pass({ ...base, payloadDigest: '', outcome: { kind: 'unreachable' } });
   }
 
   #pass(capture: Capture): void {

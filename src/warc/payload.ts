@@ -69,6 +69,10 @@ export function payloadOf(
   // A body that was decoded already is shorter or longer than its Content-Length was.
   const asIs = { body: bytes, isWhole: isWhole && (chunks?.isWhole ?? true) };
   if (typeof encodings !== 'object') return isText(bytes) ? asIs : 'undecodable';
+  // Zstandard data is decoded piece by piece alone.
+  if (encodings.includes('zstd')) {
+    return isText(bytes) ? asIs : { encoded: bytes, encodings, isWhole: isComplete };
+  }
   let body = bytes;
   try {
     for (const encoding of encodings.toReversed()) body = decode(body, encoding, limit);
@@ -121,6 +125,8 @@ function decode(bytes: Buffer, encoding: ContentEncoding, limit: number): Buffer
       return brotliDecompressSync(bytes, options);
     case 'deflate':
       return isZlib(bytes[0]) ? inflateSync(bytes, options) : inflateRawSync(bytes, options);
+    case 'zstd':
+      throw new Error('Zstandard data is decoded piece by piece');
   }
 }
 

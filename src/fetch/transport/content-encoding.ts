@@ -1,7 +1,7 @@
 import { type ContentEncoding, contentEncodings } from '../../http/content-encoding.js';
 import { FetchFailure } from './failure.js';
 
-/** The encodings that are requested, which are all that can be decoded. */
+/** The encodings that are requested. Zstandard is decoded, too, if a server sends it unasked. */
 export const ACCEPT_ENCODING = 'gzip, deflate, br';
 
 /**

@@ -123,7 +123,7 @@ function outcomeOf(bytes: Buffer, pieceLength: number): string {
       maxBodyBytes: MAX_BODY_BYTES,
       targets: new Set(),
       robots: true,
-      onSkipped: () => {},
+      onOther: () => {},
     },
     {
       capture: (capture) => events.push(checked(capture, bytes)),

@@ -5,7 +5,7 @@ import { COMPRESSION_ENDINGS, compressionOf } from '../files/compressions.js';
 import { FileEnd } from '../files/file-end.js';
 import { gzip } from '../files/gzip.js';
 import { describeSystemError } from '../files/system-error.js';
-import { type ArchiveCompression, readArchive } from '../warc/archive-reader.js';
+import { type ArchiveCompression, readArchive, readRecordAt } from '../warc/archive-reader.js';
 import type { ByteSource } from '../warc/byte-source.js';
 import type { Capture } from '../warc/capture.js';
 import { type CaptureHandler, CaptureReader } from '../warc/capture-reader.js';
@@ -19,6 +19,12 @@ import { skipEvent } from './skip-event.js';
 
 /** Maximum length in bytes of a body that is read if there is no parsing limit. */
 const LONGEST_BODY = 64 * 1024 * 1024;
+
+/**
+ * Number of captures of other URLs in one file whose places are noted. Further captures go into a
+ * filter.
+ */
+const MOST_PLACES = 1024;
 
 /** Number of damaged places of one file that are named. Further ones are counted. */
 const MOST_NAMED = 20;
@@ -62,6 +68,8 @@ export interface ArchivePart extends ArchiveFile {
   readonly file: number;
   /** URLs whose captures are wanted; `undefined` for the URLs of robots.txt files. */
   readonly targets: readonly string[] | undefined;
+  /** Where captures of the targets lie, ascending; `undefined` if they may lie anywhere. */
+  readonly offsets: readonly number[] | undefined;
   /** Memory and key of the UrlFilter. */
   readonly filter: SharedArrayBuffer;
   readonly key: HashKey;
@@ -71,6 +79,14 @@ export interface ArchivePart extends ArchiveFile {
 export interface CaptureEvent {
   readonly kind: 'capture';
   readonly capture: Capture;
+}
+
+/** A capture of a URL other than robots.txt was found, and perhaps left out. */
+export interface LeftOutEvent {
+  readonly kind: 'left-out';
+  readonly url: string;
+  /** Where its record lies in the file, in bytes. */
+  readonly offset: number;
 }
 
 /** The warning for something in an archive. */
@@ -91,7 +107,7 @@ function warningEvent(
 export async function readArchivePart(
   part: ArchivePart,
   { maxBodyBytes, asOf = Number.POSITIVE_INFINITY }: CacheOptions,
-  onEvent: (event: CaptureEvent | WarningEvent) => void,
+  onEvent: (event: CaptureEvent | LeftOutEvent | WarningEvent) => void,
 ): Promise<void> {
   const opened = await openFile(part.path, { boundary: part.boundary, concurrent: true });
   if (opened.kind !== 'file') {
@@ -106,21 +122,34 @@ export async function readArchivePart(
   }
   const filter = new UrlFilter(part.key, part.filter);
   const events = new ArchiveEvents(part, onEvent);
+  let places = 0;
   const reader = new CaptureReader(
     {
       asOf,
       maxBodyBytes: Math.min(maxBodyBytes, LONGEST_BODY),
       targets: new Set(part.targets),
       robots: part.targets === undefined,
-      onSkipped: (url) => {
-        if (part.targets === undefined) filter.add(Buffer.from(url));
+      onOther: (url, offset, isLeftOut) => {
+        if (part.targets !== undefined) return;
+        // A target too: of two captures at one moment, the one that is added later counts.
+        if (offset !== undefined && places < MOST_PLACES) {
+          places++;
+          onEvent({ kind: 'left-out', url, offset });
+        } else if (isLeftOut) {
+          filter.add(Buffer.from(url));
+        }
       },
     },
     events,
   );
   try {
     const source = new DescriptorSource(opened.descriptor);
-    await readArchive(source, await compressionOfFile(source, opened.descriptor), reader);
+    const compression = await compressionOfFile(source, opened.descriptor);
+    if (part.offsets === undefined || compression.kind === 'stream') {
+      await readArchive(source, compression, reader);
+    } else {
+      for (const offset of part.offsets) await readRecordAt(source, compression, offset, reader);
+    }
   } catch (cause) {
     throw new RobotsFilterError(
       'input',

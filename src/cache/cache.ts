@@ -13,6 +13,7 @@ import {
   type ArchivePart,
   type CaptureEvent,
   isArchiveName,
+  type LeftOutEvent,
   readArchivePart,
 } from './archive-file.js';
 import { DirectoryReader, schemeParts, VANISHED } from './directory.js';
@@ -52,7 +53,7 @@ export type CacheContent = CachePart | Archive;
 /**
  * An event of a part: a robots.txt, a capture, something skipped, or something with its own parts.
  */
-export type CacheEvent = EntryEvent | CaptureEvent | WarningEvent | Nested;
+export type CacheEvent = EntryEvent | CaptureEvent | LeftOutEvent | WarningEvent | Nested;
 
 /** A kind of path that holds robots.txt files. */
 interface SourceKind {

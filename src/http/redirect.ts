@@ -1,4 +1,5 @@
 import { Buffer, isUtf8 } from 'node:buffer';
+import { parseUrl } from './url.js';
 
 const FOLLOWED_SCHEMES: readonly string[] = ['http:', 'https:', 'ftp:'];
 
@@ -20,8 +21,8 @@ export function isRedirect(status: number): boolean {
  */
 export function redirectUrl(location: string, from: URL): URL | string {
   const text = headerText(location);
-  if (!URL.canParse(text, from.href)) return `${quoted(text)} is not a URL`;
-  const target = new URL(text, from.href);
+  const target = parseUrl(text, from.href);
+  if (target === undefined) return `${quoted(text)} is not a URL`;
   if (!FOLLOWED_SCHEMES.includes(target.protocol)) {
     return `${quoted(text)} is not an http, https or ftp URL`;
   }
@@ -36,8 +37,14 @@ export function redirectUrl(location: string, from: URL): URL | string {
  * possible, like the bodies from which such URLs are copied.
  */
 export function headerText(value: string): string {
+  if (isAscii(value)) return value;
   const bytes = Buffer.from(value, 'latin1');
   return isUtf8(bytes) ? bytes.toString('utf8') : value;
+}
+
+function isAscii(value: string): boolean {
+  for (let at = 0; at < value.length; at++) if (value.charCodeAt(at) > 0x7f) return false;
+  return true;
 }
 
 function quoted(text: string): string {

@@ -30,8 +30,12 @@ export interface CaptureSelection {
   readonly targets: Set<string>;
   /** Whether captures of robots.txt are wanted. */
   readonly robots: boolean;
-  /** Called for captures of other URLs that are left out. */
-  readonly onSkipped: (url: string) => void;
+  /**
+   * Called for captures of other URLs. They are left out, unless they are among the targets.
+   *
+   * @param start where the record can be read alone; `undefined` if it cannot
+   */
+  readonly onOther: (url: string, start: number | undefined, isLeftOut: boolean) => void;
 }
 
 /** What becomes of captures. */
@@ -64,15 +68,14 @@ export class CaptureReader implements RecordHandler {
     this.#limit = Math.floor(selection.maxBodyBytes) + 1;
   }
 
-  wanted({ type, uri, date }: WarcHeader): number {
+  wanted({ type, uri, date }: WarcHeader, start: number | undefined): number {
     if (type !== 'response' && type !== 'resource' && type !== 'revisit') return 0;
     const url = captureUrl(headerText(uri));
     if (url === undefined || date > this.#selection.asOf) return 0;
-    const { targets, robots, onSkipped } = this.#selection;
-    if (!(url.isRobots ? robots : targets.has(url.href))) {
-      if (!url.isRobots) onSkipped(url.href);
-      return 0;
-    }
+    const { targets, robots, onOther } = this.#selection;
+    const isWanted = url.isRobots ? robots : targets.has(url.href);
+    if (!url.isRobots) onOther(url.href, start, !isWanted);
+    if (!isWanted) return 0;
     this.#url = url.href;
     return HEAD_ROOM + ENCODED_PER_WANTED * this.#limit;
   }

@@ -6,11 +6,13 @@ import {
   eachCapture,
   KIND_ACCESS,
   KIND_BODY,
+  KIND_LEFT_OUT,
   KIND_REDIRECT,
   KIND_UNMODIFIED,
   type PackedCaptures,
   type UnpackedCapture,
 } from './capture-list.js';
+import { LeftOutCaptures } from './left-out.js';
 
 /** Words of a URL: the latest capture of it that says what it found. */
 const WORDS = 8;
@@ -89,12 +91,14 @@ export class CaptureSet {
   readonly #payloads = new Uint32List();
   /** For some URLs the revisits, the latest of each payload; the latest revisit comes last. */
   readonly #revisits = new Map<number, Revisit[]>();
+  readonly #leftOut: LeftOutCaptures;
   readonly #unavailable: number;
 
   /** @param unavailable the number that stands for the access result `unavailable` */
   constructor(key: HashKey, unavailable: number) {
     this.#urls = new ByteStore(key);
     this.#digests = new ByteStore(key);
+    this.#leftOut = new LeftOutCaptures(key);
     this.#unavailable = unavailable;
   }
 
@@ -106,6 +110,10 @@ export class CaptureSet {
    */
   add(captures: PackedCaptures, file: number, bodyOf: (body: number) => number): void {
     eachCapture(captures, (capture) => {
+      if (capture.kind === KIND_LEFT_OUT) {
+        this.#leftOut.add(capture.url, file, capture.offset);
+        return;
+      }
       const url = this.#urls.add(capture.url);
       switch (capture.kind) {
         case KIND_BODY:
@@ -182,22 +190,19 @@ export class CaptureSet {
     }
   }
 
-  /**
-   * The URLs, other than of robots.txt files, to which redirects from robots.txt files lead, if
-   * `isWanted` says so.
-   */
-  targets(isWanted: (url: Uint8Array) => boolean): string[] {
+  /** For each file the offsets at which captures of some URLs were left out. */
+  leftOut(urls: readonly string[]): ReadonlyMap<number, readonly number[]> {
+    return this.#leftOut.find(urls);
+  }
+
+  /** The URLs, other than of robots.txt files, to which redirects from robots.txt files lead. */
+  targets(): string[] {
     const targets = new Set<number>();
     for (let url = 0; url < this.#urls.count; url++) {
       if (this.#latest(url)?.isRedirect !== true || !isRobotsUrl(this.#href(url))) continue;
       this.#follow(url, (target) => targets.add(target));
     }
-    const wanted: string[] = [];
-    for (const target of targets) {
-      const href = this.#href(target);
-      if (!isRobotsUrl(href) && isWanted(this.#urls.get(target))) wanted.push(href);
-    }
-    return wanted;
+    return [...targets].map((target) => this.#href(target)).filter((href) => !isRobotsUrl(href));
   }
 
   /** The latest captures that are revisits of captures that are missing; they do not count. */

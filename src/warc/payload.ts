@@ -54,8 +54,11 @@ export function payloadOf(
 ): Payload | EncodedPayload | Undecodable {
   let bytes: Buffer = block.subarray(head.end);
   let isComplete = isWhole;
-  const chunks = isChunked(head) ? dechunk(bytes) : undefined;
-  const encodings = contentEncodings(fieldValue(head, 'content-encoding'));
+  const transferCodings = transferCodingsOf(head);
+  const chunks = transferCodings.isChunked ? dechunk(bytes) : undefined;
+  const encodings = contentEncodings(
+    [fieldValue(head, 'content-encoding') ?? '', ...transferCodings.others].join(','),
+  );
   if (chunks !== undefined) {
     bytes = chunks.body;
     isComplete &&= chunks.isWhole;
@@ -110,9 +113,11 @@ export async function decodePayload(
   return { body: Buffer.concat(pieces, Math.min(length, limit)), isWhole };
 }
 
-function isChunked(head: HttpHead): boolean {
-  const codings = fieldValue(head, 'transfer-encoding')?.toLowerCase() ?? '';
-  return codings.split(',').at(-1)?.trim() === 'chunked';
+/** The codings of `Transfer-Encoding` (RFC 9112 section 7), which come after the content codings. */
+function transferCodingsOf(head: HttpHead): { isChunked: boolean; others: readonly string[] } {
+  const codings = (fieldValue(head, 'transfer-encoding') ?? '').split(',');
+  const isChunked = codings.at(-1)?.trim().toLowerCase() === 'chunked';
+  return { isChunked, others: isChunked ? codings.slice(0, -1) : codings };
 }
 
 /** @throws Error `ERR_BUFFER_TOO_LARGE` for more than the limit, `Z_…` for broken data */

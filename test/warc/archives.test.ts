@@ -168,6 +168,45 @@ describe('redirects', () => {
     expect(await judged(records, ['a'])).toEqual(['deny rule']);
   });
 
+  it('lead to captures that lie before them, however the file is laid out', async () => {
+    const others = Array.from({ length: 1200 }, (_, page) => found(`http://o/${page}`, '/o'));
+    const targets = [
+      found('http://a/1', '/x', 3),
+      found('http://a/1', '/y', 2),
+      moved('http://b/1', 'http://c/', 1),
+    ];
+    const last = [
+      found('http://c/', '/x'),
+      moved(robotsUrl('a'), '/1'),
+      moved(robotsUrl('b'), '/1'),
+    ];
+    for (const records of [
+      [...targets, ...last],
+      [...targets, ...others, ...last],
+      [...others, ...targets, ...last],
+    ]) {
+      const whole = Buffer.concat(records);
+      for (const [name, bytes] of [
+        ['a.warc', whole],
+        ['a.warc.gz', membersOf(records)],
+        // One member for all records; and members that end within records.
+        ['a.warc.gz', gzipSync(whole)],
+        ['a.warc.gz', membersOf([whole.subarray(0, 1000), whole.subarray(1000)])],
+      ] as const) {
+        await withFiles(
+          { [name]: bytes, 'b.warc': found(robotsUrl('z'), '/x') },
+          async (directory) => {
+            const { judge, warnings } = await compiled([directory]);
+            expect(warnings).toEqual([]);
+            expect(judge('http://a/x')).toMatch(/^deny rule a\.warc/);
+            expect(judge('http://a/y')).toMatch(/^allow/);
+            expect(judge('http://b/x')).toMatch(/^deny rule a\.warc/);
+          },
+        );
+      }
+    }
+  });
+
   it('in a loop, or to no URL, mean that there is no robots.txt', async () => {
     const records = [
       moved(robotsUrl('a'), robotsUrl('a')),

@@ -53,7 +53,9 @@ export async function readCaptures(
       maxBodyBytes: 512_000,
       targets: new Set(),
       robots: true,
-      onSkipped: (url) => skipped.push(url),
+      onOther: (url, _offset, isLeftOut) => {
+        if (isLeftOut) skipped.push(url);
+      },
       ...options,
     },
     {

@@ -5,6 +5,10 @@ export class Uint32List {
   #words = new Uint32Array(INITIAL_ROOM);
   #length = 0;
 
+  get length(): number {
+    return this.#length;
+  }
+
   push(number: number): void {
     this.set(this.#length, number);
   }

@@ -25,7 +25,8 @@ const AT_A_TIME = 4096;
  *
  * All files are read for captures of robots.txt files, and for captures of the URLs that those
  * redirect to. Such captures are found if they come later in the same file. If a redirect leads to
- * a URL whose captures were left out, all files are read a second time for such URLs.
+ * a URL whose captures were left out, those captures are read where they lie. If a file had too
+ * many captures to note their places, all files are read a second time for such URLs.
  */
 export class ArchiveCompilation {
   readonly #files: Archive['files'];
@@ -57,11 +58,15 @@ export class ArchiveCompilation {
     const reading = this.#readings++;
     if (reading === 0) return this.#parts(undefined);
     if (reading > FOLLOWED_REDIRECTS) return [];
-    const targets = this.#captures
-      .targets((url) => this.#filter.has(url))
-      .filter((url) => !this.#complete.has(url));
+    const targets = this.#captures.targets().filter((url) => !this.#complete.has(url));
     for (const url of targets) this.#complete.add(url);
-    return targets.length === 0 ? [] : this.#parts(targets);
+    const unknown = targets.filter((url) => this.#filter.has(Buffer.from(url)));
+    if (unknown.length > 0) return this.#parts(targets);
+    const places = this.#captures.leftOut(targets);
+    return this.#parts(targets).flatMap((part) => {
+      const offsets = places.get(part.file);
+      return offsets === undefined ? [] : [{ ...part, offsets }];
+    });
   }
 
   #parts(targets: readonly string[] | undefined): ArchivePart[] {
@@ -73,6 +78,7 @@ export class ArchiveCompilation {
       length: lengthOf(file.path),
       file: number,
       targets,
+      offsets: undefined,
       filter,
       key,
     }));

@@ -68,6 +68,10 @@ export class PartCompiler {
           this.#addCapture(event.capture);
           return;
         }
+        if (event.kind === 'left-out') {
+          this.#captures.pushLeftOut(event.url, event.offset);
+          return;
+        }
         if (event.kind !== 'entry') {
           events.push([builder.count, event]);
           return;

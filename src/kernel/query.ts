@@ -72,8 +72,8 @@ import {
 } from './layout.js';
 
 /**
- * The lines of a run: a URL, a JSON object, a JSON object or string, or a row each. The rows of
- * Parquet come as JSON objects.
+ * The formats of the lines of a run: each is a URL, a JSON object, a JSON object or string, or a
+ * row. The rows of Parquet come as JSON objects.
  */
 export type RecordFormat = 'text' | 'ndjson' | 'json' | 'csv' | 'tsv' | 'parquet';
 /**
@@ -92,18 +92,18 @@ export interface QuerySettings {
   readonly unknown: Exclude<Verdict, 'invalid'>;
   readonly explain: boolean;
   readonly strict: boolean;
-  /** Bytes; a longer line is an invalid record. */
+  /** Maximum length of a line, in bytes. A longer line is an invalid record. */
   readonly maxLineBytes: number;
-  /** Path of the member that holds the URL, one key for each level. */
+  /** Path of the member that holds the URL: one key for each level. */
   readonly urlField: readonly string[];
   /**
-   * Rows only: the column that holds the URL, from 0, or SOLE_COLUMN; it may be changed later.
-   * Default 0.
+   * The column of rows that holds the URL, from 0, or SOLE_COLUMN; it may be changed later. Default
+   * 0.
    */
   readonly column?: number;
   /** Name of the added member; `undefined` for `verdict`, or `verdicts` with several agents. */
   readonly verdictField: string | undefined;
-  /** Offset of the robots record that counts for every host, 0 to look hosts up. */
+  /** Offset of the robots record that counts for every host; 0 to look hosts up. */
   readonly anyHost: number;
   /** Slots of the table, to mark the slots whose hosts are seen; 0 to mark nothing. */
   readonly seenSlots: number;
@@ -227,8 +227,8 @@ function lineOverhead(
   verdicts: number,
 ): number {
   const agents = settings.agents.length;
-  // Escaping turns each byte of a rule's text into six at most, quotes doubled; the quotes of a
-  // source may be doubled, too.
+  // Escaping turns each byte of a rule's text into at most six. Quotes may be doubled, in a source
+  // too.
   const explanation = 256 + 6 * TEXT_LIMIT + 2 * (SOURCE_LIMIT + 256);
   const explained = settings.explain ? 2 * names + agents * explanation : 0;
   const strings =

@@ -38,7 +38,7 @@ import { escapeString } from './escape';
 import { agentOf, byte, fragment, resultOf, ruleText, tokenText, verdicts } from './parts';
 import { sourceText } from './rule';
 
-/** Most objects and strings have no more bytes: see `copy`. */
+/** Length that most objects and strings do not exceed: see `copy`. */
 const USUAL_RECORD: i32 = 192;
 const USUAL_STRING: i32 = 128;
 

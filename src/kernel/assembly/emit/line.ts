@@ -5,7 +5,7 @@ import { LINE_END, LINE_NEWLINE, LINE_START } from '../../layout';
 import { copy } from '../bytes/copy';
 import { byte } from './parts';
 
-/** Most lines have no more bytes: see `copy`. */
+/** Length that most lines do not exceed: see `copy`. */
 const USUAL_LINE: i32 = 128;
 
 /** Writes the line as read. */

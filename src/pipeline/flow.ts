@@ -102,6 +102,7 @@ export class Flow {
       batchBytes,
       leastBatchBytes: this.#fileBatchBytes,
       maxLineBytes: query.maxLineBytes,
+      lineFactor: query.lineFactor,
       lineOverhead: query.lineOverhead,
       workerBytes: query.workerBytes,
     };
@@ -124,7 +125,7 @@ export class Flow {
    *
    * @param output a descriptor, or any stream; neither is closed
    * @param outputName the output as messages name it
-   * @param preamble bytes to write before all records of an input that is a stream
+   * @param preamble bytes to write before all records
    * @throws RobotsFilterError `input` or `output` if they cannot be read or written, `input` at the
    *   first bad record if the query is strict, `worker` if a thread dies or cannot be started. If a
    *   stream fails with a RobotsFilterError, that error itself

@@ -196,9 +196,9 @@ export const CONVERT_CSV = 3;
 export const CONVERT_TSV = 4;
 /**
  * The URL as a value of Parquet (PLAIN: its length, 32 bits, and its bytes, UTF-8). With
- * OUTPUT_ANNOTATE the outcomes of all agents follow: an outcome of one byte each; with QUERY_EXPLAIN
- * also the rule's line, 32 bits, the length of its text, 16 bits, and its text, escaped as in a JSON
- * string. Line and length are 0 if no rule decided.
+ * OUTPUT_ANNOTATE the outcomes of all agents follow: an outcome of one byte each; with
+ * QUERY_EXPLAIN also the rule's line, 32 bits, the length of its text, 16 bits, and its text,
+ * escaped as in a JSON string. Line and length are 0 if no rule decided.
  */
 export const CONVERT_PARQUET = 5;
 /** As CONVERT_PARQUET, without the URL. */

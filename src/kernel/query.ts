@@ -106,7 +106,8 @@ export interface QuerySettings {
   readonly format: RecordFormat;
   readonly output: OutputMode;
   /**
-   * `undefined`: records come out in their own format. Without effect where verdicts come out alone.
+   * `undefined`: records come out in their own format. Without effect where verdicts come out
+   * alone.
    */
   readonly conversion?: Conversion | undefined;
   readonly unknown: Exclude<Verdict, 'invalid'>;

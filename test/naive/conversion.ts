@@ -22,6 +22,7 @@ const REPLACEMENT = '\xef\xbf\xbd';
 
 /** Bytes as UTF-8, with U+FFFD for each byte that is not. */
 export function repaired(text: string): string {
+  if (isUtf8(Buffer.from(text, 'latin1'))) return text;
   let output = '';
   for (let at = 0; at < text.length; ) {
     const length = [1, 2, 3, 4].find((bytes) =>

@@ -31,7 +31,7 @@ export const allowedOption = (): Option =>
   describedOption(
     '--allowed',
     'Write only the records that every agent may fetch.',
-    'They come out unchanged. Unknown and invalid records are left out; see --unknown.',
+    'They come out unchanged, or with another --format as URLs. Unknown and invalid records are left out; see --unknown.',
     '    robots-filter --robots-dir robots/ -a GPTBot --allowed urls.txt > frontier.txt',
   )
     .conflicts('denied')
@@ -41,7 +41,7 @@ export const deniedOption = (): Option =>
   describedOption(
     '--denied',
     'Write only the records that some agent may not fetch.',
-    'They come out unchanged. Unknown and invalid records are left out; see --unknown.',
+    'They come out unchanged, or with another --format as URLs. Unknown and invalid records are left out; see --unknown.',
   ).helpGroup(OUTPUT_GROUP);
 
 export const verdictFieldOption = (): Option =>

@@ -147,8 +147,8 @@ export function escapeUrl(at: usize, end: usize, to: usize): usize {
 }
 
 /**
- * Writes a text as a field of a row, in quotes if it needs them: at most two bytes for each byte, and
- * two quotes. Reads and writes as `escapeString`.
+ * Writes a text as a field of a row, in quotes if it needs them: at most two bytes for each byte,
+ * and two quotes. Reads and writes as `escapeString`.
  */
 export function quoteField(at: usize, end: usize, delimiter: i32, to: usize): usize {
   if (!needsQuotes(at, end, delimiter)) {

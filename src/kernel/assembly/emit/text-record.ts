@@ -21,7 +21,7 @@ export function annotateText(query: usize, worker: usize, line: usize, to: usize
   return textColumns(query, worker, pass(line, to));
 }
 
-/** With QUERY_EXPLAIN writes for each agent, each after a tab: reason, line, rule, agent, source. */
+/** With QUERY_EXPLAIN writes for each agent reason, line, rule, agent, source, after tabs. */
 export function textColumns(query: usize, worker: usize, to: usize): usize {
   return (load<u32>(query, QUERY_FLAGS) & QUERY_EXPLAIN) === 0 ? to : columns(query, worker, to);
 }

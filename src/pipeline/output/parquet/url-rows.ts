@@ -9,7 +9,7 @@ import { addedColumns, VerdictRows } from './verdict-columns.js';
 
 /** Bytes of the URLs of a page; a longer URL has a page of its own. */
 const PAGE_BYTES = 1 << 20;
-/** A row group ends after so many rows, or with the page that brings it to so many bytes of URLs. */
+/** A row group ends after so many rows, or with a page that brings it to so many bytes of URLs. */
 const GROUP_ROWS = 1 << 20;
 const GROUP_BYTES = 1 << 27;
 

@@ -10,7 +10,7 @@ import { GuardedKernel } from '../kernel/guarded-kernel.js';
 import { checkConversions } from '../oracle/conversions.js';
 import type { Target } from '../target.js';
 
-/** With a rule that sees whether two quotes became one. */
+/** The second rule shows whether two quotes became one. */
 const RULES = 'user-agent: *\ndisallow: /deny\ndisallow: /*""\n';
 const URLS = [
   'http://a.example/""',
@@ -31,7 +31,7 @@ interface NaiveRow {
   readonly isOpen: boolean;
   /** Whether a CR stands outside quotes before its last byte. */
   readonly hasReturn: boolean;
-  /** `undefined` where text follows a closing quote. */
+  /** The fields; `undefined` for a field with text after its closing quote. */
   readonly fields: readonly (string | undefined)[];
 }
 

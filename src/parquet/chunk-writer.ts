@@ -7,15 +7,15 @@ import { countOf, ENCODING } from './page-values.js';
 import { BINARY, I32, STRUCT, type ThriftStruct } from './thrift.js';
 import { encodeThrift, i32, i64, list } from './thrift-writer.js';
 
-/** Where the bytes of a file go, in order. */
+/** A target for the bytes of a file, in order. */
 export interface ByteSink {
   write(bytes: Uint8Array): Promise<void>;
 }
 
-/** Rows of a page of an added column. */
+/** Number of rows of a page of an added column. */
 const PAGE_ROWS = 128 * 1024;
 
-/** What is known of a chunk when its pages are written. */
+/** The facts about a chunk whose pages have been written. */
 export interface WrittenChunk {
   readonly fields: ThriftStruct;
   readonly bytes: number;
@@ -99,7 +99,7 @@ export class ChunkWriter {
   }
 }
 
-/** Where the pages of a chunk lie that is being written, and how long they are. */
+/** The places and lengths of the pages of a chunk that is being written. */
 export class PageList {
   readonly #start: number;
   bytes = 0;
@@ -137,7 +137,7 @@ export class PageList {
 
 /** The ColumnChunk of a chunk with this metadata. */
 export function chunkOf(metadata: ThriftStruct): ThriftStruct {
-  // The offset of a copy of the metadata beside the pages: none is written.
+  // This field is the offset of a second copy of the metadata, which is not written.
   return new Map([
     [CHUNK.offset, i64(0)],
     [CHUNK.metadata, { type: STRUCT, value: metadata }],
@@ -163,7 +163,7 @@ export function rowGroupOf(
     .set(GROUP.rows, i64(rows))
     .set(GROUP.offset, i64(start))
     .set(GROUP.compressedBytes, i64(sum(chunks, ({ bytes }) => bytes)));
-  // An ordinal has 16 bits, and those of several files would repeat.
+  // An ordinal has 16 bits, and the ordinals of several files would repeat.
   group.delete(GROUP.ordinal);
   return group;
 }

@@ -19,14 +19,14 @@ import { listOf, STRUCT, type ThriftStruct, textOf } from './thrift.js';
 import { encodeThrift, i32, i64, list, struct } from './thrift-writer.js';
 
 /**
- * Metadata of other programs that list the columns, and contradict the file when it has more:
- * Arrow's schema, the index and columns of pandas, the features of Hugging Face data sets.
+ * Keys of metadata that list the columns, and would contradict a file with more columns: Arrow's
+ * schema, the index and columns of pandas, the features of Hugging Face data sets.
  */
 const COLUMN_LISTS = ['ARROW:schema', 'pandas', 'huggingface'];
 
 /**
- * Writes the columns of Parquet files, and further ones beside them. Where all rows are kept, the
- * pages of a column are copied as they are.
+ * Writes the columns of Parquet files, and added columns. If all rows are kept, the pages of a
+ * column are copied unchanged.
  */
 export class ParquetWriter {
   readonly #writer: ChunkWriter;
@@ -40,7 +40,7 @@ export class ParquetWriter {
     this.#added = added;
   }
 
-  /** Rows written so far. */
+  /** Number of rows written so far. */
   get rows(): number {
     return this.#rows;
   }
@@ -48,8 +48,8 @@ export class ParquetWriter {
   /**
    * Begins with the row groups of a file.
    *
-   * @throws RobotsFilterError `input` if the columns differ from those of the files before, or if
-   *   one is called like an added column
+   * @throws RobotsFilterError `input` if the columns differ from those of the files before, or if a
+   *   column has the name of an added column
    */
   async begin(file: ParquetFile): Promise<void> {
     if (this.#first === undefined) {
@@ -77,7 +77,7 @@ export class ParquetWriter {
   /**
    * Writes the rows of a group.
    *
-   * @param keep 1 for each row to be written, 0 for the others; `undefined` keeps all
+   * @param keep 1 for each row that is written, 0 for the others; `undefined` keeps all
    * @param added the values of the added columns, in their order, for all rows of the group
    * @throws RobotsFilterError `input` if a page that must be decoded is damaged
    */
@@ -133,7 +133,9 @@ export class ParquetWriter {
     await this.#writer.end(footer);
   }
 
-  /** Copies the pages of a chunk. Its indexes and its Bloom filter lie elsewhere, and are left. */
+  /**
+   * Copies the pages of a chunk. Its indexes and its Bloom filter are elsewhere, and are left out.
+   */
   async #copy(file: ParquetFile, chunk: ColumnChunk): Promise<WrittenChunk> {
     const moved = this.#writer.at - chunk.start;
     for await (const piece of file.bytes(chunk)) await this.#writer.write(piece);
@@ -149,7 +151,7 @@ export class ParquetWriter {
     return { fields: chunkOf(metadata), bytes: chunk.bytes, plainBytes };
   }
 
-  /** Writes the rows of a chunk that are kept, in pages of their own. */
+  /** Writes the kept rows of a chunk, in new pages. */
   async #select(file: ParquetFile, chunk: ColumnChunk, keep: Uint8Array): Promise<WrittenChunk> {
     const { leaf, metadata } = chunk;
     const codec = codecOf(chunk.codec);

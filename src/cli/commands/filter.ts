@@ -32,7 +32,7 @@ import { startExecutor } from './filter-threads.js';
 import { type InputSurvey, noteTerminalInput, surveyInputs } from './input-survey.js';
 import { outputCompressor } from './output-compressor.js';
 
-/** Bytes that are read from a pipe or socket to see whether they are all. */
+/** Bytes that are read from a pipe or socket to find out whether it has more. */
 const START_BYTES = 1024 * 1024;
 /** Standard output as messages name it. */
 const STANDARD_OUTPUT_NAME = 'standard output';
@@ -40,7 +40,7 @@ const STANDARD_OUTPUT_NAME = 'standard output';
 /**
  * `robots-filter`: filters files or standard input.
  *
- * @param cores threads, unless the options say how many
+ * @param cores number of threads, unless the options name another
  * @returns the exit code
  * @throws RobotsFilterError
  */

@@ -15,7 +15,7 @@ import { scratchBytes } from '../../kernel/scratch.js';
 export interface Regions {
   /** Address of the control block; the slot headers follow it (ring-words.ts). */
   readonly control: number;
-  /** Slots in memory; a run may use fewer. */
+  /** Number of slots in memory; a run may use fewer. */
   readonly slots: number;
   readonly threads: number;
 
@@ -25,7 +25,7 @@ export interface Regions {
   /** Length of a worker block (kernel/layout.ts, WORKER_…). */
   readonly blockBytes: number;
 
-  /** Capacity of a slot's input, in bytes: lines are gathered up to this length. */
+  /** Capacity of a slot's input in bytes. Lines are gathered up to this length. */
   readonly batchBytes: number;
   readonly inputs: number;
   readonly inputStride: number;
@@ -47,7 +47,7 @@ export interface Regions {
 }
 
 export interface Jumbo {
-  /** `holdBytes` of input. */
+  /** Address of the input region, of `holdBytes` bytes. */
   readonly input: number;
   readonly output: number;
   readonly outputBytes: number;
@@ -60,14 +60,14 @@ export interface RegionSizes {
   readonly base: number;
   readonly threads: number;
   readonly slots: number;
-  /** The longest batch of any run. */
+  /** Length of the longest batch of any run, in bytes. */
   readonly batchBytes: number;
   /**
-   * The longest batch of the run with the shortest batches: a longer line may need the jumbo
-   * region.
+   * Length of the longest batch, in bytes, of the run with the shortest batches. A longer line may
+   * need the jumbo region.
    */
   readonly leastBatchBytes: number;
-  /** The longest line that is judged, without its newline. */
+  /** Length of the longest line that is judged, in bytes, without its newline. */
   readonly maxLineBytes: number;
   /** Bytes of output that a line may need for each of its own, and beyond that. */
   readonly lineFactor: number;

@@ -16,7 +16,7 @@ const MAX_GROUP_ROWS = 2 ** 26;
 /** An input on its way to the output. */
 interface Source {
   readonly file: ParquetFile;
-  /** Its row groups that have rows. */
+  /** Its row groups. */
   readonly groups: readonly RowGroup[];
   readonly partitions: readonly Partition[];
   readonly writer: ParquetWriter;
@@ -50,7 +50,7 @@ export class ColumnRows {
    * @throws RobotsFilterError `input` if its columns cannot be written beside those before
    */
   async streamFor(name: string, file: ParquetFile): Promise<Writable> {
-    const groups = file.footer.rowGroups.filter(({ rows }) => rows > 0);
+    const groups = file.footer.rowGroups;
     const large = groups.find(({ rows }) => rows > MAX_GROUP_ROWS);
     if (large !== undefined) {
       throw new RobotsFilterError(

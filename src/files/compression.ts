@@ -13,10 +13,8 @@ export interface Compression extends Magic {
   readonly ending: string;
   /** Makes the stream that undoes it, of all members; `chunkBytes` is the size of its chunks. */
   decompress(chunkBytes: number): Duplex;
-  /** Makes the stream that compresses; `undefined` if this version of Node has none. */
-  compress(): Transform | undefined;
-  /** The command that compresses, from standard input to standard output. */
-  readonly compressCommand: string;
+  /** Makes the stream that compresses, once what it needs is loaded. */
+  compress(): Promise<Transform>;
   /** Whether an error is that of `decompress` on damaged or truncated data. */
   isDamage(error: unknown): boolean;
 }

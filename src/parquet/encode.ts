@@ -33,9 +33,12 @@ export interface WritableCodec {
   compress(input: Uint8Array): Uint8Array;
 }
 
-/** The codec that pages are written in, for a column that was read in another. */
-export function writableCodec({ number, compress }: Codec): WritableCodec {
-  return compress === undefined ? SNAPPY : { number, compress };
+/** The codec that pages are written in, for a column that was read in another; ready for use. */
+export async function writableCodec(codec: Codec): Promise<WritableCodec> {
+  const { number, prepareCompress, compress } = codec;
+  if (compress === undefined) return SNAPPY;
+  await prepareCompress?.();
+  return { number, compress };
 }
 
 /** A dictionary page, its values PLAIN. */

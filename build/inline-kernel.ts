@@ -1,6 +1,7 @@
 /**
  * Inlines the functions of the kernel that asc has compiled, further than asc does at any of its
- * levels: a line passes some twenty functions, and entering them is a tenth of its time.
+ * levels. A line passes some twenty functions, and entering them takes a noticeable part of its
+ * time.
  */
 
 import { execFileSync } from 'node:child_process';
@@ -21,15 +22,15 @@ const FEATURES = [
 ];
 
 /*
- * The sizes up to which a function goes into all its callers, in units of about an instruction.
- * Larger ones cost V8 more to compile than a run of some million lines gains.
+ * Maximum sizes of functions that are inlined into all their callers, in units of about an
+ * instruction. V8 spends more time on compiling larger ones than a run of some million lines saves.
  */
 const CALLING_NONE = 250;
 const CALLING_OTHERS = 300;
-/** The same, for a function with one caller. */
+/** Maximum size of a function with only one caller. */
 const CALLED_ONCE = 1_000_000;
 
-/** Functions that few lines or runs reach stay outside. */
+/** Functions that few lines or runs reach are not inlined. */
 const RARE = [
   'splitAny',
   'resolveAny',
@@ -46,7 +47,7 @@ const RARE = [
   'decideUrl',
 ];
 
-// asc brings binaryen, and binaryen the optimizer.
+// asc depends on binaryen, which contains the optimizer.
 const binaryen = createRequire(import.meta.resolve('assemblyscript')).resolve('binaryen');
 
 execFileSync(process.execPath, [

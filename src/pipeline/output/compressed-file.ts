@@ -11,37 +11,37 @@ function* chunksOf(bytes: Uint8Array): Generator<Uint8Array> {
   }
 }
 
-/** A file whose bytes are compressed on their way. One compressed stream holds all inputs. */
+/** A file that is compressed while it is written. All inputs share one compressed stream. */
 export class CompressedFile {
   readonly #compressor: Transform;
   readonly #written: Promise<void>;
 
   constructor(compressor: Transform, file: ReplacementFile) {
     this.#compressor = compressor;
-    // A stream, and no function: then the compressor is destroyed with the error of the file.
+    // With a stream in place of a function, the file's error destroys the compressor.
     const target = new Writable({
       write(bytes: Buffer, _encoding, callback) {
         file.write(bytes).then(() => callback(), callback);
       },
     });
     this.#written = pipeline(compressor, target);
-    // The stream fails with the same error; `finish` reports it, too.
+    // The stream fails with the same error, and `finish` reports it too.
     this.#written.catch(() => {});
   }
 
-  /** What is written here comes out compressed. Fails with a RobotsFilterError `output`. */
+  /** Bytes that are written here come out compressed. Fails with a RobotsFilterError `output`. */
   get stream(): Writable {
     return this.#compressor;
   }
 
   /**
-   * Writes bytes that are all of the file, and finishes it.
+   * Writes bytes that are the whole file, and finishes the file.
    *
    * @throws RobotsFilterError `output`; the reason of the signal
    */
   async writeAll(bytes: Uint8Array, signal: AbortSignal): Promise<void> {
     const written = pipeline(chunksOf(bytes), this.#compressor, { signal });
-    // After a failed write of the file, `finish` has the error.
+    // If the file could not be written, `finish` has the error.
     await written.catch(() => {});
     signal.throwIfAborted();
     await this.finish();
@@ -57,7 +57,7 @@ export class CompressedFile {
     await this.#written;
   }
 
-  /** Gives an unfinished stream up; resolves when the file is no longer written to. */
+  /** Gives up an unfinished stream; resolves when the file is no longer written to. */
   async abandon(): Promise<void> {
     this.#compressor.destroy();
     await this.#written.catch(() => {});

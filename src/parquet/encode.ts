@@ -34,8 +34,11 @@ export interface WritableCodec {
 }
 
 /** The codec in which pages are written, for a column that was read in another codec. */
-export function writableCodec({ number, compress }: Codec): WritableCodec {
-  return compress === undefined ? SNAPPY : { number, compress };
+export async function writableCodec(codec: Codec): Promise<WritableCodec> {
+  const { number, prepareCompress, compress } = codec;
+  if (compress === undefined) return SNAPPY;
+  await prepareCompress?.();
+  return { number, compress };
 }
 
 /** Encodes a dictionary page with PLAIN values. */

@@ -155,7 +155,7 @@ export class ParquetWriter {
   async #select(file: ParquetFile, chunk: ColumnChunk, keep: Uint8Array): Promise<WrittenChunk> {
     const { leaf, metadata } = chunk;
     const codec = codecOf(chunk.codec);
-    const target = writableCodec(typeof codec === 'string' ? SNAPPY : codec);
+    const target = await writableCodec(typeof codec === 'string' ? SNAPPY : codec);
     const pages = new PageList(this.#writer.at);
     let entries = 0;
     let dictionary = 0;

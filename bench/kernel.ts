@@ -71,7 +71,7 @@ const MOST_INPUT_BYTES = 100_000_000;
 if (values.help) process.stdout.write(USAGE);
 else timeKernels();
 
-/** A table, and its input in a form. */
+/** A table, and its input in one format. */
 interface Material {
   readonly table: Uint8Array;
   readonly input: (form: Variant['input']) => Uint8Array;

@@ -45,7 +45,7 @@ const { values } = parseArgs({
 
 /** One observation. */
 interface Look {
-  /** Since the start of the run. */
+  /** Seconds since the start of the run. */
   readonly seconds: number;
   readonly records: number;
   /** Memory of the filter, its shell and cat. */

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { say } from './report/say.js';
 
-const USAGE = `Measure everything anew, about half an hour on a quiet machine: replace all records in
+const USAGE = `Measure everything anew, about an hour on a quiet machine: replace all records in
 bench/record/, then the picture and the figures of README.md and docs/benchmarks.md.
 
 npm run bench:records -- DIR [options]
@@ -37,6 +37,9 @@ function measureAll(realData: string): void {
   run('growth', ...common, '--runs', runs);
   run('load', ...common);
   run('real', realData, ...common, '--runs', runs);
+  run('warc', ...common, '--runs', runs);
+  run('formats', ...common, '--runs', runs);
+  run('jobs', ...common, '--runs', runs, '--shared', realData);
   run('figures');
 }
 

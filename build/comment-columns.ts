@@ -1,7 +1,4 @@
-/**
- * Fails where a comment line is longer than 100 columns; code is biome's to wrap. Part of `npm run
- * lint`.
- */
+/** Fails if a comment line is longer than 100 columns; biome wraps code. Part of `npm run lint`. */
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';

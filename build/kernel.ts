@@ -1,6 +1,7 @@
 /**
  * Compiles the kernel with asc. Then inlines its functions further than asc does at any of its
- * levels: a line passes some twenty functions, and entering them is a tenth of its time.
+ * levels. A line passes some twenty functions, and entering them takes a noticeable part of its
+ * time.
  *
  * Both take 15 s, so the kernel is kept with the digest of all that it was built from, and built
  * again only if one of these files has changed.
@@ -41,15 +42,15 @@ const FEATURES = [
 ];
 
 /*
- * The sizes up to which a function goes into all its callers, in units of about an instruction.
- * Larger ones cost V8 more to compile than a run of some million lines gains.
+ * Maximum sizes of functions that are inlined into all their callers, in units of about an
+ * instruction. V8 spends more time on compiling larger ones than a run of some million lines saves.
  */
 const CALLING_NONE = 250;
 const CALLING_OTHERS = 300;
-/** The same, for a function with one caller. */
+/** Maximum size of a function with only one caller. */
 const CALLED_ONCE = 1_000_000;
 
-/** Functions that few lines or runs reach stay outside. */
+/** Functions that few lines or runs reach are not inlined. */
 const RARE = [
   'splitAny',
   'resolveAny',
@@ -103,7 +104,7 @@ async function compile(): Promise<ReadonlyMap<string, string>> {
 }
 
 function inline(): void {
-  // asc brings binaryen, and binaryen the optimizer.
+  // asc depends on binaryen, which contains the optimizer.
   const binaryen = createRequire(import.meta.resolve('assemblyscript')).resolve('binaryen');
   execFileSync(process.execPath, [
     join(dirname(binaryen), 'bin/wasm-opt'),

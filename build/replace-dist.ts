@@ -1,6 +1,6 @@
 /**
- * Moves what was built from .build/dist to dist, one file at a time. A program that runs from dist
- * goes on: no file is missing or half written at any time, and a file that is the same stays.
+ * Moves the build from .build/dist to dist, one file at a time. A program that runs from dist
+ * continues: no file is missing or incomplete at any time, and an unchanged file stays.
  */
 
 import {
@@ -30,14 +30,14 @@ for (const name of filesIn(DIST)) if (!built.includes(name)) rmSync(join(DIST, n
 removeEmptyIn(DIST);
 rmSync('.build', { recursive: true });
 
-/** The files in a directory and the directories in it, by their paths from there. */
+/** Lists the files and the directories below a directory, by their relative paths. */
 function filesIn(directory: string): string[] {
   return readdirSync(directory, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map((entry) => relative(directory, join(entry.parentPath, entry.name)));
 }
 
-/** Removes the directories in a directory that hold no file. */
+/** Removes the directories below a directory that hold no file. */
 function removeEmptyIn(directory: string): void {
   for (const entry of readdirSync(directory, { withFileTypes: true })) {
     if (!entry.isDirectory()) continue;

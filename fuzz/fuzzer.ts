@@ -8,7 +8,7 @@ import { cover, Pool } from './pool.js';
 import type { Check, Target } from './target.js';
 import type { Watch } from './watch.js';
 
-/** Runs between two queries of the coverage of scripts. */
+/** Number of runs between two queries of the coverage of scripts. */
 const BATCH = 128;
 const FRESH_INPUTS = 20;
 const TRIM_TRIES = 60;
@@ -21,11 +21,11 @@ export interface FuzzLimits {
 }
 
 export interface Reached {
-  /** Probes of the kernel. */
+  /** Number of probes of the kernel that were reached. */
   readonly edges: number;
-  /** The probes, counted once for each class of how often an input passed them. */
+  /** Number of probes, counted once for each class of how often an input passed them. */
   readonly counts: number;
-  /** Blocks of scripts. */
+  /** Number of blocks of scripts that were reached. */
   readonly blocks: number;
 }
 

@@ -116,7 +116,7 @@ function report(name: string, progress: FuzzProgress, elapsed: number): void {
   );
 }
 
-/** Stores the finding, and says how to reproduce it. */
+/** Stores the finding, and prints how to reproduce it. */
 function tell(name: string, { input, message }: { input: Uint8Array; message: string }): void {
   const digest = createHash('sha256').update(input).digest('hex').slice(0, 12);
   const file = join(FINDINGS, `${name}-${digest}`);

@@ -19,9 +19,9 @@ export function isControl(unit: number): boolean {
 }
 
 /**
- * Escapes control characters as `\xNN` or `\u{NNNN}`, in text from outside (names, records, system
- * messages) that goes to a terminal. Backslashes stay: the result is for people, not for decoding,
- * and escaping it again changes nothing.
+ * Escapes control characters as `\xNN` or `\u{NNNN}`, in outside text (names, records, system
+ * messages) that goes to a terminal. Backslashes stay: the result is for people, not for decoding.
+ * Escaping it again changes nothing.
  */
 export function printable(text: string): string {
   return replaceControls(text, (unit) => {
@@ -31,9 +31,9 @@ export function printable(text: string): string {
 }
 
 /**
- * A value as JSON that is safe on a terminal: `JSON.stringify` does not escape DEL, C1 and the
- * bidirectional controls. The meaning stays, since the only control characters outside of strings
- * are the line ends of `indent`.
+ * Formats a value as JSON that is safe on a terminal: `JSON.stringify` does not escape DEL, C1 and
+ * the bidirectional controls. The meaning stays, because the only control characters outside
+ * strings are the line ends of `indent`.
  */
 export function printableJson(value: unknown, indent?: number): string {
   const json = JSON.stringify(value, undefined, indent);

@@ -1,6 +1,6 @@
 /**
- * What failed in the environment of a run. Content never throws: a bad record is a counted verdict,
- * a bad line of robots.txt a warning.
+ * The kind of an error. Errors come from the environment of a run, never from content: a bad record
+ * is a counted verdict, a bad line of robots.txt a warning.
  *
  * - `usage`: an option or argument is invalid.
  * - `input`: a file, pipe or record cannot be read, or is not what it should be.

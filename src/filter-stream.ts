@@ -40,9 +40,9 @@ export interface FilterStreamOptions {
   readonly explain?: boolean | undefined;
   /** Fails at the first invalid record. Default false: its verdict is `invalid`. */
   readonly strict?: boolean | undefined;
-  /** Member that holds the URL; dots descend, or a list of keys. Default `url`. */
+  /** Member that holds the URL, as a name whose dots descend, or a list of keys. Default `url`. */
   readonly urlField?: string | readonly string[] | undefined;
-  /** Member that is added. Default `verdict`, or `verdicts` for several agents. */
+  /** Name of the added member. Default `verdict`, or `verdicts` for several agents. */
   readonly verdictField?: string | undefined;
   /** Number of threads, 1 to 256. Default: one per core. */
   readonly threads?: number | undefined;
@@ -57,11 +57,11 @@ export interface FilterStreamOptions {
  * pass, in order. The slower end sets the pace, and memory is bounded. Each stream has its own
  * threads, which end with it.
  *
- * A stream reserves about 160 MiB of addresses next to the table, and both must fit in 4 GiB: about
- * 24 streams at a time. A smaller `maxLineBytes` makes room for more.
+ * A stream reserves about 160 MiB of addresses in addition to the table's. Both must fit in 4 GiB,
+ * which is enough for about 24 streams at a time. A smaller `maxLineBytes` makes room for more.
  *
- * The stream fails with RobotsFilterError `input` for an invalid record if `strict`, and `worker`
- * if a thread fails.
+ * With `strict`, the stream fails with RobotsFilterError `input` at the first invalid record. It
+ * fails with `worker` if a thread fails.
  *
  * @throws RobotsFilterError `usage` for an option out of range, a member that would occur twice, an
  *   agent that is not a product token or that a reduced table cannot answer for; `limit` if the

@@ -15,10 +15,10 @@ import type {
   Warning,
 } from './protocol/robots-file.js';
 
-/** The host of the table of a `Robots`; no URL has it. */
+/** The only host in the table of a `Robots`; no URL has this host. */
 const ANY_HOST = 'any.invalid';
 
-/** One kernel and one memory, which all `Robots` take turns to use. */
+/** One kernel and one memory, which all `Robots` use in turn. */
 class SharedMatcher {
   readonly arena = new Arena(createMemory(PAGE_BYTES));
   readonly judge = new Judge(this.arena);
@@ -95,11 +95,11 @@ export class Robots {
   }
 
   /**
-   * Whether the agent may fetch the URL, as if this file were the robots.txt of the URL's
-   * authority. Takes time linear in the URL's length for each wildcard rule.
+   * Judges whether the agent may fetch the URL, as if this file were the robots.txt of the URL's
+   * authority. For each wildcard rule the time is linear in the URL's length.
    *
-   * @param url a URL or a path. A string that is no http, https or ftp URL is `invalid`; the google
-   *   profile accepts any string
+   * @param url a URL or a path. A string that is not an http, https or ftp URL is `invalid`, but
+   *   the google profile accepts any string
    * @param agent a product token (RFC 9309 section 2.2.1), or a fallback chain: `A>B`, or a list
    * @throws RobotsFilterError `usage` if the agent is not a product token
    */
@@ -115,7 +115,7 @@ export class Robots {
     });
   }
 
-  /** Compiles this file into a table of one host, when first asked. */
+  /** Compiles this file into a table of one host, on the first call. */
   #compile(): { table: Uint8Array; view: TableView; robots: number } {
     if (this.#compiled === undefined) {
       const builder = new TableBuilder(this.#options);

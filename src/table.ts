@@ -24,12 +24,12 @@ const readFile = promisify(read);
 
 /** Address of a table in its memory; not 0, which means "none" to the kernel. */
 const TABLE_ADDRESS = 1024;
-/** Bytes of one read, and reads in flight: while one piece is checked, the next are read. */
+/** Bytes of one read, and reads in flight: the next pieces are read while one is checked. */
 const READ_BYTES = 4 * 1024 * 1024;
 const READS_AHEAD = 3;
 /** Bytes of one read of a compressed table. */
 const COMPRESSED_READ_BYTES = 256 * 1024;
-/** Instead of a position in a file: read on. */
+/** Stands for a position in a file: continue where the last read ended. */
 const FROM_PIPE = null;
 
 /** Options of `Table.open`. */
@@ -38,7 +38,7 @@ export interface TableOpenOptions {
   readonly verify?: boolean | undefined;
 }
 
-/** What a run over a table needs. */
+/** The memory of a table, as a run needs it. */
 export interface TableMemory {
   readonly arena: Arena;
   /** Address of the table. */
@@ -82,16 +82,16 @@ export class Table {
   }
 
   /**
-   * Makes a table from its bytes, as `TableBuilder.build` returns them. Copies the bytes, unless
-   * they lie in memory of `allocateTable`; then they must not change.
+   * Makes a table from bytes that `TableBuilder.build` returned. Copies the bytes unless they lie
+   * in memory of `allocateTable`; in that case they must not change afterwards.
    *
-   * @param name what messages call the table
+   * @param name the name of the table in messages
    * @throws RobotsFilterError `table` if the bytes are damaged, truncated, foreign or of another
    *   version
    */
   static from(bytes: Uint8Array, name = 'the table'): Table {
     const made = memoryOfTable.get(bytes.buffer);
-    // Once: the memory beside the table has one owner.
+    // A memory is used once, because the space beside its table has one owner.
     memoryOfTable.delete(bytes.buffer);
     if (made !== undefined) return new Table(made, bytes.length, name);
     const memory = createMemory(TABLE_ADDRESS + bytes.length + TAIL_BYTES);
@@ -131,10 +131,10 @@ export class Table {
           return await Table.#readCompressed(compression, pieces, path);
         }
       }
-      // One byte more of a pipe shows whether anything follows the table.
+      // Room for one byte more shows whether anything follows a table in a pipe.
       const size = isFile ? status.size : Math.max(statedLength(head) ?? 0, head.length) + 1;
       checkSize(size, path);
-      // Refused unread: a file that is no whole table may be gigabytes of holes.
+      // A file that is not a whole table is refused unread: it may have gigabytes of holes.
       checkBeginning(head, isFile ? size : undefined, path);
       const memory = createMemory(TABLE_ADDRESS + size + TAIL_BYTES);
       const bytes = new Uint8Array(memory.buffer, TABLE_ADDRESS, size);
@@ -168,7 +168,7 @@ export class Table {
           checkSize(length + 1, path);
           memory = createMemory(TABLE_ADDRESS + length + 1 + TAIL_BYTES);
         }
-        // One byte more than the table shows that something follows.
+        // Room for one byte more shows whether anything follows the table.
         const most = (statedLength(head) ?? 0) + 1;
         const part = piece.subarray(0, most - bytes);
         new Uint8Array(memory.buffer).set(part, TABLE_ADDRESS + bytes);
@@ -180,7 +180,7 @@ export class Table {
       if (!compression.isDamage(cause)) throw cause;
       throw new RobotsFilterError(
         'table',
-        `${path}: the ${compression.name} data is damaged or cut off (${errorText(cause)}): copy the file again`,
+        `${path}: the ${compression.name} data is damaged or truncated (${errorText(cause)}): copy the file again`,
         { cause },
       );
     }
@@ -198,7 +198,7 @@ export class Table {
    *   table then
    */
   async verify(): Promise<VerifiedTable> {
-    // Loaded only where it is needed.
+    // Loaded on demand, because most runs verify no table.
     const { verifyTable } = await import('./inspect/verify/verify-table.js');
     return verifyTable(this.bytes, this.#memory.header, this.#name);
   }
@@ -229,7 +229,7 @@ export class Table {
    * @throws RobotsFilterError `output` if the file cannot be written; the old file then stays
    */
   async save(path: string): Promise<void> {
-    // Loads node:crypto, which only writers need.
+    // Loaded on demand, because it loads node:crypto.
     const { ReplacementFile } = await import('./files/replacement-file.js');
     const file = await ReplacementFile.create(path);
     try {
@@ -241,8 +241,8 @@ export class Table {
   }
 
   /**
-   * Whether the agent may fetch the URL; `unknown` if the table has no robots.txt for its scheme,
-   * host and port.
+   * Judges whether the agent may fetch the URL. The verdict is `unknown` if the table has no
+   * robots.txt for the URL's scheme, host and port.
    *
    * @param agent a product token (RFC 9309 section 2.2.1), or a fallback chain: `A>B`, or a list
    * @throws RobotsFilterError `usage` if the agent is not a product token, or a reduced table
@@ -273,13 +273,13 @@ function unreadable(path: string, cause: unknown): RobotsFilterError {
   return new RobotsFilterError('input', `${path}: ${remedy}`, { cause });
 }
 
-/** @throws RobotsFilterError `limit` if a table of so many bytes does not fit into memory */
+/** @throws RobotsFilterError `limit` if a table of this many bytes does not fit into memory */
 function checkSize(size: number, path: string): void {
   if (TABLE_ADDRESS + size + TAIL_BYTES <= MAX_PAGES * PAGE_BYTES) return;
   throw new RobotsFilterError('limit', `${path}: ${size} bytes; a table has less than 4 GiB`);
 }
 
-/** Yields `head`, which has been read, and what follows it. */
+/** Yields `head`, which has been read already, and then the rest. */
 async function* readPieces(
   descriptor: number,
   head: Uint8Array,
@@ -305,7 +305,8 @@ async function readHead(descriptor: number, isFile: boolean): Promise<Uint8Array
  * Reads a table; returns its length and checksum.
  *
  * @param bytes where to read it to
- * @param head what has been read of a pipe; `undefined` for a file, which is read by position
+ * @param head the bytes that have been read of a pipe; `undefined` for a file, which is read by
+ *   position
  */
 async function readAll(
   descriptor: number,
@@ -329,14 +330,14 @@ async function readAll(
         asked += READ_BYTES;
       }
       const piece = await pieces.shift();
-      // A short piece is the end, perhaps of a file that has been truncated meanwhile.
+      // An empty piece is the end of the file, which may have been truncated in the meantime.
       if (piece === undefined || piece.length === 0) break;
       checksum.update(piece);
       length += piece.length;
       if (piece.length < READ_BYTES) break;
     }
   } finally {
-    await Promise.allSettled(pieces); // no read may meet a closed descriptor
+    await Promise.allSettled(pieces); // so that no read meets a closed descriptor
   }
   return { length, checksum: checksum.value };
 }

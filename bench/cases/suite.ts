@@ -28,7 +28,9 @@ export interface SuiteSizes {
   readonly manyHosts: number;
 }
 
-/** URLs for the comparison, one by one, of all forms of input and all competitors. */
+/**
+ * Number of URLs for the comparison, record by record, of all input formats and all competitors.
+ */
 const CHECKED_URLS = 100_000;
 
 /** Cases that need the corpus with many hosts. */

@@ -104,7 +104,7 @@ class UrlList {
         unknown++;
         file.write(`${this.#urls.make(random.pick(this.#unknownHosts), [])}\n`);
       } else {
-        const place = byPopularity[ranks.draw(random)] ?? 0; // a rank is below the number of sites
+        const place = byPopularity[ranks.draw(random)] ?? 0; // the rank is below the number of sites
         const url = this.#urls.make(this.#sites.host(place), this.#sites.urlPatterns(place));
         file.write(`${url}\n`);
       }

@@ -54,6 +54,13 @@ export class ZipfRanks {
     this.#total = total;
   }
 
+  /** How many of `total` things fall to a rank, if they are shared out without chance. */
+  countOf(rank: number, total: number): number {
+    const upTo = (last: number) =>
+      Math.floor(((this.#upTo[last] ?? 0) / this.#total) * total + 0.5);
+    return upTo(rank) - (rank === 0 ? 0 : upTo(rank - 1));
+  }
+
   draw(random: Random): number {
     const target = random.fraction() * this.#total;
     let low = 0;

@@ -1,12 +1,12 @@
 /** The options of a corpus. The same options give the same bytes on every machine. */
 export interface CorpusOptions {
-  /** Any integer; its low 32 bits count. */
+  /** The seed: any integer, of which the low 32 bits count. */
   readonly seed: number;
-  /** Hosts that have a robots.txt, at least 1. */
+  /** Number of hosts that have a robots.txt, at least 1. */
   readonly hosts: number;
-  /** Lines in the list of URLs. */
+  /** Number of lines in the list of URLs. */
   readonly urls: number;
-  /** Rules of the largest file; default 5,000. Real files have up to 47,064. */
+  /** Maximum number of rules of a file; default 5,000. Real files have up to 47,064. */
   readonly maxRules?: number;
   /** How robots.txt files are written: as `robots/HOST` (default) or in `robots.ndjson`. */
   readonly robots?: 'files' | 'ndjson' | 'both';

@@ -15,22 +15,33 @@ import { prepareUrlPatterns, type UrlPattern } from './urls.js';
 const HOSTS_PER_BODY = 2;
 
 /** Number of cached files: those of a million hosts would not fit, and can be made again. */
-const KEPT_BODIES = 1 << 16;
+const MOST_KEPT = 1 << 16;
+
+/** What the files of hosts depend on. */
+export type SiteOptions = Pick<CorpusOptions, 'seed'> & Partial<CorpusOptions>;
 
 /**
  * Hosts in random order, with files whose sizes follow the distribution whatever the number of
  * hosts. A site is named by its place in that order, from 0; files are made on request.
  */
 export class Sites {
-  readonly #options: CorpusOptions;
+  readonly #options: SiteOptions;
   readonly #words: readonly string[];
+  readonly #mostKept: number;
   readonly #hosts: readonly string[];
   readonly #bodies: number;
   readonly #kept = new Map<number, { body: RobotsBody; urlPatterns?: UrlPattern[] }>();
 
-  constructor(options: CorpusOptions, words: readonly string[], hosts: readonly string[]) {
+  /** @param mostKept files that are kept in memory */
+  constructor(
+    options: SiteOptions,
+    words: readonly string[],
+    hosts: readonly string[],
+    mostKept = MOST_KEPT,
+  ) {
     this.#options = options;
     this.#words = words;
+    this.#mostKept = mostKept;
     const shuffled = [...hosts];
     new Random(options.seed, STREAM.order).shuffle(shuffled);
     this.#hosts = shuffled;
@@ -74,7 +85,7 @@ export class Sites {
     const known = this.#kept.get(index);
     if (known !== undefined) return known;
     const made = { body: this.#make(index) };
-    if (this.#kept.size === KEPT_BODIES) {
+    if (this.#kept.size === this.#mostKept) {
       const oldest = this.#kept.keys().next();
       if (!oldest.done) this.#kept.delete(oldest.value);
     }

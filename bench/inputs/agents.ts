@@ -2,3 +2,5 @@
 export const AGENT = 'ExampleBot';
 /** The same crawler, then a crawler that many files name. */
 export const TWO_AGENTS = 'ExampleBot,GPTBot';
+/** A crawler that files of robots.txt captures name often, and whose archives they are. */
+export const CRAWLER = 'CCBot';

@@ -20,7 +20,7 @@ import { firstBytes } from './lines.js';
 export const DEFAULT_CORPUS_DIRECTORY = join(tmpdir(), 'robots-filter-bench');
 
 /** Another version of the generator makes another corpus. */
-const GENERATOR_HASH = hashOfSources(join(import.meta.dirname, '..', 'corpus'));
+export const GENERATOR_HASH = hashOfSources(join(import.meta.dirname, '..', 'corpus'));
 
 /** A generated corpus on the disk. */
 export interface Corpus {

@@ -36,10 +36,11 @@ export interface FilterInput {
 
 /** The filter of one installed package. */
 export class Filter {
-  readonly #program: string;
+  /** The program that npm linked. */
+  readonly program: string;
 
   constructor({ program }: InstalledPackage) {
-    this.#program = program;
+    this.program = program;
   }
 
   /**
@@ -70,7 +71,7 @@ export class Filter {
    */
   async compile(robots: string, table: string): Promise<Run & { tableBytes: number }> {
     const words = ['compile', '--robots-dir', robots, '-o', table, '--quiet'];
-    const run = await runProgram(this.#program, words);
+    const run = await runProgram(this.program, words);
     return { ...run, tableBytes: statSync(table).size };
   }
 
@@ -80,9 +81,9 @@ export class Filter {
     options: RunOptions,
   ): Promise<Run> {
     const words = [...args, '--quiet'];
-    if (route === 'file') return await runProgram(this.#program, [...words, ...paths], options);
+    if (route === 'file') return await runProgram(this.program, [...words, ...paths], options);
     const files = paths.map(quoted).join(' ');
-    const piped = `cat ${files} | ${guarded([this.#program, ...words, '-'])}`;
+    const piped = `cat ${files} | ${guarded([this.program, ...words, '-'])}`;
     return await runShell(route === 'cat |' ? piped : `${piped} | cat`, options);
   }
 }

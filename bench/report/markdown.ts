@@ -1,6 +1,7 @@
 import { VARIANT } from '../competitors/competitor.js';
 import type { Figure } from '../measure/statistics.js';
 import type {
+  CaseRecord,
   GrowthRecord,
   LoadRecord,
   RealRecord,
@@ -14,6 +15,9 @@ export interface Records {
   readonly growth: GrowthRecord | undefined;
   readonly real: RealRecord | undefined;
   readonly load: LoadRecord | undefined;
+  readonly warc: CaseRecord | undefined;
+  readonly formats: CaseRecord | undefined;
+  readonly jobs: CaseRecord | undefined;
 }
 
 /** The figures that a page may name: a table, or a few words in a line. */
@@ -25,11 +29,17 @@ const FIGURES: Readonly<Record<string, (records: Records, id: string) => string 
   growth: ({ growth }) => growth && growthTable(growth),
   real: ({ real }) => real && realTable(real),
   load: ({ load }) => load && loadText(load),
+  warc: ({ warc }) => warc && caseTable(warc, 'captures'),
+  'warc-ratios': ({ warc }) => warc && ratioTable(warc),
+  formats: ({ formats }) => formats && caseTable(formats, 'URLs'),
+  'formats-ratios': ({ formats }) => formats && ratioTable(formats),
+  jobs: ({ jobs }) => jobs && caseTable(jobs, 'records'),
+  'jobs-ratios': ({ jobs }) => jobs && ratioTable(jobs),
   compile: ({ throughput }) => throughput && compileText(resultOf(throughput, 'compile')),
   rate: ({ throughput }, id) => throughput && rateText(throughput, id),
 };
 
-const BLOCK = /(<!-- figures: ([a-z]+)(?: ([a-z0-9-]+))? -->)([\s\S]*?)(<!-- \/figures -->)/g;
+const BLOCK = /(<!-- figures: ([a-z-]+)(?: ([a-z0-9-]+))? -->)([\s\S]*?)(<!-- \/figures -->)/g;
 
 /**
  * A Markdown page with its figures taken from the records: the text between `<!-- figures: NAME
@@ -84,7 +94,7 @@ function throughputTable(record: ThroughputRecord): string {
 
 const FLOORS = ['md5-text', 'md5-short', 'md5-index', 'md5-nested', 'wc', 'cat-wc'];
 
-function ratioTable({ ratios }: ThroughputRecord): string {
+function ratioTable({ ratios }: Pick<CaseRecord, 'ratios'>): string {
   const rows = ratios
     .filter(({ id }) => id !== 'compile')
     .map((row) => [row.what, spreadText(row, row.median >= 20 ? 0 : 2), row.unit]);
@@ -138,6 +148,30 @@ function realTable({ results }: RealRecord): string {
     result.id.startsWith('compile') ? '' : (result.records / result.median / 1e6).toFixed(1),
   ]);
   return table(['what', 'records', 'seconds', 'million URLs/s'], rows);
+}
+
+/** The cases of a record with their sizes, rates and memory; then where they were measured. */
+function caseTable(record: CaseRecord, unit: string): string {
+  const { results, machine, date, notMeasured } = record;
+  const rows = results
+    .filter(({ records }) => records > 0)
+    .map((result) => {
+      const { id, name, kind, records, bytes, median, peakBytes } = result;
+      return [
+        id,
+        `\`${name}\``,
+        count(records),
+        spreadText(result, 2),
+        (records / median / 1e6).toFixed(2),
+        (bytes / median / 1e6).toFixed(0),
+        peakBytes === undefined || kind === 'floor' ? '' : (peakBytes / 1e6).toFixed(0),
+      ];
+    });
+  const header = ['case', 'command', unit, 'seconds', `million ${unit}/s`, 'MB/s', 'peak MB'];
+  const { processor, cores, node, commit } = machine;
+  const place = `${processor}, ${cores} cores, Node ${node.replace(/^v/, '')}, commit ${commit}, ${date.slice(0, 10)}.`;
+  const missing = notMeasured.map((line) => `Not measured: ${line}.`);
+  return `${table(header, rows)}\n\n${[place, ...missing].join(' ')}`;
 }
 
 function loadText({ records, seconds, peakBytes }: LoadRecord): string {

@@ -8,5 +8,8 @@ export function newestRecords(): Records {
     growth: readRecord('growth'),
     real: readRecord('real'),
     load: readRecord('load'),
+    warc: readRecord('warc'),
+    formats: readRecord('formats'),
+    jobs: readRecord('jobs'),
   };
 }

@@ -73,7 +73,14 @@ function timeForEach(run: RunFigures, whole: string, first: string): number {
   return seconds / (run.rate(whole) * run.seconds(whole));
 }
 
-function timeRatio(id: string, what: string, over: string, under: string, unit: string): Ratio {
+/** The time of one case in times of another's. */
+export function timeRatio(
+  id: string,
+  what: string,
+  over: string,
+  under: string,
+  unit: string,
+): Ratio {
   return {
     id,
     what,

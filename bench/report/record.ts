@@ -11,7 +11,7 @@ import type { RatioRow } from './ratios.js';
 const DIRECTORY = join(import.meta.dirname, '..', 'record');
 
 /** A kind of benchmark; each keeps the record of its newest run. */
-export type RecordKind = 'throughput' | 'growth' | 'real' | 'load';
+export type RecordKind = 'throughput' | 'growth' | 'real' | 'load' | 'warc' | 'formats' | 'jobs';
 
 /** The common fields of all records. */
 export interface RecordHead {
@@ -58,6 +58,16 @@ export interface LoadRecord extends RecordHead {
   readonly records: number;
   readonly seconds: number;
   readonly peakBytes: number | undefined;
+}
+
+/** A record of bench:warc, bench:formats and bench:jobs. */
+export interface CaseRecord extends RecordHead {
+  readonly date: string;
+  readonly runs: number;
+  readonly results: readonly ResultRecord[];
+  readonly ratios: readonly RatioRow[];
+  /** What the machine could not measure. */
+  readonly notMeasured: readonly string[];
 }
 
 /** A case's figures in a record. */

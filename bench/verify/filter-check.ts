@@ -16,7 +16,7 @@ import { countsText } from './verdict-counts.js';
 /** Number of URLs that the naive matcher also decides. */
 const SAMPLE = 5000;
 
-/** Runs the filter over a corpus in all forms and compares record by record. */
+/** Runs the filter over a corpus in all formats and compares record by record. */
 export class FilterCheck {
   readonly #filter: Filter;
   readonly #args: readonly string[];

@@ -9,7 +9,7 @@ import { Random } from '../../test/random/random.js';
 import type { WayIn, WayOut } from './plan.js';
 
 const MAIN = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url));
-/** A run that takes longer hangs. */
+/** Milliseconds after which a run counts as hanging. */
 const PATIENCE = 120_000;
 
 /** The result of a run of the command line. */

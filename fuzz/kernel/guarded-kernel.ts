@@ -142,9 +142,8 @@ export class GuardedKernel {
   #regions: Region[] = [];
 
   /**
-   * @param options.scratch how much scratch memory the kernel gets: by default exactly as much as
-   * it
-   *   may need
+   * @param options.scratch size of the scratch memory for the kernel: by default exactly as much as
+   *   the kernel may need
    * @param options.instantiate binds the kernel to its memory; by default the kernel's own function
    */
   constructor(

@@ -3,9 +3,9 @@ import { bytesOf } from '../corpus.js';
 import type { Target } from '../target.js';
 import { changedBytes, replaced } from './bytes.js';
 
-/** How often an input is new, drawn from the target's grammar. */
+/** Share of inputs that are drawn anew from the target's grammar. */
 const FRESH = 0.1;
-/** How often a change inserts a piece from that grammar instead of changing bytes. */
+/** Share of changes that insert a piece from that grammar instead of changing bytes. */
 const PIECE = 0.25;
 
 /** Makes inputs of a target from its existing inputs. */

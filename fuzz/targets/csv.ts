@@ -8,7 +8,7 @@ import { agree } from '../fault.js';
 import { GuardedKernel } from '../kernel/guarded-kernel.js';
 import type { Target } from '../target.js';
 
-/** With a rule that sees whether two quotes became one. */
+/** The second rule shows whether two quotes became one. */
 const RULES = 'user-agent: *\ndisallow: /deny\ndisallow: /*""\n';
 const URLS = [
   'http://a.example/""',
@@ -18,7 +18,7 @@ const URLS = [
   'x:',
 ];
 const PIECES = ['"', '""', ',', '\t', '\n', '\r\n', '\r', '\x01', '\x02', '\xff', 'a', ' '];
-/** Bytes of a refused row that come out. */
+/** Number of bytes of a refused row that come out. */
 const SHOWN = 1024;
 
 /** Rows (RFC 4180), read by a naive reader in one pass over the whole input. */
@@ -31,7 +31,7 @@ interface NaiveRow {
   readonly isOpen: boolean;
   /** Whether a CR stands outside quotes before its last byte. */
   readonly hasReturn: boolean;
-  /** `undefined` where text follows a closing quote. */
+  /** The fields; `undefined` for a field with text after its closing quote. */
   readonly fields: readonly (string | undefined)[];
 }
 

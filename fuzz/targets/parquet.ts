@@ -18,9 +18,9 @@ import type { Random } from '../../test/random/random.js';
 import { agree, Fault } from '../fault.js';
 import type { Target } from '../target.js';
 
-/** Where the metadata stand in the file that is made up around them. */
+/** Offset of the metadata in the file that is simulated around them. */
 const FOOTER_OFFSET = 10_000;
-/** Larger pages, and pages of more values, are left out: they only take time. */
+/** Maximum length of a page, and maximum number of its values. Larger pages only take time. */
 const MAX_PAGE = 65_536;
 const DICTIONARY = 5;
 const WRITABLE = { number: 0, compress: (bytes: Uint8Array) => bytes };

@@ -46,8 +46,8 @@ const FIELDS = [
 const ENDS = ['\r\n', '\n', '\r\n\r\n', '\n\n', ': ', ' '];
 
 /**
- * The reader of WARC files: an input is the bytes of one. Whatever pieces they are read in, the
- * captures and the damage are the same; a capture lies where a record begins, and its body is no
+ * The reader of WARC files. An input is the bytes of one file. Captures and damage do not depend on
+ * the pieces in which the bytes are read. A capture lies where a record begins, and its body is not
  * longer than the limit. Bytes of a gzip member are inflated as zlib does it.
  */
 export const target: Target = {
@@ -123,12 +123,12 @@ function outcomeOf(bytes: Buffer, pieceLength: number): string {
       maxBodyBytes: MAX_BODY_BYTES,
       targets: new Set(),
       robots: true,
-      onSkipped: () => {},
+      onOther: () => {},
     },
     {
       capture: (capture) => events.push(checked(capture, bytes)),
       damage: (offset, reason, isCapture) => events.push([offset, reason, isCapture]),
-      incomplete: (offset, url) => events.push([offset, url]),
+      broken: (offset, url, reason) => events.push([offset, url, reason]),
     },
   );
   const splitter = new RecordSplitter(reader, bytes.length);
@@ -142,7 +142,7 @@ function outcomeOf(bytes: Buffer, pieceLength: number): string {
     bytesOfPiece.fill(0xff);
   }
   splitter.restart();
-  // What is decoded later would come after this check.
+  // Bodies that are decoded later would come after this check.
   void reader.settle();
   return JSON.stringify(events);
 }
@@ -155,7 +155,7 @@ function checked({ url, date, offset, outcome, payloadDigest }: Capture, bytes: 
   return [url, date, offset, payloadDigest, charactersOf(outcome.body), outcome.isCut];
 }
 
-/** Compares a member with what zlib makes of the same bytes. */
+/** Compares a member with zlib's result for the same bytes. */
 function checkMember(bytes: Buffer): void {
   const member = readMember(bytes);
   const header = memberHeaderLength(bytes);

@@ -39,7 +39,7 @@ function frame(random: Random): string {
   );
 }
 
-/** The framing of zstd data: what is split off is compared for all sizes of chunks. */
+/** The framing of zstd data. Frames and blocks must be the same for all sizes of chunks. */
 export const target: Target = {
   name: 'zstd',
   summary: 'the framing of zstd data, against itself in other chunks',

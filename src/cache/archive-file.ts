@@ -5,7 +5,7 @@ import { COMPRESSION_ENDINGS, compressionOf } from '../files/compressions.js';
 import { FileEnd } from '../files/file-end.js';
 import { gzip } from '../files/gzip.js';
 import { describeSystemError } from '../files/system-error.js';
-import { type ArchiveCompression, readArchive } from '../warc/archive-reader.js';
+import { type ArchiveCompression, readArchive, readRecordAt } from '../warc/archive-reader.js';
 import type { ByteSource } from '../warc/byte-source.js';
 import type { Capture } from '../warc/capture.js';
 import { type CaptureHandler, CaptureReader } from '../warc/capture-reader.js';
@@ -17,10 +17,16 @@ import { NO_FILE } from './item.js';
 import { hasEnding } from './layout.js';
 import { skipEvent } from './skip-event.js';
 
-/** The longest body that is read if there is no parsing limit, in bytes. */
+/** Maximum length in bytes of a body that is read if there is no parsing limit. */
 const LONGEST_BODY = 64 * 1024 * 1024;
 
-/** Damages of one file that are named; further ones are counted. */
+/**
+ * Number of captures of other URLs in one file whose places are noted. Further captures go into a
+ * filter.
+ */
+const MOST_PLACES = 1024;
+
+/** Number of damaged places of one file that are named. Further ones are counted. */
 const MOST_NAMED = 20;
 
 /** The name endings of WARC files. */
@@ -29,7 +35,7 @@ export const ARCHIVE_ENDINGS = COMPRESSION_ENDINGS.map((ending) => `.warc${endin
 /** The name endings of lists of WARC files, such as Common Crawl's robotstxt.paths. */
 export const ARCHIVE_LIST_ENDINGS = COMPRESSION_ENDINGS.map((ending) => `.paths${ending}`);
 
-/** Whether a name is that of a WARC file (ISO 28500). */
+/** Whether a name is the name of a WARC file (ISO 28500). */
 export function isArchiveName(name: string): boolean {
   return ARCHIVE_ENDINGS.some((ending) => hasEnding(name, ending));
 }
@@ -39,15 +45,15 @@ export interface ArchiveFile {
   readonly path: FilePath;
   /** The path for messages. */
   readonly displayPath: string;
-  /** What the sources of its entries begin with: `FILE.warc.gz`. */
+  /** The beginning of the sources of its entries: `FILE.warc.gz`. */
   readonly source: string;
   /** The real path of the directory that links may not leave; `undefined` if they may. */
   readonly boundary: Uint8Array | undefined;
-  /** Whether the user named the file: then it must be readable. Otherwise it is skipped. */
+  /** Whether the user named the file. Such a file must be readable; any other is skipped. */
   readonly isNamed: boolean;
 }
 
-/** WARC files that are read as one archive: redirects lead from one to another. */
+/** WARC files that are read as one archive: redirects lead from one file to another. */
 export interface Archive {
   readonly kind: 'archive';
   readonly files: readonly ArchiveFile[];
@@ -60,8 +66,10 @@ export interface ArchivePart extends ArchiveFile {
   readonly length: number;
   /** The number of the file in its archive. */
   readonly file: number;
-  /** URLs whose captures are wanted; `undefined` for those of robots.txt files. */
+  /** URLs whose captures are wanted; `undefined` for the URLs of robots.txt files. */
   readonly targets: readonly string[] | undefined;
+  /** Where captures of the targets lie, ascending; `undefined` if they may lie anywhere. */
+  readonly offsets: readonly number[] | undefined;
   /** Memory and key of the UrlFilter. */
   readonly filter: SharedArrayBuffer;
   readonly key: HashKey;
@@ -73,10 +81,18 @@ export interface CaptureEvent {
   readonly capture: Capture;
 }
 
+/** A capture of a URL other than robots.txt was found, and perhaps left out. */
+export interface LeftOutEvent {
+  readonly kind: 'left-out';
+  readonly url: string;
+  /** Where its record lies in the file, in bytes. */
+  readonly offset: number;
+}
+
 /** The warning for something in an archive. */
 function warningEvent(
   { displayPath }: ArchiveFile,
-  code: 'damaged-record' | 'cut-short',
+  code: 'damaged-record' | 'broken-response',
   message: string,
   place: { readonly offset?: number; readonly count?: number },
 ): WarningEvent {
@@ -84,14 +100,14 @@ function warningEvent(
 }
 
 /**
- * Passes on the captures of a WARC file, and the damage in it.
+ * Passes on the captures of a WARC file, and its damaged places.
  *
  * @throws RobotsFilterError `input` if the file cannot be read to its end
  */
 export async function readArchivePart(
   part: ArchivePart,
   { maxBodyBytes, asOf = Number.POSITIVE_INFINITY }: CacheOptions,
-  onEvent: (event: CaptureEvent | WarningEvent) => void,
+  onEvent: (event: CaptureEvent | LeftOutEvent | WarningEvent) => void,
 ): Promise<void> {
   const opened = await openFile(part.path, { boundary: part.boundary, concurrent: true });
   if (opened.kind !== 'file') {
@@ -106,21 +122,34 @@ export async function readArchivePart(
   }
   const filter = new UrlFilter(part.key, part.filter);
   const events = new ArchiveEvents(part, onEvent);
+  let places = 0;
   const reader = new CaptureReader(
     {
       asOf,
       maxBodyBytes: Math.min(maxBodyBytes, LONGEST_BODY),
       targets: new Set(part.targets),
       robots: part.targets === undefined,
-      onSkipped: (url) => {
-        if (part.targets === undefined) filter.add(Buffer.from(url));
+      onOther: (url, offset, isLeftOut) => {
+        if (part.targets !== undefined) return;
+        // A target too: of two captures at one moment, the one that is added later counts.
+        if (offset !== undefined && places < MOST_PLACES) {
+          places++;
+          onEvent({ kind: 'left-out', url, offset });
+        } else if (isLeftOut) {
+          filter.add(Buffer.from(url));
+        }
       },
     },
     events,
   );
   try {
     const source = new DescriptorSource(opened.descriptor);
-    await readArchive(source, await compressionOfFile(source, opened.descriptor), reader);
+    const compression = await compressionOfFile(source, opened.descriptor);
+    if (part.offsets === undefined || compression.kind === 'stream') {
+      await readArchive(source, compression, reader);
+    } else {
+      for (const offset of part.offsets) await readRecordAt(source, compression, offset, reader);
+    }
   } catch (cause) {
     throw new RobotsFilterError(
       'input',
@@ -133,13 +162,13 @@ export async function readArchivePart(
   events.summarise();
 }
 
-/** The events of a file. Damage is named, up to a limit, and then counted. */
+/** The events of a file. Damaged places are named up to a limit, and then counted. */
 class ArchiveEvents implements CaptureHandler {
   readonly #part: ArchivePart;
   readonly #onEvent: (event: CaptureEvent | WarningEvent) => void;
   #named = 0;
   #damaged = 0;
-  #cutShort = 0;
+  #broken = 0;
 
   constructor(part: ArchivePart, onEvent: (event: CaptureEvent | WarningEvent) => void) {
     this.#part = part;
@@ -151,7 +180,7 @@ class ArchiveEvents implements CaptureHandler {
   }
 
   damage(offset: number, reason: string): void {
-    // The first reading of the file has named it.
+    // The first reading of the file has named the damaged place.
     if (this.#part.targets !== undefined) return;
     if (this.#named === MOST_NAMED) {
       this.#damaged++;
@@ -162,25 +191,25 @@ class ArchiveEvents implements CaptureHandler {
     this.#onEvent(warningEvent(this.#part, 'damaged-record', message, { offset }));
   }
 
-  incomplete(offset: number, url: string): void {
+  broken(offset: number, url: string, reason: string): void {
     if (this.#named === MOST_NAMED) {
-      this.#cutShort++;
+      this.#broken++;
       return;
     }
     this.#named++;
-    const message = `The response of ${url} is cut short, so it counts as unreachable.`;
-    this.#onEvent(warningEvent(this.#part, 'cut-short', message, { offset }));
+    const message = `The response of ${url} ${reason}, so it counts as unreachable.`;
+    this.#onEvent(warningEvent(this.#part, 'broken-response', message, { offset }));
   }
 
-  /** Counts what was not named. */
+  /** Reports the number of damaged places that were not named. */
   summarise(): void {
     if (this.#damaged > 0) {
       const message = 'Further damage in this file; skipped.';
       this.#onEvent(warningEvent(this.#part, 'damaged-record', message, { count: this.#damaged }));
     }
-    if (this.#cutShort > 0) {
-      const message = 'Further responses in this file are cut short, and count as unreachable.';
-      this.#onEvent(warningEvent(this.#part, 'cut-short', message, { count: this.#cutShort }));
+    if (this.#broken > 0) {
+      const message = 'Further broken responses in this file count as unreachable.';
+      this.#onEvent(warningEvent(this.#part, 'broken-response', message, { count: this.#broken }));
     }
   }
 }

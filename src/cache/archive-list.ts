@@ -10,17 +10,17 @@ import { displayName } from './file-name.js';
 import { hasEnding } from './layout.js';
 import { readText } from './ndjson-file.js';
 
-/** The longest path of a list, in bytes. */
+/** Maximum length of a path in a list, in bytes. */
 const LONGEST_PATH = 16 * 1024;
 
-/** Whether a name is that of a list of WARC files. */
+/** Whether a name is the name of a list of WARC files. */
 export function isArchiveList(name: string): boolean {
   return ARCHIVE_LIST_ENDINGS.some((ending) => hasEnding(name, ending));
 }
 
 /**
- * The WARC files that a path names: itself, or those of a list. `undefined` if the path is of
- * another kind, or cannot be examined.
+ * The WARC files that a path names: the file itself, or the files of a list. `undefined` if the
+ * path is of another kind, or cannot be examined.
  *
  * @throws RobotsFilterError `input` if a list cannot be read, or names a missing file
  */
@@ -64,8 +64,8 @@ async function readList(list: string): Promise<ArchiveFile[]> {
 }
 
 /**
- * The path of a file of a list: as the list has it, below the directory of the list; or else by its
- * name alone, in that directory, since downloads often drop the directories.
+ * Finds a file of a list: at its path below the directory of the list, or else by its name alone in
+ * that directory, because downloads often drop the directories.
  */
 async function locate(list: string, line: number, name: string): Promise<string> {
   const directory = dirname(list);

@@ -13,6 +13,7 @@ import {
   type ArchivePart,
   type CaptureEvent,
   isArchiveName,
+  type LeftOutEvent,
   readArchivePart,
 } from './archive-file.js';
 import { DirectoryReader, schemeParts, VANISHED } from './directory.js';
@@ -37,23 +38,22 @@ export type { Nested } from './item.js';
 export type { RecordColumns } from './record-file.js';
 
 /*
- * A cache is read in two steps, so that several threads can do the second. It is split into parts,
- * which are plain data; reading a part yields events. An event may be nested: it has parts of its
- * own, which take its place. Events in the order of the parts are the same whichever thread reads
- * which part.
+ * A cache is read in two steps, so that several threads can do the second. First the cache is split
+ * into parts, which are plain data; then reading a part gives events. An event may be nested: its
+ * own parts take its place. In the order of the parts, the events are the same whichever thread
+ * reads which part.
  */
 
 /** A part of a cache that any thread can read: names in a directory, records, or captures. */
 export type CachePart = PlaceNames | RecordPart | ArchivePart;
 
-/** A part, or WARC files, which are read together as parts of their own. */
+/** A part, or WARC files, which are read together and have their own parts. */
 export type CacheContent = CachePart | Archive;
 
 /**
- * What a part holds: a robots.txt, a capture, something skipped, or something with parts of its
- * own.
+ * An event of a part: a robots.txt, a capture, something skipped, or something with its own parts.
  */
-export type CacheEvent = EntryEvent | CaptureEvent | WarningEvent | Nested;
+export type CacheEvent = EntryEvent | CaptureEvent | LeftOutEvent | WarningEvent | Nested;
 
 /** A kind of path that holds robots.txt files. */
 interface SourceKind {
@@ -90,13 +90,13 @@ function unreadable(path: string, cause: unknown): RobotsFilterError {
  * Splits a cache of robots.txt files into parts: a directory in the layouts of layout.ts, or a file
  * of records (record-files.ts).
  *
- * The order depends on the cache alone: that of the bytes of the paths, and of the records in a
- * file. Only regular files are read in a directory; the path itself may also be a pipe of records.
+ * The order depends only on the cache: the byte order of the paths, and the order of the records in
+ * a file. In a directory only regular files are read. The path itself may also be a pipe of
+ * records.
  *
  * @param columns the columns of Parquet files
  * @throws RobotsFilterError `input` if the path is missing, unreadable or of another kind, if a
- *   file
- *   of records cannot be read to its end, or if the process runs out of file descriptors
+ *   file of records cannot be read to its end, or if the process runs out of file descriptors
  */
 export async function* cacheParts(
   path: string,
@@ -123,11 +123,11 @@ async function* directoryParts(
   } catch (error) {
     throw unreadable(path, error);
   }
-  // Paths in the root directory would begin with two slashes.
+  // A path in the root directory would begin with two slashes.
   const stem = path.endsWith('/') ? path.slice(0, -1) : path;
   const place = { path: stem, displayPath: stem, prefix: '', scheme: undefined };
   const access = { boundary: followLinks ? undefined : boundary, concurrent: false };
-  // Files beside archives win: captures come first.
+  // Captures come first, so that the other files win.
   const archives = names.filter(isArchiveName);
   if (archives.length === 0) {
     yield* splitNames(names, place, access);
@@ -172,7 +172,10 @@ async function refusal(path: string, status: Stats): Promise<RobotsFilterError> 
     : new RobotsFilterError('input', `${path}: ${description}`);
 }
 
-/** Says of what unsupported format a file is; `undefined` if of none, or if it is unreadable. */
+/**
+ * Names the unsupported format of a file; `undefined` if the format is supported or the file
+ * unreadable.
+ */
 async function describeFile(path: string): Promise<string | undefined> {
   const file = await open(path).catch(() => undefined);
   try {
@@ -186,7 +189,9 @@ async function describeFile(path: string): Promise<string | undefined> {
   }
 }
 
-/** The parts of a nested event that was found among `names`, and what of it was skipped. */
+/**
+ * The parts of a nested event among `names`, and warnings for the files that were skipped there.
+ */
 export function nestedParts(
   nested: Nested,
   names: PlaceNames,
@@ -235,7 +240,7 @@ export class PartReader {
   }
 
   /**
-   * Passes on what a part holds, in order. A body has at most `maxBodyBytes + 1` bytes; use it
+   * Passes on the events of a part, in order. A body has at most `maxBodyBytes + 1` bytes; use it
    * before the next event. An authority may come more than once.
    *
    * @throws RobotsFilterError `input` if the process runs out of file descriptors

@@ -19,7 +19,7 @@ import { join, listNames, type Place, type PlaceNames, splitNames } from './list
 import { recordFileOf } from './record-files.js';
 import { skipEvent } from './skip-event.js';
 
-/** Milliseconds per name above which files are slow. Files in memory take a tenth of this time. */
+/** Milliseconds per name above which files are slow. Files in memory are much faster. */
 const SLOW_PACE = 0.25;
 
 /** The message for a file that vanished before it was opened. */
@@ -30,11 +30,11 @@ const PORT_0 = 'Nothing can be fetched from port 0; skipped.';
 const NO_HOST =
   'A robots.txt whose host is unknown; skipped. Put it in a directory named for its host.';
 const DOCUMENT =
-  'The name is that of a document or data; skipped. If it is a host, name the file HOST.robots.txt.';
+  'The name marks a document or data; skipped. If it is a host, name the file HOST.robots.txt.';
 const TOO_DEEP =
   'Files of records and archives are read at the top of the directory only; skipped.';
 
-/** The item for a name of `listNames`. Reads the file if it is a short robots.txt. */
+/** Makes the item for a name of `listNames`. Reads the file if it is a short robots.txt. */
 async function itemAt(listed: string, place: Place, context: ReadContext): Promise<Item> {
   const isDirectory = listed.endsWith('/');
   const byteName = isDirectory ? listed.slice(0, -1) : listed;
@@ -42,7 +42,11 @@ async function itemAt(listed: string, place: Place, context: ReadContext): Promi
   const displayPath = `${place.displayPath}/${displayName(byteName)}`;
   const name = decodeName(byteName);
   if (name === undefined) {
-    return skipped(displayPath, 'not-a-host', 'The name is not UTF-8, so not a host; skipped.');
+    return skipped(
+      displayPath,
+      'not-a-host',
+      'The name is not UTF-8, so it is not a host; skipped.',
+    );
   }
   const path = join(place.path, name);
   if (isDirectory) return directoryItem(path, name, place, context);
@@ -50,11 +54,11 @@ async function itemAt(listed: string, place: Place, context: ReadContext): Promi
     if (place.scheme !== undefined) return skipped(displayPath, 'too-deep', TOO_DEEP);
     return { kind: 'records', path, displayPath, source: displayName(byteName) };
   }
-  // Archives at the top have been taken out of the names.
+  // Archives at the top are no longer among the names.
   if (isArchiveName(name)) return skipped(displayPath, 'too-deep', TOO_DEEP);
   if (isDocumentName(name)) return skipped(displayPath, 'document', DOCUMENT);
   const authority = authorityOfFile(name, place.scheme);
-  // A name that is not listed as a directory may be a link to one, and is then read another way.
+  // A name that is not listed as a directory may be a link to one, which is then read another way.
   if (authority === undefined && authorityOfName(name, place.scheme) === undefined) {
     return skipped(
       displayPath,
@@ -158,7 +162,7 @@ export class DirectoryReader {
     }
   }
 
-  /** Reads names concurrently or one after another, and notes whether the files are slow. */
+  /** Reads names concurrently or one after another, and finds out whether the files are slow. */
   async #itemsOf(
     names: readonly string[],
     place: Place,

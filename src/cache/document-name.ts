@@ -5,13 +5,15 @@ import { isDigit } from '../protocol/byte.js';
  * Files in a robots directory whose names mark them as documents or data. Read as the robots.txt of
  * a host, such a file would have no rules, and so allow everything.
  *
- * An ending marks a document only if it is no top-level domain: example.md is a host in Moldova,
- * and example.zip and example.sh are hosts, too. Without such an ending a name marks a document if
- * it is README or the like, or one word in capitals, with or without .md or .txt: hosts are written
+ * An ending marks a document only if it is not a top-level domain: example.md is a host in Moldova,
+ * and example.zip and example.sh are hosts too. Without such an ending, a name marks a document if
+ * it is README or the like, or one word in capitals, with or without .md or .txt. Hosts are written
  * in lower case.
  */
 
-/** Endings of data, documents, and leftovers of editors and downloads. None is a TLD. */
+/**
+ * Endings of data, documents, and leftovers of editors and downloads. None is a top-level domain.
+ */
 const ENDINGS: ReadonlySet<string> = new Set(
   (
     'csv tsv json geojson xml html htm xhtml yaml yml toml ini cfg conf log sql db sqlite sqlite3 pdf rtf docx xls xlsx ods ' +
@@ -20,7 +22,10 @@ const ENDINGS: ReadonlySet<string> = new Set(
   ).split(' '),
 );
 
-/** Compressions, after another ending. By itself a compressed file is known by its first bytes. */
+/**
+ * Endings of compressions, after another ending. A compressed file is recognised by its first
+ * bytes.
+ */
 const COMPRESSIONS: ReadonlySet<string> = new Set(['gz', 'zst', 'xz', 'bz2', 'lz4']);
 
 const DOCUMENTS: ReadonlySet<string> = new Set(
@@ -37,7 +42,7 @@ export function isDocumentName(name: string): boolean {
   return DOCUMENTS.has(word.toLowerCase()) || isWordInCapitals(word);
 }
 
-/** The parts before and after the last dot. The ending is in lower case; empty if there is none. */
+/** Splits a name at its last dot. The ending is in lower case; empty if there is none. */
 function splitEnding(name: string): [stem: string, ending: string] {
   const dot = name.lastIndexOf('.');
   return dot <= 0 ? [name, ''] : [name.slice(0, dot), name.slice(dot + 1).toLowerCase()];

@@ -1,12 +1,12 @@
 import type { Authority } from '../protocol/authority.js';
 import type { FetchOutcome, FetchReading } from './fetch-outcome.js';
 
-/** One robots.txt of a cache, not parsed yet. */
+/** One robots.txt of a cache, before parsing. */
 export interface CacheEntry {
   readonly authority: Authority;
   /**
-   * At most `maxBodyBytes + 1` bytes, so that the parser sees that the body was longer. The next
-   * entry may overwrite it.
+   * The body, of at most `maxBodyBytes + 1` bytes. The additional byte shows the parser that the
+   * body was longer. The next entry may overwrite the body.
    */
   readonly body: Uint8Array;
   /**
@@ -16,32 +16,34 @@ export interface CacheEntry {
   readonly source: string;
   /** The status code of the response (RFC 9110 section 15), if the cache has it. */
   readonly status: number | undefined;
-  /** What the last fetch found, if there is a robots.json. Overrides `status`. */
+  /** The finding of the last fetch, if there is a robots.json. Overrides `status`. */
   readonly fetched?: FetchOutcome;
 }
 
 /**
- * Why something in a cache was skipped.
+ * The reason why something in a cache was skipped.
  *
  * - `not-a-host`: the name of a file or directory, or the host of a record, is not an authority.
  * - `document`: a file whose name marks it as a document or data.
  * - `bad-record`: a line that is not a usable record; or a robots.json that is damaged or names
- *   another host, which skips the robots.txt beside it, too.
+ *   another host, so that the robots.txt beside it is skipped too.
  * - `unreadable`: a file, directory or link that cannot be read, or vanished during the run.
- * - `not-a-file`: a pipe, socket or device, or a directory in the place of a file.
+ * - `not-a-file`: a pipe, socket or device, or a directory in place of a file.
  * - `link-outside`: a symbolic link that leaves the directory.
  * - `too-deep`: nested deeper than any layout.
- * - `no-robots-txt`: the directory of a host without a robots.txt, or without the one that its
- *   robots.json describes.
+ * - `no-robots-txt`: the directory of a host without a robots.txt, or without the robots.txt that
+ *   its robots.json describes.
  * - `compressed`: a compressed body.
  * - `not-text`: a body of another format, such as Parquet or WARC, or binary data.
  * - `too-large`: a body that would not fit in memory.
- * - `damaged-record`: damage in an archive, which cost the captures in which it lies.
- * - `cut-short`: a capture whose body is cut short; it counts as unreachable.
- * - `no-payload`: captures that refer to an earlier one, which is missing; the one before counts.
+ * - `damaged-record`: a damaged place in an archive; the captures there are lost.
+ * - `broken-response`: a capture whose body is cut short, or cannot be decoded; it counts as
+ *   unreachable.
+ * - `no-payload`: captures that refer to an earlier capture, which is missing. The capture before
+ *   counts.
  * - `no-target`: authorities whose robots.txt redirects to a URL that was not captured.
- * - `over-budget`: a body with more records and wildcards than the budget for a file allows.
- *   Everything is denied. Compiling finds it, not reading.
+ * - `over-budget`: a body with more records and wildcards than a file may have. Everything is
+ *   denied. This is found by compiling, not by reading.
  */
 export type CacheWarningCode =
   | 'not-a-host'
@@ -56,7 +58,7 @@ export type CacheWarningCode =
   | 'not-text'
   | 'too-large'
   | 'damaged-record'
-  | 'cut-short'
+  | 'broken-response'
   | 'no-payload'
   | 'no-target'
   | 'over-budget';
@@ -64,21 +66,21 @@ export type CacheWarningCode =
 export interface CacheWarning {
   readonly code: CacheWarningCode;
   /**
-   * The path of the file: the robots directory as given, then names as `displayName` gives them.
-   * For `over-budget` the source of the entry.
+   * The path of the file: the robots directory as given, then names in the form of `displayName`.
+   * For `over-budget`, the source of the entry.
    */
   readonly path: string;
   /** Number of the line of a record, from 1. */
   readonly line?: number;
-  /** Where a record of an archive lies in its file, in bytes. */
+  /** Offset of the record of an archive in its file, in bytes. */
   readonly offset?: number;
   /** Number of cases that the warning stands for. Default 1. */
   readonly count?: number;
-  /** What was found and what became of it, without the path. May quote the file. */
+  /** The finding and its consequence, without the path. May quote the file. */
   readonly message: string;
 }
 
-/** How a cache is read. */
+/** Options for reading a cache. */
 export interface CacheOptions {
   /**
    * Whether symbolic links may lead out of the robots directory. Default false. Links that stay
@@ -89,7 +91,7 @@ export interface CacheOptions {
   readonly maxBodyBytes: number;
   /** Captures after this moment do not count; milliseconds since 1970. Default: all count. */
   readonly asOf?: number | undefined;
-  /** How fetch records are understood. */
+  /** How fetch records are interpreted. */
   readonly fetchReading?: FetchReading | undefined;
 }
 
@@ -105,7 +107,7 @@ export interface WarningEvent {
   readonly warning: CacheWarning;
 }
 
-/** The bytes of a body that are read: one more than the limit shows that the body was longer. */
+/** Bytes of a body that are read: one more than the limit shows that the body was longer. */
 export function bodyLimit(maxBodyBytes: number): number {
   return Math.floor(maxBodyBytes) + 1;
 }

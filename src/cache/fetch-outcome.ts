@@ -1,7 +1,7 @@
 import { type AccessResult, DAY, UNREACHABLE_AFTER_DAYS } from '../protocol/access.js';
 import { dayOf, type FetchRecord } from './fetch-record.js';
 
-/** What a fetch record and the robots.txt beside it mean together. */
+/** The meaning of a fetch record together with the robots.txt beside it. */
 export interface FetchOutcome {
   readonly access: AccessResult;
   /** Whether the record is older than allowed (RFC 9309 section 2.4). */
@@ -16,22 +16,22 @@ export interface FetchReading {
   readonly unreachableAfter?: number | undefined;
 }
 
-/** Days up to the last failed attempt in which attempts must have failed regularly. */
+/** Number of days, up to the last failed attempt, in which attempts must have failed regularly. */
 const WINDOW_DAYS = 30;
-/** On average, one attempt must have failed in this many days. */
+/** Number of days in which, on average, one attempt must have failed. */
 const DAYS_PER_ATTEMPT = 3;
 
-/** Days with a failed attempt that are kept: as many as the window needs. */
+/** Number of days with a failed attempt that are kept: as many as the window needs. */
 const MAX_FAILED_DAYS = WINDOW_DAYS / DAYS_PER_ATTEMPT;
 
-/** The most by which the clocks of machines that share a directory may differ, in milliseconds. */
+/** Greatest difference, in milliseconds, between the clocks of machines that share a directory. */
 const CLOCK_DIFFERENCE = 5 * 60 * 1000;
 
-/** How long a robots.txt may be used without asking again (RFC 9309 section 2.4). */
+/** Time for which a robots.txt may be used without another request (RFC 9309 section 2.4). */
 const LONGEST_USE = DAY;
 
 /**
- * What a record means.
+ * Returns the meaning of a record.
  *
  * @param hasCopy whether there is a robots.txt beside the record
  */
@@ -47,10 +47,10 @@ export function outcomeOf(
 }
 
 /**
- * Whether an authority has been unreachable for so long that the last good copy counts, or else
- * everything is allowed (RFC 9309 section 2.3.1.4). Only failed attempts count: an unused record
- * does not age. Attempts must have failed on ten of the last 30 days; with a shorter bound, on one
- * day in three.
+ * Whether an authority has been unreachable for so long that the last good copy counts, or that,
+ * without a copy, everything is allowed (RFC 9309 section 2.3.1.4). Only failed attempts count: an
+ * unused record does not age. Attempts must have failed on ten of the last 30 days; with a shorter
+ * bound, on one day in three.
  */
 export function isLongUnreachable(record: FetchRecord, days?: number): boolean {
   if (record.accessResult !== 'unreachable') return false;
@@ -65,8 +65,8 @@ export function isLongUnreachable(record: FetchRecord, days?: number): boolean {
 }
 
 /**
- * The days (UTC) with failed attempts, the record's own day included: ascending, and no more than
- * the window needs. A record without "failedOn" tells of its last attempt only.
+ * The days (UTC) with failed attempts, including the record's own day: ascending, and no more than
+ * the window needs. A record without "failedOn" tells only about its last attempt.
  */
 export function failedDays({ accessResult, failedOn, respondedAt }: FetchRecord): number[] {
   if (accessResult !== 'unreachable') return [];

@@ -7,35 +7,36 @@ import { type Authority, agree, parseAuthority } from '../protocol/authority.js'
  * people may read and edit. Times are in ISO 8601; unknown members are ignored.
  *
  *     "version"           1; a record of another version is refused
- *     "authority"         https://example.com:8443; a record of another authority than that of its
+ *     "authority"         https://example.com:8443; a record whose authority is not the one of its
  *                         directory is refused
  *     "accessResult"      the result of the last attempt; required unless "status" is there
  *     "status"            status code of the last response
  *     "error"             { "code", "message" }
  *     "chain"             the URLs that were requested; the last one is "finalUrl"
  *     "requestedAt", "respondedAt"     without "respondedAt" the record is stale
- *     "freshUntil"        the next request comes no earlier
+ *     "freshUntil"        no request is made before this time
  *     "usableUntil"       stale from then on, and 24 hours after "respondedAt" at the latest
  *                         (RFC 9309 section 2.4)
- *     "headers"           the ones that matter, with names in lower case
+ *     "headers"           the response headers that are kept, with names in lower case
  *     "unreachableSince"  if unreachable: the first failed attempt since the last success
  *     "failedOn"          if unreachable: the last days (UTC) with failed attempts, at most ten
  *     "unreachableAfter"  days after which the last good copy counts, or else everything is allowed
  *                         (RFC 9309 section 2.3.1.4)
- *     "lastSuccess"       the robots.txt beside it: its response, "sha256" and length ("bytes")
- *     "discarded"         digest of a robots.txt that no longer counts and is to be deleted
+ *     "lastSuccess"       the last good robots.txt: its response, "sha256" and length ("bytes")
+ *     "discarded"         digest of a robots.txt that no longer counts and must be deleted
  *
- * If robots.txt differs from "sha256", somebody has edited it, or a run was killed between the two
- * files. The robots.txt counts as it is, and the next request for it is not conditional.
+ * If robots.txt differs from "sha256", somebody has edited the file, or a run was killed between
+ * the two files. The robots.txt then counts as it is, and the next request for it is not
+ * conditional.
  */
 
-/** The version that is written, and the only one that is read. */
+/** The version that is written, and the only version that is read. */
 const VERSION = 1;
 
 /** The name of the file of a record. */
 export const FETCH_RECORD = 'robots.json';
 
-/** The longest record that is read, in bytes. */
+/** Maximum length of a record that is read, in bytes. */
 export const LONGEST_FETCH_RECORD = 512 * 1024;
 
 /** The last good copy: the robots.txt beside the record. Times are in milliseconds since 1970. */
@@ -49,10 +50,10 @@ export interface LastSuccess {
   readonly status: number | undefined;
   readonly finalUrl: string;
   readonly receivedAt: number;
-  /** When the server last sent or confirmed it. */
+  /** Time at which the server last sent or confirmed the robots.txt. */
   readonly validatedAt: number;
   readonly headers: Readonly<Record<string, string>>;
-  /** As http-cache-semantics' `toObject` gives it. */
+  /** The cache policy, in the form of `toObject` of http-cache-semantics. */
   readonly policy: object | undefined;
 }
 
@@ -65,15 +66,15 @@ export interface FetchRecord {
   readonly chain: readonly string[];
   readonly requestedAt: number;
   readonly respondedAt: number;
-  /** 0 if unknown. */
+  /** Time before which no request is made; 0 if unknown. */
   readonly freshUntil: number;
-  /** Infinity if unknown. */
+  /** Time from which on the finding is stale; Infinity if unknown. */
   readonly usableUntil: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly unreachableSince: number | undefined;
-  /** Starts of days, ascending. */
+  /** Starts of the days with failed attempts, ascending. */
   readonly failedOn: readonly number[];
-  /** Days. */
+  /** Number of days after which an unreachable host is no longer denied. */
   readonly unreachableAfter: number | undefined;
   readonly lastSuccess: LastSuccess | undefined;
   readonly discarded: string | undefined;
@@ -126,13 +127,16 @@ function lastSuccessOf(value: unknown): LastSuccess | undefined {
   };
 }
 
-/** Whether a value names an authority. The scheme may be missing on either side. */
+/** Whether a value names the authority. The scheme may be missing on either side. */
 function names(value: unknown, whose: Authority): boolean {
   const told = typeof value === 'string' ? parseAuthority(value) : undefined;
   return told !== undefined && agree(told, whose);
 }
 
-/** Parses the robots.json in the directory of an authority. A string says why it is refused. */
+/**
+ * Parses the robots.json in the directory of an authority; returns a string if the record is
+ * refused, with the reason.
+ */
 export function parseFetchRecord(bytes: Uint8Array, whose: Authority): FetchRecord | string {
   let value: unknown;
   try {
@@ -145,7 +149,7 @@ export function parseFetchRecord(bytes: Uint8Array, whose: Authority): FetchReco
     return `Its "version" is not ${VERSION}`;
   }
   if (value.authority !== undefined && !names(value.authority, whose)) {
-    return '"authority" is not that of its directory';
+    return '"authority" does not match the directory';
   }
   const status = numberOf(value.status);
   const told = value.accessResult;

@@ -4,12 +4,12 @@ import { FileEnd } from '../files/file-end.js';
 import { MAGIC_BYTES } from '../files/unsupported-formats.js';
 import { read } from './file.js';
 
-/** Bytes that are read, or decompressed, at a time. */
+/** Number of bytes that are read, or decompressed, at a time. */
 const CHUNK = 512 * 1024;
 
 /**
- * The bytes of the file. Each chunk overwrites the one before. The first chunk is long enough to
- * recognise a format, unless the file is shorter.
+ * Yields the bytes of the file. Each chunk overwrites the one before. The first chunk is long
+ * enough to recognise a format, unless the file is shorter.
  */
 export async function* readChunks(descriptor: number): AsyncGenerator<Buffer> {
   const end = new FileEnd(descriptor);
@@ -29,13 +29,13 @@ export async function* readChunks(descriptor: number): AsyncGenerator<Buffer> {
   }
 }
 
-/** A chunk, and the ones after it. */
+/** Yields a chunk, and the chunks after it. */
 export async function* joined(first: Buffer, rest: AsyncGenerator<Buffer>): AsyncGenerator<Buffer> {
   yield first;
   yield* rest;
 }
 
-/** The decompressed bytes of chunks. */
+/** Decompresses chunks. */
 export function decompress(
   compression: Compression,
   first: Buffer,
@@ -44,7 +44,7 @@ export function decompress(
   return decompressed(compression, copies(first, rest), CHUNK);
 }
 
-/** Copies of chunks: streams read ahead, so the next chunk must not overwrite this one. */
+/** Copies chunks: streams read ahead, so the next chunk must not overwrite this one. */
 async function* copies(first: Buffer, rest: AsyncGenerator<Buffer>): AsyncGenerator<Buffer> {
   try {
     for await (const chunk of joined(first, rest)) yield Buffer.from(chunk);

@@ -3,9 +3,8 @@ import { SPACE, TILDE } from '../ascii.js';
 import { decodeBytes, escapeByte, printable } from '../control-characters.js';
 
 /*
- * A name is bytes to the file system. Lists of names hold strings with one character per byte
- * ("byte names"): they take half the memory of buffers, and strings sort in the order of the
- * bytes.
+ * Names are bytes to the file system. Lists of names hold strings with one character per byte
+ * ("byte names"). Such strings take half the memory of buffers, and sort in the order of the bytes.
  */
 
 function isPlain(byteName: string): boolean {
@@ -24,8 +23,8 @@ export function decodeName(byteName: string): string | undefined {
 }
 
 /**
- * A byte name for display, on one line: control characters, and bytes that are not UTF-8, become
- * `\xNN` or `\u{NNNN}`.
+ * Formats a byte name for display on one line: control characters, and bytes that are not UTF-8,
+ * become `\xNN` or `\u{NNNN}`.
  */
 export function displayName(byteName: string): string {
   if (isPlain(byteName)) return byteName;

@@ -24,7 +24,7 @@ export function systemPath(path: FilePath): string | Buffer {
     : Buffer.from(path.buffer, path.byteOffset, path.byteLength);
 }
 
-/** How files are read. */
+/** Options for reading files. */
 export interface FileAccess {
   /** The real path of the directory that links may not leave; `undefined` if they may. */
   readonly boundary: Uint8Array | undefined;
@@ -35,14 +35,14 @@ export interface FileAccess {
   readonly concurrent: boolean;
 }
 
-/** Why something is skipped; becomes a warning. */
+/** The reason why something is skipped, which becomes a warning. */
 export interface Skip {
   readonly kind: 'skip';
   readonly code: CacheWarningCode;
   readonly message: string;
 }
 
-/** An open regular file, which the receiver closes. */
+/** An open regular file. The receiver closes it. */
 export interface OpenFile {
   readonly kind: 'file';
   readonly descriptor: number;
@@ -54,7 +54,7 @@ export interface OpenFile {
 
 export interface Directory {
   readonly kind: 'directory';
-  /** The path to open: the real one, if a link led here. */
+  /** The path to open: the real path, if a link led here. */
   readonly path: FilePath;
 }
 
@@ -72,7 +72,10 @@ export interface LongBody {
   readonly kind: 'long';
 }
 
-/** The longest body that is read, in bytes: without a parsing limit a file could fill memory. */
+/**
+ * Maximum length of a body that is read, in bytes. Without a parsing limit, a file could fill
+ * memory.
+ */
 const LONGEST_BODY = 1024 ** 3;
 
 /*
@@ -84,7 +87,7 @@ const FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 /** Errors of open() with O_NOFOLLOW on a link: ELOOP, EMLINK on FreeBSD, EFTYPE on NetBSD. */
 const LINK_CODES = new Set(['ELOOP', 'EMLINK', 'EFTYPE']);
 
-/** Codes of errors that every other file would meet, too. */
+/** Codes of errors that every other file would meet too. */
 const EXHAUSTION_CODES = new Set(['EMFILE', 'ENFILE', 'ENOMEM']);
 
 const NOT_A_FILE: Skip = {
@@ -100,7 +103,7 @@ const NOT_A_FILE: Skip = {
  */
 export function skipOf(error: unknown): Skip {
   const code = errorCode(error);
-  // A socket, or a device without a driver.
+  // The file is a socket, or a device without a driver.
   if (code === 'ENXIO' || code === 'ENODEV') return NOT_A_FILE;
   if (EXHAUSTION_CODES.has(code)) {
     throw new RobotsFilterError(
@@ -148,7 +151,7 @@ export function close(descriptor: number): void {
   closeSync(descriptor);
 }
 
-/** Reads into `buffer` from where the last read ended; resolves to 0 at the end of the file. */
+/** Reads into `buffer` from the end of the last read; resolves to 0 at the end of the file. */
 export function read(descriptor: number, buffer: Uint8Array): Promise<number> {
   return new Promise((resolve, reject) => {
     readInPool(descriptor, buffer, 0, buffer.length, null, (error, bytes) => {
@@ -163,7 +166,7 @@ export function exists(path: FilePath): boolean {
   try {
     return lstatSync(systemPath(path), { throwIfNoEntry: false }) !== undefined;
   } catch {
-    return true; // opening it tells why
+    return true; // opening the path gives the error
   }
 }
 
@@ -210,7 +213,9 @@ export async function openFile(
   }
 }
 
-/** The file is skipped: half a robots.txt may allow what the whole one denies. */
+/**
+ * A file that is being written is skipped: half a robots.txt may allow what the whole file denies.
+ */
 const CHANGED: Skip = {
   kind: 'skip',
   code: 'unreadable',
@@ -226,8 +231,8 @@ function isChanged({ descriptor, length, written }: OpenFile): boolean {
 /**
  * Reads a regular file from its start.
  *
- * @param limit bytes of the file that count; the rest is not read
- * @param most if more bytes count, nothing is read, and the result is a LongBody
+ * @param limit number of bytes of the file that count; the rest is not read
+ * @param most if more bytes than this count, nothing is read, and the result is a LongBody
  */
 export async function readBody(
   path: FilePath,

@@ -36,7 +36,7 @@ export interface HostDirectory {
   /** The path for messages. */
   readonly displayPath: string;
   readonly authority: Authority;
-  /** What the sources of its entries begin with: `https/example.com/`. */
+  /** The beginning of the sources of its entries: `https/example.com/`. */
   readonly prefix: string;
 }
 
@@ -48,7 +48,7 @@ export async function readHostDirectory(
   // The record is read first: a fetch replaces it last, so a new record never meets an old
   // robots.txt.
   const read = await readFetchRecord(path, access, authority);
-  // Without its record nobody knows whether the robots.txt still counts.
+  // Without its record, it is not known whether the robots.txt still counts.
   if (read?.kind === 'skip') {
     return { kind: 'skipped', displayPath: `${displayPath}/${FETCH_RECORD}`, skip: read };
   }
@@ -89,7 +89,7 @@ async function emptyItem(path: FilePath, displayPath: string): Promise<Item> {
   } catch (error) {
     return { kind: 'skipped', displayPath, skip: skipOf(error) };
   }
-  // A directory of hidden files is ignored like the files.
+  // A directory of hidden files is ignored, like the files.
   if (names.length > 0 && names.every(isIgnored)) return { kind: 'ignored' };
   const directory = names.find((name) => name.endsWith('/') && !isIgnored(name));
   if (directory !== undefined) {

@@ -4,13 +4,15 @@ import type { Body, FileAccess, FilePath, LongBody, Skip } from './file.js';
 import type { Place } from './listing.js';
 import { unusableBody } from './unusable-body.js';
 
-/** Bodies up to this size are read several at a time, in bytes; longer ones one at a time. */
+/**
+ * Maximum length in bytes of bodies that are read several at a time; longer ones are read singly.
+ */
 export const SHORT_BODY = 64 * 1024;
 
 /** The message for a directory with the name of a file. */
 export const NO_FILE = 'A directory, not a file; skipped.';
 
-/** How items are read. */
+/** Settings for reading items. */
 export interface ReadContext {
   readonly access: FileAccess;
   readonly options: CacheOptions;
@@ -46,11 +48,11 @@ export interface RecordFileItem {
   readonly kind: 'records';
   readonly path: FilePath;
   readonly displayPath: string;
-  /** What the sources of its entries begin with: `FILE.ndjson`. */
+  /** The beginning of the sources of its entries: `FILE.ndjson`. */
   readonly source: string;
 }
 
-/** An item that has parts of its own: a file of records, or the directory of a scheme. */
+/** An item that has its own parts: a file of records, or the directory of a scheme. */
 export type Nested = RecordFileItem | { readonly kind: 'scheme'; readonly place: Place };
 
 /** A robots.txt that has been read. */
@@ -59,7 +61,7 @@ export interface EntryItem {
   readonly entry: CacheEntry;
 }
 
-/** What a name in a robots directory stands for. */
+/** The meaning of a name in a robots directory. */
 export type Item = EntryItem | LongItem | Nested | { readonly kind: 'ignored' } | SkippedItem;
 
 /** The item for something that is skipped. */
@@ -92,7 +94,7 @@ export function itemOfBody(
 ): EntryItem | SkippedItem {
   const skip = unusableBody(body, pending.sha256);
   if (skip !== undefined) return { kind: 'skipped', displayPath, skip };
-  // Somebody has edited a shorter file: it counts as it is.
+  // A shorter file has been edited by hand, and counts as it is.
   const { entry, truncatedAt } = pending;
   const isTruncated = truncatedAt !== undefined && body.length >= truncatedAt;
   return {

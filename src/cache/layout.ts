@@ -17,15 +17,15 @@ import { FETCH_RECORD } from './fetch-record.js';
  *     SCHEME/…                 https/example.com/robots.txt; any of the above in http, https or ftp
  *     *.ndjson, *.ndjson.gz    robots.txt files of many hosts, at the top only: record-files.ts
  *
- * HOST is a host, HOST:PORT or HOST_PORT. In the brackets of an IPv6 address `-` may stand for `:`,
- * which some file systems do not allow: [2001-db8--1]_8080. A robots.json beside HOST/robots.txt
- * says what the last fetch found: fetch-record.ts.
+ * HOST is a host, HOST:PORT or HOST_PORT. In the brackets of an IPv6 address, `-` may stand for
+ * `:`, which some file systems do not allow: [2001-db8--1]_8080. A robots.json beside
+ * HOST/robots.txt has the finding of the last fetch: fetch-record.ts.
  */
 
 /** The name of the file in the directory of a host (RFC 9309 section 2.3). */
 export const ROBOTS_TXT = 'robots.txt';
 
-/** The longest name that file systems allow, in bytes. */
+/** Maximum length of a name that file systems allow, in bytes. */
 const MAX_NAME_BYTES = 255;
 
 const SUFFIXES = ['-robots.txt', '.robots.txt', '.txt'];
@@ -47,7 +47,7 @@ export function schemeOfName(name: string): Scheme | undefined {
 
 /** The authority that a file is named for; `undefined` for other names. */
 export function authorityOfFile(name: string, scheme: Scheme | undefined): Authority | undefined {
-  // Nothing tells the host of this robots.txt; the host is not "robots".
+  // The host of this robots.txt is not known; the host is not "robots".
   if (name.toLowerCase() === ROBOTS_TXT) return undefined;
   const suffix = SUFFIXES.find((ending) => hasEnding(name, ending)) ?? '';
   return authorityOfName(name.slice(0, name.length - suffix.length), scheme);
@@ -70,7 +70,7 @@ function withColons(name: string): string {
 
 /**
  * The name of an authority's directory: `HOST` or `HOST_PORT`. `authorityOfName` reads the name
- * back, so no two authorities share a name, and no name leads out of the store.
+ * back. So no two authorities share a name, and no name leads out of the store.
  *
  * `undefined` if no name stands for the authority: its host begins with a dot, or the name would be
  * longer than 255 bytes.
@@ -81,7 +81,7 @@ export function nameOfAuthority({
   port,
 }: Authority & { readonly scheme: Scheme }): string | undefined {
   const safeHost = host.startsWith('[') ? host.replaceAll(':', '-') : host;
-  // A host may itself end like a port, or be called robots.txt: then the default port is added.
+  // A host may itself end like a port, or be called robots.txt. Then the default port is added.
   const names =
     port === undefined
       ? [safeHost, `${safeHost}_${DEFAULT_PORTS[scheme]}`]

@@ -2,18 +2,18 @@ import { opendir } from 'node:fs/promises';
 import type { Scheme } from '../protocol/authority.js';
 import { type FileAccess, type FilePath, systemPath } from './file.js';
 
-/** Names that the system is asked for in one call. */
+/** Number of names that are requested from the system in one call. */
 const LISTING_BUFFER = 1024;
 
-/** A directory whose names are hosts: the robots directory, or that of a scheme in it. */
+/** A directory whose names are hosts: the robots directory, or the directory of a scheme in it. */
 export interface Place {
-  /** The path to read it by. */
+  /** The path for reading. */
   readonly path: FilePath;
   /** The path for messages. */
   readonly displayPath: string;
-  /** What the sources of its entries begin with: nothing, or `https/`. */
+  /** The beginning of the sources of its entries: empty, or `https/`. */
   readonly prefix: string;
-  /** `undefined` for the robots directory itself. */
+  /** The scheme; `undefined` for the robots directory itself. */
   readonly scheme: Scheme | undefined;
 }
 
@@ -30,8 +30,8 @@ interface BufferDirent {
 }
 
 /**
- * The byte names in a directory, sorted (file-name.ts). The names of directories end in a slash,
- * so the paths below them are in the same order.
+ * Lists the byte names in a directory, sorted (file-name.ts). The names of directories end in a
+ * slash, so that the paths below them are in the same order.
  */
 export async function listNames(path: FilePath): Promise<string[]> {
   const directory = await opendir(systemPath(path), {
@@ -49,16 +49,16 @@ export async function listNames(path: FilePath): Promise<string[]> {
 /** Names in a directory, to be read by `DirectoryReader` on any thread. */
 export interface PlaceNames {
   readonly kind: 'names';
-  /** As `listNames` gives them. */
+  /** The names, in the form of `listNames`. */
   readonly names: readonly string[];
   readonly place: Place;
   readonly access: FileAccess;
 }
 
-/** Names per part. */
+/** Number of names per part. */
 const PART_NAMES = 256;
 
-/** Splits the names of a directory, as `listNames` gives them, into parts. */
+/** Splits the names of a directory, in the form of `listNames`, into parts. */
 export function* splitNames(
   names: readonly string[],
   place: Place,

@@ -8,7 +8,7 @@ import { decompress, joined, readChunks } from './file-chunks.js';
 import { parseRecord } from './record.js';
 import type { OpenRecordFile, RecordFile, RecordLines } from './record-file.js';
 
-/** The longest line that is read, in bytes. The largest known robots.txt files have 4 MB. */
+/** Maximum length of a line, in bytes. The largest known robots.txt files have 4 MB. */
 const LONGEST_LINE = 64 * 1024 * 1024;
 
 const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf]);
@@ -93,7 +93,7 @@ function readError(path: string, cause: unknown): RobotsFilterError {
   const reason =
     compression === undefined
       ? `reading failed: ${describeSystemError(cause)}`
-      : `the ${compression.name} data is damaged or cut off (${errorText(cause)})`;
+      : `the ${compression.name} data is damaged or truncated (${errorText(cause)})`;
   return new RobotsFilterError(
     'input',
     `${path}: ${reason}. Download the file again, or take it out of the directory.`,

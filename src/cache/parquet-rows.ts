@@ -13,7 +13,10 @@ import type {
   RecordRows,
 } from './record-file.js';
 
-/** The columns that count, by the names that data sets give them. The first one that is there. */
+/**
+ * The columns that are read, by the names that data sets give them. The first one that exists
+ * counts.
+ */
 const COLUMN_NAMES = {
   host: ['host', 'domain', 'hostname'],
   url: ['url', 'robots_url'],
@@ -28,11 +31,11 @@ const COLUMNS = Object.keys(COLUMN_NAMES) as Column[];
 /** The options that name a column. */
 const OPTIONS = { host: '--host-column', robots: '--robots-column' } as const;
 
-/** Rows and bytes of bodies of a part. */
+/** Maximum rows of a part, and maximum bytes of their bodies. */
 const PART_ROWS = 1024;
 const PART_BYTES = 1024 * 1024;
 
-/** The longest body that is read, in bytes. */
+/** Maximum length of a body that is read, in bytes. */
 const LONGEST_BODY = 64 * 1024 * 1024;
 
 /** Parquet: a robots.txt in each row. */
@@ -42,7 +45,7 @@ export const parquetRows: RecordFile = {
   isCompressible: false,
 
   async *parts({ descriptor, path, source, columns }: OpenRecordFile): AsyncGenerator<RecordRows> {
-    // Loaded only here, with the decompressors.
+    // Loaded on demand, together with the decompressors.
     const { ParquetFile } = await import('../parquet/parquet-file.js');
     const { ColumnCursor } = await import('../parquet/column-cursor.js');
     const file = await ParquetFile.open(descriptor, path);
@@ -96,7 +99,7 @@ export const parquetRows: RecordFile = {
 };
 
 /**
- * The columns of a file that count.
+ * Finds the columns of a file that are read.
  *
  * @throws RobotsFilterError `input` if a column is missing, or holds no text
  */
@@ -109,7 +112,7 @@ async function leavesOf(file: ParquetFile, named: RecordColumns): Promise<Map<Co
   }
   const hasNamedHost = leaves.has('host');
   for (const column of COLUMNS) {
-    // A host that the user chose is the only one: a column of pages may be called url.
+    // If the user chose the column of hosts, no other is read: a column of pages may be called url.
     if (leaves.has(column) || (column === 'url' && hasNamedHost)) continue;
     const isUsable = column === 'status' ? isInteger : isText;
     const found = COLUMN_NAMES[column]
@@ -139,7 +142,7 @@ async function rowOf(
     const bytes = await cursor.next();
     if (bytes === null || bytes === undefined) continue;
     if (column === 'robots') {
-      // A copy: the part may go to another thread.
+      // The part may go to another thread, so the bytes are copied.
       row.robots = Uint8Array.from(bytes);
     } else if (column === 'status') {
       const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
@@ -155,7 +158,7 @@ async function rowOf(
 function unevenRows(path: string, leaf: Leaf): RobotsFilterError {
   return new RobotsFilterError(
     'input',
-    `${path}: column "${leaf.path.join('.')}" has another number of rows than its row group. ` +
+    `${path}: column "${leaf.path.join('.')}" has a different number of rows than its row group. ` +
       'Write or download the file again.',
   );
 }

@@ -11,7 +11,7 @@ import {
 } from '../ascii.js';
 import { decodeJsonString } from '../kernel/json-string.js';
 
-/** The members of a record that count, as JSON.parse reads them. A body may already be bytes. */
+/** The members of a record that are read, as JSON.parse reads them. A body may already be bytes. */
 export interface Members {
   readonly host?: unknown;
   readonly url?: unknown;
@@ -20,7 +20,7 @@ export interface Members {
   readonly status?: unknown;
 }
 
-/** Longer numbers are left to JSON.parse. */
+/** Maximum number of digits; longer numbers are left to JSON.parse. */
 const MAX_DIGITS = 9;
 
 /**

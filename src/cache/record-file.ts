@@ -6,11 +6,11 @@ export interface RecordLines extends LineBlock {
   readonly kind: 'lines';
   /** The path of the file, for messages. */
   readonly path: string;
-  /** What the sources of the entries begin with: `FILE.ndjson`. */
+  /** The beginning of the sources of the entries: `FILE.ndjson`. */
   readonly source: string;
 }
 
-/** A row of a file of records: its members, as those of a JSON record. */
+/** A row of a file of records: its members, in the form of a JSON record. */
 export interface RecordRow {
   readonly host?: string;
   readonly url?: string;
@@ -33,9 +33,9 @@ export type RecordPart = RecordLines | RecordRows;
 
 /** The columns of Parquet files that hold robots.txt files. Default: found by their names. */
 export interface RecordColumns {
-  /** Its values are those of the member `host`. */
+  /** The column of hosts; its values have the form of the member `host`. */
   readonly host?: string | undefined;
-  /** Its values are bodies. */
+  /** The column of bodies. */
   readonly robots?: string | undefined;
 }
 
@@ -44,7 +44,7 @@ export interface OpenRecordFile {
   readonly descriptor: number;
   /** The path for messages. */
   readonly path: string;
-  /** What the sources of its entries begin with: `FILE.ndjson`. */
+  /** The beginning of the sources of its entries: `FILE.ndjson`. */
   readonly source: string;
   readonly columns: RecordColumns;
 }
@@ -53,9 +53,11 @@ export interface OpenRecordFile {
 export interface RecordFile {
   /** The `kind` of its parts. */
   readonly kind: RecordPart['kind'];
-  /** Endings of the names of such files, with their dots and without that of a compression. */
+  /**
+   * Endings of the names of such files, with their dots and without the ending of a compression.
+   */
   readonly endings: readonly string[];
-  /** Whether such files may be compressed as a whole, and have a further ending. */
+  /** Whether such files may be compressed as a whole, which adds an ending. */
   readonly isCompressible: boolean;
   /**
    * Splits an open file into parts. The descriptor stays open.
@@ -64,8 +66,8 @@ export interface RecordFile {
    */
   parts(file: OpenRecordFile): AsyncGenerator<RecordPart>;
   /**
-   * The entries of a part, in order. A body has at most `maxBodyBytes + 1` bytes, and the next one
-   * overwrites it.
+   * Yields the entries of a part, in order. A body has at most `maxBodyBytes + 1` bytes, and the
+   * next body overwrites it.
    */
   read(part: RecordPart, maxBodyBytes: number): Iterable<EntryEvent | WarningEvent>;
 }

@@ -5,15 +5,15 @@ import { parquetRows } from './parquet-rows.js';
 import type { RecordFile, RecordPart } from './record-file.js';
 
 /**
- * The kinds of files of records that are read. To add one, write a file such as ndjson-file.ts, add
- * it here, and its parts to `RecordPart`. The first kind is that of a pipe.
+ * The kinds of files of records that are read. To add a kind, write a file such as ndjson-file.ts,
+ * add it here, and add its parts to `RecordPart`. A pipe has the first kind.
  */
 export const RECORD_FILES: readonly [RecordFile, ...RecordFile[]] = [ndjsonFile, parquetRows];
 
 /** The name endings of all files of records: `.ndjson`, `.ndjson.gz` and so on. */
 export const RECORD_FILE_ENDINGS = RECORD_FILES.flatMap(endingsOf);
 
-/** The kind of a file of records, by its name; `undefined` if the name is that of another file. */
+/** The kind of a file of records, by its name; `undefined` for the name of any other file. */
 export function recordFileOf(name: string): RecordFile | undefined {
   return RECORD_FILES.find((kind) => endingsOf(kind).some((ending) => hasEnding(name, ending)));
 }

@@ -16,8 +16,8 @@ import { unusableBody } from './unusable-body.js';
  *     "status"                       the status code, optional; unless it is 2xx, the body may be
  *                                    missing
  *
- * A "url" other than that of a robots.txt makes the record bad, whatever else it holds: a crawl log
- * lists pages, and their status and "robots" (such as "noindex") are those of the page.
+ * A "url" that is not the URL of a robots.txt makes the record bad, whatever else it holds. A crawl
+ * log lists pages, and their status and "robots" (such as "noindex") belong to the page.
  *
  * A member that is null counts as missing. Other members are ignored.
  */
@@ -28,26 +28,29 @@ export interface CacheRecord {
   readonly status: number | undefined;
 }
 
-/** Why a line is not a record. */
+/** The reason why a line is not a record. */
 export interface BadRecord {
   readonly code: CacheWarningCode;
   readonly message: string;
 }
 
 /**
- * The most bytes outside of strings in a record. JSON.parse takes some 40 bytes of memory per value
- * in text such as `[[[[` or `[1,1,1`, and a line may have 64 MiB of such text.
+ * Maximum number of bytes outside strings in a record. For each value in text such as `[[[[` or
+ * `[1,1,1`, JSON.parse takes some 40 bytes of memory, and a line may have 64 MiB of such text.
  */
 const MOST_BYTES_OUTSIDE_STRINGS = 1024 * 1024;
 
-/** The most characters of a bad value that a message quotes. */
+/** Maximum number of characters of a bad value that a message quotes. */
 const QUOTED_LENGTH = 80;
 
 function bad(reason: string): BadRecord {
   return { code: 'bad-record', message: `${reason}; skipped.` };
 }
 
-/** Servers send codes beyond 599, which RFC 9110 section 15 does not define. */
+/**
+ * Whether a value is a status code. Servers send codes beyond 599, which RFC 9110 section 15 does
+ * not define.
+ */
 function isStatus(value: unknown): value is number {
   return typeof value === 'number' && Number.isInteger(value) && value >= 100 && value <= 999;
 }
@@ -59,7 +62,7 @@ function isSuccess(status: unknown): boolean {
 /** The path of a robots.txt (RFC 9309 section 2.3). */
 const ROBOTS_PATH = '/robots.txt';
 
-/** The number of bytes outside of strings, with the quotation marks. Linear. */
+/** The number of bytes outside strings, including the quotation marks. Linear. */
 function bytesOutsideStrings(json: Buffer): number {
   let outside = 0;
   let at = 0;
@@ -102,7 +105,7 @@ function decodeBase64(text: string): Buffer | undefined {
   return text === padded || text === unpadded ? bytes : undefined;
 }
 
-/** The object of a line, or why the line is not a record. */
+/** Parses the object of a line; returns a string if the line is not a record, with the reason. */
 function parseObject(line: Buffer): Members | string {
   if (!isUtf8(line)) {
     return 'The line is not UTF-8 (a body in another encoding belongs in "robots_base64")';
@@ -111,7 +114,7 @@ function parseObject(line: Buffer): Members | string {
     line.length > MOST_BYTES_OUTSIDE_STRINGS &&
     bytesOutsideStrings(line) > MOST_BYTES_OUTSIDE_STRINGS
   ) {
-    return 'The line holds more than 1 MiB outside of strings';
+    return 'The line holds more than 1 MiB outside strings';
   }
   const members = plainMembers(line);
   if (members !== undefined) return members;
@@ -124,7 +127,7 @@ function parseObject(line: Buffer): Members | string {
   return isObject(value) ? value : 'The line is not a JSON object';
 }
 
-/** The body of a record, or why the record is bad. */
+/** Decodes the body of a record; returns a string if the record is bad, with the reason. */
 function bodyOf({ robots, robots_base64: base64, status }: Members): Uint8Array | string {
   if (!isMissing(base64)) {
     if (typeof base64 !== 'string') return '"robots_base64" is not a string';
@@ -135,11 +138,12 @@ function bodyOf({ robots, robots_base64: base64, status }: Members): Uint8Array 
     return robots instanceof Uint8Array ? robots : '"robots" is not a string';
   }
   if (isMissing(status)) return 'There is no "robots", "robots_base64" or "status"';
-  if (isSuccess(status)) return 'A "status" of success without "robots" or "robots_base64"';
+  if (isSuccess(status))
+    return '"status" is a success, but there is no "robots" or "robots_base64"';
   return Buffer.alloc(0);
 }
 
-/** The authority that a record names, or why the record is bad. */
+/** Reads the authority that a record names, or why the record is bad. */
 function authorityOf(members: Members): Authority | BadRecord {
   const { host, url } = members;
   if (isMissing(host)) {
@@ -180,7 +184,7 @@ export function parseRecord(line: Buffer, maxBodyBytes: number): CacheRecord | B
   return typeof members === 'string' ? bad(members) : recordOf(members, maxBodyBytes);
 }
 
-/** The record that members make. At most `maxBodyBytes + 1` bytes of the body are kept. */
+/** Makes a record from members. At most `maxBodyBytes + 1` bytes of the body are kept. */
 export function recordOf(members: Members, maxBodyBytes: number): CacheRecord | BadRecord {
   const authority = authorityOf(members);
   if ('code' in authority) return authority;

@@ -4,11 +4,11 @@ import { isBinary } from '../protocol/binary-body.js';
 import type { Skip } from './file.js';
 
 /**
- * Why a body is skipped: it is compressed, of another format, or binary. Read as text it would have
- * no rules, and so allow everything. `undefined` if it is usable.
+ * Why a body is skipped: it is compressed, of another format, or binary. Read as text, the body
+ * would have no rules, and so allow everything. `undefined` if the body is usable.
  *
- * @param sha256 digest of the body that a fetch stored. Bytes that are still compressed after the
- *   declared content codings were undone count as they are (RFC 9309 section 2.2)
+ * @param sha256 digest of the body that a fetch stored. If such a body is still compressed after
+ *   its declared content codings were undone, its bytes count as they are (RFC 9309 section 2.2)
  */
 export function unusableBody(body: Uint8Array, sha256?: string): Skip | undefined {
   const format = unsupportedBody(body);

@@ -1,8 +1,8 @@
-/** The command did what it was asked to do, whatever the verdicts. */
+/** Exit code of a command that succeeded, whatever the verdicts. */
 export const SUCCESS = 0;
 
-/** `check` only: some URL is not allowed. */
+/** Exit code of `check` if some URL is not allowed. */
 export const NOT_ALLOWED = 1;
 
-/** An error, as with grep and diff. */
+/** Exit code of an error, as in grep and diff. */
 export const FAILURE = 2;

@@ -3,7 +3,7 @@ import { RobotsFilterError } from '../errors.js';
 import { FAILURE, SUCCESS } from './exit-codes.js';
 import { Diagnostics } from './report/diagnostics.js';
 
-/** System errors that the user can remedy, and that are no fault of the program. */
+/** System errors that the user can remedy, and that are not faults of the program. */
 const REFUSALS: ReadonlySet<unknown> = new Set([
   'ENOENT',
   'EACCES',
@@ -24,7 +24,7 @@ function isRefusal(error: unknown): error is Error & { code: unknown } {
 }
 
 /**
- * Says on standard error why a command failed.
+ * Reports on standard error why a command failed.
  *
  * @returns the exit code: 0 if commander ended the command after it printed help or the version
  */

@@ -45,7 +45,7 @@ function createProgram(finish: Finish): Command {
   return root;
 }
 
-/** Gives a command its arguments, options and help, and our way to write messages. */
+/** Gives a command its arguments, options and help, and the program's way to write messages. */
 function build(command: Command, { define, help }: CommandDefinition, finish: Finish): void {
   command
     .exitOverride()

@@ -7,7 +7,7 @@ import { ByteStore } from './intern/byte-store.js';
 import type { HashKey } from './intern/hash-bytes.js';
 import { RobotsCompiler } from './robots-compiler.js';
 
-/** How robots.txt files are compiled. */
+/** Options for compiling robots.txt files. */
 export interface CompileOptions {
   /** Default `rfc9309`. The table answers under this profile only. */
   readonly profile?: Profile | undefined;

@@ -13,8 +13,8 @@ export interface CompiledGrowth {
 }
 
 /**
- * The distinct robots.txt files of a table, compiled: automata, records and product tokens, each
- * identified by a number. Numbers count in the order of arrival; no table contains them.
+ * The distinct robots.txt files of a table, compiled: automata, records and product tokens. Each
+ * has a number in the order of arrival, and no table contains these numbers.
  */
 export class CompiledRobots {
   /** Automata in the table's format. */
@@ -40,7 +40,10 @@ export class CompiledRobots {
     return this.#addRecord([access, 0]);
   }
 
-  /** Adds a record of groups, `lists` by product token in any order; returns its number. */
+  /**
+   * Adds a record of groups; returns its number. `lists` has the groups by product token, in any
+   * order.
+   */
   addSuccessful(lists: TokenList[]): number {
     return this.#addRecord(wordsOfLists(lists));
   }

@@ -24,7 +24,9 @@ export class RobotsCompiler {
     this.#kept = kept;
   }
 
-  /** Compiles a file; returns the number of its record. A file over its budget denies all. */
+  /**
+   * Compiles a file; returns the number of its record. A file over its budget denies everything.
+   */
   compile(file: RobotsFile): number {
     if (file.overBudget) return this.#into.addAccessResult(ACCESS_UNREACHABLE);
     const compiled = new Map<Group, readonly [number, number]>();
@@ -46,8 +48,8 @@ export class RobotsCompiler {
   }
 
   /**
-   * The automaton of a group plus one, and the line to which the lines of its rules are relative;
-   * both 0 if no rule can match.
+   * Compiles a group; returns its automaton plus one, and the line that the lines of its rules are
+   * relative to. Both are 0 if no rule can match.
    */
   #compileGroup(group: Group): readonly [number, number] {
     const rules = this.#rules;

@@ -10,7 +10,7 @@ const GROUP_WORDS = 2;
 export type TokenList = readonly [token: number, list: readonly number[]];
 
 /**
- * For each automaton and product token of one CompiledRobots its number in another CompiledRobots.
+ * The number, in another CompiledRobots, of each automaton and product token of one CompiledRobots.
  */
 export interface RobotsNumbers {
   readonly automata: Uint32List;
@@ -19,9 +19,9 @@ export interface RobotsNumbers {
 
 /**
  * The content of one distinct robots.txt, read from words of 32 bits: access result; number n of
- * product tokens; the n numbers of the tokens, ascending; for each token the word of the record at
- * which its list of groups starts; the lists, each a number of groups and GROUP_WORDS for each
- * group.
+ * product tokens; the n numbers of the tokens, ascending; for each token, the word of the record at
+ * which its list of groups starts; the lists. A list is a number of groups, then GROUP_WORDS for
+ * each group.
  */
 export class RobotsRecord {
   readonly wordCount: number;
@@ -135,7 +135,8 @@ export function wordsOfLists(lists: TokenList[]): number[] {
   for (let index = 0; index < count; index++) record.push(0);
   const starts = new Map<string, number>();
   lists.forEach(([, list], index) => {
-    // Tokens with the same groups share a list: usual in files that name hundreds of crawlers.
+    // Tokens with the same groups share a list, which is usual in files that name hundreds of
+    // crawlers.
     const key = list.join();
     let start = starts.get(key);
     if (start === undefined) {

@@ -8,7 +8,7 @@ import { PartBuilder } from './parallel/table-part.js';
 import type { RobotsDetails } from './robots-details.js';
 import { type TableBuilderStats, TableContents } from './table-contents.js';
 
-/** Maximum number of entries that wait to be merged. */
+/** Number of entries that may wait to be merged. */
 const ENTRIES_OF_PART = 4096;
 
 export interface TableBuilderOptions extends CompileOptions {
@@ -20,9 +20,9 @@ export interface TableBuilderOptions extends CompileOptions {
 }
 
 /**
- * Compiles robots.txt files into one table. Memory grows with their distinct content, and by tens
- * of bytes for each authority. The table does not depend on the order of `add`, unless an authority
- * is added twice.
+ * Compiles robots.txt files into one table. The memory grows with their distinct content, and by
+ * tens of bytes for each authority. The table does not depend on the order of `add`, unless an
+ * authority is added twice.
  */
 export class TableBuilder {
   readonly #contents: TableContents;
@@ -83,7 +83,7 @@ export class TableBuilder {
   }
 
   /**
-   * For each distinct body with such a warning its first source, in the order of first occurrence.
+   * The first source of each distinct body that has this warning, in the order of first occurrence.
    * A long source is truncated at its beginning, as in a table.
    */
   sourcesOf(code: WarningCode): string[] {

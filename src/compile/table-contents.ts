@@ -38,12 +38,14 @@ export class TableContents {
   readonly compiled = new CompiledRobots(this.key);
   /** Digests of the successful bodies, in the order in which they were first added. */
   readonly digests = new ByteStore(this.key);
-  /** For each body, as numbered by TablePart, its record; a hole until the record arrives. */
+  /**
+   * The record of each body, by the body's number in TablePart; a hole until the record arrives.
+   */
   readonly records: number[] = [];
   readonly authorities = new AuthoritySet(this.records, this.key);
   /** Templates of the sources: see SourceTemplates. */
   readonly sources = new ByteStore(this.key);
-  /** For each body with warnings their codes. */
+  /** The warning codes of each body that has any. */
   readonly warnings = new Map<number, readonly WarningCode[]>();
   readonly firstSources = new FirstSources();
   readonly #templates = new SourceTemplates();
@@ -61,7 +63,7 @@ export class TableContents {
   /**
    * Adds an authority whose body has been merged already.
    *
-   * @param body as TablePart numbers bodies
+   * @param body number of the body, as in TablePart
    * @throws RobotsFilterError `usage` for a host or port that no table can have
    */
   addEntry(authority: Authority, body: number, bodyBytes: number, source: string): void {
@@ -82,7 +84,7 @@ export class TableContents {
   }
 
   /**
-   * Lays the table out, to be written once and before anything more is added.
+   * Lays out the table. The layout must be written once, before anything more is added.
    *
    * @throws RobotsFilterError `limit` if the table would be longer than 4 GiB, or a host has more
    *   than 65,535 authorities; `worker` if a thread has not compiled a body that it claimed
@@ -93,7 +95,7 @@ export class TableContents {
       if (records[body] !== undefined) continue;
       throw new RobotsFilterError(
         'worker',
-        'a thread has not compiled a robots.txt that was left to it. This is an error in robots-filter: please report it with the robots.txt files at hand',
+        'a thread has claimed a robots.txt and not compiled it. This is an error in robots-filter: please report it with the robots.txt files at hand',
       );
     }
     return new TableLayout(this);
@@ -116,7 +118,7 @@ export class TableContents {
   }
 
   /**
-   * For each distinct body with such a warning its first source, in the order of first occurrence.
+   * The first source of each distinct body that has this warning, in the order of first occurrence.
    * A long source is truncated at its beginning, as in a table.
    */
   sourcesOf(code: WarningCode): string[] {
@@ -124,7 +126,7 @@ export class TableContents {
     const bodies = this.#warningsByBody().filter(([, codes]) => codes.includes(code));
     return bodies.flatMap(([body]) => {
       const { template, number, authority } = firstSources.of(body);
-      // The body of a capture that does not count has no source.
+      // A body that belongs only to a capture that does not count has no source.
       if (template < 0) return [];
       const escaped = sourceOf(sources.get(template), number, authorities.host(authority));
       return JSON.parse(`"${escaped}"`) as string;

@@ -1,6 +1,6 @@
 import { type AccessResult, accessResultOf } from '../protocol/access.js';
 
-/** What status 429, Too Many Requests, means. RFC 9309 allows everything for 400 to 499. */
+/** The meaning of status 429, Too Many Requests. RFC 9309 allows everything for 400 to 499. */
 export type On429 = 'allow' | 'deny';
 
 /**
@@ -8,8 +8,8 @@ export type On429 = 'allow' | 'deny';
  * status 429 is unreachable; otherwise the status alone decides.
  *
  * A status of 300 to 399 that cannot be followed is unavailable: 300, 304 without a condition, or a
- * redirect without a usable `Location`. The server answered, and there is nothing to read. More
- * redirects than are followed end the same way (section 2.3.1.2).
+ * redirect without a usable `Location`. The server has answered, but without a robots.txt. More
+ * redirects than are followed end in the same way (section 2.3.1.2).
  */
 export function accessResultOfResponse(status: number, on429: On429): AccessResult {
   return status === 429 && on429 === 'deny' ? 'unreachable' : accessResultOf(status);

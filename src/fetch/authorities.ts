@@ -17,18 +17,18 @@ import type { FetchAuthority } from './result.js';
  */
 export const MOST_AUTHORITIES = 10_000_000;
 
-/** Spellings of authorities that are remembered, so that they are parsed once. */
+/** Maximum number of spellings of authorities that are remembered, so that they are parsed once. */
 const MOST_SPELLINGS = 65_536;
 
-/** Records after which the event loop gets a turn. */
+/** Number of records after which the event loop gets a turn. */
 const RECORDS_AT_A_TIME = 4096;
 
 export interface AuthoritiesOptions {
-  /** The member that holds the URL: a key for each level. */
+  /** The path of the member that holds the URL: one key for each level. */
   readonly urlField: readonly string[];
-  /** A longer line, in bytes, counts as invalid. */
+  /** Maximum length of a line, in bytes. A longer line counts as invalid. */
   readonly maxLineBytes: number;
-  /** The most authorities. Default 10,000,000. */
+  /** Maximum number of authorities. Default 10,000,000. */
   readonly most?: number | undefined;
 }
 
@@ -88,7 +88,7 @@ export class Authorities implements Iterable<FetchAuthority> {
       } else {
         this.#addLine(line, input);
       }
-      // Progress and signals are handled on this thread, too.
+      // Progress and signals are handled on this thread too.
       if (++count % RECORDS_AT_A_TIME === 0) await new Promise(setImmediate);
     }
   }

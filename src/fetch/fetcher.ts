@@ -5,29 +5,30 @@ export interface StoredCopy {
   /** Validators (RFC 9110 section 8.8). */
   readonly etag?: string | undefined;
   readonly lastModified?: string | undefined;
-  /** As in `FetchResult`. */
+  /** Headers, as in `FetchResult`. */
   readonly headers: Readonly<Record<string, string>>;
   /**
-   * As in `FetchResult`. The policy names the URL that the validators are for; without a policy
-   * they are for the authority's own /robots.txt.
+   * The cache policy, as in `FetchResult`. It names the URL to which the validators belong. Without
+   * a policy, they belong to the authority's own /robots.txt.
    */
   readonly policy?: object | undefined;
 }
 
 /** The right to be one of the fetches under way, whose number is limited. */
 export interface Permit {
-  /** Lets another fetch go ahead while this one waits for its turn at a host. */
+  /** Lets another fetch continue while this one waits for its turn at a host. */
   release(): void;
-  /** Resolves when the fetch may go on; rejects when `signal` is aborted. */
+  /** Resolves when the fetch may continue; rejects when `signal` is aborted. */
   reacquire(): Promise<void>;
-  /** Aborted when nobody may wait for a turn any longer. */
+  /** Aborted when no fetch may wait for a turn any longer. */
   readonly signal: AbortSignal;
 }
 
 /** Makes one attempt at the robots.txt of an authority. */
 export interface Fetcher {
   /**
-   * Never rejects for what servers and networks do: the result tells it.
+   * Makes one attempt. Never rejects for a failure of a server or network: the result has the
+   * error.
    *
    * @param stored makes the request conditional
    * @param signal ends the fetch with the error `aborted`

@@ -1,7 +1,7 @@
 import CachePolicy from 'http-cache-semantics';
 import { DAY } from '../protocol/access.js';
 
-/** Headers of a message and its body, which a 304 does not update (RFC 9111 section 3.2). */
+/** Headers of a message and its body that a 304 does not update (RFC 9111 section 3.2). */
 const NOT_UPDATED: readonly string[] = [
   'content-encoding',
   'content-length',
@@ -9,12 +9,12 @@ const NOT_UPDATED: readonly string[] = [
   'transfer-encoding',
 ];
 
-/** Headers about the moment of a response, which a later response does not take over. */
+/** Headers that belong to the moment of a response, and are not merged into a later response. */
 const OF_THE_MOMENT: readonly string[] = ['age', 'date', 'retry-after', 'location'];
 
 /**
- * HTTP's freshness of a successful response, as http-cache-semantics' `toObject` gives it for a
- * private cache. This form is stored.
+ * Computes HTTP's freshness of a successful response, in the form of `toObject` of
+ * http-cache-semantics for a private cache. The store keeps this form.
  *
  * @param url the URL that was requested last
  * @param respondedAt milliseconds since 1970
@@ -25,7 +25,7 @@ export function cachePolicy(
   respondedAt: number,
 ): object {
   const request = { url, method: 'GET', headers: {} };
-  // Always 200: any 2xx counts as a robots.txt, even one that HTTP does not cache.
+  // The status is always 200: any 2xx counts as a robots.txt, even one that HTTP does not cache.
   const policy = new CachePolicy(request, { status: 200, headers }, { shared: false });
   return { ...policy.toObject(), t: respondedAt };
 }
@@ -53,13 +53,14 @@ export function revalidatedHeaders(
 }
 
 /**
- * The time in milliseconds since 1970 until which a finding may be used without a new request.
+ * Computes the time, in milliseconds since 1970, until which a finding may be used without a new
+ * request.
  *
  * HTTP's freshness counts (RFC 9111 section 4.2), but at most `maxAge` milliseconds after the
- * response. Where HTTP says nothing, as for most robots.txt files, and where there is no policy,
- * `maxAge` counts. A response from the future, after a clock was set back, counts as of `now`.
+ * response. If HTTP gives no freshness, as for most robots.txt files, or if there is no policy,
+ * `maxAge` counts. A response from the future, after a clock was set back, counts from `now`.
  *
- * @param policy as `cachePolicy` gives it; may have been edited
+ * @param policy as `cachePolicy` returns it; may have been edited
  */
 export function freshUntil(
   policy: object | undefined,
@@ -71,7 +72,7 @@ export function freshUntil(
   return since + Math.min(lifetime(policy) ?? maxAge, maxAge);
 }
 
-/** Milliseconds of freshness from the response's arrival; `undefined` if HTTP does not say. */
+/** Milliseconds of freshness from the response's arrival; `undefined` if HTTP gives none. */
 function lifetime(stored: object | undefined): number | undefined {
   if (stored === undefined) return undefined;
   try {
@@ -81,7 +82,7 @@ function lifetime(stored: object | undefined): number | undefined {
     const seconds = CachePolicy.fromObject(object).maxAge() - age;
     return Number.isNaN(seconds) ? undefined : Math.max(seconds * 1000, 0);
   } catch {
-    // Somebody has edited the stored policy, and it is not a policy any more.
+    // Somebody has edited the stored policy, and it is no longer a policy.
     return undefined;
   }
 }

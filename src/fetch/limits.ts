@@ -4,7 +4,7 @@ import { MAX_BYTES, MIN_BYTES } from '../protocol/parse.js';
 import type { Profile } from '../protocol/profile.js';
 
 /*
- * Ranges and defaults of what can be set for fetching. The command line shows them in its help, so
+ * The ranges and defaults of the settings for fetching. The command line shows them in its help, so
  * this file imports no code that contacts the network.
  */
 
@@ -21,20 +21,23 @@ export const RANGES = {
   perAddress: { least: 1, most: 4096, standard: 4 },
   pause: { least: 0, most: DAY, standard: 1_000 },
   retries: { least: 0, most: 20, standard: 2 },
-  /** RFC 9309 section 2.3.1.2 asks for at least five. */
+  /** RFC 9309 section 2.3.1.2 requires at least five. */
   maxRedirects: { least: 0, most: 100, standard: FOLLOWED_REDIRECTS },
   connectTimeout: { least: 1, most: DAY, standard: 10_000 },
   headerTimeout: { least: 1, most: DAY, standard: 20_000 },
   bodyTimeout: { least: 1, most: DAY, standard: 20_000 },
   deadline: { least: 1, most: DAY, standard: 60_000 },
-  /** RFC 9309 section 2.4 asks for at most a day. */
+  /** RFC 9309 section 2.4 requires at most a day. */
   maxAge: { least: 0, most: 366 * DAY, standard: DAY },
 } as const satisfies Readonly<Record<string, Range>>;
 
-/** 512 MiB at the default concurrency. */
+/** At the default concurrency, this is 512 MiB in all. */
 const GOOGLE_MAX_BYTES = 8 * 2 ** 20;
 
-/** How many bytes of a body are kept: the profile `google` reads the whole file. */
+/**
+ * The range of the number of bytes of a body that are kept. The profile `google` reads the whole
+ * file.
+ */
 export function maxBytesRange(profile: Profile | undefined): Range {
   const standard = profile === 'google' ? GOOGLE_MAX_BYTES : MIN_BYTES;
   return { least: MIN_BYTES, most: MAX_BYTES, standard };

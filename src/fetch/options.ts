@@ -6,17 +6,19 @@ import { isHeaderValue } from './http/header-value.js';
 import { maxBytesRange, RANGES, type Range } from './limits.js';
 import { type Resolve, systemResolver } from './transport/resolver.js';
 
-/** How robots.txt files are fetched. Times are in milliseconds; `RANGES` has the defaults. */
+/** Options for fetching robots.txt files. Times are in milliseconds; `RANGES` has the defaults. */
 export interface FetchOptions {
-  /** The `User-Agent` header. It should name the product token, so that site owners know it. */
+  /**
+   * The `User-Agent` header. It should contain the product token, so that site owners recognise it.
+   */
   readonly userAgent: string;
   /** Default `rfc9309`. With `google`, a stored copy is fetched again and not revalidated. */
   readonly profile?: Profile | undefined;
   /** Bytes kept of a decoded body, at least 512,000 (RFC 9309 section 2.5): see `maxBytesRange`. */
   readonly maxBytes?: number | undefined;
-  /** Redirects to follow one after another (RFC 9309 section 2.3.1.2). */
+  /** Maximum number of redirects in a row (RFC 9309 section 2.3.1.2). */
   readonly maxRedirects?: number | undefined;
-  /** Default `allow`. */
+  /** The meaning of status 429. Default `allow`. */
   readonly on429?: On429 | undefined;
   /** Whether to connect to addresses outside the public internet. Default false. */
   readonly allowPrivate?: boolean | undefined;
@@ -28,7 +30,7 @@ export interface FetchOptions {
   readonly bodyTimeout?: number | undefined;
   /** Time for a whole fetch: redirects and body included, waiting for turns excluded. */
   readonly deadline?: number | undefined;
-  /** Connections to one IP address at a time. */
+  /** Maximum number of connections to one IP address at a time. */
   readonly perAddress?: number | undefined;
   /** Time from the end of a request to the next one to the same host. Redirects are requests. */
   readonly pause?: number | undefined;
@@ -36,17 +38,17 @@ export interface FetchOptions {
   readonly ca?: SecureContextOptions['ca'] | undefined;
   /** Finds the addresses of hosts. Default `systemResolver`. */
   readonly resolve?: Resolve | undefined;
-  /** Milliseconds since 1970. Default `Date.now`. */
+  /** The clock, in milliseconds since 1970. Default `Date.now`. */
   readonly now?: (() => number) | undefined;
 }
 
 type Complete<Options> = { readonly [Name in keyof Options]-?: NonNullable<Options[Name]> };
 
-/** Options without gaps. Only `ca` has no default. */
+/** Options with all defaults filled in. Only `ca` has no default. */
 export type ResolvedFetchOptions = Complete<Omit<FetchOptions, 'ca'>> & Pick<FetchOptions, 'ca'>;
 
 /**
- * Puts defaults in place of missing options.
+ * Fills in the defaults of missing options.
  *
  * @throws RobotsFilterError `usage` for a value out of range
  */

@@ -6,7 +6,7 @@ export interface FetchAuthority extends Authority {
   readonly scheme: Scheme;
 }
 
-/** Why a robots.txt was unreachable, or why a redirect was not followed. */
+/** The reason why a robots.txt was unreachable, or a redirect was not followed. */
 export type FetchErrorCode =
   | 'aborted'
   | 'address-refused'
@@ -51,9 +51,9 @@ export interface FetchResult {
   readonly notModified: boolean;
   /** Whether the body was longer than the limit. */
   readonly cut: boolean;
-  /** Headers of the last response, as `pickHeaders` gives them. Names are in lower case. */
+  /** Headers of the last response, as `pickHeaders` returns them. Names are in lower case. */
   readonly headers: Readonly<Record<string, string>>;
-  /** HTTP's freshness, as `cachePolicy` gives it; `undefined` for ftp, and unless successful. */
+  /** HTTP's freshness, as `cachePolicy` returns it; `undefined` for ftp, and unless successful. */
   readonly policy: object | undefined;
   /** `Retry-After` in milliseconds, at most ten minutes; `undefined` without the header. */
   readonly retryAfter: number | undefined;

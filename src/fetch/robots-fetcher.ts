@@ -22,24 +22,24 @@ import { type EndTurn, Turns } from './transport/turns.js';
 /** Milliseconds that a fetch gets to end by itself after an abort. */
 const ABORT_GRACE = 20;
 
-/** The longest `Retry-After` that is believed, in milliseconds. */
+/** Longest `Retry-After` that is believed, in milliseconds. */
 const MAX_RETRY_AFTER = 600_000;
 
-/** The longest queue for a host: the sum of its pauses in milliseconds, and its length. */
+/** Longest queue for a host: the sum of its pauses in milliseconds, and its length. */
 const LONGEST_QUEUE = 600_000;
 const MOST_WAITING = 4096;
 
-/** The permit of a fetch where their number is not limited. */
+/** The permit of a fetch if the number of fetches is not limited. */
 const UNLIMITED: Permit = {
   release: () => undefined,
   reacquire: async () => undefined,
   signal: new AbortController().signal,
 };
 
-/** Waits for a turn. The deadline stands still meanwhile, and the permit is released. */
+/** Waits for a turn. In the meantime the deadline stands still, and the permit is released. */
 type WaitForTurn = (wait: (signal: AbortSignal) => Promise<EndTurn>) => Promise<EndTurn>;
 
-/** What is known of a fetch before it ends. */
+/** The facts about a fetch that has not ended. */
 interface Progress {
   readonly authority: FetchAuthority;
   readonly requestedAt: number;
@@ -67,8 +67,8 @@ export class RobotsFetcher implements Fetcher {
   }
 
   /**
-   * Fetches the robots.txt of an authority once, without retries. Never rejects: whatever servers
-   * and networks do becomes a result. An abort of `signal` gives the result `aborted` at once.
+   * Fetches the robots.txt of an authority once, without retries. Never rejects: a failure of a
+   * server or network becomes a result. An abort of `signal` gives the result `aborted` at once.
    *
    * @param stored makes the request conditional, except under the profile `google`
    */
@@ -147,7 +147,7 @@ export class RobotsFetcher implements Fetcher {
     const validated = policyUrl(stored?.policy) ?? new URL(robotsUrl).href;
     for (let url = new URL(robotsUrl); ; ) {
       chain.push(url.href);
-      // A validator belongs to the response of one URL, and means nothing at another.
+      // A validator belongs to the response of one URL, and means nothing for another.
       const known = profile !== 'google' && url.href === validated ? stored : undefined;
       const answer = await this.#request(url, known, waitForTurn, signal);
       if (answer.status === 304 && known !== undefined && isConditional(known)) {
@@ -266,7 +266,7 @@ export class RobotsFetcher implements Fetcher {
     const headers = failure.response?.headers ?? {};
     return {
       ...progress,
-      // A copy: the fetch that was given up may still add to it.
+      // A copy, because the fetch that was given up may still add to it.
       chain: [...progress.chain],
       accessResult: 'unreachable',
       status: failure.response?.status,
@@ -291,8 +291,8 @@ export class RobotsFetcher implements Fetcher {
 }
 
 /**
- * Rejects shortly after an abort. Connections hear of the abort at once and reject with a better
- * message; a question to a name server cannot be aborted.
+ * Rejects shortly after an abort. Connections notice the abort at once, and reject with a better
+ * message. A question to a name server cannot be aborted.
  */
 function rejectedAfter(signal: AbortSignal): Promise<never> {
   return new Promise((_resolve, reject) => {
@@ -311,12 +311,15 @@ function isConditional({ etag, lastModified }: StoredCopy): boolean {
   return isValidator(etag) || isValidator(lastModified);
 }
 
-/** A store may have been edited: not every text can be sent as a header. */
+/** Whether a stored text can be sent as a header. A store may have been edited. */
 function isValidator(value: string | undefined): value is string {
   return value !== undefined && value !== '' && isHeaderValue(value);
 }
 
-/** A deadline that passes while the body arrives is a timeout of the body. */
+/**
+ * The code of a failure. If the deadline passes while the body arrives, it is a timeout of the
+ * body.
+ */
 function failureCode({ code, response }: FetchFailure): FetchErrorCode {
   return code === 'header-timeout' && response !== undefined ? 'body-timeout' : code;
 }

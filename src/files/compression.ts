@@ -3,20 +3,20 @@ import type { Magic } from './magic.js';
 
 /** A compression of inputs, robots.txt records, tables and outputs. */
 export interface Compression extends Magic {
-  /** Other bytes that such data may begin with. */
+  /** Other first bytes that such data may have. */
   readonly otherMagics?: readonly (readonly number[])[];
-  /** The word for it in messages: `gzip`. */
+  /** The name in messages, such as `gzip`. */
   readonly name: string;
-  /** The command that undoes it, from standard input to standard output. */
+  /** The command that decompresses, from standard input to standard output. */
   readonly command: string;
   /** The ending of file names, with its dot. */
   readonly ending: string;
-  /** Makes the stream that undoes it, of all members; `chunkBytes` is the size of its chunks. */
+  /** Makes the stream that decompresses all members; `chunkBytes` is the size of its chunks. */
   decompress(chunkBytes: number): Duplex;
   /** Makes the stream that compresses; `undefined` if this version of Node has none. */
   compress(): Transform | undefined;
   /** The command that compresses, from standard input to standard output. */
   readonly compressCommand: string;
-  /** Whether an error is that of `decompress` on damaged or truncated data. */
+  /** Whether an error comes from `decompress` on damaged or truncated data. */
   isDamage(error: unknown): boolean;
 }

@@ -3,7 +3,7 @@ import { pipeline } from 'node:stream/promises';
 import type { Compression } from './compression.js';
 
 /**
- * Undoes a compression. Fails as `chunks` and the stream of `decompress` do.
+ * Decompresses chunks. Fails with the errors of `chunks` and of the stream of `decompress`.
  *
  * @param chunks the compressed bytes; each chunk must stay unchanged
  * @param chunkBytes the size of the chunks that come out
@@ -21,7 +21,7 @@ export async function* decompressed(
   } finally {
     stream.destroy();
     await flow;
-    // Waits for a pending read, which must not meet a closed descriptor.
+    // A pending read is awaited, because a read must not meet a closed descriptor.
     await chunks.return(undefined);
   }
 }

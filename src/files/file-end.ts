@@ -1,8 +1,8 @@
 import { fstatSync, statfsSync } from 'node:fs';
 
 /**
- * Magic numbers (statfs(2)) of file systems whose files are generated as they are read. Such a file
- * may end before its size, which is that of a page.
+ * Magic numbers (statfs(2)) of file systems that generate their files on reading. Such a file may
+ * end before its size, which is the size of a page.
  */
 const GENERATED: ReadonlySet<number> = new Set([
   0x9fa0, // proc
@@ -13,19 +13,19 @@ const GENERATED: ReadonlySet<number> = new Set([
 ]);
 
 /**
- * Notices that a regular file is truncated while it is read: its end would look like that of a
- * shorter file. A file that grows is read as long as bytes come.
+ * Notices that a regular file is truncated while it is read. The end of such a file looks like the
+ * end of a shorter file. A file that grows is read as long as bytes come.
  *
  * Only the size is reliable: mtime may change later. A file is truncated if it ends before its
- * first size, or if it is smaller than that after a read. A file that is truncated and regains its
- * size between two reads looks like one that grew.
+ * first size, or if it is smaller than its first size after a read. A file that is truncated and
+ * regains its size between two reads looks like a file that grew.
  */
 export class FileEnd {
   readonly #descriptor: number;
   /** The size before the first read, in bytes. */
   readonly size: number;
 
-  /** @param size the size before the first read, in bytes; default the current one */
+  /** @param size the size before the first read, in bytes; default: the current size */
   constructor(descriptor: number, size: number = fstatSync(descriptor).size) {
     this.#descriptor = descriptor;
     this.size = size;
@@ -35,9 +35,9 @@ export class FileEnd {
    * Whether the file has been truncated. Call it after each read, before the bytes are used: they
    * may be zeros, or half a line.
    *
-   * @param position where the read began, in bytes
-   * @param bytes bytes that the read yielded; 0 at the end of the file
-   * @throws Error if the system cannot tell
+   * @param position offset at which the read began, in bytes
+   * @param bytes number of bytes that the read returned; 0 at the end of the file
+   * @throws Error if the system call fails
    */
   isTruncated(position: number, bytes: number): boolean {
     if (bytes > 0) return fstatSync(this.#descriptor).size < this.size;
@@ -63,6 +63,6 @@ function isGenerated(descriptor: number): boolean {
   try {
     return GENERATED.has(statfsSync(`/proc/self/fd/${descriptor}`).type);
   } catch {
-    return false; // without /proc there is no such file system
+    return false; // without /proc no such file system exists
   }
 }

@@ -5,18 +5,18 @@ import { paddingError } from './gunzip.js';
 type Callback = (error?: Error | null) => void;
 
 /**
- * A stream that decodes gzip data of any number of members. Zeros may follow the last member, as
- * padding; anything after the zeros is damage. Node's own stream ends at the first zero between
+ * A stream that decodes gzip data of any number of members. Zeros may follow the last member as
+ * padding, and any byte after the zeros is damage. Node's own stream ends at the first zero between
  * members, so the members after it would be lost.
  */
 export class GzipDecompressor extends Duplex {
   readonly #gunzip;
-  /** Bytes written to `#gunzip`, and the last of them. */
+  /** Number of bytes written to `#gunzip`, and the last of them. */
   #written = 0;
   #last: Uint8Array = Buffer.alloc(0);
-  /** Completes the write at hand. */
+  /** Completes the current write. */
   #onWritten: Callback | undefined;
-  /** All members have been decoded: only padding may follow. */
+  /** Whether all members have been decoded, so that only padding may follow. */
   #isPadding = false;
 
   /** @param chunkBytes the size of the chunks that come out */
@@ -63,7 +63,7 @@ export class GzipDecompressor extends Duplex {
     callback(error);
   }
 
-  /** The members have ended: with the input, or before it. */
+  /** Notes that the members have ended, with the input or before it. */
   #endMembers(): void {
     this.#isPadding = true;
     const rest = this.#written - this.#gunzip.bytesWritten;

@@ -3,7 +3,7 @@ import type { Compression } from './compression.js';
 import { GzipDecompressor } from './gzip-decompressor.js';
 import { errorCode } from './system-error.js';
 
-/** gzip, of one member or many (RFC 1952). No text begins with its magic bytes. */
+/** gzip data of one member or many (RFC 1952). No text begins with its magic bytes. */
 export const gzip: Compression = {
   name: 'gzip',
   command: 'gzip -dc',

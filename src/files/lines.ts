@@ -4,7 +4,7 @@ export interface LineBlock {
   /** Number of the first line, from 1. */
   readonly firstLine: number;
   /**
-   * The lines with their line ends (LF), in memory of their own. The last line of a stream may lack
+   * The lines with their line ends (LF), in their own memory. The last line of a stream may lack
    * its line end. `undefined` for a single line that is longer than the limit.
    */
   readonly bytes: Uint8Array<ArrayBuffer> | undefined;
@@ -12,13 +12,13 @@ export interface LineBlock {
 
 /** A line of a block. */
 export interface Line {
-  /** From 1. */
+  /** Number of the line, from 1. */
   readonly number: number;
-  /** The bytes without the line end; `undefined` if there are more than the limit. */
+  /** The bytes without the line end; `undefined` if the line is longer than the limit. */
   readonly bytes: Buffer | undefined;
 }
 
-/** Memory that an unfinished line keeps for the next one, in bytes. */
+/** Number of bytes of memory that an unfinished line keeps for the next one. */
 const KEPT = 1024 * 1024;
 
 /** The beginning of a line that continues in the next chunk. A line beyond the limit is dropped. */
@@ -55,7 +55,9 @@ class UnfinishedLine {
     bytes.copy(this.#held, start);
   }
 
-  /** The line followed by `rest`, in memory of its own; `undefined` if the line is too long. */
+  /**
+   * Returns the line followed by `rest`, in its own memory; `undefined` if the line is too long.
+   */
   finish(rest: Uint8Array): Uint8Array<ArrayBuffer> | undefined {
     const length = this.#length;
     this.#length = 0;
@@ -69,8 +71,8 @@ class UnfinishedLine {
 }
 
 /**
- * Splits a stream into blocks of whole lines. Memory: one chunk, and at most `maxBytes` bytes of a
- * line that spans chunks. A last line without a line end is a line.
+ * Splits a stream into blocks of whole lines. The memory holds one chunk, and at most `maxBytes`
+ * bytes of a line that spans chunks. A last line without a line end is a line.
  */
 export async function* splitBlocks(
   chunks: AsyncIterable<Buffer>,
@@ -120,7 +122,7 @@ export function* linesOf({ firstLine, bytes }: LineBlock, maxBytes: number): Gen
   }
 }
 
-/** Splits a stream into lines. Memory and the last line: see `splitBlocks`. */
+/** Splits a stream into lines. Memory and last line are as in `splitBlocks`. */
 export async function* readLines(
   chunks: AsyncIterable<Buffer>,
   maxBytes: number,
@@ -128,8 +130,8 @@ export async function* readLines(
   for await (const block of splitBlocks(chunks, maxBytes)) yield* linesOf(block, maxBytes);
 }
 
-/** Whether a line holds nothing but spaces and controls, such as the CR of a CRLF. */
+/** Whether a line holds only spaces and controls, such as the CR of a CRLF. */
 export function isBlankLine(line: Buffer): boolean {
-  // The first byte settles it for most lines.
+  // For most lines, the first byte decides.
   return (line[0] ?? 0) <= 0x20 && line.every((byte) => byte <= 0x20);
 }

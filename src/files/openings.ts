@@ -4,10 +4,12 @@ import { setTimeout as pause } from 'node:timers/promises';
 /** Milliseconds between two attempts to wake pending opens. */
 const INTERVAL = 10;
 
-/** Milliseconds after which a pipe that cannot be woken is given up, such as another user's. */
+/**
+ * Milliseconds after which a pipe that cannot be woken is given up, such as another user's pipe.
+ */
 const TIMEOUT = 1000;
 
-/** Paths of pending opens. A path that is opened twice is there twice. */
+/** Paths of pending opens. A path that is being opened twice is listed twice. */
 const openings: string[] = [];
 
 /**
@@ -31,10 +33,10 @@ export function wakeOpenings(): void {
   for (const path of openings) {
     try {
       if (!statSync(path).isFIFO()) continue;
-      // For reading and writing: this does not block, and wakes readers and writers.
+      // Opening for reading and writing does not block, and wakes readers and writers.
       closeSync(openSync(path, constants.O_RDWR | constants.O_NONBLOCK));
     } catch {
-      // The pipe of another user.
+      // The pipe belongs to another user.
     }
   }
 }

@@ -8,19 +8,19 @@ import { errorCode, errorText } from './system-error.js';
 import { systemRemedy } from './system-remedy.js';
 import { begun, finished } from './unfinished-files.js';
 
-/** Permissions of a new file, less the umask. */
+/** Permissions of a new file, before the umask. */
 const NEW_FILE_MODE = 0o666;
 
-/** The most links that Linux follows in a path. */
+/** Maximum number of links that Linux follows in a path. */
 const MAX_LINKS = 40;
 
-/** The most bytes of one write: Node refuses more than 2^31 - 1. */
+/** Maximum number of bytes of one write: Node refuses more than 2^31 - 1. */
 const LONGEST_WRITE = 2 ** 30;
 
 /**
- * Replaces a file atomically: writes a temporary file beside it, and renames that when it is
- * complete. Until then, and on failure, the old file stays. A path that is not a regular file
- * (`/dev/null`, a pipe) is written to directly.
+ * Replaces a file atomically: writes a temporary file beside it, and renames the temporary file
+ * when it is complete. Until then, and on failure, the old file stays. A path that is not a regular
+ * file (`/dev/null`, a pipe) is written to directly.
  */
 export class ReplacementFile {
   /** The path as the user gave it. */
@@ -81,13 +81,13 @@ export class ReplacementFile {
     return this.#handle.fd;
   }
 
-  /** Whether it can be written at any offset, unlike a pipe. */
+  /** Whether the file can be written at any offset, unlike a pipe. */
   get isSeekable(): boolean {
     return this.#target !== undefined;
   }
 
   /**
-   * Writes bytes at an offset of the file; without an offset, after those written before.
+   * Writes bytes at an offset of the file; without an offset, after the bytes written before.
    *
    * @throws RobotsFilterError `output`
    */
@@ -139,7 +139,9 @@ export class ReplacementFile {
   }
 }
 
-/** The file to create for a path that does not exist: itself, or the target of a dangling link. */
+/**
+ * The file to create for a path that does not exist: the path, or the target of a dangling link.
+ */
 async function endOfLinks(path: string): Promise<string> {
   let end = path;
   // The stat() before has followed these links, and fails beyond 40.

@@ -1,7 +1,7 @@
 /** The path that stands for standard input. */
 export const STANDARD_INPUT = '-';
 
-/** How messages name an input. */
+/** The name of an input in messages. */
 export function inputName(path: string): string {
   return path === STANDARD_INPUT ? 'standard input' : path;
 }

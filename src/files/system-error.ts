@@ -4,13 +4,13 @@ export function errorCode(error: unknown): string {
   return typeof error.code === 'string' ? error.code : '';
 }
 
-/** The text of an error of any kind. */
+/** The text of any error. */
 export function errorText(error: unknown): string {
   if (error instanceof Error) return error.message || errorCode(error) || error.name;
   return String(error);
 }
 
-/** Describes a system error as half a sentence, with its code. */
+/** Describes a system error in a few words, with its code. */
 export function describeSystemError(error: unknown): string {
   const code = errorCode(error);
   const meaning = MEANINGS.get(code);

@@ -1,6 +1,6 @@
 import { errorCode } from './system-error.js';
 
-/** What was tried when the system refused. */
+/** The operation that the system refused. */
 export type Attempt =
   /** To read an input. */
   | 'read'
@@ -13,14 +13,14 @@ const DENIED = 'permission denied.';
 const TOO_LARGE = 'the file would be larger than its file system or ulimit -f allows.';
 const NO_SPACE = 'no space left on the device.';
 const NO_QUOTA = 'the disk quota is used up.';
-const NO_DIRECTORY = 'a part of the path is no directory. Mind the spelling';
-const READABLE = 'Have it made readable for this user (chmod +r)';
+const NO_DIRECTORY = 'a part of the path is not a directory. Check the spelling';
+const READABLE = 'Make it readable for this user (chmod +r)';
 const WRITABLE = 'Choose a directory that this user may write to';
 
-/** By the code of the system: what happened, and what to do about it. */
+/** What happened and the remedy, by the system's code. */
 const REMEDIES: Readonly<Record<Attempt, ReadonlyMap<string, string>>> = {
   read: new Map([
-    ['ENOENT', 'no such file. Mind the spelling and the working directory'],
+    ['ENOENT', 'no such file. Check the spelling and the working directory'],
     ['ENOTDIR', `no such file: ${NO_DIRECTORY}`],
     ['EACCES', `${DENIED} ${READABLE}`],
     ['EPERM', `${DENIED} ${READABLE}`],
@@ -34,7 +34,7 @@ const REMEDIES: Readonly<Record<Attempt, ReadonlyMap<string, string>>> = {
     ['EBADF', 'is closed or not open for writing. Redirect it, or name a file'],
   ]),
   replace: new Map([
-    ['ENOENT', 'the directory does not exist. Make it first (mkdir -p)'],
+    ['ENOENT', 'the directory does not exist. Create it first (mkdir -p)'],
     ['ENOTDIR', NO_DIRECTORY],
     ['EACCES', `${DENIED} ${WRITABLE}`],
     ['EPERM', `${DENIED} ${WRITABLE}`],
@@ -46,8 +46,8 @@ const REMEDIES: Readonly<Record<Attempt, ReadonlyMap<string, string>>> = {
 };
 
 /**
- * Says what happened and what to do, as sentences without the last full stop; `undefined` for an
- * error of which nothing more is known than its own text.
+ * Describes an error and its remedy, as sentences without the last full stop; `undefined` if the
+ * error is not known.
  */
 export function systemRemedy(error: unknown, attempt: Attempt): string | undefined {
   return REMEDIES[attempt].get(errorCode(error));

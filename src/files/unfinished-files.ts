@@ -22,7 +22,7 @@ function removeAll(): void {
     try {
       unlinkSync(path);
     } catch {
-      // It was not created yet, or cannot be removed; the process is exiting.
+      // The file does not exist yet, or cannot be removed. The process is exiting anyway.
     }
   }
 }

@@ -2,20 +2,22 @@ import { COMPRESSIONS, magicsOf } from './compressions.js';
 import { findMagic, type Magic, magicOf, startsWith } from './magic.js';
 
 /**
- * A format that is recognised in order to refuse it with advice: data that is neither UTF-8 text
- * nor in a supported compression.
+ * A format that is recognised only to refuse it with advice: data that is neither UTF-8 text nor in
+ * a supported compression.
  */
 export interface UnsupportedFormat extends Magic {
-  /** What such data is: `xz data`. */
+  /** The name of such data in messages: `xz data`. */
   readonly name: string;
   /** The command that decodes it, from standard input to standard output, if there is one. */
   readonly command?: string;
-  /** How to convert data of another format, as a sentence. Absent for a compression or encoding. */
+  /**
+   * How to convert data of another format, as a sentence. Absent for a compression or an encoding.
+   */
   readonly advice?: string;
 }
 
 const COMPRESSED: readonly UnsupportedFormat[] = [
-  // Supported as an input, but not as the body of a robots.txt, nor twice.
+  // These are supported as an input, but not as the body of a robots.txt, nor twice.
   ...COMPRESSIONS.flatMap((compression) =>
     magicsOf(compression).map((magic) => ({
       magic,
@@ -33,7 +35,7 @@ const COMPRESSED: readonly UnsupportedFormat[] = [
   { magic: [0x78, 0x01], name: 'zlib data', command: 'zlib-flate -uncompress' },
   { magic: [0x78, 0x9c], name: 'zlib data', command: 'zlib-flate -uncompress' },
   { magic: [0x78, 0xda], name: 'zlib data', command: 'zlib-flate -uncompress' },
-  // A decoder writes U+FFFD for 8B, which is not UTF-8.
+  // A decoder replaces 8B, which is not UTF-8, by U+FFFD.
   { magic: [0x1f, 0xef, 0xbf, 0xbd, 0x08], name: 'gzip data that was decoded as UTF-8' },
 ];
 
@@ -43,11 +45,11 @@ const ENCODED: readonly UnsupportedFormat[] = [
   { magic: [0xfe, 0xff], ...UTF_16 },
 ];
 
-const CONVERT = 'Convert it to NDJSON or text, a record a line.';
+const CONVERT = 'Convert it to NDJSON or text, one record per line.';
 
 /** Parquet is read by position: from a regular file, not compressed as a whole. */
 const PARQUET =
-  'Write it to a file of its own, uncompressed, with a name that ends in .parquet, and name that file.';
+  'Write it to a separate, uncompressed file whose name ends in .parquet, and name that file.';
 
 const ARROW =
   'Convert it to NDJSON: python3 -c "import pandas, sys; pandas.read_feather(sys.argv[1]).to_json(sys.stdout, orient=\'records\', lines=True)" FILE | robots-filter ...';
@@ -66,7 +68,7 @@ const DATA: readonly UnsupportedFormat[] = [
   { magic: magicOf('ARROW1'), name: 'an Arrow file', advice: ARROW },
   { magic: magicOf('FEA1'), name: 'a Feather file', advice: ARROW },
   { magic: [0xff, 0xff, 0xff, 0xff], name: 'an Arrow stream', advice: CONVERT },
-  // The fourth byte begins a stripe or the footer; it rules out text that begins with "ORC".
+  // The fourth byte begins a stripe or the footer. It excludes text that begins with "ORC".
   { magic: magicOf('ORC\x08'), name: 'an ORC file', advice: CONVERT },
   { magic: magicOf('ORC\n'), name: 'an ORC file', advice: CONVERT },
   { magic: magicOf('ORC\x11'), name: 'an ORC file', advice: CONVERT },
@@ -78,7 +80,7 @@ const DATA: readonly UnsupportedFormat[] = [
   },
   { magic: magicOf('SQLite format 3\0'), name: 'an SQLite database', advice: CONVERT },
   { magic: magicOf('%PDF-'), name: 'a PDF document', advice: CONVERT },
-  // The bytes after "ustar" rule out text: a word such as "mustard" may stand there.
+  // The bytes after "ustar" exclude text with a word such as "mustard".
   { magic: magicOf('ustar\0'), at: 257, ...TAR },
   { magic: magicOf('ustar  \0'), at: 257, ...TAR },
 ];
@@ -91,21 +93,21 @@ export const MAGIC_BYTES = Math.max(...ALL.map(({ magic, at = 0 }) => at + magic
 const LEADING = ALL.filter(({ at = 0 }) => at === 0);
 
 /**
- * Whether `head` is the beginning of some magic bytes, so that more bytes must come before it can
- * be told from text. Such a head holds no whole line.
+ * Whether `head` is the beginning of some magic bytes, so that only more bytes can tell it from
+ * text. Such a head holds no whole line.
  */
 export function isPartOfMagic(head: Uint8Array): boolean {
   return LEADING.some(({ magic }) => head.length < magic.length && startsWith(magic, head));
 }
 
-/** What the body of a robots.txt is if it is compressed or of a data format. */
+/** The format of a robots.txt body that is compressed or of a data format. */
 export function unsupportedBody(body: Uint8Array): UnsupportedFormat | undefined {
   return findMagic(COMPRESSED, body) ?? findMagic(DATA, body);
 }
 
 /**
- * Says what an input is that cannot be read, and how to convert it; `undefined` if its first bytes
- * are those of no unsupported format.
+ * Describes an input that cannot be read, and how to convert it; `undefined` if its first bytes
+ * match no unsupported format.
  *
  * @param compression the compression that was undone to get `head`
  */

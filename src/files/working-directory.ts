@@ -1,5 +1,5 @@
 /**
- * Whether the process has a working directory: somebody may have deleted it. Node asks for the
+ * Whether the process has a working directory, which somebody may have deleted. Node asks for the
  * directory whenever it starts a thread, and ends the thread if there is none.
  */
 export function hasWorkingDirectory(): boolean {

@@ -3,21 +3,26 @@ import type { Duplex } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createBrotliDecompress, createInflate, createInflateRaw } from 'node:zlib';
 import { GzipDecompressor } from '../files/gzip-decompressor.js';
+import { ZstdDecompressor } from '../files/zstd/decompressor.js';
 
-/** No server needs more than one; each further one multiplies what a bomb can do. */
+/**
+ * Maximum number of encodings. No server needs more than one, and each one multiplies the size of a
+ * decompression bomb.
+ */
 const MAX_ENCODINGS = 4;
 
-/** Bytes that are decoded at a time. */
+/** Number of bytes that are decoded at a time. */
 const CHUNK_BYTES = 16 * 1024;
 
-export type ContentEncoding = 'gzip' | 'deflate' | 'br';
+export type ContentEncoding = 'gzip' | 'deflate' | 'br' | 'zstd';
 
 /** A body in pieces. */
 export type Pieces = AsyncIterable<Uint8Array>;
 
 /**
- * The encodings of a `Content-Encoding` header (RFC 9110 section 8.4) in the order in which they
- * were applied. A string is the name of an unknown encoding, and a number that of too many.
+ * The encodings of a `Content-Encoding` header (RFC 9110 section 8.4), in the order in which they
+ * were applied. Returns the name of an unknown encoding as a string, and the number of encodings if
+ * there are too many.
  */
 export function contentEncodings(
   header: string | undefined,
@@ -35,6 +40,7 @@ export function contentEncodings(
         break;
       case 'deflate':
       case 'br':
+      case 'zstd':
         encodings.push(name);
         break;
       default:
@@ -45,14 +51,14 @@ export function contentEncodings(
 }
 
 /**
- * Whether the data of `deflate` is zlib's format, as RFC 9110 means it. Some servers send the bare
- * one: only zlib's begins with method 8.
+ * Whether the data of `deflate` is in zlib's format, as RFC 9110 requires. Some servers send bare
+ * deflate data; only zlib's format begins with method 8.
  */
 export function isZlib(first: number | undefined): boolean {
   return (first ?? 0) % 16 === 8;
 }
 
-/** Undoes the encodings, the last first, piece by piece: no more is decoded than is read. */
+/** Undoes the encodings, the last one first, piece by piece. Decodes no more than is read. */
 export function decoded(bytes: Pieces, encodings: readonly ContentEncoding[]): Pieces {
   return encodings.reduceRight<Pieces>(decode, bytes);
 }
@@ -60,11 +66,11 @@ export function decoded(bytes: Pieces, encodings: readonly ContentEncoding[]): P
 async function* decode(bytes: Pieces, encoding: ContentEncoding): AsyncGenerator<Buffer> {
   const pieces = bytes[Symbol.asyncIterator]();
   const first = await firstPiece(pieces);
-  // An empty body is sent with the header of a full one often enough.
+  // An empty body is often sent with the header of a full body.
   if (first === undefined) return;
   const decoder = createDecoder(encoding, first);
   const finished = pipeline(startingWith(first, pieces), decoder);
-  // What ends the pipeline ends the decoder too, and is thrown from there.
+  // An error that ends the pipeline ends the decoder too, which throws it.
   finished.catch(() => undefined);
   yield* decoder;
 }
@@ -77,6 +83,8 @@ function createDecoder(encoding: ContentEncoding, first: Uint8Array): Duplex {
       return createBrotliDecompress();
     case 'deflate':
       return isZlib(first[0]) ? createInflate() : createInflateRaw();
+    case 'zstd':
+      return new ZstdDecompressor();
   }
 }
 

@@ -1,8 +1,12 @@
 import { Buffer, isUtf8 } from 'node:buffer';
+import { parseUrl } from './url.js';
 
 const FOLLOWED_SCHEMES: readonly string[] = ['http:', 'https:', 'ftp:'];
 
-/** Redirects that are followed; more mean no robots.txt (RFC 9309 section 2.3.1.2). */
+/**
+ * Maximum number of redirects that are followed. More mean that there is no robots.txt (RFC 9309
+ * section 2.3.1.2).
+ */
 export const FOLLOWED_REDIRECTS = 5;
 
 /** Whether a status moves a GET to the URL of its `Location` header (RFC 9110 section 15.4). */
@@ -11,14 +15,14 @@ export function isRedirect(status: number): boolean {
 }
 
 /**
- * Where a redirect leads: `location`, with one character per byte, resolved against the URL that
- * was requested. The fragment is dropped, and user information with it: credentials are for the
- * author of the URL to send. A string says why the redirect cannot be followed.
+ * Resolves the target of a redirect: `location`, with one character per byte, against the requested
+ * URL. Drops the fragment and the user information, because credentials are for the author of the
+ * URL to send. Returns a string if the redirect cannot be followed, with the reason.
  */
 export function redirectUrl(location: string, from: URL): URL | string {
   const text = headerText(location);
-  if (!URL.canParse(text, from.href)) return `${quoted(text)} is not a URL`;
-  const target = new URL(text, from.href);
+  const target = parseUrl(text, from.href);
+  if (target === undefined) return `${quoted(text)} is not a URL`;
   if (!FOLLOWED_SCHEMES.includes(target.protocol)) {
     return `${quoted(text)} is not an http, https or ftp URL`;
   }
@@ -29,12 +33,18 @@ export function redirectUrl(location: string, from: URL): URL | string {
 }
 
 /**
- * The text of a header field with one character per byte. Bytes outside ASCII are UTF-8 if they can
- * be, as in the bodies that such URLs are copied from.
+ * Decodes a header field with one character per byte. Bytes outside ASCII are read as UTF-8 if
+ * possible, like the bodies from which such URLs are copied.
  */
 export function headerText(value: string): string {
+  if (isAscii(value)) return value;
   const bytes = Buffer.from(value, 'latin1');
   return isUtf8(bytes) ? bytes.toString('utf8') : value;
+}
+
+function isAscii(value: string): boolean {
+  for (let at = 0; at < value.length; at++) if (value.charCodeAt(at) > 0x7f) return false;
+  return true;
 }
 
 function quoted(text: string): string {

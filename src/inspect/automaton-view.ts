@@ -34,18 +34,18 @@ export interface TableRule {
   readonly allow: boolean;
   /** The pattern as written, truncated to TEXT_LIMIT bytes, escaped as in a JSON string. */
   readonly text: string;
-  /** Canonical length of the pattern: its specificity. */
+  /** Specificity: canonical length of the pattern, in bytes. */
   readonly bytes: number;
   /** Number of its line in the file, from 1. */
   readonly line: number;
 }
 
-/** Sizes of an automaton. */
+/** Counts of the parts of an automaton. */
 export interface AutomatonCounts {
   readonly bytes: number;
   readonly rules: number;
   readonly nodes: number;
-  /** Nodes with wildcard rules, and those rules. */
+  /** Number of nodes with wildcard rules, and number of those rules. */
   readonly wildcardNodes: number;
   readonly wildcardRules: number;
   readonly blocks: number;
@@ -82,7 +82,7 @@ interface OpenNode {
 /** Maximum bytes of the segments of a rule with a derived text: two u32 for each byte. */
 export const MAX_DERIVED_BYTES = 8 * TEXT_LIMIT + 16;
 
-/** Reads an automaton from beginning to end, in the order of its nodes: in linear time. */
+/** Reads an automaton from beginning to end, in the order of its nodes. Takes linear time. */
 export class AutomatonView {
   /** Length of the automaton, and number of its rules. */
   readonly bytes: number;
@@ -123,7 +123,7 @@ export class AutomatonView {
     }
   }
 
-  /** The rules by line, then by ascending specificity; lines count from `firstLine`. */
+  /** Returns the rules by line, then by ascending specificity. Lines count from `firstLine`. */
   rules(firstLine: number): TableRule[] {
     const rules: (TableRule & { readonly rank: number })[] = [];
     this.#walk(({ rules: found }, depth) => {

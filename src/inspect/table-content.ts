@@ -3,16 +3,16 @@ import type { Scheme } from '../protocol/authority.js';
 
 /** A host of a table. */
 export interface TableHost {
-  /** In canonical form: see `canonicalHost`. */
+  /** The host in canonical form: see `canonicalHost`. */
   readonly host: string;
   readonly authorities: readonly TableAuthority[];
 }
 
 /** Some schemes of a host at one port, and their robots.txt. */
 export interface TableAuthority {
-  /** In the order http, https, ftp. */
+  /** Schemes in the order http, https, ftp. */
   readonly schemes: readonly Scheme[];
-  /** `undefined` for the default port of each scheme. */
+  /** The port; `undefined` for the default port of each scheme. */
   readonly port: number | undefined;
   readonly accessResult: AccessResult;
   /** The source of the robots.txt, escaped as in a JSON string: safe to print. */
@@ -23,7 +23,7 @@ export interface TableAuthority {
 
 /** The groups of a robots.txt that some product tokens share (RFC 9309 section 2.2.1). */
 export interface MergedGroup {
-  /** In lower case, sorted, `*` first. */
+  /** Product tokens in lower case, sorted, `*` first. */
   readonly productTokens: readonly string[];
   /** The groups that name the tokens, in the order of the file. */
   readonly groups: readonly TableGroup[];

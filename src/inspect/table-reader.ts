@@ -2,8 +2,8 @@ import { RobotsFilterError } from '../errors.js';
 import { escapeText } from '../table/display-text.js';
 
 /**
- * Reads the numbers and texts of a table. A checksum detects damage, not forgery: an offset may be
- * anything, and reading outside the table throws RobotsFilterError `table`.
+ * Reads the numbers and texts of a table. A checksum detects damage, not forgery, so an offset may
+ * be anything. Reading outside the table throws RobotsFilterError `table`.
  */
 export class TableReader {
   readonly bytes: Uint8Array;
@@ -52,7 +52,7 @@ export class TableReader {
     }
   }
 
-  /** Bytes that are stored unescaped, escaped. */
+  /** Escapes bytes that are stored unescaped. */
   displayed(text: Uint8Array): string {
     return escapeText(this.#decoder.decode(text));
   }

@@ -72,11 +72,11 @@ const FIRST_SORTED_TOKEN = 2;
 const ASSUMED_SCHEMES = SCHEME_HTTP | SCHEME_HTTPS;
 
 /**
- * Reads a table for people, and for queries made once a run; the kernel judges URLs.
+ * Reads a table for people, and for queries that are made once a run. The kernel judges URLs.
  *
- * The table must have passed `checkTable`. A table of another program may still hold anything: any
- * method may throw RobotsFilterError `table`, and none takes more time than linear in the length of
- * the table.
+ * The table must have passed `checkTable`. A table of another program may still hold anything, so
+ * any method may throw RobotsFilterError `table`. No method takes more than linear time in the
+ * length of the table.
  */
 export class TableView {
   readonly #reader: TableReader;
@@ -100,7 +100,7 @@ export class TableView {
     for (let number = 0; number < count; number++) yield textOf(this.#token(number));
   }
 
-  /** The number of a product token in lower case; -1 if no robots.txt names it. */
+  /** Returns the number of a product token in lower case; -1 if no robots.txt names it. */
   tokenNumber(token: string): number {
     const bytes = Buffer.from(token);
     if (token === '*') return TOKEN_ANY;
@@ -184,7 +184,7 @@ export class TableView {
     const count = word(robots + 1);
     const numbers = robots + 1 + width;
     const lists = numbers + width * count;
-    reader.copy(numbers + 2 * width * count, 0); // checks that all of it is within the table
+    reader.copy(numbers + 2 * width * count, 0); // checks that all numbers lie within the table
     const tokensOfList = new Map<number, string[]>();
     for (let index = 0; index < count; index++) {
       const list = robots + word(lists + width * index);
@@ -227,7 +227,7 @@ export class TableView {
     return rules.sort((a, b) => a.line - b.line);
   }
 
-  /** All automata, in the order in which the hosts refer to them. */
+  /** Yields all automata, in the order in which the hosts refer to them. */
   *automata(): Iterable<AutomatonView> {
     const seen = new Set([0]);
     let left = this.#hostBytes;

@@ -17,9 +17,9 @@ export class Arena {
   }
 
   /**
-   * A region of at least `bytes` bytes. Its content is undefined.
+   * Returns a region of at least `bytes` bytes, whose content is undefined.
    *
-   * @throws RobotsFilterError `limit` if the memory would pass 4 GiB.
+   * @throws RobotsFilterError `limit` if the memory would pass 4 GiB
    */
   take(bytes: number): Region {
     const pages = Math.ceil(bytes / PAGE_BYTES);

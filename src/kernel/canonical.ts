@@ -11,14 +11,14 @@ export interface LiteralMode {
   readonly inQuery: boolean;
 }
 
-/** A literal may grow to this many bytes for each byte: `%XX`. */
+/** Maximum growth of a literal: `%XX` for one byte. */
 const GROWTH = 3;
 
 let own: PrivateKernel | undefined;
 
 /**
- * The canonical form of a literal of a path pattern (RFC 9309 section 2.2.2), by the kernel's own
- * canonicaliser of URLs: there is no second one.
+ * Makes the canonical form of a literal of a path pattern (RFC 9309 section 2.2.2). The kernel's
+ * canonicaliser of URLs does it; there is no second one.
  */
 export function canonicalise(literal: Uint8Array, mode: LiteralMode): Uint8Array {
   own ??= new PrivateKernel();

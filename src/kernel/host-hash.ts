@@ -9,7 +9,7 @@ const HOSTS = KEY + HOST_KEY_BYTES;
 const HOSTS_AT_A_TIME = Math.floor((PAGE_BYTES - MARGIN - HOSTS) / (MAX_HOST_BYTES + 1));
 const END = HOSTS + HOSTS_AT_A_TIME * (MAX_HOST_BYTES + 1);
 
-/** Hosts one after another: HostNames. */
+/** A sequence of hosts: HostNames. */
 interface HostSequence {
   readonly count: number;
   /** The hosts from one number to another, each after a byte that holds its length. */
@@ -17,7 +17,7 @@ interface HostSequence {
 }
 
 let own: PrivateKernel | undefined;
-/** The hash with the key in the memory. */
+/** The instance whose key is in the memory. */
 let holder: HostHash | undefined;
 
 /**

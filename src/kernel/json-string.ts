@@ -7,8 +7,8 @@ export const LONGEST_TEXT = 512 * 1024;
 const QUOTE_AT = 0;
 const WORD_BYTES = 8;
 /**
- * The text is aligned to words, because only then does the engine copy to shared memory in words
- * instead of bytes.
+ * Address of the text. It is aligned to words, because only then does the engine copy to shared
+ * memory in words instead of bytes.
  */
 const TEXT = FIRST_ADDRESS;
 const DECODED = TEXT + WORD_BYTES + LONGEST_TEXT + FIRST_ADDRESS;

@@ -36,7 +36,7 @@ export interface Judgement {
   readonly rule?: DecidingRule;
 }
 
-/** The data by which a URL is judged. */
+/** The table by which a URL is judged. */
 export interface JudgeTarget {
   /** Address of the table. */
   readonly table: number;
@@ -51,7 +51,7 @@ export interface JudgeTarget {
 const USUAL_URL_BYTES = 4096;
 /** Room for a rule's text, whose bytes may each be escaped as six, or for a source. */
 const TEXT_BYTES = Math.max(6 * TEXT_LIMIT, SOURCE_LIMIT + 255) + 4 * MARGIN;
-/** Number of cached queries. One more query clears the cache. */
+/** Maximum number of cached queries. One more query clears the cache. */
 const MAX_QUERIES = 64;
 
 /**
@@ -77,7 +77,7 @@ export class Judge {
     this.#room = arena.take(roomFor(USUAL_URL_BYTES));
   }
 
-  /** Clears the cached queries. Call this function when the table has changed. */
+  /** Clears the cached queries. Call it when the table has changed. */
   forget(): void {
     for (const { region, worker } of this.#queries.values()) {
       this.#arena.give(region);
@@ -166,7 +166,7 @@ export class Judge {
     };
   }
 
-  /** The text of the inside of a JSON string in memory. */
+  /** Decodes the inside of a JSON string in memory. */
   #string(start: number, end: number): string {
     const bytes = new Uint8Array(this.#arena.memory.buffer).slice(start, end);
     return JSON.parse(`"${this.#decoder.decode(bytes)}"`) as string;

@@ -49,7 +49,7 @@ export function createMemory(bytes: number): WebAssembly.Memory {
   } catch (cause) {
     throw new RobotsFilterError(
       'limit',
-      'Memory for the table was refused. If the address space is limited (ulimit -v), raise the limit to 40 GB or lift it: the addresses are reserved, not used',
+      'The system refused the memory for the table. If ulimit -v limits the address space, raise the limit to 40 GB or remove it: the addresses are reserved, not used',
       { cause },
     );
   }

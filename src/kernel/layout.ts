@@ -1,7 +1,7 @@
 /**
- * The interface between the kernel and its hosts (the library, the worker threads), apart from the
- * table: the blocks of memory that both use. Compiled by both the TypeScript and the AssemblyScript
- * compiler: integer constants only.
+ * The memory blocks that the kernel shares with its hosts (the library, the worker threads), apart
+ * from the table. Compiled by both the TypeScript and the AssemblyScript compiler: integer
+ * constants only.
  *
  * A field's offset is the offset of the previous field plus that field's size.
  * test/kernel/layout.test.ts proves that no fields overlap. Fields are 32-bit little-endian words
@@ -16,7 +16,6 @@ const VECTOR = 16;
 const CACHE_LINE = 64;
 
 // ---- Outcomes: `verdict << 4 | reason`, one byte
-// ------------------------------------------------
 
 export const ALLOW = 0;
 export const DENY = 1;
@@ -44,7 +43,6 @@ export const REASONS = 16;
 export const OUTCOMES = 64;
 
 // ---- Task: one batch of lines, written by the thread that runs it
-// ---------------------------------
 
 export const TASK_QUERY = 0;
 /** Worker block of the thread. */
@@ -91,8 +89,7 @@ export const RUN_NEEDS_LINE_BASE = 2;
 /** With QUERY_STRICT: TASK_BAD names the bad record; the output ends before it. */
 export const RUN_BAD_RECORD = 3;
 
-// ---- Query: what is asked of every URL of a run; read-only while it runs
-// --------------------------
+// ---- Query: the questions about every URL of a run; read-only during the run
 
 export const QUERY_TABLE = 0;
 /** Bits: QUERY_GOOGLE, QUERY_EXPLAIN, QUERY_STRICT. */
@@ -114,8 +111,8 @@ export const QUERY_FIELDS = QUERY_FIELD_COUNT + WORD;
 /** Bytes of output that a line may need beyond its own length. */
 export const QUERY_LINE_OVERHEAD = QUERY_FIELDS + WORD;
 /**
- * Offset within the worker block of one bit for each slot of the table, set when the slot's host is
- * seen; 0 to count no hosts.
+ * Offset within the worker block of one bit for each slot of the table. The bit is set when the
+ * slot's host is seen. 0 to count no hosts.
  */
 export const QUERY_SEEN = QUERY_LINE_OVERHEAD + WORD;
 /** Offset of the robots record that applies to every URL; 0 to look up each URL's host. */
@@ -136,7 +133,7 @@ export const QUERY_KEY_BYTES = VECTOR;
 /** Pairs: fragments of output, FRAGMENT_… */
 export const QUERY_FRAGMENTS = QUERY_KEY + QUERY_KEY_BYTES;
 
-/** The URL is in the first column, and a row with a second one is bad. */
+/** The URL is in the first column, and a row with a second column is invalid. */
 export const SOLE_COLUMN = -1;
 
 export const QUERY_GOOGLE = 1;
@@ -144,18 +141,19 @@ export const QUERY_EXPLAIN = 2;
 export const QUERY_STRICT = 4;
 
 export const FORMAT_TEXT = 0;
-/** One object a line. */
+/** One object per line. */
 export const FORMAT_NDJSON = 1;
 /** As NDJSON, but a line may also be a JSON string, which is the URL, or a REFUSED_RECORD. */
 export const FORMAT_JSON = 2;
 
-/** One row a line, as RFC 4180 has it, with commas or tabs between fields. */
+/** One row per line (RFC 4180), with commas or tabs between fields. */
 export const FORMAT_CSV = 3;
 export const FORMAT_TSV = 4;
 
 /**
- * FORMAT_CSV and FORMAT_TSV: first byte of a row that holds newlines, or that would begin like one.
- * The next byte stands for each newline. It occurs nowhere else in the row, which follows.
+ * FORMAT_CSV and FORMAT_TSV: the first byte of a row that holds newlines, or whose own first byte
+ * would be this one. The second byte stands for each newline and occurs nowhere else in the row.
+ * The row follows.
  */
 export const ROW_MARKED = 1;
 /** As ROW_MARKED, for a row that the reader of rows has refused. */
@@ -174,7 +172,7 @@ export const REFUSED_BYTES = 2;
 export const OUTPUT_ANNOTATE = 0;
 export const OUTPUT_ALLOWED = 1;
 export const OUTPUT_DENIED = 2;
-/** The verdicts alone, one line for each record; an empty line for a blank one. */
+/** The verdicts alone: one line for each record, and an empty line for a blank line. */
 export const OUTPUT_VERDICTS = 3;
 /** As OUTPUT_VERDICTS, with FRAGMENT_MASK_ALLOWED or FRAGMENT_MASK_DENIED. */
 export const OUTPUT_MASK = 4;
@@ -218,8 +216,8 @@ export const AGENT_CHAIN = AGENT_CHAIN_COUNT + WORD;
 /** Pair: the name as given, escaped as in a JSON string. */
 export const AGENT_NAME = AGENT_CHAIN + WORD;
 /**
- * By verdict, everything that the verdict adds to a record before its explanation: pairs. The
- * fragments of all agents, one after another, form the whole text: `"verdict":"allow"`, or
+ * The text that each verdict adds to a record before its explanation: pairs, by verdict. The texts
+ * of all agents, one after another, form the whole text: `"verdict":"allow"`, or
  * `"verdicts":{"A":"allow"` and `,"B":"deny"}`; for text `allow` and a tab, or `allow,` and `deny`
  * and a tab; for rows a delimiter and `allow`; with OUTPUT_VERDICTS `allow`, or `allow,` and
  * `deny`.
@@ -233,7 +231,6 @@ export const CHAIN_TEXT = CHAIN_TOKEN + WORD;
 export const CHAIN_BYTES = CHAIN_TEXT + PAIR;
 
 // ---- Groups: the groups that an agent obeys, inside a line entry and inside a result
-// ---------------
 
 /** Start of their list in the table, 0 if there are none. */
 export const GROUPS_LIST = 0;
@@ -241,8 +238,7 @@ export const GROUPS_LIST = 0;
 export const GROUPS_LINK = GROUPS_LIST + WORD;
 export const GROUPS_BYTES = GROUPS_LINK + WORD;
 
-// ---- Line entry: a line in flight; each phase fills in what the next phases read
-// ----------------
+// ---- Line entry: a line in flight; each phase fills in fields for the next phases
 
 export const LINE_START = 0;
 /** End of the line, before its line end. */
@@ -291,7 +287,6 @@ export const LINE_PREFETCHED = LINE_GROUPS + GROUPS_BYTES;
 export const LINE_BYTES = LINE_PREFETCHED + WORD;
 
 // ---- Shape: the JSON members that were skipped last (assembly/json/shape.ts)
-// -----------------------
 
 /** u8[64]: roles of the bytes. */
 export const SHAPE_ROLES = 0;
@@ -304,7 +299,6 @@ export const SHAPE_BYTES = SHAPE_SKIPPED + LONG;
 export const SHAPES = 65;
 
 // ---- Result: the decision on one URL for one agent
-// -----------------------------------------------
 
 export const RESULT_OUTCOME = 0;
 /** If a rule decided: its automaton, its rank (`bytes << 1 | allow`) and its line. */
@@ -334,7 +328,6 @@ export const RESULT_BYTES = RESULT_MATCH + MATCH_BYTES;
 export const RESULT_SHARED_BYTES = RESULT_GROUPS + GROUPS_LINK;
 
 // ---- Worker block: private to a thread, read by others for statistics only
-// --------------------------
 
 /** u64: records judged. */
 export const WORKER_RECORDS = 0;
@@ -365,29 +358,29 @@ export const MAX_AGENTS = 256;
 export const WORKER_TALLY = (WORKER_RESULTS + MAX_AGENTS * RESULT_BYTES + LONG - 1) & -LONG;
 
 // ---- Sizes
-// -----------------------------------------------------------------------------------------
 
 /** Bytes that must be readable after any input, and writable after any output. */
 export const MARGIN = 256;
 /**
  * Scratch memory, in bytes, that an input of `n` bytes may need (`scratchBytes` in
- * kernel/scratch.ts adds these up):
+ * kernel/scratch.ts computes the sum):
  *
  *     SCRATCH_FACTOR × n + COPY_MARGIN × lines of a group + SCRATCH_MARGIN
  *
  * Until its group is written, each line keeps at most one copy of its URL, no longer than the line:
  * an unescaped JSON string, or a URL without the white space that the URL Standard drops. (In the
- * google profile a line may keep both; then no path is rewritten.) The copies of all lines take at
- * most `n`, and a COPY_MARGIN each. The path of the one line that is decided follows them:
+ * google profile a line may keep both, but then no path is rewritten.) The copies of all lines take
+ * at most `n` bytes, and a COPY_MARGIN each. The path of the line that is being decided follows
+ * them:
  *
  * - If the line keeps a copy, dot segments are removed in the copy. The canonical form takes at
  *   most three bytes for each byte of the path.
  * - If the line keeps none, its own bytes are not among the copies. The path without dot segments
  *   takes as many bytes as the path, and its canonical form at most three times as many.
  *
- * Either way the sum is at most `4 n`. Reading a line takes less: one unescaped key, or one bit for
- * each byte (json/strict.ts). SCRATCH_MARGIN has room for the slash that a path may lack, and for
- * what vectors write past an end.
+ * In both cases the sum is at most `4 n`. Reading a line takes less: one unescaped key, or one bit
+ * for each byte (json/strict.ts). SCRATCH_MARGIN has room for the slash that a path may lack, and
+ * for the bytes that vectors write past an end.
  */
 export const SCRATCH_FACTOR = 4;
 /** Bytes after each copy of a URL: room for the slash that its path may lack. */

@@ -5,7 +5,7 @@ import { RobotsFilterError } from '../errors.js';
 
 let kernel: WebAssembly.Module | undefined;
 
-/** Path of the built kernel; package.json has the place. */
+/** Path of the built kernel, which package.json names. */
 export function kernelFile(): string {
   return createRequire(import.meta.url).resolve('#kernel');
 }
@@ -33,6 +33,6 @@ export function requireLittleEndian(order: 'BE' | 'LE'): void {
   if (order === 'LE') return;
   throw new RobotsFilterError(
     'usage',
-    'This machine stores the high byte of a word first. robots-filter needs a little-endian one: x86-64 or ARM64',
+    'This machine is big-endian. robots-filter needs a little-endian machine, such as x86-64 or ARM64',
   );
 }

@@ -31,5 +31,5 @@ export class PrivateKernel {
   }
 }
 
-/** The first block may begin here: the kernel may read one byte before a block. */
+/** The first address for a block: the kernel may read one byte before a block. */
 export const FIRST_ADDRESS = 64;

@@ -2,21 +2,21 @@ import type { PlainValues } from './page-values.js';
 import type { ThriftStruct } from './thrift.js';
 import { i32, struct, text } from './thrift-writer.js';
 
-/** A column that is added to a file: texts, or integers of 32 bits. */
+/** A column that is added to a file: texts, or 32-bit integers. */
 export interface AddedColumn {
   readonly name: string;
   readonly type: 'text' | 'integer';
   readonly nullable: boolean;
 }
 
-/** The first capacity of the rows of a column; it doubles. */
+/** Initial capacity of the rows of a column, which doubles. */
 const CAPACITY = 1024;
 
 /** The values of an added column in a row group, in a dictionary. */
 export class AddedValues {
   readonly column: AddedColumn;
   readonly #places = new Map<string | number, number>();
-  /** For each row the place of its value in the dictionary and one more; 0 for null. */
+  /** For each row, the place of its value in the dictionary plus one; 0 for null. */
   #rows = new Uint32Array(CAPACITY);
   #count = 0;
 
@@ -24,12 +24,12 @@ export class AddedValues {
     this.column = column;
   }
 
-  /** Rows so far. */
+  /** Number of rows so far. */
   get count(): number {
     return this.#count;
   }
 
-  /** Adds a row; `undefined` is null. */
+  /** Adds a row; `undefined` becomes null. */
   add(value: string | number | undefined): void {
     let place = 0;
     if (value !== undefined) {
@@ -47,7 +47,7 @@ export class AddedValues {
     this.#rows[this.#count++] = place;
   }
 
-  /** Adds the same value for so many rows. */
+  /** Adds the same value for this many rows. */
   addMany(value: string | undefined, rows: number): void {
     for (let row = 0; row < rows; row++) this.add(value);
   }
@@ -74,7 +74,7 @@ export class AddedValues {
     return { kind: 'byte arrays', bytes: Buffer.concat(texts), starts, ends };
   }
 
-  /** The rows that `keep` names; without it all. */
+  /** The places of the rows that `keep` selects; without `keep`, of all rows. */
   places(keep: Uint8Array | undefined): Uint32Array {
     const rows = this.#rows.subarray(0, this.#count);
     return keep === undefined ? rows : rows.filter((_, row) => keep[row] === 1);

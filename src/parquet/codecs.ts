@@ -9,11 +9,11 @@ export interface Codec {
   /** The number in parquet.thrift. */
   readonly number: number;
   readonly name: string;
-  /** Loads what `decompress` needs: to be awaited before its first call. */
+  /** Loads the dependencies of `decompress`; await it before the first call. */
   readonly prepare?: () => Promise<void>;
-  /** Undoes the compression; exactly `length` bytes must come out. */
+  /** Decompresses; exactly `length` bytes must come out. */
   decompress(input: Uint8Array, length: number): Uint8Array;
-  /** Absent where neither Node nor a package in use compresses. */
+  /** Compresses; absent if neither Node nor a package in use can. */
   readonly compress?: (input: Uint8Array) => Uint8Array;
 }
 
@@ -35,12 +35,12 @@ export const UNCOMPRESSED: Codec = {
   compress: (input) => input,
 };
 
-/** Takes the place of a codec that pages cannot be written in. */
+/** The codec of pages that cannot be written in their own codec. */
 export const SNAPPY: Codec & Required<Pick<Codec, 'compress'>> = {
   number: 1,
   name: 'snappy',
   decompress(input, length) {
-    // The decompressor trusts the length that it is given.
+    // The decompressor does not check the length in the data.
     if (snappyLength(input) !== length) throw new PageFault('the snappy data has another length');
     return snappyUncompress(input, length);
   },
@@ -51,7 +51,7 @@ const GZIP: Codec = {
   number: 2,
   name: 'gzip',
   decompress: (input, length) => zlib.gunzipSync(input, { maxOutputLength: Math.max(length, 1) }),
-  // Level 1: what zlib's default saves beyond it takes three times as long.
+  // Level 1: higher levels save little, and take much longer.
   compress: (input) => zlib.gzipSync(input, { level: 1 }),
 };
 
@@ -67,7 +67,7 @@ const BROTLI: Codec = {
 const ZSTD: Codec = {
   number: 6,
   name: 'zstd',
-  // Node's own is three times as fast.
+  // Node's own decoder is faster.
   ...(zstdDecompressSync === undefined
     ? { prepare: prepareZstd, decompress: decodeZstd }
     : {
@@ -82,13 +82,13 @@ export const LZ4_RAW: Codec = { number: 7, name: 'lz4_raw', decompress: decompre
 
 const CODECS: readonly Codec[] = [UNCOMPRESSED, SNAPPY, GZIP, BROTLI, ZSTD, LZ4_RAW];
 
-/** Codecs of parquet.thrift that are not read. */
+/** Codecs of parquet.thrift that are not supported. */
 const OTHER_CODECS = new Map([
   [3, 'lzo'],
   [5, 'lz4 of Hadoop'],
 ]);
 
-/** The codec of a number; a string names one that is not read. */
+/** The codec of a number, or the name of a codec that is not supported. */
 export function codecOf(number: number): Codec | string {
   return (
     CODECS.find((codec) => codec.number === number) ??
@@ -98,9 +98,9 @@ export function codecOf(number: number): Codec | string {
 }
 
 /**
- * Undoes a compression.
+ * Decompresses a page.
  *
- * @param length bytes that must come out
+ * @param length number of bytes that must come out
  * @throws PageFault if the data is damaged or of another length
  */
 export function decompressPage(codec: Codec, input: Uint8Array, length: number): Uint8Array {
@@ -116,7 +116,7 @@ export function decompressPage(codec: Codec, input: Uint8Array, length: number):
   throw new PageFault(`the ${codec.name} data has ${output.length} bytes, not ${length}`);
 }
 
-/** The length that snappy data begins with: a varint of at most five bytes. */
+/** The length at the start of snappy data: a varint of at most five bytes. */
 function snappyLength(input: Uint8Array): number | undefined {
   let length = 0;
   for (let index = 0; index < 5; index++) {

@@ -3,7 +3,9 @@ import type { PlainValues } from './page-values.js';
 import type { DataPage, DictionaryPage } from './pages.js';
 import type { ParquetFile } from './parquet-file.js';
 
-/** The values of a column of a row group that is not repeated, one after another. */
+/**
+ * Reads the values of a column of a row group, one after another. The column must not be repeated.
+ */
 export class ColumnCursor {
   readonly #pages: AsyncGenerator<DataPage | DictionaryPage>;
   readonly #present: number;
@@ -18,8 +20,8 @@ export class ColumnCursor {
   }
 
   /**
-   * The bytes of the next value, valid until the next call; `null` if it is null, `undefined` after
-   * the last one.
+   * Returns the bytes of the next value, valid until the next call; `null` for a null, `undefined`
+   * after the last value.
    *
    * @throws RobotsFilterError `input`
    */

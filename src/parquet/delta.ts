@@ -1,18 +1,18 @@
 import { PageFault } from './hybrid.js';
 
-/** Where decoding goes on, in a page. */
+/** The offset in a page at which decoding continues. */
 export interface Cursor {
   at: number;
 }
 
-/** Values of a block, and miniblocks in it, beyond which no writer goes. */
+/** Maximum number of values of a block, and of miniblocks in it; no writer makes more. */
 const MAX_BLOCK = 2 ** 20;
 
 /**
- * Decodes DELTA_BINARY_PACKED: integers of 64 bits, which wrap around. Those of an INT32 column are
- * their low halves.
+ * Decodes DELTA_BINARY_PACKED: 64-bit integers, which wrap around. The integers of an INT32 column
+ * are their low halves.
  *
- * @param count values that the page has
+ * @param count number of values that the page has
  * @param cursor moved past the values
  * @throws PageFault
  */
@@ -43,11 +43,11 @@ export function decodeDelta(
     const least = zigzag(bytes, cursor, end);
     const widths = cursor.at;
     cursor.at += miniblocks;
-    if (cursor.at > end) throw new PageFault('delta-encoded values are cut off');
+    if (cursor.at > end) throw new PageFault('delta-encoded values are truncated');
     for (let miniblock = 0; miniblock < miniblocks && filled < count; miniblock++) {
       const width = bytes[widths + miniblock] as number;
       if (width > 64 || cursor.at + (perMiniblock * width) / 8 > end) {
-        throw new PageFault('delta-encoded values are cut off');
+        throw new PageFault('delta-encoded values are truncated');
       }
       const wanted = Math.min(perMiniblock, count - filled);
       let bit = 8 * cursor.at;
@@ -62,7 +62,7 @@ export function decodeDelta(
   return output;
 }
 
-/** The lengths of DELTA_LENGTH_BYTE_ARRAY and DELTA_BYTE_ARRAY. */
+/** Decodes the lengths of DELTA_LENGTH_BYTE_ARRAY and DELTA_BYTE_ARRAY. */
 export function decodeLengths(
   bytes: Uint8Array,
   cursor: Cursor,
@@ -77,7 +77,7 @@ export function decodeLengths(
   return lengths;
 }
 
-/** `width` bits from a bit on, the lowest first. */
+/** Reads `width` bits from a bit offset, the lowest bit first. */
 function bitsAt(bytes: Uint8Array, bit: number, width: number): bigint {
   if (width === 0) return 0n;
   let at = Math.floor(bit / 8);
@@ -104,7 +104,7 @@ function varint(bytes: Uint8Array, cursor: Cursor, end: number): number {
     value += (byte & 0x7f) * 2 ** shift;
     if (byte < 0x80) return value;
   }
-  throw new PageFault('delta-encoded values are cut off');
+  throw new PageFault('delta-encoded values are truncated');
 }
 
 function zigzag(bytes: Uint8Array, cursor: Cursor, end: number): bigint {
@@ -115,5 +115,5 @@ function zigzag(bytes: Uint8Array, cursor: Cursor, end: number): bigint {
     value |= BigInt(byte & 0x7f) << BigInt(shift);
     if (byte < 0x80) return BigInt.asIntN(64, (value >> 1n) ^ -(value & 1n));
   }
-  throw new PageFault('delta-encoded values are cut off');
+  throw new PageFault('delta-encoded values are truncated');
 }

@@ -6,24 +6,24 @@ import { HEADER, PAGE } from './pages.js';
 import type { ThriftField } from './thrift.js';
 import { encodeThrift, i32, struct } from './thrift-writer.js';
 
-/** A page as it is written: its header, and its bytes after compression. */
+/** A page in its written form: its header, and its bytes after compression. */
 export interface EncodedPage {
   readonly header: Buffer;
   readonly body: Uint8Array;
-  /** Bytes of header and page, without compression. */
+  /** Bytes of header and page without compression. */
   readonly plainBytes: number;
 }
 
-/** The entries of a data page that is to be written. */
+/** The entries of a data page that will be written. */
 export interface PageEntries {
-  /** Entries of the levels: values and nulls. */
+  /** Number of entries of the levels: values and nulls. */
   readonly entries: number;
   readonly maxDefinition: number;
   readonly definitions: ArrayLike<number> | undefined;
   readonly maxRepetition: number;
   readonly repetitions: ArrayLike<number> | undefined;
   readonly values: PageValues;
-  /** Values in the dictionary, if the values are indices. */
+  /** Number of values in the dictionary, if the values are indices. */
   readonly dictionary: number;
 }
 
@@ -33,12 +33,12 @@ export interface WritableCodec {
   compress(input: Uint8Array): Uint8Array;
 }
 
-/** The codec that pages are written in, for a column that was read in another. */
+/** The codec in which pages are written, for a column that was read in another codec. */
 export function writableCodec({ number, compress }: Codec): WritableCodec {
   return compress === undefined ? SNAPPY : { number, compress };
 }
 
-/** A dictionary page, its values PLAIN. */
+/** Encodes a dictionary page with PLAIN values. */
 export function encodeDictionaryPage(values: PlainValues, codec: WritableCodec): EncodedPage {
   const fields: [number, ThriftField][] = [
     [1, i32(countOf(values))],
@@ -47,7 +47,7 @@ export function encodeDictionaryPage(values: PlainValues, codec: WritableCodec):
   return encodePage(PAGE.dictionary, HEADER.dictionary, fields, plainBytes(values), codec);
 }
 
-/** A data page of version 1: levels, then values, which are PLAIN or indices. */
+/** Encodes a data page of version 1: levels, then values, which are PLAIN or indices. */
 export function encodeDataPage(page: PageEntries, codec: WritableCodec): EncodedPage {
   const { entries, values } = page;
   const parts: Uint8Array[] = [];
@@ -62,7 +62,7 @@ export function encodeDataPage(page: PageEntries, codec: WritableCodec): Encoded
     parts.push(length, runs);
   }
   if (values.kind === 'indices') {
-    // At least a bit: not every reader takes indices of none.
+    // The width is at least one bit, because not every reader accepts indices of width 0.
     const width = widthFor(Math.max(page.dictionary - 1, 1));
     parts.push(Buffer.of(width), encodeHybrid(values.indices, width));
   } else {
@@ -97,12 +97,12 @@ function encodePage(
   return { header, body, plainBytes: header.length + content.length };
 }
 
-/** The bits that hold numbers up to `most`. */
+/** The number of bits that hold numbers up to `most`. */
 function widthFor(most: number): number {
   return 32 - Math.clz32(most);
 }
 
-/** The values as PLAIN has them. */
+/** The values in PLAIN encoding. */
 function plainBytes(values: PlainValues): Uint8Array {
   switch (values.kind) {
     case 'fixed':

@@ -55,39 +55,41 @@ export const COLUMN = {
 /** The values of a column in a row group. */
 export interface ColumnChunk {
   readonly leaf: Leaf;
-  /** The number of the codec in parquet.thrift. */
+  /** Number of the codec in parquet.thrift. */
   readonly codec: number;
-  /** Values and nulls. */
+  /** Number of values and nulls. */
   readonly values: number;
-  /** Where its pages begin in the file, in bytes. */
+  /** Offset of its pages in the file, in bytes. */
   readonly start: number;
-  /** Bytes of its pages. */
+  /** Length of its pages, in bytes. */
   readonly bytes: number;
   readonly fields: ThriftStruct;
   readonly metadata: ThriftStruct;
 }
 
 export interface RowGroup {
+  /** At least 1. */
   readonly rows: number;
   /** One chunk for each leaf, in their order. */
   readonly columns: readonly ColumnChunk[];
   readonly fields: ThriftStruct;
 }
 
-/** What the end of a file says of its contents, checked. */
+/** The checked metadata at the end of a file. */
 export interface Footer {
   readonly fields: ThriftStruct;
   readonly leaves: readonly Leaf[];
   readonly rows: number;
+  /** The row groups that have rows, in their order. */
   readonly rowGroups: readonly RowGroup[];
 }
 
-/** The magic bytes at both ends of the file, in bytes. */
+/** Length of the magic bytes at both ends of the file. */
 export const MAGIC_BYTES = 4;
 
 /**
  * Reads the metadata of a file. Every column chunk lies between the magic bytes and the metadata,
- * and all of them together are no longer than the file.
+ * and all chunks together are no longer than the file.
  *
  * @param offset offset of the metadata in the file, in bytes
  * @throws ParquetDamage
@@ -99,12 +101,15 @@ export function parseFooter(bytes: Uint8Array, offset: number): Footer {
   const groups = structs(fields, FILE.rowGroups, offset);
   let bytesLeft = offset - MAGIC_BYTES;
   let rows = 0;
-  const rowGroups = groups.map((group) => {
-    const chunks = structs(group, GROUP.columns, offset);
+  const rowGroups: RowGroup[] = [];
+  for (const group of groups) {
     const groupRows = count(group, GROUP.rows, 'row group', offset);
+    // A group without rows may have no pages: writers put 0 for the places of such pages.
+    if (groupRows === 0) continue;
+    const chunks = structs(group, GROUP.columns, offset);
     if (chunks.length !== leaves.length) {
       throw new ParquetDamage(
-        `a row group has ${chunks.length} columns, and the schema ${leaves.length}`,
+        `a row group has ${chunks.length} columns, but the schema has ${leaves.length}`,
         offset,
       );
     }
@@ -115,8 +120,8 @@ export function parseFooter(bytes: Uint8Array, offset: number): Footer {
       return chunk;
     });
     rows += groupRows;
-    return { rows: groupRows, columns, fields: group };
-  });
+    rowGroups.push({ rows: groupRows, columns, fields: group });
+  }
   const declared = count(fields, FILE.rows, 'file', offset);
   if (declared !== rows) {
     throw new ParquetDamage(`the file has ${declared} rows, its row groups ${rows}`, offset);
@@ -136,7 +141,7 @@ function parseChunk(fields: ThriftStruct, leaf: Leaf, footer: number): ColumnChu
   if (metadata === undefined) throw new ParquetDamage(`column ${name} has no metadata`, footer);
   const dataPage = integerOf(metadata, COLUMN.dataPage) ?? -1;
   const dictionaryPage = integerOf(metadata, COLUMN.dictionaryPage) ?? 0;
-  // Some writers put 0 for "no dictionary", and some a dictionary after the data.
+  // Some writers store 0 for "no dictionary", and some put the dictionary after the data.
   const start = dictionaryPage >= MAGIC_BYTES ? Math.min(dictionaryPage, dataPage) : dataPage;
   const bytes = count(metadata, COLUMN.compressedBytes, `column ${name}`, footer);
   if (start < MAGIC_BYTES || start + bytes > footer) {

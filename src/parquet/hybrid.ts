@@ -1,4 +1,4 @@
-/** What goes wrong while a page is decoded; the reader of pages adds the place. */
+/** A fault in a page. The reader of pages adds the place. */
 export class PageFault extends Error {}
 
 /**
@@ -23,7 +23,7 @@ export function decodeHybrid(
   while (filled < wanted) {
     let header = 0;
     for (let shift = 0; ; shift += 7) {
-      if (at >= end || shift > 28) throw new PageFault('a run of levels or indices is cut off');
+      if (at >= end || shift > 28) throw new PageFault('a run of levels or indices is truncated');
       const byte = bytes[at++] as number;
       header += (byte & 0x7f) * 2 ** shift;
       if (byte < 0x80) break;
@@ -35,7 +35,7 @@ export function decodeHybrid(
       continue;
     }
     if (!isPacked) {
-      if (at + valueBytes > end) throw new PageFault('a run of levels or indices is cut off');
+      if (at + valueBytes > end) throw new PageFault('a run of levels or indices is truncated');
       let value = 0;
       for (let index = 0; index < valueBytes; index++) {
         value += (bytes[at++] as number) * 2 ** (8 * index);
@@ -48,7 +48,7 @@ export function decodeHybrid(
     }
     const count = Math.min(8 * length, wanted - filled);
     if (at + Math.ceil((count * width) / 8) > end) {
-      throw new PageFault('a run of levels or indices is cut off');
+      throw new PageFault('a run of levels or indices is truncated');
     }
     unpack(bytes, at, width, mask, output.subarray(filled, filled + count));
     at += length * width;
@@ -64,7 +64,7 @@ function unpack(
   output: Uint8Array | Uint32Array,
 ): void {
   let at = start;
-  // At most 7 + 32 bits: beyond what bit operators hold, so the window is a double.
+  // The window has at most 7 + 32 bits, which is too many for bit operators, so it is a double.
   let window = 0;
   let bits = 0;
   const size = mask + 1;
@@ -80,7 +80,7 @@ function unpack(
   }
 }
 
-/** Encodes values of `width` bits: runs of eight or more as such, the others bit-packed. */
+/** Encodes values of `width` bits: runs of eight or more as runs, the others bit-packed. */
 export function encodeHybrid(values: ArrayLike<number>, width: number): Buffer {
   const out = new BitWriter(values.length, width);
   const { length } = values;
@@ -100,7 +100,7 @@ export function encodeHybrid(values: ArrayLike<number>, width: number): Buffer {
   return out.bytes();
 }
 
-/** How often the value at `from` is repeated. */
+/** The number of equal values from `from` on. */
 function runLength(values: ArrayLike<number>, from: number): number {
   const value = values[from];
   let at = from + 1;

@@ -1,6 +1,6 @@
 import { PageFault } from './hybrid.js';
 
-/** The shortest match of LZ4, in bytes. */
+/** Length of the shortest match of LZ4, in bytes. */
 const SHORTEST_MATCH = 4;
 
 /**
@@ -18,7 +18,7 @@ export function decompressLz4(input: Uint8Array, length: number): Uint8Array {
     if (nibble < 15) return size;
     for (;;) {
       const byte = input[at++];
-      if (byte === undefined) throw new PageFault('the lz4 data is cut off');
+      if (byte === undefined) throw new PageFault('the lz4 data is truncated');
       size += byte;
       if (byte < 255) return size;
     }
@@ -46,7 +46,7 @@ export function decompressLz4(input: Uint8Array, length: number): Uint8Array {
   return output;
 }
 
-/** Copies bytes that may overlap what they are copied to: then they repeat. */
+/** Copies bytes. If source and target overlap, the bytes repeat. */
 function copyMatch(output: Uint8Array, to: number, distance: number, length: number): void {
   if (distance >= length) {
     output.copyWithin(to, to - distance, to - distance + length);

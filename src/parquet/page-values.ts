@@ -2,7 +2,7 @@ import { type Cursor, decodeDelta, decodeLengths } from './delta.js';
 import { decodeHybrid, PageFault } from './hybrid.js';
 import type { Leaf, PhysicalType } from './schema.js';
 
-/** Byte strings: each lies from its start to its end in `bytes`. */
+/** Byte strings, each from its start to its end in `bytes`. */
 export interface ByteArrays {
   readonly kind: 'byte arrays';
   readonly bytes: Uint8Array;
@@ -10,15 +10,15 @@ export interface ByteArrays {
   readonly ends: Uint32Array;
 }
 
-/** Values of one width, one after another, as PLAIN has them. */
+/** Values of one width, one after another, as in PLAIN encoding. */
 export interface FixedValues {
   readonly kind: 'fixed';
   readonly bytes: Uint8Array;
-  /** Bytes of a value. */
+  /** Number of bytes of a value. */
   readonly width: number;
 }
 
-/** Truth values: a byte each, 0 or 1. */
+/** Truth values, one byte each: 0 or 1. */
 export interface Booleans {
   readonly kind: 'booleans';
   readonly values: Uint8Array;
@@ -58,10 +58,10 @@ const WIDTHS: Record<PhysicalType, number> = {
   FIXED_LEN_BYTE_ARRAY: 0,
 };
 
-/** Bytes that prefix-compressed values of a page may have when they are written out. */
+/** Maximum bytes of the prefix-compressed values of a page after expansion. */
 const MAX_EXPANDED = 256 * 1024 * 1024;
 
-/** The bytes of a value of this column; 0 if they differ, or are bits. */
+/** Number of bytes of a value of this column; 0 if the values differ in length, or are bits. */
 export function widthOf({ type, typeLength }: Leaf): number {
   return typeLength || WIDTHS[type];
 }
@@ -83,9 +83,9 @@ export function countOf(values: PageValues): number {
 /**
  * Decodes the values of a page.
  *
- * @param start offset of the first byte of the values; they end with the page
- * @param count values, without nulls
- * @param dictionary values in the dictionary of the chunk; `undefined` if it has none
+ * @param start offset of the first byte of the values, which end with the page
+ * @param count number of values, without nulls
+ * @param dictionary number of values in the dictionary of the chunk; `undefined` if it has none
  * @throws PageFault
  */
 export function decodeValues(
@@ -124,10 +124,10 @@ export function decodeValues(
     case ENCODING.byteStreamSplit:
       if (width > 0) return decodeSplit(page, start, count, width);
   }
-  throw new PageFault(`${leaf.type} in the encoding ${encoding} is not read`);
+  throw new PageFault(`${leaf.type} in the encoding ${encoding} is not supported`);
 }
 
-/** Decodes PLAIN values, which a dictionary holds, too. */
+/** Decodes PLAIN values, which are also the values of a dictionary. */
 export function decodePlain(
   leaf: Leaf,
   page: Uint8Array,
@@ -149,7 +149,7 @@ export function decodePlain(
 }
 
 function decodePlainByteArrays(page: Uint8Array, start: number, count: number): ByteArrays {
-  // Each value has four bytes of length.
+  // Each value is preceded by its length, in four bytes.
   if (start + 4 * count > page.length) throw cutOff();
   const starts = new Uint32Array(count);
   const ends = new Uint32Array(count);
@@ -189,7 +189,7 @@ function decodeIndices(
 
 function decodeBooleanRuns(page: Uint8Array, start: number, count: number): Booleans {
   const values = new Uint8Array(count);
-  // Four bytes of length come before the runs.
+  // Four bytes with the length come before the runs.
   if (count > 0) decodeHybrid(page, start + 4, page.length, 1, values);
   return { kind: 'booleans', values };
 }
@@ -226,7 +226,7 @@ function decodeDeltaLength(page: Uint8Array, cursor: Cursor, count: number): Byt
   return { kind: 'byte arrays', bytes: page, starts, ends };
 }
 
-/** DELTA_BYTE_ARRAY: each value begins with so many bytes of the one before. */
+/** Decodes DELTA_BYTE_ARRAY: each value shares a number of first bytes with the value before. */
 function decodePrefixed(page: Uint8Array, cursor: Cursor, count: number): ByteArrays {
   const starts = new Uint32Array(count);
   const ends = new Uint32Array(count);
@@ -262,11 +262,11 @@ function fixedOf({ bytes, starts, ends }: ByteArrays, width: number): FixedValue
       throw new PageFault(`a value does not have ${width} bytes`);
     }
   }
-  // Without values, `bytes` are those of the page.
+  // Without values, `bytes` would be the bytes of the page.
   return { kind: 'fixed', bytes: bytes.subarray(0, width * starts.length), width };
 }
 
-/** BYTE_STREAM_SPLIT: the first bytes of all values, then the second bytes, and so on. */
+/** Decodes BYTE_STREAM_SPLIT: the first bytes of all values, then the second bytes, and so on. */
 function decodeSplit(page: Uint8Array, start: number, count: number, width: number): FixedValues {
   if (start + count * width > page.length) throw cutOff();
   const bytes = new Uint8Array(count * width);
@@ -280,5 +280,5 @@ function decodeSplit(page: Uint8Array, start: number, count: number, width: numb
 }
 
 function cutOff(): PageFault {
-  return new PageFault('its values are cut off');
+  return new PageFault('its values are truncated');
 }

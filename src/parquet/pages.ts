@@ -22,25 +22,27 @@ export const HEADER = {
   dataV2: 8,
 };
 
-/** The largest page, uncompressed, in bytes. Writers aim at 1 MiB; a value may be larger. */
+/**
+ * Maximum length of a page, uncompressed, in bytes. Writers aim at 1 MiB; a value may be larger.
+ */
 const MAX_PAGE = 256 * 1024 * 1024;
-/** The most values of a page, nulls included: some 150 MB of memory. */
+/** Maximum number of values of a page, including nulls: some 150 MB of memory. */
 const MAX_PAGE_VALUES = 2 ** 24;
-/** The longest header of a page, in bytes: it may hold two values as statistics. */
+/** Maximum length of the header of a page, in bytes. It may hold two values as statistics. */
 const MAX_HEADER = 16 * 1024 * 1024;
-/** Bytes that are read for a header at first. */
+/** Number of bytes that are read first for a header. */
 const HEADER_BYTES = 1024;
 
 /** Reads bytes of a file by their position. */
 export interface PositionalReader {
-  /** The bytes; valid until the next call. */
+  /** Reads bytes, which are valid until the next call. */
   read(offset: number, bytes: number): Promise<Uint8Array>;
 }
 
 /** A data page. */
 export interface DataPage {
   readonly kind: 'data';
-  /** Values and nulls: entries of the levels. */
+  /** Number of entries of the levels: values and nulls. */
   readonly entries: number;
   /** A level for each entry; `undefined` if the column is never null. */
   readonly definitions: Uint8Array | undefined;
@@ -50,16 +52,16 @@ export interface DataPage {
   readonly values: PageValues;
 }
 
-/** The dictionary of a chunk. It comes before the data. */
+/** The dictionary of a chunk, which comes before the data. */
 export interface DictionaryPage {
   readonly kind: 'dictionary';
   readonly values: PlainValues;
 }
 
 /**
- * The pages of a column chunk, decoded, in order. Their levels are no greater than the column's,
- * and their indices lie in the dictionary. The entries of all pages are as many as the chunk
- * declares.
+ * Yields the pages of a column chunk, decoded, in order. Their levels are no greater than the
+ * column's, and their indices lie in the dictionary. All pages together have as many entries as the
+ * chunk declares.
  *
  * @throws ParquetDamage
  */
@@ -117,7 +119,7 @@ export async function* readPages(
   }
 }
 
-/** The name of a column as messages and options have it. */
+/** The name of a column in messages and options. */
 export function nameOf(leaf: Leaf): string {
   return leaf.path.join('.');
 }
@@ -146,20 +148,20 @@ function dictionaryOf(leaf: Leaf, header: ThriftStruct, page: Uint8Array): Plain
     throw new PageFault('the number of values in a dictionary is out of range');
   }
   if (encoding !== ENCODING.plain && encoding !== ENCODING.plainDictionary) {
-    throw new PageFault(`a dictionary in the encoding ${encoding} is not read`);
+    throw new PageFault(`a dictionary in the encoding ${encoding} is not supported`);
   }
   return decodePlain(leaf, page, 0, count);
 }
 
-/** A page as it lies in the file. */
+/** A page as stored in the file. */
 export interface RawPage {
   readonly leaf: Leaf;
   readonly codec: Codec;
   readonly header: ThriftStruct;
   readonly body: Uint8Array;
-  /** Bytes of the page, uncompressed. */
+  /** Length of the page, uncompressed, in bytes. */
   readonly length: number;
-  /** Values in the dictionary; `undefined` if there was none so far. */
+  /** Number of values in the dictionary; `undefined` if there was no dictionary so far. */
   readonly dictionary: number | undefined;
 }
 
@@ -197,13 +199,13 @@ function dataPageV1(raw: RawPage, fields: ThriftStruct, entries: number): DataPa
   const levels = (most: number, encoding: number): Uint8Array | undefined => {
     if (most === 0) return undefined;
     if (integerOf(fields, encoding) !== ENCODING.rle) {
-      throw new PageFault('levels in the encoding BIT_PACKED are not read');
+      throw new PageFault('levels in the encoding BIT_PACKED are not supported');
     }
-    if (at + 4 > page.length) throw new PageFault('its levels are cut off');
+    if (at + 4 > page.length) throw new PageFault('its levels are truncated');
     const bytes = new DataView(page.buffer, page.byteOffset + at, 4).getUint32(0, true);
     const start = at + 4;
     at = start + bytes;
-    if (at > page.length) throw new PageFault('its levels are cut off');
+    if (at > page.length) throw new PageFault('its levels are truncated');
     return levelsOf(page, start, at, most, entries);
   };
   const repetitions = levels(leaf.maxRepetition, 4);
@@ -229,7 +231,7 @@ function dataPageV2(raw: RawPage, fields: ThriftStruct, entries: number): DataPa
     levelBytes > body.length ||
     levelBytes > length
   ) {
-    throw new PageFault('its levels are cut off');
+    throw new PageFault('its levels are truncated');
   }
   const repetitions =
     leaf.maxRepetition === 0

@@ -7,11 +7,11 @@ import { type ColumnChunk, type Footer, MAGIC_BYTES, parseFooter } from './foote
 import { type DataPage, type DictionaryPage, nameOf, readPages } from './pages.js';
 import type { Leaf } from './schema.js';
 
-/** The length of the metadata, and the magic bytes, at the end of a file. */
+/** Length of the end of a file: the length of the metadata, and the magic bytes. */
 const TAIL_BYTES = 8;
-/** The longest metadata that are read, in bytes. They take some 100 times as much memory. */
+/** Maximum length of metadata that are read, in bytes. They take some 100 times as much memory. */
 const MAX_FOOTER = 16 * 1024 * 1024;
-/** Bytes that are read at a time, at least. */
+/** Minimum number of bytes that are read at a time. */
 const WINDOW = 1024 * 1024;
 
 const MAGIC = 'PAR1';
@@ -32,7 +32,7 @@ export class ParquetFile {
   /**
    * Reads the metadata of a regular file, from its first byte to its last.
    *
-   * @param name the file as messages name it
+   * @param name the name of the file in messages
    * @throws RobotsFilterError `input`
    */
   static async open(descriptor: number, name: string): Promise<ParquetFile> {
@@ -44,7 +44,9 @@ export class ParquetFile {
     }
   }
 
-  /** The column of a name: the names of its groups and its own, with dots. */
+  /**
+   * The column with this name: the names of its groups and its own name, with dots between them.
+   */
   leafNamed(name: string): Leaf | undefined {
     return this.footer.leaves.find((leaf) => nameOf(leaf) === name);
   }
@@ -64,8 +66,8 @@ export class ParquetFile {
   }
 
   /**
-   * The bytes of a column chunk as they lie in the file, in pieces. The next piece overwrites the
-   * one before.
+   * Yields the bytes of a column chunk as stored in the file, in pieces. The next piece overwrites
+   * the one before.
    *
    * @throws RobotsFilterError `input`
    */
@@ -92,7 +94,7 @@ async function readFooter(descriptor: number, size: number): Promise<Footer> {
   if (magic !== MAGIC) throw new ParquetDamage('the file does not begin with PAR1', 0);
   const tail = Buffer.from(await file.read(size - TAIL_BYTES, TAIL_BYTES));
   if (tail.toString('latin1', MAGIC_BYTES) !== MAGIC) {
-    throw new ParquetDamage('the file does not end with PAR1, so it may be cut off', size - 4);
+    throw new ParquetDamage('the file does not end with PAR1, so it may be truncated', size - 4);
   }
   const length = tail.readUInt32LE(0);
   const offset = size - TAIL_BYTES - length;
@@ -100,12 +102,15 @@ async function readFooter(descriptor: number, size: number): Promise<Footer> {
     throw new ParquetDamage(`the metadata claim ${length} bytes`, size - TAIL_BYTES);
   }
   if (length > MAX_FOOTER) {
-    throw new ParquetDamage(`the metadata have ${length} bytes; 16 MiB are read`, offset);
+    throw new ParquetDamage(
+      `the metadata have ${length} bytes, more than the limit of 16 MiB`,
+      offset,
+    );
   }
   return parseFooter(await file.read(offset, length), offset);
 }
 
-/** Reads a file by position, ahead of what is asked for, up to `end`. */
+/** Reads a file by position, ahead of the requested bytes, up to `end`. */
 class Window {
   readonly #descriptor: number;
   readonly #end: number;
@@ -118,7 +123,7 @@ class Window {
     this.#end = end;
   }
 
-  /** The bytes, which lie before the end; valid until the next call. */
+  /** Returns the bytes, which must lie before the end; valid until the next call. */
   async read(offset: number, bytes: number): Promise<Uint8Array> {
     if (offset < this.#start || offset + bytes > this.#start + this.#used) {
       await this.#fill(offset, Math.min(Math.max(bytes, WINDOW), this.#end - offset));
@@ -127,7 +132,7 @@ class Window {
   }
 
   async #fill(offset: number, bytes: number): Promise<void> {
-    // A fresh buffer: pages that are not compressed point into the old one.
+    // A new buffer, because pages that are not compressed point into the old one.
     this.#buffer = Buffer.allocUnsafeSlow(bytes);
     this.#start = offset;
     this.#used = 0;

@@ -16,21 +16,21 @@ import { selectRows } from './select-rows.js';
 import { BINARY, I32, listOf, STRUCT, type ThriftStruct, textOf } from './thrift.js';
 import { encodeThrift, i32, i64, list, struct } from './thrift-writer.js';
 
-/** Where the bytes of a file go, in order. */
+/** A target for the bytes of a file, in order. */
 export interface ByteSink {
   write(bytes: Uint8Array): Promise<void>;
 }
 
-/** Rows of a page of an added column. */
+/** Number of rows of a page of an added column. */
 const PAGE_ROWS = 128 * 1024;
 
 /**
- * Metadata of other programs that list the columns, and contradict the file when it has more:
- * Arrow's schema, the index and columns of pandas, the features of Hugging Face data sets.
+ * Keys of metadata that list the columns, and would contradict a file with more columns: Arrow's
+ * schema, the index and columns of pandas, the features of Hugging Face data sets.
  */
 const COLUMN_LISTS = ['ARROW:schema', 'pandas', 'huggingface'];
 
-/** What is known of a chunk when its pages are written. */
+/** The facts about a chunk whose pages have been written. */
 interface WrittenChunk {
   readonly fields: ThriftStruct;
   readonly bytes: number;
@@ -38,8 +38,8 @@ interface WrittenChunk {
 }
 
 /**
- * Writes the columns of Parquet files, and further ones beside them. Where all rows are kept, the
- * pages of a column are copied as they are.
+ * Writes the columns of Parquet files, and added columns. If all rows are kept, the pages of a
+ * column are copied unchanged.
  */
 export class ParquetWriter {
   readonly #sink: ByteSink;
@@ -54,7 +54,7 @@ export class ParquetWriter {
     this.#added = added;
   }
 
-  /** Rows written so far. */
+  /** Number of rows written so far. */
   get rows(): number {
     return this.#rows;
   }
@@ -62,8 +62,8 @@ export class ParquetWriter {
   /**
    * Begins with the row groups of a file.
    *
-   * @throws RobotsFilterError `input` if the columns differ from those of the files before, or if
-   *   one is called like an added column
+   * @throws RobotsFilterError `input` if the columns differ from those of the files before, or if a
+   *   column has the name of an added column
    */
   async begin(file: ParquetFile): Promise<void> {
     if (this.#first === undefined) {
@@ -91,7 +91,7 @@ export class ParquetWriter {
   /**
    * Writes the rows of a group.
    *
-   * @param keep 1 for each row to be written, 0 for the others; `undefined` keeps all
+   * @param keep 1 for each row that is written, 0 for the others; `undefined` keeps all
    * @param added the values of the added columns, in their order, for all rows of the group
    * @throws RobotsFilterError `input` if a page that must be decoded is damaged
    */
@@ -127,7 +127,7 @@ export class ParquetWriter {
       .set(GROUP.rows, i64(rows))
       .set(GROUP.offset, i64(start))
       .set(GROUP.compressedBytes, i64(sum(chunks, ({ bytes }) => bytes)));
-    // An ordinal has 16 bits, and those of several files would repeat.
+    // An ordinal has 16 bits, and the ordinals of several files would repeat.
     fields.delete(GROUP.ordinal);
     this.#groups.push(fields);
     this.#rows += rows;
@@ -165,7 +165,9 @@ export class ParquetWriter {
     await this.#write(tail);
   }
 
-  /** Copies the pages of a chunk. Its indexes and its Bloom filter lie elsewhere, and are left. */
+  /**
+   * Copies the pages of a chunk. Its indexes and its Bloom filter are elsewhere, and are left out.
+   */
   async #copy(file: ParquetFile, chunk: ColumnChunk): Promise<WrittenChunk> {
     const moved = this.#at - chunk.start;
     for await (const piece of file.bytes(chunk)) await this.#write(piece);
@@ -181,7 +183,7 @@ export class ParquetWriter {
     return { fields: chunkOf(metadata), bytes: chunk.bytes, plainBytes };
   }
 
-  /** Writes the rows of a chunk that are kept, in pages of their own. */
+  /** Writes the kept rows of a chunk, in new pages. */
   async #select(file: ParquetFile, chunk: ColumnChunk, keep: Uint8Array): Promise<WrittenChunk> {
     const { leaf, metadata } = chunk;
     const codec = codecOf(chunk.codec);
@@ -249,7 +251,7 @@ export class ParquetWriter {
   }
 }
 
-/** Where the pages of a chunk lie that is being written, and how long they are. */
+/** The places and lengths of the pages of a chunk that is being written. */
 class PageList {
   readonly #start: number;
   bytes = 0;
@@ -285,7 +287,7 @@ class PageList {
 }
 
 function chunkOf(metadata: ThriftStruct): ThriftStruct {
-  // The offset of a copy of the metadata beside the pages: none is written.
+  // This field is the offset of a second copy of the metadata, which is not written.
   return new Map([
     [CHUNK.offset, i64(0)],
     [CHUNK.metadata, { type: STRUCT, value: metadata }],

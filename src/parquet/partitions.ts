@@ -1,12 +1,12 @@
 /** A key of a Hive partition and its value; `null` stands for no value. */
 export type Partition = readonly [key: string, value: string | null];
 
-/** What Hive and Spark write for no value. */
+/** The value that Hive and Spark write for no value. */
 const NO_VALUE = '__HIVE_DEFAULT_PARTITION__';
 
 /**
- * The Hive partitions that the directories of a path name: `crawl=CC-MAIN-2026-43/subset=warc/…`.
- * The innermost directory of a key counts.
+ * Finds the Hive partitions in the directories of a path: `crawl=CC-MAIN-2026-43/subset=warc/…`. If
+ * a key comes twice, the innermost directory counts.
  */
 export function partitionsOf(path: string): Partition[] {
   const partitions = new Map<string, string | null>();

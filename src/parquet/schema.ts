@@ -28,7 +28,7 @@ export const PHYSICAL_TYPES = [
 
 export type PhysicalType = (typeof PHYSICAL_TYPES)[number];
 
-/** Levels of nesting, which fit into a byte. */
+/** Maximum number of levels of nesting, which fits into a byte. */
 const MAX_LEVEL = 200;
 
 /** A column of values: a leaf of the schema. */
@@ -36,11 +36,11 @@ export interface Leaf {
   /** The names from below the root to the leaf. */
   readonly path: readonly string[];
   readonly type: PhysicalType;
-  /** Bytes of a value of FIXED_LEN_BYTE_ARRAY; else 0. */
+  /** Number of bytes of a value of FIXED_LEN_BYTE_ARRAY; otherwise 0. */
   readonly typeLength: number;
   /** The definition level of a value that is not null. */
   readonly maxDefinition: number;
-  /** 0 unless the column, or a group around it, is repeated. */
+  /** The greatest repetition level; 0 unless the column, or a group around it, is repeated. */
   readonly maxRepetition: number;
 }
 
@@ -113,7 +113,7 @@ function leafOf(
   const type = PHYSICAL_TYPES[integerOf(element, TYPE) ?? -1];
   const typeLength = integerOf(element, TYPE_LENGTH) ?? 0;
   if (type === undefined) {
-    throw new ParquetDamage(`column ${path.join('.')} is of no known type`, offset);
+    throw new ParquetDamage(`column ${path.join('.')} has an unknown type`, offset);
   }
   if (type === 'FIXED_LEN_BYTE_ARRAY' && !(typeLength > 0 && typeLength < 2 ** 24)) {
     throw new ParquetDamage(`column ${path.join('.')} has values of ${typeLength} bytes`, offset);

@@ -5,10 +5,10 @@ import { type DataPage, type DictionaryPage, nameOf } from './pages.js';
 import type { ParquetFile } from './parquet-file.js';
 
 /**
- * The pages of a chunk with only the rows that are kept. A row of a repeated column has one entry
- * or more, the first of which has the repetition level 0.
+ * Yields the pages of a chunk with only the kept rows. A row of a repeated column has one entry or
+ * more, the first of which has repetition level 0.
  *
- * @param keep for each row of the group 1 if it is kept, else 0
+ * @param keep for each row of the group 1 if it is kept, otherwise 0
  * @throws RobotsFilterError `input` if a page is damaged, or the chunk has another number of rows
  */
 export async function* selectRows(

@@ -3,14 +3,14 @@ import { nameOf } from './pages.js';
 import type { ParquetFile } from './parquet-file.js';
 import type { Leaf } from './schema.js';
 
-/** Column names that a message lists. */
+/** Maximum number of column names that a message lists. */
 const LISTED = 12;
 
 /**
- * The column of text of a name that the user gave.
+ * Finds the column of text with a name that the user gave.
  *
  * @param option the option that gives the name, for messages
- * @throws RobotsFilterError `input` if there is none of this name, or if it holds no text
+ * @throws RobotsFilterError `input` if no column has this name, or if it holds no text
  */
 export function textColumn(file: ParquetFile, name: string, option: string): Leaf {
   const leaf = file.leafNamed(name);
@@ -28,7 +28,7 @@ export function isText({ type, maxRepetition }: Leaf): boolean {
   return type === 'BYTE_ARRAY' && maxRepetition === 0;
 }
 
-/** The error for a missing column, with the columns that there are. */
+/** The error for a missing column, with a list of the existing columns. */
 export function noColumn(file: ParquetFile, column: string, option: string): RobotsFilterError {
   return new RobotsFilterError(
     'input',

@@ -14,7 +14,7 @@ import {
   type ThriftValue,
 } from './thrift.js';
 
-/** The first capacity of the output, in bytes; it doubles. */
+/** Initial capacity of the output in bytes, which doubles. */
 const CAPACITY = 64 * 1024;
 
 /** A field with a 32-bit integer. */

@@ -1,8 +1,8 @@
 import { ParquetDamage } from './damage.js';
 
 /*
- * The Thrift compact protocol, as far as Parquet uses it. Structures are kept as they are read,
- * with unknown fields, so that they can be written again without a loss (thrift-writer.ts).
+ * The Thrift compact protocol, as far as Parquet uses it. Structures keep unknown fields, so that
+ * they can be written again without a loss (thrift-writer.ts).
  */
 
 export const BOOLEAN_TRUE = 1;
@@ -32,17 +32,17 @@ export interface ThriftField {
 /** Fields by their numbers, in the order in which they came. */
 export type ThriftStruct = Map<number, ThriftField>;
 
-/** A whole number beyond 2^53 is a bigint; a double is its eight bytes. */
+/** A value. A whole number beyond 2^53 is a bigint; a double is its eight bytes. */
 export type ThriftValue = boolean | number | bigint | Uint8Array | ThriftList | ThriftStruct;
 
-/** Levels of structures and lists. Parquet's own structures have fewer than ten. */
+/** Maximum nesting of structures and lists. Parquet's own structures have fewer than ten levels. */
 const MAX_DEPTH = 32;
-/** The longest variable-length integer of 64 bits, in bytes. */
+/** Maximum length of a variable-length 64-bit integer, in bytes. */
 const MAX_VARINT = 10;
-/** Weight of the bits from the eighth byte on, where a number is no longer exact. */
+/** Weight of the bits from the eighth byte on, from which a number is no longer exact. */
 const EXACT_SHIFT = 49;
 
-/** Reads structures from bytes. Memory is at most some 100 bytes for each byte that is read. */
+/** Reads structures from bytes. The memory is at most some 100 bytes for each byte that is read. */
 export class ThriftReader {
   readonly #bytes: Uint8Array;
   readonly #base: number;
@@ -56,7 +56,7 @@ export class ThriftReader {
     this.#base = base;
   }
 
-  /** Offset in the bytes, after what has been read. */
+  /** Offset in the bytes after the last read. */
   get at(): number {
     return this.#at;
   }
@@ -112,7 +112,7 @@ export class ThriftReader {
     const head = this.#byte();
     const elementType = head & 15;
     const length = head >> 4 === 15 ? this.#length() : head >> 4;
-    // Each element takes a byte at least.
+    // Each element takes at least one byte.
     this.#check(length);
     const isBoolean = elementType === BOOLEAN_TRUE || elementType === BOOLEAN_FALSE;
     const values: ThriftValue[] = [];
@@ -162,7 +162,7 @@ export class ThriftReader {
   #check(length: number): void {
     if (length <= this.#bytes.length - this.#at) return;
     this.#truncated = true;
-    throw this.#damage('a structure is cut off');
+    throw this.#damage('a structure is truncated');
   }
 
   #damage(message: string): ParquetDamage {

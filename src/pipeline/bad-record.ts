@@ -1,12 +1,12 @@
 import { REASONS, type Reason } from '../protocol/verdict.js';
 import type { InputFormat } from './input/format.js';
 
-/** A record without a verdict. */
+/** A record that is invalid. */
 export interface BadRecord {
   /** The input as messages name it. */
   readonly input: string;
   /**
-   * Number of its line in this input, from 1, counting blank lines; in JSON, of the record; in
+   * Number in this input, from 1: of the line, counting blank lines; in JSON, of the record; in
    * Parquet, of the row.
    */
   readonly line: number;
@@ -14,8 +14,9 @@ export interface BadRecord {
 }
 
 /**
- * What bad records are numbered by. JSON has many records on a line, or many lines per record. Rows
- * of Parquet are counted; a row of CSV or TSV has the number of its first line.
+ * The unit that numbers bad records. JSON may have many records on a line, or many lines per
+ * record, so records are counted. In Parquet, rows are counted. A row of CSV or TSV has the number
+ * of its first line.
  */
 export type RecordUnit = 'line' | 'record' | 'row' | 'first line';
 
@@ -30,7 +31,7 @@ const DESCRIPTIONS: Partial<Record<Reason, string>> = {
   'invalid-url': 'not an http, https or ftp URL',
   'no-url': 'no URL at the URL field (--url-field)',
   'no-object': 'not a JSON object',
-  'no-json': 'not well-formed JSON. If several objects share a line, say --input json',
+  'no-json': 'not well-formed JSON. If several objects share a line, use --input json',
   'line-too-long': 'longer than --max-line-bytes',
   'tab-in-line':
     'a tab within the line, so more than one URL. If the URL is the first column: cut -f1 FILE | robots-filter …',
@@ -39,14 +40,14 @@ const DESCRIPTIONS: Partial<Record<Reason, string>> = {
     "a carriage return within the line, so several lines in one: tr '\\r' '\\n' < FILE | robots-filter …",
 };
 
-/** What `no-url` means where the URL is in a column. */
+/** What `no-url` means if the URL is in a column. */
 const NO_URL: Partial<Record<RecordUnit, string>> = {
   row: 'no URL in the column (--url-field)',
   'first line':
-    'no URL in the column (--url-field), a quoted field without an end, or more fields than the one of the first row. Quote the URL, or say --url-field 1 if it ends at the delimiter',
+    'no URL in the column (--url-field), a quoted field without an end, or more fields than the first row. Quote the URL, or use --url-field 1 if the URL ends at the delimiter',
 };
 
-/** Describes a bad record: its place and what is wrong with it. */
+/** Describes a bad record: its place and its fault. */
 export function describeBadRecord(record: BadRecord, unit: RecordUnit): string {
   const { input, line, reason } = record;
   const place = unit === 'first line' ? 'line' : unit;

@@ -6,19 +6,19 @@ import { batchDeathError, idleDeathError } from './run-error.js';
 
 export interface DeadThreadsOptions {
   readonly ring: Ring;
-  /** The input as messages name it. */
+  /** The name of the input in messages. */
   readonly input: string;
   /** The descriptor that the workers write to; undefined if the main thread writes. */
   readonly output: number | undefined;
-  /** Workers that take part. */
+  /** Number of workers that take part. */
   readonly workers: number;
-  /** Has nobody take a further batch. */
+  /** Makes all threads take no further batch. */
   readonly stopTaking: () => void;
 }
 
 /**
- * Ends a run in which a thread has died: has all records before its batch written, as ring-words.ts
- * describes, and makes the error that stops the run.
+ * Ends a run in which a thread has died. All records before that thread's batch are written
+ * (ring-words.ts); then an error stops the run.
  */
 export class DeadThreads {
   readonly #options: DeadThreadsOptions;
@@ -34,18 +34,18 @@ export class DeadThreads {
     });
   }
 
-  /** To be called once for each worker, when it has returned or died. */
+  /** Notes that a worker has returned or died. Call it once for each worker. */
   onReturn(): void {
     if (--this.#living === 0) this.#onAllReturned();
   }
 
   /**
-   * Returns the error that is to stop the run, once all before it is written; undefined if the run
-   * was stopped meanwhile.
+   * Returns the error that stops the run, after all earlier records are written. Returns undefined
+   * if the run was stopped in the meantime.
    *
    * @param worker the worker that died; undefined for a thread that only reads
-   * @param reason what its thread died of
-   * @throws DescriptorError if what is due cannot be written
+   * @param reason the error that ended the thread
+   * @throws DescriptorError if output that is due cannot be written
    */
   async settle(
     worker: number | undefined,
@@ -54,7 +54,7 @@ export class DeadThreads {
     const { ring, input, output, stopTaking } = this.#options;
     const { slots, writer } = ring;
     if (ring.stopped) return undefined;
-    // A thread that could not be started: the error says so.
+    // The error of a thread that could not be started says so itself.
     if (reason instanceof RobotsFilterError) return reason;
     if (worker !== undefined) {
       const slot = slots.heldBy(worker);
@@ -67,7 +67,7 @@ export class DeadThreads {
         const begun = due !== undefined && writer.hasBegun(due);
         return (begun ? batchDeathError : idleDeathError)(ring, input, reason);
       }
-      // It may have died before it wrote what it had judged.
+      // The thread may have died before it wrote batches that it had judged.
       if (output !== undefined) writeDue(ring, worker, output);
     }
     stopTaking();

@@ -4,18 +4,18 @@ import type { RunEnd, RunInput } from './run.js';
 /** Carries out the run of a filter stream: a Flow, or a wrapper of one. */
 export interface StreamRunner {
   run(input: RunInput, output: Writable, outputName?: string): Promise<RunEnd>;
-  /** Ends the run soon. */
+  /** Ends the run after the batches in hand. */
   cancel(): void;
   /** Called once, when the run is over and the stream has ended or is destroyed. */
   close(): Promise<void>;
 }
 
 /**
- * A Duplex of bytes: lines in, records out, in order. It takes writes while the ring has room, and
- * the ring is emptied as the stream is read. It ends when the input has ended and everything is
- * read. Destroying it ends the run.
+ * Creates a Duplex of bytes: lines in, records out, in order. The stream takes writes while the
+ * ring has room, and empties the ring as it is read. It ends when the input has ended and
+ * everything has been read. Destroying the stream ends the run.
  *
- * @param name the input as messages name it
+ * @param name the name of the input in messages
  */
 export function createFilterStream(runner: StreamRunner, name = 'the stream'): Duplex {
   return new FilterStream(runner, name);
@@ -25,7 +25,7 @@ type Callback = (error?: Error | null) => void;
 
 class FilterStream extends Duplex {
   readonly #runner: StreamRunner;
-  /** Passes what is written to this stream on to the ring. */
+  /** Passes the bytes that are written to this stream on to the ring. */
   readonly #input: Readable;
   /** Ends the last write; called when more input is wanted. */
   #wanted: Callback | undefined;
@@ -37,7 +37,8 @@ class FilterStream extends Duplex {
     super();
     this.#runner = runner;
     this.#input = new Readable({
-      // Buffers nothing: a write ends when the ring has its bytes, and the chunk may be reused.
+      // The stream buffers nothing: a write ends when the ring has its bytes, and then the chunk
+      // may be reused.
       highWaterMark: 0,
       read: () => {
         const wanted = this.#wanted;

@@ -17,19 +17,17 @@ import type { RunEnd, RunInput } from './run.js';
 import { SeenHosts } from './seen-hosts.js';
 import type { Tally } from './tally.js';
 
-/** What a filter asks of each record, and what it writes. */
+/** The questions of a filter about each record, and its output. */
 export interface FilterSettings {
   readonly agents: readonly Agent[];
   readonly output: OutputMode;
-  /** The verdict on URLs for whose authority the table has no robots.txt. */
+  /** The verdict on URLs without a robots.txt in the table. */
   readonly unknown: Exclude<Verdict, 'invalid'>;
   readonly explain: boolean;
   readonly strict: boolean;
   /** The member that holds the URL: one key for each level. */
   readonly urlField: readonly string[];
-  /**
-   * Name of the added member; `undefined` for `verdict`, or `verdicts` with several agents.
-   */
+  /** Name of the added member; `undefined` for `verdict`, or `verdicts` with several agents. */
   readonly verdictField: string | undefined;
   /** In bytes; a longer line is an invalid record. */
   readonly maxLineBytes: number;
@@ -43,8 +41,8 @@ export interface FilterOptions {
   readonly pool: Executor;
   readonly settings: FilterSettings;
   /**
-   * Called for the first ten bad records, in order, with what numbers them. The others are only
-   * counted.
+   * Called for the first ten bad records, in order, with the unit that numbers them. The others are
+   * only counted.
    */
   readonly onBadRecord?: ((record: BadRecord, unit: RecordUnit) => void) | undefined;
 }
@@ -84,7 +82,7 @@ export class Filter {
    * Filters one input.
    *
    * @param output a descriptor or a stream; neither is closed
-   * @param outputName the output as messages name it
+   * @param outputName the name of the output in messages
    * @throws RobotsFilterError `input` or `output` if they cannot be read or written, `input` at the
    *   first bad record if the settings are strict, `limit` if the batches do not fit beside the
    *   table, `worker` if a thread dies or cannot be started
@@ -107,7 +105,7 @@ export class Filter {
   }
 
   /**
-   * Sets memory aside for inputs of a format. Otherwise their first run does.
+   * Reserves memory for inputs of a format. Otherwise their first run reserves it.
    *
    * @throws RobotsFilterError `limit` if the batches do not fit beside the table
    */
@@ -115,7 +113,7 @@ export class Filter {
     this.#stage(format);
   }
 
-  /** Bytes of input read and records judged. Cheap enough to call often. */
+  /** Returns the bytes of input read and the records judged. Cheap enough to call often. */
   progress(): { bytes: number; records: number } {
     let bytes = 0;
     let records = 0;
@@ -149,7 +147,7 @@ export class Filter {
     return sum;
   }
 
-  /** How many hosts of the table had URLs; 0 unless `countHosts` is set. */
+  /** Returns the number of hosts of the table that had URLs; 0 unless `countHosts` is set. */
   hostsSeen(): number {
     const seen = new SeenHosts(tableMemory(this.#table).header.buckets * BUCKET_SLOTS);
     for (const { flow, query } of this.#stages.values()) {
@@ -165,8 +163,8 @@ export class Filter {
   }
 
   /**
-   * Cancels the run, waits for its end, and gives the memory back, counters included. The pool
-   * stays open.
+   * Cancels the run, waits for its end, and returns the memory, which ends the counters too. The
+   * pool stays open.
    */
   async close(): Promise<void> {
     this.cancel();
@@ -208,7 +206,7 @@ export class Filter {
     return stage;
   }
 
-  /** Reports a bad record. Each flow reports ten, and each format has a flow of its own. */
+  /** Reports a bad record. Each flow reports ten, and each format has its own flow. */
   #name(record: BadRecord, unit: RecordUnit): void {
     if (this.#named === MAX_BAD_LISTED) return;
     this.#named++;

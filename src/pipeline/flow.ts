@@ -19,16 +19,16 @@ export interface FlowOptions {
   /** The memory of the table and the query. */
   readonly arena: Arena;
   readonly module: WebAssembly.Module;
-  /** What is asked of each line. It lies in memory already. */
+  /** The query for each line, which lies in memory already. */
   readonly query: Query;
   /**
-   * Bytes of a batch. Default: 1 MiB of a file or with more than 8 threads, otherwise 2 MiB; 128
+   * Bytes of a batch. Default: 1 MiB for a file or with more than 8 threads, otherwise 2 MiB; 128
    * KiB on the calling thread.
    */
   readonly batchBytes?: number;
-  /** Slots of the ring if the main thread writes. Default: 6 and one for each thread. */
+  /** Slots of the ring if the main thread writes. Default: 6, and one for each thread. */
   readonly slots?: number;
-  /** What numbers bad records. Default: their lines. */
+  /** The unit that numbers bad records. Default: lines. */
   readonly unit?: RecordUnit;
   /**
    * Called for the first ten bad records of all inputs together, in order. The others are only
@@ -37,7 +37,7 @@ export interface FlowOptions {
   readonly onBadRecord?: (record: BadRecord) => void;
 }
 
-/** How far a flow has come. */
+/** The progress of a flow. */
 export interface Progress {
   /** Bytes of input read, over all inputs; after decompression. */
   readonly bytes: number;
@@ -45,22 +45,30 @@ export interface Progress {
   readonly records: number;
 }
 
-/** A batch of a file: each worker reads its own, and more does not fit into a core's caches. */
+/**
+ * Bytes of a batch of a file: each worker reads its own, and more does not fit into a core's
+ * caches.
+ */
 const FILE_BATCH_BYTES = 1 << 20;
-/** A batch of a pipe or stream: the fewer there are, the less often a worker waits for one. */
+/** Bytes of a batch of a pipe or stream: with fewer batches, a worker waits for one less often. */
 const BATCH_BYTES = 1 << 21;
-/** With more threads, all batches are as small as a file's, to leave room for the table. */
+/**
+ * With more threads than this, all batches are as small as a file's, to leave room for the table.
+ */
 const MANY_THREADS = 8;
-/** A batch on the main thread: about a millisecond of usual lines, so that signals are heard. */
+/**
+ * Bytes of a batch on the main thread: about a millisecond of usual lines, so that signals are
+ * heard.
+ */
 const TURN_BYTES = 1 << 17;
-/** Slots beyond those that are being judged: some are being filled, some wait to be written. */
+/** Slots in addition to those being judged: some are being filled, some wait to be written. */
 const SPARE_SLOTS = 6;
-/** Milliseconds between two looks at the bad records that workers have listed. */
+/** Milliseconds between two checks for bad records that workers have listed. */
 const REPORT_EVERY = 100;
 
 /**
- * Bytes in, bytes out: splits inputs into batches of lines, has the pool's threads judge them, and
- * writes the output in the order of the input. Memory does not depend on the length of the inputs.
+ * Splits inputs into batches of lines, has the pool's threads judge them, and writes the output in
+ * the order of the input. The memory does not depend on the length of the inputs.
  *
  * Who reads and who writes depends on the kinds of input and output:
  *
@@ -79,7 +87,7 @@ export class Flow {
   readonly #region: Region;
   readonly #regions: Regions;
   readonly #fileBatchBytes: number;
-  /** The ring, for what outlives a run. */
+  /** The ring, for data that outlives a run. */
   readonly #ring: Ring;
   readonly #blocks: readonly number[];
   #reported = 0;
@@ -111,7 +119,7 @@ export class Flow {
     this.#blocks = Array.from({ length: pool.threads }, (_, worker) =>
       blockAddress(this.#regions, worker),
     );
-    // The region may have been used before; the ring's words and the counters start from zero.
+    // The region may have been used before. The ring's words and the counters start from zero.
     const memory = new Uint8Array(arena.memory.buffer);
     memory.fill(0, this.#regions.control, this.#regions.workers);
     new Guards(arena.memory.buffer, this.#regions).set();
@@ -120,10 +128,10 @@ export class Flow {
   }
 
   /**
-   * Filters one input, one at a time. Line numbers start anew, counters go on.
+   * Filters one input, one at a time. Line numbers start anew, but the counters go on.
    *
    * @param output a descriptor, or any stream; neither is closed
-   * @param outputName the output as messages name it
+   * @param outputName the name of the output in messages
    * @param preamble bytes to write before all records of an input that is a stream
    * @throws RobotsFilterError `input` or `output` if they cannot be read or written, `input` at the
    *   first bad record if the query is strict, `worker` if a thread dies or cannot be started. If a
@@ -143,8 +151,8 @@ export class Flow {
       (source?.kind === 'file' || (source?.kind === 'pipe' && pool.threads > 1)) &&
       typeof output === 'number' &&
       isNonBlockingOutput(output, outputName);
-    // Workers that write have one slot each, which stays in their core's cache, and one to run
-    // ahead of the slowest.
+    // Workers that write have one slot each, which stays in their core's cache. One more slot lets
+    // a worker run ahead of the slowest.
     const slots = workersWrite
       ? Math.min(pool.threads + 1, this.#regions.slots)
       : this.#regions.slots;
@@ -188,7 +196,7 @@ export class Flow {
     return sumTally(this.#options.arena.memory, this.#blocks, this.#options.query.agents);
   }
 
-  /** How far the flow has come. Cheap enough to call often. */
+  /** Returns the progress of the flow. Cheap enough to call often. */
   progress(): Progress {
     const { records } = sumTally(this.#options.arena.memory, this.#blocks, 0);
     return { bytes: this.#ring.input.consumed, records };
@@ -205,7 +213,7 @@ export class Flow {
     this.#run?.run.stop('cancelled');
   }
 
-  /** Cancels the run, waits for its end, and gives the memory back. The pool stays open. */
+  /** Cancels the run, waits for its end, and returns the memory. The pool stays open. */
   async close(): Promise<void> {
     this.cancel();
     await this.#run?.end.catch(() => {});
@@ -221,7 +229,7 @@ export class Flow {
   }
 }
 
-/** What the threads of the pool read; undefined if they cannot read this input. */
+/** The source that the threads of the pool read; undefined if they cannot read this input. */
 function sourceOf(input: RunInput, pool: Executor): FileSource | PipeSource | undefined {
   switch (input.kind) {
     case 'file':

@@ -17,7 +17,7 @@ const BAD_RECORD_MEMBERS = {
 /** A member that would appear twice in an output record. */
 export interface MemberConflict {
   readonly member: string;
-  /** What else has a member of this name. */
+  /** The other source of a member with this name. */
   readonly with: 'explanation' | 'bad line' | 'url';
 }
 

@@ -7,7 +7,7 @@ import { describeBadRecord, type RecordUnit, reasonWord } from './bad-record.js'
 const NEWLINE = 10;
 const REPORT = 'This is an error in robots-filter: please report it';
 
-/** The error for an input that could not be read, from this byte on. */
+/** The error for an input that could not be read at this byte. */
 export function inputError(input: string, cause: unknown, position: number): RobotsFilterError {
   if (cause instanceof RobotsFilterError) return cause;
   return new RobotsFilterError(
@@ -36,7 +36,9 @@ export function overrunError(input: string, message: string): RobotsFilterError 
   );
 }
 
-/** The error for a thread that died between batches, when all that was taken is written. */
+/**
+ * The error for a thread that died between batches, after all batches that were taken are written.
+ */
 export function idleDeathError(ring: Ring, input: string, reason: unknown): RobotsFilterError {
   return deathError(
     `${input}: a thread died (${errorText(reason)}). ` +
@@ -52,7 +54,7 @@ export function batchDeathError(ring: Ring, input: string, reason: unknown): Rob
   const first = ring.writer.linesBefore + 1;
   const last = first + countLines(ring.memory.subarray(address, address + bytes)) - 1;
   const written = ring.writer.hasBegun(slot)
-    ? 'The records before these lines are written, and a part of theirs may be'
+    ? 'The records before these lines are written, and a part of the lines may be'
     : 'The records before these lines are written, and none after';
   return deathError(
     `${input}: a thread died on lines ${first} to ${last} (${bytes} bytes from byte ` +

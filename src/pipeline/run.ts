@@ -19,7 +19,7 @@ import { outputError } from './output/output-error.js';
 import { inputError, overrunError, strictError } from './run-error.js';
 import { writeSlots } from './slot-writer.js';
 
-/** What a run needs to know of its input; see `OpenInput`. */
+/** The properties of an input that a run needs; see `OpenInput`. */
 export type RunInput =
   | (Pick<FileInput, 'kind' | 'name' | 'descriptor' | 'offset'> & Partial<Pick<FileInput, 'size'>>)
   | Pick<PipeInput, 'kind' | 'name' | 'descriptor' | 'head'>
@@ -27,9 +27,9 @@ export type RunInput =
       Partial<Pick<StreamInput, 'column' | 'isSole' | 'header'>>);
 
 /**
- * How a run ended: the input has ended, nobody reads the output any more, or the run was cancelled.
- * What was written is records in the order of the input, from its beginning. They are whole, unless
- * the output was closed or, after cancelling, takes nothing more.
+ * How a run ended: the input has ended, nobody reads the output any longer, or the run was
+ * cancelled. The written records are in the order of the input, from its beginning. They are whole,
+ * unless the output was closed or, after cancelling, accepts nothing more.
  */
 export type RunEnd = 'done' | 'closed' | 'cancelled';
 
@@ -41,27 +41,27 @@ export interface RunOptions {
   readonly query: number;
   readonly ring: Ring;
   readonly input: RunInput;
-  /** What numbers its bad records. */
+  /** The unit that numbers its bad records. */
   readonly unit: RecordUnit;
-  /** What threads of the pool read; undefined if the main thread reads a stream. */
+  /** The source that threads of the pool read; undefined if the main thread reads a stream. */
   readonly source: FileSource | PipeSource | undefined;
   readonly output: number | Writable;
-  /** The output as messages name it. */
+  /** The name of the output in messages. */
   readonly outputName: string;
   /** Bytes that are written before all records; only if the input is a stream. */
   readonly preamble?: Uint8Array | undefined;
-  /** Whether the workers write to the output, a descriptor; then they read the source, too. */
+  /** Whether the workers write to the output, a descriptor; then they read the source too. */
   readonly workersWrite: boolean;
   /** Called after each batch that the main thread has written. */
   readonly onWritten: () => void;
 }
 
-/** Milliseconds between two wake-ups of threads that have been told to stop. */
+/** Milliseconds between two wake-ups of threads that must stop. */
 const WAKE_AGAIN = 20;
 /** Milliseconds without progress after which a stopped run no longer waits for its output. */
 const STALLED = 1000;
 
-/** One input on its way through the ring. Starts all threads, and stops them all if one fails. */
+/** One input on its way through the ring. Starts all threads, and stops all if one fails. */
 export class Run {
   readonly #options: RunOptions;
   readonly #ring: Ring;
@@ -71,12 +71,12 @@ export class Run {
   readonly #deadThreads: DeadThreads;
   /** The first reason to stop the run. */
   #reason: Exclude<RunEnd, 'done'> | RobotsFilterError | undefined;
-  /** What the input failed with. The lines before are filtered all the same. */
+  /** The error of the input. The lines before it are filtered all the same. */
   #inputFailure: RobotsFilterError | undefined;
   #wakes: NodeJS.Timeout | undefined;
-  /** All threads have returned. */
+  /** Whether all threads have returned. */
   #over = false;
-  /** A thread that only reads is reading the input. */
+  /** Whether a thread that only reads is reading the input. */
   #reading = false;
   #output: Output | undefined;
 
@@ -96,7 +96,7 @@ export class Run {
   }
 
   /**
-   * Carries the run out; once.
+   * Carries out the run. Call it once.
    *
    * @throws RobotsFilterError
    */

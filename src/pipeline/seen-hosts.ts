@@ -1,6 +1,6 @@
 import { QUERY_SEEN } from '../kernel/layout.js';
 
-/** Slots whose marks one word holds. */
+/** Number of slots whose marks one word holds. */
 const WORD_SLOTS = 32;
 
 /** The hosts of a table that had URLs, as slots that the kernel has marked. */
@@ -35,7 +35,7 @@ export class SeenHosts {
   }
 }
 
-/** Counts the bits of a word by pairs, by fours, and by bytes, which the product adds up. */
+/** Counts the bits of a word: by pairs, by fours, and by bytes, which a product adds up. */
 function bitsOf(word: number): number {
   const pairs = word - ((word >>> 1) & 0x55555555);
   const fours = (pairs & 0x33333333) + ((pairs >>> 2) & 0x33333333);

@@ -12,8 +12,8 @@ import {
 import type { Output } from './output/output.js';
 
 /**
- * How the writer on the main thread came to its end: the input has ended or the run was stopped,
- * nobody reads the output any more, or the run is strict and this record is bad.
+ * How the writer on the main thread ended: the input has ended or the run was stopped; nobody reads
+ * the output any longer; or the run is strict and this record is bad.
  */
 export type WriterEnd = 'done' | 'closed' | ListedRecord;
 
@@ -41,7 +41,7 @@ export async function writeSlots(
     if (state === REFUSED) return badRecords.strict(slot);
     badRecords.list(slot);
     if (state !== YIELDED) writer.retire(slot);
-    // The worker may have died meanwhile: then the slot has become FAILED and stays so.
+    // The worker may have died in the meantime. The slot is then FAILED and stays FAILED.
     else slots.exchangeState(slot, word, ownedWord(TAKEN, ownerOf(word)));
     onWritten();
   }

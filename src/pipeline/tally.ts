@@ -8,17 +8,17 @@ import {
 
 /** The counters of all inputs so far. */
 export interface Tally {
-  /** Records judged. */
+  /** Number of records judged. */
   readonly records: number;
-  /** Records that came out, or would have come out in filter mode. */
+  /** Number of records that came out, or would have come out in filter mode. */
   readonly passed: number;
-  /** Records that are invalid. */
+  /** Number of invalid records. */
   readonly bad: number;
-  /** For each agent, how often it got each outcome, indexed by `verdict << 4 | reason`. */
+  /** The number of each agent's outcomes, indexed by `verdict << 4 | reason`. */
   readonly outcomes: readonly (readonly number[])[];
 }
 
-/** Adds up the counters of the worker blocks at these addresses, which may grow meanwhile. */
+/** Adds up the counters of the worker blocks at these addresses, which may grow in the meantime. */
 export function sumTally(
   memory: WebAssembly.Memory,
   blocks: readonly number[],
@@ -27,7 +27,7 @@ export function sumTally(
   const sum = (offset: number): number => {
     let total = 0;
     for (const block of blocks) {
-      // Atomic, so that a counter that grows does not tear.
+      // The load is atomic, so that a counter that grows does not tear.
       total += Number(Atomics.load(new BigUint64Array(memory.buffer, block + offset, 1), 0));
     }
     return total;

@@ -3,7 +3,7 @@ import type { Table } from '../table.js';
 
 /**
  * Judges URLs one by one, in order, on the calling thread. Each URL is taken when its verdict is
- * requested. `filterStream` is faster for millions of URLs.
+ * requested. For millions of URLs, `filterStream` is faster.
  *
  * @param agent a product token, or a fallback chain as `A>B` or a list (RFC 9309 section 2.2.1)
  * @throws RobotsFilterError `usage` if the agent is not a product token, or if a reduced table does

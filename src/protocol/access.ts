@@ -1,9 +1,9 @@
 /**
  * The result of requesting a robots.txt (RFC 9309 section 2.3.1).
  *
- * - `successful`: its rules count (section 2.3.1.1).
- * - `unavailable`: there is none, as with 404: everything is allowed (section 2.3.1.3).
- * - `unreachable`: unknown, as with 503 or a timeout: everything is denied (section 2.3.1.4).
+ * - `successful`: the rules of the robots.txt count (section 2.3.1.1).
+ * - `unavailable`: there is no robots.txt, as with 404. Everything is allowed (section 2.3.1.3).
+ * - `unreachable`: nobody knows, as with 503 or a timeout. Everything is denied (section 2.3.1.4).
  */
 export type AccessResult = 'successful' | 'unavailable' | 'unreachable';
 
@@ -18,8 +18,8 @@ export function isAccessResult(value: unknown): value is AccessResult {
 }
 
 /**
- * The access result of a status code. 2xx, or no status, is successful; 4xx is unavailable, and so
- * is 3xx, the end of a chain of too many redirects (RFC 9309 section 2.3.1.2). Any other is
+ * The access result of a status code. 2xx, or no status, is successful. 4xx is unavailable, and so
+ * is 3xx, the end of a chain of too many redirects (RFC 9309 section 2.3.1.2). Any other status is
  * unreachable.
  */
 export function accessResultOf(status: number | undefined): AccessResult {

@@ -8,7 +8,7 @@ import type { Profile } from './profile.js';
  * that a group names decides; the google profile merges the groups of all tokens.
  */
 export interface Agent {
-  /** As given: `Googlebot-Image>Googlebot`. */
+  /** The name as given, such as `Googlebot-Image>Googlebot`. */
   readonly name: string;
   readonly chain: readonly string[];
 }

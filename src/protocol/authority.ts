@@ -6,15 +6,18 @@ import { isDigit, isLetter } from './byte.js';
 /** The schemes whose URLs have a robots.txt. */
 export type Scheme = 'http' | 'https' | 'ftp';
 
-/** Scheme, host and port that a robots.txt counts for (RFC 9309 section 2.3); a table's key. */
+/**
+ * The scheme, host and port for which a robots.txt counts (RFC 9309 section 2.3). The key of a
+ * table.
+ */
 export interface Authority {
-  /** `undefined` if unknown, as for a file named for its host alone. */
+  /** The scheme; `undefined` if unknown, as for a file with only the name of its host. */
   readonly scheme: Scheme | undefined;
-  /** As `canonicalHost` returns it. */
+  /** The host in canonical form, as `canonicalHost` returns it. */
   readonly host: string;
   /**
-   * From 0 to 65535; `undefined` if not given, or if it is the default of the scheme. Without a
-   * scheme it is the port as given.
+   * The port, from 0 to 65535; `undefined` if not given, or if it is the default of the scheme.
+   * Without a scheme, the port as given.
    */
   readonly port: number | undefined;
 }
@@ -27,13 +30,13 @@ const MAX_CANONICAL_BYTES = 255;
 const MAX_PORT = 65535;
 
 /**
- * The canonical host, as the WHATWG URL Standard parses it: percent-decoded, in lower-case
+ * Returns the canonical host, as the WHATWG URL Standard parses it: percent-decoded, in lower-case
  * A-labels, IPv4 and IPv6 addresses canonical, IPv6 in brackets. One trailing dot is dropped,
  * except from `.` itself.
  *
- * `undefined` if the host is empty, contains white space or one of `/ ? # @ \ :`, is not UTF-8, has
- * invalid punycode, or is longer than 255 bytes in canonical form. A host of more than 2,048 bytes
- * as given is refused unread: IDN algorithms are not linear.
+ * Returns `undefined` if the host is empty, contains white space or one of `/ ? # @ \ :`, is not
+ * UTF-8, has invalid punycode, or is longer than 255 bytes in canonical form. A host of more than
+ * 2,048 bytes as given is refused unread, because IDN algorithms are not linear.
  */
 export function canonicalHost(host: Uint8Array | string): string | undefined {
   if (host.length > MAX_RAW_BYTES) return undefined;
@@ -53,7 +56,7 @@ export function canonicalHost(host: Uint8Array | string): string | undefined {
 /**
  * Whether a text is a plain host name (RFC 1123 section 2.1) and already canonical: lower-case
  * letters and digits, with single dots and hyphens between them, so that no label is an A-label.
- * The last label starts with a letter, so that the text is no IPv4 address.
+ * The last label starts with a letter, so that the text is not an IPv4 address.
  */
 function isPlainName(text: string): boolean {
   let before = DOT;
@@ -73,8 +76,9 @@ function isPlainName(text: string): boolean {
 }
 
 /**
- * Whether a text holds no character that ends a host in a URL, or that a parser drops, so that
- * Node's parser sees only a host. Colons are allowed only within brackets around the whole text.
+ * Whether Node's parser would see only a host in a text. The text then holds no character that ends
+ * a host in a URL, or that a parser drops. Colons are allowed only within brackets around the whole
+ * text.
  */
 function isHostText(text: string): boolean {
   const isAddress = text.startsWith('[') && text.endsWith(']');
@@ -100,7 +104,7 @@ function isHostText(text: string): boolean {
   return true;
 }
 
-/** The port that decimal digits stand for; `undefined` if none. Leading zeros are allowed. */
+/** The port in decimal digits; `undefined` if there is none. Leading zeros are allowed. */
 function portOf(digits: string): number | undefined {
   let port = 0;
   for (let at = 0; at < digits.length; at++) {
@@ -112,7 +116,7 @@ function portOf(digits: string): number | undefined {
   return digits.length === 0 ? undefined : port;
 }
 
-/** Whether a text has only letters, digits, `-`, `_`, `.` and non-ASCII, or is in brackets. */
+/** Whether a text is in brackets, or has only letters, digits, `-`, `_`, `.` and non-ASCII. */
 function isNameText(text: string): boolean {
   if (text.startsWith('[')) return true;
   for (let at = 0; at < text.length; at++) {
@@ -123,7 +127,7 @@ function isNameText(text: string): boolean {
   return true;
 }
 
-/** Offset of the end of the authority that `text` begins with. */
+/** Offset of the end of the authority at the start of `text`. */
 function endOfAuthority(text: string): number {
   for (let at = 0; at < text.length; at++) {
     const character = text[at];
@@ -153,14 +157,14 @@ function parseUrl(text: string, colon: number): Authority | undefined {
   const { host: raw, digits } = splitAtColon(rest.slice(0, endOfAuthority(rest)));
   const host = canonicalHost(raw);
   if (host === undefined || !isNameText(host)) return undefined;
-  // An empty port means the default one (WHATWG URL, RFC 3986 section 3.2.3).
+  // An empty port means the default port (WHATWG URL, RFC 3986 section 3.2.3).
   if (digits === undefined || digits === '') return { scheme, host, port: undefined };
   const port = portOf(digits);
   if (port === undefined) return undefined;
   return { scheme, host, port: port === DEFAULT_PORTS[scheme] ? undefined : port };
 }
 
-/** Whether a text cannot be a host: it is the name of another file, or no name text. */
+/** Whether a text cannot be a host, because it is the name of another file, or not a host name. */
 function isOtherName(text: string): boolean {
   return text.startsWith('.') || text.toLowerCase() === 'robots.txt' || !isNameText(text);
 }
@@ -179,16 +183,16 @@ function parseName(text: string): Authority | undefined {
   if (isOtherName(raw)) return undefined;
   const host = canonicalHost(raw);
   if (host === undefined) return undefined;
-  // As in a URL, an empty port means the default one.
+  // As in a URL, an empty port means the default port.
   if (digits === undefined || digits === '') return { scheme: undefined, host, port: undefined };
   const port = portOf(digits);
   return port === undefined ? undefined : { scheme: undefined, host, port };
 }
 
 /**
- * Reads the authority that a file or directory is named for: what `parseAuthority` reads, and
- * `HOST_PORT`, since some file systems do not allow a colon. The text after the last `_` is a port
- * if it is one to five digits, at most 65535: `my_host` is a host.
+ * Reads the authority in the name of a file or directory. Accepts the same texts as
+ * `parseAuthority`, and `HOST_PORT`, because some file systems do not allow a colon. The text after
+ * the last `_` is a port if it is one to five digits, at most 65535: `my_host` is a host.
  */
 export function parseFileName(name: string): Authority | undefined {
   const underscore = name.lastIndexOf('_');
@@ -202,24 +206,25 @@ export function parseFileName(name: string): Authority | undefined {
 
 /**
  * Reads an authority: `example.com`, `example.com:8080`, `[::1]:8080`, or an http, https or ftp URL
- * of any path. An empty port (`example.com:`) means the default one.
+ * with any path. An empty port (`example.com:`) means the default port.
  *
- * `undefined` for other schemes, user information, a port out of range, an invalid host, or a host
- * with other characters than letters, digits, `-`, `_`, `.` and non-ASCII. Without a scheme also
- * for `robots.txt` and names that start with a dot. Any other bare word is a host, even `README`.
+ * Returns `undefined` for other schemes, user information, a port out of range, an invalid host, or
+ * a host with other characters than letters, digits, `-`, `_`, `.` and non-ASCII. Without a scheme,
+ * also for `robots.txt` and names that start with a dot. Any other bare word is a host, even
+ * `README`.
  */
 export function parseAuthority(text: string): Authority | undefined {
   const colon = text.indexOf('://');
   return colon < 0 ? parseName(text) : parseUrl(text, colon);
 }
 
-/** The text of an authority: `https://example.com:8443`, or less if parts are `undefined`. */
+/** Formats an authority: `https://example.com:8443`, or less if parts are `undefined`. */
 export function formatAuthority({ scheme, host, port }: Authority): string {
   const prefix = scheme === undefined ? '' : `${scheme}://`;
   return port === undefined ? `${prefix}${host}` : `${prefix}${host}:${port}`;
 }
 
-/** Whether two authorities are the same; a missing scheme agrees with any. */
+/** Whether two authorities are the same. A missing scheme agrees with any scheme. */
 export function agree(one: Authority, other: Authority): boolean {
   const scheme = one.scheme ?? other.scheme;
   if (one.host !== other.host || scheme !== (other.scheme ?? scheme)) return false;

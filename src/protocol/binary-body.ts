@@ -1,7 +1,7 @@
 import { CR, DELETE, ESCAPE, SPACE, TAB } from '../ascii.js';
 import { utf16Order } from './encoding.js';
 
-/** The beginning of a body that is examined, in bytes. */
+/** Number of bytes at the beginning of a body that are examined. */
 const EXAMINED_BYTES = 1024;
 
 const REPLACEMENT = 0xfffd;

@@ -3,22 +3,22 @@ import type { Grammar } from './grammar.js';
 
 /** The part of a body that is parsed. */
 export interface Text {
-  /** The body itself, or what it decodes to. */
+  /** The body itself, or its decoded form. */
   readonly bytes: Uint8Array;
   /** Offset of the first byte after the byte order mark. */
   readonly start: number;
   /**
-   * Offset after the last byte within the limit; with a body beyond the limit, after the last
-   * whole line.
+   * Offset after the last byte within the limit. If the body is longer than the limit, offset after
+   * the last whole line.
    */
   readonly end: number;
-  /** Bytes of the body, as received, beyond the limit. */
+  /** Number of bytes of the body, as received, beyond the limit. */
   readonly ignoredBytes: number;
   /** Whether `bytes` was decoded from UTF-16. */
   readonly utf16: boolean;
 }
 
-/** How many bytes of EF BB BF a body starts with. */
+/** The number of bytes of EF BB BF at the start of a body. */
 function byteOrderMarkBytes(body: Uint8Array): number {
   if (body[0] !== 0xef) return 0;
   if (body[1] !== 0xbb) return 1;
@@ -50,7 +50,7 @@ function decodeUtf16(
 ): Uint8Array {
   const view = new DataView(body.buffer, body.byteOffset + start, end - start);
   const lastUnit = view.byteLength - 2;
-  // A code unit makes at most three bytes; a surrogate pair makes four.
+  // A code unit becomes at most three bytes, and a surrogate pair four.
   const bytes = new Uint8Array(Math.ceil(view.byteLength / 2) * 3);
   let length = 0;
   for (let at = 0; at < view.byteLength; at += 2) {
@@ -88,9 +88,9 @@ function decodeUtf16(
 /**
  * The part of a body that a profile parses: without the byte order mark, decoded from UTF-16 (RFC
  * 9309 section 2.2.2 allows other encodings), and within `maxBytes` bytes as received (section
- * 2.5). A line that the limit truncates is dropped; a line whose line end is the first byte beyond
- * the limit is whole. A caller that stops reading early must therefore keep one byte more than the
- * limit, or two of UTF-16.
+ * 2.5). A line that the limit truncates is dropped. A line is whole if its line end is the first
+ * byte beyond the limit. A caller that stops reading early must therefore keep one byte more than
+ * the limit, or two of UTF-16.
  */
 export function textOf(body: Uint8Array, grammar: Grammar, maxBytes: number): Text {
   const limited = grammar.limited && body.length > maxBytes;

@@ -2,12 +2,12 @@ import { CR, TAB } from '../ascii.js';
 import type { Profile } from './profile.js';
 
 /**
- * What a line is about. All keys but `user-agent`, `allow` and `disallow` are "other records" (RFC
+ * The meaning of a line. All keys but `user-agent`, `allow` and `disallow` are "other records" (RFC
  * 9309 section 2.2.4).
  */
 export type Key = 'user-agent' | 'allow' | 'disallow' | 'sitemap' | 'crawl-delay' | 'other';
 
-/** One way to write a key. */
+/** One spelling of a key. */
 export interface Spelling {
   readonly key: Key;
   /** The key in lower case. */
@@ -16,15 +16,15 @@ export interface Spelling {
   readonly whole: boolean;
 }
 
-/** How a profile reads lines, keys and records (RFC 9309 section 2.2). */
+/** The way in which a profile reads lines, keys and records (RFC 9309 section 2.2). */
 export interface Grammar {
   /** Whether the body is limited in size (RFC 9309 section 2.5). */
   readonly limited: boolean;
-  /** Whether any prefix of the UTF-8 byte order mark is skipped, too. */
+  /** Whether any prefix of the UTF-8 byte order mark is skipped too. */
   readonly partialByteOrderMark: boolean;
   /** Whether a body that starts with the byte order mark of UTF-16 is decoded. */
   readonly utf16: boolean;
-  /** The longest line, in bytes; the rest of a longer line is dropped. */
+  /** Maximum length of a line, in bytes. The rest of a longer line is dropped. */
   readonly lineBytes: number;
   /** Whether a NUL ends a line's content; otherwise the line is ignored. */
   readonly nulEndsLine: boolean;

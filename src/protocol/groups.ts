@@ -3,7 +3,7 @@ import type { Group } from './robots-file.js';
 
 /**
  * Maps each product token to the groups that name it, in the order of the file. A crawler obeys the
- * rules of all of them (RFC 9309 section 2.2.1). A group counts once even if it names a token
+ * rules of all its groups (RFC 9309 section 2.2.1). A group counts once even if it names a token
  * twice. In draft-koster-rep-00 only the first group of `*` counts.
  */
 export function groupsByProductToken(

@@ -1,15 +1,17 @@
 import { COLON, CR, HASH, LF, NUL } from '../ascii.js';
 
 /**
- * Walks the lines of a body, which CR, LF or CRLF end, without allocating. Reads no byte more than
- * three times. The fields describe the line that `advance` has reached.
+ * Walks the lines of a body, which CR, LF or CRLF end, without allocating. Each byte is read at
+ * most three times. The fields describe the current line.
  */
 export class LineCursor {
   /** Number of the line, from 1. */
   number = 0;
   /** Offset of the line's first byte. */
   start = 0;
-  /** Offset after the line's content, which its end, a comment, a NUL or the limit ends. */
+  /**
+   * Offset after the line's content. A line end, a comment, a NUL or the limit ends the content.
+   */
   end = 0;
   /** Offset of the first colon before `end`, or -1. */
   colon = -1;

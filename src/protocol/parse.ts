@@ -20,31 +20,33 @@ import { RecordCursor } from './record.js';
 import type { CrawlDelay, Group, OtherRecord, RobotsFile, Rule } from './robots-file.js';
 import { WarningList } from './warnings.js';
 
-/** The default parsing limit, and the least that RFC 9309 section 2.5 allows: 500 KiB, in bytes. */
+/**
+ * The default parsing limit in bytes, which is the least that RFC 9309 section 2.5 allows: 500 KiB.
+ */
 export const MIN_BYTES = 512_000;
 
-/** The greatest parsing limit, in bytes: such a line still fits into a string, even from UTF-16. */
+/** The greatest parsing limit in bytes. Such a line still fits into a string, even from UTF-16. */
 export const MAX_BYTES = 0x1000_0000;
 
 /**
- * The budget of a file, in bytes of its records. Each record, and each `*` in one, costs
- * RECORD_COST more. It bounds the memory for parsing and compiling a file if the parsing limit is
- * raised or absent.
+ * The budget of a file, in bytes of its records. Each record, and each `*` in a record, costs
+ * RECORD_COST more. The budget bounds the memory for parsing and compiling a file if the parsing
+ * limit is raised or absent.
  */
 const FILE_BUDGET = 0x400_0000;
 const RECORD_COST = 64;
 
 /**
- * The longest text that is always within the budget, even if it were all `*`. The default parsing
- * limit is below it, even for UTF-16.
+ * Length of the longest text that is always within the budget, even if it were all `*`. The default
+ * parsing limit is below this length, even for UTF-16.
  */
 const ALWAYS_AFFORDABLE = FILE_BUDGET / (RECORD_COST + 1);
 
-/** The most bytes of an unknown key that a warning quotes. */
+/** Maximum number of bytes of an unknown key that a warning quotes. */
 const QUOTED_BYTES = 40;
 
 export interface ParseOptions {
-  /** Default `rfc9309`. */
+  /** The profile; default `rfc9309`. */
   readonly profile?: Profile;
   /**
    * The parsing limit (RFC 9309 section 2.5), in bytes of the body as received: from 512,000, the
@@ -54,10 +56,10 @@ export interface ParseOptions {
 }
 
 /**
- * Parses a robots.txt (RFC 9309 section 2.2). No body makes it throw, and it takes time and memory
- * linear in the length of the body. A file with more records and wildcards than its budget allows,
- * about a million, is given up. The patterns of the rules are views of `body`, which must not
- * change while they are used.
+ * Parses a robots.txt (RFC 9309 section 2.2). No body makes it throw. Time and memory are linear in
+ * the length of the body. A file with more records and wildcards than its budget allows, about a
+ * million, is given up. The patterns of the rules are views of `body`, which must not change while
+ * they are used.
  *
  * @throws RobotsFilterError `usage` for an unknown profile or a `maxBytes` out of range
  */
@@ -90,7 +92,7 @@ interface OpenGroup extends Group {
 class Parser {
   readonly #text: Text;
   readonly #grammar: Grammar;
-  /** The bytes of the text as a Buffer, to make strings of. */
+  /** The bytes of the text as a Buffer, for making strings. */
   readonly #buffer: Buffer;
   /** The memory of the bytes, of which patterns are views: `subarray` would be slower. */
   readonly #memory: ArrayBufferLike;
@@ -98,7 +100,10 @@ class Parser {
   readonly #lines: LineCursor;
   readonly #record: RecordCursor;
   readonly #html: boolean;
-  /** Whether all lines are known to be UTF-8. They are if the text is: delimiters are ASCII. */
+  /**
+   * Whether all lines are known to be UTF-8. They are if the whole text is, because delimiters are
+   * ASCII.
+   */
   readonly #utf8: boolean;
 
   readonly #groups: OpenGroup[] = [];
@@ -107,7 +112,7 @@ class Parser {
   readonly #records: OtherRecord[] = [];
   readonly #warnings = new WarningList();
   #group: OpenGroup | undefined;
-  /** What is left of the budget. */
+  /** The remaining budget. */
   #budget: number;
 
   constructor(text: Text, grammar: Grammar, maxBytes: number) {
@@ -123,7 +128,7 @@ class Parser {
     this.#html = beginsWithMarkup(bytes, start, end);
     this.#utf8 = text.utf16 || isUtf8(bytes.subarray(start, end));
 
-    // Warnings about the file come first, so that no number of bad lines can hide them.
+    // Warnings about the file come first, so that bad lines cannot push them out.
     if (text.utf16) this.#warnings.add('utf-16', 0);
     if (this.#html) this.#warnings.add('html', 0);
     if (ignoredBytes > 0) {
@@ -170,7 +175,7 @@ class Parser {
     };
   }
 
-  /** Charges the current record to the budget; false if that is used up. */
+  /** Charges the current record to the budget; returns false if the budget is used up. */
   #canAfford(): boolean {
     if (this.#budget === Number.POSITIVE_INFINITY) return true;
     const { keyStart, valueStart, valueEnd } = this.#record;
@@ -181,7 +186,7 @@ class Parser {
     return this.#budget >= 0;
   }
 
-  /** The result for a file that is given up at a line: none of it counts. */
+  /** The result for a file that is given up at a line: no part of the file counts. */
   #overBudget(line: number): RobotsFile {
     this.#warnings.addFirst('over-budget', line);
     return {
@@ -214,7 +219,7 @@ class Parser {
         break;
       case 'crawl-delay': {
         const { value } = this.#readOther(line);
-        // The list of the group itself, since later user-agent lines may still add to it.
+        // The list of the group itself, because later user-agent lines may still add to it.
         const productTokens = this.#group?.productTokens ?? [];
         this.#crawlDelays.push({ productTokens, seconds: crawlDelaySeconds(value), value, line });
         break;
@@ -225,7 +230,10 @@ class Parser {
     }
   }
 
-  /** Adds a user-agent line to the current group, or starts a group if that already has a rule. */
+  /**
+   * Adds a user-agent line to the current group. Starts a new group if the current one already has
+   * a rule.
+   */
   #readUserAgent(line: number): void {
     let group = this.#group;
     if (group === undefined || group.rules.length > 0) {
@@ -238,7 +246,10 @@ class Parser {
     if (token !== '' || this.#grammar.emptyProductToken) group.productTokens.push(token);
   }
 
-  /** `*`, alone or before white space; or the leading product token in lower case, maybe empty. */
+  /**
+   * Returns `*`, alone or before white space; or the leading product token in lower case, maybe
+   * empty.
+   */
   #productToken(): string {
     const { valueStart, valueEnd } = this.#record;
     const { bytes } = this.#text;
@@ -292,7 +303,7 @@ class Parser {
   }
 }
 
-/** The first bytes in quotes, safe on a terminal: all but printable ASCII becomes `?`. */
+/** Quotes the first bytes, safe on a terminal: everything but printable ASCII becomes `?`. */
 function quote(bytes: Uint8Array): string {
   const head = Array.from(bytes.subarray(0, QUOTED_BYTES), (byte) =>
     byte >= SPACE && byte < DELETE ? String.fromCharCode(byte) : '?',

@@ -14,7 +14,7 @@ export function endOfProductToken(bytes: Uint8Array, start: number, end: number)
   return at;
 }
 
-/** The text with only `A–Z` in lower case: U+212A KELVIN SIGN stays. Linear. */
+/** The text with only `A–Z` in lower case, so that U+212A KELVIN SIGN stays. Linear. */
 export function lowerCaseAscii(text: string): string {
   let lower = '';
   let copied = 0;

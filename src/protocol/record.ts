@@ -2,7 +2,7 @@ import { LOWER_CASE_BIT, SPACE, TAB } from '../ascii.js';
 import type { Grammar, Key } from './grammar.js';
 import type { LineCursor } from './lines.js';
 
-/** What a line is: a record, nothing but white space or a comment, or neither. */
+/** The form of a line: a record, only white space or a comment, or neither. */
 export type LineForm = 'record' | 'blank' | 'no-separator' | 'no-key';
 
 /** Locates the key and the value of a line (RFC 9309 section 2.2), for one line after another. */
@@ -20,7 +20,7 @@ export class RecordCursor {
     this.#grammar = grammar;
   }
 
-  /** Finds key and value of a line. The offsets are valid only if it returns 'record'. */
+  /** Finds key and value of a line. The offsets are valid only if the result is 'record'. */
   read(line: LineCursor): LineForm {
     const start = this.#skipWhiteSpace(line.start, line.end);
     const end = this.#dropWhiteSpace(start, line.end);
@@ -46,7 +46,7 @@ export class RecordCursor {
     const length = this.keyEnd - start;
     for (const { key, bytes: word, whole } of this.#grammar.spellings) {
       if (whole ? length !== word.length : length < word.length) continue;
-      // The bit turns CR and NUL into '-' and ' ', but neither can be in a key.
+      // The bit turns CR and NUL into '-' and ' ', but a key can contain neither CR nor NUL.
       let at = 0;
       while (at < word.length && ((bytes[start + at] as number) | LOWER_CASE_BIT) === word[at])
         at++;
@@ -73,7 +73,7 @@ export class RecordCursor {
     return at;
   }
 
-  /** Offset of the first space or tab if no second run of them follows, else -1. */
+  /** Offset of the first space or tab if no second run of them follows; otherwise -1. */
   #spaceBetweenTwoWords(start: number, end: number): number {
     const bytes = this.#bytes;
     let separator = start;

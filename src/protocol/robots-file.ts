@@ -41,7 +41,7 @@ export interface OtherRecord {
   readonly line: number;
 }
 
-/** Why a line had no effect, or another one than its author may expect. */
+/** The reason why a line has no effect, or another effect than its author may expect. */
 export type WarningCode =
   | 'beyond-limit'
   | 'html'
@@ -60,11 +60,11 @@ export interface Warning {
   readonly code: WarningCode;
   /** Number of the line, from 1; 0 for a warning about the file. */
   readonly line: number;
-  /** One sentence: what was found and what became of it. */
+  /** One sentence: the finding and its consequence. */
   readonly message: string;
 }
 
-/** A parsed robots.txt: everything its bytes say, nothing decided yet. */
+/** A parsed robots.txt: all its contents, before any decision. */
 export interface RobotsFile {
   readonly groups: readonly Group[];
   readonly sitemaps: readonly OtherRecord[];
@@ -74,7 +74,7 @@ export interface RobotsFile {
    * crawl-delays are among them.
    */
   readonly records: readonly OtherRecord[];
-  /** At most 100; the last one then says how many more there are. */
+  /** The warnings, at most 100. If there are more, the last one tells how many. */
   readonly warnings: readonly Warning[];
   /** Bytes of the body beyond the parsing limit (RFC 9309 section 2.5), which were ignored. */
   readonly ignoredBytes: number;

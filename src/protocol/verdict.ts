@@ -1,13 +1,13 @@
 /**
- * Whether a crawler may fetch a URL.
+ * The answer to the question whether a crawler may fetch a URL.
  *
- * - `allow`, `deny`: by its robots.txt.
- * - `unknown`: there is no robots.txt for its scheme, host and port.
- * - `invalid`: not an http, https or ftp URL.
+ * - `allow`, `deny`: the answer of the URL's robots.txt.
+ * - `unknown`: there is no robots.txt for the URL's scheme, host and port.
+ * - `invalid`: the URL is not an http, https or ftp URL.
  */
 export type Verdict = 'allow' | 'deny' | 'unknown' | 'invalid';
 
-/** All verdicts; the index of each is its number in the kernel. */
+/** All verdicts. The index of each is its number in the kernel. */
 export const VERDICTS: readonly Verdict[] = ['allow', 'deny', 'unknown', 'invalid'];
 
 /**
@@ -49,7 +49,7 @@ export type Reason =
   | 'nested-too-deep'
   | 'return-in-line';
 
-/** All reasons; the index of each is its number in the kernel. */
+/** All reasons. The index of each is its number in the kernel. */
 export const REASONS: readonly Reason[] = [
   'rule',
   'no-rule',

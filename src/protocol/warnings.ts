@@ -1,6 +1,6 @@
 import type { Warning, WarningCode } from './robots-file.js';
 
-/** The most warnings of a file; further ones are counted. */
+/** Maximum number of warnings of a file. Further ones are counted. */
 export const MAX_WARNINGS = 100;
 
 /** The message of each kind of warning. */
@@ -27,7 +27,9 @@ export class WarningList {
   readonly #warnings: Warning[] = [];
   #further = 0;
 
-  /** Adds a warning. `message` replaces that of `MESSAGES`; it is called only if there is room. */
+  /**
+   * Adds a warning. `message` replaces the text of `MESSAGES`, and is called only if there is room.
+   */
   add(code: WarningCode, line: number, message?: () => string): void {
     if (this.#warnings.length === MAX_WARNINGS) {
       this.#further++;
@@ -49,7 +51,7 @@ export class WarningList {
     this.#warnings.unshift({ code, line, message: MESSAGES[code] });
   }
 
-  /** The first 100 warnings; the last one says how many more there are. */
+  /** The first 100 warnings. If there are more, the last one tells how many. */
   list(): readonly Warning[] {
     const last = this.#warnings.at(-1);
     if (this.#further === 0 || last === undefined) return this.#warnings;

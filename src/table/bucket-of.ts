@@ -3,7 +3,7 @@ export function bucketOf(hash: number, buckets: number): number {
   return Math.floor((hash * buckets) / 0x1_0000_0000);
 }
 
-/** The tag of a host in its slot: the low half of the hash, or 1 if that is 0. */
+/** The tag of a host in its slot: the low half of the hash, or 1 if that half is 0. */
 export function tagOf(hash: number): number {
   return hash & 0xffff || 1;
 }

@@ -7,7 +7,7 @@ const PIECE = 1 << 26;
 const CHECKSUM_END = HEADER_CHECKSUM + 4;
 
 /**
- * The CRC-32 of a table, computed as the bytes arrive. The bytes that hold the checksum are
+ * The CRC-32 of a table, computed as the bytes arrive. The bytes of the checksum itself are
  * omitted.
  */
 export class Checksum {
@@ -26,7 +26,7 @@ export class Checksum {
     }
   }
 
-  /** Number of bytes so far, those of the checksum included. */
+  /** Number of bytes so far, including those of the checksum. */
   get bytes(): number {
     return this.#bytes;
   }

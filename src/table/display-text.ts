@@ -3,10 +3,10 @@ import { BACKSLASH, DELETE, QUOTE, SPACE } from '../ascii.js';
 import { isControl } from '../control-characters.js';
 import { SOURCE_LIMIT, TEXT_LIMIT } from './format.js';
 
-/** Greatest growth of a text by escaping: six bytes, `\u0000`, for a control character. */
+/** Maximum growth of a text by escaping: six bytes, `\u0000`, for one control character. */
 export const ESCAPE_GROWTH = 6;
 
-/** Maximum bytes of a UTF-16 unit in UTF-8. */
+/** Maximum bytes in UTF-8 of one UTF-16 unit. */
 const UNIT_BYTES = 3;
 
 const ELLIPSIS = Uint8Array.of(0xe2, 0x80, 0xa6);
@@ -22,8 +22,8 @@ const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
 /**
  * Writes the bytes of a rule to `out` at `at`, escaped as in a JSON string; returns the offset
  * after them. Invalid UTF-8 becomes U+FFFD. A text of more than TEXT_LIMIT bytes is truncated and
- * ends in U+2026. `out` must have room for ESCAPE_GROWTH times the length of the text, or times
- * TEXT_LIMIT if that is less.
+ * ends in U+2026. `out` needs room for ESCAPE_GROWTH times the length of the text, TEXT_LIMIT at
+ * most.
  */
 export function writeDisplayText(bytes: Uint8Array, out: Uint8Array, at: number): number {
   const isTruncated = bytes.length > TEXT_LIMIT;
@@ -54,7 +54,7 @@ function writeEscaped(text: string, out: Uint8Array, at: number): number {
 }
 
 /**
- * A source, escaped as in a JSON string. A source of more than SOURCE_LIMIT bytes is truncated:
+ * Escapes a source as in a JSON string. A source of more than SOURCE_LIMIT bytes is truncated to
  * U+2026 and its end.
  */
 export function displaySource(source: string): string {
@@ -81,7 +81,7 @@ function lastUnits(text: string, units: number): string {
 }
 
 /**
- * Escapes characters that a JSON string may not hold, and characters that could control a terminal
+ * Escapes the characters that a JSON string may not hold, and those that could control a terminal
  * or reverse the direction of its text.
  */
 export function escapeText(text: string): string {

@@ -10,9 +10,9 @@
  *
  *     header | tokens | buckets | hosts | sources | 320 zero bytes
  *
- * What the URLs of a host read lies close together, because in a table of many hosts a cache miss
- * costs more than the work it serves. What only explanations show is derived where possible, and
- * otherwise kept apart.
+ * Data that the URLs of one host need lie close together: in a table of many hosts, a cache miss
+ * costs more than the work that waits for it. Data that only explanations need are derived where
+ * possible, and otherwise stored apart.
  *
  * ## Header, 352 bytes
  *
@@ -42,11 +42,11 @@
  *
  * Open addressing with linear probing, ten slots at a time, which fill a cache line of 64 bytes:
  *
- *       0  u32[10] host records; 0 is a free slot, and all after it are free
- *      40  u16[10] for each the host's tag: the low half of its hash, or 1 if that is 0; 0 for a
+ *       0  u32[10] host records; 0 is a free slot, and all slots after it are free
+ *      40  u16[10] tag of each host: the low half of its hash, or 1 if that half is 0; 0 for a
  *          free slot
- *      60  u32     1 = passed: full, and a host whose search begins here or before is in a later
- *                  bucket; else 0
+ *      60  u32     1 = passed: the bucket is full, and a host whose search begins here or before
+ *                  is in a later bucket; else 0
  *
  * The hash (kernel/assembly/lookup/host-hash.ts) is taken over the canonical host alone, never its
  * scheme or port, so that a table can be split into shards by host. Its high part says where the
@@ -55,10 +55,11 @@
  *
  * ## Hosts
  *
- * For each robots record, in the order in which the sorted hosts need them, a cluster: the hosts
- * whose first authority has it, sorted; the record; and those of its automata that no earlier
- * record has, in the order in which it names them. Zero bytes precede a cluster, up to the next
- * multiple of 64, if its first 512 bytes would otherwise touch one more cache line than needed.
+ * One cluster for each robots record, in the order in which the sorted hosts need the records. A
+ * cluster has the hosts whose first authority has the record, sorted; then the record; then those
+ * of its automata that no earlier record has, in the order in which it names them. Zero bytes
+ * precede a cluster, up to the next multiple of 64, if its first 512 bytes would otherwise span one
+ * more cache line than needed.
  *
  * ### Host
  *
@@ -80,7 +81,7 @@
  * An authority is identified by the offset of its field `robots record`; the byte before that
  * field is its form.
  *
- * ### Robots record: what one distinct robots.txt says
+ * ### Robots record: the groups of one distinct robots.txt
  *
  *       0  u8   access result in bits 0 and 1: 0 successful, 1 unavailable, 2 unreachable (RFC 9309
  *               section 2.3.1); bit 2: the width w of the following numbers is 4, else it is 2
@@ -90,14 +91,14 @@
  *       …  lists of groups: for each group `u32 automaton, u32 line << 1 | another follows`; in
  *          the order of the file
  *
- * An automaton of 0 is a group of which no rule can match. The lines of its rules count from
- * `line`.
+ * An automaton of 0 means that no rule of the group can match. `line` is the line that the lines of
+ * the group's rules count from.
  *
  * ### Automaton; offsets within count from its start
  *
- *       0  u8   widths: bits 0 and 1 log2 of the bytes of a field marked `line`, bits 2 and 3 of
- *               one marked `size`; bit 4: a field marked `offset` has 4 bytes, else 2; bit 5:
- *               texts are kept
+ *       0  u8   widths: bits 0 and 1 log2 of the bytes of a field marked `line`; bits 2 and 3 the
+ *               same of a field marked `size`; bit 4: a field marked `offset` has 4 bytes, else 2;
+ *               bit 5: texts are kept
  *       1  offset bytes of the automaton, offset number of rules, with bit 5 offset of the end of
  *          the nodes
  *       …  the root node, and the others
@@ -107,20 +108,20 @@
  * greatest rank among the matching rules decides: most bytes, and allow wins a tie (RFC 9309
  * section 2.2.2); among equals the first line. 0 is no match.
  *
- * Node: a state of a radix trie, in pre-order. The path to a node is not repeated: a prefix rule
- * has the length of that path, and reads as it.
+ * Node: a state of a radix trie; nodes are in pre-order. A prefix rule stores no pattern: its
+ * pattern is the path to its node, which gives its length too.
  *
  *       0  u8   flags: bits 0 and 1 the prefix rule that ends here: 0 none, 1 disallow, 2 allow, 3
  *               another form; 4 edges, 8 blocks; bits 4 and 5 log2 of the bytes of a
  *               distance
  *       1  u8   bytes l of the label
- *       2  u8[l] label: what the text must hold here to reach the state
+ *       2  u8[l] label: the bytes that the text must hold here to reach the state
  *       …  edges, if flag 4: u8 number e of edges, u8[e] the first byte of each, smallest subtree
  *          first; the label of the target begins after that byte; then for each edge but the first
  *          the distance from the first edge's target to its own
- *       …  prefix rule: for another form u8 form; line; with RULE_LONGER u32 by how many bytes its
- *          pattern is longer than its prefix, else it is by RULE_STAR's one; with RULE_TEXT offset
- *          of its text, from the end of the nodes
+ *       …  prefix rule: for another form u8 form; line; with RULE_LONGER u32 the bytes by which its
+ *          pattern is longer than its prefix, else RULE_STAR makes it one byte longer; with
+ *          RULE_TEXT offset of its text, from the end of the nodes
  *       …  offset bytes of all blocks, with both flags 4 and 8
  *       …  blocks, if flag 8, by falling highest rank
  *       …  the target of the first edge
@@ -141,7 +142,8 @@
  *       …  for each rule its place, counted from the first one: u8[], with bit 7 offset[]
  *       …  the rules
  *
- * Wildcard rule: what follows the literal prefix, `*s1*s2…*sk`, with or without `$`; or `$` alone.
+ * Wildcard rule: the pattern after its literal prefix. It is `*s1*s2…*sk`, with or without `$`, or
+ * `$` alone.
  *
  *       0  size rank                            …  size bytes of all that follows
  *       …  u8   form                            …  line
@@ -150,8 +152,9 @@
  *          size bytes, u8[]; with RULE_TWO_FORMS followed by the form for the query: size bytes,
  *          u8[]
  *
- * The two forms (spec note A): a text matches where all segments are there in their first form, or
- * those before some `*` in their first, then a `?`, and all others in their second.
+ * The two forms (spec note A): a text matches if it holds all segments in their first form. It also
+ * matches if it holds the segments before some `*` in their first form, then a `?`, then all other
+ * segments in their second form.
  *
  * A rule's text is its pattern as written, escaped as in a JSON string, at most TEXT_LIMIT bytes
  * before escaping. It is kept only where it differs from what can be derived: the path to the node,
@@ -159,14 +162,14 @@
  *
  * ## Sources
  *
- *       0  u8   kind of what stands between the two texts: 0 nothing, 1 the host, 2 the
- *               authority's number in decimal
+ *       0  u8   the part between the two texts: 0 none, 1 the host, 2 the authority's number in
+ *               decimal
  *       1  u16  bytes of the first text
  *       3  u16  bytes of the second text
  *       5  …    the two texts
  *
- * Where a robots.txt came from, escaped as in a JSON string. No escape sequence is split between
- * texts.
+ * A source says where a robots.txt came from, escaped as in a JSON string. No escape sequence is
+ * split between texts.
  */
 
 export const VERSION = 7;
@@ -206,12 +209,12 @@ export const CACHE_LINE_BYTES = 64;
 export const FLAG_REDUCED = 1;
 
 /**
- * How far the kernel may read past what it needs: vectors, and the cache lines of an automaton
- * (kernel/assembly/lookup/look-up.ts).
+ * Bytes that the kernel may read past the data that it needs: in vectors, and in the cache lines of
+ * an automaton (kernel/assembly/lookup/look-up.ts).
  */
 export const TAIL_BYTES = 320;
 
-/** Of a product token: start and length of its text. */
+/** Bytes of a product token's entry: start and length of its text. */
 export const TOKEN_ENTRY_BYTES = 8;
 export const TOKEN_ANY = 0;
 export const TOKEN_EMPTY = 1;
@@ -228,8 +231,8 @@ export const BUCKET_SLOTS = 10;
 export const BUCKET_TAGS = 40;
 export const BUCKET_PASSED = 60;
 /**
- * Buckets that a look-up probes, at most. With buckets half full, millions of random hosts need
- * about half of that.
+ * Maximum number of buckets that a look-up probes. With half of the slots used, millions of random
+ * hosts need about half of that number.
  */
 export const MAX_PROBE = 8;
 export const MAX_HOST_BYTES = 255;
@@ -238,14 +241,17 @@ export const HOST_FORM = 1;
 export const HOST_PLAIN = 0;
 export const HOST_NUMBERED = 1;
 export const HOST_SEVERAL = 2;
-/** The one authority of forms 0 and 1; the number of authorities of form 2. */
+/** Offset of the only authority (forms 0 and 1), or of the number of authorities (form 2). */
 export const HOST_AUTHORITY = 2;
-/** Where the name starts, by form. */
+/** Offset of the host, by form. */
 export const HOST_PLAIN_NAME = 10;
 export const HOST_NUMBERED_NAME = 14;
 export const HOST_SEVERAL_NAME = 4;
 
-/** Offsets in an authority, from its robots record on; form 2 has four bytes before that. */
+/**
+ * Offsets in an authority, from its robots record on. In form 2, four bytes precede the robots
+ * record.
+ */
 export const AUTHORITY_SOURCE = 4;
 export const AUTHORITY_NUMBER = 8;
 export const AUTHORITY_HOST = 12;
@@ -263,8 +269,8 @@ export const ROBOTS_WIDE = 4;
 export const GROUP_LINE = 4;
 export const GROUP_BYTES = 8;
 /**
- * Rules in the groups of a list, at most: a file has a million (protocol/parse.ts), and in the
- * google profile each may become two.
+ * Maximum number of rules in the groups of a list: a file has a million (protocol/parse.ts), and in
+ * the google profile each may become two.
  */
 export const MAX_GROUP_RULES = 0x20_0000;
 
@@ -285,8 +291,8 @@ export const NODE_FIXED_BYTES = 2;
 export const MAX_LABEL_BYTES = 255;
 
 /**
- * Bits of a rule's form. RULE_ALLOW and RULE_LONGER are for prefix rules only; RULE_END and those
- * after it are for other rules only.
+ * Bits of a rule's form. RULE_ALLOW and RULE_LONGER are for prefix rules only. RULE_END and the
+ * bits after it are for wildcard rules only.
  */
 export const RULE_ALLOW = 1;
 export const RULE_STAR = 2;
@@ -313,8 +319,11 @@ export const SOURCE_WITH_HOST = 1;
 export const SOURCE_WITH_NUMBER = 2;
 export const SOURCE_FIXED_BYTES = 5;
 
-/** Bytes of a source after escaping, at most; a truncated one is U+2026 and its end. */
+/** Maximum bytes of an escaped source. A longer source is truncated to U+2026 and its end. */
 export const SOURCE_LIMIT = 4096;
 
-/** Bytes of a rule's pattern that a table keeps for display; a truncated one ends in U+2026. */
+/**
+ * Bytes of a rule's pattern that a table keeps for display. A longer pattern is truncated and ends
+ * in U+2026.
+ */
 export const TEXT_LIMIT = 1000;

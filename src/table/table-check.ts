@@ -62,7 +62,7 @@ export interface TableHeader {
   readonly longestProbe: number;
   /** Total length of the robots.txt files in bytes, modulo 2^32. */
   readonly compiledBytes: number;
-  /** Where each section starts and ends, the padding after it included. */
+  /** Start and end of each section, including the padding after it. */
   readonly sections: Readonly<
     Record<SectionName, { readonly start: number; readonly end: number }>
   >;
@@ -77,7 +77,7 @@ const COMPILE_AGAIN = 'compile it again';
 /**
  * Checks that bytes are a whole, undamaged table of this version, and reads its header.
  *
- * @param name what messages call the table, such as its path
+ * @param name the name of the table in messages, such as its path
  * @param computed the checksum of the bytes, if the caller knows it
  * @throws RobotsFilterError `table` if the table is foreign, of another version, truncated or
  *   damaged
@@ -92,7 +92,10 @@ export function checkTable(bytes: Uint8Array, name: string, computed?: number): 
   return header;
 }
 
-/** The length that the header of a table states; `undefined` if the bytes do not begin a table. */
+/**
+ * The length that the header of a table states; `undefined` if the bytes are not the start of a
+ * table.
+ */
 export function statedLength(bytes: Uint8Array): number | undefined {
   if (bytes.length < HEADER_BYTES) return undefined;
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
@@ -171,7 +174,7 @@ export function checkHeader(
     throw damaged(`its checksum is ${hex(word(HEADER_CHECKSUM))}, but its content has ${hex(sum)}`);
   }
 
-  // From here on only a table that another program made can fail.
+  // From here on, only a table that another program made can fail.
   const profile = PROFILES[word(HEADER_PROFILE)];
   if (profile === undefined) throw damaged(`it names profile ${word(HEADER_PROFILE)}`);
   const flags = word(HEADER_FLAGS);

@@ -1,5 +1,6 @@
 /**
- * Of ES2024's shared memory: present in Node 20, but not in the libraries that tsconfig.json names.
+ * Members of ES2024's shared memory. Node 20 has them, but not the libraries that tsconfig.json
+ * names.
  */
 interface Atomics {
   waitAsync(

@@ -1,5 +1,5 @@
 /**
- * The part of the platform's WebAssembly that is used here; @types/node leaves it to the DOM's
+ * The part of the platform's WebAssembly that is used here. @types/node leaves it to the DOM's
  * types.
  */
 declare namespace WebAssembly {
@@ -10,7 +10,7 @@ declare namespace WebAssembly {
   class Memory {
     constructor(descriptor: { initial: number; maximum: number; shared: boolean });
     readonly buffer: SharedArrayBuffer;
-    /** Grows by so many pages of 65,536 bytes; returns how many there were. */
+    /** Grows by this many pages of 65,536 bytes; returns the number before. */
     grow(pages: number): number;
   }
 

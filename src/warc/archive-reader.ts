@@ -1,7 +1,7 @@
 import type { ByteSource } from './byte-source.js';
 import { GzipReader } from './gzip-reader.js';
-import type { RecordHandler } from './record-splitter.js';
-import { RecordSplitter } from './record-splitter.js';
+import { type RecordHandler, RecordSplitter, type WarcRecord } from './record-splitter.js';
+import type { WarcHeader } from './warc-header.js';
 
 /** Bytes of a plain file that are read at a time. */
 const CHUNK = 512 * 1024;
@@ -42,6 +42,56 @@ export async function readArchive(
   await handler.settle();
 }
 
+/**
+ * Passes the record at an offset to a handler, where the first reading said that it can be read
+ * alone.
+ *
+ * @throws Error if the system cannot read the file, or if the file was truncated meanwhile
+ */
+export async function readRecordAt(
+  source: ByteSource,
+  compression: ArchiveCompression,
+  offset: number,
+  handler: RecordHandler,
+): Promise<void> {
+  const first = new FirstRecord(offset, handler);
+  const isGzip = compression.kind === 'gzip';
+  const splitter = new RecordSplitter(first, isGzip ? Number.POSITIVE_INFINITY : source.length);
+  if (isGzip) await new GzipReader(source, splitter, first, { from: offset }).read();
+  else await readPlain(source, splitter, first, offset);
+  splitter.restart();
+  await handler.settle();
+}
+
+/** Passes the record at an offset on. It is complete when another record begins. */
+class FirstRecord implements RecordHandler {
+  readonly #start: number;
+  readonly #handler: RecordHandler;
+  isDone = false;
+
+  constructor(start: number, handler: RecordHandler) {
+    this.#start = start;
+    this.#handler = handler;
+  }
+
+  wanted(header: WarcHeader, start: number | undefined): number {
+    if (start !== this.#start) this.isDone = true;
+    return this.isDone ? 0 : this.#handler.wanted(header, start);
+  }
+
+  take(record: WarcRecord): void {
+    this.#handler.take(record);
+  }
+
+  damage(offset: number, reason: string, isCapture: boolean): void {
+    this.#handler.damage(offset, reason, isCapture);
+  }
+
+  settle(): Promise<void> | undefined {
+    return this.#handler.settle();
+  }
+}
+
 async function readStream(
   { chunks, isDamage }: StreamCompression,
   handler: RecordHandler,
@@ -65,11 +115,12 @@ async function readStream(
 async function readPlain(
   source: ByteSource,
   splitter: RecordSplitter,
-  handler: RecordHandler,
+  handler: RecordHandler & { readonly isDone?: boolean },
+  from = 0,
 ): Promise<void> {
   const chunk = Buffer.allocUnsafeSlow(CHUNK);
-  let offset = 0;
-  for (;;) {
+  let offset = from;
+  while (handler.isDone !== true) {
     const bytes = await source.read(offset, chunk);
     if (bytes === 0) break;
     const next = splitter.push({ bytes: chunk.subarray(0, bytes), offset, kind: 'plain' });

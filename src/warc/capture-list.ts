@@ -6,6 +6,8 @@ export const KIND_REDIRECT = 1;
 export const KIND_REVISIT = 2;
 export const KIND_UNMODIFIED = 3;
 export const KIND_ACCESS = 4;
+/** A capture that was left out; only its URL and its offset are known. */
+export const KIND_LEFT_OUT = 5;
 
 /**
  * Fields of a packed capture: date, offset and kind; two more by kind (the number of the body and
@@ -64,6 +66,11 @@ export class CaptureList {
     }
     this.#fields.push(date, offset, kind, value, bodyBytes);
     for (const text of [url, payloadDigest, target]) this.#fields.push(this.#add(text));
+  }
+
+  /** Notes a capture that is left out. */
+  pushLeftOut(url: string, offset: number): void {
+    this.#fields.push(Number.NaN, offset, KIND_LEFT_OUT, Number.NaN, 0, this.#add(url), 0, 0);
   }
 
   /** Takes what was pushed since the last call. */

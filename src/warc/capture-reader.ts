@@ -17,6 +17,9 @@ const HEAD_ROOM = 256 * 1024;
  */
 const ENCODED_PER_WANTED = 2;
 
+/** Why a body cannot be used, as `CaptureHandler.broken` is told. */
+const UNDECODABLE = 'has a body that its content coding cannot decode';
+
 /** Which captures are wanted. */
 export interface CaptureSelection {
   /** Captures after this moment do not count; milliseconds since 1970. */
@@ -27,8 +30,12 @@ export interface CaptureSelection {
   readonly targets: Set<string>;
   /** Whether captures of robots.txt are wanted. */
   readonly robots: boolean;
-  /** Called for captures of other URLs that are left out. */
-  readonly onSkipped: (url: string) => void;
+  /**
+   * Called for captures of other URLs. They are left out, unless they are among the targets.
+   *
+   * @param start where the record can be read alone; `undefined` if it cannot
+   */
+  readonly onOther: (url: string, start: number | undefined, isLeftOut: boolean) => void;
 }
 
 /** What becomes of captures. */
@@ -36,8 +43,8 @@ export interface CaptureHandler {
   capture(capture: Capture): void;
   /** Notes damage. `isCapture` tells whether a capture was lost. */
   damage(offset: number, reason: string, isCapture: boolean): void;
-  /** Notes a capture whose body is cut short, so that it counts as unreachable. */
-  incomplete(offset: number, url: string): void;
+  /** Notes a capture that counts as unreachable, since its body cannot be used. */
+  broken(offset: number, url: string, reason: string): void;
 }
 
 /** A capture whose body is yet to be decoded. */
@@ -61,15 +68,14 @@ export class CaptureReader implements RecordHandler {
     this.#limit = Math.floor(selection.maxBodyBytes) + 1;
   }
 
-  wanted({ type, uri, date }: WarcHeader): number {
+  wanted({ type, uri, date }: WarcHeader, start: number | undefined): number {
     if (type !== 'response' && type !== 'resource' && type !== 'revisit') return 0;
     const url = captureUrl(headerText(uri));
     if (url === undefined || date > this.#selection.asOf) return 0;
-    const { targets, robots, onSkipped } = this.#selection;
-    if (!(url.isRobots ? robots : targets.has(url.href))) {
-      if (!url.isRobots) onSkipped(url.href);
-      return 0;
-    }
+    const { targets, robots, onOther } = this.#selection;
+    const isWanted = url.isRobots ? robots : targets.has(url.href);
+    if (!url.isRobots) onOther(url.href, start, !isWanted);
+    if (!isWanted) return 0;
     this.#url = url.href;
     return HEAD_ROOM + ENCODED_PER_WANTED * this.#limit;
   }
@@ -149,7 +155,7 @@ export class CaptureReader implements RecordHandler {
   ): void {
     const isTruncated = header.truncated !== '' || block.length < header.length;
     const payload = payloadOf(block, head, !isTruncated, this.#limit);
-    if (payload === 'undecodable') this.#pass({ ...base, outcome: { kind: 'unreachable' } });
+    if (payload === 'undecodable') this.#broken(base, UNDECODABLE);
     else if ('body' in payload) this.#body(base, payload);
     else {
       // The next record overwrites the block.
@@ -163,7 +169,7 @@ export class CaptureReader implements RecordHandler {
     this.#pending = [];
     for (const { base, payload } of pending) {
       const decoded = await decodePayload(payload, this.#limit);
-      if (decoded === 'undecodable') this.#pass({ ...base, outcome: { kind: 'unreachable' } });
+      if (decoded === 'undecodable') this.#broken(base, UNDECODABLE);
       else this.#body(base, decoded);
     }
   }
@@ -176,14 +182,18 @@ export class CaptureReader implements RecordHandler {
   #body(base: Omit<Capture, 'outcome'>, { body, isWhole }: Payload): void {
     const { maxBodyBytes } = this.#selection;
     if (!isWhole && body.length < MIN_BYTES) {
-      this.#handler.incomplete(base.offset, base.url);
-      this.#pass({ ...base, payloadDigest: '', outcome: { kind: 'unreachable' } });
+      this.#broken(base, 'is truncated');
       return;
     }
     const kept = body.subarray(0, Math.min(body.length, this.#limit));
     // Beyond the parsing limit, the parser drops half a line itself.
     const isCut = !isWhole && body.length <= maxBodyBytes;
     this.#pass({ ...base, outcome: { kind: 'body', body: kept, isCut } });
+  }
+
+  #broken(base: Omit<Capture, 'outcome'>, reason: string): void {
+    this.#handler.broken(base.offset, base.url, reason);
+    this.#pass({ ...base, payloadDigest: '', outcome: { kind: 'unreachable' } });
   }
 
   #pass(capture: Capture): void {

@@ -6,11 +6,13 @@ import {
   eachCapture,
   KIND_ACCESS,
   KIND_BODY,
+  KIND_LEFT_OUT,
   KIND_REDIRECT,
   KIND_UNMODIFIED,
   type PackedCaptures,
   type UnpackedCapture,
 } from './capture-list.js';
+import { LeftOutCaptures } from './left-out.js';
 
 /** Words of a URL: the latest capture of it that says what it found. */
 const WORDS = 8;
@@ -31,6 +33,9 @@ const WORD = 2 ** 32;
 const EPOCH_SHIFT = 2 ** 52;
 
 const ROBOTS_PATH = '/robots.txt';
+
+/** Revisits of a URL with different payloads that are kept: the latest ones. */
+const MAX_REVISITS = 64;
 
 /** Where a capture lies. */
 export interface CapturePlace {
@@ -84,14 +89,16 @@ export class CaptureSet {
   readonly #digests: ByteStore;
   /** For each payload digest the number of the body plus one, and the length of the body. */
   readonly #payloads = new Uint32List();
-  /** For some URLs the latest revisit. */
-  readonly #revisits = new Map<number, Revisit>();
+  /** For some URLs the revisits, the latest of each payload; the latest revisit comes last. */
+  readonly #revisits = new Map<number, Revisit[]>();
+  readonly #leftOut: LeftOutCaptures;
   readonly #unavailable: number;
 
   /** @param unavailable the number that stands for the access result `unavailable` */
   constructor(key: HashKey, unavailable: number) {
     this.#urls = new ByteStore(key);
     this.#digests = new ByteStore(key);
+    this.#leftOut = new LeftOutCaptures(key);
     this.#unavailable = unavailable;
   }
 
@@ -103,6 +110,10 @@ export class CaptureSet {
    */
   add(captures: PackedCaptures, file: number, bodyOf: (body: number) => number): void {
     eachCapture(captures, (capture) => {
+      if (capture.kind === KIND_LEFT_OUT) {
+        this.#leftOut.add(capture.url, file, capture.offset);
+        return;
+      }
       const url = this.#urls.add(capture.url);
       switch (capture.kind) {
         case KIND_BODY:
@@ -141,9 +152,7 @@ export class CaptureSet {
 
   #addRevisit(url: number, capture: UnpackedCapture, file: number): void {
     const { date, offset, kind, value, payloadDigest, target } = capture;
-    const earlier = this.#revisits.get(url);
-    if (earlier !== undefined && earlier.date > date) return;
-    this.#revisits.set(url, {
+    const revisit = {
       file,
       offset,
       date,
@@ -151,7 +160,18 @@ export class CaptureSet {
       digest: payloadDigest.length === 0 ? -1 : this.#digests.add(payloadDigest),
       refersTo: target.length === 0 ? -1 : this.#urls.add(target),
       refersToDate: value,
-    });
+    };
+    const revisits = this.#revisits.get(url) ?? [];
+    const same = revisits.findIndex((other) => isSamePayload(other, revisit));
+    if (same >= 0) {
+      if ((revisits[same] as Revisit).date > date) return;
+      revisits.splice(same, 1);
+    }
+    let place = revisits.length;
+    while (place > 0 && (revisits[place - 1] as Revisit).date > date) place--;
+    revisits.splice(place, 0, revisit);
+    if (revisits.length > MAX_REVISITS) revisits.shift();
+    this.#revisits.set(url, revisits);
   }
 
   #dateOf(url: number): number {
@@ -170,30 +190,29 @@ export class CaptureSet {
     }
   }
 
-  /**
-   * The URLs, other than of robots.txt files, to which redirects from robots.txt files lead, if
-   * `isWanted` says so.
-   */
-  targets(isWanted: (url: Uint8Array) => boolean): string[] {
+  /** For each file the offsets at which captures of some URLs were left out. */
+  leftOut(urls: readonly string[]): ReadonlyMap<number, readonly number[]> {
+    return this.#leftOut.find(urls);
+  }
+
+  /** The URLs, other than of robots.txt files, to which redirects from robots.txt files lead. */
+  targets(): string[] {
     const targets = new Set<number>();
     for (let url = 0; url < this.#urls.count; url++) {
       if (this.#latest(url)?.isRedirect !== true || !isRobotsUrl(this.#href(url))) continue;
       this.#follow(url, (target) => targets.add(target));
     }
-    const wanted: string[] = [];
-    for (const target of targets) {
-      const href = this.#href(target);
-      if (!isRobotsUrl(href) && isWanted(this.#urls.get(target))) wanted.push(href);
-    }
-    return wanted;
+    return [...targets].map((target) => this.#href(target)).filter((href) => !isRobotsUrl(href));
   }
 
   /** The latest captures that are revisits of captures that are missing; they do not count. */
   *lostRevisits(): Generator<CapturePlace> {
-    for (const [url, revisit] of this.#revisits) {
+    for (const [url, revisits] of this.#revisits) {
+      const revisit = revisits.at(-1) as Revisit;
       const found = this.#found(url);
       if (found !== undefined && this.#dateOf(url) > revisit.date) continue;
-      if (this.#referred(revisit, found) === undefined) yield revisit;
+      if (this.#referred(revisit) !== undefined) continue;
+      if (!revisit.isUnmodified || this.#latest(url) === undefined) yield revisit;
     }
   }
 
@@ -236,26 +255,34 @@ export class CaptureSet {
     }
   }
 
-  /** What the latest capture of a URL found; of a revisit, what it refers to. */
+  /**
+   * What the latest capture of a URL found; of a revisit, what it refers to. A revisit without a
+   * payload confirms the capture before it if the server said 304, and does not count otherwise. In
+   * both cases the capture before it decides.
+   */
   #latest(url: number): Found | undefined {
     const found = this.#found(url);
-    const revisit = this.#revisits.get(url);
-    if (revisit === undefined) return found;
-    if (found !== undefined && this.#dateOf(url) > revisit.date) return found;
-    return this.#referred(revisit, found) ?? found;
+    const from = found === undefined ? Number.NEGATIVE_INFINITY : this.#dateOf(url);
+    for (const revisit of this.#revisits.get(url)?.toReversed() ?? []) {
+      if (revisit.date < from) break;
+      const referred = this.#referred(revisit);
+      if (referred !== undefined) return referred;
+    }
+    return found;
   }
 
-  /** @param earlier the latest capture of the same URL that is no revisit */
-  #referred(revisit: Revisit, earlier: Found | undefined): Found | undefined {
+  /** The finding that a revisit refers to, by the digest of its payload, or by URL and date. */
+  #referred(revisit: Revisit): Found | undefined {
     const { digest, refersTo, refersToDate, isUnmodified, file, offset } = revisit;
     const payload = digest < 0 ? 0 : this.#payloads.get(2 * digest);
-    if (payload !== 0) {
-      const bodyBytes = this.#payloads.get(2 * digest + 1);
+    const bodyBytes = digest < 0 ? 0 : this.#payloads.get(2 * digest + 1);
+    // Some writers give a 304 the digest of its own body, which is empty.
+    if (payload !== 0 && !(isUnmodified && bodyBytes === 0)) {
       return { isRedirect: false, value: payload - 1, bodyBytes, file, offset };
     }
     const referred = refersTo < 0 ? undefined : this.#found(refersTo);
-    if (referred !== undefined && this.#dateOf(refersTo) === refersToDate) return referred;
-    return isUnmodified ? earlier : undefined;
+    if (referred === undefined || this.#dateOf(refersTo) !== refersToDate) return undefined;
+    return referred;
   }
 
   /** The latest capture of a URL that is no revisit. */
@@ -276,6 +303,16 @@ export class CaptureSet {
   #href(url: number): string {
     return Buffer.from(this.#urls.get(url)).toString('latin1');
   }
+}
+
+/** Whether two revisits refer to the same payload. Dates may be NaN, which `Object.is` equates. */
+function isSamePayload(a: Revisit, b: Revisit): boolean {
+  return (
+    a.digest === b.digest &&
+    a.refersTo === b.refersTo &&
+    a.isUnmodified === b.isUnmodified &&
+    Object.is(a.refersToDate, b.refersToDate)
+  );
 }
 
 /** Whether a canonical URL is that of the robots.txt of an authority. */

@@ -16,6 +16,9 @@ import { beginsRecord, type RecordHandler, type RecordSplitter } from './record-
 /** Bytes that are read at a time. */
 const WINDOW = 256 * 1024;
 
+/** Bytes that are read at a time for a single record. */
+const SMALL_WINDOW = 32 * 1024;
+
 /** The longest member that is inflated in one go, in bytes of the file. */
 const LONGEST_WINDOW = 4 * 1024 * 1024;
 
@@ -41,10 +44,10 @@ const PROBE = 1024;
 export class GzipReader {
   readonly #source: ByteSource;
   readonly #splitter: RecordSplitter;
-  readonly #handler: RecordHandler;
-  #window = Buffer.allocUnsafeSlow(WINDOW);
+  readonly #handler: RecordHandler & { readonly isDone?: boolean };
+  #window: Buffer;
   /** Offset of the window in the file. */
-  #offset = 0;
+  #offset: number;
   /** Bytes in the window. */
   #filled = 0;
   /** Bytes of the window that are done with. */
@@ -54,15 +57,26 @@ export class GzipReader {
   #singleUntil = 0;
   #recoveries = 0;
 
-  constructor(source: ByteSource, splitter: RecordSplitter, handler: RecordHandler) {
+  /**
+   * @param handler reading ends when it is done
+   * @param place where to begin, if a single record is wanted
+   */
+  constructor(
+    source: ByteSource,
+    splitter: RecordSplitter,
+    handler: RecordHandler & { readonly isDone?: boolean },
+    place?: { readonly from: number },
+  ) {
     this.#source = source;
     this.#splitter = splitter;
     this.#handler = handler;
+    this.#window = Buffer.allocUnsafeSlow(place === undefined ? WINDOW : SMALL_WINDOW);
+    this.#offset = place?.from ?? 0;
   }
 
   /** Passes all members to the splitter. */
   async read(): Promise<void> {
-    for (;;) {
+    while (this.#handler.isDone !== true) {
       if (!this.#isEnd) await this.#fill();
       await this.#handler.settle();
       if (this.#done === this.#filled) break;

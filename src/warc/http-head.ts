@@ -7,9 +7,13 @@ const LONGEST_HEAD = 256 * 1024;
 /** Interim responses before the final one (RFC 9110 section 15.2), at most. */
 const MAX_INTERIM = 100;
 
+/** The fields that decide about a body. */
+const FIELDS = ['location', 'content-length', 'content-encoding', 'transfer-encoding'];
+
 /** The status line and the header of a response (RFC 9112 section 4). */
 export interface HttpHead {
   readonly status: number;
+  /** Those of FIELDS that are there. */
   readonly fields: readonly Field[];
   /** Offset of the body in the block. */
   readonly end: number;
@@ -29,7 +33,7 @@ export function parseHttpHead(block: Buffer): HttpHead | undefined {
     const head = block.subarray(start, end);
     const status = statusOf(head);
     if (status === undefined) return undefined;
-    if (status >= 200 || status === 101) return { status, fields: fieldsOf(head), end };
+    if (status >= 200 || status === 101) return { status, fields: fieldsOf(head, FIELDS), end };
     start = end;
   }
   return undefined;

@@ -54,8 +54,11 @@ export function payloadOf(
 ): Payload | EncodedPayload | Undecodable {
   let bytes: Buffer = block.subarray(head.end);
   let isComplete = isWhole;
-  const chunks = isChunked(head) ? dechunk(bytes) : undefined;
-  const encodings = contentEncodings(fieldValue(head, 'content-encoding'));
+  const transferCodings = transferCodingsOf(head);
+  const chunks = transferCodings.isChunked ? dechunk(bytes) : undefined;
+  const encodings = contentEncodings(
+    [fieldValue(head, 'content-encoding') ?? '', ...transferCodings.others].join(','),
+  );
   if (chunks !== undefined) {
     bytes = chunks.body;
     isComplete &&= chunks.isWhole;
@@ -69,6 +72,10 @@ export function payloadOf(
   // A body that was decoded already is shorter or longer than its Content-Length was.
   const asIs = { body: bytes, isWhole: isWhole && (chunks?.isWhole ?? true) };
   if (typeof encodings !== 'object') return isText(bytes) ? asIs : 'undecodable';
+  // Zstandard data is decoded piece by piece alone.
+  if (encodings.includes('zstd')) {
+    return isText(bytes) ? asIs : { encoded: bytes, encodings, isWhole: isComplete };
+  }
   let body = bytes;
   try {
     for (const encoding of encodings.toReversed()) body = decode(body, encoding, limit);
@@ -106,9 +113,11 @@ export async function decodePayload(
   return { body: Buffer.concat(pieces, Math.min(length, limit)), isWhole };
 }
 
-function isChunked(head: HttpHead): boolean {
-  const codings = fieldValue(head, 'transfer-encoding')?.toLowerCase() ?? '';
-  return codings.split(',').at(-1)?.trim() === 'chunked';
+/** The codings of `Transfer-Encoding` (RFC 9112 section 7), which come after the content codings. */
+function transferCodingsOf(head: HttpHead): { isChunked: boolean; others: readonly string[] } {
+  const codings = (fieldValue(head, 'transfer-encoding') ?? '').split(',');
+  const isChunked = codings.at(-1)?.trim().toLowerCase() === 'chunked';
+  return { isChunked, others: isChunked ? codings.slice(0, -1) : codings };
 }
 
 /** @throws Error `ERR_BUFFER_TOO_LARGE` for more than the limit, `Z_…` for broken data */
@@ -121,6 +130,8 @@ function decode(bytes: Buffer, encoding: ContentEncoding, limit: number): Buffer
       return brotliDecompressSync(bytes, options);
     case 'deflate':
       return isZlib(bytes[0]) ? inflateSync(bytes, options) : inflateRawSync(bytes, options);
+    case 'zstd':
+      throw new Error('Zstandard data is decoded piece by piece');
   }
 }
 

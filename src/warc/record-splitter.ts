@@ -22,8 +22,13 @@ export interface WarcRecord {
 
 /** What becomes of records. */
 export interface RecordHandler {
-  /** The number of bytes of the block that are wanted; 0 if the record is not. */
-  wanted(header: WarcHeader): number;
+  /**
+   * The number of bytes of the block that are wanted; 0 if the record is not.
+   *
+   * @param start offset in the file at which the record can be read alone: in a plain file, or at
+   *   the beginning of a gzip member; otherwise `undefined`
+   */
+  wanted(header: WarcHeader, start: number | undefined): number;
   /** Takes a wanted record. */
   take(record: WarcRecord): void;
   /** Notes damage. `isCapture` tells whether a wanted record was lost. */
@@ -174,7 +179,8 @@ export class RecordSplitter {
       this.#finish();
       const end = endOfHeader(bytes, at, Math.min(bytes.length, at + LONGEST_HEADER));
       if (end >= 0) {
-        at = this.#begin(piece, at, end, place);
+        const isStart = kind === 'plain' || (kind === 'member' && at === 0 && carried === 0);
+        at = this.#begin(piece, at, end, { place, isStart });
       } else if (bytes.length - at < LONGEST_HEADER) {
         this.#carryFrom(piece, at, carried);
         return;
@@ -187,14 +193,19 @@ export class RecordSplitter {
   }
 
   /** Begins a record; returns the index after what the piece has of it. */
-  #begin({ bytes, offset, kind }: Piece, start: number, end: number, place: number): number {
+  #begin(
+    { bytes, offset, kind }: Piece,
+    start: number,
+    end: number,
+    { place, isStart }: { readonly place: number; readonly isStart: boolean },
+  ): number {
     const header = parseWarcHeader(bytes.subarray(start, end));
     if (header === undefined) {
       this.#handler.damage(place, 'the header has no WARC-Type or no Content-Length', false);
       this.#state = 'lost';
       return end;
     }
-    const limit = this.#handler.wanted(header);
+    const limit = this.#handler.wanted(header, isStart ? place : undefined);
     const isWanted = limit > 0;
     const wanted = Math.min(limit, header.length);
     const blockOffset = kind === 'plain' ? offset + end : undefined;

@@ -45,12 +45,12 @@ export class BatchJudge {
   }
 
   /**
-   * Judges a batch and hands over its output. Returns `stopped` if the run was stopped, and a
-   * record if the run is strict and that record is bad.
+   * Judges a batch and hands over its output. Returns `stopped` if the run was stopped. Returns the
+   * record if the run is strict and a record is bad.
    *
-   * The loop ends: each call of the kernel except the last judges lines, apart from at most one
-   * call that asks for the line base and one call whose output must be emptied. Further calls of
-   * this kind are an error.
+   * The loop ends, because each call of the kernel judges lines. The exceptions are the last call,
+   * one call that asks for the line base, and one call that needs its output emptied. Any further
+   * call without progress is an error.
    *
    * @throws GuardError if the kernel wrote beyond a region, so that any record may be wrong
    */

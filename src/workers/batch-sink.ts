@@ -3,11 +3,11 @@ import type { ListedRecord } from './ring/bad-record-list.js';
 import type { Ring } from './ring/ring.js';
 import { JUDGED, ownedWord, REFUSED, YIELDED } from './ring/slot-state.js';
 
-/** The sink of a worker's batches; their output lies in a slot of the ring. */
+/** Where a worker hands over its batches. Their output lies in a slot of the ring. */
 export interface BatchSink {
   /**
-   * Hands over output of an unfinished batch. Returns when the output is written and it is the
-   * slot's turn; false if the run was stopped.
+   * Hands over output of an unfinished batch. Returns when the output is written and the slot's
+   * turn has come; false if the run was stopped.
    */
   yield(slot: number): Promise<boolean>;
   /**
@@ -17,7 +17,7 @@ export interface BatchSink {
   finish(slot: number): Promise<boolean>;
   /**
    * As `finish`, for a batch that ends before the bad record at which a strict run stops. Returns
-   * the record if its line is known.
+   * that record if its line is known.
    */
   refuse(slot: number): Promise<ListedRecord | undefined>;
 }

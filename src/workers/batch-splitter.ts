@@ -4,13 +4,13 @@ import { FLAG_JUMBO, FLAG_OVERLONG } from './ring/ring-words.js';
 import { FILLED, linesOf, openWord } from './ring/slot-state.js';
 
 const NEWLINE = 10;
-/** The bytes of an overlong line that the kernel gets. */
+/** Number of bytes of an overlong line that the kernel gets. */
 const OVERLONG_BYTES = BAD_INPUT_LIMIT + MARGIN;
 
 /**
- * Splits an input into batches at line ends: gives out room to read into, looks for newlines in
- * what was read, and hands over a batch when it is full. The lines do not depend on how many bytes
- * come at a time.
+ * Splits an input into batches at line ends. Gives out room to read into, looks for newlines in the
+ * bytes that were read, and hands over a batch when it is full. The lines do not depend on how many
+ * bytes come at a time.
  *
  * A batch is one of:
  *
@@ -26,18 +26,21 @@ const OVERLONG_BYTES = BAD_INPUT_LIMIT + MARGIN;
 export class BatchSplitter {
   readonly #ring: Ring;
   #slot = 0;
-  /** Where the batch is gathered: the slot's input region, or the jumbo region. */
+  /** Where the bytes of the batch are: the slot's input region, or the jumbo region. */
   #start = 0;
   #inJumbo = false;
-  /** The slot's input region is full without a newline: the batch must move to the jumbo region. */
+  /**
+   * Whether the slot's input region is full without a newline: the batch must move to the jumbo
+   * region.
+   */
   #wantsJumbo = false;
-  /** Bytes gathered. */
+  /** Number of gathered bytes. */
   #used = 0;
-  /** The slot's word as the producer last wrote it. */
+  /** The slot's word as the producer wrote it last. */
   #word = 0;
-  /** The input continues in a line that was too long. */
+  /** Whether the input continues in a line that was too long. */
   #skipping = false;
-  /** Address and length of what was gathered after the batch. */
+  /** Address and length of the bytes that follow the batch. */
   #carry = 0;
   #carryBytes = 0;
 
@@ -87,13 +90,13 @@ export class BatchSplitter {
   }
 
   /**
-   * Hands over the rest at the end of the input; false if nothing was left. If true, open the next
-   * slot and call `finish` again.
+   * Hands over the rest at the end of the input; returns false if nothing was left. If it returns
+   * true, open the next slot and call `finish` again.
    *
    * @param whole whether a last line without a newline counts as a line; false if the input failed
    */
   finish(whole = true): boolean {
-    // After the offered lines there is no newline.
+    // The bytes after the offered lines have no newline.
     if (!whole) this.#used = linesOf(this.#word);
     if (this.#used === 0) return false;
     if (this.#inJumbo) {
@@ -105,7 +108,7 @@ export class BatchSplitter {
     return true;
   }
 
-  /** Leaves the rest for the next batch, once this one is handed over. */
+  /** Leaves the rest for the next batch, after this batch was handed over. */
   passOn(): void {
     this.#ring.input.skipping = this.#skipping;
     this.#ring.input.setCarry(this.#carry, this.#carryBytes);
@@ -195,7 +198,7 @@ export class BatchSplitter {
   }
 
   /**
-   * Hands over this many bytes that are not a number of whole lines. Nothing of the slot has been
+   * Hands over this many bytes that are not made of whole lines. Nothing of the slot has been
    * offered before.
    */
   #seal(bytes: number, flags: number): void {

@@ -6,7 +6,7 @@ import type { Ring } from './ring/ring.js';
 /** A read or write that the system refused. */
 export class DescriptorError extends Error {
   readonly side: 'input' | 'output';
-  /** The system's name for the error: `ENOSPC`. */
+  /** The system's name for the error, such as `ENOSPC`. */
   readonly code: string;
   /** The byte of the input at which reading failed. */
   readonly position: number;
@@ -22,7 +22,7 @@ export class DescriptorError extends Error {
 
 /** The result of a task whose descriptor has failed. */
 export function descriptorEnd({ side, code, message, position }: DescriptorError): TaskEnd {
-  // A socket whose reader has gone away says ECONNRESET.
+  // A write to a socket whose reader has gone away fails with ECONNRESET.
   if (side === 'output' && (code === 'EPIPE' || code === 'ECONNRESET')) return { end: 'closed' };
   return { end: 'failed', side, code, message, position };
 }
@@ -60,8 +60,8 @@ export function readInto(
 }
 
 /**
- * Writes all of a slot's output. A stop of the run does not interrupt this, so whole records come
- * out.
+ * Writes all output of a slot. A stop of the run does not interrupt this, so that whole records
+ * come out.
  *
  * @throws DescriptorError
  */

@@ -2,13 +2,16 @@ import type { Task, TaskEnd } from './messages.js';
 
 /** Carries out the tasks of runs, on threads of a pool or on the calling thread. */
 export interface Executor {
-  /** Workers that judge at a time. */
+  /** Number of workers that judge at a time. */
   readonly threads: number;
-  /** Whether tasks may block: whether they run on other threads than the caller's. */
+  /** Whether tasks may block, because they run on other threads than the caller's. */
   readonly mayBlock: boolean;
   /** URL of another module with an `instantiateKernel`, for tests. */
   readonly kernel: string | undefined;
-  /** Carries out a task. Rejects when the task throws or its thread dies; nothing runs then. */
+  /**
+   * Carries out a task. Rejects when the task throws or its thread dies; the task no longer runs
+   * then.
+   */
   run(task: Task): Promise<TaskEnd>;
   /** Ends the threads. */
   close(): Promise<void>;

@@ -7,7 +7,7 @@ import { JUMBO } from './ring/ring-words.js';
 import { ENDED, FREE, stateOf } from './ring/slot-state.js';
 import type { Batch } from './ring/slots.js';
 
-/** Reads a file: the worker that holds the input lock reads the next batch and takes it. */
+/** Reads a file. The worker that holds the input lock reads the next batch and takes it. */
 export class FileBatchSource implements BatchSource {
   readonly #ring: Ring;
   readonly #splitter: BatchSplitter;
@@ -16,7 +16,7 @@ export class FileBatchSource implements BatchSource {
   readonly #end: FileEnd;
 
   /**
-   * @param size size of the file before any worker read it, in bytes; by default the present size
+   * @param size size of the file in bytes before any worker read it; by default the present size
    */
   constructor(ring: Ring, worker: number, descriptor: number, size?: number) {
     this.#ring = ring;

@@ -5,8 +5,8 @@ import { Pool } from './pool.js';
 
 /**
  * A pool in which the calling thread judges too, which saves the start of a thread. The calling
- * thread judges only from a file to a file: there the workers read and write, and none of them
- * waits for a pipe.
+ * thread judges only if the run goes from a file to a file. There the workers read and write, and
+ * none of them waits for a pipe.
  */
 export class JointPool implements Executor {
   readonly threads: number;
@@ -34,8 +34,8 @@ export class JointPool implements Executor {
   }
 
   /**
-   * Whether this thread carries out the task: the last worker's task, so that the other threads
-   * have theirs.
+   * Whether the calling thread carries out the task. It takes the last worker's task, so that the
+   * other threads have theirs by then.
    */
   #isHere(task: Task): boolean {
     return (

@@ -6,7 +6,7 @@ import work from './worker.js';
 const FOREVER = 2 ** 31 - 1;
 
 /**
- * Judges on the calling thread: a short input is finished before another thread would have started.
+ * Judges on the calling thread. A short input is finished before another thread would have started.
  * The event loop runs between batches.
  */
 export class MainThread implements Executor {

@@ -12,7 +12,7 @@ interface RingTask {
   readonly slots: number;
 }
 
-/** Judge batches until the input ends. */
+/** A task to judge batches until the input ends. */
 export interface ComputeTask extends RingTask {
   readonly role: 'compute';
   readonly module: WebAssembly.Module;
@@ -30,7 +30,7 @@ export interface ComputeTask extends RingTask {
   readonly output: number | undefined;
 }
 
-/** Read a pipe to its end, into the ring. */
+/** A task to read a pipe to its end, into the ring. */
 export interface ReadTask extends RingTask {
   readonly role: 'read';
   readonly input: PipeSource;
@@ -69,7 +69,7 @@ export type TaskEnd =
   | {
       readonly end: 'failed';
       readonly side: 'input' | 'output';
-      /** The system's name for the error: `ENOSPC`. */
+      /** The system's name for the error, such as `ENOSPC`. */
       readonly code: string;
       readonly message: string;
       /** The byte of the input at which reading failed. */

@@ -3,7 +3,7 @@ import type { PipeSource } from './messages.js';
 import { Producer } from './producer.js';
 import type { Ring } from './ring/ring.js';
 
-/** Fills the ring from a pipe, on the thread that is the producer; it may block. */
+/** Fills the ring from a pipe, on the thread that is the producer. The thread may block. */
 export class PipeProducer {
   readonly #ring: Ring;
   readonly #source: PipeSource;
@@ -46,7 +46,7 @@ export class PipeProducer {
     this.#ring.waits.block(this.#producer.awaitedWord, this.#producer.awaitedValue);
   }
 
-  /** Reads the bytes that were read from the pipe before the run, then the pipe. */
+  /** Reads the bytes that were read from the pipe before the run, and then the pipe. */
   #read(room: Uint8Array): number {
     const { descriptor, head } = this.#source;
     const { read } = this.#ring.input;

@@ -5,9 +5,9 @@ import type { Word } from './ring/shared-words.js';
 import { ENDED, FREE, stateOf } from './ring/slot-state.js';
 
 /**
- * Fills the ring, on the thread that is the producer: a thread that reads a pipe, or the main
- * thread for a stream. Never blocks: if there is no room, `awaitedWord` names the word to wait for.
- * Between two batches another thread may continue with a Producer of its own.
+ * Fills the ring on the thread that is the producer: a thread that reads a pipe, or the main thread
+ * for a stream. Never blocks: if there is no room, `awaitedWord` names the word to wait for.
+ * Between two batches, another thread may continue with its own Producer.
  *
  * Call `room` before waiting for more input, not after. Lines that arrive while their slot is taken
  * are offered only when `room` has opened the next slot.
@@ -15,9 +15,9 @@ import { ENDED, FREE, stateOf } from './ring/slot-state.js';
 export class Producer {
   readonly #ring: Ring;
   readonly #splitter: BatchSplitter;
-  /** The batch in the producer's slot has been begun. */
+  /** Whether the batch in the producer's slot has been begun. */
   #open = false;
-  /** If there is no room: the word to wait for, and its observed value. */
+  /** The word to wait for if there is no room, and its observed value. */
   awaitedWord: Word = JUMBO;
   awaitedValue = 0;
 

@@ -5,7 +5,7 @@ import { PRODUCER } from './ring/ring-words.js';
 import { ENDED, linesOf, OPEN, stateOf } from './ring/slot-state.js';
 import type { Batch } from './ring/slots.js';
 
-/** Bytes that make a slot look like part of a flood: half of what a full pipe holds. */
+/** Number of bytes from which a slot looks like part of a flood: half of the capacity of a pipe. */
 const FLOOD_BYTES = 1 << 15;
 /** Milliseconds that an otherwise idle thread lets a flood gather. */
 const GATHER = 0.5;
@@ -21,7 +21,7 @@ export class RingBatchSource implements BatchSource {
 
   /**
    * @param producer fills the ring when this worker is the producer; undefined if this worker never
-   * is
+   *   is the producer
    */
   constructor(ring: Ring, worker: number, producer?: PipeProducer) {
     this.#ring = ring;
@@ -62,9 +62,9 @@ export class RingBatchSource implements BatchSource {
   }
 
   /**
-   * The slot's word, once the batch is worth taking. An otherwise idle thread takes the available
-   * lines at once, since more may never come. In a flood of lines the thread waits a little,
-   * because each batch has a fixed cost.
+   * Returns the slot's word once the batch is worth taking. An otherwise idle thread takes the
+   * available lines at once, because more lines may never come. In a flood of lines the thread
+   * waits a little, because each batch has a fixed cost.
    */
   #gathered(slot: number): number {
     const ring = this.#ring;

@@ -7,7 +7,7 @@ interface Thread<Task, Result> {
   busy: boolean;
 }
 
-/** What the threads load, and their memory limit. */
+/** The file that the threads load, and their memory limit. */
 export interface ThreadOptions {
   /** Path of the file that the threads load; its export carries out the tasks. */
   readonly entry: string;
@@ -18,12 +18,12 @@ export interface ThreadOptions {
 /**
  * Threads that carry out one task at a time each. Idle threads do not keep the process alive.
  *
- * Invariant: a task belongs to one thread from the start, and ends at the latest when that thread
- * dies, even if the thread was still starting. If no thread is idle, another is started.
+ * Invariant: a task belongs to one thread from its start. The task ends at the latest when that
+ * thread dies, even if the thread was still starting. If no thread is idle, another is started.
  *
  * So each thread is a separate Piscina, which counts its first thread as ready at once. In a
  * Piscina of several threads, a task waits in a queue while a thread is started for the task. If
- * that thread dies before it is ready, nobody is told, and the run waits for ever.
+ * that thread dies before it is ready, the task is not rejected, and the run waits for ever.
  */
 export class Threads<Task, Result> {
   readonly #options: ThreadOptions;
@@ -82,8 +82,8 @@ export class Threads<Task, Result> {
     });
     const thread = { piscina, busy: false };
     this.#threads.add(thread);
-    // Piscina would start another thread for the dead one, and not count that thread as ready at
-    // once.
+    // Piscina would start a new thread in place of the dead one, and not count the new thread as
+    // ready at once.
     piscina.once('workerDestroy', () => {
       this.#threads.delete(thread);
       void piscina.destroy();

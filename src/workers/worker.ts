@@ -17,9 +17,8 @@ const LONGEST_BLOCK = 10;
 /**
  * Carries out a task, which lasts as long as its input.
  *
- * @param mayBlock whether the task may block its thread, as in a pool. If not, the task yields to
- * the
- *   event loop between batches, and does not read pipes
+ * @param mayBlock whether the task may block its thread, as in a pool. Otherwise the task yields to
+ *   the event loop between batches, and does not read pipes
  */
 export default async function work(task: Task, mayBlock = true): Promise<TaskEnd> {
   const ring = new Ring(task.memory, task.regions, task.slots, mayBlock);

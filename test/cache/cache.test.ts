@@ -904,8 +904,8 @@ describe('files of records', () => {
       ['{"host":"a.example","robots":"","status":"200"}', 'bad-record', 'status code'],
       ['{"host":"a.example","robots":"","status":0}', 'bad-record', 'status code'],
       ['{"host":"a.example","robots":"","status":200.5}', 'bad-record', 'status code'],
-      ['{"host":"a.example","status":200}', 'bad-record', 'of success without "robots"'],
-      ['{"url":"https://a.example/robots.txt","status":204}', 'bad-record', 'of success'],
+      ['{"host":"a.example","status":200}', 'bad-record', '"status" is a success, but'],
+      ['{"url":"https://a.example/robots.txt","status":204}', 'bad-record', 'is a success'],
       [
         '{"url":"https://a.example/page","status":404}',
         'bad-record',
@@ -964,7 +964,7 @@ describe('files of records', () => {
     expect(text(reading.entries[2])).toBe('"\\'.repeat(1024 * 1024));
     expect(reading.warnings.map(({ line, message }) => [line, message.slice(0, 40)])).toEqual([
       [2, 'The line is longer than 64 MiB; skipped.'.slice(0, 40)],
-      [4, 'The line holds more than 1 MiB outside of strings; skipped.'.slice(0, 40)],
+      [4, 'The line holds more than 1 MiB outside strings; skipped.'.slice(0, 40)],
       [6, expect.stringMatching(/^The line is not JSON/)],
     ]);
   });
@@ -987,7 +987,7 @@ describe('files of records', () => {
       await expect(read(), `${length} bytes`).rejects.toMatchObject({
         name: 'RobotsFilterError',
         code: 'input',
-        message: `${path}: the gzip data is damaged or cut off (unexpected end of file). Download the file again, or take it out of the directory.`,
+        message: `${path}: the gzip data is damaged or truncated (unexpected end of file). Download the file again, or take it out of the directory.`,
       });
     }
     const damaged = Buffer.from(packed);

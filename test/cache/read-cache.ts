@@ -38,7 +38,7 @@ export async function readParts(
     for (const event of events) {
       if (event.kind === 'entry') entries.push(event.entry);
       else if (event.kind === 'warning') warnings.push(event.warning);
-      else if (part.kind !== 'names' || event.kind === 'capture')
+      else if (part.kind !== 'names' || event.kind === 'capture' || event.kind === 'left-out')
         throw new Error('lines have nothing nested');
       else {
         const below = await readParts(nestedParts(event, part), options);

@@ -255,7 +255,7 @@ describe('lists in columns', () => {
   test.each([
     [
       SEMICOLONS,
-      ['separated by semicolons', "cut -d';' -f1 FILE | robots-filter", 'say --input text'],
+      ['separated by semicolons', "cut -d';' -f1 FILE | robots-filter", 'use --input text'],
     ],
     ['"https://example.com/";"a"\n', ['separated by semicolons', 'csvcut -c 1 FILE']],
   ])('are refused with what to type: %j', async (list, words) => {

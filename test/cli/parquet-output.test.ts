@@ -6,7 +6,14 @@ import { parquetReadObjects } from 'hyparquet';
 import { parquetWriteBuffer } from 'hyparquet-writer';
 import { describe, expect, test } from 'vitest';
 import { decompressLz4 } from '../../src/parquet/lz4.js';
-import { columnValues, FIXTURES, fixtureRows, openParquet } from '../parquet/parquet-fixtures.js';
+import { nameOf } from '../../src/parquet/pages.js';
+import {
+  columnValues,
+  FIXTURES,
+  fixturePath,
+  fixtureRows,
+  openParquet,
+} from '../parquet/parquet-fixtures.js';
 import { lines, type Workplace } from './command-line.js';
 import { parquetPlace, VERDICTS } from './parquet-place.js';
 
@@ -53,6 +60,18 @@ describe('Parquet as output', () => {
         expect(await pieces(output, copy as typeof chunk)).toEqual(await pieces(source, chunk));
       }
     }
+  });
+
+  test('a file without rows', async () => {
+    const place = parquetPlace();
+    place.write('empty.parquet', readFileSync(fixturePath('empty.parquet')));
+    const { code, text } = await place.run([...FILTER, '-o', 'out.parquet', 'empty.parquet']);
+    expect({ code, text }).toEqual({ code: 0, text: '' });
+    const columns = async (name: string) =>
+      (await openParquet(join(place.path, name))).footer.leaves.map(nameOf);
+    expect(await rowsOf(place, 'out.parquet')).toEqual([]);
+    expect(await columns('out.parquet')).toEqual([...(await columns('empty.parquet')), 'verdict']);
+    expect(await place.run([...FILTER, 'empty.parquet'])).toMatchObject({ code: 0, text: '' });
   });
 
   test.each(FIXTURES)('%s: --allowed and --denied keep whole rows', async (name) => {

@@ -215,7 +215,7 @@ describe('rows', () => {
     expect(await verdictsOf('--url-field 2')).toBe('deny\n');
     expect(await verdictsOf('--url-field 1 --no-header')).toBe('invalid\nallow\n');
     for (const [options, message] of [
-      ['', 'a.csv: no column is known to hold URLs. The columns are: from, to.'],
+      ['', 'a.csv: it is not clear which column holds the URLs. The columns are: from, to.'],
       ['--url-field too', 'there is no column called too. The columns are: from, to'],
       ['--url-field 3', 'there is no column 3'],
       ['--no-header --url-field to', 'There is no header: give the number'],

@@ -56,7 +56,7 @@ describe('a table from a pipe', () => {
     expect((await place.shell('$rf inspect --verify t.table')).code).toBe(0);
 
     const refusals: [Buffer, string][] = [
-      [compress(table).subarray(0, -2), `the ${name} data is damaged or cut off`],
+      [compress(table).subarray(0, -2), `the ${name} data is damaged or truncated`],
       [compress(table.subarray(0, 300)), 'truncated'],
       [compress(table.subarray(0, 20)), 'truncated within its header'],
       [compress(Buffer.concat([table, Buffer.of(0)])), 'bytes'],

@@ -114,7 +114,7 @@ describe('an input that ends too early or cannot be read', () => {
       ]) {
         const { code, text, stderr } = await place.shell(line);
         expect(code).toBe(2);
-        expect(stderr).toContain('the gzip data is damaged or cut off');
+        expect(stderr).toContain('the gzip data is damaged or truncated');
         expect(all.startsWith(text)).toBe(true);
         expect(text === '' || text.endsWith('\n')).toBe(true);
       }

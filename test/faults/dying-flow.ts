@@ -160,7 +160,7 @@ export function expectFailure(input: string, { text, error }: Passed): number {
   const message = error?.message ?? '';
   const lines = input.split('\n');
   const named =
-    /^input: a thread died on lines (\d+) to (\d+) \((\d+) bytes from byte (\d+)\): .+\. The records before these lines are written, (and none after|and a part of theirs may be)\. This is an error in robots-filter: please report it with these lines$/s.exec(
+    /^input: a thread died on lines (\d+) to (\d+) \((\d+) bytes from byte (\d+)\): .+\. The records before these lines are written, (and none after|and a part of the lines may be)\. This is an error in robots-filter: please report it with these lines$/s.exec(
       message,
     );
   const idle =

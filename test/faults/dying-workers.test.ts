@@ -148,7 +148,7 @@ describe('a thread that dies while it writes', () => {
       const outcome = await execute(way, input, dyingPool(threads), { write: 7, writeBytes });
       expect(outcome.deaths).toBe(1);
       expect(expectFailure(input, outcome)).toBe(7);
-      expect(outcome.error?.message).toContain('a part of theirs may be');
+      expect(outcome.error?.message).toContain('a part of the lines may be');
       const expected = fakeJudge(input, LONGEST).output;
       expect(outcome.text).toBe(expected.slice(0, 6 * RECORD + writeBytes));
     },

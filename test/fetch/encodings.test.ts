@@ -1,6 +1,7 @@
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
 import { afterAll, describe, expect, it } from 'vitest';
 import type { FetchResult } from '../../src/fetch/result.js';
+import { rawFrame } from '../files/zstd-frames.js';
 import { fetchOnce, type Listening, Loopback, ROBOTS, textOf } from './servers.js';
 
 const loopback = new Loopback();
@@ -38,6 +39,7 @@ describe('content codings (RFC 9110, 8.4.1)', () => {
     ['deflate', deflateRawSync(ROBOTS, { level: 0 })],
     ['br', brotliCompressSync(ROBOTS)],
     ['gzip, br', brotliCompressSync(gzipSync(ROBOTS))],
+    ['zstd', rawFrame(ROBOTS)],
     [['deflate', 'gzip'], gzipSync(deflateSync(ROBOTS))],
     ['deflate, identity, deflate', deflateRawSync(deflateRawSync(ROBOTS))],
   ] as const) {
@@ -49,13 +51,14 @@ describe('content codings (RFC 9110, 8.4.1)', () => {
   }
 
   it('nothing at all, whatever the header says', async () => {
-    for (const encoding of ['gzip', 'deflate', 'br']) {
+    for (const encoding of ['gzip', 'deflate', 'br', 'zstd']) {
       expect(textOf(await fetched('', encoding))).toBe('');
     }
   });
 
   for (const [what, encoding, body] of [
-    ['one that is not known', 'zstd', ROBOTS],
+    ['one that is not known', 'exi', ROBOTS],
+    ['zstd that is none', 'zstd', ROBOTS],
     ['one that is none', 'utf-8', ROBOTS],
     ['five of them', 'br, br, br, br, br', ROBOTS],
     ['gzip that is none', 'gzip', ROBOTS],
@@ -84,7 +87,7 @@ describe('content codings (RFC 9110, 8.4.1)', () => {
     });
   }
 
-  it('a transfer coding that was not asked for: unreachable', async () => {
+  it('a transfer coding that was not requested: unreachable', async () => {
     const body = gzipSync(ROBOTS);
     const head = 'HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, chunked\r\n\r\n';
     const chunk = Buffer.concat([

@@ -140,7 +140,7 @@ describe('zstd data', () => {
       for await (const _ of damaged.stream);
     };
     await expect(reading()).rejects.toThrow(
-      `${path}: the zstd data is damaged or cut off (the data ends within a frame); ${REAL_CONTENT.length} decompressed bytes`,
+      `${path}: the zstd data is damaged or truncated (the data ends within a frame); ${REAL_CONTENT.length} decompressed bytes`,
     );
     await damaged.close();
   });

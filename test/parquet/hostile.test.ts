@@ -161,7 +161,7 @@ describe('a hostile Parquet file', () => {
           (valuesOf(fields, FILE.rowGroups) as ThriftStruct[])[0] as ThriftStruct,
           GROUP.columns,
         ).pop(),
-      'columns, and the schema',
+      'columns, but the schema',
     ],
     ['no schema', (fields) => fields.set(FILE.schema, list(12, [])), 'schema is empty'],
     [
@@ -180,8 +180,8 @@ describe('a hostile Parquet file', () => {
   });
 
   it.each<[string, number[], string]>([
-    ['a list of 2^31 elements', [0x29, 0xfc, 0xff, 0xff, 0xff, 0xff, 0x07], 'cut off'],
-    ['a text of 2^31 bytes', [0x68, 0xff, 0xff, 0xff, 0xff, 0x07], 'cut off'],
+    ['a list of 2^31 elements', [0x29, 0xfc, 0xff, 0xff, 0xff, 0xff, 0x07], 'truncated'],
+    ['a text of 2^31 bytes', [0x68, 0xff, 0xff, 0xff, 0xff, 0x07], 'truncated'],
     ['an endless integer', [0x36, ...new Array(60).fill(0xff)], 'longer than ten'],
     ['structures in structures', new Array(5000).fill(0x1c), '32 deep'],
     ['lists in lists', [0x19, ...new Array(5000).fill(0x19)], '32 deep'],
@@ -193,7 +193,7 @@ describe('a hostile Parquet file', () => {
 
   it('whose footer is too long, or longer than the file, is refused', async () => {
     const long = sealed(Buffer.from('PAR1'), new Uint8Array(16 * 1024 * 1024 + 1));
-    expect(await refusal(long)).toContain('16 MiB are read');
+    expect(await refusal(long)).toContain('the limit of 16 MiB');
     const claim = Buffer.from(SOUND);
     claim.writeUInt32LE(0xffffffff, claim.length - 8);
     expect(await refusal(claim)).toContain('claim 4294967295 bytes');
@@ -245,7 +245,7 @@ describe('a hostile Parquet file', () => {
       (header) => {
         structOf(header, HEADER.dictionary)?.set(1, i32(2 ** 24));
       },
-      'cut off',
+      'truncated',
     ],
     [
       'data of 2^31 values',

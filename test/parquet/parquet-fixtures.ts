@@ -20,6 +20,7 @@ export const FIXTURES = [
   'checksums',
   'checksums-v2',
   'duckdb',
+  'empty-groups',
 ];
 
 /** A row of the fixtures, as JSON has it. */

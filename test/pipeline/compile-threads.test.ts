@@ -161,7 +161,7 @@ describe('threads that compile', () => {
       const failure = compileCache([cut], { profile: 'rfc9309', threads, onWarning });
       await expect(failure).rejects.toMatchObject({
         code: 'input',
-        message: expect.stringContaining('the gzip data is damaged or cut off'),
+        message: expect.stringContaining('the gzip data is damaged or truncated'),
       });
       expect(warnings.length).toBeGreaterThan(20);
       outcomes.push(warnings);

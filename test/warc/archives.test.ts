@@ -168,6 +168,45 @@ describe('redirects', () => {
     expect(await judged(records, ['a'])).toEqual(['deny rule']);
   });
 
+  it('lead to captures that lie before them, however the file is laid out', async () => {
+    const others = Array.from({ length: 1200 }, (_, page) => found(`http://o/${page}`, '/o'));
+    const targets = [
+      found('http://a/1', '/x', 3),
+      found('http://a/1', '/y', 2),
+      moved('http://b/1', 'http://c/', 1),
+    ];
+    const last = [
+      found('http://c/', '/x'),
+      moved(robotsUrl('a'), '/1'),
+      moved(robotsUrl('b'), '/1'),
+    ];
+    for (const records of [
+      [...targets, ...last],
+      [...targets, ...others, ...last],
+      [...others, ...targets, ...last],
+    ]) {
+      const whole = Buffer.concat(records);
+      for (const [name, bytes] of [
+        ['a.warc', whole],
+        ['a.warc.gz', membersOf(records)],
+        // One member for all records; and members that end within records.
+        ['a.warc.gz', gzipSync(whole)],
+        ['a.warc.gz', membersOf([whole.subarray(0, 1000), whole.subarray(1000)])],
+      ] as const) {
+        await withFiles(
+          { [name]: bytes, 'b.warc': found(robotsUrl('z'), '/x') },
+          async (directory) => {
+            const { judge, warnings } = await compiled([directory]);
+            expect(warnings).toEqual([]);
+            expect(judge('http://a/x')).toMatch(/^deny rule a\.warc/);
+            expect(judge('http://a/y')).toMatch(/^allow/);
+            expect(judge('http://b/x')).toMatch(/^deny rule a\.warc/);
+          },
+        );
+      }
+    }
+  });
+
   it('in a loop, or to no URL, mean that there is no robots.txt', async () => {
     const records = [
       moved(robotsUrl('a'), robotsUrl('a')),
@@ -273,7 +312,94 @@ describe('a revisit', () => {
     expect(await judged([lost], ['a'])).toEqual(['unknown unknown-host']);
     expect(await judged([revisit({}, 3, 304)], ['a'])).toEqual(['unknown unknown-host']);
   });
+
+  it('confirms the capture or revisit before it with a 304, in whatever order they lie', async () => {
+    const random = new Random(304);
+    const reached = new Map<string, number>();
+    for (let archive = 0; archive < 8; archive++) {
+      const hosts = Array.from({ length: 40 }, (_, index) => `h${index}`);
+      const histories = hosts.map((host) => historyOf(host, random));
+      const records = shuffled(
+        histories.flatMap(({ records: all }) => all),
+        random,
+      );
+      const expected = histories.map(({ verdict }) => verdict);
+      expect(await judged(records, hosts), `archive ${archive}`).toEqual(expected);
+      for (const { verdict, last } of histories) {
+        const key = `${last}: ${verdict}`;
+        reached.set(key, (reached.get(key) ?? 0) + 1);
+      }
+    }
+    // Each kind of last record came with each verdict that it can have.
+    expect([...reached.keys()].sort()).toEqual(
+      [
+        ...EVENTS.flatMap((last) => (last === '404' ? [] : [`${last}: deny rule`])),
+        ...EVENTS.flatMap((last) => (last === '404' ? [] : [`${last}: allow no-rule`])),
+        ...['404', 'revisit', '304'].map((last) => `${last}: allow unavailable`),
+        ...['revisit', '304'].map((last) => `${last}: unknown unknown-host`),
+      ].sort(),
+    );
+  });
+
+  it('that says 304 does not take its own empty body for the robots.txt', async () => {
+    const empty = captureOf(robotsUrl('b'), responseOf(200), {
+      date: dateOf(1),
+      fields: { 'WARC-Payload-Digest': 'sha1:EMPTY' },
+    });
+    const older = digested(robotsUrl('a'), '/x', 'sha1:X', 1);
+    const same = revisit({ 'WARC-Payload-Digest': 'sha1:EMPTY' }, 3, 304);
+    expect(await judged([empty, older, same], ['a', 'b'])).toEqual(['deny rule', 'allow no-group']);
+  });
 });
+
+const EVENTS = ['capture', '404', 'revisit', '304'] as const;
+
+/** What the model knows of a host: its records, the verdict on `/x`, and the last record. */
+interface History {
+  readonly records: readonly Buffer[];
+  readonly verdict: string;
+  readonly last: (typeof EVENTS)[number];
+}
+
+/** Draws the records of a host, one a day, and tells what they say in the end. */
+function historyOf(host: string, random: Random): History {
+  const url = robotsUrl(host);
+  const days = random.between(1, 7);
+  const drawn = Array.from({ length: days }, () => ({
+    event: random.pick(EVENTS),
+    path: random.pick(['/x', '/y']),
+  }));
+  const verdicts = new Map([
+    ['/x', 'deny rule'],
+    ['/y', 'allow no-rule'],
+  ]);
+  const captured = new Set(
+    drawn.filter(({ event }) => event === 'capture').map(({ path }) => path),
+  );
+  let verdict = 'unknown unknown-host';
+  const records = drawn.map(({ event, path }, day) => {
+    const date = dateOf(day);
+    const fields = { 'WARC-Payload-Digest': `sha1:${host}${path}` };
+    if (event === '404') {
+      verdict = 'allow unavailable';
+      return failed(url, 404, day);
+    }
+    if (event === 'capture') {
+      verdict = verdicts.get(path) ?? '';
+      return captureOf(url, responseOf(200, robotsOf(path)), { date, fields });
+    }
+    if (event === '304')
+      return recordOf({ type: 'revisit', uri: url, date, block: responseOf(304) });
+    if (captured.has(path)) verdict = verdicts.get(path) ?? '';
+    return recordOf({ type: 'revisit', uri: url, date, block: responseOf(200), fields });
+  });
+  return { records, verdict, last: drawn.at(-1)?.event ?? '304' };
+}
+
+function shuffled<Item>(items: readonly Item[], random: Random): Item[] {
+  const order = items.map((item) => ({ item, key: random.number() }));
+  return order.sort((a, b) => a.key - b.key).map(({ item }) => item);
+}
 
 describe('archives', () => {
   const A = found(robotsUrl('a'), '/x', 2);

@@ -1,5 +1,6 @@
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
+import { rawFrame } from '../files/zstd-frames.js';
 import { readCaptures } from './read-captures.js';
 import { captureOf, chunkedOf, recordOf, responseOf, robotsOf } from './warc-bytes.js';
 
@@ -35,6 +36,9 @@ describe('the body of a response', () => {
       ['deflate', deflateRawSync(body)],
       ['br', brotliCompressSync(body)],
       ['gzip, br', brotliCompressSync(gzipSync(body))],
+      ['zstd', rawFrame(body)],
+      ['gzip, zstd', rawFrame(gzipSync(body))],
+      ['zstd, gzip', gzipSync(rawFrame(body))],
       ['identity', body],
     ] as const) {
       const fields = { 'Content-Encoding': coding, 'Content-Length': String(encoded.length) };
@@ -47,6 +51,29 @@ describe('the body of a response', () => {
         `${coding}, chunked`,
       ).toBe(BODY);
     }
+  });
+
+  it('is decoded from its transfer codings, after which its content codings come', async () => {
+    const body = Buffer.from(BODY);
+    const gzip = gzipSync(body);
+    for (const [coding, encoded, content] of [
+      ['gzip, chunked', chunkedOf(gzip, 7), ''],
+      ['GZIP , Chunked', chunkedOf(gzip, 7), ''],
+      ['deflate, chunked', chunkedOf(deflateSync(body), 7), ''],
+      ['identity, chunked', chunkedOf(body, 7), ''],
+      ['gzip', gzip, ''],
+      ['gzip, chunked', chunkedOf(gzipSync(brotliCompressSync(body)), 7), 'br'],
+      ['gzip, chunked', chunkedOf(body, 7), ''],
+      ['gzip, chunked', body, ''],
+    ] as const) {
+      const fields = { 'Transfer-Encoding': coding, 'Content-Encoding': content };
+      expect(await bodyOf(responseOf(200, encoded, fields)), coding).toBe(BODY);
+    }
+    const unknown = { 'Transfer-Encoding': 'exi, chunked' };
+    const block = responseOf(200, chunkedOf(Buffer.from('\x8f\x01binary', 'latin1'), 7), unknown);
+    const { captures, broken } = await readCaptures(captureOf(URL_A, block));
+    expect(captures).toMatchObject([{ kind: 'unreachable' }]);
+    expect(broken).toEqual([URL_A]);
   });
 
   it('is taken as it is if the crawler has decoded it and kept the header', async () => {
@@ -102,9 +129,9 @@ describe('the body of a response', () => {
       ['WARC-Truncated', responseOf(200, BODY), 'disconnect'],
     ] as const) {
       const record = captureOf(URL_A, block, { fields: { 'WARC-Truncated': truncated } });
-      const { captures, incomplete } = await readCaptures(record);
+      const { captures, broken } = await readCaptures(record);
       expect(captures, name).toMatchObject([{ kind: 'unreachable', url: URL_A }]);
-      expect(incomplete).toEqual([URL_A]);
+      expect(broken).toEqual([URL_A]);
     }
   });
 
@@ -129,10 +156,10 @@ describe('the body of a response', () => {
       ['zstd', Buffer.from([0x28, 0xb5, 0x2f, 0xfd, 0, 1, 2, 3])],
       ['br', Buffer.from([0xff, 0xfe, 0xfd, 0xfc, 0xfb])],
     ] as const) {
-      const capture = await captured(
-        captureOf(URL_A, responseOf(200, body, { 'Content-Encoding': coding })),
-      );
-      expect(capture?.kind, coding).toBe('unreachable');
+      const record = captureOf(URL_A, responseOf(200, body, { 'Content-Encoding': coding }));
+      const { captures, broken } = await readCaptures(record);
+      expect(captures, coding).toMatchObject([{ kind: 'unreachable' }]);
+      expect(broken, coding).toEqual([URL_A]);
     }
   });
 

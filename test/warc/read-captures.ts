@@ -16,7 +16,7 @@ export interface CaptureReading {
     readonly reason: string;
     readonly isCapture: boolean;
   }[];
-  readonly incomplete: readonly string[];
+  readonly broken: readonly string[];
   readonly skipped: readonly string[];
 }
 
@@ -45,7 +45,7 @@ export async function readCaptures(
 ): Promise<CaptureReading> {
   const captures: CaptureReading['captures'][number][] = [];
   const damage: CaptureReading['damage'][number][] = [];
-  const incomplete: string[] = [];
+  const broken: string[] = [];
   const skipped: string[] = [];
   const reader = new CaptureReader(
     {
@@ -53,7 +53,9 @@ export async function readCaptures(
       maxBodyBytes: 512_000,
       targets: new Set(),
       robots: true,
-      onSkipped: (url) => skipped.push(url),
+      onOther: (url, _offset, isLeftOut) => {
+        if (isLeftOut) skipped.push(url);
+      },
       ...options,
     },
     {
@@ -68,13 +70,13 @@ export async function readCaptures(
         }
       },
       damage: (offset, reason, isCapture) => damage.push({ offset, reason, isCapture }),
-      incomplete: (_offset, url) => incomplete.push(url),
+      broken: (_offset, url) => broken.push(url),
     },
   );
   const { kind = 'none', mostAtOnce } = options;
   const source = sourceOf(bytes, mostAtOnce);
   await readArchive(source, compressionOf(kind, bytes, mostAtOnce), reader);
-  return { captures, damage, incomplete, skipped };
+  return { captures, damage, broken, skipped };
 }
 
 function compressionOf(

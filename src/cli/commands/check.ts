@@ -16,10 +16,10 @@ import { Diagnostics } from '../report/diagnostics.js';
 import { usageError } from '../usage-error.js';
 
 /**
- * `robots-filter check`: prints verdict, URL and reason of each URL and, where a rule decided, its
- * line, text and product token. An invalid URL is not allowed.
+ * `robots-filter check`: prints verdict, URL and reason of each URL. If a rule decided, its line,
+ * text and product token follow. An invalid URL is not allowed.
  *
- * @returns the exit code: 0 if all URLs are allowed, else 1
+ * @returns the exit code: 0 if all URLs are allowed, otherwise 1
  */
 export async function check(
   file: string,

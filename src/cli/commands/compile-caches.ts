@@ -10,9 +10,9 @@ import type { Diagnostics } from '../report/diagnostics.js';
 import { formatCount } from '../report/numbers.js';
 
 /**
- * Compiles caches, and says on standard error what was skipped, stale or overridden.
+ * Compiles caches, and reports on standard error what was skipped, stale or overridden.
  *
- * @param productTokens whose groups are kept; undefined keeps all groups
+ * @param productTokens the product tokens whose groups are kept; undefined keeps all groups
  * @throws RobotsFilterError `input` if a cache cannot be read
  */
 export async function compileCaches(
@@ -47,7 +47,7 @@ export async function compileCaches(
   return compiled;
 }
 
-/** How caches are read: what a run of the filter and its fetch before have in common. */
+/** The settings for reading caches that a run of the filter and the fetch before it share. */
 export function readingOf(options: RobotsOptions): Omit<CompileCacheOptions, 'onWarning'> {
   return {
     profile: options.profile ?? 'rfc9309',
@@ -70,7 +70,7 @@ function noteStale(
   const [fate, alternative] =
     options.stale === 'unknown'
       ? ['; their hosts are unknown', '']
-      : [', and used all the same', ', or leave them out with --stale unknown'];
+      : [', and used anyway', ', or leave them out with --stale unknown'];
   diagnostics.note(
     `warning: ${files} stale${fate}. Refresh them with robots-filter fetch --robots-dir DIR --stale${alternative}`,
   );

@@ -18,7 +18,7 @@ import { outputCompressor } from './output-compressor.js';
 /**
  * `robots-filter compile`: compiles caches into a table.
  *
- * @param files arguments, of which `compile` takes none
+ * @param files the arguments; `compile` accepts none
  * @returns the exit code
  * @throws RobotsFilterError
  */
@@ -111,7 +111,7 @@ function summary({ stats }: CompiledCache, header: TableHeader): string {
   ].join(', ');
 }
 
-/** Says how many warnings there are about the lines of robots.txt files, by kind. */
+/** Reports the number of warnings about the lines of robots.txt files, by kind. */
 function noteContentWarnings(compiled: CompiledCache, diagnostics: Diagnostics): void {
   const total = [...compiled.contentWarnings.values()].reduce((sum, count) => sum + count, 0);
   if (total === 0) return;

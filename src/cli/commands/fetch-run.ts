@@ -16,12 +16,12 @@ import { formatCount, formatNumber } from '../report/numbers.js';
 import { ProgressLine } from '../report/progress-line.js';
 import { ReportLines } from '../report/report-lines.js';
 
-/** Milliseconds between two lines of progress that stay, if there is no terminal. */
+/** Milliseconds between two lines of the log, if there is no terminal. */
 const LOG_INTERVAL = 5000;
 
 const MILLISECONDS_PER_SECOND = 1000;
 
-/** What a run is made of. */
+/** The parts of a run. */
 export interface FetchRunParts {
   /** Options of `robots-filter fetch`; missing ones have their defaults. */
   readonly options: Partial<FetchOptions>;

@@ -22,7 +22,7 @@ import { RereadableInputs } from './rereadable-inputs.js';
  * `robots-filter --fetch`: fetches the robots.txt of unknown hosts into the first robots directory,
  * then filters.
  *
- * @param cores threads, unless the options say how many
+ * @param cores number of threads, unless the options name another
  * @returns the exit code
  * @throws RobotsFilterError
  */
@@ -42,7 +42,7 @@ export async function fetchAndFilter(
   const diagnostics = new Diagnostics(options.quiet ?? false);
   const named = files.length === 0 ? [STANDARD_INPUT] : await withParquetDirectories(files);
   const inputs = new RereadableInputs(named, diagnostics);
-  // A second signal ends the process at once: the copies go then, too.
+  // A second signal ends the process at once, and then the copies are deleted too.
   const discard = () => inputs.discard();
   process.on('exit', discard);
   try {
@@ -60,7 +60,7 @@ export async function fetchAndFilter(
 }
 
 interface FetchedUnknown {
-  /** Paths of the inputs, for the second time that they are read. */
+  /** Paths of the inputs for the second reading. */
   readonly paths: readonly string[];
   /** The exit code if a signal came. */
   readonly exitCode: number | undefined;
@@ -101,7 +101,7 @@ async function fetchUnknown(
 }
 
 function fetchOptionsOf(options: FilterOptions) {
-  // The filter's --stale and --robots-dir have other types than those of fetch.
+  // The filter's --stale and --robots-dir have other types than in fetch.
   const { stale: _stale, robotsDir: _robotsDir, ...rest } = options;
   return rest;
 }
@@ -118,7 +118,7 @@ function createDirectory(path: string): void {
   }
 }
 
-/** The authorities about which no robots directory says anything. */
+/** The authorities for which no robots directory has a robots.txt or a finding. */
 async function unknownAuthorities(
   authorities: Iterable<FetchAuthority>,
   options: FilterOptions,

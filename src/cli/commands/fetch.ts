@@ -44,7 +44,7 @@ export async function fetchCommand(
       diagnostics,
       interruption,
     });
-    // After a signal too: the report tells what was done.
+    // After a signal too, because the report tells what was done.
     await report?.commit(false);
     return interruption.exitCode ?? SUCCESS;
   } catch (error) {
@@ -69,7 +69,7 @@ function checkedDirectory(
   }
   if (stale && files.length > 0) {
     throw usageError(
-      `--stale fetches again what is in ${directory} and reads no input. Leave out --stale or ${files.join(' ')}`,
+      `--stale fetches the files in ${directory} again and reads no input. Leave out --stale, or leave out ${files.join(' ')}`,
     );
   }
   return directory;

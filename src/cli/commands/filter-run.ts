@@ -18,24 +18,24 @@ import { formatCount } from '../report/numbers.js';
 import { countsOf, leftOut, statisticsJson, statisticsText } from '../report/statistics.js';
 import { describeUselessRun } from '../report/useless-run.js';
 
-/** Invalid records that are named on standard error. */
+/** Number of invalid records that are named on standard error. */
 const NAMED_RECORDS = 10;
 
-/** What a run is made of. */
+/** The parts of a run. */
 interface FilterRunParts {
   readonly filter: Filter;
   readonly table: Table;
   readonly agents: readonly Agent[];
   readonly paths: readonly string[];
-  /** Bytes of all inputs on disk; undefined if they are not known. */
+  /** Bytes of all inputs on disk; undefined if unknown. */
   readonly totalBytes: number | undefined;
-  /** What has already been read from standard input. */
+  /** The bytes that have already been read from standard input. */
   readonly taken: InputStart | undefined;
-  /** A descriptor or stream, which is not closed. */
+  /** A descriptor or stream. It is not closed. */
   readonly target: number | Writable;
-  /** The output as messages name it. */
+  /** The name of the output in messages. */
   readonly outputName: string;
-  /** Takes the records in place of `target`, to write them there as Parquet. */
+  /** The Parquet output that takes the records in place of `target`. */
   readonly parquet: ParquetOutput | undefined;
   readonly options: FilterOptions;
   readonly diagnostics: Diagnostics;
@@ -45,11 +45,11 @@ interface FilterRunParts {
 /** A run over all inputs, with its messages on standard error. */
 export class FilterRun {
   readonly #parts: FilterRunParts;
-  /** When the first record could be judged, in seconds after the start of the process. */
+  /** Time at which the first record could be judged, in seconds after the start of the process. */
   readonly #ready = process.uptime();
   /** The current input, and the bytes that the filter had read before it. */
   #input: { readonly open: OpenInput; readonly bytesBefore: number } | undefined;
-  /** Bytes on disk of the inputs that were read to their ends. */
+  /** Bytes on disk of the inputs that were read completely. */
   #finishedBytes = 0;
   #lastFormat: OpenInput['format'] = 'text';
 
@@ -128,9 +128,9 @@ export class FilterRun {
   }
 
   /**
-   * Bytes read from the current input, as they lie on disk.
+   * The bytes read from the current input, counted on disk.
    *
-   * @param bytes what the filter has read from all inputs, decompressed
+   * @param bytes the bytes that the filter has read from all inputs, decompressed
    */
   #bytesOfInput(bytes: number): number {
     if (this.#input === undefined) return 0;
@@ -138,7 +138,7 @@ export class FilterRun {
     return open.kind === 'stream' ? open.consumed() : bytes - bytesBefore;
   }
 
-  /** Says how many records were invalid or left out, and warns if hardly any was decided. */
+  /** Reports how many records were invalid or left out. Warns if almost no record was decided. */
   #sumUp(): void {
     const { filter, options, diagnostics } = this.#parts;
     const tally = filter.tally();

@@ -4,14 +4,14 @@ import { MainThread } from '../../workers/main-thread.js';
 import type { InputSurvey } from './input-survey.js';
 
 /**
- * Input bytes (perhaps compressed) times agents up to which the main thread judges alone. Beyond
- * that, threads make up for the time that they take to start and to end.
+ * Greatest product of input bytes (perhaps compressed) and agents for which the main thread judges
+ * alone. Beyond that, threads save more time than they take to start and to end.
  */
 const MAIN_THREAD_BYTES = 24 * 1024 * 1024;
 
-/** What decides which threads judge. */
+/** The facts that decide which threads judge. */
 export interface Workload {
-  /** Bytes of all inputs; undefined if they are not known. */
+  /** Bytes of all inputs; undefined if unknown. */
   readonly bytes: number | undefined;
   readonly agents: number;
   readonly isOutputNonBlocking: InputSurvey['isOutputNonBlocking'];
@@ -22,8 +22,8 @@ export interface Workload {
 }
 
 /**
- * Starts what judges: the main thread if there is little to do, or if no other thread can start;
- * otherwise threads.
+ * Starts the executor of a run: the main thread if there is little to do, or if no other thread can
+ * start; otherwise threads.
  */
 export async function startExecutor(workload: Workload): Promise<Executor> {
   const { bytes, agents, isOutputNonBlocking, hasPipe, threads = workload.cores } = workload;
@@ -33,7 +33,7 @@ export async function startExecutor(workload: Workload): Promise<Executor> {
   }
   const { JointPool } = await import('../../workers/joint-pool.js');
   const { Pool } = await import('../../workers/pool.js');
-  // Flow tells who reads and writes in each case.
+  // Flow describes who reads and writes in each case.
   if (bytes !== undefined && isOutputNonBlocking) return new JointPool({ threads });
   const reader = hasPipe && bytes === undefined && (threads === 1 || !isOutputNonBlocking);
   return new Pool({ threads, reader });

@@ -27,13 +27,13 @@ import { startExecutor } from './filter-threads.js';
 import { type InputSurvey, noteTerminalInput, surveyInputs } from './input-survey.js';
 import { outputCompressor } from './output-compressor.js';
 
-/** Bytes that are read from a pipe or socket to see whether they are all. */
+/** Bytes that are read from a pipe or socket to find out whether it has more. */
 const START_BYTES = 1024 * 1024;
 
 /**
  * `robots-filter`: filters files or standard input.
  *
- * @param cores threads, unless the options say how many
+ * @param cores number of threads, unless the options name another
  * @returns the exit code
  * @throws RobotsFilterError
  */
@@ -132,7 +132,9 @@ function outputMode({ allowed, denied, format }: FilterOptions): OutputMode {
   return denied === true ? 'denied' : (format ?? 'annotate');
 }
 
-/** What writes Parquet to a file, if its name asks for that, and what the filter is then asked. */
+/**
+ * The output that writes Parquet to a file, if its name ends so, with the filter's settings for it.
+ */
 async function parquetOutput(
   file: ReplacementFile,
   settings: FilterSettings,

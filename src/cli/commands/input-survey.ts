@@ -11,15 +11,15 @@ import { nearest } from '../options/nearest.js';
 import type { Diagnostics } from '../report/diagnostics.js';
 import { usageError } from '../usage-error.js';
 
-// Of node:fs: node:fs/promises takes a millisecond to load.
+// From node:fs, because node:fs/promises takes longer to load.
 const statusOf = promisify(fstat);
 const statusOfPath = promisify(stat);
 
-/** What the inputs and the output are. */
+/** The kinds of the inputs and the output. */
 export interface InputSurvey {
   /** Bytes of all inputs together; undefined if not all of them are regular files. */
   readonly bytes: number | undefined;
-  /** What standard input is, if it is the only input, and a pipe or socket. */
+  /** The kind of standard input, if it is the only input, and a pipe or socket. */
   readonly soleStream: 'pipe' | 'socket' | undefined;
   /** Whether any input is a pipe. */
   readonly hasPipe: boolean;
@@ -78,7 +78,7 @@ function isSameFile(input: Stats, output: Stats): boolean {
   return input.isFile() && input.size > 0 && input.ino === output.ino && input.dev === output.dev;
 }
 
-/** The error of opening an input, with the command that may have been meant. */
+/** The error for an input that cannot be opened, with the command that may have been meant. */
 async function openingError(path: string, cause: unknown): Promise<unknown> {
   try {
     await (await openInput(path)).close();

@@ -18,11 +18,14 @@ import { writeOutput } from '../process/standard-streams.js';
 import { formatBytes, formatNumber, formatPercent } from '../report/numbers.js';
 import { usageError } from '../usage-error.js';
 
-/** Product tokens in every table: `*`, and the empty one, which only the google profile uses. */
+/**
+ * Number of product tokens in every table: `*`, and the empty one, which only the google profile
+ * uses.
+ */
 const FIXED_TOKENS = 2;
-/** Product tokens of a reduced table that are named. */
+/** Maximum number of product tokens of a reduced table that are named. */
 const NAMED_TOKENS = 20;
-/** Lines that are written at a time. */
+/** Number of lines that are written at a time. */
 const LINES_AT_A_TIME = 1000;
 
 /**
@@ -45,7 +48,7 @@ export async function inspect(
   return SUCCESS;
 }
 
-/** The counts that `--verify` made. */
+/** Formats the counts of `--verify`. */
 function countsInWords(verified: VerifiedTable): string {
   const counts: readonly (readonly [number, string, string])[] = [
     [verified.hosts, 'host', 'hosts'],
@@ -168,8 +171,8 @@ function neighbour(view: TableView, host: string): string | undefined {
 }
 
 /**
- * Whether an authority was asked for. A bare host matches all of its authorities; with a scheme or
- * a port, the other has its default.
+ * Whether an authority matches the requested one. A bare host matches all of its authorities. With
+ * a scheme or a port, the other has its default.
  */
 function answersFor({ schemes, port }: TableAuthority, asked: Authority): boolean {
   return schemes.some((scheme) => {

@@ -2,7 +2,7 @@ import type { ReplacementFile } from '../../files/replacement-file.js';
 import type { CompressedFile } from '../../pipeline/output/compressed-file.js';
 
 /**
- * What compresses an output, by the ending of its name; `undefined` if nothing does.
+ * The compressor of an output, by the ending of its name; `undefined` if it is not compressed.
  *
  * @throws RobotsFilterError `usage` if this version of Node cannot write the compression
  */

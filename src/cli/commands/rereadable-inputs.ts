@@ -15,7 +15,10 @@ import type { Diagnostics } from '../report/diagnostics.js';
 export class RereadableInputs {
   readonly #inputs: readonly string[];
   readonly #diagnostics: Diagnostics;
-  /** Bytes of each input when this object was made; undefined if it is not a regular file. */
+  /**
+   * Bytes of each input when this object was made; undefined for an input that is not a regular
+   * file.
+   */
   readonly #sizes: readonly (number | undefined)[];
   #directory: string | undefined;
   #copies = 0;
@@ -26,7 +29,7 @@ export class RereadableInputs {
     this.#sizes = inputs.map(sizeOf);
   }
 
-  /** Paths that can be read twice, one for each input. */
+  /** Returns paths that can be read twice, one for each input. */
   async paths(signal: AbortSignal): Promise<string[]> {
     const paths: string[] = [];
     for (const input of this.#inputs) {
@@ -83,7 +86,7 @@ function canBeReadTwice(input: string): boolean {
   return statusOf(input)?.isFile() ?? true;
 }
 
-/** Undefined if the input cannot be opened; opening it later tells why. */
+/** The status of an input; undefined if it cannot be opened. Opening it later gives the error. */
 function statusOf(input: string): Stats | undefined {
   try {
     return input === STANDARD_INPUT ? fstatSync(0) : statSync(input);

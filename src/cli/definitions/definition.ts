@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
 
-/** What `-h` and `--help` print of a command besides its options. */
+/** The texts of `-h` and `--help` about a command, apart from its options. */
 export interface HelpTexts {
-  /** What the command does, as one imperative sentence. */
+  /** One imperative sentence that describes the command. */
   readonly description: string;
   /** Ways to call the command, without the program's name. */
   readonly usage: readonly string[];
@@ -13,10 +13,10 @@ export interface HelpTexts {
   readonly notes: string;
 }
 
-/** Takes the exit code of a command that has run. */
+/** Receives the exit code of a command that has run. */
 export type Finish = (code: number) => void;
 
-/** A command: its name, its help, and what it accepts and does. */
+/** A command: its help, its arguments and options, and its action. */
 export interface CommandDefinition {
   readonly help: HelpTexts;
   /** Adds arguments, options and the action. */

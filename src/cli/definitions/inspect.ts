@@ -28,7 +28,7 @@ Exit status:
       .addOption(
         describedOption(
           '--verify',
-          'Check every byte first: for tables that others made.',
+          'Check every byte first. Use it for tables of others.',
           'This proves that no look-up can read outside the table or run without end. The verdicts remain those of its maker.',
           '    robots-filter inspect --verify theirs.table && robots-filter --table theirs.table urls.txt',
         ).helpGroup(TABLE_GROUP),

@@ -2,12 +2,12 @@ import type { Command, Help, Option } from 'commander';
 import type { HelpTexts } from '../definitions/definition.js';
 import { fullName } from './full-name.js';
 
-/** Columns, unless the terminal is narrower. */
+/** Width in columns, unless the terminal is narrower. */
 const COLUMNS = 100;
 const TERM_INDENT = '  ';
 const TEXT_INDENT = '      ';
 
-/** Everything: arguments, commands, all options in groups, examples and notes. */
+/** Formats the whole help: arguments, commands, all options in groups, examples and notes. */
 export function longHelp(command: Command, texts: HelpTexts, helper: Help): string {
   const columns = Math.min(helper.helpWidth ?? COLUMNS, COLUMNS);
   const item = (term: string, text: string): string =>
@@ -53,7 +53,7 @@ function commandLines(command: Command, helper: Help): string[] {
   return linesOf(commands.map((each) => `${each.name().padEnd(width)}  ${each.description()}`));
 }
 
-/** Indented lines, with a blank one after the last. */
+/** Indents lines, and adds a blank line after the last. */
 function linesOf(lines: readonly string[]): string[] {
   return [...lines.map((line) => `${TERM_INDENT}${line}`), ''];
 }

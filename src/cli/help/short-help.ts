@@ -3,7 +3,7 @@ import type { HelpTexts } from '../definitions/definition.js';
 import { summaryOf } from '../options/described-option.js';
 import { fullName } from './full-name.js';
 
-/** One screen: usage, the main options and examples. */
+/** Formats one screen of help: usage, the main options and examples. */
 export function shortHelp(command: Command, texts: HelpTexts): string {
   const name = fullName(command);
   const options = texts.mainOptions.flatMap((long) =>

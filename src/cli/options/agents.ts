@@ -34,7 +34,7 @@ export function parseAgents(names: readonly string[] | undefined, profile: Profi
   });
 }
 
-/** The product tokens whose groups decide for these agents. `*` is not among them. */
+/** The product tokens whose groups decide for these agents, without `*`. */
 export function neededTokens(agents: readonly Agent[]): string[] {
   const tokens = new Set(agents.flatMap(({ chain }) => chain));
   tokens.delete('*');

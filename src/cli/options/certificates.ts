@@ -5,7 +5,8 @@ import { opening } from '../../files/openings.js';
 import { errorText } from '../../files/system-error.js';
 
 /**
- * Reads a PEM file of certificates, and checks each: TLS ignores damaged ones without an error.
+ * Reads a PEM file of certificates, and checks each certificate, because TLS ignores damaged ones
+ * without an error.
  *
  * @throws RobotsFilterError `input`
  */

@@ -12,7 +12,7 @@ interface ProfileOptions {
 /** Options of all commands that read URLs. */
 export interface InputOptions {
   readonly input: 'auto' | InputFormat;
-  /** Rows: whether they begin with a header; undefined to look. */
+  /** Whether rows begin with a header; undefined to find out. */
   readonly header?: boolean;
   readonly urlField: readonly string[];
   readonly maxLineBytes: number;
@@ -24,11 +24,11 @@ export interface RobotsOptions extends ProfileOptions {
   readonly agent?: readonly string[];
   readonly followLinks?: boolean;
   readonly stale?: StaleUse;
-  /** Milliseconds since 1970. */
+  /** A time in milliseconds since 1970. */
   readonly asOf?: number;
   readonly hostColumn?: string;
   readonly robotsColumn?: string;
-  /** Days. */
+  /** Number of days. */
   readonly unreachableAfter?: number;
 }
 
@@ -36,12 +36,12 @@ export interface RobotsOptions extends ProfileOptions {
 export interface FetchingOptions extends ProfileOptions {
   readonly concurrency?: number;
   readonly perAddress?: number;
-  /** Seconds, as all times below. */
+  /** Number of seconds, as in all times below. */
   readonly pause?: number;
   readonly userAgent?: string;
   readonly allowPrivate?: boolean;
   readonly ca?: string;
-  /** Days. */
+  /** Number of days. */
   readonly unreachableAfter?: number;
   readonly progress?: boolean;
 }

@@ -6,14 +6,14 @@ import { describeRange, nonEmpty, once, wholeNumber } from './option-values.js';
 
 const MILLISECONDS_PER_SECOND = 1000;
 
-/** An option for a whole number. Its detail begins with the range; `then` follows. */
+/** Makes an option for a whole number. Its detail begins with the range; `then` follows. */
 function numberOption(flags: string, summary: string, range: Range, then = '.'): Option {
   return describedOption(flags, summary, `${describeRange(range)}${then}`).argParser(
     wholeNumber(range.least, range.most),
   );
 }
 
-/** The same for a time, which the range has in milliseconds and the user gives in seconds. */
+/** Makes an option for a time. The range is in milliseconds, the user's value in seconds. */
 function secondsOption(flags: string, summary: string, range: Range, then = '.'): Option {
   const seconds = {
     least: Math.ceil(range.least / MILLISECONDS_PER_SECOND),
@@ -25,7 +25,7 @@ function secondsOption(flags: string, summary: string, range: Range, then = '.')
   );
 }
 
-/** The filter's option for fetching. The options below go with it. */
+/** The filter's option for fetching. The options of `sharedFetchOptions` belong to it. */
 export const fetchOption = (): Option =>
   describedOption(
     '--fetch',
@@ -63,7 +63,7 @@ export const sharedFetchOptions = (): Option[] =>
     describedOption(
       '--allow-private',
       'Connect to private, loopback and link-local addresses too.',
-      'Without this option such addresses are refused, and their hosts are unreachable.',
+      'Without this option, such addresses are refused, and their hosts count as unreachable.',
     ),
     describedOption('--ca <file>', 'Trust the certificates in this PEM file too.').argParser(once),
   ].map((option) => option.helpGroup(FETCHING_GROUP));
@@ -72,7 +72,7 @@ export const storeOption = (): Option =>
   describedOption(
     '--robots-dir <dir>',
     'Keep the fetched files in this directory. Required.',
-    'It holds SCHEME/HOST[_PORT]/robots.txt, with a robots.json beside each that tells what the fetch found. What is fresh there is not fetched again.',
+    'Each host gets SCHEME/HOST[_PORT]/robots.txt, and beside it a robots.json with the result of the fetch. Fresh files are not fetched again.',
   )
     .argParser(once)
     .helpGroup(ROBOTS_GROUP);
@@ -80,7 +80,7 @@ export const storeOption = (): Option =>
 export const refreshStaleOption = (): Option =>
   describedOption(
     '--stale',
-    'Fetch again what has become stale in the directory.',
+    'Fetch the stale files of the directory again.',
     'No input is read.',
     '    robots-filter fetch --robots-dir robots/ --stale',
   ).helpGroup(ROBOTS_GROUP);
@@ -102,7 +102,7 @@ export const on429Option = (): Option =>
     .choices(['allow', 'deny'])
     .helpGroup(ROBOTS_GROUP);
 
-/** How often and how long `fetch` tries; the filter does not accept these. */
+/** Options for the attempts of `fetch`, which the filter does not accept. */
 export const attemptOptions = (): Option[] =>
   [
     numberOption(
@@ -143,7 +143,7 @@ export const reportOption = (): Option =>
   describedOption(
     '--report <file>',
     'Write one JSON object per host to this file.',
-    'It tells the access result, the status, the error and the number of attempts.',
+    'The object has the access result, the status, the error and the number of attempts.',
   )
     .argParser(once)
     .helpGroup(OUTPUT_GROUP);

@@ -34,10 +34,10 @@ export const headerOptions = (): Option[] =>
   [
     describedOption(
       '--header',
-      'Take the first row of csv and tsv for a header.',
-      'By default it is a header if it holds no URL.',
+      'Treat the first row of csv and tsv as a header.',
+      'By default a first row without a URL is a header.',
     ),
-    describedOption('--no-header', 'Take the first row of csv and tsv for a record.'),
+    describedOption('--no-header', 'Treat the first row of csv and tsv as a record.'),
   ].map((option) => option.helpGroup(INPUT_GROUP));
 
 export const maxJudgedLineOption = (): Option =>

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { usageError } from '../usage-error.js';
 
-/** What Node puts in place of bytes of an argument that are not UTF-8. */
+/** The character that Node puts in place of bytes of an argument that are not UTF-8. */
 const REPLACEMENT = '\ufffd';
 
 /** Options that name files or directories. */

@@ -1,8 +1,9 @@
-/** Longer words are not compared: the time grows with the product of the lengths. */
+/** Maximum length of a compared word: the time grows with the product of the lengths. */
 const LONGEST_WORD = 40;
 
 /**
- * Insertions, deletions, substitutions and swaps of neighbours that turn one word into the other.
+ * The number of insertions, deletions, substitutions and swaps of neighbours that turn one word
+ * into the other.
  */
 function distance(from: string, to: string): number {
   let beforeLast: number[] = [];

@@ -6,9 +6,9 @@ function isDigits(text: string): boolean {
 }
 
 /**
- * A parser of decimal whole numbers; its error names both bounds.
+ * Makes a parser of decimal whole numbers, whose error names both bounds.
  *
- * @param unit what is counted, such as `bytes`
+ * @param unit the unit of the number, such as `bytes`
  */
 export function wholeNumber(least: number, most: number, unit?: string): (text: string) => number {
   const what = unit === undefined ? 'a whole number' : `a whole number of ${unit}`;
@@ -21,7 +21,7 @@ export function wholeNumber(least: number, most: number, unit?: string): (text: 
   };
 }
 
-/** A range of whole numbers for help: `1 to 4,096 (default: 64)`. */
+/** Formats a range of whole numbers for help: `1 to 4,096 (default: 64)`. */
 export function describeRange(
   { least, most, standard }: Readonly<Record<'least' | 'most' | 'standard', number>>,
   unit?: string,
@@ -30,15 +30,15 @@ export function describeRange(
   return `${formatNumber(least)} to ${formatNumber(most)}${noun} (default: ${formatNumber(standard)})`;
 }
 
-/** A parser that refuses an empty value. */
+/** Parses a value that must not be empty. */
 export function nonEmpty(text: string): string {
   if (text !== '') return text;
   throw new InvalidArgumentError('Give a value that is not empty.');
 }
 
 /**
- * A parser of options that name a source or a destination. A second value is refused: it would
- * silently replace the first.
+ * Parses an option that names a source or a destination. A second value is refused, because it
+ * would silently replace the first.
  */
 export function once(text: string, earlier: string | undefined): string {
   if (earlier !== undefined) {
@@ -47,7 +47,7 @@ export function once(text: string, earlier: string | undefined): string {
   return nonEmpty(text);
 }
 
-/** A parser of options that may be repeated. */
+/** Parses an option that may be repeated. */
 export function collect(value: string, earlier: readonly string[] = []): string[] {
   return [...earlier, nonEmpty(value)];
 }

@@ -109,8 +109,8 @@ function statsFormat(text: string): 'text' | 'json' {
 }
 
 /**
- * Writes `--stats` out as `--stats=text`. Otherwise commander would take the next word, an input,
- * for its value.
+ * Turns `--stats` into `--stats=text`. Otherwise commander would take the next word, an input, as
+ * its value.
  */
 export function completeStats(argv: readonly string[]): string[] {
   const end = argv.indexOf('--');

@@ -4,7 +4,7 @@ import type { RobotsFilterError } from '../../errors.js';
 import { usageError } from '../usage-error.js';
 import { beginsAsTable } from './table-file.js';
 
-/** An option that names what a command reads, with its path. */
+/** An option that names a source of a command, with its path. */
 export interface NamedSource {
   readonly option: string;
   readonly path: string;
@@ -12,7 +12,7 @@ export interface NamedSource {
 
 /**
  * Refuses an output that would replace a source, or a file in a source directory. A table there may
- * be replaced: it is not read as a robots.txt.
+ * be replaced, because it is not read as a robots.txt.
  *
  * @throws RobotsFilterError `usage`
  */
@@ -23,7 +23,7 @@ export async function refuseSourceAsOutput(
   const replaced = await realPathOf(output);
   if (replaced === undefined || !(await stat(replaced)).isFile()) return;
   for (const { option, path } of sources) {
-    const source = await realPathOf(path); // Reading it later tells why.
+    const source = await realPathOf(path); // Reading the path later gives the error.
     if (source === undefined) continue;
     if (source === replaced) throw refusal(`${output} would replace ${option} ${path}`);
     const directory = source.endsWith(sep) ? source : `${source}${sep}`;

@@ -13,10 +13,10 @@ const MAX_DAYS = 36_500;
 export const robotsDirOption = (): Option =>
   describedOption(
     '--robots-dir <dir>',
-    'Read robots.txt of a directory, records or WARC files.',
+    'Read robots.txt from a directory, records or WARC files.',
     'A directory may contain HOST, HOST.txt, HOST-robots.txt, HOST.robots.txt, HOST/robots.txt, any of these below http/, https/ or ftp/, files of records, and WARC files. HOST may have a port: HOST:PORT or HOST_PORT.',
-    'A file of records ends in .ndjson or .jsonl, or in that and .gz or .zst. Each line is a JSON object with "host" or "url", and "robots", "robots_base64" or "status".',
-    'A WARC file ends in .warc, and a file of paths of WARC files in .paths, or in that and .gz or .zst. The latest capture of each robots.txt counts, and redirects are resolved.',
+    'The name of a file of records ends in .ndjson or .jsonl, optionally with .gz or .zst after it. Each line is a JSON object with "host" or "url", and "robots", "robots_base64" or "status".',
+    'The name of a WARC file ends in .warc, and that of a list of WARC files in .paths, optionally with .gz or .zst after it. The latest capture of each robots.txt counts, and redirects are resolved.',
     'A .parquet file has a robots.txt in each row, with columns such as domain and content; --host-column and --robots-column name others.',
     'Repeatable; later directories override earlier ones. A file with an explicit scheme wins, whatever the order.',
     '    --robots-dir base.ndjson.gz --robots-dir newer/',
@@ -28,13 +28,13 @@ export const tableOption = (): Option =>
   describedOption(
     '--table <file>',
     'Read a table that "robots-filter compile" wrote.',
-    'It takes the place of --robots-dir and opens at once, however many hosts it has.',
+    'The table replaces --robots-dir and opens at once, however many hosts it has.',
     '    --table robots.table',
   )
     .argParser(once)
     .helpGroup(ROBOTS_GROUP);
 
-/** @param details further paragraphs: what the profile means to one command */
+/** @param details further paragraphs: the meaning of the profile for one command */
 export const profileOption = (...details: string[]): Option =>
   describedOption(
     '--profile <profile>',
@@ -75,7 +75,7 @@ export const followLinksOption = (): Option =>
 export const staleUseOption = (): Option =>
   describedOption(
     '--stale <use>',
-    'Treat stale files as: use or unknown (default: use).',
+    'Decide about stale files: use or unknown (default: use).',
     'A file that was fetched more than 24 hours ago is stale. "use" uses it and counts it in a warning; "unknown" makes its host unknown.',
   )
     .choices(['use', 'unknown'])
@@ -85,7 +85,7 @@ export const asOfOption = (): Option =>
   describedOption(
     '--as-of <date>',
     'Use only captures of WARC files up to this date or time (UTC).',
-    'ISO 8601, such as 2025-03-10, which includes that day, or 2025-03-10T12:00:00Z. Of each robots.txt the latest such capture counts.',
+    'The date is in ISO 8601: 2025-03-10, which includes that day, or 2025-03-10T12:00:00Z. For each robots.txt the latest of these captures counts.',
   )
     .argParser(moment)
     .helpGroup(ROBOTS_GROUP);
@@ -95,12 +95,12 @@ export const columnOptions = (): Option[] =>
     describedOption(
       '--host-column <name>',
       'Read the hosts of Parquet robots.txt from this column.',
-      'It holds hosts, HOST:PORT, or URLs of a root or a robots.txt. By default it is host, domain or hostname, or url for URLs. Dots descend into groups.',
+      'The column holds hosts, HOST:PORT, or URLs of a root or a robots.txt. Default: host, domain or hostname, or url for URLs. Dots descend into groups.',
     ),
     describedOption(
       '--robots-column <name>',
       'Read the bodies of Parquet robots.txt from this column.',
-      'It holds text or bytes. By default it is robots, robots_txt, content or body. Dots descend into groups.',
+      'The column holds text or bytes. Default: robots, robots_txt, content or body. Dots descend into groups.',
       '    --robots-dir set.parquet --host-column site --robots-column text',
     ),
   ].map((option) => option.argParser(once).helpGroup(ROBOTS_GROUP));

@@ -6,10 +6,10 @@ import { usageError } from '../usage-error.js';
 import type { FilterOptions } from './command-options.js';
 import { beginsAsTable } from './table-file.js';
 
-// Of node:fs: node:fs/promises takes a millisecond to load.
+// From node:fs, because node:fs/promises takes longer to load.
 const statusOf = promisify(stat);
 
-/** The kind of a path in the wrong place, which tells the option that was meant. */
+/** The kind of a path in the wrong option, from which the right option follows. */
 type Purpose = 'directory' | 'table';
 
 /**
@@ -84,7 +84,7 @@ async function purposeOf(path: string): Promise<Purpose | undefined> {
     if (status.isDirectory()) return 'directory';
     return status.isFile() && (await beginsAsTable(path)) ? 'table' : undefined;
   } catch {
-    return undefined; // Opening it later tells why.
+    return undefined; // Opening the path later gives the error.
   }
 }
 

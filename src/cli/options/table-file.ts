@@ -2,12 +2,12 @@ import { close, open, read } from 'node:fs';
 import { promisify } from 'node:util';
 import { HEADER_VERSION, MAGIC_HIGH, MAGIC_LOW } from '../../table/format.js';
 
-// Of node:fs: node:fs/promises takes a millisecond to load.
+// From node:fs, because node:fs/promises takes longer to load.
 const openFile = promisify(open);
 const readFile = promisify(read);
 const closeFile = promisify(close);
 
-/** Whether a file begins like a table. Rejects as `open` and `read` do. */
+/** Whether a file begins like a table. Rejects with the errors of `open` and `read`. */
 export async function beginsAsTable(path: string): Promise<boolean> {
   const file = await openFile(path, 'r');
   try {

@@ -4,7 +4,7 @@ import type { InputOptions } from './command-options.js';
 
 type UrlFieldOptions = Pick<InputOptions, 'input' | 'urlField'>;
 
-/** Whether --url-field names another member than the default. */
+/** Whether --url-field names a member other than the default. */
 function isGiven({ urlField }: UrlFieldOptions): boolean {
   return urlField.join('.') !== 'url';
 }

@@ -7,12 +7,12 @@ const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 /** Milliseconds between two wake-ups: a named pipe may be opened after the signal. */
 const WAKE_INTERVAL = 20;
 
-/** The exit status of a program that a signal ended is this plus the signal's number. */
+/** The exit status of a program that a signal ended is this number plus the signal's number. */
 const SIGNAL_EXIT = 128;
 
 /**
- * Listens for signals. The first ends the run once the work under way is done, the second at once.
- * Unfinished files are deleted when the process exits (unfinished-files.ts).
+ * Listens for signals. The first signal ends the run after the work under way, the second ends the
+ * process at once. Unfinished files are deleted when the process exits (unfinished-files.ts).
  */
 export class Interruption {
   readonly #controller = new AbortController();
@@ -34,15 +34,15 @@ export class Interruption {
     for (const signal of SIGNALS) process.on(signal, this.#onSignal);
   }
 
-  /** The first signal aborts it. */
+  /** A signal that the first operating system signal aborts. */
   get signal(): AbortSignal {
     return this.#controller.signal;
   }
 
   /**
-   * Ends the process at once. After the exit handlers it raises the signal again, so the shell sees
-   * the true status; a plain exit would wait for threads to finish their batches, for seconds on
-   * hostile input.
+   * Ends the process at once. Raises the signal again after the exit handlers, so that the shell
+   * sees the true status. A plain exit would wait for threads to finish their batches, for seconds
+   * on hostile input.
    */
   #endAtOnce(name: (typeof SIGNALS)[number], code: number): never {
     process.on('exit', () => {
@@ -52,7 +52,7 @@ export class Interruption {
     process.exit(code);
   }
 
-  /** Gives signals their default effect again. */
+  /** Restores the default effect of the signals. */
   end(): void {
     clearInterval(this.#waking);
     for (const signal of SIGNALS) process.off(signal, this.#onSignal);

@@ -31,7 +31,7 @@ export function writeError(text: string): void {
   try {
     writeText(STANDARD_ERROR_DESCRIPTOR, text);
   } catch {
-    // There is nowhere to report this.
+    // The failure cannot be reported anywhere.
   }
 }
 

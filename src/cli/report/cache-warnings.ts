@@ -2,10 +2,10 @@ import type { CacheWarning } from '../../cache/entry.js';
 import type { Diagnostics } from './diagnostics.js';
 import { formatCount, formatNumber } from './numbers.js';
 
-/** Warnings that are printed in full. */
+/** Number of warnings that are printed in full. */
 const MOST_PRINTED = 10;
 
-/** Skipped documents and data files that are named. */
+/** Number of skipped documents and data files that are named. */
 const MOST_NAMED = 3;
 
 /**
@@ -46,7 +46,7 @@ export class CacheWarnings {
     this.#diagnostics.note(`warning: ${path}${place === undefined ? '' : `:${place}`}: ${message}`);
   }
 
-  /** Call this when all caches are read. */
+  /** Prints the counts. Call this when all caches have been read. */
   summarise(): void {
     this.#summariseDocuments();
     if (this.#total === this.#printed) return;

@@ -27,7 +27,7 @@ export class Diagnostics {
     this.print(indented(`robots-filter: ${message}`));
   }
 
-  /** Prints a line that the user may want to know, unless `quiet`. */
+  /** Prints a line that may interest the user, unless `quiet` is set. */
   note(message: string): void {
     if (!this.#quiet) this.print(printable(`robots-filter: ${message}`));
   }

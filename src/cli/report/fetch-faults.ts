@@ -4,10 +4,10 @@ import { formatAuthority } from '../../protocol/authority.js';
 import type { Diagnostics } from './diagnostics.js';
 import { formatCount } from './numbers.js';
 
-/** Authorities that are named; further ones are counted. */
+/** Number of authorities that are named. Further ones are counted. */
 const MOST_NAMED = 10;
 
-/** Prints which authorities a fetch could not record, why, and the remedy. */
+/** Prints the authorities that a fetch could not record, with the reason and the remedy. */
 export class FetchFaults {
   readonly #diagnostics: Diagnostics;
   readonly #remedies = new Set<string>();
@@ -29,7 +29,7 @@ export class FetchFaults {
     if (this.#count === 0) return;
     const subject = formatCount(this.#count, 'authority was', 'authorities were');
     const remedies = [...this.#remedies].map((remedy) => `${remedy}.`).join(' ');
-    // Printed with --quiet too: no verdict tells of a fault of this machine.
+    // Printed with --quiet too, because no verdict shows a fault of this machine.
     this.#diagnostics.print(
       `robots-filter: ${subject} not recorded; earlier files still count. ${remedies} Then run the same command again`,
     );

@@ -9,16 +9,16 @@ export class FetchTally {
   successful = 0;
   unavailable = 0;
   unreachable = 0;
-  /** Authorities that were not asked because their records are fresh. */
+  /** Number of authorities that were not requested because their records are fresh. */
   fresh = 0;
   notModified = 0;
-  /** Bodies that were longer than the limit. */
+  /** Number of bodies that were longer than the limit. */
   truncated = 0;
   /** Bytes of bodies, after content decoding. */
   bytes = 0;
-  /** Why authorities were unreachable, with counts. */
+  /** Number of unreachable authorities by reason. */
   readonly errors = new Map<string, number>();
-  /** Why authorities were not recorded, with counts. */
+  /** Number of authorities that were not recorded, by reason. */
   readonly unkept = new Map<string, number>();
 
   add({ record, result, unkept }: FetchDone): void {
@@ -42,7 +42,7 @@ export class FetchTally {
     }
   }
 
-  /** One line for the end of a run. */
+  /** Formats the line at the end of a run. */
   summary(seconds: number): string {
     const { notModified, truncated, errors, unkept } = this;
     const unrecorded = [...unkept.values()].reduce((sum, count) => sum + count, 0);
@@ -59,7 +59,7 @@ export class FetchTally {
   }
 }
 
-/** ` (12 connect-failed, 3 dns-failed)`: the most frequent first. */
+/** Formats ` (12 connect-failed, 3 dns-failed)`: the most frequent first. */
 function breakdown(counts: ReadonlyMap<string, number>): string {
   if (counts.size === 0) return '';
   const sorted = [...counts].sort(([, a], [, b]) => b - a);
@@ -67,8 +67,8 @@ function breakdown(counts: ReadonlyMap<string, number>): string {
 }
 
 /**
- * `1,200 of 10,000, 1,000 successful, 150 unavailable, 50 unreachable, 3.20 MB, 410/s, 21.5 s
- * left`.
+ * Formats `1,200 of 10,000, 1,000 successful, 150 unavailable, 50 unreachable, 3.20 MB, 410/s, 21.5
+ * s left`.
  */
 export function describeFetchProgress(tally: FetchTally, total: number, rate: number): string {
   const { done, fresh } = tally;
@@ -86,7 +86,7 @@ export function describeFetchProgress(tally: FetchTally, total: number, rate: nu
     .join(', ');
 }
 
-/** The outcome of one authority as a line of JSON, for `--report`. */
+/** Formats the outcome of one authority as a line of JSON, for `--report`. */
 export function reportLine(done: FetchDone): string {
   const { authority, record, result, attempts, unkept } = done;
   if (record === undefined || unkept !== undefined) {

@@ -7,13 +7,13 @@ export interface FilterProgress {
   readonly records: number;
   /** Records that the first agent may fetch. */
   readonly allowed: number;
-  /** Bytes of input read. */
+  /** Number of bytes of input that were read. */
   readonly bytes: number;
 }
 
 /** Milliseconds between two lines of a log. */
 const LOG_INTERVAL = 2000;
-/** The rate is an average over this many seconds. */
+/** Number of seconds over which the rate is averaged. */
 const RATE_SECONDS = 3;
 
 /**
@@ -38,7 +38,7 @@ export function showFilterProgress(
 class RecordRate {
   readonly #samples = [{ time: performance.now(), records: 0 }];
 
-  /** The rate, given the number of records judged so far. */
+  /** Returns the rate, given the number of records judged so far. */
   after(records: number): number {
     const samples = this.#samples;
     const now = performance.now();
@@ -52,7 +52,7 @@ class RecordRate {
   }
 }
 
-/** `1,200,000 records, 6,300,000/s, 45.2 % of 1.10 GB, 73.4 % allowed`. */
+/** Formats `1,200,000 records, 6,300,000/s, 45.2 % of 1.10 GB, 73.4 % allowed`. */
 export function describeFilterProgress(
   { records, allowed, bytes }: FilterProgress,
   rate: number,

@@ -1,4 +1,4 @@
-/** A whole number with separators: `2,180,064`. */
+/** Formats a whole number with separators: `2,180,064`. */
 export function formatNumber(value: number): string {
   const digits = Math.round(value).toString();
   let text = digits.slice(-3);
@@ -8,14 +8,14 @@ export function formatNumber(value: number): string {
   return text;
 }
 
-/** A number of things: `1 file`, `2,000 files`. */
+/** Formats a count with its noun: `1 file`, `2,000 files`. */
 export function formatCount(value: number, noun: string, plural = `${noun}s`): string {
   return `${formatNumber(value)} ${value === 1 ? noun : plural}`;
 }
 
 const UNITS = ['bytes', 'kB', 'MB', 'GB', 'TB'];
 
-/** Bytes in powers of 1000, to three figures: `45.3 MB`. */
+/** Formats bytes in powers of 1000, to three figures: `45.3 MB`. */
 export function formatBytes(bytes: number): string {
   let value = bytes;
   let unit = 0;
@@ -27,12 +27,12 @@ export function formatBytes(bytes: number): string {
   return `${value.toFixed(decimals)} ${UNITS[unit]}`;
 }
 
-/** A part of a whole: `12.5 %`; `0.0 %` of nothing. */
+/** Formats a part of a whole: `12.5 %`. A part of nothing is `0.0 %`. */
 export function formatPercent(part: number, whole: number): string {
   return `${(whole === 0 ? 0 : (100 * part) / whole).toFixed(1)} %`;
 }
 
-/** `0.35 s`, `12.1 s`, `3 min 05 s`. */
+/** Formats a time: `0.35 s`, `12.1 s`, `3 min 05 s`. */
 export function formatDuration(seconds: number): string {
   if (seconds < 9.995) return `${seconds.toFixed(2)} s`;
   if (seconds < 119.95) return `${seconds.toFixed(1)} s`;

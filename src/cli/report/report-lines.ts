@@ -1,6 +1,6 @@
 import type { ReplacementFile } from '../../files/replacement-file.js';
 
-/** Characters that are collected for one write. */
+/** Number of characters that are collected for one write. */
 const BATCH_LENGTH = 64 * 1024;
 
 /** Writes lines to a file in order, many at a time. */
@@ -12,7 +12,7 @@ export class ReportLines {
   /** @param file undefined drops all lines */
   constructor(file: ReplacementFile | undefined) {
     this.#file = file;
-    // `flush` reports the first write that failed.
+    // `flush` reports the error of the first write that failed.
     this.#writing.catch(() => {});
   }
 

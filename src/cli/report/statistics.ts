@@ -5,7 +5,9 @@ import { formatBytes, formatDuration, formatNumber, formatPercent } from './numb
 
 /** The figures of a run of the filter. */
 export interface RunStatistics {
-  /** False if the run was interrupted, or if the reader of the output went away. */
+  /**
+   * Whether the run was completed: no signal came, and the reader of the output did not go away.
+   */
   readonly complete: boolean;
   /** Names of the agents, in the order of the tally. */
   readonly agents: readonly string[];
@@ -18,15 +20,15 @@ export interface RunStatistics {
     readonly seen: number | undefined;
   };
   readonly seconds: {
-    /** Until the first record could be judged. */
+    /** Seconds until the first record could be judged. */
     readonly setup: number;
-    /** From then on. */
+    /** Seconds from the first record to the end. */
     readonly filter: number;
-    /** CPU time of all threads, in user mode and in kernel mode. */
+    /** Seconds of CPU time of all threads, in user mode and in kernel mode. */
     readonly user: number;
     readonly system: number;
   };
-  /** Peak memory of the process. */
+  /** Peak memory of the process, in bytes. */
   readonly peakBytes: number;
 }
 
@@ -36,7 +38,7 @@ interface AgentCounts {
 }
 
 /**
- * Counts of one agent by verdict and by reason.
+ * The counts of one agent by verdict and by reason.
  *
  * @param outcomes counts by `verdict << 4 | reason`
  */
@@ -53,7 +55,7 @@ export function countsOf(outcomes: readonly number[]): AgentCounts {
   return { verdicts, reasons };
 }
 
-/** Statistics as one JSON object. */
+/** Formats statistics as one JSON object. */
 export function statisticsJson(statistics: RunStatistics): string {
   const { agents, tally, seconds, hosts } = statistics;
   return printableJson({
@@ -71,7 +73,7 @@ export function statisticsJson(statistics: RunStatistics): string {
   });
 }
 
-/** Statistics as lines for people. */
+/** Formats statistics as lines for people. */
 export function statisticsText(statistics: RunStatistics): string {
   const { agents, tally, inputBytes, hosts, seconds } = statistics;
   const rows: [string, string][] = [
@@ -123,8 +125,8 @@ function perSecond(count: number, seconds: number): number {
 }
 
 /**
- * How many records neither `--allowed` nor `--denied` writes, as a sentence; undefined if there are
- * none.
+ * Reports the number of records that neither `--allowed` nor `--denied` writes, as a sentence;
+ * undefined if there are none.
  */
 export function leftOut(tally: Tally): string | undefined {
   // Whether a host is known and a URL valid does not depend on the agent.

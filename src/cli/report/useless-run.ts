@@ -3,14 +3,14 @@ import type { Reason } from '../../protocol/verdict.js';
 import { formatNumber, formatPercent } from './numbers.js';
 import { countsOf } from './statistics.js';
 
-/** No warning for this many records or fewer: people look at such a trial themselves. */
+/** Number of records up to which there is no warning: people look at such a trial themselves. */
 const FEW_RECORDS = 1_000;
-/** A greater share of unanswered records means that something is likely wrong. */
+/** Share of undecided records above which something is likely wrong. */
 const USUAL_SHARE = 0.95;
 
-/** What a run was given; the likely cause follows from it. */
+/** The circumstances of a run, from which the likely cause follows. */
 export interface Circumstances {
-  /** Hosts in the table. */
+  /** Number of hosts in the table. */
   readonly hosts: number;
   /** `--table FILE` or `--robots-dir DIR`, as given. */
   readonly source: string;
@@ -21,8 +21,8 @@ export interface Circumstances {
 }
 
 /**
- * A warning with the likely cause if a run decided almost nothing; otherwise undefined. Records
- * that `--unknown` decided count as decided.
+ * Describes the likely cause if a run decided almost nothing; otherwise undefined. Records that
+ * `--unknown` decided count as decided.
  */
 export function describeUselessRun(tally: Tally, circumstances: Circumstances): string | undefined {
   // Whether a host is known and a URL valid does not depend on the agent.

@@ -35,10 +35,10 @@ import {
   maxBlockBytes,
 } from './wildcard-blocks.js';
 
-/** A node has at most one edge for each byte; fewer than 255 bytes are canonical. */
+/** Maximum number of edges of a node: one for each byte, and fewer than 255 bytes are canonical. */
 const MAX_EDGES = 255;
 
-/** Longer automata have offsets of four bytes. */
+/** Maximum length of an automaton with offsets of two bytes. */
 const MAX_NARROW_BYTES = 0xffff;
 const OFFSET_WIDTH = 1;
 export const WIDE_OFFSET_WIDTH = 2;
@@ -49,14 +49,15 @@ export const SURPLUS_WIDTH = 2;
 const INITIAL_ROOM = 64;
 
 /**
- * The places of everything in an automaton. The memory is reused for the next automaton.
+ * Lays out an automaton: the place of each of its parts. The memory is reused for the next
+ * automaton.
  *
  * The rules are sorted by prefix, so the rules below a node are one range. All rules of a range
  * share the common prefix of the first and the last rule. An explicit stack holds the waiting
  * ranges, because a trie may be as deep as a body is long. Each byte of a label is read once, and
- * each rule once for each node on its path: linear in the bytes of the rules.
+ * each rule once for each node on its path, so the time is linear in the bytes of the rules.
  *
- * The nodes are laid out in pre-order; then the lengths of the subtrees are summed up from the last
+ * The nodes are laid out in pre-order. Then the lengths of the subtrees are summed up from the last
  * node to the first, which gives the widths of the distances.
  */
 export class AutomatonPlan {
@@ -83,7 +84,7 @@ export class AutomatonPlan {
   #blockItems = new Int32Array(INITIAL_ROOM);
   #spare = new Int32Array(INITIAL_ROOM);
 
-  /** Plans the automaton of at least one rule. */
+  /** Plans an automaton. There must be at least one rule. */
   make(rules: OrderedRules): void {
     this.#reserve(rules);
     const { widths } = this;
@@ -251,7 +252,7 @@ export class AutomatonPlan {
     return header + (words[BYTES] as number) + this.texts.bytes;
   }
 
-  /** Reserves upper bounds for all memory, so that nothing else checks capacities. */
+  /** Reserves upper bounds for all memory, so that no other code checks capacities. */
   #reserve(rules: OrderedRules): void {
     const { count, prefixBytes } = rules;
     if (count > this.#low.length) {
@@ -285,7 +286,10 @@ function sizeWidth(rules: OrderedRules): Width {
   return widthOf(greatest);
 }
 
-/** How many bytes the pattern of a prefix rule is longer than its prefix: stars at its end. */
+/**
+ * The number of bytes by which the pattern of a prefix rule is longer than its prefix: stars at its
+ * end.
+ */
 export function surplusBytes(rules: OrderedRules, item: number): number {
   const { bytes, prefix } = rules.pattern(item);
   return bytes - prefix.length;

@@ -36,8 +36,9 @@ import {
 import type { OrderedRules } from './ordered-rules.js';
 
 /**
- * Writes automata, each into the same memory. Nodes are in pre-order, the smallest subtree of a
- * node first. Most targets of edges are therefore close, often in the same cache line.
+ * Writes automata, one after another into the same memory. Nodes are in pre-order, and the smallest
+ * subtree of a node comes first. Most targets of edges are therefore close, often in the same cache
+ * line.
  */
 export class AutomatonWriter {
   #out = new Uint8Array(1 << 14);
@@ -45,7 +46,7 @@ export class AutomatonWriter {
   /** Stack of nodes to write. */
   #waiting = new Int32Array(64);
 
-  /** The automaton of at least one rule; the next call overwrites the automaton. */
+  /** Writes the automaton of at least one rule. The next call overwrites the automaton. */
   write(rules: OrderedRules): Uint8Array {
     const plan = this.#plan;
     plan.make(rules);

@@ -19,10 +19,13 @@ export const TEXT = 6;
 export const BLOCKS_END = 7;
 /** Length of the subtree. */
 export const BYTES = 8;
-/** Length of the subtrees below, and of the greatest of them, whose edge is written last. */
+/**
+ * Total length of the subtrees below, and length of the greatest of them, whose edge is written
+ * last.
+ */
 export const BELOW = 9;
 export const GREATEST_BELOW = 10;
-/** Width of the distances; takes the place of GREATEST_BELOW. */
+/** Width of the distances, in the word of GREATEST_BELOW. */
 export const DISTANCE_WIDTH = 10;
 /** The first node below, and the next sibling; NONE if there is none. */
 export const FIRST_BELOW = 11;
@@ -32,5 +35,5 @@ export const EDGES_START = 13;
 export const EDGES_WRITTEN = 14;
 export const FIRST_TARGET = 15;
 
-/** Instead of an item or a node. */
+/** Stands for no item or no node. */
 export const NONE = -1;

@@ -4,7 +4,7 @@ import type { Rule } from '../../protocol/robots-file.js';
 import { directoryPattern, type Pattern, parsePattern } from './pattern.js';
 import { type Order, sortItems } from './sort.js';
 
-/** The part of a pattern after its prefix: nothing, `$`, segments, or segments and `$`. */
+/** Kinds of the part of a pattern after its prefix: nothing, `$`, segments, or segments and `$`. */
 export const KIND_PREFIX = 0;
 export const KIND_END = 1;
 export const KIND_WILDCARDS = 2;
@@ -16,14 +16,14 @@ const SECOND_FORM = 0;
 const INITIAL_ITEMS = 64;
 const INITIAL_BYTES = 4096;
 
-/** Bytes that a float64 holds exactly. */
+/** Number of bytes that a float64 holds exactly. */
 const BEGINNING_BYTES = 6;
 
 /**
- * The rules of a group as an automaton needs them: sorted by their patterns, with their rank by RFC
- * 9309 section 2.2.2. `load` replaces one group with the next.
+ * The rules of a group in the order that an automaton needs: sorted by their patterns, with their
+ * rank by RFC 9309 section 2.2.2. `load` replaces one group with the next.
  *
- * An item is a numbered pattern of a rule. Among items that match the same texts only the deciding
+ * An item is a numbered pattern of a rule. Among items that match the same texts, only the deciding
  * one remains: most bytes, then allow, then the first line. The others could never decide.
  */
 export class OrderedRules implements Order {
@@ -44,7 +44,7 @@ export class OrderedRules implements Order {
   firstLine = 0;
   lastLine = 0;
 
-  /** Totals of all loaded items, those that do not remain included. */
+  /** Totals of all loaded items, including those that do not remain. */
   prefixBytes = 0;
   segmentBytes = 0;
   segmentCount = 0;
@@ -132,7 +132,10 @@ export class OrderedRules implements Order {
     this.#used = at;
   }
 
-  /** By prefix, kind and rest; items that match the same texts by descending precedence. */
+  /**
+   * Compares by prefix, kind and rest. Items that match the same texts come by descending
+   * precedence.
+   */
   compare(a: number, b: number): number {
     const beginnings = (this.#beginnings[a] as number) - (this.#beginnings[b] as number);
     if (beginnings !== 0) return beginnings;
@@ -218,7 +221,10 @@ export class OrderedRules implements Order {
   }
 }
 
-/** The first bytes of a prefix as a number, zeros after its end: ordered like the prefixes. */
+/**
+ * The first bytes of a prefix as a number, with zeros after the prefix's end. The numbers have the
+ * order of the prefixes.
+ */
 function beginningOf(prefix: Uint8Array): number {
   let beginning = 0;
   for (let at = 0; at < BEGINNING_BYTES; at++) {
@@ -227,7 +233,9 @@ function beginningOf(prefix: Uint8Array): number {
   return beginning;
 }
 
-/** Copies `from`; returns the offset after it. A loop beats `set` for short patterns. */
+/**
+ * Copies `from`; returns the offset after the copy. For short patterns a loop is faster than `set`.
+ */
 function copy(from: Uint8Array, to: Uint8Array, start: number): number {
   const { length } = from;
   if (length > 64) {

@@ -4,17 +4,22 @@ import type { Profile } from '../../protocol/profile.js';
 import type { Rule } from '../../protocol/robots-file.js';
 import { UNESCAPED } from '../../table/display-text.js';
 
-/** The literal between two `*`, or after the last: at least one canonical byte. */
+/** A literal between two `*`, or after the last: at least one canonical byte. */
 export interface Segment {
   /** The canonical form in the pattern. */
   readonly first: Uint8Array;
-  /** The canonical form if an earlier `*` matched the text's `?`; `undefined` if the same. */
+  /**
+   * The canonical form if an earlier `*` matched the text's `?`; `undefined` if the form is the
+   * same.
+   */
   readonly second: Uint8Array | undefined;
 }
 
 /** A path pattern (RFC 9309 sections 2.2.2 and 2.2.3) in canonical form. */
 export interface Pattern {
-  /** Specificity: length in canonical form, with each `*` and a final `$` (spec notes, note B). */
+  /**
+   * Specificity: length in canonical form, including each `*` and a final `$` (spec notes, note B).
+   */
   readonly bytes: number;
   /** The literal before the first `*`, with which a text must begin. */
   readonly prefix: Uint8Array;
@@ -120,7 +125,7 @@ function splitPattern(
       segments.push({ first, second });
     }
     inQuery ||= (seen & QUERY) !== 0;
-    if (at < end) canonicalBytes++; // the `*` that ended the literal
+    if (at < end) canonicalBytes++; // for the `*` that ended the literal
     start = at + 1;
   }
   return {
@@ -133,7 +138,7 @@ function splitPattern(
   };
 }
 
-/** Does the same as `subarray`, faster. */
+/** A faster `subarray`. */
 function view({ buffer, byteOffset }: Uint8Array, start: number, end: number): Uint8Array {
   return new Uint8Array(buffer, byteOffset + start, end - start);
 }
@@ -148,8 +153,9 @@ const INDEX = Uint8Array.from('/index.htm', (character) => character.charCodeAt(
 
 /**
  * The second pattern of an allow rule in the google profile whose last path segment starts with
- * `/index.htm`: the directory, `/a/$` for `/a/index.html` (spec notes, section 2, point 10). It has
- * its own specificity, so it ranks as a rule of its own; if both match, the longer decides.
+ * `/index.htm`. This pattern matches the directory: `/a/$` for `/a/index.html` (spec notes, section
+ * 2, point 10). It has its own specificity, so it ranks as a separate rule. If both match, the
+ * longer one decides.
  */
 export function directoryPattern(rule: Rule, profile: Profile): Pattern | undefined {
   if (profile !== 'google' || !rule.allow) return undefined;

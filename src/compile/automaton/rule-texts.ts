@@ -8,8 +8,8 @@ import type { Pattern } from './pattern.js';
 const LENGTH_WIDTH = 1;
 
 /**
- * How the text of a rule derives from its pattern: 0 if it equals the pattern, RULE_STAR if one
- * more `*` ends it, RULE_TEXT if it must be kept.
+ * How the text of a rule derives from its pattern: 0 if they are equal, RULE_STAR if the text has
+ * one more `*` at its end, RULE_TEXT if the text must be kept.
  */
 export function textForm(pattern: Pattern, written: Uint8Array): number {
   const { length } = written;
@@ -26,7 +26,9 @@ export function textForm(pattern: Pattern, written: Uint8Array): number {
   return at === length - 1 && written[at] === ASTERISK ? RULE_STAR : RULE_TEXT;
 }
 
-/** The end in a text of a literal at `start`; -1 if it is not there, or needs an escape. */
+/**
+ * The end in a text of the literal at `start`; -1 if the literal is not there, or needs an escape.
+ */
 function literalEnd(literal: Uint8Array, written: Uint8Array, start: number): number {
   for (let index = 0; index < literal.length; index++) {
     const byte = literal[index] as number;
@@ -35,7 +37,7 @@ function literalEnd(literal: Uint8Array, written: Uint8Array, start: number): nu
   return start + literal.length;
 }
 
-/** The texts that an automaton keeps; reused for the next automaton. */
+/** The texts that an automaton keeps. The object is reused for the next automaton. */
 export class RuleTexts {
   bytes = 0;
   #out = new Uint8Array(1 << 12);

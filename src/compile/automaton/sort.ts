@@ -9,8 +9,8 @@ const RUN = 8;
 
 /**
  * Sorts the first `count` items, stably; `spare` has the same length. A merge sort without
- * recursion: each comparison costs the shorter of two keys and places an item, so keys of N bytes
- * in total take O(N log count), however much they share.
+ * recursion: each comparison costs the shorter of two keys and places an item. Keys of N bytes in
+ * total therefore take O(N log count), however much they share.
  */
 export function sortItems(items: Int32Array, spare: Int32Array, count: number, order: Order): void {
   for (let low = 0; low < count; low += RUN) {

@@ -4,14 +4,17 @@ import { ANY, shareOf } from './window.js';
 /** One bucket for each bit of a mask's entry. */
 const BUCKETS = 8;
 
-/** For each byte of a window a set of its low halves and of its high halves: bit n is value n. */
+/**
+ * For each byte of a window, a set of its low halves and a set of its high halves: bit n is value
+ * n.
+ */
 const WINDOW_BYTES = 3;
 const SETS = 2 * WINDOW_BYTES;
 const FULL_SET = 0xffff;
 
 /**
- * Share of bytes whose low, or high, half is in a set: the sum of one entry for each byte of the
- * set.
+ * The share of bytes whose low, or high, half is in a set: the sum of one entry for each byte of
+ * the set.
  */
 const LOW_SHARES = [new Float64Array(256), new Float64Array(256)] as const;
 const HIGH_SHARES = [new Float64Array(256), new Float64Array(256)] as const;
@@ -37,14 +40,16 @@ function shareOfSet(shares: readonly [Float64Array, Float64Array], set: number):
 }
 
 /**
- * Deals the rules of a block into at most BUCKETS buckets; rules with similar windows share one.
+ * Deals the rules of a block into at most BUCKETS buckets, so that rules with similar windows share
+ * one.
  *
- * Starts with a bucket for each rule, and joins two while there are too many: the pair that adds
- * least to the expected number of rules tried in vain. For a bucket that is its number of rules
- * times the share of windows that its masks pass. Weighs all pairs, because a block is small.
+ * Starts with one bucket for each rule. While there are too many buckets, joins the two whose union
+ * adds least to the cost. The cost is the expected number of rules that are tried in vain: for each
+ * bucket, its number of rules times the share of windows that its masks pass. All pairs are
+ * weighed, because a block is small.
  */
 export class Buckets {
-  /** For each rule its bucket. */
+  /** The bucket of each rule. */
   readonly bucketOf = new Uint8Array(MAX_BLOCK_RULES);
   readonly #sets = new Uint16Array(MAX_BLOCK_RULES * SETS);
   readonly #rules = new Uint8Array(MAX_BLOCK_RULES);

@@ -17,15 +17,17 @@ import { type RuleTexts, textForm } from './rule-texts.js';
 import { Buckets } from './teddy.js';
 import { Windows } from './window.js';
 
-/** Smaller blocks have no masks: trying their rules costs no more than searching for windows. */
+/**
+ * Minimum number of rules for masks: trying fewer rules costs no more than searching for windows.
+ */
 export const MIN_MASKED_RULES = 4;
 
 /** The buckets of a rule without segments, and so without windows. */
 const ALL_BUCKETS = 255;
 
 /**
- * Maximum length of a block without its rules: first byte, masks, offset; and of a rule without its
- * segments, with its bucket and place.
+ * Maximum length of a block without its rules (first byte, masks, offset), and of a rule without
+ * its segments, but with its bucket and place.
  */
 const BLOCK_BYTES = 1 + BLOCK_MASK_BYTES + 4;
 const RULE_BYTES = 1 + 4 + 4 + 4 + 1 + 4 + 4;

@@ -1,13 +1,13 @@
 import type { Segment } from './pattern.js';
 
-/** Any byte, in a window. */
+/** Stands for any byte in a window. */
 export const ANY = 256;
 
 /** Bytes of canonical paths and queries by descending frequency, from 450,000 real URLs. */
 const BY_FREQUENCY =
   "/etsai-ronl02cumgpd1h%b83wf5946y7.kvE_=BAxj?CFzDSPq&LTMINRGWOHJUV+KYQZ)X:~@,;[(]!'";
 
-/** Rank of all other bytes. */
+/** Rank of all other bytes in this order. */
 const OTHER_PLACE = BY_FREQUENCY.length + 20;
 
 /**
@@ -49,9 +49,9 @@ export function shareOf(byte: number): number {
 }
 
 /**
- * The windows of a wildcard rule: three consecutive bytes that every matching text contains, the
- * last ones ANY if the segment is shorter. A rule has two windows, one for each form, if all its
- * segments have a second form.
+ * Chooses the windows of a wildcard rule. A window is three consecutive bytes that every matching
+ * text contains; the last ones are ANY if the segment is shorter. A rule has two windows, one for
+ * each form, if all its segments have a second form.
  */
 export class Windows {
   /** The bytes of the windows, three for each. */

@@ -36,16 +36,16 @@ const KEY_TAIL = 5;
 
 const INITIAL_ENTRIES = 64;
 
-/** Words of an authority. They are contiguous because tables are written in another order. */
+/** Words of an authority. They are contiguous, because tables are written in another order. */
 const WORDS = 4;
 const WORD_BODY = 0;
 const WORD_SOURCE = 1;
 const WORD_SOURCE_NUMBER = 2;
 const WORD_BODY_BYTES = 3;
 
-/** The robots.txt of an authority. */
+/** The robots.txt that an authority has. */
 export interface AuthorityFile {
-  /** The body, as TablePart numbers them. */
+  /** The number of the body, as in TablePart. */
   readonly body: number;
   /** Template and number of the source: see SourceTemplates. */
   readonly source: number;
@@ -53,7 +53,7 @@ export interface AuthorityFile {
   readonly bodyBytes: number;
 }
 
-/** Schemes of a host at one port, and the authority that decides for them. */
+/** The schemes of a host at one port, and the authority that decides for them. */
 export interface HostEntry {
   /** 0 for the default port of the scheme. */
   readonly port: number;
@@ -106,10 +106,10 @@ export class AuthoritySet {
   readonly #recordOfBody: readonly number[];
   /** Number of calls of `set`. */
   revision = 0;
-  /** WORDS for each authority. */
+  /** The words of all authorities, WORDS for each. */
   #words = new Uint32Array(WORDS * INITIAL_ENTRIES);
 
-  /** @param recordOfBody for each body its record; may grow later */
+  /** @param recordOfBody the record of each body; may grow later */
   constructor(recordOfBody: readonly number[], key: HashKey) {
     this.#recordOfBody = recordOfBody;
     this.keys = new ByteStore(key);

@@ -7,8 +7,8 @@ const MAX_CHUNK_BYTES = 1 << 24;
 const ALIGNMENT = 8;
 
 /**
- * Strings of bytes, each at a multiple of 8 in chunks of memory that never move. The memory may be
- * shared: then another thread can read a string once that thread knows its place.
+ * Stores strings of bytes, each at a multiple of 8 in chunks of memory that never move. The memory
+ * may be shared. Another thread can then read a string once that thread knows its place.
  */
 export class ByteChunks {
   /** All chunks, by number. */

@@ -36,7 +36,7 @@ export class ByteStore {
 
   readonly #key: HashKey;
   readonly #chunks: ByteChunks;
-  /** The chunks as words, made when first needed. */
+  /** The chunks as words, made on the first use. */
   readonly #words: (Uint32Array | undefined)[] = [];
   /** GROWTH_WORDS for each string. */
   #items = new Uint32Array(GROWTH_WORDS * INITIAL_ITEMS);
@@ -55,7 +55,7 @@ export class ByteStore {
     this.#chunks = new ByteChunks(shared);
   }
 
-  /** The number of a string, which is copied if it is new. */
+  /** Adds a string, which is copied if it is new; returns its number. */
   add(bytes: Uint8Array): number {
     const hash = hashBytes(bytes, this.#key);
     const slot = this.#find(bytes, 0, bytes.length, hash);
@@ -71,7 +71,8 @@ export class ByteStore {
   }
 
   /**
-   * The number of a string that lies in an adopted chunk at a multiple of 4 and stays there.
+   * Adds a string that lies in an adopted chunk at a multiple of 4, and stays there; returns its
+   * number.
    *
    * @param hash as `hashBytes` returns it
    */
@@ -85,7 +86,7 @@ export class ByteStore {
     return this.#word(item, WORD_LENGTH);
   }
 
-  /** A view of the string. */
+  /** Returns a view of the string. */
   get(item: number): Uint8Array {
     const chunk = this.#chunkOf(item);
     const start = this.#word(item, WORD_START);
@@ -173,7 +174,7 @@ export class ByteStore {
     return this.#chunks.list[this.#word(item, WORD_CHUNK)] as Buffer;
   }
 
-  /** The slot of a string, or the free slot where it belongs. */
+  /** Finds the slot of a string, or the free slot where the string belongs. */
   #find(bytes: Uint8Array, start: number, length: number, hash: number): number {
     const slots = this.#slots;
     const mask = slots.length - 1;

@@ -6,8 +6,8 @@ export const DIGEST_BYTES = 32;
 const digest = Buffer.alloc(DIGEST_BYTES);
 
 /**
- * The SHA-256 digest of a body; the next call overwrites the digest. The digest goes through a
- * string because a new Buffer for each body is slower, and slower still to collect.
+ * The SHA-256 digest of a body; the next call overwrites the digest. The digest is returned through
+ * a string, because allocating and collecting a Buffer for each body is slower.
  */
 export function digestOf(body: Uint8Array): Buffer {
   digest.write(hash('sha256', body, 'binary'), 'binary');

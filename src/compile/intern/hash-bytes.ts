@@ -5,7 +5,10 @@ const LONG = 64;
 
 const NO_WORDS = new Int32Array(0);
 
-/** Two random words: strings come from outside, and nobody can choose strings that collide. */
+/**
+ * Two random words. Strings come from outside: without the key nobody can choose strings that
+ * collide.
+ */
 export type HashKey = Int32Array;
 
 /** Draws a key at random. */

@@ -1,4 +1,4 @@
-/** The hosts of a table in order, numbered from 0; a byte with its length precedes each host. */
+/** The hosts of a table in order, numbered from 0. A byte with its length precedes each host. */
 export class HostNames {
   count = 0;
   readonly #bytes: Uint8Array;

@@ -9,19 +9,22 @@ import {
 } from './byte-store.js';
 import { Uint32List } from './uint32-list.js';
 
-/** Adds the strings of another store to this store as the other grows; the strings do not move. */
+/**
+ * Adds the strings of another store to this store, as the other store grows. The strings do not
+ * move.
+ */
 export class StoreMerger {
-  /** For each string of the other store its number in this store. */
+  /** The number in this store of each string of the other store. */
   readonly numbers = new Uint32List();
   readonly #into: ByteStore;
-  /** For each chunk of the other store its number in this store. */
+  /** The number in this store of each chunk of the other store. */
   readonly #chunks: number[] = [];
 
   constructor(into: ByteStore) {
     this.#into = into;
   }
 
-  /** Merges a growth; growths must come in the order in which they were taken. */
+  /** Merges a growth. Growths must come in the order in which they were taken. */
   merge({ chunks, items }: StoreGrowth): void {
     for (const chunk of chunks) this.#chunks.push(this.#into.adopt(chunk));
     for (let at = 0; at < items.length; at += GROWTH_WORDS) {

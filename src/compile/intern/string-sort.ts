@@ -4,11 +4,13 @@ import type { ByteStore } from './byte-store.js';
 const STEP = 4;
 
 /**
- * The numbers of a store's strings, sorted by their bytes. No string may be a prefix of another.
+ * Sorts the strings of a store by their bytes; returns their numbers. No string may be a prefix of
+ * another.
  *
- * Sorts by the first four bytes, then each run of equal strings by the next four, and so on. The
- * sort keys are 64-bit numbers, four bytes above the number of the string, which the engine sorts
- * without a callback. Each string is read once for each four bytes that it shares with another.
+ * Strings are sorted by the first four bytes, then each run of equal strings by the next four, and
+ * so on. The sort keys are 64-bit numbers, four bytes above the number of the string, which the
+ * engine sorts without a callback. Each string is read once for each four bytes that it shares with
+ * another.
  */
 export function sortStrings(strings: ByteStore): Int32Array {
   const { count } = strings;

@@ -1,9 +1,13 @@
 const INITIAL_ROOM = 64;
 
-/** A growing list of 32-bit numbers, in half the memory of an array. Unset numbers are 0. */
+/** A growing list of 32-bit numbers that needs half the memory of an array. Unset numbers are 0. */
 export class Uint32List {
   #words = new Uint32Array(INITIAL_ROOM);
   #length = 0;
+
+  get length(): number {
+    return this.#length;
+  }
 
   push(number: number): void {
     this.set(this.#length, number);

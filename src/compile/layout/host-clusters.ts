@@ -8,10 +8,12 @@ import { RobotsRecords } from './robots-records.js';
 import type { TableChunk, TablePieces } from './table-chunk.js';
 import type { TokenNumbers } from './token-numbers.js';
 
-/** The first bytes of a cluster, which most look-ups read, are aligned to cache lines. */
+/**
+ * Bytes at the start of a cluster that are aligned to cache lines, because most look-ups read them.
+ */
 const ALIGNED_BYTES = 512;
 
-/** The hosts section: a cluster for each robots record, with its hosts and its automata. */
+/** The hosts section: one cluster for each robots record, with its hosts and its automata. */
 export class HostClusters {
   /** Length of the section. */
   readonly bytes: number;
@@ -86,7 +88,7 @@ export class HostClusters {
   }
 
   /**
-   * The section; each cluster is a piece.
+   * Returns the section; each cluster is a piece.
    *
    * @param section start of the section in the table
    * @param sources start of the sources section
@@ -107,7 +109,7 @@ export class HostClusters {
   #write(cluster: number, chunk: TableChunk, section: number, sources: number): void {
     const start = this.#starts[cluster] as number;
     const end = this.#starts[cluster + 1] as number;
-    // The offset in the chunk at which the section would start.
+    // Offset in the chunk at which the section would start.
     const base = chunk.end - start;
     this.#writeHosts(cluster, chunk, base, section, sources);
     const item = this.#robots.item(cluster);
@@ -119,8 +121,8 @@ export class HostClusters {
   }
 
   /*
-   * Each loop is a separate method: V8 optimises a method during its first loop and knows nothing
-   * of the rest, so V8 would deoptimise there each time.
+   * Each loop is a separate method. V8 optimises a method during its first loop without knowing the
+   * rest, and would deoptimise there each time.
    */
 
   #writeHosts(
@@ -152,8 +154,8 @@ export class HostClusters {
 }
 
 /**
- * Start of a cluster at or after `end`, such that its first bytes span no more cache lines than
- * they would from the start of a line.
+ * Returns a start for a cluster at or after `end`, such that the cluster's first bytes span as few
+ * cache lines as from the start of a line.
  */
 function alignedStart(end: number, clusterBytes: number): number {
   const bytes = Math.min(clusterBytes, ALIGNED_BYTES);

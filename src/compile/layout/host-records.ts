@@ -28,7 +28,7 @@ import type { TableChunk, TablePieces } from './table-chunk.js';
 
 const MAX_HOST_AUTHORITIES = 0xffff;
 const NOT_NEEDED = -1;
-/** Instead of a source: the host has several authorities, or an authority that needs an entry. */
+/** Stands for a source: the host has several authorities, or an authority that needs an entry. */
 const SEVERAL = -1;
 
 /** The hosts of a table, sorted and numbered from 0, and their records. */
@@ -40,24 +40,26 @@ export class HostRecords {
   readonly bodyBytes: number;
   /** The robots records, in the order in which the hosts need them. */
   readonly robots: Uint32Array;
-  /** For each host the index in `robots` of the record of its first authority. */
+  /** For each host, the index in `robots` of the record of its first authority. */
   readonly firstRobots: Uint32Array;
   /** Total length of the sources. */
   readonly sourceBytes: number;
 
   readonly #authorities: AuthoritySet;
   readonly #sources: ByteStore;
-  /** All authorities by host; for each host the index of its first there, and the end. */
+  /**
+   * All authorities by host. For each host, the index of its first authority there, and the end.
+   */
   readonly #sorted: Int32Array;
   readonly #first: Uint32Array;
   /**
-   * For each host the source of its only authority, if that authority is http and https at their
-   * default ports, otherwise SEVERAL; and the number of that source. AuthoritySet has both too, but
-   * in another order: a cache miss for each host.
+   * For each host, the source of its only authority and the number of that source. SEVERAL if the
+   * only authority is not http and https at their default ports. AuthoritySet has both too, but in
+   * another order, which would cost a cache miss for each host.
    */
   readonly #onlySource: Int32Array;
   readonly #onlySourceNumber: Uint32Array;
-  /** Offsets of the sources in their section. */
+  /** Offsets of the sources in the sources section. */
   readonly #sourceOffsets: OffsetMap;
 
   /**
@@ -108,7 +110,7 @@ export class HostRecords {
         if (entries.length > MAX_HOST_AUTHORITIES) {
           throw new RobotsFilterError(
             'limit',
-            `the host ${Buffer.from(names.get(host)).toString('latin1')} has ${entries.length} authorities, more than the limit of ${MAX_HOST_AUTHORITIES}. Leave some of its ports out`,
+            `the host ${Buffer.from(names.get(host)).toString('latin1')} has ${entries.length} authorities, more than the limit of ${MAX_HOST_AUTHORITIES}. Leave out some of its ports`,
           );
         }
         firstAuthority = (entries[0] as HostEntry).authority;

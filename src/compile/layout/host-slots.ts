@@ -16,13 +16,13 @@ export interface HostSlots {
   /** Key of the host hash. */
   readonly key: Uint8Array;
   readonly buckets: number;
-  /** For each slot, bucket by bucket, the number of its host plus one; 0 is free. */
+  /** The number of each slot's host plus one, bucket by bucket; 0 is a free slot. */
   readonly hosts: Uint32Array;
-  /** For each slot the hash of its host. */
+  /** The hash of each slot's host. */
   readonly hashes: Uint32Array;
   /**
-   * For each bucket 1 if a host whose search begins in this or an earlier bucket is in a later
-   * bucket.
+   * 1 for each bucket for which a host whose search begins in this or an earlier bucket is in a
+   * later bucket; else 0.
    */
   readonly passed: Uint8Array;
   /** Maximum number of buckets that a search for a host probes: up to MAX_PROBE. */
@@ -30,7 +30,7 @@ export interface HostSlots {
 }
 
 /**
- * Places hosts by the hash of their name: in the first bucket with a free slot, from their home
+ * Places hosts by the hash of their name: each in the first bucket with a free slot, from its home
  * bucket on.
  *
  * An attacker who knew the key could choose hosts that crowd into a few buckets. So the key comes
@@ -41,7 +41,7 @@ export interface HostSlots {
  * @throws RobotsFilterError `limit` if all keys fail, which has a negligible probability
  */
 export function placeHosts(names: HostNames): HostSlots {
-  // Unknown to anyone who does not know all hosts.
+  // The digest is unknown to anyone who does not know all hosts.
   const digest = createHash('sha256').update(names.span(0, names.count)).digest();
   let crowded = 0;
   let buckets = Math.max(1, Math.ceil((2 * names.count) / BUCKET_SLOTS));
@@ -60,7 +60,7 @@ export function placeHosts(names: HostNames): HostSlots {
   );
 }
 
-/** The key of an attempt: digests of the digest, the attempt and a counter. */
+/** Returns the key of an attempt: digests of the digest, the attempt and a counter. */
 function keyOf(digest: Buffer, attempt: number): Uint8Array {
   const key = Buffer.alloc(HOST_KEY_BYTES);
   for (let at = 0, part = 0; at < key.length; at += DIGEST_BYTES, part++) {

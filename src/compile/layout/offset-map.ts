@@ -18,7 +18,7 @@ export class OffsetMap {
     return this.#starts[item] !== NOT_PLACED;
   }
 
-  /** Places an item unless it is placed already; returns whether the item was new. */
+  /** Places an item, unless it has been placed already; returns whether the item was new. */
   place(item: number, start: number): boolean {
     if (this.has(item)) return false;
     this.#starts[item] = start;

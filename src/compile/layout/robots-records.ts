@@ -17,7 +17,7 @@ export class RobotsRecords {
   /** Indices of the record's tokens, by ascending number in the table. */
   #indices: number[] = [];
   #isWide = false;
-  /** For each written list of groups its offset in the chunk. */
+  /** Offset in the chunk of each written list of groups. */
   readonly #listStarts = new Map<number, number>();
 
   constructor(tokens: TokenNumbers) {

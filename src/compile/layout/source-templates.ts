@@ -11,12 +11,12 @@ import { writeNumber } from '../../table/width.js';
 
 /** Length of the longest escape sequence, `\\u1234`. */
 const LONGEST_ESCAPE = 6;
-/** Every number of at most this many digits fits into 32 bits. */
+/** Maximum number of digits with which every number fits into 32 bits. */
 const MAX_DIGITS = 9;
 
 /**
- * Splits sources, which say where robots.txt files came from, into a template and the part that
- * differs between hosts. Files of a directory differ by their host, which the host's record holds
+ * Splits sources into a template and a part that differs between hosts. A source says where a
+ * robots.txt came from. Files of a directory differ by their host, which the host's record holds
  * anyway; records of a list differ by their line number. So most sources share a template.
  */
 export class SourceTemplates {
@@ -25,7 +25,7 @@ export class SourceTemplates {
    * stays the same.
    */
   template = encode(SOURCE_TEXT, '', '');
-  /** The number of the last source; 0 if its template needs none. */
+  /** The number of the last source; 0 if its template needs no number. */
   number = 0;
   #kind = SOURCE_TEXT;
   #before = '';
@@ -55,7 +55,7 @@ export class SourceTemplates {
   }
 }
 
-/** The source that a template and a number make for a host. */
+/** Returns the source that a template and a number make for a host. */
 export function sourceOf(template: Uint8Array, number: number, host: Uint8Array): string {
   const [kind = 0, low = 0, high = 0] = template;
   const after = SOURCE_FIXED_BYTES + low + 256 * high;

@@ -1,11 +1,11 @@
 /**
- * A stretch of a table that is being written: the whole table, or one of many consecutive
+ * A stretch of a table that is being written: the whole table, or one of several consecutive
  * stretches.
  */
 export class TableChunk {
-  /** Zero after the written bytes. */
+  /** The memory of the chunk, which is zero after the written bytes. */
   readonly bytes: Uint8Array;
-  /** The same memory. */
+  /** A view of the same memory. */
   readonly view: DataView;
   /** Offset in the table of the first byte. */
   start = 0;

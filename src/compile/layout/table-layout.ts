@@ -57,15 +57,15 @@ export interface LaidOutContents {
 /** Provides the memory of a table: this many bytes, all zero. */
 export type Allocate = (bytes: number) => Uint8Array;
 
-/** Offsets are 32-bit numbers. */
+/** Maximum length of a table: offsets are 32-bit numbers. */
 const MAX_TABLE_BYTES = 0xffff_ffff;
 
 /**
- * The places of everything in a table. The order is that of the sorted hosts, so the same contents
- * make the same bytes, in whatever order they were added.
+ * Lays out a table. The order is that of the sorted hosts. So the same contents make the same
+ * bytes, in whatever order they were added.
  *
  * The table is written once, in order, into one chunk after another. A table that goes to a file is
- * never whole in memory: only the chunks and the longest piece are. The longest piece is all hosts
+ * never whole in memory: only the chunks and the longest piece are. The longest piece has all hosts
  * with the same robots.txt.
  */
 export class TableLayout {

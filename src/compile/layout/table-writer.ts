@@ -6,11 +6,11 @@ import type { TableLayout } from './table-layout.js';
 /** Length of a chunk, unless a piece is longer; fits in a processor's caches. */
 const CHUNK_BYTES = 1 << 22;
 
-/** One chunk is laid out while the others are written. */
+/** Number of chunks: one is laid out while the others are written. */
 const CHUNKS = 3;
 
 /**
- * Writes a table to a file while it is laid out, the header last; returns the checksum.
+ * Writes a table to a file while it is laid out; the header comes last. Returns the checksum.
  *
  * @param chunkBytes for tests
  * @throws RobotsFilterError `output` if the file cannot be written; the reason of the signal
@@ -46,6 +46,6 @@ export async function writeTable(
 /** Writes a chunk; returns it when it can be used again. */
 function writeChunk(chunk: TableChunk, file: ReplacementFile): Promise<TableChunk> {
   const written = file.write(chunk.written, chunk.start).then(() => chunk);
-  written.catch(() => {}); // reported when it is awaited
+  written.catch(() => {}); // the error is reported when `written` is awaited
   return written;
 }

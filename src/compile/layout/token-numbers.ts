@@ -4,15 +4,15 @@ import type { CompiledRobots } from '../compiled-robots.js';
 import { OnePiece, type TableChunk, type TablePieces } from './table-chunk.js';
 
 /**
- * The product tokens of a table: `*`, the empty token, then all that a file names or that the table
- * is reduced to, sorted.
+ * The product tokens of a table: `*`, the empty token, then the others, sorted. The others are
+ * those that a file names, or those that the table is reduced to.
  */
 export class TokenNumbers {
   /** Length of the section. */
   readonly bytes: number;
   /** The tokens, by number in the table. */
   readonly #texts: readonly Buffer[];
-  /** For each token of CompiledRobots its number in the table. */
+  /** The number in the table of each token of CompiledRobots. */
   readonly #numbers: Uint32Array;
 
   /**

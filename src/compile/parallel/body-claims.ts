@@ -1,28 +1,27 @@
 import { DIGEST_BYTES } from '../intern/digest.js';
 
 /**
- * Maximum number of claimed bodies; any further body is compiled by every thread that meets the
- * body.
+ * Maximum number of claimed bodies. Further bodies are compiled by every thread that meets them.
  */
 const CAPACITY = 1 << 20;
 const SLOTS = 2 * CAPACITY;
 
-/** Maximum number of slots that a claim probes: bodies can be made to collide. */
+/** Maximum number of slots that a claim probes, because bodies can be made to collide. */
 const MAX_PROBES = 64;
 
 /** States of a slot, other than the number of its digest plus one. */
 const FREE = 0;
 const BEING_WRITTEN = -1;
 
-/** Maximum number of reads of a slot that is being written; writing a slot takes less time. */
+/** Maximum number of reads of a slot that is being written. Writing a slot takes less time. */
 const MAX_READS = 10_000;
 
 /**
  * Records which bodies of robots.txt some thread already compiles, so that no other thread compiles
  * them. A missed claim only costs time. Bodies are distinguished by their whole digests.
  *
- * Shared memory: the number of digests, SLOTS slots in open addressing, then the digests in order
- * of arrival.
+ * The shared memory holds the number of digests, SLOTS slots in open addressing, then the digests
+ * in order of arrival.
  */
 export class BodyClaims {
   /** Pass this memory to the BodyClaims of other threads. */
@@ -36,7 +35,7 @@ export class BodyClaims {
     this.#digests = Buffer.from(memory, 4 * (1 + SLOTS));
   }
 
-  /** Whether the caller is the first with this SHA-256 digest, and so compiles the body. */
+  /** Claims a SHA-256 digest; returns true for the first caller, which then compiles the body. */
   claim(digest: Buffer): boolean {
     const words = this.#words;
     let slot = digest.readUInt32LE(0) % SLOTS;
@@ -57,7 +56,7 @@ export class BodyClaims {
         if (look === MAX_READS) return true;
         state = Atomics.load(words, 1 + slot);
       }
-      if (state === FREE) return true; // the other thread found no room
+      if (state === FREE) return true; // the other thread has found no room
       const start = DIGEST_BYTES * (state - 1);
       if (this.#digests.compare(digest, 0, DIGEST_BYTES, start, start + DIGEST_BYTES) === 0) {
         return false;

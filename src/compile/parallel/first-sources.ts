@@ -9,9 +9,9 @@ export interface FirstSource {
 
 const WORDS = 3;
 
-/** For each fetched body its first source. */
+/** The first source of each fetched body. */
 export class FirstSources {
-  /** WORDS for each body: template plus one, number, authority. */
+  /** The words of each body, WORDS for each: template plus one, number, authority. */
   readonly #words = new Uint32List();
 
   /** Notes the source of a body, unless the body has one. */

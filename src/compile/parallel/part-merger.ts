@@ -21,13 +21,13 @@ import {
 export class PartMerger {
   readonly #contents: TableContents;
   readonly #robots: RobotsMerger;
-  /** GROWTH_WORDS for each body of the parts: where its digest lies. */
+  /** The place of the digest of each body of the parts, GROWTH_WORDS for each. */
   readonly #digests = new Uint32List();
   readonly #digestChunks: number[] = [];
-  /** For each body of the parts its record among the contents, or LEFT_TO_OTHERS. */
+  /** The record, among the contents, of each body of the parts; or LEFT_TO_OTHERS. */
   readonly #records = new Uint32List();
   readonly #warnings = new Map<number, readonly WarningCode[]>();
-  /** For each body of the parts its number among the contents; 0 until an entry needs it. */
+  /** The number, among the contents, of each body of the parts; 0 until an entry needs it. */
   readonly #bodies = new Uint32List();
   readonly #keyChunks: number[] = [];
   readonly #sourceChunks: number[] = [];
@@ -61,8 +61,8 @@ export class PartMerger {
   }
 
   /**
-   * Adds the entries of a part from one index to another, by default all. Of two entries for one
-   * authority the later wins.
+   * Adds the entries of a part from one index to another, by default all. If two entries have the
+   * same authority, the later one wins.
    */
   add(part: TablePart, from = 0, to = countEntries(part)): void {
     const { entries } = part;

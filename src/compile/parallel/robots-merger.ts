@@ -4,9 +4,9 @@ import { StoreMerger } from '../intern/store-merger.js';
 import { Uint32List } from '../intern/uint32-list.js';
 import { RobotsRecord } from '../robots-record.js';
 
-/** Adds what another CompiledRobots compiles, as it grows. */
+/** Adds the additions to another CompiledRobots, as it grows. */
 export class RobotsMerger {
-  /** For each record of the other its number here. */
+  /** The number here of each record of the other CompiledRobots. */
   readonly records = new Uint32List();
   readonly #into: CompiledRobots;
   readonly #automata: StoreMerger;
@@ -18,7 +18,7 @@ export class RobotsMerger {
     this.#automata = new StoreMerger(into.automata);
   }
 
-  /** Merges a growth; growths must come in the order in which they were taken. */
+  /** Merges a growth. Growths must come in the order in which they were taken. */
   merge({ automata, records, tokens }: CompiledGrowth): void {
     this.#automata.merge(automata);
     for (const token of tokens) this.#tokens.push(this.#into.numberOf(token));

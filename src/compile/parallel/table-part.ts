@@ -13,9 +13,9 @@ import { accessOf, type RobotsDetails } from '../robots-details.js';
 import type { BodyClaims } from './body-claims.js';
 
 /**
- * Words of an entry: the places of the authority's key and of its source's template (four words
- * each: chunk, offset, length, hash); the number of the source; the body; the length of the body as
- * received.
+ * Words of an entry. They are the place of the authority's key (four words: chunk, offset, length,
+ * hash), the place of its source's template (the same four words), the number of the source, the
+ * body, and the length of the body as received.
  */
 export const ENTRY_WORDS = 11;
 export const ENTRY_KEY = 0;
@@ -29,7 +29,7 @@ export const BODY_UNAVAILABLE = 0;
 export const BODY_UNREACHABLE = 1;
 export const FIRST_BODY = 2;
 
-/** Instead of the number of a record: another builder has claimed the body, and compiles it. */
+/** Stands for the number of a record: another builder has claimed the body, and compiles it. */
 export const LEFT_TO_OTHERS = 0xffff_ffff;
 
 /**
@@ -39,9 +39,9 @@ export const LEFT_TO_OTHERS = 0xffff_ffff;
 export interface TablePart {
   readonly compiled: CompiledGrowth;
   readonly digests: StoreGrowth;
-  /** For each new body the number of its record, or LEFT_TO_OTHERS. */
+  /** For each new body, the number of its record or LEFT_TO_OTHERS. */
   readonly records: Uint32Array;
-  /** For each new body with warnings their codes, in the order of lines. */
+  /** The warning codes of each new body that has any, in the order of lines. */
   readonly warnings: readonly (readonly [body: number, codes: readonly WarningCode[]])[];
   /** New chunks of memory for keys and sources. */
   readonly strings: readonly Uint8Array[];
@@ -56,11 +56,11 @@ export function countEntries({ entries }: TablePart): number {
   return entries.length / ENTRY_WORDS;
 }
 
-/** The parts of a table that a PartBuilder shares. */
+/** Settings that the PartBuilders of a table share. */
 export interface PartSettings {
   /** The key of the TableContents. */
   readonly key: HashKey;
-  /** Needed if other builders compile the same table. */
+  /** Claims on bodies; needed if other builders compile the same table. */
   readonly claims?: BodyClaims | undefined;
   /** Whether the parts are merged on another thread; default false. */
   readonly shared?: boolean | undefined;
@@ -122,16 +122,17 @@ export class PartBuilder {
   }
 
   /**
-   * Adds the body of a success that no authority has yet; `TableContents.addEntry` binds it later.
+   * Adds the body of a successful fetch that no authority has yet. `TableContents.addEntry` binds
+   * it later.
    *
    * @param source shown in warnings about the body
-   * @returns its number among the bodies of this builder
+   * @returns the body's number among the bodies of this builder
    */
   addBody(body: Uint8Array, source: string): number {
     return this.#numberOf(body, { source });
   }
 
-  /** Takes what was added since the last call. */
+  /** Takes everything that was added since the last call. */
   take(): TablePart {
     const part = {
       compiled: this.#bodies.compiled.growth(),
@@ -169,7 +170,7 @@ export class PartBuilder {
     const index = this.#bodies.digests.add(digest);
     const number = FIRST_BODY + index;
     if (index < known) return number;
-    // Each new digest has a record, even if compiling the body throws.
+    // Each new digest gets a record, even if compiling the body throws.
     const place = this.#records.push(LEFT_TO_OTHERS) - 1;
     if (this.#claims?.claim(digest) === false) return number;
     const { record, warnings } = this.#bodies.compile(body);

@@ -1,6 +1,6 @@
 import { Client, FTPContext, type FTPResponse } from 'basic-ftp';
 
-/** The longest line of a reply, in characters. */
+/** Maximum length of a line of a reply, in characters. */
 const LONGEST_LINE = 2 ** 16;
 
 /** An ftp client that knows whether a transfer has begun, and reads replies line by line. */
@@ -15,7 +15,7 @@ export class FtpClient extends Client {
 
 /**
  * The control connection. basic-ftp would take an incomplete line for a reply, and lose a reply
- * that arrives in two pieces. So it gets whole lines only.
+ * that arrives in two pieces. So this class passes on whole lines only.
  */
 class ControlConnection extends FTPContext {
   #line = '';

@@ -117,7 +117,7 @@ async function retrieve(
     const { code, message } = await client.downloadTo(sink, path);
     if (!TRANSFER_COMPLETE.includes(code)) throw new FetchFailure('body-broken', message);
   } catch (error) {
-    // Beyond the limit `write` has closed the connection.
+    // If the file is longer than the limit, `write` has closed the connection.
     if (length <= maxBytes) {
       if (client.ftp.transferHasBegun) throw brokenTransfer(error);
       if (error instanceof FTPError && FILE_UNAVAILABLE.includes(error.code)) {

@@ -6,17 +6,18 @@ import { InterimStatus } from './interim-status.js';
 /** The high-water mark with which undici never pauses. */
 export const NEVER_PAUSED = Number.MAX_SAFE_INTEGER;
 
-/** Unread bytes of a body at which the socket is paused. */
+/** Number of unread bytes of a body at which the socket is paused. */
 const MOST_WAITING = 65_536;
 
 /**
- * The stream that undici gets as its connection, for one exchange. undici cannot have the socket:
+ * The stream that undici gets as its connection, for one exchange. undici cannot have the socket
+ * itself, for four reasons:
  *
  * - undici refuses `100 Continue`: see `InterimStatus`.
  * - If the end of the connection marks the end of the body, undici takes ECONNRESET for that end.
  *   Errors of this stream never have that code.
  * - If such a body ends while undici's parser is paused, undici throws an error that nobody can
- *   catch. So the parser must never pause (`NEVER_PAUSED`); this stream waits for the reader of
+ *   catch. So the parser must never pause (`NEVER_PAUSED`). This stream waits for the reader of
  *   the body instead (`backlog`).
  * - undici reads `remoteAddress`, which must stay unread on the socket: see `wasClosedOrderly`.
  *
@@ -31,10 +32,10 @@ export class ExchangeStream extends Duplex {
   #isOver = false;
   /** Whether undici wants more and must wait. */
   #isHeld = false;
-  /** Returns the bytes of a body that undici has passed on and nobody has read. */
+  /** Returns the number of bytes of a body that undici has passed on and nobody has read. */
   backlog: () => number = () => 0;
 
-  /** @param mostBytes the most bytes of an answer, headers and framing included */
+  /** @param mostBytes maximum number of bytes of an answer, headers and framing included */
   constructor(socket: Socket, mostBytes: number) {
     super();
     this.#socket = socket;

@@ -17,29 +17,29 @@ export interface ExchangeOptions {
   readonly now: () => number;
 }
 
-/** For each name, one value for each time that the header was sent. */
+/** The values of each header, one for each time that the header was sent. */
 type Headers = Readonly<Record<string, readonly string[] | undefined>>;
 
 /** The successful status without a body (RFC 9110 section 15.3.5). */
 const NO_CONTENT = 204;
 
-/** The most interim responses, such as 100 and 103, before an answer. */
+/** Maximum number of interim responses, such as 100 and 103, before an answer. */
 const MOST_INTERIM = 100;
 
 /**
- * The most bytes received for each byte of a body that is kept. A byte in a chunk of its own takes
- * six, and up to two encoded bytes are read for each decoded one. The bound is for chunk
+ * Maximum number of bytes received for each byte of a body that is kept. A byte in its own chunk
+ * takes six, and up to two encoded bytes are read for each decoded one. The bound is for chunk
  * extensions, which undici reads without end.
  */
 const MOST_PER_BYTE = 12;
-/** The most bytes received besides: headers, and interim responses. */
+/** Maximum number of other bytes received: headers, and interim responses. */
 const MOST_AROUND = 8 * 2 ** 20;
 
 /**
- * Sends one GET over a connection; reads the body if the status is successful. Ends the connection.
+ * Sends one GET over a connection, and reads the body if the status is successful. Ends the
+ * connection.
  *
- * @throws FetchFailure for whatever ends the exchange too early; with the response if its body
- *   failed
+ * @throws FetchFailure if the exchange ends too early; with the response if its body failed
  */
 export async function exchange(
   socket: Socket,
@@ -97,9 +97,9 @@ function clientOver(stream: ExchangeStream, socket: Socket, url: URL): Client {
   let given = false;
   return new Client(url.origin, {
     allowH2: false,
-    // No keep-alive.
+    // There is no keep-alive.
     pipelining: 0,
-    // `respond` and `readWhole` have timeouts of their own.
+    // `respond` and `readWhole` have their own timeouts.
     headersTimeout: 0,
     bodyTimeout: 0,
     connect: (_options, callback) => {
@@ -169,7 +169,7 @@ async function readWhole(
     failure = new FetchFailure('body-timeout', `no more of the body after ${bodyTimeout} ms`);
     body.destroy(failure);
   });
-  // undici learns that the connection broke off, but not why.
+  // undici only learns that the connection broke off, and not why.
   socket.once('error', (error) => {
     failure ??= bodyFailure(error);
   });
@@ -213,7 +213,7 @@ function refuseTransferCodings(headers: Headers): void {
     if (name !== 'chunked' && name !== 'identity') {
       throw new FetchFailure(
         'decoding-failed',
-        `transfer coding ${JSON.stringify(name)} was not asked for`,
+        `transfer coding ${JSON.stringify(name)} was not requested`,
       );
     }
   }

@@ -1,22 +1,25 @@
 import { CR, DIGIT_0, DIGIT_2, DIGIT_9, LF } from '../../ascii.js';
 import { FetchFailure } from '../transport/failure.js';
 
-/** Bytes of a status line and of blank lines before it; undici bounds all other lines of a head. */
+/**
+ * Maximum bytes of a status line with the blank lines before it. undici bounds all other lines of a
+ * head.
+ */
 const LONGEST_STATUS_LINE = 16_384;
 
 /** How the status line of an interim response begins; `#` is a digit. */
 const INTERIM = 'HTTP/#.# 1##';
 
-/** Where the three digits of a status begin and end. */
+/** Start and end of the three digits of a status. */
 const STATUS = INTERIM.indexOf('1');
 const STATUS_END = INTERIM.length - 1;
 
 /**
  * Renames each `100 Continue` before an answer to 102, in place. undici refuses a 100 that it did
- * not ask for, but skips a 102. For a client that sends no body both mean the same. All other bytes
- * stay as they are, so undici alone judges them.
+ * not request, but skips a 102. For a client that sends no body, both mean the same. All other
+ * bytes stay unchanged, so that undici alone judges them.
  *
- * Pieces may be split anywhere. No byte is kept, and each is looked at once.
+ * Pieces may be split anywhere. No byte is kept, and each is examined once.
  */
 export class InterimStatus {
   /** Whether the status line of the final response has passed: the rest stays as it is. */

@@ -2,10 +2,10 @@ import { redirectUrl } from '../../http/redirect.js';
 import { FetchFailure } from '../transport/failure.js';
 
 /**
- * Where a redirect leads: see `redirectUrl`.
+ * Resolves the target of a redirect: see `redirectUrl`.
  *
- * @throws FetchFailure `redirect-refused` for what is no URL, and for other schemes than http,
- *   https and ftp
+ * @throws FetchFailure `redirect-refused` for a target that is not a URL, and for schemes other
+ *   than http, https and ftp
  */
 export function redirectTarget(location: string, from: URL): URL {
   const target = redirectUrl(location, from);

@@ -8,8 +8,8 @@ export interface HeldPermit extends Permit {
 }
 
 /**
- * Permits for a limited number of fetches under way. A fetch that comes back from waiting for a
- * turn goes before one that has not begun.
+ * Permits for a limited number of fetches under way. A fetch that returns from waiting for a turn
+ * has precedence over one that has not begun.
  */
 export class Permits {
   readonly #limit: number;
@@ -20,8 +20,8 @@ export class Permits {
   #held = 0;
 
   /**
-   * @param limit permits that may be held at a time
-   * @param signal aborted when nobody may wait any longer
+   * @param limit maximum number of permits that are held at a time
+   * @param signal aborted when no fetch may wait any longer
    * @param onReleased called when a permit may be free
    */
   constructor(limit: number, signal: AbortSignal, onReleased: () => void) {

@@ -3,7 +3,7 @@ import type { FetchResult } from '../result.js';
 /** Milliseconds before the second attempt; each further wait is twice as long. */
 const BASE_DELAY = 1_000;
 
-/** The longest wait in milliseconds, unless `Retry-After` asks for a longer one. */
+/** Longest wait in milliseconds, unless `Retry-After` requires a longer one. */
 const MAX_DELAY = 30_000;
 
 /** Whether another attempt may end differently. */
@@ -17,9 +17,9 @@ export function isWorthRetrying({ accessResult, error }: FetchResult): boolean {
 
 /**
  * The exponential back-off in milliseconds. Half of it is random, so that hosts that failed
- * together are not asked again together.
+ * together are not contacted again together.
  *
- * @param made attempts so far, at least 1
+ * @param made number of attempts so far, at least 1
  * @param random a number from 0 up to 1
  */
 export function backoffDelay(made: number, random: () => number): number {

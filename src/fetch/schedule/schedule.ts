@@ -9,47 +9,51 @@ import { StoreFault } from '../store/store-fault.js';
 import { Permits } from './permits.js';
 import { backoffDelay, isWorthRetrying } from './retry.js';
 
-/** No authority is taken beyond this many open tasks, or running ones: memory must not grow. */
+/**
+ * Maximum number of open or running tasks beyond which no authority is taken, to bound the memory.
+ */
 const MOST_OPEN = 65_536;
 const MOST_RUNNING = 4096;
 
-/** Tries after a fault of this machine, the first one included. They burden no host. */
+/**
+ * Number of tries after a fault of this machine, including the first. They do not reach any host.
+ */
 const LOCAL_TRIES = 3;
 
-/** The longest wait in milliseconds. A longer `Retry-After` is left to a later run. */
+/** Longest wait in milliseconds. A longer `Retry-After` is left to a later run. */
 const LONGEST_WAIT = 60_000;
 
 export interface ScheduleOptions {
-  /** Fetches under way at a time. Default 64. */
+  /** Maximum number of fetches under way. Default 64. */
   readonly concurrency?: number | undefined;
-  /** Attempts at an unreachable authority, the first one included; at least 1. Default 3. */
+  /** Number of attempts at an unreachable authority, including the first; at least 1. Default 3. */
   readonly attempts?: number | undefined;
-  /** A number from 0 up to 1. Default `Math.random`. */
+  /** Returns a number from 0 up to 1. Default `Math.random`. */
   readonly random?: (() => number) | undefined;
   /** Resolves after this many milliseconds, or at once when the signal is aborted. */
   readonly sleep?: ((delay: number, signal: AbortSignal) => Promise<void>) | undefined;
-  /** Called once for each authority that is done. */
+  /** Called once for each authority, when it is done. */
   readonly onDone?: ((done: FetchDone) => void) | undefined;
 }
 
 /** The outcome for an authority. */
 export interface FetchDone {
   readonly authority: FetchAuthority;
-  /** What the store now has; `undefined` for nothing. */
+  /** The record that the store now has; `undefined` if it has none. */
   readonly record: FetchRecord | undefined;
   /** The last attempt; `undefined` if the record was fresh and there was no request. */
   readonly result: FetchResult | undefined;
   /** Number of attempts. */
   readonly attempts: number;
-  /** Why the store has nothing new, although a request was due. */
+  /** The reason why the store has no new record, although a request was due. */
   readonly unkept?: Unkept | undefined;
 }
 
-/** Why nothing was recorded for an authority. */
+/** The reason why nothing was recorded for an authority. */
 export interface Unkept {
   /**
-   * `host-crowded`, `local-fault`: as in a result; there was no request. `store`: its files cannot
-   * be written.
+   * `host-crowded`, `local-fault`: as in a result; there was no request. `store`: the authority's
+   * files cannot be written.
    */
   readonly kind: 'host-crowded' | 'local-fault' | 'store';
   /** The system's code; empty if there is none. */
@@ -61,7 +65,7 @@ export interface Unkept {
 interface Task {
   readonly authority: FetchAuthority;
   attempts: number;
-  /** Whether the store has been asked for the authority's record. */
+  /** Whether the task has looked up the authority's record in the store. */
   isLookedUp: boolean;
   /** Number of look-ups in the store that failed. */
   lookUps: number;
@@ -72,8 +76,8 @@ interface Task {
 /**
  * Fetches many authorities into a store, each one once.
  *
- * One request per host at a time. After a failure the other authorities of the host wait for the
- * retry. A task that waits, for a retry or for its turn at a host or address, holds no permit.
+ * One request per host at a time; after a failure its other authorities wait for the retry. A task
+ * that waits, for a retry or for its turn at a host or address, holds no permit.
  */
 export class Schedule {
   readonly #fetcher: Fetcher;
@@ -87,7 +91,7 @@ export class Schedule {
   readonly #permits: Permits;
   /** Tasks that have started, including those that wait for a turn. */
   #running = 0;
-  /** Tasks that were taken and are not done: running, ready or waiting. */
+  /** Number of tasks that were taken and are not done: running, ready or waiting. */
   #open = 0;
   #failure: unknown;
   #wake: () => void = () => {};
@@ -109,9 +113,9 @@ export class Schedule {
   }
 
   /**
-   * Fetches authorities; takes them from the iterable as permits become free.
+   * Fetches authorities. Takes them from the iterable as permits become free.
    *
-   * @param signal ends the requests under way, too; they are not kept
+   * @param signal ends the requests under way too, without keeping their results
    * @throws RobotsFilterError `output` if the store cannot be written
    */
   async run(
@@ -155,7 +159,9 @@ export class Schedule {
     return this.#failure !== undefined || this.#stopping.signal.aborted || signal.aborted;
   }
 
-  /** Whether so many tasks wait, for retries or turns, that taking more would let memory grow. */
+  /**
+   * Whether so many tasks wait for retries or turns that another one could exceed the memory bound.
+   */
   get #isCrowded(): boolean {
     return this.#open > MOST_OPEN || this.#running > MOST_RUNNING;
   }
@@ -205,12 +211,12 @@ export class Schedule {
     const copy = this.#store.copyOf(task.before);
     const result = await this.#fetcher.fetch(authority, copy, signal, permit);
     task.attempts++;
-    // An aborted attempt says nothing about the host.
+    // An aborted attempt is no finding about the host.
     if (result.error?.code === 'aborted' || signal.aborted) return;
     const delay = this.#delayOf(result.retryAfter, task.attempts);
     const most = result.error?.code === 'local-fault' ? Math.max(attempts, LOCAL_TRIES) : attempts;
     if (isWorthRetrying(result) && task.attempts < most && delay <= LONGEST_WAIT) {
-      // A stopped run leaves the record as it was; the next run asks.
+      // A stopped run leaves the record unchanged, and the next run makes the request.
       if (!this.#stopping.signal.aborted) this.#readyAfter(delay, task, host);
       return;
     }

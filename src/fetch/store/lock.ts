@@ -20,23 +20,26 @@ import { begun, finished } from '../../files/unfinished-files.js';
 import { beginningOf, isRunning, MACHINE } from './process-identity.js';
 
 /*
- * The lock is a directory `.fetching` in the store, with one file for each run that fetches or
- * wants to: MACHINE-PID-BEGINNING-NUMBER. The file holds one line for people.
+ * The lock is a directory `.fetching` in the store. It has one file for each run that fetches or
+ * wants to fetch: MACHINE-PID-BEGINNING-NUMBER. The file holds one line for people.
  *
  * A run creates its file, then looks for others. If it finds the file of a living run, it deletes
- * its own. Of two runs that start together at least one sees the other, so both never go on. Only
- * files of dead processes are deleted by others.
+ * its own. If two runs start together, at least one sees the other, so they never both continue. A
+ * run deletes files of others only if their processes are dead.
  */
 
 const DIRECTORY = '.fetching';
 const NAME_PARTS = 4;
 
-/** Milliseconds between two signs of life: the run touches its file. */
+/** Milliseconds between two signs of life: the run updates the time of its file. */
 const SIGN_OF_LIFE = 60_000;
 /** Milliseconds without a sign of life after which a run on another machine counts as dead. */
 const DEAD_AFTER = 15 * 60_000;
 
-/** Two runs that start together may both withdraw. They try again after a random wait. */
+/**
+ * Number of tries. Two runs that start together may both withdraw, and try again after a random
+ * wait.
+ */
 const TRIES = 4;
 const LONGEST_WAIT = 200;
 
@@ -112,7 +115,7 @@ function livingHolder(locks: string, own: string): string | undefined {
   let holder: string | undefined;
   for (const name of readdirSync(locks)) {
     const path = join(locks, name);
-    // Other names are not of a lock.
+    // Any other name does not belong to a lock.
     if (path === own || name.split('-').length !== NAME_PARTS) continue;
     if (isLiving(path, name)) holder ??= name;
     else rmSync(path, { force: true });
@@ -154,7 +157,7 @@ function removeFile(locks: string, path: string): void {
   try {
     rmdirSync(locks);
   } catch {
-    // Other runs have files in it.
+    // Other runs have files in the directory.
   }
 }
 

@@ -4,14 +4,16 @@ import { formatAuthority } from '../../protocol/authority.js';
 import { freshUntil } from '../freshness.js';
 import type { FetchResult } from '../result.js';
 
-/** Milliseconds before a later run asks an unreachable host again; `Retry-After` may be longer. */
+/**
+ * Milliseconds before a later run contacts an unreachable host again; `Retry-After` may be longer.
+ */
 export const UNREACHABLE_HOLD = 60 * 60 * 1000;
 
-/** Longer URLs, messages and headers are truncated to this many characters. */
+/** Maximum number of characters of URLs, messages and headers; longer ones are truncated. */
 const LONGEST_TEXT = 4096;
-/** Further headers are dropped. */
+/** Maximum number of headers; further ones are dropped. */
 const MOST_HEADERS = 64;
-/** A policy with more characters is dropped. */
+/** Maximum number of characters of a policy; a longer one is dropped. */
 const LONGEST_POLICY = 64 * 1024;
 
 interface RecordOptions {
@@ -36,7 +38,7 @@ function keptPolicy(policy: object | undefined): object | undefined {
 }
 
 /**
- * The record after a fetch (RFC 9309 sections 2.3.1 and 2.4).
+ * Makes the record after a fetch (RFC 9309 sections 2.3.1 and 2.4).
  *
  * - successful: the new copy; after a 304 the old copy with new times.
  * - unavailable: no copy.

@@ -3,7 +3,7 @@ import { readFileSync, readlinkSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { errorCode } from '../../files/system-error.js';
 
-/** Identifies what numbers processes: a machine, or a container with its own process ids. */
+/** Identifies the owner of process ids: a machine, or a container with its own process ids. */
 export const MACHINE = createHash('sha256')
   .update(`${hostname()} ${processNamespace()}`)
   .digest('hex')
@@ -21,8 +21,8 @@ export function isRunning(pid: number): boolean {
 }
 
 /**
- * When a process of this machine began, in the system's own unit. Tells processes apart that had
- * the same id. Empty if the system does not say.
+ * The time at which a process of this machine began, in the system's own unit. The time
+ * distinguishes processes that had the same id. Empty if the system does not tell it.
  */
 export function beginningOf(pid: number): string {
   try {

@@ -1,7 +1,7 @@
 import { errorCode } from '../../files/system-error.js';
 import { isExhaustion } from '../transport/local-fault.js';
 
-/** Why the record of one authority could not be read or written. Others are not affected. */
+/** A fault in reading or writing the record of one authority. Others are not affected. */
 export class StoreFault extends Error {
   readonly systemCode: string;
 
@@ -11,13 +11,13 @@ export class StoreFault extends Error {
     this.systemCode = errorCode(cause);
   }
 
-  /** Whether the fault may pass: the process has run out of a resource. */
+  /** Whether the fault may pass, because the process has run out of a resource. */
   get isPassing(): boolean {
     return isExhaustion(this.systemCode);
   }
 }
 
-/** Codes if something else has the name of a file or directory of the authority. */
+/** Codes for something else in place of a file or directory of the authority. */
 const IN_THE_WAY: readonly string[] = [
   'EEXIST',
   'EISDIR',
@@ -35,8 +35,8 @@ export function concernsOneAuthority(error: unknown): boolean {
 }
 
 /**
- * The same for an error when that directory is created. Without the permission for it, no other can
- * be created either.
+ * Whether an error in creating that directory concerns that authority alone. Without the permission
+ * to create it, no other can be created either.
  */
 export function concernsOneDirectory(error: unknown): boolean {
   const code = errorCode(error);

@@ -26,22 +26,22 @@ import { concernsOneAuthority, concernsOneDirectory, StoreFault } from './store-
 import { isLeftover, replaceInOrder, TemporaryNames } from './temporary.js';
 
 export interface StoreOptions {
-  /** Milliseconds since 1970. Default `Date.now`. */
+  /** The clock, in milliseconds since 1970. Default `Date.now`. */
   readonly now?: (() => number) | undefined;
   /** Milliseconds for which a record is fresh, unless HTTP says less. Default 24 hours. */
   readonly maxAge?: number | undefined;
-  /** Days for `unreachableAfter` in the records. Default none: readers use 30. */
+  /** Days for `unreachableAfter` in the records. Default: none, so that readers use 30. */
   readonly unreachableAfter?: number | undefined;
   /**
    * Bytes of a body that a fetch keeps. A copy that was truncated at fewer bytes is fetched again.
-   * Default 0: none is.
+   * Default 0: no copy is.
    */
   readonly maxBytes?: number | undefined;
   /** Whether private addresses are allowed: records of refused addresses are then stale. */
   readonly allowPrivate?: boolean | undefined;
 }
 
-/** What the store has of an authority. */
+/** The contents of the store for an authority. */
 export interface StoredAuthority {
   readonly record: FetchRecord | undefined;
   /** Whether no request is due. */
@@ -55,15 +55,15 @@ const SCHEMES: readonly Scheme[] = ['http', 'https', 'ftp'];
  * `robots.json` beside it that records the fetch. Users may read, edit and delete both.
  *
  * Each file is written under a temporary name, synced and renamed, robots.txt before robots.json.
- * A run that is killed at any moment therefore leaves the old or the new version of each, and never
- * a new record beside an old robots.txt. An old record beside a new robots.txt has another digest,
- * so the next fetch makes no conditional request.
+ * If a run is killed, each file is therefore its old or its new version, and a new record is never
+ * beside an old robots.txt. An old record beside a new robots.txt has another digest, so the next
+ * fetch makes no conditional request.
  *
  * A robots.txt that no longer counts is deleted after its record is written. The record keeps the
  * digest, so that the next run can complete the deletion. The next write to a directory deletes the
  * temporary files of killed runs.
  *
- * One run at a time writes to a store: it holds the lock (`lock.ts`).
+ * One run at a time writes to a store, because it holds the lock (`lock.ts`).
  */
 export class Store {
   readonly path: string;
@@ -129,7 +129,10 @@ export class Store {
     return { record: intact ? record : { ...record, lastSuccess: undefined }, fresh: false };
   }
 
-  /** When a record becomes stale for this run, whose options may differ from its writer's. */
+  /**
+   * The time at which a record becomes stale for this run. Its options may differ from the
+   * writer's.
+   */
   #freshUntil(record: FetchRecord): number {
     const { accessResult, freshUntil, respondedAt, error, lastSuccess } = record;
     if (this.#allowPrivate && error?.code === 'address-refused') return 0;
@@ -224,7 +227,7 @@ export class Store {
       }
       for (const name of names) {
         const authority = authorityOfName(name, scheme);
-        // Only canonical names: any other would be fetched into another directory.
+        // Only canonical names count: a fetch for any other name would go to another directory.
         if (authority !== undefined && nameOfAuthority({ ...authority, scheme }) === name) {
           yield { ...authority, scheme };
         }
@@ -247,7 +250,7 @@ async function readRecord(
     return typeof record === 'string' ? undefined : record;
   } catch (error) {
     const code = errorCode(error);
-    // A lack of resources passes; the record must not be taken for missing.
+    // A lack of resources passes, so the record must not be taken as missing.
     if (isExhaustion(code)) throw new StoreFault(`${path}: ${describeSystemError(error)}`, error);
     // Any other unreadable record is replaced, or the write fails.
     if (code !== '') return undefined;
@@ -277,7 +280,7 @@ async function discard(directory: string, digest: string): Promise<void> {
 
 function removeLeftovers(directory: string): void {
   for (const name of readdirSync(directory)) {
-    // Another run may have deleted it first.
+    // Another run may have deleted it already.
     if (isLeftover(directory, name)) rmSync(join(directory, name), { force: true });
   }
 }

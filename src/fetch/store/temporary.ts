@@ -15,7 +15,7 @@ import { begun, finished } from '../../files/unfinished-files.js';
 import { isRunning, MACHINE } from './process-identity.js';
 
 /*
- * A temporary file is called .NAME.MACHINE-PROCESS-RUN-NUMBER.tmp. It is hidden, so that nobody
+ * A temporary file has the name .NAME.MACHINE-PROCESS-RUN-NUMBER.tmp. It is hidden, so that nobody
  * reads it as a robots.txt. MACHINE and PROCESS tell whether its writer still lives.
  */
 
@@ -36,7 +36,7 @@ export class TemporaryNames {
   }
 }
 
-/** A complete file on disk that is not yet renamed. */
+/** A complete file on disk that has not been renamed yet. */
 interface Temporary {
   readonly path: string;
   readonly target: string;
@@ -54,7 +54,7 @@ export interface Replacement {
  * another. A reader sees the old file or the new one.
  *
  * If a directory has the name of one of the files, none is renamed. If a rename fails, the later
- * ones are left out.
+ * files are not renamed.
  */
 export async function replaceInOrder(
   directory: string,
@@ -83,7 +83,7 @@ export async function replaceInOrder(
 
 /**
  * Only the sync uses Node's thread pool. Its four threads wait for disks when many files are
- * written, and every other call would wait behind them.
+ * written, and every other call would have to wait for them.
  */
 async function writeTemporary(
   directory: string,

@@ -1,6 +1,6 @@
 /**
- * Passes the abort of a signal on to many controllers, with one listener: Node warns of a leak if a
- * signal has more than ten.
+ * Passes the abort of one signal on to many controllers, with one listener. Node warns of a leak if
+ * a signal has more than ten listeners.
  */
 export class AbortRelay {
   readonly #waiting = new Map<AbortSignal, Waiting>();
@@ -8,7 +8,7 @@ export class AbortRelay {
   /**
    * Aborts the controller when the signal is aborted, or at once if it already is.
    *
-   * @returns ends the connection between the two
+   * @returns a function that ends the connection between the two
    */
   follow(signal: AbortSignal, controller: AbortController, reason: () => unknown): () => void {
     if (signal.aborted) {

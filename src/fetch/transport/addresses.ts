@@ -8,10 +8,10 @@ const GLOBAL_UNICAST = ipaddr.IPv6.parseCIDR('2000::/3');
 const NAT64 = ipaddr.IPv6.parseCIDR('64:ff9b::/96');
 
 /**
- * Why an IP address is refused unless private addresses are allowed: its kind, such as `private` or
- * `loopback`. `undefined` for an address of the public internet.
+ * The reason to refuse an IP address unless private addresses are allowed: its kind, such as
+ * `private` or `loopback`. `undefined` for an address of the public internet.
  *
- * Refuses whatever IANA does not list as globally reachable:
+ * Refused is everything that IANA does not list as globally reachable:
  *
  * - private, loopback, link-local (with the metadata services of most clouds), unique-local,
  *   multicast, reserved and carrier-grade NAT addresses;
@@ -40,7 +40,7 @@ function refusalOfIPv4(address: ipaddr.IPv4): string | undefined {
 function refusalOfIPv6(address: ipaddr.IPv6): string | undefined {
   const bytes = address.toByteArray();
   if (address.isIPv4MappedAddress()) return refusalOfCarried(bytes, 12, 'ipv4Mapped');
-  // Only the well-known prefix: the local-use prefix of RFC 8215 may lead anywhere.
+  // Only the well-known prefix counts: the local-use prefix of RFC 8215 may lead anywhere.
   if (address.match(NAT64)) return refusalOfCarried(bytes, 12, 'nat64');
   const range = address.range();
   if (range === '6to4') return refusalOfCarried(bytes, 2, range);

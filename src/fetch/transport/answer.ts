@@ -4,11 +4,11 @@ import type { Body } from './body.js';
 export interface Answer {
   /** The status code. For ftp, 200 stands for a file and 404 for a missing one. */
   readonly status: number;
-  /** As `pickHeaders` gives them. */
+  /** Headers, as `pickHeaders` returns them. */
   readonly headers: Readonly<Record<string, string>>;
-  /** `undefined` unless the status is 200 to 299. */
+  /** The body; `undefined` unless the status is 200 to 299. */
   readonly body: Body | undefined;
-  /** When the headers had arrived, in milliseconds since 1970. */
+  /** Time at which the headers had arrived, in milliseconds since 1970. */
   readonly respondedAt: number;
 }
 
@@ -34,7 +34,7 @@ const PICKED_HEADERS: readonly string[] = [
  * Picks the headers that are kept. The values of a repeated header are joined (RFC 9110 section
  * 5.3).
  *
- * @param headers for each name, one value for each time that the header was sent
+ * @param headers the values of each header, one for each time that it was sent
  */
 export function pickHeaders(
   headers: Readonly<Record<string, readonly string[] | undefined>>,

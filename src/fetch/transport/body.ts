@@ -7,15 +7,15 @@ import { bodyFailure, FetchFailure } from './failure.js';
 
 /** A body after content decoding. */
 export interface Body {
-  /** At most one byte more than the limit. */
+  /** The bytes, at most one more than the limit. */
   readonly bytes: Uint8Array;
   /** Whether the body was longer than the limit. */
   readonly cut: boolean;
 }
 
 /**
- * Encoded bytes that are read for each decoded byte of the limit. No encoding doubles a body, but a
- * stream of empty blocks can go on for ever without a decoded byte.
+ * Number of encoded bytes that are read for each decoded byte of the limit. No encoding doubles a
+ * body, but a stream of empty blocks can go on for ever without a decoded byte.
  */
 const ENCODED_PER_DECODED = 2;
 
@@ -54,7 +54,9 @@ export async function readBody(
   return { bytes: Buffer.concat(kept, cut ? maxBytes + 1 : length), cut };
 }
 
-/** The pieces of the source. Its errors become failures here, before the decoders see them. */
+/**
+ * Yields the pieces of the source. Its errors become failures here, before the decoders see them.
+ */
 async function* received(
   source: Pieces,
   mostEncoded: number,

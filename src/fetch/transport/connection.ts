@@ -29,7 +29,7 @@ const ADDRESS_TIMEOUT = 1_000;
  * goes to the address that was checked, not to the name. The turn at the address ends with the
  * connection.
  *
- * TLS offers HTTP/1.1 only, which tells a complete body from a truncated one.
+ * TLS offers only HTTP/1.1, which tells a complete body from a truncated one.
  *
  * @throws FetchFailure
  */
@@ -53,12 +53,12 @@ export async function openConnection(
 }
 
 /**
- * Whether a connection that has just ended was closed, not reset. libuv reports an end for both if
- * a reset arrives together with the last bytes. The system then no longer knows the peer of the
- * connection.
+ * Whether a connection that has just ended was closed, not reset. If a reset arrives together with
+ * the last bytes, libuv reports an end for both. After a reset, the system no longer knows the peer
+ * of the connection.
  *
- * Call this in the listener of `end`, before this side closes. Nobody may have read `remoteAddress`
- * before: Node caches it.
+ * Call this in the listener of `end`, before this side closes. Do not read `remoteAddress` before,
+ * because Node caches it.
  */
 export function wasClosedOrderly(socket: Socket): boolean {
   return socket.remoteAddress !== undefined;
@@ -166,9 +166,9 @@ class TimeBudget {
   }
 
   /**
-   * Carries out a step in the time that is left, or in `most` milliseconds of it. The step gets a
-   * signal that is aborted when its time is over, or with `signal`. Rejects then, without waiting
-   * for the step.
+   * Carries out a step in the remaining time, or in `most` milliseconds of it. The step gets a
+   * signal that is aborted when its time is over, or with `signal`. This method then rejects
+   * without waiting for the step.
    */
   async spend<T>(
     most: number | undefined,

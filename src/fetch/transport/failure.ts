@@ -2,7 +2,7 @@ import { errorCode, errorText } from '../../files/system-error.js';
 import type { FetchErrorCode } from '../result.js';
 import { localFaultOf } from './local-fault.js';
 
-/** Why a request ended without a usable answer. The fetcher makes it the `error` of its result. */
+/** The reason why a request ended without a usable answer. It becomes the `error` of a result. */
 export class FetchFailure extends Error {
   readonly code: FetchErrorCode;
   /** Status and headers of the response that failed; `undefined` if there was none. */
@@ -56,7 +56,7 @@ export function requestFailure(error: unknown): FetchFailure {
   return connectFailure([error]);
 }
 
-/** Whether undici refused the content of an answer, and not a broken connection. */
+/** Whether undici refused the content of an answer. Otherwise the connection broke. */
 function isProtocolError(error: unknown): boolean {
   const code = errorCode(error);
   switch (code) {
@@ -66,7 +66,7 @@ function isProtocolError(error: unknown): boolean {
     case 'ERR_ASSERTION':
       return true;
     case 'UND_ERR_SOCKET':
-      // undici's messages for a response without a request, and for status 101.
+      // These are undici's messages for a response without a request, and for status 101.
       return errorText(error) === 'bad response' || errorText(error) === 'bad upgrade';
     default:
       // undici gives no code for errors of its parser.

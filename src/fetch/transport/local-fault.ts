@@ -1,6 +1,6 @@
 /*
- * Faults of this machine say nothing about a host. They are neither recorded nor counted against
- * the host.
+ * Faults of this machine are no findings about a host. They are neither recorded nor counted
+ * against the host.
  *
  * Outsiders can provoke some of the codes: a router may report ENETUNREACH, and over IPv6 also
  * EACCES. They gain nothing, because the host stays unknown. EHOSTUNREACH, ECONNREFUSED, ETIMEDOUT
@@ -13,7 +13,10 @@ const NETWORK = "Check this machine's network connection and routes";
 const FIREWALL = "Check this machine's firewall, and whether it lets this user connect";
 const NAME_SERVERS = "Check this machine's name servers (/etc/resolv.conf)";
 
-/** Codes of exhaustion: if one address of a host fails so, the host counts as not tried. */
+/**
+ * Codes of exhaustion. If one address of a host fails with such a code, the host counts as not
+ * tried.
+ */
 const EXHAUSTED: ReadonlyMap<string, string> = new Map([
   ['EMFILE', LIMITS],
   ['ENFILE', LIMITS],
@@ -21,7 +24,7 @@ const EXHAUSTED: ReadonlyMap<string, string> = new Map([
   ['ENOMEM', MEMORY],
 ]);
 
-/** Codes for an address that this machine cannot reach; another address of the host may work. */
+/** Codes for an address that this machine cannot reach. Another address of the host may work. */
 const UNCONNECTED: ReadonlyMap<string, string> = new Map([
   ['ENETUNREACH', NETWORK],
   ['ENETDOWN', NETWORK],
@@ -49,8 +52,8 @@ export function isExhaustion(code: string): boolean {
 }
 
 /**
- * The code of the fault of this machine that prevented a request; `undefined` if an address was
- * really tried.
+ * The code of the fault of this machine that prevented a request; `undefined` if a connection to an
+ * address was attempted.
  *
  * @param codes the code with which each address of the host failed
  */

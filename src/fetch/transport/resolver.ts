@@ -11,7 +11,10 @@ export interface HostAddress {
   readonly family: 4 | 6;
 }
 
-/** Finds the addresses of a host, the preferred one first. Rejects or finds none if it has none. */
+/**
+ * Finds the addresses of a host, the preferred one first. For a host without addresses, rejects or
+ * finds none.
+ */
 export type Resolve = (host: string) => Promise<readonly HostAddress[]>;
 
 /** The part of Node's `Resolver` that asks name servers. */
@@ -20,21 +23,22 @@ export type NameServers = Pick<Resolver, 'resolve4' | 'resolve6'>;
 const QUERY_TIMEOUT = 4_000;
 const QUERY_TRIES = 2;
 
-/** Addresses of one host that are tried. */
+/** Maximum number of addresses of one host that are tried. */
 const MAX_ADDRESSES = 8;
 
 /**
- * Asks the system's name servers for IPv4 and IPv6 addresses at once; IPv4 comes first.
+ * Makes a resolver that asks the system's name servers for IPv4 and IPv6 addresses at once; IPv4
+ * comes first.
  *
  * `getaddrinfo` would be too slow: Node runs at most two of its calls at a time, so a few dead name
- * servers would hold up all fetches. It is asked for names without a dot, such as `localhost`, and
+ * servers would hold up all fetches. It is used for names without a dot, such as `localhost`, and
  * for all names while no name server can be reached.
  *
  * If no name server answered for a name while other names were answered, the fault lies with the
  * name's own servers. Otherwise it is a fault of this machine.
  *
- * @param systemNames whether `getaddrinfo` is asked for names that name servers do not know, such
- *   as those of `/etc/hosts`
+ * @param systemNames whether `getaddrinfo` is also used for names that name servers do not know,
+ *   such as those of `/etc/hosts`
  */
 export function systemResolver(
   systemNames: boolean,
@@ -71,7 +75,7 @@ export function systemResolver(
       try {
         return await systemLookup(host);
       } catch (error) {
-        // The answer of a name server says more than the failure of `getaddrinfo`.
+        // The answer of a name server is more precise than the failure of `getaddrinfo`.
         if (!wasAnswered) throw error;
       }
     }
@@ -97,8 +101,8 @@ async function systemLookup(host: string): Promise<readonly HostAddress[]> {
 }
 
 /**
- * The addresses of a host that may be connected to. Connect to one of them and not to the name, so
- * that DNS rebinding cannot lead elsewhere.
+ * Returns the permitted addresses of a host. Connect to one of them and not to the name, so that
+ * DNS rebinding cannot lead elsewhere.
  *
  * @param host a name, or an IP address without brackets
  * @throws FetchFailure `dns-failed` if the host has no address, `address-refused` if all of its

@@ -2,11 +2,11 @@
 export type EndTurn = () => void;
 
 export interface TurnLimits {
-  /** Turns of one key at a time. */
+  /** Maximum number of turns at one key at a time. */
   readonly atOnce: number;
-  /** Milliseconds from the end of a turn to the next one of the same key. */
+  /** Milliseconds from the end of a turn to the next turn at the same key. */
   readonly pause: number;
-  /** The most that may wait for one key. */
+  /** Maximum number of fetches that wait for one key. */
   readonly mostWaiting: number;
 }
 
@@ -14,9 +14,9 @@ export interface TurnLimits {
 interface Queue {
   readonly key: string;
   held: number;
-  /** First come, first served. */
+  /** The waiting fetches, in the order of their arrival. */
   readonly waiting: Set<(end: EndTurn) => void>;
-  /** Set during the pause after a turn. */
+  /** The timer of the pause after a turn. */
   pause: NodeJS.Timeout | undefined;
 }
 
@@ -63,7 +63,7 @@ export class Turns {
       };
       signal.addEventListener('abort', leave, { once: true });
       queue.waiting.add(granted);
-      // If everything waits, nothing but this timer keeps the process alive.
+      // If everything waits, only this timer keeps the process alive.
       queue.pause?.ref();
       this.#grantNext(queue);
     });

@@ -162,7 +162,7 @@ export class BlockCheck {
     const buckets = bucketAt === undefined ? NO_BUCKETS : table.u8(bucketAt);
     const passes = this.#checkSegments(form, segments, end, buckets);
     if (bucketAt !== undefined && !passes) {
-      throw this.#fault(bucketAt, 'the masks rule out what the rule matches');
+      throw this.#fault(bucketAt, 'the masks exclude a path that the rule matches');
     }
     const hasEnd = (form & RULE_END) !== 0;
     const least = this.#depth + this.#segmentBytes + (hasEnd ? 1 : 0);
@@ -171,11 +171,11 @@ export class BlockCheck {
       if (!this.#texts.has(table.number(textAt, this.#offsetBytes))) {
         throw this.#fault(textAt, 'no text of the automaton starts there');
       }
-      if (bytes < least) throw this.#fault(start, 'the rank is less than that of the pattern');
+      if (bytes < least) throw this.#fault(start, "the rank is less than the pattern's");
       return end;
     }
     const derived = least + ((form & RULE_STAR) !== 0 ? 1 : 0);
-    if (bytes !== derived) throw this.#fault(start, 'the rank is not that of the pattern');
+    if (bytes !== derived) throw this.#fault(start, "the rank differs from the pattern's");
     if (
       !this.#isPathPlain ||
       !this.#areSegmentsPlain ||

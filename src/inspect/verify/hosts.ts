@@ -128,13 +128,13 @@ export class HostCheck {
         throw this.#fault(entry + ENTRY_SCHEMES, `schemes ${schemes}`);
       }
       if ((schemes & taken) !== 0) {
-        throw this.#fault(entry + ENTRY_SCHEMES, `a scheme stands twice at port ${port}`);
+        throw this.#fault(entry + ENTRY_SCHEMES, `a scheme occurs twice at port ${port}`);
       }
       if ((schemes & (SCHEMES_OF_PORT[port] ?? 0)) !== 0) {
         throw this.#fault(entry, `port ${port} is the default of its scheme, and not written 0`);
       }
       if (table.u8(entry + ENTRY_FORM) !== HOST_SEVERAL) {
-        throw this.#fault(entry + ENTRY_FORM, 'the form of the authority is not that of its host');
+        throw this.#fault(entry + ENTRY_FORM, "the form of the authority differs from its host's");
       }
       const authority = entry + ENTRY_AUTHORITY;
       if (table.u32(authority + AUTHORITY_HOST) !== host) {
@@ -156,7 +156,7 @@ export class HostCheck {
     }
     const kind = table.u8(source);
     if (form !== HOST_SEVERAL && (kind === SOURCE_WITH_NUMBER) !== (form === HOST_NUMBERED)) {
-      throw this.#fault(at + AUTHORITY_SOURCE, 'the source is not one for the form of its host');
+      throw this.#fault(at + AUTHORITY_SOURCE, 'the source does not fit the form of its host');
     }
     let own = 0;
     if (kind === SOURCE_WITH_NUMBER) own = String(table.u32(at + AUTHORITY_NUMBER)).length;
@@ -168,7 +168,7 @@ export class HostCheck {
       own = bytes;
     }
     if (table.u16(source + 1) + own + table.u16(source + 3) > SOURCE_LIMIT) {
-      throw this.#fault(at + AUTHORITY_SOURCE, 'the source is too long with what stands in it');
+      throw this.#fault(at + AUTHORITY_SOURCE, 'the source is too long with its host or number');
     }
     this.authorities++;
   }

@@ -1,6 +1,6 @@
 import type { TableBytes } from './table-bytes.js';
 
-/** Kinds of things in the hosts section. */
+/** The kinds of parts in the hosts section. */
 export const HOST = 1;
 export const ROBOTS = 2;
 export const AUTOMATON = 3;
@@ -17,15 +17,15 @@ const NAMES: Readonly<Record<Kind, string>> = {
 const BYTES_OF_WORD_SHIFT = 4;
 
 /**
- * A map of the things that start in the hosts section, filled as references are met. The first
- * reference to a thing precedes the thing, so one pass visits all things. Things must not overlap.
+ * A map of the parts that start in the hosts section, filled as references are met. The first
+ * reference to a part precedes the part, so one pass visits all parts. Parts must not overlap.
  */
 export class Placement {
   readonly start: number;
   readonly end: number;
   readonly #table: TableBytes;
   readonly #words: Uint32Array;
-  /** Start of the current thing. */
+  /** Start of the current part. */
   #at = -1;
 
   constructor(table: TableBytes, start: number, end: number) {
@@ -46,7 +46,7 @@ export class Placement {
     return at >= this.start && at < this.end;
   }
 
-  /** Marks the thing at `to`, to which the number at `from` in the current thing refers. */
+  /** Marks the part at `to`, to which the number at `from` in the current part refers. */
   refer(from: number, to: number, kind: Kind): void {
     if (!this.has(to)) {
       throw this.#fault(from, `refers to the ${NAMES[kind]} at ${to}, outside the section`);
@@ -59,7 +59,7 @@ export class Placement {
     this.#mark(to, kind);
   }
 
-  /** Visits all things in order; `check` returns where a thing ends. */
+  /** Visits all parts in order; `check` returns the end of a part. */
   visit(check: (kind: Kind, at: number) => number): void {
     let end = this.start;
     for (let at = this.#next(end); at < this.end; at = this.#next(at + 1)) {
@@ -67,7 +67,7 @@ export class Placement {
       if (at < end) {
         throw this.#fault(
           at,
-          `the ${NAMES[kind]} starts within another thing, which ends at ${end}`,
+          `the ${NAMES[kind]} starts within another part, which ends at ${end}`,
         );
       }
       this.#table.zeros('hosts', end, at);
@@ -89,7 +89,7 @@ export class Placement {
     this.#words[index] = (this.#words[index] as number) | (kind << ((offset & 15) << 1));
   }
 
-  /** The next start of a thing from `at` on; the end of the section if there is none. */
+  /** The next start of a part from `at` on; the end of the section if there is none. */
   #next(at: number): number {
     const words = this.#words;
     const offset = at - this.start;

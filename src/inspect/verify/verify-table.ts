@@ -2,44 +2,44 @@
  * Proves the assumptions of a table's readers, so that a table of any maker can be opened.
  *
  * The kernel (kernel/assembly) reads a table without bounds checks. Each of its loads lies in the
- * table, and each of its loops ends as stated, if every line below holds. Each line is proven here
- * for everything that a look-up of any host, an explanation or `inspect` can reach; all other
- * bytes are zero.
+ * table, and each of its loops ends as stated, if every assumption below holds. Each assumption is
+ * proven here for everything that a look-up of any host, an explanation or `inspect` can reach. All
+ * other bytes are zero.
  *
- * Reads past the end of a thing (a label, a needle, the numbers of a record, the cache lines of a
+ * Reads past the end of a part (a label, a needle, the numbers of a record, the cache lines of a
  * host or an automaton) reach at most TAIL_BYTES further, which follow the last section. So every
- * thing need only end in its section.
+ * part need only end in its section.
  *
- * | load or loop | what must hold | proven in |
- * |---|---|---|
- * | `bucketOf`, `probe`, `probeHost`: a bucket | the buckets fill their section; at most
- * MAX_PROBE are probed | checkHeader, buckets.ts |
- * | `recordOf`: a host record | a used slot refers to a host record, no two slots to the same; a
- * free one has tag 0, which no hash has | buckets.ts |
- * | `hostOf`, `isRecordOf`: the host | its form is known, and the record ends in the section |
- * hosts.ts |
- * | `findAuthority`: binary search, then a scan of one port | entries are sorted by port, and no
- * scheme stands twice at a port: three at most | hosts.ts |
- * | `groupsOf`: token numbers, list of groups | all numbers lie in the section; they ascend; none
- * is 0xffff where they have 16 bits; a list starts within the record | robots-records.ts |
- * | `consider`: the groups of a list | the last group is marked as the last, and all lie in the
- * record; the budget bounds how many are matched | robots-records.ts, budget.ts |
- * | `prefetchAutomata`, `match`: an automaton | a group refers to 0 or to the start of an automaton
- * | robots-records.ts |
- * | `match`: nodes | labels, edges, distances and rules lie within the nodes; each edge leads to
- * the start of a later node, and each node is the target of one edge: so a walk takes a byte of
- * the path at each node, and ends | automata.ts |
- * | `prefixRank`, `rankOf` | a rank is less than 2^31 | automata.ts, blocks.ts |
- * | `ruleOfBlocks` | another block follows only blocks with masks; places, offsets and rules follow
- * one another within the nodes; the budget bounds the blocks | blocks.ts |
- * | `matches` | segments have at least a byte, and fill their rule; a rule in one block says so
- * in its form | blocks.ts |
- * | `patternText` | a kept text starts where a text starts, and ends in its automaton; a derived
- * text has at most TEXT_LIMIT bytes, none of which needs an escape | automata.ts,
- * blocks.ts, texts.ts |
- * | `sourceText` | a source starts where a source starts, its two texts lie in the section, and
- * with the number or the host it has at most SOURCE_LIMIT bytes; if it needs a number, the
- * authority has one | hosts.ts, sources.ts |
+ * The list names the code that makes an assumption, the assumption, and the file that proves it:
+ *
+ * - `bucketOf`, `probe`, `probeHost`: the buckets fill their section, and at most MAX_PROBE are
+ *   probed (checkHeader, buckets.ts).
+ * - `recordOf`: a used slot refers to a host record, and no two slots to the same. A free slot has
+ *   tag 0, which no hash has (buckets.ts).
+ * - `hostOf`, `isRecordOf`: the form of a host record is known, and the record ends in the section
+ *   (hosts.ts).
+ * - `findAuthority`: entries are sorted by port, and no scheme stands twice at a port. So the
+ *   binary search is followed by a scan of three entries at most (hosts.ts).
+ * - `groupsOf`: all token numbers lie in the section and ascend, and none is 0xffff if they have
+ *   16 bits. A list of groups starts within the record (robots-records.ts).
+ * - `consider`: the last group of a list is marked as the last, and all lie in the record. The
+ *   budget bounds how many are matched (robots-records.ts, budget.ts).
+ * - `prefetchAutomata`, `match`: a group refers to 0 or to the start of an automaton
+ *   (robots-records.ts).
+ * - `match`: labels, edges, distances and rules lie within the nodes. Each edge leads to the start
+ *   of a later node, and each node is the target of one edge. So a walk takes a byte of the path
+ *   at each node, and ends (automata.ts).
+ * - `prefixRank`, `rankOf`: a rank is less than 2^31 (automata.ts, blocks.ts).
+ * - `ruleOfBlocks`: another block follows only blocks with masks. Places, offsets and rules follow
+ *   one another within the nodes. The budget bounds the blocks (blocks.ts).
+ * - `matches`: segments have at least one byte, and fill their rule. A rule with one segment says
+ *   so in its form (blocks.ts).
+ * - `patternText`: a kept text starts where a text starts, and ends in its automaton. A derived
+ *   text has at most TEXT_LIMIT bytes, none of which needs an escape (automata.ts, blocks.ts,
+ *   texts.ts).
+ * - `sourceText`: a source starts where a source starts, and its two texts lie in the section.
+ *   With the number or the host, it has at most SOURCE_LIMIT bytes. If it needs a number, the
+ *   authority has one (hosts.ts, sources.ts).
  *
  * Also proven, for correct results: hosts are canonical, and each is found under its own hash and
  * only once; product tokens are sorted; the masks of a block pass every match of its rules; ranks
@@ -49,9 +49,9 @@
  * Not proven: that the table agrees with some robots.txt. The maker of a table decides all its
  * verdicts.
  *
- * Takes time linear in the length of the table: things in the hosts section must not overlap, so
- * every byte is read a bounded number of times. The things are visited in order; a map of two bits
- * for each byte holds the references to later things.
+ * Takes time linear in the length of the table: parts of the hosts section must not overlap, so
+ * every byte is read a bounded number of times. The parts are visited in order. A map of two bits
+ * for each byte holds the references to later parts.
  */
 
 import { HEADER_HOST_KEY, HOST_KEY_FACTOR } from '../../table/format.js';

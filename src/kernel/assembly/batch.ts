@@ -1,6 +1,6 @@
 /**
- * The one loop over lines, for every format and output. Lines go through the phases in groups: the
- * cache misses of one line (slot, host record, automaton) overlap with its neighbours'.
+ * The only loop over lines, for every format and output. Lines go through the phases in groups, so
+ * that the cache misses of one line (slot, host record, automaton) overlap with those of others.
  */
 
 import { LF } from '../../ascii';
@@ -239,8 +239,8 @@ function newline(to: usize): usize {
 }
 
 /**
- * Writes an empty line for a blank one where verdicts come out alone. An empty line among rows
- * stands for a newline within the row before it, or for nothing.
+ * Writes an empty line for a blank line if the verdicts come out alone. Rows get none: among rows,
+ * an empty line is a newline within the row before it, or nothing.
  */
 function emitBlank(query: usize, to: usize): usize {
   if (holdsRows(query)) return to;
@@ -248,7 +248,7 @@ function emitBlank(query: usize, to: usize): usize {
   return output === OUTPUT_VERDICTS || output === OUTPUT_MASK ? newline(to) : to;
 }
 
-/** Truncates the line to BAD_INPUT_LIMIT; a shorter line keeps its line end. */
+/** Truncates the line to BAD_INPUT_LIMIT bytes. A shorter line keeps its line end. */
 function truncateLine(line: usize): void {
   const end: usize = load<u32>(line, LINE_START) + BAD_INPUT_LIMIT;
   if (end >= <usize>load<u32>(line, LINE_END)) return;

@@ -1,7 +1,7 @@
 /**
- * The kernel: all code that runs for every byte of a run. It has no data and no heap of its own, so
- * any number of instances can share one memory. table/format.ts describes the table that it reads,
- * kernel/layout.ts the task, query and worker block.
+ * The kernel: all code that runs for every byte of a run. It has no data section and no heap, so
+ * any number of instances can share one memory. table/format.ts describes the table that it reads;
+ * kernel/layout.ts describes the task, query and worker block.
  */
 
 import {

@@ -11,17 +11,22 @@ import type { PackedCaptures } from '../../warc/capture-list.js';
 import { type CapturePlace, CaptureSet, type Finding } from '../../warc/capture-set.js';
 import { UrlFilter } from '../../warc/url-filter.js';
 
-/** Warnings of each kind that are given in full; one more counts the others. */
+/**
+ * Number of warnings of each kind that are given in full. The others are counted by one more
+ * warning.
+ */
 const MOST_NAMED = 20;
 
-/** Authorities that are added before other work may be done. */
+/** Number of authorities that are added before other work may be done. */
 const AT_A_TIME = 4096;
 
 /**
- * Turns the captures of an archive into entries of a table. All files are read for captures of
- * robots.txt files, and for the URLs to which those redirect, as far as the captures of these come
- * later in the same file. If a redirect leads to a URL whose captures were left out, the files are
- * read once more for such URLs.
+ * Turns the captures of an archive into entries of a table.
+ *
+ * All files are read for captures of robots.txt files, and for captures of the URLs that those
+ * redirect to. Such captures are found if they come later in the same file. If a redirect leads to
+ * a URL whose captures were left out, those captures are read where they lie. If a file had too
+ * many captures to note their places, all files are read a second time for such URLs.
  */
 export class ArchiveCompilation {
   readonly #files: Archive['files'];
@@ -29,7 +34,7 @@ export class ArchiveCompilation {
   readonly #onWarning: (warning: CacheWarning) => void;
   readonly #captures: CaptureSet;
   readonly #filter: UrlFilter;
-  /** URLs of which all captures are known, besides those of robots.txt files. */
+  /** URLs of redirect targets whose captures are all known. */
   readonly #complete = new Set<string>();
   #readings = 0;
 
@@ -45,16 +50,23 @@ export class ArchiveCompilation {
     this.#filter = new UrlFilter(contents.key);
   }
 
-  /** The files to be read next; none if all is known. Add their captures before the next call. */
+  /**
+   * Returns the files to be read next; none if everything is known. Add their captures before the
+   * next call.
+   */
   nextParts(): ArchivePart[] {
     const reading = this.#readings++;
     if (reading === 0) return this.#parts(undefined);
     if (reading > FOLLOWED_REDIRECTS) return [];
-    const targets = this.#captures
-      .targets((url) => this.#filter.has(url))
-      .filter((url) => !this.#complete.has(url));
+    const targets = this.#captures.targets().filter((url) => !this.#complete.has(url));
     for (const url of targets) this.#complete.add(url);
-    return targets.length === 0 ? [] : this.#parts(targets);
+    const unknown = targets.filter((url) => this.#filter.has(Buffer.from(url)));
+    if (unknown.length > 0) return this.#parts(targets);
+    const places = this.#captures.leftOut(targets);
+    return this.#parts(targets).flatMap((part) => {
+      const offsets = places.get(part.file);
+      return offsets === undefined ? [] : [{ ...part, offsets }];
+    });
   }
 
   #parts(targets: readonly string[] | undefined): ArchivePart[] {
@@ -66,6 +78,7 @@ export class ArchiveCompilation {
       length: lengthOf(file.path),
       file: number,
       targets,
+      offsets: undefined,
       filter,
       key,
     }));
@@ -76,7 +89,7 @@ export class ArchiveCompilation {
     this.#captures.add(captures, file, (body) => merger.body(body));
   }
 
-  /** Adds what the captures say to the table. */
+  /** Adds the results of the captures to the table. */
   async bind(signal: AbortSignal | undefined): Promise<void> {
     this.#warnOfLostRevisits();
     let count = 0;
@@ -98,7 +111,7 @@ export class ArchiveCompilation {
 
   #addEntry({ url, body, bodyBytes, file, offset }: Finding): void {
     const authority = parseAuthority(url);
-    // A host may be longer than those of a table, or no name.
+    // The host may be too long for a table, or not a host name.
     if (authority === undefined || authority.port === 0) return;
     const source = `${this.#files[file]?.source}:${offset}`;
     this.#contents.addEntry(authority, body, bodyBytes, source);
@@ -133,7 +146,7 @@ export class ArchiveCompilation {
   }
 }
 
-/** Length of a file in bytes; 0 if it is not there. Reading the file tells why. */
+/** Length of a file in bytes; 0 if the file is missing. Reading the file later gives the error. */
 function lengthOf(path: FilePath): number {
   return statSync(systemPath(path), { throwIfNoEntry: false })?.size ?? 0;
 }

@@ -26,10 +26,10 @@ import type { MergeablePart } from './mergeable-part.js';
 import { ParallelCompiler } from './parallel-compiler.js';
 import type { CompiledPart, PartCompilerOptions } from './part-compiler.js';
 
-/** Whether a stale finding of a fetch is used, or its authority is unknown. */
+/** Whether a stale finding of a fetch is used, or makes its authority unknown. */
 export type StaleUse = 'use' | 'unknown';
 
-/** How caches become a table. */
+/** Options for compiling caches into a table. */
 export interface CompileCacheOptions {
   readonly profile: Profile;
   /**
@@ -40,7 +40,9 @@ export interface CompileCacheOptions {
   readonly productTokens?: readonly string[] | undefined;
   /** Follows symbolic links that lead out of a directory. Default false. */
   readonly followLinks?: boolean | undefined;
-  /** For records of fetches: the time, and for how many days an unreachable host denies. */
+  /**
+   * For records of fetches: the time, and the number of days for which an unreachable host denies.
+   */
   readonly fetchReading?: FetchReading | undefined;
   /** Captures after this moment do not count; milliseconds since 1970. Default: all count. */
   readonly asOf?: number | undefined;
@@ -48,9 +50,13 @@ export interface CompileCacheOptions {
   readonly columns?: RecordColumns | undefined;
   /** What to do with findings that are older than RFC 9309 section 2.4 allows. Default `use`. */
   readonly stale?: StaleUse | undefined;
-  /** Called for whatever is left out of a cache, and at the end for each file over its budget. */
+  /**
+   * Called for each part of a cache that is skipped, and at the end for each file over its budget.
+   */
   readonly onWarning: (warning: CacheWarning) => void;
-  /** Threads that compile, at most; 1 for the calling thread alone. Default: one per core. */
+  /**
+   * Maximum number of threads that compile; 1 for the calling thread alone. Default: one per core.
+   */
   readonly threads?: number | undefined;
   /** The module that the threads load, for tests. */
   readonly threadEntry?: string | undefined;
@@ -62,7 +68,7 @@ export interface CompiledCache {
   /** The table, to be written once. */
   readonly layout: TableLayout;
   readonly stats: TableBuilderStats;
-  /** Warnings about the content of files, by code. Only lines were left out. */
+  /** Number of warnings about the content of files, by code. Such warnings skip lines only. */
   readonly contentWarnings: ReadonlyMap<WarningCode, number>;
   /** Number of stale findings of fetches, used or not. */
   readonly stale: number;
@@ -94,7 +100,7 @@ export async function compileCache(
         options.profile === 'google'
           ? Number.POSITIVE_INFINITY
           : (options.maxRobotsBytes ?? MIN_BYTES),
-      // All threads judge staleness by one moment.
+      // All threads judge staleness by the same moment.
       fetchReading: { now: Date.now(), ...options.fetchReading },
       asOf: options.asOf,
     },
@@ -123,7 +129,7 @@ export async function compileCache(
   };
 }
 
-/** What caches hold. Archives that are named one after another are one archive. */
+/** Yields the contents of caches. Archives that are named one after another are one archive. */
 async function* cacheContents(
   paths: readonly string[],
   { followLinks = false, columns }: CompileCacheOptions,
@@ -142,13 +148,13 @@ async function* cacheContents(
   if (files.length > 0) yield [{ kind: 'archive', files }];
 }
 
-/** Compiles caches into a table, part by part: parts are given out and merged in order. */
+/** Compiles caches into a table, part by part. Parts are given out and merged in order. */
 class CacheCompilation {
   stale = 0;
   readonly #options: CompileCacheOptions;
   readonly #contents: TableContents;
   readonly #compiler: ParallelCompiler;
-  /** The archive whose parts are compiled. */
+  /** The archive whose parts are being compiled. */
   #archive: ArchiveCompilation | undefined;
 
   constructor(
@@ -187,7 +193,9 @@ class CacheCompilation {
     }
   }
 
-  /** The next part. If reading it fails, earlier parts are merged first, for their warnings. */
+  /**
+   * Returns the next part. If reading fails, earlier parts are merged first, for their warnings.
+   */
   async #next(
     parts:
       | Iterator<CacheContent | WarningEvent, undefined>
@@ -207,11 +215,11 @@ class CacheCompilation {
     if (part.kind === 'warning') return async () => this.#options.onWarning(part.warning);
     if (part.kind === 'archive') return () => this.#compileArchive(part);
     const mergeable = this.#compiler.compile(part);
-    mergeable.catch(() => {}); // the merge reports it
+    mergeable.catch(() => {}); // the merge reports the error
     return async () => this.#merge(part, await this.#unlessAborted(mergeable));
   }
 
-  /** A part of an archive may take long: an abort does not wait for it. */
+  /** Rejects when the signal aborts, because a part of an archive may take long. */
   #unlessAborted(mergeable: Promise<MergeablePart>): Promise<MergeablePart> {
     const { signal } = this.#options;
     if (signal === undefined) return mergeable;

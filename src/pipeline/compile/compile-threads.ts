@@ -8,14 +8,14 @@ import type { MergeablePart } from './mergeable-part.js';
 import type { PartCompilerOptions } from './part-compiler.js';
 import type { ThreadResult } from './thread.js';
 
-/** Parts that a thread holds: the one that it compiles, and the next. */
+/** Number of parts that a thread holds: the one that it compiles, and the next. */
 const PARTS_AT_HAND = 2;
 
 /**
  * Threads that compile parts of caches.
  *
- * Invariant: every part is compiled or fails. When any thread ends, all waiting parts fail: a part
- * in the queue of a thread that dies as it starts would wait for ever.
+ * Invariant: every part is compiled or fails. When any thread ends, all waiting parts fail, because
+ * a part in the queue of a thread that dies while it starts would wait for ever.
  */
 export class CompileThreads {
   /** Number of parts that keep all threads busy. */
@@ -27,7 +27,7 @@ export class CompileThreads {
   /** Functions that fail the waiting parts. */
   readonly #waiting = new Set<(reason: unknown) => void>();
   #hasEnded = false;
-  /** Why a thread ended, as its first part said. */
+  /** Why a thread ended, from the error of its first part. */
   #reason: unknown;
 
   /** @param entry the file that the threads load */
@@ -57,12 +57,12 @@ export class CompileThreads {
     this.#piscina.on('error', () => {});
   }
 
-  /** Number of parts that are being compiled, or wait for it. */
+  /** Number of parts that are being compiled, or wait to be compiled. */
   get waiting(): number {
     return this.#waiting.size;
   }
 
-  /** Whether a thread has compiled a part; to start one takes as long as hundreds of files. */
+  /** Whether a thread has compiled a part. Starting a thread takes as long as hundreds of files. */
   get isRunning(): boolean {
     return this.#isRunning;
   }
@@ -70,7 +70,7 @@ export class CompileThreads {
   /**
    * Compiles a part. Transfers its buffer; don't touch it afterwards.
    *
-   * @throws RobotsFilterError `worker` if the thread throws, or any of them dies
+   * @throws RobotsFilterError `worker` if the thread throws, or any thread dies
    */
   async compile(part: CachePart): Promise<MergeablePart> {
     let result: ThreadResult;
@@ -87,7 +87,8 @@ export class CompileThreads {
     this.#isRunning = true;
     const merger = this.#mergers.get(result.thread) ?? new PartMerger(this.#contents);
     this.#mergers.set(result.thread, merger);
-    // At once: the parts of a thread arrive in their order, which may differ from the cache's.
+    // Received at once: the parts of a thread arrive in the thread's order, which may differ from
+    // the cache's.
     merger.receive(result.compiled.table);
     return { compiled: result.compiled, merger };
   }

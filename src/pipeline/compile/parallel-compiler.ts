@@ -6,18 +6,18 @@ import type { MergeablePart } from './mergeable-part.js';
 import { PartCompiler, type PartCompilerOptions } from './part-compiler.js';
 
 /**
- * Parts that are compiled here before threads are started, because to start one takes as long as to
- * compile hundreds of files.
+ * Number of parts that are compiled on this thread before threads are started. Starting a thread
+ * takes as long as compiling hundreds of files.
  */
 const PARTS_WITHOUT_THREADS = 2;
 
-/** A file of captures, in bytes, that takes longer than to start threads. */
+/** Minimum length in bytes of a file of captures that takes longer than starting threads. */
 const LONG_ARCHIVE = 4 * 1024 * 1024;
 
-/** Parts given out at a time, for each part that the threads can hold: some wait for a merge. */
+/** Number of parts given out for each part that the threads can hold: some wait for a merge. */
 const PARTS_AHEAD = 2;
 
-/** Compiles the parts of caches on this thread, and if there are many, on others. */
+/** Compiles the parts of caches on this thread and, if there are many, on others. */
 export class ParallelCompiler {
   readonly #contents: TableContents;
   readonly #options: PartCompilerOptions;
@@ -27,12 +27,12 @@ export class ParallelCompiler {
   readonly #ownMerger: PartMerger;
   #threads: CompileThreads | undefined;
   #ownParts = 0;
-  /** Whether a part came that only threads compile. */
+  /** Whether a part has come that only threads compile. */
   #hasLong = false;
 
   /**
-   * @param threads 1 for this thread alone
-   * @param entry the file that the threads load; `undefined` for the usual one
+   * @param threads number of threads; 1 for this thread alone
+   * @param entry the file that the threads load; `undefined` for the usual file
    */
   constructor(
     contents: TableContents,
@@ -64,7 +64,7 @@ export class ParallelCompiler {
     const isLong = part.kind === 'captures' && part.length > LONG_ARCHIVE;
     this.#hasLong ||= isLong && this.#threadCount > 1;
     if (this.#threadCount > 1 && (isLong || this.#ownParts >= PARTS_WITHOUT_THREADS)) {
-      // Imported only now, with piscina: few caches need threads.
+      // Imported on demand, with piscina: few caches need threads.
       const { CompileThreads } = await import('./compile-threads.js');
       this.#threads ??= new CompileThreads(
         this.#contents,

@@ -22,7 +22,7 @@ export interface PartCompilerOptions {
   readonly key: HashKey;
   /** Memory of the BodyClaims; `undefined` if only one thread compiles. */
   readonly claims: SharedArrayBuffer | undefined;
-  /** Ignores stale findings of fetches. */
+  /** Whether stale findings of fetches are ignored. */
   readonly leaveOutStale: boolean;
 }
 
@@ -33,9 +33,9 @@ export interface CompiledPart {
   readonly events: readonly (readonly [before: number, event: WarningEvent | Nested])[];
   /** Number of stale findings of fetches. */
   readonly stale: number;
-  /** Captures of an archive; their bodies are those of `table`. */
+  /** Captures of an archive, whose bodies are in `table`. */
   readonly captures: PackedCaptures;
-  /** The error that ended the reading of the part, after all of the above. */
+  /** The error that ended the reading of the part, after all of its contents above. */
   readonly failure: { readonly code: ErrorCode; readonly message: string } | undefined;
 }
 
@@ -66,6 +66,10 @@ export class PartCompiler {
       await this.#reader.read(part, (event) => {
         if (event.kind === 'capture') {
           this.#addCapture(event.capture);
+          return;
+        }
+        if (event.kind === 'left-out') {
+          this.#captures.pushLeftOut(event.url, event.offset);
           return;
         }
         if (event.kind !== 'entry') {

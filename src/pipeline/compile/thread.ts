@@ -2,7 +2,7 @@ import { threadId, workerData } from 'node:worker_threads';
 import type { CachePart } from '../../cache/cache.js';
 import { type CompiledPart, PartCompiler, type PartCompilerOptions } from './part-compiler.js';
 
-/** A compiled part and its thread: later parts of a thread refer to earlier ones. */
+/** A compiled part and its thread. Later parts of a thread refer to earlier ones. */
 export interface ThreadResult {
   readonly thread: number;
   readonly compiled: CompiledPart;

@@ -1,14 +1,14 @@
 import { Readable } from 'node:stream';
 
-/** Where chunks come from. */
+/** A source of chunks. */
 export interface ChunkSource {
   /** The next chunk; `undefined` at the end. Calls must not overlap. */
   next(): Promise<Buffer | undefined>;
-  /** Gives the source up, even while a chunk is awaited. May be called more than once. */
+  /** Gives up the source, even while a chunk is awaited. May be called more than once. */
   abandon(): Promise<void>;
 }
 
-/** Turns a reading error into one for the user; `bytes` bytes had come before. */
+/** Turns a reading error into an error for the user, given the number of bytes that came before. */
 export type ErrorExplanation = (error: unknown, bytes: number) => Error;
 
 /** A source whose first bytes can be examined before they are taken. */
@@ -24,14 +24,14 @@ export class Chunks implements ChunkSource {
     this.#explain = explain;
   }
 
-  /** The bytes that have come from the source, taken or not. */
+  /** Number of bytes that have come from the source, taken or not. */
   get bytes(): number {
     return this.#bytes;
   }
 
   /**
-   * The first bytes, which remain to be taken: as many as come until `suffices` accepts them, there
-   * are at least `most`, or the source ends.
+   * Returns the first bytes, which can still be taken afterwards. Reads until `suffices` accepts
+   * them, there are at least `most`, or the source ends.
    */
   async peek(most: number, suffices: (head: Buffer) => boolean): Promise<Buffer> {
     while (!this.#ended && this.#head.length < most && !suffices(this.#head)) {
@@ -41,7 +41,7 @@ export class Chunks implements ChunkSource {
     return this.#head;
   }
 
-  /** Drops the first of the bytes that `peek` has returned. */
+  /** Drops this many of the bytes that `peek` has returned. */
   drop(bytes: number): void {
     this.#head = this.#head.subarray(bytes);
   }
@@ -59,7 +59,7 @@ export class Chunks implements ChunkSource {
     return this.#source.abandon();
   }
 
-  /** The chunks as a stream. */
+  /** Returns the chunks as a stream. */
   stream(): Readable {
     return new ChunkStream(this);
   }
@@ -90,7 +90,7 @@ export function streamSource(stream: Readable): ChunkSource {
   };
 }
 
-/** A source whose first bytes have been read before. Without `rest` they are all of it. */
+/** A source whose first bytes have been read before. Without `rest`, they are the whole source. */
 export function startedSource(start: Buffer, rest: ChunkSource | undefined): ChunkSource {
   let isNew = start.length > 0;
   return {
@@ -105,7 +105,10 @@ export function startedSource(start: Buffer, rest: ChunkSource | undefined): Chu
   };
 }
 
-/** A stream of chunks. Unlike one of `Readable.from`, it can be destroyed while it awaits one. */
+/**
+ * A stream of chunks. Unlike a stream of `Readable.from`, it can be destroyed while it awaits a
+ * chunk.
+ */
 class ChunkStream extends Readable {
   readonly #chunks: ChunkSource;
 
@@ -122,7 +125,7 @@ class ChunkStream extends Readable {
   }
 
   override _destroy(error: Error | null, callback: (error?: Error | null) => void): void {
-    // Not awaited: it may take until the pending chunk arrives.
+    // Not awaited, because it may last until the pending chunk arrives.
     this.#chunks.abandon().catch(() => {});
     callback(error);
   }

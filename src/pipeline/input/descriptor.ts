@@ -14,7 +14,7 @@ export const closeDescriptor = promisify(fs.close);
 export const descriptorStatus = promisify(fs.fstat);
 const read = promisify(fs.read);
 
-/** The most that one read yields, in bytes: the capacity of a pipe. */
+/** Maximum bytes of one read: the capacity of a pipe. */
 const READ_BYTES = 65_536;
 /** Milliseconds between two reads of an empty pipe; the wait doubles. */
 const SHORTEST_WAIT = 1;
@@ -25,7 +25,7 @@ export function openDescriptor(path: string, flags: string | number): Promise<nu
   return opening(path, open(path, flags));
 }
 
-/** What a descriptor leads to, as far as it is read differently. */
+/** The kinds of descriptors that are read differently. */
 export type DescriptorKind = 'directory' | 'file' | 'pipe' | 'socket' | 'terminal' | 'device';
 
 export function descriptorKind(descriptor: number, status: fs.Stats): DescriptorKind {
@@ -45,15 +45,15 @@ export function descriptorOffset(descriptor: number): number | undefined {
   try {
     information = fs.readFileSync(`/proc/self/fdinfo/${descriptor}`, 'latin1');
   } catch {
-    return undefined; // only Linux has it
+    return undefined; // only Linux has this file
   }
   const line = information.split('\n').find((text) => text.startsWith('pos:'));
   return line === undefined ? undefined : Number(line.slice('pos:'.length));
 }
 
 /**
- * Reads a descriptor in chunks of at most 64 KiB, and no further than asked, so that other readers
- * can continue from there. Leaves the descriptor open.
+ * Reads a descriptor in chunks of at most 64 KiB, and no further than requested. Other readers can
+ * continue from there. The descriptor stays open.
  */
 export class DescriptorSource implements ChunkSource {
   readonly #descriptor: number;
@@ -76,10 +76,10 @@ export class DescriptorSource implements ChunkSource {
   }
 
   /**
-   * Reads a file from `offset`, in bytes, without moving the descriptor; without `offset` from its
-   * position.
+   * Reads a file from `offset`, in bytes, without moving the descriptor. Without `offset`, reads
+   * from the descriptor's position.
    *
-   * @param size the size of the file when it was opened, in bytes; default the current one
+   * @param size the size of the file when it was opened, in bytes; default: the current size
    */
   static ofFile(descriptor: number, offset?: number, size?: number): DescriptorSource {
     return new DescriptorSource(descriptor, undefined, offset ?? null, size);
@@ -88,7 +88,7 @@ export class DescriptorSource implements ChunkSource {
   /**
    * Reads a pipe. A blocking read cannot be cancelled, and `process.exit` waits for it, so an
    * interrupt would wait for the writer. The pipe is therefore opened again without blocking,
-   * unless there is no `/proc` or it belongs to another user.
+   * unless there is no `/proc` or the pipe belongs to another user.
    */
   static async ofPipe(descriptor: number): Promise<DescriptorSource> {
     const flags = fs.constants.O_RDONLY | fs.constants.O_NONBLOCK;
@@ -139,8 +139,8 @@ function isTryAgain(error: unknown): boolean {
 }
 
 /**
- * A stream of a socket, terminal or device. It can be destroyed while it waits. It then closes the
- * descriptor, unless that is standard input and a device.
+ * A stream of a socket, terminal or device, which can be destroyed while it waits. Destroying it
+ * closes the descriptor, unless the descriptor is standard input and a device.
  */
 export function descriptorStream(descriptor: number, kind: DescriptorKind): Readable {
   switch (kind) {

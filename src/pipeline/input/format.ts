@@ -14,9 +14,9 @@ import type { Chunks } from './chunks.js';
  */
 export type InputFormat = RecordFormat;
 
-/** How an input is turned into lines. */
+/** Options for turning an input into lines. */
 export interface LinesOptions {
-  /** The input as error messages name it. */
+  /** The name of the input in messages. */
   readonly name: string;
   /** The longest record, in bytes. Default 16 MiB. */
   readonly maxRecordBytes?: number | undefined;
@@ -24,7 +24,7 @@ export interface LinesOptions {
   readonly maxDepth?: number | undefined;
 }
 
-/** How an input is turned into rows. */
+/** Options for turning an input into rows. */
 export interface RowsOptions extends LinesOptions {
   /** The column of URLs: its name, or its number from 1. Default: found by name or content. */
   readonly column?: string | undefined;
@@ -37,15 +37,15 @@ export interface Rows {
   readonly stream: Readable;
   /** The column of URLs, from 0. */
   readonly column: number;
-  /** Whether it is the only one, so that a row with a second field is no row. */
+  /** Whether the row has only this column, so that a row with a second field is invalid. */
   readonly isSole: boolean;
-  /** The header, which the stream leaves out, with its line end; `undefined` if there is none. */
+  /** The header with its line end, which is not in the stream; `undefined` if there is none. */
   readonly header: Buffer | undefined;
 }
 
-/** How a file is opened that is read by position. */
+/** Options for opening a file that is read by position. */
 export interface FileOptions {
-  /** The input as error messages name it. */
+  /** The name of the input in messages. */
   readonly name: string;
   /** The names that lead to the column with the URL. */
   readonly urlField: readonly string[];
@@ -55,9 +55,9 @@ export interface FileOptions {
 export interface PositionedFile {
   /** One record per line. It fails with a `RobotsFilterError` `input`. */
   readonly stream: Readable;
-  /** The share of the file that has been read, from 0 to 1. */
+  /** Returns the share of the file that has been read, from 0 to 1. */
   progress(): number;
-  /** The file, for outputs that take over its columns. */
+  /** The file, for outputs that keep its columns. */
   readonly parquet: ParquetFile;
 }
 
@@ -65,14 +65,14 @@ export interface PositionedFile {
 export interface Format {
   readonly name: InputFormat;
   /**
-   * Whether an input that begins with `head` is of this format; `undefined` while bytes that are
-   * still to come can change the answer. Asked only after the formats before it in the list.
+   * Whether an input that begins with `head` is of this format; `undefined` if later bytes can
+   * change the answer. Called only if all formats before this one in the list have said no.
    */
   recognise(head: Uint8Array): boolean | undefined;
   /**
-   * Turns the bytes of the input, uncompressed and without a byte order mark, into one record per
-   * line. Absent where the lines of the input are its records: the threads then read files and
-   * pipes themselves.
+   * Turns the bytes of the input into one record per line. The bytes are uncompressed and have no
+   * byte order mark. Absent if the lines of the input are its records: the threads then read files
+   * and pipes themselves.
    *
    * The stream fails with a `RobotsFilterError` `input`.
    */
@@ -80,32 +80,32 @@ export interface Format {
   /** As `toLines`, for a format of rows. */
   readonly toRows?: (chunks: Chunks, options: RowsOptions) => Promise<Rows>;
   /**
-   * Opens a regular file whose metadata are at its end. Present where the format cannot be read
-   * from a pipe. The descriptor stays open.
+   * Opens a regular file whose metadata are at its end. Present if the format cannot be read from a
+   * pipe. The descriptor stays open.
    *
    * @throws RobotsFilterError `input`
    */
   readonly openFile?: (descriptor: number, options: FileOptions) => Promise<PositionedFile>;
 }
 
-/** What is known of an input when its format is recognised. */
+/** The facts by which a format is recognised. */
 export interface Recognition {
   /** The first bytes, uncompressed. */
   readonly head: Uint8Array;
   /** Whether `head` is the whole input. */
   readonly isWhole: boolean;
-  /** The format that `head` is of if nothing refuses it; `undefined` if too little has come. */
+  /** The format of `head`, unless a refusal applies; `undefined` if too few bytes have come. */
   readonly format: InputFormat | undefined;
   /** The name of the compression that was undone; `undefined` if there was none. */
   readonly compression: string | undefined;
 }
 
-/** A format that is recognised in order to refuse it. `formats.ts` lists all of them. */
+/** A format that is recognised only to refuse it. `formats.ts` lists all of them. */
 export interface RefusedFormat {
-  /** Whether it is refused even where the user names the format of the input. */
+  /** Whether the format is refused even if the user names the format of the input. */
   readonly always: boolean;
   /**
-   * Says what the input is and what to type instead; `undefined` if it is not of this format.
+   * Describes the input and what to type instead; `undefined` if the input is not of this format.
    *
    * @param asked the value of `--input`
    */

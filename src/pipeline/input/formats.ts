@@ -12,18 +12,18 @@ import { unsupported } from './formats/unsupported.js';
 import { needsMoreBytes } from './head.js';
 
 /*
- * How an input is opened by its first bytes: open.ts undoes the compression that they tell
- * (files/compressions.ts), refuses what REFUSED_FORMATS describe, and lets the first of FORMATS
- * that recognises them turn the rest into lines.
+ * An input is opened by its first bytes. open.ts undoes the compression that they show
+ * (files/compressions.ts), and refuses an input that one of REFUSED_FORMATS describes. The first of
+ * FORMATS that recognises the bytes turns the rest into lines.
  */
 
 /**
- * The formats that are read, in the order in which they are tried. To add one, write a file of
- * formats/ and add it here, before those that would recognise its first bytes as their own.
+ * The formats that are read, in the order in which they are tried. To add a format, write a file of
+ * formats/ and add it here, before any format that would also recognise its first bytes.
  */
 export const FORMATS: readonly Format[] = [parquet, json, ndjson, csv, tsv, text];
 
-/** The formats that are recognised in order to refuse them with advice. */
+/** The formats that are recognised only to refuse them with advice. */
 export const REFUSED_FORMATS: readonly RefusedFormat[] = [unsupported, columns];
 
 /** The format of a name. */
@@ -33,7 +33,7 @@ export function formatNamed(name: InputFormat): Format {
   return format;
 }
 
-/** The format of an input; `undefined` while bytes that are still to come can change the answer. */
+/** The format of an input; `undefined` if later bytes can change the answer. */
 export function recogniseFormat(head: Uint8Array): InputFormat | undefined {
   return needsMoreBytes(head) ? undefined : firstFormat(head);
 }
@@ -48,8 +48,8 @@ function firstFormat(head: Uint8Array): InputFormat | undefined {
 }
 
 /**
- * The format that `--input auto` takes an input for if no more than `head` is known of it. Where
- * `head` leaves it open, an object on a line longer than the head counts as NDJSON.
+ * The format that `--input auto` chooses if only `head` is known. If `head` does not decide, an
+ * object on a line longer than the head counts as NDJSON.
  */
 export function sniffFormat(head: Uint8Array): InputFormat {
   return firstFormat(head) ?? (head.includes(OPEN_BRACE) ? 'ndjson' : 'text');
@@ -58,8 +58,8 @@ export function sniffFormat(head: Uint8Array): InputFormat {
 /**
  * The format of the input if `--input auto` finds rows in it.
  *
- * @param named the format that the name of the input tells
- * @param isTold whether the user has said where the URL is in rows, or whether there is a header
+ * @param named the format that the name of the input implies
+ * @param isTold whether the user has said which column holds the URL, or whether there is a header
  */
 export function sniffRows(
   recognition: Recognition,
@@ -74,18 +74,18 @@ export function sniffRows(
 /**
  * Whether `head` is enough to open the input: more bytes would change nothing.
  *
- * @param isNamed whether the name of the input tells a format of rows
+ * @param isNamed whether the name of the input implies a format of rows
  */
 export function isEnough(head: Uint8Array, asked: InputFormat | 'auto', isNamed: boolean): boolean {
   if (needsMoreBytes(head)) return false;
   if (asked !== 'auto' || compressionOf(head) !== undefined) return true;
   if (isNamed) return head.includes(LF);
   const recognised = recogniseFormat(head);
-  // Whether text is columns shows in its first lines: those of one read, and at least one.
+  // The first lines show whether text is columns: the lines of one read, and at least one line.
   return recognised === 'text' ? head.includes(LF) : recognised !== undefined;
 }
 
-/** Says why an input is refused, and what to type instead; `undefined` if it is not. */
+/** Explains why an input is refused, and what to type instead; `undefined` if it is accepted. */
 export function describeRefusal(
   recognition: Recognition,
   asked: InputFormat | 'auto',

@@ -3,7 +3,7 @@ import { startsWith } from '../../files/magic.js';
 import { isPartOfMagic } from '../../files/unsupported-formats.js';
 
 /**
- * The most that is read of an input before its format is settled, in bytes: the size of a pipe's
+ * Maximum bytes that are read of an input before its format is settled: the size of a pipe's
  * buffer.
  */
 export const HEAD_BYTES = 65_536;

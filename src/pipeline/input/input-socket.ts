@@ -2,10 +2,10 @@ import { readSync } from 'node:fs';
 import { Socket } from 'node:net';
 
 /**
- * A socket to read an input from. Fails with `ECONNRESET` if the writer reset the connection.
+ * A socket from which an input is read. Fails with `ECONNRESET` if the writer reset the connection.
  *
- * libuv reports an end where a reset came together with the last bytes, so a truncated input would
- * be taken for a whole one. The error is still pending in the system: one more read tells.
+ * libuv reports an end if a reset came together with the last bytes. A truncated input would then
+ * pass as complete. The error is still pending in the system, so one more read reports it.
  */
 export class InputSocket extends Socket {
   readonly #descriptor: number;

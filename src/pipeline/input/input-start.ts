@@ -7,7 +7,7 @@ export interface InputStart {
   readonly bytes: Buffer;
   /** Whether the writers have closed the pipe or socket, so that nothing follows. */
   readonly ended: boolean;
-  /** A socket, from which the rest is to be read. */
+  /** A socket from which the rest must be read. */
   readonly socket?: InputSocket;
 }
 
@@ -17,10 +17,10 @@ const READ_BYTES = 65_536;
 const SOCKET_PATIENCE = 10;
 
 /**
- * Reads what is in a pipe without waiting for more, which tells the length of a short input.
+ * Reads the bytes in a pipe without waiting for more, which tells the length of a short input.
  * `undefined` if the pipe cannot be read without blocking (`DescriptorSource.ofPipe`).
  *
- * @param most bytes after which it stops
+ * @param most number of bytes after which reading stops
  */
 export function takePipeStart(descriptor: number, most: number): InputStart | undefined {
   let opened: number;
@@ -42,7 +42,7 @@ export function takePipeStart(descriptor: number, most: number): InputStart | un
       bytes += read;
     }
   } catch {
-    // The pipe is empty for now, or reading fails: the next reader gets the error.
+    // The pipe is empty for now, or reading failed; the next reader gets the error.
   } finally {
     closeSync(opened);
   }
@@ -50,10 +50,10 @@ export function takePipeStart(descriptor: number, most: number): InputStart | un
 }
 
 /**
- * Reads what is in a socket, or arrives there within 10 ms. Node connects a child process to its
- * parent by sockets, which have usually been written and closed by the time the child runs.
+ * Reads the bytes in a socket, and those that arrive within 10 ms. Node connects a child process to
+ * its parent by sockets, which have usually been written and closed by the time the child runs.
  *
- * @param most bytes after which it stops
+ * @param most number of bytes after which reading stops
  */
 export async function takeSocketStart(descriptor: number, most: number): Promise<InputStart> {
   const socket = new InputSocket(descriptor);
@@ -68,7 +68,7 @@ export async function takeSocketStart(descriptor: number, most: number): Promise
       if (bytes >= most) resolve(false);
     });
     socket.once('end', () => resolve(true));
-    // Stays for errors that come before the rest is read: whoever reads the rest gets them.
+    // Stays for errors that come before the rest is read; the reader of the rest gets them.
     socket.on('error', () => resolve(false));
   });
   clearTimeout(timer);

@@ -23,11 +23,11 @@ import type { InputStart } from './input-start.js';
 import { openRaw, type RawInput, unreadable } from './raw-input.js';
 
 export interface OpenInputOptions {
-  /** What the input holds; `auto` recognises it by its first bytes. Default `auto`. */
+  /** The format of the input; `auto` recognises it by its first bytes. Default `auto`. */
   readonly format?: InputFormat | 'auto';
-  /** The longest record of JSON, in bytes. Default 16 MiB. */
+  /** Maximum length of a record of JSON, in bytes. Default 16 MiB. */
   readonly maxRecordBytes?: number;
-  /** How deep brackets and braces of JSON may nest. Default 1,000. */
+  /** Maximum nesting of brackets and braces in JSON. Default 1,000. */
   readonly maxDepth?: number;
   /** The column of URLs in rows: its name, or its number from 1. Default: found in the input. */
   readonly column?: string | undefined;
@@ -35,41 +35,47 @@ export interface OpenInputOptions {
   readonly header?: boolean | undefined;
   /** The names that lead to the URL's column in Parquet. Default `url`. */
   readonly urlField?: readonly string[];
-  /** What has already been read from the input, a pipe or socket; `undefined` if nothing has. */
+  /**
+   * The bytes that have already been read from the input, a pipe or socket; `undefined` if none.
+   */
   readonly taken?: InputStart | undefined;
 }
 
 interface InputBase {
-  /** The input as messages name it: its path, or `standard input`. */
+  /** The name of the input in messages: its path, or `standard input`. */
   readonly name: string;
-  /** What the input holds. The lines of `json` are NDJSON, but may also be strings or numbers. */
+  /**
+   * The format of the input. The lines of `json` are NDJSON, but may also be strings or numbers.
+   */
   readonly format: InputFormat;
-  /** The size of a regular file on disk in bytes, compressed or not; else `undefined`. */
+  /** The size of a regular file on disk in bytes, compressed or not; otherwise `undefined`. */
   readonly size: number | undefined;
   readonly isTerminal: boolean;
-  /** Whether only white space came before the format was settled: the input may be of any. */
+  /**
+   * Whether only white space came before the format was settled, so the input may have any format.
+   */
   readonly isBlank: boolean;
   /**
-   * Closes what was opened for the input and destroys its stream. Call it when no thread reads the
-   * descriptor any more. Standard input stays open if it is a file or a pipe.
+   * Closes everything that was opened for the input, and destroys its stream. Call it when no
+   * thread reads the descriptor any longer. Standard input stays open if it is a file or a pipe.
    */
   close(): Promise<void>;
 }
 
-/** A regular file of lines, to be read by position from `offset` to the end. */
+/** A regular file of lines, to be read by position from `offset` to its end. */
 export interface FileInput extends InputBase {
   readonly kind: 'file';
   readonly descriptor: number;
   /**
-   * Where the first line begins, in bytes: after a byte order mark, and where an inherited
-   * descriptor stood.
+   * Offset of the first line in bytes: after a byte order mark, and from the position of an
+   * inherited descriptor.
    */
   readonly offset: number;
 }
 
 /**
- * A pipe of lines: `head`, then what `descriptor` yields. Reads block, unless another process made
- * the pipe non-blocking: then they fail with `EAGAIN` while it is empty.
+ * A pipe of lines: `head`, then the bytes from `descriptor`. Reads block. If another process made
+ * the pipe non-blocking, reads fail with `EAGAIN` while the pipe is empty.
  */
 export interface PipeInput extends InputBase {
   readonly kind: 'pipe';
@@ -83,11 +89,11 @@ export interface StreamInput extends InputBase {
   readonly stream: Readable;
   /** Rows only: the column of URLs, from 0. */
   readonly column?: number;
-  /** Rows only: whether rows with a second field are invalid. */
+  /** Rows only: whether a row with a second field is invalid. */
   readonly isSole?: boolean;
-  /** Rows only: the header with its line end, which is no line of the stream. */
+  /** Rows only: the header with its line end, which is not in the stream. */
   readonly header?: Buffer | undefined;
-  /** The bytes read of the input so far, compressed or not as in `size`. */
+  /** Returns the bytes read of the input so far, compressed or not as in `size`. */
   consumed(): number;
   /** The file, if the input is Parquet. */
   readonly parquet?: ParquetFile;
@@ -99,12 +105,12 @@ export type OpenInput = FileInput | PipeInput | StreamInput;
  * Opens an input and recognises its format. Reads no further than the first line, at most about 64
  * KiB, and loses none of it. Waits for a slow input.
  *
- * A compression of `COMPRESSIONS` is undone, a byte order mark is dropped, and a format whose lines
+ * A compression of `COMPRESSIONS` is undone, and a byte order mark is dropped. A format whose lines
  * are not its records is turned into lines. An empty input counts as text.
  *
  * @param path a path, or `-` for standard input
- * @throws RobotsFilterError `input` if the input cannot be opened or read, is a directory, or is of
- *   a format of `REFUSED_FORMATS`
+ * @throws RobotsFilterError `input` if the input cannot be opened or read, is a directory, or has a
+ *   format of `REFUSED_FORMATS`
  */
 export async function openInput(path: string, options: OpenInputOptions = {}): Promise<OpenInput> {
   if (path === STANDARD_INPUT) return openDescriptorInput(0, inputName(path), options);
@@ -129,14 +135,14 @@ async function openDescriptorInput(
 }
 
 /**
- * The format to look for. A file whose name says that it is Parquet, but which begins otherwise, is
- * damaged: its bytes are no URLs.
+ * The format to look for. A file whose name says that it is Parquet must begin like Parquet.
+ * Otherwise it is damaged, and its bytes are not URLs.
  */
 function askedFormat(name: string, asked: InputFormat | 'auto'): InputFormat | 'auto' {
   return asked === 'auto' && name.toLowerCase().endsWith(PARQUET_ENDING) ? 'parquet' : asked;
 }
 
-/** The input in the format that its first bytes show. */
+/** Opens the input in the format that its first bytes show. */
 async function recognised(raw: RawInput, options: OpenInputOptions): Promise<OpenInput> {
   const { name, descriptor, kind } = raw;
   const { maxRecordBytes, maxDepth, column, header } = options;
@@ -148,7 +154,7 @@ async function recognised(raw: RawInput, options: OpenInputOptions): Promise<Ope
   const recognition = { head, isWhole, format: recogniseFormat(head), compression };
   const isTold = column !== undefined || header !== undefined;
   const rows = asked === 'auto' ? sniffRows(recognition, named, isTold) : {};
-  // The name may say rows where the bytes say another format.
+  // The name may imply rows although the bytes show another format.
   const refusal = describeRefusal(recognition, rows.format ?? asked) ?? rows.refusal;
   if (refusal !== undefined) throw new RobotsFilterError('input', `${name}: ${refusal}`);
 
@@ -206,9 +212,9 @@ async function recognised(raw: RawInput, options: OpenInputOptions): Promise<Ope
   };
 }
 
-/** The first bytes of an input, its compression undone. */
+/** The first bytes of an input, after decompression. */
 interface Uncompressed {
-  /** The input, of which nothing has been taken. */
+  /** The input, from which nothing has been taken. */
   readonly chunks: Chunks;
   readonly head: Buffer;
   /** The name of the compression; `undefined` if there was none. */
@@ -229,7 +235,7 @@ async function uncompressed(
 
 function decompressed({ chunks, name }: RawInput, compression: Compression): Chunks {
   const stream = compression.decompress(HEAD_BYTES);
-  // An error on the way destroys `stream` with it, so its reader learns of it.
+  // An error in `chunks` destroys `stream` with that error, so the reader of `stream` gets it.
   pipeline(chunks.stream(), stream, () => {});
   return new Chunks(streamSource(stream), (error, bytes) =>
     error instanceof RobotsFilterError ? error : damaged(name, compression.name, error, bytes),
@@ -244,13 +250,13 @@ function damaged(
 ): RobotsFilterError {
   return new RobotsFilterError(
     'input',
-    `${name}: the ${compression} data is damaged or cut off (${errorText(cause)}); ` +
+    `${name}: the ${compression} data is damaged or truncated (${errorText(cause)}); ` +
       `${bytes} decompressed bytes came out before. Fetch or write the file again.`,
     { cause },
   );
 }
 
-/** Opens a file that is read by position, unless the input is another kind. */
+/** Opens a file that is read by position; refuses any other kind of input. */
 async function openPositioned(
   raw: RawInput,
   open: NonNullable<Format['openFile']>,
@@ -262,14 +268,17 @@ async function openPositioned(
     const from = kind === 'file' ? `byte ${offset}` : `a ${kind}`;
     throw new RobotsFilterError(
       'input',
-      `${name}: Parquet cannot be read from ${from}, because its directory stands at its end. ` +
+      `${name}: Parquet cannot be read from ${from}, because its footer is at the end of the file. ` +
         'Write it to a file first, and name that file.',
     );
   }
   return open(descriptor, { name, urlField });
 }
 
-/** Destroys a stream, and waits for a pending read, which must not meet a closed descriptor. */
+/**
+ * Destroys a stream, and waits for a pending read, because a read must not meet a closed
+ * descriptor.
+ */
 async function closeStream(stream: Readable): Promise<void> {
   if (stream.closed) return;
   const closed = new Promise((resolve) => stream.once('close', resolve));

@@ -1,8 +1,8 @@
 import { accessSync, closeSync, constants, openSync, writeSync } from 'node:fs';
 
 /**
- * Whether `wakeReader` can wake a thread that blocks in a read of this pipe. If not, as without
- * `/proc`, no thread may read it: `process.exit` would wait for that thread.
+ * Whether `wakeReader` can wake a thread that blocks in a read of this pipe. If not, for example
+ * without `/proc`, no thread may read the pipe: `process.exit` would wait for that thread.
  */
 export function canWakeReader(descriptor: number): boolean {
   try {
@@ -15,12 +15,12 @@ export function canWakeReader(descriptor: number): boolean {
 
 /**
  * Wakes a thread that blocks in a read of an empty pipe, by writing a byte to it. Call it only if
- * that thread discards what it reads.
+ * that thread discards the bytes it reads.
  */
 export function wakeReader(descriptor: number): void {
   let writer: number | undefined;
   try {
-    // The path leads to the pipe itself, so it opens for writing even from the reading end.
+    // The path leads to the pipe itself, so it can be opened for writing even from the reading end.
     writer = openSync(path(descriptor), constants.O_WRONLY | constants.O_NONBLOCK);
     writeSync(writer, '\n');
   } catch {

@@ -13,31 +13,34 @@ import {
 } from './descriptor.js';
 import type { InputStart } from './input-start.js';
 
-/** An open input whose bytes have not been looked at. */
+/** An open input whose bytes have not been examined. */
 export interface RawInput {
   readonly name: string;
   readonly descriptor: number;
   readonly kind: Exclude<DescriptorKind, 'directory'>;
-  /** The size of a regular file, in bytes; else `undefined`. */
+  /** The size of a regular file, in bytes; otherwise `undefined`. */
   readonly size: number | undefined;
   /**
-   * Where reading begins in a regular file, in bytes; `undefined` for other inputs, and where the
-   * system does not tell the position of an inherited descriptor.
+   * Offset in a regular file at which reading begins, in bytes. `undefined` for other inputs, and
+   * if the system does not tell the position of an inherited descriptor.
    */
   readonly offset: number | undefined;
   /** Whether all of a pipe or socket has already been read into memory. */
   readonly hasEnded: boolean;
   readonly chunks: Chunks;
-  /** Whether the bytes that have come are known to be all there are. */
+  /** Whether the bytes that have come are known to be the whole input. */
   isWhole(): boolean;
-  /** Closes what was opened for the input. Standard input stays open if it is a file or a pipe. */
+  /**
+   * Closes everything that was opened for the input. Standard input stays open if it is a file or a
+   * pipe.
+   */
   close(): Promise<void>;
 }
 
 /**
- * Prepares a descriptor for reading, whatever it leads to.
+ * Prepares a descriptor for reading, whatever its kind.
  *
- * @param taken what has already been read from a pipe or socket
+ * @param taken the bytes that have already been read from a pipe or socket
  * @throws RobotsFilterError `input` if the descriptor is closed or leads to a directory
  */
 export async function openRaw(
@@ -102,7 +105,7 @@ function streamOf(
   return startedSource(taken.bytes, streamSource(taken.socket));
 }
 
-/** The error for an input that cannot be opened or read; `bytes` bytes had come before. */
+/** The error for an input that cannot be opened or read after `bytes` bytes. */
 export function unreadable(name: string, cause: unknown, bytes = 0): RobotsFilterError {
   const remedy =
     systemRemedy(cause, 'read') ??

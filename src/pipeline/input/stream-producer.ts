@@ -25,8 +25,8 @@ export async function produceFromStream(ring: Ring, stream: Readable): Promise<u
 }
 
 /**
- * Puts a chunk into the ring; false if the run was stopped. Returns when there is room again: the
- * workers get lines that were carried over to the next slot when that slot is opened.
+ * Puts a chunk into the ring; returns false if the run was stopped. Returns when there is room
+ * again, because workers get lines that were carried over only when the next slot is opened.
  */
 async function pour(ring: Ring, producer: Producer, chunk: Uint8Array): Promise<boolean> {
   let rest = chunk;

@@ -11,7 +11,7 @@ function* chunksOf(bytes: Uint8Array): Generator<Uint8Array> {
   }
 }
 
-/** A file whose bytes are compressed on their way. One compressed stream holds all inputs. */
+/** A file that is compressed while it is written. All inputs share one compressed stream. */
 export class CompressedFile {
   readonly #compressor: Transform;
   readonly #written: Promise<void>;
@@ -21,23 +21,23 @@ export class CompressedFile {
     this.#written = pipeline(compressor, async (source: AsyncIterable<Uint8Array>) => {
       for await (const bytes of source) await file.write(bytes);
     });
-    // The stream fails with the same error; `finish` reports it, too.
+    // The stream fails with the same error, and `finish` reports it too.
     this.#written.catch(() => {});
   }
 
-  /** What is written here comes out compressed. Fails with a RobotsFilterError `output`. */
+  /** Bytes that are written here come out compressed. Fails with a RobotsFilterError `output`. */
   get stream(): Writable {
     return this.#compressor;
   }
 
   /**
-   * Writes bytes that are all of the file, and finishes it.
+   * Writes bytes that are the whole file, and finishes the file.
    *
    * @throws RobotsFilterError `output`; the reason of the signal
    */
   async writeAll(bytes: Uint8Array, signal: AbortSignal): Promise<void> {
     const written = pipeline(chunksOf(bytes), this.#compressor, { signal });
-    // After a failed write of the file, `finish` has the error.
+    // If the file could not be written, `finish` has the error.
     await written.catch(() => {});
     signal.throwIfAborted();
     await this.finish();
@@ -53,7 +53,7 @@ export class CompressedFile {
     await this.#written;
   }
 
-  /** Gives an unfinished stream up; resolves when the file is no longer written to. */
+  /** Gives up an unfinished stream; resolves when the file is no longer written to. */
   async abandon(): Promise<void> {
     this.#compressor.destroy();
     await this.#written.catch(() => {});

@@ -27,11 +27,11 @@ export class HeaderRow {
   }
 
   /**
-   * What to write before the rows of an input; `undefined` for nothing.
+   * Returns the bytes to write before the rows of an input; `undefined` for none.
    *
    * @param header the input's header; `undefined` if it has none, empty if the input has no row
-   * @throws RobotsFilterError `input` if the header is not that of the first input, or a column
-   *   would have the name of an added one
+   * @throws RobotsFilterError `input` if the header differs from the header of the first input, or
+   *   if a column has the name of an added column
    */
   of(header: Buffer | undefined, format: InputFormat, input: string): Uint8Array | undefined {
     const { output } = this.#settings;
@@ -61,7 +61,7 @@ export class HeaderRow {
     return Buffer.concat([row, Buffer.from(`${added}${lineEnd}`)]);
   }
 
-  /** Whether a header is that of the first input. Their line ends may differ. */
+  /** Whether a header equals the header of the first input. Their line ends may differ. */
   #isFirst(header: Buffer | undefined): boolean {
     const first = this.#first ?? undefined;
     if (first === undefined || header === undefined) return first === header;

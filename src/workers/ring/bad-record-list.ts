@@ -11,7 +11,7 @@ import type { WriterRole } from './writer-role.js';
 
 /** A record that could not be judged; `reason` is one of the kernel's REASON_…. */
 export interface ListedRecord {
-  /** From 1. */
+  /** Number of the line in the input, from 1. */
   readonly line: number;
   readonly reason: number;
 }

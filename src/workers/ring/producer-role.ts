@@ -13,7 +13,8 @@ export class ProducerRole {
   }
 
   /**
-   * Names the producer, and changes with each of its actions. Read this word before a slot's word.
+   * A word that names the producer, and changes with each of its actions. Read this word before a
+   * slot's word.
    */
   get word(): number {
     return this.#words.load(PRODUCER);

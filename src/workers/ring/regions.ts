@@ -15,7 +15,7 @@ import { scratchBytes } from '../../kernel/scratch.js';
 export interface Regions {
   /** Address of the control block; the slot headers follow it (ring-words.ts). */
   readonly control: number;
-  /** Slots in memory; a run may use fewer. */
+  /** Number of slots in memory; a run may use fewer. */
   readonly slots: number;
   readonly threads: number;
 
@@ -25,7 +25,7 @@ export interface Regions {
   /** Length of a worker block (kernel/layout.ts, WORKER_…). */
   readonly blockBytes: number;
 
-  /** Capacity of a slot's input, in bytes: lines are gathered up to this length. */
+  /** Capacity of a slot's input in bytes. Lines are gathered up to this length. */
   readonly batchBytes: number;
   readonly inputs: number;
   readonly inputStride: number;
@@ -47,7 +47,7 @@ export interface Regions {
 }
 
 export interface Jumbo {
-  /** `holdBytes` of input. */
+  /** Address of the input region, of `holdBytes` bytes. */
   readonly input: number;
   readonly output: number;
   readonly outputBytes: number;
@@ -60,16 +60,16 @@ export interface RegionSizes {
   readonly base: number;
   readonly threads: number;
   readonly slots: number;
-  /** The longest batch of any run. */
+  /** Length of the longest batch of any run, in bytes. */
   readonly batchBytes: number;
   /**
-   * The longest batch of the run with the shortest batches: a longer line may need the jumbo
-   * region.
+   * Length of the longest batch, in bytes, of the run with the shortest batches. A longer line may
+   * need the jumbo region.
    */
   readonly leastBatchBytes: number;
-  /** The longest line that is judged, without its newline. */
+  /** Length of the longest line that is judged, in bytes, without its newline. */
   readonly maxLineBytes: number;
-  /** Output that a line may need beyond its own length. */
+  /** Bytes of output that a line may need beyond its own length. */
   readonly lineOverhead: number;
   /** Length of a worker block. */
   readonly workerBytes: number;
@@ -104,7 +104,7 @@ export function layOut(demand: RegionSizes): Regions {
   const workers = take(threads * workerStride);
   const inputStride = guarded(batchBytes + MARGIN);
   const inputs = take(slots * inputStride);
-  // Twice the input, since a short line's verdict may be as long as the line.
+  // Twice the input, because a short line's verdict may be as long as the line.
   const outputBytes = batchBytes + outputFor(batchBytes, lineOverhead);
   const outputStride = guarded(outputBytes + MARGIN);
   const outputs = take(slots * outputStride);

@@ -1,4 +1,4 @@
-/* The word STATE of a slot; ring-words.ts says what each state means. */
+/* The word STATE of a slot; ring-words.ts tells what each state means. */
 
 export const FREE = 0;
 export const OPEN = 1;

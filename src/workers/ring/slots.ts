@@ -31,7 +31,7 @@ export interface Batch {
 
 /** The slots of a ring: their states, and the batches in them. */
 export class Slots {
-  /** Slots that this run uses. */
+  /** Number of slots that this run uses. */
   readonly count: number;
   readonly #words: SharedWords;
   readonly #memory: Uint8Array<SharedArrayBuffer>;

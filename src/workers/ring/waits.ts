@@ -4,12 +4,12 @@ import type { SharedWords, Word } from './shared-words.js';
 /** Milliseconds after which a waiting thread checks again whether it must still wait. */
 const LONGEST_WAIT = 1000;
 
-/** How one thread waits for words of the ring. Any wait may return early: check the word again. */
+/** Waits of one thread for words of the ring. Any wait may return early: check the word again. */
 export class Waits {
   readonly #words: SharedWords;
   /**
-   * Whether consumers on this thread may block it. On the main thread they may not, since producer
-   * and writer work there too.
+   * Whether consumers on this thread may block it. On the main thread they may not, because
+   * producer and writer work there too.
    */
   readonly mayBlock: boolean;
 
@@ -40,7 +40,7 @@ export class Waits {
     return this.mayBlock ? this.block(word, value) : this.inEventLoop(word, value);
   }
 
-  /** Sleeps for so many milliseconds, or until the run is stopped. */
+  /** Sleeps for this many milliseconds, or until the run is stopped. */
   pause(milliseconds: number): void {
     const stop = this.#words.load(STOP);
     if (stop !== STOP_ALL) this.#words.wait(STOP, stop, milliseconds);

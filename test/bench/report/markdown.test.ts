@@ -46,6 +46,20 @@ describe('the figures of a page', () => {
     expect(tableOf('ratios').at(-1)).toEqual(['text file', '0.50 (0.40–0.63)', '× md5sum']);
   });
 
+  it('give rate, megabytes and memory of archives, formats and jobs, without the busy threads', () => {
+    for (const name of ['warc', 'formats', 'jobs']) {
+      expect(
+        tableOf(name)
+          .slice(1)
+          .map((row) => row.slice(2)),
+      ).toEqual([
+        ['1,000,000', '20.00 (16.00–25.00)', '0.05', '5', '5'],
+        ['1,000,000', '10.00 (8.00–12.50)', '0.10', '10', ''],
+      ]);
+      expect(tableOf(`${name}-ratios`).at(-1)).toEqual(['captures', '2.00 (1.60–2.50)', '× zcat']);
+    }
+  });
+
   it('list each library once, the fastest first, with its differing verdicts in 100,000', () => {
     expect(tableOf('libraries').slice(1)).toEqual([
       ['a fast library', '0.20', 'once', '–'],

@@ -1,5 +1,10 @@
 import type { Records } from '../../../bench/report/markdown.js';
-import type { RecordHead, ResultRecord, ThroughputRecord } from '../../../bench/report/record.js';
+import type {
+  CaseRecord,
+  RecordHead,
+  ResultRecord,
+  ThroughputRecord,
+} from '../../../bench/report/record.js';
 
 function result(
   id: string,
@@ -66,9 +71,25 @@ const THROUGHPUT: ThroughputRecord = {
   ],
 };
 
+const CASES: CaseRecord = {
+  ...HEAD,
+  date: '2026-01-02T03:04:05.678Z',
+  runs: 3,
+  results: [
+    result('gzip', 'robots-filter compile', 'ours', 1_000_000, 20),
+    result('gzip-floor', 'zcat | wc -c', 'floor', 1_000_000, 10),
+    result('one-busy', 'a busy thread', 'floor', 0, 1),
+  ],
+  ratios: [{ id: 'gzip', what: 'captures', unit: '× zcat', median: 2, least: 1.6, greatest: 2.5 }],
+  notMeasured: [],
+};
+
 /** A record of each kind. */
 export const RECORDS = {
   throughput: THROUGHPUT,
+  warc: CASES,
+  formats: CASES,
+  jobs: CASES,
   growth: {
     ...HEAD,
     growth: {

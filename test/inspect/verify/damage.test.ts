@@ -114,8 +114,8 @@ const SINGLE: readonly (readonly [
   ['port', nth(3), 443, /port 443 is the default of its scheme/],
   ['schemes', any, 0, /: schemes 0/],
   ['schemes', any, 8, /: schemes 8/],
-  ['schemes', nth(1), 1, /a scheme stands twice at port 0/],
-  ['entry form', any, 0, /the form of the authority is not that of its host/],
+  ['schemes', nth(1), 1, /a scheme occurs twice at port 0/],
+  ['entry form', any, 0, /the form of the authority differs from its host's/],
   ['entry host', any, (value) => value + 1, /the authority names another host/],
   ['source', any, (value) => value + 1, /no source starts at/],
   ['source', any, 0, /no source starts at 0/],
@@ -124,7 +124,7 @@ const SINGLE: readonly (readonly [
     'source',
     (value) => uses('source', value) > 30,
     () => sourceOfKind(1),
-    /not one for the form of its host/,
+    /does not fit the form of its host/,
   ],
   // References
   ['robots', any, 0x10, /refers to the robots record at 16, outside the section/],
@@ -132,7 +132,7 @@ const SINGLE: readonly (readonly [
   ['robots', any, () => one('slot').value, /robots record at \d+, where none starts/],
   ['robots', any, (value) => value + 1, /./],
   ['automaton', not0, (value) => value - 1, /automaton at \d+, where none starts|starts within/],
-  ['automaton', nth(500), (value) => value + 3, /starts within another thing/, 'wide'],
+  ['automaton', nth(500), (value) => value + 3, /starts within another part/, 'wide'],
   ['automaton', not0, 8, /automaton at 8, outside the section/],
   // Robots records
   ['record head', any, 3, /a robots record that begins with 3/],
@@ -195,16 +195,16 @@ const SINGLE: readonly (readonly [
   ['next block', any, (value) => value + 1, /the next block is at/],
   ['next block', any, 0, /the next block is at/],
   ['next block', any, 0xffff, /the next block is at/],
-  ['bucket', any, 0, /the masks rule out what the rule matches/],
+  ['bucket', any, 0, /the masks exclude a path that the rule matches/],
   ['rank', last, 0x3fff, /not in the order of their ranks/],
-  ['rank', is(809), (value) => value + 2, /the rank is not that of the pattern/],
+  ['rank', is(809), (value) => value + 2, /the rank differs from the pattern's/],
   ['rank', any, 0, /./],
   ['rank', (value) => value > 65_535, 0xffff_ffff, /the rank is too great/, 'wide'],
   [
     'rank',
     (value, index) => index > 0 && value > 10,
     2,
-    /not .* of the pattern|the order of their ranks/,
+    /the rank (is less than|differs from) the pattern's|the order of their ranks/,
   ],
   ['rule bytes', any, 0, /the rule does not end where it can/],
   ['rule bytes', any, 0xffff_ffff, /the rule does not end where it can/, 'wide'],
@@ -325,7 +325,7 @@ describe('a table with a valid checksum is refused by its wrong byte', () => {
     const hosts = fields.filter(({ name }) => name === 'source');
     const broken = hosts.map((field) => ({ ...field, value: source.at }));
     expect(refusal(forged(table, broken))).toMatch(/the source has a host that would be escaped/);
-    expect(refusal(forged(table, [{ ...kind, value: 1 }]))).toMatch(/is too long with what stands/);
+    expect(refusal(forged(table, [{ ...kind, value: 1 }]))).toMatch(/is too long with its host/);
   });
 
   it('two equal hosts', () => {
@@ -413,7 +413,7 @@ describe('a table with a valid checksum is refused by its wrong byte', () => {
     const mask = one('mask');
     const copy = Buffer.from(TABLES.rich);
     copy.fill(0, mask.at, mask.at + 16);
-    expect(refusal(forged(copy, []))).toMatch(/the masks rule out what the rule matches/);
+    expect(refusal(forged(copy, []))).toMatch(/the masks exclude a path that the rule matches/);
   });
 });
 

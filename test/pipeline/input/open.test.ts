@@ -142,7 +142,7 @@ describe('gzip (RFC 1952)', () => {
     const whole = Buffer.concat([gzipSync(lines.join('')), gzipSync(LINES)]);
     for (let length = 3; length < whole.length; length += Math.ceil(whole.length / 50)) {
       const message = await refusal(file(whole.subarray(0, length)));
-      expect(message).toContain('the gzip data is damaged or cut off');
+      expect(message).toContain('the gzip data is damaged or truncated');
       expect(message).toContain('decompressed bytes came out before');
     }
   });
@@ -183,7 +183,7 @@ describe('an input that cannot be read', () => {
   it('is a missing file', async () => {
     const path = join(directory, 'absent');
     expect(await refusal(path)).toContain(`${path}: no such file.`);
-    expect(await refusal(join(file('x'), 'y'))).toContain('is no directory');
+    expect(await refusal(join(file('x'), 'y'))).toContain('is not a directory');
   });
 
   it.skipIf(process.getuid?.() === 0)('is a file without permission', async () => {

@@ -3,8 +3,8 @@
  * patterns and for the paths of URLs. Patterns reach it through kernel/canonical.ts, literal by
  * literal.
  *
- * Canonical forms are ASCII, and compared byte by byte, also within an encoded byte: `/%2` matches
- * `/%2F`, and so does `/*F`.
+ * Canonical forms are ASCII. They are compared byte by byte, also within an encoded byte: `/%2`
+ * matches `/%2F`, and so does `/*F`.
  */
 
 import {
@@ -41,7 +41,7 @@ function isUnreserved(byte: i32): bool {
   return byte === HYPHEN || byte === DOT || byte === UNDERSCORE || byte === TILDE;
 }
 
-/** The gen-delims without a role of their own in a query: `/ : ? @ [ ]` (RFC 3986 section 3.4). */
+/** The gen-delims that have no role in a query: `/ : ? @ [ ]` (RFC 3986 section 3.4). */
 function isFreeInQuery(byte: i32): bool {
   return (
     byte === SLASH ||
@@ -67,9 +67,9 @@ const NON_CANONICAL_LOW: v128 = i8x16(19, 1, 3, 3, 3, 3, 1, 1, 1, 1, 3, 33, 37, 
 const NON_CANONICAL_HIGH: v128 = i8x16(1, 1, 2, 4, 0, 4, 16, 32, 1, 1, 1, 1, 1, 1, 1, 1);
 
 /**
- * Writes the canonical form of `from`–`end` to `to`, at most three bytes for each byte; returns its
- * end. The query, where note A's bytes are decoded, begins after the first raw `?`. Reads 15 bytes
- * past `end`, and writes 15 past what it returns.
+ * Writes the canonical form of `from`–`end` to `to`; returns its end. The form has at most three
+ * bytes for each byte. The query, where the bytes of note A are decoded, begins after the first raw
+ * `?`. Reads 15 bytes past `end`, and writes 15 past the end of the form.
  */
 export function canonicalise(from: usize, end: usize, to: usize, inQuery: bool): usize {
   while (from < end) {
@@ -101,7 +101,7 @@ export function canonicalise(from: usize, end: usize, to: usize, inQuery: bool):
   return to;
 }
 
-/** Writes `%XX`; returns the end of what is written. */
+/** Writes `%XX`; returns its end. */
 function writeEscape(byte: i32, to: usize): usize {
   store<u8>(to, PERCENT);
   store<u8>(to, upperHex(byte >> 4), 1);
@@ -119,8 +119,8 @@ function isEscape(at: usize, end: usize): bool {
 }
 
 /**
- * Writes the form that google/robotstxt gives a pattern, and never a URL: hex digits upper-cased,
- * bytes from 0x80 on encoded. Returns its end.
+ * Writes the form that google/robotstxt gives a pattern, and never a URL: hex digits are
+ * upper-cased, and bytes from 0x80 on are encoded. Returns its end.
  */
 export function escapePattern(from: usize, end: usize, to: usize): usize {
   while (from < end) {

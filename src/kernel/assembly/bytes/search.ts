@@ -46,20 +46,22 @@ export function findByte(byte: i32, from: usize, end: usize): usize {
   return end;
 }
 
-/** A needle of up to 16 bytes is verified by one vector comparison: no work to bound. */
+/**
+ * A needle of up to this many bytes is verified by one vector comparison, so its work is bounded.
+ */
 const ONE_COMPARISON = 16;
 /**
- * Bytes that verifying candidates may cost before `twoWay` takes over: at first, and additionally
- * for each 64 bytes searched.
+ * Bytes that verifying candidates may cost before `twoWay` takes over. The allowance is granted
+ * once at the start, and again for each 64 bytes searched.
  */
 const VERIFICATION_ALLOWANCE = 1024;
 const ALLOWANCE_OF_STEP = 512;
 
 /**
- * The first occurrence of `needle` in `from`–`end`, 0 if there is none. The needle's first and last
- * byte are compared at 64 positions at a time; positions that pass are verified. Linear: a short
- * needle is verified by one comparison; for a longer one the cost is counted, and at worst `twoWay`
- * takes over.
+ * Finds the first occurrence of `needle` in `from`–`end`; returns 0 if there is none. The needle's
+ * first and last byte are compared at 64 positions at a time, and positions that pass are verified.
+ * The search is linear: one comparison verifies a short needle. For a longer needle the cost is
+ * counted, and at worst `twoWay` takes over.
  */
 export function find(needle: usize, bytes: i32, from: usize, end: usize): usize {
   if (<isize>(end - from) < <isize>bytes) return 0;

@@ -1,4 +1,4 @@
-/** Short texts as the number that one load gives, with the first character in the lowest byte. */
+/** Short texts as the number that one load gives: the first character is the lowest byte. */
 
 export const HTTP: i32 = 0x70747468; // http
 export const HTTPS: u64 = 0x7370747468; // https

@@ -49,7 +49,7 @@ function tagged(bucket: usize, hash: i32): i32 {
 
 /**
  * Address of the first slot with the tag of a hash, in `bucket` or after it; 0 if there is none.
- * The slot may belong to another host: the caller compares the hosts. No branch depends on the
+ * The slot may belong to another host, so the caller compares the hosts. No branch depends on the
  * first bucket if the slot is found there, or cannot be elsewhere.
  */
 export function probe(table: usize, bucket: usize, hash: i32): usize {

@@ -32,12 +32,12 @@ import { findAuthority, isRecordOf, probe, probeHost, recordOf, slotIndex } from
  * Finds the table's data for the first lines of the worker's group.
  *
  * - Each step is a separate loop, and so is each prefetch. A processor overlaps only the cache
- *   misses of some three hundred instructions; a prefetch-only loop keeps about ten times as many
- *   misses in flight as a loop that also uses what it reads.
+ *   misses of some three hundred instructions. A prefetch-only loop keeps more misses in flight
+ *   than a loop that also uses the data.
  * - Each prefetched cache line has its own store: V8 issues the loads of a sum in reverse, and
  *   the processor's own prefetching goes upwards.
- * - The loops follow a list of open lines. A line leaves the list when nothing more can be found; a
- *   branch instead would often be mispredicted.
+ * - The loops follow a list of open lines, and a line leaves the list when nothing more can be
+ *   found. A branch in its place would often be mispredicted.
  */
 export function lookUp(query: usize, worker: usize, lines: i32): void {
   const open = worker + WORKER_OPEN;
@@ -86,8 +86,7 @@ function findHosts(query: usize, open: usize, end: usize): usize {
     const line: usize = load<u32>(at);
     const slot = probe(table, load<u32>(line, LINE_SLOT), load<i32>(line, LINE_HASH));
     store<u32>(line, slot, LINE_SLOT);
-    // Without a slot this address is not a record; the line leaves the list, and nobody reads the
-    // address.
+    // Without a slot, this address is not a record. The line leaves the list, so nobody reads it.
     store<u32>(line, recordOf(table, slot), LINE_RECORD);
     found = keep(line, slot !== 0, found);
   }
@@ -164,8 +163,8 @@ function findGroups(query: usize, open: usize, end: usize): usize {
 }
 
 /**
- * Prefetches for each line five cache lines of the automaton of its first group; most automata end
- * there. The matcher's walk alone would wait for each cache line in turn. Reads 259 bytes past the
+ * Prefetches five cache lines of the automaton of each line's first group; most automata end there.
+ * Without this, the matcher's walk would wait for each cache line in turn. Reads 259 bytes past the
  * automaton's start.
  */
 function prefetchAutomata(query: usize, open: usize, end: usize): void {

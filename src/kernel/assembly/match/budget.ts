@@ -1,6 +1,6 @@
 /**
- * The step limit: what all groups that an agent obeys may spend on one path. A step is one byte
- * with which a rule is compared.
+ * The step limit: the steps that all groups of an agent may spend on one path. A step compares a
+ * rule with one byte.
  */
 
 /**

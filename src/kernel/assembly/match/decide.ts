@@ -1,6 +1,6 @@
 /**
- * The last phase of a line: from its robots record and the agents of the query to a result for each
- * agent (RFC 9309 sections 2.2.1 and 2.3.1).
+ * The last phase of a line (RFC 9309 sections 2.2.1 and 2.3.1): the line's robots record and the
+ * query's agents give a result for each agent.
  */
 
 import {

@@ -1,6 +1,6 @@
 /**
- * From a robots record and an agent to the groups that the agent obeys (RFC 9309 section 2.2.1).
- * Layout: table/format.ts.
+ * Finds the groups that an agent obeys in a robots record (RFC 9309 section 2.2.1). Layout:
+ * table/format.ts.
  */
 
 import { ROBOTS_WIDE, TOKEN_ANY } from '../../../table/format';
@@ -19,8 +19,9 @@ export function groupsOfAny(table: usize, robots: usize): usize {
 }
 
 /**
- * Fills in `groups`, GROUPS_…: the groups of the first product token of the agent's chain that some
- * group names; otherwise `any`, the groups of `*`. No branch depends on which token it is.
+ * Fills in `groups` (GROUPS_…): the groups of the first product token of the agent's chain that
+ * some group names. If no group names any token, they are `any`, the groups of `*`. No branch
+ * depends on which token it is.
  */
 export function resolveGroups(
   agent: usize,

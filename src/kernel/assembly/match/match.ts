@@ -4,11 +4,11 @@
  *
  * Bound. Let n be the bytes of the path. The trie costs O(n): each node's label is compared once,
  * and a node has at most 255 edges. A wildcard rule costs O(n + bytes of the rule): each segment is
- * searched for once, from the left. That is exact for `*` and literals: the leftmost place leaves
- * room for whatever a later place could match, and `$` is a comparison with the end. Nothing is
- * tried twice; a rule with two forms (spec note A) has each segment searched for once in each form.
- * With the w wildcard rules whose literal prefix the path begins with, a path costs at most
- * O(n + w·n). Rules that cannot win any more, and rules that the masks exclude, are not tried.
+ * searched for once, from the left. That is exact for `*` and literals: if the rest of the rule
+ * fits after a later place, it also fits after the leftmost. `$` is a comparison with the end.
+ * Nothing is tried twice; a rule with two forms (spec note A) has each segment searched for once in
+ * each form. If the path begins with the literal prefixes of w wildcard rules, it costs at most O(n
+ * + w·n). Rules that cannot win any more, and rules that the masks exclude, are not tried.
  *
  * Site owners choose w, and the authors of links choose n. So each path and agent has a budget,
  * BUDGET_OF_BYTE·n + BUDGET_OF_PATH (budget.ts). If it is not enough, no rank is known, and the

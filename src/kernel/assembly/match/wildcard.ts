@@ -7,9 +7,9 @@ import { charge, isSpent } from './budget';
 import { lineWidth, number, offsetWidth, sizeWidth } from './fields';
 
 /**
- * Whether a rule of a block, which ends at `last`, matches `at`–`end`, the rest of the path after
- * the rule's prefix. Searching for segments costs the bytes of that rest; if the budget is spent,
- * the result is undefined.
+ * Whether a rule of a block, which ends at `last`, matches `at`–`end`: the rest of the path after
+ * the rule's prefix. Searching for segments is charged to the budget, byte by byte. If the budget
+ * is spent, the result is undefined.
  */
 export function matches(widths: i32, form: usize, last: usize, at: usize, end: usize): bool {
   const flags: i32 = load<u8>(form);

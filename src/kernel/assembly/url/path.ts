@@ -1,6 +1,6 @@
 /**
- * From the raw path and query of a URL to the text that patterns are compared with: dot segments
- * are removed as the WHATWG URL Standard does, and the rest is in canonical form (spec note C).
+ * Turns the raw path and query of a URL into the text that patterns are compared with (spec note
+ * C). Dot segments are removed as the WHATWG URL Standard says, and the rest is in canonical form.
  * Most paths are canonical already, and are matched in place.
  */
 
@@ -186,10 +186,9 @@ function dotsOf(from: usize, end: usize): i32 {
 }
 
 /**
- * Writes the path and query `from`–`end` to `to`, the path without dot segments and with `/` for
- * `\`; returns the end of what is written. `to` is `from`, the byte before it, or elsewhere. The
- * result begins with a slash. The result is longer than the source, by that slash, only if the
- * source begins without a slash.
+ * Writes the path and query `from`–`end` to `to`; returns the end of the written bytes. The path
+ * loses its dot segments, and `\` becomes `/`. `to` is `from`, the byte before it, or elsewhere.
+ * The result begins with a slash. It is longer than the source only if the source lacks that slash.
  */
 function removeDotSegments(from: usize, end: usize, to: usize): usize {
   const query = findByte(QUESTION_MARK, from, end);

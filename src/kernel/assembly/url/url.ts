@@ -1,7 +1,7 @@
 /**
- * A URL's scheme, host, port, path and query, as the WHATWG URL Standard reads a string without a
- * base, for the schemes http, https and ftp (spec note C). Only the host is changed here; path.ts
- * prepares paths in the last phase.
+ * Reads a URL's scheme, host, port, path and query as the WHATWG URL Standard reads a string
+ * without a base, for the schemes http, https and ftp (spec note C). Only the host is changed here;
+ * path.ts prepares paths in the last phase.
  */
 
 import {
@@ -45,11 +45,11 @@ import { claimScratch } from '../memory/scratch';
 import { canonicaliseHost, plainHostBytes } from './host';
 
 /**
- * Reads a URL of the most usual form: `http[s]://plain.host[:port]`, then `/` or the end. The end
- * of the URL need not be known: `end` is where it ends at the latest. Fills in host, scheme, port
- * and the start of the path. Returns the first address at which the URL may end or may not be
- * canonical (bytes.ts, `firstNonCanonical`), such as a quote or a newline. Returns 0 for a URL of
- * another form, which `splitAny` reads.
+ * Reads a URL of the most common form: `http[s]://plain.host[:port]`, then `/` or the end. The URL
+ * ends at `end` or before; where it ends need not be known. Fills in host, scheme, port and the
+ * start of the path. Returns the first address at which the URL may end or may not be canonical,
+ * such as a quote or a newline (bytes.ts, `firstNonCanonical`). Returns 0 for a URL of another
+ * form, which `splitAny` reads.
  */
 export function splitPlain(line: usize, url: usize, end: usize): usize {
   if (end - url < 10 || load<i32>(url) !== HTTP) return 0;
@@ -235,7 +235,7 @@ function endOfHost(at: usize, end: usize): usize {
   return at;
 }
 
-/** Stands for port 0, which no server has: 0 means the default port. */
+/** Stands for port 0, which no server has. A port of 0 means the default port. */
 const PORT_ZERO: i32 = 0x10000;
 
 /** The port `at`–`end`; 0 for the scheme's default or an empty port, -1 for no port. */

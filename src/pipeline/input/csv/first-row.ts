@@ -5,27 +5,27 @@ import type { RowsOptions } from '../format.js';
 import { isUrl, isUrlColumnName } from '../formats/columns.js';
 import { RowScanner } from './row-scanner.js';
 
-/** Bytes within which the first row must end. */
+/** Maximum length of the first row, in bytes. */
 const LONGEST = 1024 * 1024;
 
-/** What the first row says of the others. */
+/** What the first row tells about the others. */
 export interface FirstRow {
   /** The header; `undefined` if the first row is a record, empty if there is no row. */
   readonly header: Buffer | undefined;
-  /** Lines that the header takes. */
+  /** Number of lines of the header. */
   readonly headerLines: number;
   /** The column of URLs, from 0. */
   readonly column: number;
   /**
-   * Whether the row has one field, and nobody has said which column holds the URL. A comma in
-   * another row is then one too many, or part of a URL without quotes: what is before it may not be
-   * the URL.
+   * Whether the row has one field, and the user has not said which column holds the URL. A comma in
+   * another row is then unexpected, or part of a URL without quotes. The text before that comma may
+   * not be the URL.
    */
   readonly isSole: boolean;
 }
 
 /**
- * Reads the first row and finds the column of URLs; takes the row from `chunks` if it is a header.
+ * Reads the first row and finds the column of URLs. If the row is a header, takes it from `chunks`.
  *
  * @throws RobotsFilterError `input` if there is no such column
  */
@@ -64,7 +64,7 @@ export async function readFirstRow(
   return { header, headerLines: newlines + 1, column, isSole };
 }
 
-/** Where the first row begins: empty lines are no rows. */
+/** Finds the beginning of the first row: empty lines are not rows. */
 function startOfRows(head: Buffer): { readonly start: number; readonly emptyLines: number } {
   let start = 0;
   let emptyLines = 0;
@@ -81,7 +81,8 @@ function holdsReturn(row: Buffer, delimiter: number): boolean {
   const last = endOfFields(row) - 1;
   for (let at = 0; at < last; at++) {
     if (row[at] === QUOTE) {
-      // Of two quotes the second one opens again what the first one has closed.
+      // If two quotes follow each other, the second opens again the field that the first has
+      // closed.
       do at = row.indexOf(QUOTE, at + 1) + 1;
       while (at > 0 && row[at] === QUOTE);
       if (at === 0) return false;
@@ -91,7 +92,7 @@ function holdsReturn(row: Buffer, delimiter: number): boolean {
   return false;
 }
 
-/** Where the last field of a row ends: before its line end. */
+/** Offset at which the last field of a row ends: before the line end. */
 function endOfFields(row: Buffer): number {
   if (row.at(-1) !== LF) return row.length;
   return row.at(-2) === CR ? row.length - 2 : row.length - 1;
@@ -116,7 +117,7 @@ function columnOf(fields: readonly string[], hasHeader: boolean, options: RowsOp
   if (fields.length === 1) return 0;
   throw refusal(
     options,
-    `no column is known to hold URLs. ${hasHeader ? names : 'The first row has no URL'}. Name the column, or give its number: --url-field`,
+    `it is not clear which column holds the URLs. ${hasHeader ? names : 'The first row has no URL'}. Name the column, or give its number: --url-field`,
   );
 }
 

@@ -4,7 +4,7 @@ import { ROW_MARKED, ROW_REFUSED } from '../../../kernel/layout.js';
 import { HeldRecord } from '../json/held-record.js';
 import { RowScanner } from './row-scanner.js';
 
-/** Bytes that no row that is not marked may begin with. */
+/** Bytes with which no unmarked row may begin. */
 const MARKS: readonly number[] = [ROW_MARKED, ROW_REFUSED];
 
 export interface RowLinesOptions {
@@ -15,7 +15,7 @@ export interface RowLinesOptions {
   readonly linesBefore: number;
 }
 
-/** The lines of rows, as a stream: see `RowSplitter`. */
+/** A stream of the lines of rows: see `RowSplitter`. */
 export class RowLines extends Transform {
   readonly #splitter: RowSplitter;
 
@@ -36,26 +36,29 @@ export class RowLines extends Transform {
 }
 
 /**
- * Turns rows (RFC 4180) into lines of FORMAT_CSV or FORMAT_TSV: a row that spans lines becomes one
- * line, marked as kernel/layout.ts describes, and an empty line for each newline in it, so that
- * lines keep their numbers. All other bytes pass as they came. Memory: one chunk and one row.
+ * Turns rows (RFC 4180) into lines of FORMAT_CSV or FORMAT_TSV. A row that spans lines becomes one
+ * line, marked as kernel/layout.ts describes. An empty line follows for each newline in it, so that
+ * lines keep their numbers. All other bytes pass unchanged. The memory holds one chunk and one row.
  */
 export class RowSplitter {
   readonly #options: RowLinesOptions;
   readonly #scanner: RowScanner;
   /** The beginning of the row, from earlier chunks. */
   readonly #held: HeldRecord;
-  /** What stands for newlines in the row at hand, which is too long and already partly out. */
+  /**
+   * The byte that stands for newlines in the current row, if the row is too long and partly passed
+   * on.
+   */
   #longRow: number | undefined;
 
   readonly #push: (lines: Buffer) => void;
 
-  /** @param push takes the lines, piece by piece; a piece is valid as long as its chunk is */
+  /** @param push takes the lines, piece by piece; a piece is valid only while its chunk is */
   constructor(options: RowLinesOptions, push: (lines: Buffer) => void) {
     this.#options = options;
     this.#push = push;
     this.#scanner = new RowScanner(options.delimiter);
-    // One byte more shows that a row is too long, two its line end.
+    // One byte more shows that a row is too long, and two bytes more show its line end.
     this.#held = new HeldRecord(options.maxRecordBytes + 3);
     if (options.linesBefore > 0) this.#push(Buffer.alloc(options.linesBefore, LF));
   }
@@ -71,7 +74,7 @@ export class RowSplitter {
   /** Takes the next bytes. */
   split(chunk: Buffer): void {
     let start = 0;
-    // The rows from here to `start` are lines as they stand.
+    // The rows from here to `start` are lines without a change.
     let pending = 0;
     let nextQuote = chunk.indexOf(QUOTE);
     const mayHoldMarks = MARKS.some((mark) => chunk.includes(mark));
@@ -101,7 +104,7 @@ export class RowSplitter {
     if (start < chunk.length) this.#hold(chunk.subarray(start));
   }
 
-  /** Adds to the unfinished row. */
+  /** Adds bytes to the unfinished row. */
   #hold(part: Buffer): void {
     if (this.#longRow !== undefined) {
       this.#push(withStandIn(part, this.#longRow));
@@ -120,7 +123,7 @@ export class RowSplitter {
     this.#push(withStandIn(beginning, standIn));
   }
 
-  /** Ends the row with its last bytes, its line end included. */
+  /** Ends the row with its last bytes, including its line end. */
   #endRow(last: Buffer): void {
     if (this.#longRow !== undefined) {
       this.#push(withStandIn(last.subarray(0, -1), this.#longRow));
@@ -153,7 +156,7 @@ export class RowSplitter {
     if (newlines > 0) this.#push(this.#fillers());
   }
 
-  /** Empty lines for the newlines within the row. */
+  /** Returns empty lines for the newlines within the row. */
   #fillers(): Buffer {
     return Buffer.alloc(this.#scanner.newlines, LF);
   }
@@ -161,7 +164,9 @@ export class RowSplitter {
 
 const LAST_BYTE = 0xff;
 
-/** The highest byte that does not occur; no text holds all. `undefined` if there is none. */
+/**
+ * The highest byte that does not occur in the row; `undefined` if every byte does. No text has all.
+ */
 function standInFor(row: Buffer): number | undefined {
   for (let byte = LAST_BYTE; byte > QUOTE; byte--) {
     if (byte !== COMMA && !row.includes(byte)) return byte;
@@ -169,7 +174,7 @@ function standInFor(row: Buffer): number | undefined {
   return undefined;
 }
 
-/** A copy in which a byte stands for each newline. */
+/** A copy of the row in which a byte stands for each newline. */
 function withStandIn(row: Buffer, standIn: number): Buffer {
   const copy = Buffer.from(row);
   for (let at = copy.indexOf(LF); at >= 0; at = copy.indexOf(LF, at + 1)) copy[at] = standIn;

@@ -1,10 +1,12 @@
 import { LF, QUOTE } from '../../../ascii.js';
 
-// Where a row continues.
+// The places at which a row may continue.
 const FIELD_START = 0;
 const UNQUOTED = 1;
 const QUOTED = 2;
-/** After a quote within a quoted field: the field's end, or the first of two quotes. */
+/**
+ * After a quote within a quoted field. The quote is the field's end, or the first of two quotes.
+ */
 const AFTER_QUOTE = 3;
 
 /**
@@ -14,9 +16,9 @@ const AFTER_QUOTE = 3;
 export class RowScanner {
   readonly #delimiter: number;
   #place: number = FIELD_START;
-  /** Newlines within the row so far. */
+  /** Number of newlines within the row so far. */
   newlines = 0;
-  /** Where the row at hand begins: where `scan` began, or after the rows that it skipped. */
+  /** Where the current row begins: where `scan` began, or after the rows that it skipped. */
   rowStart = 0;
 
   constructor(delimiter: number) {
@@ -35,9 +37,10 @@ export class RowScanner {
   }
 
   /**
-   * Goes on with the row; returns the offset after it, `undefined` if it has no end in `bytes`.
+   * Continues with the row; returns the offset after it, or `undefined` if the row does not end in
+   * `bytes`.
    *
-   * @param skips whether to go on through rows without newlines, which end at `rowStart`
+   * @param skips whether to continue through rows without newlines, which end at `rowStart`
    */
   scan(bytes: Uint8Array, start: number, skips = false): number | undefined {
     const delimiter = this.#delimiter;

@@ -3,18 +3,18 @@ import type { InputFormat, RefusedFormat } from '../format.js';
 import { byteOrderMarkBytes, isJsonSpace } from '../head.js';
 
 /*
- * Lists in columns (CSV, TSV, a log) in place of a list of URLs. Read as text, each row would be
- * one URL, and get the verdict of a path that nobody requests.
+ * Recognises lists in columns (CSV, TSV, a log) in place of a list of URLs. Read as text, each row
+ * would be one URL, and get the verdict of a path that nobody requests.
  *
  * A URL may contain commas, semicolons and even spaces, and every URL of a site may. A list is
  * therefore refused only on evidence that no list of URLs gives: see `areRows`.
  */
 
-/** Lines that are examined. */
+/** Maximum number of lines that are examined. */
 const MAX_LINES = 64;
-/** Characters of a line that are examined. */
+/** Maximum number of characters of a line that are examined. */
 const MAX_LINE_LENGTH = 4096;
-/** The fewest lines, and sites, in which a delimiter on each line is evidence. */
+/** Minimum number of lines, and of sites, for which a delimiter on each line is evidence. */
 const FEW = 3;
 /** Average rows per site beyond which a list counts as a list of few sites. */
 const MAX_ROWS_PER_SITE = 6;
@@ -41,9 +41,9 @@ const ENDINGS: readonly string[] =
 interface Delimiter {
   readonly character: '\t' | ',' | ';' | ' ';
   readonly name: string;
-  /** The command that cuts out the first column. */
+  /** The command that extracts the first column. */
   readonly first: string;
-  /** The command that cuts out column N. */
+  /** The command that extracts column N. */
   readonly other: string;
 }
 
@@ -53,21 +53,21 @@ const DELIMITERS: readonly Delimiter[] = [
   { character: ';', name: 'semicolons', first: "cut -d';' -f1", other: "cut -d';' -fN" },
   { character: ' ', name: 'spaces', first: "awk '{print $1}'", other: "awk '{print $N}'" },
 ];
-/** The delimiters that can follow a string at the start of an input only if it is not JSON. */
+/** The delimiters after a string at the start of an input that show that the input is not JSON. */
 const QUOTED = DELIMITERS.filter(({ character }) => character === ',' || character === ';');
 
-/** A list in columns, which `--input text` overrides. */
+/** Lists in columns, which `--input text` overrides. */
 export const columns: RefusedFormat = {
   always: false,
   describe: ({ head, isWhole, format }) => describeColumns(head, isWhole, format),
 };
 
 /**
- * Says that an input is a list in columns, and how to cut the URLs out; `undefined` if it may be a
- * list of URLs.
+ * Describes an input that is a list in columns, with the command that extracts the URLs;
+ * `undefined` if the input may be a list of URLs.
  *
  * @param head the first bytes; a last line without a line end counts only if `isWhole`
- * @param format what the head looks like if it is not columns
+ * @param format what the head looks like apart from columns
  */
 export function describeColumns(
   head: Uint8Array,
@@ -78,7 +78,10 @@ export function describeColumns(
   return found && describe(found.delimiter, found.column, found.quoted);
 }
 
-/** The format that reads the columns of an input; `undefined` if none does, or it may be URLs. */
+/**
+ * The format that reads the columns of an input; `undefined` if no format does, or the input may be
+ * URLs.
+ */
 export function rowsFormat(
   head: Uint8Array,
   isWhole: boolean,
@@ -89,7 +92,7 @@ export function rowsFormat(
   return found?.delimiter.character === '\t' ? 'tsv' : undefined;
 }
 
-/** Whether the name of a column is one that columns of URLs have. */
+/** Whether a column of this name usually holds URLs. */
 export function isUrlColumnName(name: string): boolean {
   return NAMES.has(bare(name).toLowerCase().replaceAll('_', ' '));
 }
@@ -134,7 +137,7 @@ function describe({ name, first, other }: Delimiter, column: number, quoted: boo
     ? `Cut the column of URLs out with a program that reads quoted fields, such as: csvcut -c ${column + 1} FILE | robots-filter …`
     : `Cut the URLs out: ${command} FILE | robots-filter …`;
   const override =
-    name === 'tabs' || quoted ? '' : ' If each line is one URL all the same, say --input text.';
+    name === 'tabs' || quoted ? '' : ' If each line is one URL after all, use --input text.';
   return `looks like columns separated by ${name}, not like one URL per line. ${remedy}${override}`;
 }
 
@@ -235,9 +238,9 @@ function firstUrlColumn(rows: readonly (readonly string[])[]): number | undefine
 }
 
 /**
- * Whether lines that begin with a URL and contain the delimiter later are rows, not URLs. There
- * must be at least three, with equally many columns, and the columns after the URL must look like
- * cells. Then one of these decides:
+ * Whether lines are rows, not URLs. The lines begin with a URL and contain the delimiter later.
+ * There must be at least three lines with equally many columns, and the columns after the URL must
+ * look like cells. In addition, one of these must hold:
  *
  * - The lines are of three sites or more. All URLs of one site may contain a comma.
  * - The text before the delimiter ends as URLs do: `/`, `.html`, `.pdf`.
@@ -285,12 +288,15 @@ function endsAsUrl(field: string): boolean {
   return path >= 0 && (text.endsWith('/') || ENDINGS.some((ending) => text.endsWith(ending)));
 }
 
-/** A query may contain any text: share links of many sites hold titles with commas and spaces. */
+/**
+ * Whether a URL has no query. A query may contain any text: share links hold titles with commas and
+ * spaces.
+ */
 function hasNoQuery(url: string): boolean {
   return !url.includes('?');
 }
 
-/** The label before the last one of a host, so that a site in many countries counts once. */
+/** The label of a host before the last one, so that a site in many countries counts once. */
 function siteOf(url: string): string {
   const text = bare(url);
   const start = text.indexOf('://') + 3;

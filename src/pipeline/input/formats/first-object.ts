@@ -13,14 +13,15 @@ import {
 import { startOfContent } from '../head.js';
 
 /**
- * How an input begins, as far as JSON and NDJSON differ.
+ * The beginning of an input, by which JSON and NDJSON differ.
  *
- * - `array or string`: with `[` or `"`.
- * - `object on a line`: with an object that ends on its line, with no other value after it; or with
- *   an object whose line ends within a string, which is no JSON in any format.
- * - `object among others`: with an object that spans lines, or shares its line with other values.
- * - `other`: with anything else.
- * - `undefined`: bytes to come can change the answer. No record is complete before they come.
+ * - `array or string`: the input begins with `[` or `"`.
+ * - `object on a line`: it begins with an object that ends on its line, with no other value after
+ *   it; or with an object whose line ends within a string, which is not JSON in any format.
+ * - `object among others`: it begins with an object that spans lines, or shares its line with
+ *   other values.
+ * - `other`: it begins with anything else.
+ * - `undefined`: later bytes can change the answer. No record is complete before they come.
  */
 export type Beginning =
   | 'array or string'
@@ -29,7 +30,7 @@ export type Beginning =
   | 'other'
   | undefined;
 
-/** Tells how an input begins. `head` may be truncated anywhere. */
+/** Finds out how an input begins. `head` may be truncated anywhere. */
 export function beginningOf(head: Uint8Array): Beginning {
   const start = startOfContent(head);
   switch (head[start]) {
@@ -45,7 +46,7 @@ export function beginningOf(head: Uint8Array): Beginning {
   }
 }
 
-/** Reads on from the `{` at `start`, to the end of its line at most. */
+/** Continues from the `{` at `start`, to the end of its line at most. */
 function beginningOfObject(head: Uint8Array, start: number): Beginning {
   let depth = 0;
   let inString = false;
@@ -67,7 +68,7 @@ function beginningOfObject(head: Uint8Array, start: number): Beginning {
   return undefined;
 }
 
-/** Reads on after an object, to the first byte on its line that is not white space. */
+/** Continues after an object, to the first byte on its line that is not white space. */
 function beginningOfRest(head: Uint8Array, start: number): Beginning {
   for (let index = start; index < head.length; index++) {
     switch (head[index]) {

@@ -2,7 +2,7 @@ import { pipeline } from 'node:stream';
 import type { Format } from '../format.js';
 import { beginningOf } from './first-object.js';
 
-/** A JSON array, or JSON values one after another: a record is an element or a value. */
+/** A JSON array, or JSON values one after another. A record is an element or a value. */
 export const json: Format = {
   name: 'json',
   recognise(head) {
@@ -11,10 +11,10 @@ export const json: Format = {
     return beginning === 'array or string' || beginning === 'object among others';
   },
   async toLines(chunks, options) {
-    // Loaded only here: stream-json takes 10 ms.
+    // Loaded on demand, because stream-json takes long to load.
     const { JsonRecords } = await import('../json/json-records.js');
     const stream = new JsonRecords(options);
-    // An error on the way destroys `stream` with it, so its reader learns of it.
+    // An error in `chunks` destroys `stream` with that error, so the reader of `stream` gets it.
     pipeline(chunks.stream(), stream, () => {});
     return stream;
   },

@@ -5,9 +5,9 @@ import { startOfContent } from '../head.js';
 import { describeColumns, fieldsOf, firstLines, isUrl, rowsFormat } from './columns.js';
 
 /*
- * A file whose name says CSV or TSV. Rows of one column give no evidence of their own: without the
- * name they are lines of text, with a header that is no URL. The name decides, unless the content
- * speaks against it; then the file is refused rather than read in either way.
+ * Reads a file whose name ends in .csv or .tsv. Rows of one column give no evidence: without the
+ * name they are lines of text, whose header is not a URL. The name decides, unless the content
+ * contradicts it. Then the file is refused.
  */
 
 type RowsFormat = 'csv' | 'tsv';
@@ -24,16 +24,16 @@ const OTHERS = [
 
 const ROW_OR_URL =
   'is CSV by its name, but its first line may be one URL with a comma in it. ' +
-  'If it is a row, say --input csv; if each line is one URL, say --input text.';
+  'If it is a row, use --input csv; if each line is one URL, use --input text.';
 
-/** What a file is read as, or why it is refused. */
+/** The format in which a file is read, or why the file is refused. */
 export interface NamedRows {
-  /** The format of its rows; `undefined` if it may be no rows. */
+  /** The format of its rows; `undefined` if the file may have no rows. */
   readonly format?: RowsFormat | undefined;
   readonly refusal?: string;
 }
 
-/** The format that the name of a file tells, compressed or not: `list.csv`, `LIST.TSV.gz`. */
+/** The format that the name of a file implies, compressed or not: `list.csv`, `LIST.TSV.gz`. */
 export function rowsOfName(name: string): RowsFormat | undefined {
   const lower = name.toLowerCase();
   const formats = Object.keys(DELIMITERS) as RowsFormat[];
@@ -43,9 +43,9 @@ export function rowsOfName(name: string): RowsFormat | undefined {
 }
 
 /**
- * The format of a file whose name tells one.
+ * The format of a file whose name implies one.
  *
- * @param isTold whether the user has said where the URL is in rows, or whether there is a header
+ * @param isTold whether the user has said which column holds the URL, or whether there is a header
  */
 export function namedRows(
   named: RowsFormat,
@@ -55,7 +55,7 @@ export function namedRows(
   const found = rowsFormat(head, isWhole, format);
   const isText = format === undefined || format === 'text';
   if (!isText && head[startOfContent(head)] !== QUOTE) return { format: found };
-  // Columns that are not read are refused by their own message.
+  // Columns with another delimiter are refused with their own message.
   if (found === undefined && describeColumns(head, isWhole, format) !== undefined) return {};
   const [line = ''] = firstLines(head, isWhole);
   const contains = (delimiter: string): boolean => fieldsOf(line, delimiter).length > 1;
@@ -80,12 +80,12 @@ function otherDelimiter(named: RowsFormat, other: string): string {
   const own = named === 'csv' ? 'comma' : 'tab';
   const remedy =
     other === 'tabs'
-      ? 'say --input tsv'
+      ? 'use --input tsv'
       : other === 'commas'
-        ? 'say --input csv'
+        ? 'use --input csv'
         : 'convert it to CSV';
   return (
     `is ${named.toUpperCase()} by its name, but its first line has ${other} and no ${own}. ` +
-    `If ${other} separate columns, ${remedy}; if each row is one URL, say --input ${named}.`
+    `If ${other} separate columns, ${remedy}; if each row is one URL, use --input ${named}.`
   );
 }

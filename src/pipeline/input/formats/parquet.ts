@@ -10,7 +10,7 @@ export const parquet: Format = {
   name: 'parquet',
   recognise: (head) => startsWith(head, MAGIC),
   async openFile(descriptor, { name, urlField }) {
-    // Loaded only here, with the decompressors.
+    // Loaded on demand, together with the decompressors.
     const { ParquetFile } = await import('../../../parquet/parquet-file.js');
     const { textColumn } = await import('../../../parquet/text-column.js');
     const { urlLines } = await import('../parquet/url-lines.js');

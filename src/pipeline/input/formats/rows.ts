@@ -11,7 +11,7 @@ export const csv: Format = {
   toRows: (chunks, options) => toRows(chunks, COMMA, options),
 };
 
-/** Rows with tabs between their fields, and otherwise as in CSV. */
+/** Rows with tabs between their fields, otherwise like CSV. */
 export const tsv: Format = {
   name: 'tsv',
   recognise: () => false,
@@ -33,7 +33,7 @@ async function toRows(
     maxRecordBytes: options.maxRecordBytes ?? DEFAULT_MAX_LINE_BYTES,
     linesBefore: headerLines,
   });
-  // An error on the way destroys `stream` with it, so its reader learns of it.
+  // An error in `chunks` destroys `stream` with that error, so the reader of `stream` gets it.
   pipeline(chunks.stream(), stream, () => {});
   return { stream, column, isSole, header };
 }

@@ -1,7 +1,9 @@
 import { describeUnsupported } from '../../../files/unsupported-formats.js';
 import type { InputFormat, Recognition, RefusedFormat } from '../format.js';
 
-/** Data in a compression, encoding or format that is not read, recognised by its magic bytes. */
+/**
+ * Data in a compression, encoding or format that is not supported, recognised by its magic bytes.
+ */
 export const unsupported: RefusedFormat = {
   always: true,
   describe: (recognition, asked) => {
@@ -10,7 +12,10 @@ export const unsupported: RefusedFormat = {
   },
 };
 
-/** Parquet has magic bytes, too. It is read, unless the user says that it is something else. */
+/**
+ * Whether the input is Parquet that is read. Parquet has magic bytes too, and is read unless the
+ * user names another format.
+ */
 function isRead({ format, compression }: Recognition, asked: InputFormat | 'auto'): boolean {
   const isAsked = asked === 'auto' || asked === 'parquet';
   return format === 'parquet' && compression === undefined && isAsked;

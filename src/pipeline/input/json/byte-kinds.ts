@@ -1,4 +1,4 @@
-/** What a byte outside strings means for the nesting of JSON. */
+/** The meaning of a byte outside strings for the nesting of JSON. */
 export const Kind = {
   ordinary: 0,
   blank: 1,

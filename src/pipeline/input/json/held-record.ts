@@ -1,4 +1,4 @@
-/** A buffer that has grown beyond this is not kept for the next record, in bytes. */
+/** Maximum length of a buffer, in bytes, that is kept for the next record. */
 const KEPT_BYTES = 1024 * 1024;
 const NOTHING = Buffer.alloc(0);
 
@@ -8,7 +8,7 @@ export class HeldRecord {
   #buffer: Buffer = NOTHING;
   #length = 0;
 
-  /** @param maxBytes the most that it ever holds */
+  /** @param maxBytes maximum number of bytes that the buffer ever holds */
   constructor(maxBytes: number) {
     this.#maxBytes = maxBytes;
   }
@@ -25,7 +25,7 @@ export class HeldRecord {
   append(bytes: Buffer): void {
     const length = this.#length + bytes.length;
     if (length > this.#buffer.length) {
-      // Doubling keeps all copying together linear.
+      // Doubling keeps the total cost of copying linear.
       const wanted = Math.min(2 * length, this.#maxBytes);
       const grown = Buffer.allocUnsafeSlow(Math.max(wanted, length));
       this.#buffer.copy(grown, 0, 0, this.#length);
@@ -35,17 +35,17 @@ export class HeldRecord {
     this.#length = length;
   }
 
-  /** Empties it. The buffer stays for the next record. */
+  /** Empties the buffer, which stays for the next record. */
   clear(): void {
     this.#length = 0;
   }
 
-  /** Gives the memory of a large buffer back. */
+  /** Frees the memory of a large buffer. */
   shrink(): void {
     if (this.#buffer.length > KEPT_BYTES) this.release();
   }
 
-  /** Empties it and gives its memory back. */
+  /** Empties the buffer and frees its memory. */
   release(): void {
     this.#buffer = NOTHING;
     this.#length = 0;

@@ -9,7 +9,7 @@ import { RecordLines } from './record-lines.js';
 import { RecordScanner } from './record-scanner.js';
 import { countLineFeeds, type Refusal, RefusedRecord, SHOWN_BYTES } from './refused-record.js';
 
-/** How deep brackets and braces may nest by default, an array around the records included. */
+/** Default depth to which brackets and braces may nest, including an array around the records. */
 export const DEFAULT_MAX_DEPTH = 1_000;
 
 /** Chunks are processed in pieces of this size, which bounds the strings and buffers made. */
@@ -21,24 +21,24 @@ const NOWHERE = -1;
  *
  * The input is JSON values one after another, with or without white space between them. The
  * elements of an array are records, and so is every value that is not an array. An array within an
- * array is one record. A record may be any value; who reads the lines decides what it is worth.
+ * array is one record. A record may be any value; the reader of the lines decides what it means.
  *
  * A record comes out byte for byte: members in their order, duplicates, the spelling of numbers and
  * escapes, bytes that are not UTF-8. A record that spans lines loses the white space outside its
- * strings, since it must fit on one line.
+ * strings, because it must fit on one line.
  *
- * The tokens of a JSON parser have lost their spelling. So `RecordScanner` finds where records end,
- * and stream-json gets the same bytes and checks that they are JSON. No record leaves before
+ * The tokens of a JSON parser have lost their spelling. So `RecordScanner` finds the ends of
+ * records, and stream-json checks that the same bytes are JSON. No record comes out before
  * stream-json has accepted everything up to its end.
  *
  * A record that is too long or nests too deep comes out as a line that stands for it
- * (REFUSED_RECORD), and the run continues after it. It must be JSON as well, except that beyond the
- * depth limit only strings and the number of brackets are checked.
+ * (REFUSED_RECORD), and the run continues after it. That record must be JSON as well. Beyond the
+ * depth limit, only strings and the number of brackets are checked.
  *
- * Memory: about four times the longest record allowed, and some pieces of 64 KiB.
+ * The memory is about four times the longest record allowed, and some pieces of 64 KiB.
  *
  * The stream fails with a `RobotsFilterError` `input` if the input is not JSON or ends too early.
- * Nothing comes out of the 64 KiB around the error.
+ * No record comes out of the 64 KiB around the error.
  */
 export class JsonRecords extends Transform {
   readonly #name: string;
@@ -50,9 +50,12 @@ export class JsonRecords extends Transform {
 
   /** The current record, if it has been refused before its end. */
   #refused: RefusedRecord | undefined;
-  /** Where the last record that ends in the current piece ends there; -1 if none does. */
+  /** End of the last record that ends in the current piece; -1 if none does. */
   #settled = NOWHERE;
-  /** Where the refused record that began before the current piece ends in it; -1 if it does not. */
+  /**
+   * End, in the current piece, of the refused record that began before it; -1 if it does not end
+   * there.
+   */
   #refusedEnd = NOWHERE;
 
   constructor({ name, maxRecordBytes, maxDepth }: LinesOptions) {
@@ -79,7 +82,7 @@ export class JsonRecords extends Transform {
   override _flush(callback: TransformCallback): void {
     try {
       const end = this.#scanner.offset;
-      // A number or word at the very end has nothing after it that would end it.
+      // A number or word at the very end has no byte after it that would end it.
       if (this.#scanner.isBare) this.#take(Buffer.from(' '));
       if (this.#scanner.isOpen) this.#failAtEnd(end);
       callback();
@@ -121,8 +124,8 @@ export class JsonRecords extends Transform {
   }
 
   /**
-   * Lets the validator see the current piece from `start` on. Returns the first fault, counted from
-   * the beginning of `held`, the bytes before it.
+   * Has the validator check the current piece from `start` on. Returns the first fault, counted
+   * from the start of `held`, the bytes before the piece.
    */
   #validateFrom(start: number, lead: string, held: Buffer): JsonFault | undefined {
     const settled = this.#settled;
@@ -140,7 +143,7 @@ export class JsonRecords extends Transform {
     }
   }
 
-  /** Checks a piece that begins in a refused record, and what follows that record. */
+  /** Checks a piece that begins in a refused record, and the bytes after that record. */
   #validateRefused(refused: RefusedRecord, piece: Buffer, lineFeeds: number): void {
     const { offset, text } = this.#scanner;
     const hasEnded = this.#refusedEnd !== NOWHERE;
@@ -156,7 +159,7 @@ export class JsonRecords extends Transform {
       this.#failAt(inContext, context, contextOffset, tail.lineFeeds);
     }
     if (!hasEnded) return;
-    // The validator has not seen the record to its end: a new one begins after it.
+    // The validator has not seen the end of the record, so a new validator begins after it.
     this.#validator = new JsonValidator();
     this.#validator.accept(Buffer.from(refused.leadAfter), 0, refused.leadAfter.length);
     const later = this.#validateFrom(end, refused.leadAfter, Buffer.alloc(0));
@@ -167,8 +170,8 @@ export class JsonRecords extends Transform {
   }
 
   /**
-   * Why a record of at least this length is refused; `undefined` if it is not. The limit that it
-   * passes first decides.
+   * The reason to refuse a record of at least this length; `undefined` if there is none. The limit
+   * that the record passes first decides.
    */
   #refusalOf(bytes: number): Refusal | undefined {
     const { deepAfter } = this.#scanner;
@@ -177,8 +180,8 @@ export class JsonRecords extends Transform {
   }
 
   /**
-   * Refuses the unfinished record. The current piece, which has been checked, holds its last bytes
-   * from `start` on.
+   * Refuses the unfinished record. Its last bytes are in the current piece from `start` on, and
+   * have been checked.
    */
   #refuse(refusal: Refusal, piece: Buffer, start: number): void {
     const scanner = this.#scanner;
@@ -201,7 +204,9 @@ export class JsonRecords extends Transform {
     this.#held.release();
   }
 
-  /** Adds the line of the record that ends in `piece`, where it lies from `start` to `end`. */
+  /**
+   * Adds the line of the record that ends in `piece`, where the record lies from `start` to `end`.
+   */
   #endRecord(piece: Buffer, start: number, end: number): void {
     const held = this.#held;
     this.#lines.reserve(held.length, piece.length);
@@ -230,11 +235,14 @@ export class JsonRecords extends Transform {
     throw new RobotsFilterError(
       'input',
       `${this.#name}: byte ${offset} (line ${lineFeeds + 1}): the input ends ${where}. ` +
-        'It has been cut off: fetch or write it again, or close what is open.',
+        'It is truncated: fetch or write it again, or close the open brackets and strings.',
     );
   }
 
-  /** `bytes`, which contain the fault, begin at `offset` and have `lineFeeds` before them. */
+  /**
+   * Fails at a fault. `bytes` contain the fault, begin at `offset`, and have `lineFeeds` before
+   * them.
+   */
   #failAt(fault: JsonFault, bytes: Buffer, offset: number, lineFeeds: number): never {
     const found = bytes[fault.offset];
     const line = lineFeeds + countLineFeeds(bytes.subarray(0, fault.offset)) + 1;
@@ -242,13 +250,13 @@ export class JsonRecords extends Transform {
       'input',
       `${this.#name}: byte ${offset + fault.offset} (line ${line}): this is not JSON: ${fault.reason}` +
         `${found === undefined ? '' : `, found ${nameByte(found)}`}. ` +
-        'Correct it there. If the whole input is something else, say --input ndjson ' +
+        'Correct it there. If the whole input is something else, use --input ndjson ' +
         '(one object per line) or --input text (one URL per line).',
     );
   }
 }
 
-/** The bytes of a refused record that its line shows; `before` came before the current piece. */
+/** The bytes of a refused record that its line shows. `before` came before the current piece. */
 function shownOf(before: Buffer, here: Buffer): Buffer {
   if (before.length === 0) return here.subarray(0, SHOWN_BYTES);
   return Buffer.concat([before.subarray(0, SHOWN_BYTES), here.subarray(0, SHOWN_BYTES)]);

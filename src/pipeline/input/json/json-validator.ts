@@ -2,11 +2,11 @@ import { jsonParser } from 'stream-json/core/parser.js';
 import { jsonVerifier } from 'stream-json/core/utils/verifier.js';
 
 /**
- * White space that settles every token before it: stream-json decides a literal up to 16 characters
- * later, an escape up to 6.
+ * White space after which every earlier token is decided: stream-json decides a literal up to 16
+ * characters later, and an escape up to 6.
  */
 const SETTLING_SPACE = ' '.repeat(32);
-/** The longest string that is made for the verifier. */
+/** Maximum length of a string that is made for the verifier. */
 const PIECE_BYTES = 65_536;
 
 /**
@@ -15,24 +15,24 @@ const PIECE_BYTES = 65_536;
  *
  * - stream-json gets the bytes as Latin-1, one character per byte. No character is split between
  *   chunks, bytes that are not UTF-8 pass through strings, and offsets are in bytes. Outside
- *   strings JSON is ASCII, and stream-json refuses the rest.
- * - The parser does not tell the place of an error. The verifier does, but takes two to three times
- *   as long. So the parser checks, and `findFault` asks the verifier once there is an error.
- * - The parser bounds neither depth nor the length of a string: the caller must.
+ *   strings JSON is ASCII, and stream-json refuses all other characters.
+ * - The parser does not tell the place of an error. The verifier does, but is much slower. So the
+ *   parser checks, and `findFault` calls the verifier only after an error.
+ * - The parser bounds neither depth nor the length of a string, so the caller must.
  */
 export class JsonValidator {
   readonly #parse = jsonParser({
     jsonStreaming: true,
-    // A packed string with escapes would take twenty times its length.
+    // A packed string with escapes would take many times its length.
     packKeys: false,
     packStrings: false,
-    // Packed numbers are fewer tokens.
+    // Packed numbers make fewer tokens.
     packNumbers: true,
     streamNumbers: false,
   });
 
   /**
-   * Takes the bytes of `bytes` from `start` to `end` as the next ones of the input.
+   * Takes the bytes of `bytes` from `start` to `end` as the next bytes of the input.
    *
    * @throws as soon as it is certain that the input is not JSON
    */
@@ -41,19 +41,18 @@ export class JsonValidator {
   }
 
   /**
-   * Finds any error that is left in what has been accepted. Call it only where JSON allows white
-   * space.
+   * Finds any remaining error in the accepted bytes. Call it only where JSON allows white space.
    *
-   * @throws if what has been accepted is not the beginning of JSON values
+   * @throws if the accepted bytes are not the beginning of JSON values
    */
   settle(): void {
     this.#parse(SETTLING_SPACE);
   }
 }
 
-/** The first place where bytes stop being JSON. */
+/** The first place at which bytes are no longer JSON. */
 export interface JsonFault {
-  /** In bytes from the first one that was checked. */
+  /** Offset in bytes from the first checked byte. */
   readonly offset: number;
   /** What stream-json expected there. */
   readonly reason: string;
@@ -71,15 +70,15 @@ export function findFault(lead: string, bytes: Buffer): JsonFault | undefined {
 }
 
 /**
- * Checks as `JsonValidator` does, and tells where the fault is. Memory: proportional to the depth
- * of the JSON.
+ * Checks like `JsonValidator`, and tells where the fault is. The memory is proportional to the
+ * depth of the JSON.
  */
 export class FaultFinder {
   readonly #verify = jsonVerifier({ jsonStreaming: true });
   readonly #leadBytes: number;
   #bytes = 0;
 
-  /** @param lead see `findFault` */
+  /** @param lead as in `findFault` */
   constructor(lead: string) {
     this.#leadBytes = lead.length;
     this.#verify(lead);
@@ -97,8 +96,7 @@ export class FaultFinder {
   }
 
   /**
-   * Finds any fault that is left in what has been accepted. Call it only where JSON allows white
-   * space.
+   * Finds any remaining fault in the accepted bytes. Call it only where JSON allows white space.
    */
   settle(): JsonFault | undefined {
     return this.#take(SETTLING_SPACE);
@@ -121,7 +119,10 @@ function offsetOf(error: unknown): number {
     : 0;
 }
 
-/** `ERROR at 5 (1, 6): Verifier cannot parse input: expected ','` → `expected ','` */
+/**
+ * Extracts the reason: `ERROR at 5 (1, 6): Verifier cannot parse input: expected ','` → `expected
+ * ','`
+ */
 function reasonOf(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error);
   if (message.endsWith('escaped characters'))

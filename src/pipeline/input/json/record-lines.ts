@@ -9,26 +9,28 @@ import {
 
 const NOTHING = Buffer.alloc(0);
 
-/** The lines that one piece of the input yields. */
+/** The lines that one piece of the input gives. */
 export class RecordLines {
   #lines: Buffer = NOTHING;
   #length = 0;
 
   /**
-   * Makes room for every line that a piece can yield, unless there is room already.
+   * Makes room for every line that a piece can give, unless there is enough room.
    *
    * @param held bytes of the piece's first record in earlier pieces
    * @param piece bytes of the piece
    */
   reserve(held: number, piece: number): void {
     if (this.#lines.length > 0) return;
-    // A record has at least one byte, a refused one two; its line has at most three more.
+    // A record has at least one byte and a refused record two; the line has at most three more
+    // bytes.
     const before = Math.max(held, SHOWN_BYTES) + REFUSED_LINE_BYTES;
     this.#lines = Buffer.allocUnsafeSlow(before + 3 * piece);
   }
 
   /**
-   * Adds the record from `start` to `end`. If it spans lines, drops white space outside strings.
+   * Adds the record from `start` to `end`. If the record spans lines, drops the white space outside
+   * its strings.
    */
   addRecord(bytes: Buffer, start: number, end: number, spansLines: boolean): void {
     this.#length += spansLines
@@ -42,7 +44,7 @@ export class RecordLines {
     this.#length += writeRefusedLine(refusal, beginning, this.#lines, this.#length);
   }
 
-  /** The lines, which now belong to the caller; `undefined` if there are none. */
+  /** Returns the lines, which then belong to the caller; `undefined` if there are none. */
   take(): Buffer | undefined {
     const lines = this.#length > 0 ? this.#lines.subarray(0, this.#length) : undefined;
     this.#lines = NOTHING;

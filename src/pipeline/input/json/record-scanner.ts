@@ -14,47 +14,53 @@ import { countLineFeeds } from './refused-record.js';
 const NOTHING = Buffer.alloc(0);
 const NOWHERE = -1;
 
-/** Is told of each record that ends in the current piece: its bytes there. */
+/**
+ * Called for each record that ends in the current piece, with the place of the record's bytes
+ * there.
+ */
 export type OnRecord = (piece: Buffer, start: number, end: number) => void;
 
 /**
- * Finds where records begin and end in JSON, piece by piece, in one pass. It knows strings and
- * nesting only; on bytes that are not JSON its findings mean nothing.
+ * Finds where records begin and end in JSON, piece by piece, in one pass. The scanner knows only
+ * strings and nesting. On bytes that are not JSON its findings mean nothing.
  */
 export class RecordScanner {
   readonly #maxDepth: number;
   readonly #onRecord: OnRecord;
 
-  /** Bytes before the current piece. */
+  /** Number of bytes before the current piece. */
   offset = 0;
-  /** Line feeds before the current place. */
+  /** Number of line feeds before the current place. */
   lineFeeds = 0;
   /** Whether the current place is in a record. */
   inRecord = false;
-  /** Whether that record is a number or word, which only another byte ends. */
+  /** Whether that record is a number or word, which ends only at another byte. */
   isBare = false;
   /** Whether the last record has a line break outside its strings. */
   spansLines = false;
-  /** Records that have begun. */
+  /** Number of records that have begun. */
   records = 0;
-  /** Where the last record begins, in bytes. */
+  /** Offset in bytes at which the last record begins. */
   recordOffset = 0;
-  /** Line feeds before the last record. */
+  /** Number of line feeds before the last record. */
   recordLineFeeds = 0;
-  /** Bytes of the last record before its first bracket beyond the depth limit; -1 if none. */
+  /**
+   * Number of bytes of the last record before its first bracket beyond the depth limit; -1 if it
+   * has none.
+   */
   deepAfter = NOWHERE;
   /**
-   * The shortest text that brings a JSON reader into the state before the last record; outside
-   * records, into the current state.
+   * The shortest text that brings a JSON reader into the state before the last record. Between
+   * records, it brings the reader into the current state.
    */
   lead = '';
   /**
-   * The current piece as a JSON reader may see it: a number and spaces in place of everything
-   * beyond the depth limit.
+   * The current piece as a JSON reader may see it. A number and spaces replace everything beyond
+   * the depth limit.
    */
   text: Buffer = NOTHING;
 
-  /** Open brackets and braces. */
+  /** Number of open brackets and braces. */
   #depth = 0;
   /** The depth of records: 1 in an array, else 0. */
   #base = 0;
@@ -73,12 +79,12 @@ export class RecordScanner {
     return this.#depth > 0 || this.inRecord;
   }
 
-  /** The text that brings a JSON reader into the state after a record. */
+  /** The shortest text that brings a JSON reader into the state after a record. */
   get leadAfterRecord(): string {
     return this.#base === 1 ? '[0 ' : '';
   }
 
-  /** Leaves the current piece behind. */
+  /** Moves past the current piece. */
   pass(piece: Buffer): void {
     this.offset += piece.length;
     this.#last = piece[piece.length - 1] as number;
@@ -95,7 +101,8 @@ export class RecordScanner {
     let inRecord = this.inRecord;
     let isBare = this.isBare;
     let start = 0;
-    // Where the current string, and what nests too deep, begins or continues.
+    // Start of the current string, and of the part that nests too deep; 0 if they began before the
+    // piece.
     let stringStart = 0;
     let deepStart = 0;
     this.text = piece;
@@ -215,14 +222,14 @@ export class RecordScanner {
   #beginDeep(piece: Buffer, index: number): number {
     if (this.deepAfter === NOWHERE) this.deepAfter = this.offset + index - this.recordOffset;
     const before = index === 0 ? this.#last : (piece[index - 1] as number);
-    // After a digit the number would look like its continuation. The bracket itself is an error
-    // there, so it stays for the JSON reader to refuse.
+    // After a digit, the number would look like its continuation. A bracket there is an error, so
+    // it stays for the JSON reader to refuse.
     if (KINDS[before] === Kind.ordinary && before !== COLON) return index + 1;
     this.#textToChange(piece)[index] = DIGIT_0;
     return index + 1;
   }
 
-  /** Puts spaces into `text` in place of what nests too deep. */
+  /** Replaces the bytes that nest too deep with spaces in `text`. */
   #hide(piece: Buffer, start: number, end: number): void {
     this.#textToChange(piece).fill(SPACE, start, end);
   }

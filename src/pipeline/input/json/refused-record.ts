@@ -11,7 +11,7 @@ import { FaultFinder, type JsonFault } from './json-validator.js';
 
 const NOTHING = Buffer.alloc(0);
 
-/** Why a record of JSON is not judged. */
+/** The reason why a record of JSON is not judged. */
 export type Refusal = 'too long' | 'too deep';
 
 const REASONS: Record<Refusal, number> = {
@@ -19,9 +19,9 @@ const REASONS: Record<Refusal, number> = {
   'too deep': REASON_NESTED_TOO_DEEP,
 };
 
-/** The bytes of a refused record that its line shows. */
+/** Maximum number of bytes of a refused record that its line shows. */
 export const SHOWN_BYTES = BAD_INPUT_LIMIT;
-/** The bytes of that line besides those of the record. */
+/** Number of bytes of that line in addition to those of the record. */
 export const REFUSED_LINE_BYTES = REFUSED_BYTES + 1;
 
 export function countLineFeeds(bytes: Buffer): number {
@@ -31,8 +31,8 @@ export function countLineFeeds(bytes: Buffer): number {
 }
 
 /**
- * Writes the line that stands for a refused record (REFUSED_RECORD), and returns its length in
- * bytes. The line shows the beginning of the record, with spaces in place of line breaks.
+ * Writes the line that stands for a refused record (REFUSED_RECORD); returns its length in bytes.
+ * The line shows the beginning of the record, with spaces in place of line breaks.
  */
 export function writeRefusedLine(
   refusal: Refusal,
@@ -50,14 +50,16 @@ export function writeRefusedLine(
   return write - start;
 }
 
-/** The last bytes read that are kept, since a fault may be found some bytes late. */
+/**
+ * Number of bytes that are kept after they were read, because a fault may be found some bytes late.
+ */
 const TAIL_BYTES = 64;
 
 export interface RefusedRecordOptions {
   readonly refusal: Refusal;
-  /** Where it begins in the input, in bytes. */
+  /** Offset of the record in the input, in bytes. */
   readonly offset: number;
-  /** The line feeds before it. */
+  /** Number of line feeds before the record. */
   readonly lineFeeds: number;
   /** Text that brings a JSON reader into the state before the record. */
   readonly lead: string;
@@ -65,7 +67,7 @@ export interface RefusedRecordOptions {
   readonly leadAfter: string;
 }
 
-/** A refused record that is read to its end; only its beginning is kept. */
+/** A refused record that is read to its end. Only its beginning is kept. */
 export class RefusedRecord {
   readonly refusal: Refusal;
   readonly offset: number;
@@ -94,7 +96,7 @@ export class RefusedRecord {
   }
 
   /**
-   * Takes the next bytes of the record. Returns the first fault, counted from the beginning of the
+   * Takes the next bytes of the record. Returns the first fault, counted from the start of the
    * record.
    *
    * @param bytes the bytes of the input
@@ -115,7 +117,7 @@ export class RefusedRecord {
     return fault;
   }
 
-  /** Finds any fault that is left, at the end of the record. */
+  /** Finds any remaining fault, at the end of the record. */
   settle(): JsonFault | undefined {
     return this.#finder.settle();
   }

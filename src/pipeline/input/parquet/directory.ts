@@ -4,13 +4,13 @@ import { STANDARD_INPUT } from '../../../files/standard-input.js';
 import { errorText } from '../../../files/system-error.js';
 import { PARQUET_ENDING } from '../../limits.js';
 
-/** How deep directories may nest: Hive has one level for each key. */
+/** Maximum nesting of directories: Hive has one level for each key. */
 const MAX_DEPTH = 32;
 
 /**
- * The inputs, with the Parquet files below it in the place of each directory, in the order of the
- * bytes of their paths. Names that begin with `.` or `_` are left out, as Hive and Spark do. Links
- * to directories are not followed. A directory without Parquet files stays what it is.
+ * Replaces each directory among the inputs by the Parquet files below it, in the byte order of
+ * their paths. Names that begin with `.` or `_` are left out, as in Hive and Spark. Links to
+ * directories are not followed. A directory without Parquet files stays in the list.
  *
  * @throws RobotsFilterError `input` if a directory cannot be read or nests too deep
  */
@@ -57,7 +57,7 @@ async function filesBelow(directory: string, depth: number): Promise<string[]> {
   const files: string[] = [];
   const named = entries.map((entry) => ({
     entry,
-    // A directory sorts as the paths below it do.
+    // A directory is sorted like the paths below it.
     key: Buffer.from(entry.isDirectory() ? `${entry.name}/` : entry.name),
   }));
   named.sort((a, b) => a.key.compare(b.key));

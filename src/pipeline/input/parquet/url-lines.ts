@@ -13,19 +13,19 @@ const CHUNK = 256 * 1024;
 /** The longest form of a byte in a JSON string: `\u0000`. */
 const LONGEST_ESCAPE = 6;
 
-/** How the lines of a file are written. */
+/** Options for writing the lines of a file. */
 export interface LineSettings {
-  /** Where the URL stands in the object. A column's own name may have dots. */
+  /** The path of the URL in the object. A column's own name may have dots. */
   readonly urlField: readonly string[];
-  /** Further members. One that is called like the first name of `urlField` is left out. */
+  /** Further members. A member that has the first name of `urlField` is left out. */
   readonly partitions: readonly Partition[];
 }
 
 /**
- * The URLs of a file as lines, one for each row: a JSON object with the URL and the partitions, so
- * that no byte of a value can begin another line. The URL may be null.
+ * Yields the URLs of a file as lines, one for each row. A line is a JSON object with the URL and
+ * the partitions, so that no byte of a value can begin another line. The URL may be null.
  *
- * @param onRows called with the number of rows that the lines so far have
+ * @param onRows called with the number of rows in the lines so far
  * @throws RobotsFilterError `input`
  */
 export async function* urlLines(
@@ -41,8 +41,8 @@ export async function* urlLines(
     if (chunk.values !== group.rows) {
       throw new RobotsFilterError(
         'input',
-        `${file.name}: a row group has ${group.rows} rows, and its column "${nameOf(leaf)}" ` +
-          `${chunk.values} values. Write or download the file again.`,
+        `${file.name}: a row group has ${group.rows} rows, but its column "${nameOf(leaf)}" ` +
+          `has ${chunk.values} values. Write or download the file again.`,
       );
     }
     const lines = new LineWriter(settings);
@@ -64,7 +64,7 @@ function byteArraysOf(values: { readonly kind: string }): ByteArrays {
   throw new Error(`a column of text has ${values.kind}`);
 }
 
-/** Writes values as members of JSON objects, an object on each line. */
+/** Writes values as members of JSON objects, one object per line. */
 class LineWriter {
   #chunk = Buffer.allocUnsafeSlow(CHUNK);
   #used = 0;
@@ -110,7 +110,7 @@ class LineWriter {
     if (this.#used > 0) yield this.#flush(0);
   }
 
-  /** Writes the line of a value. There is room. */
+  /** Writes the line of a value. The caller has made room. */
   #line(bytes: Uint8Array, start: number, end: number): void {
     const chunk = this.#chunk;
     chunk.set(this.#before, this.#used);
@@ -130,7 +130,7 @@ class LineWriter {
     this.#used = to + this.#after.length;
   }
 
-  /** Takes what was written, and makes room for at least so many bytes. */
+  /** Returns the written lines, and makes room for at least this many bytes. */
   #flush(room: number): Buffer {
     const lines = this.#chunk.subarray(0, this.#used);
     this.#chunk = Buffer.allocUnsafeSlow(Math.max(CHUNK, room));

@@ -77,7 +77,7 @@ export class ParquetOutput {
         `${name}: is not Parquet, and ${this.#target.path} takes over the columns of Parquet inputs. Name an output without the ending ${PARQUET_ENDING}`,
       );
     }
-    const groups = file.footer.rowGroups.filter(({ rows }) => rows > 0);
+    const groups = file.footer.rowGroups;
     const large = groups.find(({ rows }) => rows > MAX_GROUP_ROWS);
     if (large !== undefined) {
       throw new RobotsFilterError(

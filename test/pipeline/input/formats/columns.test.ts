@@ -85,7 +85,7 @@ describe('a list in columns is recognised', () => {
     expect(look('https://a.com/\t1\nhttps://b.com/\t2\n')).toContain('cut -f1 FILE | robots');
     expect(look('https://a.com/\t1\nhttps://b.com/\t2\n')).not.toContain('--input text');
     expect(look('"https://a.com/, b",1\n"https://b.com/",2\n')).toContain('csvcut -c 1');
-    expect(look('url,n\nhttps://a.com/,1\n')).toContain('say --input text');
+    expect(look('url,n\nhttps://a.com/,1\n')).toContain('use --input text');
   });
 
   test('despite a few broken rows', () => {

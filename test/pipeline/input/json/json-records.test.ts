@@ -327,7 +327,7 @@ describe('input that is not JSON', () => {
     const error = await convertText('[{"url":"https://a.example/"}\n{}]');
     expect(String(error)).toBe(
       "RobotsFilterError: in.json: byte 30 (line 2): this is not JSON: expected ',', found {. " +
-        'Correct it there. If the whole input is something else, say --input ndjson ' +
+        'Correct it there. If the whole input is something else, use --input ndjson ' +
         '(one object per line) or --input text (one URL per line).',
     );
   });

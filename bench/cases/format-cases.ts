@@ -1,0 +1,95 @@
+import { statSync } from 'node:fs';
+import { basename } from 'node:path';
+import type { FormatTools } from '../competitors/formats/tools.js';
+import { runShell } from '../measure/process.js';
+import type { Case } from '../measure/runs.js';
+import type { Filter } from '../program/filter.js';
+import { assertEqual } from '../verify/assert-equal.js';
+import type { CountWatch, Expectation } from '../verify/count-watch.js';
+
+/** One command of the filter over a file of any format. */
+export interface FormatTask {
+  readonly id: string;
+  readonly filter: Filter;
+  readonly table: string;
+  readonly agent: string;
+  readonly path: string;
+  readonly rows: number;
+  readonly options?: readonly string[];
+  /** The file of `-o`; default: /dev/null. */
+  readonly output?: string;
+  /** The name of the URLs: all runs under this name must have the same counts. */
+  readonly counted: string;
+  readonly expected: Expectation;
+}
+
+/** A case of the filter over any format; each rehearsal asserts the counts. */
+export function formatCase(watch: CountWatch, task: FormatTask): Case {
+  const { id, filter, table, agent, path, rows, options = [], output } = task;
+  const written = output === undefined ? [] : ['-o', output];
+  const args = ['--table', table, '--agent', agent, ...options, ...written];
+  const name = basename(path).replace(/^index-\d+-rows(-[a-z]+)?/, 'f');
+  const target = output === undefined ? '> /dev/null' : `-o ${basename(output)}`;
+  return {
+    id,
+    name: ['robots-filter --table t', ...options, name, target].join(' '),
+    kind: 'ours',
+    records: rows,
+    bytes: statSync(path).size,
+    reads: [table, path],
+    run: () => filter.runAlone(args, { paths: [path] }),
+    async rehearse() {
+      const run = await filter.runCounted(args, { paths: [path] });
+      watch.check(task.counted, task.expected, run.statistics);
+      const { seconds, peakBytes } = run;
+      return { seconds, peakBytes: peakBytes && peakBytes - statSync(table).size };
+    },
+  };
+}
+
+/** A line of shell that does less than the filter. */
+export function floorCase(
+  id: string,
+  name: string,
+  path: string,
+  rows: number,
+  line: string,
+): Case {
+  return {
+    id,
+    name,
+    kind: 'floor',
+    records: rows,
+    bytes: statSync(path).size,
+    reads: [path],
+    run: () => runShell(line, { watched: false }),
+  };
+}
+
+/** A library that reads the same file; it must see as many rows, and as many bytes of URLs. */
+export function toolCase(
+  tools: FormatTools,
+  task: string,
+  name: string,
+  input: { readonly path: string; readonly rows: number; readonly urlBytes?: number },
+  output?: string,
+): Case {
+  const { path, rows, urlBytes } = input;
+  return {
+    id: task,
+    name,
+    kind: 'competitor',
+    records: rows,
+    bytes: statSync(path).size,
+    reads: [path],
+    async run() {
+      const run = await tools.run(task, path, output);
+      const seen = JSON.parse(run.output) as { rows: number; bytes?: number };
+      assertEqual(`${name}: rows`, seen.rows, rows);
+      if (urlBytes !== undefined && seen.bytes !== undefined) {
+        assertEqual(`${name}: bytes of URLs`, seen.bytes, urlBytes);
+      }
+      return { seconds: run.seconds, peakBytes: run.peakBytes };
+    },
+  };
+}

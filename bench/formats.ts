@@ -1,0 +1,199 @@
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { floorCase, formatCase, toolCase } from './cases/format-cases.js';
+import { FormatTools } from './competitors/formats/tools.js';
+import { CapturePlan } from './corpus/capture-plan.js';
+import { CRAWLER } from './inputs/agents.js';
+import { type GeneratedArchive, provideArchive } from './inputs/archive-store.js';
+import { type CompressedEnding, canCompress, provideCompressed } from './inputs/compressed.js';
+import { DEFAULT_CORPUS_DIRECTORY } from './inputs/corpus-store.js';
+import { type GeneratedIndex, provideIndex } from './inputs/index-store.js';
+import { SNAPPY_INDEX } from './inputs/snappy-index.js';
+import { type LineForm, provideForm } from './inputs/url-forms.js';
+import { quoted } from './measure/process.js';
+import type { Case } from './measure/runs.js';
+import type { Filter } from './program/filter.js';
+import { type Measured, runBenchmark } from './report/benchmark.js';
+import { type Ratio, timeRatio } from './report/ratios.js';
+import { say } from './report/say.js';
+import { CountWatch, type Expectation } from './verify/count-watch.js';
+import { indexExpectation, storeIndexCounts } from './verify/stored-index-counts.js';
+
+const USAGE = `Time every format of input and output over the same URLs, beside programs and libraries that read
+the same files, and assert the verdict counts before each timed run.
+
+npm run bench:formats -- [options]
+    --rows 2000000      URLs in each file
+    --captures 50000    captures that the table is compiled from
+    --seed 1  --runs 3
+    --installed DIR     run the package that is installed in DIR, not one packed from this checkout
+    --corpus DIR        where files and libraries are kept (default: ${DEFAULT_CORPUS_DIRECTORY})
+    --record            write the figures to bench/record/formats.json
+    --quick             small files without other libraries, one run: a test of verdict counts
+    --store-expected    count the verdicts by the naive matcher, and store them
+`;
+
+const { values } = parseArgs({
+  options: {
+    rows: { type: 'string' },
+    captures: { type: 'string' },
+    seed: { type: 'string', default: '1' },
+    runs: { type: 'string' },
+    installed: { type: 'string' },
+    corpus: { type: 'string', default: DEFAULT_CORPUS_DIRECTORY },
+    record: { type: 'boolean', default: false },
+    quick: { type: 'boolean', default: false },
+    'store-expected': { type: 'boolean', default: false },
+    help: { type: 'boolean', default: false },
+  },
+});
+
+const { quick, corpus: store, installed, record } = values;
+const rows = Number(values.rows ?? (quick ? 10_000 : 2_000_000));
+const options = {
+  seed: Number(values.seed),
+  files: 2,
+  captures: Number(values.captures ?? (quick ? 1000 : 50_000)),
+};
+
+/** Cases, ratios, and what this machine lacks: filled by the functions below. */
+const cases: Case[] = [];
+const ratios: Ratio[] = [];
+const notMeasured: string[] = [];
+const watch = new CountWatch();
+
+if (values.help) process.stdout.write(USAGE);
+else if (values['store-expected']) {
+  storeIndexCounts(new CapturePlan(options), rows, CRAWLER, say);
+} else {
+  const runs = Number(values.runs ?? (quick ? 1 : 3));
+  await runBenchmark({ kind: 'formats', store, installed, record, runs, timed: !quick }, prepare);
+}
+
+/** What all cases share. */
+interface Setting {
+  readonly filter: Filter;
+  readonly table: string;
+  readonly archive: GeneratedArchive;
+  readonly plan: CapturePlan;
+  readonly scratch: string;
+  readonly expected: Expectation;
+  readonly tools: FormatTools | undefined;
+}
+
+async function prepare(filter: Filter, scratch: string): Promise<Measured> {
+  const archive = await provideArchive(store, options, say);
+  const plan = new CapturePlan(options);
+  const table = join(scratch, 'formats.table');
+  await filter.compile(archive.list, table);
+  const tools = await findTools();
+  const writer = tools?.indexWriter() ?? SNAPPY_INDEX;
+  const index = await provideIndex(archive, plan, rows, writer, say);
+  const expected = indexExpectation(index, CRAWLER);
+  const setting: Setting = { filter, table, archive, plan, scratch, expected, tools };
+  addLines(setting, index);
+  addCompressed(setting);
+  addParquet(setting, index);
+  return { cases, ratios, notMeasured, input: { archive: archive.summary, rows } };
+}
+
+async function findTools(): Promise<FormatTools | undefined> {
+  if (quick) return undefined;
+  const tools = await FormatTools.provide(store, say);
+  if (typeof tools !== 'string') return tools;
+  notMeasured.push(`other libraries, and Parquet with zstd: ${tools}`);
+  return undefined;
+}
+
+function addOwn(
+  { filter, table, expected }: Setting,
+  id: string,
+  path: string,
+  more: { readonly options?: readonly string[]; readonly output?: string } = {},
+): void {
+  const task = { filter, table, agent: CRAWLER, path, rows, counted: 'index', expected };
+  cases.push(formatCase(watch, { ...task, id, ...more }));
+}
+
+/** Adds a floor of a case, and their ratio. */
+function addFloor(id: string, name: string, path: string, line: string): void {
+  cases.push(floorCase(`${id}-floor`, name, path, rows, line));
+  ratios.push(timeRatio(id, id, id, `${id}-floor`, name));
+}
+
+function pathOf({ archive, plan }: Setting, form: LineForm): string {
+  return provideForm(archive, plan, rows, form).path;
+}
+
+/** Text, CSV and TSV, beside a count of lines and csv-parse. */
+function addLines(setting: Setting, { urlBytes }: GeneratedIndex): void {
+  for (const form of ['txt', 'csv', 'tsv'] as const) {
+    const path = pathOf(setting, form);
+    addOwn(setting, form, path);
+    addFloor(form, `wc -l f.${form}`, path, `wc -l ${quoted(path)}`);
+  }
+  const csv = { path: pathOf(setting, 'csv'), rows, urlBytes };
+  if (setting.tools === undefined) return;
+  const name = `csv-parse ${setting.tools.version('csv-parse')}, f.csv`;
+  cases.push(toolCase(setting.tools, 'csv-parse', name, csv));
+  ratios.push(timeRatio('csv-parse', 'csv-parse, which only reads', 'csv-parse', 'csv', 'csv'));
+}
+
+/** gzip and zstd, in and out. */
+function addCompressed(setting: Setting): void {
+  const text = pathOf(setting, 'txt');
+  for (const ending of ['gz', 'zst'] as const) {
+    if (!canCompress(ending)) {
+      notMeasured.push(`.${ending}: the program that compresses is missing`);
+      continue;
+    }
+    const path = provideCompressed(text, ending);
+    const program = ending === 'gz' ? 'gzip -dc' : 'zstd -dcq';
+    addOwn(setting, ending, path);
+    const name = `${program} f.txt.${ending} | cat`;
+    addFloor(ending, name, path, `${program} ${quoted(path)} | cat > /dev/null`);
+    addCompressedOutput(setting, text, ending);
+  }
+}
+
+function addCompressedOutput(setting: Setting, text: string, ending: CompressedEnding): void {
+  if (ending === 'zst' && !canWriteZstd()) {
+    notMeasured.push(`-o x.zst: Node ${process.version} has no zstd`);
+    return;
+  }
+  const output = join(setting.scratch, `x.${ending}`);
+  addOwn(setting, `${ending}-out`, text, { output });
+  const program = ending === 'gz' ? 'gzip -c' : 'zstd -qc';
+  addFloor(`${ending}-out`, `${program} f.txt`, text, `${program} ${quoted(text)} > /dev/null`);
+}
+
+function canWriteZstd(): boolean {
+  const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
+  return major > 22 || (major === 22 && minor >= 15);
+}
+
+/** Parquet, in and out, and readers of the column of URLs alone. */
+function addParquet(setting: Setting, index: GeneratedIndex): void {
+  addOwn(setting, 'parquet', index.path);
+  const output = join(setting.scratch, 'verdicts.parquet');
+  addOwn(setting, 'parquet-out', index.path, { output });
+  const floor = `cat ${quoted(index.path)} > ${quoted(join(setting.scratch, 'copy'))}`;
+  addFloor('parquet-out', 'cat f.parquet > copy', index.path, floor);
+  const { tools } = setting;
+  if (tools === undefined) return;
+  cases.push(toolCase(tools, 'own', 'the reader of this project, column url', index));
+  for (const [task, library] of READERS) {
+    const name = `${library} ${tools.version(library)}, column url`;
+    cases.push(toolCase(tools, task, name, index));
+    ratios.push(timeRatio(task, `${library} reads the column`, task, 'own', 'this project'));
+  }
+  const copy = join(setting.scratch, 'duckdb.parquet');
+  cases.push(toolCase(tools, 'duckdb-copy', 'DuckDB copies f.parquet', index, copy));
+  ratios.push(timeRatio('copy', '-o verdicts.parquet', 'parquet-out', 'duckdb-copy', 'DuckDB'));
+}
+
+const READERS = [
+  ['hyparquet', 'hyparquet'],
+  ['parquet-wasm', 'parquet-wasm'],
+  ['duckdb', '@duckdb/node-api'],
+] as const;

@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { Argument } from 'commander';
+import { filter } from '../commands/filter.js';
 import type { FilterOptions } from '../options/command-options.js';
 import { fetchOption, sharedFetchOptions } from '../options/fetch-options.js';
 import {
@@ -125,7 +126,6 @@ export const filterDefinition: CommandDefinition = {
         finish(await fetchAndFilter(files, options, availableParallelism(), version()));
         return;
       }
-      const { filter } = await import('../commands/filter.js');
       finish(await filter(files, options, availableParallelism()));
     });
   },

@@ -243,8 +243,11 @@ describe('Parquet as output', () => {
     place.write('out.parquet', 'old');
     const names = place.names();
     for (const [args, message] of [
-      [['urls.txt'], 'urls.txt: is not Parquet, and out.parquet takes over'],
-      [['v1-none.parquet', 'delta.parquet', 'urls.txt'], 'urls.txt: is not Parquet'],
+      [['v1-none.parquet', 'delta.parquet', 'urls.txt'], 'urls.txt: is not Parquet, but'],
+      [
+        ['urls.txt', 'v1-none.parquet'],
+        'v1-none.parquet: is Parquet, but the inputs before are not',
+      ],
       [['v1-none.parquet', 'duckdb.parquet'], 'duckdb.parquet: its columns differ from'],
       [['--verdict-field', 'mime', 'delta.parquet'], 'a column "mime" already'],
       [['--allowed', 'damaged.parquet'], `cannot be read at byte ${(chunk?.start ?? 0) + 1}`],

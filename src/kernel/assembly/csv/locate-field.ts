@@ -7,6 +7,8 @@ import {
   FORMAT_TSV,
   LINE_END,
   LINE_OWNED,
+  LINE_SOURCE,
+  LINE_SOURCE_END,
   LINE_START,
   LINE_URL,
   LINE_URL_END,
@@ -129,14 +131,24 @@ function useQuoted(line: usize, from: usize, end: usize, scratch: usize): usize 
     return useBytes(line, from, end, scratch);
   }
   claimScratch(scratch, end - from + COPY_MARGIN);
-  let to = scratch;
+  const to = unquote(from, end, standIn, scratch);
+  store<u32>(line, from, LINE_SOURCE);
+  store<u32>(line, end, LINE_SOURCE_END);
+  store<u32>(line, scratch, LINE_URL);
+  store<u32>(line, to, LINE_URL_END);
+  store<u32>(line, 1, LINE_OWNED);
+  return to + COPY_MARGIN;
+}
+
+/**
+ * Copies the inside of a quoted field as it is meant: one quote for two, and a newline for its
+ * stand-in. Returns the end of the copy.
+ */
+export function unquote(from: usize, end: usize, standIn: i32, to: usize): usize {
   while (from < end) {
     const byte: i32 = load<u8>(from);
     store<u8>(to++, byte === standIn ? LF : byte);
     from += byte === QUOTE ? 2 : 1;
   }
-  store<u32>(line, scratch, LINE_URL);
-  store<u32>(line, to, LINE_URL_END);
-  store<u32>(line, 1, LINE_OWNED);
-  return to + COPY_MARGIN;
+  return to;
 }

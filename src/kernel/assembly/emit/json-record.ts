@@ -80,7 +80,7 @@ function ruleObject(query: usize, agent: usize, result: usize, to: usize): usize
 }
 
 /** Writes the members that annotate an object, without a comma before them. */
-function members(query: usize, worker: usize, to: usize): usize {
+export function members(query: usize, worker: usize, to: usize): usize {
   to = verdicts(query, worker, to);
   if ((load<u32>(query, QUERY_FLAGS) & QUERY_EXPLAIN) === 0) return to;
   if (load<i32>(query, QUERY_AGENT_COUNT) === 1) {

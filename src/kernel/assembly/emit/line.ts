@@ -22,3 +22,8 @@ export function lineEnd(line: usize, to: usize): usize {
   if (load<u32>(line, LINE_END) !== load<u32>(line, LINE_NEWLINE)) to = byte(CR, to);
   return byte(LF, to);
 }
+
+/** Ends a line with LF. */
+export function newline(to: usize): usize {
+  return byte(LF, to);
+}

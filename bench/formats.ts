@@ -56,6 +56,13 @@ const options = {
   captures: Number(values.captures ?? (quick ? 1000 : 50_000)),
 };
 
+/** Libraries that read the column of URLs, by their tasks. */
+const READERS = [
+  ['hyparquet', 'hyparquet'],
+  ['parquet-wasm', 'parquet-wasm'],
+  ['duckdb', '@duckdb/node-api'],
+] as const;
+
 /** Cases, ratios, and what this machine lacks: filled by the functions below. */
 const cases: Case[] = [];
 const ratios: Ratio[] = [];
@@ -191,9 +198,3 @@ function addParquet(setting: Setting, index: GeneratedIndex): void {
   cases.push(toolCase(tools, 'duckdb-copy', 'DuckDB copies f.parquet', index, copy));
   ratios.push(timeRatio('copy', '-o verdicts.parquet', 'parquet-out', 'duckdb-copy', 'DuckDB'));
 }
-
-const READERS = [
-  ['hyparquet', 'hyparquet'],
-  ['parquet-wasm', 'parquet-wasm'],
-  ['duckdb', '@duckdb/node-api'],
-] as const;

@@ -68,11 +68,11 @@ describe('generated captures', () => {
     const read = [];
     for (let file = 0; file < OPTIONS.files; file++) {
       const bytes = readFileSync(join(directory, warcFileName(file)));
-      const { captures, damage, incomplete } = await readCaptures(bytes, {
+      const { captures, damage, broken } = await readCaptures(bytes, {
         kind: 'gzip',
         targets: new Set(planned.map(({ url }) => url)),
       });
-      expect([...damage, ...incomplete]).toEqual([]);
+      expect([...damage, ...broken]).toEqual([]);
       read.push(...captures);
       const text = gunzipSync(bytes).toString('latin1');
       expect(text.split('\r\nWARC-Type: request\r\n')).toHaveLength(501);

@@ -12,18 +12,18 @@ export type ArchiveCompression =
   | { readonly kind: 'gzip' }
   | StreamCompression;
 
-/** A compression whose data is read as one stream; offsets are those of the decompressed bytes. */
+/** A compression that is read as one stream. Offsets count the decompressed bytes. */
 interface StreamCompression {
   readonly kind: 'stream';
-  /** The decompressed bytes; throws an error that `isDamage` recognises for damaged data. */
+  /** Yields the decompressed bytes; for damaged data throws an error that `isDamage` recognises. */
   readonly chunks: AsyncIterable<Buffer>;
   readonly isDamage: (error: unknown) => boolean;
 }
 
 /**
- * Passes all records of a WARC file to a handler. Damage costs the records in which it lies.
+ * Passes all records of a WARC file to a handler. Damage costs only the records that it hits.
  *
- * @throws Error if the system cannot read the file, or if the file was truncated meanwhile
+ * @throws Error if the system cannot read the file, or if the file was truncated in the meantime
  */
 export async function readArchive(
   source: ByteSource,

@@ -2,19 +2,21 @@ import { CR, LF } from '../ascii.js';
 import { startsWith } from '../files/magic.js';
 import { endOfHeader, LONGEST_HEADER, parseWarcHeader, type WarcHeader } from './warc-header.js';
 
-/** Every record begins with these bytes and a version. */
+/** The first bytes of every record; a version follows. */
 const MAGIC = Buffer.from('WARC/');
 
-/** Length of the bytes that tell a record from other text, such as `WARC/1.`. */
+/** Number of bytes that tell a record from other text, such as `WARC/1.`. */
 const BEGINNING = MAGIC.length + 2;
 
-/** Times that a file is read again from the block of a record with a wrong length, at most. */
+/**
+ * Maximum number of times that a file is read again from the block of a record with a wrong length.
+ */
 const MAX_REWINDS = 1000;
 
-/** A record that another record, or the end, follows. */
+/** A record that is followed by another record, or by the end. */
 export interface WarcRecord {
   readonly header: WarcHeader;
-  /** Where the record lies in the file, in bytes. */
+  /** Offset of the record in the file, in bytes. */
   readonly offset: number;
   /** The first bytes of the block, as many as were wanted. The next call overwrites them. */
   readonly block: Buffer;
@@ -33,7 +35,7 @@ export interface RecordHandler {
   take(record: WarcRecord): void;
   /** Notes damage. `isCapture` tells whether a wanted record was lost. */
   damage(offset: number, reason: string, isCapture: boolean): void;
-  /** Completes what `take` could not do at once. Readers wait for it between pieces. */
+  /** Completes work that `take` could not do at once. Readers wait for it between pieces. */
   settle(): Promise<void> | undefined;
 }
 
@@ -51,7 +53,7 @@ export interface Piece {
   readonly kind: 'plain' | 'stream' | 'member' | 'part';
 }
 
-/** Whether offsets are those of the bytes, not those of a member. */
+/** Whether offsets count the bytes themselves, and not members. */
 function isExact(kind: Piece['kind']): boolean {
   return kind === 'plain' || kind === 'stream';
 }
@@ -62,29 +64,29 @@ interface OpenRecord {
   readonly offset: number;
   /** Offset of the block in the file; `undefined` if the block is compressed. */
   readonly blockOffset: number | undefined;
-  /** Where the block begins in the piece in which the record began. */
+  /** Offset of the block in the piece in which the record began. */
   readonly blockStart: number;
   readonly isWanted: boolean;
-  /** Bytes of the block that are wanted. */
+  /** Number of bytes of the block that are wanted. */
   readonly wanted: number;
-  /** A view of the piece, or memory of its own. */
+  /** A view of the piece, or separate memory. */
   block: Buffer;
   isCopied: boolean;
-  /** Bytes of `block` that are filled. */
+  /** Number of bytes of `block` that are filled. */
   filled: number;
-  /** Bytes of the block that are still to come. */
+  /** Number of bytes of the block that are still to come. */
   left: number;
 }
 
 type State = 'between' | 'within' | 'lost';
 
 /**
- * Splits the bytes of a WARC file into records, whatever pieces the bytes come in. Memory: a header
- * and the wanted bytes of one block.
+ * Splits the bytes of a WARC file into records, in whatever pieces the bytes come. The memory holds
+ * a header and the wanted bytes of one block.
  *
- * Content-Length alone ends a block, so nothing in a body is taken for a record. A record counts
- * only if another record or the end follows it. If not, its length is wrong: the record is damaged,
- * and reading continues at the next line that begins a record.
+ * Content-Length alone ends a block, so no text in a body is taken for a record. A record counts
+ * only if another record or the end follows it. Otherwise its length is wrong: the record is
+ * damaged, and reading continues at the next line that begins a record.
  */
 export class RecordSplitter {
   readonly #handler: RecordHandler;
@@ -93,16 +95,16 @@ export class RecordSplitter {
   #open: OpenRecord | undefined;
   /** Whether the open record began in the current piece. */
   #isNew = false;
-  /** The beginning of a header that the last piece ended with. */
+  /** The beginning of a header at the end of the last piece. */
   #carry = Buffer.alloc(0);
   #carryOffset = 0;
   /** Whether the carry begins a line. */
   #isCarryLine = true;
   #rewinds = 0;
-  /** Where to read on, if the next bytes are not needed. */
+  /** Offset at which reading continues, if the next bytes are not needed. */
   #next: number | undefined;
 
-  /** @param fileLength in bytes; Infinity if unknown */
+  /** @param fileLength length of the file in bytes; Infinity if unknown */
   constructor(handler: RecordHandler, fileLength: number) {
     this.#handler = handler;
     this.#fileLength = fileLength;
@@ -124,7 +126,7 @@ export class RecordSplitter {
     } else {
       this.#carry = Buffer.alloc(0);
       const joined = Buffer.concat([carry, bytes]);
-      // Bytes keep their offsets: those of the carry come directly before the piece.
+      // Bytes keep their offsets: the bytes of the carry come directly before the piece.
       const offset = isExact(kind) ? this.#carryOffset : piece.offset;
       this.#split({ bytes: joined, offset, kind }, carry.length);
     }
@@ -133,7 +135,7 @@ export class RecordSplitter {
     return this.#next;
   }
 
-  /** Ends the record before: what follows does not belong to it. Also ends the file. */
+  /** Ends the record before, because the next bytes do not belong to it. Also ends the file. */
   restart(): void {
     if (this.#carry.length > 0 && this.#state === 'between') {
       this.#handler.damage(this.#carryOffset, 'the header is cut short', false);
@@ -145,7 +147,7 @@ export class RecordSplitter {
     this.#state = 'between';
   }
 
-  /** @param carried bytes of the piece that came with the piece before */
+  /** @param carried number of bytes of the piece that came with the piece before */
   #split(piece: Piece, carried: number): void {
     const { bytes, offset, kind } = piece;
     let at = 0;
@@ -155,7 +157,7 @@ export class RecordSplitter {
         continue;
       }
       if (this.#state === 'lost') {
-        // The next member is a safer place to read on than anything within this one.
+        // The next member is a safer place to continue than any place within this one.
         if (kind === 'member') return;
         const found = findRecord(bytes, at, carried === 0 || this.#isCarryLine);
         if (found < 0) {
@@ -247,7 +249,7 @@ export class RecordSplitter {
     return at + taken;
   }
 
-  /** Skips the rest of a plain block of which nothing more is wanted. */
+  /** Skips the rest of a plain block that is not wanted. */
   #afterFill(open: OpenRecord): void {
     if (open.left > 0 && open.blockOffset !== undefined && open.filled === open.wanted) {
       this.#next = open.blockOffset + open.header.length;
@@ -256,7 +258,7 @@ export class RecordSplitter {
     this.#state = open.left > 0 ? 'within' : 'between';
   }
 
-  /** Handles bytes that begin no record; returns the index to search from. */
+  /** Handles bytes that do not begin a record; returns the index from which to search. */
   #lose(at: number, place: number): number {
     const open = this.#open;
     this.#state = 'lost';
@@ -277,7 +279,7 @@ export class RecordSplitter {
     this.#handler.damage(open.offset, reason, open.isWanted);
   }
 
-  /** Passes on the record before: another one, or the end, follows it. */
+  /** Passes on the record before, because another record, or the end, follows it. */
   #finish(): void {
     const open = this.#open;
     if (open === undefined) return;
@@ -286,7 +288,7 @@ export class RecordSplitter {
     if (open.isWanted) this.#handler.take({ header, offset, block: block.subarray(0, filled) });
   }
 
-  /** Keeps the rest of a piece until the next one comes. */
+  /** Keeps the rest of a piece until the next piece comes. */
   #carryFrom({ bytes, offset, kind }: Piece, at: number, carried: number): void {
     const before = bytes[at - 1];
     const isLine = at > 0 ? before === LF || before === CR : carried === 0 || this.#isCarryLine;
@@ -296,7 +298,7 @@ export class RecordSplitter {
     else if (at >= carried) this.#carryOffset = offset;
   }
 
-  /** Copies the block of the open record: the caller may overwrite its piece. */
+  /** Copies the block of the open record, because the caller may overwrite its piece. */
   #keepBlock(): void {
     const open = this.#open;
     if (open === undefined || open.isCopied || open.wanted === 0) return;

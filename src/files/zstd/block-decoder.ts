@@ -10,13 +10,11 @@ const STRUCT_WORDS = 3;
 /** The lowest return value that is an error, unsigned: -ZSTD_error_maxCode. */
 const FIRST_ERROR = 2 ** 32 - 120;
 
-/**
- * Decodes frame headers and blocks one at a time. The codec checks content sizes and checksums.
- */
+/** Decodes frame headers and blocks one at a time. The codec checks content sizes and checksums. */
 export class BlockDecoder {
   readonly #codec: ZstdExports;
   readonly #context: number;
-  /** Address of the input's struct; that of the output follows. */
+  /** Address of the input's struct; the output's struct follows it. */
   readonly #structs: number;
   readonly #input: number;
   readonly #output: number;

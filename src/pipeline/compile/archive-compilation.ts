@@ -25,8 +25,8 @@ const AT_A_TIME = 4096;
  *
  * All files are read for captures of robots.txt files, and for captures of the URLs that those
  * redirect to. Such captures are found if they come later in the same file. If a redirect leads to
- * a URL whose captures were left out, those captures are read where they lie. If a file had too many
- * captures to note their places, all files are read a second time for such URLs.
+ * a URL whose captures were left out, those captures are read where they lie. If a file had too
+ * many captures to note their places, all files are read a second time for such URLs.
  */
 export class ArchiveCompilation {
   readonly #files: Archive['files'];

@@ -164,19 +164,10 @@ function addCompressed(setting: Setting): void {
 }
 
 function addCompressedOutput(setting: Setting, text: string, ending: CompressedEnding): void {
-  if (ending === 'zst' && !canWriteZstd()) {
-    notMeasured.push(`-o x.zst: Node ${process.version} has no zstd`);
-    return;
-  }
   const output = join(setting.scratch, `x.${ending}`);
   addOwn(setting, `${ending}-out`, text, { output });
   const program = ending === 'gz' ? 'gzip -c' : 'zstd -qc';
   addFloor(`${ending}-out`, `${program} f.txt`, text, `${program} ${quoted(text)} > /dev/null`);
-}
-
-function canWriteZstd(): boolean {
-  const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
-  return major > 22 || (major === 22 && minor >= 15);
 }
 
 /** Parquet, in and out, and readers of the column of URLs alone. */

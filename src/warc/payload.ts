@@ -113,7 +113,10 @@ export async function decodePayload(
   return { body: Buffer.concat(pieces, Math.min(length, limit)), isWhole };
 }
 
-/** The codings of `Transfer-Encoding` (RFC 9112 section 7), which come after the content codings. */
+/**
+ * The codings of `Transfer-Encoding` (RFC 9112 section 7). A server applies them after the content
+ * codings.
+ */
 function transferCodingsOf(head: HttpHead): { isChunked: boolean; others: readonly string[] } {
   const codings = (fieldValue(head, 'transfer-encoding') ?? '').split(',');
   const isChunked = codings.at(-1)?.trim().toLowerCase() === 'chunked';

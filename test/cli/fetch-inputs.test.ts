@@ -228,7 +228,13 @@ describe('fetch and the filter refuse the same lists', () => {
       '--url-field x list',
       'x',
     ],
-    ['gzip that is cut off', gzipSync('http://127.0.0.1:1/\n').subarray(0, -9), '', 'list', 'cut'],
+    [
+      'gzip that is cut off',
+      gzipSync('http://127.0.0.1:1/\n').subarray(0, -9),
+      '',
+      'list',
+      'is damaged',
+    ],
     ['a URL field in text', 'http://127.0.0.1:1/\n', '', '--url-field x list', 'no effect'],
     ['a directory', undefined, '', 'robots', 'robots: is a directory'],
   ])('%s', async (_name, content, before, argument, message) => {

@@ -75,7 +75,7 @@ export const followLinksOption = (): Option =>
 export const staleUseOption = (): Option =>
   describedOption(
     '--stale <use>',
-    'Decide about stale files: use or unknown (default: use).',
+    'Choose for stale files: use or unknown (default: use).',
     'A file that was fetched more than 24 hours ago is stale. "use" uses it and counts it in a warning; "unknown" makes its host unknown.',
   )
     .choices(['use', 'unknown'])

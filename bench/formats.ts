@@ -56,6 +56,13 @@ const options = {
   captures: Number(values.captures ?? (quick ? 1000 : 50_000)),
 };
 
+/** Libraries that read the column of URLs, by their tasks. */
+const READERS = [
+  ['hyparquet', 'hyparquet'],
+  ['parquet-wasm', 'parquet-wasm'],
+  ['duckdb', '@duckdb/node-api'],
+] as const;
+
 /** Cases, ratios, and what this machine lacks: filled by the functions below. */
 const cases: Case[] = [];
 const ratios: Ratio[] = [];
@@ -157,19 +164,10 @@ function addCompressed(setting: Setting): void {
 }
 
 function addCompressedOutput(setting: Setting, text: string, ending: CompressedEnding): void {
-  if (ending === 'zst' && !canWriteZstd()) {
-    notMeasured.push(`-o x.zst: Node ${process.version} has no zstd`);
-    return;
-  }
   const output = join(setting.scratch, `x.${ending}`);
   addOwn(setting, `${ending}-out`, text, { output });
   const program = ending === 'gz' ? 'gzip -c' : 'zstd -qc';
   addFloor(`${ending}-out`, `${program} f.txt`, text, `${program} ${quoted(text)} > /dev/null`);
-}
-
-function canWriteZstd(): boolean {
-  const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
-  return major > 22 || (major === 22 && minor >= 15);
 }
 
 /** Parquet, in and out, and readers of the column of URLs alone. */
@@ -191,9 +189,3 @@ function addParquet(setting: Setting, index: GeneratedIndex): void {
   cases.push(toolCase(tools, 'duckdb-copy', 'DuckDB copies f.parquet', index, copy));
   ratios.push(timeRatio('copy', '-o verdicts.parquet', 'parquet-out', 'duckdb-copy', 'DuckDB'));
 }
-
-const READERS = [
-  ['hyparquet', 'hyparquet'],
-  ['parquet-wasm', 'parquet-wasm'],
-  ['duckdb', '@duckdb/node-api'],
-] as const;

@@ -8,7 +8,9 @@ const LONGEST_HEAD = 256 * 1024;
 const MAX_INTERIM = 100;
 
 /** The fields that decide about a body. */
-const FIELDS = ['location', 'content-length', 'content-encoding', 'transfer-encoding'];
+const FIELDS = ['location', 'content-length', 'content-encoding', 'transfer-encoding'] as const;
+
+type FieldName = (typeof FIELDS)[number];
 
 /** The status line and the header of a response (RFC 9112 section 4). */
 export interface HttpHead {
@@ -40,13 +42,13 @@ export function parseHttpHead(block: Buffer): HttpHead | undefined {
 }
 
 /** The values of all fields with a name, joined by commas (RFC 9110 section 5.3). */
-export function fieldValue({ fields }: HttpHead, name: string): string | undefined {
+export function fieldValue({ fields }: HttpHead, name: FieldName): string | undefined {
   const values = fields.filter((field) => field.name === name).map(({ value }) => value);
   return values.length === 0 ? undefined : values.join(', ');
 }
 
 /** The first value of a field. */
-export function firstValue({ fields }: HttpHead, name: string): string | undefined {
+export function firstValue({ fields }: HttpHead, name: FieldName): string | undefined {
   return fields.find((field) => field.name === name)?.value;
 }
 

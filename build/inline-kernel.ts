@@ -33,10 +33,14 @@ const CALLED_ONCE = 1_000_000;
 const RARE = [
   'splitAny',
   'resolveAny',
-  'locateUrl',
-  'readUrlString',
+
   'unescapeString',
-  'isJson',
+  'isKey',
+  'invalidEscapes',
+  'skipString',
+  'invalidScalars',
+  'byteBefore',
+  'skipContainer',
   'canonicalise',
   'escapeString',
   'columns',

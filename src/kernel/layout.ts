@@ -12,7 +12,6 @@ const WORD = 4;
 const LONG = 8;
 /** An address and a number of bytes. */
 const PAIR = 8;
-const VECTOR = 16;
 const CACHE_LINE = 64;
 
 // ---- Outcomes: `verdict << 4 | reason`, one byte
@@ -128,16 +127,8 @@ export const QUERY_ANY_HOST = QUERY_SEEN + WORD;
  * inputs.
  */
 export const QUERY_COLUMN = QUERY_ANY_HOST + WORD;
-/**
- * A bit for each byte of QUERY_KEY, if the field's path is one key of at most 13 bytes; otherwise
- * 0.
- */
-export const QUERY_KEY_BITS = QUERY_COLUMN + WORD;
-/** `"url":`, the key that leads to the URL. */
-export const QUERY_KEY = QUERY_KEY_BITS + WORD;
-export const QUERY_KEY_BYTES = VECTOR;
 /** Pairs: fragments of output, FRAGMENT_… */
-export const QUERY_FRAGMENTS = QUERY_KEY + QUERY_KEY_BYTES;
+export const QUERY_FRAGMENTS = QUERY_COLUMN + WORD;
 
 /** The URL is in the first column, and a row with a second column is invalid. */
 export const SOLE_COLUMN = -1;
@@ -316,18 +307,6 @@ export const LINE_GROUPS = LINE_ROBOTS + WORD;
 export const LINE_PREFETCHED = LINE_GROUPS + GROUPS_BYTES;
 export const LINE_BYTES = LINE_PREFETCHED + WORD;
 
-// ---- Shape: the JSON members that were skipped last (assembly/json/shape.ts)
-
-/** u8[64]: roles of the bytes. */
-export const SHAPE_ROLES = 0;
-/** u64: set of the positions that were skipped, and of the separator after them. */
-export const SHAPE_PLACES = SHAPE_ROLES + 64;
-/** Number of skipped bytes, 0 if nothing is remembered. */
-export const SHAPE_SKIPPED = SHAPE_PLACES + LONG;
-export const SHAPE_BYTES = SHAPE_SKIPPED + LONG;
-/** One for each number, 0 to 64, of bytes before the first byte that cannot be skipped. */
-export const SHAPES = 65;
-
 // ---- Result: the decision on one URL for one agent
 
 export const RESULT_OUTCOME = 0;
@@ -371,10 +350,8 @@ export const WORKER_LINES = (WORKER_BAD + LONG + CACHE_LINE - 1) & -CACHE_LINE;
 export const GROUP_LINES = 64;
 /** Addresses of the lines that are still being looked up. */
 export const WORKER_OPEN = WORKER_LINES + GROUP_LINES * LINE_BYTES;
-/** SHAPE_…; all zeros at first. */
-export const WORKER_SHAPES = WORKER_OPEN + GROUP_LINES * WORD;
 /** Canonical hosts of the lines in flight. */
-export const WORKER_HOSTS = WORKER_SHAPES + SHAPES * SHAPE_BYTES;
+export const WORKER_HOSTS = WORKER_OPEN + GROUP_LINES * WORD;
 /**
  * Bytes for the canonical host of a line: MAX_HOST_BYTES, and the bytes that vectors write after
  * it.
@@ -408,9 +385,9 @@ export const MARGIN = 256;
  * - If the line keeps none, its own bytes are not among the copies. The path without dot segments
  *   takes as many bytes as the path, and its canonical form at most three times as many.
  *
- * In both cases the sum is at most `4 n`. Reading a line takes less: one unescaped key, or one bit
- * for each byte (json/strict.ts). SCRATCH_MARGIN has room for the slash that a path may lack, and
- * for the bytes that vectors write past an end.
+ * Either way the sum is at most `4 n`. Reading a line takes less: one unescaped key, and one bit
+ * for each bracket that is open (json/locate-url.ts). SCRATCH_MARGIN has room for the slash that a
+ * path may lack, and for what vectors write past an end.
  */
 export const SCRATCH_FACTOR = 4;
 /** Bytes after each copy of a URL: room for the slash that its path may lack. */

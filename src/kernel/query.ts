@@ -65,9 +65,6 @@ import {
   QUERY_FORMAT,
   QUERY_FRAGMENTS,
   QUERY_GOOGLE,
-  QUERY_KEY,
-  QUERY_KEY_BITS,
-  QUERY_KEY_BYTES,
   QUERY_LINE_FACTOR,
   QUERY_LINE_OVERHEAD,
   QUERY_MAX_LINE,
@@ -430,11 +427,6 @@ export function encodeQuery(
   block.pointer(QUERY_AGENTS, agentsPlace);
   block.word(QUERY_FIELD_COUNT, settings.urlField.length);
   block.pointer(QUERY_FIELDS, fieldsPlace);
-  const [key] = settings.urlField.map((segment) => encoder.encode(`"${segment}":`));
-  if (settings.urlField.length === 1 && key !== undefined && key.length <= QUERY_KEY_BYTES) {
-    block.word(QUERY_KEY_BITS, (1 << key.length) - 1);
-    block.bytes.set(key, QUERY_KEY);
-  }
   const conversion = conversionOf(settings);
   block.word(QUERY_CONVERSION, conversion === undefined ? CONVERT_NONE : CONVERSIONS[conversion]);
   block.word(QUERY_LINE_FACTOR, lineFactor(settings));

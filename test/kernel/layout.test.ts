@@ -77,11 +77,6 @@ const BLOCKS: Record<string, Block> = {
     },
     others: [],
   },
-  SHAPE: {
-    size: layout.SHAPE_BYTES,
-    fields: { ROLES: 64, PLACES: LONG, SKIPPED: WORD },
-    others: [],
-  },
   MATCH: { size: layout.MATCH_BYTES, fields: words('LINE', 'PREFIX', 'FORM'), others: [] },
   RESULT: {
     size: layout.RESULT_BYTES,
@@ -100,7 +95,6 @@ const BLOCKS: Record<string, Block> = {
       BAD: LONG,
       LINES: layout.GROUP_LINES * layout.LINE_BYTES,
       OPEN: layout.GROUP_LINES * WORD,
-      SHAPES: layout.SHAPES * layout.SHAPE_BYTES,
       HOSTS: layout.GROUP_LINES * layout.HOST_SPACE,
       RESULTS: layout.MAX_AGENTS * layout.RESULT_BYTES,
       TALLY: LONG,

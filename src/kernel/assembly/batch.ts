@@ -109,7 +109,7 @@ export function run(task: usize): i32 {
         at = end;
       } else {
         const hostSpace = worker + WORKER_HOSTS + <usize>lines * HOST_SPACE;
-        scratch = locate(query, worker, line, end, hostSpace, scratch);
+        scratch = locate(query, line, end, hostSpace, scratch);
         at = load<u32>(line, LINE_NEWLINE) + 1;
       }
       lines++;

@@ -1,6 +1,6 @@
 /** The first phase of a line: its record, the URL in it, the URL's host and the host's hash. */
 
-import { CR, HASH, LF, QUESTION_MARK, SPACE, TAB } from '../../ascii';
+import { CR, HASH, LF, QUESTION_MARK, QUOTE, SPACE, TAB } from '../../ascii';
 import { HEADER_HOST_KEY } from '../../table/format';
 import {
   COPY_MARGIN,
@@ -45,9 +45,8 @@ import { isControlOrSpace } from './bytes/characters';
 import { findByte } from './bytes/search';
 import { holdsReturn, holdsRows, isRefusedRow, locateField, rowStart } from './csv/locate-field';
 import { LOCATED, locateString, locateUrl } from './json/locate-url';
-import { locatePlain } from './json/plain-object';
-import { isJson } from './json/strict';
-import { holdsEscape, unescapeString } from './json/string';
+import { holdsControl } from './json/strict';
+import { holdsEscape, skipString, unescapeString } from './json/string';
 import { hashHost } from './lookup/host-hash';
 import { bucketOf } from './lookup/host-slots';
 import { EMPTY, PENDING } from './memory/line';
@@ -76,7 +75,6 @@ function isTooLong(query: usize, line: usize): bool {
  */
 export function locate(
   query: usize,
-  worker: usize,
   line: usize,
   end: usize,
   hostSpace: usize,
@@ -88,7 +86,7 @@ export function locate(
   }
   return holdsRows(query)
     ? locateInRow(query, line, end, hostSpace, scratch)
-    : locateInJson(query, worker, line, end, hostSpace, scratch);
+    : locateInJson(query, line, end, hostSpace, scratch);
 }
 
 /** The line is the URL. Most URLs are read in one pass, which finds their newline as well. */
@@ -182,43 +180,45 @@ function locateInRow(
  */
 function locateInJson(
   query: usize,
-  worker: usize,
   line: usize,
   end: usize,
   hostSpace: usize,
   scratch: usize,
 ): usize {
   const start: usize = load<u32>(line, LINE_START);
-  if ((load<u32>(query, QUERY_FLAGS) & QUERY_STRICT) === 0) {
-    const stop = locatePlain(query, worker, line, start, end);
-    if (stop !== 0 && !isTooLong(query, line)) {
-      return resolvePlain(query, line, stop, hostSpace, scratch);
-    }
+  const located = locateUrl(query, line, start, end, scratch);
+  const isString =
+    located !== LOCATED &&
+    load<i32>(query, QUERY_FORMAT) === FORMAT_JSON &&
+    locateString(line, start, end) === LOCATED;
+  if (located !== LOCATED && !isString) {
+    endLine(line, findByte(LF, start, end), end);
+    const lineEnd: usize = load<u32>(line, LINE_END);
+    if (isBlank(start, lineEnd)) store<i32>(line, EMPTY, LINE_OUTCOME);
+    else fail(line, faultOf(query, line, located));
+    return scratch;
   }
-  let located = locateUrl(query, line, start, end, scratch);
-  if (located !== LOCATED && load<i32>(query, QUERY_FORMAT) === FORMAT_JSON) {
-    const string = locateString(line, start, end);
-    if (string === LOCATED) located = string;
-  }
-  const newline: usize =
-    located === LOCATED ? <usize>load<u32>(line, LINE_NEWLINE) : findByte(LF, start, end);
-  endLine(line, newline, end);
+  endLine(line, load<u32>(line, LINE_NEWLINE), end);
   const lineEnd: usize = load<u32>(line, LINE_END);
-  if (located !== LOCATED && isBlank(start, lineEnd)) {
-    store<i32>(line, EMPTY, LINE_OUTCOME);
-    return scratch;
-  }
-  const reason = faultOf(query, line, located, scratch);
-  if (reason !== 0) {
-    fail(line, reason);
-    return scratch;
-  }
   const url: usize = load<u32>(line, LINE_URL);
-  const urlEnd: usize = load<u32>(line, LINE_URL_END);
-  const stop: usize = load<u32>(line, LINE_NON_CANONICAL);
-  if (!holdsEscape(stop !== 0 ? stop : url, urlEnd)) {
-    if (stop !== 0) return resolvePlain(query, line, stop, hostSpace, scratch);
-    return resolveAny(query, line, hostSpace, scratch);
+  if (isTooLong(query, line) || url === 0) {
+    fail(line, isTooLong(query, line) ? REASON_LINE_TOO_LONG : REASON_NO_URL);
+    return scratch;
+  }
+  // The URL ends at the quote of its string.
+  const stop = splitPlain(line, url, lineEnd);
+  const from = stop !== 0 ? stop : url;
+  const urlEnd = load<u8>(from) === QUOTE ? from : skipString(from, lineEnd);
+  store<u32>(line, urlEnd, LINE_URL_END);
+  const strict = (load<u32>(query, QUERY_FLAGS) & QUERY_STRICT) !== 0;
+  if (isString && strict && holdsControl(url, urlEnd)) {
+    fail(line, REASON_NO_JSON);
+    return scratch;
+  }
+  if (from === urlEnd || !holdsEscape(from, urlEnd)) {
+    return stop !== 0
+      ? resolvePlain(query, line, stop, hostSpace, scratch)
+      : resolveAny(query, line, hostSpace, scratch);
   }
   claimScratch(scratch, urlEnd - url + COPY_MARGIN);
   const decodedEnd = unescapeString(url, urlEnd, scratch);
@@ -234,17 +234,12 @@ function locateInJson(
   return resolve(query, line, hostSpace, decodedEnd + COPY_MARGIN);
 }
 
-/** The reason why a line that is not blank has no URL; 0 if the line has one. */
-function faultOf(query: usize, line: usize, located: i32, scratch: usize): i32 {
+/** The reason why a line that is not blank is no record. */
+function faultOf(query: usize, line: usize, located: i32): i32 {
   const start: usize = load<u32>(line, LINE_START);
-  const end: usize = load<u32>(line, LINE_END);
-  const refusal = located !== LOCATED ? refusedReason(query, start, end) : 0;
+  const refusal = refusedReason(query, start, load<u32>(line, LINE_END));
   if (refusal !== 0) return refusal;
-  if (isTooLong(query, line)) return REASON_LINE_TOO_LONG;
-  if (located !== LOCATED) return located;
-  const strict = (load<u32>(query, QUERY_FLAGS) & QUERY_STRICT) !== 0;
-  if (strict && !isJson(start, end, scratch)) return REASON_NO_JSON;
-  return load<u32>(line, LINE_URL) === 0 ? REASON_NO_URL : 0;
+  return isTooLong(query, line) ? REASON_LINE_TOO_LONG : located;
 }
 
 /**

@@ -23,10 +23,10 @@ function recordLike(random: Random, url: string, members: string): string {
 }
 
 /**
- * The kernel remembers the shape of the skipped members. A line must be read as if it were alone,
- * whatever the earlier lines, especially if a key has the same length as the key of the URL.
+ * The kernel reads blocks of 64 bytes, beyond the end of a line. A line must be read as if it were
+ * alone, whatever the other lines, especially if a key has the same length as the key of the URL.
  */
-it('a line gets the same verdict alone and after lines of its shape', () => {
+it('a line gets the same verdict alone and among lines of its shape', () => {
   const random = new Random(20261121);
   const shapes = [
     ',"depth":3,"status":200,"found":1761197486}',

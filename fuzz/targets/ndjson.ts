@@ -320,11 +320,11 @@ function checkShort(
     const output = outputs[index];
     if (output === undefined) return;
     const now = short.shift() ?? '';
-    // The CR of a line end does not count.
-    const bytes = line.at(-1) === 0x0d ? line.length - 1 : line.length;
+    // The CR of a line end does not count. Without a line feed after it, a CR ends no line.
+    const hasEnd = index < lines.length - 1 || input.at(-1) === 0x0a;
+    const bytes = hasEnd && line.at(-1) === 0x0d ? line.length - 1 : line.length;
     if (bytes <= SHORT) agree('a short line under a limit', now, output);
-    else if (line.at(-1) !== 0x0d || bytes > SHORT)
-      agree('the reason of a long line', reasonOf(now), 'line-too-long');
+    else agree('the reason of a long line', reasonOf(now), 'line-too-long');
   });
 }
 

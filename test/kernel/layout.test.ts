@@ -42,12 +42,10 @@ const BLOCKS: Record<string, Block> = {
         'SEEN',
         'ANY_HOST',
         'COLUMN',
-        'KEY_BITS',
       ),
-      KEY: 16,
       FRAGMENTS: layout.FRAGMENTS * PAIR,
     },
-    others: ['KEY_BYTES', 'GOOGLE', 'EXPLAIN', 'STRICT', 'PARQUET'],
+    others: ['GOOGLE', 'EXPLAIN', 'STRICT', 'PARQUET'],
   },
   AGENT: {
     size: layout.AGENT_BYTES,

@@ -74,9 +74,9 @@ class FirstRecord implements RecordHandler {
     this.#handler = handler;
   }
 
-  wanted(header: WarcHeader, start: number | undefined): number {
-    if (start !== this.#start) this.isDone = true;
-    return this.isDone ? 0 : this.#handler.wanted(header, start);
+  wanted(header: WarcHeader, offset: number, isAlone: boolean): number {
+    if (offset !== this.#start || !isAlone) this.isDone = true;
+    return this.isDone ? 0 : this.#handler.wanted(header, offset, isAlone);
   }
 
   take(record: WarcRecord): void {

@@ -1,12 +1,13 @@
 import { CR, LF } from '../ascii.js';
-import { startsWith } from '../files/magic.js';
+import {
+  BEGINNING,
+  beginsRecord,
+  findRecord,
+  isBeginning,
+  LONGEST_VERSION_LINE,
+  nextHeader,
+} from './version-line.js';
 import { endOfHeader, LONGEST_HEADER, parseWarcHeader, type WarcHeader } from './warc-header.js';
-
-/** Every record begins with these bytes and a version. */
-const MAGIC = Buffer.from('WARC/');
-
-/** Length of the bytes that tell a record from other text, such as `WARC/1.`. */
-const BEGINNING = MAGIC.length + 2;
 
 /** Times that a file is read again from the block of a record with a wrong length, at most. */
 const MAX_REWINDS = 1000;
@@ -25,10 +26,11 @@ export interface RecordHandler {
   /**
    * The number of bytes of the block that are wanted; 0 if the record is not.
    *
-   * @param start offset in the file at which the record can be read alone: in a plain file, or at
-   *   the beginning of a gzip member; otherwise `undefined`
+   * @param offset where the record lies in the file, in bytes
+   * @param isAlone whether the record can be read alone, from its offset: in a plain file, or at
+   *   the beginning of a gzip member or zstd frame
    */
-  wanted(header: WarcHeader, start: number | undefined): number;
+  wanted(header: WarcHeader, offset: number, isAlone: boolean): number;
   /** Takes a wanted record. */
   take(record: WarcRecord): void;
   /** Notes damage. `isCapture` tells whether a wanted record was lost. */
@@ -64,6 +66,8 @@ interface OpenRecord {
   readonly blockOffset: number | undefined;
   /** Where the block begins in the piece in which the record began. */
   readonly blockStart: number;
+  /** What follows the block, as `#lineEnds` has it. */
+  readonly end: number;
   readonly isWanted: boolean;
   /** Bytes of the block that are wanted. */
   readonly wanted: number;
@@ -77,6 +81,10 @@ interface OpenRecord {
 }
 
 type State = 'between' | 'within' | 'lost';
+
+/** The two line ends after a block, as `#lineEnds` has them. */
+const TWO_CR_LF = 0x0d0a0d0a;
+const TWO_LF = 0x0a0a;
 
 /**
  * Splits the bytes of a WARC file into records, whatever pieces the bytes come in. Memory: a header
@@ -99,6 +107,8 @@ export class RecordSplitter {
   /** Whether the carry begins a line. */
   #isCarryLine = true;
   #rewinds = 0;
+  /** The first line ends after the open record's block, up to four bytes as one number. */
+  #lineEnds = 0;
   /** Where to read on, if the next bytes are not needed. */
   #next: number | undefined;
 
@@ -159,13 +169,13 @@ export class RecordSplitter {
         if (kind === 'member') return;
         const found = findRecord(bytes, at, carried === 0 || this.#isCarryLine);
         if (found < 0) {
-          this.#carryFrom(piece, Math.max(at, bytes.length - BEGINNING - 1), carried);
+          this.#carryFrom(piece, Math.max(at, bytes.length - LONGEST_VERSION_LINE), carried);
           return;
         }
         at = found;
         this.#state = 'between';
       }
-      while (bytes[at] === CR || bytes[at] === LF) at++;
+      at = this.#skipLineEnds(bytes, at);
       if (at === bytes.length) return;
       const place = isExact(kind) ? offset + at : at < carried ? this.#carryOffset : offset;
       if (!beginsRecord(bytes, at)) {
@@ -179,8 +189,15 @@ export class RecordSplitter {
       this.#finish();
       const end = endOfHeader(bytes, at, Math.min(bytes.length, at + LONGEST_HEADER));
       if (end >= 0) {
-        const isStart = kind === 'plain' || (kind === 'member' && at === 0 && carried === 0);
-        at = this.#begin(piece, at, end, { place, isStart });
+        const header = bytes.subarray(at, end);
+        const next = nextHeader(header);
+        if (next >= 0) {
+          this.#handler.damage(place, 'the header is cut short', false);
+          at += next;
+          continue;
+        }
+        const isAlone = kind === 'plain' || (kind === 'member' && at === 0 && carried === 0);
+        at = this.#begin(piece, header, end, { place, isAlone });
       } else if (bytes.length - at < LONGEST_HEADER) {
         this.#carryFrom(piece, at, carried);
         return;
@@ -195,17 +212,17 @@ export class RecordSplitter {
   /** Begins a record; returns the index after what the piece has of it. */
   #begin(
     { bytes, offset, kind }: Piece,
-    start: number,
+    headerBytes: Buffer,
     end: number,
-    { place, isStart }: { readonly place: number; readonly isStart: boolean },
+    { place, isAlone }: { readonly place: number; readonly isAlone: boolean },
   ): number {
-    const header = parseWarcHeader(bytes.subarray(start, end));
+    const header = parseWarcHeader(headerBytes);
     if (header === undefined) {
       this.#handler.damage(place, 'the header has no WARC-Type or no Content-Length', false);
       this.#state = 'lost';
       return end;
     }
-    const limit = this.#handler.wanted(header, isStart ? place : undefined);
+    const limit = this.#handler.wanted(header, place, isAlone);
     const isWanted = limit > 0;
     const wanted = Math.min(limit, header.length);
     const blockOffset = kind === 'plain' ? offset + end : undefined;
@@ -221,6 +238,7 @@ export class RecordSplitter {
       offset: place,
       blockOffset,
       blockStart: end,
+      end: bytes[end - 2] === CR ? TWO_CR_LF : TWO_LF,
       isWanted,
       wanted,
       block,
@@ -229,6 +247,7 @@ export class RecordSplitter {
       left: header.length - taken,
     };
     this.#isNew = true;
+    this.#lineEnds = 0;
     this.#afterFill(this.#open);
     return end + taken;
   }
@@ -256,10 +275,31 @@ export class RecordSplitter {
     this.#state = open.left > 0 ? 'within' : 'between';
   }
 
+  /** Returns the index after the line ends at an index. */
+  #skipLineEnds(bytes: Buffer, start: number): number {
+    let at = start;
+    for (; bytes[at] === CR || bytes[at] === LF; at++) {
+      if (this.#lineEnds < 0x1000000) this.#lineEnds = this.#lineEnds * 256 + (bytes[at] as number);
+    }
+    return at;
+  }
+
+  /**
+   * Whether the two line ends that belong to the open record follow its block, so that its length
+   * is right. A block that was cut may run on to a blank line of the next record.
+   */
+  #hasEnd({ end, block, filled }: OpenRecord): boolean {
+    const ends = this.#lineEnds;
+    const isLf = ends === TWO_LF || ends >>> 8 === TWO_LF || ends >>> 16 === TWO_LF;
+    if (ends !== TWO_CR_LF && !(end === TWO_LF && isLf)) return false;
+    return findRecord(block.subarray(0, filled), 0, true) < 0;
+  }
+
   /** Handles bytes that begin no record; returns the index to search from. */
   #lose(at: number, place: number): number {
-    const open = this.#open;
     this.#state = 'lost';
+    if (this.#open !== undefined && this.#hasEnd(this.#open)) this.#finish();
+    const open = this.#open;
     if (open === undefined) {
       this.#handler.damage(place, 'no record begins here', false);
       return at;
@@ -305,33 +345,4 @@ export class RecordSplitter {
     open.block = copy;
     open.isCopied = true;
   }
-}
-
-/** Whether a record begins at an index: `WARC/`, a digit and a dot. */
-export function beginsRecord(bytes: Buffer, at: number): boolean {
-  if (!startsWith(bytes, MAGIC, at)) return false;
-  const digit = bytes[at + MAGIC.length] ?? 0;
-  return digit >= 0x30 && digit <= 0x39 && bytes[at + MAGIC.length + 1] === 0x2e;
-}
-
-/** Whether the bytes from an index to the end may be the beginning of `WARC/1.`. */
-function isBeginning(bytes: Buffer, at: number): boolean {
-  const length = bytes.length - at;
-  if (length >= BEGINNING) return false;
-  const common = Math.min(length, MAGIC.length);
-  return bytes.compare(MAGIC, 0, common, at, at + common) === 0;
-}
-
-/**
- * The index of the next line that begins a record; -1 if there is none.
- *
- * @param isLine whether a line begins at index 0
- */
-function findRecord(bytes: Buffer, from: number, isLine: boolean): number {
-  for (let at = bytes.indexOf(MAGIC, from); at >= 0; at = bytes.indexOf(MAGIC, at + 1)) {
-    const before = bytes[at - 1];
-    const isStart = at === 0 ? isLine : before === LF || before === CR;
-    if (isStart && beginsRecord(bytes, at)) return at;
-  }
-  return -1;
 }

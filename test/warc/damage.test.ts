@@ -207,10 +207,10 @@ describe('damage', () => {
         b,
       ]),
     );
-    expect(hostsOf(reading)).toEqual(['b']);
+    expect(hostsOf(reading)).toEqual(['a', 'b']);
     expect(reading.damage).toEqual([
       { offset: 0, reason: 'no record begins here', isCapture: false },
-      { offset: 5, reason: 'the length of the record is wrong', isCapture: true },
+      { offset: 5 + a.length, reason: 'no record begins here', isCapture: false },
     ]);
   });
 

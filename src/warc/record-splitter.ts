@@ -42,20 +42,14 @@ export interface RecordHandler {
 /** Consecutive bytes of a WARC file, decompressed. */
 export interface Piece {
   readonly bytes: Buffer;
-  /** The offset of the first byte, or of the gzip member. */
+  /** The offset of the first byte, or of the gzip member or zstd frame. */
   readonly offset: number;
   /**
    * - `plain`: bytes of the file itself, any of which can be read again.
-   * - `stream`: bytes that cannot be read again, at their offset in what was decompressed.
-   * - `member`: all bytes of a gzip member, which usually is one record.
-   * - `part`: some bytes of a gzip member.
+   * - `member`: all bytes of a gzip member or zstd frame, which usually is one record.
+   * - `part`: some bytes of a gzip member or zstd frame.
    */
-  readonly kind: 'plain' | 'stream' | 'member' | 'part';
-}
-
-/** Whether offsets are those of the bytes, not those of a member. */
-function isExact(kind: Piece['kind']): boolean {
-  return kind === 'plain' || kind === 'stream';
+  readonly kind: 'plain' | 'member' | 'part';
 }
 
 /** A record whose end has not been seen yet. */
@@ -135,7 +129,7 @@ export class RecordSplitter {
       this.#carry = Buffer.alloc(0);
       const joined = Buffer.concat([carry, bytes]);
       // Bytes keep their offsets: those of the carry come directly before the piece.
-      const offset = isExact(kind) ? this.#carryOffset : piece.offset;
+      const offset = kind === 'plain' ? this.#carryOffset : piece.offset;
       this.#split({ bytes: joined, offset, kind }, carry.length);
     }
     if (kind === 'member' && this.#state === 'between' && this.#carry.length === 0) this.#finish();
@@ -177,7 +171,7 @@ export class RecordSplitter {
       }
       at = this.#skipLineEnds(bytes, at);
       if (at === bytes.length) return;
-      const place = isExact(kind) ? offset + at : at < carried ? this.#carryOffset : offset;
+      const place = kind === 'plain' ? offset + at : at < carried ? this.#carryOffset : offset;
       if (!beginsRecord(bytes, at)) {
         if (kind !== 'member' && isBeginning(bytes, at)) {
           this.#carryFrom(piece, at, carried);
@@ -332,7 +326,7 @@ export class RecordSplitter {
     const isLine = at > 0 ? before === LF || before === CR : carried === 0 || this.#isCarryLine;
     this.#isCarryLine = isLine;
     this.#carry = Buffer.from(bytes.subarray(at));
-    if (isExact(kind)) this.#carryOffset = offset + at;
+    if (kind === 'plain') this.#carryOffset = offset + at;
     else if (at >= carried) this.#carryOffset = offset;
   }
 

@@ -1,8 +1,24 @@
-import { defineConfig } from 'vitest/config';
+import { configDefaults, defineConfig, type ViteUserConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /** Files that take long. They begin first, so that neither core is left with one of them in the end. */
 const LONG = ['faults/', 'fuzz/', 'pipeline/flow', 'cli/inputs', 'store-crash'];
+
+/**
+ * Files that need a process of their own: they mock a package, set flags of V8, count the blocks that
+ * it executes, end threads, or measure memory. The other files share a few processes, because to
+ * start one and to load the program takes longer than most of their tests.
+ */
+const ALONE = [
+  'test/faults/**/*.test.ts',
+  'test/fuzz/**/*.test.ts',
+  'test/linear/**/*.test.ts',
+  'test/fetch/broken.test.ts',
+  'test/fetch/encodings.test.ts',
+  'test/pipeline/compile-threads.test.ts',
+  'test/pipeline/input/json/json-records.test.ts',
+  'test/workers/threads.test.ts',
+];
 
 class LongFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
@@ -13,16 +29,37 @@ class LongFirst extends BaseSequencer {
   }
 }
 
-export default defineConfig({
-  test: {
-    include: ['test/**/*.test.ts'],
-    globalSetup: ['test/build.ts'],
-    // One screen: a dot for each test, then the failures and the totals.
-    reporters: ['dot'],
-    testTimeout: 120_000,
-    hookTimeout: 120_000,
-    // For two cores: one more than them, because tests also wait.
-    maxWorkers: 3,
-    sequence: { sequencer: LongFirst },
-  },
-});
+/**
+ * The tests, without some files.
+ *
+ * @param leftOut patterns of their paths
+ */
+export function testsWithout(leftOut: readonly string[]): ViteUserConfig {
+  const exclude = [...configDefaults.exclude, ...leftOut];
+  const timeouts = { testTimeout: 120_000, hookTimeout: 120_000 };
+  return defineConfig({
+    test: {
+      globalSetup: ['test/build.ts'],
+      // One screen: a dot for each test, then the failures and the totals.
+      reporters: ['dot'],
+      // For two cores: one more than them, because tests also wait.
+      maxWorkers: 3,
+      sequence: { sequencer: LongFirst },
+      // vitest runs the projects in the order of their names.
+      projects: [
+        { test: { name: 'alone', include: ALONE, exclude, isolate: true, ...timeouts } },
+        {
+          test: {
+            name: 'shared',
+            include: ['test/**/*.test.ts'],
+            exclude: [...exclude, ...ALONE],
+            isolate: false,
+            ...timeouts,
+          },
+        },
+      ],
+    },
+  });
+}
+
+export default testsWithout([]);

@@ -1,5 +1,4 @@
-import { configDefaults, defineConfig, mergeConfig } from 'vitest/config';
-import full from './vitest.config.js';
+import { testsWithout } from './vitest.config.js';
 
 /** Tests that start many processes, draw many cases, or work on large inputs. */
 const LEFT_OUT = [
@@ -29,9 +28,4 @@ const LEFT_OUT = [
 ];
 
 /** The tests that one runs after each change. */
-export default mergeConfig(
-  full,
-  defineConfig({
-    test: { exclude: [...configDefaults.exclude, ...LEFT_OUT.map((path) => `test/${path}`)] },
-  }),
-);
+export default testsWithout(LEFT_OUT.map((path) => `test/${path}`));

@@ -2,6 +2,7 @@ import { close, fstat, open, read } from 'node:fs';
 import { promisify } from 'node:util';
 import { RobotsFilterError } from './errors.js';
 import type { Compression } from './files/compression.js';
+import { compressionOf } from './files/compressions.js';
 import { opening } from './files/openings.js';
 import { errorText } from './files/system-error.js';
 import { systemRemedy } from './files/system-remedy.js';
@@ -124,7 +125,6 @@ export class Table {
       const isFile = status.isFile();
       const head = await readHead(descriptor, isFile);
       if (statedLength(head) === undefined) {
-        const { compressionOf } = await import('./files/compressions.js');
         const compression = compressionOf(head);
         if (compression !== undefined) {
           const pieces = readPieces(descriptor, head, isFile);

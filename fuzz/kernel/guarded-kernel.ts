@@ -41,9 +41,11 @@ export interface KernelBuild {
 }
 
 const LF = 0x0a;
-const PAGES = 32;
+const PAGES = 36;
 const QUERIES = 32_768;
-const TABLE = 131_072;
+const TABLE = 393_216;
+/** The longest region, with what is before it. */
+const LONGEST = 131_072;
 /** Bytes on either side of every region that must stay unchanged and must not affect the result. */
 const GUARD = 192;
 
@@ -64,7 +66,7 @@ interface Surroundings {
 }
 
 function surroundings(text: string, shift: number): Surroundings {
-  const bytes = new Uint8Array(TABLE);
+  const bytes = new Uint8Array(LONGEST);
   for (let at = 0; at < bytes.length; at++) bytes[at] = text.charCodeAt(at % text.length);
   return { bytes, shift };
 }
@@ -216,7 +218,7 @@ export class GuardedKernel {
   }
 
   #run({ query, bytes }: AskedQuery, input: Uint8Array, around: Surroundings): Run {
-    const capacity = input.length + query.lineOverhead + 2 * MARGIN;
+    const capacity = query.lineFactor * input.length + query.lineOverhead + 2 * MARGIN;
     const source = this.#arrange(input, around);
     const worker = this.#worker(query, around);
     const task = this.#take(TASK_BYTES, around);

@@ -2,10 +2,12 @@ import { COMMA, TAB } from '../../src/ascii.js';
 import { TableBuilder } from '../../src/compile/table-builder.js';
 import { SOLE_COLUMN } from '../../src/kernel/layout.js';
 import { RowSplitter } from '../../src/pipeline/input/csv/row-lines.js';
+import { SHOWN } from '../../test/naive/conversion.js';
 import type { Random } from '../../test/random/random.js';
 import { bytesOf, charactersOf } from '../corpus.js';
 import { agree } from '../fault.js';
 import { GuardedKernel } from '../kernel/guarded-kernel.js';
+import { checkConversions } from '../oracle/conversions.js';
 import type { Target } from '../target.js';
 
 /** The second rule shows whether two quotes became one. */
@@ -18,8 +20,6 @@ const URLS = [
   'x:',
 ];
 const PIECES = ['"', '""', ',', '\t', '\n', '\r\n', '\r', '\x01', '\x02', '\xff', 'a', ' '];
-/** Number of bytes of a refused row that come out. */
-const SHOWN = 1024;
 
 /** Rows (RFC 4180), read by a naive reader in one pass over the whole input. */
 interface NaiveRow {
@@ -73,8 +73,8 @@ function checkRows(kernel: GuardedKernel, input: Uint8Array, code: typeof COMMA 
   const delimiter = String.fromCharCode(code);
   const format = code === COMMA ? 'csv' : 'tsv';
   const rows = naiveRows(charactersOf(input), delimiter);
-  const judged = kernel.ask({ format: 'text' });
   for (const column of [0, 1, SOLE_COLUMN]) {
+    const judged = kernel.ask({ format: 'text' });
     const verdicts = rows.map(({ fields, isOpen, hasReturn }) => {
       const isBad = isOpen || hasReturn || (column === SOLE_COLUMN && fields.length > 1);
       const url = isBad ? '' : (fields[Math.max(column, 0)] ?? '');
@@ -89,6 +89,14 @@ function checkRows(kernel: GuardedKernel, input: Uint8Array, code: typeof COMMA 
     agree('allowed rows', passed, allowed.map((row) => written(row, '')).join(''));
     const words = kernel.run(kernel.ask({ format, column, output: 'verdicts' }), bytes).output;
     agree('verdicts', words, verdicts.map((verdict) => `${verdict}\n`).join(''));
+    const urls = rows.map((row) => {
+      const { text, isEnded, fields, isOpen, hasReturn } = row;
+      const isBad = isOpen || hasReturn || (column === SOLE_COLUMN && fields.length > 1);
+      const url = isBad ? '' : (fields[Math.max(column, 0)] ?? '');
+      if (url !== '') return url;
+      return (isEnded && text.endsWith('\r') ? text.slice(0, -1) : text).slice(0, SHOWN);
+    });
+    checkConversions(kernel, { format, column }, bytes, urls);
   }
 }
 

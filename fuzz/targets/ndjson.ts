@@ -1,13 +1,16 @@
+import { isUtf8 } from 'node:buffer';
 import { isDeepStrictEqual } from 'node:util';
 import { TableBuilder } from '../../src/compile/table-builder.js';
 import { REFUSED_RECORD } from '../../src/kernel/layout.js';
 import { type Authority, formatAuthority } from '../../src/protocol/authority.js';
 import { words } from '../../test/hostile/pieces.js';
 import { hostileUrl } from '../../test/hostile/url.js';
+import { SHOWN } from '../../test/naive/conversion.js';
 import type { Random } from '../../test/random/random.js';
 import { bytesOf, charactersOf } from '../corpus.js';
 import { agree, Fault, shown } from '../fault.js';
 import { type AskedQuery, GuardedKernel } from '../kernel/guarded-kernel.js';
+import { checkConversions } from '../oracle/conversions.js';
 import { exactPattern, readWhatwgUrl } from '../oracle/whatwg.js';
 import type { Target } from '../target.js';
 
@@ -124,8 +127,20 @@ function checkField(kernel: GuardedKernel, input: Uint8Array, urlField: readonly
       }
     });
     checkPassed(kernel, lines, outputs, urlField, format);
+    const records = expected.flatMap((each, index) =>
+      each.kind === 'blank' ? [] : [convertedFrom(lines[index] as Uint8Array, each)],
+    );
+    checkConversions(kernel, { format, urlField }, input, records);
     checkShort(kernel, lines, outputs, urlField, format, input);
   }
+}
+
+/** What must come out as the URL of a line that is not blank; `undefined` if it is not known. */
+function convertedFrom(line: Uint8Array, each: Expected): string | undefined {
+  if (each.kind !== 'sound' || !isUtf8(line)) return undefined;
+  if (each.url !== undefined) return charactersOf(Buffer.from(each.url));
+  // Whether a CR is part of the line depends on the next line.
+  return line.at(-1) === 0x0d ? undefined : charactersOf(line).slice(0, SHOWN);
 }
 
 /** The lines without their LF; no line follows the last LF. */

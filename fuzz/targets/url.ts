@@ -6,6 +6,7 @@ import { severalUrls } from '../../test/naive/line.js';
 import { bytesOf, charactersOf } from '../corpus.js';
 import { agree } from '../fault.js';
 import { GuardedKernel, type Outcome } from '../kernel/guarded-kernel.js';
+import { checkConversions } from '../oracle/conversions.js';
 import { exactPattern, isRobotsTxt, readWhatwgUrl, type WhatwgUrl } from '../oracle/whatwg.js';
 import type { Target } from '../target.js';
 
@@ -76,10 +77,22 @@ export const target: Target = {
       } else {
         const verdict = severalUrls(input) === undefined ? outcome.verdict : 'invalid';
         agree('the verdict in text', text.output.split('\t')[0], verdict);
+        checkConversions(kernel, { format: 'text' }, input, [charactersOf(input)]);
+        checkReread(kernel, input, outcome);
       }
     };
   },
 };
+
+/** A URL that comes out as text has the same verdict when it is read again. */
+function checkReread(kernel: GuardedKernel, input: Uint8Array, outcome: Outcome): void {
+  if (outcome.verdict === 'invalid') return;
+  const asText = kernel.run(kernel.ask({ conversion: 'text' }), inJson(input)).output;
+  const [verdict = '', url = ''] = asText.slice(0, -1).split('\t');
+  agree('the verdict as text', verdict, outcome.verdict);
+  const again = kernel.ask({});
+  agree('the verdict when read again', kernel.judge(again, bytesOf(url)).verdict, outcome.verdict);
+}
 
 function checkOutcome(outcome: Outcome, url: WhatwgUrl | undefined): void {
   if (url === undefined) {

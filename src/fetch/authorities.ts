@@ -196,19 +196,21 @@ function spellingOf(url: Buffer): string | undefined {
   const colon = url.indexOf(COLON);
   if (colon < 3 || colon > 5 || url[colon + 1] !== SLASH || url[colon + 2] !== SLASH)
     return undefined;
+  // White space before the scheme is no part of it.
+  for (let at = 0; at < colon; at++) if (!isLowerLetter(url[at] ?? 0)) return undefined;
   const start = colon + 3;
   for (let at = start; at < url.length; at++) {
     const byte = url[at] ?? 0;
     if (byte === SLASH) return at === start ? undefined : url.toString('latin1', 0, at);
     const isPlain =
-      (byte >= LOWER_A && byte <= LOWER_Z) ||
-      isDigit(byte) ||
-      byte === COLON ||
-      byte === HYPHEN ||
-      byte === DOT;
+      isLowerLetter(byte) || isDigit(byte) || byte === COLON || byte === HYPHEN || byte === DOT;
     if (!isPlain) return undefined;
   }
   return undefined;
+}
+
+function isLowerLetter(byte: number): boolean {
+  return byte >= LOWER_A && byte <= LOWER_Z;
 }
 
 /** Whether a tab or CR stands inside the line: the filter's `tab-in-line` and `return-in-line`. */

@@ -2,9 +2,9 @@ import type { SecureContextOptions } from 'node:tls';
 import { RobotsFilterError } from '../errors.js';
 import type { Profile } from '../protocol/profile.js';
 import type { On429 } from './access.js';
-import { isHeaderValue } from './http/header-value.js';
 import { maxBytesRange, RANGES, type Range } from './limits.js';
 import { type Resolve, systemResolver } from './transport/resolver.js';
+import { userAgentFault } from './user-agent.js';
 
 /** Options for fetching robots.txt files. Times are in milliseconds; `RANGES` has the defaults. */
 export interface FetchOptions {
@@ -86,9 +86,10 @@ function inRange(name: string, value: number | undefined, range: Range): number 
 }
 
 function checkedUserAgent(userAgent: string): string {
-  if (userAgent.trim() !== '' && isHeaderValue(userAgent)) return userAgent;
+  const fault = userAgentFault(userAgent);
+  if (fault === undefined) return userAgent;
   throw new RobotsFilterError(
     'usage',
-    `the user agent ${JSON.stringify(userAgent)} cannot be sent as a header; use printable ASCII characters`,
+    `the user agent ${JSON.stringify(userAgent)} cannot be sent. ${fault}`,
   );
 }

@@ -13,10 +13,8 @@ export interface Compression extends Magic {
   readonly ending: string;
   /** Makes the stream that decompresses all members; `chunkBytes` is the size of its chunks. */
   decompress(chunkBytes: number): Duplex;
-  /** Makes the stream that compresses; `undefined` if this version of Node has none. */
-  compress(): Transform | undefined;
-  /** The command that compresses, from standard input to standard output. */
-  readonly compressCommand: string;
+  /** Makes the stream that compresses, after its dependencies are loaded. */
+  compress(): Promise<Transform>;
   /** Whether an error comes from `decompress` on damaged or truncated data. */
   isDamage(error: unknown): boolean;
 }

@@ -11,7 +11,6 @@ export const gzip: Compression = {
   // RFC 1952 section 2.3.1: ID1 and ID2.
   magic: [0x1f, 0x8b],
   decompress: (chunkBytes) => new GzipDecompressor(chunkBytes),
-  compress: () => createGzip(),
-  compressCommand: 'gzip',
+  compress: async () => createGzip(),
   isDamage: (error) => errorCode(error).startsWith('Z_'),
 };

@@ -4,11 +4,15 @@ import type { Compression } from './compression.js';
 import { ZstdDecompressor } from './zstd/decompressor.js';
 import { SKIPPABLE_MAGICS, ZSTD_MAGIC, ZstdError } from './zstd/frame-scanner.js';
 
-/** Node has it from 22.15 and 23.8. */
-const createEncoder: (() => Transform) | undefined =
-  'createZstdCompress' in zlib && typeof zlib.createZstdCompress === 'function'
-    ? (zlib.createZstdCompress as () => Transform)
-    : undefined;
+/** A function of node:zlib from Node 22.15 and 23.8 on. */
+interface ZstdOfNode {
+  readonly createZstdCompress?: (options: { params: Record<number, number> }) => Transform;
+}
+
+const { createZstdCompress } = zlib as ZstdOfNode;
+
+/** ZSTD_c_checksumFlag of the reference implementation: writes a checksum after each frame. */
+const CHECKSUM_FLAG = 201;
 
 /** Zstandard, of one frame or many (RFC 8878). No UTF-8 text begins with its magic bytes. */
 export const zstd: Compression = {
@@ -18,7 +22,13 @@ export const zstd: Compression = {
   magic: ZSTD_MAGIC,
   otherMagics: SKIPPABLE_MAGICS,
   decompress: () => new ZstdDecompressor(),
-  compress: () => createEncoder?.(),
-  compressCommand: 'zstd',
+  async compress() {
+    // Node's own compresses on another thread, and needs half of the time.
+    if (createZstdCompress !== undefined) {
+      return createZstdCompress({ params: { [CHECKSUM_FLAG]: 1 } });
+    }
+    const { ZstdCompressor } = await import('./zstd/compressor.js');
+    return ZstdCompressor.create();
+  },
   isDamage: (error) => error instanceof ZstdError,
 };

@@ -92,7 +92,7 @@ export const RUN_BAD_RECORD = 3;
 // ---- Query: the questions about every URL of a run; read-only during the run
 
 export const QUERY_TABLE = 0;
-/** Bits: QUERY_GOOGLE, QUERY_EXPLAIN, QUERY_STRICT. */
+/** Bits: QUERY_GOOGLE, QUERY_EXPLAIN, QUERY_STRICT, QUERY_PARQUET. */
 export const QUERY_FLAGS = QUERY_TABLE + WORD;
 /** FORMAT_… */
 export const QUERY_FORMAT = QUERY_FLAGS + WORD;
@@ -108,8 +108,14 @@ export const QUERY_AGENTS = QUERY_AGENT_COUNT + WORD;
 /** Number of keys of the URL field's path, and the address of their pairs. */
 export const QUERY_FIELD_COUNT = QUERY_AGENTS + WORD;
 export const QUERY_FIELDS = QUERY_FIELD_COUNT + WORD;
-/** Bytes of output that a line may need beyond its own length. */
-export const QUERY_LINE_OVERHEAD = QUERY_FIELDS + WORD;
+/** CONVERT_…: what comes out in place of the records. */
+export const QUERY_CONVERSION = QUERY_FIELDS + WORD;
+/**
+ * A line of `n` bytes needs at most QUERY_LINE_FACTOR × n + QUERY_LINE_OVERHEAD bytes of output
+ * (kernel/query.ts).
+ */
+export const QUERY_LINE_FACTOR = QUERY_CONVERSION + WORD;
+export const QUERY_LINE_OVERHEAD = QUERY_LINE_FACTOR + WORD;
 /**
  * Offset within the worker block of one bit for each slot of the table. The bit is set when the
  * slot's host is seen. 0 to count no hosts.
@@ -139,6 +145,8 @@ export const SOLE_COLUMN = -1;
 export const QUERY_GOOGLE = 1;
 export const QUERY_EXPLAIN = 2;
 export const QUERY_STRICT = 4;
+/** The lines were made from a column of Parquet, so a line without a URL has nothing to show. */
+export const QUERY_PARQUET = 8;
 
 export const FORMAT_TEXT = 0;
 /** One object per line. */
@@ -176,6 +184,23 @@ export const OUTPUT_DENIED = 2;
 export const OUTPUT_VERDICTS = 3;
 /** As OUTPUT_VERDICTS, with FRAGMENT_MASK_ALLOWED or FRAGMENT_MASK_DENIED. */
 export const OUTPUT_MASK = 4;
+
+/** The records come out in their own format. */
+export const CONVERT_NONE = 0;
+/** URL and verdicts come out in place of each record: as text, as NDJSON, as a row. */
+export const CONVERT_TEXT = 1;
+export const CONVERT_NDJSON = 2;
+export const CONVERT_CSV = 3;
+export const CONVERT_TSV = 4;
+/**
+ * The URL as a value of Parquet (PLAIN: its length, 32 bits, and its bytes, UTF-8). With
+ * OUTPUT_ANNOTATE the outcomes of all agents follow: an outcome of one byte each; with
+ * QUERY_EXPLAIN also the rule's line, 32 bits, the length of its text, 16 bits, and its text,
+ * escaped as in a JSON string. Line and length are 0 if no rule decided.
+ */
+export const CONVERT_PARQUET = 5;
+/** As CONVERT_PARQUET, without the URL. */
+export const CONVERT_OUTCOMES = 6;
 
 /** The names of the reasons, by reason. */
 export const FRAGMENT_REASONS = 0;
@@ -254,8 +279,13 @@ export const LINE_URL = LINE_OUTCOME + WORD;
 export const LINE_URL_END = LINE_URL + WORD;
 /** 1 if the URL's path lies in scratch memory and may be overwritten. */
 export const LINE_OWNED = LINE_URL_END + WORD;
+/**
+ * If LINE_URL lies in scratch memory: the URL in the line, with its escapes or its doubled quotes.
+ */
+export const LINE_SOURCE = LINE_OWNED + WORD;
+export const LINE_SOURCE_END = LINE_SOURCE + WORD;
 /** Closing brace of the object; 0 for a string. */
-export const LINE_BRACE = LINE_OWNED + WORD;
+export const LINE_BRACE = LINE_SOURCE_END + WORD;
 /** The canonical host. */
 export const LINE_HOST = LINE_BRACE + WORD;
 export const LINE_HOST_BYTES = LINE_HOST + WORD;

@@ -13,6 +13,13 @@ import {
   CHAIN_BYTES,
   CHAIN_TEXT,
   CHAIN_TOKEN,
+  CONVERT_CSV,
+  CONVERT_NDJSON,
+  CONVERT_NONE,
+  CONVERT_OUTCOMES,
+  CONVERT_PARQUET,
+  CONVERT_TEXT,
+  CONVERT_TSV,
   FORMAT_CSV,
   FORMAT_JSON,
   FORMAT_NDJSON,
@@ -50,6 +57,7 @@ import {
   QUERY_ANY_HOST,
   QUERY_BYTES,
   QUERY_COLUMN,
+  QUERY_CONVERSION,
   QUERY_EXPLAIN,
   QUERY_FIELD_COUNT,
   QUERY_FIELDS,
@@ -60,9 +68,11 @@ import {
   QUERY_KEY,
   QUERY_KEY_BITS,
   QUERY_KEY_BYTES,
+  QUERY_LINE_FACTOR,
   QUERY_LINE_OVERHEAD,
   QUERY_MAX_LINE,
   QUERY_OUTPUT,
+  QUERY_PARQUET,
   QUERY_SEEN,
   QUERY_STRICT,
   QUERY_TABLE,
@@ -72,8 +82,8 @@ import {
 } from './layout.js';
 
 /**
- * The lines of a run: a URL, a JSON object, a JSON object or string, or a row each. The rows of
- * Parquet come as JSON objects.
+ * The formats of the lines of a run: each is a URL, a JSON object, a JSON object or string, or a
+ * row. The rows of Parquet come as JSON objects.
  */
 export type RecordFormat = 'text' | 'ndjson' | 'json' | 'csv' | 'tsv' | 'parquet';
 /**
@@ -83,31 +93,45 @@ export type RecordFormat = 'text' | 'ndjson' | 'json' | 'csv' | 'tsv' | 'parquet
  */
 export type OutputMode = 'annotate' | 'allowed' | 'denied' | 'verdicts' | 'mask-ndjson';
 
+/**
+ * What comes out in place of each record: its URL and verdicts in another format; for Parquet the
+ * bytes that kernel/layout.ts describes, with or without the URL.
+ */
+export type Conversion = 'text' | 'ndjson' | 'csv' | 'tsv' | 'parquet' | 'outcomes';
+
 /** What a run asks about every URL. */
 export interface QuerySettings {
   readonly google: boolean;
   readonly agents: readonly Agent[];
   readonly format: RecordFormat;
   readonly output: OutputMode;
+  /**
+   * `undefined`: records come out in their own format. Without effect where verdicts come out
+   * alone.
+   */
+  readonly conversion?: Conversion | undefined;
   readonly unknown: Exclude<Verdict, 'invalid'>;
   readonly explain: boolean;
   readonly strict: boolean;
-  /** Bytes; a longer line is an invalid record. */
+  /** Maximum length of a line, in bytes. A longer line is an invalid record. */
   readonly maxLineBytes: number;
-  /** Path of the member that holds the URL, one key for each level. */
+  /** Path of the member that holds the URL: one key for each level. */
   readonly urlField: readonly string[];
   /**
-   * Rows only: the column that holds the URL, from 0, or SOLE_COLUMN; it may be changed later.
-   * Default 0.
+   * The column of rows that holds the URL, from 0, or SOLE_COLUMN; it may be changed later. Default
+   * 0.
    */
   readonly column?: number;
   /** Name of the added member; `undefined` for `verdict`, or `verdicts` with several agents. */
   readonly verdictField: string | undefined;
-  /** Offset of the robots record that counts for every host, 0 to look hosts up. */
+  /** Offset of the robots record that counts for every host; 0 to look hosts up. */
   readonly anyHost: number;
   /** Slots of the table, to mark the slots whose hosts are seen; 0 to mark nothing. */
   readonly seenSlots: number;
 }
+
+/** The member or column that holds the URL in a conversion. */
+export const CONVERTED_URL = 'url';
 
 /** The default query: NDJSON annotated for `*`. */
 export const DEFAULT_SETTINGS: QuerySettings = {
@@ -128,7 +152,9 @@ export const DEFAULT_SETTINGS: QuerySettings = {
 /** Address of a query's block, and the bytes that its runs need; see layout.ts. */
 export interface Query {
   readonly address: number;
-  /** Bytes of output that a line may need beyond its own length. */
+  /** Bytes of output that a line may need for each of its own. */
+  readonly lineFactor: number;
+  /** Bytes of output that a line may need beyond that. */
   readonly lineOverhead: number;
   /** Bytes of each thread's worker block. */
   readonly workerBytes: number;
@@ -153,6 +179,28 @@ const BAD_LINE_MEMBERS: Record<RecordFormat, string> = {
   tsv: ',"row":',
   parquet: ',"row":',
 };
+const CONVERSIONS: Record<Conversion, number> = {
+  text: CONVERT_TEXT,
+  ndjson: CONVERT_NDJSON,
+  csv: CONVERT_CSV,
+  tsv: CONVERT_TSV,
+  parquet: CONVERT_PARQUET,
+  outcomes: CONVERT_OUTCOMES,
+};
+/**
+ * Bytes that a byte of a URL may become: `%01`, `\u0001`, two quotes, U+FFFD. The outcomes alone
+ * have no URL.
+ */
+const EXPANSIONS: Record<Conversion, number> = {
+  text: 3,
+  ndjson: 6,
+  csv: 2,
+  tsv: 2,
+  parquet: 3,
+  outcomes: 0,
+};
+const GREATEST_EXPANSION = Math.max(...Object.values(EXPANSIONS));
+
 const OUTPUTS: Record<OutputMode, number> = {
   annotate: OUTPUT_ANNOTATE,
   allowed: OUTPUT_ALLOWED,
@@ -165,6 +213,11 @@ function isRows(format: RecordFormat): boolean {
   return format === 'csv' || format === 'tsv';
 }
 
+/** The conversion that takes place; `undefined` for none. */
+function conversionOf({ output, conversion }: QuerySettings): Conversion | undefined {
+  return output === 'verdicts' || output === 'mask-ndjson' ? undefined : conversion;
+}
+
 /** A text as the inside of a JSON string, safe on a terminal. */
 function inString(text: string): string {
   return JSON.stringify(text).slice(1, -1).replaceAll('\u007f', '\\u007f');
@@ -172,7 +225,8 @@ function inString(text: string): string {
 
 /** The text that an agent's verdicts add to a record, by verdict: see AGENT_VERDICTS. */
 function verdictFragments(settings: QuerySettings, index: number): string[] {
-  const { agents, format, verdictField } = settings;
+  const { agents, verdictField } = settings;
+  const format = conversionOf(settings) ?? settings.format;
   const isLast = index === agents.length - 1;
   if (settings.output === 'verdicts') {
     return VERDICTS.map((verdict) => `${verdict}${isLast ? '' : ','}`);
@@ -207,15 +261,30 @@ function fragments(settings: QuerySettings): string[] {
   words[FRAGMENT_BAD_LINE] = BAD_LINE_MEMBERS[settings.format];
   words[FRAGMENT_BAD_INPUT] = ',"input":"';
   words[FRAGMENT_BAD_END] = '"}';
-  words[FRAGMENT_STRING_OPEN] = settings.urlField.map((key) => `{"${inString(key)}":`).join('');
-  words[FRAGMENT_STRING_CLOSE] = '}'.repeat(settings.urlField.length - 1);
+  const keys = settings.conversion === undefined ? settings.urlField : [CONVERTED_URL];
+  words[FRAGMENT_STRING_OPEN] = keys.map((key) => `{"${inString(key)}":`).join('');
+  words[FRAGMENT_STRING_CLOSE] = '}'.repeat(keys.length - 1);
   words[FRAGMENT_MASK_ALLOWED] = '{"allowed":true}';
   words[FRAGMENT_MASK_DENIED] = '{"allowed":false}';
   return words;
 }
 
 /**
- * An upper bound of a line's output, in bytes, beyond the line itself.
+ * Bytes of output for each byte of a line: 1, since a record that comes out in its own format has
+ * its own length, and `lineOverhead` has room for the rest.
+ *
+ * In a conversion a URL of `n` bytes, as the line has it, takes at most `expansion × n`; it is not
+ * longer when its escapes are undone. Then the text without escapes is held in the output, too,
+ * `expansion × n + MARGIN` bytes after the URL's place, where what is written cannot reach it
+ * (assembly/emit/conversion.ts). The sum is `(expansion + 1) × n + MARGIN`.
+ */
+function lineFactor(settings: QuerySettings): number {
+  const conversion = conversionOf(settings);
+  return conversion === undefined ? 1 : EXPANSIONS[conversion] + 1;
+}
+
+/**
+ * An upper bound of a line's output, in bytes, beyond `lineFactor` for each byte of the line.
  *
  * @param names bytes of all agents' names and tokens
  * @param verdicts bytes of all agents' longest verdicts
@@ -227,13 +296,15 @@ function lineOverhead(
   verdicts: number,
 ): number {
   const agents = settings.agents.length;
-  // Escaping turns each byte of a rule's text into six at most, quotes doubled; the quotes of a
-  // source may be doubled, too.
+  // Escaping turns each byte of a rule's text into at most six. Quotes may be doubled, in a source
+  // too.
   const explanation = 256 + 6 * TEXT_LIMIT + 2 * (SOURCE_LIMIT + 256);
   const explained = settings.explain ? 2 * names + agents * explanation : 0;
   const strings =
     (words[FRAGMENT_STRING_OPEN] ?? '').length + (words[FRAGMENT_STRING_CLOSE] ?? '').length;
-  return 64 + verdicts + explained + 3 * strings + 6 * BAD_INPUT_LIMIT + 4 * MARGIN;
+  // A bad line is shown from its beginning, and in a conversion as a URL is.
+  const shown = (GREATEST_EXPANSION + 1) * BAD_INPUT_LIMIT;
+  return 64 + verdicts + explained + 3 * strings + shown + 5 * MARGIN;
 }
 
 /** Writes the blocks of a query one after another. */
@@ -348,7 +419,8 @@ export function encodeQuery(
     QUERY_FLAGS,
     (settings.google ? QUERY_GOOGLE : 0) |
       (settings.explain ? QUERY_EXPLAIN : 0) |
-      (settings.strict ? QUERY_STRICT : 0),
+      (settings.strict ? QUERY_STRICT : 0) |
+      (settings.format === 'parquet' ? QUERY_PARQUET : 0),
   );
   block.word(QUERY_FORMAT, FORMATS[settings.format]);
   block.word(QUERY_OUTPUT, OUTPUTS[settings.output]);
@@ -363,12 +435,16 @@ export function encodeQuery(
     block.word(QUERY_KEY_BITS, (1 << key.length) - 1);
     block.bytes.set(key, QUERY_KEY);
   }
+  const conversion = conversionOf(settings);
+  block.word(QUERY_CONVERSION, conversion === undefined ? CONVERT_NONE : CONVERSIONS[conversion]);
+  block.word(QUERY_LINE_FACTOR, lineFactor(settings));
   block.word(QUERY_LINE_OVERHEAD, overhead);
   block.word(QUERY_SEEN, settings.seenSlots === 0 ? 0 : tallyEnd);
   block.word(QUERY_ANY_HOST, settings.anyHost);
   block.word(QUERY_COLUMN, settings.column ?? 0);
   const query: Query = {
     address,
+    lineFactor: lineFactor(settings),
     lineOverhead: overhead,
     workerBytes: (tallyEnd + Math.ceil(settings.seenSlots / 8) + 2 * MARGIN) & ~(MARGIN - 1),
     maxLineBytes: settings.maxLineBytes + (isRows(settings.format) ? ROW_MARK_BYTES : 0),

@@ -13,6 +13,8 @@ export interface Codec {
   readonly prepare?: () => Promise<void>;
   /** Decompresses; exactly `length` bytes must come out. */
   decompress(input: Uint8Array, length: number): Uint8Array;
+  /** Loads the dependencies of `compress`; await it before the first call. */
+  readonly prepareCompress?: () => Promise<void>;
   /** Compresses; absent if neither Node nor a package in use can. */
   readonly compress?: (input: Uint8Array) => Uint8Array;
 }
@@ -24,6 +26,20 @@ interface ZstdOfNode {
 }
 
 const { zstdDecompressSync, zstdCompressSync } = zlib as ZstdOfNode;
+
+/** Loaded only where pages are written in zstd, and Node has no encoder. */
+let zstdEncoder: typeof import('../files/zstd/encode.js') | undefined;
+
+const WRITE_ZSTD: Pick<Codec, 'prepareCompress' | 'compress'> = {
+  async prepareCompress() {
+    zstdEncoder ??= await import('../files/zstd/encode.js');
+    await zstdEncoder.prepareZstdEncoder();
+  },
+  compress(input) {
+    if (zstdEncoder === undefined) throw new Error('the zstd encoder has not been loaded');
+    return zstdEncoder.encodeZstd(input);
+  },
+};
 
 const snappyUncompress = snappyUncompressor();
 
@@ -74,7 +90,7 @@ const ZSTD: Codec = {
         decompress: (input, length) =>
           zstdDecompressSync(input, { maxOutputLength: Math.max(length, 1) }),
       }),
-  ...(zstdCompressSync === undefined ? {} : { compress: zstdCompressSync }),
+  ...(zstdCompressSync === undefined ? WRITE_ZSTD : { compress: zstdCompressSync }),
 };
 
 /** An LZ4 block without a frame. */

@@ -34,8 +34,11 @@ export interface WritableCodec {
 }
 
 /** The codec in which pages are written, for a column that was read in another codec. */
-export function writableCodec({ number, compress }: Codec): WritableCodec {
-  return compress === undefined ? SNAPPY : { number, compress };
+export async function writableCodec(codec: Codec): Promise<WritableCodec> {
+  const { number, prepareCompress, compress } = codec;
+  if (compress === undefined) return SNAPPY;
+  await prepareCompress?.();
+  return { number, compress };
 }
 
 /** Encodes a dictionary page with PLAIN values. */
@@ -45,6 +48,16 @@ export function encodeDictionaryPage(values: PlainValues, codec: WritableCodec):
     [2, i32(ENCODING.plain)],
   ];
   return encodePage(PAGE.dictionary, HEADER.dictionary, fields, plainBytes(values), codec);
+}
+
+/** Encodes a data page of version 1 without levels. The content is its values, PLAIN. */
+export function encodePlainPage(
+  entries: number,
+  content: Uint8Array,
+  codec: WritableCodec,
+): EncodedPage {
+  const fields = dataFields(entries, ENCODING.plain);
+  return encodePage(PAGE.data, HEADER.data, fields, content, codec);
 }
 
 /** Encodes a data page of version 1: levels, then values, which are PLAIN or indices. */
@@ -69,13 +82,18 @@ export function encodeDataPage(page: PageEntries, codec: WritableCodec): Encoded
     parts.push(plainBytes(values));
   }
   const encoding = values.kind === 'indices' ? ENCODING.rleDictionary : ENCODING.plain;
-  const fields: [number, ThriftField][] = [
+  const fields = dataFields(entries, encoding);
+  return encodePage(PAGE.data, HEADER.data, fields, Buffer.concat(parts), codec);
+}
+
+/** The fields of DataPageHeader. */
+function dataFields(entries: number, encoding: number): [number, ThriftField][] {
+  return [
     [1, i32(entries)],
     [2, i32(encoding)],
     [3, i32(ENCODING.rle)],
     [4, i32(ENCODING.rle)],
   ];
-  return encodePage(PAGE.data, HEADER.data, fields, Buffer.concat(parts), codec);
 }
 
 function encodePage(

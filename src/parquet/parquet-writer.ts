@@ -1,28 +1,22 @@
 import { RobotsFilterError } from '../errors.js';
+import { type AddedColumn, type AddedValues, schemaElementOf } from './added-column.js';
 import {
-  ADDED_TYPES,
-  type AddedColumn,
-  type AddedValues,
-  schemaElementOf,
-} from './added-column.js';
+  type ByteSink,
+  ChunkWriter,
+  chunkOf,
+  PageList,
+  rowGroupOf,
+  type WrittenChunk,
+} from './chunk-writer.js';
 import { codecOf, SNAPPY } from './codecs.js';
-import type { EncodedPage } from './encode.js';
 import { encodeDataPage, encodeDictionaryPage, writableCodec } from './encode.js';
-import { CHUNK, COLUMN, type ColumnChunk, FILE, GROUP, type RowGroup } from './footer.js';
-import { countOf, ENCODING } from './page-values.js';
+import { COLUMN, type ColumnChunk, FILE, type RowGroup } from './footer.js';
+import { countOf } from './page-values.js';
 import type { ParquetFile } from './parquet-file.js';
 import { NUM_CHILDREN } from './schema.js';
 import { selectRows } from './select-rows.js';
-import { BINARY, I32, listOf, STRUCT, type ThriftStruct, textOf } from './thrift.js';
+import { listOf, STRUCT, type ThriftStruct, textOf } from './thrift.js';
 import { encodeThrift, i32, i64, list, struct } from './thrift-writer.js';
-
-/** A target for the bytes of a file, in order. */
-export interface ByteSink {
-  write(bytes: Uint8Array): Promise<void>;
-}
-
-/** Number of rows of a page of an added column. */
-const PAGE_ROWS = 128 * 1024;
 
 /**
  * Keys of metadata that list the columns, and would contradict a file with more columns: Arrow's
@@ -30,27 +24,19 @@ const PAGE_ROWS = 128 * 1024;
  */
 const COLUMN_LISTS = ['ARROW:schema', 'pandas', 'huggingface'];
 
-/** The facts about a chunk whose pages have been written. */
-interface WrittenChunk {
-  readonly fields: ThriftStruct;
-  readonly bytes: number;
-  readonly plainBytes: number;
-}
-
 /**
  * Writes the columns of Parquet files, and added columns. If all rows are kept, the pages of a
  * column are copied unchanged.
  */
 export class ParquetWriter {
-  readonly #sink: ByteSink;
+  readonly #writer: ChunkWriter;
   readonly #added: readonly AddedColumn[];
   readonly #groups: ThriftStruct[] = [];
   #first: ParquetFile | undefined;
-  #at = 0;
   #rows = 0;
 
   constructor(sink: ByteSink, added: readonly AddedColumn[]) {
-    this.#sink = sink;
+    this.#writer = new ChunkWriter(sink);
     this.#added = added;
   }
 
@@ -79,7 +65,7 @@ export class ParquetWriter {
         );
       }
       this.#first = file;
-      await this.#write(Buffer.from('PAR1'));
+      await this.#writer.begin();
     } else if (!schemaOf(file).equals(schemaOf(this.#first))) {
       throw new RobotsFilterError(
         'input',
@@ -104,7 +90,7 @@ export class ParquetWriter {
     let rows = group.rows;
     if (keep !== undefined) rows = keep.reduce((sum, kept) => sum + kept, 0);
     if (rows === 0) return;
-    const start = this.#at;
+    const start = this.#writer.at;
     const selection = rows === group.rows ? undefined : keep;
     const chunks: WrittenChunk[] = [];
     for (const chunk of group.columns) {
@@ -114,22 +100,8 @@ export class ParquetWriter {
           : await this.#select(file, chunk, selection),
       );
     }
-    for (const values of added) chunks.push(await this.#add(values, selection));
-    const fields = new Map(group.fields)
-      .set(
-        GROUP.columns,
-        list(
-          STRUCT,
-          chunks.map((chunk) => chunk.fields),
-        ),
-      )
-      .set(GROUP.bytes, i64(sum(chunks, ({ plainBytes }) => plainBytes)))
-      .set(GROUP.rows, i64(rows))
-      .set(GROUP.offset, i64(start))
-      .set(GROUP.compressedBytes, i64(sum(chunks, ({ bytes }) => bytes)));
-    // An ordinal has 16 bits, and the ordinals of several files would repeat.
-    fields.delete(GROUP.ordinal);
-    this.#groups.push(fields);
+    for (const values of added) chunks.push(await this.#writer.added(values, selection));
+    this.#groups.push(rowGroupOf(chunks, rows, start, group.fields));
     this.#rows += rows;
   }
 
@@ -158,19 +130,15 @@ export class ParquetWriter {
       const kept = keyValues.filter((pair) => !COLUMN_LISTS.includes(textOf(pair, 1) ?? ''));
       footer.set(FILE.keyValues, list(STRUCT, kept));
     }
-    const bytes = encodeThrift(footer);
-    const tail = Buffer.from('....PAR1');
-    tail.writeUInt32LE(bytes.length);
-    await this.#write(bytes);
-    await this.#write(tail);
+    await this.#writer.end(footer);
   }
 
   /**
    * Copies the pages of a chunk. Its indexes and its Bloom filter are elsewhere, and are left out.
    */
   async #copy(file: ParquetFile, chunk: ColumnChunk): Promise<WrittenChunk> {
-    const moved = this.#at - chunk.start;
-    for await (const piece of file.bytes(chunk)) await this.#write(piece);
+    const moved = this.#writer.at - chunk.start;
+    for await (const piece of file.bytes(chunk)) await this.#writer.write(piece);
     const metadata = new Map(chunk.metadata);
     for (const id of [COLUMN.dataPage, COLUMN.indexPage, COLUMN.dictionaryPage]) {
       const offset = Number(metadata.get(id)?.value ?? 0);
@@ -187,19 +155,19 @@ export class ParquetWriter {
   async #select(file: ParquetFile, chunk: ColumnChunk, keep: Uint8Array): Promise<WrittenChunk> {
     const { leaf, metadata } = chunk;
     const codec = codecOf(chunk.codec);
-    const target = writableCodec(typeof codec === 'string' ? SNAPPY : codec);
-    const pages = new PageList(this.#at);
+    const target = await writableCodec(typeof codec === 'string' ? SNAPPY : codec);
+    const pages = new PageList(this.#writer.at);
     let entries = 0;
     let dictionary = 0;
     for await (const page of selectRows(file, chunk, keep)) {
       if (page.kind === 'dictionary') {
         dictionary = countOf(page.values);
-        await this.#page(pages, encodeDictionaryPage(page.values, target), true);
+        await this.#writer.page(pages, encodeDictionaryPage(page.values, target), true);
         continue;
       }
       const { maxDefinition, maxRepetition } = leaf;
       const content = { ...page, maxDefinition, maxRepetition, dictionary };
-      await this.#page(pages, encodeDataPage(content, target), false);
+      await this.#writer.page(pages, encodeDataPage(content, target), false);
       entries += page.entries;
     }
     const fields = pages.metadata(new Map(metadata), entries, target.number);
@@ -207,98 +175,9 @@ export class ParquetWriter {
     fields.delete(COLUMN.indexPage);
     return { fields: chunkOf(fields), bytes: pages.bytes, plainBytes: pages.plainBytes };
   }
-
-  async #add(values: AddedValues, keep: Uint8Array | undefined): Promise<WrittenChunk> {
-    const { type, name, nullable } = values.column;
-    const codec = SNAPPY;
-    const dictionary = values.dictionary();
-    const pages = new PageList(this.#at);
-    await this.#page(pages, encodeDictionaryPage(dictionary, codec), true);
-    const places = values.places(keep);
-    for (let from = 0; from < places.length; from += PAGE_ROWS) {
-      const rows = places.subarray(from, from + PAGE_ROWS);
-      const content = {
-        entries: rows.length,
-        maxDefinition: nullable ? 1 : 0,
-        definitions: rows.map((place) => (place === 0 ? 0 : 1)),
-        maxRepetition: 0,
-        repetitions: undefined,
-        values: {
-          kind: 'indices' as const,
-          indices: rows.filter((place) => place > 0).map((place) => place - 1),
-        },
-        dictionary: countOf(dictionary),
-      };
-      await this.#page(pages, encodeDataPage(content, codec), false);
-    }
-    const fields = new Map([
-      [COLUMN.type, i32(ADDED_TYPES[type])],
-      [COLUMN.path, list(BINARY, [Buffer.from(name)])],
-    ]);
-    const metadata = pages.metadata(fields, places.length, codec.number);
-    return { fields: chunkOf(metadata), bytes: pages.bytes, plainBytes: pages.plainBytes };
-  }
-
-  async #page(pages: PageList, page: EncodedPage, isDictionary: boolean): Promise<void> {
-    pages.note(this.#at, page, isDictionary);
-    await this.#write(page.header);
-    await this.#write(page.body);
-  }
-
-  async #write(bytes: Uint8Array): Promise<void> {
-    await this.#sink.write(bytes);
-    this.#at += bytes.length;
-  }
-}
-
-/** The places and lengths of the pages of a chunk that is being written. */
-class PageList {
-  readonly #start: number;
-  bytes = 0;
-  plainBytes = 0;
-  #dictionary: number | undefined;
-  #data: number | undefined;
-
-  constructor(start: number) {
-    this.#start = start;
-  }
-
-  note(at: number, { header, body, plainBytes }: EncodedPage, isDictionary: boolean): void {
-    if (isDictionary) this.#dictionary = at;
-    else this.#data ??= at;
-    this.bytes += header.length + body.length;
-    this.plainBytes += plainBytes;
-  }
-
-  /** Sets the fields of ColumnMetaData that depend on the pages. */
-  metadata(fields: ThriftStruct, entries: number, codec: number): ThriftStruct {
-    const encodings = [ENCODING.plain, ENCODING.rle];
-    fields
-      .set(COLUMN.encodings, list(I32, [...encodings, ENCODING.rleDictionary]))
-      .set(COLUMN.codec, i32(codec))
-      .set(COLUMN.values, i64(entries))
-      .set(COLUMN.uncompressedBytes, i64(this.plainBytes))
-      .set(COLUMN.compressedBytes, i64(this.bytes))
-      .set(COLUMN.dataPage, i64(this.#data ?? this.#start));
-    if (this.#dictionary === undefined) fields.delete(COLUMN.dictionaryPage);
-    else fields.set(COLUMN.dictionaryPage, i64(this.#dictionary));
-    return fields;
-  }
-}
-
-function chunkOf(metadata: ThriftStruct): ThriftStruct {
-  // This field is the offset of a second copy of the metadata, which is not written.
-  return new Map([
-    [CHUNK.offset, i64(0)],
-    [CHUNK.metadata, { type: STRUCT, value: metadata }],
-  ]);
 }
 
 function schemaOf({ footer }: ParquetFile): Buffer {
   const schema = footer.fields.get(FILE.schema);
   return encodeThrift(new Map(schema === undefined ? [] : [[FILE.schema, schema]]));
-}
-
-function sum<Each>(all: readonly Each[], of: (each: Each) => number): number {
-  return all.reduce((total, each) => total + of(each), 0);
 }

@@ -12,6 +12,7 @@ import { MAX_BAD_LISTED } from '../workers/ring/ring-words.js';
 import { type BadRecord, type RecordUnit, recordUnit } from './bad-record.js';
 import { Flow } from './flow.js';
 import type { InputFormat } from './input/format.js';
+import { conversionOf, type OutputFormat } from './output/conversion.js';
 import { HeaderRow } from './output/header-row.js';
 import type { RunEnd, RunInput } from './run.js';
 import { SeenHosts } from './seen-hosts.js';
@@ -21,6 +22,10 @@ import type { Tally } from './tally.js';
 export interface FilterSettings {
   readonly agents: readonly Agent[];
   readonly output: OutputMode;
+  /** The format of the output; `undefined` for that of each input. */
+  readonly outputFormat?: OutputFormat | undefined;
+  /** Whether verdicts alone begin with a line that names the agents. Default false. */
+  readonly outputHeader?: boolean;
   /** The verdict on URLs without a robots.txt in the table. */
   readonly unknown: Exclude<Verdict, 'invalid'>;
   readonly explain: boolean;
@@ -74,7 +79,7 @@ export class Filter {
     this.#arena = arena;
     this.#pool = pool;
     this.#settings = settings;
-    this.#headerRow = new HeaderRow(settings);
+    this.#headerRow = new HeaderRow({ outputHeader: false, ...settings });
     this.#onBadRecord = onBadRecord;
   }
 
@@ -94,13 +99,15 @@ export class Filter {
   ): Promise<RunEnd> {
     if (this.#cancelled) return 'cancelled';
     const { flow, query } = this.#stage(input.format);
-    const memory = new DataView(this.#arena.memory.buffer);
-    if (input.kind !== 'stream' || input.column === undefined) {
-      return flow.run(input, output, outputName);
+    if (input.kind === 'stream' && input.column !== undefined) {
+      const column = input.isSole === true ? SOLE_COLUMN : input.column;
+      const memory = new DataView(this.#arena.memory.buffer);
+      memory.setInt32(query.address + QUERY_COLUMN, column, true);
     }
-    const column = input.isSole === true ? SOLE_COLUMN : input.column;
-    memory.setInt32(query.address + QUERY_COLUMN, column, true);
-    const preamble = this.#headerRow.of(input.header, input.format, input.name);
+    const preamble = this.#headerRow.of({
+      ...input,
+      conversion: conversionOf(input.format, this.#settings.outputFormat),
+    });
     return flow.run(input, output, outputName, preamble);
   }
 
@@ -180,9 +187,14 @@ export class Filter {
     if (known !== undefined) return known;
     const { table, header, view } = tableMemory(this.#table);
     const { countHosts, ...asked } = this.#settings;
+    const conversion = conversionOf(format, asked.outputFormat);
+    // Which rows of Parquet are kept is decided when they are written.
+    const all = conversion === 'outcomes' && asked.output !== 'annotate';
     const settings = {
       ...asked,
+      ...(all ? ({ output: 'annotate', explain: false } as const) : {}),
       format,
+      conversion,
       google: header.profile === 'google',
       anyHost: 0,
       seenSlots: countHosts ? header.buckets * BUCKET_SLOTS : 0,

@@ -110,6 +110,7 @@ export class Flow {
       batchBytes,
       leastBatchBytes: this.#fileBatchBytes,
       maxLineBytes: query.maxLineBytes,
+      lineFactor: query.lineFactor,
       lineOverhead: query.lineOverhead,
       workerBytes: query.workerBytes,
     };
@@ -132,7 +133,7 @@ export class Flow {
    *
    * @param output a descriptor, or any stream; neither is closed
    * @param outputName the name of the output in messages
-   * @param preamble bytes to write before all records of an input that is a stream
+   * @param preamble bytes to write before all records
    * @throws RobotsFilterError `input` or `output` if they cannot be read or written, `input` at the
    *   first bad record if the query is strict, `worker` if a thread dies or cannot be started. If a
    *   stream fails with a RobotsFilterError, that error itself

@@ -1,5 +1,7 @@
+import { CONVERTED_URL } from '../kernel/query.js';
 import type { FilterSettings } from './filter.js';
 import type { InputFormat } from './input/format.js';
+import { conversionOf } from './output/conversion.js';
 
 /** Members that `--explain` adds. */
 const EXPLANATION_MEMBERS = ['reason', 'reasons', 'rule', 'rules'];
@@ -27,15 +29,22 @@ export interface MemberConflict {
  * @param format the format of the input; `undefined` if records come out unchanged
  */
 export function memberConflict(
-  settings: Pick<FilterSettings, 'urlField' | 'verdictField' | 'explain' | 'strict'>,
+  settings: Pick<
+    FilterSettings,
+    'urlField' | 'verdictField' | 'explain' | 'strict' | 'outputFormat'
+  >,
   format: InputFormat | 'auto' | undefined,
 ): MemberConflict | undefined {
-  const { urlField, verdictField, explain, strict } = settings;
+  const { urlField, verdictField, explain, strict, outputFormat } = settings;
   if (explain && verdictField !== undefined && EXPLANATION_MEMBERS.includes(verdictField)) {
     return { member: verdictField, with: 'explanation' };
   }
-  if (format === undefined || format === 'text' || format === 'csv' || format === 'tsv')
-    return undefined;
+  if (format === undefined) return undefined;
+  if (outputFormat !== undefined && outputFormat !== 'text' && verdictField === CONVERTED_URL) {
+    return { member: verdictField, with: 'url' };
+  }
+  const converts = format !== 'auto' && conversionOf(format, outputFormat) !== undefined;
+  if (converts || format === 'text' || format === 'csv' || format === 'tsv') return undefined;
   const added: readonly string[] = BAD_RECORD_MEMBERS[format];
   if (!strict && verdictField !== undefined && added.includes(verdictField)) {
     return { member: verdictField, with: 'bad line' };

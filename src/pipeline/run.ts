@@ -48,7 +48,7 @@ export interface RunOptions {
   readonly output: number | Writable;
   /** The name of the output in messages. */
   readonly outputName: string;
-  /** Bytes that are written before all records; only if the input is a stream. */
+  /** Bytes that are written before all records. */
   readonly preamble?: Uint8Array | undefined;
   /** Whether the workers write to the output, a descriptor; then they read the source too. */
   readonly workersWrite: boolean;
@@ -101,8 +101,16 @@ export class Run {
    * @throws RobotsFilterError
    */
   async carryOut(): Promise<RunEnd> {
-    const { input, pool, source, output, outputName, workersWrite } = this.#options;
-    this.#output = workersWrite ? undefined : openOutput(output, outputName);
+    const { input, pool, source, output, outputName, preamble, workersWrite } = this.#options;
+    if (!workersWrite) {
+      this.#output = openOutput(output, outputName);
+    } else if (preamble !== undefined) {
+      // Such an output never waits for a reader.
+      const first = openOutput(output, outputName);
+      const isOpen = await first.write(preamble);
+      first.release();
+      if (!isOpen) return 'closed';
+    }
     const fileBytes = this.#fileBytes();
     const parts: Promise<void>[] = [];
     for (let worker = 0; worker < pool.threads; worker++) {

@@ -10,10 +10,10 @@ const CHUNK = 512 * 1024;
 export type ArchiveCompression = 'none' | 'gzip' | 'zstd';
 
 /**
- * Passes all records of a WARC file to a handler. Damage costs the records in which it lies.
+ * Passes all records of a WARC file to a handler. Damage costs only the records that it hits.
  *
  * @throws UnsupportedZstdError if the file needs a zstd dictionary, or too large a window
- * @throws Error if the system cannot read the file, or if the file was truncated meanwhile
+ * @throws Error if the system cannot read the file, or if the file was truncated in the meantime
  */
 export async function readArchive(
   source: ByteSource,
@@ -27,7 +27,7 @@ export async function readArchive(
  * Passes the record at an offset to a handler, where the first reading said that it can be read
  * alone.
  *
- * @throws Error if the system cannot read the file, or if the file was truncated meanwhile
+ * @throws Error if the system cannot read the file, or if the file was truncated in the meantime
  */
 export async function readRecordAt(
   source: ByteSource,

@@ -1,6 +1,6 @@
 import type { Capture } from './capture.js';
 
-/** Kinds of packed captures. */
+/** The kinds of packed captures. */
 export const KIND_BODY = 0;
 export const KIND_REDIRECT = 1;
 export const KIND_REVISIT = 2;
@@ -19,20 +19,22 @@ const FIELDS = 8;
 
 const INITIAL_BYTES = 4096;
 
-/** Captures as plain data, which threads pass on without an object for each. */
+/** Captures as plain data, which threads can exchange without an object for each capture. */
 export interface PackedCaptures {
-  /** FIELDS for each capture. */
+  /** The fields of all captures, FIELDS for each. */
   readonly fields: Float64Array<ArrayBuffer>;
-  /** The strings, one after another. */
+  /** The strings of all captures, one after another. */
   readonly strings: Uint8Array<ArrayBuffer>;
 }
 
-/** A capture that has been unpacked; the next one overwrites it. */
+/** An unpacked capture. The next one overwrites it. */
 export interface UnpackedCapture {
   date: number;
   offset: number;
   kind: number;
-  /** The number of the body, or NaN; the date that a revisit refers to. */
+  /**
+   * By kind: the number of the body, or the date to which a revisit refers; NaN if there is none.
+   */
   value: number;
   bodyBytes: number;
   url: Uint8Array;

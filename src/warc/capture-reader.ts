@@ -9,25 +9,25 @@ import type { RecordHandler, WarcRecord } from './record-splitter.js';
 import { holdsCapture, targetDamage } from './target-uri.js';
 import type { WarcHeader } from './warc-header.js';
 
-/** Bytes of a block before the body that are read: status line and header. */
+/** Number of bytes that are read of a block before the body: status line and header. */
 const HEAD_ROOM = 256 * 1024;
 
 /**
- * Bytes of a block that are read for each wanted byte of the body: codings seldom lengthen a body,
- * but small chunks do.
+ * Number of bytes of a block that are read for each wanted byte of the body. Codings seldom
+ * lengthen a body, but small chunks do.
  */
 const ENCODED_PER_WANTED = 2;
 
-/** Why a body cannot be used, as `CaptureHandler.broken` is told. */
+/** The reason for `CaptureHandler.broken` if a body cannot be decoded. */
 const UNDECODABLE = 'has a body that its content coding cannot decode';
 
-/** Which captures are wanted. */
+/** Selects the wanted captures. */
 export interface CaptureSelection {
   /** Captures after this moment do not count; milliseconds since 1970. */
   readonly asOf: number;
-  /** Bytes of a body that count; the body has one byte more if there are more. */
+  /** Number of bytes of a body that count. A longer body has one byte more. */
   readonly maxBodyBytes: number;
-  /** URLs that are wanted besides robots.txt; those of redirects are added on reading. */
+  /** URLs that are wanted in addition to robots.txt. URLs of redirects are added while reading. */
   readonly targets: Set<string>;
   /** Whether captures of robots.txt are wanted. */
   readonly robots: boolean;
@@ -44,7 +44,7 @@ export interface CaptureHandler {
   capture(capture: Capture): void;
   /** Notes damage. `isCapture` tells whether a capture was lost. */
   damage(offset: number, reason: string, isCapture: boolean): void;
-  /** Notes a capture that counts as unreachable, since its body cannot be used. */
+  /** Notes a capture whose body cannot be used, so that it counts as unreachable. */
   broken(offset: number, url: string, reason: string): void;
 }
 
@@ -54,12 +54,12 @@ interface PendingCapture {
   readonly payload: EncodedPayload;
 }
 
-/** Finds the captures that count among the records of an archive. */
+/** Finds the wanted captures among the records of an archive. */
 export class CaptureReader implements RecordHandler {
   readonly #selection: CaptureSelection;
   readonly #handler: CaptureHandler;
   readonly #limit: number;
-  /** The URL of the record that `wanted` has accepted last. */
+  /** The URL of the last record that `wanted` has accepted. */
   #url = '';
   #pending: PendingCapture[] = [];
 
@@ -112,7 +112,7 @@ export class CaptureReader implements RecordHandler {
       this.#pass({ ...base, outcome });
       return;
     }
-    // Only for a response of success the body counts.
+    // The body counts only if the response is successful.
     this.#response(base, header, block, head as HttpHead);
   }
 
@@ -124,7 +124,7 @@ export class CaptureReader implements RecordHandler {
     this.#handler.damage(offset, reason, isCapture);
   }
 
-  /** What a capture found, unless it is a body. */
+  /** The outcome of a capture, unless it is a body. */
   #outcomeOf(
     header: WarcHeader,
     head: HttpHead | undefined,
@@ -178,9 +178,9 @@ export class CaptureReader implements RecordHandler {
   }
 
   /**
-   * Passes on a body. One that is cut short counts if it reaches the least parsing limit of RFC
-   * 9309 section 2.5: so crawlers cut it on purpose. Otherwise the response is broken, and the
-   * authority unreachable, as for a fetch.
+   * Passes on a body. A truncated body counts if it reaches the least parsing limit of RFC 9309
+   * section 2.5, because crawlers truncate there on purpose. Otherwise the response is broken, and
+   * the authority is unreachable, as in a fetch.
    */
   #body(base: Omit<Capture, 'outcome'>, { body, isWhole }: Payload): void {
     const { maxBodyBytes } = this.#selection;
@@ -189,7 +189,7 @@ export class CaptureReader implements RecordHandler {
       return;
     }
     const kept = body.subarray(0, Math.min(body.length, this.#limit));
-    // Beyond the parsing limit, the parser drops half a line itself.
+    // Beyond the parsing limit, the parser itself drops half a line.
     const isCut = !isWhole && body.length <= maxBodyBytes;
     this.#pass({ ...base, outcome: { kind: 'body', body: kept, isCut } });
   }
@@ -204,14 +204,14 @@ export class CaptureReader implements RecordHandler {
   }
 }
 
-/** The SHA-1 digest of a payload, as archives spell it (RFC 4648 section 6). */
+/** The SHA-1 digest of a payload, in the spelling of archives (RFC 4648 section 6). */
 function digestOf(payload: Buffer): string {
   return `sha1:${base32(createHash('sha1').update(payload).digest())}`;
 }
 
 const BASE32 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
 
-/** Base32 of a number of bytes that is a multiple of five. */
+/** Base32 of bytes whose number is a multiple of five. */
 function base32(bytes: Buffer): string {
   let text = '';
   let bits = 0;

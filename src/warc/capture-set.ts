@@ -29,7 +29,7 @@ const BODY_BYTES = 7;
 
 const WORD = 2 ** 32;
 
-/** So that dates before 1970 are positive, too; milliseconds. */
+/** Milliseconds that are added to dates, so that dates before 1970 are positive too. */
 const EPOCH_SHIFT = 2 ** 52;
 
 const ROBOTS_PATH = '/robots.txt';
@@ -54,7 +54,7 @@ interface Revisit extends CapturePlace {
   readonly refersToDate: number;
 }
 
-/** A finding, and the capture that says it. */
+/** A finding, and the capture that has it. */
 interface Found extends CapturePlace {
   readonly isRedirect: boolean;
   /** The number of the body, or of the URL that the redirect leads to. */
@@ -63,10 +63,10 @@ interface Found extends CapturePlace {
 }
 
 /**
- * What the captures say about the robots.txt of an authority.
+ * The finding of the captures about the robots.txt of an authority.
  *
  * - `body`: its body, or an access result.
- * - `no-target`: the URL that a redirect leads to was not captured.
+ * - `no-target`: the URL to which a redirect leads was not captured.
  */
 export interface Finding extends CapturePlace {
   readonly kind: 'body' | 'no-target';
@@ -79,12 +79,12 @@ export interface Finding extends CapturePlace {
 }
 
 /**
- * The latest capture of each URL. Of two captures at the same moment the one that is added later
- * counts. Memory: some 100 bytes for each URL, and 70 for each distinct payload digest.
+ * The latest capture of each URL. If two captures have the same moment, the one that is added later
+ * counts. The memory is some 100 bytes for each URL, and 70 for each distinct payload digest.
  */
 export class CaptureSet {
   readonly #urls: ByteStore;
-  /** WORDS for each URL. */
+  /** The words of all URLs, WORDS for each. */
   readonly #words = new Uint32List();
   readonly #digests: ByteStore;
   /** For each payload digest the number of the body plus one, and the length of the body. */
@@ -180,7 +180,7 @@ export class CaptureSet {
     return words.get(at + DATE_HIGH) * WORD + words.get(at + DATE_LOW) - EPOCH_SHIFT;
   }
 
-  /** What the captures say about each robots.txt, in the order of the first captures. */
+  /** Yields the finding about each robots.txt, in the order of the first captures. */
   *findings(): Generator<Finding> {
     for (let url = 0; url < this.#urls.count; url++) {
       const href = this.#href(url);
@@ -224,17 +224,17 @@ export class CaptureSet {
       return { kind: 'body', url: href, body: value, bodyBytes, file, offset, target };
     }
     const asked = this.#latest(url);
-    // A redirect leads to this robots.txt, but nobody has captured it.
+    // A redirect leads to this robots.txt, but the robots.txt was not captured.
     if (asked === undefined) return undefined;
     const { file, offset } = asked;
     return { kind: 'no-target', url: href, body: 0, bodyBytes: 0, file, offset, target };
   }
 
   /**
-   * Follows redirects as a fetch does (RFC 9309 section 2.3.1.2): a loop, and more than five, mean
-   * that there is no robots.txt.
+   * Follows redirects as a fetch does (RFC 9309 section 2.3.1.2). A loop, and more than five
+   * redirects, mean that there is no robots.txt.
    *
-   * @returns what was found; without it, `last` is the URL that was not captured
+   * @returns the finding; without one, `last` is the URL that was not captured
    */
   #follow(
     url: number,

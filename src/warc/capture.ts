@@ -7,7 +7,7 @@ export interface Capture {
   readonly url: string;
   /** Milliseconds since 1970. */
   readonly date: number;
-  /** Where the record lies in its file, in bytes. */
+  /** Offset of the record in its file, in bytes. */
   readonly offset: number;
   readonly outcome: CaptureOutcome;
   /** Digest of the payload, as the archive spells it; empty if unknown. */
@@ -15,10 +15,10 @@ export interface Capture {
 }
 
 /**
- * What a capture found.
+ * The outcome of a capture.
  *
- * - `body`: a success. The next capture overwrites the body. `isCut` says that its last line may be
- *   half a line.
+ * - `body`: a success. The next capture overwrites the body. `isCut` tells that its last line may
+ *   be half a line.
  * - `unavailable`, `unreachable`: access results of RFC 9309 section 2.3.1.
  * - `redirect`: a redirect that can be followed.
  * - `revisit`: the payload of an earlier capture, by its digest, or by its URL and date.
@@ -33,7 +33,7 @@ export type CaptureOutcome =
       readonly refersTo: string;
       /** Milliseconds since 1970; NaN if unknown. */
       readonly refersToDate: number;
-      /** Whether the server said that nothing has changed since the capture before. */
+      /** Whether the server said that nothing has changed since the capture before it. */
       readonly isUnmodified: boolean;
     };
 
@@ -43,7 +43,7 @@ const ROBOTS_PATH = '/robots.txt';
 /** A URL in the form in which captures are compared. */
 export interface CaptureUrl {
   readonly href: string;
-  /** Whether it is that of the robots.txt of an authority. */
+  /** Whether the URL is the URL of the robots.txt of an authority. */
   readonly isRobots: boolean;
 }
 

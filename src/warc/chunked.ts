@@ -1,12 +1,12 @@
 import { CR, LF, SEMICOLON, SPACE, TAB } from '../ascii.js';
 
-/** Digits of a chunk's length, at most; more would be beyond any body. */
+/** Maximum number of digits of a chunk's length. A longer length would exceed any body. */
 const MAX_DIGITS = 12;
 
 /** A body after its chunks were joined. */
 export interface Dechunked {
   readonly body: Buffer;
-  /** Whether the last chunk was there. */
+  /** Whether the last chunk was found. */
   readonly isWhole: boolean;
 }
 
@@ -32,7 +32,7 @@ export function dechunk(bytes: Buffer): Dechunked | undefined {
   }
 }
 
-/** The line before a chunk. */
+/** Reads the line before a chunk. */
 function sizeLine(bytes: Buffer, start: number): { size: number; end: number } | undefined {
   let at = start;
   let size = 0;

@@ -2,7 +2,7 @@ import { crc32, inflateRawSync } from 'node:zlib';
 import { startsWith } from '../files/magic.js';
 import { errorCode } from '../files/system-error.js';
 
-/** ID1, ID2 and CM of RFC 1952 section 2.3: gzip data in deflate, the only method there is. */
+/** ID1, ID2 and CM of RFC 1952 section 2.3: gzip data in deflate, which is the only method. */
 const MAGIC = Buffer.from([0x1f, 0x8b, 0x08]);
 
 /** Bits of FLG (section 2.3.1). */
@@ -12,22 +12,22 @@ const FLAG_NAME = 8;
 const FLAG_COMMENT = 16;
 const RESERVED_FLAGS = 0xe0;
 
-/** The header up to its optional fields, in bytes. */
+/** Length of the header before its optional fields, in bytes. */
 const FIXED_HEADER = 10;
 
-/** CRC32 and ISIZE, after the compressed data. */
+/** Length of CRC32 and ISIZE, which follow the compressed data. */
 export const TRAILER = 8;
 
-/** The longest member that is inflated in one go, in bytes of its content. */
+/** Maximum content of a member that is inflated at once, in bytes. */
 export const LONGEST_SHORT_MEMBER = 16 * 1024 * 1024;
 
 /**
- * What the bytes at some place are:
+ * The kind of the bytes at some place:
  *
  * - `whole`: a member, with its content and its length in bytes.
  * - `short`: the beginning of a member.
- * - `long`: a member with more content than is inflated in one go.
- * - `damaged`: no member, or a damaged one.
+ * - `long`: a member with more content than is inflated at once.
+ * - `damaged`: not a member, or a damaged one.
  */
 export type Member =
   | { readonly kind: 'whole'; readonly content: Buffer; readonly length: number }
@@ -52,7 +52,7 @@ export function findLastMember(bytes: Buffer, end: number): number {
   return at;
 }
 
-/** Length of the header of the member at the start; -1 if it is cut short. */
+/** Length of the header of the member at the start; -1 if the header is truncated. */
 export function memberHeaderLength(bytes: Buffer): number {
   const flags = bytes[3] ?? 0;
   let at = FIXED_HEADER;
@@ -71,14 +71,14 @@ export function memberHeaderLength(bytes: Buffer): number {
   return at > bytes.length ? -1 : at;
 }
 
-/** Whether CRC16, where a header of so many bytes has it, is that of the header (section 2.3.1). */
+/** Whether a header of this many bytes has no CRC16, or a correct one (section 2.3.1). */
 function hasIntactHeader(bytes: Buffer, length: number): boolean {
   if (((bytes[3] ?? 0) & FLAG_HEADER_CRC) === 0) return true;
   const at = length - 2;
   return bytes.readUInt16LE(at) === (crc32(bytes.subarray(0, at)) & 0xffff);
 }
 
-/** Inflates the member that bytes begin with. */
+/** Inflates the member at the start of the bytes. */
 export function readMember(bytes: Buffer): Member {
   if (!beginsMember(bytes, 0)) {
     const isShort = bytes.length < 4 && startsWith(MAGIC, bytes.subarray(0, 3));

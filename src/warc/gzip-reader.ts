@@ -23,24 +23,28 @@ const SMALL_WINDOW = 32 * 1024;
 /** The longest member that is inflated in one go, in bytes of the file. */
 const LONGEST_WINDOW = 4 * 1024 * 1024;
 
-/** Content of members that are inflated together, at most, in bytes. */
+/** Maximum content of members that are inflated together, in bytes. */
 const LONGEST_BATCH = 16 * 1024 * 1024;
 
-/** Bytes at a time of a member that is too long to be inflated in one go. */
+/** Number of bytes at a time of a member that is too long to be inflated at once. */
 const CHUNK = 256 * 1024;
 
-/** Searches for an intact member after a damaged one, at most; then whole windows are left out. */
+/**
+ * Maximum number of searches for an intact member after a damaged one; then whole windows are
+ * skipped.
+ */
 const MAX_RECOVERIES = 10_000;
 
-/** Bytes of a member that are inflated to see whether a record begins there. */
+/** Number of bytes of a member that are inflated to find out whether a record begins there. */
 const PROBE = 1024;
 
 /**
- * Reads a gzip file of WARC records: usually one member per record. Members are inflated many at a
- * time, in one native call: a call for each member takes twice as long. If that fails, they are
- * inflated one by one, so that a damaged one costs no other.
+ * Reads a gzip file of WARC records, which usually has one member per record. Many members are
+ * inflated at once, in one native call, because a call for each member is much slower. If that
+ * fails, they are inflated one by one, so that a damaged one costs no other.
  *
- * Memory: a window of the file, and what its members hold; a long member passes in pieces.
+ * The memory holds a window of the file, and the content of its members. A long member passes in
+ * pieces.
  */
 export class GzipReader {
   readonly #source: ByteSource;
@@ -99,7 +103,7 @@ export class GzipReader {
     }
   }
 
-  /** The offset in the file that comes next. */
+  /** The next offset in the file. */
   get #position(): number {
     return this.#offset + this.#done;
   }
@@ -170,8 +174,8 @@ export class GzipReader {
   }
 
   /**
-   * Passes on members that were inflated together. The length of each one's content stands at its
-   * end (ISIZE). Where a member does not begin with a record, it is passed on with the one before.
+   * Passes on members that were inflated together. The length of each one's content is at its end
+   * (ISIZE). A member that does not begin with a record is passed on together with the one before.
    */
   #pushMembers(members: Buffer, content: Buffer): void {
     let start = 0;
@@ -246,7 +250,7 @@ export class GzipReader {
     }
     this.#splitter.restart();
     this.#handler.damage(damaged, 'the gzip data is damaged or cut short', false);
-    // Overlapping members could be made to be inflated again and again.
+    // A hostile file could otherwise make overlapping members be inflated again and again.
     if (++this.#recoveries > MAX_RECOVERIES) this.#done = this.#filled;
     else this.#done += damaged === this.#position ? 1 : 0;
     for (;;) {
@@ -269,15 +273,15 @@ export class GzipReader {
     }
   }
 
-  /** Whether the window holds nothing but zeros, which gzip allows after members. */
+  /** Whether the window holds only zeros, which gzip allows after members. */
   #isPadding(): boolean {
     return this.#rest().every((byte) => byte === 0);
   }
 }
 
 /**
- * The contents of members, one after another; `undefined` if any member is damaged. zlib also
- * stops, without an error, at a zero between members.
+ * The contents of members, one after another; `undefined` if any member is damaged. At a zero
+ * between members, zlib stops without an error too.
  */
 function inflateMembers(members: Buffer): Buffer | undefined {
   try {

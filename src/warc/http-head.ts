@@ -1,7 +1,7 @@
 import { LF, SPACE } from '../ascii.js';
 import { endOfHeader, type Field, fieldsOf } from './warc-header.js';
 
-/** The longest header of a response, in bytes. */
+/** Maximum length of the header of a response, in bytes. */
 const LONGEST_HEAD = 256 * 1024;
 
 /** Interim responses before the final one (RFC 9110 section 15.2), at most. */
@@ -20,8 +20,8 @@ export interface HttpHead {
 }
 
 /**
- * The head of the final response in a block; `undefined` if the block holds none. Lines may end in
- * a bare LF. A block that ends after the status line or a field has no body.
+ * Parses the head of the final response in a block; `undefined` if the block holds none. Lines may
+ * end in a bare LF. A block that ends after the status line or a field has no body.
  */
 export function parseHttpHead(block: Buffer): HttpHead | undefined {
   let start = 0;
@@ -39,7 +39,7 @@ export function parseHttpHead(block: Buffer): HttpHead | undefined {
   return undefined;
 }
 
-/** The values of all fields of a name, joined by commas (RFC 9110 section 5.3). */
+/** The values of all fields with a name, joined by commas (RFC 9110 section 5.3). */
 export function fieldValue({ fields }: HttpHead, name: string): string | undefined {
   const values = fields.filter((field) => field.name === name).map(({ value }) => value);
   return values.length === 0 ? undefined : values.join(', ');

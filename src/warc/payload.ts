@@ -14,7 +14,7 @@ import { dechunk } from './chunked.js';
 import { fieldValue, firstValue, type HttpHead } from './http-head.js';
 import { lengthOf } from './warc-header.js';
 
-/** Bytes at the start of a body that tell text from the data of a coding. */
+/** Number of bytes at the start of a body that tell text from the data of a coding. */
 const EXAMINED = 16;
 
 const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf]);
@@ -22,29 +22,29 @@ const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf]);
 /** The body of a response after its transfer and content codings were undone. */
 export interface Payload {
   readonly body: Buffer;
-  /** Whether nothing is missing; if not, `body` is what is there. */
+  /** Whether the body is complete; if not, `body` is the part that exists. */
   readonly isWhole: boolean;
 }
 
-/** A body whose content codings must be undone piece by piece, since it is long or broken. */
+/** A body whose content codings must be undone piece by piece, because it is long or broken. */
 export interface EncodedPayload {
   readonly encoded: Buffer;
   readonly encodings: readonly ContentEncoding[];
   readonly isWhole: boolean;
 }
 
-/** A body in a content coding that is unknown, or not the declared one. */
+/** A body in a content coding that is unknown, or differs from the declared one. */
 export type Undecodable = 'undecodable';
 
 /**
  * The body of the response in a block.
  *
  * Crawlers often undo codings and keep the header fields. So a body that does not begin with a
- * chunk was joined already, and a text that cannot be decoded was decoded already. A body shorter
- * than its Content-Length is not whole.
+ * chunk has been joined already, and a text that cannot be decoded has been decoded already. A body
+ * shorter than its Content-Length is not complete.
  *
- * @param isWhole whether the block is
- * @param limit bytes of the body that are wanted
+ * @param isWhole whether the block is complete
+ * @param limit number of bytes of the body that are wanted
  */
 export function payloadOf(
   block: Buffer,
@@ -54,8 +54,11 @@ export function payloadOf(
 ): Payload | EncodedPayload | Undecodable {
   let bytes: Buffer = block.subarray(head.end);
   let isComplete = isWhole;
-  const chunks = isChunked(head) ? dechunk(bytes) : undefined;
-  const encodings = contentEncodings(fieldValue(head, 'content-encoding'));
+  const transferCodings = transferCodingsOf(head);
+  const chunks = transferCodings.isChunked ? dechunk(bytes) : undefined;
+  const encodings = contentEncodings(
+    [fieldValue(head, 'content-encoding') ?? '', ...transferCodings.others].join(','),
+  );
   if (chunks !== undefined) {
     bytes = chunks.body;
     isComplete &&= chunks.isWhole;
@@ -87,7 +90,7 @@ export function payloadOf(
   }
 }
 
-/** Undoes the content codings of a body as far as its limit, or as far as it is there. */
+/** Undoes the content codings of a body, up to its limit or its end. */
 export async function decodePayload(
   { encoded, encodings, isWhole }: EncodedPayload,
   limit: number,
@@ -110,9 +113,14 @@ export async function decodePayload(
   return { body: Buffer.concat(pieces, Math.min(length, limit)), isWhole };
 }
 
-function isChunked(head: HttpHead): boolean {
-  const codings = fieldValue(head, 'transfer-encoding')?.toLowerCase() ?? '';
-  return codings.split(',').at(-1)?.trim() === 'chunked';
+/**
+ * The codings of `Transfer-Encoding` (RFC 9112 section 7). A server applies them after the content
+ * codings.
+ */
+function transferCodingsOf(head: HttpHead): { isChunked: boolean; others: readonly string[] } {
+  const codings = (fieldValue(head, 'transfer-encoding') ?? '').split(',');
+  const isChunked = codings.at(-1)?.trim().toLowerCase() === 'chunked';
+  return { isChunked, others: isChunked ? codings.slice(0, -1) : codings };
 }
 
 /** @throws Error `ERR_BUFFER_TOO_LARGE` for more than the limit, `Z_…` for broken data */
@@ -131,7 +139,7 @@ function decode(bytes: Buffer, encoding: ContentEncoding, limit: number): Buffer
 }
 
 /**
- * Whether bytes are text rather than the data of a coding: such data hardly begins with so many
+ * Whether bytes are text, not the data of a coding. Such data hardly ever begins with this many
  * printable characters.
  */
 function isText(bytes: Buffer): boolean {

@@ -9,13 +9,15 @@ import {
 } from './version-line.js';
 import { endOfHeader, LONGEST_HEADER, parseWarcHeader, type WarcHeader } from './warc-header.js';
 
-/** Times that a file is read again from the block of a record with a wrong length, at most. */
+/**
+ * Maximum number of times that a file is read again from the block of a record with a wrong length.
+ */
 const MAX_REWINDS = 1000;
 
-/** A record that another record, or the end, follows. */
+/** A record that is followed by another record, or by the end. */
 export interface WarcRecord {
   readonly header: WarcHeader;
-  /** Where the record lies in the file, in bytes. */
+  /** Offset of the record in the file, in bytes. */
   readonly offset: number;
   /** The first bytes of the block, as many as were wanted. The next call overwrites them. */
   readonly block: Buffer;
@@ -35,7 +37,7 @@ export interface RecordHandler {
   take(record: WarcRecord): void;
   /** Notes damage. `isCapture` tells whether a wanted record was lost. */
   damage(offset: number, reason: string, isCapture: boolean): void;
-  /** Completes what `take` could not do at once. Readers wait for it between pieces. */
+  /** Completes work that `take` could not do at once. Readers wait for it between pieces. */
   settle(): Promise<void> | undefined;
 }
 
@@ -58,19 +60,19 @@ interface OpenRecord {
   readonly offset: number;
   /** Offset of the block in the file; `undefined` if the block is compressed. */
   readonly blockOffset: number | undefined;
-  /** Where the block begins in the piece in which the record began. */
+  /** Offset of the block in the piece in which the record began. */
   readonly blockStart: number;
   /** What follows the block, as `#lineEnds` has it. */
   readonly end: number;
   readonly isWanted: boolean;
-  /** Bytes of the block that are wanted. */
+  /** Number of bytes of the block that are wanted. */
   readonly wanted: number;
-  /** A view of the piece, or memory of its own. */
+  /** A view of the piece, or separate memory. */
   block: Buffer;
   isCopied: boolean;
-  /** Bytes of `block` that are filled. */
+  /** Number of bytes of `block` that are filled. */
   filled: number;
-  /** Bytes of the block that are still to come. */
+  /** Number of bytes of the block that are still to come. */
   left: number;
 }
 
@@ -81,12 +83,12 @@ const TWO_CR_LF = 0x0d0a0d0a;
 const TWO_LF = 0x0a0a;
 
 /**
- * Splits the bytes of a WARC file into records, whatever pieces the bytes come in. Memory: a header
- * and the wanted bytes of one block.
+ * Splits the bytes of a WARC file into records, in whatever pieces the bytes come. The memory holds
+ * a header and the wanted bytes of one block.
  *
- * Content-Length alone ends a block, so nothing in a body is taken for a record. A record counts
- * only if another record or the end follows it. If not, its length is wrong: the record is damaged,
- * and reading continues at the next line that begins a record.
+ * Content-Length alone ends a block, so no text in a body is taken for a record. A record counts
+ * only if two line ends, another record or the end follow it. Otherwise its length is wrong: the
+ * record is damaged, and reading continues at the next line that begins a record.
  */
 export class RecordSplitter {
   readonly #handler: RecordHandler;
@@ -95,7 +97,7 @@ export class RecordSplitter {
   #open: OpenRecord | undefined;
   /** Whether the open record began in the current piece. */
   #isNew = false;
-  /** The beginning of a header that the last piece ended with. */
+  /** The beginning of a header at the end of the last piece. */
   #carry = Buffer.alloc(0);
   #carryOffset = 0;
   /** Whether the carry begins a line. */
@@ -103,10 +105,10 @@ export class RecordSplitter {
   #rewinds = 0;
   /** The first line ends after the open record's block, up to four bytes as one number. */
   #lineEnds = 0;
-  /** Where to read on, if the next bytes are not needed. */
+  /** Offset at which reading continues, if the next bytes are not needed. */
   #next: number | undefined;
 
-  /** @param fileLength in bytes; Infinity if unknown */
+  /** @param fileLength length of the file in bytes; Infinity if unknown */
   constructor(handler: RecordHandler, fileLength: number) {
     this.#handler = handler;
     this.#fileLength = fileLength;
@@ -128,7 +130,7 @@ export class RecordSplitter {
     } else {
       this.#carry = Buffer.alloc(0);
       const joined = Buffer.concat([carry, bytes]);
-      // Bytes keep their offsets: those of the carry come directly before the piece.
+      // Bytes keep their offsets: the bytes of the carry come directly before the piece.
       const offset = kind === 'plain' ? this.#carryOffset : piece.offset;
       this.#split({ bytes: joined, offset, kind }, carry.length);
     }
@@ -137,7 +139,7 @@ export class RecordSplitter {
     return this.#next;
   }
 
-  /** Ends the record before: what follows does not belong to it. Also ends the file. */
+  /** Ends the record before, because the next bytes do not belong to it. Also ends the file. */
   restart(): void {
     if (this.#carry.length > 0 && this.#state === 'between') {
       this.#handler.damage(this.#carryOffset, 'the header is cut short', false);
@@ -149,7 +151,7 @@ export class RecordSplitter {
     this.#state = 'between';
   }
 
-  /** @param carried bytes of the piece that came with the piece before */
+  /** @param carried number of bytes of the piece that came with the piece before */
   #split(piece: Piece, carried: number): void {
     const { bytes, offset, kind } = piece;
     let at = 0;
@@ -159,7 +161,7 @@ export class RecordSplitter {
         continue;
       }
       if (this.#state === 'lost') {
-        // The next member is a safer place to read on than anything within this one.
+        // The next member is a safer place to continue than any place within this one.
         if (kind === 'member') return;
         const found = findRecord(bytes, at, carried === 0 || this.#isCarryLine);
         if (found < 0) {
@@ -260,7 +262,7 @@ export class RecordSplitter {
     return at + taken;
   }
 
-  /** Skips the rest of a plain block of which nothing more is wanted. */
+  /** Skips the rest of a plain block that is not wanted. */
   #afterFill(open: OpenRecord): void {
     if (open.left > 0 && open.blockOffset !== undefined && open.filled === open.wanted) {
       this.#next = open.blockOffset + open.header.length;
@@ -289,7 +291,7 @@ export class RecordSplitter {
     return findRecord(block.subarray(0, filled), 0, true) < 0;
   }
 
-  /** Handles bytes that begin no record; returns the index to search from. */
+  /** Handles bytes that do not begin a record; returns the index from which to search. */
   #lose(at: number, place: number): number {
     this.#state = 'lost';
     if (this.#open !== undefined && this.#hasEnd(this.#open)) this.#finish();
@@ -311,7 +313,7 @@ export class RecordSplitter {
     this.#handler.damage(open.offset, reason, open.isWanted);
   }
 
-  /** Passes on the record before: another one, or the end, follows it. */
+  /** Passes on the record before, because another record, or the end, follows it. */
   #finish(): void {
     const open = this.#open;
     if (open === undefined) return;
@@ -320,7 +322,7 @@ export class RecordSplitter {
     if (open.isWanted) this.#handler.take({ header, offset, block: block.subarray(0, filled) });
   }
 
-  /** Keeps the rest of a piece until the next one comes. */
+  /** Keeps the rest of a piece until the next piece comes. */
   #carryFrom({ bytes, offset, kind }: Piece, at: number, carried: number): void {
     const before = bytes[at - 1];
     const isLine = at > 0 ? before === LF || before === CR : carried === 0 || this.#isCarryLine;
@@ -330,7 +332,7 @@ export class RecordSplitter {
     else if (at >= carried) this.#carryOffset = offset;
   }
 
-  /** Copies the block of the open record: the caller may overwrite its piece. */
+  /** Copies the block of the open record, because the caller may overwrite its piece. */
   #keepBlock(): void {
     const open = this.#open;
     if (open === undefined || open.isCopied || open.wanted === 0) return;

@@ -1,17 +1,17 @@
 import { type HashKey, hashBytes } from '../compile/intern/hash-bytes.js';
 
-/** Bits of the filter: with ten bits for each URL, one answer in a hundred is wrong. */
+/** Number of bits of the filter. With ten bits for each URL, one answer in a hundred is wrong. */
 const BITS = 1 << 27;
 
-/** Bits that are set for a URL. */
+/** Number of bits that are set for a URL. */
 const BITS_PER_URL = 6;
 
 /**
  * A Bloom filter of URLs whose captures were left out. "No" is always right, so most archives are
- * read once. When the filter is full, it answers "yes", and they are read again.
+ * read once. When the filter is full, it answers "yes", and the archives are read again.
  */
 export class UrlFilter {
-  /** To be passed to the filters of other threads. */
+  /** The memory, for the filters of other threads. */
   readonly memory: SharedArrayBuffer;
   readonly #words: Int32Array;
   readonly #keys: readonly [HashKey, HashKey];
@@ -20,7 +20,7 @@ export class UrlFilter {
   constructor(key: HashKey, memory = new SharedArrayBuffer(BITS >> 3)) {
     this.memory = memory;
     this.#words = new Int32Array(memory);
-    // Another key makes an independent hash.
+    // Another key gives an independent hash.
     this.#keys = [key, key.map((word) => ~word)];
   }
 
@@ -30,7 +30,7 @@ export class UrlFilter {
     }
   }
 
-  /** False if the URL was not added; true if it was, or perhaps was. */
+  /** Returns false if the URL was not added; true if it was added, or perhaps was. */
   has(url: Uint8Array): boolean {
     return this.#bitsOf(url).every(
       (bit) => (Atomics.load(this.#words, bit >>> 5) & (1 << (bit & 31))) !== 0,

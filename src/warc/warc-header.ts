@@ -1,6 +1,9 @@
 import { COLON, CR, LF, LOWER_CASE_BIT, SPACE, TAB, UPPER_A, UPPER_Z } from '../ascii.js';
 
-/** The longest header of a record, in bytes. Crawlers store URLs of at most some kilobytes. */
+/**
+ * Maximum length of the header of a record, in bytes. Crawlers store URLs of at most some
+ * kilobytes.
+ */
 export const LONGEST_HEADER = 64 * 1024;
 
 /** The fields of a WARC record (ISO 28500:2017 section 5) that decide about robots.txt captures. */
@@ -27,9 +30,9 @@ export interface WarcHeader {
 
 /** A field of a header. */
 export interface Field {
-  /** In lower case. */
+  /** Name in lower case. */
   readonly name: string;
-  /** Without white space at its ends; one character per byte. */
+  /** Value without white space at its ends; one character per byte. */
   readonly value: string;
 }
 
@@ -133,7 +136,7 @@ const NAMES_BY_LENGTH: readonly (readonly number[])[] = Array.from(
   (_, length) => NAMES.flatMap((name, index) => (name.length === length ? [index] : [])),
 );
 
-/** Where the values of the header at hand begin and end; -1 for a field that is missing. */
+/** Start and end of the values of the current header; -1 for a missing field. */
 const starts = new Int32Array(NAMES.length);
 const ends = new Int32Array(NAMES.length);
 
@@ -241,7 +244,7 @@ function unfolded(value: string): string {
     .join(' ');
 }
 
-/** The whole number that decimal digits stand for; `undefined` if the text is anything else. */
+/** The whole number in decimal digits; `undefined` if the text is anything else. */
 export function lengthOf(text: string): number | undefined {
   if (text === '' || text.length > 15) return undefined;
   for (let at = 0; at < text.length; at++) {
@@ -259,12 +262,12 @@ export function parseWarcDate(text: string): number {
     return Number.NaN;
   }
   const dot = text.indexOf('.');
-  // Date.parse reads three digits of a fraction.
+  // Date.parse reads only three digits of a fraction.
   const time = Date.parse(dot < 0 ? text : `${text.slice(0, Math.min(dot + 4, text.length - 1))}Z`);
   return time;
 }
 
-/** wget writes `<http://example.com/>`, as an example of WARC 1.0 had it. */
+/** wget writes `<http://example.com/>`, after an example of WARC 1.0. */
 function withoutBrackets(uri: string): string {
   return uri.startsWith('<') && uri.endsWith('>') ? uri.slice(1, -1) : uri;
 }

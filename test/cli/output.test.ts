@@ -1,7 +1,8 @@
 import { execFileSync } from 'node:child_process';
 import { chmodSync, lstatSync, mkdirSync, readFileSync, statSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import * as zlib from 'node:zlib';
+import { gunzipSync } from 'node:zlib';
+import { decompress } from 'fzstd';
 import { describe, expect, test } from 'vitest';
 import { lines, workplace } from './command-line.js';
 
@@ -39,49 +40,77 @@ describe('--output', () => {
     expect(place.names('real')).toEqual(['out.txt']);
   });
 
-  test('compresses a file whose name ends in .gz, all inputs in one stream', async () => {
-    const place = workplace();
-    place.write('a.txt', URLS.repeat(20_000));
-    place.write('b.txt', URLS);
-    const { code, stderr } = await place.run([...FILTER, '-o', 'out.gz', 'a.txt', 'b.txt']);
-    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-    const compressed = readFileSync(join(place.path, 'out.gz'));
-    expect(compressed.length).toBeLessThan(100_000);
-    expect(zlib.gunzipSync(compressed).toString()).toBe(VERDICTS.repeat(20_001));
-    expect(place.names()).toEqual(['a.txt', 'b.txt', 'out.gz', 'robots']);
-    await place.run([...FILTER, '-o', 'none.gz'], '');
-    expect(zlib.gunzipSync(readFileSync(join(place.path, 'none.gz')))).toHaveLength(0);
-  });
+  describe.each([
+    ['.gz', gunzipSync],
+    ['.zst', decompress],
+  ])('compresses a file whose name ends in %s', (ending, decode) => {
+    const name = `out${ending}`;
 
-  test('keeps the old file if a compressed one cannot be completed', async () => {
-    const place = workplace();
-    place.write('out.gz', 'old');
-    const failed = await place.run([...FILTER, '--strict', '-o', 'out.gz'], `${URLS}none\n`);
-    expect(failed.code).toBe(2);
-    expect(place.read('out.gz')).toBe('old');
-    expect(place.names()).toEqual(['out.gz', 'robots']);
-
-    symlinkSync('/dev/full', join(place.path, 'full.gz'));
-    for (const text of [URLS, URLS.repeat(50_000)]) {
-      const full = await place.run([...FILTER, '-o', 'full.gz'], text);
-      expect(full).toMatchObject({ code: 2, stderr: expect.stringContaining('full.gz: ') });
-      expect(lines(full.stderr)).toHaveLength(1);
-    }
-  });
-
-  test('compresses a file whose name ends in .zst where Node can, or says what to do', async () => {
-    const place = workplace();
-    const { code, stderr } = await place.run([...FILTER, '-o', 'out.zst'], URLS);
-    if ('createZstdCompress' in zlib) {
+    test('with all inputs in it, in their order', async () => {
+      const place = workplace();
+      place.write('a.txt', URLS.repeat(20_000));
+      place.write('b.txt', URLS);
+      const { code, stderr } = await place.run([...FILTER, '-o', name, 'a.txt', 'b.txt']);
       expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-      const read = await place.run([...FILTER, '--allowed', '--input', 'text', 'out.zst']);
-      expect(read.code).toBe(0);
-      expect(read.stderr).toContain('a tab within the line');
-    } else {
-      expect(code).toBe(2);
-      expect(stderr).toContain('Node 22.15 or later can');
-      expect(place.names()).toEqual(['robots']);
-    }
+      const compressed = readFileSync(join(place.path, name));
+      expect(compressed.length).toBeLessThan(100_000);
+      expect(Buffer.from(decode(compressed)).toString()).toBe(VERDICTS.repeat(20_001));
+      expect(place.names()).toEqual(['a.txt', 'b.txt', name, 'robots']);
+    });
+
+    // 1 MiB is given to the compressor at a time, and 4 MiB are in a frame of zstd.
+    test.each([0, 2 ** 20, 2 ** 20 + 1, 2 ** 22 - 1, 2 ** 22, 2 ** 22 + 1])(
+      'when %i bytes are written',
+      async (length) => {
+        const place = workplace();
+        const url = 'https://example.com/';
+        const count = length === 0 ? 0 : 10_000;
+        const verdict = 'allow\t';
+        // The last URL has as many bytes as are missing.
+        const missing = length - count * (verdict.length + url.length + 1);
+        const all = Array.from({ length: count }, () => url);
+        const each = Math.floor(missing / Math.max(count, 1));
+        const urls = all.map((one, at) =>
+          one.padEnd(one.length + each + (at === 0 ? missing - each * count : 0), 'a'),
+        );
+        const input = urls.map((one) => `${one}\n`).join('');
+        const { code, stderr } = await place.run([...FILTER, '-o', name], input);
+        expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+        const output = Buffer.from(decode(readFileSync(join(place.path, name))));
+        expect(output).toHaveLength(length);
+        expect(output.toString() === urls.map((one) => `${verdict}${one}\n`).join('')).toBe(true);
+        const again = await place.run([...FILTER, '--quiet', '--url-field', '2', name]);
+        expect(again.code, again.stderr).toBe(0);
+        expect(lines(again.text)).toHaveLength(count);
+      },
+    );
+
+    test('and keeps the old file if the new one cannot be completed', async () => {
+      const place = workplace();
+      place.write(name, 'old');
+      const failed = await place.run([...FILTER, '--strict', '-o', name], `${URLS}none\n`);
+      expect(failed.code).toBe(2);
+      expect(place.read(name)).toBe('old');
+      expect(place.names()).toEqual([name, 'robots']);
+
+      symlinkSync('/dev/full', join(place.path, `full${ending}`));
+      for (const text of [URLS, URLS.repeat(50_000), URLS.repeat(200_000)]) {
+        const full = await place.run([...FILTER, '-o', `full${ending}`], text);
+        expect(full).toMatchObject({ code: 2, stderr: expect.stringContaining(`full${ending}: `) });
+        expect(lines(full.stderr)).toHaveLength(1);
+      }
+    });
+
+    test('which may be a pipe', async () => {
+      const place = workplace();
+      execFileSync('mkfifo', [join(place.path, name)]);
+      place.write('urls.txt', URLS.repeat(100_000));
+      const { stdout, stderr } = await place.shell(
+        `cat ${name} & $rf --robots-dir robots urls.txt -o ${name}; wait`,
+      );
+      expect(stderr).toBe('');
+      expect(Buffer.from(decode(stdout)).toString() === VERDICTS.repeat(100_000)).toBe(true);
+    });
   });
 
   test('creates the target of a dangling link', async () => {

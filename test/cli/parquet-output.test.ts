@@ -163,6 +163,29 @@ describe('Parquet as output', () => {
     ]);
   });
 
+  test.each([
+    ['v1-zstd.parquet', 6],
+    ['v1-snappy.parquet', 1],
+  ])('rows that are kept of %s stay in its compression', async (name, codec) => {
+    const place = parquetPlace();
+    const { code, stderr } = await place.run([
+      ...FILTER,
+      '-q',
+      '--allowed',
+      '-o',
+      'out.parquet',
+      name,
+    ]);
+    expect(code, stderr).toBe(0);
+    const { footer } = await openParquet(join(place.path, 'out.parquet'));
+    const codecs = footer.rowGroups.flatMap(({ columns }) => columns.map((chunk) => chunk.codec));
+    expect(new Set(codecs)).toEqual(new Set([codec]));
+    const before = await rowsOf(place, name);
+    expect(await rowsOf(place, 'out.parquet')).toEqual(
+      before.filter((_, row) => VERDICTS[row] === 'allow'),
+    );
+  });
+
   test('no rows kept, and no rows at all, are files without rows', async () => {
     const place = parquetPlace();
     place.write('none/nobody.example', '');
@@ -220,8 +243,11 @@ describe('Parquet as output', () => {
     place.write('out.parquet', 'old');
     const names = place.names();
     for (const [args, message] of [
-      [['urls.txt'], 'urls.txt: is not Parquet, and out.parquet takes over'],
-      [['v1-none.parquet', 'delta.parquet', 'urls.txt'], 'urls.txt: is not Parquet'],
+      [['v1-none.parquet', 'delta.parquet', 'urls.txt'], 'urls.txt: is not Parquet, but'],
+      [
+        ['urls.txt', 'v1-none.parquet'],
+        'v1-none.parquet: is Parquet, but the inputs before are not',
+      ],
       [['v1-none.parquet', 'duckdb.parquet'], 'duckdb.parquet: its columns differ from'],
       [['--verdict-field', 'mime', 'delta.parquet'], 'a column "mime" already'],
       [['--allowed', 'damaged.parquet'], `cannot be read at byte ${(chunk?.start ?? 0) + 1}`],

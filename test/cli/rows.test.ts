@@ -194,6 +194,14 @@ describe('rows', () => {
       expect((await place.shell(`${RF} ${name}`)).text).toBe(expected);
       expect((await place.shell(`cat ${name} | ${RF}`)).text).toBe(expected);
     }
+    const [allowed, denied] = ['https://example.com/', 'https://example.com/private/'];
+    for (const delimiter of [',', '\t']) {
+      const row = `${allowed}${delimiter}${denied}`;
+      place.write('d', `referer${delimiter}url\n${row}\n`);
+      expect((await place.shell(`${RF} d`)).text).toBe(
+        `referer${delimiter}url${delimiter}verdict\n${row}${delimiter}deny\n`,
+      );
+    }
     place.write('c', 'https://example.com/\t1\nhttps://example.com/private/\t2\n');
     expect((await place.shell(`${RF} c`)).text).toBe(
       'https://example.com/\t1\tallow\nhttps://example.com/private/\t2\tdeny\n',

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { lines, workplace } from './command-line.js';
+import { ended, lines, workplace } from './command-line.js';
 
 test('--version prints the version', async () => {
   const { version } = JSON.parse(
@@ -103,6 +103,42 @@ describe('-h', () => {
     expect({ code, text }).toEqual({ code: 0, text: (await place.run(['-h'])).text });
   });
 });
+
+describe('a --user-agent that no header can hold', () => {
+  test.each([
+    ['My\nBot', 'Character 3 is U+000A;'],
+    ['MyBot\r\nCookie: a', 'Character 6 is U+000D;'],
+    ['Bücher', 'Character 2 is U+00FC;'],
+    ['Bot \u{1f4da}', 'Character 5 is U+1F4DA;'],
+    ['\u001b[31mBot', 'Character 1 is U+001B;'],
+    ['', 'It is empty.'],
+    ['(bot)', 'Begin with your product token'],
+    ['1.0', 'no product token'],
+  ])('is refused before anything is read: %j', async (userAgent, reason) => {
+    const place = workplace();
+    for (const args of [
+      ['fetch', '--robots-dir', 'store'],
+      ['--fetch', '--robots-dir', 'store', '--allow-private'],
+    ]) {
+      // Standard input does not end.
+      const child = place.start([...args, '--user-agent', userAgent]);
+      const { code, text, stderr } = await ended(child);
+      expect({ code, text }).toEqual({ code: 2, text: '' });
+      expect(stderr).toContain("'--user-agent <text>'");
+      expect(stderr).toContain(reason);
+      expect(stderr).toContain('such as MyBot/1.0');
+      expect(isPrintable(stderr)).toBe(true);
+      expect(place.names()).toEqual(['robots']);
+    }
+  });
+});
+
+/** Whether a text is one or more lines of printable characters. */
+function isPrintable(text: string): boolean {
+  return lines(text).every((line) => [...line].every((character) => !isControl(character)));
+}
+
+const isControl = (character: string): boolean => character < ' ' || character === '\u007f';
 
 describe('wrong usage: exit 2, nothing on standard output, and a remedy', () => {
   const place = () => {

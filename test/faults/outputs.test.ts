@@ -1,4 +1,5 @@
 import { spawnSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
@@ -23,6 +24,15 @@ function place(): Workplace {
   return made;
 }
 
+/** URLs of at least so many bytes together, which compress badly. */
+function noise(bytes: number): string {
+  const urls = Array.from(
+    { length: Math.ceil(bytes / 2000) },
+    () => `https://example.com/${randomBytes(1000).toString('hex')}\n`,
+  );
+  return urls.join('');
+}
+
 const INPUTS = [
   ['a file', '$rf --robots-dir robots urls.txt'],
   ['a pipe', 'cat urls.txt | $rf --robots-dir robots'],
@@ -44,6 +54,20 @@ describe('a file at the size limit of the process', () => {
       expect(made.names()).toEqual(['direct.txt', 'out.txt', 'robots', 'urls.gz', 'urls.txt']);
     });
   }
+
+  test.each(['out.gz', 'out.zst'])('keeps the old compressed file: %s', async (name) => {
+    const made = place();
+    // What compresses badly, and is more than a frame of zstd.
+    made.write('urls.txt', noise(6_000_000));
+    made.write(name, OLD);
+    const { code, stderr } = await made.shell(
+      `ulimit -f 64; $rf --robots-dir robots urls.txt -o ${name}`,
+    );
+    expect(code).toBe(2);
+    expect(stderr).toContain(`${name}: the file would be larger than`);
+    expect(made.read(name)).toBe(OLD);
+    expect(made.names()).toEqual([name, 'out.txt', 'robots', 'urls.gz', 'urls.txt'].sort());
+  });
 
   test('keeps the old table', async () => {
     const made = place();
@@ -75,6 +99,13 @@ test('a full disk ends the run with 2 and keeps the old file', async ({ skip }) 
     expect(stderr).toContain('no space left on the device');
     expect(made.names('disk')).toEqual(['out.txt']);
     expect(made.read('disk/out.txt')).toBe(OLD);
+  }
+  made.write('noise.txt', noise(6_000_000));
+  for (const name of ['disk/none.gz', 'disk/none.zst']) {
+    const { code, stderr } = await made.shell(`$rf --robots-dir robots noise.txt -o ${name}`);
+    expect(code).toBe(2);
+    expect(stderr).toContain(`${name}: no space left on the device`);
+    expect(made.names('disk')).toEqual(['out.txt']);
   }
 });
 

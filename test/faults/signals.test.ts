@@ -115,6 +115,17 @@ describe('a signal before each file system call', () => {
     expect(found.old).toBeGreaterThan(0);
   });
 
+  test('leaves a compressed output either old or complete', async () => {
+    const place = workplace();
+    // More than one frame.
+    place.write('urls.txt', 'https://example.com/private/\n'.repeat(200_000));
+    const args = ['--robots-dir', 'robots', '-o', 'out.zst', 'urls.txt'];
+    const calls = await callsOf(place, args);
+    const some = [...calls.keys()].filter((call) => call % 3 === 0);
+    const found = await interrupt({ place, args, output: 'out.zst' }, some);
+    expect(found.old).toBeGreaterThan(some.length / 2);
+  });
+
   test('leaves the table either old or complete', async () => {
     const place = workplace();
     const args = ['compile', '--robots-dir', 'robots', '-o', 'out.table'];

@@ -91,6 +91,17 @@ describe('the authorities of an input', () => {
     expect(await read('{"url":"http://a.example"}\n{"url":\n')).toMatchObject({ invalid: 1 });
   });
 
+  it('are found after white space before the scheme, in every format', async () => {
+    for (const [index, scheme] of ['http', 'https', 'ftp'].entries()) {
+      for (const space of [' ', '  ', '\t', ' \t ']) {
+        const url = `${space}${scheme}://a${index}.example/x`;
+        const expected = { list: [`${scheme}://a${index}.example`], records: 1, invalid: 0 };
+        expect(await read(`${url}\n`), JSON.stringify(url)).toEqual(expected);
+        expect(await read(`${JSON.stringify({ url })}\n`), JSON.stringify(url)).toEqual(expected);
+      }
+    }
+  });
+
   it('no member that every object has is taken for a URL field', async () => {
     expect(await read('{"a":1}\n', ['__proto__'])).toMatchObject({ invalid: 1 });
   });

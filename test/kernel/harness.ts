@@ -67,7 +67,9 @@ export function kernelOver(
     const worker = arena.take(query.workerBytes);
     const task = arena.take(TASK_BYTES);
     const source = arena.take(input.length + MARGIN);
-    const target = arena.take(input.length + query.lineOverhead + outputBytes + 2 * MARGIN);
+    const target = arena.take(
+      query.lineFactor * input.length + query.lineOverhead + outputBytes + 2 * MARGIN,
+    );
     const scratch = arena.take(scratchBytes(input.length));
     const memoryBytes = new Uint8Array(memory.buffer);
     memoryBytes.fill(0, worker.address, worker.address + query.workerBytes);

@@ -6,10 +6,10 @@ import { columnValues, fixturePath, openParquet } from './parquet-fixtures.js';
 const TEXT = Buffer.from('https://example.com/a?b=c '.repeat(3000));
 
 describe('codecs', () => {
-  it.each([0, 1, 2, 4, 6])('number %i gives back what it compressed', (number) => {
+  it.each([0, 1, 2, 4, 6])('number %i gives back what it compressed', async (number) => {
     const codec = codecOf(number) as Codec;
-    // Node 20 does not write zstd; fixtures show that it is read.
-    if (codec.compress === undefined) return expect(number).toBe(6);
+    await Promise.all([codec.prepare?.(), codec.prepareCompress?.()]);
+    if (codec.compress === undefined) throw new Error(`number ${number} is not written`);
     for (const text of [TEXT, Buffer.alloc(0), Buffer.from('a')]) {
       const packed = codec.compress(text);
       expect(Buffer.from(decompressPage(codec, packed, text.length))).toEqual(text);

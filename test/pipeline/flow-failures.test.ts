@@ -355,6 +355,7 @@ describe('memory', () => {
     const arena = new Arena(createMemory(65_536));
     const query = {
       address: 1024,
+      lineFactor: 1,
       lineOverhead: 100,
       workerBytes: 1024,
       maxLineBytes: 1 << 30,
@@ -371,6 +372,7 @@ describe('memory', () => {
     const { address } = arena.take(1024);
     const query = {
       address,
+      lineFactor: 1,
       lineOverhead: 1200,
       workerBytes: 32_768,
       maxLineBytes: 100,

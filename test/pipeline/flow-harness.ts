@@ -104,6 +104,7 @@ export function fakeFlow(settings: FakeFlowSettings = {}): FakeFlow {
     module: NO_MODULE,
     query: {
       address,
+      lineFactor: 1,
       lineOverhead: FAKE_OVERHEAD,
       workerBytes: WORKER_TALLY + 1024,
       maxLineBytes,

@@ -440,7 +440,7 @@ describe('parseAuthority', () => {
     expect(parseAuthority(text)).toBeUndefined();
   });
 
-  test('a long text is read in linear time', { timeout: 15_000 }, () => {
+  test('a long text is read in linear time', () => {
     const long = 'a'.repeat(5_000_000);
     expect(parseAuthority(long)).toBeUndefined();
     expect(parseAuthority(`http://${long}`)).toBeUndefined();

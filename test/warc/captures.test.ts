@@ -53,6 +53,29 @@ describe('the body of a response', () => {
     }
   });
 
+  it('is decoded from its transfer codings, after which its content codings come', async () => {
+    const body = Buffer.from(BODY);
+    const gzip = gzipSync(body);
+    for (const [coding, encoded, content] of [
+      ['gzip, chunked', chunkedOf(gzip, 7), ''],
+      ['GZIP , Chunked', chunkedOf(gzip, 7), ''],
+      ['deflate, chunked', chunkedOf(deflateSync(body), 7), ''],
+      ['identity, chunked', chunkedOf(body, 7), ''],
+      ['gzip', gzip, ''],
+      ['gzip, chunked', chunkedOf(gzipSync(brotliCompressSync(body)), 7), 'br'],
+      ['gzip, chunked', chunkedOf(body, 7), ''],
+      ['gzip, chunked', body, ''],
+    ] as const) {
+      const fields = { 'Transfer-Encoding': coding, 'Content-Encoding': content };
+      expect(await bodyOf(responseOf(200, encoded, fields)), coding).toBe(BODY);
+    }
+    const unknown = { 'Transfer-Encoding': 'exi, chunked' };
+    const block = responseOf(200, chunkedOf(Buffer.from('\x8f\x01binary', 'latin1'), 7), unknown);
+    const { captures, broken } = await readCaptures(captureOf(URL_A, block));
+    expect(captures).toMatchObject([{ kind: 'unreachable' }]);
+    expect(broken).toEqual([URL_A]);
+  });
+
   it('is taken as it is if the crawler has decoded it and kept the header', async () => {
     for (const coding of ['gzip', 'deflate', 'br', 'zstd', 'gzip, gzip, gzip, gzip, gzip']) {
       const fields = { 'Content-Encoding': coding, 'Content-Length': '9999' };

@@ -3,6 +3,7 @@ import type { Filter } from '../../pipeline/filter.js';
 import type { InputStart } from '../../pipeline/input/input-start.js';
 import type { OpenInput } from '../../pipeline/input/open.js';
 import { openInput } from '../../pipeline/input/open.js';
+import { isClosed } from '../../pipeline/output/output-error.js';
 import type { ParquetOutput } from '../../pipeline/output/parquet/parquet-output.js';
 import type { RunEnd } from '../../pipeline/run.js';
 import type { Agent } from '../../protocol/agent.js';
@@ -83,6 +84,16 @@ export class FilterRun {
 
   /** Filters the inputs in order. */
   async #filterInputs(): Promise<RunEnd> {
+    try {
+      return await this.#filterAll();
+    } catch (error) {
+      // Parquet has bytes before the records and after them.
+      if (this.#parts.parquet !== undefined && isClosed(error)) return 'closed';
+      throw error;
+    }
+  }
+
+  async #filterAll(): Promise<RunEnd> {
     const { filter, options, parquet, outputName, interruption, paths, taken } = this.#parts;
     const { input: format, maxLineBytes: maxRecordBytes, header, urlField } = options;
     const column = columnOption(options);

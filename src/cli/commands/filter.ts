@@ -1,6 +1,7 @@
+import { isatty } from 'node:tty';
 import type { ReplacementFile } from '../../files/replacement-file.js';
 import { STANDARD_INPUT } from '../../files/standard-input.js';
-import type { OutputMode } from '../../kernel/query.js';
+import type { ByteSink } from '../../parquet/chunk-writer.js';
 import { describeBadRecord } from '../../pipeline/bad-record.js';
 import type { FilterSettings } from '../../pipeline/filter.js';
 import { Filter } from '../../pipeline/filter.js';
@@ -11,16 +12,20 @@ import {
 } from '../../pipeline/input/input-start.js';
 import { withParquetDirectories } from '../../pipeline/input/parquet/directory.js';
 import type { CompressedFile } from '../../pipeline/output/compressed-file.js';
+import { openOutput } from '../../pipeline/output/open-output.js';
+import { OutputSink } from '../../pipeline/output/output-sink.js';
 import type { ParquetOutput } from '../../pipeline/output/parquet/parquet-output.js';
 import type { Agent } from '../../protocol/agent.js';
 import type { Executor } from '../../workers/executor.js';
 import { SUCCESS } from '../exit-codes.js';
 import { parseAgents } from '../options/agents.js';
 import type { FilterOptions } from '../options/command-options.js';
-import { checkFilterUsage, isParquet, outputFile } from '../options/filter-usage.js';
+import { checkFilterUsage } from '../options/filter-usage.js';
+import { outputFile, outputFormat, outputMode } from '../options/output-format.js';
 import { Interruption } from '../process/interruption.js';
 import { STANDARD_OUTPUT_DESCRIPTOR } from '../process/standard-streams.js';
 import { Diagnostics } from '../report/diagnostics.js';
+import { usageError } from '../usage-error.js';
 import { FilterRun } from './filter-run.js';
 import { openTable } from './filter-table.js';
 import { startExecutor } from './filter-threads.js';
@@ -29,6 +34,8 @@ import { outputCompressor } from './output-compressor.js';
 
 /** Bytes that are read from a pipe or socket to find out whether it has more. */
 const START_BYTES = 1024 * 1024;
+/** Standard output as messages name it. */
+const STANDARD_OUTPUT_NAME = 'standard output';
 
 /**
  * `robots-filter`: filters files or standard input.
@@ -45,6 +52,10 @@ export async function filter(
   const agents = await checkFilterUsage(files, options);
   const paths = files.length === 0 ? [STANDARD_INPUT] : await withParquetDirectories(files);
   const outputPath = outputFile(options);
+  const isParquet = outputFormat(options) === 'parquet';
+  if (isParquet && outputPath === undefined && isatty(STANDARD_OUTPUT_DESCRIPTOR)) {
+    throw usageError('Parquet is not for terminals. Write it to a file: -o FILE.parquet');
+  }
   const survey = await surveyInputs(
     paths,
     outputPath === undefined ? STANDARD_OUTPUT_DESCRIPTOR : undefined,
@@ -54,6 +65,7 @@ export async function filter(
   const interruption = new Interruption();
   let output: ReplacementFile | undefined;
   let compressed: CompressedFile | undefined;
+  let sink: OutputSink | undefined;
   let pool: Executor | undefined;
   let run: FilterRun | undefined;
   try {
@@ -68,7 +80,8 @@ export async function filter(
     pool = await startExecutor({
       bytes: taken?.ended ? taken.bytes.length : survey.bytes,
       agents: options.agent?.length ?? 1,
-      isOutputNonBlocking: survey.isOutputNonBlocking,
+      // The main thread writes Parquet.
+      isOutputNonBlocking: survey.isOutputNonBlocking && !isParquet,
       hasPipe: survey.hasPipe,
       threads: options.threads,
       cores,
@@ -77,12 +90,19 @@ export async function filter(
     interruption.signal.throwIfAborted();
     const asked = agents ?? parseAgents(options.agent, table.profile);
     const settings = settingsOf(options, asked);
-    const parquet = output && (await parquetOutput(output, settings));
+    let parquet: ParquetOutput | undefined;
+    if (isParquet) {
+      const { ParquetOutput } = await import('../../pipeline/output/parquet/parquet-output.js');
+      if (output === undefined) {
+        sink = new OutputSink(openOutput(STANDARD_OUTPUT_DESCRIPTOR, STANDARD_OUTPUT_NAME));
+      }
+      parquet = new ParquetOutput((output ?? sink) as ByteSink, settings);
+    }
     run = new FilterRun({
       filter: new Filter({
         table,
         pool,
-        settings: parquet?.settings ?? settings,
+        settings,
         onBadRecord: (record, unit) => diagnostics.note(describeBadRecord(record, unit)),
       }),
       table,
@@ -91,8 +111,8 @@ export async function filter(
       totalBytes: survey.bytes,
       taken,
       target: compressed?.stream ?? output?.descriptor ?? STANDARD_OUTPUT_DESCRIPTOR,
-      outputName: output?.path ?? 'standard output',
-      parquet: parquet?.output,
+      outputName: output?.path ?? STANDARD_OUTPUT_NAME,
+      parquet,
       options,
       diagnostics,
       interruption,
@@ -109,6 +129,7 @@ export async function filter(
   } finally {
     await run?.close();
     await compressed?.abandon();
+    sink?.close();
     await output?.discard();
     await pool?.close();
     interruption.end();
@@ -127,32 +148,12 @@ async function takeStart({ soleStream }: InputSurvey): Promise<InputStart | unde
   }
 }
 
-function outputMode({ allowed, denied, format }: FilterOptions): OutputMode {
-  if (allowed === true) return 'allowed';
-  return denied === true ? 'denied' : (format ?? 'annotate');
-}
-
-/**
- * The output that writes Parquet to a file, if its name ends so, with the filter's settings for it.
- */
-async function parquetOutput(
-  file: ReplacementFile,
-  settings: FilterSettings,
-): Promise<{ readonly output: ParquetOutput; readonly settings: FilterSettings } | undefined> {
-  if (!isParquet(file.path)) return undefined;
-  const { ParquetOutput, settingsForParquet } = await import(
-    '../../pipeline/output/parquet/parquet-output.js'
-  );
-  return {
-    output: new ParquetOutput(file, settings),
-    settings: settingsForParquet(settings),
-  };
-}
-
 function settingsOf(options: FilterOptions, agents: readonly Agent[]): FilterSettings {
   return {
     agents,
     output: outputMode(options),
+    outputFormat: outputFormat(options),
+    outputHeader: options.outputHeader ?? false,
     unknown: options.unknown,
     explain: options.explain ?? false,
     strict: options.strict ?? false,

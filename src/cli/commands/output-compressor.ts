@@ -3,8 +3,6 @@ import type { CompressedFile } from '../../pipeline/output/compressed-file.js';
 
 /**
  * The compressor of an output, by the ending of its name; `undefined` if it is not compressed.
- *
- * @throws RobotsFilterError `usage` if this version of Node cannot write the compression
  */
 export async function outputCompressor(
   path: string,
@@ -14,6 +12,6 @@ export async function outputCompressor(
     import('../../files/compressor.js'),
     import('../../pipeline/output/compressed-file.js'),
   ]);
-  const compressor = compressorFor(path);
+  const compressor = await compressorFor(path);
   return compressor && ((file) => new CompressedFile(compressor, file));
 }

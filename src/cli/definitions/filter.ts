@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { Argument } from 'commander';
+import { filter } from '../commands/filter.js';
 import type { FilterOptions } from '../options/command-options.js';
 import { fetchOption, sharedFetchOptions } from '../options/fetch-options.js';
 import {
@@ -15,6 +16,7 @@ import {
   deniedOption,
   explainOption,
   formatOption,
+  outputHeaderOption,
   outputOption,
   progressOptions,
   quietOption,
@@ -45,7 +47,7 @@ Each record gets one verdict for each agent:
     unknown  there is no robots.txt for the URL's scheme, host and port
     invalid  the record has no http, https or ftp URL
 
-Text comes out as VERDICT, tab, URL. JSON records come out unchanged, with "verdict" as the last member; rows of csv and tsv with a column "verdict" at the end. Records keep their order. Standard output carries data only; messages go to standard error.
+Text comes out as VERDICT, tab, URL. JSON records come out unchanged, with "verdict" as the last member; rows of csv and tsv with a column "verdict" at the end. Another --format has the URL and its verdicts. Records keep their order. Standard output carries data only; messages go to standard error.
 
 Exit status:
     0    the run was completed, whatever the verdicts
@@ -112,6 +114,7 @@ export const filterDefinition: CommandDefinition = {
       .addOption(deniedOption())
       .addOption(verdictFieldOption())
       .addOption(formatOption())
+      .addOption(outputHeaderOption())
       .addOption(outputOption())
       .addOption(threadsOption())
       .addOption(statsOption());
@@ -123,7 +126,6 @@ export const filterDefinition: CommandDefinition = {
         finish(await fetchAndFilter(files, options, availableParallelism(), version()));
         return;
       }
-      const { filter } = await import('../commands/filter.js');
       finish(await filter(files, options, availableParallelism()));
     });
   },

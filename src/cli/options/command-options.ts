@@ -1,5 +1,6 @@
 import type { StaleUse } from '../../pipeline/compile/compile-cache.js';
 import type { InputFormat } from '../../pipeline/input/format.js';
+import type { OutputFormat } from '../../pipeline/output/conversion.js';
 import type { Profile } from '../../protocol/profile.js';
 
 /** Options of all commands that read robots.txt files. */
@@ -50,7 +51,8 @@ export interface FilterOptions extends RobotsOptions, FetchingOptions, InputOpti
   readonly fetch?: boolean;
   readonly table?: string;
   readonly verdictField?: string;
-  readonly format?: 'verdicts' | 'mask-ndjson';
+  readonly format?: OutputFormat | 'verdicts' | 'mask-ndjson';
+  readonly outputHeader?: boolean;
   readonly allowed?: boolean;
   readonly denied?: boolean;
   readonly unknown: 'allow' | 'deny' | 'unknown';

@@ -1,8 +1,9 @@
-import type { Option } from 'commander';
+import { InvalidArgumentError, type Option } from 'commander';
 import { RANGES, type Range } from '../../fetch/limits.js';
+import { userAgentFault } from '../../fetch/user-agent.js';
 import { describedOption } from './described-option.js';
 import { FETCHING_GROUP, OUTPUT_GROUP, ROBOTS_GROUP } from './option-groups.js';
-import { describeRange, nonEmpty, once, wholeNumber } from './option-values.js';
+import { describeRange, once, wholeNumber } from './option-values.js';
 
 const MILLISECONDS_PER_SECOND = 1000;
 
@@ -25,6 +26,13 @@ function secondsOption(flags: string, summary: string, range: Range, then = '.')
   );
 }
 
+/** Parses a User-Agent header. A header that cannot be sent is refused before any work. */
+function userAgent(text: string): string {
+  const fault = userAgentFault(text);
+  if (fault === undefined) return text;
+  throw new InvalidArgumentError(fault);
+}
+
 /** The filter's option for fetching. The options of `sharedFetchOptions` belong to it. */
 export const fetchOption = (): Option =>
   describedOption(
@@ -43,7 +51,7 @@ export const sharedFetchOptions = (): Option[] =>
       'Send this User-Agent header; include your product token.',
       'Default: robots-filter/VERSION.',
       "    --user-agent 'MyBot/1.0 (+https://example.com/bot)'",
-    ).argParser(nonEmpty),
+    ).argParser(userAgent),
     numberOption(
       '--concurrency <n>',
       'Fetch this many robots.txt files at a time.',

@@ -1,10 +1,9 @@
-import { PARQUET_ENDING } from '../../pipeline/limits.js';
 import { memberConflict } from '../../pipeline/member-conflict.js';
 import type { Agent } from '../../protocol/agent.js';
-import { STANDARD_OUTPUT } from '../process/standard-streams.js';
 import { usageError } from '../usage-error.js';
 import { parseAgents } from './agents.js';
 import type { FilterOptions } from './command-options.js';
+import { checkOutputFormat, outputFile, outputFormat, outputMode } from './output-format.js';
 import type { NamedSource } from './output-place.js';
 import { refuseSourceAsOutput } from './output-place.js';
 import { checkRobotsSource } from './robots-source.js';
@@ -23,27 +22,11 @@ export async function checkFilterUsage(
   await checkRobotsSource(files, options);
   checkUrlField(options);
   checkAddedMembers(options);
+  checkOutputFormat(options);
   const output = outputFile(options);
-  if (output !== undefined) {
-    if (options.format !== undefined && isParquet(output)) {
-      throw usageError(
-        `--format ${options.format} writes lines, but -o ${output} is Parquet. Give only one of them, or name another output`,
-      );
-    }
-    await refuseSourceAsOutput(output, robotsSources(options));
-  }
+  if (output !== undefined) await refuseSourceAsOutput(output, robotsSources(options));
   const { table, profile = 'rfc9309' } = options;
   return table === undefined ? parseAgents(options.agent, profile) : undefined;
-}
-
-/** The file to write; undefined for standard output. */
-export function outputFile({ output }: FilterOptions): string | undefined {
-  return output === STANDARD_OUTPUT ? undefined : output;
-}
-
-/** Whether an output of this name is written as Parquet. */
-export function isParquet(path: string): boolean {
-  return path.toLowerCase().endsWith(PARQUET_ENDING);
 }
 
 /** The table, or the caches, that decide the verdicts. */
@@ -59,11 +42,9 @@ export function robotsSources({ table, robotsDir = [] }: FilterOptions): NamedSo
  */
 function checkAddedMembers(options: FilterOptions): void {
   const { input, urlField, verdictField, explain = false, strict = false } = options;
-  const passes =
-    options.allowed === true || options.denied === true || options.format !== undefined;
   const conflict = memberConflict(
-    { urlField, verdictField, explain, strict },
-    passes ? undefined : input,
+    { urlField, verdictField, explain, strict, outputFormat: outputFormat(options) },
+    outputMode(options) === 'annotate' ? input : undefined,
   );
   switch (conflict?.with) {
     case 'explanation':

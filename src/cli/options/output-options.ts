@@ -8,6 +8,7 @@ import {
   VERDICTS_GROUP,
 } from './option-groups.js';
 import { nonEmpty, once, wholeNumber } from './option-values.js';
+import { FORMATS } from './output-format.js';
 
 export const unknownOption = (): Option =>
   describedOption(
@@ -30,7 +31,7 @@ export const allowedOption = (): Option =>
   describedOption(
     '--allowed',
     'Write only the records that every agent may fetch.',
-    'They come out unchanged. Unknown and invalid records are left out; see --unknown.',
+    'They come out unchanged, or with another --format as URLs. Unknown and invalid records are left out; see --unknown.',
     '    robots-filter --robots-dir robots/ -a GPTBot --allowed urls.txt > frontier.txt',
   )
     .conflicts('denied')
@@ -40,7 +41,7 @@ export const deniedOption = (): Option =>
   describedOption(
     '--denied',
     'Write only the records that some agent may not fetch.',
-    'They come out unchanged. Unknown and invalid records are left out; see --unknown.',
+    'They come out unchanged, or with another --format as URLs. Unknown and invalid records are left out; see --unknown.',
   ).helpGroup(OUTPUT_GROUP);
 
 export const verdictFieldOption = (): Option =>
@@ -55,19 +56,26 @@ export const verdictFieldOption = (): Option =>
 export const formatOption = (): Option =>
   describedOption(
     '--format <format>',
-    'Write only verdicts: verdicts or mask-ndjson.',
-    'One line for each record, in the order of the input, and an empty line for a blank one. verdicts are words, with commas between those of several agents. mask-ndjson is {"allowed":true} if every agent may fetch the URL, and {"allowed":false} otherwise. By default records come out in the format of the input.',
+    'Write this format (default: that of the input).',
+    `One of ${FORMATS.join(', ')}. If it is not the format of the input, a record becomes its URL and its verdicts; with --allowed or --denied, its URL. verdicts and mask-ndjson have no URLs: one line for each record, in the order of the input, and an empty line for a blank one. verdicts are words, with commas between those of several agents. mask-ndjson is {"allowed":true} if every agent may fetch the URL, and {"allowed":false} otherwise.`,
+    '    robots-filter --robots-dir robots/ --allowed --format text crawl.ndjson > frontier.txt',
     '    robots-filter --robots-dir robots/ --format mask-ndjson -o allowed.gz crawl.ndjson.zst',
   )
-    .choices(['verdicts', 'mask-ndjson'])
-    .conflicts(['allowed', 'denied', 'explain', 'verdictField'])
+    .choices(FORMATS)
     .helpGroup(OUTPUT_GROUP);
+
+export const outputHeaderOption = (): Option =>
+  describedOption(
+    '--output-header',
+    'Begin --format verdicts with a line that names the agents.',
+    'Rows of csv and tsv have a header without this option.',
+  ).helpGroup(OUTPUT_GROUP);
 
 export const outputOption = (): Option =>
   describedOption(
     '-o, --output <file>',
     'Write to this file (default: standard output).',
-    'The file is replaced when the run is complete, or not at all. It may be one of the inputs. A name in .gz or .zst is written compressed. If it ends in .parquet, the file gets the rows of Parquet inputs with all their columns.',
+    'The file is replaced when the run is complete, or not at all. It may be one of the inputs. A name in .gz or .zst is written compressed. If it ends in .parquet, .csv, .tsv, .ndjson or .jsonl, perhaps before .gz or .zst, it says the format, unless --format does.',
   )
     .argParser(once)
     .helpGroup(OUTPUT_GROUP);

@@ -13,7 +13,7 @@ const MAX_DAYS = 36_500;
 export const robotsDirOption = (): Option =>
   describedOption(
     '--robots-dir <dir>',
-    'Read robots.txt from a directory, records or WARC files.',
+    'Read robots.txt from a directory, records or WARCs.',
     'A directory may contain HOST, HOST.txt, HOST-robots.txt, HOST.robots.txt, HOST/robots.txt, any of these below http/, https/ or ftp/, files of records, and WARC files. HOST may have a port: HOST:PORT or HOST_PORT.',
     'The name of a file of records ends in .ndjson or .jsonl, optionally with .gz or .zst after it. Each line is a JSON object with "host" or "url", and "robots", "robots_base64" or "status".',
     'The name of a WARC file ends in .warc, and that of a list of WARC files in .paths, optionally with .gz or .zst after it. The latest capture of each robots.txt counts, and redirects are resolved.',
@@ -75,7 +75,7 @@ export const followLinksOption = (): Option =>
 export const staleUseOption = (): Option =>
   describedOption(
     '--stale <use>',
-    'Decide about stale files: use or unknown (default: use).',
+    'Choose for stale files: use or unknown (default: use).',
     'A file that was fetched more than 24 hours ago is stale. "use" uses it and counts it in a warning; "unknown" makes its host unknown.',
   )
     .choices(['use', 'unknown'])

@@ -18,7 +18,7 @@ const NO_MEMORY = 'no memory is left to decode zstd data';
 export class BlockDecoder {
   readonly #codec: ZstdExports;
   #context: number;
-  /** Address of the input's struct; that of the output follows. */
+  /** Address of the input's struct; the output's struct follows it. */
   readonly #structs: number;
   readonly #input: number;
   readonly #output: number;

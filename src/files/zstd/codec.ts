@@ -1,6 +1,6 @@
 import { ZSTDDecoder } from 'zstddec/stream';
 
-/** What the reference implementation, compiled to WebAssembly, exports. Sizes are in bytes. */
+/** The exports of the reference implementation, compiled to WebAssembly. Sizes are in bytes. */
 export interface ZstdExports {
   readonly memory: WebAssembly.Memory;
   /** Returns 0 if there is no memory left. */
@@ -23,9 +23,9 @@ export function loadZstd(): Promise<WebAssembly.Module> {
 }
 
 /**
- * Makes an instance of the codec. Each stream has its own: memory goes with the instance, whatever
- * damaged data left in it. The decoder of the package itself shares one, and does not report
- * errors.
+ * Makes an instance of the codec. Each stream has its own instance, so that the instance's memory
+ * is freed with it, in whatever state damaged data left it. The decoder of the package itself
+ * shares one instance, and does not report errors.
  */
 export function instantiateZstd(module: WebAssembly.Module): ZstdExports {
   const imports = { env: { emscripten_notify_memory_growth: () => {} } };
@@ -33,7 +33,7 @@ export function instantiateZstd(module: WebAssembly.Module): ZstdExports {
   return new WebAssembly.Instance(module, imports).exports as unknown as ZstdExports;
 }
 
-/** The module in the package, which hands it to `_init`. */
+/** Compiles the module in the package, which passes it to `_init`. */
 async function compile(): Promise<WebAssembly.Module> {
   let module: WebAssembly.Module | undefined;
   class Capture extends ZSTDDecoder {

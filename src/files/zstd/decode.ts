@@ -3,10 +3,10 @@ import { instantiateZstd, loadZstd } from './codec.js';
 import { FrameScanner, ZstdError } from './frame-scanner.js';
 
 let codec: WebAssembly.Module | undefined;
-/** A decoder that no damaged data has been in. */
+/** A decoder that has never met damaged data. */
 let decoder: BlockDecoder | undefined;
 
-/** Loads what `decodeZstd` needs. */
+/** Loads the codec for `decodeZstd`. */
 export async function prepareZstd(): Promise<void> {
   codec ??= await loadZstd();
 }
@@ -14,7 +14,7 @@ export async function prepareZstd(): Promise<void> {
 /**
  * Decodes whole Zstandard data at once. Call `prepareZstd` before.
  *
- * @param most bytes that may come out
+ * @param most maximum number of bytes that may come out
  * @throws ZstdError if the data is damaged, or more than `most` bytes come out
  */
 export function decodeZstd(data: Uint8Array, most: number): Uint8Array {

@@ -5,8 +5,8 @@ import { FrameScanner } from './frame-scanner.js';
 /**
  * A stream that decodes Zstandard data of any number of frames. It fails with a `ZstdError`.
  *
- * A chunk may decode to 30,000 times its length, so decoding waits whenever the reader is behind:
- * at most one block is held beyond what the stream buffers.
+ * A chunk may decode to 30,000 times its length, so decoding waits whenever the reader is behind.
+ * At most one block is held in addition to the stream's own buffers.
  */
 export class ZstdDecompressor extends Transform {
   readonly #scanner = new FrameScanner();
@@ -59,7 +59,7 @@ export class ZstdDecompressor extends Transform {
   }
 }
 
-/** Loaded only where Zstandard data comes. */
+/** Loads the codec, which only Zstandard data needs. */
 async function createDecoder(): Promise<BlockDecoder> {
   const [{ instantiateZstd, loadZstd }, { BlockDecoder }] = await Promise.all([
     import('./codec.js'),

@@ -38,18 +38,18 @@ export class ZstdError extends Error {}
 /** Zstandard data that needs a larger window, or a dictionary. */
 export class UnsupportedZstdError extends ZstdError {}
 
-/** What the next bytes are: the beginning of a frame, or a block. */
+/** The kind of the next bytes: the beginning of a frame, or a block. */
 type Unit = 'frame' | 'block';
 
 /** Splits Zstandard data into frame headers and blocks. Skippable frames are dropped. */
 export class FrameScanner {
   #unit: Unit = 'frame';
-  /** Bytes of the unit that are known to belong to it. */
+  /** Number of bytes of the unit that are known to belong to it. */
   #needed = MAGIC_BYTES;
   /** The beginning of the unit, from earlier chunks. */
   #held: Uint8Array = new Uint8Array(0);
   #heldBytes = 0;
-  /** Bytes of a skippable frame that are still to come. */
+  /** Number of bytes of a skippable frame that are still to come. */
   #toSkip = 0;
   #blockLimit = 0;
   #hasChecksum = false;
@@ -89,9 +89,9 @@ export class FrameScanner {
 
   /**
    * Yields the units that a chunk completes: a frame header, or a block with its header and, after
-   * the last block, the frame's checksum. A unit is valid until the next one is asked for.
+   * the last block, the frame's checksum. A unit is valid until the next one is requested.
    *
-   * @throws ZstdError as soon as the bytes are no frames, or need a larger window or a dictionary
+   * @throws ZstdError as soon as the bytes are not frames, or need a larger window or a dictionary
    */
   *scan(chunk: Uint8Array): Generator<Uint8Array> {
     let at = 0;
@@ -114,7 +114,7 @@ export class FrameScanner {
       if (unit.length < this.#needed) return;
       this.#needed = this.#lengthOf(unit);
       if (unit.length < this.#needed) {
-        // Read again, longer.
+        // The unit is read again, with more bytes.
         if (!isHeld) at -= taken;
         continue;
       }
@@ -142,7 +142,7 @@ export class FrameScanner {
     this.#heldBytes = length;
   }
 
-  /** The length of the unit that begins with these bytes, as far as they tell. */
+  /** The length of the unit that begins with these bytes, as far as they determine it. */
   #lengthOf(start: Uint8Array): number {
     return this.#unit === 'frame' ? frameHeaderBytes(start) : this.#blockBytes(start);
   }
@@ -158,7 +158,7 @@ export class FrameScanner {
     return BLOCK_HEADER_BYTES + content + (isLast && this.#hasChecksum ? CHECKSUM_BYTES : 0);
   }
 
-  /** Notes what a whole unit says of the next; returns whether a decoder needs the unit. */
+  /** Reads what a whole unit tells about the next one; returns whether a decoder needs the unit. */
   #finish(unit: Uint8Array): boolean {
     if (this.#unit === 'block') {
       const isLast = ((unit[0] ?? 0) & 1) !== 0;
@@ -199,7 +199,7 @@ function isSkippable(head: Uint8Array): boolean {
   return SKIPPABLE_MAGICS.some((magic) => startsWith(head, magic));
 }
 
-/** The length of a frame's header; as much of the header as is needed to tell more. */
+/** The length of a frame's header; or the length of its beginning that is needed to tell more. */
 function frameHeaderBytes(start: Uint8Array): number {
   if (isSkippable(start)) return SKIPPABLE_HEADER_BYTES;
   if (!startsWith(start, ZSTD_MAGIC)) throw new ZstdError('bytes after a frame are no frame');
@@ -209,7 +209,7 @@ function frameHeaderBytes(start: Uint8Array): number {
   return MAGIC_BYTES + 1 + windowFieldBytes + dictionaryBytes + contentBytes;
 }
 
-/** Bytes of the fields after a Frame_Header_Descriptor (section 3.1.1.1.1). */
+/** Lengths of the fields after a Frame_Header_Descriptor, in bytes (section 3.1.1.1.1). */
 function fieldsOf(descriptor: number) {
   const isSingle = (descriptor & 0x20) !== 0;
   const contentFlag = descriptor >> 6;
@@ -220,7 +220,7 @@ function fieldsOf(descriptor: number) {
   };
 }
 
-/** What a frame's header says (section 3.1.1.1). */
+/** Reads a frame's header (section 3.1.1.1). */
 function frameHeader(header: Uint8Array): { windowBytes: number; hasChecksum: boolean } {
   const descriptor = header[MAGIC_BYTES] ?? 0;
   if ((descriptor & RESERVED_BIT) !== 0) throw new ZstdError('a frame header has a reserved bit');

@@ -3,13 +3,13 @@
  * that the cache misses of one line (slot, host record, automaton) overlap with those of others.
  */
 
-import { LF } from '../../ascii';
 import {
   ALLOW,
   BAD_BYTES,
   BAD_INPUT_LIMIT,
   BAD_LINE,
   BAD_REASON,
+  CONVERT_NONE,
   DENY,
   FORMAT_JSON,
   FORMAT_NDJSON,
@@ -33,8 +33,10 @@ import {
   OUTPUT_MASK,
   OUTPUT_VERDICTS,
   QUERY_AGENT_COUNT,
+  QUERY_CONVERSION,
   QUERY_FLAGS,
   QUERY_FORMAT,
+  QUERY_LINE_FACTOR,
   QUERY_LINE_OVERHEAD,
   QUERY_OUTPUT,
   QUERY_STRICT,
@@ -71,8 +73,9 @@ import {
   WORKER_TALLY,
 } from '../layout';
 import { holdsRows, isRefusedRow } from './csv/locate-field';
+import { convert } from './emit/conversion';
 import { annotateJson, describeBadLine } from './emit/json-record';
-import { lineEnd, pass } from './emit/line';
+import { lineEnd, newline, pass } from './emit/line';
 import { fragment, verdicts } from './emit/parts';
 import { annotateRow, describeBadRow, passRow } from './emit/row';
 import { annotateText } from './emit/text-record';
@@ -125,14 +128,15 @@ export function run(task: usize): i32 {
  * stopped.
  */
 function emitAll(task: usize, query: usize, worker: usize, lines: i32, scratch: usize): i32 {
-  const overhead = load<i32>(query, QUERY_LINE_OVERHEAD) + MARGIN;
+  const factor: i64 = load<u32>(query, QUERY_LINE_FACTOR);
+  const overhead: i64 = load<u32>(query, QUERY_LINE_OVERHEAD) + MARGIN;
   const outputEnd: usize = load<u32>(task, TASK_OUTPUT_END);
   let to: usize = load<u32>(task, TASK_OUTPUT);
   for (let i = 0; i < lines; i++) {
     const line = lineEntry(worker, i);
-    const bytes = load<i32>(line, LINE_NEWLINE) - load<i32>(line, LINE_START);
+    const bytes: i64 = load<u32>(line, LINE_NEWLINE) - load<u32>(line, LINE_START);
     let stop = RUN_DONE;
-    if (<i32>(outputEnd - to) < bytes + overhead) {
+    if (<i64>outputEnd - <i64>to < factor * bytes + overhead) {
       stop = RUN_OUTPUT_FULL;
     } else {
       decide(query, worker, line, scratch);
@@ -174,7 +178,9 @@ function stopReason(task: usize, query: usize, line: usize): i32 {
     return RUN_BAD_RECORD;
   }
   const known = (load<u32>(task, TASK_FLAGS) & TASK_LINE_BASE_KNOWN) !== 0;
-  const annotates = load<i32>(query, QUERY_OUTPUT) === OUTPUT_ANNOTATE;
+  const annotates =
+    load<i32>(query, QUERY_OUTPUT) === OUTPUT_ANNOTATE &&
+    load<i32>(query, QUERY_CONVERSION) === CONVERT_NONE;
   return annotates && !known && isUnreadable(query, outcome) ? RUN_NEEDS_LINE_BASE : RUN_DONE;
 }
 
@@ -207,13 +213,12 @@ function emit(task: usize, query: usize, worker: usize, line: usize, to: usize):
     increment(worker + WORKER_BAD);
     listBad(task, line, outcome & 15);
   }
-  const isRow = holdsRows(query);
-  if (output === OUTPUT_ALLOWED || output === OUTPUT_DENIED) {
-    if (!(output === OUTPUT_ALLOWED ? allowed : denied)) return to;
-    increment(worker + WORKER_PASSED);
-    return lineEnd(line, isRow ? passRow(line, to) : pass(line, to));
-  }
+  const selects = output === OUTPUT_ALLOWED || output === OUTPUT_DENIED;
+  if (selects && !(output === OUTPUT_ALLOWED ? allowed : denied)) return to;
   increment(worker + WORKER_PASSED);
+  if (load<i32>(query, QUERY_CONVERSION) !== CONVERT_NONE) return convert(query, worker, line, to);
+  const isRow = holdsRows(query);
+  if (selects) return lineEnd(line, isRow ? passRow(line, to) : pass(line, to));
   if (output === OUTPUT_VERDICTS) return newline(verdicts(query, worker, to));
   if (output === OUTPUT_MASK) {
     return newline(fragment(query, allowed ? FRAGMENT_MASK_ALLOWED : FRAGMENT_MASK_DENIED, to));
@@ -231,11 +236,6 @@ function emit(task: usize, query: usize, worker: usize, line: usize, to: usize):
   if (!isUnreadable(query, outcome)) return lineEnd(line, annotateJson(query, worker, line, to));
   const number = load<u64>(task, TASK_LINE_BASE) + load<u32>(line, LINE_NUMBER) + 1;
   return newline(describeBadLine(query, worker, line, number, to));
-}
-
-function newline(to: usize): usize {
-  store<u8>(to, LF);
-  return to + 1;
 }
 
 /**

@@ -18,6 +18,8 @@ import {
   LINE_PATH,
   LINE_PATH_END,
   LINE_SLOT,
+  LINE_SOURCE,
+  LINE_SOURCE_END,
   LINE_START,
   LINE_URL,
   LINE_URL_END,
@@ -224,6 +226,8 @@ function locateInJson(
     fail(line, REASON_NO_JSON);
     return scratch;
   }
+  store<u32>(line, url, LINE_SOURCE);
+  store<u32>(line, urlEnd, LINE_SOURCE_END);
   store<u32>(line, scratch, LINE_URL);
   store<u32>(line, decodedEnd, LINE_URL_END);
   store<u32>(line, 1, LINE_OWNED);

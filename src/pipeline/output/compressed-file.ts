@@ -1,4 +1,4 @@
-import type { Transform, Writable } from 'node:stream';
+import { type Transform, Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { ReplacementFile } from '../../files/replacement-file.js';
 
@@ -18,9 +18,13 @@ export class CompressedFile {
 
   constructor(compressor: Transform, file: ReplacementFile) {
     this.#compressor = compressor;
-    this.#written = pipeline(compressor, async (source: AsyncIterable<Uint8Array>) => {
-      for await (const bytes of source) await file.write(bytes);
+    // With a stream in place of a function, the file's error destroys the compressor.
+    const target = new Writable({
+      write(bytes: Buffer, _encoding, callback) {
+        file.write(bytes).then(() => callback(), callback);
+      },
     });
+    this.#written = pipeline(compressor, target);
     // The stream fails with the same error, and `finish` reports it too.
     this.#written.catch(() => {});
   }

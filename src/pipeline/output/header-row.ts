@@ -1,6 +1,6 @@
 import { CR, LF } from '../../ascii.js';
 import { RobotsFilterError } from '../../errors.js';
-import type { OutputMode } from '../../kernel/query.js';
+import { CONVERTED_URL, type Conversion, type OutputMode } from '../../kernel/query.js';
 import type { Agent } from '../../protocol/agent.js';
 import { fieldsOf } from '../input/csv/first-row.js';
 import type { InputFormat } from '../input/format.js';
@@ -11,6 +11,18 @@ interface HeaderSettings {
   readonly explain: boolean;
   /** Name of the column of verdicts; `undefined` for `verdict`. */
   readonly verdictField: string | undefined;
+  /** Whether verdicts alone begin with a row that names the agents. */
+  readonly outputHeader: boolean;
+}
+
+/** An input whose records come next. */
+interface HeaderInput {
+  readonly name: string;
+  readonly format: InputFormat;
+  /** What its records become; `undefined` if they come out in their own format. */
+  readonly conversion: Conversion | undefined;
+  /** The header of rows; `undefined` if they have none, empty if there is no row. */
+  readonly header?: Buffer | undefined;
 }
 
 /** Endings of the names of the columns that `--explain` adds for an agent. */
@@ -27,20 +39,24 @@ export class HeaderRow {
   }
 
   /**
-   * Returns the bytes to write before the rows of an input; `undefined` for none.
+   * What to write before the records of an input; `undefined` for nothing.
    *
-   * @param header the input's header; `undefined` if it has none, empty if the input has no row
-   * @throws RobotsFilterError `input` if the header differs from the header of the first input, or
-   *   if a column has the name of an added column
+   * @throws RobotsFilterError `input` if the header is not that of the first input, or a column
+   *   would have the name of an added one
    */
-  of(header: Buffer | undefined, format: InputFormat, input: string): Uint8Array | undefined {
+  of(input: HeaderInput): Uint8Array | undefined {
     const { output } = this.#settings;
-    if (output === 'verdicts' || output === 'mask-ndjson' || header?.length === 0) return undefined;
+    if (output === 'verdicts' || output === 'mask-ndjson') return this.#agentsRow();
+    const { name, format, conversion } = input;
+    const written = conversion ?? format;
+    if (written !== 'csv' && written !== 'tsv') return undefined;
+    const header = conversion === undefined ? input.header : Buffer.from(`${CONVERTED_URL}\n`);
+    if (header?.length === 0) return undefined;
     if (this.#first !== undefined) {
       if (this.#isFirst(header)) return undefined;
       throw new RobotsFilterError(
         'input',
-        `${input}: has another header than the first input, so the columns of the output would be mixed. Filter it alone`,
+        `${name}: has another header than the first input, so the columns of the output would be mixed. Filter it alone`,
       );
     }
     this.#first = header ?? null;
@@ -48,20 +64,28 @@ export class HeaderRow {
     const row = withoutLineEnd(header);
     const lineEnd = header.subarray(row.length).toString() || '\n';
     if (output !== 'annotate') return Buffer.concat([row, Buffer.from(lineEnd)]);
-    const delimiter = format === 'tsv' ? '\t' : ',';
+    const delimiter = written === 'tsv' ? '\t' : ',';
     const names = this.#addedNames();
-    const clash = fieldsOf(header, delimiter.charCodeAt(0)).find((name) => names.includes(name));
+    const clash = fieldsOf(header, delimiter.charCodeAt(0)).find((field) => names.includes(field));
     if (clash !== undefined) {
       throw new RobotsFilterError(
         'input',
-        `${input}: has a column called ${clash}, as has the output. Name the added column: --verdict-field NAME`,
+        `${name}: has a column called ${clash}, as has the output. Name the added column: --verdict-field NAME`,
       );
     }
-    const added = names.map((name) => `${delimiter}${quotedField(name)}`).join('');
+    const added = names.map((field) => `${delimiter}${quotedField(field)}`).join('');
     return Buffer.concat([row, Buffer.from(`${added}${lineEnd}`)]);
   }
 
-  /** Whether a header equals the header of the first input. Their line ends may differ. */
+  /** The agents of the columns of verdicts alone, once, if that is asked for. */
+  #agentsRow(): Uint8Array | undefined {
+    const { agents, output, outputHeader } = this.#settings;
+    if (!outputHeader || output !== 'verdicts' || this.#first !== undefined) return undefined;
+    this.#first = null;
+    return Buffer.from(`${agents.map(({ name }) => quotedField(name)).join(',')}\n`);
+  }
+
+  /** Whether a header is that of the first input. Their line ends may differ. */
   #isFirst(header: Buffer | undefined): boolean {
     const first = this.#first ?? undefined;
     if (first === undefined || header === undefined) return first === header;

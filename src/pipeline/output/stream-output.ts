@@ -2,7 +2,7 @@ import type { Writable } from 'node:stream';
 import type { Output } from './output.js';
 import { isClosed, outputError } from './output-error.js';
 
-/** Writes to a stream, which gets copies of its own. */
+/** Writes to a stream, which gets copies of the bytes. */
 export class StreamOutput implements Output {
   readonly #stream: Writable;
   readonly #name: string;

@@ -3,9 +3,8 @@ import { decodeBytes, escapeByte, printable } from '../../control-characters.js'
 import type { Output } from './output.js';
 
 /**
- * Escapes what is written to a terminal, where an escape sequence in a URL would take effect.
- * Control characters, and bytes that are not UTF-8, become `\xNN` or `\u{NNNN}`. Line ends and
- * tabs stay.
+ * Escapes output for a terminal, where an escape sequence in a URL would take effect. Control
+ * characters, and bytes that are not UTF-8, become `\xNN` or `\u{NNNN}`. Line ends and tabs stay.
  */
 export class TerminalOutput implements Output {
   readonly #terminal: Output;

@@ -69,7 +69,8 @@ export interface RegionSizes {
   readonly leastBatchBytes: number;
   /** Length of the longest line that is judged, in bytes, without its newline. */
   readonly maxLineBytes: number;
-  /** Bytes of output that a line may need beyond its own length. */
+  /** Bytes of output that a line may need for each of its own, and beyond that. */
+  readonly lineFactor: number;
   readonly lineOverhead: number;
   /** Length of a worker block. */
   readonly workerBytes: number;
@@ -84,12 +85,12 @@ export const GUARD_BYTES = 64;
  * Capacity of output that always holds one line of this length: see RUN_OUTPUT_FULL in
  * kernel/layout.ts.
  */
-const outputFor = (inputBytes: number, lineOverhead: number): number =>
-  inputBytes + lineOverhead + 2 * MARGIN;
+const outputFor = (inputBytes: number, { lineFactor, lineOverhead }: RegionSizes): number =>
+  lineFactor * inputBytes + lineOverhead + 2 * MARGIN;
 
 /** Lays out the regions. The caller owns the memory. */
 export function layOut(demand: RegionSizes): Regions {
-  const { threads, slots, batchBytes, lineOverhead } = demand;
+  const { threads, slots, batchBytes } = demand;
   let end = demand.base;
   const take = (bytes: number): number => {
     const start = Math.ceil(end / 64) * 64;
@@ -104,15 +105,16 @@ export function layOut(demand: RegionSizes): Regions {
   const workers = take(threads * workerStride);
   const inputStride = guarded(batchBytes + MARGIN);
   const inputs = take(slots * inputStride);
-  // Twice the input, because a short line's verdict may be as long as the line.
-  const outputBytes = batchBytes + outputFor(batchBytes, lineOverhead);
+  // A batch more than its longest line needs, since a short line's verdict may be as long as the
+  // line.
+  const outputBytes = batchBytes + outputFor(batchBytes, demand);
   const outputStride = guarded(outputBytes + MARGIN);
   const outputs = take(slots * outputStride);
 
   const holdBytes = Math.max(demand.maxLineBytes + 2, BAD_INPUT_LIMIT + MARGIN);
   let jumbo: Jumbo | undefined;
   if (holdBytes > demand.leastBatchBytes) {
-    const jumboOutput = outputFor(holdBytes, lineOverhead);
+    const jumboOutput = outputFor(holdBytes, demand);
     jumbo = {
       input: take(guarded(holdBytes + MARGIN)),
       output: take(guarded(jumboOutput + MARGIN)),

@@ -126,7 +126,7 @@ describe('compression and encoding by the first bytes', () => {
     for (const compression of [undefined, 'gzip']) {
       const message = describeUnsupported(bytes(content), compression) ?? '';
       expect(message.startsWith(`is ${name}`)).toBe(true);
-      expect(message).toMatch(/Convert it to|List its URLs|Send it through|Write it to a file/);
+      expect(message).toMatch(/Convert it to|List its URLs|Send it through|Write it to a separate/);
       expect(message).not.toContain('\n');
     }
     expect(unsupportedBody(bytes(content))?.name).toBe(name);

@@ -26,6 +26,7 @@ const DEMAND = {
   batchBytes: 4096,
   leastBatchBytes: 4096,
   maxLineBytes: 1024,
+  lineFactor: 1,
   lineOverhead: 64,
   workerBytes: 4096,
 };

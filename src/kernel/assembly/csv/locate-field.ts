@@ -7,6 +7,8 @@ import {
   FORMAT_TSV,
   LINE_END,
   LINE_OWNED,
+  LINE_SOURCE,
+  LINE_SOURCE_END,
   LINE_START,
   LINE_URL,
   LINE_URL_END,
@@ -31,14 +33,17 @@ export function delimiterOf(query: usize): i32 {
   return load<i32>(query, QUERY_FORMAT) === FORMAT_TSV ? TAB : COMMA;
 }
 
-/** The byte that stands for newlines in a marked row; LF, which no line holds, in any other. */
+/**
+ * The byte that stands for newlines in a marked row. In any other row it is LF, which no line
+ * holds.
+ */
 export function standInOf(line: usize): i32 {
   return rowStart(line) === <usize>load<u32>(line, LINE_START)
     ? LF
     : <i32>load<u8>(load<u32>(line, LINE_START), 1);
 }
 
-/** Where the row begins, after its mark if it has one. */
+/** Address of the row, after its mark if it has one. */
 export function rowStart(line: usize): usize {
   const start: usize = load<u32>(line, LINE_START);
   if (<usize>load<u32>(line, LINE_END) - start < <usize>ROW_MARK_BYTES) return start;
@@ -46,7 +51,7 @@ export function rowStart(line: usize): usize {
   return first === ROW_MARKED || first === ROW_REFUSED ? start + <usize>ROW_MARK_BYTES : start;
 }
 
-/** Whether the reader of rows has refused this one. */
+/** Whether the reader of rows has refused this row. */
 export function isRefusedRow(line: usize): bool {
   const start: usize = load<u32>(line, LINE_START);
   return rowStart(line) !== start && load<u8>(start) === ROW_REFUSED;
@@ -63,8 +68,8 @@ function closingQuote(at: usize, end: usize): usize {
 }
 
 /**
- * Whether a CR stands outside quotes before the last byte of the row: then the row is several rows
- * whose line ends are CRs.
+ * Whether a CR stands outside quotes before the last byte of the row. The row is then several rows
+ * with CRs as line ends.
  */
 export function holdsReturn(query: usize, line: usize): bool {
   const end: usize = load<u32>(line, LINE_END);
@@ -83,10 +88,10 @@ export function holdsReturn(query: usize, line: usize): bool {
 }
 
 /**
- * Leaves the URL in the column of the query: in the row, or as a copy in scratch memory if quotes
- * or newlines in it are written otherwise. Returns the first address of scratch memory that is then
- * free; 0 if the row has no such column, a second one beside the sole one, or a quoted field that
- * does not end at a delimiter.
+ * Stores the URL in the column of the query: in the row, or as a copy in scratch memory if quotes
+ * or newlines in it are written differently. Returns the first address of scratch memory that is
+ * then free. Returns 0 if the row has no such column, a second column beside the sole one, or a
+ * quoted field that does not end at a delimiter.
  */
 export function locateField(query: usize, line: usize, scratch: usize): usize {
   const delimiter = delimiterOf(query);
@@ -111,14 +116,14 @@ export function locateField(query: usize, line: usize, scratch: usize): usize {
   }
 }
 
-/** Leaves a field as the row has it. A field without quotes around it has no newline. */
+/** Stores a field unchanged. A field without quotes around it has no newline. */
 function useBytes(line: usize, from: usize, end: usize, scratch: usize): usize {
   store<u32>(line, from, LINE_URL);
   store<u32>(line, end, LINE_URL_END);
   return scratch;
 }
 
-/** Leaves the inside of a quoted field, where two quotes stand for one. */
+/** Stores the inside of a quoted field, where two quotes stand for one. */
 function useQuoted(line: usize, from: usize, end: usize, scratch: usize): usize {
   if (from === end) return 0;
   const standIn = standInOf(line);
@@ -126,14 +131,24 @@ function useQuoted(line: usize, from: usize, end: usize, scratch: usize): usize 
     return useBytes(line, from, end, scratch);
   }
   claimScratch(scratch, end - from + COPY_MARGIN);
-  let to = scratch;
+  const to = unquote(from, end, standIn, scratch);
+  store<u32>(line, from, LINE_SOURCE);
+  store<u32>(line, end, LINE_SOURCE_END);
+  store<u32>(line, scratch, LINE_URL);
+  store<u32>(line, to, LINE_URL_END);
+  store<u32>(line, 1, LINE_OWNED);
+  return to + COPY_MARGIN;
+}
+
+/**
+ * Copies the inside of a quoted field as it is meant: one quote for two, and a newline for its
+ * stand-in. Returns the end of the copy.
+ */
+export function unquote(from: usize, end: usize, standIn: i32, to: usize): usize {
   while (from < end) {
     const byte: i32 = load<u8>(from);
     store<u8>(to++, byte === standIn ? LF : byte);
     from += byte === QUOTE ? 2 : 1;
   }
-  store<u32>(line, scratch, LINE_URL);
-  store<u32>(line, to, LINE_URL_END);
-  store<u32>(line, 1, LINE_OWNED);
-  return to + COPY_MARGIN;
+  return to;
 }

@@ -38,7 +38,7 @@ import { escapeString } from './escape';
 import { agentOf, byte, fragment, resultOf, ruleText, tokenText, verdicts } from './parts';
 import { sourceText } from './rule';
 
-/** Most objects and strings have no more bytes: see `copy`. */
+/** Length that most objects and strings do not exceed: see `copy`. */
 const USUAL_RECORD: i32 = 192;
 const USUAL_STRING: i32 = 128;
 
@@ -80,7 +80,7 @@ function ruleObject(query: usize, agent: usize, result: usize, to: usize): usize
 }
 
 /** Writes the members that annotate an object, without a comma before them. */
-function members(query: usize, worker: usize, to: usize): usize {
+export function members(query: usize, worker: usize, to: usize): usize {
   to = verdicts(query, worker, to);
   if ((load<u32>(query, QUERY_FLAGS) & QUERY_EXPLAIN) === 0) return to;
   if (load<i32>(query, QUERY_AGENT_COUNT) === 1) {

@@ -5,7 +5,7 @@ import { LINE_END, LINE_NEWLINE, LINE_START } from '../../layout';
 import { copy } from '../bytes/copy';
 import { byte } from './parts';
 
-/** Most lines have no more bytes: see `copy`. */
+/** Length that most lines do not exceed: see `copy`. */
 const USUAL_LINE: i32 = 128;
 
 /** Writes the line as read. */
@@ -20,5 +20,10 @@ export function pass(line: usize, to: usize): usize {
  */
 export function lineEnd(line: usize, to: usize): usize {
   if (load<u32>(line, LINE_END) !== load<u32>(line, LINE_NEWLINE)) to = byte(CR, to);
+  return byte(LF, to);
+}
+
+/** Ends a line with LF. */
+export function newline(to: usize): usize {
   return byte(LF, to);
 }

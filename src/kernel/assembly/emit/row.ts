@@ -34,7 +34,7 @@ export function passRow(line: usize, to: usize): usize {
 
 /** Writes the row and its verdicts; with QUERY_EXPLAIN five more columns for each agent. */
 export function annotateRow(query: usize, worker: usize, line: usize, to: usize): usize {
-  return addColumns(query, worker, passRow(line, to));
+  return rowColumns(query, worker, delimiterOf(query), passRow(line, to));
 }
 
 /**
@@ -51,14 +51,16 @@ export function describeBadRow(query: usize, worker: usize, line: usize, to: usi
     if (value === QUOTE) to = byte(QUOTE, to);
     to = byte(value === standIn ? LF : value, to);
   }
-  return addColumns(query, worker, byte(QUOTE, to));
+  return rowColumns(query, worker, delimiterOf(query), byte(QUOTE, to));
 }
 
-/** Writes for each agent, each after a delimiter: reason, line, rule, agent, source. */
-function addColumns(query: usize, worker: usize, to: usize): usize {
+/**
+ * Writes the verdicts, each after a delimiter; with QUERY_EXPLAIN also for each agent, each after a
+ * delimiter: reason, line, rule, agent, source.
+ */
+export function rowColumns(query: usize, worker: usize, delimiter: i32, to: usize): usize {
   to = verdicts(query, worker, to);
   if ((load<u32>(query, QUERY_FLAGS) & QUERY_EXPLAIN) === 0) return to;
-  const delimiter = delimiterOf(query);
   const agents = load<i32>(query, QUERY_AGENT_COUNT);
   for (let i = 0; i < agents; i++) {
     const result = resultOf(worker, i);

@@ -18,11 +18,14 @@ import { sourceText } from './rule';
 /** Writes verdicts and the line; with QUERY_EXPLAIN five additional columns for each agent. */
 export function annotateText(query: usize, worker: usize, line: usize, to: usize): usize {
   to = verdicts(query, worker, to);
-  to = pass(line, to);
+  return textColumns(query, worker, pass(line, to));
+}
+
+/** With QUERY_EXPLAIN writes for each agent reason, line, rule, agent, source, after tabs. */
+export function textColumns(query: usize, worker: usize, to: usize): usize {
   return (load<u32>(query, QUERY_FLAGS) & QUERY_EXPLAIN) === 0 ? to : columns(query, worker, to);
 }
 
-/** Writes for each agent, each after a tab: reason, line, rule, agent, source. */
 function columns(query: usize, worker: usize, to: usize): usize {
   const agents = load<i32>(query, QUERY_AGENT_COUNT);
   for (let i = 0; i < agents; i++) {

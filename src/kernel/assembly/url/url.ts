@@ -85,12 +85,14 @@ export function splitPlain(line: usize, url: usize, end: usize): usize {
     : 0;
 }
 
-/** Whether a text holds a byte that the URL Standard drops everywhere: tab, LF, CR. */
+/** Whether the URL Standard drops a byte everywhere: tab, LF, CR. */
+export function isDropped(byte: i32): bool {
+  return byte === TAB || byte === LF || byte === CR;
+}
+
+/** Whether a text holds a byte that the URL Standard drops everywhere. */
 export function holdsDropped(at: usize, end: usize): bool {
-  for (; at < end; at++) {
-    const byte: i32 = load<u8>(at);
-    if (byte === TAB || byte === LF || byte === CR) return true;
-  }
+  for (; at < end; at++) if (isDropped(load<u8>(at))) return true;
   return false;
 }
 
@@ -98,7 +100,7 @@ export function holdsDropped(at: usize, end: usize): bool {
 export function dropWhiteSpace(at: usize, end: usize, to: usize): usize {
   for (; at < end; at++) {
     const byte: i32 = load<u8>(at);
-    if (byte !== TAB && byte !== LF && byte !== CR) store<u8>(to++, byte);
+    if (!isDropped(byte)) store<u8>(to++, byte);
   }
   return to;
 }

@@ -210,12 +210,18 @@ function urlColumn(
   if (head === undefined) return undefined;
   const hasHeader = !head.some(isUrl);
   const body = hasHeader ? others : rows;
+  const inColumn = (column: number) =>
+    body.filter((fields) => fields.length > 1 && isUrl(fields[column]));
+  const holdsUrls = (column: number): boolean =>
+    body.length > 0 && inColumn(column).length >= MOST * body.length;
+  if (hasHeader && head.length > 1) {
+    // The named column need not be the first one with URLs: see `referer,url`.
+    const named = head.findIndex((name, index) => isUrlColumnName(name) && holdsUrls(index));
+    if (named >= 0) return named;
+  }
   const column = firstUrlColumn(body);
-  if (column === undefined) return undefined;
-  const found = body.filter((fields) => fields.length > 1 && isUrl(fields[column]));
-  if (found.length < MOST * body.length) return undefined;
-  const named = hasHeader && head.length > 1 && isUrlColumnName(head[column] ?? '');
-  if (named) return column;
+  if (column === undefined || !holdsUrls(column)) return undefined;
+  const found = inColumn(column);
   if (column > 0) return found.length > 1 ? column : undefined;
   if (delimiter === '\t') return found.length > 1 ? column : undefined;
   const quoted = found.filter(([field]) => field?.startsWith('"')).length;

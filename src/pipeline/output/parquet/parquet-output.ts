@@ -1,160 +1,55 @@
-import { Writable } from 'node:stream';
+import type { Writable } from 'node:stream';
 import { RobotsFilterError } from '../../../errors.js';
-import type { ReplacementFile } from '../../../files/replacement-file.js';
-import { AddedValues } from '../../../parquet/added-column.js';
-import type { RowGroup } from '../../../parquet/footer.js';
+import type { ByteSink } from '../../../parquet/chunk-writer.js';
 import type { ParquetFile } from '../../../parquet/parquet-file.js';
-import { ParquetWriter } from '../../../parquet/parquet-writer.js';
-import { type Partition, partitionsOf } from '../../../parquet/partitions.js';
 import type { FilterSettings } from '../../filter.js';
-import { PARQUET_ENDING } from '../../limits.js';
-import { addedColumns, VerdictRows } from './verdict-columns.js';
-import { VerdictReader } from './verdict-reader.js';
+import { ColumnRows } from './column-rows.js';
+import { UrlRows } from './url-rows.js';
 
-/** The most rows of a row group whose verdicts are held in memory. Writers aim at a million. */
-const MAX_GROUP_ROWS = 2 ** 26;
-
-/**
- * What the filter is asked for a Parquet output: a record for each row, from which the rows to be
- * written are chosen here.
- */
-export function settingsForParquet(settings: FilterSettings): FilterSettings {
-  return {
-    ...settings,
-    output: 'annotate',
-    explain: settings.explain && settings.output === 'annotate',
-    verdictField: verdictMember(settings),
-  };
-}
-
-/** A member that is never called like the one with the URL. */
-function verdictMember({ urlField }: FilterSettings): string {
-  return `${urlField[0] ?? ''}?`;
-}
-
-/** An input on its way to the output. */
-interface Source {
-  readonly file: ParquetFile;
-  /** Its row groups that have rows. */
-  readonly groups: readonly RowGroup[];
-  readonly partitions: readonly Partition[];
-  readonly writer: ParquetWriter;
-}
-
-/** Writes the rows of Parquet inputs with their verdicts to a Parquet file. */
+/** Writes a Parquet file: what the first input is decides which columns it has. */
 export class ParquetOutput {
+  readonly #target: ByteSink;
   readonly #settings: FilterSettings;
-  readonly #target: ReplacementFile;
-  /** `undefined` before the first input. */
-  #writer: ParquetWriter | undefined;
-  /** The keys of the partitions that become columns: those that the files do not hold. */
-  #keys: readonly string[] = [];
-  /** Rows of the inputs, and rows with a verdict. */
-  #expected = 0;
-  #judged = 0;
+  #columns: ColumnRows | undefined;
+  #urls: UrlRows | undefined;
 
-  /** @param settings what the user asked for, not what `settingsForParquet` makes of it */
-  constructor(target: ReplacementFile, settings: FilterSettings) {
-    this.#settings = settings;
+  constructor(target: ByteSink, settings: FilterSettings) {
     this.#target = target;
+    this.#settings = settings;
   }
 
   /** Rows written so far. */
   get rows(): number {
-    return this.#writer?.rows ?? 0;
+    return (this.#columns ?? this.#urls)?.rows ?? 0;
   }
 
   /**
-   * A stream for the records of an input, in the order of its rows.
+   * A stream for what the kernel writes about the records of an input.
    *
    * @param file the input; `undefined` if it is not Parquet
-   * @throws RobotsFilterError `input` if its columns cannot be written beside those before
+   * @throws RobotsFilterError `input` if its columns cannot be written beside those before, `usage`
+   *   if two columns would have the same name
    */
   async streamFor(name: string, file: ParquetFile | undefined): Promise<Writable> {
-    if (file === undefined) {
+    if (file === undefined ? this.#columns !== undefined : this.#urls !== undefined) {
       throw new RobotsFilterError(
         'input',
-        `${name}: is not Parquet, and ${this.#target.path} takes over the columns of Parquet inputs. Name an output without the ending ${PARQUET_ENDING}`,
+        file === undefined
+          ? `${name}: is not Parquet, but the inputs before are, and all their columns are written. Write them to two files`
+          : `${name}: is Parquet, but the inputs before are not, so only URLs are written. Write them to two files`,
       );
     }
-    const groups = file.footer.rowGroups;
-    const large = groups.find(({ rows }) => rows > MAX_GROUP_ROWS);
-    if (large !== undefined) {
-      throw new RobotsFilterError(
-        'input',
-        `${name}: a row group has ${large.rows} rows, and ${MAX_GROUP_ROWS} are written. Write the file again with smaller row groups`,
-      );
+    if (file !== undefined) {
+      this.#columns ??= new ColumnRows(this.#target, this.#settings);
+      return this.#columns.streamFor(name, file);
     }
-    const partitions = this.#partitionsOf(name, file);
-    const writer = this.#writerFor(name, partitions);
-    await writer.begin(file);
-    this.#expected += file.footer.rows;
-    return this.#streamOf({ file, groups, partitions, writer });
+    this.#urls ??= new UrlRows(this.#target, this.#settings);
+    return this.#urls.streamFor();
   }
 
   /** Writes the end of the file, after the last input. */
   async finish(): Promise<void> {
-    if (this.#judged !== this.#expected) {
-      throw new Error(`${this.#judged} verdicts on ${this.#expected} rows`);
-    }
-    await this.#writer?.finish();
-  }
-
-  /** The partitions of an input that its columns do not hold. */
-  #partitionsOf(name: string, { footer }: ParquetFile): Partition[] {
-    const held = new Set(footer.leaves.map(({ path }) => path[0]));
-    return partitionsOf(name).filter(([key]) => !held.has(key));
-  }
-
-  #writerFor(name: string, partitions: readonly Partition[]): ParquetWriter {
-    const keys = partitions.map(([key]) => key);
-    if (this.#writer === undefined) {
-      this.#keys = keys;
-      const own = keys.map((key) => ({ name: key, type: 'text' as const, nullable: true }));
-      this.#writer = new ParquetWriter(this.#target, [...own, ...addedColumns(this.#settings)]);
-    } else if (keys.join('/') !== this.#keys.join('/')) {
-      throw new RobotsFilterError(
-        'input',
-        `${name}: its directories have other partitions (${keys.join(', ')}) than the inputs before (${this.#keys.join(', ')}). Write them to two files`,
-      );
-    }
-    return this.#writer;
-  }
-
-  #streamOf({ file, groups, partitions, writer }: Source): Writable {
-    const settings = this.#settings;
-    const complete: { readonly group: RowGroup; readonly rows: VerdictRows }[] = [];
-    let next = 0;
-    let rows = new VerdictRows(settings);
-    const told = settingsForParquet(settings);
-    const reader = new VerdictReader(
-      { agents: told.agents, explain: told.explain, verdictField: verdictMember(settings) },
-      (verdicts) => {
-        this.#judged++;
-        rows.add(verdicts);
-        const group = groups[next];
-        if (group === undefined) throw new Error('more records than rows');
-        if (rows.rows < group.rows) return;
-        complete.push({ group, rows });
-        rows = new VerdictRows(settings);
-        next++;
-      },
-    );
-    const write = async (chunk: Buffer): Promise<void> => {
-      reader.read(chunk);
-      for (const { group, rows: done } of complete.splice(0)) {
-        const added = partitions.map(([key, value]) => {
-          const values = new AddedValues({ name: key, type: 'text', nullable: true });
-          values.addMany(value ?? undefined, group.rows);
-          return values;
-        });
-        await writer.group(file, group, done.keep, [...added, ...done.added]);
-      }
-    };
-    return new Writable({
-      write: (chunk: Buffer, _encoding, callback) => {
-        write(chunk).then(() => callback(), callback);
-      },
-    });
+    await this.#columns?.finish();
+    await this.#urls?.finish();
   }
 }

@@ -3,17 +3,17 @@ import { type AddedColumn, AddedValues } from '../../../parquet/added-column.js'
 import type { Agent } from '../../../protocol/agent.js';
 import type { Verdict } from '../../../protocol/verdict.js';
 
-/** What a Parquet output holds beside the columns of the input. */
+/** The columns of a Parquet output in addition to those of the input. */
 export interface VerdictColumnSettings {
   readonly agents: readonly Agent[];
-  /** Which rows are written; without verdicts unless it is `annotate`. */
+  /** Selects the rows that are written; verdicts are added only for `annotate`. */
   readonly output: OutputMode;
   readonly explain: boolean;
   /** The value of `--verdict-field`. */
   readonly verdictField: string | undefined;
 }
 
-/** What the run says about a row and an agent. */
+/** The run's result for a row and an agent. */
 export interface RowVerdict {
   readonly verdict: Verdict;
   readonly reason?: string | undefined;
@@ -66,7 +66,7 @@ export class VerdictRows {
     return this.#kept && Uint8Array.from(this.#kept);
   }
 
-  /** Adds a row: what the run says for each agent. */
+  /** Adds a row, with the run's result for each agent. */
   add(verdicts: readonly RowVerdict[]): void {
     this.rows++;
     if (this.#kept !== undefined) {

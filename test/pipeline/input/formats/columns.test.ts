@@ -12,6 +12,8 @@ const COLUMNS: Record<string, string> = {
   'header 1 row': 'url,status\nhttps://ex.com/a,200\n',
   'header semicolon': 'url;title\nhttps://ex.com/a;Hello\nhttps://ex.com/b;World\n',
   'header second': 'id,url\n1,https://ex.com/a\n',
+  'header second, URL first': 'referer,url\nhttps://a.com/,https://ex.com/a\n',
+  'header second, tabs': 'referer\turl\nhttps://a.com/\thttps://ex.com/a\n',
   'second column': '1,https://ex.com/a\n2,https://ex.com/b\n',
   'quoted second': '1,"https://ex.com/a"\n2,"https://ex.com/b"\n',
   'title,url': 'Hello world,https://ex.com/a\nFoo,https://ex.com/b\n',

@@ -1,21 +1,23 @@
 import { read as readInPool } from 'node:fs';
 import type { HashKey } from '../compile/intern/hash-bytes.js';
 import { RobotsFilterError } from '../errors.js';
-import { COMPRESSION_ENDINGS, compressionOf } from '../files/compressions.js';
+import { COMPRESSION_ENDINGS, COMPRESSIONS, compressionOf } from '../files/compressions.js';
 import { FileEnd } from '../files/file-end.js';
 import { gzip } from '../files/gzip.js';
 import { describeSystemError } from '../files/system-error.js';
+import { UnsupportedZstdError } from '../files/zstd/frame-scanner.js';
 import { type ArchiveCompression, readArchive, readRecordAt } from '../warc/archive-reader.js';
 import type { ByteSource } from '../warc/byte-source.js';
 import type { Capture } from '../warc/capture.js';
 import { type CaptureHandler, CaptureReader } from '../warc/capture-reader.js';
 import { UrlFilter } from '../warc/url-filter.js';
+import { beginsRecord } from '../warc/version-line.js';
 import type { CacheOptions, WarningEvent } from './entry.js';
-import { close, type FilePath, openFile } from './file.js';
-import { decompress, readChunks } from './file-chunks.js';
+import { close, type FilePath, openFile, type Skip } from './file.js';
 import { NO_FILE } from './item.js';
 import { hasEnding } from './layout.js';
 import { skipEvent } from './skip-event.js';
+import { checkDictionary, DICTIONARY_HEAD_BYTES, zstdMessage } from './zstd-dictionary.js';
 
 /** Maximum length in bytes of a body that is read if there is no parsing limit. */
 const LONGEST_BODY = 64 * 1024 * 1024;
@@ -113,12 +115,8 @@ export async function readArchivePart(
   if (opened.kind !== 'file') {
     const skip =
       opened.kind === 'skip' ? opened : ({ code: 'not-a-file', message: NO_FILE } as const);
-    if (!part.isNamed) {
-      onEvent(skipEvent(part.displayPath, skip));
-      return;
-    }
-    const reason = skip.message;
-    throw new RobotsFilterError('input', `${part.displayPath}: ${reason}`);
+    refuse(part, skip, onEvent);
+    return;
   }
   const filter = new UrlFilter(part.key, part.filter);
   const events = new ArchiveEvents(part, onEvent);
@@ -144,13 +142,17 @@ export async function readArchivePart(
   );
   try {
     const source = new DescriptorSource(opened.descriptor);
-    const compression = await compressionOfFile(source, opened.descriptor);
-    if (part.offsets === undefined || compression.kind === 'stream') {
+    const compression = await compressionOfFile(source, part.displayPath);
+    if (part.offsets === undefined) {
       await readArchive(source, compression, reader);
     } else {
       for (const offset of part.offsets) await readRecordAt(source, compression, offset, reader);
     }
   } catch (cause) {
+    if (cause instanceof UnsupportedZstdError) {
+      refuse(part, { code: 'compressed', message: zstdMessage(part.displayPath, cause) }, onEvent);
+      return;
+    }
     throw new RobotsFilterError(
       'input',
       `${part.displayPath}: reading failed: ${describeSystemError(cause)}. Copy the file again, or leave it out.`,
@@ -160,6 +162,20 @@ export async function readArchivePart(
     close(opened.descriptor);
   }
   events.summarise();
+}
+
+/**
+ * Leaves out a file that cannot be used, with a warning.
+ *
+ * @throws RobotsFilterError `input` if the user named the file
+ */
+function refuse(
+  { displayPath, isNamed }: ArchivePart,
+  skip: Pick<Skip, 'code' | 'message'>,
+  onEvent: (event: WarningEvent) => void,
+): void {
+  if (isNamed) throw new RobotsFilterError('input', `${displayPath}: ${skip.message}`);
+  onEvent(skipEvent(displayPath, skip));
 }
 
 /** The events of a file. Damaged places are named up to a limit, and then counted. */
@@ -239,20 +255,19 @@ class DescriptorSource implements ByteSource {
   }
 }
 
-async function compressionOfFile(
-  source: ByteSource,
-  descriptor: number,
-): Promise<ArchiveCompression> {
-  const head = Buffer.alloc(8);
+/**
+ * The compression of a file, by its first bytes; by its name if those are damaged.
+ *
+ * @throws UnsupportedZstdError if the file begins with a zstd dictionary
+ */
+async function compressionOfFile(source: ByteSource, name: string): Promise<ArchiveCompression> {
+  const head = Buffer.alloc(DICTIONARY_HEAD_BYTES);
   const bytes = await source.read(0, head);
-  const compression = compressionOf(head.subarray(0, bytes));
-  if (compression === undefined) return { kind: 'none' };
-  if (compression === gzip) return { kind: 'gzip' };
-  const chunks = readChunks(descriptor);
-  const { value: first } = await chunks.next();
-  return {
-    kind: 'stream',
-    chunks: decompress(compression, first ?? Buffer.alloc(0), chunks),
-    isDamage: (error) => compression.isDamage(error),
-  };
+  const named = COMPRESSIONS.find(({ ending }) => hasEnding(name, `.warc${ending}`));
+  const compression =
+    compressionOf(head.subarray(0, bytes)) ?? (beginsRecord(head, 0) ? undefined : named);
+  if (compression === undefined) return 'none';
+  if (compression === gzip) return 'gzip';
+  checkDictionary(head.subarray(0, bytes));
+  return 'zstd';
 }

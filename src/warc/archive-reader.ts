@@ -6,23 +6,13 @@ import type { WarcHeader } from './warc-header.js';
 /** Bytes of a plain file that are read at a time. */
 const CHUNK = 512 * 1024;
 
-/** The compressions of a WARC file. Each record of a gzip file is a member of its own. */
-export type ArchiveCompression =
-  | { readonly kind: 'none' }
-  | { readonly kind: 'gzip' }
-  | StreamCompression;
-
-/** A compression that is read as one stream. Offsets count the decompressed bytes. */
-interface StreamCompression {
-  readonly kind: 'stream';
-  /** Yields the decompressed bytes; for damaged data throws an error that `isDamage` recognises. */
-  readonly chunks: AsyncIterable<Buffer>;
-  readonly isDamage: (error: unknown) => boolean;
-}
+/** The compressions of a WARC file. Each record is usually a member or frame of its own. */
+export type ArchiveCompression = 'none' | 'gzip' | 'zstd';
 
 /**
  * Passes all records of a WARC file to a handler. Damage costs only the records that it hits.
  *
+ * @throws UnsupportedZstdError if the file needs a zstd dictionary, or too large a window
  * @throws Error if the system cannot read the file, or if the file was truncated in the meantime
  */
 export async function readArchive(
@@ -30,23 +20,14 @@ export async function readArchive(
   compression: ArchiveCompression,
   handler: RecordHandler,
 ): Promise<void> {
-  if (compression.kind === 'gzip') {
-    const splitter = new RecordSplitter(handler, Number.POSITIVE_INFINITY);
-    await new GzipReader(source, splitter, handler).read();
-    splitter.restart();
-  } else if (compression.kind === 'none') {
-    await readPlain(source, new RecordSplitter(handler, source.length), handler);
-  } else {
-    await readStream(compression, handler);
-  }
-  await handler.settle();
+  await readFrom(source, compression, handler);
 }
 
 /**
  * Passes the record at an offset to a handler, where the first reading said that it can be read
  * alone.
  *
- * @throws Error if the system cannot read the file, or if the file was truncated meanwhile
+ * @throws Error if the system cannot read the file, or if the file was truncated in the meantime
  */
 export async function readRecordAt(
   source: ByteSource,
@@ -54,11 +35,26 @@ export async function readRecordAt(
   offset: number,
   handler: RecordHandler,
 ): Promise<void> {
-  const first = new FirstRecord(offset, handler);
-  const isGzip = compression.kind === 'gzip';
-  const splitter = new RecordSplitter(first, isGzip ? Number.POSITIVE_INFINITY : source.length);
-  if (isGzip) await new GzipReader(source, splitter, first, { from: offset }).read();
-  else await readPlain(source, splitter, first, offset);
+  await readFrom(source, compression, new FirstRecord(offset, handler), { from: offset });
+}
+
+async function readFrom(
+  source: ByteSource,
+  compression: ArchiveCompression,
+  handler: RecordHandler & { readonly isDone?: boolean },
+  place?: { readonly from: number },
+): Promise<void> {
+  const isPlain = compression === 'none';
+  const splitter = new RecordSplitter(handler, isPlain ? source.length : Number.POSITIVE_INFINITY);
+  if (isPlain) {
+    await readPlain(source, splitter, handler, place?.from);
+  } else if (compression === 'gzip') {
+    await new GzipReader(source, splitter, handler, place).read();
+  } else {
+    // Loads the decoder, only where it is needed.
+    const { ZstdReader } = await import('./zstd-reader.js');
+    await new ZstdReader(source, splitter, handler, place).read();
+  }
   splitter.restart();
   await handler.settle();
 }
@@ -74,9 +70,9 @@ class FirstRecord implements RecordHandler {
     this.#handler = handler;
   }
 
-  wanted(header: WarcHeader, start: number | undefined): number {
-    if (start !== this.#start) this.isDone = true;
-    return this.isDone ? 0 : this.#handler.wanted(header, start);
+  wanted(header: WarcHeader, offset: number, isAlone: boolean): number {
+    if (offset !== this.#start || !isAlone) this.isDone = true;
+    return this.isDone ? 0 : this.#handler.wanted(header, offset, isAlone);
   }
 
   take(record: WarcRecord): void {
@@ -89,26 +85,6 @@ class FirstRecord implements RecordHandler {
 
   settle(): Promise<void> | undefined {
     return this.#handler.settle();
-  }
-}
-
-async function readStream(
-  { chunks, isDamage }: StreamCompression,
-  handler: RecordHandler,
-): Promise<void> {
-  const splitter = new RecordSplitter(handler, Number.POSITIVE_INFINITY);
-  let offset = 0;
-  try {
-    for await (const bytes of chunks) {
-      splitter.push({ bytes, offset, kind: 'stream' });
-      offset += bytes.length;
-      await handler.settle();
-    }
-    splitter.restart();
-  } catch (error) {
-    if (!isDamage(error)) throw error;
-    splitter.restart();
-    handler.damage(offset, 'the compressed data is damaged or cut short', false);
   }
 }
 

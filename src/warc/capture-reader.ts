@@ -6,6 +6,7 @@ import { type Capture, type CaptureOutcome, canonicalUrl, captureUrl } from './c
 import { firstValue, type HttpHead, parseHttpHead } from './http-head.js';
 import { decodePayload, type EncodedPayload, type Payload, payloadOf } from './payload.js';
 import type { RecordHandler, WarcRecord } from './record-splitter.js';
+import { holdsCapture, targetDamage } from './target-uri.js';
 import type { WarcHeader } from './warc-header.js';
 
 /** Number of bytes that are read of a block before the body: status line and header. */
@@ -68,13 +69,15 @@ export class CaptureReader implements RecordHandler {
     this.#limit = Math.floor(selection.maxBodyBytes) + 1;
   }
 
-  wanted({ type, uri, date }: WarcHeader, start: number | undefined): number {
-    if (type !== 'response' && type !== 'resource' && type !== 'revisit') return 0;
-    const url = captureUrl(headerText(uri));
-    if (url === undefined || date > this.#selection.asOf) return 0;
-    const { targets, robots, onOther } = this.#selection;
+  wanted(header: WarcHeader, offset: number, isAlone: boolean): number {
+    const url = header.uri === '' ? undefined : captureUrl(headerText(header.uri));
+    const damage = targetDamage(header, url);
+    if (damage !== undefined) this.#handler.damage(offset, damage, true);
+    if (!holdsCapture(header) || damage !== undefined || url === undefined) return 0;
+    const { targets, robots, onOther, asOf } = this.#selection;
+    if (header.date > asOf) return 0;
     const isWanted = url.isRobots ? robots : targets.has(url.href);
-    if (!url.isRobots) onOther(url.href, start, !isWanted);
+    if (!url.isRobots) onOther(url.href, isAlone ? offset : undefined, !isWanted);
     if (!isWanted) return 0;
     this.#url = url.href;
     return HEAD_ROOM + ENCODED_PER_WANTED * this.#limit;

@@ -11,7 +11,8 @@ import {
   readMember,
   TRAILER,
 } from './gzip-member.js';
-import { beginsRecord, type RecordHandler, type RecordSplitter } from './record-splitter.js';
+import type { RecordHandler, RecordSplitter } from './record-splitter.js';
+import { beginsRecord } from './version-line.js';
 
 /** Bytes that are read at a time. */
 const WINDOW = 256 * 1024;

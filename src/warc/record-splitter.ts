@@ -1,12 +1,13 @@
 import { CR, LF } from '../ascii.js';
-import { startsWith } from '../files/magic.js';
+import {
+  BEGINNING,
+  beginsRecord,
+  findRecord,
+  isBeginning,
+  LONGEST_VERSION_LINE,
+  nextHeader,
+} from './version-line.js';
 import { endOfHeader, LONGEST_HEADER, parseWarcHeader, type WarcHeader } from './warc-header.js';
-
-/** The first bytes of every record; a version follows. */
-const MAGIC = Buffer.from('WARC/');
-
-/** Number of bytes that tell a record from other text, such as `WARC/1.`. */
-const BEGINNING = MAGIC.length + 2;
 
 /**
  * Maximum number of times that a file is read again from the block of a record with a wrong length.
@@ -27,10 +28,11 @@ export interface RecordHandler {
   /**
    * The number of bytes of the block that are wanted; 0 if the record is not.
    *
-   * @param start offset in the file at which the record can be read alone: in a plain file, or at
-   *   the beginning of a gzip member; otherwise `undefined`
+   * @param offset where the record lies in the file, in bytes
+   * @param isAlone whether the record can be read alone, from its offset: in a plain file, or at
+   *   the beginning of a gzip member or zstd frame
    */
-  wanted(header: WarcHeader, start: number | undefined): number;
+  wanted(header: WarcHeader, offset: number, isAlone: boolean): number;
   /** Takes a wanted record. */
   take(record: WarcRecord): void;
   /** Notes damage. `isCapture` tells whether a wanted record was lost. */
@@ -42,20 +44,14 @@ export interface RecordHandler {
 /** Consecutive bytes of a WARC file, decompressed. */
 export interface Piece {
   readonly bytes: Buffer;
-  /** The offset of the first byte, or of the gzip member. */
+  /** The offset of the first byte, or of the gzip member or zstd frame. */
   readonly offset: number;
   /**
    * - `plain`: bytes of the file itself, any of which can be read again.
-   * - `stream`: bytes that cannot be read again, at their offset in what was decompressed.
-   * - `member`: all bytes of a gzip member, which usually is one record.
-   * - `part`: some bytes of a gzip member.
+   * - `member`: all bytes of a gzip member or zstd frame, which usually is one record.
+   * - `part`: some bytes of a gzip member or zstd frame.
    */
-  readonly kind: 'plain' | 'stream' | 'member' | 'part';
-}
-
-/** Whether offsets count the bytes themselves, and not members. */
-function isExact(kind: Piece['kind']): boolean {
-  return kind === 'plain' || kind === 'stream';
+  readonly kind: 'plain' | 'member' | 'part';
 }
 
 /** A record whose end has not been seen yet. */
@@ -66,6 +62,8 @@ interface OpenRecord {
   readonly blockOffset: number | undefined;
   /** Offset of the block in the piece in which the record began. */
   readonly blockStart: number;
+  /** What follows the block, as `#lineEnds` has it. */
+  readonly end: number;
   readonly isWanted: boolean;
   /** Number of bytes of the block that are wanted. */
   readonly wanted: number;
@@ -80,13 +78,17 @@ interface OpenRecord {
 
 type State = 'between' | 'within' | 'lost';
 
+/** The two line ends after a block, as `#lineEnds` has them. */
+const TWO_CR_LF = 0x0d0a0d0a;
+const TWO_LF = 0x0a0a;
+
 /**
  * Splits the bytes of a WARC file into records, in whatever pieces the bytes come. The memory holds
  * a header and the wanted bytes of one block.
  *
  * Content-Length alone ends a block, so no text in a body is taken for a record. A record counts
- * only if another record or the end follows it. Otherwise its length is wrong: the record is
- * damaged, and reading continues at the next line that begins a record.
+ * only if two line ends, another record or the end follow it. Otherwise its length is wrong: the
+ * record is damaged, and reading continues at the next line that begins a record.
  */
 export class RecordSplitter {
   readonly #handler: RecordHandler;
@@ -101,6 +103,8 @@ export class RecordSplitter {
   /** Whether the carry begins a line. */
   #isCarryLine = true;
   #rewinds = 0;
+  /** The first line ends after the open record's block, up to four bytes as one number. */
+  #lineEnds = 0;
   /** Offset at which reading continues, if the next bytes are not needed. */
   #next: number | undefined;
 
@@ -127,7 +131,7 @@ export class RecordSplitter {
       this.#carry = Buffer.alloc(0);
       const joined = Buffer.concat([carry, bytes]);
       // Bytes keep their offsets: the bytes of the carry come directly before the piece.
-      const offset = isExact(kind) ? this.#carryOffset : piece.offset;
+      const offset = kind === 'plain' ? this.#carryOffset : piece.offset;
       this.#split({ bytes: joined, offset, kind }, carry.length);
     }
     if (kind === 'member' && this.#state === 'between' && this.#carry.length === 0) this.#finish();
@@ -161,15 +165,15 @@ export class RecordSplitter {
         if (kind === 'member') return;
         const found = findRecord(bytes, at, carried === 0 || this.#isCarryLine);
         if (found < 0) {
-          this.#carryFrom(piece, Math.max(at, bytes.length - BEGINNING - 1), carried);
+          this.#carryFrom(piece, Math.max(at, bytes.length - LONGEST_VERSION_LINE), carried);
           return;
         }
         at = found;
         this.#state = 'between';
       }
-      while (bytes[at] === CR || bytes[at] === LF) at++;
+      at = this.#skipLineEnds(bytes, at);
       if (at === bytes.length) return;
-      const place = isExact(kind) ? offset + at : at < carried ? this.#carryOffset : offset;
+      const place = kind === 'plain' ? offset + at : at < carried ? this.#carryOffset : offset;
       if (!beginsRecord(bytes, at)) {
         if (kind !== 'member' && isBeginning(bytes, at)) {
           this.#carryFrom(piece, at, carried);
@@ -181,8 +185,15 @@ export class RecordSplitter {
       this.#finish();
       const end = endOfHeader(bytes, at, Math.min(bytes.length, at + LONGEST_HEADER));
       if (end >= 0) {
-        const isStart = kind === 'plain' || (kind === 'member' && at === 0 && carried === 0);
-        at = this.#begin(piece, at, end, { place, isStart });
+        const header = bytes.subarray(at, end);
+        const next = nextHeader(header);
+        if (next >= 0) {
+          this.#handler.damage(place, 'the header is cut short', false);
+          at += next;
+          continue;
+        }
+        const isAlone = kind === 'plain' || (kind === 'member' && at === 0 && carried === 0);
+        at = this.#begin(piece, header, end, { place, isAlone });
       } else if (bytes.length - at < LONGEST_HEADER) {
         this.#carryFrom(piece, at, carried);
         return;
@@ -197,17 +208,17 @@ export class RecordSplitter {
   /** Begins a record; returns the index after what the piece has of it. */
   #begin(
     { bytes, offset, kind }: Piece,
-    start: number,
+    headerBytes: Buffer,
     end: number,
-    { place, isStart }: { readonly place: number; readonly isStart: boolean },
+    { place, isAlone }: { readonly place: number; readonly isAlone: boolean },
   ): number {
-    const header = parseWarcHeader(bytes.subarray(start, end));
+    const header = parseWarcHeader(headerBytes);
     if (header === undefined) {
       this.#handler.damage(place, 'the header has no WARC-Type or no Content-Length', false);
       this.#state = 'lost';
       return end;
     }
-    const limit = this.#handler.wanted(header, isStart ? place : undefined);
+    const limit = this.#handler.wanted(header, place, isAlone);
     const isWanted = limit > 0;
     const wanted = Math.min(limit, header.length);
     const blockOffset = kind === 'plain' ? offset + end : undefined;
@@ -223,6 +234,7 @@ export class RecordSplitter {
       offset: place,
       blockOffset,
       blockStart: end,
+      end: bytes[end - 2] === CR ? TWO_CR_LF : TWO_LF,
       isWanted,
       wanted,
       block,
@@ -231,6 +243,7 @@ export class RecordSplitter {
       left: header.length - taken,
     };
     this.#isNew = true;
+    this.#lineEnds = 0;
     this.#afterFill(this.#open);
     return end + taken;
   }
@@ -258,10 +271,31 @@ export class RecordSplitter {
     this.#state = open.left > 0 ? 'within' : 'between';
   }
 
+  /** Returns the index after the line ends at an index. */
+  #skipLineEnds(bytes: Buffer, start: number): number {
+    let at = start;
+    for (; bytes[at] === CR || bytes[at] === LF; at++) {
+      if (this.#lineEnds < 0x1000000) this.#lineEnds = this.#lineEnds * 256 + (bytes[at] as number);
+    }
+    return at;
+  }
+
+  /**
+   * Whether the two line ends that belong to the open record follow its block, so that its length
+   * is right. A block that was cut may run on to a blank line of the next record.
+   */
+  #hasEnd({ end, block, filled }: OpenRecord): boolean {
+    const ends = this.#lineEnds;
+    const isLf = ends === TWO_LF || ends >>> 8 === TWO_LF || ends >>> 16 === TWO_LF;
+    if (ends !== TWO_CR_LF && !(end === TWO_LF && isLf)) return false;
+    return findRecord(block.subarray(0, filled), 0, true) < 0;
+  }
+
   /** Handles bytes that do not begin a record; returns the index from which to search. */
   #lose(at: number, place: number): number {
-    const open = this.#open;
     this.#state = 'lost';
+    if (this.#open !== undefined && this.#hasEnd(this.#open)) this.#finish();
+    const open = this.#open;
     if (open === undefined) {
       this.#handler.damage(place, 'no record begins here', false);
       return at;
@@ -294,7 +328,7 @@ export class RecordSplitter {
     const isLine = at > 0 ? before === LF || before === CR : carried === 0 || this.#isCarryLine;
     this.#isCarryLine = isLine;
     this.#carry = Buffer.from(bytes.subarray(at));
-    if (isExact(kind)) this.#carryOffset = offset + at;
+    if (kind === 'plain') this.#carryOffset = offset + at;
     else if (at >= carried) this.#carryOffset = offset;
   }
 
@@ -307,33 +341,4 @@ export class RecordSplitter {
     open.block = copy;
     open.isCopied = true;
   }
-}
-
-/** Whether a record begins at an index: `WARC/`, a digit and a dot. */
-export function beginsRecord(bytes: Buffer, at: number): boolean {
-  if (!startsWith(bytes, MAGIC, at)) return false;
-  const digit = bytes[at + MAGIC.length] ?? 0;
-  return digit >= 0x30 && digit <= 0x39 && bytes[at + MAGIC.length + 1] === 0x2e;
-}
-
-/** Whether the bytes from an index to the end may be the beginning of `WARC/1.`. */
-function isBeginning(bytes: Buffer, at: number): boolean {
-  const length = bytes.length - at;
-  if (length >= BEGINNING) return false;
-  const common = Math.min(length, MAGIC.length);
-  return bytes.compare(MAGIC, 0, common, at, at + common) === 0;
-}
-
-/**
- * The index of the next line that begins a record; -1 if there is none.
- *
- * @param isLine whether a line begins at index 0
- */
-function findRecord(bytes: Buffer, from: number, isLine: boolean): number {
-  for (let at = bytes.indexOf(MAGIC, from); at >= 0; at = bytes.indexOf(MAGIC, at + 1)) {
-    const before = bytes[at - 1];
-    const isStart = at === 0 ? isLine : before === LF || before === CR;
-    if (isStart && beginsRecord(bytes, at)) return at;
-  }
-  return -1;
 }

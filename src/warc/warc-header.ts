@@ -13,6 +13,8 @@ export interface WarcHeader {
   readonly uri: string;
   /** WARC-Date in milliseconds since 1970; NaN if it is missing or invalid. */
   readonly date: number;
+  /** Content-Type of the block, in lower case. */
+  readonly contentType: string;
   /** Content-Length: the bytes of the block. */
   readonly length: number;
   /** The reason of WARC-Truncated, in lower case; empty if the record is whole. */
@@ -98,8 +100,14 @@ function mayBe(header: Buffer, start: number, name: string): boolean {
   return isSpace(first) || (first | LOWER_CASE_BIT) === name.charCodeAt(0);
 }
 
-/** The types of records that hold captures (section 6). */
-const CAPTURE_TYPES: ReadonlySet<string> = new Set(['response', 'resource', 'revisit']);
+/** The types of records that hold no captures (section 6). */
+const OTHER_TYPES: ReadonlySet<string> = new Set([
+  'warcinfo',
+  'request',
+  'metadata',
+  'conversion',
+  'continuation',
+]);
 
 /** Names of the fields that are read, and their indices among what a header holds. */
 const NAMES = [
@@ -107,6 +115,7 @@ const NAMES = [
   'content-length',
   'warc-date',
   'warc-target-uri',
+  'content-type',
   'warc-truncated',
   'warc-payload-digest',
   'warc-profile',
@@ -140,11 +149,12 @@ export function parseWarcHeader(bytes: Buffer): WarcHeader | undefined {
   const length = lengthOf(fieldText(bytes, 'content-length'));
   const type = fieldText(bytes, 'warc-type').toLowerCase();
   if (length === undefined || type === '') return undefined;
-  if (!CAPTURE_TYPES.has(type)) return noCapture(type, length);
+  if (OTHER_TYPES.has(type)) return noCapture(type, length);
   return {
     type,
     uri: withoutBrackets(fieldText(bytes, 'warc-target-uri')),
     date: parseWarcDate(fieldText(bytes, 'warc-date')),
+    contentType: fieldText(bytes, 'content-type').toLowerCase(),
     length,
     truncated: fieldText(bytes, 'warc-truncated').toLowerCase(),
     payloadDigest: fieldText(bytes, 'warc-payload-digest'),
@@ -161,6 +171,7 @@ function noCapture(type: string, length: number): WarcHeader {
     type,
     uri: '',
     date: Number.NaN,
+    contentType: '',
     length,
     truncated: '',
     payloadDigest: '',
@@ -189,16 +200,15 @@ function findValues(bytes: Buffer): void {
       if (starts[index] !== -1 || !isName(bytes, start, NAMES[index] as string)) continue;
       starts[index] = colon + 1;
       ends[index] = end;
-      if (starts[TYPE] !== -1 && starts[LENGTH] !== -1 && index <= LENGTH && !isCapture(bytes))
-        return;
+      if (starts[TYPE] !== -1 && starts[LENGTH] !== -1 && index <= LENGTH && isOther(bytes)) return;
     }
     start = end;
   }
 }
 
-/** Whether the type that was found is one of a capture. */
-function isCapture(bytes: Buffer): boolean {
-  return CAPTURE_TYPES.has(fieldText(bytes, 'warc-type').toLowerCase());
+/** Whether the type that was found is one of no capture. */
+function isOther(bytes: Buffer): boolean {
+  return OTHER_TYPES.has(fieldText(bytes, 'warc-type').toLowerCase());
 }
 
 /** The offset after the line feed that ends a line, or that of the end. */

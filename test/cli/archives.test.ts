@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { captureOf, responseOf, robotsOf } from '../warc/warc-bytes.js';
+import { rawFrame, skippable } from '../files/zstd-frames.js';
+import { captureOf, framesOf, membersOf, responseOf, robotsOf } from '../warc/warc-bytes.js';
 import { workplace } from './command-line.js';
 
 const URL_A = 'https://a.example/robots.txt';
@@ -85,5 +86,69 @@ describe('captures of WARC files', () => {
       'robots-filter: 40 warnings about robots.txt files, the first 10 of them above: 40 damaged-record\n',
     );
     expect(stderr).toContain('t: 1 host from 1 file');
+  });
+
+  test('in zstd with a dictionary of their own are refused, or skipped in a directory', async () => {
+    const place = workplace();
+    const frames = framesOf([captureAt('2025-03-10', '/x')]);
+    const magic = '\x37\xa4\x30\xec';
+    const raw = Buffer.concat([skippable(Buffer.from(`${magic}abc`, 'latin1'), 13), frames]);
+    const packed = Buffer.concat([skippable(rawFrame('abc'), 13), frames]);
+    place.write('raw.warc.zst', raw);
+    place.write('packed.warc.zst', packed);
+    // The frame's header names dictionary 1.
+    const needy = Buffer.from([0x28, 0xb5, 0x2f, 0xfd, 1, 0x38, 1, 1, 0, 0]);
+    place.write('needy.warc.zst', Buffer.concat([needy, needy]));
+    for (const [name, command] of [
+      ['raw', 'tail -c +9 raw.warc.zst | head -c 7 > dictionary && zstd -dc -D dictionary raw'],
+      ['packed', 'head -c 12 | zstd -dc > dictionary && zstd -dc -D dictionary packed.warc.zst'],
+      ['needy', 'needy.warc.zst: The zstd data is not supported: a dictionary is needed.'],
+    ] as const) {
+      const { code, stderr } = await place.run(['--robots-dir', `${name}.warc.zst`], '');
+      expect({ code, name }).toEqual({ code: 2, name });
+      expect(stderr).toContain(`${name}.warc.zst: The `);
+      expect(stderr).toContain(command);
+    }
+    place.write('dir/raw.warc.zst', raw);
+    place.write('dir/plain.warc.zst', frames);
+    const input = 'https://a.example/x\n';
+    const { code, text, stderr } = await place.run(['--robots-dir', 'dir', '--denied'], input);
+    expect({ code, text }).toEqual({ code: 0, text: input });
+    expect(stderr).toContain('warning: dir/raw.warc.zst: The file is compressed with a zstd');
+    expect(stderr).not.toContain('damaged');
+  });
+
+  test('in zstd are named by the offsets of their frames', async () => {
+    const place = workplace();
+    const records = ['a', 'b', 'c'].map((host) =>
+      captureOf(`https://${host}.example/robots.txt`, responseOf(200, robotsOf('/x'))),
+    );
+    const [a, b, c] = records as [Buffer, Buffer, Buffer];
+    const damaged = Buffer.from(framesOf([b]));
+    damaged[0] = 0;
+    place.write('crawl.warc.zst', Buffer.concat([framesOf([a]), damaged, framesOf([c])]));
+    const input = ['a', 'b', 'c'].map((host) => `https://${host}.example/x\n`).join('');
+    const { text, stderr } = await place.run(
+      ['--robots-dir', 'crawl.warc.zst', '--explain'],
+      input,
+    );
+    const at = framesOf([a]).length;
+    expect(text).toContain('\tcrawl.warc.zst:0\n');
+    expect(text).toContain('unknown\thttps://b.example/x\t');
+    expect(text).toContain(`\tcrawl.warc.zst:${framesOf([a, b]).length}\n`);
+    expect(stderr).toContain(`crawl.warc.zst:${at}: Damaged: the zstd data is damaged`);
+    // Of a file that begins with damage, the name tells the compression.
+    const members = Buffer.from(membersOf([a, b]));
+    members[0] = 0;
+    place.write('first.warc.zst', Buffer.concat([damaged, framesOf([c])]));
+    place.write('first.warc.gz', members);
+    for (const [name, host] of [
+      ['first.warc.zst', 'c'],
+      ['first.warc.gz', 'b'],
+    ] as const) {
+      const first = await place.run(['--robots-dir', name, '--denied'], input);
+      expect(first.text, name).toBe(`https://${host}.example/x\n`);
+      expect(first.stderr).toContain(`${name}:0: Damaged: `);
+    }
   });
 });

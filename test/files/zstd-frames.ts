@@ -38,8 +38,9 @@ export const rawFrame = (content: string | Uint8Array): Buffer =>
   frameOf([rawBlock(Buffer.from(content), true)]);
 
 /** A skippable frame (section 3.1.2). */
-export function skippable(content: string, kind = 0): Buffer {
+export function skippable(text: string | Uint8Array, kind = 0): Buffer {
+  const content = Buffer.from(text as string);
   const header = Buffer.from([0x50 + kind, 0x2a, 0x4d, 0x18, 0, 0, 0, 0]);
   header.writeUInt32LE(content.length, 4);
-  return Buffer.concat([header, Buffer.from(content)]);
+  return Buffer.concat([header, content]);
 }

@@ -233,7 +233,11 @@ describe('a capture', () => {
       recordOf({ type: 'metadata', uri: URL_A, block: 'fetchTimeMs: 1\r\n' }),
       recordOf({ type: 'warcinfo', block: 'software: x\r\n' }),
       recordOf({ type: 'conversion', uri: URL_A, block: BODY }),
-      recordOf({ type: 'response', uri: 'not a URL', block: response }),
+      recordOf({ type: 'resource', uri: 'metadata://gnu.org/wget/log', contentType: 'text/plain' }),
+      recordOf({ type: 'resource', uri: 'urn:x:y', contentType: 'text/plain' }),
+      recordOf({ type: 'response', uri: 'whois:a.example', contentType: 'text/plain' }),
+      recordOf({ type: 'response', uri: 'file:/robots.txt', block: response }),
+      recordOf({ type: 'x', uri: URL_A, contentType: 'text/plain' }),
     ];
     const { captures, damage, skipped } = await readCaptures(Buffer.concat(records));
     expect(captures).toEqual([]);
@@ -243,6 +247,27 @@ describe('a capture', () => {
       'http://a.example/Robots.txt',
       'http://a.example/a/robots.txt',
     ]);
+  });
+
+  it('is damaged if it cannot be told whose it is', async () => {
+    const response = responseOf(200, BODY);
+    const next = captureOf(URL_A, response);
+    for (const [spec, reason] of [
+      [{ type: 'response' }, 'WARC-Target-URI is missing'],
+      [{ type: 'resource', uri: '', contentType: 'text/plain' }, 'WARC-Target-URI is missing'],
+      [{ type: 'revisit', uri: 'not a URL' }, 'WARC-Target-URI is invalid'],
+      [{ type: 'response', uri: 'hvtp://a.example/robots.txt' }, 'WARC-Target-URI is invalid'],
+      [{ type: 'response', uri: 'http:' }, 'WARC-Target-URI is invalid'],
+      [{ type: 'response', uri: 'http//a.example/' }, 'WARC-Target-URI is invalid'],
+      [{ type: 'resource', uri: '1:a', contentType: 'a/b' }, 'WARC-Target-URI is invalid'],
+      [{ type: 'response', uri: 'http://a.example/\rX' }, 'WARC-Target-URI is invalid'],
+      [{ type: 'responsd', uri: URL_A }, 'the WARC-Type is unknown'],
+    ] as const) {
+      const record = recordOf({ block: response, ...spec });
+      const { captures, damage } = await readCaptures(Buffer.concat([next, record, next]));
+      expect(captures).toHaveLength(2);
+      expect(damage).toEqual([{ offset: next.length, reason, isCapture: true }]);
+    }
   });
 
   it('of a resource is its block, with the digest of its payload', async () => {

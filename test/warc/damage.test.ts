@@ -1,8 +1,9 @@
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
+import { frameOf, rawBlock, rawFrame, skippable } from '../files/zstd-frames.js';
 import { Random } from '../random/random.js';
 import { type CaptureReading, readCaptures } from './read-captures.js';
-import { captureOf, membersOf, recordOf, responseOf, robotsOf } from './warc-bytes.js';
+import { captureOf, framesOf, membersOf, recordOf, responseOf, robotsOf } from './warc-bytes.js';
 
 /** The hosts of captures, in order. */
 function hostsOf({ captures }: CaptureReading): string[] {
@@ -16,6 +17,16 @@ function urlOf(host: string): string {
 /** A capture whose body is told by its host. */
 function captureAt(host: string, body = robotsOf(`/${host}`)): Buffer {
   return captureOf(urlOf(host), responseOf(200, body, { 'Content-Length': `${body.length}` }));
+}
+
+/** A frame of raw blocks, each as long as a block may be. */
+function longFrame(content: Buffer): Buffer {
+  const blocks: Buffer[] = [];
+  for (let at = 0; at < content.length; at += 131_072) {
+    const part = content.subarray(at, at + 131_072);
+    blocks.push(rawBlock(part, at + part.length === content.length));
+  }
+  return frameOf(blocks);
 }
 
 const request = (host: string): Buffer =>
@@ -70,10 +81,12 @@ describe('the pieces of a file', () => {
     };
     for (const mostAtOnce of [1, 2, 3, 5, 7, 11, 64, 333, plain.length - 1, plain.length]) {
       expect(await readCaptures(plain, { mostAtOnce })).toEqual(whole);
-      expect(await readCaptures(plain, { mostAtOnce, kind: 'stream' })).toMatchObject({
-        damage: [],
-        captures: whole.captures.map(({ url, body }) => ({ url, body })),
-      });
+      for (const frames of [framesOf(records), rawFrame(plain)]) {
+        expect(await readCaptures(frames, { mostAtOnce, kind: 'zstd' })).toMatchObject({
+          damage: [],
+          captures: whole.captures.map(({ url, body }) => ({ url, body })),
+        });
+      }
       const members = membersOf(records);
       expect(await readCaptures(members, { mostAtOnce, kind: 'gzip' })).toEqual(inMembers);
       const one = gzipSync(plain);
@@ -110,6 +123,7 @@ describe('the pieces of a file', () => {
         [Buffer.concat(records), 'none'],
         [membersOf(records), 'gzip'],
         [gzipSync(Buffer.concat(records)), 'gzip'],
+        [longFrame(Buffer.concat(records)), 'zstd'],
       ] as const) {
         const reading = await readCaptures(bytes, { kind });
         expect(reading.damage, `${length} ${kind}`).toEqual([]);
@@ -159,17 +173,60 @@ describe('damage', () => {
       });
       const [a, b, , d, e] = RECORDS as [Buffer, Buffer, Buffer, Buffer, Buffer];
       const bytes = Buffer.concat([a, b, damaged, d, e]);
-      for (const kind of ['none', 'stream'] as const) {
-        const reading = await readCaptures(bytes, { kind });
-        // A stream cannot go back behind a length that is too long.
-        const lost = kind === 'stream' && name !== 'shorter' && name !== 'no number';
-        if (!lost) expect(hostsOf(reading), `${kind}, ${name}`).toEqual(['a', 'b', 'd', 'e']);
-        expect(hostsOf(reading)).not.toContain('c');
-        expect(reading.damage[0]?.offset).toBe(a.length + b.length);
+      const reading = await readCaptures(bytes);
+      expect(hostsOf(reading), name).toEqual(['a', 'b', 'd', 'e']);
+      expect(reading.damage[0]?.offset).toBe(a.length + b.length);
+      for (const [kind, pieces] of [
+        ['gzip', membersOf],
+        ['zstd', framesOf],
+      ] as const) {
+        const members = await readCaptures(pieces([a, b, damaged, d, e]), { kind });
+        expect(hostsOf(members), `${kind}, ${name}`).toEqual(['a', 'b', 'd', 'e']);
+        expect(members.damage).toHaveLength(1);
+        expect(members.damage[0]?.offset).toBe(pieces([a, b]).length);
       }
-      const members = await readCaptures(membersOf([a, b, damaged, d, e]), { kind: 'gzip' });
-      expect(hostsOf(members), name).toEqual(['a', 'b', 'd', 'e']);
-      expect(members.damage).toHaveLength(1);
+    }
+  });
+
+  it('of a zstd frame of many records costs those from the damage on', async () => {
+    const block = (index: number, isLast = false): Buffer =>
+      rawBlock(RECORDS[index] as Buffer, isLast);
+    const damaged = Buffer.from([0xff, 0xff, 0xff]);
+    const first = framesOf([RECORDS[0] as Buffer]);
+    const file = [first, frameOf([block(1), block(2), damaged]), skippable('x', 13)];
+    const rest = framesOf([RECORDS[3] as Buffer, RECORDS[4] as Buffer]);
+    const reading = await readCaptures(Buffer.concat([...file, rest]), { kind: 'zstd' });
+    expect(hostsOf(reading)).toEqual(['a', 'b', 'c', 'd', 'e']);
+    const reason = 'the zstd data is damaged or cut short';
+    expect(reading.damage).toEqual([{ offset: first.length, reason, isCapture: false }]);
+  });
+
+  it('of the length of a skippable zstd frame costs no capture', async () => {
+    for (const length of [1, 70, 600, 0xffff_ffff]) {
+      const skipped = skippable('xyz', 4);
+      skipped.writeUInt32LE(length, 4);
+      const first = framesOf(RECORDS.slice(0, 2));
+      const bytes = Buffer.concat([first, skipped, framesOf(RECORDS.slice(2))]);
+      const reading = await readCaptures(bytes, { kind: 'zstd' });
+      expect(hostsOf(reading), `${length}`).toEqual(['a', 'b', 'c', 'd', 'e']);
+      expect(reading.damage.map(({ offset }) => offset)).toEqual([first.length]);
+    }
+  });
+
+  it('of a zstd file of nothing but beginnings of frames is found in linear time', async () => {
+    const magic = Buffer.from([0x28, 0xb5, 0x2f, 0xfd]);
+    // A header, and a raw block of 100,000 bytes that many other such blocks lie in.
+    const deep = Buffer.concat([magic, Buffer.of(0, 0x38), Buffer.from('00350c', 'hex')]);
+    const long = Buffer.concat([magic, Buffer.of(0, 0x38), Buffer.from('02000000', 'hex')]);
+    for (const piece of [magic, deep, long]) {
+      const hostile = Buffer.alloc(4_000_000, piece);
+      const bytes = Buffer.concat([framesOf(RECORDS), hostile, rawFrame('x'), framesOf(RECORDS)]);
+      const reads = { bytes: 0 };
+      const reading = await readCaptures(bytes, { kind: 'zstd', reads });
+      expect(hostsOf(reading).slice(0, 5)).toEqual(['a', 'b', 'c', 'd', 'e']);
+      expect(reading.damage.length).toBeGreaterThan(0);
+      // Those that are read in vain are limited, whatever the length of the file.
+      expect(reads.bytes).toBeLessThan(2 * bytes.length + 256 * 1024 * 1024);
     }
   });
 
@@ -207,10 +264,10 @@ describe('damage', () => {
         b,
       ]),
     );
-    expect(hostsOf(reading)).toEqual(['b']);
+    expect(hostsOf(reading)).toEqual(['a', 'b']);
     expect(reading.damage).toEqual([
       { offset: 0, reason: 'no record begins here', isCapture: false },
-      { offset: 5, reason: 'the length of the record is wrong', isCapture: true },
+      { offset: 5 + a.length, reason: 'no record begins here', isCapture: false },
     ]);
   });
 
@@ -221,7 +278,7 @@ describe('damage', () => {
     for (const [bytes, kind] of [
       [record, 'none'],
       [gzipSync(record, { level: 0 }), 'gzip'],
-      [record, 'stream'],
+      [rawFrame(record), 'zstd'],
     ] as const) {
       const reading = await readCaptures(Buffer.concat([bytes, bytes]), { kind });
       expect(hostsOf(reading)).toEqual(['a', 'a']);

@@ -22,17 +22,24 @@ export interface CaptureReading {
 
 /** How bytes are read. */
 export interface ReadOptions extends Partial<CaptureSelection> {
-  readonly kind?: 'none' | 'gzip' | 'stream';
+  readonly kind?: ArchiveCompression;
   /** Bytes of one read, at most. */
   readonly mostAtOnce?: number;
+  /** Counts the bytes that are read. */
+  readonly reads?: { bytes: number };
 }
 
 /** Bytes in memory as a file. */
-export function sourceOf(bytes: Buffer, mostAtOnce = Number.POSITIVE_INFINITY): ByteSource {
+export function sourceOf(
+  bytes: Buffer,
+  mostAtOnce = Number.POSITIVE_INFINITY,
+  reads = { bytes: 0 },
+): ByteSource {
   return {
     length: bytes.length,
     async read(offset, buffer) {
       const end = Math.min(bytes.length, offset + Math.min(buffer.length, mostAtOnce));
+      reads.bytes += Math.max(0, end - offset);
       return offset >= end ? 0 : bytes.copy(buffer, 0, offset, end);
     },
   };
@@ -73,22 +80,8 @@ export async function readCaptures(
       broken: (_offset, url) => broken.push(url),
     },
   );
-  const { kind = 'none', mostAtOnce } = options;
-  const source = sourceOf(bytes, mostAtOnce);
-  await readArchive(source, compressionOf(kind, bytes, mostAtOnce), reader);
+  const { kind = 'none', mostAtOnce, reads } = options;
+  const source = sourceOf(bytes, mostAtOnce, reads);
+  await readArchive(source, kind, reader);
   return { captures, damage, broken, skipped };
-}
-
-function compressionOf(
-  kind: 'none' | 'gzip' | 'stream',
-  bytes: Buffer,
-  mostAtOnce = bytes.length,
-): ArchiveCompression {
-  if (kind !== 'stream') return { kind };
-  async function* chunks(): AsyncGenerator<Buffer> {
-    for (let at = 0; at < bytes.length; at += mostAtOnce) {
-      yield Buffer.from(bytes.subarray(at, at + mostAtOnce));
-    }
-  }
-  return { kind, chunks: chunks(), isDamage: () => true };
 }

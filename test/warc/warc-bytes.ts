@@ -1,4 +1,5 @@
 import { gzipSync } from 'node:zlib';
+import { rawFrame } from '../files/zstd-frames.js';
 
 /** A record to be written. Fields with the value `undefined` are left out. */
 export interface RecordSpec {
@@ -59,6 +60,11 @@ export function captureOf(
 /** Each record as a gzip member of its own. */
 export function membersOf(records: readonly Buffer[]): Buffer {
   return Buffer.concat(records.map((record) => gzipSync(record)));
+}
+
+/** Each record as a zstd frame of its own. */
+export function framesOf(records: readonly Buffer[]): Buffer {
+  return Buffer.concat(records.map((record) => rawFrame(record)));
 }
 
 /** A robots.txt that is told by its rule. */

@@ -10,10 +10,14 @@ const STRUCT_WORDS = 3;
 /** The lowest return value that is an error, unsigned: -ZSTD_error_maxCode. */
 const FIRST_ERROR = 2 ** 32 - 120;
 
-/** Decodes frame headers and blocks one at a time. The codec checks content sizes and checksums. */
+const NO_MEMORY = 'no memory is left to decode zstd data';
+
+/**
+ * Decodes frame headers and blocks one at a time. The codec checks content sizes and checksums.
+ */
 export class BlockDecoder {
   readonly #codec: ZstdExports;
-  readonly #context: number;
+  #context: number;
   /** Address of the input's struct; the output's struct follows it. */
   readonly #structs: number;
   readonly #input: number;
@@ -27,8 +31,19 @@ export class BlockDecoder {
     this.#input = codec.malloc(LONGEST_UNIT_BYTES);
     this.#output = codec.malloc(MAX_BLOCK_BYTES);
     if ([this.#context, this.#structs, this.#input, this.#output].includes(0)) {
-      throw new Error('no memory is left to decode zstd data');
+      throw new Error(NO_MEMORY);
     }
+  }
+
+  /**
+   * Begins anew, also after damaged data.
+   *
+   * @throws Error if there is no memory
+   */
+  restart(): void {
+    this.#codec.ZSTD_freeDCtx(this.#context);
+    this.#context = this.#codec.ZSTD_createDCtx();
+    if (this.#context === 0) throw new Error(NO_MEMORY);
   }
 
   /**

@@ -6,6 +6,7 @@ export interface ZstdExports {
   /** Returns 0 if there is no memory left. */
   malloc(bytes: number): number;
   ZSTD_createDCtx(): number;
+  ZSTD_freeDCtx(context: number): number;
   /**
    * Decodes some of an input (ZSTD_inBuffer: address, size, position) into an output. Returns a
    * number from `FIRST_ERROR` on, unsigned, if that fails.

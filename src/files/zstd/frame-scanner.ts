@@ -26,9 +26,17 @@ const CHECKSUM_BYTES = 4;
 export const LONGEST_UNIT_BYTES = BLOCK_HEADER_BYTES + MAX_BLOCK_BYTES + CHECKSUM_BYTES;
 const RLE_BLOCK = 1;
 const RESERVED_BLOCK = 3;
+/** The bit of Frame_Header_Descriptor that must be zero (section 3.1.1.1.1.4). */
+const RESERVED_BIT = 0x08;
+
+/** The longest header of a frame, in bytes (section 3.1.1.1). */
+export const LONGEST_HEADER_BYTES = 18;
 
 /** Damaged, truncated or unsupported Zstandard data. */
 export class ZstdError extends Error {}
+
+/** Zstandard data that needs a larger window, or a dictionary. */
+export class UnsupportedZstdError extends ZstdError {}
 
 /** The kind of the next bytes: the beginning of a frame, or a block. */
 type Unit = 'frame' | 'block';
@@ -45,6 +53,39 @@ export class FrameScanner {
   #toSkip = 0;
   #blockLimit = 0;
   #hasChecksum = false;
+  /** Bytes of all chunks. */
+  #scanned = 0;
+  #position = 0;
+  #frameOffset = 0;
+  #isSkipped = false;
+
+  /** Bytes of all whole units, from the first byte on. */
+  get position(): number {
+    return this.#position;
+  }
+
+  /** Where the frame of the last unit began, counted from the first byte. */
+  get frameOffset(): number {
+    return this.#frameOffset;
+  }
+
+  /** Whether the last unit ended its frame. */
+  get isBetween(): boolean {
+    return this.#unit === 'frame';
+  }
+
+  /** Whether the frame of the last unit has a checksum. */
+  get hasChecksum(): boolean {
+    return this.#hasChecksum;
+  }
+
+  /**
+   * Where bytes that are no frame begin, after `scan` or `end` has failed. They may come after a
+   * skippable frame because its length is wrong: then that is where it begins.
+   */
+  get damageOffset(): number {
+    return this.isBetween && !this.#isSkipped ? this.#position : this.#frameOffset;
+  }
 
   /**
    * Yields the units that a chunk completes: a frame header, or a block with its header and, after
@@ -54,6 +95,8 @@ export class FrameScanner {
    */
   *scan(chunk: Uint8Array): Generator<Uint8Array> {
     let at = 0;
+    const before = this.#scanned;
+    this.#scanned += chunk.length;
     while (at < chunk.length) {
       if (this.#toSkip > 0) {
         const skipped = Math.min(this.#toSkip, chunk.length - at);
@@ -76,6 +119,7 @@ export class FrameScanner {
         continue;
       }
       this.#heldBytes = 0;
+      this.#position = before + at;
       if (this.#finish(unit)) yield unit;
     }
   }
@@ -121,14 +165,16 @@ export class FrameScanner {
       this.#begin(isLast ? 'frame' : 'block');
       return true;
     }
-    if (isSkippable(unit)) {
+    this.#frameOffset = this.#position - unit.length;
+    this.#isSkipped = isSkippable(unit);
+    if (this.#isSkipped) {
       this.#toSkip = littleEndian(unit, MAGIC_BYTES, 4);
       this.#begin('frame');
       return false;
     }
     const { windowBytes, hasChecksum } = frameHeader(unit);
     if (windowBytes > MAX_WINDOW_BYTES) {
-      throw new ZstdError(
+      throw new UnsupportedZstdError(
         `a window of ${windowBytes} bytes is needed, and the limit is ${MAX_WINDOW_BYTES}; zstd -dc --long=31 decodes it`,
       );
     }
@@ -142,6 +188,11 @@ export class FrameScanner {
     this.#unit = unit;
     this.#needed = unit === 'frame' ? MAGIC_BYTES : BLOCK_HEADER_BYTES;
   }
+}
+
+/** Whether a frame that can be decoded may begin at an index, as far as five bytes tell. */
+export function beginsFrame(bytes: Uint8Array, at: number): boolean {
+  return startsWith(bytes, ZSTD_MAGIC, at) && ((bytes[at + MAGIC_BYTES] ?? 0) & RESERVED_BIT) === 0;
 }
 
 function isSkippable(head: Uint8Array): boolean {
@@ -172,13 +223,13 @@ function fieldsOf(descriptor: number) {
 /** Reads a frame's header (section 3.1.1.1). */
 function frameHeader(header: Uint8Array): { windowBytes: number; hasChecksum: boolean } {
   const descriptor = header[MAGIC_BYTES] ?? 0;
-  if ((descriptor & 0x08) !== 0) throw new ZstdError('a frame header has a reserved bit');
+  if ((descriptor & RESERVED_BIT) !== 0) throw new ZstdError('a frame header has a reserved bit');
   const { windowFieldBytes, dictionaryBytes, contentBytes } = fieldsOf(descriptor);
   let at = MAGIC_BYTES + 1;
   const window = header[at] ?? 0;
   at += windowFieldBytes;
   if (littleEndian(header, at, dictionaryBytes) !== 0) {
-    throw new ZstdError('a dictionary is needed');
+    throw new UnsupportedZstdError('a dictionary is needed');
   }
   at += dictionaryBytes;
   const content = littleEndian(header, at, contentBytes) + (contentBytes === 2 ? 256 : 0);

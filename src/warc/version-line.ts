@@ -1,0 +1,81 @@
+import { CR, DIGIT_0, DIGIT_9, DOT, LF } from '../ascii.js';
+import { startsWith } from '../files/magic.js';
+import { parseWarcHeader } from './warc-header.js';
+
+/** Every record begins with these bytes and a version. */
+const MAGIC = Buffer.from('WARC/');
+
+/** Length of the bytes that tell a record from other text, such as `WARC/1.`. */
+export const BEGINNING = MAGIC.length + 2;
+
+/** Digits of each of the two numbers of a version, at most. */
+const MOST_DIGITS = 3;
+
+/** The longest version line, in bytes: `WARC/`, two numbers with a dot between, CR and LF. */
+export const LONGEST_VERSION_LINE = MAGIC.length + 2 * MOST_DIGITS + 3;
+
+/** Whether a record begins at an index: `WARC/`, a digit and a dot. */
+export function beginsRecord(bytes: Buffer, at: number): boolean {
+  return (
+    startsWith(bytes, MAGIC, at) &&
+    isDigit(bytes[at + MAGIC.length]) &&
+    bytes[at + MAGIC.length + 1] === DOT
+  );
+}
+
+/** Whether the bytes from an index to the end may be the beginning of `WARC/1.`. */
+export function isBeginning(bytes: Buffer, at: number): boolean {
+  const length = bytes.length - at;
+  if (length >= BEGINNING) return false;
+  const common = Math.min(length, MAGIC.length);
+  return bytes.compare(MAGIC, 0, common, at, at + common) === 0;
+}
+
+/**
+ * The index of the next record; -1 if there is none. A record begins a line. Where the bytes before
+ * it were cut, it may stand within a line: then its version must end the line.
+ *
+ * @param isLine whether a line begins at index 0
+ */
+export function findRecord(bytes: Buffer, from: number, isLine: boolean): number {
+  for (let at = bytes.indexOf(MAGIC, from); at >= 0; at = bytes.indexOf(MAGIC, at + 1)) {
+    const before = bytes[at - 1];
+    const isStart = at === 0 ? isLine : before === LF || before === CR;
+    if (isStart ? beginsRecord(bytes, at) : isVersion(bytes, at)) return at;
+  }
+  return -1;
+}
+
+/**
+ * Where, in a header, that of the next record begins; -1 if nowhere. A header that was cut runs on
+ * in the next one, which has all its fields. A version alone does not tell: a URL may end in one.
+ */
+export function nextHeader(header: Buffer): number {
+  let last = -1;
+  // Nearly all headers have none, which one search of the runtime tells.
+  for (let at = header.indexOf(MAGIC, BEGINNING); at >= 0; at = header.indexOf(MAGIC, at + 1)) {
+    if (isVersion(header, at)) last = at;
+  }
+  return last >= 0 && parseWarcHeader(header.subarray(last)) !== undefined ? last : -1;
+}
+
+/** Whether a version stands at an index, and ends its line. */
+function isVersion(bytes: Buffer, at: number): boolean {
+  const dot = endOfDigits(bytes, at + MAGIC.length);
+  if (!startsWith(bytes, MAGIC, at) || dot === at + MAGIC.length || bytes[dot] !== DOT)
+    return false;
+  const end = endOfDigits(bytes, dot + 1);
+  if (end === dot + 1) return false;
+  return bytes[end] === LF || (bytes[end] === CR && bytes[end + 1] === LF);
+}
+
+/** The index after at most `MOST_DIGITS` digits. */
+function endOfDigits(bytes: Buffer, start: number): number {
+  let at = start;
+  while (at < start + MOST_DIGITS && isDigit(bytes[at])) at++;
+  return at;
+}
+
+function isDigit(byte: number | undefined): boolean {
+  return byte !== undefined && byte >= DIGIT_0 && byte <= DIGIT_9;
+}

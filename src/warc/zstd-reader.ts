@@ -1,0 +1,295 @@
+import { BlockDecoder } from '../files/zstd/block-decoder.js';
+import { instantiateZstd, loadZstd } from '../files/zstd/codec.js';
+import {
+  beginsFrame,
+  FrameScanner,
+  LONGEST_HEADER_BYTES,
+  LONGEST_UNIT_BYTES,
+  UnsupportedZstdError,
+  ZstdError,
+} from '../files/zstd/frame-scanner.js';
+import type { ByteSource } from './byte-source.js';
+import type { RecordHandler, RecordSplitter } from './record-splitter.js';
+import { beginsRecord } from './version-line.js';
+
+/** Bytes that are read at a time. A frame header and a block fit in. */
+const WINDOW = 512 * 1024;
+
+/** Bytes that are read at a time for a single record. */
+const SMALL_WINDOW = 32 * 1024;
+
+/** The longest content of a frame that is passed on in one piece, in bytes. */
+const LONGEST_HELD = 1024 * 1024;
+
+/**
+ * Bytes in and out that are decoded in vain, at most. Beyond, the search for a frame goes on after
+ * those bytes: overlapping frames could be made to be decoded again and again.
+ */
+const MOST_IN_VAIN = 256 * 1024 * 1024;
+
+/** What a frame that cannot be decoded costs besides its bytes, in bytes: a new context. */
+const CONTEXT_COST = 32 * 1024;
+
+/** Bytes that are then left out after each frame that cannot be decoded, at least. */
+const LEFT_OUT = 128 * 1024;
+
+/** Bytes that the search must see from the beginning of a frame on. */
+const PROBE = LONGEST_HEADER_BYTES + LONGEST_UNIT_BYTES;
+
+/**
+ * Reads a zstd file of WARC records: usually one frame per record. Damage costs the frame in which
+ * it lies; what was decoded before counts, unless the frame's checksum is wrong. Reading goes on at
+ * the next frame whose first block can be decoded.
+ *
+ * Memory: a window of the file, the content of a frame up to a limit, and the frame's own window.
+ */
+export class ZstdReader {
+  readonly #source: ByteSource;
+  readonly #splitter: RecordSplitter;
+  readonly #handler: RecordHandler & { readonly isDone?: boolean };
+  readonly #window: Buffer;
+  /** Offset of the window in the file, and bytes in it. */
+  #offset = 0;
+  #filled = 0;
+  #isEnd = false;
+  readonly #from: number;
+  readonly #isSingle: boolean;
+  #decoder: BlockDecoder | undefined;
+  /** Content of the frame at hand that was not passed on yet. */
+  #held: Buffer[] = [];
+  #heldBytes = 0;
+  /** Whether the beginning of the frame at hand was passed on. */
+  #isLong = false;
+  /** The frame before, held until the next one proves where it ended. */
+  #ended: { readonly offset: number; readonly hasChecksum: boolean } | undefined;
+  /** Bytes that came out of the decoder since a search. */
+  #output = 0;
+  #inVain = 0;
+  #hasDecoded = false;
+  /** Why nothing could be decoded so far, and where. */
+  #refusal: { readonly error: UnsupportedZstdError; readonly offset: number } | undefined;
+
+  /**
+   * @param handler reading ends when it is done
+   * @param place where to begin, if a single record is wanted
+   */
+  constructor(
+    source: ByteSource,
+    splitter: RecordSplitter,
+    handler: RecordHandler & { readonly isDone?: boolean },
+    place?: { readonly from: number },
+  ) {
+    this.#source = source;
+    this.#splitter = splitter;
+    this.#handler = handler;
+    this.#isSingle = place !== undefined;
+    this.#window = Buffer.allocUnsafeSlow(this.#isSingle ? SMALL_WINDOW : WINDOW);
+    this.#from = place?.from ?? 0;
+  }
+
+  /**
+   * Passes the content of all frames to the splitter.
+   *
+   * @throws UnsupportedZstdError if no frame can be decoded, since they need what is not supported
+   */
+  async read(): Promise<void> {
+    this.#decoder = new BlockDecoder(instantiateZstd(await loadZstd()));
+    let from = this.#from;
+    while (from >= 0 && this.#handler.isDone !== true) from = await this.#readFrames(from);
+    if (!this.#hasDecoded && this.#refusal !== undefined) throw this.#refusal.error;
+  }
+
+  /** Reads frames from an offset on; resolves to the offset of those after damage, or to -1. */
+  async #readFrames(start: number): Promise<number> {
+    const decoder = this.#decoder as BlockDecoder;
+    const scanner = new FrameScanner();
+    /** The frame whose unit is being decoded. */
+    let decoding: number | undefined;
+    let isLastChecked = false;
+    this.#output = 0;
+    try {
+      for (let offset = start; ; ) {
+        const bytes = await this.#load(offset, 1);
+        if (bytes.length === 0) break;
+        for (const unit of scanner.scan(bytes)) {
+          this.#pushFrame();
+          const frame = start + scanner.frameOffset;
+          decoding = frame;
+          isLastChecked = scanner.isBetween && scanner.hasChecksum;
+          this.#hold(decoder.decode(unit), frame);
+          decoding = undefined;
+          if (scanner.isBetween) this.#endFrame(frame, scanner.hasChecksum);
+          const pending = this.#handler.settle();
+          if (pending !== undefined) await pending;
+          if (this.#handler.isDone === true) return -1;
+        }
+        offset += bytes.length;
+      }
+      scanner.end();
+      this.#pushFrame();
+      return -1;
+    } catch (error) {
+      if (!(error instanceof ZstdError)) throw error;
+      if (decoding !== undefined && isLastChecked) this.#drop();
+      const damaged = this.#dropWrongEnd() ?? decoding ?? start + scanner.damageOffset;
+      this.#note(error, damaged);
+      const end = start + scanner.position;
+      return this.#isSingle ? -1 : this.#search(this.#next(damaged, end, this.#output));
+    }
+  }
+
+  /** Takes content of the frame at hand. */
+  #hold(content: Uint8Array, frame: number): void {
+    if (content.length === 0) return;
+    this.#held.push(Buffer.from(content.buffer, content.byteOffset, content.length));
+    this.#heldBytes += content.length;
+    this.#output += content.length;
+    if (this.#isLong || this.#heldBytes > LONGEST_HELD) this.#pushPart(frame);
+  }
+
+  #endFrame(offset: number, hasChecksum: boolean): void {
+    this.#admit();
+    if (this.#isLong) this.#pushPart(offset);
+    else this.#ended = { offset, hasChecksum };
+    this.#isLong = false;
+  }
+
+  /** Passes on the frame before. */
+  #pushFrame(): void {
+    if (this.#ended === undefined) return;
+    const { offset } = this.#ended;
+    this.#ended = undefined;
+    if (this.#heldBytes > 0) this.#splitter.push({ bytes: this.#taken(), offset, kind: 'member' });
+  }
+
+  /**
+   * Drops the frame before if it is damaged, and returns its offset. Without a checksum, a block
+   * whose length is wrong takes in the beginning of the next frame, and does not end as a record.
+   */
+  #dropWrongEnd(): number | undefined {
+    if (this.#ended === undefined) return undefined;
+    const { offset, hasChecksum } = this.#ended;
+    if (hasChecksum || endsRecord(this.#held.at(-1))) {
+      this.#pushFrame();
+      return undefined;
+    }
+    this.#ended = undefined;
+    this.#drop();
+    return offset;
+  }
+
+  /** Passes on what is held of a frame that is long or damaged. */
+  #pushPart(offset: number): void {
+    if (this.#heldBytes === 0) return;
+    this.#admit();
+    const bytes = this.#taken();
+    if (!this.#isLong && beginsRecord(bytes, 0)) this.#splitter.restart();
+    this.#isLong = true;
+    this.#splitter.push({ bytes, offset, kind: 'part' });
+  }
+
+  #taken(): Buffer {
+    const [first = Buffer.alloc(0)] = this.#held;
+    const bytes = this.#held.length === 1 ? first : Buffer.concat(this.#held);
+    this.#drop();
+    return bytes;
+  }
+
+  #drop(): void {
+    this.#held = [];
+    this.#heldBytes = 0;
+  }
+
+  /** Notes damage within a frame, or between frames. */
+  #note(error: ZstdError, offset: number): void {
+    this.#pushPart(offset);
+    this.#isLong = false;
+    this.#splitter.restart();
+    if (!this.#hasDecoded && error instanceof UnsupportedZstdError) {
+      this.#refusal ??= { error, offset };
+    } else this.#damage(offset);
+  }
+
+  /** Notes that a frame was decoded: what came before was damage. */
+  #admit(): void {
+    if (this.#hasDecoded) return;
+    this.#hasDecoded = true;
+    if (this.#refusal !== undefined) this.#damage(this.#refusal.offset);
+  }
+
+  #damage(offset: number): void {
+    this.#handler.damage(offset, 'the zstd data is damaged or cut short', false);
+  }
+
+  /** Where to search on after bytes that could not be decoded, and what came out of them. */
+  #next(start: number, end: number, output: number): number {
+    const cost = Math.max(0, end - start) + output + CONTEXT_COST;
+    if (this.#inVain + cost > MOST_IN_VAIN) return Math.max(start + LEFT_OUT, end);
+    this.#inVain += cost;
+    return start + 1;
+  }
+
+  /**
+   * The offset of the next frame whose first block can be decoded; -1 if there is none. The search
+   * also looks into skippable frames: the length of a false one could pass over all that follows.
+   */
+  async #search(from: number): Promise<number> {
+    for (let offset = from; ; ) {
+      const bytes = await this.#load(offset, PROBE);
+      const last = bytes.length - (this.#isEnd ? 0 : PROBE - 1);
+      let at = 0;
+      while (at < last) {
+        const next = beginsFrame(bytes, at) ? this.#probe(bytes, at) : at + 1;
+        if (next === at) return offset + at;
+        at = next;
+      }
+      if (this.#isEnd) return -1;
+      offset += at;
+    }
+  }
+
+  /** The index of a frame if its first block can be decoded; otherwise where to search on. */
+  #probe(bytes: Buffer, at: number): number {
+    const decoder = this.#decoder as BlockDecoder;
+    const scanner = new FrameScanner();
+    let output = 0;
+    let units = 0;
+    try {
+      decoder.restart();
+      for (const unit of scanner.scan(bytes.subarray(at, at + PROBE))) {
+        output += decoder.decode(unit).length;
+        if (++units === 2) break;
+      }
+    } catch (error) {
+      if (!(error instanceof ZstdError)) throw error;
+      units = 0;
+    }
+    decoder.restart();
+    return units === 2 ? at : this.#next(at, at + scanner.position, output);
+  }
+
+  /** The bytes of the file from an offset on: so many at least, unless the file ends. */
+  async #load(offset: number, least: number): Promise<Buffer> {
+    const at = offset - this.#offset;
+    const isWithin = at >= 0 && at <= this.#filled;
+    if (isWithin && (this.#isEnd || this.#filled - at >= least)) {
+      return this.#window.subarray(at, this.#filled);
+    }
+    this.#offset = offset;
+    this.#filled = 0;
+    this.#isEnd = false;
+    while (this.#filled < least && !this.#isEnd) {
+      const free = this.#window.subarray(this.#filled);
+      const bytes = await this.#source.read(offset + this.#filled, free);
+      this.#filled += bytes;
+      this.#isEnd = bytes === 0;
+    }
+    return this.#window.subarray(0, this.#filled);
+  }
+}
+
+/** Whether bytes end in the two line ends that follow each record. */
+function endsRecord(bytes: Buffer = Buffer.alloc(0)): boolean {
+  const end = bytes.toString('latin1', Math.max(0, bytes.length - 4));
+  return end === '\r\n\r\n' || end.endsWith('\n\n');
+}

@@ -43,7 +43,7 @@ test('a row with a second field is invalid, unless the column was named', async 
   const { text, stderr } = await run('');
   expect(text).toBe('deny\ninvalid\ninvalid\nallow\n');
   expect(lines(stderr)[0]).toContain('a.csv, line 3: ');
-  expect(lines(stderr)[0]).toContain('more fields than the one of the first row');
+  expect(lines(stderr)[0]).toContain('more fields than the first row');
   expect((await run('--input csv')).text).toBe(text);
   expect((await run('--url-field 1')).text).toBe('deny\ndeny\ndeny\nallow\n');
 });

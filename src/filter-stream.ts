@@ -2,7 +2,7 @@ import { availableParallelism } from 'node:os';
 import type { Duplex } from 'node:stream';
 import { RobotsFilterError } from './errors.js';
 import { hasWorkingDirectory } from './files/working-directory.js';
-import type { OutputMode } from './kernel/query.js';
+import type { OutputMode } from './kernel/query-settings.js';
 import type { BadRecord } from './pipeline/bad-record.js';
 import { Filter, type FilterSettings } from './pipeline/filter.js';
 import { createFilterStream } from './pipeline/filter-stream.js';

@@ -7,7 +7,7 @@ export { type ErrorCode, RobotsFilterError } from './errors.js';
 export { type FilterStreamOptions, filterStream } from './filter-stream.js';
 export type { VerifiedTable } from './inspect/verify/verify-table.js';
 export type { DecidingRule, Judgement } from './kernel/judge.js';
-export type { OutputMode } from './kernel/query.js';
+export type { OutputMode } from './kernel/query-settings.js';
 export type { BadRecord } from './pipeline/bad-record.js';
 export { verdicts } from './pipeline/verdicts.js';
 export type { AccessResult } from './protocol/access.js';

@@ -19,13 +19,8 @@ import {
   WORKER_RESULTS,
   WORKER_TALLY,
 } from '../../src/kernel/layout.js';
-import {
-  DEFAULT_SETTINGS,
-  encodeQuery,
-  type Query,
-  type QuerySettings,
-  queryBytes,
-} from '../../src/kernel/query.js';
+import { encodeQuery, type Query, queryBytes } from '../../src/kernel/query.js';
+import { DEFAULT_SETTINGS, type QuerySettings } from '../../src/kernel/query-settings.js';
 import { scratchBytes } from '../../src/kernel/scratch.js';
 import { writeTask } from '../../src/kernel/task.js';
 import { lowerCaseAscii } from '../../src/protocol/product-token.js';

@@ -1,4 +1,4 @@
-import type { QuerySettings } from '../../src/kernel/query.js';
+import type { QuerySettings } from '../../src/kernel/query-settings.js';
 import {
   CONVERSIONS,
   type ConvertedFormat,

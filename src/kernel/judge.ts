@@ -13,7 +13,8 @@ import {
   WORKER_RESULTS,
 } from './layout.js';
 import { kernelModule } from './module.js';
-import { DEFAULT_SETTINGS, encodeQuery, type Query, queryBytes } from './query.js';
+import { encodeQuery, type Query, queryBytes } from './query.js';
+import { DEFAULT_SETTINGS } from './query-settings.js';
 import { scratchBytes } from './scratch.js';
 
 /** The rule that decided. */

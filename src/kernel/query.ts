@@ -1,7 +1,6 @@
 import { RobotsFilterError } from '../errors.js';
-import type { Agent } from '../protocol/agent.js';
 import { lowerCaseAscii } from '../protocol/product-token.js';
-import { REASONS, VERDICTS, type Verdict } from '../protocol/verdict.js';
+import { VERDICTS } from '../protocol/verdict.js';
 import { SOURCE_LIMIT, TEXT_LIMIT } from '../table/format.js';
 import {
   AGENT_BYTES,
@@ -25,25 +24,8 @@ import {
   FORMAT_NDJSON,
   FORMAT_TEXT,
   FORMAT_TSV,
-  FRAGMENT_AGENT,
-  FRAGMENT_ALLOW,
-  FRAGMENT_BAD_END,
-  FRAGMENT_BAD_INPUT,
-  FRAGMENT_BAD_LINE,
-  FRAGMENT_DISALLOW,
-  FRAGMENT_LINE,
-  FRAGMENT_MASK_ALLOWED,
-  FRAGMENT_MASK_DENIED,
-  FRAGMENT_REASON,
-  FRAGMENT_REASONS,
-  FRAGMENT_REASONS_OPEN,
-  FRAGMENT_RULE,
-  FRAGMENT_RULES_OPEN,
-  FRAGMENT_SOURCE,
   FRAGMENT_STRING_CLOSE,
   FRAGMENT_STRING_OPEN,
-  FRAGMENT_TEXT,
-  FRAGMENTS,
   MARGIN,
   MAX_AGENTS,
   OUTCOMES,
@@ -77,74 +59,14 @@ import {
   ROW_MARK_BYTES,
   WORKER_TALLY,
 } from './layout.js';
-
-/**
- * The formats of the lines of a run: each is a URL, a JSON object, a JSON object or string, or a
- * row. The rows of Parquet come as JSON objects.
- */
-export type RecordFormat = 'text' | 'ndjson' | 'json' | 'csv' | 'tsv' | 'parquet';
-/**
- * The output of a run: each record with its verdict; the records whose URL all agents may fetch;
- * the records whose URL some agent may not fetch; the verdicts alone, a line for each record; or
- * `{"allowed":true}` or `{"allowed":false}` in place of the verdicts.
- */
-export type OutputMode = 'annotate' | 'allowed' | 'denied' | 'verdicts' | 'mask-ndjson';
-
-/**
- * What comes out in place of each record: its URL and verdicts in another format; for Parquet the
- * bytes that kernel/layout.ts describes, with or without the URL.
- */
-export type Conversion = 'text' | 'ndjson' | 'csv' | 'tsv' | 'parquet' | 'outcomes';
-
-/** What a run asks about every URL. */
-export interface QuerySettings {
-  readonly google: boolean;
-  readonly agents: readonly Agent[];
-  readonly format: RecordFormat;
-  readonly output: OutputMode;
-  /**
-   * `undefined`: records come out in their own format. Without effect where verdicts come out
-   * alone.
-   */
-  readonly conversion?: Conversion | undefined;
-  readonly unknown: Exclude<Verdict, 'invalid'>;
-  readonly explain: boolean;
-  readonly strict: boolean;
-  /** Maximum length of a line, in bytes. A longer line is an invalid record. */
-  readonly maxLineBytes: number;
-  /** Path of the member that holds the URL: one key for each level. */
-  readonly urlField: readonly string[];
-  /**
-   * The column of rows that holds the URL, from 0, or SOLE_COLUMN; it may be changed later. Default
-   * 0.
-   */
-  readonly column?: number;
-  /** Name of the added member; `undefined` for `verdict`, or `verdicts` with several agents. */
-  readonly verdictField: string | undefined;
-  /** Offset of the robots record that counts for every host; 0 to look hosts up. */
-  readonly anyHost: number;
-  /** Slots of the table, to mark the slots whose hosts are seen; 0 to mark nothing. */
-  readonly seenSlots: number;
-}
-
-/** The member or column that holds the URL in a conversion. */
-export const CONVERTED_URL = 'url';
-
-/** The default query: NDJSON annotated for `*`. */
-export const DEFAULT_SETTINGS: QuerySettings = {
-  google: false,
-  agents: [{ name: '*', chain: ['*'] }],
-  format: 'ndjson',
-  output: 'annotate',
-  unknown: 'unknown',
-  explain: false,
-  strict: false,
-  maxLineBytes: 1 << 24,
-  urlField: ['url'],
-  verdictField: undefined,
-  anyHost: 0,
-  seenSlots: 0,
-};
+import { fragments, inString, verdictFragments } from './query-fragments.js';
+import {
+  type Conversion,
+  conversionOf,
+  type OutputMode,
+  type QuerySettings,
+  type RecordFormat,
+} from './query-settings.js';
 
 /** Address of a query's block, and the bytes that its runs need; see layout.ts. */
 export interface Query {
@@ -166,15 +88,6 @@ const FORMATS: Record<RecordFormat, number> = {
   csv: FORMAT_CSV,
   tsv: FORMAT_TSV,
   parquet: FORMAT_NDJSON,
-};
-/** The member with the number of a record that is not an object; text and rows have none. */
-const BAD_LINE_MEMBERS: Record<RecordFormat, string> = {
-  text: ',"line":',
-  ndjson: ',"line":',
-  json: ',"record":',
-  csv: ',"row":',
-  tsv: ',"row":',
-  parquet: ',"row":',
 };
 const CONVERSIONS: Record<Conversion, number> = {
   text: CONVERT_TEXT,
@@ -208,62 +121,6 @@ const OUTPUTS: Record<OutputMode, number> = {
 
 function isRows(format: RecordFormat): boolean {
   return format === 'csv' || format === 'tsv';
-}
-
-/** The conversion that takes place; `undefined` for none. */
-function conversionOf({ output, conversion }: QuerySettings): Conversion | undefined {
-  return output === 'verdicts' || output === 'mask-ndjson' ? undefined : conversion;
-}
-
-/** A text as the inside of a JSON string, safe on a terminal. */
-function inString(text: string): string {
-  return JSON.stringify(text).slice(1, -1).replaceAll('\u007f', '\\u007f');
-}
-
-/** The text that an agent's verdicts add to a record, by verdict: see AGENT_VERDICTS. */
-function verdictFragments(settings: QuerySettings, index: number): string[] {
-  const { agents, verdictField } = settings;
-  const format = conversionOf(settings) ?? settings.format;
-  const isLast = index === agents.length - 1;
-  if (settings.output === 'verdicts') {
-    return VERDICTS.map((verdict) => `${verdict}${isLast ? '' : ','}`);
-  }
-  if (format === 'csv') return VERDICTS.map((verdict) => `,${verdict}`);
-  if (format === 'tsv') return VERDICTS.map((verdict) => `\t${verdict}`);
-  if (format === 'text') return VERDICTS.map((verdict) => `${verdict}${isLast ? '\t' : ','}`);
-  const several = agents.length > 1;
-  const field = `"${inString(verdictField ?? (several ? 'verdicts' : 'verdict'))}":`;
-  if (!several) return VERDICTS.map((verdict) => `${field}"${verdict}"`);
-  const name = inString((agents[index] as Agent).name);
-  const before = `${index === 0 ? `${field}{` : ','}"${name}":`;
-  return VERDICTS.map((verdict) => `${before}"${verdict}"${isLast ? '}' : ''}`);
-}
-
-/** The other words of the members, in the order of the FRAGMENT_ constants. */
-function fragments(settings: QuerySettings): string[] {
-  const words = new Array<string>(FRAGMENTS).fill('');
-  REASONS.forEach((reason, index) => {
-    words[FRAGMENT_REASONS + index] = reason;
-  });
-  words[FRAGMENT_REASONS_OPEN] = '"reasons":{';
-  words[FRAGMENT_RULES_OPEN] = '"rules":{';
-  words[FRAGMENT_LINE] = '{"line":';
-  words[FRAGMENT_TEXT] = ',"text":"';
-  words[FRAGMENT_AGENT] = ',"agent":"';
-  words[FRAGMENT_SOURCE] = ',"source":"';
-  words[FRAGMENT_RULE] = '"rule":';
-  words[FRAGMENT_REASON] = '"reason":';
-  words[FRAGMENT_DISALLOW] = 'Disallow: ';
-  words[FRAGMENT_ALLOW] = 'Allow: ';
-  words[FRAGMENT_BAD_LINE] = BAD_LINE_MEMBERS[settings.format];
-  words[FRAGMENT_BAD_INPUT] = ',"input":"';
-  words[FRAGMENT_BAD_END] = '"}';
-  const keys = settings.conversion === undefined ? settings.urlField : [CONVERTED_URL];
-  words[FRAGMENT_STRING_OPEN] = keys.map((key) => `{"${inString(key)}":`).join('');
-  words[FRAGMENT_STRING_CLOSE] = '}'.repeat(keys.length - 1);
-  words[FRAGMENT_MASK_ALLOWED] = '{"allowed":true}';
-  words[FRAGMENT_MASK_DENIED] = '{"allowed":false}';
-  return words;
 }
 
 /**

@@ -1,4 +1,4 @@
-import { CONVERTED_URL } from '../kernel/query.js';
+import { CONVERTED_URL } from '../kernel/query-settings.js';
 import type { FilterSettings } from './filter.js';
 import type { InputFormat } from './input/format.js';
 import { conversionOf } from './output/conversion.js';

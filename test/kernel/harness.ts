@@ -17,12 +17,8 @@ import {
   TASK_OUTPUT,
 } from '../../src/kernel/layout.js';
 import { kernelModule } from '../../src/kernel/module.js';
-import {
-  DEFAULT_SETTINGS,
-  encodeQuery,
-  type QuerySettings,
-  queryBytes,
-} from '../../src/kernel/query.js';
+import { encodeQuery, queryBytes } from '../../src/kernel/query.js';
+import { DEFAULT_SETTINGS, type QuerySettings } from '../../src/kernel/query-settings.js';
 import { scratchBytes } from '../../src/kernel/scratch.js';
 import { writeTask } from '../../src/kernel/task.js';
 import { parseAuthority } from '../../src/protocol/authority.js';

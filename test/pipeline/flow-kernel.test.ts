@@ -1,7 +1,8 @@
 import { afterAll, describe, expect, it } from 'vitest';
 import { TableBuilder } from '../../src/compile/table-builder.js';
 import { kernelModule } from '../../src/kernel/module.js';
-import { encodeQuery, type QuerySettings, queryBytes } from '../../src/kernel/query.js';
+import { encodeQuery, queryBytes } from '../../src/kernel/query.js';
+import type { QuerySettings } from '../../src/kernel/query-settings.js';
 import { Flow } from '../../src/pipeline/flow.js';
 import { parseAuthority } from '../../src/protocol/authority.js';
 import { Table, tableMemory } from '../../src/table.js';

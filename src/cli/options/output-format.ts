@@ -1,4 +1,4 @@
-import type { OutputMode } from '../../kernel/query.js';
+import type { OutputMode } from '../../kernel/query-settings.js';
 import { PARQUET_ENDING } from '../../pipeline/limits.js';
 import type { OutputFormat } from '../../pipeline/output/conversion.js';
 import { STANDARD_OUTPUT } from '../process/standard-streams.js';

@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream';
-import type { RecordFormat } from '../../kernel/query.js';
+import type { RecordFormat } from '../../kernel/query-settings.js';
 import type { ParquetFile } from '../../parquet/parquet-file.js';
 import type { Chunks } from './chunks.js';
 

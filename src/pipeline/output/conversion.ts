@@ -1,4 +1,4 @@
-import type { Conversion } from '../../kernel/query.js';
+import type { Conversion } from '../../kernel/query-settings.js';
 import type { InputFormat } from '../input/format.js';
 
 /** What an output can hold. */

@@ -1,6 +1,6 @@
 import { CR, LF } from '../../ascii.js';
 import { RobotsFilterError } from '../../errors.js';
-import { CONVERTED_URL, type Conversion, type OutputMode } from '../../kernel/query.js';
+import { CONVERTED_URL, type Conversion, type OutputMode } from '../../kernel/query-settings.js';
 import type { Agent } from '../../protocol/agent.js';
 import { fieldsOf } from '../input/csv/first-row.js';
 import type { InputFormat } from '../input/format.js';

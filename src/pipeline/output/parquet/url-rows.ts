@@ -1,6 +1,6 @@
 import { Writable } from 'node:stream';
 import { RobotsFilterError } from '../../../errors.js';
-import { CONVERTED_URL } from '../../../kernel/query.js';
+import { CONVERTED_URL } from '../../../kernel/query-settings.js';
 import type { ByteSink } from '../../../parquet/chunk-writer.js';
 import { TextRowsWriter } from '../../../parquet/text-rows-writer.js';
 import type { FilterSettings } from '../../filter.js';

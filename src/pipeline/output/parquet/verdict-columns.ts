@@ -1,4 +1,4 @@
-import type { OutputMode } from '../../../kernel/query.js';
+import type { OutputMode } from '../../../kernel/query-settings.js';
 import { type AddedColumn, AddedValues } from '../../../parquet/added-column.js';
 import type { Agent } from '../../../protocol/agent.js';
 import type { Verdict } from '../../../protocol/verdict.js';

@@ -60,6 +60,8 @@ export const target: Target = {
     record('response', 'http://a/robots.txt', responseOf(301, '', { Location: '/1' })),
     `WARC/1.0\r\nWARC-Type: response\r\nContent-Length: 9\r\n\r\nWARC/1.0\r\nWARC/1.`,
     'WARC/1.0\nWARC-Type: x\nContent-Length: 0\n\nWWARC/WARC/1.0\nWARC-Type: x\n',
+    // No record begins with two digits, so nobody may continue there.
+    'WARC/1.0\nWARC-Type: x\na: WARC/11.0\nWARC-Type: x\nContent-Length: 0\n\n',
     charactersOf(gzipSync('WARC/1.0\r\n')),
     '\x1f\x8b\x08\x1c\0\0\0\0\0\x03\x04\0abcdname\0comment\0\x03\0\0\0\0\0\0\0\0\0',
   ],

@@ -8,11 +8,11 @@ const MAGIC = Buffer.from('WARC/');
 /** Length of the bytes that tell a record from other text, such as `WARC/1.`. */
 export const BEGINNING = MAGIC.length + 2;
 
-/** Digits of each of the two numbers of a version, at most. */
+/** Maximum number of digits after the dot of a version. */
 const MOST_DIGITS = 3;
 
-/** The longest version line, in bytes: `WARC/`, two numbers with a dot between, CR and LF. */
-export const LONGEST_VERSION_LINE = MAGIC.length + 2 * MOST_DIGITS + 3;
+/** Maximum length of a version line, in bytes: `WARC/1.`, digits, CR and LF. */
+export const LONGEST_VERSION_LINE = BEGINNING + MOST_DIGITS + 2;
 
 /** Whether a record begins at an index: `WARC/`, a digit and a dot. */
 export function beginsRecord(bytes: Buffer, at: number): boolean {
@@ -59,13 +59,14 @@ export function nextHeader(header: Buffer): number {
   return last >= 0 && parseWarcHeader(header.subarray(last)) !== undefined ? last : -1;
 }
 
-/** Whether a version stands at an index, and ends its line. */
+/**
+ * Whether a record begins at an index, and its version ends the line. A reader that continues there
+ * must find that a record begins, or it would search the same place again.
+ */
 function isVersion(bytes: Buffer, at: number): boolean {
-  const dot = endOfDigits(bytes, at + MAGIC.length);
-  if (!startsWith(bytes, MAGIC, at) || dot === at + MAGIC.length || bytes[dot] !== DOT)
-    return false;
-  const end = endOfDigits(bytes, dot + 1);
-  if (end === dot + 1) return false;
+  if (!beginsRecord(bytes, at)) return false;
+  const end = endOfDigits(bytes, at + BEGINNING);
+  if (end === at + BEGINNING) return false;
   return bytes[end] === LF || (bytes[end] === CR && bytes[end + 1] === LF);
 }
 

@@ -70,7 +70,7 @@ export class HeaderRow {
     if (clash !== undefined) {
       throw new RobotsFilterError(
         'input',
-        `${name}: has a column called ${clash}, as has the output. Name the added column: --verdict-field NAME`,
+        `${name}: has a column called ${clash}, the name of an added column. Choose another name: --verdict-field NAME`,
       );
     }
     const added = names.map((field) => `${delimiter}${quotedField(field)}`).join('');

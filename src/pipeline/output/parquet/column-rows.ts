@@ -10,7 +10,10 @@ import type { FilterSettings } from '../../filter.js';
 import { RowReader } from './row-reader.js';
 import { addedColumns, VerdictRows } from './verdict-columns.js';
 
-/** The most rows of a row group whose verdicts are held in memory. Writers aim at a million. */
+/**
+ * Maximum number of rows of a row group, whose verdicts are held in memory. Writers aim at a
+ * million.
+ */
 const MAX_GROUP_ROWS = 2 ** 26;
 
 /** An input on its way to the output. */
@@ -55,7 +58,7 @@ export class ColumnRows {
     if (large !== undefined) {
       throw new RobotsFilterError(
         'input',
-        `${name}: a row group has ${large.rows} rows, and ${MAX_GROUP_ROWS} are written. Write the file again with smaller row groups`,
+        `${name}: a row group has ${large.rows} rows; at most ${MAX_GROUP_ROWS} can be written. Write the file again with smaller row groups`,
       );
     }
     const partitions = this.#partitionsOf(name, file);

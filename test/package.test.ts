@@ -86,7 +86,7 @@ describe('the package', () => {
     expect(packed.sort()).toEqual([...built, ...further].sort());
     // No leftovers of a build.
     const others = built.filter((path) => !path.endsWith('.js') && !path.endsWith('.cjs'));
-    expect(others.sort()).toEqual(['dist/index.d.ts', KERNEL]);
+    expect(others.sort()).toEqual(['dist/index.d.ts', KERNEL, 'dist/robots-filter.1']);
   });
 
   it('has an executable command line', () => {

@@ -4,6 +4,7 @@ import { endOpenings } from '../files/openings.js';
 import { COMMAND_NAMES } from './command-names.js';
 import { checkDefinition } from './definitions/check.js';
 import { compileDefinition } from './definitions/compile.js';
+import { completionDefinition } from './definitions/completion.js';
 import type { CommandDefinition, Finish } from './definitions/definition.js';
 import { fetchDefinition } from './definitions/fetch.js';
 import { filterDefinition } from './definitions/filter.js';
@@ -12,6 +13,7 @@ import { SUCCESS } from './exit-codes.js';
 import { reportFailure } from './failure.js';
 import { fullName } from './help/full-name.js';
 import { addHelp } from './help/help.js';
+import type { DescribedCommand } from './help/man-page.js';
 import { nearest } from './options/nearest.js';
 import { HELP_GROUP } from './options/option-groups.js';
 import { completeStats } from './options/output-options.js';
@@ -25,6 +27,7 @@ const DEFINITIONS: Readonly<Record<(typeof COMMAND_NAMES)[number], CommandDefini
   fetch: fetchDefinition,
   check: checkDefinition,
   inspect: inspectDefinition,
+  completion: completionDefinition,
 };
 
 function createProgram(finish: Finish): Command {
@@ -43,6 +46,15 @@ function createProgram(finish: Finish): Command {
     }
   });
   return root;
+}
+
+/** The filter, then its commands, each with the texts of its help. */
+export function describedCommands(): [DescribedCommand, ...DescribedCommand[]] {
+  const program = createProgram(() => {});
+  const commands = COMMAND_NAMES.map((name, index) => {
+    return { command: program.commands[index] ?? program, texts: DEFINITIONS[name].help };
+  });
+  return [{ command: program, texts: filterDefinition.help }, ...commands];
 }
 
 /** Gives a command its arguments, options and help, and the program's way to write messages. */

@@ -17,6 +17,7 @@ import type { DescribedCommand } from './help/man-page.js';
 import { nearest } from './options/nearest.js';
 import { HELP_GROUP } from './options/option-groups.js';
 import { completeStats } from './options/output-options.js';
+import { requireNode, watchEnd } from './process/runtime.js';
 import { writeError, writeOutput } from './process/standard-streams.js';
 import { indented } from './report/diagnostics.js';
 import { usageError } from './usage-error.js';
@@ -95,7 +96,9 @@ function checkHelp([first, command]: readonly string[]): void {
 /** Runs the command line; returns its exit code. */
 export async function run(argv: readonly string[]): Promise<number> {
   let exitCode: number = SUCCESS;
+  const ended = watchEnd();
   try {
+    requireNode(process.versions);
     checkHelp(argv);
     const program = createProgram((code) => {
       exitCode = code;
@@ -106,5 +109,6 @@ export async function run(argv: readonly string[]): Promise<number> {
     return reportFailure(error);
   } finally {
     await endOpenings();
+    ended();
   }
 }

@@ -1,5 +1,6 @@
 import type { AccessResult } from '../protocol/access.js';
 import type { Scheme } from '../protocol/authority.js';
+import type { TableRecord } from '../table/record-list.js';
 
 /** A host of a table. */
 export interface TableHost {
@@ -19,6 +20,16 @@ export interface TableAuthority {
   readonly source: string;
   /** Offset of the robots record, for `TableView.groups`; equal files share a record. */
   readonly robots: number;
+  /** Offset of the authority, for `TableView.recordsOf`. */
+  readonly at: number;
+}
+
+/** What a table keeps of a robots.txt beside its groups. */
+export interface AuthorityRecords {
+  /** The other records (RFC 9309 section 2.2.4), in the order of the file. */
+  readonly records: readonly TableRecord[];
+  /** When the file was fetched, in seconds since 1970; `undefined` if it is not known. */
+  readonly date: number | undefined;
 }
 
 /** The groups of a robots.txt that some product tokens share (RFC 9309 section 2.2.1). */

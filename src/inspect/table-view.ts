@@ -53,7 +53,14 @@ import {
 } from '../table/format.js';
 import { NAME_STARTS } from '../table/name-starts.js';
 import { AutomatonView, type TableRule } from './automaton-view.js';
-import type { MergedGroup, TableAuthority, TableGroup, TableHost } from './table-content.js';
+import { RecordIndex } from './record-index.js';
+import type {
+  AuthorityRecords,
+  MergedGroup,
+  TableAuthority,
+  TableGroup,
+  TableHost,
+} from './table-content.js';
 import { TableReader } from './table-reader.js';
 
 const ACCESS_RESULTS: Readonly<Record<number, AccessResult>> = {
@@ -81,6 +88,7 @@ const ASSUMED_SCHEMES = SCHEME_HTTP | SCHEME_HTTPS;
 export class TableView {
   readonly #reader: TableReader;
   #hash: HostHash | undefined;
+  #recordIndex: RecordIndex | undefined;
   readonly #name: string;
 
   /** @param name the table's name in messages, such as its path */
@@ -227,6 +235,21 @@ export class TableView {
     return rules.sort((a, b) => a.line - b.line);
   }
 
+  /** Whether the table keeps other records and dates. */
+  get hasRecords(): boolean {
+    return this.#records.isPresent;
+  }
+
+  /** The other records (RFC 9309 section 2.2.4) of the robots.txt of an authority, and its date. */
+  recordsOf({ at }: TableAuthority): AuthorityRecords {
+    return this.#records.of(at);
+  }
+
+  get #records(): RecordIndex {
+    this.#recordIndex ??= new RecordIndex(this.#reader);
+    return this.#recordIndex;
+  }
+
   /** Yields all automata, in the order in which the hosts refer to them. */
   *automata(): Iterable<AutomatonView> {
     const seen = new Set([0]);
@@ -300,6 +323,7 @@ export class TableView {
       accessResult,
       source: this.#source(at, host),
       robots,
+      at,
     };
   }
 

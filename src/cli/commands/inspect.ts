@@ -60,6 +60,7 @@ function countsInWords(verified: VerifiedTable): string {
     [verified.blocks, 'block', 'blocks'],
     [verified.rules, 'rule', 'rules'],
     [verified.texts, 'text', 'texts'],
+    [verified.records, 'other record', 'other records'],
   ];
   return counts
     .map(([count, one, more]) => `${formatNumber(count)} ${count === 1 ? one : more}`)

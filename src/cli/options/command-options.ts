@@ -65,6 +65,7 @@ export interface FilterOptions extends RobotsOptions, FetchingOptions, InputOpti
 
 export interface CompileOptions extends RobotsOptions {
   readonly output?: string;
+  readonly records?: boolean;
 }
 
 export interface FetchOptions extends FetchingOptions, InputOptions {

@@ -32,6 +32,30 @@ export interface AuthorityRecords {
   readonly date: number | undefined;
 }
 
+/** A rule of a table. */
+export interface TableRule {
+  readonly allow: boolean;
+  /** The pattern as written, truncated to TEXT_LIMIT bytes, escaped as in a JSON string. */
+  readonly text: string;
+  /** Specificity: canonical length of the pattern, in bytes. */
+  readonly bytes: number;
+  /** Number of its line in the file, from 1. */
+  readonly line: number;
+}
+
+/** The canonical pattern of a rule: a prefix, then `*` before each segment. */
+export interface TablePattern {
+  /** Specificity, and 1 for an allow rule: see table/format.ts. */
+  readonly rank: number;
+  readonly line: number;
+  readonly prefix: Uint8Array;
+  /** The segments in their first form, and in their second form if they have two. */
+  readonly first: readonly Uint8Array[];
+  readonly second: readonly Uint8Array[] | undefined;
+  /** Whether the last literal must end the path. */
+  readonly isEnd: boolean;
+}
+
 /** The groups of a robots.txt that some product tokens share (RFC 9309 section 2.2.1). */
 export interface MergedGroup {
   /** Product tokens in lower case, sorted, `*` first. */

@@ -151,10 +151,12 @@ describe('a record list', () => {
   const fault = (_at: number, what: string): Error => new Error(`refused: ${what}`);
 
   it('comes back as it was, or is refused, whatever byte is changed', () => {
-    const list = encodeRecordList([
-      { kind: 'sitemap', line: 300, productTokens: undefined, value: 'x'.repeat(200) },
-      { kind: 'noindex', line: 70_000, productTokens: ['a', '*'], value: '' },
-    ]);
+    const list = Uint8Array.from(
+      encodeRecordList([
+        { kind: 'sitemap', line: 300, productTokens: undefined, value: 'x'.repeat(200) },
+        { kind: 'noindex', line: 70_000, productTokens: ['a', '*'], value: '' },
+      ]),
+    );
     expect(readRecordList(list, 0, list.length, fault)).toMatchObject({
       records: [
         { kind: 'sitemap', line: 300, productTokens: undefined, value: 'x'.repeat(200) },

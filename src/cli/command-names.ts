@@ -1,2 +1,10 @@
 /** The commands in addition to the filter, which has no name. */
-export const COMMAND_NAMES = ['compile', 'fetch', 'check', 'inspect', 'completion'] as const;
+export const COMMAND_NAMES = [
+  'compile',
+  'fetch',
+  'check',
+  'inspect',
+  'audit',
+  'records',
+  'completion',
+] as const;

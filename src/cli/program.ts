@@ -2,6 +2,7 @@ import { Command } from 'commander';
 import { printable } from '../control-characters.js';
 import { endOpenings } from '../files/openings.js';
 import { COMMAND_NAMES } from './command-names.js';
+import { auditDefinition } from './definitions/audit.js';
 import { checkDefinition } from './definitions/check.js';
 import { compileDefinition } from './definitions/compile.js';
 import { completionDefinition } from './definitions/completion.js';
@@ -9,6 +10,7 @@ import type { CommandDefinition, Finish } from './definitions/definition.js';
 import { fetchDefinition } from './definitions/fetch.js';
 import { filterDefinition } from './definitions/filter.js';
 import { inspectDefinition } from './definitions/inspect.js';
+import { recordsDefinition } from './definitions/records.js';
 import { SUCCESS } from './exit-codes.js';
 import { reportFailure } from './failure.js';
 import { fullName } from './help/full-name.js';
@@ -28,6 +30,8 @@ const DEFINITIONS: Readonly<Record<(typeof COMMAND_NAMES)[number], CommandDefini
   fetch: fetchDefinition,
   check: checkDefinition,
   inspect: inspectDefinition,
+  audit: auditDefinition,
+  records: recordsDefinition,
   completion: completionDefinition,
 };
 

@@ -6,6 +6,7 @@ import {
   columnOptions,
   followLinksOption,
   keptAgentsOption,
+  keptRecordsOption,
   maxRobotsBytesOption,
   profileOption,
   robotsDirOption,
@@ -37,6 +38,7 @@ Exit status:
       .addOption(robotsDirOption())
       .addOption(profileOption('The table answers under this profile only.'))
       .addOption(keptAgentsOption())
+      .addOption(keptRecordsOption())
       .addOption(maxRobotsBytesOption())
       .addOption(followLinksOption())
       .addOption(staleUseOption())

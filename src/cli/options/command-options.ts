@@ -1,7 +1,9 @@
 import type { StaleUse } from '../../pipeline/compile/compile-cache.js';
 import type { InputFormat } from '../../pipeline/input/format.js';
 import type { OutputFormat } from '../../pipeline/output/conversion.js';
+import type { RecordKind } from '../../protocol/other-record-kinds.js';
 import type { Profile } from '../../protocol/profile.js';
+import type { RowFormat } from '../report/rows.js';
 
 /** Options of all commands that read robots.txt files. */
 interface ProfileOptions {
@@ -65,6 +67,7 @@ export interface FilterOptions extends RobotsOptions, FetchingOptions, InputOpti
 
 export interface CompileOptions extends RobotsOptions {
   readonly output?: string;
+  readonly records?: boolean;
 }
 
 export interface FetchOptions extends FetchingOptions, InputOptions {
@@ -82,6 +85,18 @@ export interface FetchOptions extends FetchingOptions, InputOptions {
 }
 
 export type CheckOptions = ProfileOptions;
+
+export interface AuditOptions extends RobotsOptions {
+  readonly table?: string;
+  readonly hosts?: string;
+  readonly only?: 'all' | 'part' | 'none' | 'unknown';
+  readonly format?: RowFormat;
+}
+
+export interface RecordsOptions extends RobotsOptions {
+  readonly kind?: readonly RecordKind[];
+  readonly format?: RowFormat;
+}
 
 export interface InspectOptions {
   readonly verify?: boolean;

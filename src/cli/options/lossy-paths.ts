@@ -11,6 +11,7 @@ export interface PathOptions {
   readonly output?: string | undefined;
   readonly report?: string | undefined;
   readonly ca?: string | undefined;
+  readonly hosts?: string | undefined;
 }
 
 /**
@@ -20,8 +21,8 @@ export interface PathOptions {
  * @throws RobotsFilterError `usage`
  */
 export function refuseLossyPaths(files: readonly string[], options: PathOptions = {}): void {
-  const { robotsDir = [], table, output, report, ca } = options;
-  for (const path of [...files, ...[robotsDir].flat(), table, output, report, ca]) {
+  const { robotsDir = [], table, output, report, ca, hosts } = options;
+  for (const path of [...files, ...[robotsDir].flat(), table, output, report, ca, hosts]) {
     // A name may contain this very character.
     if (path === undefined || !path.includes(REPLACEMENT) || existsSync(path)) continue;
     throw usageError(

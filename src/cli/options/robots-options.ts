@@ -114,6 +114,13 @@ export const unreachableAfterOption = (): Option =>
     .argParser(wholeNumber(0, MAX_DAYS, 'days'))
     .helpGroup(ROBOTS_GROUP);
 
+export const keptRecordsOption = (): Option =>
+  describedOption(
+    '--records',
+    'Keep sitemaps, crawl-delays, preferences and dates, too.',
+    'For "robots-filter records" and "robots-filter audit" on the table. Verdicts and the speed of look-ups stay the same; the table grows by some 60 bytes a host.',
+  ).helpGroup(ROBOTS_GROUP);
+
 export const agentOption = (): Option =>
   describedOption(
     '-a, --agent <token,…>',

@@ -2,6 +2,7 @@ import type { StaleUse } from '../../pipeline/compile/compile-cache.js';
 import type { InputFormat } from '../../pipeline/input/format.js';
 import type { OutputFormat } from '../../pipeline/output/conversion.js';
 import type { Profile } from '../../protocol/profile.js';
+import type { NamedAgentOptions } from './named-agents.js';
 
 /** Options of all commands that read robots.txt files. */
 interface ProfileOptions {
@@ -20,7 +21,7 @@ export interface InputOptions {
 }
 
 /** Options of all commands that compile robots.txt files. */
-export interface RobotsOptions extends ProfileOptions {
+export interface RobotsOptions extends ProfileOptions, NamedAgentOptions {
   readonly robotsDir?: readonly string[];
   readonly agent?: readonly string[];
   readonly followLinks?: boolean;
@@ -81,7 +82,11 @@ export interface FetchOptions extends FetchingOptions, InputOptions {
   readonly report?: string;
 }
 
-export type CheckOptions = ProfileOptions;
+export interface CheckOptions extends ProfileOptions, NamedAgentOptions {}
+
+export interface AgentsOptions extends NamedAgentOptions {
+  readonly json?: boolean;
+}
 
 export interface InspectOptions {
   readonly verify?: boolean;

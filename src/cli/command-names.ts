@@ -6,5 +6,6 @@ export const COMMAND_NAMES = [
   'inspect',
   'audit',
   'records',
+  'agents',
   'completion',
 ] as const;

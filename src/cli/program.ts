@@ -2,6 +2,7 @@ import { Command } from 'commander';
 import { printable } from '../control-characters.js';
 import { endOpenings } from '../files/openings.js';
 import { COMMAND_NAMES } from './command-names.js';
+import { agentsDefinition } from './definitions/agents.js';
 import { auditDefinition } from './definitions/audit.js';
 import { checkDefinition } from './definitions/check.js';
 import { compileDefinition } from './definitions/compile.js';
@@ -29,6 +30,7 @@ const DEFINITIONS: Readonly<Record<(typeof COMMAND_NAMES)[number], CommandDefini
   compile: compileDefinition,
   fetch: fetchDefinition,
   check: checkDefinition,
+  agents: agentsDefinition,
   inspect: inspectDefinition,
   audit: auditDefinition,
   records: recordsDefinition,

@@ -59,14 +59,17 @@ describe('--help', () => {
     expect(filter).toContain('see robots-filter fetch --help');
   });
 
-  test.each(['compile', 'fetch', 'check', 'inspect'])('%s --help, and help', async (command) => {
-    const place = workplace();
-    const { code, text } = await place.run([command, '--help']);
-    expect(code).toBe(0);
-    expect((await place.run(['help', command])).text).toBe(text);
-    expect(text).toContain(`Usage:\n  robots-filter ${command}`);
-    expect(text).toContain('Examples:');
-  });
+  test.each(['compile', 'fetch', 'check', 'inspect', 'audit', 'records'])(
+    '%s --help, and help',
+    async (command) => {
+      const place = workplace();
+      const { code, text } = await place.run([command, '--help']);
+      expect(code).toBe(0);
+      expect((await place.run(['help', command])).text).toBe(text);
+      expect(text).toContain(`Usage:\n  robots-filter ${command}`);
+      expect(text).toContain('Examples:');
+    },
+  );
 });
 
 describe('-h', () => {
@@ -76,6 +79,8 @@ describe('-h', () => {
     ['fetch', ['fetch']],
     ['check', ['check']],
     ['inspect', ['inspect']],
+    ['audit', ['audit']],
+    ['records', ['records']],
   ])('of %s is one screen with usage, options and examples', async (_, words) => {
     const { code, text, stderr } = await workplace().run([...words, '-h']);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
@@ -94,7 +99,7 @@ describe('-h', () => {
     expect(text.match(/^ {2}(?:-\w, )?--/gm)).toHaveLength(10);
     const examples = text.slice(text.indexOf('\nExamples:\n'));
     expect(examples.match(/^ {2}.*robots-filter /gm)).toHaveLength(5);
-    expect(text).toContain('compile, fetch, check, inspect');
+    expect(text).toContain('compile, fetch, check, inspect, audit, records.');
   });
 
   test('overrides other options and does not run the command', async () => {
@@ -238,8 +243,8 @@ test('--url-field is accepted if an input may have the member', async () => {
   const here = workplace();
   here.write('urls.txt', 'https://example.com/\n');
   here.write('empty.txt', '\n');
-  here.write('records', '{"u":"https://example.com/"}\n');
-  for (const files of [['empty.txt'], ['records'], ['records', 'urls.txt']]) {
+  here.write('list', '{"u":"https://example.com/"}\n');
+  for (const files of [['empty.txt'], ['list'], ['list', 'urls.txt']]) {
     const { code, stderr } = await here.run([
       '--robots-dir',
       'robots',

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { ROOT } from './scratch.js';
 
 const PROGRAM = 'robots-filter';
-const COMMANDS = ['compile', 'fetch', 'check', 'inspect'];
+const COMMANDS = ['compile', 'fetch', 'check', 'inspect', 'audit', 'records'];
 
 const page = readFileSync(join(ROOT, 'docs/cli.md'), 'utf8');
 

@@ -10,6 +10,7 @@ import { neededTokens, parseAgents } from '../options/agents.js';
 import type { AuditOptions } from '../options/command-options.js';
 import { authorityLabel } from '../report/authority-label.js';
 import { Diagnostics } from '../report/diagnostics.js';
+import { isoSeconds } from '../report/host-report.js';
 import { formatCount, formatNumber } from '../report/numbers.js';
 import { type Column, Rows } from '../report/rows.js';
 import { TextBatches } from '../report/text-batches.js';
@@ -204,9 +205,4 @@ function sortedHosts(view: TableView): number[] {
   const order = Uint32Array.from(places, (_, index) => index);
   order.sort((a, b) => ((names[a] as string) < (names[b] as string) ? -1 : 1));
   return Array.from(order, (index) => places[index] as number);
-}
-
-/** `2025-03-10T12:00:00Z`. */
-function isoSeconds(seconds: number): string {
-  return new Date(1000 * seconds).toISOString().replace('.000Z', 'Z');
 }

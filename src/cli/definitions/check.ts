@@ -2,6 +2,7 @@ import { Argument } from 'commander';
 import type { CheckOptions } from '../options/command-options.js';
 import { refuseLossyPaths } from '../options/lossy-paths.js';
 import { quietOption } from '../options/output-options.js';
+import { jsonOption } from '../options/report-options.js';
 import { maxRobotsBytesOption, profileOption } from '../options/robots-options.js';
 import type { CommandDefinition } from './definition.js';
 
@@ -9,7 +10,7 @@ export const checkDefinition: CommandDefinition = {
   help: {
     description: 'Check single URLs against one robots.txt, and tell which rule decides.',
     usage: ['[options] <robots-file> <agent> <url...>'],
-    mainOptions: ['--profile', '--max-robots-bytes', '--quiet'],
+    mainOptions: ['--profile', '--max-robots-bytes', '--json', '--quiet'],
     examples: [
       'robots-filter check robots.txt GPTBot https://example.com/private/',
       "robots-filter check robots.txt 'Googlebot-Image>Googlebot' /a /b /c",
@@ -30,6 +31,11 @@ Exit status:
       .addArgument(new Argument('<url...>', 'URLs or paths; their hosts do not matter.'))
       .addOption(profileOption())
       .addOption(maxRobotsBytesOption())
+      .addOption(
+        jsonOption(
+          'An object has the URL, verdict, reason and rule; the crawl-delay and sitemaps; and, where the verdict is allow, the preferences about the use of content.',
+        ),
+      )
       .addOption(quietOption())
       .action(async (file: string, agent: string, urls: string[], options: CheckOptions) => {
         refuseLossyPaths([file]);

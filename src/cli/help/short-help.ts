@@ -13,7 +13,6 @@ export function shortHelp(command: Command, texts: HelpTexts): string {
   const commands = command.commands.map((each) => each.name());
   return [
     texts.description,
-    '',
     ...texts.usage.map((usage, index) => `${index === 0 ? 'Usage:' : '      '} ${name} ${usage}`),
     '',
     ...options.map((option) => `  ${option.flags.padEnd(width)}  ${summaryOf(option)}`),
@@ -21,9 +20,8 @@ export function shortHelp(command: Command, texts: HelpTexts): string {
     'Examples:',
     ...texts.examples.map((example) => `  ${example}`),
     '',
-    commands.length === 0
-      ? `${name} --help for everything.`
-      : `Commands: ${commands.join(', ')}. ${name} --help for everything.`,
+    ...(commands.length === 0 ? [] : [`Commands: ${commands.join(', ')}.`]),
+    `${name} --help for everything.`,
     '',
   ].join('\n');
 }

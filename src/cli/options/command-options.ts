@@ -84,7 +84,9 @@ export interface FetchOptions extends FetchingOptions, InputOptions {
   readonly report?: string;
 }
 
-export type CheckOptions = ProfileOptions;
+export interface CheckOptions extends ProfileOptions {
+  readonly json?: boolean;
+}
 
 export interface AuditOptions extends RobotsOptions {
   readonly table?: string;
@@ -100,4 +102,6 @@ export interface RecordsOptions extends RobotsOptions {
 
 export interface InspectOptions {
   readonly verify?: boolean;
+  readonly json?: boolean;
+  readonly agent?: readonly string[];
 }

@@ -59,7 +59,7 @@ describe('--help', () => {
     expect(filter).toContain('see robots-filter fetch --help');
   });
 
-  test.each(['compile', 'fetch', 'check', 'inspect', 'audit', 'records'])(
+  test.each(['compile', 'fetch', 'check', 'agents', 'inspect', 'audit', 'records'])(
     '%s --help, and help',
     async (command) => {
       const place = workplace();
@@ -78,6 +78,7 @@ describe('-h', () => {
     ['compile', ['compile']],
     ['fetch', ['fetch']],
     ['check', ['check']],
+    ['agents', ['agents']],
     ['inspect', ['inspect']],
     ['audit', ['audit']],
     ['records', ['records']],
@@ -99,7 +100,7 @@ describe('-h', () => {
     expect(text.match(/^ {2}(?:-\w, )?--/gm)).toHaveLength(10);
     const examples = text.slice(text.indexOf('\nExamples:\n'));
     expect(examples.match(/^ {2}.*robots-filter /gm)).toHaveLength(5);
-    expect(text).toContain('compile, fetch, check, inspect, audit, records.');
+    expect(text).toContain('compile, fetch, check, inspect, audit, records, agents.');
   });
 
   test('overrides other options and does not run the command', async () => {
@@ -193,6 +194,7 @@ describe('wrong usage: exit 2, nothing on standard output, and a remedy', () => 
     ['--robots-dir robots --url-field a..b', 'such as request.url'],
     ['--robots-dir robots --stats=xml', 'Use --stats or --stats=json'],
     ['--robots-dir robots -a Foo/1.0', '"Foo/1.0" is not a product token', 'use "Foo"'],
+    ['--robots-dir robots -a @ai-trainig', 'no list of agents', 'Did you mean @ai-training?'],
     ['--robots-dir robots -a A,,B', 'empty product token', '--agent GPTBot'],
     ['--robots-dir robots -a A,B,A', '--agent names "A" twice'],
     ['--robots-dir robots --explain --verdict-field rule', 'Choose another'],

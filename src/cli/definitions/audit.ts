@@ -1,9 +1,11 @@
 import type { AuditOptions } from '../options/command-options.js';
 import { refuseLossyPaths } from '../options/lossy-paths.js';
+import { VERDICTS_GROUP } from '../options/option-groups.js';
 import { quietOption } from '../options/output-options.js';
 import { hostsOption, onlyOption, rowFormatOption } from '../options/report-options.js';
 import {
   agentOption,
+  agentsFileOption,
   asOfOption,
   columnOptions,
   followLinksOption,
@@ -14,6 +16,7 @@ import {
   tableOption,
   unreachableAfterOption,
 } from '../options/robots-options.js';
+import { withTokens } from '../options/with-tokens.js';
 import type { CommandDefinition } from './definition.js';
 
 export const auditDefinition: CommandDefinition = {
@@ -22,7 +25,7 @@ export const auditDefinition: CommandDefinition = {
     usage: ['--robots-dir <dir> -a <agents> [options]', '--table <file> -a <agents> [options]'],
     mainOptions: ['--robots-dir', '--table', '--agent', '--hosts', '--only', '--format', '--quiet'],
     examples: [
-      'robots-filter audit --robots-dir robots/ -a GPTBot,CCBot,ClaudeBot',
+      'robots-filter audit --robots-dir robots/ -a @ai-training',
       'robots-filter audit --table robots.table -a GPTBot --only none --format csv',
       'robots-filter compile --records --robots-dir robots/ -o robots.table',
     ],
@@ -54,6 +57,7 @@ Exit status:
     for (const option of columnOptions()) command.addOption(option);
     command
       .addOption(agentOption())
+      .addOption(agentsFileOption(VERDICTS_GROUP))
       .addOption(hostsOption())
       .addOption(onlyOption())
       .addOption(rowFormatOption('table'))
@@ -61,7 +65,7 @@ Exit status:
       .action(async (options: AuditOptions) => {
         refuseLossyPaths([], options);
         const { audit } = await import('../commands/audit.js');
-        finish(await audit(options));
+        finish(await audit(await withTokens(options)));
       });
   },
 };

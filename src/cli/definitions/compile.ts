@@ -1,7 +1,9 @@
 import type { CompileOptions } from '../options/command-options.js';
 import { refuseLossyPaths } from '../options/lossy-paths.js';
+import { ROBOTS_GROUP } from '../options/option-groups.js';
 import { quietOption, tableOutputOption } from '../options/output-options.js';
 import {
+  agentsFileOption,
   asOfOption,
   columnOptions,
   followLinksOption,
@@ -13,6 +15,7 @@ import {
   staleUseOption,
   unreachableAfterOption,
 } from '../options/robots-options.js';
+import { withTokens } from '../options/with-tokens.js';
 import type { CommandDefinition } from './definition.js';
 
 export const compileDefinition: CommandDefinition = {
@@ -39,6 +42,7 @@ Exit status:
       .addOption(profileOption('The table answers under this profile only.'))
       .addOption(keptAgentsOption())
       .addOption(keptRecordsOption())
+      .addOption(agentsFileOption(ROBOTS_GROUP))
       .addOption(maxRobotsBytesOption())
       .addOption(followLinksOption())
       .addOption(staleUseOption())
@@ -51,7 +55,7 @@ Exit status:
       .action(async (options: CompileOptions) => {
         refuseLossyPaths(command.args, options);
         const { compile } = await import('../commands/compile.js');
-        finish(await compile(command.args, options));
+        finish(await compile(command.args, await withTokens(options)));
       });
   },
 };

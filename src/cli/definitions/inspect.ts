@@ -2,9 +2,10 @@ import { Argument } from 'commander';
 import type { InspectOptions } from '../options/command-options.js';
 import { describedOption } from '../options/described-option.js';
 import { refuseLossyPaths } from '../options/lossy-paths.js';
-import { TABLE_GROUP } from '../options/option-groups.js';
+import { TABLE_GROUP, VERDICTS_GROUP } from '../options/option-groups.js';
 import { jsonOption } from '../options/report-options.js';
-import { inspectedAgentOption } from '../options/robots-options.js';
+import { agentsFileOption, inspectedAgentOption } from '../options/robots-options.js';
+import { withTokens } from '../options/with-tokens.js';
 import type { CommandDefinition } from './definition.js';
 
 export const inspectDefinition: CommandDefinition = {
@@ -37,15 +38,16 @@ Exit status:
         ).helpGroup(TABLE_GROUP),
       )
       .addOption(inspectedAgentOption())
+      .addOption(agentsFileOption(VERDICTS_GROUP))
       .addOption(
         jsonOption(
           'Without a host, one object has the totals. With a host, an object for each scheme and port has its access result, records, groups and rules.',
         ),
       )
       .action(async (table: string, host: string | undefined, options: InspectOptions) => {
-        refuseLossyPaths([table]);
+        refuseLossyPaths([table], options);
         const { inspect } = await import('../commands/inspect.js');
-        finish(await inspect(table, host, options));
+        finish(await inspect(table, host, await withTokens(options)));
       });
   },
 };

@@ -4,6 +4,7 @@ import type { OutputFormat } from '../../pipeline/output/conversion.js';
 import type { RecordKind } from '../../protocol/other-record-kinds.js';
 import type { Profile } from '../../protocol/profile.js';
 import type { RowFormat } from '../report/rows.js';
+import type { NamedAgentOptions } from './named-agents.js';
 
 /** Options of all commands that read robots.txt files. */
 interface ProfileOptions {
@@ -22,7 +23,7 @@ export interface InputOptions {
 }
 
 /** Options of all commands that compile robots.txt files. */
-export interface RobotsOptions extends ProfileOptions {
+export interface RobotsOptions extends ProfileOptions, NamedAgentOptions {
   readonly robotsDir?: readonly string[];
   readonly agent?: readonly string[];
   readonly followLinks?: boolean;
@@ -84,7 +85,11 @@ export interface FetchOptions extends FetchingOptions, InputOptions {
   readonly report?: string;
 }
 
-export interface CheckOptions extends ProfileOptions {
+export interface CheckOptions extends ProfileOptions, NamedAgentOptions {
+  readonly json?: boolean;
+}
+
+export interface AgentsOptions extends NamedAgentOptions {
   readonly json?: boolean;
 }
 
@@ -100,7 +105,7 @@ export interface RecordsOptions extends RobotsOptions {
   readonly format?: RowFormat;
 }
 
-export interface InspectOptions {
+export interface InspectOptions extends NamedAgentOptions {
   readonly verify?: boolean;
   readonly json?: boolean;
   readonly agent?: readonly string[];

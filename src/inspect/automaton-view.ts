@@ -78,6 +78,11 @@ interface OpenNode {
 /** Maximum bytes of the segments of a rule with a derived text: two u32 for each byte. */
 export const MAX_DERIVED_BYTES = 8 * TEXT_LIMIT + 16;
 
+const NOTHING = new Uint8Array(0);
+
+/** The path from the root to the current node of the walk that is under way: there is only one. */
+let path = new Uint8Array(256);
+
 /** Reads an automaton from beginning to end, in the order of its nodes. Takes linear time. */
 export class AutomatonView {
   /** Length of the automaton, and number of its rules. */
@@ -90,9 +95,6 @@ export class AutomatonView {
   readonly #lineBytes: number;
   readonly #sizeBytes: number;
   readonly #offsetBytes: number;
-  /** The path from the root to the current node. */
-  #path = new Uint8Array(256);
-
   constructor(reader: TableReader, start: number) {
     this.#reader = reader;
     this.#start = start;
@@ -113,7 +115,7 @@ export class AutomatonView {
       at += this.#offsetBytes;
     }
     this.#root = at;
-    reader.copy(start + this.bytes, 0);
+    reader.within(start + this.bytes, 0);
     if (this.#nodesEnd > start + this.bytes || at > this.#nodesEnd) {
       throw reader.damaged(`the automaton at ${start} ends before it begins`);
     }
@@ -148,7 +150,7 @@ export class AutomatonView {
     const patterns: TablePattern[] = [];
     this.#walk(({ rules }, depth) => {
       if (rules.length === 0) return;
-      const prefix = this.#path.slice(0, depth);
+      const prefix = path.slice(0, depth);
       for (const { rank, line, form, segments } of rules) {
         const all = segments === undefined ? [] : [...this.#forms(form, segments)];
         const forms = (form & RULE_TWO_FORMS) !== 0 ? 2 : 1;
@@ -174,7 +176,7 @@ export class AutomatonView {
     return { bytes: this.bytes, rules: this.ruleCount, ...counts };
   }
 
-  /** Calls `visit` for each node, while `#path` up to `depth` is its path. */
+  /** Calls `visit` for each node, while `path` up to `depth` is its path. */
   #walk(visit: (content: NodeContent, depth: number) => void): void {
     const reader = this.#reader;
     const open: OpenNode[] = [];
@@ -191,10 +193,10 @@ export class AutomatonView {
       const flags = reader.u8(node);
       const label = reader.u8(node + 1);
       at += NODE_FIXED_BYTES;
-      depth = this.#append(reader.copy(at, label), depth);
+      depth = this.#append(at, label, depth);
       at += label;
 
-      let edges = reader.copy(at, 0);
+      let edges: Uint8Array = NOTHING;
       let distances = at;
       const distanceBytes = 1 << ((flags >> NODE_DISTANCE_WIDTH_SHIFT) & 3);
       if ((flags & NODE_EDGES) !== 0) {
@@ -235,18 +237,20 @@ export class AutomatonView {
     if (parent.firstTarget + distance !== target) {
       throw this.#reader.damaged(`no node of the automaton at ${this.#start} begins at ${target}`);
     }
-    return this.#append(parent.bytes.subarray(edge, edge + 1), parent.depth);
+    makeRoom(parent.depth + 1);
+    path[parent.depth] = parent.bytes[edge] as number;
+    return parent.depth + 1;
   }
 
-  #append(bytes: Uint8Array, depth: number): number {
-    const end = depth + bytes.length;
-    if (end > this.#path.length) {
-      const longer = new Uint8Array(2 * end);
-      longer.set(this.#path);
-      this.#path = longer;
+  /** Appends bytes of the table to the path; returns its new length. */
+  #append(at: number, length: number, depth: number): number {
+    const { bytes } = this.#reader;
+    const start = this.#reader.within(at, length);
+    makeRoom(depth + length);
+    for (let index = 0; index < length; index++) {
+      path[depth + index] = bytes[start + index] as number;
     }
-    this.#path.set(bytes, depth);
-    return end;
+    return depth + length;
   }
 
   #readPrefixRule(kind: number, start: number, depth: number, rules: FoundRule[]): number {
@@ -293,7 +297,7 @@ export class AutomatonView {
     return at;
   }
 
-  /** The text of a rule of the node whose path is `#path` up to `depth`. */
+  /** The text of a rule of the node whose path is `path` up to `depth`. */
   #text({ form, keptText, segments }: FoundRule, depth: number): string {
     const reader = this.#reader;
     if ((form & RULE_TEXT) !== 0) {
@@ -301,7 +305,7 @@ export class AutomatonView {
       return reader.escapedText(text + TEXT_LENGTH_BYTES, reader.u16(text));
     }
     if (depth > TEXT_LIMIT) throw this.#noText();
-    const text: number[] = [...this.#path.subarray(0, depth)];
+    const text: number[] = [...path.subarray(0, depth)];
     if (segments !== undefined) {
       if (segments.end - segments.start > MAX_DERIVED_BYTES) throw this.#noText();
       const forms = (form & RULE_TWO_FORMS) !== 0 ? 2 : 1;
@@ -342,4 +346,11 @@ export class AutomatonView {
     if (bytes === 1) return this.#reader.u8(at);
     return bytes === 2 ? this.#reader.u16(at) : this.#reader.u32(at);
   }
+}
+
+function makeRoom(length: number): void {
+  if (length <= path.length) return;
+  const longer = new Uint8Array(2 * length);
+  longer.set(path);
+  path = longer;
 }

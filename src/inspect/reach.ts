@@ -46,12 +46,13 @@ const MAX_TWO_FORM_SEGMENTS = 32;
 const ROBOTS_TXT = Buffer.from('/robots.txt');
 const ROOT = Buffer.from('/');
 const ANY_PATH = Buffer.from([SLASH, ANYTHING]);
+const NO_SEGMENTS: readonly Uint8Array[] = [];
 const QUERY_START = Buffer.from([QUESTION_MARK]);
 
 /** A reading of a pattern: literals that follow one another with any text between two. */
 interface Reading {
-  readonly prefix: Buffer;
-  readonly segments: readonly Buffer[];
+  readonly prefix: Uint8Array;
+  readonly segments: readonly Uint8Array[];
   readonly isEnd: boolean;
 }
 
@@ -156,20 +157,14 @@ function isAllow({ rank }: RankedRule): boolean {
 }
 
 function ruleOf({ rank, line, prefix, first, second, isEnd }: TablePattern): RankedRule {
-  const start = bufferOf(prefix);
-  const segments = first.map(bufferOf);
-  const readings: Reading[] = [{ prefix: start, segments, isEnd }];
-  const others = second?.map(bufferOf) ?? [];
+  const readings: Reading[] = [{ prefix, segments: first, isEnd }];
+  const others = second ?? NO_SEGMENTS;
   const isWhole = others.length <= MAX_TWO_FORM_SEGMENTS;
   for (let star = 0; isWhole && star < others.length; star++) {
-    const inQuery = [...segments.slice(0, star), QUERY_START, ...others.slice(star)];
-    readings.push({ prefix: start, segments: inQuery, isEnd });
+    const inQuery = [...first.slice(0, star), QUERY_START, ...others.slice(star)];
+    readings.push({ prefix, segments: inQuery, isEnd });
   }
   return { rank, line, readings, isWhole };
-}
-
-function bufferOf({ buffer, byteOffset, length }: Uint8Array): Buffer {
-  return Buffer.from(buffer, byteOffset, length);
 }
 
 /** The witnesses of a reading: paths that stand for all paths that it matches. */
@@ -194,7 +189,7 @@ function reads({ prefix, segments, isEnd }: Reading, path: Buffer): boolean {
   let at = prefix.length;
   const last = segments.length - 1;
   for (let index = 0; index < segments.length; index++) {
-    const segment = segments[index] as Buffer;
+    const segment = segments[index] as Uint8Array;
     if (isEnd && index === last) {
       const start = path.length - segment.length;
       return start >= at && path.compare(segment, 0, segment.length, start) === 0;

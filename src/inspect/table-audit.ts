@@ -64,18 +64,13 @@ export class TableAudit {
   summaries(robots: number, access: AccessResult): readonly AgentSummary[] {
     if (access === 'unavailable') return this.#agents.map(() => EVERYTHING);
     if (access === 'unreachable') return this.#agents.map(() => NOTHING);
-    // Most agents have the groups of *.
-    const known = new Map<string, AgentSummary>();
+    // Most agents have the groups of *, and share their summary.
+    let ofAny: AgentSummary | undefined;
     return this.#agents.map((links) => {
-      const { tokens, lists } = this.#listsOf(robots, links);
-      if (lists.length === 0) return EVERYTHING;
-      const key = `${tokens.join()} ${lists.join()}`;
-      let summary = known.get(key);
-      if (summary === undefined) {
-        summary = { ...this.#summaryOf(lists), tokens };
-        known.set(key, summary);
-      }
-      return summary;
+      const found = this.#listsOf(robots, links);
+      if (found !== undefined) return { ...this.#summaryOf(found.lists), tokens: found.tokens };
+      ofAny ??= this.#summaryOfAny(robots);
+      return ofAny;
     });
   }
 
@@ -85,8 +80,10 @@ export class TableAudit {
    * @param agent index of the agent
    */
   groupsFor(robots: number, agent: number): readonly TableGroup[] {
-    const links = this.#agents[agent] ?? [];
-    return this.#listsOf(robots, links).lists.flatMap((list) => this.#lists.groups(list));
+    const found = this.#listsOf(robots, this.#agents[agent] ?? []);
+    const any = found === undefined ? this.#lists.find(robots, TOKEN_ANY) : 0;
+    const lists = found?.lists ?? (any === 0 ? [] : [any]);
+    return lists.flatMap((list) => this.#lists.groups(list));
   }
 
   /** The patterns of some groups, each group once. */
@@ -114,23 +111,31 @@ export class TableAudit {
     return this.#reader.bytes.subarray(automaton, automaton + bytes);
   }
 
-  /** The lists of groups that an agent obeys (RFC 9309 section 2.2.1), and their product tokens. */
+  /** What the groups of `*` say. */
+  #summaryOfAny(robots: number): AgentSummary {
+    const list = this.#lists.find(robots, TOKEN_ANY);
+    return list === 0 ? EVERYTHING : { ...this.#summaryOf([list]), tokens: ANY };
+  }
+
+  /**
+   * The lists of the groups that name an agent (RFC 9309 section 2.2.1), and their product tokens;
+   * `undefined` if none does, so that those of `*` count.
+   */
   #listsOf(
     robots: number,
     links: readonly Link[],
-  ): { readonly tokens: readonly string[]; readonly lists: readonly number[] } {
-    const tokens: string[] = [];
+  ): { readonly tokens: readonly string[]; readonly lists: readonly number[] } | undefined {
+    let tokens: string[] | undefined;
     const lists: number[] = [];
     for (const { token, number } of links) {
       const list = number < 0 ? 0 : this.#lists.find(robots, number);
       if (list === 0) continue;
+      tokens ??= [];
       if (!tokens.includes(token)) tokens.push(token);
       if (!lists.includes(list)) lists.push(list);
       if (!this.#google) return { tokens, lists };
     }
-    if (lists.length > 0) return { tokens, lists };
-    const any = this.#lists.find(robots, TOKEN_ANY);
-    return any === 0 ? { tokens, lists } : { tokens: ANY, lists: [any] };
+    return tokens === undefined ? undefined : { tokens, lists };
   }
 
   #summaryOf(lists: readonly number[]): RuleSummary {

@@ -74,6 +74,11 @@ const SCHEMES: readonly (readonly [number, Scheme])[] = [
   [SCHEME_FTP, 'ftp'],
 ];
 
+/** The schemes of an authority, by their bits. */
+const SCHEMES_OF_BITS = Array.from({ length: 8 }, (_, bits) =>
+  SCHEMES.filter(([bit]) => (bits & bit) !== 0).map(([, scheme]) => scheme),
+);
+
 const FIRST_SORTED_TOKEN = 2;
 const ASSUMED_SCHEMES = SCHEME_HTTP | SCHEME_HTTPS;
 
@@ -166,7 +171,7 @@ export class TableView {
 
   /** The name of the host whose record is at `at`. */
   nameAt(at: number): string {
-    return this.reader.latin(this.#nameStart(at), this.reader.u8(at));
+    return this.reader.asciiText(this.#nameStart(at), this.reader.u8(at));
   }
 
   /** Finds a host, given in canonical form. */
@@ -322,11 +327,15 @@ export class TableView {
     const robots = reader.u32(at);
     const accessResult = ACCESS_RESULTS[reader.u8(robots) & ROBOTS_ACCESS];
     if (accessResult === undefined) throw reader.damaged(`no access result at ${robots}`);
+    const sourceOf = (): string => this.#source(at, host);
     return {
-      schemes: SCHEMES.filter(([bit]) => (schemes & bit) !== 0).map(([, scheme]) => scheme),
+      schemes: SCHEMES_OF_BITS[schemes] ?? [],
       port: port === 0 ? undefined : port,
       accessResult,
-      source: this.#source(at, host),
+      // Many readers of a large table need no sources.
+      get source() {
+        return sourceOf();
+      },
       robots,
       at,
     };

@@ -57,7 +57,7 @@ export interface KeptRecord {
  * @param kept the product tokens, besides `*`, whose groups count; `undefined` for all
  */
 export function keptRecords(
-  file: RobotsFile,
+  file: Pick<RobotsFile, 'groups' | 'records' | 'sitemaps'>,
   profile: Profile,
   kept?: ReadonlySet<string>,
 ): KeptRecord[] {

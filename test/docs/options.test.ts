@@ -5,7 +5,17 @@ import { describe, expect, it } from 'vitest';
 import { ROOT } from './scratch.js';
 
 const PROGRAM = 'robots-filter';
-const COMMANDS = ['compile', 'fetch', 'check', 'inspect', 'diff', 'agents', 'completion'];
+const COMMANDS = [
+  'compile',
+  'fetch',
+  'check',
+  'inspect',
+  'audit',
+  'records',
+  'diff',
+  'agents',
+  'completion',
+];
 
 const page = readFileSync(join(ROOT, 'docs/cli.md'), 'utf8');
 

@@ -146,7 +146,8 @@ describe('a forged table cannot harm its reader', () => {
     for (const token of view.tokens()) view.tokenNumber(token);
     view.find('b.example');
     for (const { authorities } of view.hosts()) {
-      for (const { robots } of authorities) {
+      for (const { robots, source } of authorities) {
+        expect(source).toBeTypeOf('string');
         for (const group of view.groups(robots)) rules += view.rules(group).length;
       }
     }

@@ -10,6 +10,7 @@ import { neededTokens, parseAgents } from '../options/agents.js';
 import type { AuditOptions } from '../options/command-options.js';
 import { authorityLabel } from '../report/authority-label.js';
 import { Diagnostics } from '../report/diagnostics.js';
+import { isoSeconds } from '../report/host-report.js';
 import { formatCount, formatNumber } from '../report/numbers.js';
 import { type Column, Rows } from '../report/rows.js';
 import { TextBatches } from '../report/text-batches.js';
@@ -31,6 +32,9 @@ const COLUMNS: readonly Column[] = [
   { name: 'access', width: 12 },
   { name: 'date', width: 20 },
 ];
+
+/** Columns that stand before the summary of a robots.txt. */
+const AGENT_COLUMNS = 3;
 
 const NO_RECORDS: AuthorityRecords = { records: [], date: undefined };
 
@@ -83,6 +87,8 @@ class AuditReport {
   readonly #only: AuditOptions['only'];
   readonly #out = new TextBatches();
   readonly #counts: Record<Allowed, number>[];
+  /** The agents' names as they stand in rows. */
+  readonly #names: readonly string[];
   /** For robots records of authorities without records: the allowances, and the tails of rows. */
   readonly #tails = new Map<number, readonly Tail[]>();
 
@@ -97,6 +103,7 @@ class AuditReport {
     this.#audit = new TableAudit(view, agents, google);
     this.#rows = new Rows(format, COLUMNS);
     this.#only = only;
+    this.#names = agents.map(({ name }) => this.#rows.part(1, [name]));
     this.#counts = agents.map(() => ({ all: 0, part: 0, none: 0, unknown: 0 }));
   }
 
@@ -149,19 +156,24 @@ class AuditReport {
   }
 
   #addUnknown(label: string): void {
-    const tails = this.#agents.map(({ name }): Tail => {
-      const nothing = COLUMNS.slice(3).map(() => undefined);
-      return { allowed: 'unknown', text: this.#rows.part(1, [name, 'unknown', ...nothing]) };
-    });
-    this.#addRows(label, tails);
+    const nothing = COLUMNS.slice(AGENT_COLUMNS).map(() => undefined);
+    const text = this.#rows.part(2, ['unknown', ...nothing]);
+    this.#addRows(
+      label,
+      this.#agents.map((): Tail => ({ allowed: 'unknown', text })),
+    );
   }
 
   #addRows(label: string, tails: readonly Tail[]): void {
     const start = this.#rows.part(0, [label]);
-    tails.forEach(({ allowed, text }, index) => {
+    let rows = '';
+    for (let index = 0; index < tails.length; index++) {
+      const { allowed, text } = tails[index] as Tail;
       (this.#counts[index] as Record<Allowed, number>)[allowed]++;
-      if (this.#only === undefined || this.#only === allowed) this.#out.add(start + text);
-    });
+      if (this.#only !== undefined && this.#only !== allowed) continue;
+      rows += start + this.#names[index] + text;
+    }
+    this.#out.add(rows);
   }
 
   #tailsOf(authority: TableAuthority, kept: AuthorityRecords): Tail[] {
@@ -170,11 +182,12 @@ class AuditReport {
     const { records } = kept;
     const sitemaps = records.filter(({ kind }) => kind === 'sitemap').map(({ value }) => value);
     const date = kept.date === undefined ? undefined : isoSeconds(kept.date);
-    return this.#agents.map(({ name }, index) => {
-      const summary = summaries[index] as AgentSummary;
+    const known = new Map<AgentSummary, Tail>();
+    return summaries.map((summary) => {
+      let tail = known.get(summary);
+      if (tail !== undefined) return tail;
       const { crawlDelay, preferences } = recordsFor(records, summary.tokens);
-      const text = this.#rows.part(1, [
-        name,
+      const text = this.#rows.part(2, [
         summary.reach,
         summary.tokens.length === 0 ? undefined : summary.tokens.join(' '),
         summary.rules,
@@ -186,12 +199,14 @@ class AuditReport {
         accessResult,
         date,
       ]);
-      return { allowed: summary.reach, text };
+      tail = { allowed: summary.reach, text };
+      known.set(summary, tail);
+      return tail;
     });
   }
 }
 
-/** A row without its host. */
+/** A row without its host and agent. */
 interface Tail {
   readonly allowed: Allowed;
   readonly text: string;
@@ -199,14 +214,8 @@ interface Tail {
 
 /** The offsets of all host records, sorted by host. */
 function sortedHosts(view: TableView): number[] {
-  const places = [...view.hostPlaces()];
-  const names = places.map((at) => view.nameAt(at));
-  const order = Uint32Array.from(places, (_, index) => index);
-  order.sort((a, b) => ((names[a] as string) < (names[b] as string) ? -1 : 1));
-  return Array.from(order, (index) => places[index] as number);
-}
-
-/** `2025-03-10T12:00:00Z`. */
-function isoSeconds(seconds: number): string {
-  return new Date(1000 * seconds).toISOString().replace('.000Z', 'Z');
+  const names: string[] = [];
+  // A space is before any character of a host, so the offset after it does not change the order.
+  for (const at of view.hostPlaces()) names.push(`${view.nameAt(at)} ${at}`);
+  return names.sort().map((name) => Number(name.slice(name.lastIndexOf(' ') + 1)));
 }

@@ -14,6 +14,7 @@ import { collectAgents } from '../options/agents.js';
 import type { CheckOptions } from '../options/command-options.js';
 import { withNamedAgents } from '../options/named-agents.js';
 import { writeOutput } from '../process/standard-streams.js';
+import { CheckedUrls } from '../report/checked-url.js';
 import { Diagnostics } from '../report/diagnostics.js';
 import { usageError } from '../usage-error.js';
 
@@ -58,6 +59,7 @@ export async function check(
   for (const { line, message } of robots.warnings) {
     diagnostics.note(`warning: ${name}${line === 0 ? '' : `:${line}`}: ${message}`);
   }
+  const checked = options.json === true ? new CheckedUrls(robots, agent, profile) : undefined;
   let code = SUCCESS;
   for (const url of urls) {
     if (url === '') throw usageError('check got an empty URL. Type a URL, or a path such as /');
@@ -68,7 +70,8 @@ export async function check(
     }
     const judgement = robots.verdict(url, agent);
     if (judgement.verdict !== 'allow') code = NOT_ALLOWED;
-    if (!writeOutput(describe(url, judgement))) return SUCCESS;
+    const line = checked?.json(url, judgement) ?? describe(url, judgement);
+    if (!writeOutput(line)) return SUCCESS;
   }
   return code;
 }

@@ -85,7 +85,9 @@ export interface FetchOptions extends FetchingOptions, InputOptions {
   readonly report?: string;
 }
 
-export interface CheckOptions extends ProfileOptions, NamedAgentOptions {}
+export interface CheckOptions extends ProfileOptions, NamedAgentOptions {
+  readonly json?: boolean;
+}
 
 export interface AgentsOptions extends NamedAgentOptions {
   readonly json?: boolean;
@@ -109,6 +111,8 @@ export interface RecordsOptions extends RobotsOptions {
   readonly format?: RowFormat;
 }
 
-export interface InspectOptions {
+export interface InspectOptions extends NamedAgentOptions {
   readonly verify?: boolean;
+  readonly json?: boolean;
+  readonly agent?: readonly string[];
 }

@@ -29,6 +29,10 @@ export const rowFormatOption = (usual: RowFormat): Option =>
     .choices(ROW_FORMATS)
     .helpGroup(OUTPUT_GROUP);
 
+/** @param detail what an object holds */
+export const jsonOption = (detail: string): Option =>
+  describedOption('--json', 'Write JSON, one object on each line.', detail).helpGroup(OUTPUT_GROUP);
+
 export const hostsOption = (): Option =>
   describedOption(
     '--hosts <file>',
@@ -41,7 +45,7 @@ export const hostsOption = (): Option =>
 export const onlyOption = (): Option =>
   describedOption(
     '--only <extent>',
-    'Report only hosts that allow this much: all, part, none.',
+    'Report only hosts that allow: all, part or none.',
     'all: the agent may fetch every URL. none: it may fetch nothing but /robots.txt. Both are proven from the rules. part: neither was proven. unknown: hosts of --hosts without a robots.txt.',
   )
     .choices(['all', 'part', 'none', 'unknown'])

@@ -131,6 +131,16 @@ export const agentOption = (): Option =>
     .argParser(collectAgents)
     .helpGroup(VERDICTS_GROUP);
 
+export const inspectedAgentOption = (): Option =>
+  describedOption(
+    '-a, --agent <token,…>',
+    'Show what the host says to these agents.',
+    'With a host only; shows the groups that decide for them. Repeatable; commas separate several agents, and A>B is a fallback chain.',
+    '    robots-filter inspect robots.table example.com --agent GPTBot',
+  )
+    .argParser(collectAgents)
+    .helpGroup(VERDICTS_GROUP);
+
 export const keptAgentsOption = (): Option =>
   describedOption(
     '-a, --agent <token,…>',

@@ -1,3 +1,4 @@
+import { shownValue } from '../arguments.js';
 import { HYPHEN, UNDERSCORE } from '../ascii.js';
 import { RobotsFilterError } from '../errors.js';
 import { isLetter } from './byte.js';
@@ -37,6 +38,12 @@ export function isProductToken(text: string): boolean {
  */
 export function parseAgent(agent: string | readonly string[], profile: Profile): Agent {
   const given = typeof agent === 'string' ? agent.split('>') : agent;
+  if (!Array.isArray(given) || !given.every((link) => typeof link === 'string')) {
+    throw new RobotsFilterError(
+      'usage',
+      `the agent is ${shownValue(agent)}. Pass a product token such as 'MyBot', '*', or a fallback chain: 'A>B' or ['A', 'B']`,
+    );
+  }
   const links = profile === 'google' ? given : given.map((link) => link.trim());
   if (links.length === 0) {
     throw new RobotsFilterError('usage', 'an agent needs at least one product token');
@@ -45,7 +52,8 @@ export function parseAgent(agent: string | readonly string[], profile: Profile):
     for (const link of links) {
       if (isProductToken(link)) continue;
       const token = tokenPrefix(link);
-      const remedy = token === '' ? 'use letters, "-" and "_", or "*"' : `use "${token}"`;
+      let remedy = token === '' ? 'use letters, "-" and "_", or "*"' : `use "${token}"`;
+      if (link.includes('://')) remedy = 'pass the URL first, then the agent';
       throw new RobotsFilterError(
         'usage',
         `${JSON.stringify(link)} is not a product token (RFC 9309 section 2.2.1): ${remedy}`,

@@ -31,7 +31,11 @@ const groups = [
 export default defineConfig([
   // The library and the command line, which share chunks.
   {
-    input: { index: './src/index.ts', 'cli/main': './src/cli/main.ts' },
+    input: {
+      index: './src/index.ts',
+      'robots-parser': './src/robots-parser.ts',
+      'cli/main': './src/cli/main.ts',
+    },
     platform: 'node',
     external,
     checks,
@@ -63,7 +67,10 @@ export default defineConfig([
   })),
   // The types: the declarations that tsc wrote, without those that the library does not show.
   {
-    input: { index: './.build/types/index.d.ts' },
+    input: {
+      index: './.build/types/index.d.ts',
+      'robots-parser': './.build/types/robots-parser.d.ts',
+    },
     external,
     checks,
     plugins: [dts({ dtsInput: true, tsconfig: false })],

@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import { inspect } from 'node:util';
 import { RobotsFilterError } from './errors.js';
 
@@ -8,7 +9,13 @@ export type OptionNames<Options> = Readonly<Record<keyof Required<Options>, true
 
 /** A value for a message, on one line: `undefined`, `'text'`, `{ agent: 'A' }`. */
 export function shownValue(value: unknown): string {
-  const text = inspect(value, { depth: 0, breakLength: Number.POSITIVE_INFINITY });
+  if (ArrayBuffer.isView(value)) return `${value.constructor.name} of ${value.byteLength} bytes`;
+  const text = inspect(value, {
+    depth: 0,
+    maxArrayLength: 3,
+    compact: true,
+    breakLength: Number.POSITIVE_INFINITY,
+  });
   return text.length <= 80 ? text : `${text.slice(0, 79)}…`;
 }
 
@@ -64,4 +71,28 @@ export function bodyBytes(call: string, body: unknown): Uint8Array {
     'usage',
     `the body for ${call} is ${shownValue(body)}. Pass the content of a robots.txt, as a string or a Uint8Array`,
   );
+}
+
+/** @throws RobotsFilterError `usage` unless `path` is a string that is not empty */
+export function checkPath(call: string, path: unknown): asserts path is string {
+  if (typeof path === 'string' && path !== '') return;
+  throw new RobotsFilterError(
+    'usage',
+    `the path for ${call} is ${shownValue(path)}. Pass a string`,
+  );
+}
+
+/**
+ * @throws RobotsFilterError `usage` unless `items` can be iterated over: a text, whose items would
+ *   be letters, and a stream of bytes are refused, too
+ */
+export function checkItems(call: string, items: unknown): void {
+  const remedy =
+    'Pass an array or an iterable of items; verdict takes one URL, and filterStream filters the lines of a stream';
+  const isStream = items instanceof Readable && !items.readableObjectMode;
+  if (typeof items === 'object' && items !== null && !isStream && !(items instanceof Uint8Array)) {
+    if (Symbol.asyncIterator in items || Symbol.iterator in items) return;
+  }
+  const shown = isStream ? 'a stream of bytes' : shownValue(items);
+  throw new RobotsFilterError('usage', `what ${call} takes URLs from is ${shown}. ${remedy}`);
 }

@@ -1,7 +1,7 @@
 import { bodyBytes, checkOptions, type OptionNames } from './arguments.js';
 import { BlockCompiler, type RobotsBlock } from './compile/robots-block.js';
 import type { Judgement } from './kernel/judge.js';
-import { type Agent, parseAgent } from './protocol/agent.js';
+import { parseAgent } from './protocol/agent.js';
 import { groupsByProductToken } from './protocol/groups.js';
 import { checkParseOptions, type ParseOptions, parseRobots } from './protocol/parse.js';
 import { lowerCaseAscii } from './protocol/product-token.js';
@@ -107,21 +107,35 @@ export class Robots {
    * @throws RobotsFilterError `usage` if the agent is not a product token
    */
   rulesFor(agent: string | readonly string[]): readonly Rule[] {
-    return this.#groupsOf(agent).flatMap((group) => group.rules);
+    const groups = new Set([...this.#groupsByToken(agent).values()].flat());
+    return [...groups].sort((a, b) => a.line - b.line).flatMap((group) => group.rules);
   }
 
   /**
-   * The `Crawl-delay` in seconds of the groups that the agent obeys, the longest of several;
-   * `undefined` if there is none. Not part of RFC 9309, and never obeyed here.
+   * The `Crawl-delay` for an agent in seconds; `undefined` if there is none. It is the first one
+   * after the user-agent line that names the agent, else `*`, in the same group; the longest of
+   * several. Not part of RFC 9309, and never obeyed here.
    *
    * @throws RobotsFilterError `usage` if the agent is not a product token
    */
   crawlDelay(agent: string | readonly string[]): number | undefined {
-    const tokens = new Set(this.#groupsOf(agent).map((group) => group.productTokens));
+    // A crawl delay has the list of its own group.
+    const delays = new Map<readonly string[], CrawlDelay[]>();
+    for (const delay of this.#parsed.crawlDelays) {
+      const known = delays.get(delay.productTokens);
+      if (known === undefined) delays.set(delay.productTokens, [delay]);
+      else known.push(delay);
+    }
     let longest: number | undefined;
-    for (const { productTokens, seconds = -1 } of this.#parsed.crawlDelays) {
-      // A crawl delay has the list of its own group.
-      if (tokens.has(productTokens) && seconds > (longest ?? -1)) longest = seconds;
+    for (const [token, groups] of this.#groupsByToken(agent)) {
+      for (const { productTokens } of groups) {
+        const place = productTokens.indexOf(token);
+        const after = delays.get(productTokens)?.filter(({ named }) => named > place) ?? [];
+        for (const { named, seconds } of after) {
+          if (seconds === undefined || named !== after[0]?.named) continue;
+          if (longest === undefined || seconds > longest) longest = seconds;
+        }
+      }
     }
     return longest;
   }
@@ -151,20 +165,21 @@ export class Robots {
     return this.#file;
   }
 
-  /** The groups that an agent obeys. */
-  #groupsOf(name: string | readonly string[]): readonly Group[] {
-    const agent: Agent = parseAgent(name, this.#profile);
+  /** The groups that an agent obeys, by the product token that they name. */
+  #groupsByToken(name: string | readonly string[]): Map<string, readonly Group[]> {
+    const { chain } = parseAgent(name, this.#profile);
     const byToken = groupsByProductToken(this.#parsed.groups, this.#profile);
     const isGoogle = this.#profile === 'google';
-    const found = new Set<Group>();
-    for (const link of agent.chain) {
+    const found = new Map<string, readonly Group[]>();
+    for (const token of chain.map(lowerCaseAscii)) {
+      const groups = byToken.get(token);
       // In the google profile an agent `*` names no group, and the groups of a chain are merged.
-      if (isGoogle && link === '*') continue;
-      for (const group of byToken.get(lowerCaseAscii(link)) ?? []) found.add(group);
-      if (found.size > 0 && !isGoogle) break;
+      if (groups === undefined || (isGoogle && token === '*')) continue;
+      found.set(token, groups);
+      if (!isGoogle) break;
     }
-    if (found.size === 0) return byToken.get('*') ?? [];
-    return [...found].sort((a, b) => a.line - b.line);
+    if (found.size === 0) found.set('*', byToken.get('*') ?? []);
+    return found;
   }
 
   #verdict(url: string | Uint8Array, agent: string | readonly string[]): Verdict {

@@ -1,6 +1,6 @@
 import { close, fstat, open } from 'node:fs';
 import { promisify } from 'node:util';
-import { shownValue } from './arguments.js';
+import { checkItems, checkOptions, checkPath, type OptionNames, shownValue } from './arguments.js';
 import { RobotsFilterError } from './errors.js';
 import type { Compression } from './files/compression.js';
 import { compressionOf } from './files/compressions.js';
@@ -33,6 +33,18 @@ export interface TableOpenOptions {
   /** Verifies the table before use: see `Table.verify`. Default false. */
   readonly verify?: boolean | undefined;
 }
+
+const OPEN_OPTIONS: OptionNames<TableOpenOptions> = { verify: true };
+
+/** Options of `Table.filter`. */
+export interface TableFilterOptions<Item> {
+  /** The URL of an item. Default: the item itself, which is then a string. */
+  readonly url?: ((item: Item) => string) | undefined;
+  /** Whether URLs without a robots.txt in the table pass. Default `deny`: they do not. */
+  readonly unknown?: 'allow' | 'deny' | undefined;
+}
+
+const FILTER_OPTIONS: OptionNames<TableFilterOptions<unknown>> = { url: true, unknown: true };
 
 /** The memory of a table, as a run needs it. */
 export interface TableMemory {
@@ -93,6 +105,10 @@ export class Table {
    *   version
    */
   static from(bytes: Uint8Array, name = 'the table'): Table {
+    if (!(bytes instanceof Uint8Array)) {
+      const remedy = 'Pass the bytes of TableBuilder.build; Table.open takes a path';
+      throw new RobotsFilterError('usage', `the table is ${shownValue(bytes)}. ${remedy}`);
+    }
     const made = memoryOfTable.get(bytes.buffer);
     // A memory is used once, because the space beside its table has one owner.
     memoryOfTable.delete(bytes.buffer);
@@ -111,6 +127,8 @@ export class Table {
    *   fit in 4 GiB
    */
   static async open(path: string, options: TableOpenOptions = {}): Promise<Table> {
+    checkPath('Table.open', path);
+    checkOptions('Table.open', options, OPEN_OPTIONS);
     const table = await Table.#read(path);
     if (options.verify === true) await table.verify();
     return table;
@@ -232,6 +250,7 @@ export class Table {
    * @throws RobotsFilterError `output` if the file cannot be written; the old file then stays
    */
   async save(path: string): Promise<void> {
+    checkPath('Table.save', path);
     // Loaded on demand, because it loads node:crypto.
     const { ReplacementFile } = await import('./files/replacement-file.js');
     const file = await ReplacementFile.create(path);
@@ -292,6 +311,32 @@ export class Table {
     return judge.verdict(url, agent, target) === 'deny';
   }
 
+  /**
+   * Yields the items whose URL the agent may fetch, in order: an item is taken when the one before
+   * it has been used. Items are URLs, or anything with a URL.
+   *
+   * @param items an array, an iterable, an async iterable, or a Readable of objects
+   * @throws RobotsFilterError as `verdict`, when the items are iterated over; `usage` at once for
+   *   anything else than items, as for a stream of bytes: see `filterStream`
+   */
+  filter<Item>(
+    items: AsyncIterable<Item> | Iterable<Item>,
+    agent: string | readonly string[],
+    options: TableFilterOptions<Item> = {},
+  ): AsyncGenerator<Item> {
+    checkOptions('Table.filter', options, FILTER_OPTIONS);
+    checkItems('Table.filter', items);
+    const { url = (item: Item) => item as string, unknown = 'deny' } = options;
+    const { judge, target } = this.#judges();
+    async function* passing(): AsyncGenerator<Item> {
+      for await (const item of items) {
+        const verdict = judge.verdict(url(item), agent, target);
+        if (verdict === 'allow' || (verdict === 'unknown' && unknown === 'allow')) yield item;
+      }
+    }
+    return passing();
+  }
+
   /** What judges URLs on the calling thread, made for the first verdict. */
   #judges(): SingleJudge {
     if (this.#single === undefined) {
@@ -309,9 +354,15 @@ export class Table {
   }
 }
 
-/** The memory of a table, for the other modules of this package. */
+/**
+ * The memory of a table, for the other modules of this package.
+ *
+ * @throws RobotsFilterError `usage` for anything but a table
+ */
 export function tableMemory(table: Table): TableMemory {
-  return memoryOf(table);
+  if (table instanceof Table) return memoryOf(table);
+  const remedy = 'Pass a Table: see Table.open, Table.from and compileTable';
+  throw new RobotsFilterError('usage', `the table is ${shownValue(table)}. ${remedy}`);
 }
 
 function unreadable(path: string, cause: unknown): RobotsFilterError {

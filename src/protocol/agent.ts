@@ -19,7 +19,7 @@ function isTokenByte(code: number): boolean {
 }
 
 /** The leading characters of a text that a product token may hold: letters, `-` and `_`. */
-function tokenPrefix(text: string): string {
+export function tokenPrefix(text: string): string {
   let end = 0;
   while (end < text.length && isTokenByte(text.charCodeAt(end))) end++;
   return text.slice(0, end);

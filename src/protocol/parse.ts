@@ -229,7 +229,9 @@ class Parser {
         const { value } = this.#readOther(line);
         // The list of the group itself, because later user-agent lines may still add to it.
         const productTokens = this.#group?.productTokens ?? [];
-        this.#crawlDelays.push({ productTokens, seconds: crawlDelaySeconds(value), value, line });
+        const named = productTokens.length;
+        const seconds = crawlDelaySeconds(value);
+        this.#crawlDelays.push({ productTokens, named, seconds, value, line });
         break;
       }
       case 'other':

@@ -23,7 +23,8 @@ const groups = [
     name: 'filter',
     test: /src\/(table|(protocol|pipeline)\/[^/]+|files\/working-directory|workers\/main-thread)\.ts$/,
   },
-  { name: 'robots', test: /src\/robots\.ts$/ },
+  { name: 'robots', test: /src\/(robots|compile\/table-builder)\.ts$/ },
+  { name: 'compile-cache', test: /src\/pipeline\/compile\/compile-cache\.ts$/ },
   { name: 'program', test: /src\/cli\/(program|commands\/filter)\.ts$/ },
   { name: 'compile-caches', test: /src\/cli\/commands\/compile-caches\.ts$/ },
 ].map((group, index, { length }) => ({ ...group, priority: length - index }));

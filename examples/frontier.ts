@@ -97,7 +97,7 @@ export async function crawl(frontier: Frontier, userAgent: string): Promise<stri
     if (url === undefined) return fetched;
     const response = await fetch(url, { headers: { 'user-agent': userAgent } });
     fetched.push(url);
-    for (const [, link = ''] of (await response.text()).matchAll(/href="([^"#]+)"/g)) {
+    for (const [, link = ''] of (await response.text()).matchAll(/href="([^"#]+)/g)) {
       const target = new URL(link, url);
       if (target.origin === new URL(url).origin) frontier.add(target.href);
     }

@@ -12,6 +12,8 @@ export interface CompileTableOptions {
   readonly maxBytes?: number | undefined;
   /** Keeps only the groups that these product tokens need, and those of `*`. */
   readonly agents?: readonly string[] | undefined;
+  /** Keeps sitemaps and other records in the table, as in `TableBuilderOptions`. Default false. */
+  readonly records?: boolean | undefined;
   /** Follows symbolic links that lead out of a directory. Default false. */
   readonly followLinks?: boolean | undefined;
   /** Findings of `fetch` older than RFC 9309 section 2.4 allows: `use` (default) or `unknown`. */
@@ -30,6 +32,7 @@ const OPTIONS: OptionNames<CompileTableOptions> = {
   profile: true,
   maxBytes: true,
   agents: true,
+  records: true,
   followLinks: true,
   stale: true,
   asOf: true,
@@ -63,6 +66,7 @@ export async function compileTable(
     profile: options.profile ?? 'rfc9309',
     maxRobotsBytes: options.maxBytes,
     productTokens: options.agents,
+    records: options.records,
     followLinks: options.followLinks,
     stale: options.stale,
     asOf: options.asOf?.getTime(),

@@ -74,19 +74,27 @@ beforeAll(() => {
 afterAll(() => rmSync(place, { recursive: true, force: true }));
 
 describe('the package', () => {
-  it('holds the build and five more files', () => {
+  it('holds the build and six more files', () => {
     const built = readdirSync(join(ROOT, 'dist'), { recursive: true, withFileTypes: true })
       .filter((entry) => entry.isFile())
       .map((entry) => join(entry.parentPath, entry.name).slice(ROOT.length).split(sep).join('/'));
     expect(built).toEqual(
       expect.arrayContaining(['dist/index.js', 'dist/index.d.ts', 'dist/cli/main.js', KERNEL]),
     );
-    const further = ['CHANGELOG.md', 'LICENSE', 'README.md', 'SECURITY.md', 'package.json'];
+    const further = [
+      'CHANGELOG.md',
+      'LICENSE',
+      'NOTICE',
+      'README.md',
+      'SECURITY.md',
+      'package.json',
+    ];
     const packed = files.map(({ path }) => path);
     expect(packed.sort()).toEqual([...built, ...further].sort());
     // No leftovers of a build.
     const others = built.filter((path) => !path.endsWith('.js') && !path.endsWith('.cjs'));
-    expect(others.sort()).toEqual(['dist/index.d.ts', KERNEL, 'dist/robots-parser.d.ts']);
+    const types = ['dist/index.d.ts', 'dist/robots-parser.d.ts'];
+    expect(others.sort()).toEqual([...types, KERNEL, 'dist/robots-filter.1'].sort());
   });
 
   it('has an executable command line', () => {

@@ -39,7 +39,9 @@ export interface ThroughputRecord extends RecordHead {
 
 /** A record of bench:growth. */
 export interface GrowthRecord extends RecordHead {
-  readonly growth: { readonly steps: readonly GrowthStep[]; readonly end: string };
+  /** Missing where `--only` left the curve of hosts out. */
+  readonly growth?: { readonly steps: readonly GrowthStep[]; readonly end: string };
+  readonly results?: readonly ResultRecord[];
 }
 
 /** A number of hosts, and its cost. */

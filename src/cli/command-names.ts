@@ -1,2 +1,11 @@
 /** The commands in addition to the filter, which has no name. */
-export const COMMAND_NAMES = ['compile', 'fetch', 'check', 'inspect'] as const;
+export const COMMAND_NAMES = [
+  'compile',
+  'fetch',
+  'check',
+  'inspect',
+  'audit',
+  'records',
+  'agents',
+  'completion',
+] as const;

@@ -25,9 +25,15 @@ const OPTIONS: OptionNames<TableBuilderOptions> = {
   profile: true,
   maxBytes: true,
   agents: true,
+  records: true,
   onWarning: true,
 };
-const DETAILS: OptionNames<RobotsDetails> = { source: true, status: true, access: true };
+const DETAILS: OptionNames<RobotsDetails> = {
+  source: true,
+  status: true,
+  access: true,
+  date: true,
+};
 
 /**
  * Compiles robots.txt files into one table. The memory grows with their distinct content, and by

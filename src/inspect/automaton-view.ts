@@ -27,18 +27,8 @@ import {
   TEXT_LENGTH_BYTES,
   TEXT_LIMIT,
 } from '../table/format.js';
+import type { TablePattern, TableRule } from './table-content.js';
 import type { TableReader } from './table-reader.js';
-
-/** A rule of a table. */
-export interface TableRule {
-  readonly allow: boolean;
-  /** The pattern as written, truncated to TEXT_LIMIT bytes, escaped as in a JSON string. */
-  readonly text: string;
-  /** Specificity: canonical length of the pattern, in bytes. */
-  readonly bytes: number;
-  /** Number of its line in the file, from 1. */
-  readonly line: number;
-}
 
 /** Counts of the parts of an automaton. */
 export interface AutomatonCounts {
@@ -64,8 +54,14 @@ interface FoundRule {
   readonly line: number;
   /** Offset of the offset of its text, if the form has RULE_TEXT. */
   readonly keptText: number;
-  /** Start and end of its segments; `undefined` for a prefix rule. */
-  readonly segments: { readonly start: number; readonly end: number } | undefined;
+  /** `undefined` for a prefix rule. */
+  readonly segments: SegmentBounds | undefined;
+}
+
+/** Start and end of the segments of a rule. */
+interface SegmentBounds {
+  readonly start: number;
+  readonly end: number;
 }
 
 /** A node with edges that have not been followed. */
@@ -145,6 +141,23 @@ export class AutomatonView {
     return rules
       .sort((a, b) => a.line - b.line || a.rank - b.rank)
       .map(({ allow, text, bytes, line }) => ({ allow, text, bytes, line }));
+  }
+
+  /** The canonical patterns of the rules, in no certain order. Lines count from 0. */
+  patterns(): TablePattern[] {
+    const patterns: TablePattern[] = [];
+    this.#walk(({ rules }, depth) => {
+      if (rules.length === 0) return;
+      const prefix = this.#path.slice(0, depth);
+      for (const { rank, line, form, segments } of rules) {
+        const all = segments === undefined ? [] : [...this.#forms(form, segments)];
+        const forms = (form & RULE_TWO_FORMS) !== 0 ? 2 : 1;
+        const first = all.filter((_, index) => index % forms === 0);
+        const second = forms === 1 ? undefined : all.filter((_, index) => index % 2 === 1);
+        patterns.push({ rank, line, prefix, first, second, isEnd: (form & RULE_END) !== 0 });
+      }
+    });
+    return patterns;
   }
 
   counts(): AutomatonCounts {
@@ -291,8 +304,10 @@ export class AutomatonView {
     const text: number[] = [...this.#path.subarray(0, depth)];
     if (segments !== undefined) {
       if (segments.end - segments.start > MAX_DERIVED_BYTES) throw this.#noText();
-      for (const segment of this.#segments(form, segments.start, segments.end)) {
-        text.push(ASTERISK, ...segment);
+      const forms = (form & RULE_TWO_FORMS) !== 0 ? 2 : 1;
+      let index = 0;
+      for (const segment of this.#forms(form, segments)) {
+        if (index++ % forms === 0) text.push(ASTERISK, ...segment);
       }
     }
     if ((form & RULE_END) !== 0) text.push(DOLLAR);
@@ -300,19 +315,17 @@ export class AutomatonView {
     return reader.displayed(Uint8Array.from(text));
   }
 
-  /** The segments of a rule, each in its first form. */
-  *#segments(form: number, start: number, end: number): Iterable<Uint8Array> {
+  /** The segments of a rule; with RULE_TWO_FORMS each is followed by its second form. */
+  *#forms(form: number, { start, end }: SegmentBounds): Iterable<Uint8Array> {
     if ((form & RULE_SINGLE) !== 0) {
       yield this.#reader.copy(start, end - start);
       return;
     }
-    const forms = (form & RULE_TWO_FORMS) !== 0 ? 2 : 1;
-    let at = start;
-    for (let index = 0; at < end; index++) {
+    for (let at = start; at < end; ) {
       const bytes = this.#number(at, this.#sizeBytes);
       at += this.#sizeBytes;
       if (bytes > end - at) throw this.#noText();
-      if (index % forms === 0) yield this.#reader.copy(at, bytes);
+      yield this.#reader.copy(at, bytes);
       at += bytes;
     }
   }

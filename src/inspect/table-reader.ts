@@ -34,6 +34,16 @@ export class TableReader {
     return this.bytes.slice(this.#within(at, length), at + length);
   }
 
+  /** ASCII. */
+  latin(at: number, length: number): string {
+    const start = this.#within(at, length);
+    let text = '';
+    for (let index = 0; index < length; index++) {
+      text += String.fromCharCode(this.bytes[start + index] as number);
+    }
+    return text;
+  }
+
   text(at: number, length: number): string {
     return this.#decoder.decode(this.copy(at, length));
   }

@@ -59,14 +59,17 @@ describe('--help', () => {
     expect(filter).toContain('see robots-filter fetch --help');
   });
 
-  test.each(['compile', 'fetch', 'check', 'inspect'])('%s --help, and help', async (command) => {
-    const place = workplace();
-    const { code, text } = await place.run([command, '--help']);
-    expect(code).toBe(0);
-    expect((await place.run(['help', command])).text).toBe(text);
-    expect(text).toContain(`Usage:\n  robots-filter ${command}`);
-    expect(text).toContain('Examples:');
-  });
+  test.each(['compile', 'fetch', 'check', 'agents', 'inspect'])(
+    '%s --help, and help',
+    async (command) => {
+      const place = workplace();
+      const { code, text } = await place.run([command, '--help']);
+      expect(code).toBe(0);
+      expect((await place.run(['help', command])).text).toBe(text);
+      expect(text).toContain(`Usage:\n  robots-filter ${command}`);
+      expect(text).toContain('Examples:');
+    },
+  );
 });
 
 describe('-h', () => {
@@ -75,6 +78,7 @@ describe('-h', () => {
     ['compile', ['compile']],
     ['fetch', ['fetch']],
     ['check', ['check']],
+    ['agents', ['agents']],
     ['inspect', ['inspect']],
   ])('of %s is one screen with usage, options and examples', async (_, words) => {
     const { code, text, stderr } = await workplace().run([...words, '-h']);
@@ -94,7 +98,7 @@ describe('-h', () => {
     expect(text.match(/^ {2}(?:-\w, )?--/gm)).toHaveLength(10);
     const examples = text.slice(text.indexOf('\nExamples:\n'));
     expect(examples.match(/^ {2}.*robots-filter /gm)).toHaveLength(5);
-    expect(text).toContain('compile, fetch, check, inspect');
+    expect(text).toContain('compile, fetch, check, agents, inspect');
   });
 
   test('overrides other options and does not run the command', async () => {
@@ -188,6 +192,7 @@ describe('wrong usage: exit 2, nothing on standard output, and a remedy', () => 
     ['--robots-dir robots --url-field a..b', 'such as request.url'],
     ['--robots-dir robots --stats=xml', 'Use --stats or --stats=json'],
     ['--robots-dir robots -a Foo/1.0', '"Foo/1.0" is not a product token', 'use "Foo"'],
+    ['--robots-dir robots -a @ai-trainig', 'no list of agents', 'Did you mean @ai-training?'],
     ['--robots-dir robots -a A,,B', 'empty product token', '--agent GPTBot'],
     ['--robots-dir robots -a A,B,A', '--agent names "A" twice'],
     ['--robots-dir robots --explain --verdict-field rule', 'Choose another'],

@@ -10,7 +10,9 @@ import { openRaw } from '../../pipeline/input/raw-input.js';
 import { parseAgent } from '../../protocol/agent.js';
 import { Robots } from '../../robots.js';
 import { NOT_ALLOWED, SUCCESS } from '../exit-codes.js';
+import { collectAgents } from '../options/agents.js';
 import type { CheckOptions } from '../options/command-options.js';
+import { withNamedAgents } from '../options/named-agents.js';
 import { writeOutput } from '../process/standard-streams.js';
 import { Diagnostics } from '../report/diagnostics.js';
 import { usageError } from '../usage-error.js';
@@ -23,17 +25,18 @@ import { usageError } from '../usage-error.js';
  */
 export async function check(
   file: string,
-  agent: string,
+  asked: string,
   urls: readonly string[],
   options: CheckOptions,
 ): Promise<number> {
   const diagnostics = new Diagnostics(options.quiet ?? false);
   const { profile = 'rfc9309', maxRobotsBytes } = options;
-  if (agent.includes(',')) {
-    const [first = ''] = agent.split(',');
+  const names = collectAgents(asked);
+  const [agent = '', ...others] = await withNamedAgents(names, options, diagnostics);
+  if (names.length > 1 || others.length > 0) {
     throw usageError(
-      `${JSON.stringify(agent)} is a list, and check takes one agent. Run it once for each: ` +
-        `robots-filter check ${printable(file)} ${printable(first.trim() || 'GPTBot')} ${printable(urls.join(' '))}`,
+      `${JSON.stringify(asked)} is a list, and check takes one agent. Run it once for each: ` +
+        `robots-filter check ${printable(file)} ${printable(agent || 'GPTBot')} ${printable(urls.join(' '))}`,
     );
   }
   parseAgent(agent, profile);

@@ -5,7 +5,6 @@ import type { TableView } from '../../inspect/table-view.js';
 import type { VerifiedTable } from '../../inspect/verify/verify-table.js';
 import {
   type Authority,
-  DEFAULT_PORTS,
   formatAuthority,
   parseAuthority,
   type Scheme,
@@ -17,6 +16,7 @@ import type { InspectOptions } from '../options/command-options.js';
 import { writeOutput } from '../process/standard-streams.js';
 import { formatBytes, formatNumber, formatPercent } from '../report/numbers.js';
 import { usageError } from '../usage-error.js';
+import { answersFor } from './asked-hosts.js';
 
 /**
  * Number of product tokens in every table: `*`, and the empty one, which only the google profile
@@ -60,6 +60,7 @@ function countsInWords(verified: VerifiedTable): string {
     [verified.blocks, 'block', 'blocks'],
     [verified.rules, 'rule', 'rules'],
     [verified.texts, 'text', 'texts'],
+    [verified.records, 'other record', 'other records'],
   ];
   return counts
     .map(([count, one, more]) => `${formatNumber(count)} ${count === 1 ? one : more}`)
@@ -168,18 +169,6 @@ function absent(path: string, asked: Authority, instead: string | undefined): Ro
 function neighbour(view: TableView, host: string): string | undefined {
   const other = host.startsWith('www.') ? host.slice('www.'.length) : `www.${host}`;
   return view.find(other)?.host;
-}
-
-/**
- * Whether an authority matches the requested one. A bare host matches all of its authorities. With
- * a scheme or a port, the other has its default.
- */
-function answersFor({ schemes, port }: TableAuthority, asked: Authority): boolean {
-  return schemes.some((scheme) => {
-    if (asked.scheme !== undefined && asked.scheme !== scheme) return false;
-    if (asked.scheme === undefined && asked.port === undefined) return true;
-    return (port ?? DEFAULT_PORTS[scheme]) === (asked.port ?? DEFAULT_PORTS[scheme]);
-  });
 }
 
 /** `http://example.com, https://example.com`. */

@@ -1,8 +1,13 @@
 import { Argument } from 'commander';
 import type { CheckOptions } from '../options/command-options.js';
 import { refuseLossyPaths } from '../options/lossy-paths.js';
+import { VERDICTS_GROUP } from '../options/option-groups.js';
 import { quietOption } from '../options/output-options.js';
-import { maxRobotsBytesOption, profileOption } from '../options/robots-options.js';
+import {
+  agentsFileOption,
+  maxRobotsBytesOption,
+  profileOption,
+} from '../options/robots-options.js';
 import type { CommandDefinition } from './definition.js';
 
 export const checkDefinition: CommandDefinition = {
@@ -26,13 +31,19 @@ Exit status:
   define(command, finish) {
     command
       .addArgument(new Argument('<robots-file>', 'The robots.txt; - is standard input.'))
-      .addArgument(new Argument('<agent>', "A product token, *, or a fallback chain 'A>B'."))
+      .addArgument(
+        new Argument(
+          '<agent>',
+          "A product token, *, a fallback chain 'A>B', or a User-Agent header.",
+        ),
+      )
       .addArgument(new Argument('<url...>', 'URLs or paths; their hosts do not matter.'))
       .addOption(profileOption())
       .addOption(maxRobotsBytesOption())
+      .addOption(agentsFileOption(VERDICTS_GROUP))
       .addOption(quietOption())
       .action(async (file: string, agent: string, urls: string[], options: CheckOptions) => {
-        refuseLossyPaths([file]);
+        refuseLossyPaths([file], options);
         const { check } = await import('../commands/check.js');
         finish(await check(file, agent, urls, options));
       });

@@ -97,6 +97,7 @@ export interface AuditOptions extends RobotsOptions {
   readonly table?: string;
   readonly hosts?: string;
   readonly only?: 'all' | 'part' | 'none' | 'unknown';
+  readonly report?: string;
   readonly format?: RowFormat;
 }
 

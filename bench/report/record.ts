@@ -11,7 +11,15 @@ import type { RatioRow } from './ratios.js';
 const DIRECTORY = join(import.meta.dirname, '..', 'record');
 
 /** A kind of benchmark; each keeps the record of its newest run. */
-export type RecordKind = 'throughput' | 'growth' | 'real' | 'load' | 'warc' | 'formats' | 'jobs';
+export type RecordKind =
+  | 'throughput'
+  | 'growth'
+  | 'real'
+  | 'load'
+  | 'warc'
+  | 'formats'
+  | 'jobs'
+  | 'library';
 
 /** The common fields of all records. */
 export interface RecordHead {

@@ -6,6 +6,7 @@ export const COMMAND_NAMES = [
   'inspect',
   'audit',
   'records',
+  'diff',
   'agents',
   'completion',
 ] as const;

@@ -8,6 +8,7 @@ import { checkDefinition } from './definitions/check.js';
 import { compileDefinition } from './definitions/compile.js';
 import { completionDefinition } from './definitions/completion.js';
 import type { CommandDefinition, Finish } from './definitions/definition.js';
+import { diffDefinition } from './definitions/diff.js';
 import { fetchDefinition } from './definitions/fetch.js';
 import { filterDefinition } from './definitions/filter.js';
 import { inspectDefinition } from './definitions/inspect.js';
@@ -34,6 +35,7 @@ const DEFINITIONS: Readonly<Record<(typeof COMMAND_NAMES)[number], CommandDefini
   inspect: inspectDefinition,
   audit: auditDefinition,
   records: recordsDefinition,
+  diff: diffDefinition,
   completion: completionDefinition,
 };
 

@@ -56,7 +56,8 @@ interface Reading {
   readonly isEnd: boolean;
 }
 
-interface RankedRule {
+/** A rule with the paths that it matches. */
+export interface RankedRule {
   readonly rank: number;
   readonly line: number;
   readonly readings: readonly Reading[];
@@ -70,7 +71,7 @@ interface RankedRule {
  * @param google whether the rules decide on /robots.txt too, as in the google profile
  */
 export function summarise(patterns: readonly TablePattern[], google: boolean): RuleSummary {
-  const rules = patterns.map(ruleOf).sort((a, b) => b.rank - a.rank || a.line - b.line);
+  const rules = rankedRules(patterns);
   const root = rules.find((rule) => matches(rule, ROOT));
   return {
     reach: reachOf(rules, google),
@@ -78,6 +79,47 @@ export function summarise(patterns: readonly TablePattern[], google: boolean): R
     rootAllowed: root === undefined || isAllow(root),
     rootLine: root?.line,
   };
+}
+
+/** The rules, the one that wins first. */
+export function rankedRules(patterns: readonly TablePattern[]): RankedRule[] {
+  return patterns.map(ruleOf).sort((a, b) => b.rank - a.rank || a.line - b.line);
+}
+
+/**
+ * Witnesses on which two lists of rules disagree. Lists without wildcards that agree on all
+ * witnesses agree on all paths: the longer of two prefixes of a path lies within the other.
+ *
+ * @param most stop after so many
+ */
+export function differingWitnesses(
+  one: readonly RankedRule[],
+  other: readonly RankedRule[],
+  most: number,
+): Buffer[] {
+  const pairs = { left: PAIRS_PER_RULE * (one.length + other.length) };
+  const found: Buffer[] = [];
+  const seen = new Set<string>();
+  for (const rule of [...one, ...other]) {
+    for (const path of rule.readings.flatMap(witnesses)) {
+      const key = path.toString('latin1');
+      if (seen.has(key) || path.equals(ROBOTS_TXT)) continue;
+      seen.add(key);
+      const [first, second] = [winnerOn(one, path, pairs), winnerOn(other, path, pairs)];
+      if (pairs.left <= 0) return found;
+      if ((first === undefined || isAllow(first)) === (second === undefined || isAllow(second))) {
+        continue;
+      }
+      found.push(path);
+      if (found.length === most) return found;
+    }
+  }
+  return found;
+}
+
+/** A path of a witness: any text is `text` there. */
+export function pathOfWitness(witness: Buffer, text: string): string {
+  return witness.toString('latin1').replaceAll(String.fromCharCode(ANYTHING), text);
 }
 
 function reachOf(rules: readonly RankedRule[], google: boolean): Reach {

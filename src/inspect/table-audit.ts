@@ -5,7 +5,7 @@ import { MAX_GROUP_RULES, TOKEN_ANY } from '../table/format.js';
 import { AutomatonView } from './automaton-view.js';
 import type { GroupLists } from './group-lists.js';
 import { type RuleSummary, summarise } from './reach.js';
-import type { TablePattern } from './table-content.js';
+import type { TableGroup, TablePattern } from './table-content.js';
 import type { TableReader } from './table-reader.js';
 import type { TableView } from './table-view.js';
 
@@ -74,6 +74,43 @@ export class TableAudit {
     });
   }
 
+  /**
+   * The groups whose rules decide for an agent.
+   *
+   * @param agent index of the agent
+   */
+  groupsFor(robots: number, agent: number): readonly TableGroup[] {
+    const found = this.#listsOf(robots, this.#agents[agent] ?? []);
+    const any = found === undefined ? this.#lists.find(robots, TOKEN_ANY) : 0;
+    const lists = found?.lists ?? (any === 0 ? [] : [any]);
+    return lists.flatMap((list) => this.#lists.groups(list));
+  }
+
+  /** The patterns of some groups, each group once. */
+  patternsOf(groups: readonly TableGroup[]): TablePattern[] {
+    const patterns: TablePattern[] = [];
+    const seen = new Set<string>();
+    for (const { automaton, firstLine } of groups) {
+      const key = `${automaton} ${firstLine}`;
+      if (automaton === 0 || seen.has(key)) continue;
+      seen.add(key);
+      const view = new AutomatonView(this.#reader, automaton);
+      if (patterns.length + view.ruleCount > MAX_GROUP_RULES) {
+        throw this.#reader.damaged('a group has more rules than a file can hold');
+      }
+      for (const pattern of view.patterns()) {
+        patterns.push({ ...pattern, line: firstLine + pattern.line });
+      }
+    }
+    return patterns;
+  }
+
+  /** The bytes of an automaton, in the table. Equal bytes in two tables mean equal rules. */
+  automatonBytes(automaton: number): Uint8Array {
+    const { bytes } = new AutomatonView(this.#reader, automaton);
+    return this.#reader.bytes.subarray(automaton, automaton + bytes);
+  }
+
   /** What the groups of `*` say. */
   #summaryOfAny(robots: number): AgentSummary {
     const list = this.#lists.find(robots, TOKEN_ANY);
@@ -111,21 +148,7 @@ export class TableAudit {
       const { rootLine } = summary;
       return rootLine === undefined ? summary : { ...summary, rootLine: firstLine + rootLine };
     }
-    const patterns: TablePattern[] = [];
-    const seen = new Set<string>();
-    for (const { automaton, firstLine } of groups) {
-      const key = `${automaton} ${firstLine}`;
-      if (automaton === 0 || seen.has(key)) continue;
-      seen.add(key);
-      const view = new AutomatonView(this.#reader, automaton);
-      if (patterns.length + view.ruleCount > MAX_GROUP_RULES) {
-        throw this.#reader.damaged('a group has more rules than a file can hold');
-      }
-      for (const pattern of view.patterns()) {
-        patterns.push({ ...pattern, line: firstLine + pattern.line });
-      }
-    }
-    return summarise(patterns, this.#google);
+    return summarise(this.patternsOf(groups), this.#google);
   }
 
   #summaryOfAutomaton(automaton: number): RuleSummary {

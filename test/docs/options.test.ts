@@ -12,6 +12,7 @@ const COMMANDS = [
   'inspect',
   'audit',
   'records',
+  'diff',
   'agents',
   'completion',
 ];

@@ -8,6 +8,7 @@ import { unsupportedBody } from '../../files/unsupported-formats.js';
 import type { Judgement } from '../../kernel/judge.js';
 import { openRaw } from '../../pipeline/input/raw-input.js';
 import { parseAgent } from '../../protocol/agent.js';
+import { parseRobots } from '../../protocol/parse.js';
 import { Robots } from '../../robots.js';
 import { NOT_ALLOWED, SUCCESS } from '../exit-codes.js';
 import { collectAgents } from '../options/agents.js';
@@ -52,14 +53,18 @@ export async function check(
         : `Type: ${command} < FILE | robots-filter check - AGENT URL...`;
     throw new RobotsFilterError('input', `${name}: is ${what}, not text. ${advice}`);
   }
-  const robots = Robots.parse(body, {
+  const parseOptions = {
     profile,
     ...(maxRobotsBytes === undefined ? {} : { maxBytes: maxRobotsBytes }),
-  });
+  };
+  const robots = Robots.parse(body, parseOptions);
   for (const { line, message } of robots.warnings) {
     diagnostics.note(`warning: ${name}${line === 0 ? '' : `:${line}`}: ${message}`);
   }
-  const checked = options.json === true ? new CheckedUrls(robots, agent, profile) : undefined;
+  const checked =
+    options.json === true
+      ? new CheckedUrls(parseRobots(body, parseOptions), agent, profile)
+      : undefined;
   let code = SUCCESS;
   for (const url of urls) {
     if (url === '') throw usageError('check got an empty URL. Type a URL, or a path such as /');

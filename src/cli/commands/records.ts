@@ -1,11 +1,5 @@
-import { open, readFile, stat } from 'node:fs/promises';
-import { ARCHIVE_LIST_ENDINGS, isArchiveName } from '../../cache/archive-file.js';
-import { recordFileOf } from '../../cache/record-files.js';
-import { RobotsFilterError } from '../../errors.js';
-import { compressionOf } from '../../files/compressions.js';
+import { readFile } from 'node:fs/promises';
 import { STANDARD_INPUT } from '../../files/standard-input.js';
-import { errorText } from '../../files/system-error.js';
-import { MAGIC_BYTES } from '../../files/unsupported-formats.js';
 import type { AuthorityRecords } from '../../inspect/table-content.js';
 import {
   type KeptRecord,
@@ -17,11 +11,11 @@ import { parseRecordValue } from '../../protocol/record-values.js';
 import { type Table, tableMemory } from '../../table.js';
 import { SUCCESS } from '../exit-codes.js';
 import type { RecordsOptions } from '../options/command-options.js';
-import { beginsAsTable } from '../options/table-file.js';
 import { authorityLabel } from '../report/authority-label.js';
 import { Diagnostics } from '../report/diagnostics.js';
 import { type Column, Rows } from '../report/rows.js';
 import { TextBatches } from '../report/text-batches.js';
+import { kindOfPath, unreadable } from './path-kind.js';
 import { compileWithRecords, openWithRecords } from './table-with-records.js';
 
 const COLUMNS: readonly Column[] = [
@@ -45,7 +39,7 @@ const COLUMNS: readonly Column[] = [
 export async function records(path: string, options: RecordsOptions): Promise<number> {
   const diagnostics = new Diagnostics(options.quiet ?? false);
   const report = new RecordsReport(options);
-  const source = await kindOf(path);
+  const source = path === STANDARD_INPUT ? 'robots.txt' : await kindOfPath(path);
   if (source === 'robots.txt') {
     const file = parseRobots(await read(path), {
       profile: options.profile ?? 'rfc9309',
@@ -110,41 +104,10 @@ class RecordsReport {
   }
 }
 
-/** What a path is: a cache of robots.txt files, a table, or one robots.txt. */
-async function kindOf(path: string): Promise<'cache' | 'table' | 'robots.txt'> {
-  if (path === STANDARD_INPUT) return 'robots.txt';
-  try {
-    const status = await stat(path);
-    if (!status.isFile() || isCacheName(path)) return 'cache';
-    const file = await open(path);
-    const head = Buffer.alloc(MAGIC_BYTES);
-    try {
-      await file.read(head, 0, head.length, 0);
-    } finally {
-      await file.close();
-    }
-    // A compressed robots.txt is no table either, and opening it as one says so.
-    return compressionOf(head) !== undefined || (await beginsAsTable(path))
-      ? 'table'
-      : 'robots.txt';
-  } catch (cause) {
-    throw unreadable(path, cause);
-  }
-}
-
-function isCacheName(path: string): boolean {
-  if (recordFileOf(path) !== undefined || isArchiveName(path)) return true;
-  return ARCHIVE_LIST_ENDINGS.some((ending) => path.toLowerCase().endsWith(ending));
-}
-
 async function read(path: string): Promise<Uint8Array> {
   try {
     return await readFile(path === STANDARD_INPUT ? '/dev/stdin' : path);
   } catch (cause) {
     throw unreadable(path, cause);
   }
-}
-
-function unreadable(path: string, cause: unknown): RobotsFilterError {
-  return new RobotsFilterError('input', `${path}: cannot be read (${errorText(cause)})`, { cause });
 }

@@ -103,6 +103,12 @@ export interface AuditOptions extends RobotsOptions {
   readonly format?: RowFormat;
 }
 
+export interface DiffOptions extends RobotsOptions {
+  readonly urls?: string;
+  readonly format?: RowFormat;
+  readonly exitCode?: boolean;
+}
+
 export interface RecordsOptions extends RobotsOptions {
   readonly kind?: readonly RecordKind[];
   readonly format?: RowFormat;

@@ -5,6 +5,20 @@ import { describedOption } from './described-option.js';
 import { INPUT_GROUP, OUTPUT_GROUP } from './option-groups.js';
 import { once } from './option-values.js';
 
+export const diffUrlsOption = (): Option =>
+  describedOption(
+    '--urls <file>',
+    'Compare the verdicts on these URLs, one on each line.',
+    '- is standard input. Only URLs whose verdicts differ are written, in the order of the file.',
+  )
+    .argParser(once)
+    .helpGroup(INPUT_GROUP);
+
+export const exitCodeOption = (): Option =>
+  describedOption('--exit-code', 'End with 1 if there is a difference, for scripts.').helpGroup(
+    OUTPUT_GROUP,
+  );
+
 /** @param usual the format without this option */
 export const rowFormatOption = (usual: RowFormat): Option =>
   describedOption(

@@ -9,6 +9,7 @@ import {
   parseContentUsage,
 } from '../../protocol/record-values.js';
 import { recordsFor } from '../../protocol/records-for.js';
+import type { RobotsFile } from '../../protocol/robots-file.js';
 import { Robots } from '../../robots.js';
 import { safeJson } from './rows.js';
 
@@ -19,7 +20,7 @@ export class CheckedUrls {
   readonly #tokens: readonly string[];
   readonly #usages: readonly ContentUsage[];
 
-  constructor(robots: Robots, agent: string, profile: Profile) {
+  constructor(robots: RobotsFile, agent: string, profile: Profile) {
     this.#profile = profile;
     this.#records = keptRecords(robots, profile);
     this.#tokens = tokensOf(robots, parseAgent(agent, profile), profile);
@@ -88,7 +89,7 @@ export class CheckedUrls {
 }
 
 /** The product tokens whose groups decide for an agent (RFC 9309 section 2.2.1). */
-function tokensOf(robots: Robots, agent: Agent, profile: Profile): string[] {
+function tokensOf(robots: RobotsFile, agent: Agent, profile: Profile): string[] {
   const named = new Set(robots.groups.flatMap(({ productTokens }) => productTokens));
   const own = agent.chain.map(lowerCaseAscii).filter((token) => named.has(token));
   if (own.length === 0) return ['*'];

@@ -38,6 +38,11 @@ export class Rows {
     this.#columns = columns;
   }
 
+  /** Number of columns. */
+  get width(): number {
+    return this.#columns.length;
+  }
+
   /** The line before the rows; empty if there is none. */
   get header(): string {
     if (this.#format === 'ndjson') return '';

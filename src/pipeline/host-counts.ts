@@ -1,7 +1,7 @@
 import { HOST_COUNTS_BYTES, HOST_VERDICTS, QUERY_COUNTS } from '../kernel/layout.js';
 
-/** Bytes of a counter. */
-const COUNTER_BYTES = HOST_COUNTS_BYTES / HOST_VERDICTS;
+/** Words of 32 bits of a counter. */
+const COUNTER_WORDS = HOST_COUNTS_BYTES / HOST_VERDICTS / 4;
 
 /** The worker blocks of a query. */
 export interface CountedBlocks {
@@ -25,25 +25,29 @@ export function* hostCounts(
   slots: number,
   agents: number,
 ): Iterable<SlotCounts> {
-  const words = agents * HOST_VERDICTS;
-  const view = new DataView(memory.buffer);
-  const counters = blocks.flatMap(({ query, workerBlocks }) => {
-    const offset = view.getUint32(query + QUERY_COUNTS, true);
-    return offset === 0 ? [] : workerBlocks.map((block) => block + offset);
+  const counters = agents * HOST_VERDICTS;
+  const query = new DataView(memory.buffer);
+  const memories = blocks.flatMap(({ query: address, workerBlocks }) => {
+    const offset = query.getUint32(address + QUERY_COUNTS, true);
+    if (offset === 0) return [];
+    return workerBlocks.map(
+      (block) => new Uint32Array(memory.buffer, block + offset, slots * counters * COUNTER_WORDS),
+    );
   });
+  const sums = new Float64Array(counters);
   for (let slot = 0; slot < slots; slot++) {
-    const counts: number[] = new Array(words).fill(0);
     let isSeen = false;
-    for (const start of counters) {
-      const at = start + slot * words * COUNTER_BYTES;
-      for (let word = 0; word < words; word++) {
-        const low = view.getUint32(at + word * COUNTER_BYTES, true);
-        const high = view.getUint32(at + word * COUNTER_BYTES + 4, true);
-        if (low === 0 && high === 0) continue;
-        counts[word] = (counts[word] as number) + high * 2 ** 32 + low;
+    const first = slot * counters * COUNTER_WORDS;
+    for (const words of memories) {
+      for (let counter = 0; counter < counters; counter++) {
+        const at = first + counter * COUNTER_WORDS;
+        const count = (words[at] as number) + (words[at + 1] as number) * 2 ** 32;
+        if (count === 0) continue;
+        if (!isSeen) sums.fill(0);
         isSeen = true;
+        sums[counter] = (sums[counter] as number) + count;
       }
     }
-    if (isSeen) yield { slot, counts };
+    if (isSeen) yield { slot, counts: Array.from(sums) };
   }
 }

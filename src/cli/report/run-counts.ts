@@ -79,26 +79,39 @@ function rowsOf(run: CountedRun, by: CountKey, top: number | undefined): Counted
  */
 function hostRows({ filter, view, agents }: CountedRun, top: number | undefined): CountedRow[] {
   const { outcomes, records } = filter.tally();
-  const hosts = [...filter.hostCounts()].map(({ slot, counts }) => ({
-    host: view.nameAt(view.placeOfSlot(slot)),
-    counts,
-  }));
+  const hosts = [...filter.hostCounts()];
   return agents.flatMap(({ name: agent }, index): CountedRow[] => {
     const first = index * HOST_VERDICTS;
     const { verdicts } = countsOf(outcomes[index] ?? []);
-    const left = [records, ...VERDICTS.map((verdict) => verdicts[verdict])];
-    const rows = hosts.map(({ host, counts }): CountedRow => {
-      const ofAgent = counts.slice(first, first + HOST_VERDICTS);
-      const figures = [ofAgent.reduce((sum, count) => sum + count, 0), ...ofAgent];
-      figures.forEach((count, place) => {
-        left[place] = (left[place] as number) - count;
-      });
-      return { agent, key: host, figures };
+    const left = VERDICTS.map((verdict) => verdicts[verdict]);
+    const totals = hosts.map(({ counts }) => {
+      let total = 0;
+      for (let verdict = 0; verdict < HOST_VERDICTS; verdict++) {
+        const count = counts[first + verdict] as number;
+        left[verdict] = (left[verdict] as number) - count;
+        total += count;
+      }
+      return total;
     });
-    rows.sort(byTotal);
-    const shown = rows.slice(0, top);
-    return left[0] === 0 ? shown : [...shown, { agent, key: undefined, figures: left }];
+    // Only hosts that may be among the first ones are named.
+    const least = top === undefined ? 0 : leastOf(totals, top);
+    const rows: CountedRow[] = [];
+    hosts.forEach(({ slot, counts }, place) => {
+      const total = totals[place] as number;
+      if (total < least) return;
+      const key = view.nameAt(view.placeOfSlot(slot));
+      rows.push({ agent, key, figures: [total, ...counts.slice(first, first + HOST_VERDICTS)] });
+    });
+    const shown = rows.sort(byTotal).slice(0, top);
+    const others = records - totals.reduce((sum, total) => sum + total, 0);
+    return others === 0 ? shown : [...shown, { agent, key: undefined, figures: [others, ...left] }];
   });
+}
+
+/** The least of the `top` greatest totals. */
+function leastOf(totals: readonly number[], top: number): number {
+  const sorted = Float64Array.from(totals).sort();
+  return sorted[Math.max(sorted.length - top, 0)] ?? 0;
 }
 
 /** The most records first, then by name. */

@@ -4,6 +4,7 @@ import type { OutputFormat } from '../../pipeline/output/conversion.js';
 import type { RecordKind } from '../../protocol/other-record-kinds.js';
 import type { Profile } from '../../protocol/profile.js';
 import type { RowFormat } from '../report/rows.js';
+import type { CountKey } from '../report/run-counts.js';
 import type { NamedAgentOptions } from './named-agents.js';
 
 /** Options of all commands that read robots.txt files. */
@@ -64,6 +65,8 @@ export interface FilterOptions extends RobotsOptions, FetchingOptions, InputOpti
   readonly output?: string;
   readonly threads?: number;
   readonly stats?: 'text' | 'json';
+  readonly statsBy?: CountKey;
+  readonly top?: number;
 }
 
 export interface CompileOptions extends RobotsOptions {

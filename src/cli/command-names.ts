@@ -1,2 +1,2 @@
 /** The commands in addition to the filter, which has no name. */
-export const COMMAND_NAMES = ['compile', 'fetch', 'check', 'agents', 'inspect'] as const;
+export const COMMAND_NAMES = ['compile', 'fetch', 'check', 'lint', 'agents', 'inspect'] as const;

@@ -59,7 +59,7 @@ describe('--help', () => {
     expect(filter).toContain('see robots-filter fetch --help');
   });
 
-  test.each(['compile', 'fetch', 'check', 'agents', 'inspect'])(
+  test.each(['compile', 'fetch', 'check', 'lint', 'agents', 'inspect'])(
     '%s --help, and help',
     async (command) => {
       const place = workplace();
@@ -78,6 +78,7 @@ describe('-h', () => {
     ['compile', ['compile']],
     ['fetch', ['fetch']],
     ['check', ['check']],
+    ['lint', ['lint']],
     ['agents', ['agents']],
     ['inspect', ['inspect']],
   ])('of %s is one screen with usage, options and examples', async (_, words) => {
@@ -98,7 +99,7 @@ describe('-h', () => {
     expect(text.match(/^ {2}(?:-\w, )?--/gm)).toHaveLength(10);
     const examples = text.slice(text.indexOf('\nExamples:\n'));
     expect(examples.match(/^ {2}.*robots-filter /gm)).toHaveLength(5);
-    expect(text).toContain('compile, fetch, check, agents, inspect');
+    expect(text).toContain('compile, fetch, check, lint, agents, inspect');
   });
 
   test('overrides other options and does not run the command', async () => {

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { ROOT } from './scratch.js';
 
 const PROGRAM = 'robots-filter';
-const COMMANDS = ['compile', 'fetch', 'check', 'agents', 'inspect'];
+const COMMANDS = ['compile', 'fetch', 'check', 'lint', 'agents', 'inspect'];
 
 const page = readFileSync(join(ROOT, 'docs/cli.md'), 'utf8');
 

@@ -1,7 +1,8 @@
 import { RobotsFilterError } from '../errors.js';
+import { compressionFault } from '../files/compression-fault.js';
 import { COMPRESSIONS, compressionOf } from '../files/compressions.js';
 import { isBlankLine, linesOf, splitBlocks } from '../files/lines.js';
-import { describeSystemError, errorText } from '../files/system-error.js';
+import { describeSystemError } from '../files/system-error.js';
 import { describeUnsupported } from '../files/unsupported-formats.js';
 import type { EntryEvent, WarningEvent } from './entry.js';
 import { decompress, joined, readChunks } from './file-chunks.js';
@@ -90,13 +91,9 @@ async function* checked(
 function readError(path: string, cause: unknown): RobotsFilterError {
   if (cause instanceof RobotsFilterError) return cause;
   const compression = COMPRESSIONS.find((candidate) => candidate.isDamage(cause));
-  const reason =
+  const { what, remedy = 'Download the file again, or take it out of the directory' } =
     compression === undefined
-      ? `reading failed: ${describeSystemError(cause)}`
-      : `the ${compression.name} data is damaged or truncated (${errorText(cause)})`;
-  return new RobotsFilterError(
-    'input',
-    `${path}: ${reason}. Download the file again, or take it out of the directory.`,
-    { cause },
-  );
+      ? { what: `reading failed: ${describeSystemError(cause)}` }
+      : compressionFault(compression, cause);
+  return new RobotsFilterError('input', `${path}: ${what}. ${remedy}.`, { cause });
 }

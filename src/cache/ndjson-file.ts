@@ -4,6 +4,7 @@ import { COMPRESSIONS, compressionOf } from '../files/compressions.js';
 import { isBlankLine, linesOf, splitBlocks } from '../files/lines.js';
 import { describeSystemError } from '../files/system-error.js';
 import { describeUnsupported } from '../files/unsupported-formats.js';
+import { beginsRecord } from '../warc/version-line.js';
 import type { EntryEvent, WarningEvent } from './entry.js';
 import { decompress, joined, readChunks } from './file-chunks.js';
 import { parseRecord } from './record.js';
@@ -11,6 +12,10 @@ import type { OpenRecordFile, RecordFile, RecordLines } from './record-file.js';
 
 /** Maximum length of a line, in bytes. The largest known robots.txt files have 4 MB. */
 const LONGEST_LINE = 64 * 1024 * 1024;
+
+/** Why the records of a WARC file are not read here, and what to do. */
+const WARC =
+  'is a WARC file, which is not read from a pipe, nor under this name. Write it to a file whose name ends in .warc, .warc.gz or .warc.zst, and name that file.';
 
 const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf]);
 
@@ -82,6 +87,7 @@ async function* checked(
   let isFirst = true;
   for await (const chunk of chunks) {
     const refusal = isFirst ? describeUnsupported(chunk, compression) : undefined;
+    if (isFirst && beginsRecord(chunk, 0)) throw new RobotsFilterError('input', `${path}: ${WARC}`);
     if (refusal !== undefined) throw new RobotsFilterError('input', `${path}: ${refusal}`);
     isFirst = false;
     yield chunk;

@@ -125,6 +125,18 @@ describe('captures of WARC files', () => {
     }
   });
 
+  test('in a pipe, or under another name, are refused with the remedy', async () => {
+    const place = workplace();
+    place.write('crawl.ndjson', CRAWL);
+    const pipe =
+      'mkfifo p; gzip -c crawl.ndjson > p & echo https://a.example/ | $rf --robots-dir p';
+    for (const command of ['$rf --robots-dir crawl.ndjson crawl.ndjson', pipe]) {
+      const { code, stderr } = await place.shell(command);
+      expect({ code, command }).toEqual({ code: 2, command });
+      expect(stderr).toContain('is a WARC file, which is not read from a pipe, nor under this');
+    }
+  });
+
   test('in zstd are named by the offsets of their frames', async () => {
     const place = workplace();
     const records = ['a', 'b', 'c'].map((host) =>

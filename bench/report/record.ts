@@ -11,7 +11,15 @@ import type { RatioRow } from './ratios.js';
 const DIRECTORY = join(import.meta.dirname, '..', 'record');
 
 /** A kind of benchmark; each keeps the record of its newest run. */
-export type RecordKind = 'throughput' | 'growth' | 'real' | 'load' | 'warc' | 'formats' | 'jobs';
+export type RecordKind =
+  | 'throughput'
+  | 'growth'
+  | 'real'
+  | 'load'
+  | 'warc'
+  | 'formats'
+  | 'jobs'
+  | 'library';
 
 /** The common fields of all records. */
 export interface RecordHead {
@@ -31,7 +39,9 @@ export interface ThroughputRecord extends RecordHead {
 
 /** A record of bench:growth. */
 export interface GrowthRecord extends RecordHead {
-  readonly growth: { readonly steps: readonly GrowthStep[]; readonly end: string };
+  /** Missing where `--only` left the curve of hosts out. */
+  readonly growth?: { readonly steps: readonly GrowthStep[]; readonly end: string };
+  readonly results?: readonly ResultRecord[];
 }
 
 /** A number of hosts, and its cost. */
@@ -68,6 +78,20 @@ export interface CaseRecord extends RecordHead {
   readonly ratios: readonly RatioRow[];
   /** What the machine could not measure. */
   readonly notMeasured: readonly string[];
+}
+
+/** What the case of bench:library is called that README shows. */
+export const IN_ANY_ORDER = 'isAllowed, hosts in any order';
+
+/** A record of bench:library. */
+export interface LibraryRecord extends RecordHead {
+  readonly library: readonly (Figure & {
+    readonly what: string;
+    readonly library: string;
+    readonly questions: number;
+  })[];
+  /** Bytes of an object beside its body. */
+  readonly memory: readonly { readonly library: string; readonly bytes: number }[];
 }
 
 /** A case's figures in a record. */

@@ -26,6 +26,7 @@ import {
   FORMAT_TSV,
   FRAGMENT_STRING_CLOSE,
   FRAGMENT_STRING_OPEN,
+  HOST_COUNTS_BYTES,
   MARGIN,
   MAX_AGENTS,
   OUTCOMES,
@@ -40,6 +41,7 @@ import {
   QUERY_BYTES,
   QUERY_COLUMN,
   QUERY_CONVERSION,
+  QUERY_COUNTS,
   QUERY_EXPLAIN,
   QUERY_FIELD_COUNT,
   QUERY_FIELDS,
@@ -198,6 +200,16 @@ class BlockWriter {
   }
 }
 
+/** The number in the table of a link of a chain, -1 if the link names no group. */
+export function linkNumber(
+  link: string,
+  google: boolean,
+  table: { tokenNumber(token: string): number },
+): number {
+  // In the google profile an agent `*` names no group; every agent falls back to `*` anyway.
+  return google && link === '*' ? -1 : table.tokenNumber(lowerCaseAscii(link));
+}
+
 /** An upper bound of the bytes that `encodeQuery` writes. */
 export function queryBytes(settings: QuerySettings): number {
   let bytes = QUERY_BYTES + 4 * MARGIN;
@@ -252,9 +264,7 @@ export function encodeQuery(
     block.pointer(at + AGENT_CHAIN, chainPlace);
     agent.chain.forEach((link, order) => {
       const linkAt = chainPlace + order * CHAIN_BYTES;
-      // In the google profile an agent `*` names no group; every agent falls back to `*` anyway.
-      const number = settings.google && link === '*' ? -1 : tokenNumber(lowerCaseAscii(link));
-      block.word(linkAt + CHAIN_TOKEN, number);
+      block.word(linkAt + CHAIN_TOKEN, linkNumber(link, settings.google, { tokenNumber }));
       block.put(linkAt + CHAIN_TEXT, encoder.encode(inString(link)));
       names += 6 * link.length;
     });
@@ -289,15 +299,23 @@ export function encodeQuery(
   block.word(QUERY_LINE_FACTOR, lineFactor(settings));
   block.word(QUERY_LINE_OVERHEAD, overhead);
   block.word(QUERY_SEEN, settings.seenSlots === 0 ? 0 : tallyEnd);
+  const { countedSlots = 0 } = settings;
+  const countsStart = tallyEnd + 8 * Math.ceil(settings.seenSlots / 64);
+  block.word(QUERY_COUNTS, countedSlots === 0 ? 0 : countsStart);
   block.word(QUERY_ANY_HOST, settings.anyHost);
   block.word(QUERY_COLUMN, settings.column ?? 0);
   const query: Query = {
     address,
     lineFactor: lineFactor(settings),
     lineOverhead: overhead,
-    workerBytes: (tallyEnd + Math.ceil(settings.seenSlots / 8) + 2 * MARGIN) & ~(MARGIN - 1),
+    workerBytes: MARGIN * Math.floor((countsStart + countBytes(settings)) / MARGIN) + 2 * MARGIN,
     maxLineBytes: settings.maxLineBytes + (isRows(settings.format) ? ROW_MARK_BYTES : 0),
     agents: agents.length,
   };
   return { query, bytes: block.bytes };
+}
+
+/** Bytes of the counters of hosts in a worker block. */
+function countBytes({ countedSlots = 0, agents }: QuerySettings): number {
+  return countedSlots * agents.length * HOST_COUNTS_BYTES;
 }

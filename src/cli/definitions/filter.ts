@@ -11,8 +11,10 @@ import {
   urlFieldOption,
 } from '../options/input-options.js';
 import { refuseLossyPaths } from '../options/lossy-paths.js';
+import { VERDICTS_GROUP } from '../options/option-groups.js';
 import {
   allowedOption,
+  countOptions,
   deniedOption,
   explainOption,
   formatOption,
@@ -27,6 +29,7 @@ import {
 } from '../options/output-options.js';
 import {
   agentOption,
+  agentsFileOption,
   asOfOption,
   columnOptions,
   followLinksOption,
@@ -37,6 +40,7 @@ import {
   tableOption,
   unreachableAfterOption,
 } from '../options/robots-options.js';
+import { withTokens } from '../options/with-tokens.js';
 import { version } from '../version.js';
 import type { CommandDefinition } from './definition.js';
 
@@ -102,6 +106,7 @@ export const filterDefinition: CommandDefinition = {
     for (const option of sharedFetchOptions()) program.addOption(option.hideHelp());
     program
       .addOption(agentOption())
+      .addOption(agentsFileOption(VERDICTS_GROUP))
       .addOption(unknownOption())
       .addOption(explainOption())
       .addOption(inputOption())
@@ -118,9 +123,11 @@ export const filterDefinition: CommandDefinition = {
       .addOption(outputOption())
       .addOption(threadsOption())
       .addOption(statsOption());
+    for (const option of countOptions()) program.addOption(option);
     for (const option of progressOptions()) program.addOption(option);
-    program.addOption(quietOption()).action(async (files: string[], options: FilterOptions) => {
-      refuseLossyPaths(files, options);
+    program.addOption(quietOption()).action(async (files: string[], given: FilterOptions) => {
+      refuseLossyPaths(files, given);
+      const options = await withTokens(given);
       if (options.fetch === true) {
         const { fetchAndFilter } = await import('../commands/fetch-unknown.js');
         finish(await fetchAndFilter(files, options, availableParallelism(), version()));

@@ -121,8 +121,8 @@ export const QUERY_LINE_OVERHEAD = QUERY_LINE_FACTOR + WORD;
  */
 export const QUERY_SEEN = QUERY_LINE_OVERHEAD + WORD;
 /**
- * Offset within the worker block of the counters of hosts: for each slot of the table and each agent
- * HOST_VERDICTS counters, u64, of URLs with a robots.txt. 0 to count none.
+ * Offset within the worker block of the counters of hosts: for each slot of the table and each
+ * agent HOST_VERDICTS counters, u64, of URLs with a robots.txt. 0 to count none.
  */
 export const QUERY_COUNTS = QUERY_SEEN + WORD;
 /** Offset of the robots record that applies to every URL; 0 to look up each URL's host. */

@@ -100,7 +100,7 @@ describe('-h', () => {
     expect(text.match(/^ {2}(?:-\w, )?--/gm)).toHaveLength(10);
     const examples = text.slice(text.indexOf('\nExamples:\n'));
     expect(examples.match(/^ {2}.*robots-filter /gm)).toHaveLength(5);
-    expect(text).toContain('compile, fetch, check, inspect, audit, records, agents.');
+    expect(text).toContain('compile, fetch, check, inspect, audit, records, diff, agents.');
   });
 
   test('overrides other options and does not run the command', async () => {

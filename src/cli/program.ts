@@ -32,9 +32,16 @@ function createProgram(finish: Finish): Command {
     .helpCommand('help [command]', 'Print the help of a command.')
     .enablePositionalOptions();
   build(root, filterDefinition, finish);
-  for (const name of COMMAND_NAMES) build(root.command(name), DEFINITIONS[name], finish);
-  // The filter would accept an option before a command, and the command would not see it.
+  const definitions = new Map<Command, CommandDefinition>();
+  for (const name of COMMAND_NAMES) {
+    const definition = DEFINITIONS[name];
+    definitions.set(root.command(name).description(definition.help.description), definition);
+  }
   root.hook('preSubcommand', (_root, command) => {
+    // Only the command that runs is built: a start pays for no other command's options.
+    const definition = definitions.get(command);
+    if (definition !== undefined) build(command, definition, finish);
+    // The filter would accept an option before a command, and the command would not see it.
     for (const option of root.options) {
       if (root.getOptionValueSource(option.attributeName()) !== 'cli') continue;
       command.error(
@@ -65,14 +72,16 @@ function build(command: Command, { define, help }: CommandDefinition, finish: Fi
 }
 
 /**
- * Refuses `help` for a command that does not exist: commander would print the filter's help.
+ * Replaces `help COMMAND` by `COMMAND --help`, which builds the command. Refuses a command that
+ * does not exist: commander would print the filter's help.
  *
  * @throws RobotsFilterError `usage`
  */
-function checkHelp([first, command]: readonly string[]): void {
-  if (first !== 'help' || command === undefined || command.startsWith('-')) return;
+function withoutHelpCommand(argv: readonly string[]): readonly string[] {
+  const [first, command] = argv;
+  if (first !== 'help' || command === undefined || command.startsWith('-')) return argv;
   const names: readonly string[] = COMMAND_NAMES;
-  if (names.includes(command)) return;
+  if (names.includes(command)) return [command, '--help'];
   const meant = nearest(command, names);
   throw usageError(
     `there is no command ${command}. ${meant === undefined ? '' : `Did you mean ${meant}? `}` +
@@ -84,11 +93,11 @@ function checkHelp([first, command]: readonly string[]): void {
 export async function run(argv: readonly string[]): Promise<number> {
   let exitCode: number = SUCCESS;
   try {
-    checkHelp(argv);
+    const words = completeStats(withoutHelpCommand(argv));
     const program = createProgram((code) => {
       exitCode = code;
     });
-    await program.parseAsync(completeStats(argv), { from: 'user' });
+    await program.parseAsync(words, { from: 'user' });
     return exitCode;
   } catch (error) {
     return reportFailure(error);

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { onTestFinished } from 'vitest';
 
 /** The built program. */
-export const MAIN = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url));
+export const MAIN = fileURLToPath(new URL('../../dist/cli/main.cjs', import.meta.url));
 
 /** Exit status and output of a run of the command line. */
 export interface Ended {

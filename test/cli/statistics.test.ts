@@ -20,7 +20,7 @@ const INPUT = [
 
 describe('--stats', () => {
   test('text, on standard error', async () => {
-    const { code, text, stderr } = await workplace().run(
+    const { code, text, stderr } = await workplace().runAlone(
       ['--robots-dir', 'robots', '--stats', '-q'],
       INPUT,
     );
@@ -116,7 +116,7 @@ describe('--progress', () => {
   test('without a terminal shows a line only on request', async () => {
     const place = workplace();
     expect((await place.run(['--robots-dir', 'robots', '-q'], INPUT)).stderr).toBe('');
-    const { stderr } = await place.run(['--robots-dir', 'robots', '-q', '--progress'], INPUT);
+    const { stderr } = await place.runAlone(['--robots-dir', 'robots', '-q', '--progress'], INPUT);
     expect(stderr).toMatch(/^5 records, [\d,]+\/s, \d+ bytes, 40\.0 % allowed\n$/);
   });
 

@@ -23,7 +23,8 @@ const groups = [
     name: 'filter',
     test: /src\/(table|(protocol|pipeline)\/[^/]+|files\/working-directory|workers\/main-thread)\.ts$/,
   },
-  { name: 'robots', test: /src\/robots\.ts$/ },
+  { name: 'robots', test: /src\/(robots|compile\/table-builder)\.ts$/ },
+  { name: 'compile-cache', test: /src\/pipeline\/compile\/compile-cache\.ts$/ },
   { name: 'program', test: /src\/cli\/(program|commands\/filter)\.ts$/ },
   { name: 'compile-caches', test: /src\/cli\/commands\/compile-caches\.ts$/ },
 ].map((group, index, { length }) => ({ ...group, priority: length - index }));
@@ -31,7 +32,11 @@ const groups = [
 export default defineConfig([
   // The library and the command line, which share chunks.
   {
-    input: { index: './src/index.ts', 'cli/main': './src/cli/main.ts' },
+    input: {
+      index: './src/index.ts',
+      'robots-parser': './src/robots-parser.ts',
+      'cli/main': './src/cli/main.ts',
+    },
     platform: 'node',
     external,
     checks,
@@ -63,7 +68,10 @@ export default defineConfig([
   })),
   // The types: the declarations that tsc wrote, without those that the library does not show.
   {
-    input: { index: './.build/types/index.d.ts' },
+    input: {
+      index: './.build/types/index.d.ts',
+      'robots-parser': './.build/types/robots-parser.d.ts',
+    },
     external,
     checks,
     plugins: [dts({ dtsInput: true, tsconfig: false })],

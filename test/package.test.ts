@@ -93,7 +93,8 @@ describe('the package', () => {
     expect(packed.sort()).toEqual([...built, ...further].sort());
     // No leftovers of a build.
     const others = built.filter((path) => !path.endsWith('.js') && !path.endsWith('.cjs'));
-    expect(others.sort()).toEqual(['dist/index.d.ts', KERNEL]);
+    const types = ['dist/index.d.ts', 'dist/robots-parser.d.ts'];
+    expect(others.sort()).toEqual([...types, KERNEL, 'dist/robots-filter.1'].sort());
   });
 
   it('has an executable command line', () => {
@@ -150,6 +151,23 @@ describe('the installed package', () => {
     expect(node(['library.js'])).toBe(
       'deny\ndeny\thttps://a.example/private\nallow\thttps://a.example/\n',
     );
+  });
+
+  it('takes the place of robots-parser, for import and for require', () => {
+    const ask = `const robots = robotsParser('https://a.example/robots.txt', 'User-agent: *\\nDisallow: /b');
+       console.log(robots.isAllowed('https://a.example/b'), robots.isAllowed('https://b.example/b'));`;
+    const name = 'robots-filter/robots-parser';
+    writeFileSync(join(place, 'esm.js'), `import robotsParser from '${name}';\n${ask}`);
+    writeFileSync(join(place, 'common.cjs'), `const robotsParser = require('${name}');\n${ask}`);
+    // With npm's overrides: a package of two files under the other name.
+    const instead = join(place, 'node_modules/robots-parser');
+    mkdirSync(instead);
+    writeFileSync(join(instead, 'package.json'), '{"name":"robots-parser","version":"3.0.1"}');
+    writeFileSync(join(instead, 'index.js'), `module.exports = require('${name}');`);
+    writeFileSync(join(place, 'as-before.js'), `import robotsParser from 'robots-parser';\n${ask}`);
+    for (const file of ['esm.js', 'common.cjs', 'as-before.js']) {
+      expect(node([file]), file).toBe('false undefined\n');
+    }
   });
 
   it('has a library that does not load the command line', () => {

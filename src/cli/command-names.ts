@@ -1,2 +1,13 @@
 /** The commands in addition to the filter, which has no name. */
-export const COMMAND_NAMES = ['compile', 'fetch', 'check', 'lint', 'agents', 'inspect'] as const;
+export const COMMAND_NAMES = [
+  'compile',
+  'fetch',
+  'check',
+  'lint',
+  'inspect',
+  'audit',
+  'records',
+  'diff',
+  'agents',
+  'completion',
+] as const;

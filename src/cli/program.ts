@@ -4,19 +4,25 @@ import { endOpenings } from '../files/openings.js';
 import { nearest } from '../nearest.js';
 import { COMMAND_NAMES } from './command-names.js';
 import { agentsDefinition } from './definitions/agents.js';
+import { auditDefinition } from './definitions/audit.js';
 import { checkDefinition } from './definitions/check.js';
 import { compileDefinition } from './definitions/compile.js';
+import { completionDefinition } from './definitions/completion.js';
 import type { CommandDefinition, Finish } from './definitions/definition.js';
+import { diffDefinition } from './definitions/diff.js';
 import { fetchDefinition } from './definitions/fetch.js';
 import { filterDefinition } from './definitions/filter.js';
 import { inspectDefinition } from './definitions/inspect.js';
 import { lintDefinition } from './definitions/lint.js';
+import { recordsDefinition } from './definitions/records.js';
 import { SUCCESS } from './exit-codes.js';
 import { reportFailure } from './failure.js';
 import { fullName } from './help/full-name.js';
 import { addHelp } from './help/help.js';
+import type { DescribedCommand } from './help/man-page.js';
 import { HELP_GROUP } from './options/option-groups.js';
 import { completeStats } from './options/output-options.js';
+import { requireNode, watchEnd } from './process/runtime.js';
 import { writeError, writeOutput } from './process/standard-streams.js';
 import { indented } from './report/diagnostics.js';
 import { usageError } from './usage-error.js';
@@ -29,6 +35,10 @@ const DEFINITIONS: Readonly<Record<(typeof COMMAND_NAMES)[number], CommandDefini
   lint: lintDefinition,
   agents: agentsDefinition,
   inspect: inspectDefinition,
+  audit: auditDefinition,
+  records: recordsDefinition,
+  diff: diffDefinition,
+  completion: completionDefinition,
 };
 
 function createProgram(finish: Finish): Command {
@@ -47,6 +57,15 @@ function createProgram(finish: Finish): Command {
     }
   });
   return root;
+}
+
+/** The filter, then its commands, each with the texts of its help. */
+export function describedCommands(): [DescribedCommand, ...DescribedCommand[]] {
+  const program = createProgram(() => {});
+  const commands = COMMAND_NAMES.map((name, index) => {
+    return { command: program.commands[index] ?? program, texts: DEFINITIONS[name].help };
+  });
+  return [{ command: program, texts: filterDefinition.help }, ...commands];
 }
 
 /** Gives a command its arguments, options and help, and the program's way to write messages. */
@@ -87,7 +106,9 @@ function checkHelp([first, command]: readonly string[]): void {
 /** Runs the command line; returns its exit code. */
 export async function run(argv: readonly string[]): Promise<number> {
   let exitCode: number = SUCCESS;
+  const ended = watchEnd();
   try {
+    requireNode(process.versions);
     checkHelp(argv);
     const program = createProgram((code) => {
       exitCode = code;
@@ -98,5 +119,6 @@ export async function run(argv: readonly string[]): Promise<number> {
     return reportFailure(error);
   } finally {
     await endOpenings();
+    ended();
   }
 }

@@ -1,3 +1,4 @@
+import { shownValue } from '../arguments.js';
 import { RobotsFilterError } from '../errors.js';
 import type { Profile } from './profile.js';
 import { endOfTokenText } from './token-text.js';
@@ -31,6 +32,12 @@ export function isProductToken(text: string): boolean {
  */
 export function parseAgent(agent: string | readonly string[], profile: Profile): Agent {
   const given = typeof agent === 'string' ? agent.split('>') : agent;
+  if (!Array.isArray(given) || !given.every((link) => typeof link === 'string')) {
+    throw new RobotsFilterError(
+      'usage',
+      `the agent is ${shownValue(agent)}. Pass a product token such as 'MyBot', '*', or a fallback chain: 'A>B' or ['A', 'B']`,
+    );
+  }
   const links = profile === 'google' ? given : given.map((link) => link.trim());
   if (links.length === 0) {
     throw new RobotsFilterError('usage', 'an agent needs at least one product token');
@@ -49,6 +56,7 @@ export function parseAgent(agent: string | readonly string[], profile: Profile):
 
 /** What to write in place of a text that is not a product token. */
 function remedyFor(link: string): string {
+  if (link.includes('://') && !link.includes(' ')) return 'pass the URL first, then the agent';
   if (isUserAgentHeader(link)) {
     const candidates = headerCandidates(link).map((token) => `"${token}"`);
     return candidates.length === 0

@@ -59,7 +59,7 @@ describe('--help', () => {
     expect(filter).toContain('see robots-filter fetch --help');
   });
 
-  test.each(['compile', 'fetch', 'check', 'lint', 'agents', 'inspect'])(
+  test.each(['compile', 'fetch', 'check', 'lint', 'agents', 'inspect', 'audit', 'records'])(
     '%s --help, and help',
     async (command) => {
       const place = workplace();
@@ -81,6 +81,8 @@ describe('-h', () => {
     ['lint', ['lint']],
     ['agents', ['agents']],
     ['inspect', ['inspect']],
+    ['audit', ['audit']],
+    ['records', ['records']],
   ])('of %s is one screen with usage, options and examples', async (_, words) => {
     const { code, text, stderr } = await workplace().run([...words, '-h']);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
@@ -99,7 +101,7 @@ describe('-h', () => {
     expect(text.match(/^ {2}(?:-\w, )?--/gm)).toHaveLength(10);
     const examples = text.slice(text.indexOf('\nExamples:\n'));
     expect(examples.match(/^ {2}.*robots-filter /gm)).toHaveLength(5);
-    expect(text).toContain('compile, fetch, check, lint, agents, inspect');
+    expect(text).toContain('compile, fetch, check, lint, inspect, audit, records, diff, agents.');
   });
 
   test('overrides other options and does not run the command', async () => {
@@ -244,8 +246,8 @@ test('--url-field is accepted if an input may have the member', async () => {
   const here = workplace();
   here.write('urls.txt', 'https://example.com/\n');
   here.write('empty.txt', '\n');
-  here.write('records', '{"u":"https://example.com/"}\n');
-  for (const files of [['empty.txt'], ['records'], ['records', 'urls.txt']]) {
+  here.write('list', '{"u":"https://example.com/"}\n');
+  for (const files of [['empty.txt'], ['list'], ['list', 'urls.txt']]) {
     const { code, stderr } = await here.run([
       '--robots-dir',
       'robots',

@@ -4,12 +4,14 @@ import { inputName } from '../../files/standard-input.js';
 import { unsupportedBody } from '../../files/unsupported-formats.js';
 import type { Judgement } from '../../kernel/judge.js';
 import { parseAgent } from '../../protocol/agent.js';
+import { parseRobots } from '../../protocol/parse.js';
 import { Robots } from '../../robots.js';
 import { NOT_ALLOWED, SUCCESS } from '../exit-codes.js';
 import { collectAgents } from '../options/agents.js';
 import type { CheckOptions } from '../options/command-options.js';
 import { withNamedAgents } from '../options/named-agents.js';
 import { writeOutput } from '../process/standard-streams.js';
+import { CheckedUrls } from '../report/checked-url.js';
 import { Diagnostics } from '../report/diagnostics.js';
 import { usageError } from '../usage-error.js';
 import { readRobotsFile } from './robots-file.js';
@@ -48,13 +50,18 @@ export async function check(
         : `Type: ${command} < FILE | robots-filter check - AGENT URL...`;
     throw new RobotsFilterError('input', `${name}: is ${what}, not text. ${advice}`);
   }
-  const robots = Robots.parse(body, {
+  const parseOptions = {
     profile,
     ...(maxRobotsBytes === undefined ? {} : { maxBytes: maxRobotsBytes }),
-  });
+  };
+  const robots = Robots.parse(body, parseOptions);
   for (const { line, message } of robots.warnings) {
     diagnostics.note(`warning: ${name}${line === 0 ? '' : `:${line}`}: ${message}`);
   }
+  const checked =
+    options.json === true
+      ? new CheckedUrls(parseRobots(body, parseOptions), agent, profile)
+      : undefined;
   let code = SUCCESS;
   for (const url of urls) {
     if (url === '') throw usageError('check got an empty URL. Type a URL, or a path such as /');
@@ -65,7 +72,8 @@ export async function check(
     }
     const judgement = robots.verdict(url, agent);
     if (judgement.verdict !== 'allow') code = NOT_ALLOWED;
-    if (!writeOutput(describe(url, judgement))) return SUCCESS;
+    const line = checked?.json(url, judgement) ?? describe(url, judgement);
+    if (!writeOutput(line)) return SUCCESS;
   }
   return code;
 }

@@ -3,6 +3,7 @@ import type { CheckOptions } from '../options/command-options.js';
 import { refuseLossyPaths } from '../options/lossy-paths.js';
 import { VERDICTS_GROUP } from '../options/option-groups.js';
 import { quietOption } from '../options/output-options.js';
+import { jsonOption } from '../options/report-options.js';
 import {
   agentsFileOption,
   maxRobotsBytesOption,
@@ -14,7 +15,7 @@ export const checkDefinition: CommandDefinition = {
   help: {
     description: 'Check single URLs against one robots.txt, and tell which rule decides.',
     usage: ['[options] <robots-file> <agent> <url...>'],
-    mainOptions: ['--profile', '--max-robots-bytes', '--quiet'],
+    mainOptions: ['--profile', '--max-robots-bytes', '--json', '--quiet'],
     examples: [
       'robots-filter check robots.txt GPTBot https://example.com/private/',
       "robots-filter check robots.txt 'Googlebot-Image>Googlebot' /a /b /c",
@@ -40,6 +41,11 @@ Exit status:
       .addArgument(new Argument('<url...>', 'URLs or paths; their hosts do not matter.'))
       .addOption(profileOption())
       .addOption(maxRobotsBytesOption())
+      .addOption(
+        jsonOption(
+          'An object has the URL, verdict, reason and rule; the crawl-delay and sitemaps; and, where the verdict is allow, the preferences about the use of content.',
+        ),
+      )
       .addOption(agentsFileOption(VERDICTS_GROUP))
       .addOption(quietOption())
       .action(async (file: string, agent: string, urls: string[], options: CheckOptions) => {

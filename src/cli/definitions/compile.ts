@@ -8,6 +8,7 @@ import {
   columnOptions,
   followLinksOption,
   keptAgentsOption,
+  keptRecordsOption,
   maxRobotsBytesOption,
   profileOption,
   robotsDirOption,
@@ -40,6 +41,7 @@ Exit status:
       .addOption(robotsDirOption())
       .addOption(profileOption('The table answers under this profile only.'))
       .addOption(keptAgentsOption())
+      .addOption(keptRecordsOption())
       .addOption(agentsFileOption(ROBOTS_GROUP))
       .addOption(maxRobotsBytesOption())
       .addOption(followLinksOption())

@@ -10,7 +10,9 @@ export function shortHelp(command: Command, texts: HelpTexts): string {
     command.options.filter((option) => option.long === long),
   );
   const width = Math.max(...options.map(({ flags }) => flags.length));
-  const commands = command.commands.map((each) => each.name());
+  const names = command.commands.map((each) => each.name());
+  // One line has no room for what is typed once.
+  const commands = names.filter((each) => each !== 'completion');
   return [
     texts.description,
     ...texts.usage.map((usage, index) => `${index === 0 ? 'Usage:' : '      '} ${name} ${usage}`),

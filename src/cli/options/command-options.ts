@@ -2,7 +2,9 @@ import type { LintRuleName, Severity } from '../../lint/rules.js';
 import type { StaleUse } from '../../pipeline/compile/compile-cache.js';
 import type { InputFormat } from '../../pipeline/input/format.js';
 import type { OutputFormat } from '../../pipeline/output/conversion.js';
+import type { RecordKind } from '../../protocol/other-record-kinds.js';
 import type { Profile } from '../../protocol/profile.js';
+import type { RowFormat } from '../report/rows.js';
 import type { NamedAgentOptions } from './named-agents.js';
 
 /** Formats of the findings of `lint`. */
@@ -70,6 +72,7 @@ export interface FilterOptions extends RobotsOptions, FetchingOptions, InputOpti
 
 export interface CompileOptions extends RobotsOptions {
   readonly output?: string;
+  readonly records?: boolean;
 }
 
 export interface FetchOptions extends FetchingOptions, InputOptions {
@@ -86,7 +89,9 @@ export interface FetchOptions extends FetchingOptions, InputOptions {
   readonly report?: string;
 }
 
-export interface CheckOptions extends ProfileOptions, NamedAgentOptions {}
+export interface CheckOptions extends ProfileOptions, NamedAgentOptions {
+  readonly json?: boolean;
+}
 
 export interface AgentsOptions extends NamedAgentOptions {
   readonly json?: boolean;
@@ -103,6 +108,26 @@ export interface LintOptions extends NamedAgentOptions {
   readonly quiet?: boolean;
 }
 
-export interface InspectOptions {
+export interface AuditOptions extends RobotsOptions {
+  readonly table?: string;
+  readonly hosts?: string;
+  readonly only?: 'all' | 'part' | 'none' | 'unknown';
+  readonly format?: RowFormat;
+}
+
+export interface DiffOptions extends RobotsOptions {
+  readonly urls?: string;
+  readonly format?: RowFormat;
+  readonly exitCode?: boolean;
+}
+
+export interface RecordsOptions extends RobotsOptions {
+  readonly kind?: readonly RecordKind[];
+  readonly format?: RowFormat;
+}
+
+export interface InspectOptions extends NamedAgentOptions {
   readonly verify?: boolean;
+  readonly json?: boolean;
+  readonly agent?: readonly string[];
 }

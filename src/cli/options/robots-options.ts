@@ -114,12 +114,29 @@ export const unreachableAfterOption = (): Option =>
     .argParser(wholeNumber(0, MAX_DAYS, 'days'))
     .helpGroup(ROBOTS_GROUP);
 
+export const keptRecordsOption = (): Option =>
+  describedOption(
+    '--records',
+    'Keep sitemaps, crawl-delays, preferences and dates, too.',
+    'For "robots-filter records" and "robots-filter audit" on the table. Verdicts and the speed of look-ups stay the same; the table grows by some 60 bytes a host.',
+  ).helpGroup(ROBOTS_GROUP);
+
 export const agentOption = (): Option =>
   describedOption(
     '-a, --agent <token,…>',
     'Judge for these product tokens (default: *).',
     'Repeatable; commas separate several agents, each of which gets a verdict. A>B is a fallback chain: the first token that has a group decides. @NAME is a list of known agents ("robots-filter agents" prints them). A whole User-Agent header stands for the known agent in it.',
     "    --agent GPTBot,CCBot --agent 'Googlebot-Image>Googlebot' --agent @ai-training",
+  )
+    .argParser(collectAgents)
+    .helpGroup(VERDICTS_GROUP);
+
+export const inspectedAgentOption = (): Option =>
+  describedOption(
+    '-a, --agent <token,…>',
+    'Show what the host says to these agents.',
+    'With a host only; shows the groups that decide for them. Repeatable; commas separate several agents, and A>B is a fallback chain.',
+    '    robots-filter inspect robots.table example.com --agent GPTBot',
   )
     .argParser(collectAgents)
     .helpGroup(VERDICTS_GROUP);

@@ -31,9 +31,6 @@ const NAME = process.platform === 'win32' ? 'robots-filter.exe' : 'robots-filter
 /** The mark in Node's executable that says whether a resource is there. */
 const FUSE = 'NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2';
 
-/** `import()` is not possible in the resource itself, but in a file. */
-const START = "void import('./dist/cli/main.js');\n";
-
 interface Lock {
   readonly packages: Readonly<
     Record<
@@ -52,7 +49,6 @@ function packageFiles(): Map<string, Buffer> {
   const files = new Map([
     ['package.json', readFileSync(join(ROOT, 'package.json'))],
     ['LICENSE', readFileSync(join(ROOT, 'LICENSE'))],
-    ['start.cjs', Buffer.from(START)],
   ]);
   for (const directory of ['dist', ...needed.map(([path]) => path)]) {
     for (const entry of readdirSync(join(ROOT, directory), {

@@ -46,9 +46,18 @@ function createProgram(finish: Finish): Command {
     .helpCommand('help [command]', 'Print the help of a command.')
     .enablePositionalOptions();
   build(root, filterDefinition, finish);
-  for (const name of COMMAND_NAMES) build(root.command(name), DEFINITIONS[name], finish);
-  // The filter would accept an option before a command, and the command would not see it.
+  const definitions = new Map<Command, CommandDefinition>();
+  for (const name of COMMAND_NAMES) {
+    const definition = DEFINITIONS[name];
+    definitions.set(root.command(name).description(definition.help.description), definition);
+  }
   root.hook('preSubcommand', (_root, command) => {
+    // Only the command that runs is built: a start pays for no other command's options. But
+    // completions name the options of all.
+    for (const [each, definition] of definitions) {
+      if (each === command || command.name() === 'completion') build(each, definition, finish);
+    }
+    // The filter would accept an option before a command, and the command would not see it.
     for (const option of root.options) {
       if (root.getOptionValueSource(option.attributeName()) !== 'cli') continue;
       command.error(
@@ -63,7 +72,9 @@ function createProgram(finish: Finish): Command {
 export function describedCommands(): [DescribedCommand, ...DescribedCommand[]] {
   const program = createProgram(() => {});
   const commands = COMMAND_NAMES.map((name, index) => {
-    return { command: program.commands[index] ?? program, texts: DEFINITIONS[name].help };
+    const command = program.commands[index] ?? program;
+    build(command, DEFINITIONS[name], () => {});
+    return { command, texts: DEFINITIONS[name].help };
   });
   return [{ command: program, texts: filterDefinition.help }, ...commands];
 }
@@ -88,14 +99,16 @@ function build(command: Command, { define, help }: CommandDefinition, finish: Fi
 }
 
 /**
- * Refuses `help` for a command that does not exist: commander would print the filter's help.
+ * Replaces `help COMMAND` by `COMMAND --help`, which builds the command. Refuses a command that
+ * does not exist: commander would print the filter's help.
  *
  * @throws RobotsFilterError `usage`
  */
-function checkHelp([first, command]: readonly string[]): void {
-  if (first !== 'help' || command === undefined || command.startsWith('-')) return;
+function withoutHelpCommand(argv: readonly string[]): readonly string[] {
+  const [first, command] = argv;
+  if (first !== 'help' || command === undefined || command.startsWith('-')) return argv;
   const names: readonly string[] = COMMAND_NAMES;
-  if (names.includes(command)) return;
+  if (names.includes(command)) return [command, '--help'];
   const meant = nearest(command, names);
   throw usageError(
     `there is no command ${command}. ${meant === undefined ? '' : `Did you mean ${meant}? `}` +
@@ -109,11 +122,11 @@ export async function run(argv: readonly string[]): Promise<number> {
   const ended = watchEnd();
   try {
     requireNode(process.versions);
-    checkHelp(argv);
+    const words = completeStats(withoutHelpCommand(argv));
     const program = createProgram((code) => {
       exitCode = code;
     });
-    await program.parseAsync(completeStats(argv), { from: 'user' });
+    await program.parseAsync(words, { from: 'user' });
     return exitCode;
   } catch (error) {
     return reportFailure(error);

@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs';
+import { packageFile } from '../files/package-file.js';
 
-/** The version in package.json, two directories above `src/cli` and `dist/cli`. */
+/** The version in package.json. */
 export function version(): string {
-  const file = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
+  const file = readFileSync(packageFile('package.json'), 'utf8');
   const { version } = JSON.parse(file) as { version: string };
   return version;
 }

@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { endianness } from 'node:os';
 import { RobotsFilterError } from '../errors.js';
+import { packageFile } from '../files/package-file.js';
 
 let kernel: WebAssembly.Module | undefined;
 
-/** Path of the built kernel, which package.json names. */
+/** Path of the built kernel. */
 export function kernelFile(): string {
-  return createRequire(import.meta.url).resolve('#kernel');
+  return packageFile('dist/kernel/kernel.wasm');
 }
 
 /**

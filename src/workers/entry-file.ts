@@ -1,6 +1,6 @@
-import { createRequire } from 'node:module';
+import { packageFile } from '../files/package-file.js';
 
-/** Path of a built file that threads load. package.json names its place. */
+/** Path of a built file that threads load. */
 export function entryFile(name: 'judge' | 'compile'): string {
-  return createRequire(import.meta.url).resolve(`#${name}`);
+  return packageFile(`dist/workers/${name}.cjs`);
 }

@@ -4,9 +4,10 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { onTestFinished } from 'vitest';
+import { runKept } from './kept-process.js';
 
 /** The built program. */
-export const MAIN = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url));
+export const MAIN = fileURLToPath(new URL('../../dist/cli/main.cjs', import.meta.url));
 
 /** Exit status and output of a run of the command line. */
 export interface Ended {
@@ -16,6 +17,10 @@ export interface Ended {
   readonly text: string;
   readonly stderr: string;
 }
+
+/** A line of shell that is one run of the command line and has nothing that a shell expands. */
+const PLAIN_COMMAND = /^\$rf(?: +(?:[\w./:=,@+-]+|'[^']*'))+ *$/;
+const PLAIN_WORD = /[\w./:=,@+-]+|'[^']*'/g;
 
 /** A directory for the files of a test, deleted when the test has finished. */
 export class Workplace {
@@ -46,9 +51,19 @@ export class Workplace {
   }
 
   /**
-   * Runs the command line in the workplace, with `input` on its standard input, which is a socket.
+   * Runs the command line in the workplace, in the process that is kept for such runs. Its standard
+   * input is a file with `input`.
    */
-  async run(
+  async run(args: readonly string[], input: string | Uint8Array = ''): Promise<Ended> {
+    const { code, stdout, stderr } = await runKept(this.path, args, input);
+    return { code, signal: null, stdout, text: stdout.toString(), stderr };
+  }
+
+  /**
+   * Runs the command line in the workplace, in a process of its own. Its standard input is a socket
+   * with `input`.
+   */
+  async runAlone(
     args: readonly string[],
     input: string | Uint8Array = '',
     environment: NodeJS.ProcessEnv = {},
@@ -59,8 +74,15 @@ export class Workplace {
     return ended(child);
   }
 
-  /** Runs a line of shell in the workplace, in which `$rf` is the command line: for real pipes. */
+  /**
+   * Runs a line of shell in the workplace, in which `$rf` is the command line: for real pipes. If
+   * the line is one command of plain words, `run` runs it.
+   */
   async shell(line: string): Promise<Ended> {
+    if (PLAIN_COMMAND.test(line)) {
+      const words = line.slice('$rf'.length).match(PLAIN_WORD) ?? [];
+      return this.run(words.map((word) => word.replaceAll("'", '')));
+    }
     const script = `rf() { ${this.command} "$@"; }\n${line.replaceAll('$rf', 'rf')}`;
     return ended(spawn('bash', ['-c', script], { cwd: this.path, stdio: 'pipe' }));
   }

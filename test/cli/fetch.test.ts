@@ -15,9 +15,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { runKept } from './kept-process.js';
 
 const THIS_FILE = fileURLToPath(import.meta.url);
-const MAIN = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url));
+const MAIN = fileURLToPath(new URL('../../dist/cli/main.cjs', import.meta.url));
 
 let root: string;
 const servers: Server[] = [];
@@ -60,9 +61,19 @@ interface Ended {
 }
 
 /** All servers of this test are one host: without a pause the tests do not wait. */
+function withoutPause(args: readonly string[]): string[] {
+  return [...args, ...(args.includes('fetch') || args.includes('--fetch') ? ['--pause', '0'] : [])];
+}
+
+/** Runs the command line in the process that is kept for such runs, with a file as its input. */
+async function run(args: readonly string[], input = ''): Promise<Ended> {
+  const { code, stdout, stderr } = await runKept(root, withoutPause(args), input);
+  return { code, out: stdout.toString(), error: stderr };
+}
+
+/** Starts the command line in a process of its own. */
 function begin(...args: string[]): ChildProcess {
-  const pause = args.includes('fetch') || args.includes('--fetch') ? ['--pause', '0'] : [];
-  return spawn(process.execPath, [MAIN, ...args, ...pause], { cwd: root });
+  return spawn(process.execPath, [MAIN, ...withoutPause(args)], { cwd: root });
 }
 
 async function ended(child: ChildProcess, input = ''): Promise<Ended> {
@@ -97,17 +108,15 @@ describe('robots-filter fetch', () => {
     ];
     writeFileSync(join(root, 'urls.txt'), urls.join('\n'));
     const options = ['--robots-dir', 'cache', '--allow-private', '--retries', '0'];
-    const fetched = await ended(
-      begin(
-        'fetch',
-        ...options,
-        '--user-agent',
-        'MyBot/2.0',
-        '--report',
-        'report.ndjson',
-        'urls.txt',
-      ),
-    );
+    const fetched = await run([
+      'fetch',
+      ...options,
+      '--user-agent',
+      'MyBot/2.0',
+      '--report',
+      'report.ndjson',
+      'urls.txt',
+    ]);
     expect(fetched.error).toContain('3 authorities: 1 successful, 1 unavailable, 1 unreachable');
     expect(fetched).toMatchObject({ code: 0, out: '' });
     expect(good.agents).toEqual(['MyBot/2.0']);
@@ -117,17 +126,17 @@ describe('robots-filter fetch', () => {
       'unavailable',
       'unreachable',
     ]);
-    const judged = await ended(begin('--robots-dir', 'cache', 'urls.txt'));
+    const judged = await run(['--robots-dir', 'cache', 'urls.txt']);
     expect(
       judged.out
         .trimEnd()
         .split('\n')
         .map((line) => line.split('\t')[0]?.trim()),
     ).toEqual(['allow', 'deny', 'allow', 'deny', 'invalid']);
-    const again = await ended(begin('fetch', ...options, '-'), urls.join('\n'));
+    const again = await run(['fetch', ...options, '-'], urls.join('\n'));
     expect(again.error).toContain('3 still fresh');
     expect(good.agents).toHaveLength(1);
-    const stale = await ended(begin('fetch', ...options, '--stale', '--max-age', '0'));
+    const stale = await run(['fetch', ...options, '--stale', '--max-age', '0']);
     expect(stale).toMatchObject({ code: 0 });
     // An unreachable host is not contacted again for an hour.
     expect(stale.error).toContain('1 successful, 1 unavailable, 0 unreachable, 1 still fresh');
@@ -166,7 +175,7 @@ describe('robots-filter fetch', () => {
     expect(stopped.error).toContain('of 6 left');
     const kept = readdirSync(join(root, 'cache', 'http')).length;
     expect(kept).toBeLessThan(6);
-    const rest = await ended(begin(...args), urls);
+    const rest = await run([...args], urls);
     expect(rest.error).toContain(`6 authorities: ${6 - kept} successful`);
     expect(rest.code).toBe(0);
   });
@@ -193,12 +202,12 @@ describe('robots-filter fetch', () => {
       [more, 3, '600 kB,'],
       [more, 3, '1 still fresh'],
     ] as const) {
-      const { error } = await ended(begin(...args, ...options, '-'), url);
+      const { error } = await run([...args, ...options, '-'], url);
       expect(error).toContain(result);
       expect(conditions).toHaveLength(asked);
     }
     expect(conditions).toEqual([undefined, '"1"', undefined]);
-    const filtered = await ended(begin('--robots-dir', 'cache', ...more, '-'), url);
+    const filtered = await run(['--robots-dir', 'cache', ...more, '-'], url);
     expect(filtered.out).toMatch(/^deny/);
   });
 
@@ -210,8 +219,11 @@ describe('robots-filter fetch', () => {
       [['fetch', '--robots-dir', 'cache', '--concurrency', '0'], 'whole number'],
       [['fetch', '--robots-dir', 'cache', '--ca', 'missing.pem', '--stale'], 'missing.pem'],
       [['fetch', '--robots-dir', 'cache', '--ca', THIS_FILE, '--stale'], 'Name a PEM file'],
+      // The certificates are read before the input is.
+      [['fetch', '--robots-dir', 'cache', '--ca', 'missing.pem', 'missing.txt'], 'missing.pem'],
+      [['--fetch', '--robots-dir', 'cache', '--ca', 'missing.pem', 'missing.txt'], 'missing.pem'],
     ] as const) {
-      const { code, error } = await ended(begin(...args));
+      const { code, error } = await run([...args]);
       expect(code).toBe(2);
       expect(error).toContain(word);
     }
@@ -229,7 +241,7 @@ describe('faults of the directory and of the machine', () => {
     const broken = join(root, 'cache', 'http', `127.0.1.2_${port}`);
     mkdirSync(join(broken, 'robots.json', 'x'), { recursive: true });
     const args = [...FETCH, '--report', 'report', '-'];
-    const { code, error } = await ended(begin(...args), hosts(5, port));
+    const { code, error } = await run([...args], hosts(5, port));
     expect(code).toBe(0);
     expect(error).toContain(`http://127.0.1.2:${port}: not recorded: `);
     expect(error).toContain('5 authorities: 4 successful');
@@ -261,7 +273,7 @@ describe('faults of the directory and of the machine', () => {
       }
     }
     // With enough descriptors the same command fetches the rest.
-    const again = await ended(begin(...FETCH, 'urls.txt'));
+    const again = await run([...FETCH, 'urls.txt']);
     expect(again.error).toMatch(/ successful, 0 unavailable, 0 unreachable/);
     expect(readdirSync(join(root, 'cache', 'http'))).toHaveLength(40);
   });
@@ -298,7 +310,7 @@ describe('two runs that fetch into one directory', () => {
       [...FETCH, '--stale'],
       ['--fetch', '--robots-dir', 'cache', '--allow-private', '-'],
     ]) {
-      const { code, error, out } = await ended(begin(...args), `${url}\nhttp://127.0.0.2:${port}/`);
+      const { code, error, out } = await run([...args], `${url}\nhttp://127.0.0.2:${port}/`);
       expect(code).toBe(2);
       expect(out).toBe('');
       expect(error).toContain(
@@ -310,7 +322,7 @@ describe('two runs that fetch into one directory', () => {
     answer();
     expect(await firstEnd).toMatchObject({ code: 0 });
     expect(readdirSync(join(root, 'cache'))).toEqual(['http']);
-    expect(await ended(begin(...FETCH, '-'), url)).toMatchObject({ code: 0 });
+    expect(await run([...FETCH, '-'], url)).toMatchObject({ code: 0 });
   });
 
   it('started at the same moment: never both run, and the files are complete', async () => {
@@ -325,7 +337,7 @@ describe('two runs that fetch into one directory', () => {
     for (const { code, error } of runs) {
       if (code === 2) expect(error).toContain('another run is fetching into this directory');
     }
-    await ended(begin(...FETCH, '-'), urls.join('\n'));
+    await run([...FETCH, '-'], urls.join('\n'));
     for (const name of readdirSync(join(root, 'cache', 'http'))) {
       expect(readdirSync(join(root, 'cache', 'http', name)).sort()).toEqual([
         'robots.json',
@@ -349,7 +361,7 @@ describe('two runs that fetch into one directory', () => {
       join(root, 'cache', '.fetching', [parts[0], process.pid, '1', 'x'].join('-')),
       '',
     );
-    const { code, error } = await ended(begin(...FETCH, '-'), url);
+    const { code, error } = await run([...FETCH, '-'], url);
     expect(error).toContain('1 successful');
     expect(code).toBe(0);
     expect(readdirSync(join(root, 'cache'))).toEqual(['http']);
@@ -367,7 +379,7 @@ describe('robots-filter --fetch', () => {
       [['--verdict-field', 'line'], '--verdict-field line'],
       [['--agent', 'a b'], 'a b'],
     ] as const) {
-      const { code, error } = await ended(begin(...args, ...wrong, '-'), url);
+      const { code, error } = await run([...args, ...wrong, '-'], url);
       expect(code).toBe(2);
       expect(error).toContain(word);
       expect(error).not.toContain('copying');
@@ -384,7 +396,7 @@ describe('robots-filter --fetch', () => {
     const first = await ended(begin(...args, '-'), url(known));
     expect(first.out).toMatch(/^deny/);
     expect(first.error).toContain('copying standard input to');
-    const second = await ended(begin(...args, '-'), url(known) + url(unknown));
+    const second = await run([...args, '-'], url(known) + url(unknown));
     expect(second.out.match(/^deny/gm)).toHaveLength(2);
     expect(known.agents).toHaveLength(1);
     expect(unknown.agents).toHaveLength(1);
@@ -395,11 +407,11 @@ describe('robots-filter --fetch', () => {
     const { port } = await serve(200, LONG_ROBOTS);
     const url = `http://127.0.0.1:${port}/private\n`;
     const args = ['--fetch', '--allow-private', '--profile', 'google', '--agent', 'a'];
-    const whole = await ended(begin(...args, '--robots-dir', 'whole', '-'), url);
+    const whole = await run([...args, '--robots-dir', 'whole', '-'], url);
     expect(whole.out).toMatch(/^deny/);
     expect(whole.error).not.toContain('truncated');
     const limit = ['--max-robots-bytes', '512000'];
-    const cut = await ended(begin(...args, ...limit, '--robots-dir', 'cut', '-'), url);
+    const cut = await run([...args, ...limit, '--robots-dir', 'cut', '-'], url);
     expect(cut.out).toMatch(/^allow/);
     expect(cut.error).toContain('1 robots.txt file was truncated at 512,000 bytes');
   });
@@ -407,13 +419,13 @@ describe('robots-filter --fetch', () => {
   it('without --fetch the filter sends no request', async () => {
     const { port, agents } = await serve(200, ROBOTS);
     const input = `http://127.0.0.1:${port}/private\n`;
-    await ended(begin('--fetch', '--allow-private', '--robots-dir', 'cache', '-'), input);
-    await ended(begin('--robots-dir', 'cache', '-'), `${input}http://127.0.0.1:1/\n`);
+    await run(['--fetch', '--allow-private', '--robots-dir', 'cache', '-'], input);
+    await run(['--robots-dir', 'cache', '-'], `${input}http://127.0.0.1:1/\n`);
     expect(agents).toHaveLength(1);
   });
 
   it('cannot be combined with a table', async () => {
-    const { code, error } = await ended(begin('--fetch', '--table', 'x.table', '-'));
+    const { code, error } = await run(['--fetch', '--table', 'x.table', '-']);
     expect(code).toBe(2);
     expect(error).toContain('--robots-dir');
   });

@@ -219,6 +219,9 @@ test('a killed run of --fetch leaves its copy of a pipe; the next run ignores th
   expect(statSync(join(place.path, copy)).mode & 0o777).toBe(0o600);
 
   child = undefined;
-  expect(await place.run(args, url, environment)).toMatchObject({ code: 0, text: `deny\t${url}` });
+  expect(await place.runAlone(args, url, environment)).toMatchObject({
+    code: 0,
+    text: `deny\t${url}`,
+  });
   expect(place.names('tmp')).toEqual(left);
 });

@@ -35,7 +35,7 @@ test.each([-1, 0, 1])('the number of bytes that are read ahead, plus %i', async 
   const last = `${ALLOWED}${'y'.repeat(rest - ALLOWED.length - 1)}\n`;
   const input = line.repeat(lines) + last;
   expect(input).toHaveLength(START_BYTES + more);
-  const { code, text } = await place.run(['--robots-dir', 'robots'], input);
+  const { code, text } = await place.runAlone(['--robots-dir', 'robots'], input);
   expect(code).toBe(0);
   expect(text === `${`deny\t${line}`.repeat(lines)}allow\t${last}`).toBe(true);
 });

@@ -38,7 +38,7 @@ function digest(place: Workplace, name: string): string {
 /** Runs a command to its end; returns its file system calls. */
 async function callsOf(place: Workplace, args: readonly string[]): Promise<string[]> {
   const calls = join(place.path, 'calls');
-  const { code, stderr } = await place.run(args, '', {
+  const { code, stderr } = await place.runAlone(args, '', {
     NODE_OPTIONS: `--require ${SIGNAL_AT_CALL}`,
     CALLS: calls,
   });
@@ -54,7 +54,7 @@ async function signalled(
   moment: Moment,
   signals: readonly Signal[],
 ): Promise<Ended> {
-  const ended = await place.run(args, '', {
+  const ended = await place.runAlone(args, '', {
     NODE_OPTIONS: `--require ${SIGNAL_AT_CALL}`,
     SIGNAL_AT: String(moment),
     SIGNALS: signals.join(','),

@@ -5,6 +5,7 @@ import type { OutputFormat } from '../../pipeline/output/conversion.js';
 import type { RecordKind } from '../../protocol/other-record-kinds.js';
 import type { Profile } from '../../protocol/profile.js';
 import type { RowFormat } from '../report/rows.js';
+import type { CountKey } from '../report/run-counts.js';
 import type { NamedAgentOptions } from './named-agents.js';
 
 /** Formats of the findings of `lint`. */
@@ -68,6 +69,8 @@ export interface FilterOptions extends RobotsOptions, FetchingOptions, InputOpti
   readonly output?: string;
   readonly threads?: number;
   readonly stats?: 'text' | 'json';
+  readonly statsBy?: CountKey;
+  readonly top?: number;
 }
 
 export interface CompileOptions extends RobotsOptions {
@@ -112,6 +115,7 @@ export interface AuditOptions extends RobotsOptions {
   readonly table?: string;
   readonly hosts?: string;
   readonly only?: 'all' | 'part' | 'none' | 'unknown';
+  readonly report?: string;
   readonly format?: RowFormat;
 }
 

@@ -2,6 +2,7 @@ import { pipeline } from 'node:stream';
 import { COMMA, TAB } from '../../../ascii.js';
 import { DEFAULT_MAX_LINE_BYTES } from '../../limits.js';
 import type { Chunks } from '../chunks.js';
+import { readFirstRow } from '../csv/first-row.js';
 import type { Format, Rows, RowsOptions } from '../format.js';
 
 /** Rows with commas between their fields (RFC 4180). Recognised by `rowsFormat` only. */
@@ -23,10 +24,7 @@ async function toRows(
   delimiter: typeof COMMA | typeof TAB,
   options: RowsOptions,
 ): Promise<Rows> {
-  const [{ readFirstRow }, { RowLines }] = await Promise.all([
-    import('../csv/first-row.js'),
-    import('../csv/row-lines.js'),
-  ]);
+  const { RowLines } = await import('../csv/row-lines.js');
   const { header, headerLines, column, isSole } = await readFirstRow(chunks, delimiter, options);
   const stream = new RowLines({
     delimiter,

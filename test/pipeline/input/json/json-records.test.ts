@@ -186,7 +186,7 @@ describe('generated JSON', () => {
   it('is unchanged however the input is split', async () => {
     let records = 0;
     let runs = 0;
-    for (let seed = 1; seed <= 24; seed++) {
+    for (let seed = 1; seed <= 12; seed++) {
       const { values, output, array, concatenated } = generate(seed);
       const expected = Buffer.from(output).toString('latin1');
       const parsed = output
@@ -209,8 +209,8 @@ describe('generated JSON', () => {
         }
       }
     }
-    expect(records).toBeGreaterThan(40);
-    expect(runs).toBeGreaterThan(8_000);
+    expect(records).toBeGreaterThan(20);
+    expect(runs).toBeGreaterThan(4_000);
   }, 60_000);
 
   it('is refused if and only if JSON.parse refuses it', async () => {
@@ -218,7 +218,7 @@ describe('generated JSON', () => {
     const oddBytes = '{}[],:"\\ \n\t\0au0159-+.eEtrfnls\x80\xff\xef';
     let refused = 0;
     let accepted = 0;
-    for (let round = 0; round < 2_000; round++) {
+    for (let round = 0; round < 1_000; round++) {
       const { array } = generate(round % 200);
       const input = [...Buffer.from(array).toString('latin1')];
       for (let edits = 1 + Math.floor(random() * 2); edits > 0; edits--) {
@@ -245,8 +245,8 @@ describe('generated JSON', () => {
       const lines = result.split('\n').slice(0, -1);
       expect(lines.map((line) => JSON.parse(line))).toEqual(parsed);
     }
-    expect(refused).toBeGreaterThan(400);
-    expect(accepted).toBeGreaterThan(400);
+    expect(refused).toBeGreaterThan(200);
+    expect(accepted).toBeGreaterThan(200);
   }, 60_000);
 });
 
@@ -260,7 +260,7 @@ describe('any input', () => {
     const others = [' ', '\n', '\r\n', ' '.repeat(20), '\0', '\xff'];
     const fragments = [...words, ...strings, ...values, ...others];
     let refused = 0;
-    for (let round = 0; round < 700; round++) {
+    for (let round = 0; round < 350; round++) {
       let text = '';
       for (let count = 1 + below(25); count > 0; count--)
         text += fragments[below(fragments.length)];
@@ -278,8 +278,8 @@ describe('any input', () => {
         expect(String(await convert(chunks, bounds)), text).toBe(outcome);
       }
     }
-    expect(refused).toBeGreaterThan(500);
-    expect(refused).toBeLessThan(697);
+    expect(refused).toBeGreaterThan(250);
+    expect(refused).toBeLessThan(348);
   });
 });
 
@@ -392,7 +392,7 @@ describe('the bounds', () => {
     const random = seeded(1009);
     const below = (bound: number) => Math.floor(random() * bound);
     const seen = { long: 0, deep: 0, passed: 0, atLimit: 0, cuts: 0 };
-    for (let seed = 1; seed <= 24; seed++) {
+    for (let seed = 1; seed <= 12; seed++) {
       const { values, output, array, concatenated } = generate(seed);
       const spelt = values.map((value) => Buffer.from(value).toString('latin1'));
       const lines = Buffer.from(output).toString('latin1').split('\n');
@@ -427,11 +427,11 @@ describe('the bounds', () => {
         }
       }
     }
-    expect(seen.long).toBeGreaterThan(100);
-    expect(seen.deep).toBeGreaterThan(20);
-    expect(seen.passed).toBeGreaterThan(100);
-    expect(seen.atLimit).toBeGreaterThan(40);
-    expect(seen.cuts).toBeGreaterThan(5_000);
+    expect(seen.long).toBeGreaterThan(50);
+    expect(seen.deep).toBeGreaterThan(10);
+    expect(seen.passed).toBeGreaterThan(50);
+    expect(seen.atLimit).toBeGreaterThan(20);
+    expect(seen.cuts).toBeGreaterThan(2_500);
   }, 60_000);
 
   it('allow a depth of 1,000 brackets and braces, including those around the record', async () => {

@@ -1,0 +1,49 @@
+/**
+ * Runs the built command line again and again in one process, as its parent asks. Each run has
+ * files as its standard input, output and error, and ends where the command line would exit. The
+ * argument is the directory of these files, which is deleted when the parent has ended.
+ */
+const { closeSync, openSync, rmSync, writeSync } = require('node:fs');
+const { join } = require('node:path');
+
+const MAIN = join(__dirname, '../../dist/cli/main.cjs');
+const FLAGS = ['r', 'w', 'w'];
+const [, , DIRECTORY] = process.argv;
+
+let end = () => {};
+
+process.on('message', ({ args, directory, streams }) => {
+  for (const [descriptor, path] of streams.entries()) {
+    // The lowest free descriptor is the one that was closed.
+    closeSync(descriptor);
+    if (openSync(path, FLAGS[descriptor]) !== descriptor) throw new Error('wrong descriptor');
+  }
+  process.chdir(directory);
+  process.argv = [process.execPath, MAIN, ...args];
+  const others = process.listeners('exit');
+  end = (code) => {
+    end = () => {};
+    for (const listener of process.listeners('exit')) {
+      if (others.includes(listener)) continue;
+      process.off('exit', listener);
+      listener(code);
+    }
+    process.chdir('/');
+    process.send(code);
+  };
+  delete require.cache[MAIN];
+  require(MAIN);
+});
+
+const { exit } = process;
+process.exit = (code) => end(code);
+process.on('disconnect', () => {
+  rmSync(DIRECTORY, { recursive: true, force: true });
+  exit(0);
+});
+for (const event of ['uncaughtException', 'unhandledRejection']) {
+  process.on(event, (error) => {
+    writeSync(2, `${error?.stack}\n`);
+    end(1);
+  });
+}

@@ -1,3 +1,4 @@
+import { parseDictionary } from '../../protocol/structured-dictionary.js';
 import { valueSpan } from '../document.js';
 import { type CheckContext, quoted } from './check.js';
 
@@ -18,7 +19,10 @@ export function checkPreferences({ document, findings }: CheckContext): void {
     const values = VALUES.get(key);
     if (values === undefined) continue;
     const text = document.valueText(line);
-    const fault = faultOf(key === 'content-usage' ? withoutPath(text) : text, values);
+    const fault =
+      key === 'content-usage'
+        ? faultOfDictionary(withoutPath(text), values)
+        : faultOf(text, values);
     if (fault === undefined) continue;
     findings.add('invalid-preference', valueSpan(line), () => ({
       message: `${fault}, so the preference is unknown.`,
@@ -35,13 +39,23 @@ function withoutPath(text: string): string {
   return text.slice(end).trim();
 }
 
+/** What is wrong with a dictionary of preferences (RFC 9651 section 3.2). */
+function faultOfDictionary(text: string, values: readonly string[]): string | undefined {
+  if (text === '') return 'The record is empty';
+  const members = parseDictionary(text);
+  if (members === undefined) return `${quoted(text)} is not a dictionary of RFC 9651`;
+  for (const [name, value] of members) {
+    if (!isPurpose(name) || (typeof value === 'string' && values.includes(value))) continue;
+    return `The value of ${quoted(name)} is neither ${values.join(' nor ')}`;
+  }
+  return undefined;
+}
+
 /** What is wrong with a list of preferences. */
 function faultOf(text: string, values: readonly string[]): string | undefined {
   if (text === '') return 'The record is empty';
   for (const member of text.split(',')) {
-    // Parameters of a member (RFC 9651 section 3.1.2) do not change its value.
-    const [plain = ''] = member.split(';', 1);
-    const [name = '', value, ...rest] = plain.split('=').map((part) => part.trim());
+    const [name = '', value, ...rest] = member.split('=').map((part) => part.trim());
     if (name === '' || value === undefined || rest.length > 0) {
       return `${quoted(member.trim())} is not NAME=VALUE`;
     }

@@ -31,7 +31,7 @@ Atomics.waitAsync = () => ({ async: true, value: new Promise(() => {}) });
   );
   const preload = { NODE_OPTIONS: `--require ${place.path}/asleep.cjs` };
   const args = ['--robots-dir', 'robots', 'urls.txt'];
-  const { code, text, stderr } = await place.run(args, '', preload);
+  const { code, text, stderr } = await place.runAlone(args, '', preload);
   expect({ code, text }).toEqual({ code: 2, text: '' });
   expect(stderr).toContain('the run stopped before its end: the output is incomplete');
 });

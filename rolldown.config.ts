@@ -21,14 +21,25 @@ const checks = { pluginTimings: false };
 const programGroups = [
   { name: 'program', test: /src\/cli\/(program|commands\/filter)\.ts$/ },
   { name: 'compile-caches', test: /src\/cli\/commands\/compile-caches\.ts$/ },
-].map((group, index, { length }) => ({ ...group, priority: length - index }));
+].map(byPriority);
 
-/** The library in one chunk, in the directory that `src/files/package-file.ts` is in. */
-const libraryGroups = [{ name: 'library', test: /src\/(index|files\/package-file)\.ts$/ }];
+/**
+ * Chunks of the library. `robots` is what `robots-parser` needs. Neither entry may contain
+ * `src/files/package-file.ts`, which takes its place for two directories below the package.
+ */
+const libraryGroups = [
+  { name: 'robots', test: /src\/(robots|files\/package-file)\.ts$/ },
+  { name: 'library', test: /src\/index\.ts$/ },
+].map(byPriority);
+
+/** The first group gets the files that several match. */
+function byPriority<Group>(group: Group, index: number, { length }: readonly Group[]) {
+  return { ...group, priority: length - index };
+}
 
 export default defineConfig([
   {
-    input: { index: './src/index.ts' },
+    input: { index: './src/index.ts', 'robots-parser': './src/robots-parser.ts' },
     platform: 'node',
     external,
     checks,
@@ -63,7 +74,10 @@ export default defineConfig([
   })),
   // The types: the declarations that tsc wrote, without those that the library does not show.
   {
-    input: { index: './.build/types/index.d.ts' },
+    input: {
+      index: './.build/types/index.d.ts',
+      'robots-parser': './.build/types/robots-parser.d.ts',
+    },
     external,
     checks,
     plugins: [dts({ dtsInput: true, tsconfig: false })],

@@ -35,7 +35,8 @@ class LongFirst extends BaseSequencer {
  * @param leftOut patterns of their paths
  */
 export function testsWithout(leftOut: readonly string[]): ViteUserConfig {
-  const exclude = [...configDefaults.exclude, ...leftOut];
+  // The single executable has a build and a command of its own.
+  const exclude = [...configDefaults.exclude, 'test/executable/**', ...leftOut];
   const timeouts = { testTimeout: 120_000, hookTimeout: 120_000 };
   return defineConfig({
     test: {

@@ -4,13 +4,20 @@ import { parseArgs } from 'node:util';
 import { filterCase } from './cases/filter-case.js';
 import { prepareWorkload, type Workload } from './cases/workload.js';
 import type { CorpusOptions } from './corpus/options.js';
+import { agentsText } from './inputs/agents.js';
 import {
   type Corpus,
   DEFAULT_CORPUS_DIRECTORY,
   makeScratch,
   provideCorpus,
 } from './inputs/corpus-store.js';
-import { oneUrlInput, recordInput, textInput, type UrlInput } from './inputs/url-input.js';
+import {
+  oneUrlInput,
+  recordInput,
+  sizedInput,
+  textInput,
+  type UrlInput,
+} from './inputs/url-input.js';
 import { describeMachine, machineText } from './measure/machine.js';
 import { type Case, wholeRuns } from './measure/runs.js';
 import { median } from './measure/statistics.js';
@@ -23,14 +30,20 @@ import { CountWatch } from './verify/count-watch.js';
 
 const STEPS = '1000,5000,20000,100000,300000,1000000';
 
-const USAGE = `Measure how robots-filter grows: hosts from 1,000 to a million, one host with very many rules,
-many wildcard rules, long URLs, and threads.
+/** Mean bytes of the records of `sizes`; URLs alone take about 60. */
+const LEAST_SIZE = 64;
+const RECORD_SIZES = [LEAST_SIZE, 128, 256, 512, 1024, 4096, 16_384];
+
+const AGENT_COUNTS = [1, 2, 8, 64];
+
+const USAGE = `Measure how robots-filter grows: hosts from 1,000 to a million, records from 60 bytes to 16 KiB,
+agents from 1 to 64, threads, one host with very many rules, many wildcard rules, and long URLs.
 
 npm run bench:growth -- [options]
-    --only PART[,PART]  growth, skew, threads (default: all)
+    --only PART[,PART]  growth, sizes, agents, threads, skew (default: all)
     --steps 1000,5000,… hosts of each step (default: ${STEPS}); the curve ends
                         where a table no longer fits. A million hosts need 2.5 GB of disk
-    --urls 2000000      URLs of each step and case
+    --urls 4000000      URLs of each step and case
     --runs 3  --seed 1
     --installed DIR     run the package that is installed in DIR, not one packed from this checkout
     --corpus DIR        where corpora are kept, but those of the steps are removed
@@ -41,7 +54,7 @@ npm run bench:growth -- [options]
 
 const { values } = parseArgs({
   options: {
-    only: { type: 'string', default: 'growth,skew,threads' },
+    only: { type: 'string', default: 'growth,sizes,agents,threads,skew' },
     steps: { type: 'string' },
     urls: { type: 'string' },
     runs: { type: 'string' },
@@ -55,7 +68,7 @@ const { values } = parseArgs({
 });
 
 const { quick } = values;
-const urls = Number(values.urls ?? (quick ? 20_000 : 2_000_000));
+const urls = Number(values.urls ?? (quick ? 20_000 : 4_000_000));
 const plan = { runs: Number(values.runs ?? (quick ? 1 : 3)), timed: !quick };
 const steps = (values.steps ?? (quick ? '100,1000' : STEPS)).split(',').map(Number);
 const parts = values.only.split(',');
@@ -75,6 +88,8 @@ async function measureGrowth(): Promise<void> {
     const growth = parts.includes('growth') ? await growthCurve(filter, scratch) : undefined;
     const cases: Case[] = [];
     if (parts.includes('skew')) cases.push(...(await skewCases(filter, scratch)));
+    if (parts.includes('sizes')) cases.push(...(await sizeCases(filter, scratch)));
+    if (parts.includes('agents')) cases.push(...(await agentCases(filter, scratch)));
     if (parts.includes('threads')) cases.push(...(await threadCases(filter, scratch)));
     const results = await wholeRuns(cases, plan, say);
     if (results.length > 0) say(`\n${resultsText(results)}`);
@@ -168,6 +183,26 @@ async function skewCases(filter: Filter, scratch: string): Promise<Case[]> {
   return cases;
 }
 
+/** Records of each size, in files of the same size. */
+async function sizeCases(filter: Filter, scratch: string): Promise<Case[]> {
+  const cases: Case[] = [];
+  for (const size of RECORD_SIZES) {
+    const shape = { urls: Math.round((urls * LEAST_SIZE) / size) };
+    const workload = await prepareWorkload(filter, corpusOf(shape), join(scratch, `${size}.table`));
+    cases.push(caseOf(`records of ${size} B`, workload, sizedInput(workload.corpus, size)));
+  }
+  return cases;
+}
+
+/** Short records for more and more agents. */
+async function agentCases(filter: Filter, scratch: string): Promise<Case[]> {
+  const workload = await prepareWorkload(filter, corpusOf({}), join(scratch, 'agents.table'));
+  const records = recordInput(workload.corpus, 'short', 'first');
+  return AGENT_COUNTS.map((count) =>
+    caseOf(`${count} agents`, workload, records, { agents: agentsText(count) }),
+  );
+}
+
 async function threadCases(filter: Filter, scratch: string): Promise<Case[]> {
   const workload = await prepareWorkload(filter, corpusOf({}), join(scratch, 'threads.table'));
   const records = recordInput(workload.corpus, 'short', 'first');
@@ -183,7 +218,7 @@ function caseOf(
   id: string,
   { filter, table, corpus, expected }: Workload,
   input: UrlInput,
-  more: { route?: Route; options?: readonly string[] } = {},
+  more: { route?: Route; options?: readonly string[]; agents?: string } = {},
 ): Case {
   const counts = input.records === 1 ? { records: 1 } : expected;
   const counted = `${corpus.directory}, ${input.records} URLs`;

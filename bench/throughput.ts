@@ -1,8 +1,10 @@
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { duckdbCase, jqCases } from './cases/extraction-cases.js';
 import { Suite } from './cases/suite.js';
 import { compareCompetitors } from './competitors/comparison.js';
+import { FormatTools } from './competitors/formats/tools.js';
 import { type Absence, languageCompetitors } from './competitors/languages.js';
 import { npmCompetitors } from './competitors/npm.js';
 import { AGENT } from './inputs/agents.js';
@@ -107,13 +109,17 @@ async function measure(installed: InstalledPackage, scratch: string) {
   const own = await suite.filterCases(needed);
   const before = values.against === undefined ? [] : await casesOf(values.against, scratch);
   const others = await suite.otherCases(needed, competitors);
-  const results = await wholeRuns([...interleaved(own, before), ...others], plan, say);
+  const extractions = wants('duckdb') && !quick ? await extractionCases(suite, absent) : [];
+  const cases = [...interleaved(own, before), ...others, ...extractions];
+  const results = await wholeRuns(cases, plan, say);
 
   say(`\n${resultsText(results)}\n`);
   const cores = coresOf(results);
   say(`${coresText(cores)}\n`);
   for (const { name, reason } of absent) say(`unavailable: ${name}: ${reason}`);
-  const rows = ratios.map((ratio) => ratioRow(ratio, results));
+  const known = new Set(cases.map(({ id }) => id));
+  const measured = ratios.filter(({ needs }) => needs.every((id) => known.has(id)));
+  const rows = measured.map((ratio) => ratioRow(ratio, results));
   say(quick ? 'a quick run: its times are not meaningful' : ratiosText(rows));
   const versions = versionRows(results);
   if (versions.length > 0) say(`\n${versionsText(versions)}`);
@@ -136,6 +142,16 @@ async function measure(installed: InstalledPackage, scratch: string) {
     differences,
     absent,
   };
+}
+
+/** Programs that only take the URL out of the rows of the index. */
+async function extractionCases(suite: Suite, absent: Absence[]): Promise<Case[]> {
+  const rows = await suite.rows();
+  const jq = jqCases(rows);
+  const tools = values.install ? await FormatTools.provide(sizes.store, say) : '--no-install';
+  if (typeof tools !== 'string') return [duckdbCase(tools, rows), ...jq];
+  absent.push({ name: 'DuckDB', reason: tools });
+  return jq;
 }
 
 async function findCompetitors() {

@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os';
 import type { Duplex } from 'node:stream';
+import { checkOptions, type OptionNames, shownValue } from './arguments.js';
 import { RobotsFilterError } from './errors.js';
 import { hasWorkingDirectory } from './files/working-directory.js';
 import type { OutputMode } from './kernel/query-settings.js';
@@ -10,7 +11,7 @@ import { DEFAULT_MAX_LINE_BYTES, GREATEST_MAX_LINE_BYTES, MAX_THREADS } from './
 import { memberConflict } from './pipeline/member-conflict.js';
 import { parseAgent } from './protocol/agent.js';
 import type { Verdict } from './protocol/verdict.js';
-import type { Table } from './table.js';
+import { type Table, tableMemory } from './table.js';
 import { MainThread } from './workers/main-thread.js';
 import { Pool } from './workers/pool.js';
 
@@ -52,6 +53,20 @@ export interface FilterStreamOptions {
   readonly onBadRecord?: ((record: BadRecord) => void) | undefined;
 }
 
+const OPTIONS: OptionNames<FilterStreamOptions> = {
+  agents: true,
+  input: true,
+  output: true,
+  unknown: true,
+  explain: true,
+  strict: true,
+  urlField: true,
+  verdictField: true,
+  threads: true,
+  maxLineBytes: true,
+  onBadRecord: true,
+};
+
 /**
  * Creates a Duplex of bytes: lines in, the same records out with their verdicts, or only those that
  * pass, in order. The slower end sets the pace, and memory is bounded. Each stream has its own
@@ -68,6 +83,8 @@ export interface FilterStreamOptions {
  *   batches do not fit next to the table
  */
 export function filterStream(table: Table, options: FilterStreamOptions = {}): Duplex {
+  tableMemory(table);
+  checkOptions('filterStream', options, OPTIONS);
   const { agents = '*', input: format = 'text', output = 'annotate', urlField = 'url' } = options;
   const threads = wholeNumber('threads', options.threads ?? availableParallelism(), MAX_THREADS);
   const maxLineBytes = wholeNumber(
@@ -76,6 +93,10 @@ export function filterStream(table: Table, options: FilterStreamOptions = {}): D
     GREATEST_MAX_LINE_BYTES,
   );
   const list = typeof agents === 'string' ? [agents] : agents;
+  if (!Array.isArray(list)) {
+    const remedy = "Pass a product token, or a list of agents: ['A', 'B>C']";
+    throw new RobotsFilterError('usage', `agents is ${shownValue(agents)}. ${remedy}`);
+  }
   const settings = {
     agents: list.map((agent) => parseAgent(agent, table.profile)),
     output: oneOf('output', output, ['annotate', 'allowed', 'denied', 'verdicts', 'mask-ndjson']),
@@ -144,7 +165,8 @@ function oneOf<Word extends string>(name: string, word: Word, words: readonly Wo
 
 function fieldPath(field: string | readonly string[]): readonly string[] {
   const keys = typeof field === 'string' ? field.split('.') : field;
-  if (keys.length > 0 && (typeof field !== 'string' || !keys.includes(''))) return keys;
+  const isList = Array.isArray(keys) && keys.every((key) => typeof key === 'string');
+  if (isList && keys.length > 0 && (typeof field !== 'string' || !keys.includes(''))) return keys;
   throw new RobotsFilterError(
     'usage',
     `urlField is ${JSON.stringify(field)}. Use the name of a member, or names separated by dots`,

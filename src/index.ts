@@ -1,8 +1,10 @@
+export type { CacheWarning, CacheWarningCode } from './cache/entry.js';
 export type { CompileOptions } from './compile/body-compiler.js';
 export type { Allocate } from './compile/layout/table-layout.js';
 export type { RobotsDetails } from './compile/robots-details.js';
 export { TableBuilder, type TableBuilderOptions } from './compile/table-builder.js';
 export type { TableBuilderStats } from './compile/table-contents.js';
+export { type CompileTableOptions, compileTable } from './compile-table.js';
 export { type ErrorCode, RobotsFilterError } from './errors.js';
 export { type FilterStreamOptions, filterStream } from './filter-stream.js';
 export type { VerifiedTable } from './inspect/verify/verify-table.js';
@@ -29,4 +31,4 @@ export type {
 } from './protocol/robots-file.js';
 export type { Reason, Verdict } from './protocol/verdict.js';
 export { Robots } from './robots.js';
-export { Table, type TableOpenOptions } from './table.js';
+export { Table, type TableFilterOptions, type TableOpenOptions } from './table.js';

@@ -1,97 +1,64 @@
-import { TableBuilder } from './compile/table-builder.js';
-import type { TableAuthority, TableHost } from './inspect/table-content.js';
-import { TableView } from './inspect/table-view.js';
-import { Arena } from './kernel/arena.js';
-import { Judge, type Judgement } from './kernel/judge.js';
-import { createMemory, PAGE_BYTES } from './kernel/kernel.js';
+import { bodyBytes, checkOptions, type OptionNames } from './arguments.js';
+import { BlockCompiler, type RobotsBlock } from './compile/robots-block.js';
+import type { Judgement } from './kernel/judge.js';
 import { parseAgent } from './protocol/agent.js';
-import { type ParseOptions, parseRobots } from './protocol/parse.js';
+import { groupsByProductToken } from './protocol/groups.js';
+import { checkParseOptions, type ParseOptions, parseRobots } from './protocol/parse.js';
+import { lowerCaseAscii } from './protocol/product-token.js';
 import type { Profile } from './protocol/profile.js';
 import type {
   CrawlDelay,
   Group,
   OtherRecord,
   RobotsFile,
+  Rule,
   Warning,
 } from './protocol/robots-file.js';
+import type { Verdict } from './protocol/verdict.js';
+import { type ResidentBlock, RobotsMemory } from './robots-memory.js';
 
-/** The only host in the table of a `Robots`; no URL has this host. */
-const ANY_HOST = 'any.invalid';
+const OPTIONS: OptionNames<ParseOptions> = { profile: true, maxBytes: true };
 
-/** One kernel and one memory, which all `Robots` use in turn. */
-class SharedMatcher {
-  readonly arena = new Arena(createMemory(PAGE_BYTES));
-  readonly judge = new Judge(this.arena);
-  #owner: Robots | undefined;
-  #region = this.arena.take(PAGE_BYTES);
+/** A compiler with more memory than this is not kept for the next file. */
+const HELD_BYTES = 1024 * 1024;
 
-  /** Loads the table of a `Robots`; returns its address. */
-  load(owner: Robots, table: Uint8Array): number {
-    if (this.#owner !== owner) {
-      this.judge.forget();
-      if (table.length > this.#region.bytes) {
-        this.arena.give(this.#region);
-        this.#region = this.arena.take(table.length);
-      }
-      new Uint8Array(this.arena.memory.buffer).set(table, this.#region.address);
-      this.#owner = owner;
-    }
-    return this.#region.address;
-  }
-}
-
-let matcher: SharedMatcher | undefined;
+/** Shared by all `Robots`, and made for the first verdict. */
+let memory: RobotsMemory | undefined;
+let compiler: BlockCompiler | undefined;
 
 /** One robots.txt: its groups and records, and verdicts for any URL. */
 export class Robots {
-  readonly #file: RobotsFile;
   readonly #body: Uint8Array;
   readonly #options: ParseOptions;
   readonly #profile: Profile;
-  #compiled: { table: Uint8Array; view: TableView; robots: number } | undefined;
+  /** Read on the first question that verdicts do not answer: most files are only judged by. */
+  #file: RobotsFile | undefined;
+  #block: RobotsBlock | undefined;
+  /**
+   * Whose groups the block has: those of the only agent so far, or with `null` all groups. A
+   * crawler asks each file for one agent, and then the other groups need not be compiled.
+   */
+  #agent: string | null | undefined;
+  #resident: ResidentBlock | undefined;
 
   private constructor(body: Uint8Array, options: ParseOptions) {
     this.#body = body;
     this.#options = options;
     this.#profile = options.profile ?? 'rfc9309';
-    this.#file = parseRobots(body, options);
   }
 
   /**
    * Parses a robots.txt (RFC 9309 section 2.2). Never throws on content: see `warnings`.
    *
    * @param body bytes, or a string, which is encoded as UTF-8
-   * @throws RobotsFilterError `usage` for an unknown profile, or a `maxBytes` outside 512,000 to
-   *   268,435,456
+   * @throws RobotsFilterError `usage` for a body that is neither, an unknown option or profile, or
+   * a   `maxBytes` outside 512,000 to 268,435,456
    */
   static parse(body: Uint8Array | string, options: ParseOptions = {}): Robots {
-    const bytes = typeof body === 'string' ? new TextEncoder().encode(body) : body.slice();
-    return new Robots(bytes, options);
-  }
-
-  /** Groups, in the order of the file (RFC 9309 section 2.2.1). */
-  get groups(): readonly Group[] {
-    return this.#file.groups;
-  }
-
-  /** `Sitemap` records. */
-  get sitemaps(): readonly OtherRecord[] {
-    return this.#file.sitemaps;
-  }
-
-  /** `Crawl-delay` records; reported, never obeyed. */
-  get crawlDelays(): readonly CrawlDelay[] {
-    return this.#file.crawlDelays;
-  }
-
-  /** All records that are neither user-agent lines nor rules (RFC 9309 section 2.2.4). */
-  get records(): readonly OtherRecord[] {
-    return this.#file.records;
-  }
-
-  /** Lines without effect, or with an unexpected one; at most 100. */
-  get warnings(): readonly Warning[] {
-    return this.#file.warnings;
+    const bytes = bodyBytes('Robots.parse', body);
+    checkOptions('Robots.parse', options, OPTIONS);
+    checkParseOptions(options);
+    return new Robots(bytes === body ? new Uint8Array(bytes) : bytes, options);
   }
 
   /**
@@ -101,33 +68,144 @@ export class Robots {
    * @param url a URL or a path. A string that is not an http, https or ftp URL is `invalid`, but
    *   the google profile accepts any string
    * @param agent a product token (RFC 9309 section 2.2.1), or a fallback chain: `A>B`, or a list
-   * @throws RobotsFilterError `usage` if the agent is not a product token
+   * @throws RobotsFilterError `usage` if the agent is not a product token, or the URL neither a
+   *   string nor bytes
    */
   verdict(url: string | Uint8Array, agent: string | readonly string[]): Judgement {
-    const compiled = this.#compile();
-    matcher ??= new SharedMatcher();
-    const table = matcher.load(this, compiled.table);
-    return matcher.judge.judge(url, parseAgent(agent, this.#profile), {
-      table,
-      google: this.#profile === 'google',
-      anyHost: compiled.robots,
-      tokenNumber: (token) => compiled.view.tokenNumber(token),
-    });
+    const resident = this.#load(agent);
+    return (memory as RobotsMemory).judge.judge(url, agent, resident);
   }
 
-  /** Compiles this file into a table of one host, on the first call. */
-  #compile(): { table: Uint8Array; view: TableView; robots: number } {
-    if (this.#compiled === undefined) {
-      const builder = new TableBuilder(this.#options);
-      builder.add({ scheme: undefined, host: ANY_HOST, port: undefined }, this.#body, {
-        source: '',
-        status: undefined,
-      });
-      const table = builder.build();
-      const view = new TableView(table);
-      const [authority] = (view.find(ANY_HOST) as TableHost).authorities;
-      this.#compiled = { table, view, robots: (authority as TableAuthority).robots };
+  /**
+   * Whether the agent may fetch the URL: whether the verdict is `allow`. Faster than `verdict`,
+   * which names the rule. False for a URL that is `invalid`.
+   *
+   * @throws RobotsFilterError as `verdict`
+   */
+  isAllowed(url: string | Uint8Array, agent: string | readonly string[]): boolean {
+    return this.#verdict(url, agent) === 'allow';
+  }
+
+  /**
+   * Whether the verdict is `deny`. False for a URL that is `invalid`.
+   *
+   * @throws RobotsFilterError as `verdict`
+   */
+  isDisallowed(url: string | Uint8Array, agent: string | readonly string[]): boolean {
+    return this.#verdict(url, agent) === 'deny';
+  }
+
+  /** Groups, in the order of the file (RFC 9309 section 2.2.1). */
+  get groups(): readonly Group[] {
+    return this.#parsed.groups;
+  }
+
+  /**
+   * The rules that an agent obeys, in the order of the file: those of all groups that name the
+   * agent, else those of `*` (RFC 9309 section 2.2.1). Empty if there are none.
+   *
+   * @throws RobotsFilterError `usage` if the agent is not a product token
+   */
+  rulesFor(agent: string | readonly string[]): readonly Rule[] {
+    const groups = new Set([...this.#groupsByToken(agent).values()].flat());
+    return [...groups].sort((a, b) => a.line - b.line).flatMap((group) => group.rules);
+  }
+
+  /**
+   * The `Crawl-delay` for an agent in seconds; `undefined` if there is none. It is the first one
+   * after the user-agent line that names the agent, else `*`, in the same group; the longest of
+   * several. Not part of RFC 9309, and never obeyed here.
+   *
+   * @throws RobotsFilterError `usage` if the agent is not a product token
+   */
+  crawlDelay(agent: string | readonly string[]): number | undefined {
+    // A crawl delay has the list of its own group.
+    const delays = new Map<readonly string[], CrawlDelay[]>();
+    for (const delay of this.#parsed.crawlDelays) {
+      const known = delays.get(delay.productTokens);
+      if (known === undefined) delays.set(delay.productTokens, [delay]);
+      else known.push(delay);
     }
-    return this.#compiled;
+    let longest: number | undefined;
+    for (const [token, groups] of this.#groupsByToken(agent)) {
+      for (const { productTokens } of groups) {
+        const place = productTokens.indexOf(token);
+        const after = delays.get(productTokens)?.filter(({ named }) => named > place) ?? [];
+        for (const { named, seconds } of after) {
+          if (seconds === undefined || named !== after[0]?.named) continue;
+          if (longest === undefined || seconds > longest) longest = seconds;
+        }
+      }
+    }
+    return longest;
+  }
+
+  /** The URLs of the `Sitemap` records, as written, in the order of the file. */
+  get sitemaps(): string[] {
+    return this.#parsed.sitemaps.map(({ value }) => value).filter((value) => value !== '');
+  }
+
+  /** `Crawl-delay` records; reported, never obeyed. */
+  get crawlDelays(): readonly CrawlDelay[] {
+    return this.#parsed.crawlDelays;
+  }
+
+  /** All records that are neither user-agent lines nor rules (RFC 9309 section 2.2.4). */
+  get records(): readonly OtherRecord[] {
+    return this.#parsed.records;
+  }
+
+  /** Lines without effect, or with an unexpected one; at most 100. */
+  get warnings(): readonly Warning[] {
+    return this.#parsed.warnings;
+  }
+
+  get #parsed(): RobotsFile {
+    this.#file ??= parseRobots(this.#body, this.#options);
+    return this.#file;
+  }
+
+  /** The groups that an agent obeys, by the product token that they name. */
+  #groupsByToken(name: string | readonly string[]): Map<string, readonly Group[]> {
+    const { chain } = parseAgent(name, this.#profile);
+    const byToken = groupsByProductToken(this.#parsed.groups, this.#profile);
+    const isGoogle = this.#profile === 'google';
+    const found = new Map<string, readonly Group[]>();
+    for (const token of chain.map(lowerCaseAscii)) {
+      const groups = byToken.get(token);
+      // In the google profile an agent `*` names no group, and the groups of a chain are merged.
+      if (groups === undefined || (isGoogle && token === '*')) continue;
+      found.set(token, groups);
+      if (!isGoogle) break;
+    }
+    if (found.size === 0) found.set('*', byToken.get('*') ?? []);
+    return found;
+  }
+
+  #verdict(url: string | Uint8Array, agent: string | readonly string[]): Verdict {
+    const resident = this.#load(agent);
+    return (memory as RobotsMemory).judge.verdict(url, agent, resident);
+  }
+
+  /** Brings the compiled file into the memory, unless it is there. */
+  #load(agent: string | readonly string[]): ResidentBlock {
+    memory ??= new RobotsMemory();
+    const isCompiled = this.#agent === agent || this.#agent === null;
+    const resident = this.#resident;
+    if (isCompiled && resident !== undefined && memory.holds(resident)) return resident;
+    if (!isCompiled || this.#block === undefined) this.#compile(agent);
+    this.#resident = memory.load(this.#block as RobotsBlock, this.#profile);
+    return this.#resident;
+  }
+
+  /** Compiles the groups of the first agent; for a second agent, all groups. */
+  #compile(name: string | readonly string[]): void {
+    const agent = parseAgent(name, this.#profile);
+    const file = this.#file ?? parseRobots(this.#body, this.#options);
+    const isFirst = this.#agent === undefined && typeof name === 'string';
+    compiler ??= new BlockCompiler();
+    this.#block = compiler.compile(file, this.#profile, isFirst ? agent : undefined);
+    this.#agent = isFirst ? name : null;
+    if (compiler.heldBytes > HELD_BYTES) compiler = undefined;
   }
 }

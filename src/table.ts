@@ -1,5 +1,6 @@
-import { close, fstat, open, read } from 'node:fs';
+import { close, fstat, open } from 'node:fs';
 import { promisify } from 'node:util';
+import { checkItems, checkOptions, checkPath, type OptionNames, shownValue } from './arguments.js';
 import { RobotsFilterError } from './errors.js';
 import type { Compression } from './files/compression.js';
 import { compressionOf } from './files/compressions.js';
@@ -8,35 +9,42 @@ import { errorText } from './files/system-error.js';
 import { systemRemedy } from './files/system-remedy.js';
 import { TableView } from './inspect/table-view.js';
 import type { VerifiedTable } from './inspect/verify/verify-table.js';
+import type { JudgeTarget } from './kernel/agent-queries.js';
 import { Arena } from './kernel/arena.js';
 import { Judge, type Judgement } from './kernel/judge.js';
 import { createMemory, MAX_PAGES, PAGE_BYTES } from './kernel/kernel.js';
-import { parseAgent } from './protocol/agent.js';
+import { ListJudge } from './kernel/list-judge.js';
 import type { Profile } from './protocol/profile.js';
+import type { Verdict } from './protocol/verdict.js';
 import { Checksum } from './table/checksum.js';
 import { HEADER_BYTES, TAIL_BYTES } from './table/format.js';
+import { READ_BYTES, readAll, readHead, readPieces } from './table/read-table.js';
 import { checkBeginning, checkTable, statedLength, type TableHeader } from './table/table-check.js';
 
 const openFile = promisify(open);
 const closeFile = promisify(close);
 const statFile = promisify(fstat);
-const readFile = promisify(read);
 
 /** Address of a table in its memory; not 0, which means "none" to the kernel. */
 const TABLE_ADDRESS = 1024;
-/** Bytes of one read, and reads in flight: the next pieces are read while one is checked. */
-const READ_BYTES = 4 * 1024 * 1024;
-const READS_AHEAD = 3;
-/** Bytes of one read of a compressed table. */
-const COMPRESSED_READ_BYTES = 256 * 1024;
-/** Stands for a position in a file: continue where the last read ended. */
-const FROM_PIPE = null;
 
 /** Options of `Table.open`. */
 export interface TableOpenOptions {
   /** Verifies the table before use: see `Table.verify`. Default false. */
   readonly verify?: boolean | undefined;
 }
+
+const OPEN_OPTIONS: OptionNames<TableOpenOptions> = { verify: true };
+
+/** Options of `Table.filter`. */
+export interface TableFilterOptions<Item> {
+  /** The URL of an item. Default: the item itself, which is then a string. */
+  readonly url?: ((item: Item) => string) | undefined;
+  /** Whether URLs without a robots.txt in the table pass. Default `deny`: they do not. */
+  readonly unknown?: 'allow' | 'deny' | undefined;
+}
+
+const FILTER_OPTIONS: OptionNames<TableFilterOptions<unknown>> = { url: true, unknown: true };
 
 /** The memory of a table, as a run needs it. */
 export interface TableMemory {
@@ -45,6 +53,12 @@ export interface TableMemory {
   readonly table: number;
   readonly header: TableHeader;
   readonly view: TableView;
+}
+
+/** Judges single URLs by a table. */
+interface SingleJudge {
+  readonly judge: Judge;
+  readonly target: JudgeTarget;
 }
 
 let memoryOf: (table: Table) => TableMemory;
@@ -63,7 +77,8 @@ export function allocateTable(bytes: number): Uint8Array {
 export class Table {
   readonly #memory: TableMemory;
   readonly #name: string;
-  #judge: Judge | undefined;
+  #single: SingleJudge | undefined;
+  #listJudge: ListJudge | undefined;
 
   static {
     memoryOf = (table) => table.#memory;
@@ -90,6 +105,10 @@ export class Table {
    *   version
    */
   static from(bytes: Uint8Array, name = 'the table'): Table {
+    if (!(bytes instanceof Uint8Array)) {
+      const remedy = 'Pass the bytes of TableBuilder.build; Table.open takes a path';
+      throw new RobotsFilterError('usage', `the table is ${shownValue(bytes)}. ${remedy}`);
+    }
     const made = memoryOfTable.get(bytes.buffer);
     // A memory is used once, because the space beside its table has one owner.
     memoryOfTable.delete(bytes.buffer);
@@ -108,6 +127,8 @@ export class Table {
    *   fit in 4 GiB
    */
   static async open(path: string, options: TableOpenOptions = {}): Promise<Table> {
+    checkPath('Table.open', path);
+    checkOptions('Table.open', options, OPEN_OPTIONS);
     const table = await Table.#read(path);
     if (options.verify === true) await table.verify();
     return table;
@@ -229,6 +250,7 @@ export class Table {
    * @throws RobotsFilterError `output` if the file cannot be written; the old file then stays
    */
   async save(path: string): Promise<void> {
+    checkPath('Table.save', path);
     // Loaded on demand, because it loads node:crypto.
     const { ReplacementFile } = await import('./files/replacement-file.js');
     const file = await ReplacementFile.create(path);
@@ -245,26 +267,102 @@ export class Table {
    * robots.txt for the URL's scheme, host and port.
    *
    * @param agent a product token (RFC 9309 section 2.2.1), or a fallback chain: `A>B`, or a list
-   * @throws RobotsFilterError `usage` if the agent is not a product token, or a reduced table
-   *   cannot answer for it
+   * @throws RobotsFilterError `usage` if the URL is neither a string nor bytes, the agent is not a
+   *   product token, or a reduced table cannot answer for it
    */
   verdict(url: string | Uint8Array, agent: string | readonly string[]): Judgement {
-    const { arena, table, view } = this.#memory;
-    this.#judge ??= new Judge(arena);
-    const parsed = parseAgent(agent, this.profile);
-    view.checkAgent(parsed);
-    return this.#judge.judge(url, parsed, {
-      table,
-      google: this.profile === 'google',
-      anyHost: 0,
-      tokenNumber: (token) => view.tokenNumber(token),
-    });
+    const { judge, target } = this.#judges();
+    return judge.judge(url, agent, target);
+  }
+
+  /**
+   * The verdicts on many URLs, in their order. Several times as fast as `verdict` for each.
+   *
+   * @throws RobotsFilterError as `verdict`
+   */
+  verdicts(urls: readonly string[], agent: string | readonly string[]): Verdict[] {
+    if (!Array.isArray(urls)) {
+      const remedy = 'Pass an array of strings; verdict takes one URL, filterStream a stream';
+      throw new RobotsFilterError('usage', `urls is ${shownValue(urls)}. ${remedy}`);
+    }
+    const { judge, target } = this.#judges();
+    this.#listJudge ??= new ListJudge(this.#memory.arena, judge);
+    return this.#listJudge.judge(urls, agent, target);
+  }
+
+  /**
+   * Whether the agent may fetch the URL: whether the verdict is `allow`. Faster than `verdict`.
+   * Both this and `isDisallowed` are false for a URL that is `unknown` or `invalid`.
+   *
+   * @throws RobotsFilterError as `verdict`
+   */
+  isAllowed(url: string | Uint8Array, agent: string | readonly string[]): boolean {
+    const { judge, target } = this.#judges();
+    return judge.verdict(url, agent, target) === 'allow';
+  }
+
+  /**
+   * Whether the verdict is `deny`.
+   *
+   * @throws RobotsFilterError as `verdict`
+   */
+  isDisallowed(url: string | Uint8Array, agent: string | readonly string[]): boolean {
+    const { judge, target } = this.#judges();
+    return judge.verdict(url, agent, target) === 'deny';
+  }
+
+  /**
+   * Yields the items whose URL the agent may fetch, in order: an item is taken when the one before
+   * it has been used. Items are URLs, or anything with a URL.
+   *
+   * @param items an array, an iterable, an async iterable, or a Readable of objects
+   * @throws RobotsFilterError as `verdict`, when the items are iterated over; `usage` at once for
+   *   anything else than items, as for a stream of bytes: see `filterStream`
+   */
+  filter<Item>(
+    items: AsyncIterable<Item> | Iterable<Item>,
+    agent: string | readonly string[],
+    options: TableFilterOptions<Item> = {},
+  ): AsyncGenerator<Item> {
+    checkOptions('Table.filter', options, FILTER_OPTIONS);
+    checkItems('Table.filter', items);
+    const { url = (item: Item) => item as string, unknown = 'deny' } = options;
+    const { judge, target } = this.#judges();
+    async function* passing(): AsyncGenerator<Item> {
+      for await (const item of items) {
+        const verdict = judge.verdict(url(item), agent, target);
+        if (verdict === 'allow' || (verdict === 'unknown' && unknown === 'allow')) yield item;
+      }
+    }
+    return passing();
+  }
+
+  /** What judges URLs on the calling thread, made for the first verdict. */
+  #judges(): SingleJudge {
+    if (this.#single === undefined) {
+      const { arena, table, view } = this.#memory;
+      const target: JudgeTarget = {
+        profile: this.profile,
+        table,
+        anyHost: 0,
+        tokenNumber: (token) => view.tokenNumber(token),
+        checkAgent: (agent) => view.checkAgent(agent),
+      };
+      this.#single = { judge: new Judge(arena), target };
+    }
+    return this.#single;
   }
 }
 
-/** The memory of a table, for the other modules of this package. */
+/**
+ * The memory of a table, for the other modules of this package.
+ *
+ * @throws RobotsFilterError `usage` for anything but a table
+ */
 export function tableMemory(table: Table): TableMemory {
-  return memoryOf(table);
+  if (table instanceof Table) return memoryOf(table);
+  const remedy = 'Pass a Table: see Table.open, Table.from and compileTable';
+  throw new RobotsFilterError('usage', `the table is ${shownValue(table)}. ${remedy}`);
 }
 
 function unreadable(path: string, cause: unknown): RobotsFilterError {
@@ -277,89 +375,4 @@ function unreadable(path: string, cause: unknown): RobotsFilterError {
 function checkSize(size: number, path: string): void {
   if (TABLE_ADDRESS + size + TAIL_BYTES <= MAX_PAGES * PAGE_BYTES) return;
   throw new RobotsFilterError('limit', `${path}: ${size} bytes; a table has less than 4 GiB`);
-}
-
-/** Yields `head`, which has been read already, and then the rest. */
-async function* readPieces(
-  descriptor: number,
-  head: Uint8Array,
-  isFile: boolean,
-): AsyncGenerator<Uint8Array> {
-  yield head;
-  let position = head.length;
-  for (;;) {
-    const room = new Uint8Array(COMPRESSED_READ_BYTES);
-    const piece = await readPiece(descriptor, room, isFile ? position : FROM_PIPE);
-    if (piece.length > 0) yield piece;
-    if (piece.length < room.length) return;
-    position += piece.length;
-  }
-}
-
-/** Reads the first bytes: the header, if this is a table. */
-async function readHead(descriptor: number, isFile: boolean): Promise<Uint8Array> {
-  return await readPiece(descriptor, new Uint8Array(HEADER_BYTES), isFile ? 0 : FROM_PIPE);
-}
-
-/**
- * Reads a table; returns its length and checksum.
- *
- * @param bytes where to read it to
- * @param head the bytes that have been read of a pipe; `undefined` for a file, which is read by
- *   position
- */
-async function readAll(
-  descriptor: number,
-  bytes: Uint8Array,
-  head: Uint8Array | undefined,
-): Promise<{ length: number; checksum: number }> {
-  const checksum = new Checksum();
-  const pieces: Promise<Uint8Array>[] = [];
-  const readsAhead = head === undefined ? READS_AHEAD : 1;
-  let length = head?.length ?? 0;
-  let asked = length;
-  if (head !== undefined) {
-    bytes.set(head);
-    checksum.update(head);
-  }
-  try {
-    for (;;) {
-      while (asked < bytes.length && pieces.length < readsAhead) {
-        const room = bytes.subarray(asked, asked + READ_BYTES);
-        pieces.push(readPiece(descriptor, room, head === undefined ? asked : FROM_PIPE));
-        asked += READ_BYTES;
-      }
-      const piece = await pieces.shift();
-      // An empty piece is the end of the file, which may have been truncated in the meantime.
-      if (piece === undefined || piece.length === 0) break;
-      checksum.update(piece);
-      length += piece.length;
-      if (piece.length < READ_BYTES) break;
-    }
-  } finally {
-    await Promise.allSettled(pieces); // so that no read meets a closed descriptor
-  }
-  return { length, checksum: checksum.value };
-}
-
-/** Fills `room` from a position in the file, or FROM_PIPE; returns the filled part. */
-async function readPiece(
-  descriptor: number,
-  room: Uint8Array,
-  position: number | typeof FROM_PIPE,
-): Promise<Uint8Array> {
-  let filled = 0;
-  while (filled < room.length) {
-    const wanted = room.length - filled;
-    const { bytesRead } = await readFile(
-      descriptor,
-      room,
-      filled,
-      wanted,
-      position === FROM_PIPE ? FROM_PIPE : position + filled,
-    );
-    if (bytesRead === 0) break;
-    filled += bytesRead;
-  }
-  return room.subarray(0, filled);
 }

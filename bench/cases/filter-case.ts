@@ -47,10 +47,10 @@ export function filterCase(watch: CountWatch, task: FilterTask): Case {
 
 /** The command that a reader would type. */
 function commandText({ input, agents, route = 'file', options = [] }: FilterTask): string {
-  const asked = agents === undefined ? [] : ['--agent', agents];
+  const asked = agents === undefined ? [] : ['--agent', agents.length > 40 ? 'LIST' : agents];
   const field = input.options.slice(2);
   const program = ['robots-filter --table t', ...field, ...asked, ...options].join(' ');
-  const file = input.format === 'text' ? 'f.txt' : 'f.ndjson';
+  const file = input.shown ?? (input.format === 'text' ? 'f.txt' : 'f.ndjson');
   if (input.records === 1) return `${program} one-url.txt`;
   if (route === 'cat |') return `cat ${file} | ${program} > /dev/null`;
   if (route === 'cat | … | cat') return `cat ${file} | ${program} | cat > /dev/null`;

@@ -53,3 +53,16 @@ export function lineCountCases({ path, records, bytes }: UrlInput): Case[] {
     },
   ];
 }
+
+/** Only decompressing. */
+export function gunzipCase({ path, records, bytes }: UrlInput): Case {
+  return {
+    id: 'gunzip',
+    name: 'gzip -dc f.ndjson.gz | cat > /dev/null',
+    kind: 'floor',
+    records,
+    bytes,
+    reads: [path],
+    run: () => runShell(`gzip -dc ${quoted(path)} | cat > /dev/null`, { watched: false }),
+  };
+}

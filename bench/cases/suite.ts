@@ -1,10 +1,18 @@
+import { createWriteStream } from 'node:fs';
 import { join } from 'node:path';
 import { type Competitor, competitorCase } from '../competitors/competitor.js';
 import type { CorpusOptions, CorpusSummary } from '../corpus/options.js';
-import { PLACES, SHAPES, type ShapeName } from '../corpus/shapes.js';
-import { TWO_AGENTS } from '../inputs/agents.js';
+import { PLACES, SHAPES, type ShapeName, USUAL_PLACE } from '../corpus/shapes.js';
+import { AGENT, TWO_AGENTS } from '../inputs/agents.js';
 import { type Corpus, provideCorpus } from '../inputs/corpus-store.js';
-import { oneUrlInput, recordInput, textInput, type UrlInput } from '../inputs/url-input.js';
+import {
+  gzipInput,
+  oneUrlInput,
+  recordInput,
+  sortedInput,
+  textInput,
+  type UrlInput,
+} from '../inputs/url-input.js';
 import { coreCases } from '../measure/cores.js';
 import { settlePages } from '../measure/page-cache.js';
 import type { Case } from '../measure/runs.js';
@@ -13,7 +21,7 @@ import type { Filter } from '../program/filter.js';
 import { CountWatch } from '../verify/count-watch.js';
 import { compileCase } from './compile-case.js';
 import { type FilterTask, filterCase } from './filter-case.js';
-import { lineCountCases, nodeCase, yardstickCase } from './floor-cases.js';
+import { gunzipCase, lineCountCases, nodeCase, yardstickCase } from './floor-cases.js';
 import { prepareWorkload, type Workload } from './workload.js';
 
 /** Sizes and directory of the corpora. */
@@ -74,11 +82,17 @@ export class Suite {
     );
   }
 
+  /** The rows of the index as its server prints them. */
+  async rows(): Promise<UrlInput> {
+    return recordInput((await this.#few('index')).corpus, 'index', USUAL_PLACE.index);
+  }
+
   /** The requested cases of the filter. */
   async filterCases(needed: ReadonlySet<string>): Promise<Case[]> {
     const tasks = [
-      ...(await this.#textTasks()),
+      ...(await this.#textTasks(needed)),
       ...(await this.#recordTasks(needed)),
+      ...(await this.#rowTasks(needed)),
       ...(await this.#manyTasks(needed)),
     ].filter(({ id }) => needed.has(id));
     await settlePages([...new Set(tasks.flatMap(({ table, input }) => [input.path, table]))]);
@@ -95,10 +109,13 @@ export class Suite {
     const yardsticks = await this.#yardstickCases(corpus, needed);
     const isShort = needed.has('wc') || needed.has('cat-wc');
     const floors = isShort ? lineCountCases(recordInput(corpus, 'short', 'first')) : [];
+    if (needed.has('gunzip')) floors.push(gunzipCase(gzipInput(await this.rows())));
     return [
       ...coreCases(),
       ...[...yardsticks, ...floors, nodeCase()].filter(({ id }) => needed.has(id)),
-      ...competitors.map((each) => competitorCase(each, corpus)),
+      ...(await Promise.all(
+        competitors.map(async (each) => competitorCase(each, await this.#corpusFor(each))),
+      )),
     ];
   }
 
@@ -113,13 +130,14 @@ export class Suite {
     return [...byHosts.values()].sort((a, b) => a.hosts - b.hosts);
   }
 
-  async #textTasks(): Promise<FilterTask[]> {
+  async #textTasks(needed: ReadonlySet<string>): Promise<FilterTask[]> {
     const few = await this.#few('short');
     const small = await this.#workload('small', () => this.#corpus(10, 1000));
     const text = textInput(few.corpus);
     return [
       task('text', few, text),
       task('one-thread', few, text, { options: ['--threads', '1'] }),
+      ...(needed.has('sorted') ? [task('sorted', few, sortedInput(few.corpus))] : []),
       task('text-one', few, oneUrlInput(few.corpus)),
       task('small-one', small, oneUrlInput(small.corpus)),
     ];
@@ -147,6 +165,21 @@ export class Suite {
     ];
   }
 
+  /** The rows of the index in other ways. */
+  async #rowTasks(needed: ReadonlySet<string>): Promise<FilterTask[]> {
+    const tasks: FilterTask[] = [];
+    if (!['gzip', 'strict'].some((id) => needed.has(id))) return tasks;
+    const few = await this.#few('index');
+    const rows = await this.rows();
+    if (needed.has('gzip')) tasks.push(task('gzip', few, gzipInput(rows)));
+    if (needed.has('strict')) {
+      const allowed = await this.#allowed(few, rows);
+      tasks.push(task('allowed', few, allowed));
+      tasks.push(task('strict', few, allowed, { options: ['--strict'] }));
+    }
+    return tasks;
+  }
+
   async #manyTasks(needed: ReadonlySet<string>): Promise<FilterTask[]> {
     if (!MANY.some((id) => needed.has(id))) return [];
     const many = await this.#many();
@@ -172,6 +205,15 @@ export class Suite {
     return cases;
   }
 
+  /** The records that the filter allows: --strict refuses the corpus, since it has invalid URLs. */
+  async #allowed({ table }: Workload, input: UrlInput): Promise<UrlInput> {
+    const path = join(this.#scratch, 'allowed.ndjson');
+    const args = ['--table', table, '--agent', AGENT, ...input.options, '--allowed'];
+    const output = createWriteStream(path);
+    const { statistics } = await this.#filter.runCounted(args, { paths: [input.path] }, output);
+    return { ...input, path, records: statistics.passed, bytes: output.bytesWritten };
+  }
+
   /** The workload with few hosts whose records of a shape fill a file of the common size. */
   #few(shape: ShapeName): Promise<Workload> {
     const { fewHosts, urls } = this.#sizes;
@@ -184,6 +226,11 @@ export class Suite {
     return this.#workload('many', () =>
       this.#corpus(manyHosts, Math.round(urls / 2), { robots: 'ndjson' }),
     );
+  }
+
+  /** The corpus that the filter's case of the same records has. */
+  async #corpusFor({ format }: Competitor): Promise<Corpus> {
+    return (await this.#few(format === 'text' ? 'short' : format)).corpus;
   }
 
   #corpus(hosts: number, urls: number, more: Partial<CorpusOptions> = {}): Corpus {
@@ -207,7 +254,8 @@ function task(
   input: UrlInput,
   more: Pick<FilterTask, 'agents' | 'route' | 'options'> = {},
 ): FilterTask {
-  const counts = input.records === 1 ? { records: 1 } : expected;
+  const whole = input.records === corpus.summary.urls;
+  const counts = whole ? expected : { records: input.records };
   const counted = `${corpus.directory}, ${input.records} URLs`;
   return { id, filter, table, input, counted, expected: counts, ...more };
 }

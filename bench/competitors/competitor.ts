@@ -1,3 +1,4 @@
+import { type ShapeName, USUAL_PLACE } from '../corpus/shapes.js';
 import { AGENT } from '../inputs/agents.js';
 import type { Corpus } from '../inputs/corpus-store.js';
 import { provideRecords } from '../inputs/corpus-store.js';
@@ -10,7 +11,8 @@ import { noVerdicts, type VerdictCounts } from '../verify/verdict-counts.js';
 export interface Competitor {
   readonly id: string;
   readonly name: string;
-  readonly format: 'text' | 'ndjson';
+  /** URLs as text, or the records of a shape. */
+  readonly format: 'text' | ShapeName;
   /** Number of URLs to decide, from the start of the list: about a second of work. */
   readonly urls: number;
   readonly program: string;
@@ -18,8 +20,8 @@ export interface Competitor {
   readonly environment?: Readonly<Record<string, string>>;
 }
 
-/** Suffix of the id if the library has another entry too. */
-export const VARIANT = /-(?:ndjson|annotated)$/;
+/** Suffix of the id if the library has another entry too, or decides nothing. */
+export const VARIANT = /-(?:ndjson|annotated|index|extract)$/;
 
 /** The task of a competitor's program. */
 export interface CompetitorTask {
@@ -30,8 +32,8 @@ export interface CompetitorTask {
 }
 
 export function taskOf({ format, urls }: Competitor, corpus: Corpus): CompetitorTask {
-  const isText = format === 'text';
-  const input = isText ? corpus.text : provideRecords(corpus, 'short', 'first');
+  const input =
+    format === 'text' ? corpus.text : provideRecords(corpus, format, USUAL_PLACE[format]);
   return { robots: corpus.robots, input, urls: Math.min(urls, corpus.summary.urls) };
 }
 

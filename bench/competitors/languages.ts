@@ -87,14 +87,20 @@ async function build(program: string, words: readonly string[], directory: strin
   await runProgram(program, words, { directory, mayComplain: true });
 }
 
-/** Installs and builds the libraries of other languages, if toolchain and packages exist. */
+/**
+ * Installs and builds the libraries of other languages, if toolchain and packages exist.
+ *
+ * @param only the names of the languages; by default all
+ */
 export async function languageCompetitors(
   store: string,
   report: (sentence: string) => void,
+  only?: readonly string[],
 ): Promise<{ present: Competitor[]; absent: Absence[] }> {
   const present: Competitor[] = [];
   const absent: Absence[] = [];
   for (const { name, libraries, prepare } of LANGUAGES) {
+    if (only !== undefined && !only.includes(name)) continue;
     const directory = join(store, 'competitors', name.toLowerCase());
     mkdirSync(directory, { recursive: true });
     try {

@@ -170,3 +170,10 @@ function insert(
 
 export const SHAPES = { short, index, nested } as const;
 export type ShapeName = keyof typeof SHAPES;
+
+/** Where the records of a shape usually have their URL. */
+export const USUAL_PLACE: Readonly<Record<ShapeName, Place>> = {
+  short: 'first',
+  index: 'middle',
+  nested: 'middle',
+};

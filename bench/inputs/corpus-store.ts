@@ -12,7 +12,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { writeCorpus } from '../corpus/corpus.js';
 import type { CorpusOptions, CorpusSummary } from '../corpus/options.js';
-import { writeRecords } from '../corpus/records.js';
+import { writeRecords, writeSizedRecords } from '../corpus/records.js';
 import type { Place, ShapeName } from '../corpus/shapes.js';
 import { firstBytes } from './lines.js';
 
@@ -64,6 +64,15 @@ export function provideRecords(
   const path = join(directory, `urls-${shape}-${place}.ndjson`);
   if (existsSync(path)) return path;
   writeRecords(text, `${path}.tmp`, { shape, place, seed: summary.options.seed });
+  renameSync(`${path}.tmp`, path);
+  return path;
+}
+
+/** The corpus' URLs as records of about `size` bytes, written on the first request. */
+export function provideSizedRecords({ directory, summary, text }: Corpus, size: number): string {
+  const path = join(directory, `urls-${size}-bytes.ndjson`);
+  if (existsSync(path)) return path;
+  writeSizedRecords(text, `${path}.tmp`, size, summary.options.seed);
   renameSync(`${path}.tmp`, path);
   return path;
 }

@@ -1,6 +1,8 @@
 import { statSync } from 'node:fs';
 import { type Place, SHAPES, type ShapeName } from '../corpus/shapes.js';
-import { type Corpus, provideRecords } from './corpus-store.js';
+import { provideCompressed } from './compressed.js';
+import { type Corpus, provideRecords, provideSizedRecords } from './corpus-store.js';
+import { provideSorted } from './sorted.js';
 
 /** A file of URLs for the filter, and the options for this input. */
 export interface UrlInput {
@@ -9,11 +11,25 @@ export interface UrlInput {
   readonly options: readonly string[];
   readonly records: number;
   readonly bytes: number;
+  /** The name of the file in the command that a reader sees. Default: by the format. */
+  readonly shown?: string;
 }
 
 /** A corpus' URLs as lines of text. */
 export function textInput({ text, summary }: Corpus): UrlInput {
   return inputOf(text, 'text', summary.urls);
+}
+
+/** The same lines with those of a host one after another. */
+export function sortedInput(corpus: Corpus): UrlInput {
+  const path = provideSorted(corpus.text);
+  return { ...textInput(corpus), path, shown: 'sorted.txt' };
+}
+
+/** The input as a file that gzip compressed. */
+export function gzipInput(input: UrlInput): UrlInput {
+  const path = provideCompressed(input.path, 'gz');
+  return { ...input, path, bytes: statSync(path).size, shown: 'f.ndjson.gz' };
 }
 
 /** Only a corpus' first URL. */
@@ -25,6 +41,11 @@ export function oneUrlInput({ oneUrl }: Corpus): UrlInput {
 export function recordInput(corpus: Corpus, shape: ShapeName, place: Place): UrlInput {
   const path = provideRecords(corpus, shape, place);
   return inputOf(path, 'ndjson', corpus.summary.urls, SHAPES[shape].urlField);
+}
+
+/** A corpus' URLs as NDJSON of about `size` bytes a record. */
+export function sizedInput(corpus: Corpus, size: number): UrlInput {
+  return inputOf(provideSizedRecords(corpus, size), 'ndjson', corpus.summary.urls);
 }
 
 /** @param urlField default: `url` */

@@ -128,8 +128,8 @@ function differencesText({ differences }: ThroughputRecord, name: string): strin
   return count(Math.round((differing / compared.urls) * 100_000));
 }
 
-function growthTable({ growth }: GrowthRecord): string {
-  const rows = growth.steps.map((step) => [
+function growthTable({ growth }: GrowthRecord): string | undefined {
+  const rows = growth?.steps.map((step) => [
     count(step.hosts),
     `${(step.tableBytes / 1e6).toFixed(1)} MB`,
     `${step.openSeconds.toFixed(2)} s`,
@@ -137,7 +137,7 @@ function growthTable({ growth }: GrowthRecord): string {
     `${step.compileSeconds.toFixed(1)} s`,
   ]);
   const header = ['hosts', 'table', 'one URL', 'ns a URL after opening', 'compiled in'];
-  return table(header, rows);
+  return rows && table(header, rows);
 }
 
 function realTable({ results }: RealRecord): string {

@@ -11,7 +11,15 @@ import type { RatioRow } from './ratios.js';
 const DIRECTORY = join(import.meta.dirname, '..', 'record');
 
 /** A kind of benchmark; each keeps the record of its newest run. */
-export type RecordKind = 'throughput' | 'growth' | 'real' | 'load' | 'warc' | 'formats' | 'jobs';
+export type RecordKind =
+  | 'throughput'
+  | 'growth'
+  | 'real'
+  | 'load'
+  | 'warc'
+  | 'formats'
+  | 'jobs'
+  | 'library';
 
 /** The common fields of all records. */
 export interface RecordHead {
@@ -31,7 +39,9 @@ export interface ThroughputRecord extends RecordHead {
 
 /** A record of bench:growth. */
 export interface GrowthRecord extends RecordHead {
-  readonly growth: { readonly steps: readonly GrowthStep[]; readonly end: string };
+  /** Missing where `--only` left the curve of hosts out. */
+  readonly growth?: { readonly steps: readonly GrowthStep[]; readonly end: string };
+  readonly results?: readonly ResultRecord[];
 }
 
 /** A number of hosts, and its cost. */

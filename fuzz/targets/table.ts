@@ -64,12 +64,13 @@ export const target: Target = {
   maxBytes: 1200,
   seeds: [
     'user-agent: *\ndisallow: /a\nallow: /a/b$\ndisallow: /*?x=\nallow: /*%2Fy\n',
+    'user-agent: a\ncrawl-delay: 1\nsitemap: /s\ndisallow: /\n@records 12 4 255\n@records 40 1 255\n',
     'user-agent: a\nuser-agent: b\ndisallow: /*.gif$\ndisallow: /*1\nallow: /*3\n@hosts 100 4 0\n',
     ...PLACES.map((place) => `user-agent: *\ndisallow: /a\n@${place} 8 4 255\n`),
     `${Array.from({ length: 40 }, (_, i) => `user-agent: b${'ab'.charAt(i & 1).repeat(i)}\ndisallow: /*x${i}*y\n`).join('')}@hosts 40 4 65536`,
   ],
   dictionary: [
-    ...words('user-agent: disallow: allow: /* $ * @'),
+    ...words('user-agent: disallow: allow: sitemap: crawl-delay: /* $ * @'),
     ...PLACES.map((place) => `\n@${place} `),
     ...VALUES.map((value) => ` ${value}\n`),
   ],
@@ -127,12 +128,14 @@ function build(robots: Uint8Array, patches: readonly Patch[]): Uint8Array {
   const reduced = patches.some(({ place }) => place === 'reduce');
   const google = patches.some(({ place }) => place === 'google');
   const builder = new TableBuilder({
+    records: true,
     ...(reduced ? { agents: ['a-bot', 'b'] } : {}),
     ...(google ? { profile: 'google' } : {}),
   });
   AUTHORITIES.forEach((authority, index) => {
     const body = index === 0 ? robots : robots.subarray(0, robots.length >> 1);
-    builder.add(authority, body, { source: `${index}/"robots".txt` });
+    const date = index === 0 ? 1_700_000_000_000 : undefined;
+    builder.add(authority, body, { source: `${index}/"robots".txt`, date });
   });
   return builder.build();
 }

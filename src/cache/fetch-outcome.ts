@@ -6,6 +6,8 @@ export interface FetchOutcome {
   readonly access: AccessResult;
   /** Whether the record is older than allowed (RFC 9309 section 2.4). */
   readonly stale: boolean;
+  /** When the last answer came, in milliseconds since 1970; 0 if the record does not say. */
+  readonly respondedAt: number;
 }
 
 /** How fetch records are interpreted. */
@@ -42,8 +44,11 @@ export function outcomeOf(
 ): FetchOutcome {
   const usableUntil = Math.min(record.usableUntil, record.respondedAt + LONGEST_USE);
   const stale = now > usableUntil || isOfTheFuture(record, now);
-  if (!isLongUnreachable(record, unreachableAfter)) return { access: record.accessResult, stale };
-  return { access: hasCopy ? 'successful' : 'unavailable', stale };
+  const { accessResult, respondedAt } = record;
+  if (!isLongUnreachable(record, unreachableAfter)) {
+    return { access: accessResult, stale, respondedAt };
+  }
+  return { access: hasCopy ? 'successful' : 'unavailable', stale, respondedAt };
 }
 
 /**

@@ -4,5 +4,8 @@ export const SUCCESS = 0;
 /** Exit code of `check` if some URL is not allowed. */
 export const NOT_ALLOWED = 1;
 
+/** Exit code of `diff --exit-code` if there is a difference. */
+export const DIFFERENT = 1;
+
 /** Exit code of an error, as in grep and diff. */
 export const FAILURE = 2;

@@ -2,19 +2,26 @@ import { Command } from 'commander';
 import { printable } from '../control-characters.js';
 import { endOpenings } from '../files/openings.js';
 import { COMMAND_NAMES } from './command-names.js';
+import { agentsDefinition } from './definitions/agents.js';
+import { auditDefinition } from './definitions/audit.js';
 import { checkDefinition } from './definitions/check.js';
 import { compileDefinition } from './definitions/compile.js';
+import { completionDefinition } from './definitions/completion.js';
 import type { CommandDefinition, Finish } from './definitions/definition.js';
+import { diffDefinition } from './definitions/diff.js';
 import { fetchDefinition } from './definitions/fetch.js';
 import { filterDefinition } from './definitions/filter.js';
 import { inspectDefinition } from './definitions/inspect.js';
+import { recordsDefinition } from './definitions/records.js';
 import { SUCCESS } from './exit-codes.js';
 import { reportFailure } from './failure.js';
 import { fullName } from './help/full-name.js';
 import { addHelp } from './help/help.js';
+import type { DescribedCommand } from './help/man-page.js';
 import { nearest } from './options/nearest.js';
 import { HELP_GROUP } from './options/option-groups.js';
 import { completeStats } from './options/output-options.js';
+import { requireNode, watchEnd } from './process/runtime.js';
 import { writeError, writeOutput } from './process/standard-streams.js';
 import { indented } from './report/diagnostics.js';
 import { usageError } from './usage-error.js';
@@ -24,24 +31,31 @@ const DEFINITIONS: Readonly<Record<(typeof COMMAND_NAMES)[number], CommandDefini
   compile: compileDefinition,
   fetch: fetchDefinition,
   check: checkDefinition,
+  agents: agentsDefinition,
   inspect: inspectDefinition,
+  audit: auditDefinition,
+  records: recordsDefinition,
+  diff: diffDefinition,
+  completion: completionDefinition,
 };
 
-function createProgram(finish: Finish): Command {
+/**
+ * Makes the program.
+ *
+ * @param isNeeded whether a command may run or be described; the others have no options
+ */
+function createProgram(finish: Finish, isNeeded: (name: string) => boolean = () => true): Command {
   const root = new Command('robots-filter')
     .helpCommand('help [command]', 'Print the help of a command.')
     .enablePositionalOptions();
   build(root, filterDefinition, finish);
-  const definitions = new Map<Command, CommandDefinition>();
   for (const name of COMMAND_NAMES) {
-    const definition = DEFINITIONS[name];
-    definitions.set(root.command(name).description(definition.help.description), definition);
+    const command = root.command(name);
+    if (isNeeded(name)) build(command, DEFINITIONS[name], finish);
+    else command.description(DEFINITIONS[name].help.description);
   }
+  // The filter would accept an option before a command, and the command would not see it.
   root.hook('preSubcommand', (_root, command) => {
-    // Only the command that runs is built: a start pays for no other command's options.
-    const definition = definitions.get(command);
-    if (definition !== undefined) build(command, definition, finish);
-    // The filter would accept an option before a command, and the command would not see it.
     for (const option of root.options) {
       if (root.getOptionValueSource(option.attributeName()) !== 'cli') continue;
       command.error(
@@ -50,6 +64,15 @@ function createProgram(finish: Finish): Command {
     }
   });
   return root;
+}
+
+/** The filter, then its commands, each with the texts of its help. */
+export function describedCommands(): [DescribedCommand, ...DescribedCommand[]] {
+  const program = createProgram(() => {});
+  const commands = COMMAND_NAMES.map((name, index) => {
+    return { command: program.commands[index] ?? program, texts: DEFINITIONS[name].help };
+  });
+  return [{ command: program, texts: filterDefinition.help }, ...commands];
 }
 
 /** Gives a command its arguments, options and help, and the program's way to write messages. */
@@ -72,16 +95,14 @@ function build(command: Command, { define, help }: CommandDefinition, finish: Fi
 }
 
 /**
- * Replaces `help COMMAND` by `COMMAND --help`, which builds the command. Refuses a command that
- * does not exist: commander would print the filter's help.
+ * Refuses `help` for a command that does not exist: commander would print the filter's help.
  *
  * @throws RobotsFilterError `usage`
  */
-function withoutHelpCommand(argv: readonly string[]): readonly string[] {
-  const [first, command] = argv;
-  if (first !== 'help' || command === undefined || command.startsWith('-')) return argv;
+function checkHelp([first, command]: readonly string[]): void {
+  if (first !== 'help' || command === undefined || command.startsWith('-')) return;
   const names: readonly string[] = COMMAND_NAMES;
-  if (names.includes(command)) return [command, '--help'];
+  if (names.includes(command)) return;
   const meant = nearest(command, names);
   throw usageError(
     `there is no command ${command}. ${meant === undefined ? '' : `Did you mean ${meant}? `}` +
@@ -92,16 +113,23 @@ function withoutHelpCommand(argv: readonly string[]): readonly string[] {
 /** Runs the command line; returns its exit code. */
 export async function run(argv: readonly string[]): Promise<number> {
   let exitCode: number = SUCCESS;
+  const ended = watchEnd();
   try {
-    const words = completeStats(withoutHelpCommand(argv));
+    requireNode(process.versions);
+    checkHelp(argv);
+    const words = completeStats(argv);
+    // A start pays only for the options of the command that runs; completions need them all.
+    const isNeeded = (name: string): boolean =>
+      [name, 'completion'].some((word) => words.includes(word));
     const program = createProgram((code) => {
       exitCode = code;
-    });
+    }, isNeeded);
     await program.parseAsync(words, { from: 'user' });
     return exitCode;
   } catch (error) {
     return reportFailure(error);
   } finally {
     await endOpenings();
+    ended();
   }
 }

@@ -1,7 +1,9 @@
+import { keptRecords } from '../protocol/other-record-kinds.js';
 import { parseRobots } from '../protocol/parse.js';
 import { lowerCaseAscii } from '../protocol/product-token.js';
 import type { Profile } from '../protocol/profile.js';
 import type { RobotsFile, Warning } from '../protocol/robots-file.js';
+import { encodeRecordList } from '../table/record-list.js';
 import { CompiledRobots } from './compiled-robots.js';
 import { ByteStore } from './intern/byte-store.js';
 import type { HashKey } from './intern/hash-bytes.js';
@@ -18,6 +20,20 @@ export interface CompileOptions {
    * agents. Every token of a fallback chain counts. Case does not matter.
    */
   readonly agents?: readonly string[] | undefined;
+  /**
+   * Whether the table keeps sitemaps, crawl-delays, preferences and other records (RFC 9309 section
+   * 2.2.4), and when each file was fetched. Default false. Verdicts do not depend on it.
+   */
+  readonly records?: boolean | undefined;
+}
+
+/** A compiled body. */
+export interface CompiledBody {
+  /** Number of its record. */
+  readonly record: number;
+  /** Number of its record list plus one; 0 if it has no other records that are kept. */
+  readonly recordList: number;
+  readonly warnings: readonly Warning[];
 }
 
 /** The product tokens of `agents`, in lower case; `undefined` for all. */
@@ -32,6 +48,8 @@ export class BodyCompiler {
   readonly digests: ByteStore;
   readonly #options: { readonly profile: Profile; readonly maxBytes?: number };
   readonly #compiler: RobotsCompiler;
+  readonly #kept: ReadonlySet<string> | undefined;
+  readonly #keepsRecords: boolean;
 
   /**
    * @param key for the hashes of the ByteStores
@@ -44,13 +62,21 @@ export class BodyCompiler {
     this.#parse(new Uint8Array(0)); // checks the options
     this.compiled = new CompiledRobots(key, shared);
     this.digests = new ByteStore(key, shared);
-    this.#compiler = new RobotsCompiler(this.compiled, profile, keptTokens(options));
+    this.#kept = keptTokens(options);
+    this.#keepsRecords = options.records ?? false;
+    this.#compiler = new RobotsCompiler(this.compiled, profile, this.#kept);
   }
 
-  /** Compiles a body; returns the number of its record, and its warnings. */
-  compile(body: Uint8Array): { readonly record: number; readonly warnings: readonly Warning[] } {
+  compile(body: Uint8Array): CompiledBody {
     const file = this.#parse(body);
-    return { record: this.#compiler.compile(file), warnings: file.warnings };
+    const { warnings } = file;
+    return { record: this.#compiler.compile(file), recordList: this.#recordList(file), warnings };
+  }
+
+  #recordList(file: RobotsFile): number {
+    if (!this.#keepsRecords) return 0;
+    const records = keptRecords(file, this.#options.profile, this.#kept);
+    return records.length === 0 ? 0 : this.compiled.recordLists.add(encodeRecordList(records)) + 1;
   }
 
   #parse(body: Uint8Array): RobotsFile {

@@ -9,6 +9,7 @@ const INITIAL_WORDS = 256;
 export interface CompiledGrowth {
   readonly automata: StoreGrowth;
   readonly records: StoreGrowth;
+  readonly recordLists: StoreGrowth;
   readonly tokens: readonly string[];
 }
 
@@ -21,6 +22,8 @@ export class CompiledRobots {
   readonly automata: ByteStore;
   /** The content of each distinct file: see RobotsRecord. */
   readonly records: ByteStore;
+  /** The other records of the files, as record lists in the table's format. */
+  readonly recordLists: ByteStore;
   /** Product tokens in lower case, by number. */
   readonly tokens: string[] = [];
 
@@ -33,6 +36,7 @@ export class CompiledRobots {
   constructor(key: HashKey, shared = false) {
     this.automata = new ByteStore(key, shared);
     this.records = new ByteStore(key, shared);
+    this.recordLists = new ByteStore(key, shared);
   }
 
   /** Adds a record without groups; returns its number. */
@@ -82,7 +86,12 @@ export class CompiledRobots {
   growth(): CompiledGrowth {
     const tokens = this.tokens.slice(this.#takenTokens);
     this.#takenTokens = this.tokens.length;
-    return { automata: this.automata.growth(), records: this.records.growth(), tokens };
+    return {
+      automata: this.automata.growth(),
+      records: this.records.growth(),
+      recordLists: this.recordLists.growth(),
+      tokens,
+    };
   }
 
   #addRecord(words: readonly number[]): number {

@@ -11,6 +11,17 @@ export interface RobotsDetails {
   readonly status?: number | undefined;
   /** Result of fetching the file, if more is known than a status code; wins over `status`. */
   readonly access?: AccessResult | undefined;
+  /** When the file was fetched, in milliseconds since 1970; a table keeps whole seconds. */
+  readonly date?: number | undefined;
+}
+
+const SECOND = 1000;
+const MAX_SECONDS = 0xffff_ffff;
+
+/** A date in seconds since 1970; 0 if it is unknown, or before 1970 or after 2106. */
+export function secondsOf(date: number | undefined): number {
+  const seconds = Math.floor((date ?? 0) / SECOND);
+  return seconds > 0 && seconds <= MAX_SECONDS ? seconds : 0;
 }
 
 /** The access result of a robots.txt. */

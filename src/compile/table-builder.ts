@@ -1,4 +1,6 @@
-import type { Authority } from '../protocol/authority.js';
+import { bodyBytes, checkOptions, type OptionNames, shownValue } from '../arguments.js';
+import { RobotsFilterError } from '../errors.js';
+import { type Authority, formatAuthority, parseAuthority } from '../protocol/authority.js';
 import type { Profile } from '../protocol/profile.js';
 import type { Warning, WarningCode } from '../protocol/robots-file.js';
 import type { CompileOptions } from './body-compiler.js';
@@ -19,6 +21,20 @@ export interface TableBuilderOptions extends CompileOptions {
   readonly onWarning?: ((source: string, warning: Warning) => void) | undefined;
 }
 
+const OPTIONS: OptionNames<TableBuilderOptions> = {
+  profile: true,
+  maxBytes: true,
+  agents: true,
+  records: true,
+  onWarning: true,
+};
+const DETAILS: OptionNames<RobotsDetails> = {
+  source: true,
+  status: true,
+  access: true,
+  date: true,
+};
+
 /**
  * Compiles robots.txt files into one table. The memory grows with their distinct content, and by
  * tens of bytes for each authority. The table does not depend on the order of `add`, unless an
@@ -30,9 +46,17 @@ export class TableBuilder {
   readonly #merger: PartMerger;
 
   /**
-   * @throws RobotsFilterError `usage` for an unknown profile or a `maxBytes` out of range
+   * @throws RobotsFilterError `usage` for an unknown option or profile, or a `maxBytes` out of
+   *   range
    */
   constructor(options: TableBuilderOptions = {}) {
+    checkOptions('TableBuilder', options, OPTIONS);
+    if (options.agents !== undefined && !Array.isArray(options.agents)) {
+      throw new RobotsFilterError(
+        'usage',
+        `agents is ${shownValue(options.agents)}. Pass a list of product tokens`,
+      );
+    }
     this.#contents = new TableContents(options);
     this.#part = new PartBuilder(options, {
       key: this.#contents.key,
@@ -50,11 +74,24 @@ export class TableBuilder {
    * default ports or on the given port. An authority with a scheme wins over an authority without,
    * whatever the order; otherwise the last one wins. `body` is read at once and not kept.
    *
-   * @throws RobotsFilterError `usage` for a host that is not canonical (see `parseAuthority`),
-   *   empty or longer than 255 bytes, and for port 0
+   * @param authority an authority, or a text for `parseAuthority`: `example.com`, or a URL
+   * @param body bytes, or a string, which is encoded as UTF-8
+   * @param details where the body came from, and how fetching it ended. Default: a successful
+   *   response, whose source is the authority
+   * @throws RobotsFilterError `usage` for arguments of other types; for a text without a host; for
+   * a   host that is not canonical (see `parseAuthority`), empty or longer than 255 bytes; for port
+   * 0
    */
-  add(authority: Authority, body: Uint8Array, details: RobotsDetails): void {
-    this.#part.add(authority, body, details);
+  add(
+    authority: Authority | string,
+    body: Uint8Array | string,
+    details: Partial<RobotsDetails> = {},
+  ): void {
+    const parsed = authorityOf(authority);
+    const bytes = bodyBytes('TableBuilder.add', body);
+    checkOptions('the details of TableBuilder.add', details, DETAILS);
+    const source = details.source ?? formatAuthority(parsed);
+    this.#part.add(parsed, bytes, { ...details, source });
     if (this.#part.count === ENTRIES_OF_PART) this.#merge();
   }
 
@@ -97,4 +134,16 @@ export class TableBuilder {
     this.#merger.receive(part);
     this.#merger.add(part);
   }
+}
+
+function authorityOf(authority: unknown): Authority {
+  if (typeof authority === 'object' && authority !== null && 'host' in authority) {
+    if (typeof authority.host === 'string') return authority as Authority;
+  }
+  const parsed = typeof authority === 'string' ? parseAuthority(authority) : undefined;
+  if (parsed !== undefined) return parsed;
+  throw new RobotsFilterError(
+    'usage',
+    `the authority for TableBuilder.add is ${shownValue(authority)}. Pass a host or a URL such as 'example.com' or 'https://example.com:8443'`,
+  );
 }

@@ -13,6 +13,7 @@ import { SourceTemplates, sourceOf } from './layout/source-templates.js';
 import { TableLayout } from './layout/table-layout.js';
 import { FirstSources } from './parallel/first-sources.js';
 import { BODY_UNAVAILABLE, BODY_UNREACHABLE, FIRST_BODY } from './parallel/table-part.js';
+import { secondsOf } from './robots-details.js';
 
 /** Counts of a table's input. */
 export interface TableBuilderStats {
@@ -26,6 +27,16 @@ export interface TableBuilderStats {
   readonly replaced: number;
   /** Warnings about all distinct bodies. */
   readonly warnings: number;
+}
+
+/** A file whose body has been merged already. */
+export interface AddedFile {
+  /** Number of the body, as in TablePart, and its length. */
+  readonly body: number;
+  readonly bodyBytes: number;
+  readonly source: string;
+  /** When it was fetched, in milliseconds since 1970. */
+  readonly date?: number | undefined;
 }
 
 /** The contents of a table: PartMergers fill it, a TableLayout writes it. */
@@ -42,13 +53,16 @@ export class TableContents {
    * The record of each body, by the body's number in TablePart; a hole until the record arrives.
    */
   readonly records: number[] = [];
-  readonly authorities = new AuthoritySet(this.records, this.key);
+  /** The record list of each body plus one, or 0; a hole until the record arrives. */
+  readonly recordLists: number[] = [0, 0];
+  readonly authorities = new AuthoritySet(this.records, this.recordLists, this.key);
   /** Templates of the sources: see SourceTemplates. */
   readonly sources = new ByteStore(this.key);
   /** The warning codes of each body that has any. */
   readonly warnings = new Map<number, readonly WarningCode[]>();
   readonly firstSources = new FirstSources();
   readonly #templates = new SourceTemplates();
+  readonly #keepsDates: boolean;
   files = 0;
   bytes = 0;
   replaced = 0;
@@ -56,6 +70,7 @@ export class TableContents {
   constructor(options: CompileOptions) {
     this.profile = options.profile ?? 'rfc9309';
     this.kept = keptTokens(options);
+    this.#keepsDates = options.records ?? false;
     this.records[BODY_UNAVAILABLE] = this.compiled.addAccessResult(ACCESS_UNAVAILABLE);
     this.records[BODY_UNREACHABLE] = this.compiled.addAccessResult(ACCESS_UNREACHABLE);
   }
@@ -63,10 +78,9 @@ export class TableContents {
   /**
    * Adds an authority whose body has been merged already.
    *
-   * @param body number of the body, as in TablePart
    * @throws RobotsFilterError `usage` for a host or port that no table can have
    */
-  addEntry(authority: Authority, body: number, bodyBytes: number, source: string): void {
+  addEntry(authority: Authority, { body, bodyBytes, source, date }: AddedFile): void {
     checkAuthority(authority, source);
     const { authorities, sources } = this;
     this.#templates.split(displaySource(source), authority.host);
@@ -77,7 +91,13 @@ export class TableContents {
     if (body >= FIRST_BODY) {
       this.firstSources.note(body, { template, number, authority: entry });
     }
-    authorities.set(entry, { body, source: template, sourceNumber: number, bodyBytes });
+    authorities.set(entry, {
+      body,
+      source: template,
+      sourceNumber: number,
+      bodyBytes,
+      date: this.#keepsDates ? secondsOf(date) : 0,
+    });
     if (authorities.count === before) this.replaced++;
     this.files++;
     this.bytes += bodyBytes;

@@ -27,18 +27,8 @@ import {
   TEXT_LENGTH_BYTES,
   TEXT_LIMIT,
 } from '../table/format.js';
+import type { TablePattern, TableRule } from './table-content.js';
 import type { TableReader } from './table-reader.js';
-
-/** A rule of a table. */
-export interface TableRule {
-  readonly allow: boolean;
-  /** The pattern as written, truncated to TEXT_LIMIT bytes, escaped as in a JSON string. */
-  readonly text: string;
-  /** Specificity: canonical length of the pattern, in bytes. */
-  readonly bytes: number;
-  /** Number of its line in the file, from 1. */
-  readonly line: number;
-}
 
 /** Counts of the parts of an automaton. */
 export interface AutomatonCounts {
@@ -64,8 +54,14 @@ interface FoundRule {
   readonly line: number;
   /** Offset of the offset of its text, if the form has RULE_TEXT. */
   readonly keptText: number;
-  /** Start and end of its segments; `undefined` for a prefix rule. */
-  readonly segments: { readonly start: number; readonly end: number } | undefined;
+  /** `undefined` for a prefix rule. */
+  readonly segments: SegmentBounds | undefined;
+}
+
+/** Start and end of the segments of a rule. */
+interface SegmentBounds {
+  readonly start: number;
+  readonly end: number;
 }
 
 /** A node with edges that have not been followed. */
@@ -82,6 +78,11 @@ interface OpenNode {
 /** Maximum bytes of the segments of a rule with a derived text: two u32 for each byte. */
 export const MAX_DERIVED_BYTES = 8 * TEXT_LIMIT + 16;
 
+const NOTHING = new Uint8Array(0);
+
+/** The path from the root to the current node of the walk that is under way: there is only one. */
+let path = new Uint8Array(256);
+
 /** Reads an automaton from beginning to end, in the order of its nodes. Takes linear time. */
 export class AutomatonView {
   /** Length of the automaton, and number of its rules. */
@@ -94,9 +95,6 @@ export class AutomatonView {
   readonly #lineBytes: number;
   readonly #sizeBytes: number;
   readonly #offsetBytes: number;
-  /** The path from the root to the current node. */
-  #path = new Uint8Array(256);
-
   constructor(reader: TableReader, start: number) {
     this.#reader = reader;
     this.#start = start;
@@ -117,7 +115,7 @@ export class AutomatonView {
       at += this.#offsetBytes;
     }
     this.#root = at;
-    reader.copy(start + this.bytes, 0);
+    reader.within(start + this.bytes, 0);
     if (this.#nodesEnd > start + this.bytes || at > this.#nodesEnd) {
       throw reader.damaged(`the automaton at ${start} ends before it begins`);
     }
@@ -147,6 +145,23 @@ export class AutomatonView {
       .map(({ allow, text, bytes, line }) => ({ allow, text, bytes, line }));
   }
 
+  /** The canonical patterns of the rules, in no certain order. Lines count from 0. */
+  patterns(): TablePattern[] {
+    const patterns: TablePattern[] = [];
+    this.#walk(({ rules }, depth) => {
+      if (rules.length === 0) return;
+      const prefix = path.slice(0, depth);
+      for (const { rank, line, form, segments } of rules) {
+        const all = segments === undefined ? [] : [...this.#forms(form, segments)];
+        const forms = (form & RULE_TWO_FORMS) !== 0 ? 2 : 1;
+        const first = all.filter((_, index) => index % forms === 0);
+        const second = forms === 1 ? undefined : all.filter((_, index) => index % 2 === 1);
+        patterns.push({ rank, line, prefix, first, second, isEnd: (form & RULE_END) !== 0 });
+      }
+    });
+    return patterns;
+  }
+
   counts(): AutomatonCounts {
     const counts = { nodes: 0, wildcardNodes: 0, wildcardRules: 0, blocks: 0 };
     this.#walk(({ rules, blocks }) => {
@@ -161,7 +176,7 @@ export class AutomatonView {
     return { bytes: this.bytes, rules: this.ruleCount, ...counts };
   }
 
-  /** Calls `visit` for each node, while `#path` up to `depth` is its path. */
+  /** Calls `visit` for each node, while `path` up to `depth` is its path. */
   #walk(visit: (content: NodeContent, depth: number) => void): void {
     const reader = this.#reader;
     const open: OpenNode[] = [];
@@ -178,10 +193,10 @@ export class AutomatonView {
       const flags = reader.u8(node);
       const label = reader.u8(node + 1);
       at += NODE_FIXED_BYTES;
-      depth = this.#append(reader.copy(at, label), depth);
+      depth = this.#append(at, label, depth);
       at += label;
 
-      let edges = reader.copy(at, 0);
+      let edges: Uint8Array = NOTHING;
       let distances = at;
       const distanceBytes = 1 << ((flags >> NODE_DISTANCE_WIDTH_SHIFT) & 3);
       if ((flags & NODE_EDGES) !== 0) {
@@ -222,18 +237,20 @@ export class AutomatonView {
     if (parent.firstTarget + distance !== target) {
       throw this.#reader.damaged(`no node of the automaton at ${this.#start} begins at ${target}`);
     }
-    return this.#append(parent.bytes.subarray(edge, edge + 1), parent.depth);
+    makeRoom(parent.depth + 1);
+    path[parent.depth] = parent.bytes[edge] as number;
+    return parent.depth + 1;
   }
 
-  #append(bytes: Uint8Array, depth: number): number {
-    const end = depth + bytes.length;
-    if (end > this.#path.length) {
-      const longer = new Uint8Array(2 * end);
-      longer.set(this.#path);
-      this.#path = longer;
+  /** Appends bytes of the table to the path; returns its new length. */
+  #append(at: number, length: number, depth: number): number {
+    const { bytes } = this.#reader;
+    const start = this.#reader.within(at, length);
+    makeRoom(depth + length);
+    for (let index = 0; index < length; index++) {
+      path[depth + index] = bytes[start + index] as number;
     }
-    this.#path.set(bytes, depth);
-    return end;
+    return depth + length;
   }
 
   #readPrefixRule(kind: number, start: number, depth: number, rules: FoundRule[]): number {
@@ -280,7 +297,7 @@ export class AutomatonView {
     return at;
   }
 
-  /** The text of a rule of the node whose path is `#path` up to `depth`. */
+  /** The text of a rule of the node whose path is `path` up to `depth`. */
   #text({ form, keptText, segments }: FoundRule, depth: number): string {
     const reader = this.#reader;
     if ((form & RULE_TEXT) !== 0) {
@@ -288,11 +305,13 @@ export class AutomatonView {
       return reader.escapedText(text + TEXT_LENGTH_BYTES, reader.u16(text));
     }
     if (depth > TEXT_LIMIT) throw this.#noText();
-    const text: number[] = [...this.#path.subarray(0, depth)];
+    const text: number[] = [...path.subarray(0, depth)];
     if (segments !== undefined) {
       if (segments.end - segments.start > MAX_DERIVED_BYTES) throw this.#noText();
-      for (const segment of this.#segments(form, segments.start, segments.end)) {
-        text.push(ASTERISK, ...segment);
+      const forms = (form & RULE_TWO_FORMS) !== 0 ? 2 : 1;
+      let index = 0;
+      for (const segment of this.#forms(form, segments)) {
+        if (index++ % forms === 0) text.push(ASTERISK, ...segment);
       }
     }
     if ((form & RULE_END) !== 0) text.push(DOLLAR);
@@ -300,19 +319,17 @@ export class AutomatonView {
     return reader.displayed(Uint8Array.from(text));
   }
 
-  /** The segments of a rule, each in its first form. */
-  *#segments(form: number, start: number, end: number): Iterable<Uint8Array> {
+  /** The segments of a rule; with RULE_TWO_FORMS each is followed by its second form. */
+  *#forms(form: number, { start, end }: SegmentBounds): Iterable<Uint8Array> {
     if ((form & RULE_SINGLE) !== 0) {
       yield this.#reader.copy(start, end - start);
       return;
     }
-    const forms = (form & RULE_TWO_FORMS) !== 0 ? 2 : 1;
-    let at = start;
-    for (let index = 0; at < end; index++) {
+    for (let at = start; at < end; ) {
       const bytes = this.#number(at, this.#sizeBytes);
       at += this.#sizeBytes;
       if (bytes > end - at) throw this.#noText();
-      if (index % forms === 0) yield this.#reader.copy(at, bytes);
+      yield this.#reader.copy(at, bytes);
       at += bytes;
     }
   }
@@ -329,4 +346,11 @@ export class AutomatonView {
     if (bytes === 1) return this.#reader.u8(at);
     return bytes === 2 ? this.#reader.u16(at) : this.#reader.u32(at);
   }
+}
+
+function makeRoom(length: number): void {
+  if (length <= path.length) return;
+  const longer = new Uint8Array(2 * length);
+  longer.set(path);
+  path = longer;
 }

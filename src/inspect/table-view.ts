@@ -22,7 +22,6 @@ import {
   ENTRY_SCHEMES,
   FLAG_REDUCED,
   GROUP_BYTES,
-  GROUP_LINE,
   HEADER_BUCKETS,
   HEADER_FLAGS,
   HEADER_HOST_KEY,
@@ -36,7 +35,6 @@ import {
   MAX_GROUP_RULES,
   MAX_HOST_BYTES,
   ROBOTS_ACCESS,
-  ROBOTS_WIDE,
   SCHEME_FTP,
   SCHEME_HTTP,
   SCHEME_HTTPS,
@@ -52,8 +50,16 @@ import {
   TOKEN_ENTRY_BYTES,
 } from '../table/format.js';
 import { NAME_STARTS } from '../table/name-starts.js';
-import { AutomatonView, type TableRule } from './automaton-view.js';
-import type { MergedGroup, TableAuthority, TableGroup, TableHost } from './table-content.js';
+import { AutomatonView } from './automaton-view.js';
+import { GroupLists } from './group-lists.js';
+import { RecordIndex } from './record-index.js';
+import type {
+  AuthorityRecords,
+  MergedGroup,
+  TableAuthority,
+  TableHost,
+  TableRule,
+} from './table-content.js';
 import { TableReader } from './table-reader.js';
 
 const ACCESS_RESULTS: Readonly<Record<number, AccessResult>> = {
@@ -68,6 +74,11 @@ const SCHEMES: readonly (readonly [number, Scheme])[] = [
   [SCHEME_FTP, 'ftp'],
 ];
 
+/** The schemes of an authority, by their bits. */
+const SCHEMES_OF_BITS = Array.from({ length: 8 }, (_, bits) =>
+  SCHEMES.filter(([bit]) => (bits & bit) !== 0).map(([, scheme]) => scheme),
+);
+
 const FIRST_SORTED_TOKEN = 2;
 const ASSUMED_SCHEMES = SCHEME_HTTP | SCHEME_HTTPS;
 
@@ -79,24 +90,27 @@ const ASSUMED_SCHEMES = SCHEME_HTTP | SCHEME_HTTPS;
  * length of the table.
  */
 export class TableView {
-  readonly #reader: TableReader;
+  /** Reads the numbers of the table, for the other files of this room. */
+  readonly reader: TableReader;
   #hash: HostHash | undefined;
+  #recordIndex: RecordIndex | undefined;
+  #groupLists: GroupLists | undefined;
   readonly #name: string;
 
   /** @param name the table's name in messages, such as its path */
   constructor(bytes: Uint8Array, name = 'the table') {
-    this.#reader = new TableReader(bytes, name);
+    this.reader = new TableReader(bytes, name);
     this.#name = name;
   }
 
   /** Whether the table answers only for the product tokens that are listed in it. */
   get isReduced(): boolean {
-    return (this.#reader.u32(HEADER_FLAGS) & FLAG_REDUCED) !== 0;
+    return (this.reader.u32(HEADER_FLAGS) & FLAG_REDUCED) !== 0;
   }
 
   /** The product tokens by number: `*`, the empty token, and the others sorted. */
   *tokens(): Iterable<string> {
-    const count = this.#reader.u32(HEADER_TOKENS);
+    const count = this.reader.u32(HEADER_TOKENS);
     for (let number = 0; number < count; number++) yield textOf(this.#token(number));
   }
 
@@ -105,7 +119,7 @@ export class TableView {
     const bytes = Buffer.from(token);
     if (token === '*') return TOKEN_ANY;
     let low = FIRST_SORTED_TOKEN;
-    let high = this.#reader.u32(HEADER_TOKENS);
+    let high = this.reader.u32(HEADER_TOKENS);
     if (token === '') return low - 1;
     while (low < high) {
       const middle = Math.floor((low + high) / 2);
@@ -135,7 +149,12 @@ export class TableView {
 
   /** All hosts, in the order of the slots. */
   *hosts(): Iterable<TableHost> {
-    const reader = this.#reader;
+    for (const at of this.hostPlaces()) yield this.hostAt(at);
+  }
+
+  /** The offsets of all host records, in the order of the slots. */
+  *hostPlaces(): Iterable<number> {
+    const { reader } = this;
     const buckets = this.#section(SECTION_BUCKETS);
     const end = buckets + BUCKET_BYTES * reader.u32(HEADER_BUCKETS);
     let left = this.#hostBytes;
@@ -145,14 +164,19 @@ export class TableView {
         if (at === 0) break;
         left -= this.#entries(at) + ENTRY_BYTES * this.#entryCount(at) - at;
         if (left < 0) throw reader.damaged('its hosts are longer than their section');
-        yield this.#host(at);
+        yield at;
       }
     }
   }
 
+  /** The name of the host whose record is at `at`. */
+  nameAt(at: number): string {
+    return this.reader.asciiText(this.#nameStart(at), this.reader.u8(at));
+  }
+
   /** Finds a host, given in canonical form. */
   find(host: string): TableHost | undefined {
-    const reader = this.#reader;
+    const reader = this.reader;
     const bytes = Buffer.from(host);
     if (bytes.length > MAX_HOST_BYTES) return undefined;
     const buckets = reader.u32(HEADER_BUCKETS);
@@ -167,7 +191,7 @@ export class TableView {
         if (reader.u16(at + BUCKET_TAGS + 2 * place) !== tag) continue;
         const record = reader.u32(at + 4 * place);
         const name = reader.copy(this.#nameStart(record), reader.u8(record));
-        if (Buffer.compare(name, bytes) === 0) return this.#host(record);
+        if (Buffer.compare(name, bytes) === 0) return this.hostAt(record);
       }
       if (reader.u32(at + BUCKET_PASSED) === 0) return undefined;
       bucket = bucket + 1 === buckets ? 0 : bucket + 1;
@@ -177,34 +201,27 @@ export class TableView {
 
   /** The groups of a robots record, those of `*` first. */
   groups(robots: number): MergedGroup[] {
-    const reader = this.#reader;
-    const isWide = (reader.u8(robots) & ROBOTS_WIDE) !== 0;
-    const width = isWide ? 4 : 2;
-    const word = (at: number): number => (isWide ? reader.u32(at) : reader.u16(at));
-    const count = word(robots + 1);
-    const numbers = robots + 1 + width;
-    const lists = numbers + width * count;
-    reader.copy(numbers + 2 * width * count, 0); // checks that all numbers lie within the table
+    const lists = this.groupLists;
     const tokensOfList = new Map<number, string[]>();
-    for (let index = 0; index < count; index++) {
-      const list = robots + word(lists + width * index);
-      const token = textOf(this.#token(word(numbers + width * index)));
+    for (const { token, list } of lists.tokens(robots)) {
+      const text = textOf(this.#token(token));
       const tokens = tokensOfList.get(list);
-      if (tokens === undefined) tokensOfList.set(list, [token]);
-      else tokens.push(token);
+      if (tokens === undefined) tokensOfList.set(list, [text]);
+      else tokens.push(text);
     }
     let left = this.#hostBytes;
     return Array.from(tokensOfList, ([list, productTokens]) => {
-      const groups: TableGroup[] = [];
-      for (let at = list, followed = 1; followed !== 0; at += GROUP_BYTES) {
-        left -= GROUP_BYTES;
-        if (left < 0) throw reader.damaged(`the list of groups at ${list} is too long`);
-        const line = reader.u32(at + GROUP_LINE);
-        groups.push({ automaton: reader.u32(at), firstLine: line >>> 1 });
-        followed = line & 1;
-      }
+      const groups = lists.groups(list);
+      left -= GROUP_BYTES * groups.length;
+      if (left < 0) throw this.reader.damaged(`the list of groups at ${list} is too long`);
       return { productTokens, groups };
     });
+  }
+
+  /** The lists of groups in robots records, for those who need no texts. */
+  get groupLists(): GroupLists {
+    this.#groupLists ??= new GroupLists(this.reader, this.#hostBytes);
+    return this.#groupLists;
   }
 
   /**
@@ -214,17 +231,32 @@ export class TableView {
     const parts = group.groups
       .filter(({ automaton }) => automaton !== 0)
       .map(({ automaton, firstLine }) => ({
-        view: new AutomatonView(this.#reader, automaton),
+        view: new AutomatonView(this.reader, automaton),
         firstLine,
       }));
     if (parts.reduce((sum, { view }) => sum + view.ruleCount, 0) > MAX_GROUP_RULES) {
-      throw this.#reader.damaged('a group has more rules than a file can hold');
+      throw this.reader.damaged('a group has more rules than a file can hold');
     }
     const rules: TableRule[] = [];
     for (const { view, firstLine } of parts) {
       for (const rule of view.rules(firstLine)) rules.push(rule);
     }
     return rules.sort((a, b) => a.line - b.line);
+  }
+
+  /** Whether the table keeps other records and dates. */
+  get hasRecords(): boolean {
+    return this.#records.isPresent;
+  }
+
+  /** The other records (RFC 9309 section 2.2.4) of the robots.txt of an authority, and its date. */
+  recordsOf({ at }: TableAuthority): AuthorityRecords {
+    return this.#records.of(at);
+  }
+
+  get #records(): RecordIndex {
+    this.#recordIndex ??= new RecordIndex(this.reader);
+    return this.#recordIndex;
   }
 
   /** Yields all automata, in the order in which the hosts refer to them. */
@@ -240,9 +272,9 @@ export class TableView {
           for (const { automaton: at } of groups) {
             if (seen.has(at)) continue;
             seen.add(at);
-            const automaton = new AutomatonView(this.#reader, at);
+            const automaton = new AutomatonView(this.reader, at);
             left -= automaton.bytes;
-            if (left < 0) throw this.#reader.damaged('its automata are longer than their section');
+            if (left < 0) throw this.reader.damaged('its automata are longer than their section');
             yield automaton;
           }
         }
@@ -252,24 +284,25 @@ export class TableView {
 
   /** Offset of the name in the host record at `at`. */
   #nameStart(at: number): number {
-    const form = this.#reader.u8(at + HOST_FORM);
+    const form = this.reader.u8(at + HOST_FORM);
     const start = NAME_STARTS[form];
-    if (start === undefined) throw this.#reader.damaged(`the host at ${at} is of form ${form}`);
+    if (start === undefined) throw this.reader.damaged(`the host at ${at} is of form ${form}`);
     return at + start;
   }
 
   /** Offset of the entries of the host record at `at`: they follow the name. */
   #entries(at: number): number {
-    return this.#nameStart(at) + this.#reader.u8(at);
+    return this.#nameStart(at) + this.reader.u8(at);
   }
 
   #entryCount(at: number): number {
-    const reader = this.#reader;
+    const reader = this.reader;
     return reader.u8(at + HOST_FORM) === HOST_SEVERAL ? reader.u16(at + HOST_AUTHORITY) : 0;
   }
 
-  #host(at: number): TableHost {
-    const reader = this.#reader;
+  /** The host whose record is at `at`. */
+  hostAt(at: number): TableHost {
+    const reader = this.reader;
     const name = this.#nameStart(at);
     const host = reader.text(name, reader.u8(at));
     if (reader.u8(at + HOST_FORM) !== HOST_SEVERAL) {
@@ -290,22 +323,27 @@ export class TableView {
   }
 
   #authority(at: number, port: number, schemes: number, host: number): TableAuthority {
-    const reader = this.#reader;
+    const reader = this.reader;
     const robots = reader.u32(at);
     const accessResult = ACCESS_RESULTS[reader.u8(robots) & ROBOTS_ACCESS];
     if (accessResult === undefined) throw reader.damaged(`no access result at ${robots}`);
+    const sourceOf = (): string => this.#source(at, host);
     return {
-      schemes: SCHEMES.filter(([bit]) => (schemes & bit) !== 0).map(([, scheme]) => scheme),
+      schemes: SCHEMES_OF_BITS[schemes] ?? [],
       port: port === 0 ? undefined : port,
       accessResult,
-      source: this.#source(at, host),
+      // Many readers of a large table need no sources.
+      get source() {
+        return sourceOf();
+      },
       robots,
+      at,
     };
   }
 
   /** The source of the authority at `at`, which belongs to the host record at `host`. */
   #source(at: number, host: number): string {
-    const reader = this.#reader;
+    const reader = this.reader;
     const source = reader.u32(at + AUTHORITY_SOURCE);
     const kind = reader.u8(source);
     const before = reader.u16(source + 1);
@@ -321,7 +359,7 @@ export class TableView {
   }
 
   #token(number: number): Uint8Array {
-    const reader = this.#reader;
+    const reader = this.reader;
     if (number >= reader.u32(HEADER_TOKENS)) {
       throw reader.damaged(`it has no product token ${number}`);
     }
@@ -336,7 +374,7 @@ export class TableView {
 
   /** Start of a section; SECTION_END gives the end of the last. */
   #section(section: number): number {
-    return this.#reader.u32(HEADER_SECTIONS + 4 * section);
+    return this.reader.u32(HEADER_SECTIONS + 4 * section);
   }
 }
 

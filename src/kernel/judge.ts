@@ -1,11 +1,14 @@
-import type { Agent } from '../protocol/agent.js';
+import { Buffer } from 'node:buffer';
+import { checkUrl } from '../arguments.js';
 import { REASONS, type Reason, VERDICTS, type Verdict } from '../protocol/verdict.js';
 import { SOURCE_LIMIT, TEXT_LIMIT } from '../table/format.js';
+import { AgentQueries, type AgentQuery, type JudgeTarget } from './agent-queries.js';
 import type { Arena, Region } from './arena.js';
 import { instantiateKernel, type Kernel } from './kernel.js';
 import {
   GROUPS_LINK,
   MARGIN,
+  RESULT_BYTES,
   RESULT_GROUPS,
   RESULT_LINE,
   RESULT_RANK,
@@ -13,8 +16,6 @@ import {
   WORKER_RESULTS,
 } from './layout.js';
 import { kernelModule } from './module.js';
-import { encodeQuery, type Query, queryBytes } from './query.js';
-import { DEFAULT_SETTINGS } from './query-settings.js';
 import { scratchBytes } from './scratch.js';
 
 /** The rule that decided. */
@@ -37,23 +38,12 @@ export interface Judgement {
   readonly rule?: DecidingRule;
 }
 
-/** The table by which a URL is judged. */
-export interface JudgeTarget {
-  /** Address of the table. */
-  readonly table: number;
-  readonly google: boolean;
-  /** Offset of the robots record that applies to every host, 0 to look hosts up. */
-  readonly anyHost: number;
-  /** Number of a lower-case product token in the table, -1 if no robots.txt names it. */
-  readonly tokenNumber: (token: string) => number;
-}
-
 /** Initial room for a URL, in bytes. */
 const USUAL_URL_BYTES = 4096;
+/** Bytes of UTF-8 that a UTF-16 code unit may take. */
+const BYTES_OF_UNIT = 3;
 /** Room for a rule's text, whose bytes may each be escaped as six, or for a source. */
 const TEXT_BYTES = Math.max(6 * TEXT_LIMIT, SOURCE_LIMIT + 255) + 4 * MARGIN;
-/** Maximum number of cached queries. One more query clears the cache. */
-const MAX_QUERIES = 64;
 
 /**
  * Bytes for a URL, a margin before and after the URL, scratch memory, and a margin that is only
@@ -61,115 +51,134 @@ const MAX_QUERIES = 64;
  */
 const roomFor = (urlBytes: number): number => urlBytes + scratchBytes(urlBytes, 1) + 3 * MARGIN;
 
-/** Judges single URLs on the calling thread. The table lies in the arena's memory. */
+/**
+ * Judges single URLs on the calling thread. The tables lie in the arena's memory.
+ *
+ * All views of the memory are made once: a shared memory that grows leaves them valid.
+ */
 export class Judge {
+  readonly kernel: Kernel;
   readonly #arena: Arena;
-  readonly #kernel: Kernel;
-  readonly #decoder = new TextDecoder();
   readonly #encoder = new TextEncoder();
-  readonly #queries = new Map<string, { query: Query; region: Region; worker: Region }>();
-  readonly #text: Region;
+  readonly #queries: AgentQueries;
+  /** Where rules' texts are written: its address, and its bytes. */
+  readonly #text: number;
+  readonly #textBytes: Buffer;
+  /** The worker block, of queries with one agent: its address, and the words of its result. */
+  #worker = 0;
+  #result: Uint32Array = new Uint32Array(0);
   #room: Region;
+  /** The bytes of the room that URLs are written to. */
+  #url: Uint8Array;
 
   constructor(arena: Arena) {
     this.#arena = arena;
-    this.#kernel = instantiateKernel(kernelModule(), arena.memory);
-    this.#text = arena.take(TEXT_BYTES);
+    this.kernel = instantiateKernel(kernelModule(), arena.memory);
+    this.#queries = new AgentQueries(arena);
+    this.#text = arena.take(TEXT_BYTES).address;
+    this.#textBytes = Buffer.from(arena.memory.buffer, this.#text, TEXT_BYTES);
     this.#room = arena.take(roomFor(USUAL_URL_BYTES));
-  }
-
-  /** Clears the cached queries. Call it when the table has changed. */
-  forget(): void {
-    for (const { region, worker } of this.#queries.values()) {
-      this.#arena.give(region);
-      this.#arena.give(worker);
-    }
-    this.#queries.clear();
+    this.#url = this.#urlBytes();
   }
 
   /**
-   * Judges one URL for one agent by a table.
+   * Judges one URL for one agent.
    *
-   * @throws TypeError for a URL that is neither a string nor a Uint8Array: an object without a
-   *   length would read as the root of any host
-   * @throws RobotsFilterError `limit` if the URL does not fit into the memory
+   * @throws RobotsFilterError `usage` for a URL that is neither a string nor bytes, and for an
+   * agent   that is not one or that the target cannot answer for; `limit` if the URL does not fit
+   * into the   memory
    */
-  judge(url: string | Uint8Array, agent: Agent, target: JudgeTarget): Judgement {
-    if (typeof url !== 'string' && !(url instanceof Uint8Array)) {
-      throw new TypeError('A URL must be a string or a Uint8Array; pass the href of a URL object');
-    }
-    const { query, worker } = this.#query(agent, target);
-    const bytes = typeof url === 'string' ? this.#encoder.encode(url) : url;
-    if (roomFor(bytes.length) > this.#room.bytes) {
-      this.#arena.give(this.#room);
-      this.#room = this.#arena.take(roomFor(bytes.length));
-    }
+  judge(
+    url: string | Uint8Array,
+    agent: string | readonly string[],
+    target: JudgeTarget,
+  ): Judgement {
+    const asked = this.#queries.of(agent, target);
+    const outcome = this.#decide(url, asked);
+    const verdict = verdictOf(outcome);
+    const reason = REASONS[outcome & 15] as Reason;
+    if (this.#result[RESULT_RANK / 4] === 0) return { verdict, reason };
+    return { verdict, reason, rule: this.#rule(asked) };
+  }
+
+  /** As `judge`; the verdict alone takes less time. */
+  verdict(
+    url: string | Uint8Array,
+    agent: string | readonly string[],
+    target: JudgeTarget,
+  ): Verdict {
+    return verdictOf(this.#decide(url, this.#queries.of(agent, target)));
+  }
+
+  /** Returns the outcome; the worker block has the result. */
+  #decide(url: string | Uint8Array, { query }: AgentQuery): number {
+    checkUrl(url);
+    if (this.#worker === 0) this.#takeWorker(query.workerBytes);
+    const bytes = this.#write(url);
     const start = this.#room.address + MARGIN;
-    const end = start + bytes.length;
-    const memory = new Uint8Array(this.#arena.memory.buffer);
-    memory.set(bytes, start);
-    const outcome = this.#kernel.decideUrl(
-      query.address,
-      worker.address,
-      start,
-      end,
-      end + MARGIN,
-      end + MARGIN + scratchBytes(bytes.length, 1),
-    );
-    const verdict = VERDICTS[outcome >> 4];
-    const reason = REASONS[outcome & 15];
-    if (verdict === undefined || reason === undefined)
-      throw new Error(`outcome ${outcome} of the kernel`);
-    const result = worker.address + WORKER_RESULTS;
-    const words = new DataView(this.#arena.memory.buffer, result);
-    if (words.getUint32(RESULT_RANK, true) === 0) return { verdict, reason };
-    return { verdict, reason, rule: this.#rule(query, result, words, agent) };
+    const end = start + bytes;
+    const scratch = end + MARGIN;
+    const scratchEnd = scratch + scratchBytes(bytes, 1);
+    return this.kernel.decideUrl(query.address, this.#worker, start, end, scratch, scratchEnd);
   }
 
-  #query(agent: Agent, target: JudgeTarget): { query: Query; worker: Region } {
-    const key = JSON.stringify(agent.chain);
-    const known = this.#queries.get(key);
-    if (known !== undefined) return known;
-    if (this.#queries.size >= MAX_QUERIES) this.forget();
-    const settings = {
-      ...DEFAULT_SETTINGS,
-      google: target.google,
-      agents: [agent],
-      format: 'text',
-      anyHost: target.anyHost,
-    } as const;
-    const region = this.#arena.take(queryBytes(settings));
-    const { query, bytes } = encodeQuery(
-      settings,
-      region.address,
-      target.table,
-      target.tokenNumber,
-    );
-    const worker = this.#arena.take(query.workerBytes);
-    new Uint8Array(this.#arena.memory.buffer).set(bytes, region.address);
-    const entry = { query, region, worker };
-    this.#queries.set(key, entry);
-    return entry;
+  /** Writes a URL to the room; returns its length in bytes. */
+  #write(url: string | Uint8Array): number {
+    if (typeof url !== 'string') {
+      this.#reserve(url.length);
+      this.#url.set(url);
+      return url.length;
+    }
+    if (BYTES_OF_UNIT * url.length > this.#url.length) this.#reserve(Buffer.byteLength(url));
+    return this.#encoder.encodeInto(url, this.#url).written;
   }
 
-  #rule(query: Query, result: number, words: DataView, agent: Agent): DecidingRule {
-    const rank = words.getUint32(RESULT_RANK, true);
-    const link = words.getInt32(RESULT_GROUPS + GROUPS_LINK, true);
-    const text = this.#text.address;
-    const pattern = this.#string(text, this.#kernel.patternText(result, text));
-    return {
-      line: words.getUint32(RESULT_LINE, true),
-      text: `${(rank & 1) === 1 ? 'Allow' : 'Disallow'}: ${pattern}`,
+  #reserve(urlBytes: number): void {
+    if (urlBytes <= this.#url.length) return;
+    this.#arena.give(this.#room);
+    this.#room = this.#arena.take(roomFor(urlBytes));
+    this.#url = this.#urlBytes();
+  }
+
+  /** The part of the room that the longest URL takes for which the rest of the room suffices. */
+  #urlBytes(): Uint8Array {
+    const { address, bytes } = this.#room;
+    const most = Math.floor((bytes - roomFor(0)) / (roomFor(1) - roomFor(0)));
+    return new Uint8Array(this.#arena.memory.buffer, address + MARGIN, most);
+  }
+
+  #takeWorker(bytes: number): void {
+    this.#worker = this.#arena.take(bytes).address;
+    const { buffer } = this.#arena.memory;
+    this.#result = new Uint32Array(buffer, this.#worker + WORKER_RESULTS, RESULT_BYTES / 4);
+  }
+
+  #rule({ agent, query }: AgentQuery): DecidingRule {
+    const words = this.#result;
+    const result = this.#worker + WORKER_RESULTS;
+    const link = (words[(RESULT_GROUPS + GROUPS_LINK) / 4] as number) | 0;
+    const pattern = this.#string(this.kernel.patternText(result, this.#text));
+    const isAllow = ((words[RESULT_RANK / 4] as number) & 1) === 1;
+    const rule = {
+      line: words[RESULT_LINE / 4] as number,
+      text: `${isAllow ? 'Allow' : 'Disallow'}: ${pattern}`,
       agent: agent.chain[link] ?? '*',
-      ...(words.getUint32(RESULT_SOURCE, true) === 0
-        ? {}
-        : { source: this.#string(text, this.#kernel.sourceText(query.address, result, text)) }),
     };
+    if (words[RESULT_SOURCE / 4] === 0) return rule;
+    const end = this.kernel.sourceText(query.address, result, this.#text);
+    return { ...rule, source: this.#string(end) };
   }
 
-  /** Decodes the inside of a JSON string in memory. */
-  #string(start: number, end: number): string {
-    const bytes = new Uint8Array(this.#arena.memory.buffer).slice(start, end);
-    return JSON.parse(`"${this.#decoder.decode(bytes)}"`) as string;
+  /** The text that the kernel wrote, up to the address `end`: the inside of a JSON string. */
+  #string(end: number): string {
+    // The kernel returns addresses from 2 GiB on as negative numbers.
+    const text = this.#textBytes.toString('utf8', 0, (end >>> 0) - this.#text);
+    return text.includes('\\') ? (JSON.parse(`"${text}"`) as string) : text;
   }
+}
+
+function verdictOf(outcome: number): Verdict {
+  const verdict = VERDICTS[outcome >> 4];
+  if (verdict === undefined) throw new Error(`outcome ${outcome} of the kernel`);
+  return verdict;
 }

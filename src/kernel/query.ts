@@ -198,6 +198,16 @@ class BlockWriter {
   }
 }
 
+/** The number in the table of a link of a chain, -1 if the link names no group. */
+export function linkNumber(
+  link: string,
+  google: boolean,
+  table: { tokenNumber(token: string): number },
+): number {
+  // In the google profile an agent `*` names no group; every agent falls back to `*` anyway.
+  return google && link === '*' ? -1 : table.tokenNumber(lowerCaseAscii(link));
+}
+
 /** An upper bound of the bytes that `encodeQuery` writes. */
 export function queryBytes(settings: QuerySettings): number {
   let bytes = QUERY_BYTES + 4 * MARGIN;
@@ -252,9 +262,7 @@ export function encodeQuery(
     block.pointer(at + AGENT_CHAIN, chainPlace);
     agent.chain.forEach((link, order) => {
       const linkAt = chainPlace + order * CHAIN_BYTES;
-      // In the google profile an agent `*` names no group; every agent falls back to `*` anyway.
-      const number = settings.google && link === '*' ? -1 : tokenNumber(lowerCaseAscii(link));
-      block.word(linkAt + CHAIN_TOKEN, number);
+      block.word(linkAt + CHAIN_TOKEN, linkNumber(link, settings.google, { tokenNumber }));
       block.put(linkAt + CHAIN_TEXT, encoder.encode(inString(link)));
       names += 6 * link.length;
     });

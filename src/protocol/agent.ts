@@ -1,7 +1,8 @@
-import { HYPHEN, UNDERSCORE } from '../ascii.js';
+import { shownValue } from '../arguments.js';
 import { RobotsFilterError } from '../errors.js';
-import { isLetter } from './byte.js';
 import type { Profile } from './profile.js';
+import { endOfTokenText } from './token-text.js';
+import { headerCandidates, isUserAgentHeader } from './user-agent-header.js';
 
 /**
  * A crawler: its product tokens (RFC 9309 section 2.2.1), the preferred one first. The first token
@@ -13,15 +14,9 @@ export interface Agent {
   readonly chain: readonly string[];
 }
 
-function isTokenByte(code: number): boolean {
-  return isLetter(code) || code === HYPHEN || code === UNDERSCORE;
-}
-
 /** The leading characters of a text that a product token may hold: letters, `-` and `_`. */
-function tokenPrefix(text: string): string {
-  let end = 0;
-  while (end < text.length && isTokenByte(text.charCodeAt(end))) end++;
-  return text.slice(0, end);
+export function tokenPrefix(text: string): string {
+  return text.slice(0, endOfTokenText(text));
 }
 
 /** Whether a text is a product token, or `*` (RFC 9309 section 2.2). */
@@ -37,6 +32,12 @@ export function isProductToken(text: string): boolean {
  */
 export function parseAgent(agent: string | readonly string[], profile: Profile): Agent {
   const given = typeof agent === 'string' ? agent.split('>') : agent;
+  if (!Array.isArray(given) || !given.every((link) => typeof link === 'string')) {
+    throw new RobotsFilterError(
+      'usage',
+      `the agent is ${shownValue(agent)}. Pass a product token such as 'MyBot', '*', or a fallback chain: 'A>B' or ['A', 'B']`,
+    );
+  }
   const links = profile === 'google' ? given : given.map((link) => link.trim());
   if (links.length === 0) {
     throw new RobotsFilterError('usage', 'an agent needs at least one product token');
@@ -44,13 +45,24 @@ export function parseAgent(agent: string | readonly string[], profile: Profile):
   if (profile !== 'google') {
     for (const link of links) {
       if (isProductToken(link)) continue;
-      const token = tokenPrefix(link);
-      const remedy = token === '' ? 'use letters, "-" and "_", or "*"' : `use "${token}"`;
       throw new RobotsFilterError(
         'usage',
-        `${JSON.stringify(link)} is not a product token (RFC 9309 section 2.2.1): ${remedy}`,
+        `${JSON.stringify(link)} is not a product token (RFC 9309 section 2.2.1): ${remedyFor(link)}`,
       );
     }
   }
   return { name: typeof agent === 'string' ? agent : links.join('>'), chain: links };
+}
+
+/** What to write in place of a text that is not a product token. */
+function remedyFor(link: string): string {
+  if (link.includes('://') && !link.includes(' ')) return 'pass the URL first, then the agent';
+  if (isUserAgentHeader(link)) {
+    const candidates = headerCandidates(link).map((token) => `"${token}"`);
+    return candidates.length === 0
+      ? 'it is a whole User-Agent header without the name of a crawler. Use the product token that the operator documents'
+      : `it is a whole User-Agent header. Use the crawler's product token, such as ${candidates.join(' or ')}`;
+  }
+  const token = tokenPrefix(link);
+  return token === '' ? 'use letters, "-" and "_", or "*"' : `use "${token}"`;
 }

@@ -1,6 +1,8 @@
 import { Buffer } from 'node:buffer';
 import { domainToASCII } from 'node:url';
+import { shownValue } from '../arguments.js';
 import { DELETE, DIGIT_0, DOT, HYPHEN, LOWER_A, LOWER_Z, SPACE, UNDERSCORE } from '../ascii.js';
+import { RobotsFilterError } from '../errors.js';
 import { isDigit, isLetter } from './byte.js';
 
 /** The schemes whose URLs have a robots.txt. */
@@ -212,14 +214,29 @@ export function parseFileName(name: string): Authority | undefined {
  * a host with other characters than letters, digits, `-`, `_`, `.` and non-ASCII. Without a scheme,
  * also for `robots.txt` and names that start with a dot. Any other bare word is a host, even
  * `README`.
+ *
+ * @throws RobotsFilterError `usage` for anything but a string
  */
 export function parseAuthority(text: string): Authority | undefined {
+  if (typeof text !== 'string') {
+    const remedy = "Pass a host or a URL, such as 'example.com'";
+    throw new RobotsFilterError('usage', `the authority is ${shownValue(text)}. ${remedy}`);
+  }
   const colon = text.indexOf('://');
   return colon < 0 ? parseName(text) : parseUrl(text, colon);
 }
 
-/** Formats an authority: `https://example.com:8443`, or less if parts are `undefined`. */
-export function formatAuthority({ scheme, host, port }: Authority): string {
+/**
+ * Formats an authority: `https://example.com:8443`, or less if parts are `undefined`.
+ *
+ * @throws RobotsFilterError `usage` for anything without a host
+ */
+export function formatAuthority(authority: Authority): string {
+  if (typeof authority?.host !== 'string') {
+    const remedy = 'Pass what parseAuthority returned, if it is not undefined';
+    throw new RobotsFilterError('usage', `the authority is ${shownValue(authority)}. ${remedy}`);
+  }
+  const { scheme, host, port } = authority;
   const prefix = scheme === undefined ? '' : `${scheme}://`;
   return port === undefined ? `${prefix}${host}` : `${prefix}${host}:${port}`;
 }

@@ -64,7 +64,18 @@ export interface ParseOptions {
  * @throws RobotsFilterError `usage` for an unknown profile or a `maxBytes` out of range
  */
 export function parseRobots(body: Uint8Array, options: ParseOptions = {}): RobotsFile {
+  checkParseOptions(options);
   const { profile = 'rfc9309', maxBytes = MIN_BYTES } = options;
+  const grammar = GRAMMARS[profile];
+  const text = textOf(body, grammar, maxBytes);
+  return new Parser(text, grammar, maxBytes).parse();
+}
+
+/** @throws RobotsFilterError `usage` for an unknown profile or a `maxBytes` out of range */
+export function checkParseOptions({
+  profile = 'rfc9309',
+  maxBytes = MIN_BYTES,
+}: ParseOptions): void {
   if (!Object.hasOwn(GRAMMARS, profile)) {
     throw new RobotsFilterError(
       'usage',
@@ -77,9 +88,6 @@ export function parseRobots(body: Uint8Array, options: ParseOptions = {}): Robot
       `maxBytes is ${maxBytes}; use a whole number from ${MIN_BYTES} (500 KiB, the least that RFC 9309 section 2.5 allows) to ${MAX_BYTES}`,
     );
   }
-  const grammar = GRAMMARS[profile];
-  const text = textOf(body, grammar, maxBytes);
-  return new Parser(text, grammar, maxBytes).parse();
 }
 
 /** A group that may still grow. */
@@ -221,7 +229,9 @@ class Parser {
         const { value } = this.#readOther(line);
         // The list of the group itself, because later user-agent lines may still add to it.
         const productTokens = this.#group?.productTokens ?? [];
-        this.#crawlDelays.push({ productTokens, seconds: crawlDelaySeconds(value), value, line });
+        const named = productTokens.length;
+        const seconds = crawlDelaySeconds(value);
+        this.#crawlDelays.push({ productTokens, named, seconds, value, line });
         break;
       }
       case 'other':

@@ -27,6 +27,8 @@ export interface Group {
 export interface CrawlDelay {
   /** The product tokens of its group; empty before any group. */
   readonly productTokens: readonly string[];
+  /** How many of these product tokens stand before the line. */
+  readonly named: number;
   /** The delay in seconds; `undefined` if the value is not a non-negative decimal number. */
   readonly seconds: number | undefined;
   readonly value: string;

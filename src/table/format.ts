@@ -8,7 +8,7 @@
  * otherwise. Sections follow one another in the order of their header fields; each after the first
  * starts at a multiple of 64.
  *
- *     header | tokens | buckets | hosts | sources | 320 zero bytes
+ *     header | tokens | buckets | hosts | sources | records | 320 zero bytes
  *
  * Data that the URLs of one host need lie close together: in a table of many hosts, a cache miss
  * costs more than the work that waits for it. Data that only explanations need are derived where
@@ -22,13 +22,13 @@
  *      16  u32    bytes of the whole table
  *      20  u32    CRC-32 of bytes 0–19 and 24–end
  *      24  u32    flags: 1 = reduced to the product tokens it names; it answers for no other agents
- *      28  zeros
+ *      28  u32    start of the section of records; 0 = the table has none
  *      32  u32    number of hosts            36  u32  number of authorities
  *      40  u32    number of robots records   44  u32  number of automata
  *      48  u32    number of rules            52  u32  number of product tokens
  *      56  u32    number of buckets
  *      60  u32    longest probe, in buckets: 1 = every host in its own
- *      64  u32[5] starts of the sections tokens, buckets, hosts, sources, end
+ *      64  u32[5] starts of the sections tokens, buckets, hosts, sources; end of the last section
  *      84  u32    bytes of robots.txt that were compiled, modulo 2^32
  *      88  key of the host hash: u8[256] added to the stripes of a host, u64 an odd factor
  *
@@ -170,9 +170,33 @@
  *
  * A source says where a robots.txt came from, escaped as in a JSON string. No escape sequence is
  * split between texts.
+ *
+ * ## Records
+ *
+ * The other records (RFC 9309 section 2.2.4) of the robots.txt files, and when each was fetched. No
+ * look-up reads them. Version 7 has no such section and is the same otherwise.
+ *
+ *       0  u32   number n of entries
+ *       4  u32   bytes of an entry: 8, or 12 with dates
+ *       8  entries, by rising authority; authorities without records and date have none:
+ *            u32 authority (see Host)
+ *            u32 record list; 0 = the robots.txt has no such records
+ *            u32 with dates: the date of its fetch in seconds since 1970; 0 = unknown
+ *       …  the record lists, without gaps, in the order in which the entries need them
+ *
+ * Record list. Its numbers have 7 bits in each byte, the lowest first, and bit 7 in each byte but the
+ * last; they are less than 2^32. A text is a number of bytes, and UTF-8.
+ *
+ *       …  bytes of all that follows
+ *       …  number of groups, and for each a text: its product tokens, with a comma between two
+ *       …  records, by rising line:
+ *            u8  bits 0–3 kind: index in RECORD_KINDS, plus 1; bit 7: the value is truncated
+ *            line; number of the group, from 1, or 0 for none; text: the value
  */
 
-export const VERSION = 7;
+export const VERSION = 8;
+/** The oldest version that is read. */
+export const OLDEST_VERSION = 7;
 
 /** "RFTABLE" and 0x1A, as two little-endian words. */
 export const MAGIC_LOW = 0x41544652;
@@ -184,7 +208,7 @@ export const HEADER_PROFILE = 12;
 export const HEADER_LENGTH = 16;
 export const HEADER_CHECKSUM = 20;
 export const HEADER_FLAGS = 24;
-export const HEADER_ZEROS = 28;
+export const HEADER_RECORDS = 28;
 export const HEADER_HOSTS = 32;
 export const HEADER_AUTHORITIES = 36;
 export const HEADER_ROBOTS = 40;
@@ -318,6 +342,22 @@ export const SOURCE_TEXT = 0;
 export const SOURCE_WITH_HOST = 1;
 export const SOURCE_WITH_NUMBER = 2;
 export const SOURCE_FIXED_BYTES = 5;
+
+/** The head of the section of records, and bytes of its entries. */
+export const RECORDS_COUNT = 0;
+export const RECORDS_ENTRY_BYTES = 4;
+export const RECORDS_ENTRIES = 8;
+export const RECORDS_ENTRY_PLAIN = 8;
+export const RECORDS_ENTRY_DATED = 12;
+/** Offsets in an entry. */
+export const RECORDS_LIST = 4;
+export const RECORDS_DATE = 8;
+
+/** Bits of a record's first byte. */
+export const RECORD_KIND = 15;
+export const RECORD_TRUNCATED = 128;
+/** Maximum bytes of the value of a record that a table keeps. */
+export const RECORD_VALUE_LIMIT = 4096;
 
 /** Maximum bytes of an escaped source. A longer source is truncated to U+2026 and its end. */
 export const SOURCE_LIMIT = 4096;

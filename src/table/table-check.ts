@@ -17,17 +17,20 @@ import {
   HEADER_LENGTH,
   HEADER_LONGEST_PROBE,
   HEADER_PROFILE,
+  HEADER_RECORDS,
   HEADER_ROBOTS,
   HEADER_RULES,
   HEADER_SECTIONS,
   HEADER_TOKENS,
   HEADER_VERSION,
-  HEADER_ZEROS,
   MAGIC_HIGH,
   MAGIC_LOW,
+  OLDEST_VERSION,
+  RECORDS_ENTRIES,
   SECTION_BUCKETS,
   SECTION_END,
   SECTION_HOSTS,
+  SECTION_SOURCES,
   SECTION_TOKENS,
   TAIL_BYTES,
   TOKEN_ENTRY_BYTES,
@@ -35,7 +38,7 @@ import {
 } from './format.js';
 
 /** The sections in their order. */
-export const SECTION_NAMES = ['tokens', 'buckets', 'hosts', 'sources'] as const;
+export const SECTION_NAMES = ['tokens', 'buckets', 'hosts', 'sources', 'records'] as const;
 
 export type SectionName = (typeof SECTION_NAMES)[number];
 
@@ -62,7 +65,10 @@ export interface TableHeader {
   readonly longestProbe: number;
   /** Total length of the robots.txt files in bytes, modulo 2^32. */
   readonly compiledBytes: number;
-  /** Start and end of each section, including the padding after it. */
+  /**
+   * Start and end of each section, including the padding after it. A table without records has an
+   * empty section of them.
+   */
   readonly sections: Readonly<
     Record<SectionName, { readonly start: number; readonly end: number }>
   >;
@@ -73,6 +79,9 @@ const MIN_HOST_BYTES = 5;
 const FIXED_TOKENS = 2;
 
 const COMPILE_AGAIN = 'compile it again';
+const READ_VERSIONS = `v${OLDEST_VERSION} and v${VERSION}`;
+/** The first version with a section of records. */
+const VERSION_WITH_RECORDS = 8;
 
 /**
  * Checks that bytes are a whole, undamaged table of this version, and reads its header.
@@ -129,13 +138,13 @@ export function checkBeginning(head: Uint8Array, size: number | undefined, name:
   const version = word(HEADER_VERSION);
   if (version > VERSION) {
     throw refuse(
-      `the table is newer: got v${version}, this build reads v${VERSION}`,
+      `the table is newer: got v${version}, this build reads ${READ_VERSIONS}`,
       `upgrade robots-filter, or ${COMPILE_AGAIN} with this build`,
     );
   }
-  if (version < VERSION) {
+  if (version < OLDEST_VERSION) {
     throw refuse(
-      `the table is older: got v${version}, this build reads v${VERSION}`,
+      `the table is older: got v${version}, this build reads ${READ_VERSIONS}`,
       COMPILE_AGAIN,
     );
   }
@@ -179,7 +188,6 @@ export function checkHeader(
   if (profile === undefined) throw damaged(`it names profile ${word(HEADER_PROFILE)}`);
   const flags = word(HEADER_FLAGS);
   if ((flags & ~FLAG_REDUCED) !== 0) throw damaged(`it has flags ${hex(flags)}`);
-  if (word(HEADER_ZEROS) !== 0) throw damaged(`byte ${HEADER_ZEROS} of its header is not zero`);
   const starts = Array.from({ length: SECTION_END + 1 }, (_, section) =>
     word(HEADER_SECTIONS + 4 * section),
   );
@@ -195,6 +203,21 @@ export function checkHeader(
       throw damaged(`its ${SECTION_NAMES[section] ?? 'last section'} cannot be at ${start}`);
     }
   });
+
+  const sectionsEnd = starts[SECTION_END] as number;
+  const statedRecords = word(HEADER_RECORDS);
+  if (
+    statedRecords !== 0 &&
+    (word(HEADER_VERSION) < VERSION_WITH_RECORDS ||
+      statedRecords % CACHE_LINE_BYTES !== 0 ||
+      statedRecords < (starts[SECTION_SOURCES] as number) ||
+      statedRecords + RECORDS_ENTRIES > sectionsEnd)
+  ) {
+    throw damaged(`its records cannot be at ${statedRecords}`);
+  }
+  const records = statedRecords === 0 ? sectionsEnd : statedRecords;
+  // The sections in the order of SECTION_NAMES, and where the last of them ends.
+  const bounds = [...starts.slice(0, SECTION_END), records, sectionsEnd];
 
   const header: TableHeader = {
     version: word(HEADER_VERSION),
@@ -213,7 +236,7 @@ export function checkHeader(
     sections: Object.fromEntries(
       SECTION_NAMES.map((section, index) => [
         section,
-        { start: starts[index] as number, end: starts[index + 1] as number },
+        { start: bounds[index] as number, end: bounds[index + 1] as number },
       ]),
     ) as TableHeader['sections'],
   };

@@ -74,6 +74,8 @@ export interface Finding extends CapturePlace {
   readonly url: string;
   readonly body: number;
   readonly bodyBytes: number;
+  /** The date of the last capture with a payload, in milliseconds since 1970. */
+  readonly date: number;
   /** The last URL of the redirects. */
   readonly target: string;
 }
@@ -221,13 +223,15 @@ export class CaptureSet {
     const target = this.#href(last);
     if (found !== undefined) {
       const { value, bodyBytes, file, offset } = found;
-      return { kind: 'body', url: href, body: value, bodyBytes, file, offset, target };
+      const date = this.#dateOf(last);
+      return { kind: 'body', url: href, body: value, bodyBytes, file, offset, date, target };
     }
     const asked = this.#latest(url);
     // A redirect leads to this robots.txt, but the robots.txt was not captured.
     if (asked === undefined) return undefined;
     const { file, offset } = asked;
-    return { kind: 'no-target', url: href, body: 0, bodyBytes: 0, file, offset, target };
+    const date = this.#dateOf(url);
+    return { kind: 'no-target', url: href, body: 0, bodyBytes: 0, file, offset, date, target };
   }
 
   /**

@@ -59,14 +59,17 @@ describe('--help', () => {
     expect(filter).toContain('see robots-filter fetch --help');
   });
 
-  test.each(['compile', 'fetch', 'check', 'inspect'])('%s --help, and help', async (command) => {
-    const place = workplace();
-    const { code, text } = await place.run([command, '--help']);
-    expect(code).toBe(0);
-    expect((await place.run(['help', command])).text).toBe(text);
-    expect(text).toContain(`Usage:\n  robots-filter ${command}`);
-    expect(text).toContain('Examples:');
-  });
+  test.each(['compile', 'fetch', 'check', 'agents', 'inspect', 'audit', 'records'])(
+    '%s --help, and help',
+    async (command) => {
+      const place = workplace();
+      const { code, text } = await place.run([command, '--help']);
+      expect(code).toBe(0);
+      expect((await place.run(['help', command])).text).toBe(text);
+      expect(text).toContain(`Usage:\n  robots-filter ${command}`);
+      expect(text).toContain('Examples:');
+    },
+  );
 });
 
 describe('-h', () => {
@@ -75,7 +78,10 @@ describe('-h', () => {
     ['compile', ['compile']],
     ['fetch', ['fetch']],
     ['check', ['check']],
+    ['agents', ['agents']],
     ['inspect', ['inspect']],
+    ['audit', ['audit']],
+    ['records', ['records']],
   ])('of %s is one screen with usage, options and examples', async (_, words) => {
     const { code, text, stderr } = await workplace().run([...words, '-h']);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
@@ -94,7 +100,7 @@ describe('-h', () => {
     expect(text.match(/^ {2}(?:-\w, )?--/gm)).toHaveLength(10);
     const examples = text.slice(text.indexOf('\nExamples:\n'));
     expect(examples.match(/^ {2}.*robots-filter /gm)).toHaveLength(5);
-    expect(text).toContain('compile, fetch, check, inspect');
+    expect(text).toContain('compile, fetch, check, inspect, audit, records, agents.');
   });
 
   test('overrides other options and does not run the command', async () => {
@@ -188,6 +194,7 @@ describe('wrong usage: exit 2, nothing on standard output, and a remedy', () => 
     ['--robots-dir robots --url-field a..b', 'such as request.url'],
     ['--robots-dir robots --stats=xml', 'Use --stats or --stats=json'],
     ['--robots-dir robots -a Foo/1.0', '"Foo/1.0" is not a product token', 'use "Foo"'],
+    ['--robots-dir robots -a @ai-trainig', 'no list of agents', 'Did you mean @ai-training?'],
     ['--robots-dir robots -a A,,B', 'empty product token', '--agent GPTBot'],
     ['--robots-dir robots -a A,B,A', '--agent names "A" twice'],
     ['--robots-dir robots --explain --verdict-field rule', 'Choose another'],
@@ -238,8 +245,8 @@ test('--url-field is accepted if an input may have the member', async () => {
   const here = workplace();
   here.write('urls.txt', 'https://example.com/\n');
   here.write('empty.txt', '\n');
-  here.write('records', '{"u":"https://example.com/"}\n');
-  for (const files of [['empty.txt'], ['records'], ['records', 'urls.txt']]) {
+  here.write('list', '{"u":"https://example.com/"}\n');
+  for (const files of [['empty.txt'], ['list'], ['list', 'urls.txt']]) {
     const { code, stderr } = await here.run([
       '--robots-dir',
       'robots',

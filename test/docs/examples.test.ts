@@ -9,12 +9,20 @@ const MOST_NOT_RUN = 8;
 /** Languages of blocks that are shown but not run: file contents and drawings. */
 const SHOWN = ['text', 'json', 'robots'];
 
+/** The blocks after this heading are modules of their own; the others of a page are one module. */
+const COOKBOOK = '\n## Cookbook\n';
+
 const documents = [
   'README.md',
   ...readdirSync(join(ROOT, 'docs'))
     .filter((name) => name.endsWith('.md'))
     .map((name) => `docs/${name}`),
-].map((path) => ({ path, blocks: fencedBlocks(readFileSync(join(ROOT, path), 'utf8')) }));
+].map((path) => {
+  const text = readFileSync(join(ROOT, path), 'utf8');
+  const [before = '', cookbook] = text.split(COOKBOOK);
+  const firstPiece = cookbook === undefined ? Number.POSITIVE_INFINITY : before.split('\n').length;
+  return { path, blocks: fencedBlocks(text), isPiece: ({ line }: Block) => line > firstPiece };
+});
 
 const scratches: Scratch[] = [];
 afterAll(() => {
@@ -43,7 +51,7 @@ function run(blocks: readonly Block[], language: string): Block[] {
   return blocks.filter((block) => block.notRun === undefined && block.language === language);
 }
 
-describe.concurrent.each(documents)('$path', ({ path, blocks }) => {
+describe.concurrent.each(documents)('$path', ({ path, blocks, isPiece }) => {
   it('has only blocks that are run, marked as not run, or have nothing to run', () => {
     const unknown = blocks.filter(
       ({ language, notRun }) =>
@@ -56,7 +64,9 @@ describe.concurrent.each(documents)('$path', ({ path, blocks }) => {
     const scratch = newScratch();
     await runSteps(scratch, run(blocks, 'console').flatMap(stepsOf));
     const modules = run(blocks, 'js');
-    const printed = await scratch.modules(modules.map(({ text }) => text));
+    const [page, pieces] = [modules.filter((block) => !isPiece(block)), modules.filter(isPiece)];
+    const lists = [page, ...pieces.map((piece) => [piece])];
+    const printed = await scratch.modules(lists.map((list) => list.map(({ text }) => text)));
     expect(printed).toEqual(modules.map(printedBy));
   });
 });

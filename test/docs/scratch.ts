@@ -47,12 +47,19 @@ export class Scratch {
     return this.#outputs('sh', ['-c', script], commands.length);
   }
 
-  /** Runs blocks of JavaScript as one module; returns the output of each. */
-  async modules(blocks: readonly string[]): Promise<string[]> {
-    const file = join(this.path, 'example.mjs');
+  /** Runs blocks of JavaScript, each list of them as one module; returns the output of each. */
+  async modules(lists: readonly (readonly string[])[]): Promise<string[]> {
     const separate = `\nprocess.stdout.write(${JSON.stringify(SEPARATOR)});\n`;
-    writeFileSync(file, blocks.map((block) => block + separate).join(''));
-    return this.#outputs(process.execPath, [file], blocks.length);
+    lists.forEach((blocks, index) => {
+      const text = blocks.map((block) => block + separate).join('');
+      writeFileSync(join(this.path, `example-${index}.mjs`), text);
+    });
+    const file = join(this.path, 'example.mjs');
+    writeFileSync(
+      file,
+      lists.map((_, index) => `await import('./example-${index}.mjs');\n`).join(''),
+    );
+    return this.#outputs(process.execPath, [file], lists.flat().length);
   }
 
   #outputs(program: string, words: readonly string[], count: number): Promise<string[]> {

@@ -99,9 +99,12 @@ describe('the fuzzer finds planted faults', () => {
         to: 'canonicalise(from, end, scratch + 2 * (end - from), false)',
       },
     ],
-  ] as const)('in the kernel: %s', async (_what, target, message, planted, seed: number | undefined = 1) => {
-    const kernel = await instrumentKernel(planted);
-    const result = await fuzz(targetOf(target), kernel, 20_000, { seed });
-    expect(result).toMatchObject({ kind: 'found', message: expect.stringMatching(message) });
-  });
+  ] as const)(
+    'in the kernel: %s',
+    async (_what, target, message, planted, seed: number | undefined = 1) => {
+      const kernel = await instrumentKernel(planted);
+      const result = await fuzz(targetOf(target), kernel, 20_000, { seed });
+      expect(result).toMatchObject({ kind: 'found', message: expect.stringMatching(message) });
+    },
+  );
 });

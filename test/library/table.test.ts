@@ -42,7 +42,7 @@ describe('Table', () => {
 
   it('names the rule that decided, its line, its group’s token and the source of the file', () => {
     const object: unknown = new URL('https://example.com/private/x');
-    expect(() => table.verdict(object as string, 'ExampleBot')).toThrow(TypeError);
+    expect(() => table.verdict(object as string, 'ExampleBot')).toThrow('Pass its href');
     expect(table.verdict('https://example.com/private/x', 'ExampleBot')).toEqual({
       verdict: 'deny',
       reason: 'rule',

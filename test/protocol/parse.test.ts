@@ -225,7 +225,7 @@ describe.each(PROFILES)('RFC 9309 2.2.4, other records, in %s', (profile) => {
   ])('the crawl-delay %j is %j seconds', (value, seconds) => {
     const body = Buffer.from(`crawl-delay: ${value}`);
     expect(parseRobots(body, { profile }).crawlDelays).toEqual([
-      { productTokens: [], seconds, value, line: 1 },
+      { productTokens: [], named: 0, seconds, value, line: 1 },
     ]);
   });
 

@@ -55,7 +55,7 @@ describe('a damaged table is refused, with cause and remedy', () => {
     memory.set(table, 33);
     const header = checkTable(memory.subarray(33, 33 + table.length), 'some.table');
     expect(header).toEqual(checkTable(table, 'some.table'));
-    expect(header).toMatchObject({ version: 7, profile: 'rfc9309', reduced: false, hosts: 3 });
+    expect(header).toMatchObject({ version: 8, profile: 'rfc9309', reduced: false, hosts: 3 });
     expect(header.length).toBe(table.length);
   });
 
@@ -97,15 +97,16 @@ describe('a damaged table is refused, with cause and remedy', () => {
   });
 
   it('a newer version, whatever its contents', () => {
-    const newer = forged(VERSION, 8);
+    const newer = forged(VERSION, 9);
     const expected =
-      'some.table: the table is newer: got v8, this build reads v7: upgrade robots-filter, or compile it again with this build';
+      'some.table: the table is newer: got v9, this build reads v7 and v8: upgrade robots-filter, or compile it again with this build';
     expect(refusal(newer).message).toBe(expected);
     expect(refusal(newer.subarray(0, 352)).message).toBe(expected);
   });
 
   it('an older version, such as 6, in which an encoded byte was not yet `%XX`', () => {
-    const message = 'some.table: the table is older: got v6, this build reads v7: compile it again';
+    const message =
+      'some.table: the table is older: got v6, this build reads v7 and v8: compile it again';
     expect(refusal(forged(VERSION, 6)).message).toBe(message);
     expect(refusal(forged(VERSION, 1)).message).toMatch(/older: got v1.*: compile it again$/);
   });
@@ -114,7 +115,9 @@ describe('a damaged table is refused, with cause and remedy', () => {
     ['an unknown profile', PROFILE, 3],
     ['a length within the header', LENGTH, 100],
     ['unknown flags', FLAGS, 2],
-    ['a byte that is reserved', 28, 1],
+    ['records at an odd place', 28, 1],
+    ['records before the sources', 28, 384],
+    ['records beyond the end', 28, 0xffff_ffc0],
     ['a first section elsewhere', SECTIONS, 360],
     ['a section that starts before the one before', SECTIONS + 8, 352],
     ['a section at an odd place', SECTIONS + 8, 1001],
@@ -143,7 +146,8 @@ describe('a forged table cannot harm its reader', () => {
     for (const token of view.tokens()) view.tokenNumber(token);
     view.find('b.example');
     for (const { authorities } of view.hosts()) {
-      for (const { robots } of authorities) {
+      for (const { robots, source } of authorities) {
+        expect(source).toBeTypeOf('string');
         for (const group of view.groups(robots)) rules += view.rules(group).length;
       }
     }

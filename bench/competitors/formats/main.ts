@@ -2,7 +2,7 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { countRows } from './csv.js';
-import { copyParquet, duckdbColumn, writeIndex } from './duckdb.js';
+import { copyParquet, duckdbColumn, extractUrls, writeIndex } from './duckdb.js';
 import { hyparquetColumn, ownColumn, type Tools, wasmColumn } from './parquet.js';
 
 // TOOLS TASK PATH [OUTPUT]: does one task with a library that is installed in the directory TOOLS,
@@ -16,6 +16,7 @@ const TASKS: Readonly<
   'parquet-wasm': wasmColumn,
   duckdb: duckdbColumn,
   'duckdb-copy': copyParquet,
+  'duckdb-extract': extractUrls,
   'duckdb-write': writeIndex,
   'csv-parse': countRows,
 };

@@ -8,10 +8,14 @@ import { unsupportedBody } from '../../files/unsupported-formats.js';
 import type { Judgement } from '../../kernel/judge.js';
 import { openRaw } from '../../pipeline/input/raw-input.js';
 import { parseAgent } from '../../protocol/agent.js';
+import { parseRobots } from '../../protocol/parse.js';
 import { Robots } from '../../robots.js';
 import { NOT_ALLOWED, SUCCESS } from '../exit-codes.js';
+import { collectAgents } from '../options/agents.js';
 import type { CheckOptions } from '../options/command-options.js';
+import { withNamedAgents } from '../options/named-agents.js';
 import { writeOutput } from '../process/standard-streams.js';
+import { CheckedUrls } from '../report/checked-url.js';
 import { Diagnostics } from '../report/diagnostics.js';
 import { usageError } from '../usage-error.js';
 
@@ -23,17 +27,18 @@ import { usageError } from '../usage-error.js';
  */
 export async function check(
   file: string,
-  agent: string,
+  asked: string,
   urls: readonly string[],
   options: CheckOptions,
 ): Promise<number> {
   const diagnostics = new Diagnostics(options.quiet ?? false);
   const { profile = 'rfc9309', maxRobotsBytes } = options;
-  if (agent.includes(',')) {
-    const [first = ''] = agent.split(',');
+  const names = collectAgents(asked);
+  const [agent = '', ...others] = await withNamedAgents(names, options, diagnostics);
+  if (names.length > 1 || others.length > 0) {
     throw usageError(
-      `${JSON.stringify(agent)} is a list, and check takes one agent. Run it once for each: ` +
-        `robots-filter check ${printable(file)} ${printable(first.trim() || 'GPTBot')} ${printable(urls.join(' '))}`,
+      `${JSON.stringify(asked)} is a list, and check takes one agent. Run it once for each: ` +
+        `robots-filter check ${printable(file)} ${printable(agent || 'GPTBot')} ${printable(urls.join(' '))}`,
     );
   }
   parseAgent(agent, profile);
@@ -48,13 +53,18 @@ export async function check(
         : `Type: ${command} < FILE | robots-filter check - AGENT URL...`;
     throw new RobotsFilterError('input', `${name}: is ${what}, not text. ${advice}`);
   }
-  const robots = Robots.parse(body, {
+  const parseOptions = {
     profile,
     ...(maxRobotsBytes === undefined ? {} : { maxBytes: maxRobotsBytes }),
-  });
+  };
+  const robots = Robots.parse(body, parseOptions);
   for (const { line, message } of robots.warnings) {
     diagnostics.note(`warning: ${name}${line === 0 ? '' : `:${line}`}: ${message}`);
   }
+  const checked =
+    options.json === true
+      ? new CheckedUrls(parseRobots(body, parseOptions), agent, profile)
+      : undefined;
   let code = SUCCESS;
   for (const url of urls) {
     if (url === '') throw usageError('check got an empty URL. Type a URL, or a path such as /');
@@ -65,7 +75,8 @@ export async function check(
     }
     const judgement = robots.verdict(url, agent);
     if (judgement.verdict !== 'allow') code = NOT_ALLOWED;
-    if (!writeOutput(describe(url, judgement))) return SUCCESS;
+    const line = checked?.json(url, judgement) ?? describe(url, judgement);
+    if (!writeOutput(line)) return SUCCESS;
   }
   return code;
 }

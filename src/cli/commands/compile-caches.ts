@@ -17,7 +17,7 @@ import { formatCount } from '../report/numbers.js';
  */
 export async function compileCaches(
   paths: readonly string[],
-  options: RobotsOptions & { readonly threads?: number },
+  options: RobotsOptions & { readonly threads?: number; readonly records?: boolean },
   productTokens: readonly string[] | undefined,
   diagnostics: Diagnostics,
   interruption: Interruption,
@@ -26,6 +26,7 @@ export async function compileCaches(
   const compiled = await compileCache(paths, {
     ...readingOf(options),
     productTokens,
+    records: options.records,
     onWarning: (warning) => warnings.add(warning),
     threads: options.threads,
     signal: interruption.signal,

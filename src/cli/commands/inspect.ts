@@ -1,22 +1,26 @@
 import { printable } from '../../control-characters.js';
 import type { RobotsFilterError } from '../../errors.js';
+import { type AgentSummary, TableAudit } from '../../inspect/table-audit.js';
 import type { TableAuthority, TableHost } from '../../inspect/table-content.js';
 import type { TableView } from '../../inspect/table-view.js';
 import type { VerifiedTable } from '../../inspect/verify/verify-table.js';
-import {
-  type Authority,
-  DEFAULT_PORTS,
-  formatAuthority,
-  parseAuthority,
-  type Scheme,
-} from '../../protocol/authority.js';
+import { type Authority, formatAuthority, parseAuthority } from '../../protocol/authority.js';
 import { SECTION_NAMES } from '../../table/table-check.js';
 import { Table, tableMemory } from '../../table.js';
 import { SUCCESS } from '../exit-codes.js';
+import { parseAgents } from '../options/agents.js';
 import type { InspectOptions } from '../options/command-options.js';
 import { writeOutput } from '../process/standard-streams.js';
+import {
+  type AskedAgent,
+  authorityJson,
+  authorityLines,
+  authorityNames,
+} from '../report/host-report.js';
 import { formatBytes, formatNumber, formatPercent } from '../report/numbers.js';
+import { safeJson } from '../report/rows.js';
 import { usageError } from '../usage-error.js';
+import { answersFor } from './asked-hosts.js';
 
 /**
  * Number of product tokens in every table: `*`, and the empty one, which only the google profile
@@ -43,14 +47,23 @@ export async function inspect(
 ): Promise<number> {
   const table = await Table.open(path);
   const verified = options.verify === true ? await table.verify() : undefined;
-  const { view } = tableMemory(table);
-  print(name === undefined ? totals(path, table, verified) : hostLines(path, view, name));
+  if (name !== undefined) {
+    printHost(table, findHost(path, tableMemory(table).view, name), options);
+    return SUCCESS;
+  }
+  if (options.agent !== undefined) {
+    throw usageError(
+      `--agent shows what one host says to an agent. Type: robots-filter inspect ${path} HOST --agent ${options.agent.join()}, or robots-filter audit --table ${path} --agent ${options.agent.join()} for all hosts`,
+    );
+  }
+  const asJson = options.json === true;
+  print(asJson ? [safeJson(totalsJson(path, table, verified))] : totals(path, table, verified));
   return SUCCESS;
 }
 
 /** Formats the counts of `--verify`. */
 function countsInWords(verified: VerifiedTable): string {
-  const counts: readonly (readonly [number, string, string])[] = [
+  const counts: [number, string, string][] = [
     [verified.hosts, 'host', 'hosts'],
     [verified.authorities, 'authority', 'authorities'],
     [verified.robots, 'robots record', 'robots records'],
@@ -61,6 +74,9 @@ function countsInWords(verified: VerifiedTable): string {
     [verified.rules, 'rule', 'rules'],
     [verified.texts, 'text', 'texts'],
   ];
+  if (verified.recordLists > 0) {
+    counts.push([verified.records, 'other record', 'other records']);
+  }
   return counts
     .map(([count, one, more]) => `${formatNumber(count)} ${count === 1 ? one : more}`)
     .join(', ');
@@ -133,30 +149,73 @@ function describeAgents(view: TableView, count: number): string {
   return `only ${tokens.join(', ')}${further > 0 ? ` and ${formatNumber(further)} more` : ''}`;
 }
 
-function* hostLines(path: string, view: TableView, name: string): Iterable<string> {
+interface AskedHost {
+  readonly host: TableHost;
+  /** The authorities that were asked for. */
+  readonly authorities: readonly TableAuthority[];
+}
+
+/** @throws RobotsFilterError `usage` for a name that is not a host or not in the table */
+function findHost(path: string, view: TableView, name: string): AskedHost {
   const asked = parseAuthority(name);
   if (asked === undefined) {
     throw usageError(
       `${JSON.stringify(name)} is not a host. Use a host (example.com), HOST:PORT, or an http, https or ftp URL`,
     );
   }
-  const found = view.find(asked.host);
-  if (found === undefined) throw absent(path, asked, neighbour(view, asked.host));
-  const authorities = found.authorities.filter((authority) => answersFor(authority, asked));
-  if (authorities.length === 0) {
-    throw absent(
-      path,
-      asked,
-      found.authorities.map((each) => authorityNames(found, each)).join(', '),
-    );
+  const host = view.find(asked.host);
+  if (host === undefined) throw absent(path, asked, neighbour(view, asked.host));
+  const authorities = host.authorities.filter((authority) => answersFor(authority, asked));
+  if (authorities.length > 0) return { host, authorities };
+  const others = host.authorities.map((each) => authorityNames(host, each)).join(', ');
+  throw absent(path, asked, others);
+}
+
+/** Prints the authorities of a host, or one JSON object for each. */
+function printHost(
+  table: Table,
+  { host, authorities }: AskedHost,
+  { agent, json = false }: InspectOptions,
+): void {
+  const { view } = tableMemory(table);
+  const agents = agent === undefined ? [] : parseAgents(agent, table.profile);
+  for (const each of agents) view.checkAgent(each);
+  const audit = new TableAudit(view, agents, table.profile === 'google');
+  const askedOf = ({ robots, accessResult }: TableAuthority): AskedAgent[] => {
+    const summaries = audit.summaries(robots, accessResult);
+    return agents.map(({ name }, index) => ({ name, summary: summaries[index] as AgentSummary }));
+  };
+  if (json) {
+    const objects = authorities.map((each) => authorityJson(view, host, each, askedOf(each)));
+    print(objects.map((each) => safeJson(each)));
+    return;
   }
-  for (const [index, authority] of authorities.entries()) {
-    if (index > 0) yield '';
-    yield authorityNames(found, authority);
-    yield `  source  ${authority.source}`;
-    yield `  access  ${authority.accessResult}`;
-    if (authority.accessResult === 'successful') yield* groupLines(view, authority.robots);
+  function* lines(): Iterable<string> {
+    for (const [index, authority] of authorities.entries()) {
+      if (index > 0) yield '';
+      yield* authorityLines(view, host, authority, askedOf(authority));
+    }
   }
+  print(lines());
+}
+
+/** The totals of a table as members of a JSON object. */
+function totalsJson(
+  path: string,
+  table: Table,
+  verified: VerifiedTable | undefined,
+): Readonly<Record<string, unknown>> {
+  const { header, view } = tableMemory(table);
+  const { sections, ...counts } = header;
+  const bytes = Object.entries(sections).map(([name, { start, end }]) => [name, end - start]);
+  const tokens = view.isReduced ? [...view.tokens()].filter((token) => token !== '') : null;
+  return {
+    table: path,
+    ...counts,
+    agents: tokens,
+    sections: Object.fromEntries(bytes),
+    verified: verified ?? null,
+  };
 }
 
 function absent(path: string, asked: Authority, instead: string | undefined): RobotsFilterError {
@@ -168,35 +227,4 @@ function absent(path: string, asked: Authority, instead: string | undefined): Ro
 function neighbour(view: TableView, host: string): string | undefined {
   const other = host.startsWith('www.') ? host.slice('www.'.length) : `www.${host}`;
   return view.find(other)?.host;
-}
-
-/**
- * Whether an authority matches the requested one. A bare host matches all of its authorities. With
- * a scheme or a port, the other has its default.
- */
-function answersFor({ schemes, port }: TableAuthority, asked: Authority): boolean {
-  return schemes.some((scheme) => {
-    if (asked.scheme !== undefined && asked.scheme !== scheme) return false;
-    if (asked.scheme === undefined && asked.port === undefined) return true;
-    return (port ?? DEFAULT_PORTS[scheme]) === (asked.port ?? DEFAULT_PORTS[scheme]);
-  });
-}
-
-/** `http://example.com, https://example.com`. */
-function authorityNames({ host }: TableHost, { schemes, port }: TableAuthority): string {
-  return schemes.map((scheme: Scheme) => formatAuthority({ scheme, host, port })).join(', ');
-}
-
-function* groupLines(view: TableView, robots: number): Iterable<string> {
-  const groups = view.groups(robots);
-  if (groups.length === 0) yield '  no groups: everything is allowed';
-  for (const group of groups) {
-    yield '';
-    for (const token of group.productTokens) yield `          User-agent: ${token}`;
-    const rules = view.rules(group);
-    if (rules.length === 0) yield '          # no rule can match: everything is allowed';
-    for (const { allow, text, line } of rules) {
-      yield `${String(line).padStart(8)}  ${allow ? 'Allow' : 'Disallow'}: ${text}`;
-    }
-  }
 }

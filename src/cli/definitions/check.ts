@@ -1,15 +1,21 @@
 import { Argument } from 'commander';
 import type { CheckOptions } from '../options/command-options.js';
 import { refuseLossyPaths } from '../options/lossy-paths.js';
+import { VERDICTS_GROUP } from '../options/option-groups.js';
 import { quietOption } from '../options/output-options.js';
-import { maxRobotsBytesOption, profileOption } from '../options/robots-options.js';
+import { jsonOption } from '../options/report-options.js';
+import {
+  agentsFileOption,
+  maxRobotsBytesOption,
+  profileOption,
+} from '../options/robots-options.js';
 import type { CommandDefinition } from './definition.js';
 
 export const checkDefinition: CommandDefinition = {
   help: {
     description: 'Check single URLs against one robots.txt, and tell which rule decides.',
     usage: ['[options] <robots-file> <agent> <url...>'],
-    mainOptions: ['--profile', '--max-robots-bytes', '--quiet'],
+    mainOptions: ['--profile', '--max-robots-bytes', '--json', '--quiet'],
     examples: [
       'robots-filter check robots.txt GPTBot https://example.com/private/',
       "robots-filter check robots.txt 'Googlebot-Image>Googlebot' /a /b /c",
@@ -26,13 +32,24 @@ Exit status:
   define(command, finish) {
     command
       .addArgument(new Argument('<robots-file>', 'The robots.txt; - is standard input.'))
-      .addArgument(new Argument('<agent>', "A product token, *, or a fallback chain 'A>B'."))
+      .addArgument(
+        new Argument(
+          '<agent>',
+          "A product token, *, a fallback chain 'A>B', or a User-Agent header.",
+        ),
+      )
       .addArgument(new Argument('<url...>', 'URLs or paths; their hosts do not matter.'))
       .addOption(profileOption())
       .addOption(maxRobotsBytesOption())
+      .addOption(
+        jsonOption(
+          'An object has the URL, verdict, reason and rule; the crawl-delay and sitemaps; and, where the verdict is allow, the preferences about the use of content.',
+        ),
+      )
+      .addOption(agentsFileOption(VERDICTS_GROUP))
       .addOption(quietOption())
       .action(async (file: string, agent: string, urls: string[], options: CheckOptions) => {
-        refuseLossyPaths([file]);
+        refuseLossyPaths([file], options);
         const { check } = await import('../commands/check.js');
         finish(await check(file, agent, urls, options));
       });

@@ -1,17 +1,21 @@
 import type { CompileOptions } from '../options/command-options.js';
 import { refuseLossyPaths } from '../options/lossy-paths.js';
+import { ROBOTS_GROUP } from '../options/option-groups.js';
 import { quietOption, tableOutputOption } from '../options/output-options.js';
 import {
+  agentsFileOption,
   asOfOption,
   columnOptions,
   followLinksOption,
   keptAgentsOption,
+  keptRecordsOption,
   maxRobotsBytesOption,
   profileOption,
   robotsDirOption,
   staleUseOption,
   unreachableAfterOption,
 } from '../options/robots-options.js';
+import { withTokens } from '../options/with-tokens.js';
 import type { CommandDefinition } from './definition.js';
 
 export const compileDefinition: CommandDefinition = {
@@ -37,6 +41,8 @@ Exit status:
       .addOption(robotsDirOption())
       .addOption(profileOption('The table answers under this profile only.'))
       .addOption(keptAgentsOption())
+      .addOption(keptRecordsOption())
+      .addOption(agentsFileOption(ROBOTS_GROUP))
       .addOption(maxRobotsBytesOption())
       .addOption(followLinksOption())
       .addOption(staleUseOption())
@@ -49,7 +55,7 @@ Exit status:
       .action(async (options: CompileOptions) => {
         refuseLossyPaths(command.args, options);
         const { compile } = await import('../commands/compile.js');
-        finish(await compile(command.args, options));
+        finish(await compile(command.args, await withTokens(options)));
       });
   },
 };

@@ -11,6 +11,7 @@ import {
   urlFieldOption,
 } from '../options/input-options.js';
 import { refuseLossyPaths } from '../options/lossy-paths.js';
+import { VERDICTS_GROUP } from '../options/option-groups.js';
 import {
   allowedOption,
   deniedOption,
@@ -27,6 +28,7 @@ import {
 } from '../options/output-options.js';
 import {
   agentOption,
+  agentsFileOption,
   asOfOption,
   columnOptions,
   followLinksOption,
@@ -37,6 +39,7 @@ import {
   tableOption,
   unreachableAfterOption,
 } from '../options/robots-options.js';
+import { withTokens } from '../options/with-tokens.js';
 import { version } from '../version.js';
 import type { CommandDefinition } from './definition.js';
 
@@ -102,6 +105,7 @@ export const filterDefinition: CommandDefinition = {
     for (const option of sharedFetchOptions()) program.addOption(option.hideHelp());
     program
       .addOption(agentOption())
+      .addOption(agentsFileOption(VERDICTS_GROUP))
       .addOption(unknownOption())
       .addOption(explainOption())
       .addOption(inputOption())
@@ -119,8 +123,9 @@ export const filterDefinition: CommandDefinition = {
       .addOption(threadsOption())
       .addOption(statsOption());
     for (const option of progressOptions()) program.addOption(option);
-    program.addOption(quietOption()).action(async (files: string[], options: FilterOptions) => {
-      refuseLossyPaths(files, options);
+    program.addOption(quietOption()).action(async (files: string[], given: FilterOptions) => {
+      refuseLossyPaths(files, given);
+      const options = await withTokens(given);
       if (options.fetch === true) {
         const { fetchAndFilter } = await import('../commands/fetch-unknown.js');
         finish(await fetchAndFilter(files, options, availableParallelism(), version()));

@@ -10,10 +10,11 @@ export function shortHelp(command: Command, texts: HelpTexts): string {
     command.options.filter((option) => option.long === long),
   );
   const width = Math.max(...options.map(({ flags }) => flags.length));
-  const commands = command.commands.map((each) => each.name());
+  const names = command.commands.map((each) => each.name());
+  // One line has no room for what is typed once.
+  const commands = names.filter((each) => each !== 'completion');
   return [
     texts.description,
-    '',
     ...texts.usage.map((usage, index) => `${index === 0 ? 'Usage:' : '      '} ${name} ${usage}`),
     '',
     ...options.map((option) => `  ${option.flags.padEnd(width)}  ${summaryOf(option)}`),
@@ -21,9 +22,8 @@ export function shortHelp(command: Command, texts: HelpTexts): string {
     'Examples:',
     ...texts.examples.map((example) => `  ${example}`),
     '',
-    commands.length === 0
-      ? `${name} --help for everything.`
-      : `Commands: ${commands.join(', ')}. ${name} --help for everything.`,
+    ...(commands.length === 0 ? [] : [`Commands: ${commands.join(', ')}.`]),
+    `${name} --help for everything.`,
     '',
   ].join('\n');
 }

@@ -4,7 +4,25 @@ import { usageError } from '../usage-error.js';
 
 /** Adds the agents of one `--agent`, separated by commas, to those of earlier ones. */
 export function collectAgents(list: string, earlier: readonly string[] = []): string[] {
-  return [...earlier, ...list.split(',').map((agent) => agent.trim())];
+  return [...earlier, ...splitAtCommas(list).map((agent) => agent.trim())];
+}
+
+/** Splits a list at its commas, but not at those in the comments of a User-Agent header. */
+function splitAtCommas(list: string): string[] {
+  const parts: string[] = [];
+  let start = 0;
+  let depth = 0;
+  for (let at = 0; at < list.length; at++) {
+    const character = list[at];
+    if (character === '(') depth++;
+    else if (character === ')') depth--;
+    else if (character === ',' && depth === 0) {
+      parts.push(list.slice(start, at));
+      start = at + 1;
+    }
+  }
+  // Parentheses without their pair are no comments.
+  return depth === 0 ? [...parts, list.slice(start)] : list.split(',');
 }
 
 /**

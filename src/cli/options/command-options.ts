@@ -1,7 +1,10 @@
 import type { StaleUse } from '../../pipeline/compile/compile-cache.js';
 import type { InputFormat } from '../../pipeline/input/format.js';
 import type { OutputFormat } from '../../pipeline/output/conversion.js';
+import type { RecordKind } from '../../protocol/other-record-kinds.js';
 import type { Profile } from '../../protocol/profile.js';
+import type { RowFormat } from '../report/rows.js';
+import type { NamedAgentOptions } from './named-agents.js';
 
 /** Options of all commands that read robots.txt files. */
 interface ProfileOptions {
@@ -20,7 +23,7 @@ export interface InputOptions {
 }
 
 /** Options of all commands that compile robots.txt files. */
-export interface RobotsOptions extends ProfileOptions {
+export interface RobotsOptions extends ProfileOptions, NamedAgentOptions {
   readonly robotsDir?: readonly string[];
   readonly agent?: readonly string[];
   readonly followLinks?: boolean;
@@ -65,6 +68,7 @@ export interface FilterOptions extends RobotsOptions, FetchingOptions, InputOpti
 
 export interface CompileOptions extends RobotsOptions {
   readonly output?: string;
+  readonly records?: boolean;
 }
 
 export interface FetchOptions extends FetchingOptions, InputOptions {
@@ -81,8 +85,34 @@ export interface FetchOptions extends FetchingOptions, InputOptions {
   readonly report?: string;
 }
 
-export type CheckOptions = ProfileOptions;
+export interface CheckOptions extends ProfileOptions, NamedAgentOptions {
+  readonly json?: boolean;
+}
 
-export interface InspectOptions {
+export interface AgentsOptions extends NamedAgentOptions {
+  readonly json?: boolean;
+}
+
+export interface AuditOptions extends RobotsOptions {
+  readonly table?: string;
+  readonly hosts?: string;
+  readonly only?: 'all' | 'part' | 'none' | 'unknown';
+  readonly format?: RowFormat;
+}
+
+export interface DiffOptions extends RobotsOptions {
+  readonly urls?: string;
+  readonly format?: RowFormat;
+  readonly exitCode?: boolean;
+}
+
+export interface RecordsOptions extends RobotsOptions {
+  readonly kind?: readonly RecordKind[];
+  readonly format?: RowFormat;
+}
+
+export interface InspectOptions extends NamedAgentOptions {
   readonly verify?: boolean;
+  readonly json?: boolean;
+  readonly agent?: readonly string[];
 }

@@ -11,6 +11,9 @@ export interface PathOptions {
   readonly output?: string | undefined;
   readonly report?: string | undefined;
   readonly ca?: string | undefined;
+  readonly hosts?: string | undefined;
+  readonly urls?: string | undefined;
+  readonly agentsFile?: string | undefined;
 }
 
 /**
@@ -20,8 +23,9 @@ export interface PathOptions {
  * @throws RobotsFilterError `usage`
  */
 export function refuseLossyPaths(files: readonly string[], options: PathOptions = {}): void {
-  const { robotsDir = [], table, output, report, ca } = options;
-  for (const path of [...files, ...[robotsDir].flat(), table, output, report, ca]) {
+  const { robotsDir = [], table, output, report, ca, hosts, urls, agentsFile } = options;
+  const named = [table, output, report, ca, hosts, urls, agentsFile];
+  for (const path of [...files, ...[robotsDir].flat(), ...named]) {
     // A name may contain this very character.
     if (path === undefined || !path.includes(REPLACEMENT) || existsSync(path)) continue;
     throw usageError(

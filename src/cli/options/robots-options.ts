@@ -114,12 +114,29 @@ export const unreachableAfterOption = (): Option =>
     .argParser(wholeNumber(0, MAX_DAYS, 'days'))
     .helpGroup(ROBOTS_GROUP);
 
+export const keptRecordsOption = (): Option =>
+  describedOption(
+    '--records',
+    'Keep sitemaps, crawl-delays, preferences and dates, too.',
+    'For "robots-filter records" and "robots-filter audit" on the table. Verdicts and the speed of look-ups stay the same; the table grows by some 60 bytes a host.',
+  ).helpGroup(ROBOTS_GROUP);
+
 export const agentOption = (): Option =>
   describedOption(
     '-a, --agent <token,…>',
     'Judge for these product tokens (default: *).',
-    'Repeatable; commas separate several agents, each of which gets a verdict. A>B is a fallback chain: the first token that has a group decides.',
-    "    --agent GPTBot,CCBot --agent 'Googlebot-Image>Googlebot'",
+    'Repeatable; commas separate several agents, each of which gets a verdict. A>B is a fallback chain: the first token that has a group decides. @NAME is a list of known agents ("robots-filter agents" prints them). A whole User-Agent header stands for the known agent in it.',
+    "    --agent GPTBot,CCBot --agent 'Googlebot-Image>Googlebot' --agent @ai-training",
+  )
+    .argParser(collectAgents)
+    .helpGroup(VERDICTS_GROUP);
+
+export const inspectedAgentOption = (): Option =>
+  describedOption(
+    '-a, --agent <token,…>',
+    'Show what the host says to these agents.',
+    'With a host only; shows the groups that decide for them. Repeatable; commas separate several agents, and A>B is a fallback chain.',
+    '    robots-filter inspect robots.table example.com --agent GPTBot',
   )
     .argParser(collectAgents)
     .helpGroup(VERDICTS_GROUP);
@@ -128,8 +145,19 @@ export const keptAgentsOption = (): Option =>
   describedOption(
     '-a, --agent <token,…>',
     'Keep only the groups of these product tokens, and of *.',
-    'Repeatable; commas separate several agents, and A>B is a fallback chain. The table is smaller and refuses other agents.',
-    '    --agent GPTBot,CCBot',
+    'Repeatable; commas separate several agents, and A>B is a fallback chain. @NAME is a list of known agents. The table is smaller and refuses other agents.',
+    '    --agent GPTBot,CCBot --agent @ai-training',
   )
     .argParser(collectAgents)
     .helpGroup(ROBOTS_GROUP);
+
+/** @param group the heading in `--help` */
+export const agentsFileOption = (group: string): Option =>
+  describedOption(
+    '--agents-file <file>',
+    'Read the lists of known agents from this file.',
+    'The file replaces the built-in lists. It is a JSON array of objects with "token" and "purpose" (the name of its list), and optionally "published", "operator", "description", "source" and "date".',
+    '    robots-filter agents --json > agents.json',
+  )
+    .argParser(once)
+    .helpGroup(group);

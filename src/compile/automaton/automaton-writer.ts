@@ -33,7 +33,7 @@ import {
   RULE,
   TEXT,
 } from './node-words.js';
-import type { OrderedRules } from './ordered-rules.js';
+import { copyBytes, type OrderedRules } from './ordered-rules.js';
 
 /**
  * Writes automata, one after another into the same memory. Nodes are in pre-order, and the smallest
@@ -68,7 +68,7 @@ export class AutomatonWriter {
     at = writeNumber(out, at, rules.count, widths.offset);
     if (texts.bytes > 0) at = writeNumber(out, at, bytes - texts.bytes, widths.offset);
     at = this.#writeNodes(rules, at);
-    out.set(texts.all, at);
+    if (texts.bytes > 0) out.set(texts.all, at);
     return out.subarray(0, bytes);
   }
 
@@ -120,8 +120,7 @@ export class AutomatonWriter {
       if (blocksEnd > blocksStart) {
         flags |= NODE_BLOCKS;
         if (edges > 0) at = writeNumber(out, at, blocksEnd - blocksStart, offset);
-        out.set(blocks.subarray(blocksStart, blocksEnd), at);
-        at += blocksEnd - blocksStart;
+        at = copyBytes(blocks, blocksStart, blocksEnd, out, at);
       }
       words[node + FIRST_TARGET] = at;
       out[flagsAt] = flags;

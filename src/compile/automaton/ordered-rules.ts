@@ -103,7 +103,7 @@ export class OrderedRules implements Order {
     const start = this.#used;
     this.#reserveBytes(start + need);
     const { bytes } = this;
-    let at = copy(prefix, bytes, start);
+    let at = copyAll(prefix, bytes, start);
     this.prefixBytes += prefix.length;
     this.prefixEnd[item] = at;
     this.#beginnings[item] = beginningOf(prefix);
@@ -111,12 +111,12 @@ export class OrderedRules implements Order {
       this.segmentCount += 2 * segments.length;
       for (const { first } of segments) {
         bytes[at++] = ASTERISK;
-        at = copy(first, bytes, at);
+        at = copyAll(first, bytes, at);
       }
       if (pattern.twoForms) {
         for (const { second } of segments) {
           bytes[at++] = SECOND_FORM;
-          if (second !== undefined) at = copy(second, bytes, at);
+          if (second !== undefined) at = copyAll(second, bytes, at);
         }
       }
       this.kind[item] = anchored ? KIND_WILDCARDS_END : KIND_WILDCARDS;
@@ -233,15 +233,23 @@ function beginningOf(prefix: Uint8Array): number {
   return beginning;
 }
 
+/** Copies all bytes; returns the offset after the copy. */
+export function copyAll(from: Uint8Array, to: Uint8Array, at: number): number {
+  return copyBytes(from, 0, from.length, to, at);
+}
+
 /**
- * Copies `from`; returns the offset after the copy. For short patterns a loop is faster than `set`.
+ * Copies the bytes from `start` to `end`; returns the offset after the copy. For short patterns a
+ * loop is faster than `set`.
  */
-function copy(from: Uint8Array, to: Uint8Array, start: number): number {
-  const { length } = from;
-  if (length > 64) {
-    to.set(from, start);
-  } else {
-    for (let at = 0; at < length; at++) to[start + at] = from[at] as number;
-  }
-  return start + length;
+export function copyBytes(
+  from: Uint8Array,
+  start: number,
+  end: number,
+  to: Uint8Array,
+  at: number,
+): number {
+  if (end - start > 64) to.set(from.subarray(start, end), at);
+  else for (let index = start; index < end; index++) to[at + index - start] = from[index] as number;
+  return at + end - start;
 }

@@ -11,7 +11,7 @@ import {
   RULE_TWO_FORMS,
 } from '../../table/format.js';
 import { type Width, writeNumber } from '../../table/width.js';
-import type { OrderedRules } from './ordered-rules.js';
+import { copyAll, type OrderedRules } from './ordered-rules.js';
 import type { Pattern, Segment } from './pattern.js';
 import { type RuleTexts, textForm } from './rule-texts.js';
 import { Buckets } from './teddy.js';
@@ -168,7 +168,7 @@ function writeRule(
   let at = writeNumber(out, form + 1, rule.line - rules.firstLine, widths.line);
   if (text === RULE_TEXT) at = writeNumber(out, at, texts.add(rule.pattern), widths.offset);
   if (single) {
-    at = copy((segments[0] as Segment).first, out, at);
+    at = copyAll((segments[0] as Segment).first, out, at);
   } else {
     for (const { first, second } of segments) {
       at = writeBytes(first, out, at, widths.size);
@@ -180,10 +180,5 @@ function writeRule(
 }
 
 function writeBytes(bytes: Uint8Array, out: Uint8Array, start: number, width: Width): number {
-  return copy(bytes, out, writeNumber(out, start, bytes.length, width));
-}
-
-function copy(bytes: Uint8Array, out: Uint8Array, at: number): number {
-  out.set(bytes, at);
-  return at + bytes.length;
+  return copyAll(bytes, out, writeNumber(out, start, bytes.length, width));
 }

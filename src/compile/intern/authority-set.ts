@@ -37,11 +37,12 @@ const KEY_TAIL = 5;
 const INITIAL_ENTRIES = 64;
 
 /** Words of an authority. They are contiguous, because tables are written in another order. */
-const WORDS = 4;
+const WORDS = 5;
 const WORD_BODY = 0;
 const WORD_SOURCE = 1;
 const WORD_SOURCE_NUMBER = 2;
 const WORD_BODY_BYTES = 3;
+const WORD_DATE = 4;
 
 /** The robots.txt that an authority has. */
 export interface AuthorityFile {
@@ -51,6 +52,8 @@ export interface AuthorityFile {
   readonly source: number;
   readonly sourceNumber: number;
   readonly bodyBytes: number;
+  /** When it was fetched, in seconds since 1970; 0 if unknown. */
+  readonly date: number;
 }
 
 /** The schemes of a host at one port, and the authority that decides for them. */
@@ -104,14 +107,21 @@ export class AuthoritySet {
   readonly keys: ByteStore;
 
   readonly #recordOfBody: readonly number[];
+  readonly #recordListOfBody: readonly number[];
   /** Number of calls of `set`. */
   revision = 0;
+  /** Whether any file that was set has a date. */
+  hasDates = false;
   /** The words of all authorities, WORDS for each. */
   #words = new Uint32Array(WORDS * INITIAL_ENTRIES);
 
-  /** @param recordOfBody the record of each body; may grow later */
-  constructor(recordOfBody: readonly number[], key: HashKey) {
+  /**
+   * @param recordOfBody the record of each body; may grow later
+   * @param recordListOfBody the record list of each body plus one, or 0; may grow later
+   */
+  constructor(recordOfBody: readonly number[], recordListOfBody: readonly number[], key: HashKey) {
     this.#recordOfBody = recordOfBody;
+    this.#recordListOfBody = recordListOfBody;
     this.keys = new ByteStore(key);
   }
 
@@ -121,7 +131,7 @@ export class AuthoritySet {
   }
 
   /** Replaces the file of an authority. */
-  set(authority: number, { body, source, sourceNumber, bodyBytes }: AuthorityFile): void {
+  set(authority: number, { body, source, sourceNumber, bodyBytes, date }: AuthorityFile): void {
     this.revision++;
     const at = WORDS * authority;
     if (at >= this.#words.length) this.#grow();
@@ -129,11 +139,23 @@ export class AuthoritySet {
     this.#words[at + WORD_SOURCE] = source;
     this.#words[at + WORD_SOURCE_NUMBER] = sourceNumber;
     this.#words[at + WORD_BODY_BYTES] = bodyBytes;
+    this.#words[at + WORD_DATE] = date;
+    if (date !== 0) this.hasDates = true;
   }
 
   /** The record of the authority's body. */
   robots(authority: number): number {
     return this.#recordOfBody[this.#word(authority, WORD_BODY)] as number;
+  }
+
+  /** The record list of the authority's body plus one; 0 if it has none. */
+  recordList(authority: number): number {
+    return this.#recordListOfBody[this.#word(authority, WORD_BODY)] as number;
+  }
+
+  /** In seconds since 1970; 0 if unknown. */
+  date(authority: number): number {
+    return this.#word(authority, WORD_DATE);
   }
 
   source(authority: number): number {
@@ -233,6 +255,8 @@ export class AuthoritySet {
   #haveSameFile(a: number, b: number): boolean {
     return (
       this.robots(a) === this.robots(b) &&
+      this.recordList(a) === this.recordList(b) &&
+      this.date(a) === this.date(b) &&
       this.source(a) === this.source(b) &&
       this.sourceNumber(a) === this.sourceNumber(b)
     );

@@ -82,6 +82,11 @@ export class HostClusters {
     return this.#automata.count;
   }
 
+  /** Calls `visit` for each host, in the order of the section. */
+  eachHost(visit: (host: number) => void): void {
+    for (const host of this.#byRobots.sorted) visit(host);
+  }
+
   /** Offset of a host record in the section. */
   hostStart(host: number): number {
     return this.#hostStarts[host] as number;

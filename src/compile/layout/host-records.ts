@@ -202,6 +202,22 @@ export class HostRecords {
     }
   }
 
+  /** Calls `visit` for the authorities of a host, with their offsets in its record. */
+  eachAuthority(host: number, visit: (authority: number, offset: number) => void): void {
+    const low = this.#first[host] as number;
+    if (this.#onlySource[host] !== SEVERAL) {
+      const isAlone = (this.#first[host + 1] as number) - low === 1;
+      const only = isAlone ? this.#sorted[low] : this.#entries(host)[0]?.authority;
+      visit(only as number, HOST_AUTHORITY);
+      return;
+    }
+    let offset = HOST_SEVERAL_NAME + this.names.length(host) + ENTRY_AUTHORITY;
+    for (const { authority } of this.#entries(host)) {
+      visit(authority, offset);
+      offset += ENTRY_BYTES;
+    }
+  }
+
   /** The sources section. */
   sources(): TablePieces {
     return new SourcePieces(this.#sources, this.#sourceOffsets);

@@ -21,6 +21,7 @@ import {
   HEADER_LENGTH,
   HEADER_LONGEST_PROBE,
   HEADER_PROFILE,
+  HEADER_RECORDS,
   HEADER_ROBOTS,
   HEADER_RULES,
   HEADER_SECTIONS,
@@ -40,6 +41,7 @@ import type { ByteStore } from '../intern/byte-store.js';
 import { HostClusters } from './host-clusters.js';
 import { HostRecords } from './host-records.js';
 import { type HostSlots, placeHosts } from './host-slots.js';
+import { RecordSection } from './record-section.js';
 import { OnePiece, TableChunk, type TablePieces } from './table-chunk.js';
 import { TokenNumbers } from './token-numbers.js';
 
@@ -95,6 +97,8 @@ export class TableLayout {
     const clusters = new HostClusters(hosts, compiled, tokens);
     const slots = placeHosts(hosts.names);
 
+    const records = new RecordSection(hosts, clusters, authorities, compiled.recordLists);
+
     const starts = [HEADER_BYTES];
     const paddings: OnePiece[] = [];
     for (const bytes of [
@@ -102,13 +106,17 @@ export class TableLayout {
       slots.buckets * BUCKET_BYTES,
       clusters.bytes,
       hosts.sourceBytes,
+      records.bytes,
     ]) {
       const end = (starts.at(-1) as number) + bytes;
       const next = Math.ceil(end / CACHE_LINE_BYTES) * CACHE_LINE_BYTES;
       paddings.push(new OnePiece(next - end));
       starts.push(next);
     }
-    this.length = (starts[SECTION_END] as number) + TAIL_BYTES;
+    // The header has the section of records apart from the others.
+    const [recordSection, end] = starts.splice(SECTION_END) as [number, number];
+    starts.push(end);
+    this.length = end + TAIL_BYTES;
     if (this.length > MAX_TABLE_BYTES) {
       throw new RobotsFilterError(
         'limit',
@@ -122,6 +130,7 @@ export class TableLayout {
       new BucketPieces(slots, hostSection, clusters),
       clusters.pieces(hostSection, starts[SECTION_SOURCES] as number),
       hosts.sources(),
+      records.pieces(recordSection, hostSection),
     ];
     this.#stretches = [
       ...sections.flatMap((section, number) => [section, paddings[number] as OnePiece]),
@@ -136,6 +145,7 @@ export class TableLayout {
     out.setUint32(HEADER_PROFILE, PROFILES.indexOf(contents.profile), true);
     out.setUint32(HEADER_LENGTH, this.length, true);
     out.setUint32(HEADER_FLAGS, contents.kept === undefined ? 0 : FLAG_REDUCED, true);
+    out.setUint32(HEADER_RECORDS, records.bytes === 0 ? 0 : recordSection, true);
     out.setUint32(HEADER_HOSTS, hosts.count, true);
     out.setUint32(HEADER_AUTHORITIES, hosts.authorityCount, true);
     out.setUint32(HEADER_ROBOTS, hosts.robots.length, true);

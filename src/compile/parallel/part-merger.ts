@@ -8,6 +8,7 @@ import {
   countEntries,
   ENTRY_BODY,
   ENTRY_BODY_BYTES,
+  ENTRY_DATE,
   ENTRY_KEY,
   ENTRY_SOURCE,
   ENTRY_SOURCE_NUMBER,
@@ -26,6 +27,8 @@ export class PartMerger {
   readonly #digestChunks: number[] = [];
   /** The record, among the contents, of each body of the parts; or LEFT_TO_OTHERS. */
   readonly #records = new Uint32List();
+  /** The record list, among the contents, of each body of the parts, plus one; or 0. */
+  readonly #recordLists = new Uint32List();
   readonly #warnings = new Map<number, readonly WarningCode[]>();
   /** The number, among the contents, of each body of the parts; 0 until an entry needs it. */
   readonly #bodies = new Uint32List();
@@ -50,6 +53,9 @@ export class PartMerger {
       this.#records.push(
         record === LEFT_TO_OTHERS ? LEFT_TO_OTHERS : this.#robots.records.get(record),
       );
+    }
+    for (const list of part.recordLists) {
+      this.#recordLists.push(list === 0 ? 0 : this.#robots.recordLists.get(list - 1) + 1);
     }
     for (const [body, codes] of part.warnings) this.#warnings.set(body, codes);
     for (const chunk of part.strings) {
@@ -88,6 +94,7 @@ export class PartMerger {
         source: template,
         sourceNumber: number,
         bodyBytes: word(ENTRY_BODY_BYTES),
+        date: word(ENTRY_DATE),
       });
       if (authorities.count === before) this.#contents.replaced++;
     }
@@ -105,7 +112,7 @@ export class PartMerger {
     if (body < FIRST_BODY) return body;
     const known = this.#bodies.get(body);
     if (known !== 0) return known;
-    const { digests, records, warnings } = this.#contents;
+    const { digests, records, recordLists, warnings } = this.#contents;
     const at = (body - FIRST_BODY) * GROWTH_WORDS;
     const number =
       FIRST_BODY +
@@ -119,6 +126,7 @@ export class PartMerger {
     const record = this.#records.get(body - FIRST_BODY);
     if (records[number] === undefined && record !== LEFT_TO_OTHERS) {
       records[number] = record;
+      recordLists[number] = this.#recordLists.get(body - FIRST_BODY);
       const codes = this.#warnings.get(body);
       if (codes !== undefined) warnings.set(number, codes);
     }

@@ -10,17 +10,25 @@ export class RobotsMerger {
   readonly records = new Uint32List();
   readonly #into: CompiledRobots;
   readonly #automata: StoreMerger;
+  readonly #recordLists: StoreMerger;
   readonly #tokens: number[] = [];
   readonly #recordChunks: Uint32Array[] = [];
 
   constructor(into: CompiledRobots) {
     this.#into = into;
     this.#automata = new StoreMerger(into.automata);
+    this.#recordLists = new StoreMerger(into.recordLists);
+  }
+
+  /** The number here of each record list of the other CompiledRobots. */
+  get recordLists(): Uint32List {
+    return this.#recordLists.numbers;
   }
 
   /** Merges a growth. Growths must come in the order in which they were taken. */
-  merge({ automata, records, tokens }: CompiledGrowth): void {
+  merge({ automata, records, recordLists, tokens }: CompiledGrowth): void {
     this.#automata.merge(automata);
+    this.#recordLists.merge(recordLists);
     for (const token of tokens) this.#tokens.push(this.#into.numberOf(token));
     for (const { buffer, byteOffset, length } of records.chunks) {
       this.#recordChunks.push(new Uint32Array(buffer, byteOffset, length >> 2));

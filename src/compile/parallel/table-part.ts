@@ -9,20 +9,22 @@ import type { StoreGrowth } from '../intern/byte-store.js';
 import { digestOf } from '../intern/digest.js';
 import { type HashKey, hashBytes } from '../intern/hash-bytes.js';
 import { SourceTemplates } from '../layout/source-templates.js';
-import { accessOf, type RobotsDetails } from '../robots-details.js';
+import { accessOf, type RobotsDetails, secondsOf } from '../robots-details.js';
 import type { BodyClaims } from './body-claims.js';
 
 /**
  * Words of an entry. They are the place of the authority's key (four words: chunk, offset, length,
  * hash), the place of its source's template (the same four words), the number of the source, the
- * body, and the length of the body as received.
+ * body, the length of the body as received, and the date of its fetch in seconds since 1970, 0 if
+ * unknown.
  */
-export const ENTRY_WORDS = 11;
+export const ENTRY_WORDS = 12;
 export const ENTRY_KEY = 0;
 export const ENTRY_SOURCE = 4;
 export const ENTRY_SOURCE_NUMBER = 8;
 export const ENTRY_BODY = 9;
 export const ENTRY_BODY_BYTES = 10;
+export const ENTRY_DATE = 11;
 
 /** Numbers of bodies that were not fetched; the distinct fetched bodies follow. */
 export const BODY_UNAVAILABLE = 0;
@@ -41,6 +43,8 @@ export interface TablePart {
   readonly digests: StoreGrowth;
   /** For each new body, the number of its record or LEFT_TO_OTHERS. */
   readonly records: Uint32Array;
+  /** For each new body, the number of its record list plus one; 0 if it has none. */
+  readonly recordLists: Uint32Array;
   /** The warning codes of each new body that has any, in the order of lines. */
   readonly warnings: readonly (readonly [body: number, codes: readonly WarningCode[]])[];
   /** New chunks of memory for keys and sources. */
@@ -73,6 +77,7 @@ export class PartBuilder {
   readonly #bodies: BodyCompiler;
   readonly #key: HashKey;
   readonly #claims: BodyClaims | undefined;
+  readonly #keepsDates: boolean;
   readonly #onWarning: PartSettings['onWarning'];
   readonly #strings: ByteChunks;
   readonly #sources = new SourceTemplates();
@@ -83,6 +88,7 @@ export class PartBuilder {
   #takenStrings = 0;
   #entries: number[] = [];
   #records: number[] = [];
+  #recordLists: number[] = [];
   #warnings: (readonly [number, readonly WarningCode[]])[] = [];
   #files = 0;
   #bytes = 0;
@@ -96,6 +102,7 @@ export class PartBuilder {
     this.#strings = new ByteChunks(shared);
     this.#key = key;
     this.#claims = claims;
+    this.#keepsDates = options.records ?? false;
     this.#onWarning = onWarning;
   }
 
@@ -118,7 +125,8 @@ export class PartBuilder {
       this.#templateWords = this.#keep(sources.template);
       this.#template = sources.template;
     }
-    this.#entries.push(...key, ...this.#templateWords, sources.number, number, body.length);
+    this.#entries.push(...key, ...this.#templateWords, sources.number, number);
+    this.#entries.push(body.length, this.#keepsDates ? secondsOf(details.date) : 0);
   }
 
   /**
@@ -138,6 +146,7 @@ export class PartBuilder {
       compiled: this.#bodies.compiled.growth(),
       digests: this.#bodies.digests.growth(),
       records: Uint32Array.from(this.#records),
+      recordLists: Uint32Array.from(this.#recordLists),
       warnings: this.#warnings,
       strings: this.#strings.list.slice(this.#takenStrings),
       entries: Uint32Array.from(this.#entries),
@@ -147,6 +156,7 @@ export class PartBuilder {
     this.#takenStrings = this.#strings.list.length;
     this.#entries = [];
     this.#records = [];
+    this.#recordLists = [];
     this.#warnings = [];
     this.#files = 0;
     this.#bytes = 0;
@@ -172,9 +182,11 @@ export class PartBuilder {
     if (index < known) return number;
     // Each new digest gets a record, even if compiling the body throws.
     const place = this.#records.push(LEFT_TO_OTHERS) - 1;
+    this.#recordLists.push(0);
     if (this.#claims?.claim(digest) === false) return number;
-    const { record, warnings } = this.#bodies.compile(body);
+    const { record, recordList, warnings } = this.#bodies.compile(body);
     this.#records[place] = record;
+    this.#recordLists[place] = recordList;
     if (warnings.length > 0) this.#warnings.push([number, warnings.map(({ code }) => code)]);
     for (const warning of warnings) this.#onWarning?.(details.source, warning);
     return number;

@@ -26,6 +26,7 @@ import {
 import { NAME_STARTS } from '../../table/name-starts.js';
 import type { TableHeader } from '../../table/table-check.js';
 import { BucketSearch } from './buckets.js';
+import { ByteSet } from './byte-set.js';
 import { type Placement, ROBOTS } from './placement.js';
 import { arePlain } from './plain-bytes.js';
 import type { SourceCheck } from './sources.js';
@@ -44,6 +45,8 @@ const SCHEMES_OF_PORT: Readonly<Record<number, number>> = {
 export class HostCheck {
   count = 0;
   authorities = 0;
+  /** The places of the checked authorities, counted from the start of the section. */
+  readonly #places = new ByteSet();
   readonly #table: TableBytes;
   readonly #placement: Placement;
   readonly #sources: SourceCheck;
@@ -56,9 +59,15 @@ export class HostCheck {
     this.#table = table;
     this.#placement = placement;
     this.#sources = sources;
+    this.#places.clear(placement.end - placement.start);
     this.#search = new BucketSearch(table, header);
     const key = table.bytes.subarray(HEADER_HOST_KEY, HEADER_HOST_KEY + HOST_KEY_BYTES);
     this.#hash = new HostHash(key);
+  }
+
+  /** Whether a checked authority is at `at`. */
+  hasAuthority(at: number): boolean {
+    return this.#placement.has(at) && this.#places.has(at - this.#placement.start);
   }
 
   /** Checks the host record at `at`; returns where it ends. */
@@ -171,6 +180,7 @@ export class HostCheck {
       throw this.#fault(at + AUTHORITY_SOURCE, 'the source is too long with its host or number');
     }
     this.authorities++;
+    this.#places.add(at - this.#placement.start);
   }
 
   #fault(at: number, what: string): Error {

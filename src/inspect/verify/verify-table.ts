@@ -41,6 +41,9 @@
  *   With the number or the host, it has at most SOURCE_LIMIT bytes. If it needs a number, the
  *   authority has one (hosts.ts, sources.ts).
  *
+ * - `RecordIndex`: the entries of records ascend, each is of an authority, and its list starts where
+ *   a list starts. Numbers and texts of a list lie within it (records.ts).
+ *
  * Also proven, for correct results: hosts are canonical, and each is found under its own hash and
  * only once; product tokens are sorted; the masks of a block pass every match of its rules; ranks
  * fit the lengths of patterns and descend in the blocks of a node; texts are escaped as in a JSON
@@ -60,6 +63,7 @@ import { AutomatonCheck } from './automata.js';
 import { checkBuckets } from './buckets.js';
 import { HostCheck } from './hosts.js';
 import { AUTOMATON, HOST, Placement, ROBOTS } from './placement.js';
+import { checkRecords } from './records.js';
 import { RobotsCheck } from './robots-records.js';
 import { SourceCheck } from './sources.js';
 import { TableBytes } from './table-bytes.js';
@@ -79,6 +83,9 @@ export interface VerifiedTable {
   readonly blocks: number;
   readonly rules: number;
   readonly texts: number;
+  /** Record lists, and the other records in them. */
+  readonly recordLists: number;
+  readonly records: number;
 }
 
 /**
@@ -107,6 +114,8 @@ export function verifyTable(bytes: Uint8Array, header: TableHeader, name: string
   const checks = { [HOST]: hosts, [ROBOTS]: robots, [AUTOMATON]: automata };
   placement.visit((kind, at) => checks[kind].check(at));
 
+  const records = checkRecords(table, header, hosts);
+
   const verified = {
     hosts: hosts.count,
     authorities: hosts.authorities,
@@ -117,6 +126,7 @@ export function verifyTable(bytes: Uint8Array, header: TableHeader, name: string
     blocks: automata.blocks,
     rules: automata.rules,
     texts: automata.texts,
+    ...records,
   };
   for (const count of ['hosts', 'authorities', 'robots', 'automata', 'rules'] as const) {
     if (verified[count] === header[count]) continue;

@@ -109,12 +109,12 @@ export class ArchiveCompilation {
     this.#warnOfRest('no-target', missing, `Further ${message}`);
   }
 
-  #addEntry({ url, body, bodyBytes, file, offset }: Finding): void {
+  #addEntry({ url, body, bodyBytes, file, offset, date }: Finding): void {
     const authority = parseAuthority(url);
     // The host may be too long for a table, or not a host name.
     if (authority === undefined || authority.port === 0) return;
     const source = `${this.#files[file]?.source}:${offset}`;
-    this.#contents.addEntry(authority, body, bodyBytes, source);
+    this.#contents.addEntry(authority, { body, bodyBytes, source, date });
   }
 
   #warnOfLostRevisits(): void {

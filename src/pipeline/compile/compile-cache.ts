@@ -38,6 +38,8 @@ export interface CompileCacheOptions {
   readonly maxRobotsBytes?: number | undefined;
   /** Keeps only the groups of these product tokens, and those of `*`. Default: all groups. */
   readonly productTokens?: readonly string[] | undefined;
+  /** Keeps other records and dates: see `CompileOptions.records`. Default false. */
+  readonly records?: boolean | undefined;
   /** Follows symbolic links that lead out of a directory. Default false. */
   readonly followLinks?: boolean | undefined;
   /**
@@ -91,6 +93,7 @@ export async function compileCache(
     profile: options.profile,
     maxBytes: options.maxRobotsBytes,
     agents: options.productTokens,
+    records: options.records,
   };
   const contents = new TableContents(compile);
   const threads = hasWorkingDirectory() ? (options.threads ?? availableParallelism()) : 1;

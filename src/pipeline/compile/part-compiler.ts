@@ -81,7 +81,8 @@ export class PartCompiler {
           stale++;
           if (this.#leaveOutStale) return;
         }
-        builder.add(authority, body, { source, status, access: fetched?.access });
+        const { access, respondedAt: date } = fetched ?? {};
+        builder.add(authority, body, { source, status, access, date });
       });
     } catch (error) {
       // An error loses its class between threads.

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { drawThroughput } from '../../../bench/report/throughput-svg.js';
-import { RECORDS } from './sample-records.js';
+import { RECORDS, result } from './sample-records.js';
 
 describe('the chart of a record', () => {
   const svg = drawThroughput(RECORDS.throughput);
@@ -31,6 +31,21 @@ describe('the chart of a record', () => {
     const length = (end: string | undefined) => Number(end) - (text?.start ?? 0);
     expect(length(from) / (text?.width ?? 1)).toBeCloseTo(1 / 1.25, 2);
     expect(length(to) / (text?.width ?? 1)).toBeCloseTo(1.25, 2);
+  });
+
+  it('compares programs over the same rows with the filter over these rows', () => {
+    const rows = [
+      result('index-middle', 'robots-filter', 'ours', 2_000_000, 1),
+      result('duckdb-extract', 'DuckDB', 'competitor', 2_000_000, 1.5),
+      result('jq-extract', 'jq', 'competitor', 200_000, 2),
+    ];
+    const both = drawThroughput({
+      ...RECORDS.throughput,
+      results: [...RECORDS.throughput.results, ...rows],
+    });
+    expect(both).toContain('1/1.5 of robots-filter');
+    expect(both).toContain('1/20 of robots-filter');
+    expect(both.match(/>DuckDB|>jq/g)).toHaveLength(2);
   });
 
   it('truncates the bar of a much faster floor', () => {

@@ -6,7 +6,9 @@ export function* contentsOf(view: TableView): Iterable<unknown> {
   const read = new Set<number>();
   for (const host of view.hosts()) {
     yield [host, view.find(host.host)];
-    for (const { robots } of host.authorities) {
+    for (const authority of host.authorities) {
+      const { robots } = authority;
+      yield view.recordsOf(authority);
       if (read.has(robots)) continue;
       read.add(robots);
       for (const group of view.groups(robots)) yield [group, view.rules(group)];

@@ -39,8 +39,48 @@ class FieldReader {
     ];
     this.#tokens(tokens, word(52));
     this.#buckets(buckets, word(56));
-    this.#sources(sources, end);
+    const records = word(28);
+    this.#sources(sources, records === 0 ? end : records);
+    if (records !== 0) this.#records(records);
     return this.#fields;
+  }
+
+  #records(start: number): void {
+    const count = this.#number('entry count', start, 4);
+    const bytes = this.#number('entry bytes', start + 4, 4);
+    const lists = new Set<number>();
+    for (let entry = start + 8; entry < start + 8 + bytes * count; entry += bytes) {
+      this.#number('entry authority', entry, 4);
+      lists.add(this.#number('entry list', entry + 4, 4));
+      if (bytes === 12) this.#number('entry date', entry + 8, 4);
+    }
+    for (const list of lists) if (list !== 0) this.#recordList(list);
+  }
+
+  #recordList(list: number): void {
+    let at = list;
+    const number = (name: string): number => {
+      let value = 0;
+      for (let shift = 0; ; shift += 7) {
+        const byte = this.#number(name, at++, 1);
+        value += (byte & 127) << shift;
+        if (byte < 128) return value;
+      }
+    };
+    const text = (name: string): void => {
+      const bytes = number(`${name} bytes`);
+      this.#text(name, at, bytes);
+      at += bytes;
+    };
+    const bytes = number('list bytes');
+    const end = at + bytes;
+    for (let groups = number('list groups'); groups > 0; groups--) text('list group');
+    while (at < end) {
+      this.#number('list record kind', at++, 1);
+      number('list record line');
+      number('list record group');
+      text('list record value');
+    }
   }
 
   #number(name: string, at: number, bytes: number): number {

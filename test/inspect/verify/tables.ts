@@ -10,6 +10,10 @@ const CHECKSUM = 20;
  * and without masks.
  */
 const RULES = `user-agent: *
+crawl-delay: 10
+content-usage: /caf\u00e9 train-ai=n
+sitemap: https://a.example/${'s'.repeat(130)}.xml
+sitemap: https://a.example/b.xml
 disallow: /
 allow: *
 allow: /a
@@ -27,6 +31,7 @@ disallow: /x*"*e
 
 user-agent: bot
 user-agent: other-bot
+noindex: /n
 disallow: /*.gif$
 disallow: /*.png
 disallow: /*?session=*&id
@@ -54,11 +59,12 @@ ${Array.from({ length: 26 }, (_, n) => `allow: /e/${String.fromCharCode(97 + n)}
 
 /** A table with every field of the format that needs no large file. */
 export function richTable(profile: Profile = 'rfc9309'): Uint8Array {
-  const builder = new TableBuilder({ profile });
+  const builder = new TableBuilder({ profile, records: true });
   const add = (name: string, robots: string, source: string, status?: number): void => {
     const authority = parseAuthority(name);
     if (authority === undefined) throw new Error(name);
-    builder.add(authority, new TextEncoder().encode(robots), { source, status });
+    const date = name.startsWith('h') ? undefined : 1_700_000_000_000;
+    builder.add(authority, new TextEncoder().encode(robots), { source, status, date });
   };
   add('a.example', RULES, 'robots/a.example.txt');
   add('b.example', MANY, 'list.ndjson:17');

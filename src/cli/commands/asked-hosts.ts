@@ -1,0 +1,90 @@
+import { createReadStream } from 'node:fs';
+import { createInterface } from 'node:readline';
+import { RobotsFilterError } from '../../errors.js';
+import { STANDARD_INPUT } from '../../files/standard-input.js';
+import { errorText } from '../../files/system-error.js';
+import type { TableAuthority } from '../../inspect/table-content.js';
+import type { TableView } from '../../inspect/table-view.js';
+import {
+  type Authority,
+  DEFAULT_PORTS,
+  formatAuthority,
+  parseAuthority,
+} from '../../protocol/authority.js';
+import { authorityLabel } from '../report/authority-label.js';
+import { usageError } from '../usage-error.js';
+
+/** A host that was asked for, and its authorities in a table. */
+export interface AskedHost {
+  readonly label: string;
+  readonly authorities: readonly (readonly [label: string, authority: TableAuthority])[];
+}
+
+/** Hosts that a report is limited to, sorted, each once. */
+export class AskedHosts {
+  readonly #asked: ReadonlyMap<string, Authority>;
+
+  constructor(asked: ReadonlyMap<string, Authority>) {
+    this.#asked = asked;
+  }
+
+  /** The hosts with their authorities in a table. */
+  *in(view: TableView): Iterable<AskedHost> {
+    for (const label of [...this.#asked.keys()].sort()) {
+      const asked = this.#asked.get(label) as Authority;
+      const found = view.find(asked.host);
+      const authorities = found?.authorities.filter((each) => answersFor(each, asked)) ?? [];
+      yield {
+        label,
+        authorities: authorities.map((each) => [
+          found === undefined ? label : authorityLabel(found, each),
+          each,
+        ]),
+      };
+    }
+  }
+}
+
+/**
+ * Reads hosts, one on each line: a host, HOST:PORT or a URL. Blank lines do not count.
+ *
+ * @param path `-` is standard input
+ * @throws RobotsFilterError `input` if the file cannot be read, `usage` for a line that is no host
+ */
+export async function readHosts(path: string): Promise<AskedHosts> {
+  const asked = new Map<string, Authority>();
+  let number = 0;
+  try {
+    const input = path === STANDARD_INPUT ? process.stdin : createReadStream(path);
+    for await (const line of createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY })) {
+      number++;
+      const name = line.trim();
+      if (name === '') continue;
+      const authority = parseAuthority(name);
+      if (authority === undefined) {
+        throw usageError(
+          `${path}:${number}: ${JSON.stringify(name.slice(0, 200))} is not a host. Use a host (example.com), HOST:PORT or a URL on each line`,
+        );
+      }
+      asked.set(formatAuthority(authority), authority);
+    }
+  } catch (cause) {
+    if (cause instanceof RobotsFilterError) throw cause;
+    throw new RobotsFilterError('input', `${path}: cannot be read (${errorText(cause)})`, {
+      cause,
+    });
+  }
+  return new AskedHosts(asked);
+}
+
+/**
+ * Whether an authority matches the requested one. A bare host matches all of its authorities. With
+ * a scheme or a port, the other has its default.
+ */
+export function answersFor({ schemes, port }: TableAuthority, asked: Authority): boolean {
+  return schemes.some((scheme) => {
+    if (asked.scheme !== undefined && asked.scheme !== scheme) return false;
+    if (asked.scheme === undefined && asked.port === undefined) return true;
+    return (port ?? DEFAULT_PORTS[scheme]) === (asked.port ?? DEFAULT_PORTS[scheme]);
+  });
+}

@@ -1,0 +1,44 @@
+import { open, stat } from 'node:fs/promises';
+import { ARCHIVE_LIST_ENDINGS, isArchiveName } from '../../cache/archive-file.js';
+import { recordFileOf } from '../../cache/record-files.js';
+import { RobotsFilterError } from '../../errors.js';
+import { compressionOf } from '../../files/compressions.js';
+import { errorText } from '../../files/system-error.js';
+import { MAGIC_BYTES } from '../../files/unsupported-formats.js';
+import { beginsAsTable } from '../options/table-file.js';
+
+/**
+ * What a path is, by its name and its first bytes: a cache of robots.txt files, a table, or one
+ * robots.txt.
+ *
+ * @throws RobotsFilterError `input` if it cannot be read
+ */
+export async function kindOfPath(path: string): Promise<'cache' | 'table' | 'robots.txt'> {
+  try {
+    const status = await stat(path);
+    if (!status.isFile() || isCacheName(path)) return 'cache';
+    const file = await open(path);
+    const head = Buffer.alloc(MAGIC_BYTES);
+    try {
+      await file.read(head, 0, head.length, 0);
+    } finally {
+      await file.close();
+    }
+    // A compressed robots.txt is no table either, and opening it as one says so.
+    return compressionOf(head) !== undefined || (await beginsAsTable(path))
+      ? 'table'
+      : 'robots.txt';
+  } catch (cause) {
+    throw unreadable(path, cause);
+  }
+}
+
+/** The error for a path that cannot be read. */
+export function unreadable(path: string, cause: unknown): RobotsFilterError {
+  return new RobotsFilterError('input', `${path}: cannot be read (${errorText(cause)})`, { cause });
+}
+
+function isCacheName(path: string): boolean {
+  if (recordFileOf(path) !== undefined || isArchiveName(path)) return true;
+  return ARCHIVE_LIST_ENDINGS.some((ending) => path.toLowerCase().endsWith(ending));
+}

@@ -1,0 +1,113 @@
+import { readFile } from 'node:fs/promises';
+import { STANDARD_INPUT } from '../../files/standard-input.js';
+import type { AuthorityRecords } from '../../inspect/table-content.js';
+import {
+  type KeptRecord,
+  keptRecords,
+  type RecordKind,
+} from '../../protocol/other-record-kinds.js';
+import { parseRobots } from '../../protocol/parse.js';
+import { parseRecordValue } from '../../protocol/record-values.js';
+import { type Table, tableMemory } from '../../table.js';
+import { SUCCESS } from '../exit-codes.js';
+import type { RecordsOptions } from '../options/command-options.js';
+import { authorityLabel } from '../report/authority-label.js';
+import { Diagnostics } from '../report/diagnostics.js';
+import { type Column, Rows } from '../report/rows.js';
+import { TextBatches } from '../report/text-batches.js';
+import { kindOfPath, unreadable } from './path-kind.js';
+import { compileWithRecords, openWithRecords } from './table-with-records.js';
+
+const COLUMNS: readonly Column[] = [
+  { name: 'host', width: 28 },
+  { name: 'line', width: 5 },
+  { name: 'kind', width: 14 },
+  { name: 'group', width: 16 },
+  { name: 'value', width: 40 },
+  { name: 'parsed', width: 10 },
+  { name: 'truncated', width: 5 },
+];
+
+/**
+ * `robots-filter records`: prints sitemaps, crawl-delays, preferences and other records that are not
+ * part of RFC 9309.
+ *
+ * @param path a robots.txt, a directory or file of records, or a table
+ * @returns the exit code
+ * @throws RobotsFilterError
+ */
+export async function records(path: string, options: RecordsOptions): Promise<number> {
+  const diagnostics = new Diagnostics(options.quiet ?? false);
+  const report = new RecordsReport(options);
+  const source = path === STANDARD_INPUT ? 'robots.txt' : await kindOfPath(path);
+  if (source === 'robots.txt') {
+    const file = parseRobots(await read(path), {
+      profile: options.profile ?? 'rfc9309',
+      ...(options.maxRobotsBytes === undefined ? {} : { maxBytes: options.maxRobotsBytes }),
+    });
+    report.add(undefined, keptRecords(file, options.profile ?? 'rfc9309'));
+    report.end();
+    return SUCCESS;
+  }
+  let table: Table;
+  if (source === 'table') {
+    table = await openWithRecords(path, diagnostics);
+  } else {
+    const opened = await compileWithRecords([path], options, undefined, diagnostics);
+    if (typeof opened === 'number') return opened;
+    table = opened;
+  }
+  const { view } = tableMemory(table);
+  const places = [...view.hostPlaces()].map((at) => [view.nameAt(at), at] as const);
+  places.sort(([a], [b]) => (a < b ? -1 : 1));
+  for (const [, at] of places) {
+    const host = view.hostAt(at);
+    for (const authority of host.authorities) {
+      const kept: AuthorityRecords = view.recordsOf(authority);
+      report.add(authorityLabel(host, authority), kept.records);
+    }
+    if (report.isClosed) break;
+  }
+  report.end();
+  return SUCCESS;
+}
+
+/** A record that may have been truncated. */
+type ReportedRecord = KeptRecord & { readonly isTruncated?: boolean };
+
+class RecordsReport {
+  readonly #kinds: ReadonlySet<RecordKind> | undefined;
+  readonly #rows: Rows;
+  readonly #out = new TextBatches();
+
+  constructor({ kind, format = 'ndjson' }: RecordsOptions) {
+    this.#kinds = kind === undefined ? undefined : new Set(kind);
+    this.#rows = new Rows(format, COLUMNS);
+    this.#out.add(this.#rows.header);
+  }
+
+  get isClosed(): boolean {
+    return this.#out.isClosed;
+  }
+
+  add(host: string | undefined, records: readonly ReportedRecord[]): void {
+    for (const { kind, line, productTokens, value, isTruncated = false } of records) {
+      if (this.#kinds?.has(kind) === false) continue;
+      const parsed = isTruncated ? undefined : parseRecordValue(kind, value);
+      const cells = [host, line, kind, productTokens, value, parsed, isTruncated];
+      this.#out.add(this.#rows.part(0, cells as readonly (string | undefined)[]));
+    }
+  }
+
+  end(): void {
+    this.#out.flush();
+  }
+}
+
+async function read(path: string): Promise<Uint8Array> {
+  try {
+    return await readFile(path === STANDARD_INPUT ? '/dev/stdin' : path);
+  } catch (cause) {
+    throw unreadable(path, cause);
+  }
+}

@@ -1,0 +1,73 @@
+import { InvalidArgumentError, type Option } from 'commander';
+import { RECORD_KINDS, type RecordKind } from '../../protocol/other-record-kinds.js';
+import { ROW_FORMATS, type RowFormat } from '../report/rows.js';
+import { describedOption } from './described-option.js';
+import { INPUT_GROUP, OUTPUT_GROUP } from './option-groups.js';
+import { once } from './option-values.js';
+
+export const diffUrlsOption = (): Option =>
+  describedOption(
+    '--urls <file>',
+    'Compare the verdicts on these URLs, one on each line.',
+    '- is standard input. Only URLs whose verdicts differ are written, in the order of the file.',
+  )
+    .argParser(once)
+    .helpGroup(INPUT_GROUP);
+
+export const exitCodeOption = (): Option =>
+  describedOption('--exit-code', 'End with 1 if there is a difference, for scripts.').helpGroup(
+    OUTPUT_GROUP,
+  );
+
+/** @param usual the format without this option */
+export const rowFormatOption = (usual: RowFormat): Option =>
+  describedOption(
+    '--format <format>',
+    `Write rows as table, csv or ndjson (default: ${usual}).`,
+    'table is for people, and shortens long values; csv and ndjson have them whole.',
+  )
+    .choices(ROW_FORMATS)
+    .helpGroup(OUTPUT_GROUP);
+
+/** @param detail what an object holds */
+export const jsonOption = (detail: string): Option =>
+  describedOption('--json', 'Write JSON, one object on each line.', detail).helpGroup(OUTPUT_GROUP);
+
+export const hostsOption = (): Option =>
+  describedOption(
+    '--hosts <file>',
+    'Report only these hosts, one on each line.',
+    'A line has a host, HOST:PORT or a URL; - is standard input. A host without a robots.txt is "unknown".',
+  )
+    .argParser(once)
+    .helpGroup(INPUT_GROUP);
+
+export const onlyOption = (): Option =>
+  describedOption(
+    '--only <extent>',
+    'Report only hosts that allow: all, part or none.',
+    'all: the agent may fetch every URL. none: it may fetch nothing but /robots.txt. Both are proven from the rules. part: neither was proven. unknown: hosts of --hosts without a robots.txt.',
+  )
+    .choices(['all', 'part', 'none', 'unknown'])
+    .helpGroup(OUTPUT_GROUP);
+
+export const kindOption = (): Option =>
+  describedOption(
+    '--kind <kind,…>',
+    'Report only these kinds of records (default: all).',
+    `Repeatable; commas separate several kinds: ${RECORD_KINDS.join(', ')}.`,
+    '    robots-filter records robots/ --kind sitemap,crawl-delay',
+  )
+    .argParser(collectKinds)
+    .helpGroup(OUTPUT_GROUP);
+
+function collectKinds(list: string, earlier: readonly RecordKind[] = []): RecordKind[] {
+  const kinds = list.split(',').map((name) => {
+    const kind = RECORD_KINDS.find((each) => each === name.trim().toLowerCase());
+    if (kind !== undefined) return kind;
+    throw new InvalidArgumentError(
+      `There is no kind ${JSON.stringify(name)}. Use ${RECORD_KINDS.join(', ')}.`,
+    );
+  });
+  return [...earlier, ...kinds];
+}

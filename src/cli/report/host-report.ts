@@ -1,0 +1,155 @@
+import type { AgentSummary } from '../../inspect/table-audit.js';
+import type {
+  MergedGroup,
+  TableAuthority,
+  TableHost,
+  TableRule,
+} from '../../inspect/table-content.js';
+import type { TableView } from '../../inspect/table-view.js';
+import { formatAuthority, type Scheme } from '../../protocol/authority.js';
+import { isOfGroup } from '../../protocol/other-record-kinds.js';
+import { parseRecordValue } from '../../protocol/record-values.js';
+import { recordsFor } from '../../protocol/records-for.js';
+import { escapeText } from '../../table/display-text.js';
+import type { TableRecord } from '../../table/record-list.js';
+
+/** What a robots.txt says to an agent that was asked for. */
+export interface AskedAgent {
+  readonly name: string;
+  readonly summary: AgentSummary;
+}
+
+/** `http://example.com, https://example.com`. */
+export function authorityNames({ host }: TableHost, { schemes, port }: TableAuthority): string {
+  return schemes.map((scheme: Scheme) => formatAuthority({ scheme, host, port })).join(', ');
+}
+
+/** Describes one authority of a host for people: its access result, its records and its groups. */
+export function* authorityLines(
+  view: TableView,
+  host: TableHost,
+  authority: TableAuthority,
+  asked: readonly AskedAgent[],
+): Iterable<string> {
+  const { records, date } = view.recordsOf(authority);
+  yield authorityNames(host, authority);
+  yield `  source  ${authority.source}`;
+  yield `  access  ${authority.accessResult}`;
+  if (date !== undefined) yield `  date    ${isoSeconds(date)}`;
+  for (const { name, summary } of asked) {
+    const { crawlDelay, preferences } = recordsFor(records, summary.tokens);
+    yield `  agent   ${name}: ${describe(summary)}`;
+    if (crawlDelay !== undefined) yield `          crawl-delay ${escapeText(String(crawlDelay))}`;
+    for (const preference of preferences) yield `          ${escapeText(preference)}`;
+  }
+  const ofFile = records.filter(({ kind }) => !isOfGroup(kind));
+  if (ofFile.length > 0) yield '';
+  for (const record of ofFile) yield recordLine(record);
+  if (authority.accessResult !== 'successful') return;
+  const groups = groupsOf(view, authority, asked);
+  if (groups.length === 0) yield '  no groups: everything is allowed';
+  for (const group of groups) {
+    yield '';
+    for (const token of group.productTokens) yield `          User-agent: ${token}`;
+    const rules = view.rules(group);
+    if (rules.length === 0) yield '          # no rule can match: everything is allowed';
+    const lines = [
+      ...rules.map((rule) => [rule.line, ruleLine(rule)] as const),
+      ...recordsOfGroup(records, group).map((record) => [record.line, recordLine(record)] as const),
+    ];
+    for (const [, text] of lines.sort(([a], [b]) => a - b)) yield text;
+  }
+}
+
+/** Describes one authority of a host as the members of a JSON object. */
+export function authorityJson(
+  view: TableView,
+  { host }: TableHost,
+  authority: TableAuthority,
+  asked: readonly AskedAgent[],
+): Readonly<Record<string, unknown>> {
+  const { schemes, port, accessResult, source } = authority;
+  const { records, date } = view.recordsOf(authority);
+  const groups = accessResult === 'successful' ? groupsOf(view, authority, asked) : [];
+  return {
+    host,
+    schemes,
+    port: port ?? null,
+    source: JSON.parse(`"${source}"`),
+    access: accessResult,
+    date: date === undefined ? null : isoSeconds(date),
+    records: records.filter(({ kind }) => !isOfGroup(kind)).map(recordJson),
+    agents: asked.map(({ name, summary }) => {
+      const { crawlDelay, preferences } = recordsFor(records, summary.tokens);
+      return {
+        agent: name,
+        allowed: summary.reach,
+        group: summary.tokens,
+        rules: summary.rules,
+        root: summary.rootAllowed ? 'allow' : 'deny',
+        rootLine: summary.rootLine ?? null,
+        crawlDelay: crawlDelay ?? null,
+        preferences,
+      };
+    }),
+    groups: groups.map((group) => ({
+      productTokens: group.productTokens,
+      rules: view.rules(group).map(({ allow, text, line }) => ({
+        line,
+        kind: allow ? 'allow' : 'disallow',
+        pattern: JSON.parse(`"${text}"`) as string,
+      })),
+      records: recordsOfGroup(records, group).map(recordJson),
+    })),
+  };
+}
+
+/** All groups, or those that decide for the agents that were asked for. */
+function groupsOf(
+  view: TableView,
+  { robots }: TableAuthority,
+  asked: readonly AskedAgent[],
+): MergedGroup[] {
+  const groups = view.groups(robots);
+  if (asked.length === 0) return groups;
+  const tokens = new Set(asked.flatMap(({ summary }) => summary.tokens));
+  return groups.filter(({ productTokens }) => productTokens.some((token) => tokens.has(token)));
+}
+
+function recordsOfGroup(
+  records: readonly TableRecord[],
+  { productTokens }: MergedGroup,
+): TableRecord[] {
+  return records.filter((record) =>
+    record.productTokens?.some((token) => productTokens.includes(token)),
+  );
+}
+
+function describe({ reach, tokens, rootAllowed, rootLine }: AgentSummary): string {
+  const group = tokens.length === 0 ? 'no group' : `group ${tokens.join(', ')}`;
+  const line = rootLine === undefined ? '' : ` by line ${rootLine}`;
+  return `${reach} allowed, ${group}; / ${rootAllowed ? 'allow' : 'deny'}${line}`;
+}
+
+function ruleLine({ allow, text, line }: TableRule): string {
+  return numbered(line, `${allow ? 'Allow' : 'Disallow'}: ${text}`);
+}
+
+function recordLine({ kind, line, value, isTruncated }: TableRecord): string {
+  const name = kind.charAt(0).toUpperCase() + kind.slice(1);
+  return numbered(line, `${name}: ${escapeText(value)}${isTruncated ? '\u2026' : ''}`);
+}
+
+function numbered(line: number, text: string): string {
+  return `${String(line).padStart(8)}  ${text}`;
+}
+
+function recordJson({ kind, line, value, isTruncated }: TableRecord): object {
+  const parsed = isTruncated ? undefined : parseRecordValue(kind, value);
+  return { line, kind, value, parsed: parsed ?? null, truncated: isTruncated };
+}
+
+/** `2025-03-10T12:00:00Z`. */
+export function isoSeconds(seconds: number): string {
+  return new Date(1000 * seconds).toISOString().replace('.000Z', 'Z');
+}

@@ -1,0 +1,126 @@
+import { isControl } from '../../control-characters.js';
+import { escapeText } from '../../table/display-text.js';
+
+/** A value of a report: text, number, truth, a list of texts, an object, or nothing. */
+export type Cell =
+  | string
+  | number
+  | boolean
+  | undefined
+  | readonly string[]
+  | Readonly<Record<string, unknown>>;
+
+export interface Column {
+  readonly name: string;
+  /** Width in a table for people. */
+  readonly width: number;
+}
+
+export type RowFormat = 'table' | 'csv' | 'ndjson';
+
+export const ROW_FORMATS: readonly RowFormat[] = ['table', 'csv', 'ndjson'];
+
+/** Stands for nothing in a table for people. */
+const NOTHING = '-';
+/** Maximum characters of a value in a table for people. */
+const LONGEST = 60;
+
+/**
+ * Formats the rows of a report. A row is the text of its first values and that of the others, which
+ * rows may share.
+ */
+export class Rows {
+  readonly #format: RowFormat;
+  readonly #columns: readonly Column[];
+
+  constructor(format: RowFormat, columns: readonly Column[]) {
+    this.#format = format;
+    this.#columns = columns;
+  }
+
+  /** Number of columns. */
+  get width(): number {
+    return this.#columns.length;
+  }
+
+  /** The line before the rows; empty if there is none. */
+  get header(): string {
+    if (this.#format === 'ndjson') return '';
+    return this.part(
+      0,
+      this.#columns.map(({ name }) => name),
+    );
+  }
+
+  /** Formats the values of the columns from `from` on; the last column ends the line. */
+  part(from: number, values: readonly Cell[]): string {
+    switch (this.#format) {
+      case 'ndjson':
+        return this.#jsonPart(from, values);
+      case 'csv':
+        return this.#joined(from, values, ',', (value) => csvField(value));
+      case 'table':
+        return this.#joined(from, values, '  ', (value, { width }) => padded(value, width));
+    }
+  }
+
+  #joined(
+    from: number,
+    values: readonly Cell[],
+    separator: string,
+    format: (value: Cell, column: Column) => string,
+  ): string {
+    const texts = values.map((value, index) =>
+      format(value, this.#columns[from + index] as Column),
+    );
+    const isLast = from + values.length === this.#columns.length;
+    const text = texts.join(separator);
+    return isLast ? `${text.trimEnd()}\n` : `${text}${separator}`;
+  }
+
+  #jsonPart(from: number, values: readonly Cell[]): string {
+    let text = from === 0 ? '{' : '';
+    values.forEach((value, index) => {
+      const { name } = this.#columns[from + index] as Column;
+      const comma = from + index === 0 ? '' : ',';
+      text += `${comma}"${name}":${safeJson(value ?? null)}`;
+    });
+    return from + values.length === this.#columns.length ? `${text}}\n` : text;
+  }
+}
+
+/** JSON that cannot control a terminal. */
+export function safeJson(value: unknown): string {
+  const json = JSON.stringify(value);
+  if (!hasControl(json)) return json;
+  // Only a string can hold such a character, and there an escape means the same.
+  return Array.from(json, (character) =>
+    hasControl(character) ? escapeText(character) : character,
+  ).join('');
+}
+
+function hasControl(text: string): boolean {
+  for (let at = 0; at < text.length; at++) if (isControl(text.charCodeAt(at))) return true;
+  return false;
+}
+
+function textOf(value: Cell): string {
+  if (value === undefined) return '';
+  if (Array.isArray(value)) return value.join(' ');
+  return typeof value === 'object' ? JSON.stringify(value) : String(value);
+}
+
+function csvField(value: Cell): string {
+  const text = textOf(value);
+  return needsQuotes(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}
+
+function needsQuotes(text: string): boolean {
+  return text.includes(',') || text.includes('"') || text.includes('\n') || text.includes('\r');
+}
+
+function padded(value: Cell, width: number): string {
+  const whole = escapeText(textOf(value)) || NOTHING;
+  const text = whole.length > LONGEST ? `${whole.slice(0, LONGEST - 1)}\u2026` : whole;
+  return typeof value === 'number' ? text.padStart(width) : text.padEnd(width);
+}

@@ -1,0 +1,202 @@
+/**
+ * Decides how much of a site some rules allow, by proof: everything, nothing or part of it.
+ *
+ * A rule is a language: the paths that it matches. In a witness of a rule, each `*` stands for one
+ * byte that no pattern holds, and so does the free rest after a rule without `$`. A rule that matches
+ * the witness of another rule must cover that byte with a `*`, so it matches whatever the other rule
+ * matches. Hence:
+ *
+ * - Everything is allowed if an allow rule wins on the witness of each disallow rule. It wins on all
+ *   paths of that disallow rule then, because it is at least as long.
+ * - Nothing is allowed if a disallow rule wins on the witness of all paths, and on the witness of each
+ *   allow rule.
+ *
+ * The reverse holds as well: the witness is a path like others to the rules, so if another rule wins on
+ * it, there are paths where that rule wins. Such paths may not occur in URLs, if they need a byte that
+ * no canonical path holds. So "all" and "none" are always true, and "part" is almost always.
+ */
+
+import { Buffer } from 'node:buffer';
+import { QUESTION_MARK, SLASH } from '../ascii.js';
+import type { TablePattern } from './table-content.js';
+
+/** How much is allowed: everything, nothing but /robots.txt, or neither was proven. */
+export type Reach = 'all' | 'part' | 'none';
+
+/** What some rules say about a site. */
+export interface RuleSummary {
+  readonly reach: Reach;
+  /** Number of rules. */
+  readonly rules: number;
+  /** The verdict on `/`. */
+  readonly rootAllowed: boolean;
+  /** The line of the rule that decides `/`; `undefined` if no rule matches it. */
+  readonly rootLine: number | undefined;
+}
+
+/** Stands for any text in a witness. Canonical patterns are ASCII. */
+const ANYTHING = 0xff;
+
+/** The summary looks at so many pairs of rules, for each rule; more prove nothing. */
+const PAIRS_PER_RULE = 1024;
+
+/** Maximum segments of a rule whose readings in the query are told apart: see spec note A. */
+const MAX_TWO_FORM_SEGMENTS = 32;
+
+const ROBOTS_TXT = Buffer.from('/robots.txt');
+const ROOT = Buffer.from('/');
+const ANY_PATH = Buffer.from([SLASH, ANYTHING]);
+const NO_SEGMENTS: readonly Uint8Array[] = [];
+const QUERY_START = Buffer.from([QUESTION_MARK]);
+
+/** A reading of a pattern: literals that follow one another with any text between two. */
+interface Reading {
+  readonly prefix: Uint8Array;
+  readonly segments: readonly Uint8Array[];
+  readonly isEnd: boolean;
+}
+
+/** A rule with the paths that it matches. */
+export interface RankedRule {
+  readonly rank: number;
+  readonly line: number;
+  readonly readings: readonly Reading[];
+  /** Whether `readings` has all readings. */
+  readonly isWhole: boolean;
+}
+
+/**
+ * Summarises the rules of one group or of several.
+ *
+ * @param google whether the rules decide on /robots.txt too, as in the google profile
+ */
+export function summarise(patterns: readonly TablePattern[], google: boolean): RuleSummary {
+  const rules = rankedRules(patterns);
+  const root = rules.find((rule) => matches(rule, ROOT));
+  return {
+    reach: reachOf(rules, google),
+    rules: rules.length,
+    rootAllowed: root === undefined || isAllow(root),
+    rootLine: root?.line,
+  };
+}
+
+/** The rules, the one that wins first. */
+export function rankedRules(patterns: readonly TablePattern[]): RankedRule[] {
+  return patterns.map(ruleOf).sort((a, b) => b.rank - a.rank || a.line - b.line);
+}
+
+/**
+ * Witnesses on which two lists of rules disagree. Lists without wildcards that agree on all
+ * witnesses agree on all paths: the longer of two prefixes of a path lies within the other.
+ *
+ * @param most stop after so many
+ */
+export function differingWitnesses(
+  one: readonly RankedRule[],
+  other: readonly RankedRule[],
+  most: number,
+): Buffer[] {
+  const pairs = { left: PAIRS_PER_RULE * (one.length + other.length) };
+  const found: Buffer[] = [];
+  const seen = new Set<string>();
+  for (const rule of [...one, ...other]) {
+    for (const path of rule.readings.flatMap(witnesses)) {
+      const key = path.toString('latin1');
+      if (seen.has(key) || path.equals(ROBOTS_TXT)) continue;
+      seen.add(key);
+      const [first, second] = [winnerOn(one, path, pairs), winnerOn(other, path, pairs)];
+      if (pairs.left <= 0) return found;
+      if ((first === undefined || isAllow(first)) === (second === undefined || isAllow(second))) {
+        continue;
+      }
+      found.push(path);
+      if (found.length === most) return found;
+    }
+  }
+  return found;
+}
+
+/** A path of a witness: any text is `text` there. */
+export function pathOfWitness(witness: Buffer, text: string): string {
+  return witness.toString('latin1').replaceAll(String.fromCharCode(ANYTHING), text);
+}
+
+function reachOf(rules: readonly RankedRule[], google: boolean): Reach {
+  const pairs = { left: PAIRS_PER_RULE * rules.length };
+  /** Whether on each witness of `rule` a rule of the other kind wins. */
+  const isOverridden = (rule: RankedRule, exempt: boolean): boolean => {
+    if (!rule.isWhole) return false;
+    return rule.readings.flatMap(witnesses).every((path) => {
+      if (exempt && path.equals(ROBOTS_TXT)) return true;
+      const winner = winnerOn(rules, path, pairs);
+      return winner !== undefined && isAllow(winner) !== isAllow(rule);
+    });
+  };
+  if (rules.every((rule) => isAllow(rule) || isOverridden(rule, !google))) return 'all';
+  const ofAll = winnerOn(rules, ANY_PATH, pairs);
+  if (ofAll === undefined || isAllow(ofAll)) return 'part';
+  return rules.every((rule) => !isAllow(rule) || isOverridden(rule, true)) ? 'none' : 'part';
+}
+
+/** The rule that decides on a path; `undefined` if none matches, or too many pairs were tried. */
+function winnerOn(
+  rules: readonly RankedRule[],
+  path: Buffer,
+  pairs: { left: number },
+): RankedRule | undefined {
+  for (const rule of rules) {
+    if (pairs.left-- <= 0) return undefined;
+    if (matches(rule, path)) return rule;
+  }
+  return undefined;
+}
+
+function isAllow({ rank }: RankedRule): boolean {
+  return (rank & 1) !== 0;
+}
+
+function ruleOf({ rank, line, prefix, first, second, isEnd }: TablePattern): RankedRule {
+  const readings: Reading[] = [{ prefix, segments: first, isEnd }];
+  const others = second ?? NO_SEGMENTS;
+  const isWhole = others.length <= MAX_TWO_FORM_SEGMENTS;
+  for (let star = 0; isWhole && star < others.length; star++) {
+    const inQuery = [...first.slice(0, star), QUERY_START, ...others.slice(star)];
+    readings.push({ prefix, segments: inQuery, isEnd });
+  }
+  return { rank, line, readings, isWhole };
+}
+
+/** The witnesses of a reading: paths that stand for all paths that it matches. */
+function witnesses({ prefix, segments, isEnd }: Reading): Buffer[] {
+  const rest: number[] = [];
+  for (const segment of segments) rest.push(ANYTHING, ...segment);
+  if (!isEnd) rest.push(ANYTHING);
+  if (prefix.length > 0) return [Buffer.concat([prefix, Buffer.from(rest)])];
+  // A path begins with a slash, which the first `*` matches or the first literal holds.
+  const afterSlash = Buffer.from([SLASH, ...rest]);
+  return segments[0]?.[0] === SLASH ? [afterSlash, Buffer.from(rest.slice(1))] : [afterSlash];
+}
+
+function matches({ readings }: RankedRule, path: Buffer): boolean {
+  for (const reading of readings) if (reads(reading, path)) return true;
+  return false;
+}
+
+function reads({ prefix, segments, isEnd }: Reading, path: Buffer): boolean {
+  if (path.length < prefix.length) return false;
+  for (let at = 0; at < prefix.length; at++) if (path[at] !== prefix[at]) return false;
+  let at = prefix.length;
+  const last = segments.length - 1;
+  for (let index = 0; index < segments.length; index++) {
+    const segment = segments[index] as Uint8Array;
+    if (isEnd && index === last) {
+      const start = path.length - segment.length;
+      return start >= at && path.compare(segment, 0, segment.length, start) === 0;
+    }
+    const found = path.indexOf(segment, at);
+    if (found < 0) return false;
+    at = found + segment.length;
+  }
+  return !isEnd || at === path.length;
+}

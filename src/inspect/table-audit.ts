@@ -1,0 +1,167 @@
+import type { AccessResult } from '../protocol/access.js';
+import type { Agent } from '../protocol/agent.js';
+import { lowerCaseAscii } from '../protocol/product-token.js';
+import { MAX_GROUP_RULES, TOKEN_ANY } from '../table/format.js';
+import { AutomatonView } from './automaton-view.js';
+import type { GroupLists } from './group-lists.js';
+import { type RuleSummary, summarise } from './reach.js';
+import type { TableGroup, TablePattern } from './table-content.js';
+import type { TableReader } from './table-reader.js';
+import type { TableView } from './table-view.js';
+
+/** What a robots.txt says to an agent. */
+export interface AgentSummary extends RuleSummary {
+  /**
+   * The product tokens whose groups decide, in lower case: one of the agent's chain, or `*`; in the
+   * google profile all of the chain that a group names. Empty if no group is for the agent.
+   */
+  readonly tokens: readonly string[];
+}
+
+/** A product token of an agent: its text, and its number in the table, -1 if no file names it. */
+interface Link {
+  readonly token: string;
+  readonly number: number;
+}
+
+const NO_RULES = { rules: 0, rootAllowed: true, rootLine: undefined } as const;
+const EVERYTHING: AgentSummary = { ...NO_RULES, reach: 'all', tokens: [] };
+const NOTHING: AgentSummary = { ...NO_RULES, reach: 'none', rootAllowed: false, tokens: [] };
+const ANY = ['*'];
+
+/** Summaries that are kept for automata: beyond this number the oldest are dropped. */
+const KEPT_SUMMARIES = 1 << 18;
+
+/** Summarises the robots.txt files of a table for some agents. */
+export class TableAudit {
+  readonly #reader: TableReader;
+  readonly #lists: GroupLists;
+  readonly #google: boolean;
+  readonly #agents: readonly (readonly Link[])[];
+  /** Summaries by the automaton of a list with one group; lines count from 0. */
+  #byAutomaton = new Map<number, RuleSummary>();
+  #olderByAutomaton = new Map<number, RuleSummary>();
+
+  /** @param google whether the table is for the google profile */
+  constructor(view: TableView, agents: readonly Agent[], google: boolean) {
+    this.#reader = view.reader;
+    this.#lists = view.groupLists;
+    this.#google = google;
+    this.#agents = agents.map(({ chain }) =>
+      chain.map((link) => {
+        const token = lowerCaseAscii(link);
+        return { token, number: view.tokenNumber(token) };
+      }),
+    );
+  }
+
+  /**
+   * What the robots record says to each agent.
+   *
+   * @param robots offset of the record
+   * @throws RobotsFilterError `table` if the table is damaged
+   */
+  summaries(robots: number, access: AccessResult): readonly AgentSummary[] {
+    if (access === 'unavailable') return this.#agents.map(() => EVERYTHING);
+    if (access === 'unreachable') return this.#agents.map(() => NOTHING);
+    // Most agents have the groups of *, and share their summary.
+    let ofAny: AgentSummary | undefined;
+    return this.#agents.map((links) => {
+      const found = this.#listsOf(robots, links);
+      if (found !== undefined) return { ...this.#summaryOf(found.lists), tokens: found.tokens };
+      ofAny ??= this.#summaryOfAny(robots);
+      return ofAny;
+    });
+  }
+
+  /**
+   * The groups whose rules decide for an agent.
+   *
+   * @param agent index of the agent
+   */
+  groupsFor(robots: number, agent: number): readonly TableGroup[] {
+    const found = this.#listsOf(robots, this.#agents[agent] ?? []);
+    const any = found === undefined ? this.#lists.find(robots, TOKEN_ANY) : 0;
+    const lists = found?.lists ?? (any === 0 ? [] : [any]);
+    return lists.flatMap((list) => this.#lists.groups(list));
+  }
+
+  /** The patterns of some groups, each group once. */
+  patternsOf(groups: readonly TableGroup[]): TablePattern[] {
+    const patterns: TablePattern[] = [];
+    const seen = new Set<string>();
+    for (const { automaton, firstLine } of groups) {
+      const key = `${automaton} ${firstLine}`;
+      if (automaton === 0 || seen.has(key)) continue;
+      seen.add(key);
+      const view = new AutomatonView(this.#reader, automaton);
+      if (patterns.length + view.ruleCount > MAX_GROUP_RULES) {
+        throw this.#reader.damaged('a group has more rules than a file can hold');
+      }
+      for (const pattern of view.patterns()) {
+        patterns.push({ ...pattern, line: firstLine + pattern.line });
+      }
+    }
+    return patterns;
+  }
+
+  /** The bytes of an automaton, in the table. Equal bytes in two tables mean equal rules. */
+  automatonBytes(automaton: number): Uint8Array {
+    const { bytes } = new AutomatonView(this.#reader, automaton);
+    return this.#reader.bytes.subarray(automaton, automaton + bytes);
+  }
+
+  /** What the groups of `*` say. */
+  #summaryOfAny(robots: number): AgentSummary {
+    const list = this.#lists.find(robots, TOKEN_ANY);
+    return list === 0 ? EVERYTHING : { ...this.#summaryOf([list]), tokens: ANY };
+  }
+
+  /**
+   * The lists of the groups that name an agent (RFC 9309 section 2.2.1), and their product tokens;
+   * `undefined` if none does, so that those of `*` count.
+   */
+  #listsOf(
+    robots: number,
+    links: readonly Link[],
+  ): { readonly tokens: readonly string[]; readonly lists: readonly number[] } | undefined {
+    let tokens: string[] | undefined;
+    const lists: number[] = [];
+    for (const { token, number } of links) {
+      const list = number < 0 ? 0 : this.#lists.find(robots, number);
+      if (list === 0) continue;
+      tokens ??= [];
+      if (!tokens.includes(token)) tokens.push(token);
+      if (!lists.includes(list)) lists.push(list);
+      if (!this.#google) return { tokens, lists };
+    }
+    return tokens === undefined ? undefined : { tokens, lists };
+  }
+
+  #summaryOf(lists: readonly number[]): RuleSummary {
+    const groups = lists.flatMap((list) => this.#lists.groups(list));
+    const [only, another] = groups;
+    if (only !== undefined && another === undefined) {
+      const { automaton, firstLine } = only;
+      if (automaton === 0) return { ...NO_RULES, reach: 'all' };
+      const summary = this.#summaryOfAutomaton(automaton);
+      const { rootLine } = summary;
+      return rootLine === undefined ? summary : { ...summary, rootLine: firstLine + rootLine };
+    }
+    return summarise(this.patternsOf(groups), this.#google);
+  }
+
+  #summaryOfAutomaton(automaton: number): RuleSummary {
+    let summary = this.#byAutomaton.get(automaton) ?? this.#olderByAutomaton.get(automaton);
+    if (summary === undefined) {
+      const patterns = new AutomatonView(this.#reader, automaton).patterns();
+      summary = summarise(patterns, this.#google);
+      if (this.#byAutomaton.size === KEPT_SUMMARIES) {
+        this.#olderByAutomaton = this.#byAutomaton;
+        this.#byAutomaton = new Map();
+      }
+      this.#byAutomaton.set(automaton, summary);
+    }
+    return summary;
+  }
+}

@@ -1,0 +1,103 @@
+import type { Profile } from './profile.js';
+import type { Group, RobotsFile } from './robots-file.js';
+
+/**
+ * The kinds of other records (RFC 9309 section 2.2.4) that a table keeps. Their numbers in a table
+ * count from 1.
+ */
+export const RECORD_KINDS = [
+  'sitemap',
+  'crawl-delay',
+  'content-usage',
+  'content-signal',
+  'license',
+  'host',
+  'clean-param',
+  'request-rate',
+  'visit-time',
+  'noindex',
+] as const;
+
+export type RecordKind = (typeof RECORD_KINDS)[number];
+
+/** The kinds that belong to the group in which they stand. All others belong to the whole file. */
+const KINDS_OF_GROUPS: ReadonlySet<RecordKind> = new Set<RecordKind>([
+  'crawl-delay',
+  'content-usage',
+  'content-signal',
+  'request-rate',
+  'visit-time',
+  'noindex',
+]);
+
+/** Whether records of this kind belong to the group in which they stand. */
+export function isOfGroup(kind: RecordKind): boolean {
+  return KINDS_OF_GROUPS.has(kind);
+}
+
+/** One other record of a kind that a table keeps. */
+export interface KeptRecord {
+  readonly kind: RecordKind;
+  /** Number of its line in the file, from 1. */
+  readonly line: number;
+  /**
+   * The product tokens of its group, in lower case. `undefined` for a kind that belongs to the whole
+   * file, and before any group.
+   */
+  readonly productTokens: readonly string[] | undefined;
+  /** The value as written, without the white space around it and the comment. */
+  readonly value: string;
+}
+
+/**
+ * The records of a file that a table keeps, in the order of the file.
+ *
+ * In draft-koster-rep-00 only the first group of `*` counts, so later groups do not name `*`.
+ *
+ * @param kept the product tokens, besides `*`, whose groups count; `undefined` for all
+ */
+export function keptRecords(
+  file: Pick<RobotsFile, 'groups' | 'records' | 'sitemaps'>,
+  profile: Profile,
+  kept?: ReadonlySet<string>,
+): KeptRecord[] {
+  const { groups, records } = file;
+  if (records.length === 0) return [];
+  const sitemaps = new Set(file.sitemaps);
+  const tokens = tokensByGroup(groups, profile, kept);
+  const found: KeptRecord[] = [];
+  let next = 0;
+  for (const record of records) {
+    // Records and groups are both in the order of the file.
+    while (next < groups.length && (groups[next] as Group).line < record.line) next++;
+    const kind = sitemaps.has(record) ? 'sitemap' : kindOf(record.key);
+    if (kind === undefined) continue;
+    const productTokens = isOfGroup(kind) ? tokens[next - 1] : undefined;
+    if (productTokens?.length === 0) continue;
+    found.push({ kind, line: record.line, productTokens, value: record.value });
+  }
+  return found;
+}
+
+function kindOf(key: string): RecordKind | undefined {
+  return RECORD_KINDS.find((kind) => kind === key);
+}
+
+/** The product tokens of each group that count, each once. */
+function tokensByGroup(
+  groups: readonly Group[],
+  profile: Profile,
+  kept: ReadonlySet<string> | undefined,
+): (readonly string[])[] {
+  let hadStar = false;
+  return groups.map(({ productTokens }) => {
+    const counting = new Set(
+      productTokens.filter((token) => {
+        if (token !== '*') return kept === undefined || kept.has(token);
+        return !(hadStar && profile === 'draft-koster-rep-00');
+      }),
+    );
+    if (counting.has('*')) hadStar = true;
+    return [...counting];
+  });
+}

@@ -1,0 +1,134 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { readAgentsFile } from '../../src/agents/agents-file.js';
+import { agentsInHeader } from '../../src/agents/header-agent.js';
+import { agentsOf, listNames } from '../../src/agents/known-agent.js';
+import { knownAgents } from '../../src/agents/known-agents.js';
+import { isProductToken, parseAgent } from '../../src/protocol/agent.js';
+import { parseRobots } from '../../src/protocol/parse.js';
+
+const known = knownAgents();
+
+function tokensIn(header: string): string[] {
+  return agentsInHeader(header, known).map(({ token }) => token);
+}
+
+describe('the built-in lists', () => {
+  it('have the names that the documents promise', () => {
+    expect(listNames(known)).toEqual([
+      'ai-training',
+      'ai-search',
+      'ai-assistant',
+      'search',
+      'seo',
+      'archive',
+      'all-known',
+    ]);
+    expect(agentsOf(known, 'all-known')).toHaveLength(known.length);
+    expect(agentsOf(known, 'nosuch')).toBeUndefined();
+    // A query has at most 256 agents.
+    expect(known.length).toBeGreaterThan(100);
+    expect(known.length).toBeLessThan(256);
+  });
+
+  it('hold each token once, with operator, source, date and description', () => {
+    const tokens = known.map(({ token }) => token.toLowerCase());
+    expect(new Set(tokens).size).toBe(tokens.length);
+    for (const agent of known) {
+      expect(isProductToken(agent.token)).toBe(true);
+      expect(agent.operator).not.toBe('');
+      expect(URL.canParse(agent.source)).toBe(true);
+      expect(agent.date).toMatch(/^20\d\d-[01]\d-[0-3]\d$/);
+      expect(agent.description).toMatch(/^[A-Z].*\.$/);
+    }
+  });
+
+  it('hold the token that a user-agent line with the published name yields', () => {
+    const odd = known.filter(({ published }) => published !== undefined);
+    expect(odd.map(({ published }) => published)).toEqual(
+      expect.arrayContaining(['MJ12bot', 'archive.org_bot', 'AI2Bot', 'Sogou web spider']),
+    );
+    for (const { token, published = token } of known) {
+      const { groups } = parseRobots(Buffer.from(`User-agent: ${published}\nDisallow: /\n`));
+      expect(groups[0]?.productTokens).toEqual([token.toLowerCase()]);
+    }
+  });
+});
+
+describe('a User-Agent header', () => {
+  it.each([
+    ['Mozilla/5.0 (compatible; GPTBot/1.2; +https://openai.com/gptbot)', ['GPTBot']],
+    [
+      'Mozilla/5.0 AppleWebKit/537.36 (KHTML, like Gecko; compatible; bingbot/2.0; +http://www.bing.com/bingbot.htm) Chrome/103.0 Safari/537.36',
+      ['bingbot'],
+    ],
+    ['Googlebot-Image/1.0', ['Googlebot-Image']],
+    ['Mozilla/5.0 (compatible; GoogleOther)', ['GoogleOther']],
+    ['Mozilla/5.0 (compatible; MJ12bot/v1.4.8; http://mj12bot.com/)', ['MJ']],
+    [
+      'Mozilla/5.0 (compatible; archive.org_bot +http://archive.org/details/archive.org_bot)',
+      ['archive'],
+    ],
+    ['Sogou web spider/4.0(+http://www.sogou.com/docs/help/webmasters.htm#07)', ['Sogou']],
+    [
+      'meta-externalagent/1.1 (+https://developers.facebook.com/docs/sharing/webmasters/crawler)',
+      ['meta-externalagent'],
+    ],
+    // Neither addresses nor parts of names count.
+    ['Mozilla/5.0 (compatible; MyBot/1.0; +https://example.com/GPTBot GPTBot@example.com)', []],
+    ['Mozilla/5.0 (compatible; NotGPTBot/1.0; GPTBot2/1.0; GPTBot.x/1)', []],
+    ['AIBot/1.0 (Mail)', []],
+    ['A/1 (GPTBot; CCBot)', ['GPTBot', 'CCBot']],
+  ])('%s', (header, tokens) => {
+    expect(tokensIn(header)).toEqual(tokens);
+  });
+
+  it('without a token is refused by the library, with the candidates and never Mozilla', () => {
+    const refuse = (header: string) => () => parseAgent(header, 'rfc9309');
+    expect(refuse('Mozilla/5.0 (compatible; MyBot/1.2; +https://a.example/)')).toThrow(
+      'is not a product token (RFC 9309 section 2.2.1): it is a whole User-Agent header. Use the crawler\'s product token, such as "MyBot"',
+    );
+    expect(refuse('Mozilla/5.0 (X11; Linux) AppleWebKit/537.36 Chrome/1 Safari/5')).toThrow(
+      'without the name of a crawler. Use the product token that the operator documents',
+    );
+    expect(refuse('MyBot/1.0')).toThrow('use "MyBot"');
+  });
+});
+
+describe('a file of agents', () => {
+  function file(content: string): string {
+    const place = mkdtempSync(join(tmpdir(), 'robots-filter-'));
+    onTestFinished(() => rmSync(place, { recursive: true, force: true }));
+    const path = join(place, 'agents.json');
+    writeFileSync(path, content);
+    return path;
+  }
+
+  it('gives back what the built-in lists hold', async () => {
+    expect(await readAgentsFile(file(JSON.stringify(known)))).toEqual(known);
+  });
+
+  it.each([
+    ['{', 'not JSON'],
+    ['{}', 'not a JSON array of agents'],
+    ['[]', 'not a JSON array of agents'],
+    ['[1]', 'entry 1 is not an object'],
+    ['[null]', 'entry 1 is not an object'],
+    ['[{"token":"A","purpose":"x"},{"purpose":"x"}]', 'entry 2 has no "token"'],
+    ['[{"token":"A1","purpose":"x"}]', 'entry 1 has no "token"'],
+    ['[{"token":"*","purpose":"x"}]', 'entry 1 has no "token"'],
+    ['[{"token":"A"}]', 'entry 1 (A) has no "purpose"'],
+    ['[{"token":"A","purpose":"a b"}]', 'entry 1 (A) has no "purpose"'],
+    ['[{"token":"A","purpose":"all-known"}]', 'entry 1 (A) has no "purpose"'],
+    ['[{"token":"A","purpose":"x","date":1}]', 'entry 1 (A) has a "date" that is not a string'],
+    ['[{"token":"A","purpose":"x"},{"token":"a","purpose":"y"}]', 'entry 2 repeats a'],
+  ])('%s is refused', async (content, message) => {
+    await expect(readAgentsFile(file(content))).rejects.toThrow(message);
+  });
+
+  it('that does not exist is refused', async () => {
+    await expect(readAgentsFile('/nonexistent/agents.json')).rejects.toThrow('does not exist');
+  });
+});

@@ -1,0 +1,90 @@
+import { describe, expect, it } from 'vitest';
+import { lines, workplace } from './command-line.js';
+
+const HEADER = 'Mozilla/5.0 AppleWebKit/537.36 (KHTML, like Gecko; compatible; GPTBot/1.2)';
+
+describe('agents by name', () => {
+  it('are judged like the tokens that they stand for', async () => {
+    const place = workplace();
+    place.write(
+      'mine.json',
+      '[{"token":"GPTBot","purpose":"mine"},{"token":"CCBot","purpose":"mine"}]',
+    );
+    const common = ['--robots-dir', 'robots', '--format', 'verdicts', '--output-header'];
+    const url = 'https://example.com/cc/\n';
+    const [tokens, list, header, training] = await Promise.all([
+      place.run([...common, '-a', 'gptbot,CCBot'], url),
+      place.run([...common, '--agents-file', 'mine.json', '-a', 'gptbot,@mine'], url),
+      place.run([...common, '-a', `${HEADER},CCBot`], url),
+      place.run([...common, '-a', '@ai-training'], url),
+    ]);
+    // The list leaves out GPTBot, which is named in another case.
+    expect({ text: list.text, code: list.code }).toEqual({ text: tokens.text, code: 0 });
+    expect(header.text).toBe(tokens.text.replace('gptbot', 'GPTBot'));
+    expect(header.stderr).toContain('is a User-Agent header: taken as GPTBot');
+    expect(lines(training.text)[0]?.split(',').slice(0, 2)).toEqual(['GPTBot', 'ClaudeBot']);
+  });
+
+  it('reduce a table', async () => {
+    const place = workplace();
+    const compiled = await place.run([
+      'compile',
+      '--robots-dir',
+      'robots',
+      '-a',
+      '@ai-training',
+      '-o',
+      't',
+    ]);
+    expect(compiled.code).toBe(0);
+    expect((await place.run(['inspect', 't'])).text).toContain('only *, ');
+  });
+
+  it.each([
+    [
+      ['-a', 'Mozilla/5.0 (compatible; OtherBot/2.0; Thing/1)'],
+      ['use --agent OtherBot or --agent Thing'],
+    ],
+    [
+      ['-a', 'Mozilla/5.0 (X11; Linux) Chrome/1'],
+      ['names no crawler', 'robots-filter agents'],
+    ],
+    [
+      ['-a', 'A/1 (GPTBot; CCBot)'],
+      ['several crawlers', '--agent GPTBot, --agent CCBot'],
+    ],
+    [
+      ['-a', '@seo', '--agents-file', 'no.json'],
+      ['no.json: cannot be read', 'robots-filter agents --json'],
+    ],
+  ])('%j is refused', async (args, words) => {
+    const { code, text, stderr } = await workplace().run(['--robots-dir', 'robots', ...args]);
+    expect({ code, text }).toEqual({ code: 2, text: '' });
+    for (const word of words) expect(stderr).toContain(word);
+    expect(stderr).not.toContain('agent Mozilla');
+  });
+});
+
+describe('robots-filter agents', () => {
+  it('prints what --agents-file reads', async () => {
+    const place = workplace();
+    const all = await place.run(['agents']);
+    const json = await place.run(['agents', '--json']);
+    place.write('all.json', json.text);
+    expect((await place.run(['agents', '--agents-file', 'all.json'])).text).toBe(all.text);
+    expect(lines(all.text).length).toBe(JSON.parse(json.text).length);
+  });
+
+  it('prints a list, a token, a published name, or the agent in a header', async () => {
+    const place = workplace();
+    const [list, token, published, header, none] = await Promise.all(
+      ['@seo', 'ccbot', 'mj12bot', HEADER, 'gptbto'].map((name) => place.run(['agents', name])),
+    );
+    expect(lines(list?.text ?? '').every((line) => line.startsWith('@seo\t'))).toBe(true);
+    expect(token?.text).toMatch(/^@ai-training\tCCBot\tCommon Crawl\t/);
+    expect(published?.text).toMatch(/^@seo\tMJ\tMajestic\tMJ12bot\t/);
+    expect(header?.text).toMatch(/^@ai-training\tGPTBot\tOpenAI\t/);
+    expect(none?.code).toBe(2);
+    expect(none?.stderr).toContain('Did you mean gptbot?');
+  });
+});

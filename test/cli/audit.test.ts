@@ -1,0 +1,264 @@
+import { expect, test } from 'vitest';
+import { lines, type Workplace, workplace } from './command-line.js';
+
+const AGENTS = ['GPTBot', 'CCBot', 'GPTBot>CCBot', '*'];
+
+const FILES: Readonly<Record<string, string>> = {
+  'all.example': 'User-agent: *\nDisallow:\n',
+  'none.example': 'User-agent: *\nDisallow: /\nAllow: /robots.txt$\n',
+  'cancelled.example': 'User-agent: *\nDisallow: /a\nAllow: /a\n',
+  'own.example': 'User-agent: *\nDisallow: /\n\nUser-agent: CCBot\nCrawl-delay: 5\nAllow: /\n',
+  'records.example': [
+    'Sitemap: https://records.example/1.xml',
+    'License: https://records.example/l',
+    'User-agent: GPTBot',
+    'Content-Signal: ai-train=no',
+    'Disallow: /x,"y',
+    'User-agent: *',
+    'Content-Usage: train-ai=n',
+    'Crawl-delay: soon',
+    'Sitemap: https://records.example/2.xml',
+    'Disallow: /',
+  ].join('\n'),
+};
+
+async function prepared(): Promise<Workplace> {
+  const place = workplace();
+  for (const [host, text] of Object.entries(FILES)) place.write(`robots/${host}`, text);
+  place.write('robots/https/example.com_8443/robots.txt', 'User-agent: *\nDisallow: /8443\n');
+  place.write(
+    'more.ndjson',
+    '{"host":"gone.example","status":404}\n{"host":"down.example","status":503}\n',
+  );
+  const source = ['--robots-dir', 'robots', '--robots-dir', 'more.ndjson'];
+  await place.run(['compile', '--records', ...source, '-o', 't', '-q']);
+  return place;
+}
+
+interface Row {
+  readonly host: string;
+  readonly agent: string;
+  readonly allowed: string;
+  readonly root: string;
+  readonly root_line: number | null;
+  readonly [column: string]: unknown;
+}
+
+function rowsOf(text: string): Row[] {
+  return lines(text).map((line) => JSON.parse(line) as Row);
+}
+
+test('an audit agrees with what the filter says of many paths, whatever it reads', async () => {
+  const place = await prepared();
+  const args = ['-a', AGENTS.join(), '--format', 'ndjson'];
+  const audit = await place.run(['audit', '--table', 't', ...args]);
+  expect(audit.code).toBe(0);
+  const rows = rowsOf(audit.text);
+  const hosts = [...new Set(rows.map(({ host }) => host))];
+  const names = hosts.map((host) => host.replace('https://', ''));
+  expect(names).toEqual([...names].sort());
+  expect(rows.length).toBe(hosts.length * AGENTS.length);
+
+  // An independent count: verdicts of the filter on paths of each host.
+  const paths = [
+    '/',
+    '/a',
+    '/ab',
+    '/q',
+    '/private/',
+    '/private/open',
+    '/x.gif',
+    '/cc/',
+    '/8443',
+    '/x,"y',
+  ];
+  const roots = hosts.map((host) => (host.includes('://') ? host : `https://${host}`));
+  const urls = roots.flatMap((root) => paths.map((path) => ({ url: root + path })));
+  const filtered = await place.run(
+    ['--table', 't', '-a', AGENTS.join(), '--explain', '--input', 'ndjson'],
+    urls.map((url) => `${JSON.stringify(url)}\n`).join(''),
+  );
+  const explained = lines(filtered.text).map(
+    (line) =>
+      JSON.parse(line) as {
+        verdicts: Record<string, string>;
+        rules?: Record<string, { line: number } | null>;
+      },
+  );
+  const counts: Record<string, Record<string, number>> = {};
+  for (const { host, agent, allowed, root, root_line } of rows) {
+    const start = hosts.indexOf(host) * paths.length;
+    const judged = explained.slice(start, start + paths.length);
+    const verdicts = new Set(judged.map(({ verdicts }) => verdicts[agent]));
+    const truth = verdicts.size === 2 ? 'part' : verdicts.has('allow') ? 'all' : 'none';
+    expect({ host, agent, allowed }).toEqual({ host, agent, allowed: truth });
+    expect(root).toBe(judged[0]?.verdicts[agent]);
+    expect(root_line).toBe(judged[0]?.rules?.[agent]?.line ?? null);
+    const of = counts[agent] ?? { all: 0, part: 0, none: 0 };
+    of[truth] = (of[truth] ?? 0) + 1;
+    counts[agent] = of;
+  }
+  for (const agent of AGENTS) {
+    const { all, part, none } = counts[agent] ?? {};
+    expect(audit.stderr).toContain(
+      `${agent}: ${hosts.length} hosts: ${all} all, ${part} part, ${none} none\n`,
+    );
+  }
+
+  const sources = ['--robots-dir', 'robots', '--robots-dir', 'more.ndjson'];
+  const fromFiles = await place.run(['audit', ...sources, ...args]);
+  expect(fromFiles.text).toBe(audit.text);
+});
+
+test('an audit shows groups, records and unknown hosts, and can be limited', async () => {
+  const place = await prepared();
+  place.write('hosts', 'records.example\n\nhttps://nowhere.example/x\nOWN.example\n');
+  const args = ['audit', '--table', 't', '-a', 'CCBot,GPTBot', '--hosts', 'hosts'];
+  const csv = await place.run([...args, '--format', 'csv', '-q']);
+  expect(csv.stderr).toBe('');
+  expect(lines(csv.text)).toEqual([
+    'host,agent,allowed,group,rules,root,root_line,crawl_delay,sitemaps,preferences,access,date',
+    'https://nowhere.example,CCBot,unknown,,,,,,,,,',
+    'https://nowhere.example,GPTBot,unknown,,,,,,,,,',
+    'own.example,CCBot,all,ccbot,1,allow,6,5,,,successful,',
+    'own.example,GPTBot,none,*,1,deny,2,,,,successful,',
+    'records.example,CCBot,none,*,1,deny,10,soon,https://records.example/1.xml https://records.example/2.xml,License: https://records.example/l Content-Usage: train-ai=n,successful,',
+    'records.example,GPTBot,part,gptbot,1,allow,,,https://records.example/1.xml https://records.example/2.xml,License: https://records.example/l Content-Signal: ai-train=no,successful,',
+  ]);
+  const only = await place.run([...args, '--format', 'ndjson', '--only', 'none', '-q']);
+  expect(rowsOf(only.text).map(({ host, agent }) => [host, agent])).toEqual([
+    ['own.example', 'GPTBot'],
+    ['records.example', 'CCBot'],
+  ]);
+  const table = await place.run([...args, '--only', 'all', '-q']);
+  expect(table.text).toMatch(
+    /^host +agent +allowed .*\nown\.example +CCBot +all +ccbot +1 +allow +6 +5 +- +- +successful +-\n$/,
+  );
+  place.write('bad', 'a b\n');
+  const bad = await place.run([...args.slice(0, -1), 'bad']);
+  expect([bad.code, bad.stderr]).toEqual([
+    2,
+    expect.stringMatching(/^robots-filter: bad:1: "a b" is not a host\. Use /),
+  ]);
+  const both = await place.run(['audit', '-a', 'x']);
+  expect([both.code, both.stderr]).toEqual([
+    2,
+    expect.stringContaining('audit needs robots.txt files or a table'),
+  ]);
+});
+
+test('records are the same from a file, a directory and a table', async () => {
+  const place = await prepared();
+  const kinds = ['--kind', 'sitemap,crawl-delay', '--kind', 'content-signal'];
+  const table = await place.run(['records', 't', ...kinds]);
+  const directory = await place.run(['records', 'robots', ...kinds]);
+  expect(table).toMatchObject({ code: 0, stderr: '' });
+  expect(directory.text).toBe(table.text);
+  const rows = rowsOf(table.text);
+  expect(
+    rows.map(({ host, line, kind, group, parsed }) => [host, line, kind, group, parsed]),
+  ).toEqual([
+    ['own.example', 5, 'crawl-delay', ['ccbot'], 5],
+    ['records.example', 1, 'sitemap', null, 'https://records.example/1.xml'],
+    ['records.example', 4, 'content-signal', ['gptbot'], { 'ai-train': 'no' }],
+    ['records.example', 8, 'crawl-delay', ['*'], null],
+    ['records.example', 9, 'sitemap', null, 'https://records.example/2.xml'],
+  ]);
+  const file = await place.run(['records', 'robots/records.example', ...kinds, '--format', 'csv']);
+  expect(lines(file.text)[3]).toBe(',8,crawl-delay,*,soon,,false');
+  const wrong = await place.run(['records', 't', '--kind', 'sitemaps']);
+  expect([wrong.code, wrong.stderr]).toEqual([
+    2,
+    expect.stringContaining('There is no kind "sitemaps"'),
+  ]);
+  await place.run(['compile', '--robots-dir', 'robots', '-o', 'plain', '-q']);
+  const plain = await place.run(['records', 'plain']);
+  expect([plain.code, plain.text, plain.stderr]).toEqual([
+    0,
+    '',
+    expect.stringContaining('Compile it with --records'),
+  ]);
+});
+
+test('inspect and check show records, and speak JSON', async () => {
+  const place = await prepared();
+  const host = await place.run(['inspect', 't', 'records.example', '-a', 'CCBot']);
+  expect(host).toMatchObject({ code: 0, stderr: '' });
+  expect(lines(host.text)).toEqual([
+    'http://records.example, https://records.example',
+    '  source  records.example',
+    '  access  successful',
+    '  agent   CCBot: none allowed, group *; / deny by line 10',
+    '          crawl-delay soon',
+    '          License: https://records.example/l',
+    '          Content-Usage: train-ai=n',
+    '',
+    '       1  Sitemap: https://records.example/1.xml',
+    '       2  License: https://records.example/l',
+    '       9  Sitemap: https://records.example/2.xml',
+    '',
+    '          User-agent: *',
+    '       7  Content-usage: train-ai=n',
+    '       8  Crawl-delay: soon',
+    '      10  Disallow: /',
+  ]);
+  const json = await place.run(['inspect', 't', 'records.example', '--json']);
+  expect(JSON.parse(json.text)).toMatchObject({
+    host: 'records.example',
+    schemes: ['http', 'https'],
+    port: null,
+    access: 'successful',
+    records: [{ line: 1, kind: 'sitemap' }, { kind: 'license' }, { line: 9 }],
+    agents: [],
+    groups: [
+      { productTokens: ['*'], rules: [{ line: 10, kind: 'disallow', pattern: '/' }] },
+      {
+        productTokens: ['gptbot'],
+        rules: [{ line: 5, kind: 'disallow', pattern: '/x,"y' }],
+        records: [{ line: 4, kind: 'content-signal', parsed: { 'ai-train': 'no' } }],
+      },
+    ],
+  });
+  const totals = JSON.parse((await place.run(['inspect', 't', '--json', '--verify'])).text);
+  expect(totals).toMatchObject({ version: 8, agents: null, verified: { records: 7 } });
+  expect(totals.hosts).toBe(totals.verified.hosts);
+  const agentOnly = await place.run(['inspect', 't', '-a', 'x']);
+  expect([agentOnly.code, agentOnly.stderr]).toEqual([
+    2,
+    expect.stringContaining('inspect t HOST --agent x'),
+  ]);
+
+  const urls = ['/x,"y', 'https://a.example/img/1', '/other'];
+  const robots = [
+    FILES['records.example']?.replace(
+      'Content-Signal',
+      'Content-Usage: train-ai=y\nContent-Usage: /img train-ai=n,search=y\nContent-Usage: /img train-ai=y\nContent-Signal',
+    ),
+  ].join('');
+  const check = await place.run(['check', '--json', '-q', '-', 'GPTBot', ...urls], robots);
+  expect(check.code).toBe(1);
+  const sitemaps = ['https://records.example/1.xml', 'https://records.example/2.xml'];
+  const preferences = {
+    contentSignal: { 'ai-train': 'no' },
+    license: ['https://records.example/l'],
+  };
+  expect(lines(check.text).map((line) => JSON.parse(line))).toEqual([
+    {
+      url: urls[0],
+      verdict: 'deny',
+      reason: 'rule',
+      rule: { line: 8, text: 'Disallow: /x,"y', agent: 'GPTBot' },
+      crawlDelay: null,
+      sitemaps,
+      preferences: null,
+    },
+    expect.objectContaining({
+      verdict: 'allow',
+      preferences: { ...preferences, contentUsage: { 'train-ai': 'n', search: 'y' } },
+    }),
+    expect.objectContaining({
+      rule: null,
+      preferences: { ...preferences, contentUsage: { 'train-ai': 'y' } },
+    }),
+  ]);
+});

@@ -1,0 +1,99 @@
+import { expect, test } from 'vitest';
+import { type Workplace, workplace } from './command-line.js';
+
+/** Two directories that differ in every way. */
+function twoSides(): Workplace {
+  const place = workplace();
+  const files = {
+    'old/same.example': 'User-agent: *\nDisallow: /a\n',
+    'new/same.example': '# later\nUser-agent: *\n\nDisallow: /a\nDisallow: /ab\n',
+    'old/closed.example': 'User-agent: *\nDisallow:\n',
+    'new/closed.example': 'User-agent: GPTBot\nDisallow: /\n',
+    'old/part.example': 'User-agent: *\nDisallow: /*.pdf$\n',
+    'new/part.example': 'User-agent: *\nDisallow: /*.pdf\n',
+    'old/gone.example': '',
+    'new/come.example': 'User-agent: *\nDisallow: /\n',
+    'old/https/scheme.example': '',
+    'old/http/scheme.example': '',
+    'new/https/scheme.example': 'User-agent: *\nDisallow: /\n',
+    'new/http/scheme.example': '',
+  };
+  for (const [name, text] of Object.entries(files)) place.write(name, text);
+  return place;
+}
+
+const CSV = `host,agent,change,old,new,path,old_rule,new_rule
+closed.example,GPTBot,extent,all,none,/,no-rule,Disallow: / (line 2)
+come.example,GPTBot,added,,none,,,
+come.example,CCBot,added,,none,,,
+gone.example,GPTBot,removed,all,,,,
+gone.example,CCBot,removed,all,,,,
+part.example,GPTBot,rules,part,part,/any.pdfany,no-rule,Disallow: /*.pdf (line 2)
+part.example,CCBot,rules,part,part,/any.pdfany,no-rule,Disallow: /*.pdf (line 2)
+https://scheme.example,GPTBot,extent,all,none,/,no-group,Disallow: / (line 2)
+https://scheme.example,CCBot,extent,all,none,/,no-group,Disallow: / (line 2)
+`;
+
+test('diff prints hosts by effect: from directories, and the same from tables', async () => {
+  const place = twoSides();
+  const words = ['-a', 'GPTBot,CCBot', '--format', 'csv'];
+  const { code, text, stderr } = await place.run(['diff', 'old', 'new', ...words]);
+  expect({ code, text }).toEqual({ code: 0, text: CSV });
+  const [, counts = ''] = /GPTBot: 6 hosts: (.*)/.exec(stderr) ?? [];
+  expect(counts.split(', ').sort()).toEqual([
+    '1 added',
+    '1 by other rules',
+    '1 removed',
+    '2 all \u2192 none',
+  ]);
+  for (const side of ['old', 'new']) {
+    await place.run(['compile', '-q', '--robots-dir', side, '-o', `${side}.table`]);
+  }
+  const tables = await place.run(['diff', '-q', 'old.table', 'new.table', ...words]);
+  expect(tables).toMatchObject({ code: 0, text: CSV, stderr: '' });
+});
+
+test('diff of single files, with an exit code for scripts', async () => {
+  const place = twoSides();
+  const [old, next] = ['old/part.example', 'new/part.example'];
+  const changed = await place.run(['diff', '-q', old, next, '--exit-code', '--format', 'ndjson']);
+  expect(changed.code).toBe(1);
+  expect(JSON.parse(changed.text)).toMatchObject({
+    host: 'robots.txt',
+    agent: '*',
+    change: 'rules',
+  });
+  const same = ['old/same.example', 'new/same.example'];
+  const equal = await place.run(['diff', ...same, '--exit-code']);
+  expect(equal).toMatchObject({ code: 0, text: '' });
+  expect(equal.stderr).toBe('robots-filter: *: 1 host, no difference\n');
+});
+
+test('diff --urls prints the URLs whose verdicts differ, with both rules', async () => {
+  const place = twoSides();
+  const urls =
+    'https://part.example/a.pdf\n\nhttps://part.example/a.pdf?x\nhttps://come.example/\n';
+  const words = ['diff', '-q', 'old', 'new', '--urls', '-', '--format', 'csv'];
+  const { code, text } = await place.run(words, urls);
+  expect({ code, text }).toEqual({
+    code: 0,
+    text: `url,agent,old,new,old_rule,new_rule
+https://part.example/a.pdf?x,*,allow,deny,no-rule,Disallow: /*.pdf (line 2)
+https://come.example/,*,unknown,deny,unknown-host,Disallow: / (line 2)
+`,
+  });
+  const records = await place.run(words, '{"url":"https://part.example/"}\n');
+  expect(records.code).toBe(2);
+  expect(records.stderr).toContain('standard input: holds records, and not one URL on each line');
+});
+
+test('diff refuses sides that cannot be compared', async () => {
+  const place = twoSides();
+  await place.run(['compile', '-q', '--robots-dir', 'old', '--profile', 'google', '-o', 'g.table']);
+  const profiles = await place.run(['diff', 'g.table', 'new']);
+  expect(profiles.code).toBe(2);
+  expect(profiles.stderr).toContain('Compile both with one profile');
+  const missing = await place.run(['diff', 'old', 'nowhere']);
+  expect(missing.code).toBe(2);
+  expect(missing.stderr).toContain('nowhere');
+});

@@ -1,0 +1,138 @@
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { chai, describe, expect, it } from 'vitest';
+import robotsParser, { type RobotsParser } from '../../src/robots-parser.js';
+
+const require = createRequire(import.meta.url);
+
+/** The cases of robots-parser's own tests in which this project answers otherwise: see the page. */
+const DIFFERENT = ['should handle lone high / low surrogates'];
+
+/** Runs robots-parser's own tests, from its package, over a parser; returns what failed. */
+function ownTests(parser: unknown): { cases: string[]; failed: string[] } {
+  const file = join(dirname(require.resolve('robots-parser')), 'test/Robots.js');
+  const cases: string[] = [];
+  const failed: string[] = [];
+  const describeAll = (_name: string, body: () => void): void => body();
+  const runCase = (name: string, body: () => void): void => {
+    cases.push(name);
+    try {
+      body();
+    } catch {
+      failed.push(name);
+    }
+  };
+  const load = (name: string): unknown => (name === 'chai' ? chai : parser);
+  const source = readFileSync(file, 'utf8');
+  new Function('require', 'describe', 'it', source)(load, describeAll, runCase);
+  return { cases, failed };
+}
+
+/** The package itself. */
+const original: (url: string, body: string) => RobotsParser = require('robots-parser');
+
+describe("robots-parser's own tests", () => {
+  it('all run, and pass but for the differences that docs/robots-parser.md lists', () => {
+    const { cases, failed } = ownTests(robotsParser);
+    expect(cases.length).toBe(41);
+    expect(failed).toEqual(DIFFERENT);
+  });
+
+  it('find a parser that is wrong', () => {
+    expect(ownTests(() => robotsParser('', '')).failed.length).toBeGreaterThan(20);
+  });
+});
+
+const SITE = 'https://h.example';
+const ask = (lines: readonly string[], path: string, ua?: string): unknown[] =>
+  [robotsParser, original].map((parser) => {
+    const robots = parser(`${SITE}/robots.txt`, lines.join('\n'));
+    return robots.isAllowed(SITE + path, ua);
+  });
+
+describe('the differences of docs/robots-parser.md', () => {
+  it.each<[string, string[], string, string | undefined, boolean[]]>([
+    ['robots.txt', ['user-agent: *', 'disallow: /'], '/robots.txt', undefined, [true, false]],
+    ['unreserved', ['user-agent: *', 'disallow: /~a'], '/%7Ea', undefined, [false, true]],
+    [
+      'groups',
+      ['user-agent: a', 'sitemap: /s', 'user-agent: b', 'disallow: /x'],
+      '/x',
+      'a',
+      [false, true],
+    ],
+    ['tokens', ['user-agent: a*b', 'disallow: /'], '/', 'a*b', [false, false]],
+    ['tokens', ['user-agent: bot2', 'disallow: /'], '/', 'bot', [false, true]],
+    ['empty query', ['user-agent: *', 'disallow: /a?'], '/a?', undefined, [false, true]],
+    [
+      'limit',
+      ['user-agent: *', '#'.repeat(512_000), 'disallow: /x'],
+      '/x',
+      undefined,
+      [true, false],
+    ],
+  ])('%s', (_what, lines, path, ua, answers) => {
+    expect(ask(lines, path, ua)).toEqual(answers);
+  });
+});
+
+describe('the interface', () => {
+  const body = [
+    'user-agent: *',
+    'disallow: /a',
+    'user-agent: bot',
+    'disallow: /b',
+    'crawl-delay: 2',
+    'sitemap: /s.xml',
+    'host: H.example',
+  ].join('\n');
+  const robots = robotsParser(`${SITE}/robots.txt`, body);
+  const theirs = original(`${SITE}/robots.txt`, body);
+
+  it('answers as robots-parser does', () => {
+    const urls = [
+      ...[`${SITE}/a`, `${SITE}/b`, `${SITE}:443/b#x`, 'HTTPS://H.EXAMPLE/a', `${SITE}/x/../a`],
+      ...['/a', 'http://h.example/a', `${SITE}:8443/a`, 'mailto:x', 'no URL', '', 'https://'],
+    ];
+    for (const url of urls) {
+      for (const ua of [undefined, 'bot', 'Bot/1.0', 'other', '*', '']) {
+        const answers = (parsed: RobotsParser) => [
+          parsed.isAllowed(url, ua),
+          parsed.isDisallowed(url, ua),
+          parsed.getMatchingLineNumber(url, ua),
+        ];
+        expect(answers(robots), `${url} ${ua}`).toEqual(answers(theirs));
+      }
+    }
+    for (const ua of [undefined, 'bot', 'other']) {
+      expect(robots.getCrawlDelay(ua)).toBe(theirs.getCrawlDelay(ua));
+    }
+    expect(robots.getSitemaps()).toEqual(theirs.getSitemaps());
+    expect(robots.getPreferredHost()).toBe(theirs.getPreferredHost());
+  });
+
+  it('tells a rule of the agent from a rule of all agents', () => {
+    expect(robots.isExplicitlyDisallowed(`${SITE}/b`, 'bot')).toBe(true);
+    expect(robots.isExplicitlyDisallowed(`${SITE}/a`, 'bot')).toBe(false);
+    expect(robots.isExplicitlyDisallowed(`${SITE}/a`, 'other')).toBe(false);
+    expect(robots.isExplicitlyDisallowed(`${SITE}/a`)).toBe(true);
+    expect(robots.isExplicitlyDisallowed('https://other.example/a', 'bot')).toBe(undefined);
+  });
+
+  it('takes any contents and any user agent without an error', () => {
+    for (const contents of [null, undefined, '', new Uint8Array([0xff, 0xfe, 0])]) {
+      expect(robotsParser(`${SITE}/robots.txt`, contents).isAllowed(`${SITE}/a`)).toBe(true);
+    }
+    for (const ua of ['', ' ', '1', 'a b', 'é', '/', '>', 'a>b', '__proto__']) {
+      expect(robots.isAllowed(`${SITE}/a`, ua)).toBe(false);
+    }
+  });
+
+  it('remembers a bounded number of user agents', () => {
+    for (let index = 0; index < 1000; index++) {
+      const name = `x${String.fromCharCode(97 + (index % 26)).repeat(index)}`;
+      expect(robots.isAllowed(`${SITE}/a`, name)).toBe(false);
+    }
+  });
+});

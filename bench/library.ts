@@ -17,7 +17,7 @@ import { describeMachine, machineText } from './measure/machine.js';
 import { runProgram } from './measure/process.js';
 import { figureOf } from './measure/statistics.js';
 import { packageText, providePackage } from './program/installed-package.js';
-import { writeRecord } from './report/record.js';
+import { IN_ANY_ORDER, writeRecord } from './report/record.js';
 import { say } from './report/say.js';
 import { aligned } from './report/tables.js';
 import { assertEqual } from './verify/assert-equal.js';
@@ -169,7 +169,7 @@ function* casesOf(
     });
   }
   for (const [what, asked] of [
-    ['isAllowed, hosts in any order', questions],
+    [IN_ANY_ORDER, questions],
     ['isAllowed, host by host', byHost],
   ] as const) {
     for (const library of libraries) {
@@ -242,7 +242,7 @@ async function time({ what, library, questions, run, seconds }: LibraryCase): Pr
 function protegoCase(cases: LibraryCase[], questions: number): LibraryCase {
   let found = cases.find(({ library }) => library === 'Protego');
   if (found === undefined) {
-    const what = 'isAllowed, hosts in any order';
+    const what = IN_ANY_ORDER;
     found = { what, library: 'Protego', questions, run: () => 0, seconds: [] };
     cases.push(found);
   }

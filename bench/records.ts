@@ -40,6 +40,7 @@ function measureAll(realData: string): void {
   run('warc', ...common, '--runs', runs);
   run('formats', ...common, '--runs', runs);
   run('jobs', ...common, '--runs', runs, '--shared', realData);
+  run('library', ...common, '--runs', runs);
   run('figures');
 }
 

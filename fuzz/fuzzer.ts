@@ -97,11 +97,11 @@ export class Fuzzer {
    * Fuzzes, starting with a corpus, until a limit is reached; returns the reduced finding, or
    * nothing.
    */
-  fuzz(
+  async fuzz(
     corpus: readonly Uint8Array[],
     limits: FuzzLimits,
     report: (progress: FuzzProgress) => void,
-  ): Finding | undefined {
+  ): Promise<Finding | undefined> {
     const random = new Random(limits.seed);
     const mutator = new Mutator(random, this.#target);
     const end = performance.now() + limits.milliseconds;
@@ -111,14 +111,14 @@ export class Fuzzer {
       ...Array.from({ length: FRESH_INPUTS }, () => mutator.fresh()),
     ];
     for (const input of first) {
-      const finding = this.#tryAlone(input);
+      const finding = await this.#tryAlone(input);
       if (finding !== undefined) return finding;
     }
     while (this.#runs < limits.runs && performance.now() < end) {
       const inputs = Array.from({ length: BATCH }, () =>
         mutator.next(() => this.#pool.pick(random)),
       );
-      const finding = this.#runBatch(inputs);
+      const finding = await this.#runBatch(inputs);
       if (finding !== undefined) return finding;
       report(this.progress);
     }
@@ -126,38 +126,40 @@ export class Fuzzer {
   }
 
   /** A small part of the pool with the coverage of the whole pool. */
-  smallCorpus(): Uint8Array[] {
+  async smallCorpus(): Promise<Uint8Array[]> {
     const inputs = this.#pool.inputs();
     // Two passes: blocks of scripts become features only once they are named.
-    for (const input of inputs) this.#featuresOf(input);
-    return cover(inputs.map((input) => ({ input, features: this.#featuresOf(input) })));
+    for (const input of inputs) await this.#featuresOf(input);
+    const reached: { readonly input: Uint8Array; readonly features: readonly number[] }[] = [];
+    for (const input of inputs) reached.push({ input, features: await this.#featuresOf(input) });
+    return cover(reached);
   }
 
   /** Runs an input; returns the message if an invariant does not hold. */
-  #run(input: Uint8Array): string | undefined {
+  async #run(input: Uint8Array): Promise<string | undefined> {
     this.#runs++;
     this.#watch.begin(input);
     try {
-      this.#check(input);
+      await this.#check(input);
       return undefined;
     } catch (error) {
       return error instanceof Error ? (error.stack ?? error.message) : String(error);
     }
   }
 
-  #featuresOf(input: Uint8Array): number[] {
+  async #featuresOf(input: Uint8Array): Promise<number[]> {
     this.#kernel.clear();
     this.#scripts.clear();
-    this.#run(input);
+    await this.#run(input);
     const features: number[] = [];
     this.#kernel.collect(features);
     this.#scripts.collect(features);
     return features;
   }
 
-  #tryAlone(input: Uint8Array): Finding | undefined {
+  async #tryAlone(input: Uint8Array): Promise<Finding | undefined> {
     this.#scripts.clear();
-    const finding = this.#runForKernel(input);
+    const finding = await this.#runForKernel(input);
     const features: number[] = [];
     this.#scripts.collect(features);
     if (this.#pool.unseen(features).length > 0) this.#pool.add(input, features);
@@ -165,39 +167,39 @@ export class Fuzzer {
   }
 
   /** Runs an input and keeps it if it reaches something new in the kernel. */
-  #runForKernel(input: Uint8Array): Finding | undefined {
+  async #runForKernel(input: Uint8Array): Promise<Finding | undefined> {
     this.#kernel.clear();
-    const message = this.#run(input);
-    if (message !== undefined) return this.#finding(input, message);
+    const message = await this.#run(input);
+    if (message !== undefined) return await this.#finding(input, message);
     const features: number[] = [];
     this.#kernel.collect(features);
     const unseen = this.#pool.unseen(features);
     if (unseen.length > 0) {
-      this.#pool.add(this.#trimmed(input, unseen), features);
+      this.#pool.add(await this.#trimmed(input, unseen), features);
     }
     return undefined;
   }
 
-  #trimmed(input: Uint8Array, wanted: readonly number[]): Uint8Array {
-    return trim(input, TRIM_TRIES, (candidate) => {
+  async #trimmed(input: Uint8Array, wanted: readonly number[]): Promise<Uint8Array> {
+    return trim(input, TRIM_TRIES, async (candidate) => {
       this.#kernel.clear();
-      if (this.#run(candidate) !== undefined) return false;
+      if ((await this.#run(candidate)) !== undefined) return false;
       const features: number[] = [];
       this.#kernel.collect(features);
       return wanted.every((feature) => features.includes(feature));
     });
   }
 
-  #runBatch(inputs: readonly Uint8Array[]): Finding | undefined {
+  async #runBatch(inputs: readonly Uint8Array[]): Promise<Finding | undefined> {
     this.#scripts.clear();
     for (const input of inputs) {
-      const finding = this.#runForKernel(input);
+      const finding = await this.#runForKernel(input);
       if (finding !== undefined) return finding;
     }
     const features: number[] = [];
     this.#scripts.collect(features);
     const unseen = this.#pool.unseen(features);
-    if (unseen.length > 0) this.#findReachers(inputs, new Set(unseen));
+    if (unseen.length > 0) await this.#findReachers(inputs, new Set(unseen));
     // Coverage that no single input reaches, such as code that runs once in a process, is not
     // looked for again.
     this.#pool.markSeen(features);
@@ -205,9 +207,9 @@ export class Fuzzer {
   }
 
   /** Halves a batch until the inputs that reach the wanted blocks of scripts are found. */
-  #findReachers(inputs: readonly Uint8Array[], wanted: ReadonlySet<number>): void {
+  async #findReachers(inputs: readonly Uint8Array[], wanted: ReadonlySet<number>): Promise<void> {
     this.#scripts.clear();
-    for (const input of inputs) this.#run(input);
+    for (const input of inputs) await this.#run(input);
     const features: number[] = [];
     this.#scripts.collect(features);
     const reached = this.#pool.unseen(features).filter((feature) => wanted.has(feature));
@@ -217,12 +219,16 @@ export class Fuzzer {
       return;
     }
     const middle = inputs.length >> 1;
-    this.#findReachers(inputs.slice(0, middle), wanted);
-    this.#findReachers(inputs.slice(middle), wanted);
+    await this.#findReachers(inputs.slice(0, middle), wanted);
+    await this.#findReachers(inputs.slice(middle), wanted);
   }
 
-  #finding(input: Uint8Array, message: string): Finding {
-    const small = trim(input, SHRINK_TRIES, (candidate) => this.#run(candidate) !== undefined);
-    return { input: small, message: this.#run(small) ?? message };
+  async #finding(input: Uint8Array, message: string): Promise<Finding> {
+    const small = await trim(
+      input,
+      SHRINK_TRIES,
+      async (candidate) => (await this.#run(candidate)) !== undefined,
+    );
+    return { input: small, message: (await this.#run(small)) ?? message };
   }
 }

@@ -29,4 +29,5 @@ export interface Target {
   check(kernel: KernelBuild): Check;
 }
 
-export type Check = (input: Uint8Array) => void;
+/** Throws, or rejects, if an invariant fails. */
+export type Check = (input: Uint8Array) => void | Promise<void>;

@@ -15,26 +15,26 @@ const NOTHING = { edges: 0, counts: 0, blocks: 0 };
 const watch = new Watch(task.watched);
 const { target } = (await import(task.targetUrl)) as { target: Target };
 
-if (task.kind === 'replay') replay(task.inputs);
-else fuzz(task);
+if (task.kind === 'replay') await replay(task.inputs);
+else await fuzz(task);
 
 function say(message: FromThread): void {
   parentPort?.postMessage(message);
 }
 
-function replay(inputs: readonly Uint8Array[]): void {
-  const finding = findingOf(inputs);
+async function replay(inputs: readonly Uint8Array[]): Promise<void> {
+  const finding = await findingOf(inputs);
   if (finding !== undefined) say({ kind: 'finding', finding });
   else say({ kind: 'done', runs: inputs.length, reached: NOTHING, inputs: [] });
 }
 
 /** Runs inputs over the program's own kernel until the target finds a fault. */
-function findingOf(inputs: readonly Uint8Array[]): Finding | undefined {
+async function findingOf(inputs: readonly Uint8Array[]): Promise<Finding | undefined> {
   const check = target.check({ module: kernelModule(), memory: guardedMemory() });
   for (const input of inputs) {
     watch.begin(input);
     try {
-      check(input);
+      await check(input);
     } catch (error) {
       const message = error instanceof Error ? (error.stack ?? error.message) : String(error);
       return { input, message: `over the kernel: ${message}` };
@@ -47,21 +47,21 @@ function findingOf(inputs: readonly Uint8Array[]): Finding | undefined {
  * Runs ever new inputs with the instrumented kernel; then the smallest set with the same coverage
  * with the program's own kernel.
  */
-function fuzz({ kernel, inputs, limits }: ThreadTask & { kind: 'fuzz' }): void {
+async function fuzz({ kernel, inputs, limits }: ThreadTask & { kind: 'fuzz' }): Promise<void> {
   const memory = guardedMemory();
   const module = new WebAssembly.Module(kernel.bytes as Uint8Array<ArrayBuffer>);
   const scripts = new ScriptCoverage(task.covered, FIRST_SCRIPT_FEATURE);
   const coverage = { kernel: new KernelCoverage(memory, kernel.probes), scripts };
   const fuzzer = new Fuzzer(target, target.check({ module, memory }), coverage, watch);
   let next = performance.now();
-  let finding = fuzzer.fuzz(inputs, limits, (progress) => {
+  let finding = await fuzzer.fuzz(inputs, limits, (progress) => {
     if (performance.now() < next) return;
     next = performance.now() + 1000;
     say({ kind: 'progress', progress });
   });
   const { runs, reached } = fuzzer.progress;
-  const kept = finding === undefined ? fuzzer.smallCorpus() : [];
-  finding ??= findingOf(kept);
+  const kept = finding === undefined ? await fuzzer.smallCorpus() : [];
+  finding ??= await findingOf(kept);
   if (finding !== undefined) say({ kind: 'finding', finding });
   else say({ kind: 'done', runs, reached, inputs: kept });
   scripts.close();

@@ -199,11 +199,9 @@ export class Table {
       }
     } catch (cause) {
       if (!compression.isDamage(cause)) throw cause;
-      throw new RobotsFilterError(
-        'table',
-        `${path}: the ${compression.name} data is damaged or truncated (${errorText(cause)}): copy the file again`,
-        { cause },
-      );
+      const { compressionFault } = await import('./files/compression-fault.js');
+      const { what, remedy = 'copy the file again' } = compressionFault(compression, cause);
+      throw new RobotsFilterError('table', `${path}: ${what}: ${remedy}`, { cause });
     }
     if (memory !== undefined) return new Table(memory, bytes, path, checksum.value);
     checkBeginning(head, undefined, path);

@@ -1,12 +1,14 @@
 import { VARIANT } from '../competitors/competitor.js';
 import type { Figure } from '../measure/statistics.js';
-import type {
-  CaseRecord,
-  GrowthRecord,
-  LoadRecord,
-  RealRecord,
-  ResultRecord,
-  ThroughputRecord,
+import {
+  type CaseRecord,
+  type GrowthRecord,
+  IN_ANY_ORDER,
+  type LibraryRecord,
+  type LoadRecord,
+  type RealRecord,
+  type ResultRecord,
+  type ThroughputRecord,
 } from './record.js';
 
 /** The newest record of each kind, if there is one. */
@@ -18,6 +20,7 @@ export interface Records {
   readonly warc: CaseRecord | undefined;
   readonly formats: CaseRecord | undefined;
   readonly jobs: CaseRecord | undefined;
+  readonly library?: LibraryRecord | undefined;
 }
 
 /** The figures that a page may name: a table, or a few words in a line. */
@@ -35,6 +38,7 @@ const FIGURES: Readonly<Record<string, (records: Records, id: string) => string 
   'formats-ratios': ({ formats }) => formats && ratioTable(formats),
   jobs: ({ jobs }) => jobs && caseTable(jobs, 'records'),
   'jobs-ratios': ({ jobs }) => jobs && ratioTable(jobs),
+  question: ({ library }, id) => library && questionText(library, id),
   compile: ({ throughput }) => throughput && compileText(resultOf(throughput, 'compile')),
   rate: ({ throughput }, id) => throughput && rateText(throughput, id),
 };
@@ -58,6 +62,14 @@ export function withFigures(page: string, records: Records): string {
       return String(old).includes('\n') ? `${start}\n\n${text}\n\n${end}` : `${start}${text}${end}`;
     },
   );
+}
+
+/** Million questions a second, of a library's objects in any order. */
+function questionText({ library }: LibraryRecord, id: string): string | undefined {
+  const found = library.find(
+    (row) => row.library.toLowerCase() === id && row.what === IN_ANY_ORDER,
+  );
+  return found && (found.questions / found.median / 1e6).toFixed(2);
 }
 
 function machineTable({ machine, date, corpus, ...record }: ThroughputRecord): string {

@@ -11,5 +11,6 @@ export function newestRecords(): Records {
     warc: readRecord('warc'),
     formats: readRecord('formats'),
     jobs: readRecord('jobs'),
+    library: readRecord('library'),
   };
 }

@@ -80,6 +80,20 @@ export interface CaseRecord extends RecordHead {
   readonly notMeasured: readonly string[];
 }
 
+/** What the case of bench:library is called that README shows. */
+export const IN_ANY_ORDER = 'isAllowed, hosts in any order';
+
+/** A record of bench:library. */
+export interface LibraryRecord extends RecordHead {
+  readonly library: readonly (Figure & {
+    readonly what: string;
+    readonly library: string;
+    readonly questions: number;
+  })[];
+  /** Bytes of an object beside its body. */
+  readonly memory: readonly { readonly library: string; readonly bytes: number }[];
+}
+
 /** A case's figures in a record. */
 export interface ResultRecord extends Figure {
   readonly id: string;

@@ -4,11 +4,11 @@ import { replaced } from './bytes.js';
  * The smallest input found for which `holds` is still true: ever smaller ranges are removed, with
  * at most `tries` attempts. Deterministic.
  */
-export function trim(
+export async function trim(
   input: Uint8Array,
   tries: number,
-  holds: (input: Uint8Array) => boolean,
-): Uint8Array {
+  holds: (input: Uint8Array) => Promise<boolean>,
+): Promise<Uint8Array> {
   let smallest = input;
   let left = tries;
   for (let bytes = 1 << 20; bytes >= 1; bytes >>= 1) {
@@ -21,7 +21,7 @@ export function trim(
         new Uint8Array(0),
       );
       left--;
-      if (holds(candidate)) smallest = candidate;
+      if (await holds(candidate)) smallest = candidate;
       else at += bytes;
     }
   }

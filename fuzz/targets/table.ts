@@ -161,6 +161,7 @@ function judge(table: Uint8Array, kernel: GuardedKernel): void {
     agents: AGENTS,
     explain: true,
     seenSlots: BUCKET_SLOTS * buckets,
+    countedSlots: BUCKET_SLOTS * buckets,
   });
   const input = urls.map((url) => `${JSON.stringify({ url })}\n`).join('');
   const { output } = kernel.run(query, Buffer.from(input));

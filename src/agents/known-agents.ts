@@ -114,6 +114,7 @@ AhrefsSiteAudit | Ahrefs | https://ahrefs.com/robot/site-audit | 2026-11-25 | Ch
 SemrushBot | Semrush | https://www.semrush.com/bot/ | 2026-11-25 | Collects links for an index that is sold.
 SiteAuditBot | Semrush | https://www.semrush.com/bot/ | 2026-11-25 | Checks a site that a customer named.
 SemrushBot-BA | Semrush | https://www.semrush.com/bot/ | 2026-11-25 | Checks links to a site that a customer named.
+SemrushBot-SA | Semrush | https://www.semrush.com/bot/ | 2026-11-25 | An earlier name of SiteAuditBot, still found in many files.
 SemrushBot-SI | Semrush | https://www.semrush.com/bot/ | 2026-11-25 | Checks pages for their place in searches.
 SemrushBot-SWA | Semrush | https://www.semrush.com/bot/ | 2026-11-25 | Checks texts for their place in searches.
 SemrushBot-OCOB | Semrush | https://www.semrush.com/bot/ | 2026-11-25 | Collects texts for a writing tool.

@@ -17,7 +17,6 @@ import { close, type FilePath, openFile, type Skip } from './file.js';
 import { NO_FILE } from './item.js';
 import { hasEnding } from './layout.js';
 import { skipEvent } from './skip-event.js';
-import { checkDictionary, DICTIONARY_HEAD_BYTES, zstdMessage } from './zstd-dictionary.js';
 
 /** Maximum length in bytes of a body that is read if there is no parsing limit. */
 const LONGEST_BODY = 64 * 1024 * 1024;
@@ -30,6 +29,9 @@ const MOST_PLACES = 1024;
 
 /** Number of damaged places of one file that are named. Further ones are counted. */
 const MOST_NAMED = 20;
+
+/** Bytes of a file by which its compression is recognised. */
+const HEAD_BYTES = 16;
 
 /** The name endings of WARC files. */
 export const ARCHIVE_ENDINGS = COMPRESSION_ENDINGS.map((ending) => `.warc${ending}`);
@@ -150,7 +152,8 @@ export async function readArchivePart(
     }
   } catch (cause) {
     if (cause instanceof UnsupportedZstdError) {
-      refuse(part, { code: 'compressed', message: zstdMessage(part.displayPath, cause) }, onEvent);
+      const message = `The zstd data is not supported: ${cause.message}. ${cause.remedy}.`;
+      refuse(part, { code: 'compressed', message }, onEvent);
       return;
     }
     throw new RobotsFilterError(
@@ -255,19 +258,13 @@ class DescriptorSource implements ByteSource {
   }
 }
 
-/**
- * The compression of a file, by its first bytes; by its name if those are damaged.
- *
- * @throws UnsupportedZstdError if the file begins with a zstd dictionary
- */
+/** The compression of a file, by its first bytes; by its name if those are damaged. */
 async function compressionOfFile(source: ByteSource, name: string): Promise<ArchiveCompression> {
-  const head = Buffer.alloc(DICTIONARY_HEAD_BYTES);
+  const head = Buffer.alloc(HEAD_BYTES);
   const bytes = await source.read(0, head);
   const named = COMPRESSIONS.find(({ ending }) => hasEnding(name, `.warc${ending}`));
   const compression =
     compressionOf(head.subarray(0, bytes)) ?? (beginsRecord(head, 0) ? undefined : named);
   if (compression === undefined) return 'none';
-  if (compression === gzip) return 'gzip';
-  checkDictionary(head.subarray(0, bytes));
-  return 'zstd';
+  return compression === gzip ? 'gzip' : 'zstd';
 }

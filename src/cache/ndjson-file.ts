@@ -1,8 +1,10 @@
 import { RobotsFilterError } from '../errors.js';
+import { compressionFault } from '../files/compression-fault.js';
 import { COMPRESSIONS, compressionOf } from '../files/compressions.js';
 import { isBlankLine, linesOf, splitBlocks } from '../files/lines.js';
-import { describeSystemError, errorText } from '../files/system-error.js';
+import { describeSystemError } from '../files/system-error.js';
 import { describeUnsupported } from '../files/unsupported-formats.js';
+import { beginsRecord } from '../warc/version-line.js';
 import type { EntryEvent, WarningEvent } from './entry.js';
 import { decompress, joined, readChunks } from './file-chunks.js';
 import { parseRecord } from './record.js';
@@ -10,6 +12,10 @@ import type { OpenRecordFile, RecordFile, RecordLines } from './record-file.js';
 
 /** Maximum length of a line, in bytes. The largest known robots.txt files have 4 MB. */
 const LONGEST_LINE = 64 * 1024 * 1024;
+
+/** Why the records of a WARC file are not read here, and what to do. */
+const WARC =
+  'is a WARC file, which is not read from a pipe, nor under this name. Write it to a file whose name ends in .warc, .warc.gz or .warc.zst, and name that file.';
 
 const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf]);
 
@@ -81,6 +87,7 @@ async function* checked(
   let isFirst = true;
   for await (const chunk of chunks) {
     const refusal = isFirst ? describeUnsupported(chunk, compression) : undefined;
+    if (isFirst && beginsRecord(chunk, 0)) throw new RobotsFilterError('input', `${path}: ${WARC}`);
     if (refusal !== undefined) throw new RobotsFilterError('input', `${path}: ${refusal}`);
     isFirst = false;
     yield chunk;
@@ -90,13 +97,9 @@ async function* checked(
 function readError(path: string, cause: unknown): RobotsFilterError {
   if (cause instanceof RobotsFilterError) return cause;
   const compression = COMPRESSIONS.find((candidate) => candidate.isDamage(cause));
-  const reason =
+  const { what, remedy = 'Download the file again, or take it out of the directory' } =
     compression === undefined
-      ? `reading failed: ${describeSystemError(cause)}`
-      : `the ${compression.name} data is damaged or truncated (${errorText(cause)})`;
-  return new RobotsFilterError(
-    'input',
-    `${path}: ${reason}. Download the file again, or take it out of the directory.`,
-    { cause },
-  );
+      ? { what: `reading failed: ${describeSystemError(cause)}` }
+      : compressionFault(compression, cause);
+  return new RobotsFilterError('input', `${path}: ${what}. ${remedy}.`, { cause });
 }

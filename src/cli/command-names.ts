@@ -3,6 +3,7 @@ export const COMMAND_NAMES = [
   'compile',
   'fetch',
   'check',
+  'lint',
   'inspect',
   'audit',
   'records',

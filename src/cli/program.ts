@@ -1,6 +1,7 @@
 import { Command } from 'commander';
 import { printable } from '../control-characters.js';
 import { endOpenings } from '../files/openings.js';
+import { nearest } from '../nearest.js';
 import { COMMAND_NAMES } from './command-names.js';
 import { agentsDefinition } from './definitions/agents.js';
 import { auditDefinition } from './definitions/audit.js';
@@ -12,13 +13,13 @@ import { diffDefinition } from './definitions/diff.js';
 import { fetchDefinition } from './definitions/fetch.js';
 import { filterDefinition } from './definitions/filter.js';
 import { inspectDefinition } from './definitions/inspect.js';
+import { lintDefinition } from './definitions/lint.js';
 import { recordsDefinition } from './definitions/records.js';
 import { SUCCESS } from './exit-codes.js';
 import { reportFailure } from './failure.js';
 import { fullName } from './help/full-name.js';
 import { addHelp } from './help/help.js';
 import type { DescribedCommand } from './help/man-page.js';
-import { nearest } from './options/nearest.js';
 import { HELP_GROUP } from './options/option-groups.js';
 import { completeStats } from './options/output-options.js';
 import { requireNode, watchEnd } from './process/runtime.js';
@@ -31,6 +32,7 @@ const DEFINITIONS: Readonly<Record<(typeof COMMAND_NAMES)[number], CommandDefini
   compile: compileDefinition,
   fetch: fetchDefinition,
   check: checkDefinition,
+  lint: lintDefinition,
   agents: agentsDefinition,
   inspect: inspectDefinition,
   audit: auditDefinition,

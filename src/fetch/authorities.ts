@@ -2,6 +2,7 @@ import { COLON, COMMA, CR, DOT, HYPHEN, LOWER_A, LOWER_Z, SLASH, SPACE, TAB } fr
 import { nameOfAuthority } from '../cache/layout.js';
 import { RobotsFilterError } from '../errors.js';
 import { isBlankLine, readLines } from '../files/lines.js';
+import { RecordLocator } from '../kernel/record-locator.js';
 import { fieldsOf } from '../pipeline/input/csv/first-row.js';
 import { rowOfLine } from '../pipeline/input/csv/row-line.js';
 import { DescriptorSource } from '../pipeline/input/descriptor.js';
@@ -41,6 +42,8 @@ export class Authorities implements Iterable<FetchAuthority> {
   readonly #known = new Set<string>();
   /** Beginnings of URLs, as spelt in the input. */
   readonly #spellings = new Set<string>();
+  /** What finds the URLs of JSON records, by the format of the input. */
+  readonly #locators: { [format in InputFormat]?: RecordLocator } = {};
   readonly #decoder = new TextDecoder();
   #records = 0;
   #invalid = 0;
@@ -121,32 +124,21 @@ export class Authorities implements Iterable<FetchAuthority> {
     }
     if (isBlankLine(line)) return;
     this.#records++;
-    const url = this.#urlOf(line, format);
-    if (url === undefined) this.#invalid++;
-    else this.#add(spellingOf(Buffer.from(url)), url);
+    this.#locators[format] ??= new RecordLocator({ ...this.#options, format });
+    const url = this.#locators[format].urlOf(line);
+    if (url === undefined) {
+      this.#invalid++;
+      return;
+    }
+    // The next record overwrites the URL.
+    const bytes = Buffer.from(url);
+    this.#add(spellingOf(bytes), this.#decoder.decode(bytes));
   }
 
   #addField(url: string | undefined): void {
     this.#records++;
     if (url === undefined || url === '') this.#invalid++;
     else this.#add(spellingOf(Buffer.from(url)), url);
-  }
-
-  /** The URL of a JSON record. */
-  #urlOf(line: Buffer, format: InputFormat): string | undefined {
-    let value: unknown;
-    try {
-      value = JSON.parse(this.#decoder.decode(line));
-    } catch {
-      return undefined;
-    }
-    if (typeof value === 'string') return format === 'json' ? value : undefined;
-    for (const key of this.#options.urlField) {
-      if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key))
-        return undefined;
-      value = (value as Readonly<Record<string, unknown>>)[key];
-    }
-    return typeof value === 'string' ? value : undefined;
   }
 
   /** @param spelling as `spellingOf` returns it */

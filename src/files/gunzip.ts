@@ -17,12 +17,24 @@ export function gunzip(data: Uint8Array, most: number): Buffer {
   return buffer;
 }
 
-/**
- * The error for bytes after the last member, in the style of zlib's errors; none if all are zero.
- */
-export function paddingError(bytes: Uint8Array): Error | undefined {
-  if (bytes.every((byte) => byte === 0)) return undefined;
-  return Object.assign(new Error('bytes follow the zeros after a member'), {
-    code: 'Z_DATA_ERROR',
-  });
+/** Bytes that are no gzip data follow the last member. Has a code, as zlib's errors have. */
+export class TrailingBytesError extends Error {
+  readonly code = 'Z_TRAILING_BYTES';
+
+  constructor() {
+    super('bytes that are no gzip data follow the gzip data');
+  }
+}
+
+/** zlib's error for a member that does not begin with the magic bytes. */
+const NO_MEMBER = 'incorrect header check';
+
+/** The error for an error of zlib in data that begins with the magic bytes of a member. */
+export function memberError(error: Error): Error {
+  return error.message === NO_MEMBER ? new TrailingBytesError() : error;
+}
+
+/** The error for bytes after the last member; none if all are zero. */
+export function paddingError(bytes: Uint8Array): TrailingBytesError | undefined {
+  return bytes.every((byte) => byte === 0) ? undefined : new TrailingBytesError();
 }

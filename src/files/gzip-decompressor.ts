@@ -1,6 +1,6 @@
 import { Duplex } from 'node:stream';
 import { createGunzip } from 'node:zlib';
-import { paddingError } from './gunzip.js';
+import { memberError, paddingError } from './gunzip.js';
 
 type Callback = (error?: Error | null) => void;
 
@@ -26,7 +26,7 @@ export class GzipDecompressor extends Duplex {
       .on('data', (bytes: Buffer) => {
         if (!this.push(bytes)) this.#gunzip.pause();
       })
-      .on('error', (error) => this.destroy(error))
+      .on('error', (error) => this.destroy(memberError(error)))
       .on('end', () => this.#endMembers());
   }
 

@@ -2,18 +2,19 @@
  * Decides how much of a site some rules allow, by proof: everything, nothing or part of it.
  *
  * A rule is a language: the paths that it matches. In a witness of a rule, each `*` stands for one
- * byte that no pattern holds, and so does the free rest after a rule without `$`. A rule that matches
- * the witness of another rule must cover that byte with a `*`, so it matches whatever the other rule
- * matches. Hence:
+ * byte that no pattern holds, and so does the free rest after a rule without `$`. A rule that
+ * matches the witness of another rule must cover that byte with a `*`, so it matches whatever the
+ * other rule matches. Hence:
  *
- * - Everything is allowed if an allow rule wins on the witness of each disallow rule. It wins on all
- *   paths of that disallow rule then, because it is at least as long.
- * - Nothing is allowed if a disallow rule wins on the witness of all paths, and on the witness of each
- *   allow rule.
+ * - Everything is allowed if an allow rule wins on the witness of each disallow rule. It wins on
+ *   all paths of that disallow rule then, because it is at least as long.
+ * - Nothing is allowed if a disallow rule wins on the witness of all paths, and on the witness of
+ *   each allow rule.
  *
- * The reverse holds as well: the witness is a path like others to the rules, so if another rule wins on
- * it, there are paths where that rule wins. Such paths may not occur in URLs, if they need a byte that
- * no canonical path holds. So "all" and "none" are always true, and "part" is almost always.
+ * The reverse holds as well: the witness is a path like others to the rules, so if another rule
+ * wins on it, there are paths where that rule wins. Such paths may not occur in URLs, if they need
+ * a byte that no canonical path holds. So "all" and "none" are always true, and "part" is almost
+ * always.
  */
 
 import { Buffer } from 'node:buffer';

@@ -169,6 +169,13 @@ export class TableView {
     }
   }
 
+  /** The offset of the host record in a slot, numbered from 0; 0 for a free slot. */
+  placeOfSlot(slot: number): number {
+    const bucket = Math.floor(slot / BUCKET_SLOTS);
+    const at = this.#section(SECTION_BUCKETS) + BUCKET_BYTES * bucket;
+    return this.reader.u32(at + 4 * (slot % BUCKET_SLOTS));
+  }
+
   /** The name of the host whose record is at `at`. */
   nameAt(at: number): string {
     return this.reader.asciiText(this.#nameStart(at), this.reader.u8(at));

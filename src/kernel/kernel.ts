@@ -14,6 +14,15 @@ export interface Kernel {
     scratch: number,
     scratchEnd: number,
   ): number;
+  /** Finds the URL of one record: fills in the first line entry of the worker block. */
+  locateRecord(
+    query: number,
+    worker: number,
+    start: number,
+    end: number,
+    scratch: number,
+    scratchEnd: number,
+  ): void;
   /** Writes the pattern of a result's rule, escaped as in a JSON string; returns its end. */
   patternText(result: number, to: number): number;
   /** Writes a result's source of robots.txt, escaped as in a JSON string; returns its end. */

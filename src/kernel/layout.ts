@@ -120,8 +120,13 @@ export const QUERY_LINE_OVERHEAD = QUERY_LINE_FACTOR + WORD;
  * slot's host is seen. 0 to count no hosts.
  */
 export const QUERY_SEEN = QUERY_LINE_OVERHEAD + WORD;
+/**
+ * Offset within the worker block of the counters of hosts: for each slot of the table and each
+ * agent HOST_VERDICTS counters, u64, of URLs with a robots.txt. 0 to count none.
+ */
+export const QUERY_COUNTS = QUERY_SEEN + WORD;
 /** Offset of the robots record that applies to every URL; 0 to look up each URL's host. */
-export const QUERY_ANY_HOST = QUERY_SEEN + WORD;
+export const QUERY_ANY_HOST = QUERY_COUNTS + WORD;
 /**
  * The column of rows that holds the URL, from 0, or SOLE_COLUMN. The host may change it between two
  * inputs.
@@ -363,6 +368,11 @@ export const WORKER_RESULTS = WORKER_HOSTS + GROUP_LINES * HOST_SPACE;
 export const MAX_AGENTS = 256;
 /** For each agent OUTCOMES counters, u64. The marks of QUERY_SEEN follow. */
 export const WORKER_TALLY = (WORKER_RESULTS + MAX_AGENTS * RESULT_BYTES + LONG - 1) & -LONG;
+
+/** Verdicts that the counters of a host tell apart, by their numbers. */
+export const HOST_VERDICTS = 4;
+/** Bytes of the counters of a host for an agent. */
+export const HOST_COUNTS_BYTES = HOST_VERDICTS * LONG;
 
 // ---- Sizes
 

@@ -48,6 +48,8 @@ export interface QuerySettings {
   readonly anyHost: number;
   /** Slots of the table, to mark the slots whose hosts are seen; 0 to mark nothing. */
   readonly seenSlots: number;
+  /** Slots of the table, to count the verdicts of each; 0, the default, to count none. */
+  readonly countedSlots?: number | undefined;
 }
 
 /** The member or column that holds the URL in a conversion. */

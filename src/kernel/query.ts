@@ -26,6 +26,7 @@ import {
   FORMAT_TSV,
   FRAGMENT_STRING_CLOSE,
   FRAGMENT_STRING_OPEN,
+  HOST_COUNTS_BYTES,
   MARGIN,
   MAX_AGENTS,
   OUTCOMES,
@@ -40,6 +41,7 @@ import {
   QUERY_BYTES,
   QUERY_COLUMN,
   QUERY_CONVERSION,
+  QUERY_COUNTS,
   QUERY_EXPLAIN,
   QUERY_FIELD_COUNT,
   QUERY_FIELDS,
@@ -297,15 +299,23 @@ export function encodeQuery(
   block.word(QUERY_LINE_FACTOR, lineFactor(settings));
   block.word(QUERY_LINE_OVERHEAD, overhead);
   block.word(QUERY_SEEN, settings.seenSlots === 0 ? 0 : tallyEnd);
+  const { countedSlots = 0 } = settings;
+  const countsStart = tallyEnd + 8 * Math.ceil(settings.seenSlots / 64);
+  block.word(QUERY_COUNTS, countedSlots === 0 ? 0 : countsStart);
   block.word(QUERY_ANY_HOST, settings.anyHost);
   block.word(QUERY_COLUMN, settings.column ?? 0);
   const query: Query = {
     address,
     lineFactor: lineFactor(settings),
     lineOverhead: overhead,
-    workerBytes: (tallyEnd + Math.ceil(settings.seenSlots / 8) + 2 * MARGIN) & ~(MARGIN - 1),
+    workerBytes: MARGIN * Math.floor((countsStart + countBytes(settings)) / MARGIN) + 2 * MARGIN,
     maxLineBytes: settings.maxLineBytes + (isRows(settings.format) ? ROW_MARK_BYTES : 0),
     agents: agents.length,
   };
   return { query, bytes: block.bytes };
+}
+
+/** Bytes of the counters of hosts in a worker block. */
+function countBytes({ countedSlots = 0, agents }: QuerySettings): number {
+  return countedSlots * agents.length * HOST_COUNTS_BYTES;
 }

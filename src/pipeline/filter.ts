@@ -12,6 +12,7 @@ import type { Executor } from '../workers/executor.js';
 import { MAX_BAD_LISTED } from '../workers/ring/ring-words.js';
 import { type BadRecord, type RecordUnit, recordUnit } from './bad-record.js';
 import { Flow } from './flow.js';
+import { hostCounts, type SlotCounts } from './host-counts.js';
 import type { InputFormat } from './input/format.js';
 import { conversionOf, type OutputFormat } from './output/conversion.js';
 import { HeaderRow } from './output/header-row.js';
@@ -39,6 +40,8 @@ export interface FilterSettings {
   readonly maxLineBytes: number;
   /** Whether `hostsSeen` is wanted, which costs time. */
   readonly countHosts: boolean;
+  /** Whether `hostCounts` is wanted, which costs time and 64 bytes a host for each agent. */
+  readonly countByHost?: boolean;
 }
 
 export interface FilterOptions {
@@ -164,6 +167,16 @@ export class Filter {
     return seen.count;
   }
 
+  /** The verdicts on the URLs of each host; none unless `countByHost` is set. */
+  hostCounts(): Iterable<SlotCounts> {
+    const blocks = [...this.#stages.values()].map(({ flow, query }) => ({
+      query: query.address,
+      workerBlocks: flow.workerBlocks,
+    }));
+    const slots = tableMemory(this.#table).header.buckets * BUCKET_SLOTS;
+    return hostCounts(this.#arena.memory, blocks, slots, this.#settings.agents.length);
+  }
+
   /** Ends the run after the batches in hand, and further runs before they begin. */
   cancel(): void {
     this.#cancelled = true;
@@ -187,7 +200,7 @@ export class Filter {
     const known = this.#stages.get(format);
     if (known !== undefined) return known;
     const { table, header, view } = tableMemory(this.#table);
-    const { countHosts, ...asked } = this.#settings;
+    const { countHosts, countByHost = false, ...asked } = this.#settings;
     const conversion = conversionOf(format, asked.outputFormat);
     // Which rows of Parquet are kept is decided when they are written.
     const all = conversion === 'outcomes' && asked.output !== 'annotate';
@@ -199,6 +212,7 @@ export class Filter {
       google: header.profile === 'google',
       anyHost: 0,
       seenSlots: countHosts ? header.buckets * BUCKET_SLOTS : 0,
+      countedSlots: countByHost ? header.buckets * BUCKET_SLOTS : 0,
     };
     const region = this.#arena.take(queryBytes(settings));
     const { query, bytes } = encodeQuery(settings, region.address, table, (token) =>

@@ -41,8 +41,8 @@ export interface KeptRecord {
   /** Number of its line in the file, from 1. */
   readonly line: number;
   /**
-   * The product tokens of its group, in lower case. `undefined` for a kind that belongs to the whole
-   * file, and before any group.
+   * The product tokens of its group, in lower case. `undefined` for a kind that belongs to the
+   * whole file, and before any group.
    */
   readonly productTokens: readonly string[] | undefined;
   /** The value as written, without the white space around it and the comment. */

@@ -53,8 +53,8 @@ function absoluteUrl(value: string): string | undefined {
 }
 
 /**
- * Parses a `Content-Usage` record: a path that starts with `/`, if any, and a dictionary of RFC 9651.
- * `undefined` if the dictionary is void.
+ * Parses a `Content-Usage` record: a path that starts with `/`, if any, and a dictionary of RFC
+ * 9651. `undefined` if the dictionary is void.
  */
 export function parseContentUsage(value: string): ContentUsage | undefined {
   let path: string | undefined;

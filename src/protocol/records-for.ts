@@ -16,8 +16,8 @@ const PREFERENCES: Partial<Record<RecordKind, string>> = {
 };
 
 /**
- * The records for an agent whose groups are those of these product tokens. A record of a group counts
- * if its group names one of them; one before any group is for nobody.
+ * The records for an agent whose groups are those of these product tokens. A record of a group
+ * counts if its group names one of them; one before any group is for nobody.
  */
 export function recordsFor(
   records: readonly KeptRecord[],

@@ -184,8 +184,8 @@
  *            u32 with dates: the date of its fetch in seconds since 1970; 0 = unknown
  *       …  the record lists, without gaps, in the order in which the entries need them
  *
- * Record list. Its numbers have 7 bits in each byte, the lowest first, and bit 7 in each byte but the
- * last; they are less than 2^32. A text is a number of bytes, and UTF-8.
+ * Record list. Its numbers have 7 bits in each byte, the lowest first, and bit 7 in each byte but
+ * the last; they are less than 2^32. A text is a number of bytes, and UTF-8.
  *
  *       …  bytes of all that follows
  *       …  number of groups, and for each a text: its product tokens, with a comma between two

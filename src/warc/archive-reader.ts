@@ -1,7 +1,8 @@
 import type { ByteSource } from './byte-source.js';
 import { GzipReader } from './gzip-reader.js';
-import { type RecordHandler, RecordSplitter, type WarcRecord } from './record-splitter.js';
+import { RecordSplitter } from './record-splitter.js';
 import type { WarcHeader } from './warc-header.js';
+import type { RecordHandler, WarcRecord } from './warc-record.js';
 
 /** Bytes of a plain file that are read at a time. */
 const CHUNK = 512 * 1024;

@@ -5,9 +5,9 @@ import { MIN_BYTES } from '../protocol/parse.js';
 import { type Capture, type CaptureOutcome, canonicalUrl, captureUrl } from './capture.js';
 import { firstValue, type HttpHead, parseHttpHead } from './http-head.js';
 import { decodePayload, type EncodedPayload, type Payload, payloadOf } from './payload.js';
-import type { RecordHandler, WarcRecord } from './record-splitter.js';
 import { holdsCapture, targetDamage } from './target-uri.js';
 import type { WarcHeader } from './warc-header.js';
+import type { RecordHandler, WarcRecord } from './warc-record.js';
 
 /** Number of bytes that are read of a block before the body: status line and header. */
 const HEAD_ROOM = 256 * 1024;

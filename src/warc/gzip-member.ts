@@ -27,11 +27,12 @@ export const LONGEST_SHORT_MEMBER = 16 * 1024 * 1024;
  * - `whole`: a member, with its content and its length in bytes.
  * - `short`: the beginning of a member.
  * - `long`: a member with more content than is inflated at once.
- * - `damaged`: not a member, or a damaged one.
+ * - `broken`: a member whose deflate data is damaged, so that its content ends there.
+ * - `damaged`: not a member, or one with wrong bytes nobody knows where: its checksum tells.
  */
 export type Member =
   | { readonly kind: 'whole'; readonly content: Buffer; readonly length: number }
-  | { readonly kind: 'short' | 'long' | 'damaged' };
+  | { readonly kind: 'short' | 'long' | 'broken' | 'damaged' };
 
 /** Whether a member may begin at an offset. */
 export function beginsMember(bytes: Buffer, at: number): boolean {
@@ -103,7 +104,7 @@ export function readMember(bytes: Buffer): Member {
       case 'ERR_BUFFER_TOO_LARGE':
         return { kind: 'long' };
       default:
-        return { kind: 'damaged' };
+        return { kind: 'broken' };
     }
   }
   if (length > bytes.length) return { kind: 'short' };

@@ -1,9 +1,7 @@
-import { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
-import { constants, crc32, createInflateRaw, gunzipSync } from 'node:zlib';
-import { gzip } from '../files/gzip.js';
+import { constants, crc32, gunzipSync } from 'node:zlib';
 import type { ByteSource } from './byte-source.js';
 import {
+  beginsMember,
   findLastMember,
   findMember,
   isIntact,
@@ -11,8 +9,10 @@ import {
   readMember,
   TRAILER,
 } from './gzip-member.js';
-import type { RecordHandler, RecordSplitter } from './record-splitter.js';
+import { inflatePieces } from './inflate-pieces.js';
+import type { RecordSplitter } from './record-splitter.js';
 import { beginsRecord } from './version-line.js';
+import type { RecordHandler } from './warc-record.js';
 
 /** Bytes that are read at a time. */
 const WINDOW = 256 * 1024;
@@ -26,8 +26,23 @@ const LONGEST_WINDOW = 4 * 1024 * 1024;
 /** Maximum content of members that are inflated together, in bytes. */
 const LONGEST_BATCH = 16 * 1024 * 1024;
 
-/** Number of bytes at a time of a member that is too long to be inflated at once. */
-const CHUNK = 256 * 1024;
+/**
+ * Number of bytes of the file at a time of a member that is too long to be inflated at once. If the
+ * member is damaged, the content of as many bytes before the damage is lost.
+ */
+const PIECE = 16 * 1024;
+
+/** The same of a short member that is damaged. */
+const SMALL_PIECE = 64;
+
+/** How far before the end of a damaged long member the search for the next one begins, in bytes. */
+const REWIND = 1024 * 1024;
+
+/** Maximum number of times in a file that it begins there. Overlapping members could be many. */
+const MOST_REWINDS = 100;
+
+/** Maximum number of bytes of damaged members in a file whose beginning is read all the same. */
+const MOST_SALVAGED = 4 * 1024 * 1024;
 
 /**
  * Maximum number of searches for an intact member after a damaged one; then whole windows are
@@ -44,7 +59,7 @@ const PROBE = 1024;
  * fails, they are inflated one by one, so that a damaged one costs no other.
  *
  * The memory holds a window of the file, and the content of its members. A long member passes in
- * pieces.
+ * pieces, and so does what can be read of a damaged one: a file may be one member of many records.
  */
 export class GzipReader {
   readonly #source: ByteSource;
@@ -61,6 +76,8 @@ export class GzipReader {
   /** Offset in the file before which members are inflated one by one. */
   #singleUntil = 0;
   #recoveries = 0;
+  #salvaged = 0;
+  #rewinds = 0;
 
   /**
    * @param handler reading ends when it is done
@@ -98,6 +115,7 @@ export class GzipReader {
       } else if (member.kind === 'long' || (member.kind === 'short' && !this.#isEnd)) {
         await this.#readLong();
       } else {
+        if (member.kind !== 'damaged') await this.#salvage(rest);
         await this.#recover();
       }
     }
@@ -146,7 +164,7 @@ export class GzipReader {
   /** Continues at an offset of the file. */
   #seek(offset: number): void {
     const done = offset - this.#offset;
-    if (done <= this.#filled) {
+    if (done >= 0 && done <= this.#filled) {
       this.#done = done;
       return;
     }
@@ -200,55 +218,66 @@ export class GzipReader {
     const start = this.#position;
     const header = memberHeaderLength(this.#rest());
     if (header < 0) return this.#recover();
-    const inflate = createInflateRaw({ chunkSize: CHUNK });
-    const flow = pipeline(this.#bytesFrom(start + header), inflate).catch(() => {});
-    let checksum = 0;
-    let length = 0;
-    try {
-      for await (const bytes of inflate as AsyncIterable<Buffer>) {
-        if (length === 0 && beginsRecord(bytes, 0)) this.#splitter.restart();
-        checksum = crc32(bytes, checksum);
-        length += bytes.length;
-        this.#splitter.push({ bytes, offset: start, kind: 'part' });
-        await this.#handler.settle();
-      }
-    } catch (error) {
-      if (!gzip.isDamage(error)) throw error;
-      this.#seek(start + Math.max(header + inflate.bytesWritten, 1));
-      return this.#recover(start);
-    } finally {
-      inflate.destroy();
-      await flow;
-    }
-    this.#seek(start + header + inflate.bytesWritten);
-    await this.#fill();
-    const rest = this.#rest();
-    if (rest.length < TRAILER || !isIntact(rest, 0, checksum, length)) return this.#recover(start);
-    this.#done += TRAILER;
-  }
-
-  /** The bytes of the file from an offset on. */
-  #bytesFrom(start: number): Readable {
     const source = this.#source;
-    async function* chunks(): AsyncGenerator<Buffer> {
-      for (let offset = start; ; ) {
-        const chunk = Buffer.allocUnsafeSlow(CHUNK);
-        const bytes = await source.read(offset, chunk);
+    async function* pieces(): AsyncGenerator<Buffer> {
+      for (let offset = start + header; ; ) {
+        const piece = Buffer.allocUnsafeSlow(PIECE);
+        const bytes = await source.read(offset, piece);
         if (bytes === 0) return;
         offset += bytes;
-        yield chunk.subarray(0, bytes);
+        yield piece.subarray(0, bytes);
       }
     }
-    return Readable.from(chunks(), { objectMode: false });
+    const { isWhole, bytes, checksum, length } = await this.#inflate(pieces(), start);
+    const end = start + header + bytes;
+    this.#seek(end);
+    await this.#fill();
+    const rest = this.#rest();
+    if (isWhole && rest.length >= TRAILER && isIntact(rest, 0, checksum, length)) {
+      this.#done += TRAILER;
+      return;
+    }
+    // Damaged data may be read beyond the member's end.
+    if (++this.#rewinds <= MOST_REWINDS) this.#seek(Math.max(start + 1, end - REWIND));
+    await this.#recover(start);
+  }
+
+  /**
+   * Passes on what can be read of a member that is broken or cut short: its content before that.
+   */
+  async #salvage(member: Buffer): Promise<void> {
+    const header = beginsMember(member, 0) ? memberHeaderLength(member) : -1;
+    if (header < 0 || this.#salvaged > MOST_SALVAGED) return;
+    async function* pieces(): AsyncGenerator<Buffer> {
+      for (let at = header; at < member.length; at += SMALL_PIECE) {
+        yield member.subarray(at, at + SMALL_PIECE);
+      }
+    }
+    const { bytes } = await this.#inflate(pieces(), this.#position);
+    this.#salvaged += bytes;
+  }
+
+  /** Inflates pieces of a member, and passes their content on. */
+  async #inflate(pieces: AsyncGenerator<Buffer>, start: number) {
+    let checksum = 0;
+    let length = 0;
+    const onContent = (content: Buffer): void => {
+      if (length === 0 && beginsRecord(content, 0)) this.#splitter.restart();
+      checksum = crc32(content, checksum);
+      length += content.length;
+      this.#splitter.push({ bytes: content, offset: start, kind: 'part' });
+    };
+    const inflated = await inflatePieces(pieces, onContent, () => this.#handler.settle());
+    return { ...inflated, checksum, length };
   }
 
   /** Notes damage, and searches for the next member that begins with a record. */
   async #recover(damaged = this.#position): Promise<void> {
-    if (this.#isPadding()) {
+    if (damaged === this.#position && this.#isPadding()) {
       this.#done = this.#filled;
       return;
     }
-    this.#splitter.restart();
+    this.#splitter.interrupt(damaged);
     this.#handler.damage(damaged, 'the gzip data is damaged or cut short', false);
     // A hostile file could otherwise make overlapping members be inflated again and again.
     if (++this.#recoveries > MAX_RECOVERIES) this.#done = this.#filled;

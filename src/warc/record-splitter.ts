@@ -8,38 +8,12 @@ import {
   nextHeader,
 } from './version-line.js';
 import { endOfHeader, LONGEST_HEADER, parseWarcHeader, type WarcHeader } from './warc-header.js';
+import type { RecordHandler } from './warc-record.js';
 
 /**
  * Maximum number of times that a file is read again from the block of a record with a wrong length.
  */
 const MAX_REWINDS = 1000;
-
-/** A record that is followed by another record, or by the end. */
-export interface WarcRecord {
-  readonly header: WarcHeader;
-  /** Offset of the record in the file, in bytes. */
-  readonly offset: number;
-  /** The first bytes of the block, as many as were wanted. The next call overwrites them. */
-  readonly block: Buffer;
-}
-
-/** What becomes of records. */
-export interface RecordHandler {
-  /**
-   * The number of bytes of the block that are wanted; 0 if the record is not.
-   *
-   * @param offset where the record lies in the file, in bytes
-   * @param isAlone whether the record can be read alone, from its offset: in a plain file, or at
-   *   the beginning of a gzip member or zstd frame
-   */
-  wanted(header: WarcHeader, offset: number, isAlone: boolean): number;
-  /** Takes a wanted record. */
-  take(record: WarcRecord): void;
-  /** Notes damage. `isCapture` tells whether a wanted record was lost. */
-  damage(offset: number, reason: string, isCapture: boolean): void;
-  /** Completes work that `take` could not do at once. Readers wait for it between pieces. */
-  settle(): Promise<void> | undefined;
-}
 
 /** Consecutive bytes of a WARC file, decompressed. */
 export interface Piece {
@@ -149,6 +123,21 @@ export class RecordSplitter {
     if (open !== undefined && open.left > 0) this.#discard(open, 'the record is cut short');
     else this.#finish();
     this.#state = 'between';
+  }
+
+  /**
+   * Ends the record before at damaged compressed data. The record counts only if the line ends that
+   * follow it were read. If the record begins with the damaged data, it is not named as well.
+   *
+   * @param offset where the damaged data begins, which the caller names
+   */
+  interrupt(offset: number): void {
+    const open = this.#open;
+    if (open !== undefined && open.left === 0 && this.#hasEnd(open)) this.#finish();
+    if (this.#open?.offset === offset) this.#open = undefined;
+    if (this.#open !== undefined) this.#discard(this.#open, 'the record is cut short');
+    if (this.#carryOffset === offset) this.#carry = Buffer.alloc(0);
+    this.restart();
   }
 
   /** @param carried number of bytes of the piece that came with the piece before */

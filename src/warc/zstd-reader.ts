@@ -1,5 +1,6 @@
 import { BlockDecoder } from '../files/zstd/block-decoder.js';
 import { instantiateZstd, loadZstd } from '../files/zstd/codec.js';
+import { DictionaryDecoder } from '../files/zstd/dictionary-decoder.js';
 import {
   beginsFrame,
   FrameScanner,
@@ -9,8 +10,10 @@ import {
   ZstdError,
 } from '../files/zstd/frame-scanner.js';
 import type { ByteSource } from './byte-source.js';
-import type { RecordHandler, RecordSplitter } from './record-splitter.js';
+import type { RecordSplitter } from './record-splitter.js';
 import { beginsRecord } from './version-line.js';
+import type { RecordHandler } from './warc-record.js';
+import { readDictionary } from './zstd-dictionary.js';
 
 /** Bytes that are read at a time. A frame header and a block fit in. */
 const WINDOW = 512 * 1024;
@@ -41,7 +44,11 @@ const PROBE = LONGEST_HEADER_BYTES + LONGEST_UNIT_BYTES;
  * it lies; what was decoded before counts, unless the frame's checksum is wrong. Reading goes on at
  * the next frame whose first block can be decoded.
  *
- * Memory: a window of the file, the content of a frame up to a limit, and the frame's own window.
+ * A file may begin with a dictionary for its frames. Then a frame is decoded as a whole, so its
+ * damage costs all of it.
+ *
+ * Memory: a window of the file, the content of a frame up to a limit, and the frame's own window;
+ * with a dictionary, a whole frame and its content.
  */
 export class ZstdReader {
   readonly #source: ByteSource;
@@ -54,7 +61,8 @@ export class ZstdReader {
   #isEnd = false;
   readonly #from: number;
   readonly #isSingle: boolean;
-  #decoder: BlockDecoder | undefined;
+  #decoder: BlockDecoder | DictionaryDecoder | undefined;
+  #dictionaryId = 0;
   /** Content of the frame at hand that was not passed on yet. */
   #held: Buffer[] = [];
   #heldBytes = 0;
@@ -90,19 +98,30 @@ export class ZstdReader {
   /**
    * Passes the content of all frames to the splitter.
    *
-   * @throws UnsupportedZstdError if no frame can be decoded, since they need what is not supported
+   * @throws UnsupportedZstdError if no frame can be decoded, since they need what is not supported,
+   *   or if the file's dictionary is damaged
    */
   async read(): Promise<void> {
-    this.#decoder = new BlockDecoder(instantiateZstd(await loadZstd()));
-    let from = this.#from;
-    while (from >= 0 && this.#handler.isDone !== true) from = await this.#readFrames(from);
+    const dictionary = await readDictionary(this.#source);
+    this.#dictionaryId = dictionary?.id ?? 0;
+    const decoder =
+      dictionary === undefined
+        ? new BlockDecoder(instantiateZstd(await loadZstd()))
+        : await DictionaryDecoder.create(dictionary.bytes);
+    this.#decoder = decoder;
+    try {
+      let from = this.#from;
+      while (from >= 0 && this.#handler.isDone !== true) from = await this.#readFrames(from);
+    } finally {
+      if (decoder instanceof DictionaryDecoder) decoder.close();
+    }
     if (!this.#hasDecoded && this.#refusal !== undefined) throw this.#refusal.error;
   }
 
   /** Reads frames from an offset on; resolves to the offset of those after damage, or to -1. */
   async #readFrames(start: number): Promise<number> {
-    const decoder = this.#decoder as BlockDecoder;
-    const scanner = new FrameScanner();
+    const decoder = this.#decoder as BlockDecoder | DictionaryDecoder;
+    const scanner = new FrameScanner(this.#dictionaryId);
     /** The frame whose unit is being decoded. */
     let decoding: number | undefined;
     let isLastChecked = false;
@@ -116,7 +135,7 @@ export class ZstdReader {
           const frame = start + scanner.frameOffset;
           decoding = frame;
           isLastChecked = scanner.isBetween && scanner.hasChecksum;
-          this.#hold(decoder.decode(unit), frame);
+          this.#hold(decoder.decode(unit, scanner.isBetween), frame);
           decoding = undefined;
           if (scanner.isBetween) this.#endFrame(frame, scanner.hasChecksum);
           const pending = this.#handler.settle();
@@ -204,21 +223,25 @@ export class ZstdReader {
   #note(error: ZstdError, offset: number): void {
     this.#pushPart(offset);
     this.#isLong = false;
-    this.#splitter.restart();
+    this.#splitter.interrupt(offset);
     if (!this.#hasDecoded && error instanceof UnsupportedZstdError) {
       this.#refusal ??= { error, offset };
-    } else this.#damage(offset);
+    } else this.#damage(offset, error);
   }
 
   /** Notes that a frame was decoded: what came before was damage. */
   #admit(): void {
     if (this.#hasDecoded) return;
     this.#hasDecoded = true;
-    if (this.#refusal !== undefined) this.#damage(this.#refusal.offset);
+    if (this.#refusal !== undefined) this.#damage(this.#refusal.offset, this.#refusal.error);
   }
 
-  #damage(offset: number): void {
-    this.#handler.damage(offset, 'the zstd data is damaged or cut short', false);
+  #damage(offset: number, error: ZstdError): void {
+    const reason =
+      error instanceof UnsupportedZstdError
+        ? `the zstd frame is not supported: ${error.message}`
+        : 'the zstd data is damaged or cut short';
+    this.#handler.damage(offset, reason, false);
   }
 
   /** Where to search on after bytes that could not be decoded, and what came out of them. */
@@ -250,14 +273,14 @@ export class ZstdReader {
 
   /** The index of a frame if its first block can be decoded; otherwise where to search on. */
   #probe(bytes: Buffer, at: number): number {
-    const decoder = this.#decoder as BlockDecoder;
-    const scanner = new FrameScanner();
+    const decoder = this.#decoder as BlockDecoder | DictionaryDecoder;
+    const scanner = new FrameScanner(this.#dictionaryId);
     let output = 0;
     let units = 0;
     try {
       decoder.restart();
       for (const unit of scanner.scan(bytes.subarray(at, at + PROBE))) {
-        output += decoder.decode(unit).length;
+        output += decoder.decode(unit, scanner.isBetween).length;
         if (++units === 2) break;
       }
     } catch (error) {

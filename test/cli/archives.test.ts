@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { DICTIONARY, framesWith, rawFrameNaming } from '../files/zstd-dictionary.js';
 import { rawFrame, skippable } from '../files/zstd-frames.js';
 import { captureOf, framesOf, membersOf, responseOf, robotsOf } from '../warc/warc-bytes.js';
 import { workplace } from './command-line.js';
@@ -88,34 +89,52 @@ describe('captures of WARC files', () => {
     expect(stderr).toContain('t: 1 host from 1 file');
   });
 
-  test('in zstd with a dictionary of their own are refused, or skipped in a directory', async () => {
+  test('in zstd may have a dictionary of their own; others are refused, or skipped', async () => {
     const place = workplace();
-    const frames = framesOf([captureAt('2025-03-10', '/x')]);
-    const magic = '\x37\xa4\x30\xec';
-    const raw = Buffer.concat([skippable(Buffer.from(`${magic}abc`, 'latin1'), 13), frames]);
-    const packed = Buffer.concat([skippable(rawFrame('abc'), 13), frames]);
-    place.write('raw.warc.zst', raw);
-    place.write('packed.warc.zst', packed);
-    // The frame's header names dictionary 1.
-    const needy = Buffer.from([0x28, 0xb5, 0x2f, 0xfd, 1, 0x38, 1, 1, 0, 0]);
-    place.write('needy.warc.zst', Buffer.concat([needy, needy]));
-    for (const [name, command] of [
-      ['raw', 'tail -c +9 raw.warc.zst | head -c 7 > dictionary && zstd -dc -D dictionary raw'],
-      ['packed', 'head -c 12 | zstd -dc > dictionary && zstd -dc -D dictionary packed.warc.zst'],
-      ['needy', 'needy.warc.zst: The zstd data is not supported: a dictionary is needed.'],
-    ] as const) {
-      const { code, stderr } = await place.run(['--robots-dir', `${name}.warc.zst`], '');
-      expect({ code, name }).toEqual({ code: 2, name });
-      expect(stderr).toContain(`${name}.warc.zst: The `);
-      expect(stderr).toContain(command);
-    }
-    place.write('dir/raw.warc.zst', raw);
-    place.write('dir/plain.warc.zst', frames);
+    const capture = captureAt('2025-03-10', '/x');
+    const stored = skippable(DICTIONARY, 13);
     const input = 'https://a.example/x\n';
-    const { code, text, stderr } = await place.run(['--robots-dir', 'dir', '--denied'], input);
-    expect({ code, text }).toEqual({ code: 0, text: input });
-    expect(stderr).toContain('warning: dir/raw.warc.zst: The file is compressed with a zstd');
-    expect(stderr).not.toContain('damaged');
+    for (const [name, stored] of [
+      ['raw', skippable(DICTIONARY, 13)],
+      ['packed', skippable(rawFrame(DICTIONARY), 13)],
+    ] as const) {
+      const frames = await framesWith(DICTIONARY, [capture]);
+      place.write(`${name}.warc.zst`, Buffer.concat([stored, ...frames]));
+      const { code, text, stderr } = await place.run(
+        ['--robots-dir', `${name}.warc.zst`, '--denied'],
+        input,
+      );
+      expect({ code, text, name }).toEqual({ code: 0, text: input, name });
+      expect(stderr).not.toContain('warning');
+    }
+    place.write('dir/needy.warc.zst', Buffer.concat([rawFrameNaming(capture), capture]));
+    place.write('dir/cut.warc.zst', stored.subarray(0, 100));
+    place.write('dir/plain.warc.zst', framesOf([capture]));
+    for (const [name, reason] of [
+      ['needy', 'a dictionary is needed'],
+      ['cut', 'its dictionary is cut short'],
+    ] as const) {
+      const message = `dir/${name}.warc.zst: The zstd data is not supported: ${reason}.`;
+      const named = await place.run(['--robots-dir', `dir/${name}.warc.zst`], '');
+      expect({ code: named.code, name }).toEqual({ code: 2, name });
+      expect(named.stderr).toContain(message);
+      const { code, text, stderr } = await place.run(['--robots-dir', 'dir', '--denied'], input);
+      expect({ code, text }).toEqual({ code: 0, text: input });
+      expect(stderr).toContain(`warning: ${message}`);
+      expect(stderr).not.toContain('damaged');
+    }
+  });
+
+  test('in a pipe, or under another name, are refused with the remedy', async () => {
+    const place = workplace();
+    place.write('crawl.ndjson', CRAWL);
+    const pipe =
+      'mkfifo p; gzip -c crawl.ndjson > p & echo https://a.example/ | $rf --robots-dir p';
+    for (const command of ['$rf --robots-dir crawl.ndjson crawl.ndjson', pipe]) {
+      const { code, stderr } = await place.shell(command);
+      expect({ code, command }).toEqual({ code: 2, command });
+      expect(stderr).toContain('is a WARC file, which is not read from a pipe, nor under this');
+    }
   });
 
   test('in zstd are named by the offsets of their frames', async () => {

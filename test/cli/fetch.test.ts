@@ -219,6 +219,9 @@ describe('robots-filter fetch', () => {
       [['fetch', '--robots-dir', 'cache', '--concurrency', '0'], 'whole number'],
       [['fetch', '--robots-dir', 'cache', '--ca', 'missing.pem', '--stale'], 'missing.pem'],
       [['fetch', '--robots-dir', 'cache', '--ca', THIS_FILE, '--stale'], 'Name a PEM file'],
+      // The certificates are read before the input is.
+      [['fetch', '--robots-dir', 'cache', '--ca', 'missing.pem', 'missing.txt'], 'missing.pem'],
+      [['--fetch', '--robots-dir', 'cache', '--ca', 'missing.pem', 'missing.txt'], 'missing.pem'],
     ] as const) {
       const { code, error } = await run([...args]);
       expect(code).toBe(2);

@@ -52,6 +52,24 @@ describe('Parquet as input', () => {
     expect(strict.stderr).toContain('delta.parquet, row 3: no URL in the column');
   });
 
+  test('bytes of a URL that are not UTF-8 come out unchanged', async () => {
+    const place = parquetPlace();
+    const text = readFileSync(fixturePath('v1-none.parquet')).toString('latin1');
+    const changed = text.replaceAll('/cart/1', '/cart/\xff');
+    expect(changed).not.toBe(text);
+    place.write('bytes.parquet', Buffer.from(changed, 'latin1'));
+    const filter = '$rf --robots-dir robots -a GPTBot -q';
+    for (const command of [
+      `${filter} bytes.parquet`,
+      `${filter} -o copy.parquet bytes.parquet && ${filter} copy.parquet`,
+    ]) {
+      const record = '{"url":"https://shop.example/cart/\xff","verdict":"deny"}\n';
+      place.write('record', Buffer.from(record, 'latin1'));
+      const found = await place.shell(`(${command}) | LC_ALL=C grep -acxFf record`);
+      expect(found.text, command).toBe('1\n');
+    }
+  });
+
   test('errors name the file and the remedy', async () => {
     const place = parquetPlace();
     const sound = readFileSync(fixturePath('v1-none.parquet'));

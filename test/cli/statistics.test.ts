@@ -187,3 +187,94 @@ describe('a run with almost only unknown hosts warns, with the likely cause', ()
     expect(await warned(['--unknown', 'deny'], urls(1001, elsewhere))).toEqual([]);
   });
 });
+
+test('--stats-by: every count is that of the records with --explain', async () => {
+  const place = workplace();
+  place.write('robots/https/example.com_8443/robots.txt', 'User-agent: *\nDisallow: /\n');
+  const paths = ['/', '/private/a', '/cc/x', '/a.gif'];
+  const hosts = [
+    'example.com',
+    'www.example.org',
+    'unknown.example',
+    'example.com:8443',
+    'example.com:9',
+  ];
+  const urls = Array.from(
+    { length: 997 },
+    (_, n) => `${n % 41 === 0 ? 'no url' : `https://${hosts[(n * n) % 5]}${paths[n % 4]}`}\n`,
+  );
+  const agents = ['CCBot', 'GPTBot', '*'];
+  const source = ['--robots-dir', 'robots', '-a', agents.join(), '-q'];
+  const explained = await place.run([...source, '--format', 'ndjson', '--explain'], urls.join(''));
+  const records = lines(explained.text).map((line) => JSON.parse(line));
+  expect(records.length).toBe(urls.length);
+
+  /** The counts of the records that come out, by a key. */
+  const expected = (keyOf: (record: (typeof records)[number], agent: string) => string) => {
+    const counts: Record<string, Record<string, number>> = {};
+    for (const record of records) {
+      for (const agent of agents) {
+        const key = `${agent} ${keyOf(record, agent)}`;
+        const of = counts[key] ?? { records: 0 };
+        const verdict = record.verdicts[agent];
+        of.records = (of.records ?? 0) + 1;
+        of[verdict] = (of[verdict] ?? 0) + 1;
+        counts[key] = of;
+      }
+    }
+    return counts;
+  };
+  const counted = async (...options: string[]) => {
+    const { text, code, stderr } = await place.run([...source, ...options], urls.join(''));
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    return lines(text).map((line) => JSON.parse(line));
+  };
+  const isDecided = (record: (typeof records)[number]): boolean =>
+    !['unknown', 'invalid'].includes(record.verdicts['*']);
+
+  const byHost = await counted('--stats-by', 'host', '--format', 'ndjson', '--threads', '2');
+  const hostCounts = expected((record) =>
+    isDecided(record) ? new URL(record.url).hostname : 'null',
+  );
+  expect(byHost.length).toBe(Object.keys(hostCounts).length);
+  for (const { agent, host, ...figures } of byHost) {
+    const all = { allow: 0, deny: 0, unknown: 0, invalid: 0, ...hostCounts[`${agent} ${host}`] };
+    expect({ agent, host, ...figures }).toEqual({ agent, host, ...all });
+  }
+  const byAgent = await counted('--stats-by', 'agent', '--format', 'ndjson');
+  const agentCounts = expected(() => '');
+  expect(byAgent.map(({ agent, ...figures }) => [agent, figures])).toEqual(
+    agents.map((agent) => [agent, { allow: 0, deny: 0, ...agentCounts[`${agent} `] }]),
+  );
+  const byReason = await counted('--stats-by', 'reason', '--format', 'ndjson');
+  const reasonCounts = expected((record, agent) => record.reasons[agent]);
+  expect(byReason.length).toBe(Object.keys(reasonCounts).length);
+  for (const { agent, reason, records: count } of byReason) {
+    expect([agent, reason, count]).toEqual([
+      agent,
+      reason,
+      reasonCounts[`${agent} ${reason}`]?.records,
+    ]);
+  }
+
+  const top = await counted('--stats-by', 'host', '--top', '1', '--format', 'ndjson');
+  expect(top.length).toBe(2 * agents.length);
+  for (const agent of agents) {
+    const rows = top.filter((row) => row.agent === agent);
+    const most = Math.max(
+      ...byHost.filter((row) => row.agent === agent && row.host !== null).map((row) => row.records),
+    );
+    expect(rows[0].records).toBe(most);
+    expect(rows[1]).toEqual(byHost.find((row) => row.agent === agent && row.host === null));
+  }
+  const table = await place.run([...source, '--stats-by', 'agent'], urls.join(''));
+  expect(table.text).toMatch(/^agent +records +allow +deny +unknown +invalid\nCCBot +997 /);
+  for (const wrong of [
+    ['--top', '3'],
+    ['--stats-by', 'host', '--format', 'parquet'],
+    ['--stats-by', 'host', '--allowed'],
+    ['--stats-by', 'rule'],
+  ]) {
+    expect((await place.run([...source, ...wrong])).code).toBe(2);
+  }
+});

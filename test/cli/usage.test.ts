@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
+import { COMMAND_NAMES } from '../../src/cli/command-names.js';
 import { ended, lines, workplace } from './command-line.js';
 
 test('--version prints the version', async () => {
@@ -59,7 +60,7 @@ describe('--help', () => {
     expect(filter).toContain('see robots-filter fetch --help');
   });
 
-  test.each(['compile', 'fetch', 'check', 'agents', 'inspect', 'audit', 'records'])(
+  test.each(['compile', 'fetch', 'check', 'lint', 'agents', 'inspect', 'audit', 'records', 'diff'])(
     '%s --help, and help',
     async (command) => {
       const place = workplace();
@@ -78,10 +79,12 @@ describe('-h', () => {
     ['compile', ['compile']],
     ['fetch', ['fetch']],
     ['check', ['check']],
+    ['lint', ['lint']],
     ['agents', ['agents']],
     ['inspect', ['inspect']],
     ['audit', ['audit']],
     ['records', ['records']],
+    ['diff', ['diff']],
   ])('of %s is one screen with usage, options and examples', async (_, words) => {
     const { code, text, stderr } = await workplace().run([...words, '-h']);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
@@ -100,7 +103,8 @@ describe('-h', () => {
     expect(text.match(/^ {2}(?:-\w, )?--/gm)).toHaveLength(10);
     const examples = text.slice(text.indexOf('\nExamples:\n'));
     expect(examples.match(/^ {2}.*robots-filter /gm)).toHaveLength(5);
-    expect(text).toContain('compile, fetch, check, inspect, audit, records, agents.');
+    const names = COMMAND_NAMES.filter((name) => name !== 'completion');
+    expect(text).toContain(`Commands: ${names.join(', ')}.`);
   });
 
   test('overrides other options and does not run the command', async () => {

@@ -7,7 +7,7 @@ import { ROOT, Scratch } from './scratch.js';
 /** Blocks that cannot be run, all of them marked with the reason. */
 const MOST_NOT_RUN = 8;
 /** Languages of blocks that are shown but not run: file contents and drawings. */
-const SHOWN = ['text', 'json', 'robots'];
+const SHOWN = ['text', 'json', 'robots', 'yaml'];
 
 /** The blocks after this heading are modules of their own; the others of a page are one module. */
 const COOKBOOK = '\n## Cookbook\n';

@@ -2,20 +2,11 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { COMMAND_NAMES } from '../../src/cli/command-names.js';
 import { ROOT } from './scratch.js';
 
 const PROGRAM = 'robots-filter';
-const COMMANDS = [
-  'compile',
-  'fetch',
-  'check',
-  'inspect',
-  'audit',
-  'records',
-  'diff',
-  'agents',
-  'completion',
-];
+const COMMANDS: readonly string[] = COMMAND_NAMES;
 
 const page = readFileSync(join(ROOT, 'docs/cli.md'), 'utf8');
 

@@ -1,11 +1,15 @@
+import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Authorities } from '../../src/fetch/authorities.js';
+import { filterStream, Table, TableBuilder } from '../../src/index.js';
+import { RecordLocator } from '../../src/kernel/record-locator.js';
 import { openInput } from '../../src/pipeline/input/open.js';
-import { formatAuthority } from '../../src/protocol/authority.js';
+import { formatAuthority, parseAuthority } from '../../src/protocol/authority.js';
+import { Random } from '../random/random.js';
 
 let root: string;
 
@@ -31,7 +35,88 @@ async function read(bytes: string | Buffer, urlField = ['url'], most?: number) {
   return { list, records, invalid };
 }
 
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function tableOf(): Table {
+  const builder = new TableBuilder();
+  const authority = parseAuthority('other.example');
+  if (authority === undefined) throw new Error('no authority');
+  builder.add(authority, Buffer.alloc(0), { source: '' });
+  return Table.from(builder.build());
+}
+
+/** Lines near JSON objects with a URL: some are none, and some only a lenient reader takes. */
+function jsonLines(random: Random, count: number): string[] {
+  const urls = [
+    '"https://a.example/"',
+    '"http://b.example:81/x\\u0079"',
+    '"HTTPS:\\/\\/c.example"',
+    '"https://\\ud800.example/"',
+    '"mailto:x"',
+    '"\\x"',
+  ];
+  const others = ['"a\tb"', '"\x01"', '01', '1e5', '-', 'tru', '[1,,2]', '[01]', '{"a" 1}', ''];
+  const member = (): string => {
+    const key = random.pick(['"url"', '"url"', '"\\u0075rl"', '"a"', '"a\tb"', 'url']);
+    const colon = random.chance(0.05) ? random.pick(['', ',']) : random.pick([':', ' : ']);
+    return `${key}${colon}${random.pick(key === '"url"' || random.chance(0.2) ? urls : others)}`;
+  };
+  return Array.from({ length: count }, () => {
+    const members = Array.from({ length: random.between(1, 3) }, member);
+    const comma = random.chance(0.1) ? ' ' : random.pick([',', ' ,']);
+    const close = random.chance(0.1) ? random.pick(['', '}x', ']']) : random.pick(['}', '} ']);
+    const text = `${random.chance(0.05) ? '[' : '{'}${members.join(comma)}${close}`;
+    // Some lines lose a byte, and none is blank.
+    const at = random.between(1, text.length);
+    return random.chance(0.1) ? text.slice(0, at) + text.slice(at + 1) : text;
+  });
+}
+
 describe('the authorities of an input', () => {
+  it('are those of the records that the filter takes', async () => {
+    const lines = jsonLines(new Random(1), 3000);
+    const bad: number[] = [];
+    const filter = filterStream(tableOf(), {
+      input: 'ndjson',
+      output: 'verdicts',
+      threads: 1,
+    });
+    const verdicts: Buffer[] = [];
+    filter.on('data', (bytes: Buffer) => verdicts.push(bytes));
+    filter.end(lines.map((line) => `${line}\n`).join(''));
+    await once(filter, 'end');
+    const found = Buffer.concat(verdicts).toString().split('\n').slice(0, -1);
+    expect(found).toHaveLength(lines.length);
+    found.forEach((verdict, index) => {
+      if (verdict === 'invalid') bad.push(index);
+    });
+    const locator = new RecordLocator({ format: 'ndjson', urlField: ['url'], maxLineBytes: 1000 });
+    const locatorBad = lines.flatMap((line, index) =>
+      locator.urlOf(Buffer.from(line)) === undefined ? [index] : [],
+    );
+    expect(locatorBad.map((index) => lines[index])).toEqual(bad.map((index) => lines[index]));
+    // Neither taken nor refused by chance, nor as JSON.parse would.
+    expect(bad.length).toBeGreaterThan(1000);
+    expect(bad.length).toBeLessThan(2700);
+    const lenient = lines.filter((line, index) => !bad.includes(index) && !isJson(line));
+    expect(lenient.length).toBeGreaterThan(20);
+    const file = ['{"url":"https://first.example/"}', ...lines].map((line) => `${line}\n`).join('');
+    const { records, invalid } = await read(file);
+    // The filter looks up `.example`, but no file of a cache has such a name.
+    const nameless = lines.filter((line, at) => !bad.includes(at) && line.includes('://.')).length;
+    expect({ records, invalid: invalid - nameless }).toEqual({
+      records: lines.length + 1,
+      invalid: bad.length,
+    });
+  });
+
   it('are those of its URLs, as the WHATWG URL Standard reads them', async () => {
     const lines = [
       'http://a.example/x',

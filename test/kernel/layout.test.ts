@@ -40,6 +40,7 @@ const BLOCKS: Record<string, Block> = {
         'LINE_FACTOR',
         'LINE_OVERHEAD',
         'SEEN',
+        'COUNTS',
         'ANY_HOST',
         'COLUMN',
       ),

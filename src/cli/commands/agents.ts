@@ -1,10 +1,10 @@
 import { agentsInHeader } from '../../agents/header-agent.js';
 import { agentsOf, type KnownAgent, listNames } from '../../agents/known-agent.js';
 import { printable, printableJson } from '../../control-characters.js';
+import { nearest } from '../../nearest.js';
 import { SUCCESS } from '../exit-codes.js';
 import type { AgentsOptions } from '../options/command-options.js';
 import { knownAgentsOf } from '../options/named-agents.js';
-import { nearest } from '../options/nearest.js';
 import { writeOutput } from '../process/standard-streams.js';
 import { usageError } from '../usage-error.js';
 

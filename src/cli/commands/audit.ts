@@ -1,4 +1,3 @@
-import type { Reach } from '../../inspect/reach.js';
 import { type AgentSummary, TableAudit } from '../../inspect/table-audit.js';
 import type { AuthorityRecords, TableAuthority } from '../../inspect/table-content.js';
 import type { TableView } from '../../inspect/table-view.js';
@@ -8,11 +7,13 @@ import { type Table, tableMemory } from '../../table.js';
 import { SUCCESS } from '../exit-codes.js';
 import { neededTokens, parseAgents } from '../options/agents.js';
 import type { AuditOptions } from '../options/command-options.js';
+import { type AgentFinding, type AuditFigures, AuditTally } from '../report/audit-figures.js';
 import { authorityLabel } from '../report/authority-label.js';
 import { Diagnostics } from '../report/diagnostics.js';
 import { isoSeconds } from '../report/host-report.js';
 import { formatCount, formatNumber } from '../report/numbers.js';
-import { type Column, Rows } from '../report/rows.js';
+import { type ReportForm, reportForm, writeReport } from '../report/report-file.js';
+import { type Column, Rows, safeJson } from '../report/rows.js';
 import { TextBatches } from '../report/text-batches.js';
 import { usageError } from '../usage-error.js';
 import { type AskedHosts, readHosts } from './asked-hosts.js';
@@ -40,9 +41,6 @@ const NO_RECORDS: AuthorityRecords = { records: [], date: undefined };
 
 /** Tails of rows that are kept for robots records that several hosts share. */
 const KEPT_TAILS = 1 << 16;
-
-/** How much is allowed, or that the host is not known. */
-type Allowed = Reach | 'unknown';
 
 /**
  * `robots-filter audit`: prints for each host and agent how much of the host is allowed.
@@ -72,8 +70,17 @@ export async function audit(options: AuditOptions): Promise<number> {
   const { view } = tableMemory(table);
   for (const agent of agents) view.checkAgent(agent);
   const asked = options.hosts === undefined ? undefined : await readHosts(options.hosts);
+  const form = options.report === undefined ? undefined : reportForm(options.report);
   const report = new AuditReport(view, agents, table.profile === 'google', options);
   report.write(asked);
+  if (form !== undefined && options.report !== undefined && !report.isClosed) {
+    const figures = report.figures({
+      source: path ?? (robotsDir ?? []).join(', '),
+      profile: table.profile,
+      created: new Date().toISOString(),
+    });
+    await writeReport(options.report, await reportText(figures, form));
+  }
   if (!report.isClosed) for (const line of report.totals()) diagnostics.note(line);
   return SUCCESS;
 }
@@ -86,7 +93,7 @@ class AuditReport {
   readonly #rows: Rows;
   readonly #only: AuditOptions['only'];
   readonly #out = new TextBatches();
-  readonly #counts: Record<Allowed, number>[];
+  readonly #tally: AuditTally;
   /** The agents' names as they stand in rows. */
   readonly #names: readonly string[];
   /** For robots records of authorities without records: the allowances, and the tails of rows. */
@@ -104,7 +111,7 @@ class AuditReport {
     this.#rows = new Rows(format, COLUMNS);
     this.#only = only;
     this.#names = agents.map(({ name }) => this.#rows.part(1, [name]));
-    this.#counts = agents.map(() => ({ all: 0, part: 0, none: 0, unknown: 0 }));
+    this.#tally = new AuditTally(agents.map(({ name }) => name));
   }
 
   /** @param asked the hosts of the report; `undefined` for all hosts of the table */
@@ -135,12 +142,16 @@ class AuditReport {
 
   /** One line for each agent: how many hosts allow how much. */
   totals(): string[] {
-    return this.#agents.map(({ name }, index) => {
-      const { all, part, none, unknown } = this.#counts[index] as Record<Allowed, number>;
+    return this.#tally.agents.map(({ agent: name, all, part, none, unknown }) => {
       const rest = unknown === 0 ? '' : `, ${formatNumber(unknown)} unknown`;
       const hosts = formatCount(all + part + none + unknown, 'host');
       return `${name}: ${hosts}: ${formatNumber(all)} all, ${formatNumber(part)} part, ${formatNumber(none)} none${rest}`;
     });
+  }
+
+  /** Every figure of the report. */
+  figures(about: Pick<AuditFigures, 'source' | 'profile' | 'created'>): AuditFigures {
+    return this.#tally.figures(about, this.#view.hasRecords);
   }
 
   #add(label: string, authority: TableAuthority): void {
@@ -153,15 +164,16 @@ class AuditReport {
       if (isShared) this.#tails.set(authority.robots, tails);
     }
     this.#addRows(label, tails);
+    const kinds = kept.records.map(({ kind }) => kind);
+    this.#tally.add(label, tails, authority.accessResult, kinds);
   }
 
   #addUnknown(label: string): void {
     const nothing = COLUMNS.slice(AGENT_COLUMNS).map(() => undefined);
     const text = this.#rows.part(2, ['unknown', ...nothing]);
-    this.#addRows(
-      label,
-      this.#agents.map((): Tail => ({ allowed: 'unknown', text })),
-    );
+    const tails = this.#agents.map((): Tail => ({ allowed: 'unknown', by: 'nobody', text }));
+    this.#addRows(label, tails);
+    this.#tally.add(label, tails, undefined, []);
   }
 
   #addRows(label: string, tails: readonly Tail[]): void {
@@ -169,7 +181,6 @@ class AuditReport {
     let rows = '';
     for (let index = 0; index < tails.length; index++) {
       const { allowed, text } = tails[index] as Tail;
-      (this.#counts[index] as Record<Allowed, number>)[allowed]++;
       if (this.#only !== undefined && this.#only !== allowed) continue;
       rows += start + this.#names[index] + text;
     }
@@ -199,7 +210,7 @@ class AuditReport {
         accessResult,
         date,
       ]);
-      tail = { allowed: summary.reach, text };
+      tail = { allowed: summary.reach, by: deciderOf(summary), text };
       known.set(summary, tail);
       return tail;
     });
@@ -207,9 +218,19 @@ class AuditReport {
 }
 
 /** A row without its host and agent. */
-interface Tail {
-  readonly allowed: Allowed;
+interface Tail extends AgentFinding {
   readonly text: string;
+}
+
+function deciderOf({ tokens }: AgentSummary): AgentFinding['by'] {
+  if (tokens.length === 0) return 'nobody';
+  return tokens[0] === '*' ? 'any' : 'own';
+}
+
+async function reportText(figures: AuditFigures, form: ReportForm): Promise<string> {
+  if (form === 'json') return `${safeJson(figures)}\n`;
+  const { auditPage } = await import('../report/html/audit-page.js');
+  return auditPage(figures);
 }
 
 /** The offsets of all host records, sorted by host. */

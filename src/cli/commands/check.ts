@@ -1,12 +1,8 @@
-import { readFile } from 'node:fs/promises';
-import { isatty } from 'node:tty';
 import { printable } from '../../control-characters.js';
 import { RobotsFilterError } from '../../errors.js';
-import { inputName, STANDARD_INPUT } from '../../files/standard-input.js';
-import { errorCode, errorText } from '../../files/system-error.js';
+import { inputName } from '../../files/standard-input.js';
 import { unsupportedBody } from '../../files/unsupported-formats.js';
 import type { Judgement } from '../../kernel/judge.js';
-import { openRaw } from '../../pipeline/input/raw-input.js';
 import { parseAgent } from '../../protocol/agent.js';
 import { parseRobots } from '../../protocol/parse.js';
 import { Robots } from '../../robots.js';
@@ -18,6 +14,7 @@ import { writeOutput } from '../process/standard-streams.js';
 import { CheckedUrls } from '../report/checked-url.js';
 import { Diagnostics } from '../report/diagnostics.js';
 import { usageError } from '../usage-error.js';
+import { readRobotsFile } from './robots-file.js';
 
 /**
  * `robots-filter check`: prints verdict, URL and reason of each URL. If a rule decided, its line,
@@ -42,7 +39,7 @@ export async function check(
     );
   }
   parseAgent(agent, profile);
-  const body = await readRobotsFile(file, diagnostics);
+  const body = await readRobotsFile(file, 'check', diagnostics);
   const name = inputName(file);
   const unsupported = unsupportedBody(body);
   if (unsupported !== undefined) {
@@ -99,33 +96,4 @@ function describe(url: string, { verdict, reason, rule }: Judgement): string {
   const columns = [verdict, url, reason];
   if (rule !== undefined) columns.push(String(rule.line), rule.text, rule.agent);
   return `${columns.map(printable).join('\t')}\n`;
-}
-
-async function readRobotsFile(file: string, diagnostics: Diagnostics): Promise<Uint8Array> {
-  if (file === STANDARD_INPUT) {
-    if (isatty(0))
-      diagnostics.note('reading a robots.txt from standard input; press Ctrl-D to end');
-    const { chunks } = await openRaw(0, inputName(file), undefined);
-    return Buffer.concat(await chunks.stream().toArray());
-  }
-  try {
-    return await readFile(file);
-  } catch (cause) {
-    throw new RobotsFilterError('input', `${file}: ${remedyFor(file, cause)}`, { cause });
-  }
-}
-
-function remedyFor(file: string, cause: unknown): string {
-  if (file.startsWith('http://') || file.startsWith('https://')) {
-    return `check does not fetch. Type: curl -s ${file} | robots-filter check - AGENT URL...`;
-  }
-  switch (errorCode(cause)) {
-    case 'ENOENT':
-    case 'ENOTDIR':
-      return 'no such file. The robots.txt comes first, then the agent, then the URLs.';
-    case 'EISDIR':
-      return 'is a directory. Name the robots.txt in it.';
-    default:
-      return `cannot be read (${errorText(cause)}). Make it readable, or pipe it in and name it -.`;
-  }
 }

@@ -1,4 +1,3 @@
-import { rootCertificates } from 'node:tls';
 import { maxBytesRange, RANGES } from '../../fetch/limits.js';
 import type { FetchAuthority } from '../../fetch/result.js';
 import { RobotsFetcher } from '../../fetch/robots-fetcher.js';
@@ -6,7 +5,6 @@ import { Schedule } from '../../fetch/schedule/schedule.js';
 import { FetchLock } from '../../fetch/store/lock.js';
 import { Store } from '../../fetch/store/store.js';
 import type { ReplacementFile } from '../../files/replacement-file.js';
-import { readCertificates } from '../options/certificates.js';
 import type { FetchOptions } from '../options/command-options.js';
 import type { Interruption } from '../process/interruption.js';
 import type { Diagnostics } from '../report/diagnostics.js';
@@ -26,6 +24,8 @@ export interface FetchRunParts {
   /** Options of `robots-filter fetch`; missing ones have their defaults. */
   readonly options: Partial<FetchOptions>;
   readonly directory: string;
+  /** All certificates that are trusted; `undefined` for those of Node. */
+  readonly certificates: readonly string[] | undefined;
   readonly version: string;
   readonly report?: ReplacementFile | undefined;
   readonly diagnostics: Diagnostics;
@@ -43,12 +43,12 @@ export async function fetchAll(
   total: number,
   parts: FetchRunParts,
 ): Promise<boolean> {
-  const { options, directory, version, report, diagnostics, interruption } = parts;
+  const { options, directory, report, diagnostics, interruption } = parts;
   const start = performance.now();
   const tally = new FetchTally();
   const { maxAge, concurrency, retries = RANGES.retries.standard } = options;
   const maxBytes = options.maxRobotsBytes ?? maxBytesRange(options.profile).standard;
-  const fetcher = await openFetcher(options, maxBytes, version);
+  const fetcher = openFetcher(parts, maxBytes);
   const store = await Store.open(directory, {
     unreachableAfter: options.unreachableAfter,
     maxBytes,
@@ -106,12 +106,10 @@ function milliseconds(seconds: number | undefined): number | undefined {
   return seconds === undefined ? undefined : seconds * MILLISECONDS_PER_SECOND;
 }
 
-async function openFetcher(
-  options: Partial<FetchOptions>,
+function openFetcher(
+  { options, version, certificates }: FetchRunParts,
   maxBytes: number,
-  version: string,
-): Promise<RobotsFetcher> {
-  const { ca } = options;
+): RobotsFetcher {
   return new RobotsFetcher({
     userAgent: options.userAgent ?? `robots-filter/${version}`,
     profile: options.profile,
@@ -125,7 +123,7 @@ async function openFetcher(
     deadline: milliseconds(options.timeout),
     pause: milliseconds(options.pause),
     perAddress: options.perAddress,
-    ca: ca === undefined ? undefined : [...rootCertificates, await readCertificates(ca)],
+    ca: certificates === undefined ? undefined : [...certificates],
   });
 }
 

@@ -7,13 +7,14 @@ import { compileCache } from '../../pipeline/compile/compile-cache.js';
 import { withParquetDirectories } from '../../pipeline/input/parquet/directory.js';
 import { formatAuthority } from '../../protocol/authority.js';
 import { allocateTable, Table } from '../../table.js';
+import { trustedCertificates } from '../options/certificates.js';
 import type { FilterOptions } from '../options/command-options.js';
 import { checkFilterUsage } from '../options/filter-usage.js';
 import { Interruption } from '../process/interruption.js';
 import { Diagnostics } from '../report/diagnostics.js';
 import { usageError } from '../usage-error.js';
 import { readingOf } from './compile-caches.js';
-import { fetchAll } from './fetch-run.js';
+import { type FetchRunParts, fetchAll } from './fetch-run.js';
 import { filter } from './filter.js';
 import { readAuthorities } from './read-authorities.js';
 import { RereadableInputs } from './rereadable-inputs.js';
@@ -39,6 +40,7 @@ export async function fetchAndFilter(
       '--fetch needs a directory, not a table. Use --robots-dir DIR instead of --table',
     );
   }
+  const certificates = await trustedCertificates(options.ca);
   const diagnostics = new Diagnostics(options.quiet ?? false);
   const named = files.length === 0 ? [STANDARD_INPUT] : await withParquetDirectories(files);
   const inputs = new RereadableInputs(named, diagnostics);
@@ -47,6 +49,7 @@ export async function fetchAndFilter(
   process.on('exit', discard);
   try {
     const { paths, exitCode } = await fetchUnknown(inputs, directory, options, {
+      certificates,
       diagnostics,
       version,
     });
@@ -70,8 +73,9 @@ async function fetchUnknown(
   inputs: RereadableInputs,
   directory: string,
   options: FilterOptions,
-  { diagnostics, version }: { readonly diagnostics: Diagnostics; readonly version: string },
+  parts: Pick<FetchRunParts, 'certificates' | 'diagnostics' | 'version'>,
 ): Promise<FetchedUnknown> {
+  const { diagnostics } = parts;
   const interruption = new Interruption();
   const { signal } = interruption;
   try {
@@ -83,10 +87,9 @@ async function fetchUnknown(
     signal.throwIfAborted();
     if (unknown.length > 0) {
       await fetchAll(unknown, unknown.length, {
+        ...parts,
         options: fetchOptionsOf(options),
         directory,
-        version,
-        diagnostics,
         interruption,
       });
     }

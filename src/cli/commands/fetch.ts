@@ -2,6 +2,7 @@ import type { FetchAuthority } from '../../fetch/result.js';
 import { Store } from '../../fetch/store/store.js';
 import { ReplacementFile } from '../../files/replacement-file.js';
 import { SUCCESS } from '../exit-codes.js';
+import { trustedCertificates } from '../options/certificates.js';
 import type { FetchOptions } from '../options/command-options.js';
 import { Interruption } from '../process/interruption.js';
 import { Diagnostics } from '../report/diagnostics.js';
@@ -23,6 +24,7 @@ export async function fetchCommand(
 ): Promise<number> {
   const { stale = false } = options;
   const directory = checkedDirectory(files, options);
+  const certificates = await trustedCertificates(options.ca);
   const diagnostics = new Diagnostics(options.quiet ?? false);
   const interruption = new Interruption();
   let report: ReplacementFile | undefined;
@@ -39,6 +41,7 @@ export async function fetchCommand(
     await fetchAll(authorities, total, {
       options,
       directory,
+      certificates,
       version,
       report,
       diagnostics,

@@ -1,3 +1,5 @@
+import { closeSync, openSync } from 'node:fs';
+import { devNull } from 'node:os';
 import { isatty } from 'node:tty';
 import type { ReplacementFile } from '../../files/replacement-file.js';
 import { STANDARD_INPUT } from '../../files/standard-input.js';
@@ -16,6 +18,7 @@ import { openOutput } from '../../pipeline/output/open-output.js';
 import { OutputSink } from '../../pipeline/output/output-sink.js';
 import type { ParquetOutput } from '../../pipeline/output/parquet/parquet-output.js';
 import type { Agent } from '../../protocol/agent.js';
+import { tableMemory } from '../../table.js';
 import type { Executor } from '../../workers/executor.js';
 import { SUCCESS } from '../exit-codes.js';
 import { parseAgents } from '../options/agents.js';
@@ -25,6 +28,7 @@ import { outputFile, outputFormat, outputMode } from '../options/output-format.j
 import { Interruption } from '../process/interruption.js';
 import { STANDARD_OUTPUT_DESCRIPTOR } from '../process/standard-streams.js';
 import { Diagnostics } from '../report/diagnostics.js';
+import type { CountsLayout } from '../report/run-counts.js';
 import { usageError } from '../usage-error.js';
 import { FilterRun } from './filter-run.js';
 import { openTable } from './filter-table.js';
@@ -46,9 +50,12 @@ const STANDARD_OUTPUT_NAME = 'standard output';
  */
 export async function filter(
   files: readonly string[],
-  options: FilterOptions,
+  given: FilterOptions,
   cores: number,
 ): Promise<number> {
+  const counts = countsLayout(given);
+  // Verdicts alone are the shortest output; nobody reads it.
+  const options: FilterOptions = counts === undefined ? given : { ...given, format: 'verdicts' };
   const agents = await checkFilterUsage(files, options);
   const paths = files.length === 0 ? [STANDARD_INPUT] : await withParquetDirectories(files);
   const outputPath = outputFile(options);
@@ -68,7 +75,9 @@ export async function filter(
   let sink: OutputSink | undefined;
   let pool: Executor | undefined;
   let run: FilterRun | undefined;
+  let nowhere: number | undefined;
   try {
+    if (counts !== undefined) nowhere = openSync(devNull, 'w');
     if (outputPath !== undefined) {
       const { ReplacementFile } = await import('../../files/replacement-file.js');
       const compressor = await outputCompressor(outputPath);
@@ -98,19 +107,20 @@ export async function filter(
       }
       parquet = new ParquetOutput((output ?? sink) as ByteSink, settings);
     }
+    const filter = new Filter({
+      table,
+      pool,
+      settings,
+      onBadRecord: (record, unit) => diagnostics.note(describeBadRecord(record, unit)),
+    });
     run = new FilterRun({
-      filter: new Filter({
-        table,
-        pool,
-        settings,
-        onBadRecord: (record, unit) => diagnostics.note(describeBadRecord(record, unit)),
-      }),
+      filter,
       table,
       agents: asked,
       paths,
       totalBytes: survey.bytes,
       taken,
-      target: compressed?.stream ?? output?.descriptor ?? STANDARD_OUTPUT_DESCRIPTOR,
+      target: nowhere ?? compressed?.stream ?? output?.descriptor ?? STANDARD_OUTPUT_DESCRIPTOR,
       outputName: output?.path ?? STANDARD_OUTPUT_NAME,
       parquet,
       options,
@@ -121,6 +131,10 @@ export async function filter(
     if (interruption.exitCode === undefined) {
       await compressed?.finish();
       await output?.commit(false);
+      if (counts !== undefined) {
+        const { writeCounts } = await import('../report/run-counts.js');
+        writeCounts({ filter, view: tableMemory(table).view, agents: asked }, counts);
+      }
     }
     return interruption.exitCode ?? SUCCESS;
   } catch (error) {
@@ -130,10 +144,31 @@ export async function filter(
     await run?.close();
     await compressed?.abandon();
     sink?.close();
+    if (nowhere !== undefined) closeSync(nowhere);
     await output?.discard();
     await pool?.close();
     interruption.end();
   }
+}
+
+/**
+ * How counts are written in place of the records; undefined if the records are wanted.
+ *
+ * @throws RobotsFilterError `usage` for a format that counts do not have
+ */
+function countsLayout({ statsBy, top, format }: FilterOptions): CountsLayout | undefined {
+  if (statsBy === undefined) {
+    if (top === undefined) return undefined;
+    throw usageError(
+      `--top has no effect without --stats-by. Add --stats-by host, or leave it out`,
+    );
+  }
+  if (format !== undefined && format !== 'csv' && format !== 'ndjson') {
+    throw usageError(
+      `--stats-by cannot write ${format}. Use --format csv or --format ndjson, or leave it out for a table`,
+    );
+  }
+  return { by: statsBy, top, format: format ?? 'table' };
 }
 
 /** Reads the first bytes of standard input if it is the only input, and a pipe or socket. */
@@ -161,5 +196,6 @@ function settingsOf(options: FilterOptions, agents: readonly Agent[]): FilterSet
     verdictField: options.verdictField,
     maxLineBytes: options.maxLineBytes,
     countHosts: options.stats !== undefined,
+    countByHost: options.statsBy === 'host',
   };
 }

@@ -4,10 +4,10 @@ import { promisify } from 'node:util';
 import { RobotsFilterError } from '../../errors.js';
 import { STANDARD_INPUT } from '../../files/standard-input.js';
 import { errorCode } from '../../files/system-error.js';
+import { nearest } from '../../nearest.js';
 import { openInput } from '../../pipeline/input/open.js';
 import { isNonBlocking } from '../../pipeline/output/non-blocking.js';
 import { COMMAND_NAMES } from '../command-names.js';
-import { nearest } from '../options/nearest.js';
 import type { Diagnostics } from '../report/diagnostics.js';
 import { usageError } from '../usage-error.js';
 

@@ -29,8 +29,8 @@ const COLUMNS: readonly Column[] = [
 ];
 
 /**
- * `robots-filter records`: prints sitemaps, crawl-delays, preferences and other records that are not
- * part of RFC 9309.
+ * `robots-filter records`: prints sitemaps, crawl-delays, preferences and other records that are
+ * not part of RFC 9309.
  *
  * @param path a robots.txt, a directory or file of records, or a table
  * @returns the exit code

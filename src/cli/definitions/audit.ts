@@ -2,7 +2,12 @@ import type { AuditOptions } from '../options/command-options.js';
 import { refuseLossyPaths } from '../options/lossy-paths.js';
 import { VERDICTS_GROUP } from '../options/option-groups.js';
 import { quietOption } from '../options/output-options.js';
-import { hostsOption, onlyOption, rowFormatOption } from '../options/report-options.js';
+import {
+  auditReportOption,
+  hostsOption,
+  onlyOption,
+  rowFormatOption,
+} from '../options/report-options.js';
 import {
   agentOption,
   agentsFileOption,
@@ -23,7 +28,16 @@ export const auditDefinition: CommandDefinition = {
   help: {
     description: 'Report for each host how much of it each agent may fetch.',
     usage: ['--robots-dir <dir> -a <agents> [options]', '--table <file> -a <agents> [options]'],
-    mainOptions: ['--robots-dir', '--table', '--agent', '--hosts', '--only', '--format', '--quiet'],
+    mainOptions: [
+      '--robots-dir',
+      '--table',
+      '--agent',
+      '--hosts',
+      '--only',
+      '--format',
+      '--report',
+      '--quiet',
+    ],
     examples: [
       'robots-filter audit --robots-dir robots/ -a @ai-training',
       'robots-filter audit --table robots.table -a GPTBot --only none --format csv',
@@ -61,6 +75,7 @@ Exit status:
       .addOption(hostsOption())
       .addOption(onlyOption())
       .addOption(rowFormatOption('table'))
+      .addOption(auditReportOption())
       .addOption(quietOption())
       .action(async (options: AuditOptions) => {
         refuseLossyPaths([], options);

@@ -14,6 +14,7 @@ import { refuseLossyPaths } from '../options/lossy-paths.js';
 import { VERDICTS_GROUP } from '../options/option-groups.js';
 import {
   allowedOption,
+  countOptions,
   deniedOption,
   explainOption,
   formatOption,
@@ -122,6 +123,7 @@ export const filterDefinition: CommandDefinition = {
       .addOption(outputOption())
       .addOption(threadsOption())
       .addOption(statsOption());
+    for (const option of countOptions()) program.addOption(option);
     for (const option of progressOptions()) program.addOption(option);
     program.addOption(quietOption()).action(async (files: string[], given: FilterOptions) => {
       refuseLossyPaths(files, given);

@@ -1,8 +1,21 @@
 import { X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
+import { rootCertificates } from 'node:tls';
 import { RobotsFilterError } from '../../errors.js';
 import { opening } from '../../files/openings.js';
 import { errorText } from '../../files/system-error.js';
+
+/**
+ * The certificates that fetches trust: those of Node and those of `--ca`. `undefined` without
+ * `--ca`. Call it before any work, so that a wrong file costs none.
+ *
+ * @throws RobotsFilterError `input`
+ */
+export async function trustedCertificates(
+  path: string | undefined,
+): Promise<readonly string[] | undefined> {
+  return path === undefined ? undefined : [...rootCertificates, await readCertificates(path)];
+}
 
 /**
  * Reads a PEM file of certificates, and checks each certificate, because TLS ignores damaged ones
@@ -10,7 +23,7 @@ import { errorText } from '../../files/system-error.js';
  *
  * @throws RobotsFilterError `input`
  */
-export async function readCertificates(path: string): Promise<string> {
+async function readCertificates(path: string): Promise<string> {
   try {
     const text = await opening(path, readFile(path, 'utf8'));
     const certificates = certificatesIn(text);

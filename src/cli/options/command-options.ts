@@ -1,10 +1,15 @@
+import type { LintRuleName, Severity } from '../../lint/rules.js';
 import type { StaleUse } from '../../pipeline/compile/compile-cache.js';
 import type { InputFormat } from '../../pipeline/input/format.js';
 import type { OutputFormat } from '../../pipeline/output/conversion.js';
 import type { RecordKind } from '../../protocol/other-record-kinds.js';
 import type { Profile } from '../../protocol/profile.js';
 import type { RowFormat } from '../report/rows.js';
+import type { CountKey } from '../report/run-counts.js';
 import type { NamedAgentOptions } from './named-agents.js';
+
+/** Formats of the findings of `lint`. */
+export type LintFormat = 'text' | 'json' | 'sarif' | 'summary';
 
 /** Options of all commands that read robots.txt files. */
 interface ProfileOptions {
@@ -64,6 +69,8 @@ export interface FilterOptions extends RobotsOptions, FetchingOptions, InputOpti
   readonly output?: string;
   readonly threads?: number;
   readonly stats?: 'text' | 'json';
+  readonly statsBy?: CountKey;
+  readonly top?: number;
 }
 
 export interface CompileOptions extends RobotsOptions {
@@ -93,10 +100,22 @@ export interface AgentsOptions extends NamedAgentOptions {
   readonly json?: boolean;
 }
 
+export interface LintOptions extends NamedAgentOptions {
+  readonly format?: LintFormat;
+  readonly enable?: readonly LintRuleName[];
+  readonly disable?: readonly LintRuleName[];
+  readonly opinions?: boolean;
+  readonly severity?: Severity;
+  readonly maxWarnings?: number;
+  readonly fix?: boolean;
+  readonly quiet?: boolean;
+}
+
 export interface AuditOptions extends RobotsOptions {
   readonly table?: string;
   readonly hosts?: string;
   readonly only?: 'all' | 'part' | 'none' | 'unknown';
+  readonly report?: string;
   readonly format?: RowFormat;
 }
 

@@ -1,8 +1,8 @@
 import { agentsOf, type KnownAgent, listNames } from '../../agents/known-agent.js';
+import { nearest } from '../../nearest.js';
 import { isUserAgentHeader } from '../../protocol/user-agent-header.js';
 import type { Diagnostics } from '../report/diagnostics.js';
 import { usageError } from '../usage-error.js';
-import { nearest } from './nearest.js';
 
 /** What begins the name of a list of agents: `@ai-training`. */
 const LIST = '@';

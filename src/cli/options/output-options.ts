@@ -10,6 +10,9 @@ import {
 import { nonEmpty, once, wholeNumber } from './option-values.js';
 import { FORMATS } from './output-format.js';
 
+/** Maximum of --top: more hosts than a table can hold. */
+const MAX_TOP = 1_000_000_000;
+
 export const unknownOption = (): Option =>
   describedOption(
     '--unknown <verdict>',
@@ -126,6 +129,25 @@ export function completeStats(argv: readonly string[]): string[] {
     argument === '--stats' && (end < 0 || index < end) ? '--stats=text' : argument,
   );
 }
+
+export const countOptions = (): Option[] => [
+  describedOption(
+    '--stats-by <key>',
+    'Write counts by host, agent or reason in place of the records.',
+    'The counts go to standard output, as a table for people; --format csv and --format ndjson write rows. A row without a host has the records of unknown hosts and those without a URL.',
+    '    robots-filter --table robots.table -a GPTBot --stats-by host --top 20 urls.txt',
+  )
+    .choices(['host', 'agent', 'reason'])
+    .conflicts(['allowed', 'denied', 'output', 'explain', 'verdictField', 'outputHeader'])
+    .helpGroup(OUTPUT_GROUP),
+  describedOption(
+    '--top <n>',
+    'With --stats-by, write only the n most frequent of each agent.',
+    '1 or more. Default: all.',
+  )
+    .argParser(wholeNumber(1, MAX_TOP, 'rows'))
+    .helpGroup(OUTPUT_GROUP),
+];
 
 export const progressOptions = (): Option[] =>
   [

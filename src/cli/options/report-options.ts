@@ -5,6 +5,16 @@ import { describedOption } from './described-option.js';
 import { INPUT_GROUP, OUTPUT_GROUP } from './option-groups.js';
 import { once } from './option-values.js';
 
+export const auditReportOption = (): Option =>
+  describedOption(
+    '--report <file>',
+    'Write the figures as a page or as data: .html or .json.',
+    'The page is one file that loads nothing. It counts hosts for each agent: by what they allow, by whose group decides, by access result and by records, and names the strictest hosts.',
+    '    robots-filter audit --table robots.table -a @ai-training --report audit.html > audit.txt',
+  )
+    .argParser(once)
+    .helpGroup(OUTPUT_GROUP);
+
 export const diffUrlsOption = (): Option =>
   describedOption(
     '--urls <file>',

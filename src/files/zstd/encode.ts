@@ -1,5 +1,6 @@
-import { compress, init } from '@bokuweb/zstd-wasm';
+import { compress } from '@bokuweb/zstd-wasm';
 import xxhash from 'xxhash-wasm';
+import { loadWholeFrameCodec } from './whole-frames.js';
 
 /** What the command `zstd` uses by default. */
 const LEVEL = 3;
@@ -13,7 +14,7 @@ let hash: ((content: Uint8Array) => bigint) | undefined;
 /** Loads what `encodeZstd` needs. */
 export async function prepareZstdEncoder(): Promise<void> {
   if (hash !== undefined) return;
-  const [{ h64Raw }] = await Promise.all([xxhash(), init()]);
+  const [{ h64Raw }] = await Promise.all([xxhash(), loadWholeFrameCodec()]);
   hash = h64Raw;
 }
 

@@ -36,7 +36,15 @@ export const LONGEST_HEADER_BYTES = 18;
 export class ZstdError extends Error {}
 
 /** Zstandard data that needs a larger window, or a dictionary. */
-export class UnsupportedZstdError extends ZstdError {}
+export class UnsupportedZstdError extends ZstdError {
+  /** What to do. */
+  readonly remedy: string;
+
+  constructor(message: string, remedy = 'Decompress it first') {
+    super(message);
+    this.remedy = remedy;
+  }
+}
 
 /** The kind of the next bytes: the beginning of a frame, or a block. */
 type Unit = 'frame' | 'block';
@@ -58,6 +66,12 @@ export class FrameScanner {
   #position = 0;
   #frameOffset = 0;
   #isSkipped = false;
+  readonly #dictionaryId: number;
+
+  /** @param dictionaryId the number of the dictionary that frames may need; 0 if they need none */
+  constructor(dictionaryId = 0) {
+    this.#dictionaryId = dictionaryId;
+  }
 
   /** Bytes of all whole units, from the first byte on. */
   get position(): number {
@@ -172,10 +186,17 @@ export class FrameScanner {
       this.#begin('frame');
       return false;
     }
-    const { windowBytes, hasChecksum } = frameHeader(unit);
+    const { windowBytes, hasChecksum, dictionaryId } = frameHeader(unit);
+    if (dictionaryId !== 0 && dictionaryId !== this.#dictionaryId) {
+      throw new UnsupportedZstdError(
+        this.#dictionaryId === 0 ? 'a dictionary is needed' : 'another dictionary is needed',
+        'Decompress it first: zstd -dc -D DICTIONARY FILE',
+      );
+    }
     if (windowBytes > MAX_WINDOW_BYTES) {
       throw new UnsupportedZstdError(
-        `a window of ${windowBytes} bytes is needed, and the limit is ${MAX_WINDOW_BYTES}; zstd -dc --long=31 decodes it`,
+        `a window of ${windowBytes} bytes is needed, and the limit is ${MAX_WINDOW_BYTES}`,
+        'Decompress it first: zstd -dc --long=31 FILE',
       );
     }
     this.#blockLimit = Math.min(windowBytes, MAX_BLOCK_BYTES);
@@ -220,22 +241,38 @@ function fieldsOf(descriptor: number) {
   };
 }
 
-/** Reads a frame's header (section 3.1.1.1). */
-function frameHeader(header: Uint8Array): { windowBytes: number; hasChecksum: boolean } {
+/** What a frame's header tells (section 3.1.1.1). */
+interface FrameHeader {
+  readonly windowBytes: number;
+  readonly hasChecksum: boolean;
+  /** 0 if the header names no dictionary. */
+  readonly dictionaryId: number;
+  /** Length of the frame's content; `undefined` if the header does not tell. */
+  readonly contentBytes: number | undefined;
+}
+
+/**
+ * Reads a whole frame header, which is a unit of `FrameScanner`.
+ *
+ * @throws ZstdError if the header is damaged
+ */
+export function frameHeader(header: Uint8Array): FrameHeader {
   const descriptor = header[MAGIC_BYTES] ?? 0;
   if ((descriptor & RESERVED_BIT) !== 0) throw new ZstdError('a frame header has a reserved bit');
   const { windowFieldBytes, dictionaryBytes, contentBytes } = fieldsOf(descriptor);
   let at = MAGIC_BYTES + 1;
   const window = header[at] ?? 0;
   at += windowFieldBytes;
-  if (littleEndian(header, at, dictionaryBytes) !== 0) {
-    throw new UnsupportedZstdError('a dictionary is needed');
-  }
+  const dictionaryId = littleEndian(header, at, dictionaryBytes);
   at += dictionaryBytes;
   const content = littleEndian(header, at, contentBytes) + (contentBytes === 2 ? 256 : 0);
   const base = 2 ** (10 + (window >> 3));
-  const windowBytes = windowFieldBytes === 0 ? content : base + (base / 8) * (window & 7);
-  return { windowBytes, hasChecksum: (descriptor & 0x04) !== 0 };
+  return {
+    windowBytes: windowFieldBytes === 0 ? content : base + (base / 8) * (window & 7),
+    hasChecksum: (descriptor & 0x04) !== 0,
+    dictionaryId,
+    contentBytes: contentBytes === 0 ? undefined : content,
+  };
 }
 
 /** An unsigned number of up to eight bytes; above 2^53 it is rounded. */

@@ -41,8 +41,8 @@
  *   With the number or the host, it has at most SOURCE_LIMIT bytes. If it needs a number, the
  *   authority has one (hosts.ts, sources.ts).
  *
- * - `RecordIndex`: the entries of records ascend, each is of an authority, and its list starts where
- *   a list starts. Numbers and texts of a list lie within it (records.ts).
+ * - `RecordIndex`: the entries of records ascend, each is of an authority, and its list starts
+ *   where a list starts. Numbers and texts of a list lie within it (records.ts).
  *
  * Also proven, for correct results: hosts are canonical, and each is found under its own hash and
  * only once; product tokens are sorted; the masks of a block pass every match of its rules; ranks

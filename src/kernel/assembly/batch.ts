@@ -17,12 +17,15 @@ import {
   FRAGMENT_MASK_ALLOWED,
   FRAGMENT_MASK_DENIED,
   GROUP_LINES,
+  HOST_COUNTS_BYTES,
   HOST_SPACE,
   INVALID,
   LINE_END,
   LINE_NEWLINE,
   LINE_NUMBER,
   LINE_OUTCOME,
+  LINE_ROBOTS,
+  LINE_SLOT,
   LINE_START,
   MARGIN,
   MAX_BAD,
@@ -34,6 +37,7 @@ import {
   OUTPUT_VERDICTS,
   QUERY_AGENT_COUNT,
   QUERY_CONVERSION,
+  QUERY_COUNTS,
   QUERY_FLAGS,
   QUERY_FORMAT,
   QUERY_LINE_FACTOR,
@@ -82,7 +86,7 @@ import { annotateText } from './emit/text-record';
 import { locate } from './locate';
 import { lookUp } from './lookup/look-up';
 import { decide } from './match/decide';
-import { EMPTY, lineEntry } from './memory/line';
+import { EMPTY, lineEntry, PENDING } from './memory/line';
 import { limitScratch } from './memory/scratch';
 
 /** Decides and writes the lines of a batch. TASK_… and RUN_… in layout.ts describe the call. */
@@ -209,6 +213,7 @@ function emit(task: usize, query: usize, worker: usize, line: usize, to: usize):
     result += RESULT_BYTES;
     tally += OUTCOMES * 8;
   }
+  if (load<u32>(query, QUERY_COUNTS) !== 0) countHost(query, worker, line, outcome);
   if (outcome >= 0) {
     increment(worker + WORKER_BAD);
     listBad(task, line, outcome & 15);
@@ -236,6 +241,19 @@ function emit(task: usize, query: usize, worker: usize, line: usize, to: usize):
   if (!isUnreadable(query, outcome)) return lineEnd(line, annotateJson(query, worker, line, to));
   const number = load<u64>(task, TASK_LINE_BASE) + load<u32>(line, LINE_NUMBER) + 1;
   return newline(describeBadLine(query, worker, line, number, to));
+}
+
+/** Counts the verdicts of a line for its host, if the host has a robots.txt for the line. */
+function countHost(query: usize, worker: usize, line: usize, outcome: i32): void {
+  if (outcome !== PENDING || load<u32>(line, LINE_ROBOTS) === 0) return;
+  // The look-up has left the address of the counters there.
+  let counters: usize = load<u32>(line, LINE_SLOT);
+  let result = worker + WORKER_RESULTS;
+  for (let i = load<i32>(query, QUERY_AGENT_COUNT); i > 0; i--) {
+    increment(counters + <usize>(load<i32>(result, RESULT_OUTCOME) >> 4) * 8);
+    counters += HOST_COUNTS_BYTES;
+    result += RESULT_BYTES;
+  }
 }
 
 /**

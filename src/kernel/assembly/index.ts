@@ -6,6 +6,7 @@
 
 import {
   LINE_OWNED,
+  LINE_START,
   LINE_URL,
   LINE_URL_END,
   RESULT_OUTCOME,
@@ -13,7 +14,7 @@ import {
   WORKER_RESULTS,
 } from '../layout';
 import { canonicalise, escapePattern } from './bytes/bytes';
-import { resolve } from './locate';
+import { locate, resolve } from './locate';
 import { lookUp } from './lookup/look-up';
 import { decide } from './match/decide';
 import { lineEntry } from './memory/line';
@@ -46,6 +47,24 @@ export function decideUrl(
   lookUp(query, worker, 1);
   decide(query, worker, line, scratch);
   return load<i32>(worker + WORKER_RESULTS, RESULT_OUTCOME);
+}
+
+/**
+ * Finds the URL of the record that is the line `start`–`end`: fills in the first line entry of the
+ * worker block. Scratch memory has the size that layout.ts requires for one line.
+ */
+export function locateRecord(
+  query: usize,
+  worker: usize,
+  start: usize,
+  end: usize,
+  scratch: usize,
+  scratchEnd: usize,
+): void {
+  limitScratch(scratchEnd);
+  const line = lineEntry(worker, 0);
+  store<u32>(line, start, LINE_START);
+  locate(query, line, end, worker + WORKER_HOSTS, scratch);
 }
 
 /** Writes the canonical form of a pattern's literal to `to`; returns its end. */

@@ -1,9 +1,9 @@
 import { pipeline, type Readable } from 'node:stream';
 import { RobotsFilterError } from '../../errors.js';
 import type { Compression } from '../../files/compression.js';
+import { compressionFault } from '../../files/compression-fault.js';
 import { compressionOf } from '../../files/compressions.js';
 import { inputName, STANDARD_INPUT } from '../../files/standard-input.js';
-import { errorText } from '../../files/system-error.js';
 import type { ParquetFile } from '../../parquet/parquet-file.js';
 import { PARQUET_ENDING } from '../limits.js';
 import { Chunks, streamSource } from './chunks.js';
@@ -238,20 +238,20 @@ function decompressed({ chunks, name }: RawInput, compression: Compression): Chu
   // An error in `chunks` destroys `stream` with that error, so the reader of `stream` gets it.
   pipeline(chunks.stream(), stream, () => {});
   return new Chunks(streamSource(stream), (error, bytes) =>
-    error instanceof RobotsFilterError ? error : damaged(name, compression.name, error, bytes),
+    error instanceof RobotsFilterError ? error : damaged(name, compression, error, bytes),
   );
 }
 
 function damaged(
   name: string,
-  compression: string,
+  compression: Compression,
   cause: unknown,
   bytes: number,
 ): RobotsFilterError {
+  const { what, remedy = 'Fetch or write the file again' } = compressionFault(compression, cause);
   return new RobotsFilterError(
     'input',
-    `${name}: the ${compression} data is damaged or truncated (${errorText(cause)}); ` +
-      `${bytes} decompressed bytes came out before. Fetch or write the file again.`,
+    `${name}: ${what}; ${bytes} decompressed bytes came out before. ${remedy}.`,
     { cause },
   );
 }

@@ -18,6 +18,7 @@ import { deflateRawSync, gzipSync } from 'node:zlib';
 import { afterAll, describe, expect, it } from 'vitest';
 import { RobotsFilterError } from '../../../src/errors.js';
 import { type OpenInput, openInput } from '../../../src/pipeline/input/open.js';
+import { frameOf, rawBlock } from '../../files/zstd-frames.js';
 
 const directory = mkdtempSync(join(tmpdir(), 'robots-filter-input-'));
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
@@ -137,6 +138,20 @@ describe('gzip (RFC 1952)', () => {
     expect(await contents(await openInput(file(padded)))).toBe(parts.join(''));
   });
 
+  it('that other bytes follow, or that needs too much memory, is not called damaged', async () => {
+    const followed = Buffer.concat([gzipSync(LINES), Buffer.from('https://a.example/\n')]);
+    const zeros = Buffer.concat([gzipSync(LINES), Buffer.alloc(9), Buffer.of(1)]);
+    for (const bytes of [followed, zeros]) {
+      const message = await refusal(file(bytes));
+      expect(message).toContain(': bytes that are no gzip data follow the gzip data; ');
+      expect(message).toContain('. Drop them: gzip -dc FILE prints what comes before.');
+    }
+    const large = frameOf([rawBlock(Buffer.from(LINES), true)], (17 << 3) | 1);
+    expect(await refusal(file(large))).toContain(
+      'the zstd data is not supported: a window of 150994944 bytes is needed, and the limit is 134217728; 0 decompressed bytes came out before. Decompress it first: zstd -dc --long=31 FILE.',
+    );
+  });
+
   it('that is truncated anywhere is an error', async () => {
     const lines = Array.from({ length: 2_000 }, (_, line) => `https://a.example/${line * line}\n`);
     const whole = Buffer.concat([gzipSync(lines.join('')), gzipSync(LINES)]);
@@ -149,7 +164,7 @@ describe('gzip (RFC 1952)', () => {
 
   it('that is damaged is an error that says how much was decompressed', async () => {
     const large = Buffer.alloc(1_000_000, LINES, 'latin1');
-    const damaged = Buffer.concat([gzipSync(large), latin1('trailing garbage')]);
+    const damaged = Buffer.concat([gzipSync(large), gzipSync(large).fill(0xff, 100)]);
     const path = file(damaged);
     const message = await refusal(path);
     expect(message.startsWith(`${path}: the gzip data is damaged`)).toBe(true);

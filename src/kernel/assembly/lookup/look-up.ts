@@ -5,6 +5,7 @@
 
 import {
   GROUPS_LIST,
+  HOST_COUNTS_BYTES,
   LINE_AUTHORITY,
   LINE_BYTES,
   LINE_GROUPS,
@@ -18,8 +19,10 @@ import {
   LINE_ROBOTS,
   LINE_SCHEME,
   LINE_SLOT,
+  QUERY_AGENT_COUNT,
   QUERY_AGENTS,
   QUERY_ANY_HOST,
+  QUERY_COUNTS,
   QUERY_SEEN,
   QUERY_TABLE,
   WORKER_OPEN,
@@ -111,6 +114,8 @@ function prefetchRecords(open: usize, end: usize): void {
 function findAuthorities(query: usize, worker: usize, open: usize, end: usize): usize {
   const table: usize = load<u32>(query, QUERY_TABLE);
   const seen: usize = load<u32>(query, QUERY_SEEN);
+  const counts: usize = load<u32>(query, QUERY_COUNTS);
+  const hostBytes: usize = <usize>load<i32>(query, QUERY_AGENT_COUNT) * HOST_COUNTS_BYTES;
   let found = open;
   for (let at = open; at < end; at += 4) {
     const line: usize = load<u32>(at);
@@ -127,6 +132,12 @@ function findAuthorities(query: usize, worker: usize, open: usize, end: usize): 
       const index = slotIndex(table, slot);
       const byte = worker + seen + (index >> 3);
       store<u8>(byte, <i32>load<u8>(byte) | (1 << (<i32>index & 7)));
+    }
+    if (counts !== 0) {
+      // The counters of the host are needed when the line is written.
+      const counters: usize = worker + counts + slotIndex(table, slot) * hostBytes;
+      store<u32>(line, load<u32>(counters), LINE_PREFETCHED);
+      store<u32>(line, counters, LINE_SLOT);
     }
     const scheme = load<i32>(line, LINE_SCHEME);
     const authority = findAuthority(record, scheme, load<i32>(line, LINE_PORT));

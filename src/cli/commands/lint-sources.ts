@@ -1,0 +1,134 @@
+import { stat } from 'node:fs/promises';
+import { isArchiveName } from '../../cache/archive-file.js';
+import {
+  type CacheContent,
+  type CacheEntry,
+  cacheParts,
+  type Nested,
+  nestedParts,
+  PartReader,
+} from '../../cache/cache.js';
+import type { WarningEvent } from '../../cache/entry.js';
+import { recordFileOf } from '../../cache/record-files.js';
+import { RobotsFilterError } from '../../errors.js';
+import { inputName, STANDARD_INPUT } from '../../files/standard-input.js';
+import { accessResultOf } from '../../protocol/access.js';
+import { type Authority, formatAuthority } from '../../protocol/authority.js';
+import { MIN_BYTES } from '../../protocol/parse.js';
+import type { CacheWarnings } from '../report/cache-warnings.js';
+import type { LintedFile } from '../report/lint/finding-writer.js';
+import { readRobotsFile } from './robots-file.js';
+
+/** A robots.txt to lint. */
+export interface LintSource {
+  readonly file: LintedFile;
+  /** The body, until the next source. */
+  readonly body: Uint8Array;
+  readonly authority: Authority | undefined;
+  /** The path of a file that may be changed. */
+  readonly path: string | undefined;
+}
+
+/** Receives each robots.txt; returns false to end. */
+export type SourceHandler = (source: LintSource) => boolean;
+
+/** Ends the reading of a part when nobody wants more. */
+class Stopped extends Error {}
+
+/**
+ * Passes on each robots.txt of a path: of a directory, a file of records, or the path itself. Holds
+ * one part of a directory at a time.
+ *
+ * @returns false if `onSource` ended it
+ * @throws RobotsFilterError `input` if the path cannot be read
+ */
+export async function eachSource(
+  path: string,
+  warnings: CacheWarnings,
+  onSource: SourceHandler,
+): Promise<boolean> {
+  if (isArchiveName(path)) {
+    throw new RobotsFilterError(
+      'input',
+      `${path}: lint reads no WARC files. Name robots.txt files, directories of them, or files of records (.ndjson)`,
+    );
+  }
+  if (!(await isCache(path))) {
+    const body = await readRobotsFile(path, 'lint');
+    const file = { path: inputName(path), record: undefined, authority: undefined };
+    const named = path === STANDARD_INPUT ? undefined : path;
+    return onSource({ file, body, authority: undefined, path: named });
+  }
+  try {
+    await readParts(cacheParts(path, false), path, warnings, onSource);
+    return true;
+  } catch (error) {
+    if (error instanceof Stopped) return false;
+    throw error;
+  }
+}
+
+async function isCache(path: string): Promise<boolean> {
+  if (path === STANDARD_INPUT) return false;
+  const status = await stat(path).catch(() => undefined);
+  if (status === undefined) return false; // Reading the file gives the error.
+  return status.isDirectory() || (status.isFile() && recordFileOf(path) !== undefined);
+}
+
+async function readParts(
+  parts: AsyncIterable<CacheContent | WarningEvent>,
+  path: string,
+  warnings: CacheWarnings,
+  onSource: SourceHandler,
+): Promise<void> {
+  const reader = new PartReader({ maxBodyBytes: MIN_BYTES });
+  for await (const part of parts) {
+    if (part.kind === 'warning') {
+      warnings.add(part.warning);
+      continue;
+    }
+    if (part.kind === 'archive') {
+      for (const { displayPath } of part.files) {
+        const message = 'lint reads no WARC files; skipped.';
+        warnings.add({ code: 'not-text', path: displayPath, message });
+      }
+      continue;
+    }
+    const nested: Nested[] = [];
+    await reader.read(part, (event) => {
+      if (event.kind === 'warning') warnings.add(event.warning);
+      else if (event.kind === 'entry') {
+        if (!isSuccessful(event.entry)) return;
+        if (onSource(sourceOf(event.entry, path, part.kind === 'names')) === false) {
+          throw new Stopped();
+        }
+      } else if (event.kind === 'records' || event.kind === 'scheme') nested.push(event);
+    });
+    if (part.kind !== 'names') continue;
+    for (const each of nested) {
+      await readParts(nestedParts(each, part), path, warnings, onSource);
+    }
+  }
+}
+
+/** Whether the body is that of a robots.txt, not of an error. */
+function isSuccessful({ status, fetched }: CacheEntry): boolean {
+  return (fetched?.access ?? accessResultOf(status)) === 'successful';
+}
+
+/** @param isFile whether the entry is a file of a directory, or else a record */
+function sourceOf(
+  { authority, body, source }: CacheEntry,
+  path: string,
+  isFile: boolean,
+): LintSource {
+  const stem = path.endsWith('/') ? path.slice(0, -1) : path;
+  const name = formatAuthority(authority);
+  if (isFile) {
+    const file = { path: `${stem}/${source}`, record: undefined, authority: name };
+    return { file, body, authority, path: undefined };
+  }
+  const colon = source.lastIndexOf(':');
+  const record = Number(source.slice(colon + 1));
+  return { file: { path: stem, record, authority: name }, body, authority, path: undefined };
+}

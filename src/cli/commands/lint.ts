@@ -1,0 +1,215 @@
+import { isatty } from 'node:tty';
+import { ReplacementFile } from '../../files/replacement-file.js';
+import { fixBody } from '../../lint/fix.js';
+import { Linter } from '../../lint/lint.js';
+import {
+  LINT_RULE_NAMES,
+  type LintRuleName,
+  lintRule,
+  SEVERITIES,
+  type Severity,
+} from '../../lint/rules.js';
+import { FOUND, SUCCESS } from '../exit-codes.js';
+import type { LintOptions } from '../options/command-options.js';
+import { knownAgentsOf } from '../options/named-agents.js';
+import { STANDARD_OUTPUT_DESCRIPTOR, writeOutput } from '../process/standard-streams.js';
+import { CacheWarnings } from '../report/cache-warnings.js';
+import { Diagnostics } from '../report/diagnostics.js';
+import type { FindingWriter } from '../report/lint/finding-writer.js';
+import { jsonFindings } from '../report/lint/json.js';
+import { SarifFindings } from '../report/lint/sarif.js';
+import { summaryFindings } from '../report/lint/summary.js';
+import { TextFindings } from '../report/lint/text.js';
+import { formatCount } from '../report/numbers.js';
+import { usageError } from '../usage-error.js';
+import { eachSource, type LintSource } from './lint-sources.js';
+
+/** Number of findings of one rule in one file that are listed. */
+const MOST_LISTED = 100;
+
+/** Number of characters that are collected for one write. */
+const BATCH_LENGTH = 64 * 1024;
+
+/** Number of times that a file is fixed: an edit may leave room for another one. */
+const MOST_PASSES = 4;
+
+/**
+ * `robots-filter lint`: prints what is wrong in robots.txt files.
+ *
+ * @returns the exit code: 1 if there are errors, or more warnings than `--max-warnings`
+ * @throws RobotsFilterError
+ */
+export async function lint(
+  files: readonly string[],
+  options: LintOptions,
+  version: string,
+): Promise<number> {
+  const diagnostics = new Diagnostics(options.quiet ?? false);
+  const warnings = new CacheWarnings(diagnostics);
+  const linter = new Linter({
+    rules: chosenRules(options),
+    agents: await knownAgentsOf(options),
+    mostListed: MOST_LISTED,
+    collectEdits: options.fix ?? false,
+  });
+  const run = new LintRun(linter, writerOf(options, version), options.fix ?? false);
+  run.begin();
+  for (const file of files) {
+    if (!(await eachSource(file, warnings, (source) => run.lint(source)))) break;
+    await run.writeFixed(diagnostics);
+  }
+  run.end();
+  warnings.summarise();
+  const { errors, warnings: found } = run.severities();
+  diagnostics.note(run.summary());
+  return errors > 0 || found > (options.maxWarnings ?? Number.POSITIVE_INFINITY) ? FOUND : SUCCESS;
+}
+
+/** The rules that are on. */
+function chosenRules(options: LintOptions): ReadonlySet<LintRuleName> {
+  const { enable = [], disable = [], opinions = false, severity = 'note' } = options;
+  const both = enable.find((rule) => disable.includes(rule));
+  if (both !== undefined) {
+    throw usageError(`--enable and --disable both name ${both}. Name it once`);
+  }
+  const least = SEVERITIES.indexOf(severity);
+  return new Set(
+    LINT_RULE_NAMES.filter((name) => {
+      const { opinion, severity: own } = lintRule(name);
+      if (enable.includes(name)) return true;
+      if (disable.includes(name) || SEVERITIES.indexOf(own) > least) return false;
+      return opinion !== true || opinions;
+    }),
+  );
+}
+
+function writerOf({ format = 'text' }: LintOptions, version: string): FindingWriter {
+  switch (format) {
+    case 'json':
+      return jsonFindings;
+    case 'sarif':
+      return new SarifFindings(version);
+    case 'summary':
+      return summaryFindings;
+    case 'text':
+      return new TextFindings(isColoured());
+  }
+}
+
+/** Whether standard output is a terminal that shows colours (no-color.org). */
+function isColoured(): boolean {
+  const { NO_COLOR = '', TERM } = process.env;
+  return isatty(STANDARD_OUTPUT_DESCRIPTOR) && NO_COLOR === '' && TERM !== 'dumb';
+}
+
+/** Lints files one after another, writes their findings and counts them. */
+class LintRun {
+  readonly #linter: Linter;
+  readonly #writer: FindingWriter;
+  readonly #fixes: boolean;
+  readonly #rules = new Map<LintRuleName, { findings: number; files: number }>();
+  #files = 0;
+  #filesWithFindings = 0;
+  #text = '';
+  /** The reader of standard output has not gone away. */
+  #isRead = true;
+  #fixed: { path: string; body: Uint8Array; edits: number } | undefined;
+
+  constructor(linter: Linter, writer: FindingWriter, fixes: boolean) {
+    this.#linter = linter;
+    this.#writer = writer;
+    this.#fixes = fixes;
+  }
+
+  begin(): void {
+    this.#write(this.#writer.begin());
+  }
+
+  /** @returns false if nobody reads the findings */
+  lint({ file, body, authority, path }: LintSource): boolean {
+    let report = this.#linter.lint(body, authority);
+    if (this.#fixes) {
+      if (path === undefined) {
+        throw usageError(
+          `--fix changes files that are named one by one, and ${file.path} is not one. Name the robots.txt itself`,
+        );
+      }
+      let fixed = body;
+      let edits = 0;
+      for (let pass = 0; pass < MOST_PASSES; pass++) {
+        const next = fixBody(fixed, report);
+        if (next.edits === 0) break;
+        fixed = next.body;
+        edits += next.edits;
+        report = this.#linter.lint(fixed, authority);
+      }
+      if (edits > 0) this.#fixed = { path, body: fixed, edits };
+    }
+    this.#files++;
+    if (report.counts.size > 0) this.#filesWithFindings++;
+    for (const [rule, count] of report.counts) {
+      const total = this.#rules.get(rule);
+      if (total === undefined) this.#rules.set(rule, { findings: count, files: 1 });
+      else {
+        total.findings += count;
+        total.files++;
+      }
+    }
+    this.#write(this.#writer.file(file, report));
+    return this.#isRead;
+  }
+
+  /** Replaces the last file if it was fixed. */
+  async writeFixed(diagnostics: Diagnostics): Promise<void> {
+    const fixed = this.#fixed;
+    if (fixed === undefined) return;
+    this.#fixed = undefined;
+    const file = await ReplacementFile.create(fixed.path);
+    try {
+      await file.write(fixed.body);
+      await file.commit(false);
+    } finally {
+      await file.discard();
+    }
+    diagnostics.note(`${fixed.path}: ${formatCount(fixed.edits, 'edit')}`);
+  }
+
+  end(): void {
+    this.#write(this.#writer.end({ files: this.#files, rules: this.#rules }));
+    this.#flush();
+  }
+
+  severities(): { errors: number; warnings: number; notes: number } {
+    const sum = (severity: Severity): number =>
+      [...this.#rules].reduce(
+        (total, [rule, { findings }]) =>
+          lintRule(rule).severity === severity ? total + findings : total,
+        0,
+      );
+    return { errors: sum('error'), warnings: sum('warning'), notes: sum('note') };
+  }
+
+  summary(): string {
+    const { errors, warnings, notes } = this.severities();
+    const files = formatCount(this.#files, 'file');
+    if (errors + warnings + notes === 0) return `${files}: nothing found`;
+    const counts = [
+      formatCount(errors, 'error'),
+      formatCount(warnings, 'warning'),
+      formatCount(notes, 'note'),
+    ].join(', ');
+    return this.#files === 1
+      ? `${files}: ${counts}`
+      : `${files}: ${counts} in ${formatCount(this.#filesWithFindings, 'file')}`;
+  }
+
+  #write(text: string): void {
+    this.#text += text;
+    if (this.#text.length >= BATCH_LENGTH) this.#flush();
+  }
+
+  #flush(): void {
+    if (this.#isRead && this.#text !== '') this.#isRead = writeOutput(this.#text);
+    this.#text = '';
+  }
+}

@@ -1,0 +1,92 @@
+import { ASTERISK, SLASH } from '../../ascii.js';
+import { contentSpan, type DocumentLine, type RobotsDocument } from '../document.js';
+import type { CheckContext } from './check.js';
+
+/** What begins and ends a placeholder of a template engine or of documentation. */
+const PLACEHOLDERS: readonly (readonly [begin: string, end: string])[] = [
+  ['{{', '}}'],
+  ['{%', '%}'],
+  ['<%', '%>'],
+  ['<?', '?>'],
+  ['${', '}'],
+  ['#{', '}'],
+  ['@@', '@@'],
+  ['[[', ']]'],
+  ['<', '>'],
+];
+
+/** Words that stand for a name in documentation, in lower case. */
+const SAMPLE_WORDS = [
+  'yourdomain',
+  'your-domain',
+  'yoursite',
+  'your-site',
+  '//example.com',
+  '//www.example.com',
+];
+
+/** Finds placeholders that no template engine filled in. */
+export function checkTemplates({ document, findings, authority }: CheckContext): void {
+  for (const line of document.lines) {
+    if (line.form !== 'record' || line.holdsNul || isDenied(line, document)) continue;
+    const span = contentSpan(document, line);
+    const text = document.bytes.toString('latin1', span.start, document.lineEnd(line));
+    const place =
+      placeholderIn(text) ?? (isOwnHost(authority?.host) ? undefined : sampleIn(line, text));
+    if (place === undefined) continue;
+    const start = span.start + place.at;
+    const end = start + place.length;
+    findings.add('template-placeholder', { line: line.line, start, end }, () => ({
+      message: `${JSON.stringify(text.slice(place.at, place.at + place.length))} looks like a placeholder that was not filled in; crawlers take it as it stands.`,
+      fix: 'Fill in the value.',
+    }));
+  }
+}
+
+/**
+ * Whether a rule has a path. Its author may want to keep crawlers from addresses that templates
+ * broke: `Disallow: /*{{`.
+ */
+function isDenied({ key, valueStart }: DocumentLine, { bytes }: RobotsDocument): boolean {
+  const first = bytes[valueStart];
+  return (key === 'disallow' || key === 'allow') && (first === SLASH || first === ASTERISK);
+}
+
+interface Place {
+  readonly at: number;
+  readonly length: number;
+}
+
+function placeholderIn(text: string): Place | undefined {
+  for (const [begin, end] of PLACEHOLDERS) {
+    const at = text.indexOf(begin);
+    if (at < 0) continue;
+    const stop = text.indexOf(end, at + begin.length);
+    if (stop <= at + begin.length) continue;
+    if (!isName(text.slice(at + begin.length, stop), begin)) continue;
+    return { at, length: stop + end.length - at };
+  }
+  return undefined;
+}
+
+/** Whether a text between the marks is a name, not a part of a path. */
+function isName(text: string, begin: string): boolean {
+  const name = text.trim();
+  if (name === '' || name.includes('*')) return false;
+  return begin !== '<' || !name.includes('/');
+}
+
+function sampleIn(line: DocumentLine, text: string): Place | undefined {
+  if (line.key !== 'sitemap') return undefined;
+  const lower = text.toLowerCase();
+  for (const word of SAMPLE_WORDS) {
+    const at = lower.indexOf(word);
+    if (at >= 0) return { at, length: word.length };
+  }
+  return undefined;
+}
+
+/** Whether a file is of example.com itself. */
+function isOwnHost(host: string | undefined): boolean {
+  return host !== undefined && (host === 'example.com' || host.endsWith('.example.com'));
+}

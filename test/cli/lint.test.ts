@@ -1,0 +1,148 @@
+import { describe, expect, it } from 'vitest';
+import { LINT_RULE_NAMES } from '../../src/lint/rules.js';
+import { lines, workplace } from './command-line.js';
+
+const BAD = 'User-agent: GPTBot/1.0\nDisallow: private\nDisallow: /a\nDisallow: /a\n';
+
+describe('robots-filter lint', () => {
+  it('prints the place, the line, carets and the fix, and fails if there is an error', async () => {
+    const place = workplace();
+    place.write('r.txt', BAD);
+    place.write('good.txt', 'User-agent: *\nDisallow: /private/\n');
+    const { code, text, stderr } = await place.run(['lint', 'r.txt']);
+    expect(code).toBe(1);
+    expect(lines(text).slice(0, 4)).toEqual([
+      'r.txt:2:11: error: The pattern "private" begins with neither "/" nor "*", and matches nothing (RFC 9309 section 2.2.2). [pattern-without-slash]',
+      '  2 | Disallow: private',
+      '    |           ^^^^^^^',
+      '    = fix: Write "/private", or "*private" for any place in the path.',
+    ]);
+    expect(stderr).toBe('robots-filter: 1 file: 1 error, 0 warnings, 1 note\n');
+    const good = await place.run(['lint', '--quiet', 'good.txt']);
+    expect(good).toMatchObject({ code: 0, text: '', stderr: '' });
+  });
+
+  it('chooses rules, and fails by --max-warnings', async () => {
+    const place = workplace();
+    place.write('r.txt', 'User-agent: *\nDisallow: /\n');
+    const [free, bounded, off, opinions] = await Promise.all([
+      place.run(['lint', 'r.txt']),
+      place.run(['lint', '--max-warnings', '0', 'r.txt']),
+      place.run(['lint', '--max-warnings=0', '--disable', 'everything-denied', 'r.txt']),
+      place.run([
+        'lint',
+        '--format',
+        'summary',
+        '--enable',
+        'trailing-slash',
+        '--severity',
+        'error',
+        'robots',
+      ]),
+    ]);
+    expect([free.code, bounded.code, off.code]).toEqual([0, 1, 0]);
+    expect(free.text).toContain('[everything-denied]');
+    expect(off.text).toBe('');
+    expect(opinions.text).toBe('trailing-slash\tnote\t2\t1\n');
+  });
+
+  it('reads directories and records, each with its host', async () => {
+    const place = workplace();
+    place.write('some/a.example', 'Sitemap: https://b.example/s.xml\n');
+    place.write(
+      'some/more.ndjson',
+      '{"host":"c.example","robots":"Disallow: /"}\n{"host":"d.example","status":404}\nnoise\n',
+    );
+    place.write('some/a.warc', 'WARC/1.0\r\n');
+    const { code, text, stderr } = await place.run(['lint', '--format', 'json', 'some']);
+    const findings = lines(text).map((line) => JSON.parse(line));
+    expect(code).toBe(1);
+    expect(findings).toMatchObject([
+      {
+        file: 'some/a.example',
+        authority: 'a.example',
+        line: 1,
+        column: 10,
+        endColumn: 33,
+        rule: 'sitemap-of-another-host',
+        severity: 'note',
+      },
+      {
+        record: 1,
+        authority: 'c.example',
+        line: 1,
+        column: 1,
+        rule: 'rule-outside-group',
+        severity: 'error',
+      },
+    ]);
+    expect(stderr).toContain('some/a.warc: lint reads no WARC files; skipped.');
+    expect(stderr).toContain('more.ndjson:3: ');
+    expect(stderr).toContain('2 files: 1 error, 0 warnings, 1 note in 2 files');
+  });
+
+  it('writes SARIF', async () => {
+    const place = workplace();
+    place.write('a b.txt', BAD);
+    const { text } = await place.run(['lint', '--format', 'sarif', 'a b.txt', '-'], '<html>');
+    const { version, runs } = JSON.parse(text);
+    expect(version).toBe('2.1.0');
+    expect(runs[0].tool.driver.rules.map(({ id }: { id: string }) => id)).toEqual(LINT_RULE_NAMES);
+    expect(runs[0].results).toMatchObject([
+      {
+        ruleId: 'pattern-without-slash',
+        level: 'error',
+        locations: [
+          {
+            physicalLocation: {
+              artifactLocation: { uri: 'a%20b.txt' },
+              region: { startLine: 2, startColumn: 11, endColumn: 18 },
+            },
+          },
+        ],
+      },
+      { ruleId: 'duplicate-rule', level: 'note' },
+      { ruleId: 'html', level: 'error' },
+    ]);
+    for (const { ruleId, ruleIndex } of runs[0].results) {
+      expect(LINT_RULE_NAMES[ruleIndex]).toBe(ruleId);
+    }
+  });
+
+  it('fixes files that are named, and nothing else', async () => {
+    const place = workplace();
+    place.write('r.txt', BAD);
+    const fixed = await place.run(['lint', '--fix', '--opinions', 'r.txt']);
+    expect(place.read('r.txt')).toBe('User-agent: GPTBot\nDisallow: private\nDisallow: /a\n');
+    expect(fixed.stderr).toContain('r.txt: 2 edits');
+    expect(fixed.text).toContain('r.txt:2:11: error');
+    const refused = await place.run(['lint', '--fix', 'robots']);
+    expect(refused.code).toBe(2);
+    expect(refused.stderr).toContain('Name the robots.txt itself');
+  });
+
+  it.each([
+    [['nosuch.txt'], 'nosuch.txt: no such file'],
+    [
+      ['https://a.example/robots.txt'],
+      'curl -s https://a.example/robots.txt | robots-filter lint -',
+    ],
+    [['a.warc.gz'], 'lint reads no WARC files'],
+    [['--enable', 'trailing-slsh', 'robots'], 'Did you mean trailing-slash?'],
+    [['--enable', 'html', '--disable', 'html', 'robots'], '--enable and --disable both name html'],
+    [[], "missing required argument 'files'"],
+  ])('%j is refused', async (args, message) => {
+    const { code, text, stderr } = await workplace().run(['lint', ...args]);
+    expect({ code, text }).toEqual({ code: 2, text: '' });
+    expect(stderr).toContain(message);
+  });
+
+  it('shows no control character of a file', async () => {
+    const { text } = await workplace().run(
+      ['lint', '-'],
+      'User-agent: *\nDisallow: \u001b[31mred\u202e\n',
+    );
+    expect(text).toContain('\\x1b[31mred\\u{202e}');
+    expect(text.replaceAll('\n', '')).not.toMatch(/[\p{Cc}\p{Bidi_Control}]/u);
+  });
+});

@@ -1,0 +1,54 @@
+import { describe, it } from 'vitest';
+import { Linter } from '../../src/lint/lint.js';
+import { LINT_RULE_NAMES } from '../../src/lint/rules.js';
+import { expectLinear } from './growth.js';
+import { countSteps } from './metered-script.js';
+
+/** Steps to lint a file, for each byte of the file. A rule is compared in some hundred steps. */
+const STEPS = { least: 0.9, most: 200 };
+
+const SIZES = [4_000, 64_000];
+
+const GROUP = 'user-agent: *\n';
+
+/** Lines up to this many bytes, after a group has begun. */
+function lines(line: (index: number) => string): (bytes: number) => string {
+  return (bytes) => {
+    let text = GROUP;
+    for (let index = 0; text.length < bytes; index++) text += `${line(index)}\n`;
+    return text;
+  };
+}
+
+const FAMILIES: Readonly<Record<string, (bytes: number) => string>> = {
+  'wildcard rules': lines((index) => `allow:/*${index.toString(36)}x`),
+  'the same rule': lines(() => 'allow:/a*b'),
+  'colons in a value': (bytes) => `${GROUP}sitemap:${':a'.repeat(bytes / 2)}`,
+  'unknown keys': lines((index) => `k${index.toString(36)}:x`),
+  'groups of one token': lines((index) =>
+    index % 2 === 0 ? 'user-agent:a' : `allow:/${index.toString(36)}`,
+  ),
+  'user-agent lines with a crawl-delay each': lines((index) =>
+    index % 2 === 0 ? 'user-agent:ab' : 'crawl-delay:1',
+  ),
+  'a pattern of wildcards': (bytes) => `${GROUP}allow:/${'*a'.repeat(bytes / 2)}`,
+  'a pattern of %XX': (bytes) => `${GROUP}allow:/${'%41'.repeat(bytes / 3)}`,
+};
+
+describe('a robots.txt is linted in linear time', () => {
+  const linter = new Linter({
+    rules: new Set(LINT_RULE_NAMES),
+    agents: [],
+    mostListed: 100,
+    collectEdits: true,
+  });
+  for (const [name, file] of Object.entries(FAMILIES)) {
+    it(name, () => {
+      const measured = SIZES.map((size) => {
+        const body = Buffer.from(file(size), 'latin1');
+        return { bytes: body.length, steps: countSteps(() => linter.lint(body)) };
+      });
+      expectLinear(measured, STEPS, 1.5);
+    });
+  }
+});

@@ -1,0 +1,103 @@
+import { describe, expect, it } from 'vitest';
+import { knownAgents } from '../../src/agents/known-agents.js';
+import { RobotsDocument } from '../../src/lint/document.js';
+import { fixBody } from '../../src/lint/fix.js';
+import { Linter } from '../../src/lint/lint.js';
+import { LINT_RULE_NAMES } from '../../src/lint/rules.js';
+import { parseRobots } from '../../src/protocol/parse.js';
+import { hostileFile } from '../hostile/file.js';
+import { naiveVerdict } from '../naive/verdict.js';
+import { Random } from '../random/random.js';
+
+const linter = new Linter({
+  rules: new Set(LINT_RULE_NAMES),
+  agents: knownAgents(),
+  mostListed: 1,
+  collectEdits: true,
+});
+
+function fixed(text: string): string {
+  const body = Buffer.from(text);
+  return Buffer.from(fixBody(body, linter.lint(body)).body).toString();
+}
+
+describe('hostile files', () => {
+  it('have the groups of the parser, no verdict by a rule that never decides, and the same verdicts when they are fixed', () => {
+    const random = new Random(4);
+    const counts = { groups: 0, never: 0, edits: 0, verdicts: 0 };
+    for (let round = 0; round < 600; round++) {
+      const { robots, urls, chains } = hostileFile(random, 'rfc9309', { urls: 8, chains: 3 });
+      // The lines recur, so that some of them are duplicates.
+      const lines = robots.split('\n');
+      const body = Buffer.from([...lines, ...lines.slice(-4)].join('\n'), 'latin1');
+      const parsed = parseRobots(body);
+      const document = new RobotsDocument(body);
+      expect(
+        document.groups.map(({ agents, rules }) => ({
+          productTokens: agents.map(({ token }) => token).filter((token) => token !== ''),
+          rules: rules.map(({ allow, pattern, line }) => [allow, Buffer.from(pattern), line.line]),
+          line: agents[0]?.line.line,
+        })),
+      ).toEqual(
+        parsed.groups.map(({ productTokens, rules, line }) => ({
+          productTokens,
+          rules: rules.map((rule) => [rule.allow, Buffer.from(rule.pattern), rule.line]),
+          line,
+        })),
+      );
+      counts.groups += parsed.groups.length;
+      const all = new Linter({
+        rules: new Set(['duplicate-rule', 'contradicting-rule', 'shadowed-rule']),
+        agents: [],
+        mostListed: 1000,
+        collectEdits: false,
+      }).lint(body);
+      const never = new Set(all.findings.map(({ line }) => line));
+      counts.never += never.size;
+      const mended = fixBody(body, linter.lint(body));
+      counts.edits += mended.edits;
+      const reparsed = parseRobots(mended.body);
+      for (const url of urls) {
+        for (const chain of chains) {
+          const before = naiveVerdict(parsed, 'rfc9309', chain, url);
+          expect(never.has(before.line) ? `line ${before.line} decides on ${url}` : '').toBe('');
+          const { verdict } = naiveVerdict(reparsed, 'rfc9309', chain, url);
+          expect(verdict).toBe(before.verdict);
+          counts.verdicts++;
+        }
+      }
+    }
+    expect(counts.groups).toBeGreaterThan(600);
+    expect(counts.never).toBeGreaterThan(200);
+    expect(counts.edits).toBeGreaterThan(200);
+    expect(counts.verdicts).toBe(600 * 8 * 3);
+  });
+});
+
+describe('a fix', () => {
+  it.each([
+    ['\ufeffUser-agent: *\nDisallow: /a', 'User-agent: *\nDisallow: /a'],
+    ['User-agent: GPTBot/1.2 # new\nDisallow: /', 'User-agent: GPTBot # new\nDisallow: /'],
+    ['User-agent: *\nDisallow: /%7Ea%2d%2F\n', 'User-agent: *\nDisallow: /~a-%2F\n'],
+    [
+      'User-agent: *\r\nDisallow: /a\r\nDisallow: /a\r\nAllow: /',
+      'User-agent: *\r\nDisallow: /a\r\nAllow: /',
+    ],
+    ['User-agent: *\nAllow: /\nDisallow: /*', 'User-agent: *\nDisallow: /*'],
+    // The group would lose its last rule, and run into the next one.
+    [
+      'User-agent: a\nDisallow: /\n\nUser-agent: a\nDisallow: /\n\nUser-agent: b\nDisallow: /b',
+      'User-agent: a\nDisallow: /\n\nUser-agent: a\nDisallow: /\n\nUser-agent: b\nDisallow: /b',
+    ],
+    ['User-agent: Sogou web spider\nDisallow: a', 'User-agent: Sogou web spider\nDisallow: a'],
+  ])('makes %j %j', (before, after) => {
+    expect(fixed(before)).toBe(after);
+  });
+
+  it('leaves UTF-16 and files beyond the limit as they are', () => {
+    const utf16 = Buffer.from('\ufeffUser-agent: a/1\nDisallow: /', 'utf16le');
+    expect(fixBody(utf16, linter.lint(utf16)).edits).toBe(0);
+    const long = Buffer.from(`User-agent: a/1\nDisallow: /${' '.repeat(512_000)}`);
+    expect(fixBody(long, linter.lint(long)).edits).toBe(0);
+  });
+});

@@ -17,5 +17,5 @@ COPY --from=build /robots-filter/package.json /robots-filter/LICENSE /robots-fil
 COPY --from=build /robots-filter/node_modules /robots-filter/node_modules
 COPY --from=build /robots-filter/dist /robots-filter/dist
 WORKDIR /data
-ENTRYPOINT ["/nodejs/bin/node", "/robots-filter/dist/cli/main.cjs"]
+ENTRYPOINT ["/nodejs/bin/node", "/robots-filter/dist/cjs/main.cjs"]
 CMD ["--help"]

@@ -7,60 +7,65 @@ const external = /^(?![./]|[A-Z]:)/;
 /** No comments and no indentation, but all names: stack traces name the functions. */
 const compact = {
   comments: false,
-  minify: { compress: false, mangle: false, codegen: { removeWhitespace: true } },
+  minify: { compress: true, mangle: false, codegen: { removeWhitespace: true } },
 } as const;
 
 /** The build is short, and `npm test` prints one screen: not how long each plugin took. */
 const checks = { pluginTimings: false };
 
 /**
- * Chunks of the command line. Each has the files that match, and all that they import and no group
- * before has. Node takes about half a millisecond to load a chunk, so what most runs need is in few
- * of them.
+ * Chunks. Each has the files that match, and all that they import and no group before has. Node
+ * takes about half a millisecond to load a chunk, so what most runs need is in few of them. Only
+ * `program` loads commander, and neither the library nor a thread loads `program`.
  */
-const programGroups = [
+const groups = [
+  {
+    name: 'filter',
+    test: /src\/(table|(protocol|pipeline)\/[^/]+|files\/working-directory|workers\/main-thread)\.ts$/,
+  },
+  { name: 'robots', test: /src\/(robots|compile\/table-builder)\.ts$/ },
   { name: 'program', test: /src\/cli\/(program|commands\/filter)\.ts$/ },
-  { name: 'compile-caches', test: /src\/cli\/commands\/compile-caches\.ts$/ },
+  { name: 'compile-cache', test: /src\/pipeline\/compile\/(thread|compile-cache)\.ts$/ },
 ].map((group, index, { length }) => ({ ...group, priority: length - index }));
 
-/** The library in one chunk, in the directory that `src/files/package-file.ts` is in. */
-const libraryGroups = [{ name: 'library', test: /src\/(index|files\/package-file)\.ts$/ }];
-
 export default defineConfig([
+  // CommonJS: Node 20 takes a tenth less time to start it than as ES modules, and aborts the process
+  // if a thread is ended while Node links its ES modules. index.js and robots-parser.js, which
+  // build/entries.ts writes, export the library as ES modules.
   {
-    input: { index: './src/index.ts', 'robots-parser': './src/robots-parser.ts' },
+    input: {
+      main: './src/cli/main.ts',
+      index: './src/index.ts',
+      'robots-parser': './src/robots-parser.ts',
+      compile: './src/pipeline/compile/thread.ts',
+    },
     platform: 'node',
     external,
     checks,
     output: {
-      dir: '.build/dist',
+      dir: '.build/dist/cjs',
       cleanDir: true,
-      chunkFileNames: 'library/[name].js',
-      codeSplitting: { groups: libraryGroups },
-      ...compact,
-    },
-  },
-  // The command line is CommonJS: Node 20 takes a tenth less time to start it than as ES modules.
-  // The files that threads load are CommonJS too: Node 20 aborts the process if a thread is ended
-  // while Node links its ES modules.
-  ...[
-    { directory: 'cli', name: 'main', input: './src/cli/main.ts', groups: programGroups },
-    { directory: 'workers', name: 'judge', input: './src/workers/worker.ts' },
-    { directory: 'workers', name: 'compile', input: './src/pipeline/compile/thread.ts' },
-  ].map(({ directory, name, input, groups = [] }) => ({
-    input: { [name]: input },
-    platform: 'node' as const,
-    external,
-    checks,
-    output: {
-      dir: `.build/dist/${directory}`,
-      format: 'cjs' as const,
+      format: 'cjs',
       entryFileNames: '[name].cjs',
-      chunkFileNames: `${name}-[name].cjs`,
+      chunkFileNames: 'chunk-[name].cjs',
+      exports: 'named',
       codeSplitting: { groups },
       ...compact,
     },
-  })),
+  },
+  // What judges on a thread is small, and loads nothing else.
+  {
+    input: { judge: './src/workers/worker.ts' },
+    platform: 'node',
+    external,
+    checks,
+    output: {
+      dir: '.build/dist/cjs',
+      format: 'cjs',
+      entryFileNames: '[name].cjs',
+      ...compact,
+    },
+  },
   // The types: the declarations that tsc wrote, without those that the library does not show.
   {
     input: {

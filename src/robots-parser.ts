@@ -133,6 +133,3 @@ export default function robotsParser(
 ): RobotsParser {
   return new ParsedRobots(url, contents);
 }
-
-// What `require` returns, as for the CommonJS module that robots-parser is.
-export { robotsParser as 'module.exports' };

@@ -29,7 +29,7 @@ export async function providePackage(
   installed?: string,
 ): Promise<InstalledPackage> {
   if (installed !== undefined) return findPackage(installed, `found in ${installed}`);
-  if (!existsSync(join(ROOT, 'dist', 'cli', 'main.cjs'))) {
+  if (!existsSync(join(ROOT, 'dist', 'cjs', 'main.cjs'))) {
     throw new Error('dist/ is missing: run "npm run build" first');
   }
   const directory = join(scratch, 'installed');

@@ -62,7 +62,7 @@ try {
   checkOwner(home);
   if (!exists(place)) unpack();
   checkOwner(place);
-  createRequire(join(place, 'package.json'))('./dist/cli/main.cjs');
+  createRequire(join(place, 'package.json'))('./dist/cjs/main.cjs');
 } catch (error) {
   const text = error instanceof Error ? error.message : String(error);
   process.stderr.write(

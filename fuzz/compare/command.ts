@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { Random } from '../../test/random/random.js';
 import type { WayIn, WayOut } from './plan.js';
 
-const MAIN = fileURLToPath(new URL('../../dist/cli/main.cjs', import.meta.url));
+const MAIN = fileURLToPath(new URL('../../dist/cjs/main.cjs', import.meta.url));
 /** Milliseconds after which a run counts as hanging. */
 const PATIENCE = 120_000;
 

@@ -41,23 +41,23 @@ const DEFINITIONS: Readonly<Record<(typeof COMMAND_NAMES)[number], CommandDefini
   completion: completionDefinition,
 };
 
-function createProgram(finish: Finish): Command {
+/**
+ * Makes the program.
+ *
+ * @param isNeeded whether a command may run or be described; the others have no options
+ */
+function createProgram(finish: Finish, isNeeded: (name: string) => boolean = () => true): Command {
   const root = new Command('robots-filter')
     .helpCommand('help [command]', 'Print the help of a command.')
     .enablePositionalOptions();
   build(root, filterDefinition, finish);
-  const definitions = new Map<Command, CommandDefinition>();
   for (const name of COMMAND_NAMES) {
-    const definition = DEFINITIONS[name];
-    definitions.set(root.command(name).description(definition.help.description), definition);
+    const command = root.command(name);
+    if (isNeeded(name)) build(command, DEFINITIONS[name], finish);
+    else command.description(DEFINITIONS[name].help.description);
   }
+  // The filter would accept an option before a command, and the command would not see it.
   root.hook('preSubcommand', (_root, command) => {
-    // Only the command that runs is built: a start pays for no other command's options. But
-    // completions name the options of all.
-    for (const [each, definition] of definitions) {
-      if (each === command || command.name() === 'completion') build(each, definition, finish);
-    }
-    // The filter would accept an option before a command, and the command would not see it.
     for (const option of root.options) {
       if (root.getOptionValueSource(option.attributeName()) !== 'cli') continue;
       command.error(
@@ -72,9 +72,7 @@ function createProgram(finish: Finish): Command {
 export function describedCommands(): [DescribedCommand, ...DescribedCommand[]] {
   const program = createProgram(() => {});
   const commands = COMMAND_NAMES.map((name, index) => {
-    const command = program.commands[index] ?? program;
-    build(command, DEFINITIONS[name], () => {});
-    return { command, texts: DEFINITIONS[name].help };
+    return { command: program.commands[index] ?? program, texts: DEFINITIONS[name].help };
   });
   return [{ command: program, texts: filterDefinition.help }, ...commands];
 }
@@ -99,16 +97,14 @@ function build(command: Command, { define, help }: CommandDefinition, finish: Fi
 }
 
 /**
- * Replaces `help COMMAND` by `COMMAND --help`, which builds the command. Refuses a command that
- * does not exist: commander would print the filter's help.
+ * Refuses `help` for a command that does not exist: commander would print the filter's help.
  *
  * @throws RobotsFilterError `usage`
  */
-function withoutHelpCommand(argv: readonly string[]): readonly string[] {
-  const [first, command] = argv;
-  if (first !== 'help' || command === undefined || command.startsWith('-')) return argv;
+function checkHelp([first, command]: readonly string[]): void {
+  if (first !== 'help' || command === undefined || command.startsWith('-')) return;
   const names: readonly string[] = COMMAND_NAMES;
-  if (names.includes(command)) return [command, '--help'];
+  if (names.includes(command)) return;
   const meant = nearest(command, names);
   throw usageError(
     `there is no command ${command}. ${meant === undefined ? '' : `Did you mean ${meant}? `}` +
@@ -122,10 +118,14 @@ export async function run(argv: readonly string[]): Promise<number> {
   const ended = watchEnd();
   try {
     requireNode(process.versions);
-    const words = completeStats(withoutHelpCommand(argv));
+    checkHelp(argv);
+    const words = completeStats(argv);
+    // A start pays only for the options of the command that runs; completions need them all.
+    const isNeeded = (name: string): boolean =>
+      [name, 'completion'].some((word) => words.includes(word));
     const program = createProgram((code) => {
       exitCode = code;
-    });
+    }, isNeeded);
     await program.parseAsync(words, { from: 'user' });
     return exitCode;
   } catch (error) {

@@ -31,12 +31,10 @@ const BROWSER_WORDS: ReadonlySet<string> = new Set([
   'build',
 ]);
 
-/** Whether a text is a whole User-Agent header: it has white space or `(`. */
+/** Whether a text is a whole User-Agent header: it has a comment, or several words with a version. */
 export function isUserAgentHeader(text: string): boolean {
-  for (const character of text.trim()) {
-    if (character === ' ' || character === '\t' || character === '(') return true;
-  }
-  return false;
+  const words = text.trim();
+  return words.includes('(') || (words.includes('/') && words.includes(' '));
 }
 
 /**

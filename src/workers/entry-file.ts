@@ -2,5 +2,5 @@ import { packageFile } from '../files/package-file.js';
 
 /** Path of a built file that threads load. */
 export function entryFile(name: 'judge' | 'compile'): string {
-  return packageFile(`dist/workers/${name}.cjs`);
+  return packageFile(`dist/cjs/${name}.cjs`);
 }

@@ -7,7 +7,7 @@ import { onTestFinished } from 'vitest';
 import { runKept } from './kept-process.js';
 
 /** The built program. */
-export const MAIN = fileURLToPath(new URL('../../dist/cli/main.cjs', import.meta.url));
+export const MAIN = fileURLToPath(new URL('../../dist/cjs/main.cjs', import.meta.url));
 
 /** Exit status and output of a run of the command line. */
 export interface Ended {

@@ -82,7 +82,7 @@ https://part.example/a.pdf?x,*,allow,deny,no-rule,Disallow: /*.pdf (line 2)
 https://come.example/,*,unknown,deny,unknown-host,Disallow: / (line 2)
 `,
   });
-  const records = await place.run(words, '{"url":"https://part.example/"}\n');
+  const records = await place.runAlone(words, '{"url":"https://part.example/"}\n');
   expect(records.code).toBe(2);
   expect(records.stderr).toContain('standard input: holds records, and not one URL on each line');
 });

@@ -18,7 +18,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { runKept } from './kept-process.js';
 
 const THIS_FILE = fileURLToPath(import.meta.url);
-const MAIN = fileURLToPath(new URL('../../dist/cli/main.cjs', import.meta.url));
+const MAIN = fileURLToPath(new URL('../../dist/cjs/main.cjs', import.meta.url));
 
 let root: string;
 const servers: Server[] = [];

@@ -3,10 +3,10 @@
  * files as its standard input, output and error, and ends where the command line would exit. The
  * argument is the directory of these files, which is deleted when the parent has ended.
  */
-const { closeSync, openSync, rmSync, writeSync } = require('node:fs');
+const { closeSync, createReadStream, openSync, rmSync, writeSync } = require('node:fs');
 const { join } = require('node:path');
 
-const MAIN = join(__dirname, '../../dist/cli/main.cjs');
+const MAIN = join(__dirname, '../../dist/cjs/main.cjs');
 const FLAGS = ['r', 'w', 'w'];
 const [, , DIRECTORY] = process.argv;
 
@@ -20,6 +20,9 @@ process.on('message', ({ args, directory, streams }) => {
   }
   process.chdir(directory);
   process.argv = [process.execPath, MAIN, ...args];
+  // Node makes this stream once for a process.
+  const stdin = createReadStream('', { fd: 0, autoClose: false });
+  Object.defineProperty(process, 'stdin', { configurable: true, value: stdin });
   const others = process.listeners('exit');
   end = (code) => {
     end = () => {};

@@ -11,7 +11,7 @@ const COMMANDS: readonly string[] = COMMAND_NAMES;
 const page = readFileSync(join(ROOT, 'docs/cli.md'), 'utf8');
 
 function helpOf(words: readonly string[]): string {
-  const main = join(ROOT, 'dist/cli/main.cjs');
+  const main = join(ROOT, 'dist/cjs/main.cjs');
   return execFileSync(process.execPath, [main, ...words, '--help'], { encoding: 'utf8' });
 }
 

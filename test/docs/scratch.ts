@@ -29,7 +29,7 @@ export class Scratch {
     mkdirSync(join(this.path, 'node_modules/.bin'), { recursive: true });
     symlinkSync(ROOT, join(this.path, 'node_modules/robots-filter'), 'junction');
     const command = join(this.path, 'node_modules/.bin/robots-filter');
-    const main = join(ROOT, 'dist/cli/main.cjs');
+    const main = join(ROOT, 'dist/cjs/main.cjs');
     writeFileSync(command, `#!/bin/sh\nexec '${process.execPath}' '${main}' "$@"\n`);
     chmodSync(command, 0o755);
   }

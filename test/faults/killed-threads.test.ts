@@ -11,7 +11,7 @@ import { fakeFlow, Sink, TemporaryFiles } from '../pipeline/flow-harness.js';
 import { fakeJudge } from '../workers/fake-judge.js';
 import { ALL_WAYS, BATCH, expectFailure, LONGEST, WAYS } from './dying-flow.js';
 
-const MAIN = fileURLToPath(new URL('../../dist/cli/main.cjs', import.meta.url));
+const MAIN = fileURLToPath(new URL('../../dist/cjs/main.cjs', import.meta.url));
 const FAKE_KERNEL = new URL('../workers/fake-kernel.mjs', import.meta.url).href;
 /** The word of the fake kernel that says that a line WAIT waits. */
 const WAITING = 266;

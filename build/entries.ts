@@ -1,0 +1,15 @@
+import { writeFileSync } from 'node:fs';
+
+// The library as ES modules: they export what the CommonJS files of the build hold, so that the
+// package has its code once.
+
+const INDEX = "export * from './cjs/index.cjs';\n";
+
+/** `require` of Node 20.19 and later returns the export that is named `module.exports`. */
+const ROBOTS_PARSER = `import parser from './cjs/robots-parser.cjs';
+const robotsParser = parser.default;
+export { robotsParser as default, robotsParser as 'module.exports' };
+`;
+
+writeFileSync('.build/dist/index.js', INDEX);
+writeFileSync('.build/dist/robots-parser.js', ROBOTS_PARSER);

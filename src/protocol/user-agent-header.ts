@@ -31,7 +31,9 @@ const BROWSER_WORDS: ReadonlySet<string> = new Set([
   'build',
 ]);
 
-/** Whether a text is a whole User-Agent header: it has a comment, or several words with a version. */
+/**
+ * Whether a text is a whole User-Agent header: it has a comment, or several words with a version.
+ */
 export function isUserAgentHeader(text: string): boolean {
   const words = text.trim();
   return words.includes('(') || (words.includes('/') && words.includes(' '));

@@ -50,8 +50,25 @@ const CALLING_OTHERS = 300;
 /** Maximum size of a function with only one caller. */
 const CALLED_ONCE = 1_000_000;
 
-/** Functions that few lines or runs reach are not inlined. */
+/**
+ * Functions that few lines or runs reach are not inlined. V8 would compile them with the functions
+ * that every line passes, and takes more time for a byte of a larger function. Each run reads one
+ * format, so the readers of formats are among them: only the one in use is compiled.
+ */
 const RARE = [
+  'locateInText',
+  'locateInRow',
+  'locateInJson',
+  'passRow',
+  'rowColumns',
+  'convert',
+  'encode',
+  'describeBadLine',
+  'explanations',
+  'splitAuthority',
+  'removeDotSegments',
+  'scalarEnd',
+  'decodeEscape',
   'splitAny',
   'resolveAny',
   'unescapeString',

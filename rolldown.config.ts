@@ -48,7 +48,6 @@ export default defineConfig([
       format: 'cjs',
       entryFileNames: '[name].cjs',
       chunkFileNames: 'chunk-[name].cjs',
-      exports: 'named',
       codeSplitting: { groups },
       ...compact,
     },

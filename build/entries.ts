@@ -6,8 +6,7 @@ import { writeFileSync } from 'node:fs';
 const INDEX = "export * from './cjs/index.cjs';\n";
 
 /** `require` of Node 20.19 and later returns the export that is named `module.exports`. */
-const ROBOTS_PARSER = `import parser from './cjs/robots-parser.cjs';
-const robotsParser = parser.default;
+const ROBOTS_PARSER = `import robotsParser from './cjs/robots-parser.cjs';
 export { robotsParser as default, robotsParser as 'module.exports' };
 `;
 

@@ -8,6 +8,8 @@ const { join } = require('node:path');
 
 const MAIN = join(__dirname, '../../dist/cjs/main.cjs');
 const FLAGS = ['r', 'w', 'w'];
+// Runs that exit in their middle leave listeners behind; Node would warn in the output of a later one.
+process.setMaxListeners(0);
 const [, , DIRECTORY] = process.argv;
 
 let end = () => {};

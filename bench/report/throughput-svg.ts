@@ -117,6 +117,7 @@ function shareOf(
   const ours = results.find(({ id }) => id === reference?.id);
   if (kind !== 'competitor' || reference === undefined || ours === undefined) return '';
   const times = ours.records / ours.median / median;
+  if (times < 1) return `${(1 / times).toFixed(1)} times ${reference.name}`;
   return `1/${times.toFixed(times < 10 ? 1 : 0)} of ${reference.name}`;
 }
 

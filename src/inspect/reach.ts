@@ -44,6 +44,8 @@ const PAIRS_PER_RULE = 1024;
 /** Maximum segments of a rule whose readings in the query are told apart: see spec note A. */
 const MAX_TWO_FORM_SEGMENTS = 32;
 
+const ANY_TEXT = String.fromCharCode(ANYTHING);
+
 const ROBOTS_TXT = Buffer.from('/robots.txt');
 const ROOT = Buffer.from('/');
 const ANY_PATH = Buffer.from([SLASH, ANYTHING]);
@@ -91,6 +93,9 @@ export function rankedRules(patterns: readonly TablePattern[]): RankedRule[] {
  * Witnesses on which two lists of rules disagree. Lists without wildcards that agree on all
  * witnesses agree on all paths: the longer of two prefixes of a path lies within the other.
  *
+ * Only rules that one list lacks have to be tried. If the lists disagree on a path, the winners on
+ * this path differ, and the longer winner is not in the other list: it would win there as well.
+ *
  * @param most stop after so many
  */
 export function differingWitnesses(
@@ -101,7 +106,7 @@ export function differingWitnesses(
   const pairs = { left: PAIRS_PER_RULE * (one.length + other.length) };
   const found: Buffer[] = [];
   const seen = new Set<string>();
-  for (const rule of [...one, ...other]) {
+  for (const rule of rulesOfOne(one, other)) {
     for (const path of rule.readings.flatMap(witnesses)) {
       const key = path.toString('latin1');
       if (seen.has(key) || path.equals(ROBOTS_TXT)) continue;
@@ -118,12 +123,42 @@ export function differingWitnesses(
   return found;
 }
 
-/** A path of a witness: any text is `text` there. */
-export function pathOfWitness(witness: Buffer, text: string): string {
-  return witness.toString('latin1').replaceAll(String.fromCharCode(ANYTHING), text);
+/** The rules that only one of two lists has, whatever their lines. */
+function rulesOfOne(one: readonly RankedRule[], other: readonly RankedRule[]): RankedRule[] {
+  const [texts, others] = [one.map(textOf), other.map(textOf)];
+  const [known, knownOthers] = [new Set(texts), new Set(others)];
+  return [
+    ...one.filter((_, index) => !knownOthers.has(texts[index] ?? '')),
+    ...other.filter((_, index) => !known.has(others[index] ?? '')),
+  ];
 }
 
-function reachOf(rules: readonly RankedRule[], google: boolean): Reach {
+/** The same text for rules with the same pattern and rank. ANYTHING stands for a `*`. */
+function textOf({ rank, readings }: RankedRule): string {
+  let text = String(rank);
+  for (const { prefix, segments, isEnd } of readings) {
+    text += ` ${latin1(prefix)}`;
+    for (const segment of segments) text += ANY_TEXT + latin1(segment);
+    if (isEnd) text += ' $';
+  }
+  return text;
+}
+
+function latin1({ buffer, byteOffset, length }: Uint8Array): string {
+  return Buffer.from(buffer, byteOffset, length).toString('latin1');
+}
+
+/** The path of a witness, with `text` where the witness stands for any text. */
+export function pathOfWitness(witness: Buffer, text: string): string {
+  return witness.toString('latin1').replaceAll(ANY_TEXT, text);
+}
+
+/**
+ * How much some rules allow.
+ *
+ * @param google whether the rules decide on /robots.txt too, as in the google profile
+ */
+export function reachOf(rules: readonly RankedRule[], google: boolean): Reach {
   const pairs = { left: PAIRS_PER_RULE * rules.length };
   /** Whether on each witness of `rule` a rule of the other kind wins. */
   const isOverridden = (rule: RankedRule, exempt: boolean): boolean => {

@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer';
 import type { Agent } from '../protocol/agent.js';
-import { differingWitnesses, type Reach, rankedRules } from './reach.js';
+import { differingWitnesses, type Reach, rankedRules, reachOf } from './reach.js';
 import { TableAudit } from './table-audit.js';
 import type { TableAuthority, TableGroup, TablePattern } from './table-content.js';
 import type { TableView } from './table-view.js';
@@ -35,6 +35,7 @@ export class TableDiff {
   readonly #old: TableAudit;
   readonly #new: TableAudit;
   readonly #agents: number;
+  readonly #google: boolean;
   readonly #known = new Map<string, readonly AgentChange[]>();
 
   /** @param google whether the tables are for the google profile */
@@ -42,6 +43,7 @@ export class TableDiff {
     this.#old = new TableAudit(old, agents, google);
     this.#new = new TableAudit(next, agents, google);
     this.#agents = agents.length;
+    this.#google = google;
   }
 
   /**
@@ -72,14 +74,10 @@ export class TableDiff {
       const before = groupsOf(this.#old, old, agent);
       const after = groupsOf(this.#new, next, agent);
       if (before !== undefined && after !== undefined && this.#sameRules(before, after)) continue;
-      const witnesses = differingWitnesses(
-        rankedRules(patternsOf(this.#old, before)),
-        rankedRules(patternsOf(this.#new, after)),
-        MOST_WITNESSES,
-      );
-      const from = this.reaches(old, 'old')[agent];
-      const to = this.reaches(next, 'new')[agent];
-      if (from === undefined || to === undefined) continue;
+      const oldRules = rankedRules(patternsOf(this.#old, before));
+      const newRules = rankedRules(patternsOf(this.#new, after));
+      const witnesses = differingWitnesses(oldRules, newRules, MOST_WITNESSES);
+      const [from, to] = [reachOf(oldRules, this.#google), reachOf(newRules, this.#google)];
       if (from !== to || witnesses.length > 0) {
         changes.push({ agent, old: from, new: to, witnesses });
       }

@@ -137,6 +137,18 @@ describe('robots-filter lint', () => {
     expect(stderr).toContain(message);
   });
 
+  it('ends quietly with success if the reader goes away', async () => {
+    const place = workplace();
+    const records = Array.from({ length: 20_000 }, (_, index) =>
+      JSON.stringify({ host: `h${index}.example`, robots: BAD }),
+    );
+    place.write('r.ndjson', `${records.join('\n')}\n`);
+    const line = '$rf lint r.ndjson | head -n 1; echo "status ${PIPESTATUS[0]}"';
+    const { text, stderr } = await place.shell(line);
+    expect(stderr).toBe('');
+    expect(text).toMatch(/^h0\.example .*\nstatus 0\n$/);
+  });
+
   it('shows no control character of a file', async () => {
     const { text } = await workplace().run(
       ['lint', '-'],

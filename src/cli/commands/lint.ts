@@ -12,7 +12,7 @@ import {
 import { FOUND, SUCCESS } from '../exit-codes.js';
 import type { LintOptions } from '../options/command-options.js';
 import { knownAgentsOf } from '../options/named-agents.js';
-import { STANDARD_OUTPUT_DESCRIPTOR, writeOutput } from '../process/standard-streams.js';
+import { STANDARD_OUTPUT_DESCRIPTOR } from '../process/standard-streams.js';
 import { CacheWarnings } from '../report/cache-warnings.js';
 import { Diagnostics } from '../report/diagnostics.js';
 import type { FindingWriter } from '../report/lint/finding-writer.js';
@@ -21,14 +21,12 @@ import { SarifFindings } from '../report/lint/sarif.js';
 import { summaryFindings } from '../report/lint/summary.js';
 import { TextFindings } from '../report/lint/text.js';
 import { formatCount } from '../report/numbers.js';
+import { TextBatches } from '../report/text-batches.js';
 import { usageError } from '../usage-error.js';
 import { eachSource, type LintSource } from './lint-sources.js';
 
 /** Number of findings of one rule in one file that are listed. */
 const MOST_LISTED = 100;
-
-/** Number of characters that are collected for one write. */
-const BATCH_LENGTH = 64 * 1024;
 
 /** Number of times that a file is fixed: an edit may leave room for another one. */
 const MOST_PASSES = 4;
@@ -55,10 +53,13 @@ export async function lint(
   const run = new LintRun(linter, writerOf(options, version), options.fix ?? false);
   run.begin();
   for (const file of files) {
-    if (!(await eachSource(file, warnings, (source) => run.lint(source)))) break;
+    const isRead = await eachSource(file, warnings, (source) => run.lint(source));
     await run.writeFixed(diagnostics);
+    if (!isRead) break;
   }
   run.end();
+  // Who closes the pipe has seen enough.
+  if (run.isClosed) return SUCCESS;
   warnings.summarise();
   const { errors, warnings: found } = run.severities();
   diagnostics.note(run.summary());
@@ -110,9 +111,7 @@ class LintRun {
   readonly #rules = new Map<LintRuleName, { findings: number; files: number }>();
   #files = 0;
   #filesWithFindings = 0;
-  #text = '';
-  /** The reader of standard output has not gone away. */
-  #isRead = true;
+  readonly #out = new TextBatches();
   #fixed: { path: string; body: Uint8Array; edits: number } | undefined;
 
   constructor(linter: Linter, writer: FindingWriter, fixes: boolean) {
@@ -121,8 +120,13 @@ class LintRun {
     this.#fixes = fixes;
   }
 
+  /** Whether the reader of the findings has gone away. */
+  get isClosed(): boolean {
+    return this.#out.isClosed;
+  }
+
   begin(): void {
-    this.#write(this.#writer.begin());
+    this.#out.add(this.#writer.begin());
   }
 
   /** @returns false if nobody reads the findings */
@@ -155,8 +159,8 @@ class LintRun {
         total.files++;
       }
     }
-    this.#write(this.#writer.file(file, report));
-    return this.#isRead;
+    this.#out.add(this.#writer.file(file, report));
+    return !this.isClosed;
   }
 
   /** Replaces the last file if it was fixed. */
@@ -175,8 +179,8 @@ class LintRun {
   }
 
   end(): void {
-    this.#write(this.#writer.end({ files: this.#files, rules: this.#rules }));
-    this.#flush();
+    this.#out.add(this.#writer.end({ files: this.#files, rules: this.#rules }));
+    this.#out.flush();
   }
 
   severities(): { errors: number; warnings: number; notes: number } {
@@ -201,15 +205,5 @@ class LintRun {
     return this.#files === 1
       ? `${files}: ${counts}`
       : `${files}: ${counts} in ${formatCount(this.#filesWithFindings, 'file')}`;
-  }
-
-  #write(text: string): void {
-    this.#text += text;
-    if (this.#text.length >= BATCH_LENGTH) this.#flush();
-  }
-
-  #flush(): void {
-    if (this.#isRead && this.#text !== '') this.#isRead = writeOutput(this.#text);
-    this.#text = '';
   }
 }

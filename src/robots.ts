@@ -52,7 +52,7 @@ export class Robots {
    *
    * @param body bytes, or a string, which is encoded as UTF-8
    * @throws RobotsFilterError `usage` for a body that is neither, an unknown option or profile, or
-   * a   `maxBytes` outside 512,000 to 268,435,456
+   *   a `maxBytes` outside 512,000 to 268,435,456
    */
   static parse(body: Uint8Array | string, options: ParseOptions = {}): Robots {
     const bytes = bodyBytes('Robots.parse', body);

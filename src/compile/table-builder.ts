@@ -79,8 +79,8 @@ export class TableBuilder {
    * @param details where the body came from, and how fetching it ended. Default: a successful
    *   response, whose source is the authority
    * @throws RobotsFilterError `usage` for arguments of other types; for a text without a host; for
-   * a   host that is not canonical (see `parseAuthority`), empty or longer than 255 bytes; for port
-   * 0
+   *   a host that is not canonical (see `parseAuthority`), empty or longer than 255 bytes; for port
+   *   0
    */
   add(
     authority: Authority | string,

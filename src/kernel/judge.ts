@@ -85,8 +85,8 @@ export class Judge {
    * Judges one URL for one agent.
    *
    * @throws RobotsFilterError `usage` for a URL that is neither a string nor bytes, and for an
-   * agent   that is not one or that the target cannot answer for; `limit` if the URL does not fit
-   * into the   memory
+   *   agent that is not one or that the target cannot answer for; `limit` if the URL does not fit
+   *   into the memory
    */
   judge(
     url: string | Uint8Array,

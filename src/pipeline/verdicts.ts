@@ -9,7 +9,7 @@ import { type Table, tableMemory } from '../table.js';
  *
  * @param agent a product token, or a fallback chain as `A>B` or a list (RFC 9309 section 2.2.1)
  * @throws RobotsFilterError `usage` for arguments of other types, at once; and if the agent is not
- * a product token, or if a reduced table does   not hold its groups
+ *   a product token, or if a reduced table does not hold its groups
  */
 export function verdicts(
   table: Table,

@@ -97,16 +97,14 @@ describe('completions of PowerShell', () => {
 });
 
 describe('the manual page', () => {
-  const page = manPage(program, commands, { date: '2026-01-02', version: '1.2.3' });
+  const page = manPage(program, commands, '1.2.3');
 
   it('has every command and option', () => {
     for (const name of COMMAND_NAMES) expect(page).toContain(`.SS "robots\\-filter ${name}"`);
     for (const { long } of [words, ...words.commands].flatMap(({ options }) => options)) {
       if (long !== undefined) expect(page).toContain(long.replaceAll('-', '\\-'));
     }
-    expect(
-      page.startsWith('.TH "ROBOTS\\-FILTER" 1 "2026\\-01\\-02" "robots\\-filter 1.2.3"'),
-    ).toBe(true);
+    expect(page.startsWith('.TH "ROBOTS\\-FILTER" 1 "" "robots\\-filter 1.2.3"')).toBe(true);
   });
 
   it.skipIf(!has('groff'))('is read by groff without a warning', () => {

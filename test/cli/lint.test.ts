@@ -143,10 +143,10 @@ describe('robots-filter lint', () => {
       JSON.stringify({ host: `h${index}.example`, robots: BAD }),
     );
     place.write('r.ndjson', `${records.join('\n')}\n`);
-    const line = '$rf lint r.ndjson | head -n 1; echo "status ${PIPESTATUS[0]}"';
-    const { text, stderr } = await place.shell(line);
-    expect(stderr).toBe('');
-    expect(text).toMatch(/^h0\.example .*\nstatus 0\n$/);
+    const line = 'set -o pipefail; $rf lint r.ndjson | head -n 1';
+    const { code, text, stderr } = await place.shell(line);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(text).toMatch(/^h0\.example .*\n$/);
   });
 
   it('shows no control character of a file', async () => {

@@ -3,7 +3,7 @@ import { requireNode } from '../../src/cli/process/runtime.js';
 import { RobotsFilterError } from '../../src/errors.js';
 import { workplace } from './command-line.js';
 
-test('Deno and Bun are refused, since records would be lost', () => {
+test('Deno and Bun are refused', () => {
   expect(() => requireNode(process.versions)).not.toThrow();
   for (const [key, name] of [
     ['deno', 'Deno'],
@@ -11,7 +11,7 @@ test('Deno and Bun are refused, since records would be lost', () => {
   ] as const) {
     const refused = () => requireNode({ node: '24.0.0', [key]: '1.2.3' });
     expect(refused).toThrow(RobotsFilterError);
-    expect(refused).toThrow(`${name} 1.2.3 cannot run robots-filter`);
+    expect(refused).toThrow(`this is ${name} 1.2.3. Install Node`);
   }
 });
 

@@ -11,15 +11,10 @@ import {
 import {
   agentOption,
   agentsFileOption,
-  asOfOption,
-  columnOptions,
-  followLinksOption,
-  maxRobotsBytesOption,
   profileOption,
+  readingOptions,
   robotsDirOption,
-  staleUseOption,
   tableOption,
-  unreachableAfterOption,
 } from '../options/robots-options.js';
 import { withTokens } from '../options/with-tokens.js';
 import type { CommandDefinition } from './definition.js';
@@ -62,13 +57,8 @@ Exit status:
     command
       .addOption(robotsDirOption())
       .addOption(tableOption())
-      .addOption(profileOption('A table has the profile that it was compiled with.'))
-      .addOption(maxRobotsBytesOption())
-      .addOption(followLinksOption())
-      .addOption(staleUseOption())
-      .addOption(asOfOption())
-      .addOption(unreachableAfterOption());
-    for (const option of columnOptions()) command.addOption(option);
+      .addOption(profileOption('A table has the profile that it was compiled with.'));
+    for (const option of readingOptions()) command.addOption(option);
     command
       .addOption(agentOption())
       .addOption(agentsFileOption(VERDICTS_GROUP))

@@ -4,16 +4,11 @@ import { ROBOTS_GROUP } from '../options/option-groups.js';
 import { quietOption, tableOutputOption } from '../options/output-options.js';
 import {
   agentsFileOption,
-  asOfOption,
-  columnOptions,
-  followLinksOption,
   keptAgentsOption,
   keptRecordsOption,
-  maxRobotsBytesOption,
   profileOption,
+  readingOptions,
   robotsDirOption,
-  staleUseOption,
-  unreachableAfterOption,
 } from '../options/robots-options.js';
 import { withTokens } from '../options/with-tokens.js';
 import type { CommandDefinition } from './definition.js';
@@ -42,13 +37,8 @@ Exit status:
       .addOption(profileOption('The table answers under this profile only.'))
       .addOption(keptAgentsOption())
       .addOption(keptRecordsOption())
-      .addOption(agentsFileOption(ROBOTS_GROUP))
-      .addOption(maxRobotsBytesOption())
-      .addOption(followLinksOption())
-      .addOption(staleUseOption())
-      .addOption(asOfOption())
-      .addOption(unreachableAfterOption());
-    for (const option of columnOptions()) command.addOption(option);
+      .addOption(agentsFileOption(ROBOTS_GROUP));
+    for (const option of readingOptions()) command.addOption(option);
     command
       .addOption(tableOutputOption())
       .addOption(quietOption())

@@ -7,13 +7,8 @@ import { diffUrlsOption, exitCodeOption, rowFormatOption } from '../options/repo
 import {
   agentOption,
   agentsFileOption,
-  asOfOption,
-  columnOptions,
-  followLinksOption,
-  maxRobotsBytesOption,
   profileOption,
-  staleUseOption,
-  unreachableAfterOption,
+  readingOptions,
 } from '../options/robots-options.js';
 import { withTokens } from '../options/with-tokens.js';
 import type { CommandDefinition } from './definition.js';
@@ -51,13 +46,8 @@ Exit status:
     command
       .addArgument(new Argument('<old>', SIDE))
       .addArgument(new Argument('<new>', 'The same, to compare with.'))
-      .addOption(profileOption('A table has the profile that it was compiled with.'))
-      .addOption(maxRobotsBytesOption())
-      .addOption(followLinksOption())
-      .addOption(staleUseOption())
-      .addOption(asOfOption())
-      .addOption(unreachableAfterOption());
-    for (const option of columnOptions()) command.addOption(option);
+      .addOption(profileOption('A table has the profile that it was compiled with.'));
+    for (const option of readingOptions()) command.addOption(option);
     command
       .addOption(agentOption())
       .addOption(agentsFileOption(VERDICTS_GROUP))

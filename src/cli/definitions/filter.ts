@@ -30,15 +30,10 @@ import {
 import {
   agentOption,
   agentsFileOption,
-  asOfOption,
-  columnOptions,
-  followLinksOption,
-  maxRobotsBytesOption,
   profileOption,
+  readingOptions,
   robotsDirOption,
-  staleUseOption,
   tableOption,
-  unreachableAfterOption,
 } from '../options/robots-options.js';
 import { withTokens } from '../options/with-tokens.js';
 import { version } from '../version.js';
@@ -95,13 +90,8 @@ export const filterDefinition: CommandDefinition = {
       .addOption(tableOption())
       .addOption(
         profileOption('A table has the profile that it was compiled with; no other is accepted.'),
-      )
-      .addOption(maxRobotsBytesOption())
-      .addOption(followLinksOption())
-      .addOption(staleUseOption())
-      .addOption(asOfOption())
-      .addOption(unreachableAfterOption());
-    for (const option of columnOptions()) program.addOption(option);
+      );
+    for (const option of readingOptions()) program.addOption(option);
     program.addOption(fetchOption());
     for (const option of sharedFetchOptions()) program.addOption(option.hideHelp());
     program

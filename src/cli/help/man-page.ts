@@ -12,18 +12,17 @@ export interface DescribedCommand {
  * The manual page of the program, for man(1): the same words as `--help` of each command.
  *
  * @param program the filter itself
- * @param date YYYY-MM-DD
  * @param version of the package
  */
 export function manPage(
   program: DescribedCommand,
   commands: readonly DescribedCommand[],
-  { date, version }: { readonly date: string; readonly version: string },
+  version: string,
 ): string {
   const name = program.command.name();
   const summary = sentence(program.texts.description);
   return [
-    `.TH ${quoted(name.toUpperCase())} 1 ${quoted(date)} ${quoted(`${name} ${version}`)}`,
+    `.TH ${quoted(name.toUpperCase())} 1 "" ${quoted(`${name} ${version}`)}`,
     '.SH NAME',
     `${escaped(name)} \\- ${escaped(summary)}`,
     '.SH SYNOPSIS',

@@ -114,6 +114,16 @@ export const unreachableAfterOption = (): Option =>
     .argParser(wholeNumber(0, MAX_DAYS, 'days'))
     .helpGroup(ROBOTS_GROUP);
 
+/** How robots.txt files are read: the options of all commands that compile them. */
+export const readingOptions = (): Option[] => [
+  maxRobotsBytesOption(),
+  followLinksOption(),
+  staleUseOption(),
+  asOfOption(),
+  unreachableAfterOption(),
+  ...columnOptions(),
+];
+
 export const keptRecordsOption = (): Option =>
   describedOption(
     '--records',

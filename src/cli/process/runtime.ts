@@ -2,7 +2,7 @@ import { FAILURE } from '../exit-codes.js';
 import { Diagnostics } from '../report/diagnostics.js';
 import { usageError } from '../usage-error.js';
 
-/** Programs that run code for Node, but under which records would be lost. */
+/** Programs that run code for Node, but not all of it alike. */
 const OTHERS: Readonly<Record<string, string>> = { bun: 'Bun', deno: 'Deno' };
 
 /**
@@ -17,7 +17,7 @@ export function requireNode(versions: Readonly<Record<string, string | undefined
     const version = versions[key];
     if (version === undefined) continue;
     throw usageError(
-      `${name} ${version} cannot run robots-filter without losing records. Install Node 20.20 or later, and type: node "$(command -v robots-filter)" …`,
+      `robots-filter runs under Node, and this is ${name} ${version}. Install Node 20.20 or later, and type: node "$(command -v robots-filter)" …`,
     );
   }
 }

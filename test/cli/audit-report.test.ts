@@ -97,6 +97,19 @@ test('the page has the figures, loads nothing, and runs nothing', async () => {
   expect(page).not.toMatch(/<script|<img|<link|src=|href=|url\(|@import|https?:|NaN|undefined/);
 });
 
+test('the report is whole if the reader of the rows goes away', async () => {
+  const { place } = hosts();
+  const records = Array.from({ length: 20_000 }, (_, index) =>
+    JSON.stringify({ host: `h${index}.example`, robots: BODIES[0] }),
+  );
+  place.write('many.ndjson', `${records.join('\n')}\n`);
+  const words = `audit -q --robots-dir many.ndjson -a ${AGENTS.join(',')} --report r.json`;
+  const { code, stderr } = await place.shell(`set -o pipefail; $rf ${words} | head -n 1`);
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  const { hosts: counted } = JSON.parse(place.read('r.json')) as AuditFigures;
+  expect(counted).toBe(20_000);
+});
+
 test('a report of another ending, or that cannot be written, is an error', async () => {
   const { place, directory } = hosts();
   const words = ['audit', '-q', '--robots-dir', directory, '-a', 'GPTBot', '--report'];

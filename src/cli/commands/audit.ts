@@ -55,6 +55,7 @@ export async function audit(options: AuditOptions): Promise<number> {
       'audit needs robots.txt files or a table. Type: robots-filter audit --robots-dir DIR -a GPTBot, or robots-filter audit --table FILE -a GPTBot',
     );
   }
+  const form = options.report === undefined ? undefined : reportForm(options.report);
   const diagnostics = new Diagnostics(options.quiet ?? false);
   let table: Table;
   if (path === undefined) {
@@ -70,10 +71,9 @@ export async function audit(options: AuditOptions): Promise<number> {
   const { view } = tableMemory(table);
   for (const agent of agents) view.checkAgent(agent);
   const asked = options.hosts === undefined ? undefined : await readHosts(options.hosts);
-  const form = options.report === undefined ? undefined : reportForm(options.report);
   const report = new AuditReport(view, agents, table.profile === 'google', options);
   report.write(asked);
-  if (form !== undefined && options.report !== undefined && !report.isClosed) {
+  if (form !== undefined && options.report !== undefined) {
     const figures = report.figures({
       source: path ?? (robotsDir ?? []).join(', '),
       profile: table.profile,
@@ -92,6 +92,8 @@ class AuditReport {
   readonly #audit: TableAudit;
   readonly #rows: Rows;
   readonly #only: AuditOptions['only'];
+  /** Whether a report is written, which needs all hosts. */
+  readonly #reports: boolean;
   readonly #out = new TextBatches();
   readonly #tally: AuditTally;
   /** The agents' names as they stand in rows. */
@@ -103,13 +105,14 @@ class AuditReport {
     view: TableView,
     agents: readonly Agent[],
     google: boolean,
-    { format = 'table', only }: AuditOptions,
+    { format = 'table', only, report }: AuditOptions,
   ) {
     this.#view = view;
     this.#agents = agents;
     this.#audit = new TableAudit(view, agents, google);
     this.#rows = new Rows(format, COLUMNS);
     this.#only = only;
+    this.#reports = report !== undefined;
     this.#names = agents.map(({ name }) => this.#rows.part(1, [name]));
     this.#tally = new AuditTally(agents.map(({ name }) => name));
   }
@@ -119,7 +122,7 @@ class AuditReport {
     this.#out.add(this.#rows.header);
     if (asked === undefined) {
       for (const at of sortedHosts(this.#view)) {
-        if (this.#out.isClosed) return;
+        if (this.#isDone) return;
         const host = this.#view.hostAt(at);
         for (const authority of host.authorities) {
           this.#add(authorityLabel(host, authority), authority);
@@ -127,12 +130,16 @@ class AuditReport {
       }
     } else {
       for (const { label, authorities } of asked.in(this.#view)) {
-        if (this.#out.isClosed) return;
+        if (this.#isDone) return;
         if (authorities.length === 0) this.#addUnknown(label);
         for (const [name, authority] of authorities) this.#add(name, authority);
       }
     }
     this.#out.flush();
+  }
+
+  get #isDone(): boolean {
+    return this.isClosed && !this.#reports;
   }
 
   /** Whether the reader of the rows has gone away. */

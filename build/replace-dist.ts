@@ -17,7 +17,7 @@ import { dirname, join, relative } from 'node:path';
 const BUILT = '.build/dist';
 const DIST = 'dist';
 
-chmodSync(join(BUILT, 'cjs/main.cjs'), 0o755);
+for (const name of ['cjs/main.cjs', 'cli/main.js']) chmodSync(join(BUILT, name), 0o755);
 mkdirSync(DIST, { recursive: true });
 const built = filesIn(BUILT);
 for (const name of built) {

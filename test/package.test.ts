@@ -102,6 +102,12 @@ describe('the package', () => {
     expect((main?.mode ?? 0) & 0o111).toBe(0o111);
   });
 
+  it('has an executable file where bin once led, for the links that npx keeps', () => {
+    const former = join(ROOT, 'dist/cli/main.js');
+    const { stdout } = spawnSync(former, ['--version'], { encoding: 'utf8' });
+    expect(stdout).toBe('0.1.0\n');
+  });
+
   it('has less than 1 MB unpacked, apart from its kernel', () => {
     const others = files.filter(({ path }) => path !== KERNEL);
     const bytes = others.reduce((sum, { size }) => sum + size, 0);

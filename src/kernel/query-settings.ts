@@ -50,6 +50,11 @@ export interface QuerySettings {
   readonly seenSlots: number;
   /** Slots of the table, to count the verdicts of each; 0, the default, to count none. */
   readonly countedSlots?: number | undefined;
+  /**
+   * Entries of the counters of rules: a power of two, RULE_ENTRIES_PER_AGENT for each agent at
+   * least; 0, the default, to count none.
+   */
+  readonly ruleEntries?: number | undefined;
 }
 
 /** The member or column that holds the URL in a conversion. */

@@ -12,13 +12,17 @@ import type { Executor } from '../workers/executor.js';
 import { MAX_BAD_LISTED } from '../workers/ring/ring-words.js';
 import { type BadRecord, type RecordUnit, recordUnit } from './bad-record.js';
 import { Flow } from './flow.js';
-import { hostCounts, type SlotCounts } from './host-counts.js';
+import { type CountedBlocks, HostCounts } from './host-counts.js';
 import type { InputFormat } from './input/format.js';
 import { conversionOf, type OutputFormat } from './output/conversion.js';
 import { HeaderRow } from './output/header-row.js';
+import { type RuleCounts, sumRules } from './rule-counts.js';
 import type { RunEnd, RunInput } from './run.js';
 import { SeenHosts } from './seen-hosts.js';
 import type { Tally } from './tally.js';
+
+/** Rules for each slot of the table that usual runs meet, and some. */
+const RULES_PER_SLOT = 8;
 
 /** The questions of a filter about each record, and its output. */
 export interface FilterSettings {
@@ -40,8 +44,12 @@ export interface FilterSettings {
   readonly maxLineBytes: number;
   /** Whether `hostsSeen` is wanted, which costs time. */
   readonly countHosts: boolean;
-  /** Whether `hostCounts` is wanted, which costs time and 64 bytes a host for each agent. */
+  /** Whether `hostCounts` is wanted, which costs time and 24 bytes a slot for each agent. */
   readonly countByHost?: boolean;
+  /** Whether `ruleCounts` is wanted, which costs time and at most 25 MB for each thread. */
+  readonly countByRule?: boolean;
+  /** Counters of rules: a power of two, 4 for each agent at least. Default: by the table's size. */
+  readonly ruleEntries?: number;
 }
 
 export interface FilterOptions {
@@ -168,13 +176,22 @@ export class Filter {
   }
 
   /** The verdicts on the URLs of each host; none unless `countByHost` is set. */
-  hostCounts(): Iterable<SlotCounts> {
-    const blocks = [...this.#stages.values()].map(({ flow, query }) => ({
+  hostCounts(): HostCounts {
+    const slots = tableMemory(this.#table).header.buckets * BUCKET_SLOTS;
+    const { agents } = this.#settings;
+    return new HostCounts(this.#arena.memory, this.#blocks(), slots, agents.length);
+  }
+
+  /** The rules that decided about URLs; none unless `countByRule` is set. */
+  ruleCounts(): RuleCounts {
+    return sumRules(this.#arena.memory, this.#blocks(), tableMemory(this.#table).table);
+  }
+
+  #blocks(): CountedBlocks[] {
+    return [...this.#stages.values()].map(({ flow, query }) => ({
       query: query.address,
       workerBlocks: flow.workerBlocks,
     }));
-    const slots = tableMemory(this.#table).header.buckets * BUCKET_SLOTS;
-    return hostCounts(this.#arena.memory, blocks, slots, this.#settings.agents.length);
   }
 
   /** Ends the run after the batches in hand, and further runs before they begin. */
@@ -200,7 +217,8 @@ export class Filter {
     const known = this.#stages.get(format);
     if (known !== undefined) return known;
     const { table, header, view } = tableMemory(this.#table);
-    const { countHosts, countByHost = false, ...asked } = this.#settings;
+    const { countHosts, countByHost = false, countByRule = false, ...asked } = this.#settings;
+    const slots = header.buckets * BUCKET_SLOTS;
     const conversion = conversionOf(format, asked.outputFormat);
     // Which rows of Parquet are kept is decided when they are written.
     const all = conversion === 'outcomes' && asked.output !== 'annotate';
@@ -211,8 +229,9 @@ export class Filter {
       conversion,
       google: header.profile === 'google',
       anyHost: 0,
-      seenSlots: countHosts ? header.buckets * BUCKET_SLOTS : 0,
-      countedSlots: countByHost ? header.buckets * BUCKET_SLOTS : 0,
+      seenSlots: countHosts ? slots : 0,
+      countedSlots: countByHost ? slots : 0,
+      ruleEntries: countByRule ? (asked.ruleEntries ?? usualRuleEntries(slots)) : 0,
     };
     const region = this.#arena.take(queryBytes(settings));
     const { query, bytes } = encodeQuery(settings, region.address, table, (token) =>
@@ -239,4 +258,9 @@ export class Filter {
     this.#named++;
     this.#onBadRecord?.(record, unit);
   }
+}
+
+/** Room for a few rules of each host, from 2 ** 12 to 2 ** 20. */
+function usualRuleEntries(slots: number): number {
+  return 2 ** Math.min(Math.max(Math.ceil(Math.log2(RULES_PER_SLOT * slots)), 12), 20);
 }

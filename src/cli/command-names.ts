@@ -9,5 +9,6 @@ export const COMMAND_NAMES = [
   'records',
   'diff',
   'agents',
+  'serve',
   'completion',
 ] as const;

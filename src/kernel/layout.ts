@@ -161,6 +161,15 @@ export const FORMAT_CSV = 3;
 export const FORMAT_TSV = 4;
 
 /**
+ * Values of a column as Arrow has them. Each line is an offset, 32 bits: where a value begins in
+ * the bytes of all values. One more offset, the end of the last value, stands at the end of the
+ * input, and the bytes of all values follow. Offsets begin with 0 and never descend. Each value is
+ * a URL, whatever bytes it holds.
+ */
+export const FORMAT_OFFSETS = 5;
+export const OFFSET_BYTES = WORD;
+
+/**
  * FORMAT_CSV and FORMAT_TSV: the first byte of a row that holds newlines, or whose own first byte
  * would be this one. The second byte stands for each newline and occurs nowhere else in the row.
  * The row follows.

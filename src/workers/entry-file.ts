@@ -7,6 +7,6 @@ import { packageFile } from '../files/package-file.js';
 export const HAS_ENTRY_FILES: boolean = true;
 
 /** Path of a built file that threads load. */
-export function entryFile(name: 'judge' | 'compile'): string {
+export function entryFile(name: 'judge' | 'compile' | 'serve'): string {
   return packageFile(`dist/cjs/${name}.cjs`);
 }

@@ -60,17 +60,25 @@ describe('--help', () => {
     expect(filter).toContain('see robots-filter fetch --help');
   });
 
-  test.each(['compile', 'fetch', 'check', 'lint', 'agents', 'inspect', 'audit', 'records', 'diff'])(
-    '%s --help, and help',
-    async (command) => {
-      const place = workplace();
-      const { code, text } = await place.run([command, '--help']);
-      expect(code).toBe(0);
-      expect((await place.run(['help', command])).text).toBe(text);
-      expect(text).toContain(`Usage:\n  robots-filter ${command}`);
-      expect(text).toContain('Examples:');
-    },
-  );
+  test.each([
+    'compile',
+    'fetch',
+    'check',
+    'lint',
+    'agents',
+    'inspect',
+    'audit',
+    'records',
+    'diff',
+    'serve',
+  ])('%s --help, and help', async (command) => {
+    const place = workplace();
+    const { code, text } = await place.run([command, '--help']);
+    expect(code).toBe(0);
+    expect((await place.run(['help', command])).text).toBe(text);
+    expect(text).toContain(`Usage:\n  robots-filter ${command}`);
+    expect(text).toContain('Examples:');
+  });
 });
 
 describe('-h', () => {
@@ -85,6 +93,7 @@ describe('-h', () => {
     ['audit', ['audit']],
     ['records', ['records']],
     ['diff', ['diff']],
+    ['serve', ['serve']],
   ])('of %s is one screen with usage, options and examples', async (_, words) => {
     const { code, text, stderr } = await workplace().run([...words, '-h']);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
@@ -103,7 +112,7 @@ describe('-h', () => {
     expect(text.match(/^ {2}(?:-\w, )?--/gm)).toHaveLength(10);
     const examples = text.slice(text.indexOf('\nExamples:\n'));
     expect(examples.match(/^ {2}.*robots-filter /gm)).toHaveLength(5);
-    const names = COMMAND_NAMES.filter((name) => name !== 'completion');
+    const names = COMMAND_NAMES.filter((name) => name !== 'completion' && name !== 'serve');
     expect(text).toContain(`Commands: ${names.join(', ')}.`);
   });
 

@@ -11,8 +11,8 @@ export function shortHelp(command: Command, texts: HelpTexts): string {
   );
   const width = Math.max(...options.map(({ flags }) => flags.length));
   const names = command.commands.map((each) => each.name());
-  // One line has no room for what is typed once.
-  const commands = names.filter((each) => each !== 'completion');
+  // One line has no room for what is typed once, or by programs.
+  const commands = names.filter((each) => each !== 'completion' && each !== 'serve');
   return [
     texts.description,
     ...texts.usage.map((usage, index) => `${index === 0 ? 'Usage:' : '      '} ${name} ${usage}`),

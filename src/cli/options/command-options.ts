@@ -125,6 +125,11 @@ export interface DiffOptions extends RobotsOptions {
   readonly exitCode?: boolean;
 }
 
+export interface ServeOptions extends RobotsOptions {
+  readonly table?: string;
+  readonly threads?: number;
+}
+
 export interface RecordsOptions extends RobotsOptions {
   readonly kind?: readonly RecordKind[];
   readonly format?: RowFormat;

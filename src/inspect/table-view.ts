@@ -79,6 +79,9 @@ const SCHEMES_OF_BITS = Array.from({ length: 8 }, (_, bits) =>
   SCHEMES.filter(([bit]) => (bits & bit) !== 0).map(([, scheme]) => scheme),
 );
 
+/** Offsets of a shard's table are below this number: see ShardedView. */
+export const SHARD_SPAN = 2 ** 32;
+
 const FIRST_SORTED_TOKEN = 2;
 const ASSUMED_SCHEMES = SCHEME_HTTP | SCHEME_HTTPS;
 
@@ -101,6 +104,11 @@ export class TableView {
   constructor(bytes: Uint8Array, name = 'the table') {
     this.reader = new TableReader(bytes, name);
     this.#name = name;
+  }
+
+  /** The shards of the table; itself if it is in one piece. */
+  get parts(): readonly TableView[] {
+    return [this];
   }
 
   /** Whether the table answers only for the product tokens that are listed in it. */

@@ -2,12 +2,13 @@ import type { Writable } from 'node:stream';
 import type { Arena, Region } from '../kernel/arena.js';
 import { QUERY_COLUMN, SOLE_COLUMN } from '../kernel/layout.js';
 import { kernelModule } from '../kernel/module.js';
-import { encodeQuery, type Query, queryBytes } from '../kernel/query.js';
+import type { Query } from '../kernel/query.js';
 import type { OutputMode } from '../kernel/query-settings.js';
+import { encodeShardQueries, type QueryTable, shardQueryBytes } from '../kernel/shard-queries.js';
 import type { Agent } from '../protocol/agent.js';
 import type { Verdict } from '../protocol/verdict.js';
-import { BUCKET_SLOTS } from '../table/format.js';
 import { type Table, tableMemory } from '../table.js';
+import { queryTableOf } from '../table-memory.js';
 import type { Executor } from '../workers/executor.js';
 import { MAX_BAD_LISTED } from '../workers/ring/ring-words.js';
 import { type BadRecord, type RecordUnit, recordUnit } from './bad-record.js';
@@ -42,6 +43,10 @@ export interface FilterSettings {
   readonly countHosts: boolean;
   /** Whether `hostCounts` is wanted, which costs time and 64 bytes a host for each agent. */
   readonly countByHost?: boolean;
+  /**
+   * Number of shards: the shard of each host comes out in place of its verdict. For one agent.
+   */
+  readonly addedShards?: number | undefined;
 }
 
 export interface FilterOptions {
@@ -160,7 +165,7 @@ export class Filter {
 
   /** Returns the number of hosts of the table that had URLs; 0 unless `countHosts` is set. */
   hostsSeen(): number {
-    const seen = new SeenHosts(tableMemory(this.#table).header.buckets * BUCKET_SLOTS);
+    const seen = new SeenHosts(tableMemory(this.#table).slots);
     for (const { flow, query } of this.#stages.values()) {
       seen.add(this.#arena.memory, query.address, flow.workerBlocks);
     }
@@ -173,7 +178,7 @@ export class Filter {
       query: query.address,
       workerBlocks: flow.workerBlocks,
     }));
-    const slots = tableMemory(this.#table).header.buckets * BUCKET_SLOTS;
+    const { slots } = tableMemory(this.#table);
     return hostCounts(this.#arena.memory, blocks, slots, this.#settings.agents.length);
   }
 
@@ -199,8 +204,8 @@ export class Filter {
   #stage(format: InputFormat): Stage {
     const known = this.#stages.get(format);
     if (known !== undefined) return known;
-    const { table, header, view } = tableMemory(this.#table);
-    const { countHosts, countByHost = false, ...asked } = this.#settings;
+    const { table, header, view, slots, shards } = tableMemory(this.#table);
+    const { countHosts, countByHost = false, addedShards, ...asked } = this.#settings;
     const conversion = conversionOf(format, asked.outputFormat);
     // Which rows of Parquet are kept is decided when they are written.
     const all = conversion === 'outcomes' && asked.output !== 'annotate';
@@ -211,13 +216,17 @@ export class Filter {
       conversion,
       google: header.profile === 'google',
       anyHost: 0,
-      seenSlots: countHosts ? header.buckets * BUCKET_SLOTS : 0,
-      countedSlots: countByHost ? header.buckets * BUCKET_SLOTS : 0,
+      seenSlots: countHosts ? slots : 0,
+      countedSlots: countByHost ? slots : 0,
+      shards: addedShards ?? shards.length,
+      addsShard: addedShards !== undefined,
     };
-    const region = this.#arena.take(queryBytes(settings));
-    const { query, bytes } = encodeQuery(settings, region.address, table, (token) =>
-      view.tokenNumber(token),
-    );
+    const tables: readonly QueryTable[] =
+      shards.length > 0
+        ? shards.map(queryTableOf)
+        : [{ table, tokenNumber: (token) => view.tokenNumber(token) }];
+    const region = this.#arena.take(shardQueryBytes(settings, tables.length));
+    const { query, bytes } = encodeShardQueries(settings, region.address, tables);
     new Uint8Array(this.#arena.memory.buffer).set(bytes, region.address);
     const unit = recordUnit(format);
     const flow = new Flow({

@@ -38,6 +38,7 @@ export default defineConfig([
       index: './src/index.ts',
       'robots-parser': './src/robots-parser.ts',
       compile: './src/pipeline/compile/thread.ts',
+      serve: './src/serve/thread.ts',
     },
     platform: 'node',
     external,

@@ -57,6 +57,7 @@ const CALLED_ONCE = 1_000_000;
  */
 const RARE = [
   'locateInText',
+  'locateByOffset',
   'locateInRow',
   'locateInJson',
   'passRow',

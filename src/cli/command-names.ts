@@ -10,5 +10,6 @@ export const COMMAND_NAMES = [
   'diff',
   'shard',
   'agents',
+  'serve',
   'completion',
 ] as const;

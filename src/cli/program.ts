@@ -15,6 +15,7 @@ import { filterDefinition } from './definitions/filter.js';
 import { inspectDefinition } from './definitions/inspect.js';
 import { lintDefinition } from './definitions/lint.js';
 import { recordsDefinition } from './definitions/records.js';
+import { serveDefinition } from './definitions/serve.js';
 import { shardDefinition } from './definitions/shard.js';
 import { SUCCESS } from './exit-codes.js';
 import { reportFailure } from './failure.js';
@@ -40,6 +41,7 @@ const DEFINITIONS: Readonly<Record<(typeof COMMAND_NAMES)[number], CommandDefini
   records: recordsDefinition,
   diff: diffDefinition,
   shard: shardDefinition,
+  serve: serveDefinition,
   completion: completionDefinition,
 };
 

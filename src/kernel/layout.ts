@@ -168,6 +168,15 @@ export const FORMAT_CSV = 3;
 export const FORMAT_TSV = 4;
 
 /**
+ * Values of a column as Arrow has them. Each line is an offset, 32 bits: where a value begins in
+ * the bytes of all values. One more offset, the end of the last value, stands at the end of the
+ * input, and the bytes of all values follow. Offsets begin with 0 and never descend. Each value is
+ * a URL, whatever bytes it holds.
+ */
+export const FORMAT_OFFSETS = 5;
+export const OFFSET_BYTES = WORD;
+
+/**
  * FORMAT_CSV and FORMAT_TSV: the first byte of a row that holds newlines, or whose own first byte
  * would be this one. The second byte stands for each newline and occurs nowhere else in the row.
  * The row follows.
@@ -208,8 +217,12 @@ export const CONVERT_TSV = 4;
  * escaped as in a JSON string. Line and length are 0 if no rule decided.
  */
 export const CONVERT_PARQUET = 5;
-/** As CONVERT_PARQUET, without the URL. */
+/**
+ * As CONVERT_PARQUET, without the URL. With QUERY_ADDS_SHARD the number of the shard, 32 bits, or
+ * NO_SHARD if the URL is invalid.
+ */
 export const CONVERT_OUTCOMES = 6;
+export const NO_SHARD = 0xffff_ffff;
 
 /** The names of the reasons, by reason. */
 export const FRAGMENT_REASONS = 0;

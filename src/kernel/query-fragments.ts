@@ -25,18 +25,19 @@ import {
 import {
   CONVERTED_URL,
   conversionOf,
+  type LineFormat,
   type QuerySettings,
-  type RecordFormat,
 } from './query-settings.js';
 
 /** The member with the number of a record that is not an object; text and rows have none. */
-const BAD_LINE_MEMBERS: Record<RecordFormat, string> = {
+const BAD_LINE_MEMBERS: Record<LineFormat, string> = {
   text: ',"line":',
   ndjson: ',"line":',
   json: ',"record":',
   csv: ',"row":',
   tsv: ',"row":',
   parquet: ',"row":',
+  offsets: ',"row":',
 };
 
 /** A text as the inside of a JSON string, safe on a terminal. */

@@ -7,6 +7,11 @@ import type { Verdict } from '../protocol/verdict.js';
  */
 export type RecordFormat = 'text' | 'ndjson' | 'json' | 'csv' | 'tsv' | 'parquet';
 /**
+ * What the lines of a query are. With `offsets` each is the place of a value of a column, and only
+ * the conversion `outcomes` can be written.
+ */
+export type LineFormat = RecordFormat | 'offsets';
+/**
  * The output of a run: each record with its verdict; the records whose URL all agents may fetch;
  * the records whose URL some agent may not fetch; the verdicts alone, a line for each record; or
  * `{"allowed":true}` or `{"allowed":false}` in place of the verdicts.
@@ -23,7 +28,7 @@ export type Conversion = 'text' | 'ndjson' | 'csv' | 'tsv' | 'parquet' | 'outcom
 export interface QuerySettings {
   readonly google: boolean;
   readonly agents: readonly Agent[];
-  readonly format: RecordFormat;
+  readonly format: LineFormat;
   readonly output: OutputMode;
   /**
    * `undefined`: records come out in their own format. Without effect where verdicts come out

@@ -23,6 +23,7 @@ import {
   FORMAT_CSV,
   FORMAT_JSON,
   FORMAT_NDJSON,
+  FORMAT_OFFSETS,
   FORMAT_TEXT,
   FORMAT_TSV,
   FRAGMENT_STRING_CLOSE,
@@ -69,9 +70,9 @@ import { fragments, inString, verdictFragments } from './query-fragments.js';
 import {
   type Conversion,
   conversionOf,
+  type LineFormat,
   type OutputMode,
   type QuerySettings,
-  type RecordFormat,
 } from './query-settings.js';
 
 /** Address of a query's block, and the bytes that its runs need; see layout.ts. */
@@ -87,13 +88,14 @@ export interface Query {
   readonly agents: number;
 }
 
-const FORMATS: Record<RecordFormat, number> = {
+const FORMATS: Record<LineFormat, number> = {
   text: FORMAT_TEXT,
   ndjson: FORMAT_NDJSON,
   json: FORMAT_JSON,
   csv: FORMAT_CSV,
   tsv: FORMAT_TSV,
   parquet: FORMAT_NDJSON,
+  offsets: FORMAT_OFFSETS,
 };
 const CONVERSIONS: Record<Conversion, number> = {
   text: CONVERT_TEXT,
@@ -132,7 +134,7 @@ const CRC_OF_BYTES = Array.from({ length: 256 }, (_, byte) => {
   return crc >>> 0;
 });
 
-function isRows(format: RecordFormat): boolean {
+function isRows(format: LineFormat): boolean {
   return format === 'csv' || format === 'tsv';
 }
 

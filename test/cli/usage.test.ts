@@ -60,17 +60,25 @@ describe('--help', () => {
     expect(filter).toContain('see robots-filter fetch --help');
   });
 
-  test.each(['compile', 'fetch', 'check', 'lint', 'agents', 'inspect', 'audit', 'records', 'diff'])(
-    '%s --help, and help',
-    async (command) => {
-      const place = workplace();
-      const { code, text } = await place.run([command, '--help']);
-      expect(code).toBe(0);
-      expect((await place.run(['help', command])).text).toBe(text);
-      expect(text).toContain(`Usage:\n  robots-filter ${command}`);
-      expect(text).toContain('Examples:');
-    },
-  );
+  test.each([
+    'compile',
+    'fetch',
+    'check',
+    'lint',
+    'agents',
+    'inspect',
+    'audit',
+    'records',
+    'diff',
+    'serve',
+  ])('%s --help, and help', async (command) => {
+    const place = workplace();
+    const { code, text } = await place.run([command, '--help']);
+    expect(code).toBe(0);
+    expect((await place.run(['help', command])).text).toBe(text);
+    expect(text).toContain(`Usage:\n  robots-filter ${command}`);
+    expect(text).toContain('Examples:');
+  });
 });
 
 describe('-h', () => {
@@ -86,6 +94,7 @@ describe('-h', () => {
     ['records', ['records']],
     ['diff', ['diff']],
     ['shard', ['shard']],
+    ['serve', ['serve']],
   ])('of %s is one screen with usage, options and examples', async (_, words) => {
     const { code, text, stderr } = await workplace().run([...words, '-h']);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });

@@ -2,7 +2,7 @@ import { RobotsFilterError } from '../../errors.js';
 import type { Agent } from '../../protocol/agent.js';
 import { allocateTable, Table } from '../../table.js';
 import { neededTokens } from '../options/agents.js';
-import type { FilterOptions } from '../options/command-options.js';
+import type { RobotsOptions } from '../options/command-options.js';
 import type { Interruption } from '../process/interruption.js';
 import type { Diagnostics } from '../report/diagnostics.js';
 
@@ -13,7 +13,7 @@ import type { Diagnostics } from '../report/diagnostics.js';
  * @throws RobotsFilterError
  */
 export async function openTable(
-  options: FilterOptions,
+  options: RobotsOptions & { readonly table?: string; readonly threads?: number },
   agents: readonly Agent[] | undefined,
   diagnostics: Diagnostics,
   interruption: Interruption,

@@ -138,6 +138,13 @@ export interface DiffOptions extends RobotsOptions {
   readonly exitCode?: boolean;
 }
 
+export interface ServeOptions extends RobotsOptions {
+  readonly table?: string;
+  readonly threads?: number;
+  /** Number of shards, to answer the shards of hosts. */
+  readonly shards?: number;
+}
+
 export interface RecordsOptions extends RobotsOptions {
   readonly kind?: readonly RecordKind[];
   readonly format?: RowFormat;

@@ -101,6 +101,15 @@ export const threadsOption = (): Option =>
     .argParser(wholeNumber(1, MAX_THREADS))
     .helpGroup(PERFORMANCE_GROUP);
 
+export const servingThreadsOption = (): Option =>
+  describedOption(
+    '--threads <n>',
+    'Judge on this many threads (default: up to 4).',
+    `1 to ${MAX_THREADS}. By default one for each core, at most 4. With 1, the main thread reads, judges and writes.`,
+  )
+    .argParser(wholeNumber(1, MAX_THREADS))
+    .helpGroup(PERFORMANCE_GROUP);
+
 /** `--stats` or `--stats=json`: `completeStats` keeps the next word from becoming the format. */
 export const statsOption = (): Option => {
   const option = describedOption(

@@ -161,6 +161,16 @@ export const keptAgentsOption = (): Option =>
     .argParser(collectAgents)
     .helpGroup(ROBOTS_GROUP);
 
+export const servedAgentsOption = (): Option =>
+  describedOption(
+    '-a, --agent <token,…>',
+    'Judge requests without agents for these (default: *).',
+    'Repeatable; commas separate several agents. With --robots-dir only the groups of these agents and of * are kept, and requests for others are refused.',
+    '    robots-filter serve --robots-dir robots/ --agent GPTBot,CCBot',
+  )
+    .argParser(collectAgents)
+    .helpGroup(VERDICTS_GROUP);
+
 /** @param group the heading in `--help` */
 export const agentsFileOption = (group: string): Option =>
   describedOption(

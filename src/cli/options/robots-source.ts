@@ -3,7 +3,7 @@ import { promisify } from 'node:util';
 import { printable } from '../../control-characters.js';
 import type { RobotsFilterError } from '../../errors.js';
 import { usageError } from '../usage-error.js';
-import type { FilterOptions } from './command-options.js';
+import type { FetchingOptions, FilterOptions, RobotsOptions } from './command-options.js';
 import { beginsAsTable, isShardedTable } from './table-file.js';
 
 // From node:fs, because node:fs/promises takes longer to load.
@@ -12,6 +12,9 @@ const statusOf = promisify(stat);
 /** The kind of a path in the wrong option, from which the right option follows. */
 type Purpose = 'directory' | 'table';
 
+/** The options that name robots.txt files, and those that depend on them. */
+type SourceOptions = RobotsOptions & FetchingOptions & Pick<FilterOptions, 'fetch' | 'table'>;
+
 /**
  * Checks that the filter gets robots.txt files or a table, not both, and no option without effect.
  *
@@ -19,7 +22,7 @@ type Purpose = 'directory' | 'table';
  */
 export async function checkRobotsSource(
   files: readonly string[],
-  options: FilterOptions,
+  options: SourceOptions,
 ): Promise<void> {
   const { robotsDir, table } = options;
   checkFetchOptions(options);
@@ -57,7 +60,7 @@ export async function checkRobotsSource(
 }
 
 /** Refuses options of fetch without --fetch. */
-function checkFetchOptions(options: FilterOptions): void {
+function checkFetchOptions(options: SourceOptions): void {
   if (options.fetch === true) return;
   const idle = firstGiven([
     ['--user-agent', options.userAgent],

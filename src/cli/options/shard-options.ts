@@ -14,6 +14,15 @@ export const shardsOption = (): Option =>
     .argParser(wholeNumber(1, MAX_SHARDS))
     .helpGroup(OUTPUT_GROUP);
 
+export const servedShardsOption = (): Option =>
+  describedOption(
+    '--shards <n>',
+    'Answer the shard of each host, of this many, and no verdicts.',
+    `1 to ${MAX_SHARDS}. No table is needed.`,
+  )
+    .argParser(wholeNumber(1, MAX_SHARDS))
+    .helpGroup(OUTPUT_GROUP);
+
 export const ofOption = (): Option =>
   describedOption(
     '--of <n>',

@@ -5,6 +5,7 @@ import { HEADER_HOST_KEY } from '../../table/format';
 import {
   COPY_MARGIN,
   FORMAT_JSON,
+  FORMAT_OFFSETS,
   FORMAT_TEXT,
   INVALID,
   LINE_END,
@@ -23,6 +24,7 @@ import {
   LINE_START,
   LINE_URL,
   LINE_URL_END,
+  OFFSET_BYTES,
   QUERY_ANY_HOST,
   QUERY_FLAGS,
   QUERY_FORMAT,
@@ -84,6 +86,9 @@ export function locate(
   if (load<i32>(query, QUERY_FORMAT) === FORMAT_TEXT) {
     return locateInText(query, line, end, hostSpace, scratch);
   }
+  if (load<i32>(query, QUERY_FORMAT) === FORMAT_OFFSETS) {
+    return locateByOffset(query, line, end, hostSpace, scratch);
+  }
   return holdsRows(query)
     ? locateInRow(query, line, end, hostSpace, scratch)
     : locateInJson(query, line, end, hostSpace, scratch);
@@ -140,6 +145,30 @@ function severalUrls(from: usize, end: usize): i32 {
   while (end > from && isControlOrSpace(load<u8>(end - 1))) end--;
   if (tab < end) return REASON_TAB_IN_LINE;
   return carriageReturn < end ? REASON_RETURN_IN_LINE : 0;
+}
+
+/** The line is the offset of a value, which is the URL. */
+function locateByOffset(
+  query: usize,
+  line: usize,
+  end: usize,
+  hostSpace: usize,
+  scratch: usize,
+): usize {
+  const start: usize = load<u32>(line, LINE_START);
+  const last = start + OFFSET_BYTES - 1;
+  store<u32>(line, last, LINE_END);
+  store<u32>(line, last, LINE_NEWLINE);
+  const values = end + OFFSET_BYTES;
+  const url: usize = values + load<u32>(start);
+  const urlEnd: usize = values + load<u32>(start, OFFSET_BYTES);
+  store<u32>(line, url, LINE_URL);
+  store<u32>(line, urlEnd, LINE_URL_END);
+  if (urlEnd - url > <usize>load<u32>(query, QUERY_MAX_LINE)) {
+    fail(line, REASON_LINE_TOO_LONG);
+    return scratch;
+  }
+  return resolve(query, line, hostSpace, scratch);
 }
 
 /** The line is a row with the URL in a column. An empty line is no row. */

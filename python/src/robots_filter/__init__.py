@@ -1,0 +1,22 @@
+"""Decide, for millions of URLs at a time, whether a crawler may fetch them (RFC 9309).
+
+>>> from robots_filter import Table
+>>> table = Table.compile("robots/")
+>>> table.verdicts(["https://example.com/"], "GPTBot")
+['allow']
+"""
+
+from ._errors import ProcessError, RobotsFilterError, UsageError
+from ._program import command
+from ._table import Judgement, Profile, Table, Verdict
+
+__all__ = [
+    "Judgement",
+    "ProcessError",
+    "Profile",
+    "RobotsFilterError",
+    "Table",
+    "UsageError",
+    "Verdict",
+    "command",
+]

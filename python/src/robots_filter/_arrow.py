@@ -1,0 +1,154 @@
+"""Arrow in, Arrow out. Imported only when somebody passes Arrow, pandas or polars data."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ._columns import Column
+from ._errors import UsageError
+from ._results import NO_RULE, Results
+
+_EMPTY = memoryview(b"\0\0\0\0\0\0\0\0")
+
+
+def is_text(kind: pa.DataType) -> bool:
+    """Whether values of this type can be URLs."""
+    views = (getattr(pa.types, name, None) for name in ("is_string_view", "is_binary_view"))
+    return (
+        pa.types.is_string(kind)
+        or pa.types.is_binary(kind)
+        or pa.types.is_large_string(kind)
+        or pa.types.is_large_binary(kind)
+        or pa.types.is_fixed_size_binary(kind)
+        or pa.types.is_null(kind)
+        or any(view is not None and view(kind) for view in views)
+    )
+
+
+def check_type(kind: pa.DataType) -> None:
+    """Raise UsageError unless an array of this type holds text or bytes."""
+    inner = kind.value_type if pa.types.is_dictionary(kind) else kind
+    if not is_text(inner):
+        raise UsageError(
+            f"the URLs are an Arrow array of {kind}. Pass an array of strings or of binary values"
+        )
+
+
+def column_of(values: Any) -> Column:
+    """Return the URLs of an array that `check_type` accepts and that is not dictionary-encoded.
+
+    Copies nothing of string and binary arrays; other types are cast first.
+    """
+    kind = values.type
+    is_large = pa.types.is_large_string(kind) or pa.types.is_large_binary(kind)
+    if not (is_large or pa.types.is_string(kind) or pa.types.is_binary(kind)):
+        values = values.cast(pa.large_binary())
+        is_large = True
+    _, offsets_buffer, data_buffer = values.buffers()
+    size = 8 if is_large else 4
+    raw = _EMPTY if offsets_buffer is None else memoryview(offsets_buffer)
+    first, count = values.offset, len(values)
+    raw = raw.cast("B")[size * first : size * (first + count + 1)]
+    offsets = raw.cast("q") if is_large else raw.cast("i")
+    data = memoryview(b"" if data_buffer is None else data_buffer).cast("B")
+
+    def words(start: int, end: int) -> memoryview:
+        return raw[size * start : size * end]
+
+    def narrowed(start: int, end: int) -> memoryview:
+        buffers = [None, pa.py_buffer(raw[size * start : size * end])]
+        wide = pa.Array.from_buffers(pa.int64(), end - start, buffers)
+        # A request has less than 2^32 bytes.
+        narrow = pc.subtract(wide, offsets[start]).cast(pa.uint32())
+        return memoryview(narrow.buffers()[1]).cast("B")[: 4 * (end - start)]
+
+    return Column(offsets, data, narrowed if is_large else words)
+
+
+class ArrowResults:
+    """The results of a call as arrays."""
+
+    def __init__(self, results: Results, verdicts: Sequence[str], reasons: Sequence[str]) -> None:
+        self._results = results
+        self._verdicts = pa.array(verdicts, pa.string())
+        self._reasons = pa.array(reasons, pa.string())
+        self._codes = [pa.py_buffer(column) for column in results.verdicts]
+        self._explained = [self._explanation(index) for index in range(len(self._codes))]
+
+    def array(self, start: int, count: int, valid: Any, *, single: bool) -> Any:
+        """Return the results of `count` URLs from `start` on.
+
+        `valid` is a boolean array that is false where the URL is null, or None without nulls.
+        With `single` the array is that of the first agent, else a struct with a field for each.
+        """
+        arrays = [self._of_agent(index, start, count, valid) for index in range(len(self._codes))]
+        if single:
+            return arrays[0]
+        return _struct(arrays, list(self._results.question.agents), valid)
+
+    def _of_agent(self, index: int, start: int, count: int, valid: Any) -> Any:
+        codes = self._codes[index].slice(start, count)
+        verdict = _encoded(codes, count, valid, self._verdicts)
+        if not self._results.question.explain:
+            return verdict
+        reasons, lines, rules = self._explained[index]
+        reason = _encoded(reasons.slice(start, count), count, valid, self._reasons)
+        fields = [verdict, reason, lines.slice(start, count), rules.slice(start, count)]
+        return _struct(fields, ["verdict", "reason", "line", "rule"], valid)
+
+    def _explanation(self, index: int) -> tuple[Any, Any, Any]:
+        parts = self._results.explained[index]
+        if not self._results.question.explain:
+            return None, None, None
+        reasons = pa.py_buffer(b"".join(part.reasons for part in parts))
+        lines = []
+        rules = []
+        for part in parts:
+            count = len(part.rules)
+            places = pa.Array.from_buffers(pa.int32(), count, [None, pa.py_buffer(part.rules)])
+            ruled = pc.not_equal(places, NO_RULE)
+            none = pa.scalar(None, pa.int32())
+            numbers = pa.Array.from_buffers(pa.uint32(), count, [None, pa.py_buffer(part.lines)])
+            lines.append(pc.if_else(ruled, numbers.cast(pa.int32()), none))
+            rules.append(
+                pa.DictionaryArray.from_arrays(
+                    pc.if_else(ruled, places, none), pa.array(part.texts, pa.string())
+                )
+            )
+        return reasons, _one(lines), _one(rules)
+
+
+def _one(chunks: list[Any]) -> Any:
+    chunked = pa.chunked_array(chunks).unify_dictionaries()
+    combined = chunked.combine_chunks()
+    return combined.chunk(0) if isinstance(combined, pa.ChunkedArray) else combined
+
+
+def _encoded(codes: Any, count: int, valid: Any, names: Any) -> Any:
+    validity = None if valid is None else valid.buffers()[1]
+    indices = pa.Array.from_buffers(pa.int8(), count, [validity, codes])
+    return pa.DictionaryArray.from_arrays(indices, names)
+
+
+def _struct(arrays: list[Any], names: list[str], valid: Any) -> Any:
+    mask = None if valid is None else pc.invert(valid)
+    return pa.StructArray.from_arrays(arrays, names, mask=mask)
+
+
+def validity_of(values: Any) -> Any:
+    """Return a boolean array that is true where there is a value; None if there always is."""
+    return None if values.null_count == 0 else pc.is_valid(values)
+
+
+def of_dictionary(urls: Any, judge: Any) -> Any:
+    """Judge the distinct URLs of a dictionary-encoded array once, and spread the answers."""
+    if isinstance(urls, pa.ChunkedArray):
+        chunks = [of_dictionary(chunk, judge) for chunk in urls.chunks]
+        if not chunks:
+            return judge(pa.chunked_array([], urls.type.value_type))
+        return pa.chunked_array(chunks).unify_dictionaries()
+    return judge(urls.dictionary).take(urls.indices)

@@ -1,0 +1,140 @@
+"""URLs as Arrow has them: offsets, and the bytes of all URLs one after another."""
+
+from __future__ import annotations
+
+import codecs
+import json
+import struct
+from array import array
+from bisect import bisect_right
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+
+from ._errors import UsageError
+
+#: Bytes of URLs that a request has, unless one URL has more. Two of them fit into a 2 MiB cache.
+REQUEST_URL_BYTES = 1 << 19
+#: Items of a list that are encoded at a time.
+_BLOCK = 8192
+
+_HEADER = struct.Struct("<5I")
+_KIND_JUDGE = 1
+_FLAG_EXPLAIN = 1
+
+
+def _replace_surrogates(error: UnicodeError) -> tuple[str, int]:
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    return "\ufffd" * (error.end - error.start), error.end
+
+
+# As the URL Standard and Node do it: a lone surrogate becomes U+FFFD.
+codecs.register_error("robots_filter.scalar", _replace_surrogates)
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """The limits that the process stated in its greeting."""
+
+    verdicts: int
+    url_bytes: int
+    agents_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What is asked about every URL."""
+
+    agents: tuple[str, ...]
+    explain: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """A frame to write, in pieces, and the number of its URLs."""
+
+    count: int
+    pieces: list[memoryview]
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """URLs. `offsets` has one more item than there are URLs; each is a place in `data`."""
+
+    offsets: memoryview
+    data: memoryview
+    #: Returns the offsets from one index to another, as 32-bit words of any base.
+    words: Callable[[int, int], memoryview]
+
+    @property
+    def count(self) -> int:
+        """The number of URLs."""
+        return len(self.offsets) - 1
+
+    def requests(self, question: Question, limits: Limits) -> Iterator[Request]:
+        """Yield the requests about all URLs, in order: one at least."""
+        agents = json.dumps(question.agents).encode()
+        if len(agents) > limits.agents_bytes:
+            raise UsageError(
+                f"the names of the agents have {len(agents)} bytes. "
+                f"Ask about fewer agents at a time: at most {limits.agents_bytes} bytes of names"
+            )
+        most = max(1, limits.verdicts // len(question.agents))
+        offsets = self.offsets
+        start = 0
+        while True:
+            end = min(self.count, start + most)
+            wanted = offsets[start] + REQUEST_URL_BYTES
+            if offsets[end] > wanted:
+                end = max(start + 1, bisect_right(offsets, wanted, start, end) - 1)
+            if end > start and offsets[end] - offsets[start] > limits.url_bytes:
+                # One URL that is too long. The first byte beyond the limit shows that it is.
+                length = limits.url_bytes + 1
+                words = memoryview(array("I", [0, length])).cast("B")
+                data = self.data[offsets[start] : offsets[start] + length]
+            else:
+                words = self.words(start, end + 1)
+                data = self.data[offsets[start] : offsets[end]]
+            flags = _FLAG_EXPLAIN if question.explain else 0
+            header = _HEADER.pack(_KIND_JUDGE, flags, len(agents), end - start, len(data))
+            head = header + agents + bytes(-len(agents) % 4)
+            yield Request(end - start, [memoryview(head), words, data])
+            start = end
+            if start >= self.count:
+                return
+
+
+def column_of(offsets: array[int], data: bytes) -> Column:
+    """Return a column of offsets of 32 bits."""
+    items = memoryview(offsets)
+
+    def words(start: int, end: int) -> memoryview:
+        return items[start:end].cast("B")
+
+    return Column(items, memoryview(data), words)
+
+
+def columns_of(urls: Sequence[object], nulls: list[int]) -> Iterator[Column]:
+    """Yield the columns of a list of str, bytes and None: one at least.
+
+    Adds the indices of None to `nulls`. Raises UsageError for an item of another type.
+    """
+    for start in range(0, max(len(urls), 1), _BLOCK):
+        block = urls[start : start + _BLOCK]
+        encoded = [_encode(url, start + index, nulls) for index, url in enumerate(block)]
+        offsets = array("I", accumulate(map(len, encoded), initial=0))
+        yield column_of(offsets, b"".join(encoded))
+
+
+def _encode(url: object, index: int, nulls: list[int]) -> bytes:
+    if isinstance(url, str):
+        return url.encode("utf-8", "robots_filter.scalar")
+    if isinstance(url, bytes):
+        return url
+    if url is None or url != url:  # NaN, which pandas has for a missing text
+        nulls.append(index)
+        return b""
+    raise UsageError(
+        f"URL {index} is of type {type(url).__name__}. Pass str or bytes, or None for no URL"
+    )

@@ -1,0 +1,68 @@
+"""The answers to all requests of a call, put together by columns."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from ._columns import Question, Request
+
+_WORD = 4
+#: The place of the text of no rule.
+NO_RULE = -1
+
+
+@dataclass(slots=True)
+class Explained:
+    """The explanation of one agent's verdicts in one answer."""
+
+    reasons: memoryview
+    lines: memoryview
+    #: Places in `texts`, or NO_RULE.
+    rules: memoryview
+    texts: list[str]
+
+
+@dataclass(slots=True)
+class Results:
+    """Collects answers. `verdicts[i]` has one byte for each URL: the verdicts of agent i."""
+
+    question: Question
+    verdicts: list[bytearray] = field(init=False)
+    explained: list[list[Explained]] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.verdicts = [bytearray() for _ in self.question.agents]
+        self.explained = [[] for _ in self.question.agents]
+
+    def add(self, request: Request, payload: memoryview) -> None:
+        """Take the answer to one request (docs/serve.md has its layout)."""
+        count = request.count
+        agents = len(self.question.agents)
+        for index, column in enumerate(self.verdicts):
+            column += payload[index * count : (index + 1) * count]
+        if not self.question.explain:
+            return
+        total = count * agents
+        reasons = payload[total : 2 * total]
+        at = 2 * total + -(2 * total) % _WORD
+        lines = _words(payload[at : at + _WORD * total], "I")
+        at += _WORD * total
+        rules = _words(payload[at : at + _WORD * total], "i")
+        texts = _texts(payload[at + _WORD * total :])
+        for index, parts in enumerate(self.explained):
+            part = slice(index * count, (index + 1) * count)
+            parts.append(Explained(reasons[part], lines[part], rules[part], texts))
+
+
+def _words(data: memoryview, code: Literal["i", "I"]) -> memoryview:
+    # The program refuses machines that store the high byte first.
+    return data.cast(code)
+
+
+def _texts(data: memoryview) -> list[str]:
+    count = int.from_bytes(data[:_WORD], "little")
+    offsets: Sequence[int] = _words(data[_WORD : _WORD * (count + 2)], "I")
+    texts = data[_WORD * (count + 2) :]
+    return [str(texts[offsets[i] : offsets[i + 1]], "utf-8") for i in range(count)]

@@ -1,0 +1,71 @@
+import { serve } from '../../serve/serve.js';
+import { SUCCESS } from '../exit-codes.js';
+import { reportFailure } from '../failure.js';
+import { parseAgents } from '../options/agents.js';
+import type { ServeOptions } from '../options/command-options.js';
+import { checkRobotsSource } from '../options/robots-source.js';
+import { Interruption } from '../process/interruption.js';
+import { Diagnostics } from '../report/diagnostics.js';
+import { usageError } from '../usage-error.js';
+import { emptyTable, openTable } from './filter-table.js';
+
+/** Threads that judge by default: one reads and one writes at a time, so more gain little. */
+const MOST_THREADS = 4;
+
+/**
+ * `robots-filter serve`: answers frames on standard input.
+ *
+ * @param files the arguments; `serve` accepts none
+ * @param cores number of threads, unless the options name another
+ * @param version the version of the program, for the greeting
+ * @returns the exit code
+ * @throws RobotsFilterError
+ */
+export async function serveTable(
+  files: readonly string[],
+  options: ServeOptions,
+  cores: number,
+  version: string,
+): Promise<number> {
+  await checkUsage(files, options);
+  const { shards } = options;
+  const diagnostics = new Diagnostics(options.quiet ?? false);
+  const { agent, profile = 'rfc9309', threads = Math.min(cores, MOST_THREADS) } = options;
+  const kept = agent === undefined ? undefined : parseAgents(agent, profile);
+  const interruption = new Interruption();
+  const opened =
+    shards === undefined ? openTable(options, kept, diagnostics, interruption) : emptyTable();
+  const table = await opened.finally(() => interruption.end());
+  if (interruption.exitCode !== undefined) return interruption.exitCode;
+  const agents = parseAgents(agent, table.profile).map(({ name }) => name);
+  const { error, isBlocked } = await serve(table, {
+    version,
+    agents,
+    threads,
+    addedShards: shards,
+  });
+  const code = error === undefined ? SUCCESS : reportFailure(error);
+  // A thread that is blocked in a read would keep the process alive.
+  if (isBlocked) process.kill(process.pid, code === SUCCESS ? 'SIGTERM' : 'SIGKILL');
+  return code;
+}
+
+/** @throws RobotsFilterError `usage`, with the command to type */
+async function checkUsage(files: readonly string[], options: ServeOptions): Promise<void> {
+  const [file] = files;
+  if (file !== undefined) {
+    throw usageError(
+      `serve takes no file arguments. To serve a table, type: robots-filter serve --table ${file}`,
+    );
+  }
+  if (options.shards !== undefined) {
+    if (options.table === undefined && options.robotsDir === undefined) return;
+    throw usageError(
+      'serve --shards answers the shards of hosts and needs no table. Leave --table and --robots-dir out',
+    );
+  }
+  if (options.table === undefined && options.robotsDir === undefined) {
+    throw usageError('serve needs a table. Type: robots-filter serve --table FILE');
+  }
+  await checkRobotsSource([], options);
+}

@@ -1,0 +1,238 @@
+import { Buffer } from 'node:buffer';
+import { RobotsFilterError } from '../errors.js';
+import { TableView } from '../inspect/table-view.js';
+import { Arena, type Region } from '../kernel/arena.js';
+import { instantiateKernel, type Kernel } from '../kernel/kernel.js';
+import {
+  MARGIN,
+  OFFSET_BYTES,
+  RUN_DONE,
+  RUN_OUTPUT_FULL,
+  TASK_BYTES,
+  TASK_INPUT,
+  TASK_OUTPUT,
+} from '../kernel/layout.js';
+import { kernelModule } from '../kernel/module.js';
+import type { Query } from '../kernel/query.js';
+import { DEFAULT_SETTINGS, type QuerySettings } from '../kernel/query-settings.js';
+import { scratchBytes } from '../kernel/scratch.js';
+import { encodeShardQueries, type QueryTable, shardQueryBytes } from '../kernel/shard-queries.js';
+import { writeTask } from '../kernel/task.js';
+import { type Agent, parseAgent } from '../protocol/agent.js';
+import type { Profile } from '../protocol/profile.js';
+import { Answer, ShardAnswer } from './answer.js';
+import { MAX_URL_BYTES, MAX_VERDICTS } from './protocol.js';
+import { type ColumnMemory, columnBytes, type Request } from './request.js';
+
+/** A table in shared memory, as a thread needs it. */
+export interface ServedTable {
+  readonly memory: WebAssembly.Memory;
+  /** The addresses of the table or its shards, and their lengths in bytes. */
+  readonly tables: readonly { readonly table: number; readonly bytes: number }[];
+  /** Number of shards, if the answers are the shards of hosts and not verdicts. */
+  readonly addedShards: number | undefined;
+  readonly profile: Profile;
+  /** The agents of a request that names none. */
+  readonly agents: readonly string[];
+}
+
+/** Maximum number of queries that are kept. One more query releases all others. */
+const MAX_QUERIES = 64;
+/** Bytes of output that are emptied at a time, beyond what one URL may need. */
+const OUTPUT_BYTES = 256 * 1024;
+/** First memory for a request; it grows with the requests, and is kept. */
+const USUAL_BYTES = 2 * 1024 * 1024;
+
+/** The query for the agents of requests, in memory. */
+interface AskedQuery {
+  readonly query: Query;
+  readonly regions: readonly Region[];
+  readonly worker: number;
+  readonly output: number;
+  readonly outputBytes: number;
+}
+
+/**
+ * Judges columns of URLs on one thread. The bytes of a request are read into the memory of the
+ * kernel, which reads them there.
+ */
+export class ColumnJudge implements ColumnMemory {
+  readonly #served: ServedTable;
+  readonly #arena: Arena;
+  readonly #kernel: Kernel;
+  readonly #tables: readonly QueryTable[];
+  /** The view of the table, or of its first shard. */
+  readonly #view: TableView;
+  readonly #queries = new Map<string, AskedQuery>();
+  readonly #task: Uint32Array;
+  readonly #taskAddress: number;
+  #room: Region;
+
+  constructor(served: ServedTable) {
+    const { memory } = served;
+    const views = served.tables.map(
+      ({ table, bytes }) => new TableView(new Uint8Array(memory.buffer, table, bytes)),
+    );
+    this.#served = served;
+    this.#arena = new Arena(memory);
+    this.#kernel = instantiateKernel(kernelModule(), memory);
+    this.#view = views[0] as TableView;
+    this.#tables = served.tables.map(({ table }, shard) => ({
+      table,
+      tokenNumber: (token) => views[shard]?.tokenNumber(token) ?? -1,
+    }));
+    this.#taskAddress = this.#arena.take(TASK_BYTES).address;
+    this.#task = new Uint32Array(memory.buffer, this.#taskAddress, TASK_BYTES / 4);
+    this.#room = this.#arena.take(USUAL_BYTES);
+  }
+
+  columnMemory(count: number, urlBytes: number): Uint8Array {
+    const bytes = columnBytes(count, urlBytes);
+    const needed = scratchAt(bytes) + scratchBytes(urlBytes) + MARGIN;
+    if (needed > this.#room.bytes) {
+      this.#arena.give(this.#room);
+      this.#room = this.#arena.take(needed);
+    }
+    return new Uint8Array(this.#arena.memory.buffer, this.#room.address + MARGIN, bytes);
+  }
+
+  /**
+   * Judges the URLs that lie in the last `columnMemory`.
+   *
+   * @returns the frame of the answer
+   * @throws RobotsFilterError `usage` if the agents are none, or too many for so many URLs
+   */
+  judge(request: Request): Buffer {
+    const asked = this.#ask(request);
+    const { agents } = asked.query;
+    if (request.count * agents > MAX_VERDICTS) {
+      throw new RobotsFilterError(
+        'usage',
+        `${request.count} URLs for ${agents} agents are more than ${MAX_VERDICTS} verdicts. Send fewer URLs at a time`,
+      );
+    }
+    const answer =
+      this.#served.addedShards === undefined
+        ? new Answer(request.count, agents, request.explain)
+        : new ShardAnswer();
+    if (request.count > 0) this.#run(request, asked, answer);
+    return answer.frame();
+  }
+
+  #run({ count, urlBytes }: Request, asked: AskedQuery, answer: Pick<Answer, 'add'>): void {
+    const { query, worker, output, outputBytes } = asked;
+    const input = this.#room.address + MARGIN;
+    const scratch = this.#room.address + scratchAt(columnBytes(count, urlBytes));
+    const task = this.#task;
+    writeTask(
+      task,
+      {
+        query: query.address,
+        worker,
+        scratch,
+        scratchEnd: scratch + scratchBytes(urlBytes),
+        input,
+        inputEnd: input + OFFSET_BYTES * count,
+        output,
+        outputEnd: output + outputBytes,
+      },
+      0,
+    );
+    for (;;) {
+      const before = task[TASK_INPUT / 4];
+      const ended = this.#kernel.run(this.#taskAddress);
+      const end = task[TASK_OUTPUT / 4] as number;
+      answer.add(Buffer.from(this.#arena.memory.buffer, output, end - output));
+      if (ended === RUN_DONE) return;
+      if (ended !== RUN_OUTPUT_FULL || task[TASK_INPUT / 4] === before) {
+        throw new Error(`the kernel stopped in a column of URLs (result ${ended})`);
+      }
+      task[TASK_OUTPUT / 4] = output;
+    }
+  }
+
+  /** The query for a request's agents; a query is encoded once. */
+  #ask({ agents, explain }: Request): AskedQuery {
+    const key = `${explain ? 'explain' : 'judge'} ${agents}`;
+    const known = this.#queries.get(key);
+    if (known !== undefined) return known;
+    const { addedShards } = this.#served;
+    const settings: QuerySettings = {
+      ...DEFAULT_SETTINGS,
+      google: this.#served.profile === 'google',
+      agents: this.#parseAgents(agents),
+      format: 'offsets',
+      conversion: 'outcomes',
+      explain,
+      maxLineBytes: MAX_URL_BYTES,
+      shards: addedShards ?? (this.#tables.length > 1 ? this.#tables.length : 0),
+      addsShard: addedShards !== undefined,
+    };
+    if (this.#queries.size === MAX_QUERIES) {
+      for (const { regions } of this.#queries.values()) {
+        for (const region of regions) this.#arena.give(region);
+      }
+      this.#queries.clear();
+    }
+    const asked = this.#encode(settings);
+    this.#queries.set(key, asked);
+    return asked;
+  }
+
+  #encode(settings: QuerySettings): AskedQuery {
+    const { memory } = this.#served;
+    const block = this.#arena.take(shardQueryBytes(settings, this.#tables.length));
+    const { query, bytes } = encodeShardQueries(settings, block.address, this.#tables);
+    new Uint8Array(memory.buffer).set(bytes, block.address);
+    const worker = this.#arena.take(query.workerBytes);
+    new Uint8Array(memory.buffer, worker.address, query.workerBytes).fill(0);
+    const outputBytes = OUTPUT_BYTES + query.lineFactor * OFFSET_BYTES + query.lineOverhead;
+    const output = this.#arena.take(outputBytes + 2 * MARGIN);
+    return {
+      query,
+      regions: [block, worker, output],
+      worker: worker.address,
+      output: output.address + MARGIN,
+      outputBytes,
+    };
+  }
+
+  /** @throws RobotsFilterError `usage` */
+  #parseAgents(json: string): Agent[] {
+    const list = parseList(json);
+    const names = list.length === 0 ? this.#served.agents : list;
+    const seen = new Set<string>();
+    return names.map((name) => {
+      const agent = parseAgent(name as string, this.#served.profile);
+      if (seen.has(agent.name)) {
+        throw new RobotsFilterError(
+          'usage',
+          `the agents name ${JSON.stringify(agent.name)} twice. Name it once`,
+        );
+      }
+      seen.add(agent.name);
+      this.#view.checkAgent(agent);
+      return agent;
+    });
+  }
+}
+
+/** Where scratch memory begins after a column of this many bytes, which a margin precedes. */
+function scratchAt(bytes: number): number {
+  return (MARGIN + bytes + 2 * MARGIN) & -MARGIN;
+}
+
+/** @throws RobotsFilterError `usage` unless the JSON is an array */
+function parseList(json: string): readonly unknown[] {
+  let list: unknown;
+  try {
+    list = JSON.parse(json);
+  } catch {
+    list = undefined;
+  }
+  if (Array.isArray(list)) return list;
+  throw new RobotsFilterError(
+    'usage',
+    'the agents of a request are no JSON array. Send an array of product tokens, such as ["GPTBot"]',
+  );
+}

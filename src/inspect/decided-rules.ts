@@ -1,4 +1,3 @@
-import { AUTHORITY_HOST, HOST_AUTHORITY, HOST_FORM, HOST_SEVERAL } from '../table/format.js';
 import type { MergedGroup, TableAuthority, TableHost, TableRule } from './table-content.js';
 import type { TableView } from './table-view.js';
 
@@ -36,7 +35,7 @@ export class DecidedRules {
    * @throws RobotsFilterError `table` if the table has no such rule
    */
   find(authority: number, line: number): PlacedRule {
-    const host = this.#view.hostAt(this.#recordOf(authority));
+    const host = this.#view.hostAt(this.#view.placeOfAuthority(authority));
     const own = host.authorities.find(({ at }) => at === authority);
     if (own !== undefined) {
       for (const { group, rules } of this.#groupsOf(own.robots)) {
@@ -45,15 +44,6 @@ export class DecidedRules {
       }
     }
     throw this.#view.reader.damaged(`the authority at ${authority} has no rule on line ${line}`);
-  }
-
-  /** Offset of the host record that an authority belongs to. */
-  #recordOf(authority: number): number {
-    const { reader } = this.#view;
-    const form = reader.u8(authority - (HOST_AUTHORITY - HOST_FORM));
-    return form === HOST_SEVERAL
-      ? reader.u32(authority + AUTHORITY_HOST)
-      : authority - HOST_AUTHORITY;
   }
 
   #groupsOf(robots: number): readonly ReadGroup[] {

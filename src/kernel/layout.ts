@@ -93,7 +93,7 @@ export const RUN_RULES_FULL = 4;
 // ---- Query: the questions about every URL of a run; read-only during the run
 
 export const QUERY_TABLE = 0;
-/** Bits: QUERY_GOOGLE, QUERY_EXPLAIN, QUERY_STRICT, QUERY_PARQUET. */
+/** Bits: QUERY_GOOGLE, QUERY_EXPLAIN, QUERY_STRICT, QUERY_PARQUET, QUERY_ADDS_SHARD. */
 export const QUERY_FLAGS = QUERY_TABLE + WORD;
 /** FORMAT_… */
 export const QUERY_FORMAT = QUERY_FLAGS + WORD;
@@ -138,8 +138,17 @@ export const QUERY_ANY_HOST = QUERY_RULE_ENTRIES + WORD;
  * inputs.
  */
 export const QUERY_COLUMN = QUERY_ANY_HOST + WORD;
+/** Number of shards by which hosts are divided; 0 for a table in one piece. */
+export const QUERY_SHARDS = QUERY_COLUMN + WORD;
+/**
+ * Address of the address of each shard's query: a copy of this query for the table of the shard. 0
+ * if all shards are asked by this query.
+ */
+export const QUERY_SHARD_QUERIES = QUERY_SHARDS + WORD;
+/** Address of CRC_BYTES: for each byte its CRC-32, as in zlib; needed if there are shards. */
+export const QUERY_CRC = QUERY_SHARD_QUERIES + WORD;
 /** Pairs: fragments of output, FRAGMENT_… */
-export const QUERY_FRAGMENTS = QUERY_COLUMN + WORD;
+export const QUERY_FRAGMENTS = QUERY_CRC + WORD;
 
 /** The URL is in the first column, and a row with a second column is invalid. */
 export const SOLE_COLUMN = -1;
@@ -149,6 +158,10 @@ export const QUERY_EXPLAIN = 2;
 export const QUERY_STRICT = 4;
 /** The lines were made from a column of Parquet, so a line without a URL has nothing to show. */
 export const QUERY_PARQUET = 8;
+/** The number of the URL's shard comes out in place of the verdicts of valid URLs. */
+export const QUERY_ADDS_SHARD = 16;
+
+export const CRC_BYTES = 256 * WORD;
 
 export const FORMAT_TEXT = 0;
 /** One object per line. */
@@ -210,8 +223,12 @@ export const CONVERT_TSV = 4;
  * escaped as in a JSON string. Line and length are 0 if no rule decided.
  */
 export const CONVERT_PARQUET = 5;
-/** As CONVERT_PARQUET, without the URL. */
+/**
+ * As CONVERT_PARQUET, without the URL. With QUERY_ADDS_SHARD the number of the shard, 32 bits, or
+ * NO_SHARD if the URL is invalid.
+ */
 export const CONVERT_OUTCOMES = 6;
+export const NO_SHARD = 0xffff_ffff;
 
 /** The names of the reasons, by reason. */
 export const FRAGMENT_REASONS = 0;
@@ -240,7 +257,9 @@ export const FRAGMENT_STRING_CLOSE = FRAGMENT_STRING_OPEN + 1;
 /** Whether all agents may fetch the URL: `{"allowed":true}` or `{"allowed":false}`. */
 export const FRAGMENT_MASK_ALLOWED = FRAGMENT_STRING_CLOSE + 1;
 export const FRAGMENT_MASK_DENIED = FRAGMENT_MASK_ALLOWED + 1;
-export const FRAGMENTS = FRAGMENT_MASK_DENIED + 1;
+/** What follows the number of a shard. */
+export const FRAGMENT_SHARD_END = FRAGMENT_MASK_DENIED + 1;
+export const FRAGMENTS = FRAGMENT_SHARD_END + 1;
 
 /** A multiple of 8; the data at the addresses of the query follow. */
 export const QUERY_BYTES = (QUERY_FRAGMENTS + FRAGMENTS * PAIR + LONG - 1) & -LONG;
@@ -323,8 +342,12 @@ export const LINE_AUTHORITY = LINE_RECORD + WORD;
 export const LINE_ROBOTS = LINE_AUTHORITY + WORD;
 /** GROUPS_…: the groups that the first agent obeys. */
 export const LINE_GROUPS = LINE_ROBOTS + WORD;
+/** The query for the shard of the host; the run's query if there are no shards, or no host. */
+export const LINE_QUERY = LINE_GROUPS + GROUPS_BYTES;
+/** The number of the shard; valid if there are shards and a host. */
+export const LINE_SHARD = LINE_QUERY + WORD;
 /** Receives words that are loaded only to prefetch their cache lines. */
-export const LINE_PREFETCHED = LINE_GROUPS + GROUPS_BYTES;
+export const LINE_PREFETCHED = LINE_SHARD + WORD;
 export const LINE_BYTES = LINE_PREFETCHED + WORD;
 
 // ---- Result: the decision on one URL for one agent
@@ -364,8 +387,10 @@ export const WORKER_RECORDS = 0;
 export const WORKER_PASSED = WORKER_RECORDS + LONG;
 /** u64: records that are invalid for all agents alike. */
 export const WORKER_BAD = WORKER_PASSED + LONG;
+/** With QUERY_ADDS_SHARD: the shard of the line that is being written. */
+export const WORKER_SHARD = WORKER_BAD + LONG;
 /** The group of lines in flight: GROUP_LINES line entries, LINE_… */
-export const WORKER_LINES = (WORKER_BAD + LONG + CACHE_LINE - 1) & -CACHE_LINE;
+export const WORKER_LINES = (WORKER_SHARD + WORD + CACHE_LINE - 1) & -CACHE_LINE;
 /** Number of lines that are looked up together, so that their cache misses overlap. */
 export const GROUP_LINES = 64;
 /** Addresses of the lines that are still being looked up. */

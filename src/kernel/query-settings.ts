@@ -60,6 +60,12 @@ export interface QuerySettings {
    * least; 0, the default, to count none.
    */
   readonly ruleEntries?: number | undefined;
+  /**
+   * Number of shards by which hosts are divided; 0, the default, for a table in one piece.
+   */
+  readonly shards?: number | undefined;
+  /** Whether the number of the shard comes out in place of the verdict; for one agent. */
+  readonly addsShard?: boolean | undefined;
 }
 
 /** The member or column that holds the URL in a conversion. */

@@ -2,12 +2,13 @@ import type { Writable } from 'node:stream';
 import type { Arena, Region } from '../kernel/arena.js';
 import { QUERY_COLUMN, SOLE_COLUMN } from '../kernel/layout.js';
 import { kernelModule } from '../kernel/module.js';
-import { encodeQuery, type Query, queryBytes } from '../kernel/query.js';
+import type { Query } from '../kernel/query.js';
 import type { OutputMode } from '../kernel/query-settings.js';
+import { encodeShardQueries, type QueryTable, shardQueryBytes } from '../kernel/shard-queries.js';
 import type { Agent } from '../protocol/agent.js';
 import type { Verdict } from '../protocol/verdict.js';
-import { BUCKET_SLOTS } from '../table/format.js';
 import { type Table, tableMemory } from '../table.js';
+import { offsetInTable, queryTableOf } from '../table-memory.js';
 import type { Executor } from '../workers/executor.js';
 import { MAX_BAD_LISTED } from '../workers/ring/ring-words.js';
 import { type BadRecord, type RecordUnit, recordUnit } from './bad-record.js';
@@ -50,6 +51,10 @@ export interface FilterSettings {
   readonly countByRule?: boolean;
   /** Counters of rules: a power of two, 4 for each agent at least. Default: by the table's size. */
   readonly ruleEntries?: number;
+  /**
+   * Number of shards: the shard of each host comes out in place of its verdict. For one agent.
+   */
+  readonly addedShards?: number | undefined;
 }
 
 export interface FilterOptions {
@@ -168,7 +173,7 @@ export class Filter {
 
   /** Returns the number of hosts of the table that had URLs; 0 unless `countHosts` is set. */
   hostsSeen(): number {
-    const seen = new SeenHosts(tableMemory(this.#table).header.buckets * BUCKET_SLOTS);
+    const seen = new SeenHosts(tableMemory(this.#table).slots);
     for (const { flow, query } of this.#stages.values()) {
       seen.add(this.#arena.memory, query.address, flow.workerBlocks);
     }
@@ -177,14 +182,16 @@ export class Filter {
 
   /** The verdicts on the URLs of each host; none unless `countByHost` is set. */
   hostCounts(): HostCounts {
-    const slots = tableMemory(this.#table).header.buckets * BUCKET_SLOTS;
+    const { slots } = tableMemory(this.#table);
     const { agents } = this.#settings;
     return new HostCounts(this.#arena.memory, this.#blocks(), slots, agents.length);
   }
 
   /** The rules that decided about URLs; none unless `countByRule` is set. */
   ruleCounts(): RuleCounts {
-    return sumRules(this.#arena.memory, this.#blocks(), tableMemory(this.#table).table);
+    return sumRules(this.#arena.memory, this.#blocks(), (address) =>
+      offsetInTable(tableMemory(this.#table), address),
+    );
   }
 
   #blocks(): CountedBlocks[] {
@@ -216,9 +223,8 @@ export class Filter {
   #stage(format: InputFormat): Stage {
     const known = this.#stages.get(format);
     if (known !== undefined) return known;
-    const { table, header, view } = tableMemory(this.#table);
-    const { countHosts, countByHost = false, countByRule = false, ...asked } = this.#settings;
-    const slots = header.buckets * BUCKET_SLOTS;
+    const { table, header, view, slots, shards } = tableMemory(this.#table);
+    const { countHosts, countByHost, countByRule, addedShards, ...asked } = this.#settings;
     const conversion = conversionOf(format, asked.outputFormat);
     // Which rows of Parquet are kept is decided when they are written.
     const all = conversion === 'outcomes' && asked.output !== 'annotate';
@@ -232,11 +238,15 @@ export class Filter {
       seenSlots: countHosts ? slots : 0,
       countedSlots: countByHost ? slots : 0,
       ruleEntries: countByRule ? (asked.ruleEntries ?? usualRuleEntries(slots)) : 0,
+      shards: addedShards ?? shards.length,
+      addsShard: addedShards !== undefined,
     };
-    const region = this.#arena.take(queryBytes(settings));
-    const { query, bytes } = encodeQuery(settings, region.address, table, (token) =>
-      view.tokenNumber(token),
-    );
+    const tables: readonly QueryTable[] =
+      shards.length > 0
+        ? shards.map(queryTableOf)
+        : [{ table, tokenNumber: (token) => view.tokenNumber(token) }];
+    const region = this.#arena.take(shardQueryBytes(settings, tables.length));
+    const { query, bytes } = encodeShardQueries(settings, region.address, tables);
     new Uint8Array(this.#arena.memory.buffer).set(bytes, region.address);
     const unit = recordUnit(format);
     const flow = new Flow({

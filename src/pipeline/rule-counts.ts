@@ -26,12 +26,12 @@ export interface RuleCounts {
 /**
  * Adds up the rules that the kernel counted.
  *
- * @param table address of the table
+ * @param offsetOf the offset, as a TableView has it, of an address in the table
  */
 export function sumRules(
   memory: WebAssembly.Memory,
   blocks: readonly CountedBlocks[],
-  table: number,
+  offsetOf: (address: number) => number,
 ): RuleCounts {
   const rules: RuleCount[] = [];
   const query = new DataView(memory.buffer);
@@ -43,7 +43,7 @@ export function sumRules(
       missed += counters.missed;
       counters.each((authority, line, agent, count) => {
         const allow = (agent & 1) !== 0;
-        rules.push({ authority: authority - table, line, agent: agent >>> 1, allow, count });
+        rules.push({ authority: offsetOf(authority), line, agent: agent >>> 1, allow, count });
       });
     }
   }

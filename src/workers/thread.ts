@@ -5,6 +5,8 @@ import { entryFile } from './entry-file.js';
 export interface ThreadOptions {
   /** Limit of the thread's heap; undefined for Node's own. */
   readonly heapMebibytes: number | undefined;
+  /** What the thread loads. Default `judge`. */
+  readonly entry?: 'judge' | 'serve';
 }
 
 /** A thread that carries out one task at a time. It does not keep the process alive while idle. */
@@ -26,11 +28,11 @@ export interface Thread<Task, Result> {
  * @param onDeath called when the thread has died
  */
 export function startThread<Task, Result>(
-  { heapMebibytes }: ThreadOptions,
+  { heapMebibytes, entry = 'judge' }: ThreadOptions,
   onDeath: () => void,
 ): Thread<Task, Result> {
   const piscina = new Piscina<Task, Result>({
-    filename: entryFile('judge'),
+    filename: entryFile(entry),
     minThreads: 1,
     maxThreads: 1,
     idleTimeout: Number.POSITIVE_INFINITY,

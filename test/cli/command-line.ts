@@ -41,8 +41,13 @@ export class Workplace {
   /** The command line as shell words. */
   readonly command = `'${process.execPath}' '${MAIN}'`;
 
-  constructor() {
-    onTestFinished(() => rmSync(this.path, { recursive: true, force: true }));
+  /** @param ends whether the directory ends with the test; otherwise call `remove` */
+  constructor(ends = true) {
+    if (ends) onTestFinished(() => this.remove());
+  }
+
+  remove(): void {
+    rmSync(this.path, { recursive: true, force: true });
   }
 
   /** Writes a file and creates its directories; returns its path below the workplace. */

@@ -25,7 +25,9 @@ import {
   LINE_NEWLINE,
   LINE_NUMBER,
   LINE_OUTCOME,
+  LINE_QUERY,
   LINE_ROBOTS,
+  LINE_SHARD,
   LINE_SLOT,
   LINE_START,
   MARGIN,
@@ -36,6 +38,7 @@ import {
   OUTPUT_DENIED,
   OUTPUT_MASK,
   OUTPUT_VERDICTS,
+  QUERY_ADDS_SHARD,
   QUERY_AGENT_COUNT,
   QUERY_CONVERSION,
   QUERY_COUNTS,
@@ -77,6 +80,7 @@ import {
   WORKER_PASSED,
   WORKER_RECORDS,
   WORKER_RESULTS,
+  WORKER_SHARD,
   WORKER_TALLY,
 } from '../layout';
 import { holdsRows, isRefusedRow } from './csv/locate-field';
@@ -89,7 +93,7 @@ import { annotateText } from './emit/text-record';
 import { locate } from './locate';
 import { lookUp } from './lookup/look-up';
 import { decide } from './match/decide';
-import { EMPTY, lineEntry, PENDING } from './memory/line';
+import { EMPTY, lineEntry, PENDING, queryOf } from './memory/line';
 import { limitScratch } from './memory/scratch';
 import { countRules, isRoomShort } from './rule-counts';
 
@@ -108,6 +112,7 @@ export function run(task: usize): i32 {
     while (lines < GROUP_LINES && at < end) {
       const line = lineEntry(worker, lines);
       store<u32>(line, at, LINE_START);
+      store<u32>(line, query, LINE_QUERY);
       store<i32>(line, first + lines, LINE_NUMBER);
       if ((load<u32>(task, TASK_FLAGS) & TASK_OVERLONG) !== 0) {
         store<i32>(line, (INVALID << 4) | REASON_LINE_TOO_LONG, LINE_OUTCOME);
@@ -123,7 +128,7 @@ export function run(task: usize): i32 {
       lines++;
     }
     lookUp(query, worker, lines);
-    const stopped = emitAll(task, query, worker, lines, scratch);
+    const stopped = emitAll(task, worker, lines, scratch);
     if (stopped !== RUN_DONE) return stopped;
     store<u32>(task, at, TASK_INPUT);
     store<i32>(task, first + lines, TASK_LINES);
@@ -135,7 +140,9 @@ export function run(task: usize): i32 {
  * Decides and writes the lines of a group. If it stops early, the task goes on at the line where it
  * stopped.
  */
-function emitAll(task: usize, query: usize, worker: usize, lines: i32, scratch: usize): i32 {
+function emitAll(task: usize, worker: usize, lines: i32, scratch: usize): i32 {
+  const query: usize = load<u32>(task, TASK_QUERY);
+  const addsShard = (load<u32>(query, QUERY_FLAGS) & QUERY_ADDS_SHARD) !== 0;
   const factor: i64 = load<u32>(query, QUERY_LINE_FACTOR);
   const overhead: i64 = load<u32>(query, QUERY_LINE_OVERHEAD) + MARGIN;
   const outputEnd: usize = load<u32>(task, TASK_OUTPUT_END);
@@ -149,7 +156,7 @@ function emitAll(task: usize, query: usize, worker: usize, lines: i32, scratch: 
     } else if (load<u32>(query, QUERY_RULES) !== 0 && isRoomShort(query, worker)) {
       stop = RUN_RULES_FULL;
     } else {
-      decide(query, worker, line, scratch);
+      decide(queryOf(line), worker, line, scratch);
       stop = stopReason(task, query, line);
     }
     if (stop !== RUN_DONE) {
@@ -158,7 +165,8 @@ function emitAll(task: usize, query: usize, worker: usize, lines: i32, scratch: 
       store<u32>(task, to, TASK_OUTPUT);
       return stop;
     }
-    to = emit(task, query, worker, line, to);
+    if (addsShard) store<u32>(worker, load<u32>(line, LINE_SHARD), WORKER_SHARD);
+    to = emit(task, queryOf(line), worker, line, to);
   }
   store<u32>(task, to, TASK_OUTPUT);
   return RUN_DONE;

@@ -25,6 +25,7 @@ import { outputCompressor } from './output-compressor.js';
 export async function compile(files: readonly string[], options: CompileOptions): Promise<number> {
   const { robotsDir, output } = checkedPaths(files, options);
   await refuseSourceAsOutput(
+    '-o',
     output,
     robotsDir.map((path) => ({ option: '--robots-dir', path })),
   );

@@ -1,29 +1,20 @@
-import { close, fstat, open } from 'node:fs';
-import { promisify } from 'node:util';
-import { checkItems, checkOptions, checkPath, type OptionNames, shownValue } from './arguments.js';
+import { checkItems, checkOptions, checkPath, type OptionKinds, shownValue } from './arguments.js';
 import { RobotsFilterError } from './errors.js';
-import type { Compression } from './files/compression.js';
-import { compressionOf } from './files/compressions.js';
-import { opening } from './files/openings.js';
-import { errorText } from './files/system-error.js';
-import { systemRemedy } from './files/system-remedy.js';
+import { HostRecords } from './host-records.js';
 import { TableView } from './inspect/table-view.js';
 import type { VerifiedTable } from './inspect/verify/verify-table.js';
 import type { JudgeTarget } from './kernel/agent-queries.js';
 import { Arena } from './kernel/arena.js';
 import { Judge, type Judgement } from './kernel/judge.js';
-import { createMemory, MAX_PAGES, PAGE_BYTES } from './kernel/kernel.js';
+import { createMemory } from './kernel/kernel.js';
 import { ListJudge } from './kernel/list-judge.js';
+import type { Preferences } from './protocol/preferences.js';
 import type { Profile } from './protocol/profile.js';
+import type { Rule } from './protocol/robots-file.js';
 import type { Verdict } from './protocol/verdict.js';
-import { Checksum } from './table/checksum.js';
-import { HEADER_BYTES, TAIL_BYTES } from './table/format.js';
-import { READ_BYTES, readAll, readHead, readPieces } from './table/read-table.js';
-import { checkBeginning, checkTable, statedLength, type TableHeader } from './table/table-check.js';
-
-const openFile = promisify(open);
-const closeFile = promisify(close);
-const statFile = promisify(fstat);
+import { TAIL_BYTES } from './table/format.js';
+import { checkTable, type TableHeader } from './table/table-check.js';
+import { readTableFile } from './table-file.js';
 
 /** Address of a table in its memory; not 0, which means "none" to the kernel. */
 const TABLE_ADDRESS = 1024;
@@ -34,7 +25,7 @@ export interface TableOpenOptions {
   readonly verify?: boolean | undefined;
 }
 
-const OPEN_OPTIONS: OptionNames<TableOpenOptions> = { verify: true };
+const OPEN_OPTIONS: OptionKinds<TableOpenOptions> = { verify: 'boolean' };
 
 /** Options of `Table.filter`. */
 export interface TableFilterOptions<Item> {
@@ -44,7 +35,10 @@ export interface TableFilterOptions<Item> {
   readonly unknown?: 'allow' | 'deny' | undefined;
 }
 
-const FILTER_OPTIONS: OptionNames<TableFilterOptions<unknown>> = { url: true, unknown: true };
+const FILTER_OPTIONS: OptionKinds<TableFilterOptions<unknown>> = {
+  url: 'function',
+  unknown: ['allow', 'deny'],
+};
 
 /** The memory of a table, as a run needs it. */
 export interface TableMemory {
@@ -79,6 +73,7 @@ export class Table {
   readonly #name: string;
   #single: SingleJudge | undefined;
   #listJudge: ListJudge | undefined;
+  #hostRecords: HostRecords | undefined;
 
   static {
     memoryOf = (table) => table.#memory;
@@ -129,83 +124,10 @@ export class Table {
   static async open(path: string, options: TableOpenOptions = {}): Promise<Table> {
     checkPath('Table.open', path);
     checkOptions('Table.open', options, OPEN_OPTIONS);
-    const table = await Table.#read(path);
+    const { memory, length, checksum } = await readTableFile(path, TABLE_ADDRESS);
+    const table = new Table(memory, length, path, checksum);
     if (options.verify === true) await table.verify();
     return table;
-  }
-
-  static async #read(path: string): Promise<Table> {
-    let descriptor: number;
-    try {
-      descriptor = await opening(path, openFile(path, 'r'));
-    } catch (cause) {
-      throw unreadable(path, cause);
-    }
-    try {
-      const status = await statFile(descriptor);
-      const isFile = status.isFile();
-      const head = await readHead(descriptor, isFile);
-      if (statedLength(head) === undefined) {
-        const compression = compressionOf(head);
-        if (compression !== undefined) {
-          const pieces = readPieces(descriptor, head, isFile);
-          return await Table.#readCompressed(compression, pieces, path);
-        }
-      }
-      // Room for one byte more shows whether anything follows a table in a pipe.
-      const size = isFile ? status.size : Math.max(statedLength(head) ?? 0, head.length) + 1;
-      checkSize(size, path);
-      // A file that is not a whole table is refused unread: it may have gigabytes of holes.
-      checkBeginning(head, isFile ? size : undefined, path);
-      const memory = createMemory(TABLE_ADDRESS + size + TAIL_BYTES);
-      const bytes = new Uint8Array(memory.buffer, TABLE_ADDRESS, size);
-      const { length, checksum } = await readAll(descriptor, bytes, isFile ? undefined : head);
-      return new Table(memory, length, path, checksum);
-    } catch (cause) {
-      throw cause instanceof RobotsFilterError ? cause : unreadable(path, cause);
-    } finally {
-      await closeFile(descriptor);
-    }
-  }
-
-  static async #readCompressed(
-    compression: Compression,
-    pieces: AsyncGenerator<Uint8Array>,
-    path: string,
-  ): Promise<Table> {
-    const { decompressed } = await import('./files/decompressed.js');
-    const checksum = new Checksum();
-    let head = new Uint8Array(0);
-    let memory: WebAssembly.Memory | undefined;
-    let bytes = 0;
-    try {
-      for await (const chunk of decompressed(compression, pieces, READ_BYTES)) {
-        let piece: Uint8Array = chunk;
-        if (memory === undefined) {
-          piece = head = Buffer.concat([head, chunk]);
-          const length = statedLength(head);
-          if (head.length >= HEADER_BYTES) checkBeginning(head, undefined, path);
-          if (length === undefined) continue;
-          checkSize(length + 1, path);
-          memory = createMemory(TABLE_ADDRESS + length + 1 + TAIL_BYTES);
-        }
-        // Room for one byte more shows whether anything follows the table.
-        const most = (statedLength(head) ?? 0) + 1;
-        const part = piece.subarray(0, most - bytes);
-        new Uint8Array(memory.buffer).set(part, TABLE_ADDRESS + bytes);
-        checksum.update(part);
-        bytes += part.length;
-        if (bytes === most) break;
-      }
-    } catch (cause) {
-      if (!compression.isDamage(cause)) throw cause;
-      const { compressionFault } = await import('./files/compression-fault.js');
-      const { what, remedy = 'copy the file again' } = compressionFault(compression, cause);
-      throw new RobotsFilterError('table', `${path}: ${what}: ${remedy}`, { cause });
-    }
-    if (memory !== undefined) return new Table(memory, bytes, path, checksum.value);
-    checkBeginning(head, undefined, path);
-    throw new Error('a whole header states no length');
   }
 
   /**
@@ -310,6 +232,48 @@ export class Table {
   }
 
   /**
+   * The rules that an agent obeys on the URL's host, in the order of the file. Rules that others
+   * always override are not in the table, and a pattern is truncated to 1,000 bytes. Empty if the
+   * table has no rules for the URL.
+   *
+   * @param url an http, https or ftp URL, of which only the scheme, host and port count
+   * @throws RobotsFilterError as `verdict`
+   */
+  rulesFor(url: string | Uint8Array, agent: string | readonly string[]): Rule[] {
+    return this.#records.rulesFor(url, agent);
+  }
+
+  /**
+   * The `Crawl-delay` for an agent on the URL's host, as `Robots.crawlDelay`. The table must have
+   * been compiled with `records`.
+   *
+   * @throws RobotsFilterError as `verdict`, and `usage` for a table without records
+   */
+  crawlDelay(url: string | Uint8Array, agent: string | readonly string[]): number | undefined {
+    return this.#records.crawlDelay(url, agent);
+  }
+
+  /**
+   * The URLs of the `Sitemap` records of the URL's host, as written. A URL of more than 4,096 bytes
+   * is left out. The table must have been compiled with `records`.
+   *
+   * @throws RobotsFilterError as `verdict`, and `usage` for a table without records
+   */
+  sitemaps(url: string | Uint8Array): string[] {
+    return this.#records.sitemaps(url);
+  }
+
+  /**
+   * What the URL's host says to an agent about the use of content, as `Robots.preferences`. The
+   * table must have been compiled with `records`.
+   *
+   * @throws RobotsFilterError as `verdict`, and `usage` for a table without records
+   */
+  preferences(url: string | Uint8Array, agent: string | readonly string[]): Preferences {
+    return this.#records.preferences(url, agent);
+  }
+
+  /**
    * Yields the items whose URL the agent may fetch, in order: an item is taken when the one before
    * it has been used. Items are URLs, or anything with a URL.
    *
@@ -333,6 +297,11 @@ export class Table {
       }
     }
     return passing();
+  }
+
+  get #records(): HostRecords {
+    this.#hostRecords ??= new HostRecords(this.#memory.view, this.profile, this.#name);
+    return this.#hostRecords;
   }
 
   /** What judges URLs on the calling thread, made for the first verdict. */
@@ -361,16 +330,4 @@ export function tableMemory(table: Table): TableMemory {
   if (table instanceof Table) return memoryOf(table);
   const remedy = 'Pass a Table: see Table.open, Table.from and compileTable';
   throw new RobotsFilterError('usage', `the table is ${shownValue(table)}. ${remedy}`);
-}
-
-function unreadable(path: string, cause: unknown): RobotsFilterError {
-  const remedy =
-    systemRemedy(cause, 'read') ?? `cannot be read (${errorText(cause)}). Copy the table again`;
-  return new RobotsFilterError('input', `${path}: ${remedy}`, { cause });
-}
-
-/** @throws RobotsFilterError `limit` if a table of this many bytes does not fit into memory */
-function checkSize(size: number, path: string): void {
-  if (TABLE_ADDRESS + size + TAIL_BYTES <= MAX_PAGES * PAGE_BYTES) return;
-  throw new RobotsFilterError('limit', `${path}: ${size} bytes; a table has less than 4 GiB`);
 }

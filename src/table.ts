@@ -1,32 +1,17 @@
-import { close, fstat, open } from 'node:fs';
-import { promisify } from 'node:util';
 import { checkItems, checkOptions, checkPath, type OptionNames, shownValue } from './arguments.js';
 import { RobotsFilterError } from './errors.js';
-import type { Compression } from './files/compression.js';
-import { compressionOf } from './files/compressions.js';
-import { opening } from './files/openings.js';
-import { errorText } from './files/system-error.js';
-import { systemRemedy } from './files/system-remedy.js';
-import { TableView } from './inspect/table-view.js';
 import type { VerifiedTable } from './inspect/verify/verify-table.js';
 import type { JudgeTarget } from './kernel/agent-queries.js';
-import { Arena } from './kernel/arena.js';
 import { Judge, type Judgement } from './kernel/judge.js';
-import { createMemory, MAX_PAGES, PAGE_BYTES } from './kernel/kernel.js';
+import { createMemory } from './kernel/kernel.js';
 import { ListJudge } from './kernel/list-judge.js';
+import { readTable } from './open-table.js';
 import type { Profile } from './protocol/profile.js';
 import type { Verdict } from './protocol/verdict.js';
-import { Checksum } from './table/checksum.js';
-import { HEADER_BYTES, TAIL_BYTES } from './table/format.js';
-import { READ_BYTES, readAll, readHead, readPieces } from './table/read-table.js';
-import { checkBeginning, checkTable, statedLength, type TableHeader } from './table/table-check.js';
+import { TAIL_BYTES } from './table/format.js';
+import { placedTable, queryTableOf, TABLE_ADDRESS, type TableMemory } from './table-memory.js';
 
-const openFile = promisify(open);
-const closeFile = promisify(close);
-const statFile = promisify(fstat);
-
-/** Address of a table in its memory; not 0, which means "none" to the kernel. */
-const TABLE_ADDRESS = 1024;
+export type { TableMemory } from './table-memory.js';
 
 /** Options of `Table.open`. */
 export interface TableOpenOptions {
@@ -45,15 +30,6 @@ export interface TableFilterOptions<Item> {
 }
 
 const FILTER_OPTIONS: OptionNames<TableFilterOptions<unknown>> = { url: true, unknown: true };
-
-/** The memory of a table, as a run needs it. */
-export interface TableMemory {
-  readonly arena: Arena;
-  /** Address of the table. */
-  readonly table: number;
-  readonly header: TableHeader;
-  readonly view: TableView;
-}
 
 /** Judges single URLs by a table. */
 interface SingleJudge {
@@ -84,15 +60,8 @@ export class Table {
     memoryOf = (table) => table.#memory;
   }
 
-  private constructor(memory: WebAssembly.Memory, length: number, name: string, checksum?: number) {
-    const bytes = new Uint8Array(memory.buffer, TABLE_ADDRESS, length);
-    const header = checkTable(bytes, name, checksum);
-    this.#memory = {
-      arena: new Arena(memory),
-      table: TABLE_ADDRESS,
-      header,
-      view: new TableView(bytes),
-    };
+  private constructor(memory: TableMemory, name: string) {
+    this.#memory = memory;
     this.#name = name;
   }
 
@@ -112,15 +81,16 @@ export class Table {
     const made = memoryOfTable.get(bytes.buffer);
     // A memory is used once, because the space beside its table has one owner.
     memoryOfTable.delete(bytes.buffer);
-    if (made !== undefined) return new Table(made, bytes.length, name);
+    if (made !== undefined) return new Table(placedTable(made, bytes.length, name), name);
     const memory = createMemory(TABLE_ADDRESS + bytes.length + TAIL_BYTES);
     new Uint8Array(memory.buffer).set(bytes, TABLE_ADDRESS);
-    return new Table(memory, bytes.length, name);
+    return new Table(placedTable(memory, bytes.length, name), name);
   }
 
   /**
-   * Opens a table file or a pipe, compressed (gzip, zstd) or not: reads it into shared memory and
-   * checks it against damage. Use `verify` for tables of others.
+   * Opens a table file or a pipe, compressed (gzip, zstd) or not, or a table in shards, by its
+   * directory or manifest: reads it into shared memory and checks it against damage. Use `verify`
+   * for tables of others.
    *
    * @throws RobotsFilterError `input` if the file cannot be read; `table` if it is damaged,
    *   truncated, foreign or of another version, or if it cannot be verified; `limit` if it does not
@@ -129,83 +99,9 @@ export class Table {
   static async open(path: string, options: TableOpenOptions = {}): Promise<Table> {
     checkPath('Table.open', path);
     checkOptions('Table.open', options, OPEN_OPTIONS);
-    const table = await Table.#read(path);
+    const table = new Table(await readTable(path), path);
     if (options.verify === true) await table.verify();
     return table;
-  }
-
-  static async #read(path: string): Promise<Table> {
-    let descriptor: number;
-    try {
-      descriptor = await opening(path, openFile(path, 'r'));
-    } catch (cause) {
-      throw unreadable(path, cause);
-    }
-    try {
-      const status = await statFile(descriptor);
-      const isFile = status.isFile();
-      const head = await readHead(descriptor, isFile);
-      if (statedLength(head) === undefined) {
-        const compression = compressionOf(head);
-        if (compression !== undefined) {
-          const pieces = readPieces(descriptor, head, isFile);
-          return await Table.#readCompressed(compression, pieces, path);
-        }
-      }
-      // Room for one byte more shows whether anything follows a table in a pipe.
-      const size = isFile ? status.size : Math.max(statedLength(head) ?? 0, head.length) + 1;
-      checkSize(size, path);
-      // A file that is not a whole table is refused unread: it may have gigabytes of holes.
-      checkBeginning(head, isFile ? size : undefined, path);
-      const memory = createMemory(TABLE_ADDRESS + size + TAIL_BYTES);
-      const bytes = new Uint8Array(memory.buffer, TABLE_ADDRESS, size);
-      const { length, checksum } = await readAll(descriptor, bytes, isFile ? undefined : head);
-      return new Table(memory, length, path, checksum);
-    } catch (cause) {
-      throw cause instanceof RobotsFilterError ? cause : unreadable(path, cause);
-    } finally {
-      await closeFile(descriptor);
-    }
-  }
-
-  static async #readCompressed(
-    compression: Compression,
-    pieces: AsyncGenerator<Uint8Array>,
-    path: string,
-  ): Promise<Table> {
-    const { decompressed } = await import('./files/decompressed.js');
-    const checksum = new Checksum();
-    let head = new Uint8Array(0);
-    let memory: WebAssembly.Memory | undefined;
-    let bytes = 0;
-    try {
-      for await (const chunk of decompressed(compression, pieces, READ_BYTES)) {
-        let piece: Uint8Array = chunk;
-        if (memory === undefined) {
-          piece = head = Buffer.concat([head, chunk]);
-          const length = statedLength(head);
-          if (head.length >= HEADER_BYTES) checkBeginning(head, undefined, path);
-          if (length === undefined) continue;
-          checkSize(length + 1, path);
-          memory = createMemory(TABLE_ADDRESS + length + 1 + TAIL_BYTES);
-        }
-        // Room for one byte more shows whether anything follows the table.
-        const most = (statedLength(head) ?? 0) + 1;
-        const part = piece.subarray(0, most - bytes);
-        new Uint8Array(memory.buffer).set(part, TABLE_ADDRESS + bytes);
-        checksum.update(part);
-        bytes += part.length;
-        if (bytes === most) break;
-      }
-    } catch (cause) {
-      if (!compression.isDamage(cause)) throw cause;
-      const { compressionFault } = await import('./files/compression-fault.js');
-      const { what, remedy = 'copy the file again' } = compressionFault(compression, cause);
-      throw new RobotsFilterError('table', `${path}: ${what}: ${remedy}`, { cause });
-    }
-    if (memory !== undefined) return new Table(memory, bytes, path, checksum.value);
-    checkBeginning(head, undefined, path);
-    throw new Error('a whole header states no length');
   }
 
   /**
@@ -219,7 +115,10 @@ export class Table {
   async verify(): Promise<VerifiedTable> {
     // Loaded on demand, because most runs verify no table.
     const { verifyTable } = await import('./inspect/verify/verify-table.js');
-    return verifyTable(this.bytes, this.#memory.header, this.#name);
+    const { shards, header } = this.#memory;
+    if (shards.length === 0) return verifyTable(this.bytes, header, this.#name);
+    const { verifyShards } = await import('./inspect/verify/verify-shards.js');
+    return verifyShards(shards, this.#name);
   }
 
   /** The profile that the table was compiled for, under which it answers. */
@@ -232,8 +131,16 @@ export class Table {
     return this.#memory.header.hosts;
   }
 
-  /** The bytes of the table, as `save` writes them. Do not change them. */
+  /**
+   * The bytes of the table, as `save` writes them. Do not change them.
+   *
+   * @throws RobotsFilterError `usage` for a table in shards, which are files of their own
+   */
   get bytes(): Uint8Array {
+    if (this.#memory.shards.length > 0) {
+      const remedy = 'Copy its directory, or open one of its parts';
+      throw new RobotsFilterError('usage', `${this.#name} is a table in shards. ${remedy}`);
+    }
     return new Uint8Array(
       this.#memory.arena.memory.buffer,
       TABLE_ADDRESS,
@@ -245,15 +152,17 @@ export class Table {
    * Writes the table to a file. The file is replaced when it is complete and on disk: a reader sees
    * the old file or the whole new one.
    *
-   * @throws RobotsFilterError `output` if the file cannot be written; the old file then stays
+   * @throws RobotsFilterError `output` if the file cannot be written; the old file then stays;
+   *   `usage` for a table in shards
    */
   async save(path: string): Promise<void> {
     checkPath('Table.save', path);
     // Loaded on demand, because it loads node:crypto.
     const { ReplacementFile } = await import('./files/replacement-file.js');
+    const { bytes } = this;
     const file = await ReplacementFile.create(path);
     try {
-      await file.write(this.bytes);
+      await file.write(bytes);
       await file.commit(true);
     } finally {
       await file.discard();
@@ -338,12 +247,13 @@ export class Table {
   /** What judges URLs on the calling thread, made for the first verdict. */
   #judges(): SingleJudge {
     if (this.#single === undefined) {
-      const { arena, table, view } = this.#memory;
+      const { arena, table, view, shards } = this.#memory;
       const target: JudgeTarget = {
         profile: this.profile,
         table,
         anyHost: 0,
         tokenNumber: (token) => view.tokenNumber(token),
+        shards: shards.map(queryTableOf),
         checkAgent: (agent) => view.checkAgent(agent),
       };
       this.#single = { judge: new Judge(arena), target };
@@ -361,16 +271,4 @@ export function tableMemory(table: Table): TableMemory {
   if (table instanceof Table) return memoryOf(table);
   const remedy = 'Pass a Table: see Table.open, Table.from and compileTable';
   throw new RobotsFilterError('usage', `the table is ${shownValue(table)}. ${remedy}`);
-}
-
-function unreadable(path: string, cause: unknown): RobotsFilterError {
-  const remedy =
-    systemRemedy(cause, 'read') ?? `cannot be read (${errorText(cause)}). Copy the table again`;
-  return new RobotsFilterError('input', `${path}: ${remedy}`, { cause });
-}
-
-/** @throws RobotsFilterError `limit` if a table of this many bytes does not fit into memory */
-function checkSize(size: number, path: string): void {
-  if (TABLE_ADDRESS + size + TAIL_BYTES <= MAX_PAGES * PAGE_BYTES) return;
-  throw new RobotsFilterError('limit', `${path}: ${size} bytes; a table has less than 4 GiB`);
 }

@@ -8,6 +8,7 @@ export const COMMAND_NAMES = [
   'audit',
   'records',
   'diff',
+  'shard',
   'agents',
   'serve',
   'completion',

@@ -16,6 +16,7 @@ import { inspectDefinition } from './definitions/inspect.js';
 import { lintDefinition } from './definitions/lint.js';
 import { recordsDefinition } from './definitions/records.js';
 import { serveDefinition } from './definitions/serve.js';
+import { shardDefinition } from './definitions/shard.js';
 import { SUCCESS } from './exit-codes.js';
 import { reportFailure } from './failure.js';
 import { fullName } from './help/full-name.js';
@@ -39,6 +40,7 @@ const DEFINITIONS: Readonly<Record<(typeof COMMAND_NAMES)[number], CommandDefini
   audit: auditDefinition,
   records: recordsDefinition,
   diff: diffDefinition,
+  shard: shardDefinition,
   serve: serveDefinition,
   completion: completionDefinition,
 };

@@ -1,10 +1,10 @@
-import { unlinkSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 
 const unfinished = new Set<string>();
 
 /**
- * Registers a temporary file before it is created. If the process exits before `finished` is
- * called, the file is removed, except after an unhandled signal.
+ * Registers a temporary file or directory before it is created. If the process exits before
+ * `finished` is called, it is removed, except after an unhandled signal.
  */
 export function begun(path: string): void {
   if (unfinished.size === 0) process.on('exit', removeAll);
@@ -20,9 +20,9 @@ export function finished(path: string): void {
 function removeAll(): void {
   for (const path of unfinished) {
     try {
-      unlinkSync(path);
+      rmSync(path, { recursive: true, force: true });
     } catch {
-      // The file does not exist yet, or cannot be removed. The process is exiting anyway.
+      // The file cannot be removed. The process is exiting anyway.
     }
   }
 }

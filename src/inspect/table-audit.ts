@@ -5,9 +5,10 @@ import { MAX_GROUP_RULES, TOKEN_ANY } from '../table/format.js';
 import { AutomatonView } from './automaton-view.js';
 import type { GroupLists } from './group-lists.js';
 import { type RuleSummary, summarise } from './reach.js';
+import { movedGroup } from './sharded-view.js';
 import type { TableGroup, TablePattern } from './table-content.js';
 import type { TableReader } from './table-reader.js';
-import type { TableView } from './table-view.js';
+import { SHARD_SPAN, type TableView } from './table-view.js';
 
 /** What a robots.txt says to an agent. */
 export interface AgentSummary extends RuleSummary {
@@ -16,6 +17,13 @@ export interface AgentSummary extends RuleSummary {
    * google profile all of the chain that a group names. Empty if no group is for the agent.
    */
   readonly tokens: readonly string[];
+}
+
+/** A shard, and the agents' product tokens in it. */
+interface AuditedPart {
+  readonly reader: TableReader;
+  readonly lists: GroupLists;
+  readonly agents: readonly (readonly Link[])[];
 }
 
 /** A product token of an agent: its text, and its number in the table, -1 if no file names it. */
@@ -34,25 +42,26 @@ const KEPT_SUMMARIES = 1 << 18;
 
 /** Summarises the robots.txt files of a table for some agents. */
 export class TableAudit {
-  readonly #reader: TableReader;
-  readonly #lists: GroupLists;
+  /** By shard. */
+  readonly #parts: readonly AuditedPart[];
   readonly #google: boolean;
-  readonly #agents: readonly (readonly Link[])[];
   /** Summaries by the automaton of a list with one group; lines count from 0. */
   #byAutomaton = new Map<number, RuleSummary>();
   #olderByAutomaton = new Map<number, RuleSummary>();
 
   /** @param google whether the table is for the google profile */
   constructor(view: TableView, agents: readonly Agent[], google: boolean) {
-    this.#reader = view.reader;
-    this.#lists = view.groupLists;
     this.#google = google;
-    this.#agents = agents.map(({ chain }) =>
-      chain.map((link) => {
-        const token = lowerCaseAscii(link);
-        return { token, number: view.tokenNumber(token) };
-      }),
-    );
+    this.#parts = view.parts.map((part) => ({
+      reader: part.reader,
+      lists: part.groupLists,
+      agents: agents.map(({ chain }) =>
+        chain.map((link) => {
+          const token = lowerCaseAscii(link);
+          return { token, number: part.tokenNumber(token) };
+        }),
+      ),
+    }));
   }
 
   /**
@@ -62,11 +71,12 @@ export class TableAudit {
    * @throws RobotsFilterError `table` if the table is damaged
    */
   summaries(robots: number, access: AccessResult): readonly AgentSummary[] {
-    if (access === 'unavailable') return this.#agents.map(() => EVERYTHING);
-    if (access === 'unreachable') return this.#agents.map(() => NOTHING);
+    const { agents } = this.#partOf(robots);
+    if (access === 'unavailable') return agents.map(() => EVERYTHING);
+    if (access === 'unreachable') return agents.map(() => NOTHING);
     // Most agents have the groups of *, and share their summary.
     let ofAny: AgentSummary | undefined;
-    return this.#agents.map((links) => {
+    return agents.map((links) => {
       const found = this.#listsOf(robots, links);
       if (found !== undefined) return { ...this.#summaryOf(found.lists), tokens: found.tokens };
       ofAny ??= this.#summaryOfAny(robots);
@@ -80,10 +90,10 @@ export class TableAudit {
    * @param agent index of the agent
    */
   groupsFor(robots: number, agent: number): readonly TableGroup[] {
-    const found = this.#listsOf(robots, this.#agents[agent] ?? []);
-    const any = found === undefined ? this.#lists.find(robots, TOKEN_ANY) : 0;
+    const found = this.#listsOf(robots, this.#partOf(robots).agents[agent] ?? []);
+    const any = found === undefined ? this.#find(robots, TOKEN_ANY) : 0;
     const lists = found?.lists ?? (any === 0 ? [] : [any]);
-    return lists.flatMap((list) => this.#lists.groups(list));
+    return lists.flatMap((list) => this.#groups(list));
   }
 
   /** The patterns of some groups, each group once. */
@@ -94,9 +104,9 @@ export class TableAudit {
       const key = `${automaton} ${firstLine}`;
       if (automaton === 0 || seen.has(key)) continue;
       seen.add(key);
-      const view = new AutomatonView(this.#reader, automaton);
+      const view = this.#automaton(automaton);
       if (patterns.length + view.ruleCount > MAX_GROUP_RULES) {
-        throw this.#reader.damaged('a group has more rules than a file can hold');
+        throw this.#partOf(automaton).reader.damaged('a group has more rules than a file can hold');
       }
       for (const pattern of view.patterns()) {
         patterns.push({ ...pattern, line: firstLine + pattern.line });
@@ -107,13 +117,36 @@ export class TableAudit {
 
   /** The bytes of an automaton, in the table. Equal bytes in two tables mean equal rules. */
   automatonBytes(automaton: number): Uint8Array {
-    const { bytes } = new AutomatonView(this.#reader, automaton);
-    return this.#reader.bytes.subarray(automaton, automaton + bytes);
+    const { bytes } = this.#automaton(automaton);
+    const start = automaton % SHARD_SPAN;
+    return this.#partOf(automaton).reader.bytes.subarray(start, start + bytes);
+  }
+
+  /** The shard that an offset lies in. */
+  #partOf(at: number): AuditedPart {
+    return this.#parts[Math.floor(at / SHARD_SPAN)] as AuditedPart;
+  }
+
+  /** Start of the list of a product token in a robots record; 0 if no group names the token. */
+  #find(robots: number, token: number): number {
+    const start = robots % SHARD_SPAN;
+    const list = this.#partOf(robots).lists.find(start, token);
+    return list === 0 ? 0 : list + robots - start;
+  }
+
+  #groups(list: number): TableGroup[] {
+    const start = list % SHARD_SPAN;
+    const groups = this.#partOf(list).lists.groups(start);
+    return start === list ? groups : groups.map((group) => movedGroup(group, list - start));
+  }
+
+  #automaton(at: number): AutomatonView {
+    return new AutomatonView(this.#partOf(at).reader, at % SHARD_SPAN);
   }
 
   /** What the groups of `*` say. */
   #summaryOfAny(robots: number): AgentSummary {
-    const list = this.#lists.find(robots, TOKEN_ANY);
+    const list = this.#find(robots, TOKEN_ANY);
     return list === 0 ? EVERYTHING : { ...this.#summaryOf([list]), tokens: ANY };
   }
 
@@ -128,7 +161,7 @@ export class TableAudit {
     let tokens: string[] | undefined;
     const lists: number[] = [];
     for (const { token, number } of links) {
-      const list = number < 0 ? 0 : this.#lists.find(robots, number);
+      const list = number < 0 ? 0 : this.#find(robots, number);
       if (list === 0) continue;
       tokens ??= [];
       if (!tokens.includes(token)) tokens.push(token);
@@ -139,7 +172,7 @@ export class TableAudit {
   }
 
   #summaryOf(lists: readonly number[]): RuleSummary {
-    const groups = lists.flatMap((list) => this.#lists.groups(list));
+    const groups = lists.flatMap((list) => this.#groups(list));
     const [only, another] = groups;
     if (only !== undefined && another === undefined) {
       const { automaton, firstLine } = only;
@@ -154,7 +187,7 @@ export class TableAudit {
   #summaryOfAutomaton(automaton: number): RuleSummary {
     let summary = this.#byAutomaton.get(automaton) ?? this.#olderByAutomaton.get(automaton);
     if (summary === undefined) {
-      const patterns = new AutomatonView(this.#reader, automaton).patterns();
+      const patterns = this.#automaton(automaton).patterns();
       summary = summarise(patterns, this.#google);
       if (this.#byAutomaton.size === KEPT_SUMMARIES) {
         this.#olderByAutomaton = this.#byAutomaton;

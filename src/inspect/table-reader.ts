@@ -8,14 +8,15 @@ import { escapeText } from '../table/display-text.js';
  */
 export class TableReader {
   readonly bytes: Uint8Array;
-  readonly #name: string;
+  /** The table's name in messages. */
+  readonly name: string;
   readonly #view: DataView;
   #buffer: Buffer | undefined;
   readonly #decoder = new TextDecoder('utf-8', { ignoreBOM: true });
 
   constructor(bytes: Uint8Array, name: string) {
     this.bytes = bytes;
-    this.#name = name;
+    this.name = name;
     this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   }
 
@@ -70,7 +71,7 @@ export class TableReader {
   damaged(what: string): RobotsFilterError {
     return new RobotsFilterError(
       'table',
-      `${this.#name}: damaged: ${what}: copy it again, or compile it again`,
+      `${this.name}: damaged: ${what}: copy it again, or compile it again`,
     );
   }
 

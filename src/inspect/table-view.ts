@@ -79,6 +79,9 @@ const SCHEMES_OF_BITS = Array.from({ length: 8 }, (_, bits) =>
   SCHEMES.filter(([bit]) => (bits & bit) !== 0).map(([, scheme]) => scheme),
 );
 
+/** Offsets of a shard's table are below this number: see ShardedView. */
+export const SHARD_SPAN = 2 ** 32;
+
 const FIRST_SORTED_TOKEN = 2;
 const ASSUMED_SCHEMES = SCHEME_HTTP | SCHEME_HTTPS;
 
@@ -101,6 +104,11 @@ export class TableView {
   constructor(bytes: Uint8Array, name = 'the table') {
     this.reader = new TableReader(bytes, name);
     this.#name = name;
+  }
+
+  /** The shards of the table; itself if it is in one piece. */
+  get parts(): readonly TableView[] {
+    return [this];
   }
 
   /** Whether the table answers only for the product tokens that are listed in it. */
@@ -174,6 +182,14 @@ export class TableView {
     const bucket = Math.floor(slot / BUCKET_SLOTS);
     const at = this.#section(SECTION_BUCKETS) + BUCKET_BYTES * bucket;
     return this.reader.u32(at + 4 * (slot % BUCKET_SLOTS));
+  }
+
+  /** The offset of the host record that an authority belongs to. */
+  placeOfAuthority(authority: number): number {
+    const form = this.reader.u8(authority - (HOST_AUTHORITY - HOST_FORM));
+    return form === HOST_SEVERAL
+      ? this.reader.u32(authority + AUTHORITY_HOST)
+      : authority - HOST_AUTHORITY;
   }
 
   /** The name of the host whose record is at `at`. */

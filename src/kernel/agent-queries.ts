@@ -9,8 +9,9 @@ import {
   QUERY_ANY_HOST,
   QUERY_TABLE,
 } from './layout.js';
-import { encodeQuery, linkNumber, type Query, queryBytes } from './query.js';
+import { linkNumber, type Query } from './query.js';
 import { type Conversion, DEFAULT_SETTINGS } from './query-settings.js';
+import { encodeShardQueries, type QueryTable, shardQueryBytes } from './shard-queries.js';
 
 /** The rules by which URLs are judged: those of a table, or of one robots.txt. */
 export interface JudgeTarget {
@@ -21,6 +22,8 @@ export interface JudgeTarget {
   readonly anyHost: number;
   /** Number of a lower-case product token in the table, -1 if no robots.txt names it. */
   tokenNumber(token: string): number;
+  /** The shards of the table; none, the default, for a table in one piece. */
+  readonly shards?: readonly QueryTable[];
   /** @throws RobotsFilterError `usage` if the rules cannot answer for the agent */
   checkAgent(agent: Agent): void;
 }
@@ -92,11 +95,12 @@ export class AgentQueries {
       format: 'text',
       conversion: this.#conversion,
       anyHost: target.anyHost,
+      shards: target.shards?.length,
     } as const;
-    const region = this.#arena.take(queryBytes(settings));
-    const { query, bytes } = encodeQuery(settings, region.address, target.table, (token) =>
-      target.tokenNumber(token),
-    );
+    const tables =
+      target.shards === undefined || target.shards.length === 0 ? [target] : target.shards;
+    const region = this.#arena.take(shardQueryBytes(settings, tables.length));
+    const { query, bytes } = encodeShardQueries(settings, region.address, tables);
     const { buffer } = this.#arena.memory;
     new Uint8Array(buffer).set(bytes, region.address);
     const words = new Uint32Array(buffer, region.address, region.bytes / 4);

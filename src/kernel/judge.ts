@@ -7,12 +7,15 @@ import type { Arena, Region } from './arena.js';
 import { instantiateKernel, type Kernel } from './kernel.js';
 import {
   GROUPS_LINK,
+  LINE_BYTES,
+  LINE_QUERY,
   MARGIN,
   RESULT_BYTES,
   RESULT_GROUPS,
   RESULT_LINE,
   RESULT_RANK,
   RESULT_SOURCE,
+  WORKER_LINES,
   WORKER_RESULTS,
 } from './layout.js';
 import { kernelModule } from './module.js';
@@ -67,6 +70,8 @@ export class Judge {
   /** The worker block, of queries with one agent: its address, and the words of its result. */
   #worker = 0;
   #result: Uint32Array = new Uint32Array(0);
+  /** The words of its first line entry. */
+  #line: Uint32Array = new Uint32Array(0);
   #room: Region;
   /** The bytes of the room that URLs are written to. */
   #url: Uint8Array;
@@ -151,9 +156,10 @@ export class Judge {
     this.#worker = this.#arena.take(bytes).address;
     const { buffer } = this.#arena.memory;
     this.#result = new Uint32Array(buffer, this.#worker + WORKER_RESULTS, RESULT_BYTES / 4);
+    this.#line = new Uint32Array(buffer, this.#worker + WORKER_LINES, LINE_BYTES / 4);
   }
 
-  #rule({ agent, query }: AgentQuery): DecidingRule {
+  #rule({ agent }: AgentQuery): DecidingRule {
     const words = this.#result;
     const result = this.#worker + WORKER_RESULTS;
     const link = (words[(RESULT_GROUPS + GROUPS_LINK) / 4] as number) | 0;
@@ -165,7 +171,7 @@ export class Judge {
       agent: agent.chain[link] ?? '*',
     };
     if (words[RESULT_SOURCE / 4] === 0) return rule;
-    const end = this.kernel.sourceText(query.address, result, this.#text);
+    const end = this.kernel.sourceText(this.#line[LINE_QUERY / 4] as number, result, this.#text);
     return { ...rule, source: this.#string(end) };
   }
 

@@ -87,11 +87,13 @@ export const RUN_OUTPUT_FULL = 1;
 export const RUN_NEEDS_LINE_BASE = 2;
 /** With QUERY_STRICT: TASK_BAD names the bad record; the output ends before it. */
 export const RUN_BAD_RECORD = 3;
+/** The counters of rules have no room for another line: prune them and call again. */
+export const RUN_RULES_FULL = 4;
 
 // ---- Query: the questions about every URL of a run; read-only during the run
 
 export const QUERY_TABLE = 0;
-/** Bits: QUERY_GOOGLE, QUERY_EXPLAIN, QUERY_STRICT, QUERY_PARQUET. */
+/** Bits: QUERY_GOOGLE, QUERY_EXPLAIN, QUERY_STRICT, QUERY_PARQUET, QUERY_ADDS_SHARD. */
 export const QUERY_FLAGS = QUERY_TABLE + WORD;
 /** FORMAT_… */
 export const QUERY_FORMAT = QUERY_FLAGS + WORD;
@@ -122,18 +124,31 @@ export const QUERY_LINE_OVERHEAD = QUERY_LINE_FACTOR + WORD;
 export const QUERY_SEEN = QUERY_LINE_OVERHEAD + WORD;
 /**
  * Offset within the worker block of the counters of hosts: for each slot of the table and each
- * agent HOST_VERDICTS counters, u64, of URLs with a robots.txt. 0 to count none.
+ * agent HOST_COUNTS_…, of URLs with a robots.txt. 0 to count none.
  */
 export const QUERY_COUNTS = QUERY_SEEN + WORD;
+/** Offset within the worker block of the counters of rules, RULES_…; 0 to count none. */
+export const QUERY_RULES = QUERY_COUNTS + WORD;
+/** Number of entries of these counters: a power of two. */
+export const QUERY_RULE_ENTRIES = QUERY_RULES + WORD;
 /** Offset of the robots record that applies to every URL; 0 to look up each URL's host. */
-export const QUERY_ANY_HOST = QUERY_COUNTS + WORD;
+export const QUERY_ANY_HOST = QUERY_RULE_ENTRIES + WORD;
 /**
  * The column of rows that holds the URL, from 0, or SOLE_COLUMN. The host may change it between two
  * inputs.
  */
 export const QUERY_COLUMN = QUERY_ANY_HOST + WORD;
+/** Number of shards by which hosts are divided; 0 for a table in one piece. */
+export const QUERY_SHARDS = QUERY_COLUMN + WORD;
+/**
+ * Address of the address of each shard's query: a copy of this query for the table of the shard. 0
+ * if all shards are asked by this query.
+ */
+export const QUERY_SHARD_QUERIES = QUERY_SHARDS + WORD;
+/** Address of CRC_BYTES: for each byte its CRC-32, as in zlib; needed if there are shards. */
+export const QUERY_CRC = QUERY_SHARD_QUERIES + WORD;
 /** Pairs: fragments of output, FRAGMENT_… */
-export const QUERY_FRAGMENTS = QUERY_COLUMN + WORD;
+export const QUERY_FRAGMENTS = QUERY_CRC + WORD;
 
 /** The URL is in the first column, and a row with a second column is invalid. */
 export const SOLE_COLUMN = -1;
@@ -143,6 +158,10 @@ export const QUERY_EXPLAIN = 2;
 export const QUERY_STRICT = 4;
 /** The lines were made from a column of Parquet, so a line without a URL has nothing to show. */
 export const QUERY_PARQUET = 8;
+/** The number of the URL's shard comes out in place of the verdicts of valid URLs. */
+export const QUERY_ADDS_SHARD = 16;
+
+export const CRC_BYTES = 256 * WORD;
 
 export const FORMAT_TEXT = 0;
 /** One object per line. */
@@ -204,8 +223,12 @@ export const CONVERT_TSV = 4;
  * escaped as in a JSON string. Line and length are 0 if no rule decided.
  */
 export const CONVERT_PARQUET = 5;
-/** As CONVERT_PARQUET, without the URL. */
+/**
+ * As CONVERT_PARQUET, without the URL. With QUERY_ADDS_SHARD the number of the shard, 32 bits, or
+ * NO_SHARD if the URL is invalid.
+ */
 export const CONVERT_OUTCOMES = 6;
+export const NO_SHARD = 0xffff_ffff;
 
 /** The names of the reasons, by reason. */
 export const FRAGMENT_REASONS = 0;
@@ -234,7 +257,9 @@ export const FRAGMENT_STRING_CLOSE = FRAGMENT_STRING_OPEN + 1;
 /** Whether all agents may fetch the URL: `{"allowed":true}` or `{"allowed":false}`. */
 export const FRAGMENT_MASK_ALLOWED = FRAGMENT_STRING_CLOSE + 1;
 export const FRAGMENT_MASK_DENIED = FRAGMENT_MASK_ALLOWED + 1;
-export const FRAGMENTS = FRAGMENT_MASK_DENIED + 1;
+/** What follows the number of a shard. */
+export const FRAGMENT_SHARD_END = FRAGMENT_MASK_DENIED + 1;
+export const FRAGMENTS = FRAGMENT_SHARD_END + 1;
 
 /** A multiple of 8; the data at the addresses of the query follow. */
 export const QUERY_BYTES = (QUERY_FRAGMENTS + FRAGMENTS * PAIR + LONG - 1) & -LONG;
@@ -317,8 +342,12 @@ export const LINE_AUTHORITY = LINE_RECORD + WORD;
 export const LINE_ROBOTS = LINE_AUTHORITY + WORD;
 /** GROUPS_…: the groups that the first agent obeys. */
 export const LINE_GROUPS = LINE_ROBOTS + WORD;
+/** The query for the shard of the host; the run's query if there are no shards, or no host. */
+export const LINE_QUERY = LINE_GROUPS + GROUPS_BYTES;
+/** The number of the shard; valid if there are shards and a host. */
+export const LINE_SHARD = LINE_QUERY + WORD;
 /** Receives words that are loaded only to prefetch their cache lines. */
-export const LINE_PREFETCHED = LINE_GROUPS + GROUPS_BYTES;
+export const LINE_PREFETCHED = LINE_SHARD + WORD;
 export const LINE_BYTES = LINE_PREFETCHED + WORD;
 
 // ---- Result: the decision on one URL for one agent
@@ -358,8 +387,10 @@ export const WORKER_RECORDS = 0;
 export const WORKER_PASSED = WORKER_RECORDS + LONG;
 /** u64: records that are invalid for all agents alike. */
 export const WORKER_BAD = WORKER_PASSED + LONG;
+/** With QUERY_ADDS_SHARD: the shard of the line that is being written. */
+export const WORKER_SHARD = WORKER_BAD + LONG;
 /** The group of lines in flight: GROUP_LINES line entries, LINE_… */
-export const WORKER_LINES = (WORKER_BAD + LONG + CACHE_LINE - 1) & -CACHE_LINE;
+export const WORKER_LINES = (WORKER_SHARD + WORD + CACHE_LINE - 1) & -CACHE_LINE;
 /** Number of lines that are looked up together, so that their cache misses overlap. */
 export const GROUP_LINES = 64;
 /** Addresses of the lines that are still being looked up. */
@@ -378,10 +409,31 @@ export const MAX_AGENTS = 256;
 /** For each agent OUTCOMES counters, u64. The marks of QUERY_SEEN follow. */
 export const WORKER_TALLY = (WORKER_RESULTS + MAX_AGENTS * RESULT_BYTES + LONG - 1) & -LONG;
 
-/** Verdicts that the counters of a host tell apart, by their numbers. */
-export const HOST_VERDICTS = 4;
-/** Bytes of the counters of a host for an agent. */
-export const HOST_COUNTS_BYTES = HOST_VERDICTS * LONG;
+/** The counters of a host for an agent, u64: URLs that are allowed, and URLs that are denied. */
+export const HOST_COUNTS_ALLOW = 0;
+export const HOST_COUNTS_DENY = HOST_COUNTS_ALLOW + LONG;
+/** One bit for each outcome that some URL had. Outcomes with ALLOW and DENY are below 32. */
+export const HOST_COUNTS_OUTCOMES = HOST_COUNTS_DENY + LONG;
+export const HOST_COUNTS_BYTES = HOST_COUNTS_OUTCOMES + LONG;
+
+/**
+ * The counters of rules: a hash table with linear probing. First the number of entries in use, then
+ * u64: an upper bound of what the count of any rule may lack (kernel/rule-counts.ts).
+ */
+export const RULES_USED = 0;
+export const RULES_MISSED = RULES_USED + LONG;
+/** QUERY_RULE_ENTRIES times RULE_…; an entry whose count is 0 is free. */
+export const RULES_ENTRIES = RULES_MISSED + LONG;
+/** Address of the authority whose robots.txt has the rule, and the rule's line. */
+export const RULE_AUTHORITY = 0;
+export const RULE_LINE = RULE_AUTHORITY + WORD;
+/** `agent << 1 | allow`: the agent's index in the query, and whether the rule is an allow rule. */
+export const RULE_AGENT = RULE_LINE + WORD;
+/** The hash of the fields above. The search for the entry begins at its low bits. */
+export const RULE_HASH = RULE_AGENT + WORD;
+/** u64: URLs that the rule decided. */
+export const RULE_COUNT = RULE_HASH + WORD;
+export const RULE_BYTES = RULE_COUNT + LONG;
 
 // ---- Sizes
 

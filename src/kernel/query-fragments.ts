@@ -15,6 +15,7 @@ import {
   FRAGMENT_REASONS_OPEN,
   FRAGMENT_RULE,
   FRAGMENT_RULES_OPEN,
+  FRAGMENT_SHARD_END,
   FRAGMENT_SOURCE,
   FRAGMENT_STRING_CLOSE,
   FRAGMENT_STRING_OPEN,
@@ -48,6 +49,7 @@ export function inString(text: string): string {
 export function verdictFragments(settings: QuerySettings, index: number): string[] {
   const { agents, verdictField } = settings;
   const format = conversionOf(settings) ?? settings.format;
+  if (settings.addsShard === true) return shardFragments(settings, format);
   const isLast = index === agents.length - 1;
   if (settings.output === 'verdicts') {
     return VERDICTS.map((verdict) => `${verdict}${isLast ? '' : ','}`);
@@ -61,6 +63,18 @@ export function verdictFragments(settings: QuerySettings, index: number): string
   const name = inString((agents[index] as Agent).name);
   const before = `${index === 0 ? `${field}{` : ','}"${name}":`;
   return VERDICTS.map((verdict) => `${before}"${verdict}"${isLast ? '}' : ''}`);
+}
+
+/** The text before the number of the shard, by verdict; for `invalid` the text in its place. */
+function shardFragments({ verdictField = 'shard' }: QuerySettings, format: string): string[] {
+  const starts: Readonly<Record<string, readonly [before: string, invalid: string]>> = {
+    text: ['', '\t'],
+    csv: [',', ','],
+    tsv: ['\t', '\t'],
+  };
+  const field = `"${inString(verdictField)}":`;
+  const [before, invalid] = starts[format] ?? [field, `${field}null`];
+  return VERDICTS.map((verdict) => (verdict === 'invalid' ? invalid : before));
 }
 
 /** The other words of the members, in the order of the FRAGMENT_ constants. */
@@ -87,5 +101,6 @@ export function fragments(settings: QuerySettings): string[] {
   words[FRAGMENT_STRING_CLOSE] = '}'.repeat(keys.length - 1);
   words[FRAGMENT_MASK_ALLOWED] = '{"allowed":true}';
   words[FRAGMENT_MASK_DENIED] = '{"allowed":false}';
+  words[FRAGMENT_SHARD_END] = (conversionOf(settings) ?? settings.format) === 'text' ? '\t' : '';
   return words;
 }

@@ -55,6 +55,17 @@ export interface QuerySettings {
   readonly seenSlots: number;
   /** Slots of the table, to count the verdicts of each; 0, the default, to count none. */
   readonly countedSlots?: number | undefined;
+  /**
+   * Entries of the counters of rules: a power of two, RULE_ENTRIES_PER_AGENT for each agent at
+   * least; 0, the default, to count none.
+   */
+  readonly ruleEntries?: number | undefined;
+  /**
+   * Number of shards by which hosts are divided; 0, the default, for a table in one piece.
+   */
+  readonly shards?: number | undefined;
+  /** Whether the number of the shard comes out in place of the verdict; for one agent. */
+  readonly addsShard?: boolean | undefined;
 }
 
 /** The member or column that holds the URL in a conversion. */

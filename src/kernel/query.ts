@@ -19,6 +19,7 @@ import {
   CONVERT_PARQUET,
   CONVERT_TEXT,
   CONVERT_TSV,
+  CRC_BYTES,
   FORMAT_CSV,
   FORMAT_JSON,
   FORMAT_NDJSON,
@@ -36,6 +37,7 @@ import {
   OUTPUT_DENIED,
   OUTPUT_MASK,
   OUTPUT_VERDICTS,
+  QUERY_ADDS_SHARD,
   QUERY_AGENT_COUNT,
   QUERY_AGENTS,
   QUERY_ANY_HOST,
@@ -43,6 +45,7 @@ import {
   QUERY_COLUMN,
   QUERY_CONVERSION,
   QUERY_COUNTS,
+  QUERY_CRC,
   QUERY_EXPLAIN,
   QUERY_FIELD_COUNT,
   QUERY_FIELDS,
@@ -55,11 +58,16 @@ import {
   QUERY_MAX_LINE,
   QUERY_OUTPUT,
   QUERY_PARQUET,
+  QUERY_RULE_ENTRIES,
+  QUERY_RULES,
   QUERY_SEEN,
+  QUERY_SHARDS,
   QUERY_STRICT,
   QUERY_TABLE,
   QUERY_UNKNOWN,
   ROW_MARK_BYTES,
+  RULE_BYTES,
+  RULES_ENTRIES,
   WORKER_TALLY,
 } from './layout.js';
 import { fragments, inString, verdictFragments } from './query-fragments.js';
@@ -122,6 +130,13 @@ const OUTPUTS: Record<OutputMode, number> = {
   verdicts: OUTPUT_VERDICTS,
   'mask-ndjson': OUTPUT_MASK,
 };
+
+/** The CRC-32 of each byte, with the polynomial of zlib, least significant bit first. */
+const CRC_OF_BYTES = Array.from({ length: 256 }, (_, byte) => {
+  let crc = byte;
+  for (let bit = 0; bit < 8; bit++) crc = (crc >>> 1) ^ ((crc & 1) * 0xedb88320);
+  return crc >>> 0;
+});
 
 function isRows(format: LineFormat): boolean {
   return format === 'csv' || format === 'tsv';
@@ -214,7 +229,7 @@ export function linkNumber(
 
 /** An upper bound of the bytes that `encodeQuery` writes. */
 export function queryBytes(settings: QuerySettings): number {
-  let bytes = QUERY_BYTES + 4 * MARGIN;
+  let bytes = QUERY_BYTES + 4 * MARGIN + (settings.shards ? CRC_BYTES : 0);
   for (const word of fragments(settings)) bytes += 16 + 3 * word.length;
   for (const key of settings.urlField) bytes += 32 + 3 * key.length;
   settings.agents.forEach((agent, index) => {
@@ -286,7 +301,8 @@ export function encodeQuery(
     (settings.google ? QUERY_GOOGLE : 0) |
       (settings.explain ? QUERY_EXPLAIN : 0) |
       (settings.strict ? QUERY_STRICT : 0) |
-      (settings.format === 'parquet' ? QUERY_PARQUET : 0),
+      (settings.format === 'parquet' ? QUERY_PARQUET : 0) |
+      (settings.addsShard === true ? QUERY_ADDS_SHARD : 0),
   );
   block.word(QUERY_FORMAT, FORMATS[settings.format]);
   block.word(QUERY_OUTPUT, OUTPUTS[settings.output]);
@@ -301,16 +317,29 @@ export function encodeQuery(
   block.word(QUERY_LINE_FACTOR, lineFactor(settings));
   block.word(QUERY_LINE_OVERHEAD, overhead);
   block.word(QUERY_SEEN, settings.seenSlots === 0 ? 0 : tallyEnd);
-  const { countedSlots = 0 } = settings;
+  const { countedSlots = 0, ruleEntries = 0 } = settings;
   const countsStart = tallyEnd + 8 * Math.ceil(settings.seenSlots / 64);
   block.word(QUERY_COUNTS, countedSlots === 0 ? 0 : countsStart);
+  const rulesStart = countsStart + countBytes(settings);
+  block.word(QUERY_RULES, ruleEntries === 0 ? 0 : rulesStart);
+  block.word(QUERY_RULE_ENTRIES, ruleEntries);
+  const rulesEnd = rulesStart + (ruleEntries === 0 ? 0 : RULES_ENTRIES + ruleEntries * RULE_BYTES);
   block.word(QUERY_ANY_HOST, settings.anyHost);
   block.word(QUERY_COLUMN, settings.column ?? 0);
+  const { shards = 0 } = settings;
+  block.word(QUERY_SHARDS, shards);
+  if (shards > 0) {
+    const crcPlace = block.take(CRC_BYTES);
+    block.pointer(QUERY_CRC, crcPlace);
+    CRC_OF_BYTES.forEach((crc, byte) => {
+      block.view.setUint32(crcPlace + 4 * byte, crc, true);
+    });
+  }
   const query: Query = {
     address,
     lineFactor: lineFactor(settings),
     lineOverhead: overhead,
-    workerBytes: MARGIN * Math.floor((countsStart + countBytes(settings)) / MARGIN) + 2 * MARGIN,
+    workerBytes: MARGIN * Math.floor(rulesEnd / MARGIN) + 2 * MARGIN,
     maxLineBytes: settings.maxLineBytes + (isRows(settings.format) ? ROW_MARK_BYTES : 0),
     agents: agents.length,
   };

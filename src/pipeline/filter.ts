@@ -2,23 +2,28 @@ import type { Writable } from 'node:stream';
 import type { Arena, Region } from '../kernel/arena.js';
 import { QUERY_COLUMN, SOLE_COLUMN } from '../kernel/layout.js';
 import { kernelModule } from '../kernel/module.js';
-import { encodeQuery, type Query, queryBytes } from '../kernel/query.js';
+import type { Query } from '../kernel/query.js';
 import type { OutputMode } from '../kernel/query-settings.js';
+import { encodeShardQueries, type QueryTable, shardQueryBytes } from '../kernel/shard-queries.js';
 import type { Agent } from '../protocol/agent.js';
 import type { Verdict } from '../protocol/verdict.js';
-import { BUCKET_SLOTS } from '../table/format.js';
 import { type Table, tableMemory } from '../table.js';
+import { offsetInTable, queryTableOf } from '../table-memory.js';
 import type { Executor } from '../workers/executor.js';
 import { MAX_BAD_LISTED } from '../workers/ring/ring-words.js';
 import { type BadRecord, type RecordUnit, recordUnit } from './bad-record.js';
 import { Flow } from './flow.js';
-import { hostCounts, type SlotCounts } from './host-counts.js';
+import { type CountedBlocks, HostCounts } from './host-counts.js';
 import type { InputFormat } from './input/format.js';
 import { conversionOf, type OutputFormat } from './output/conversion.js';
 import { HeaderRow } from './output/header-row.js';
+import { type RuleCounts, sumRules } from './rule-counts.js';
 import type { RunEnd, RunInput } from './run.js';
 import { SeenHosts } from './seen-hosts.js';
 import type { Tally } from './tally.js';
+
+/** Rules for each slot of the table that usual runs meet, and some. */
+const RULES_PER_SLOT = 8;
 
 /** The questions of a filter about each record, and its output. */
 export interface FilterSettings {
@@ -40,8 +45,16 @@ export interface FilterSettings {
   readonly maxLineBytes: number;
   /** Whether `hostsSeen` is wanted, which costs time. */
   readonly countHosts: boolean;
-  /** Whether `hostCounts` is wanted, which costs time and 64 bytes a host for each agent. */
+  /** Whether `hostCounts` is wanted, which costs time and 24 bytes a slot for each agent. */
   readonly countByHost?: boolean;
+  /** Whether `ruleCounts` is wanted, which costs time and at most 25 MB for each thread. */
+  readonly countByRule?: boolean;
+  /** Counters of rules: a power of two, 4 for each agent at least. Default: by the table's size. */
+  readonly ruleEntries?: number;
+  /**
+   * Number of shards: the shard of each host comes out in place of its verdict. For one agent.
+   */
+  readonly addedShards?: number | undefined;
 }
 
 export interface FilterOptions {
@@ -160,7 +173,7 @@ export class Filter {
 
   /** Returns the number of hosts of the table that had URLs; 0 unless `countHosts` is set. */
   hostsSeen(): number {
-    const seen = new SeenHosts(tableMemory(this.#table).header.buckets * BUCKET_SLOTS);
+    const seen = new SeenHosts(tableMemory(this.#table).slots);
     for (const { flow, query } of this.#stages.values()) {
       seen.add(this.#arena.memory, query.address, flow.workerBlocks);
     }
@@ -168,13 +181,24 @@ export class Filter {
   }
 
   /** The verdicts on the URLs of each host; none unless `countByHost` is set. */
-  hostCounts(): Iterable<SlotCounts> {
-    const blocks = [...this.#stages.values()].map(({ flow, query }) => ({
+  hostCounts(): HostCounts {
+    const { slots } = tableMemory(this.#table);
+    const { agents } = this.#settings;
+    return new HostCounts(this.#arena.memory, this.#blocks(), slots, agents.length);
+  }
+
+  /** The rules that decided about URLs; none unless `countByRule` is set. */
+  ruleCounts(): RuleCounts {
+    return sumRules(this.#arena.memory, this.#blocks(), (address) =>
+      offsetInTable(tableMemory(this.#table), address),
+    );
+  }
+
+  #blocks(): CountedBlocks[] {
+    return [...this.#stages.values()].map(({ flow, query }) => ({
       query: query.address,
       workerBlocks: flow.workerBlocks,
     }));
-    const slots = tableMemory(this.#table).header.buckets * BUCKET_SLOTS;
-    return hostCounts(this.#arena.memory, blocks, slots, this.#settings.agents.length);
   }
 
   /** Ends the run after the batches in hand, and further runs before they begin. */
@@ -199,8 +223,8 @@ export class Filter {
   #stage(format: InputFormat): Stage {
     const known = this.#stages.get(format);
     if (known !== undefined) return known;
-    const { table, header, view } = tableMemory(this.#table);
-    const { countHosts, countByHost = false, ...asked } = this.#settings;
+    const { table, header, view, slots, shards } = tableMemory(this.#table);
+    const { countHosts, countByHost, countByRule, addedShards, ...asked } = this.#settings;
     const conversion = conversionOf(format, asked.outputFormat);
     // Which rows of Parquet are kept is decided when they are written.
     const all = conversion === 'outcomes' && asked.output !== 'annotate';
@@ -211,13 +235,18 @@ export class Filter {
       conversion,
       google: header.profile === 'google',
       anyHost: 0,
-      seenSlots: countHosts ? header.buckets * BUCKET_SLOTS : 0,
-      countedSlots: countByHost ? header.buckets * BUCKET_SLOTS : 0,
+      seenSlots: countHosts ? slots : 0,
+      countedSlots: countByHost ? slots : 0,
+      ruleEntries: countByRule ? (asked.ruleEntries ?? usualRuleEntries(slots)) : 0,
+      shards: addedShards ?? shards.length,
+      addsShard: addedShards !== undefined,
     };
-    const region = this.#arena.take(queryBytes(settings));
-    const { query, bytes } = encodeQuery(settings, region.address, table, (token) =>
-      view.tokenNumber(token),
-    );
+    const tables: readonly QueryTable[] =
+      shards.length > 0
+        ? shards.map(queryTableOf)
+        : [{ table, tokenNumber: (token) => view.tokenNumber(token) }];
+    const region = this.#arena.take(shardQueryBytes(settings, tables.length));
+    const { query, bytes } = encodeShardQueries(settings, region.address, tables);
     new Uint8Array(this.#arena.memory.buffer).set(bytes, region.address);
     const unit = recordUnit(format);
     const flow = new Flow({
@@ -239,4 +268,9 @@ export class Filter {
     this.#named++;
     this.#onBadRecord?.(record, unit);
   }
+}
+
+/** Room for a few rules of each host, from 2 ** 12 to 2 ** 20. */
+function usualRuleEntries(slots: number): number {
+  return 2 ** Math.min(Math.max(Math.ceil(Math.log2(RULES_PER_SLOT * slots)), 12), 20);
 }

@@ -83,6 +83,24 @@ export class Answer {
   }
 }
 
+/** The answer with the shards of hosts: what the kernel wrote, a word for each URL. */
+export class ShardAnswer {
+  readonly #parts: Buffer[] = [];
+
+  /** Adds what the kernel wrote, which it may overwrite afterwards. */
+  add(shards: Buffer): void {
+    this.#parts.push(Buffer.from(shards));
+  }
+
+  frame(): Buffer {
+    const bytes = this.#parts.reduce((sum, { length }) => sum + length, 0);
+    const header = Buffer.alloc(ANSWER_BYTES);
+    header.writeUInt32LE(KIND_VERDICTS, ANSWER_KIND);
+    header.writeUInt32LE(bytes, ANSWER_LENGTH);
+    return Buffer.concat([header, ...this.#parts], ANSWER_BYTES + bytes);
+  }
+}
+
 /** Reasons and rules. */
 class Explanation {
   readonly #reasons: Uint8Array;

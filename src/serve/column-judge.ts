@@ -13,22 +13,24 @@ import {
   TASK_OUTPUT,
 } from '../kernel/layout.js';
 import { kernelModule } from '../kernel/module.js';
-import { encodeQuery, type Query, queryBytes } from '../kernel/query.js';
+import type { Query } from '../kernel/query.js';
 import { DEFAULT_SETTINGS, type QuerySettings } from '../kernel/query-settings.js';
 import { scratchBytes } from '../kernel/scratch.js';
+import { encodeShardQueries, type QueryTable, shardQueryBytes } from '../kernel/shard-queries.js';
 import { writeTask } from '../kernel/task.js';
 import { type Agent, parseAgent } from '../protocol/agent.js';
 import type { Profile } from '../protocol/profile.js';
-import { Answer } from './answer.js';
+import { Answer, ShardAnswer } from './answer.js';
 import { MAX_URL_BYTES, MAX_VERDICTS } from './protocol.js';
 import { type ColumnMemory, columnBytes, type Request } from './request.js';
 
 /** A table in shared memory, as a thread needs it. */
 export interface ServedTable {
   readonly memory: WebAssembly.Memory;
-  /** Address of the table, and its length in bytes. */
-  readonly table: number;
-  readonly bytes: number;
+  /** The addresses of the table or its shards, and their lengths in bytes. */
+  readonly tables: readonly { readonly table: number; readonly bytes: number }[];
+  /** Number of shards, if the answers are the shards of hosts and not verdicts. */
+  readonly addedShards: number | undefined;
   readonly profile: Profile;
   /** The agents of a request that names none. */
   readonly agents: readonly string[];
@@ -58,6 +60,8 @@ export class ColumnJudge implements ColumnMemory {
   readonly #served: ServedTable;
   readonly #arena: Arena;
   readonly #kernel: Kernel;
+  readonly #tables: readonly QueryTable[];
+  /** The view of the table, or of its first shard. */
   readonly #view: TableView;
   readonly #queries = new Map<string, AskedQuery>();
   readonly #task: Uint32Array;
@@ -65,11 +69,18 @@ export class ColumnJudge implements ColumnMemory {
   #room: Region;
 
   constructor(served: ServedTable) {
-    const { memory, table, bytes } = served;
+    const { memory } = served;
+    const views = served.tables.map(
+      ({ table, bytes }) => new TableView(new Uint8Array(memory.buffer, table, bytes)),
+    );
     this.#served = served;
     this.#arena = new Arena(memory);
     this.#kernel = instantiateKernel(kernelModule(), memory);
-    this.#view = new TableView(new Uint8Array(memory.buffer, table, bytes));
+    this.#view = views[0] as TableView;
+    this.#tables = served.tables.map(({ table }, shard) => ({
+      table,
+      tokenNumber: (token) => views[shard]?.tokenNumber(token) ?? -1,
+    }));
     this.#taskAddress = this.#arena.take(TASK_BYTES).address;
     this.#task = new Uint32Array(memory.buffer, this.#taskAddress, TASK_BYTES / 4);
     this.#room = this.#arena.take(USUAL_BYTES);
@@ -100,12 +111,15 @@ export class ColumnJudge implements ColumnMemory {
         `${request.count} URLs for ${agents} agents are more than ${MAX_VERDICTS} verdicts. Send fewer URLs at a time`,
       );
     }
-    const answer = new Answer(request.count, agents, request.explain);
+    const answer =
+      this.#served.addedShards === undefined
+        ? new Answer(request.count, agents, request.explain)
+        : new ShardAnswer();
     if (request.count > 0) this.#run(request, asked, answer);
     return answer.frame();
   }
 
-  #run({ count, urlBytes }: Request, asked: AskedQuery, answer: Answer): void {
+  #run({ count, urlBytes }: Request, asked: AskedQuery, answer: Pick<Answer, 'add'>): void {
     const { query, worker, output, outputBytes } = asked;
     const input = this.#room.address + MARGIN;
     const scratch = this.#room.address + scratchAt(columnBytes(count, urlBytes));
@@ -142,6 +156,7 @@ export class ColumnJudge implements ColumnMemory {
     const key = `${explain ? 'explain' : 'judge'} ${agents}`;
     const known = this.#queries.get(key);
     if (known !== undefined) return known;
+    const { addedShards } = this.#served;
     const settings: QuerySettings = {
       ...DEFAULT_SETTINGS,
       google: this.#served.profile === 'google',
@@ -150,6 +165,8 @@ export class ColumnJudge implements ColumnMemory {
       conversion: 'outcomes',
       explain,
       maxLineBytes: MAX_URL_BYTES,
+      shards: addedShards ?? (this.#tables.length > 1 ? this.#tables.length : 0),
+      addsShard: addedShards !== undefined,
     };
     if (this.#queries.size === MAX_QUERIES) {
       for (const { regions } of this.#queries.values()) {
@@ -163,11 +180,9 @@ export class ColumnJudge implements ColumnMemory {
   }
 
   #encode(settings: QuerySettings): AskedQuery {
-    const { memory, table } = this.#served;
-    const block = this.#arena.take(queryBytes(settings));
-    const { query, bytes } = encodeQuery(settings, block.address, table, (token) =>
-      this.#view.tokenNumber(token),
-    );
+    const { memory } = this.#served;
+    const block = this.#arena.take(shardQueryBytes(settings, this.#tables.length));
+    const { query, bytes } = encodeShardQueries(settings, block.address, this.#tables);
     new Uint8Array(memory.buffer).set(bytes, block.address);
     const worker = this.#arena.take(query.workerBytes);
     new Uint8Array(memory.buffer, worker.address, query.workerBytes).fill(0);

@@ -3,7 +3,6 @@ import { isatty } from 'node:tty';
 import { RobotsFilterError } from '../errors.js';
 import { REASONS, VERDICTS } from '../protocol/verdict.js';
 import { type Table, tableMemory } from '../table.js';
-import { entryFile } from '../workers/entry-file.js';
 import { Threads } from '../workers/threads.js';
 import { ClosedError, FrameInput, writeFrame } from './frame-streams.js';
 import { GREETING_BYTES, LIMITS, MAGIC, PROTOCOL_VERSION } from './protocol.js';
@@ -18,6 +17,8 @@ export interface ServeSettings {
   readonly version: string;
   /** The agents of requests that name none. */
   readonly agents: readonly string[];
+  /** Number of shards, if the shards of hosts are asked for and not verdicts. */
+  readonly addedShards?: number | undefined;
   /** Number of threads that judge. */
   readonly threads: number;
 }
@@ -80,11 +81,14 @@ export async function serve(table: Table, settings: ServeSettings): Promise<Serv
   } catch (error) {
     return error instanceof ClosedError ? { isBlocked: false } : { isBlocked: false, error };
   }
-  const { arena, table: address, header } = tableMemory(table);
+  const { arena, table: address, header, shards } = tableMemory(table);
   const task: ServeTask = {
     memory: arena.memory,
-    table: address,
-    bytes: header.length,
+    tables:
+      shards.length === 0
+        ? [{ table: address, bytes: header.length }]
+        : shards.map((shard) => ({ table: shard.table, bytes: shard.header.length })),
+    addedShards: settings.addedShards,
     profile: header.profile,
     agents: settings.agents,
     turns: new Turns().buffer,
@@ -99,7 +103,7 @@ export async function serve(table: Table, settings: ServeSettings): Promise<Serv
 /** Resolves when all threads have ended, or one of them so that the others may not. */
 async function onThreads(task: ServeTask, threads: number): Promise<ServeResult> {
   const pool = new Threads<ServeTask, ServeEnd>(threads, {
-    entry: entryFile('serve'),
+    entry: 'serve',
     heapMebibytes: undefined,
   });
   return new Promise((resolve) => {

@@ -93,6 +93,7 @@ describe('-h', () => {
     ['audit', ['audit']],
     ['records', ['records']],
     ['diff', ['diff']],
+    ['shard', ['shard']],
     ['serve', ['serve']],
   ])('of %s is one screen with usage, options and examples', async (_, words) => {
     const { code, text, stderr } = await workplace().run([...words, '-h']);
@@ -112,7 +113,7 @@ describe('-h', () => {
     expect(text.match(/^ {2}(?:-\w, )?--/gm)).toHaveLength(10);
     const examples = text.slice(text.indexOf('\nExamples:\n'));
     expect(examples.match(/^ {2}.*robots-filter /gm)).toHaveLength(5);
-    const names = COMMAND_NAMES.filter((name) => name !== 'completion' && name !== 'serve');
+    const names = COMMAND_NAMES.filter((name) => !['completion', 'shard', 'serve'].includes(name));
     expect(text).toContain(`Commands: ${names.join(', ')}.`);
   });
 

@@ -194,8 +194,8 @@ describe('a column', () => {
       const { arena, table: address, header } = tableMemory(opened);
       const judge = new ColumnJudge({
         memory: arena.memory,
-        table: address,
-        bytes: header.length,
+        tables: [{ table: address, bytes: header.length }],
+        addedShards: undefined,
         profile,
         agents: ['*'],
       });
@@ -232,8 +232,8 @@ describe('a column', () => {
     const { arena, table: address, header } = tableMemory(Table.from(table));
     const judge = new ColumnJudge({
       memory: arena.memory,
-      table: address,
-      bytes: header.length,
+      tables: [{ table: address, bytes: header.length }],
+      addedShards: undefined,
       profile: 'rfc9309',
       agents: ['*'],
     });

@@ -17,13 +17,35 @@ import { formatCount } from '../report/numbers.js';
  */
 export async function compileCaches(
   paths: readonly string[],
-  options: RobotsOptions & { readonly threads?: number; readonly records?: boolean },
+  options: CachesOptions,
   productTokens: readonly string[] | undefined,
   diagnostics: Diagnostics,
   interruption: Interruption,
 ): Promise<CompiledCache> {
+  return reported(paths, options, { productTokens, diagnostics, interruption }, (compiling) =>
+    compileCache(paths, compiling),
+  );
+}
+
+/** The options of commands that compile, as `reported` needs them. */
+type CachesOptions = RobotsOptions & { readonly threads?: number; readonly records?: boolean };
+
+/** What a compilation needs beside its options. */
+export interface CompilationContext {
+  readonly productTokens: readonly string[] | undefined;
+  readonly diagnostics: Diagnostics;
+  readonly interruption: Interruption;
+}
+
+/** Compiles caches with a function; reports what was skipped, stale or overridden. */
+export async function reported<Compiled extends Pick<CompiledCache, 'stats' | 'stale'>>(
+  paths: readonly string[],
+  options: CachesOptions,
+  { productTokens, diagnostics, interruption }: CompilationContext,
+  compile: (options: CompileCacheOptions) => Promise<Compiled>,
+): Promise<Compiled> {
   const warnings = new CacheWarnings(diagnostics);
-  const compiled = await compileCache(paths, {
+  const compiled = await compile({
     ...readingOf(options),
     productTokens,
     records: options.records,
@@ -62,7 +84,7 @@ export function readingOf(options: RobotsOptions): Omit<CompileCacheOptions, 'on
 }
 
 function noteStale(
-  { stale }: CompiledCache,
+  { stale }: Pick<CompiledCache, 'stale'>,
   options: RobotsOptions,
   diagnostics: Diagnostics,
 ): void {

@@ -13,6 +13,7 @@ import { Diagnostics } from '../report/diagnostics.js';
 import { formatBytes, formatCount, formatDuration, formatNumber } from '../report/numbers.js';
 import { usageError } from '../usage-error.js';
 import { compileCaches } from './compile-caches.js';
+import { noteContentWarnings } from './content-warnings.js';
 import { outputCompressor } from './output-compressor.js';
 
 /**
@@ -24,6 +25,10 @@ import { outputCompressor } from './output-compressor.js';
  */
 export async function compile(files: readonly string[], options: CompileOptions): Promise<number> {
   const { robotsDir, output } = checkedPaths(files, options);
+  if (options.shards !== undefined) {
+    const { compileIntoShards } = await import('./compile-into-shards.js');
+    return compileIntoShards(robotsDir, output, options.shards, options);
+  }
   await refuseSourceAsOutput(
     output,
     robotsDir.map((path) => ({ option: '--robots-dir', path })),
@@ -109,16 +114,4 @@ function summary({ stats }: CompiledCache, header: TableHeader): string {
     `${formatNumber(header.length)} bytes`,
     formatDuration(performance.now() / 1000),
   ].join(', ');
-}
-
-/** Reports the number of warnings about the lines of robots.txt files, by kind. */
-function noteContentWarnings(compiled: CompiledCache, diagnostics: Diagnostics): void {
-  const total = [...compiled.contentWarnings.values()].reduce((sum, count) => sum + count, 0);
-  if (total === 0) return;
-  const kinds = [...compiled.contentWarnings].sort(([, a], [, b]) => b - a);
-  diagnostics.note(
-    `${formatCount(total, 'warning')} about lines of ${formatCount(compiled.stats.bodies, 'distinct robots.txt file')}: ` +
-      `${kinds.map(([code, count]) => `${formatNumber(count)} ${code}`).join(', ')}. ` +
-      'robots-filter check FILE AGENT URL shows them',
-  );
 }

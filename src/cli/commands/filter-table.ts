@@ -35,3 +35,9 @@ export async function openTable(
   }
   return table;
 }
+
+/** A table without hosts, for runs that ask it nothing. */
+export async function emptyTable(): Promise<Table> {
+  const { TableBuilder } = await import('../../compile/table-builder.js');
+  return Table.from(new TableBuilder().build(allocateTable));
+}

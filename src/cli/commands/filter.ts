@@ -23,7 +23,7 @@ import type { Executor } from '../../workers/executor.js';
 import { SUCCESS } from '../exit-codes.js';
 import { parseAgents } from '../options/agents.js';
 import type { FilterOptions } from '../options/command-options.js';
-import { checkFilterUsage } from '../options/filter-usage.js';
+import { checkFilterUsage, checkShardUsage } from '../options/filter-usage.js';
 import { outputFile, outputFormat, outputMode } from '../options/output-format.js';
 import { Interruption } from '../process/interruption.js';
 import { STANDARD_OUTPUT_DESCRIPTOR } from '../process/standard-streams.js';
@@ -31,7 +31,7 @@ import { Diagnostics } from '../report/diagnostics.js';
 import type { CountsLayout } from '../report/run-counts.js';
 import { usageError } from '../usage-error.js';
 import { FilterRun } from './filter-run.js';
-import { openTable } from './filter-table.js';
+import { emptyTable, openTable } from './filter-table.js';
 import { startExecutor } from './filter-threads.js';
 import { type InputSurvey, noteTerminalInput, surveyInputs } from './input-survey.js';
 import { outputCompressor } from './output-compressor.js';
@@ -45,6 +45,7 @@ const STANDARD_OUTPUT_NAME = 'standard output';
  * `robots-filter`: filters files or standard input.
  *
  * @param cores number of threads, unless the options name another
+ * @param shards if given, the number of shards; the shard of each host comes out, and no verdict
  * @returns the exit code
  * @throws RobotsFilterError
  */
@@ -52,11 +53,13 @@ export async function filter(
   files: readonly string[],
   given: FilterOptions,
   cores: number,
+  shards?: number,
 ): Promise<number> {
   const counts = countsLayout(given);
   // Verdicts alone are the shortest output; nobody reads it.
   const options: FilterOptions = counts === undefined ? given : { ...given, format: 'verdicts' };
-  const agents = await checkFilterUsage(files, options);
+  const agents =
+    shards === undefined ? await checkFilterUsage(files, options) : checkShardUsage(options);
   const paths = files.length === 0 ? [STANDARD_INPUT] : await withParquetDirectories(files);
   const outputPath = outputFile(options);
   const isParquet = outputFormat(options) === 'parquet';
@@ -95,10 +98,13 @@ export async function filter(
       threads: options.threads,
       cores,
     });
-    const table = await openTable(options, agents, diagnostics, interruption);
+    const table =
+      shards === undefined
+        ? await openTable(options, agents, diagnostics, interruption)
+        : await emptyTable();
     interruption.signal.throwIfAborted();
     const asked = agents ?? parseAgents(options.agent, table.profile);
-    const settings = settingsOf(options, asked);
+    const settings = { ...settingsOf(options, asked), addedShards: shards };
     let parquet: ParquetOutput | undefined;
     if (isParquet) {
       const { ParquetOutput } = await import('../../pipeline/output/parquet/parquet-output.js');
@@ -133,7 +139,7 @@ export async function filter(
       await output?.commit(false);
       if (counts !== undefined) {
         const { writeCounts } = await import('../report/run-counts.js');
-        writeCounts({ filter, view: tableMemory(table).view, agents: asked }, counts);
+        writeCounts({ filter, view: tableMemory(table).view, agents: asked, diagnostics }, counts);
       }
     }
     return interruption.exitCode ?? SUCCESS;
@@ -197,5 +203,6 @@ function settingsOf(options: FilterOptions, agents: readonly Agent[]): FilterSet
     maxLineBytes: options.maxLineBytes,
     countHosts: options.stats !== undefined,
     countByHost: options.statsBy === 'host',
+    countByRule: options.statsBy === 'rule',
   };
 }

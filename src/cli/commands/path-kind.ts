@@ -5,7 +5,7 @@ import { RobotsFilterError } from '../../errors.js';
 import { compressionOf } from '../../files/compressions.js';
 import { errorText } from '../../files/system-error.js';
 import { MAGIC_BYTES } from '../../files/unsupported-formats.js';
-import { beginsAsTable } from '../options/table-file.js';
+import { beginsAsTable, isShardedTable } from '../options/table-file.js';
 
 /**
  * What a path is, by its name and its first bytes: a cache of robots.txt files, a table, or one
@@ -16,6 +16,7 @@ import { beginsAsTable } from '../options/table-file.js';
 export async function kindOfPath(path: string): Promise<'cache' | 'table' | 'robots.txt'> {
   try {
     const status = await stat(path);
+    if (await isShardedTable(path)) return 'table';
     if (!status.isFile() || isCacheName(path)) return 'cache';
     const file = await open(path);
     const head = Buffer.alloc(MAGIC_BYTES);

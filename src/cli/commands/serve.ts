@@ -7,7 +7,7 @@ import { checkRobotsSource } from '../options/robots-source.js';
 import { Interruption } from '../process/interruption.js';
 import { Diagnostics } from '../report/diagnostics.js';
 import { usageError } from '../usage-error.js';
-import { openTable } from './filter-table.js';
+import { emptyTable, openTable } from './filter-table.js';
 
 /** Threads that judge by default: one reads and one writes at a time, so more gain little. */
 const MOST_THREADS = 4;
@@ -28,16 +28,22 @@ export async function serveTable(
   version: string,
 ): Promise<number> {
   await checkUsage(files, options);
+  const { shards } = options;
   const diagnostics = new Diagnostics(options.quiet ?? false);
   const { agent, profile = 'rfc9309', threads = Math.min(cores, MOST_THREADS) } = options;
   const kept = agent === undefined ? undefined : parseAgents(agent, profile);
   const interruption = new Interruption();
-  const table = await openTable(options, kept, diagnostics, interruption).finally(() =>
-    interruption.end(),
-  );
+  const opened =
+    shards === undefined ? openTable(options, kept, diagnostics, interruption) : emptyTable();
+  const table = await opened.finally(() => interruption.end());
   if (interruption.exitCode !== undefined) return interruption.exitCode;
   const agents = parseAgents(agent, table.profile).map(({ name }) => name);
-  const { error, isBlocked } = await serve(table, { version, agents, threads });
+  const { error, isBlocked } = await serve(table, {
+    version,
+    agents,
+    threads,
+    addedShards: shards,
+  });
   const code = error === undefined ? SUCCESS : reportFailure(error);
   // A thread that is blocked in a read would keep the process alive.
   if (isBlocked) process.kill(process.pid, code === SUCCESS ? 'SIGTERM' : 'SIGKILL');
@@ -50,6 +56,12 @@ async function checkUsage(files: readonly string[], options: ServeOptions): Prom
   if (file !== undefined) {
     throw usageError(
       `serve takes no file arguments. To serve a table, type: robots-filter serve --table ${file}`,
+    );
+  }
+  if (options.shards !== undefined) {
+    if (options.table === undefined && options.robotsDir === undefined) return;
+    throw usageError(
+      'serve --shards answers the shards of hosts and needs no table. Leave --table and --robots-dir out',
     );
   }
   if (options.table === undefined && options.robotsDir === undefined) {

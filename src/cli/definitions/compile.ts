@@ -10,19 +10,32 @@ import {
   readingOptions,
   robotsDirOption,
 } from '../options/robots-options.js';
+import { shardsOption } from '../options/shard-options.js';
 import { withTokens } from '../options/with-tokens.js';
 import type { CommandDefinition } from './definition.js';
 
 export const compileDefinition: CommandDefinition = {
   help: {
     description: 'Compile the robots.txt files of many hosts into a table, which opens at once.',
-    usage: ['--robots-dir <dir> -o <file> [options]'],
-    mainOptions: ['--robots-dir', '--output', '--agent', '--profile', '--stale', '--quiet'],
+    usage: [
+      '--robots-dir <dir> -o <file> [options]',
+      '--robots-dir <dir> --shards <n> -o <dir> [options]',
+    ],
+    mainOptions: [
+      '--robots-dir',
+      '--output',
+      '--shards',
+      '--agent',
+      '--profile',
+      '--stale',
+      '--quiet',
+    ],
     examples: [
       'robots-filter compile --robots-dir robots/ -o robots.table',
       'robots-filter compile --robots-dir old.ndjson --robots-dir new/ -o all.table',
       'robots-filter compile --robots-dir robots/ -a GPTBot,CCBot -o small.table',
       'robots-filter --table robots.table -a GPTBot urls.txt',
+      'robots-filter compile --robots-dir robots/ --shards 64 -o table/',
     ],
     notes: `
 Exit status:
@@ -41,6 +54,7 @@ Exit status:
     for (const option of readingOptions()) command.addOption(option);
     command
       .addOption(tableOutputOption())
+      .addOption(shardsOption())
       .addOption(quietOption())
       .action(async (options: CompileOptions) => {
         refuseLossyPaths(command.args, options);

@@ -3,6 +3,9 @@ import type { HelpTexts } from '../definitions/definition.js';
 import { summaryOf } from '../options/described-option.js';
 import { fullName } from './full-name.js';
 
+/** Commands for which one line has no room: they are typed once, or stand in scripts. */
+const RARE_COMMANDS: readonly string[] = ['completion', 'shard', 'serve'];
+
 /** Formats one screen of help: usage, the main options and examples. */
 export function shortHelp(command: Command, texts: HelpTexts): string {
   const name = fullName(command);
@@ -11,8 +14,7 @@ export function shortHelp(command: Command, texts: HelpTexts): string {
   );
   const width = Math.max(...options.map(({ flags }) => flags.length));
   const names = command.commands.map((each) => each.name());
-  // One line has no room for what is typed once, or by programs.
-  const commands = names.filter((each) => each !== 'completion' && each !== 'serve');
+  const commands = names.filter((each) => !RARE_COMMANDS.includes(each));
   return [
     texts.description,
     ...texts.usage.map((usage, index) => `${index === 0 ? 'Usage:' : '      '} ${name} ${usage}`),

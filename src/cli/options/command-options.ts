@@ -73,9 +73,22 @@ export interface FilterOptions extends RobotsOptions, FetchingOptions, InputOpti
   readonly top?: number;
 }
 
+/** Options of `shard`, which filters without a table. */
+export interface ShardOptions extends InputOptions {
+  /** Number of shards. */
+  readonly of?: number;
+  readonly field: string;
+  readonly strict?: boolean;
+  readonly output?: string;
+  readonly threads?: number;
+  readonly progress?: boolean;
+  readonly quiet?: boolean;
+}
+
 export interface CompileOptions extends RobotsOptions {
   readonly output?: string;
   readonly records?: boolean;
+  readonly shards?: number;
 }
 
 export interface FetchOptions extends FetchingOptions, InputOptions {
@@ -128,6 +141,8 @@ export interface DiffOptions extends RobotsOptions {
 export interface ServeOptions extends RobotsOptions {
   readonly table?: string;
   readonly threads?: number;
+  /** Number of shards, to answer the shards of hosts. */
+  readonly shards?: number;
 }
 
 export interface RecordsOptions extends RobotsOptions {

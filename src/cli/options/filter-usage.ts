@@ -29,6 +29,18 @@ export async function checkFilterUsage(
   return table === undefined ? parseAgents(options.agent, profile) : undefined;
 }
 
+/**
+ * Checks the options of `shard`, as `checkFilterUsage` those of the filter.
+ *
+ * @returns an agent that stands for all
+ * @throws RobotsFilterError `usage`
+ */
+export function checkShardUsage(options: FilterOptions): readonly Agent[] {
+  checkUrlField(options);
+  checkAddedMembers(options, '--field');
+  return [{ name: '*', chain: ['*'] }];
+}
+
 /** The table, or the caches, that decide the verdicts. */
 export function robotsSources({ table, robotsDir = [] }: FilterOptions): NamedSource[] {
   if (table !== undefined) return [{ option: '--table', path: table }];
@@ -40,7 +52,7 @@ export function robotsSources({ table, robotsDir = [] }: FilterOptions): NamedSo
  *
  * @throws RobotsFilterError `usage`
  */
-function checkAddedMembers(options: FilterOptions): void {
+function checkAddedMembers(options: FilterOptions, option = '--verdict-field'): void {
   const { input, urlField, verdictField, explain = false, strict = false } = options;
   const conflict = memberConflict(
     { urlField, verdictField, explain, strict, outputFormat: outputFormat(options) },
@@ -49,15 +61,15 @@ function checkAddedMembers(options: FilterOptions): void {
   switch (conflict?.with) {
     case 'explanation':
       throw usageError(
-        `--verdict-field ${conflict.member} is a member that --explain adds. Choose another name`,
+        `${option} ${conflict.member} is a member that --explain adds. Choose another name`,
       );
     case 'bad line':
       throw usageError(
-        `--verdict-field ${conflict.member} is a member that is added to records that are not objects. Choose another name`,
+        `${option} ${conflict.member} is a member that is added to records that are not objects. Choose another name`,
       );
     case 'url':
       throw usageError(
-        `${conflict.member} is both the added member and the member with the URL. Choose another name for one of them (--verdict-field, --url-field)`,
+        `${conflict.member} is both the added member and the member with the URL. Choose another name for one of them (${option}, --url-field)`,
       );
   }
 }

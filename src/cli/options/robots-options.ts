@@ -28,7 +28,7 @@ export const tableOption = (): Option =>
   describedOption(
     '--table <file>',
     'Read a table that "robots-filter compile" wrote.',
-    'The table replaces --robots-dir and opens at once, however many hosts it has.',
+    'The table replaces --robots-dir and opens at once, however many hosts it has. A table in shards is named by its directory.',
     '    --table robots.table',
   )
     .argParser(once)

@@ -4,7 +4,7 @@ import { printable } from '../../control-characters.js';
 import type { RobotsFilterError } from '../../errors.js';
 import { usageError } from '../usage-error.js';
 import type { FetchingOptions, FilterOptions, RobotsOptions } from './command-options.js';
-import { beginsAsTable } from './table-file.js';
+import { beginsAsTable, isShardedTable } from './table-file.js';
 
 // From node:fs, because node:fs/promises takes longer to load.
 const statusOf = promisify(stat);
@@ -84,6 +84,7 @@ function firstGiven(options: readonly (readonly [name: string, value: unknown])[
 async function purposeOf(path: string): Promise<Purpose | undefined> {
   try {
     const status = await statusOf(path);
+    if (await isShardedTable(path)) return 'table';
     if (status.isDirectory()) return 'directory';
     return status.isFile() && (await beginsAsTable(path)) ? 'table' : undefined;
   } catch {

@@ -18,13 +18,16 @@ import {
   FRAGMENT_MASK_DENIED,
   GROUP_LINES,
   HOST_COUNTS_BYTES,
+  HOST_COUNTS_OUTCOMES,
   HOST_SPACE,
   INVALID,
   LINE_END,
   LINE_NEWLINE,
   LINE_NUMBER,
   LINE_OUTCOME,
+  LINE_QUERY,
   LINE_ROBOTS,
+  LINE_SHARD,
   LINE_SLOT,
   LINE_START,
   MARGIN,
@@ -35,6 +38,7 @@ import {
   OUTPUT_DENIED,
   OUTPUT_MASK,
   OUTPUT_VERDICTS,
+  QUERY_ADDS_SHARD,
   QUERY_AGENT_COUNT,
   QUERY_CONVERSION,
   QUERY_COUNTS,
@@ -43,6 +47,7 @@ import {
   QUERY_LINE_FACTOR,
   QUERY_LINE_OVERHEAD,
   QUERY_OUTPUT,
+  QUERY_RULES,
   QUERY_STRICT,
   REASON_LINE_TOO_LONG,
   REASON_NESTED_TOO_DEEP,
@@ -54,6 +59,7 @@ import {
   RUN_DONE,
   RUN_NEEDS_LINE_BASE,
   RUN_OUTPUT_FULL,
+  RUN_RULES_FULL,
   TASK_BAD,
   TASK_BAD_COUNT,
   TASK_FLAGS,
@@ -74,6 +80,7 @@ import {
   WORKER_PASSED,
   WORKER_RECORDS,
   WORKER_RESULTS,
+  WORKER_SHARD,
   WORKER_TALLY,
 } from '../layout';
 import { holdsRows, isRefusedRow } from './csv/locate-field';
@@ -86,8 +93,9 @@ import { annotateText } from './emit/text-record';
 import { locate } from './locate';
 import { lookUp } from './lookup/look-up';
 import { decide } from './match/decide';
-import { EMPTY, lineEntry, PENDING } from './memory/line';
+import { EMPTY, lineEntry, PENDING, queryOf } from './memory/line';
 import { limitScratch } from './memory/scratch';
+import { countRules, isRoomShort } from './rule-counts';
 
 /** Decides and writes the lines of a batch. TASK_… and RUN_… in layout.ts describe the call. */
 export function run(task: usize): i32 {
@@ -104,6 +112,7 @@ export function run(task: usize): i32 {
     while (lines < GROUP_LINES && at < end) {
       const line = lineEntry(worker, lines);
       store<u32>(line, at, LINE_START);
+      store<u32>(line, query, LINE_QUERY);
       store<i32>(line, first + lines, LINE_NUMBER);
       if ((load<u32>(task, TASK_FLAGS) & TASK_OVERLONG) !== 0) {
         store<i32>(line, (INVALID << 4) | REASON_LINE_TOO_LONG, LINE_OUTCOME);
@@ -119,7 +128,7 @@ export function run(task: usize): i32 {
       lines++;
     }
     lookUp(query, worker, lines);
-    const stopped = emitAll(task, query, worker, lines, scratch);
+    const stopped = emitAll(task, worker, lines, scratch);
     if (stopped !== RUN_DONE) return stopped;
     store<u32>(task, at, TASK_INPUT);
     store<i32>(task, first + lines, TASK_LINES);
@@ -131,7 +140,9 @@ export function run(task: usize): i32 {
  * Decides and writes the lines of a group. If it stops early, the task goes on at the line where it
  * stopped.
  */
-function emitAll(task: usize, query: usize, worker: usize, lines: i32, scratch: usize): i32 {
+function emitAll(task: usize, worker: usize, lines: i32, scratch: usize): i32 {
+  const query: usize = load<u32>(task, TASK_QUERY);
+  const addsShard = (load<u32>(query, QUERY_FLAGS) & QUERY_ADDS_SHARD) !== 0;
   const factor: i64 = load<u32>(query, QUERY_LINE_FACTOR);
   const overhead: i64 = load<u32>(query, QUERY_LINE_OVERHEAD) + MARGIN;
   const outputEnd: usize = load<u32>(task, TASK_OUTPUT_END);
@@ -142,8 +153,10 @@ function emitAll(task: usize, query: usize, worker: usize, lines: i32, scratch: 
     let stop = RUN_DONE;
     if (<i64>outputEnd - <i64>to < factor * bytes + overhead) {
       stop = RUN_OUTPUT_FULL;
+    } else if (load<u32>(query, QUERY_RULES) !== 0 && isRoomShort(query, worker)) {
+      stop = RUN_RULES_FULL;
     } else {
-      decide(query, worker, line, scratch);
+      decide(queryOf(line), worker, line, scratch);
       stop = stopReason(task, query, line);
     }
     if (stop !== RUN_DONE) {
@@ -152,7 +165,8 @@ function emitAll(task: usize, query: usize, worker: usize, lines: i32, scratch: 
       store<u32>(task, to, TASK_OUTPUT);
       return stop;
     }
-    to = emit(task, query, worker, line, to);
+    if (addsShard) store<u32>(worker, load<u32>(line, LINE_SHARD), WORKER_SHARD);
+    to = emit(task, queryOf(line), worker, line, to);
   }
   store<u32>(task, to, TASK_OUTPUT);
   return RUN_DONE;
@@ -214,6 +228,7 @@ function emit(task: usize, query: usize, worker: usize, line: usize, to: usize):
     tally += OUTCOMES * 8;
   }
   if (load<u32>(query, QUERY_COUNTS) !== 0) countHost(query, worker, line, outcome);
+  if (load<u32>(query, QUERY_RULES) !== 0) countRules(query, worker);
   if (outcome >= 0) {
     increment(worker + WORKER_BAD);
     listBad(task, line, outcome & 15);
@@ -250,7 +265,11 @@ function countHost(query: usize, worker: usize, line: usize, outcome: i32): void
   let counters: usize = load<u32>(line, LINE_SLOT);
   let result = worker + WORKER_RESULTS;
   for (let i = load<i32>(query, QUERY_AGENT_COUNT); i > 0; i--) {
-    increment(counters + <usize>(load<i32>(result, RESULT_OUTCOME) >> 4) * 8);
+    // With a robots.txt, every outcome is ALLOW or DENY, as its counters are.
+    const each = load<i32>(result, RESULT_OUTCOME);
+    increment(counters + <usize>(each >> 4) * 8);
+    const outcomes = load<u32>(counters, HOST_COUNTS_OUTCOMES);
+    store<u32>(counters, outcomes | (1 << each), HOST_COUNTS_OUTCOMES);
     counters += HOST_COUNTS_BYTES;
     result += RESULT_BYTES;
   }

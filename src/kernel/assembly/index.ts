@@ -6,6 +6,7 @@
 
 import {
   LINE_OWNED,
+  LINE_QUERY,
   LINE_START,
   LINE_URL,
   LINE_URL_END,
@@ -17,7 +18,7 @@ import { canonicalise, escapePattern } from './bytes/bytes';
 import { locate, resolve } from './locate';
 import { lookUp } from './lookup/look-up';
 import { decide } from './match/decide';
-import { lineEntry } from './memory/line';
+import { lineEntry, queryOf } from './memory/line';
 import { limitScratch } from './memory/scratch';
 
 export { run } from './batch';
@@ -40,12 +41,13 @@ export function decideUrl(
 ): i32 {
   limitScratch(scratchEnd);
   const line = lineEntry(worker, 0);
+  store<u32>(line, query, LINE_QUERY);
   store<u32>(line, url, LINE_URL);
   store<u32>(line, end, LINE_URL_END);
   store<u32>(line, 0, LINE_OWNED);
   scratch = resolve(query, line, worker + WORKER_HOSTS, scratch);
   lookUp(query, worker, 1);
-  decide(query, worker, line, scratch);
+  decide(queryOf(line), worker, line, scratch);
   return load<i32>(worker + WORKER_RESULTS, RESULT_OUTCOME);
 }
 
@@ -63,6 +65,7 @@ export function locateRecord(
 ): void {
   limitScratch(scratchEnd);
   const line = lineEntry(worker, 0);
+  store<u32>(line, query, LINE_QUERY);
   store<u32>(line, start, LINE_START);
   locate(query, line, end, worker + WORKER_HOSTS, scratch);
 }

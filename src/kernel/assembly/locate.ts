@@ -31,7 +31,6 @@ import {
   QUERY_GOOGLE,
   QUERY_MAX_LINE,
   QUERY_STRICT,
-  QUERY_TABLE,
   REASON_INVALID_URL,
   REASON_LINE_TOO_LONG,
   REASON_NESTED_TOO_DEEP,
@@ -51,7 +50,8 @@ import { holdsControl } from './json/strict';
 import { holdsEscape, skipString, unescapeString } from './json/string';
 import { hashHost } from './lookup/host-hash';
 import { bucketOf } from './lookup/host-slots';
-import { EMPTY, PENDING } from './memory/line';
+import { findShard } from './lookup/shard';
+import { EMPTY, PENDING, tableOf } from './memory/line';
 import { claimScratch } from './memory/scratch';
 import { splitAny, splitPlain } from './url/url';
 
@@ -352,7 +352,8 @@ function resolveAny(query: usize, line: usize, hostSpace: usize, scratch: usize)
 function settle(query: usize, line: usize): void {
   store<i32>(line, PENDING, LINE_OUTCOME);
   if (load<u32>(query, QUERY_ANY_HOST) !== 0) return;
-  const table: usize = load<u32>(query, QUERY_TABLE);
+  findShard(query, line);
+  const table = tableOf(line);
   const hash = hashHost(
     table + HEADER_HOST_KEY,
     load<u32>(line, LINE_HOST),

@@ -20,6 +20,9 @@ const MOST_NAMED = 20;
 /** Number of authorities that are added before other work may be done. */
 const AT_A_TIME = 4096;
 
+/** What receives the entries of an archive. */
+export type ArchiveTarget = Pick<TableContents, 'key' | 'addEntry'>;
+
 /**
  * Turns the captures of an archive into entries of a table.
  *
@@ -30,7 +33,7 @@ const AT_A_TIME = 4096;
  */
 export class ArchiveCompilation {
   readonly #files: Archive['files'];
-  readonly #contents: TableContents;
+  readonly #contents: ArchiveTarget;
   readonly #onWarning: (warning: CacheWarning) => void;
   readonly #captures: CaptureSet;
   readonly #filter: UrlFilter;
@@ -40,7 +43,7 @@ export class ArchiveCompilation {
 
   constructor(
     { files }: Archive,
-    contents: TableContents,
+    contents: ArchiveTarget,
     onWarning: (warning: CacheWarning) => void,
   ) {
     this.#files = files;
@@ -85,7 +88,7 @@ export class ArchiveCompilation {
   }
 
   /** Adds the captures of a part, whose bodies the merger has received. */
-  add(captures: PackedCaptures, { file }: ArchivePart, merger: PartMerger): void {
+  add(captures: PackedCaptures, { file }: ArchivePart, merger: Pick<PartMerger, 'body'>): void {
     this.#captures.add(captures, file, (body) => merger.body(body));
   }
 

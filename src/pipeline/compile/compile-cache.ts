@@ -21,6 +21,7 @@ import { MIN_BYTES } from '../../protocol/parse.js';
 import type { Profile } from '../../protocol/profile.js';
 import type { WarningCode } from '../../protocol/robots-file.js';
 import { MESSAGES } from '../../protocol/warnings.js';
+import { HAS_ENTRY_FILES } from '../../workers/entry-file.js';
 import { ArchiveCompilation } from './archive-compilation.js';
 import type { MergeablePart } from './mergeable-part.js';
 import { ParallelCompiler } from './parallel-compiler.js';
@@ -89,28 +90,14 @@ export async function compileCache(
   paths: readonly string[],
   options: CompileCacheOptions,
 ): Promise<CompiledCache> {
-  const compile = {
-    profile: options.profile,
-    maxBytes: options.maxRobotsBytes,
-    agents: options.productTokens,
-    records: options.records,
-  };
-  const contents = new TableContents(compile);
-  const threads = hasWorkingDirectory() ? (options.threads ?? availableParallelism()) : 1;
+  const settings = partSettings(options);
+  const contents = new TableContents(settings.compile);
+  const canStart = HAS_ENTRY_FILES && hasWorkingDirectory();
+  const threads = canStart ? (options.threads ?? availableParallelism()) : 1;
   const compilation = new CacheCompilation(contents, options, threads, {
-    cache: {
-      maxBodyBytes:
-        options.profile === 'google'
-          ? Number.POSITIVE_INFINITY
-          : (options.maxRobotsBytes ?? MIN_BYTES),
-      // All threads judge staleness by the same moment.
-      fetchReading: { now: Date.now(), ...options.fetchReading },
-      asOf: options.asOf,
-    },
-    compile,
+    ...settings,
     key: contents.key,
     claims: threads > 1 ? new BodyClaims().memory : undefined,
-    leaveOutStale: options.stale === 'unknown',
   });
   try {
     for await (const contents of cacheContents(paths, options)) {
@@ -132,8 +119,32 @@ export async function compileCache(
   };
 }
 
+/** The options that do not depend on the table, for all threads. */
+export function partSettings(
+  options: CompileCacheOptions,
+): Pick<PartCompilerOptions, 'cache' | 'compile' | 'leaveOutStale'> {
+  return {
+    cache: {
+      maxBodyBytes:
+        options.profile === 'google'
+          ? Number.POSITIVE_INFINITY
+          : (options.maxRobotsBytes ?? MIN_BYTES),
+      // All threads judge staleness by the same moment.
+      fetchReading: { now: Date.now(), ...options.fetchReading },
+      asOf: options.asOf,
+    },
+    compile: {
+      profile: options.profile,
+      maxBytes: options.maxRobotsBytes,
+      agents: options.productTokens,
+      records: options.records,
+    },
+    leaveOutStale: options.stale === 'unknown',
+  };
+}
+
 /** Yields the contents of caches. Archives that are named one after another are one archive. */
-async function* cacheContents(
+export async function* cacheContents(
   paths: readonly string[],
   { followLinks = false, columns }: CompileCacheOptions,
 ): AsyncGenerator<AsyncIterable<CacheContent> | Iterable<CacheContent>> {

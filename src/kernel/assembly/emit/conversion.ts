@@ -11,6 +11,7 @@ import {
   FORMAT_TEXT,
   FRAGMENT_STRING_CLOSE,
   FRAGMENT_STRING_OPEN,
+  INVALID,
   LINE_END,
   LINE_OUTCOME,
   LINE_SOURCE,
@@ -19,7 +20,9 @@ import {
   LINE_URL,
   LINE_URL_END,
   MARGIN,
+  NO_SHARD,
   OUTPUT_ANNOTATE,
+  QUERY_ADDS_SHARD,
   QUERY_AGENT_COUNT,
   QUERY_CONVERSION,
   QUERY_EXPLAIN,
@@ -36,6 +39,7 @@ import {
   RESULT_LINE,
   RESULT_OUTCOME,
   RESULT_RANK,
+  WORKER_SHARD,
 } from '../../layout';
 import { holdsRows, rowStart, standInOf, unquote } from '../csv/locate-field';
 import { unescapeString } from '../json/string';
@@ -150,8 +154,13 @@ function encode(query: usize, at: usize, end: usize, to: usize): usize {
   return quoteField(at, end, delimiterOf(conversion), to);
 }
 
-/** Writes the outcomes of all agents: see CONVERT_PARQUET. */
+/** Writes the outcomes of all agents: see CONVERT_PARQUET; or the shard: see CONVERT_OUTCOMES. */
 function outcomes(query: usize, worker: usize, to: usize): usize {
+  if ((load<u32>(query, QUERY_FLAGS) & QUERY_ADDS_SHARD) !== 0) {
+    const isInvalid = load<i32>(resultOf(worker, 0), RESULT_OUTCOME) >> 4 === INVALID;
+    store<u32>(to, isInvalid ? NO_SHARD : load<u32>(worker, WORKER_SHARD));
+    return to + 4;
+  }
   const explains = (load<u32>(query, QUERY_FLAGS) & QUERY_EXPLAIN) !== 0;
   const agents = load<i32>(query, QUERY_AGENT_COUNT);
   for (let i = 0; i < agents; i++) {

@@ -9,17 +9,23 @@ import {
   CHAIN_TEXT,
   FRAGMENT_ALLOW,
   FRAGMENT_DISALLOW,
+  FRAGMENT_SHARD_END,
   GROUPS_LINK,
+  INVALID,
+  QUERY_ADDS_SHARD,
   QUERY_AGENT_COUNT,
   QUERY_AGENTS,
+  QUERY_FLAGS,
   QUERY_FRAGMENTS,
   RESULT_BYTES,
   RESULT_GROUPS,
   RESULT_OUTCOME,
   RESULT_RANK,
   WORKER_RESULTS,
+  WORKER_SHARD,
 } from '../../layout';
 import { copyShort } from '../bytes/copy';
+import { decimal } from '../bytes/decimal';
 import { patternText } from './rule';
 
 /** Writes a fragment of the query. */
@@ -58,16 +64,22 @@ export function tokenText(agent: usize, result: usize, to: usize): usize {
   return copyShort(load<u32>(text), load<i32>(text, 4), to);
 }
 
-/** Writes the verdicts of all agents in the words of the format. There is at least one agent. */
+/**
+ * Writes the verdicts of all agents in the words of the format; there is at least one agent. With
+ * QUERY_ADDS_SHARD the number of the shard follows, unless the URL is invalid.
+ */
 export function verdicts(query: usize, worker: usize, to: usize): usize {
   let agent: usize = load<u32>(query, QUERY_AGENTS);
   let result = worker + WORKER_RESULTS;
   let left = load<i32>(query, QUERY_AGENT_COUNT);
+  const addsShard = (load<u32>(query, QUERY_FLAGS) & QUERY_ADDS_SHARD) !== 0;
+  const isInvalid = load<i32>(result, RESULT_OUTCOME) >> 4 === INVALID;
   do {
     const verdict = agent + <usize>((load<i32>(result, RESULT_OUTCOME) >> 4) << 3);
     to = copyShort(load<u32>(verdict, AGENT_VERDICTS), load<i32>(verdict, AGENT_VERDICTS + 4), to);
     agent += AGENT_BYTES;
     result += RESULT_BYTES;
   } while (--left > 0);
-  return to;
+  if (!addsShard || isInvalid) return to;
+  return fragment(query, FRAGMENT_SHARD_END, decimal(load<u32>(worker, WORKER_SHARD), to));
 }

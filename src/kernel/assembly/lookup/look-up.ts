@@ -24,11 +24,10 @@ import {
   QUERY_ANY_HOST,
   QUERY_COUNTS,
   QUERY_SEEN,
-  QUERY_TABLE,
   WORKER_OPEN,
 } from '../../layout';
 import { groupsOfAny, resolveGroups } from '../match/groups';
-import { lineEntry, PENDING } from '../memory/line';
+import { lineEntry, PENDING, queryOf, tableOf } from '../memory/line';
 import { findAuthority, isRecordOf, probe, probeHost, recordOf, slotIndex } from './host-slots';
 
 /**
@@ -47,14 +46,14 @@ export function lookUp(query: usize, worker: usize, lines: i32): void {
   let end = openLines(open, lineEntry(worker, 0), lineEntry(worker, lines));
   if (load<u32>(query, QUERY_ANY_HOST) === 0) {
     prefetchBuckets(open, end);
-    end = findHosts(query, open, end);
+    end = findHosts(open, end);
     prefetchRecords(open, end);
-    end = findAuthorities(query, worker, open, end);
+    end = findAuthorities(worker, open, end);
   } else {
     giveRobots(query, open, end);
   }
-  end = findGroups(query, open, end);
-  prefetchAutomata(query, open, end);
+  end = findGroups(open, end);
+  prefetchAutomata(open, end);
 }
 
 /** Lists the lines whose URLs are fine; returns the end of the list. */
@@ -82,11 +81,11 @@ function prefetchBuckets(open: usize, end: usize): void {
 }
 
 /** Finds for each line a slot with the tag of its host, and the slot's record. */
-function findHosts(query: usize, open: usize, end: usize): usize {
-  const table: usize = load<u32>(query, QUERY_TABLE);
+function findHosts(open: usize, end: usize): usize {
   let found = open;
   for (let at = open; at < end; at += 4) {
     const line: usize = load<u32>(at);
+    const table = tableOf(line);
     const slot = probe(table, load<u32>(line, LINE_SLOT), load<i32>(line, LINE_HASH));
     store<u32>(line, slot, LINE_SLOT);
     // Without a slot, this address is not a record. The line leaves the list, so nobody reads it.
@@ -111,14 +110,12 @@ function prefetchRecords(open: usize, end: usize): void {
 }
 
 /** Compares the host of each line; finds the entry of its authority, and its robots record. */
-function findAuthorities(query: usize, worker: usize, open: usize, end: usize): usize {
-  const table: usize = load<u32>(query, QUERY_TABLE);
-  const seen: usize = load<u32>(query, QUERY_SEEN);
-  const counts: usize = load<u32>(query, QUERY_COUNTS);
-  const hostBytes: usize = <usize>load<i32>(query, QUERY_AGENT_COUNT) * HOST_COUNTS_BYTES;
+function findAuthorities(worker: usize, open: usize, end: usize): usize {
   let found = open;
   for (let at = open; at < end; at += 4) {
     const line: usize = load<u32>(at);
+    const query = queryOf(line);
+    const table = tableOf(line);
     let slot: usize = load<u32>(line, LINE_SLOT);
     let record: usize = load<u32>(line, LINE_RECORD);
     const host: usize = load<u32>(line, LINE_HOST);
@@ -128,12 +125,15 @@ function findAuthorities(query: usize, worker: usize, open: usize, end: usize): 
       if (slot === 0) continue;
       record = recordOf(table, slot);
     }
+    const seen: usize = load<u32>(query, QUERY_SEEN);
     if (seen !== 0) {
       const index = slotIndex(table, slot);
       const byte = worker + seen + (index >> 3);
       store<u8>(byte, <i32>load<u8>(byte) | (1 << (<i32>index & 7)));
     }
+    const counts: usize = load<u32>(query, QUERY_COUNTS);
     if (counts !== 0) {
+      const hostBytes: usize = <usize>load<i32>(query, QUERY_AGENT_COUNT) * HOST_COUNTS_BYTES;
       // The counters of the host are needed when the line is written.
       const counters: usize = worker + counts + slotIndex(table, slot) * hostBytes;
       store<u32>(line, load<u32>(counters), LINE_PREFETCHED);
@@ -160,12 +160,12 @@ function giveRobots(query: usize, open: usize, end: usize): void {
 }
 
 /** Finds for each line the groups that the first agent obeys. */
-function findGroups(query: usize, open: usize, end: usize): usize {
-  const table: usize = load<u32>(query, QUERY_TABLE);
-  const agent: usize = load<u32>(query, QUERY_AGENTS);
+function findGroups(open: usize, end: usize): usize {
   let found = open;
   for (let at = open; at < end; at += 4) {
     const line: usize = load<u32>(at);
+    const table = tableOf(line);
+    const agent: usize = load<u32>(queryOf(line), QUERY_AGENTS);
     const robots: usize = load<u32>(line, LINE_ROBOTS);
     resolveGroups(agent, table, robots, groupsOfAny(table, robots), line + LINE_GROUPS);
     found = keep(line, load<u32>(line, LINE_GROUPS + GROUPS_LIST) !== 0, found);
@@ -178,10 +178,10 @@ function findGroups(query: usize, open: usize, end: usize): usize {
  * Without this, the matcher's walk would wait for each cache line in turn. Reads 259 bytes past the
  * automaton's start.
  */
-function prefetchAutomata(query: usize, open: usize, end: usize): void {
-  const table: usize = load<u32>(query, QUERY_TABLE);
+function prefetchAutomata(open: usize, end: usize): void {
   for (let at = open; at < end; at += 4) {
     const line: usize = load<u32>(at);
+    const table = tableOf(line);
     const automaton = table + load<u32>(table + load<u32>(line, LINE_GROUPS + GROUPS_LIST));
     store<u32>(line, load<u32>(automaton), LINE_PREFETCHED);
     store<u32>(line, load<u32>(automaton, 64), LINE_PREFETCHED);

@@ -1,6 +1,6 @@
 /** The entries of the lines in flight; layout.ts, LINE_…, has their fields. */
 
-import { LINE_BYTES, WORKER_LINES } from '../../layout';
+import { LINE_BYTES, LINE_QUERY, QUERY_TABLE, WORKER_LINES } from '../../layout';
 
 /** Outcome of a line whose URL is fine so far. */
 export const PENDING: i32 = -1;
@@ -10,4 +10,14 @@ export const EMPTY: i32 = -2;
 /** The entry of the line with this index in its group. */
 export function lineEntry(worker: usize, index: i32): usize {
   return worker + WORKER_LINES + <usize>index * LINE_BYTES;
+}
+
+/** The query for the line: that of its host's shard. */
+export function queryOf(line: usize): usize {
+  return load<u32>(line, LINE_QUERY);
+}
+
+/** The table that is asked for the line. */
+export function tableOf(line: usize): usize {
+  return load<u32>(queryOf(line), QUERY_TABLE);
 }

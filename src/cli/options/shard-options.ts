@@ -1,0 +1,43 @@
+import type { Option } from 'commander';
+import { MAX_SHARDS } from '../../table/shard-of.js';
+import { describedOption } from './described-option.js';
+import { OUTPUT_GROUP } from './option-groups.js';
+import { nonEmpty, wholeNumber } from './option-values.js';
+
+export const shardsOption = (): Option =>
+  describedOption(
+    '--shards <n>',
+    'Divide the table by host into this many shards.',
+    `1 to ${MAX_SHARDS}. -o names a directory: part-00000.table and so on, and manifest.json. Memory is needed for one shard for each thread, and disk for the robots.txt files once more. --table takes the directory.`,
+    '    robots-filter compile --robots-dir robots/ --shards 64 -o table/',
+  )
+    .argParser(wholeNumber(1, MAX_SHARDS))
+    .helpGroup(OUTPUT_GROUP);
+
+export const servedShardsOption = (): Option =>
+  describedOption(
+    '--shards <n>',
+    'Answer the shard of each host, of this many, and no verdicts.',
+    `1 to ${MAX_SHARDS}. No table is needed.`,
+  )
+    .argParser(wholeNumber(1, MAX_SHARDS))
+    .helpGroup(OUTPUT_GROUP);
+
+export const ofOption = (): Option =>
+  describedOption(
+    '--of <n>',
+    'Divide hosts into this many shards. Required.',
+    `1 to ${MAX_SHARDS}: the number that "robots-filter compile --shards" was given.`,
+  )
+    .argParser(wholeNumber(1, MAX_SHARDS))
+    .helpGroup(OUTPUT_GROUP);
+
+export const shardFieldOption = (): Option =>
+  describedOption(
+    '--field <name>',
+    'Give the added JSON member or column this name.',
+    'Default: shard.',
+  )
+    .argParser(nonEmpty)
+    .default('shard')
+    .helpGroup(OUTPUT_GROUP);

@@ -1,0 +1,194 @@
+import type { Archive, CacheContent, CacheEvent, CachePart } from '../../cache/cache.js';
+import { type CacheWarning, nestedParts, PartReader } from '../../cache/cache.js';
+import type { WarningEvent } from '../../cache/entry.js';
+import { checkAuthority } from '../../compile/intern/authority-set.js';
+import { ByteStore } from '../../compile/intern/byte-store.js';
+import { digestOf } from '../../compile/intern/digest.js';
+import { drawKey } from '../../compile/intern/hash-bytes.js';
+import {
+  BODY_UNAVAILABLE,
+  BODY_UNREACHABLE,
+  FIRST_BODY,
+} from '../../compile/parallel/table-part.js';
+import type { AddedFile } from '../../compile/table-contents.js';
+import type { AccessResult } from '../../protocol/access.js';
+import type { Authority } from '../../protocol/authority.js';
+import { withoutTruncatedLine } from '../../protocol/truncated-line.js';
+import { shardOf } from '../../table/shard-of.js';
+import type { Capture } from '../../warc/capture.js';
+import { CaptureList } from '../../warc/capture-list.js';
+import { ArchiveCompilation } from './archive-compilation.js';
+import type { CompileCacheOptions } from './compile-cache.js';
+import type { PartCompilerOptions } from './part-compiler.js';
+import type { SpillFile } from './spill-file.js';
+import { encodeEntry } from './spilled-entry.js';
+
+/**
+ * The first pass over caches: adds each robots.txt to the spill file, in the shard of its host. The
+ * order of the robots.txt files of a shard is that of the caches.
+ *
+ * The memory does not grow with directories and files of records. For archives it grows by the
+ * index of their captures (warc/capture-set.ts), and by some 60 bytes for each distinct body.
+ */
+export class Partition {
+  stale = 0;
+  files = 0;
+  readonly #spill: SpillFile;
+  readonly #shards: number;
+  readonly #options: CompileCacheOptions;
+  readonly #leaveOutStale: boolean;
+  readonly #reader: PartReader;
+  readonly #bodies: CaptureBodies;
+  /** The key of the hashes of archives. */
+  readonly key = drawKey();
+
+  /** @param spill has one shard more: that of the bodies of captures */
+  constructor(
+    spill: SpillFile,
+    shards: number,
+    options: CompileCacheOptions,
+    { cache, leaveOutStale }: Pick<PartCompilerOptions, 'cache' | 'leaveOutStale'>,
+  ) {
+    this.#spill = spill;
+    this.#shards = shards;
+    this.#options = options;
+    this.#leaveOutStale = leaveOutStale;
+    this.#reader = new PartReader(cache);
+    this.#bodies = new CaptureBodies(spill, shards);
+  }
+
+  /** Adds the robots.txt files of caches, in order. */
+  async add(
+    contents: AsyncIterable<CacheContent | WarningEvent> | Iterable<CacheContent | WarningEvent>,
+  ): Promise<void> {
+    for await (const content of contents) {
+      this.#options.signal?.throwIfAborted();
+      if (content.kind === 'warning') this.#options.onWarning(content.warning);
+      else if (content.kind === 'archive') await this.#addArchive(content);
+      else await this.#addPart(content);
+    }
+  }
+
+  async #addPart(part: CachePart): Promise<void> {
+    // What is nested in a part comes before the rest of the part, and takes time to read.
+    const waiting: (() => Promise<void> | void)[] = [];
+    const handle = (event: CacheEvent): void => {
+      if (event.kind === 'warning') waiting.push(() => this.#options.onWarning(event.warning));
+      else if (event.kind === 'entry') this.#takeEntry(event, waiting);
+      else if (event.kind === 'records' || event.kind === 'scheme') {
+        if (part.kind !== 'names') throw new Error('only names have nested parts');
+        waiting.push(() => this.add(nestedParts(event, part, this.#options.columns)));
+      } else throw new Error(`a part of ${part.kind} has a ${event.kind}`);
+    };
+    try {
+      await this.#reader.read(part, handle);
+    } finally {
+      for (const step of waiting) await step();
+      await this.#spill.relieve();
+    }
+  }
+
+  /** Takes an entry, whose body the next one overwrites. */
+  #takeEntry(
+    { entry }: Extract<CacheEvent, { kind: 'entry' }>,
+    waiting: (() => Promise<void> | void)[],
+  ): void {
+    const { authority, body, source, status, fetched } = entry;
+    if (fetched?.stale === true) {
+      this.stale++;
+      if (this.#leaveOutStale) return;
+    }
+    checkAuthority(authority, source);
+    const details = { source, status, access: fetched?.access, date: fetched?.respondedAt };
+    const bytes = encodeEntry({ authority, details, body });
+    const shard = shardOf(authority.host, this.#shards);
+    waiting.push(() => this.#spill.add(shard, bytes));
+    this.files++;
+  }
+
+  async #addArchive(archive: Archive): Promise<void> {
+    const { onWarning, signal } = this.#options;
+    const addEntry = (authority: Authority, file: AddedFile): void =>
+      this.#addFound(authority, file);
+    const compilation = new ArchiveCompilation(archive, { key: this.key, addEntry }, onWarning);
+    const merger = { body: (number: number): number => number };
+    for (let parts = compilation.nextParts(); parts.length > 0; parts = compilation.nextParts()) {
+      for (const part of parts) {
+        signal?.throwIfAborted();
+        const captures = new CaptureList();
+        const warnings: CacheWarning[] = [];
+        try {
+          await this.#reader.read(part, (event) => {
+            if (event.kind === 'capture') this.#addCapture(event.capture, captures);
+            else if (event.kind === 'left-out') captures.pushLeftOut(event.url, event.offset);
+            else if (event.kind === 'warning') warnings.push(event.warning);
+          });
+        } finally {
+          for (const warning of warnings) onWarning(warning);
+        }
+        compilation.add(captures.take(), part, merger);
+        await this.#spill.relieve();
+      }
+    }
+    await compilation.bind(signal);
+    await this.#spill.relieve();
+  }
+
+  #addCapture(capture: Capture, captures: CaptureList): void {
+    const { outcome } = capture;
+    if (outcome.kind === 'unavailable') captures.push(capture, BODY_UNAVAILABLE);
+    else if (outcome.kind === 'unreachable') captures.push(capture, BODY_UNREACHABLE);
+    else if (outcome.kind !== 'body') captures.push(capture, Number.NaN);
+    else {
+      const body = outcome.isCut ? withoutTruncatedLine(outcome.body) : outcome.body;
+      captures.push(capture, FIRST_BODY + this.#bodies.add(body));
+    }
+  }
+
+  #addFound(authority: Authority, { body, source, date }: AddedFile): void {
+    checkAuthority(authority, source);
+    const access: AccessResult | undefined =
+      body === BODY_UNAVAILABLE
+        ? 'unavailable'
+        : body === BODY_UNREACHABLE
+          ? 'unreachable'
+          : undefined;
+    const place =
+      access === undefined ? this.#bodies.placeOf(body - FIRST_BODY) : new Uint8Array(0);
+    const entry = { authority, details: { source, access, date }, body: place };
+    this.#spill.add(shardOf(authority.host, this.#shards), encodeEntry(entry));
+    this.files++;
+  }
+}
+
+/** The distinct bodies of captures, in a shard of their own. */
+class CaptureBodies {
+  readonly #spill: SpillFile;
+  readonly #shard: number;
+  readonly #digests = new ByteStore();
+  /** For each body its start among the bodies, and its length. */
+  readonly #places: { readonly start: number; readonly bytes: number }[] = [];
+  #end = 0;
+
+  constructor(spill: SpillFile, shard: number) {
+    this.#spill = spill;
+    this.#shard = shard;
+  }
+
+  /** Adds a body; returns its number among the distinct bodies. */
+  add(body: Uint8Array): number {
+    const known = this.#digests.count;
+    const number = this.#digests.add(digestOf(body));
+    if (number < known) return number;
+    this.#places.push({ start: this.#end, bytes: body.length });
+    this.#end += body.length;
+    this.#spill.add(this.#shard, Uint8Array.from(body));
+    return number;
+  }
+
+  placeOf(number: number): { readonly start: number; readonly bytes: number } {
+    const place = this.#places[number];
+    if (place === undefined) throw new Error(`no body ${number}`);
+    return place;
+  }
+}

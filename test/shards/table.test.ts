@@ -1,0 +1,260 @@
+import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { shardOf } from '../../src/table/shard-of.js';
+import { Table } from '../../src/table.js';
+import { lines, Workplace, workplace } from '../cli/command-line.js';
+import { hostileFile } from '../hostile/file.js';
+import { Random } from '../random/random.js';
+import { captureOf, membersOf, responseOf, robotsOf } from '../warc/warc-bytes.js';
+
+const SHARDS = 7;
+const HOSTS = 120;
+const AGENTS = ['a-bot', 'b_bot>K', '*'];
+
+/** Robots.txt files of many hosts in all kinds of sources, and URLs of these hosts and others. */
+function prepare(place: Workplace, seed: number): void {
+  const random = new Random(seed);
+  const records: string[] = [];
+  const captures: Buffer[] = [];
+  const urls: string[] = [];
+  for (let number = 0; number < HOSTS; number++) {
+    const host = random.pick([`h${number}.example`, `www.h${number}.example`, `10.0.0.${number}`]);
+    const { robots, urls: drawn } = hostileFile(random, 'rfc9309', { urls: 4, chains: 1 });
+    const text = Buffer.from(robots, 'latin1').toString('base64');
+    for (const name of [host, `${host}:8080`, `https://${host}/robots.txt`]) {
+      if (random.chance(0.4)) continue;
+      const kind = random.number();
+      const key = name.includes('/') ? { url: name } : { host: name };
+      if (kind < 0.2) records.push(JSON.stringify({ ...key, status: random.pick([404, 503]) }));
+      else if (kind < 0.3)
+        place.write(`robots/${host}`, `${robots}\nsitemap: https://x.example/${number}\n`);
+      else records.push(JSON.stringify({ ...key, robots_base64: text }));
+    }
+    const capture = `https://c${number}.example/robots.txt`;
+    const location = `https://c${random.between(0, HOSTS - 1)}.example/robots.txt`;
+    captures.push(
+      captureOf(
+        capture,
+        random.chance(0.3)
+          ? responseOf(301, '', { Location: location })
+          : responseOf(200, random.chance(0.2) ? robotsOf('/same') : robots, {
+              'Content-Type': 'text/plain',
+            }),
+      ),
+    );
+    for (const url of drawn) {
+      // The hostile URL as it is, and its path at the hosts that are known.
+      const path = url.slice(Math.max(0, url.indexOf('/', url.indexOf('//') + 2)));
+      urls.push(url, `https://${host.toUpperCase()}${path}`, `http://${host}:8080${path}`);
+      urls.push(`https://c${number}.example${path}`, `http://c${number}.example${path}`);
+    }
+  }
+  urls.push('https://c0.example/same', 'not a URL', 'https://unknown.example/');
+  place.write('more.ndjson', `${records.join('\n')}\n`);
+  place.write('captures.warc.gz', membersOf(captures));
+  place.write('urls.txt', Buffer.from(`${urls.join('\n')}\n`, 'latin1'));
+}
+
+const SOURCES = ['captures.warc.gz', 'robots', 'more.ndjson'].flatMap((path) => [
+  '--robots-dir',
+  path,
+]);
+
+describe('a table in shards', () => {
+  let place: Workplace;
+  beforeAll(async () => {
+    place = new Workplace(false);
+    prepare(place, 29);
+    const common = ['compile', '-q', '--records', ...SOURCES];
+    await place.run([...common, '-o', 'one.table']);
+    const { code, stderr } = await place.run([
+      ...common,
+      '--shards',
+      String(SHARDS),
+      '-o',
+      'parts',
+    ]);
+    expect([code, stderr]).toEqual([0, '']);
+    return () => place.remove();
+  });
+
+  test('gives every record the verdict, the rule and the source of one table', async () => {
+    const outputs = new Set<string>();
+    for (const table of ['one.table', 'parts', 'parts/manifest.json']) {
+      const words = ['--table', table, '-q', '--explain', '-a', AGENTS.join()];
+      outputs.add((await place.run([...words, 'urls.txt'])).stdout.toString('latin1'));
+      // Threads share the memory of the shards.
+      outputs.add(
+        (await place.run([...words, '--threads', '2', 'urls.txt'])).stdout.toString('latin1'),
+      );
+    }
+    expect(outputs.size).toBe(1);
+    const [output = ''] = outputs;
+    for (const reason of ['rule', 'no-rule', 'no-group', 'unavailable', 'unreachable']) {
+      expect(output).toContain(`\t${reason}\t`);
+    }
+    expect(output).toContain('\tunknown-host\t');
+    expect(output).toContain('captures.warc.gz:');
+  });
+
+  test('has the same hosts, records and counts as one table, in every command', async () => {
+    for (const words of [
+      ['--table', '@', '-q', '-a', 'a-bot', '--stats-by', 'host', 'urls.txt'],
+      ['--table', '@', '-q', '-a', 'a-bot,K', '--stats-by', 'host', '--format', 'csv', 'urls.txt'],
+      ['audit', '--table', '@', '-q', '-a', AGENTS.join(), '--format', 'csv'],
+      ['records', '@', '-q'],
+      ['inspect', '@', 'c1.example', '--json'],
+    ]) {
+      const of = async (table: string): Promise<string> =>
+        (await place.run(words.map((word) => (word === '@' ? table : word)))).text;
+      const one = await of('one.table');
+      expect(lines(one).length).toBeGreaterThan(0);
+      expect(await of('parts')).toBe(one);
+    }
+    const seen = async (table: string): Promise<unknown> => {
+      const { stderr } = await place.run(['--table', table, '--stats=json', '-q', 'urls.txt']);
+      return (JSON.parse(stderr) as { hosts: unknown }).hosts;
+    };
+    expect(await seen('parts')).toEqual(await seen('one.table'));
+    const { code, text } = await place.run(['diff', 'one.table', 'parts', '-q', '--exit-code']);
+    expect([code, text]).toEqual([0, '']);
+  });
+
+  test('is opened by the library, which proves where each host is', async () => {
+    const [one, parts] = await Promise.all([
+      Table.open(join(place.path, 'one.table')),
+      Table.open(join(place.path, 'parts'), { verify: true }),
+    ]);
+    expect([parts.hosts, parts.profile]).toEqual([one.hosts, 'rfc9309']);
+    const urls = lines(place.read('urls.txt')).slice(0, 900);
+    for (const agent of AGENTS) {
+      expect(parts.verdicts(urls, agent)).toEqual(one.verdicts(urls, agent));
+      for (const url of urls.slice(0, 100)) {
+        expect(parts.verdict(url, agent)).toEqual(one.verdict(url, agent));
+      }
+    }
+    expect(() => parts.bytes).toThrow('is a table in shards. Copy its directory');
+    await expect(parts.save(join(place.path, 'x'))).rejects.toThrow('is a table in shards');
+  });
+
+  test('has a manifest that says what is in the parts', () => {
+    const manifest = JSON.parse(place.read('parts/manifest.json'));
+    expect(manifest).toMatchObject({ shards: SHARDS, hash: 'crc32', profile: 'rfc9309' });
+    expect(manifest.sources).toEqual(['captures.warc.gz', 'robots', 'more.ndjson']);
+    const expected = ['manifest.json', ...manifest.parts.map(({ file }: { file: string }) => file)];
+    expect(place.names('parts')).toEqual(expected.sort());
+  });
+
+  describe('is refused', () => {
+    const cases: readonly (readonly [string, (directory: string) => void, string])[] = [
+      [
+        'with a missing part',
+        (directory) => rmSync(join(directory, 'part-00003.table')),
+        'part-00003.table: missing, and manifest.json names it: copy the whole directory again',
+      ],
+      [
+        'with a truncated part',
+        (directory) => cut(join(directory, 'part-00002.table')),
+        'part-00002.table: ',
+      ],
+      [
+        'with a damaged part',
+        (directory) => change(join(directory, 'part-00001.table')),
+        'part-00001.table: damaged: its checksum is',
+      ],
+      [
+        'with the part of another table',
+        (directory) => {
+          const part = join(directory, 'part-00000.table');
+          const other = join(directory, 'part-00001.table');
+          copyFileSync(other, part);
+          editManifest(directory, (text) => {
+            const manifest = JSON.parse(text);
+            manifest.bytes += manifest.parts[1].bytes - manifest.parts[0].bytes;
+            manifest.parts[0].bytes = manifest.parts[1].bytes;
+            return `${JSON.stringify(manifest, null, 1)}\n`;
+          });
+        },
+        'part-00000.table: of another table or time: its checksum is',
+      ],
+      [
+        'without a manifest',
+        (directory) => rmSync(join(directory, 'manifest.json')),
+        'is a directory, not a table',
+      ],
+      [
+        'with a newer manifest',
+        (directory) =>
+          editManifest(directory, (text) => text.replace('"version": 1', '"version": 2')),
+        'written by a newer version (manifest 2, tables 8, hash "crc32"): upgrade robots-filter',
+      ],
+      [
+        'with a damaged manifest',
+        (directory) => editManifest(directory, (text) => text.slice(0, -9)),
+        'manifest.json: damaged: not JSON: copy it again',
+      ],
+      [
+        'with a manifest that names a file elsewhere',
+        (directory) =>
+          editManifest(directory, (text) => text.replace('part-00004', '../part-00004')),
+        'manifest.json: damaged: its part 4 is not part-00004.table',
+      ],
+    ];
+    test.each(cases)('%s', async (_, damage, message) => {
+      const other = workplace();
+      mkdirSync(join(other.path, 'parts'));
+      for (const name of place.names('parts')) {
+        copyFileSync(join(place.path, 'parts', name), join(other.path, 'parts', name));
+      }
+      damage(join(other.path, 'parts'));
+      const { code, text, stderr } = await other.run(
+        ['--table', 'parts', '-'],
+        'https://a.example/',
+      );
+      expect([code, text]).toEqual([2, '']);
+      expect(stderr).toContain(message);
+    });
+  });
+
+  test('keeps the old directory, or has no manifest, if compiling fails', async () => {
+    const before = place.read('parts/manifest.json');
+    const compile = ['compile', '-q', '--shards', '3'];
+    const failed = await place.run([...compile, '--robots-dir', 'none', '-o', 'parts']);
+    expect([failed.code, place.read('parts/manifest.json')]).toEqual([2, before]);
+    expect((await place.run([...compile, '--robots-dir', 'none', '-o', 'new'])).code).toBe(2);
+    // Nothing unfinished stays, and no directory with other files is replaced.
+    expect(place.names().filter((name) => name.startsWith('.') || name === 'new')).toEqual([]);
+    const refused = await place.run([...compile, '--robots-dir', 'robots', '-o', 'robots']);
+    expect(refused.code).toBe(2);
+    expect(refused.stderr).toContain('which would be lost. Name a new directory');
+    // An older table is replaced whole.
+    const again = place.names('parts').length;
+    expect(again).toBe(SHARDS + 1);
+    expect((await place.run([...compile, '--robots-dir', 'robots', '-o', 'parts'])).code).toBe(0);
+    expect(place.names('parts')).toHaveLength(3 + 1);
+    for (const host of place.names('robots')) {
+      const { code } = await place.run([
+        'inspect',
+        `parts/part-0000${shardOf(host, 3)}.table`,
+        host,
+      ]);
+      expect(code).toBe(0);
+    }
+  });
+});
+
+function editManifest(directory: string, edit: (text: string) => string): void {
+  const path = join(directory, 'manifest.json');
+  writeFileSync(path, edit(readFileSync(path, 'utf8')));
+}
+
+function cut(path: string): void {
+  writeFileSync(path, readFileSync(path).subarray(0, -64));
+}
+
+function change(path: string): void {
+  const bytes = readFileSync(path);
+  bytes[1000] = (bytes[1000] ?? 0) ^ 1;
+  writeFileSync(path, bytes);
+}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import json
 import os
 import select
@@ -35,7 +34,6 @@ _PIPE_BYTES = 1 << 20
 _END_SECONDS = 5.0
 _MESSAGE_PREFIX = "robots-filter: "
 
-_READABLE = select.POLLIN | select.POLLHUP | select.POLLERR | select.POLLNVAL
 
 #: All connections of this process, for a child that `fork` makes.
 _connections: weakref.WeakSet[Connection] = weakref.WeakSet()
@@ -170,7 +168,7 @@ class Connection:
         readable = False
         for descriptor, events in self._poll.poll():
             if descriptor == self._output:
-                readable = bool(events & _READABLE)
+                readable = events != 0
             elif descriptor == self._error:
                 self._read_errors()
         return readable
@@ -310,6 +308,8 @@ def _read_into(descriptor: int, room: memoryview) -> int:
 
 def _widen(*descriptors: int) -> None:
     """Let the pipes hold more, so that both sides are woken less often. Only Linux can."""
+    import fcntl
+
     widen = getattr(fcntl, "F_SETPIPE_SZ", None)
     if widen is None:
         return
@@ -336,4 +336,6 @@ def _after_fork() -> None:
         connection.close()
 
 
-os.register_at_fork(after_in_child=_after_fork)
+# Windows has none; `command` says so when a table is opened.
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)

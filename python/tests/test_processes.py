@@ -83,8 +83,10 @@ def test_the_error_has_the_end_of_standard_error(table_path: Path) -> None:
         connection = table._connection()
         # A frame that is none: the program says what is wrong, and ends.
         os.write(connection._input, b"\xff" * 20)
-        with pytest.raises(RobotsFilterError, match=r"a request of kind 4294967295"):
+        with pytest.raises(ProcessError) as raised:
             table.verdicts(URLS, "GPTBot")
+        assert "ended with status 2" in str(raised.value)
+        assert "a request of kind 4294967295" in str(raised.value)
         assert table.verdicts(URLS, "GPTBot") == VERDICTS
 
 

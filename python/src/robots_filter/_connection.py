@@ -56,6 +56,7 @@ class Connection:
         self._thread = threading.get_ident()
         self._errors = bytearray()
         self._busy = False
+        self._greeted = False
         self._streams = [
             stream
             for stream in (self._process.stdin, self._process.stdout, self._process.stderr)
@@ -215,7 +216,7 @@ class Connection:
             status = self._process.wait()
         text = self._errors.decode("utf-8", "replace").strip()
         self.close()
-        if status == 2 and text.startswith(_MESSAGE_PREFIX):
+        if not self._greeted and status == 2 and text.startswith(_MESSAGE_PREFIX):
             return RobotsFilterError(text.removeprefix(_MESSAGE_PREFIX))
         how = f"was ended by signal {-status}" if status < 0 else f"ended with status {status}"
         said = f"Its standard error ends with:\n{text}" if text else "It wrote no error"
@@ -249,6 +250,7 @@ class Connection:
         self.rules: int = stated["rules"]
         self.verdicts: tuple[str, ...] = tuple(stated["verdicts"])
         self.reasons: tuple[str, ...] = tuple(stated["reasons"])
+        self._greeted = True
         limits = stated["limits"]
         self.limits = Limits(
             verdicts=limits["verdicts"],

@@ -151,7 +151,7 @@ class Table:
         """Judge one URL for one agent, with the reason and the rule that decided.
 
         An agent is a product token (RFC 9309 section 2.2.1), or a fallback chain `A>B`. For many
-        URLs `verdicts` is a hundred times as fast.
+        URLs `verdicts` is hundreds of times as fast.
         """
         if not isinstance(url, str | bytes):
             raise UsageError(

@@ -11,7 +11,7 @@ import json
 import math
 import os
 import struct
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -234,10 +234,10 @@ def _judging(
     place: _Place,
     question: _Question,
     by_task: tuple[list[str], dict[str, str]] | None,
-) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+) -> Callable[[Iterable[pa.RecordBatch]], Iterable[pa.RecordBatch]]:
     """Return the function that judges the batches of a task."""
 
-    def judge(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    def judge(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         table: Table | None = None
         task = None
         for batch in batches:
@@ -359,7 +359,7 @@ def _keys_of(df: DataFrame, tasks: int) -> list[int]:
 def _sharded(df: DataFrame, url: str, shards: int) -> DataFrame:
     """Return the DataFrame with the shard of each URL; an invalid one has shard 0."""
 
-    def add(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    def add(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
             urls = batch.column(batch.schema.get_field_index(url))
             yield pa.RecordBatch.from_arrays(

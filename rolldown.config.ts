@@ -1,5 +1,6 @@
 import { defineConfig } from 'rolldown';
 import { dts } from 'rolldown-plugin-dts';
+import { embedded } from './build/embedded.js';
 
 /** Packages stay outside. */
 const external = /^(?![./]|[A-Z]:)/;
@@ -21,7 +22,7 @@ const checks = { pluginTimings: false };
 const groups = [
   {
     name: 'filter',
-    test: /src\/(table|(protocol|pipeline)\/[^/]+|files\/working-directory|workers\/main-thread)\.ts$/,
+    test: /src\/(table|(protocol|pipeline)\/[^/]+|files\/working-directory|workers\/(main-thread|entry-file))\.ts$/,
   },
   { name: 'robots', test: /src\/(robots|compile\/table-builder)\.ts$/ },
   { name: 'program', test: /src\/cli\/(program|commands\/filter)\.ts$/ },
@@ -63,6 +64,22 @@ export default defineConfig([
       dir: '.build/dist/cjs',
       format: 'cjs',
       entryFileNames: '[name].cjs',
+      ...compact,
+    },
+  },
+  // The library for bundlers, which follow the condition `module` of package.json: ES modules that
+  // read no file of the package. Node never loads them.
+  {
+    input: { index: './src/index.ts', 'robots-parser': './src/robots-parser.ts' },
+    platform: 'node',
+    external,
+    checks,
+    plugins: [embedded('.build/dist')],
+    output: {
+      dir: '.build/dist/module',
+      format: 'esm',
+      entryFileNames: '[name].js',
+      chunkFileNames: 'chunk-[name].js',
       ...compact,
     },
   },

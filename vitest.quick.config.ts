@@ -9,6 +9,7 @@ const LEFT_OUT = [
   'fuzz/**',
   'linear/**',
   'naive/**',
+  'bundles.test.ts',
   'package.test.ts',
   'cache/cache.test.ts',
   'compile/automaton/automaton.test.ts',

@@ -1,17 +1,26 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 
 // The library as ES modules: they export what the CommonJS files of the build hold, so that the
 // package has its code once.
 
 const INDEX = "export * from './cjs/index.cjs';\n";
 
-/** `require` of Node 20.19 and later returns the export that is named `module.exports`. */
 const ROBOTS_PARSER = `import robotsParser from './cjs/robots-parser.cjs';
-export { robotsParser as default, robotsParser as 'module.exports' };
+export { robotsParser as default };
+`;
+
+/** For `require`, which must return the function, in Node and in bundles. */
+const REQUIRED_ROBOTS_PARSER = `const robotsParser = require('#robots-parser');
+module.exports = robotsParser.default ?? robotsParser;
 `;
 
 writeFileSync('.build/dist/index.js', INDEX);
 writeFileSync('.build/dist/robots-parser.js', ROBOTS_PARSER);
+writeFileSync('.build/dist/robots-parser.cjs', REQUIRED_ROBOTS_PARSER);
+
+/** The types of what `require` returns. */
+const TYPES = readFileSync('.build/dist/robots-parser.d.ts', 'utf8').split('export {')[0] ?? '';
+writeFileSync('.build/dist/robots-parser.d.cts', `${TYPES}export = robotsParser;\n`);
 
 /**
  * `npx` in a clone keeps its link to the file that `bin` named on the first call. Until 0.1.0 that

@@ -57,7 +57,9 @@ function packageFiles(): Map<string, Buffer> {
     })) {
       if (!entry.isFile() || entry.name.endsWith('.map') || entry.name.endsWith('.ts')) continue;
       const path = join(entry.parentPath, entry.name);
-      files.set(relative(ROOT, path).replaceAll('\\', '/'), readFileSync(path));
+      const name = relative(ROOT, path).replaceAll('\\', '/');
+      // Only bundlers load these.
+      if (!name.startsWith('dist/module/')) files.set(name, readFileSync(path));
     }
   }
   return files;

@@ -2,7 +2,7 @@
 
 python python/build.py [--out DIR] [--no-npm-build]
 
-It needs Node and npm, the packages of `npm ci`, and the module `build`. It writes to python/dist.
+It needs Node and npm, the packages of `npm ci`, and the module `hatchling`.
 """
 
 from __future__ import annotations
@@ -35,7 +35,8 @@ def main() -> None:
     for name in ("LICENSE", "NOTICE"):
         shutil.copy(ROOT / name, HERE / name)
     subprocess.run(
-        [sys.executable, "-m", "build", "--no-isolation", "--outdir", str(options.out), str(HERE)],
+        [sys.executable, "-m", "hatchling", "build", "--directory", str(options.out.resolve())],
+        cwd=HERE,
         check=True,
         stdout=subprocess.DEVNULL,
     )

@@ -20,7 +20,7 @@ export interface CompileTableOptions {
   readonly stale?: 'use' | 'unknown' | undefined;
   /** Captures of WARC files after this moment do not count. Default: all count. */
   readonly asOf?: Date | undefined;
-  /** Number of threads, 1 to 256. Default: one per core. */
+  /** Number of threads, 1 to 256. Default: one per core. A bundle compiles on its own thread. */
   readonly threads?: number | undefined;
   /** Called for each part of a source that is skipped. */
   readonly onWarning?: ((warning: CacheWarning) => void) | undefined;

@@ -1,7 +1,7 @@
 import { RobotsFilterError } from './errors.js';
 import { errorText } from './files/system-error.js';
 import { systemRemedy } from './files/system-remedy.js';
-import { TableView } from './inspect/table-view.js';
+import { SHARD_SPAN, TableView } from './inspect/table-view.js';
 import { Arena } from './kernel/arena.js';
 import type { QueryTable } from './kernel/shard-queries.js';
 import { BUCKET_SLOTS } from './table/format.js';
@@ -32,6 +32,13 @@ export interface TableMemory {
   readonly slots: number;
   /** The shards in order; none if the table is in one piece. */
   readonly shards: readonly PlacedShard[];
+}
+
+/** The offset by which the view of a table knows an address in it. */
+export function offsetInTable({ table, shards }: TableMemory, address: number): number {
+  const shard = shards.findLastIndex((placed) => placed.table <= address);
+  const placed = shards[shard];
+  return placed === undefined ? address - table : address - placed.table + shard * SHARD_SPAN;
 }
 
 /** A shard as queries name it. */

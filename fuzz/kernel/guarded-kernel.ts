@@ -3,6 +3,7 @@ import { instantiateKernel, type Kernel, PAGE_BYTES } from '../../src/kernel/ker
 import {
   MARGIN,
   MAX_BAD,
+  OFFSET_BYTES,
   RESULT_RANK,
   RUN_BAD_RECORD,
   RUN_DONE,
@@ -189,9 +190,13 @@ export class GuardedKernel {
 
   /**
    * Runs a batch, with so little room for output that it must be emptied after every line or two.
+   *
+   * @param lineBytes bytes of the input that are lines; for FORMAT_OFFSETS the values follow
    */
-  run(query: AskedQuery, input: Uint8Array): Run {
-    const [first, second] = surroundingsFor(input).map((around) => this.#run(query, input, around));
+  run(query: AskedQuery, input: Uint8Array, lineBytes = input.length): Run {
+    const [first, second] = surroundingsFor(input).map((around) =>
+      this.#run(query, input, lineBytes, around),
+    );
     if (first === undefined || JSON.stringify(first) !== JSON.stringify(second)) {
       throw new Fault(
         `the result depends on the bytes around: ${shown(first)} or ${shown(second)}`,
@@ -212,13 +217,23 @@ export class GuardedKernel {
     return { verdict, reason };
   }
 
-  #run({ query, bytes }: AskedQuery, input: Uint8Array, around: Surroundings): Run {
+  #run(
+    { query, bytes }: AskedQuery,
+    input: Uint8Array,
+    lineBytes: number,
+    around: Surroundings,
+  ): Run {
     const capacity = query.lineFactor * input.length + query.lineOverhead + 2 * MARGIN;
     const source = this.#arrange(input, around);
     const worker = this.#worker(query, around);
     const task = this.#take(TASK_BYTES, around);
     const output = this.#take(capacity + MARGIN, around);
-    const scratch = this.#take(this.#scratchBytes(input.length, linesIn(input)), around);
+    const scratch = this.#take(
+      lineBytes === input.length
+        ? this.#scratchBytes(input.length, linesIn(input))
+        : this.#scratchBytes(input.length - lineBytes - OFFSET_BYTES, lineBytes / OFFSET_BYTES),
+      around,
+    );
     this.#bytes.fill(0, task.address, task.end);
     const words = new Int32Array(this.#bytes.buffer, task.address, TASK_BYTES / 4);
     const addresses = {
@@ -227,7 +242,7 @@ export class GuardedKernel {
       scratch: scratch.address,
       scratchEnd: scratch.end,
       input: source,
-      inputEnd: source + input.length,
+      inputEnd: source + lineBytes,
       output: output.address,
       outputEnd: output.address + capacity,
     };

@@ -162,6 +162,7 @@ function judge(table: Uint8Array, kernel: GuardedKernel): void {
     explain: true,
     seenSlots: BUCKET_SLOTS * buckets,
     countedSlots: BUCKET_SLOTS * buckets,
+    ruleEntries: 1 << 10,
   });
   const input = urls.map((url) => `${JSON.stringify({ url })}\n`).join('');
   const { output } = kernel.run(query, Buffer.from(input));

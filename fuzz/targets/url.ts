@@ -1,5 +1,7 @@
 import { TableBuilder } from '../../src/compile/table-builder.js';
+import { OFFSET_BYTES } from '../../src/kernel/layout.js';
 import type { Authority } from '../../src/protocol/authority.js';
+import { REASONS, VERDICTS } from '../../src/protocol/verdict.js';
 import { pieces, words } from '../../test/hostile/pieces.js';
 import { hostileUrl } from '../../test/hostile/url.js';
 import { severalUrls } from '../../test/naive/line.js';
@@ -27,7 +29,8 @@ const AUTHORITIES = [
 const ALLOWING = bytesOf('user-agent: *\ndisallow:\n');
 
 /**
- * The URL scanner, through three entrances: alone, on a line of text, and in a JSON string. If
+ * The URL scanner, through four entrances: alone, as a value of a column, on a line of text, and in
+ * a JSON string. If
  * `URL` accepts the input, a table is made that denies exactly this scheme, host, port, path and
  * query, and allows the neighbours. oracle/whatwg.ts lists the intended differences.
  */
@@ -67,6 +70,7 @@ export const target: Target = {
       const outcome = kernel.judge(query, input);
       checkOutcome(outcome, url);
 
+      checkColumn(kernel, input, outcome);
       const json = kernel.run(kernel.ask({ explain: true }), inJson(input));
       const expected = `"verdict":"${outcome.verdict}","reason":"${outcome.reason}"`;
       agree('the same in JSON', json.output.includes(expected), true);
@@ -92,6 +96,22 @@ function checkReread(kernel: GuardedKernel, input: Uint8Array, outcome: Outcome)
   agree('the verdict as text', verdict, outcome.verdict);
   const again = kernel.ask({});
   agree('the verdict when read again', kernel.judge(again, bytesOf(url)).verdict, outcome.verdict);
+}
+
+/** Values of a column have the same outcome, beside themselves and beside an empty value. */
+function checkColumn(kernel: GuardedKernel, input: Uint8Array, { verdict, reason }: Outcome): void {
+  const values = [input, new Uint8Array(0), input];
+  const offsets = new Uint32Array(values.length + 1);
+  values.forEach((value, index) => {
+    offsets[index + 1] = (offsets[index] as number) + value.length;
+  });
+  const column = Buffer.concat([new Uint8Array(offsets.buffer), ...values]);
+  const query = kernel.ask({ format: 'offsets', conversion: 'outcomes' });
+  const { output, lines } = kernel.run(query, column, OFFSET_BYTES * values.length);
+  const own = (VERDICTS.indexOf(verdict) << 4) | REASONS.indexOf(reason);
+  const empty = (VERDICTS.indexOf('invalid') << 4) | REASONS.indexOf('invalid-url');
+  agree('the values of a column', lines, values.length);
+  agree('their outcomes', output, String.fromCharCode(own, empty, own));
 }
 
 function checkOutcome(outcome: Outcome, url: WhatwgUrl | undefined): void {

@@ -22,5 +22,9 @@ export function findMagic<Format extends Magic>(
   formats: readonly Format[],
   head: Uint8Array,
 ): Format | undefined {
-  return formats.find(({ magic, at = 0 }) => startsWith(head, magic, at));
+  for (const format of formats) {
+    const { magic, at = 0 } = format;
+    if (head[at] === magic[0] && startsWith(head, magic, at)) return format;
+  }
+  return undefined;
 }

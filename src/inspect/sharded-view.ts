@@ -59,6 +59,11 @@ export class ShardedView extends TableView {
     return at === 0 ? 0 : at + shard * SHARD_SPAN;
   }
 
+  override placeOfAuthority(authority: number): number {
+    const { view, shard } = this.#of(authority);
+    return view.placeOfAuthority(authority % SHARD_SPAN) + shard * SHARD_SPAN;
+  }
+
   override nameAt(at: number): string {
     return this.#of(at).view.nameAt(at % SHARD_SPAN);
   }

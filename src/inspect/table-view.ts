@@ -184,6 +184,14 @@ export class TableView {
     return this.reader.u32(at + 4 * (slot % BUCKET_SLOTS));
   }
 
+  /** The offset of the host record that an authority belongs to. */
+  placeOfAuthority(authority: number): number {
+    const form = this.reader.u8(authority - (HOST_AUTHORITY - HOST_FORM));
+    return form === HOST_SEVERAL
+      ? this.reader.u32(authority + AUTHORITY_HOST)
+      : authority - HOST_AUTHORITY;
+  }
+
   /** The name of the host whose record is at `at`. */
   nameAt(at: number): string {
     return this.reader.asciiText(this.#nameStart(at), this.reader.u8(at));

@@ -87,6 +87,8 @@ export const RUN_OUTPUT_FULL = 1;
 export const RUN_NEEDS_LINE_BASE = 2;
 /** With QUERY_STRICT: TASK_BAD names the bad record; the output ends before it. */
 export const RUN_BAD_RECORD = 3;
+/** The counters of rules have no room for another line: prune them and call again. */
+export const RUN_RULES_FULL = 4;
 
 // ---- Query: the questions about every URL of a run; read-only during the run
 
@@ -122,11 +124,15 @@ export const QUERY_LINE_OVERHEAD = QUERY_LINE_FACTOR + WORD;
 export const QUERY_SEEN = QUERY_LINE_OVERHEAD + WORD;
 /**
  * Offset within the worker block of the counters of hosts: for each slot of the table and each
- * agent HOST_VERDICTS counters, u64, of URLs with a robots.txt. 0 to count none.
+ * agent HOST_COUNTS_…, of URLs with a robots.txt. 0 to count none.
  */
 export const QUERY_COUNTS = QUERY_SEEN + WORD;
+/** Offset within the worker block of the counters of rules, RULES_…; 0 to count none. */
+export const QUERY_RULES = QUERY_COUNTS + WORD;
+/** Number of entries of these counters: a power of two. */
+export const QUERY_RULE_ENTRIES = QUERY_RULES + WORD;
 /** Offset of the robots record that applies to every URL; 0 to look up each URL's host. */
-export const QUERY_ANY_HOST = QUERY_COUNTS + WORD;
+export const QUERY_ANY_HOST = QUERY_RULE_ENTRIES + WORD;
 /**
  * The column of rows that holds the URL, from 0, or SOLE_COLUMN. The host may change it between two
  * inputs.
@@ -403,10 +409,31 @@ export const MAX_AGENTS = 256;
 /** For each agent OUTCOMES counters, u64. The marks of QUERY_SEEN follow. */
 export const WORKER_TALLY = (WORKER_RESULTS + MAX_AGENTS * RESULT_BYTES + LONG - 1) & -LONG;
 
-/** Verdicts that the counters of a host tell apart, by their numbers. */
-export const HOST_VERDICTS = 4;
-/** Bytes of the counters of a host for an agent. */
-export const HOST_COUNTS_BYTES = HOST_VERDICTS * LONG;
+/** The counters of a host for an agent, u64: URLs that are allowed, and URLs that are denied. */
+export const HOST_COUNTS_ALLOW = 0;
+export const HOST_COUNTS_DENY = HOST_COUNTS_ALLOW + LONG;
+/** One bit for each outcome that some URL had. Outcomes with ALLOW and DENY are below 32. */
+export const HOST_COUNTS_OUTCOMES = HOST_COUNTS_DENY + LONG;
+export const HOST_COUNTS_BYTES = HOST_COUNTS_OUTCOMES + LONG;
+
+/**
+ * The counters of rules: a hash table with linear probing. First the number of entries in use, then
+ * u64: an upper bound of what the count of any rule may lack (kernel/rule-counts.ts).
+ */
+export const RULES_USED = 0;
+export const RULES_MISSED = RULES_USED + LONG;
+/** QUERY_RULE_ENTRIES times RULE_…; an entry whose count is 0 is free. */
+export const RULES_ENTRIES = RULES_MISSED + LONG;
+/** Address of the authority whose robots.txt has the rule, and the rule's line. */
+export const RULE_AUTHORITY = 0;
+export const RULE_LINE = RULE_AUTHORITY + WORD;
+/** `agent << 1 | allow`: the agent's index in the query, and whether the rule is an allow rule. */
+export const RULE_AGENT = RULE_LINE + WORD;
+/** The hash of the fields above. The search for the entry begins at its low bits. */
+export const RULE_HASH = RULE_AGENT + WORD;
+/** u64: URLs that the rule decided. */
+export const RULE_COUNT = RULE_HASH + WORD;
+export const RULE_BYTES = RULE_COUNT + LONG;
 
 // ---- Sizes
 

@@ -1,24 +1,19 @@
-import { readFileSync } from 'node:fs';
 import { endianness } from 'node:os';
 import { RobotsFilterError } from '../errors.js';
-import { packageFile } from '../files/package-file.js';
+import { kernelBytes } from './kernel-bytes.js';
 
 let kernel: WebAssembly.Module | undefined;
-
-/** Path of the built kernel. */
-export function kernelFile(): string {
-  return packageFile('dist/kernel/kernel.wasm');
-}
 
 /**
  * The compiled kernel, compiled once on each thread.
  *
- * @throws RobotsFilterError `usage` on a machine that stores the high byte of a word first
+ * @throws RobotsFilterError `usage` on a machine that stores the high byte of a word first; `input`
+ *   if the file of the kernel is missing
  */
 export function kernelModule(): WebAssembly.Module {
   if (kernel === undefined) {
     requireLittleEndian(endianness());
-    kernel = new WebAssembly.Module(readFileSync(kernelFile()));
+    kernel = new WebAssembly.Module(kernelBytes());
   }
   return kernel;
 }

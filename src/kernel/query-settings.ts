@@ -56,6 +56,11 @@ export interface QuerySettings {
   /** Slots of the table, to count the verdicts of each; 0, the default, to count none. */
   readonly countedSlots?: number | undefined;
   /**
+   * Entries of the counters of rules: a power of two, RULE_ENTRIES_PER_AGENT for each agent at
+   * least; 0, the default, to count none.
+   */
+  readonly ruleEntries?: number | undefined;
+  /**
    * Number of shards by which hosts are divided; 0, the default, for a table in one piece.
    */
   readonly shards?: number | undefined;

@@ -58,12 +58,16 @@ import {
   QUERY_MAX_LINE,
   QUERY_OUTPUT,
   QUERY_PARQUET,
+  QUERY_RULE_ENTRIES,
+  QUERY_RULES,
   QUERY_SEEN,
   QUERY_SHARDS,
   QUERY_STRICT,
   QUERY_TABLE,
   QUERY_UNKNOWN,
   ROW_MARK_BYTES,
+  RULE_BYTES,
+  RULES_ENTRIES,
   WORKER_TALLY,
 } from './layout.js';
 import { fragments, inString, verdictFragments } from './query-fragments.js';
@@ -313,9 +317,13 @@ export function encodeQuery(
   block.word(QUERY_LINE_FACTOR, lineFactor(settings));
   block.word(QUERY_LINE_OVERHEAD, overhead);
   block.word(QUERY_SEEN, settings.seenSlots === 0 ? 0 : tallyEnd);
-  const { countedSlots = 0 } = settings;
+  const { countedSlots = 0, ruleEntries = 0 } = settings;
   const countsStart = tallyEnd + 8 * Math.ceil(settings.seenSlots / 64);
   block.word(QUERY_COUNTS, countedSlots === 0 ? 0 : countsStart);
+  const rulesStart = countsStart + countBytes(settings);
+  block.word(QUERY_RULES, ruleEntries === 0 ? 0 : rulesStart);
+  block.word(QUERY_RULE_ENTRIES, ruleEntries);
+  const rulesEnd = rulesStart + (ruleEntries === 0 ? 0 : RULES_ENTRIES + ruleEntries * RULE_BYTES);
   block.word(QUERY_ANY_HOST, settings.anyHost);
   block.word(QUERY_COLUMN, settings.column ?? 0);
   const { shards = 0 } = settings;
@@ -331,7 +339,7 @@ export function encodeQuery(
     address,
     lineFactor: lineFactor(settings),
     lineOverhead: overhead,
-    workerBytes: MARGIN * Math.floor((countsStart + countBytes(settings)) / MARGIN) + 2 * MARGIN,
+    workerBytes: MARGIN * Math.floor(rulesEnd / MARGIN) + 2 * MARGIN,
     maxLineBytes: settings.maxLineBytes + (isRows(settings.format) ? ROW_MARK_BYTES : 0),
     agents: agents.length,
   };

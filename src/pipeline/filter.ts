@@ -8,18 +8,22 @@ import { encodeShardQueries, type QueryTable, shardQueryBytes } from '../kernel/
 import type { Agent } from '../protocol/agent.js';
 import type { Verdict } from '../protocol/verdict.js';
 import { type Table, tableMemory } from '../table.js';
-import { queryTableOf } from '../table-memory.js';
+import { offsetInTable, queryTableOf } from '../table-memory.js';
 import type { Executor } from '../workers/executor.js';
 import { MAX_BAD_LISTED } from '../workers/ring/ring-words.js';
 import { type BadRecord, type RecordUnit, recordUnit } from './bad-record.js';
 import { Flow } from './flow.js';
-import { hostCounts, type SlotCounts } from './host-counts.js';
+import { type CountedBlocks, HostCounts } from './host-counts.js';
 import type { InputFormat } from './input/format.js';
 import { conversionOf, type OutputFormat } from './output/conversion.js';
 import { HeaderRow } from './output/header-row.js';
+import { type RuleCounts, sumRules } from './rule-counts.js';
 import type { RunEnd, RunInput } from './run.js';
 import { SeenHosts } from './seen-hosts.js';
 import type { Tally } from './tally.js';
+
+/** Rules for each slot of the table that usual runs meet, and some. */
+const RULES_PER_SLOT = 8;
 
 /** The questions of a filter about each record, and its output. */
 export interface FilterSettings {
@@ -41,8 +45,12 @@ export interface FilterSettings {
   readonly maxLineBytes: number;
   /** Whether `hostsSeen` is wanted, which costs time. */
   readonly countHosts: boolean;
-  /** Whether `hostCounts` is wanted, which costs time and 64 bytes a host for each agent. */
+  /** Whether `hostCounts` is wanted, which costs time and 24 bytes a slot for each agent. */
   readonly countByHost?: boolean;
+  /** Whether `ruleCounts` is wanted, which costs time and at most 25 MB for each thread. */
+  readonly countByRule?: boolean;
+  /** Counters of rules: a power of two, 4 for each agent at least. Default: by the table's size. */
+  readonly ruleEntries?: number;
   /**
    * Number of shards: the shard of each host comes out in place of its verdict. For one agent.
    */
@@ -173,13 +181,24 @@ export class Filter {
   }
 
   /** The verdicts on the URLs of each host; none unless `countByHost` is set. */
-  hostCounts(): Iterable<SlotCounts> {
-    const blocks = [...this.#stages.values()].map(({ flow, query }) => ({
+  hostCounts(): HostCounts {
+    const { slots } = tableMemory(this.#table);
+    const { agents } = this.#settings;
+    return new HostCounts(this.#arena.memory, this.#blocks(), slots, agents.length);
+  }
+
+  /** The rules that decided about URLs; none unless `countByRule` is set. */
+  ruleCounts(): RuleCounts {
+    return sumRules(this.#arena.memory, this.#blocks(), (address) =>
+      offsetInTable(tableMemory(this.#table), address),
+    );
+  }
+
+  #blocks(): CountedBlocks[] {
+    return [...this.#stages.values()].map(({ flow, query }) => ({
       query: query.address,
       workerBlocks: flow.workerBlocks,
     }));
-    const { slots } = tableMemory(this.#table);
-    return hostCounts(this.#arena.memory, blocks, slots, this.#settings.agents.length);
   }
 
   /** Ends the run after the batches in hand, and further runs before they begin. */
@@ -205,7 +224,7 @@ export class Filter {
     const known = this.#stages.get(format);
     if (known !== undefined) return known;
     const { table, header, view, slots, shards } = tableMemory(this.#table);
-    const { countHosts, countByHost = false, addedShards, ...asked } = this.#settings;
+    const { countHosts, countByHost, countByRule, addedShards, ...asked } = this.#settings;
     const conversion = conversionOf(format, asked.outputFormat);
     // Which rows of Parquet are kept is decided when they are written.
     const all = conversion === 'outcomes' && asked.output !== 'annotate';
@@ -218,6 +237,7 @@ export class Filter {
       anyHost: 0,
       seenSlots: countHosts ? slots : 0,
       countedSlots: countByHost ? slots : 0,
+      ruleEntries: countByRule ? (asked.ruleEntries ?? usualRuleEntries(slots)) : 0,
       shards: addedShards ?? shards.length,
       addsShard: addedShards !== undefined,
     };
@@ -248,4 +268,9 @@ export class Filter {
     this.#named++;
     this.#onBadRecord?.(record, unit);
   }
+}
+
+/** Room for a few rules of each host, from 2 ** 12 to 2 ** 20. */
+function usualRuleEntries(slots: number): number {
+  return 2 ** Math.min(Math.max(Math.ceil(Math.log2(RULES_PER_SLOT * slots)), 12), 20);
 }

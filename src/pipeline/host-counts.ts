@@ -1,7 +1,12 @@
-import { HOST_COUNTS_BYTES, HOST_VERDICTS, QUERY_COUNTS } from '../kernel/layout.js';
+import {
+  HOST_COUNTS_ALLOW,
+  HOST_COUNTS_BYTES,
+  HOST_COUNTS_DENY,
+  HOST_COUNTS_OUTCOMES,
+  QUERY_COUNTS,
+} from '../kernel/layout.js';
 
-/** Words of 32 bits of a counter. */
-const COUNTER_WORDS = HOST_COUNTS_BYTES / HOST_VERDICTS / 4;
+const AGENT_WORDS = HOST_COUNTS_BYTES / 4;
 
 /** The worker blocks of a query. */
 export interface CountedBlocks {
@@ -10,44 +15,75 @@ export interface CountedBlocks {
   readonly workerBlocks: readonly number[];
 }
 
-/** The verdicts on the URLs of one host. */
-export interface SlotCounts {
-  /** The slot of the host in the table. */
-  readonly slot: number;
-  /** For each agent HOST_VERDICTS counts. */
-  readonly counts: readonly number[];
-}
+/**
+ * The verdicts that the kernel counted for each host of a table, over all threads. Reads the
+ * counters where they are: only the list of hosts takes memory.
+ */
+export class HostCounts {
+  /** The slots of the hosts that had URLs, ascending. */
+  readonly slots: Uint32Array;
+  readonly #memories: readonly Uint32Array[];
+  readonly #slotWords: number;
 
-/** The verdicts that the kernel counted for each host; hosts without URLs are left out. */
-export function* hostCounts(
-  memory: WebAssembly.Memory,
-  blocks: readonly CountedBlocks[],
-  slots: number,
-  agents: number,
-): Iterable<SlotCounts> {
-  const counters = agents * HOST_VERDICTS;
-  const query = new DataView(memory.buffer);
-  const memories = blocks.flatMap(({ query: address, workerBlocks }) => {
-    const offset = query.getUint32(address + QUERY_COUNTS, true);
-    if (offset === 0) return [];
-    return workerBlocks.map(
-      (block) => new Uint32Array(memory.buffer, block + offset, slots * counters * COUNTER_WORDS),
-    );
-  });
-  const sums = new Float64Array(counters);
-  for (let slot = 0; slot < slots; slot++) {
-    let isSeen = false;
-    const first = slot * counters * COUNTER_WORDS;
-    for (const words of memories) {
-      for (let counter = 0; counter < counters; counter++) {
-        const at = first + counter * COUNTER_WORDS;
-        const count = (words[at] as number) + (words[at + 1] as number) * 2 ** 32;
-        if (count === 0) continue;
-        if (!isSeen) sums.fill(0);
-        isSeen = true;
-        sums[counter] = (sums[counter] as number) + count;
+  /**
+   * @param slots number of slots of the table
+   * @param agents number of agents
+   */
+  constructor(
+    memory: WebAssembly.Memory,
+    blocks: readonly CountedBlocks[],
+    slots: number,
+    agents: number,
+  ) {
+    const query = new DataView(memory.buffer);
+    this.#slotWords = agents * AGENT_WORDS;
+    this.#memories = blocks.flatMap(({ query: address, workerBlocks }) => {
+      const offset = query.getUint32(address + QUERY_COUNTS, true);
+      if (offset === 0) return [];
+      return workerBlocks.map(
+        (block) => new Uint32Array(memory.buffer, block + offset, slots * this.#slotWords),
+      );
+    });
+    this.slots = this.#seen(slots);
+  }
+
+  /** The URLs of a host that an agent may fetch. */
+  allowed(slot: number, agent: number): number {
+    return this.#sum(slot * this.#slotWords + agent * AGENT_WORDS + HOST_COUNTS_ALLOW / 4);
+  }
+
+  /** The URLs of a host that an agent may not fetch. */
+  denied(slot: number, agent: number): number {
+    return this.#sum(slot * this.#slotWords + agent * AGENT_WORDS + HOST_COUNTS_DENY / 4);
+  }
+
+  /** A bit for each outcome, `verdict << 4 | reason`, that some URL of a host had. */
+  outcomes(slot: number, agent: number): number {
+    const at = slot * this.#slotWords + agent * AGENT_WORDS + HOST_COUNTS_OUTCOMES / 4;
+    let bits = 0;
+    for (const words of this.#memories) bits |= words[at] as number;
+    return bits;
+  }
+
+  #sum(at: number): number {
+    let sum = 0;
+    for (const words of this.#memories) {
+      sum += (words[at] as number) + (words[at + 1] as number) * 2 ** 32;
+    }
+    return sum;
+  }
+
+  #seen(slots: number): Uint32Array {
+    const seen = new Uint32Array(slots);
+    // Every URL is counted for the first agent.
+    const step = this.#slotWords;
+    for (const words of this.#memories) {
+      for (let slot = 0, at = HOST_COUNTS_OUTCOMES / 4; slot < slots; slot++, at += step) {
+        seen[slot] = (seen[slot] as number) | (words[at] as number);
       }
     }
-    if (isSeen) yield { slot, counts: Array.from(sums) };
+    let count = 0;
+    for (let slot = 0; slot < slots; slot++) if (seen[slot] !== 0) seen[count++] = slot;
+    return seen.slice(0, count);
   }
 }

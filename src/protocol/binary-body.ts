@@ -13,29 +13,43 @@ const REPLACEMENT = 0xfffd;
  * U+FFFD, while the rules beside them are valid.
  */
 export function isBinary(body: Uint8Array): boolean {
-  const head = body.subarray(0, EXAMINED_BYTES);
-  const order = utf16Order(head);
+  const order = utf16Order(body);
+  const length = Math.min(body.length, EXAMINED_BYTES);
+  if (order !== undefined) return isBinaryUtf16(body, length >> 1, order === 'little');
+  let controls = 0;
+  for (let at = 0; at < length; at++) controls += CONTROLS[body[at] as number] as number;
+  // Text has hardly any controls, so the second pass is rare.
+  return mayBeMany(controls, length) && areMany(controls, replacements(body, length), length);
+}
+
+function isBinaryUtf16(body: Uint8Array, units: number, isLittle: boolean): boolean {
+  const view = new DataView(body.buffer, body.byteOffset, units * 2);
   let controls = 0;
   let replacements = 0;
-  if (order === undefined) {
-    for (let at = 0; at < head.length; at++) {
-      if (isControl(head[at] as number)) controls++;
-      else if (head[at] === 0xef && head[at + 1] === 0xbf && head[at + 2] === 0xbd) replacements++;
-    }
-    return areMany(controls, replacements, head.length);
-  }
-  const units = head.length >> 1;
-  const view = new DataView(head.buffer, head.byteOffset, units * 2);
   for (let at = 0; at < units; at++) {
-    const unit = view.getUint16(at * 2, order === 'little');
+    const unit = view.getUint16(at * 2, isLittle);
     if (isControl(unit)) controls++;
     else if (unit === REPLACEMENT) replacements++;
   }
-  return areMany(controls, replacements, units);
+  return mayBeMany(controls, units) && areMany(controls, replacements, units);
+}
+
+/** The number of U+FFFD that lie within the first `length` bytes, in UTF-8. */
+function replacements(body: Uint8Array, length: number): number {
+  let count = 0;
+  for (let at = 0; at + 2 < length; at++) {
+    if (body[at] === 0xef && body[at + 1] === 0xbf && body[at + 2] === 0xbd) count++;
+  }
+  return count;
+}
+
+/** Whether there are enough controls for replacements to count. */
+function mayBeMany(controls: number, characters: number): boolean {
+  return controls * 100 > characters;
 }
 
 function areMany(controls: number, replacements: number, characters: number): boolean {
-  return controls * 100 > characters && (controls + replacements) * 20 > characters;
+  return (controls + replacements) * 20 > characters;
 }
 
 /** Whether a character is a control other than tabs, line ends, form feeds and ESC. */
@@ -43,3 +57,6 @@ function isControl(character: number): boolean {
   if (character >= SPACE) return character === DELETE;
   return character < TAB || (character > CR && character !== ESCAPE);
 }
+
+/** 1 for each byte that is a control, else 0. */
+const CONTROLS = Uint8Array.from({ length: 256 }, (_, byte) => (isControl(byte) ? 1 : 0));

@@ -3,7 +3,6 @@ import { isatty } from 'node:tty';
 import { RobotsFilterError } from '../errors.js';
 import { REASONS, VERDICTS } from '../protocol/verdict.js';
 import { type Table, tableMemory } from '../table.js';
-import { entryFile } from '../workers/entry-file.js';
 import { Threads } from '../workers/threads.js';
 import { ClosedError, FrameInput, writeFrame } from './frame-streams.js';
 import { GREETING_BYTES, LIMITS, MAGIC, PROTOCOL_VERSION } from './protocol.js';
@@ -104,7 +103,7 @@ export async function serve(table: Table, settings: ServeSettings): Promise<Serv
 /** Resolves when all threads have ended, or one of them so that the others may not. */
 async function onThreads(task: ServeTask, threads: number): Promise<ServeResult> {
   const pool = new Threads<ServeTask, ServeEnd>(threads, {
-    entry: entryFile('serve'),
+    entry: 'serve',
     heapMebibytes: undefined,
   });
   return new Promise((resolve) => {

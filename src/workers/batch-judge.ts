@@ -2,6 +2,7 @@ import type { Kernel } from '../kernel/kernel.js';
 import {
   RUN_BAD_RECORD,
   RUN_DONE,
+  RUN_RULES_FULL,
   TASK_BYTES,
   TASK_FLAGS,
   TASK_INPUT,
@@ -10,6 +11,7 @@ import {
   TASK_OUTPUT,
   TASK_OVERLONG,
 } from '../kernel/layout.js';
+import { RuleCounters } from '../kernel/rule-counts.js';
 import { scratchBytes } from '../kernel/scratch.js';
 import { writeTask } from '../kernel/task.js';
 import type { BatchSink } from './batch-sink.js';
@@ -49,8 +51,8 @@ export class BatchJudge {
    * record if the run is strict and a record is bad.
    *
    * The loop ends, because each call of the kernel judges lines. The exceptions are the last call,
-   * one call that asks for the line base, and one call that needs its output emptied. Any further
-   * call without progress is an error.
+   * one call that asks for the line base, one call that needs its output emptied, and one call that
+   * needs room for counters of rules. Any further call without progress is an error.
    *
    * @throws GuardError if the kernel wrote beyond a region, so that any record may be wrong
    */
@@ -69,7 +71,8 @@ export class BatchJudge {
       if (result === RUN_BAD_RECORD) return (await sink.refuse(slot)) ?? 'stopped';
 
       idle = input === this.#task[TASK_INPUT / 4] ? idle + 1 : 0;
-      if (idle > 2) throw new Error(`the kernel makes no progress on a batch (result ${result})`);
+      if (idle > 3) throw new Error(`the kernel makes no progress on a batch (result ${result})`);
+      if (result === RUN_RULES_FULL) this.#pruneRules();
       if (!(await sink.yield(slot))) return 'stopped';
       this.#set(TASK_OUTPUT, output);
       this.#lineBase[0] = BigInt(this.#ring.writer.linesBefore);
@@ -96,6 +99,11 @@ export class BatchJudge {
     };
     writeTask(this.#task, addresses, (flags & FLAG_OVERLONG) === 0 ? 0 : TASK_OVERLONG);
     return output;
+  }
+
+  #pruneRules(): void {
+    const { memory, regions } = this.#ring;
+    new RuleCounters(memory.buffer, this.#query, blockAddress(regions, this.#worker)).prune();
   }
 
   #set(field: number, value: number): void {

@@ -1,4 +1,3 @@
-import { entryFile } from './entry-file.js';
 import type { Executor } from './executor.js';
 import type { Task, TaskEnd } from './messages.js';
 import { Threads } from './threads.js';
@@ -29,7 +28,6 @@ export class Pool implements Executor {
     this.threads = options.threads;
     this.kernel = options.kernel;
     this.#threads = new Threads(options.threads + (options.reader ? 1 : 0), {
-      entry: entryFile('judge'),
       heapMebibytes: options.heapMebibytes,
     });
   }

@@ -1,18 +1,11 @@
-import { Piscina } from 'piscina';
 import { RobotsFilterError } from '../errors.js';
 import { errorCode, errorText } from '../files/system-error.js';
+import { startThread, type Thread, type ThreadOptions } from './thread.js';
 
-interface Thread<Task, Result> {
-  readonly piscina: Piscina<Task, Result>;
-  busy: boolean;
-}
-
-/** The file that the threads load, and their memory limit. */
-export interface ThreadOptions {
-  /** Path of the file that the threads load; its export carries out the tasks. */
-  readonly entry: string;
-  /** Limit of a thread's heap; undefined for Node's own. */
-  readonly heapMebibytes: number | undefined;
+/** A thread, and whether it carries out a task. */
+interface Worker<Task, Result> {
+  readonly thread: Thread<Task, Result>;
+  isBusy: boolean;
 }
 
 /**
@@ -20,14 +13,10 @@ export interface ThreadOptions {
  *
  * Invariant: a task belongs to one thread from its start. The task ends at the latest when that
  * thread dies, even if the thread was still starting. If no thread is idle, another is started.
- *
- * So each thread is a separate Piscina, which counts its first thread as ready at once. In a
- * Piscina of several threads, a task waits in a queue while a thread is started for the task. If
- * that thread dies before it is ready, the task is not rejected, and the run waits for ever.
  */
 export class Threads<Task, Result> {
   readonly #options: ThreadOptions;
-  readonly #threads = new Set<Thread<Task, Result>>();
+  readonly #workers = new Set<Worker<Task, Result>>();
   #closed = false;
 
   /**
@@ -46,62 +35,39 @@ export class Threads<Task, Result> {
    */
   async run(task: Task): Promise<Result> {
     if (this.#closed) throw new Error('the threads have been ended');
-    const thread = this.#idle() ?? this.#start();
-    thread.busy = true;
+    const worker = this.#idle() ?? this.#start();
+    worker.isBusy = true;
     try {
-      return await thread.piscina.run(task);
+      return await worker.thread.run(task);
     } catch (error) {
       throw startError(error) ?? error;
     } finally {
-      thread.busy = false;
+      worker.isBusy = false;
     }
   }
 
   /** Ends the threads and their tasks. */
   async close(): Promise<void> {
     this.#closed = true;
-    await Promise.all([...this.#threads].map(({ piscina }) => piscina.destroy()));
+    await Promise.all([...this.#workers].map(({ thread }) => thread.end()));
   }
 
-  #idle(): Thread<Task, Result> | undefined {
-    for (const thread of this.#threads) if (!thread.busy) return thread;
+  #idle(): Worker<Task, Result> | undefined {
+    for (const worker of this.#workers) if (!worker.isBusy) return worker;
     return undefined;
   }
 
-  #start(): Thread<Task, Result> {
-    const { entry, heapMebibytes } = this.#options;
-    const piscina = startPiscina<Task, Result>({
-      filename: entry,
-      minThreads: 1,
-      maxThreads: 1,
-      idleTimeout: Number.POSITIVE_INFINITY,
-      recordTiming: false,
-      ...(heapMebibytes === undefined
-        ? {}
-        : { resourceLimits: { maxOldGenerationSizeMb: heapMebibytes } }),
-    });
-    const thread = { piscina, busy: false };
-    this.#threads.add(thread);
-    // Piscina would start a new thread in place of the dead one, and not count the new thread as
-    // ready at once.
-    piscina.once('workerDestroy', () => {
-      this.#threads.delete(thread);
-      void piscina.destroy();
-    });
-    // A thread that dies without a task has lost nothing.
-    piscina.on('error', () => {});
-    return thread;
-  }
-}
-
-/** @throws RobotsFilterError `worker` if the thread cannot be started */
-function startPiscina<Task, Result>(
-  options: ConstructorParameters<typeof Piscina>[0],
-): Piscina<Task, Result> {
-  try {
-    return new Piscina<Task, Result>(options);
-  } catch (error) {
-    throw startError(error) ?? error;
+  #start(): Worker<Task, Result> {
+    try {
+      const worker: Worker<Task, Result> = {
+        thread: startThread(this.#options, () => this.#workers.delete(worker)),
+        isBusy: false,
+      };
+      this.#workers.add(worker);
+      return worker;
+    } catch (error) {
+      throw startError(error) ?? error;
+    }
   }
 }
 

@@ -1,8 +1,8 @@
 import { setImmediate } from 'node:timers/promises';
-import { instantiateKernel } from '../kernel/kernel.js';
 import { BatchJudge, type BatchKernel } from './batch-judge.js';
 import { DescriptorBatchSink, RingBatchSink } from './batch-sink.js';
 import type { BatchSource } from './batch-source.js';
+import { bindKernel } from './bind-kernel.js';
 import { DescriptorError, descriptorEnd } from './descriptor.js';
 import { FileBatchSource } from './file-batch-source.js';
 import type { ComputeTask, PipeSource, Task, TaskEnd } from './messages.js';
@@ -30,14 +30,6 @@ export default async function work(task: Task, mayBlock = true): Promise<TaskEnd
     if (error instanceof DescriptorError) return descriptorEnd(error);
     throw error;
   }
-}
-
-async function bindKernel(task: ComputeTask): Promise<BatchKernel> {
-  if (task.kernel === undefined) return instantiateKernel(task.module, task.memory);
-  const other: {
-    instantiateKernel: (module: WebAssembly.Module, memory: WebAssembly.Memory) => BatchKernel;
-  } = await import(task.kernel);
-  return other.instantiateKernel(task.module, task.memory);
 }
 
 async function judgeBatches(ring: Ring, task: ComputeTask, kernel: BatchKernel): Promise<TaskEnd> {

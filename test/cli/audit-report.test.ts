@@ -104,7 +104,7 @@ test('the report is whole if the reader of the rows goes away', async () => {
   );
   place.write('many.ndjson', `${records.join('\n')}\n`);
   const words = `audit -q --robots-dir many.ndjson -a ${AGENTS.join(',')} --report r.json`;
-  const { code, stderr } = await place.shell(`set -o pipefail; $rf ${words} | head -n 1`);
+  const { code, stderr } = await place.shellAlone(`set -o pipefail; $rf ${words} | head -n 1`);
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   const { hosts: counted } = JSON.parse(place.read('r.json')) as AuditFigures;
   expect(counted).toBe(20_000);

@@ -1,10 +1,20 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  closeSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { onTestFinished } from 'vitest';
 import { runKept } from './kept-process.js';
+import { KEPT_COMMAND, keptEnvironment, SHELLS_CAN_KEEP } from './kept-shell.js';
 
 /** The built program. */
 export const MAIN = fileURLToPath(new URL('../../dist/cjs/main.cjs', import.meta.url));
@@ -21,6 +31,8 @@ export interface Ended {
 /** A line of shell that is one run of the command line and has nothing that a shell expands. */
 const PLAIN_COMMAND = /^\$rf(?: +(?:[\w./:=,@+-]+|'[^']*'))+ *$/;
 const PLAIN_WORD = /[\w./:=,@+-]+|'[^']*'/g;
+
+let shells = 0;
 
 /** A directory for the files of a test, deleted when the test has finished. */
 export class Workplace {
@@ -80,15 +92,38 @@ export class Workplace {
   }
 
   /**
-   * Runs a line of shell in the workplace, in which `$rf` is the command line: for real pipes. If
-   * the line is one command of plain words, `run` runs it.
+   * Runs a line of shell in the workplace, in which `$rf` is the command line: for real pipes and
+   * redirections. Kept processes run the command line, with what the shell has opened for it.
    */
   async shell(line: string): Promise<Ended> {
     if (PLAIN_COMMAND.test(line)) {
       const words = line.slice('$rf'.length).match(PLAIN_WORD) ?? [];
       return this.run(words.map((word) => word.replaceAll("'", '')));
     }
-    const script = `rf() { ${this.command} "$@"; }\n${line.replaceAll('$rf', 'rf')}`;
+    if (!SHELLS_CAN_KEEP) return this.shellAlone(line);
+    // A socket cannot be opened once more. The pipe to cat can, and a file that is appended to.
+    const env = { ...process.env, ...keptEnvironment() };
+    const errors = join(env.KEPT, `errors-${shells++}`);
+    const descriptor = openSync(errors, 'ax');
+    try {
+      const script = `{ ${functionOf(`'${KEPT_COMMAND}'`, line)}\n} | cat\nexit $PIPESTATUS`;
+      const stdio = ['ignore', 'pipe', descriptor] as const;
+      const run = await ended(
+        spawn('bash', ['-c', script], { cwd: this.path, stdio: [...stdio], env }),
+      );
+      return {
+        ...run,
+        stderr: readFileSync(errors, 'utf8').replaceAll(/\/proc\/\d+\/fd\//g, '/dev/fd/'),
+      };
+    } finally {
+      closeSync(descriptor);
+      rmSync(errors);
+    }
+  }
+
+  /** As `shell`, with processes of their own for the command line. */
+  async shellAlone(line: string): Promise<Ended> {
+    const script = functionOf(this.command, line);
     return ended(spawn('bash', ['-c', script], { cwd: this.path, stdio: 'pipe' }));
   }
 
@@ -97,6 +132,11 @@ export class Workplace {
     const env = { ...process.env, ...environment };
     return spawn(process.execPath, [MAIN, ...args], { cwd: this.path, stdio: 'pipe', env });
   }
+}
+
+/** A script of bash in which `$rf` is a command. */
+function functionOf(command: string, line: string): string {
+  return `rf() { ${command} "$@"; }\n${line.replaceAll('$rf', 'rf')}`;
 }
 
 /** Waits until a process has ended. */

@@ -58,7 +58,7 @@ describe('compile', () => {
     async (name) => {
       const place = workplace();
       place.write(name, 'old');
-      const { code, stderr } = await place.shell(
+      const { code, stderr } = await place.shellAlone(
         `ulimit -f 0; trap "" XFSZ; $rf compile --robots-dir robots -o ${name}`,
       );
       expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining(name) });

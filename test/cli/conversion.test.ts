@@ -417,7 +417,7 @@ describe('the format of the output', () => {
     const place = workplace();
     place.write('many.txt', 'https://example.com/\n'.repeat(400_000));
     for (const format of ['csv', 'parquet']) {
-      const { code, stderr } = await place.shell(
+      const { code, stderr } = await place.shellAlone(
         `set -o pipefail; ${RF} --threads 2 --format ${format} many.txt | head -c 10 > out; echo \${PIPESTATUS[0]} >&2`,
       );
       expect({ code, stderr }, format).toEqual({ code: 0, stderr: '0\n' });

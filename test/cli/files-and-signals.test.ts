@@ -111,7 +111,7 @@ describe('-o with a file that is also an input', () => {
   test('as standard input: the output replaces the file', async () => {
     const place = workplace();
     place.write('urls.txt', URLS);
-    const { code } = await place.shell('$rf --robots-dir robots -o urls.txt < urls.txt');
+    const { code } = await place.shellAlone('$rf --robots-dir robots -o urls.txt < urls.txt');
     expect(code).toBe(0);
     expect(place.read('urls.txt')).toBe(VERDICTS);
   });
@@ -134,7 +134,7 @@ describe('closed standard streams', () => {
   ])('%s', async (_, command, code, text) => {
     const place = workplace();
     place.write('urls.txt', URLS);
-    expect(await place.shell(command)).toMatchObject({ code, text, stderr: '' });
+    expect(await place.shellAlone(command)).toMatchObject({ code, text, stderr: '' });
   });
 });
 
@@ -153,7 +153,7 @@ describe('names that are not UTF-8', () => {
     const place = workplace();
     place.write('urls.txt', URLS);
     writeFileSync(Buffer.from(`${place.path}/n\xff`, 'latin1'), URLS);
-    const { code, text, stderr } = await place.shell(command);
+    const { code, text, stderr } = await place.shellAlone(command);
     expect({ code, text }).toEqual({ code: 2, text: '' });
     expect(stderr).toContain('the name is not UTF-8');
     expect(stderr).toContain('Redirect the file (< FILE, > FILE), or rename it');
@@ -165,7 +165,7 @@ describe('names that are not UTF-8', () => {
     writeFileSync(Buffer.from(`${place.path}/n\xff`, 'latin1'), URLS);
     place.write('n\ufffd.txt', URLS);
     const redirected = "$rf --robots-dir robots < $'n\\xff' > $'o\\xff'; cat $'o\\xff'";
-    expect(await place.shell(redirected)).toMatchObject({ code: 0, text: VERDICTS });
+    expect(await place.shellAlone(redirected)).toMatchObject({ code: 0, text: VERDICTS });
     const named = await place.run([...FILTER, 'n\ufffd.txt']);
     expect(named).toMatchObject({ code: 0, text: VERDICTS });
   });

@@ -1,25 +1,29 @@
 /**
  * Runs the built command line again and again in one process, as its parent asks. Each run has
- * files as its standard input, output and error, and ends where the command line would exit. The
- * argument is the directory of these files, which is deleted when the parent has ended.
+ * the paths that it is given as its standard input, output and error, and ends where the command
+ * line would exit. The argument is the directory of these files, which is deleted when the parent
+ * has ended.
  */
 const { closeSync, createReadStream, openSync, rmSync, writeSync } = require('node:fs');
 const { join } = require('node:path');
 
 const MAIN = join(__dirname, '../../dist/cjs/main.cjs');
-const FLAGS = ['r', 'w', 'w'];
 // Runs that exit in their middle leave listeners behind; Node would warn in the output of a later one.
 process.setMaxListeners(0);
 const [, , DIRECTORY] = process.argv;
 
 let end = () => {};
 
-process.on('message', ({ args, directory, streams }) => {
-  for (const [descriptor, path] of streams.entries()) {
+function replaceDescriptors(streams) {
+  for (const [descriptor, { path, flags }] of streams.entries()) {
     // The lowest free descriptor is the one that was closed.
     closeSync(descriptor);
-    if (openSync(path, FLAGS[descriptor]) !== descriptor) throw new Error('wrong descriptor');
+    if (openSync(path, flags) !== descriptor) throw new Error('wrong descriptor');
   }
+}
+
+process.on('message', ({ args, directory, streams }) => {
+  replaceDescriptors(streams);
   process.chdir(directory);
   process.argv = [process.execPath, MAIN, ...args];
   // Node makes this stream once for a process.
@@ -34,6 +38,8 @@ process.on('message', ({ args, directory, streams }) => {
       listener(code);
     }
     process.chdir('/');
+    // What reads a pipe waits for its last writer.
+    replaceDescriptors(['r', 'w', 'w'].map((flags) => ({ path: '/dev/null', flags })));
     process.send(code);
   };
   delete require.cache[MAIN];

@@ -23,3 +23,20 @@ test('a run in the kept process gives what a run in a process of its own gives',
   }
   expect([...seen].sort()).toEqual([0, 1, 2]);
 });
+
+test('a command of a shell in a kept process gives what one in a process of its own gives', async () => {
+  const place = workplace();
+  place.write('urls.txt', URLS);
+  for (const line of [
+    'cat urls.txt | $rf --robots-dir robots -q | cat',
+    '$rf --robots-dir robots < urls.txt > out; cat out',
+    'rm out; $rf --robots-dir robots -q urls.txt >> out; $rf --robots-dir robots -q - < urls.txt >> out; cat out',
+    '$rf --robots-dir robots -q <(cat urls.txt) <(head -n 1 urls.txt)',
+    '$rf --robots-dir robots --format verdicts urls.txt | $rf --robots-dir robots --threads 2 -q',
+    'cd robots && $rf check example.com GPTBot / 2>&1 | sort; exit $PIPESTATUS',
+    '$rf --robots-dir nowhere <(cat urls.txt)',
+  ]) {
+    const kept = await place.shell(line);
+    expect(kept, line).toEqual(await place.shellAlone(line));
+  }
+});

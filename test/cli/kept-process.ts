@@ -14,14 +14,18 @@ export interface KeptRun {
   readonly stderr: string;
 }
 
+/** What a run opens as its standard input, output or error; flags as for `open`. */
+export interface KeptStream {
+  readonly path: string;
+  readonly flags: string | number;
+}
+
 /** A process that runs the built command line again and again, one run after another. */
 class KeptProcess {
   readonly #directory = mkdtempSync(join(tmpdir(), 'robots-filter-kept-'));
-  readonly #streams = ['input', 'output', 'errors'].map((name) => join(this.#directory, name));
   readonly #child: ChildProcess;
   /** Rejected when the process dies. */
   readonly #death: Promise<never>;
-  #last: Promise<unknown> = Promise.resolve();
 
   constructor() {
     this.#child = fork(KEPT_MAIN, [this.#directory], {
@@ -29,7 +33,6 @@ class KeptProcess {
       stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
     });
     this.#death = once(this.#child, 'exit').then(() => {
-      kept = undefined;
       throw new Error('the process that is kept for runs of the command line died');
     });
     this.#death.catch(() => {});
@@ -38,34 +41,59 @@ class KeptProcess {
     this.#child.channel?.unref();
   }
 
-  run(directory: string, args: readonly string[], input: string | Uint8Array): Promise<KeptRun> {
-    const run = this.#last.then(() => this.#run(directory, args, input));
-    this.#last = run.catch(() => {});
-    return run;
+  async run(
+    directory: string,
+    args: readonly string[],
+    streams: readonly KeptStream[],
+  ): Promise<number> {
+    const ended = once(this.#child, 'message') as Promise<[number]>;
+    this.#child.send({ args, directory, streams });
+    const [code] = await Promise.race([ended, this.#death]);
+    return code;
   }
 
-  async #run(
+  async runOverFiles(
     directory: string,
     args: readonly string[],
     input: string | Uint8Array,
   ): Promise<KeptRun> {
-    const [inputPath = '', outputPath = '', errorsPath = ''] = this.#streams;
-    writeFileSync(inputPath, input);
-    const ended = once(this.#child, 'message') as Promise<[number]>;
-    this.#child.send({ args, directory, streams: this.#streams });
-    const [code] = await Promise.race([ended, this.#death]);
-    return { code, stdout: readFileSync(outputPath), stderr: readFileSync(errorsPath, 'utf8') };
+    const [stdin, stdout, stderr] = ['input', 'output', 'errors'].map((name) =>
+      join(this.#directory, name),
+    ) as [string, string, string];
+    writeFileSync(stdin, input);
+    const code = await this.run(directory, args, [
+      { path: stdin, flags: 'r' },
+      { path: stdout, flags: 'w' },
+      { path: stderr, flags: 'w' },
+    ]);
+    return { code, stdout: readFileSync(stdout), stderr: readFileSync(stderr, 'utf8') };
   }
 }
 
-let kept: KeptProcess | undefined;
+const idle: KeptProcess[] = [];
 
-/** Runs the command line in a directory, in the process that is kept for such runs. */
+/** Gives a process that is not in use, which is kept for later runs unless it dies. */
+async function withKept<Result>(use: (kept: KeptProcess) => Promise<Result>): Promise<Result> {
+  const kept = idle.pop() ?? new KeptProcess();
+  const result = await use(kept);
+  idle.push(kept);
+  return result;
+}
+
+/** Runs the command line in a directory, in a process that is kept for such runs. */
 export function runKept(
   directory: string,
   args: readonly string[],
   input: string | Uint8Array,
 ): Promise<KeptRun> {
-  kept ??= new KeptProcess();
-  return kept.run(directory, args, input);
+  return withKept((kept) => kept.runOverFiles(directory, args, input));
+}
+
+/** Runs the command line over what can be opened; returns its exit status. */
+export function runKeptOver(
+  directory: string,
+  args: readonly string[],
+  streams: readonly KeptStream[],
+): Promise<number> {
+  return withKept((kept) => kept.run(directory, args, streams));
 }

@@ -195,14 +195,14 @@ describe('a closed output ends the run quietly with 0', () => {
   ])('from %s', async (_name, line) => {
     const place = workplace();
     place.write('urls.txt', many);
-    const { text, stderr } = await place.shell(line);
+    const { text, stderr } = await place.shellAlone(line);
     expect(text).toBe('deny\thttps://example.com/private/a/long/path/to/fill/the/pipe\n0\n');
     expect(stderr).toBe('');
   });
 
   test('in the other commands too', async () => {
     const place = workplace();
-    const { text, stderr } = await place.shell(
+    const { text, stderr } = await place.shellAlone(
       '$rf compile --robots-dir robots -o t -q; $rf inspect t | head -1 | cut -c 1-5; echo $PIPESTATUS; $rf --help | true; echo $PIPESTATUS',
     );
     expect(text).toBe('table\n0\n0\n');
@@ -212,7 +212,7 @@ describe('a closed output ends the run quietly with 0', () => {
   test('a full disk is an error', async () => {
     const place = workplace();
     place.write('urls.txt', URLS);
-    const { code, stderr } = await place.shell('$rf --robots-dir robots urls.txt > /dev/full');
+    const { code, stderr } = await place.shellAlone('$rf --robots-dir robots urls.txt > /dev/full');
     expect(code).toBe(2);
     expect(stderr).toContain('standard output: no space left on the device');
   });
@@ -220,7 +220,7 @@ describe('a closed output ends the run quietly with 0', () => {
   test.each(['--version', 'check - A / < /dev/null', 'compile --help'])(
     'a full disk is an error of %s too',
     async (command) => {
-      const { code, stderr } = await workplace().shell(`$rf ${command} > /dev/full`);
+      const { code, stderr } = await workplace().shellAlone(`$rf ${command} > /dev/full`);
       expect(code).toBe(2);
       expect(stderr).toBe(
         'robots-filter: standard output: no space left on the device. Make room, or write elsewhere\n',
@@ -231,7 +231,7 @@ describe('a closed output ends the run quietly with 0', () => {
   test('a system error is not reported as an internal error', async () => {
     const place = workplace();
     place.write('urls.txt', URLS);
-    const { code, stderr } = await place.shell(
+    const { code, stderr } = await place.shellAlone(
       'cat urls.txt | TMPDIR=/nonexistent $rf --fetch --robots-dir robots',
     );
     expect(code).toBe(2);

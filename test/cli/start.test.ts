@@ -26,7 +26,7 @@ async function workplaceWithTable(): Promise<Workplace> {
 /** Runs the filter on one URL, after a CommonJS script. */
 async function judgeAfter(workplace: Workplace, script: string, options = ''): Promise<void> {
   workplace.write('preload.cjs', script);
-  const { code, text, stderr } = await workplace.shell(
+  const { code, text, stderr } = await workplace.shellAlone(
     `NODE_OPTIONS="-r ./preload.cjs" $rf --table hosts.table ${options} urls.txt`,
   );
   expect({ code, text, stderr }).toEqual({

@@ -257,6 +257,18 @@ test('--stats-by: every count is that of the records with --explain', async () =
     ]);
   }
 
+  const byRule = await counted('--stats-by', 'rule', '--format', 'ndjson', '--threads', '2');
+  const ruleCounts = expected((record, agent) => {
+    const rule = record.rules?.[agent];
+    if (rule === null || rule === undefined) return 'null';
+    return `${new URL(record.url).host} ${rule.line} ${rule.text} ${rule.source}`;
+  });
+  expect(byRule.length).toBe(Object.keys(ruleCounts).length);
+  for (const { agent, host, line, rule, source, records: count } of byRule) {
+    const key = host === null ? 'null' : `${host} ${line} ${rule} ${source}`;
+    expect([agent, key, count]).toEqual([agent, key, ruleCounts[`${agent} ${key}`]?.records]);
+  }
+
   const top = await counted('--stats-by', 'host', '--top', '1', '--format', 'ndjson');
   expect(top.length).toBe(2 * agents.length);
   for (const agent of agents) {
@@ -273,7 +285,7 @@ test('--stats-by: every count is that of the records with --explain', async () =
     ['--top', '3'],
     ['--stats-by', 'host', '--format', 'parquet'],
     ['--stats-by', 'host', '--allowed'],
-    ['--stats-by', 'rule'],
+    ['--stats-by', 'rules'],
   ]) {
     expect((await place.run([...source, ...wrong])).code).toBe(2);
   }

@@ -13,7 +13,7 @@ const HAS_SCRIPT = spawnSync('script', ['-qec', 'true', '/dev/null']).status ===
 describe.skipIf(!HAS_SCRIPT)('on a terminal', () => {
   test('standard input is announced, and ends with Ctrl-D', async () => {
     const place = workplace();
-    const { text } = await place.shell(
+    const { text } = await place.shellAlone(
       `{ sleep 0.3; printf 'https://example.com/private/\\n'; sleep 0.3; printf '\\004'; } | script -qec "${place.command} --robots-dir robots" /dev/null`,
     );
     expect(text).toContain('robots-filter: reading URLs from standard input, one per line');
@@ -25,7 +25,7 @@ describe.skipIf(!HAS_SCRIPT)('on a terminal', () => {
     // The input stays open until the line has been seen.
     const input =
       "{ echo https://example.com/; until grep -q '1 records' log; do sleep 0.1; done; }";
-    const { text } = await place.shell(
+    const { text } = await place.shellAlone(
       `timeout 100 script -qefc "${input} | ${place.command} --robots-dir robots -o out" log < /dev/null`,
     );
     const updates = text.split('\r\u001b[K');
@@ -37,7 +37,7 @@ describe.skipIf(!HAS_SCRIPT)('on a terminal', () => {
 
   test('--no-progress', async () => {
     const place = workplace();
-    const { text } = await place.shell(
+    const { text } = await place.shellAlone(
       `script -qec "{ echo https://example.com/; sleep 1; } | ${place.command} --robots-dir robots --no-progress -o out" /dev/null < /dev/null`,
     );
     expect(text).toBe('');
@@ -60,7 +60,7 @@ describe.skipIf(!HAS_SCRIPT)('on a terminal', () => {
       '{"url":"https://example.com/\u009b2J\u202e","n":"\u007f"}\nno \u001b json\n',
     );
     const annotated = 'allow\thttps://example.com/';
-    const { text } = await place.shell(
+    const { text } = await place.shellAlone(
       `script -qec "${place.command} -q --robots-dir robots urls; ${place.command} -q --robots-dir robots --allowed urls; ${place.command} -q --robots-dir robots rows.ndjson" /dev/null < /dev/null`,
     );
     const rows = text.split('\r\n');
@@ -74,9 +74,9 @@ describe.skipIf(!HAS_SCRIPT)('on a terminal', () => {
       '{"url":"https://example.com/\\x9b2J\\u{202e}","n":"\\x7f","verdict":"allow"}',
     );
     expect(rows[5]).toBe('{"verdict":"invalid","line":2,"input":"no \\u001b json"}');
-    const piped = await place.shell(`$rf -q --robots-dir robots --allowed urls | cat`);
+    const piped = await place.shellAlone(`$rf -q --robots-dir robots --allowed urls | cat`);
     expect(piped.stdout.equals(HOSTILE)).toBe(true);
-    await place.shell('$rf -q --robots-dir robots --allowed urls > out');
+    await place.shellAlone('$rf -q --robots-dir robots --allowed urls > out');
     expect(Buffer.from(place.read('out'))).toEqual(Buffer.from(HOSTILE.toString()));
   });
 
@@ -89,7 +89,7 @@ describe.skipIf(!HAS_SCRIPT)('on a terminal', () => {
     ]);
     place.write('robots/hostile.example', robots);
     const url = "$(printf 'https://hostile.example/\\033[31m\\302\\233\\342\\200\\256\\233')";
-    const { stdout, text } = await place.shell(
+    const { stdout, text } = await place.shellAlone(
       [
         `printf 'https://hostile.example/\\033[31m\\302\\233\\342\\200\\256\\233\\n' > urls`,
         `$rf compile -q --robots-dir robots -o table`,

@@ -5,7 +5,7 @@ import { type Block, fencedBlocks, printedBy, type Step, stepsOf } from './block
 import { ROOT, Scratch } from './scratch.js';
 
 /** Blocks that cannot be run, all of them marked with the reason. */
-const MOST_NOT_RUN = 11;
+const MOST_NOT_RUN = 12;
 /** Languages of blocks that are shown but not run: file contents and drawings. */
 const SHOWN = ['text', 'json', 'robots', 'yaml'];
 

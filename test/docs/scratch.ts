@@ -11,6 +11,8 @@ import {
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { MAIN } from '../cli/command-line.js';
+import { KEPT_COMMAND, keptEnvironment, SHELLS_CAN_KEEP } from '../cli/kept-shell.js';
 
 export const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
@@ -29,9 +31,12 @@ export class Scratch {
     mkdirSync(join(this.path, 'node_modules/.bin'), { recursive: true });
     symlinkSync(ROOT, join(this.path, 'node_modules/robots-filter'), 'junction');
     const command = join(this.path, 'node_modules/.bin/robots-filter');
-    const main = join(ROOT, 'dist/cjs/main.cjs');
-    writeFileSync(command, `#!/bin/sh\nexec '${process.execPath}' '${main}' "$@"\n`);
-    chmodSync(command, 0o755);
+    if (SHELLS_CAN_KEEP) {
+      symlinkSync(KEPT_COMMAND, command);
+    } else {
+      writeFileSync(command, `#!/bin/sh\nexec '${process.execPath}' '${MAIN}' "$@"\n`);
+      chmodSync(command, 0o755);
+    }
   }
 
   remove(): void {
@@ -43,7 +48,8 @@ export class Scratch {
     const steps = commands.map(
       (command) => `${command}\nstatus=$?; printf '\\036'; (exit $status)\n`,
     );
-    const script = `exec 2>&1 </dev/null\n${steps.join('')}`;
+    // The kept processes of the examples open a pipe once more; they could not open a socket.
+    const script = `{ exec 2>&1 </dev/null\n${steps.join('')}} | cat`;
     return this.#outputs('sh', ['-c', script], commands.length);
   }
 
@@ -66,7 +72,7 @@ export class Scratch {
     const bin = join(this.path, 'node_modules/.bin');
     const child = spawn(program, words, {
       cwd: this.path,
-      env: { ...process.env, PATH: [bin, process.env.PATH].join(delimiter) },
+      env: { ...process.env, ...keptEnvironment(), PATH: [bin, process.env.PATH].join(delimiter) },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     const chunks: Buffer[] = [];

@@ -112,7 +112,7 @@ describe('an input that ends too early or cannot be read', () => {
         '$rf --robots-dir robots urls.gz',
         ...(part === 0.6 ? ['cat urls.gz | $rf --robots-dir robots'] : []),
       ]) {
-        const { code, text, stderr } = await place.shell(line);
+        const { code, text, stderr } = await place.shellAlone(line);
         expect(code).toBe(2);
         expect(stderr).toContain('the gzip data is damaged or truncated');
         expect(all.startsWith(text)).toBe(true);
@@ -134,7 +134,7 @@ describe('an input that ends too early or cannot be read', () => {
   test('is a pipe whose writer dies in a line: the input ends there, and the line is a record', async () => {
     const place = workplace();
     const line = `(printf 'https://example.com/a\\nhttps://exam'; kill -9 $BASHPID) | $rf --robots-dir robots`;
-    const { code, text } = await place.shell(line);
+    const { code, text } = await place.shellAlone(line);
     expect(code).toBe(0);
     expect(text).toBe('allow\thttps://example.com/a\nunknown\thttps://exam\n');
   });
@@ -337,14 +337,14 @@ describe('a directory of robots.txt files with', () => {
     const isPossible =
       spawnSync('bash', ['-c', `${somebody} ${place.command} --version`]).status === 0;
     skip(!isPossible, 'nobody else can run the program here');
-    const { code, text, stderr } = await place.shell(
+    const { code, text, stderr } = await place.shellAlone(
       `echo https://good.example/ | ${somebody} ${place.command} --robots-dir robots`,
     );
     expect({ code, text }).toEqual({ code: 0, text: 'deny\thttps://good.example/\n' });
     for (const name of ['closed.example', 'http', 'file.example']) {
       expect(stderr).toMatch(new RegExp(`robots/${name}\\b.*permission denied`));
     }
-    const refused = await place.shell(
+    const refused = await place.shellAlone(
       `chmod 0 robots; echo https://good.example/ | ${somebody} ${place.command} --robots-dir robots; code=$?; chmod 755 robots; exit $code`,
     );
     expect({ code: refused.code, text: refused.text }).toEqual({ code: 2, text: '' });

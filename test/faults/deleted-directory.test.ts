@@ -11,7 +11,7 @@ const COUNT_DENIED = "grep -c '^deny'";
 
 /** Runs a line of shell in a directory that has just been deleted. */
 function inDeletedDirectory(place: Workplace, line: string): Promise<Ended> {
-  return place.shell(
+  return place.shellAlone(
     `set -o pipefail; mkdir gone && cd gone && rmdir '${place.path}/gone' && { ${line}; }`,
   );
 }
@@ -103,7 +103,7 @@ describe('a working directory that has been deleted', () => {
 
   test('fetch into a relative path, in a directory that is deleted while it runs', async () => {
     const place = workplace();
-    const run = await place.shell(
+    const run = await place.shellAlone(
       `mkdir gone && cd gone && { sleep 1; rmdir '${place.path}/gone'; echo http://127.0.0.1:9/; } |
         $rf fetch --allow-private --retries 0 --robots-dir cache -`,
     );

@@ -43,11 +43,11 @@ describe('a file at the size limit of the process', () => {
   for (const [what, command] of INPUTS) {
     test(`ends the run with 2, from ${what}; -o keeps the old file`, async () => {
       const made = place();
-      const direct = await made.shell(`ulimit -f 64; ${command} > direct.txt`);
+      const direct = await made.shellAlone(`ulimit -f 64; ${command} > direct.txt`);
       expect(direct.code).toBe(2);
       expect(direct.stderr).toContain('standard output: the file would be larger than');
       expect(made.read('direct.txt')).toBe(VERDICTS.slice(0, 64 * 1024));
-      const replaced = await made.shell(`ulimit -f 64; ${command} -o out.txt`);
+      const replaced = await made.shellAlone(`ulimit -f 64; ${command} -o out.txt`);
       expect(replaced.code).toBe(2);
       expect(replaced.stderr).toContain('out.txt: the file would be larger than');
       expect(made.read('out.txt')).toBe(OLD);
@@ -60,7 +60,7 @@ describe('a file at the size limit of the process', () => {
     // What compresses badly, and is more than a frame of zstd.
     made.write('urls.txt', noise(6_000_000));
     made.write(name, OLD);
-    const { code, stderr } = await made.shell(
+    const { code, stderr } = await made.shellAlone(
       `ulimit -f 64; $rf --robots-dir robots urls.txt -o ${name}`,
     );
     expect(code).toBe(2);
@@ -73,7 +73,7 @@ describe('a file at the size limit of the process', () => {
     const made = place();
     const rules = Array.from({ length: 500 }, (_, i) => `Disallow: /${i}*${i * i}$\n`);
     made.write('robots/more.example', `User-agent: *\n${rules.join('')}`);
-    const { code, stderr } = await made.shell(
+    const { code, stderr } = await made.shellAlone(
       'ulimit -f 4; $rf compile --robots-dir robots -o out.txt',
     );
     expect(code).toBe(2);
@@ -94,7 +94,7 @@ test('a full disk ends the run with 2 and keeps the old file', async ({ skip }) 
   });
   made.write('disk/out.txt', OLD);
   for (const [, command] of INPUTS) {
-    const { code, stderr } = await made.shell(`${command} -o disk/out.txt`);
+    const { code, stderr } = await made.shellAlone(`${command} -o disk/out.txt`);
     expect(code).toBe(2);
     expect(stderr).toContain('no space left on the device');
     expect(made.names('disk')).toEqual(['out.txt']);
@@ -102,7 +102,7 @@ test('a full disk ends the run with 2 and keeps the old file', async ({ skip }) 
   }
   made.write('noise.txt', noise(6_000_000));
   for (const name of ['disk/none.gz', 'disk/none.zst']) {
-    const { code, stderr } = await made.shell(`$rf --robots-dir robots noise.txt -o ${name}`);
+    const { code, stderr } = await made.shellAlone(`$rf --robots-dir robots noise.txt -o ${name}`);
     expect(code).toBe(2);
     expect(stderr).toContain(`${name}: no space left on the device`);
     expect(made.names('disk')).toEqual(['out.txt']);
@@ -112,7 +112,9 @@ test('a full disk ends the run with 2 and keeps the old file', async ({ skip }) 
 test('a slow reader gets every record', async () => {
   const made = place();
   const reader = '{ read -r line; echo "$line"; sleep 0.3; head -c 100000; sleep 0.3; cat; }';
-  const ends = await Promise.all(INPUTS.map(([, command]) => made.shell(`${command} | ${reader}`)));
+  const ends = await Promise.all(
+    INPUTS.map(([, command]) => made.shellAlone(`${command} | ${reader}`)),
+  );
   for (const { text } of ends) expect(text === VERDICTS).toBe(true);
 });
 

@@ -41,6 +41,8 @@ const BLOCKS: Record<string, Block> = {
         'LINE_OVERHEAD',
         'SEEN',
         'COUNTS',
+        'RULES',
+        'RULE_ENTRIES',
         'ANY_HOST',
         'COLUMN',
         'SHARDS',
@@ -50,6 +52,21 @@ const BLOCKS: Record<string, Block> = {
       FRAGMENTS: layout.FRAGMENTS * PAIR,
     },
     others: ['GOOGLE', 'EXPLAIN', 'STRICT', 'PARQUET', 'ADDS_SHARD'],
+  },
+  HOST_COUNTS: {
+    size: layout.HOST_COUNTS_BYTES,
+    fields: { ALLOW: LONG, DENY: LONG, OUTCOMES: LONG },
+    others: [],
+  },
+  RULES: {
+    size: layout.RULES_ENTRIES + layout.RULE_BYTES,
+    fields: { USED: LONG, MISSED: LONG, ENTRIES: layout.RULE_BYTES },
+    others: [],
+  },
+  RULE: {
+    size: layout.RULE_BYTES,
+    fields: { ...words('AUTHORITY', 'LINE', 'AGENT', 'HASH'), COUNT: LONG },
+    others: [],
   },
   AGENT: {
     size: layout.AGENT_BYTES,

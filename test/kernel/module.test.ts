@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import binaryen from 'assemblyscript/binaryen';
 import { expect, it } from 'vitest';
-import { kernelFile, requireLittleEndian } from '../../src/kernel/module.js';
+import { kernelFile } from '../../src/kernel/kernel-bytes.js';
+import { requireLittleEndian } from '../../src/kernel/module.js';
 
 it('holds no data: instances that share a memory would overwrite each other', () => {
   const text = binaryen.readBinary(readFileSync(kernelFile())).emitText();

@@ -23,7 +23,7 @@ vi.mock('piscina', () => ({
   },
 }));
 
-const OPTIONS = { entry: 'none.cjs', heapMebibytes: undefined };
+const OPTIONS = { heapMebibytes: undefined };
 const REMEDY =
   'A thread could not be started (REASON). Use fewer with --threads, or raise the limits of ' +
   'processes and open files (ulimit -u, ulimit -n)';

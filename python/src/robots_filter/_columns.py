@@ -23,10 +23,10 @@ _KIND_JUDGE = 1
 _FLAG_EXPLAIN = 1
 
 
-def _replace_surrogates(error: UnicodeError) -> tuple[str, int]:
+def _replace_surrogates(error: UnicodeError) -> tuple[bytes, int]:
     if not isinstance(error, UnicodeEncodeError):
         raise error
-    return "\ufffd" * (error.end - error.start), error.end
+    return "\ufffd".encode() * (error.end - error.start), error.end
 
 
 # As the URL Standard and Node do it: a lone surrogate becomes U+FFFD.

@@ -139,7 +139,7 @@ export async function filter(
       await output?.commit(false);
       if (counts !== undefined) {
         const { writeCounts } = await import('../report/run-counts.js');
-        writeCounts({ filter, view: tableMemory(table).view, agents: asked }, counts);
+        writeCounts({ filter, view: tableMemory(table).view, agents: asked, diagnostics }, counts);
       }
     }
     return interruption.exitCode ?? SUCCESS;
@@ -203,5 +203,6 @@ function settingsOf(options: FilterOptions, agents: readonly Agent[]): FilterSet
     maxLineBytes: options.maxLineBytes,
     countHosts: options.stats !== undefined,
     countByHost: options.statsBy === 'host',
+    countByRule: options.statsBy === 'rule',
   };
 }

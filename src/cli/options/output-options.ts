@@ -142,11 +142,11 @@ export function completeStats(argv: readonly string[]): string[] {
 export const countOptions = (): Option[] => [
   describedOption(
     '--stats-by <key>',
-    'Write counts by host, agent or reason in place of the records.',
-    'The counts go to standard output, as a table for people; --format csv and --format ndjson write rows. A row without a host has the records of unknown hosts and those without a URL.',
+    'Write counts by host, agent, rule or reason in place of the records.',
+    'The counts go to standard output, as a table for people; --format csv and --format ndjson write rows. A row without a host has the records of unknown hosts and those without a URL; by rule, those that no rule decided.',
     '    robots-filter --table robots.table -a GPTBot --stats-by host --top 20 urls.txt',
   )
-    .choices(['host', 'agent', 'reason'])
+    .choices(['host', 'agent', 'rule', 'reason'])
     .conflicts(['allowed', 'denied', 'output', 'explain', 'verdictField', 'outputHeader'])
     .helpGroup(OUTPUT_GROUP),
   describedOption(

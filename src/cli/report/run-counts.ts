@@ -1,25 +1,56 @@
+import { DecidedRules } from '../../inspect/decided-rules.js';
 import type { TableView } from '../../inspect/table-view.js';
-import { HOST_VERDICTS } from '../../kernel/layout.js';
 import type { Filter } from '../../pipeline/filter.js';
+import type { RuleCount } from '../../pipeline/rule-counts.js';
 import type { Agent } from '../../protocol/agent.js';
 import { REASONS, VERDICTS } from '../../protocol/verdict.js';
-import { type Cell, type RowFormat, Rows } from './rows.js';
+import { authorityLabel } from './authority-label.js';
+import { busiestHosts } from './busiest-hosts.js';
+import type { Diagnostics } from './diagnostics.js';
+import { formatNumber } from './numbers.js';
+import { type Cell, type Column, type RowFormat, Rows } from './rows.js';
+import { plainText, ruleText } from './rule-text.js';
 import { countsOf } from './statistics.js';
 import { TextBatches } from './text-batches.js';
 
 /** What the records of a run are counted by. */
-export const COUNT_KEYS = ['host', 'agent', 'reason'] as const;
+export const COUNT_KEYS = ['host', 'agent', 'rule', 'reason'] as const;
 
 export type CountKey = (typeof COUNT_KEYS)[number];
 
 const KEY_WIDTH = 32;
 const COUNT_WIDTH = 13;
 
+const AGENT: Column = { name: 'agent', width: KEY_WIDTH / 2 };
+const FIGURES: readonly Column[] = ['records', ...VERDICTS].map((name) => ({
+  name,
+  width: COUNT_WIDTH,
+}));
+const RECORDS: Column = { name: 'records', width: COUNT_WIDTH };
+
+const COLUMNS: Readonly<Record<CountKey, readonly Column[]>> = {
+  host: [AGENT, { name: 'host', width: KEY_WIDTH }, ...FIGURES],
+  agent: [AGENT, ...FIGURES],
+  rule: [
+    AGENT,
+    { name: 'host', width: KEY_WIDTH },
+    { name: 'line', width: 6 },
+    { name: 'rule', width: KEY_WIDTH },
+    RECORDS,
+    { name: 'source', width: KEY_WIDTH },
+  ],
+  reason: [AGENT, { name: 'reason', width: KEY_WIDTH }, RECORDS],
+};
+
+/** Columns of a row by host before the counts of unknown and invalid records, which are 0. */
+const HOST_NUMBERS = 5;
+
 /** What a run has counted. */
 export interface CountedRun {
   readonly filter: Filter;
   readonly view: TableView;
   readonly agents: readonly Agent[];
+  readonly diagnostics: Diagnostics;
 }
 
 /** How counts are written. */
@@ -30,46 +61,55 @@ export interface CountsLayout {
   readonly format: RowFormat;
 }
 
-/** A row before it is written: its agent, its key, and its figures; the first one is the total. */
-interface CountedRow {
-  readonly agent: string;
-  readonly key: string | undefined;
-  readonly figures: readonly number[];
-}
-
 /** Writes the counts of a run to standard output: the most frequent first, for each agent. */
 export function writeCounts(run: CountedRun, { by, top, format }: CountsLayout): void {
-  const figures = by === 'reason' ? ['records'] : ['records', ...VERDICTS];
-  const columns = [
-    { name: 'agent', width: KEY_WIDTH / 2 },
-    ...(by === 'agent' ? [] : [{ name: by, width: KEY_WIDTH }]),
-    ...figures.map((name) => ({ name, width: COUNT_WIDTH })),
-  ];
-  const rows = new Rows(format, columns);
+  const rows = new Rows(format, COLUMNS[by]);
   const out = new TextBatches();
   out.add(rows.header);
-  for (const { agent, key, figures } of rowsOf(run, by, top)) {
-    const cells: Cell[] = by === 'agent' ? [agent, ...figures] : [agent, key, ...figures];
-    out.add(rows.part(0, cells));
+  for (const line of linesOf(rows, run, by, top)) {
+    if (out.isClosed) return;
+    out.add(line);
   }
   out.flush();
 }
 
-function rowsOf(run: CountedRun, by: CountKey, top: number | undefined): CountedRow[] {
-  const { outcomes, records } = run.filter.tally();
-  if (by === 'host') return hostRows(run, top);
-  return run.agents.flatMap(({ name: agent }, index): CountedRow[] => {
-    const { verdicts, reasons } = countsOf(outcomes[index] ?? []);
-    if (by === 'agent') {
-      const figures = [records, ...VERDICTS.map((verdict) => verdicts[verdict])];
-      return [{ agent, key: undefined, figures }];
-    }
-    const rows = REASONS.filter((reason) => reasons[reason] > 0).map((reason) => ({
-      agent,
-      key: reason,
-      figures: [reasons[reason]],
-    }));
-    return rows.sort(byTotal).slice(0, top);
+function* linesOf(
+  rows: Rows,
+  run: CountedRun,
+  by: CountKey,
+  top: number | undefined,
+): Iterable<string> {
+  switch (by) {
+    case 'host':
+      yield* hostLines(rows, run, top);
+      break;
+    case 'agent':
+      for (const cells of agentRows(run)) yield rows.part(0, cells);
+      break;
+    case 'rule':
+      for (const cells of ruleRows(run, top)) yield rows.part(0, cells);
+      break;
+    case 'reason':
+      for (const cells of reasonRows(run, top)) yield rows.part(0, cells);
+  }
+}
+
+function agentRows({ filter, agents }: CountedRun): Cell[][] {
+  const { outcomes, records } = filter.tally();
+  return agents.map(({ name }, index) => {
+    const { verdicts } = countsOf(outcomes[index] ?? []);
+    return [name, records, ...VERDICTS.map((verdict) => verdicts[verdict])];
+  });
+}
+
+function reasonRows({ filter, agents }: CountedRun, top: number | undefined): Cell[][] {
+  const { outcomes } = filter.tally();
+  return agents.flatMap(({ name }, index) => {
+    const { reasons } = countsOf(outcomes[index] ?? []);
+    return REASONS.filter((reason) => reasons[reason] > 0)
+      .sort((a, b) => reasons[b] - reasons[a] || (a < b ? -1 : 1))
+      .slice(0, top)
+      .map((reason) => [name, reason, reasons[reason]]);
   });
 }
 
@@ -77,46 +117,75 @@ function rowsOf(run: CountedRun, by: CountKey, top: number | undefined): Counted
  * The rows of hosts with a robots.txt. One more row without a host has all other records: those of
  * unknown hosts, and those without a URL.
  */
-function hostRows({ filter, view, agents }: CountedRun, top: number | undefined): CountedRow[] {
+function* hostLines(
+  rows: Rows,
+  { filter, view, agents }: CountedRun,
+  top: number | undefined,
+): Iterable<string> {
   const { outcomes, records } = filter.tally();
-  const hosts = [...filter.hostCounts()];
-  return agents.flatMap(({ name: agent }, index): CountedRow[] => {
-    const first = index * HOST_VERDICTS;
+  const counts = filter.hostCounts();
+  const hosts = busiestHosts(counts, view, top);
+  const notOfHosts = rows.part(HOST_NUMBERS, [0, 0]);
+  for (const [index, { name: agent }] of agents.entries()) {
+    const start = rows.part(0, [agent]);
+    let allow = 0;
+    let deny = 0;
+    for (const slot of counts.slots) {
+      allow += counts.allowed(slot, index);
+      deny += counts.denied(slot, index);
+    }
+    for (const { slot, host, urls } of hosts) {
+      const cells = [host, urls, counts.allowed(slot, index), counts.denied(slot, index)];
+      yield start + rows.part(1, cells) + notOfHosts;
+    }
+    const others = records - allow - deny;
+    if (others === 0) continue;
     const { verdicts } = countsOf(outcomes[index] ?? []);
-    const left = VERDICTS.map((verdict) => verdicts[verdict]);
-    const totals = hosts.map(({ counts }) => {
-      let total = 0;
-      for (let verdict = 0; verdict < HOST_VERDICTS; verdict++) {
-        const count = counts[first + verdict] as number;
-        left[verdict] = (left[verdict] as number) - count;
-        total += count;
-      }
-      return total;
-    });
-    // Only hosts that may be among the first ones are named.
-    const least = top === undefined ? 0 : leastOf(totals, top);
-    const rows: CountedRow[] = [];
-    hosts.forEach(({ slot, counts }, place) => {
-      const total = totals[place] as number;
-      if (total < least) return;
-      const key = view.nameAt(view.placeOfSlot(slot));
-      rows.push({ agent, key, figures: [total, ...counts.slice(first, first + HOST_VERDICTS)] });
-    });
-    const shown = rows.sort(byTotal).slice(0, top);
-    const others = records - totals.reduce((sum, total) => sum + total, 0);
-    return others === 0 ? shown : [...shown, { agent, key: undefined, figures: [others, ...left] }];
-  });
+    const { unknown, invalid } = verdicts;
+    const left = [verdicts.allow - allow, verdicts.deny - deny, unknown, invalid];
+    yield start + rows.part(1, [undefined, others, ...left]);
+  }
 }
 
-/** The least of the `top` greatest totals. */
-function leastOf(totals: readonly number[], top: number): number {
-  const sorted = Float64Array.from(totals).sort();
-  return sorted[Math.max(sorted.length - top, 0)] ?? 0;
+/**
+ * The rows of rules that decided. One more row without a host has all other records: no rule
+ * decided about them.
+ */
+function* ruleRows(
+  { filter, view, agents, diagnostics }: CountedRun,
+  top: number | undefined,
+): Iterable<Cell[]> {
+  const { outcomes, records } = filter.tally();
+  const { rules, missed } = filter.ruleCounts();
+  const placed = new DecidedRules(view);
+  const ofAgents = agents.map((): RuleCount[] => []);
+  for (const rule of rules) ofAgents[rule.agent]?.push(rule);
+  for (const [index, { name: agent }] of agents.entries()) {
+    const own = ofAgents[index] ?? [];
+    const shown = top === undefined ? own : own.sort(byCount).slice(0, top);
+    // The rules of an authority are found together, because its groups are read once.
+    const found = shown.sort(byPlace).map((rule) => {
+      const { host, authority, rule: written } = placed.find(rule.authority, rule.line);
+      const label = authorityLabel(host, authority);
+      const source = plainText(authority.source);
+      return [rule, [label, rule.line, ruleText(written), rule.count, source]] as const;
+    });
+    for (const [, cells] of found.sort(([a], [b]) => byCount(a, b))) yield [agent, ...cells];
+    const others = records - countsOf(outcomes[index] ?? []).reasons.rule;
+    if (others > 0) yield [agent, undefined, undefined, undefined, others, undefined];
+  }
+  if (missed > 0) {
+    diagnostics.note(
+      `warning: there were too many rules to count each one: any count may be up to ${formatNumber(missed)} too low. For exact counts, filter fewer hosts or agents at a time`,
+    );
+  }
 }
 
-/** The most records first, then by name. */
-function byTotal(a: CountedRow, b: CountedRow): number {
-  return (
-    (b.figures[0] as number) - (a.figures[0] as number) || ((a.key ?? '') < (b.key ?? '') ? -1 : 1)
-  );
+/** The most URLs first, then by place. */
+function byCount(a: RuleCount, b: RuleCount): number {
+  return b.count - a.count || byPlace(a, b);
+}
+
+function byPlace(a: RuleCount, b: RuleCount): number {
+  return a.authority - b.authority || a.line - b.line;
 }

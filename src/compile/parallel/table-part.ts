@@ -56,6 +56,9 @@ export interface TablePart {
   readonly bytes: number;
 }
 
+/** The place of a string among the strings of a part: chunk, offset, length, hash. */
+type Place = readonly [number, number, number, number];
+
 export function countEntries({ entries }: TablePart): number {
   return entries.length / ENTRY_WORDS;
 }
@@ -83,7 +86,7 @@ export class PartBuilder {
   readonly #sources = new SourceTemplates();
   /** The last template that was kept, and the four words of its place. */
   #template: Uint8Array | undefined;
-  #templateWords: readonly number[] = [];
+  #templateWords: Place = [0, 0, 0, 0];
   /** Chunks of `#strings` that `take` has returned. */
   #takenStrings = 0;
   #entries: number[] = [];
@@ -125,8 +128,10 @@ export class PartBuilder {
       this.#templateWords = this.#keep(sources.template);
       this.#template = sources.template;
     }
-    this.#entries.push(...key, ...this.#templateWords, sources.number, number);
-    this.#entries.push(body.length, this.#keepsDates ? secondsOf(details.date) : 0);
+    const date = this.#keepsDates ? secondsOf(details.date) : 0;
+    this.#pushPlace(key);
+    this.#pushPlace(this.#templateWords);
+    this.#entries.push(sources.number, number, body.length, date);
   }
 
   /**
@@ -164,10 +169,15 @@ export class PartBuilder {
   }
 
   /** Copies a string; returns the four words of its place. */
-  #keep(bytes: Uint8Array): readonly [number, number, number, number] {
+  #keep(bytes: Uint8Array): Place {
     const strings = this.#strings;
     strings.keep(bytes);
     return [strings.chunk, strings.start, bytes.length, hashBytes(bytes, this.#key) >>> 0];
+  }
+
+  /** Appends a place to the entries; calls with a spread argument would be slower. */
+  #pushPlace([chunk, start, length, hash]: Place): void {
+    this.#entries.push(chunk, start, length, hash);
   }
 
   /** The number of a file's body, which is compiled if it is new. */

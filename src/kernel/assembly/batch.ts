@@ -18,6 +18,7 @@ import {
   FRAGMENT_MASK_DENIED,
   GROUP_LINES,
   HOST_COUNTS_BYTES,
+  HOST_COUNTS_OUTCOMES,
   HOST_SPACE,
   INVALID,
   LINE_END,
@@ -46,6 +47,7 @@ import {
   QUERY_LINE_FACTOR,
   QUERY_LINE_OVERHEAD,
   QUERY_OUTPUT,
+  QUERY_RULES,
   QUERY_STRICT,
   REASON_LINE_TOO_LONG,
   REASON_NESTED_TOO_DEEP,
@@ -57,6 +59,7 @@ import {
   RUN_DONE,
   RUN_NEEDS_LINE_BASE,
   RUN_OUTPUT_FULL,
+  RUN_RULES_FULL,
   TASK_BAD,
   TASK_BAD_COUNT,
   TASK_FLAGS,
@@ -92,6 +95,7 @@ import { lookUp } from './lookup/look-up';
 import { decide } from './match/decide';
 import { EMPTY, lineEntry, PENDING, queryOf } from './memory/line';
 import { limitScratch } from './memory/scratch';
+import { countRules, isRoomShort } from './rule-counts';
 
 /** Decides and writes the lines of a batch. TASK_… and RUN_… in layout.ts describe the call. */
 export function run(task: usize): i32 {
@@ -149,6 +153,8 @@ function emitAll(task: usize, worker: usize, lines: i32, scratch: usize): i32 {
     let stop = RUN_DONE;
     if (<i64>outputEnd - <i64>to < factor * bytes + overhead) {
       stop = RUN_OUTPUT_FULL;
+    } else if (load<u32>(query, QUERY_RULES) !== 0 && isRoomShort(query, worker)) {
+      stop = RUN_RULES_FULL;
     } else {
       decide(queryOf(line), worker, line, scratch);
       stop = stopReason(task, query, line);
@@ -222,6 +228,7 @@ function emit(task: usize, query: usize, worker: usize, line: usize, to: usize):
     tally += OUTCOMES * 8;
   }
   if (load<u32>(query, QUERY_COUNTS) !== 0) countHost(query, worker, line, outcome);
+  if (load<u32>(query, QUERY_RULES) !== 0) countRules(query, worker);
   if (outcome >= 0) {
     increment(worker + WORKER_BAD);
     listBad(task, line, outcome & 15);
@@ -258,7 +265,11 @@ function countHost(query: usize, worker: usize, line: usize, outcome: i32): void
   let counters: usize = load<u32>(line, LINE_SLOT);
   let result = worker + WORKER_RESULTS;
   for (let i = load<i32>(query, QUERY_AGENT_COUNT); i > 0; i--) {
-    increment(counters + <usize>(load<i32>(result, RESULT_OUTCOME) >> 4) * 8);
+    // With a robots.txt, every outcome is ALLOW or DENY, as its counters are.
+    const each = load<i32>(result, RESULT_OUTCOME);
+    increment(counters + <usize>(each >> 4) * 8);
+    const outcomes = load<u32>(counters, HOST_COUNTS_OUTCOMES);
+    store<u32>(counters, outcomes | (1 << each), HOST_COUNTS_OUTCOMES);
     counters += HOST_COUNTS_BYTES;
     result += RESULT_BYTES;
   }

@@ -1,0 +1,171 @@
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from robots_filter import Table, UsageError
+
+pa = pytest.importorskip("pyarrow")
+
+URLS = [
+    "https://shop.example/tea",
+    "https://blog.example/essays/1",
+    None,
+    "https://new.example/é",
+    "",
+    "https://shop.example/cart/",
+]
+VERDICTS = ["allow", "deny", None, "unknown", "invalid", "deny"]
+TYPES = [
+    pa.string(),
+    pa.large_string(),
+    pa.binary(),
+    pa.large_binary(),
+    pa.string_view(),
+    pa.binary_view(),
+    pa.dictionary(pa.int32(), pa.string()),
+    pa.dictionary(pa.int8(), pa.large_string()),
+]
+
+
+@pytest.mark.parametrize("kind", TYPES, ids=str)
+def test_arrays_of_all_types_and_slices(table: Table, kind: object) -> None:
+    values = pa.array(URLS, pa.string()).cast(kind) if "view" not in str(kind) else None
+    if values is None:
+        base = pa.string() if "string" in str(kind) else pa.binary()
+        values = pa.array(URLS, base).cast(kind)
+    for start in range(len(URLS) + 1):
+        for length in (0, 1, 3, len(URLS)):
+            part = values.slice(start, length)
+            judged = table.verdicts(part, "GPTBot")
+            judged.validate(full=True)
+            assert isinstance(judged, pa.DictionaryArray)
+            assert judged.to_pylist() == VERDICTS[start : start + length]
+
+
+def test_struct_of_agents_and_explanations(table: Table) -> None:
+    values = pa.array(URLS)
+    lists = table.verdicts(URLS, ["GPTBot", "*"])
+    judged = table.verdicts(values, ["GPTBot", "*"])
+    judged.validate(full=True)
+    assert judged.to_pylist() == lists
+    assert judged.null_count == 1
+    for agents in ("GPTBot", ["GPTBot", "*"]):
+        explained = table.verdicts(values, agents, explain=True)
+        explained.validate(full=True)
+        expected = table.verdicts(URLS, agents, explain=True)
+        if agents == "GPTBot":
+            assert explained.to_pylist() == [each and each._asdict() for each in expected]
+        else:
+            assert explained.to_pylist() == [
+                row and {name: each._asdict() for name, each in row.items()} for row in expected
+            ]
+    assert str(explained.type.field("GPTBot").type.field("line").type) == "int32"
+
+
+def test_chunks_keep_their_lengths(table: Table) -> None:
+    values = pa.array(URLS * 9000)
+    chunked = pa.chunked_array([values.slice(0, 7), values.slice(7, 0), values.slice(7)])
+    for agents, explain in (("GPTBot", False), (["GPTBot"], False), ("GPTBot", True)):
+        judged = table.verdicts(chunked, agents, explain=explain)
+        judged.validate(full=True)
+        assert isinstance(judged, pa.ChunkedArray)
+        assert [len(chunk) for chunk in judged.chunks] == [7, 0, len(values) - 7]
+        assert judged.to_pylist() == table.verdicts(values, agents, explain=explain).to_pylist()
+    assert table.verdicts(chunked, "GPTBot").to_pylist() == VERDICTS * 9000
+    empty = table.verdicts(pa.chunked_array([], pa.string()), ["GPTBot"])
+    assert (len(empty), str(empty.type)[:7]) == (0, "struct<")
+    encoded = table.verdicts(chunked.dictionary_encode(), ["GPTBot"])
+    assert [row and row["GPTBot"] for row in encoded.to_pylist()] == VERDICTS * 9000
+
+
+def test_null_slots_with_bytes_in_them(table: Table) -> None:
+    # Arrow lets a null have any bytes.
+    full = pa.array(["https://shop.example/cart/"] * 3)
+    _, offsets, data = full.buffers()
+    holed = pa.Array.from_buffers(pa.string(), 3, [pa.py_buffer(b"\x05"), offsets, data])
+    assert table.verdicts(holed, "*").to_pylist() == ["deny", None, "deny"]
+    assert table.verdicts(pa.nulls(3), "*").to_pylist() == [None] * 3
+    assert table.verdicts(pa.nulls(3, pa.string()), "*").to_pylist() == [None] * 3
+
+
+def test_bytes_that_are_no_utf8(table: Table) -> None:
+    odd = [b"https://blog.example/old\xff", b"\xff", b"https://blog.example/\n\0old", b"\n"]
+    values = pa.array(odd, pa.binary())
+    assert table.verdicts(values, "*").to_pylist() == table.verdicts(odd, "*")
+    assert table.verdicts(values, "*").to_pylist() == ["deny", "invalid", "allow", "invalid"]
+
+
+def test_sizes_around_those_of_requests(table: Table) -> None:
+    source = random.Random(2)
+    for length in (2**16 - 1, 2**16, 2**16 + 1):
+        codes = [source.randrange(3) for _ in range(length)]
+        values = pa.array([("http://a", "https://shop.example/cart/", "")[code] for code in codes])
+        expected = [("unknown", "deny", "invalid")[code] for code in codes]
+        assert table.verdicts(values, "*").to_pylist() == expected
+    # The bytes of a request are at most 2^19, unless one URL has more.
+    for length in (2**19 - 1, 2**19, 2**19 + 1, 2**24 + 1):
+        values = pa.array([URLS[0], b"https://blog.example/old".ljust(length, b"x"), URLS[0]])
+        for kind in (pa.binary(), pa.large_binary()):
+            expected_here = ["allow", "deny" if length <= 2**24 else "invalid", "allow"]
+            assert table.verdicts(values.cast(kind), "*").to_pylist() == expected_here
+
+
+def test_large_answers_and_large_requests_at_once(table: Table) -> None:
+    # Both pipes are full again and again: 7 MB of requests, 65 MB of answers.
+    values = pa.array([f"https://texts.example/{i % 300}/" for i in range(200_000)])
+    judged = table.verdicts(values, [f"A-{'b' * i}" for i in range(16)], explain=True)
+    assert len(judged) == 200_000
+    assert judged.field(15).field("reason").unique().to_pylist() == ["no-rule"]
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        (pa.array([1, 2]), "an Arrow array of int64"),
+        (pa.array([["a"]]), "an Arrow array of list"),
+        (pa.array([1]).dictionary_encode(), "an Arrow array of dictionary"),
+        (pa.table({"url": ["a"]}), "table.column('url')"),
+    ],
+)
+def test_wrong_types_are_refused(table: Table, values: object, message: str) -> None:
+    with pytest.raises(UsageError) as raised:
+        table.verdicts(values, "*")
+    assert message in str(raised.value)
+
+
+def test_pandas(table: Table) -> None:
+    pd = pytest.importorskip("pandas")
+    numbers = range(10, 10 + len(URLS))
+    for kind in (object, "string", pd.ArrowDtype(pa.string())):
+        series = pd.Series(URLS, index=numbers, name="u", dtype=kind)
+        judged = table.verdicts(series, "GPTBot")
+        assert isinstance(judged.dtype, pd.CategoricalDtype)
+        assert (list(judged.index), judged.name) == (list(numbers), "u")
+        assert [None if pd.isna(each) else each for each in judged] == VERDICTS
+        several = table.verdicts(series, ["GPTBot", "*"])
+        assert pa.array(several).to_pylist() == table.verdicts(URLS, ["GPTBot", "*"])
+    odd = pd.Series(["https://blog.example/old\ud800", None, float("nan")], dtype=object)
+    assert list(table.verdicts(odd, "*").cat.codes) == [1, -1, -1]
+    with pytest.raises(UsageError, match="URL 1 is of type int"):
+        table.verdicts(pd.Series(["a", 7], dtype=object), "*")
+    with pytest.raises(UsageError, match="an Arrow array of int64"):
+        table.verdicts(pd.Series([1, 7]), "*")
+    with pytest.raises(UsageError, match=r"frame\['url'\]"):
+        table.verdicts(pd.DataFrame({"url": URLS}), "*")
+
+
+def test_polars(table: Table) -> None:
+    pl = pytest.importorskip("polars")
+    series = pl.Series("u", URLS)
+    judged = table.verdicts(series, "GPTBot")
+    assert (judged.name, judged.to_list()) == ("u", VERDICTS)
+    assert judged.dtype in (pl.Categorical, pl.Enum)
+    several = table.verdicts(series, ["GPTBot", "*"], explain=True)
+    expected = table.verdicts(pa.array(URLS), ["GPTBot", "*"], explain=True).to_pylist()
+    assert several.to_list() == expected
+    assert table.verdicts(series.cast(pl.Categorical), "GPTBot").to_list() == VERDICTS
+    assert table.verdicts(pl.Series("u", [], dtype=pl.String), "GPTBot").to_list() == []
+    with pytest.raises(UsageError, match=r"frame\['url'\]"):
+        table.verdicts(pl.DataFrame({"url": URLS}), "*")

@@ -1,0 +1,67 @@
+import { QUERY_RULES } from '../kernel/layout.js';
+import { RuleCounters } from '../kernel/rule-counts.js';
+import type { CountedBlocks } from './host-counts.js';
+
+/** How many URLs a rule decided for an agent. */
+export interface RuleCount {
+  /** Offset of the authority in the table. */
+  readonly authority: number;
+  readonly line: number;
+  /** Index of the agent. */
+  readonly agent: number;
+  readonly allow: boolean;
+  readonly count: number;
+}
+
+/** The rules that decided, over all threads. */
+export interface RuleCounts {
+  readonly rules: readonly RuleCount[];
+  /**
+   * An upper bound of what any count may lack; 0 if all are exact. Counters of rules have a fixed
+   * size, so rare rules are dropped if there are too many.
+   */
+  readonly missed: number;
+}
+
+/**
+ * Adds up the rules that the kernel counted.
+ *
+ * @param offsetOf the offset, as a TableView has it, of an address in the table
+ */
+export function sumRules(
+  memory: WebAssembly.Memory,
+  blocks: readonly CountedBlocks[],
+  offsetOf: (address: number) => number,
+): RuleCounts {
+  const rules: RuleCount[] = [];
+  const query = new DataView(memory.buffer);
+  let missed = 0;
+  for (const { query: address, workerBlocks } of blocks) {
+    if (query.getUint32(address + QUERY_RULES, true) === 0) continue;
+    for (const block of workerBlocks) {
+      const counters = new RuleCounters(memory.buffer, address, block);
+      missed += counters.missed;
+      counters.each((authority, line, agent, count) => {
+        const allow = (agent & 1) !== 0;
+        rules.push({ authority: offsetOf(authority), line, agent: agent >>> 1, allow, count });
+      });
+    }
+  }
+  return { rules: merged(rules.sort(byPlace)), missed };
+}
+
+/** By agent, then by the place of the rule. */
+function byPlace(a: RuleCount, b: RuleCount): number {
+  return a.agent - b.agent || a.authority - b.authority || a.line - b.line;
+}
+
+/** Adds up neighbours for the same rule and agent. */
+function merged(sorted: readonly RuleCount[]): RuleCount[] {
+  const sums: RuleCount[] = [];
+  for (const rule of sorted) {
+    const last = sums.at(-1);
+    if (last === undefined || byPlace(last, rule) !== 0) sums.push(rule);
+    else sums[sums.length - 1] = { ...last, count: last.count + rule.count };
+  }
+  return sums;
+}

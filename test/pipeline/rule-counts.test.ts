@@ -1,0 +1,123 @@
+import { Readable, Writable } from 'node:stream';
+import { afterAll, expect, test } from 'vitest';
+import { ruleText } from '../../src/cli/report/rule-text.js';
+import { TableBuilder } from '../../src/compile/table-builder.js';
+import { DecidedRules } from '../../src/inspect/decided-rules.js';
+import { Filter } from '../../src/pipeline/filter.js';
+import type { RuleCounts } from '../../src/pipeline/rule-counts.js';
+import { parseAgent } from '../../src/protocol/agent.js';
+import { parseAuthority } from '../../src/protocol/authority.js';
+import { Table, tableMemory } from '../../src/table.js';
+import type { Executor } from '../../src/workers/executor.js';
+import { MainThread } from '../../src/workers/main-thread.js';
+import { Pool } from '../../src/workers/pool.js';
+import { Random } from '../random/random.js';
+
+const AGENTS = ['GPTBot', 'CCBot'];
+const HOSTS = 60;
+
+const random = new Random(28);
+const table = tableOf();
+const urls = Array.from({ length: 6_000 }, () => {
+  const host = random.chance(0.4) ? 0 : random.between(0, HOSTS - 1);
+  return `https://h${host}.example/${random.pick(['a', 'b', 'c', 'ab', 'q', ''])}`;
+});
+const pool = new Pool({ threads: 2 });
+afterAll(() => pool.close());
+
+function tableOf(): Table {
+  const builder = new TableBuilder();
+  for (let host = 0; host < HOSTS; host++) {
+    const group = host % 3 === 0 ? 'User-agent: CCBot\nDisallow: /b\nAllow: /a\n\n' : '';
+    const body = `${group}User-agent: *\nDisallow: /a\nAllow: /ab\nDisallow: /c\n`;
+    const authority = parseAuthority(host === 5 ? 'https://h5.example' : `h${host}.example`);
+    if (authority === undefined) throw new Error('no authority');
+    builder.add(authority, Buffer.from(body), { source: `h${host}` });
+  }
+  return Table.from(builder.build());
+}
+
+/** The URLs that each rule decided, asked one by one. */
+function expected(): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const url of urls) {
+    for (const agent of AGENTS) {
+      const { rule, verdict } = table.verdict(url, agent);
+      if (rule === undefined) continue;
+      const key = `${agent} ${new URL(url).hostname} ${rule.line} ${verdict} ${rule.text}`;
+      counts.set(key, (counts.get(key) ?? 0) + 1);
+    }
+  }
+  return counts;
+}
+
+async function counted(executor: Executor, ruleEntries?: number): Promise<RuleCounts> {
+  const filter = new Filter({
+    table,
+    pool: executor,
+    settings: {
+      agents: AGENTS.map((agent) => parseAgent(agent, 'rfc9309')),
+      output: 'verdicts',
+      unknown: 'unknown',
+      explain: false,
+      strict: false,
+      urlField: ['url'],
+      verdictField: undefined,
+      maxLineBytes: 1000,
+      countHosts: false,
+      countByRule: true,
+      ...(ruleEntries === undefined ? {} : { ruleEntries }),
+    },
+  });
+  const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() });
+  const stream = Readable.from([Buffer.from(urls.join('\n'))]);
+  await filter.run({ kind: 'stream', name: 'urls', stream, format: 'text' }, nowhere);
+  const counts = filter.ruleCounts();
+  await filter.close();
+  return counts;
+}
+
+function named({ rules }: RuleCounts): Map<string, number> {
+  const decided = new DecidedRules(tableMemory(table).view);
+  return new Map(
+    rules.map(({ authority, line, agent, allow, count }) => {
+      const { host, rule } = decided.find(authority, line);
+      const verdict = allow ? 'allow' : 'deny';
+      expect(rule.allow).toBe(allow);
+      return [`${AGENTS[agent]} ${host.host} ${line} ${verdict} ${ruleText(rule)}`, count];
+    }),
+  );
+}
+
+const sorted = (counts: ReadonlyMap<string, number>) => [...counts].sort();
+
+test('the counts of rules are those of single verdicts, on one thread and on two', async () => {
+  const all = expected();
+  expect(all.size).toBeGreaterThan(HOSTS * 4);
+  for (const executor of [new MainThread(), pool]) {
+    const counts = await counted(executor);
+    expect(counts.missed).toBe(0);
+    expect(sorted(named(counts))).toEqual(sorted(all));
+  }
+});
+
+test('with little room, no count is too high, or lacks more than is said', async () => {
+  const all = expected();
+  for (const entries of [8, 64, 256]) {
+    const counts = await counted(new MainThread(), entries);
+    const found = named(counts);
+    expect(counts.missed).toBeGreaterThan(0);
+    expect(found.size).toBeLessThanOrEqual(entries);
+    let isLower = false;
+    for (const [rule, count] of all) {
+      const there = found.get(rule) ?? 0;
+      expect(there).toBeLessThanOrEqual(count);
+      expect(there + counts.missed).toBeGreaterThanOrEqual(count);
+      isLower ||= there < count;
+    }
+    expect(isLower).toBe(true);
+    for (const rule of found.keys()) expect(all.has(rule)).toBe(true);
+  }
+  const few = await counted(new MainThread(), 64);
+  expect(few.missed).toBeLessThan(urls.length);
+});

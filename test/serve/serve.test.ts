@@ -1,0 +1,269 @@
+import { createHash } from 'node:crypto';
+import { closeSync, openSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { TableBuilder } from '../../src/compile/table-builder.js';
+import { REASONS, VERDICTS } from '../../src/protocol/verdict.js';
+import { ColumnJudge } from '../../src/serve/column-judge.js';
+import { FrameInput } from '../../src/serve/frame-streams.js';
+import { LIMITS } from '../../src/serve/protocol.js';
+import { columnBytes, readRequest } from '../../src/serve/request.js';
+import { Table, tableMemory } from '../../src/table.js';
+import { ended, Workplace } from '../cli/command-line.js';
+import { hostileFile } from '../hostile/file.js';
+import { Random } from '../random/random.js';
+import { type Answer, GREETING, parseOutput, request, words } from './frames.js';
+
+const ROBOTS = 'User-agent: GPTBot\nDisallow: /essays/\nUser-agent: *\nDisallow: /"é\\\n';
+const URLS = ['https://h.example/essays/1', 'https://h.example/%22%C3%A9%5C', 'http://new/', 'x'];
+
+let table: Uint8Array;
+
+beforeAll(() => {
+  const builder = new TableBuilder();
+  builder.add('h.example', ROBOTS);
+  table = builder.build();
+});
+
+/** Runs `serve` with this standard input. */
+async function serve(input: Uint8Array, ...options: string[]) {
+  const place = new Workplace();
+  place.write('t.table', table);
+  return place.runAlone(['serve', '--table', 't.table', ...options], input);
+}
+
+function verdictsOf({ kind, content }: Answer): string[] {
+  expect(kind).toBe(1);
+  return [...content].map((verdict) => VERDICTS[verdict] as string);
+}
+
+describe('robots-filter serve', () => {
+  it.each(['1', '3'])('answers in order on %s threads', async (threads) => {
+    const pieces = [
+      GREETING,
+      request(URLS, '["GPTBot"]'),
+      request(URLS, '["GPTBot","*"]', false, 1000),
+      request(URLS, '[]'),
+      request([], '["GPTBot"]'),
+      request(URLS, '["Bad Bot"]'),
+      ...Array.from({ length: 50 }, (_, n) => request([URLS[n % 4] as string], '["GPTBot"]')),
+    ];
+    const { code, stdout, stderr } = await serve(
+      Buffer.concat(pieces),
+      '--threads',
+      threads,
+      '-a',
+      'Other',
+    );
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    const { words: greeting, facts, answers } = parseOutput(stdout);
+    expect(greeting).toEqual([GREETING.readUInt32LE(0), 1]);
+    expect(facts).toMatchObject({ profile: 'rfc9309', hosts: 1, limits: LIMITS });
+    expect([facts.verdicts, facts.reasons]).toEqual([VERDICTS, REASONS]);
+    const [one, two, none, empty, bad, ...single] = answers as [
+      Answer,
+      Answer,
+      Answer,
+      Answer,
+      Answer,
+    ];
+    const ofGPTBot = ['deny', 'allow', 'unknown', 'invalid'];
+    const ofOthers = ['allow', 'deny', 'unknown', 'invalid'];
+    expect(verdictsOf(one)).toEqual(ofGPTBot);
+    expect(verdictsOf(two)).toEqual([...ofGPTBot, ...ofOthers]);
+    expect(verdictsOf(none)).toEqual(ofOthers);
+    expect(verdictsOf(empty)).toEqual([]);
+    expect([bad.kind, bad.content.toString()]).toEqual([2, expect.stringContaining('use "Bad"')]);
+    expect(single.map((answer) => verdictsOf(answer)[0])).toEqual(
+      single.map((_, n) => ofGPTBot[n % 4]),
+    );
+    expect(single).toHaveLength(50);
+  });
+
+  it('explains', async () => {
+    const { stdout } = await serve(
+      Buffer.concat([GREETING, request(URLS, '["*","GPTBot"]', true)]),
+    );
+    const { content } = parseOutput(stdout).answers[0] as Answer;
+    expect([...content.subarray(8, 16)].map((reason) => REASONS[reason])).toEqual([
+      ...['no-rule', 'rule', 'unknown-host', 'invalid-url'],
+      ...['rule', 'no-rule', 'unknown-host', 'invalid-url'],
+    ]);
+    const word = (index: number): number => content.readInt32LE(16 + 4 * index);
+    const all = Array.from({ length: 20 }, (_, index) => word(index));
+    expect(all).toEqual([
+      ...[0, 4, 0, 0, 2, 0, 0, 0],
+      ...[-1, 1, -1, -1, 0, -1, -1, -1],
+      ...[2, 0, 'Disallow: /essays/'.length, content.length - 16 - 4 * 20],
+    ]);
+    expect(content.toString('utf8', 16 + 4 * 20)).toBe('Disallow: /essays/Disallow: /"é\\');
+  });
+
+  it.each([
+    ['another greeting', 'https://h.example/\n', 'does not begin with a greeting', 0],
+    ['another version', words(GREETING.readUInt32LE(0), 2), 'speaks version 2', 0],
+    ['a truncated greeting', GREETING.subarray(0, 7), 'the greeting, after 7 of its 8 bytes', 0],
+    ['another kind', words(7, 0, 0, 0, 0), 'a request of kind 7', 1],
+    ['a truncated request', request(URLS, '[]').subarray(0, -1), 'the URLs of a request', 1],
+  ] as const)('ends with an error at %s', async (_, fault, message, answers) => {
+    const before = answers === 0 ? [] : [GREETING, request(URLS, '["GPTBot"]')];
+    const input = Buffer.concat([...before, Buffer.from(fault as string)]);
+    const { code, stdout, stderr } = await serve(input, '--threads', '2');
+    expect(code).toBe(2);
+    expect(stderr).toContain(message);
+    // The request before it has its answer.
+    if (answers === 0) expect(stdout).toHaveLength(0);
+    else expect(parseOutput(stdout).answers).toHaveLength(1);
+  });
+
+  it('refuses wrong arguments', async () => {
+    const place = new Workplace();
+    place.write('t.table', table);
+    for (const [args, message] of [
+      [['serve'], 'Type: robots-filter serve --table FILE'],
+      [['serve', 't.table'], 'robots-filter serve --table t.table'],
+      [['serve', '--table', 't.table', '-a', 'Bad Bot'], 'use "Bad"'],
+      [['serve', '--table', 't.table', '--robots-dir', '.'], 'cannot be combined'],
+      [['serve', '--table', '.'], 'is a directory'],
+    ] as const) {
+      const { code, stderr } = await place.run(args);
+      expect(code).toBe(2);
+      expect(stderr).toContain(message);
+    }
+  });
+
+  it('ends when nobody reads its answers', async () => {
+    const place = new Workplace();
+    place.write('t.table', table);
+    const child = place.start(['serve', '--table', 't.table', '--threads', '2']);
+    child.stdin?.on('error', () => {});
+    child.stdin?.write(GREETING);
+    await new Promise((resolve) => child.stdout?.once('data', resolve));
+    child.stdout?.destroy();
+    // Standard input stays open.
+    child.stdin?.write(request(URLS, '[]'));
+    const { signal, stderr } = await ended(child);
+    expect({ signal, stderr }).toEqual({ signal: 'SIGTERM', stderr: '' });
+  });
+});
+
+describe('a request', () => {
+  const header = (...rest: readonly number[]): Buffer => words(1, 0, ...rest);
+  it.each([
+    ['another flag', [words(1, 2, 0, 0, 0)], 'flags 2'],
+    ['too many agents', [header(0xffffffff, 0, 0)], '4294967295 bytes of agents'],
+    ['one byte of agents too many', [header(65_537, 0, 0)], '65537 bytes of agents'],
+    ['too many URLs', [header(0, 65_537, 0)], '65537 URLs. Send at most 65536'],
+    ['too many bytes', [header(0, 1, 16_777_218)], '16777218 bytes of URLs. Send at most'],
+    ['a truncated header', [words(1, 0)], 'the header of a request, after 8 of its 20'],
+    ['truncated agents', [header(8, 0, 0), '[]'], 'the agents of a request, after 2 of its 8'],
+    ['truncated URLs', [request(URLS, '[]').subarray(0, -1)], 'the URLs of a request'],
+    ['offsets that descend', [header(0, 2, 4), words(0, 4, 2), 'abcd'], 'offset 2 is 2'],
+    ['offsets beyond', [header(0, 1, 4), words(9, 14), 'abcd'], 'from 9 to at most 13'],
+    ['offsets that end early', [header(0, 1, 4), words(0, 3), 'abcd'], 'span 3'],
+  ] as const)('with %s is refused', (_, parts, message) => {
+    const place = new Workplace();
+    const bytes = (parts as readonly (string | Buffer)[]).map((part) =>
+      Buffer.from(part as string),
+    );
+    const descriptor = openSync(join(place.path, place.write('frames', Buffer.concat(bytes))), 'r');
+    onTestFinished(() => closeSync(descriptor));
+    let taken = 0;
+    const memory = {
+      columnMemory(count: number, urlBytes: number) {
+        taken = columnBytes(count, urlBytes);
+        return new Uint8Array(taken);
+      },
+    };
+    expect(() => readRequest(new FrameInput(descriptor), memory)).toThrow(message);
+    // A number beyond its limit allocates nothing.
+    expect(taken).toBeLessThan(1000);
+  });
+});
+
+describe('a column', () => {
+  it('has the verdicts of its URLs one by one', () => {
+    const random = new Random(29);
+    const seen = new Map<string, number>();
+    for (let file = 0; file < 60; file++) {
+      const profile = random.chance(0.3) ? 'google' : 'rfc9309';
+      const { robots, urls, chains } = hostileFile(random, profile, { urls: 150, chains: 2 });
+      const builder = new TableBuilder({ profile });
+      builder.add('h.example', Buffer.from(robots, 'latin1'));
+      const opened = Table.from(builder.build());
+      const { arena, table: address, header } = tableMemory(opened);
+      const judge = new ColumnJudge({
+        memory: arena.memory,
+        tables: [{ table: address, bytes: header.length }],
+        addedShards: undefined,
+        profile,
+        agents: ['*'],
+      });
+      const values = urls.map((url) => Buffer.from(url, 'latin1'));
+      const urlBytes = values.reduce((sum, { length }) => sum + length, 0);
+      const column = judge.columnMemory(values.length, urlBytes);
+      let at = 0;
+      const offsets = [0, ...values.map(({ length }) => (at += length))];
+      column.set(Buffer.concat([words(...offsets), ...values]));
+      const names = [...new Set(chains.map((chain) => chain.join('>')))];
+      const frame = judge.judge({
+        agents: JSON.stringify(names.map((name) => name.split('>'))),
+        explain: true,
+        count: values.length,
+        urlBytes,
+      });
+      names.forEach((name, agent) => {
+        values.forEach((value, index) => {
+          const { verdict, reason } = opened.verdict(value, name.split('>'));
+          const place = 8 + agent * values.length + index;
+          const own = [VERDICTS[frame[place] as number]];
+          own.push(REASONS[frame[place + names.length * values.length] as number] as never);
+          expect(own).toEqual([verdict, reason]);
+          seen.set(reason, (seen.get(reason) ?? 0) + 1);
+        });
+      });
+    }
+    for (const reason of ['rule', 'no-rule', 'no-group', 'unknown-host', 'invalid-url']) {
+      expect(seen.get(reason) ?? 0, reason).toBeGreaterThan(20);
+    }
+  });
+
+  it('of any size finds its memory', () => {
+    const { arena, table: address, header } = tableMemory(Table.from(table));
+    const judge = new ColumnJudge({
+      memory: arena.memory,
+      tables: [{ table: address, bytes: header.length }],
+      addedShards: undefined,
+      profile: 'rfc9309',
+      agents: ['*'],
+    });
+    const before = createHash('sha1').update(tableBytes(arena.memory, address)).digest('hex');
+    const start = 'https://h.example/essays/';
+    for (const bytes of [
+      380_000,
+      419_000,
+      420_000,
+      1 << 20,
+      LIMITS.urlBytes,
+      LIMITS.requestUrlBytes,
+    ]) {
+      const column = judge.columnMemory(1, bytes);
+      expect(column).toHaveLength(columnBytes(1, bytes));
+      column.set(words(0, bytes));
+      column.fill(0x78, 8);
+      column.set(Buffer.from(start), 8);
+      const agents = '["GPTBot"]';
+      const frame = judge.judge({ agents, explain: true, count: 1, urlBytes: bytes });
+      const isLong = bytes > LIMITS.urlBytes;
+      expect([VERDICTS[frame[8] as number], REASONS[frame[9] as number]]).toEqual(
+        isLong ? ['invalid', 'line-too-long'] : ['deny', 'rule'],
+      );
+    }
+    const after = createHash('sha1').update(tableBytes(arena.memory, address)).digest('hex');
+    expect(after).toBe(before);
+  });
+});
+
+function tableBytes(memory: WebAssembly.Memory, address: number): Uint8Array {
+  return new Uint8Array(memory.buffer, address, table.length).slice();
+}

@@ -32,6 +32,7 @@ def main() -> None:
     parser.add_argument("--no-npm-build", action="store_true", help="pack dist/ as it is")
     options = parser.parse_args()
     collect_program(build=not options.no_npm_build)
+    shutil.rmtree(options.out, ignore_errors=True)
     for name in ("LICENSE", "NOTICE"):
         shutil.copy(ROOT / name, HERE / name)
     subprocess.run(

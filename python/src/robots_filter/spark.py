@@ -53,13 +53,15 @@ class _Place:
     """Where the executors find a table: a path that they share, or a file that Spark brings."""
 
     path: str
-    is_shipped: bool
+    #: The checksum of a file that Spark brings: another file may have had its name.
+    shipped: str | None
 
     def of(self, part: str | None = None) -> str:
-        base = self.path
-        if self.is_shipped:
-            base = SparkFiles.get(os.path.basename(self.path))
-        return base if part is None else os.path.join(base, part)
+        if self.shipped is not None:
+            base: str = SparkFiles.get(os.path.basename(self.path))
+            _check_part(base, None, self.shipped)
+            return base
+        return self.path if part is None else os.path.join(self.path, part)
 
 
 @dataclass(frozen=True)
@@ -94,7 +96,8 @@ def filter_urls(
     each agent. A null URL has null. Rows keep their columns; if rows move, their order is lost.
 
     `table` is a file that `robots-filter compile` wrote, or the directory of `compile --shards`, at
-    a path that the driver and all executors share. With `ship`, Spark brings it to each executor.
+    a path that the driver and all executors share. With `ship`, Spark brings a file to each
+    executor.
     `by_shard` says whether rows move to tasks that open one shard each: by default if the table
     has more than WHOLE_BYTES. Then `tasks` is about the number of tasks, by default
     `spark.sql.shuffle.partitions`, but at least one for each shard. A shard with many rows gets
@@ -113,9 +116,15 @@ def filter_urls(
         )
     parts = _parts_of(path) if os.path.isdir(path) else None
     _check_answers(path, parts, question, profile)
+    place = _Place(path, None)
     if ship:
-        df.sparkSession.sparkContext.addFile(path, recursive=parts is not None)
-    place = _Place(path, ship)
+        if parts is not None:
+            raise UsageError(
+                f"{path} is a directory, which Spark does not bring to executors. Put it where all "
+                "of them find it and leave ship out, or compile a table in one piece"
+            )
+        place = _Place(path, _checksum_of(path))
+        df.sparkSession.sparkContext.addFile(path)
     schema = _schema(df, question)
     if parts is None:
         if by_shard:
@@ -203,7 +212,15 @@ def _check_part(path: str, length: int | None, checksum: str) -> None:
             f"{_TABLE_VERSIONS[0]} to {_TABLE_VERSIONS[-1]}. Compile it again with this version"
         )
     if f"{found:08x}" != checksum or stated != size or length not in (None, size):
-        raise RobotsFilterError(f"{path}: not the part that {_MANIFEST} names. {_COPY_AGAIN}")
+        raise RobotsFilterError(f"{path}: not the table that was named. {_COPY_AGAIN}")
+
+
+def _checksum_of(path: str) -> str:
+    with open(path, "rb") as file:
+        head = file.read(_TABLE_HEAD.size)
+    if len(head) < _TABLE_HEAD.size or not head.startswith(_TABLE_MAGIC):
+        raise UsageError(f"{path} is compressed. Decompress it before you ship it")
+    return f"{_TABLE_HEAD.unpack(head)[-1]:08x}"
 
 
 def _check_answers(

@@ -15,10 +15,18 @@ export interface AgentChange {
   readonly witnesses: readonly Buffer[];
 }
 
+/** What has changed from some groups to others. */
+type Change = Omit<AgentChange, 'agent'>;
+
 const MOST_WITNESSES = 16;
 
 /** Pairs of robots records whose changes are kept, since many hosts share a robots.txt. */
 const KEPT_PAIRS = 1 << 17;
+
+/** Pairs of lists of groups whose changes are kept, since many agents and files share them. */
+const KEPT_CHANGES = 1 << 14;
+
+const NO_CHANGES: readonly AgentChange[] = [];
 
 /** A rule that denies everything, for a host that is unreachable. */
 const DENY_ALL: TablePattern = {
@@ -36,7 +44,8 @@ export class TableDiff {
   readonly #new: TableAudit;
   readonly #agents: number;
   readonly #google: boolean;
-  readonly #known = new Map<string, readonly AgentChange[]>();
+  readonly #known = new KeptPairs<number, readonly AgentChange[]>(KEPT_PAIRS);
+  readonly #knownChanges = new KeptPairs<string, Change | undefined>(KEPT_CHANGES);
 
   /** @param google whether the tables are for the google profile */
   constructor(old: TableView, next: TableView, agents: readonly Agent[], google: boolean) {
@@ -52,14 +61,7 @@ export class TableDiff {
    * @throws RobotsFilterError `table` if a table is damaged
    */
   changes(old: TableAuthority, next: TableAuthority): readonly AgentChange[] {
-    const key = `${old.robots} ${next.robots}`;
-    let changes = this.#known.get(key);
-    if (changes === undefined) {
-      changes = this.#compare(old, next);
-      if (this.#known.size === KEPT_PAIRS) this.#known.clear();
-      this.#known.set(key, changes);
-    }
-    return changes;
+    return this.#known.of(old.robots, next.robots, () => this.#compare(old, next));
   }
 
   /** How much each agent may fetch of a host that is only in the old or in the new table. */
@@ -68,21 +70,30 @@ export class TableDiff {
     return audit.summaries(authority.robots, authority.accessResult).map(({ reach }) => reach);
   }
 
-  #compare(old: TableAuthority, next: TableAuthority): AgentChange[] {
+  #compare(old: TableAuthority, next: TableAuthority): readonly AgentChange[] {
     const changes: AgentChange[] = [];
     for (let agent = 0; agent < this.#agents; agent++) {
       const before = groupsOf(this.#old, old, agent);
       const after = groupsOf(this.#new, next, agent);
-      if (before !== undefined && after !== undefined && this.#sameRules(before, after)) continue;
-      const oldRules = rankedRules(patternsOf(this.#old, before));
-      const newRules = rankedRules(patternsOf(this.#new, after));
-      const witnesses = differingWitnesses(oldRules, newRules, MOST_WITNESSES);
-      const [from, to] = [reachOf(oldRules, this.#google), reachOf(newRules, this.#google)];
-      if (from !== to || witnesses.length > 0) {
-        changes.push({ agent, old: from, new: to, witnesses });
-      }
+      const change = this.#knownChanges.of(automataOf(before), automataOf(after), () =>
+        this.#changeOf(before, after),
+      );
+      if (change !== undefined) changes.push({ agent, ...change });
     }
-    return changes;
+    return changes.length === 0 ? NO_CHANGES : changes;
+  }
+
+  #changeOf(
+    before: readonly TableGroup[] | undefined,
+    after: readonly TableGroup[] | undefined,
+  ): Change | undefined {
+    if (before !== undefined && after !== undefined && this.#sameRules(before, after)) return;
+    const oldRules = rankedRules(patternsOf(this.#old, before));
+    const newRules = rankedRules(patternsOf(this.#new, after));
+    const witnesses = differingWitnesses(oldRules, newRules, MOST_WITNESSES);
+    const [from, to] = [reachOf(oldRules, this.#google), reachOf(newRules, this.#google)];
+    if (from === to && witnesses.length === 0) return;
+    return { old: from, new: to, witnesses };
   }
 
   #sameRules(before: readonly TableGroup[], after: readonly TableGroup[]): boolean {
@@ -94,6 +105,39 @@ export class TableDiff {
       return one.length === two.length && Buffer.compare(one, two) === 0;
     });
   }
+}
+
+/** Remembers what was computed for pairs. If there are too many, it forgets all of them. */
+class KeptPairs<Key, Value> {
+  readonly #values = new Map<Key, Map<Key, Value>>();
+  readonly #most: number;
+  #size = 0;
+
+  constructor(most: number) {
+    this.#most = most;
+  }
+
+  /** The value of a pair; computes it if it is not known. */
+  of(one: Key, other: Key, compute: () => Value): Value {
+    const known = this.#values.get(one);
+    const value = known?.get(other);
+    if (value !== undefined || known?.has(other)) return value as Value;
+    const computed = compute();
+    if (this.#size === this.#most) {
+      this.#values.clear();
+      this.#size = 0;
+    }
+    this.#size++;
+    const values = this.#values.get(one);
+    if (values === undefined) this.#values.set(one, new Map([[other, computed]]));
+    else values.set(other, computed);
+    return computed;
+  }
+}
+
+/** The automata of groups, as a key: lines have no effect. */
+function automataOf(groups: readonly TableGroup[] | undefined): string {
+  return groups === undefined ? 'unreachable' : groups.map(({ automaton }) => automaton).join(' ');
 }
 
 /** The groups that decide; `undefined` if the host is unreachable, which denies everything. */

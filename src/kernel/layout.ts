@@ -412,9 +412,10 @@ export const WORKER_TALLY = (WORKER_RESULTS + MAX_AGENTS * RESULT_BYTES + LONG -
 /** The counters of a host for an agent, u64: URLs that are allowed, and URLs that are denied. */
 export const HOST_COUNTS_ALLOW = 0;
 export const HOST_COUNTS_DENY = HOST_COUNTS_ALLOW + LONG;
-/** One bit for each outcome that some URL had. Outcomes with ALLOW and DENY are below 32. */
+/** One bit for each outcome that some URL had. With ALLOW or DENY it is below HOST_COUNTS_BITS. */
 export const HOST_COUNTS_OUTCOMES = HOST_COUNTS_DENY + LONG;
 export const HOST_COUNTS_BYTES = HOST_COUNTS_OUTCOMES + LONG;
+export const HOST_COUNTS_BITS = 32;
 
 /**
  * The counters of rules: a hash table with linear probing. First the number of entries in use, then

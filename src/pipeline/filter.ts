@@ -22,7 +22,7 @@ import type { RunEnd, RunInput } from './run.js';
 import { SeenHosts } from './seen-hosts.js';
 import type { Tally } from './tally.js';
 
-/** Rules for each slot of the table that usual runs meet, and some. */
+/** Entries of the counters of rules for each slot of the table and agent. */
 const RULES_PER_SLOT = 8;
 
 /** The questions of a filter about each record, and its output. */
@@ -47,7 +47,7 @@ export interface FilterSettings {
   readonly countHosts: boolean;
   /** Whether `hostCounts` is wanted, which costs time and 24 bytes a slot for each agent. */
   readonly countByHost?: boolean;
-  /** Whether `ruleCounts` is wanted, which costs time and at most 25 MB for each thread. */
+  /** Whether `ruleCounts` is wanted, which costs time and at most 50 MB for each thread. */
   readonly countByRule?: boolean;
   /** Counters of rules: a power of two, 4 for each agent at least. Default: by the table's size. */
   readonly ruleEntries?: number;
@@ -237,7 +237,9 @@ export class Filter {
       anyHost: 0,
       seenSlots: countHosts ? slots : 0,
       countedSlots: countByHost ? slots : 0,
-      ruleEntries: countByRule ? (asked.ruleEntries ?? usualRuleEntries(slots)) : 0,
+      ruleEntries: countByRule
+        ? (asked.ruleEntries ?? usualRuleEntries(slots * asked.agents.length))
+        : 0,
       shards: addedShards ?? shards.length,
       addsShard: addedShards !== undefined,
     };
@@ -270,7 +272,11 @@ export class Filter {
   }
 }
 
-/** Room for a few rules of each host, from 2 ** 12 to 2 ** 20. */
-function usualRuleEntries(slots: number): number {
-  return 2 ** Math.min(Math.max(Math.ceil(Math.log2(RULES_PER_SLOT * slots)), 12), 20);
+/**
+ * Room for a few rules of each host, from 2 ** 12 to 2 ** 21 entries.
+ *
+ * @param pairs slots of the table for each agent
+ */
+function usualRuleEntries(pairs: number): number {
+  return 2 ** Math.min(Math.max(Math.ceil(Math.log2(RULES_PER_SLOT * pairs)), 12), 21);
 }

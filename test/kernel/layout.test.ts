@@ -56,7 +56,7 @@ const BLOCKS: Record<string, Block> = {
   HOST_COUNTS: {
     size: layout.HOST_COUNTS_BYTES,
     fields: { ALLOW: LONG, DENY: LONG, OUTCOMES: LONG },
-    others: [],
+    others: ['BITS'],
   },
   RULES: {
     size: layout.RULES_ENTRIES + layout.RULE_BYTES,

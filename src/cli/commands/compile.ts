@@ -30,6 +30,7 @@ export async function compile(files: readonly string[], options: CompileOptions)
     return compileIntoShards(robotsDir, output, options.shards, options);
   }
   await refuseSourceAsOutput(
+    '-o',
     output,
     robotsDir.map((path) => ({ option: '--robots-dir', path })),
   );

@@ -162,8 +162,11 @@ class DiffReport {
       if (text !== '') rows.push({ host, text });
     };
     for (const host of next.hosts()) {
-      add(host.host, sidesOf(old.find(host.host), host));
+      const before = old.find(host.host);
       this.#compared++;
+      if (before === undefined || !this.#isUnchanged(before, host)) {
+        add(host.host, sidesOf(before, host));
+      }
     }
     for (const host of old.hosts()) {
       if (next.find(host.host) !== undefined) continue;
@@ -204,6 +207,16 @@ class DiffReport {
       const counts = [...(this.#counts[index] ?? [])].sort((a, b) => b[1] - a[1]);
       if (counts.length === 0) return `${name}: ${compared}, no difference`;
       return `${name}: ${compared}: ${counts.map(([what, count]) => `${formatCount(count, what, what)}`).join(', ')}`;
+    });
+  }
+
+  /** Whether a host has the same authorities on both sides, and no change. Most hosts have. */
+  #isUnchanged(old: TableHost, next: TableHost): boolean {
+    if (old.authorities.length !== next.authorities.length) return false;
+    return next.authorities.every((authority, index) => {
+      const before = old.authorities[index] as TableAuthority;
+      if (before.port !== authority.port || before.schemes !== authority.schemes) return false;
+      return this.#diff.changes(before, authority).length === 0;
     });
   }
 

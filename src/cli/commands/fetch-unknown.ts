@@ -104,8 +104,8 @@ async function fetchUnknown(
 }
 
 function fetchOptionsOf(options: FilterOptions) {
-  // The filter's --stale and --robots-dir have other types than in fetch.
-  const { stale: _stale, robotsDir: _robotsDir, ...rest } = options;
+  // The filter's --stale, --robots-dir and --report have other meanings than in fetch.
+  const { stale: _stale, robotsDir: _robotsDir, report: _report, ...rest } = options;
   return rest;
 }
 

@@ -7,17 +7,26 @@ import { isClosed } from '../../pipeline/output/output-error.js';
 import type { ParquetOutput } from '../../pipeline/output/parquet/parquet-output.js';
 import type { RunEnd } from '../../pipeline/run.js';
 import type { Agent } from '../../protocol/agent.js';
-import type { Table } from '../../table.js';
+import { type Table, tableMemory } from '../../table.js';
 import type { FilterOptions } from '../options/command-options.js';
 import { robotsSources } from '../options/filter-usage.js';
 import { checkUrlFieldOf, columnOption } from '../options/url-field.js';
 import type { Interruption } from '../process/interruption.js';
 import type { Diagnostics } from '../report/diagnostics.js';
+import type { FilterFigures } from '../report/filter-figures.js';
 import type { FilterProgress } from '../report/filter-progress.js';
 import { showFilterProgress } from '../report/filter-progress.js';
 import { formatCount } from '../report/numbers.js';
-import { countsOf, leftOut, statisticsJson, statisticsText } from '../report/statistics.js';
+import {
+  countsOf,
+  leftOut,
+  type RunStatistics,
+  statisticsFigures,
+  statisticsJson,
+  statisticsText,
+} from '../report/statistics.js';
 import { describeUselessRun } from '../report/useless-run.js';
+import type { FilterReport } from './filter-report.js';
 
 /** Number of invalid records that are named on standard error. */
 const NAMED_RECORDS = 10;
@@ -38,6 +47,8 @@ interface FilterRunParts {
   readonly outputName: string;
   /** The Parquet output that takes the records in place of `target`. */
   readonly parquet: ParquetOutput | undefined;
+  /** The report to write at the end. */
+  readonly report: FilterReport | undefined;
   readonly options: FilterOptions;
   readonly diagnostics: Diagnostics;
   readonly interruption: Interruption;
@@ -60,8 +71,8 @@ export class FilterRun {
 
   /** Filters all inputs until they end, the reader of the output goes away, or a signal comes. */
   async carryOut(): Promise<void> {
-    const { options, diagnostics, interruption, totalBytes } = this.#parts;
-    const { stats, quiet, progress: wanted = diagnostics.isTerminal && quiet !== true } = options;
+    const { options, diagnostics, totalBytes } = this.#parts;
+    const { quiet, progress: wanted = diagnostics.isTerminal && quiet !== true } = options;
     let progress: { end(): void } | undefined;
     if (wanted) {
       progress = showFilterProgress(diagnostics, () => this.#progress(), totalBytes);
@@ -72,10 +83,11 @@ export class FilterRun {
     } finally {
       progress?.end();
       if (end !== 'closed') this.#sumUp();
-      if (stats !== undefined || (interruption.exitCode !== undefined && quiet !== true)) {
-        this.#printStatistics(end === 'done');
-      }
+      // The error follows.
+      if (end === undefined) this.#printStatistics(false);
     }
+    const figures = await this.#writeReport(end === 'done');
+    this.#printStatistics(end === 'done', figures);
   }
 
   async close(): Promise<void> {
@@ -173,11 +185,29 @@ export class FilterRun {
     if (warning !== undefined) diagnostics.note(warning);
   }
 
-  #printStatistics(complete: boolean): void {
-    const { filter, table, agents, options, diagnostics, parquet } = this.#parts;
+  /** Writes the report, if one is wanted and no signal came; returns its figures. */
+  async #writeReport(complete: boolean): Promise<FilterFigures | undefined> {
+    const { filter, table, agents, options, report, interruption } = this.#parts;
+    if (report === undefined || interruption.exitCode !== undefined) return undefined;
+    const { filterFigures } = await import('../report/filter-figures.js');
+    const sources = robotsSources(options).map(({ path }) => path);
+    const figures = filterFigures({
+      filter,
+      view: tableMemory(table).view,
+      agents,
+      about: { complete, source: sources.join(', '), profile: table.profile },
+      tableHosts: table.hosts,
+      now: options.asOf ?? Date.now(),
+    });
+    await report.write(figures, statisticsFigures(this.#statistics(complete)));
+    return figures;
+  }
+
+  #statistics(complete: boolean): RunStatistics {
+    const { filter, table, agents, options, parquet } = this.#parts;
     const tally = filter.tally();
     const usage = process.resourceUsage();
-    const statistics = {
+    return {
       complete,
       agents: agents.map(({ name }) => name),
       tally: { ...tally, passed: parquet?.rows ?? tally.passed },
@@ -191,8 +221,16 @@ export class FilterRun {
       },
       peakBytes: usage.maxRSS * 1024,
     };
+  }
+
+  /** Prints statistics if they are wanted, or after a signal. */
+  #printStatistics(complete: boolean, figures?: FilterFigures): void {
+    const { options, diagnostics, interruption } = this.#parts;
+    const { stats, quiet } = options;
+    if (stats === undefined && (interruption.exitCode === undefined || quiet === true)) return;
+    const statistics = this.#statistics(complete);
     diagnostics.print(
-      options.stats === 'json' ? statisticsJson(statistics) : statisticsText(statistics),
+      stats === 'json' ? statisticsJson(statistics, figures) : statisticsText(statistics),
     );
   }
 }

@@ -18,11 +18,18 @@ export async function openTable(
   diagnostics: Diagnostics,
   interruption: Interruption,
 ): Promise<Table> {
-  const { table: path, robotsDir = [], profile } = options;
+  const { table: path, robotsDir = [], profile, report } = options;
   if (path === undefined) {
     const { compileCaches } = await import('./compile-caches.js');
     const tokens = agents === undefined ? undefined : neededTokens(agents);
-    const compiled = await compileCaches(robotsDir, options, tokens, diagnostics, interruption);
+    const compiled = await compileCaches(
+      robotsDir,
+      // A report counts records and dates.
+      { ...options, records: report !== undefined },
+      tokens,
+      diagnostics,
+      interruption,
+    );
     return Table.from(compiled.layout.table(allocateTable), robotsDir.join(', '));
   }
   const table = await Table.open(path);

@@ -30,6 +30,7 @@ import { STANDARD_OUTPUT_DESCRIPTOR } from '../process/standard-streams.js';
 import { Diagnostics } from '../report/diagnostics.js';
 import type { CountsLayout } from '../report/run-counts.js';
 import { usageError } from '../usage-error.js';
+import type { FilterReport } from './filter-report.js';
 import { FilterRun } from './filter-run.js';
 import { emptyTable, openTable } from './filter-table.js';
 import { startExecutor } from './filter-threads.js';
@@ -79,7 +80,12 @@ export async function filter(
   let pool: Executor | undefined;
   let run: FilterRun | undefined;
   let nowhere: number | undefined;
+  let report: FilterReport | undefined;
   try {
+    if (options.report !== undefined) {
+      const { FilterReport } = await import('./filter-report.js');
+      report = await FilterReport.create(options.report);
+    }
     if (counts !== undefined) nowhere = openSync(devNull, 'w');
     if (outputPath !== undefined) {
       const { ReplacementFile } = await import('../../files/replacement-file.js');
@@ -129,6 +135,7 @@ export async function filter(
       target: nowhere ?? compressed?.stream ?? output?.descriptor ?? STANDARD_OUTPUT_DESCRIPTOR,
       outputName: output?.path ?? STANDARD_OUTPUT_NAME,
       parquet,
+      report,
       options,
       diagnostics,
       interruption,
@@ -152,6 +159,7 @@ export async function filter(
     sink?.close();
     if (nowhere !== undefined) closeSync(nowhere);
     await output?.discard();
+    await report?.discard();
     await pool?.close();
     interruption.end();
   }
@@ -202,7 +210,7 @@ function settingsOf(options: FilterOptions, agents: readonly Agent[]): FilterSet
     verdictField: options.verdictField,
     maxLineBytes: options.maxLineBytes,
     countHosts: options.stats !== undefined,
-    countByHost: options.statsBy === 'host',
-    countByRule: options.statsBy === 'rule',
+    countByHost: options.statsBy === 'host' || options.report !== undefined,
+    countByRule: options.statsBy === 'rule' || options.report !== undefined,
   };
 }

@@ -70,6 +70,7 @@ export interface FilterOptions extends RobotsOptions, FetchingOptions, InputOpti
   readonly threads?: number;
   readonly stats?: 'text' | 'json';
   readonly statsBy?: CountKey;
+  readonly report?: string;
   readonly top?: number;
 }
 

@@ -6,6 +6,7 @@ import type { FilterOptions } from './command-options.js';
 import { checkOutputFormat, outputFile, outputFormat, outputMode } from './output-format.js';
 import type { NamedSource } from './output-place.js';
 import { refuseSourceAsOutput } from './output-place.js';
+import { reportForm } from './report-form.js';
 import { checkRobotsSource } from './robots-source.js';
 import { checkUrlField } from './url-field.js';
 
@@ -24,7 +25,8 @@ export async function checkFilterUsage(
   checkAddedMembers(options);
   checkOutputFormat(options);
   const output = outputFile(options);
-  if (output !== undefined) await refuseSourceAsOutput(output, robotsSources(options));
+  if (output !== undefined) await refuseSourceAsOutput('-o', output, robotsSources(options));
+  await checkReport(options, output);
   const { table, profile = 'rfc9309' } = options;
   return table === undefined ? parseAgents(options.agent, profile) : undefined;
 }
@@ -39,6 +41,17 @@ export function checkShardUsage(options: FilterOptions): readonly Agent[] {
   checkUrlField(options);
   checkAddedMembers(options, '--field');
   return [{ name: '*', chain: ['*'] }];
+}
+
+/** @throws RobotsFilterError `usage` for a report without a form, or in place of another file */
+async function checkReport(options: FilterOptions, output: string | undefined): Promise<void> {
+  const { report } = options;
+  if (report === undefined) return;
+  reportForm(report);
+  if (report === output) {
+    throw usageError(`--report ${report} and -o ${output} are one file. Name another file`);
+  }
+  await refuseSourceAsOutput('--report', report, robotsSources(options));
 }
 
 /** The table, or the caches, that decide the verdicts. */

@@ -14,9 +14,11 @@ export interface NamedSource {
  * Refuses an output that would replace a source, or a file in a source directory. A table there may
  * be replaced, because it is not read as a robots.txt.
  *
+ * @param name the option that names the output
  * @throws RobotsFilterError `usage`
  */
 export async function refuseSourceAsOutput(
+  name: string,
   output: string,
   sources: readonly NamedSource[],
 ): Promise<void> {
@@ -25,10 +27,10 @@ export async function refuseSourceAsOutput(
   for (const { option, path } of sources) {
     const source = await realPathOf(path); // Reading the path later gives the error.
     if (source === undefined) continue;
-    if (source === replaced) throw refusal(`${output} would replace ${option} ${path}`);
+    if (source === replaced) throw refusal(name, `${output} would replace ${option} ${path}`);
     const directory = source.endsWith(sep) ? source : `${source}${sep}`;
     if (replaced.startsWith(directory) && !(await beginsAsTable(replaced))) {
-      throw refusal(`${output} would replace a file in ${option} ${path}`);
+      throw refusal(name, `${output} would replace a file in ${option} ${path}`);
     }
   }
 }
@@ -37,6 +39,6 @@ async function realPathOf(path: string): Promise<string | undefined> {
   return await realpath(path).catch(() => undefined);
 }
 
-function refusal(conflict: string): RobotsFilterError {
-  return usageError(`-o ${conflict}. Name another file`);
+function refusal(name: string, conflict: string): RobotsFilterError {
+  return usageError(`${name} ${conflict}. Name another file`);
 }

@@ -15,6 +15,16 @@ export const auditReportOption = (): Option =>
     .argParser(once)
     .helpGroup(OUTPUT_GROUP);
 
+export const filterReportOption = (): Option =>
+  describedOption(
+    '--report <file>',
+    'Also write a report of the run: .html or .json.',
+    'The page is one file that loads nothing. It counts by URL and by host: verdicts and reasons for each agent, what is allowed only because nothing is known, hosts without a robots.txt to rely on, the hosts with most URLs, and the rules that deny most.',
+    '    robots-filter --table robots.table -a @ai-training --report r.html urls.txt > verdicts.txt',
+  )
+    .argParser(once)
+    .helpGroup(OUTPUT_GROUP);
+
 export const diffUrlsOption = (): Option =>
   describedOption(
     '--urls <file>',

@@ -1,5 +1,6 @@
 import type { Reach } from '../../inspect/reach.js';
 import type { AccessResult } from '../../protocol/access.js';
+import { RECORD_FIGURES, type RecordFigure } from './record-figures.js';
 
 /** How much is allowed, or that the host is not known. */
 export type Allowed = Reach | 'unknown';
@@ -36,15 +37,6 @@ export interface AuditFigures {
   /** The hosts that allow nothing to most agents. */
   readonly strictest: readonly HostFigures[];
 }
-
-export const RECORD_FIGURES = [
-  'sitemap',
-  'crawl-delay',
-  'content-usage',
-  'content-signal',
-  'license',
-] as const;
-export type RecordFigure = (typeof RECORD_FIGURES)[number];
 
 /** Hosts in `strictest`. */
 const STRICTEST = 100;

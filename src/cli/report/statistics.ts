@@ -55,10 +55,26 @@ export function countsOf(outcomes: readonly number[]): AgentCounts {
   return { verdicts, reasons };
 }
 
-/** Formats statistics as one JSON object. */
-export function statisticsJson(statistics: RunStatistics): string {
-  const { agents, tally, seconds, hosts } = statistics;
+/** The schema of the JSON of statistics. */
+const SCHEMA = 'robots-filter/stats/1';
+
+/**
+ * Formats statistics as one JSON object.
+ *
+ * @param report the figures of the run's report, if there is one
+ */
+export function statisticsJson(statistics: RunStatistics, report?: object): string {
   return printableJson({
+    schema: SCHEMA,
+    ...statisticsFigures(statistics),
+    ...(report === undefined ? {} : { report }),
+  });
+}
+
+/** Statistics as the members of a JSON object; docs/formats.md describes them. */
+export function statisticsFigures(statistics: RunStatistics): object {
+  const { agents, tally, seconds, hosts } = statistics;
+  return {
     complete: statistics.complete,
     records: tally.records,
     passed: tally.passed,
@@ -70,7 +86,7 @@ export function statisticsJson(statistics: RunStatistics): string {
     recordsPerSecond: Math.round(perSecond(tally.records, seconds.filter)),
     bytesPerSecond: Math.round(perSecond(statistics.inputBytes, seconds.filter)),
     peakBytes: statistics.peakBytes,
-  });
+  };
 }
 
 /** Formats statistics as lines for people. */

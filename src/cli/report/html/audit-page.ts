@@ -1,9 +1,9 @@
 import { version } from '../../version.js';
 import type { AgentFigures, Allowed, AuditFigures, Decider } from '../audit-figures.js';
-import { RECORD_FIGURES } from '../audit-figures.js';
 import { formatCount, formatNumber, formatPercent } from '../numbers.js';
 import { html, htmlTable } from './html-text.js';
 import { htmlPage } from './page.js';
+import { recordTable } from './record-table.js';
 import { stackedBar } from './stacked-bar.js';
 
 /** The extents in the order of a bar, and what they mean. */
@@ -27,7 +27,7 @@ export function auditPage(figures: AuditFigures): string {
     { heading: 'What the agents may fetch', content: extentBars(agents, hosts) },
     { heading: 'Whose group decides', content: deciderTable(agents) },
     { heading: 'How fetching robots.txt ended', content: accessTable(figures) },
-    { heading: 'Records beside the rules', content: recordTable(figures) },
+    { heading: 'Records beside the rules', content: recordTable(figures.records, hosts) },
     { heading: 'The strictest hosts', content: strictTable(figures) },
   ];
   return htmlPage({
@@ -90,19 +90,6 @@ function accessTable({ access, hosts }: AuditFigures): string {
     ['access', 'hosts', 'share', 'meaning'],
     rows,
   );
-}
-
-function recordTable({ records, hosts }: AuditFigures): string {
-  if (records === null) {
-    return '<p>The table keeps no records. Compile it with --records.</p>';
-  }
-  const rows = RECORD_FIGURES.map((kind) => [
-    html(kind),
-    formatNumber(records[kind]),
-    formatPercent(records[kind], hosts),
-  ]);
-  return `<p>None of these records changes a verdict.</p>
-${htmlTable('numbers', 'Hosts that have a record', ['record', 'hosts', 'share'], rows)}`;
 }
 
 function strictTable({ strictest, agents }: AuditFigures): string {

@@ -49,6 +49,11 @@ body { margin: 0; background: var(--page); color: var(--text); font: 15px/1.5 sy
 main { max-width: 60rem; margin: 0 auto; padding: 1.5rem 1rem 3rem; }
 h1 { font-size: 1.6rem; line-height: 1.25; margin: 0 0 .25rem; }
 h2 { font-size: 1.15rem; margin: 2.25rem 0 .5rem; }
+h3 { font-size: 1rem; margin: 1.5rem 0 .25rem; }
+figure { margin: 1rem 0; break-inside: avoid; }
+figcaption { color: var(--soft); font-size: .875rem; overflow-wrap: anywhere; }
+pre, code { font: .85rem/1.45 ui-monospace, 'SF Mono', Menlo, Consolas, monospace; }
+pre { margin: .25rem 0 0; padding: .5rem .75rem; border: 1px solid var(--line); border-radius: 3px; white-space: pre-wrap; overflow-wrap: anywhere; }
 p { margin: .25rem 0 .75rem; max-width: 45rem; }
 header p, footer p, caption, .legend, .counts { color: var(--soft); }
 footer { margin-top: 3rem; border-top: 1px solid var(--line); padding-top: .5rem; font-size: .85rem; }

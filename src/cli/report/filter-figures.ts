@@ -1,0 +1,268 @@
+import { DecidedRules } from '../../inspect/decided-rules.js';
+import type { TableView } from '../../inspect/table-view.js';
+import { HOST_COUNTS_BITS } from '../../kernel/layout.js';
+import type { Filter } from '../../pipeline/filter.js';
+import type { HostCounts } from '../../pipeline/host-counts.js';
+import type { RuleCount } from '../../pipeline/rule-counts.js';
+import type { Agent } from '../../protocol/agent.js';
+import { REASONS, type Reason, VERDICTS, type Verdict } from '../../protocol/verdict.js';
+import { authorityLabel } from './authority-label.js';
+import { busiestHosts } from './busiest-hosts.js';
+import { RECORD_FIGURES, type RecordFigure } from './record-figures.js';
+import { plainText, ruleText } from './rule-text.js';
+import { countsOf } from './statistics.js';
+
+/** URLs and hosts with one verdict for one reason. */
+export interface OutcomeFigures {
+  readonly verdict: Verdict;
+  readonly reason: Reason;
+  readonly urls: number;
+  /** Hosts with such a URL; `null` if the table has no robots.txt for the URLs. */
+  readonly hosts: number | null;
+}
+
+/** The verdicts of one agent. */
+export interface AgentShares {
+  readonly agent: string;
+  readonly urls: Readonly<Record<Verdict, number>>;
+  /** Hosts whose URLs are all allowed, partly allowed, and all denied. */
+  readonly hosts: Readonly<Record<'all' | 'part' | 'none', number>>;
+  readonly outcomes: readonly OutcomeFigures[];
+  /**
+   * URLs that are allowed only because nothing forbids them (NOTHING_KNOWN), and hosts with allowed
+   * URLs, all of which are such URLs.
+   */
+  readonly nothingKnown: { readonly urls: number; readonly hosts: number };
+}
+
+/** A rule that denied URLs. */
+export interface DenyingRule {
+  readonly host: string;
+  readonly source: string;
+  readonly line: number;
+  readonly rule: string;
+  /** Product tokens of the groups with the rule, in lower case. */
+  readonly group: readonly string[];
+  /** URLs that the rule denied, counted once for each agent; and those of each agent. */
+  readonly denied: number;
+  readonly deniedToAgents: readonly number[];
+  /** The rule, and the rules next to it in its group. */
+  readonly around: readonly { readonly line: number; readonly rule: string }[];
+}
+
+/** Every figure of a run of the filter. docs/formats.md describes the JSON. */
+export interface FilterFigures {
+  readonly schema: 'robots-filter/filter/1';
+  /** Whether the whole input was read. */
+  readonly complete: boolean;
+  readonly source: string;
+  readonly profile: string;
+  /** The time of the report: ISO 8601. */
+  readonly created: string;
+  /** Records with a URL, and without. */
+  readonly records: number;
+  /** Hosts of the table; and those that URLs named, on which all figures of hosts are based. */
+  readonly hosts: { readonly table: number; readonly seen: number };
+  readonly agents: readonly AgentShares[];
+  /** Hosts without a robots.txt that could be read. */
+  readonly access: Readonly<Record<'unavailable' | 'unreachable', number>>;
+  /** Hosts with a dated robots.txt, and with one older than a day; `null` without records. */
+  readonly ages: { readonly dated: number; readonly stale: number } | null;
+  /** Hosts with records of a kind; `null` if the table keeps no records. */
+  readonly otherRecords: Readonly<Record<RecordFigure, number>> | null;
+  /** The hosts with most URLs, and how many of them each agent may fetch. */
+  readonly busiest: readonly {
+    readonly host: string;
+    readonly urls: number;
+    readonly allowed: readonly number[];
+  }[];
+  /** The rules that deny most. Each count may lack up to `missed`, which is 0 if all are exact. */
+  readonly denying: { readonly missed: number; readonly rules: readonly DenyingRule[] };
+}
+
+/** Reasons for which a URL is allowed although no one has allowed it. */
+export const NOTHING_KNOWN: readonly Reason[] = [
+  'unavailable',
+  'no-group',
+  'no-rule',
+  'unknown-host',
+];
+
+/** Hosts in `busiest`. */
+const BUSIEST = 50;
+/** Rules in `denying`. */
+const DENYING = 50;
+/** Rules before and after the rule in `around`. */
+const AROUND = 2;
+/** Seconds for which a robots.txt should be used at most (RFC 9309 section 2.4). */
+const FRESH_SECONDS = 24 * 60 * 60;
+
+/** A run whose filter counted by host and by rule. */
+export interface ReportedRun {
+  readonly filter: Filter;
+  readonly view: TableView;
+  readonly agents: readonly Agent[];
+  readonly about: Pick<FilterFigures, 'complete' | 'source' | 'profile'>;
+  readonly tableHosts: number;
+  /** The time that ages are counted to, in milliseconds since 1970. */
+  readonly now: number;
+}
+
+/** Counts a run. Memory grows with the hosts that had URLs, not with the URLs. */
+export function filterFigures(run: ReportedRun): FilterFigures {
+  const { filter, view, agents, about, tableHosts, now } = run;
+  const { records, outcomes } = filter.tally();
+  const counts = filter.hostCounts();
+  const shares = agents.map(({ name }, index) =>
+    sharesOf(name, outcomes[index] ?? [], bitPatterns(counts, index)),
+  );
+  const hostsWith = (reason: Reason): number =>
+    shares[0]?.outcomes.find((outcome) => outcome.reason === reason)?.hosts ?? 0;
+  return {
+    schema: 'robots-filter/filter/1',
+    ...about,
+    created: new Date().toISOString(),
+    records,
+    hosts: { table: tableHosts, seen: counts.slots.length },
+    agents: shares,
+    access: { unavailable: hostsWith('unavailable'), unreachable: hostsWith('unreachable') },
+    ...keptFigures(counts, view, now / 1000),
+    busiest: busiestHosts(counts, view, BUSIEST).map(({ slot, host, urls }) => ({
+      host,
+      urls,
+      allowed: agents.map((_, index) => counts.allowed(slot, index)),
+    })),
+    denying: denyingRules(filter, view, agents.length),
+  };
+}
+
+/** How many hosts had each set of outcomes, a bit for each outcome. The sets are few. */
+function bitPatterns(counts: HostCounts, agent: number): ReadonlyMap<number, number> {
+  const patterns = new Map<number, number>();
+  for (const slot of counts.slots) {
+    const bits = counts.outcomes(slot, agent);
+    patterns.set(bits, (patterns.get(bits) ?? 0) + 1);
+  }
+  return patterns;
+}
+
+function sharesOf(
+  agent: string,
+  outcomes: readonly number[],
+  patterns: ReadonlyMap<number, number>,
+): AgentShares {
+  const { verdicts } = countsOf(outcomes);
+  const hosts = { all: 0, part: 0, none: 0 };
+  let hostsNotKnown = 0;
+  for (const [bits, count] of patterns) {
+    const allowed = bits & ALLOWED_BITS;
+    hosts[allowed === bits ? 'all' : allowed === 0 ? 'none' : 'part'] += count;
+    if (allowed !== 0 && (allowed & ~NOTHING_KNOWN_BITS) === 0) hostsNotKnown += count;
+  }
+  const found = outcomes.flatMap((urls, outcome): OutcomeFigures[] => {
+    const verdict = VERDICTS[outcome >> 4];
+    const reason = REASONS[outcome & 15];
+    if (urls === 0 || verdict === undefined || reason === undefined) return [];
+    const isOfHosts = outcome < HOST_COUNTS_BITS && reason !== 'unknown-host';
+    return [{ verdict, reason, urls, hosts: isOfHosts ? hostsWithBit(patterns, outcome) : null }];
+  });
+  const notKnown = found.filter(
+    ({ verdict, reason }) => verdict === 'allow' && NOTHING_KNOWN.includes(reason),
+  );
+  const urlsNotKnown = notKnown.reduce((sum, { urls }) => sum + urls, 0);
+  return {
+    agent,
+    urls: verdicts,
+    hosts,
+    outcomes: found,
+    nothingKnown: { urls: urlsNotKnown, hosts: hostsNotKnown },
+  };
+}
+
+/** Outcomes with the verdict allow: its number is 0. */
+const ALLOWED_BITS = (1 << REASONS.length) - 1;
+const NOTHING_KNOWN_BITS = NOTHING_KNOWN.reduce(
+  (bits, reason) => bits | (1 << REASONS.indexOf(reason)),
+  0,
+);
+
+function hostsWithBit(patterns: ReadonlyMap<number, number>, outcome: number): number {
+  let hosts = 0;
+  for (const [bits, count] of patterns) if ((bits & (1 << outcome)) !== 0) hosts += count;
+  return hosts;
+}
+
+/** What the table keeps beside the rules of the hosts that had URLs. */
+function keptFigures(
+  counts: HostCounts,
+  view: TableView,
+  now: number,
+): Pick<FilterFigures, 'ages' | 'otherRecords'> {
+  if (!view.hasRecords) return { ages: null, otherRecords: null };
+  const ages = { dated: 0, stale: 0 };
+  const otherRecords = Object.fromEntries(RECORD_FIGURES.map((kind) => [kind, 0])) as Record<
+    RecordFigure,
+    number
+  >;
+  for (const slot of counts.slots) {
+    const { authorities } = view.hostAt(view.placeOfSlot(slot));
+    const kept = authorities.map((authority) => view.recordsOf(authority));
+    const dates = kept.flatMap(({ date }) => date ?? []);
+    if (dates.length > 0) ages.dated++;
+    if (dates.some((date) => now - date > FRESH_SECONDS)) ages.stale++;
+    const kinds = new Set<string>(
+      kept.flatMap(({ records }) => records.map((record) => record.kind)),
+    );
+    for (const kind of RECORD_FIGURES) if (kinds.has(kind)) otherRecords[kind]++;
+  }
+  return { ages, otherRecords };
+}
+
+function denyingRules(filter: Filter, view: TableView, agents: number): FilterFigures['denying'] {
+  const { rules, missed } = filter.ruleCounts();
+  const placed = new DecidedRules(view);
+  const top = overAgents(rules.filter(({ allow }) => !allow)).slice(0, DENYING);
+  return {
+    missed,
+    rules: top.map(({ denied, first, ofAgents }) => {
+      const found = placed.find(first.authority, first.line);
+      const deniedToAgents = Array.from({ length: agents }, () => 0);
+      for (const { agent, count } of ofAgents) deniedToAgents[agent] = count;
+      const all = [...found.rules.values()];
+      const at = all.indexOf(found.rule);
+      const around = all.slice(Math.max(at - AROUND, 0), at + AROUND + 1);
+      return {
+        host: authorityLabel(found.host, found.authority),
+        source: plainText(found.authority.source),
+        line: first.line,
+        rule: ruleText(found.rule),
+        group: found.group.productTokens,
+        denied,
+        deniedToAgents,
+        around: around.map((rule) => ({ line: rule.line, rule: ruleText(rule) })),
+      };
+    }),
+  };
+}
+
+/** The counts of a rule for some agents. */
+interface RuleOverAgents {
+  denied: number;
+  readonly first: RuleCount;
+  readonly ofAgents: RuleCount[];
+}
+
+/** Adds up the agents of each rule; the rule with most URLs stands first. */
+function overAgents(rules: readonly RuleCount[]): RuleOverAgents[] {
+  const sums: RuleOverAgents[] = [];
+  for (const rule of rules.toSorted((a, b) => a.authority - b.authority || a.line - b.line)) {
+    const last = sums.at(-1);
+    if (last?.first.authority === rule.authority && last.first.line === rule.line) {
+      last.denied += rule.count;
+      last.ofAgents.push(rule);
+    } else {
+      sums.push({ denied: rule.count, first: rule, ofAgents: [rule] });
+    }
+  }
+  return sums.sort((a, b) => b.denied - a.denied);
+}

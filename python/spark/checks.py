@@ -1,0 +1,323 @@
+"""What must hold for `robots_filter.spark` on a cluster: run by test.py in its environment."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from cluster import LOOPBACK, Cluster
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F  # noqa: N812
+
+from robots_filter import RobotsFilterError, Table, command
+from robots_filter.spark import filter_urls
+
+HOSTS = 400
+SHARDS = 5
+AGENTS = ["GPTBot", "CCBot>GPTBot", "*"]
+PARQUET_FILES = 6
+#: The host with half of all URLs.
+HEAVY = "heavy.example"
+
+
+class Checks:
+    """A table, URLs, their verdicts by one process, and a session on the cluster."""
+
+    def __init__(self, place: Path, spark: SparkSession, cluster: Cluster, urls: int) -> None:
+        self.place = place
+        self.spark = spark
+        self.cluster = cluster
+        self.table = str(place / "robots.table")
+        self.shards = str(place / "shards")
+        write_table(place)
+        rows = urls_of(urls)
+        for part in range(PARQUET_FILES):
+            start, end = (at * urls // PARQUET_FILES for at in (part, part + 1))
+            (place / "urls").mkdir(exist_ok=True)
+            pq.write_table(rows.slice(start, end - start), place / "urls" / f"{part}.parquet")
+        started = time.monotonic()
+        with Table.open(self.table) as table:
+            judged = table.verdicts(rows.column("url"), AGENTS, explain=True)
+        self.alone_seconds = time.monotonic() - started
+        self.expected = [
+            (number, url, *expectation(row))
+            for number, url, row in zip(
+                rows.column("id").to_pylist(),
+                rows.column("url").to_pylist(),
+                judged.to_pylist(),
+                strict=True,
+            )
+        ]
+        verdicts = {verdict for row in self.expected if row[2] for verdict in row[2]}
+        assert verdicts == {"allow", "deny", "unknown", "invalid"}, verdicts
+
+    @property
+    def df(self) -> DataFrame:
+        """The URLs."""
+        return self.spark.read.parquet(str(self.place / "urls"))
+
+    def judged(self, df: DataFrame, **options: Any) -> DataFrame:
+        """The URLs with their verdicts and reasons."""
+        table = options.pop("table", self.shards)
+        return filter_urls(df, table=table, agents=AGENTS, explain=True, **options)
+
+    def is_expected(self, judged: DataFrame) -> None:
+        """Check that the rows are those of the single process, each once."""
+        rows = (
+            judged.toArrow()
+            if hasattr(judged, "toArrow")
+            else pa.Table.from_pandas(judged.toPandas())
+        )
+        table = rows.sort_by("id")
+        verdicts = [row and tuple(row.values()) for row in table.column("verdict").to_pylist()]
+        reasons = [row and tuple(row.values()) for row in table.column("reason").to_pylist()]
+        ids = table.column("id").to_pylist()
+        found = list(zip(ids, table.column("url").to_pylist(), verdicts, reasons, strict=True))
+        assert len(found) == len(self.expected), (len(found), len(self.expected))
+        for one, other in zip(found, self.expected, strict=True):
+            assert one == other, (one, other)
+
+    def slow(self) -> DataFrame:
+        """The URLs, so slowly that something can be killed meanwhile."""
+
+        def wait(batches: Any) -> Any:
+            for batch in batches:
+                time.sleep(0.1)
+                yield batch
+
+        df = self.df.repartition(8)
+        return df.mapInArrow(wait, df.schema)
+
+    # ---- what must hold
+
+    def check_equal_whatever_the_partitioning(self) -> None:
+        """The table whole, by shard and shipped, in few tasks and in many."""
+        self.is_expected(self.judged(self.df.coalesce(1), table=self.table))
+        self.is_expected(self.judged(self.df.repartition(7), table=self.table, ship=True))
+        for tasks in (1, 9):
+            self.is_expected(self.judged(self.df, by_shard=True, tasks=tasks))
+
+    def check_heavy_host_in_several_tasks(self) -> None:
+        """One host has half of all URLs, and no task has more than a quarter."""
+        judged = self.judged(self.df, by_shard=True, tasks=16)
+        counts = judged.groupBy(F.spark_partition_id()).count().collect()
+        share = max(row[1] for row in counts) / len(self.expected)
+        print(f"   {len(counts)} tasks; the largest has {share:.1%} of the rows")
+        assert share < 0.25, share
+
+    def check_killed_filter_process(self) -> None:
+        """Its task fails with a message, is tried again, and the result is right."""
+        kills = self.during(self.judged(self.slow()), self.kill_filters)
+        print(f"   {kills} processes killed")
+        assert kills > 0
+
+    def check_damaged_part_fails_loudly(self) -> None:
+        """A part that is damaged after the check fails the job with the program's message."""
+        damaged = self.place / "damaged"
+        shutil.copytree(self.shards, damaged)
+        # The driver opens the smallest part.
+        part = max(damaged.glob("*.table"), key=lambda path: path.stat().st_size)
+        data = bytearray(part.read_bytes())
+        data[-1000] ^= 1
+        part.write_bytes(data)
+        judged = self.judged(self.df, table=str(damaged), by_shard=True)
+        try:
+            judged.count()
+        except Exception as error:
+            assert f"{part.name}: damaged: its checksum is" in str(error), str(error)[-2000:]
+        else:
+            raise AssertionError("a damaged part was not noticed")
+
+    def check_wrong_table_fails_before_anything_runs(self) -> None:
+        """A missing part, another part, another profile, a manifest that is none."""
+        # Spark runs a job to find the schema of the files.
+        df = self.df
+        before = self.spark.sparkContext.statusTracker().getJobIdsForGroup()
+        wrong = self.place / "wrong"
+
+        def refused(change: Callable[[], object], text: str, **options: Any) -> None:
+            shutil.rmtree(wrong, ignore_errors=True)
+            shutil.copytree(self.shards, wrong)
+            change()
+            try:
+                self.judged(df, table=str(wrong), **options)
+            except RobotsFilterError as error:
+                assert text in str(error), error
+            else:
+                raise AssertionError(f"not refused: {text}")
+
+        part = wrong / "part-00001.table"
+        refused(part.unlink, "part-00001.table: cannot be read")
+        refused(lambda: shutil.copy(wrong / "part-00002.table", part), "not the table that")
+        refused(lambda: part.write_bytes(b"no table"), "not a table of robots-filter")
+        refused((wrong / "manifest.json").unlink, "a directory without manifest.json")
+        refused(lambda: (wrong / "manifest.json").write_text("{}"), "not a manifest of shards")
+        refused(lambda: None, "cannot answer for google", profile="google")
+        assert self.spark.sparkContext.statusTracker().getJobIdsForGroup() == before
+
+    def check_killed_worker(self) -> None:
+        """A worker dies in mid-job with its executor and all processes, and nothing changes."""
+        judged = self.judged(self.slow(), by_shard=True)
+        kills = self.during(judged, lambda: [self.cluster.kill_worker()])
+        assert kills == 1
+
+    def during(self, judged: DataFrame, kill: Callable[[], list[Any]]) -> int:
+        """Run a job, and kill something when its filters have begun; return how much."""
+        killed: list[Any] = []
+        ended = threading.Event()
+
+        def watch() -> None:
+            while not ended.is_set():
+                if self.filters():
+                    time.sleep(0.5)
+                    killed.extend(kill())
+                    return
+                time.sleep(0.05)
+
+        for pid in self.filters():
+            os.kill(pid, signal.SIGKILL)
+        watcher = threading.Thread(target=watch)
+        watcher.start()
+        self.is_expected(judged)
+        ended.set()
+        watcher.join()
+        return len(killed)
+
+    def kill_filters(self) -> list[int]:
+        """Kill the processes that judge for this run's tables."""
+        pids = self.filters()
+        for pid in pids:
+            os.kill(pid, signal.SIGKILL)
+        return pids
+
+    def filters(self) -> list[int]:
+        """The processes that judge for this run's tables, which lie in its own directory."""
+        found = []
+        for path in Path("/proc").glob("[0-9]*/cmdline"):
+            try:
+                words = path.read_bytes().split(b"\0")
+            except OSError:
+                continue
+            if b"serve" in words and any(str(self.place).encode() in word for word in words):
+                found.append(int(path.parent.name))
+        return found
+
+
+def expectation(row: Any) -> tuple[Any, Any]:
+    """The verdicts and the reasons of a row, or None twice for no URL."""
+    if row is None:
+        return None, None
+    return (
+        tuple(row[agent]["verdict"] for agent in AGENTS),
+        tuple(row[agent]["reason"] for agent in AGENTS),
+    )
+
+
+def host_of(number: int) -> str:
+    """A host; the first has half of all URLs."""
+    return HEAVY if number == 0 else f"h{number}.example"
+
+
+def write_table(place: Path) -> None:
+    """Compile a table whole and in shards."""
+    with (place / "robots.ndjson").open("w") as file:
+        for number in range(HOSTS):
+            record: dict[str, Any] = {"host": host_of(number)}
+            if number % 17 == 3:
+                record["status"] = 404 if number % 2 else 503
+            else:
+                agent = ["*", "GPTBot", "CCBot"][number % 3]
+                record["robots"] = (
+                    f"User-agent: {agent}\nDisallow: /{number % 7}/\nAllow: /*.html$\n"
+                )
+            file.write(json.dumps(record) + "\n")
+    words = [*command(), "compile", "-q", "--robots-dir", str(place / "robots.ndjson")]
+    subprocess.run([*words, "-o", str(place / "robots.table")], check=True)
+    shards = ["--shards", str(SHARDS), "-o", str(place / "shards")]
+    subprocess.run([*words, *shards], check=True)
+
+
+def urls_of(count: int) -> pa.Table:
+    """URLs of all kinds: half of one host, some unknown, invalid, null or spelt oddly."""
+    draw = random.Random(29)
+    urls: list[str | None] = []
+    for number in range(count):
+        host = HEAVY if number % 2 else host_of(draw.randrange(HOSTS + 20))
+        kind = draw.random()
+        ending = draw.choice(["", ".html", "?a=\u00fc"])
+        path = f"/{draw.randrange(8)}/{number}{ending}"
+        if kind < 0.01:
+            urls.append(draw.choice([None, "nonsense", "https://\n/", "http://[::g]/"]))
+        elif kind < 0.1:
+            urls.append(f"HTTPS://{host.upper()}.:443{path}")
+        else:
+            urls.append(f"https://{host}{path}")
+    return pa.table({"id": pa.array(range(count), pa.int64()), "url": pa.array(urls, pa.string())})
+
+
+def main() -> None:
+    """Start the cluster, run all checks, end it."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--urls", type=int, default=200_000)
+    options = parser.parse_args()
+    place = Path(tempfile.mkdtemp(prefix="robots-filter-spark-"))
+    cluster: Cluster | None = None
+    try:
+        os.environ["SPARK_LOCAL_IP"] = LOOPBACK
+        os.environ["PYSPARK_PYTHON"] = sys.executable
+        cluster = Cluster(place)
+        spark = (
+            SparkSession.builder.master(cluster.url)
+            .appName("robots-filter")
+            .config("spark.driver.host", LOOPBACK)
+            .config("spark.driver.bindAddress", LOOPBACK)
+            .config("spark.driver.memory", "1g")
+            .config("spark.driver.maxResultSize", "0")
+            .config("spark.executor.memory", "600m")
+            .config("spark.sql.shuffle.partitions", "8")
+            .config("spark.sql.execution.arrow.maxRecordsPerBatch", "5000")
+            .config("spark.sql.execution.arrow.pyspark.enabled", "true")
+            .config("spark.local.dir", str(place))
+            .config("spark.ui.enabled", "false")
+            .config("spark.ui.showConsoleProgress", "false")
+            .getOrCreate()
+        )
+        spark.sparkContext.setLogLevel("OFF")
+        checks = Checks(place, spark, cluster, options.urls)
+        print(f"{options.urls} URLs; one process alone: {checks.alone_seconds:.1f} s")
+        # The worker is killed last.
+        for check in (
+            checks.check_wrong_table_fails_before_anything_runs,
+            checks.check_equal_whatever_the_partitioning,
+            checks.check_heavy_host_in_several_tasks,
+            checks.check_damaged_part_fails_loudly,
+            checks.check_killed_filter_process,
+            checks.check_killed_worker,
+        ):
+            started = time.monotonic()
+            check()
+            name = check.__name__.removeprefix("check_").replace("_", " ")
+            print(f"ok {name}: {time.monotonic() - started:.1f} s", flush=True)
+        spark.stop()
+    finally:
+        if cluster is not None:
+            cluster.close()
+        shutil.rmtree(place, ignore_errors=True)
+
+
+if __name__ == "__main__":
+    main()

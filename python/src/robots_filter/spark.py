@@ -1,0 +1,403 @@
+"""Judge the URLs of a Spark DataFrame where they are: `filter_urls`.
+
+A table in one piece, or a small one in shards, is opened whole by each Python worker, and no row
+moves. Of a large table in shards each task opens one shard, to which the rows of its hosts are
+sent. Spark 3.5 and 4 are supported, and no package is needed beside pyspark and pyarrow.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import struct
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+from pyspark import SparkFiles
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F  # noqa: N812
+from pyspark.sql import types as T  # noqa: N812
+
+from ._errors import RobotsFilterError, UsageError
+from ._shards import Shards
+from ._table import Profile, Table
+
+#: Bytes of a table in shards up to which each worker opens all of it.
+WHOLE_BYTES = 1 << 30
+#: Rows of which one is counted to find heavy shards.
+SAMPLED = 100
+#: Column names while rows move. No other column may have them.
+_SHARD = "__robots_filter_shard"
+_TASK = "__robots_filter_task"
+
+_MANIFEST = "manifest.json"
+_MANIFEST_FORMAT = "robots-filter shards"
+_MANIFEST_VERSION = 1
+#: Magic, version, profile, length and checksum of a table.
+_TABLE_HEAD = struct.Struct("<8s4I")
+_TABLE_MAGIC = b"RFTABLE\x1a"
+_TABLE_VERSIONS = (7, 8)
+_COPY_AGAIN = "Copy the whole directory again, or compile it again"
+
+#: Tables that this Python worker has opened: the last one, by path. Its process outlives a task.
+_opened: dict[str, Table] = {}
+#: The process that computes shards, by their number.
+_sharding: dict[int, Shards] = {}
+
+
+@dataclass(frozen=True)
+class _Place:
+    """Where the executors find a table: a path that they share, or a file that Spark brings."""
+
+    path: str
+    #: The checksum of a file that Spark brings: another file may have had its name.
+    shipped: str | None
+
+    def of(self, part: str | None = None) -> str:
+        if self.shipped is not None:
+            base: str = SparkFiles.get(os.path.basename(self.path))
+            _check_part(base, None, self.shipped)
+            return base
+        return self.path if part is None else os.path.join(self.path, part)
+
+
+@dataclass(frozen=True)
+class _Part:
+    file: str
+    bytes: int
+    checksum: str
+
+
+@dataclass(frozen=True)
+class _Question:
+    url: str
+    agents: str | tuple[str, ...]
+    explain: bool
+
+
+def filter_urls(
+    df: DataFrame,
+    *,
+    table: str | os.PathLike[str],
+    agents: str | Sequence[str],
+    url: str = "url",
+    profile: Profile | None = None,
+    explain: bool = False,
+    ship: bool = False,
+    by_shard: bool | None = None,
+    tasks: int | None = None,
+) -> DataFrame:
+    """Return the DataFrame with a column `verdict`, and with `explain` a column `reason`.
+
+    For one agent given as a str both are strings; for a list they are structs with a string for
+    each agent. A null URL has null. Rows keep their columns; if rows move, their order is lost.
+
+    `table` is a file that `robots-filter compile` wrote, or the directory of `compile --shards`, at
+    a path that the driver and all executors share. With `ship`, Spark brings a file to each
+    executor.
+    `by_shard` says whether rows move to tasks that open one shard each: by default if the table
+    has more than WHOLE_BYTES. Then `tasks` is about the number of tasks, by default
+    `spark.sql.shuffle.partitions`, but at least one for each shard. A shard with many rows gets
+    several tasks, for which a hundredth of the rows is counted first.
+
+    Raises UsageError for a column or agent that is wrong, and RobotsFilterError for a table that
+    is damaged, incomplete or for another profile: all before a job starts.
+    """
+    path = os.path.abspath(os.fspath(table))
+    question = _question(df, url, agents, explain)
+    added = [name for name in ("verdict", "reason")[: 1 + explain] if name in df.columns]
+    if added:
+        raise UsageError(
+            f"the DataFrame has a column {added[0]} already. "
+            f"Rename it first: df.withColumnRenamed({added[0]!r}, ...)"
+        )
+    parts = _parts_of(path) if os.path.isdir(path) else None
+    _check_answers(path, parts, question, profile)
+    place = _Place(path, None)
+    if ship:
+        if parts is not None:
+            raise UsageError(
+                f"{path} is a directory, which Spark does not bring to executors. Put it where all "
+                "of them find it and leave ship out, or compile a table in one piece"
+            )
+        place = _Place(path, _checksum_of(path))
+        df.sparkSession.sparkContext.addFile(path)
+    schema = _schema(df, question)
+    if parts is None:
+        if by_shard:
+            raise UsageError(f"{path} is a table in one piece. Compile it with --shards")
+        return df.mapInArrow(_judging(place, question, None), schema)
+    if by_shard is None:
+        by_shard = sum(part.bytes for part in parts) > WHOLE_BYTES
+    if not by_shard or len(parts) == 1:
+        return df.mapInArrow(_judging(place, question, None), schema)
+    moved, of_task = _moved(df, url, len(parts), tasks)
+    names = [parts[shard].file for shard in of_task]
+    checksums = {part.file: part.checksum for part in parts}
+    return moved.mapInArrow(_judging(place, question, (names, checksums)), schema)
+
+
+def _question(df: DataFrame, url: str, agents: object, explain: bool) -> _Question:
+    if not isinstance(df, DataFrame):
+        raise UsageError(f"df is of type {type(df).__name__}. Pass a DataFrame of Spark")
+    if url not in df.columns:
+        raise UsageError(
+            f"the DataFrame has no column {url}. Name the column of the URLs: url=... "
+            f"with one of {', '.join(df.columns)}"
+        )
+    kind = df.schema[url].dataType
+    if not isinstance(kind, T.StringType | T.BinaryType):
+        raise UsageError(
+            f"the column {url} is of type {kind.simpleString()}. "
+            f"Name a column of strings, such as url='url'"
+        )
+    if isinstance(agents, str):
+        return _Question(url, agents, explain)
+    if not isinstance(agents, Sequence) or isinstance(agents, bytes) or not agents:
+        raise UsageError(
+            f"agents is {agents!r}. Pass a product token such as 'GPTBot', or a list of them"
+        )
+    return _Question(url, tuple(agents), explain)
+
+
+def _parts_of(path: str) -> list[_Part]:
+    """Read a manifest, and check that its parts are there and are its own."""
+    name = os.path.join(path, _MANIFEST)
+    try:
+        with open(name, encoding="utf-8") as file:
+            manifest = json.load(file)
+    except FileNotFoundError:
+        raise RobotsFilterError(
+            f"{path}: a directory without {_MANIFEST}. "
+            "Name the directory that robots-filter compile --shards wrote"
+        ) from None
+    except (OSError, ValueError) as cause:
+        raise RobotsFilterError(f"{name}: cannot be read ({cause}). {_COPY_AGAIN}") from cause
+    if not isinstance(manifest, dict) or manifest.get("format") != _MANIFEST_FORMAT:
+        raise RobotsFilterError(f"{name}: not a manifest of shards. {_COPY_AGAIN}")
+    if manifest.get("version") != _MANIFEST_VERSION or manifest.get("hash") != "crc32":
+        raise RobotsFilterError(
+            f"{name}: of version {manifest.get('version')}, and this package reads "
+            f"{_MANIFEST_VERSION}. Install the version that wrote it, or compile it again"
+        )
+    parts = [
+        _Part(part["file"], part["bytes"], part["checksum"]) for part in manifest.get("parts", ())
+    ]
+    if not parts or len(parts) != manifest.get("shards"):
+        raise RobotsFilterError(f"{name}: damaged: its parts are not complete. {_COPY_AGAIN}")
+    for part in parts:
+        _check_part(os.path.join(path, os.path.basename(part.file)), part.bytes, part.checksum)
+    return parts
+
+
+def _check_part(path: str, length: int | None, checksum: str) -> None:
+    """Check that a file is the table with this checksum, without reading all of it."""
+    try:
+        with open(path, "rb") as file:
+            head = file.read(_TABLE_HEAD.size)
+            size = os.fstat(file.fileno()).st_size
+    except OSError as cause:
+        raise RobotsFilterError(
+            f"{path}: cannot be read ({cause.strerror}). {_COPY_AGAIN}"
+        ) from cause
+    if len(head) < _TABLE_HEAD.size or not head.startswith(_TABLE_MAGIC):
+        raise RobotsFilterError(f"{path}: not a table of robots-filter. {_COPY_AGAIN}")
+    _, version, _, stated, found = _TABLE_HEAD.unpack(head)
+    if version not in _TABLE_VERSIONS:
+        raise RobotsFilterError(
+            f"{path}: a table of version {version}, and this package reads "
+            f"{_TABLE_VERSIONS[0]} to {_TABLE_VERSIONS[-1]}. Compile it again with this version"
+        )
+    if f"{found:08x}" != checksum or stated != size or length not in (None, size):
+        raise RobotsFilterError(f"{path}: not the table that was named. {_COPY_AGAIN}")
+
+
+def _checksum_of(path: str) -> str:
+    with open(path, "rb") as file:
+        head = file.read(_TABLE_HEAD.size)
+    if len(head) < _TABLE_HEAD.size or not head.startswith(_TABLE_MAGIC):
+        raise UsageError(f"{path} is compressed. Decompress it before you ship it")
+    return f"{_TABLE_HEAD.unpack(head)[-1]:08x}"
+
+
+def _check_answers(
+    path: str, parts: list[_Part] | None, question: _Question, profile: str | None
+) -> None:
+    """Open the table, or its smallest part, and ask it nothing: it refuses what is wrong."""
+    if parts is not None:
+        path = os.path.join(path, min(parts, key=lambda part: part.bytes).file)
+    with Table.open(path, threads=1) as table:
+        if profile is not None and table.profile != profile:
+            raise RobotsFilterError(
+                f"{path} was compiled for the profile {table.profile} and cannot answer for "
+                f"{profile}. Leave profile out, or compile again with --profile {profile}"
+            )
+        agents = question.agents
+        table.verdicts([""], agents if isinstance(agents, str) else list(agents))
+
+
+def _schema(df: DataFrame, question: _Question) -> T.StructType:
+    kind: T.DataType = T.StringType()
+    if not isinstance(question.agents, str):
+        kind = T.StructType([T.StructField(agent, T.StringType()) for agent in question.agents])
+    names = ["verdict", "reason"] if question.explain else ["verdict"]
+    return T.StructType([*df.schema.fields, *(T.StructField(name, kind) for name in names)])
+
+
+def _judging(
+    place: _Place,
+    question: _Question,
+    by_task: tuple[list[str], dict[str, str]] | None,
+) -> Callable[[Iterable[pa.RecordBatch]], Iterable[pa.RecordBatch]]:
+    """Return the function that judges the batches of a task."""
+
+    def judge(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        table: Table | None = None
+        task = None
+        for batch in batches:
+            if by_task is not None:
+                batch, own = _without_task(batch)
+                if task is not None and own != {task}:
+                    raise RobotsFilterError(f"rows of several tasks in one: {own | {task}}")
+                if task is None:
+                    (task,) = own
+            if table is None:
+                if by_task is None or task is None:
+                    table = _table_at(place.of())
+                else:
+                    names, checksums = by_task
+                    part = place.of(names[task])
+                    _check_part(part, None, checksums[names[task]])
+                    table = _table_at(part)
+            yield _judged(table, batch, question)
+
+    return judge
+
+
+def _table_at(path: str) -> Table:
+    """Return the table at a path. A Python worker has one process, which later tasks use again."""
+    table = _opened.get(path)
+    if table is None:
+        for other in _opened.values():
+            other.close()
+        _opened.clear()
+        table = Table.open(path, threads=1)
+        _opened[path] = table
+    return table
+
+
+def _judged(table: Table, batch: pa.RecordBatch, question: _Question) -> pa.RecordBatch:
+    agents = question.agents
+    urls = batch.column(batch.schema.get_field_index(question.url))
+    names = [agents] if isinstance(agents, str) else list(agents)
+    result = table.verdicts(urls, names, explain=question.explain)
+    members = ["verdict", "reason"] if question.explain else ["verdict"]
+    columns = []
+    for member in members:
+        # The struct's own nulls are those of the URLs.
+        fields = [_text(result.field(index), member) for index in range(len(names))]
+        fields = [_masked(field, result) for field in fields]
+        columns.append(
+            fields[0]
+            if isinstance(agents, str)
+            else pa.StructArray.from_arrays(fields, names, mask=pa.compute.is_null(result))
+        )
+    return pa.RecordBatch.from_arrays(
+        [*batch.columns, *columns], names=[*batch.schema.names, *members]
+    )
+
+
+def _text(result: Any, member: str) -> Any:
+    if pa.types.is_struct(result.type):
+        result = result.field(result.type.get_field_index(member))
+    return result.cast(pa.string())
+
+
+def _masked(values: Any, result: Any) -> Any:
+    if result.null_count == 0:
+        return values
+    return pa.compute.if_else(pa.compute.is_valid(result), values, pa.scalar(None, pa.string()))
+
+
+def _moved(df: DataFrame, url: str, shards: int, tasks: int | None) -> tuple[DataFrame, list[int]]:
+    """Return the rows in tasks of one shard each, and the shard of each task."""
+    spark = df.sparkSession
+    wanted = tasks or int(spark.conf.get("spark.sql.shuffle.partitions", "200") or 200)
+    counted = _sharded(df.select(url).sample(1 / SAMPLED, seed=1), url, shards)
+    counts = {row[0]: row[1] for row in counted.groupBy(_SHARD).count().collect()}
+    of_task = _tasks_of(counts, shards, wanted)
+    first = {shard: of_task.index(shard) for shard in range(shards)}
+    salts = [of_task.count(shard) for shard in range(shards)]
+    keys = _keys_of(df, len(of_task))
+    # The task of a row follows from its values, so that a task that runs again has the same rows.
+    row = F.col(_SHARD) + 1
+    hashed = [field.name for field in df.schema.fields if _is_atomic(field.dataType)]
+    salt = F.pmod(F.xxhash64(*map(F.col, hashed)), F.element_at(_literals(salts), row))
+    task = F.element_at(_literals([first[shard] for shard in range(shards)]), row) + salt
+    placed = _sharded(df, url, shards).withColumn(_TASK, task.cast("int")).drop(_SHARD)
+    key = F.element_at(_literals(keys), F.col(_TASK) + 1)
+    return placed.repartition(len(of_task), key), of_task
+
+
+def _is_atomic(kind: T.DataType) -> bool:
+    return not isinstance(kind, T.ArrayType | T.MapType | T.StructType | T.UserDefinedType)
+
+
+def _literals(numbers: Sequence[int]) -> Any:
+    return F.array(*(F.lit(number) for number in numbers))
+
+
+def _tasks_of(counts: dict[int, int], shards: int, wanted: int) -> list[int]:
+    """Return the shard of each task: one for each shard, and more for shards with many rows."""
+    total = sum(counts.values())
+    share = max(total / max(wanted, 1), 1)
+    return [
+        shard
+        for shard in range(shards)
+        for _ in range(max(1, math.ceil(counts.get(shard, 0) / share)))
+    ]
+
+
+def _keys_of(df: DataFrame, tasks: int) -> list[int]:
+    """Return for each task a number that Spark's hash sends to the partition of that number."""
+    keys: dict[int, int] = {}
+    start, step = 0, 16 * tasks
+    while len(keys) < tasks:
+        numbers = df.sparkSession.range(start, start + step, 1, 1).selectExpr("cast(id as int) n")
+        for number, partition in numbers.selectExpr("n", f"pmod(hash(n), {tasks}) p").collect():
+            keys.setdefault(partition, number)
+        start += step
+    return [keys[task] for task in range(tasks)]
+
+
+def _sharded(df: DataFrame, url: str, shards: int) -> DataFrame:
+    """Return the DataFrame with the shard of each URL; an invalid one has shard 0."""
+
+    def add(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            urls = batch.column(batch.schema.get_field_index(url))
+            yield pa.RecordBatch.from_arrays(
+                [*batch.columns, _shards_of(urls, shards)], names=[*batch.schema.names, _SHARD]
+            )
+
+    schema = T.StructType([*df.schema.fields, T.StructField(_SHARD, T.IntegerType())])
+    return df.mapInArrow(add, schema)
+
+
+def _shards_of(urls: Any, shards: int) -> Any:
+    # A function of its own: what a nested function refers to is copied into each task.
+    process = _sharding.get(shards)
+    if process is None:
+        process = _sharding[shards] = Shards(shards)
+    return process.of(urls)
+
+
+def _without_task(batch: pa.RecordBatch) -> tuple[pa.RecordBatch, set[int]]:
+    index = batch.schema.get_field_index(_TASK)
+    own = set(pa.compute.unique(batch.column(index)).to_pylist())
+    names = [name for name in batch.schema.names if name != _TASK]
+    columns = [column for at, column in enumerate(batch.columns) if at != index]
+    return pa.RecordBatch.from_arrays(columns, names=names), own

@@ -80,7 +80,7 @@ async function readManifest(name: string): Promise<Manifest> {
   } catch (cause) {
     if (cause instanceof RobotsFilterError) throw cause;
     if (errorCode(cause) !== 'ENOENT') throw unreadable(name, cause);
-    const message = `${dirname(name)}: a directory without ${MANIFEST_NAME}, so no table in shards. For a directory of robots.txt files use --robots-dir; if compile was interrupted, run it again`;
+    const message = `${dirname(name)}: a directory without ${MANIFEST_NAME}, so no table in shards. For a directory of robots.txt files use --robots-dir, or compile it first; if compile was interrupted, run it again`;
     throw new RobotsFilterError('input', message, { cause });
   }
   return parseManifest(text, name);

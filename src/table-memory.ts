@@ -64,7 +64,7 @@ export function placedTable(
     arena: new Arena(memory),
     table: TABLE_ADDRESS,
     header,
-    view: new TableView(bytes),
+    view: new TableView(bytes, name),
     slots: header.buckets * BUCKET_SLOTS,
     shards: [],
   };

@@ -22,6 +22,7 @@ export interface ViewedShard {
  * the shard's own table; 0 stays "none".
  */
 export class ShardedView extends TableView {
+  override readonly parts: readonly TableView[];
   readonly #shards: readonly ViewedShard[];
 
   /** @param name the table's name in messages */
@@ -30,10 +31,7 @@ export class ShardedView extends TableView {
     if (first === undefined) throw new Error('a table in shards has at least one');
     super(first.view.reader.bytes, name);
     this.#shards = shards;
-  }
-
-  override get parts(): readonly TableView[] {
-    return this.#shards.map(({ view }) => view);
+    this.parts = shards.map(({ view }) => view);
   }
 
   override *tokens(): Iterable<string> {
@@ -88,6 +86,7 @@ export class ShardedView extends TableView {
   }
 
   override rules({ productTokens, groups }: MergedGroup): TableRule[] {
+    if (groups.length === 0) return [];
     const { view, shard } = this.#of(Math.max(...groups.map(({ automaton }) => automaton)));
     const own = groups.map((group) => movedGroup(group, -shard * SHARD_SPAN));
     return view.rules({ productTokens, groups: own });

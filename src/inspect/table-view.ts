@@ -95,6 +95,8 @@ const ASSUMED_SCHEMES = SCHEME_HTTP | SCHEME_HTTPS;
 export class TableView {
   /** Reads the numbers of the table, for the other files of this room. */
   readonly reader: TableReader;
+  /** The shards of the table; itself if it is in one piece. */
+  readonly parts: readonly TableView[] = [this];
   #hash: HostHash | undefined;
   #recordIndex: RecordIndex | undefined;
   #groupLists: GroupLists | undefined;
@@ -104,11 +106,6 @@ export class TableView {
   constructor(bytes: Uint8Array, name = 'the table') {
     this.reader = new TableReader(bytes, name);
     this.#name = name;
-  }
-
-  /** The shards of the table; itself if it is in one piece. */
-  get parts(): readonly TableView[] {
-    return [this];
   }
 
   /** The shard that an offset lies in, and the offset there. */

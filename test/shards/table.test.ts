@@ -121,6 +121,31 @@ describe('a table in shards', () => {
     expect([code, text]).toEqual([0, '']);
   });
 
+  test('counts by rule as one table, rules with the same count in another order', async () => {
+    const of = async (table: string): Promise<string[]> => {
+      const words = ['--table', table, '-q', '-a', AGENTS.join(), '--stats-by', 'rule'];
+      return lines((await place.run([...words, '--format', 'csv', 'urls.txt'])).text).sort();
+    };
+    const one = await of('one.table');
+    expect(one.length).toBeGreaterThan(100);
+    expect(await of('parts')).toEqual(one);
+  });
+
+  test('keeps the groups of some agents, and refuses others, as one table', async () => {
+    const common = ['compile', '-q', '--robots-dir', 'more.ndjson', '-a', 'a-bot,NobodyBot'];
+    await place.run([...common, '-o', 'few.table']);
+    await place.run([...common, '--shards', '3', '-o', 'few']);
+    for (const agent of ['a-bot', 'NobodyBot', 'OtherBot']) {
+      const [one, few] = await Promise.all(
+        ['few.table', 'few'].map((table) =>
+          place.run(['--table', table, '-q', '-a', agent, 'urls.txt']),
+        ),
+      );
+      expect([few?.code, few?.text]).toEqual([agent === 'OtherBot' ? 2 : 0, one?.text]);
+      expect(few?.stderr).toBe(one?.stderr.replaceAll('few.table', 'few'));
+    }
+  });
+
   test('is opened by the library, which proves where each host is', async () => {
     const [one, parts] = await Promise.all([
       Table.open(join(place.path, 'one.table')),
@@ -128,12 +153,18 @@ describe('a table in shards', () => {
     ]);
     expect([parts.hosts, parts.profile]).toEqual([one.hosts, 'rfc9309']);
     const urls = lines(place.read('urls.txt')).slice(0, 900);
+    let ruled = 0;
     for (const agent of AGENTS) {
       expect(parts.verdicts(urls, agent)).toEqual(one.verdicts(urls, agent));
       for (const url of urls.slice(0, 100)) {
         expect(parts.verdict(url, agent)).toEqual(one.verdict(url, agent));
+        expect(parts.rulesFor(url, agent)).toEqual(one.rulesFor(url, agent));
+        expect(parts.crawlDelay(url, agent)).toEqual(one.crawlDelay(url, agent));
+        expect(parts.sitemaps(url)).toEqual(one.sitemaps(url));
+        ruled += Math.sign(parts.rulesFor(url, agent).length);
       }
     }
+    expect(ruled).toBeGreaterThan(20);
     expect(() => parts.bytes).toThrow('is a table in shards. Copy its directory');
     await expect(parts.save(join(place.path, 'x'))).rejects.toThrow('is a table in shards');
   });

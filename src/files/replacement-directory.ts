@@ -1,10 +1,11 @@
 import { randomBytes } from 'node:crypto';
-import { mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
+import { mkdirSync } from 'node:fs';
+import { readdir, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { RobotsFilterError } from '../errors.js';
-import { errorCode, errorText } from './system-error.js';
-import { systemRemedy } from './system-remedy.js';
+import { errorCode } from './system-error.js';
 import { begun, finished } from './unfinished-files.js';
+import { unwritable } from './unwritable-file.js';
 
 /**
  * Replaces a directory: files are written into a temporary directory beside it, which is renamed
@@ -46,7 +47,8 @@ export class ReplacementDirectory {
       const name = `.${basename(target)}.${randomBytes(6).toString('hex')}.tmp`;
       const temporary = join(dirname(target), name);
       begun(temporary);
-      await mkdir(temporary);
+      // On this thread, as in ReplacementFile.
+      mkdirSync(temporary);
       return new ReplacementDirectory(path, target, temporary);
     } catch (cause) {
       throw unwritable(path, cause);
@@ -100,12 +102,4 @@ async function namesIn(target: string, path: string): Promise<readonly string[]>
   if (status === undefined) return [];
   if (status.isDirectory()) return readdir(target);
   throw new RobotsFilterError('output', `${path}: is no directory. Name a new one`);
-}
-
-function unwritable(path: string, cause: unknown): RobotsFilterError {
-  if (cause instanceof RobotsFilterError) return cause;
-  const remedy =
-    systemRemedy(cause, 'replace') ??
-    `cannot be written (${errorText(cause)}). Choose another place`;
-  return new RobotsFilterError('output', `${path}: ${remedy}.`, { cause });
 }

@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto';
-import { constants } from 'node:fs';
+import { closeSync, constants, openSync } from 'node:fs';
 import { type FileHandle, open, readlink, realpath, rename, stat, unlink } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { RobotsFilterError } from '../errors.js';
 import { opening } from './openings.js';
-import { errorCode, errorText } from './system-error.js';
-import { systemRemedy } from './system-remedy.js';
+import { errorCode } from './system-error.js';
 import { begun, finished } from './unfinished-files.js';
+import { unwritable } from './unwritable-file.js';
 
 /** Permissions of a new file, before the umask. */
 const NEW_FILE_MODE = 0o666;
@@ -61,14 +61,18 @@ export class ReplacementFile {
       const temporary = join(dirname(target), name);
       const flags = constants.O_RDWR | constants.O_CREAT | constants.O_EXCL;
       begun(temporary);
+      let isCreated = false;
       let handle: FileHandle | undefined;
       try {
-        handle = await open(temporary, flags, NEW_FILE_MODE);
+        // On this thread: at an exit, a file that another thread creates could outlive its removal.
+        closeSync(openSync(temporary, flags, NEW_FILE_MODE));
+        isCreated = true;
+        handle = await open(temporary, constants.O_RDWR);
         if (existing !== undefined) await handle.chmod(existing.mode & 0o777);
         return new ReplacementFile(path, handle, target, temporary);
       } catch (error) {
         await handle?.close().catch(() => {});
-        if (handle !== undefined) await unlink(temporary).catch(() => {});
+        if (isCreated) await unlink(temporary).catch(() => {});
         finished(temporary);
         throw error;
       }
@@ -158,12 +162,4 @@ async function syncDirectory(path: string): Promise<void> {
   const directory = await open(path, 'r').catch(() => undefined);
   await directory?.sync().catch(() => {});
   await directory?.close().catch(() => {});
-}
-
-function unwritable(path: string, cause: unknown): RobotsFilterError {
-  if (cause instanceof RobotsFilterError) return cause;
-  const remedy =
-    systemRemedy(cause, 'replace') ??
-    `cannot be written (${errorText(cause)}). Choose another place`;
-  return new RobotsFilterError('output', `${path}: ${remedy}.`, { cause });
 }

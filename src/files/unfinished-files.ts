@@ -20,7 +20,8 @@ export function finished(path: string): void {
 function removeAll(): void {
   for (const path of unfinished) {
     try {
-      rmSync(path, { recursive: true, force: true });
+      // Threads that still write into a directory may keep it from being removed at first.
+      rmSync(path, { recursive: true, force: true, maxRetries: 2 });
     } catch {
       // The file cannot be removed. The process is exiting anyway.
     }

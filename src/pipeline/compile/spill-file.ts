@@ -1,7 +1,5 @@
 import { type FileHandle, open } from 'node:fs/promises';
-import { RobotsFilterError } from '../../errors.js';
-import { errorText } from '../../files/system-error.js';
-import { systemRemedy } from '../../files/system-remedy.js';
+import { unwritable } from '../../files/unwritable-file.js';
 
 /** Bytes that are held in memory, for all shards together, before they are written. */
 const HELD_BYTES = 1 << 26;
@@ -111,11 +109,4 @@ export class SpillFile {
       throw unwritable(this.path, cause);
     }
   }
-}
-
-function unwritable(path: string, cause: unknown): RobotsFilterError {
-  const remedy =
-    systemRemedy(cause, 'replace') ??
-    `cannot be written (${errorText(cause)}). Choose another place`;
-  return new RobotsFilterError('output', `${path}: ${remedy}.`, { cause });
 }

@@ -216,7 +216,8 @@ test('a report that has no form or place is refused before the run', async () =>
   for (const [options, message] of [
     [['--report', 'r.pdf'], 'Use --report report.html, or --report report.json'],
     [['--report', 'nowhere/r.html'], 'nowhere'],
-    [['--report', 'r.json', '-o', 'r.json'], 'are one file'],
+    [['--report', 'r.json', '-o', './r.json'], 'are one file'],
+    [['--report', './urls.json', 'urls.json'], 'would replace the input urls.json'],
     [['--report', 'a<b>.ndjson.json', '--robots-dir', 'a<b>.ndjson.json'], 'a<b>.ndjson.json'],
   ] as const) {
     const { code, stderr, text } = await place.run(

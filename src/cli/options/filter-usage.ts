@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import { memberConflict } from '../../pipeline/member-conflict.js';
 import type { Agent } from '../../protocol/agent.js';
 import { usageError } from '../usage-error.js';
@@ -26,7 +27,7 @@ export async function checkFilterUsage(
   checkOutputFormat(options);
   const output = outputFile(options);
   if (output !== undefined) await refuseSourceAsOutput('-o', output, robotsSources(options));
-  await checkReport(options, output);
+  await checkReport(files, options, output);
   const { table, profile = 'rfc9309' } = options;
   return table === undefined ? parseAgents(options.agent, profile) : undefined;
 }
@@ -44,12 +45,21 @@ export function checkShardUsage(options: FilterOptions): readonly Agent[] {
 }
 
 /** @throws RobotsFilterError `usage` for a report without a form, or in place of another file */
-async function checkReport(options: FilterOptions, output: string | undefined): Promise<void> {
+async function checkReport(
+  files: readonly string[],
+  options: FilterOptions,
+  output: string | undefined,
+): Promise<void> {
   const { report } = options;
   if (report === undefined) return;
   reportForm(report);
-  if (report === output) {
+  const path = resolve(report);
+  if (output !== undefined && resolve(output) === path) {
     throw usageError(`--report ${report} and -o ${output} are one file. Name another file`);
+  }
+  const input = files.find((file) => resolve(file) === path);
+  if (input !== undefined) {
+    throw usageError(`--report ${report} would replace the input ${input}. Name another file`);
   }
   await refuseSourceAsOutput('--report', report, robotsSources(options));
 }

@@ -4,7 +4,7 @@ import type { Judgement } from './kernel/judge.js';
 import { parseAgent } from './protocol/agent.js';
 import { groupsByProductToken, groupsFor } from './protocol/groups.js';
 import { type KeptRecord, keptRecords } from './protocol/other-record-kinds.js';
-import { checkParseOptions, type ParseOptions, parseRobots } from './protocol/parse.js';
+import { checkParseOptions, MAX_BYTES, type ParseOptions, parseRobots } from './protocol/parse.js';
 import { type MostSpecific, type Preferences, preferencesFor } from './protocol/preferences.js';
 import type { Profile } from './protocol/profile.js';
 import { recordsFor } from './protocol/records-for.js';
@@ -211,10 +211,11 @@ export class Robots {
 export function mostSpecificFor(url: string | Uint8Array, profile: Profile): MostSpecific {
   return (paths) => {
     const rules = paths.map((path) => `Disallow: ${path}\n`);
-    const { rule } = Robots.parse(`User-agent: *\n${rules.join('')}`, { profile }).verdict(
-      url,
-      '*',
-    );
+    const matcher = Robots.parse(`User-agent: *\n${rules.join('')}`, {
+      profile,
+      maxBytes: MAX_BYTES,
+    });
+    const { rule } = matcher.verdict(url, '*');
     // The first line names the agent.
     return rule && rule.line - 2;
   };

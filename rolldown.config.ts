@@ -5,10 +5,10 @@ import { embedded } from './build/embedded.js';
 /** Packages stay outside. */
 const external = /^(?![./]|[A-Z]:)/;
 
-/** No comments and no indentation, but all names: stack traces name the functions. */
+/** No comments, and short names, but those of functions and classes: stack traces have them. */
 const compact = {
   comments: false,
-  minify: { compress: true, mangle: false, codegen: { removeWhitespace: true } },
+  minify: { compress: true, mangle: { keepNames: true }, codegen: { removeWhitespace: true } },
 } as const;
 
 /** The build is short, and `npm test` prints one screen: not how long each plugin took. */

@@ -4,8 +4,8 @@
  * line would exit. The argument is the directory of these files, which is deleted when the parent
  * has ended.
  */
-const { closeSync, createReadStream, openSync, rmSync, writeSync } = require('node:fs');
-const { join } = require('node:path');
+const { closeSync, constants, createReadStream, openSync, rmSync, writeSync } = require('node:fs');
+const { dirname, join } = require('node:path');
 
 const MAIN = join(__dirname, '../../dist/cjs/main.cjs');
 // Runs that exit in their middle leave listeners behind; Node would warn in the output of a later one.
@@ -13,6 +13,10 @@ process.setMaxListeners(0);
 const [, , DIRECTORY] = process.argv;
 
 let end = () => {};
+/** The named pipe on which a shell waits for the end of the run, if one waits. */
+let waiting;
+/** The directory of such pipes, if a shell has ever waited. */
+let shells;
 
 function replaceDescriptors(streams) {
   for (const [descriptor, { path, flags }] of streams.entries()) {
@@ -22,7 +26,20 @@ function replaceDescriptors(streams) {
   }
 }
 
-process.on('message', ({ args, directory, streams }) => {
+/** Ends the wait of a shell whose test has gone. */
+function release(pipe) {
+  try {
+    const descriptor = openSync(pipe, constants.O_WRONLY | constants.O_NONBLOCK);
+    writeSync(descriptor, '99 the test has ended\n');
+  } catch {
+    // No shell waits any longer.
+  }
+}
+
+process.on('message', ({ args, directory, streams, pipe }) => {
+  waiting = pipe;
+  if (pipe !== undefined) shells = dirname(pipe);
+  started = now();
   replaceDescriptors(streams);
   process.chdir(directory);
   process.argv = [process.execPath, MAIN, ...args];
@@ -32,6 +49,7 @@ process.on('message', ({ args, directory, streams }) => {
   const others = process.listeners('exit');
   end = (code) => {
     end = () => {};
+    waiting = undefined;
     for (const listener of process.listeners('exit')) {
       if (others.includes(listener)) continue;
       process.off('exit', listener);
@@ -46,10 +64,17 @@ process.on('message', ({ args, directory, streams }) => {
   require(MAIN);
 });
 
+// A run measures its time from the start of its process.
+const now = performance.now.bind(performance);
+let started = 0;
+performance.now = () => now() - started;
+
 const { exit } = process;
 process.exit = (code) => end(code);
 process.on('disconnect', () => {
   rmSync(DIRECTORY, { recursive: true, force: true });
+  if (waiting !== undefined) release(waiting);
+  if (shells !== undefined) rmSync(shells, { recursive: true, force: true });
   exit(0);
 });
 for (const event of ['uncaughtException', 'unhandledRejection']) {

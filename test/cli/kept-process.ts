@@ -45,9 +45,10 @@ class KeptProcess {
     directory: string,
     args: readonly string[],
     streams: readonly KeptStream[],
+    pipe?: string,
   ): Promise<number> {
     const ended = once(this.#child, 'message') as Promise<[number]>;
-    this.#child.send({ args, directory, streams });
+    this.#child.send({ args, directory, streams, pipe });
     const [code] = await Promise.race([ended, this.#death]);
     return code;
   }
@@ -89,11 +90,16 @@ export function runKept(
   return withKept((kept) => kept.runOverFiles(directory, args, input));
 }
 
-/** Runs the command line over what can be opened; returns its exit status. */
+/**
+ * Runs the command line over what can be opened; returns its exit status.
+ *
+ * @param pipe the named pipe on which a shell waits: it is released if this process ends first
+ */
 export function runKeptOver(
   directory: string,
   args: readonly string[],
   streams: readonly KeptStream[],
+  pipe: string,
 ): Promise<number> {
-  return withKept((kept) => kept.run(directory, args, streams));
+  return withKept((kept) => kept.run(directory, args, streams, pipe));
 }

@@ -55,6 +55,7 @@ async function answer(made: string, pid: string): Promise<void> {
       cwd,
       own,
       STREAMS.map((descriptor) => streamOf(pid, descriptor)),
+      ended,
     );
   } catch (error) {
     code = `99 ${error}`;

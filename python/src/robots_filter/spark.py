@@ -42,10 +42,20 @@ _TABLE_MAGIC = b"RFTABLE\x1a"
 _TABLE_VERSIONS = (7, 8)
 _COPY_AGAIN = "Copy the whole directory again, or compile it again"
 
-#: Tables that this Python worker has opened: the last one, by path. Its process outlives a task.
-_opened: dict[str, Table] = {}
+#: Tables that this Python worker has opened: the last one. Its process outlives a task.
+_opened: dict[_File, Table] = {}
 #: The process that computes shards, by their number.
 _sharding: dict[int, Shards] = {}
+
+
+@dataclass(frozen=True)
+class _File:
+    """A table, or its manifest, as it was when it was opened: another may take its path later."""
+
+    path: str
+    inode: int
+    bytes: int
+    modified: int
 
 
 @dataclass(frozen=True)
@@ -279,13 +289,16 @@ def _judging(
 
 def _table_at(path: str) -> Table:
     """Return the table at a path. A Python worker has one process, which later tasks use again."""
-    table = _opened.get(path)
+    name = os.path.join(path, _MANIFEST) if os.path.isdir(path) else path
+    status = os.stat(name)
+    file = _File(path, status.st_ino, status.st_size, status.st_mtime_ns)
+    table = _opened.get(file)
     if table is None:
         for other in _opened.values():
             other.close()
         _opened.clear()
         table = Table.open(path, threads=1)
-        _opened[path] = table
+        _opened[file] = table
     return table
 
 

@@ -29,7 +29,7 @@ def main() -> None:
         step(f"virtual environment in {PLACE}")
         venv.create(PLACE, with_pip=True)
     step("tools")
-    run("pip", "install", "--quiet", "--disable-pip-version-check", *TOOLS)
+    run("pip", "install", "--quiet", "--no-compile", "--disable-pip-version-check", *TOOLS)
     step("style and types")
     run("ruff", "format", "--check", ".")
     run("ruff", "check", ".")

@@ -4,8 +4,40 @@ import { RobotsFilterError } from './errors.js';
 
 const encoder = new TextEncoder();
 
-/** The names of an interface's options: a Record, so that none can be forgotten. */
-export type OptionNames<Options> = Readonly<Record<keyof Required<Options>, true>>;
+/**
+ * What the value of an option is: of a type, one of some words, or an object of a class. `other` is
+ * left to the function.
+ */
+export type OptionKind =
+  | 'boolean'
+  | 'number'
+  | 'string'
+  | 'function'
+  | 'other'
+  | readonly string[]
+  | (abstract new (
+      ...args: never[]
+    ) => object);
+
+/** The kinds of an interface's options: a Record, so that none can be forgotten. */
+export type OptionKinds<Options> = Readonly<Record<keyof Required<Options>, OptionKind>>;
+
+const REMEDIES: Readonly<Record<string, string>> = {
+  boolean: 'Pass true or false',
+  number: 'Pass a number',
+  string: 'Pass a string',
+  function: 'Pass a function',
+};
+
+/** What to pass in place of the value of an option; `undefined` if the value is right. */
+function remedyFor(value: unknown, kind: OptionKind): string | undefined {
+  if (kind === 'other' || value === undefined || typeof value === kind) return undefined;
+  if (typeof kind === 'string') return REMEDIES[kind];
+  if (typeof kind === 'function') {
+    return value instanceof kind ? undefined : `Pass an object of class ${kind.name}`;
+  }
+  return kind.includes(value as string) ? undefined : `Use one of ${kind.join(', ')}`;
+}
 
 /** A value for a message, on one line: `undefined`, `'text'`, `{ agent: 'A' }`. */
 export function shownValue(value: unknown): string {
@@ -23,22 +55,28 @@ export function shownValue(value: unknown): string {
  * Checks the options of a call.
  *
  * @param call the call's name in messages
- * @throws RobotsFilterError `usage` for anything but an object, and for an option of another name
+ * @throws RobotsFilterError `usage` for anything but an object, for an option of another name, and
+ *   for a value of another kind
  */
 export function checkOptions<Options>(
   call: string,
   options: Options,
-  names: OptionNames<Options>,
+  kinds: OptionKinds<Options>,
 ): void {
   if (typeof options !== 'object' || options === null || Array.isArray(options)) {
     throw new RobotsFilterError(
       'usage',
-      `the options of ${call} are ${shownValue(options)}. Pass an object with any of ${Object.keys(names).join(', ')}`,
+      `the options of ${call} are ${shownValue(options)}. Pass an object with any of ${Object.keys(kinds).join(', ')}`,
     );
   }
   for (const name in options) {
-    if (Object.hasOwn(names, name)) continue;
-    const known = Object.keys(names);
+    if (Object.hasOwn(kinds, name)) {
+      const value = options[name];
+      const remedy = remedyFor(value, kinds[name]);
+      if (remedy === undefined) continue;
+      throw new RobotsFilterError('usage', `${name} of ${call} is ${shownValue(value)}. ${remedy}`);
+    }
+    const known = Object.keys(kinds);
     const lower = name.toLowerCase();
     const near = known.find((other) => {
       const word = other.toLowerCase();
@@ -71,6 +109,23 @@ export function bodyBytes(call: string, body: unknown): Uint8Array {
     'usage',
     `the body for ${call} is ${shownValue(body)}. Pass the content of a robots.txt, as a string or a Uint8Array`,
   );
+}
+
+/**
+ * The value, a whole number from 1 to `most`.
+ *
+ * @throws RobotsFilterError `usage` for any other value
+ */
+export function wholeNumber(name: string, value: number, most: number): number {
+  if (Number.isInteger(value) && value >= 1 && value <= most) return value;
+  throw new RobotsFilterError('usage', `${name} is ${value}. Use a whole number from 1 to ${most}`);
+}
+
+/** @throws RobotsFilterError `usage` unless `value` is a function or undefined */
+export function checkFunction(name: string, value: unknown): void {
+  const remedy = remedyFor(value, 'function');
+  if (remedy === undefined) return;
+  throw new RobotsFilterError('usage', `${name} is ${shownValue(value)}. ${remedy}`);
 }
 
 /** @throws RobotsFilterError `usage` unless `path` is a string that is not empty */

@@ -1,6 +1,7 @@
-import { checkOptions, type OptionNames, shownValue } from './arguments.js';
+import { checkOptions, type OptionKinds, shownValue, wholeNumber } from './arguments.js';
 import type { CacheWarning } from './cache/entry.js';
 import { RobotsFilterError } from './errors.js';
+import { MAX_THREADS } from './pipeline/limits.js';
 import type { Profile } from './protocol/profile.js';
 import { allocateTable, Table } from './table.js';
 
@@ -28,17 +29,17 @@ export interface CompileTableOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-const OPTIONS: OptionNames<CompileTableOptions> = {
-  profile: true,
-  maxBytes: true,
-  agents: true,
-  records: true,
-  followLinks: true,
-  stale: true,
-  asOf: true,
-  threads: true,
-  onWarning: true,
-  signal: true,
+const OPTIONS: OptionKinds<CompileTableOptions> = {
+  profile: 'other',
+  maxBytes: 'number',
+  agents: 'other',
+  records: 'boolean',
+  followLinks: 'boolean',
+  stale: ['use', 'unknown'],
+  asOf: Date,
+  threads: 'number',
+  onWarning: 'function',
+  signal: AbortSignal,
 };
 
 /**
@@ -60,6 +61,7 @@ export async function compileTable(
     const remedy = 'Pass the path of a directory or file of robots.txt files, or a list of paths';
     throw new RobotsFilterError('usage', `the source is ${shownValue(sources)}. ${remedy}`);
   }
+  if (options.threads !== undefined) wholeNumber('threads', options.threads, MAX_THREADS);
   // Loaded on demand, because most programs open tables, and the readers of sources are large.
   const { compileCache } = await import('./pipeline/compile/compile-cache.js');
   const { layout } = await compileCache(paths, {

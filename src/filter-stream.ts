@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os';
 import type { Duplex } from 'node:stream';
-import { checkOptions, type OptionNames, shownValue } from './arguments.js';
+import { checkOptions, type OptionKinds, shownValue, wholeNumber } from './arguments.js';
 import { RobotsFilterError } from './errors.js';
 import { hasWorkingDirectory } from './files/working-directory.js';
 import type { OutputMode } from './kernel/query-settings.js';
@@ -53,18 +53,18 @@ export interface FilterStreamOptions {
   readonly onBadRecord?: ((record: BadRecord) => void) | undefined;
 }
 
-const OPTIONS: OptionNames<FilterStreamOptions> = {
-  agents: true,
-  input: true,
-  output: true,
-  unknown: true,
-  explain: true,
-  strict: true,
-  urlField: true,
-  verdictField: true,
-  threads: true,
-  maxLineBytes: true,
-  onBadRecord: true,
+const OPTIONS: OptionKinds<FilterStreamOptions> = {
+  agents: 'other',
+  input: ['text', 'ndjson'],
+  output: ['annotate', 'allowed', 'denied', 'verdicts', 'mask-ndjson'],
+  unknown: ['allow', 'deny', 'unknown'],
+  explain: 'boolean',
+  strict: 'boolean',
+  urlField: 'other',
+  verdictField: 'string',
+  threads: 'number',
+  maxLineBytes: 'number',
+  onBadRecord: 'function',
 };
 
 /**
@@ -99,8 +99,8 @@ export function filterStream(table: Table, options: FilterStreamOptions = {}): D
   }
   const settings = {
     agents: list.map((agent) => parseAgent(agent, table.profile)),
-    output: oneOf('output', output, ['annotate', 'allowed', 'denied', 'verdicts', 'mask-ndjson']),
-    unknown: oneOf('unknown', options.unknown ?? 'unknown', ['allow', 'deny', 'unknown']),
+    output,
+    unknown: options.unknown ?? 'unknown',
     explain: options.explain ?? false,
     strict: options.strict ?? false,
     urlField: fieldPath(urlField),
@@ -108,7 +108,6 @@ export function filterStream(table: Table, options: FilterStreamOptions = {}): D
     maxLineBytes,
     countHosts: false,
   };
-  oneOf('input', format, ['text', 'ndjson']);
   refuseMemberConflict(settings, format);
   const pool = hasWorkingDirectory() ? new Pool({ threads }) : new MainThread();
   const { onBadRecord } = options;
@@ -147,19 +146,6 @@ function refuseMemberConflict(settings: FilterSettings, format: 'text' | 'ndjson
   throw new RobotsFilterError(
     'usage',
     `the added member cannot be ${name}: ${reasons[conflict.with]}. Use another verdictField or urlField`,
-  );
-}
-
-function wholeNumber(name: string, value: number, most: number): number {
-  if (Number.isInteger(value) && value >= 1 && value <= most) return value;
-  throw new RobotsFilterError('usage', `${name} is ${value}. Use a whole number from 1 to ${most}`);
-}
-
-function oneOf<Word extends string>(name: string, word: Word, words: readonly Word[]): Word {
-  if (words.includes(word)) return word;
-  throw new RobotsFilterError(
-    'usage',
-    `${name} is ${JSON.stringify(word)}. Use one of ${words.join(', ')}`,
   );
 }
 

@@ -20,6 +20,7 @@ export {
   type Scheme,
 } from './protocol/authority.js';
 export type { ParseOptions } from './protocol/parse.js';
+export type { Preferences } from './protocol/preferences.js';
 export type { Profile } from './protocol/profile.js';
 export type {
   CrawlDelay,

@@ -1,11 +1,13 @@
-import { bodyBytes, checkOptions, type OptionNames } from './arguments.js';
+import { bodyBytes, checkOptions, checkUrl, type OptionKinds } from './arguments.js';
 import { BlockCompiler, type RobotsBlock } from './compile/robots-block.js';
 import type { Judgement } from './kernel/judge.js';
 import { parseAgent } from './protocol/agent.js';
-import { groupsByProductToken } from './protocol/groups.js';
+import { groupsByProductToken, groupsFor } from './protocol/groups.js';
+import { type KeptRecord, keptRecords } from './protocol/other-record-kinds.js';
 import { checkParseOptions, type ParseOptions, parseRobots } from './protocol/parse.js';
-import { lowerCaseAscii } from './protocol/product-token.js';
+import { type MostSpecific, type Preferences, preferencesFor } from './protocol/preferences.js';
 import type { Profile } from './protocol/profile.js';
+import { recordsFor } from './protocol/records-for.js';
 import type {
   CrawlDelay,
   Group,
@@ -17,7 +19,7 @@ import type {
 import type { Verdict } from './protocol/verdict.js';
 import { type ResidentBlock, RobotsMemory } from './robots-memory.js';
 
-const OPTIONS: OptionNames<ParseOptions> = { profile: true, maxBytes: true };
+const OPTIONS: OptionKinds<ParseOptions> = { profile: 'other', maxBytes: 'number' };
 
 /** A compiler with more memory than this is not kept for the next file. */
 const HELD_BYTES = 1024 * 1024;
@@ -33,6 +35,8 @@ export class Robots {
   readonly #profile: Profile;
   /** Read on the first question that verdicts do not answer: most files are only judged by. */
   #file: RobotsFile | undefined;
+  #byToken: ReadonlyMap<string, readonly Group[]> | undefined;
+  #kept: readonly KeptRecord[] | undefined;
   #block: RobotsBlock | undefined;
   /**
    * Whose groups the block has: those of the only agent so far, or with `null` all groups. A
@@ -112,32 +116,30 @@ export class Robots {
   }
 
   /**
-   * The `Crawl-delay` for an agent in seconds; `undefined` if there is none. It is the first one
-   * after the user-agent line that names the agent, else `*`, in the same group; the longest of
-   * several. Not part of RFC 9309, and never obeyed here.
+   * The `Crawl-delay` for an agent in seconds; `undefined` if there is none, or no number. In each
+   * group that the agent obeys it is the first one after the user-agent line that names the agent;
+   * the longest of several counts. Not part of RFC 9309, and never obeyed here.
    *
    * @throws RobotsFilterError `usage` if the agent is not a product token
    */
   crawlDelay(agent: string | readonly string[]): number | undefined {
-    // A crawl delay has the list of its own group.
-    const delays = new Map<readonly string[], CrawlDelay[]>();
-    for (const delay of this.#parsed.crawlDelays) {
-      const known = delays.get(delay.productTokens);
-      if (known === undefined) delays.set(delay.productTokens, [delay]);
-      else known.push(delay);
-    }
-    let longest: number | undefined;
-    for (const [token, groups] of this.#groupsByToken(agent)) {
-      for (const { productTokens } of groups) {
-        const place = productTokens.indexOf(token);
-        const after = delays.get(productTokens)?.filter(({ named }) => named > place) ?? [];
-        for (const { named, seconds } of after) {
-          if (seconds === undefined || named !== after[0]?.named) continue;
-          if (longest === undefined || seconds > longest) longest = seconds;
-        }
-      }
-    }
-    return longest;
+    const tokens = [...this.#groupsByToken(agent).keys()];
+    const { crawlDelay } = recordsFor(this.#keptRecords, tokens);
+    return typeof crawlDelay === 'number' ? crawlDelay : undefined;
+  }
+
+  /**
+   * What the file says to an agent about the use of content, whatever the verdict. No such record
+   * changes a verdict.
+   *
+   * @param url the URL or path that `Content-Usage` records with a path are compared with
+   * @throws RobotsFilterError `usage` if the agent is not a product token, or the URL neither a
+   *   string nor bytes
+   */
+  preferences(agent: string | readonly string[], url: string | Uint8Array = '/'): Preferences {
+    checkUrl(url);
+    const tokens = [...this.#groupsByToken(agent).keys()];
+    return preferencesFor(this.#keptRecords, tokens, mostSpecificFor(url, this.#profile));
   }
 
   /** The URLs of the `Sitemap` records, as written, in the order of the file. */
@@ -167,19 +169,14 @@ export class Robots {
 
   /** The groups that an agent obeys, by the product token that they name. */
   #groupsByToken(name: string | readonly string[]): Map<string, readonly Group[]> {
-    const { chain } = parseAgent(name, this.#profile);
-    const byToken = groupsByProductToken(this.#parsed.groups, this.#profile);
-    const isGoogle = this.#profile === 'google';
-    const found = new Map<string, readonly Group[]>();
-    for (const token of chain.map(lowerCaseAscii)) {
-      const groups = byToken.get(token);
-      // In the google profile an agent `*` names no group, and the groups of a chain are merged.
-      if (groups === undefined || (isGoogle && token === '*')) continue;
-      found.set(token, groups);
-      if (!isGoogle) break;
-    }
-    if (found.size === 0) found.set('*', byToken.get('*') ?? []);
-    return found;
+    const agent = parseAgent(name, this.#profile);
+    this.#byToken ??= groupsByProductToken(this.#parsed.groups, this.#profile);
+    return groupsFor(agent, this.#byToken, this.#profile);
+  }
+
+  get #keptRecords(): readonly KeptRecord[] {
+    this.#kept ??= keptRecords(this.#parsed, this.#profile);
+    return this.#kept;
   }
 
   #verdict(url: string | Uint8Array, agent: string | readonly string[]): Verdict {
@@ -208,4 +205,17 @@ export class Robots {
     this.#agent = isFirst ? name : null;
     if (compiler.heldBytes > HELD_BYTES) compiler = undefined;
   }
+}
+
+/** Finds the most specific of some path patterns for a URL, by the matcher of rules. */
+export function mostSpecificFor(url: string | Uint8Array, profile: Profile): MostSpecific {
+  return (paths) => {
+    const rules = paths.map((path) => `Disallow: ${path}\n`);
+    const { rule } = Robots.parse(`User-agent: *\n${rules.join('')}`, { profile }).verdict(
+      url,
+      '*',
+    );
+    // The first line names the agent.
+    return rule && rule.line - 2;
+  };
 }

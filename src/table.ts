@@ -1,12 +1,15 @@
-import { checkItems, checkOptions, checkPath, type OptionNames, shownValue } from './arguments.js';
+import { checkItems, checkOptions, checkPath, type OptionKinds, shownValue } from './arguments.js';
 import { RobotsFilterError } from './errors.js';
+import { HostRecords } from './host-records.js';
 import type { VerifiedTable } from './inspect/verify/verify-table.js';
 import type { JudgeTarget } from './kernel/agent-queries.js';
 import { Judge, type Judgement } from './kernel/judge.js';
 import { createMemory } from './kernel/kernel.js';
 import { ListJudge } from './kernel/list-judge.js';
 import { readTable } from './open-table.js';
+import type { Preferences } from './protocol/preferences.js';
 import type { Profile } from './protocol/profile.js';
+import type { Rule } from './protocol/robots-file.js';
 import type { Verdict } from './protocol/verdict.js';
 import { TAIL_BYTES } from './table/format.js';
 import { placedTable, queryTableOf, TABLE_ADDRESS, type TableMemory } from './table-memory.js';
@@ -19,7 +22,7 @@ export interface TableOpenOptions {
   readonly verify?: boolean | undefined;
 }
 
-const OPEN_OPTIONS: OptionNames<TableOpenOptions> = { verify: true };
+const OPEN_OPTIONS: OptionKinds<TableOpenOptions> = { verify: 'boolean' };
 
 /** Options of `Table.filter`. */
 export interface TableFilterOptions<Item> {
@@ -29,7 +32,10 @@ export interface TableFilterOptions<Item> {
   readonly unknown?: 'allow' | 'deny' | undefined;
 }
 
-const FILTER_OPTIONS: OptionNames<TableFilterOptions<unknown>> = { url: true, unknown: true };
+const FILTER_OPTIONS: OptionKinds<TableFilterOptions<unknown>> = {
+  url: 'function',
+  unknown: ['allow', 'deny'],
+};
 
 /** Judges single URLs by a table. */
 interface SingleJudge {
@@ -55,6 +61,7 @@ export class Table {
   readonly #name: string;
   #single: SingleJudge | undefined;
   #listJudge: ListJudge | undefined;
+  #hostRecords: HostRecords | undefined;
 
   static {
     memoryOf = (table) => table.#memory;
@@ -219,6 +226,48 @@ export class Table {
   }
 
   /**
+   * The rules that an agent obeys on the URL's host, in the order of the file. Rules that others
+   * always override are not in the table, and a pattern is truncated to 1,000 bytes. Empty if the
+   * table has no rules for the URL.
+   *
+   * @param url an http, https or ftp URL, of which only the scheme, host and port count
+   * @throws RobotsFilterError as `verdict`
+   */
+  rulesFor(url: string | Uint8Array, agent: string | readonly string[]): Rule[] {
+    return this.#records.rulesFor(url, agent);
+  }
+
+  /**
+   * The `Crawl-delay` for an agent on the URL's host, as `Robots.crawlDelay`. The table must have
+   * been compiled with `records`.
+   *
+   * @throws RobotsFilterError as `verdict`, and `usage` for a table without records
+   */
+  crawlDelay(url: string | Uint8Array, agent: string | readonly string[]): number | undefined {
+    return this.#records.crawlDelay(url, agent);
+  }
+
+  /**
+   * The URLs of the `Sitemap` records of the URL's host, as written. A URL of more than 4,096 bytes
+   * is left out. The table must have been compiled with `records`.
+   *
+   * @throws RobotsFilterError as `verdict`, and `usage` for a table without records
+   */
+  sitemaps(url: string | Uint8Array): string[] {
+    return this.#records.sitemaps(url);
+  }
+
+  /**
+   * What the URL's host says to an agent about the use of content, as `Robots.preferences`. The
+   * table must have been compiled with `records`.
+   *
+   * @throws RobotsFilterError as `verdict`, and `usage` for a table without records
+   */
+  preferences(url: string | Uint8Array, agent: string | readonly string[]): Preferences {
+    return this.#records.preferences(url, agent);
+  }
+
+  /**
    * Yields the items whose URL the agent may fetch, in order: an item is taken when the one before
    * it has been used. Items are URLs, or anything with a URL.
    *
@@ -242,6 +291,11 @@ export class Table {
       }
     }
     return passing();
+  }
+
+  get #records(): HostRecords {
+    this.#hostRecords ??= new HostRecords(this.#memory.view, this.profile, this.#name);
+    return this.#hostRecords;
   }
 
   /** What judges URLs on the calling thread, made for the first verdict. */

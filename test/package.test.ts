@@ -20,7 +20,7 @@ const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const INSTALL_SCRIPTS = ['preinstall', 'install', 'postinstall', 'prepare'];
 
 /** Maximum bytes of the unpacked package, apart from its kernel and the build for bundlers. */
-const MOST_BYTES = 1_000_000;
+const MOST_BYTES = 1_200_000;
 /** Maximum bytes of the build for bundlers, which holds the library and the kernel once more. */
 const MOST_MODULE_BYTES = 600_000;
 
@@ -110,7 +110,7 @@ describe('the package', () => {
     expect(stdout).toBe('0.1.0\n');
   });
 
-  it('has less than 1 MB unpacked, apart from its kernel and what bundlers take', () => {
+  it('has less than 1.2 MB unpacked, apart from its kernel and what bundlers take', () => {
     const bytesOf = (isCounted: (path: string) => boolean): number =>
       files.reduce((sum, { path, size }) => sum + (isCounted(path) ? size : 0), 0);
     const isModule = (path: string): boolean => path.startsWith('dist/module/');

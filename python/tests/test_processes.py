@@ -83,8 +83,10 @@ def test_the_error_has_the_end_of_standard_error(table_path: Path) -> None:
         connection = table._connection()
         # A frame that is none: the program says what is wrong, and ends.
         os.write(connection._input, b"\xff" * 20)
-        with pytest.raises(RobotsFilterError, match=r"a request of kind 4294967295"):
+        with pytest.raises(ProcessError) as raised:
             table.verdicts(URLS, "GPTBot")
+        assert "ended with status 2" in str(raised.value)
+        assert "a request of kind 4294967295" in str(raised.value)
         assert table.verdicts(URLS, "GPTBot") == VERDICTS
 
 
@@ -143,6 +145,33 @@ def test_fork(table_path: Path) -> None:
         assert process_of(table) == before
         assert table.verdicts(URLS, "GPTBot") == VERDICTS
     assert not is_alive(before)
+
+
+def test_a_forked_child_leaves_a_temporary_table_alone(robots: Path) -> None:
+    script = f"""
+import os
+from robots_filter import Table
+table = Table.compile({str(robots)!r}, threads=1)
+if os.fork() > 0:
+    assert os.wait()[1] == 0
+    assert os.path.exists(table._path)
+    table.__reduce__()[0](*table.__reduce__()[1]).close()
+    print(table._path)
+"""
+    ended = subprocess.run([sys.executable, "-c", script], capture_output=True, timeout=50)
+    assert (ended.returncode, ended.stderr) == (0, b"")
+    assert not Path(ended.stdout.decode().strip()).exists()
+
+
+def test_fork_while_another_thread_holds_the_lock(table_path: Path) -> None:
+    table = Table.open(table_path, threads=1)
+    with table._lock:
+        child = os.fork()
+        if child == 0:
+            # Only this thread is here; nobody would ever free the lock.
+            os._exit(0 if table.verdicts(URLS, "GPTBot") == VERDICTS else 1)
+    assert os.waitpid(child, 0)[1] == 0
+    table.close()
 
 
 def test_a_forked_child_does_not_hold_the_process_open(table_path: Path) -> None:

@@ -1,3 +1,5 @@
+import { shownValue } from '../arguments.js';
+import { RobotsFilterError } from '../errors.js';
 import { keptRecords } from '../protocol/other-record-kinds.js';
 import { parseRobots } from '../protocol/parse.js';
 import { lowerCaseAscii } from '../protocol/product-token.js';
@@ -36,8 +38,17 @@ export interface CompiledBody {
   readonly warnings: readonly Warning[];
 }
 
-/** The product tokens of `agents`, in lower case; `undefined` for all. */
+/**
+ * The product tokens of `agents`, in lower case; `undefined` for all.
+ *
+ * @throws RobotsFilterError `usage` unless `agents` is a list of texts
+ */
 export function keptTokens({ agents }: CompileOptions): ReadonlySet<string> | undefined {
+  const isList = Array.isArray(agents) && agents.every((agent) => typeof agent === 'string');
+  if (agents !== undefined && !isList) {
+    const remedy = "Pass a list of product tokens: ['A', 'B']";
+    throw new RobotsFilterError('usage', `agents is ${shownValue(agents)}. ${remedy}`);
+  }
   return agents === undefined ? undefined : new Set(agents.map(lowerCaseAscii));
 }
 

@@ -1,8 +1,15 @@
-import { bodyBytes, checkOptions, type OptionNames, shownValue } from '../arguments.js';
+import {
+  bodyBytes,
+  checkFunction,
+  checkOptions,
+  type OptionKinds,
+  shownValue,
+} from '../arguments.js';
 import { RobotsFilterError } from '../errors.js';
 import { type Authority, formatAuthority, parseAuthority } from '../protocol/authority.js';
 import type { Profile } from '../protocol/profile.js';
 import type { Warning, WarningCode } from '../protocol/robots-file.js';
+import { MESSAGES } from '../protocol/warnings.js';
 import type { CompileOptions } from './body-compiler.js';
 import type { Allocate } from './layout/table-layout.js';
 import { PartMerger } from './parallel/part-merger.js';
@@ -21,18 +28,18 @@ export interface TableBuilderOptions extends CompileOptions {
   readonly onWarning?: ((source: string, warning: Warning) => void) | undefined;
 }
 
-const OPTIONS: OptionNames<TableBuilderOptions> = {
-  profile: true,
-  maxBytes: true,
-  agents: true,
-  records: true,
-  onWarning: true,
+const OPTIONS: OptionKinds<TableBuilderOptions> = {
+  profile: 'other',
+  maxBytes: 'number',
+  agents: 'other',
+  records: 'boolean',
+  onWarning: 'function',
 };
-const DETAILS: OptionNames<RobotsDetails> = {
-  source: true,
-  status: true,
-  access: true,
-  date: true,
+const DETAILS: OptionKinds<RobotsDetails> = {
+  source: 'string',
+  status: 'number',
+  access: ['successful', 'unavailable', 'unreachable'],
+  date: 'number',
 };
 
 /**
@@ -51,12 +58,6 @@ export class TableBuilder {
    */
   constructor(options: TableBuilderOptions = {}) {
     checkOptions('TableBuilder', options, OPTIONS);
-    if (options.agents !== undefined && !Array.isArray(options.agents)) {
-      throw new RobotsFilterError(
-        'usage',
-        `agents is ${shownValue(options.agents)}. Pass a list of product tokens`,
-      );
-    }
     this.#contents = new TableContents(options);
     this.#part = new PartBuilder(options, {
       key: this.#contents.key,
@@ -101,9 +102,10 @@ export class TableBuilder {
    *
    * @param allocate provides the memory: this many bytes, all zero
    * @throws RobotsFilterError `limit` if the table would be longer than 4 GiB, or a host has more
-   *   than 65,535 authorities
+   *   than 65,535 authorities; `usage` if `allocate` is no function
    */
   build(allocate?: Allocate): Uint8Array {
+    checkFunction('allocate of TableBuilder.build', allocate);
     this.#merge();
     return this.#contents.layOut().table(allocate);
   }
@@ -122,8 +124,14 @@ export class TableBuilder {
   /**
    * The first source of each distinct body that has this warning, in the order of first occurrence.
    * A long source is truncated at its beginning, as in a table.
+   *
+   * @throws RobotsFilterError `usage` for a code that no warning has
    */
   sourcesOf(code: WarningCode): string[] {
+    if (typeof code !== 'string' || !Object.hasOwn(MESSAGES, code)) {
+      const remedy = `Pass one of ${Object.keys(MESSAGES).join(', ')}`;
+      throw new RobotsFilterError('usage', `the warning code is ${shownValue(code)}. ${remedy}`);
+    }
     this.#merge();
     return this.#contents.sourcesOf(code);
   }
@@ -137,7 +145,8 @@ export class TableBuilder {
 }
 
 function authorityOf(authority: unknown): Authority {
-  if (typeof authority === 'object' && authority !== null && 'host' in authority) {
+  const isObject = typeof authority === 'object' && authority !== null;
+  if (isObject && 'host' in authority && !(authority instanceof URL)) {
     if (typeof authority.host === 'string') return authority as Authority;
   }
   const parsed = typeof authority === 'string' ? parseAuthority(authority) : undefined;

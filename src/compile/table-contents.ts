@@ -62,7 +62,8 @@ export class TableContents {
   readonly warnings = new Map<number, readonly WarningCode[]>();
   readonly firstSources = new FirstSources();
   readonly #templates = new SourceTemplates();
-  readonly #keepsDates: boolean;
+  /** Whether the table keeps other records and dates. */
+  readonly keepsRecords: boolean;
   files = 0;
   bytes = 0;
   replaced = 0;
@@ -70,7 +71,7 @@ export class TableContents {
   constructor(options: CompileOptions) {
     this.profile = options.profile ?? 'rfc9309';
     this.kept = keptTokens(options);
-    this.#keepsDates = options.records ?? false;
+    this.keepsRecords = options.records ?? false;
     this.records[BODY_UNAVAILABLE] = this.compiled.addAccessResult(ACCESS_UNAVAILABLE);
     this.records[BODY_UNREACHABLE] = this.compiled.addAccessResult(ACCESS_UNREACHABLE);
   }
@@ -96,7 +97,7 @@ export class TableContents {
       source: template,
       sourceNumber: number,
       bodyBytes,
-      date: this.#keepsDates ? secondsOf(date) : 0,
+      date: this.keepsRecords ? secondsOf(date) : 0,
     });
     if (authorities.count === before) this.replaced++;
     this.files++;

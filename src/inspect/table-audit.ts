@@ -1,7 +1,7 @@
 import type { AccessResult } from '../protocol/access.js';
 import type { Agent } from '../protocol/agent.js';
-import { lowerCaseAscii } from '../protocol/product-token.js';
-import { MAX_GROUP_RULES, TOKEN_ANY } from '../table/format.js';
+import { MAX_GROUP_RULES } from '../table/format.js';
+import { type AgentLists, ANY, agentLists, type Link, linksOf } from './agent-lists.js';
 import { AutomatonView } from './automaton-view.js';
 import type { GroupLists } from './group-lists.js';
 import { type RuleSummary, summarise } from './reach.js';
@@ -26,16 +26,9 @@ interface AuditedPart {
   readonly agents: readonly (readonly Link[])[];
 }
 
-/** A product token of an agent: its text, and its number in the table, -1 if no file names it. */
-interface Link {
-  readonly token: string;
-  readonly number: number;
-}
-
 const NO_RULES = { rules: 0, rootAllowed: true, rootLine: undefined } as const;
 const EVERYTHING: AgentSummary = { ...NO_RULES, reach: 'all', tokens: [] };
 const NOTHING: AgentSummary = { ...NO_RULES, reach: 'none', rootAllowed: false, tokens: [] };
-const ANY = ['*'];
 
 /** Summaries that are kept for automata: beyond this number the oldest are dropped. */
 const KEPT_SUMMARIES = 1 << 18;
@@ -55,12 +48,7 @@ export class TableAudit {
     this.#parts = view.parts.map((part) => ({
       reader: part.reader,
       lists: part.groupLists,
-      agents: agents.map(({ chain }) =>
-        chain.map((link) => {
-          const token = lowerCaseAscii(link);
-          return { token, number: part.tokenNumber(token) };
-        }),
-      ),
+      agents: agents.map((agent) => linksOf(part, agent)),
     }));
   }
 
@@ -77,9 +65,10 @@ export class TableAudit {
     // Most agents have the groups of *, and share their summary.
     let ofAny: AgentSummary | undefined;
     return agents.map((links) => {
-      const found = this.#listsOf(robots, links);
-      if (found !== undefined) return { ...this.#summaryOf(found.lists), tokens: found.tokens };
-      ofAny ??= this.#summaryOfAny(robots);
+      const { tokens, lists } = this.#listsOf(robots, links);
+      if (tokens.length === 0) return EVERYTHING;
+      if (tokens !== ANY) return { ...this.#summaryOf(lists), tokens };
+      ofAny ??= { ...this.#summaryOf(lists), tokens };
       return ofAny;
     });
   }
@@ -90,9 +79,7 @@ export class TableAudit {
    * @param agent index of the agent
    */
   groupsFor(robots: number, agent: number): readonly TableGroup[] {
-    const found = this.#listsOf(robots, this.#partOf(robots).agents[agent] ?? []);
-    const any = found === undefined ? this.#find(robots, TOKEN_ANY) : 0;
-    const lists = found?.lists ?? (any === 0 ? [] : [any]);
+    const { lists } = this.#listsOf(robots, this.#partOf(robots).agents[agent] ?? []);
     return lists.flatMap((list) => this.#groups(list));
   }
 
@@ -127,13 +114,6 @@ export class TableAudit {
     return this.#parts[Math.floor(at / SHARD_SPAN)] as AuditedPart;
   }
 
-  /** Start of the list of a product token in a robots record; 0 if no group names the token. */
-  #find(robots: number, token: number): number {
-    const start = robots % SHARD_SPAN;
-    const list = this.#partOf(robots).lists.find(start, token);
-    return list === 0 ? 0 : list + robots - start;
-  }
-
   #groups(list: number): TableGroup[] {
     const start = list % SHARD_SPAN;
     const groups = this.#partOf(list).lists.groups(start);
@@ -144,31 +124,11 @@ export class TableAudit {
     return new AutomatonView(this.#partOf(at).reader, at % SHARD_SPAN);
   }
 
-  /** What the groups of `*` say. */
-  #summaryOfAny(robots: number): AgentSummary {
-    const list = this.#find(robots, TOKEN_ANY);
-    return list === 0 ? EVERYTHING : { ...this.#summaryOf([list]), tokens: ANY };
-  }
-
-  /**
-   * The lists of the groups that name an agent (RFC 9309 section 2.2.1), and their product tokens;
-   * `undefined` if none does, so that those of `*` count.
-   */
-  #listsOf(
-    robots: number,
-    links: readonly Link[],
-  ): { readonly tokens: readonly string[]; readonly lists: readonly number[] } | undefined {
-    let tokens: string[] | undefined;
-    const lists: number[] = [];
-    for (const { token, number } of links) {
-      const list = number < 0 ? 0 : this.#find(robots, number);
-      if (list === 0) continue;
-      tokens ??= [];
-      if (!tokens.includes(token)) tokens.push(token);
-      if (!lists.includes(list)) lists.push(list);
-      if (!this.#google) return { tokens, lists };
-    }
-    return tokens === undefined ? undefined : { tokens, lists };
+  #listsOf(robots: number, links: readonly Link[]): AgentLists {
+    const start = robots % SHARD_SPAN;
+    const found = agentLists(this.#partOf(robots).lists, start, links, this.#google);
+    if (start === robots) return found;
+    return { ...found, lists: found.lists.map((list) => list + robots - start) };
   }
 
   #summaryOf(lists: readonly number[]): RuleSummary {

@@ -111,6 +111,12 @@ export class TableView {
     return [this];
   }
 
+  /** The shard that an offset lies in, and the offset there. */
+  partAt(at: number): { readonly view: TableView; readonly start: number } {
+    const view = this.parts[Math.floor(at / SHARD_SPAN)] as TableView;
+    return { view, start: at % SHARD_SPAN };
+  }
+
   /** Whether the table answers only for the product tokens that are listed in it. */
   get isReduced(): boolean {
     return (this.reader.u32(HEADER_FLAGS) & FLAG_REDUCED) !== 0;

@@ -232,7 +232,7 @@ export function parseAuthority(text: string): Authority | undefined {
  * @throws RobotsFilterError `usage` for anything without a host
  */
 export function formatAuthority(authority: Authority): string {
-  if (typeof authority?.host !== 'string') {
+  if (typeof authority?.host !== 'string' || (authority as unknown) instanceof URL) {
     const remedy = 'Pass what parseAuthority returned, if it is not undefined';
     throw new RobotsFilterError('usage', `the authority is ${shownValue(authority)}. ${remedy}`);
   }

@@ -1,3 +1,5 @@
+import type { Agent } from './agent.js';
+import { lowerCaseAscii } from './product-token.js';
 import type { Profile } from './profile.js';
 import type { Group } from './robots-file.js';
 
@@ -25,4 +27,26 @@ export function groupsByProductToken(
     }
   }
   return byToken;
+}
+
+/**
+ * The groups that decide for an agent, by the product token that they name: the first token of the
+ * chain that a group names, else `*` (RFC 9309 section 2.2.1). In the google profile all tokens of
+ * the chain count, and an agent `*` names no group.
+ */
+export function groupsFor(
+  agent: Agent,
+  byToken: ReadonlyMap<string, readonly Group[]>,
+  profile: Profile,
+): Map<string, readonly Group[]> {
+  const isGoogle = profile === 'google';
+  const found = new Map<string, readonly Group[]>();
+  for (const token of agent.chain.map(lowerCaseAscii)) {
+    const groups = byToken.get(token);
+    if (groups === undefined || (isGoogle && token === '*')) continue;
+    found.set(token, groups);
+    if (!isGoogle) break;
+  }
+  if (found.size === 0) found.set('*', byToken.get('*') ?? []);
+  return found;
 }

@@ -1,5 +1,5 @@
 import type { Profile } from './profile.js';
-import type { Group, RobotsFile } from './robots-file.js';
+import type { CrawlDelay, Group, RobotsFile } from './robots-file.js';
 
 /**
  * The kinds of other records (RFC 9309 section 2.2.4) that a table keeps. Their numbers in a table
@@ -41,8 +41,8 @@ export interface KeptRecord {
   /** Number of its line in the file, from 1. */
   readonly line: number;
   /**
-   * The product tokens of its group, in lower case. `undefined` for a kind that belongs to the
-   * whole file, and before any group.
+   * The product tokens of its group, in lower case; of a crawl-delay those that it is for: see
+   * `CrawlDelay`. `undefined` for a kind that belongs to the whole file, and before any group.
    */
   readonly productTokens: readonly string[] | undefined;
   /** The value as written, without the white space around it and the comment. */
@@ -57,22 +57,39 @@ export interface KeptRecord {
  * @param kept the product tokens, besides `*`, whose groups count; `undefined` for all
  */
 export function keptRecords(
-  file: Pick<RobotsFile, 'groups' | 'records' | 'sitemaps'>,
+  file: Pick<RobotsFile, 'groups' | 'records' | 'sitemaps' | 'crawlDelays'>,
   profile: Profile,
   kept?: ReadonlySet<string>,
 ): KeptRecord[] {
-  const { groups, records } = file;
+  const { groups, records, crawlDelays } = file;
   if (records.length === 0) return [];
   const sitemaps = new Set(file.sitemaps);
   const tokens = tokensByGroup(groups, profile, kept);
   const found: KeptRecord[] = [];
   let next = 0;
+  let delays = 0;
+  // Lists that are equal are one array, so that a list is read once however many records have it.
+  let ofGroup: readonly string[] | undefined;
+  let ofDelay: readonly string[] = [];
+  let delayTokens: readonly string[] | undefined;
   for (const record of records) {
     // Records and groups are both in the order of the file.
-    while (next < groups.length && (groups[next] as Group).line < record.line) next++;
+    for (; next < groups.length && (groups[next] as Group).line < record.line; next++) {
+      ofGroup = delayTokens = undefined;
+    }
     const kind = sitemaps.has(record) ? 'sitemap' : kindOf(record.key);
     if (kind === undefined) continue;
-    const productTokens = isOfGroup(kind) ? tokens[next - 1] : undefined;
+    const counting = tokens[next - 1];
+    let productTokens: readonly string[] | undefined;
+    if (kind === 'crawl-delay') {
+      const own = (crawlDelays[delays++] as CrawlDelay).productTokens;
+      if (own !== delayTokens) ofDelay = own.filter((token) => counting?.has(token));
+      delayTokens = own;
+      if (counting !== undefined) productTokens = ofDelay;
+    } else if (isOfGroup(kind) && counting !== undefined) {
+      ofGroup ??= [...counting];
+      productTokens = ofGroup;
+    }
     if (productTokens?.length === 0) continue;
     found.push({ kind, line: record.line, productTokens, value: record.value });
   }
@@ -83,12 +100,12 @@ function kindOf(key: string): RecordKind | undefined {
   return RECORD_KINDS.find((kind) => kind === key);
 }
 
-/** The product tokens of each group that count, each once. */
+/** The product tokens of each group that count. */
 function tokensByGroup(
   groups: readonly Group[],
   profile: Profile,
   kept: ReadonlySet<string> | undefined,
-): (readonly string[])[] {
+): ReadonlySet<string>[] {
   let hadStar = false;
   return groups.map(({ productTokens }) => {
     const counting = new Set(
@@ -98,6 +115,6 @@ function tokensByGroup(
       }),
     );
     if (counting.has('*')) hadStar = true;
-    return [...counting];
+    return counting;
   });
 }

@@ -117,6 +117,9 @@ class Parser {
   readonly #groups: OpenGroup[] = [];
   readonly #sitemaps: OtherRecord[] = [];
   readonly #crawlDelays: CrawlDelay[] = [];
+  /** The product tokens of the last crawl-delay, and how many tokens of the group have had one. */
+  #lastDelayTokens: readonly string[] = [];
+  #delayed = 0;
   readonly #records: OtherRecord[] = [];
   readonly #warnings = new WarningList();
   #group: OpenGroup | undefined;
@@ -227,11 +230,8 @@ class Parser {
         break;
       case 'crawl-delay': {
         const { value } = this.#readOther(line);
-        // The list of the group itself, because later user-agent lines may still add to it.
-        const productTokens = this.#group?.productTokens ?? [];
-        const named = productTokens.length;
         const seconds = crawlDelaySeconds(value);
-        this.#crawlDelays.push({ productTokens, named, seconds, value, line });
+        this.#crawlDelays.push({ productTokens: this.#delayTokens(), seconds, value, line });
         break;
       }
       case 'other':
@@ -249,11 +249,26 @@ class Parser {
     if (group === undefined || group.rules.length > 0) {
       group = { productTokens: [], rules: [], line };
       this.#group = group;
+      this.#delayed = 0;
       this.#groups.push(group);
     }
     const token = this.#productToken();
     if (token === '') this.#warnings.add('no-product-token', line);
     if (token !== '' || this.#grammar.emptyProductToken) group.productTokens.push(token);
+  }
+
+  /**
+   * The product tokens that a crawl-delay is for: those of the user-agent lines since the last
+   * crawl-delay of the group, or the same as for the last one if there are none.
+   */
+  #delayTokens(): readonly string[] {
+    const tokens = this.#group?.productTokens ?? [];
+    // So each token of a group is in one list, and the lists are no longer than the file.
+    if (this.#delayed === 0 || tokens.length > this.#delayed) {
+      this.#lastDelayTokens = tokens.slice(this.#delayed);
+      this.#delayed = tokens.length;
+    }
+    return this.#lastDelayTokens;
   }
 
   /**

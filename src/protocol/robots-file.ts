@@ -25,10 +25,11 @@ export interface Group {
 
 /** A `Crawl-delay` record, which is not part of RFC 9309 (section 2.2.4): reported, not obeyed. */
 export interface CrawlDelay {
-  /** The product tokens of its group; empty before any group. */
+  /**
+   * The product tokens that it is for: those of the user-agent lines of its group since the last
+   * `Crawl-delay` there, or the same as for that one if there are none. Empty before any group.
+   */
   readonly productTokens: readonly string[];
-  /** How many of these product tokens stand before the line. */
-  readonly named: number;
   /** The delay in seconds; `undefined` if the value is not a non-negative decimal number. */
   readonly seconds: number | undefined;
   readonly value: string;

@@ -31,14 +31,17 @@ export function refusal(message: string): Buffer {
 export class Answer {
   readonly #count: number;
   readonly #agents: number;
-  readonly #verdicts: Uint8Array;
+  /** The frame's header and its verdicts. */
+  readonly #beginning: Buffer;
+  readonly #verdicts: Buffer;
   readonly #explanation: Explanation | undefined;
   #url = 0;
 
   constructor(count: number, agents: number, explain: boolean) {
     this.#count = count;
     this.#agents = agents;
-    this.#verdicts = new Uint8Array(count * agents);
+    this.#beginning = Buffer.alloc(ANSWER_BYTES + count * agents);
+    this.#verdicts = this.#beginning.subarray(ANSWER_BYTES);
     this.#explanation = explain ? new Explanation(count * agents) : undefined;
   }
 
@@ -51,12 +54,12 @@ export class Answer {
   /** The frame. All URLs have been added. */
   frame(): Buffer {
     if (this.#url !== this.#count) throw new Error(`${this.#url} of ${this.#count} URLs judged`);
-    const parts = [this.#verdicts, ...(this.#explanation?.columns() ?? [])];
-    const bytes = parts.reduce((sum, part) => sum + part.length, 0);
-    const header = Buffer.alloc(ANSWER_BYTES);
-    header.writeUInt32LE(KIND_VERDICTS, ANSWER_KIND);
-    header.writeUInt32LE(bytes, ANSWER_LENGTH);
-    return Buffer.concat([header, ...parts], ANSWER_BYTES + bytes);
+    const columns = this.#explanation?.columns() ?? [];
+    const bytes = columns.reduce((sum, { length }) => sum + length, this.#verdicts.length);
+    this.#beginning.writeUInt32LE(KIND_VERDICTS, ANSWER_KIND);
+    this.#beginning.writeUInt32LE(bytes, ANSWER_LENGTH);
+    if (columns.length === 0) return this.#beginning;
+    return Buffer.concat([this.#beginning, ...columns], ANSWER_BYTES + bytes);
   }
 
   #addVerdicts(outcomes: Buffer): void {

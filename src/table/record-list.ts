@@ -25,13 +25,17 @@ const TOKEN_SEPARATOR = ',';
 export function encodeRecordList(records: readonly KeptRecord[]): Uint8Array {
   const groups = new Map<string, number>();
   const body = new ByteList();
+  // The records of a group share one list, which may be as long as the file.
+  let last: readonly string[] | undefined;
+  let lastGroup = NO_GROUP;
   for (const { kind, line, productTokens, value } of records) {
-    let group = NO_GROUP;
-    if (productTokens !== undefined) {
+    if (productTokens !== undefined && productTokens !== last) {
       const tokens = productTokens.join(TOKEN_SEPARATOR);
-      group = groups.get(tokens) ?? groups.size + 1;
-      groups.set(tokens, group);
+      lastGroup = groups.get(tokens) ?? groups.size + 1;
+      groups.set(tokens, lastGroup);
+      last = productTokens;
     }
+    const group = productTokens === undefined ? NO_GROUP : lastGroup;
     const whole = Buffer.from(value);
     const kept = whole.subarray(0, characterStart(whole, RECORD_VALUE_LIMIT));
     const isTruncated = kept.length < whole.length;

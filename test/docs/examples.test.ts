@@ -6,8 +6,11 @@ import { ROOT, Scratch } from './scratch.js';
 
 /** Blocks that cannot be run, all of them marked with the reason. */
 const MOST_NOT_RUN = 12;
-/** Languages of blocks that are shown but not run: file contents and drawings. */
-const SHOWN = ['text', 'json', 'robots', 'yaml'];
+/**
+ * Languages of blocks that are not run here: file contents, drawings, and Python, whose blocks
+ * python/tests/test_docs.py runs.
+ */
+const SHOWN = ['text', 'json', 'robots', 'yaml', 'python'];
 
 /** The blocks after this heading are modules of their own; the others of a page are one module. */
 const COOKBOOK = '\n## Cookbook\n';

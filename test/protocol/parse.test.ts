@@ -187,9 +187,9 @@ describe.each(PROFILES)('RFC 9309 2.2.4, other records, in %s', (profile) => {
     expect(file.records.map(({ value }) => value)).toEqual(['bücher', '\ufffd']);
   });
 
-  test('a crawl-delay belongs to its whole group', () => {
+  test('a crawl-delay is for the user-agent lines since the last one of its group', () => {
     const text =
-      'crawl-delay: 1\nuser-agent: a\ncrawl-delay: 2\nuser-agent: b\ndisallow: /\ncrawl-delay: 3\nuser-agent: c\ncrawl-delay: 4';
+      'crawl-delay: 1\nuser-agent: a\ncrawl-delay: 2\nuser-agent: b\ndisallow: /\ncrawl-delay: 3\ncrawl-delay: 4\nuser-agent: c\nuser-agent: d\ncrawl-delay: 5';
     expect(
       parse(text, profile).crawlDelays.map(({ productTokens, seconds }) => [
         productTokens,
@@ -197,9 +197,10 @@ describe.each(PROFILES)('RFC 9309 2.2.4, other records, in %s', (profile) => {
       ]),
     ).toEqual([
       [[], 1],
-      [['a', 'b'], 2],
-      [['a', 'b'], 3],
-      [['c'], 4],
+      [['a'], 2],
+      [['b'], 3],
+      [['b'], 4],
+      [['c', 'd'], 5],
     ]);
   });
 
@@ -225,7 +226,7 @@ describe.each(PROFILES)('RFC 9309 2.2.4, other records, in %s', (profile) => {
   ])('the crawl-delay %j is %j seconds', (value, seconds) => {
     const body = Buffer.from(`crawl-delay: ${value}`);
     expect(parseRobots(body, { profile }).crawlDelays).toEqual([
-      { productTokens: [], named: 0, seconds, value, line: 1 },
+      { productTokens: [], seconds, value, line: 1 },
     ]);
   });
 

@@ -132,6 +132,31 @@ describe('robots-filter serve', () => {
     }
   });
 
+  it('answers from a table in shards', async () => {
+    const place = new Workplace();
+    const hosts = Array.from({ length: 40 }, (_, n) => `h${n}.example`);
+    const bots = hosts.map((_, n) => `Bot-${'a'.repeat(n + 1)}`);
+    for (const [n, host] of hosts.entries()) {
+      place.write(`robots/${host}`, `User-agent: ${bots[n]}\nDisallow: /${n}\n`);
+    }
+    const options = ['--robots-dir', 'robots', '--shards', '7', '-o', 'shards'];
+    expect((await place.run(['compile', '-q', ...options])).code).toBe(0);
+    const urls = hosts.flatMap((host, n) => [
+      `http://${host}/${n}`,
+      `http://${host}/x`,
+      'http://new/',
+    ]);
+    const input = Buffer.concat([GREETING, request(urls, JSON.stringify(bots), true)]);
+    const { stdout } = await place.runAlone(['serve', '--table', 'shards'], input);
+    const { facts, answers } = parseOutput(stdout);
+    expect(facts.hosts).toBe(hosts.length);
+    const verdicts = [...(answers[0] as Answer).content.subarray(0, bots.length * urls.length)];
+    const expected = bots.flatMap((_, bot) =>
+      hosts.flatMap((_host, n) => [bot === n ? 'deny' : 'allow', 'allow', 'unknown']),
+    );
+    expect(verdicts.map((verdict) => VERDICTS[verdict])).toEqual(expected);
+  });
+
   it('ends when nobody reads its answers', async () => {
     const place = new Workplace();
     place.write('t.table', table);

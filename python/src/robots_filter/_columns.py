@@ -122,9 +122,16 @@ def columns_of(urls: Sequence[object], nulls: list[int]) -> Iterator[Column]:
     """
     for start in range(0, max(len(urls), 1), _BLOCK):
         block = urls[start : start + _BLOCK]
-        encoded = [_encode(url, start + index, nulls) for index, url in enumerate(block)]
+        encoded = _encoded(block, start, nulls)
         offsets = array("I", accumulate(map(len, encoded), initial=0))
         yield column_of(offsets, b"".join(encoded))
+
+
+def _encoded(block: Sequence[object], start: int, nulls: list[int]) -> list[bytes]:
+    try:
+        return list(map(str.encode, block))  # type: ignore[arg-type]
+    except (TypeError, UnicodeEncodeError):
+        return [_encode(url, start + index, nulls) for index, url in enumerate(block)]
 
 
 def _encode(url: object, index: int, nulls: list[int]) -> bytes:
@@ -132,9 +139,14 @@ def _encode(url: object, index: int, nulls: list[int]) -> bytes:
         return url.encode("utf-8", "robots_filter.scalar")
     if isinstance(url, bytes):
         return url
-    if url is None or url != url:  # NaN, which pandas has for a missing text
+    if url is None or _is_missing(url):
         nulls.append(index)
         return b""
     raise UsageError(
         f"URL {index} is of type {type(url).__name__}. Pass str or bytes, or None for no URL"
     )
+
+
+def _is_missing(url: object) -> bool:
+    """Whether pandas has this in the place of a text: NaN, NA or NaT."""
+    return (isinstance(url, float) and url != url) or type(url).__name__ in ("NAType", "NaTType")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import json
 import os
 import select
@@ -35,7 +34,6 @@ _PIPE_BYTES = 1 << 20
 _END_SECONDS = 5.0
 _MESSAGE_PREFIX = "robots-filter: "
 
-_READABLE = select.POLLIN | select.POLLHUP | select.POLLERR | select.POLLNVAL
 
 #: All connections of this process, for a child that `fork` makes.
 _connections: weakref.WeakSet[Connection] = weakref.WeakSet()
@@ -58,6 +56,7 @@ class Connection:
         self._thread = threading.get_ident()
         self._errors = bytearray()
         self._busy = False
+        self._greeted = False
         self._streams = [
             stream
             for stream in (self._process.stdin, self._process.stdout, self._process.stderr)
@@ -170,7 +169,7 @@ class Connection:
         readable = False
         for descriptor, events in self._poll.poll():
             if descriptor == self._output:
-                readable = bool(events & _READABLE)
+                readable = events != 0
             elif descriptor == self._error:
                 self._read_errors()
         return readable
@@ -217,7 +216,7 @@ class Connection:
             status = self._process.wait()
         text = self._errors.decode("utf-8", "replace").strip()
         self.close()
-        if status == 2 and text.startswith(_MESSAGE_PREFIX):
+        if not self._greeted and status == 2 and text.startswith(_MESSAGE_PREFIX):
             return RobotsFilterError(text.removeprefix(_MESSAGE_PREFIX))
         how = f"was ended by signal {-status}" if status < 0 else f"ended with status {status}"
         said = f"Its standard error ends with:\n{text}" if text else "It wrote no error"
@@ -251,6 +250,7 @@ class Connection:
         self.rules: int = stated["rules"]
         self.verdicts: tuple[str, ...] = tuple(stated["verdicts"])
         self.reasons: tuple[str, ...] = tuple(stated["reasons"])
+        self._greeted = True
         limits = stated["limits"]
         self.limits = Limits(
             verdicts=limits["verdicts"],
@@ -310,6 +310,8 @@ def _read_into(descriptor: int, room: memoryview) -> int:
 
 def _widen(*descriptors: int) -> None:
     """Let the pipes hold more, so that both sides are woken less often. Only Linux can."""
+    import fcntl
+
     widen = getattr(fcntl, "F_SETPIPE_SZ", None)
     if widen is None:
         return
@@ -336,4 +338,6 @@ def _after_fork() -> None:
         connection.close()
 
 
-os.register_at_fork(after_in_child=_after_fork)
+# Windows has none; `command` says so when a table is opened.
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)

@@ -3,14 +3,10 @@ import { createInterface } from 'node:readline';
 import { RobotsFilterError } from '../../errors.js';
 import { STANDARD_INPUT } from '../../files/standard-input.js';
 import { errorText } from '../../files/system-error.js';
+import { answersFor } from '../../inspect/authority-match.js';
 import type { TableAuthority } from '../../inspect/table-content.js';
 import type { TableView } from '../../inspect/table-view.js';
-import {
-  type Authority,
-  DEFAULT_PORTS,
-  formatAuthority,
-  parseAuthority,
-} from '../../protocol/authority.js';
+import { type Authority, formatAuthority, parseAuthority } from '../../protocol/authority.js';
 import { authorityLabel } from '../report/authority-label.js';
 import { usageError } from '../usage-error.js';
 
@@ -75,16 +71,4 @@ export async function readHosts(path: string): Promise<AskedHosts> {
     });
   }
   return new AskedHosts(asked);
-}
-
-/**
- * Whether an authority matches the requested one. A bare host matches all of its authorities. With
- * a scheme or a port, the other has its default.
- */
-export function answersFor({ schemes, port }: TableAuthority, asked: Authority): boolean {
-  return schemes.some((scheme) => {
-    if (asked.scheme !== undefined && asked.scheme !== scheme) return false;
-    if (asked.scheme === undefined && asked.port === undefined) return true;
-    return (port ?? DEFAULT_PORTS[scheme]) === (asked.port ?? DEFAULT_PORTS[scheme]);
-  });
 }

@@ -13,7 +13,11 @@ import type { Diagnostics } from '../report/diagnostics.js';
  * @throws RobotsFilterError
  */
 export async function openTable(
-  options: RobotsOptions & { readonly table?: string; readonly threads?: number },
+  options: RobotsOptions & {
+    readonly table?: string;
+    readonly threads?: number;
+    readonly report?: string;
+  },
   agents: readonly Agent[] | undefined,
   diagnostics: Diagnostics,
   interruption: Interruption,

@@ -1,5 +1,6 @@
 import { printable } from '../../control-characters.js';
 import type { RobotsFilterError } from '../../errors.js';
+import { answersFor } from '../../inspect/authority-match.js';
 import { type AgentSummary, TableAudit } from '../../inspect/table-audit.js';
 import type { TableAuthority, TableHost } from '../../inspect/table-content.js';
 import type { TableView } from '../../inspect/table-view.js';
@@ -20,7 +21,6 @@ import {
 import { formatBytes, formatNumber, formatPercent } from '../report/numbers.js';
 import { safeJson } from '../report/rows.js';
 import { usageError } from '../usage-error.js';
-import { answersFor } from './asked-hosts.js';
 
 /**
  * Number of product tokens in every table: `*`, and the empty one, which only the google profile

@@ -10,7 +10,7 @@ export async function openWithRecords(path: string, diagnostics: Diagnostics): P
   const table = await Table.open(path);
   if (!tableMemory(table).view.hasRecords) {
     diagnostics.note(
-      `warning: ${path} keeps no sitemaps, crawl-delays, preferences and dates, or its files have none. Compile it with --records to keep them`,
+      `warning: ${path} keeps no sitemaps, crawl-delays, preferences and dates. Compile it with --records to keep them`,
     );
   }
   return table;

@@ -20,27 +20,28 @@ const WORDS = 3;
 
 /** The section of records: the other records of the robots.txt files, and their dates. */
 export class RecordSection {
-  /** Length of the section; 0 if it is left out, because no file has records or a date. */
+  /** Length of the section; 0 if the table keeps no records. */
   readonly bytes: number;
-  readonly #lists: ByteStore;
+  readonly #lists: ByteStore | undefined;
   readonly #offsets: OffsetMap;
   /** The words of all entries; an authority is its offset in the section of hosts. */
   readonly #words = new Uint32List();
   readonly #count: number;
   readonly #entryBytes: number;
 
+  /** @param lists the record lists; `undefined` if the table keeps no records */
   constructor(
     hosts: HostRecords,
     clusters: HostClusters,
     authorities: AuthoritySet,
-    lists: ByteStore,
+    lists: ByteStore | undefined,
   ) {
     this.#lists = lists;
-    this.#offsets = new OffsetMap(lists.count);
+    this.#offsets = new OffsetMap(lists?.count ?? 0);
     this.#entryBytes = authorities.hasDates ? RECORDS_ENTRY_DATED : RECORDS_ENTRY_PLAIN;
     this.#count = 0;
     this.bytes = 0;
-    if (lists.count === 0 && !authorities.hasDates) return;
+    if (lists === undefined) return;
     let listBytes = 0;
     clusters.eachHost((host) => {
       const start = clusters.hostStart(host);
@@ -57,7 +58,7 @@ export class RecordSection {
       });
     });
     this.#count = this.#words.length / WORDS;
-    if (this.#count > 0) this.bytes = this.#listsStart + listBytes;
+    this.bytes = this.#listsStart + listBytes;
   }
 
   /** Offset in the section of the record lists. */
@@ -76,12 +77,13 @@ export class RecordSection {
     const offsets = this.#offsets;
     const entries = this.bytes === 0 ? 0 : this.#count;
     const pieces = this.bytes === 0 ? 0 : 1 + entries + offsets.count;
+    const listOf = (piece: number): number => offsets.item(piece - 1 - entries);
     let next = 0;
     const bytesOf = (piece: number): number => {
       if (piece === pieces) return 0;
       if (piece === 0) return RECORDS_ENTRIES;
       if (piece <= entries) return this.#entryBytes;
-      return lists.length(offsets.item(piece - 1 - entries));
+      return lists?.length(listOf(piece)) ?? 0;
     };
     return {
       get nextBytes() {
@@ -91,7 +93,7 @@ export class RecordSection {
         const bytes = bytesOf(next);
         if (next === 0) this.#writeHead(chunk);
         else if (next <= entries) this.#writeEntry(next - 1, chunk, section, hostSection);
-        else chunk.bytes.set(lists.get(offsets.item(next - 1 - entries)), chunk.end);
+        else if (lists !== undefined) chunk.bytes.set(lists.get(listOf(next)), chunk.end);
         chunk.end += bytes;
         next++;
       },

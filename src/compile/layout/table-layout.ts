@@ -54,6 +54,8 @@ export interface LaidOutContents {
   readonly sources: ByteStore;
   /** The product tokens, besides `*`, that the table is reduced to; `undefined` for all. */
   readonly kept: ReadonlySet<string> | undefined;
+  /** Whether the table keeps other records and dates; its files may have none. */
+  readonly keepsRecords: boolean;
 }
 
 /** Provides the memory of a table: this many bytes, all zero. */
@@ -97,7 +99,12 @@ export class TableLayout {
     const clusters = new HostClusters(hosts, compiled, tokens);
     const slots = placeHosts(hosts.names);
 
-    const records = new RecordSection(hosts, clusters, authorities, compiled.recordLists);
+    const records = new RecordSection(
+      hosts,
+      clusters,
+      authorities,
+      contents.keepsRecords ? compiled.recordLists : undefined,
+    );
 
     const starts = [HEADER_BYTES];
     const paddings: OnePiece[] = [];

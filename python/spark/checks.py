@@ -110,6 +110,21 @@ class Checks:
         for tasks in (1, 9):
             self.is_expected(self.judged(self.df, by_shard=True, tasks=tasks))
 
+    def check_replaced_table_is_opened_anew(self) -> None:
+        """Workers live on between jobs, and the second table has the path of the first."""
+        rows = [(f"https://h.example/{name}",) for name in "ab"]
+        urls = self.spark.createDataFrame(rows, ["url"])
+        source = self.place / "h.ndjson"
+        target = self.place / "replaced.table"
+        for denied in "aba":
+            record = {"host": "h.example", "robots": f"User-agent: *\nDisallow: /{denied}\n"}
+            source.write_text(json.dumps(record) + "\n")
+            words = [*command(), "compile", "-q", "--robots-dir", str(source), "-o", str(target)]
+            subprocess.run(words, check=True)
+            judged = filter_urls(urls, table=target, agents="GPTBot").collect()
+            found = {row.url[-1]: row.verdict for row in judged}
+            assert found == {name: "deny" if name == denied else "allow" for name in "ab"}, found
+
     def check_heavy_host_in_several_tasks(self) -> None:
         """One host has half of all URLs, and no task has more than a quarter."""
         judged = self.judged(self.df, by_shard=True, tasks=16)
@@ -302,6 +317,7 @@ def main() -> None:
         for check in (
             checks.check_wrong_table_fails_before_anything_runs,
             checks.check_equal_whatever_the_partitioning,
+            checks.check_replaced_table_is_opened_anew,
             checks.check_heavy_host_in_several_tasks,
             checks.check_damaged_part_fails_loudly,
             checks.check_killed_filter_process,

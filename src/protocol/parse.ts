@@ -47,12 +47,12 @@ const QUOTED_BYTES = 40;
 
 export interface ParseOptions {
   /** The profile; default `rfc9309`. */
-  readonly profile?: Profile;
+  readonly profile?: Profile | undefined;
   /**
    * The parsing limit (RFC 9309 section 2.5), in bytes of the body as received: from 512,000, the
    * default, to 268,435,456. The google profile has no limit and ignores this.
    */
-  readonly maxBytes?: number;
+  readonly maxBytes?: number | undefined;
 }
 
 /**

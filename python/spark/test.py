@@ -61,7 +61,7 @@ def main() -> None:
             (wheel,) = (PYTHON / "dist").glob("*.whl")
         environment.install(str(wheel))
         # The same version may have been installed before.
-        environment.install("--no-deps", "--force-reinstall", str(wheel))
+        environment.run("pip", "install", "--quiet", "--no-deps", "--force-reinstall", str(wheel))
         quick = ["--quick"] if options.quick else []
         environment.run("python", str(HERE / "checks.py"), "--urls", str(urls), *quick)
 

@@ -2,6 +2,7 @@ import { close, fstat, open } from 'node:fs';
 import { promisify } from 'node:util';
 import { RobotsFilterError } from './errors.js';
 import type { Compression } from './files/compression.js';
+import { compressionFault } from './files/compression-fault.js';
 import { compressionOf } from './files/compressions.js';
 import { opening } from './files/openings.js';
 import { createMemory, MAX_PAGES, PAGE_BYTES } from './kernel/kernel.js';
@@ -91,7 +92,6 @@ async function readCompressed(
     }
   } catch (cause) {
     if (!compression.isDamage(cause)) throw cause;
-    const { compressionFault } = await import('./files/compression-fault.js');
     const { what, remedy = 'copy the file again' } = compressionFault(compression, cause);
     throw new RobotsFilterError('table', `${path}: ${what}: ${remedy}`, { cause });
   }

@@ -131,12 +131,12 @@ const OUTPUTS: Record<OutputMode, number> = {
   'mask-ndjson': OUTPUT_MASK,
 };
 
-/** The CRC-32 of each byte, with the polynomial of zlib, least significant bit first. */
-const CRC_OF_BYTES = Array.from({ length: 256 }, (_, byte) => {
+/** The CRC-32 of a byte, with the polynomial of zlib, least significant bit first. */
+function crcOfByte(byte: number): number {
   let crc = byte;
   for (let bit = 0; bit < 8; bit++) crc = (crc >>> 1) ^ ((crc & 1) * 0xedb88320);
   return crc >>> 0;
-});
+}
 
 function isRows(format: LineFormat): boolean {
   return format === 'csv' || format === 'tsv';
@@ -331,9 +331,9 @@ export function encodeQuery(
   if (shards > 0) {
     const crcPlace = block.take(CRC_BYTES);
     block.pointer(QUERY_CRC, crcPlace);
-    CRC_OF_BYTES.forEach((crc, byte) => {
-      block.view.setUint32(crcPlace + 4 * byte, crc, true);
-    });
+    for (let byte = 0; byte < 256; byte++) {
+      block.view.setUint32(crcPlace + 4 * byte, crcOfByte(byte), true);
+    }
   }
   const query: Query = {
     address,

@@ -7,8 +7,7 @@ import type { OutputMode } from '../kernel/query-settings.js';
 import { encodeShardQueries, type QueryTable, shardQueryBytes } from '../kernel/shard-queries.js';
 import type { Agent } from '../protocol/agent.js';
 import type { Verdict } from '../protocol/verdict.js';
-import { type Table, tableMemory } from '../table.js';
-import { offsetInTable, queryTableOf } from '../table-memory.js';
+import { offsetInTable, queryTableOf, type TableMemory } from '../table-memory.js';
 import type { Executor } from '../workers/executor.js';
 import { MAX_BAD_LISTED } from '../workers/ring/ring-words.js';
 import { type BadRecord, type RecordUnit, recordUnit } from './bad-record.js';
@@ -58,7 +57,7 @@ export interface FilterSettings {
 }
 
 export interface FilterOptions {
-  readonly table: Table;
+  readonly table: TableMemory;
   /** A pool of threads, or the calling thread. */
   readonly pool: Executor;
   readonly settings: FilterSettings;
@@ -78,7 +77,7 @@ interface Stage {
 
 /** Filters inputs through a table, one after another, and counts their records. */
 export class Filter {
-  readonly #table: Table;
+  readonly #table: TableMemory;
   readonly #arena: Arena;
   readonly #pool: Executor;
   readonly #settings: FilterSettings;
@@ -90,10 +89,9 @@ export class Filter {
 
   /** @throws RobotsFilterError `usage` for an agent that a reduced table cannot answer */
   constructor({ table, pool, settings, onBadRecord }: FilterOptions) {
-    const { arena, view } = tableMemory(table);
-    for (const agent of settings.agents) view.checkAgent(agent);
+    for (const agent of settings.agents) table.view.checkAgent(agent);
     this.#table = table;
-    this.#arena = arena;
+    this.#arena = table.arena;
     this.#pool = pool;
     this.#settings = settings;
     this.#headerRow = new HeaderRow({ outputHeader: false, ...settings });
@@ -173,7 +171,7 @@ export class Filter {
 
   /** Returns the number of hosts of the table that had URLs; 0 unless `countHosts` is set. */
   hostsSeen(): number {
-    const seen = new SeenHosts(tableMemory(this.#table).slots);
+    const seen = new SeenHosts(this.#table.slots);
     for (const { flow, query } of this.#stages.values()) {
       seen.add(this.#arena.memory, query.address, flow.workerBlocks);
     }
@@ -182,7 +180,7 @@ export class Filter {
 
   /** The verdicts on the URLs of each host; none unless `countByHost` is set. */
   hostCounts(): HostCounts {
-    const { slots } = tableMemory(this.#table);
+    const { slots } = this.#table;
     const { agents } = this.#settings;
     return new HostCounts(this.#arena.memory, this.#blocks(), slots, agents.length);
   }
@@ -190,7 +188,7 @@ export class Filter {
   /** The rules that decided about URLs; none unless `countByRule` is set. */
   ruleCounts(): RuleCounts {
     return sumRules(this.#arena.memory, this.#blocks(), (address) =>
-      offsetInTable(tableMemory(this.#table), address),
+      offsetInTable(this.#table, address),
     );
   }
 
@@ -223,7 +221,7 @@ export class Filter {
   #stage(format: InputFormat): Stage {
     const known = this.#stages.get(format);
     if (known !== undefined) return known;
-    const { table, header, view, slots, shards } = tableMemory(this.#table);
+    const { table, header, view, slots, shards } = this.#table;
     const { countHosts, countByHost, countByRule, addedShards, ...asked } = this.#settings;
     const conversion = conversionOf(format, asked.outputFormat);
     // Which rows of Parquet are kept is decided when they are written.

@@ -14,19 +14,12 @@ import { crawlDelaySeconds } from './crawl-delay.js';
 import { type Text, textOf } from './encoding.js';
 import { GRAMMARS, type Grammar } from './grammar.js';
 import { LineCursor } from './lines.js';
+import { MAX_BYTES, MIN_BYTES } from './parsing-limits.js';
 import { endOfProductToken } from './product-token.js';
 import type { Profile } from './profile.js';
 import { RecordCursor } from './record.js';
 import type { CrawlDelay, Group, OtherRecord, RobotsFile, Rule } from './robots-file.js';
 import { WarningList } from './warnings.js';
-
-/**
- * The default parsing limit in bytes, which is the least that RFC 9309 section 2.5 allows: 500 KiB.
- */
-export const MIN_BYTES = 512_000;
-
-/** The greatest parsing limit in bytes. Such a line still fits into a string, even from UTF-16. */
-export const MAX_BYTES = 0x1000_0000;
 
 /**
  * The budget of a file, in bytes of its records. Each record, and each `*` in a record, costs

@@ -3,7 +3,8 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { RobotsFilterError } from '../../src/errors.js';
 import { LineCursor } from '../../src/protocol/lines.js';
-import { MAX_BYTES, MIN_BYTES, parseRobots } from '../../src/protocol/parse.js';
+import { parseRobots } from '../../src/protocol/parse.js';
+import { MAX_BYTES, MIN_BYTES } from '../../src/protocol/parsing-limits.js';
 import { PROFILES, type Profile } from '../../src/protocol/profile.js';
 import type { RobotsFile } from '../../src/protocol/robots-file.js';
 

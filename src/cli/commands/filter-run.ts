@@ -7,7 +7,7 @@ import { isClosed } from '../../pipeline/output/output-error.js';
 import type { ParquetOutput } from '../../pipeline/output/parquet/parquet-output.js';
 import type { RunEnd } from '../../pipeline/run.js';
 import type { Agent } from '../../protocol/agent.js';
-import { type Table, tableMemory } from '../../table.js';
+import type { TableMemory } from '../../table-memory.js';
 import type { FilterOptions } from '../options/command-options.js';
 import { robotsSources } from '../options/filter-usage.js';
 import { checkUrlFieldOf, columnOption } from '../options/url-field.js';
@@ -34,7 +34,7 @@ const NAMED_RECORDS = 10;
 /** The parts of a run. */
 interface FilterRunParts {
   readonly filter: Filter;
-  readonly table: Table;
+  readonly table: TableMemory;
   readonly agents: readonly Agent[];
   readonly paths: readonly string[];
   /** Bytes of all inputs on disk; undefined if unknown. */
@@ -175,7 +175,7 @@ export class FilterRun {
       if (sentence !== undefined) diagnostics.note(sentence);
     }
     const warning = describeUselessRun(tally, {
-      hosts: this.#parts.table.hosts,
+      hosts: this.#parts.table.header.hosts,
       source: robotsSources(options)
         .map(({ option, path }) => `${option} ${path}`)
         .join(' '),
@@ -193,10 +193,10 @@ export class FilterRun {
     const sources = robotsSources(options).map(({ path }) => path);
     const figures = filterFigures({
       filter,
-      view: tableMemory(table).view,
+      view: table.view,
       agents,
-      about: { complete, source: sources.join(', '), profile: table.profile },
-      tableHosts: table.hosts,
+      about: { complete, source: sources.join(', '), profile: table.header.profile },
+      tableHosts: table.header.hosts,
       now: options.asOf ?? Date.now(),
     });
     await report.write(figures, statisticsFigures(this.#statistics(complete)));
@@ -212,7 +212,7 @@ export class FilterRun {
       agents: agents.map(({ name }) => name),
       tally: { ...tally, passed: parquet?.rows ?? tally.passed },
       inputBytes: filter.progress().bytes,
-      hosts: { table: table.hosts, seen: options.stats && filter.hostsSeen() },
+      hosts: { table: table.header.hosts, seen: options.stats && filter.hostsSeen() },
       seconds: {
         setup: this.#ready,
         filter: process.uptime() - this.#ready,

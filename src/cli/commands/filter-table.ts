@@ -1,6 +1,7 @@
 import { RobotsFilterError } from '../../errors.js';
+import { readTable } from '../../open-table.js';
 import type { Agent } from '../../protocol/agent.js';
-import { allocateTable, Table } from '../../table.js';
+import { allocateTable, placeTable, type TableMemory } from '../../table-memory.js';
 import { neededTokens } from '../options/agents.js';
 import type { RobotsOptions } from '../options/command-options.js';
 import type { Interruption } from '../process/interruption.js';
@@ -21,7 +22,7 @@ export async function openTable(
   agents: readonly Agent[] | undefined,
   diagnostics: Diagnostics,
   interruption: Interruption,
-): Promise<Table> {
+): Promise<TableMemory> {
   const { table: path, robotsDir = [], profile, report } = options;
   if (path === undefined) {
     const { compileCaches } = await import('./compile-caches.js');
@@ -34,13 +35,14 @@ export async function openTable(
       diagnostics,
       interruption,
     );
-    return Table.from(compiled.layout.table(allocateTable), robotsDir.join(', '));
+    return placeTable(compiled.layout.table(allocateTable), robotsDir.join(', '));
   }
-  const table = await Table.open(path);
-  if (profile !== undefined && profile !== table.profile) {
+  const table = await readTable(path);
+  const { profile: compiled } = table.header;
+  if (profile !== undefined && profile !== compiled) {
     throw new RobotsFilterError(
       'table',
-      `${path} was compiled with --profile ${table.profile} and cannot answer for ${profile}. ` +
+      `${path} was compiled with --profile ${compiled} and cannot answer for ${profile}. ` +
         `Leave --profile out, or compile again with --profile ${profile}`,
     );
   }
@@ -48,7 +50,7 @@ export async function openTable(
 }
 
 /** A table without hosts, for runs that ask it nothing. */
-export async function emptyTable(): Promise<Table> {
+export async function emptyTable(): Promise<TableMemory> {
   const { TableBuilder } = await import('../../compile/table-builder.js');
-  return Table.from(new TableBuilder().build(allocateTable));
+  return placeTable(new TableBuilder().build(allocateTable));
 }

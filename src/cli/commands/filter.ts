@@ -18,7 +18,6 @@ import { openOutput } from '../../pipeline/output/open-output.js';
 import { OutputSink } from '../../pipeline/output/output-sink.js';
 import type { ParquetOutput } from '../../pipeline/output/parquet/parquet-output.js';
 import type { Agent } from '../../protocol/agent.js';
-import { tableMemory } from '../../table.js';
 import type { Executor } from '../../workers/executor.js';
 import { SUCCESS } from '../exit-codes.js';
 import { parseAgents } from '../options/agents.js';
@@ -109,7 +108,7 @@ export async function filter(
         ? await openTable(options, agents, diagnostics, interruption)
         : await emptyTable();
     interruption.signal.throwIfAborted();
-    const asked = agents ?? parseAgents(options.agent, table.profile);
+    const asked = agents ?? parseAgents(options.agent, table.header.profile);
     const settings = { ...settingsOf(options, asked), addedShards: shards };
     let parquet: ParquetOutput | undefined;
     if (isParquet) {
@@ -146,7 +145,7 @@ export async function filter(
       await output?.commit(false);
       if (counts !== undefined) {
         const { writeCounts } = await import('../report/run-counts.js');
-        writeCounts({ filter, view: tableMemory(table).view, agents: asked, diagnostics }, counts);
+        writeCounts({ filter, view: table.view, agents: asked, diagnostics }, counts);
       }
     }
     return interruption.exitCode ?? SUCCESS;

@@ -1,4 +1,3 @@
-import type { Writable } from 'node:stream';
 import type { Arena, Region } from '../kernel/arena.js';
 import { QUERY_COLUMN, SOLE_COLUMN } from '../kernel/layout.js';
 import { kernelModule } from '../kernel/module.js';
@@ -16,6 +15,7 @@ import { type CountedBlocks, HostCounts } from './host-counts.js';
 import type { InputFormat } from './input/format.js';
 import { conversionOf, type OutputFormat } from './output/conversion.js';
 import { HeaderRow } from './output/header-row.js';
+import type { OutputTarget } from './output/open-output.js';
 import { type RuleCounts, sumRules } from './rule-counts.js';
 import type { RunEnd, RunInput } from './run.js';
 import { SeenHosts } from './seen-hosts.js';
@@ -101,7 +101,7 @@ export class Filter {
   /**
    * Filters one input.
    *
-   * @param output a descriptor or a stream; neither is closed
+   * @param output a descriptor or a stream, neither of which is closed; or what opens an output
    * @param outputName the name of the output in messages
    * @throws RobotsFilterError `input` or `output` if they cannot be read or written, `input` at the
    *   first bad record if the settings are strict, `limit` if the batches do not fit beside the
@@ -109,7 +109,7 @@ export class Filter {
    */
   async run(
     input: RunInput & { readonly format: InputFormat },
-    output: number | Writable,
+    output: OutputTarget,
     outputName?: string,
   ): Promise<RunEnd> {
     if (this.#cancelled) return 'cancelled';

@@ -1,4 +1,3 @@
-import type { Writable } from 'node:stream';
 import type { Arena, Region } from '../kernel/arena.js';
 import type { Query } from '../kernel/query.js';
 import type { Executor } from '../workers/executor.js';
@@ -9,7 +8,7 @@ import { Ring } from '../workers/ring/ring.js';
 import { MAX_BATCH_BYTES } from '../workers/ring/slot-state.js';
 import { type BadRecord, type RecordUnit, reasonWord } from './bad-record.js';
 import { canWakeReader } from './input/pipe-waker.js';
-import { isNonBlockingOutput } from './output/open-output.js';
+import { isNonBlockingOutput, type OutputTarget } from './output/open-output.js';
 import { Run, type RunEnd, type RunInput } from './run.js';
 import { sumTally, type Tally } from './tally.js';
 
@@ -131,7 +130,7 @@ export class Flow {
   /**
    * Filters one input, one at a time. Line numbers start anew, but the counters go on.
    *
-   * @param output a descriptor, or any stream; neither is closed
+   * @param output a descriptor or any stream, neither of which is closed; or what opens an output
    * @param outputName the name of the output in messages
    * @param preamble bytes to write before all records
    * @throws RobotsFilterError `input` or `output` if they cannot be read or written, `input` at the
@@ -140,7 +139,7 @@ export class Flow {
    */
   async run(
     input: RunInput,
-    output: number | Writable,
+    output: OutputTarget,
     outputName = output === 1 ? 'standard output' : 'the output',
     preamble?: Uint8Array,
   ): Promise<RunEnd> {

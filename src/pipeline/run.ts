@@ -1,6 +1,6 @@
 import { fstatSync } from 'node:fs';
 import { Socket } from 'node:net';
-import type { Readable, Writable } from 'node:stream';
+import type { Readable } from 'node:stream';
 import { RobotsFilterError } from '../errors.js';
 import { truncationError } from '../files/file-end.js';
 import { errorText } from '../files/system-error.js';
@@ -13,7 +13,7 @@ import { DeadThreads } from './dead-threads.js';
 import type { FileInput, PipeInput, StreamInput } from './input/open.js';
 import { wakeReader } from './input/pipe-waker.js';
 import { produceFromStream } from './input/stream-producer.js';
-import { openOutput } from './output/open-output.js';
+import { type OutputTarget, openOutput } from './output/open-output.js';
 import type { Output } from './output/output.js';
 import { outputError } from './output/output-error.js';
 import { inputError, overrunError, strictError } from './run-error.js';
@@ -45,7 +45,7 @@ export interface RunOptions {
   readonly unit: RecordUnit;
   /** The source that threads of the pool read; undefined if the main thread reads a stream. */
   readonly source: FileSource | PipeSource | undefined;
-  readonly output: number | Writable;
+  readonly output: OutputTarget;
   /** The name of the output in messages. */
   readonly outputName: string;
   /** Bytes that are written before all records. */

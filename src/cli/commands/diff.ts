@@ -24,8 +24,8 @@ const HOST_COLUMNS: readonly Column[] = [
   { name: 'host', width: 28 },
   { name: 'agent', width: 16 },
   { name: 'change', width: 7 },
-  { name: 'old', width: 4 },
-  { name: 'new', width: 4 },
+  { name: 'old', width: 4, isVerdict: true },
+  { name: 'new', width: 4, isVerdict: true },
   { name: 'path', width: 20 },
   { name: 'old_rule', width: 24 },
   { name: 'new_rule', width: 24 },
@@ -34,8 +34,8 @@ const HOST_COLUMNS: readonly Column[] = [
 const URL_COLUMNS: readonly Column[] = [
   { name: 'url', width: 40 },
   { name: 'agent', width: 16 },
-  { name: 'old', width: 7 },
-  { name: 'new', width: 7 },
+  { name: 'old', width: 7, isVerdict: true },
+  { name: 'new', width: 7, isVerdict: true },
   { name: 'old_rule', width: 24 },
   { name: 'new_rule', width: 24 },
 ];

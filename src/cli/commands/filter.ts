@@ -29,6 +29,7 @@ import { STANDARD_OUTPUT_DESCRIPTOR } from '../process/standard-streams.js';
 import { Diagnostics } from '../report/diagnostics.js';
 import type { CountsLayout } from '../report/run-counts.js';
 import { usageError } from '../usage-error.js';
+import { FilterDisplay } from './filter-display.js';
 import type { FilterReport } from './filter-report.js';
 import { FilterRun } from './filter-run.js';
 import { emptyTable, openTable } from './filter-table.js';
@@ -124,6 +125,9 @@ export async function filter(
       settings,
       onBadRecord: (record, unit) => diagnostics.note(describeBadRecord(record, unit)),
     });
+    const isFile = outputPath !== undefined || survey.isOutputNonBlocking;
+    // Counts come out when the progress has been removed.
+    const isFree = isFile || (counts !== undefined && isatty(STANDARD_OUTPUT_DESCRIPTOR));
     run = new FilterRun({
       filter,
       table,
@@ -134,6 +138,12 @@ export async function filter(
       target: nowhere ?? compressed?.stream ?? output?.descriptor ?? STANDARD_OUTPUT_DESCRIPTOR,
       outputName: output?.path ?? STANDARD_OUTPUT_NAME,
       parquet,
+      display:
+        shards === undefined
+          ? FilterDisplay.of(options, asked.length, STANDARD_OUTPUT_NAME)
+          : undefined,
+      showsProgress: diagnostics.isTerminal && isFree,
+      hasVerdicts: shards === undefined,
       report,
       options,
       diagnostics,

@@ -104,6 +104,7 @@ export interface FetchOptions extends FetchingOptions, InputOptions {
   readonly timeout?: number;
   readonly retries?: number;
   readonly report?: string;
+  readonly json?: boolean;
 }
 
 export interface CheckOptions extends ProfileOptions, NamedAgentOptions {

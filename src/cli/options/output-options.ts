@@ -1,5 +1,6 @@
 import { InvalidArgumentError, type Option } from 'commander';
 import { MAX_THREADS } from '../../pipeline/limits.js';
+import { COLOUR_CHOICES } from '../report/colour.js';
 import { describedOption } from './described-option.js';
 import {
   MESSAGES_GROUP,
@@ -163,10 +164,21 @@ export const progressOptions = (): Option[] =>
     describedOption(
       '--progress',
       'Show progress even if standard error is not a terminal.',
-      'On a terminal progress is shown by default, as one line that is overwritten.',
+      'By default progress is shown on a terminal, as one line that is overwritten, unless records go to the terminal or into a pipe.',
     ),
     describedOption('--no-progress', 'Show no progress.'),
   ].map((option) => option.helpGroup(MESSAGES_GROUP));
+
+export const colourOption = (): Option =>
+  describedOption(
+    '--color <when>',
+    'Write colours: auto, always or never.',
+    'auto, the default, colours what goes to a terminal, unless NO_COLOR is set. always writes text for people as to a terminal, for a pager.',
+    '    robots-filter --robots-dir robots/ --explain --color always urls.txt | less -RS',
+  )
+    .choices(COLOUR_CHOICES)
+    .default('auto')
+    .helpGroup(MESSAGES_GROUP);
 
 export const quietOption = (): Option =>
   describedOption('-q, --quiet', 'Write only errors to standard error.').helpGroup(MESSAGES_GROUP);

@@ -49,6 +49,13 @@ export const rowFormatOption = (usual: RowFormat): Option =>
     .choices(ROW_FORMATS)
     .helpGroup(OUTPUT_GROUP);
 
+export const totalsOption = (): Option =>
+  describedOption(
+    '--json',
+    'Write the totals as one JSON object at the end.',
+    'The object goes to standard output, also with --quiet and after a signal. It counts hosts by access result and by error; --report has each host.',
+  ).helpGroup(OUTPUT_GROUP);
+
 /** @param detail what an object holds */
 export const jsonOption = (detail: string): Option =>
   describedOption('--json', 'Write JSON, one object on each line.', detail).helpGroup(OUTPUT_GROUP);

@@ -1,4 +1,4 @@
-import { fstat, type Stats, stat } from 'node:fs';
+import { type BigIntStats, fstat, stat } from 'node:fs';
 import { isatty } from 'node:tty';
 import { promisify } from 'node:util';
 import { RobotsFilterError } from '../../errors.js';
@@ -12,8 +12,11 @@ import type { Diagnostics } from '../report/diagnostics.js';
 import { usageError } from '../usage-error.js';
 
 // From node:fs, because node:fs/promises takes longer to load.
-const statusOf = promisify(fstat);
-const statusOfPath = promisify(stat);
+const fstatus = promisify(fstat);
+const pathStatus = promisify(stat);
+
+/** Without loss: the number of a file may have 64 bits on Windows. */
+const EXACT = { bigint: true } as const;
 
 /** The kinds of the inputs and the output. */
 export interface InputSurvey {
@@ -38,14 +41,15 @@ export async function surveyInputs(
   paths: readonly string[],
   output: number | undefined,
 ): Promise<InputSurvey> {
-  const target = output === undefined ? undefined : await statusOf(output).catch(() => undefined);
+  const target =
+    output === undefined ? undefined : await fstatus(output, EXACT).catch(() => undefined);
   let bytes: number | undefined = 0;
   let soleStream: InputSurvey['soleStream'];
   let hasPipe = false;
   for (const path of paths) {
-    let status: Stats;
+    let status: BigIntStats;
     try {
-      status = path === STANDARD_INPUT ? await statusOf(0) : await statusOfPath(path);
+      status = path === STANDARD_INPUT ? await fstatus(0, EXACT) : await pathStatus(path, EXACT);
     } catch (cause) {
       throw await openingError(path, cause);
     }
@@ -56,7 +60,7 @@ export async function surveyInputs(
           : `${path} is also the output and would grow while it is read. To replace it, use -o ${path}`,
       );
     }
-    bytes = status.isFile() && bytes !== undefined ? bytes + status.size : undefined;
+    bytes = status.isFile() && bytes !== undefined ? bytes + Number(status.size) : undefined;
     hasPipe ||= status.isFIFO();
     if (path === STANDARD_INPUT && paths.length === 1) {
       soleStream = status.isFIFO() ? 'pipe' : status.isSocket() ? 'socket' : undefined;
@@ -74,7 +78,7 @@ export function noteTerminalInput(paths: readonly string[], diagnostics: Diagnos
   }
 }
 
-function isSameFile(input: Stats, output: Stats): boolean {
+function isSameFile(input: BigIntStats, output: BigIntStats): boolean {
   return input.isFile() && input.size > 0 && input.ino === output.ino && input.dev === output.dev;
 }
 

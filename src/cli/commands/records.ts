@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises';
 import { STANDARD_INPUT } from '../../files/standard-input.js';
 import type { AuthorityRecords } from '../../inspect/table-content.js';
 import {
@@ -15,7 +14,8 @@ import { authorityLabel } from '../report/authority-label.js';
 import { Diagnostics } from '../report/diagnostics.js';
 import { type Column, Rows } from '../report/rows.js';
 import { TextBatches } from '../report/text-batches.js';
-import { kindOfPath, unreadable } from './path-kind.js';
+import { kindOfPath } from './path-kind.js';
+import { readRobotsFile } from './robots-file.js';
 import { compileWithRecords, openWithRecords } from './table-with-records.js';
 
 const COLUMNS: readonly Column[] = [
@@ -41,7 +41,7 @@ export async function records(path: string, options: RecordsOptions): Promise<nu
   const report = new RecordsReport(options);
   const source = path === STANDARD_INPUT ? 'robots.txt' : await kindOfPath(path);
   if (source === 'robots.txt') {
-    const file = parseRobots(await read(path), {
+    const file = parseRobots(await readRobotsFile(path, 'records', diagnostics), {
       profile: options.profile ?? 'rfc9309',
       ...(options.maxRobotsBytes === undefined ? {} : { maxBytes: options.maxRobotsBytes }),
     });
@@ -101,13 +101,5 @@ class RecordsReport {
 
   end(): void {
     this.#out.flush();
-  }
-}
-
-async function read(path: string): Promise<Uint8Array> {
-  try {
-    return await readFile(path === STANDARD_INPUT ? '/dev/stdin' : path);
-  } catch (cause) {
-    throw unreadable(path, cause);
   }
 }

@@ -1,7 +1,7 @@
 import type { Arena, Region } from '../kernel/arena.js';
 import type { Query } from '../kernel/query.js';
 import type { Executor } from '../workers/executor.js';
-import type { FileSource, PipeSource } from '../workers/messages.js';
+import type { Source } from '../workers/messages.js';
 import { Guards } from '../workers/ring/guards.js';
 import { blockAddress, layOut, type Regions } from '../workers/ring/regions.js';
 import { Ring } from '../workers/ring/ring.js';
@@ -74,6 +74,7 @@ const REPORT_EVERY = 100;
  *     input    read by
  *     file     the workers: each reads its next batch
  *     pipe     the workers, if they write and are more than one; otherwise a thread that only reads
+ *     zstd     a thread that only reads and decodes a file, if threads may block
  *     stream   the main thread
  *
  *     output   written by
@@ -230,7 +231,7 @@ export class Flow {
 }
 
 /** The source that the threads of the pool read; undefined if they cannot read this input. */
-function sourceOf(input: RunInput, pool: Executor): FileSource | PipeSource | undefined {
+function sourceOf(input: RunInput, pool: Executor): Source | undefined {
   switch (input.kind) {
     case 'file':
       return { kind: 'file', descriptor: input.descriptor };
@@ -241,6 +242,6 @@ function sourceOf(input: RunInput, pool: Executor): FileSource | PipeSource | un
         : undefined;
     }
     case 'stream':
-      return undefined;
+      return pool.mayBlock ? input.zstd?.source : undefined;
   }
 }

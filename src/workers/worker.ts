@@ -5,11 +5,12 @@ import type { BatchSource } from './batch-source.js';
 import { bindKernel } from './bind-kernel.js';
 import { DescriptorError, descriptorEnd } from './descriptor.js';
 import { FileBatchSource } from './file-batch-source.js';
-import type { ComputeTask, PipeSource, Task, TaskEnd } from './messages.js';
+import type { ComputeTask, ReadTask, Task, TaskEnd } from './messages.js';
 import { PipeProducer } from './pipe-producer.js';
 import { GuardError } from './ring/guards.js';
 import { Ring } from './ring/ring.js';
 import { RingBatchSource } from './ring-batch-source.js';
+import { ZstdProducer } from './zstd-producer.js';
 
 /** Maximum seconds for which the main thread keeps its event loop waiting. */
 const LONGEST_BLOCK = 0.01;
@@ -23,7 +24,7 @@ const LONGEST_BLOCK = 0.01;
 export default async function work(task: Task, mayBlock = true): Promise<TaskEnd> {
   const ring = new Ring(task.memory, task.regions, task.slots, mayBlock);
   try {
-    if (task.role === 'read') return fillRing(ring, task.input);
+    if (task.role === 'read') return readAll(ring, task.input);
     return await judgeBatches(ring, task, await bindKernel(task));
   } catch (error) {
     if (error instanceof GuardError) return { end: 'overrun', message: error.message };
@@ -71,7 +72,8 @@ function sourceOf(ring: Ring, { worker, input, fileBytes }: ComputeTask): BatchS
   }
 }
 
-function fillRing(ring: Ring, input: PipeSource): TaskEnd {
+function readAll(ring: Ring, input: ReadTask['input']): TaskEnd {
+  if (input.kind === 'zstd') return new ZstdProducer(ring, input).fill();
   const producer = new PipeProducer(ring, input);
   while (producer.fill());
   return { end: ring.stopped ? 'stopped' : 'done' };

@@ -96,7 +96,7 @@ export async function filter(
     const taken = await takeStart(survey);
     // The threads start while the rest of the program and the table are loaded.
     pool = await startExecutor({
-      bytes: taken?.ended ? taken.bytes.length : survey.bytes,
+      bytes: taken?.ended ? taken.bytes.length : survey.contentBytes,
       agents: options.agent?.length ?? 1,
       // The main thread writes Parquet.
       isOutputNonBlocking: survey.isOutputNonBlocking && !isParquet,

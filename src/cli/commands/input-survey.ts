@@ -2,6 +2,7 @@ import { type BigIntStats, fstat, stat } from 'node:fs';
 import { isatty } from 'node:tty';
 import { promisify } from 'node:util';
 import { RobotsFilterError } from '../../errors.js';
+import { COMPRESSIONS } from '../../files/compressions.js';
 import { STANDARD_INPUT } from '../../files/standard-input.js';
 import { errorCode } from '../../files/system-error.js';
 import { nearest } from '../../nearest.js';
@@ -22,6 +23,8 @@ const EXACT = { bigint: true } as const;
 export interface InputSurvey {
   /** Bytes of all inputs together; undefined if not all of them are regular files. */
   readonly bytes: number | undefined;
+  /** The same, with an estimate in place of the bytes of compressed inputs. */
+  readonly contentBytes: number | undefined;
   /** The kind of standard input, if it is the only input, and a pipe or socket. */
   readonly soleStream: 'pipe' | 'socket' | undefined;
   /** Whether any input is a pipe. */
@@ -29,6 +32,9 @@ export interface InputSurvey {
   /** Whether writing to the output never waits for a reader. */
   readonly isOutputNonBlocking: boolean;
 }
+
+/** Bytes of content for each byte of an input that its name calls compressed, about as in lists. */
+const EXPANSION = 5;
 
 /**
  * Checks that all inputs exist before the first is read, and that none of them is the output.
@@ -44,6 +50,7 @@ export async function surveyInputs(
   const target =
     output === undefined ? undefined : await fstatus(output, EXACT).catch(() => undefined);
   let bytes: number | undefined = 0;
+  let contentBytes = 0;
   let soleStream: InputSurvey['soleStream'];
   let hasPipe = false;
   for (const path of paths) {
@@ -61,6 +68,7 @@ export async function surveyInputs(
       );
     }
     bytes = status.isFile() && bytes !== undefined ? bytes + Number(status.size) : undefined;
+    contentBytes += Number(status.size) * (isCompressedName(path) ? EXPANSION : 1);
     hasPipe ||= status.isFIFO();
     if (path === STANDARD_INPUT && paths.length === 1) {
       soleStream = status.isFIFO() ? 'pipe' : status.isSocket() ? 'socket' : undefined;
@@ -68,7 +76,13 @@ export async function surveyInputs(
   }
   const isOutputNonBlocking =
     output === undefined || (target !== undefined && isNonBlocking(target, output));
-  return { bytes, soleStream, hasPipe, isOutputNonBlocking };
+  return {
+    bytes,
+    contentBytes: bytes === undefined ? undefined : contentBytes,
+    soleStream,
+    hasPipe,
+    isOutputNonBlocking,
+  };
 }
 
 /** Tells a user at a terminal that the program waits for input. */
@@ -76,6 +90,10 @@ export function noteTerminalInput(paths: readonly string[], diagnostics: Diagnos
   if (paths.includes(STANDARD_INPUT) && isatty(0)) {
     diagnostics.note('reading URLs from standard input, one per line; press Ctrl-D to end');
   }
+}
+
+function isCompressedName(path: string): boolean {
+  return COMPRESSIONS.some(({ ending }) => path.toLowerCase().endsWith(ending));
 }
 
 function isSameFile(input: BigIntStats, output: BigIntStats): boolean {

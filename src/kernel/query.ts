@@ -217,14 +217,13 @@ class BlockWriter {
   }
 }
 
-/** The number in the table of a link of a chain, -1 if the link names no group. */
-export function linkNumber(
-  link: string,
-  google: boolean,
-  table: { tokenNumber(token: string): number },
-): number {
+/**
+ * The product token by which a link of a chain names groups, in lower case; `undefined` if the link
+ * names none.
+ */
+export function tokenOfLink(link: string, google: boolean): string | undefined {
   // In the google profile an agent `*` names no group; every agent falls back to `*` anyway.
-  return google && link === '*' ? -1 : table.tokenNumber(lowerCaseAscii(link));
+  return google && link === '*' ? undefined : lowerCaseAscii(link);
 }
 
 /** An upper bound of the bytes that `encodeQuery` writes. */
@@ -281,7 +280,8 @@ export function encodeQuery(
     block.pointer(at + AGENT_CHAIN, chainPlace);
     agent.chain.forEach((link, order) => {
       const linkAt = chainPlace + order * CHAIN_BYTES;
-      block.word(linkAt + CHAIN_TOKEN, linkNumber(link, settings.google, { tokenNumber }));
+      const token = tokenOfLink(link, settings.google);
+      block.word(linkAt + CHAIN_TOKEN, token === undefined ? -1 : tokenNumber(token));
       block.put(linkAt + CHAIN_TEXT, encoder.encode(inString(link)));
       names += 6 * link.length;
     });

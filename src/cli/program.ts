@@ -4,6 +4,7 @@ import { nearest } from '../nearest.js';
 import { COMMAND_NAMES } from './command-names.js';
 import { agentsDefinition } from './definitions/agents.js';
 import { auditDefinition } from './definitions/audit.js';
+import { capturesDefinition } from './definitions/captures.js';
 import { checkDefinition } from './definitions/check.js';
 import { compileDefinition } from './definitions/compile.js';
 import { completionDefinition } from './definitions/completion.js';
@@ -41,6 +42,7 @@ const DEFINITIONS: Readonly<Record<(typeof COMMAND_NAMES)[number], CommandDefini
   records: recordsDefinition,
   diff: diffDefinition,
   shard: shardDefinition,
+  captures: capturesDefinition,
   serve: serveDefinition,
   completion: completionDefinition,
 };

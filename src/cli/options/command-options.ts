@@ -90,6 +90,14 @@ export interface CompileOptions extends RobotsOptions {
   readonly output?: string;
   readonly records?: boolean;
   readonly shards?: number;
+  readonly only?: number | 'manifest';
+}
+
+/** Options of `captures`. */
+export interface CapturesOptions extends ProfileOptions {
+  /** A time in milliseconds since 1970. */
+  readonly asOf?: number;
+  readonly targets?: string;
 }
 
 export interface FetchOptions extends FetchingOptions, InputOptions {

@@ -14,7 +14,7 @@ import { readRecordList, type TableRecord } from '../table/record-list.js';
 import type { AuthorityRecords } from './table-content.js';
 import type { TableReader } from './table-reader.js';
 
-const NOTHING: AuthorityRecords = { records: [], date: undefined };
+const NOTHING: AuthorityRecords = { list: 0, records: [], date: undefined };
 
 /** Finds the other records of authorities in the section of records of a table. */
 export class RecordIndex {
@@ -62,14 +62,8 @@ export class RecordIndex {
     return NOTHING;
   }
 
-  #entry(at: number): AuthorityRecords {
-    const reader = this.#reader;
-    const list = reader.u32(at + RECORDS_LIST);
-    const date = this.#entryBytes === RECORDS_ENTRY_DATED ? reader.u32(at + RECORDS_DATE) : 0;
-    return { records: this.#recordsOf(list), date: date === 0 ? undefined : date };
-  }
-
-  #recordsOf(list: number): readonly TableRecord[] {
+  /** The records of a list. */
+  listAt(list: number): readonly TableRecord[] {
     if (list === 0) return [];
     if (list !== this.#list) {
       const { records } = readRecordList(this.#reader.bytes, list, this.#end, (_at, what) =>
@@ -79,5 +73,29 @@ export class RecordIndex {
       this.#list = list;
     }
     return this.#records;
+  }
+
+  #entry(at: number): AuthorityRecords {
+    const reader = this.#reader;
+    const list = reader.u32(at + RECORDS_LIST);
+    const date = this.#entryBytes === RECORDS_ENTRY_DATED ? reader.u32(at + RECORDS_DATE) : 0;
+    return new RecordsEntry(this, list, date === 0 ? undefined : date);
+  }
+}
+
+/** The records of an authority, which are read when they are needed. */
+class RecordsEntry implements AuthorityRecords {
+  readonly list: number;
+  readonly date: number | undefined;
+  readonly #index: RecordIndex;
+
+  constructor(index: RecordIndex, list: number, date: number | undefined) {
+    this.#index = index;
+    this.list = list;
+    this.date = date;
+  }
+
+  get records(): readonly TableRecord[] {
+    return this.#index.listAt(this.list);
   }
 }

@@ -96,9 +96,9 @@ export class ShardedView extends TableView {
     return this.parts.some((view) => view.hasRecords);
   }
 
-  override recordsOf(authority: TableAuthority): AuthorityRecords {
+  override recordsOf(authority: Pick<TableAuthority, 'at'>): AuthorityRecords {
     const { view } = this.#of(authority.at);
-    return view.recordsOf({ ...authority, at: authority.at % SHARD_SPAN });
+    return view.recordsOf({ at: authority.at % SHARD_SPAN });
   }
 
   override *automata(): Iterable<AutomatonView> {

@@ -31,7 +31,7 @@ const EVERYTHING: AgentSummary = { ...NO_RULES, reach: 'all', tokens: [] };
 const NOTHING: AgentSummary = { ...NO_RULES, reach: 'none', rootAllowed: false, tokens: [] };
 
 /** Summaries that are kept for automata: beyond this number the oldest are dropped. */
-const KEPT_SUMMARIES = 1 << 18;
+const KEPT_SUMMARIES = 1 << 16;
 
 /** Summarises the robots.txt files of a table for some agents. */
 export class TableAudit {
@@ -74,12 +74,18 @@ export class TableAudit {
   }
 
   /**
-   * The groups whose rules decide for an agent.
+   * The offsets of the lists of groups whose rules decide for an agent.
    *
    * @param agent index of the agent
    */
-  groupsFor(robots: number, agent: number): readonly TableGroup[] {
-    const { lists } = this.#listsOf(robots, this.#partOf(robots).agents[agent] ?? []);
+  listsFor(robots: number, agent: number): readonly number[] {
+    return this.#listsOf(robots, this.#partOf(robots).agents[agent] ?? []).lists;
+  }
+
+  /** The groups of some lists. */
+  groupsOf(lists: readonly number[]): readonly TableGroup[] {
+    const [only] = lists;
+    if (only !== undefined && lists.length === 1) return this.#groups(only);
     return lists.flatMap((list) => this.#groups(list));
   }
 
@@ -132,7 +138,7 @@ export class TableAudit {
   }
 
   #summaryOf(lists: readonly number[]): RuleSummary {
-    const groups = lists.flatMap((list) => this.#groups(list));
+    const groups = this.groupsOf(lists);
     const [only, another] = groups;
     if (only !== undefined && another === undefined) {
       const { automaton, firstLine } = only;

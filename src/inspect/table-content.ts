@@ -26,6 +26,8 @@ export interface TableAuthority {
 
 /** What a table keeps of a robots.txt beside its groups. */
 export interface AuthorityRecords {
+  /** Offset of the list of the records, 0 for none; equal files share a list. */
+  readonly list: number;
   /** The other records (RFC 9309 section 2.2.4), in the order of the file. */
   readonly records: readonly TableRecord[];
   /** When the file was fetched, in seconds since 1970; `undefined` if it is not known. */

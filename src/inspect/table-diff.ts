@@ -1,5 +1,6 @@
 import { Buffer } from 'node:buffer';
 import type { Agent } from '../protocol/agent.js';
+import { PairCache } from './pair-cache.js';
 import { differingWitnesses, type Reach, rankedRules, reachOf } from './reach.js';
 import { TableAudit } from './table-audit.js';
 import type { TableAuthority, TableGroup, TablePattern } from './table-content.js';
@@ -20,13 +21,16 @@ type Change = Omit<AgentChange, 'agent'>;
 
 const MOST_WITNESSES = 16;
 
-/** Pairs of robots records whose changes are kept, since many hosts share a robots.txt. */
-const KEPT_PAIRS = 1 << 17;
-
-/** Pairs of lists of groups whose changes are kept, since many agents and files share them. */
-const KEPT_CHANGES = 1 << 14;
+/** Binary logarithm of the number of comparisons that are kept. */
+const KEPT_BITS = 16;
 
 const NO_CHANGES: readonly AgentChange[] = [];
+
+/** Between groups that allow the same. */
+const NO_CHANGE: Change = { old: 'part', new: 'part', witnesses: [] };
+
+/** Stands for the groups of a host that is unreachable, which denies everything. */
+const UNREACHABLE = -1;
 
 /** A rule that denies everything, for a host that is unreachable. */
 const DENY_ALL: TablePattern = {
@@ -38,14 +42,23 @@ const DENY_ALL: TablePattern = {
   isEnd: false,
 };
 
+/** The groups that decide, and a number that groups with the same rules may share. */
+interface Deciders {
+  /** `undefined` if the host is unreachable. */
+  readonly groups: readonly TableGroup[] | undefined;
+  /** `undefined` if they have none. */
+  readonly number: number | undefined;
+}
+
 /** Compares the robots.txt files of two tables by what they allow. */
 export class TableDiff {
   readonly #old: TableAudit;
   readonly #new: TableAudit;
   readonly #agents: number;
   readonly #google: boolean;
-  readonly #known = new KeptPairs<number, readonly AgentChange[]>(KEPT_PAIRS);
-  readonly #knownChanges = new KeptPairs<string, Change | undefined>(KEPT_CHANGES);
+  /** Many hosts share a robots.txt; many agents, and files, share groups. */
+  readonly #known = new PairCache<readonly AgentChange[]>(KEPT_BITS);
+  readonly #knownChanges = new PairCache<Change>(KEPT_BITS);
 
   /** @param google whether the tables are for the google profile */
   constructor(old: TableView, next: TableView, agents: readonly Agent[], google: boolean) {
@@ -71,32 +84,40 @@ export class TableDiff {
   }
 
   #compare(old: TableAuthority, next: TableAuthority): readonly AgentChange[] {
-    const changes: AgentChange[] = [];
+    let changes: AgentChange[] | undefined;
     for (let agent = 0; agent < this.#agents; agent++) {
-      const before = groupsOf(this.#old, old, agent);
-      const after = groupsOf(this.#new, next, agent);
-      const change = this.#knownChanges.of(automataOf(before), automataOf(after), () =>
-        this.#changeOf(before, after),
-      );
-      if (change !== undefined) changes.push({ agent, ...change });
+      const before = decidersOf(this.#old, old, agent);
+      const after = decidersOf(this.#new, next, agent);
+      const compute = (): Change => this.#changeOf(before.groups, after.groups);
+      const change =
+        before.number === undefined || after.number === undefined
+          ? compute()
+          : this.#knownChanges.of(before.number, after.number, compute);
+      if (change === NO_CHANGE) continue;
+      changes ??= [];
+      changes.push({ agent, ...change });
     }
-    return changes.length === 0 ? NO_CHANGES : changes;
+    return changes ?? NO_CHANGES;
   }
 
   #changeOf(
     before: readonly TableGroup[] | undefined,
     after: readonly TableGroup[] | undefined,
-  ): Change | undefined {
-    if (before !== undefined && after !== undefined && this.#sameRules(before, after)) return;
+  ): Change {
+    if (this.#sameRules(before, after)) return NO_CHANGE;
     const oldRules = rankedRules(patternsOf(this.#old, before));
     const newRules = rankedRules(patternsOf(this.#new, after));
     const witnesses = differingWitnesses(oldRules, newRules, MOST_WITNESSES);
     const [from, to] = [reachOf(oldRules, this.#google), reachOf(newRules, this.#google)];
-    if (from === to && witnesses.length === 0) return;
+    if (from === to && witnesses.length === 0) return NO_CHANGE;
     return { old: from, new: to, witnesses };
   }
 
-  #sameRules(before: readonly TableGroup[], after: readonly TableGroup[]): boolean {
+  #sameRules(
+    before: readonly TableGroup[] | undefined,
+    after: readonly TableGroup[] | undefined,
+  ): boolean {
+    if (before === undefined || after === undefined) return before === after;
     if (before.length !== after.length) return false;
     return before.every(({ automaton }, index) => {
       const other = after[index]?.automaton ?? 0;
@@ -107,47 +128,17 @@ export class TableDiff {
   }
 }
 
-/** Remembers what was computed for pairs. If there are too many, it forgets all of them. */
-class KeptPairs<Key, Value> {
-  readonly #values = new Map<Key, Map<Key, Value>>();
-  readonly #most: number;
-  #size = 0;
-
-  constructor(most: number) {
-    this.#most = most;
-  }
-
-  /** The value of a pair; computes it if it is not known. */
-  of(one: Key, other: Key, compute: () => Value): Value {
-    const known = this.#values.get(one);
-    const value = known?.get(other);
-    if (value !== undefined || known?.has(other)) return value as Value;
-    const computed = compute();
-    if (this.#size === this.#most) {
-      this.#values.clear();
-      this.#size = 0;
-    }
-    this.#size++;
-    const values = this.#values.get(one);
-    if (values === undefined) this.#values.set(one, new Map([[other, computed]]));
-    else values.set(other, computed);
-    return computed;
-  }
-}
-
-/** The automata of groups, as a key: lines have no effect. */
-function automataOf(groups: readonly TableGroup[] | undefined): string {
-  return groups === undefined ? 'unreachable' : groups.map(({ automaton }) => automaton).join(' ');
-}
-
-/** The groups that decide; `undefined` if the host is unreachable, which denies everything. */
-function groupsOf(
+function decidersOf(
   audit: TableAudit,
   { robots, accessResult }: TableAuthority,
   agent: number,
-): readonly TableGroup[] | undefined {
-  if (accessResult === 'unreachable') return undefined;
-  return accessResult === 'unavailable' ? [] : audit.groupsFor(robots, agent);
+): Deciders {
+  if (accessResult === 'unreachable') return { groups: undefined, number: UNREACHABLE };
+  const lists = accessResult === 'unavailable' ? [] : audit.listsFor(robots, agent);
+  const groups = audit.groupsOf(lists);
+  // An automaton stands for its group wherever it is: lines have no effect.
+  if (groups.length <= 1) return { groups, number: groups[0]?.automaton ?? 0 };
+  return { groups, number: lists.length === 1 ? lists[0] : undefined };
 }
 
 function patternsOf(

@@ -1,18 +1,11 @@
 import { Buffer } from 'node:buffer';
 import { RobotsFilterError } from '../errors.js';
 import { HostHash } from '../kernel/host-hash.js';
-import type { AccessResult } from '../protocol/access.js';
 import type { Agent } from '../protocol/agent.js';
-import type { Scheme } from '../protocol/authority.js';
 import { lowerCaseAscii } from '../protocol/product-token.js';
 import { bucketOf, tagOf } from '../table/bucket-of.js';
 import {
-  ACCESS_SUCCESSFUL,
-  ACCESS_UNAVAILABLE,
-  ACCESS_UNREACHABLE,
   AUTHORITY_HOST,
-  AUTHORITY_NUMBER,
-  AUTHORITY_SOURCE,
   BUCKET_BYTES,
   BUCKET_PASSED,
   BUCKET_SLOTS,
@@ -34,22 +27,16 @@ import {
   HOST_SEVERAL,
   MAX_GROUP_RULES,
   MAX_HOST_BYTES,
-  ROBOTS_ACCESS,
-  SCHEME_FTP,
   SCHEME_HTTP,
   SCHEME_HTTPS,
   SECTION_BUCKETS,
   SECTION_HOSTS,
   SECTION_TOKENS,
-  SOURCE_FIXED_BYTES,
-  SOURCE_LIMIT,
-  SOURCE_TEXT,
-  SOURCE_WITH_HOST,
-  SOURCE_WITH_NUMBER,
   TOKEN_ANY,
   TOKEN_ENTRY_BYTES,
 } from '../table/format.js';
 import { NAME_STARTS } from '../table/name-starts.js';
+import { AuthorityEntry } from './authority-entry.js';
 import { AutomatonView } from './automaton-view.js';
 import { GroupLists } from './group-lists.js';
 import { RecordIndex } from './record-index.js';
@@ -61,23 +48,6 @@ import type {
   TableRule,
 } from './table-content.js';
 import { TableReader } from './table-reader.js';
-
-const ACCESS_RESULTS: Readonly<Record<number, AccessResult>> = {
-  [ACCESS_SUCCESSFUL]: 'successful',
-  [ACCESS_UNAVAILABLE]: 'unavailable',
-  [ACCESS_UNREACHABLE]: 'unreachable',
-};
-
-const SCHEMES: readonly (readonly [number, Scheme])[] = [
-  [SCHEME_HTTP, 'http'],
-  [SCHEME_HTTPS, 'https'],
-  [SCHEME_FTP, 'ftp'],
-];
-
-/** The schemes of an authority, by their bits. */
-const SCHEMES_OF_BITS = Array.from({ length: 8 }, (_, bits) =>
-  SCHEMES.filter(([bit]) => (bits & bit) !== 0).map(([, scheme]) => scheme),
-);
 
 /** Offsets of a shard's table are below this number: see ShardedView. */
 export const SHARD_SPAN = 2 ** 32;
@@ -197,7 +167,7 @@ export class TableView {
 
   /** The name of the host whose record is at `at`. */
   nameAt(at: number): string {
-    return this.reader.asciiText(this.#nameStart(at), this.reader.u8(at));
+    return this.reader.asciiText(this.nameStart(at), this.reader.u8(at));
   }
 
   /** Finds a host, given in canonical form. */
@@ -216,7 +186,7 @@ export class TableView {
       for (let place = 0; place < BUCKET_SLOTS; place++) {
         if (reader.u16(at + BUCKET_TAGS + 2 * place) !== tag) continue;
         const record = reader.u32(at + 4 * place);
-        const name = reader.copy(this.#nameStart(record), reader.u8(record));
+        const name = reader.copy(this.nameStart(record), reader.u8(record));
         if (Buffer.compare(name, bytes) === 0) return this.hostAt(record);
       }
       if (reader.u32(at + BUCKET_PASSED) === 0) return undefined;
@@ -276,7 +246,7 @@ export class TableView {
   }
 
   /** The other records (RFC 9309 section 2.2.4) of the robots.txt of an authority, and its date. */
-  recordsOf({ at }: TableAuthority): AuthorityRecords {
+  recordsOf({ at }: Pick<TableAuthority, 'at'>): AuthorityRecords {
     return this.#records.of(at);
   }
 
@@ -309,7 +279,7 @@ export class TableView {
   }
 
   /** Offset of the name in the host record at `at`. */
-  #nameStart(at: number): number {
+  nameStart(at: number): number {
     const form = this.reader.u8(at + HOST_FORM);
     const start = NAME_STARTS[form];
     if (start === undefined) throw this.reader.damaged(`the host at ${at} is of form ${form}`);
@@ -318,7 +288,7 @@ export class TableView {
 
   /** Offset of the entries of the host record at `at`: they follow the name. */
   #entries(at: number): number {
-    return this.#nameStart(at) + this.reader.u8(at);
+    return this.nameStart(at) + this.reader.u8(at);
   }
 
   #entryCount(at: number): number {
@@ -329,8 +299,8 @@ export class TableView {
   /** The host whose record is at `at`. */
   hostAt(at: number): TableHost {
     const reader = this.reader;
-    const name = this.#nameStart(at);
-    const host = reader.text(name, reader.u8(at));
+    const name = this.nameStart(at);
+    const host = reader.asciiText(name, reader.u8(at));
     if (reader.u8(at + HOST_FORM) !== HOST_SEVERAL) {
       return { host, authorities: [this.#authority(at + HOST_AUTHORITY, 0, ASSUMED_SCHEMES, at)] };
     }
@@ -349,39 +319,13 @@ export class TableView {
   }
 
   #authority(at: number, port: number, schemes: number, host: number): TableAuthority {
-    const reader = this.reader;
-    const robots = reader.u32(at);
-    const accessResult = ACCESS_RESULTS[reader.u8(robots) & ROBOTS_ACCESS];
-    if (accessResult === undefined) throw reader.damaged(`no access result at ${robots}`);
-    const sourceOf = (): string => this.#source(at, host);
-    return {
-      schemes: SCHEMES_OF_BITS[schemes] ?? [],
-      port: port === 0 ? undefined : port,
-      accessResult,
-      // Many readers of a large table need no sources.
-      get source() {
-        return sourceOf();
-      },
-      robots,
+    return new AuthorityEntry(this.reader, {
       at,
-    };
-  }
-
-  /** The source of the authority at `at`, which belongs to the host record at `host`. */
-  #source(at: number, host: number): string {
-    const reader = this.reader;
-    const source = reader.u32(at + AUTHORITY_SOURCE);
-    const kind = reader.u8(source);
-    const before = reader.u16(source + 1);
-    const after = reader.u16(source + 3);
-    if (before + after > SOURCE_LIMIT) throw reader.damaged(`the source at ${source} is too long`);
-    let own = '';
-    if (kind === SOURCE_WITH_HOST) own = reader.text(this.#nameStart(host), reader.u8(host));
-    else if (kind === SOURCE_WITH_NUMBER) own = String(reader.u32(at + AUTHORITY_NUMBER));
-    else if (kind !== SOURCE_TEXT)
-      throw reader.damaged(`the source at ${source} is of kind ${kind}`);
-    const text = source + SOURCE_FIXED_BYTES;
-    return reader.escapedAgain(reader.text(text, before) + own + reader.text(text + before, after));
+      port: port === 0 ? undefined : port,
+      schemes,
+      nameStart: this.nameStart(host),
+      nameLength: this.reader.u8(host),
+    });
   }
 
   #token(number: number): Uint8Array {

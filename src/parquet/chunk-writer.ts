@@ -1,11 +1,17 @@
-import { ADDED_TYPES, type AddedValues } from './added-column.js';
+import {
+  ADDED_TYPES,
+  type AddedColumn,
+  type AddedValues,
+  schemaElementOf,
+} from './added-column.js';
 import { SNAPPY } from './codecs.js';
 import type { EncodedPage } from './encode.js';
 import { encodeDataPage, encodeDictionaryPage } from './encode.js';
-import { CHUNK, COLUMN, GROUP } from './footer.js';
+import { CHUNK, COLUMN, FILE, GROUP } from './footer.js';
 import { countOf, ENCODING } from './page-values.js';
+import { NUM_CHILDREN } from './schema.js';
 import { BINARY, I32, STRUCT, type ThriftStruct } from './thrift.js';
-import { encodeThrift, i32, i64, list } from './thrift-writer.js';
+import { encodeThrift, i32, i64, list, text } from './thrift-writer.js';
 
 /** A target for the bytes of a file, in order. */
 export interface ByteSink {
@@ -97,6 +103,28 @@ export class ChunkWriter {
     await this.write(bytes);
     await this.write(tail);
   }
+}
+
+/** The version of the format of files that begin here; they have no features of the second. */
+const VERSION = 1;
+
+/** The metadata of a file that begins here, and has these columns. */
+export function footerOf(
+  columns: readonly AddedColumn[],
+  groups: ThriftStruct[],
+  rows: number,
+): ThriftStruct {
+  const root: ThriftStruct = new Map([
+    [4, text('schema')],
+    [NUM_CHILDREN, i32(columns.length)],
+  ]);
+  return new Map([
+    [FILE.version, i32(VERSION)],
+    [FILE.schema, list(STRUCT, [root, ...columns.map(schemaElementOf)])],
+    [FILE.rows, i64(rows)],
+    [FILE.rowGroups, list(STRUCT, groups)],
+    [FILE.createdBy, text('robots-filter')],
+  ]);
 }
 
 /** The places and lengths of the pages of a chunk that is being written. */

@@ -1,19 +1,17 @@
+import { ADDED_TYPES, type AddedColumn, type AddedValues } from './added-column.js';
 import {
-  ADDED_TYPES,
-  type AddedColumn,
-  type AddedValues,
-  schemaElementOf,
-} from './added-column.js';
-import { type ByteSink, ChunkWriter, chunkOf, PageList, rowGroupOf } from './chunk-writer.js';
+  type ByteSink,
+  ChunkWriter,
+  chunkOf,
+  footerOf,
+  PageList,
+  rowGroupOf,
+} from './chunk-writer.js';
 import { SNAPPY } from './codecs.js';
 import { encodePlainPage } from './encode.js';
-import { COLUMN, FILE } from './footer.js';
-import { NUM_CHILDREN } from './schema.js';
-import { BINARY, STRUCT, type ThriftStruct } from './thrift.js';
-import { i32, i64, list, text } from './thrift-writer.js';
-
-/** The version of the format that this file follows; it has no features of the second. */
-const VERSION = 1;
+import { COLUMN } from './footer.js';
+import { BINARY, type ThriftStruct } from './thrift.js';
+import { i32, list } from './thrift-writer.js';
 
 /**
  * Writes a Parquet file from its beginning: a column of text, and further ones beside it. Only the
@@ -80,18 +78,6 @@ export class TextRowsWriter {
 
   /** Writes the metadata. */
   async finish(): Promise<void> {
-    const root: ThriftStruct = new Map([
-      [4, text('schema')],
-      [NUM_CHILDREN, i32(this.#columns.length)],
-    ]);
-    await this.#writer.end(
-      new Map([
-        [FILE.version, i32(VERSION)],
-        [FILE.schema, list(STRUCT, [root, ...this.#columns.map(schemaElementOf)])],
-        [FILE.rows, i64(this.#rows)],
-        [FILE.rowGroups, list(STRUCT, this.#groups)],
-        [FILE.createdBy, text('robots-filter')],
-      ]),
-    );
+    await this.#writer.end(footerOf(this.#columns, this.#groups, this.#rows));
   }
 }

@@ -1,3 +1,6 @@
+import { isatty } from 'node:tty';
+import { sortedPlaces } from '../../inspect/host-order.js';
+import { PairCache } from '../../inspect/pair-cache.js';
 import { type AgentSummary, TableAudit } from '../../inspect/table-audit.js';
 import type { AuthorityRecords, TableAuthority } from '../../inspect/table-content.js';
 import type { TableView } from '../../inspect/table-view.js';
@@ -8,40 +11,34 @@ import { SUCCESS } from '../exit-codes.js';
 import { neededTokens, parseAgents } from '../options/agents.js';
 import type { AuditOptions } from '../options/command-options.js';
 import { type ReportForm, reportForm } from '../options/report-form.js';
+import { STANDARD_OUTPUT_DESCRIPTOR, writeOutput } from '../process/standard-streams.js';
 import { type AgentFinding, type AuditFigures, AuditTally } from '../report/audit-figures.js';
+import {
+  AUDIT_COLUMNS,
+  AuditPageRows,
+  AuditParquet,
+  type AuditRow,
+  type AuditSink,
+  AuditText,
+} from '../report/audit-sink.js';
 import { authorityLabel } from '../report/authority-label.js';
 import { Diagnostics } from '../report/diagnostics.js';
+import type { HeldRows } from '../report/held-rows.js';
 import { isoSeconds } from '../report/host-report.js';
 import { formatCount, formatNumber } from '../report/numbers.js';
 import { writeReport } from '../report/report-file.js';
-import { type Column, Rows, safeJson } from '../report/rows.js';
-import { TextBatches } from '../report/text-batches.js';
+import { type Cell, safeJson } from '../report/rows.js';
 import { usageError } from '../usage-error.js';
 import { type AskedHosts, readHosts } from './asked-hosts.js';
 import { checkProfile, compileWithRecords, openWithRecords } from './table-with-records.js';
 
-const COLUMNS: readonly Column[] = [
-  { name: 'host', width: 28 },
-  { name: 'agent', width: 16 },
-  { name: 'allowed', width: 7, isVerdict: true },
-  { name: 'group', width: 16 },
-  { name: 'rules', width: 5 },
-  { name: 'root', width: 5, isVerdict: true },
-  { name: 'root_line', width: 9 },
-  { name: 'crawl_delay', width: 11 },
-  { name: 'sitemaps', width: 8 },
-  { name: 'preferences', width: 11 },
-  { name: 'access', width: 12 },
-  { name: 'date', width: 20 },
-];
+const NO_RECORDS: AuthorityRecords = { list: 0, records: [], date: undefined };
 
-/** Columns that stand before the summary of a robots.txt. */
-const AGENT_COLUMNS = 3;
+/** Binary logarithm of the number of pairs of rules and records whose rows are kept. */
+const KEPT_BITS = 12;
 
-const NO_RECORDS: AuthorityRecords = { records: [], date: undefined };
-
-/** Tails of rows that are kept for robots records that several hosts share. */
-const KEPT_TAILS = 1 << 16;
+/** Columns of an AuditRow after `allowed`. */
+const COLUMNS_AFTER_ALLOWED = AUDIT_COLUMNS.length - 4;
 
 /**
  * `robots-filter audit`: prints for each host and agent how much of the host is allowed.
@@ -50,11 +47,14 @@ const KEPT_TAILS = 1 << 16;
  * @throws RobotsFilterError
  */
 export async function audit(options: AuditOptions): Promise<number> {
-  const { robotsDir, table: path, profile } = options;
+  const { robotsDir, table: path, profile, format = 'table' } = options;
   if ((robotsDir === undefined) === (path === undefined)) {
     throw usageError(
       'audit needs robots.txt files or a table. Type: robots-filter audit --robots-dir DIR -a GPTBot, or robots-filter audit --table FILE -a GPTBot',
     );
+  }
+  if (format === 'parquet' && isatty(STANDARD_OUTPUT_DESCRIPTOR)) {
+    throw usageError('Parquet is not for terminals. Write it to a file: > audit.parquet');
   }
   const form = options.report === undefined ? undefined : reportForm(options.report);
   const diagnostics = new Diagnostics(options.quiet ?? false);
@@ -72,80 +72,82 @@ export async function audit(options: AuditOptions): Promise<number> {
   const { view } = tableMemory(table);
   for (const agent of agents) view.checkAgent(agent);
   const asked = options.hosts === undefined ? undefined : await readHosts(options.hosts);
-  const report = new AuditReport(view, agents, table.profile === 'google', options);
-  report.write(asked);
-  if (form !== undefined && options.report !== undefined) {
-    const figures = report.figures({
-      source: path ?? (robotsDir ?? []).join(', '),
-      profile: table.profile,
-      created: new Date().toISOString(),
-    });
-    await writeReport(options.report, await reportText(figures, form));
+  const about = {
+    source: path ?? (robotsDir ?? []).join(', '),
+    profile: table.profile,
+    created: new Date().toISOString(),
+  };
+  const audited = { table, agents, asked };
+  let run: AuditRun;
+  if (format === 'html') {
+    const sink = new AuditPageRows();
+    run = await auditInto(sink, audited, options);
+    const page = await reportText(run.figures(about), 'html', sink.held);
+    writeOutput(page);
+  } else if (format === 'parquet') {
+    run = await auditInto(new AuditParquet(), audited, options);
+  } else {
+    run = await auditInto(new AuditText(format), audited, options);
   }
-  if (!report.isClosed) for (const line of report.totals()) diagnostics.note(line);
+  if (form !== undefined && options.report !== undefined) {
+    await writeReport(options.report, await reportText(run.figures(about), form));
+  }
+  if (!run.isClosed) for (const line of run.totals()) diagnostics.note(line);
   return SUCCESS;
 }
 
-/** Writes the rows of an audit, sorted by host. */
-class AuditReport {
-  readonly #view: TableView;
-  readonly #agents: readonly Agent[];
-  readonly #audit: TableAudit;
-  readonly #rows: Rows;
-  readonly #only: AuditOptions['only'];
-  /** Whether a report is written, which needs all hosts. */
-  readonly #reports: boolean;
-  readonly #out = new TextBatches();
-  readonly #tally: AuditTally;
-  /** The agents' names as they stand in rows. */
-  readonly #names: readonly string[];
-  /** For robots records of authorities without records: the allowances, and the tails of rows. */
-  readonly #tails = new Map<number, readonly Tail[]>();
+/** What an audit looks at. */
+interface Audited {
+  readonly table: Table;
+  readonly agents: readonly Agent[];
+  /** `undefined` for all hosts of the table. */
+  readonly asked: AskedHosts | undefined;
+}
 
-  constructor(
-    view: TableView,
-    agents: readonly Agent[],
-    google: boolean,
-    { format = 'table', only, report }: AuditOptions,
-  ) {
-    this.#view = view;
-    this.#agents = agents;
-    this.#audit = new TableAudit(view, agents, google);
-    this.#rows = new Rows(format, COLUMNS);
-    this.#only = only;
-    this.#reports = report !== undefined;
-    this.#names = agents.map(({ name }) => this.#rows.part(1, [name]));
-    this.#tally = new AuditTally(agents.map(({ name }) => name));
-  }
-
-  /** @param asked the hosts of the report; `undefined` for all hosts of the table */
-  write(asked: AskedHosts | undefined): void {
-    this.#out.add(this.#rows.header);
-    if (asked === undefined) {
-      for (const at of sortedHosts(this.#view)) {
-        if (this.#isDone) return;
-        const host = this.#view.hostAt(at);
-        for (const authority of host.authorities) {
-          this.#add(authorityLabel(host, authority), authority);
-        }
-      }
-    } else {
-      for (const { label, authorities } of asked.in(this.#view)) {
-        if (this.#isDone) return;
-        if (authorities.length === 0) this.#addUnknown(label);
-        for (const [name, authority] of authorities) this.#add(name, authority);
+async function auditInto<Prepared>(
+  sink: AuditSink<Prepared>,
+  { table, agents, asked }: Audited,
+  options: AuditOptions,
+): Promise<AuditRun> {
+  const { view } = tableMemory(table);
+  const hosts = new HostAudit(sink, view, agents, {
+    google: table.profile === 'google',
+    only: options.only,
+  });
+  // A report needs all hosts.
+  const isDone = (): boolean => sink.isClosed && options.report === undefined;
+  if (asked === undefined) {
+    for (const at of sortedPlaces(view)) {
+      if (isDone()) break;
+      const host = view.hostAt(at);
+      for (const authority of host.authorities) {
+        if (hosts.add(authorityLabel(host, authority), authority)) await sink.flush();
       }
     }
-    this.#out.flush();
+  } else {
+    for (const { label, authorities } of asked.in(view)) {
+      if (isDone()) break;
+      if (authorities.length === 0 && hosts.addUnknown(label)) await sink.flush();
+      for (const [name, authority] of authorities) {
+        if (hosts.add(name, authority)) await sink.flush();
+      }
+    }
   }
+  await sink.end();
+  return new AuditRun(hosts.tally, view.hasRecords, sink.isClosed);
+}
 
-  get #isDone(): boolean {
-    return this.isClosed && !this.#reports;
-  }
-
+/** The results of an audit beside its rows. */
+class AuditRun {
+  readonly #tally: AuditTally;
+  readonly #hasRecords: boolean;
   /** Whether the reader of the rows has gone away. */
-  get isClosed(): boolean {
-    return this.#out.isClosed;
+  readonly isClosed: boolean;
+
+  constructor(tally: AuditTally, hasRecords: boolean, isClosed: boolean) {
+    this.#tally = tally;
+    this.#hasRecords = hasRecords;
+    this.isClosed = isClosed;
   }
 
   /** One line for each agent: how many hosts allow how much. */
@@ -159,75 +161,105 @@ class AuditReport {
 
   /** Every figure of the report. */
   figures(about: Pick<AuditFigures, 'source' | 'profile' | 'created'>): AuditFigures {
-    return this.#tally.figures(about, this.#view.hasRecords);
+    return this.#tally.figures(about, this.#hasRecords);
+  }
+}
+
+/** What hosts with the same rules and records have in common. */
+interface Shared<Prepared> {
+  readonly findings: readonly AgentFinding[];
+  readonly kinds: ReadonlySet<string>;
+  readonly rows: Prepared;
+}
+
+/** Audits hosts, passes on their rows and counts them. */
+class HostAudit<Prepared> {
+  readonly tally: AuditTally;
+  readonly #sink: AuditSink<Prepared>;
+  readonly #view: TableView;
+  readonly #agents: readonly Agent[];
+  readonly #audit: TableAudit;
+  readonly #only: AuditOptions['only'];
+  /** By the offsets of the robots record and of the list of records. */
+  readonly #known = new PairCache<Shared<Prepared>>(KEPT_BITS);
+
+  constructor(
+    sink: AuditSink<Prepared>,
+    view: TableView,
+    agents: readonly Agent[],
+    { google, only }: { readonly google: boolean; readonly only: AuditOptions['only'] },
+  ) {
+    this.#sink = sink;
+    this.#view = view;
+    this.#agents = agents;
+    this.#audit = new TableAudit(view, agents, google);
+    this.#only = only;
+    this.tally = new AuditTally(agents.map(({ name }) => name));
   }
 
-  #add(label: string, authority: TableAuthority): void {
+  /** Adds a host; returns true if the sink must be flushed. */
+  add(label: string, authority: TableAuthority): boolean {
     const kept = this.#view.hasRecords ? this.#view.recordsOf(authority) : NO_RECORDS;
-    const isShared = kept.records.length === 0 && kept.date === undefined;
-    let tails = isShared ? this.#tails.get(authority.robots) : undefined;
-    if (tails === undefined) {
-      tails = this.#tailsOf(authority, kept);
-      if (this.#tails.size === KEPT_TAILS) this.#tails.clear();
-      if (isShared) this.#tails.set(authority.robots, tails);
-    }
-    this.#addRows(label, tails);
-    const kinds = kept.records.map(({ kind }) => kind);
-    this.#tally.add(label, tails, authority.accessResult, kinds);
-  }
-
-  #addUnknown(label: string): void {
-    const nothing = COLUMNS.slice(AGENT_COLUMNS).map(() => undefined);
-    const text = this.#rows.part(2, ['unknown', ...nothing]);
-    const tails = this.#agents.map((): Tail => ({ allowed: 'unknown', by: 'nobody', text }));
-    this.#addRows(label, tails);
-    this.#tally.add(label, tails, undefined, []);
-  }
-
-  #addRows(label: string, tails: readonly Tail[]): void {
-    const start = this.#rows.part(0, [label]);
-    let rows = '';
-    for (let index = 0; index < tails.length; index++) {
-      const { allowed, text } = tails[index] as Tail;
-      if (this.#only !== undefined && this.#only !== allowed) continue;
-      rows += start + this.#names[index] + text;
-    }
-    this.#out.add(rows);
-  }
-
-  #tailsOf(authority: TableAuthority, kept: AuthorityRecords): Tail[] {
     const { robots, accessResult } = authority;
-    const summaries = this.#audit.summaries(robots, accessResult);
-    const { records } = kept;
-    const sitemaps = records.filter(({ kind }) => kind === 'sitemap').map(({ value }) => value);
+    const shared = this.#known.of(robots, kept.list, () => this.#sharedOf(authority, kept));
+    this.tally.add(label, shared.findings, accessResult, shared.kinds);
     const date = kept.date === undefined ? undefined : isoSeconds(kept.date);
-    const known = new Map<AgentSummary, Tail>();
-    return summaries.map((summary) => {
-      let tail = known.get(summary);
-      if (tail !== undefined) return tail;
-      const { crawlDelay, preferences } = recordsFor(records, summary.tokens);
-      const text = this.#rows.part(2, [
-        summary.reach,
-        summary.tokens.length === 0 ? undefined : summary.tokens.join(' '),
-        summary.rules,
-        summary.rootAllowed ? 'allow' : 'deny',
-        summary.rootLine,
+    return this.#sink.add(label, shared.rows, date);
+  }
+
+  /** Adds a host that is not in the table. */
+  addUnknown(label: string): boolean {
+    const nothing = new Array<undefined>(COLUMNS_AFTER_ALLOWED).fill(undefined);
+    const cells = ['unknown', ...nothing];
+    const rows = this.#agents.map(
+      ({ name }): AuditRow => ({ agent: name, allowed: 'unknown', cells }),
+    );
+    const findings = rows.map(({ allowed }): AgentFinding => ({ allowed, by: 'nobody' }));
+    this.tally.add(label, findings, undefined, new Set());
+    return this.#sink.add(label, this.#prepared(rows), undefined);
+  }
+
+  #prepared(rows: readonly AuditRow[]): Prepared {
+    const only = this.#only;
+    const chosen = only === undefined ? rows : rows.filter(({ allowed }) => allowed === only);
+    return this.#sink.prepare(chosen);
+  }
+
+  #sharedOf(
+    { robots, accessResult }: TableAuthority,
+    { records }: AuthorityRecords,
+  ): Shared<Prepared> {
+    const summaries = this.#audit.summaries(robots, accessResult);
+    const sitemaps = records.filter(({ kind }) => kind === 'sitemap').map(({ value }) => value);
+    // Most agents share a summary.
+    const known = new Map<AgentSummary, readonly Cell[]>();
+    const cellsOf = (summary: AgentSummary): readonly Cell[] => {
+      const { reach, tokens, rules, rootAllowed, rootLine } = summary;
+      const { crawlDelay, preferences } = recordsFor(records, tokens);
+      return [
+        reach,
+        tokens.length === 0 ? undefined : tokens.join(' '),
+        rules,
+        rootAllowed ? 'allow' : 'deny',
+        rootLine,
         crawlDelay,
         sitemaps.length === 0 ? undefined : sitemaps,
         preferences.length === 0 ? undefined : preferences,
         accessResult,
-        date,
-      ]);
-      tail = { allowed: summary.reach, by: deciderOf(summary), text };
-      known.set(summary, tail);
-      return tail;
+      ];
+    };
+    const rows = this.#agents.map(({ name }, index): AuditRow => {
+      const summary = summaries[index] as AgentSummary;
+      const cells = known.get(summary) ?? cellsOf(summary);
+      known.set(summary, cells);
+      return { agent: name, allowed: summary.reach, cells };
     });
+    return {
+      findings: summaries.map((summary) => ({ allowed: summary.reach, by: deciderOf(summary) })),
+      kinds: new Set(records.map(({ kind }) => kind)),
+      rows: this.#prepared(rows),
+    };
   }
-}
-
-/** A row without its host and agent. */
-interface Tail extends AgentFinding {
-  readonly text: string;
 }
 
 function deciderOf({ tokens }: AgentSummary): AgentFinding['by'] {
@@ -235,16 +267,12 @@ function deciderOf({ tokens }: AgentSummary): AgentFinding['by'] {
   return tokens[0] === '*' ? 'any' : 'own';
 }
 
-async function reportText(figures: AuditFigures, form: ReportForm): Promise<string> {
+async function reportText(
+  figures: AuditFigures,
+  form: ReportForm,
+  rows?: HeldRows,
+): Promise<string> {
   if (form === 'json') return `${safeJson(figures)}\n`;
   const { auditPage } = await import('../report/html/audit-page.js');
-  return auditPage(figures);
-}
-
-/** The offsets of all host records, sorted by host. */
-function sortedHosts(view: TableView): number[] {
-  const names: string[] = [];
-  // A space is before any character of a host, so the offset after it does not change the order.
-  for (const at of view.hostPlaces()) names.push(`${view.nameAt(at)} ${at}`);
-  return names.sort().map((name) => Number(name.slice(name.lastIndexOf(' ') + 1)));
+  return auditPage(figures, rows);
 }

@@ -3,10 +3,10 @@ import { refuseLossyPaths } from '../options/lossy-paths.js';
 import { VERDICTS_GROUP } from '../options/option-groups.js';
 import { quietOption } from '../options/output-options.js';
 import {
+  auditFormatOption,
   auditReportOption,
   hostsOption,
   onlyOption,
-  rowFormatOption,
 } from '../options/report-options.js';
 import {
   agentOption,
@@ -64,7 +64,7 @@ Exit status:
       .addOption(agentsFileOption(VERDICTS_GROUP))
       .addOption(hostsOption())
       .addOption(onlyOption())
-      .addOption(rowFormatOption('table'))
+      .addOption(auditFormatOption())
       .addOption(auditReportOption())
       .addOption(quietOption())
       .action(async (options: AuditOptions) => {

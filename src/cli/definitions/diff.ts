@@ -3,7 +3,7 @@ import type { DiffOptions } from '../options/command-options.js';
 import { refuseLossyPaths } from '../options/lossy-paths.js';
 import { VERDICTS_GROUP } from '../options/option-groups.js';
 import { quietOption } from '../options/output-options.js';
-import { diffUrlsOption, exitCodeOption, rowFormatOption } from '../options/report-options.js';
+import { diffFormatOption, diffUrlsOption, exitCodeOption } from '../options/report-options.js';
 import {
   agentOption,
   agentsFileOption,
@@ -52,7 +52,7 @@ Exit status:
       .addOption(agentOption())
       .addOption(agentsFileOption(VERDICTS_GROUP))
       .addOption(diffUrlsOption())
-      .addOption(rowFormatOption('table'))
+      .addOption(diffFormatOption())
       .addOption(exitCodeOption())
       .addOption(quietOption())
       .action(async (old: string, next: string, options: DiffOptions) => {

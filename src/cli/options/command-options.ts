@@ -139,12 +139,12 @@ export interface AuditOptions extends RobotsOptions {
   readonly hosts?: string;
   readonly only?: 'all' | 'part' | 'none' | 'unknown';
   readonly report?: string;
-  readonly format?: RowFormat;
+  readonly format?: RowFormat | 'parquet' | 'html';
 }
 
 export interface DiffOptions extends RobotsOptions {
   readonly urls?: string;
-  readonly format?: RowFormat;
+  readonly format?: RowFormat | 'html';
   readonly exitCode?: boolean;
 }
 

@@ -39,12 +39,15 @@ export const exitCodeOption = (): Option =>
     OUTPUT_GROUP,
   );
 
+const ROWS_DETAIL =
+  'table is for people, and shortens long values; csv and ndjson have them whole.';
+
 /** @param usual the format without this option */
 export const rowFormatOption = (usual: RowFormat): Option =>
   describedOption(
     '--format <format>',
     `Write rows as table, csv or ndjson (default: ${usual}).`,
-    'table is for people, and shortens long values; csv and ndjson have them whole.',
+    ROWS_DETAIL,
   )
     .choices(ROW_FORMATS)
     .helpGroup(OUTPUT_GROUP);
@@ -55,6 +58,25 @@ export const totalsOption = (): Option =>
     'Write the totals as one JSON object at the end.',
     'The object goes to standard output, also with --quiet and after a signal. It counts hosts by access result and by error; --report has each host.',
   ).helpGroup(OUTPUT_GROUP);
+
+export const auditFormatOption = (): Option =>
+  describedOption(
+    '--format <format>',
+    'Write table, csv, ndjson, parquet or html (default: table).',
+    `${ROWS_DETAIL} parquet has the columns of csv. html is one page that loads nothing: the figures of --report, and the first 1,000 rows.`,
+    '    robots-filter audit --table robots.table -a @ai-training --format parquet > audit.parquet',
+  )
+    .choices([...ROW_FORMATS, 'parquet', 'html'])
+    .helpGroup(OUTPUT_GROUP);
+
+export const diffFormatOption = (): Option =>
+  describedOption(
+    '--format <format>',
+    'Write table, csv, ndjson or html (default: table).',
+    `${ROWS_DETAIL} html is one page that loads nothing: for each agent how many hosts have changed and how, and the first 1,000 rows.`,
+  )
+    .choices([...ROW_FORMATS, 'html'])
+    .helpGroup(OUTPUT_GROUP);
 
 /** @param detail what an object holds */
 export const jsonOption = (detail: string): Option =>

@@ -12,15 +12,15 @@ export const STANDARD_ERROR_DESCRIPTOR = 2;
 const RETRY_INTERVAL = 2;
 
 /**
- * Writes text to standard output. `process.stdout` would make a pipe non-blocking for all
+ * Writes text or bytes to standard output. `process.stdout` would make a pipe non-blocking for all
  * processes that share it.
  *
  * @returns false if the reader has gone away
  * @throws RobotsFilterError `output`
  */
-export function writeOutput(text: string): boolean {
+export function writeOutput(content: string | Uint8Array): boolean {
   try {
-    return writeText(STANDARD_OUTPUT_DESCRIPTOR, text);
+    return writeContent(STANDARD_OUTPUT_DESCRIPTOR, content);
   } catch (error) {
     throw outputError('standard output', error, '');
   }
@@ -29,14 +29,14 @@ export function writeOutput(text: string): boolean {
 /** Writes text to standard error. A closed or full standard error is ignored. */
 export function writeError(text: string): void {
   try {
-    writeText(STANDARD_ERROR_DESCRIPTOR, text);
+    writeContent(STANDARD_ERROR_DESCRIPTOR, text);
   } catch {
     // The failure cannot be reported anywhere.
   }
 }
 
-function writeText(descriptor: number, text: string): boolean {
-  const bytes = Buffer.from(text);
+function writeContent(descriptor: number, content: string | Uint8Array): boolean {
+  const bytes = typeof content === 'string' ? Buffer.from(content) : content;
   let written = 0;
   while (written < bytes.length) {
     try {

@@ -80,7 +80,7 @@ export class AuditTally {
     host: string,
     findings: readonly AgentFinding[],
     access: AccessResult | undefined,
-    kinds: Iterable<string>,
+    kinds: ReadonlySet<string>,
   ): void {
     this.#hosts++;
     this.#access[access ?? 'unknown']++;
@@ -92,7 +92,7 @@ export class AuditTally {
       if (access === 'successful') figures.by[by]++;
       if (allowed === 'none') none++;
     }
-    for (const kind of new Set(kinds)) {
+    for (const kind of kinds) {
       if (kind in this.#records) this.#records[kind as RecordFigure]++;
     }
     const alike = this.#strict[none];

@@ -6,7 +6,7 @@ import { formatAuthority, type Scheme } from '../../protocol/authority.js';
  * ports, HOST:PORT for both at another port, otherwise the URLs of its roots.
  */
 export function authorityLabel(
-  { host }: TableHost,
+  { host }: Pick<TableHost, 'host'>,
   { schemes, port }: Pick<TableAuthority, 'schemes' | 'port'>,
 ): string {
   if (schemes.length === 2 && schemes[0] === 'http' && schemes[1] === 'https') {

@@ -117,7 +117,8 @@ function hasControl(text: string): boolean {
   return false;
 }
 
-function textOf(value: Cell): string {
+/** The text of a value, as CSV has it. */
+export function textOf(value: Cell): string {
   if (value === undefined) return '';
   if (Array.isArray(value)) return value.join(' ');
   return typeof value === 'object' ? JSON.stringify(value) : String(value);

@@ -5,11 +5,11 @@ import {
   formatAuthority,
   type Scheme,
 } from '../../protocol/authority.js';
+import { sortStrings } from '../../string-sort.js';
 import { MAX_HOST_BYTES, SCHEME_FTP, SCHEME_HTTP, SCHEME_HTTPS } from '../../table/format.js';
 import { ByteStore } from './byte-store.js';
 import type { HashKey } from './hash-bytes.js';
 import { HostNames } from './host-names.js';
-import { sortStrings } from './string-sort.js';
 
 const SCHEMES: readonly (readonly [bit: number, defaultPort: number])[] = [
   [SCHEME_HTTP, DEFAULT_PORTS.http],
@@ -205,7 +205,7 @@ export class AuthoritySet {
 
   /** All authorities, sorted by key. */
   sorted(): Int32Array {
-    return sortStrings(this.keys);
+    return sortStrings(this.keys, MAX_HOST_BYTES + KEY_TAIL);
   }
 
   /**

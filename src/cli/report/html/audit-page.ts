@@ -1,9 +1,11 @@
 import { version } from '../../version.js';
 import type { AgentFigures, Allowed, AuditFigures, Decider } from '../audit-figures.js';
+import type { HeldRows } from '../held-rows.js';
 import { formatCount, formatNumber, formatPercent } from '../numbers.js';
 import { html, htmlTable } from './html-text.js';
 import { htmlPage } from './page.js';
 import { recordTable } from './record-table.js';
+import { rowTable } from './row-table.js';
 import { stackedBar } from './stacked-bar.js';
 
 /** The extents in the order of a bar, and what they mean. */
@@ -20,8 +22,12 @@ const DECIDERS: readonly (readonly [Decider, string])[] = [
   ['nobody', 'no group: everything is allowed'],
 ];
 
-/** An audit as one page of HTML. */
-export function auditPage(figures: AuditFigures): string {
+/**
+ * An audit as one page of HTML.
+ *
+ * @param rows its rows, which may be a selection; without them the page has figures alone
+ */
+export function auditPage(figures: AuditFigures, rows?: HeldRows): string {
   const { source, profile, created, hosts, agents } = figures;
   const sections = [
     { heading: 'What the agents may fetch', content: extentBars(agents, hosts) },
@@ -30,6 +36,9 @@ export function auditPage(figures: AuditFigures): string {
     { heading: 'Records beside the rules', content: recordTable(figures.records, hosts) },
     { heading: 'The strictest hosts', content: strictTable(figures) },
   ];
+  if (rows !== undefined) {
+    sections.push({ heading: 'Host by host', content: rowTable(rows, 'row') });
+  }
   return htmlPage({
     title: 'What crawlers may fetch',
     subtitle: `${formatCount(hosts, 'host')} of ${source}, ${formatCount(agents.length, 'agent')}, ${created.slice(0, 10)}`,

@@ -1,18 +1,23 @@
-import type { ByteStore } from './byte-store.js';
+/** Strings of bytes that are numbered from 0. */
+export interface Strings {
+  readonly count: number;
+  /** Four bytes of a string from an offset, big-endian; zeros after its end. */
+  word(item: number, offset: number): number;
+}
 
 /** Bytes that are compared at a time: one word. */
 const STEP = 4;
 
 /**
- * Sorts the strings of a store by their bytes; returns their numbers. No string may be a prefix of
- * another.
+ * Sorts strings by their bytes; returns their numbers. Strings that differ in zeros at their end
+ * alone, or only after `longest` bytes, are in no certain order.
  *
  * Strings are sorted by the first four bytes, then each run of equal strings by the next four, and
  * so on. The sort keys are 64-bit numbers, four bytes above the number of the string, which the
  * engine sorts without a callback. Each string is read once for each four bytes that it shares with
  * another.
  */
-export function sortStrings(strings: ByteStore): Int32Array {
+export function sortStrings(strings: Strings, longest: number): Int32Array {
   const { count } = strings;
   const keys = new BigUint64Array(count);
   const words = new Uint32Array(keys.buffer);
@@ -26,6 +31,7 @@ export function sortStrings(strings: ByteStore): Int32Array {
       words[2 * index + HIGH] = strings.word(words[2 * index + LOW] as number, depth);
     }
     keys.subarray(low, high).sort();
+    if (depth + STEP >= longest) continue;
     let start = low;
     for (let index = low + 1; index <= high; index++) {
       if (index < high && words[2 * index + HIGH] === words[2 * start + HIGH]) continue;

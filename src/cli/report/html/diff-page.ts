@@ -1,0 +1,108 @@
+import { printable } from '../../../control-characters.js';
+import { version } from '../../version.js';
+import {
+  type AgentDifferences,
+  type Difference,
+  type DiffTally,
+  differenceText,
+} from '../diff-figures.js';
+import type { HeldRows } from '../held-rows.js';
+import { formatCount, formatNumber } from '../numbers.js';
+import { html, htmlTable } from './html-text.js';
+import { htmlPage } from './page.js';
+import { rowTable } from './row-table.js';
+import { stackedBar } from './stacked-bar.js';
+
+/** What a page says of the comparison. */
+export interface DiffAbout {
+  readonly old: string;
+  readonly new: string;
+  readonly what: 'host' | 'URL';
+  readonly profile: string;
+  /** ISO 8601. */
+  readonly created: string;
+}
+
+/** The direction of a difference. */
+type Direction = 'less' | 'more' | 'other' | 'moved';
+
+/** The parts of a bar: their colours, which the audit's page explains, and their meanings. */
+const DIRECTIONS: readonly (readonly [Direction, string, string])[] = [
+  ['less', 'none', 'may fetch less'],
+  ['other', 'part', 'may fetch another part'],
+  ['more', 'all', 'may fetch more'],
+  ['moved', 'unknown', 'has come or gone'],
+];
+
+/** What is allowed, ascending; `unknown` and `invalid` are beside the order. */
+const ORDER: Readonly<Record<string, number>> = { none: 0, deny: 0, part: 1, all: 2, allow: 2 };
+
+/** A comparison as one page of HTML. */
+export function diffPage(about: DiffAbout, tally: DiffTally, rows: HeldRows): string {
+  const { old, new: next, what, profile, created } = about;
+  const { agents } = tally;
+  const compared = formatCount(tally.compared, what);
+  return htmlPage({
+    title: 'What has changed for crawlers',
+    subtitle: `${compared}, ${formatCount(agents.length, 'agent')}: ${printable(old)} (old) and ${printable(next)} (new), ${created.slice(0, 10)}`,
+    sections: [
+      { heading: 'Differences by agent', content: directionBars(agents, what) },
+      { heading: 'What differs', content: differenceTable(agents, what) },
+      { heading: what === 'host' ? 'Host by host' : 'URL by URL', content: rowTable(rows, 'row') },
+    ],
+    foot: `robots-filter ${version()}, profile ${profile}. Files are compared by what they allow, not by their text.`,
+  });
+}
+
+function directionBars(agents: readonly AgentDifferences[], what: string): string {
+  if (agents.every(({ counts }) => counts.length === 0)) return '<p>There is no difference.</p>';
+  const rows = agents.map(({ agent, counts }) => {
+    const parts = DIRECTIONS.map(([direction, kind, meaning]) => {
+      const count = counts.reduce(
+        (sum, [difference, number]) => (directionOf(difference) === direction ? sum + number : sum),
+        0,
+      );
+      return { kind, count, meaning };
+    });
+    const words = parts.flatMap(({ count, meaning }) =>
+      count === 0 ? [] : [`${meaning}: ${formatNumber(count)}`],
+    );
+    const sum = parts.reduce((total, { count }) => total + count, 0);
+    const label = `${agent}: ${words.length === 0 ? 'no difference' : words.join(', ')}`;
+    return `<b>${html(agent)}</b>${stackedBar(parts, label)}<span class="counts">${formatCount(sum, 'difference')}</span>`;
+  });
+  const legend = DIRECTIONS.map(
+    ([, kind, meaning]) => `<li><span class="${kind}"></span>${html(meaning)}</li>`,
+  ).join('');
+  return `<p>Each bar has the ${what}s that differ for an agent.</p>
+<ul class="legend">${legend}</ul>
+<div class="bars">${rows.join('\n')}</div>`;
+}
+
+function differenceTable(agents: readonly AgentDifferences[], what: string): string {
+  const texts = new Set(
+    agents.flatMap(({ counts }) => counts.map(([difference]) => differenceText(difference))),
+  );
+  if (texts.size === 0) return '<p>There is no difference.</p>';
+  const rows = [...texts].map((text) => [
+    html(text),
+    ...agents.map(({ counts }) => {
+      const found = counts.find(([difference]) => differenceText(difference) === text);
+      return formatNumber(found?.[1] ?? 0);
+    }),
+  ]);
+  return htmlTable(
+    'numbers',
+    `Number of ${what}s`,
+    ['difference', ...agents.map(({ agent }) => agent)],
+    rows,
+  );
+}
+
+function directionOf(difference: Difference): Direction {
+  if (difference === 'rules') return 'other';
+  if (typeof difference === 'string') return 'moved';
+  const [old, next] = difference.map((each) => ORDER[each]);
+  if (old === undefined || next === undefined) return 'moved';
+  return old < next ? 'more' : 'less';
+}

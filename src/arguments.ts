@@ -133,7 +133,7 @@ export function checkPath(call: string, path: unknown): asserts path is string {
   if (typeof path === 'string' && path !== '') return;
   throw new RobotsFilterError(
     'usage',
-    `the path for ${call} is ${shownValue(path)}. Pass a string`,
+    `the path for ${call} is ${shownValue(path)}. Pass ${path instanceof URL ? 'fileURLToPath(url)' : 'a string'}`,
   );
 }
 

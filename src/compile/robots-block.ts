@@ -1,3 +1,4 @@
+import { Buffer } from 'node:buffer';
 import type { Agent } from '../protocol/agent.js';
 import { groupsByProductToken } from '../protocol/groups.js';
 import { lowerCaseAscii } from '../protocol/product-token.js';
@@ -81,7 +82,11 @@ export class BlockCompiler {
    *
    * @param agent the agent whose groups are compiled; `undefined` for all groups
    */
-  compile(file: RobotsFile, profile: Profile, agent?: Agent): RobotsBlock {
+  compile(
+    file: Pick<RobotsFile, 'groups' | 'overBudget'>,
+    profile: Profile,
+    agent?: Agent,
+  ): RobotsBlock {
     if (file.overBudget)
       return { bytes: Uint8Array.of(ACCESS_UNREACHABLE, 0, 0), tokens: NO_TOKENS };
     const lists = groupsByProductToken(file.groups, profile);
@@ -108,8 +113,10 @@ export class BlockCompiler {
       number += width;
       list = this.#writeList(lists.get(token) ?? [], profile, compiled, list);
     });
-    const kept = tokens.length === 0 ? NO_TOKENS : tokens;
-    return { bytes: this.#out.slice(0, this.#end), tokens: kept };
+    // Small blocks share memory of Node's pool.
+    const block = Buffer.allocUnsafe(this.#end);
+    block.set(this.#out.subarray(0, this.#end));
+    return { bytes: block, tokens: tokens.length === 0 ? NO_TOKENS : tokens };
   }
 
   /** Writes a list of groups at an offset; returns the offset after the list. */

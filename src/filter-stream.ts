@@ -139,6 +139,7 @@ function refuseMemberConflict(settings: FilterSettings, format: 'text' | 'ndjson
   if (conflict === undefined) return;
   const reasons = {
     explanation: 'explain adds a member of that name',
+    preferences: 'preferences are a member of that name',
     'bad line': 'a member of that name is added for invalid lines',
     url: 'the URL is read from a member of that name',
   };

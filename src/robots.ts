@@ -8,7 +8,7 @@ import { groupsByProductToken, groupsFor } from './protocol/groups.js';
 import { type KeptRecord, keptRecords } from './protocol/other-record-kinds.js';
 import { checkParseOptions, type ParseOptions, parseRobots } from './protocol/parse.js';
 import { MAX_BYTES } from './protocol/parsing-limits.js';
-import { type MostSpecific, type Preferences, preferencesFor } from './protocol/preferences.js';
+import { AgentPreferences, type PathMatcher, type Preferences } from './protocol/preferences.js';
 import { lowerCaseAscii, ProductTokens } from './protocol/product-token.js';
 import type { Profile } from './protocol/profile.js';
 import { recordsFor } from './protocol/records-for.js';
@@ -157,7 +157,7 @@ export class Robots {
   preferences(agent: string | readonly string[], url: string | Uint8Array = '/'): Preferences {
     checkUrl(url);
     const tokens = [...this.#groupsByToken(agent).keys()];
-    return preferencesFor(this.#keptRecords, tokens, mostSpecificFor(url, this.#profile));
+    return new AgentPreferences(this.#keptRecords, tokens, pathMatchers(this.#profile)).for(url);
   }
 
   /** The URLs of the `Sitemap` records, as written, in the order of the file. */
@@ -240,16 +240,18 @@ function askedAgent(name: string, profile: Profile): AskedAgent {
   return asked;
 }
 
-/** Finds the most specific of some path patterns for a URL, by the matcher of rules. */
-export function mostSpecificFor(url: string | Uint8Array, profile: Profile): MostSpecific {
+/** Makes matchers that find the most specific of some path patterns, by the matcher of rules. */
+export function pathMatchers(profile: Profile): (paths: readonly string[]) => PathMatcher {
   return (paths) => {
     const rules = paths.map((path) => `Disallow: ${path}\n`);
     const matcher = Robots.parse(`User-agent: *\n${rules.join('')}`, {
       profile,
       maxBytes: MAX_BYTES,
     });
-    const { rule } = matcher.verdict(url, '*');
-    // The first line names the agent.
-    return rule && rule.line - 2;
+    return (url) => {
+      const { rule } = matcher.verdict(url, '*');
+      // The first line names the agent.
+      return rule && rule.line - 2;
+    };
   };
 }

@@ -28,6 +28,7 @@ import {
   FORMAT_TSV,
   FRAGMENT_STRING_CLOSE,
   FRAGMENT_STRING_OPEN,
+  FRAME_OUTCOMES,
   HOST_COUNTS_BYTES,
   MARGIN,
   MAX_AGENTS,
@@ -52,6 +53,7 @@ import {
   QUERY_FLAGS,
   QUERY_FORMAT,
   QUERY_FRAGMENTS,
+  QUERY_FRAMES,
   QUERY_GOOGLE,
   QUERY_LINE_FACTOR,
   QUERY_LINE_OVERHEAD,
@@ -150,10 +152,13 @@ function isRows(format: LineFormat): boolean {
  * longer when its escapes are undone. Then the text without escapes is held in the output, too,
  * `expansion × n + MARGIN` bytes after the URL's place, where what is written cannot reach it
  * (assembly/emit/conversion.ts). The sum is `(expansion + 1) × n + MARGIN`.
+ *
+ * In a frame the URL stands once more before the record.
  */
 function lineFactor(settings: QuerySettings): number {
   const conversion = conversionOf(settings);
-  return conversion === undefined ? 1 : EXPANSIONS[conversion] + 1;
+  const record = conversion === undefined ? 1 : EXPANSIONS[conversion] + 1;
+  return settings.frames === true ? record + 1 : record;
 }
 
 /**
@@ -177,7 +182,8 @@ function lineOverhead(
     (words[FRAGMENT_STRING_OPEN] ?? '').length + (words[FRAGMENT_STRING_CLOSE] ?? '').length;
   // A bad line is shown from its beginning, and in a conversion as a URL is.
   const shown = (GREATEST_EXPANSION + 1) * BAD_INPUT_LIMIT;
-  return 64 + verdicts + explained + 3 * strings + shown + 5 * MARGIN;
+  const frame = settings.frames === true ? FRAME_OUTCOMES + agents + MARGIN : 0;
+  return 64 + verdicts + explained + 3 * strings + shown + frame + 5 * MARGIN;
 }
 
 /** Writes the blocks of a query one after another. */
@@ -302,7 +308,8 @@ export function encodeQuery(
       (settings.explain ? QUERY_EXPLAIN : 0) |
       (settings.strict ? QUERY_STRICT : 0) |
       (settings.format === 'parquet' ? QUERY_PARQUET : 0) |
-      (settings.addsShard === true ? QUERY_ADDS_SHARD : 0),
+      (settings.addsShard === true ? QUERY_ADDS_SHARD : 0) |
+      (settings.frames === true ? QUERY_FRAMES : 0),
   );
   block.word(QUERY_FORMAT, FORMATS[settings.format]);
   block.word(QUERY_OUTPUT, OUTPUTS[settings.output]);

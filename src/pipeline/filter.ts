@@ -13,9 +13,13 @@ import { type BadRecord, type RecordUnit, recordUnit } from './bad-record.js';
 import { Flow } from './flow.js';
 import { type CountedBlocks, HostCounts } from './host-counts.js';
 import type { InputFormat } from './input/format.js';
-import { conversionOf, type OutputFormat } from './output/conversion.js';
+import { conversionOf, type OutputFormat, writtenFormat } from './output/conversion.js';
+import { FramedRecords } from './output/framed-records.js';
 import { HeaderRow } from './output/header-row.js';
-import type { OutputTarget } from './output/open-output.js';
+import { type OutputTarget, openOutput } from './output/open-output.js';
+import type { Output } from './output/output.js';
+import { preferenceAdder } from './output/preference-columns.js';
+import type { RecordPreferences } from './output/record-preferences.js';
 import { type RuleCounts, sumRules } from './rule-counts.js';
 import type { RunEnd, RunInput } from './run.js';
 import { SeenHosts } from './seen-hosts.js';
@@ -54,6 +58,8 @@ export interface FilterSettings {
    * Number of shards: the shard of each host comes out in place of its verdict. For one agent.
    */
   readonly addedShards?: number | undefined;
+  /** The preferences that are added to records; `undefined` for none. Only with `annotate`. */
+  readonly preferences?: RecordPreferences | undefined;
 }
 
 export interface FilterOptions {
@@ -110,7 +116,7 @@ export class Filter {
   async run(
     input: RunInput & { readonly format: InputFormat },
     output: OutputTarget,
-    outputName?: string,
+    outputName = output === 1 ? 'standard output' : 'the output',
   ): Promise<RunEnd> {
     if (this.#cancelled) return 'cancelled';
     const { flow, query } = this.#stage(input.format);
@@ -123,7 +129,20 @@ export class Filter {
       ...input,
       conversion: conversionOf(input.format, this.#settings.outputFormat),
     });
-    return flow.run(input, output, outputName, preamble);
+    const { agents, preferences, outputFormat } = this.#settings;
+    const format = writtenFormat(input.format, outputFormat);
+    // The output for Parquet adds its columns itself.
+    if (preferences === undefined || format === 'parquet') {
+      return flow.run(input, output, outputName, preamble);
+    }
+    const addTo = preferenceAdder(format, agents);
+    const withPreferences = (): Output =>
+      new FramedRecords(openOutput(output, outputName), {
+        agents: agents.length,
+        preamble,
+        add: ({ record, url, outcomes }) => addTo(record, preferences.of(url, outcomes)),
+      });
+    return flow.run(input, withPreferences, outputName);
   }
 
   /**
@@ -222,7 +241,8 @@ export class Filter {
     const known = this.#stages.get(format);
     if (known !== undefined) return known;
     const { table, header, view, slots, shards } = this.#table;
-    const { countHosts, countByHost, countByRule, addedShards, ...asked } = this.#settings;
+    const { countHosts, countByHost, countByRule, addedShards, preferences, ...asked } =
+      this.#settings;
     const conversion = conversionOf(format, asked.outputFormat);
     // Which rows of Parquet are kept is decided when they are written.
     const all = conversion === 'outcomes' && asked.output !== 'annotate';
@@ -240,6 +260,7 @@ export class Filter {
         : 0,
       shards: addedShards ?? shards.length,
       addsShard: addedShards !== undefined,
+      frames: preferences !== undefined,
     };
     const tables: readonly QueryTable[] =
       shards.length > 0

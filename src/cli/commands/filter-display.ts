@@ -36,11 +36,12 @@ export class FilterDisplay {
   static of(options: FilterOptions, agents: number, outputName: string): FilterDisplay | undefined {
     if (outputFile(options) !== undefined || outputMode(options) !== 'annotate') return undefined;
     if (!isForPeople(STANDARD_OUTPUT_DESCRIPTOR)) return undefined;
-    const { explain = false } = options;
+    const { explain = false, preferences = false } = options;
     if (!explain && !isColoured(STANDARD_OUTPUT_DESCRIPTOR)) return undefined;
     const paint = paintOf(STANDARD_OUTPUT_DESCRIPTOR);
+    const added = (explain ? EXPLANATION_COLUMNS : 0) + (preferences ? 1 : 0);
     const layOut = explain
-      ? alignedColumns(new RecordColumns(paint, windowOfOutput), agents * EXPLANATION_COLUMNS)
+      ? alignedColumns(new RecordColumns(paint, windowOfOutput), agents * added)
       : colouredVerdicts(paint);
     return new FilterDisplay(outputFormat(options), layOut, outputName);
   }

@@ -18,19 +18,20 @@ export async function openTable(
     readonly table?: string;
     readonly threads?: number;
     readonly report?: string;
+    readonly preferences?: boolean;
   },
   agents: readonly Agent[] | undefined,
   diagnostics: Diagnostics,
   interruption: Interruption,
 ): Promise<TableMemory> {
-  const { table: path, robotsDir = [], profile, report } = options;
+  const { table: path, robotsDir = [], profile, report, preferences = false } = options;
   if (path === undefined) {
     const { compileCaches } = await import('./compile-caches.js');
     const tokens = agents === undefined ? undefined : neededTokens(agents);
     const compiled = await compileCaches(
       robotsDir,
       // A report counts records and dates.
-      { ...options, records: report !== undefined },
+      { ...options, records: report !== undefined || preferences },
       tokens,
       diagnostics,
       interruption,

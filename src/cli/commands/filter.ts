@@ -17,7 +17,9 @@ import type { CompressedFile } from '../../pipeline/output/compressed-file.js';
 import { openOutput } from '../../pipeline/output/open-output.js';
 import { OutputSink } from '../../pipeline/output/output-sink.js';
 import type { ParquetOutput } from '../../pipeline/output/parquet/parquet-output.js';
+import type { RecordPreferences } from '../../pipeline/output/record-preferences.js';
 import type { Agent } from '../../protocol/agent.js';
+import type { TableMemory } from '../../table-memory.js';
 import type { Executor } from '../../workers/executor.js';
 import { SUCCESS } from '../exit-codes.js';
 import { parseAgents } from '../options/agents.js';
@@ -110,7 +112,11 @@ export async function filter(
         : await emptyTable();
     interruption.signal.throwIfAborted();
     const asked = agents ?? parseAgents(options.agent, table.header.profile);
-    const settings = { ...settingsOf(options, asked), addedShards: shards };
+    const settings = {
+      ...settingsOf(options, asked),
+      addedShards: shards,
+      preferences: await preferencesOf(options, table, asked),
+    };
     let parquet: ParquetOutput | undefined;
     if (isParquet) {
       const { ParquetOutput } = await import('../../pipeline/output/parquet/parquet-output.js');
@@ -192,6 +198,22 @@ function countsLayout({ statsBy, top, format }: FilterOptions): CountsLayout | u
     );
   }
   return { by: statsBy, top, format: format ?? 'table' };
+}
+
+/** @throws RobotsFilterError `usage` if they are wanted, and the table keeps no records */
+async function preferencesOf(
+  { preferences = false, table: path }: FilterOptions,
+  table: TableMemory,
+  agents: readonly Agent[],
+): Promise<RecordPreferences | undefined> {
+  if (!preferences) return undefined;
+  const { RecordPreferences } = await import('../../pipeline/output/record-preferences.js');
+  if (path !== undefined && !table.view.hasRecords) {
+    throw usageError(
+      `${path} keeps no preferences. Compile it with --records, or leave --preferences out`,
+    );
+  }
+  return new RecordPreferences(table, agents, path ?? 'the table');
 }
 
 /** Reads the first bytes of standard input if it is the only input, and a pipe or socket. */

@@ -65,6 +65,7 @@ export interface FilterOptions extends RobotsOptions, FetchingOptions, InputOpti
   readonly denied?: boolean;
   readonly unknown: 'allow' | 'deny' | 'unknown';
   readonly explain?: boolean;
+  readonly preferences?: boolean;
   readonly strict?: boolean;
   readonly output?: string;
   readonly threads?: number;

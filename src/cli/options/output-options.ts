@@ -31,6 +31,15 @@ export const explainOption = (): Option =>
     'Text gets five more columns for each agent: REASON, LINE, RULE, AGENT and SOURCE. JSON gets the members "reason" and "rule", or "reasons" and "rules" with several agents.',
   ).helpGroup(VERDICTS_GROUP);
 
+export const preferencesOption = (): Option =>
+  describedOption(
+    '--preferences',
+    'Add what robots.txt says about the use of content (experimental).',
+    'Where the verdict is allow, the preferences for the URL and the agent are added as JSON: Content-Usage, Content-Signal and License. They never change a verdict. JSON gets the member "preferences", other formats a column for each agent. A table must have been compiled with --records.',
+  )
+    .conflicts(['allowed', 'denied', 'statsBy'])
+    .helpGroup(VERDICTS_GROUP);
+
 export const allowedOption = (): Option =>
   describedOption(
     '--allowed',

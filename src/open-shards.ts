@@ -1,5 +1,6 @@
 import { open, readFile, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { crc32 } from 'node:zlib';
 import { RobotsFilterError } from './errors.js';
 import { errorCode } from './files/system-error.js';
 import { ShardedView } from './inspect/sharded-view.js';
@@ -137,6 +138,15 @@ function tooLarge(name: string, { bytes, shards }: Manifest): RobotsFilterError 
   );
 }
 
+/** The CRC-32 of the parts' checksums, each as 32 bits, little-endian. Python has it, too. */
+function checksumOf(headers: readonly TableHeader[]): number {
+  const words = Buffer.alloc(4 * headers.length);
+  for (const [shard, { checksum }] of headers.entries()) {
+    words.writeUInt32LE(checksum >>> 0, 4 * shard);
+  }
+  return crc32(words);
+}
+
 /** The header of a table in shards: sums, and the maximum of what has no sum. */
 function sumOf(headers: readonly TableHeader[]): TableHeader {
   const [first] = headers as [TableHeader];
@@ -151,6 +161,7 @@ function sumOf(headers: readonly TableHeader[]): TableHeader {
     version: most(({ version }) => version),
     profile: first.profile,
     length: total(({ length }) => length),
+    checksum: checksumOf(headers),
     reduced: first.reduced,
     hosts: total(({ hosts }) => hosts),
     authorities: total(({ authorities }) => authorities),

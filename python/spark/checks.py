@@ -17,8 +17,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import compile_warc
 import pyarrow as pa
 import pyarrow.parquet as pq
+from archives import write_archives
 from cluster import LOOPBACK, Cluster
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
@@ -192,6 +194,22 @@ class Checks:
         refused(lambda: None, "cannot answer for google", profile="google")
         assert self.spark.sparkContext.statusTracker().getJobIdsForGroup() == before
 
+    def check_archives_compile_as_on_one_machine(self) -> None:
+        """Archives compile to the same parts, though redirects leave shards and archives."""
+        archives = write_archives(self.place / "archives", files=6, captures=60, hosts=80)
+        direct, output = (self.place / name for name in ("direct", "by-spark"))
+        sources = [word for path in archives for word in ("--robots-dir", path)]
+        words = ["compile", "-q", *sources, "--shards", str(SHARDS), "-o", str(direct)]
+        subprocess.run([*command(), *words], check=True)
+        named = [word for path in archives for word in ("--archives", path)]
+        words = [*named, "--shards", str(SHARDS), "--output", str(output)]
+        self.spark.sparkContext.addPyFile(compile_warc.__file__)
+        compile_warc.compile_archives(self.spark, compile_warc.parsed(words))
+        names = sorted(path.name for path in output.iterdir())
+        assert names == sorted(path.name for path in direct.iterdir()), names
+        for name in names[1:]:
+            assert (output / name).read_bytes() == (direct / name).read_bytes(), name
+
     def check_killed_worker(self) -> None:
         """A worker dies in mid-job with its executor and all processes, and nothing changes."""
         judged = self.judged(self.slow(), by_shard=True)
@@ -333,6 +351,7 @@ def main() -> None:
                 checks.check_wrong_table_fails_before_anything_runs,
                 checks.check_replaced_table_is_opened_anew,
                 checks.check_heavy_host_in_several_tasks,
+                checks.check_archives_compile_as_on_one_machine,
                 # It comes last: no later check has this worker.
                 checks.check_killed_worker,
             ]

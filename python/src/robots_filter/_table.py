@@ -48,22 +48,27 @@ class Table:
 
     Each thread that asks has a process of its own, which lives until the table is closed, the
     thread ends or the interpreter ends. A table may be used by several threads, after a fork,
-    and pickled: then the file is opened again.
+    and pickled: then the file is opened again, and must be the same as before.
     """
 
-    def __init__(self, path: PathLike, *, threads: int | None = None) -> None:
+    def __init__(
+        self, path: PathLike, *, threads: int | None = None, _checksum: str | None = None
+    ) -> None:
         """Open a table: see `Table.open`."""
         self._path = _path("Table.open", path)
         if threads is not None and (not isinstance(threads, int) or threads < 1):
             raise UsageError(f"threads is {threads!r}. Use a whole number from 1 on")
         self._threads = threads
         self._closed = False
+        self._checksum = _checksum
         self._begin()
         #: Deletes the table's file if it is temporary.
         self._delete: Callable[[], object] | None = None
         self._facts = self._connection()
         self.profile: Profile = self._facts.profile  # type: ignore[assignment]
         self.hosts: int = self._facts.hosts
+        #: The CRC-32 of the table, in hexadecimal digits.
+        self.checksum: str = self._facts.checksum
         self._verdicts = self._facts.verdicts
         self._reasons = self._facts.reasons
         del self._facts
@@ -281,7 +286,7 @@ class Table:
         self.close()
 
     def __reduce__(self) -> Any:
-        return _reopen, (self._path, self._threads)
+        return _reopen, (self._path, self._threads, self._checksum)
 
     def __repr__(self) -> str:
         return f"<robots_filter.Table {self._path!r}: {self.hosts} hosts, {self.profile}>"
@@ -299,6 +304,12 @@ class Table:
         if self._threads is not None:
             words += ["--threads", str(self._threads)]
         connection = Connection(words)
+        if self._checksum not in (None, connection.checksum):
+            connection.close()
+            raise RobotsFilterError(
+                f"the table {self._path} was replaced since it was opened. Open it again"
+            )
+        self._checksum = connection.checksum
         self._local.connection = connection
         with self._lock:
             self._connections.add(connection)
@@ -373,8 +384,8 @@ class Table:
         return pa.chunked_array(arrays or [arrow.array(0, 0, None, single=single)])
 
 
-def _reopen(path: str, threads: int | None) -> Table:
-    return Table(path, threads=threads)
+def _reopen(path: str, threads: int | None, checksum: str | None) -> Table:
+    return Table(path, threads=threads, _checksum=checksum)
 
 
 def _delete_place(place: str, pid: int) -> None:

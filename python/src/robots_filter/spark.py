@@ -11,6 +11,7 @@ import json
 import math
 import os
 import struct
+import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -63,13 +64,13 @@ class _Place:
     """Where the executors find a table: a path that they share, or a file that Spark brings."""
 
     path: str
-    #: The checksum of a file that Spark brings: another file may have had its name.
-    shipped: str | None
+    #: The checksum of the table: another may take its path.
+    checksum: str
+    shipped: bool = False
 
     def of(self, part: str | None = None) -> str:
-        if self.shipped is not None:
+        if self.shipped:
             base: str = SparkFiles.get(os.path.basename(self.path))
-            _check_part(base, None, self.shipped)
             return base
         return self.path if part is None else os.path.join(self.path, part)
 
@@ -125,15 +126,15 @@ def filter_urls(
             f"Rename it first: df.withColumnRenamed({added[0]!r}, ...)"
         )
     parts = _parts_of(path) if os.path.isdir(path) else None
-    _check_answers(path, parts, question, profile)
-    place = _Place(path, None)
+    checksum = _check_answers(path, parts, question, profile)
+    place = _Place(path, checksum)
     if ship:
         if parts is not None:
             raise UsageError(
                 f"{path} is a directory, which Spark does not bring to executors. Put it where all "
                 "of them find it and leave ship out, or compile a table in one piece"
             )
-        place = _Place(path, _checksum_of(path))
+        place = _Place(path, checksum, shipped=True)
         df.sparkSession.sparkContext.addFile(path)
     schema = _schema(df, question)
     if parts is None:
@@ -203,7 +204,7 @@ def _parts_of(path: str) -> list[_Part]:
     return parts
 
 
-def _check_part(path: str, length: int | None, checksum: str) -> None:
+def _check_part(path: str, length: int, checksum: str) -> None:
     """Check that a file is the table with this checksum, without reading all of it."""
     try:
         with open(path, "rb") as file:
@@ -221,22 +222,17 @@ def _check_part(path: str, length: int | None, checksum: str) -> None:
             f"{path}: a table of version {version}, and this package reads "
             f"{_TABLE_VERSIONS[0]} to {_TABLE_VERSIONS[-1]}. Compile it again with this version"
         )
-    if f"{found:08x}" != checksum or stated != size or length not in (None, size):
+    if f"{found:08x}" != checksum or stated != size or length != size:
         raise RobotsFilterError(f"{path}: not the table that was named. {_COPY_AGAIN}")
-
-
-def _checksum_of(path: str) -> str:
-    with open(path, "rb") as file:
-        head = file.read(_TABLE_HEAD.size)
-    if len(head) < _TABLE_HEAD.size or not head.startswith(_TABLE_MAGIC):
-        raise UsageError(f"{path} is compressed. Decompress it before you ship it")
-    return f"{_TABLE_HEAD.unpack(head)[-1]:08x}"
 
 
 def _check_answers(
     path: str, parts: list[_Part] | None, question: _Question, profile: str | None
-) -> None:
-    """Open the table, or its smallest part, and ask it nothing: it refuses what is wrong."""
+) -> str:
+    """Open the table, or its smallest part, and ask it nothing: it refuses what is wrong.
+
+    Return the checksum of the table.
+    """
     if parts is not None:
         path = os.path.join(path, min(parts, key=lambda part: part.bytes).file)
     with Table.open(path, threads=1) as table:
@@ -247,6 +243,11 @@ def _check_answers(
             )
         agents = question.agents
         table.verdicts([""], agents if isinstance(agents, str) else list(agents))
+        checksum = table.checksum
+    if parts is None:
+        return checksum
+    # As the program computes it.
+    return f"{zlib.crc32(b''.join(bytes.fromhex(part.checksum)[::-1] for part in parts)):08x}"
 
 
 def _schema(df: DataFrame, question: _Question) -> T.StructType:
@@ -276,19 +277,21 @@ def _judging(
                     (task,) = own
             if table is None:
                 if by_task is None or task is None:
-                    table = _table_at(place.of())
+                    table = _table_at(place.of(), place.checksum)
                 else:
                     names, checksums = by_task
                     part = place.of(names[task])
-                    _check_part(part, None, checksums[names[task]])
-                    table = _table_at(part)
+                    table = _table_at(part, checksums[names[task]])
             yield _judged(table, batch, question)
 
     return judge
 
 
-def _table_at(path: str) -> Table:
-    """Return the table at a path. A Python worker has one process, which later tasks use again."""
+def _table_at(path: str, checksum: str) -> Table:
+    """Return the table at a path. A Python worker has one process, which later tasks use again.
+
+    Raises RobotsFilterError if it is not the table that `filter_urls` has checked.
+    """
     name = os.path.join(path, _MANIFEST) if os.path.isdir(path) else path
     status = os.stat(name)
     file = _File(path, status.st_ino, status.st_size, status.st_mtime_ns)
@@ -299,6 +302,8 @@ def _table_at(path: str) -> Table:
         _opened.clear()
         table = Table.open(path, threads=1)
         _opened[file] = table
+    if table.checksum != checksum:
+        raise RobotsFilterError(f"{path}: not the table that was named. {_COPY_AGAIN}")
     return table
 
 

@@ -11,6 +11,12 @@ import { checkTable, type TableHeader } from './table/table-check.js';
 /** Address of a table in its memory; not 0, which means "none" to the kernel. */
 export const TABLE_ADDRESS = 1024;
 
+/** A range of the shards of a table. */
+export interface PartRange {
+  readonly first: number;
+  readonly last: number;
+}
+
 /** One shard of a table in its memory. */
 export interface PlacedShard {
   /** Address of the shard's table. */

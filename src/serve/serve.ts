@@ -2,6 +2,7 @@ import { Buffer } from 'node:buffer';
 import { isatty } from 'node:tty';
 import { RobotsFilterError } from '../errors.js';
 import { REASONS, VERDICTS } from '../protocol/verdict.js';
+import { checksumText } from '../table/manifest.js';
 import type { TableMemory } from '../table-memory.js';
 import { Threads } from '../workers/threads.js';
 import { ClosedError, FrameInput, writeFrame } from './frame-streams.js';
@@ -53,6 +54,7 @@ function writeGreeting({ header }: TableMemory, { version }: ServeSettings): voi
     profile: header.profile,
     hosts: header.hosts,
     rules: header.rules,
+    checksum: checksumText(header.checksum),
     verdicts: VERDICTS,
     reasons: REASONS,
     limits: LIMITS,

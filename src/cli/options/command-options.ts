@@ -4,6 +4,7 @@ import type { InputFormat } from '../../pipeline/input/format.js';
 import type { OutputFormat } from '../../pipeline/output/conversion.js';
 import type { RecordKind } from '../../protocol/other-record-kinds.js';
 import type { Profile } from '../../protocol/profile.js';
+import type { PartRange } from '../../table-memory.js';
 import type { RowFormat } from '../report/rows.js';
 import type { CountKey } from '../report/run-counts.js';
 import type { NamedAgentOptions } from './named-agents.js';
@@ -154,6 +155,7 @@ export interface ServeOptions extends RobotsOptions {
   readonly threads?: number;
   /** Number of shards, to answer the shards of hosts. */
   readonly shards?: number;
+  readonly parts?: PartRange;
 }
 
 export interface RecordsOptions extends RobotsOptions {

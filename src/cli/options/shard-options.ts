@@ -1,5 +1,6 @@
-import type { Option } from 'commander';
+import { InvalidArgumentError, type Option } from 'commander';
 import { MAX_SHARDS } from '../../table/shard-of.js';
+import type { PartRange } from '../../table-memory.js';
 import { describedOption } from './described-option.js';
 import { OUTPUT_GROUP, ROBOTS_GROUP } from './option-groups.js';
 import { nonEmpty, once, wholeNumber } from './option-values.js';
@@ -41,6 +42,23 @@ export const servedShardsOption = (): Option =>
   )
     .argParser(wholeNumber(1, MAX_SHARDS))
     .helpGroup(OUTPUT_GROUP);
+
+export const servedPartsOption = (): Option =>
+  describedOption(
+    '--parts <first-last>',
+    'Open only these shards of a table in shards.',
+    'Two numbers from 0, such as 0-15. URLs of hosts in other shards must not be asked: they would be unknown.',
+  )
+    .argParser(partRange)
+    .helpGroup(ROBOTS_GROUP);
+
+function partRange(text: string): PartRange {
+  const [first = '', last = first, ...more] = text.split('-');
+  const number = wholeNumber(0, MAX_SHARDS - 1);
+  const range = { first: number(first), last: number(last) };
+  if (more.length === 0 && range.first <= range.last) return range;
+  throw new InvalidArgumentError('Give the first and the last shard, such as 0-15.');
+}
 
 export const ofOption = (): Option =>
   describedOption(

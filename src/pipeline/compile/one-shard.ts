@@ -59,14 +59,15 @@ export async function joinShards(
   const parts: ManifestPart[] = [];
   for (let shard = 0; shard < shards; shard++) {
     const path = join(output, partName(shard));
-    const { header, checksum } = await readPart(path);
+    const header = await readHeader(path);
     if (header.profile !== options.profile) {
       throw foreign(path, `for profile ${header.profile}, not ${options.profile}`);
     }
     if (header.reduced !== (options.productTokens !== undefined)) {
       throw foreign(path, header.reduced ? 'for some agents only' : 'for all agents');
     }
-    parts.push(partOf({ hosts: header.hosts, bytes: header.length, checksum }, shard));
+    const { hosts, length: bytes, checksum } = header;
+    parts.push(partOf({ hosts, bytes, checksum }, shard));
   }
   await writeManifest(join(output, MANIFEST_NAME), paths, parts, options);
   return parts;
@@ -82,7 +83,7 @@ function foreign(path: string, what: string): RobotsFilterError {
  *
  * @throws RobotsFilterError `table`
  */
-async function readPart(path: string): Promise<{ header: TableHeader; checksum: number }> {
+async function readHeader(path: string): Promise<TableHeader> {
   const file = await open(path).catch((cause: unknown) => {
     const message = `${path}: cannot be read (${errorText(cause)}): compile this shard first`;
     throw new RobotsFilterError('table', message, { cause });
@@ -92,8 +93,7 @@ async function readPart(path: string): Promise<{ header: TableHeader; checksum: 
     const { buffer, bytesRead } = await file.read(Buffer.alloc(HEADER_BYTES), 0, HEADER_BYTES, 0);
     const head = buffer.subarray(0, bytesRead);
     checkBeginning(head, size, path);
-    const checksum = head.readUInt32LE(HEADER_CHECKSUM);
-    return { header: checkHeader(head, size, path, () => checksum), checksum };
+    return checkHeader(head, size, path, () => head.readUInt32LE(HEADER_CHECKSUM));
   } finally {
     await file.close();
   }

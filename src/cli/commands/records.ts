@@ -1,4 +1,5 @@
 import { STANDARD_INPUT } from '../../files/standard-input.js';
+import { sortedPlaces } from '../../inspect/host-order.js';
 import type { AuthorityRecords } from '../../inspect/table-content.js';
 import {
   type KeptRecord,
@@ -58,9 +59,7 @@ export async function records(path: string, options: RecordsOptions): Promise<nu
     table = opened;
   }
   const { view } = tableMemory(table);
-  const places = [...view.hostPlaces()].map((at) => [view.nameAt(at), at] as const);
-  places.sort(([a], [b]) => (a < b ? -1 : 1));
-  for (const [, at] of places) {
+  for (const at of sortedPlaces(view)) {
     const host = view.hostAt(at);
     for (const authority of host.authorities) {
       const kept: AuthorityRecords = view.recordsOf(authority);

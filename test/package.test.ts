@@ -95,7 +95,12 @@ describe('the package', () => {
     expect(packed.sort()).toEqual([...built, ...further].sort());
     // No leftovers of a build.
     const others = built.filter((path) => !path.endsWith('.js') && !path.endsWith('.cjs'));
-    const types = ['dist/index.d.ts', 'dist/robots-parser.d.ts', 'dist/robots-parser.d.cts'];
+    const types = [
+      'dist/cjs/index.d.cts',
+      'dist/index.d.ts',
+      'dist/robots-parser.d.cts',
+      'dist/robots-parser.d.ts',
+    ];
     expect(others.sort()).toEqual([...types, KERNEL, 'dist/robots-filter.1'].sort());
   });
 
@@ -219,7 +224,8 @@ describe('the installed package', () => {
       symlinkSync(join(ROOT, 'node_modules', name), join(place, 'node_modules', name), 'junction');
     }
     const compilerOptions = {
-      module: 'NodeNext',
+      // In which a CommonJS module cannot import an ES module.
+      module: 'Node16',
       target: 'ES2022',
       strict: true,
       exactOptionalPropertyTypes: true,
@@ -227,6 +233,14 @@ describe('the installed package', () => {
       noEmit: true,
       types: ['node'],
     };
+    const common = `
+      import { Robots, type Verdict } from 'robots-filter';
+      import robotsParser, { type RobotsParser } from 'robots-filter/robots-parser';
+      const verdict: Verdict = Robots.parse('').verdict('/', 'a').verdict;
+      const parsed: RobotsParser = robotsParser('https://a.example/robots.txt', '');
+      const isAllowed: boolean | undefined = parsed.isAllowed('https://a.example/');
+      export { isAllowed, verdict };
+    `;
     const program = (agent: string, method = 'build') => `
       import { type Authority, Robots, RobotsFilterError, Table, TableBuilder, filterStream, parseAuthority, verdicts } from 'robots-filter';
       const robots: Robots = Robots.parse('', { profile: 'google' });
@@ -244,6 +258,7 @@ describe('the installed package', () => {
     // What compiles, what does not because types are checked, and the data by which threads merge,
     // which is not public.
     const programs = {
+      'common.cts': common,
       'right.ts': program("'a'"),
       'wrong.ts': program('1'),
       'secret.ts': program("'a'", 'merger'),
@@ -254,7 +269,7 @@ describe('the installed package', () => {
       JSON.stringify({ compilerOptions, files: Object.keys(programs) }),
     );
     const said = node([join(ROOT, 'node_modules/typescript/bin/tsc'), '-p', place]);
-    const errors = said.matchAll(/^(\w+\.ts)\(.*error (TS\d+)/gm);
+    const errors = said.matchAll(/^(\w+\.c?ts)\(.*error (TS\d+)/gm);
     expect([...errors].map(([, file, code]) => `${file} ${code}`).sort()).toEqual([
       'secret.ts TS2339',
       'wrong.ts TS2345',
@@ -262,7 +277,10 @@ describe('the installed package', () => {
   });
 
   it('declares only names that something public uses', () => {
-    const types = readFileSync(join(place, 'node_modules/robots-filter/dist/index.d.ts'), 'utf8');
+    const types = readFileSync(
+      join(place, 'node_modules/robots-filter/dist/cjs/index.d.cts'),
+      'utf8',
+    );
     const declared = [
       ...types.matchAll(/^(?:declare class|declare function|interface|type) (\w+)/gm),
     ].map(([, name]) => name ?? '');

@@ -10,11 +10,11 @@ const LONG = ['faults/', 'fuzz/', 'pipeline/flow', 'cli/inputs', 'store-crash'];
  * start one and to load the program takes longer than most of their tests.
  */
 const ALONE = [
-  'test/faults/**/*.test.ts',
-  'test/fuzz/**/*.test.ts',
-  'test/linear/**/*.test.ts',
+  'test/faults/dying-workers.test.ts',
+  'test/faults/killed-threads.test.ts',
   'test/fetch/broken.test.ts',
   'test/fetch/encodings.test.ts',
+  'test/linear/{hosts,lint,meters,robots-txt,verify}.test.ts',
   'test/pipeline/compile-threads.test.ts',
   'test/pipeline/input/json/json-records.test.ts',
   'test/workers/source-thread.test.ts',

@@ -57,6 +57,9 @@ func (r *RobotsFilter) Close() error {
 }
 
 func main() {
+	if len(os.Args) < 3 {
+		log.Fatal("usage: ask TABLE AGENT URL...")
+	}
 	robots, err := Start(os.Args[1], os.Args[2])
 	if err != nil {
 		log.Fatal(err)

@@ -17,7 +17,10 @@ class RobotsFilter:
         line = url.encode().translate(None, b"\n\r\t").strip() or b"-"
         self.process.stdin.write(line + b"\n")
         self.process.stdin.flush()
-        return self.process.stdout.readline().partition(b"\t")[0].decode()
+        answer = self.process.stdout.readline()
+        if not answer.endswith(b"\n"):
+            raise EOFError("robots-filter has ended; see its message on standard error")
+        return answer.partition(b"\t")[0].decode()
 
     def close(self):
         self.process.stdin.close()
@@ -25,6 +28,8 @@ class RobotsFilter:
 
 
 if __name__ == "__main__":
+    if len(sys.argv) < 3:
+        sys.exit("usage: ask.py TABLE AGENT URL...")
     table, agent, *urls = sys.argv[1:]
     robots = RobotsFilter(table, agent)
     for url in urls:

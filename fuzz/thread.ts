@@ -1,10 +1,10 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import { kernelModule } from '../src/kernel/module.js';
 import { KernelCoverage } from './coverage/counters.js';
 import { ScriptCoverage } from './coverage/script.js';
 import { FIRST_SCRIPT_FEATURE, type Finding, Fuzzer } from './fuzzer.js';
 import { guardedMemory } from './kernel/guarded-kernel.js';
 import type { FromThread, ThreadTask } from './messages.js';
+import { replay } from './replay.js';
 import type { Target } from './target.js';
 import { Watch } from './watch.js';
 
@@ -15,32 +15,22 @@ const NOTHING = { edges: 0, counts: 0, blocks: 0 };
 const watch = new Watch(task.watched);
 const { target } = (await import(task.targetUrl)) as { target: Target };
 
-if (task.kind === 'replay') await replay(task.inputs);
+if (task.kind === 'replay') await replayAll(task.inputs);
 else await fuzz(task);
 
 function say(message: FromThread): void {
   parentPort?.postMessage(message);
 }
 
-async function replay(inputs: readonly Uint8Array[]): Promise<void> {
-  const finding = await findingOf(inputs);
-  if (finding !== undefined) say({ kind: 'finding', finding });
-  else say({ kind: 'done', runs: inputs.length, reached: NOTHING, inputs: [] });
+/** Runs inputs over the program's own kernel, watched, until the target finds a fault. */
+function watchedReplay(inputs: readonly Uint8Array[]): Promise<Finding | undefined> {
+  return replay(target, inputs, (input) => watch.begin(input));
 }
 
-/** Runs inputs over the program's own kernel until the target finds a fault. */
-async function findingOf(inputs: readonly Uint8Array[]): Promise<Finding | undefined> {
-  const check = target.check({ module: kernelModule(), memory: guardedMemory() });
-  for (const input of inputs) {
-    watch.begin(input);
-    try {
-      await check(input);
-    } catch (error) {
-      const message = error instanceof Error ? (error.stack ?? error.message) : String(error);
-      return { input, message: `over the kernel: ${message}` };
-    }
-  }
-  return undefined;
+async function replayAll(inputs: readonly Uint8Array[]): Promise<void> {
+  const finding = await watchedReplay(inputs);
+  if (finding !== undefined) say({ kind: 'finding', finding });
+  else say({ kind: 'done', runs: inputs.length, reached: NOTHING, inputs: [] });
 }
 
 /**
@@ -61,7 +51,7 @@ async function fuzz({ kernel, inputs, limits }: ThreadTask & { kind: 'fuzz' }): 
   });
   const { runs, reached } = fuzzer.progress;
   const kept = finding === undefined ? await fuzzer.smallCorpus() : [];
-  finding ??= await findingOf(kept);
+  finding ??= await watchedReplay(kept);
   if (finding !== undefined) say({ kind: 'finding', finding });
   else say({ kind: 'done', runs, reached, inputs: kept });
   scripts.close();

@@ -103,8 +103,13 @@ export function checkUrl(url: unknown): asserts url is string | Uint8Array {
  * @throws RobotsFilterError `usage` for any other value
  */
 export function bodyBytes(call: string, body: unknown): Uint8Array {
-  if (typeof body === 'string') return encoder.encode(body);
-  if (body instanceof Uint8Array) return body;
+  checkBody(call, body);
+  return typeof body === 'string' ? encoder.encode(body) : body;
+}
+
+/** @throws RobotsFilterError `usage` unless `body` is a string or bytes */
+export function checkBody(call: string, body: unknown): asserts body is string | Uint8Array {
+  if (typeof body === 'string' || body instanceof Uint8Array) return;
   throw new RobotsFilterError(
     'usage',
     `the body for ${call} is ${shownValue(body)}. Pass the content of a robots.txt, as a string or a Uint8Array`,
@@ -133,7 +138,7 @@ export function checkPath(call: string, path: unknown): asserts path is string {
   if (typeof path === 'string' && path !== '') return;
   throw new RobotsFilterError(
     'usage',
-    `the path for ${call} is ${shownValue(path)}. Pass a string`,
+    `the path for ${call} is ${shownValue(path)}. Pass ${path instanceof URL ? 'fileURLToPath(url)' : 'a string'}`,
   );
 }
 

@@ -3,7 +3,8 @@ import type { CacheWarning } from './cache/entry.js';
 import { RobotsFilterError } from './errors.js';
 import { MAX_THREADS } from './pipeline/limits.js';
 import type { Profile } from './protocol/profile.js';
-import { allocateTable, Table } from './table.js';
+import { Table } from './table.js';
+import { allocateTable } from './table-memory.js';
 
 /** Options of `compileTable`. */
 export interface CompileTableOptions {

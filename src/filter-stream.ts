@@ -83,7 +83,7 @@ const OPTIONS: OptionKinds<FilterStreamOptions> = {
  *   batches do not fit next to the table
  */
 export function filterStream(table: Table, options: FilterStreamOptions = {}): Duplex {
-  tableMemory(table);
+  const memory = tableMemory(table);
   checkOptions('filterStream', options, OPTIONS);
   const { agents = '*', input: format = 'text', output = 'annotate', urlField = 'url' } = options;
   const threads = wholeNumber('threads', options.threads ?? availableParallelism(), MAX_THREADS);
@@ -113,7 +113,7 @@ export function filterStream(table: Table, options: FilterStreamOptions = {}): D
   const { onBadRecord } = options;
   try {
     const filter = new Filter({
-      table,
+      table: memory,
       pool,
       settings,
       onBadRecord: onBadRecord && ((record) => onBadRecord(record)),
@@ -139,6 +139,7 @@ function refuseMemberConflict(settings: FilterSettings, format: 'text' | 'ndjson
   if (conflict === undefined) return;
   const reasons = {
     explanation: 'explain adds a member of that name',
+    preferences: 'preferences are a member of that name',
     'bad line': 'a member of that name is added for invalid lines',
     url: 'the URL is read from a member of that name',
   };

@@ -6,12 +6,12 @@ import { answersFor } from './inspect/authority-match.js';
 import type { TableAuthority, TableGroup } from './inspect/table-content.js';
 import type { TableView } from './inspect/table-view.js';
 import { parseAgent } from './protocol/agent.js';
-import { parseAuthority } from './protocol/authority.js';
-import { type Preferences, preferencesFor } from './protocol/preferences.js';
+import { authorityOfUrl } from './protocol/authority.js';
+import { AgentPreferences, type Preferences } from './protocol/preferences.js';
 import type { Profile } from './protocol/profile.js';
 import { recordsFor } from './protocol/records-for.js';
 import type { Rule } from './protocol/robots-file.js';
-import { mostSpecificFor } from './robots.js';
+import { pathMatchers } from './robots.js';
 import type { TableRecord } from './table/record-list.js';
 
 /** The groups of one robots.txt that an agent obeys, and the product tokens that they name. */
@@ -60,17 +60,20 @@ export class HostRecords {
   }
 
   preferences(url: string | Uint8Array, agent: string | readonly string[]): Preferences {
+    return this.agentPreferences(url, agent).for(url);
+  }
+
+  /** The preferences for an agent on all URLs of a URL's scheme, host and port. */
+  agentPreferences(url: string | Uint8Array, agent: string | readonly string[]): AgentPreferences {
     const authority = this.#authorityOf(url);
     const { tokens } = this.#groupsFor(authority, agent);
-    const records = this.#recordsOf(authority);
-    return preferencesFor(records, tokens, mostSpecificFor(url, this.#profile));
+    return new AgentPreferences(this.#recordsOf(authority), tokens, pathMatchers(this.#profile));
   }
 
   #authorityOf(url: string | Uint8Array): TableAuthority | undefined {
     checkUrl(url);
-    const asked = parseAuthority(typeof url === 'string' ? url : Buffer.from(url).toString());
-    // The table answers for URLs, whose scheme is known.
-    if (asked?.scheme === undefined) return undefined;
+    const asked = authorityOfUrl(typeof url === 'string' ? url : Buffer.from(url).toString());
+    if (asked === undefined) return undefined;
     const host = this.#view.find(asked.host);
     return host?.authorities.find((authority) => answersFor(authority, asked));
   }
@@ -88,13 +91,18 @@ export class HostRecords {
     return { tokens, groups: distinct(lists.flatMap((list) => groupLists.groups(list))), view };
   }
 
-  #recordsOf(authority: TableAuthority | undefined): readonly TableRecord[] {
+  /** @throws RobotsFilterError `usage` if the table has no records */
+  checkRecords(): void {
     if (!this.#view.hasRecords) {
       throw new RobotsFilterError(
         'usage',
         `${this.#name} was compiled without crawl-delays, sitemaps and preferences. Compile it with { records: true }, or on the command line with --records`,
       );
     }
+  }
+
+  #recordsOf(authority: TableAuthority | undefined): readonly TableRecord[] {
+    this.checkRecords();
     return authority === undefined ? [] : this.#view.recordsOf(authority).records;
   }
 }

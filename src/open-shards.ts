@@ -1,5 +1,6 @@
 import { open, readFile, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { crc32 } from 'node:zlib';
 import { RobotsFilterError } from './errors.js';
 import { errorCode } from './files/system-error.js';
 import { ShardedView } from './inspect/sharded-view.js';
@@ -17,7 +18,13 @@ import {
 } from './table/manifest.js';
 import { readAll } from './table/read-table.js';
 import { checkTable, SECTION_NAMES, type TableHeader } from './table/table-check.js';
-import { type PlacedShard, TABLE_ADDRESS, type TableMemory, unreadable } from './table-memory.js';
+import {
+  type PartRange,
+  type PlacedShard,
+  TABLE_ADDRESS,
+  type TableMemory,
+  unreadable,
+} from './table-memory.js';
 
 const COPY_AGAIN = 'copy the whole directory again, or compile it again';
 
@@ -25,18 +32,25 @@ const COPY_AGAIN = 'copy the whole directory again, or compile it again';
 const SLOT_STEP = 64;
 
 /**
- * Reads all shards of a table into one memory.
+ * Reads the shards of a table into one memory: all of them, or a range. In place of each other one
+ * a shard of the range stands, which knows none of its hosts.
  *
  * @param path the directory, or the manifest in it
  * @throws RobotsFilterError `input` if a file cannot be read; `table` if a part is missing, damaged
  *   or not of this manifest; `limit` if all parts together do not fit in 4 GiB
  */
-export async function readShards(path: string, isDirectory: boolean): Promise<TableMemory> {
+export async function readShards(
+  path: string,
+  isDirectory: boolean,
+  { first, last }: PartRange = { first: 0, last: Number.POSITIVE_INFINITY },
+): Promise<TableMemory> {
   const name = isDirectory ? join(path, MANIFEST_NAME) : path;
   const manifest = await readManifest(name);
+  const wanted = manifest.parts.slice(first, last + 1);
+  if (wanted.length === 0) throw withoutShard(name, first, manifest);
   const starts: number[] = [];
   let end = TABLE_ADDRESS;
-  for (const { bytes } of manifest.parts) {
+  for (const { bytes } of wanted) {
     starts.push(end);
     end += Math.ceil((bytes + TAIL_BYTES) / CACHE_LINE_BYTES) * CACHE_LINE_BYTES;
   }
@@ -44,8 +58,8 @@ export async function readShards(path: string, isDirectory: boolean): Promise<Ta
   const memory = createMemory(end);
   const shards: PlacedShard[] = [];
   let firstSlot = 0;
-  for (const [shard, part] of manifest.parts.entries()) {
-    const table = starts[shard] as number;
+  for (const [index, part] of wanted.entries()) {
+    const table = starts[index] as number;
     const partPath = join(dirname(name), part.file);
     const bytes = new Uint8Array(memory.buffer, table, part.bytes);
     const header = await readPart(partPath, part, bytes, manifest);
@@ -58,7 +72,7 @@ export async function readShards(path: string, isDirectory: boolean): Promise<Ta
     header: sumOf(shards.map(({ header }) => header)),
     view: new ShardedView(shards, path),
     slots: firstSlot,
-    shards,
+    shards: manifest.parts.map((_, shard) => shards[shard - first] ?? (shards[0] as PlacedShard)),
   };
 }
 
@@ -130,11 +144,24 @@ function foreign(path: string, what: string): RobotsFilterError {
   return new RobotsFilterError('table', `${path}: ${what}: ${COPY_AGAIN}`);
 }
 
+function withoutShard(name: string, shard: number, { shards }: Manifest): RobotsFilterError {
+  return new RobotsFilterError('usage', `${name}: has no shard ${shard}: name 0 to ${shards - 1}`);
+}
+
 function tooLarge(name: string, { bytes, shards }: Manifest): RobotsFilterError {
   return new RobotsFilterError(
     'limit',
     `${name}: the ${shards} parts have ${bytes} bytes, and one process holds less than 4 GiB. Divide the URLs with robots-filter shard --of ${shards} and filter each share with its own part: docs/shards.md`,
   );
+}
+
+/** The CRC-32 of the parts' checksums, each as 32 bits, little-endian. Python has it, too. */
+function checksumOf(headers: readonly TableHeader[]): number {
+  const words = Buffer.alloc(4 * headers.length);
+  for (const [shard, { checksum }] of headers.entries()) {
+    words.writeUInt32LE(checksum >>> 0, 4 * shard);
+  }
+  return crc32(words);
 }
 
 /** The header of a table in shards: sums, and the maximum of what has no sum. */
@@ -151,6 +178,7 @@ function sumOf(headers: readonly TableHeader[]): TableHeader {
     version: most(({ version }) => version),
     profile: first.profile,
     length: total(({ length }) => length),
+    checksum: checksumOf(headers),
     reduced: first.reduced,
     hosts: total(({ hosts }) => hosts),
     authorities: total(({ authorities }) => authorities),

@@ -2,6 +2,7 @@ import { close, fstat, open } from 'node:fs';
 import { promisify } from 'node:util';
 import { RobotsFilterError } from './errors.js';
 import type { Compression } from './files/compression.js';
+import { compressionFault } from './files/compression-fault.js';
 import { compressionOf } from './files/compressions.js';
 import { opening } from './files/openings.js';
 import { createMemory, MAX_PAGES, PAGE_BYTES } from './kernel/kernel.js';
@@ -10,19 +11,31 @@ import { HEADER_BYTES, TAIL_BYTES } from './table/format.js';
 import { beginsAsManifest } from './table/manifest.js';
 import { READ_BYTES, readAll, readHead, readPieces } from './table/read-table.js';
 import { checkBeginning, statedLength } from './table/table-check.js';
-import { placedTable, TABLE_ADDRESS, type TableMemory, unreadable } from './table-memory.js';
+import {
+  type PartRange,
+  placedTable,
+  TABLE_ADDRESS,
+  type TableMemory,
+  unreadable,
+} from './table-memory.js';
 
 const openFile = promisify(open);
 const closeFile = promisify(close);
 const statFile = promisify(fstat);
 
+function inOnePiece(path: string): RobotsFilterError {
+  const remedy = 'leave --parts out, or name a table that compile --shards wrote';
+  return new RobotsFilterError('usage', `${path}: a table in one piece: ${remedy}`);
+}
+
 /**
  * Reads a table from a file or pipe, compressed or not, or from a directory of shards.
  *
  * @param path the table, a directory with a manifest, or the manifest
+ * @param parts the shards that are read. Hosts of other shards must not be asked
  * @throws RobotsFilterError as `Table.open`
  */
-export async function readTable(path: string): Promise<TableMemory> {
+export async function readTable(path: string, parts?: PartRange): Promise<TableMemory> {
   let descriptor: number;
   try {
     descriptor = await opening(path, openFile(path, 'r'));
@@ -36,8 +49,9 @@ export async function readTable(path: string): Promise<TableMemory> {
     if (head === undefined || beginsAsManifest(head)) {
       // Loaded on demand, because most tables are in one piece.
       const { readShards } = await import('./open-shards.js');
-      return await readShards(path, head === undefined);
+      return await readShards(path, head === undefined, parts);
     }
+    if (parts !== undefined) throw inOnePiece(path);
     if (statedLength(head) === undefined) {
       const compression = compressionOf(head);
       if (compression !== undefined) {
@@ -91,7 +105,6 @@ async function readCompressed(
     }
   } catch (cause) {
     if (!compression.isDamage(cause)) throw cause;
-    const { compressionFault } = await import('./files/compression-fault.js');
     const { what, remedy = 'copy the file again' } = compressionFault(compression, cause);
     throw new RobotsFilterError('table', `${path}: ${what}: ${remedy}`, { cause });
   }

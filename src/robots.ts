@@ -1,11 +1,15 @@
-import { bodyBytes, checkOptions, checkUrl, type OptionKinds } from './arguments.js';
+import { bodyBytes, checkBody, checkOptions, checkUrl, type OptionKinds } from './arguments.js';
+import { BodyScratch } from './compile/body-scratch.js';
 import { BlockCompiler, type RobotsBlock } from './compile/robots-block.js';
 import type { Judgement } from './kernel/judge.js';
-import { parseAgent } from './protocol/agent.js';
+import { type Agent, parseAgent } from './protocol/agent.js';
+import type { FileParts } from './protocol/file-parser.js';
 import { groupsByProductToken, groupsFor } from './protocol/groups.js';
 import { type KeptRecord, keptRecords } from './protocol/other-record-kinds.js';
-import { checkParseOptions, MAX_BYTES, type ParseOptions, parseRobots } from './protocol/parse.js';
-import { type MostSpecific, type Preferences, preferencesFor } from './protocol/preferences.js';
+import { checkParseOptions, type ParseOptions, parseRobots } from './protocol/parse.js';
+import { MAX_BYTES } from './protocol/parsing-limits.js';
+import { AgentPreferences, type PathMatcher, type Preferences } from './protocol/preferences.js';
+import { lowerCaseAscii, ProductTokens } from './protocol/product-token.js';
 import type { Profile } from './protocol/profile.js';
 import { recordsFor } from './protocol/records-for.js';
 import type {
@@ -27,10 +31,24 @@ const HELD_BYTES = 1024 * 1024;
 /** Shared by all `Robots`, and made for the first verdict. */
 let memory: RobotsMemory | undefined;
 let compiler: BlockCompiler | undefined;
+const scratch = new BodyScratch();
+/** The last agent that a file was compiled for. Most programs have only one. */
+let asked: AskedAgent | undefined;
+
+interface AskedAgent {
+  readonly name: string;
+  readonly profile: Profile;
+  readonly agent: Agent;
+  /** What an agent's verdicts need of a file. */
+  readonly parts: FileParts;
+}
+
+/** What verdicts need of a file. */
+const GROUPS: FileParts = { records: false, warnings: 'none' };
 
 /** One robots.txt: its groups and records, and verdicts for any URL. */
 export class Robots {
-  readonly #body: Uint8Array;
+  readonly #body: Uint8Array | string;
   readonly #options: ParseOptions;
   readonly #profile: Profile;
   /** Read on the first question that verdicts do not answer: most files are only judged by. */
@@ -45,7 +63,7 @@ export class Robots {
   #agent: string | null | undefined;
   #resident: ResidentBlock | undefined;
 
-  private constructor(body: Uint8Array, options: ParseOptions) {
+  private constructor(body: Uint8Array | string, options: ParseOptions) {
     this.#body = body;
     this.#options = options;
     this.#profile = options.profile ?? 'rfc9309';
@@ -59,10 +77,10 @@ export class Robots {
    *   a `maxBytes` outside 512,000 to 268,435,456
    */
   static parse(body: Uint8Array | string, options: ParseOptions = {}): Robots {
-    const bytes = bodyBytes('Robots.parse', body);
+    checkBody('Robots.parse', body);
     checkOptions('Robots.parse', options, OPTIONS);
     checkParseOptions(options);
-    return new Robots(bytes === body ? new Uint8Array(bytes) : bytes, options);
+    return new Robots(typeof body === 'string' ? body : new Uint8Array(body), options);
   }
 
   /**
@@ -139,7 +157,7 @@ export class Robots {
   preferences(agent: string | readonly string[], url: string | Uint8Array = '/'): Preferences {
     checkUrl(url);
     const tokens = [...this.#groupsByToken(agent).keys()];
-    return preferencesFor(this.#keptRecords, tokens, mostSpecificFor(url, this.#profile));
+    return new AgentPreferences(this.#keptRecords, tokens, pathMatchers(this.#profile)).for(url);
   }
 
   /** The URLs of the `Sitemap` records, as written, in the order of the file. */
@@ -163,7 +181,7 @@ export class Robots {
   }
 
   get #parsed(): RobotsFile {
-    this.#file ??= parseRobots(this.#body, this.#options);
+    this.#file ??= parseRobots(bodyBytes('Robots.parse', this.#body), this.#options);
     return this.#file;
   }
 
@@ -195,28 +213,45 @@ export class Robots {
     return this.#resident;
   }
 
+  /** Reads some groups, whose bytes the next file may overwrite. */
+  #groups(parts: FileParts): RobotsFile {
+    const body = typeof this.#body === 'string' ? scratch.encode(this.#body) : this.#body;
+    return parseRobots(body, this.#options, parts);
+  }
+
   /** Compiles the groups of the first agent; for a second agent, all groups. */
   #compile(name: string | readonly string[]): void {
-    const agent = parseAgent(name, this.#profile);
-    const file = this.#file ?? parseRobots(this.#body, this.#options);
     const isFirst = this.#agent === undefined && typeof name === 'string';
+    const only = isFirst ? askedAgent(name, this.#profile) : undefined;
+    if (only === undefined) parseAgent(name, this.#profile); // refuses a name that is no agent
+    const file = this.#file ?? this.#groups(only?.parts ?? GROUPS);
     compiler ??= new BlockCompiler();
-    this.#block = compiler.compile(file, this.#profile, isFirst ? agent : undefined);
+    this.#block = compiler.compile(file, this.#profile, only?.agent);
     this.#agent = isFirst ? name : null;
     if (compiler.heldBytes > HELD_BYTES) compiler = undefined;
   }
 }
 
-/** Finds the most specific of some path patterns for a URL, by the matcher of rules. */
-export function mostSpecificFor(url: string | Uint8Array, profile: Profile): MostSpecific {
+function askedAgent(name: string, profile: Profile): AskedAgent {
+  if (asked?.name === name && asked.profile === profile) return asked;
+  const agent = parseAgent(name, profile);
+  const tokens = new ProductTokens(['*', ...agent.chain.map(lowerCaseAscii)]);
+  asked = { name, profile, agent, parts: { ...GROUPS, tokens } };
+  return asked;
+}
+
+/** Makes matchers that find the most specific of some path patterns, by the matcher of rules. */
+export function pathMatchers(profile: Profile): (paths: readonly string[]) => PathMatcher {
   return (paths) => {
     const rules = paths.map((path) => `Disallow: ${path}\n`);
     const matcher = Robots.parse(`User-agent: *\n${rules.join('')}`, {
       profile,
       maxBytes: MAX_BYTES,
     });
-    const { rule } = matcher.verdict(url, '*');
-    // The first line names the agent.
-    return rule && rule.line - 2;
+    return (url) => {
+      const { rule } = matcher.verdict(url, '*');
+      // The first line names the agent.
+      return rule && rule.line - 2;
+    };
   };
 }

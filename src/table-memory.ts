@@ -3,12 +3,19 @@ import { errorText } from './files/system-error.js';
 import { systemRemedy } from './files/system-remedy.js';
 import { SHARD_SPAN, TableView } from './inspect/table-view.js';
 import { Arena } from './kernel/arena.js';
+import { createMemory } from './kernel/kernel.js';
 import type { QueryTable } from './kernel/shard-queries.js';
-import { BUCKET_SLOTS } from './table/format.js';
+import { BUCKET_SLOTS, TAIL_BYTES } from './table/format.js';
 import { checkTable, type TableHeader } from './table/table-check.js';
 
 /** Address of a table in its memory; not 0, which means "none" to the kernel. */
 export const TABLE_ADDRESS = 1024;
+
+/** A range of the shards of a table. */
+export interface PartRange {
+  readonly first: number;
+  readonly last: number;
+}
 
 /** One shard of a table in its memory. */
 export interface PlacedShard {
@@ -68,6 +75,32 @@ export function placedTable(
     slots: header.buckets * BUCKET_SLOTS,
     shards: [],
   };
+}
+
+/** The memories that `allocateTable` made and `placeTable` has not used yet, by their buffers. */
+const unusedMemories = new WeakMap<ArrayBufferLike, WebAssembly.Memory>();
+
+/** Allocates memory for a table that `placeTable` can use without a copy. */
+export function allocateTable(bytes: number): Uint8Array {
+  const memory = createMemory(TABLE_ADDRESS + bytes + TAIL_BYTES);
+  unusedMemories.set(memory.buffer, memory);
+  return new Uint8Array(memory.buffer, TABLE_ADDRESS, bytes);
+}
+
+/**
+ * Places the bytes of a table in a memory, and checks them. Copies the bytes unless they lie in
+ * memory of `allocateTable`; in that case they must not change afterwards.
+ *
+ * @throws RobotsFilterError `table` as `checkTable`
+ */
+export function placeTable(bytes: Uint8Array, name = 'the table'): TableMemory {
+  const unused = unusedMemories.get(bytes.buffer);
+  // A memory is used once, because the space beside its table has one owner.
+  unusedMemories.delete(bytes.buffer);
+  if (unused !== undefined) return placedTable(unused, bytes.length, name);
+  const memory = createMemory(TABLE_ADDRESS + bytes.length + TAIL_BYTES);
+  new Uint8Array(memory.buffer).set(bytes, TABLE_ADDRESS);
+  return placedTable(memory, bytes.length, name);
 }
 
 /** The error for a table that cannot be read. */

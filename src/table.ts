@@ -4,15 +4,13 @@ import { HostRecords } from './host-records.js';
 import type { VerifiedTable } from './inspect/verify/verify-table.js';
 import type { JudgeTarget } from './kernel/agent-queries.js';
 import { Judge, type Judgement } from './kernel/judge.js';
-import { createMemory } from './kernel/kernel.js';
 import { ListJudge } from './kernel/list-judge.js';
 import { readTable } from './open-table.js';
 import type { Preferences } from './protocol/preferences.js';
 import type { Profile } from './protocol/profile.js';
 import type { Rule } from './protocol/robots-file.js';
 import type { Verdict } from './protocol/verdict.js';
-import { TAIL_BYTES } from './table/format.js';
-import { placedTable, queryTableOf, TABLE_ADDRESS, type TableMemory } from './table-memory.js';
+import { placeTable, queryTableOf, TABLE_ADDRESS, type TableMemory } from './table-memory.js';
 
 export type { TableMemory } from './table-memory.js';
 
@@ -45,16 +43,6 @@ interface SingleJudge {
 
 let memoryOf: (table: Table) => TableMemory;
 
-/** The memories that `allocateTable` made and `Table.from` has not used yet, by their buffers. */
-const memoryOfTable = new WeakMap<ArrayBufferLike, WebAssembly.Memory>();
-
-/** Allocates memory for a table that `Table.from` can use without a copy. */
-export function allocateTable(bytes: number): Uint8Array {
-  const memory = createMemory(TABLE_ADDRESS + bytes + TAIL_BYTES);
-  memoryOfTable.set(memory.buffer, memory);
-  return new Uint8Array(memory.buffer, TABLE_ADDRESS, bytes);
-}
-
 /** The compiled robots.txt files of many hosts: immutable, in memory that all threads share. */
 export class Table {
   readonly #memory: TableMemory;
@@ -85,13 +73,7 @@ export class Table {
       const remedy = 'Pass the bytes of TableBuilder.build; Table.open takes a path';
       throw new RobotsFilterError('usage', `the table is ${shownValue(bytes)}. ${remedy}`);
     }
-    const made = memoryOfTable.get(bytes.buffer);
-    // A memory is used once, because the space beside its table has one owner.
-    memoryOfTable.delete(bytes.buffer);
-    if (made !== undefined) return new Table(placedTable(made, bytes.length, name), name);
-    const memory = createMemory(TABLE_ADDRESS + bytes.length + TAIL_BYTES);
-    new Uint8Array(memory.buffer).set(bytes, TABLE_ADDRESS);
-    return new Table(placedTable(memory, bytes.length, name), name);
+    return new Table(placeTable(bytes, name), name);
   }
 
   /**

@@ -1,4 +1,6 @@
+import { readFrames } from '../../src/kernel/frames.js';
 import type { QuerySettings } from '../../src/kernel/query-settings.js';
+import { VERDICTS } from '../../src/protocol/verdict.js';
 import {
   CONVERSIONS,
   type ConvertedFormat,
@@ -43,8 +45,36 @@ export function checkConversions(
       agree(`${conversion}: URL`, rows[index]?.url, convertedUrl(url, conversion));
     });
   }
-  // The longest output: only its bounds are of interest here.
-  kernel.run(kernel.ask({ ...settings, conversion, explain: true }), input);
+  for (const asked of [settings, { ...settings, conversion }]) {
+    checkFrames(kernel, { ...asked, explain: true }, input, verdicts, urls);
+  }
+}
+
+/** Checks that frames hold the records as they come out without frames, and their URLs. */
+function checkFrames(
+  kernel: GuardedKernel,
+  settings: Partial<QuerySettings>,
+  input: Uint8Array,
+  verdicts: readonly string[],
+  urls: readonly (string | undefined)[],
+): void {
+  const plain = kernel.run(kernel.ask(settings), input).output;
+  const frames = Buffer.from(
+    kernel.run(kernel.ask({ ...settings, frames: true }), input).output,
+    'latin1',
+  );
+  let records = '';
+  let index = 0;
+  readFrames(frames, 1, ({ record, url, outcomes }) => {
+    records += record.toString('latin1');
+    const verdict = verdicts[index];
+    agree('frame: verdict', VERDICTS[(outcomes[0] ?? 0) >> 4], verdict);
+    const expected = urls[index++];
+    if (expected === undefined || (verdict === 'invalid' && url.length === 0)) return;
+    agree('frame: URL', url.toString('latin1'), expected);
+  });
+  agree('frames', index, urls.length);
+  agree('records in frames', records, plain);
 }
 
 function isWritten(verdict: string, output: 'annotate' | 'allowed' | 'denied'): boolean {

@@ -305,6 +305,25 @@ def test_a_call_within_a_call_is_refused(table_path: Path) -> None:
         assert table.verdicts(URLS, "GPTBot") == VERDICTS
 
 
+def test_a_replaced_table_is_refused(robots: Path, tmp_path: Path) -> None:
+    path, source = tmp_path / "robots.table", tmp_path / "robots.ndjson"
+    Table.compile(robots, path).close()
+    source.write_text('{"host":"shop.example","status":503}\n')
+    with Table.open(path) as table:
+        pickled = pickle.dumps(table)
+        Table.compile(source, path).close()
+        # The process that is there has the old table.
+        assert table.verdicts(URLS, "GPTBot") == VERDICTS
+        os.kill(process_of(table), signal.SIGKILL)
+        with pytest.raises(ProcessError):
+            table.verdicts(URLS, "GPTBot")
+        for again in (lambda: table.verdicts(URLS, "GPTBot"), lambda: pickle.loads(pickled)):
+            with pytest.raises(RobotsFilterError, match=r"robots\.table was replaced since it was"):
+                again()
+    with Table.open(path) as table:
+        assert table.verdicts(URLS, "GPTBot") == ["deny", "unknown", "unknown"]
+
+
 def test_pickle(table_path: Path) -> None:
     with Table.open(table_path, threads=1) as table, pickle.loads(pickle.dumps(table)) as copy:
         assert copy.verdicts(URLS, "GPTBot") == VERDICTS

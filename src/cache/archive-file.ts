@@ -12,6 +12,7 @@ import type { Capture } from '../warc/capture.js';
 import { type CaptureHandler, CaptureReader } from '../warc/capture-reader.js';
 import { UrlFilter } from '../warc/url-filter.js';
 import { beginsRecord } from '../warc/version-line.js';
+import { isCaptureFile, readCaptureFile } from './capture-file.js';
 import type { CacheOptions, WarningEvent } from './entry.js';
 import { close, type FilePath, openFile, type Skip } from './file.js';
 import { NO_FILE } from './item.js';
@@ -39,9 +40,9 @@ export const ARCHIVE_ENDINGS = COMPRESSION_ENDINGS.map((ending) => `.warc${endin
 /** The name endings of lists of WARC files, such as Common Crawl's robotstxt.paths. */
 export const ARCHIVE_LIST_ENDINGS = COMPRESSION_ENDINGS.map((ending) => `.paths${ending}`);
 
-/** Whether a name is the name of a WARC file (ISO 28500). */
+/** Whether a name is that of a WARC file (ISO 28500), or of a file of captures. */
 export function isArchiveName(name: string): boolean {
-  return ARCHIVE_ENDINGS.some((ending) => hasEnding(name, ending));
+  return ARCHIVE_ENDINGS.some((ending) => hasEnding(name, ending)) || isCaptureFile(name);
 }
 
 /** A WARC file of captures. */
@@ -74,8 +75,9 @@ export interface ArchivePart extends ArchiveFile {
   readonly targets: readonly string[] | undefined;
   /** Where captures of the targets lie, ascending; `undefined` if they may lie anywhere. */
   readonly offsets: readonly number[] | undefined;
-  /** Memory and key of the UrlFilter. */
-  readonly filter: SharedArrayBuffer;
+  /** Memory of the UrlFilter; `undefined` to note all captures that are left out. */
+  readonly filter: SharedArrayBuffer | undefined;
+  /** Key of the UrlFilter. */
   readonly key: HashKey;
 }
 
@@ -89,9 +91,12 @@ export interface CaptureEvent {
 export interface LeftOutEvent {
   readonly kind: 'left-out';
   readonly url: string;
-  /** Where its record lies in the file, in bytes. */
+  /** Where its record lies in the file, in bytes; NaN if it cannot be read alone. */
   readonly offset: number;
 }
+
+/** What is found in an archive. */
+export type ArchiveEvent = CaptureEvent | LeftOutEvent | WarningEvent;
 
 /** The warning for something in an archive. */
 function warningEvent(
@@ -111,7 +116,7 @@ function warningEvent(
 export async function readArchivePart(
   part: ArchivePart,
   { maxBodyBytes, asOf = Number.POSITIVE_INFINITY }: CacheOptions,
-  onEvent: (event: CaptureEvent | LeftOutEvent | WarningEvent) => void,
+  onEvent: (event: ArchiveEvent) => void,
 ): Promise<void> {
   const opened = await openFile(part.path, { boundary: part.boundary, concurrent: true });
   if (opened.kind !== 'file') {
@@ -120,7 +125,15 @@ export async function readArchivePart(
     refuse(part, skip, onEvent);
     return;
   }
-  const filter = new UrlFilter(part.key, part.filter);
+  if (isCaptureFile(part.source)) {
+    try {
+      await readCaptureFile(opened.descriptor, part.displayPath, { maxBodyBytes, asOf }, onEvent);
+    } finally {
+      close(opened.descriptor);
+    }
+    return;
+  }
+  const filter = part.filter && new UrlFilter(part.key, part.filter);
   const events = new ArchiveEvents(part, onEvent);
   let places = 0;
   const reader = new CaptureReader(
@@ -131,8 +144,10 @@ export async function readArchivePart(
       robots: part.targets === undefined,
       onOther: (url, offset, isLeftOut) => {
         if (part.targets !== undefined) return;
-        // A target too: of two captures at one moment, the one that is added later counts.
-        if (offset !== undefined && places < MOST_PLACES) {
+        if (filter === undefined) {
+          if (isLeftOut) onEvent({ kind: 'left-out', url, offset: offset ?? Number.NaN });
+        } else if (offset !== undefined && places < MOST_PLACES) {
+          // A target too: of two captures at one moment, the one that is added later counts.
           places++;
           onEvent({ kind: 'left-out', url, offset });
         } else if (isLeftOut) {

@@ -9,7 +9,7 @@ import {
   readSync,
   realpath,
 } from 'node:fs';
-import { SLASH } from '../ascii.js';
+import { sep } from 'node:path';
 import { RobotsFilterError } from '../errors.js';
 import { describeSystemError, errorCode } from '../files/system-error.js';
 import type { CacheWarningCode } from './entry.js';
@@ -84,6 +84,12 @@ const LONGEST_BODY = 1024 ** 3;
  */
 const FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
+/** Whether open() can refuse to follow links. Windows cannot, so a link is looked for before. */
+const REFUSES_LINKS = constants.O_NOFOLLOW !== undefined;
+
+/** What realpath() writes between names. */
+const SEPARATOR = sep.charCodeAt(0);
+
 /** Errors of open() with O_NOFOLLOW on a link: ELOOP, EMLINK on FreeBSD, EFTYPE on NetBSD. */
 const LINK_CODES = new Set(['ELOOP', 'EMLINK', 'EFTYPE']);
 
@@ -120,10 +126,10 @@ export function skipOf(error: unknown): Skip {
 }
 
 function isInside(path: Buffer, boundary: Uint8Array): boolean {
-  const stem = boundary.at(-1) === SLASH ? boundary.subarray(0, boundary.length - 1) : boundary;
+  const stem = boundary.at(-1) === SEPARATOR ? boundary.subarray(0, boundary.length - 1) : boundary;
   return (
     path.subarray(0, stem.length).equals(stem) &&
-    (path.length === stem.length || path[stem.length] === SLASH)
+    (path.length === stem.length || path[stem.length] === SEPARATOR)
   );
 }
 
@@ -172,6 +178,9 @@ export function exists(path: FilePath): boolean {
 
 /** Opens a path that is not a link. */
 async function openReal(path: FilePath, concurrent: boolean): Promise<OpenFile | Directory | Skip> {
+  if (!REFUSES_LINKS && lstatSync(systemPath(path)).isSymbolicLink()) {
+    throw Object.assign(new Error('is a link'), { code: 'ELOOP' });
+  }
   const descriptor = concurrent ? await open(path) : openSync(systemPath(path), FLAGS);
   // open() has loaded the inode, so a synchronous call is cheaper than the thread pool.
   const stat = fstatSync(descriptor);

@@ -5,6 +5,9 @@ import { type FileAccess, type FilePath, systemPath } from './file.js';
 /** Number of names that are requested from the system in one call. */
 const LISTING_BUFFER = 1024;
 
+const NO_BYTES =
+  'this runtime lists no names as bytes (Bun does not). Run it under Node, or give a file of records';
+
 /** A directory whose names are hosts: the robots directory, or the directory of a scheme in it. */
 export interface Place {
   /** The path for reading. */
@@ -25,7 +28,8 @@ export function join(directory: FilePath, name: string): FilePath {
 
 /** An entry of `opendir` with the encoding `buffer`, which Node's types lack. */
 interface BufferDirent {
-  readonly name: Buffer;
+  /** Bun 1.4 leaves it out. */
+  readonly name: Buffer | undefined;
   isDirectory(): boolean;
 }
 
@@ -40,6 +44,7 @@ export async function listNames(path: FilePath): Promise<string[]> {
   });
   const names: string[] = [];
   for await (const entry of directory as unknown as AsyncIterable<BufferDirent>) {
+    if (entry.name === undefined) throw new Error(NO_BYTES);
     const name = entry.name.toString('latin1');
     names.push(entry.isDirectory() ? `${name}/` : name);
   }

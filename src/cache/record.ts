@@ -86,7 +86,7 @@ function quoted(text: string): string {
   return JSON.stringify(text.length > QUOTED_LENGTH ? `${text.slice(0, QUOTED_LENGTH)}…` : text);
 }
 
-function isObject(value: unknown): value is Members {
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
@@ -98,26 +98,35 @@ function isMissing(value: unknown): value is null | undefined {
  * Decodes base64; `undefined` if the text is not canonical. Node's decoder skips unknown
  * characters, so the result is encoded again and compared.
  */
-function decodeBase64(text: string): Buffer | undefined {
+export function decodeBase64(text: string): Buffer | undefined {
   const bytes = Buffer.from(text, 'base64');
   const padded = bytes.toString('base64');
   const unpadded = padded.slice(0, Math.ceil((bytes.length * 4) / 3));
   return text === padded || text === unpadded ? bytes : undefined;
 }
 
-/** Parses the object of a line; returns a string if the line is not a record, with the reason. */
-function parseObject(line: Buffer): Members | string {
+/** Parses the members of a record; returns a string, the reason, if the line holds none. */
+function parseMembers(line: Buffer): Members | string {
+  return refusalOf(line) ?? plainMembers(line) ?? parseJson(line);
+}
+
+/** Parses the object of a line; returns a string, the reason, if the line holds none. */
+export function parseObject(line: Buffer): Readonly<Record<string, unknown>> | string {
+  return refusalOf(line) ?? parseJson(line);
+}
+
+/** Why a line is not parsed; `undefined` if it may be. */
+function refusalOf(line: Buffer): string | undefined {
   if (!isUtf8(line)) {
     return 'The line is not UTF-8 (a body in another encoding belongs in "robots_base64")';
   }
-  if (
-    line.length > MOST_BYTES_OUTSIDE_STRINGS &&
-    bytesOutsideStrings(line) > MOST_BYTES_OUTSIDE_STRINGS
-  ) {
-    return 'The line holds more than 1 MiB outside strings';
-  }
-  const members = plainMembers(line);
-  if (members !== undefined) return members;
+  const isLong = line.length > MOST_BYTES_OUTSIDE_STRINGS;
+  return isLong && bytesOutsideStrings(line) > MOST_BYTES_OUTSIDE_STRINGS
+    ? 'The line holds more than 1 MiB outside strings'
+    : undefined;
+}
+
+function parseJson(line: Buffer): Readonly<Record<string, unknown>> | string {
   let value: unknown;
   try {
     value = JSON.parse(line.toString('utf8'));
@@ -180,7 +189,7 @@ function namedBy(
 
 /** Reads a line as a record. At most `maxBodyBytes + 1` bytes of the body are kept. */
 export function parseRecord(line: Buffer, maxBodyBytes: number): CacheRecord | BadRecord {
-  const members = parseObject(line);
+  const members = parseMembers(line);
   return typeof members === 'string' ? bad(members) : recordOf(members, maxBodyBytes);
 }
 

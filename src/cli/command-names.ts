@@ -9,6 +9,7 @@ export const COMMAND_NAMES = [
   'records',
   'diff',
   'shard',
+  'captures',
   'agents',
   'serve',
   'completion',

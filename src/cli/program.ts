@@ -1,10 +1,10 @@
 import { Command } from 'commander';
-import { printable } from '../control-characters.js';
 import { endOpenings } from '../files/openings.js';
 import { nearest } from '../nearest.js';
 import { COMMAND_NAMES } from './command-names.js';
 import { agentsDefinition } from './definitions/agents.js';
 import { auditDefinition } from './definitions/audit.js';
+import { capturesDefinition } from './definitions/captures.js';
 import { checkDefinition } from './definitions/check.js';
 import { compileDefinition } from './definitions/compile.js';
 import { completionDefinition } from './definitions/completion.js';
@@ -23,10 +23,11 @@ import { fullName } from './help/full-name.js';
 import { addHelp } from './help/help.js';
 import type { DescribedCommand } from './help/man-page.js';
 import { HELP_GROUP } from './options/option-groups.js';
-import { completeStats } from './options/output-options.js';
+import { colourOption, completeStats } from './options/output-options.js';
 import { requireNode, watchEnd } from './process/runtime.js';
 import { writeError, writeOutput } from './process/standard-streams.js';
-import { indented } from './report/diagnostics.js';
+import { chooseColours } from './report/colour.js';
+import { errorMessage } from './report/diagnostics.js';
 import { usageError } from './usage-error.js';
 import { version } from './version.js';
 
@@ -41,6 +42,7 @@ const DEFINITIONS: Readonly<Record<(typeof COMMAND_NAMES)[number], CommandDefini
   records: recordsDefinition,
   diff: diffDefinition,
   shard: shardDefinition,
+  captures: capturesDefinition,
   serve: serveDefinition,
   completion: completionDefinition,
 };
@@ -69,6 +71,9 @@ function createProgram(finish: Finish, isNeeded: (name: string) => boolean = () 
       );
     }
   });
+  root.hook('preAction', (_root, command) =>
+    chooseColours(command.getOptionValue('color') ?? 'auto'),
+  );
   return root;
 }
 
@@ -91,10 +96,11 @@ function build(command: Command, { define, help }: CommandDefinition, finish: Fi
       writeErr: writeError,
       outputError(text, write) {
         const message = text.startsWith('error: ') ? text.slice('error: '.length) : text;
-        write(indented(`robots-filter: ${message}`).split('\n').map(printable).join('\n'));
+        write(errorMessage(message));
       },
     });
   define(command, finish);
+  command.addOption(colourOption());
   command.optionsGroup(HELP_GROUP);
   if (command.parent === null) command.version(version(), '-V, --version', 'Print the version.');
   addHelp(command, help);
@@ -119,6 +125,7 @@ function checkHelp([first, command]: readonly string[]): void {
 /** Runs the command line; returns its exit code. */
 export async function run(argv: readonly string[]): Promise<number> {
   let exitCode: number = SUCCESS;
+  chooseColours('auto');
   const ended = watchEnd();
   try {
     requireNode(process.versions);

@@ -1,10 +1,12 @@
 import { shownValue } from '../arguments.js';
 import { RobotsFilterError } from '../errors.js';
+import type { FileParts } from '../protocol/file-parser.js';
 import { keptRecords } from '../protocol/other-record-kinds.js';
-import { parseRobots } from '../protocol/parse.js';
+import { checkParseOptions, parseRobots } from '../protocol/parse.js';
 import { lowerCaseAscii } from '../protocol/product-token.js';
 import type { Profile } from '../protocol/profile.js';
 import type { RobotsFile, Warning } from '../protocol/robots-file.js';
+import type { WarningDetail } from '../protocol/warnings.js';
 import { encodeRecordList } from '../table/record-list.js';
 import { CompiledRobots } from './compiled-robots.js';
 import { ByteStore } from './intern/byte-store.js';
@@ -60,37 +62,39 @@ export class BodyCompiler {
   readonly #options: { readonly profile: Profile; readonly maxBytes?: number };
   readonly #compiler: RobotsCompiler;
   readonly #kept: ReadonlySet<string> | undefined;
-  readonly #keepsRecords: boolean;
+  readonly #parts: FileParts;
 
   /**
    * @param key for the hashes of the ByteStores
    * @param shared whether other threads read the memory
+   * @param warnings what is needed of the warnings
    * @throws RobotsFilterError `usage` for an unknown profile or a `maxBytes` out of range
    */
-  constructor(options: CompileOptions, key: HashKey, shared: boolean) {
+  constructor(
+    options: CompileOptions,
+    key: HashKey,
+    shared: boolean,
+    warnings: WarningDetail = 'codes',
+  ) {
     const { profile = 'rfc9309', maxBytes } = options;
     this.#options = maxBytes === undefined ? { profile } : { profile, maxBytes };
-    this.#parse(new Uint8Array(0)); // checks the options
+    checkParseOptions(this.#options);
     this.compiled = new CompiledRobots(key, shared);
     this.digests = new ByteStore(key, shared);
     this.#kept = keptTokens(options);
-    this.#keepsRecords = options.records ?? false;
+    this.#parts = { records: options.records ?? false, warnings };
     this.#compiler = new RobotsCompiler(this.compiled, profile, this.#kept);
   }
 
   compile(body: Uint8Array): CompiledBody {
-    const file = this.#parse(body);
+    const file = parseRobots(body, this.#options, this.#parts);
     const { warnings } = file;
     return { record: this.#compiler.compile(file), recordList: this.#recordList(file), warnings };
   }
 
   #recordList(file: RobotsFile): number {
-    if (!this.#keepsRecords) return 0;
+    if (!this.#parts.records) return 0;
     const records = keptRecords(file, this.#options.profile, this.#kept);
     return records.length === 0 ? 0 : this.compiled.recordLists.add(encodeRecordList(records)) + 1;
-  }
-
-  #parse(body: Uint8Array): RobotsFile {
-    return parseRobots(body, this.#options);
   }
 }

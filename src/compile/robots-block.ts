@@ -1,3 +1,4 @@
+import { Buffer } from 'node:buffer';
 import type { Agent } from '../protocol/agent.js';
 import { groupsByProductToken } from '../protocol/groups.js';
 import { lowerCaseAscii } from '../protocol/product-token.js';
@@ -21,6 +22,8 @@ export const BLOCK_OFFSET = 64;
 /** Greatest length of a robots record, and number of product tokens, for numbers of two bytes. */
 const MAX_NARROW = 0xffff;
 const ANY_TOKEN = '*';
+/** One array for most blocks: to find that a token is not there costs no cache miss. */
+const NO_TOKENS: readonly string[] = [];
 const INITIAL_BYTES = 1 << 14;
 
 /** One robots.txt in the table's format: its robots record, then its automata. */
@@ -79,8 +82,13 @@ export class BlockCompiler {
    *
    * @param agent the agent whose groups are compiled; `undefined` for all groups
    */
-  compile(file: RobotsFile, profile: Profile, agent?: Agent): RobotsBlock {
-    if (file.overBudget) return { bytes: Uint8Array.of(ACCESS_UNREACHABLE, 0, 0), tokens: [] };
+  compile(
+    file: Pick<RobotsFile, 'groups' | 'overBudget'>,
+    profile: Profile,
+    agent?: Agent,
+  ): RobotsBlock {
+    if (file.overBudget)
+      return { bytes: Uint8Array.of(ACCESS_UNREACHABLE, 0, 0), tokens: NO_TOKENS };
     const lists = groupsByProductToken(file.groups, profile);
     const named = agent === undefined ? [...lists.keys()] : namedTokens(agent, lists);
     const tokens = named.filter((token) => token !== ANY_TOKEN).sort();
@@ -105,7 +113,10 @@ export class BlockCompiler {
       number += width;
       list = this.#writeList(lists.get(token) ?? [], profile, compiled, list);
     });
-    return { bytes: this.#out.slice(0, this.#end), tokens };
+    // Small blocks share memory of Node's pool.
+    const block = Buffer.allocUnsafe(this.#end);
+    block.set(this.#out.subarray(0, this.#end));
+    return { bytes: block, tokens: tokens.length === 0 ? NO_TOKENS : tokens };
   }
 
   /** Writes a list of groups at an offset; returns the offset after the list. */

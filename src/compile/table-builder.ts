@@ -102,12 +102,12 @@ export class TableBuilder {
    *
    * @param allocate provides the memory: this many bytes, all zero
    * @throws RobotsFilterError `limit` if the table would be longer than 4 GiB, or a host has more
-   *   than 65,535 authorities; `usage` if `allocate` is no function
+   *   than 65,535 authorities; `usage` if `allocate` is no function, or returns other memory
    */
   build(allocate?: Allocate): Uint8Array {
     checkFunction('allocate of TableBuilder.build', allocate);
     this.#merge();
-    return this.#contents.layOut().table(allocate);
+    return this.#contents.layOut().table(allocate && ((bytes) => allocated(allocate, bytes)));
   }
 
   get stats(): TableBuilderStats {
@@ -154,5 +154,15 @@ function authorityOf(authority: unknown): Authority {
   throw new RobotsFilterError(
     'usage',
     `the authority for TableBuilder.add is ${shownValue(authority)}. Pass a host or a URL such as 'example.com' or 'https://example.com:8443'`,
+  );
+}
+
+/** The memory that a caller provides. */
+function allocated(allocate: Allocate, bytes: number): Uint8Array {
+  const memory: unknown = allocate(bytes);
+  if (memory instanceof Uint8Array && memory.length === bytes) return memory;
+  throw new RobotsFilterError(
+    'usage',
+    `allocate of TableBuilder.build returned ${shownValue(memory)}. Return a Uint8Array of ${bytes} bytes, all zero`,
   );
 }

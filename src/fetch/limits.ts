@@ -1,6 +1,6 @@
 import { FOLLOWED_REDIRECTS } from '../http/redirect.js';
 import { DAY } from '../protocol/access.js';
-import { MAX_BYTES, MIN_BYTES } from '../protocol/parse.js';
+import { MAX_BYTES, MIN_BYTES } from '../protocol/parsing-limits.js';
 import type { Profile } from '../protocol/profile.js';
 
 /*

@@ -43,6 +43,7 @@ export function wakeOpenings(): void {
 
 /** Wakes pending opens until none are left. */
 export async function endOpenings(): Promise<void> {
+  if (openings.length === 0) return;
   const begin = performance.now();
   while (openings.length > 0 && performance.now() - begin < TIMEOUT) {
     wakeOpenings();

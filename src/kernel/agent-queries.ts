@@ -9,7 +9,7 @@ import {
   QUERY_ANY_HOST,
   QUERY_TABLE,
 } from './layout.js';
-import { linkNumber, type Query } from './query.js';
+import { type Query, tokenOfLink } from './query.js';
 import { type Conversion, DEFAULT_SETTINGS } from './query-settings.js';
 import { encodeShardQueries, type QueryTable, shardQueryBytes } from './shard-queries.js';
 
@@ -35,6 +35,8 @@ export interface AgentQuery {
   readonly region: Region;
   /** The words of the query's block. */
   readonly words: Uint32Array;
+  /** The product token of each link of the agent's chain: see `tokenOfLink`. */
+  readonly tokens: readonly (string | undefined)[];
   /** The target that the block names. */
   target: JudgeTarget;
 }
@@ -104,7 +106,8 @@ export class AgentQueries {
     const { buffer } = this.#arena.memory;
     new Uint8Array(buffer).set(bytes, region.address);
     const words = new Uint32Array(buffer, region.address, region.bytes / 4);
-    const added = { agent, query, region, words, target };
+    const tokens = agent.chain.map((link) => tokenOfLink(link, settings.google));
+    const added = { agent, query, region, words, tokens, target };
     queries.set(key, added);
     return added;
   }
@@ -112,14 +115,13 @@ export class AgentQueries {
 
 /** Writes the words of a query that depend on its target. */
 function pointAt(asked: AgentQuery, target: JudgeTarget): void {
-  const { words, query, agent } = asked;
-  const isGoogle = target.profile === 'google';
+  const { words, query, tokens } = asked;
   words[QUERY_TABLE / 4] = target.table;
   words[QUERY_ANY_HOST / 4] = target.anyHost;
   const agentAt = (words[QUERY_AGENTS / 4] as number) - query.address;
   let link = (words[(agentAt + AGENT_CHAIN) / 4] as number) - query.address + CHAIN_TOKEN;
-  for (const token of agent.chain) {
-    words[link / 4] = linkNumber(token, isGoogle, target);
+  for (const token of tokens) {
+    words[link / 4] = token === undefined ? -1 : target.tokenNumber(token);
     link += CHAIN_BYTES;
   }
   asked.target = target;

@@ -93,7 +93,7 @@ export const RUN_RULES_FULL = 4;
 // ---- Query: the questions about every URL of a run; read-only during the run
 
 export const QUERY_TABLE = 0;
-/** Bits: QUERY_GOOGLE, QUERY_EXPLAIN, QUERY_STRICT, QUERY_PARQUET, QUERY_ADDS_SHARD. */
+/** Bits: QUERY_GOOGLE, QUERY_EXPLAIN, QUERY_STRICT, and those after them. */
 export const QUERY_FLAGS = QUERY_TABLE + WORD;
 /** FORMAT_… */
 export const QUERY_FORMAT = QUERY_FLAGS + WORD;
@@ -160,6 +160,15 @@ export const QUERY_STRICT = 4;
 export const QUERY_PARQUET = 8;
 /** The number of the URL's shard comes out in place of the verdicts of valid URLs. */
 export const QUERY_ADDS_SHARD = 16;
+/** Each record comes out in a frame, FRAME_…, for code that adds to it. */
+export const QUERY_FRAMES = 32;
+
+/** Bytes of the record, 32 bits. */
+export const FRAME_RECORD = 0;
+/** Bytes of the URL, 32 bits: as the verdicts were given on it, decoded. 0 if there is none. */
+export const FRAME_URL = FRAME_RECORD + WORD;
+/** An outcome of one byte for each agent; then the URL, and the record. */
+export const FRAME_OUTCOMES = FRAME_URL + WORD;
 
 export const CRC_BYTES = 256 * WORD;
 

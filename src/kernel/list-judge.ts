@@ -1,6 +1,6 @@
 import { CR } from '../ascii.js';
 import { RobotsFilterError } from '../errors.js';
-import { REASONS, VERDICTS, type Verdict } from '../protocol/verdict.js';
+import { REASONS, type Reason, VERDICTS, type Verdict } from '../protocol/verdict.js';
 import { AgentQueries, type AgentQuery, type JudgeTarget } from './agent-queries.js';
 import type { Arena } from './arena.js';
 import type { Judge } from './judge.js';
@@ -14,12 +14,15 @@ const BATCH_UNITS = 1 << 15;
 /** Bytes of UTF-8 that a batch may take. */
 const BATCH_BYTES = 3 * BATCH_UNITS;
 
-/** Outcomes that only a line can have: its URL is judged alone. */
-const REASONS_OF_LINES = [
-  REASONS.indexOf('tab-in-line'),
-  REASONS.indexOf('return-in-line'),
-  REASONS.indexOf('line-too-long'),
-];
+/** Reasons that only a line can have: its URL is judged alone. */
+const REASONS_OF_LINES: readonly Reason[] = ['tab-in-line', 'return-in-line', 'line-too-long'];
+
+/** The verdict of each outcome, `verdict << 4 | reason`; `undefined` for a reason of lines. */
+const VERDICT_OF_OUTCOME: readonly (Verdict | undefined)[] = VERDICTS.flatMap((verdict) =>
+  Array.from({ length: 16 }, (_, reason) =>
+    REASONS_OF_LINES.includes(REASONS[reason] as Reason) ? undefined : verdict,
+  ),
+);
 
 /** Where the blocks of a batch lie. */
 interface Blocks {
@@ -79,9 +82,7 @@ export class ListJudge {
         continue;
       }
       for (let index = start; index < end; index++) {
-        const outcome = outcomes[index - start] as number;
-        const isOfLine = REASONS_OF_LINES.includes(outcome & 15);
-        verdicts.push(isOfLine ? alone(index) : (VERDICTS[outcome >> 4] as Verdict));
+        verdicts.push(VERDICT_OF_OUTCOME[outcomes[index - start] as number] ?? alone(index));
       }
       start = end;
     }

@@ -66,6 +66,8 @@ export interface QuerySettings {
   readonly shards?: number | undefined;
   /** Whether the number of the shard comes out in place of the verdict; for one agent. */
   readonly addsShard?: boolean | undefined;
+  /** Whether each record comes out in a frame with its URL (kernel/layout.ts, FRAME_…). */
+  readonly frames?: boolean | undefined;
 }
 
 /** The member or column that holds the URL in a conversion. */

@@ -28,6 +28,7 @@ import {
   FORMAT_TSV,
   FRAGMENT_STRING_CLOSE,
   FRAGMENT_STRING_OPEN,
+  FRAME_OUTCOMES,
   HOST_COUNTS_BYTES,
   MARGIN,
   MAX_AGENTS,
@@ -52,6 +53,7 @@ import {
   QUERY_FLAGS,
   QUERY_FORMAT,
   QUERY_FRAGMENTS,
+  QUERY_FRAMES,
   QUERY_GOOGLE,
   QUERY_LINE_FACTOR,
   QUERY_LINE_OVERHEAD,
@@ -131,12 +133,12 @@ const OUTPUTS: Record<OutputMode, number> = {
   'mask-ndjson': OUTPUT_MASK,
 };
 
-/** The CRC-32 of each byte, with the polynomial of zlib, least significant bit first. */
-const CRC_OF_BYTES = Array.from({ length: 256 }, (_, byte) => {
+/** The CRC-32 of a byte, with the polynomial of zlib, least significant bit first. */
+function crcOfByte(byte: number): number {
   let crc = byte;
   for (let bit = 0; bit < 8; bit++) crc = (crc >>> 1) ^ ((crc & 1) * 0xedb88320);
   return crc >>> 0;
-});
+}
 
 function isRows(format: LineFormat): boolean {
   return format === 'csv' || format === 'tsv';
@@ -150,10 +152,13 @@ function isRows(format: LineFormat): boolean {
  * longer when its escapes are undone. Then the text without escapes is held in the output, too,
  * `expansion × n + MARGIN` bytes after the URL's place, where what is written cannot reach it
  * (assembly/emit/conversion.ts). The sum is `(expansion + 1) × n + MARGIN`.
+ *
+ * In a frame the URL stands once more before the record.
  */
 function lineFactor(settings: QuerySettings): number {
   const conversion = conversionOf(settings);
-  return conversion === undefined ? 1 : EXPANSIONS[conversion] + 1;
+  const record = conversion === undefined ? 1 : EXPANSIONS[conversion] + 1;
+  return settings.frames === true ? record + 1 : record;
 }
 
 /**
@@ -177,7 +182,8 @@ function lineOverhead(
     (words[FRAGMENT_STRING_OPEN] ?? '').length + (words[FRAGMENT_STRING_CLOSE] ?? '').length;
   // A bad line is shown from its beginning, and in a conversion as a URL is.
   const shown = (GREATEST_EXPANSION + 1) * BAD_INPUT_LIMIT;
-  return 64 + verdicts + explained + 3 * strings + shown + 5 * MARGIN;
+  const frame = settings.frames === true ? FRAME_OUTCOMES + agents + MARGIN : 0;
+  return 64 + verdicts + explained + 3 * strings + shown + frame + 5 * MARGIN;
 }
 
 /** Writes the blocks of a query one after another. */
@@ -217,14 +223,13 @@ class BlockWriter {
   }
 }
 
-/** The number in the table of a link of a chain, -1 if the link names no group. */
-export function linkNumber(
-  link: string,
-  google: boolean,
-  table: { tokenNumber(token: string): number },
-): number {
+/**
+ * The product token by which a link of a chain names groups, in lower case; `undefined` if the link
+ * names none.
+ */
+export function tokenOfLink(link: string, google: boolean): string | undefined {
   // In the google profile an agent `*` names no group; every agent falls back to `*` anyway.
-  return google && link === '*' ? -1 : table.tokenNumber(lowerCaseAscii(link));
+  return google && link === '*' ? undefined : lowerCaseAscii(link);
 }
 
 /** An upper bound of the bytes that `encodeQuery` writes. */
@@ -281,7 +286,8 @@ export function encodeQuery(
     block.pointer(at + AGENT_CHAIN, chainPlace);
     agent.chain.forEach((link, order) => {
       const linkAt = chainPlace + order * CHAIN_BYTES;
-      block.word(linkAt + CHAIN_TOKEN, linkNumber(link, settings.google, { tokenNumber }));
+      const token = tokenOfLink(link, settings.google);
+      block.word(linkAt + CHAIN_TOKEN, token === undefined ? -1 : tokenNumber(token));
       block.put(linkAt + CHAIN_TEXT, encoder.encode(inString(link)));
       names += 6 * link.length;
     });
@@ -302,7 +308,8 @@ export function encodeQuery(
       (settings.explain ? QUERY_EXPLAIN : 0) |
       (settings.strict ? QUERY_STRICT : 0) |
       (settings.format === 'parquet' ? QUERY_PARQUET : 0) |
-      (settings.addsShard === true ? QUERY_ADDS_SHARD : 0),
+      (settings.addsShard === true ? QUERY_ADDS_SHARD : 0) |
+      (settings.frames === true ? QUERY_FRAMES : 0),
   );
   block.word(QUERY_FORMAT, FORMATS[settings.format]);
   block.word(QUERY_OUTPUT, OUTPUTS[settings.output]);
@@ -331,9 +338,9 @@ export function encodeQuery(
   if (shards > 0) {
     const crcPlace = block.take(CRC_BYTES);
     block.pointer(QUERY_CRC, crcPlace);
-    CRC_OF_BYTES.forEach((crc, byte) => {
-      block.view.setUint32(crcPlace + 4 * byte, crc, true);
-    });
+    for (let byte = 0; byte < 256; byte++) {
+      block.view.setUint32(crcPlace + 4 * byte, crcOfByte(byte), true);
+    }
   }
   const query: Query = {
     address,

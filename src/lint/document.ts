@@ -4,7 +4,7 @@ import { isLineEnd } from '../protocol/byte.js';
 import { textOf } from '../protocol/encoding.js';
 import { GRAMMARS, type Key } from '../protocol/grammar.js';
 import { LineCursor } from '../protocol/lines.js';
-import { MIN_BYTES } from '../protocol/parse.js';
+import { MIN_BYTES } from '../protocol/parsing-limits.js';
 import { endOfProductToken } from '../protocol/product-token.js';
 import { type LineForm, RecordCursor } from '../protocol/record.js';
 import type { Span } from './finding.js';

@@ -1,4 +1,3 @@
-import type { Writable } from 'node:stream';
 import type { Arena, Region } from '../kernel/arena.js';
 import { QUERY_COLUMN, SOLE_COLUMN } from '../kernel/layout.js';
 import { kernelModule } from '../kernel/module.js';
@@ -7,16 +6,20 @@ import type { OutputMode } from '../kernel/query-settings.js';
 import { encodeShardQueries, type QueryTable, shardQueryBytes } from '../kernel/shard-queries.js';
 import type { Agent } from '../protocol/agent.js';
 import type { Verdict } from '../protocol/verdict.js';
-import { type Table, tableMemory } from '../table.js';
-import { offsetInTable, queryTableOf } from '../table-memory.js';
+import { offsetInTable, queryTableOf, type TableMemory } from '../table-memory.js';
 import type { Executor } from '../workers/executor.js';
 import { MAX_BAD_LISTED } from '../workers/ring/ring-words.js';
 import { type BadRecord, type RecordUnit, recordUnit } from './bad-record.js';
 import { Flow } from './flow.js';
 import { type CountedBlocks, HostCounts } from './host-counts.js';
 import type { InputFormat } from './input/format.js';
-import { conversionOf, type OutputFormat } from './output/conversion.js';
+import { conversionOf, type OutputFormat, writtenFormat } from './output/conversion.js';
+import { FramedRecords } from './output/framed-records.js';
 import { HeaderRow } from './output/header-row.js';
+import { type OutputTarget, openOutput } from './output/open-output.js';
+import type { Output } from './output/output.js';
+import { preferenceAdder } from './output/preference-columns.js';
+import type { RecordPreferences } from './output/record-preferences.js';
 import { type RuleCounts, sumRules } from './rule-counts.js';
 import type { RunEnd, RunInput } from './run.js';
 import { SeenHosts } from './seen-hosts.js';
@@ -55,10 +58,12 @@ export interface FilterSettings {
    * Number of shards: the shard of each host comes out in place of its verdict. For one agent.
    */
   readonly addedShards?: number | undefined;
+  /** The preferences that are added to records; `undefined` for none. Only with `annotate`. */
+  readonly preferences?: RecordPreferences | undefined;
 }
 
 export interface FilterOptions {
-  readonly table: Table;
+  readonly table: TableMemory;
   /** A pool of threads, or the calling thread. */
   readonly pool: Executor;
   readonly settings: FilterSettings;
@@ -78,7 +83,7 @@ interface Stage {
 
 /** Filters inputs through a table, one after another, and counts their records. */
 export class Filter {
-  readonly #table: Table;
+  readonly #table: TableMemory;
   readonly #arena: Arena;
   readonly #pool: Executor;
   readonly #settings: FilterSettings;
@@ -90,10 +95,9 @@ export class Filter {
 
   /** @throws RobotsFilterError `usage` for an agent that a reduced table cannot answer */
   constructor({ table, pool, settings, onBadRecord }: FilterOptions) {
-    const { arena, view } = tableMemory(table);
-    for (const agent of settings.agents) view.checkAgent(agent);
+    for (const agent of settings.agents) table.view.checkAgent(agent);
     this.#table = table;
-    this.#arena = arena;
+    this.#arena = table.arena;
     this.#pool = pool;
     this.#settings = settings;
     this.#headerRow = new HeaderRow({ outputHeader: false, ...settings });
@@ -103,7 +107,7 @@ export class Filter {
   /**
    * Filters one input.
    *
-   * @param output a descriptor or a stream; neither is closed
+   * @param output a descriptor or a stream, neither of which is closed; or what opens an output
    * @param outputName the name of the output in messages
    * @throws RobotsFilterError `input` or `output` if they cannot be read or written, `input` at the
    *   first bad record if the settings are strict, `limit` if the batches do not fit beside the
@@ -111,8 +115,8 @@ export class Filter {
    */
   async run(
     input: RunInput & { readonly format: InputFormat },
-    output: number | Writable,
-    outputName?: string,
+    output: OutputTarget,
+    outputName = output === 1 ? 'standard output' : 'the output',
   ): Promise<RunEnd> {
     if (this.#cancelled) return 'cancelled';
     const { flow, query } = this.#stage(input.format);
@@ -125,7 +129,20 @@ export class Filter {
       ...input,
       conversion: conversionOf(input.format, this.#settings.outputFormat),
     });
-    return flow.run(input, output, outputName, preamble);
+    const { agents, preferences, outputFormat } = this.#settings;
+    const format = writtenFormat(input.format, outputFormat);
+    // The output for Parquet adds its columns itself.
+    if (preferences === undefined || format === 'parquet') {
+      return flow.run(input, output, outputName, preamble);
+    }
+    const addTo = preferenceAdder(format, agents);
+    const withPreferences = (): Output =>
+      new FramedRecords(openOutput(output, outputName), {
+        agents: agents.length,
+        preamble,
+        add: ({ record, url, outcomes }) => addTo(record, preferences.of(url, outcomes)),
+      });
+    return flow.run(input, withPreferences, outputName);
   }
 
   /**
@@ -173,7 +190,7 @@ export class Filter {
 
   /** Returns the number of hosts of the table that had URLs; 0 unless `countHosts` is set. */
   hostsSeen(): number {
-    const seen = new SeenHosts(tableMemory(this.#table).slots);
+    const seen = new SeenHosts(this.#table.slots);
     for (const { flow, query } of this.#stages.values()) {
       seen.add(this.#arena.memory, query.address, flow.workerBlocks);
     }
@@ -182,7 +199,7 @@ export class Filter {
 
   /** The verdicts on the URLs of each host; none unless `countByHost` is set. */
   hostCounts(): HostCounts {
-    const { slots } = tableMemory(this.#table);
+    const { slots } = this.#table;
     const { agents } = this.#settings;
     return new HostCounts(this.#arena.memory, this.#blocks(), slots, agents.length);
   }
@@ -190,7 +207,7 @@ export class Filter {
   /** The rules that decided about URLs; none unless `countByRule` is set. */
   ruleCounts(): RuleCounts {
     return sumRules(this.#arena.memory, this.#blocks(), (address) =>
-      offsetInTable(tableMemory(this.#table), address),
+      offsetInTable(this.#table, address),
     );
   }
 
@@ -223,8 +240,9 @@ export class Filter {
   #stage(format: InputFormat): Stage {
     const known = this.#stages.get(format);
     if (known !== undefined) return known;
-    const { table, header, view, slots, shards } = tableMemory(this.#table);
-    const { countHosts, countByHost, countByRule, addedShards, ...asked } = this.#settings;
+    const { table, header, view, slots, shards } = this.#table;
+    const { countHosts, countByHost, countByRule, addedShards, preferences, ...asked } =
+      this.#settings;
     const conversion = conversionOf(format, asked.outputFormat);
     // Which rows of Parquet are kept is decided when they are written.
     const all = conversion === 'outcomes' && asked.output !== 'annotate';
@@ -242,6 +260,7 @@ export class Filter {
         : 0,
       shards: addedShards ?? shards.length,
       addsShard: addedShards !== undefined,
+      frames: preferences !== undefined,
     };
     const tables: readonly QueryTable[] =
       shards.length > 0

@@ -1,15 +1,14 @@
-import type { Writable } from 'node:stream';
 import type { Arena, Region } from '../kernel/arena.js';
 import type { Query } from '../kernel/query.js';
 import type { Executor } from '../workers/executor.js';
-import type { FileSource, PipeSource } from '../workers/messages.js';
+import type { Source } from '../workers/messages.js';
 import { Guards } from '../workers/ring/guards.js';
 import { blockAddress, layOut, type Regions } from '../workers/ring/regions.js';
 import { Ring } from '../workers/ring/ring.js';
 import { MAX_BATCH_BYTES } from '../workers/ring/slot-state.js';
 import { type BadRecord, type RecordUnit, reasonWord } from './bad-record.js';
 import { canWakeReader } from './input/pipe-waker.js';
-import { isNonBlockingOutput } from './output/open-output.js';
+import { isNonBlockingOutput, type OutputTarget } from './output/open-output.js';
 import { Run, type RunEnd, type RunInput } from './run.js';
 import { sumTally, type Tally } from './tally.js';
 
@@ -75,6 +74,7 @@ const REPORT_EVERY = 100;
  *     input    read by
  *     file     the workers: each reads its next batch
  *     pipe     the workers, if they write and are more than one; otherwise a thread that only reads
+ *     zstd     a thread that only reads and decodes a file, if threads may block
  *     stream   the main thread
  *
  *     output   written by
@@ -131,7 +131,7 @@ export class Flow {
   /**
    * Filters one input, one at a time. Line numbers start anew, but the counters go on.
    *
-   * @param output a descriptor, or any stream; neither is closed
+   * @param output a descriptor or any stream, neither of which is closed; or what opens an output
    * @param outputName the name of the output in messages
    * @param preamble bytes to write before all records
    * @throws RobotsFilterError `input` or `output` if they cannot be read or written, `input` at the
@@ -140,7 +140,7 @@ export class Flow {
    */
   async run(
     input: RunInput,
-    output: number | Writable,
+    output: OutputTarget,
     outputName = output === 1 ? 'standard output' : 'the output',
     preamble?: Uint8Array,
   ): Promise<RunEnd> {
@@ -231,7 +231,7 @@ export class Flow {
 }
 
 /** The source that the threads of the pool read; undefined if they cannot read this input. */
-function sourceOf(input: RunInput, pool: Executor): FileSource | PipeSource | undefined {
+function sourceOf(input: RunInput, pool: Executor): Source | undefined {
   switch (input.kind) {
     case 'file':
       return { kind: 'file', descriptor: input.descriptor };
@@ -242,6 +242,6 @@ function sourceOf(input: RunInput, pool: Executor): FileSource | PipeSource | un
         : undefined;
     }
     case 'stream':
-      return undefined;
+      return pool.mayBlock ? input.zstd?.source : undefined;
   }
 }

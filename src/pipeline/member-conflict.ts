@@ -2,6 +2,7 @@ import { CONVERTED_URL } from '../kernel/query-settings.js';
 import type { FilterSettings } from './filter.js';
 import type { InputFormat } from './input/format.js';
 import { conversionOf } from './output/conversion.js';
+import { PREFERENCES_MEMBER } from './output/preference-columns.js';
 
 /** Members that `--explain` adds. */
 const EXPLANATION_MEMBERS = ['reason', 'reasons', 'rule', 'rules'];
@@ -20,7 +21,7 @@ const BAD_RECORD_MEMBERS = {
 export interface MemberConflict {
   readonly member: string;
   /** The other source of a member with this name. */
-  readonly with: 'explanation' | 'bad line' | 'url';
+  readonly with: 'explanation' | 'preferences' | 'bad line' | 'url';
 }
 
 /**
@@ -32,10 +33,14 @@ export function memberConflict(
   settings: Pick<
     FilterSettings,
     'urlField' | 'verdictField' | 'explain' | 'strict' | 'outputFormat'
-  >,
+  > & { readonly hasPreferences?: boolean },
   format: InputFormat | 'auto' | undefined,
 ): MemberConflict | undefined {
   const { urlField, verdictField, explain, strict, outputFormat } = settings;
+  const { hasPreferences = false } = settings;
+  if (hasPreferences && verdictField === PREFERENCES_MEMBER) {
+    return { member: verdictField, with: 'preferences' };
+  }
   if (explain && verdictField !== undefined && EXPLANATION_MEMBERS.includes(verdictField)) {
     return { member: verdictField, with: 'explanation' };
   }
@@ -51,6 +56,10 @@ export function memberConflict(
   }
   const [member = ''] = urlField;
   const verdicts = verdictField === undefined ? ['verdict', 'verdicts'] : [verdictField];
-  const members = explain ? [...verdicts, ...EXPLANATION_MEMBERS] : verdicts;
+  const members = [
+    ...verdicts,
+    ...(explain ? EXPLANATION_MEMBERS : []),
+    ...(hasPreferences ? [PREFERENCES_MEMBER] : []),
+  ];
   return members.includes(member) ? { member, with: 'url' } : undefined;
 }

@@ -1,19 +1,19 @@
 import { fstatSync } from 'node:fs';
 import { Socket } from 'node:net';
-import type { Readable, Writable } from 'node:stream';
+import type { Readable } from 'node:stream';
 import { RobotsFilterError } from '../errors.js';
 import { truncationError } from '../files/file-end.js';
 import { errorText } from '../files/system-error.js';
 import { DescriptorError, descriptorEnd } from '../workers/descriptor.js';
 import type { Executor } from '../workers/executor.js';
-import type { ComputeTask, FileSource, PipeSource, TaskEnd } from '../workers/messages.js';
+import type { ComputeTask, ReadTask, Source, TaskEnd } from '../workers/messages.js';
 import type { Ring } from '../workers/ring/ring.js';
 import type { RecordUnit } from './bad-record.js';
 import { DeadThreads } from './dead-threads.js';
 import type { FileInput, PipeInput, StreamInput } from './input/open.js';
 import { wakeReader } from './input/pipe-waker.js';
 import { produceFromStream } from './input/stream-producer.js';
-import { openOutput } from './output/open-output.js';
+import { type OutputTarget, openOutput } from './output/open-output.js';
 import type { Output } from './output/output.js';
 import { outputError } from './output/output-error.js';
 import { inputError, overrunError, strictError } from './run-error.js';
@@ -24,7 +24,7 @@ export type RunInput =
   | (Pick<FileInput, 'kind' | 'name' | 'descriptor' | 'offset'> & Partial<Pick<FileInput, 'size'>>)
   | Pick<PipeInput, 'kind' | 'name' | 'descriptor' | 'head'>
   | (Pick<StreamInput, 'kind' | 'name' | 'stream'> &
-      Partial<Pick<StreamInput, 'column' | 'isSole' | 'header'>>);
+      Partial<Pick<StreamInput, 'column' | 'isSole' | 'header' | 'zstd'>>);
 
 /**
  * How a run ended: the input has ended, nobody reads the output any longer, or the run was
@@ -44,8 +44,8 @@ export interface RunOptions {
   /** The unit that numbers its bad records. */
   readonly unit: RecordUnit;
   /** The source that threads of the pool read; undefined if the main thread reads a stream. */
-  readonly source: FileSource | PipeSource | undefined;
-  readonly output: number | Writable;
+  readonly source: Source | undefined;
+  readonly output: OutputTarget;
   /** The name of the output in messages. */
   readonly outputName: string;
   /** Bytes that are written before all records. */
@@ -117,7 +117,9 @@ export class Run {
       parts.push(this.#judge(worker, fileBytes));
     }
     if (this.#stream !== undefined) parts.push(this.#fill(this.#stream));
-    else if (source?.kind === 'pipe' && !workersWrite) parts.push(this.#read(source));
+    else if (source?.kind === 'zstd' || (source?.kind === 'pipe' && !workersWrite)) {
+      parts.push(this.#read(source));
+    }
     if (this.#output !== undefined) parts.push(this.#write(this.#output));
     await Promise.all(parts.map((part) => part.catch((error) => this.#fail(error))));
     this.#over = true;
@@ -206,7 +208,8 @@ export class Run {
       slots: this.#ring.slots.count,
       worker,
       query,
-      input: source?.kind === 'file' || workersWrite ? source : undefined,
+      input:
+        source?.kind === 'file' || (source?.kind === 'pipe' && workersWrite) ? source : undefined,
       fileBytes,
       output: this.#workerOutput,
     };
@@ -221,7 +224,7 @@ export class Run {
     this.#end(end);
   }
 
-  async #read(input: PipeSource): Promise<void> {
+  async #read(input: ReadTask['input']): Promise<void> {
     const { memory, pool } = this.#options;
     const { regions, slots } = this.#ring;
     let end: TaskEnd;
@@ -255,6 +258,12 @@ export class Run {
     if (!(await output.end()) || end === 'closed') this.stop('closed');
   }
 
+  /** Stops the run; but a thread that decodes has passed on the lines before the failure. */
+  #failInput(error: RobotsFilterError): void {
+    if (this.#options.source?.kind === 'zstd') this.#inputFailure = error;
+    else this.stop(error);
+  }
+
   /** Stops the run if a task has ended before the input. */
   #end(end: TaskEnd): void {
     const { input, unit, outputName } = this.#options;
@@ -270,12 +279,12 @@ export class Run {
         break;
       case 'failed': {
         const cause = Object.assign(new Error(end.message), { code: end.code });
-        this.stop(
-          end.side === 'input'
-            ? inputError(input.name, cause, end.position)
-            : outputError(outputName, cause),
-        );
+        if (end.side === 'output') this.stop(outputError(outputName, cause));
+        else this.#failInput(inputError(input.name, cause, end.position));
+        break;
       }
+      case 'damaged':
+        if (input.kind === 'stream') this.#inputFailure = input.zstd?.explain(end);
     }
   }
 }

@@ -106,6 +106,19 @@ function isHostText(text: string): boolean {
   return true;
 }
 
+/**
+ * The authority of a URL in any form that the URL Standard reads: with white space, backslashes, a
+ * user name or the like. `undefined` if it has none with a robots.txt.
+ */
+export function authorityOfUrl(text: string): Authority | undefined {
+  const plain = parseAuthority(text);
+  if (plain?.scheme !== undefined) return plain;
+  if (!URL.canParse(text)) return undefined;
+  const { protocol, host } = new URL(text);
+  const authority = parseAuthority(`${protocol}//${host}`);
+  return authority?.scheme === undefined ? undefined : authority;
+}
+
 /** The port in decimal digits; `undefined` if there is none. Leading zeros are allowed. */
 function portOf(digits: string): number | undefined {
   let port = 0;

@@ -47,6 +47,8 @@ export interface KeptRecord {
   readonly productTokens: readonly string[] | undefined;
   /** The value as written, without the white space around it and the comment. */
   readonly value: string;
+  /** Whether the rest of the value is missing. */
+  readonly isTruncated?: boolean;
 }
 
 /**

@@ -14,6 +14,32 @@ export function endOfProductToken(bytes: Uint8Array, start: number, end: number)
   return at;
 }
 
+/** Some product tokens in lower case, found by the bytes of a robots.txt. */
+export class ProductTokens {
+  readonly #tokens: readonly string[];
+
+  constructor(tokens: Iterable<string>) {
+    this.#tokens = [...new Set(tokens)];
+  }
+
+  /** The token that the bytes from `start` to `end` spell, in any case; `undefined` for others. */
+  find(bytes: Uint8Array, start: number, end: number): string | undefined {
+    for (const token of this.#tokens) {
+      if (token.length !== end - start) continue;
+      let at = 0;
+      while (at < token.length && lowerCase(bytes[start + at] as number) === token.charCodeAt(at)) {
+        at++;
+      }
+      if (at === token.length) return token;
+    }
+    return undefined;
+  }
+}
+
+function lowerCase(byte: number): number {
+  return byte >= UPPER_A && byte <= UPPER_Z ? byte | LOWER_CASE_BIT : byte;
+}
+
 /** The text with only `A–Z` in lower case, so that U+212A KELVIN SIGN stays. Linear. */
 export function lowerCaseAscii(text: string): string {
   let lower = '';

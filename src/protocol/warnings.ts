@@ -22,28 +22,35 @@ export const MESSAGES: Readonly<Record<WarningCode, string>> = {
   'utf-16': 'The body is UTF-16; it was decoded.',
 };
 
+/** What is kept of warnings: nothing, all but the messages that quote the file, or everything. */
+export type WarningDetail = 'none' | 'codes' | 'messages';
+
 /** Collects warnings in bounded memory. */
 export class WarningList {
+  readonly #detail: WarningDetail;
   readonly #warnings: Warning[] = [];
   #further = 0;
+
+  constructor(detail: WarningDetail) {
+    this.#detail = detail;
+  }
 
   /**
    * Adds a warning. `message` replaces the text of `MESSAGES`, and is called only if there is room.
    */
   add(code: WarningCode, line: number, message?: () => string): void {
+    if (this.#detail === 'none') return;
     if (this.#warnings.length === MAX_WARNINGS) {
       this.#further++;
       return;
     }
-    this.#warnings.push({
-      code,
-      line,
-      message: message === undefined ? MESSAGES[code] : message(),
-    });
+    const isGeneral = message === undefined || this.#detail === 'codes';
+    this.#warnings.push({ code, line, message: isGeneral ? MESSAGES[code] : message() });
   }
 
   /** Adds a warning before all others, even if there is no room. */
   addFirst(code: WarningCode, line: number): void {
+    if (this.#detail === 'none') return;
     if (this.#warnings.length === MAX_WARNINGS) {
       this.#warnings.pop();
       this.#further++;

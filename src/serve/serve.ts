@@ -2,7 +2,8 @@ import { Buffer } from 'node:buffer';
 import { isatty } from 'node:tty';
 import { RobotsFilterError } from '../errors.js';
 import { REASONS, VERDICTS } from '../protocol/verdict.js';
-import { type Table, tableMemory } from '../table.js';
+import { checksumText } from '../table/manifest.js';
+import type { TableMemory } from '../table-memory.js';
 import { Threads } from '../workers/threads.js';
 import { ClosedError, FrameInput, writeFrame } from './frame-streams.js';
 import { GREETING_BYTES, LIMITS, MAGIC, PROTOCOL_VERSION } from './protocol.js';
@@ -47,13 +48,13 @@ function readGreeting(): boolean {
   );
 }
 
-function writeGreeting(table: Table, { version }: ServeSettings): void {
-  const { header } = tableMemory(table);
+function writeGreeting({ header }: TableMemory, { version }: ServeSettings): void {
   const facts = {
     program: version,
     profile: header.profile,
     hosts: header.hosts,
     rules: header.rules,
+    checksum: checksumText(header.checksum),
     verdicts: VERDICTS,
     reasons: REASONS,
     limits: LIMITS,
@@ -74,14 +75,14 @@ export interface ServeResult {
 }
 
 /** Answers the requests on standard input until it ends, on standard output. */
-export async function serve(table: Table, settings: ServeSettings): Promise<ServeResult> {
+export async function serve(table: TableMemory, settings: ServeSettings): Promise<ServeResult> {
   try {
     if (!readGreeting()) return { isBlocked: false };
     writeGreeting(table, settings);
   } catch (error) {
     return error instanceof ClosedError ? { isBlocked: false } : { isBlocked: false, error };
   }
-  const { arena, table: address, header, shards } = tableMemory(table);
+  const { arena, table: address, header, shards } = table;
   const task: ServeTask = {
     memory: arena.memory,
     tables:

@@ -48,6 +48,8 @@ export interface TableHeader {
   readonly profile: Profile;
   /** Length of the table in bytes. */
   readonly length: number;
+  /** The CRC-32 of the table, which tells it from any other. */
+  readonly checksum: number;
   /** Whether the table answers only for the product tokens that it names. */
   readonly reduced: boolean;
   readonly hosts: number;
@@ -223,6 +225,7 @@ export function checkHeader(
     version: word(HEADER_VERSION),
     profile,
     length,
+    checksum: sum,
     reduced: (flags & FLAG_REDUCED) !== 0,
     hosts: word(HEADER_HOSTS),
     authorities: word(HEADER_AUTHORITIES),

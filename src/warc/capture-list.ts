@@ -12,10 +12,10 @@ export const KIND_LEFT_OUT = 5;
 /**
  * Fields of a packed capture: date, offset and kind; two more by kind (the number of the body and
  * its length in bytes; or the date of the capture that a revisit refers to); the lengths of its
- * strings, which are the URL, the payload digest, and the target of a redirect or the URL that a
- * revisit refers to.
+ * strings, which are the URL, the payload digest, the target of a redirect or the URL that a
+ * revisit refers to, and the source.
  */
-const FIELDS = 8;
+const FIELDS = 9;
 
 const INITIAL_BYTES = 4096;
 
@@ -40,6 +40,8 @@ export interface UnpackedCapture {
   url: Uint8Array;
   payloadDigest: Uint8Array;
   target: Uint8Array;
+  /** The file in which the capture lies; empty for the file that was read. */
+  source: Uint8Array;
 }
 
 /** Packs captures. */
@@ -50,7 +52,7 @@ export class CaptureList {
 
   /** @param body the number of the body, or of the access result */
   push(capture: Capture, body: number): void {
-    const { date, offset, outcome, url, payloadDigest } = capture;
+    const { date, offset, outcome, url, payloadDigest, source = '' } = capture;
     let kind = KIND_ACCESS;
     let value = body;
     let bodyBytes = 0;
@@ -67,12 +69,12 @@ export class CaptureList {
       target = outcome.refersTo;
     }
     this.#fields.push(date, offset, kind, value, bodyBytes);
-    for (const text of [url, payloadDigest, target]) this.#fields.push(this.#add(text));
+    for (const text of [url, payloadDigest, target, source]) this.#fields.push(this.#add(text));
   }
 
   /** Notes a capture that is left out. */
   pushLeftOut(url: string, offset: number): void {
-    this.#fields.push(Number.NaN, offset, KIND_LEFT_OUT, Number.NaN, 0, this.#add(url), 0, 0);
+    this.#fields.push(Number.NaN, offset, KIND_LEFT_OUT, Number.NaN, 0, this.#add(url), 0, 0, 0);
   }
 
   /** Takes what was pushed since the last call. */
@@ -114,6 +116,7 @@ export function eachCapture(
     url: empty,
     payloadDigest: empty,
     target: empty,
+    source: empty,
   };
   let start = 0;
   const next = (length: number): Uint8Array => {
@@ -130,6 +133,7 @@ export function eachCapture(
     capture.url = next(field(5));
     capture.payloadDigest = next(field(6));
     capture.target = next(field(7));
+    capture.source = next(field(8));
     visit(capture);
   }
 }

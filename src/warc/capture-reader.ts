@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { headerText, isRedirect, redirectUrl } from '../http/redirect.js';
 import { accessResultOf } from '../protocol/access.js';
-import { MIN_BYTES } from '../protocol/parse.js';
+import { MIN_BYTES } from '../protocol/parsing-limits.js';
 import { type Capture, type CaptureOutcome, canonicalUrl, captureUrl } from './capture.js';
 import { firstValue, type HttpHead, parseHttpHead } from './http-head.js';
 import { decodePayload, type EncodedPayload, type Payload, payloadOf } from './payload.js';

@@ -88,6 +88,8 @@ export class CaptureSet {
   readonly #urls: ByteStore;
   /** The words of all URLs, WORDS for each. */
   readonly #words = new Uint32List();
+  /** The URLs that were captured, in the order of their first captures. */
+  readonly #captured = new Uint32List();
   readonly #digests: ByteStore;
   /** For each payload digest the number of the body plus one, and the length of the body. */
   readonly #payloads = new Uint32List();
@@ -107,16 +109,24 @@ export class CaptureSet {
   /**
    * Adds the captures of a file.
    *
-   * @param file the number of the file
+   * @param fileOf the number of the file in which a capture lies
    * @param bodyOf the number of a body, for the number that the list has of it
    */
-  add(captures: PackedCaptures, file: number, bodyOf: (body: number) => number): void {
+  add(
+    captures: PackedCaptures,
+    fileOf: (capture: UnpackedCapture) => number,
+    bodyOf: (body: number) => number,
+  ): void {
     eachCapture(captures, (capture) => {
+      const file = fileOf(capture);
       if (capture.kind === KIND_LEFT_OUT) {
         this.#leftOut.add(capture.url, file, capture.offset);
         return;
       }
       const url = this.#urls.add(capture.url);
+      if (this.#words.get(WORDS * url + FILE) === 0 && !this.#revisits.has(url)) {
+        this.#captured.push(url);
+      }
       switch (capture.kind) {
         case KIND_BODY:
         case KIND_ACCESS:
@@ -184,7 +194,8 @@ export class CaptureSet {
 
   /** Yields the finding about each robots.txt, in the order of the first captures. */
   *findings(): Generator<Finding> {
-    for (let url = 0; url < this.#urls.count; url++) {
+    for (let at = 0; at < this.#captured.length; at++) {
+      const url = this.#captured.get(at);
       const href = this.#href(url);
       if (!isRobotsUrl(href)) continue;
       const finding = this.#findingOf(url, href);

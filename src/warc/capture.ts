@@ -12,6 +12,8 @@ export interface Capture {
   readonly outcome: CaptureOutcome;
   /** Digest of the payload, as the archive spells it; empty if unknown. */
   readonly payloadDigest: string;
+  /** The file in which the capture lies, if it is another than the file that is being read. */
+  readonly source?: string;
 }
 
 /**

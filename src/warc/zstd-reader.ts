@@ -1,5 +1,5 @@
 import { BlockDecoder } from '../files/zstd/block-decoder.js';
-import { instantiateZstd, loadZstd } from '../files/zstd/codec.js';
+import { loadZstd } from '../files/zstd/codec.js';
 import { DictionaryDecoder } from '../files/zstd/dictionary-decoder.js';
 import {
   beginsFrame,
@@ -106,7 +106,7 @@ export class ZstdReader {
     this.#dictionaryId = dictionary?.id ?? 0;
     const decoder =
       dictionary === undefined
-        ? new BlockDecoder(instantiateZstd(await loadZstd()))
+        ? new BlockDecoder(await loadZstd())
         : await DictionaryDecoder.create(dictionary.bytes);
     this.#decoder = decoder;
     try {
@@ -160,7 +160,7 @@ export class ZstdReader {
   /** Takes content of the frame at hand. */
   #hold(content: Uint8Array, frame: number): void {
     if (content.length === 0) return;
-    this.#held.push(Buffer.from(content.buffer, content.byteOffset, content.length));
+    this.#held.push(Buffer.from(content));
     this.#heldBytes += content.length;
     this.#output += content.length;
     if (this.#isLong || this.#heldBytes > LONGEST_HELD) this.#pushPart(frame);

@@ -1,5 +1,8 @@
 import type { Regions } from './ring/regions.js';
 
+/** An input that threads of the pool read. */
+export type Source = FileSource | PipeSource | ZstdSource;
+
 /**
  * The tasks that the main thread gives to a thread of the pool: one task for each thread and run.
  */
@@ -30,10 +33,10 @@ export interface ComputeTask extends RingTask {
   readonly output: number | undefined;
 }
 
-/** A task to read a pipe to its end, into the ring. */
+/** A task to read an input to its end, into the ring. */
 export interface ReadTask extends RingTask {
   readonly role: 'read';
-  readonly input: PipeSource;
+  readonly input: PipeSource | ZstdSource;
 }
 
 /** A regular file. */
@@ -50,6 +53,30 @@ export interface PipeSource {
   readonly head: Uint8Array;
 }
 
+/** A regular file of zstd data. */
+export interface ZstdSource {
+  readonly kind: 'zstd';
+  readonly descriptor: number;
+  /** Where reading begins, and the size of the file when it was opened, in bytes. */
+  readonly offset: number;
+  readonly bytes: number;
+  /** Number of decoded bytes at the start that are no lines: a byte order mark. */
+  readonly dropped: number;
+  /** The codec, as `loadZstd` gives it. */
+  readonly codec: WebAssembly.Module;
+  /** The first element is set to the position in the file, as reading goes on. */
+  readonly progress: BigInt64Array<SharedArrayBuffer>;
+}
+
+/** Why zstd data cannot be decoded to its end: a `ZstdError`. */
+export interface ZstdDamage {
+  readonly message: string;
+  /** What to do, if the error is an `UnsupportedZstdError`. */
+  readonly remedy: string | undefined;
+  /** Number of bytes that were decoded before. */
+  readonly bytes: number;
+}
+
 /**
  * The result of a thread's task.
  *
@@ -58,6 +85,7 @@ export interface PipeSource {
  * - `closed`: nobody reads the output any longer.
  * - `refused`: the run is strict and this record is bad; the output ends before this record.
  * - `failed`: a descriptor could not be read or written.
+ * - `damaged`: the zstd data is damaged. The lines before the damage are in the ring.
  * - `overrun`: a region of memory was written beyond its end, so any record may be wrong.
  *
  * A task that fails in another way throws.
@@ -66,6 +94,7 @@ export type TaskEnd =
   | { readonly end: 'done' | 'stopped' | 'closed' }
   | { readonly end: 'refused'; readonly line: number; readonly reason: number }
   | { readonly end: 'overrun'; readonly message: string }
+  | ({ readonly end: 'damaged' } & ZstdDamage)
   | {
       readonly end: 'failed';
       readonly side: 'input' | 'output';

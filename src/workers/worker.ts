@@ -5,14 +5,15 @@ import type { BatchSource } from './batch-source.js';
 import { bindKernel } from './bind-kernel.js';
 import { DescriptorError, descriptorEnd } from './descriptor.js';
 import { FileBatchSource } from './file-batch-source.js';
-import type { ComputeTask, PipeSource, Task, TaskEnd } from './messages.js';
+import type { ComputeTask, ReadTask, Task, TaskEnd } from './messages.js';
 import { PipeProducer } from './pipe-producer.js';
 import { GuardError } from './ring/guards.js';
 import { Ring } from './ring/ring.js';
 import { RingBatchSource } from './ring-batch-source.js';
+import { ZstdProducer } from './zstd-producer.js';
 
-/** Maximum milliseconds for which the main thread keeps its event loop waiting. */
-const LONGEST_BLOCK = 10;
+/** Maximum seconds for which the main thread keeps its event loop waiting. */
+const LONGEST_BLOCK = 0.01;
 
 /**
  * Carries out a task, which lasts as long as its input.
@@ -23,7 +24,7 @@ const LONGEST_BLOCK = 10;
 export default async function work(task: Task, mayBlock = true): Promise<TaskEnd> {
   const ring = new Ring(task.memory, task.regions, task.slots, mayBlock);
   try {
-    if (task.role === 'read') return fillRing(ring, task.input);
+    if (task.role === 'read') return readAll(ring, task.input);
     return await judgeBatches(ring, task, await bindKernel(task));
   } catch (error) {
     if (error instanceof GuardError) return { end: 'overrun', message: error.message };
@@ -40,7 +41,8 @@ async function judgeBatches(ring: Ring, task: ComputeTask, kernel: BatchKernel):
     output === undefined
       ? new RingBatchSink(ring, worker)
       : new DescriptorBatchSink(ring, worker, output);
-  let yielded = performance.now();
+  // `performance` would take half a millisecond to load.
+  let yielded = process.uptime();
   let batch = await source.next();
   while (batch !== undefined) {
     const result = await judge.judge(batch, sink);
@@ -49,10 +51,10 @@ async function judgeBatches(ring: Ring, task: ComputeTask, kernel: BatchKernel):
     // If the workers read and write, the event loop only has to receive signals.
     if (
       !ring.waits.mayBlock &&
-      (output === undefined || performance.now() - yielded > LONGEST_BLOCK)
+      (output === undefined || process.uptime() - yielded > LONGEST_BLOCK)
     ) {
       await setImmediate();
-      yielded = performance.now();
+      yielded = process.uptime();
     }
     batch = await source.next();
   }
@@ -70,7 +72,8 @@ function sourceOf(ring: Ring, { worker, input, fileBytes }: ComputeTask): BatchS
   }
 }
 
-function fillRing(ring: Ring, input: PipeSource): TaskEnd {
+function readAll(ring: Ring, input: ReadTask['input']): TaskEnd {
+  if (input.kind === 'zstd') return new ZstdProducer(ring, input).fill();
   const producer = new PipeProducer(ring, input);
   while (producer.fill());
   return { end: ring.stopped ? 'stopped' : 'done' };

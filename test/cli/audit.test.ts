@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { lines, type Workplace, workplace } from './command-line.js';
 
@@ -166,6 +168,10 @@ test('records are the same from a file, a directory and a table', async () => {
   ]);
   const file = await place.run(['records', 'robots/records.example', ...kinds, '--format', 'csv']);
   expect(lines(file.text)[3]).toBe(',8,crawl-delay,*,soon,,false');
+  // Node connects a child process to its parent by sockets, which no path opens.
+  const body = readFileSync(join(place.path, 'robots/records.example'), 'utf8');
+  const streamed = await place.runAlone(['records', '-', ...kinds, '--format', 'csv'], body);
+  expect(streamed).toMatchObject({ code: 0, text: file.text, stderr: '' });
   const wrong = await place.run(['records', 't', '--kind', 'sitemaps']);
   expect([wrong.code, wrong.stderr]).toEqual([
     2,

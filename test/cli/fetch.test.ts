@@ -115,10 +115,30 @@ describe('robots-filter fetch', () => {
       'MyBot/2.0',
       '--report',
       'report.ndjson',
+      '--json',
       'urls.txt',
     ]);
     expect(fetched.error).toContain('3 authorities: 1 successful, 1 unavailable, 1 unreachable');
-    expect(fetched).toMatchObject({ code: 0, out: '' });
+    expect(fetched.code).toBe(0);
+    const { seconds, ...totals } = JSON.parse(fetched.out);
+    expect(seconds).toBeGreaterThan(0);
+    expect(totals).toEqual({
+      schema: 'robots-filter/fetch/1',
+      directory: 'cache',
+      complete: true,
+      authorities: 3,
+      successful: 1,
+      unavailable: 1,
+      unreachable: 1,
+      fresh: 0,
+      unrecorded: 0,
+      left: 0,
+      notModified: 0,
+      truncated: 0,
+      bytes: ROBOTS.length,
+      errors: { 'status 503': 1 },
+      faults: {},
+    });
     expect(good.agents).toEqual(['MyBot/2.0']);
     const report = readFileSync(join(root, 'report.ndjson'), 'utf8').trim().split('\n');
     expect(report.map((line) => JSON.parse(line).accessResult).sort()).toEqual([
@@ -240,9 +260,10 @@ describe('faults of the directory and of the machine', () => {
     const { port } = await serve(200, ROBOTS, 0, '0.0.0.0');
     const broken = join(root, 'cache', 'http', `127.0.1.2_${port}`);
     mkdirSync(join(broken, 'robots.json', 'x'), { recursive: true });
-    const args = [...FETCH, '--report', 'report', '-'];
-    const { code, error } = await run([...args], hosts(5, port));
+    const args = [...FETCH, '--report', 'report', '--json', '-'];
+    const { code, error, out } = await run([...args], hosts(5, port));
     expect(code).toBe(0);
+    expect(JSON.parse(out)).toMatchObject({ unrecorded: 1, faults: { 'store EISDIR': 1 } });
     expect(error).toContain(`http://127.0.1.2:${port}: not recorded: `);
     expect(error).toContain('5 authorities: 4 successful');
     expect(error).toContain('1 not recorded (1 store EISDIR)');

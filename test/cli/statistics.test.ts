@@ -6,6 +6,8 @@ import {
   formatDuration,
   formatNumber,
   formatPercent,
+  formatShare,
+  formatTimeLeft,
 } from '../../src/cli/report/numbers.js';
 import { lines, workplace } from './command-line.js';
 
@@ -117,17 +119,24 @@ describe('--progress', () => {
     const place = workplace();
     expect((await place.run(['--robots-dir', 'robots', '-q'], INPUT)).stderr).toBe('');
     const { stderr } = await place.runAlone(['--robots-dir', 'robots', '-q', '--progress'], INPUT);
-    expect(stderr).toMatch(/^5 records, [\d,]+\/s, \d+ bytes, 40\.0 % allowed\n$/);
+    expect(stderr).toMatch(/^\d+ bytes, 5 records, [\d,]+\/s, 40\.0 % allowed\n$/);
   });
 
   test('shows records, rate, input and the allowed share', () => {
     const state = { records: 1_200_000, allowed: 900_000, bytes: 452_000_000 };
-    expect(describeFilterProgress(state, 6_300_000, 1_000_000_000)).toBe(
-      '1,200,000 records, 6,300,000/s, 45.2 % of 1.00 GB, 75.0 % allowed',
+    const rates = { records: 6_300_000, bytes: 300_000_000 };
+    expect(describeFilterProgress(state, rates, 1_000_000_000)).toBe(
+      '45.2 % of 1.00 GB, 2 s left, 1,200,000 records, 6,300,000/s, 75.0 % allowed',
     );
-    expect(describeFilterProgress(state, 0, undefined)).toBe(
-      '1,200,000 records, 0/s, 452 MB, 75.0 % allowed',
-    );
+    for (const [total, input] of [
+      [undefined, '452 MB'],
+      [1_000_000_000, '45.2 % of 1.00 GB'],
+      [400_000_000, '100.0 % of 400 MB'],
+    ] as const) {
+      expect(describeFilterProgress(state, { records: 0, bytes: 0 }, total)).toBe(
+        `${input}, 1,200,000 records, 0/s, 75.0 % allowed`,
+      );
+    }
   });
 });
 
@@ -144,6 +153,19 @@ test('numbers in human-readable form', () => {
   ]);
   expect([formatPercent(1, 3), formatPercent(0, 0)]).toEqual(['33.3 %', '0.0 %']);
   expect([0.347, 12.08, 185].map(formatDuration)).toEqual(['0.35 s', '12.1 s', '3 min 05 s']);
+  expect([0.1, 59.5, 185, 9_600].map(formatTimeLeft)).toEqual([
+    '1 s left',
+    '1 min 00 s left',
+    '3 min 05 s left',
+    '2 h 40 min left',
+  ]);
+  expect([0, 1, 5_000, 9_999, 10_000].map((part) => formatShare(part, 10_000))).toEqual([
+    '0.0 %',
+    '<0.1 %',
+    '50.0 %',
+    '>99.9 %',
+    '100.0 %',
+  ]);
 });
 
 describe('a run with almost only unknown hosts warns, with the likely cause', () => {

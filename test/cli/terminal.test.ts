@@ -14,7 +14,7 @@ describe.skipIf(!HAS_SCRIPT)('on a terminal', () => {
   test('standard input is announced, and ends with Ctrl-D', async () => {
     const place = workplace();
     const { text } = await place.shellAlone(
-      `{ sleep 0.3; printf 'https://example.com/private/\\n'; sleep 0.3; printf '\\004'; } | script -qec "${place.command} --robots-dir robots" /dev/null`,
+      `export NO_COLOR=1; { sleep 0.3; printf 'https://example.com/private/\\n'; sleep 0.3; printf '\\004'; } | script -qec "${place.command} --robots-dir robots" /dev/null`,
     );
     expect(text).toContain('robots-filter: reading URLs from standard input, one per line');
     expect(text).toContain('deny\thttps://example.com/private/\r\n');
@@ -30,8 +30,10 @@ describe.skipIf(!HAS_SCRIPT)('on a terminal', () => {
     );
     const updates = text.split('\r\u001b[K');
     expect(updates.length).toBeGreaterThan(2);
-    expect(updates.at(-2)).toMatch(/^1 records, \d+\/s, 21 bytes, 100\.0 % allowed$/);
-    expect(updates.at(-1)).toBe('');
+    expect(updates.at(-2)).toMatch(/^21 bytes, 1 records, \d+\/s, 100\.0 % allowed$/);
+    expect(updates.at(-1)).toMatch(
+      /^robots-filter: 1 URL in [\d.]+ s: 100\.0 % allow, 0\.0 % deny\r\n$/,
+    );
     expect(place.read('out')).toBe('allow\thttps://example.com/\n');
   });
 
@@ -40,7 +42,7 @@ describe.skipIf(!HAS_SCRIPT)('on a terminal', () => {
     const { text } = await place.shellAlone(
       `script -qec "{ echo https://example.com/; sleep 1; } | ${place.command} --robots-dir robots --no-progress -o out" /dev/null < /dev/null`,
     );
-    expect(text).toBe('');
+    expect(text).toMatch(/^robots-filter: 1 URL in .*\r\n$/);
   });
 
   /**
@@ -61,7 +63,7 @@ describe.skipIf(!HAS_SCRIPT)('on a terminal', () => {
     );
     const annotated = 'allow\thttps://example.com/';
     const { text } = await place.shellAlone(
-      `script -qec "${place.command} -q --robots-dir robots urls; ${place.command} -q --robots-dir robots --allowed urls; ${place.command} -q --robots-dir robots rows.ndjson" /dev/null < /dev/null`,
+      `NO_COLOR=1 script -qec "${place.command} -q --robots-dir robots urls; ${place.command} -q --robots-dir robots --allowed urls; ${place.command} -q --robots-dir robots rows.ndjson" /dev/null < /dev/null`,
     );
     const rows = text.split('\r\n');
     expect(rows.slice(0, 4)).toEqual([
@@ -93,7 +95,7 @@ describe.skipIf(!HAS_SCRIPT)('on a terminal', () => {
       [
         `printf 'https://hostile.example/\\033[31m\\302\\233\\342\\200\\256\\233\\n' > urls`,
         `$rf compile -q --robots-dir robots -o table`,
-        `U="${url}" script -qec "${[
+        `NO_COLOR=1 U="${url}" script -qec "${[
           `${place.command} --robots-dir robots --explain urls`,
           `${place.command} check robots/hostile.example '*' \\"\\$U\\"`,
           `${place.command} inspect table hostile.example`,
@@ -104,11 +106,109 @@ describe.skipIf(!HAS_SCRIPT)('on a terminal', () => {
         ].join('; ')}" /dev/null < /dev/null`,
       ].join('\n'),
     );
-    expect(text).toContain('deny\thttps://hostile.example/\\x1b[31m\\x9b\\u{202e}\\x9b\trule');
+    const escaped = 'https://hostile.example/\\x1b[31m\\x9b\\u{202e}\\x9b';
+    expect(text).toContain(`deny  ${escaped}  rule  2  Disallow: `);
     expect(text).toContain('unknown option');
     expect(text.match(/31m/g)?.length).toBeGreaterThan(7);
     expect(actingOn(text)).toEqual([]);
     expect(isUtf8(stdout)).toBe(true);
+  });
+});
+
+describe.skipIf(!HAS_SCRIPT)('for people', () => {
+  const URLS = 'https://example.com/\nhttps://example.com/private/\nno url\nhttps://new.example/\n';
+
+  /** Runs commands on a terminal of so many columns, each after a line with its number. */
+  async function onTerminal(columns: number, commands: readonly string[]): Promise<string[]> {
+    const place = workplace();
+    place.write('urls', URLS);
+    place.write('bad', 'User-agent: *\nDisallow: x\n');
+    const script = commands.map((command) => `echo @@; ${place.command} ${command}`).join('; ');
+    const { text } = await place.shellAlone(
+      `env -u NO_COLOR TERM=xterm script -qec "stty cols ${columns}; ${script}" /dev/null < /dev/null`,
+    );
+    return text.replaceAll('\r\n', '\n').split('@@\n').slice(1);
+  }
+
+  test('columns are aligned, verdicts coloured, and one line ends the run', async () => {
+    const [wide, narrow, plain, quiet, json] = await onTerminal(100, [
+      '--robots-dir robots --explain urls',
+      '--robots-dir robots --explain urls; stty cols 20',
+      '--robots-dir robots --color never urls',
+      '--robots-dir robots -q urls',
+      '--robots-dir robots -q --format ndjson urls',
+    ]);
+    const [first, second, third, fourth, ...messages] = (wide ?? '').split('\n');
+    expect([first, second, third, fourth]).toEqual([
+      '\u001b[32mallow\u001b[0m    https://example.com/          no-rule                                  example.com',
+      '\u001b[31mdeny\u001b[0m     https://example.com/private/  rule          2  Disallow: /private/  *  example.com',
+      '\u001b[35minvalid\u001b[0m  no url                        invalid-url',
+      '\u001b[33munknown\u001b[0m  https://new.example/          unknown-host',
+    ]);
+    expect(messages.join('\n')).toMatch(
+      /robots-filter: 4 URLs in [\d.]+ s: 25\.0 % allow, 25\.0 % deny, 25\.0 % unknown, 25\.0 % invalid\n$/,
+    );
+    expect(narrow).toContain('https://example.com/private/  rule');
+    expect(plain).toContain('deny\thttps://example.com/private/\n');
+    expect(plain).toMatch(/25\.0 % invalid; --explain says why\n$/);
+    expect(quiet).toBe(
+      [
+        '\u001b[32mallow\u001b[0m\thttps://example.com/\n',
+        '\u001b[31mdeny\u001b[0m\thttps://example.com/private/\n',
+        '\u001b[35minvalid\u001b[0m\tno url\n',
+        '\u001b[33munknown\u001b[0m\thttps://new.example/\n',
+      ].join(''),
+    );
+    expect(json).not.toContain('\u001b');
+  });
+
+  test('other commands, errors and warnings have colours', async () => {
+    const [check, audit, lint, error, usage] = await onTerminal(100, [
+      "check robots/example.com '*' / /private/",
+      'audit -q --robots-dir robots',
+      'lint -q bad',
+      '--robots-dir nowhere urls',
+      '--nonsense',
+    ]);
+    expect(check).toContain('\u001b[32mallow\u001b[0m  /          no-rule\n');
+    expect(check).toContain('\u001b[31mdeny\u001b[0m   /private/  rule     2');
+    expect(audit?.startsWith('\u001b[1mhost ')).toBe(true);
+    expect(audit).toContain('  \u001b[33mpart\u001b[0m  ');
+    expect(lint).toContain('\u001b[1;31merror:\u001b[0m ');
+    for (const text of [error, usage]) {
+      expect(text?.startsWith('\u001b[1;31mrobots-filter:\u001b[0m ')).toBe(true);
+    }
+  });
+
+  test("a pipe gets today's bytes, and with --color always what a terminal gets", async () => {
+    const [piped, always, head] = await onTerminal(80, [
+      '--robots-dir robots -q --explain urls | cat -A',
+      '--robots-dir robots -q --explain --color always urls | cat -A',
+      '--robots-dir robots --explain --color always urls | head -n 1',
+    ]);
+    expect(piped).toContain(
+      'deny^Ihttps://example.com/private/^Irule^I2^IDisallow: /private/^I*^Iexample.com$\n',
+    );
+    expect(always).toContain(
+      '^[[31mdeny^[[0m     https://example.com/private/  rule          2  Disallow: /private/  *  example.com$\n',
+    );
+    expect(head).toContain('https://example.com/');
+  });
+
+  test('an interrupt removes the progress line', async () => {
+    const place = workplace();
+    const { text } = await place.shellAlone(
+      [
+        `mkfifo pipe; exec 3<>pipe; echo https://example.com/ >&3`,
+        `{ until grep -q '1 records' log; do sleep 0.1; done; printf '\\003'; sleep 0.3; } |`,
+        `  TERM=xterm timeout 100 script -qefc "${place.command} --robots-dir robots -o out pipe 3<&-" log`,
+      ].join('\n'),
+    );
+    const updates = text.replace('^C', '').split('\r\u001b[K');
+    expect(updates.length).toBeGreaterThan(2);
+    expect(updates.at(-2)).toMatch(/^21 bytes, 1 records/);
+    expect(updates.at(-1)).toMatch(/^records +1 read/);
+    expect(place.names()).not.toContain('out');
   });
 });
 

@@ -113,7 +113,9 @@ describe('-h', () => {
     expect(text.match(/^ {2}(?:-\w, )?--/gm)).toHaveLength(10);
     const examples = text.slice(text.indexOf('\nExamples:\n'));
     expect(examples.match(/^ {2}.*robots-filter /gm)).toHaveLength(5);
-    const names = COMMAND_NAMES.filter((name) => !['completion', 'shard', 'serve'].includes(name));
+    const names = COMMAND_NAMES.filter(
+      (name) => !['completion', 'shard', 'captures', 'serve'].includes(name),
+    );
     expect(text).toContain(`Commands: ${names.join(', ')}.`);
   });
 

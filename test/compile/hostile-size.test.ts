@@ -5,7 +5,7 @@ import type { Profile } from '../../src/protocol/profile.js';
 import { checkTable } from '../../src/table/table-check.js';
 import { mostTableBytes } from '../linear/growth.js';
 
-const LIMIT = 200_000;
+const LIMIT = 100_000;
 
 /** The lines that `line` makes, as many as fit into the parsing limit. */
 function lines(line: (index: number) => string): string {
@@ -49,7 +49,10 @@ const BODIES: readonly (readonly [string, string])[] = [
     'prefixes of one another, with `$` and `*b`',
     ONE_GROUP + lines((index) => `allow: /${'a'.repeat(index / 3)}${['', '$', '*b'][index % 3]}`),
   ],
-  ['100,000 prefixes that share', ONE_GROUP + lines((index) => `allow:/${index.toString(36)}`)],
+  [
+    'thousands of prefixes that share',
+    ONE_GROUP + lines((index) => `allow:/${index.toString(36)}`),
+  ],
   ['short rules of `*`', ONE_GROUP + lines((index) => `allow:*${index.toString(36)}`)],
   ['rules at their own node', ONE_GROUP + lines((index) => `allow:/${index.toString(36)}*a`)],
   [
@@ -72,7 +75,7 @@ function letters(index: number): string {
 describe('no body makes a table out of proportion to its size', () => {
   it.each(BODIES)('%s', (_what, text) => {
     const body = Uint8Array.from(text, (character) => character.charCodeAt(0));
-    expect(body.length).toBeGreaterThan(150_000);
+    expect(body.length).toBeGreaterThan(75_000);
     for (const profile of ['rfc9309', 'google'] as const satisfies Profile[]) {
       const builder = new TableBuilder({ profile });
       builder.add({ scheme: undefined, host: 'h', port: undefined }, body, { source: 'h' });

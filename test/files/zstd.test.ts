@@ -8,6 +8,7 @@ import { compressionOf } from '../../src/files/compressions.js';
 import { MAX_BLOCK_BYTES, ZstdError } from '../../src/files/zstd/frame-scanner.js';
 import { zstd } from '../../src/files/zstd.js';
 import { openInput } from '../../src/pipeline/input/open.js';
+import { every } from '../random/cases.js';
 import {
   frameOf,
   REAL_CONTENT,
@@ -65,7 +66,7 @@ describe('zstd data', () => {
   it('may end only between frames', async () => {
     const data = Buffer.concat([skippable('abc'), REAL_FRAME]);
     const ends = [0, skippable('abc').length];
-    for (let end = 1; end < data.length; end++) {
+    for (let end = 1; end < data.length; end += end < 40 ? 1 : every(5)) {
       const result = decoded(data.subarray(0, end), 50);
       if (ends.includes(end)) expect(await result).toBe('');
       else await expect(result, `${end} bytes`).rejects.toThrow('the data ends within a frame');
@@ -74,7 +75,7 @@ describe('zstd data', () => {
 
   it('is an error wherever a bit of a frame with a checksum is changed', async () => {
     let refused = 0;
-    for (let at = 0; at < REAL_FRAME.length; at++) {
+    for (let at = 0; at < REAL_FRAME.length; at += at < 20 ? 1 : every(5)) {
       const data = Buffer.from(REAL_FRAME);
       data[at] = (data[at] ?? 0) ^ 0x04;
       const outcome = await decoded(data).catch((error: unknown) => error);
@@ -84,7 +85,7 @@ describe('zstd data', () => {
       expect(outcome, `byte ${at}`).toSatisfy(zstd.isDamage);
       refused++;
     }
-    expect(refused).toBe(REAL_FRAME.length - 1);
+    expect(refused).toBeGreaterThan(REAL_FRAME.length / 6);
   });
 
   it.each([

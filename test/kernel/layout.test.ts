@@ -51,7 +51,7 @@ const BLOCKS: Record<string, Block> = {
       ),
       FRAGMENTS: layout.FRAGMENTS * PAIR,
     },
-    others: ['GOOGLE', 'EXPLAIN', 'STRICT', 'PARQUET', 'ADDS_SHARD'],
+    others: ['GOOGLE', 'EXPLAIN', 'STRICT', 'PARQUET', 'ADDS_SHARD', 'FRAMES'],
   },
   HOST_COUNTS: {
     size: layout.HOST_COUNTS_BYTES,

@@ -14,17 +14,21 @@ function tokenOf(number: number): string {
 }
 
 /**
- * Files by host, each with a group for each of its tokens. The group disallows the path of the
- * token's number.
+ * Files by host, each with a group for each of its tokens, or for each that is asked for and one
+ * for all others. The group of a token disallows the path of the token's number.
  */
-function tableOf(files: ReadonlyMap<string, readonly number[]>): { table: Table; view: TableView } {
+function tableOf(
+  files: ReadonlyMap<string, readonly number[]>,
+  asked?: readonly number[],
+): { table: Table; view: TableView } {
   const builder = new TableBuilder();
   for (const [host, numbers] of files) {
     const authority = parseAuthority(host);
     if (authority === undefined) throw new Error(`${host} is not an authority`);
-    const groups = numbers.map(
-      (number) => `User-agent: ${tokenOf(number)}\nDisallow: /${number}-\n`,
-    );
+    const groups = numbers.map((number) => {
+      const rule = asked === undefined || asked.includes(number) ? `Disallow: /${number}-\n` : '';
+      return `User-agent: ${tokenOf(number)}\n${rule}`;
+    });
     const others = 'User-agent: *\nDisallow: /others-\n';
     builder.add(authority, Buffer.from([others, ...groups].join('\n')), { source: host });
   }
@@ -88,7 +92,8 @@ describe('RFC 9309 section 2.2.1: the group of a product token is found among an
       files.set(`from-${first}.example`, numbers);
     }
     files.set('few.example', [5, count - 1]);
-    const { table, view } = tableOf(files);
+    const asked = [0, 1, 15, 16, 17, 9_999, 60_000, count - 2, count - 1];
+    const { table, view } = tableOf(files, [5, ...asked]);
     expect(view.tokenNumber(tokenOf(count - 1))).toBe(count + 1); // 0 is `*`, 1 the empty token
     const decides = (host: string, number: number, path: number | string) =>
       table.verdict(`https://${host}/${path}-`, tokenOf(number)).rule?.agent;
@@ -99,7 +104,7 @@ describe('RFC 9309 section 2.2.1: the group of a product token is found among an
       expect(decides('few.example', other, 5)).toBeUndefined();
       expect(decides('few.example', other, count - 1)).toBeUndefined();
     }
-    for (const number of [0, 1, 15, 16, 17, 9_999, 60_000, count - 2, count - 1]) {
+    for (const number of asked) {
       const first = number - (number % 10_000);
       expect(decides(`from-${first}.example`, number, number)).toBe(tokenOf(number));
       expect(decides(`from-${first}.example`, 999_999, 'others')).toBe('*');

@@ -107,6 +107,17 @@ describe('a wrong call says what to pass', () => {
       'Did you mean agents?',
     ],
     ['new TableBuilder({ agents })', () => new TableBuilder({ agents: 'a' } as never), 'a list'],
+    [
+      'build() into other memory',
+      () => builder.build(() => new Uint8Array(10)),
+      'returned Uint8Array of 10 bytes. Return a Uint8Array of',
+    ],
+    [
+      'build(() => undefined)',
+      () => builder.build((() => undefined) as never),
+      'returned undefined',
+    ],
+    ['Table.open(URL)', () => loose(Table.open)(new URL('file:///x')), 'Pass fileURLToPath(url)'],
     ['add()', () => loose(builder.add.bind(builder))(), "such as 'example.com'"],
     ['add(mailto)', () => builder.add('mailto:a@b', BODY), "add is 'mailto:a@b'"],
     [

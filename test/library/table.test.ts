@@ -55,6 +55,21 @@ describe('Table', () => {
     });
   });
 
+  it('names allow and disallow rules in turn, with bytes that need an escape', () => {
+    const rules = 'User-agent: *\nDisallow: /p\nAllow: /p/é"\nAllow: /p/o\n';
+    const verbose = tableOf({ 'rules.example': rules });
+    const text = (path: string): string | undefined =>
+      verbose.verdict(`https://rules.example${path}`, 'A').rule?.text;
+    const paths = ['/p', '/p/o', '/p/é"', '/p/x', '/p/é"'];
+    expect(paths.map(text)).toEqual([
+      'Disallow: /p',
+      'Allow: /p/o',
+      'Allow: /p/é"',
+      'Disallow: /p',
+      'Allow: /p/é"',
+    ]);
+  });
+
   it('RFC 9309 2.3: applies to one scheme, host and port', () => {
     const verdict = (url: string): string => table.verdict(url, 'GPTBot').verdict;
     expect(verdict('http://example.com:80/private/')).toBe('deny');

@@ -1,7 +1,11 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { API_REPORT } from '../../build/public-api.js';
 import { shownValue } from '../../src/arguments.js';
 import * as library from '../../src/index.js';
 import robotsParser from '../../src/robots-parser.js';
+import { ROOT } from '../docs/scratch.js';
 
 const { Robots, RobotsFilterError, Table, TableBuilder } = library;
 
@@ -169,6 +173,28 @@ const CALLS: Readonly<Record<string, Call>> = {
   },
 };
 
+/** The interface of the options of each call that has options. */
+const OPTION_TYPES: Readonly<Record<string, string>> = {
+  'Robots.parse': 'ParseOptions',
+  'Table.open': 'TableOpenOptions',
+  'Table.prototype.filter': 'TableFilterOptions',
+  TableBuilder: 'TableBuilderOptions',
+  'TableBuilder.prototype.add': 'RobotsDetails',
+  compileTable: 'CompileTableOptions',
+  filterStream: 'FilterStreamOptions',
+};
+
+/** The members of an interface in the report of the API, with those that it extends. */
+function membersOf(name: string): string[] {
+  const report = readFileSync(join(ROOT, API_REPORT), 'utf8');
+  const [, parent, body] =
+    new RegExp(`^interface ${name}(?:<\\w+>)?(?: extends (\\w+))? \\{\\n([^}]*)`, 'm').exec(
+      report,
+    ) ?? [];
+  const own = [...(body ?? '').matchAll(/^ {2}readonly (\w+)/gm)].map(([, member = '']) => member);
+  return [...(parent === undefined ? [] : membersOf(parent)), ...own];
+}
+
 /** What no argument of any call may be. */
 const WRONG: readonly unknown[] = [null, 1, true, Symbol('s'), new Date(0), new URL(URL_OF_TABLE)];
 
@@ -214,6 +240,20 @@ function functionsOf(exports: Readonly<Record<string, unknown>>): string[] {
 describe('wrong arguments', () => {
   it('are tried in every function and method that is exported', () => {
     expect(Object.keys(CALLS).sort()).toEqual(functionsOf(library).sort());
+  });
+
+  it('are tried for every option that the report of the API names', () => {
+    const tried = Object.entries(CALLS).flatMap(([name, { wrongOptions }]) =>
+      wrongOptions === undefined
+        ? []
+        : [[name, [...new Set(wrongOptions.flatMap(Object.keys))].sort()]],
+    );
+    const declared = Object.entries(OPTION_TYPES).map(([name, type]) => [
+      name,
+      membersOf(type).sort(),
+    ]);
+    expect(Object.fromEntries(tried)).toEqual(Object.fromEntries(declared));
+    expect(declared.flatMap(([, members]) => members).length).toBeGreaterThan(30);
   });
 
   it.each(Object.entries(CALLS))('%s complains about them', async (_, call) => {

@@ -5,7 +5,8 @@ import { describe, expect, it } from 'vitest';
 import type { CacheWarning } from '../../src/cache/cache.js';
 import { Robots, Table } from '../../src/index.js';
 import { compileCache } from '../../src/pipeline/compile/compile-cache.js';
-import { MIN_BYTES, parseRobots } from '../../src/protocol/parse.js';
+import { parseRobots } from '../../src/protocol/parse.js';
+import { MIN_BYTES } from '../../src/protocol/parsing-limits.js';
 
 const MAX_BYTES = 64_000_000;
 

@@ -21,8 +21,6 @@ const SIZES = [6_000, 96_000];
 const SHORT = [2_000, 32_000];
 /** Up to the usual parsing limit. */
 const LONG = [31_000, 496_000];
-/** Fifty thousand short rules. */
-const MANY = [40_000, 640_000];
 const MAX_BYTES = 2_000_000;
 
 const GROUP = 'user-agent: *\n';
@@ -74,7 +72,6 @@ const FAMILIES: Readonly<Record<string, Family>> = {
   },
   'nested wildcards': {
     file: (bytes) => `${GROUP}allow: /${'*a'.repeat(bytes / 2)}`,
-    sizes: LONG,
     growth: WRITTEN_TWICE,
   },
   'nothing but asterisks': { file: (bytes) => `${GROUP}allow: /${'*'.repeat(bytes)}` },
@@ -86,9 +83,8 @@ const FAMILIES: Readonly<Record<string, Family>> = {
   'rules that share prefixes': {
     file: rules((index) => `allow:/${'p'.repeat(100)}${index.toString(36)}`),
   },
-  'fifty thousand rules that share prefixes and suffixes': {
+  'thousands of rules that share prefixes and suffixes': {
     file: rules((index) => `allow:/${index.toString(36)}/s`),
-    sizes: MANY,
     growth: WRITTEN_TWICE,
   },
   'rules that are prefixes of one another': {
@@ -123,7 +119,7 @@ const FAMILIES: Readonly<Record<string, Family>> = {
   'a group of one token for every rule': {
     file: lines((index) => (index % 2 === 0 ? 'user-agent:a' : `allow:/${index}*a`)),
   },
-  'thirty thousand agents': { file: lines((index) => `user-agent:${token(index)}`), sizes: LONG },
+  'thousands of agents': { file: lines((index) => `user-agent:${token(index)}`) },
   'one token': { file: (bytes) => `user-agent:${'a'.repeat(bytes)}` },
   'tokens that are prefixes of one another': {
     file: lines((index) => `user-agent:${'a'.repeat(index + 1)}`),

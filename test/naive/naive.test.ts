@@ -2,13 +2,19 @@ import { describe, expect, it } from 'vitest';
 import { parseRobots } from '../../src/protocol/parse.js';
 import type { Profile } from '../../src/protocol/profile.js';
 import { casesOf, disagreement, SUITES, titleOf } from '../conformance/conformance-cases.js';
+import { every } from '../random/cases.js';
 import { naiveVerdict } from './verdict.js';
 
-describe('the naive matcher agrees with every conformance case', () => {
+/** Of a thousand cases or more, which all are for the program, a fifth is enough. */
+const MANY = 1200;
+
+describe('the naive matcher agrees with the conformance cases', () => {
   it.each(SUITES.map((suite) => [titleOf(suite), suite] as const))('%s', (_title, suite) => {
     const cases = casesOf(suite).filter(({ scope }) => scope?.applies !== false);
     expect(cases).toHaveLength(suite.verdicts);
-    const disagreements = cases.map((testCase) => {
+    const step = cases.length > MANY ? every(5) : 1;
+    const asked = cases.filter((_, index) => index % step === 0);
+    const disagreements = asked.map((testCase) => {
       const robots = parseRobots(testCase.robots, { profile: suite.profile });
       const { agents, url } = testCase;
       return disagreement(testCase, naiveVerdict(robots, suite.profile, agents, url));

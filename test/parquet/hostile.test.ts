@@ -1,7 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { RobotsFilterError } from '../../src/errors.js';
 import { CHUNK, COLUMN, FILE, GROUP } from '../../src/parquet/footer.js';
 import { HEADER } from '../../src/parquet/pages.js';
@@ -13,21 +13,18 @@ import {
   type ThriftValue,
 } from '../../src/parquet/thrift.js';
 import { encodeThrift, i32, i64, list } from '../../src/parquet/thrift-writer.js';
+import { every } from '../random/cases.js';
 import { columnValues, FIXTURES, fixturePath, openParquet } from './parquet-fixtures.js';
 
-/** Writes a file that is deleted when the test has finished. */
-function written(bytes: Uint8Array): string {
-  const directory = mkdtempSync(join(tmpdir(), 'robots-filter-'));
-  onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
-  const path = join(directory, 'f.parquet');
-  writeFileSync(path, bytes);
-  return path;
-}
+const directory = mkdtempSync(join(tmpdir(), 'robots-filter-'));
+const path = join(directory, 'f.parquet');
+afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
 /** Reads all columns; returns the error if that is refused. Any other error fails the test. */
 async function refusal(bytes: Uint8Array): Promise<string | undefined> {
   try {
-    const file = await openParquet(written(bytes));
+    writeFileSync(path, bytes);
+    const file = await openParquet(path);
     for (const { path } of file.footer.leaves) await columnValues(file, path.join('.'));
     return undefined;
   } catch (error) {
@@ -99,7 +96,7 @@ describe('a hostile Parquet file', () => {
     let refused = 0;
     for (const name of ['v1-snappy', 'delta', 'v1-lz4', 'v1-zstd']) {
       const sound = readFileSync(fixturePath(`${name}.parquet`));
-      for (let at = 0; at < sound.length; at += 101) {
+      for (let at = 0; at < sound.length; at += every(307)) {
         for (const value of [0x00, 0xff, (sound[at] as number) ^ 1]) {
           const damaged = Buffer.from(sound);
           damaged[at] = value;
@@ -107,7 +104,7 @@ describe('a hostile Parquet file', () => {
         }
       }
     }
-    expect(refused).toBeGreaterThan(120);
+    expect(refused).toBeGreaterThan(40);
   });
 
   it('with any bit of a page changed is refused if its pages have checksums', async () => {
@@ -115,13 +112,13 @@ describe('a hostile Parquet file', () => {
       const sound = readFileSync(fixturePath(`${name}.parquet`));
       const footer = sound.length - 8 - sound.readUInt32LE(sound.length - 8);
       let mismatches = 0;
-      for (let at = 4; at < footer; at += 17) {
+      for (let at = 4; at < footer; at += every(51)) {
         const damaged = Buffer.from(sound);
         damaged[at] = (sound[at] as number) ^ (1 << (at % 8));
         const message = await refusal(damaged);
         if (message?.includes('checksum is wrong')) mismatches++;
       }
-      expect(mismatches, name).toBeGreaterThan(80);
+      expect(mismatches, name).toBeGreaterThan(25);
     }
   });
 

@@ -22,7 +22,7 @@ import { Random } from '../random/random.js';
 /** Enough for eight parts, so that threads can overtake one another. */
 const RECORDS = 2400;
 const FILES = 2000;
-const BODIES = 600;
+const BODIES = 150;
 
 const directory = mkdtempSync(join(tmpdir(), 'robots-filter-compile-'));
 const records = join(directory, 'records.ndjson');

@@ -53,7 +53,7 @@ function expected(): Map<string, number> {
 
 async function counted(executor: Executor, ruleEntries?: number): Promise<RuleCounts> {
   const filter = new Filter({
-    table,
+    table: tableMemory(table),
     pool: executor,
     settings: {
       agents: AGENTS.map((agent) => parseAgent(agent, 'rfc9309')),

@@ -3,9 +3,13 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { RobotsFilterError } from '../../src/errors.js';
 import { LineCursor } from '../../src/protocol/lines.js';
-import { MAX_BYTES, MIN_BYTES, parseRobots } from '../../src/protocol/parse.js';
+import { parseRobots } from '../../src/protocol/parse.js';
+import { MAX_BYTES, MIN_BYTES } from '../../src/protocol/parsing-limits.js';
+import { ProductTokens } from '../../src/protocol/product-token.js';
 import { PROFILES, type Profile } from '../../src/protocol/profile.js';
-import type { RobotsFile } from '../../src/protocol/robots-file.js';
+import type { Group, RobotsFile } from '../../src/protocol/robots-file.js';
+import { hostileFile } from '../hostile/file.js';
+import { Random } from '../random/random.js';
 
 /** A body whose bytes are the character codes of the string. */
 function bytes(text: string): Uint8Array {
@@ -904,11 +908,36 @@ describe('growth', () => {
         'host: ',
       ]) {
         for (const profile of BOTH) {
-          const body = bytes(prefix + piece.repeat(200_000 / piece.length));
+          const body = bytes(prefix + piece.repeat(50_000 / piece.length));
           const file = parseRobots(body, { profile });
           expect(file.groups.length).toBeLessThanOrEqual(1);
         }
       }
     }
   });
+});
+
+test('the groups of some product tokens are those of the whole file', () => {
+  let left = 0;
+  let right = 0;
+  for (let seed = 0; seed < 600; seed++) {
+    const profile = PROFILES[seed % 3] as Profile;
+    const random = new Random(seed);
+    const { robots } = hostileFile(random, profile, { urls: 1, chains: 1 });
+    const whole = parse(robots, profile);
+    const named = [...new Set(whole.groups.flatMap(({ productTokens }) => productTokens))];
+    const wanted = named.filter(() => random.between(0, 2) === 0);
+    const expected = whole.groups.flatMap((group): Pick<Group, 'productTokens' | 'rules'>[] => {
+      const productTokens = group.productTokens.filter((token) => wanted.includes(token));
+      return productTokens.length === 0 ? [] : [{ productTokens, rules: group.rules }];
+    });
+    const parts = { tokens: new ProductTokens(wanted), records: false, warnings: 'none' } as const;
+    const file = parseRobots(bytes(robots), { profile }, parts);
+    const groups = file.groups.map(({ productTokens, rules }) => ({ productTokens, rules }));
+    expect(groups).toEqual(expected);
+    expect([file.records, file.sitemaps, file.crawlDelays, file.warnings].flat()).toEqual([]);
+    left += expected.length;
+    right += whole.groups.length - expected.length;
+  }
+  expect(Math.min(left, right)).toBeGreaterThan(200);
 });

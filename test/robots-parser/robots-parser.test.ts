@@ -64,6 +64,12 @@ describe('the differences of docs/robots-parser.md', () => {
     ],
     ['tokens', ['user-agent: a*b', 'disallow: /'], '/', 'a*b', [false, false]],
     ['tokens', ['user-agent: bot2', 'disallow: /'], '/', 'bot', [false, true]],
+    ['no rules', ['user-agent: *', 'disallow: /', 'user-agent: a'], '/x', 'a', [true, false]],
+    ['escapes', ['user-agent: *', 'disallow: /^'], '/^', undefined, [false, true]],
+    ['escapes', ['user-agent: *', "disallow: /?'"], "/?'", undefined, [false, true]],
+    ['special', ['user-agent: *', 'disallow: /%2A'], '/*', undefined, [false, true]],
+    ['special', ['user-agent: *', 'disallow: /%24'], '/$', undefined, [false, true]],
+    ['user agents', ['user-agent: my', 'disallow: /'], '/', 'My Bot 1.0', [false, true]],
     ['empty query', ['user-agent: *', 'disallow: /a?'], '/a?', undefined, [false, true]],
     [
       'limit',
@@ -75,6 +81,18 @@ describe('the differences of docs/robots-parser.md', () => {
   ])('%s', (_what, lines, path, ua, answers) => {
     expect(ask(lines, path, ua)).toEqual(answers);
   });
+});
+
+it.each<[string, (number | undefined)[]]>([
+  ['1e3', [undefined, 1000]],
+  ['-1', [undefined, -1]],
+  ['0x10', [undefined, 16]],
+  ['', [undefined, 0]],
+  ['2\nCrawl-delay: 1', [2, 1]],
+])('a delay of %j', (value, delays) => {
+  const body = `User-agent: *\nDisallow: /x\nCrawl-delay: ${value}`;
+  const parsed = [robotsParser, original].map((parser) => parser(`${SITE}/robots.txt`, body));
+  expect(parsed.map((each) => each.getCrawlDelay('a'))).toEqual(delays);
 });
 
 describe('the interface', () => {

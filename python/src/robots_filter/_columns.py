@@ -127,6 +127,11 @@ def columns_of(urls: Sequence[object], nulls: list[int]) -> Iterator[Column]:
         yield column_of(offsets, b"".join(encoded))
 
 
+def encoded(urls: Sequence[object], nulls: list[int]) -> list[bytes]:
+    """Return the bytes of each URL of a list: see `columns_of`."""
+    return _encoded(urls, 0, nulls)
+
+
 def _encoded(block: Sequence[object], start: int, nulls: list[int]) -> list[bytes]:
     try:
         return list(map(str.encode, block))  # type: ignore[arg-type]

@@ -248,6 +248,7 @@ class Connection:
         self.profile: str = stated["profile"]
         self.hosts: int = stated["hosts"]
         self.rules: int = stated["rules"]
+        self.checksum: str = stated["checksum"]
         self.verdicts: tuple[str, ...] = tuple(stated["verdicts"])
         self.reasons: tuple[str, ...] = tuple(stated["reasons"])
         self._greeted = True

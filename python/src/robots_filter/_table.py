@@ -18,6 +18,8 @@ from typing import Any, Literal, NamedTuple, TypeVar, overload
 from ._columns import Column, Question, columns_of
 from ._connection import Connection
 from ._errors import RobotsFilterError, UsageError
+from ._groups import Group, Groups, groups_of
+from ._manifest import checksum_of
 from ._program import command
 from ._results import NO_RULE, Results
 
@@ -48,25 +50,67 @@ class Table:
 
     Each thread that asks has a process of its own, which lives until the table is closed, the
     thread ends or the interpreter ends. A table may be used by several threads, after a fork,
-    and pickled: then the file is opened again.
+    and pickled: then the file is opened again, and must be the same as before.
     """
 
-    def __init__(self, path: PathLike, *, threads: int | None = None) -> None:
+    def __init__(
+        self,
+        path: PathLike,
+        *,
+        threads: int | None = None,
+        _checksum: str | None = None,
+        _group: Group | None = None,
+    ) -> None:
         """Open a table: see `Table.open`."""
         self._path = _path("Table.open", path)
         if threads is not None and (not isinstance(threads, int) or threads < 1):
             raise UsageError(f"threads is {threads!r}. Use a whole number from 1 on")
         self._threads = threads
         self._closed = False
+        self._checksum = _checksum
+        self._group = _group
         self._begin()
         #: Deletes the table's file if it is temporary.
         self._delete: Callable[[], object] | None = None
+        self._groups: Groups | None = None
+        groups = groups_of(self._path) if _group is None else []
+        if groups:
+            self._open_groups(groups)
+            return
         self._facts = self._connection()
         self.profile: Profile = self._facts.profile  # type: ignore[assignment]
         self.hosts: int = self._facts.hosts
+        #: The CRC-32 of the table, in hexadecimal digits.
+        self.checksum: str = self._facts.checksum
         self._verdicts = self._facts.verdicts
         self._reasons = self._facts.reasons
         del self._facts
+
+    def _open_groups(self, groups: list[Group]) -> None:
+        """Open a table that is too large for one process."""
+        tables: list[Table] = []
+        try:
+            for group in groups:
+                checksum = checksum_of(group.parts)
+                tables.append(
+                    Table(self._path, threads=self._threads, _group=group, _checksum=checksum)
+                )
+        except BaseException:
+            for table in tables:
+                table.close()
+            raise
+        self._groups = Groups(tables, groups)
+        self.profile = tables[0].profile
+        self.hosts = sum(table.hosts for table in tables)
+        self.checksum = self._groups.checksum
+        if self._checksum not in (None, self.checksum):
+            self.close()
+            raise self._replaced()
+
+    def _replaced(self) -> RobotsFilterError:
+        return RobotsFilterError(
+            f"the table {self._path} was replaced since it was opened. Open it again"
+        )
 
     def _begin(self) -> None:
         """Begin without connections, in a process: a fork may leave the lock taken for ever."""
@@ -233,10 +277,28 @@ class Table:
         if isinstance(items, str | bytes):
             raise UsageError("items is one URL. Pass an iterable, such as [url]")
         question = Question(names, explain=False)
-        self._exchange(question, columns_of([], []))
+        self._of_list([], question, single=False)
         passing = {"allow"} | ({"unknown"} if unknown == "allow" else set())
+        if self._groups is not None:
+            return self._filtered_by_groups(iter(items), question, url, passing, batch_size)
         passes = bytes(name in passing for name in self._verdicts)
         return self._filtered(iter(items), question, url, passes, batch_size)
+
+    def _filtered_by_groups(
+        self,
+        items: Iterator[Item],
+        question: Question,
+        url: Callable[[Item], str | bytes | None] | None,
+        passing: set[str],
+        batch_size: int,
+    ) -> Iterator[Item]:
+        while batch := list(islice(items, batch_size)):
+            urls: Sequence[object] = batch if url is None else [url(item) for item in batch]
+            answers = self._of_list(urls, question, single=False)
+            for item, answer in zip(batch, answers, strict=True):
+                # None is no URL, which is invalid.
+                if answer is not None and passing.issuperset(answer.values()):
+                    yield item
 
     def _filtered(
         self,
@@ -257,6 +319,9 @@ class Table:
     def close(self) -> None:
         """End the processes of all threads. A thread in mid-call gets an error."""
         self._closed = True
+        if self._groups is not None:
+            for table in self._groups.tables:
+                table.close()
         if self._pid != os.getpid():
             return
         with self._lock:
@@ -281,7 +346,7 @@ class Table:
         self.close()
 
     def __reduce__(self) -> Any:
-        return _reopen, (self._path, self._threads)
+        return _reopen, (self._path, self._threads, self.checksum)
 
     def __repr__(self) -> str:
         return f"<robots_filter.Table {self._path!r}: {self.hosts} hosts, {self.profile}>"
@@ -296,9 +361,15 @@ class Table:
         if connection is not None and connection.is_usable:
             return connection
         words = [*command(), "serve", "--table", self._path]
+        if self._group is not None:
+            words += self._group.words
         if self._threads is not None:
             words += ["--threads", str(self._threads)]
         connection = Connection(words)
+        if self._checksum not in (None, connection.checksum):
+            connection.close()
+            raise self._replaced()
+        self._checksum = connection.checksum
         self._local.connection = connection
         with self._lock:
             self._connections.add(connection)
@@ -316,6 +387,10 @@ class Table:
         return results
 
     def _of_list(self, urls: Sequence[object], question: Question, *, single: bool) -> list[Any]:
+        if self._groups is not None:
+            return self._groups.of_list(
+                urls, lambda table, own: table._of_list(own, question, single=single)
+            )
         nulls: list[int] = []
         results = self._exchange(question, columns_of(urls, nulls))
         of_agents = [self._items(results, index) for index in range(len(question.agents))]
@@ -358,6 +433,10 @@ class Table:
             return _arrow.of_dictionary(
                 urls, lambda values: self._of_arrow(values, question, single)
             )
+        if self._groups is not None:
+            return self._groups.of_arrow(
+                urls, lambda table, own: table._of_arrow(own, question, single)
+            )
         chunks = urls.chunks if isinstance(urls, pa.ChunkedArray) else [urls]
         columns: Iterable[Column] = map(_arrow.column_of, chunks)
         results = self._exchange(question, columns if chunks else columns_of([], []))
@@ -373,8 +452,8 @@ class Table:
         return pa.chunked_array(arrays or [arrow.array(0, 0, None, single=single)])
 
 
-def _reopen(path: str, threads: int | None) -> Table:
-    return Table(path, threads=threads)
+def _reopen(path: str, threads: int | None, checksum: str | None) -> Table:
+    return Table(path, threads=threads, _checksum=checksum)
 
 
 def _delete_place(place: str, pid: int) -> None:

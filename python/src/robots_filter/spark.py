@@ -7,10 +7,8 @@ sent. Spark 3.5 and 4 are supported, and no package is needed beside pyspark and
 
 from __future__ import annotations
 
-import json
 import math
 import os
-import struct
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -22,6 +20,7 @@ from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql import types as T  # noqa: N812
 
 from ._errors import RobotsFilterError, UsageError
+from ._manifest import COPY_AGAIN, MANIFEST, Part, checksum_of, parts_of
 from ._shards import Shards
 from ._table import Profile, Table
 
@@ -32,15 +31,6 @@ SAMPLED = 100
 #: Column names while rows move. No other column may have them.
 _SHARD = "__robots_filter_shard"
 _TASK = "__robots_filter_task"
-
-_MANIFEST = "manifest.json"
-_MANIFEST_FORMAT = "robots-filter shards"
-_MANIFEST_VERSION = 1
-#: Magic, version, profile, length and checksum of a table.
-_TABLE_HEAD = struct.Struct("<8s4I")
-_TABLE_MAGIC = b"RFTABLE\x1a"
-_TABLE_VERSIONS = (7, 8)
-_COPY_AGAIN = "Copy the whole directory again, or compile it again"
 
 #: Tables that this Python worker has opened: the last one. Its process outlives a task.
 _opened: dict[_File, Table] = {}
@@ -63,22 +53,15 @@ class _Place:
     """Where the executors find a table: a path that they share, or a file that Spark brings."""
 
     path: str
-    #: The checksum of a file that Spark brings: another file may have had its name.
-    shipped: str | None
+    #: The checksum of the table: another may take its path.
+    checksum: str
+    shipped: bool = False
 
     def of(self, part: str | None = None) -> str:
-        if self.shipped is not None:
+        if self.shipped:
             base: str = SparkFiles.get(os.path.basename(self.path))
-            _check_part(base, None, self.shipped)
             return base
         return self.path if part is None else os.path.join(self.path, part)
-
-
-@dataclass(frozen=True)
-class _Part:
-    file: str
-    bytes: int
-    checksum: str
 
 
 @dataclass(frozen=True)
@@ -124,16 +107,16 @@ def filter_urls(
             f"the DataFrame has a column {added[0]} already. "
             f"Rename it first: df.withColumnRenamed({added[0]!r}, ...)"
         )
-    parts = _parts_of(path) if os.path.isdir(path) else None
-    _check_answers(path, parts, question, profile)
-    place = _Place(path, None)
+    parts = parts_of(path) if os.path.isdir(path) else None
+    checksum = _check_answers(path, parts, question, profile)
+    place = _Place(path, checksum)
     if ship:
         if parts is not None:
             raise UsageError(
                 f"{path} is a directory, which Spark does not bring to executors. Put it where all "
                 "of them find it and leave ship out, or compile a table in one piece"
             )
-        place = _Place(path, _checksum_of(path))
+        place = _Place(path, checksum, shipped=True)
         df.sparkSession.sparkContext.addFile(path)
     schema = _schema(df, question)
     if parts is None:
@@ -173,70 +156,13 @@ def _question(df: DataFrame, url: str, agents: object, explain: bool) -> _Questi
     return _Question(url, tuple(agents), explain)
 
 
-def _parts_of(path: str) -> list[_Part]:
-    """Read a manifest, and check that its parts are there and are its own."""
-    name = os.path.join(path, _MANIFEST)
-    try:
-        with open(name, encoding="utf-8") as file:
-            manifest = json.load(file)
-    except FileNotFoundError:
-        raise RobotsFilterError(
-            f"{path}: a directory without {_MANIFEST}. "
-            "Name the directory that robots-filter compile --shards wrote"
-        ) from None
-    except (OSError, ValueError) as cause:
-        raise RobotsFilterError(f"{name}: cannot be read ({cause}). {_COPY_AGAIN}") from cause
-    if not isinstance(manifest, dict) or manifest.get("format") != _MANIFEST_FORMAT:
-        raise RobotsFilterError(f"{name}: not a manifest of shards. {_COPY_AGAIN}")
-    if manifest.get("version") != _MANIFEST_VERSION or manifest.get("hash") != "crc32":
-        raise RobotsFilterError(
-            f"{name}: of version {manifest.get('version')}, and this package reads "
-            f"{_MANIFEST_VERSION}. Install the version that wrote it, or compile it again"
-        )
-    parts = [
-        _Part(part["file"], part["bytes"], part["checksum"]) for part in manifest.get("parts", ())
-    ]
-    if not parts or len(parts) != manifest.get("shards"):
-        raise RobotsFilterError(f"{name}: damaged: its parts are not complete. {_COPY_AGAIN}")
-    for part in parts:
-        _check_part(os.path.join(path, os.path.basename(part.file)), part.bytes, part.checksum)
-    return parts
-
-
-def _check_part(path: str, length: int | None, checksum: str) -> None:
-    """Check that a file is the table with this checksum, without reading all of it."""
-    try:
-        with open(path, "rb") as file:
-            head = file.read(_TABLE_HEAD.size)
-            size = os.fstat(file.fileno()).st_size
-    except OSError as cause:
-        raise RobotsFilterError(
-            f"{path}: cannot be read ({cause.strerror}). {_COPY_AGAIN}"
-        ) from cause
-    if len(head) < _TABLE_HEAD.size or not head.startswith(_TABLE_MAGIC):
-        raise RobotsFilterError(f"{path}: not a table of robots-filter. {_COPY_AGAIN}")
-    _, version, _, stated, found = _TABLE_HEAD.unpack(head)
-    if version not in _TABLE_VERSIONS:
-        raise RobotsFilterError(
-            f"{path}: a table of version {version}, and this package reads "
-            f"{_TABLE_VERSIONS[0]} to {_TABLE_VERSIONS[-1]}. Compile it again with this version"
-        )
-    if f"{found:08x}" != checksum or stated != size or length not in (None, size):
-        raise RobotsFilterError(f"{path}: not the table that was named. {_COPY_AGAIN}")
-
-
-def _checksum_of(path: str) -> str:
-    with open(path, "rb") as file:
-        head = file.read(_TABLE_HEAD.size)
-    if len(head) < _TABLE_HEAD.size or not head.startswith(_TABLE_MAGIC):
-        raise UsageError(f"{path} is compressed. Decompress it before you ship it")
-    return f"{_TABLE_HEAD.unpack(head)[-1]:08x}"
-
-
 def _check_answers(
-    path: str, parts: list[_Part] | None, question: _Question, profile: str | None
-) -> None:
-    """Open the table, or its smallest part, and ask it nothing: it refuses what is wrong."""
+    path: str, parts: list[Part] | None, question: _Question, profile: str | None
+) -> str:
+    """Open the table, or its smallest part, and ask it nothing: it refuses what is wrong.
+
+    Return the checksum of the table.
+    """
     if parts is not None:
         path = os.path.join(path, min(parts, key=lambda part: part.bytes).file)
     with Table.open(path, threads=1) as table:
@@ -247,6 +173,8 @@ def _check_answers(
             )
         agents = question.agents
         table.verdicts([""], agents if isinstance(agents, str) else list(agents))
+        checksum = table.checksum
+    return checksum if parts is None else checksum_of(parts)
 
 
 def _schema(df: DataFrame, question: _Question) -> T.StructType:
@@ -276,20 +204,22 @@ def _judging(
                     (task,) = own
             if table is None:
                 if by_task is None or task is None:
-                    table = _table_at(place.of())
+                    table = _table_at(place.of(), place.checksum)
                 else:
                     names, checksums = by_task
                     part = place.of(names[task])
-                    _check_part(part, None, checksums[names[task]])
-                    table = _table_at(part)
+                    table = _table_at(part, checksums[names[task]])
             yield _judged(table, batch, question)
 
     return judge
 
 
-def _table_at(path: str) -> Table:
-    """Return the table at a path. A Python worker has one process, which later tasks use again."""
-    name = os.path.join(path, _MANIFEST) if os.path.isdir(path) else path
+def _table_at(path: str, checksum: str) -> Table:
+    """Return the table at a path. A Python worker has one process, which later tasks use again.
+
+    Raises RobotsFilterError if it is not the table that `filter_urls` has checked.
+    """
+    name = os.path.join(path, MANIFEST) if os.path.isdir(path) else path
     status = os.stat(name)
     file = _File(path, status.st_ino, status.st_size, status.st_mtime_ns)
     table = _opened.get(file)
@@ -299,6 +229,8 @@ def _table_at(path: str) -> Table:
         _opened.clear()
         table = Table.open(path, threads=1)
         _opened[file] = table
+    if table.checksum != checksum:
+        raise RobotsFilterError(f"{path}: not the table that was named. {COPY_AGAIN}")
     return table
 
 

@@ -10,9 +10,11 @@ import { NOT_ALLOWED, SUCCESS } from '../exit-codes.js';
 import { collectAgents } from '../options/agents.js';
 import type { CheckOptions } from '../options/command-options.js';
 import { withNamedAgents } from '../options/named-agents.js';
-import { writeOutput } from '../process/standard-streams.js';
+import { STANDARD_OUTPUT_DESCRIPTOR, writeOutput } from '../process/standard-streams.js';
 import { CheckedUrls } from '../report/checked-url.js';
+import { isForPeople, paintOf } from '../report/colour.js';
 import { Diagnostics } from '../report/diagnostics.js';
+import { RecordColumns, windowOfOutput } from '../report/record-columns.js';
 import { usageError } from '../usage-error.js';
 import { readRobotsFile } from './robots-file.js';
 
@@ -63,6 +65,8 @@ export async function check(
       ? new CheckedUrls(parseRobots(body, parseOptions), agent, profile)
       : undefined;
   let code = SUCCESS;
+  const rows: string[][] = [];
+  const aligns = checked === undefined && isForPeople(STANDARD_OUTPUT_DESCRIPTOR);
   for (const url of urls) {
     if (url === '') throw usageError('check got an empty URL. Type a URL, or a path such as /');
     if (profile !== 'google' && isBare(url)) {
@@ -72,9 +76,19 @@ export async function check(
     }
     const judgement = robots.verdict(url, agent);
     if (judgement.verdict !== 'allow') code = NOT_ALLOWED;
-    const line = checked?.json(url, judgement) ?? describe(url, judgement);
-    if (!writeOutput(line)) return SUCCESS;
+    const columns = columnsOf(url, judgement);
+    if (aligns) rows.push(columns);
+    else if (!writeOutput(checked?.json(url, judgement) ?? `${columns.join('\t')}\n`)) {
+      return SUCCESS;
+    }
   }
+  const aligned = new RecordColumns(paintOf(STANDARD_OUTPUT_DESCRIPTOR), windowOfOutput);
+  writeOutput(
+    aligned
+      .lines(rows)
+      .map((line) => `${line}\n`)
+      .join(''),
+  );
   return code;
 }
 
@@ -91,9 +105,9 @@ function isBare(reference: string): boolean {
   return true;
 }
 
-/** A line of columns separated by tabs; line ends and tabs from outside are escaped. */
-function describe(url: string, { verdict, reason, rule }: Judgement): string {
+/** The columns of a line; line ends and tabs from outside are escaped. */
+function columnsOf(url: string, { verdict, reason, rule }: Judgement): string[] {
   const columns = [verdict, url, reason];
   if (rule !== undefined) columns.push(String(rule.line), rule.text, rule.agent);
-  return `${columns.map(printable).join('\t')}\n`;
+  return columns.map(printable);
 }

@@ -1,15 +1,16 @@
 import { compileShards } from '../../pipeline/compile/compile-shards.js';
+import { compileOneShard, joinShards } from '../../pipeline/compile/one-shard.js';
 import { SUCCESS } from '../exit-codes.js';
 import { neededTokens, parseAgents } from '../options/agents.js';
 import type { CompileOptions } from '../options/command-options.js';
 import { Interruption } from '../process/interruption.js';
 import { Diagnostics } from '../report/diagnostics.js';
 import { formatBytes, formatCount, formatDuration, formatNumber } from '../report/numbers.js';
-import { reported } from './compile-caches.js';
+import { readingOf, reported } from './compile-caches.js';
 import { noteContentWarnings } from './content-warnings.js';
 
 /**
- * `robots-filter compile --shards`: compiles caches into a directory of shards.
+ * `robots-filter compile --shards`: compiles caches into a directory of shards, or only one shard.
  *
  * @param output the directory
  * @returns the exit code
@@ -19,23 +20,34 @@ export async function compileIntoShards(
   robotsDir: readonly string[],
   output: string,
   shards: number,
-  options: CompileOptions,
+  { only, ...options }: CompileOptions,
 ): Promise<number> {
   const diagnostics = new Diagnostics(options.quiet ?? false);
   const { profile = 'rfc9309', agent } = options;
   const productTokens = agent === undefined ? undefined : neededTokens(parseAgents(agent, profile));
+  if (only === 'manifest') {
+    const reading = { ...readingOf(options), productTokens, onWarning: () => {} };
+    const parts = await joinShards(robotsDir, shards, output, reading);
+    const hosts = parts.reduce((sum, part) => sum + part.hosts, 0);
+    diagnostics.note(`${output}: ${formatCount(hosts, 'host')} in ${formatCount(shards, 'shard')}`);
+    return SUCCESS;
+  }
   const interruption = new Interruption();
   try {
     const context = { productTokens, diagnostics, interruption };
     const compiled = await reported(robotsDir, options, context, (compiling) =>
-      compileShards(robotsDir, shards, output, compiling),
+      only === undefined
+        ? compileShards(robotsDir, shards, output, compiling)
+        : compileOneShard(robotsDir, { count: shards, only }, output, compiling),
     );
     noteContentWarnings(compiled, diagnostics);
     const { hosts, rules, bytes, stats } = compiled;
     const parts = [
       `${formatCount(hosts, 'host')} from ${formatCount(stats.files, 'file')} (${formatBytes(stats.bytes)})`,
       formatCount(rules, 'rule'),
-      `${formatNumber(bytes)} bytes in ${formatCount(shards, 'shard')}`,
+      only === undefined
+        ? `${formatNumber(bytes)} bytes in ${formatCount(shards, 'shard')}`
+        : `${formatNumber(bytes)} bytes in shard ${only} of ${shards}`,
       formatDuration(performance.now() / 1000),
     ];
     diagnostics.note(`${output}: ${parts.join(', ')}`);

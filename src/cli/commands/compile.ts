@@ -25,6 +25,13 @@ import { outputCompressor } from './output-compressor.js';
  */
 export async function compile(files: readonly string[], options: CompileOptions): Promise<number> {
   const { robotsDir, output } = checkedPaths(files, options);
+  if (options.only !== undefined) {
+    if (options.shards === undefined || Number(options.only) >= options.shards) {
+      throw usageError(
+        `--only names a shard of --shards, from 0, or manifest. Type: robots-filter compile --robots-dir ${robotsDir.join(' --robots-dir ')} --shards 64 --only 0 -o ${output}`,
+      );
+    }
+  }
   if (options.shards !== undefined) {
     const { compileIntoShards } = await import('./compile-into-shards.js');
     return compileIntoShards(robotsDir, output, options.shards, options);

@@ -7,8 +7,8 @@ import { urlsOf } from './url-lines.js';
 export const URL_COLUMNS: readonly Column[] = [
   { name: 'url', width: 40 },
   { name: 'agent', width: 16 },
-  { name: 'old', width: 7 },
-  { name: 'new', width: 7 },
+  { name: 'old', width: 7, isVerdict: true },
+  { name: 'new', width: 7, isVerdict: true },
   { name: 'old_rule', width: 24 },
   { name: 'new_rule', width: 24 },
 ];

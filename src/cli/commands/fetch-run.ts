@@ -7,9 +7,15 @@ import { Store } from '../../fetch/store/store.js';
 import type { ReplacementFile } from '../../files/replacement-file.js';
 import type { FetchOptions } from '../options/command-options.js';
 import type { Interruption } from '../process/interruption.js';
+import { writeOutput } from '../process/standard-streams.js';
 import type { Diagnostics } from '../report/diagnostics.js';
 import { FetchFaults } from '../report/fetch-faults.js';
-import { describeFetchProgress, FetchTally, reportLine } from '../report/fetch-tally.js';
+import {
+  describeFetchProgress,
+  FetchTally,
+  reportLine,
+  totalsLine,
+} from '../report/fetch-tally.js';
 import { formatCount, formatNumber } from '../report/numbers.js';
 import { ProgressLine } from '../report/progress-line.js';
 import { ReportLines } from '../report/report-lines.js';
@@ -84,9 +90,9 @@ export async function fetchAll(
     lock.release();
   }
   faults.end();
-  diagnostics.note(
-    `${directory}: ${tally.summary((performance.now() - start) / MILLISECONDS_PER_SECOND)}`,
-  );
+  const seconds = (performance.now() - start) / MILLISECONDS_PER_SECOND;
+  diagnostics.note(`${directory}: ${tally.summary(seconds)}`);
+  if (options.json === true) writeOutput(totalsLine(tally, { directory, total, seconds }));
   if (tally.truncated > 0 && options.profile === 'google') {
     diagnostics.note(
       `warning: ${formatCount(tally.truncated, 'robots.txt file was', 'robots.txt files were')} truncated at ${formatNumber(maxBytes)} bytes, ` +

@@ -7,11 +7,13 @@ import { isClosed } from '../../pipeline/output/output-error.js';
 import type { ParquetOutput } from '../../pipeline/output/parquet/parquet-output.js';
 import type { RunEnd } from '../../pipeline/run.js';
 import type { Agent } from '../../protocol/agent.js';
-import { type Table, tableMemory } from '../../table.js';
+import type { TableMemory } from '../../table-memory.js';
 import type { FilterOptions } from '../options/command-options.js';
 import { robotsSources } from '../options/filter-usage.js';
+import { outputMode } from '../options/output-format.js';
 import { checkUrlFieldOf, columnOption } from '../options/url-field.js';
 import type { Interruption } from '../process/interruption.js';
+import { closingLine } from '../report/closing-line.js';
 import type { Diagnostics } from '../report/diagnostics.js';
 import type { FilterFigures } from '../report/filter-figures.js';
 import type { FilterProgress } from '../report/filter-progress.js';
@@ -26,6 +28,7 @@ import {
   statisticsText,
 } from '../report/statistics.js';
 import { describeUselessRun } from '../report/useless-run.js';
+import type { FilterDisplay } from './filter-display.js';
 import type { FilterReport } from './filter-report.js';
 
 /** Number of invalid records that are named on standard error. */
@@ -34,7 +37,7 @@ const NAMED_RECORDS = 10;
 /** The parts of a run. */
 interface FilterRunParts {
   readonly filter: Filter;
-  readonly table: Table;
+  readonly table: TableMemory;
   readonly agents: readonly Agent[];
   readonly paths: readonly string[];
   /** Bytes of all inputs on disk; undefined if unknown. */
@@ -47,6 +50,12 @@ interface FilterRunParts {
   readonly outputName: string;
   /** The Parquet output that takes the records in place of `target`. */
   readonly parquet: ParquetOutput | undefined;
+  /** The layout of text for people, in place of `target`. */
+  readonly display: FilterDisplay | undefined;
+  /** Whether progress is shown, unless an option says so. */
+  readonly showsProgress: boolean;
+  /** Whether the records get verdicts, not shards. */
+  readonly hasVerdicts: boolean;
   /** The report to write at the end. */
   readonly report: FilterReport | undefined;
   readonly options: FilterOptions;
@@ -71,8 +80,8 @@ export class FilterRun {
 
   /** Filters all inputs until they end, the reader of the output goes away, or a signal comes. */
   async carryOut(): Promise<void> {
-    const { options, diagnostics, totalBytes } = this.#parts;
-    const { quiet, progress: wanted = diagnostics.isTerminal && quiet !== true } = options;
+    const { options, diagnostics, totalBytes, showsProgress } = this.#parts;
+    const { quiet, progress: wanted = showsProgress && quiet !== true } = options;
     let progress: { end(): void } | undefined;
     if (wanted) {
       progress = showFilterProgress(diagnostics, () => this.#progress(), totalBytes);
@@ -88,6 +97,7 @@ export class FilterRun {
     }
     const figures = await this.#writeReport(end === 'done');
     this.#printStatistics(end === 'done', figures);
+    if (end === 'done') this.#printClosingLine();
   }
 
   async close(): Promise<void> {
@@ -106,7 +116,8 @@ export class FilterRun {
   }
 
   async #filterAll(): Promise<RunEnd> {
-    const { filter, options, parquet, outputName, interruption, paths, taken } = this.#parts;
+    const { filter, options, parquet, display, outputName, paths, taken } = this.#parts;
+    const { interruption } = this.#parts;
     const { input: format, maxLineBytes: maxRecordBytes, header, urlField } = options;
     const column = columnOption(options);
     const interrupted = new Promise<undefined>((resolve) => {
@@ -127,7 +138,10 @@ export class FilterRun {
       try {
         checkUrlFieldOf(open, options, paths.length);
         const file = open.kind === 'stream' ? open.parquet : undefined;
-        const target = (await parquet?.streamFor(open.name, file)) ?? this.#parts.target;
+        const target =
+          (await parquet?.streamFor(open.name, file)) ??
+          display?.targetFor(open.format) ??
+          this.#parts.target;
         const end = await filter.run(open, target, outputName);
         if (end !== 'done') return end;
       } finally {
@@ -175,7 +189,7 @@ export class FilterRun {
       if (sentence !== undefined) diagnostics.note(sentence);
     }
     const warning = describeUselessRun(tally, {
-      hosts: this.#parts.table.hosts,
+      hosts: this.#parts.table.header.hosts,
       source: robotsSources(options)
         .map(({ option, path }) => `${option} ${path}`)
         .join(' '),
@@ -193,10 +207,10 @@ export class FilterRun {
     const sources = robotsSources(options).map(({ path }) => path);
     const figures = filterFigures({
       filter,
-      view: tableMemory(table).view,
+      view: table.view,
       agents,
-      about: { complete, source: sources.join(', '), profile: table.profile },
-      tableHosts: table.hosts,
+      about: { complete, source: sources.join(', '), profile: table.header.profile },
+      tableHosts: table.header.hosts,
       now: options.asOf ?? Date.now(),
     });
     await report.write(figures, statisticsFigures(this.#statistics(complete)));
@@ -212,7 +226,7 @@ export class FilterRun {
       agents: agents.map(({ name }) => name),
       tally: { ...tally, passed: parquet?.rows ?? tally.passed },
       inputBytes: filter.progress().bytes,
-      hosts: { table: table.hosts, seen: options.stats && filter.hostsSeen() },
+      hosts: { table: table.header.hosts, seen: options.stats && filter.hostsSeen() },
       seconds: {
         setup: this.#ready,
         filter: process.uptime() - this.#ready,
@@ -231,6 +245,20 @@ export class FilterRun {
     const statistics = this.#statistics(complete);
     diagnostics.print(
       stats === 'json' ? statisticsJson(statistics, figures) : statisticsText(statistics),
+    );
+  }
+
+  /** Ends a run at a terminal with one line, unless statistics say more. */
+  #printClosingLine(): void {
+    const { filter, agents, options, diagnostics, hasVerdicts } = this.#parts;
+    if (!diagnostics.isTerminal || options.stats !== undefined) return;
+    diagnostics.note(
+      closingLine({
+        tally: filter.tally(),
+        agents: hasVerdicts ? agents.map(({ name }) => name) : [],
+        seconds: process.uptime(),
+        isUnexplained: options.explain !== true && outputMode(options) === 'annotate',
+      }),
     );
   }
 }

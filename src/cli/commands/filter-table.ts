@@ -1,6 +1,7 @@
 import { RobotsFilterError } from '../../errors.js';
+import { readTable } from '../../open-table.js';
 import type { Agent } from '../../protocol/agent.js';
-import { allocateTable, Table } from '../../table.js';
+import { allocateTable, type PartRange, placeTable, type TableMemory } from '../../table-memory.js';
 import { neededTokens } from '../options/agents.js';
 import type { RobotsOptions } from '../options/command-options.js';
 import type { Interruption } from '../process/interruption.js';
@@ -17,30 +18,33 @@ export async function openTable(
     readonly table?: string;
     readonly threads?: number;
     readonly report?: string;
+    readonly preferences?: boolean;
+    readonly parts?: PartRange;
   },
   agents: readonly Agent[] | undefined,
   diagnostics: Diagnostics,
   interruption: Interruption,
-): Promise<Table> {
-  const { table: path, robotsDir = [], profile, report } = options;
+): Promise<TableMemory> {
+  const { table: path, robotsDir = [], profile, report, preferences = false, parts } = options;
   if (path === undefined) {
     const { compileCaches } = await import('./compile-caches.js');
     const tokens = agents === undefined ? undefined : neededTokens(agents);
     const compiled = await compileCaches(
       robotsDir,
       // A report counts records and dates.
-      { ...options, records: report !== undefined },
+      { ...options, records: report !== undefined || preferences },
       tokens,
       diagnostics,
       interruption,
     );
-    return Table.from(compiled.layout.table(allocateTable), robotsDir.join(', '));
+    return placeTable(compiled.layout.table(allocateTable), robotsDir.join(', '));
   }
-  const table = await Table.open(path);
-  if (profile !== undefined && profile !== table.profile) {
+  const table = await readTable(path, parts);
+  const { profile: compiled } = table.header;
+  if (profile !== undefined && profile !== compiled) {
     throw new RobotsFilterError(
       'table',
-      `${path} was compiled with --profile ${table.profile} and cannot answer for ${profile}. ` +
+      `${path} was compiled with --profile ${compiled} and cannot answer for ${profile}. ` +
         `Leave --profile out, or compile again with --profile ${profile}`,
     );
   }
@@ -48,7 +52,7 @@ export async function openTable(
 }
 
 /** A table without hosts, for runs that ask it nothing. */
-export async function emptyTable(): Promise<Table> {
+export async function emptyTable(): Promise<TableMemory> {
   const { TableBuilder } = await import('../../compile/table-builder.js');
-  return Table.from(new TableBuilder().build(allocateTable));
+  return placeTable(new TableBuilder().build(allocateTable));
 }

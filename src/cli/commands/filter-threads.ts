@@ -4,14 +4,14 @@ import { MainThread } from '../../workers/main-thread.js';
 import type { InputSurvey } from './input-survey.js';
 
 /**
- * Greatest product of input bytes (perhaps compressed) and agents for which the main thread judges
+ * Greatest product of input bytes and agents for which the main thread judges
  * alone. Beyond that, threads save more time than they take to start and to end.
  */
 const MAIN_THREAD_BYTES = 24 * 1024 * 1024;
 
 /** The facts that decide which threads judge. */
 export interface Workload {
-  /** Bytes of all inputs; undefined if unknown. */
+  /** Bytes of all inputs, after decompression as far as can be estimated; undefined if unknown. */
   readonly bytes: number | undefined;
   readonly agents: number;
   readonly isOutputNonBlocking: InputSurvey['isOutputNonBlocking'];

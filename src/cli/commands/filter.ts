@@ -17,8 +17,9 @@ import type { CompressedFile } from '../../pipeline/output/compressed-file.js';
 import { openOutput } from '../../pipeline/output/open-output.js';
 import { OutputSink } from '../../pipeline/output/output-sink.js';
 import type { ParquetOutput } from '../../pipeline/output/parquet/parquet-output.js';
+import type { RecordPreferences } from '../../pipeline/output/record-preferences.js';
 import type { Agent } from '../../protocol/agent.js';
-import { tableMemory } from '../../table.js';
+import type { TableMemory } from '../../table-memory.js';
 import type { Executor } from '../../workers/executor.js';
 import { SUCCESS } from '../exit-codes.js';
 import { parseAgents } from '../options/agents.js';
@@ -30,6 +31,7 @@ import { STANDARD_OUTPUT_DESCRIPTOR } from '../process/standard-streams.js';
 import { Diagnostics } from '../report/diagnostics.js';
 import type { CountsLayout } from '../report/run-counts.js';
 import { usageError } from '../usage-error.js';
+import { FilterDisplay } from './filter-display.js';
 import type { FilterReport } from './filter-report.js';
 import { FilterRun } from './filter-run.js';
 import { emptyTable, openTable } from './filter-table.js';
@@ -96,7 +98,7 @@ export async function filter(
     const taken = await takeStart(survey);
     // The threads start while the rest of the program and the table are loaded.
     pool = await startExecutor({
-      bytes: taken?.ended ? taken.bytes.length : survey.bytes,
+      bytes: taken?.ended ? taken.bytes.length : survey.contentBytes,
       agents: options.agent?.length ?? 1,
       // The main thread writes Parquet.
       isOutputNonBlocking: survey.isOutputNonBlocking && !isParquet,
@@ -109,8 +111,12 @@ export async function filter(
         ? await openTable(options, agents, diagnostics, interruption)
         : await emptyTable();
     interruption.signal.throwIfAborted();
-    const asked = agents ?? parseAgents(options.agent, table.profile);
-    const settings = { ...settingsOf(options, asked), addedShards: shards };
+    const asked = agents ?? parseAgents(options.agent, table.header.profile);
+    const settings = {
+      ...settingsOf(options, asked),
+      addedShards: shards,
+      preferences: await preferencesOf(options, table, asked),
+    };
     let parquet: ParquetOutput | undefined;
     if (isParquet) {
       const { ParquetOutput } = await import('../../pipeline/output/parquet/parquet-output.js');
@@ -125,6 +131,9 @@ export async function filter(
       settings,
       onBadRecord: (record, unit) => diagnostics.note(describeBadRecord(record, unit)),
     });
+    const isFile = outputPath !== undefined || survey.isOutputNonBlocking;
+    // Counts come out when the progress has been removed.
+    const isFree = isFile || (counts !== undefined && isatty(STANDARD_OUTPUT_DESCRIPTOR));
     run = new FilterRun({
       filter,
       table,
@@ -135,6 +144,12 @@ export async function filter(
       target: nowhere ?? compressed?.stream ?? output?.descriptor ?? STANDARD_OUTPUT_DESCRIPTOR,
       outputName: output?.path ?? STANDARD_OUTPUT_NAME,
       parquet,
+      display:
+        shards === undefined
+          ? FilterDisplay.of(options, asked.length, STANDARD_OUTPUT_NAME)
+          : undefined,
+      showsProgress: diagnostics.isTerminal && isFree,
+      hasVerdicts: shards === undefined,
       report,
       options,
       diagnostics,
@@ -146,7 +161,7 @@ export async function filter(
       await output?.commit(false);
       if (counts !== undefined) {
         const { writeCounts } = await import('../report/run-counts.js');
-        writeCounts({ filter, view: tableMemory(table).view, agents: asked, diagnostics }, counts);
+        writeCounts({ filter, view: table.view, agents: asked, diagnostics }, counts);
       }
     }
     return interruption.exitCode ?? SUCCESS;
@@ -183,6 +198,22 @@ function countsLayout({ statsBy, top, format }: FilterOptions): CountsLayout | u
     );
   }
   return { by: statsBy, top, format: format ?? 'table' };
+}
+
+/** @throws RobotsFilterError `usage` if they are wanted, and the table keeps no records */
+async function preferencesOf(
+  { preferences = false, table: path }: FilterOptions,
+  table: TableMemory,
+  agents: readonly Agent[],
+): Promise<RecordPreferences | undefined> {
+  if (!preferences) return undefined;
+  const { RecordPreferences } = await import('../../pipeline/output/record-preferences.js');
+  if (path !== undefined && !table.view.hasRecords) {
+    throw usageError(
+      `${path} keeps no preferences. Compile it with --records, or leave --preferences out`,
+    );
+  }
+  return new RecordPreferences(table, agents, path ?? 'the table');
 }
 
 /** Reads the first bytes of standard input if it is the only input, and a pipe or socket. */

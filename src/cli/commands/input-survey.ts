@@ -1,7 +1,8 @@
-import { fstat, type Stats, stat } from 'node:fs';
+import { type BigIntStats, fstat, stat } from 'node:fs';
 import { isatty } from 'node:tty';
 import { promisify } from 'node:util';
 import { RobotsFilterError } from '../../errors.js';
+import { COMPRESSIONS } from '../../files/compressions.js';
 import { STANDARD_INPUT } from '../../files/standard-input.js';
 import { errorCode } from '../../files/system-error.js';
 import { nearest } from '../../nearest.js';
@@ -12,13 +13,18 @@ import type { Diagnostics } from '../report/diagnostics.js';
 import { usageError } from '../usage-error.js';
 
 // From node:fs, because node:fs/promises takes longer to load.
-const statusOf = promisify(fstat);
-const statusOfPath = promisify(stat);
+const fstatus = promisify(fstat);
+const pathStatus = promisify(stat);
+
+/** Without loss: the number of a file may have 64 bits on Windows. */
+const EXACT = { bigint: true } as const;
 
 /** The kinds of the inputs and the output. */
 export interface InputSurvey {
   /** Bytes of all inputs together; undefined if not all of them are regular files. */
   readonly bytes: number | undefined;
+  /** The same, with an estimate in place of the bytes of compressed inputs. */
+  readonly contentBytes: number | undefined;
   /** The kind of standard input, if it is the only input, and a pipe or socket. */
   readonly soleStream: 'pipe' | 'socket' | undefined;
   /** Whether any input is a pipe. */
@@ -26,6 +32,9 @@ export interface InputSurvey {
   /** Whether writing to the output never waits for a reader. */
   readonly isOutputNonBlocking: boolean;
 }
+
+/** Bytes of content for each byte of an input that its name calls compressed, about as in lists. */
+const EXPANSION = 5;
 
 /**
  * Checks that all inputs exist before the first is read, and that none of them is the output.
@@ -38,14 +47,16 @@ export async function surveyInputs(
   paths: readonly string[],
   output: number | undefined,
 ): Promise<InputSurvey> {
-  const target = output === undefined ? undefined : await statusOf(output).catch(() => undefined);
+  const target =
+    output === undefined ? undefined : await fstatus(output, EXACT).catch(() => undefined);
   let bytes: number | undefined = 0;
+  let contentBytes = 0;
   let soleStream: InputSurvey['soleStream'];
   let hasPipe = false;
   for (const path of paths) {
-    let status: Stats;
+    let status: BigIntStats;
     try {
-      status = path === STANDARD_INPUT ? await statusOf(0) : await statusOfPath(path);
+      status = path === STANDARD_INPUT ? await fstatus(0, EXACT) : await pathStatus(path, EXACT);
     } catch (cause) {
       throw await openingError(path, cause);
     }
@@ -56,7 +67,8 @@ export async function surveyInputs(
           : `${path} is also the output and would grow while it is read. To replace it, use -o ${path}`,
       );
     }
-    bytes = status.isFile() && bytes !== undefined ? bytes + status.size : undefined;
+    bytes = status.isFile() && bytes !== undefined ? bytes + Number(status.size) : undefined;
+    contentBytes += Number(status.size) * (isCompressedName(path) ? EXPANSION : 1);
     hasPipe ||= status.isFIFO();
     if (path === STANDARD_INPUT && paths.length === 1) {
       soleStream = status.isFIFO() ? 'pipe' : status.isSocket() ? 'socket' : undefined;
@@ -64,7 +76,13 @@ export async function surveyInputs(
   }
   const isOutputNonBlocking =
     output === undefined || (target !== undefined && isNonBlocking(target, output));
-  return { bytes, soleStream, hasPipe, isOutputNonBlocking };
+  return {
+    bytes,
+    contentBytes: bytes === undefined ? undefined : contentBytes,
+    soleStream,
+    hasPipe,
+    isOutputNonBlocking,
+  };
 }
 
 /** Tells a user at a terminal that the program waits for input. */
@@ -74,7 +92,11 @@ export function noteTerminalInput(paths: readonly string[], diagnostics: Diagnos
   }
 }
 
-function isSameFile(input: Stats, output: Stats): boolean {
+function isCompressedName(path: string): boolean {
+  return COMPRESSIONS.some(({ ending }) => path.toLowerCase().endsWith(ending));
+}
+
+function isSameFile(input: BigIntStats, output: BigIntStats): boolean {
   return input.isFile() && input.size > 0 && input.ino === output.ino && input.dev === output.dev;
 }
 

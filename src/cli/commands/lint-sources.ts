@@ -15,7 +15,7 @@ import { RobotsFilterError } from '../../errors.js';
 import { inputName, STANDARD_INPUT } from '../../files/standard-input.js';
 import { accessResultOf } from '../../protocol/access.js';
 import { type Authority, formatAuthority } from '../../protocol/authority.js';
-import { MIN_BYTES } from '../../protocol/parse.js';
+import { MIN_BYTES } from '../../protocol/parsing-limits.js';
 import type { CacheWarnings } from '../report/cache-warnings.js';
 import type { LintedFile } from '../report/lint/finding-writer.js';
 import { eachCaptured } from './lint-archives.js';

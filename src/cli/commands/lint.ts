@@ -1,4 +1,3 @@
-import { isatty } from 'node:tty';
 import { ReplacementFile } from '../../files/replacement-file.js';
 import { fixBody } from '../../lint/fix.js';
 import { Linter } from '../../lint/lint.js';
@@ -14,6 +13,7 @@ import type { LintOptions } from '../options/command-options.js';
 import { knownAgentsOf } from '../options/named-agents.js';
 import { STANDARD_OUTPUT_DESCRIPTOR } from '../process/standard-streams.js';
 import { CacheWarnings } from '../report/cache-warnings.js';
+import { paintOf } from '../report/colour.js';
 import { Diagnostics } from '../report/diagnostics.js';
 import type { FindingWriter } from '../report/lint/finding-writer.js';
 import { jsonFindings } from '../report/lint/json.js';
@@ -110,14 +110,8 @@ function writerOf({ format = 'text' }: LintOptions, version: string): FindingWri
     case 'summary':
       return summaryFindings;
     case 'text':
-      return new TextFindings(isColoured());
+      return new TextFindings(paintOf(STANDARD_OUTPUT_DESCRIPTOR));
   }
-}
-
-/** Whether standard output is a terminal that shows colours (no-color.org). */
-function isColoured(): boolean {
-  const { NO_COLOR = '', TERM } = process.env;
-  return isatty(STANDARD_OUTPUT_DESCRIPTOR) && NO_COLOR === '' && TERM !== 'dumb';
 }
 
 /** Lints files one after another, writes their findings and counts them. */

@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises';
 import { STANDARD_INPUT } from '../../files/standard-input.js';
 import { sortedPlaces } from '../../inspect/host-order.js';
 import type { AuthorityRecords } from '../../inspect/table-content.js';
@@ -16,7 +15,8 @@ import { authorityLabel } from '../report/authority-label.js';
 import { Diagnostics } from '../report/diagnostics.js';
 import { type Column, Rows } from '../report/rows.js';
 import { TextBatches } from '../report/text-batches.js';
-import { kindOfPath, unreadable } from './path-kind.js';
+import { kindOfPath } from './path-kind.js';
+import { readRobotsFile } from './robots-file.js';
 import { compileWithRecords, openWithRecords } from './table-with-records.js';
 
 const COLUMNS: readonly Column[] = [
@@ -42,7 +42,7 @@ export async function records(path: string, options: RecordsOptions): Promise<nu
   const report = new RecordsReport(options);
   const source = path === STANDARD_INPUT ? 'robots.txt' : await kindOfPath(path);
   if (source === 'robots.txt') {
-    const file = parseRobots(await read(path), {
+    const file = parseRobots(await readRobotsFile(path, 'records', diagnostics), {
       profile: options.profile ?? 'rfc9309',
       ...(options.maxRobotsBytes === undefined ? {} : { maxBytes: options.maxRobotsBytes }),
     });
@@ -100,13 +100,5 @@ class RecordsReport {
 
   end(): void {
     this.#out.flush();
-  }
-}
-
-async function read(path: string): Promise<Uint8Array> {
-  try {
-    return await readFile(path === STANDARD_INPUT ? '/dev/stdin' : path);
-  } catch (cause) {
-    throw unreadable(path, cause);
   }
 }

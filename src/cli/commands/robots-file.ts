@@ -7,10 +7,14 @@ import { openRaw } from '../../pipeline/input/raw-input.js';
 import { Diagnostics } from '../report/diagnostics.js';
 
 /** How each command that reads one robots.txt is called, after its name. */
-const ARGUMENTS = { check: '- AGENT URL...', lint: '-' } as const;
+const ARGUMENTS = { check: '- AGENT URL...', lint: '-', records: '-' } as const;
 
 /** Advice on the order of the arguments. */
-const ORDER = { check: ' The robots.txt comes first, then the agent, then the URLs.', lint: '' };
+const ORDER = {
+  check: ' The robots.txt comes first, then the agent, then the URLs.',
+  lint: '',
+  records: '',
+};
 
 /**
  * Reads a robots.txt from a file or standard input.

@@ -37,7 +37,7 @@ export async function serveTable(
     shards === undefined ? openTable(options, kept, diagnostics, interruption) : emptyTable();
   const table = await opened.finally(() => interruption.end());
   if (interruption.exitCode !== undefined) return interruption.exitCode;
-  const agents = parseAgents(agent, table.profile).map(({ name }) => name);
+  const agents = parseAgents(agent, table.header.profile).map(({ name }) => name);
   const { error, isBlocked } = await serve(table, {
     version,
     agents,

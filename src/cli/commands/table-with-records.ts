@@ -1,5 +1,6 @@
 import { RobotsFilterError } from '../../errors.js';
-import { allocateTable, Table, tableMemory } from '../../table.js';
+import { Table, tableMemory } from '../../table.js';
+import { allocateTable } from '../../table-memory.js';
 import type { RobotsOptions } from '../options/command-options.js';
 import { Interruption } from '../process/interruption.js';
 import type { Diagnostics } from '../report/diagnostics.js';

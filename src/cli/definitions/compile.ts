@@ -10,7 +10,7 @@ import {
   readingOptions,
   robotsDirOption,
 } from '../options/robots-options.js';
-import { shardsOption } from '../options/shard-options.js';
+import { onlyOption, shardsOption } from '../options/shard-options.js';
 import { withTokens } from '../options/with-tokens.js';
 import type { CommandDefinition } from './definition.js';
 
@@ -55,6 +55,7 @@ Exit status:
     command
       .addOption(tableOutputOption())
       .addOption(shardsOption())
+      .addOption(onlyOption())
       .addOption(quietOption())
       .action(async (options: CompileOptions) => {
         refuseLossyPaths(command.args, options);

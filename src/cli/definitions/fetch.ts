@@ -17,6 +17,7 @@ import {
 } from '../options/input-options.js';
 import { refuseLossyPaths } from '../options/lossy-paths.js';
 import { progressOptions, quietOption } from '../options/output-options.js';
+import { totalsOption } from '../options/report-options.js';
 import {
   maxFetchedBytesOption,
   profileOption,
@@ -82,7 +83,7 @@ export const fetchDefinition: CommandDefinition = {
       .addOption(maxReadLineOption());
     for (const option of headerOptions()) command.addOption(option);
     for (const option of [...sharedFetchOptions(), ...attemptOptions()]) command.addOption(option);
-    command.addOption(reportOption());
+    command.addOption(reportOption()).addOption(totalsOption());
     for (const option of progressOptions()) command.addOption(option);
     command.addOption(quietOption()).action(async (files: string[], options: FetchOptions) => {
       refuseLossyPaths(files, options);

@@ -20,6 +20,7 @@ import {
   formatOption,
   outputHeaderOption,
   outputOption,
+  preferencesOption,
   progressOptions,
   quietOption,
   statsOption,
@@ -100,6 +101,7 @@ export const filterDefinition: CommandDefinition = {
       .addOption(agentsFileOption(VERDICTS_GROUP))
       .addOption(unknownOption())
       .addOption(explainOption())
+      .addOption(preferencesOption())
       .addOption(inputOption())
       .addOption(urlFieldOption());
     for (const option of headerOptions()) program.addOption(option);

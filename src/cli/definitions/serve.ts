@@ -11,7 +11,7 @@ import {
   servedAgentsOption,
   tableOption,
 } from '../options/robots-options.js';
-import { servedShardsOption } from '../options/shard-options.js';
+import { servedPartsOption, servedShardsOption } from '../options/shard-options.js';
 import { withTokens } from '../options/with-tokens.js';
 import { version } from '../version.js';
 import type { CommandDefinition } from './definition.js';
@@ -45,6 +45,7 @@ Exit status:
       .addOption(agentsFileOption(VERDICTS_GROUP));
     for (const option of readingOptions()) command.addOption(option);
     command
+      .addOption(servedPartsOption())
       .addOption(servedShardsOption())
       .addOption(servingThreadsOption())
       .addOption(quietOption())

@@ -4,7 +4,7 @@ import { summaryOf } from '../options/described-option.js';
 import { fullName } from './full-name.js';
 
 /** Commands for which one line has no room: they are typed once, or stand in scripts. */
-const RARE_COMMANDS: readonly string[] = ['completion', 'shard', 'serve'];
+const RARE_COMMANDS: readonly string[] = ['completion', 'shard', 'captures', 'serve'];
 
 /** Formats one screen of help: usage, the main options and examples. */
 export function shortHelp(command: Command, texts: HelpTexts): string {

@@ -4,6 +4,7 @@ import type { InputFormat } from '../../pipeline/input/format.js';
 import type { OutputFormat } from '../../pipeline/output/conversion.js';
 import type { RecordKind } from '../../protocol/other-record-kinds.js';
 import type { Profile } from '../../protocol/profile.js';
+import type { PartRange } from '../../table-memory.js';
 import type { RowFormat } from '../report/rows.js';
 import type { CountKey } from '../report/run-counts.js';
 import type { NamedAgentOptions } from './named-agents.js';
@@ -65,6 +66,7 @@ export interface FilterOptions extends RobotsOptions, FetchingOptions, InputOpti
   readonly denied?: boolean;
   readonly unknown: 'allow' | 'deny' | 'unknown';
   readonly explain?: boolean;
+  readonly preferences?: boolean;
   readonly strict?: boolean;
   readonly output?: string;
   readonly threads?: number;
@@ -90,6 +92,14 @@ export interface CompileOptions extends RobotsOptions {
   readonly output?: string;
   readonly records?: boolean;
   readonly shards?: number;
+  readonly only?: number | 'manifest';
+}
+
+/** Options of `captures`. */
+export interface CapturesOptions extends ProfileOptions {
+  /** A time in milliseconds since 1970. */
+  readonly asOf?: number;
+  readonly targets?: string;
 }
 
 export interface FetchOptions extends FetchingOptions, InputOptions {
@@ -104,6 +114,7 @@ export interface FetchOptions extends FetchingOptions, InputOptions {
   readonly timeout?: number;
   readonly retries?: number;
   readonly report?: string;
+  readonly json?: boolean;
 }
 
 export interface CheckOptions extends ProfileOptions, NamedAgentOptions {
@@ -145,6 +156,7 @@ export interface ServeOptions extends RobotsOptions {
   readonly threads?: number;
   /** Number of shards, to answer the shards of hosts. */
   readonly shards?: number;
+  readonly parts?: PartRange;
 }
 
 export interface RecordsOptions extends RobotsOptions {

@@ -77,14 +77,26 @@ export function robotsSources({ table, robotsDir = [] }: FilterOptions): NamedSo
  */
 function checkAddedMembers(options: FilterOptions, option = '--verdict-field'): void {
   const { input, urlField, verdictField, explain = false, strict = false } = options;
+  const hasPreferences = options.preferences ?? false;
   const conflict = memberConflict(
-    { urlField, verdictField, explain, strict, outputFormat: outputFormat(options) },
+    {
+      urlField,
+      verdictField,
+      explain,
+      strict,
+      hasPreferences,
+      outputFormat: outputFormat(options),
+    },
     outputMode(options) === 'annotate' ? input : undefined,
   );
   switch (conflict?.with) {
     case 'explanation':
       throw usageError(
         `${option} ${conflict.member} is a member that --explain adds. Choose another name`,
+      );
+    case 'preferences':
+      throw usageError(
+        `${option} ${conflict.member} is the member that --preferences adds. Choose another name`,
       );
     case 'bad line':
       throw usageError(

@@ -14,6 +14,7 @@ export interface PathOptions {
   readonly hosts?: string | undefined;
   readonly urls?: string | undefined;
   readonly agentsFile?: string | undefined;
+  readonly targets?: string | undefined;
 }
 
 /**
@@ -23,8 +24,8 @@ export interface PathOptions {
  * @throws RobotsFilterError `usage`
  */
 export function refuseLossyPaths(files: readonly string[], options: PathOptions = {}): void {
-  const { robotsDir = [], table, output, report, ca, hosts, urls, agentsFile } = options;
-  const named = [table, output, report, ca, hosts, urls, agentsFile];
+  const { robotsDir = [], table, output, report, ca, hosts, urls, agentsFile, targets } = options;
+  const named = [table, output, report, ca, hosts, urls, agentsFile, targets];
   for (const path of [...files, ...[robotsDir].flat(), ...named]) {
     // A name may contain this very character.
     if (path === undefined || !path.includes(REPLACEMENT) || existsSync(path)) continue;

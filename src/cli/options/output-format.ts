@@ -68,6 +68,7 @@ export function checkOutputFormat(options: FilterOptions): void {
       ['--allowed', options.allowed],
       ['--denied', options.denied],
       ['--explain', options.explain],
+      ['--preferences', options.preferences],
       ['--verdict-field', options.verdictField],
     ] as const;
     const given = excluded.find(([, value]) => value !== undefined && value !== false);

@@ -1,5 +1,6 @@
 import { InvalidArgumentError, type Option } from 'commander';
 import { MAX_THREADS } from '../../pipeline/limits.js';
+import { COLOUR_CHOICES } from '../report/colour.js';
 import { describedOption } from './described-option.js';
 import {
   MESSAGES_GROUP,
@@ -29,6 +30,15 @@ export const explainOption = (): Option =>
     'Add the reason, and the rule with its line and file.',
     'Text gets five more columns for each agent: REASON, LINE, RULE, AGENT and SOURCE. JSON gets the members "reason" and "rule", or "reasons" and "rules" with several agents.',
   ).helpGroup(VERDICTS_GROUP);
+
+export const preferencesOption = (): Option =>
+  describedOption(
+    '--preferences',
+    'Add what robots.txt says about the use of content (experimental).',
+    'Where the verdict is allow, the preferences for the URL and the agent are added as JSON: Content-Usage, Content-Signal and License. They never change a verdict. JSON gets the member "preferences", other formats a column for each agent. A table must have been compiled with --records.',
+  )
+    .conflicts(['allowed', 'denied', 'statsBy'])
+    .helpGroup(VERDICTS_GROUP);
 
 export const allowedOption = (): Option =>
   describedOption(
@@ -163,10 +173,21 @@ export const progressOptions = (): Option[] =>
     describedOption(
       '--progress',
       'Show progress even if standard error is not a terminal.',
-      'On a terminal progress is shown by default, as one line that is overwritten.',
+      'By default progress is shown on a terminal, as one line that is overwritten, unless records go to the terminal or into a pipe.',
     ),
     describedOption('--no-progress', 'Show no progress.'),
   ].map((option) => option.helpGroup(MESSAGES_GROUP));
+
+export const colourOption = (): Option =>
+  describedOption(
+    '--color <when>',
+    'Write colours: auto, always or never.',
+    'auto, the default, colours what goes to a terminal, unless NO_COLOR is set. always writes text for people as to a terminal, for a pager.',
+    '    robots-filter --robots-dir robots/ --explain --color always urls.txt | less -RS',
+  )
+    .choices(COLOUR_CHOICES)
+    .default('auto')
+    .helpGroup(MESSAGES_GROUP);
 
 export const quietOption = (): Option =>
   describedOption('-q, --quiet', 'Write only errors to standard error.').helpGroup(MESSAGES_GROUP);

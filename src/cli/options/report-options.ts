@@ -52,6 +52,13 @@ export const rowFormatOption = (usual: RowFormat): Option =>
     .choices(ROW_FORMATS)
     .helpGroup(OUTPUT_GROUP);
 
+export const totalsOption = (): Option =>
+  describedOption(
+    '--json',
+    'Write the totals as one JSON object at the end.',
+    'The object goes to standard output, also with --quiet and after a signal. It counts hosts by access result and by error; --report has each host.',
+  ).helpGroup(OUTPUT_GROUP);
+
 export const auditFormatOption = (): Option =>
   describedOption(
     '--format <format>',

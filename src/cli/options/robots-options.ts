@@ -1,6 +1,6 @@
 import type { Option } from 'commander';
 import { maxBytesRange } from '../../fetch/limits.js';
-import { MAX_BYTES, MIN_BYTES } from '../../protocol/parse.js';
+import { MAX_BYTES, MIN_BYTES } from '../../protocol/parsing-limits.js';
 import { PROFILES } from '../../protocol/profile.js';
 import { formatNumber } from '../report/numbers.js';
 import { collectAgents } from './agents.js';

@@ -1,8 +1,9 @@
-import type { Option } from 'commander';
+import { InvalidArgumentError, type Option } from 'commander';
 import { MAX_SHARDS } from '../../table/shard-of.js';
+import type { PartRange } from '../../table-memory.js';
 import { describedOption } from './described-option.js';
-import { OUTPUT_GROUP } from './option-groups.js';
-import { nonEmpty, wholeNumber } from './option-values.js';
+import { OUTPUT_GROUP, ROBOTS_GROUP } from './option-groups.js';
+import { nonEmpty, once, wholeNumber } from './option-values.js';
 
 export const shardsOption = (): Option =>
   describedOption(
@@ -14,6 +15,25 @@ export const shardsOption = (): Option =>
     .argParser(wholeNumber(1, MAX_SHARDS))
     .helpGroup(OUTPUT_GROUP);
 
+export const onlyOption = (): Option =>
+  describedOption(
+    '--only <shard>',
+    'Write only this shard of --shards, or only the manifest.',
+    'The number of a shard, from 0, writes its table into the directory, which may be there already. "manifest" reads no robots.txt: it writes manifest.json for tables that are all there. So several machines can compile one table.',
+    '    robots-filter compile --robots-dir all.ndjson --shards 64 --only 7 -o table/',
+  )
+    .argParser((text) => (text === 'manifest' ? text : wholeNumber(0, MAX_SHARDS - 1)(text)))
+    .helpGroup(OUTPUT_GROUP);
+
+export const targetsOption = (): Option =>
+  describedOption(
+    '--targets <file>',
+    'Print only the captures of the URLs in this file.',
+    'One canonical URL in each line, such as those that redirects lead to, and that are "left-out" without this option.',
+  )
+    .argParser(once)
+    .helpGroup(ROBOTS_GROUP);
+
 export const servedShardsOption = (): Option =>
   describedOption(
     '--shards <n>',
@@ -22,6 +42,23 @@ export const servedShardsOption = (): Option =>
   )
     .argParser(wholeNumber(1, MAX_SHARDS))
     .helpGroup(OUTPUT_GROUP);
+
+export const servedPartsOption = (): Option =>
+  describedOption(
+    '--parts <first-last>',
+    'Open only these shards of a table in shards.',
+    'Two numbers from 0, such as 0-15. URLs of hosts in other shards must not be asked: they would be unknown.',
+  )
+    .argParser(partRange)
+    .helpGroup(ROBOTS_GROUP);
+
+function partRange(text: string): PartRange {
+  const [first = '', last = first, ...more] = text.split('-');
+  const number = wholeNumber(0, MAX_SHARDS - 1);
+  const range = { first: number(first), last: number(last) };
+  if (more.length === 0 && range.first <= range.last) return range;
+  throw new InvalidArgumentError('Give the first and the last shard, such as 0-15.');
+}
 
 export const ofOption = (): Option =>
   describedOption(

@@ -6,7 +6,7 @@ import { isClosed, outputError } from '../../pipeline/output/output-error.js';
 export const STANDARD_OUTPUT = '-';
 
 export const STANDARD_OUTPUT_DESCRIPTOR = 1;
-const STANDARD_ERROR_DESCRIPTOR = 2;
+export const STANDARD_ERROR_DESCRIPTOR = 2;
 
 /** Milliseconds between two writes to a full descriptor that another process made non-blocking. */
 const RETRY_INTERVAL = 2;

@@ -10,10 +10,10 @@ import { TextBatches } from './text-batches.js';
 export const AUDIT_COLUMNS: readonly Column[] = [
   { name: 'host', width: 28 },
   { name: 'agent', width: 16 },
-  { name: 'allowed', width: 7 },
+  { name: 'allowed', width: 7, isVerdict: true },
   { name: 'group', width: 16 },
   { name: 'rules', width: 5 },
-  { name: 'root', width: 5 },
+  { name: 'root', width: 5, isVerdict: true },
   { name: 'root_line', width: 9 },
   { name: 'crawl_delay', width: 11 },
   { name: 'sitemaps', width: 8 },

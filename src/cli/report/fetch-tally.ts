@@ -45,7 +45,7 @@ export class FetchTally {
   /** Formats the line at the end of a run. */
   summary(seconds: number): string {
     const { notModified, truncated, errors, unkept } = this;
-    const unrecorded = [...unkept.values()].reduce((sum, count) => sum + count, 0);
+    const unrecorded = sumOf(unkept);
     return [
       `${formatCount(this.done, 'authority', 'authorities')}: ${formatNumber(this.successful)} successful` +
         (notModified === 0 ? '' : ` (${formatNumber(notModified)} not modified)`),
@@ -57,6 +57,39 @@ export class FetchTally {
       `${formatDuration(seconds)}`,
     ].join(', ');
   }
+}
+
+/** The schema of the JSON of totals. */
+const SCHEMA = 'robots-filter/fetch/1';
+
+/** Formats the totals of a run as a line of JSON; docs/fetch.md describes it. */
+export function totalsLine(
+  tally: FetchTally,
+  { directory, total, seconds }: { directory: string; total: number; seconds: number },
+): string {
+  const { done, successful, unavailable, unreachable, fresh, notModified, truncated } = tally;
+  return `${printableJson({
+    schema: SCHEMA,
+    directory,
+    complete: done >= total,
+    authorities: total,
+    successful,
+    unavailable,
+    unreachable,
+    fresh,
+    unrecorded: sumOf(tally.unkept),
+    left: total - done,
+    notModified,
+    truncated,
+    bytes: tally.bytes,
+    errors: Object.fromEntries(tally.errors),
+    faults: Object.fromEntries(tally.unkept),
+    seconds,
+  })}\n`;
+}
+
+function sumOf(counts: ReadonlyMap<string, number>): number {
+  return [...counts.values()].reduce((sum, count) => sum + count, 0);
 }
 
 /** Formats ` (12 connect-failed, 3 dns-failed)`: the most frequent first. */

@@ -1,5 +1,5 @@
 import type { Diagnostics } from './diagnostics.js';
-import { formatBytes, formatNumber, formatPercent } from './numbers.js';
+import { formatBytes, formatNumber, formatPercent, formatTimeLeft } from './numbers.js';
 import { ProgressLine } from './progress-line.js';
 
 /** The progress of a run of the filter. */
@@ -13,8 +13,14 @@ export interface FilterProgress {
 
 /** Milliseconds between two lines of a log. */
 const LOG_INTERVAL = 2000;
-/** Number of seconds over which the rate is averaged. */
+/** Number of seconds over which rates are averaged. */
 const RATE_SECONDS = 3;
+
+/** What a second brings. */
+interface Rates {
+  readonly records: number;
+  readonly bytes: number;
+}
 
 /**
  * Shows the progress of a run until `end` is called.
@@ -26,41 +32,50 @@ export function showFilterProgress(
   progress: () => FilterProgress,
   totalBytes: number | undefined,
 ): ProgressLine {
-  const rate = new RecordRate();
+  const recent = new RecentProgress();
   const describe = (): string => {
     const now = progress();
-    return describeFilterProgress(now, rate.after(now.records), totalBytes);
+    return describeFilterProgress(now, recent.rates(now), totalBytes);
   };
   return new ProgressLine(diagnostics, describe, LOG_INTERVAL);
 }
 
-/** Records per second over the last few seconds. */
-class RecordRate {
-  readonly #samples = [{ time: performance.now(), records: 0 }];
+/** Measures the rates of the last few seconds. */
+class RecentProgress {
+  readonly #samples = [{ time: performance.now(), records: 0, bytes: 0 }];
 
-  /** Returns the rate, given the number of records judged so far. */
-  after(records: number): number {
+  /** Returns the rates, given the progress so far. */
+  rates({ records, bytes }: FilterProgress): Rates {
     const samples = this.#samples;
     const now = performance.now();
-    samples.push({ time: now, records });
+    samples.push({ time: now, records, bytes });
     while (samples.length > 2 && now - (samples[1]?.time ?? now) > RATE_SECONDS * 1000) {
       samples.shift();
     }
     const [first] = samples;
-    if (first === undefined || now <= first.time) return 0;
-    return (1000 * (records - first.records)) / (now - first.time);
+    if (first === undefined || now <= first.time) return { records: 0, bytes: 0 };
+    const seconds = (now - first.time) / 1000;
+    return {
+      records: (records - first.records) / seconds,
+      bytes: (bytes - first.bytes) / seconds,
+    };
   }
 }
 
-/** Formats `1,200,000 records, 6,300,000/s, 45.2 % of 1.10 GB, 73.4 % allowed`. */
+/** Formats `45.2 % of 1.10 GB, 3 s left, 1,200,000 records, 6,300,000/s, 73.4 % allowed`. */
 export function describeFilterProgress(
   { records, allowed, bytes }: FilterProgress,
-  rate: number,
+  rates: Rates,
   totalBytes: number | undefined,
 ): string {
-  const input =
-    totalBytes === undefined
-      ? formatBytes(bytes)
-      : `${formatPercent(Math.min(bytes, totalBytes), totalBytes)} of ${formatBytes(totalBytes)}`;
-  return `${formatNumber(records)} records, ${formatNumber(rate)}/s, ${input}, ${formatPercent(allowed, records)} allowed`;
+  const parts = [
+    `${formatNumber(records)} records`,
+    `${formatNumber(rates.records)}/s`,
+    `${formatPercent(allowed, records)} allowed`,
+  ];
+  if (totalBytes === undefined) return [formatBytes(bytes), ...parts].join(', ');
+  const left = Math.max(0, totalBytes - bytes);
+  const read = `${formatPercent(totalBytes - left, totalBytes)} of ${formatBytes(totalBytes)}`;
+  const time = left > 0 && rates.bytes > 0 ? [formatTimeLeft(left / rates.bytes)] : [];
+  return [read, ...time, ...parts].join(', ');
 }

@@ -27,9 +27,26 @@ export function formatBytes(bytes: number): string {
   return `${value.toFixed(decimals)} ${UNITS[unit]}`;
 }
 
+/** Formats the time until an end: `3 s left`, `3 min 05 s left`, `2 h 40 min left`. */
+export function formatTimeLeft(seconds: number): string {
+  const whole = Math.ceil(seconds);
+  if (whole < 60) return `${whole} s left`;
+  const minutes = Math.floor(whole / 60);
+  if (minutes < 60) return `${minutes} min ${String(whole % 60).padStart(2, '0')} s left`;
+  const hours = Math.floor(minutes / 60);
+  return `${formatNumber(hours)} h ${String(minutes % 60).padStart(2, '0')} min left`;
+}
+
 /** Formats a part of a whole: `12.5 %`. A part of nothing is `0.0 %`. */
 export function formatPercent(part: number, whole: number): string {
   return `${(whole === 0 ? 0 : (100 * part) / whole).toFixed(1)} %`;
+}
+
+/** Formats a part of a whole, and neither a few as none nor almost all as all: `<0.1 %`. */
+export function formatShare(part: number, whole: number): string {
+  const text = formatPercent(part, whole);
+  if (part > 0 && text === '0.0 %') return '<0.1 %';
+  return part < whole && text === '100.0 %' ? '>99.9 %' : text;
 }
 
 /** Formats a time: `0.35 s`, `12.1 s`, `3 min 05 s`. */

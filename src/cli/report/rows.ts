@@ -1,5 +1,7 @@
 import { isControl } from '../../control-characters.js';
 import { escapeText } from '../../table/display-text.js';
+import { STANDARD_OUTPUT_DESCRIPTOR } from '../process/standard-streams.js';
+import { paintOf, paintWords } from './colour.js';
 
 /** A value of a report: text, number, truth, a list of texts, an object, or nothing. */
 export type Cell =
@@ -14,6 +16,8 @@ export interface Column {
   readonly name: string;
   /** Width in a table for people. */
   readonly width: number;
+  /** Whether its values are verdicts, or how much is allowed, which a terminal shows in colours. */
+  readonly isVerdict?: boolean;
 }
 
 export type RowFormat = 'table' | 'csv' | 'ndjson';
@@ -32,6 +36,7 @@ const LONGEST = 60;
 export class Rows {
   readonly #format: RowFormat;
   readonly #columns: readonly Column[];
+  readonly #paint = paintOf(STANDARD_OUTPUT_DESCRIPTOR);
 
   constructor(format: RowFormat, columns: readonly Column[]) {
     this.#format = format;
@@ -46,10 +51,11 @@ export class Rows {
   /** The line before the rows; empty if there is none. */
   get header(): string {
     if (this.#format === 'ndjson') return '';
-    return this.part(
+    const names = this.part(
       0,
       this.#columns.map(({ name }) => name),
     );
+    return this.#format === 'table' ? `${this.#paint('strong', names.trimEnd())}\n` : names;
   }
 
   /** Formats the values of the columns from `from` on; the last column ends the line. */
@@ -60,7 +66,7 @@ export class Rows {
       case 'csv':
         return this.#joined(from, values, ',', (value) => csvField(value));
       case 'table':
-        return this.#joined(from, values, '  ', (value, { width }) => padded(value, width));
+        return this.#joined(from, values, '  ', (value, column) => this.#padded(value, column));
     }
   }
 
@@ -76,6 +82,13 @@ export class Rows {
     const isLast = from + values.length === this.#columns.length;
     const text = texts.join(separator);
     return isLast ? `${text.trimEnd()}\n` : `${text}${separator}`;
+  }
+
+  #padded(value: Cell, { width, isVerdict }: Column): string {
+    const text = shortened(value);
+    const space = ' '.repeat(Math.max(0, width - text.length));
+    if (typeof value === 'number') return space + text;
+    return (isVerdict === true ? paintWords(this.#paint, text) : text) + space;
   }
 
   #jsonPart(from: number, values: readonly Cell[]): string {
@@ -120,8 +133,7 @@ function needsQuotes(text: string): boolean {
   return text.includes(',') || text.includes('"') || text.includes('\n') || text.includes('\r');
 }
 
-function padded(value: Cell, width: number): string {
+function shortened(value: Cell): string {
   const whole = escapeText(textOf(value)) || NOTHING;
-  const text = whole.length > LONGEST ? `${whole.slice(0, LONGEST - 1)}\u2026` : whole;
-  return typeof value === 'number' ? text.padStart(width) : text.padEnd(width);
+  return whole.length > LONGEST ? `${whole.slice(0, LONGEST - 1)}\u2026` : whole;
 }

@@ -16,26 +16,31 @@ const FULL_SET = 0xffff;
  * The share of bytes whose low, or high, half is in a set: the sum of one entry for each byte of
  * the set.
  */
-const LOW_SHARES = [new Float64Array(256), new Float64Array(256)] as const;
-const HIGH_SHARES = [new Float64Array(256), new Float64Array(256)] as const;
+type SetShares = readonly [Float64Array, Float64Array];
 
-for (let byte = 0; byte < 256; byte++) {
-  addShare(LOW_SHARES, byte & 15, shareOf(byte));
-  addShare(HIGH_SHARES, byte >> 4, shareOf(byte));
+/** For the low and the high half of a byte. Made for the first block: most runs compile none. */
+let halfShares: readonly [SetShares, SetShares] | undefined;
+
+function sharesOfHalves(): readonly [SetShares, SetShares] {
+  if (halfShares !== undefined) return halfShares;
+  const low: SetShares = [new Float64Array(256), new Float64Array(256)];
+  const high: SetShares = [new Float64Array(256), new Float64Array(256)];
+  for (let byte = 0; byte < 256; byte++) {
+    addShare(low, byte & 15, shareOf(byte));
+    addShare(high, byte >> 4, shareOf(byte));
+  }
+  halfShares = [low, high];
+  return halfShares;
 }
 
-function addShare(
-  shares: readonly [Float64Array, Float64Array],
-  half: number,
-  share: number,
-): void {
+function addShare(shares: SetShares, half: number, share: number): void {
   const table = half < 8 ? shares[0] : shares[1];
   for (let set = 0; set < 256; set++) {
     if ((set >> (half & 7)) & 1) table[set] = (table[set] as number) + share;
   }
 }
 
-function shareOfSet(shares: readonly [Float64Array, Float64Array], set: number): number {
+function shareOfSet(shares: SetShares, set: number): number {
   return (shares[0][set & 255] as number) + (shares[1][set >> 8] as number);
 }
 
@@ -51,6 +56,7 @@ function shareOfSet(shares: readonly [Float64Array, Float64Array], set: number):
 export class Buckets {
   /** The bucket of each rule. */
   readonly bucketOf = new Uint8Array(MAX_BLOCK_RULES);
+  readonly #shares = sharesOfHalves();
   readonly #sets = new Uint16Array(MAX_BLOCK_RULES * SETS);
   readonly #rules = new Uint8Array(MAX_BLOCK_RULES);
   /** Cost of a bucket, and the cost added by joining two buckets, the lower number first. */
@@ -114,13 +120,14 @@ export class Buckets {
   }
 
   #costOf(a: number, b: number): number {
+    const [lowShares, highShares] = this.#shares;
     let share = 1;
     for (let place = 0; place < WINDOW_BYTES; place++) {
       const low = a * SETS + 2 * place;
       const other = b * SETS + 2 * place;
-      share *= shareOfSet(LOW_SHARES, (this.#sets[low] as number) | (this.#sets[other] as number));
+      share *= shareOfSet(lowShares, (this.#sets[low] as number) | (this.#sets[other] as number));
       share *= shareOfSet(
-        HIGH_SHARES,
+        highShares,
         (this.#sets[low + 1] as number) | (this.#sets[other + 1] as number),
       );
     }

@@ -101,7 +101,8 @@ export class PartBuilder {
    */
   constructor(options: CompileOptions, settings: PartSettings) {
     const { key, claims, shared = false, onWarning } = settings;
-    this.#bodies = new BodyCompiler(options, key, shared);
+    const warnings = onWarning === undefined ? 'codes' : 'messages';
+    this.#bodies = new BodyCompiler(options, key, shared, warnings);
     this.#strings = new ByteChunks(shared);
     this.#key = key;
     this.#claims = claims;

@@ -1,5 +1,5 @@
-import type { ZstdExports } from './codec.js';
 import { LONGEST_UNIT_BYTES, MAX_BLOCK_BYTES, ZstdError } from './frame-scanner.js';
+import { instantiateZstd, type ZstdExports } from './instance.js';
 
 /** The fields of ZSTD_inBuffer and ZSTD_outBuffer, as 32-bit words: address, size, position. */
 const ADDRESS = 0;
@@ -23,8 +23,12 @@ export class BlockDecoder {
   readonly #input: number;
   readonly #output: number;
 
-  /** @throws Error if there is no memory */
-  constructor(codec: ZstdExports) {
+  /**
+   * @param module what `loadZstd` resolves to
+   * @throws Error if there is no memory
+   */
+  constructor(module: WebAssembly.Module) {
+    const codec = instantiateZstd(module);
     this.#codec = codec;
     this.#context = codec.ZSTD_createDCtx();
     this.#structs = codec.malloc(2 * STRUCT_WORDS * 4);
@@ -47,7 +51,8 @@ export class BlockDecoder {
   }
 
   /**
-   * Decodes a unit of `FrameScanner`; returns at most `MAX_BLOCK_BYTES` bytes, as a copy.
+   * Decodes a unit of `FrameScanner`; returns at most `MAX_BLOCK_BYTES` bytes, which stay in place
+   * until the next call.
    *
    * @throws ZstdError if the data is damaged, or needs more memory than there is
    */
@@ -70,9 +75,6 @@ export class BlockDecoder {
       throw new ZstdError('a block is damaged, or its checksum does not match');
     }
     const start = words[STRUCT_WORDS + ADDRESS] ?? 0;
-    return new Uint8Array(memory.buffer).slice(
-      start,
-      start + (words[STRUCT_WORDS + POSITION] ?? 0),
-    );
+    return new Uint8Array(memory.buffer, start, words[STRUCT_WORDS + POSITION] ?? 0);
   }
 }

@@ -1,5 +1,5 @@
 import { BlockDecoder } from './block-decoder.js';
-import { instantiateZstd, loadZstd } from './codec.js';
+import { loadZstd } from './codec.js';
 import { FrameScanner, ZstdError } from './frame-scanner.js';
 
 let codec: WebAssembly.Module | undefined;
@@ -19,7 +19,7 @@ export async function prepareZstd(): Promise<void> {
  */
 export function decodeZstd(data: Uint8Array, most: number): Uint8Array {
   if (codec === undefined) throw new Error('the zstd codec has not been loaded');
-  const current = decoder ?? new BlockDecoder(instantiateZstd(codec));
+  const current = decoder ?? new BlockDecoder(codec);
   decoder = undefined;
   const output = new Uint8Array(most);
   let filled = 0;

@@ -1,5 +1,5 @@
 import { Transform, type TransformCallback } from 'node:stream';
-import type { BlockDecoder } from './block-decoder.js';
+import { BlockDecoder } from './block-decoder.js';
 import { FrameScanner } from './frame-scanner.js';
 
 /**
@@ -13,6 +13,11 @@ export class ZstdDecompressor extends Transform {
   #decoder: BlockDecoder | undefined;
   /** Wakes decoding when the stream is read or destroyed. */
   #wake: (() => void) | undefined;
+
+  constructor() {
+    // An error destroys what the reader has not taken, so decoding waits until all of it is taken.
+    super({ readableHighWaterMark: 1 });
+  }
 
   override _transform(chunk: Buffer, _encoding: BufferEncoding, callback: TransformCallback): void {
     this.#decode(chunk).then(
@@ -44,7 +49,7 @@ export class ZstdDecompressor extends Transform {
     this.#decoder ??= await createDecoder();
     for (const unit of this.#scanner.scan(chunk)) {
       const output = this.#decoder.decode(unit);
-      if (output.length === 0 || this.push(output)) continue;
+      if (output.length === 0 || this.push(Buffer.from(output))) continue;
       await new Promise<void>((resolve) => {
         this.#wake = resolve;
       });
@@ -61,9 +66,6 @@ export class ZstdDecompressor extends Transform {
 
 /** Loads the codec, which only Zstandard data needs. */
 async function createDecoder(): Promise<BlockDecoder> {
-  const [{ instantiateZstd, loadZstd }, { BlockDecoder }] = await Promise.all([
-    import('./codec.js'),
-    import('./block-decoder.js'),
-  ]);
-  return new BlockDecoder(instantiateZstd(await loadZstd()));
+  const { loadZstd } = await import('./codec.js');
+  return new BlockDecoder(await loadZstd());
 }

@@ -16,6 +16,9 @@ import {
   FORMAT_TEXT,
   FRAGMENT_MASK_ALLOWED,
   FRAGMENT_MASK_DENIED,
+  FRAME_OUTCOMES,
+  FRAME_RECORD,
+  FRAME_URL,
   GROUP_LINES,
   HOST_COUNTS_BYTES,
   HOST_COUNTS_OUTCOMES,
@@ -44,6 +47,7 @@ import {
   QUERY_COUNTS,
   QUERY_FLAGS,
   QUERY_FORMAT,
+  QUERY_FRAMES,
   QUERY_LINE_FACTOR,
   QUERY_LINE_OVERHEAD,
   QUERY_OUTPUT,
@@ -84,10 +88,10 @@ import {
   WORKER_TALLY,
 } from '../layout';
 import { holdsRows, isRefusedRow } from './csv/locate-field';
-import { convert } from './emit/conversion';
+import { convert, rawUrl } from './emit/conversion';
 import { annotateJson, describeBadLine } from './emit/json-record';
 import { lineEnd, newline, pass } from './emit/line';
-import { fragment, verdicts } from './emit/parts';
+import { byte, fragment, resultOf, verdicts } from './emit/parts';
 import { annotateRow, describeBadRow, passRow } from './emit/row';
 import { annotateText } from './emit/text-record';
 import { locate } from './locate';
@@ -236,9 +240,43 @@ function emit(task: usize, query: usize, worker: usize, line: usize, to: usize):
   const selects = output === OUTPUT_ALLOWED || output === OUTPUT_DENIED;
   if (selects && !(output === OUTPUT_ALLOWED ? allowed : denied)) return to;
   increment(worker + WORKER_PASSED);
+  const isFramed = (load<u32>(query, QUERY_FLAGS) & QUERY_FRAMES) !== 0;
+  const start = isFramed ? beginFrame(query, worker, line, to) : to;
+  const end = write(task, query, worker, line, allowed, start);
+  if (isFramed) store<u32>(to, end - start, FRAME_RECORD);
+  return end;
+}
+
+/** Writes a frame as far as its record: outcomes and URL. */
+function beginFrame(query: usize, worker: usize, line: usize, to: usize): usize {
+  const agents = load<i32>(query, QUERY_AGENT_COUNT);
+  let at = to + FRAME_OUTCOMES;
+  for (let i = 0; i < agents; i++) at = byte(load<i32>(resultOf(worker, i), RESULT_OUTCOME), at);
+  const end = rawUrl(query, line, at);
+  store<u32>(to, end - at, FRAME_URL);
+  return end;
+}
+
+/**
+ * Writes a line as the query's output wants it; returns the end of the output.
+ *
+ * @param allowed whether all agents may fetch the URL
+ */
+function write(
+  task: usize,
+  query: usize,
+  worker: usize,
+  line: usize,
+  allowed: bool,
+  to: usize,
+): usize {
+  const output = load<i32>(query, QUERY_OUTPUT);
+  const outcome = load<i32>(line, LINE_OUTCOME);
   if (load<i32>(query, QUERY_CONVERSION) !== CONVERT_NONE) return convert(query, worker, line, to);
   const isRow = holdsRows(query);
-  if (selects) return lineEnd(line, isRow ? passRow(line, to) : pass(line, to));
+  if (output === OUTPUT_ALLOWED || output === OUTPUT_DENIED) {
+    return lineEnd(line, isRow ? passRow(line, to) : pass(line, to));
+  }
   if (output === OUTPUT_VERDICTS) return newline(verdicts(query, worker, to));
   if (output === OUTPUT_MASK) {
     return newline(fragment(query, allowed ? FRAGMENT_MASK_ALLOWED : FRAGMENT_MASK_DENIED, to));

@@ -15,7 +15,7 @@ import { unsupportedBody } from '../../files/unsupported-formats.js';
 import { isBinary } from '../../protocol/binary-body.js';
 import { isLetter } from '../../protocol/byte.js';
 import { GRAMMARS } from '../../protocol/grammar.js';
-import { MIN_BYTES } from '../../protocol/parse.js';
+import { MIN_BYTES } from '../../protocol/parsing-limits.js';
 import { contentSpan, type RobotsDocument } from '../document.js';
 import { WHOLE_FILE } from '../finding.js';
 import type { CheckContext } from './check.js';

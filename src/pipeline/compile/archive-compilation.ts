@@ -1,13 +1,15 @@
 import { statSync } from 'node:fs';
 import type { Archive, ArchivePart } from '../../cache/cache.js';
+import { isCaptureFile } from '../../cache/capture-file.js';
 import type { CacheWarning, CacheWarningCode } from '../../cache/entry.js';
 import { type FilePath, systemPath } from '../../cache/file.js';
 import type { PartMerger } from '../../compile/parallel/part-merger.js';
 import { BODY_UNAVAILABLE } from '../../compile/parallel/table-part.js';
 import type { TableContents } from '../../compile/table-contents.js';
+import { printable } from '../../control-characters.js';
 import { FOLLOWED_REDIRECTS } from '../../http/redirect.js';
 import { parseAuthority } from '../../protocol/authority.js';
-import type { PackedCaptures } from '../../warc/capture-list.js';
+import type { PackedCaptures, UnpackedCapture } from '../../warc/capture-list.js';
 import { type CapturePlace, CaptureSet, type Finding } from '../../warc/capture-set.js';
 import { UrlFilter } from '../../warc/url-filter.js';
 
@@ -21,7 +23,10 @@ const MOST_NAMED = 20;
 const AT_A_TIME = 4096;
 
 /** What receives the entries of an archive. */
-export type ArchiveTarget = Pick<TableContents, 'key' | 'addEntry'>;
+export type ArchiveTarget = Pick<TableContents, 'key' | 'addEntry'> & {
+  /** Whether the robots.txt with this URL is wanted. Default: all are. */
+  readonly takes?: (url: string) => boolean;
+};
 
 /**
  * Turns the captures of an archive into entries of a table.
@@ -33,6 +38,10 @@ export type ArchiveTarget = Pick<TableContents, 'key' | 'addEntry'>;
  */
 export class ArchiveCompilation {
   readonly #files: Archive['files'];
+  /** The sources of all files, and of those that are only named in files of captures. */
+  readonly #sources: string[];
+  /** The numbers of the files that are only named, by their sources. */
+  readonly #named = new Map<string, number>();
   readonly #contents: ArchiveTarget;
   readonly #onWarning: (warning: CacheWarning) => void;
   readonly #captures: CaptureSet;
@@ -47,6 +56,7 @@ export class ArchiveCompilation {
     onWarning: (warning: CacheWarning) => void,
   ) {
     this.#files = files;
+    this.#sources = files.map(({ source }) => source);
     this.#contents = contents;
     this.#onWarning = onWarning;
     this.#captures = new CaptureSet(contents.key, BODY_UNAVAILABLE);
@@ -75,21 +85,29 @@ export class ArchiveCompilation {
   #parts(targets: readonly string[] | undefined): ArchivePart[] {
     const { key } = this.#contents;
     const filter = this.#filter.memory;
-    return this.#files.map((file, number) => ({
-      ...file,
-      kind: 'captures',
-      length: lengthOf(file.path),
-      file: number,
-      targets,
-      offsets: undefined,
-      filter,
-      key,
-    }));
+    return this.#files.flatMap((file, number): ArchivePart[] => {
+      // The first reading of a file of captures has given all of them.
+      if (targets !== undefined && isCaptureFile(file.source)) return [];
+      const length = lengthOf(file.path);
+      const places = { targets, offsets: undefined, filter, key };
+      return [{ ...file, ...places, kind: 'captures', length, file: number }];
+    });
   }
 
   /** Adds the captures of a part, whose bodies the merger has received. */
   add(captures: PackedCaptures, { file }: ArchivePart, merger: Pick<PartMerger, 'body'>): void {
-    this.#captures.add(captures, file, (body) => merger.body(body));
+    const fileOf = ({ source }: UnpackedCapture): number =>
+      source.length === 0 ? file : this.#numberOf(Buffer.from(source).toString('utf8'));
+    this.#captures.add(captures, fileOf, (body) => merger.body(body));
+  }
+
+  /** The number of a file that a file of captures names. */
+  #numberOf(source: string): number {
+    const known = this.#named.get(source);
+    if (known !== undefined) return known;
+    const number = this.#sources.push(source) - 1;
+    this.#named.set(source, number);
+    return number;
   }
 
   /** Adds the results of the captures to the table. */
@@ -98,6 +116,7 @@ export class ArchiveCompilation {
     let count = 0;
     let missing = 0;
     for (const finding of this.#captures.findings()) {
+      if (this.#contents.takes?.(finding.url) === false) continue;
       if (finding.kind === 'no-target') {
         if (missing++ < MOST_NAMED) this.#warnOfMissing(finding);
       } else {
@@ -116,7 +135,7 @@ export class ArchiveCompilation {
     const authority = parseAuthority(url);
     // The host may be too long for a table, or not a host name.
     if (authority === undefined || authority.port === 0) return;
-    const source = `${this.#files[file]?.source}:${offset}`;
+    const source = `${this.#sources[file]}:${offset}`;
     this.#contents.addEntry(authority, { body, bodyBytes, source, date });
   }
 
@@ -144,7 +163,7 @@ export class ArchiveCompilation {
   }
 
   #warn(code: CacheWarningCode, { file, offset }: CapturePlace, message: string): void {
-    const path = this.#files[file]?.displayPath ?? '';
+    const path = this.#files[file]?.displayPath ?? printable(this.#sources[file] ?? '');
     this.#onWarning({ code, path, message, offset });
   }
 }

@@ -17,7 +17,7 @@ import { BodyClaims } from '../../compile/parallel/body-claims.js';
 import { type TableBuilderStats, TableContents } from '../../compile/table-contents.js';
 import { RobotsFilterError } from '../../errors.js';
 import { hasWorkingDirectory } from '../../files/working-directory.js';
-import { MIN_BYTES } from '../../protocol/parse.js';
+import { MIN_BYTES } from '../../protocol/parsing-limits.js';
 import type { Profile } from '../../protocol/profile.js';
 import type { WarningCode } from '../../protocol/robots-file.js';
 import { MESSAGES } from '../../protocol/warnings.js';

@@ -3,20 +3,14 @@ import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import type { TableBuilderStats } from '../../compile/table-contents.js';
 import { ReplacementDirectory } from '../../files/replacement-directory.js';
-import { ReplacementFile } from '../../files/replacement-file.js';
 import { hasWorkingDirectory } from '../../files/working-directory.js';
 import type { WarningCode } from '../../protocol/robots-file.js';
 import { MESSAGES } from '../../protocol/warnings.js';
-import {
-  checksumText,
-  MANIFEST_NAME,
-  type ManifestPart,
-  manifestText,
-  partName,
-} from '../../table/manifest.js';
+import { MANIFEST_NAME, partName } from '../../table/manifest.js';
 import { type CompileCacheOptions, cacheContents, partSettings } from './compile-cache.js';
-import { Partition } from './partition.js';
+import { Partition, type Shards } from './partition.js';
 import { type CompiledShard, compileShard, type ShardTask } from './shard-compiler.js';
+import { partOf, writeManifest } from './shard-manifest.js';
 import { SpillFile } from './spill-file.js';
 
 /** The name of the spill file in the unfinished directory. */
@@ -63,39 +57,63 @@ export async function compileShards(
   const directory = await ReplacementDirectory.create(output, isOwn);
   try {
     const spillPath = join(directory.temporary, SPILL_NAME);
-    const spill = await SpillFile.create(spillPath, shards + 1);
-    const settings = partSettings(options);
-    const partition = new Partition(spill, shards, options, settings);
-    try {
-      for await (const contents of cacheContents(paths, options)) await partition.add(contents);
-      await spill.flush();
-    } finally {
-      await spill.close();
-    }
-    const tasks = Array.from(
-      { length: shards },
-      (_, shard): ShardTask => ({
-        kind: 'shard',
-        spill: spillPath,
-        stretches: spill.stretchesOf(shard),
-        bodies: spill.stretchesOf(shards),
-        compile: settings.compile,
-        output: join(directory.temporary, partName(shard)),
-      }),
+    const { tasks, partition } = await divide(paths, { count: shards }, spillPath, options);
+    const compiled = await compileAll(
+      tasks.map((task, shard) => ({ ...task, output: join(directory.temporary, partName(shard)) })),
+      partition.files,
+      options,
     );
-    const compiled = await compileAll(tasks, partition.files, options);
-    for (const { overBudget } of compiled) {
-      for (const path of overBudget) {
-        options.onWarning({ code: 'over-budget', path, message: MESSAGES['over-budget'] });
-      }
-    }
+    warnOfBudgets(compiled, options);
     options.signal?.throwIfAborted();
     await rm(spillPath);
-    await writeManifest(join(directory.temporary, MANIFEST_NAME), paths, compiled, options);
+    const parts = compiled.map(partOf);
+    await writeManifest(join(directory.temporary, MANIFEST_NAME), paths, parts, options);
     await directory.commit();
     return { ...sumOf(compiled), stale: partition.stale };
   } finally {
     await directory.discard();
+  }
+}
+
+/** The first pass: divides the robots.txt files among the shards, in the spill file. */
+export async function divide(
+  paths: readonly string[],
+  shards: Shards,
+  spillPath: string,
+  options: CompileCacheOptions,
+): Promise<{ tasks: Omit<ShardTask, 'output'>[]; partition: Partition }> {
+  const { count } = shards;
+  const spill = await SpillFile.create(spillPath, count + 1);
+  const settings = partSettings(options);
+  const partition = new Partition(spill, shards, options, settings);
+  try {
+    for await (const contents of cacheContents(paths, options)) await partition.add(contents);
+    await spill.flush();
+  } finally {
+    await spill.close();
+  }
+  const tasks = Array.from(
+    { length: count },
+    (_, shard): Omit<ShardTask, 'output'> => ({
+      kind: 'shard',
+      spill: spillPath,
+      stretches: spill.stretchesOf(shard),
+      bodies: spill.stretchesOf(count),
+      compile: settings.compile,
+    }),
+  );
+  return { tasks, partition };
+}
+
+/** Warns of the files that are over their budget. */
+export function warnOfBudgets(
+  compiled: readonly CompiledShard[],
+  options: CompileCacheOptions,
+): void {
+  for (const { overBudget } of compiled) {
+    for (const path of overBudget) {
+      options.onWarning({ code: 'over-budget', path, message: MESSAGES['over-budget'] });
+    }
   }
 }
 
@@ -116,37 +134,8 @@ async function compileAll(
   return compiled;
 }
 
-async function writeManifest(
-  path: string,
-  sources: readonly string[],
-  compiled: readonly CompiledShard[],
-  { profile, productTokens }: CompileCacheOptions,
-): Promise<void> {
-  const parts = compiled.map(
-    ({ hosts, bytes, checksum }, shard): ManifestPart => ({
-      file: partName(shard),
-      hosts,
-      bytes,
-      checksum: checksumText(checksum),
-    }),
-  );
-  const text = manifestText({
-    profile,
-    agents: productTokens ?? null,
-    sources,
-    created: new Date().toISOString(),
-    parts,
-  });
-  const file = await ReplacementFile.create(path);
-  try {
-    await file.write(Buffer.from(text));
-    await file.commit(true);
-  } finally {
-    await file.discard();
-  }
-}
-
-function sumOf(compiled: readonly CompiledShard[]): Omit<CompiledShards, 'stale'> {
+/** What shards hold together. */
+export function sumOf(compiled: readonly CompiledShard[]): Omit<CompiledShards, 'stale'> {
   const contentWarnings = new Map<WarningCode, number>();
   const sums = { hosts: 0, rules: 0, bytes: 0 };
   const stats = { files: 0, bytes: 0, bodies: 0, replaced: 0, warnings: 0 };

@@ -12,7 +12,7 @@ import {
 } from '../../compile/parallel/table-part.js';
 import type { AddedFile } from '../../compile/table-contents.js';
 import type { AccessResult } from '../../protocol/access.js';
-import type { Authority } from '../../protocol/authority.js';
+import { type Authority, parseAuthority } from '../../protocol/authority.js';
 import { withoutTruncatedLine } from '../../protocol/truncated-line.js';
 import { shardOf } from '../../table/shard-of.js';
 import type { Capture } from '../../warc/capture.js';
@@ -22,6 +22,13 @@ import type { CompileCacheOptions } from './compile-cache.js';
 import type { PartCompilerOptions } from './part-compiler.js';
 import type { SpillFile } from './spill-file.js';
 import { encodeEntry } from './spilled-entry.js';
+
+/** The shards into which caches are divided. */
+export interface Shards {
+  readonly count: number;
+  /** The shard that is wanted. Default: all are. */
+  readonly only?: number | undefined;
+}
 
 /**
  * The first pass over caches: adds each robots.txt to the spill file, in the shard of its host. The
@@ -34,7 +41,7 @@ export class Partition {
   stale = 0;
   files = 0;
   readonly #spill: SpillFile;
-  readonly #shards: number;
+  readonly #shards: Shards;
   readonly #options: CompileCacheOptions;
   readonly #leaveOutStale: boolean;
   readonly #reader: PartReader;
@@ -45,7 +52,7 @@ export class Partition {
   /** @param spill has one shard more: that of the bodies of captures */
   constructor(
     spill: SpillFile,
-    shards: number,
+    shards: Shards,
     options: CompileCacheOptions,
     { cache, leaveOutStale }: Pick<PartCompilerOptions, 'cache' | 'leaveOutStale'>,
   ) {
@@ -54,7 +61,7 @@ export class Partition {
     this.#options = options;
     this.#leaveOutStale = leaveOutStale;
     this.#reader = new PartReader(cache);
-    this.#bodies = new CaptureBodies(spill, shards);
+    this.#bodies = new CaptureBodies(spill, shards.count);
   }
 
   /** Adds the robots.txt files of caches, in order. */
@@ -94,6 +101,8 @@ export class Partition {
     waiting: (() => Promise<void> | void)[],
   ): void {
     const { authority, body, source, status, fetched } = entry;
+    const shard = this.#shardOf(authority.host);
+    if (shard === undefined) return;
     if (fetched?.stale === true) {
       this.stale++;
       if (this.#leaveOutStale) return;
@@ -101,7 +110,6 @@ export class Partition {
     checkAuthority(authority, source);
     const details = { source, status, access: fetched?.access, date: fetched?.respondedAt };
     const bytes = encodeEntry({ authority, details, body });
-    const shard = shardOf(authority.host, this.#shards);
     waiting.push(() => this.#spill.add(shard, bytes));
     this.files++;
   }
@@ -110,7 +118,12 @@ export class Partition {
     const { onWarning, signal } = this.#options;
     const addEntry = (authority: Authority, file: AddedFile): void =>
       this.#addFound(authority, file);
-    const compilation = new ArchiveCompilation(archive, { key: this.key, addEntry }, onWarning);
+    const takes = (url: string): boolean => {
+      const authority = parseAuthority(url);
+      return authority !== undefined && this.#shardOf(authority.host) !== undefined;
+    };
+    const target = { key: this.key, addEntry, takes };
+    const compilation = new ArchiveCompilation(archive, target, onWarning);
     const merger = { body: (number: number): number => number };
     for (let parts = compilation.nextParts(); parts.length > 0; parts = compilation.nextParts()) {
       for (const part of parts) {
@@ -146,6 +159,8 @@ export class Partition {
   }
 
   #addFound(authority: Authority, { body, source, date }: AddedFile): void {
+    const shard = this.#shardOf(authority.host);
+    if (shard === undefined) return;
     checkAuthority(authority, source);
     const access: AccessResult | undefined =
       body === BODY_UNAVAILABLE
@@ -156,8 +171,15 @@ export class Partition {
     const place =
       access === undefined ? this.#bodies.placeOf(body - FIRST_BODY) : new Uint8Array(0);
     const entry = { authority, details: { source, access, date }, body: place };
-    this.#spill.add(shardOf(authority.host, this.#shards), encodeEntry(entry));
+    this.#spill.add(shard, encodeEntry(entry));
     this.files++;
+  }
+
+  /** The shard of a host, if it is wanted. */
+  #shardOf(host: string): number | undefined {
+    const { count, only } = this.#shards;
+    const shard = shardOf(host, count);
+    return only === undefined || only === shard ? shard : undefined;
   }
 }
 

@@ -113,7 +113,8 @@ class ChunkStream extends Readable {
   readonly #chunks: ChunkSource;
 
   constructor(chunks: ChunkSource) {
-    super({ highWaterMark: 65_536 });
+    // An error destroys what the reader has not taken, so one chunk comes at a time.
+    super({ highWaterMark: 1 });
     this.#chunks = chunks;
   }
 

@@ -118,6 +118,8 @@ export class DescriptorSource implements ChunkSource {
         if (this.#position !== null) this.#position += bytesRead;
         return bytesRead === 0 ? undefined : buffer.subarray(0, bytesRead);
       } catch (error) {
+        // The end of a pipe on Windows.
+        if (errorCode(error) === 'EOF') return undefined;
         if (!isTryAgain(error)) throw error;
       }
       await wait(delay);

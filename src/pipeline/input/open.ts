@@ -1,12 +1,12 @@
-import { pipeline, type Readable } from 'node:stream';
+import type { Readable } from 'node:stream';
 import { RobotsFilterError } from '../../errors.js';
 import type { Compression } from '../../files/compression.js';
-import { compressionFault } from '../../files/compression-fault.js';
 import { compressionOf } from '../../files/compressions.js';
 import { inputName, STANDARD_INPUT } from '../../files/standard-input.js';
 import type { ParquetFile } from '../../parquet/parquet-file.js';
 import { PARQUET_ENDING } from '../limits.js';
-import { Chunks, streamSource } from './chunks.js';
+import type { Chunks } from './chunks.js';
+import { decompressed } from './decompressed-chunks.js';
 import { openDescriptor } from './descriptor.js';
 import type { Format, InputFormat } from './format.js';
 import { rowsOfName } from './formats/named-rows.js';
@@ -21,6 +21,7 @@ import {
 import { byteOrderMarkBytes, HEAD_BYTES, startOfContent } from './head.js';
 import type { InputStart } from './input-start.js';
 import { openRaw, type RawInput, unreadable } from './raw-input.js';
+import { type ZstdInput, zstdInput } from './zstd-input.js';
 
 export interface OpenInputOptions {
   /** The format of the input; `auto` recognises it by its first bytes. Default `auto`. */
@@ -97,6 +98,8 @@ export interface StreamInput extends InputBase {
   consumed(): number;
   /** The file, if the input is Parquet. */
   readonly parquet?: ParquetFile;
+  /** A file of lines in zstd that a thread of its own may decode, in place of `stream`. */
+  readonly zstd?: ZstdInput | undefined;
 }
 
 export type OpenInput = FileInput | PipeInput | StreamInput;
@@ -151,7 +154,12 @@ async function recognised(raw: RawInput, options: OpenInputOptions): Promise<Ope
   const suffices = (bytes: Uint8Array) => isEnough(bytes, asked, named !== undefined);
   const { chunks, head, compression } = await uncompressed(raw, suffices);
   const isWhole = compression === undefined && raw.isWhole();
-  const recognition = { head, isWhole, format: recogniseFormat(head), compression };
+  const recognition = {
+    head,
+    isWhole,
+    format: recogniseFormat(head),
+    compression: compression?.name,
+  };
   const isTold = column !== undefined || header !== undefined;
   const rows = asked === 'auto' ? sniffRows(recognition, named, isTold) : {};
   // The name may imply rows although the bytes show another format.
@@ -185,8 +193,8 @@ async function recognised(raw: RawInput, options: OpenInputOptions): Promise<Ope
     };
   }
   const markBytes = byteOrderMarkBytes(head);
-  const isForThreads =
-    compression === undefined && format.toLines === undefined && format.toRows === undefined;
+  const isLines = format.toLines === undefined && format.toRows === undefined;
+  const isForThreads = isLines && compression === undefined;
   if (isForThreads && (kind === 'file' || (kind === 'pipe' && !raw.hasEnded))) {
     const close = () => raw.close();
     await raw.chunks.abandon();
@@ -200,11 +208,13 @@ async function recognised(raw: RawInput, options: OpenInputOptions): Promise<Ope
     (await format.toRows?.(chunks, how)) ??
     ({ stream: (await format.toLines?.(chunks, how)) ?? chunks.stream() } as const);
   const { stream } = lines;
+  const zstd = isLines ? await zstdInput(raw, compression, markBytes) : undefined;
   return {
     ...base,
     ...lines,
     kind: 'stream',
-    consumed: () => raw.chunks.bytes,
+    zstd,
+    consumed: () => Math.max(raw.chunks.bytes, zstd?.consumed() ?? 0),
     close: async () => {
       stream.destroy();
       await raw.close();
@@ -217,8 +227,7 @@ interface Uncompressed {
   /** The input, from which nothing has been taken. */
   readonly chunks: Chunks;
   readonly head: Buffer;
-  /** The name of the compression; `undefined` if there was none. */
-  readonly compression: string | undefined;
+  readonly compression: Compression | undefined;
 }
 
 /** @param suffices whether the first bytes are enough */
@@ -230,30 +239,7 @@ async function uncompressed(
   const compression = compressionOf(head);
   if (compression === undefined) return { chunks: raw.chunks, head, compression };
   const chunks = decompressed(raw, compression);
-  return { chunks, head: await chunks.peek(HEAD_BYTES, suffices), compression: compression.name };
-}
-
-function decompressed({ chunks, name }: RawInput, compression: Compression): Chunks {
-  const stream = compression.decompress(HEAD_BYTES);
-  // An error in `chunks` destroys `stream` with that error, so the reader of `stream` gets it.
-  pipeline(chunks.stream(), stream, () => {});
-  return new Chunks(streamSource(stream), (error, bytes) =>
-    error instanceof RobotsFilterError ? error : damaged(name, compression, error, bytes),
-  );
-}
-
-function damaged(
-  name: string,
-  compression: Compression,
-  cause: unknown,
-  bytes: number,
-): RobotsFilterError {
-  const { what, remedy = 'Fetch or write the file again' } = compressionFault(compression, cause);
-  return new RobotsFilterError(
-    'input',
-    `${name}: ${what}; ${bytes} decompressed bytes came out before. ${remedy}.`,
-    { cause },
-  );
+  return { chunks, head: await chunks.peek(HEAD_BYTES, suffices), compression };
 }
 
 /** Opens a file that is read by position; refuses any other kind of input. */

@@ -14,6 +14,11 @@ const OWN: Record<InputFormat, OutputFormat> = {
   parquet: 'ndjson',
 };
 
+/** The format in which the records of an input come out. */
+export function writtenFormat(input: InputFormat, output: OutputFormat | undefined): OutputFormat {
+  return output ?? OWN[input];
+}
+
 /**
  * What the kernel writes for the records of an input. Parquet keeps its columns in Parquet, so only
  * the outcomes are needed.
@@ -25,6 +30,6 @@ export function conversionOf(
   input: InputFormat,
   output: OutputFormat | undefined,
 ): Conversion | undefined {
-  if (output === undefined || output === OWN[input]) return undefined;
+  if (output === undefined || output === writtenFormat(input, undefined)) return undefined;
   return output === 'parquet' && input === 'parquet' ? 'outcomes' : output;
 }

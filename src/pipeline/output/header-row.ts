@@ -4,6 +4,7 @@ import { CONVERTED_URL, type Conversion, type OutputMode } from '../../kernel/qu
 import type { Agent } from '../../protocol/agent.js';
 import { fieldsOf } from '../input/csv/first-row.js';
 import type { InputFormat } from '../input/format.js';
+import { PREFERENCES_MEMBER } from './preference-columns.js';
 
 interface HeaderSettings {
   readonly agents: readonly Agent[];
@@ -11,6 +12,8 @@ interface HeaderSettings {
   readonly explain: boolean;
   /** Name of the column of verdicts; `undefined` for `verdict`. */
   readonly verdictField: string | undefined;
+  /** Whether a column of preferences is added for each agent. */
+  readonly preferences?: unknown;
   /** Whether verdicts alone begin with a row that names the agents. */
   readonly outputHeader: boolean;
 }
@@ -93,15 +96,18 @@ export class HeaderRow {
   }
 
   #addedNames(): string[] {
-    const { agents, explain, verdictField = 'verdict' } = this.#settings;
+    const { agents, explain, preferences, verdictField = 'verdict' } = this.#settings;
     const of = (name: string, agent: string) => (agents.length > 1 ? `${name}_${agent}` : name);
     const verdicts = agents.map(({ name }) => of(verdictField, name));
-    if (!explain) return verdicts;
+    const endings = explain ? EXPLANATIONS : [];
     return [
       ...verdicts,
       ...agents.flatMap((agent) =>
-        EXPLANATIONS.map((ending) => of(`${verdictField}${ending}`, agent.name)),
+        endings.map((ending) => of(`${verdictField}${ending}`, agent.name)),
       ),
+      ...(preferences === undefined
+        ? []
+        : agents.map(({ name }) => of(`${verdictField}_${PREFERENCES_MEMBER}`, name))),
     ];
   }
 }

@@ -2,12 +2,16 @@ import { fstatSync, type Stats } from 'node:fs';
 import type { Writable } from 'node:stream';
 import { isatty } from 'node:tty';
 import { DescriptorOutput } from './descriptor-output.js';
+import { LaidOutLines, type LineLayout } from './laid-out-lines.js';
 import { isNonBlocking } from './non-blocking.js';
 import type { Output } from './output.js';
 import { outputError } from './output-error.js';
 import { openPipe } from './pipe-output.js';
 import { StreamOutput } from './stream-output.js';
 import { TerminalOutput } from './terminal-output.js';
+
+/** Where records go: a descriptor, a stream, or what opens an output. */
+export type OutputTarget = number | Writable | (() => Output);
 
 /** Opens a descriptor of one kind; `undefined` if it is of another. */
 type Opener = (descriptor: number, status: Stats, name: string) => Output | undefined;
@@ -33,7 +37,8 @@ const OPENERS: readonly Opener[] = [
  *
  * @throws RobotsFilterError `output` if the descriptor is closed
  */
-export function openOutput(target: number | Writable, name: string): Output {
+export function openOutput(target: OutputTarget, name: string): Output {
+  if (typeof target === 'function') return target();
   if (typeof target !== 'number') return new StreamOutput(target, name);
   const status = statusOf(target, name);
   for (const open of OPENERS) {
@@ -41,6 +46,19 @@ export function openOutput(target: number | Writable, name: string): Output {
     if (output !== undefined) return output;
   }
   throw new Error(`no output for descriptor ${target}`);
+}
+
+/**
+ * Opens a descriptor for people, be it a terminal or a pipe to a pager: control characters are
+ * escaped, and lines are laid out.
+ *
+ * @throws RobotsFilterError `output` if the descriptor is closed
+ */
+export function openDisplay(descriptor: number, name: string, layOut: LineLayout): Output {
+  const plain = isatty(descriptor)
+    ? openDescriptor(descriptor, statusOf(descriptor, name), name)
+    : openOutput(descriptor, name);
+  return new TerminalOutput(new LaidOutLines(plain, layOut));
 }
 
 /**

@@ -3,6 +3,7 @@ import type { RobotsDocument } from '../../../lint/document.js';
 import type { Finding } from '../../../lint/finding.js';
 import type { LintReport } from '../../../lint/lint.js';
 import type { Severity } from '../../../lint/rules.js';
+import type { Paint } from '../colour.js';
 import { formatNumber } from '../numbers.js';
 import type { FindingWriter, LintedFile } from './finding-writer.js';
 import { type Place, placeOf } from './place.js';
@@ -13,21 +14,12 @@ const SHOWN_CHARACTERS = 100;
 /** Characters before the place that are shown in a long line. */
 const SHOWN_BEFORE = 40;
 
-const COLOURS: Readonly<Record<Severity, string>> = {
-  error: '\u001b[1;31m',
-  warning: '\u001b[1;33m',
-  note: '\u001b[1;36m',
-};
-const BOLD = '\u001b[1m';
-const FAINT = '\u001b[2m';
-const PLAIN = '\u001b[0m';
-
 /** Findings like those of a compiler: the place, the message, the line with carets, the fix. */
 export class TextFindings implements FindingWriter {
-  readonly #isColoured: boolean;
+  readonly #paint: Paint;
 
-  constructor(isColoured: boolean) {
-    this.#isColoured = isColoured;
+  constructor(paint: Paint) {
+    this.#paint = paint;
   }
 
   begin(): string {
@@ -57,7 +49,7 @@ export class TextFindings implements FindingWriter {
     const { rule, severity, message, fix } = finding;
     const place = placeOf(document, finding);
     const where = place === undefined ? name : `${name}:${place.line}:${place.column}`;
-    const head = `${this.#in(BOLD, `${where}:`)} ${this.#in(COLOURS[severity], `${severity}:`)} ${printable(message)} ${this.#in(FAINT, `[${rule}]`)}\n`;
+    const head = `${this.#paint('strong', `${where}:`)} ${this.#paint(severity, `${severity}:`)} ${printable(message)} ${this.#paint('faint', `[${rule}]`)}\n`;
     const gutter = place === undefined ? '' : String(place.line);
     const margin = ' '.repeat(gutter.length);
     const source =
@@ -87,12 +79,8 @@ export class TextFindings implements FindingWriter {
     const margin = ' '.repeat(gutter.length);
     return (
       `  ${gutter} | ${before}${marked}${after}`.trimEnd() +
-      `\n  ${margin} | ${' '.repeat(before.length)}${this.#in(COLOURS[severity], carets)}\n`
+      `\n  ${margin} | ${' '.repeat(before.length)}${this.#paint(severity, carets)}\n`
     );
-  }
-
-  #in(colour: string, text: string): string {
-    return this.#isColoured ? `${colour}${text}${PLAIN}` : text;
   }
 }
 

@@ -28,6 +28,7 @@ import {
   QUERY_EXPLAIN,
   QUERY_FLAGS,
   QUERY_FORMAT,
+  QUERY_FRAMES,
   QUERY_LINE_FACTOR,
   QUERY_OUTPUT,
   QUERY_PARQUET,
@@ -41,6 +42,7 @@ import {
   RESULT_RANK,
   WORKER_SHARD,
 } from '../../layout';
+import { copy } from '../bytes/copy';
 import { holdsRows, rowStart, standInOf, unquote } from '../csv/locate-field';
 import { unescapeString } from '../json/string';
 import { refusedReason } from '../locate';
@@ -50,6 +52,9 @@ import { newline } from './line';
 import { byte, fragment, resultOf, ruleText, verdicts } from './parts';
 import { rowColumns } from './row';
 import { textColumns } from './text-record';
+
+/** Length that most URLs do not exceed: see `copy`. */
+const USUAL_URL: i32 = 128;
 
 /** Writes what the query puts in place of a record. The line is not empty. */
 export function convert(query: usize, worker: usize, line: usize, to: usize): usize {
@@ -92,14 +97,26 @@ function url(query: usize, line: usize, to: usize): usize {
   if (first >= start && first <= end) {
     return encode(query, first, load<u32>(line, LINE_URL_END), to);
   }
-  // What lies in scratch memory may have been changed since.
+  const source = load<u32>(line, LINE_SOURCE_END) - load<u32>(line, LINE_SOURCE);
+  const held = afterRoom(query, source, to);
+  return encode(query, held, decodeUrl(query, line, held), to);
+}
+
+/** Decodes the URL anew: what lies in scratch memory may have been changed since. */
+function decodeUrl(query: usize, line: usize, to: usize): usize {
   const from: usize = load<u32>(line, LINE_SOURCE);
-  const fromEnd: usize = load<u32>(line, LINE_SOURCE_END);
-  const held = afterRoom(query, fromEnd - from, to);
-  const heldEnd = holdsRows(query)
-    ? unquote(from, fromEnd, standInOf(line), held)
-    : unescapeString(from, fromEnd, held);
-  return encode(query, held, heldEnd, to);
+  const end: usize = load<u32>(line, LINE_SOURCE_END);
+  return holdsRows(query) ? unquote(from, end, standInOf(line), to) : unescapeString(from, end, to);
+}
+
+/** Writes the bytes of the URL of a record, if it has one. */
+export function rawUrl(query: usize, line: usize, to: usize): usize {
+  if (!holdsUrl(query, load<i32>(line, LINE_OUTCOME))) return to;
+  const first: usize = load<u32>(line, LINE_URL);
+  if (first < <usize>load<u32>(line, LINE_START) || first > <usize>load<u32>(line, LINE_END)) {
+    return decodeUrl(query, line, to);
+  }
+  return copy(first, <i32>(<usize>load<u32>(line, LINE_URL_END) - first), to, USUAL_URL);
 }
 
 /** Whether a record of this outcome has a URL, be it valid or not. */
@@ -142,7 +159,9 @@ function beginning(query: usize, line: usize, to: usize): usize {
  * `lineFactor` in kernel/query.ts.
  */
 function afterRoom(query: usize, bytes: usize, to: usize): usize {
-  return to + (<usize>load<u32>(query, QUERY_LINE_FACTOR) - 1) * bytes + MARGIN;
+  const isFramed = (load<u32>(query, QUERY_FLAGS) & QUERY_FRAMES) !== 0;
+  const expansion = load<u32>(query, QUERY_LINE_FACTOR) - (isFramed ? 2 : 1);
+  return to + <usize>expansion * bytes + MARGIN;
 }
 
 /** Writes a text as the output has it. */

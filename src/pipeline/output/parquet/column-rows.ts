@@ -102,16 +102,17 @@ export class ColumnRows {
     const complete: { readonly group: RowGroup; readonly rows: VerdictRows }[] = [];
     let next = 0;
     let rows = new VerdictRows(settings);
-    const { agents, output, explain } = settings;
+    const { agents, output, explain, preferences } = settings;
     const layout = {
       agents: agents.length,
       explain: explain && output === 'annotate',
       hasUrl: false,
       hasOutcomes: true,
+      preferences,
     };
-    const reader = new RowReader(layout, (_bytes, _start, _end, verdicts) => {
+    const reader = new RowReader(layout, (_bytes, _start, _end, verdicts, said) => {
       this.#judged++;
-      rows.add(verdicts);
+      rows.add(verdicts, said);
       const group = groups[next];
       if (group === undefined) throw new Error('more records than rows');
       if (rows.rows < group.rows) return;

@@ -1,4 +1,6 @@
+import { readFrames } from '../../../kernel/frames.js';
 import { REASONS, VERDICTS } from '../../../protocol/verdict.js';
+import type { RecordPreferences, SaidPreferences } from '../record-preferences.js';
 import type { RowVerdict } from './verdict-columns.js';
 
 /** Bytes before a URL, and before the text of a rule (kernel/layout.ts, CONVERT_PARQUET). */
@@ -16,18 +18,23 @@ export interface RowLayout {
   readonly hasUrl: boolean;
   /** Whether it ends with the outcomes. */
   readonly hasOutcomes: boolean;
+  /** The preferences that are wanted: each row then lies in a frame. */
+  readonly preferences?: RecordPreferences | undefined;
 }
 
 /**
  * Called with a row: its URL after the URL's length, as Parquet has it, `start`–`end` of `bytes`;
- * and what the run says for each agent.
+ * what the run says for each agent; and the preferences for each agent, if they are wanted.
  */
 export type OnRow = (
   bytes: Buffer,
   start: number,
   end: number,
   verdicts: readonly RowVerdict[],
+  said: readonly (SaidPreferences | undefined)[],
 ) => void;
+
+const NOTHING_SAID: readonly undefined[] = [];
 
 /** What is said of an outcome that no rule explains, by outcome. */
 const PLAIN: readonly (readonly RowVerdict[])[] = outcomes(() => ({}));
@@ -54,13 +61,25 @@ export class RowReader {
   /** Reads the rows that are complete. */
   read(chunk: Buffer): void {
     const bytes = this.#held.length === 0 ? chunk : Buffer.concat([this.#held, chunk]);
+    const { agents, preferences } = this.#layout;
+    const at =
+      preferences === undefined
+        ? this.#rows(bytes, NOTHING_SAID)
+        : readFrames(bytes, agents, ({ record, url, outcomes }) => {
+            this.#rows(record, preferences.of(url, outcomes));
+          });
+    this.#held = Buffer.from(bytes.subarray(at));
+  }
+
+  /** Reads rows; returns the offset of the row that is not complete. */
+  #rows(bytes: Buffer, said: readonly (SaidPreferences | undefined)[]): number {
     let at = 0;
     for (let end = this.#rowEnd(bytes, at); end !== undefined; end = this.#rowEnd(bytes, at)) {
       const urlEnd = this.#urlEnd(bytes, at);
-      this.#onRow(bytes, at, urlEnd, this.#verdicts(bytes, urlEnd));
+      this.#onRow(bytes, at, urlEnd, this.#verdicts(bytes, urlEnd), said);
       at = end;
     }
-    this.#held = Buffer.from(bytes.subarray(at));
+    return at;
   }
 
   #urlEnd(bytes: Buffer, at: number): number {

@@ -60,12 +60,12 @@ export class UrlRows {
   async streamFor(): Promise<Writable> {
     if (!this.#begun) await this.#writer.begin();
     this.#begun = true;
-    const { agents, explain, output } = this.#settings;
+    const { agents, explain, output, preferences } = this.#settings;
     const hasOutcomes = output === 'annotate';
-    const layout = { agents: agents.length, explain, hasUrl: true, hasOutcomes };
-    const reader = new RowReader(layout, (bytes, start, end, verdicts) => {
+    const layout = { agents: agents.length, explain, hasUrl: true, hasOutcomes, preferences };
+    const reader = new RowReader(layout, (bytes, start, end, verdicts, said) => {
       this.#add(bytes, start, end);
-      if (hasOutcomes) this.#verdicts.add(verdicts);
+      if (hasOutcomes) this.#verdicts.add(verdicts, said);
       if (++this.#groupRows === GROUP_ROWS) this.#endPage(true);
     });
     const write = async (chunk: Buffer): Promise<void> => {

@@ -2,6 +2,8 @@ import type { OutputMode } from '../../../kernel/query-settings.js';
 import { type AddedColumn, AddedValues } from '../../../parquet/added-column.js';
 import type { Agent } from '../../../protocol/agent.js';
 import type { Verdict } from '../../../protocol/verdict.js';
+import { columnValue, PREFERENCES_MEMBER } from '../preference-columns.js';
+import type { RecordPreferences, SaidPreferences } from '../record-preferences.js';
 
 /** The columns of a Parquet output in addition to those of the input. */
 export interface VerdictColumnSettings {
@@ -11,6 +13,8 @@ export interface VerdictColumnSettings {
   readonly explain: boolean;
   /** The value of `--verdict-field`. */
   readonly verdictField: string | undefined;
+  /** The preferences that are added; `undefined` for none. */
+  readonly preferences?: RecordPreferences | undefined;
 }
 
 /** The run's result for a row and an agent. */
@@ -26,22 +30,26 @@ const EXPLANATION = [
   { suffix: 'rule', type: 'text', nullable: true },
   { suffix: 'line', type: 'integer', nullable: true },
 ] as const;
+const PREFERENCES = { suffix: PREFERENCES_MEMBER, type: 'text', nullable: true } as const;
 
 /**
- * The columns that are added: for one agent `verdict`, and with `explain` `reason`, `rule` and
- * `line`; for several agents these names with `_` and the agent. `--verdict-field NAME` makes them
- * `NAME`, `NAME_reason` and so on.
+ * The columns that are added: for one agent `verdict`, with `explain` `reason`, `rule` and `line`,
+ * and with `preferences` a column of that name. For several agents `_` and the agent follow.
+ * `--verdict-field NAME` makes them `NAME`, `NAME_reason` and so on.
  */
 export function addedColumns(settings: VerdictColumnSettings): AddedColumn[] {
-  const { agents, output, explain, verdictField } = settings;
+  const { agents, output, explain, verdictField, preferences } = settings;
   if (output !== 'annotate') return [];
   return agents.flatMap(({ name }) => {
     const ending = agents.length > 1 ? `_${name}` : '';
     const verdict = `${verdictField ?? 'verdict'}${ending}`;
     const columns: AddedColumn[] = [{ name: verdict, type: 'text', nullable: false }];
-    if (!explain) return columns;
     const before = verdictField === undefined ? '' : `${verdictField}_`;
-    for (const { suffix, type, nullable } of EXPLANATION) {
+    const further = [
+      ...(explain ? EXPLANATION : []),
+      ...(preferences === undefined ? [] : [PREFERENCES]),
+    ];
+    for (const { suffix, type, nullable } of further) {
       columns.push({ name: `${before}${suffix}${ending}`, type, nullable });
     }
     return columns;
@@ -66,8 +74,8 @@ export class VerdictRows {
     return this.#kept && Uint8Array.from(this.#kept);
   }
 
-  /** Adds a row, with the run's result for each agent. */
-  add(verdicts: readonly RowVerdict[]): void {
+  /** Adds a row, with the run's result and the preferences for each agent. */
+  add(verdicts: readonly RowVerdict[], said: readonly (SaidPreferences | undefined)[]): void {
     this.rows++;
     if (this.#kept !== undefined) {
       const isKept =
@@ -78,12 +86,15 @@ export class VerdictRows {
       return;
     }
     let column = 0;
-    for (const { verdict, reason, rule, line } of verdicts) {
+    const { explain, preferences } = this.#settings;
+    for (const [agent, { verdict, reason, rule, line }] of verdicts.entries()) {
       this.added[column++]?.add(verdict);
-      if (!this.#settings.explain) continue;
-      this.added[column++]?.add(reason);
-      this.added[column++]?.add(rule);
-      this.added[column++]?.add(line);
+      if (explain) {
+        this.added[column++]?.add(reason);
+        this.added[column++]?.add(rule);
+        this.added[column++]?.add(line);
+      }
+      if (preferences !== undefined) this.added[column++]?.add(columnValue(said[agent]));
     }
   }
 }

@@ -2,6 +2,7 @@ import { Readable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import { RobotsFilterError } from '../../../../src/errors.js';
 import { JsonRecords } from '../../../../src/pipeline/input/json/json-records.js';
+import { cases, every } from '../../../random/cases.js';
 
 type Bounds = { maxRecordBytes?: number; maxDepth?: number };
 
@@ -21,11 +22,12 @@ async function convert(chunks: readonly Buffer[], bounds: Bounds = {}): Promise<
 const convertText = (text: string, bounds?: Bounds) =>
   convert([Buffer.from(text, 'latin1')], bounds);
 
-/** Every split into two, and single bytes. */
+/** Every split into two, or a hundred of a long input, and single bytes. */
 function* splits(bytes: Buffer): Generator<Buffer[]> {
-  for (let cut = 0; cut <= bytes.length; cut++) {
+  for (let cut = 0; cut <= bytes.length; cut += every(Math.ceil(bytes.length / 100))) {
     yield [bytes.subarray(0, cut), bytes.subarray(cut)];
   }
+  yield [bytes.subarray(0, -1), bytes.subarray(-1)];
   yield [...bytes].map((byte) => Buffer.of(byte));
 }
 
@@ -186,7 +188,7 @@ describe('generated JSON', () => {
   it('is unchanged however the input is split', async () => {
     let records = 0;
     let runs = 0;
-    for (let seed = 1; seed <= 12; seed++) {
+    for (let seed = 1; seed <= cases(12); seed++) {
       const { values, output, array, concatenated } = generate(seed);
       const expected = Buffer.from(output).toString('latin1');
       const parsed = output
@@ -210,7 +212,7 @@ describe('generated JSON', () => {
       }
     }
     expect(records).toBeGreaterThan(20);
-    expect(runs).toBeGreaterThan(4_000);
+    expect(runs).toBeGreaterThan(1_200);
   }, 60_000);
 
   it('is refused if and only if JSON.parse refuses it', async () => {
@@ -218,7 +220,7 @@ describe('generated JSON', () => {
     const oddBytes = '{}[],:"\\ \n\t\0au0159-+.eEtrfnls\x80\xff\xef';
     let refused = 0;
     let accepted = 0;
-    for (let round = 0; round < 1_000; round++) {
+    for (let round = 0; round < cases(400); round++) {
       const { array } = generate(round % 200);
       const input = [...Buffer.from(array).toString('latin1')];
       for (let edits = 1 + Math.floor(random() * 2); edits > 0; edits--) {
@@ -245,8 +247,8 @@ describe('generated JSON', () => {
       const lines = result.split('\n').slice(0, -1);
       expect(lines.map((line) => JSON.parse(line))).toEqual(parsed);
     }
-    expect(refused).toBeGreaterThan(200);
-    expect(accepted).toBeGreaterThan(200);
+    expect(refused).toBeGreaterThan(80);
+    expect(accepted).toBeGreaterThan(80);
   }, 60_000);
 });
 
@@ -260,7 +262,7 @@ describe('any input', () => {
     const others = [' ', '\n', '\r\n', ' '.repeat(20), '\0', '\xff'];
     const fragments = [...words, ...strings, ...values, ...others];
     let refused = 0;
-    for (let round = 0; round < 350; round++) {
+    for (let round = 0; round < cases(150); round++) {
       let text = '';
       for (let count = 1 + below(25); count > 0; count--)
         text += fragments[below(fragments.length)];
@@ -278,8 +280,8 @@ describe('any input', () => {
         expect(String(await convert(chunks, bounds)), text).toBe(outcome);
       }
     }
-    expect(refused).toBeGreaterThan(250);
-    expect(refused).toBeLessThan(348);
+    expect(refused).toBeGreaterThan(100);
+    expect(refused).toBeLessThan(cases(150) - 1);
   });
 });
 
@@ -392,7 +394,7 @@ describe('the bounds', () => {
     const random = seeded(1009);
     const below = (bound: number) => Math.floor(random() * bound);
     const seen = { long: 0, deep: 0, passed: 0, atLimit: 0, cuts: 0 };
-    for (let seed = 1; seed <= 12; seed++) {
+    for (let seed = 1; seed <= cases(12); seed++) {
       const { values, output, array, concatenated } = generate(seed);
       const spelt = values.map((value) => Buffer.from(value).toString('latin1'));
       const lines = Buffer.from(output).toString('latin1').split('\n');

@@ -1,0 +1,60 @@
+"""Robots.txt files and URLs for checks.py."""
+
+from __future__ import annotations
+
+import json
+import random
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from robots_filter import command
+
+HOSTS = 400
+SHARDS = 5
+#: The host with half of all URLs.
+HEAVY = "heavy.example"
+
+
+def host_of(number: int) -> str:
+    """Return a host; the first has half of all URLs."""
+    return HEAVY if number == 0 else f"h{number}.example"
+
+
+def write_table(place: Path) -> None:
+    """Compile a table whole and in shards."""
+    with (place / "robots.ndjson").open("w") as file:
+        for number in range(HOSTS):
+            record: dict[str, Any] = {"host": host_of(number)}
+            if number % 17 == 3:
+                record["status"] = 404 if number % 2 else 503
+            else:
+                agent = ["*", "GPTBot", "CCBot"][number % 3]
+                record["robots"] = (
+                    f"User-agent: {agent}\nDisallow: /{number % 7}/\nAllow: /*.html$\n"
+                )
+            file.write(json.dumps(record) + "\n")
+    words = [*command(), "compile", "-q", "--robots-dir", str(place / "robots.ndjson")]
+    subprocess.run([*words, "-o", str(place / "robots.table")], check=True)
+    shards = ["--shards", str(SHARDS), "-o", str(place / "shards")]
+    subprocess.run([*words, *shards], check=True)
+
+
+def urls_of(count: int) -> pa.Table:
+    """URLs of all kinds: half of one host, some unknown, invalid, null or spelt oddly."""
+    draw = random.Random(29)
+    urls: list[str | None] = []
+    for number in range(count):
+        host = HEAVY if number % 2 else host_of(draw.randrange(HOSTS + 20))
+        kind = draw.random()
+        ending = draw.choice(["", ".html", "?a=\u00fc"])
+        path = f"/{draw.randrange(8)}/{number}{ending}"
+        if kind < 0.01:
+            urls.append(draw.choice([None, "nonsense", "https://\n/", "http://[::g]/"]))
+        elif kind < 0.1:
+            urls.append(f"HTTPS://{host.upper()}.:443{path}")
+        else:
+            urls.append(f"https://{host}{path}")
+    return pa.table({"id": pa.array(range(count), pa.int64()), "url": pa.array(urls, pa.string())})

@@ -1,0 +1,81 @@
+import { readFile } from 'node:fs/promises';
+import { type ArchiveEvent, type ArchiveFile, readArchivePart } from '../../cache/archive-file.js';
+import { archiveFilesOf } from '../../cache/archive-list.js';
+import { captureLine, leftOutLine } from '../../cache/capture-lines.js';
+import { drawKey } from '../../compile/intern/hash-bytes.js';
+import { RobotsFilterError } from '../../errors.js';
+import { partSettings } from '../../pipeline/compile/compile-cache.js';
+import { withoutTruncatedLine } from '../../protocol/truncated-line.js';
+import type { Capture } from '../../warc/capture.js';
+import { SUCCESS } from '../exit-codes.js';
+import type { CapturesOptions } from '../options/command-options.js';
+import { CacheWarnings } from '../report/cache-warnings.js';
+import { Diagnostics } from '../report/diagnostics.js';
+import { TextBatches } from '../report/text-batches.js';
+import { readingOf } from './compile-caches.js';
+import { unreadable } from './path-kind.js';
+
+/**
+ * `robots-filter captures`: prints the captures of robots.txt files in WARC files, as NDJSON.
+ *
+ * @param paths WARC files, and lists of them
+ * @returns the exit code
+ * @throws RobotsFilterError
+ */
+export async function captures(
+  paths: readonly string[],
+  options: CapturesOptions,
+): Promise<number> {
+  const files: ArchiveFile[] = [];
+  for (const path of paths) files.push(...(await filesOf(path)));
+  const targets = options.targets === undefined ? undefined : await linesOf(options.targets);
+  const { cache } = partSettings({ ...readingOf(options), onWarning: () => {} });
+  const warnings = new CacheWarnings(new Diagnostics(options.quiet ?? false));
+  const out = new TextBatches();
+  const key = drawKey();
+  for (const [file, archive] of files.entries()) {
+    const { source } = archive;
+    const handle = (event: ArchiveEvent): void => {
+      if (event.kind === 'warning') warnings.add(event.warning);
+      else if (event.kind === 'left-out') out.add(`${leftOutLine(event.url, source, file)}\n`);
+      else {
+        const { capture } = event;
+        out.add(`${captureLine(whole(capture), capture.source ?? source, file)}\n`);
+      }
+    };
+    const places = { length: 0, file, targets, offsets: undefined, filter: undefined, key };
+    await readArchivePart({ ...archive, ...places, kind: 'captures' }, cache, handle);
+    if (out.isClosed) break;
+  }
+  out.flush();
+  warnings.summarise();
+  return SUCCESS;
+}
+
+/** @throws RobotsFilterError `input` if the path names no WARC files */
+async function filesOf(path: string): Promise<ArchiveFile[]> {
+  const files = await archiveFilesOf(path);
+  if (files !== undefined) return files;
+  throw new RobotsFilterError(
+    'input',
+    `${path}: not a WARC file. Name files that end in .warc, .warc.gz or .warc.zst, or a list of them that ends in .paths`,
+  );
+}
+
+/** @throws RobotsFilterError `input` if the file cannot be read */
+async function linesOf(path: string): Promise<string[]> {
+  try {
+    return (await readFile(path, 'utf8')).split('\n').filter((line) => line !== '');
+  } catch (cause) {
+    throw unreadable(path, cause);
+  }
+}
+
+/** The capture without half a line at the end of its body. */
+function whole(capture: Capture): Capture {
+  const { outcome } = capture;
+  if (outcome.kind !== 'body' || !outcome.isCut) return capture;
+  const { buffer, byteOffset, length } = withoutTruncatedLine(outcome.body);
+  const body = Buffer.from(buffer, byteOffset, length);
+  return { ...capture, outcome: { kind: 'body', body, isCut: false } };
+}

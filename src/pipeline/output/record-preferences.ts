@@ -1,0 +1,147 @@
+import type { Buffer } from 'node:buffer';
+import { BACKSLASH, COLON, DELETE, HASH, QUESTION_MARK, SLASH, SPACE } from '../../ascii.js';
+import { printableJson } from '../../control-characters.js';
+import { HostRecords } from '../../host-records.js';
+import type { Agent } from '../../protocol/agent.js';
+import { authorityOfUrl, formatAuthority } from '../../protocol/authority.js';
+import type { AgentPreferences, Preferences } from '../../protocol/preferences.js';
+import { VERDICTS } from '../../protocol/verdict.js';
+import type { TableMemory } from '../../table-memory.js';
+
+/** Characters of preferences as JSON that a record gets: site owners choose how many there are. */
+const LONGEST = 4096;
+/** Characters of the records of an agent's group that are looked at. */
+const LONGEST_READ = 1 << 16;
+
+/** Authorities, and characters of their preferences, that are kept. */
+const KEPT_AUTHORITIES = 1 << 16;
+const KEPT_CHARACTERS = 1 << 24;
+
+const ALLOW = VERDICTS.indexOf('allow');
+
+/** What a robots.txt says to an agent about the use of a URL's content. */
+export interface SaidPreferences {
+  readonly json: string;
+  /** Whether it says nothing. */
+  readonly isEmpty: boolean;
+}
+
+/** What a record gets in place of longer preferences. */
+const TOO_LONG: SaidPreferences = { json: '{"truncated":true}', isEmpty: false };
+
+/** The preferences of one scheme, host and port for one agent. */
+interface Kept {
+  /** `undefined` if they are too long. */
+  readonly preferences: AgentPreferences | undefined;
+  /** By the part of the preferences that counts. */
+  readonly parts: Map<number | undefined, SaidPreferences>;
+}
+
+/**
+ * The preferences about the use of content for the records of a run, where the verdict is allow.
+ * Those of the hosts that were asked for last are kept.
+ */
+export class RecordPreferences {
+  readonly #records: HostRecords;
+  readonly #agents: readonly Agent[];
+  /** By the authority, see `authorityKey`. */
+  readonly #kept = new Map<string, (Kept | undefined)[]>();
+  #characters = 0;
+
+  /**
+   * @param name the table's name in messages
+   * @throws RobotsFilterError `usage` if the table has no records
+   */
+  constructor({ view, header }: TableMemory, agents: readonly Agent[], name: string) {
+    this.#records = new HostRecords(view, header.profile, name);
+    this.#records.checkRecords();
+    this.#agents = agents;
+  }
+
+  /**
+   * The preferences for each agent; `undefined` where its verdict is not allow.
+   *
+   * @param outcomes `verdict << 4 | reason` of each agent
+   */
+  of(url: Buffer, outcomes: Uint8Array): readonly (SaidPreferences | undefined)[] {
+    let kept: (Kept | undefined)[] | undefined;
+    return this.#agents.map((_, index) => {
+      if ((outcomes[index] as number) >> 4 !== ALLOW) return undefined;
+      kept ??= this.#keptFor(url);
+      const { preferences, parts } = this.#ofAgent(kept, index, url);
+      if (preferences === undefined) return TOO_LONG;
+      const part = preferences.partFor(url);
+      let said = parts.get(part);
+      if (said === undefined) {
+        said = described(preferences.ofPart(part));
+        this.#characters += said.json.length;
+        parts.set(part, said);
+      }
+      return said;
+    });
+  }
+
+  #ofAgent(kept: (Kept | undefined)[], index: number, url: Buffer): Kept {
+    const known = kept[index];
+    if (known !== undefined) return known;
+    const { chain } = this.#agents[index] as Agent;
+    const all = this.#records.agentPreferences(url, chain);
+    const isShort = all.characters <= LONGEST_READ;
+    if (isShort) this.#characters += all.characters;
+    const made = { preferences: isShort ? all : undefined, parts: new Map() };
+    kept[index] = made;
+    return made;
+  }
+
+  /** What is kept for the authority of a URL. */
+  #keptFor(url: Buffer): (Kept | undefined)[] {
+    const key = authorityKey(url);
+    let kept = this.#kept.get(key);
+    if (kept === undefined) {
+      if (this.#kept.size >= KEPT_AUTHORITIES || this.#characters > KEPT_CHARACTERS) {
+        this.#kept.clear();
+        this.#characters = 0;
+      }
+      kept = [];
+      this.#kept.set(key, kept);
+    }
+    return kept;
+  }
+}
+
+/** A text that is the same only for URLs of one scheme, host and port. */
+function authorityKey(url: Buffer): string {
+  const end = authorityEnd(url);
+  if (end !== undefined) return url.toString('latin1', 0, end);
+  const authority = authorityOfUrl(url.toString());
+  return authority === undefined ? '' : `${formatAuthority(authority)} `;
+}
+
+/**
+ * Where the authority of a URL ends: URLs with equal bytes up to there have the same one.
+ * `undefined` for URLs of unusual form, whose authority may lie elsewhere.
+ */
+function authorityEnd(url: Buffer): number | undefined {
+  const colon = url.indexOf(COLON);
+  if (colon < 0 || url[colon + 1] !== SLASH || url[colon + 2] !== SLASH) return undefined;
+  for (let at = 0; at < colon; at++) if ((url[at] as number) <= SPACE) return undefined;
+  const start = colon + 3;
+  for (let at = start; at < url.length; at++) {
+    const byte = url[at] as number;
+    if (byte === SLASH || byte === QUESTION_MARK || byte === HASH || byte === BACKSLASH) {
+      return at === start ? undefined : at;
+    }
+    if (byte <= SPACE || byte >= DELETE) return undefined;
+  }
+  return url.length;
+}
+
+function described(preferences: Preferences): SaidPreferences {
+  const { contentUsage, contentSignal, license } = preferences;
+  const isEmpty =
+    license.length === 0 &&
+    Object.keys(contentUsage).length === 0 &&
+    Object.keys(contentSignal).length === 0;
+  const json = printableJson(preferences);
+  return json.length > LONGEST ? TOO_LONG : { json, isEmpty };
+}

@@ -1,0 +1,143 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { parseCaptureLine } from '../../src/cache/capture-lines.js';
+import { lines, workplace } from '../cli/command-line.js';
+import { captureOf, membersOf, recordOf, responseOf, robotsOf } from '../warc/warc-bytes.js';
+
+const MOVED = { Location: 'https://b.example/page' };
+
+/** Two archives; redirects lead from one to the other, and to a page. */
+const ARCHIVES = {
+  'a.warc.gz': membersOf([
+    captureOf('https://a.example/robots.txt', responseOf(301, '', MOVED)),
+    captureOf(
+      'http://a.example/robots.txt',
+      responseOf(302, '', { Location: 'https://c.example/robots.txt' }),
+    ),
+    captureOf(
+      'https://d.example:8080/robots.txt',
+      responseOf(200, Buffer.from(`${robotsOf('/\xff')}`, 'latin1')),
+    ),
+    captureOf('https://e.example/robots.txt', responseOf(503)),
+    captureOf('https://f.example/robots.txt', responseOf(404)),
+  ]),
+  'b.warc': Buffer.concat([
+    captureOf('https://b.example/other', responseOf(200, 'a page')),
+    captureOf('https://b.example/page', responseOf(200, robotsOf('/page'))),
+    captureOf('https://c.example/robots.txt', responseOf(200, robotsOf('/c')), {
+      fields: { 'WARC-Payload-Digest': 'sha1:C' },
+    }),
+    recordOf({
+      type: 'revisit',
+      uri: 'https://g.example/robots.txt',
+      block: responseOf(200),
+      fields: { 'WARC-Payload-Digest': 'sha1:C' },
+    }),
+    captureOf('https://b.example/robots.txt', responseOf(301, '', MOVED)),
+  ]),
+};
+
+const URLS = [
+  'a.example/page',
+  'c.example/c',
+  'd.example:8080/%FF',
+  'e.example/',
+  'f.example/',
+  'g.example/c',
+]
+  .flatMap((rest) => [`https://${rest}`, `http://${rest}`])
+  .join('\n');
+
+test('captures compile to the table of their archives, also one shard at a time', async () => {
+  const place = workplace();
+  for (const [name, bytes] of Object.entries(ARCHIVES)) place.write(name, bytes);
+  const printed = await place.run(['captures', 'a.warc.gz', 'b.warc']);
+  expect([printed.code, printed.stderr]).toEqual([0, '']);
+  place.write('urls', 'https://b.example/page\n');
+  const more = await place.run(['captures', '--targets', 'urls', 'b.warc']);
+  const outcomes = lines(printed.text).map((line) => JSON.parse(line).outcome);
+  expect(outcomes).toEqual(
+    'redirect redirect body unreachable unavailable left-out left-out body revisit redirect'.split(
+      ' ',
+    ),
+  );
+  expect(lines(more.text)).toHaveLength(1);
+  // In the order of the archives.
+  const all = lines(printed.text);
+  all.splice(7, 0, ...lines(more.text));
+  place.write('all.captures.ndjson', `${all.join('\n')}\n`);
+  const archives = ['--robots-dir', 'a.warc.gz', '--robots-dir', 'b.warc'];
+  const shards = ['compile', '-q', '--shards', '3'];
+  await place.run([...shards, ...archives, '-o', 'direct']);
+  for (const only of ['0', '1', '2', 'manifest']) {
+    const words = [...shards, '--robots-dir', 'all.captures.ndjson', '--only', only, '-o', 'only'];
+    expect((await place.run(words)).stderr).toBe('');
+  }
+  for (const shard of [0, 1, 2]) {
+    const name = `part-0000${shard}.table`;
+    const [one, other] = ['only', 'direct'].map((at) => readFileSync(join(place.path, at, name)));
+    expect(one?.equals(other ?? Buffer.alloc(0))).toBe(true);
+  }
+  const question = ['-q', '--explain'];
+  const [direct, via, parts] = [
+    await place.run([...archives, ...question], URLS),
+    await place.run(['--robots-dir', 'all.captures.ndjson', ...question], URLS),
+    await place.run(['--table', 'only', ...question], URLS),
+  ];
+  expect(direct.text).toContain(
+    'deny\thttps://a.example/page\trule\t2\tDisallow: /page\t*\tb.warc:',
+  );
+  expect(direct.text).toContain('deny\thttps://g.example/c\trule');
+  expect(via.text).toBe(direct.text);
+  expect(parts.text).toBe(direct.text);
+});
+
+test('a manifest needs all parts, and the options that they were compiled with', async () => {
+  const place = workplace();
+  place.write('r.ndjson', '{"host":"a.example","robots":"User-agent: a\\nDisallow: /"}\n');
+  const words = ['compile', '-q', '--robots-dir', 'r.ndjson', '--shards', '2', '-o', 'parts'];
+  const run = async (...more: string[]): Promise<string> =>
+    (await place.run([...words, ...more])).stderr;
+  await run('--only', '0');
+  expect(await run('--only', 'manifest')).toContain('part-00001.table: cannot be read');
+  await run('--only', '1', '-a', 'a');
+  expect(await run('--only', 'manifest')).toContain('part-00001.table: for some agents only');
+  await run('--only', '1', '--profile', 'google');
+  expect(await run('--only', 'manifest')).toContain('part-00001.table: for profile google');
+  expect(await run('--only', '2')).toContain('--only names a shard of --shards');
+});
+
+test('a line that is no capture is skipped with a warning', async () => {
+  const url = 'https://a.example/robots.txt';
+  const good = { source: 's', url, offset: 0, date: 0, outcome: 'body', robots: 'x' };
+  expect(parseCaptureLine(Buffer.from(JSON.stringify(good)))).toMatchObject({ url, source: 's' });
+  const changes: readonly Readonly<Record<string, unknown>>[] = [
+    { url: 'https://A.example/robots.txt' },
+    { url: 'nonsense' },
+    { url: 5 },
+    { source: '' },
+    { offset: -1 },
+    { offset: 0.5 },
+    { date: '2025' },
+    { date: 1e300 },
+    { payload_digest: 7 },
+    { outcome: 'other' },
+    { robots: undefined },
+    { robots: undefined, robots_base64: '=' },
+    { outcome: 'redirect' },
+    { outcome: 'redirect', target: '/page' },
+    { outcome: 'revisit' },
+    { outcome: 'revisit', unmodified: true, refers_to: 'x' },
+    { outcome: 'revisit', unmodified: true, refers_to_date: 'x' },
+  ];
+  for (const change of changes) {
+    const line = JSON.stringify({ ...good, ...change });
+    expect([line, typeof parseCaptureLine(Buffer.from(line))]).toEqual([line, 'string']);
+  }
+  const place = workplace();
+  place.write('bad.captures.ndjson', `{}\n${JSON.stringify(good)}\n[1]\n\xff\n`);
+  const { stderr } = await place.run(['compile', '--robots-dir', 'bad.captures.ndjson', '-o', 't']);
+  for (const line of [1, 3, 4]) expect(stderr).toContain(`bad.captures.ndjson:${line}: `);
+  expect(stderr).toContain('1 host from 1 file');
+});

@@ -162,10 +162,7 @@ describe('robots-filter lint', () => {
       'curl -s https://a.example/robots.txt | robots-filter lint -',
     ],
     [['a.warc.gz'], 'a.warc.gz: no such file'],
-    [
-      ['--urls', 'urls.txt', '-'],
-      'a robots.txt without a host. Leave --urls out',
-    ],
+    [['--urls', 'urls.txt', '-'], 'a robots.txt without a host. Leave --urls out'],
     [
       ['urls.txt'],
       'robots-filter fetch --robots-dir robots urls.txt, then: robots-filter lint robots --urls urls.txt',

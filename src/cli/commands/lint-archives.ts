@@ -33,7 +33,7 @@ interface Reading {
 }
 
 /**
- * Passes on the robots.txt of each authority in an archive, as `--robots-dir` chooses it: the latest
+ * Passes on the robots.txt of each authority in an archive, as `--robots-dir` chooses it: the last
  * capture, redirects followed. The captures are read twice, first to choose, so no body is held.
  */
 export async function eachCaptured(
@@ -58,10 +58,10 @@ export async function eachCaptured(
     let body = firstBody;
     await reader.read(part, (event) => {
       if (event.kind !== 'capture' || event.capture.outcome.kind !== 'body') return;
-      const { offset, outcome } = event.capture;
+      const { offset, outcome, source = part.displayPath } = event.capture;
       for (const authority of chosen.authoritiesOf(body++)) {
         const whole = outcome.isCut ? withoutTruncatedLine(outcome.body) : outcome.body;
-        onRobots({ authority, body: whole, path: part.displayPath, offset });
+        onRobots({ authority, body: whole, path: source, offset });
       }
     });
   }

@@ -1,7 +1,8 @@
 import { stat } from 'node:fs/promises';
 import { isArchiveName } from '../../cache/archive-file.js';
-import { isArchiveList } from '../../cache/archive-list.js';
+import { archiveFilesOf, isArchiveList } from '../../cache/archive-list.js';
 import {
+  type Archive,
   type CacheContent,
   type CacheEntry,
   cacheParts,
@@ -59,8 +60,11 @@ export async function eachSource(
     const named = path === STANDARD_INPUT ? undefined : path;
     return onSource({ file, body, authority: undefined, path: named });
   }
+  const files = await archiveFilesOf(path);
+  const parts =
+    files === undefined ? cacheParts(path, false) : [{ kind: 'archive', files } as const];
   try {
-    await readParts(cacheParts(path, false), path, warnings, onSource);
+    await readParts(parts, path, warnings, onSource);
     return true;
   } catch (error) {
     if (error instanceof Stopped) return false;
@@ -82,11 +86,9 @@ function refuseUrls(path: string, body: Uint8Array): void {
   const start = Buffer.from(body.buffer, body.byteOffset, Math.min(body.length, URLS_START));
   const lines = start.toString('latin1').trim().split('\n');
   if (start.length < body.length) lines.pop();
-  if (
-    lines.length === 0 ||
-    !lines.every((line) => line.startsWith('http://') || line.startsWith('https://'))
-  )
-    return;
+  const isUrl = (line: string): boolean =>
+    line.startsWith('http://') || line.startsWith('https://');
+  if (lines.length === 0 || !lines.every(isUrl)) return;
   const name = inputName(path);
   throw new RobotsFilterError(
     'input',
@@ -95,7 +97,7 @@ function refuseUrls(path: string, body: Uint8Array): void {
 }
 
 async function readParts(
-  parts: AsyncIterable<CacheContent | WarningEvent>,
+  parts: AsyncIterable<CacheContent | WarningEvent> | Iterable<Archive>,
   path: string,
   warnings: CacheWarnings,
   onSource: SourceHandler,

@@ -76,9 +76,43 @@ describe('robots-filter lint', () => {
         severity: 'error',
       },
     ]);
-    expect(stderr).toContain('some/a.warc: lint reads no WARC files; skipped.');
+    expect(stderr).toContain('some/a.warc:0: ');
     expect(stderr).toContain('more.ndjson:3: ');
     expect(stderr).toContain('2 files: 1 error, 0 warnings, 1 note in 2 files');
+  });
+
+  it('reads WARC files: the latest capture of each host, and where redirects lead', async () => {
+    const place = workplace();
+    const capture = (date: string, url: string, response: string): string =>
+      `WARC/1.0\nWARC-Type: response\nWARC-Date: 2025-01-${date}T00:00:00Z\nWARC-Target-URI: ${url}\nContent-Length: ${response.length}\n\n${response}\n\n`;
+    const found = (robots: string): string => `HTTP/1.1 200 OK\n\n${robots}`;
+    const moved = 'HTTP/1.1 301 Moved\nLocation: https://b.example/real.txt\n\n';
+    const records = [
+      capture('02', 'https://a.example/robots.txt', found('Disalow: /new')),
+      capture('01', 'https://a.example/robots.txt', found('Disallow: /old')),
+      capture('03', 'https://b.example/robots.txt', moved),
+      capture('03', 'http://b.example/robots.txt', moved),
+      capture('03', 'https://c.example/robots.txt', 'HTTP/1.1 404 Gone\n\nDisallow: /'),
+      capture('03', 'https://b.example/real.txt', found('Disallow: /real')),
+    ];
+    place.write('crawl/1.warc', records.join(''));
+    place.write('urls.txt', 'https://b.example/x\nhttps://b.example/y\nhttp://nowhere.example/\n');
+    const offsetOf = (record: number): number => records.slice(0, record).join('').length;
+    const expected = [
+      ['https://a.example', offsetOf(0), 'misspelt-record'],
+      ['https://b.example', offsetOf(5), 'rule-outside-group'],
+      ['http://b.example', offsetOf(5), 'rule-outside-group'],
+    ];
+    for (const name of ['crawl', 'crawl/1.warc']) {
+      const { text } = await place.run(['lint', '-q', '--format', 'json', name]);
+      const findings = lines(text).map((line) => JSON.parse(line));
+      expect(findings.map(({ file }) => file)).toEqual(findings.map(() => 'crawl/1.warc'));
+      expect(findings.map((each) => [each.authority, each.record, each.rule])).toEqual(expected);
+    }
+    const words = ['lint', 'crawl', '--urls', 'urls.txt', '--format', 'json'];
+    const { text, stderr } = await place.run(words);
+    expect(lines(text).map((line) => JSON.parse(line).authority)).toEqual(['https://b.example']);
+    expect(stderr).toContain('no robots.txt was read for 1 of the 2 authorities in urls.txt.');
   });
 
   it('writes SARIF', async () => {
@@ -127,12 +161,19 @@ describe('robots-filter lint', () => {
       ['https://a.example/robots.txt'],
       'curl -s https://a.example/robots.txt | robots-filter lint -',
     ],
-    [['a.warc.gz'], 'lint reads no WARC files'],
+    [['a.warc.gz'], 'a.warc.gz: no such file'],
+    [['--urls', 'urls.txt', '-'], 'a robots.txt without a host. Leave --urls out'],
+    [
+      ['urls.txt'],
+      'robots-filter fetch --robots-dir robots urls.txt, then: robots-filter lint robots --urls urls.txt',
+    ],
     [['--enable', 'trailing-slsh', 'robots'], 'Did you mean trailing-slash?'],
     [['--enable', 'html', '--disable', 'html', 'robots'], '--enable and --disable both name html'],
     [[], "missing required argument 'files'"],
   ])('%j is refused', async (args, message) => {
-    const { code, text, stderr } = await workplace().run(['lint', ...args]);
+    const place = workplace();
+    place.write('urls.txt', 'https://a.example/x\nhttp://b.example/y\n');
+    const { code, text, stderr } = await place.run(['lint', ...args]);
     expect({ code, text }).toEqual({ code: 2, text: '' });
     expect(stderr).toContain(message);
   });

@@ -83,6 +83,13 @@ describe('a good file', () => {
   });
 });
 
+it.each(['GPTBt', 'CCBott', 'ClaudeBto', 'google_inspectiontool'])(
+  '%s is a misspelt agent',
+  (name) => {
+    expect(found(`User-agent: ${name}\nDisallow: /a/`)).toContain('misspelt-agent');
+  },
+);
+
 describe('what real files showed', () => {
   const GROUP = 'User-agent: *\n';
   it.each([

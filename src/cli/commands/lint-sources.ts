@@ -1,6 +1,8 @@
 import { stat } from 'node:fs/promises';
 import { isArchiveName } from '../../cache/archive-file.js';
+import { archiveFilesOf, isArchiveList } from '../../cache/archive-list.js';
 import {
+  type Archive,
   type CacheContent,
   type CacheEntry,
   cacheParts,
@@ -17,6 +19,7 @@ import { type Authority, formatAuthority } from '../../protocol/authority.js';
 import { MIN_BYTES } from '../../protocol/parsing-limits.js';
 import type { CacheWarnings } from '../report/cache-warnings.js';
 import type { LintedFile } from '../report/lint/finding-writer.js';
+import { eachCaptured } from './lint-archives.js';
 import { readRobotsFile } from './robots-file.js';
 
 /** A robots.txt to lint. */
@@ -32,12 +35,15 @@ export interface LintSource {
 /** Receives each robots.txt; returns false to end. */
 export type SourceHandler = (source: LintSource) => boolean;
 
+/** Bytes by which a list of URLs is recognised. */
+const URLS_START = 4096;
+
 /** Ends the reading of a part when nobody wants more. */
 class Stopped extends Error {}
 
 /**
- * Passes on each robots.txt of a path: of a directory, a file of records, or the path itself. Holds
- * one part of a directory at a time.
+ * Passes on each robots.txt of a path: of a directory, a file of records, an archive, or the path
+ * itself. Holds one part of a directory at a time.
  *
  * @returns false if `onSource` ended it
  * @throws RobotsFilterError `input` if the path cannot be read
@@ -47,20 +53,18 @@ export async function eachSource(
   warnings: CacheWarnings,
   onSource: SourceHandler,
 ): Promise<boolean> {
-  if (isArchiveName(path)) {
-    throw new RobotsFilterError(
-      'input',
-      `${path}: lint reads no WARC files. Name robots.txt files, directories of them, or files of records (.ndjson)`,
-    );
-  }
   if (!(await isCache(path))) {
     const body = await readRobotsFile(path, 'lint');
+    refuseUrls(path, body);
     const file = { path: inputName(path), record: undefined, authority: undefined };
     const named = path === STANDARD_INPUT ? undefined : path;
     return onSource({ file, body, authority: undefined, path: named });
   }
+  const files = await archiveFilesOf(path);
+  const parts =
+    files === undefined ? cacheParts(path, false) : [{ kind: 'archive', files } as const];
   try {
-    await readParts(cacheParts(path, false), path, warnings, onSource);
+    await readParts(parts, path, warnings, onSource);
     return true;
   } catch (error) {
     if (error instanceof Stopped) return false;
@@ -72,11 +76,28 @@ async function isCache(path: string): Promise<boolean> {
   if (path === STANDARD_INPUT) return false;
   const status = await stat(path).catch(() => undefined);
   if (status === undefined) return false; // Reading the file gives the error.
-  return status.isDirectory() || (status.isFile() && recordFileOf(path) !== undefined);
+  if (status.isDirectory()) return true;
+  const isOfMany = recordFileOf(path) !== undefined || isArchiveName(path) || isArchiveList(path);
+  return status.isFile() && isOfMany;
+}
+
+/** @throws RobotsFilterError `input` for a list of URLs, which is no robots.txt */
+function refuseUrls(path: string, body: Uint8Array): void {
+  const start = Buffer.from(body.buffer, body.byteOffset, Math.min(body.length, URLS_START));
+  const lines = start.toString('latin1').trim().split('\n');
+  if (start.length < body.length) lines.pop();
+  const isUrl = (line: string): boolean =>
+    line.startsWith('http://') || line.startsWith('https://');
+  if (lines.length === 0 || !lines.every(isUrl)) return;
+  const name = inputName(path);
+  throw new RobotsFilterError(
+    'input',
+    `${name}: is a list of URLs, and lint does not fetch. Type: robots-filter fetch --robots-dir robots ${name}, then: robots-filter lint robots --urls ${name}`,
+  );
 }
 
 async function readParts(
-  parts: AsyncIterable<CacheContent | WarningEvent>,
+  parts: AsyncIterable<CacheContent | WarningEvent> | Iterable<Archive>,
   path: string,
   warnings: CacheWarnings,
   onSource: SourceHandler,
@@ -88,10 +109,10 @@ async function readParts(
       continue;
     }
     if (part.kind === 'archive') {
-      for (const { displayPath } of part.files) {
-        const message = 'lint reads no WARC files; skipped.';
-        warnings.add({ code: 'not-text', path: displayPath, message });
-      }
+      await eachCaptured(part, reader, warnings, ({ authority, body, path: archive, offset }) => {
+        const file = { path: archive, record: offset, authority: formatAuthority(authority) };
+        if (!onSource({ file, body, authority, path: undefined })) throw new Stopped();
+      });
       continue;
     }
     const nested: Nested[] = [];
@@ -99,7 +120,7 @@ async function readParts(
       if (event.kind === 'warning') warnings.add(event.warning);
       else if (event.kind === 'entry') {
         if (!isSuccessful(event.entry)) return;
-        if (onSource(sourceOf(event.entry, path, part.kind === 'names')) === false) {
+        if (!onSource(sourceOf(event.entry, path, part.kind === 'names'))) {
           throw new Stopped();
         }
       } else if (event.kind === 'records' || event.kind === 'scheme') nested.push(event);

@@ -20,10 +20,11 @@ import { jsonFindings } from '../report/lint/json.js';
 import { SarifFindings } from '../report/lint/sarif.js';
 import { summaryFindings } from '../report/lint/summary.js';
 import { TextFindings } from '../report/lint/text.js';
-import { formatCount } from '../report/numbers.js';
+import { formatCount, formatNumber } from '../report/numbers.js';
 import { TextBatches } from '../report/text-batches.js';
 import { usageError } from '../usage-error.js';
 import { eachSource, type LintSource } from './lint-sources.js';
+import { ListedHosts } from './listed-hosts.js';
 
 /** Number of findings of one rule in one file that are listed. */
 const MOST_LISTED = 100;
@@ -50,10 +51,17 @@ export async function lint(
     mostListed: MOST_LISTED,
     collectEdits: options.fix ?? false,
   });
+  const { urls } = options;
+  const listed = urls === undefined ? undefined : await ListedHosts.read(urls);
   const run = new LintRun(linter, writerOf(options, version), options.fix ?? false);
   run.begin();
   for (const file of files) {
-    const isRead = await eachSource(file, warnings, (source) => run.lint(source));
+    const isRead = await eachSource(file, warnings, (source) => {
+      if (listed === undefined) return run.lint(source);
+      const { authority } = source;
+      if (authority === undefined) throw usageError(unlisted(file));
+      return !listed.has(authority) || run.lint(source);
+    });
     await run.writeFixed(diagnostics);
     if (!isRead) break;
   }
@@ -63,7 +71,16 @@ export async function lint(
   warnings.summarise();
   const { errors, warnings: found } = run.severities();
   diagnostics.note(run.summary());
+  if (listed !== undefined && listed.missing > 0) {
+    diagnostics.note(
+      `warning: no robots.txt was read for ${formatNumber(listed.missing)} of the ${formatCount(listed.count, 'authority', 'authorities')} in ${urls}. robots-filter fetch --robots-dir DIR ${urls} fetches them`,
+    );
+  }
   return errors > 0 || found > (options.maxWarnings ?? Number.POSITIVE_INFINITY) ? FOUND : SUCCESS;
+}
+
+function unlisted(file: string): string {
+  return `--urls chooses among the hosts of a directory, a file of records or an archive, and ${file} is a robots.txt without a host. Leave --urls out`;
 }
 
 /** The rules that are on. */

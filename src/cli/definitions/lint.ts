@@ -3,6 +3,7 @@ import type { LintOptions } from '../options/command-options.js';
 import {
   fixOption,
   lintFormatOption,
+  lintUrlsOption,
   maxWarningsOption,
   ruleOptions,
 } from '../options/lint-options.js';
@@ -17,6 +18,7 @@ export const lintDefinition: CommandDefinition = {
     description: 'Find what is wrong in robots.txt files, and how to mend it.',
     usage: ['[options] <files...>'],
     mainOptions: [
+      '--urls',
       '--format',
       '--enable',
       '--disable',
@@ -30,7 +32,8 @@ export const lintDefinition: CommandDefinition = {
       'robots-filter lint robots.txt',
       'robots-filter lint --max-warnings 0 public/robots.txt',
       'robots-filter lint --format sarif robots.txt > robots.sarif',
-      'robots-filter lint --format summary robots/ crawl.ndjson.gz',
+      'robots-filter lint --format summary robots/ crawl.ndjson.gz crawl.warc.gz',
+      'robots-filter lint robots/ --urls urls.txt',
       'curl -s https://example.com/robots.txt | robots-filter lint -',
     ],
     notes: `
@@ -45,12 +48,13 @@ Exit status:
     command.addArgument(
       new Argument(
         '<files...>',
-        'Robots.txt files, directories of them, or files of records; - is standard input.',
+        'Robots.txt files; directories, files of records and WARC files as for --robots-dir; - is standard input.',
       ),
     );
     for (const option of ruleOptions()) command.addOption(option);
     command
       .addOption(agentsFileOption('Agents'))
+      .addOption(lintUrlsOption())
       .addOption(lintFormatOption())
       .addOption(fixOption())
       .addOption(maxWarningsOption())

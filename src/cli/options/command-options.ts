@@ -133,6 +133,7 @@ export interface LintOptions extends NamedAgentOptions {
   readonly severity?: Severity;
   readonly maxWarnings?: number;
   readonly fix?: boolean;
+  readonly urls?: string;
   readonly quiet?: boolean;
 }
 

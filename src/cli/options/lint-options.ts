@@ -2,8 +2,8 @@ import { InvalidArgumentError, type Option } from 'commander';
 import { LINT_RULE_NAMES, type LintRuleName, SEVERITIES } from '../../lint/rules.js';
 import { nearest } from '../../nearest.js';
 import { describedOption } from './described-option.js';
-import { MESSAGES_GROUP, OUTPUT_GROUP } from './option-groups.js';
-import { wholeNumber } from './option-values.js';
+import { INPUT_GROUP, MESSAGES_GROUP, OUTPUT_GROUP } from './option-groups.js';
+import { once, wholeNumber } from './option-values.js';
 
 const RULES_GROUP = 'Rules';
 const MOST_WARNINGS = 1_000_000_000;
@@ -58,6 +58,17 @@ export const maxWarningsOption = (): Option =>
   )
     .argParser(wholeNumber(0, MOST_WARNINGS))
     .helpGroup(MESSAGES_GROUP);
+
+export const lintUrlsOption = (): Option =>
+  describedOption(
+    '--urls <file>',
+    'Lint only the hosts of these URLs, one on each line.',
+    '- is standard input. The robots.txt files come from the arguments: nothing is fetched. Hosts without one are counted.',
+    '    robots-filter fetch --robots-dir robots urls.txt',
+    '    robots-filter lint robots --urls urls.txt',
+  )
+    .argParser(once)
+    .helpGroup(INPUT_GROUP);
 
 export const fixOption = (): Option =>
   describedOption(

@@ -4,7 +4,7 @@ import type { Edit } from '../finding.js';
 import { type CheckContext, quoted } from './check.js';
 
 /** Length of the shortest token that is compared with known ones. */
-const SHORTEST_COMPARED = 6;
+const SHORTEST_COMPARED = 5;
 
 /** Number of first letters that must be the same. */
 const SHORTEST_START = 2;
@@ -112,10 +112,14 @@ function checkSpelling(
 }
 
 /**
- * Whether a letter was left out, doubled or swapped with its neighbour, after the first two. A
- * letter that is replaced makes the name of another crawler more often than a misspelt one.
+ * Whether a letter was left out, doubled or swapped with its neighbour, after the first two, or `_`
+ * written for `-`. Another letter that is replaced makes the name of another crawler more often
+ * than a misspelt one.
  */
 function isOneLetterAway(one: string, other: string): boolean {
+  if (one.length === other.length && one.replaceAll('_', '-') === other.replaceAll('_', '-')) {
+    return true;
+  }
   if (Math.abs(one.length - other.length) > 1) return false;
   let start = 0;
   while (start < one.length && one[start] === other[start]) start++;

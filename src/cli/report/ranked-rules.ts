@@ -9,8 +9,8 @@ export interface CountedRule {
 }
 
 /**
- * The rules with the greatest counts, greatest first. Equal counts are sorted by host, then by line:
- * offsets of hosts differ between a table and its shards.
+ * The rules with the greatest counts, greatest first. Equal counts are sorted by host, then by
+ * line: offsets of hosts differ between a table and its shards.
  *
  * @param rules sorted by authority and line
  * @param top number of them; all if undefined

@@ -23,6 +23,7 @@ import { type Case, wholeRuns } from './measure/runs.js';
 import { median } from './measure/statistics.js';
 import { Filter, type Route } from './program/filter.js';
 import { packageText, providePackage } from './program/installed-package.js';
+import { START_UP } from './report/growth-svg.js';
 import { type GrowthStep, resultRecord, writeRecord } from './report/record.js';
 import { say } from './report/say.js';
 import { aligned, resultsText } from './report/tables.js';
@@ -91,6 +92,7 @@ async function measureGrowth(): Promise<void> {
     if (parts.includes('sizes')) cases.push(...(await sizeCases(filter, scratch)));
     if (parts.includes('agents')) cases.push(...(await agentCases(filter, scratch)));
     if (parts.includes('threads')) cases.push(...(await threadCases(filter, scratch)));
+    if (cases.length > 0) cases.push(await startCase(filter, scratch));
     const results = await wholeRuns(cases, plan, say);
     if (results.length > 0) say(`\n${resultsText(results)}`);
     say(`counts were asserted in ${watch.runs} runs of the filter`);
@@ -181,6 +183,12 @@ async function skewCases(filter: Filter, scratch: string): Promise<Case[]> {
     cases.push(caseOf(`${id}, ndjson`, workload, records));
   }
   return cases;
+}
+
+/** One URL: its time is that of start-up, which the curves leave out. */
+async function startCase(filter: Filter, scratch: string): Promise<Case> {
+  const workload = await prepareWorkload(filter, corpusOf({}), join(scratch, 'start.table'));
+  return caseOf(START_UP, workload, oneUrlInput(workload.corpus));
 }
 
 /** Records of each size, in files of the same size. */

@@ -1,5 +1,8 @@
 import type { GrowthRecord, ResultRecord } from './record.js';
 
+/** The case with one URL. The curves are without its time. */
+export const START_UP = 'start-up';
+
 /** A curve over a logarithmic axis. */
 interface Curve {
   readonly title: string;
@@ -48,7 +51,7 @@ text { fill: #9198a1 }
 .curve { stroke: #4493f8 } .dot { fill: #4493f8 } .spread { stroke: #4493f8 } .base { stroke: #656c76 }
 }
 </style>
-<text class="head" x="${MARGIN}" y="28">Nanoseconds a record</text>
+<text class="head" x="${MARGIN}" y="28">Nanoseconds a record, without start-up</text>
 ${panels.join('\n')}
 <text x="${MARGIN}" y="${height - 12}">${escaped(foot)}</text>
 </svg>
@@ -75,9 +78,10 @@ function curvesOf({ growth, results = [] }: GrowthRecord): Curve[] {
 
 /** The results whose names a pattern finds, with the number in the name. */
 function points(results: readonly ResultRecord[], pattern: RegExp): Point[] {
+  const startUp = results.find(({ id }) => id === START_UP)?.median ?? 0;
   return results.flatMap(({ id, records, median, least, greatest }) => {
     const at = Number(pattern.exec(id)?.[1] ?? 0);
-    const nanoseconds = (seconds: number) => (seconds / records) * 1e9;
+    const nanoseconds = (seconds: number) => (Math.max(seconds - startUp, 0) / records) * 1e9;
     if (at === 0) return [];
     return [
       {

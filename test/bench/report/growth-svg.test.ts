@@ -5,19 +5,20 @@ import { RECORDS, result } from './sample-records.js';
 const RECORD = {
   ...RECORDS.growth,
   results: [
-    result('records of 64 B', 'f', 'ours', 1_000_000, 0.1),
-    result('records of 1024 B', 'f', 'ours', 1_000_000, 0.4),
-    result('1 agents', 'f', 'ours', 1_000_000, 0.2),
-    result('64 agents', 'f', 'ours', 1_000_000, 0.8),
+    result('records of 64 B', 'f', 'ours', 1_000_000, 0.15),
+    result('records of 1024 B', 'f', 'ours', 1_000_000, 0.45),
+    result('1 agents', 'f', 'ours', 1_000_000, 0.25),
+    result('64 agents', 'f', 'ours', 1_000_000, 0.85),
     result('1 threads, file', 'f', 'ours', 1_000_000, 0.3),
     result('1 threads, pipe', 'f', 'ours', 1_000_000, 0.9),
+    result('start-up', 'f', 'ours', 1, 0.05),
   ],
 };
 
 describe('the curves of a record', () => {
   const svg = drawGrowth(RECORD);
 
-  it('have a point for each case, with its nanoseconds and its spread', () => {
+  it('have a point for each case, with its nanoseconds without start-up and its spread', () => {
     const values = [...svg.matchAll(/class="value"[^>]*>(\d+)</g)].map(([, value]) => value);
     expect(values).toEqual(['100', '400', '200', '800']);
     expect(svg.match(/class="spread" d=/g)).toHaveLength(4);

@@ -21,18 +21,22 @@ export interface Counted {
  * @param top number of them; all if undefined
  */
 export function mostFrequent({ length, countOf, nameOf }: Counted, top = length): Frequent[] {
-  const order = Uint32Array.from({ length }, (_, index) => index);
-  order.sort((a, b) => countOf(b) - countOf(a));
+  // There are far fewer counts than things, so only the counts are sorted.
+  const byCount = new Map<number, number[]>();
+  for (let index = 0; index < length; index++) {
+    const count = countOf(index);
+    const alike = byCount.get(count);
+    if (alike === undefined) byCount.set(count, [index]);
+    else alike.push(index);
+  }
   const found: Frequent[] = [];
-  for (let at = 0; at < length && found.length < top; ) {
-    const count = countOf(order[at] as number);
+  for (const [, alike] of [...byCount].sort(([a], [b]) => b - a)) {
+    if (found.length >= top) break;
     // A space is before any character of a name, so the index after it does not change the order.
-    const alike: string[] = [];
-    for (; at < length && countOf(order[at] as number) === count; at++) {
-      const index = order[at] as number;
-      alike.push(`${nameOf(index)} ${String(index).padStart(INDEX_DIGITS, '0')}`);
-    }
-    for (const text of alike.sort()) {
+    const names = alike.map(
+      (index) => `${nameOf(index)} ${String(index).padStart(INDEX_DIGITS, '0')}`,
+    );
+    for (const text of names.sort()) {
       const space = text.length - INDEX_DIGITS - 1;
       found.push({ name: text.slice(0, space), index: Number(text.slice(space + 1)) });
     }

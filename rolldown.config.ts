@@ -82,6 +82,8 @@ export default defineConfig([
       entryFileNames: '[name].js',
       chunkFileNames: 'chunk-[name].js',
       ...compact,
+      // Bundlers shorten the names of functions anyway. Messages name classes.
+      minify: { ...compact.minify, mangle: { keepNames: { function: false, class: true } } },
     },
   },
   // The types: the declarations that tsc wrote, without those that the library does not show.

@@ -1,20 +1,26 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { brotliCompressSync } from 'node:zlib';
 import type { Plugin } from 'rolldown';
 
 const SOURCES = join(import.meta.dirname, '../src');
 
+const DECOMPRESS = `import { Buffer } from 'node:buffer';
+import { brotliDecompressSync } from 'node:zlib';
+`;
+
+/** An expression whose value is the bytes of a file: less than half as long as the bytes. */
+function decompressed(path: string): string {
+  const packed = brotliCompressSync(readFileSync(path)).toString('base64');
+  return `brotliDecompressSync(Buffer.from('${packed}', 'base64'))`;
+}
+
 /** The modules that read files of this package, and the text of the module in place of each. */
 const REPLACEMENTS: Readonly<Record<string, (dist: string) => string>> = {
-  'kernel/kernel-bytes.ts': (dist) => {
-    const kernel = readFileSync(join(dist, 'kernel/kernel.wasm'), 'base64');
-    return `import { Buffer } from 'node:buffer';
-export const kernelBytes = () => Buffer.from('${kernel}', 'base64');`;
-  },
-  'workers/judge-source.ts': (dist) => {
-    const source = readFileSync(join(dist, 'cjs/judge.cjs'), 'utf8');
-    return `export const judgeSource = () => ${JSON.stringify(source)};`;
-  },
+  'kernel/kernel-bytes.ts': (dist) =>
+    `${DECOMPRESS}export const kernelBytes = () => ${decompressed(join(dist, 'kernel/kernel.wasm'))};`,
+  'workers/judge-source.ts': (dist) =>
+    `${DECOMPRESS}export const judgeSource = () => ${decompressed(join(dist, 'cjs/judge.cjs'))}.toString();`,
   // A bundler cannot follow the import of a module that is known only at run time.
   'workers/bind-kernel.ts': () => `import { instantiateKernel } from '../kernel/kernel.js';
 export const bindKernel = ({ module, memory }) => instantiateKernel(module, memory);`,

@@ -1,7 +1,7 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 
 // The library as ES modules: they export what the CommonJS files of the build hold, so that the
-// package has its code once.
+// package has its code once. The types likewise.
 
 const INDEX = "export * from './cjs/index.cjs';\n";
 
@@ -14,13 +14,20 @@ const REQUIRED_ROBOTS_PARSER = `const robotsParser = require('#robots-parser');
 module.exports = robotsParser.default ?? robotsParser;
 `;
 
+renameSync('.build/dist/index.d.ts', '.build/dist/cjs/index.d.cts');
+writeFileSync('.build/dist/index.d.ts', INDEX);
 writeFileSync('.build/dist/index.js', INDEX);
 writeFileSync('.build/dist/robots-parser.js', ROBOTS_PARSER);
 writeFileSync('.build/dist/robots-parser.cjs', REQUIRED_ROBOTS_PARSER);
 
-/** The types of what `require` returns. */
+/** The types of what `require` returns: a function, with the interface beside it. */
+const REQUIRED_TYPES = `declare namespace robotsParser {
+  export { RobotsParser };
+}
+export = robotsParser;
+`;
 const TYPES = readFileSync('.build/dist/robots-parser.d.ts', 'utf8').split('export {')[0] ?? '';
-writeFileSync('.build/dist/robots-parser.d.cts', `${TYPES}export = robotsParser;\n`);
+writeFileSync('.build/dist/robots-parser.d.cts', `${TYPES}${REQUIRED_TYPES}`);
 
 /**
  * `npx` in a clone keeps its link to the file that `bin` named on the first call. Until 0.1.0 that

@@ -1,10 +1,14 @@
 import { readFileSync, writeFileSync } from 'node:fs';
+import { gzipSync } from 'node:zlib';
 import { manPage } from '../src/cli/help/man-page.js';
 import { describedCommands } from '../src/cli/program.js';
 
-// Writes the manual page into the build. It has no date, so that the same sources give the same
-// bytes.
+// Writes the manual page into the build, compressed, as man(1) reads it too. It has no date, so
+// that the same sources give the same bytes.
 
 const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string };
 const [program, ...commands] = describedCommands();
-writeFileSync('.build/dist/robots-filter.1', manPage(program, commands, version));
+writeFileSync(
+  '.build/dist/robots-filter.1.gz',
+  gzipSync(manPage(program, commands, version), { level: 9 }),
+);

@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream';
-import { inspect } from 'node:util';
+import { inspect, types } from 'node:util';
 import { RobotsFilterError } from './errors.js';
 
 const encoder = new TextEncoder();
@@ -90,9 +90,14 @@ export function checkOptions<Options>(
   }
 }
 
+/** Whether a value is bytes, also those of another realm, as in tests in a `vm` context. */
+export function isBytes(value: unknown): value is Uint8Array {
+  return types.isUint8Array(value);
+}
+
 /** @throws RobotsFilterError `usage` unless `url` is a string or bytes */
 export function checkUrl(url: unknown): asserts url is string | Uint8Array {
-  if (typeof url === 'string' || url instanceof Uint8Array) return;
+  if (typeof url === 'string' || isBytes(url)) return;
   const remedy = url instanceof URL ? 'Pass its href' : 'Pass a string or a Uint8Array';
   throw new RobotsFilterError('usage', `the URL is ${shownValue(url)}. ${remedy}`);
 }
@@ -109,7 +114,7 @@ export function bodyBytes(call: string, body: unknown): Uint8Array {
 
 /** @throws RobotsFilterError `usage` unless `body` is a string or bytes */
 export function checkBody(call: string, body: unknown): asserts body is string | Uint8Array {
-  if (typeof body === 'string' || body instanceof Uint8Array) return;
+  if (typeof body === 'string' || isBytes(body)) return;
   throw new RobotsFilterError(
     'usage',
     `the body for ${call} is ${shownValue(body)}. Pass the content of a robots.txt, as a string or a Uint8Array`,
@@ -150,7 +155,7 @@ export function checkItems(call: string, items: unknown): void {
   const remedy =
     'Pass an array or an iterable of items; verdict takes one URL, and filterStream filters the lines of a stream';
   const isStream = items instanceof Readable && !items.readableObjectMode;
-  if (typeof items === 'object' && items !== null && !isStream && !(items instanceof Uint8Array)) {
+  if (typeof items === 'object' && items !== null && !isStream && !isBytes(items)) {
     if (Symbol.asyncIterator in items || Symbol.iterator in items) return;
   }
   const shown = isStream ? 'a stream of bytes' : shownValue(items);

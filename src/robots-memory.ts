@@ -47,6 +47,8 @@ export class RobotsMemory {
   readonly #arena = new Arena(createMemory(PAGE_BYTES));
   readonly #mostBytes: number;
   #region: Region;
+  /** The bytes of the region. */
+  #bytes: Uint8Array;
   #used = 0;
   #round = 1;
 
@@ -55,6 +57,7 @@ export class RobotsMemory {
     this.judge = new Judge(this.#arena);
     this.#mostBytes = mostBytes;
     this.#region = this.#arena.take(PAGE_BYTES);
+    this.#bytes = this.#regionBytes();
   }
 
   /** Whether a block is still where it was copied to. */
@@ -74,7 +77,7 @@ export class RobotsMemory {
       this.#beginRound(bytes.length + TAIL_BYTES);
     }
     const address = this.#region.address + this.#used;
-    new Uint8Array(this.#arena.memory.buffer, address, bytes.length).set(bytes);
+    this.#bytes.set(bytes, this.#used);
     this.#used += bytes.length;
     return new ResidentBlock(address - BLOCK_OFFSET, this.#round, block, profile);
   }
@@ -86,8 +89,14 @@ export class RobotsMemory {
       const region = this.#arena.take(bytes);
       this.#arena.give(this.#region);
       this.#region = region;
+      this.#bytes = this.#regionBytes();
     }
     this.#round++;
     this.#used = 0;
+  }
+
+  #regionBytes(): Uint8Array {
+    const { address, bytes } = this.#region;
+    return new Uint8Array(this.#arena.memory.buffer, address, bytes);
   }
 }

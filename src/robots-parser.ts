@@ -1,3 +1,4 @@
+import { isBytes } from './arguments.js';
 import { isProductToken, tokenPrefix } from './protocol/agent.js';
 import { Robots } from './robots.js';
 
@@ -63,7 +64,7 @@ class ParsedRobots implements RobotsParser {
     this.#site = parseUrl(url);
     const isKnown = this.#site !== undefined && SCHEMES.includes(this.#site.protocol);
     this.#start = isKnown ? `${this.#site?.protocol}//${this.#site?.host}/` : undefined;
-    this.#robots = Robots.parse(contents instanceof Uint8Array ? contents : String(contents || ''));
+    this.#robots = Robots.parse(isBytes(contents) ? contents : String(contents || ''));
   }
 
   isAllowed(url: string, ua?: string): boolean | undefined {

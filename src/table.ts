@@ -1,4 +1,11 @@
-import { checkItems, checkOptions, checkPath, type OptionKinds, shownValue } from './arguments.js';
+import {
+  checkItems,
+  checkOptions,
+  checkPath,
+  isBytes,
+  type OptionKinds,
+  shownValue,
+} from './arguments.js';
 import { RobotsFilterError } from './errors.js';
 import { HostRecords } from './host-records.js';
 import type { VerifiedTable } from './inspect/verify/verify-table.js';
@@ -69,7 +76,7 @@ export class Table {
    *   version
    */
   static from(bytes: Uint8Array, name = 'the table'): Table {
-    if (!(bytes instanceof Uint8Array)) {
+    if (!isBytes(bytes)) {
       const remedy = 'Pass the bytes of TableBuilder.build; Table.open takes a path';
       throw new RobotsFilterError('usage', `the table is ${shownValue(bytes)}. ${remedy}`);
     }

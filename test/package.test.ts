@@ -20,9 +20,9 @@ const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const INSTALL_SCRIPTS = ['preinstall', 'install', 'postinstall', 'prepare'];
 
 /** Maximum bytes of the unpacked package, apart from its kernel and the build for bundlers. */
-const MOST_BYTES = 1_000_000;
+const MOST_BYTES = 900_000;
 /** Maximum bytes of the build for bundlers, which holds the library and the kernel once more. */
-const MOST_MODULE_BYTES = 450_000;
+const MOST_MODULE_BYTES = 350_000;
 
 const KERNEL = 'dist/kernel/kernel.wasm';
 
@@ -95,8 +95,13 @@ describe('the package', () => {
     expect(packed.sort()).toEqual([...built, ...further].sort());
     // No leftovers of a build.
     const others = built.filter((path) => !path.endsWith('.js') && !path.endsWith('.cjs'));
-    const types = ['dist/index.d.ts', 'dist/robots-parser.d.ts', 'dist/robots-parser.d.cts'];
-    expect(others.sort()).toEqual([...types, KERNEL, 'dist/robots-filter.1'].sort());
+    const types = [
+      'dist/cjs/index.d.cts',
+      'dist/index.d.ts',
+      'dist/robots-parser.d.cts',
+      'dist/robots-parser.d.ts',
+    ];
+    expect(others.sort()).toEqual([...types, KERNEL, 'dist/robots-filter.1.gz'].sort());
   });
 
   it('has an executable command line', () => {
@@ -110,7 +115,7 @@ describe('the package', () => {
     expect(stdout).toBe('0.1.0\n');
   });
 
-  it('has less than 1 MB unpacked, apart from its kernel and what bundlers take', () => {
+  it('is small, apart from its kernel, and so is what bundlers take', () => {
     const bytesOf = (isCounted: (path: string) => boolean): number =>
       files.reduce((sum, { path, size }) => sum + (isCounted(path) ? size : 0), 0);
     const isModule = (path: string): boolean => path.startsWith('dist/module/');
@@ -219,7 +224,8 @@ describe('the installed package', () => {
       symlinkSync(join(ROOT, 'node_modules', name), join(place, 'node_modules', name), 'junction');
     }
     const compilerOptions = {
-      module: 'NodeNext',
+      // In which a CommonJS module cannot import an ES module.
+      module: 'Node16',
       target: 'ES2022',
       strict: true,
       exactOptionalPropertyTypes: true,
@@ -227,10 +233,14 @@ describe('the installed package', () => {
       noEmit: true,
       types: ['node'],
     };
-    writeFileSync(
-      join(place, 'tsconfig.json'),
-      JSON.stringify({ compilerOptions, files: ['program.ts'] }),
-    );
+    const common = `
+      import { Robots, type Verdict } from 'robots-filter';
+      import robotsParser, { type RobotsParser } from 'robots-filter/robots-parser';
+      const verdict: Verdict = Robots.parse('').verdict('/', 'a').verdict;
+      const parsed: RobotsParser = robotsParser('https://a.example/robots.txt', '');
+      const isAllowed: boolean | undefined = parsed.isAllowed('https://a.example/');
+      export { isAllowed, verdict };
+    `;
     const program = (agent: string, method = 'build') => `
       import { type Authority, Robots, RobotsFilterError, Table, TableBuilder, filterStream, parseAuthority, verdicts } from 'robots-filter';
       const robots: Robots = Robots.parse('', { profile: 'google' });
@@ -245,19 +255,32 @@ describe('the installed package', () => {
       try {} catch (error) { if (error instanceof RobotsFilterError) error.code satisfies string; }
       export { verdict, line, stream };
     `;
-    const compile = (text: string): string => {
-      writeFileSync(join(place, 'program.ts'), text);
-      return node([join(ROOT, 'node_modules/typescript/bin/tsc'), '-p', place]);
+    // What compiles, what does not because types are checked, and the data by which threads merge,
+    // which is not public.
+    const programs = {
+      'common.cts': common,
+      'right.ts': program("'a'"),
+      'wrong.ts': program('1'),
+      'secret.ts': program("'a'", 'merger'),
     };
-    expect(compile(program("'a'"))).toBe('');
-    // The compiler does check the types.
-    expect(compile(program('1'))).toContain('error TS2345');
-    // The data by which threads merge is not public.
-    expect(compile(program("'a'", 'merger'))).toContain('error TS2339');
+    for (const [name, text] of Object.entries(programs)) writeFileSync(join(place, name), text);
+    writeFileSync(
+      join(place, 'tsconfig.json'),
+      JSON.stringify({ compilerOptions, files: Object.keys(programs) }),
+    );
+    const said = node([join(ROOT, 'node_modules/typescript/bin/tsc'), '-p', place]);
+    const errors = said.matchAll(/^(\w+\.c?ts)\(.*error (TS\d+)/gm);
+    expect([...errors].map(([, file, code]) => `${file} ${code}`).sort()).toEqual([
+      'secret.ts TS2339',
+      'wrong.ts TS2345',
+    ]);
   });
 
   it('declares only names that something public uses', () => {
-    const types = readFileSync(join(place, 'node_modules/robots-filter/dist/index.d.ts'), 'utf8');
+    const types = readFileSync(
+      join(place, 'node_modules/robots-filter/dist/cjs/index.d.cts'),
+      'utf8',
+    );
     const declared = [
       ...types.matchAll(/^(?:declare class|declare function|interface|type) (\w+)/gm),
     ].map(([, name]) => name ?? '');

@@ -82,6 +82,8 @@ const CASES = {
 
   'require gives the same library'() {
     assert.equal(require('robots-filter').Table, Table);
+    // Jest cannot require ES modules.
+    assert.match(require.resolve('robots-filter'), /\.cjs$/);
     for (const parser of [robotsParser, require('robots-filter/robots-parser')]) {
       assert.equal(parser('https://a.example/robots.txt', BODY).isAllowed(DENIED), false);
     }

@@ -134,9 +134,13 @@ def archives_of(paths: list[str]) -> list[tuple[str, str]]:
     """Return the path of each archive, and its source as `compile` names it."""
     archives: list[tuple[str, str]] = []
     for path in map(os.path.abspath, paths):
-        if not path.endswith((".paths", ".paths.gz")):
+        if path.endswith((".warc", ".warc.gz", ".warc.zst")):
             archives.append((path, os.path.basename(path)))
             continue
+        if not path.endswith((".paths", ".paths.gz")):
+            sys.exit(
+                f"{path} is neither a WARC file (.warc, .warc.gz, .warc.zst) nor a list (.paths)"
+            )
         place = os.path.dirname(path)
         opener: Any = gzip.open if path.endswith(".gz") else open
         with opener(path, "rt", encoding="utf-8") as lines:

@@ -37,7 +37,7 @@ def main() -> None:
     parser.add_argument("--hosts", type=int, nargs="+", default=[100_000])
     parser.add_argument("--urls", type=int, nargs="+", default=[1_000_000])
     parser.add_argument("--partitions", type=int, nargs="+", default=[4])
-    parser.add_argument("--ways", nargs="+", default=["bare", "whole", "by shard"])
+    parser.add_argument("--ways", nargs="+", default=["bare", "whole", "by_shard"])
     options = parser.parse_args()
     spark = (
         SparkSession.builder.master("local[2]")
@@ -74,7 +74,7 @@ def job(df: DataFrame, way: str, table: str, partitions: int) -> Callable[[], No
         if way == "bare":
             judged = df.mapInArrow(lambda batches: batches, df.schema)
         else:
-            by_shard = way == "by shard"
+            by_shard = way == "by_shard"
             judged = filter_urls(
                 df, table=table, agents="GPTBot", by_shard=by_shard, tasks=max(partitions, SHARDS)
             )

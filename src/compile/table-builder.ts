@@ -2,6 +2,7 @@ import {
   bodyBytes,
   checkFunction,
   checkOptions,
+  isBytes,
   type OptionKinds,
   shownValue,
 } from '../arguments.js';
@@ -160,7 +161,7 @@ function authorityOf(authority: unknown): Authority {
 /** The memory that a caller provides. */
 function allocated(allocate: Allocate, bytes: number): Uint8Array {
   const memory: unknown = allocate(bytes);
-  if (memory instanceof Uint8Array && memory.length === bytes) return memory;
+  if (isBytes(memory) && memory.length === bytes) return memory;
   throw new RobotsFilterError(
     'usage',
     `allocate of TableBuilder.build returned ${shownValue(memory)}. Return a Uint8Array of ${bytes} bytes, all zero`,

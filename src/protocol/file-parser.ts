@@ -59,8 +59,8 @@ interface OpenGroup extends Group {
 export class FileParser {
   readonly #text: Text;
   readonly #grammar: Grammar;
-  /** The bytes of the text as a Buffer, for making strings. */
-  readonly #buffer: Buffer;
+  /** The bytes of the text as a Buffer, for making strings; see `#string`. */
+  #buffer: Buffer | undefined;
   /** The memory of the bytes, of which patterns are views: `subarray` would be slower. */
   readonly #memory: ArrayBufferLike;
   readonly #memoryOffset: number;
@@ -94,7 +94,6 @@ export class FileParser {
     this.#text = text;
     this.#grammar = grammar;
     this.#budget = end - start <= ALWAYS_AFFORDABLE ? Number.POSITIVE_INFINITY : FILE_BUDGET;
-    this.#buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     this.#memory = bytes.buffer;
     this.#memoryOffset = bytes.byteOffset;
     this.#lines = new LineCursor(bytes, start, end, grammar.lineBytes);
@@ -218,7 +217,7 @@ export class FileParser {
       token = this.#tokens.find(this.#text.bytes, valueStart, end);
       if (token === undefined) return;
     } else {
-      token = this.#buffer.toString('latin1', valueStart, end).toLowerCase();
+      token = this.#string('latin1', valueStart, end).toLowerCase();
     }
     let group = this.#group;
     if (group === undefined) {
@@ -275,14 +274,20 @@ export class FileParser {
 
   #readOther(kind: Key, line: number): void {
     const { keyStart, keyEnd, valueStart, valueEnd } = this.#record;
-    const key = this.#buffer.toString('utf8', keyStart, keyEnd).toLowerCase();
-    const value = this.#buffer.toString('utf8', valueStart, valueEnd);
+    const key = this.#string('utf8', keyStart, keyEnd).toLowerCase();
+    const value = this.#string('utf8', valueStart, valueEnd);
     const record = { key, value, line };
     this.#records.push(record);
     if (kind === 'sitemap') this.#sitemaps.push(record);
     if (kind !== 'crawl-delay') return;
     const seconds = crawlDelaySeconds(value);
     this.#crawlDelays.push({ productTokens: this.#delayTokens(), seconds, value, line });
+  }
+
+  #string(encoding: 'latin1' | 'utf8', start: number, end: number): string {
+    const { buffer, byteOffset, byteLength } = this.#text.bytes;
+    this.#buffer ??= Buffer.from(buffer, byteOffset, byteLength);
+    return this.#buffer.toString(encoding, start, end);
   }
 
   #warnAboutForm(form: 'no-separator' | 'no-key', line: number): void {

@@ -213,9 +213,11 @@ export class CaptureSet {
     const targets = new Set<number>();
     for (let url = 0; url < this.#urls.count; url++) {
       if (this.#latest(url)?.isRedirect !== true || !isRobotsUrl(this.#href(url))) continue;
-      this.#follow(url, (target) => targets.add(target));
+      this.#follow(url, (target) => {
+        if (!isRobotsUrl(this.#href(target))) targets.add(target);
+      });
     }
-    return [...targets].map((target) => this.#href(target)).filter((href) => !isRobotsUrl(href));
+    return [...targets].map((target) => this.#href(target));
   }
 
   /** The latest captures that are revisits of captures that are missing; they do not count. */

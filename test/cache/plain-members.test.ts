@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { plainMembers } from '../../src/cache/plain-members.js';
 import { parseRecord } from '../../src/cache/record.js';
 import { LONGEST_TEXT } from '../../src/kernel/json-string.js';
+import { cases } from '../random/cases.js';
 import { Random } from '../random/random.js';
 
 const MANY_BYTES = 1e6;
@@ -109,7 +110,7 @@ describe('plain members', () => {
     const random = new Random(7);
     let plain = 0;
     let bodies = 0;
-    for (let round = 0; round < 40_000; round++) {
+    for (let round = 0; round < cases(10_000); round++) {
       const text = Buffer.from(
         random.chance(0.7)
           ? `{"host":"a.example","robots":"${stringText(random)}"${random.pick(['', ',"status":200'])}}`
@@ -124,8 +125,8 @@ describe('plain members', () => {
       expect(plainMembers(other)).toBeUndefined();
       expect(read(bytes), bytes.toString('latin1')).toEqual(read(other));
     }
-    expect(plain).toBeGreaterThan(20_000);
-    expect(bodies).toBeGreaterThan(15_000);
+    expect(plain).toBeGreaterThan(5_000);
+    expect(bodies).toBeGreaterThan(3_500);
   });
 
   it('are found in typical records', () => {

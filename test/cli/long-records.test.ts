@@ -1,13 +1,16 @@
 import { describe, expect, test } from 'vitest';
+import { cases } from '../random/cases.js';
 import { lines, Workplace } from './command-line.js';
 
+const ROUNDS = cases(5);
+
 /**
- * 800 short records; after each hundred follows a long record whose canonical form is longer still.
+ * Short records; after each hundred follows a long record whose canonical form is longer still.
  */
 function recordsAround(long: string): { input: string; verdicts: string[] } {
   const records: string[] = [];
   const verdicts: string[] = [];
-  for (let round = 0; round < 8; round++) {
+  for (let round = 0; round < ROUNDS; round++) {
     for (let i = 0; i < 100; i++) {
       const denied = i % 2 === 1;
       records.push(`{"url":"http://g/${denied ? 'deny' : 'fine'}/${round}/${i}"}`);
@@ -57,7 +60,7 @@ describe('records whose canonical form is several times as long', () => {
   test('a record of exactly --max-line-bytes is judged, one byte more is invalid', async () => {
     for (const [bytes, invalid] of [
       [99_979, 0],
-      [99_980, 8],
+      [99_980, ROUNDS],
     ] as const) {
       const { input, verdicts } = recordsAround(`{"url":"HTTP:\\/\\/h?${'<'.repeat(bytes)}"}`);
       const place = workplaceWith(input);

@@ -22,6 +22,7 @@ const ROBOTS = {
     'License: https://groups.example/licence',
     'User-agent: CCBot',
     'Content-Signal: search=yes',
+    'Disallow: /private',
     'User-agent: *',
     'Disallow: /cc',
   ],

@@ -132,16 +132,7 @@ describe('rows', () => {
     const place = workplace();
     const random = new Random(7);
     const rows: Row[] = [];
-    for (const bytes of [
-      65_535,
-      65_536,
-      65_537,
-      2 ** 20,
-      2 ** 21 - 2,
-      2 ** 21 - 1,
-      2 ** 21,
-      2 ** 21 + 1,
-    ]) {
+    for (const bytes of [65_536, 65_537, 2 ** 20, 2 ** 21 - 1, 2 ** 21, 2 ** 21 + 1]) {
       for (let kind = 0; kind < 3; kind++) {
         const length = kind === 2 ? bytes & ~1 : bytes;
         rows.push(rowsOfLength(length, kind), drawRow(random, ','), drawRow(random, ','));

@@ -5,11 +5,12 @@ import { scalesFiles, spellingFiles } from '../hostile/spellings.js';
 import { decidingLine } from '../naive/deciding-line.js';
 import { matchesWhole } from '../naive/match.js';
 import { naiveVerdict } from '../naive/verdict.js';
+import { cases } from '../random/cases.js';
 import { ask, CASES_OF_SEED, hostileQuestions, type Judge, plainQuestions } from './questions.js';
 import { leastOf, NOTHING, Tally } from './tally.js';
 
 /** `npm run differential` asks more. */
-const SEEDS = 300;
+const SEEDS = cases(150);
 
 describe('the library and the naive matcher agree', () => {
   it.each(['rfc9309', 'google', 'draft-koster-rep-00'] as const)(

@@ -42,7 +42,7 @@ describe('docs/api.md', () => {
   });
 
   it('every type of the package is exported by name', () => {
-    const types = readFileSync(join(ROOT, 'dist/index.d.ts'), 'utf8');
+    const types = readFileSync(join(ROOT, 'dist/cjs/index.d.cts'), 'utf8');
     const declared = [...types.matchAll(/^(?:interface|type|declare class) (\w+)/gm)];
     expect(declared.length).toBeGreaterThan(25);
     const names = exports.map(({ name }) => name);

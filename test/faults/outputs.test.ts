@@ -58,7 +58,7 @@ describe('a file at the size limit of the process', () => {
   test.each(['out.gz', 'out.zst'])('keeps the old compressed file: %s', async (name) => {
     const made = place();
     // What compresses badly, and is more than a frame of zstd.
-    made.write('urls.txt', noise(6_000_000));
+    made.write('urls.txt', noise(4_500_000));
     made.write(name, OLD);
     const { code, stderr } = await made.shellAlone(
       `ulimit -f 64; $rf --robots-dir robots urls.txt -o ${name}`,
@@ -100,7 +100,7 @@ test('a full disk ends the run with 2 and keeps the old file', async ({ skip }) 
     expect(made.names('disk')).toEqual(['out.txt']);
     expect(made.read('disk/out.txt')).toBe(OLD);
   }
-  made.write('noise.txt', noise(6_000_000));
+  made.write('noise.txt', noise(4_500_000));
   for (const name of ['disk/none.gz', 'disk/none.zst']) {
     const { code, stderr } = await made.shellAlone(`$rf --robots-dir robots noise.txt -o ${name}`);
     expect(code).toBe(2);

@@ -53,6 +53,21 @@ describe('gzip data', () => {
       expect(gzip.isDamage(error), `${end} of ${data.length} bytes`).toBe(true);
     }
   });
+
+  it.each(SIZES)('comes out before an error, in chunks of %i bytes', async (size) => {
+    const data = Buffer.concat([SECOND, FIRST, Buffer.from('\0more')]);
+    const stream = Readable.from([data.subarray(0, size), data.subarray(size)]);
+    let bytes = 0;
+    const reading = pipeline(stream, gzip.decompress(65_536), async (source) => {
+      for await (const part of source) {
+        bytes += part.length;
+        // An error must not overtake what a slow reader has yet to take.
+        await new Promise(setImmediate);
+      }
+    });
+    await expect(reading).rejects.toThrow('follow the gzip data');
+    expect(bytes).toBe(LONG.length + 6);
+  });
 });
 
 describe('gzip data that is there as a whole', () => {

@@ -35,7 +35,7 @@ const GROWTH: Partial<Plan> = {
 describe('the command line agrees with the library', () => {
   // The canonical form of a record once exceeded its memory and overwrote other records.
   it('on records that grow in canonical form', async () => {
-    const amount = { records: 1200, longBytes: 4_000_000, everyLimit: true };
+    const amount = { records: 600, longBytes: 2_500_000, everyLimit: true };
     const totals = await play(17, 0, amount, GROWTH);
     expect(totals.shapes.get('growing')).toBeGreaterThanOrEqual(15);
   });
@@ -45,7 +45,7 @@ describe('the command line agrees with the library', () => {
     ['ndjson', 'several files', 2],
     ['array', 'socket', 12],
   ] as const)('of %s at every limit, by %s', async (format, wayIn, threads) => {
-    const amount = { records: 600, longBytes: 1_000_000, everyLimit: true };
+    const amount = { records: 300, longBytes: 100_000, everyLimit: true };
     const fixed: Partial<Plan> = {
       format,
       wayIn,

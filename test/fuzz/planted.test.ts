@@ -44,7 +44,7 @@ describe('the fuzzer finds planted faults', () => {
 
   it('a hang, and the input that hangs', async () => {
     const url = new URL('./planted/hang.ts', import.meta.url);
-    const result = await fuzz(url, withoutProbes, 100_000, { patience: 2000 });
+    const result = await fuzz(url, withoutProbes, 100_000, { patience: 1000 });
     expect(result).toMatchObject({ kind: 'found', message: expect.stringMatching(/^hangs/) });
     if (result.kind === 'found') expect(result.input).toContain(0x21);
   });
@@ -55,6 +55,7 @@ describe('the fuzzer finds planted faults', () => {
       'match',
       /the verdict|the deciding line/,
       { file: 'match.ts', from: 'bytes += load<i32>(surplus)', to: 'bytes++' },
+      4,
     ],
     [
       'a read far beyond the end',
@@ -72,6 +73,7 @@ describe('the fuzzer finds planted faults', () => {
       'url',
       /the verdict|the bytes around/,
       { file: 'bytes.ts', from: 'at + 2 < end &&', to: 'at < end &&' },
+      5,
     ],
     [
       'a number with a leading zero taken for JSON',

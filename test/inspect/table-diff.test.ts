@@ -3,10 +3,11 @@ import { TableBuilder } from '../../src/compile/table-builder.js';
 import { type AgentChange, TableDiff } from '../../src/inspect/table-diff.js';
 import { parseAgent } from '../../src/protocol/agent.js';
 import { Table, tableMemory } from '../../src/table.js';
+import { cases } from '../random/cases.js';
 import { Random } from '../random/random.js';
 
 const HOST = { scheme: undefined, host: 'a.example', port: undefined };
-const FILES = 120;
+const FILES = cases(60);
 
 function tableOf(robots: string): Table {
   const builder = new TableBuilder();

@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream';
+import { runInNewContext } from 'node:vm';
 import { beforeAll, describe, expect, it } from 'vitest';
 import {
   compileTable,
@@ -11,6 +12,7 @@ import {
   TableBuilder,
   verdicts,
 } from '../../src/index.js';
+import robotsParser from '../../src/robots-parser.js';
 
 /** Any arguments: what a program without types may pass. */
 type Call = (...args: readonly unknown[]) => unknown;
@@ -169,6 +171,22 @@ describe('a wrong call says what to pass', () => {
       expect(said).not.toContain('\n');
     },
   );
+
+  it('but bytes of another realm are bytes', () => {
+    const foreign = (bytes: Uint8Array): Uint8Array =>
+      runInNewContext('Uint8Array.from(bytes)', { bytes: [...bytes] });
+    const body = foreign(Buffer.from(BODY));
+    expect(body).not.toBeInstanceOf(Uint8Array);
+    const url = foreign(Buffer.from('https://h.example/a'));
+    expect(Robots.parse(body).verdict(url, 'x').verdict).toBe('deny');
+    expect(Table.from(foreign(table.bytes)).verdict(url, 'x').verdict).toBe('deny');
+    const site = 'https://h.example/robots.txt';
+    expect(robotsParser(site, body).isAllowed('https://h.example/a', 'x')).toBe(false);
+    const added = new TableBuilder();
+    added.add('h.example', body);
+    const compiled = added.build((length) => foreign(new Uint8Array(length)));
+    expect(Table.from(compiled).isDisallowed(url, 'x')).toBe(true);
+  });
 
   it('and leaves everything as it was', () => {
     expect(robots.verdict('/a', 'x').verdict).toBe('deny');

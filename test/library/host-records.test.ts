@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type Profile, Robots, Table, TableBuilder } from '../../src/index.js';
+import { cases } from '../random/cases.js';
 import { Random } from '../random/random.js';
 
 const PROFILES: readonly Profile[] = ['rfc9309', 'google', 'draft-koster-rep-00'];
@@ -72,7 +73,7 @@ describe('a table with records', () => {
       rules: 0,
       naive: 0,
     };
-    for (let seed = 1; seed <= 400; seed++) {
+    for (let seed = 1; seed <= cases(150); seed++) {
       const random = new Random(seed);
       const profile = PROFILES[seed % 3] as Profile;
       const lines = Array.from({ length: random.between(1, 14) }, () => random.pick(LINES));
@@ -107,7 +108,7 @@ describe('a table with records', () => {
       }
     }
     for (const count of Object.values(counts))
-      expect(count, JSON.stringify(counts)).toBeGreaterThan(100);
+      expect(count, JSON.stringify(counts)).toBeGreaterThan(40);
   });
 
   it('answers by scheme, host and port, and has nothing to say of others', () => {

@@ -11,6 +11,7 @@ import { type ResidentBlock, RobotsMemory } from '../../src/robots-memory.js';
 import { TAIL_BYTES } from '../../src/table/format.js';
 import { hostileFile } from '../hostile/file.js';
 import { hostileUrl } from '../hostile/url.js';
+import { cases } from '../random/cases.js';
 import { Random } from '../random/random.js';
 
 const PROFILES: readonly Profile[] = ['rfc9309', 'google', 'draft-koster-rep-00'];
@@ -165,7 +166,7 @@ function hostileTable(seed: number, profile: Profile): { table: Table; urls: str
 describe('Table.verdicts', () => {
   it.each(PROFILES)('gives the verdicts of Table.verdict, profile %s', (profile) => {
     const counts = new Map<string, number>();
-    for (let seed = 1; seed <= 40; seed++) {
+    for (let seed = 1; seed <= cases(40); seed++) {
       const { table, urls } = hostileTable(seed, profile);
       const expected = urls.map((url) => table.verdict(url, 'a-bot>b_bot').verdict);
       expect(table.verdicts(urls, 'a-bot>b_bot')).toEqual(expected);

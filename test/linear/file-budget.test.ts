@@ -35,7 +35,7 @@ describe('the budget of a file', () => {
   });
 
   it('is enough for a long file of comments, and for a long rule', () => {
-    for (const line of ['# nothing\n', `allow: /${'a'.repeat(2_000_000)}\n`]) {
+    for (const line of ['# nothing\n', `allow: /${'a'.repeat(1_000_000)}\n`]) {
       expect(parseRobots(body(line, 2_000_000), { maxBytes: MAX_BYTES }).overBudget).toBe(false);
     }
   });

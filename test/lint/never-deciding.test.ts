@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { findNeverDeciding } from '../../src/lint/inclusion/never-deciding.js';
 import { matches } from '../naive/match.js';
+import { cases } from '../random/cases.js';
 import { Random } from '../random/random.js';
 
 interface DrawnRule {
@@ -51,9 +52,9 @@ describe('rules that never decide', () => {
   const further = [...paths, ...pathsOver('ab/x', 6)];
 
   it('decide on no path of up to six characters', () => {
-    const random = new Random(27);
+    const random = new Random(2);
     const counts = { rules: 0, same: 0, one: 0, several: 0, overruled: 0, deciding: 0, missed: 0 };
-    for (let round = 0; round < 1500; round++) {
+    for (let round = 0; round < cases(600); round++) {
       const rules = drawRules(random);
       const { found, leftOut } = findNeverDeciding(rules, { left: 1_000_000 });
       expect(leftOut).toBeUndefined();
@@ -85,11 +86,11 @@ describe('rules that never decide', () => {
         if (!further.some((path) => decidingOn(path, rules) === rule)) counts.missed++;
       }
     }
-    expect(counts.same).toBeGreaterThan(100);
-    expect(counts.one).toBeGreaterThan(100);
+    expect(counts.same).toBeGreaterThan(40);
+    expect(counts.one).toBeGreaterThan(40);
     expect(counts.several).toBeGreaterThan(0);
-    expect(counts.overruled).toBeGreaterThan(100);
-    expect(counts.deciding).toBeGreaterThan(2000);
+    expect(counts.overruled).toBeGreaterThan(40);
+    expect(counts.deciding).toBeGreaterThan(800);
     // Rules that decide only on longer paths are not missed, but are counted here.
     expect(counts.missed).toBeLessThan(counts.rules / 50);
   });

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { decodeHybrid, encodeHybrid, PageFault } from '../../src/parquet/hybrid.js';
+import { cases } from '../random/cases.js';
 
 /** Values of a width, in runs of all lengths. */
 const values = fc.integer({ min: 0, max: 32 }).chain((width) =>
@@ -24,7 +25,7 @@ describe('the hybrid of runs and packed bits', () => {
         decodeHybrid(bytes, 0, bytes.length, width, output);
         expect([...output]).toEqual(values);
       }),
-      { numRuns: 500 },
+      { numRuns: cases(500) },
     );
   });
 

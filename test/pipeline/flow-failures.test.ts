@@ -6,6 +6,7 @@ import { Arena } from '../../src/kernel/arena.js';
 import { createMemory } from '../../src/kernel/kernel.js';
 import { Flow } from '../../src/pipeline/flow.js';
 import { Pool } from '../../src/workers/pool.js';
+import { cases } from '../random/cases.js';
 import {
   closePools,
   fakeFlow,
@@ -184,7 +185,7 @@ describe('cancelling', () => {
   it('ends a run at any place: forty times, further on each time', async () => {
     const lines = Array.from({ length: 20_000 }, (_, index) => `line ${index}\n`).join('');
     const ends = new Set<string>();
-    for (let round = 0; round < 40; round++) {
+    for (let round = 0; round < cases(20); round++) {
       const settings = { batchBytes: 512, threads: 1 + (round % 4), slots: 4 };
       const { flow, close } = fakeFlow(settings);
       const { reader, writer } = await files.pipe();

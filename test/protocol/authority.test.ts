@@ -6,6 +6,7 @@ import {
   parseAuthority,
   parseFileName,
 } from '../../src/protocol/authority.js';
+import { cases } from '../random/cases.js';
 import { Random } from '../random/random.js';
 
 /**
@@ -136,7 +137,7 @@ describe('canonicalHost, WHATWG URL host parsing', () => {
     const random = new Random(2);
     let kept = 0;
     let refused = 0;
-    for (let round = 0; round < 20_000; round++) {
+    for (let round = 0; round < cases(10_000); round++) {
       const host = random.run(['a', 'x', 'xn', 'f', '-', '.', '.', '0', '1', '7'], 1, 7);
       const canonical = canonicalHost(host);
       if (canonical === host) kept++;
@@ -145,8 +146,8 @@ describe('canonicalHost, WHATWG URL host parsing', () => {
       const trimmed = read?.endsWith('.') === true && read !== '.' ? read.slice(0, -1) : read;
       expect(canonical, host).toBe(trimmed === '' ? undefined : trimmed);
     }
-    expect(kept).toBeGreaterThan(5_000);
-    expect(refused).toBeGreaterThan(1_000);
+    expect(kept).toBeGreaterThan(2_500);
+    expect(refused).toBeGreaterThan(500);
   });
 
   test('at most 2,048 bytes as given', () => {
@@ -227,10 +228,10 @@ describe('canonicalHost, WHATWG URL host parsing', () => {
         if (expected === '') invalid++;
         else valid++;
       }),
-      { seed: 9309, numRuns: 5000 },
+      { seed: 9309, numRuns: cases(2000) },
     );
-    expect(valid).toBeGreaterThan(800);
-    expect(invalid).toBeGreaterThan(800);
+    expect(valid).toBeGreaterThan(300);
+    expect(invalid).toBeGreaterThan(300);
   });
 
   test('no byte of a host ends the host of a URL, and nothing throws', () => {
@@ -273,7 +274,7 @@ describe('canonicalHost, WHATWG URL host parsing', () => {
         expect(`${url.username}${url.password}${url.port}${url.search}${url.hash}`).toBe('');
         expect(url.pathname).toBe('/');
       }),
-      { seed: 9309, numRuns: 3000 },
+      { seed: 9309, numRuns: cases(1200) },
     );
     expect(refused).toBeGreaterThan(1000);
     expect(refused).toBeLessThan(2990);
@@ -484,7 +485,7 @@ describe('parseAuthority', () => {
         );
         valid++;
       }),
-      { seed: 9309, numRuns: 1000 },
+      { seed: 9309, numRuns: cases(500) },
     );
     expect(valid).toBeGreaterThan(300);
   });

@@ -4,6 +4,7 @@ import { groupsByProductToken } from '../../src/protocol/groups.js';
 import { parseRobots } from '../../src/protocol/parse.js';
 import { PROFILES, type Profile } from '../../src/protocol/profile.js';
 import type { Group } from '../../src/protocol/robots-file.js';
+import { cases } from '../random/cases.js';
 
 /** For each product token the lines of its groups. */
 function lines(groups: readonly Group[], profile: Profile): Record<string, number[]> {
@@ -63,7 +64,7 @@ describe.each(PROFILES)('RFC 9309 2.2.1, the groups of a product token, in %s', 
           if (all.length > 1) merged++;
         }
       }),
-      { seed: 9309, numRuns: 500 },
+      { seed: 9309, numRuns: cases(250) },
     );
     expect(merged).toBeGreaterThan(200);
   });

@@ -5,6 +5,7 @@ import { TableView } from '../../src/inspect/table-view.js';
 import { parseAuthority } from '../../src/protocol/authority.js';
 import { checksum } from '../../src/table/checksum.js';
 import { checkTable } from '../../src/table/table-check.js';
+import { cases } from '../random/cases.js';
 import { Random } from '../random/random.js';
 
 const VERSION = 8;
@@ -160,7 +161,7 @@ describe('a forged table cannot harm its reader', () => {
     const random = new Random(1);
     let refused = 0;
     let read = 0;
-    for (let round = 0; round < 1500; round++) {
+    for (let round = 0; round < cases(600); round++) {
       const copy = table.slice();
       for (let changes = random.between(1, 3); changes > 0; changes--) {
         const at = random.between(32, copy.length - 65);
@@ -176,7 +177,7 @@ describe('a forged table cannot harm its reader', () => {
         refused++;
       }
     }
-    expect(refused).toBeGreaterThan(350);
-    expect(read).toBeGreaterThan(200);
+    expect(refused).toBeGreaterThan(140);
+    expect(read).toBeGreaterThan(80);
   });
 });

@@ -470,9 +470,13 @@ describe('archives', () => {
       const records = Array.from({ length: 40 }, () => drawRecord(random));
       files[`f${file}.warc.gz`] = membersOf(records);
     }
+    files['between.ndjson'] = Buffer.from('{"host":"a","robots":"user-agent: *\\ndisallow: /b"}\n');
     await withFiles(files, async (directory) => {
-      const one = await compiled([directory], { threads: 1 });
-      const two = await compiled([directory], { threads: 2 });
+      const names = ['f0.warc.gz', 'f1.warc.gz', 'f2.warc.gz', 'f3.warc.gz', 'between.ndjson'];
+      // Threads end with an archive, and others start for the next one.
+      const paths = [...names.map((name) => join(directory, name)), directory];
+      const one = await compiled(paths, { threads: 1 });
+      const two = await compiled(paths, { threads: 2 });
       expect(Buffer.compare(one.bytes, two.bytes)).toBe(0);
       expect(two.warnings).toEqual(one.warnings);
       expect(two.stats).toEqual(one.stats);

@@ -1,6 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { frameOf, rawBlock, rawFrame, skippable } from '../files/zstd-frames.js';
+import { cases } from '../random/cases.js';
 import { Random } from '../random/random.js';
 import { type CaptureReading, readCaptures } from './read-captures.js';
 import { captureOf, framesOf, membersOf, recordOf, responseOf, robotsOf } from './warc-bytes.js';
@@ -114,7 +115,7 @@ describe('the pieces of a file', () => {
     const random = new Random(2);
     const noise = Buffer.from(Array.from({ length: 100_000 }, () => random.between(0, 255)));
     // Longer than a window, than the longest window, and than the longest content.
-    for (const length of [262_143, 262_144, 262_145, 5_000_000, 17_000_000]) {
+    for (const length of [262_143, 262_144, 262_145, 17_000_000]) {
       const block = Buffer.alloc(length);
       for (let at = 0; at < length; at += noise.length) noise.copy(block, at);
       const large = recordOf({ type: 'resource', uri: 'https://l.example/video', block });
@@ -144,7 +145,7 @@ describe('damage', () => {
   it('of a member costs its record, and is named by its offset', async () => {
     const members = RECORDS.map((record) => gzipSync(record));
     const random = new Random(3);
-    for (let round = 0; round < 300; round++) {
+    for (let round = 0; round < cases(150); round++) {
       const index = random.between(0, 4);
       const damaged = members.map((member) => Buffer.from(member));
       const victim = damaged[index] as Buffer;

@@ -2,6 +2,7 @@ import { constants, gzipSync, inflateRawSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import xxhash from 'xxhash-wasm';
 import { frameOf, rawBlock } from '../files/zstd-frames.js';
+import { cases, every } from '../random/cases.js';
 import { Random } from '../random/random.js';
 import { type CaptureReading, readCaptures } from './read-captures.js';
 import { captureOf, recordOf, responseOf, robotsOf } from './warc-bytes.js';
@@ -51,7 +52,7 @@ describe('a gzip member of many records', () => {
     const all = bodiesOf(await readCaptures(member, { kind: 'gzip' }));
     const random = new Random(1);
     let kept = 0;
-    for (let round = 0; round < 300; round++) {
+    for (let round = 0; round < cases(100); round++) {
       const damaged = Buffer.from(member);
       const at = random.between(MEMBER_HEADER, damaged.length - 1);
       // A flipped bit, or a lost sector.
@@ -71,12 +72,12 @@ describe('a gzip member of many records', () => {
       expect(bodies.length).toBeGreaterThanOrEqual(recordsIn(inflatedBytes(member, at - LOST)));
       kept += bodies.length;
     }
-    expect(kept).toBeGreaterThan(1000);
+    expect(kept).toBeGreaterThan(100);
   });
 
   it('loses to a cut only what is cut off', async () => {
     const all = bodiesOf(await readCaptures(member, { kind: 'gzip' }));
-    for (let length = MEMBER_HEADER + 1; length < member.length; length += 13) {
+    for (let length = MEMBER_HEADER + 1; length < member.length; length += every(39)) {
       const reading = await readCaptures(member.subarray(0, length), { kind: 'gzip' });
       const kept = recordsIn(inflatedBytes(member, length));
       expect(bodiesOf(reading), `${length} bytes`).toEqual(all.slice(0, kept));

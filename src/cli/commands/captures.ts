@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises';
+import { readFile, stat } from 'node:fs/promises';
 import { type ArchiveEvent, type ArchiveFile, readArchivePart } from '../../cache/archive-file.js';
 import { archiveFilesOf } from '../../cache/archive-list.js';
 import { captureLine, leftOutLine } from '../../cache/capture-lines.js';
@@ -56,6 +56,9 @@ export async function captures(
 async function filesOf(path: string): Promise<ArchiveFile[]> {
   const files = await archiveFilesOf(path);
   if (files !== undefined) return files;
+  await stat(path).catch((cause: unknown) => {
+    throw unreadable(path, cause);
+  });
   throw new RobotsFilterError(
     'input',
     `${path}: not a WARC file. Name files that end in .warc, .warc.gz or .warc.zst, or a list of them that ends in .paths`,

@@ -1,5 +1,6 @@
 import type { TableView } from '../../inspect/table-view.js';
 import type { HostCounts } from '../../pipeline/host-counts.js';
+import { mostFrequent } from './most-frequent.js';
 
 /** A host of the table with URLs. */
 export interface BusyHost {
@@ -19,21 +20,19 @@ export function busiestHosts(
     slots,
     (slot) => counts.allowed(slot, 0) + counts.denied(slot, 0),
   );
-  const total = (place: number): number => totals[place] as number;
-  const order = Uint32Array.from(slots, (_, place) => place).sort((a, b) => total(b) - total(a));
-  const hosts: BusyHost[] = [];
-  for (let at = 0; at < order.length && (top === undefined || hosts.length < top); ) {
-    const urls = total(order[at] as number);
-    // A space is before any character of a host, so the slot after it does not change the order.
-    const alike: string[] = [];
-    for (; at < order.length && total(order[at] as number) === urls; at++) {
-      const slot = slots[order[at] as number] as number;
-      alike.push(`${view.nameAt(view.placeOfSlot(slot))} ${slot}`);
-    }
-    for (const name of alike.sort()) {
-      const space = name.lastIndexOf(' ');
-      hosts.push({ slot: Number(name.slice(space + 1)), host: name.slice(0, space), urls });
-    }
-  }
-  return hosts.slice(0, top);
+  const slotAt = (place: number): number => slots[place] as number;
+  const urlsAt = (place: number): number => totals[place] as number;
+  const frequent = mostFrequent(
+    {
+      length: slots.length,
+      countOf: urlsAt,
+      nameOf: (place) => view.nameAt(view.placeOfSlot(slotAt(place))),
+    },
+    top,
+  );
+  return frequent.map(({ name, index }) => ({
+    slot: slotAt(index),
+    host: name,
+    urls: urlsAt(index),
+  }));
 }

@@ -8,6 +8,7 @@ import type { Agent } from '../../protocol/agent.js';
 import { REASONS, type Reason, VERDICTS, type Verdict } from '../../protocol/verdict.js';
 import { authorityLabel } from './authority-label.js';
 import { busiestHosts } from './busiest-hosts.js';
+import { rankedRules } from './ranked-rules.js';
 import { RECORD_FIGURES, type RecordFigure } from './record-figures.js';
 import { plainText, ruleText } from './rule-text.js';
 import { countsOf } from './statistics.js';
@@ -221,23 +222,24 @@ function keptFigures(
 function denyingRules(filter: Filter, view: TableView, agents: number): FilterFigures['denying'] {
   const { rules, missed } = filter.ruleCounts();
   const placed = new DecidedRules(view);
-  const top = overAgents(rules.filter(({ allow }) => !allow)).slice(0, DENYING);
+  const denying = overAgents(rules.filter(({ allow }) => !allow));
+  const top = rankedRules(denying, view, DENYING);
   return {
     missed,
-    rules: top.map(({ denied, first, ofAgents }) => {
-      const found = placed.find(first.authority, first.line);
+    rules: top.map(({ authority, line, count, ofAgents }) => {
+      const found = placed.find(authority, line);
       const deniedToAgents = Array.from({ length: agents }, () => 0);
-      for (const { agent, count } of ofAgents) deniedToAgents[agent] = count;
+      for (const each of ofAgents) deniedToAgents[each.agent] = each.count;
       const all = [...found.rules.values()];
       const at = all.indexOf(found.rule);
       const around = all.slice(Math.max(at - AROUND, 0), at + AROUND + 1);
       return {
         host: authorityLabel(found.host, found.authority),
         source: plainText(found.authority.source),
-        line: first.line,
+        line,
         rule: ruleText(found.rule),
         group: found.group.productTokens,
-        denied,
+        denied: count,
         deniedToAgents,
         around: around.map((rule) => ({ line: rule.line, rule: ruleText(rule) })),
       };
@@ -246,23 +248,23 @@ function denyingRules(filter: Filter, view: TableView, agents: number): FilterFi
 }
 
 /** The counts of a rule for some agents. */
-interface RuleOverAgents {
-  denied: number;
-  readonly first: RuleCount;
+interface RuleOverAgents extends Pick<RuleCount, 'authority' | 'line'> {
+  count: number;
   readonly ofAgents: RuleCount[];
 }
 
-/** Adds up the agents of each rule; the rule with most URLs stands first. */
+/** Adds up the agents of each rule. The rules are sorted by authority and line. */
 function overAgents(rules: readonly RuleCount[]): RuleOverAgents[] {
   const sums: RuleOverAgents[] = [];
   for (const rule of rules.toSorted((a, b) => a.authority - b.authority || a.line - b.line)) {
     const last = sums.at(-1);
-    if (last?.first.authority === rule.authority && last.first.line === rule.line) {
-      last.denied += rule.count;
+    if (last?.authority === rule.authority && last.line === rule.line) {
+      last.count += rule.count;
       last.ofAgents.push(rule);
     } else {
-      sums.push({ denied: rule.count, first: rule, ofAgents: [rule] });
+      const { authority, line, count } = rule;
+      sums.push({ authority, line, count, ofAgents: [rule] });
     }
   }
-  return sums.sort((a, b) => b.denied - a.denied);
+  return sums;
 }

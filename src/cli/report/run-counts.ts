@@ -8,6 +8,7 @@ import { authorityLabel } from './authority-label.js';
 import { busiestHosts } from './busiest-hosts.js';
 import type { Diagnostics } from './diagnostics.js';
 import { formatNumber } from './numbers.js';
+import { rankedRules } from './ranked-rules.js';
 import { type Cell, type Column, type RowFormat, Rows } from './rows.js';
 import { plainText, ruleText } from './rule-text.js';
 import { countsOf } from './statistics.js';
@@ -162,15 +163,16 @@ function* ruleRows(
   for (const rule of rules) ofAgents[rule.agent]?.push(rule);
   for (const [index, { name: agent }] of agents.entries()) {
     const own = ofAgents[index] ?? [];
-    const shown = top === undefined ? own : own.sort(byCount).slice(0, top);
+    const ranked = rankedRules(own, view, top);
     // The rules of an authority are found together, because its groups are read once.
-    const found = shown.sort(byPlace).map((rule) => {
+    const cells = new Map<RuleCount, Cell[]>();
+    for (const rule of ranked.toSorted(byPlace)) {
       const { host, authority, rule: written } = placed.find(rule.authority, rule.line);
       const label = authorityLabel(host, authority);
       const source = plainText(authority.source);
-      return [rule, [label, rule.line, ruleText(written), rule.count, source]] as const;
-    });
-    for (const [, cells] of found.sort(([a], [b]) => byCount(a, b))) yield [agent, ...cells];
+      cells.set(rule, [agent, label, rule.line, ruleText(written), rule.count, source]);
+    }
+    for (const rule of ranked) yield cells.get(rule) ?? [];
     const others = records - countsOf(outcomes[index] ?? []).reasons.rule;
     if (others > 0) yield [agent, undefined, undefined, undefined, others, undefined];
   }
@@ -179,11 +181,6 @@ function* ruleRows(
       `warning: there were too many rules to count each one: any count may be up to ${formatNumber(missed)} too low. For exact counts, filter fewer hosts or agents at a time`,
     );
   }
-}
-
-/** The most URLs first, then by place. */
-function byCount(a: RuleCount, b: RuleCount): number {
-  return b.count - a.count || byPlace(a, b);
 }
 
 function byPlace(a: RuleCount, b: RuleCount): number {

@@ -253,6 +253,8 @@ class CacheCompilation {
       if (parts.length === 0) break;
       await this.compile(parts);
     }
+    // All captures of an archive are bound in memory, and often they are the last to be compiled.
+    await this.#compiler.rest();
     await compilation.bind(signal);
     this.#archive = undefined;
   }

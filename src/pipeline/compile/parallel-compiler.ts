@@ -85,6 +85,14 @@ export class ParallelCompiler {
     return { compiled, merger: this.#ownMerger };
   }
 
+  /** Ends the threads if none has work, and frees their memory. Further parts start others. */
+  async rest(): Promise<void> {
+    const threads = this.#threads;
+    if (threads === undefined || threads.waiting > 0) return;
+    this.#threads = undefined;
+    await threads.close();
+  }
+
   /** Ends the threads. */
   async close(): Promise<void> {
     await this.#threads?.close();

@@ -9,6 +9,7 @@ import {
   HOST_KEY_FACTOR,
   MAX_PROBE,
 } from '../../../src/table/format.js';
+import { cases } from '../../random/cases.js';
 import { Random } from '../../random/random.js';
 
 function bytes(text: string): Uint8Array {
@@ -94,7 +95,7 @@ function randomKey(random: Random): Uint8Array {
 describe('the hash of a host', () => {
   it('is NH of RFC 4418 section 5.2, multiplied by the factor', () => {
     const random = new Random(6);
-    for (let round = 0; round < 500; round++) {
+    for (let round = 0; round < cases(250); round++) {
       const key = randomKey(random);
       const host = bytes(random.run(['a', 'b', '.', 'xyz-', '0123456789abcdef'], 1, 40)).subarray(
         0,
@@ -139,7 +140,7 @@ describe('the hash of a host', () => {
       ]).map(bytes),
       permutations(['aaaa', 'bbbb', 'cccc', 'dddd']).map(bytes),
     ];
-    for (let round = 0; round < 30; round++) {
+    for (let round = 0; round < cases(30); round++) {
       const hostHash = new HostHash(randomKey(random));
       for (const family of families) {
         expect(new Set(family.map((host) => hostHash.of(host))).size).toBe(family.length);

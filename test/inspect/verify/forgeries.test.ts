@@ -8,6 +8,7 @@ import { kernelModule } from '../../../src/kernel/module.js';
 import { HEADER_AUTOMATA, HEADER_RULES } from '../../../src/table/format.js';
 import { checkTable } from '../../../src/table/table-check.js';
 import { type MeteredKernel, meteredKernel } from '../../linear/metered-kernel.js';
+import { cases } from '../../random/cases.js';
 import { Random } from '../../random/random.js';
 import { contentsOf, urlsOf } from './contents.js';
 import { fieldsOf } from './fields.js';
@@ -88,10 +89,10 @@ function judge(table: Uint8Array, { rules, groups }: VerifiedTable, google: bool
 
 describe('a forged table that still verifies', () => {
   it.each([
-    ['rich', richTable(), false, 600],
-    ['google', richTable('google'), true, 300],
-    ['wide', wideTable(), false, 40],
-    ['crowded', crowdedTable(), false, 80],
+    ['rich', richTable(), false, cases(240)],
+    ['google', richTable('google'), true, cases(120)],
+    ['wide', wideTable(), false, cases(40)],
+    ['crowded', crowdedTable(), false, cases(80)],
   ] as const)(
     'is read without a trap, within bounds and in time: %s',
     (_what, table, google, rounds) => {

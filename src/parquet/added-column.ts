@@ -19,6 +19,9 @@ export class AddedValues {
   /** For each row, the place of its value in the dictionary plus one; 0 for null. */
   #rows = new Uint32Array(CAPACITY);
   #count = 0;
+  /** The value that was added last, and its place: neighbours are often equal. */
+  #last: string | number | undefined;
+  #lastPlace = 0;
 
   constructor(column: AddedColumn) {
     this.column = column;
@@ -31,20 +34,26 @@ export class AddedValues {
 
   /** Adds a row; `undefined` becomes null. */
   add(value: string | number | undefined): void {
-    let place = 0;
-    if (value !== undefined) {
-      place = this.#places.get(value) ?? 0;
-      if (place === 0) {
-        place = this.#places.size + 1;
-        this.#places.set(value, place);
-      }
+    if (value !== this.#last) {
+      this.#last = value;
+      this.#lastPlace = this.#placeOf(value);
     }
     if (this.#count === this.#rows.length) {
       const larger = new Uint32Array(2 * this.#count);
       larger.set(this.#rows);
       this.#rows = larger;
     }
-    this.#rows[this.#count++] = place;
+    this.#rows[this.#count++] = this.#lastPlace;
+  }
+
+  /** The place of a value, which is added to the dictionary if it is new. */
+  #placeOf(value: string | number | undefined): number {
+    if (value === undefined) return 0;
+    const known = this.#places.get(value);
+    if (known !== undefined) return known;
+    const place = this.#places.size + 1;
+    this.#places.set(value, place);
+    return place;
   }
 
   /** Adds the same value for this many rows. */

@@ -2,8 +2,8 @@ import { type AddedColumn, AddedValues } from './added-column.js';
 import { type ByteSink, ChunkWriter, footerOf, rowGroupOf } from './chunk-writer.js';
 import type { ThriftStruct } from './thrift.js';
 
-/** Rows of a row group: they are held until the group is written. */
-const GROUP_ROWS = 1 << 18;
+/** Rows after which a row group should end: they are held until it is written. */
+const GROUP_ROWS = 1 << 17;
 
 /** Writes a Parquet file from its beginning, row by row. */
 export class RowsWriter {
@@ -20,9 +20,9 @@ export class RowsWriter {
     this.#values = columns.map((column) => new AddedValues(column));
   }
 
-  /** Whether `writeGroup` must be called before another row is added. */
+  /** Whether `writeGroup` should be called before more rows are added. */
   get isFull(): boolean {
-    return this.#held === GROUP_ROWS;
+    return this.#held >= GROUP_ROWS;
   }
 
   /** Adds a row: a value for each column; `undefined` is null. */

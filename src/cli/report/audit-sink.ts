@@ -120,7 +120,12 @@ export class AuditParquet implements AuditSink<readonly ParquetRow[]> {
   );
 
   prepare(rows: readonly AuditRow[]): readonly ParquetRow[] {
-    return rows.map(({ agent, cells }) => [agent, ...cells.map(parquetValue)]);
+    const values = new Map<readonly Cell[], ParquetRow>();
+    return rows.map(({ agent, cells }) => {
+      const own = values.get(cells) ?? cells.map(parquetValue);
+      values.set(cells, own);
+      return [agent, ...own];
+    });
   }
 
   add(host: string, rows: readonly ParquetRow[], date: string | undefined): boolean {

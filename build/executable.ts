@@ -55,7 +55,7 @@ function packageFiles(): Map<string, Buffer> {
       recursive: true,
       withFileTypes: true,
     })) {
-      if (!entry.isFile() || entry.name.endsWith('.map') || entry.name.endsWith('.ts')) continue;
+      if (!entry.isFile() || /\.(map|[cm]?ts)$/.test(entry.name)) continue;
       const path = join(entry.parentPath, entry.name);
       const name = relative(ROOT, path).replaceAll('\\', '/');
       // Only bundlers load these.

@@ -6,6 +6,7 @@ import { languageCompetitors } from './competitors/languages.js';
 import { Random } from './corpus/random.js';
 import { AGENT } from './inputs/agents.js';
 import { DEFAULT_CORPUS_DIRECTORY, makeScratch, provideCorpus } from './inputs/corpus-store.js';
+import { type FirstVerdicts, readBodies, timeFirstVerdicts } from './library/first-verdicts.js';
 import {
   type Asker,
   type Library,
@@ -28,6 +29,7 @@ robots-parser (npm) and Protego (PyPI). All of Node runs in one process, interle
 npm run bench:library -- [options]
     --hosts 2000  --urls 100000  --seed 1
     --runs 5            whole runs
+    --bodies FILE       also time each file of these records (.ndjson, .ndjson.gz) to its first verdict
     --objects 100000    objects whose memory is measured; 0 for none
     --installed DIR     load the package that is installed in DIR, not one packed from this checkout
     --against DIR       load the package that is installed in DIR, too
@@ -42,6 +44,7 @@ const { values } = parseArgs({
     seed: { type: 'string', default: '1' },
     runs: { type: 'string', default: '5' },
     objects: { type: 'string', default: '100000' },
+    bodies: { type: 'string' },
     installed: { type: 'string' },
     against: { type: 'string' },
     corpus: { type: 'string', default: DEFAULT_CORPUS_DIRECTORY },
@@ -114,6 +117,7 @@ async function measure(): Promise<void> {
     for (const { name, reason } of absent) {
       if (name.startsWith('Protego')) say(`${name} was not measured: ${reason}`);
     }
+    const firstVerdicts = firstVerdictsOf([loadRobotsParser(), ...versions]);
     const memory = await memoryOf(versions, corpus.robots, installed.directory);
     const results = cases.map(({ what, library, questions: asked, seconds }) => ({
       what,
@@ -127,6 +131,7 @@ async function measure(): Promise<void> {
         runs: Number(values.runs),
         corpus: corpus.summary,
         library: results,
+        firstVerdicts,
         memory,
       };
       say(`recorded in ${writeRecord('library', { machine, package: installed }, content)}`);
@@ -256,6 +261,19 @@ function report(cases: readonly LibraryCase[]): void {
     return [what, library, rate(median), `${rate(greatest)}–${rate(least)}`];
   });
   say(`\n${aligned([['case', 'library', 'a second', 'least–greatest'], ...rows], 2)}\n`);
+}
+
+/** The times of each real body to its first verdict, if bodies are given. */
+function firstVerdictsOf(libraries: readonly Library[]): FirstVerdicts[] {
+  if (values.bodies === undefined) return [];
+  const timed = timeFirstVerdicts(libraries, readBodies(values.bodies), Number(values.runs));
+  for (const { library, files, firstPass, pass, medianFile } of timed) {
+    const all = `all ${files.toLocaleString('en')} in ${pass.median.toFixed(2)} s (${pass.least.toFixed(2)}–${pass.greatest.toFixed(2)})`;
+    say(
+      `${library}: to the first verdict ${all}, for the first time ${firstPass.toFixed(2)} s; the median file ${medianFile.toFixed(1)} µs`,
+    );
+  }
+  return timed;
 }
 
 /** Bytes of each object beside its body, in processes of their own. */

@@ -1,4 +1,5 @@
 import { parseRobots } from '../../src/protocol/parse.js';
+import { ProductTokens } from '../../src/protocol/product-token.js';
 import { PROFILES, type Profile } from '../../src/protocol/profile.js';
 import type { RobotsFile } from '../../src/protocol/robots-file.js';
 import { MAX_WARNINGS } from '../../src/protocol/warnings.js';
@@ -69,6 +70,7 @@ function checkProfile(input: Uint8Array, profile: Profile): void {
     if (line <= last) throw new Fault(`a record of line ${line} after a record of line ${last}`);
     last = line;
   }
+  checkParts(input, profile, file);
   // The same bytes surrounded by others: any read beyond an end changes the result.
   for (const around of ['\n', ':\xbf']) {
     const memory = new Uint8Array(input.length + 64);
@@ -81,7 +83,23 @@ function checkProfile(input: Uint8Array, profile: Profile): void {
   }
 }
 
-function groupsOf({ groups }: RobotsFile): string {
+/** Reads the groups of every second product token alone, as for a first verdict. */
+function checkParts(input: Uint8Array, profile: Profile, file: RobotsFile): void {
+  const named = new Set(file.groups.flatMap(({ productTokens }) => productTokens));
+  const wanted = [...named].filter((_, index) => index % 2 === 0);
+  const parts = { tokens: new ProductTokens(wanted), records: false, warnings: 'none' } as const;
+  const read = parseRobots(input, { profile }, parts).groups.map((group) => ({
+    ...group,
+    line: 0,
+  }));
+  const expected = file.groups.flatMap(({ productTokens, rules }) => {
+    const tokens = productTokens.filter((token) => wanted.includes(token));
+    return tokens.length === 0 ? [] : [{ productTokens: tokens, rules, line: 0 }];
+  });
+  agree(`${profile}: some groups`, groupsOf({ groups: read }), groupsOf({ groups: expected }));
+}
+
+function groupsOf({ groups }: Pick<RobotsFile, 'groups'>): string {
   return JSON.stringify(
     groups.map(({ productTokens, rules, line }) => ({
       productTokens,

@@ -62,7 +62,7 @@ export const totalsOption = (): Option =>
 export const auditFormatOption = (): Option =>
   describedOption(
     '--format <format>',
-    'Write table, csv, ndjson, parquet or html (default: table).',
+    'Write table (default), csv, ndjson, parquet or html.',
     `${ROWS_DETAIL} parquet has the columns of csv. html is one page that loads nothing: the figures of --report, and the first 1,000 rows.`,
     '    robots-filter audit --table robots.table -a @ai-training --format parquet > audit.parquet',
   )
@@ -72,7 +72,7 @@ export const auditFormatOption = (): Option =>
 export const diffFormatOption = (): Option =>
   describedOption(
     '--format <format>',
-    'Write table, csv, ndjson or html (default: table).',
+    'Write table (default), csv, ndjson or html.',
     `${ROWS_DETAIL} html is one page that loads nothing: for each agent how many hosts have changed and how, and the first 1,000 rows.`,
   )
     .choices([...ROW_FORMATS, 'html'])

@@ -27,12 +27,21 @@ export interface DiffAbout {
 type Direction = 'less' | 'more' | 'other' | 'moved';
 
 /** The parts of a bar: their colours, which the audit's page explains, and their meanings. */
-const DIRECTIONS: readonly (readonly [Direction, string, string])[] = [
-  ['less', 'none', 'may fetch less'],
-  ['other', 'part', 'may fetch another part'],
-  ['more', 'all', 'may fetch more'],
-  ['moved', 'unknown', 'has come or gone'],
-];
+const DIRECTIONS: Readonly<
+  Record<DiffAbout['what'], readonly (readonly [Direction, string, string])[]>
+> = {
+  host: [
+    ['less', 'none', 'allows less'],
+    ['other', 'part', 'allows another part'],
+    ['more', 'all', 'allows more'],
+    ['moved', 'unknown', 'has come or gone'],
+  ],
+  URL: [
+    ['less', 'none', 'now denied'],
+    ['more', 'all', 'now allowed'],
+    ['moved', 'unknown', 'was or is unknown'],
+  ],
+};
 
 /** What is allowed, ascending; `unknown` and `invalid` are beside the order. */
 const ORDER: Readonly<Record<string, number>> = { none: 0, deny: 0, part: 1, all: 2, allow: 2 };
@@ -54,10 +63,10 @@ export function diffPage(about: DiffAbout, tally: DiffTally, rows: HeldRows): st
   });
 }
 
-function directionBars(agents: readonly AgentDifferences[], what: string): string {
+function directionBars(agents: readonly AgentDifferences[], what: DiffAbout['what']): string {
   if (agents.every(({ counts }) => counts.length === 0)) return '<p>There is no difference.</p>';
   const rows = agents.map(({ agent, counts }) => {
-    const parts = DIRECTIONS.map(([direction, kind, meaning]) => {
+    const parts = DIRECTIONS[what].map(([direction, kind, meaning]) => {
       const count = counts.reduce(
         (sum, [difference, number]) => (directionOf(difference) === direction ? sum + number : sum),
         0,
@@ -71,9 +80,9 @@ function directionBars(agents: readonly AgentDifferences[], what: string): strin
     const label = `${agent}: ${words.length === 0 ? 'no difference' : words.join(', ')}`;
     return `<b>${html(agent)}</b>${stackedBar(parts, label)}<span class="counts">${formatCount(sum, 'difference')}</span>`;
   });
-  const legend = DIRECTIONS.map(
-    ([, kind, meaning]) => `<li><span class="${kind}"></span>${html(meaning)}</li>`,
-  ).join('');
+  const legend = DIRECTIONS[what]
+    .map(([, kind, meaning]) => `<li><span class="${kind}"></span>${html(meaning)}</li>`)
+    .join('');
   return `<p>Each bar has the ${what}s that differ for an agent.</p>
 <ul class="legend">${legend}</ul>
 <div class="bars">${rows.join('\n')}</div>`;

@@ -131,6 +131,17 @@ class Checks:
             found = {row.url[-1]: row.verdict for row in judged}
             assert found == {name: "deny" if name == denied else "allow" for name in "ab"}, found
 
+    def check_columns_of_any_name(self) -> None:
+        """Columns keep their names, also if Spark cannot find these names again."""
+        df = self.df.limit(50).withColumnRenamed("url", "page.url")
+        df = df.select("id", "`page.url`", F.col("id").alias("id"), F.lit(1).alias("a`b"))
+        for by_shard in (False, True):
+            judged = filter_urls(
+                df, table=self.shards, agents="GPTBot", url="page.url", by_shard=by_shard
+            )
+            assert judged.columns == [*df.columns, "verdict"], judged.columns
+            assert judged.count() == 50
+
     def check_heavy_host_in_several_tasks(self) -> None:
         """One host has half of all URLs, and no task has more than a quarter."""
         judged = self.judged(self.df, by_shard=True, tasks=16)
@@ -305,6 +316,7 @@ def main() -> None:
             chosen += [
                 checks.check_wrong_table_fails_before_anything_runs,
                 checks.check_replaced_table_is_opened_anew,
+                checks.check_columns_of_any_name,
                 checks.check_heavy_host_in_several_tasks,
                 checks.check_archives_compile_as_on_one_machine,
                 # It comes last: no later check has this worker.

@@ -28,7 +28,7 @@ from ._table import Profile, Table
 WHOLE_BYTES = 1 << 30
 #: Rows of which one is counted to find heavy shards.
 SAMPLED = 100
-#: Column names while rows move. No other column may have them.
+#: Column names while rows move, when all others are plain.
 _SHARD = "__robots_filter_shard"
 _TASK = "__robots_filter_task"
 
@@ -66,6 +66,7 @@ class _Place:
 
 @dataclass(frozen=True)
 class _Question:
+    #: The plain name of the column of the URLs.
     url: str
     agents: str | tuple[str, ...]
     explain: bool
@@ -100,13 +101,19 @@ def filter_urls(
     is damaged, incomplete or for another profile: all before a job starts.
     """
     path = os.path.abspath(os.fspath(table))
+    if os.path.basename(path) == MANIFEST:
+        path = os.path.dirname(path)
     question = _question(df, url, agents, explain)
-    added = [name for name in ("verdict", "reason")[: 1 + explain] if name in df.columns]
-    if added:
-        raise UsageError(
-            f"the DataFrame has a column {added[0]} already. "
-            f"Rename it first: df.withColumnRenamed({added[0]!r}, ...)"
-        )
+    # Spark does not tell columns apart by case.
+    added = ("verdict", "reason")[: 1 + explain]
+    for name in df.columns:
+        if name.lower() in added:
+            raise UsageError(
+                f"the DataFrame has a column {name} already. "
+                f"Rename it first: df.withColumnRenamed({name!r}, ...)"
+            )
+    if tasks is not None and (not isinstance(tasks, int) or tasks < 1):
+        raise UsageError(f"tasks is {tasks!r}. Use a whole number from 1 on")
     parts = parts_of(path) if os.path.isdir(path) else None
     checksum = _check_answers(path, parts, question, profile)
     place = _Place(path, checksum)
@@ -118,16 +125,35 @@ def filter_urls(
             )
         place = _Place(path, checksum, shipped=True)
         df.sparkSession.sparkContext.addFile(path)
+    # Spark finds no column again whose name has a dot, or that two columns have.
+    plain = df.toDF(*(_plain(index) for index in range(len(df.columns))))
+    judged = _judged_frame(plain, place, parts, question, by_shard, tasks)
+    return judged.toDF(*df.columns, *added)
+
+
+def _plain(index: int) -> str:
+    return f"c{index}"
+
+
+def _judged_frame(
+    df: DataFrame,
+    place: _Place,
+    parts: list[Part] | None,
+    question: _Question,
+    by_shard: bool | None,
+    tasks: int | None,
+) -> DataFrame:
+    """Return the DataFrame, whose names are plain, with its verdicts."""
     schema = _schema(df, question)
     if parts is None:
         if by_shard:
-            raise UsageError(f"{path} is a table in one piece. Compile it with --shards")
+            raise UsageError(f"{place.path} is a table in one piece. Compile it with --shards")
         return df.mapInArrow(_judging(place, question, None), schema)
     if by_shard is None:
         by_shard = sum(part.bytes for part in parts) > WHOLE_BYTES
     if not by_shard or len(parts) == 1:
         return df.mapInArrow(_judging(place, question, None), schema)
-    moved, of_task = _moved(df, url, len(parts), tasks)
+    moved, of_task = _moved(df, question.url, len(parts), tasks)
     names = [parts[shard].file for shard in of_task]
     checksums = {part.file: part.checksum for part in parts}
     return moved.mapInArrow(_judging(place, question, (names, checksums)), schema)
@@ -141,19 +167,22 @@ def _question(df: DataFrame, url: str, agents: object, explain: bool) -> _Questi
             f"the DataFrame has no column {url}. Name the column of the URLs: url=... "
             f"with one of {', '.join(df.columns)}"
         )
-    kind = df.schema[url].dataType
+    if df.columns.count(url) > 1:
+        raise UsageError(f"the DataFrame has several columns {url}. Rename all but one")
+    column = df.columns.index(url)
+    kind = df.schema.fields[column].dataType
     if not isinstance(kind, T.StringType | T.BinaryType):
         raise UsageError(
             f"the column {url} is of type {kind.simpleString()}. "
             f"Name a column of strings, such as url='url'"
         )
     if isinstance(agents, str):
-        return _Question(url, agents, explain)
+        return _Question(_plain(column), agents, explain)
     if not isinstance(agents, Sequence) or isinstance(agents, bytes) or not agents:
         raise UsageError(
             f"agents is {agents!r}. Pass a product token such as 'GPTBot', or a list of them"
         )
-    return _Question(url, tuple(agents), explain)
+    return _Question(_plain(column), tuple(agents), explain)
 
 
 def _check_answers(

@@ -11,7 +11,7 @@ import type { TableMemory } from '../../table-memory.js';
 /** Characters of preferences as JSON that a record gets: site owners choose how many there are. */
 const LONGEST = 4096;
 /** Characters of the records of an agent's group that are looked at. */
-const LONGEST_READ = 1 << 16;
+const LONGEST_READ = 1 << 13;
 
 /** Authorities, and characters of their preferences, that are kept. */
 const KEPT_AUTHORITIES = 1 << 16;

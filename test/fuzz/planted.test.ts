@@ -73,7 +73,6 @@ describe('the fuzzer finds planted faults', () => {
       'url',
       /the verdict|the bytes around/,
       { file: 'bytes.ts', from: 'at + 2 < end &&', to: 'at < end &&' },
-      5,
     ],
     [
       'a number with a leading zero taken for JSON',

@@ -1,6 +1,6 @@
 import { defineConfig } from 'rolldown';
 import { dts } from 'rolldown-plugin-dts';
-import { embedded } from './build/embedded.js';
+import { bundleable } from './build/bundleable.js';
 
 /** Packages stay outside. */
 const external = /^(?![./]|[A-Z]:)/;
@@ -27,8 +27,13 @@ const groups = [
   },
   { name: 'program', test: /src\/cli\/(program|commands\/filter)\.ts$/ },
   { name: 'robots', test: /src\/(table|compile\/table-builder|(protocol|pipeline)\/[^/]+)\.ts$/ },
-  { name: 'compile-cache', test: /src\/pipeline\/compile\/(thread|compile-cache)\.ts$/ },
+  { name: 'compile-cache', test: /src\/pipeline\/compile\/(compile-task|compile-cache)\.ts$/ },
 ].map((group, index, { length }) => ({ ...group, priority: length - index }));
+
+/** The path of a built file, where there is one: a bundle of ES modules has none. */
+const define = {
+  'import.meta.filename': "(typeof __filename === 'string' ? __filename : undefined)",
+};
 
 export default defineConfig([
   // CommonJS: Node 20 takes a tenth less time to start it than as ES modules, and aborts the process
@@ -45,6 +50,8 @@ export default defineConfig([
     platform: 'node',
     external,
     checks,
+    transform: { define },
+    plugins: [bundleable()],
     output: {
       dir: '.build/dist/cjs',
       cleanDir: true,
@@ -57,7 +64,7 @@ export default defineConfig([
   },
   // What judges on a thread is small, and loads nothing else.
   {
-    input: { judge: './src/workers/worker.ts' },
+    input: { judge: './src/workers/judge-thread.ts' },
     platform: 'node',
     external,
     checks,
@@ -66,24 +73,6 @@ export default defineConfig([
       format: 'cjs',
       entryFileNames: '[name].cjs',
       ...compact,
-    },
-  },
-  // The library for bundlers, which follow the condition `module` of package.json: ES modules that
-  // read no file of the package. Node never loads them.
-  {
-    input: { index: './src/index.ts', 'robots-parser': './src/robots-parser.ts' },
-    platform: 'node',
-    external,
-    checks,
-    plugins: [embedded('.build/dist')],
-    output: {
-      dir: '.build/dist/module',
-      format: 'esm',
-      entryFileNames: '[name].js',
-      chunkFileNames: 'chunk-[name].js',
-      ...compact,
-      // Bundlers shorten the names of functions anyway. Messages name classes.
-      minify: { ...compact.minify, mangle: { keepNames: { function: false, class: true } } },
     },
   },
   // The types: the declarations that tsc wrote, without those that the library does not show.

@@ -17,8 +17,7 @@ const ALONE = [
   'test/linear/{hosts,lint,meters,robots-txt,verify}.test.ts',
   'test/pipeline/compile-threads.test.ts',
   'test/pipeline/input/json/json-records.test.ts',
-  'test/workers/source-thread.test.ts',
-  'test/workers/threads.test.ts',
+  'test/workers/{thread,threads}.test.ts',
 ];
 
 class LongFirst extends BaseSequencer {

@@ -4,10 +4,11 @@ import { RobotsFilterError } from '../errors.js';
 import { REASONS, VERDICTS } from '../protocol/verdict.js';
 import { checksumText } from '../table/manifest.js';
 import type { TableMemory } from '../table-memory.js';
+import { entryFile } from '../workers/entry-file.js';
 import { Threads } from '../workers/threads.js';
 import { ClosedError, FrameInput, writeFrame } from './frame-streams.js';
 import { GREETING_BYTES, LIMITS, MAGIC, PROTOCOL_VERSION } from './protocol.js';
-import serveRequests, { type ServeEnd, type ServeTask } from './thread.js';
+import { type ServeEnd, type ServeTask, serveRequests } from './serve-requests.js';
 import { Turns } from './turns.js';
 
 const INPUT = 0;
@@ -104,8 +105,7 @@ export async function serve(table: TableMemory, settings: ServeSettings): Promis
 /** Resolves when all threads have ended, or one of them so that the others may not. */
 async function onThreads(task: ServeTask, threads: number): Promise<ServeResult> {
   const pool = new Threads<ServeTask, ServeEnd>(threads, {
-    entry: 'serve',
-    heapMebibytes: undefined,
+    file: entryFile('serve'),
   });
   return new Promise((resolve) => {
     let result: ServeResult = { isBlocked: false };

@@ -1,3 +1,4 @@
+import { entryFile } from './entry-file.js';
 import type { Executor } from './executor.js';
 import type { Task, TaskEnd } from './messages.js';
 import { Threads } from './threads.js';
@@ -28,6 +29,7 @@ export class Pool implements Executor {
     this.threads = options.threads;
     this.kernel = options.kernel;
     this.#threads = new Threads(options.threads + (options.reader ? 1 : 0), {
+      file: entryFile('judge'),
       heapMebibytes: options.heapMebibytes,
     });
   }

@@ -1,12 +1,4 @@
-import { RobotsFilterError } from '../errors.js';
-import { errorCode, errorText } from '../files/system-error.js';
-import { startThread, type Thread, type ThreadOptions } from './thread.js';
-
-/** A thread, and whether it carries out a task. */
-interface Worker<Task, Result> {
-  readonly thread: Thread<Task, Result>;
-  isBusy: boolean;
-}
+import { Thread, type ThreadOptions } from './thread.js';
 
 /**
  * Threads that carry out one task at a time each. Idle threads do not keep the process alive.
@@ -16,7 +8,7 @@ interface Worker<Task, Result> {
  */
 export class Threads<Task, Result> {
   readonly #options: ThreadOptions;
-  readonly #workers = new Set<Worker<Task, Result>>();
+  readonly #threads = new Set<Thread<Task, Result>>();
   #closed = false;
 
   /**
@@ -35,50 +27,25 @@ export class Threads<Task, Result> {
    */
   async run(task: Task): Promise<Result> {
     if (this.#closed) throw new Error('the threads have been ended');
-    const worker = this.#idle() ?? this.#start();
-    worker.isBusy = true;
-    try {
-      return await worker.thread.run(task);
-    } catch (error) {
-      throw startError(error) ?? error;
-    } finally {
-      worker.isBusy = false;
-    }
+    return (this.#idle() ?? this.#start()).run(task);
   }
 
   /** Ends the threads and their tasks. */
   async close(): Promise<void> {
     this.#closed = true;
-    await Promise.all([...this.#workers].map(({ thread }) => thread.end()));
+    await Promise.all([...this.#threads].map((thread) => thread.end()));
   }
 
-  #idle(): Worker<Task, Result> | undefined {
-    for (const worker of this.#workers) if (!worker.isBusy) return worker;
+  #idle(): Thread<Task, Result> | undefined {
+    for (const thread of this.#threads) if (thread.waiting === 0) return thread;
     return undefined;
   }
 
-  #start(): Worker<Task, Result> {
-    try {
-      const worker: Worker<Task, Result> = {
-        thread: startThread(this.#options, () => this.#workers.delete(worker)),
-        isBusy: false,
-      };
-      this.#workers.add(worker);
-      return worker;
-    } catch (error) {
-      throw startError(error) ?? error;
-    }
+  #start(): Thread<Task, Result> {
+    const thread: Thread<Task, Result> = new Thread(this.#options, () =>
+      this.#threads.delete(thread),
+    );
+    this.#threads.add(thread);
+    return thread;
   }
-}
-
-/** The error for a thread that the system refuses to start; undefined for any other error. */
-function startError(cause: unknown): RobotsFilterError | undefined {
-  const code = errorCode(cause);
-  if (code !== 'ERR_WORKER_INIT_FAILED' && code !== 'EAGAIN' && code !== 'EMFILE') return undefined;
-  return new RobotsFilterError(
-    'worker',
-    `A thread could not be started (${errorText(cause)}). Use fewer with --threads, or raise the ` +
-      'limits of processes and open files (ulimit -u, ulimit -n)',
-    { cause },
-  );
 }

@@ -33,7 +33,7 @@ describe.each(ALL_WAYS)('a thread that dies over a batch, %s', (way) => {
   const deaths = [
     ['throws', 'THROW', 'thrown on purpose'],
     ['traps', 'TRAP', 'unreachable'],
-    ['exits', 'EXIT', 'code: 7'],
+    ['exits', 'EXIT', 'code 7'],
   ] as const;
   const cases = pools.flatMap(([name, threads, joint]) =>
     deaths
@@ -107,7 +107,7 @@ describe('a thread that dies while it reads', () => {
           const outcome = await execute(way, input, dyingPool(threads), { read, readAfter });
           expect(outcome.deaths).toBe(1);
           expect(expectFailure(input, outcome)).toBe(read);
-          expect(outcome.error?.message).toContain('code: 7');
+          expect(outcome.error?.message).toContain('code 7');
         }
       },
     );
@@ -123,7 +123,7 @@ describe('a thread that dies while it reads', () => {
         expect(outcome.deaths).toBe(1);
         // Lines that were offered but not taken are not judged.
         expect(expectFailure(input, outcome)).toBeLessThanOrEqual(read);
-        expect(outcome.error?.message).toContain('code: 7');
+        expect(outcome.error?.message).toContain('code 7');
       }
     },
   );

@@ -3,7 +3,6 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { pathToFileURL } from 'node:url';
 import type { Worker } from 'node:worker_threads';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -107,13 +106,17 @@ function expectSame(
   expect(some).toEqual(others);
 }
 
-/** A module for threads that behaves as the usual module, except for one part of each thread. */
+/** A program of threads that behaves as the usual one, except for one part of each thread. */
 function failingEntry(name: string, part: number, failure: string): string {
-  const path = join(directory, `${name}.mjs`);
-  const usual = JSON.stringify(pathToFileURL(entryFile('compile')).href);
+  const path = join(directory, `${name}.cjs`);
   writeFileSync(
     path,
-    `import usual from ${usual};\nlet parts = 0;\nexport default (part) => {\n  if (++parts === ${part}) { ${failure} }\n  return usual(part);\n};\n`,
+    `let parts = 0;
+require('node:worker_threads').parentPort.on('message', ({ task }) => {
+  if (++parts === ${part}) { ${failure} }
+});
+require(${JSON.stringify(entryFile('compile'))});
+`,
   );
   return path;
 }
@@ -170,8 +173,12 @@ describe('threads that compile', () => {
   });
 
   it.each([
-    ['throws', 'throw new Error("of its own accord")', 'of its own accord'],
-    ['dies', 'process.exit(7)', 'exited with code: 7'],
+    [
+      'throws',
+      `Object.defineProperty(task, 'kind', { get() { throw new Error('on purpose'); } });`,
+      'on purpose',
+    ],
+    ['dies', 'process.exit(7)', 'exited with code 7'],
   ])('end the run with an error if one %s', async (name, failure, reason) => {
     for (const [path, part] of [
       [records, 2],

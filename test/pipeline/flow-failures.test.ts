@@ -230,7 +230,7 @@ describe('a thread that fails', () => {
         const { flow } = fakeFlow({ pool, batchBytes: 1024 });
         const error = await failureOf(way(flow));
         expect(error.code).toBe('worker');
-        expect(error.message).toContain(line === 'THROW' ? 'thrown on purpose' : 'code: 7');
+        expect(error.message).toContain(line === 'THROW' ? 'thrown on purpose' : 'code 7');
         expect(error.cause).toBeInstanceOf(Error);
       }
       // Another thread takes the place of the failed thread.

@@ -1,3 +1,4 @@
+import { EventEmitter } from 'node:events';
 import { existsSync } from 'node:fs';
 import { describe, expect, it, test, vi } from 'vitest';
 import { entryFile } from '../../src/workers/entry-file.js';
@@ -6,24 +7,27 @@ import { Threads } from '../../src/workers/threads.js';
 /** The refusal of the system, and when it occurs, as Node reports it. */
 const refusal = vi.hoisted(() => ({ at: '', code: 'ERR_WORKER_INIT_FAILED', message: '' }));
 
-vi.mock('piscina', () => ({
-  Piscina: class {
+vi.mock('node:worker_threads', async (original) => ({
+  ...(await original<typeof import('node:worker_threads')>()),
+  Worker: class extends EventEmitter {
     constructor() {
+      super();
       if (refusal.at === 'construction') throw this.#error();
+      setImmediate(() => {
+        this.emit('error', this.#error());
+        this.emit('exit', 1);
+      });
     }
-    once(): void {}
-    on(): void {}
-    async run(): Promise<never> {
-      throw this.#error();
-    }
-    async destroy(): Promise<void> {}
+    ref(): void {}
+    unref(): void {}
+    postMessage(): void {}
     #error(): Error {
       return Object.assign(new Error(refusal.message), { code: refusal.code });
     }
   },
 }));
 
-const OPTIONS = { heapMebibytes: undefined };
+const OPTIONS = { file: 'judge.cjs' };
 const REMEDY =
   'A thread could not be started (REASON). Use fewer with --threads, or raise the limits of ' +
   'processes and open files (ulimit -u, ulimit -n)';
@@ -31,8 +35,8 @@ const REMEDY =
 describe('a thread that the system refuses to start', () => {
   it.each([
     ['construction', 'ERR_WORKER_INIT_FAILED', 'Worker initialization failure: EAGAIN'],
-    ['run', 'ERR_WORKER_INIT_FAILED', 'Worker initialization failure: EMFILE'],
-    ['run', 'EMFILE', 'EMFILE: too many open files, open judge.cjs'],
+    ['start', 'ERR_WORKER_INIT_FAILED', 'Worker initialization failure: EMFILE'],
+    ['start', 'EMFILE', 'EMFILE: too many open files, open judge.cjs'],
   ])('is an error with a remedy, at its %s: %s, %s', async (at, code, message) => {
     Object.assign(refusal, { at, code, message });
     const start = async (): Promise<unknown> => new Threads(1, OPTIONS).run(0);
@@ -43,14 +47,17 @@ describe('a thread that the system refuses to start', () => {
     });
   });
 
-  it('is distinguished from a task that fails for another reason', async () => {
-    Object.assign(refusal, { at: 'run', code: 'ERR_OTHER', message: 'another' });
+  it('is distinguished from a thread that ends for another reason', async () => {
+    Object.assign(refusal, { at: 'start', code: 'ERR_OTHER', message: 'another' });
     await expect(new Threads(1, OPTIONS).run(0)).rejects.toThrow(/^another$/);
   });
 });
 
-test.each(['judge', 'compile'] as const)('the file of the %s threads is CommonJS', (name) => {
-  // Node 20 aborts the process (SIGABRT) if a thread is ended while Node links its ES modules.
-  expect(entryFile(name)).toMatch(/\.cjs$/);
-  expect(existsSync(entryFile(name))).toBe(true);
-});
+test.each(['judge', 'compile', 'serve'] as const)(
+  'the file of the %s threads is CommonJS',
+  (name) => {
+    // Node 20 aborts the process (SIGABRT) if a thread is ended while Node links its ES modules.
+    expect(entryFile(name)).toMatch(/\.cjs$/);
+    expect(existsSync(entryFile(name) ?? '')).toBe(true);
+  },
+);

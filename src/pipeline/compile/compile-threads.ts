@@ -1,65 +1,43 @@
-import { Piscina } from 'piscina';
 import type { CachePart } from '../../cache/cache.js';
 import { PartMerger } from '../../compile/parallel/part-merger.js';
 import type { TableContents } from '../../compile/table-contents.js';
 import { RobotsFilterError } from '../../errors.js';
 import { entryFile } from '../../workers/entry-file.js';
+import { ThreadQueue } from '../../workers/thread-queue.js';
+import type { ThreadResult } from './compile-task.js';
 import type { MergeablePart } from './mergeable-part.js';
 import type { PartCompilerOptions } from './part-compiler.js';
-import type { ThreadResult } from './thread.js';
 
 /** Number of parts that a thread holds: the one that it compiles, and the next. */
 const PARTS_AT_HAND = 2;
 
-/**
- * Threads that compile parts of caches.
- *
- * Invariant: every part is compiled or fails. When any thread ends, all waiting parts fail, because
- * a part in the queue of a thread that dies while it starts would wait for ever.
- */
+/** Threads that compile parts of caches. Every part is compiled or fails: see ThreadQueue. */
 export class CompileThreads {
   /** Number of parts that keep all threads busy. */
   readonly capacity: number;
   readonly #contents: TableContents;
-  readonly #piscina: Piscina<CachePart, ThreadResult>;
+  readonly #queue: ThreadQueue<CachePart, ThreadResult>;
   readonly #mergers = new Map<number, PartMerger>();
   #isRunning = false;
-  /** Functions that fail the waiting parts. */
-  readonly #waiting = new Set<(reason: unknown) => void>();
-  #hasEnded = false;
-  /** Why a thread ended, from the error of its first part. */
-  #reason: unknown;
 
-  /** @param entry the file that the threads load */
+  /**
+   * @param file the file that the threads load
+   * @throws RobotsFilterError `worker` if a thread cannot be started
+   */
   constructor(
     contents: TableContents,
     options: PartCompilerOptions,
     threads: number,
-    entry = entryFile('compile'),
+    file = entryFile('compile'),
   ) {
     this.capacity = PARTS_AT_HAND * threads;
     this.#contents = contents;
-    this.#piscina = new Piscina<CachePart, ThreadResult>({
-      filename: entry,
-      minThreads: threads,
-      maxThreads: threads,
-      concurrentTasksPerWorker: PARTS_AT_HAND,
-      idleTimeout: Number.POSITIVE_INFINITY,
-      recordTiming: false,
-      workerData: options,
-    });
-    this.#piscina.on('workerDestroy', () => {
-      this.#hasEnded = true;
-      // The thread's own parts fail first, with the reason.
-      setImmediate(() => this.#giveUp());
-    });
-    // `workerDestroy` reports a thread that dies without a part.
-    this.#piscina.on('error', () => {});
+    this.#queue = new ThreadQueue(threads, { file, data: options }, PARTS_AT_HAND);
   }
 
   /** Number of parts that are being compiled, or wait to be compiled. */
   get waiting(): number {
-    return this.#waiting.size;
+    return this.#queue.waiting;
   }
 
   /** Whether a thread has compiled a part. Starting a thread takes as long as hundreds of files. */
@@ -75,8 +53,11 @@ export class CompileThreads {
   async compile(part: CachePart): Promise<MergeablePart> {
     let result: ThreadResult;
     try {
-      result = await this.#run(part);
+      const transfer = part.kind === 'lines' && part.bytes ? [part.bytes.buffer] : [];
+      result = await this.#queue.run(part, transfer);
     } catch (cause) {
+      // A thread that the system refuses to start.
+      if (cause instanceof RobotsFilterError) throw cause;
       const reason = cause instanceof Error ? cause.message : String(cause);
       throw new RobotsFilterError(
         'worker',
@@ -93,31 +74,8 @@ export class CompileThreads {
     return { compiled: result.compiled, merger };
   }
 
-  #run(part: CachePart): Promise<ThreadResult> {
-    const transferList = part.kind === 'lines' && part.bytes ? [part.bytes.buffer] : [];
-    return new Promise((resolve, reject) => {
-      this.#waiting.add(reject);
-      if (this.#hasEnded) {
-        this.#giveUp();
-        return;
-      }
-      this.#piscina
-        .run(part, { transferList })
-        .finally(() => this.#waiting.delete(reject))
-        .then(resolve, (reason: unknown) => {
-          if (this.#hasEnded) this.#reason ??= reason;
-          reject(reason);
-        });
-    });
-  }
-
-  #giveUp(): void {
-    for (const reject of this.#waiting) reject(this.#reason ?? new Error('a thread has ended'));
-    this.#waiting.clear();
-  }
-
   /** Ends the threads. */
   async close(): Promise<void> {
-    await this.#piscina.destroy();
+    await this.#queue.close();
   }
 }

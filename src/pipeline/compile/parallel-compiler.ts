@@ -64,7 +64,7 @@ export class ParallelCompiler {
     const isLong = part.kind === 'captures' && part.length > LONG_ARCHIVE;
     this.#hasLong ||= isLong && this.#threadCount > 1;
     if (this.#threadCount > 1 && (isLong || this.#ownParts >= PARTS_WITHOUT_THREADS)) {
-      // Imported on demand, with piscina: few caches need threads.
+      // Imported on demand: few caches need threads.
       const { CompileThreads } = await import('./compile-threads.js');
       this.#threads ??= new CompileThreads(
         this.#contents,

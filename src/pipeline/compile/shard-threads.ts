@@ -1,6 +1,6 @@
-import { Piscina } from 'piscina';
 import { RobotsFilterError } from '../../errors.js';
 import { entryFile } from '../../workers/entry-file.js';
+import { ThreadQueue } from '../../workers/thread-queue.js';
 import type { CompiledShard, ShardFailure, ShardTask } from './shard-compiler.js';
 
 /**
@@ -13,27 +13,16 @@ export async function compileOnThreads(
   threads: number,
   signal: AbortSignal,
 ): Promise<CompiledShard[]> {
-  const piscina = new Piscina<ShardTask, CompiledShard | ShardFailure>({
-    filename: entryFile('compile'),
-    minThreads: threads,
-    maxThreads: threads,
-    idleTimeout: Number.POSITIVE_INFINITY,
-    recordTiming: false,
+  const queue = new ThreadQueue<ShardTask, CompiledShard | ShardFailure>(threads, {
+    file: entryFile('compile'),
+  });
+  const aborted = new Promise<never>((_resolve, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason));
+    if (signal.aborted) reject(signal.reason);
   });
   try {
-    return await new Promise((resolve, reject) => {
-      signal.addEventListener('abort', () => reject(signal.reason));
-      if (signal.aborted) reject(signal.reason);
-      // A thread that dies while it starts takes its task with it: the task would wait for ever.
-      piscina.on('error', reject);
-      piscina.on('workerDestroy', () =>
-        setImmediate(() => reject(new Error('a thread has ended'))),
-      );
-      Promise.all(tasks.map(async (task) => resultOf(await piscina.run(task)))).then(
-        resolve,
-        reject,
-      );
-    });
+    const compiled = tasks.map(async (task) => resultOf(await queue.run(task)));
+    return await Promise.race([Promise.all(compiled), aborted]);
   } catch (cause) {
     if (cause instanceof RobotsFilterError || signal.aborted) throw cause;
     const reason = cause instanceof Error ? cause.message : String(cause);
@@ -43,7 +32,7 @@ export async function compileOnThreads(
       { cause },
     );
   } finally {
-    await piscina.destroy();
+    await queue.close();
   }
 }
 

@@ -1,5 +1,7 @@
 import { RobotsFilterError } from '../errors.js';
 import { errorCode, errorText } from '../files/system-error.js';
+import { entryFile } from './entry-file.js';
+import { startSourceThread } from './source-thread.js';
 import { startThread, type Thread, type ThreadOptions } from './thread.js';
 
 /** A thread, and whether it carries out a task. */
@@ -58,9 +60,11 @@ export class Threads<Task, Result> {
   }
 
   #start(): Worker<Task, Result> {
+    // A bundle has no files for threads.
+    const start = entryFile('judge') === undefined ? startSourceThread : startThread;
     try {
       const worker: Worker<Task, Result> = {
-        thread: startThread(this.#options, () => this.#workers.delete(worker)),
+        thread: start(this.#options, () => this.#workers.delete(worker)),
         isBusy: false,
       };
       this.#workers.add(worker);

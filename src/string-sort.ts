@@ -10,7 +10,7 @@ const STEP = 4;
 
 /**
  * Sorts strings by their bytes; returns their numbers. Strings that differ in zeros at their end
- * alone, or only after `longest` bytes, are in no defined order.
+ * alone, or only after `longest` bytes, are in the order of their numbers.
  *
  * Strings are sorted by the first four bytes, then each run of equal strings by the next four, and
  * so on. The sort keys are 64-bit numbers, four bytes above the number of the string, which the
@@ -42,6 +42,62 @@ export function sortStrings(strings: Strings, longest: number): Int32Array {
   const sorted = new Int32Array(count);
   for (let index = 0; index < count; index++) sorted[index] = words[2 * index + LOW] as number;
   return sorted;
+}
+
+/**
+ * The numbers of the first strings, in the order of `sortStrings`. Strings that are not among them
+ * are read no further than to see that.
+ *
+ * @param most number of strings; all if there are fewer
+ */
+export function firstStrings(strings: Strings, longest: number, most: number): Int32Array {
+  const { count } = strings;
+  const first = new Int32Array(Math.min(most, count));
+  let found = 0;
+  // Strings that begin as the last of the first does, as far as they have been read.
+  let alike = new Int32Array(count);
+  for (let item = 0; item < count; item++) alike[item] = item;
+  for (let depth = 0; depth < longest; depth += STEP) {
+    const wanted = first.length - found;
+    if (wanted === 0 || alike.length <= wanted) break;
+    const words = new Uint32Array(alike.length);
+    for (let index = 0; index < alike.length; index++) {
+      words[index] = strings.word(alike[index] as number, depth);
+    }
+    const last = greatestOfLeast(words, wanted);
+    let kept = 0;
+    for (let index = 0; index < alike.length; index++) {
+      const item = alike[index] as number;
+      if ((words[index] as number) < last) first[found++] = item;
+      else if (words[index] === last) alike[kept++] = item;
+    }
+    alike = alike.subarray(0, kept);
+  }
+  first.set(alike.subarray(0, first.length - found), found);
+  first.sort();
+  const word = (index: number, offset: number): number =>
+    strings.word(first[index] as number, offset);
+  return sortStrings({ count: first.length, word }, longest).map((index) => first[index] as number);
+}
+
+/** The greatest of the `count` least words. */
+function greatestOfLeast(words: Uint32Array, count: number): number {
+  // A heap whose greatest word comes first: no word is less than the two at 2n + 1 and 2n + 2.
+  const heap = words.slice(0, count).sort().reverse();
+  for (let index = count; index < words.length; index++) {
+    const word = words[index] as number;
+    if (word >= (heap[0] as number)) continue;
+    let at = 0;
+    for (;;) {
+      let below = 2 * at + 1;
+      if (below + 1 < count && (heap[below + 1] as number) > (heap[below] as number)) below++;
+      if (below >= count || (heap[below] as number) <= word) break;
+      heap[at] = heap[below] as number;
+      at = below;
+    }
+    heap[at] = word;
+  }
+  return heap[0] as number;
 }
 
 /** The words of a 64-bit number in memory, which is little-endian. */

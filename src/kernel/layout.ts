@@ -118,8 +118,8 @@ export const QUERY_CONVERSION = QUERY_FIELDS + WORD;
 export const QUERY_LINE_FACTOR = QUERY_CONVERSION + WORD;
 export const QUERY_LINE_OVERHEAD = QUERY_LINE_FACTOR + WORD;
 /**
- * Offset within the worker block of one bit for each slot of the table. The bit is set when the
- * slot's host is seen. 0 to count no hosts.
+ * Offset within the worker block of one bit for each slot of the table. The bit is set when a URL
+ * of the slot's host has a robots.txt. 0 to count no hosts.
  */
 export const QUERY_SEEN = QUERY_LINE_OVERHEAD + WORD;
 /**
@@ -418,13 +418,14 @@ export const MAX_AGENTS = 256;
 /** For each agent OUTCOMES counters, u64. The marks of QUERY_SEEN follow. */
 export const WORKER_TALLY = (WORKER_RESULTS + MAX_AGENTS * RESULT_BYTES + LONG - 1) & -LONG;
 
-/** The counters of a host for an agent, u64: URLs that are allowed, and URLs that are denied. */
+/**
+ * The counters of a host for an agent, u64: URLs that are allowed, and URLs that are denied. A
+ * number has HOST_COUNTS_BITS bits. Above them is a bit for each reason that some of the URLs had.
+ */
 export const HOST_COUNTS_ALLOW = 0;
 export const HOST_COUNTS_DENY = HOST_COUNTS_ALLOW + LONG;
-/** One bit for each outcome that some URL had. With ALLOW or DENY it is below HOST_COUNTS_BITS. */
-export const HOST_COUNTS_OUTCOMES = HOST_COUNTS_DENY + LONG;
-export const HOST_COUNTS_BYTES = HOST_COUNTS_OUTCOMES + LONG;
-export const HOST_COUNTS_BITS = 32;
+export const HOST_COUNTS_BYTES = HOST_COUNTS_DENY + LONG;
+export const HOST_COUNTS_BITS = 48;
 
 /**
  * The counters of rules: a hash table with linear probing. First the number of entries in use, then

@@ -14,7 +14,7 @@ export interface Remark {
   /** The finding and its consequence, in one or two sentences. */
   readonly message: string;
   /** What to write instead. */
-  readonly fix?: string | undefined;
+  readonly fix: string;
   /** The edit for `--fix`. No verdict of the `rfc9309` profile may change by it. */
   readonly edit?: Edit | undefined;
 }

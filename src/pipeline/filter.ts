@@ -48,7 +48,7 @@ export interface FilterSettings {
   readonly maxLineBytes: number;
   /** Whether `hostsSeen` is wanted, which costs time. */
   readonly countHosts: boolean;
-  /** Whether `hostCounts` is wanted, which costs time and 24 bytes a slot for each agent. */
+  /** Whether `hostCounts` is wanted, which costs time and 16 bytes a slot for each agent. */
   readonly countByHost?: boolean;
   /** Whether `ruleCounts` is wanted, which costs time and at most 50 MB for each thread. */
   readonly countByRule?: boolean;

@@ -121,10 +121,13 @@ export class Flow {
       blockAddress(this.#regions, worker),
     );
     // The region may have been used before. The ring's words and the counters start from zero.
-    const memory = new Uint8Array(arena.memory.buffer);
-    memory.fill(0, this.#regions.control, this.#regions.workers);
-    new Guards(arena.memory.buffer, this.#regions).set();
-    for (const block of this.#blocks) memory.fill(0, block, block + query.workerBytes);
+    const { buffer } = arena.memory;
+    const { control, workers } = this.#regions;
+    new Uint8Array(buffer, control, workers - control).fill(0);
+    new Guards(buffer, this.#regions).set();
+    // V8 fills shared memory number by number, and the counters of hosts are many.
+    for (const block of this.#blocks)
+      new Float64Array(buffer, block, query.workerBytes / 8).fill(0);
     this.#ring = new Ring(arena.memory, this.#regions, this.#regions.slots, false);
   }
 

@@ -1,12 +1,21 @@
 import {
   HOST_COUNTS_ALLOW,
+  HOST_COUNTS_BITS,
   HOST_COUNTS_BYTES,
   HOST_COUNTS_DENY,
-  HOST_COUNTS_OUTCOMES,
   QUERY_COUNTS,
 } from '../kernel/layout.js';
+import { REASONS } from '../protocol/verdict.js';
 
 const AGENT_WORDS = HOST_COUNTS_BYTES / 4;
+/** The words of the counters of an agent: each counter has a low one, and a high one after it. */
+const ALLOW = HOST_COUNTS_ALLOW / 4;
+const DENY = HOST_COUNTS_DENY / 4;
+
+/** The high word of a counter: bits of the number, and above them those of the reasons. */
+const REASONS_SHIFT = HOST_COUNTS_BITS - 32;
+const NUMBER_MASK = 2 ** REASONS_SHIFT - 1;
+const HIGH = 2 ** 32;
 
 /** The worker blocks of a query. */
 export interface CountedBlocks {
@@ -22,6 +31,8 @@ export interface CountedBlocks {
 export class HostCounts {
   /** The slots of the hosts that had URLs, ascending. */
   readonly slots: Uint32Array;
+  /** The number of URLs of each of these hosts. */
+  readonly urls: Float64Array;
   readonly #memories: readonly Uint32Array[];
   readonly #slotWords: number;
 
@@ -44,46 +55,58 @@ export class HostCounts {
         (block) => new Uint32Array(memory.buffer, block + offset, slots * this.#slotWords),
       );
     });
-    this.slots = this.#seen(slots);
+    const urls = new Float64Array(slots);
+    for (const words of this.#memories) this.#addUrls(words, urls);
+    const seen = new Uint32Array(slots);
+    let count = 0;
+    for (let slot = 0; slot < slots; slot++) {
+      const own = urls[slot] as number;
+      if (own === 0) continue;
+      seen[count] = slot;
+      urls[count++] = own;
+    }
+    this.slots = seen.subarray(0, count);
+    this.urls = urls.subarray(0, count);
   }
 
   /** The URLs of a host that an agent may fetch. */
   allowed(slot: number, agent: number): number {
-    return this.#sum(slot * this.#slotWords + agent * AGENT_WORDS + HOST_COUNTS_ALLOW / 4);
+    return this.#sum(slot * this.#slotWords + agent * AGENT_WORDS + ALLOW);
   }
 
   /** The URLs of a host that an agent may not fetch. */
   denied(slot: number, agent: number): number {
-    return this.#sum(slot * this.#slotWords + agent * AGENT_WORDS + HOST_COUNTS_DENY / 4);
+    return this.#sum(slot * this.#slotWords + agent * AGENT_WORDS + DENY);
   }
 
   /** A bit for each outcome, `verdict << 4 | reason`, that some URL of a host had. */
   outcomes(slot: number, agent: number): number {
-    const at = slot * this.#slotWords + agent * AGENT_WORDS + HOST_COUNTS_OUTCOMES / 4;
-    let bits = 0;
-    for (const words of this.#memories) bits |= words[at] as number;
-    return bits;
+    const at = slot * this.#slotWords + agent * AGENT_WORDS;
+    let allowed = 0;
+    let denied = 0;
+    for (const words of this.#memories) {
+      allowed |= (words[at + ALLOW + 1] as number) >>> REASONS_SHIFT;
+      denied |= (words[at + DENY + 1] as number) >>> REASONS_SHIFT;
+    }
+    return (allowed | (denied << REASONS.length)) >>> 0;
   }
 
   #sum(at: number): number {
     let sum = 0;
     for (const words of this.#memories) {
-      sum += (words[at] as number) + (words[at + 1] as number) * 2 ** 32;
+      sum += (words[at] as number) + ((words[at + 1] as number) & NUMBER_MASK) * HIGH;
     }
     return sum;
   }
 
-  #seen(slots: number): Uint32Array {
-    const seen = new Uint32Array(slots);
-    // Every URL is counted for the first agent.
+  /** Adds the URLs that one thread counted for each slot. Every URL counts for the first agent. */
+  #addUrls(words: Uint32Array, urls: Float64Array): void {
     const step = this.#slotWords;
-    for (const words of this.#memories) {
-      for (let slot = 0, at = HOST_COUNTS_OUTCOMES / 4; slot < slots; slot++, at += step) {
-        seen[slot] = (seen[slot] as number) | (words[at] as number);
-      }
+    for (let slot = 0, at = 0; slot < urls.length; slot++, at += step) {
+      const low = (words[at + ALLOW] as number) + (words[at + DENY] as number);
+      const allowed = (words[at + ALLOW + 1] as number) & NUMBER_MASK;
+      const denied = (words[at + DENY + 1] as number) & NUMBER_MASK;
+      urls[slot] = (urls[slot] as number) + low + (allowed + denied) * HIGH;
     }
-    let count = 0;
-    for (let slot = 0; slot < slots; slot++) if (seen[slot] !== 0) seen[count++] = slot;
-    return seen.slice(0, count);
   }
 }

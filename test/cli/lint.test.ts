@@ -109,6 +109,24 @@ describe('robots-filter lint', () => {
       expect(findings.map(({ file }) => file)).toEqual(findings.map(() => 'crawl/1.warc'));
       expect(findings.map((each) => [each.authority, each.record, each.rule])).toEqual(expected);
     }
+    for (const name of ['crawl', 'crawl/1.warc']) {
+      const before = ['--as-of', '2025-01-01', '--format', 'json'];
+      const { text } = await place.run(['lint', '-q', ...before, name]);
+      const findings = lines(text).map((line) => JSON.parse(line));
+      expect(findings.map((each) => [each.authority, each.record, each.rule])).toEqual([
+        ['https://a.example', offsetOf(1), 'rule-outside-group'],
+      ]);
+    }
+    place.write('r.ndjson', '{"host":"a.example","robots":""}');
+    for (const [name, shown] of [
+      ['-', 'standard input'],
+      ['robots/example.com', 'robots/example.com'],
+      ['r.ndjson', 'r.ndjson'],
+    ] as const) {
+      const { code, stderr } = await place.run(['lint', '--as-of', '2025-01-01', name]);
+      expect(code).toBe(2);
+      expect(stderr).toContain(`captures of WARC files, and ${shown} has none. Leave --as-of out`);
+    }
     const words = ['lint', 'crawl', '--urls', 'urls.txt', '--format', 'json'];
     const { text, stderr } = await place.run(words);
     expect(lines(text).map((line) => JSON.parse(line).authority)).toEqual(['https://b.example']);

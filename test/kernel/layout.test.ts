@@ -55,7 +55,7 @@ const BLOCKS: Record<string, Block> = {
   },
   HOST_COUNTS: {
     size: layout.HOST_COUNTS_BYTES,
-    fields: { ALLOW: LONG, DENY: LONG, OUTCOMES: LONG },
+    fields: { ALLOW: LONG, DENY: LONG },
     others: ['BITS'],
   },
   RULES: {

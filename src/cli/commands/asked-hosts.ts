@@ -16,7 +16,7 @@ export interface AskedHost {
   readonly authorities: readonly (readonly [label: string, authority: TableAuthority])[];
 }
 
-/** Hosts that a report is limited to, sorted, each once. */
+/** Hosts that a report is limited to, sorted, each scheme and port once. */
 export class AskedHosts {
   readonly #asked: ReadonlyMap<string, Authority>;
 
@@ -26,10 +26,17 @@ export class AskedHosts {
 
   /** The hosts with their authorities in a table. */
   *in(view: TableView): Iterable<AskedHost> {
-    for (const label of [...this.#asked.keys()].sort()) {
-      const asked = this.#asked.get(label) as Authority;
-      const found = view.find(asked.host);
-      const authorities = found?.authorities.filter((each) => answersFor(each, asked)) ?? [];
+    let host: string | undefined;
+    const reported = new Set<number>();
+    for (const [label, asked] of [...this.#asked].sort(byHost)) {
+      if (asked.host !== host) reported.clear();
+      host = asked.host;
+      const found = view.find(host);
+      const answering = found?.authorities.filter((each) => answersFor(each, asked)) ?? [];
+      const authorities = answering.filter(({ at }) => !reported.has(at));
+      // A list may have a host and its URLs, or a URL of each scheme.
+      if (answering.length > 0 && authorities.length === 0) continue;
+      for (const { at } of authorities) reported.add(at);
       yield {
         label,
         authorities: authorities.map((each) => [
@@ -39,6 +46,13 @@ export class AskedHosts {
       };
     }
   }
+}
+
+type Asked = readonly [label: string, authority: Authority];
+
+function byHost([label, { host }]: Asked, [otherLabel, { host: otherHost }]: Asked): number {
+  if (host !== otherHost) return host < otherHost ? -1 : 1;
+  return label < otherLabel ? -1 : 1;
 }
 
 /**

@@ -19,6 +19,7 @@ import { type Authority, formatAuthority } from '../../protocol/authority.js';
 import { MIN_BYTES } from '../../protocol/parsing-limits.js';
 import type { CacheWarnings } from '../report/cache-warnings.js';
 import type { LintedFile } from '../report/lint/finding-writer.js';
+import { usageError } from '../usage-error.js';
 import { eachCaptured } from './lint-archives.js';
 import { readRobotsFile } from './robots-file.js';
 
@@ -30,6 +31,13 @@ export interface LintSource {
   readonly authority: Authority | undefined;
   /** The path of a file that may be changed. */
   readonly path: string | undefined;
+}
+
+/** How robots.txt files are read. */
+export interface LintReading {
+  /** The time up to which captures count, in milliseconds since 1970; all if undefined. */
+  readonly asOf: number | undefined;
+  readonly warnings: CacheWarnings;
 }
 
 /** Receives each robots.txt; returns false to end. */
@@ -46,14 +54,21 @@ class Stopped extends Error {}
  * itself. Holds one part of a directory at a time.
  *
  * @returns false if `onSource` ended it
- * @throws RobotsFilterError `input` if the path cannot be read
+ * @throws RobotsFilterError `input` if the path cannot be read, `usage` if it has no captures for
+ *   `asOf`
  */
 export async function eachSource(
   path: string,
-  warnings: CacheWarnings,
+  reading: LintReading,
   onSource: SourceHandler,
 ): Promise<boolean> {
-  if (!(await isCache(path))) {
+  const kind = await kindOf(path);
+  if (reading.asOf !== undefined && (kind === 'file' || kind === 'records')) {
+    throw usageError(
+      `--as-of chooses among captures of WARC files, and ${inputName(path)} has none. Leave --as-of out`,
+    );
+  }
+  if (kind === 'file') {
     const body = await readRobotsFile(path, 'lint');
     refuseUrls(path, body);
     const file = { path: inputName(path), record: undefined, authority: undefined };
@@ -64,7 +79,7 @@ export async function eachSource(
   const parts =
     files === undefined ? cacheParts(path, false) : [{ kind: 'archive', files } as const];
   try {
-    await readParts(parts, path, warnings, onSource);
+    await readParts(parts, path, reading, onSource);
     return true;
   } catch (error) {
     if (error instanceof Stopped) return false;
@@ -72,13 +87,15 @@ export async function eachSource(
   }
 }
 
-async function isCache(path: string): Promise<boolean> {
-  if (path === STANDARD_INPUT) return false;
+/** What a path is; `file` is a robots.txt. */
+async function kindOf(path: string): Promise<'file' | 'directory' | 'records' | 'archive'> {
+  if (path === STANDARD_INPUT) return 'file';
   const status = await stat(path).catch(() => undefined);
-  if (status === undefined) return false; // Reading the file gives the error.
-  if (status.isDirectory()) return true;
-  const isOfMany = recordFileOf(path) !== undefined || isArchiveName(path) || isArchiveList(path);
-  return status.isFile() && isOfMany;
+  if (status === undefined) return 'file'; // Reading the file gives the error.
+  if (status.isDirectory()) return 'directory';
+  if (!status.isFile()) return 'file';
+  if (isArchiveName(path) || isArchiveList(path)) return 'archive';
+  return recordFileOf(path) === undefined ? 'file' : 'records';
 }
 
 /** @throws RobotsFilterError `input` for a list of URLs, which is no robots.txt */
@@ -99,10 +116,11 @@ function refuseUrls(path: string, body: Uint8Array): void {
 async function readParts(
   parts: AsyncIterable<CacheContent | WarningEvent> | Iterable<Archive>,
   path: string,
-  warnings: CacheWarnings,
+  reading: LintReading,
   onSource: SourceHandler,
 ): Promise<void> {
-  const reader = new PartReader({ maxBodyBytes: MIN_BYTES });
+  const { asOf, warnings } = reading;
+  const reader = new PartReader({ maxBodyBytes: MIN_BYTES, asOf });
   for await (const part of parts) {
     if (part.kind === 'warning') {
       warnings.add(part.warning);
@@ -127,7 +145,7 @@ async function readParts(
     });
     if (part.kind !== 'names') continue;
     for (const each of nested) {
-      await readParts(nestedParts(each, part), path, warnings, onSource);
+      await readParts(nestedParts(each, part), path, reading, onSource);
     }
   }
 }

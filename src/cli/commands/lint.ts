@@ -51,12 +51,12 @@ export async function lint(
     mostListed: MOST_LISTED,
     collectEdits: options.fix ?? false,
   });
-  const { urls } = options;
+  const { urls, asOf } = options;
   const listed = urls === undefined ? undefined : await ListedHosts.read(urls);
   const run = new LintRun(linter, writerOf(options, version), options.fix ?? false);
   run.begin();
   for (const file of files) {
-    const isRead = await eachSource(file, warnings, (source) => {
+    const isRead = await eachSource(file, { asOf, warnings }, (source) => {
       if (listed === undefined) return run.lint(source);
       const { authority } = source;
       if (authority === undefined) throw usageError(unlisted(file));

@@ -134,6 +134,8 @@ export interface LintOptions extends NamedAgentOptions {
   readonly maxWarnings?: number;
   readonly fix?: boolean;
   readonly urls?: string;
+  /** A time in milliseconds since 1970. */
+  readonly asOf?: number;
   readonly quiet?: boolean;
 }
 

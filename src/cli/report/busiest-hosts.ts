@@ -1,6 +1,6 @@
+import { mostCounted } from '../../inspect/host-order.js';
 import type { TableView } from '../../inspect/table-view.js';
 import type { HostCounts } from '../../pipeline/host-counts.js';
-import { mostFrequent } from './most-frequent.js';
 
 /** A host of the table with URLs. */
 export interface BusyHost {
@@ -9,30 +9,20 @@ export interface BusyHost {
   readonly urls: number;
 }
 
-/** The hosts with most URLs, then by name; all if `top` is undefined. */
+/** The hosts with most URLs, then by name; all if `top` is undefined. They can be read again. */
 export function busiestHosts(
-  counts: HostCounts,
+  { slots, urls }: HostCounts,
   view: TableView,
   top: number | undefined,
-): BusyHost[] {
-  const { slots } = counts;
-  const totals = Float64Array.from(
-    slots,
-    (slot) => counts.allowed(slot, 0) + counts.denied(slot, 0),
-  );
-  const slotAt = (place: number): number => slots[place] as number;
-  const urlsAt = (place: number): number => totals[place] as number;
-  const frequent = mostFrequent(
-    {
-      length: slots.length,
-      countOf: urlsAt,
-      nameOf: (place) => view.nameAt(view.placeOfSlot(slotAt(place))),
+): Iterable<BusyHost> {
+  const placeOf = (index: number): number => view.placeOfSlot(slots[index] as number);
+  const most = mostCounted(view, { counts: urls, placeOf }, top);
+  return {
+    *[Symbol.iterator]() {
+      for (const index of most) {
+        const host = view.nameAt(placeOf(index));
+        yield { slot: slots[index] as number, host, urls: urls[index] as number };
+      }
     },
-    top,
-  );
-  return frequent.map(({ name, index }) => ({
-    slot: slotAt(index),
-    host: name,
-    urls: urlsAt(index),
-  }));
+  };
 }

@@ -1,6 +1,5 @@
 import { DecidedRules } from '../../inspect/decided-rules.js';
 import type { TableView } from '../../inspect/table-view.js';
-import { HOST_COUNTS_BITS } from '../../kernel/layout.js';
 import type { Filter } from '../../pipeline/filter.js';
 import type { HostCounts } from '../../pipeline/host-counts.js';
 import type { RuleCount } from '../../pipeline/rule-counts.js';
@@ -62,7 +61,7 @@ export interface FilterFigures {
   readonly created: string;
   /** Records with a URL, and without. */
   readonly records: number;
-  /** Hosts of the table; and those that URLs named, on which all figures of hosts are based. */
+  /** Hosts of the table; and those with a robots.txt for some URL, which all figures count. */
   readonly hosts: { readonly table: number; readonly seen: number };
   readonly agents: readonly AgentShares[];
   /** Hosts without a robots.txt that could be read. */
@@ -128,7 +127,7 @@ export function filterFigures(run: ReportedRun): FilterFigures {
     agents: shares,
     access: { unavailable: hostsWith('unavailable'), unreachable: hostsWith('unreachable') },
     ...keptFigures(counts, view, now / 1000),
-    busiest: busiestHosts(counts, view, BUSIEST).map(({ slot, host, urls }) => ({
+    busiest: Array.from(busiestHosts(counts, view, BUSIEST), ({ slot, host, urls }) => ({
       host,
       urls,
       allowed: agents.map((_, index) => counts.allowed(slot, index)),
@@ -164,7 +163,7 @@ function sharesOf(
     const verdict = VERDICTS[outcome >> 4];
     const reason = REASONS[outcome & 15];
     if (urls === 0 || verdict === undefined || reason === undefined) return [];
-    const isOfHosts = outcome < HOST_COUNTS_BITS && reason !== 'unknown-host';
+    const isOfHosts = OF_HOSTS.includes(verdict) && reason !== 'unknown-host';
     return [{ verdict, reason, urls, hosts: isOfHosts ? hostsWithBit(patterns, outcome) : null }];
   });
   const notKnown = found.filter(
@@ -180,6 +179,8 @@ function sharesOf(
   };
 }
 
+/** Verdicts by a robots.txt. */
+const OF_HOSTS: readonly Verdict[] = ['allow', 'deny'];
 /** Outcomes with the verdict allow: its number is 0. */
 const ALLOWED_BITS = (1 << REASONS.length) - 1;
 const NOTHING_KNOWN_BITS = NOTHING_KNOWN.reduce(

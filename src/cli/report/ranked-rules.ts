@@ -1,5 +1,5 @@
+import { mostCounted } from '../../inspect/host-order.js';
 import type { TableView } from '../../inspect/table-view.js';
-import { mostFrequent } from './most-frequent.js';
 
 /** What is counted of a rule. */
 export interface CountedRule {
@@ -21,13 +21,9 @@ export function rankedRules<Rule extends CountedRule>(
   top: number | undefined,
 ): Rule[] {
   const ruleAt = (index: number): Rule => rules[index] as Rule;
-  const frequent = mostFrequent(
-    {
-      length: rules.length,
-      countOf: (index) => ruleAt(index).count,
-      nameOf: (index) => view.nameAt(view.placeOfAuthority(ruleAt(index).authority)),
-    },
-    top,
-  );
-  return frequent.map(({ index }) => ruleAt(index));
+  const counted = {
+    counts: Float64Array.from(rules, ({ count }) => count),
+    placeOf: (index: number) => view.placeOfAuthority(ruleAt(index).authority),
+  };
+  return Array.from(mostCounted(view, counted, top), ruleAt);
 }

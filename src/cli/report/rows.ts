@@ -1,4 +1,5 @@
-import { isControl } from '../../control-characters.js';
+import { isatty } from 'node:tty';
+import { isControl, printable } from '../../control-characters.js';
 import { escapeText } from '../../table/display-text.js';
 import { STANDARD_OUTPUT_DESCRIPTOR } from '../process/standard-streams.js';
 import { paintOf, paintWords } from './colour.js';
@@ -37,6 +38,7 @@ export class Rows {
   readonly #format: RowFormat;
   readonly #columns: readonly Column[];
   readonly #paint = paintOf(STANDARD_OUTPUT_DESCRIPTOR);
+  readonly #isTerminal = isatty(STANDARD_OUTPUT_DESCRIPTOR);
 
   constructor(format: RowFormat, columns: readonly Column[]) {
     this.#format = format;
@@ -64,7 +66,7 @@ export class Rows {
       case 'ndjson':
         return this.#jsonPart(from, values);
       case 'csv':
-        return this.#joined(from, values, ',', (value) => csvField(value));
+        return this.#joined(from, values, ',', (value) => this.#csvField(value));
       case 'table':
         return this.#joined(from, values, '  ', (value, column) => this.#padded(value, column));
     }
@@ -81,7 +83,13 @@ export class Rows {
     );
     const isLast = from + values.length === this.#columns.length;
     const text = texts.join(separator);
-    return isLast ? `${text.trimEnd()}\n` : `${text}${separator}`;
+    if (!isLast) return text + separator;
+    return `${this.#format === 'table' ? text.trimEnd() : text}\n`;
+  }
+
+  #csvField(value: Cell): string {
+    const text = csvField(value);
+    return this.#isTerminal ? printable(text) : text;
   }
 
   #padded(value: Cell, { width, isVerdict }: Column): string {

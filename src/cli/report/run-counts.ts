@@ -123,29 +123,28 @@ function* hostLines(
   { filter, view, agents }: CountedRun,
   top: number | undefined,
 ): Iterable<string> {
-  const { outcomes, records } = filter.tally();
+  const { outcomes } = filter.tally();
   const counts = filter.hostCounts();
   const hosts = busiestHosts(counts, view, top);
   const notOfHosts = rows.part(HOST_NUMBERS, [0, 0]);
   for (const [index, { name: agent }] of agents.entries()) {
     const start = rows.part(0, [agent]);
-    let allow = 0;
-    let deny = 0;
-    for (const slot of counts.slots) {
-      allow += counts.allowed(slot, index);
-      deny += counts.denied(slot, index);
-    }
     for (const { slot, host, urls } of hosts) {
       const cells = [host, urls, counts.allowed(slot, index), counts.denied(slot, index)];
       yield start + rows.part(1, cells) + notOfHosts;
     }
-    const others = records - allow - deny;
-    if (others === 0) continue;
-    const { verdicts } = countsOf(outcomes[index] ?? []);
-    const { unknown, invalid } = verdicts;
-    const left = [verdicts.allow - allow, verdicts.deny - deny, unknown, invalid];
-    yield start + rows.part(1, [undefined, others, ...left]);
+    const { verdicts } = countsOf((outcomes[index] ?? []).map(withoutHosts));
+    const left = VERDICTS.map((verdict) => verdicts[verdict]);
+    const others = left.reduce((sum, count) => sum + count);
+    if (others > 0) yield start + rows.part(1, [undefined, others, ...left]);
   }
+}
+
+/** The count of an outcome, or 0 if its records have a host with a robots.txt. */
+function withoutHosts(count: number, outcome: number): number {
+  const verdict = VERDICTS[outcome >> 4];
+  const isOther = verdict === 'unknown' || verdict === 'invalid';
+  return isOther || REASONS[outcome & 15] === 'unknown-host' ? count : 0;
 }
 
 /**

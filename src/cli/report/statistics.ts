@@ -16,7 +16,7 @@ export interface RunStatistics {
   readonly inputBytes: number;
   readonly hosts: {
     readonly table: number;
-    /** Hosts of the table that URLs named; undefined if they were not counted. */
+    /** Hosts of the table with a robots.txt for some URL; undefined if they were not counted. */
     readonly seen: number | undefined;
   };
   readonly seconds: {

@@ -20,8 +20,8 @@ import {
   FRAME_RECORD,
   FRAME_URL,
   GROUP_LINES,
+  HOST_COUNTS_BITS,
   HOST_COUNTS_BYTES,
-  HOST_COUNTS_OUTCOMES,
   HOST_SPACE,
   INVALID,
   LINE_END,
@@ -305,9 +305,9 @@ function countHost(query: usize, worker: usize, line: usize, outcome: i32): void
   for (let i = load<i32>(query, QUERY_AGENT_COUNT); i > 0; i--) {
     // With a robots.txt, every outcome is ALLOW or DENY, as its counters are.
     const each = load<i32>(result, RESULT_OUTCOME);
-    increment(counters + <usize>(each >> 4) * 8);
-    const outcomes = load<u32>(counters, HOST_COUNTS_OUTCOMES);
-    store<u32>(counters, outcomes | (1 << each), HOST_COUNTS_OUTCOMES);
+    const counter = counters + ((<usize>(each >> 4)) << 3);
+    const reason = (<u64>1) << (<u64>(HOST_COUNTS_BITS + (each & 15)));
+    store<u64>(counter, (load<u64>(counter) + 1) | reason);
     counters += HOST_COUNTS_BYTES;
     result += RESULT_BYTES;
   }

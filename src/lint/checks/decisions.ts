@@ -37,6 +37,7 @@ export function checkDecisions({ document, findings }: CheckContext): void {
     findings.add('analysis-limit', contentSpan(document, leftOut.line), () => ({
       message:
         'The file has too many wildcards to compare all rules: from here on, only rules for exactly the same paths were found.',
+      fix: 'Write fewer rules with "*": one shorter pattern can match what many long ones do.',
     }));
   }
 }

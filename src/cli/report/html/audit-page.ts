@@ -1,3 +1,4 @@
+import { printable } from '../../../control-characters.js';
 import { version } from '../../version.js';
 import type { AgentFigures, Allowed, AuditFigures, Decider } from '../audit-figures.js';
 import type { HeldRows } from '../held-rows.js';
@@ -41,7 +42,7 @@ export function auditPage(figures: AuditFigures, rows?: HeldRows): string {
   }
   return htmlPage({
     title: 'What crawlers may fetch',
-    subtitle: `${formatCount(hosts, 'host')} of ${source}, ${formatCount(agents.length, 'agent')}, ${created.slice(0, 10)}`,
+    subtitle: `${formatCount(hosts, 'host')} of ${printable(source)}, ${formatCount(agents.length, 'agent')}, ${created.slice(0, 10)}`,
     sections,
     foot: `robots-filter ${version()}, profile ${profile}. "Everything" and "nothing" are proven from all rules. Each scheme and port with a robots.txt of its own counts as a host.`,
   });

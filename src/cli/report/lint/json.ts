@@ -18,7 +18,7 @@ export const jsonFindings: FindingWriter = {
       const { rule, severity, message, fix } = finding;
       left.set(rule, (left.get(rule) ?? 0) - 1);
       const place = placeOf(document, finding);
-      text += `${printableJson({ ...file, ...place, rule, severity, message, ...(fix === undefined ? {} : { fix }) })}\n`;
+      text += `${printableJson({ ...file, ...place, rule, severity, message, fix })}\n`;
     }
     for (const [rule, further] of left) {
       if (further > 0) text += `${printableJson({ ...file, rule, notListed: further })}\n`;

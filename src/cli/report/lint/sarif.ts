@@ -66,7 +66,7 @@ function resultOf({ path, authority }: LintedFile, finding: Finding, { document 
     ruleId: rule,
     ruleIndex: LINT_RULE_NAMES.indexOf(rule),
     level: severity,
-    message: { text: fix === undefined ? message : `${message} Fix: ${fix}` },
+    message: { text: `${message} Fix: ${fix}` },
     locations: [
       {
         physicalLocation: { artifactLocation: { uri: uriOf(path) }, ...region },

@@ -54,7 +54,7 @@ export class TextFindings implements FindingWriter {
     const margin = ' '.repeat(gutter.length);
     const source =
       place === undefined ? '' : this.#source(finding, place, document, gutter, severity);
-    return `${head}${source}${fix === undefined ? '' : `  ${margin} = fix: ${printable(fix)}\n`}`;
+    return `${head}${source}  ${margin} = fix: ${printable(fix)}\n`;
   }
 
   /** The line, and carets below the place. */

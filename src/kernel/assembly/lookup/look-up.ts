@@ -49,6 +49,7 @@ export function lookUp(query: usize, worker: usize, lines: i32): void {
     end = findHosts(open, end);
     prefetchRecords(open, end);
     end = findAuthorities(worker, open, end);
+    if (load<u32>(query, QUERY_COUNTS) !== 0) prefetchCounters(open, end);
   } else {
     giveRobots(query, open, end);
   }
@@ -125,6 +126,11 @@ function findAuthorities(worker: usize, open: usize, end: usize): usize {
       if (slot === 0) continue;
       record = recordOf(table, slot);
     }
+    const scheme = load<i32>(line, LINE_SCHEME);
+    const authority = findAuthority(record, scheme, load<i32>(line, LINE_PORT));
+    if (authority === 0) continue;
+    store<u32>(line, authority, LINE_AUTHORITY);
+    store<u32>(line, load<u32>(authority), LINE_ROBOTS);
     const seen: usize = load<u32>(query, QUERY_SEEN);
     if (seen !== 0) {
       const index = slotIndex(table, slot);
@@ -134,19 +140,19 @@ function findAuthorities(worker: usize, open: usize, end: usize): usize {
     const counts: usize = load<u32>(query, QUERY_COUNTS);
     if (counts !== 0) {
       const hostBytes: usize = <usize>load<i32>(query, QUERY_AGENT_COUNT) * HOST_COUNTS_BYTES;
-      // The counters of the host are needed when the line is written.
-      const counters: usize = worker + counts + slotIndex(table, slot) * hostBytes;
-      store<u32>(line, load<u32>(counters), LINE_PREFETCHED);
-      store<u32>(line, counters, LINE_SLOT);
+      store<u32>(line, worker + counts + slotIndex(table, slot) * hostBytes, LINE_SLOT);
     }
-    const scheme = load<i32>(line, LINE_SCHEME);
-    const authority = findAuthority(record, scheme, load<i32>(line, LINE_PORT));
-    if (authority === 0) continue;
-    store<u32>(line, authority, LINE_AUTHORITY);
-    store<u32>(line, load<u32>(authority), LINE_ROBOTS);
     found = keep(line, true, found);
   }
   return found;
+}
+
+/** Prefetches for each line the counters of its host, which are needed when the line is written. */
+function prefetchCounters(open: usize, end: usize): void {
+  for (let at = open; at < end; at += 4) {
+    const line: usize = load<u32>(at);
+    store<u32>(line, load<u32>(load<u32>(line, LINE_SLOT)), LINE_PREFETCHED);
+  }
 }
 
 /** Gives each line the robots record that applies to every host. */

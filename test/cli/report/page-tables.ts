@@ -1,0 +1,39 @@
+/** The tables of a page, and other parts of it, as texts. */
+
+export interface PageTable {
+  readonly caption: string;
+  readonly header: readonly string[];
+  readonly rows: readonly (readonly string[])[];
+}
+
+const ENTITIES: Readonly<Record<string, string>> = {
+  '&amp;': '&',
+  '&lt;': '<',
+  '&gt;': '>',
+  '&quot;': '"',
+  '&#39;': "'",
+};
+
+/** The text of HTML without its tags. */
+export function textOfHtml(html: string): string {
+  return html.replaceAll(/<[^>]*>/g, '').replaceAll(/&[^;]*;/g, (entity) => {
+    const character = ENTITIES[entity];
+    if (character === undefined) throw new Error(`${entity} is an unknown entity`);
+    return character;
+  });
+}
+
+/** The texts of all elements with a name, in the order of the page. */
+export function elements(page: string, name: string): string[] {
+  const found = page.matchAll(new RegExp(`<${name}[ >].*?</${name}>`, 'gs'));
+  return Array.from(found, ([html]) => html);
+}
+
+export function tablesOf(page: string): PageTable[] {
+  return elements(page, 'table').map((table) => {
+    const [header = [], ...rows] = elements(table, 'tr').map((row) =>
+      Array.from(row.matchAll(/<(t[hd])[ >].*?<\/\1>/gs), ([cell]) => textOfHtml(cell)),
+    );
+    return { caption: elements(table, 'caption').map(textOfHtml).join(), header, rows };
+  });
+}

@@ -4,6 +4,7 @@ import { parquetReadObjects } from 'hyparquet';
 import { expect, test } from 'vitest';
 import { Random } from '../random/random.js';
 import { lines, type Workplace, workplace } from './command-line.js';
+import { tablesOf } from './report/page-tables.js';
 
 const AGENTS = ['GPTBot', 'CCBot', '*'];
 const HOSTS = 60;
@@ -43,20 +44,6 @@ async function rowsOf(place: Workplace, words: readonly string[]): Promise<Row[]
 }
 
 /** The rows of the tables of a page, as texts. */
-function tablesOf(page: string): string[][][] {
-  return [...page.matchAll(/<tbody>(.*?)<\/tbody>/gs)].map(([, body = '']) =>
-    [...body.matchAll(/<tr>(.*?)<\/tr>/g)].map(([, row = '']) =>
-      [...row.matchAll(/<t[hd][^>]*>(.*?)<\/t[hd]>/g)].map(([, cell = '']) =>
-        cell
-          .replace(/<[^>]*>/g, '')
-          .replaceAll('&lt;', '<')
-          .replaceAll('&gt;', '>')
-          .replaceAll('&amp;', '&'),
-      ),
-    ),
-  );
-}
-
 function textOf(value: unknown): string {
   return Array.isArray(value) ? value.join(' ') : String(value ?? '');
 }
@@ -93,13 +80,13 @@ test('an audit has the same rows in Parquet and on a page as in NDJSON, selected
     const page = await place.run([...words, ...selection, '--format', 'html']);
     expect(page.code).toBe(0);
     const tables = tablesOf(page.text);
-    if (rows.length > 0) expect(tables.at(-1)).toEqual(textsOf(rows));
+    if (rows.length > 0) expect(tables.at(-1)?.rows).toEqual(textsOf(rows));
     // The figures are those of all hosts.
     for (const agent of AGENTS) {
       const count = (allowed: string) =>
         String(all.filter((row) => row.agent === agent && row.allowed === allowed).length);
       const counts = ['none', 'part', 'all', 'unknown'].map(count);
-      expect(tables[0]?.find(([name]) => name === agent)).toEqual([agent, ...counts]);
+      expect(tables[0]?.rows.find(([name]) => name === agent)).toEqual([agent, ...counts]);
     }
   }
   expect(all.length).toBeGreaterThan(AGENTS.length * HOSTS * 0.8);
@@ -118,7 +105,7 @@ test('a diff has the same rows on a page as in NDJSON, and adds them up', async 
   const rows = await rowsOf(place, [...words, '-q']);
   const { text: page, stderr } = await place.run([...words, '--format', 'html']);
   const tables = tablesOf(page);
-  expect(tables.at(-1)).toEqual(textsOf(rows));
+  expect(tables.at(-1)?.rows).toEqual(textsOf(rows));
   const counts = new Map<string, number>();
   for (const { agent, change, old, new: next } of rows) {
     let kind = String(change);
@@ -128,8 +115,9 @@ test('a diff has the same rows on a page as in NDJSON, and adds them up', async 
     counts.set(key, (counts.get(key) ?? 0) + 1);
   }
   const shown = new Map<string, number>();
-  for (const [kind, ...numbers] of tables[0] ?? []) {
-    AGENTS.forEach((agent, index) => {
+  const [, ...kinds] = tables[0]?.header ?? [];
+  for (const [agent, ...numbers] of tables[0]?.rows ?? []) {
+    kinds.forEach((kind, index) => {
       if (numbers[index] !== '0') shown.set(`${kind} ${agent}`, Number(numbers[index]));
     });
   }
@@ -144,7 +132,7 @@ test('a diff has the same rows on a page as in NDJSON, and adds them up', async 
   const urlPage = await place.run([...verdicts, '--format', 'html'], urls);
   const judged = lines(before.text).map((line) => JSON.parse(line) as Row);
   expect(judged.length).toBeGreaterThan(0);
-  expect(tablesOf(urlPage.text).at(-1)).toEqual(textsOf(judged));
+  expect(tablesOf(urlPage.text).at(-1)?.rows).toEqual(textsOf(judged));
 });
 
 test('a page without differences says so', async () => {

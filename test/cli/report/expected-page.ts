@@ -11,6 +11,13 @@ export const number = (count: number) => count.toLocaleString('en');
 export const share = (part: number, whole: number) =>
   `${(whole === 0 ? 0 : (100 * part) / whole).toFixed(1)} %`;
 
+/** A share that shows a few as none, or almost all as all, in no case. */
+const roundedShare = (part: number, whole: number) => {
+  const text = share(part, whole);
+  if (text === '0.0 %' && part > 0) return '<0.1 %';
+  return text === '100.0 %' && part < whole ? '>99.9 %' : text;
+};
+
 const numbers = (counts: Counts, keys: readonly string[]) =>
   keys.map((key) => number(counts[key] ?? Number.NaN));
 
@@ -30,9 +37,9 @@ export function expectedTables({
     ),
   );
   const reasonRows = (cell: (outcome: Figures['agents'][number]['outcomes'][number]) => string) =>
-    Array.from(outcomes, ([key, { verdict, reason }]) => [
-      key,
-      ...agents.map((each) => {
+    agents.map((each) => [
+      each.agent,
+      ...Array.from(outcomes.values(), ({ verdict, reason }) => {
         const own = each.outcomes.find((it) => it.verdict === verdict && it.reason === reason);
         return cell(own ?? { verdict, reason, urls: 0, hosts: 0 });
       }),
@@ -53,13 +60,13 @@ export function expectedTables({
     },
     {
       caption: 'Records, and their share of all records',
-      header: ['verdict, reason', ...AGENTS],
+      header: ['agent', ...outcomes.keys()],
       rows: reasonRows(({ urls }) => `${number(urls)} (${share(urls, records)})`),
     },
     {
       caption:
         'Hosts with such a URL, and their share of all hosts; a host counts once for each reason',
-      header: ['verdict, reason', ...AGENTS],
+      header: ['agent', ...outcomes.keys()],
       rows: reasonRows(({ hosts }) =>
         hosts === null ? 'not counted' : `${number(hosts)} (${share(hosts, seen)})`,
       ),
@@ -113,7 +120,7 @@ export function expectedTables({
       rows: busiest.map(({ host, urls, allowed }) => [
         host,
         number(urls),
-        ...allowed.map((count) => share(count, urls)),
+        ...allowed.map((count) => roundedShare(count, urls).replace(' %', '')),
       ]),
     },
   ];

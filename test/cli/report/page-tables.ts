@@ -37,3 +37,11 @@ export function tablesOf(page: string): PageTable[] {
     return { caption: elements(table, 'caption').map(textOfHtml).join(), header, rows };
   });
 }
+
+/** A table with its columns, and then its rows, in the order of their texts. */
+export function sortedTable({ caption, header, rows }: PageTable): PageTable {
+  const columns = header.map((text, index) => ({ text, index }));
+  columns.sort((a, b) => (a.text < b.text ? -1 : a.text > b.text ? 1 : a.index - b.index));
+  const sorted = (row: readonly string[]) => columns.map(({ index }) => row[index] ?? '');
+  return { caption, header: sorted(header), rows: rows.map(sorted).sort() };
+}

@@ -66,10 +66,7 @@ beforeAll(async () => {
   write('old.ndjson', 1);
   write('new.ndjson', 2);
   const paths = ['a', 'long/long/', '<b>&"', 'robots.txt', 'z?q=1'];
-  const urls = Array.from(
-    { length: 300 },
-    (_, i) => `https://h${i % 97}.example/${paths[i % 5]}`,
-  );
+  const urls = Array.from({ length: 300 }, (_, i) => `https://h${i % 97}.example/${paths[i % 5]}`);
   writeFileSync(at('urls.txt'), `${urls.join('\n')}\n`);
   const agents = ['-a', AGENTS, '-q'];
   run(

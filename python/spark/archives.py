@@ -29,7 +29,7 @@ def write_archives(place: Path, files: int, captures: int, hosts: int) -> list[s
         if kind < 0.4:
             body = f"user-agent: *\ndisallow: /{draw.randrange(300)}\n"
             digest = f"sha1:{hashlib.sha1(body.encode()).hexdigest()}"
-            # One machine reads no page that only a revisit refers to.
+            # Revisits refer to robots.txt files only.
             if is_robots:
                 past.append((url, date, digest))
             return record("response", url, date, reply(200, body), digest if is_robots else "")

@@ -12,36 +12,13 @@ import {
   type PackedCaptures,
   type UnpackedCapture,
 } from './capture-list.js';
+import { type CapturePlace, EarlierCaptures, type Found, FoundCaptures } from './found-captures.js';
 import { LeftOutCaptures } from './left-out.js';
-
-/** Words of a URL: the latest capture of it that says what it found. */
-const WORDS = 8;
-const DATE_HIGH = 0;
-const DATE_LOW = 1;
-/** The number of the file plus one; 0 if there is no such capture. */
-const FILE = 2;
-const OFFSET_HIGH = 3;
-const OFFSET_LOW = 4;
-const KIND = 5;
-/** The number of the body, or of the URL that a redirect leads to. */
-const VALUE = 6;
-const BODY_BYTES = 7;
-
-const WORD = 2 ** 32;
-
-/** Milliseconds that are added to dates, so that dates before 1970 are positive too. */
-const EPOCH_SHIFT = 2 ** 52;
 
 const ROBOTS_PATH = '/robots.txt';
 
 /** Revisits of a URL with different payloads that are kept: the latest ones. */
 const MAX_REVISITS = 64;
-
-/** Where a capture lies. */
-export interface CapturePlace {
-  readonly file: number;
-  readonly offset: number;
-}
 
 /** A capture that refers to an earlier one. */
 interface Revisit extends CapturePlace {
@@ -52,14 +29,6 @@ interface Revisit extends CapturePlace {
   /** The number of the URL that it refers to; -1 if there is none. */
   readonly refersTo: number;
   readonly refersToDate: number;
-}
-
-/** A finding, and the capture that has it. */
-interface Found extends CapturePlace {
-  readonly isRedirect: boolean;
-  /** The number of the body, or of the URL that the redirect leads to. */
-  readonly value: number;
-  readonly bodyBytes: number;
 }
 
 /**
@@ -82,12 +51,14 @@ export interface Finding extends CapturePlace {
 
 /**
  * The latest capture of each URL. If two captures have the same moment, the one that is added later
- * counts. The memory is some 100 bytes for each URL, and 70 for each distinct payload digest.
+ * counts. The memory is some 100 bytes for each URL, 70 for each distinct payload digest, and 70
+ * for each further capture of a URL.
  */
 export class CaptureSet {
   readonly #urls: ByteStore;
-  /** The words of all URLs, WORDS for each. */
-  readonly #words = new Uint32List();
+  /** For each URL the latest capture of it that says what it found. */
+  readonly #found = new FoundCaptures();
+  readonly #earlier: EarlierCaptures;
   /** The URLs that were captured, in the order of their first captures. */
   readonly #captured = new Uint32List();
   readonly #digests: ByteStore;
@@ -101,6 +72,7 @@ export class CaptureSet {
   /** @param unavailable the number that stands for the access result `unavailable` */
   constructor(key: HashKey, unavailable: number) {
     this.#urls = new ByteStore(key);
+    this.#earlier = new EarlierCaptures(key);
     this.#digests = new ByteStore(key);
     this.#leftOut = new LeftOutCaptures(key);
     this.#unavailable = unavailable;
@@ -124,7 +96,7 @@ export class CaptureSet {
         return;
       }
       const url = this.#urls.add(capture.url);
-      if (this.#words.get(WORDS * url + FILE) === 0 && !this.#revisits.has(url)) {
+      if (!this.#found.has(url) && !this.#revisits.has(url)) {
         this.#captured.push(url);
       }
       switch (capture.kind) {
@@ -148,18 +120,15 @@ export class CaptureSet {
       this.#payloads.set(2 * digest, value + 1);
       this.#payloads.set(2 * digest + 1, bodyBytes);
     }
-    const words = this.#words;
-    const at = WORDS * url;
-    if (words.get(at + FILE) !== 0 && this.#dateOf(url) > date) return;
-    const shifted = date + EPOCH_SHIFT;
-    words.set(at + DATE_HIGH, Math.floor(shifted / WORD));
-    words.set(at + DATE_LOW, shifted % WORD);
-    words.set(at + FILE, file + 1);
-    words.set(at + OFFSET_HIGH, Math.floor(offset / WORD));
-    words.set(at + OFFSET_LOW, offset % WORD);
-    words.set(at + KIND, kind);
-    words.set(at + VALUE, value);
-    words.set(at + BODY_BYTES, bodyBytes);
+    const isRedirect = kind === KIND_REDIRECT;
+    const found = { date, isRedirect, value, bodyBytes, file, offset };
+    const other = this.#found.get(url);
+    if (other !== undefined && other.date > date) {
+      this.#earlier.add(url, found);
+      return;
+    }
+    if (other !== undefined) this.#earlier.add(url, other);
+    this.#found.set(url, found);
   }
 
   #addRevisit(url: number, capture: UnpackedCapture, file: number): void {
@@ -186,12 +155,6 @@ export class CaptureSet {
     this.#revisits.set(url, revisits);
   }
 
-  #dateOf(url: number): number {
-    const at = WORDS * url;
-    const words = this.#words;
-    return words.get(at + DATE_HIGH) * WORD + words.get(at + DATE_LOW) - EPOCH_SHIFT;
-  }
-
   /** Yields the finding about each robots.txt, in the order of the first captures. */
   *findings(): Generator<Finding> {
     for (let at = 0; at < this.#captured.length; at++) {
@@ -208,11 +171,15 @@ export class CaptureSet {
     return this.#leftOut.find(urls);
   }
 
-  /** The URLs, other than of robots.txt files, to which redirects from robots.txt files lead. */
+  /**
+   * The URLs, other than of robots.txt files, to which redirects from robots.txt files lead, or to
+   * which revisits refer.
+   */
   targets(): string[] {
     const targets = new Set<number>();
     for (let url = 0; url < this.#urls.count; url++) {
-      if (this.#latest(url)?.isRedirect !== true || !isRobotsUrl(this.#href(url))) continue;
+      if (!this.#revisits.has(url) && this.#found.get(url)?.isRedirect !== true) continue;
+      if (!isRobotsUrl(this.#href(url))) continue;
       this.#follow(url, (target) => {
         if (!isRobotsUrl(this.#href(target))) targets.add(target);
       });
@@ -224,8 +191,8 @@ export class CaptureSet {
   *lostRevisits(): Generator<CapturePlace> {
     for (const [url, revisits] of this.#revisits) {
       const revisit = revisits.at(-1) as Revisit;
-      const found = this.#found(url);
-      if (found !== undefined && this.#dateOf(url) > revisit.date) continue;
+      const found = this.#found.get(url);
+      if (found !== undefined && found.date > revisit.date) continue;
       if (this.#referred(revisit) !== undefined) continue;
       if (!revisit.isUnmodified || this.#latest(url) === undefined) yield revisit;
     }
@@ -236,14 +203,13 @@ export class CaptureSet {
     const target = this.#href(last);
     if (found !== undefined) {
       const { value, bodyBytes, file, offset } = found;
-      const date = this.#dateOf(last);
+      const date = this.#found.get(last)?.date ?? found.date;
       return { kind: 'body', url: href, body: value, bodyBytes, file, offset, date, target };
     }
     const asked = this.#latest(url);
     // A redirect leads to this robots.txt, but the robots.txt was not captured.
     if (asked === undefined) return undefined;
-    const { file, offset } = asked;
-    const date = this.#dateOf(url);
+    const { file, offset, date } = asked;
     return { kind: 'no-target', url: href, body: 0, bodyBytes: 0, file, offset, date, target };
   }
 
@@ -259,6 +225,9 @@ export class CaptureSet {
   ): { readonly found: Found | undefined; readonly last: number } {
     const chain = [url];
     for (let last = url; ; ) {
+      for (const { refersTo } of this.#unresolved(last)) {
+        if (refersTo >= 0) onTarget(refersTo);
+      }
       const found = this.#latest(last);
       if (found?.isRedirect !== true) return { found, last };
       const target = found.value;
@@ -278,8 +247,8 @@ export class CaptureSet {
    * both cases the capture before it decides.
    */
   #latest(url: number): Found | undefined {
-    const found = this.#found(url);
-    const from = found === undefined ? Number.NEGATIVE_INFINITY : this.#dateOf(url);
+    const found = this.#found.get(url);
+    const from = found?.date ?? Number.NEGATIVE_INFINITY;
     for (const revisit of this.#revisits.get(url)?.toReversed() ?? []) {
       if (revisit.date < from) break;
       const referred = this.#referred(revisit);
@@ -288,33 +257,26 @@ export class CaptureSet {
     return found;
   }
 
+  /** The revisits since the latest finding of a URL whose captures are missing so far. */
+  #unresolved(url: number): Revisit[] {
+    const from = this.#found.get(url)?.date ?? Number.NEGATIVE_INFINITY;
+    return (this.#revisits.get(url) ?? []).filter(
+      (revisit) => revisit.date >= from && this.#referred(revisit) === undefined,
+    );
+  }
+
   /** The finding that a revisit refers to, by the digest of its payload, or by URL and date. */
   #referred(revisit: Revisit): Found | undefined {
-    const { digest, refersTo, refersToDate, isUnmodified, file, offset } = revisit;
+    const { digest, refersTo, refersToDate, isUnmodified, file, offset, date } = revisit;
     const payload = digest < 0 ? 0 : this.#payloads.get(2 * digest);
     const bodyBytes = digest < 0 ? 0 : this.#payloads.get(2 * digest + 1);
     // Some writers give a 304 the digest of its own body, which is empty.
     if (payload !== 0 && !(isUnmodified && bodyBytes === 0)) {
-      return { isRedirect: false, value: payload - 1, bodyBytes, file, offset };
+      return { date, isRedirect: false, value: payload - 1, bodyBytes, file, offset };
     }
-    const referred = refersTo < 0 ? undefined : this.#found(refersTo);
-    if (referred === undefined || this.#dateOf(refersTo) !== refersToDate) return undefined;
-    return referred;
-  }
-
-  /** The latest capture of a URL that is no revisit. */
-  #found(url: number): Found | undefined {
-    const words = this.#words;
-    const at = WORDS * url;
-    const file = words.get(at + FILE) - 1;
-    if (file < 0) return undefined;
-    return {
-      isRedirect: words.get(at + KIND) === KIND_REDIRECT,
-      value: words.get(at + VALUE),
-      bodyBytes: words.get(at + BODY_BYTES),
-      file,
-      offset: words.get(at + OFFSET_HIGH) * WORD + words.get(at + OFFSET_LOW),
-    };
+    if (refersTo < 0) return undefined;
+    const latest = this.#found.get(refersTo);
+    return latest?.date === refersToDate ? latest : this.#earlier.find(refersTo, refersToDate);
   }
 
   #href(url: number): string {

@@ -301,6 +301,50 @@ describe('a revisit', () => {
     }
   });
 
+  it('has the payload of a capture that is not the latest of its URL, or is of a page', async () => {
+    const referred = (url: string, day: number): Buffer =>
+      revisit({ 'WARC-Refers-To-Target-URI': url, 'WARC-Refers-To-Date': dateOf(day) }, 4);
+    const other = robotsUrl('b');
+    const [older, newer] = [found(other, '/x', 1), found(other, '/y', 2)];
+    const page = found('http://b/page', '/x', 1);
+    const own = [found(robotsUrl('a'), '/x', 1), found(robotsUrl('a'), '/y', 2)];
+    for (const [name, records, verdict] of [
+      ['older', [older, newer, referred(other, 1)], 'deny rule'],
+      ['latest', [older, newer, referred(other, 2)], 'allow no-rule'],
+      ['neither', [older, newer, referred(other, 3)], 'unknown unknown-host'],
+      ['added first', [newer, older, referred(other, 1)], 'deny rule'],
+      ['added last', [referred(other, 1), newer, older], 'deny rule'],
+      ['of the same host', [...own, referred(robotsUrl('a'), 1)], 'deny rule'],
+      ['page before', [page, referred('http://b/page', 1)], 'deny rule'],
+      ['page after', [referred('http://b/page', 1), page], 'deny rule'],
+      [
+        'older page',
+        [page, found('http://b/page', '/y', 2), referred('http://b/page', 1)],
+        'deny rule',
+      ],
+      [
+        'redirect to a page that is a revisit',
+        [
+          moved(robotsUrl('a'), '/moved', 1),
+          recordOf({
+            type: 'revisit',
+            uri: 'http://a/moved',
+            date: dateOf(2),
+            block: responseOf(200),
+            fields: {
+              'WARC-Refers-To-Target-URI': 'http://b/page',
+              'WARC-Refers-To-Date': dateOf(1),
+            },
+          }),
+          page,
+        ],
+        'deny rule',
+      ],
+    ] as const) {
+      expect(await judged(records, ['a']), name).toEqual([verdict]);
+    }
+  });
+
   it('of a missing capture does not count, with a warning', async () => {
     const older = digested(robotsUrl('a'), '/x', 'sha1:X', 1);
     const lost = revisit({ 'WARC-Payload-Digest': 'sha1:Z' }, 3);

@@ -10,7 +10,8 @@ import { printable } from '../../control-characters.js';
 import { FOLLOWED_REDIRECTS } from '../../http/redirect.js';
 import { parseAuthority } from '../../protocol/authority.js';
 import type { PackedCaptures, UnpackedCapture } from '../../warc/capture-list.js';
-import { type CapturePlace, CaptureSet, type Finding } from '../../warc/capture-set.js';
+import { CaptureSet, type Finding } from '../../warc/capture-set.js';
+import type { CapturePlace } from '../../warc/found-captures.js';
 import { UrlFilter } from '../../warc/url-filter.js';
 
 /**
@@ -32,9 +33,10 @@ export type ArchiveTarget = Pick<TableContents, 'key' | 'addEntry'> & {
  * Turns the captures of an archive into entries of a table.
  *
  * All files are read for captures of robots.txt files, and for captures of the URLs that those
- * redirect to. Such captures are found if they come later in the same file. If a redirect leads to
- * a URL whose captures were left out, those captures are read where they lie. If a file had too
- * many captures to note their places, all files are read a second time for such URLs.
+ * redirect to. Such captures are found if they come later in the same file. If a redirect leads or
+ * a revisit refers to a URL whose captures were left out, those captures are read where they lie.
+ * If a file had too many captures to note their places, all files are read a second time for such
+ * URLs.
  */
 export class ArchiveCompilation {
   readonly #files: Archive['files'];
@@ -46,7 +48,7 @@ export class ArchiveCompilation {
   readonly #onWarning: (warning: CacheWarning) => void;
   readonly #captures: CaptureSet;
   readonly #filter: UrlFilter;
-  /** URLs of redirect targets whose captures are all known. */
+  /** URLs of targets whose captures are all known. */
   readonly #complete = new Set<string>();
   #readings = 0;
 

@@ -23,7 +23,7 @@ const REPLACEMENTS: Readonly<Record<string, (dist: string) => string>> = {
     `${DECOMPRESS}export const judgeSource = () => ${decompressed(join(dist, 'cjs/judge.cjs'))}.toString();`,
   // A bundler cannot follow the import of a module that is known only at run time.
   'workers/bind-kernel.ts': () => `import { instantiateKernel } from '../kernel/kernel.js';
-export const bindKernel = ({ module, memory }) => instantiateKernel(module, memory);`,
+export const bindKernel = ({ module }, memory) => instantiateKernel(module, memory);`,
   'workers/thread.ts': () => `export { startThread } from './source-thread.js';`,
   'workers/entry-file.ts': () => 'export const HAS_ENTRY_FILES = false;',
   'pipeline/compile/compile-threads.ts': () => 'export const CompileThreads = undefined;',

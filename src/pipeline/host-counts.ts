@@ -5,14 +5,15 @@ import {
   HOST_COUNTS_OUTCOMES,
   QUERY_COUNTS,
 } from '../kernel/layout.js';
+import type { SlotBlocks } from './counted-blocks.js';
 
 const AGENT_WORDS = HOST_COUNTS_BYTES / 4;
 
-/** The worker blocks of a query. */
-export interface CountedBlocks {
-  /** Address of the query. */
-  readonly query: number;
-  readonly workerBlocks: readonly number[];
+/** The counters of one worker block, and the slots that they are for. */
+interface Counters {
+  readonly words: Uint32Array;
+  readonly firstSlot: number;
+  readonly slots: number;
 }
 
 /**
@@ -22,52 +23,54 @@ export interface CountedBlocks {
 export class HostCounts {
   /** The slots of the hosts that had URLs, ascending. */
   readonly slots: Uint32Array;
-  readonly #memories: readonly Uint32Array[];
+  readonly #counters: readonly Counters[];
   readonly #slotWords: number;
 
   /**
    * @param slots number of slots of the table
    * @param agents number of agents
    */
-  constructor(
-    memory: WebAssembly.Memory,
-    blocks: readonly CountedBlocks[],
-    slots: number,
-    agents: number,
-  ) {
-    const query = new DataView(memory.buffer);
+  constructor(blocks: readonly SlotBlocks[], slots: number, agents: number) {
     this.#slotWords = agents * AGENT_WORDS;
-    this.#memories = blocks.flatMap(({ query: address, workerBlocks }) => {
-      const offset = query.getUint32(address + QUERY_COUNTS, true);
+    this.#counters = blocks.flatMap(({ memory, query, workerBlocks, firstSlot, slots: own }) => {
+      const offset = new DataView(memory.buffer).getUint32(query + QUERY_COUNTS, true);
       if (offset === 0) return [];
-      return workerBlocks.map(
-        (block) => new Uint32Array(memory.buffer, block + offset, slots * this.#slotWords),
-      );
+      return workerBlocks.map((block) => ({
+        words: new Uint32Array(memory.buffer, block + offset, own * this.#slotWords),
+        firstSlot,
+        slots: own,
+      }));
     });
     this.slots = this.#seen(slots);
   }
 
   /** The URLs of a host that an agent may fetch. */
   allowed(slot: number, agent: number): number {
-    return this.#sum(slot * this.#slotWords + agent * AGENT_WORDS + HOST_COUNTS_ALLOW / 4);
+    return this.#sum(slot, agent * AGENT_WORDS + HOST_COUNTS_ALLOW / 4);
   }
 
   /** The URLs of a host that an agent may not fetch. */
   denied(slot: number, agent: number): number {
-    return this.#sum(slot * this.#slotWords + agent * AGENT_WORDS + HOST_COUNTS_DENY / 4);
+    return this.#sum(slot, agent * AGENT_WORDS + HOST_COUNTS_DENY / 4);
   }
 
   /** A bit for each outcome, `verdict << 4 | reason`, that some URL of a host had. */
   outcomes(slot: number, agent: number): number {
-    const at = slot * this.#slotWords + agent * AGENT_WORDS + HOST_COUNTS_OUTCOMES / 4;
+    const word = agent * AGENT_WORDS + HOST_COUNTS_OUTCOMES / 4;
     let bits = 0;
-    for (const words of this.#memories) bits |= words[at] as number;
+    for (const { words, firstSlot, slots } of this.#counters) {
+      const own = slot - firstSlot;
+      if (own >= 0 && own < slots) bits |= words[own * this.#slotWords + word] as number;
+    }
     return bits;
   }
 
-  #sum(at: number): number {
+  #sum(slot: number, word: number): number {
     let sum = 0;
-    for (const words of this.#memories) {
+    for (const { words, firstSlot, slots } of this.#counters) {
+      const own = slot - firstSlot;
+      if (own < 0 || own >= slots) continue;
+      const at = own * this.#slotWords + word;
       sum += (words[at] as number) + (words[at + 1] as number) * 2 ** 32;
     }
     return sum;
@@ -77,8 +80,9 @@ export class HostCounts {
     const seen = new Uint32Array(slots);
     // Every URL is counted for the first agent.
     const step = this.#slotWords;
-    for (const words of this.#memories) {
-      for (let slot = 0, at = HOST_COUNTS_OUTCOMES / 4; slot < slots; slot++, at += step) {
+    for (const { words, firstSlot, slots: own } of this.#counters) {
+      const end = firstSlot + own;
+      for (let slot = firstSlot, at = HOST_COUNTS_OUTCOMES / 4; slot < end; slot++, at += step) {
         seen[slot] = (seen[slot] as number) | (words[at] as number);
       }
     }

@@ -1,7 +1,11 @@
 import { setImmediate } from 'node:timers/promises';
-import { BatchJudge, type BatchKernel } from './batch-judge.js';
+import { BankJudge } from './banks/bank-judge.js';
+import { DividedBatchJudge } from './banks/divided-batch-judge.js';
+import { Division } from './banks/division.js';
+import { type BatchJudge, WholeBatchJudge } from './batch-judge.js';
 import { DescriptorBatchSink, RingBatchSink } from './batch-sink.js';
 import type { BatchSource } from './batch-source.js';
+import { BatchTask } from './batch-task.js';
 import { bindKernel } from './bind-kernel.js';
 import { DescriptorError, descriptorEnd } from './descriptor.js';
 import { FileBatchSource } from './file-batch-source.js';
@@ -25,7 +29,7 @@ export default async function work(task: Task, mayBlock = true): Promise<TaskEnd
   const ring = new Ring(task.memory, task.regions, task.slots, mayBlock);
   try {
     if (task.role === 'read') return readAll(ring, task.input);
-    return await judgeBatches(ring, task, await bindKernel(task));
+    return await judgeBatches(ring, task, await judgeOf(ring, task));
   } catch (error) {
     if (error instanceof GuardError) return { end: 'overrun', message: error.message };
     if (error instanceof DescriptorError) return descriptorEnd(error);
@@ -33,9 +37,27 @@ export default async function work(task: Task, mayBlock = true): Promise<TaskEnd
   }
 }
 
-async function judgeBatches(ring: Ring, task: ComputeTask, kernel: BatchKernel): Promise<TaskEnd> {
+/** What judges the batches of a task. */
+async function judgeOf(ring: Ring, task: ComputeTask): Promise<BatchJudge> {
+  const { worker, query, memory, banks: divided } = task;
+  const kernel = await bindKernel(task, memory);
+  if (divided === undefined) {
+    const { buffer } = ring.memory;
+    const { regions } = ring;
+    const own = new BatchTask({ kernel, memory: buffer, regions, worker, query });
+    return new WholeBatchJudge(ring, own);
+  }
+  const { division: regions, banks } = divided;
+  const division = new Division({ ring, kernel, worker, query, regions, banks: banks.length });
+  const judges: BankJudge[] = [];
+  for (const bank of banks) {
+    judges.push(new BankJudge(await bindKernel(task, bank.memory), bank, worker));
+  }
+  return new DividedBatchJudge(ring, worker, division, judges);
+}
+
+async function judgeBatches(ring: Ring, task: ComputeTask, judge: BatchJudge): Promise<TaskEnd> {
   const { worker, output } = task;
-  const judge = new BatchJudge(ring, kernel, worker, task.query);
   const source = sourceOf(ring, task);
   const sink =
     output === undefined

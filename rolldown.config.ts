@@ -30,6 +30,15 @@ const groups = [
   { name: 'compile-cache', test: /src\/pipeline\/compile\/(thread|compile-cache)\.ts$/ },
 ].map((group, index, { length }) => ({ ...group, priority: length - index }));
 
+/** The program of the threads that judge. */
+const judge = {
+  input: { judge: './src/workers/worker.ts' },
+  platform: 'node',
+  external,
+  checks,
+  output: { format: 'cjs', entryFileNames: '[name].cjs', ...compact },
+} as const;
+
 export default defineConfig([
   // CommonJS: Node 20 takes a tenth less time to start it than as ES modules, and aborts the process
   // if a thread is ended while Node links its ES modules. index.js and robots-parser.js, which
@@ -56,18 +65,8 @@ export default defineConfig([
     },
   },
   // What judges on a thread is small, and loads nothing else.
-  {
-    input: { judge: './src/workers/worker.ts' },
-    platform: 'node',
-    external,
-    checks,
-    output: {
-      dir: '.build/dist/cjs',
-      format: 'cjs',
-      entryFileNames: '[name].cjs',
-      ...compact,
-    },
-  },
+  { ...judge, output: { ...judge.output, dir: '.build/dist/cjs', codeSplitting: false } },
+  { ...judge, plugins: [embedded('.build')], output: { ...judge.output, dir: '.build/embedded' } },
   // The library for bundlers, which follow the condition `module` of package.json: ES modules that
   // read no file of the package. Node never loads them.
   {
@@ -75,7 +74,7 @@ export default defineConfig([
     platform: 'node',
     external,
     checks,
-    plugins: [embedded('.build/dist')],
+    plugins: [embedded('.build')],
     output: {
       dir: '.build/dist/module',
       format: 'esm',

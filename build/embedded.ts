@@ -16,26 +16,31 @@ function decompressed(path: string): string {
 }
 
 /** The modules that read files of this package, and the text of the module in place of each. */
-const REPLACEMENTS: Readonly<Record<string, (dist: string) => string>> = {
-  'kernel/kernel-bytes.ts': (dist) =>
-    `${DECOMPRESS}export const kernelBytes = () => ${decompressed(join(dist, 'kernel/kernel.wasm'))};`,
-  'workers/judge-source.ts': (dist) =>
-    `${DECOMPRESS}export const judgeSource = () => ${decompressed(join(dist, 'cjs/judge.cjs'))}.toString();`,
+const REPLACEMENTS: Readonly<Record<string, (built: string) => string>> = {
+  'kernel/kernel-bytes.ts': (built) =>
+    `${DECOMPRESS}export const kernelBytes = () => ${decompressed(join(built, 'dist/kernel/kernel.wasm'))};`,
+  'workers/judge-source.ts': (built) =>
+    `${DECOMPRESS}export const judgeSource = () => ${decompressed(join(built, 'embedded/judge.cjs'))}.toString();`,
   // A bundler cannot follow the import of a module that is known only at run time.
   'workers/bind-kernel.ts': () => `import { instantiateKernel } from '../kernel/kernel.js';
 export const bindKernel = ({ module }, memory) => instantiateKernel(module, memory);`,
   'workers/thread.ts': () => `export { startThread } from './source-thread.js';`,
   'workers/entry-file.ts': () => 'export const HAS_ENTRY_FILES = false;',
   'pipeline/compile/compile-threads.ts': () => 'export const CompileThreads = undefined;',
+  // The library opens no table that needs several memories.
+  'bank-groups.ts': () => 'export const bankGroups = undefined;',
+  'pipeline/bank-regions.ts': () =>
+    'export const BankRegions = undefined, bankOfShard = undefined, placeDivider = undefined;',
+  'workers/banks/divided-judge.ts': () => 'export const dividedJudge = undefined;',
 };
 
 /**
  * Builds the library without any file beside it, so that a bundle of it works in an empty
  * directory: the kernel and the program of the threads lie in the code.
  *
- * @param dist where the kernel and the threads have been built
+ * @param built where the kernel (dist/kernel) and the program of its threads (embedded) are built
  */
-export function embedded(dist: string): Plugin {
+export function embedded(built: string): Plugin {
   const texts = new Map(
     Object.entries(REPLACEMENTS).map(([name, text]) => [join(SOURCES, name), text]),
   );
@@ -43,7 +48,7 @@ export function embedded(dist: string): Plugin {
     name: 'embedded',
     load(id) {
       const text = texts.get(join(id));
-      return text === undefined ? null : { code: text(dist), moduleType: 'js' };
+      return text === undefined ? null : { code: text(built), moduleType: 'js' };
     },
   };
 }

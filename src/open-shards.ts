@@ -1,6 +1,7 @@
 import { open, readFile, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { crc32 } from 'node:zlib';
+import { bankGroups } from './bank-groups.js';
 import { RobotsFilterError } from './errors.js';
 import { errorCode } from './files/system-error.js';
 import { ShardedView } from './inspect/sharded-view.js';
@@ -56,7 +57,7 @@ export async function readShards(
   const manifest = await readManifest(name);
   const wanted = wantedOf(name, manifest, reading);
   const { bankBytes } = reading;
-  const groups = bankBytes === undefined ? [wanted] : bankGroups(wanted, bankBytes);
+  const groups = bankBytes === undefined ? [wanted] : bankGroups(wanted, bankBytes, roomOf);
   if (groups.some((group) => endOf(group) > MAX_PAGES * PAGE_BYTES)) {
     throw tooLarge(name, manifest);
   }
@@ -107,34 +108,6 @@ function roomOf({ part }: Wanted): number {
 /** Where a memory that holds these parts ends. */
 function endOf(parts: readonly Wanted[]): number {
   return parts.reduce((end, wanted) => end + roomOf(wanted), TABLE_ADDRESS);
-}
-
-/**
- * Cuts parts into as few runs as fit into so many bytes each. They are about equally long, which
- * leaves room in every bank for the counters of its hosts.
- */
-function bankGroups(parts: readonly Wanted[], bankBytes: number): Wanted[][] {
-  const rooms = parts.map(roomOf);
-  const bytes = rooms.reduce((sum, room) => sum + room, 0);
-  const fewest = filledGroups(parts, bankBytes).length;
-  // With this limit, all runs but the last are longer than the mean: no more runs are needed.
-  return filledGroups(parts, Math.min(bankBytes, bytes / fewest + Math.max(...rooms)));
-}
-
-/** Cuts parts into runs that are as long as the limit allows; one part alone may be longer. */
-function filledGroups(parts: readonly Wanted[], limit: number): Wanted[][] {
-  const groups: Wanted[][] = [];
-  let room = 0;
-  for (const part of parts) {
-    const needed = roomOf(part);
-    if (groups.length === 0 || room < needed) {
-      groups.push([]);
-      room = limit;
-    }
-    groups.at(-1)?.push(part);
-    room -= needed;
-  }
-  return groups;
 }
 
 /**
@@ -241,7 +214,7 @@ function withoutShard(name: string, shard: number, { shards }: Manifest): Robots
 function tooLarge(name: string, { bytes, shards }: Manifest): RobotsFilterError {
   return new RobotsFilterError(
     'limit',
-    `${name}: the ${shards} parts have ${bytes} bytes, and only the filter opens more than 4 GiB. Name one part, or ask for single hosts: docs/shards.md`,
+    `${name}: the ${shards} parts have ${bytes} bytes, and only the filter opens more than 4 GiB. Name one part: docs/shards.md`,
   );
 }
 

@@ -1,10 +1,19 @@
 import type { Arena, Region } from '../kernel/arena.js';
-import type { Query } from '../kernel/query.js';
+import { encodeQuery, type Query, queryBytes } from '../kernel/query.js';
+import type { QuerySettings } from '../kernel/query-settings.js';
+import type { TableMemory } from '../table-memory.js';
 import { layOutDivision, PLACE_BYTES } from '../workers/banks/division-regions.js';
 import type { BanksTask, BankTask } from '../workers/messages.js';
 import { Guards } from '../workers/ring/guards.js';
 import { blockAddress, layOut, type RegionSizes } from '../workers/ring/regions.js';
 import type { CountedBlocks } from './counted-blocks.js';
+
+/** A query in a memory. */
+export interface PlacedQuery {
+  readonly arena: Arena;
+  readonly region: Region;
+  readonly query: Query;
+}
 
 /** A bank of a table, and the query for its shards, which lies in it already. */
 export interface QueriedBank {
@@ -81,4 +90,18 @@ export class BankRegions {
     this.#taken.push({ arena, region });
     return region;
   }
+}
+
+/** The bank of each shard. */
+export function bankOfShard({ banks, shards }: TableMemory): number[] {
+  return shards.map((shard) => banks.findIndex(({ arena }) => arena === shard.arena));
+}
+
+/** Places the query that finds the shard of each record, in the memory of the batches. */
+export function placeDivider({ arena, table }: TableMemory, asked: QuerySettings): PlacedQuery {
+  const settings = { ...asked, seenSlots: 0, countedSlots: 0, ruleEntries: 0 };
+  const region = arena.take(queryBytes(settings));
+  const { query, bytes } = encodeQuery(settings, region.address, table, () => -1);
+  new Uint8Array(arena.memory.buffer).set(bytes, region.address);
+  return { arena, region, query };
 }

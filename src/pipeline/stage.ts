@@ -1,12 +1,11 @@
-import type { Arena, Region } from '../kernel/arena.js';
 import { QUERY_COLUMN } from '../kernel/layout.js';
 import { kernelModule } from '../kernel/module.js';
-import { encodeQuery, type Query, queryBytes } from '../kernel/query.js';
 import type { QuerySettings } from '../kernel/query-settings.js';
 import { encodeShardQueries, type QueryTable, shardQueryBytes } from '../kernel/shard-queries.js';
 import { type Bank, banksOf, queryTablesIn, type TableMemory } from '../table-memory.js';
 import type { Executor } from '../workers/executor.js';
 import type { BadRecord, RecordUnit } from './bad-record.js';
+import { bankOfShard, type PlacedQuery, placeDivider } from './bank-regions.js';
 import type { CountedBlocks } from './counted-blocks.js';
 import { Flow } from './flow.js';
 
@@ -19,13 +18,6 @@ export interface StageOptions {
   readonly unit: RecordUnit;
   readonly batchBytes: number | undefined;
   readonly onBadRecord: (record: BadRecord) => void;
-}
-
-/** A query in a memory. */
-interface PlacedQuery {
-  readonly arena: Arena;
-  readonly region: Region;
-  readonly query: Query;
 }
 
 /** The queries for inputs of one format, in memory, and the flow that carries them out. */
@@ -72,11 +64,6 @@ export class Stage {
   }
 }
 
-/** The bank of each shard. */
-function bankOfShard({ banks, shards }: TableMemory): number[] {
-  return shards.map((shard) => banks.findIndex(({ arena }) => arena === shard.arena));
-}
-
 /** Places the query for the shards of a bank, or for a table in one piece. */
 function placeQuery(bank: Bank, memory: TableMemory, settings: QuerySettings): PlacedQuery {
   const { table, view, shards } = memory;
@@ -88,13 +75,4 @@ function placeQuery(bank: Bank, memory: TableMemory, settings: QuerySettings): P
   const { query, bytes } = encodeShardQueries(settings, region.address, tables);
   new Uint8Array(bank.arena.memory.buffer).set(bytes, region.address);
   return { arena: bank.arena, region, query };
-}
-
-/** Places the query that finds the shard of each record, in the memory of the batches. */
-function placeDivider({ arena, table }: TableMemory, asked: QuerySettings): PlacedQuery {
-  const settings = { ...asked, seenSlots: 0, countedSlots: 0, ruleEntries: 0 };
-  const region = arena.take(queryBytes(settings));
-  const { query, bytes } = encodeQuery(settings, region.address, table, () => -1);
-  new Uint8Array(arena.memory.buffer).set(bytes, region.address);
-  return { arena, region, query };
 }

@@ -1,11 +1,8 @@
 import { setImmediate } from 'node:timers/promises';
-import { BankJudge } from './banks/bank-judge.js';
-import { DividedBatchJudge } from './banks/divided-batch-judge.js';
-import { Division } from './banks/division.js';
 import { type BatchJudge, WholeBatchJudge } from './batch-judge.js';
 import { DescriptorBatchSink, RingBatchSink } from './batch-sink.js';
 import type { BatchSource } from './batch-source.js';
-import { BatchTask } from './batch-task.js';
+import { type BatchKernel, BatchTask } from './batch-task.js';
 import { bindKernel } from './bind-kernel.js';
 import { DescriptorError, descriptorEnd } from './descriptor.js';
 import { FileBatchSource } from './file-batch-source.js';
@@ -39,21 +36,16 @@ export default async function work(task: Task, mayBlock = true): Promise<TaskEnd
 
 /** What judges the batches of a task. */
 async function judgeOf(ring: Ring, task: ComputeTask): Promise<BatchJudge> {
-  const { worker, query, memory, banks: divided } = task;
-  const kernel = await bindKernel(task, memory);
-  if (divided === undefined) {
-    const { buffer } = ring.memory;
-    const { regions } = ring;
-    const own = new BatchTask({ kernel, memory: buffer, regions, worker, query });
-    return new WholeBatchJudge(ring, own);
+  const bind = (memory: WebAssembly.Memory): Promise<BatchKernel> => bindKernel(task, memory);
+  if (task.banks !== undefined) {
+    const { dividedJudge } = await import('./banks/divided-judge.js');
+    return dividedJudge(ring, task, task.banks, bind);
   }
-  const { division: regions, banks } = divided;
-  const division = new Division({ ring, kernel, worker, query, regions, banks: banks.length });
-  const judges: BankJudge[] = [];
-  for (const bank of banks) {
-    judges.push(new BankJudge(await bindKernel(task, bank.memory), bank, worker));
-  }
-  return new DividedBatchJudge(ring, worker, division, judges);
+  const { worker, query } = task;
+  const { regions, memory } = ring;
+  const kernel = await bind(task.memory);
+  const own = new BatchTask({ kernel, memory: memory.buffer, regions, worker, query });
+  return new WholeBatchJudge(ring, own);
 }
 
 async function judgeBatches(ring: Ring, task: ComputeTask, judge: BatchJudge): Promise<TaskEnd> {

@@ -37,8 +37,8 @@ class LongFirst extends BaseSequencer {
  * @param leftOut patterns of their paths
  */
 export function testsWithout(leftOut: readonly string[]): ViteUserConfig {
-  // The single executable has a build and a command of its own.
-  const exclude = [...configDefaults.exclude, 'test/executable/**', ...leftOut];
+  // The single executable and the pages have commands of their own.
+  const exclude = [...configDefaults.exclude, 'test/executable/**', 'test/pages/**', ...leftOut];
   const timeouts = { testTimeout: 120_000, hookTimeout: 120_000 };
   return defineConfig({
     test: {

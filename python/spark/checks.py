@@ -1,4 +1,4 @@
-"""What must hold for `robots_filter.spark` on a cluster: run by test.py in its environment."""
+"""What must hold for `robots_filter.spark` on a cluster: test_spark.py runs it."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 
 CPU time is that of all processes: the JVM, the Python workers and the filters. The rows go nowhere
 (the format `noop`), so that reading, filtering and the shuffle remain. `bare` is the same job
-without the filter: Parquet, rows to Python and back.
+without the filter: Parquet, rows to Python and back. `memory` is the most of one filter.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import argparse
 import json
 import os
 import random
+import statistics
 import subprocess
 import tempfile
 import time
@@ -38,6 +39,7 @@ def main() -> None:
     parser.add_argument("--urls", type=int, nargs="+", default=[1_000_000])
     parser.add_argument("--partitions", type=int, nargs="+", default=[4])
     parser.add_argument("--ways", nargs="+", default=["bare", "whole", "by_shard"])
+    parser.add_argument("--runs", type=int, default=3, help="runs after the first one: median")
     options = parser.parse_args()
     spark = (
         SparkSession.builder.master("local[2]")
@@ -47,8 +49,8 @@ def main() -> None:
         .getOrCreate()
     )
     spark.sparkContext.setLogLevel("OFF")
-    print("| hosts | table | URLs | partitions | way | CPU of a URL | CPU | elapsed |")
-    print("|---|---|---|---|---|---|---|---|")
+    print("| hosts | table | URLs | partitions | way | CPU of a URL | CPU | elapsed | memory |")
+    print("|---|---|---|---|---|---|---|---|---|")
     with tempfile.TemporaryDirectory() as directory:
         for hosts in options.hosts:
             place = Path(directory) / str(hosts)
@@ -60,10 +62,11 @@ def main() -> None:
                     df = spark.read.parquet(rows).coalesce(partitions)
                     for way in options.ways:
                         judged = job(df, way, table, partitions)
-                        cpu, elapsed = measured(judged)
+                        cpu, elapsed = measured(judged, options.runs)
                         facts = f"{hosts:,} | {size / 1e6:.0f} MB | {urls:,} | {partitions}"
                         costs = f"{cpu / urls * 1e6:.2f} µs | {cpu:.1f} s | {elapsed:.1f} s"
-                        print(f"| {facts} | {way} | {costs} |", flush=True)
+                        memory = f"{filter_bytes() / 1e6:.0f} MB"
+                        print(f"| {facts} | {way} | {costs} | {memory} |", flush=True)
     spark.stop()
 
 
@@ -83,16 +86,39 @@ def job(df: DataFrame, way: str, table: str, partitions: int) -> Callable[[], No
     return run
 
 
-def measured(run: Callable[[], None]) -> tuple[float, float]:
-    """Return the CPU time and the elapsed time of a job, whose second run is measured."""
+def measured(run: Callable[[], None], runs: int) -> tuple[float, float]:
+    """Return the CPU time and the elapsed time of a job: medians of the runs after the first."""
     run()
-    cpu, started = cpu_seconds(), time.monotonic()
-    run()
-    return cpu_seconds() - cpu, time.monotonic() - started
+    times: list[tuple[float, float]] = []
+    for _ in range(runs):
+        cpu, started = cpu_seconds(), time.monotonic()
+        run()
+        times.append((cpu_seconds() - cpu, time.monotonic() - started))
+    cpus, elapsed = zip(*times, strict=True)
+    return statistics.median(cpus), statistics.median(elapsed)
 
 
 def cpu_seconds() -> float:
     """Return the CPU time of this process and all below it, in seconds."""
+    return sum(own_times().values()) / TICKS
+
+
+def filter_bytes() -> int:
+    """Return the most memory that one of the filter processes below this one has had."""
+    most = 0
+    for pid in own_times():
+        try:
+            words = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
+            status = Path(f"/proc/{pid}/status").read_text()
+        except OSError:
+            continue
+        if b"serve" in words and "VmHWM:" in status:
+            most = max(most, 1024 * int(status.partition("VmHWM:")[2].split()[0]))
+    return most
+
+
+def own_times() -> dict[int, int]:
+    """Return the CPU time of this process and of each below it, in ticks."""
     parents: dict[int, int] = {}
     times: dict[int, int] = {}
     for path in Path("/proc").glob("[0-9]*/stat"):
@@ -112,7 +138,7 @@ def cpu_seconds() -> float:
             pid = parents[pid]
         return False
 
-    return sum(time for pid, time in times.items() if is_below(pid)) / TICKS
+    return {pid: time for pid, time in times.items() if is_below(pid)}
 
 
 def compiled(place: Path, hosts: int) -> tuple[str, int]:

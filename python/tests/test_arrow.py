@@ -169,3 +169,35 @@ def test_polars(table: Table) -> None:
     assert table.verdicts(pl.Series("u", [], dtype=pl.String), "GPTBot").to_list() == []
     with pytest.raises(UsageError, match=r"frame\['url'\]"):
         table.verdicts(pl.DataFrame({"url": URLS}), "*")
+
+
+def test_arrays_without_buffers(table: Table) -> None:
+    for kind in (pa.string(), pa.large_string(), pa.binary()):
+        empty = pa.Array.from_buffers(kind, 0, [None, pa.py_buffer(b""), pa.py_buffer(b"")])
+        assert table.verdicts(empty, "*").to_pylist() == []
+        for values in (empty, pa.chunked_array([empty, pa.array(["x"], kind), empty])):
+            assert len(table.verdicts(values, ["*"], explain=True)) == len(values)
+
+
+def test_other_types_of_bytes(table: Table) -> None:
+    fixed = pa.array([b"http://a/", None, b"123456789"], pa.binary(9))
+    expected = ["unknown", None, "invalid"]
+    assert table.verdicts(fixed, "*").to_pylist() == expected
+    assert table.verdicts(fixed.slice(1), "*").to_pylist() == expected[1:]
+    # A dictionary may have values that are null, unused or equal.
+    indices = pa.array([0, 1, None, 3], pa.int8())
+    values = pa.DictionaryArray.from_arrays(indices, pa.array([URLS[0], None, URLS[1], URLS[0]]))
+    assert table.verdicts(values, "*").to_pylist() == ["allow", None, None, "allow"]
+    assert table.verdicts(values.slice(3), ["*"]).to_pylist() == [{"*": "allow"}]
+
+
+def test_series_without_any_text(table: Table) -> None:
+    pd = pytest.importorskip("pandas")
+    for kind in (object, float, "string", "category", pd.ArrowDtype(pa.string())):
+        judged = table.verdicts(pd.Series([None, None], dtype=kind), "*")
+        assert list(judged.cat.codes) == [-1, -1]
+        if kind is not float:
+            assert list(table.verdicts(pd.Series([], dtype=kind), "*")) == []
+    pl = pytest.importorskip("polars")
+    for values in (pl.Series([None, None]), pl.Series([None, None], dtype=pl.Binary)):
+        assert table.verdicts(values, "*").to_list() == [None, None]

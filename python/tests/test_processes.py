@@ -13,18 +13,35 @@ import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from robots_filter import ProcessError, RobotsFilterError, Table
-from robots_filter._columns import Question, columns_of
+from robots_filter._columns import columns_of
+from robots_filter._connection import Connection
+from robots_filter._judge import Judge
+from robots_filter._question import question_of
 
 URLS = ["https://shop.example/tea", "https://blog.example/essays/1", "https://new.example/"]
 VERDICTS = ["allow", "deny", "unknown"]
 
 
+def judge_of(table: Table) -> Judge:
+    assert isinstance(table._judge, Judge)
+    return table._judge
+
+
+def connection_of(table: Table) -> Connection:
+    return judge_of(table)._processes.own()
+
+
 def process_of(table: Table) -> int:
-    return table._connection()._process.pid
+    return connection_of(table)._process.pid
+
+
+def ask(table: Table, columns: Iterator[Any]) -> object:
+    return judge_of(table).exchange(question_of("*"), columns)
 
 
 def is_alive(process: int) -> bool:
@@ -63,7 +80,7 @@ def test_kill_in_mid_call(table_path: Path, threads: int, after: int) -> None:
                 yield from columns_of(URLS * 20_000, [])
 
         with pytest.raises(ProcessError, match="was ended by signal 9"):
-            table._exchange(Question(("*",), explain=False), columns())  # type: ignore[arg-type]
+            ask(table, columns())
         assert taken < 99
         # The next call has another process.
         assert table.verdicts(URLS, "GPTBot") == VERDICTS
@@ -80,7 +97,7 @@ def test_kill_between_calls(table_path: Path) -> None:
 
 def test_the_error_has_the_end_of_standard_error(table_path: Path) -> None:
     with Table.open(table_path) as table:
-        connection = table._connection()
+        connection = connection_of(table)
         # A frame that is none: the program says what is wrong, and ends.
         os.write(connection._input, b"\xff" * 20)
         with pytest.raises(ProcessError) as raised:
@@ -165,11 +182,21 @@ if os.fork() > 0:
 
 def test_fork_while_another_thread_holds_the_lock(table_path: Path) -> None:
     table = Table.open(table_path, threads=1)
-    with table._lock:
+    held, forked = threading.Event(), threading.Event()
+
+    def hold() -> None:
+        with judge_of(table)._processes._lock:
+            held.set()
+            forked.wait()
+
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(hold)
+        held.wait()
         child = os.fork()
         if child == 0:
             # Only this thread is here; nobody would ever free the lock.
             os._exit(0 if table.verdicts(URLS, "GPTBot") == VERDICTS else 1)
+        forked.set()
     assert os.waitpid(child, 0)[1] == 0
     table.close()
 
@@ -184,7 +211,7 @@ if os.fork() == 0:
     os.closerange(0, 3)
     time.sleep(30)
     os._exit(0)
-print(table._connection()._process.pid, flush=True)
+print(table._judge._processes.own()._process.pid, flush=True)
 os.kill(os.getpid(), 9)
 """
     ended = subprocess.run([sys.executable, "-c", script], capture_output=True, timeout=25)
@@ -199,10 +226,10 @@ from robots_filter import Table
 table = Table.open({str(table_path)!r})
 passed = table.filter(iter(["https://shop.example/tea"] * 100), "*", batch_size=10)
 next(passed)
-processes = [table._connection()._process.pid]
+processes = [table._judge._processes.own()._process.pid]
 def other():
     table.verdict("https://shop.example/tea", "*")
-    processes.append(table._connection()._process.pid)
+    processes.append(table._judge._processes.own()._process.pid)
     waiting.set()
     threading.Event().wait()
 waiting = threading.Event()
@@ -256,7 +283,7 @@ def test_close_while_another_thread_asks(table_path: Path) -> None:
             begun.set()
 
     with ThreadPoolExecutor(1) as pool:
-        asked = pool.submit(table._exchange, Question(("*",), explain=False), columns())  # type: ignore[arg-type]
+        asked = pool.submit(ask, table, columns())
         begun.wait()
         table.close()
         with pytest.raises(ProcessError, match="signal 9"):
@@ -273,7 +300,7 @@ def test_an_error_of_the_caller_leaves_the_table_usable(table_path: Path) -> Non
             raise LookupError("nothing more")
 
         with pytest.raises(LookupError, match="nothing more"):
-            table._exchange(Question(("*",), explain=False), columns())  # type: ignore[arg-type]
+            ask(table, columns())
         assert table.verdicts(URLS, "GPTBot") == VERDICTS
         assert process_of(table) == process
 
@@ -287,7 +314,7 @@ def test_an_interruption_in_mid_call(table_path: Path) -> None:
             raise KeyboardInterrupt
 
         with pytest.raises(KeyboardInterrupt):
-            table._exchange(Question(("*",), explain=False), columns())  # type: ignore[arg-type]
+            ask(table, columns())
         # Answers may be on their way, so that process is not asked again.
         assert not is_alive(process)
         assert table.verdicts(URLS, "GPTBot") == VERDICTS
@@ -301,7 +328,7 @@ def test_a_call_within_a_call_is_refused(table_path: Path) -> None:
             yield from columns_of(URLS, [])
 
         with pytest.raises(RobotsFilterError, match="in the middle of another call"):
-            table._exchange(Question(("*",), explain=False), columns())  # type: ignore[arg-type]
+            ask(table, columns())
         assert table.verdicts(URLS, "GPTBot") == VERDICTS
 
 

@@ -7,8 +7,10 @@
 """
 
 from ._errors import ProcessError, RobotsFilterError, UsageError
+from ._judge import Profile
+from ._lists import Judgement, Verdict
 from ._program import command
-from ._table import Judgement, Profile, Table, Verdict
+from ._table import Table
 
 __all__ = [
     "Judgement",

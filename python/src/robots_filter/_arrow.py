@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ._columns import Column
+from ._columns import Column, columns_of, encoded
 from ._errors import UsageError
 from ._results import NO_RULE, Results
 
@@ -29,8 +29,13 @@ def is_text(kind: pa.DataType) -> bool:
     )
 
 
-def check_type(kind: pa.DataType) -> None:
-    """Raise UsageError unless an array of this type holds text or bytes."""
+def check(urls: Any) -> None:
+    """Raise UsageError unless this is an array, or a chunked one, that holds text or bytes."""
+    if not isinstance(urls, pa.Array | pa.ChunkedArray):
+        raise UsageError(
+            f"urls is a pyarrow {type(urls).__name__}. Pass one of its columns: table.column('url')"
+        )
+    kind = urls.type
     inner = kind.value_type if pa.types.is_dictionary(kind) else kind
     if not is_text(inner):
         raise UsageError(
@@ -38,8 +43,17 @@ def check_type(kind: pa.DataType) -> None:
         )
 
 
+def array_of(urls: Sequence[object], first: int = 0) -> Any:
+    """Return a list of str, bytes and None as an array of bytes: see `columns_of`."""
+    nulls: list[int] = []
+    texts: list[bytes | None] = [*encoded(urls, nulls, first)]
+    for index in nulls:
+        texts[index] = None
+    return pa.array(texts, pa.large_binary())
+
+
 def column_of(values: Any) -> Column:
-    """Return the URLs of an array that `check_type` accepts and that is not dictionary-encoded.
+    """Return the URLs of an array that `check` accepts and that is not dictionary-encoded.
 
     Copies nothing of string and binary arrays; other types are cast first.
     """
@@ -50,8 +64,11 @@ def column_of(values: Any) -> Column:
         is_large = True
     _, offsets_buffer, data_buffer = values.buffers()
     size = 8 if is_large else 4
-    raw = _EMPTY if offsets_buffer is None else memoryview(offsets_buffer)
     first, count = values.offset, len(values)
+    if count == 0:
+        # An array without values may have no offsets at all.
+        first, offsets_buffer = 0, None
+    raw = _EMPTY if offsets_buffer is None else memoryview(offsets_buffer)
     raw = raw.cast("B")[size * first : size * (first + count + 1)]
     offsets = raw.cast("q") if is_large else raw.cast("i")
     data = memoryview(b"" if data_buffer is None else data_buffer).cast("B")
@@ -69,6 +86,26 @@ def column_of(values: Any) -> Column:
     return Column(offsets, data, narrowed if is_large else words)
 
 
+def judged(
+    urls: Any,
+    ask: Callable[[Iterable[Column]], Results],
+    verdicts: Sequence[str],
+    reasons: Sequence[str],
+) -> Any:
+    """Return the results for an array that is not dictionary-encoded, or a chunked one."""
+    if not isinstance(urls, pa.ChunkedArray):
+        results = ArrowResults(ask([column_of(urls)]), verdicts, reasons)
+        return results.array(0, len(urls), validity_of(urls))
+    columns = map(column_of, urls.chunks) if urls.chunks else columns_of([], [])
+    results = ArrowResults(ask(columns), verdicts, reasons)
+    arrays = []
+    start = 0
+    for chunk in urls.chunks:
+        arrays.append(results.array(start, len(chunk), validity_of(chunk)))
+        start += len(chunk)
+    return pa.chunked_array(arrays or [results.array(0, 0, None)])
+
+
 class ArrowResults:
     """The results of a call as arrays."""
 
@@ -79,16 +116,14 @@ class ArrowResults:
         self._codes = [pa.py_buffer(column) for column in results.verdicts]
         self._explained = [self._explanation(index) for index in range(len(self._codes))]
 
-    def array(self, start: int, count: int, valid: Any, *, single: bool) -> Any:
+    def array(self, start: int, count: int, valid: Any) -> Any:
         """Return the results of `count` URLs from `start` on.
 
         `valid` is a boolean array that is false where the URL is null, or None without nulls.
-        With `single` the array is that of the first agent, else a struct with a field for each.
         """
         arrays = [self._of_agent(index, start, count, valid) for index in range(len(self._codes))]
-        if single:
-            return arrays[0]
-        return _struct(arrays, list(self._results.question.agents), valid)
+        question = self._results.question
+        return arrays[0] if question.single else _struct(arrays, list(question.agents), valid)
 
     def _of_agent(self, index: int, start: int, count: int, valid: Any) -> Any:
         codes = self._codes[index].slice(start, count)
@@ -144,10 +179,12 @@ def validity_of(values: Any) -> Any:
     return None if values.null_count == 0 else pc.is_valid(values)
 
 
-def of_dictionary(urls: Any, judge: Any) -> Any:
-    """Judge the distinct URLs of a dictionary-encoded array once, and spread the answers."""
+def distinct(urls: Any, judge: Callable[[Any], Any]) -> Any:
+    """Judge an array. The values of a dictionary-encoded one are judged once."""
+    if not pa.types.is_dictionary(urls.type):
+        return judge(urls)
     if isinstance(urls, pa.ChunkedArray):
-        chunks = [of_dictionary(chunk, judge) for chunk in urls.chunks]
+        chunks = [distinct(chunk, judge) for chunk in urls.chunks]
         if not chunks:
             return judge(pa.chunked_array([], urls.type.value_type))
         return pa.chunked_array(chunks).unify_dictionaries()

@@ -12,11 +12,14 @@ from dataclasses import dataclass
 from itertools import accumulate
 
 from ._errors import UsageError
+from ._question import Question
 
 #: Bytes of URLs that a request has, unless one URL has more. Two of them fit into a 2 MiB cache.
 REQUEST_URL_BYTES = 1 << 19
 #: Items of a list that are encoded at a time.
 _BLOCK = 8192
+#: Bytes of a block up to which its items are joined. Above, each is a column of its own.
+_JOINED_BYTES = 1 << 24
 
 _HEADER = struct.Struct("<5I")
 _KIND_JUDGE = 1
@@ -40,14 +43,6 @@ class Limits:
     verdicts: int
     url_bytes: int
     agents_bytes: int
-
-
-@dataclass(frozen=True, slots=True)
-class Question:
-    """What is asked about every URL."""
-
-    agents: tuple[str, ...]
-    explain: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +100,7 @@ class Column:
                 return
 
 
-def column_of(offsets: array[int], data: bytes) -> Column:
+def column_of(offsets: array[int], data: bytes | memoryview) -> Column:
     """Return a column of offsets of 32 bits."""
     items = memoryview(offsets)
 
@@ -115,31 +110,41 @@ def column_of(offsets: array[int], data: bytes) -> Column:
     return Column(items, memoryview(data), words)
 
 
-def columns_of(urls: Sequence[object], nulls: list[int]) -> Iterator[Column]:
+def columns_of(urls: Sequence[object], nulls: list[int], first: int = 0) -> Iterator[Column]:
     """Yield the columns of a list of str, bytes and None: one at least.
 
-    Adds the indices of None to `nulls`. Raises UsageError for an item of another type.
+    Adds the indices of None to `nulls`. Raises UsageError for an item of another type. `first` is
+    the index of the first item, for this message.
     """
     for start in range(0, max(len(urls), 1), _BLOCK):
-        block = urls[start : start + _BLOCK]
-        encoded = _encoded(block, start, nulls)
-        offsets = array("I", accumulate(map(len, encoded), initial=0))
-        yield column_of(offsets, b"".join(encoded))
+        own: list[int] = []
+        block = encoded(urls[start : start + _BLOCK], own, first + start)
+        nulls += [start + index for index in own]
+        try:
+            offsets = array("I", accumulate(map(len, block), initial=0))
+        except OverflowError:
+            offsets = None
+        if offsets is not None and offsets[-1] <= _JOINED_BYTES:
+            yield column_of(offsets, b"".join(block))
+        else:
+            yield from map(_column_of_one, block)
 
 
-def encoded(urls: Sequence[object], nulls: list[int]) -> list[bytes]:
+def encoded(urls: Sequence[object], nulls: list[int], first: int = 0) -> list[bytes]:
     """Return the bytes of each URL of a list: see `columns_of`."""
-    return _encoded(urls, 0, nulls)
-
-
-def _encoded(block: Sequence[object], start: int, nulls: list[int]) -> list[bytes]:
     try:
-        return list(map(str.encode, block))  # type: ignore[arg-type]
+        return list(map(str.encode, urls))  # type: ignore[arg-type]
     except (TypeError, UnicodeEncodeError):
-        return [_encode(url, start + index, nulls) for index, url in enumerate(block)]
+        return [_encode(url, index, nulls, first) for index, url in enumerate(urls)]
 
 
-def _encode(url: object, index: int, nulls: list[int]) -> bytes:
+def _column_of_one(url: bytes) -> Column:
+    # More than the program reads of a URL, and less than a 32-bit word counts.
+    data = memoryview(url)[: 1 << 31]
+    return column_of(array("I", [0, len(data)]), data)
+
+
+def _encode(url: object, index: int, nulls: list[int], first: int) -> bytes:
     if isinstance(url, str):
         return url.encode("utf-8", "robots_filter.scalar")
     if isinstance(url, bytes):
@@ -148,7 +153,8 @@ def _encode(url: object, index: int, nulls: list[int]) -> bytes:
         nulls.append(index)
         return b""
     raise UsageError(
-        f"URL {index} is of type {type(url).__name__}. Pass str or bytes, or None for no URL"
+        f"URL {first + index} is of type {type(url).__name__}. "
+        "Pass str or bytes, or None for no URL"
     )
 
 

@@ -17,6 +17,7 @@ from typing import Any
 
 from ._columns import Limits, Request
 from ._errors import ProcessError, RobotsFilterError, UsageError
+from ._program import MESSAGE_PREFIX, starting
 
 _MAGIC = 0x56534652
 _VERSION = 1
@@ -32,8 +33,6 @@ _KEPT_ERRORS = 8192
 _PIPE_BYTES = 1 << 20
 #: Seconds in which a process that has closed its output must end.
 _END_SECONDS = 5.0
-_MESSAGE_PREFIX = "robots-filter: "
-
 
 #: All connections of this process, for a child that `fork` makes.
 _connections: weakref.WeakSet[Connection] = weakref.WeakSet()
@@ -43,15 +42,16 @@ class Connection:
     """A process, for one thread of one process of Python."""
 
     def __init__(self, words: Sequence[str]) -> None:
-        self._process = subprocess.Popen(
-            words,
-            bufsize=0,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            # Ctrl-C interrupts Python; the process ends with its standard input.
-            start_new_session=True,
-        )
+        with starting():
+            self._process = subprocess.Popen(
+                words,
+                bufsize=0,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                # Ctrl-C interrupts Python; the process ends with its standard input.
+                start_new_session=True,
+            )
         self._pid = os.getpid()
         self._thread = threading.get_ident()
         self._errors = bytearray()
@@ -80,21 +80,19 @@ class Connection:
 
     @property
     def is_usable(self) -> bool:
-        """Whether the process is there, and belongs to this process and thread."""
+        """Whether the process was started by this process of Python, and not ended."""
         return self._end.alive and self._pid == os.getpid()
-
-    @property
-    def is_own(self) -> bool:
-        """Whether this thread made the connection."""
-        return self._thread == threading.get_ident()
 
     def close(self) -> None:
         """End the process. It holds nothing that could be lost."""
         self._end()
 
-    def kill(self) -> None:
-        """End the process while another thread may use it: that thread gets an error."""
-        if self.is_usable:
+    def end(self) -> None:
+        """End the process, whoever uses it: a call that waits for an answer gets an error."""
+        if self._thread == threading.get_ident() and not self._busy:
+            self.close()
+        elif self.is_usable:
+            # The call may read and write until it notices, so the pipes stay open.
             self._process.kill()
 
     def exchange(
@@ -216,8 +214,8 @@ class Connection:
             status = self._process.wait()
         text = self._errors.decode("utf-8", "replace").strip()
         self.close()
-        if not self._greeted and status == 2 and text.startswith(_MESSAGE_PREFIX):
-            return RobotsFilterError(text.removeprefix(_MESSAGE_PREFIX))
+        if not self._greeted and status == 2 and text.startswith(MESSAGE_PREFIX):
+            return RobotsFilterError(text.removeprefix(MESSAGE_PREFIX))
         how = f"was ended by signal {-status}" if status < 0 else f"ended with status {status}"
         said = f"Its standard error ends with:\n{text}" if text else "It wrote no error"
         return ProcessError(f"the process that judges {how}. The next call starts another. {said}")

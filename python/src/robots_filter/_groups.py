@@ -7,17 +7,20 @@ host, and the answers are put back into the order of the URLs.
 from __future__ import annotations
 
 import os
-import threading
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from ._columns import encoded
-from ._errors import UsageError
-from ._manifest import MANIFEST, Part, checksum_of, parts_of
+from ._judge import Judge, Opening
+from ._manifest import Part, checksum_of, directory_of, parts_of
+from ._packages import need_pyarrow
+from ._question import Question
 
 if TYPE_CHECKING:
-    from ._table import Table
+    from ._shards import Shards
+
+#: Bytes of tables that one process opens. Beside them it needs room for requests.
+GROUP_BYTES = 7 << 29
 
 
 @dataclass(frozen=True)
@@ -27,20 +30,22 @@ class Group:
     first: int
     parts: tuple[Part, ...]
 
-    @property
-    def words(self) -> list[str]:
-        """The option of `serve`."""
-        return ["--parts", f"{self.first}-{self.first + len(self.parts) - 1}"]
+    def opening(self, opening: Opening) -> Opening:
+        """Return how to open this group of the table."""
+        last = self.first + len(self.parts) - 1
+        options = ("--parts", f"{self.first}-{last}")
+        return replace(opening, checksum=checksum_of(self.parts), options=options)
 
 
-#: Bytes of tables that one process opens. Beside them it needs room for requests.
-GROUP_BYTES = 7 << 29
+def judge_of(opening: Opening) -> Judge | Groups:
+    """Open a table with one process, or with several if it is too large for one."""
+    groups = groups_of(opening.path)
+    return Groups(opening, groups) if groups else Judge(opening)
 
 
 def groups_of(path: str) -> list[Group]:
     """Return the groups of a table in shards; none if one process is enough."""
-    if os.path.basename(path) == MANIFEST:
-        path = os.path.dirname(path)
+    path = directory_of(path)
     if not os.path.isdir(path) or _bytes_in(path) <= GROUP_BYTES:
         return []
     groups = _divided(parts_of(path))
@@ -64,62 +69,81 @@ def _divided(parts: Sequence[Part]) -> list[Group]:
 
 
 class Groups:
-    """Tables that hold a group of the shards each."""
+    """Asks the processes of several groups: what `Judge` does for one."""
 
-    def __init__(self, tables: Sequence[Table], groups: Sequence[Group]) -> None:
-        self.tables = tables
-        self._group_of = [at for at, group in enumerate(groups) for _ in group.parts]
-        self._local = threading.local()
+    def __init__(self, opening: Opening, groups: Sequence[Group]) -> None:
+        """Start a process for each group."""
+        need_pyarrow("a table of more than 3.5 GiB")
+        from ._shards import Shards
+
         self.checksum = checksum_of([part for group in groups for part in group.parts])
+        opening.check(self.checksum)
+        self._group_of = [at for at, group in enumerate(groups) for _ in group.parts]
+        self._shards: Shards = Shards(len(self._group_of))
+        self.judges: list[Judge] = []
+        try:
+            for group in groups:
+                self.judges.append(Judge(group.opening(opening)))
+        except BaseException:
+            self.close()
+            raise
+        self.profile = self.judges[0].profile
+        self.hosts = sum(judge.hosts for judge in self.judges)
 
-    def of_list(self, urls: Sequence[object], ask: Callable[[Table, Any], list[Any]]) -> list[Any]:
-        """Ask the tables about a list of URLs."""
-        pa = _pyarrow()
-        texts = pa.array(encoded(urls, []), pa.large_binary())
-        places: list[list[int]] = [[] for _ in self.tables]
-        for place, shard in enumerate(self._shards(texts).to_pylist()):
+    def of_list(self, urls: Sequence[object], question: Question) -> list[Any]:
+        """Judge a list of URLs."""
+        return self._spread(urls, 0, lambda judge, own: judge.of_list(own, question))
+
+    def passes(
+        self, urls: Sequence[object], question: Question, passing: Collection[str], first: int
+    ) -> Sequence[int]:
+        """Return 1 for each URL that passes, else 0."""
+        return self._spread(urls, first, lambda judge, own: judge.passes(own, question, passing, 0))
+
+    def of_arrow(self, urls: Any, question: Question) -> Any:
+        """Judge an Arrow array, or a chunked one, that is not dictionary-encoded."""
+        import pyarrow as pa
+
+        if not isinstance(urls, pa.ChunkedArray):
+            return self._of_array(urls, question)
+        if urls.num_chunks == 0:
+            return self.judges[0].of_arrow(urls, question)
+        return pa.chunked_array([self._of_array(chunk, question) for chunk in urls.chunks])
+
+    def close(self) -> None:
+        """End all processes."""
+        for judge in self.judges:
+            judge.close()
+        self._shards.close()
+
+    def _spread(
+        self,
+        urls: Sequence[object],
+        first: int,
+        ask: Callable[[Judge, Sequence[object]], Sequence[Any]],
+    ) -> list[Any]:
+        from ._arrow import array_of
+
+        places: list[list[int]] = [[] for _ in self.judges]
+        shards = self._shards.of(array_of(urls, first)).to_pylist()
+        for place, shard in enumerate(shards):
             places[self._group_of[shard]].append(place)
         items: list[Any] = [None] * len(urls)
-        for table, own in zip(self.tables, places, strict=True):
+        for judge, own in zip(self.judges, places, strict=True):
             # Also without URLs: the agents are checked.
-            for place, item in zip(own, ask(table, [urls[at] for at in own]), strict=True):
+            for place, item in zip(own, ask(judge, [urls[at] for at in own]), strict=True):
                 items[place] = item
         return items
 
-    def of_arrow(self, urls: Any, ask: Callable[[Table, Any], Any]) -> Any:
-        """Ask the tables about an array or a chunked array of URLs."""
-        pa = _pyarrow()
+    def _of_array(self, urls: Any, question: Question) -> Any:
+        import pyarrow as pa
         import pyarrow.compute as pc
 
-        chunks = urls.chunks if isinstance(urls, pa.ChunkedArray) else [urls]
-        arrays = [self._of_array(pa, pc, chunk, ask) for chunk in chunks]
-        if not isinstance(urls, pa.ChunkedArray):
-            return arrays[0]
-        return pa.chunked_array(arrays or [ask(self.tables[0], urls.slice(0, 0)).type])
-
-    def _of_array(self, pa: Any, pc: Any, urls: Any, ask: Callable[[Table, Any], Any]) -> Any:
-        groups = pc.take(pa.array(self._group_of, pa.int32()), self._shards(urls))
-        places = [pc.indices_nonzero(pc.equal(groups, at)) for at in range(len(self.tables))]
+        groups = pc.take(pa.array(self._group_of, pa.int32()), self._shards.of(urls))
+        places = [pc.indices_nonzero(pc.equal(groups, at)) for at in range(len(self.judges))]
         answers = [
-            ask(table, urls.take(own)) for table, own in zip(self.tables, places, strict=True)
+            judge.of_arrow(urls.take(own), question)
+            for judge, own in zip(self.judges, places, strict=True)
         ]
         order = pc.sort_indices(pa.concat_arrays(places))
         return pa.concat_arrays(answers).take(order)
-
-    def _shards(self, urls: Any) -> Any:
-        from ._shards import Shards
-
-        shards = getattr(self._local, "shards", None)
-        if shards is None:
-            shards = self._local.shards = Shards(len(self._group_of))
-        return shards.of(urls)
-
-
-def _pyarrow() -> Any:
-    try:
-        import pyarrow
-    except ImportError:
-        raise UsageError(
-            "a table of more than 3.5 GiB needs pyarrow. Type: pip install pyarrow"
-        ) from None
-    return pyarrow

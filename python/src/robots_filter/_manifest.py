@@ -34,6 +34,11 @@ class Part:
     checksum: str
 
 
+def directory_of(path: str) -> str:
+    """Return the directory of a table in shards for the path of its manifest, else the path."""
+    return os.path.dirname(path) if os.path.basename(path) == MANIFEST else path
+
+
 def parts_of(path: str) -> list[Part]:
     """Read the manifest in a directory, and check that its parts are there and are its own."""
     name = os.path.join(path, MANIFEST)

@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+import logging
 import os
+import subprocess
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 from ._errors import RobotsFilterError
 
+#: What every message of the program begins with.
+MESSAGE_PREFIX = "robots-filter: "
+
 _PROGRAM = Path(__file__).resolve().parent / "_program"
 _MAIN = _PROGRAM / "dist" / "cjs" / "main.cjs"
+_log = logging.getLogger("robots_filter")
 
 
 def command() -> list[str]:
@@ -32,3 +40,32 @@ def command() -> list[str]:
             f"{_MAIN} is missing: this is a source tree. Type: python python/build.py"
         )
     return [os.path.join(ROOT_DIR, "bin", "node"), str(_MAIN)]
+
+
+@contextmanager
+def starting() -> Iterator[None]:
+    """Give the system's refusal to start a process a remedy."""
+    try:
+        yield
+    except OSError as cause:
+        raise RobotsFilterError(
+            f"the process of robots-filter cannot be started: {cause.strerror or cause}. Close "
+            "tables, files or other processes, or raise the limits that ulimit -a shows"
+        ) from cause
+
+
+def run(words: Sequence[str]) -> None:
+    """Run the command line to its end; raise its error, and log its other messages."""
+    with starting():
+        ended = subprocess.run(
+            [*command(), *words], stdin=subprocess.DEVNULL, capture_output=True, check=False
+        )
+    text = ended.stderr.decode("utf-8", "replace").strip()
+    if ended.returncode != 0:
+        raise RobotsFilterError(
+            text.rpartition("\n" + MESSAGE_PREFIX)[2].removeprefix(MESSAGE_PREFIX)
+            or f"robots-filter {words[0]} ended with status {ended.returncode}. Run it again"
+        )
+    for line in text.splitlines():
+        level = logging.WARNING if "warning:" in line else logging.INFO
+        _log.log(level, line.removeprefix(MESSAGE_PREFIX))

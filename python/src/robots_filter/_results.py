@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from ._columns import Question, Request
+from ._columns import Request
+from ._question import Question
 
 _WORD = 4
 #: The place of the text of no rule.

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any, Literal
 from datatrove.pipeline.filters.base_filter import BaseFilter
 
 from ._errors import UsageError
+from ._filter import passing_of
+from ._question import question_of
 from ._table import Table
 
 if TYPE_CHECKING:
@@ -44,12 +46,10 @@ class RobotsFilter(BaseFilter):  # type: ignore[misc, unused-ignore]
         no product token.
         """
         super().__init__(exclusion_writer, batch_size)
-        if unknown not in ("allow", "deny"):
-            raise UsageError(f"unknown is {unknown!r}. Use 'allow' or 'deny'")
+        self.passing = passing_of(unknown)
+        self.agents = list(question_of(agents).agents)
         self.table = table if isinstance(table, Table) else Table.open(table, threads=1)
-        self.agents = [agents] if isinstance(agents, str) else list(agents)
         self.url_key = url_key
-        self.passing = ("allow", "unknown") if unknown == "allow" else ("allow",)
         self.table.verdicts([], self.agents)
 
     def filter(self, doc: Document) -> bool | tuple[bool, str]:

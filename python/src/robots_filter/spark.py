@@ -7,7 +7,6 @@ sent. Spark 3.5 and 4 are supported, and no package is needed beside pyspark and
 
 from __future__ import annotations
 
-import math
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -16,26 +15,21 @@ from typing import Any
 import pyarrow as pa
 from pyspark import SparkFiles
 from pyspark.sql import DataFrame
-from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql import types as T  # noqa: N812
 
 from ._errors import RobotsFilterError, UsageError
-from ._manifest import COPY_AGAIN, MANIFEST, Part, checksum_of, parts_of
-from ._shards import Shards
-from ._table import Profile, Table
+from ._judge import Profile
+from ._manifest import COPY_AGAIN, MANIFEST, Part, checksum_of, directory_of, parts_of
+from ._paths import PathLike, path_of
+from ._question import Question, question_of
+from ._spark_tasks import moved, without_task
+from ._table import Table
 
 #: Bytes of a table in shards up to which each worker opens all of it.
 WHOLE_BYTES = 1 << 30
-#: Rows of which one is counted to find heavy shards.
-SAMPLED = 100
-#: Column names while rows move, when all others are plain.
-_SHARD = "__robots_filter_shard"
-_TASK = "__robots_filter_task"
 
 #: Tables that this Python worker has opened: the last one. Its process outlives a task.
 _opened: dict[_File, Table] = {}
-#: The process that computes shards, by their number.
-_sharding: dict[int, Shards] = {}
 
 
 @dataclass(frozen=True)
@@ -65,17 +59,21 @@ class _Place:
 
 
 @dataclass(frozen=True)
-class _Question:
+class _Asked:
     #: The plain name of the column of the URLs.
     url: str
-    agents: str | tuple[str, ...]
-    explain: bool
+    question: Question
+
+    @property
+    def members(self) -> list[str]:
+        """The columns that are added."""
+        return ["verdict", "reason"] if self.question.explain else ["verdict"]
 
 
 def filter_urls(
     df: DataFrame,
     *,
-    table: str | os.PathLike[str],
+    table: PathLike,
     agents: str | Sequence[str],
     url: str = "url",
     profile: Profile | None = None,
@@ -100,14 +98,11 @@ def filter_urls(
     Raises UsageError for a column or agent that is wrong, and RobotsFilterError for a table that
     is damaged, incomplete or for another profile: all before a job starts.
     """
-    path = os.path.abspath(os.fspath(table))
-    if os.path.basename(path) == MANIFEST:
-        path = os.path.dirname(path)
-    question = _question(df, url, agents, explain)
-    # Spark does not tell columns apart by case.
-    added = ("verdict", "reason")[: 1 + explain]
+    path = directory_of(path_of("filter_urls", table))
+    asked = _asked(df, url, question_of(agents, explain=bool(explain)))
     for name in df.columns:
-        if name.lower() in added:
+        # Spark does not tell columns apart by case.
+        if name.lower() in asked.members:
             raise UsageError(
                 f"the DataFrame has a column {name} already. "
                 f"Rename it first: df.withColumnRenamed({name!r}, ...)"
@@ -115,7 +110,7 @@ def filter_urls(
     if tasks is not None and (not isinstance(tasks, int) or tasks < 1):
         raise UsageError(f"tasks is {tasks!r}. Use a whole number from 1 on")
     parts = parts_of(path) if os.path.isdir(path) else None
-    checksum = _check_answers(path, parts, question, profile)
+    checksum = _check_answers(path, parts, asked.question, profile)
     place = _Place(path, checksum)
     if ship:
         if parts is not None:
@@ -127,8 +122,8 @@ def filter_urls(
         df.sparkSession.sparkContext.addFile(path)
     # Spark finds no column again whose name has a dot, or that two columns have.
     plain = df.toDF(*(_plain(index) for index in range(len(df.columns))))
-    judged = _judged_frame(plain, place, parts, question, by_shard, tasks)
-    return judged.toDF(*df.columns, *added)
+    judged = _judged_frame(plain, place, parts, asked, by_shard, tasks)
+    return judged.toDF(*df.columns, *asked.members)
 
 
 def _plain(index: int) -> str:
@@ -139,27 +134,27 @@ def _judged_frame(
     df: DataFrame,
     place: _Place,
     parts: list[Part] | None,
-    question: _Question,
+    asked: _Asked,
     by_shard: bool | None,
     tasks: int | None,
 ) -> DataFrame:
     """Return the DataFrame, whose names are plain, with its verdicts."""
-    schema = _schema(df, question)
+    schema = _schema(df, asked)
     if parts is None:
         if by_shard:
             raise UsageError(f"{place.path} is a table in one piece. Compile it with --shards")
-        return df.mapInArrow(_judging(place, question, None), schema)
+        return df.mapInArrow(_judging(place, asked, None), schema)
     if by_shard is None:
         by_shard = sum(part.bytes for part in parts) > WHOLE_BYTES
     if not by_shard or len(parts) == 1:
-        return df.mapInArrow(_judging(place, question, None), schema)
-    moved, of_task = _moved(df, question.url, len(parts), tasks)
+        return df.mapInArrow(_judging(place, asked, None), schema)
+    rows, of_task = moved(df, asked.url, len(parts), tasks)
     names = [parts[shard].file for shard in of_task]
     checksums = {part.file: part.checksum for part in parts}
-    return moved.mapInArrow(_judging(place, question, (names, checksums)), schema)
+    return rows.mapInArrow(_judging(place, asked, (names, checksums)), schema)
 
 
-def _question(df: DataFrame, url: str, agents: object, explain: bool) -> _Question:
+def _asked(df: DataFrame, url: str, question: Question) -> _Asked:
     if not isinstance(df, DataFrame):
         raise UsageError(f"df is of type {type(df).__name__}. Pass a DataFrame of Spark")
     if url not in df.columns:
@@ -176,17 +171,11 @@ def _question(df: DataFrame, url: str, agents: object, explain: bool) -> _Questi
             f"the column {url} is of type {kind.simpleString()}. "
             f"Name a column of strings, such as url='url'"
         )
-    if isinstance(agents, str):
-        return _Question(_plain(column), agents, explain)
-    if not isinstance(agents, Sequence) or isinstance(agents, bytes) or not agents:
-        raise UsageError(
-            f"agents is {agents!r}. Pass a product token such as 'GPTBot', or a list of them"
-        )
-    return _Question(_plain(column), tuple(agents), explain)
+    return _Asked(_plain(column), question)
 
 
 def _check_answers(
-    path: str, parts: list[Part] | None, question: _Question, profile: str | None
+    path: str, parts: list[Part] | None, question: Question, profile: str | None
 ) -> str:
     """Open the table, or its smallest part, and ask it nothing: it refuses what is wrong.
 
@@ -200,23 +189,23 @@ def _check_answers(
                 f"{path} was compiled for the profile {table.profile} and cannot answer for "
                 f"{profile}. Leave profile out, or compile again with --profile {profile}"
             )
-        agents = question.agents
-        table.verdicts([""], agents if isinstance(agents, str) else list(agents))
+        table.verdicts([""], question.agents)
         checksum = table.checksum
     return checksum if parts is None else checksum_of(parts)
 
 
-def _schema(df: DataFrame, question: _Question) -> T.StructType:
+def _schema(df: DataFrame, asked: _Asked) -> T.StructType:
     kind: T.DataType = T.StringType()
-    if not isinstance(question.agents, str):
-        kind = T.StructType([T.StructField(agent, T.StringType()) for agent in question.agents])
-    names = ["verdict", "reason"] if question.explain else ["verdict"]
-    return T.StructType([*df.schema.fields, *(T.StructField(name, kind) for name in names)])
+    if not asked.question.single:
+        agents = asked.question.agents
+        kind = T.StructType([T.StructField(agent, T.StringType()) for agent in agents])
+    added = [T.StructField(name, kind) for name in asked.members]
+    return T.StructType([*df.schema.fields, *added])
 
 
 def _judging(
     place: _Place,
-    question: _Question,
+    asked: _Asked,
     by_task: tuple[list[str], dict[str, str]] | None,
 ) -> Callable[[Iterable[pa.RecordBatch]], Iterable[pa.RecordBatch]]:
     """Return the function that judges the batches of a task."""
@@ -226,7 +215,7 @@ def _judging(
         task = None
         for batch in batches:
             if by_task is not None:
-                batch, own = _without_task(batch)
+                batch, own = without_task(batch)
                 if task is not None and own != {task}:
                     raise RobotsFilterError(f"rows of several tasks in one: {own | {task}}")
                 if task is None:
@@ -238,7 +227,7 @@ def _judging(
                     names, checksums = by_task
                     part = place.of(names[task])
                     table = _table_at(part, checksums[names[task]])
-            yield _judged(table, batch, question)
+            yield _judged(table, batch, asked)
 
     return judge
 
@@ -263,24 +252,23 @@ def _table_at(path: str, checksum: str) -> Table:
     return table
 
 
-def _judged(table: Table, batch: pa.RecordBatch, question: _Question) -> pa.RecordBatch:
-    agents = question.agents
-    urls = batch.column(batch.schema.get_field_index(question.url))
-    names = [agents] if isinstance(agents, str) else list(agents)
+def _judged(table: Table, batch: pa.RecordBatch, asked: _Asked) -> pa.RecordBatch:
+    question = asked.question
+    names = list(question.agents)
+    urls = batch.column(batch.schema.get_field_index(asked.url))
     result = table.verdicts(urls, names, explain=question.explain)
-    members = ["verdict", "reason"] if question.explain else ["verdict"]
     columns = []
-    for member in members:
+    for member in asked.members:
         # The struct's own nulls are those of the URLs.
         fields = [_text(result.field(index), member) for index in range(len(names))]
         fields = [_masked(field, result) for field in fields]
         columns.append(
             fields[0]
-            if isinstance(agents, str)
+            if question.single
             else pa.StructArray.from_arrays(fields, names, mask=pa.compute.is_null(result))
         )
     return pa.RecordBatch.from_arrays(
-        [*batch.columns, *columns], names=[*batch.schema.names, *members]
+        [*batch.columns, *columns], names=[*batch.schema.names, *asked.members]
     )
 
 
@@ -294,84 +282,3 @@ def _masked(values: Any, result: Any) -> Any:
     if result.null_count == 0:
         return values
     return pa.compute.if_else(pa.compute.is_valid(result), values, pa.scalar(None, pa.string()))
-
-
-def _moved(df: DataFrame, url: str, shards: int, tasks: int | None) -> tuple[DataFrame, list[int]]:
-    """Return the rows in tasks of one shard each, and the shard of each task."""
-    spark = df.sparkSession
-    wanted = tasks or int(spark.conf.get("spark.sql.shuffle.partitions", "200") or 200)
-    counted = _sharded(df.select(url).sample(1 / SAMPLED, seed=1), url, shards)
-    counts = {row[0]: row[1] for row in counted.groupBy(_SHARD).count().collect()}
-    of_task = _tasks_of(counts, shards, wanted)
-    first = {shard: of_task.index(shard) for shard in range(shards)}
-    salts = [of_task.count(shard) for shard in range(shards)]
-    keys = _keys_of(df, len(of_task))
-    # The task of a row follows from its values, so that a task that runs again has the same rows.
-    row = F.col(_SHARD) + 1
-    hashed = [field.name for field in df.schema.fields if _is_atomic(field.dataType)]
-    salt = F.pmod(F.xxhash64(*map(F.col, hashed)), F.element_at(_literals(salts), row))
-    task = F.element_at(_literals([first[shard] for shard in range(shards)]), row) + salt
-    placed = _sharded(df, url, shards).withColumn(_TASK, task.cast("int")).drop(_SHARD)
-    key = F.element_at(_literals(keys), F.col(_TASK) + 1)
-    return placed.repartition(len(of_task), key), of_task
-
-
-def _is_atomic(kind: T.DataType) -> bool:
-    return not isinstance(kind, T.ArrayType | T.MapType | T.StructType | T.UserDefinedType)
-
-
-def _literals(numbers: Sequence[int]) -> Any:
-    return F.array(*(F.lit(number) for number in numbers))
-
-
-def _tasks_of(counts: dict[int, int], shards: int, wanted: int) -> list[int]:
-    """Return the shard of each task: one for each shard, and more for shards with many rows."""
-    total = sum(counts.values())
-    share = max(total / max(wanted, 1), 1)
-    return [
-        shard
-        for shard in range(shards)
-        for _ in range(max(1, math.ceil(counts.get(shard, 0) / share)))
-    ]
-
-
-def _keys_of(df: DataFrame, tasks: int) -> list[int]:
-    """Return for each task a number that Spark's hash sends to the partition of that number."""
-    keys: dict[int, int] = {}
-    start, step = 0, 16 * tasks
-    while len(keys) < tasks:
-        numbers = df.sparkSession.range(start, start + step, 1, 1).selectExpr("cast(id as int) n")
-        for number, partition in numbers.selectExpr("n", f"pmod(hash(n), {tasks}) p").collect():
-            keys.setdefault(partition, number)
-        start += step
-    return [keys[task] for task in range(tasks)]
-
-
-def _sharded(df: DataFrame, url: str, shards: int) -> DataFrame:
-    """Return the DataFrame with the shard of each URL; an invalid one has shard 0."""
-
-    def add(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        for batch in batches:
-            urls = batch.column(batch.schema.get_field_index(url))
-            yield pa.RecordBatch.from_arrays(
-                [*batch.columns, _shards_of(urls, shards)], names=[*batch.schema.names, _SHARD]
-            )
-
-    schema = T.StructType([*df.schema.fields, T.StructField(_SHARD, T.IntegerType())])
-    return df.mapInArrow(add, schema)
-
-
-def _shards_of(urls: Any, shards: int) -> Any:
-    # A function of its own: what a nested function refers to is copied into each task.
-    process = _sharding.get(shards)
-    if process is None:
-        process = _sharding[shards] = Shards(shards)
-    return process.of(urls)
-
-
-def _without_task(batch: pa.RecordBatch) -> tuple[pa.RecordBatch, set[int]]:
-    index = batch.schema.get_field_index(_TASK)
-    own = set(pa.compute.unique(batch.column(index)).to_pylist())
-    names = [name for name in batch.schema.names if name != _TASK]
-    columns = [column for at, column in enumerate(batch.columns) if at != index]
-    return pa.RecordBatch.from_arrays(columns, names=names), own

@@ -108,7 +108,7 @@ function strictTable({ strictest, agents }: AuditFigures): string {
     ...allowed.map((each) => `<span class="cell ${each}">${each}</span>`),
   ]);
   return htmlTable(
-    'words',
+    'grid',
     `${formatCount(strictest.length, 'host')} that allow nothing to most agents`,
     ['host', ...agents.map(({ agent }) => agent)],
     rows,

@@ -93,19 +93,15 @@ function differenceTable(agents: readonly AgentDifferences[], what: string): str
     agents.flatMap(({ counts }) => counts.map(([difference]) => differenceText(difference))),
   );
   if (texts.size === 0) return '<p>There is no difference.</p>';
-  const rows = [...texts].map((text) => [
-    html(text),
-    ...agents.map(({ counts }) => {
+  const columns = [...texts];
+  const rows = agents.map(({ agent, counts }) => [
+    html(agent),
+    ...columns.map((text) => {
       const found = counts.find(([difference]) => differenceText(difference) === text);
       return formatNumber(found?.[1] ?? 0);
     }),
   ]);
-  return htmlTable(
-    'numbers',
-    `Number of ${what}s`,
-    ['difference', ...agents.map(({ agent }) => agent)],
-    rows,
-  );
+  return htmlTable('numbers', `Number of ${what}s`, ['agent', ...columns], rows);
 }
 
 function directionOf(difference: Difference): Direction {

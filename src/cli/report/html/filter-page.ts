@@ -2,7 +2,7 @@ import { printable } from '../../../control-characters.js';
 import type { Verdict } from '../../../protocol/verdict.js';
 import { version } from '../../version.js';
 import type { AgentShares, DenyingRule, FilterFigures, OutcomeFigures } from '../filter-figures.js';
-import { formatCount, formatNumber, formatPercent } from '../numbers.js';
+import { formatCount, formatNumber, formatPercent, formatShare } from '../numbers.js';
 import { html, htmlTable } from './html-text.js';
 import { htmlPage } from './page.js';
 import { recordTable } from './record-table.js';
@@ -109,17 +109,18 @@ function bars(what: string, legend: Legend, rows: readonly string[], table: stri
 ${table}`;
 }
 
-/** By URL and by host: a row for each verdict and reason, a column for each agent. */
+/** By URL and by host: a row for each agent, a column for each verdict and reason. */
 function reasonTables({ agents, records, hosts }: FilterFigures): string {
   const keys = new Map<string, readonly [Verdict, string]>();
   for (const { outcomes } of agents) {
     for (const { verdict, reason } of outcomes) keys.set(`${verdict} ${reason}`, [verdict, reason]);
   }
-  const header = ['verdict, reason', ...agents.map(({ agent }) => agent)];
+  const columns = [...keys.values()];
+  const header = ['agent', ...columns.map(([verdict, reason]) => `${verdict}, ${reason}`)];
   const rows = (cell: (outcome: OutcomeFigures | undefined) => string): string[][] =>
-    Array.from(keys.values(), ([verdict, reason]) => [
-      html(`${verdict}, ${reason}`),
-      ...agents.map(({ outcomes }) =>
+    agents.map(({ agent, outcomes }) => [
+      html(agent),
+      ...columns.map(([verdict, reason]) =>
         cell(outcomes.find((each) => each.verdict === verdict && each.reason === reason)),
       ),
     ]);
@@ -197,12 +198,12 @@ function busyTable({ busiest, agents }: FilterFigures): string {
     formatNumber(urls),
     ...allowed.map((count) => {
       const kind = count === urls ? 'all' : count === 0 ? 'none' : 'part';
-      return `<span class="cell ${kind}">${formatPercent(count, urls)}</span>`;
+      return `<span class="cell ${kind}">${formatShare(count, urls).replace(' %', '')}</span>`;
     }),
   ]);
-  return `<p>Share of the URLs of each host that an agent may fetch.</p>
+  return `<p>The percentage of the URLs of each host that an agent may fetch.</p>
 ${htmlTable(
-  'words',
+  'grid',
   `The ${formatCount(busiest.length, 'host')} with most URLs`,
   ['host', 'URLs', ...agents.map(({ agent }) => agent)],
   rows,

@@ -8,13 +8,16 @@ export function html(text: string): string {
     .replaceAll("'", '&#39;');
 }
 
+/** Number of columns above which their headings stand upright. */
+const MANY_COLUMNS = 10;
+
 /**
  * A table of HTML whose first column has the headings of the rows; cells are HTML.
  *
- * @param kind `numbers` are aligned at the right
+ * @param kind `numbers` are aligned at the right; a `grid` has a coloured cell for each agent
  */
 export function htmlTable(
-  kind: 'numbers' | 'words',
+  kind: 'numbers' | 'words' | 'grid',
   caption: string,
   header: readonly string[],
   rows: readonly (readonly string[])[],
@@ -24,8 +27,9 @@ export function htmlTable(
     const rest = cells.map((cell) => `<td>${cell}</td>`).join('');
     return `<tr><th scope="row">${first}</th>${rest}</tr>`;
   });
+  const many = kind === 'grid' && header.length > MANY_COLUMNS ? ' many' : '';
   // The wrapper can be focused, so that the keyboard scrolls it.
-  return `<div class="scroll" tabindex="0" role="region" aria-label="${html(caption)}"><table class="${kind}">
+  return `<div class="scroll" tabindex="0" role="region" aria-label="${html(caption)}"><table class="${kind}${many}">
 <caption>${html(caption)}</caption>
 <thead><tr>${head}</tr></thead>
 <tbody>

@@ -43,13 +43,13 @@ ${parts.join('\n')}
 const STYLE = `
 :root { color-scheme: light dark; --text: #1f2328; --soft: #59636e; --page: #ffffff; --line: #d1d9e0; --all: #0969da; --part: #69737d; --none: #bc4c00; --unknown: #8250df; }
 @media (prefers-color-scheme: dark) { :root { --text: #f0f6fc; --soft: #9198a1; --page: #0d1117; --line: #3d444d; --all: #1f6feb; --part: #656c76; --none: #bd561d; --unknown: #8957e5; } }
-@media print { :root { --text: #000; --soft: #444; --page: #fff; --line: #bbb; --all: #0969da; --part: #69737d; --none: #bc4c00; --unknown: #8250df; } * { print-color-adjust: exact; -webkit-print-color-adjust: exact; } section { break-inside: avoid-page; } .scroll { overflow: visible !important; } }
+@media print { :root { --text: #000; --soft: #444; --page: #fff; --line: #bbb; --all: #0969da; --part: #69737d; --none: #bc4c00; --unknown: #8250df; } * { print-color-adjust: exact; -webkit-print-color-adjust: exact; } }
 * { box-sizing: border-box; }
 body { margin: 0; background: var(--page); color: var(--text); font: 15px/1.5 system-ui, -apple-system, 'Segoe UI', 'Helvetica Neue', Arial, sans-serif; }
 main { max-width: 60rem; margin: 0 auto; padding: 1.5rem 1rem 3rem; }
 h1 { font-size: 1.6rem; line-height: 1.25; margin: 0 0 .25rem; }
-h2 { font-size: 1.15rem; margin: 2.25rem 0 .5rem; }
-h3 { font-size: 1rem; margin: 1.5rem 0 .25rem; }
+h2 { font-size: 1.15rem; margin: 2.25rem 0 .5rem; break-after: avoid; }
+h3 { font-size: 1rem; margin: 1.5rem 0 .25rem; break-after: avoid; }
 figure { margin: 1rem 0; break-inside: avoid; }
 figcaption { color: var(--soft); font-size: .875rem; overflow-wrap: anywhere; }
 pre, code { font: .85rem/1.45 ui-monospace, 'SF Mono', Menlo, Consolas, monospace; }
@@ -72,5 +72,13 @@ caption { text-align: left; padding: 0 0 .4rem; }
 th, td { text-align: left; padding: .25rem .6rem; border-bottom: 1px solid var(--line); font-weight: 400; white-space: nowrap; }
 thead th { font-weight: 600; }
 .numbers td, .numbers thead th + th { text-align: right; }
+tr { break-inside: avoid; }
+tbody th, thead th:first-child { position: sticky; left: 0; background: var(--page); }
+tbody th { min-width: min(14rem, 40vw); max-width: 45vw; white-space: normal; overflow-wrap: anywhere; }
+thead th { white-space: normal; vertical-align: bottom; }
 td .cell { display: inline-block; min-width: 3.2rem; padding: 0 .4rem; border-radius: 3px; color: #fff; text-align: center; }
+.many thead th + th { white-space: nowrap; writing-mode: vertical-rl; transform: rotate(180deg); padding: .6rem .25rem; }
+.many td { padding: .25rem .15rem; }
+.many td .cell { min-width: 2.6rem; padding: 0 .1rem; }
+@media print { .scroll { overflow: visible; } table { font-size: 7pt; } th, td { padding: .1rem .25rem; white-space: normal; overflow-wrap: anywhere; } tbody th { position: static; min-width: 6rem; max-width: 12rem; } .many td { padding: .1rem 1px; } .many td .cell { min-width: 0; width: 100%; padding: 0; font-size: 5pt; } }
 `;

@@ -1,0 +1,104 @@
+"""Answers about URLs from one table, or from those shards of it that one process opens."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from ._columns import Column, columns_of
+from ._errors import RobotsFilterError
+from ._lists import list_of
+from ._processes import Processes
+from ._question import Question
+from ._results import Results
+
+Profile = Literal["rfc9309", "google", "draft-koster-rep-00"]
+
+
+@dataclass
+class Opening:
+    """How processes open a table."""
+
+    path: str
+    #: Threads of each process; None is the program's default.
+    threads: int | None
+    #: The checksum that the table must have: None until a process has opened it.
+    checksum: str | None
+    #: Options of `serve` beside these.
+    options: tuple[str, ...] = ()
+
+    @property
+    def words(self) -> list[str]:
+        """The options of `serve`."""
+        words = ["--table", self.path, *self.options]
+        return words if self.threads is None else [*words, "--threads", str(self.threads)]
+
+    def check(self, checksum: str) -> None:
+        """Raise RobotsFilterError for another table than was opened first."""
+        if self.checksum is None:
+            self.checksum = checksum
+        elif self.checksum != checksum:
+            raise RobotsFilterError(
+                f"the table {self.path} was replaced since it was opened. Open it again"
+            )
+
+
+class Judge:
+    """Asks the processes of one table."""
+
+    def __init__(self, opening: Opening) -> None:
+        """Start the process of this thread.
+
+        Raises RobotsFilterError for a file that is missing, damaged, or not a table.
+        """
+        # Not a method of this object: the processes would end with a garbage collection only.
+        self._processes = Processes(opening.words, opening.path, opening.check)
+        facts = self._processes.own()
+        self.profile: Profile = facts.profile  # type: ignore[assignment]
+        self.hosts = facts.hosts
+        self.checksum = facts.checksum
+        self._verdicts = facts.verdicts
+        self._reasons = facts.reasons
+
+    def exchange(self, question: Question, columns: Iterable[Column]) -> Results:
+        """Ask about columns of URLs."""
+        connection = self._processes.own()
+        results = Results(question)
+        requests = (
+            request
+            for column in columns
+            for request in column.requests(question, connection.limits)
+        )
+        connection.exchange(requests, results.add)
+        return results
+
+    def of_list(self, urls: Sequence[object], question: Question) -> list[Any]:
+        """Judge a list of URLs."""
+        nulls: list[int] = []
+        results = self.exchange(question, columns_of(urls, nulls))
+        return list_of(results, nulls, self._verdicts, self._reasons)
+
+    def of_arrow(self, urls: Any, question: Question) -> Any:
+        """Judge an Arrow array, or a chunked one, that is not dictionary-encoded."""
+        from . import _arrow
+
+        names = (self._verdicts, self._reasons)
+        return _arrow.judged(urls, lambda columns: self.exchange(question, columns), *names)
+
+    def passes(
+        self, urls: Sequence[object], question: Question, passing: Collection[str], first: int
+    ) -> Sequence[int]:
+        """Return 1 for each URL for which the verdicts of all agents are passing, else 0.
+
+        None is no URL, which is invalid. `first` is the index of the first URL, for messages.
+        """
+        flags = bytes(name in passing for name in self._verdicts).ljust(256, b"\0")
+        # A URL of None is judged as an empty one.
+        results = self.exchange(question, columns_of(urls, [], first))
+        columns = [column.translate(flags) for column in results.verdicts]
+        return columns[0] if len(columns) == 1 else list(map(min, *columns))
+
+    def close(self) -> None:
+        """End the processes of all threads."""
+        self._processes.close()

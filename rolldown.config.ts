@@ -72,6 +72,7 @@ export default defineConfig([
       dir: '.build/dist/cjs',
       format: 'cjs',
       entryFileNames: '[name].cjs',
+      codeSplitting: false,
       ...compact,
     },
   },

@@ -13,7 +13,7 @@ const REPLACEMENTS: ReadonlyMap<string, string> = new Map([
   [
     join(SOURCES, 'workers/bind-kernel.ts'),
     `import { instantiateKernel } from '../kernel/kernel.js';
-export const bindKernel = ({ module, memory }) => instantiateKernel(module, memory);`,
+export const bindKernel = ({ module }, memory) => instantiateKernel(module, memory);`,
   ],
 ]);
 

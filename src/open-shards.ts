@@ -1,13 +1,14 @@
 import { open, readFile, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { crc32 } from 'node:zlib';
+import { bankGroups } from './bank-groups.js';
 import { RobotsFilterError } from './errors.js';
 import { errorCode } from './files/system-error.js';
 import { ShardedView } from './inspect/sharded-view.js';
 import { TableView } from './inspect/table-view.js';
 import { Arena } from './kernel/arena.js';
 import { createMemory, MAX_PAGES, PAGE_BYTES } from './kernel/kernel.js';
-import { BUCKET_SLOTS, CACHE_LINE_BYTES, TAIL_BYTES } from './table/format.js';
+import { BUCKET_SLOTS, CACHE_LINE_BYTES, HEADER_BYTES, TAIL_BYTES } from './table/format.js';
 import {
   checksumText,
   MANIFEST_NAME,
@@ -17,12 +18,14 @@ import {
   parseManifest,
 } from './table/manifest.js';
 import { readAll } from './table/read-table.js';
+import { shardOf } from './table/shard-of.js';
 import { checkTable, SECTION_NAMES, type TableHeader } from './table/table-check.js';
 import {
-  type PartRange,
+  type Bank,
   type PlacedShard,
   TABLE_ADDRESS,
   type TableMemory,
+  type TableReading,
   unreadable,
 } from './table-memory.js';
 
@@ -31,49 +34,109 @@ const COPY_AGAIN = 'copy the whole directory again, or compile it again';
 /** The slots of shards begin at multiples of this, so that their marks begin at whole words. */
 const SLOT_STEP = 64;
 
+/** A part, and the number of its shard. */
+interface Wanted {
+  readonly shard: number;
+  readonly part: ManifestPart;
+}
+
 /**
- * Reads the shards of a table into one memory: all of them, or a range. Outside the range, a
- * shard of the range stands in for each shard, and knows none of its hosts.
+ * Reads the shards of a table: all of them, a range, or those of some hosts. In place of each other
+ * one the first that was read stands, which knows none of its hosts.
  *
  * @param path the directory, or the manifest in it
  * @throws RobotsFilterError `input` if a file cannot be read; `table` if a part is missing, damaged
- *   or not of this manifest; `limit` if all parts together do not fit in 4 GiB
+ *   or not of this manifest; `limit` if the parts do not fit in 4 GiB together, and not in banks
  */
 export async function readShards(
   path: string,
   isDirectory: boolean,
-  { first, last }: PartRange = { first: 0, last: Number.POSITIVE_INFINITY },
+  reading: TableReading,
 ): Promise<TableMemory> {
   const name = isDirectory ? join(path, MANIFEST_NAME) : path;
   const manifest = await readManifest(name);
-  const wanted = manifest.parts.slice(first, last + 1);
-  if (wanted.length === 0) throw withoutShard(name, first, manifest);
-  const starts: number[] = [];
-  let end = TABLE_ADDRESS;
-  for (const { bytes } of wanted) {
-    starts.push(end);
-    end += Math.ceil((bytes + TAIL_BYTES) / CACHE_LINE_BYTES) * CACHE_LINE_BYTES;
+  const wanted = wantedOf(name, manifest, reading);
+  const { bankBytes } = reading;
+  const groups = bankBytes === undefined ? [wanted] : bankGroups(wanted, bankBytes, roomOf);
+  if (groups.some((group) => endOf(group) > MAX_PAGES * PAGE_BYTES)) {
+    throw tooLarge(name, manifest);
   }
-  if (end > MAX_PAGES * PAGE_BYTES) throw tooLarge(name, manifest);
-  const memory = createMemory(end);
-  const shards: PlacedShard[] = [];
+  const banks: Bank[] = [];
   let firstSlot = 0;
-  for (const [index, part] of wanted.entries()) {
-    const table = starts[index] as number;
-    const partPath = join(dirname(name), part.file);
-    const bytes = new Uint8Array(memory.buffer, table, part.bytes);
-    const header = await readPart(partPath, part, bytes, manifest);
-    shards.push({ table, header, view: new TableView(bytes, partPath), firstSlot });
-    firstSlot += Math.ceil((header.buckets * BUCKET_SLOTS) / SLOT_STEP) * SLOT_STEP;
+  for (const group of groups) {
+    const bank = await readBank(dirname(name), manifest, group, firstSlot);
+    banks.push(bank);
+    firstSlot += bank.slots;
   }
+  const read = banks.flatMap(({ shards }) => shards);
+  const [first] = read as [PlacedShard];
+  const shards = manifest.parts.map(() => first);
+  for (const [index, { shard }] of wanted.entries()) shards[shard] = read[index] as PlacedShard;
+  const isOne = banks.length === 1;
   return {
-    arena: new Arena(memory),
+    arena: isOne ? first.arena : new Arena(createMemory(TABLE_ADDRESS + HEADER_BYTES)),
     table: TABLE_ADDRESS,
-    header: sumOf(shards.map(({ header }) => header)),
+    header: sumOf(read.map(({ header }) => header)),
     view: new ShardedView(shards, path),
     slots: firstSlot,
-    shards: manifest.parts.map((_, shard) => shards[shard - first] ?? (shards[0] as PlacedShard)),
+    shards,
+    banks: isOne ? [] : banks,
   };
+}
+
+/** @throws RobotsFilterError `usage` if there is no such shard */
+function wantedOf(name: string, manifest: Manifest, { parts, hosts }: TableReading): Wanted[] {
+  const all = manifest.parts.map((part, shard) => ({ shard, part }));
+  if (hosts !== undefined) {
+    // Without a host, any shard will do.
+    const asked = new Set(
+      hosts.length === 0 ? [0] : hosts.map((host) => shardOf(host, all.length)),
+    );
+    return all.filter(({ shard }) => asked.has(shard));
+  }
+  if (parts === undefined) return all;
+  const wanted = all.slice(parts.first, parts.last + 1);
+  if (wanted.length === 0) throw withoutShard(name, parts.first, manifest);
+  return wanted;
+}
+
+/** Bytes of a part in memory. */
+function roomOf({ part }: Wanted): number {
+  return Math.ceil((part.bytes + TAIL_BYTES) / CACHE_LINE_BYTES) * CACHE_LINE_BYTES;
+}
+
+/** Where a memory that holds these parts ends. */
+function endOf(parts: readonly Wanted[]): number {
+  return parts.reduce((end, wanted) => end + roomOf(wanted), TABLE_ADDRESS);
+}
+
+/**
+ * Reads parts into a memory of their own.
+ *
+ * @param firstSlot slots of all banks before
+ */
+async function readBank(
+  directory: string,
+  manifest: Manifest,
+  parts: readonly Wanted[],
+  firstSlot: number,
+): Promise<Bank> {
+  const memory = createMemory(endOf(parts));
+  const arena = new Arena(memory);
+  const shards: PlacedShard[] = [];
+  let table = TABLE_ADDRESS;
+  let slots = 0;
+  for (const wanted of parts) {
+    const { shard, part } = wanted;
+    const path = join(directory, part.file);
+    const bytes = new Uint8Array(memory.buffer, table, part.bytes);
+    const header = await readPart(path, part, bytes, manifest);
+    const view = new TableView(bytes, path);
+    shards.push({ shard, arena, table, header, view, firstSlot: firstSlot + slots });
+    slots += Math.ceil((header.buckets * BUCKET_SLOTS) / SLOT_STEP) * SLOT_STEP;
+    table += roomOf(wanted);
+  }
+  return { arena, shards, firstSlot, slots };
 }
 
 /**
@@ -151,7 +214,7 @@ function withoutShard(name: string, shard: number, { shards }: Manifest): Robots
 function tooLarge(name: string, { bytes, shards }: Manifest): RobotsFilterError {
   return new RobotsFilterError(
     'limit',
-    `${name}: the ${shards} parts have ${bytes} bytes, and one process holds less than 4 GiB. Divide the URLs with robots-filter shard --of ${shards} and filter each share with its own part: docs/shards.md`,
+    `${name}: the ${shards} parts have ${bytes} bytes, and only the filter opens more than 4 GiB. Name one part: docs/shards.md`,
   );
 }
 

@@ -12,10 +12,10 @@ import { beginsAsManifest } from './table/manifest.js';
 import { READ_BYTES, readAll, readHead, readPieces } from './table/read-table.js';
 import { checkBeginning, statedLength } from './table/table-check.js';
 import {
-  type PartRange,
   placedTable,
   TABLE_ADDRESS,
   type TableMemory,
+  type TableReading,
   unreadable,
 } from './table-memory.js';
 
@@ -32,10 +32,9 @@ function inOnePiece(path: string): RobotsFilterError {
  * Reads a table from a file or pipe, compressed or not, or from a directory of shards.
  *
  * @param path the table, a directory with a manifest, or the manifest
- * @param parts the shards that are read. Do not ask about hosts of other shards
  * @throws RobotsFilterError as `Table.open`
  */
-export async function readTable(path: string, parts?: PartRange): Promise<TableMemory> {
+export async function readTable(path: string, reading: TableReading = {}): Promise<TableMemory> {
   let descriptor: number;
   try {
     descriptor = await opening(path, openFile(path, 'r'));
@@ -49,9 +48,9 @@ export async function readTable(path: string, parts?: PartRange): Promise<TableM
     if (head === undefined || beginsAsManifest(head)) {
       // Loaded on demand, because most tables are in one piece.
       const { readShards } = await import('./open-shards.js');
-      return await readShards(path, head === undefined, parts);
+      return await readShards(path, head === undefined, reading);
     }
-    if (parts !== undefined) throw inOnePiece(path);
+    if (reading.parts !== undefined) throw inOnePiece(path);
     if (statedLength(head) === undefined) {
       const compression = compressionOf(head);
       if (compression !== undefined) {

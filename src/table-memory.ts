@@ -17,8 +17,25 @@ export interface PartRange {
   readonly last: number;
 }
 
+/** How a table in shards is read. */
+export interface TableReading {
+  /** The shards that are read; hosts of others must not be asked. Default: all. */
+  readonly parts?: PartRange | undefined;
+  /** Canonical hosts: only their shards are read. Default: all. */
+  readonly hosts?: readonly string[] | undefined;
+  /** Greatest number of bytes of shards in one memory. Default: all must lie in one. */
+  readonly bankBytes?: number | undefined;
+}
+
+/** The usual `bankBytes`. Beside the shards there must be room for batches. */
+export const BANK_BYTES = 7 * 2 ** 29;
+
 /** One shard of a table in its memory. */
 export interface PlacedShard {
+  /** Its number. */
+  readonly shard: number;
+  /** The memory in which it lies. */
+  readonly arena: Arena;
   /** Address of the shard's table. */
   readonly table: number;
   readonly header: TableHeader;
@@ -27,10 +44,21 @@ export interface PlacedShard {
   readonly firstSlot: number;
 }
 
+/** A memory that holds a table, or some shards of it. */
+export interface Bank {
+  readonly arena: Arena;
+  /** The shards in it, in order; none if the table is in one piece. */
+  readonly shards: readonly PlacedShard[];
+  /** Slots of all shards before it, and slots of its own. */
+  readonly firstSlot: number;
+  readonly slots: number;
+}
+
 /** The memory of a table, as a run needs it. */
 export interface TableMemory {
+  /** Where batches lie; also the table, unless it lies in several banks. */
   readonly arena: Arena;
-  /** Address of the table, or of its first shard. */
+  /** Address of the table, or of its first shard; with several banks that of an empty header. */
   readonly table: number;
   /** The header; for a table in shards the sums of their headers. */
   readonly header: TableHeader;
@@ -39,18 +67,39 @@ export interface TableMemory {
   readonly slots: number;
   /** The shards in order; none if the table is in one piece. */
   readonly shards: readonly PlacedShard[];
+  /** The memories of the shards, in order, if one memory has no room for all; otherwise none. */
+  readonly banks: readonly Bank[];
 }
 
-/** The offset by which the view of a table knows an address in it. */
-export function offsetInTable({ table, shards }: TableMemory, address: number): number {
-  const shard = shards.findLastIndex((placed) => placed.table <= address);
-  const placed = shards[shard];
-  return placed === undefined ? address - table : address - placed.table + shard * SHARD_SPAN;
+/** The memories that hold a table: its banks, or its only memory. */
+export function banksOf({ arena, shards, slots, banks }: TableMemory): readonly Bank[] {
+  return banks.length > 0 ? banks : [{ arena, shards, firstSlot: 0, slots }];
+}
+
+/** The offset by which the view of a table knows an address in one of its memories. */
+export function offsetInTable({ shards }: Bank, address: number): number {
+  const placed = shards.findLast(({ table }) => table <= address);
+  if (placed === undefined) return address - TABLE_ADDRESS;
+  return address - placed.table + placed.shard * SHARD_SPAN;
 }
 
 /** A shard as queries name it. */
 export function queryTableOf({ table, view, firstSlot }: PlacedShard): QueryTable {
   return { table, firstSlot, tokenNumber: (token) => view.tokenNumber(token) };
+}
+
+/**
+ * All shards as the queries in a bank name them. In place of each shard of another bank one of its
+ * own stands, which knows none of its hosts.
+ */
+export function queryTablesIn(
+  { arena, shards, firstSlot }: Bank,
+  all: readonly PlacedShard[],
+): readonly QueryTable[] {
+  return all.map((shard) => {
+    const own = shard.arena === arena ? shard : (shards[0] as PlacedShard);
+    return { ...queryTableOf(own), firstSlot: own.firstSlot - firstSlot };
+  });
 }
 
 /**
@@ -74,6 +123,7 @@ export function placedTable(
     view: new TableView(bytes, name),
     slots: header.buckets * BUCKET_SLOTS,
     shards: [],
+    banks: [],
   };
 }
 

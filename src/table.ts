@@ -49,6 +49,7 @@ interface SingleJudge {
 }
 
 let memoryOf: (table: Table) => TableMemory;
+let tableOf: (memory: TableMemory, name: string) => Table;
 
 /** The compiled robots.txt files of many hosts: immutable, in memory that all threads share. */
 export class Table {
@@ -60,6 +61,7 @@ export class Table {
 
   static {
     memoryOf = (table) => table.#memory;
+    tableOf = (memory, name) => new Table(memory, name);
   }
 
   private constructor(memory: TableMemory, name: string) {
@@ -314,4 +316,14 @@ export function tableMemory(table: Table): TableMemory {
   if (table instanceof Table) return memoryOf(table);
   const remedy = 'Pass a Table: see Table.open, Table.from and compileTable';
   throw new RobotsFilterError('usage', `the table is ${shownValue(table)}. ${remedy}`);
+}
+
+/**
+ * Opens of a table in shards only those of some hosts, for questions about these hosts.
+ *
+ * @param hosts canonical hosts; `undefined` for all
+ * @throws RobotsFilterError as `Table.open`
+ */
+export async function openForHosts(path: string, hosts?: readonly string[]): Promise<Table> {
+  return tableOf(await readTable(path, { hosts }), path);
 }

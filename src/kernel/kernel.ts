@@ -5,6 +5,16 @@ import { canonicalHost } from '../protocol/authority.js';
 export interface Kernel {
   /** Decides about the lines of the task at `task`; returns RUN_… of layout.ts. */
   run(task: number): number;
+  /**
+   * Divides the lines of the task at `task` by the memory that has their host; see DIVISION_… of
+   * layout.ts.
+   */
+  divide(task: number, division: number): void;
+  /**
+   * Merges the output of the lines, in their order, as far as it is there. Returns MERGE_…, or the
+   * bank whose share must be judged further.
+   */
+  merge(division: number): number;
   /** Decides about one URL; returns the first agent's outcome. */
   decideUrl(
     query: number,

@@ -65,13 +65,18 @@ export const TASK_FLAGS = TASK_LINES + WORD;
 export const TASK_LINE_BASE = TASK_FLAGS + WORD;
 /** Out: bad records met in this call. */
 export const TASK_BAD_COUNT = TASK_LINE_BASE + LONG;
-/** Out: the first MAX_BAD of them, each a line of this batch, counted from 0, and a reason. */
+/** Out: the first MAX_BAD of them, each a line of the batch, counted from 0, and a reason. */
 export const TASK_BAD = TASK_BAD_COUNT + WORD;
 export const MAX_BAD = 10;
 export const BAD_LINE = 0;
 export const BAD_REASON = BAD_LINE + WORD;
 export const BAD_BYTES = BAD_REASON + WORD;
-const TASK_END = TASK_BAD + MAX_BAD * BAD_BYTES;
+/**
+ * Address of 32 bits for each line of the input: in, the number of the line in its batch; out, the
+ * end of the line's output. 0 if the input is the whole batch.
+ */
+export const TASK_PLACES = TASK_BAD + MAX_BAD * BAD_BYTES;
+const TASK_END = TASK_PLACES + WORD;
 /** The worker block may follow: its own cache lines begin there. */
 export const TASK_BYTES = (TASK_END + CACHE_LINE - 1) & -CACHE_LINE;
 
@@ -89,6 +94,37 @@ export const RUN_NEEDS_LINE_BASE = 2;
 export const RUN_BAD_RECORD = 3;
 /** The counters of rules have no room for another line: prune them and call again. */
 export const RUN_RULES_FULL = 4;
+
+// ---- Division: a batch whose hosts lie in several memories, for one thread (assembly/shares.ts)
+
+/** Address of the bank of each shard, 16 bits each. A bank is a memory with some of the shards. */
+export const DIVISION_BANKS = 0;
+/** Address of the bank of each line of the batch, 16 bits each. */
+export const DIVISION_LIST = DIVISION_BANKS + WORD;
+/** Lines of the batch; those of them whose output is merged. */
+export const DIVISION_LINES = DIVISION_LIST + WORD;
+export const DIVISION_MERGED = DIVISION_LINES + WORD;
+/** In and out: where the next byte of merged output goes. */
+export const DIVISION_OUTPUT = DIVISION_MERGED + WORD;
+export const DIVISION_OUTPUT_END = DIVISION_OUTPUT + WORD;
+/** For each bank SHARE_…: the lines of the batch that are judged there. */
+export const DIVISION_SHARES = DIVISION_OUTPUT_END + WORD;
+
+/** In and out: where the next line goes, and where its number in the batch goes, 32 bits. */
+export const SHARE_INPUT = 0;
+export const SHARE_NUMBER = SHARE_INPUT + WORD;
+/** In and out: the next line's output, and the address of its end; then the end of the ends. */
+export const SHARE_OUTPUT = SHARE_NUMBER + WORD;
+export const SHARE_PLACE = SHARE_OUTPUT + WORD;
+export const SHARE_PLACE_END = SHARE_PLACE + WORD;
+/** What is added to an end, an address of the bank, to make it one of this memory. */
+export const SHARE_DISTANCE = SHARE_PLACE_END + WORD;
+export const SHARE_BYTES = SHARE_DISTANCE + WORD;
+
+/** All lines are merged. */
+export const MERGE_DONE = -1;
+/** The output of the next line does not fit: write out the output and call again. */
+export const MERGE_FULL = -2;
 
 // ---- Query: the questions about every URL of a run; read-only during the run
 

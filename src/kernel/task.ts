@@ -5,6 +5,7 @@ import {
   TASK_LINES,
   TASK_OUTPUT,
   TASK_OUTPUT_END,
+  TASK_PLACES,
   TASK_QUERY,
   TASK_SCRATCH,
   TASK_SCRATCH_END,
@@ -21,6 +22,8 @@ export interface TaskAddresses {
   readonly inputEnd: number;
   readonly output: number;
   readonly outputEnd: number;
+  /** Default: the input is the whole batch. */
+  readonly places?: number;
 }
 
 /**
@@ -42,6 +45,7 @@ export function writeTask(
   words[TASK_INPUT_END / 4] = addresses.inputEnd;
   words[TASK_OUTPUT / 4] = addresses.output;
   words[TASK_OUTPUT_END / 4] = addresses.outputEnd;
+  words[TASK_PLACES / 4] = addresses.places ?? 0;
   words[TASK_LINES / 4] = 0;
   words[TASK_FLAGS / 4] = flags;
 }

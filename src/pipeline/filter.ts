@@ -1,17 +1,13 @@
-import type { Arena, Region } from '../kernel/arena.js';
-import { QUERY_COLUMN, SOLE_COLUMN } from '../kernel/layout.js';
-import { kernelModule } from '../kernel/module.js';
-import type { Query } from '../kernel/query.js';
-import type { OutputMode } from '../kernel/query-settings.js';
-import { encodeShardQueries, type QueryTable, shardQueryBytes } from '../kernel/shard-queries.js';
+import { SOLE_COLUMN } from '../kernel/layout.js';
+import type { OutputMode, QuerySettings } from '../kernel/query-settings.js';
 import type { Agent } from '../protocol/agent.js';
 import type { Verdict } from '../protocol/verdict.js';
-import { offsetInTable, queryTableOf, type TableMemory } from '../table-memory.js';
+import { type Bank, banksOf, offsetInTable, type TableMemory } from '../table-memory.js';
 import type { Executor } from '../workers/executor.js';
 import { MAX_BAD_LISTED } from '../workers/ring/ring-words.js';
 import { type BadRecord, type RecordUnit, recordUnit } from './bad-record.js';
-import { Flow } from './flow.js';
-import { type CountedBlocks, HostCounts } from './host-counts.js';
+import type { CountedBlocks } from './counted-blocks.js';
+import { HostCounts } from './host-counts.js';
 import type { InputFormat } from './input/format.js';
 import { conversionOf, type OutputFormat, writtenFormat } from './output/conversion.js';
 import { FramedRecords } from './output/framed-records.js';
@@ -23,6 +19,7 @@ import type { RecordPreferences } from './output/record-preferences.js';
 import { type RuleCounts, sumRules } from './rule-counts.js';
 import type { RunEnd, RunInput } from './run.js';
 import { SeenHosts } from './seen-hosts.js';
+import { Stage } from './stage.js';
 import type { Tally } from './tally.js';
 
 /** Entries of the counters of rules for each slot of the table and agent. */
@@ -67,6 +64,8 @@ export interface FilterOptions {
   /** A pool of threads, or the calling thread. */
   readonly pool: Executor;
   readonly settings: FilterSettings;
+  /** Bytes of a batch. Default: see Flow. */
+  readonly batchBytes?: number | undefined;
   /**
    * Called for the first ten bad records, in order, with the unit that numbers them. The others are
    * only counted.
@@ -74,19 +73,12 @@ export interface FilterOptions {
   readonly onBadRecord?: ((record: BadRecord, unit: RecordUnit) => void) | undefined;
 }
 
-/** The query for inputs of one format, in memory, and the flow that carries it out. */
-interface Stage {
-  readonly query: Query;
-  readonly region: Region;
-  readonly flow: Flow;
-}
-
 /** Filters inputs through a table, one after another, and counts their records. */
 export class Filter {
   readonly #table: TableMemory;
-  readonly #arena: Arena;
   readonly #pool: Executor;
   readonly #settings: FilterSettings;
+  readonly #batchBytes: number | undefined;
   readonly #onBadRecord: FilterOptions['onBadRecord'];
   readonly #stages = new Map<InputFormat, Stage>();
   readonly #headerRow: HeaderRow;
@@ -94,12 +86,12 @@ export class Filter {
   #cancelled = false;
 
   /** @throws RobotsFilterError `usage` for an agent that a reduced table cannot answer */
-  constructor({ table, pool, settings, onBadRecord }: FilterOptions) {
+  constructor({ table, pool, settings, batchBytes, onBadRecord }: FilterOptions) {
     for (const agent of settings.agents) table.view.checkAgent(agent);
     this.#table = table;
-    this.#arena = table.arena;
     this.#pool = pool;
     this.#settings = settings;
+    this.#batchBytes = batchBytes;
     this.#headerRow = new HeaderRow({ outputHeader: false, ...settings });
     this.#onBadRecord = onBadRecord;
   }
@@ -119,11 +111,10 @@ export class Filter {
     outputName = output === 1 ? 'standard output' : 'the output',
   ): Promise<RunEnd> {
     if (this.#cancelled) return 'cancelled';
-    const { flow, query } = this.#stage(input.format);
+    const stage = this.#stage(input.format);
+    const { flow } = stage;
     if (input.kind === 'stream' && input.column !== undefined) {
-      const column = input.isSole === true ? SOLE_COLUMN : input.column;
-      const memory = new DataView(this.#arena.memory.buffer);
-      memory.setInt32(query.address + QUERY_COLUMN, column, true);
+      stage.setColumn(input.isSole === true ? SOLE_COLUMN : input.column);
     }
     const preamble = this.#headerRow.of({
       ...input,
@@ -190,32 +181,33 @@ export class Filter {
 
   /** Returns the number of hosts of the table that had URLs; 0 unless `countHosts` is set. */
   hostsSeen(): number {
-    const seen = new SeenHosts(this.#table.slots);
-    for (const { flow, query } of this.#stages.values()) {
-      seen.add(this.#arena.memory, query.address, flow.workerBlocks);
-    }
-    return seen.count;
+    return banksOf(this.#table).reduce((sum, { slots }, index) => {
+      const seen = new SeenHosts(slots);
+      for (const blocks of this.#countedIn(index)) seen.add(blocks);
+      return sum + seen.count;
+    }, 0);
   }
 
   /** The verdicts on the URLs of each host; none unless `countByHost` is set. */
   hostCounts(): HostCounts {
-    const { slots } = this.#table;
-    const { agents } = this.#settings;
-    return new HostCounts(this.#arena.memory, this.#blocks(), slots, agents.length);
+    const blocks = banksOf(this.#table).flatMap(({ firstSlot, slots }, index) =>
+      this.#countedIn(index).map((each) => ({ ...each, firstSlot, slots })),
+    );
+    return new HostCounts(blocks, this.#table.slots, this.#settings.agents.length);
   }
 
   /** The rules that decided about URLs; none unless `countByRule` is set. */
   ruleCounts(): RuleCounts {
-    return sumRules(this.#arena.memory, this.#blocks(), (address) =>
-      offsetInTable(this.#table, address),
-    );
+    const blocks = banksOf(this.#table).flatMap((bank, index) => {
+      const offsetOf = (address: number): number => offsetInTable(bank, address);
+      return this.#countedIn(index).map((each) => ({ ...each, offsetOf }));
+    });
+    return sumRules(blocks);
   }
 
-  #blocks(): CountedBlocks[] {
-    return [...this.#stages.values()].map(({ flow, query }) => ({
-      query: query.address,
-      workerBlocks: flow.workerBlocks,
-    }));
+  /** What was counted in a bank, for each format. */
+  #countedIn(bank: number): CountedBlocks[] {
+    return [...this.#stages.values()].flatMap(({ counted }) => counted[bank] ?? []);
   }
 
   /** Ends the run after the batches in hand, and further runs before they begin. */
@@ -230,23 +222,35 @@ export class Filter {
    */
   async close(): Promise<void> {
     this.cancel();
-    for (const { flow, region } of this.#stages.values()) {
-      await flow.close();
-      this.#arena.give(region);
-    }
+    for (const stage of this.#stages.values()) await stage.close();
     this.#stages.clear();
   }
 
   #stage(format: InputFormat): Stage {
     const known = this.#stages.get(format);
     if (known !== undefined) return known;
-    const { table, header, view, slots, shards } = this.#table;
+    const unit = recordUnit(format);
+    const stage = new Stage({
+      table: this.#table,
+      pool: this.#pool,
+      settingsIn: (bank) => this.#querySettings(format, bank),
+      unit,
+      batchBytes: this.#batchBytes,
+      onBadRecord: (record) => this.#name(record, unit),
+    });
+    this.#stages.set(format, stage);
+    return stage;
+  }
+
+  /** The settings of the query for a format, in one memory of the table. */
+  #querySettings(format: InputFormat, { slots }: Bank): QuerySettings {
+    const { header, shards } = this.#table;
     const { countHosts, countByHost, countByRule, addedShards, preferences, ...asked } =
       this.#settings;
     const conversion = conversionOf(format, asked.outputFormat);
     // Which rows of Parquet are kept is decided when they are written.
     const all = conversion === 'outcomes' && asked.output !== 'annotate';
-    const settings = {
+    return {
       ...asked,
       ...(all ? ({ output: 'annotate', explain: false } as const) : {}),
       format,
@@ -262,25 +266,6 @@ export class Filter {
       addsShard: addedShards !== undefined,
       frames: preferences !== undefined,
     };
-    const tables: readonly QueryTable[] =
-      shards.length > 0
-        ? shards.map(queryTableOf)
-        : [{ table, tokenNumber: (token) => view.tokenNumber(token) }];
-    const region = this.#arena.take(shardQueryBytes(settings, tables.length));
-    const { query, bytes } = encodeShardQueries(settings, region.address, tables);
-    new Uint8Array(this.#arena.memory.buffer).set(bytes, region.address);
-    const unit = recordUnit(format);
-    const flow = new Flow({
-      pool: this.#pool,
-      arena: this.#arena,
-      module: kernelModule(),
-      query,
-      unit,
-      onBadRecord: (record) => this.#name(record, unit),
-    });
-    const stage = { query, region, flow };
-    this.#stages.set(format, stage);
-    return stage;
   }
 
   /** Reports a bad record. Each flow reports ten, and each format has its own flow. */

@@ -7,6 +7,8 @@ import { blockAddress, layOut, type Regions } from '../workers/ring/regions.js';
 import { Ring } from '../workers/ring/ring.js';
 import { MAX_BATCH_BYTES } from '../workers/ring/slot-state.js';
 import { type BadRecord, type RecordUnit, reasonWord } from './bad-record.js';
+import { BankRegions, type QueriedBanks } from './bank-regions.js';
+import type { CountedBlocks } from './counted-blocks.js';
 import { canWakeReader } from './input/pipe-waker.js';
 import { isNonBlockingOutput, type OutputTarget } from './output/open-output.js';
 import { Run, type RunEnd, type RunInput } from './run.js';
@@ -15,14 +17,16 @@ import { sumTally, type Tally } from './tally.js';
 export interface FlowOptions {
   /** A pool of threads, or the calling thread. */
   readonly pool: Executor;
-  /** The memory of the table and the query. */
+  /** The memory of the table, the query and the batches; if there are banks, without the table. */
   readonly arena: Arena;
   readonly module: WebAssembly.Module;
   /** The query for each line, which lies in memory already. */
   readonly query: Query;
+  /** The memories that hold the table, if it does not fit in one; the query then finds the URLs. */
+  readonly banks?: QueriedBanks | undefined;
   /**
    * Bytes of a batch. Default: 1 MiB for a file or with more than 8 threads, otherwise 2 MiB; 128
-   * KiB on the calling thread.
+   * KiB on the calling thread; 256 KiB if there are banks.
    */
   readonly batchBytes?: number;
   /** Slots of the ring if the main thread writes. Default: 6, and one for each thread. */
@@ -60,6 +64,11 @@ const MANY_THREADS = 8;
  * heard.
  */
 const TURN_BYTES = 1 << 17;
+/**
+ * Bytes of a batch that is divided by the banks of its hosts: it and its shares, and their outputs,
+ * lie in a core's caches, and their regions leave room for the shards in every bank.
+ */
+const DIVIDED_BYTES = 1 << 18;
 /** Slots in addition to those being judged: some are being filled, some wait to be written. */
 const SPARE_SLOTS = 6;
 /** Milliseconds between two checks for bad records that workers have listed. */
@@ -89,7 +98,9 @@ export class Flow {
   readonly #fileBatchBytes: number;
   /** The ring, for data that outlives a run. */
   readonly #ring: Ring;
-  readonly #blocks: readonly number[];
+  readonly #banks: BankRegions | undefined;
+  /** What the workers count. */
+  readonly counted: readonly CountedBlocks[];
   #reported = 0;
   #cancelled = false;
   #closed = false;
@@ -98,7 +109,8 @@ export class Flow {
   /** @throws RobotsFilterError `limit` if the batches do not fit into memory beside the table */
   constructor(options: FlowOptions) {
     const { pool, arena, query } = options;
-    const usual = pool.threads > MANY_THREADS ? FILE_BATCH_BYTES : BATCH_BYTES;
+    const whole = pool.threads > MANY_THREADS ? FILE_BATCH_BYTES : BATCH_BYTES;
+    const usual = options.banks === undefined ? whole : DIVIDED_BYTES;
     const batchBytes = Math.min(
       options.batchBytes ?? (pool.mayBlock ? usual : TURN_BYTES),
       MAX_BATCH_BYTES,
@@ -117,7 +129,7 @@ export class Flow {
     this.#options = options;
     this.#region = arena.take(layOut({ ...demand, base: 0 }).end);
     this.#regions = layOut({ ...demand, base: this.#region.address });
-    this.#blocks = Array.from({ length: pool.threads }, (_, worker) =>
+    const workerBlocks = Array.from({ length: pool.threads }, (_, worker) =>
       blockAddress(this.#regions, worker),
     );
     // The region may have been used before. The ring's words and the counters start from zero.
@@ -126,8 +138,13 @@ export class Flow {
     new Uint8Array(buffer, control, workers - control).fill(0);
     new Guards(buffer, this.#regions).set();
     // V8 fills shared memory number by number, and the counters of hosts are many.
-    for (const block of this.#blocks)
+    for (const block of workerBlocks)
       new Float64Array(buffer, block, query.workerBytes / 8).fill(0);
+    if (options.banks !== undefined) {
+      this.#banks = new BankRegions(options.banks, arena, demand, this.#regions.outputBytes);
+    }
+    const own = { memory: arena.memory, query: query.address, workerBlocks };
+    this.counted = this.#banks?.counted ?? [own];
     this.#ring = new Ring(arena.memory, this.#regions, this.#regions.slots, false);
   }
 
@@ -172,6 +189,7 @@ export class Flow {
       memory: arena.memory,
       module,
       query: query.address,
+      banks: this.#banks?.task,
       ring,
       input,
       unit,
@@ -197,18 +215,13 @@ export class Flow {
 
   /** The counters so far. */
   tally(): Tally {
-    return sumTally(this.#options.arena.memory, this.#blocks, this.#options.query.agents);
+    return sumTally(this.counted, this.#options.query.agents);
   }
 
   /** Returns the progress of the flow. Cheap enough to call often. */
   progress(): Progress {
-    const { records } = sumTally(this.#options.arena.memory, this.#blocks, 0);
+    const { records } = sumTally(this.counted, 0);
     return { bytes: this.#ring.input.consumed, records };
-  }
-
-  /** Addresses of the worker blocks (kernel/layout.ts, WORKER_…). */
-  get workerBlocks(): readonly number[] {
-    return this.#blocks;
   }
 
   /** Ends the run after the batches in hand, and further runs before they begin. */
@@ -222,6 +235,7 @@ export class Flow {
     this.cancel();
     await this.#run?.end.catch(() => {});
     if (!this.#closed) this.#options.arena.give(this.#region);
+    this.#banks?.close();
     this.#closed = true;
   }
 

@@ -1,6 +1,6 @@
 import { QUERY_RULES } from '../kernel/layout.js';
 import { RuleCounters } from '../kernel/rule-counts.js';
-import type { CountedBlocks } from './host-counts.js';
+import type { CountedBlocks } from './counted-blocks.js';
 
 /** How many URLs a rule decided for an agent. */
 export interface RuleCount {
@@ -23,23 +23,20 @@ export interface RuleCounts {
   readonly missed: number;
 }
 
-/**
- * Adds up the rules that the kernel counted.
- *
- * @param offsetOf the offset, as a TableView has it, of an address in the table
- */
-export function sumRules(
-  memory: WebAssembly.Memory,
-  blocks: readonly CountedBlocks[],
-  offsetOf: (address: number) => number,
-): RuleCounts {
+/** Worker blocks that count rules. */
+export interface RuleBlocks extends CountedBlocks {
+  /** The offset, as the table's view has it, of an address in their memory. */
+  offsetOf(address: number): number;
+}
+
+/** Adds up the rules that the kernel counted. */
+export function sumRules(blocks: readonly RuleBlocks[]): RuleCounts {
   const rules: RuleCount[] = [];
-  const query = new DataView(memory.buffer);
   let missed = 0;
-  for (const { query: address, workerBlocks } of blocks) {
-    if (query.getUint32(address + QUERY_RULES, true) === 0) continue;
+  for (const { memory, query, workerBlocks, offsetOf } of blocks) {
+    if (new DataView(memory.buffer).getUint32(query + QUERY_RULES, true) === 0) continue;
     for (const block of workerBlocks) {
-      const counters = new RuleCounters(memory.buffer, address, block);
+      const counters = new RuleCounters(memory.buffer, query, block);
       missed += counters.missed;
       counters.each((authority, line, agent, count) => {
         const allow = (agent & 1) !== 0;

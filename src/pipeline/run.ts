@@ -6,7 +6,7 @@ import { truncationError } from '../files/file-end.js';
 import { errorText } from '../files/system-error.js';
 import { DescriptorError, descriptorEnd } from '../workers/descriptor.js';
 import type { Executor } from '../workers/executor.js';
-import type { ComputeTask, ReadTask, Source, TaskEnd } from '../workers/messages.js';
+import type { BanksTask, ComputeTask, ReadTask, Source, TaskEnd } from '../workers/messages.js';
 import type { Ring } from '../workers/ring/ring.js';
 import type { RecordUnit } from './bad-record.js';
 import { DeadThreads } from './dead-threads.js';
@@ -39,6 +39,8 @@ export interface RunOptions {
   readonly module: WebAssembly.Module;
   /** Address of the query. */
   readonly query: number;
+  /** The memories that hold the table; undefined if `memory` holds it. */
+  readonly banks: BanksTask | undefined;
   readonly ring: Ring;
   readonly input: RunInput;
   /** The unit that numbers its bad records. */
@@ -198,7 +200,7 @@ export class Run {
   }
 
   async #judge(worker: number, fileBytes: number | undefined): Promise<void> {
-    const { memory, module, pool, query, source, workersWrite } = this.#options;
+    const { memory, module, pool, query, banks, source, workersWrite } = this.#options;
     const task: ComputeTask = {
       role: 'compute',
       memory,
@@ -208,6 +210,7 @@ export class Run {
       slots: this.#ring.slots.count,
       worker,
       query,
+      banks,
       input:
         source?.kind === 'file' || (source?.kind === 'pipe' && workersWrite) ? source : undefined,
       fileBytes,

@@ -1,22 +1,23 @@
 import { QUERY_SEEN } from '../kernel/layout.js';
+import type { CountedBlocks } from './counted-blocks.js';
 
 /** Number of slots whose marks one word holds. */
 const WORD_SLOTS = 32;
 
-/** The hosts of a table that had URLs, as slots that the kernel has marked. */
+/** The hosts of a table or bank that had URLs, as slots that the kernel has marked. */
 export class SeenHosts {
   readonly #marks: Uint32Array;
 
-  /** @param slots number of slots in the table */
+  /** @param slots number of slots in the table or bank */
   constructor(slots: number) {
     this.#marks = new Uint32Array(Math.ceil(slots / WORD_SLOTS));
   }
 
   /**
-   * Adds the marks in these worker blocks, for the query at `query`. The marks begin at a multiple
+   * Adds the marks in the worker blocks of a query for these slots. The marks begin at a multiple
    * of 8, and spare room follows them (encodeQuery).
    */
-  add(memory: WebAssembly.Memory, query: number, workerBlocks: readonly number[]): void {
+  add({ memory, query, workerBlocks }: CountedBlocks): void {
     const offset = new DataView(memory.buffer).getUint32(query + QUERY_SEEN, true);
     if (offset === 0) return;
     const all = this.#marks;

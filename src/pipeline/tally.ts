@@ -5,6 +5,7 @@ import {
   WORKER_RECORDS,
   WORKER_TALLY,
 } from '../kernel/layout.js';
+import type { CountedBlocks } from './counted-blocks.js';
 
 /** The counters of all inputs so far. */
 export interface Tally {
@@ -18,17 +19,15 @@ export interface Tally {
   readonly outcomes: readonly (readonly number[])[];
 }
 
-/** Adds up the counters of the worker blocks at these addresses, which may grow in the meantime. */
-export function sumTally(
-  memory: WebAssembly.Memory,
-  blocks: readonly number[],
-  agents: number,
-): Tally {
+/** Adds up the counters of worker blocks, which may grow in the meantime. */
+export function sumTally(counted: readonly CountedBlocks[], agents: number): Tally {
   const sum = (offset: number): number => {
     let total = 0;
-    for (const block of blocks) {
-      // The load is atomic, so that a counter that grows does not tear.
-      total += Number(Atomics.load(new BigUint64Array(memory.buffer, block + offset, 1), 0));
+    for (const { memory, workerBlocks } of counted) {
+      for (const block of workerBlocks) {
+        // The load is atomic, so that a counter that grows does not tear.
+        total += Number(Atomics.load(new BigUint64Array(memory.buffer, block + offset, 1), 0));
+      }
     }
     return total;
   };

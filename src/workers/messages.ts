@@ -1,3 +1,4 @@
+import type { DivisionRegions } from './banks/division-regions.js';
 import type { Regions } from './ring/regions.js';
 
 /** An input that threads of the pool read. */
@@ -25,12 +26,33 @@ export interface ComputeTask extends RingTask {
   readonly worker: number;
   /** Address of the query. */
   readonly query: number;
+  /** The memories that hold the table; undefined if the task's own memory holds it. */
+  readonly banks: BanksTask | undefined;
   /** The input of the workers; undefined if another thread fills the ring. */
   readonly input: FileSource | PipeSource | undefined;
   /** If the input is a file: its size before the first read. */
   readonly fileBytes: number | undefined;
   /** The descriptor that the workers write to; undefined if the main thread writes. */
   readonly output: number | undefined;
+}
+
+/** The banks of a run: memories that hold some shards of the table each. */
+export interface BanksTask {
+  /** Where batches are divided, in the task's own memory. */
+  readonly division: DivisionRegions;
+  readonly banks: readonly BankTask[];
+}
+
+/** A bank, in which each worker judges its shares of batches. */
+export interface BankTask {
+  readonly memory: WebAssembly.Memory;
+  /** Address of the query. */
+  readonly query: number;
+  /** Worker `n` has slot `n`. There is no ring. */
+  readonly regions: Regions;
+  /** Address of the first worker's places (TASK_PLACES), and the distance to the next. */
+  readonly places: number;
+  readonly placesStride: number;
 }
 
 /** A task to read an input to its end, into the ring. */

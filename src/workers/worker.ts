@@ -1,7 +1,8 @@
 import { setImmediate } from 'node:timers/promises';
-import { BatchJudge, type BatchKernel } from './batch-judge.js';
+import { type BatchJudge, WholeBatchJudge } from './batch-judge.js';
 import { DescriptorBatchSink, RingBatchSink } from './batch-sink.js';
 import type { BatchSource } from './batch-source.js';
+import { type BatchKernel, BatchTask } from './batch-task.js';
 import { bindKernel } from './bind-kernel.js';
 import { DescriptorError, descriptorEnd } from './descriptor.js';
 import { FileBatchSource } from './file-batch-source.js';
@@ -25,7 +26,7 @@ export default async function work(task: Task, mayBlock = true): Promise<TaskEnd
   const ring = new Ring(task.memory, task.regions, task.slots, mayBlock);
   try {
     if (task.role === 'read') return readAll(ring, task.input);
-    return await judgeBatches(ring, task, await bindKernel(task));
+    return await judgeBatches(ring, task, await judgeOf(ring, task));
   } catch (error) {
     if (error instanceof GuardError) return { end: 'overrun', message: error.message };
     if (error instanceof DescriptorError) return descriptorEnd(error);
@@ -33,9 +34,22 @@ export default async function work(task: Task, mayBlock = true): Promise<TaskEnd
   }
 }
 
-async function judgeBatches(ring: Ring, task: ComputeTask, kernel: BatchKernel): Promise<TaskEnd> {
+/** What judges the batches of a task. */
+async function judgeOf(ring: Ring, task: ComputeTask): Promise<BatchJudge> {
+  const bind = (memory: WebAssembly.Memory): Promise<BatchKernel> => bindKernel(task, memory);
+  if (task.banks !== undefined) {
+    const { dividedJudge } = await import('./banks/divided-judge.js');
+    return dividedJudge(ring, task, task.banks, bind);
+  }
+  const { worker, query } = task;
+  const { regions, memory } = ring;
+  const kernel = await bind(task.memory);
+  const own = new BatchTask({ kernel, memory: memory.buffer, regions, worker, query });
+  return new WholeBatchJudge(ring, own);
+}
+
+async function judgeBatches(ring: Ring, task: ComputeTask, judge: BatchJudge): Promise<TaskEnd> {
   const { worker, output } = task;
-  const judge = new BatchJudge(ring, kernel, worker, task.query);
   const source = sourceOf(ring, task);
   const sink =
     output === undefined

@@ -21,13 +21,26 @@ const BLOCKS: Record<string, Block> = {
     size: layout.TASK_BYTES,
     fields: {
       ...words('QUERY', 'WORKER', 'SCRATCH', 'SCRATCH_END', 'INPUT', 'INPUT_END'),
-      ...words('OUTPUT', 'OUTPUT_END', 'LINES', 'FLAGS', 'BAD_COUNT'),
+      ...words('OUTPUT', 'OUTPUT_END', 'LINES', 'FLAGS', 'BAD_COUNT', 'PLACES'),
       LINE_BASE: LONG,
       BAD: layout.MAX_BAD * layout.BAD_BYTES,
     },
     others: ['LINE_BASE_KNOWN', 'OVERLONG'],
   },
   BAD: { size: layout.BAD_BYTES, fields: words('LINE', 'REASON'), others: ['INPUT_LIMIT'] },
+  DIVISION: {
+    size: layout.DIVISION_SHARES + layout.SHARE_BYTES,
+    fields: {
+      ...words('BANKS', 'LIST', 'LINES', 'MERGED', 'OUTPUT', 'OUTPUT_END'),
+      SHARES: layout.SHARE_BYTES,
+    },
+    others: [],
+  },
+  SHARE: {
+    size: layout.SHARE_BYTES,
+    fields: words('INPUT', 'NUMBER', 'OUTPUT', 'PLACE', 'PLACE_END', 'DISTANCE'),
+    others: [],
+  },
   QUERY: {
     size: layout.QUERY_BYTES,
     fields: {

@@ -27,7 +27,11 @@ test('counters beyond 32 bits are added up, and their reasons are not part of th
   put(1, 1, 0, counter(7, ['no-group']), counter(2 ** 33, ['unreachable']));
   put(0, 1, 1, counter(3, ['unavailable']), counter(2 ** 32 - 1, ['rule', 'over-budget']));
   put(1, 3, 0, counter(1, ['robots-txt']), counter(0, []));
-  const counts = new HostCounts(memory, [{ query, workerBlocks }], SLOTS, AGENTS);
+  const counts = new HostCounts(
+    [{ memory, query, workerBlocks, firstSlot: 0, slots: SLOTS }],
+    SLOTS,
+    AGENTS,
+  );
   expect([...counts.slots]).toEqual([1, 3]);
   expect([...counts.urls]).toEqual([most + 7 + 2 ** 33, 1]);
   expect([counts.allowed(1, 0), counts.denied(1, 0)]).toEqual([most + 7, 2 ** 33]);

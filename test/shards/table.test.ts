@@ -178,6 +178,31 @@ describe('a table in shards', () => {
     await expect(parts.save(join(place.path, 'x'))).rejects.toThrow('is a table in shards');
   });
 
+  test('of which only the parts of a host are read, if the question is about it', async () => {
+    const other = workplace();
+    const kept = ['c1.example', 'www.c1.example'].map((host) => shardOf(host, SHARDS));
+    const names = place
+      .names('parts')
+      .filter((_, index) => index === 0 || kept.includes(index - 1));
+    expect(names.length).toBeLessThan(4);
+    mkdirSync(join(other.path, 'parts'));
+    for (const name of names) {
+      copyFileSync(join(place.path, 'parts', name), join(other.path, 'parts', name));
+    }
+    for (const at of [place, other]) at.write('hosts.txt', 'https://c1.example\n\n');
+    for (const words of [
+      ['inspect', 'parts', 'c1.example', '--json', '--agent', 'a-bot'],
+      ['inspect', 'parts/manifest.json', 'http://www.c1.example/'],
+      ['audit', '--table', 'parts', '-a', 'a-bot', '--hosts', 'hosts.txt', '--format', 'csv'],
+    ]) {
+      const [whole, part] = [await place.run(words), await other.run(words)];
+      expect([part.code, part.text, part.stderr]).toEqual([whole.code, whole.text, whole.stderr]);
+      expect(whole.text + whole.stderr).toContain('c1.example');
+    }
+    const { stderr } = await other.run(['inspect', 'parts']);
+    expect(stderr).toContain('missing, and manifest.json names it');
+  });
+
   test('has a manifest that says what is in the parts', () => {
     const manifest = JSON.parse(place.read('parts/manifest.json'));
     expect(manifest).toMatchObject({ shards: SHARDS, hash: 'crc32', profile: 'rfc9309' });

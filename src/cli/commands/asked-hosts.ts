@@ -24,6 +24,11 @@ export class AskedHosts {
     this.#asked = asked;
   }
 
+  /** The canonical hosts. */
+  get hosts(): string[] {
+    return [...this.#asked.values()].map(({ host }) => host);
+  }
+
   /** The hosts with their authorities in a table. */
   *in(view: TableView): Iterable<AskedHost> {
     let host: string | undefined;

@@ -58,6 +58,7 @@ export async function audit(options: AuditOptions): Promise<number> {
   }
   const form = options.report === undefined ? undefined : reportForm(options.report);
   const diagnostics = new Diagnostics(options.quiet ?? false);
+  const asked = options.hosts === undefined ? undefined : await readHosts(options.hosts);
   let table: Table;
   if (path === undefined) {
     const tokens = neededTokens(parseAgents(options.agent, profile ?? 'rfc9309'));
@@ -65,13 +66,12 @@ export async function audit(options: AuditOptions): Promise<number> {
     if (typeof opened === 'number') return opened;
     table = opened;
   } else {
-    table = await openWithRecords(path, diagnostics);
+    table = await openWithRecords(path, diagnostics, asked?.hosts);
     checkProfile(table, path, profile);
   }
   const agents = parseAgents(options.agent, table.profile);
   const { view } = tableMemory(table);
   for (const agent of agents) view.checkAgent(agent);
-  const asked = options.hosts === undefined ? undefined : await readHosts(options.hosts);
   const about = {
     source: path ?? (robotsDir ?? []).join(', '),
     profile: table.profile,

@@ -1,7 +1,12 @@
 import { RobotsFilterError } from '../../errors.js';
 import { readTable } from '../../open-table.js';
 import type { Agent } from '../../protocol/agent.js';
-import { allocateTable, type PartRange, placeTable, type TableMemory } from '../../table-memory.js';
+import {
+  allocateTable,
+  placeTable,
+  type TableMemory,
+  type TableReading,
+} from '../../table-memory.js';
 import { neededTokens } from '../options/agents.js';
 import type { RobotsOptions } from '../options/command-options.js';
 import type { Interruption } from '../process/interruption.js';
@@ -19,13 +24,13 @@ export async function openTable(
     readonly threads?: number;
     readonly report?: string;
     readonly preferences?: boolean;
-    readonly parts?: PartRange;
-  },
+  } & Pick<TableReading, 'parts' | 'bankBytes'>,
   agents: readonly Agent[] | undefined,
   diagnostics: Diagnostics,
   interruption: Interruption,
 ): Promise<TableMemory> {
-  const { table: path, robotsDir = [], profile, report, preferences = false, parts } = options;
+  const { table: path, robotsDir = [], profile, report, preferences = false } = options;
+  const { parts, bankBytes } = options;
   if (path === undefined) {
     const { compileCaches } = await import('./compile-caches.js');
     const tokens = agents === undefined ? undefined : neededTokens(agents);
@@ -39,7 +44,7 @@ export async function openTable(
     );
     return placeTable(compiled.layout.table(allocateTable), robotsDir.join(', '));
   }
-  const table = await readTable(path, parts);
+  const table = await readTable(path, { parts, bankBytes });
   const { profile: compiled } = table.header;
   if (profile !== undefined && profile !== compiled) {
     throw new RobotsFilterError(

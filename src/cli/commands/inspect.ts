@@ -7,7 +7,7 @@ import type { TableView } from '../../inspect/table-view.js';
 import type { VerifiedTable } from '../../inspect/verify/verify-table.js';
 import { type Authority, formatAuthority, parseAuthority } from '../../protocol/authority.js';
 import { SECTION_NAMES } from '../../table/table-check.js';
-import { Table, tableMemory } from '../../table.js';
+import { openForHosts, type Table, tableMemory } from '../../table.js';
 import { SUCCESS } from '../exit-codes.js';
 import { parseAgents } from '../options/agents.js';
 import type { InspectOptions } from '../options/command-options.js';
@@ -45,10 +45,15 @@ export async function inspect(
   name: string | undefined,
   options: InspectOptions = {},
 ): Promise<number> {
-  const table = await Table.open(path);
+  const asked = name === undefined ? undefined : parseName(name);
+  const isPart = asked !== undefined && options.verify !== true;
+  const table = await openForHosts(
+    path,
+    isPart ? [asked.host, neighbourOf(asked.host)] : undefined,
+  );
   const verified = options.verify === true ? await table.verify() : undefined;
-  if (name !== undefined) {
-    printHost(table, findHost(path, tableMemory(table).view, name), options);
+  if (asked !== undefined) {
+    printHost(table, findHost(path, tableMemory(table).view, asked), options);
     return SUCCESS;
   }
   if (options.agent !== undefined) {
@@ -155,16 +160,19 @@ interface AskedHost {
   readonly authorities: readonly TableAuthority[];
 }
 
-/** @throws RobotsFilterError `usage` for a name that is not a host or not in the table */
-function findHost(path: string, view: TableView, name: string): AskedHost {
+/** @throws RobotsFilterError `usage` for a name that is not a host */
+function parseName(name: string): Authority {
   const asked = parseAuthority(name);
-  if (asked === undefined) {
-    throw usageError(
-      `${JSON.stringify(name)} is not a host. Use a host (example.com), HOST:PORT, or an http, https or ftp URL`,
-    );
-  }
+  if (asked !== undefined) return asked;
+  throw usageError(
+    `${JSON.stringify(name)} is not a host. Use a host (example.com), HOST:PORT, or an http, https or ftp URL`,
+  );
+}
+
+/** @throws RobotsFilterError `usage` for a host that is not in the table */
+function findHost(path: string, view: TableView, asked: Authority): AskedHost {
   const host = view.find(asked.host);
-  if (host === undefined) throw absent(path, asked, neighbour(view, asked.host));
+  if (host === undefined) throw absent(path, asked, view.find(neighbourOf(asked.host))?.host);
   const authorities = host.authorities.filter((authority) => answersFor(authority, asked));
   if (authorities.length > 0) return { host, authorities };
   const others = host.authorities.map((each) => authorityNames(host, each)).join(', ');
@@ -223,8 +231,7 @@ function absent(path: string, asked: Authority, instead: string | undefined): Ro
   return usageError(`${path} has no robots.txt for ${formatAuthority(asked)}${rest}`);
 }
 
-/** The same host with or without `www.`, if the table has it. */
-function neighbour(view: TableView, host: string): string | undefined {
-  const other = host.startsWith('www.') ? host.slice('www.'.length) : `www.${host}`;
-  return view.find(other)?.host;
+/** The same host with or without `www.`. */
+function neighbourOf(host: string): string {
+  return host.startsWith('www.') ? host.slice('www.'.length) : `www.${host}`;
 }

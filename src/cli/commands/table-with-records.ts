@@ -1,14 +1,22 @@
 import { RobotsFilterError } from '../../errors.js';
-import { Table, tableMemory } from '../../table.js';
+import { openForHosts, Table, tableMemory } from '../../table.js';
 import { allocateTable } from '../../table-memory.js';
 import type { RobotsOptions } from '../options/command-options.js';
 import { Interruption } from '../process/interruption.js';
 import type { Diagnostics } from '../report/diagnostics.js';
 import { compileCaches } from './compile-caches.js';
 
-/** Opens a table, and says if it has no records. */
-export async function openWithRecords(path: string, diagnostics: Diagnostics): Promise<Table> {
-  const table = await Table.open(path);
+/**
+ * Opens a table, and says if it has no records.
+ *
+ * @param hosts canonical hosts: of a table in shards only theirs are read; `undefined` for all
+ */
+export async function openWithRecords(
+  path: string,
+  diagnostics: Diagnostics,
+  hosts?: readonly string[],
+): Promise<Table> {
+  const table = await openForHosts(path, hosts);
   if (!tableMemory(table).view.hasRecords) {
     diagnostics.note(
       `warning: ${path} keeps no sitemaps, crawl-delays, preferences and dates. Compile it with --records to keep them`,

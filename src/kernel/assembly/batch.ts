@@ -75,6 +75,7 @@ import {
   TASK_OUTPUT,
   TASK_OUTPUT_END,
   TASK_OVERLONG,
+  TASK_PLACES,
   TASK_QUERY,
   TASK_SCRATCH,
   TASK_SCRATCH_END,
@@ -87,7 +88,7 @@ import {
   WORKER_SHARD,
   WORKER_TALLY,
 } from '../layout';
-import { holdsRows, isRefusedRow } from './csv/locate-field';
+import { holdsRows, isRefusedRow, rowStart } from './csv/locate-field';
 import { convert, rawUrl } from './emit/conversion';
 import { annotateJson, describeBadLine } from './emit/json-record';
 import { lineEnd, newline, pass } from './emit/line';
@@ -97,7 +98,7 @@ import { annotateText } from './emit/text-record';
 import { locate } from './locate';
 import { lookUp } from './lookup/look-up';
 import { decide } from './match/decide';
-import { EMPTY, lineEntry, PENDING, queryOf } from './memory/line';
+import { EMPTY, lineEntry, PENDING, placeOf, queryOf } from './memory/line';
 import { limitScratch } from './memory/scratch';
 import { countRules, isRoomShort } from './rule-counts';
 
@@ -106,6 +107,7 @@ export function run(task: usize): i32 {
   const query: usize = load<u32>(task, TASK_QUERY);
   const worker: usize = load<u32>(task, TASK_WORKER);
   const end: usize = load<u32>(task, TASK_INPUT_END);
+  const places: usize = load<u32>(task, TASK_PLACES);
   limitScratch(load<u32>(task, TASK_SCRATCH_END));
   store<i32>(task, 0, TASK_BAD_COUNT);
   let at: usize = load<u32>(task, TASK_INPUT);
@@ -117,12 +119,13 @@ export function run(task: usize): i32 {
       const line = lineEntry(worker, lines);
       store<u32>(line, at, LINE_START);
       store<u32>(line, query, LINE_QUERY);
-      store<i32>(line, first + lines, LINE_NUMBER);
+      const number = places === 0 ? first + lines : load<i32>(placeOf(places, first + lines));
+      store<i32>(line, number, LINE_NUMBER);
       if ((load<u32>(task, TASK_FLAGS) & TASK_OVERLONG) !== 0) {
         store<i32>(line, (INVALID << 4) | REASON_LINE_TOO_LONG, LINE_OUTCOME);
         store<u32>(line, end, LINE_END);
         store<u32>(line, end, LINE_NEWLINE);
-        truncateLine(line);
+        truncateLine(line, holdsRows(query));
         at = end;
       } else {
         const hostSpace = worker + WORKER_HOSTS + <usize>lines * HOST_SPACE;
@@ -150,6 +153,8 @@ function emitAll(task: usize, worker: usize, lines: i32, scratch: usize): i32 {
   const factor: i64 = load<u32>(query, QUERY_LINE_FACTOR);
   const overhead: i64 = load<u32>(query, QUERY_LINE_OVERHEAD) + MARGIN;
   const outputEnd: usize = load<u32>(task, TASK_OUTPUT_END);
+  const places: usize = load<u32>(task, TASK_PLACES);
+  const first = load<i32>(task, TASK_LINES);
   let to: usize = load<u32>(task, TASK_OUTPUT);
   for (let i = 0; i < lines; i++) {
     const line = lineEntry(worker, i);
@@ -165,12 +170,13 @@ function emitAll(task: usize, worker: usize, lines: i32, scratch: usize): i32 {
     }
     if (stop !== RUN_DONE) {
       store<u32>(task, load<u32>(line, LINE_START), TASK_INPUT);
-      store<i32>(task, load<i32>(line, LINE_NUMBER), TASK_LINES);
+      store<i32>(task, first + i, TASK_LINES);
       store<u32>(task, to, TASK_OUTPUT);
       return stop;
     }
     if (addsShard) store<u32>(worker, load<u32>(line, LINE_SHARD), WORKER_SHARD);
     to = emit(task, queryOf(line), worker, line, to);
+    if (places !== 0) store<u32>(placeOf(places, first + i), to);
   }
   store<u32>(task, to, TASK_OUTPUT);
   return RUN_DONE;
@@ -281,16 +287,16 @@ function write(
   if (output === OUTPUT_MASK) {
     return newline(fragment(query, allowed ? FRAGMENT_MASK_ALLOWED : FRAGMENT_MASK_DENIED, to));
   }
+  const isText = load<i32>(query, QUERY_FORMAT) === FORMAT_TEXT;
+  const isTooLong = outcome >= 0 && (outcome & 15) === REASON_LINE_TOO_LONG;
+  // Only the beginning of an overlong line is written, wherever its length was noticed.
+  if (isTooLong && (isText || isRow)) truncateLine(line, isRow);
   if (isRow) {
-    const isWhole = outcome < 0 || ((outcome & 15) !== REASON_LINE_TOO_LONG && !isRefusedRow(line));
+    const isWhole = outcome < 0 || (!isTooLong && !isRefusedRow(line));
     to = isWhole ? annotateRow(query, worker, line, to) : describeBadRow(query, worker, line, to);
     return lineEnd(line, to);
   }
-  if (load<i32>(query, QUERY_FORMAT) === FORMAT_TEXT) {
-    // Only the beginning of an overlong line is written, wherever its length was noticed.
-    if (outcome >= 0 && (outcome & 15) === REASON_LINE_TOO_LONG) truncateLine(line);
-    return lineEnd(line, annotateText(query, worker, line, to));
-  }
+  if (isText) return lineEnd(line, annotateText(query, worker, line, to));
   if (!isUnreadable(query, outcome)) return lineEnd(line, annotateJson(query, worker, line, to));
   const number = load<u64>(task, TASK_LINE_BASE) + load<u32>(line, LINE_NUMBER) + 1;
   return newline(describeBadLine(query, worker, line, number, to));
@@ -323,9 +329,9 @@ function emitBlank(query: usize, to: usize): usize {
   return output === OUTPUT_VERDICTS || output === OUTPUT_MASK ? newline(to) : to;
 }
 
-/** Truncates the line to BAD_INPUT_LIMIT bytes. A shorter line keeps its line end. */
-function truncateLine(line: usize): void {
-  const end: usize = load<u32>(line, LINE_START) + BAD_INPUT_LIMIT;
+/** Truncates the line to BAD_INPUT_LIMIT bytes, and a row's mark. A shorter line keeps its end. */
+function truncateLine(line: usize, isRow: bool): void {
+  const end = (isRow ? rowStart(line) : <usize>load<u32>(line, LINE_START)) + BAD_INPUT_LIMIT;
   if (end >= <usize>load<u32>(line, LINE_END)) return;
   store<u32>(line, end, LINE_END);
   store<u32>(line, end, LINE_NEWLINE);

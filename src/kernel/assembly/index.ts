@@ -25,6 +25,7 @@ export { run } from './batch';
 export { patternText, sourceText } from './emit/rule';
 export { decodeString } from './json/string';
 export { hashHost } from './lookup/host-hash';
+export { divide, merge } from './shares';
 
 /**
  * Decides about the URL `url`–`end`: leaves a result for each agent in the worker block, and

@@ -12,6 +12,11 @@ export function lineEntry(worker: usize, index: i32): usize {
   return worker + WORKER_LINES + <usize>index * LINE_BYTES;
 }
 
+/** Where the number of a line stands, and then the end of its output (layout.ts, TASK_PLACES). */
+export function placeOf(places: usize, index: i32): usize {
+  return places + ((<usize>index) << 2);
+}
+
 /** The query for the line: that of its host's shard. */
 export function queryOf(line: usize): usize {
   return load<u32>(line, LINE_QUERY);

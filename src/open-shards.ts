@@ -32,8 +32,8 @@ const COPY_AGAIN = 'copy the whole directory again, or compile it again';
 const SLOT_STEP = 64;
 
 /**
- * Reads the shards of a table into one memory: all of them, or a range. In place of each other one
- * a shard of the range stands, which knows none of its hosts.
+ * Reads the shards of a table into one memory: all of them, or a range. Outside the range, a
+ * shard of the range stands in for each shard, and knows none of its hosts.
  *
  * @param path the directory, or the manifest in it
  * @throws RobotsFilterError `input` if a file cannot be read; `table` if a part is missing, damaged

@@ -32,7 +32,7 @@ function inOnePiece(path: string): RobotsFilterError {
  * Reads a table from a file or pipe, compressed or not, or from a directory of shards.
  *
  * @param path the table, a directory with a manifest, or the manifest
- * @param parts the shards that are read. Hosts of other shards must not be asked
+ * @param parts the shards that are read. Do not ask about hosts of other shards
  * @throws RobotsFilterError as `Table.open`
  */
 export async function readTable(path: string, parts?: PartRange): Promise<TableMemory> {

@@ -10,7 +10,7 @@ const STEP = 4;
 
 /**
  * Sorts strings by their bytes; returns their numbers. Strings that differ in zeros at their end
- * alone, or only after `longest` bytes, are in no certain order.
+ * alone, or only after `longest` bytes, are in no defined order.
  *
  * Strings are sorted by the first four bytes, then each run of equal strings by the next four, and
  * so on. The sort keys are 64-bit numbers, four bytes above the number of the string, which the

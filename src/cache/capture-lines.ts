@@ -106,7 +106,7 @@ function outcomeOf(members: Members): CaptureOutcome | string {
     case 'unreachable':
       return { kind };
     default:
-      return '"outcome" is none that is known';
+      return '"outcome" is unknown';
   }
 }
 

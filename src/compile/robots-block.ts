@@ -22,7 +22,7 @@ export const BLOCK_OFFSET = 64;
 /** Greatest length of a robots record, and number of product tokens, for numbers of two bytes. */
 const MAX_NARROW = 0xffff;
 const ANY_TOKEN = '*';
-/** One array for most blocks: to find that a token is not there costs no cache miss. */
+/** Most blocks share this array, so that looking up a missing token causes no cache miss. */
 const NO_TOKENS: readonly string[] = [];
 const INITIAL_BYTES = 1 << 14;
 

@@ -73,7 +73,7 @@ export class AutomatonView {
       .map(({ allow, text, bytes, line }) => ({ allow, text, bytes, line }));
   }
 
-  /** The canonical patterns of the rules, in no certain order. Lines count from 0. */
+  /** The canonical patterns of the rules, in no defined order. Lines count from 0. */
   patterns(): TablePattern[] {
     const patterns: TablePattern[] = [];
     this.#walk.each((rules, depth) => {

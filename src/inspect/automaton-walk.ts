@@ -252,7 +252,7 @@ export class AutomatonWalk {
   }
 }
 
-/** The open node at a depth of the stack, for new contents: the walks share these objects. */
+/** The object for the open node at a depth of the stack. Walks use these objects again. */
 function openNode(index: number): OpenNode {
   let entry = open[index];
   if (entry === undefined) {

@@ -2,7 +2,7 @@ import { type AddedColumn, AddedValues } from './added-column.js';
 import { type ByteSink, ChunkWriter, footerOf, rowGroupOf } from './chunk-writer.js';
 import type { ThriftStruct } from './thrift.js';
 
-/** Rows after which a row group should end: they are held until it is written. */
+/** Rows after which a row group should end. The rows of a group are held until it is written. */
 const GROUP_ROWS = 1 << 17;
 
 /** Writes a Parquet file from its beginning, row by row. */

@@ -68,8 +68,8 @@ export class FileParser {
   readonly #record: RecordCursor;
   readonly #html: boolean;
   /**
-   * Whether no line need be checked to be UTF-8: all are if the whole text is, because delimiters
-   * are ASCII.
+   * Whether the whole text is UTF-8. Then all lines are, because delimiters are ASCII: no line
+   * need be checked.
    */
   readonly #utf8: boolean;
 

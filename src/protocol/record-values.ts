@@ -4,7 +4,7 @@ import { crawlDelaySeconds } from './crawl-delay.js';
 import type { RecordKind } from './other-record-kinds.js';
 import { OTHER_TYPE, parseDictionary } from './structured-dictionary.js';
 
-/** The meaning of a value; `undefined` where the value has none that is known. */
+/** The meaning of a value; `undefined` for an unknown value. */
 export type RecordValue =
   | number
   | string

@@ -23,7 +23,7 @@ export const HOST_COLUMNS: readonly Column[] = [
   { name: 'new_rule', width: 24 },
 ];
 
-/** Texts in the place of "any text" in a witness, until the verdicts on the path differ. */
+/** Texts to try in place of "any text" in a witness, until the verdicts on the path differ. */
 const ANY_TEXTS = ['', 'any', 'zq', '~', '-/'];
 
 /** An authority in one of the tables, or in both. */
@@ -155,7 +155,7 @@ class HostList {
     this.#readName();
   }
 
-  /** The next host, which then is the one after it. */
+  /** Returns the next host, and moves on to its successor. */
   take(): TableHost {
     const host = this.#view.hostAt(this.#places[this.#next++] as number);
     this.#readName();

@@ -200,7 +200,7 @@ function countsLayout({ statsBy, top, format }: FilterOptions): CountsLayout | u
   return { by: statsBy, top, format: format ?? 'table' };
 }
 
-/** @throws RobotsFilterError `usage` if they are wanted, and the table keeps no records */
+/** @throws RobotsFilterError `usage` if preferences are asked for, and the table has no records */
 async function preferencesOf(
   { preferences = false, table: path }: FilterOptions,
   table: TableMemory,

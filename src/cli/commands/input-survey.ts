@@ -16,7 +16,7 @@ import { usageError } from '../usage-error.js';
 const fstatus = promisify(fstat);
 const pathStatus = promisify(stat);
 
-/** Without loss: the number of a file may have 64 bits on Windows. */
+/** A bigint, because the number of a file may have 64 bits on Windows. */
 const EXACT = { bigint: true } as const;
 
 /** The kinds of the inputs and the output. */

@@ -47,7 +47,7 @@ export const servedPartsOption = (): Option =>
   describedOption(
     '--parts <first-last>',
     'Open only these shards of a table in shards.',
-    'Two numbers from 0, such as 0-15. URLs of hosts in other shards must not be asked: they would be unknown.',
+    'Two numbers from 0, such as 0-15. Do not ask about URLs of hosts in other shards: their verdicts would be unknown.',
   )
     .argParser(partRange)
     .helpGroup(ROBOTS_GROUP);

@@ -40,7 +40,7 @@ export interface AuditRow {
 export interface AuditSink<Prepared> {
   /** Whether nobody reads what is added. */
   readonly isClosed: boolean;
-  /** Puts the rows of hosts into a form of which each host needs little. */
+  /** Prepares what the rows of many hosts share, once for all of them. */
   prepare(rows: readonly AuditRow[]): Prepared;
   /** Adds the rows of a host. Returns true if `flush` must be called before the next one. */
   add(host: string, rows: Prepared, date: string | undefined): boolean;

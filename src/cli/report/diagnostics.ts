@@ -7,7 +7,7 @@ const CLEAR_LINE = '\r\u001b[K';
 
 const DEFAULT_COLUMNS = 80;
 
-/** Stands before every message. */
+/** Prefix of every message. */
 const PROGRAM = 'robots-filter:';
 const WARNING = 'warning:';
 

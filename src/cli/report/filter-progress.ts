@@ -16,7 +16,7 @@ const LOG_INTERVAL = 2000;
 /** Number of seconds over which rates are averaged. */
 const RATE_SECONDS = 3;
 
-/** What a second brings. */
+/** Rates per second. */
 interface Rates {
   readonly records: number;
   readonly bytes: number;

@@ -1,7 +1,7 @@
 import type { RowSink } from './row-sink.js';
 import type { Cell, Column } from './rows.js';
 
-/** Rows that a page shows: a page of more helps nobody. */
+/** Maximum number of rows that a page shows. */
 const SHOWN = 1000;
 
 /** The first rows of a report, and how many there are. Memory does not grow with their number. */

@@ -42,7 +42,7 @@ export function formatPercent(part: number, whole: number): string {
   return `${(whole === 0 ? 0 : (100 * part) / whole).toFixed(1)} %`;
 }
 
-/** Formats a part of a whole, and neither a few as none nor almost all as all: `<0.1 %`. */
+/** Formats a share. A few are never 0 % but `<0.1 %`, and almost all are `>99.9 %`. */
 export function formatShare(part: number, whole: number): string {
   const text = formatPercent(part, whole);
   if (part > 0 && text === '0.0 %') return '<0.1 %';

@@ -7,7 +7,7 @@ import type { SaidPreferences } from './record-preferences.js';
 /** The preferences for each agent; `undefined` where its verdict is not allow. */
 type Said = readonly (SaidPreferences | undefined)[];
 
-/** Where something is added to a record, and what. */
+/** An addition to a record: its place and its text. */
 export interface Addition {
   readonly at: number;
   readonly text: string;

@@ -1,6 +1,6 @@
 import { defineConfig } from 'rolldown';
 import { dts } from 'rolldown-plugin-dts';
-import { embedded } from './build/embedded.js';
+import { bundleable } from './build/bundleable.js';
 
 /** Packages stay outside. */
 const external = /^(?![./]|[A-Z]:)/;
@@ -30,6 +30,11 @@ const groups = [
   { name: 'compile-cache', test: /src\/pipeline\/compile\/(thread|compile-cache)\.ts$/ },
 ].map((group, index, { length }) => ({ ...group, priority: length - index }));
 
+/** The path of a built file, where there is one: a bundle of ES modules has none. */
+const define = {
+  'import.meta.filename': "(typeof __filename === 'string' ? __filename : undefined)",
+};
+
 export default defineConfig([
   // CommonJS: Node 20 takes a tenth less time to start it than as ES modules, and aborts the process
   // if a thread is ended while Node links its ES modules. index.js and robots-parser.js, which
@@ -45,6 +50,8 @@ export default defineConfig([
     platform: 'node',
     external,
     checks,
+    transform: { define },
+    plugins: [bundleable()],
     output: {
       dir: '.build/dist/cjs',
       cleanDir: true,
@@ -66,24 +73,6 @@ export default defineConfig([
       format: 'cjs',
       entryFileNames: '[name].cjs',
       ...compact,
-    },
-  },
-  // The library for bundlers, which follow the condition `module` of package.json: ES modules that
-  // read no file of the package. Node never loads them.
-  {
-    input: { index: './src/index.ts', 'robots-parser': './src/robots-parser.ts' },
-    platform: 'node',
-    external,
-    checks,
-    plugins: [embedded('.build/dist')],
-    output: {
-      dir: '.build/dist/module',
-      format: 'esm',
-      entryFileNames: '[name].js',
-      chunkFileNames: 'chunk-[name].js',
-      ...compact,
-      // Bundlers shorten the names of functions anyway. Messages name classes.
-      minify: { ...compact.minify, mangle: { keepNames: { function: false, class: true } } },
     },
   },
   // The types: the declarations that tsc wrote, without those that the library does not show.

@@ -9,16 +9,10 @@ const ROBOTS_PARSER = `import robotsParser from './cjs/robots-parser.cjs';
 export { robotsParser as default };
 `;
 
-/** For `require`, which must return the function, in Node and in bundles. */
-const REQUIRED_ROBOTS_PARSER = `const robotsParser = require('#robots-parser');
-module.exports = robotsParser.default ?? robotsParser;
-`;
-
 renameSync('.build/dist/index.d.ts', '.build/dist/cjs/index.d.cts');
 writeFileSync('.build/dist/index.d.ts', INDEX);
 writeFileSync('.build/dist/index.js', INDEX);
 writeFileSync('.build/dist/robots-parser.js', ROBOTS_PARSER);
-writeFileSync('.build/dist/robots-parser.cjs', REQUIRED_ROBOTS_PARSER);
 
 /** The types of what `require` returns: a function, with the interface beside it. */
 const REQUIRED_TYPES = `declare namespace robotsParser {
@@ -27,7 +21,7 @@ const REQUIRED_TYPES = `declare namespace robotsParser {
 export = robotsParser;
 `;
 const TYPES = readFileSync('.build/dist/robots-parser.d.ts', 'utf8').split('export {')[0] ?? '';
-writeFileSync('.build/dist/robots-parser.d.cts', `${TYPES}${REQUIRED_TYPES}`);
+writeFileSync('.build/dist/cjs/robots-parser.d.cts', `${TYPES}${REQUIRED_TYPES}`);
 
 /**
  * `npx` in a clone keeps its link to the file that `bin` named on the first call. Until 0.1.0 that

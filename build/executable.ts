@@ -57,9 +57,7 @@ function packageFiles(): Map<string, Buffer> {
     })) {
       if (!entry.isFile() || /\.(map|[cm]?ts)$/.test(entry.name)) continue;
       const path = join(entry.parentPath, entry.name);
-      const name = relative(ROOT, path).replaceAll('\\', '/');
-      // Only bundlers load these.
-      if (!name.startsWith('dist/module/')) files.set(name, readFileSync(path));
+      files.set(relative(ROOT, path).replaceAll('\\', '/'), readFileSync(path));
     }
   }
   return files;

@@ -21,8 +21,6 @@ ROOT = HERE.parent
 PROGRAM = HERE / "src" / "robots_filter" / "_program"
 
 #: What a program needs to run, and what its licences ask for.
-#: The module for bundlers is not among it.
-LEFT_OUT = "dist/module/"
 RUNNING = {".js", ".cjs", ".mjs", ".json", ".wasm"}
 LICENCES = ("licen", "notice", "copying")
 
@@ -81,8 +79,6 @@ def copy_package(source: Path, target: Path) -> None:
         inner = path.relative_to(source)
         # Packages within a package have an entry of their own in the lock.
         if "node_modules" in inner.parts or not path.is_file():
-            continue
-        if inner.as_posix().startswith(LEFT_OUT):
             continue
         if path.suffix in RUNNING or path.name.lower().startswith(LICENCES):
             (target / inner).parent.mkdir(parents=True, exist_ok=True)

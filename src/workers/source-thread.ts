@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads';
-import { judgeSource } from './judge-source.js';
+import { embedded } from '../files/embedded.js';
 import type { Thread, ThreadOptions } from './thread.js';
 
 /** What a thread answers to a task. */
@@ -27,11 +27,11 @@ interface Pending<Result> {
  *
  * @param onDeath called when the thread has died
  */
-export function startThread<Task, Result>(
+export function startSourceThread<Task, Result>(
   { heapMebibytes }: ThreadOptions,
   onDeath: () => void,
 ): Thread<Task, Result> {
-  const source = `${judgeSource()}\n${SERVE}`;
+  const source = `${embedded().judge()}\n${SERVE}`;
   const limits =
     heapMebibytes === undefined
       ? {}

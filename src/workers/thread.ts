@@ -1,5 +1,5 @@
-import { Piscina } from 'piscina';
 import { entryFile } from './entry-file.js';
+import { loadPiscina } from './piscina.js';
 
 /** Settings of a thread. */
 export interface ThreadOptions {
@@ -18,8 +18,7 @@ export interface Thread<Task, Result> {
 }
 
 /**
- * Starts a thread that judges. In the build for bundlers source-thread.ts takes the place of this
- * module: see rolldown.config.ts.
+ * Starts a thread from a file of the package.
  *
  * Each thread is a separate Piscina, which counts its first thread as ready at once. In a Piscina
  * of several threads, a task waits in a queue while a thread is started for the task. If that
@@ -31,8 +30,9 @@ export function startThread<Task, Result>(
   { heapMebibytes, entry = 'judge' }: ThreadOptions,
   onDeath: () => void,
 ): Thread<Task, Result> {
+  const Piscina = loadPiscina();
   const piscina = new Piscina<Task, Result>({
-    filename: entryFile(entry),
+    filename: entryFile(entry) ?? null,
     minThreads: 1,
     maxThreads: 1,
     idleTimeout: Number.POSITIVE_INFINITY,

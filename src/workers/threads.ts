@@ -1,5 +1,7 @@
 import { RobotsFilterError } from '../errors.js';
 import { errorCode, errorText } from '../files/system-error.js';
+import { entryFile } from './entry-file.js';
+import { startSourceThread } from './source-thread.js';
 import { startThread, type Thread, type ThreadOptions } from './thread.js';
 
 /** A thread, and whether it carries out a task. */
@@ -59,8 +61,9 @@ export class Threads<Task, Result> {
 
   #start(): Worker<Task, Result> {
     try {
+      const start = entryFile('judge') === undefined ? startSourceThread : startThread;
       const worker: Worker<Task, Result> = {
-        thread: startThread(this.#options, () => this.#workers.delete(worker)),
+        thread: start(this.#options, () => this.#workers.delete(worker)),
         isBusy: false,
       };
       this.#workers.add(worker);

@@ -1,11 +1,10 @@
-import { readFileSync } from 'node:fs';
 import binaryen from 'assemblyscript/binaryen';
 import { expect, it } from 'vitest';
-import { kernelFile } from '../../src/kernel/kernel-bytes.js';
+import { kernelBytes } from '../../src/kernel/kernel-bytes.js';
 import { requireLittleEndian } from '../../src/kernel/module.js';
 
 it('holds no data: instances that share a memory would overwrite each other', () => {
-  const text = binaryen.readBinary(readFileSync(kernelFile())).emitText();
+  const text = binaryen.readBinary(kernelBytes()).emitText();
   expect(text).toContain('(func ');
   expect(text).not.toContain('(data ');
 });

@@ -110,7 +110,7 @@ function expectSame(
 /** A module for threads that behaves as the usual module, except for one part of each thread. */
 function failingEntry(name: string, part: number, failure: string): string {
   const path = join(directory, `${name}.mjs`);
-  const usual = JSON.stringify(pathToFileURL(entryFile('compile')).href);
+  const usual = JSON.stringify(pathToFileURL(entryFile('compile') ?? '').href);
   writeFileSync(
     path,
     `import usual from ${usual};\nlet parts = 0;\nexport default (part) => {\n  if (++parts === ${part}) { ${failure} }\n  return usual(part);\n};\n`,

@@ -1,14 +1,14 @@
 import { describe, expect, it, vi } from 'vitest';
-import { startThread } from '../../src/workers/source-thread.js';
+import { startSourceThread } from '../../src/workers/source-thread.js';
 
 const source = vi.hoisted(() => ({ text: '' }));
 
-vi.mock('../../src/workers/judge-source.js', () => ({ judgeSource: () => source.text }));
+vi.mock('../../src/files/embedded.js', () => ({ embedded: () => ({ judge: () => source.text }) }));
 
 /** Starts a thread whose program is a function of a task. */
 function start(program: string, onDeath = () => {}) {
   source.text = `module.exports = ${program};`;
-  return startThread<number, number>({ heapMebibytes: undefined }, onDeath);
+  return startSourceThread<number, number>({ heapMebibytes: undefined }, onDeath);
 }
 
 describe('a thread that is started from a text', () => {

@@ -6,21 +6,22 @@ import { Threads } from '../../src/workers/threads.js';
 /** The refusal of the system, and when it occurs, as Node reports it. */
 const refusal = vi.hoisted(() => ({ at: '', code: 'ERR_WORKER_INIT_FAILED', message: '' }));
 
-vi.mock('piscina', () => ({
-  Piscina: class {
-    constructor() {
-      if (refusal.at === 'construction') throw this.#error();
-    }
-    once(): void {}
-    on(): void {}
-    async run(): Promise<never> {
-      throw this.#error();
-    }
-    async destroy(): Promise<void> {}
-    #error(): Error {
-      return Object.assign(new Error(refusal.message), { code: refusal.code });
-    }
-  },
+vi.mock('../../src/workers/piscina.js', () => ({
+  loadPiscina: () =>
+    class {
+      constructor() {
+        if (refusal.at === 'construction') throw this.#error();
+      }
+      once(): void {}
+      on(): void {}
+      async run(): Promise<never> {
+        throw this.#error();
+      }
+      async destroy(): Promise<void> {}
+      #error(): Error {
+        return Object.assign(new Error(refusal.message), { code: refusal.code });
+      }
+    },
 }));
 
 const OPTIONS = { heapMebibytes: undefined };
@@ -52,5 +53,5 @@ describe('a thread that the system refuses to start', () => {
 test.each(['judge', 'compile'] as const)('the file of the %s threads is CommonJS', (name) => {
   // Node 20 aborts the process (SIGABRT) if a thread is ended while Node links its ES modules.
   expect(entryFile(name)).toMatch(/\.cjs$/);
-  expect(existsSync(entryFile(name))).toBe(true);
+  expect(existsSync(entryFile(name) ?? '')).toBe(true);
 });

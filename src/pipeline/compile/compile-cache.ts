@@ -21,7 +21,7 @@ import { MIN_BYTES } from '../../protocol/parsing-limits.js';
 import type { Profile } from '../../protocol/profile.js';
 import type { WarningCode } from '../../protocol/robots-file.js';
 import { MESSAGES } from '../../protocol/warnings.js';
-import { HAS_ENTRY_FILES } from '../../workers/entry-file.js';
+import { entryFile } from '../../workers/entry-file.js';
 import { ArchiveCompilation } from './archive-compilation.js';
 import type { MergeablePart } from './mergeable-part.js';
 import { ParallelCompiler } from './parallel-compiler.js';
@@ -92,7 +92,8 @@ export async function compileCache(
 ): Promise<CompiledCache> {
   const settings = partSettings(options);
   const contents = new TableContents(settings.compile);
-  const canStart = HAS_ENTRY_FILES && hasWorkingDirectory();
+  // A bundle has only threads that judge.
+  const canStart = entryFile('compile') !== undefined && hasWorkingDirectory();
   const threads = canStart ? (options.threads ?? availableParallelism()) : 1;
   const compilation = new CacheCompilation(contents, options, threads, {
     ...settings,

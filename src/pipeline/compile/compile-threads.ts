@@ -1,9 +1,10 @@
-import { Piscina } from 'piscina';
+import type { Piscina } from 'piscina';
 import type { CachePart } from '../../cache/cache.js';
 import { PartMerger } from '../../compile/parallel/part-merger.js';
 import type { TableContents } from '../../compile/table-contents.js';
 import { RobotsFilterError } from '../../errors.js';
 import { entryFile } from '../../workers/entry-file.js';
+import { loadPiscina } from '../../workers/piscina.js';
 import type { MergeablePart } from './mergeable-part.js';
 import type { PartCompilerOptions } from './part-compiler.js';
 import type { ThreadResult } from './thread.js';
@@ -39,8 +40,9 @@ export class CompileThreads {
   ) {
     this.capacity = PARTS_AT_HAND * threads;
     this.#contents = contents;
+    const Piscina = loadPiscina();
     this.#piscina = new Piscina<CachePart, ThreadResult>({
-      filename: entry,
+      filename: entry ?? null,
       minThreads: threads,
       maxThreads: threads,
       concurrentTasksPerWorker: PARTS_AT_HAND,

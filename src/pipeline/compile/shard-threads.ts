@@ -1,6 +1,6 @@
-import { Piscina } from 'piscina';
 import { RobotsFilterError } from '../../errors.js';
 import { entryFile } from '../../workers/entry-file.js';
+import { loadPiscina } from '../../workers/piscina.js';
 import type { CompiledShard, ShardFailure, ShardTask } from './shard-compiler.js';
 
 /**
@@ -13,8 +13,9 @@ export async function compileOnThreads(
   threads: number,
   signal: AbortSignal,
 ): Promise<CompiledShard[]> {
+  const Piscina = loadPiscina();
   const piscina = new Piscina<ShardTask, CompiledShard | ShardFailure>({
-    filename: entryFile('compile'),
+    filename: entryFile('compile') ?? null,
     minThreads: threads,
     maxThreads: threads,
     idleTimeout: Number.POSITIVE_INFINITY,

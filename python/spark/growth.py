@@ -13,6 +13,7 @@ import os
 import random
 import statistics
 import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Callable
@@ -41,6 +42,8 @@ def main() -> None:
     parser.add_argument("--ways", nargs="+", default=["bare", "whole", "by_shard"])
     parser.add_argument("--runs", type=int, default=3, help="runs after the first one: median")
     options = parser.parse_args()
+    # Else Spark takes the python3 of the PATH.
+    os.environ["PYSPARK_PYTHON"] = sys.executable
     spark = (
         SparkSession.builder.master("local[2]")
         .config("spark.driver.memory", "2g")

@@ -1,48 +1,60 @@
-"""Run the examples of docs/python.md, in order, on the robots.txt files of fixtures/demo."""
+"""Run the examples of docs/python.md and README.md as scripts, as their readers do."""
 
 from __future__ import annotations
 
-import io
 import json
+import os
 import re
 import shutil
-from contextlib import redirect_stdout
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
+from robots_filter import Table
+
 ROOT = Path(__file__).resolve().parents[2]
-PAGE = ROOT / "docs" / "python.md"
+DOCS = ROOT / "docs" / "python.md"
+README = ROOT / "python" / "README.md"
 
-pytestmark = pytest.mark.skipif(not PAGE.exists(), reason="docs/ is not in the sdist")
+pytestmark = pytest.mark.skipif(not DOCS.exists(), reason="docs/ is not in the sdist")
 
-#: What each block needs beside this package.
-NEEDS = ["pyarrow", "datatrove.pipeline.filters", "datasets"]
+#: The blocks of a page, by what each needs beside this package.
+NEEDS = {
+    DOCS: ["pyarrow", "datatrove.pipeline.filters", "datasets"],
+    README: ["robots_filter"],
+}
+CASES = [(page, index) for page, needs in NEEDS.items() for index in range(len(needs))]
 
 
-@pytest.mark.filterwarnings("default")
-@pytest.mark.parametrize("index", range(len(NEEDS)))
-def test_examples(index: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    blocks = re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
-    assert len(blocks) == len(NEEDS)
-    pytest.importorskip(NEEDS[index])
-    shutil.copytree(ROOT / "fixtures" / "demo" / "robots", tmp_path / "robots")
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("HF_HOME", str(tmp_path / "hf"))
-    urls = ["https://shop.example/tea", "https://blog.example/essays/1"]
-    lines = [json.dumps({"text": "a", "url": url}) + "\n" for url in urls]
-    (tmp_path / "crawl").mkdir()
-    for name in ("crawl/1.jsonl", "crawl.jsonl"):
-        (tmp_path / name).write_text("".join(lines))
+@pytest.mark.parametrize(("page", "index"), CASES)
+def test_examples(page: Path, index: int, tmp_path: Path) -> None:
+    blocks = re.findall(r"```python\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)
+    assert len(blocks) == len(NEEDS[page])
+    need = NEEDS[page][index]
+    pytest.importorskip(need)
+    if page == DOCS:
+        shutil.copytree(ROOT / "fixtures" / "demo" / "robots", tmp_path / "robots")
+        urls = ["https://shop.example/tea", "https://blog.example/essays/1"]
+        lines = [json.dumps({"text": "a", "url": url}) + "\n" for url in urls]
+        (tmp_path / "crawl").mkdir()
+        for name in ("crawl/1.jsonl", "crawl.jsonl"):
+            (tmp_path / name).write_text("".join(lines))
     if index > 0:
-        from robots_filter import Table
-
-        Table.compile("robots", "robots.table").close()
-    printed = io.StringIO()
-    with redirect_stdout(printed):
-        exec(compile(blocks[index], str(PAGE), "exec"), {"__name__": "example"})
-    assert printed.getvalue().splitlines() == re.findall("^#=> (.*)$", blocks[index], re.MULTILINE)
-    if NEEDS[index].startswith("datatrove"):
+        Table.compile(tmp_path / "robots", tmp_path / "robots.table").close()
+    (tmp_path / "example.py").write_text(blocks[index], encoding="utf-8")
+    ended = subprocess.run(
+        [sys.executable, "example.py"],
+        cwd=tmp_path,
+        env={**os.environ, "HF_HOME": str(tmp_path / "hf")},
+        capture_output=True,
+        text=True,
+        timeout=50,
+    )
+    assert ended.returncode == 0, ended.stderr[-3000:]
+    assert ended.stdout.splitlines() == re.findall("^# ?=> (.*)$", blocks[index], re.MULTILINE)
+    if need.startswith("datatrove"):
         (kept,) = (tmp_path / "kept").iterdir()
         (dropped,) = (tmp_path / "dropped").iterdir()
         assert all(path.stat().st_size > 0 for path in (kept, dropped))

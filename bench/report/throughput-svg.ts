@@ -15,6 +15,8 @@ const WIDTH = 880;
 const MARGIN = 24;
 const LABELS = 338;
 const VALUES = 150;
+/** Width of the gap in a bar that would be longer. */
+const GAP_IN_BAR = 12;
 const BAR = 16;
 const ROW = 25;
 const GAP = 38;
@@ -135,9 +137,21 @@ function drawBar(bar: Bar, y: number, most: number, share: string): string[] {
   const valueStart = (place(bar.greatest) + 8).toFixed(1);
   return [
     `<text x="${start - 12}" y="${base}" text-anchor="end">${escaped(bar.label)}</text>`,
-    `<rect class="${bar.kind}" x="${start}" y="${y}" width="${(end - start).toFixed(1)}" height="${BAR}" rx="2"/>`,
+    ...piecesOf(start, end, bar.median > most).map(
+      ([x, width]) =>
+        `<rect class="${bar.kind}" x="${x}" y="${y}" width="${width.toFixed(1)}" height="${BAR}" rx="2"/>`,
+    ),
     `<path class="spread" d="M${from} ${middle}H${to}"/>`,
     `<text x="${valueStart}" y="${base}"><tspan class="value">${inMillions(bar.median)}</tspan>${shown}</text>`,
+  ];
+}
+
+/** Starts and widths of the pieces of a bar. A gap says that the bar would be longer. */
+function piecesOf(start: number, end: number, isCut: boolean): (readonly [number, number])[] {
+  if (!isCut) return [[start, end - start]];
+  return [
+    [start, end - start - 2 * GAP_IN_BAR],
+    [end - GAP_IN_BAR, GAP_IN_BAR],
   ];
 }
 

@@ -4,9 +4,11 @@ import { RECORDS, result } from './sample-records.js';
 
 describe('the chart of a record', () => {
   const svg = drawThroughput(RECORDS.throughput);
-  const bars = [...svg.matchAll(/<rect class="(\w+)" x="(\d+)".* width="([\d.]+)"/g)].map(
+  const pieces = [...svg.matchAll(/<rect class="(\w+)" x="(\d+)".* width="([\d.]+)"/g)].map(
     ([, kind, start, width]) => ({ kind, start: Number(start), width: Number(width) }),
   );
+  const left = Math.min(...pieces.map(({ start }) => start));
+  const bars = pieces.filter(({ start }) => start === left);
 
   it('has a bar for each case, in proportion to its rate, and prints the rate', () => {
     expect(bars.map(({ kind }) => kind)).toEqual([
@@ -48,9 +50,11 @@ describe('the chart of a record', () => {
     expect(both.match(/>DuckDB|>jq/g)).toHaveLength(2);
   });
 
-  it('truncates the bar of a much faster floor', () => {
-    const widest = Math.max(...bars.map(({ start, width }) => start + width));
+  it('truncates the bar of a much faster floor, with a gap', () => {
+    const widest = Math.max(...pieces.map(({ start, width }) => start + width));
     expect(widest).toBeLessThan(880);
+    const rest = pieces.filter(({ start }) => start !== left);
+    expect(rest.map(({ kind }) => kind)).toEqual(['floor']);
   });
 
   it('lists each library once, the fastest first', () => {

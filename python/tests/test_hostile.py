@@ -187,6 +187,25 @@ except KeyboardInterrupt:
         assert python.wait(30) == 7
 
 
+def test_ctrl_c_leaves_no_unfinished_table(tmp_path: Path) -> None:
+    source, output = tmp_path / "robots.ndjson", tmp_path / "tables" / "robots.table"
+    output.parent.mkdir()
+    with source.open("w") as file:
+        for number in range(20_000):
+            robots = "".join(f"Disallow: /{number}/{rule}\\n" for rule in range(9))
+            file.write(f'{{"host":"h{number}.example","robots":"User-agent: *\\n{robots}"}}\n')
+
+    def interrupt() -> None:
+        while not any(output.parent.iterdir()):
+            threading.Event().wait(0.005)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    threading.Thread(target=interrupt).start()
+    with pytest.raises(KeyboardInterrupt):
+        Table.compile(source, output)
+    assert not any(path.suffix == ".tmp" for path in output.parent.iterdir())
+
+
 def test_a_url_longer_than_a_word_counts(table: Table) -> None:
     try:
         # Memory that nobody writes to takes no room.

@@ -17,7 +17,7 @@ from typing import Any
 
 from ._columns import Limits, Request
 from ._errors import ProcessError, RobotsFilterError, UsageError
-from ._program import MESSAGE_PREFIX, starting
+from ._program import END_SECONDS, MESSAGE_PREFIX, starting
 
 _MAGIC = 0x56534652
 _VERSION = 1
@@ -31,8 +31,6 @@ _KIND_REFUSAL = 2
 _KEPT_ERRORS = 8192
 #: Bytes that the pipes hold, if the system lets them.
 _PIPE_BYTES = 1 << 20
-#: Seconds in which a process that has closed its output must end.
-_END_SECONDS = 5.0
 
 #: All connections of this process, for a child that `fork` makes.
 _connections: weakref.WeakSet[Connection] = weakref.WeakSet()
@@ -201,7 +199,7 @@ class Connection:
 
     def _died(self) -> RobotsFilterError:
         """Return the error for a process that has ended, with the end of its standard error."""
-        deadline = time.monotonic() + _END_SECONDS
+        deadline = time.monotonic() + END_SECONDS
         errors = select.poll()
         errors.register(self._error, select.POLLIN)
         while (left := deadline - time.monotonic()) > 0:

@@ -6,13 +6,15 @@ import logging
 import os
 import subprocess
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from ._errors import RobotsFilterError
 
 #: What every message of the program begins with.
 MESSAGE_PREFIX = "robots-filter: "
+#: Seconds in which a process that is to end must do so.
+END_SECONDS = 5.0
 
 _PROGRAM = Path(__file__).resolve().parent / "_program"
 _MAIN = _PROGRAM / "dist" / "cjs" / "main.cjs"
@@ -57,14 +59,27 @@ def starting() -> Iterator[None]:
 def run(words: Sequence[str]) -> None:
     """Run the command line to its end; raise its error, and log its other messages."""
     with starting():
-        ended = subprocess.run(
-            [*command(), *words], stdin=subprocess.DEVNULL, capture_output=True, check=False
+        process = subprocess.Popen(
+            [*command(), *words],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
         )
-    text = ended.stderr.decode("utf-8", "replace").strip()
-    if ended.returncode != 0:
+    with process:
+        try:
+            errors = process.communicate()[1]
+        except BaseException:
+            # Asked to end, the program deletes what it has not finished.
+            process.terminate()
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(END_SECONDS)
+            process.kill()
+            raise
+    text = errors.decode("utf-8", "replace").strip()
+    if process.returncode != 0:
         raise RobotsFilterError(
             text.rpartition("\n" + MESSAGE_PREFIX)[2].removeprefix(MESSAGE_PREFIX)
-            or f"robots-filter {words[0]} ended with status {ended.returncode}. Run it again"
+            or f"robots-filter {words[0]} ended with status {process.returncode}. Run it again"
         )
     for line in text.splitlines():
         level = logging.WARNING if "warning:" in line else logging.INFO

@@ -186,6 +186,19 @@ test('records are the same from a file, a directory and a table', async () => {
   ]);
 });
 
+test('a row of a record names no more than 1,000 crawlers', async () => {
+  const place = workplace();
+  const letters = 'abcdefghijklmnopqrstuvwxyz';
+  const name = (n: number) =>
+    [n, n / 26, n / 676].map((at) => letters[Math.floor(at) % 26]).join('');
+  const names = Array.from({ length: 1_100 }, (_, index) => name(index));
+  const agents = names.map((each) => `User-agent: ${each}\n`).join('');
+  place.write('r.txt', `${agents}Noindex: /a\nNoindex: /b\nDisallow: /\n`);
+  const { text } = await place.run(['records', 'r.txt']);
+  const groups = lines(text).map((line) => JSON.parse(line).group);
+  expect(groups).toEqual([names.slice(0, 1000), names.slice(0, 1000)]);
+});
+
 test('inspect and check show records, and speak JSON', async () => {
   const place = await prepared();
   const host = await place.run(['inspect', 't', 'records.example', '-a', 'CCBot']);

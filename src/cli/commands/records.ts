@@ -29,6 +29,9 @@ const COLUMNS: readonly Column[] = [
   { name: 'truncated', width: 5 },
 ];
 
+/** Product tokens of a group in a row: a file may have thousands of names, and of records. */
+const MOST_TOKENS = 1000;
+
 /**
  * `robots-filter records`: prints sitemaps, crawl-delays, preferences and other records that are
  * not part of RFC 9309.
@@ -93,7 +96,8 @@ class RecordsReport {
     for (const { kind, line, productTokens, value, isTruncated = false } of records) {
       if (this.#kinds?.has(kind) === false) continue;
       const parsed = isTruncated ? undefined : parseRecordValue(kind, value);
-      const cells = [host, line, kind, productTokens, value, parsed, isTruncated];
+      const group = productTokens?.slice(0, MOST_TOKENS);
+      const cells = [host, line, kind, group, value, parsed, isTruncated];
       this.#out.add(this.#rows.part(0, cells as readonly (string | undefined)[]));
     }
   }

@@ -3,8 +3,8 @@ import type { BatchKernel } from './batch-task.js';
 import type { ComputeTask } from './messages.js';
 
 /**
- * Binds the kernel to a memory of a task; in tests another kernel, which the task names. The build
- * for bundlers has only the kernel: see rolldown.config.ts.
+ * Binds the kernel to a memory of a task; in tests another kernel, which the task names. On the
+ * calling thread a build has only the kernel: see build/bundleable.ts.
  */
 export async function bindKernel(
   task: ComputeTask,

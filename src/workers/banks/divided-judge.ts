@@ -8,7 +8,7 @@ import { Division } from './division.js';
 
 /**
  * What judges the batches of a task by a table in several memories. Loaded on demand, because few
- * tables need it. The build for bundlers has only the library, which opens none: see build/embedded.ts.
+ * tables need it.
  *
  * @param bind binds the kernel to a memory
  */

@@ -35,6 +35,22 @@ describe('RFC 9309, 2.3.1.4: network errors are unreachable', () => {
     });
   });
 
+  it.each([
+    ['bytes 0-13/27', 'unreachable'],
+    ['bytes 3-26/27', 'unreachable'],
+    ['bytes 0-26/*', 'unreachable'],
+    ['', 'unreachable'],
+    ['BYTES 0-26/27', 'successful'],
+  ] as const)('a part of a body that nobody asked for: %j is %s', async (range, accessResult) => {
+    const head = `HTTP/1.1 206 Partial Content\r\nContent-Range: ${range}\r\n`;
+    const body = 'User-agent: *\nDisallow: /a\n';
+    const bytes = `${head}Content-Length: ${body.length}\r\n\r\n${body}`;
+    const server = await loopback.answering(bytes, 'end');
+    const result = await fetchOnce(loopback.fetcher(), server.authority());
+    expect(result).toMatchObject({ accessResult, status: 206 });
+    expect(result.error?.code).toBe(accessResult === 'successful' ? undefined : 'body-broken');
+  });
+
   it('a host that is none', async () => {
     const result = await fetchOnce(loopback.fetcher(), {
       scheme: 'http',

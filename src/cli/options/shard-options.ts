@@ -28,7 +28,7 @@ export const onlyOption = (): Option =>
 export const targetsOption = (): Option =>
   describedOption(
     '--targets <file>',
-    'Print only the captures of the URLs in this file.',
+    'Print only the captures of the URLs in this file, none of robots.txt files.',
     'One canonical URL in each line, such as those that redirects lead to, and that are "left-out" without this option.',
   )
     .argParser(once)

@@ -22,6 +22,8 @@ type Headers = Readonly<Record<string, readonly string[] | undefined>>;
 
 /** The successful status without a body (RFC 9110 section 15.3.5). */
 const NO_CONTENT = 204;
+/** The status of a part of the body (RFC 9110 section 15.3.7). No part is asked for. */
+const PARTIAL_CONTENT = 206;
 
 /** Maximum number of interim responses, such as 100 and 103, before an answer. */
 const MOST_INTERIM = 100;
@@ -72,6 +74,7 @@ export async function exchange(
     if (status < 200 || status > 299) return { status, headers, body: undefined, respondedAt };
     try {
       refuseTransferCodings(received);
+      if (status === PARTIAL_CONTENT) refusePart(received);
       const body = await readWhole(response, stream, socket, headers['content-encoding'], options);
       if (isDelimitedByEnd(status, received) && !body.cut && !ended) {
         throw new FetchFailure(
@@ -205,6 +208,17 @@ function transferCodings(headers: Headers): string[] {
     .flatMap((value) => value.split(','))
     .map((coding) => coding.trim().toLowerCase())
     .filter((coding) => coding !== '');
+}
+
+/** Refuses an answer that says that it holds a part of the body. */
+function refusePart(headers: Headers): void {
+  const range = headers['content-range']?.join(', ').trim().toLowerCase();
+  const length = Number(range?.slice(range.lastIndexOf('/') + 1));
+  if (range === undefined || range === `bytes 0-${length - 1}/${length}`) return;
+  throw new FetchFailure(
+    'body-broken',
+    `only a part of the body came (Content-Range: ${JSON.stringify(range)}), and none was asked for`,
+  );
 }
 
 /** Refuses transfer codings other than `chunked`: the coded bytes would be taken for content. */

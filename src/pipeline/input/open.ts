@@ -1,7 +1,8 @@
 import type { Readable } from 'node:stream';
 import { RobotsFilterError } from '../../errors.js';
 import type { Compression } from '../../files/compression.js';
-import { compressionOf } from '../../files/compressions.js';
+import { COMPRESSIONS, compressionOf, magicsOf } from '../../files/compressions.js';
+import { startsWith } from '../../files/magic.js';
 import { inputName, STANDARD_INPUT } from '../../files/standard-input.js';
 import type { ParquetFile } from '../../parquet/parquet-file.js';
 import { PARQUET_ENDING } from '../limits.js';
@@ -237,9 +238,26 @@ async function uncompressed(
 ): Promise<Uncompressed> {
   const head = await raw.chunks.peek(HEAD_BYTES, suffices);
   const compression = compressionOf(head);
-  if (compression === undefined) return { chunks: raw.chunks, head, compression };
+  if (compression === undefined) {
+    refuseCutOff(raw, head);
+    return { chunks: raw.chunks, head, compression };
+  }
   const chunks = decompressed(raw, compression);
   return { chunks, head: await chunks.peek(HEAD_BYTES, suffices), compression };
+}
+
+/**
+ * Refuses a file that ends within the first bytes of the compression in its name. It would be taken
+ * for text, or for no records.
+ */
+function refuseCutOff({ kind, name }: RawInput, head: Buffer): void {
+  if (kind !== 'file') return;
+  const named = COMPRESSIONS.find(({ ending }) => name.endsWith(ending));
+  if (named === undefined || !magicsOf(named).some((magic) => startsWith(magic, head))) return;
+  throw new RobotsFilterError(
+    'input',
+    `${name}: the ${named.name} data ends after ${head.length} bytes, so it is truncated. Copy the file again.`,
+  );
 }
 
 /** Opens a file that is read by position; refuses any other kind of input. */

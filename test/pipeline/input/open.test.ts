@@ -162,6 +162,23 @@ describe('gzip (RFC 1952)', () => {
     }
   });
 
+  it.each([
+    ['gzip', 'gz', 0],
+    ['gzip', 'gz', 1],
+    ['zstd', 'zst', 0],
+    ['zstd', 'zst', 3],
+  ] as const)(
+    'that has only the name of %s (.%s) and %d bytes is truncated',
+    async (name, ending, bytes) => {
+      const whole = name === 'gzip' ? gzipSync(LINES) : frameOf([rawBlock(latin1(LINES), true)]);
+      const path = `${file('')}.${ending}`;
+      writeFileSync(path, whole.subarray(0, bytes));
+      expect(await refusal(path)).toBe(
+        `${path}: the ${name} data ends after ${bytes} bytes, so it is truncated. Copy the file again.`,
+      );
+    },
+  );
+
   it('that is damaged is an error that says how much was decompressed', async () => {
     const large = Buffer.alloc(1_000_000, LINES, 'latin1');
     const damaged = Buffer.concat([gzipSync(large), gzipSync(large).fill(0xff, 100)]);

@@ -61,9 +61,10 @@ export class BankRegions {
     }));
     tasks.forEach(({ memory }, index) => {
       const bytes = banks[index]?.query.workerBytes ?? 0;
-      // The region may have been used before. The counters start from zero.
+      // The region may have been used before. The counters start from zero. V8 fills shared memory
+      // number by number, and the counters of hosts are many.
       for (const block of this.counted[index]?.workerBlocks ?? []) {
-        new Uint8Array(memory.buffer, block, bytes).fill(0);
+        new Float64Array(memory.buffer, block, bytes / 8).fill(0);
       }
     });
   }

@@ -33,6 +33,8 @@ export interface Kernel {
     scratch: number,
     scratchEnd: number,
   ): void;
+  /** Returns the address after the rows, from the first, that are lines as they stand. */
+  endOfPlainRows(from: number, end: number, delimiter: number): number;
   /** Writes the pattern of a result's rule, escaped as in a JSON string; returns its end. */
   patternText(result: number, to: number): number;
   /** Writes a result's source of robots.txt, escaped as in a JSON string; returns its end. */

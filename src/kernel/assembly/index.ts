@@ -22,6 +22,7 @@ import { lineEntry, queryOf } from './memory/line';
 import { limitScratch } from './memory/scratch';
 
 export { run } from './batch';
+export { endOfPlainRows } from './csv/plain-rows';
 export { patternText, sourceText } from './emit/rule';
 export { decodeString } from './json/string';
 export { hashHost } from './lookup/host-hash';

@@ -14,8 +14,10 @@ export const closeDescriptor = promisify(fs.close);
 export const descriptorStatus = promisify(fs.fstat);
 const read = promisify(fs.read);
 
-/** Maximum bytes of one read: the capacity of a pipe. */
-const READ_BYTES = 65_536;
+/** Maximum bytes of one read of a pipe: its capacity. */
+const PIPE_READ_BYTES = 65_536;
+/** Maximum bytes of one read of a file. */
+const FILE_READ_BYTES = 4 * PIPE_READ_BYTES;
 /** Milliseconds between two reads of an empty pipe; the wait doubles. */
 const SHORTEST_WAIT = 1;
 const LONGEST_WAIT = 50;
@@ -104,7 +106,8 @@ export class DescriptorSource implements ChunkSource {
   }
 
   async #read(): Promise<Buffer | undefined> {
-    const buffer = Buffer.allocUnsafeSlow(READ_BYTES);
+    const isFile = this.#position !== null;
+    const buffer = Buffer.allocUnsafeSlow(isFile ? FILE_READ_BYTES : PIPE_READ_BYTES);
     for (let delay = SHORTEST_WAIT; !this.#abandoned; delay = Math.min(2 * delay, LONGEST_WAIT)) {
       try {
         const { bytesRead } = await read(

@@ -1,11 +1,15 @@
 import { Transform, type TransformCallback } from 'node:stream';
 import { COMMA, LF, QUOTE, type TAB } from '../../../ascii.js';
 import { ROW_MARKED, ROW_REFUSED } from '../../../kernel/layout.js';
+import { PlainRows } from '../../../kernel/plain-rows.js';
 import { HeldRecord } from '../json/held-record.js';
 import { RowScanner } from './row-scanner.js';
 
 /** Bytes with which no unmarked row may begin. */
 const MARKS: readonly number[] = [ROW_MARKED, ROW_REFUSED];
+
+/** The most bytes that are searched at a time, in a copy. */
+export const PIECE_BYTES = 256 * 1024;
 
 export interface RowLinesOptions {
   readonly delimiter: typeof COMMA | typeof TAB;
@@ -42,6 +46,7 @@ export class RowLines extends Transform {
  */
 export class RowSplitter {
   readonly #options: RowLinesOptions;
+  readonly #plainRows: PlainRows;
   readonly #scanner: RowScanner;
   /** The beginning of the row, from earlier chunks. */
   readonly #held: HeldRecord;
@@ -57,6 +62,7 @@ export class RowSplitter {
   constructor(options: RowLinesOptions, push: (lines: Buffer) => void) {
     this.#options = options;
     this.#push = push;
+    this.#plainRows = new PlainRows(options.delimiter);
     this.#scanner = new RowScanner(options.delimiter);
     // One byte more shows that a row is too long, and two bytes more show its line end.
     this.#held = new HeldRecord(options.maxRecordBytes + 3);
@@ -73,35 +79,33 @@ export class RowSplitter {
 
   /** Takes the next bytes. */
   split(chunk: Buffer): void {
+    for (let at = 0; at < chunk.length; at += PIECE_BYTES) {
+      this.#splitPiece(chunk.subarray(at, at + PIECE_BYTES));
+    }
+  }
+
+  #splitPiece(piece: Buffer): void {
+    this.#plainRows.take(piece);
     let start = 0;
     // The rows from here to `start` are lines without a change.
     let pending = 0;
-    let nextQuote = chunk.indexOf(QUOTE);
-    const mayHoldMarks = MARKS.some((mark) => chunk.includes(mark));
-    while (start < chunk.length) {
+    while (start < piece.length) {
       const isNew = this.#held.length === 0 && this.#longRow === undefined;
-      if (isNew && !mayHoldMarks) {
-        if (nextQuote >= 0 && nextQuote < start) nextQuote = chunk.indexOf(QUOTE, start);
-        // All rows that end before the next quote.
-        const plainEnd = chunk.lastIndexOf(LF, nextQuote < 0 ? chunk.length : nextQuote) + 1;
-        if (plainEnd > start) start = plainEnd;
-        if (start === chunk.length) break;
-      }
-      const end = this.#scanner.scan(chunk, start, isNew && !mayHoldMarks);
-      start = this.#scanner.rowStart;
+      if (isNew) start = this.#plainRows.endFrom(start);
+      const end = start < piece.length ? this.#scanner.scan(piece, start) : undefined;
       if (end === undefined) break;
-      if (isNew && this.#scanner.newlines === 0 && !MARKS.includes(chunk[start] ?? 0)) {
+      if (isNew && this.#scanner.newlines === 0 && !MARKS.includes(piece[start] ?? 0)) {
         this.#scanner.begin();
         start = end;
         continue;
       }
-      if (isNew && pending < start) this.#push(chunk.subarray(pending, start));
-      this.#endRow(chunk.subarray(start, end));
+      if (pending < start) this.#push(piece.subarray(pending, start));
+      this.#endRow(piece.subarray(start, end));
       pending = end;
       start = end;
     }
-    if (pending < start) this.#push(chunk.subarray(pending, start));
-    if (start < chunk.length) this.#hold(chunk.subarray(start));
+    if (pending < start) this.#push(piece.subarray(pending, start));
+    if (start < piece.length) this.#hold(piece.subarray(start));
   }
 
   /** Adds bytes to the unfinished row. */

@@ -18,8 +18,6 @@ export class RowScanner {
   #place: number = FIELD_START;
   /** Number of newlines within the row so far. */
   newlines = 0;
-  /** Where the current row begins: where `scan` began, or after the rows that it skipped. */
-  rowStart = 0;
 
   constructor(delimiter: number) {
     this.#delimiter = delimiter;
@@ -39,13 +37,10 @@ export class RowScanner {
   /**
    * Continues with the row; returns the offset after it, or `undefined` if the row does not end in
    * `bytes`.
-   *
-   * @param skips whether to continue through rows without newlines, which end at `rowStart`
    */
-  scan(bytes: Uint8Array, start: number, skips = false): number | undefined {
+  scan(bytes: Uint8Array, start: number): number | undefined {
     const delimiter = this.#delimiter;
     const end = bytes.length;
-    this.rowStart = start;
     let place = this.#place;
     let at = start;
     while (at < end) {
@@ -64,9 +59,7 @@ export class RowScanner {
       if (byte === delimiter) {
         place = FIELD_START;
       } else if (byte === LF) {
-        if (!skips || this.newlines > 0) return at;
-        place = FIELD_START;
-        this.rowStart = at;
+        return at;
       } else if (byte === QUOTE && place !== UNQUOTED) {
         place = QUOTED;
       } else {

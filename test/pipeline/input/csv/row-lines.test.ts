@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { COMMA } from '../../../../src/ascii.js';
 import { fieldsOf } from '../../../../src/pipeline/input/csv/first-row.js';
 import { rowOfLine } from '../../../../src/pipeline/input/csv/row-line.js';
-import { RowLines } from '../../../../src/pipeline/input/csv/row-lines.js';
+import { PIECE_BYTES, RowLines } from '../../../../src/pipeline/input/csv/row-lines.js';
 
 /** The lines that an input in chunks of `size` bytes yields. */
 async function linesOf(input: Buffer, size: number, maxRecordBytes = 1000): Promise<Buffer> {
@@ -50,6 +50,15 @@ describe('rows as lines', () => {
     expect(rowsOf(lines)).toEqual(ROWS);
     const count = (bytes: Buffer) => bytes.filter((byte) => byte === 0x0a).length;
     expect(count(lines)).toBe(count(input));
+  });
+
+  it('are the same wherever a piece of a chunk ends', async () => {
+    for (let shift = 0; shift <= input.length; shift++) {
+      const first = 'b'.repeat(PIECE_BYTES - 1 - shift);
+      const all = Buffer.concat([Buffer.from(`${first}\n`), input]);
+      const lines = await linesOf(all, all.length, PIECE_BYTES);
+      expect(rowsOf(lines)).toEqual([first, ...ROWS]);
+    }
   });
 
   it('pass as they are without newlines in fields', async () => {

@@ -1,25 +1,25 @@
 import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
 import { bytesOf, charactersOf, readCorpus, writeCorpus } from './corpus.js';
 import { instrumentKernel } from './coverage/instrument.js';
 import { shown } from './fault.js';
 import type { FuzzProgress } from './fuzzer.js';
+import { type FuzzSettings, readRequest } from './request.js';
 import { runSession, type SessionResult } from './session.js';
 import type { Target } from './target.js';
 import { TARGETS } from './targets/index.js';
 
-const USAGE = `Throws ever new inputs at a part of the program and sees that its invariants hold.
+const USAGE = `Tries ever new inputs on a part of the program, and checks that its invariants hold.
 
 npm run fuzz -- TARGET [options]
-    --time 10m          how long: s, m or h (default 1m)
-    --runs N            how many runs at most
-    --seed N            from which all choices follow (default: another one each time, printed)
-    --hang 10           seconds after which one run counts as a hang
-    --keep              writes a small corpus that reaches all that was reached to fixtures/fuzz/
-    --input FILE        runs this input alone, over the kernel as it is shipped
-    --replay            runs the corpus, over the kernel as it is shipped; without TARGET that of all targets
+    --time 10m          stop after this time: s, m or h (default 1m)
+    --runs N            stop after N runs
+    --seed N            make the choices of this seed (default: another one each time, printed)
+    --hang 10           count a run of more than N seconds as a hang (default 10)
+    --keep              replace the corpus in fixtures/fuzz/ by the fewest inputs that reach as much
+    --input FILE        run this input alone, with the kernel as it is shipped
+    --replay            run the corpus, with the kernel as it is shipped; without TARGET that of all targets
 
 Targets:
 `;
@@ -27,34 +27,29 @@ Targets:
 const FINDINGS = 'fuzz-findings';
 const SCRIPTS = '/src/';
 
-const { values, positionals } = parseArgs({
-  allowPositionals: true,
-  options: {
-    time: { type: 'string', default: '1m' },
-    runs: { type: 'string' },
-    seed: { type: 'string' },
-    hang: { type: 'string', default: '10' },
-    keep: { type: 'boolean', default: false },
-    input: { type: 'string' },
-    replay: { type: 'boolean', default: false },
-  },
-});
-
-const names = positionals.length > 0 ? positionals : values.replay ? Object.keys(TARGETS) : [];
-if (names.length === 0 || !names.every((name) => name in TARGETS)) {
-  process.stderr.write(USAGE);
-  for (const [name, url] of Object.entries(TARGETS)) {
-    process.stderr.write(`    ${name.padEnd(20)}${(await load(url)).summary}\n`);
-  }
+const request = readRequest(process.argv.slice(2));
+if (request.kind === 'help') {
+  process.stdout.write(await usage());
+  process.exit();
+}
+if (request.kind === 'mistake') {
+  process.stderr.write(`${request.message}\n\n${await usage()}`);
   process.exit(2);
 }
-const patience = 1000 * whole('--hang', values.hang);
-for (const name of names) {
-  const result = await (values.replay || values.input !== undefined ? replay(name) : fuzz(name));
+for (const name of request.names) {
+  const result = await (request.kind === 'replay' ? replay : fuzz)(name, request);
   if (result.kind === 'found') {
     tell(name, result);
     process.exitCode = 1;
   }
+}
+
+async function usage(): Promise<string> {
+  let text = USAGE;
+  for (const [name, url] of Object.entries(TARGETS)) {
+    text += `    ${name.padEnd(20)}${(await load(url)).summary}\n`;
+  }
+  return text;
 }
 
 async function load(url: URL): Promise<Target> {
@@ -67,22 +62,21 @@ function urlOf(name: string): URL {
   return url;
 }
 
-async function replay(name: string): Promise<SessionResult> {
+async function replay(name: string, { input, patience }: FuzzSettings): Promise<SessionResult> {
   const { seeds } = await load(urlOf(name));
   const inputs =
-    values.input === undefined
+    input === undefined
       ? [...readCorpus(name), ...seeds.map(bytesOf)]
-      : [new Uint8Array(readFileSync(values.input))];
+      : [new Uint8Array(readFileSync(input))];
   const task = { kind: 'replay', targetUrl: urlOf(name).href, covered: SCRIPTS, inputs } as const;
   const result = await runSession(task, { patience });
   if (result.kind === 'done') console.log(`${name}: ${result.runs} inputs, no fault found`);
   return result;
 }
 
-async function fuzz(name: string): Promise<SessionResult> {
-  const seed = values.seed === undefined ? Date.now() % 1_000_000 : whole('--seed', values.seed);
-  const runs = values.runs === undefined ? Number.POSITIVE_INFINITY : whole('--runs', values.runs);
-  const limits = { seed, runs, milliseconds: milliseconds(values.time) };
+async function fuzz(name: string, settings: FuzzSettings): Promise<SessionResult> {
+  const { seed = Date.now() % 1_000_000, runs, milliseconds, patience, keep } = settings;
+  const limits = { seed, runs, milliseconds };
   const inputs = readCorpus(name);
   const kernel = await instrumentKernel();
   console.log(`${name}: seed ${seed}, ${inputs.length} inputs stored, ${kernel.probes} probes`);
@@ -101,7 +95,7 @@ async function fuzz(name: string): Promise<SessionResult> {
   );
   if (result.kind === 'done') {
     report(name, { ...result, inputs: result.inputs.length }, performance.now() - start);
-    if (values.keep) writeCorpus(name, result.inputs);
+    if (keep) writeCorpus(name, result.inputs);
   }
   return result;
 }
@@ -125,17 +119,4 @@ function tell(name: string, { input, message }: { input: Uint8Array; message: st
   console.log(`${name}: ${message}`);
   console.log(`input, ${input.length} bytes: ${shown(charactersOf(input))}`);
   console.log(`to reproduce: npm run fuzz -- ${name} --input ${file}`);
-}
-
-function whole(option: string, text: string): number {
-  const number = Number(text);
-  if (!Number.isInteger(number) || number < 0)
-    throw new Error(`${option} ${text}: expected a whole number`);
-  return number;
-}
-
-function milliseconds(text: string): number {
-  const unit = { s: 1000, m: 60_000, h: 3_600_000 }[text.slice(-1)];
-  if (unit === undefined) throw new Error(`--time ${text}: expected a number and s, m or h`);
-  return whole('--time', text.slice(0, -1)) * unit;
 }

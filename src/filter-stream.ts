@@ -49,7 +49,7 @@ export interface FilterStreamOptions {
   readonly threads?: number | undefined;
   /** Longest line in bytes, up to 512 MiB; a longer line is invalid. Default 16 MiB. */
   readonly maxLineBytes?: number | undefined;
-  /** Called for the first ten invalid records, in order. */
+  /** Called for the first ten invalid records, in order. If it throws, the stream fails. */
   readonly onBadRecord?: ((record: BadRecord) => void) | undefined;
 }
 

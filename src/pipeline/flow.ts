@@ -35,7 +35,7 @@ export interface FlowOptions {
   readonly unit?: RecordUnit;
   /**
    * Called for the first ten bad records of all inputs together, in order. The others are only
-   * counted.
+   * counted. If it throws, the run stops and fails with that error.
    */
   readonly onBadRecord?: (record: BadRecord) => void;
 }
@@ -156,7 +156,7 @@ export class Flow {
    * @param preamble bytes to write before all records
    * @throws RobotsFilterError `input` or `output` if they cannot be read or written, `input` at the
    *   first bad record if the query is strict, `worker` if a thread dies or cannot be started. If a
-   *   stream fails with a RobotsFilterError, that error itself
+   *   stream fails with a RobotsFilterError, that error itself; if `onBadRecord` throws, its error
    */
   async run(
     input: RunInput,
@@ -183,7 +183,16 @@ export class Flow {
         : this.#regions;
     const ring = new Ring(arena.memory, regions, slots, false);
     ring.reset(input.kind === 'file' ? input.offset : 0);
-    const report = (): void => this.#report(input.name);
+    let thrown: { readonly error: unknown } | undefined;
+    const report = (): void => {
+      if (thrown !== undefined) return;
+      try {
+        this.#report(input.name);
+      } catch (error) {
+        thrown = { error };
+        run.stop('cancelled');
+      }
+    };
     const run = new Run({
       pool,
       memory: arena.memory,
@@ -202,15 +211,14 @@ export class Flow {
     });
     const reports = setInterval(report, REPORT_EVERY);
     reports.unref();
-    const end = run.carryOut();
-    this.#run = { run, end };
-    try {
-      return await end;
-    } finally {
+    const end = run.carryOut().finally(() => {
       clearInterval(reports);
       this.#run = undefined;
       report();
-    }
+      if (thrown !== undefined) throw thrown.error;
+    });
+    this.#run = { run, end };
+    return end;
   }
 
   /** The counters so far. */

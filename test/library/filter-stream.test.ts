@@ -1,6 +1,7 @@
+import { once } from 'node:events';
 import { Readable, Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import {
   type BadRecord,
   type FilterStreamOptions,
@@ -92,6 +93,22 @@ describe('filterStream', () => {
     await expect(filtered(['bad\n'], { threads: 1, strict: true })).rejects.toThrow(
       RobotsFilterError,
     );
+  });
+
+  test('fails with the error that onBadRecord throws, and calls it no more', async () => {
+    const own = new Error('enough');
+    const onBadRecord = vi.fn((): never => {
+      throw own;
+    });
+    for (const threads of [1, 2]) {
+      await expect(filtered(['bad\nworse\n'], { threads, onBadRecord })).rejects.toBe(own);
+      const stream = filterStream(exampleTable(), { threads, onBadRecord });
+      const failed = once(stream, 'error');
+      // The stream is never ended.
+      stream.resume().write('bad\n'.repeat(1_000_000));
+      expect(await failed).toEqual([own]);
+    }
+    expect(onBadRecord).toHaveBeenCalledTimes(4);
   });
 
   test('runs two streams over one table at once', async () => {

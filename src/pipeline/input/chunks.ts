@@ -61,7 +61,7 @@ export class Chunks implements ChunkSource {
 
   /** Returns the chunks as a stream. */
   stream(): Readable {
-    return new ChunkStream(this);
+    return streamOf(this);
   }
 
   async #fetch(): Promise<Buffer | undefined> {
@@ -88,6 +88,11 @@ export function streamSource(stream: Readable): ChunkSource {
       stream.destroy();
     },
   };
+}
+
+/** A source as a stream. The chunks before an error reach the reader of the stream. */
+export function streamOf(source: ChunkSource): Readable {
+  return new ChunkStream(source);
 }
 
 /** A source whose first bytes have been read before. Without `rest`, they are the whole source. */

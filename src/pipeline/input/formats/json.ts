@@ -1,4 +1,4 @@
-import { pipeline } from 'node:stream';
+import { streamOf } from '../chunks.js';
 import type { Format } from '../format.js';
 import { beginningOf } from './first-object.js';
 
@@ -13,9 +13,6 @@ export const json: Format = {
   async toLines(chunks, options) {
     // Loaded on demand, because stream-json takes long to load.
     const { JsonRecords } = await import('../json/json-records.js');
-    const stream = new JsonRecords(options);
-    // An error in `chunks` destroys `stream` with that error, so the reader of `stream` gets it.
-    pipeline(chunks.stream(), stream, () => {});
-    return stream;
+    return streamOf(new JsonRecords(chunks, options));
   },
 };

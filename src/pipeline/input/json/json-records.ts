@@ -1,7 +1,7 @@
-import { Transform, type TransformCallback } from 'node:stream';
 import { SPACE } from '../../../ascii.js';
 import { RobotsFilterError } from '../../../errors.js';
 import { DEFAULT_MAX_LINE_BYTES } from '../../limits.js';
+import type { ChunkSource } from '../chunks.js';
 import type { LinesOptions } from '../format.js';
 import { HeldRecord } from './held-record.js';
 import { findFault, type JsonFault, JsonValidator } from './json-validator.js';
@@ -15,6 +15,7 @@ export const DEFAULT_MAX_DEPTH = 1_000;
 /** Chunks are processed in pieces of this size, which bounds the strings and buffers made. */
 const PIECE_BYTES = 65_536;
 const NOWHERE = -1;
+const NOTHING = Buffer.alloc(0);
 
 /**
  * Turns JSON into NDJSON: bytes in, bytes out, one record per line.
@@ -37,16 +38,22 @@ const NOWHERE = -1;
  *
  * The memory is about four times the longest record allowed, and some pieces of 64 KiB.
  *
- * The stream fails with a `RobotsFilterError` `input` if the input is not JSON or ends too early.
- * No record comes out of the 64 KiB around the error.
+ * The source fails with a `RobotsFilterError` `input` if the input is not JSON or ends too early.
+ * The records that end before the error come out first.
  */
-export class JsonRecords extends Transform {
+export class JsonRecords implements ChunkSource {
+  readonly #chunks: ChunkSource;
   readonly #name: string;
   readonly #maxRecordBytes: number;
   readonly #scanner: RecordScanner;
   readonly #held: HeldRecord;
   readonly #lines = new RecordLines();
   #validator = new JsonValidator();
+  /** The part of the last chunk that has not been read. */
+  #rest: Buffer = NOTHING;
+  #ended = false;
+  /** Why the bytes after the lines that came out are not JSON. */
+  #failure: RobotsFilterError | undefined;
 
   /** The current record, if it has been refused before its end. */
   #refused: RefusedRecord | undefined;
@@ -58,8 +65,9 @@ export class JsonRecords extends Transform {
    */
   #refusedEnd = NOWHERE;
 
-  constructor({ name, maxRecordBytes, maxDepth }: LinesOptions) {
-    super({ readableHighWaterMark: 2 * PIECE_BYTES, writableHighWaterMark: PIECE_BYTES });
+  /** @param chunks the bytes of the input */
+  constructor(chunks: ChunkSource, { name, maxRecordBytes, maxDepth }: LinesOptions) {
+    this.#chunks = chunks;
     this.#name = name;
     this.#maxRecordBytes = maxRecordBytes ?? DEFAULT_MAX_LINE_BYTES;
     this.#held = new HeldRecord(this.#maxRecordBytes + PIECE_BYTES);
@@ -68,27 +76,45 @@ export class JsonRecords extends Transform {
     );
   }
 
-  override _transform(chunk: Buffer, _encoding: BufferEncoding, callback: TransformCallback): void {
-    try {
-      for (let start = 0; start < chunk.length; start += PIECE_BYTES) {
-        this.#take(chunk.subarray(start, start + PIECE_BYTES));
+  async next(): Promise<Buffer | undefined> {
+    for (;;) {
+      if (this.#failure !== undefined) throw this.#failure;
+      if (this.#rest.length === 0) {
+        if (this.#ended) return undefined;
+        const chunk = await this.#chunks.next();
+        if (chunk === undefined) return this.#finish();
+        this.#rest = chunk;
       }
-      callback();
-    } catch (error) {
-      callback(error as Error);
+      const lines = this.#linesOf(this.#rest.subarray(0, PIECE_BYTES));
+      this.#rest = this.#rest.subarray(PIECE_BYTES);
+      if (lines !== undefined) return lines;
     }
   }
 
-  override _flush(callback: TransformCallback): void {
+  abandon(): Promise<void> {
+    return this.#chunks.abandon();
+  }
+
+  /** Returns the last line, if there is one that only the end of the input ends. */
+  #finish(): Buffer | undefined {
+    this.#ended = true;
+    const end = this.#scanner.offset;
+    // A number or word at the very end has no byte after it that would end it.
+    const lines = this.#scanner.isBare ? this.#linesOf(Buffer.from(' ')) : undefined;
+    if (this.#failure === undefined && this.#scanner.isOpen) this.#failure = this.#cutOff(end);
+    if (lines === undefined && this.#failure !== undefined) throw this.#failure;
+    return lines;
+  }
+
+  /** Returns the lines of the records that end in the next piece. */
+  #linesOf(piece: Buffer): Buffer | undefined {
     try {
-      const end = this.#scanner.offset;
-      // A number or word at the very end has no byte after it that would end it.
-      if (this.#scanner.isBare) this.#take(Buffer.from(' '));
-      if (this.#scanner.isOpen) this.#failAtEnd(end);
-      callback();
+      this.#take(piece);
     } catch (error) {
-      callback(error as Error);
+      if (!(error instanceof RobotsFilterError)) throw error;
+      this.#failure = error;
     }
+    return this.#lines.take();
   }
 
   #take(piece: Buffer): void {
@@ -104,14 +130,14 @@ export class JsonRecords extends Transform {
     if (refused === undefined) {
       const fault = this.#validateFrom(0, lead, held);
       if (fault !== undefined) {
-        this.#failAt(fault, Buffer.concat([held, piece]), scanner.offset - held.length, lineFeeds);
+        const bytes = Buffer.concat([held, piece]);
+        this.#keepRecords(lead, bytes.subarray(0, fault.offset));
+        this.#failAt(fault, bytes, scanner.offset - held.length, lineFeeds);
       }
     } else {
       this.#validateRefused(refused, piece, lineFeeds);
     }
 
-    const lines = this.#lines.take();
-    if (lines !== undefined) this.push(lines);
     const start = Math.max(scanner.recordOffset - scanner.offset, 0);
     if (scanner.inRecord && this.#refused === undefined) {
       const refusal = this.#refusalOf(this.#held.length + piece.length - start);
@@ -155,6 +181,7 @@ export class JsonRecords extends Transform {
     if (fault !== undefined) {
       const context = Buffer.concat([tail.bytes, piece]);
       const contextOffset = offset - tail.bytes.length;
+      this.#lines.keep(0);
       const inContext = { ...fault, offset: refused.offset + fault.offset - contextOffset };
       this.#failAt(inContext, context, contextOffset, tail.lineFeeds);
     }
@@ -165,7 +192,9 @@ export class JsonRecords extends Transform {
     const later = this.#validateFrom(end, refused.leadAfter, Buffer.alloc(0));
     if (later !== undefined) {
       const before = lineFeeds + countLineFeeds(piece.subarray(0, end));
-      this.#failAt(later, piece.subarray(end), offset + end, before);
+      const bytes = piece.subarray(end);
+      this.#keepRecords(refused.leadAfter, bytes.subarray(0, later.offset), 1);
+      this.#failAt(later, bytes, offset + end, before);
     }
   }
 
@@ -227,12 +256,28 @@ export class JsonRecords extends Transform {
     held.clear();
   }
 
-  #failAtEnd(offset: number): never {
+  /**
+   * Keeps the lines of the records that end in `bytes`, and of `before` earlier ones.
+   *
+   * @param bytes the bytes before a fault
+   * @param lead text that brings a scanner into the state before `bytes`
+   */
+  #keepRecords(lead: string, bytes: Buffer, before = 0): void {
+    let records = before;
+    const scanner = new RecordScanner(Number.POSITIVE_INFINITY, (piece) => {
+      if (piece === bytes) records++;
+    });
+    scanner.scan(Buffer.from(lead));
+    scanner.scan(bytes);
+    this.#lines.keep(records);
+  }
+
+  #cutOff(offset: number): RobotsFilterError {
     const { inRecord, records, recordOffset, recordLineFeeds, lineFeeds } = this.#scanner;
     const where = inRecord
       ? `within record ${records}, which begins at byte ${recordOffset} (line ${recordLineFeeds + 1})`
       : 'within an array';
-    throw new RobotsFilterError(
+    return new RobotsFilterError(
       'input',
       `${this.#name}: byte ${offset} (line ${lineFeeds + 1}): the input ends ${where}. ` +
         'It is truncated: fetch or write it again, or close the open brackets and strings.',

@@ -51,6 +51,13 @@ export class RecordLines {
     this.#length = 0;
     return lines;
   }
+
+  /** Drops all lines after this many. */
+  keep(lines: number): void {
+    let end = 0;
+    for (let count = 0; count < lines; count++) end = this.#lines.indexOf(LF, end) + 1;
+    this.#length = end;
+  }
 }
 
 /** Copies a record without the white space outside its strings; returns the bytes written. */

@@ -17,7 +17,7 @@ from environment import HERE, UNREACHABLE, Environment, step
 #: The lines of PySpark that are supported, the newest last.
 PYSPARK = ["3.5.9", "4.0.1"]
 #: Numbers of URLs: usually, and with --quick.
-URLS, FEW_URLS = 200_000, 2_000
+URLS, FEW_URLS = 2_000_000, 2_000
 
 
 def main() -> None:

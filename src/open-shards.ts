@@ -21,6 +21,7 @@ import { readAll } from './table/read-table.js';
 import { shardOf } from './table/shard-of.js';
 import { checkTable, SECTION_NAMES, type TableHeader } from './table/table-check.js';
 import {
+  BANK_BYTES,
   type Bank,
   type PlacedShard,
   TABLE_ADDRESS,
@@ -46,7 +47,7 @@ interface Wanted {
  *
  * @param path the directory, or the manifest in it
  * @throws RobotsFilterError `input` if a file cannot be read; `table` if a part is missing, damaged
- *   or not of this manifest; `limit` if the parts do not fit in 4 GiB together, and not in banks
+ *   or not of this manifest; `limit` if `bankBytes` lets more than 4 GiB lie in one memory
  */
 export async function readShards(
   path: string,
@@ -56,10 +57,9 @@ export async function readShards(
   const name = isDirectory ? join(path, MANIFEST_NAME) : path;
   const manifest = await readManifest(name);
   const wanted = wantedOf(name, manifest, reading);
-  const { bankBytes } = reading;
-  const groups = bankBytes === undefined ? [wanted] : bankGroups(wanted, bankBytes, roomOf);
-  if (groups.some((group) => endOf(group) > MAX_PAGES * PAGE_BYTES)) {
-    throw tooLarge(name, manifest);
+  const groups = bankGroups(wanted, reading.bankBytes ?? BANK_BYTES, roomOf);
+  for (const group of groups) {
+    if (endOf(group) > MAX_PAGES * PAGE_BYTES) throw tooLarge(name, group);
   }
   const banks: Bank[] = [];
   let firstSlot = 0;
@@ -211,11 +211,11 @@ function withoutShard(name: string, shard: number, { shards }: Manifest): Robots
   return new RobotsFilterError('usage', `${name}: has no shard ${shard}: name 0 to ${shards - 1}`);
 }
 
-function tooLarge(name: string, { bytes, shards }: Manifest): RobotsFilterError {
-  return new RobotsFilterError(
-    'limit',
-    `${name}: the ${shards} parts have ${bytes} bytes, and only the filter opens more than 4 GiB. Name one part: docs/shards.md`,
-  );
+function tooLarge(name: string, parts: readonly Wanted[]): RobotsFilterError {
+  const bytes = parts.reduce((sum, { part }) => sum + part.bytes, 0);
+  const what = `${name}: ${parts.length} of its parts have ${bytes} bytes, and must lie in one memory of 4 GiB`;
+  const remedy = 'Name fewer: `serve --parts 0-15` (docs/shards.md#more-than-4-gib)';
+  return new RobotsFilterError('limit', `${what}. ${remedy}`);
 }
 
 /** The CRC-32 of the parts' checksums, each as 32 bits, little-endian. Python has it, too. */

@@ -23,12 +23,15 @@ export interface TableReading {
   readonly parts?: PartRange | undefined;
   /** Canonical hosts: only their shards are read. Default: all. */
   readonly hosts?: readonly string[] | undefined;
-  /** Greatest number of bytes of shards in one memory. Default: all must lie in one. */
+  /** Greatest number of bytes of shards in one memory. Default BANK_BYTES. */
   readonly bankBytes?: number | undefined;
 }
 
 /** The usual `bankBytes`. Beside the shards there must be room for batches. */
 export const BANK_BYTES = 7 * 2 ** 29;
+
+/** The `bankBytes` with which all shards must lie in one memory. */
+export const ONE_BANK = Number.POSITIVE_INFINITY;
 
 /** One shard of a table in its memory. */
 export interface PlacedShard {

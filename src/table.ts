@@ -9,15 +9,14 @@ import {
 import { RobotsFilterError } from './errors.js';
 import { HostRecords } from './host-records.js';
 import type { VerifiedTable } from './inspect/verify/verify-table.js';
-import type { JudgeTarget } from './kernel/agent-queries.js';
-import { Judge, type Judgement } from './kernel/judge.js';
-import { ListJudge } from './kernel/list-judge.js';
+import type { Judgement } from './kernel/judge.js';
 import { readTable } from './open-table.js';
 import type { Preferences } from './protocol/preferences.js';
 import type { Profile } from './protocol/profile.js';
 import type { Rule } from './protocol/robots-file.js';
 import type { Verdict } from './protocol/verdict.js';
-import { placeTable, queryTableOf, TABLE_ADDRESS, type TableMemory } from './table-memory.js';
+import { TableJudge } from './table-judge.js';
+import { placeTable, TABLE_ADDRESS, type TableMemory } from './table-memory.js';
 
 export type { TableMemory } from './table-memory.js';
 
@@ -42,12 +41,6 @@ const FILTER_OPTIONS: OptionKinds<TableFilterOptions<unknown>> = {
   unknown: ['allow', 'deny'],
 };
 
-/** Judges single URLs by a table. */
-interface SingleJudge {
-  readonly judge: Judge;
-  readonly target: JudgeTarget;
-}
-
 let memoryOf: (table: Table) => TableMemory;
 let tableOf: (memory: TableMemory, name: string) => Table;
 
@@ -55,8 +48,7 @@ let tableOf: (memory: TableMemory, name: string) => Table;
 export class Table {
   readonly #memory: TableMemory;
   readonly #name: string;
-  #single: SingleJudge | undefined;
-  #listJudge: ListJudge | undefined;
+  #tableJudge: TableJudge | undefined;
   #hostRecords: HostRecords | undefined;
 
   static {
@@ -91,8 +83,8 @@ export class Table {
    * for tables of others.
    *
    * @throws RobotsFilterError `input` if the file cannot be read; `table` if it is damaged,
-   *   truncated, foreign or of another version, or if it cannot be verified; `limit` if it does not
-   *   fit in 4 GiB
+   *   truncated, foreign or of another version, or if it cannot be verified; `limit` if it is in
+   *   one piece and does not fit in 4 GiB
    */
   static async open(path: string, options: TableOpenOptions = {}): Promise<Table> {
     checkPath('Table.open', path);
@@ -176,8 +168,7 @@ export class Table {
    *   product token, or a reduced table cannot answer for it
    */
   verdict(url: string | Uint8Array, agent: string | readonly string[]): Judgement {
-    const { judge, target } = this.#judges();
-    return judge.judge(url, agent, target);
+    return this.#judge.judge(url, agent);
   }
 
   /**
@@ -190,9 +181,7 @@ export class Table {
       const remedy = 'Pass an array of strings; verdict takes one URL, filterStream a stream';
       throw new RobotsFilterError('usage', `urls is ${shownValue(urls)}. ${remedy}`);
     }
-    const { judge, target } = this.#judges();
-    this.#listJudge ??= new ListJudge(this.#memory.arena, judge);
-    return this.#listJudge.judge(urls, agent, target);
+    return this.#judge.verdicts(urls, agent);
   }
 
   /**
@@ -202,8 +191,7 @@ export class Table {
    * @throws RobotsFilterError as `verdict`
    */
   isAllowed(url: string | Uint8Array, agent: string | readonly string[]): boolean {
-    const { judge, target } = this.#judges();
-    return judge.verdict(url, agent, target) === 'allow';
+    return this.#judge.verdict(url, agent) === 'allow';
   }
 
   /**
@@ -212,8 +200,7 @@ export class Table {
    * @throws RobotsFilterError as `verdict`
    */
   isDisallowed(url: string | Uint8Array, agent: string | readonly string[]): boolean {
-    const { judge, target } = this.#judges();
-    return judge.verdict(url, agent, target) === 'deny';
+    return this.#judge.verdict(url, agent) === 'deny';
   }
 
   /**
@@ -274,10 +261,10 @@ export class Table {
     checkOptions('Table.filter', options, FILTER_OPTIONS);
     checkItems('Table.filter', items);
     const { url = (item: Item) => item as string, unknown = 'deny' } = options;
-    const { judge, target } = this.#judges();
+    const judge = this.#judge;
     async function* passing(): AsyncGenerator<Item> {
       for await (const item of items) {
-        const verdict = judge.verdict(url(item), agent, target);
+        const verdict = judge.verdict(url(item), agent);
         if (verdict === 'allow' || (verdict === 'unknown' && unknown === 'allow')) yield item;
       }
     }
@@ -290,20 +277,9 @@ export class Table {
   }
 
   /** What judges URLs on the calling thread, made for the first verdict. */
-  #judges(): SingleJudge {
-    if (this.#single === undefined) {
-      const { arena, table, view, shards } = this.#memory;
-      const target: JudgeTarget = {
-        profile: this.profile,
-        table,
-        anyHost: 0,
-        tokenNumber: (token) => view.tokenNumber(token),
-        shards: shards.map(queryTableOf),
-        checkAgent: (agent) => view.checkAgent(agent),
-      };
-      this.#single = { judge: new Judge(arena), target };
-    }
-    return this.#single;
+  get #judge(): TableJudge {
+    this.#tableJudge ??= new TableJudge(this.#memory);
+    return this.#tableJudge;
   }
 }
 
@@ -325,5 +301,10 @@ export function tableMemory(table: Table): TableMemory {
  * @throws RobotsFilterError as `Table.open`
  */
 export async function openForHosts(path: string, hosts?: readonly string[]): Promise<Table> {
-  return tableOf(await readTable(path, { hosts }), path);
+  return tableIn(await readTable(path, { hosts }), path);
+}
+
+/** The table that lies in some memories, for the other modules of this package. */
+export function tableIn(memory: TableMemory, name: string): Table {
+  return tableOf(memory, name);
 }

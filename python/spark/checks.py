@@ -17,6 +17,8 @@ from pathlib import Path
 from typing import Any
 
 import compile_warc
+import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from archives import write_archives
 from cluster import LOOPBACK, Cluster
@@ -53,17 +55,10 @@ class Checks:
         with Table.open(self.table) as table:
             judged = table.verdicts(rows.column("url"), AGENTS, explain=True)
         self.alone_seconds = time.monotonic() - started
-        self.expected = [
-            (number, url, *expectation(row))
-            for number, url, row in zip(
-                rows.column("id").to_pylist(),
-                rows.column("url").to_pylist(),
-                judged.to_pylist(),
-                strict=True,
-            )
-        ]
-        verdicts = {verdict for row in self.expected if row[2] for verdict in row[2]}
-        assert verdicts == {"allow", "deny", "unknown", "invalid"}, verdicts
+        self.expected = rows.add_column(2, "verdict", texts_of(judged, "verdict"))
+        self.expected = self.expected.add_column(3, "reason", texts_of(judged, "reason"))
+        verdicts = pc.unique(self.expected.flatten().column("verdict.*")).to_pylist()
+        assert {*verdicts} == {"allow", "deny", "unknown", "invalid", None}, verdicts
 
     @property
     def df(self) -> DataFrame:
@@ -80,15 +75,15 @@ class Checks:
         # Written and read again: to collect them, each task would hold all of its rows.
         output = str(self.place / "output")
         judged.write.mode("overwrite").parquet(output)
-        rows = pq.read_table(output)
-        table = rows.sort_by("id")
-        verdicts = [row and tuple(row.values()) for row in table.column("verdict").to_pylist()]
-        reasons = [row and tuple(row.values()) for row in table.column("reason").to_pylist()]
-        ids = table.column("id").to_pylist()
-        found = list(zip(ids, table.column("url").to_pylist(), verdicts, reasons, strict=True))
+        found = pq.read_table(output).sort_by("id")
+        assert found.column_names == self.expected.column_names, found.schema
         assert len(found) == len(self.expected), (len(found), len(self.expected))
-        for one, other in zip(found, self.expected, strict=True):
-            assert one == other, (one, other)
+        for one, other in zip(found.flatten(), self.expected.flatten(), strict=True):
+            # Nulls are equal to nulls, and to nothing else.
+            if not one.equals(other):
+                pairs = zip(one.to_pylist(), other.to_pylist(), strict=True)
+                row, pair = next((row, pair) for row, pair in enumerate(pairs) if pair[0] != pair[1])
+                raise AssertionError((self.expected.slice(row, 1).to_pylist(), *pair))
 
     def slow(self) -> DataFrame:
         """The URLs, so slowly that something can be killed meanwhile."""
@@ -266,20 +261,24 @@ class Checks:
         return found
 
 
-def expectation(row: Any) -> tuple[Any, Any]:
-    """The verdicts and the reasons of a row, or None twice for no URL."""
-    if row is None:
-        return None, None
-    return (
-        tuple(row[agent]["verdict"] for agent in AGENTS),
-        tuple(row[agent]["reason"] for agent in AGENTS),
+def texts_of(judged: Any, member: str) -> Any:
+    """The verdicts or reasons as `filter_urls` has them: a struct with a text for each agent."""
+    chunks = [judged] if isinstance(judged, pa.Array) else judged.chunks
+    missing = [chunk.is_null() for chunk in chunks]
+    return pa.chunked_array(
+        pa.StructArray.from_arrays(
+            [chunk.field(agent).field(member).cast(pa.string()) for agent in AGENTS],
+            AGENTS,
+            mask=mask,
+        )
+        for chunk, mask in zip(chunks, missing, strict=True)
     )
 
 
 def main() -> None:
     """Start the cluster, run all checks, end it."""
     parser = argparse.ArgumentParser()
-    parser.add_argument("--urls", type=int, default=200_000)
+    parser.add_argument("--urls", type=int, default=2_000_000)
     parser.add_argument("--quick", action="store_true")
     options = parser.parse_args()
     place = Path(tempfile.mkdtemp(prefix="robots-filter-spark-"))

@@ -82,7 +82,8 @@ export async function serve(table: TableMemory, settings: ServeSettings): Promis
   } catch (error) {
     return error instanceof ClosedError ? { isBlocked: false } : { isBlocked: false, error };
   }
-  const { arena, table: address, header, shards } = table;
+  const { arena, table: address, header, shards, banks } = table;
+  if (banks.length > 0) throw new Error('a table that is served lies in one memory');
   const task: ServeTask = {
     memory: arena.memory,
     tables:

@@ -1,8 +1,14 @@
 import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { HostDiff } from '../../src/cli/commands/diff-hosts.js';
+import { DiffTally } from '../../src/cli/report/diff-figures.js';
+import { sortedPlaces } from '../../src/inspect/host-order.js';
+import { TableAudit } from '../../src/inspect/table-audit.js';
+import { readTable } from '../../src/open-table.js';
+import { parseAgent } from '../../src/protocol/agent.js';
 import { shardOf } from '../../src/table/shard-of.js';
-import { Table } from '../../src/table.js';
+import { Table, tableIn, tableMemory } from '../../src/table.js';
 import { lines, Workplace, workplace } from '../cli/command-line.js';
 import { hostileFile } from '../hostile/file.js';
 import { Random } from '../random/random.js';
@@ -155,27 +161,43 @@ describe('a table in shards', () => {
     }
   });
 
-  test('is opened by the library, which proves where each host is', async () => {
-    const [one, parts] = await Promise.all([
-      Table.open(join(place.path, 'one.table')),
-      Table.open(join(place.path, 'parts'), { verify: true }),
-    ]);
-    expect([parts.hosts, parts.profile]).toEqual([one.hosts, 'rfc9309']);
+  test('is opened by the library, which proves where each host is, in one memory or more', async () => {
+    const path = join(place.path, 'parts');
+    const one = await Table.open(join(place.path, 'one.table'));
+    const whole = await Table.open(path, { verify: true });
+    const { length } = tableMemory(whole).header;
+    const tables = [whole];
+    for (const bankBytes of [1, length / 2]) {
+      tables.push(tableIn(await readTable(path, { bankBytes }), path));
+    }
+    const memories = tables.map((table) => tableMemory(table).banks.length);
+    expect(memories).toEqual([0, SHARDS, 3]);
     const urls = lines(place.read('urls.txt')).slice(0, 900);
     let ruled = 0;
-    for (const agent of AGENTS) {
-      expect(parts.verdicts(urls, agent)).toEqual(one.verdicts(urls, agent));
-      for (const url of urls.slice(0, 100)) {
-        expect(parts.verdict(url, agent)).toEqual(one.verdict(url, agent));
-        expect(parts.rulesFor(url, agent)).toEqual(one.rulesFor(url, agent));
-        expect(parts.crawlDelay(url, agent)).toEqual(one.crawlDelay(url, agent));
-        expect(parts.sitemaps(url)).toEqual(one.sitemaps(url));
-        ruled += Math.sign(parts.rulesFor(url, agent).length);
+    for (const parts of tables) {
+      expect([parts.hosts, parts.profile]).toEqual([one.hosts, 'rfc9309']);
+      expect(await parts.verify()).toEqual(await whole.verify());
+      for (const agent of AGENTS) {
+        expect(parts.verdicts(urls, agent)).toEqual(one.verdicts(urls, agent));
+        for (const url of urls.slice(0, 100)) {
+          expect(parts.verdict(url, agent)).toEqual(one.verdict(url, agent));
+          expect(parts.isAllowed(url, agent)).toBe(one.isAllowed(url, agent));
+          expect(parts.rulesFor(url, agent)).toEqual(one.rulesFor(url, agent));
+          expect(parts.crawlDelay(url, agent)).toEqual(one.crawlDelay(url, agent));
+          expect(parts.sitemaps(url)).toEqual(one.sitemaps(url));
+          ruled += Math.sign(parts.rulesFor(url, agent).length);
+        }
       }
+      expect(() => parts.verdicts([], 'no agent')).toThrow('is not a product token');
+      expect(() => parts.bytes).toThrow('is a table in shards. Copy its directory');
+      await expect(parts.save(join(place.path, 'x'))).rejects.toThrow('is a table in shards');
+      // What audit, records and diff print.
+      const content = contentOf(parts);
+      expect(content.length).toBe(parts.hosts);
+      expect(content).toEqual(contentOf(one));
+      expect(differences(one, parts)).toEqual([]);
     }
     expect(ruled).toBeGreaterThan(20);
-    expect(() => parts.bytes).toThrow('is a table in shards. Copy its directory');
-    await expect(parts.save(join(place.path, 'x'))).rejects.toThrow('is a table in shards');
   });
 
   test('of which only the parts of a host are read, if the question is about it', async () => {
@@ -308,6 +330,45 @@ describe('a table in shards', () => {
     }
   });
 });
+
+/** The hosts of a table, sorted, with their records and what they allow. */
+function contentOf(table: Table): unknown[] {
+  const { view } = tableMemory(table);
+  const agents = AGENTS.map((agent) => parseAgent(agent, 'rfc9309'));
+  const audit = new TableAudit(view, agents, false);
+  return Array.from(sortedPlaces(view), (at) => {
+    const { host, authorities } = view.hostAt(at);
+    return [
+      host,
+      authorities.map((authority) => {
+        const { schemes, port, accessResult, source, robots } = authority;
+        const { records, date } = view.recordsOf(authority);
+        return [
+          schemes,
+          port,
+          accessResult,
+          source,
+          records,
+          date,
+          audit.summaries(robots, accessResult),
+        ];
+      }),
+    ];
+  });
+}
+
+/** The rows of a diff of two tables. */
+function differences(old: Table, next: Table): unknown[] {
+  const rows: unknown[] = [];
+  const agents = AGENTS.map((agent) => parseAgent(agent, 'rfc9309'));
+  const sink = {
+    isClosed: false,
+    add: (row: unknown) => void rows.push(row),
+    end: () => undefined,
+  };
+  new HostDiff({ old, new: next, agents }, sink, new DiffTally(AGENTS)).write();
+  return rows;
+}
 
 function editManifest(directory: string, edit: (text: string) => string): void {
   const path = join(directory, 'manifest.json');

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql import types as T  # noqa: N812
@@ -98,7 +99,7 @@ def _shards_of(urls: Any, shards: int) -> Any:
 
 def without_task(batch: pa.RecordBatch) -> tuple[pa.RecordBatch, set[int]]:
     index = batch.schema.get_field_index(_TASK)
-    own = set(pa.compute.unique(batch.column(index)).to_pylist())
+    own = set(pc.unique(batch.column(index)).to_pylist())
     names = [name for name in batch.schema.names if name != _TASK]
     columns = [column for at, column in enumerate(batch.columns) if at != index]
     return pa.RecordBatch.from_arrays(columns, names=names), own

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 from pyspark import SparkFiles
 from pyspark.sql import DataFrame
 from pyspark.sql import types as T  # noqa: N812
@@ -265,7 +266,7 @@ def _judged(table: Table, batch: pa.RecordBatch, asked: _Asked) -> pa.RecordBatc
         columns.append(
             fields[0]
             if question.single
-            else pa.StructArray.from_arrays(fields, names, mask=pa.compute.is_null(result))
+            else pa.StructArray.from_arrays(fields, names, mask=pc.is_null(result))
         )
     return pa.RecordBatch.from_arrays(
         [*batch.columns, *columns], names=[*batch.schema.names, *asked.members]
@@ -281,4 +282,4 @@ def _text(result: Any, member: str) -> Any:
 def _masked(values: Any, result: Any) -> Any:
     if result.null_count == 0:
         return values
-    return pa.compute.if_else(pa.compute.is_valid(result), values, pa.scalar(None, pa.string()))
+    return pc.if_else(pc.is_valid(result), values, pa.scalar(None, pa.string()))

@@ -19,7 +19,7 @@ import { OutputSink } from '../../pipeline/output/output-sink.js';
 import type { ParquetOutput } from '../../pipeline/output/parquet/parquet-output.js';
 import type { RecordPreferences } from '../../pipeline/output/record-preferences.js';
 import type { Agent } from '../../protocol/agent.js';
-import { BANK_BYTES, type TableMemory } from '../../table-memory.js';
+import type { TableMemory } from '../../table-memory.js';
 import type { Executor } from '../../workers/executor.js';
 import { SUCCESS } from '../exit-codes.js';
 import { parseAgents } from '../options/agents.js';
@@ -108,7 +108,7 @@ export async function filter(
     });
     const table =
       shards === undefined
-        ? await openTable({ ...options, bankBytes: BANK_BYTES }, agents, diagnostics, interruption)
+        ? await openTable(options, agents, diagnostics, interruption)
         : await emptyTable();
     interruption.signal.throwIfAborted();
     const asked = agents ?? parseAgents(options.agent, table.header.profile);

@@ -1,4 +1,5 @@
 import { serve } from '../../serve/serve.js';
+import { ONE_BANK } from '../../table-memory.js';
 import { SUCCESS } from '../exit-codes.js';
 import { reportFailure } from '../failure.js';
 import { parseAgents } from '../options/agents.js';
@@ -34,7 +35,9 @@ export async function serveTable(
   const kept = agent === undefined ? undefined : parseAgents(agent, profile);
   const interruption = new Interruption();
   const opened =
-    shards === undefined ? openTable(options, kept, diagnostics, interruption) : emptyTable();
+    shards === undefined
+      ? openTable({ ...options, bankBytes: ONE_BANK }, kept, diagnostics, interruption)
+      : emptyTable();
   const table = await opened.finally(() => interruption.end());
   if (interruption.exitCode !== undefined) return interruption.exitCode;
   const agents = parseAgents(agent, table.header.profile).map(({ name }) => name);

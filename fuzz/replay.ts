@@ -3,19 +3,22 @@ import type { Finding } from './fuzzer.js';
 import { guardedMemory } from './kernel/guarded-kernel.js';
 import type { Target } from './target.js';
 
-/**
- * Runs inputs over the program's own kernel until the target finds a fault.
- *
- * @param begin is told each input before it runs
- */
+export interface ReplayOptions {
+  /** Default: the program's own kernel. */
+  readonly module?: WebAssembly.Module;
+  /** Called with each input before it runs. */
+  readonly begin?: (input: Uint8Array) => void;
+}
+
+/** Runs inputs over a kernel until the target finds a fault. */
 export async function replay(
   target: Target,
   inputs: readonly Uint8Array[],
-  begin: (input: Uint8Array) => void = () => {},
+  { module = kernelModule(), begin }: ReplayOptions = {},
 ): Promise<Finding | undefined> {
-  const check = target.check({ module: kernelModule(), memory: guardedMemory() });
+  const check = target.check({ module, memory: guardedMemory() });
   for (const input of inputs) {
-    begin(input);
+    begin?.(input);
     try {
       await check(input);
     } catch (error) {

@@ -24,7 +24,7 @@ function say(message: FromThread): void {
 
 /** Runs inputs over the program's own kernel, watched, until the target finds a fault. */
 function watchedReplay(inputs: readonly Uint8Array[]): Promise<Finding | undefined> {
-  return replay(target, inputs, (input) => watch.begin(input));
+  return replay(target, inputs, { begin: (input) => watch.begin(input) });
 }
 
 async function replayAll(inputs: readonly Uint8Array[]): Promise<void> {

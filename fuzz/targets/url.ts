@@ -49,6 +49,7 @@ export const target: Target = {
     `http://${'a'.repeat(63)}.${'b'.repeat(63)}.${'c'.repeat(63)}.${'d'.repeat(61)}/`,
     "http://h/?a='b'&c=%27",
     'http://h/%72obots.txt',
+    'http:h/%E',
     'mailto:x@example.com',
     `HTTP://u@H?\n${'<'.repeat(500)}`,
   ],

@@ -17,7 +17,8 @@ describe('the stored inputs of the fuzzer pass with the shipped kernel', () => {
     // In this process, because to start a thread for each target takes longer. `npm run fuzz --
     // --replay` names an input that hangs.
     let begun = 0;
-    const finding = await replay(target, [...kept, ...target.seeds.map(bytesOf)], () => begun++);
+    const inputs = [...kept, ...target.seeds.map(bytesOf)];
+    const finding = await replay(target, inputs, { begin: () => begun++ });
     if (finding !== undefined) {
       expect.fail(`${shown(charactersOf(finding.input))}: ${finding.message}`);
     }

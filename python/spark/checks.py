@@ -17,16 +17,15 @@ from pathlib import Path
 from typing import Any
 
 import compile_warc
-import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from archives import write_archives
 from cluster import LOOPBACK, Cluster
-from data import SHARDS, urls_of, write_table
+from data import SHARDS, texts_of, urls_of, write_table
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
-from robots_filter import RobotsFilterError, Table, command
+from robots_filter import RobotsFilterError, Table, UsageError, command
 from robots_filter.spark import filter_urls
 
 AGENTS = ["GPTBot", "CCBot>GPTBot", "*"]
@@ -55,8 +54,8 @@ class Checks:
         with Table.open(self.table) as table:
             judged = table.verdicts(rows.column("url"), AGENTS, explain=True)
         self.alone_seconds = time.monotonic() - started
-        self.expected = rows.add_column(2, "verdict", texts_of(judged, "verdict"))
-        self.expected = self.expected.add_column(3, "reason", texts_of(judged, "reason"))
+        self.expected = rows.add_column(2, "verdict", texts_of(judged, AGENTS, "verdict"))
+        self.expected = self.expected.add_column(3, "reason", texts_of(judged, AGENTS, "reason"))
         verdicts = pc.unique(self.expected.flatten().column("verdict.*")).to_pylist()
         assert {*verdicts} == {"allow", "deny", "unknown", "invalid", None}, verdicts
 
@@ -82,7 +81,9 @@ class Checks:
             # Nulls are equal to nulls, and to nothing else.
             if not one.equals(other):
                 pairs = zip(one.to_pylist(), other.to_pylist(), strict=True)
-                row, pair = next((row, pair) for row, pair in enumerate(pairs) if pair[0] != pair[1])
+                row, pair = next(
+                    (row, pair) for row, pair in enumerate(pairs) if pair[0] != pair[1]
+                )
                 raise AssertionError((self.expected.slice(row, 1).to_pylist(), *pair))
 
     def slow(self) -> DataFrame:
@@ -195,6 +196,28 @@ class Checks:
         refused(lambda: None, "cannot answer for google", profile="google")
         assert self.spark.sparkContext.statusTracker().getJobIdsForGroup() == before
 
+    def check_wrong_arguments_fail_before_anything_runs(self) -> None:
+        """A column that is missing or no text, agents that are none or alike, no tasks."""
+        df = self.df
+        before = self.spark.sparkContext.statusTracker().getJobIdsForGroup()
+        usual = {"table": self.shards, "agents": "GPTBot"}
+        for text, wrong in {
+            "no column link": {"url": "link"},
+            "the column id is of type bigint": {"url": "id"},
+            "is not a product token": {"agents": "no agent"},
+            'names "GPTBot" twice': {"agents": ["GPTBot", "GPTBot"]},
+            "the agents GPTBot and gptbot apart": {"agents": ["GPTBot", "gptbot"]},
+            "agents is empty": {"agents": []},
+            "tasks is 0": {"tasks": 0},
+        }.items():
+            try:
+                filter_urls(df, **{**usual, **wrong})
+            except UsageError as error:
+                assert text in str(error), error
+            else:
+                raise AssertionError(f"not refused: {text}")
+        assert self.spark.sparkContext.statusTracker().getJobIdsForGroup() == before
+
     def check_archives_compile_as_on_one_machine(self) -> None:
         """Archives compile to the same parts, though redirects leave shards and archives."""
         archives = write_archives(self.place / "archives", files=6, captures=60, hosts=80)
@@ -261,20 +284,6 @@ class Checks:
         return found
 
 
-def texts_of(judged: Any, member: str) -> Any:
-    """The verdicts or reasons as `filter_urls` has them: a struct with a text for each agent."""
-    chunks = [judged] if isinstance(judged, pa.Array) else judged.chunks
-    missing = [chunk.is_null() for chunk in chunks]
-    return pa.chunked_array(
-        pa.StructArray.from_arrays(
-            [chunk.field(agent).field(member).cast(pa.string()) for agent in AGENTS],
-            AGENTS,
-            mask=mask,
-        )
-        for chunk, mask in zip(chunks, missing, strict=True)
-    )
-
-
 def main() -> None:
     """Start the cluster, run all checks, end it."""
     parser = argparse.ArgumentParser()
@@ -314,6 +323,7 @@ def main() -> None:
         if not options.quick:
             chosen += [
                 checks.check_wrong_table_fails_before_anything_runs,
+                checks.check_wrong_arguments_fail_before_anything_runs,
                 checks.check_replaced_table_is_opened_anew,
                 checks.check_columns_of_any_name,
                 checks.check_heavy_host_in_several_tasks,

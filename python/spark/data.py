@@ -58,3 +58,17 @@ def urls_of(count: int) -> pa.Table:
         else:
             urls.append(f"https://{host}{path}")
     return pa.table({"id": pa.array(range(count), pa.int64()), "url": pa.array(urls, pa.string())})
+
+
+def texts_of(judged: Any, agents: list[str], member: str) -> Any:
+    """Return verdicts or reasons as `filter_urls` has them: structs with a text for each agent."""
+    chunks = [judged] if isinstance(judged, pa.Array) else judged.chunks
+    missing = [chunk.is_null() for chunk in chunks]
+    return pa.chunked_array(
+        pa.StructArray.from_arrays(
+            [chunk.field(agent).field(member).cast(pa.string()) for agent in agents],
+            agents,
+            mask=mask,
+        )
+        for chunk, mask in zip(chunks, missing, strict=True)
+    )

@@ -22,8 +22,8 @@ TYPES = [
     pa.large_string(),
     pa.binary(),
     pa.large_binary(),
-    pa.string_view(),
-    pa.binary_view(),
+    # pyarrow 16 was the first with views.
+    *(getattr(pa, name)() for name in ("string_view", "binary_view") if hasattr(pa, name)),
     pa.dictionary(pa.int32(), pa.string()),
     pa.dictionary(pa.int8(), pa.large_string()),
 ]
@@ -31,10 +31,8 @@ TYPES = [
 
 @pytest.mark.parametrize("kind", TYPES, ids=str)
 def test_arrays_of_all_types_and_slices(table: Table, kind: object) -> None:
-    values = pa.array(URLS, pa.string()).cast(kind) if "view" not in str(kind) else None
-    if values is None:
-        base = pa.string() if "string" in str(kind) else pa.binary()
-        values = pa.array(URLS, base).cast(kind)
+    base = pa.binary() if "binary" in str(kind) else pa.string()
+    values = pa.array(URLS, base).cast(kind)
     for start in range(len(URLS) + 1):
         for length in (0, 1, 3, len(URLS)):
             part = values.slice(start, length)

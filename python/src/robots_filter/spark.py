@@ -100,7 +100,9 @@ def filter_urls(
     is damaged, incomplete or for another profile: all before a job starts.
     """
     path = directory_of(path_of("filter_urls", table))
-    asked = _asked(df, url, question_of(agents, explain=bool(explain)))
+    question = question_of(agents, explain=bool(explain))
+    _refuse_alike(question.agents)
+    asked = _asked(df, url, question)
     for name in df.columns:
         # Spark does not tell columns apart by case.
         if name.lower() in asked.members:
@@ -108,7 +110,7 @@ def filter_urls(
                 f"the DataFrame has a column {name} already. "
                 f"Rename it first: df.withColumnRenamed({name!r}, ...)"
             )
-    if tasks is not None and (not isinstance(tasks, int) or tasks < 1):
+    if tasks is not None and (type(tasks) is not int or tasks < 1):
         raise UsageError(f"tasks is {tasks!r}. Use a whole number from 1 on")
     parts = parts_of(path) if os.path.isdir(path) else None
     checksum = _check_answers(path, parts, asked.question, profile)
@@ -153,6 +155,18 @@ def _judged_frame(
     names = [parts[shard].file for shard in of_task]
     checksums = {part.file: part.checksum for part in parts}
     return rows.mapInArrow(_judging(place, asked, (names, checksums)), schema)
+
+
+def _refuse_alike(agents: Sequence[str]) -> None:
+    """Refuse agents that differ by case alone: Spark would write a struct that it cannot read."""
+    names: dict[str, str] = {}
+    for agent in agents:
+        other = names.setdefault(agent.lower(), agent)
+        if other != agent:
+            raise UsageError(
+                f"Spark does not tell the agents {other} and {agent} apart, which are the same "
+                "product tokens. Name one of them"
+            )
 
 
 def _asked(df: DataFrame, url: str, question: Question) -> _Asked:
@@ -239,7 +253,13 @@ def _table_at(path: str, checksum: str) -> Table:
     Raises RobotsFilterError if it is not the table that `filter_urls` has checked.
     """
     name = os.path.join(path, MANIFEST) if os.path.isdir(path) else path
-    status = os.stat(name)
+    try:
+        status = os.stat(name)
+    except OSError as cause:
+        raise RobotsFilterError(
+            f"{name}: cannot be read ({cause.strerror}). Put the table at a path that the driver "
+            "and all executors share"
+        ) from cause
     file = _File(path, status.st_ino, status.st_size, status.st_mtime_ns)
     table = _opened.get(file)
     if table is None:

@@ -1,4 +1,4 @@
-import { readFile, stat } from 'node:fs/promises';
+import { createReadStream } from 'node:fs';
 import { RobotsFilterError } from '../errors.js';
 import { describeSystemError } from '../files/system-error.js';
 import { isProductToken } from '../protocol/agent.js';
@@ -19,17 +19,8 @@ const OPTIONAL_MEMBERS = ['published', 'operator', 'description', 'source', 'dat
  * @throws RobotsFilterError `input`, with the entry and what is wrong with it
  */
 export async function readAgentsFile(path: string): Promise<readonly KnownAgent[]> {
-  let text: string;
-  try {
-    const { size } = await stat(path);
-    if (size > MAX_FILE_BYTES) throw refusal(path, `longer than ${MAX_FILE_BYTES} bytes`);
-    text = await readFile(path, 'utf8');
-  } catch (cause) {
-    if (cause instanceof RobotsFilterError) throw cause;
-    const reason = `cannot be read: ${describeSystemError(cause)}`;
-    throw new RobotsFilterError('input', `${path}: ${reason}. ${EXAMPLE}`, { cause });
-  }
   let value: unknown;
+  const text = await textOf(path);
   try {
     value = JSON.parse(text);
   } catch (cause) {
@@ -46,6 +37,25 @@ export async function readAgentsFile(path: string): Promise<readonly KnownAgent[
     tokens.add(token);
     return agent;
   });
+}
+
+/** The text of a file, which may be a pipe or a device without an end. */
+async function textOf(path: string): Promise<string> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  try {
+    for await (const chunk of createReadStream(path) as AsyncIterable<Buffer>) {
+      chunks.push(chunk);
+      bytes += chunk.length;
+      if (bytes > MAX_FILE_BYTES) throw refusal(path, `longer than ${MAX_FILE_BYTES} bytes`);
+    }
+  } catch (cause) {
+    if (cause instanceof RobotsFilterError) throw cause;
+    const reason = `cannot be read: ${describeSystemError(cause)}`;
+    throw new RobotsFilterError('input', `${path}: ${reason}. ${EXAMPLE}`, { cause });
+  }
+  // Unlike Buffer.toString, a decoder drops a byte order mark.
+  return new TextDecoder().decode(Buffer.concat(chunks));
 }
 
 function refusal(path: string, what: string): RobotsFilterError {

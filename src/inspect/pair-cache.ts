@@ -17,8 +17,17 @@ export class PairCache<Value> {
     this.#values = new Array(places).fill(undefined);
   }
 
-  /** The value of a pair; computes it if it is not known. */
-  of(one: number, other: number, compute: () => Value): Value {
+  /**
+   * The value of a pair; computes it if it is not known.
+   *
+   * @param keeps whether a value that was computed is kept
+   */
+  of(
+    one: number,
+    other: number,
+    compute: () => Value,
+    keeps: (value: Value) => boolean = () => true,
+  ): Value {
     const hash = Math.imul(one, 0x9e3779b1) ^ Math.imul(other, 0x85ebca6b);
     const place = (hash ^ (hash >>> 16)) & this.#mask;
     const known = this.#values[place];
@@ -26,6 +35,7 @@ export class PairCache<Value> {
       return known;
     }
     const value = compute();
+    if (!keeps(value)) return value;
     this.#one[place] = one;
     this.#other[place] = other;
     this.#values[place] = value;

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -126,6 +126,14 @@ describe('a file of agents', () => {
     ['[{"token":"A","purpose":"x"},{"token":"a","purpose":"y"}]', 'entry 2 repeats a'],
   ])('%s is refused', async (content, message) => {
     await expect(readAgentsFile(file(content))).rejects.toThrow(message);
+  });
+
+  it('may begin with a byte order mark', async () => {
+    expect(await readAgentsFile(file(`\ufeff${JSON.stringify(known)}`))).toEqual(known);
+  });
+
+  it.skipIf(!existsSync('/dev/zero'))('is read up to its limit', async () => {
+    await expect(readAgentsFile('/dev/zero')).rejects.toThrow('longer than 16777216 bytes');
   });
 
   it('that does not exist is refused', async () => {

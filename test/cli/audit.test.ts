@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
+import { widthOnTerminal } from '../../src/cli/report/width-on-terminal.js';
 import { lines, type Workplace, workplace } from './command-line.js';
 
 const AGENTS = ['GPTBot', 'CCBot', 'GPTBot>CCBot', '*'];
@@ -112,6 +114,52 @@ test('an audit agrees with what the filter says of many paths, whatever it reads
   expect(fromFiles.text).toBe(audit.text);
 });
 
+test('lists of a host that are too long are cut in each row, and records has them whole', async () => {
+  const place = workplace();
+  const sitemaps = Array.from({ length: 5000 }, (_, index) => `https://a.example/${index}.xml`);
+  const text = `User-agent: *\nDisallow: /\n${sitemaps.map((url) => `Sitemap: ${url}\n`).join('')}`;
+  const licence = `License: https://b.example/${'x'.repeat(4000)}\n`;
+  place.write('sites/a.example', text);
+  place.write('sites/b.example', licence.repeat(3));
+  const args = ['-q', '--robots-dir', 'sites', '-a', '@all-known', '--format', 'ndjson'];
+  const rows = rowsOf((await place.run(['audit', ...args])).text);
+  let shown = 0;
+  for (let characters = 0; ; shown++) {
+    characters += (sitemaps[shown] as string).length;
+    if (characters > 4096) break;
+  }
+  for (const { host, sitemaps: cut, preferences } of rows) {
+    if (host === 'b.example') {
+      expect(preferences).toEqual([licence.trim(), '\u2026 2 more']);
+      continue;
+    }
+    expect(cut).toEqual([...sitemaps.slice(0, shown), `\u2026 ${5000 - shown} more`]);
+  }
+  expect(rows.length).toBeGreaterThan(200);
+  const { text: whole } = await place.run(['records', '-q', 'sites', '--kind', 'sitemap']);
+  expect(lines(whole).map((line) => JSON.parse(line).value)).toEqual(sitemaps);
+});
+
+test('in a table for people, columns grow with their values, and wide characters count', async () => {
+  const place = workplace();
+  const long = `${'long-name-'.repeat(4)}x.example`;
+  place.write(`sites/${long}`, 'User-agent: *\nDisallow: /\n');
+  place.write('sites/z.example', `User-agent: *\nCrawl-delay: ${'界'.repeat(40)}\nDisallow:\n`);
+  const agents = ['cohere-training-data-crawler', 'GPTBot'];
+  const audit = await place.run(['audit', '-q', '--robots-dir', 'sites', '-a', agents.join()]);
+  const [header = '', ...rows] = lines(audit.text);
+  const placesOf = (word: string): number[] =>
+    rows.map((row) => widthOnTerminal(row.slice(0, row.indexOf(word))));
+  expect(header.indexOf('allowed')).toBe(28 + 2 + 28 + 2);
+  expect(rows.map((row) => row.includes('z.example'))).toEqual([false, false, true, true]);
+  const [none, , all] = [...placesOf('none').slice(0, 2), placesOf(' all ')[2]];
+  expect([none, all]).toEqual([long.length + 2 + 28 + 2, long.length + 2 + 28 + 1]);
+  const [first, second, third, fourth] = placesOf('successful');
+  expect([first, third]).toEqual([second, fourth]);
+  // Of 40 characters of two columns, 29 fit into 60.
+  expect(rows[3]).toContain(` ${'界'.repeat(29)}\u2026 `);
+});
+
 test('an audit shows groups, records and unknown hosts, and can be limited', async () => {
   const place = await prepared();
   place.write('hosts', 'records.example\n\nhttps://nowhere.example/x\nOWN.example\n');
@@ -137,6 +185,9 @@ test('an audit shows groups, records and unknown hosts, and can be limited', asy
     /^host +agent +allowed .*\nown\.example +CCBot +all +ccbot +1 +allow +6 +5 +- +- +successful +-\n$/,
   );
   place.write('bad', 'a b\n');
+  place.write('hosts.gz', gzipSync(place.read('hosts')));
+  const compressed = await place.run([...args.slice(0, -1), 'hosts.gz', '--format', 'csv', '-q']);
+  expect(compressed.text).toBe(csv.text);
   const bad = await place.run([...args.slice(0, -1), 'bad']);
   expect([bad.code, bad.stderr]).toEqual([
     2,

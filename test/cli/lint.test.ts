@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { widthOnTerminal } from '../../src/cli/report/width-on-terminal.js';
 import { LINT_RULE_NAMES } from '../../src/lint/rules.js';
 import { lines, workplace } from './command-line.js';
 
@@ -156,6 +157,15 @@ describe('robots-filter lint', () => {
       { ruleId: 'duplicate-rule', level: 'note' },
       { ruleId: 'html', level: 'error' },
     ]);
+    place.write('r.ndjson', `${JSON.stringify({ host: 'a.example', robots: BAD })}\n`);
+    const records = await place.run(['lint', '--format', 'sarif', 'r.ndjson']);
+    // The lines of a robots.txt are not those of the file of records.
+    expect(JSON.parse(records.text).runs[0].results[0].locations).toEqual([
+      {
+        physicalLocation: { artifactLocation: { uri: 'r.ndjson' } },
+        logicalLocations: [{ name: 'a.example', fullyQualifiedName: 'a.example/robots.txt:2:11' }],
+      },
+    ]);
     for (const { ruleId, ruleIndex } of runs[0].results) {
       expect(LINT_RULE_NAMES[ruleIndex]).toBe(ruleId);
     }
@@ -206,6 +216,20 @@ describe('robots-filter lint', () => {
     const { code, text, stderr } = await place.shellAlone(line);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(text).toMatch(/^h0\.example .*\n$/);
+  });
+
+  it('puts carets below wide characters, tabs and halves of long lines', async () => {
+    const record = `Disallow:\t/界/${'😀'.repeat(60)}/a b`;
+    const { text } = await workplace().run(['lint', '-q', '-'], `User-agent: *\n${record}\n`);
+    const [, source = '', carets = ''] = lines(text);
+    expect(source.endsWith('/a b')).toBe(true);
+    expect(source).not.toContain('\ufffd');
+    expect(widthOnTerminal(carets)).toBe(widthOnTerminal(source) - 1);
+    const short = await workplace().run(['lint', '-q', '-'], 'User-agent: *\nDisallow:\t/界 b\n');
+    expect(lines(short.text).slice(1, 3)).toEqual([
+      '  2 | Disallow:    /界 b',
+      '    |                 ^',
+    ]);
   });
 
   it('shows no control character of a file', async () => {

@@ -113,6 +113,13 @@ describe('what real files showed', () => {
     ['User-agent: a\nCrawl-delay: 1\nUser-agent: A\nDisallow: /', 'runaway-group'],
     ['Sitemap: https://a.shop.example/s.xml', 'sitemap-of-another-host'],
     [`${GROUP}Disallow: /*.*`, 'looks-like-regex'],
+    [`${GROUP}Noindex: /*{{ url }}`, 'template-placeholder'],
+    [`${GROUP}x: a[[null, 1]]`, 'template-placeholder'],
+    [`${GROUP}Disallow: / User-agent: ScoutJet`, 'space-in-pattern'],
+    ['User-agent: Slurp Disallow: /', 'truncated-agent'],
+    ['User-agent: *\nAllow from all', 'missing-colon'],
+    // A page is one finding.
+    ['.box {\n  z-index: 1;\n}\n</style>', 'misspelt-record'],
   ] as const)('%j has no %s', (body, rule) => {
     expect(found(body)).not.toContain(rule);
   });
@@ -127,8 +134,29 @@ describe('what real files showed', () => {
     [`${GROUP}Disallow: /hotels/\nAllow: /hotels/*`, 'contradicting-rule'],
     [`${GROUP}Disallow: /a\nAllow: /*`, 'contradicting-rule'],
     ['Sitemap: \u00a0https://shop.example/s.xml', 'invalid-sitemap'],
+    ['.box {\n  z-index: 1;\n}\n</style>', 'html'],
+    ['Sitemap: https://shop.example/s.xml\n<!-- cached -->', 'not-a-record'],
   ] as const)('%j has %s', (body, rule) => {
     expect(found(body)).toContain(rule);
+  });
+
+  it.each([
+    ['Disallow https://shop.example/a', 'missing-colon', 'Disallow: /a'],
+    ['Disallow /a:b', 'missing-colon', 'Disallow: /a:b'],
+    ['sitemap http://a.example/s', 'missing-colon', 'Sitemap: http://a.example/s'],
+    ['\u200dAllow: /a', 'misspelt-record', 'Allow:'],
+    ['Sitemap: s.xml?page=1', 'relative-sitemap', 'Sitemap: https://shop.example/s.xml?page=1'],
+    ['Sitemap: https:/a.example/b/s.xml', 'invalid-sitemap', 'Sitemap: https://a.example/b/s.xml'],
+    ['Sitemap: https:///s.xml', 'invalid-sitemap', 'Sitemap: https://shop.example/s.xml'],
+    ['Sitemap:\nhttps://a.example/s.xml', 'invalid-sitemap', 'Sitemap: https://a.example/s.xml'],
+    ['Sitemap:', 'invalid-sitemap', 'Sitemap: https://shop.example/sitemap.xml'],
+    ['Disallow: /blog/.*\\?.*', 'looks-like-regex', '/blog/*?*'],
+    ['Disallow: /a/ \u200e', 'space-in-pattern', '/a/'],
+    ['Disallow: /\\d', 'looks-like-regex', '*'],
+  ] as const)('the fix of %j is right: %s', (line, rule, text) => {
+    const { findings } = linter.lint(Buffer.from(GROUP + line), parseAuthority('shop.example'));
+    const [, fixed] = (findings.find((each) => each.rule === rule)?.fix ?? '').split('"');
+    expect(fixed).toBe(text);
   });
 });
 

@@ -1,14 +1,10 @@
-import { createReadStream } from 'node:fs';
-import { createInterface } from 'node:readline';
-import { RobotsFilterError } from '../../errors.js';
-import { STANDARD_INPUT } from '../../files/standard-input.js';
-import { errorText } from '../../files/system-error.js';
 import { answersFor } from '../../inspect/authority-match.js';
 import type { TableAuthority } from '../../inspect/table-content.js';
 import type { TableView } from '../../inspect/table-view.js';
 import { type Authority, formatAuthority, parseAuthority } from '../../protocol/authority.js';
 import { authorityLabel } from '../report/authority-label.js';
 import { usageError } from '../usage-error.js';
+import { listLines } from './list-lines.js';
 
 /** A host that was asked for, and its authorities in a table. */
 export interface AskedHost {
@@ -68,26 +64,14 @@ function byHost([label, { host }]: Asked, [otherLabel, { host: otherHost }]: Ask
  */
 export async function readHosts(path: string): Promise<AskedHosts> {
   const asked = new Map<string, Authority>();
-  let number = 0;
-  try {
-    const input = path === STANDARD_INPUT ? process.stdin : createReadStream(path);
-    for await (const line of createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY })) {
-      number++;
-      const name = line.trim();
-      if (name === '') continue;
-      const authority = parseAuthority(name);
-      if (authority === undefined) {
-        throw usageError(
-          `${path}:${number}: ${JSON.stringify(name.slice(0, 200))} is not a host. Use a host (example.com), HOST:PORT or a URL on each line`,
-        );
-      }
-      asked.set(formatAuthority(authority), authority);
+  for await (const { number, text } of listLines(path)) {
+    const authority = parseAuthority(text);
+    if (authority === undefined) {
+      throw usageError(
+        `${path}:${number}: ${JSON.stringify(text.slice(0, 200))} is not a host. Use a host (example.com), HOST:PORT or a URL on each line`,
+      );
     }
-  } catch (cause) {
-    if (cause instanceof RobotsFilterError) throw cause;
-    throw new RobotsFilterError('input', `${path}: cannot be read (${errorText(cause)})`, {
-      cause,
-    });
+    asked.set(formatAuthority(authority), authority);
   }
   return new AskedHosts(asked);
 }

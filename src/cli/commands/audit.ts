@@ -22,12 +22,13 @@ import {
   AuditText,
 } from '../report/audit-sink.js';
 import { authorityLabel } from '../report/authority-label.js';
+import { boundedList } from '../report/bounded-list.js';
 import { Diagnostics } from '../report/diagnostics.js';
 import type { HeldRows } from '../report/held-rows.js';
 import { isoSeconds } from '../report/host-report.js';
 import { formatCount, formatNumber } from '../report/numbers.js';
 import { writeReport } from '../report/report-file.js';
-import { type Cell, safeJson } from '../report/rows.js';
+import { type Cell, safeJson, textOf } from '../report/rows.js';
 import { usageError } from '../usage-error.js';
 import { type AskedHosts, readHosts } from './asked-hosts.js';
 import { checkProfile, compileWithRecords, openWithRecords } from './table-with-records.js';
@@ -36,6 +37,9 @@ const NO_RECORDS: AuthorityRecords = { list: 0, records: [], date: undefined };
 
 /** Binary logarithm of the number of pairs of rules and records whose rows are kept. */
 const KEPT_BITS = 12;
+
+/** Maximum characters of the lists in the rows of a pair that is kept. */
+const KEPT_CHARACTERS = 1 << 16;
 
 /** Columns of an AuditRow after `allowed`. */
 const COLUMNS_AFTER_ALLOWED = AUDIT_COLUMNS.length - 4;
@@ -87,7 +91,8 @@ export async function audit(options: AuditOptions): Promise<number> {
   } else if (format === 'parquet') {
     run = await auditInto(new AuditParquet(), audited, options);
   } else {
-    run = await auditInto(new AuditText(format), audited, options);
+    const names = agents.map(({ name }) => name);
+    run = await auditInto(new AuditText(format, names), audited, options);
   }
   if (form !== undefined && options.report !== undefined) {
     await writeReport(options.report, await reportText(run.figures(about), form));
@@ -170,6 +175,8 @@ interface Shared<Prepared> {
   readonly findings: readonly AgentFinding[];
   readonly kinds: ReadonlySet<string>;
   readonly rows: Prepared;
+  /** Characters of the lists in all distinct rows. */
+  readonly characters: number;
 }
 
 /** Audits hosts, passes on their rows and counts them. */
@@ -201,7 +208,12 @@ class HostAudit<Prepared> {
   add(label: string, authority: TableAuthority): boolean {
     const kept = this.#view.hasRecords ? this.#view.recordsOf(authority) : NO_RECORDS;
     const { robots, accessResult } = authority;
-    const shared = this.#known.of(robots, kept.list, () => this.#sharedOf(authority, kept));
+    const shared = this.#known.of(
+      robots,
+      kept.list,
+      () => this.#sharedOf(authority, kept),
+      ({ characters }) => characters <= KEPT_CHARACTERS,
+    );
     this.tally.add(label, shared.findings, accessResult, shared.kinds);
     const date = kept.date === undefined ? undefined : isoSeconds(kept.date);
     return this.#sink.add(label, shared.rows, date);
@@ -230,12 +242,17 @@ class HostAudit<Prepared> {
     { records }: AuthorityRecords,
   ): Shared<Prepared> {
     const summaries = this.#audit.summaries(robots, accessResult);
-    const sitemaps = records.filter(({ kind }) => kind === 'sitemap').map(({ value }) => value);
+    const sitemaps = boundedList(
+      records.filter(({ kind }) => kind === 'sitemap').map(({ value }) => value),
+    );
+    let characters = 0;
     // Most agents share a summary.
     const known = new Map<AgentSummary, readonly Cell[]>();
     const cellsOf = (summary: AgentSummary): readonly Cell[] => {
       const { reach, tokens, rules, rootAllowed, rootLine } = summary;
-      const { crawlDelay, preferences } = recordsFor(records, tokens);
+      const { crawlDelay, preferences: all } = recordsFor(records, tokens);
+      const preferences = boundedList(all);
+      characters += textOf(sitemaps).length + textOf(preferences).length;
       return [
         reach,
         tokens.length === 0 ? undefined : tokens.join(' '),
@@ -243,8 +260,8 @@ class HostAudit<Prepared> {
         rootAllowed ? 'allow' : 'deny',
         rootLine,
         crawlDelay,
-        sitemaps.length === 0 ? undefined : sitemaps,
-        preferences.length === 0 ? undefined : preferences,
+        sitemaps,
+        preferences,
         accessResult,
       ];
     };
@@ -258,6 +275,7 @@ class HostAudit<Prepared> {
       findings: summaries.map((summary) => ({ allowed: summary.reach, by: deciderOf(summary) })),
       kinds: new Set(records.map(({ kind }) => kind)),
       rows: this.#prepared(rows),
+      characters,
     };
   }
 }

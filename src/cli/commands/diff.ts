@@ -10,6 +10,7 @@ import { DiffTally, differenceText } from '../report/diff-figures.js';
 import { HeldRows } from '../report/held-rows.js';
 import { formatCount } from '../report/numbers.js';
 import { TextRows } from '../report/row-sink.js';
+import { withAgents } from '../report/rows.js';
 import { usageError } from '../usage-error.js';
 import { HOST_COLUMNS, HostDiff } from './diff-hosts.js';
 import { diffUrls, URL_COLUMNS } from './diff-urls.js';
@@ -47,10 +48,11 @@ export async function diff(
     for (const agent of agents) tableMemory(table).view.checkAgent(agent);
   }
   const { urls, format = 'table' } = options;
-  const columns = urls === undefined ? HOST_COLUMNS : URL_COLUMNS;
+  const names = agents.map(({ name }) => name);
+  const columns = withAgents(urls === undefined ? HOST_COLUMNS : URL_COLUMNS, names);
   const held = new HeldRows(columns);
   const sink = format === 'html' ? held : new TextRows(format, columns);
-  const tally = new DiffTally(agents.map(({ name }) => name));
+  const tally = new DiffTally(names);
   const sides = { old, new: next, agents };
   if (urls === undefined) new HostDiff(sides, sink, tally).write();
   else await diffUrls(urls, sides, sink, tally);

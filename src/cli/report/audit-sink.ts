@@ -3,7 +3,7 @@ import { RowsWriter } from '../../parquet/rows-writer.js';
 import { writeOutput } from '../process/standard-streams.js';
 import type { Allowed } from './audit-figures.js';
 import { HeldRows } from './held-rows.js';
-import { type Cell, type Column, type RowFormat, Rows, textOf } from './rows.js';
+import { type Cell, type Column, type RowFormat, Rows, textOf, withAgents } from './rows.js';
 import { TextBatches } from './text-batches.js';
 
 /** The columns of an audit: the host, those of AuditRow, and the date. */
@@ -16,8 +16,8 @@ export const AUDIT_COLUMNS: readonly Column[] = [
   { name: 'root', width: 5, isVerdict: true },
   { name: 'root_line', width: 9 },
   { name: 'crawl_delay', width: 11 },
-  { name: 'sitemaps', width: 8 },
-  { name: 'preferences', width: 11 },
+  { name: 'sitemaps', width: 24, widest: 24 },
+  { name: 'preferences', width: 24, widest: 40 },
   { name: 'access', width: 12 },
   { name: 'date', width: 20 },
 ];
@@ -55,8 +55,9 @@ export class AuditText implements AuditSink<readonly string[]> {
   /** The agents' names as they stand in rows. */
   readonly #names = new Map<string, string>();
 
-  constructor(format: RowFormat) {
-    this.#rows = new Rows(format, AUDIT_COLUMNS);
+  /** @param agents the names of the agents */
+  constructor(format: RowFormat, agents: readonly string[]) {
+    this.#rows = new Rows(format, withAgents(AUDIT_COLUMNS, agents));
     this.#out.add(this.#rows.header);
   }
 

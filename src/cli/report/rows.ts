@@ -3,6 +3,7 @@ import { isControl, printable } from '../../control-characters.js';
 import { escapeText } from '../../table/display-text.js';
 import { STANDARD_OUTPUT_DESCRIPTOR } from '../process/standard-streams.js';
 import { paintOf, paintWords } from './colour.js';
+import { cutToWidth, widthOnTerminal } from './width-on-terminal.js';
 
 /** A value of a report: text, number, truth, a list of texts, an object, or nothing. */
 export type Cell =
@@ -15,8 +16,10 @@ export type Cell =
 
 export interface Column {
   readonly name: string;
-  /** Width in a table for people. */
+  /** Width in a table for people, until a longer value comes. */
   readonly width: number;
+  /** Maximum width of a value in a table for people; `WIDEST` without it. */
+  readonly widest?: number;
   /** Whether its values are verdicts, or how much is allowed, which a terminal shows in colours. */
   readonly isVerdict?: boolean;
 }
@@ -27,8 +30,16 @@ export const ROW_FORMATS: readonly RowFormat[] = ['table', 'csv', 'ndjson'];
 
 /** Stands for nothing in a table for people. */
 const NOTHING = '-';
-/** Maximum characters of a value in a table for people. */
-const LONGEST = 60;
+/** Maximum width of a value in a table for people. */
+const WIDEST = 60;
+
+/** Columns of which the column `agent` is as wide as the longest of some names. */
+export function withAgents(columns: readonly Column[], names: readonly string[]): Column[] {
+  const longest = Math.min(WIDEST, Math.max(...names.map(widthOnTerminal)));
+  return columns.map((column) =>
+    column.name === 'agent' ? { ...column, width: Math.max('agent'.length, longest) } : column,
+  );
+}
 
 /**
  * Formats the rows of a report. A row is the text of its first values and that of the others, which
@@ -37,12 +48,15 @@ const LONGEST = 60;
 export class Rows {
   readonly #format: RowFormat;
   readonly #columns: readonly Column[];
+  /** The widths of the columns so far, in a table for people. */
+  readonly #widths: number[];
   readonly #paint = paintOf(STANDARD_OUTPUT_DESCRIPTOR);
   readonly #isTerminal = isatty(STANDARD_OUTPUT_DESCRIPTOR);
 
   constructor(format: RowFormat, columns: readonly Column[]) {
     this.#format = format;
     this.#columns = columns;
+    this.#widths = columns.map(({ width }) => width);
   }
 
   /** Number of columns. */
@@ -76,11 +90,9 @@ export class Rows {
     from: number,
     values: readonly Cell[],
     separator: string,
-    format: (value: Cell, column: Column) => string,
+    format: (value: Cell, column: number) => string,
   ): string {
-    const texts = values.map((value, index) =>
-      format(value, this.#columns[from + index] as Column),
-    );
+    const texts = values.map((value, index) => format(value, from + index));
     const isLast = from + values.length === this.#columns.length;
     const text = texts.join(separator);
     if (!isLast) return text + separator;
@@ -92,9 +104,13 @@ export class Rows {
     return this.#isTerminal ? printable(text) : text;
   }
 
-  #padded(value: Cell, { width, isVerdict }: Column): string {
-    const text = shortened(value);
-    const space = ' '.repeat(Math.max(0, width - text.length));
+  #padded(value: Cell, column: number): string {
+    const { widest = WIDEST, isVerdict } = this.#columns[column] as Column;
+    const text = cutToWidth(escapeText(textOf(value)) || NOTHING, widest);
+    const width = widthOnTerminal(text);
+    const widthSoFar = Math.max(this.#widths[column] ?? 0, width);
+    this.#widths[column] = widthSoFar;
+    const space = ' '.repeat(widthSoFar - width);
     if (typeof value === 'number') return space + text;
     return (isVerdict === true ? paintWords(this.#paint, text) : text) + space;
   }
@@ -139,9 +155,4 @@ function csvField(value: Cell): string {
 
 function needsQuotes(text: string): boolean {
   return text.includes(',') || text.includes('"') || text.includes('\n') || text.includes('\r');
-}
-
-function shortened(value: Cell): string {
-  const whole = escapeText(textOf(value)) || NOTHING;
-  return whole.length > LONGEST ? `${whole.slice(0, LONGEST - 1)}\u2026` : whole;
 }

@@ -16,9 +16,24 @@ const WIDE: readonly (readonly [number, number])[] = [
 /** The number of columns that a text without control characters takes on most terminals. */
 export function widthOnTerminal(text: string): number {
   let width = 0;
-  for (const character of text) {
-    const code = character.codePointAt(0) ?? 0;
-    width += code > DELETE && WIDE.some(([first, last]) => code >= first && code <= last) ? 2 : 1;
-  }
+  for (const character of text) width += widthOf(character);
   return width;
+}
+
+/** Cuts a text that takes more columns than this, so that it ends in U+2026. */
+export function cutToWidth(text: string, columns: number): string {
+  if (widthOnTerminal(text) <= columns) return text;
+  let width = 1;
+  let kept = '';
+  for (const character of text) {
+    width += widthOf(character);
+    if (width > columns) break;
+    kept += character;
+  }
+  return `${kept}\u2026`;
+}
+
+function widthOf(character: string): number {
+  const code = character.codePointAt(0) ?? 0;
+  return code > DELETE && WIDE.some(([first, last]) => code >= first && code <= last) ? 2 : 1;
 }

@@ -29,7 +29,9 @@ export function checkDecisions({ document, findings }: CheckContext): void {
       const isRemovable = deciding.every((other) => groupOf.get(other) === group);
       findings.add(name, contentSpan(document, rule.line), () => ({
         message: messageFor(never, isOverruled, document),
-        fix: 'Delete the line.',
+        fix: isOverruled
+          ? `Delete the line; or, if it is meant, line ${deciding[0]?.line.line}.`
+          : 'Delete the line.',
         edit: isRemovable ? removal(rule, document) : undefined,
       }));
     }

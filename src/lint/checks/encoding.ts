@@ -9,6 +9,7 @@ import {
   OPEN_BRACKET,
   QUESTION_MARK,
   QUOTE,
+  SLASH,
   SPACE,
 } from '../../ascii.js';
 import { unsupportedBody } from '../../files/unsupported-formats.js';
@@ -58,13 +59,25 @@ export function checkFormat(body: Uint8Array, { document, findings }: CheckConte
   }
   const next = bytes[at + 1] ?? 0;
   const isMarkup = isLetter(next) || next === EXCLAMATION_MARK || next === QUESTION_MARK;
-  if (at + 1 >= end || bytes[at] !== LESS_THAN || !isMarkup) return true;
+  const beginsAsPage = at + 1 < end && bytes[at] === LESS_THAN && isMarkup;
+  if (!beginsAsPage && !isPage(document)) return true;
   findings.add('html', WHOLE_FILE, () => ({
-    message:
-      'The file begins like a web page: a crawler finds no rules in it, and may fetch everything.',
+    message: `The file ${beginsAsPage ? 'begins like' : 'is a part of'} a web page: a crawler finds no rules in it, and may fetch everything.`,
     fix: 'Serve the robots.txt at /robots.txt, or answer with status 404 if there is none.',
   }));
   return false;
+}
+
+/** Whether a file has tags, and nothing that a crawler reads. */
+function isPage({ bytes, lines, groups, stray }: RobotsDocument): boolean {
+  if (groups.length > 0 || stray.length > 0) return false;
+  if (lines.some(({ key }) => key === 'sitemap')) return false;
+  return lines.some(({ start, end }) => {
+    let at = start;
+    while (at < end && (bytes[at] as number) <= SPACE) at++;
+    const next = bytes[at + 1] ?? 0;
+    return at + 1 < end && bytes[at] === LESS_THAN && (isLetter(next) || next === SLASH);
+  });
 }
 
 /** Whether a text begins with an object or an array of JSON. */

@@ -3,6 +3,8 @@ import { isDigit, isLetter } from '../../protocol/byte.js';
 import { type RuleLine, valueSpan } from '../document.js';
 import type { Span } from '../finding.js';
 import { type CheckContext, quoted } from './check.js';
+import { visible } from './invisible.js';
+import { secondRecord } from './second-record.js';
 
 /** Checks each pattern by itself. */
 export function checkPatterns(context: CheckContext): void {
@@ -64,7 +66,7 @@ function beginsWithKey(text: string): boolean {
 }
 
 /** The path of an http or https URL, maybe without its scheme's colon. */
-function pathOfUrl(text: string): string | undefined {
+export function pathOfUrl(text: string): string | undefined {
   const lower = text.toLowerCase();
   const scheme = ['https://', 'http://'].find((each) => lower.startsWith(each));
   if (scheme === undefined) return undefined;
@@ -134,7 +136,7 @@ function checkInside(rule: RuleLine, context: CheckContext): void {
   if (regex !== undefined) {
     findings.add('looks-like-regex', at(regex.at, regex.length), () => ({
       message: `${quoted(text.slice(regex.at, regex.at + regex.length))} looks like a regular expression. Patterns know only "*" and a final "$"; all else is compared as it stands.`,
-      fix: 'Write "*" for any characters, and a rule for each alternative.',
+      fix: fixOfRegex(text),
     }));
   }
 }
@@ -144,6 +146,8 @@ function reportSpace(
   space: number,
   { document, findings }: CheckContext,
 ): void {
+  // The other record is reported itself.
+  if (secondRecord(line, document) !== undefined) return;
   let end = space;
   while (pattern[end] === SPACE || pattern[end] === TAB) end++;
   const isList = pattern[end] === SLASH;
@@ -154,7 +158,7 @@ function reportSpace(
       : 'White space within a pattern is a part of it. RFC 9309 encodes it as "%20"; google/robotstxt compares it as it stands, and no URL has it.',
     fix: isList
       ? 'Write a rule for each path.'
-      : `Write ${quoted(document.valueText(line).replaceAll(' ', '%20').replaceAll('\t', '%09'))}.`,
+      : `Write ${quoted(visible(document.valueText(line)).replaceAll(' ', '%20').replaceAll('\t', '%09'))}.`,
   }));
 }
 
@@ -189,6 +193,15 @@ function checkIndexPage({ allow, line }: RuleLine, text: string, { findings }: C
     message: `google/robotstxt takes the rule for "${text.slice(0, slash + 1)}$" as well; RFC 9309 does not.`,
     fix: `Add "Allow: ${text.slice(0, slash + 1)}$", if the directory is meant too.`,
   }));
+}
+
+/** The pattern that an expression without alternatives means, or advice. */
+function fixOfRegex(text: string): string {
+  let pattern = text.replaceAll('.*', '*').replaceAll('(.+)', '*').replaceAll('.+$', '*');
+  for (const mark of ['.', '?', '/']) pattern = pattern.replaceAll(`\\${mark}`, mark);
+  return regexIn(pattern) === undefined
+    ? `Write ${quoted(pattern)}.`
+    : 'Write "*" for any characters, and a rule for each alternative.';
 }
 
 /** What only a regular expression holds; shorter marks come last. */

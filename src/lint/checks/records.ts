@@ -1,4 +1,3 @@
-import { COLON } from '../../ascii.js';
 import { nearest } from '../../nearest.js';
 import { crawlDelaySeconds } from '../../protocol/crawl-delay.js';
 import type { Key } from '../../protocol/grammar.js';
@@ -9,9 +8,11 @@ import {
   type RobotsDocument,
   valueSpan,
 } from '../document.js';
-import type { Span } from '../finding.js';
 import { type CheckContext, quoted } from './check.js';
 import { hasBrokenMark } from './encoding.js';
+import { invisibleIn, visible } from './invisible.js';
+import { pathOfUrl } from './patterns.js';
+import { secondRecord } from './second-record.js';
 
 /** Keys that some crawler reads, in lower case. */
 const KNOWN_KEYS: ReadonlySet<string> = new Set([
@@ -129,7 +130,9 @@ function checkColon(
   const meant = KNOWN_KEYS.has(key) ? key : meanings.meaning(key);
   // A sentence is not a record, whatever its first word.
   const rest = text.slice(word.length).trim();
-  const isRecord = meant !== undefined && (KNOWN_KEYS.has(key) || !rest.includes(' '));
+  const isWords = rest.includes(' ') && !'/*'.includes(rest.charAt(0)) && !key.includes('-');
+  const isRecord =
+    meant !== undefined && !(isWords || (!KNOWN_KEYS.has(key) && rest.includes(' ')));
   if (!isRecord) {
     findings.add('not-a-record', span, () => ({
       message: `${quoted(text)} is neither a record nor a comment, and is ignored.`,
@@ -169,6 +172,22 @@ function checkKey(
     }));
     return;
   }
+  const unseparated = valueWithoutColon(line, document);
+  if (unseparated !== undefined) {
+    findings.add('missing-colon', contentSpan(document, line), () => ({
+      message: `The colon after the key is missing: the key is ${quoted(text)}, and the line is ignored${googleReading(line.googleKey)}.`,
+      fix: `Write "${spelt(firstWord(key))}: ${unseparated}".`,
+    }));
+    return;
+  }
+  const hidden = invisibleIn(text);
+  if (hidden !== undefined && KNOWN_KEYS.has(visible(key))) {
+    findings.add('misspelt-record', keySpan(line), () => ({
+      message: `The key holds an invisible character (${hidden}), so the line is ignored.`,
+      fix: `Write "${spelt(visible(key))}:" anew.`,
+    }));
+    return;
+  }
   const meant = meanings.meaning(key);
   if (meant === undefined) {
     findings.add('unknown-record', keySpan(line), () => ({
@@ -183,6 +202,20 @@ function checkKey(
   }));
 }
 
+/**
+ * What follows the key of `Disallow https://a.example/x` or `Disallow /a:b`, whose only colon is in
+ * the value; the path of a URL where patterns are paths.
+ */
+function valueWithoutColon(line: DocumentLine, document: RobotsDocument): string | undefined {
+  const text = document.text(line.keyStart, line.valueEnd);
+  const key = firstWord(text);
+  const rest = text.slice(key.length).trim();
+  if (key.length >= line.keyEnd - line.keyStart || !KNOWN_KEYS.has(key.toLowerCase())) return;
+  const path = pathOfUrl(rest);
+  if (path === undefined) return '/*'.includes(rest.charAt(0)) ? rest : undefined;
+  return key.toLowerCase().endsWith('allow') ? path : rest;
+}
+
 /** Finds `User-agent: 008 Disallow: /`. */
 function checkSecondRecord(line: DocumentLine, { document, findings }: CheckContext): void {
   const second = secondRecord(line, document);
@@ -192,35 +225,6 @@ function checkSecondRecord(line: DocumentLine, { document, findings }: CheckCont
     fix: 'Begin a new line before it.',
   }));
 }
-
-/** The place of a known key and a colon, after white space within a value. */
-function secondRecord(line: DocumentLine, { bytes }: RobotsDocument): Span | undefined {
-  const { valueStart, valueEnd } = line;
-  let at = bytes.indexOf(COLON, valueStart);
-  for (; at >= 0 && at < valueEnd; at = bytes.indexOf(COLON, at + 1)) {
-    let end = at;
-    while (end > valueStart && (bytes[end - 1] as number) <= 0x20) end--;
-    let start = end;
-    const first = Math.max(valueStart, end - LONGEST_KEY - 1);
-    while (start > first && (bytes[start - 1] as number) > 0x20) start--;
-    if (start === first || start === end) continue;
-    const key = bytes.toString('latin1', start, end).toLowerCase();
-    if (!SEPARATED_KEYS.has(key)) continue;
-    return { line: line.line, start, end: valueEnd };
-  }
-  return undefined;
-}
-
-/** Keys that make a second record of what follows them. */
-const SEPARATED_KEYS: ReadonlySet<string> = new Set([
-  'user-agent',
-  'allow',
-  'disallow',
-  'sitemap',
-  'crawl-delay',
-]);
-
-const LONGEST_KEY = 'crawl-delay'.length;
 
 function checkCrawlDelay(line: DocumentLine, { document, findings }: CheckContext): void {
   const value = document.valueText(line);

@@ -1,4 +1,5 @@
 import { ASTERISK, SLASH } from '../../ascii.js';
+import { isDigit, isLetter } from '../../protocol/byte.js';
 import { contentSpan, type DocumentLine, type RobotsDocument } from '../document.js';
 import type { CheckContext } from './check.js';
 
@@ -25,6 +26,9 @@ const SAMPLE_WORDS = [
   '//www.example.com',
 ];
 
+/** Keys of records with a path, in lower case. */
+const PATH_KEYS = ['disallow', 'allow', 'noindex'];
+
 /** Finds placeholders that no template engine filled in. */
 export function checkTemplates({ document, findings, authority }: CheckContext): void {
   for (const line of document.lines) {
@@ -47,9 +51,10 @@ export function checkTemplates({ document, findings, authority }: CheckContext):
  * Whether a rule has a path. Its author may want to keep crawlers from addresses that templates
  * broke: `Disallow: /*{{`.
  */
-function isDenied({ key, valueStart }: DocumentLine, { bytes }: RobotsDocument): boolean {
-  const first = bytes[valueStart];
-  return (key === 'disallow' || key === 'allow') && (first === SLASH || first === ASTERISK);
+function isDenied(line: DocumentLine, document: RobotsDocument): boolean {
+  const first = document.bytes[line.valueStart];
+  if (first !== SLASH && first !== ASTERISK) return false;
+  return PATH_KEYS.includes(document.keyText(line).toLowerCase());
 }
 
 interface Place {
@@ -69,11 +74,17 @@ function placeholderIn(text: string): Place | undefined {
   return undefined;
 }
 
-/** Whether a text between the marks is a name, not a part of a path. */
+/** Whether a text between the marks is a name, not a part of a path or of a page. */
 function isName(text: string, begin: string): boolean {
   const name = text.trim();
   if (name === '' || name.includes('*')) return false;
-  return begin !== '<' || !name.includes('/');
+  if (begin === '<') return Array.from(name).every((each) => isWord(each) || each === ' ');
+  return begin !== '[[' || !(name.includes(',') || name.includes('"'));
+}
+
+function isWord(character: string): boolean {
+  const code = character.charCodeAt(0);
+  return isLetter(code) || isDigit(code) || character === '-' || character === '_';
 }
 
 function sampleIn(line: DocumentLine, text: string): Place | undefined {

@@ -2,6 +2,7 @@ import { headerCandidates } from '../../protocol/user-agent-header.js';
 import { type AgentLine, type DocumentLine, valueSpan } from '../document.js';
 import type { Edit } from '../finding.js';
 import { type CheckContext, quoted } from './check.js';
+import { secondRecord } from './second-record.js';
 
 /** Length of the shortest token that is compared with known ones. */
 const SHORTEST_COMPARED = 5;
@@ -33,6 +34,8 @@ export function checkUserAgents(context: CheckContext): void {
 function checkName({ token, line }: AgentLine, context: CheckContext): void {
   const { document, findings } = context;
   const name = document.valueText(line);
+  // A second record on the line is reported itself, and is no part of the name.
+  if (token !== '' && secondRecord(line, document) !== undefined) return;
   if (token === '') {
     findings.add('no-product-token', valueSpan(line), () => ({
       message:

@@ -2,13 +2,14 @@ import { printable } from '../../../control-characters.js';
 import type { HeldRows } from '../held-rows.js';
 import { formatCount, formatNumber } from '../numbers.js';
 import { type Cell, textOf } from '../rows.js';
+import { cutToWidth } from '../width-on-terminal.js';
 import { html, htmlTable } from './html-text.js';
 
 /** Texts that have a colour of their own: see page.ts. */
 const COLOURED = ['all', 'part', 'none', 'unknown'];
 
-/** Maximum characters of a value. */
-const LONGEST = 200;
+/** Maximum width of a value, in columns of a terminal. */
+const WIDEST = 200;
 
 /** The first rows of a report as a table. `what` is what a row is, in the singular. */
 export function rowTable({ columns, rows, total }: HeldRows, what: string): string {
@@ -29,5 +30,5 @@ export function rowTable({ columns, rows, total }: HeldRows, what: string): stri
 function cellOf(value: Cell): string {
   const whole = printable(textOf(value));
   if (COLOURED.includes(whole)) return `<span class="cell ${whole}">${whole}</span>`;
-  return html(whole.length > LONGEST ? `${whole.slice(0, LONGEST - 1)}\u2026` : whole);
+  return html(cutToWidth(whole, WIDEST));
 }

@@ -3,7 +3,7 @@ import type { Finding } from '../../../lint/finding.js';
 import type { LintReport } from '../../../lint/lint.js';
 import { LINT_RULE_NAMES, lintRule } from '../../../lint/rules.js';
 import type { FindingWriter, LintedFile } from './finding-writer.js';
-import { placeOf } from './place.js';
+import { type Place, placeOf } from './place.js';
 
 const SCHEMA = 'https://json.schemastore.org/sarif-2.1.0.json';
 const HOME = 'https://github.com/robots-filter/robots-filter';
@@ -49,11 +49,16 @@ export class SarifFindings implements FindingWriter {
   }
 }
 
-function resultOf({ path, authority }: LintedFile, finding: Finding, { document }: LintReport) {
+function resultOf(
+  { path, record, authority }: LintedFile,
+  finding: Finding,
+  { document }: LintReport,
+) {
   const { rule, severity, message, fix } = finding;
   const place = placeOf(document, finding);
+  // The lines of a robots.txt in a record are not those of the record's file.
   const region =
-    place === undefined
+    place === undefined || record !== undefined
       ? {}
       : {
           region: {
@@ -70,10 +75,18 @@ function resultOf({ path, authority }: LintedFile, finding: Finding, { document 
     locations: [
       {
         physicalLocation: { artifactLocation: { uri: uriOf(path) }, ...region },
-        ...(authority === undefined ? {} : { logicalLocations: [{ name: authority }] }),
+        ...(authority === undefined
+          ? {}
+          : { logicalLocations: [logicalLocation(authority, place)] }),
       },
     ],
   };
+}
+
+/** `https://a.example/robots.txt:2:11`. */
+function logicalLocation(authority: string, place: Place | undefined) {
+  const at = place === undefined ? '' : `:${place.line}:${place.column}`;
+  return { name: authority, fullyQualifiedName: `${authority}/robots.txt${at}` };
 }
 
 /** A relative or absolute path as a URI reference (RFC 3986 section 4.1). */

@@ -5,6 +5,7 @@ import type { LintReport } from '../../../lint/lint.js';
 import type { Severity } from '../../../lint/rules.js';
 import type { Paint } from '../colour.js';
 import { formatNumber } from '../numbers.js';
+import { widthOnTerminal } from '../width-on-terminal.js';
 import type { FindingWriter, LintedFile } from './finding-writer.js';
 import { type Place, placeOf } from './place.js';
 
@@ -13,6 +14,9 @@ const SHOWN_CHARACTERS = 100;
 
 /** Characters before the place that are shown in a long line. */
 const SHOWN_BEFORE = 40;
+
+/** What is shown for a tab. */
+const TAB_SPACES = '    ';
 
 /** Findings like those of a compiler: the place, the message, the line with carets, the fix. */
 export class TextFindings implements FindingWriter {
@@ -69,19 +73,31 @@ export class TextFindings implements FindingWriter {
     if (line === undefined) return '';
     const whole = document.text(Math.min(line.start, finding.start), document.lineEnd(line));
     const at = place.column - 1;
-    const from = whole.length <= SHOWN_CHARACTERS ? 0 : Math.max(0, at - SHOWN_BEFORE);
-    const to = Math.min(whole.length, from + SHOWN_CHARACTERS);
+    const isLong = whole.length > SHOWN_CHARACTERS;
+    const from = isLong ? characterStart(whole, Math.max(0, at - SHOWN_BEFORE)) : 0;
+    const to = characterStart(whole, Math.min(whole.length, from + SHOWN_CHARACTERS));
     const end = Math.max(at, Math.min(place.endColumn - 1, to));
-    const before = `${from > 0 ? '…' : ''}${printable(whole.slice(from, at))}`;
-    const marked = printable(whole.slice(at, end));
-    const after = `${printable(whole.slice(end, to))}${to < whole.length ? '…' : ''}`;
-    const carets = '^'.repeat(Math.max(1, marked.length));
+    const before = `${from > 0 ? '…' : ''}${shown(whole.slice(from, at))}`;
+    const marked = shown(whole.slice(at, end));
+    const after = `${shown(whole.slice(end, to))}${to < whole.length ? '…' : ''}`;
+    const carets = '^'.repeat(Math.max(1, widthOnTerminal(marked)));
     const margin = ' '.repeat(gutter.length);
     return (
       `  ${gutter} | ${before}${marked}${after}`.trimEnd() +
-      `\n  ${margin} | ${' '.repeat(before.length)}${this.#paint(severity, carets)}\n`
+      `\n  ${margin} | ${' '.repeat(widthOnTerminal(before))}${this.#paint(severity, carets)}\n`
     );
   }
+}
+
+/** A part of a line as it is shown. Tabs become spaces, so that the carets stand below. */
+function shown(text: string): string {
+  return printable(text.replaceAll('\t', TAB_SPACES));
+}
+
+/** The greatest offset up to `at` that does not split a surrogate pair. */
+function characterStart(text: string, at: number): number {
+  const unit = text.charCodeAt(at);
+  return unit >= 0xdc00 && unit <= 0xdfff ? at - 1 : at;
 }
 
 /** `robots.txt`, or `https://example.com (robots.ndjson:12)`. */

@@ -78,7 +78,7 @@ describe('the fuzzer finds planted faults', () => {
   });
 });
 
-/** To find an input for each of these faults takes the fuzzer seconds; it once found these inputs. */
+/** The fuzzer takes seconds to find an input for each of these faults; it once found these. */
 describe('the stored inputs find planted faults in the kernel', () => {
   it.each([
     [

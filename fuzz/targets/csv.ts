@@ -23,13 +23,11 @@ const PIECES = ['"', '""', ',', '\t', '\n', '\r\n', '\r', '\x01', '\x02', '\xff'
 
 /** Rows (RFC 4180), read by a naive reader in one pass over the whole input. */
 interface NaiveRow {
-  /** Without its newline. */
+  /** Without its newline. The end of the input is a newline. */
   readonly text: string;
-  /** Whether a newline ends it, or the reader adds one. */
-  readonly isEnded: boolean;
   /** Whether the input ends within a quoted field. */
   readonly isOpen: boolean;
-  /** Whether a CR stands outside quotes before its last byte. */
+  /** Whether a CR stands outside quotes before its line end. */
   readonly hasReturn: boolean;
   /** The fields; `undefined` for a field with text after its closing quote. */
   readonly fields: readonly (string | undefined)[];
@@ -90,11 +88,11 @@ function checkRows(kernel: GuardedKernel, input: Uint8Array, code: typeof COMMA 
     const words = kernel.run(kernel.ask({ format, column, output: 'verdicts' }), bytes).output;
     agree('verdicts', words, verdicts.map((verdict) => `${verdict}\n`).join(''));
     const urls = rows.map((row) => {
-      const { text, isEnded, fields, isOpen, hasReturn } = row;
+      const { text, fields, isOpen, hasReturn } = row;
       const isBad = isOpen || hasReturn || (column === SOLE_COLUMN && fields.length > 1);
       const url = isBad ? '' : (fields[Math.max(column, 0)] ?? '');
       if (url !== '') return url;
-      return (isEnded && text.endsWith('\r') ? text.slice(0, -1) : text).slice(0, SHOWN);
+      return (text.endsWith('\r') ? text.slice(0, -1) : text).slice(0, SHOWN);
     });
     checkConversions(kernel, { format, column }, bytes, urls);
   }
@@ -114,15 +112,11 @@ function split(input: Uint8Array, delimiter: typeof COMMA | typeof TAB, size: nu
 }
 
 /** A row as it comes out. */
-function written({ text, isEnded, isOpen }: NaiveRow, added: string): string {
-  const hasReturn = isEnded && text.endsWith('\r');
+function written({ text, isOpen }: NaiveRow, added: string): string {
+  const hasReturn = text.endsWith('\r');
   const row = hasReturn ? text.slice(0, -1) : text;
   const shown = isOpen ? `"${row.slice(0, SHOWN).replaceAll('"', '""')}"` : row;
   return `${shown}${added}${hasReturn ? '\r' : ''}\n`;
-}
-
-function isMarked(row: string): boolean {
-  return row.includes('\n') || row.startsWith('\x01') || row.startsWith('\x02');
 }
 
 function naiveRows(text: string, delimiter: string): NaiveRow[] {
@@ -130,9 +124,7 @@ function naiveRows(text: string, delimiter: string): NaiveRow[] {
   for (let start = 0; start < text.length; ) {
     const fields: (string | undefined)[] = [];
     const returns: number[] = [];
-    // A marked row gets a newline, which makes a CR at the end of the input part of a line end.
-    const end = isMarked(text.slice(start)) ? text.length : -1;
-    const endsLine = (place: number) => text[place] === '\n' || place === end;
+    const endsLine = (place: number) => text[place] === '\n' || place === text.length;
     let at = start;
     let isOpen = false;
     for (;;) {
@@ -163,11 +155,9 @@ function naiveRows(text: string, delimiter: string): NaiveRow[] {
       at++;
     }
     const row = text.slice(start, at);
-    const isEnded = text[at] === '\n' || isOpen || isMarked(row);
-    const last = at - (isEnded && row.endsWith('\r') ? 2 : 1);
+    const last = at - (row.endsWith('\r') ? 1 : 0);
     const hasReturn = returns.some((place) => place < last);
-    if (!(row === '' || (row === '\r' && isEnded)))
-      rows.push({ text: row, isEnded, isOpen, hasReturn, fields });
+    if (row !== '' && row !== '\r') rows.push({ text: row, isOpen, hasReturn, fields });
     start = at + 1;
   }
   return rows;

@@ -40,19 +40,23 @@ const DESCRIPTIONS: Partial<Record<Reason, string>> = {
     "a carriage return within the line, so several lines in one: tr '\\r' '\\n' < FILE | robots-filter …",
 };
 
-/** What `no-url` means if the URL is in a column. */
-const NO_URL: Partial<Record<RecordUnit, string>> = {
-  row: 'no URL in the column (--url-field)',
-  'first line':
-    'no URL in the column (--url-field), a quoted field without an end, or more fields than the first row. Quote the URL, or use --url-field 1 if the URL ends at the delimiter',
+/** Descriptions of faults in units other than lines and records. */
+const IN_UNIT: Partial<Record<RecordUnit, Partial<Record<Reason, string>>>> = {
+  row: { 'no-url': 'no URL in the column (--url-field)' },
+  'first line': {
+    'no-url':
+      'no URL in the column (--url-field), a quoted field without an end, or more fields than the first row. Quote the URL, or use --url-field 1 if the URL ends at the delimiter',
+    'line-too-long':
+      'longer than --max-line-bytes. Raise it, or close the quote if a field of this row has an open one',
+  },
 };
 
 /** Describes a bad record: its place and its fault. */
 export function describeBadRecord(record: BadRecord, unit: RecordUnit): string {
   const { input, line, reason } = record;
   const place = unit === 'first line' ? 'line' : unit;
-  const noUrl = reason === 'no-url' ? NO_URL[unit] : undefined;
-  return `${input}, ${place} ${line}: ${noUrl ?? DESCRIPTIONS[reason] ?? reason}`;
+  const description = IN_UNIT[unit]?.[reason] ?? DESCRIPTIONS[reason] ?? reason;
+  return `${input}, ${place} ${line}: ${description}`;
 }
 
 /** The word for a reason number of the kernel. */

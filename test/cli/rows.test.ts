@@ -318,6 +318,23 @@ describe('a carriage return', () => {
     expect(denied.text).toBe(`url,note\n${expected.join('')}\n`);
   });
 
+  test('before the line end is outside quotes, too; at the end of the input it ends the row', async () => {
+    const place = workplace();
+    const rows = 'url,x\nhttps://example.com/private/x,b\r\r\n\r\r\n\r\n"\r",\x01\r\r\n';
+    place.write('list.csv', `${rows}https://example.com/private/x,b\r`);
+    const { text } = await place.shell(`${RF} list.csv`);
+    expect(text.split('\n')).toEqual([
+      'url,x,verdict',
+      'https://example.com/private/x,b\r,invalid\r',
+      '\r,invalid\r',
+      '"\r",\x01\r,invalid\r',
+      'https://example.com/private/x,b,deny\r',
+      '',
+    ]);
+    place.write('list.csv', '\r');
+    expect((await place.shell(`${RF} list.csv`)).text).toBe('');
+  });
+
   test('in a header is refused; as its line end it is not', async () => {
     const place = workplace();
     place.write('mac.csv', 'url,note\rhttps://example.com/private/,x\r');
@@ -362,6 +379,39 @@ describe('headers', () => {
   });
 });
 
+describe('a quote that is not closed', () => {
+  test('is refused in a header, and invalid in a record', async () => {
+    const place = workplace();
+    place.write('list.csv', 'url,"title\nhttps://example.com/private/x,1\n');
+    const refused = await place.shell(`${RF} --strict list.csv`);
+    expect({ code: refused.code, text: refused.text }).toEqual({ code: 2, text: '' });
+    expect(refused.stderr).toContain('list.csv: a quote in the header is not closed');
+    const judged = await place.shell(`${RF} --no-header --url-field 1 list.csv`);
+    expect(judged.text).toBe('"url,""title\nhttps://example.com/private/x,1\n",invalid\n');
+  });
+});
+
+describe('--stats', () => {
+  test('counts the bytes of rows and JSON as they came', async () => {
+    const place = workplace();
+    const rows = `url,x\n${`https://example.com/private/x,"${'\n'.repeat(9)}"\r\n`.repeat(200)}`;
+    place.write('list.csv', rows);
+    place.write('list.csv.gz', gzipSync(rows));
+    place.write(
+      'list.json',
+      '[ {"url":   "https://example.com/fine"},\n\n "https://new.example/" ]\n',
+    );
+    for (const [file, bytes] of [
+      ['list.csv', rows.length],
+      ['list.csv list.csv.gz', 2 * rows.length],
+      ['list.json', 68],
+    ]) {
+      const { stderr } = await place.shell(`${RF} --stats=json ${file} > rows`);
+      expect(JSON.parse(stderr)).toMatchObject({ complete: true, bytes });
+    }
+  });
+});
+
 describe('a first row', () => {
   const rest = 'x,https://example.com/private/a\n';
   /** A header of so many bytes, its line end included. */
@@ -387,5 +437,18 @@ describe('a first row', () => {
       expect({ code, text }, command).toEqual({ code: 2, text: '' });
       expect(stderr).toContain('the first row does not end within 1 MiB');
     }
+  });
+
+  test('may be of any form if --no-header and --url-field say the column', async () => {
+    const place = workplace();
+    const long = `https://example.com/private/x,${'n'.repeat(2 * FIRST_ROW_BYTES)}`;
+    place.write('list.csv', `${long}\n`);
+    const { text } = await place.shell(`${RF} --no-header --url-field 1 list.csv`);
+    expect(text === `${long},deny\n`).toBe(true);
+    place.write('list.csv', 'a\nb,c,https://example.com/fine\n');
+    const short = await place.shell(`${RF} --no-header --url-field 3 list.csv`);
+    expect(short.text).toBe('a,invalid\nb,c,https://example.com/fine,allow\n');
+    const zero = await place.shell(`${RF} --no-header --url-field 0 list.csv`);
+    expect(zero.code).toBe(2);
   });
 });

@@ -72,6 +72,8 @@ export class FilterRun {
   #input: { readonly open: OpenInput; readonly bytesBefore: number } | undefined;
   /** Bytes on disk of the inputs that were read completely. */
   #finishedBytes = 0;
+  /** By how much the inputs so far were longer than the lines into which they were converted. */
+  #convertedBytes = 0;
   #lastFormat: OpenInput['format'] = 'text';
 
   constructor(parts: FilterRunParts) {
@@ -146,6 +148,7 @@ export class FilterRun {
         if (end !== 'done') return end;
       } finally {
         this.#finishedBytes += open.size ?? 0;
+        this.#convertedBytes += this.#bytesConverted();
         this.#input = undefined;
         await open.close();
       }
@@ -173,6 +176,14 @@ export class FilterRun {
     if (this.#input === undefined) return 0;
     const { open, bytesBefore } = this.#input;
     return open.kind === 'stream' ? open.consumed() : bytes - bytesBefore;
+  }
+
+  /** How many more bytes the current input had than the lines into which it was converted. */
+  #bytesConverted(): number {
+    if (this.#input === undefined) return 0;
+    const { open, bytesBefore } = this.#input;
+    if (open.kind !== 'stream' || open.contentBytes === undefined) return 0;
+    return open.contentBytes() - (this.#parts.filter.progress().bytes - bytesBefore);
   }
 
   /** Reports how many records were invalid or left out. Warns if almost no record was decided. */
@@ -225,7 +236,7 @@ export class FilterRun {
       complete,
       agents: agents.map(({ name }) => name),
       tally: { ...tally, passed: parquet?.rows ?? tally.passed },
-      inputBytes: filter.progress().bytes,
+      inputBytes: filter.progress().bytes + this.#convertedBytes,
       hosts: { table: table.header.hosts, seen: options.stats && filter.hostsSeen() },
       seconds: {
         setup: this.#ready,

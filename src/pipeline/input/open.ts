@@ -97,6 +97,11 @@ export interface StreamInput extends InputBase {
   readonly header?: Buffer | undefined;
   /** Returns the bytes read of the input so far, compressed or not as in `size`. */
   consumed(): number;
+  /**
+   * Returns the bytes read of the input so far, after decompression. Absent if they are those of
+   * the stream, or of values in Parquet.
+   */
+  readonly contentBytes?: () => number;
   /** The file, if the input is Parquet. */
   readonly parquet?: ParquetFile;
   /** A file of lines in zstd that a thread of its own may decode, in place of `stream`. */
@@ -215,6 +220,7 @@ async function recognised(raw: RawInput, options: OpenInputOptions): Promise<Ope
     ...lines,
     kind: 'stream',
     zstd,
+    ...(isLines ? {} : { contentBytes: () => chunks.bytes - markBytes }),
     consumed: () => Math.max(raw.chunks.bytes, zstd?.consumed() ?? 0),
     close: async () => {
       stream.destroy();

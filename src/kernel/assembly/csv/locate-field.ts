@@ -68,20 +68,18 @@ function closingQuote(at: usize, end: usize): usize {
 }
 
 /**
- * Whether a CR stands outside quotes before the last byte of the row. The row is then several rows
- * with CRs as line ends.
+ * Whether a CR stands outside quotes before the row's line end. The row is then several rows with
+ * CRs as line ends.
  */
 export function holdsReturn(query: usize, line: usize): bool {
   const end: usize = load<u32>(line, LINE_END);
   let at = rowStart(line);
-  const last = max(at + 1, end) - 1;
-  if (findByte(CR, at, last) === last) return false;
+  if (findByte(CR, at, end) === end) return false;
   const delimiter = delimiterOf(query);
   while (at < end) {
     if (load<u8>(at) === QUOTE) at = min(closingQuote(at + 1, end) + 1, end);
     const fieldEnd = findByte(delimiter, at, end);
-    const stop = min(fieldEnd, last);
-    if (at < stop && findByte(CR, at, stop) < stop) return true;
+    if (findByte(CR, at, fieldEnd) < fieldEnd) return true;
     at = fieldEnd + 1;
   }
   return false;

@@ -8,6 +8,12 @@ import { RowScanner } from './row-scanner.js';
 /** Maximum length of the first row, in bytes. */
 const LONGEST = 1024 * 1024;
 
+/** No row has more columns: each takes a byte. */
+const MOST_COLUMNS = 2 ** 30;
+
+const UNCLOSED_HEADER =
+  'a quote in the header is not closed, so the header would be the whole input. Close it, or use --no-header if the first row is a record';
+
 /** What the first row tells about the others. */
 export interface FirstRow {
   /** The header; `undefined` if the first row is a record, empty if there is no row. */
@@ -34,25 +40,32 @@ export async function readFirstRow(
   delimiter: number,
   options: RowsOptions,
 ): Promise<FirstRow> {
+  const told = options.header === false ? columnNumber(options.column) : 0;
+  if (told > 0) return { header: undefined, headerLines: 0, column: told - 1, isSole: false };
   const scan = (head: Buffer) => {
     const scanner = new RowScanner(delimiter);
     const { start, emptyLines } = startOfRows(head);
     const end = scanner.scan(head, start);
-    return { start, end, newlines: emptyLines + scanner.newlines };
+    return { start, end, newlines: emptyLines + scanner.newlines, isOpen: scanner.isQuoted };
   };
   const head = await chunks.peek(LONGEST, (bytes) => scan(bytes).end !== undefined);
-  const { start, end: rowEnd, newlines } = scan(head);
+  const { start, end: rowEnd, newlines, isOpen } = scan(head);
   if (rowEnd === undefined && head.length >= LONGEST) {
-    throw refusal(options, 'the first row does not end within 1 MiB. Is a quote missing?');
+    throw refusal(
+      options,
+      'the first row does not end within 1 MiB. Is a quote missing? If not, say which column holds the URL: --no-header --url-field N',
+    );
   }
   const end = rowEnd ?? head.length;
   const row = head.subarray(start, end);
-  if (row.length === 0) return { header: row, headerLines: 0, column: 0, isSole: false };
+  if (endOfFields(row) === 0)
+    return { header: Buffer.alloc(0), headerLines: 0, column: 0, isSole: false };
   const fields = fieldsOf(row, delimiter);
   const hasHeader = options.header ?? !fields.some(isUrl);
   const column = columnOf(fields, hasHeader, options);
   const isSole = fields.length === 1 && options.column === undefined;
   if (!hasHeader) return { header: undefined, headerLines: 0, column, isSole };
+  if (isOpen) throw refusal(options, UNCLOSED_HEADER);
   if (holdsReturn(row, delimiter)) {
     throw refusal(
       options,
@@ -76,9 +89,9 @@ function startOfRows(head: Buffer): { readonly start: number; readonly emptyLine
   }
 }
 
-/** Whether a CR stands outside quotes before the last byte of the row. */
+/** Whether a CR stands outside quotes in the fields of the row. */
 function holdsReturn(row: Buffer, delimiter: number): boolean {
-  const last = endOfFields(row) - 1;
+  const last = endOfFields(row);
   for (let at = 0; at < last; at++) {
     if (row[at] === QUOTE) {
       // If two quotes follow each other, the second opens again the field that the first has
@@ -92,10 +105,10 @@ function holdsReturn(row: Buffer, delimiter: number): boolean {
   return false;
 }
 
-/** Offset at which the last field of a row ends: before the line end. */
+/** Offset at which the last field of a row ends: before the line end. The input's end is a LF. */
 function endOfFields(row: Buffer): number {
-  if (row.at(-1) !== LF) return row.length;
-  return row.at(-2) === CR ? row.length - 2 : row.length - 1;
+  const end = row.at(-1) === LF ? row.length - 1 : row.length;
+  return row[end - 1] === CR ? end - 1 : end;
 }
 
 function columnOf(fields: readonly string[], hasHeader: boolean, options: RowsOptions): number {
@@ -104,7 +117,7 @@ function columnOf(fields: readonly string[], hasHeader: boolean, options: RowsOp
   if (column !== undefined) {
     const named = hasHeader ? fields.indexOf(column) : -1;
     if (named >= 0) return named;
-    const number = isNumber(column) ? Number(column) : 0;
+    const number = columnNumber(column);
     if (number >= 1 && number <= Math.max(fields.length, 1)) return number - 1;
     const what = isNumber(column) ? `column ${column}` : `column called ${column}`;
     const why = hasHeader ? names : 'There is no header: give the number of the column';
@@ -119,6 +132,12 @@ function columnOf(fields: readonly string[], hasHeader: boolean, options: RowsOp
     options,
     `it is not clear which column holds the URLs. ${hasHeader ? names : 'The first row has no URL'}. Name the column, or give its number: --url-field`,
   );
+}
+
+/** The number of a column, from 1; 0 if the text is a name, or a number that no column has. */
+function columnNumber(text: string | undefined): number {
+  const number = text !== undefined && isNumber(text) ? Number(text) : 0;
+  return number <= MOST_COLUMNS ? number : 0;
 }
 
 function isNumber(text: string): boolean {

@@ -69,7 +69,7 @@ export class RowSplitter {
     if (options.linesBefore > 0) this.#push(Buffer.alloc(options.linesBefore, LF));
   }
 
-  /** Ends the input. */
+  /** Ends the input, and the last row by a newline if it has none. */
   end(): void {
     const isOpen = this.#scanner.isQuoted;
     if (this.#longRow !== undefined) this.#push(this.#fillers());
@@ -147,11 +147,11 @@ export class RowSplitter {
   /** @param isOpen whether the input ends within a quoted field of the row */
   #pushRow(row: Buffer, isOpen: boolean): void {
     const { newlines } = this.#scanner;
+    const isEnded = !isOpen && row.at(-1) === LF;
     if (!isOpen && newlines === 0 && !MARKS.includes(row[0] ?? 0)) {
-      this.#push(Buffer.from(row));
+      this.#push(isEnded ? Buffer.from(row) : Buffer.concat([row, Buffer.of(LF)]));
       return;
     }
-    const isEnded = !isOpen && row.at(-1) === LF;
     const content = isEnded ? row.subarray(0, -1) : row;
     const standIn = standInFor(content);
     const mark = isOpen || standIn === undefined ? ROW_REFUSED : ROW_MARKED;

@@ -1,4 +1,5 @@
 import { BACKSLASH, COMMA, QUOTE, SEMICOLON } from '../../../ascii.js';
+import { RowScanner } from '../csv/row-scanner.js';
 import type { InputFormat, RefusedFormat } from '../format.js';
 import { byteOrderMarkBytes, isJsonSpace } from '../head.js';
 
@@ -111,8 +112,21 @@ function findColumns(
 ): FoundColumns | undefined {
   if (format === 'json' && !isQuotedRow(head)) return undefined;
   if (format === 'ndjson') return undefined;
+  const delimiters = format === 'json' ? QUOTED : DELIMITERS;
   const lines = firstLines(head, isWhole);
-  for (const delimiter of format === 'json' ? QUOTED : DELIMITERS) {
+  const found = columnsOf(delimiters, () => lines);
+  if (found !== undefined || !head.includes(QUOTE)) return found;
+  // Rows whose quoted fields hold newlines.
+  return columnsOf(delimiters, ({ character }) => firstRows(head, isWhole, character));
+}
+
+/** @param linesFor the first rows as lines, if a delimiter stands between their fields */
+function columnsOf(
+  delimiters: readonly Delimiter[],
+  linesFor: (delimiter: Delimiter) => readonly string[],
+): FoundColumns | undefined {
+  for (const delimiter of delimiters) {
+    const lines = linesFor(delimiter);
     const rows = lines.map((line) => fieldsOf(line, delimiter.character));
     const column = urlColumn(lines, rows, delimiter.character);
     if (column !== undefined) return { delimiter, column, quoted: isQuoted(rows) };
@@ -157,6 +171,22 @@ export function firstLines(head: Uint8Array, isWhole: boolean): string[] {
   return lines;
 }
 
+/** As `firstLines`, of rows: a quoted field may hold newlines. */
+function firstRows(head: Uint8Array, isWhole: boolean, delimiter: string): string[] {
+  const rows: string[] = [];
+  const bytes = Buffer.from(head.buffer, head.byteOffset, head.length);
+  let start = byteOrderMarkBytes(head);
+  while (start < bytes.length && rows.length < MAX_LINES) {
+    const scanner = new RowScanner(delimiter.charCodeAt(0));
+    const end = scanner.scan(bytes, start);
+    if (end === undefined && !isWhole) break;
+    const row = bytes.toString('latin1', start, end).trim();
+    if (row !== '') rows.push(row);
+    start = end ?? bytes.length;
+  }
+  return rows;
+}
+
 /** The fields of a line. A quoted field may contain the delimiter. Several spaces count as one. */
 export function fieldsOf(line: string, delimiter: string): string[] {
   const fields: string[] = [];
@@ -164,7 +194,8 @@ export function fieldsOf(line: string, delimiter: string): string[] {
   while (start <= line.length) {
     let end = line.indexOf(delimiter, start);
     if (line.charAt(start) === '"') {
-      const quote = line.indexOf('"', start + 1);
+      let quote = line.indexOf('"', start + 1);
+      while (quote >= 0 && line.charAt(quote + 1) === '"') quote = line.indexOf('"', quote + 2);
       if (quote >= 0) end = line.indexOf(delimiter, quote + 1);
     }
     // `&amp;` in a URL copied from HTML is not a delimiter.
@@ -215,8 +246,12 @@ function urlColumn(
   const holdsUrls = (column: number): boolean =>
     body.length > 0 && inColumn(column).length >= MOST * body.length;
   if (hasHeader && head.length > 1) {
-    // The named column need not be the first one with URLs: see `referer,url`.
-    const named = head.findIndex((name, index) => isUrlColumnName(name) && holdsUrls(index));
+    // The named column need not be the first one with URLs: see `referer,url`. A slow pipe may not
+    // have brought more than the header.
+    const isAlone = body.length === 0 && (delimiter === ',' || delimiter === '\t');
+    const named = head.findIndex(
+      (name, index) => isUrlColumnName(name) && (isAlone || holdsUrls(index)),
+    );
     if (named >= 0) return named;
   }
   const column = firstUrlColumn(body);

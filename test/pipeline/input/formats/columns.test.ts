@@ -36,6 +36,14 @@ const COLUMNS: Record<string, string> = {
   tsv: 'https://a.com/\t1\nhttps://b.com/\t2\n',
   'tsv header': 'url\tstatus\nhttps://a.com/\t1\n',
   'crlf header': 'URL,Status Code\r\nhttps://a.com/,200\r\n',
+  'newlines in quotes': 'url,note\nhttps://ex.com/a,"one\ntwo\nthree"\n',
+  'newlines and quotes': 'id,url\n"1, ""a""\n,2",https://ex.com/a\n"3\n\n",https://ex.com/b\n',
+  'newlines, tabs': '1\t"a\nb"\thttps://ex.com/a\n2\t"c\n\td"\thttps://ex.com/b\n',
+  'newlines, semicolons': 'url;note\nhttps://ex.com/a;"one\ntwo"\n',
+  'newline in the header': '"a\nb","url"\n"x\ny","https://ex.com/a"\n',
+  'header alone': 'title,url\n',
+  'tsv header alone': 'url\ttitle\n',
+  'quoted header alone': '"url","title"\n',
   'quoted header': '"url","status"\n"https://a.com/","200"\n',
 };
 const URLS: Record<string, string> = {
@@ -67,6 +75,8 @@ const URLS: Record<string, string> = {
   'index of 2': `${Array.from({ length: 9 }, (_, i) => `https://ex.com/Chapter ${i}`).join('\n')}\n`,
   'comment first': '# my urls, all of them\nhttps://a.com/\nhttps://b.com/\n',
   garbage: 'a,b\nc,d\ne,f\n',
+  'an open quote': 'https://ex.com/a,"b\nhttps://ex.com/c\nhttps://ex.com/d"\n',
+  'names of columns with spaces': 'page one\n',
   'no scheme': 'example.com,1\nexample.org,2\n',
   empty: '',
   numbers: '1\n2\n3\n',

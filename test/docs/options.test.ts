@@ -1,8 +1,8 @@
-import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { COMMAND_NAMES } from '../../src/cli/command-names.js';
+import { runKept } from '../cli/kept-process.js';
 import { ROOT } from './scratch.js';
 
 const PROGRAM = 'robots-filter';
@@ -10,14 +10,15 @@ const COMMANDS: readonly string[] = COMMAND_NAMES;
 
 const page = readFileSync(join(ROOT, 'docs/cli.md'), 'utf8');
 
-function helpOf(words: readonly string[]): string {
-  const main = join(ROOT, 'dist/cjs/main.cjs');
-  return execFileSync(process.execPath, [main, ...words, '--help'], { encoding: 'utf8' });
+async function helpOf(words: readonly string[]): Promise<string> {
+  const { code, stdout } = await runKept(ROOT, [...words, '--help'], '');
+  expect(code).toBe(0);
+  return stdout.toString();
 }
 
 /** The long options at the start of a line: `  -a, --agent <token,…>`. */
-function optionsOfHelp(words: readonly string[]): string[] {
-  return [...helpOf(words).matchAll(/^ {2}(?:-\w, )?(--[\w-]+)/gm)]
+async function optionsOfHelp(words: readonly string[]): Promise<string[]> {
+  return [...(await helpOf(words)).matchAll(/^ {2}(?:-\w, )?(--[\w-]+)/gm)]
     .map(([, option = '']) => option)
     .sort();
 }
@@ -35,24 +36,24 @@ function optionsOfPage(heading: string): string[] {
 describe('docs/cli.md', () => {
   it.each([[], ...COMMANDS.map((command) => [command])])(
     'has exactly the options of %s',
-    (...words) => {
-      const options = optionsOfHelp(words);
+    async (...words) => {
+      const options = await optionsOfHelp(words);
       expect(options).toContain('--help');
       expect(optionsOfPage([PROGRAM, ...words].join(' '))).toEqual(options);
     },
   );
 
-  it('names the options of fetch in the --help of the filter', () => {
-    const [, sentence = ''] = /These\s+are ([^.]*)\./.exec(helpOf([])) ?? [];
+  it('names the options of fetch in the --help of the filter', async () => {
+    const [, sentence = ''] = /These\s+are ([^.]*)\./.exec(await helpOf([])) ?? [];
     const named = sentence.match(/--[\w-]+/g) ?? [];
     expect(named.length).toBeGreaterThan(3);
-    expect(optionsOfHelp(['fetch'])).toEqual(expect.arrayContaining(named));
+    expect(await optionsOfHelp(['fetch'])).toEqual(expect.arrayContaining(named));
     const [, documented = ''] = /With `--fetch`, these options([^.]*)\./.exec(page) ?? [];
     expect(documented.match(/(?<=`)--[\w-]+(?=`)/g)).toEqual(named);
   });
 
-  it('names all commands that --help names', () => {
-    const help = helpOf([]);
+  it('names all commands that --help names', async () => {
+    const help = await helpOf([]);
     for (const command of COMMANDS) expect(help).toMatch(new RegExp(`^  ${command} `, 'm'));
     const [, list = ''] = /^Commands:\n((?: {2}.*\n)+)/m.exec(help) ?? [];
     const names = [...list.matchAll(/^ {2}(\w+)/gm)].map(([, name = '']) => name);

@@ -29,7 +29,7 @@ const judgedUrls = lines(
 );
 
 /** Small enough for the main thread only. */
-const OBJECTS = 20_000;
+const OBJECTS = 8_000;
 const object = (index: number) => `{"url":"https://example.com/${tail(index)}"}`;
 const objects = lines(OBJECTS, (index) => `${object(index)}\n`);
 const array = `[${lines(OBJECTS, (index) => `${object(index)},\n`)}${object(OBJECTS)}]`;

@@ -75,7 +75,7 @@ function shuffledQuestions(files: readonly Asked[], random: Random): [number, nu
 }
 
 describe('many Robots in one memory', () => {
-  const files = askedFiles(600);
+  const files = askedFiles(300);
 
   it('answer in any order as a table of each file does', () => {
     const objects = files.map(({ body, profile }, index) => {
@@ -166,7 +166,7 @@ function hostileTable(seed: number, profile: Profile): { table: Table; urls: str
 describe('Table.verdicts', () => {
   it.each(PROFILES)('gives the verdicts of Table.verdict, profile %s', (profile) => {
     const counts = new Map<string, number>();
-    for (let seed = 1; seed <= cases(40); seed++) {
+    for (let seed = 1; seed <= cases(24); seed++) {
       const { table, urls } = hostileTable(seed, profile);
       const expected = urls.map((url) => table.verdict(url, 'a-bot>b_bot').verdict);
       expect(table.verdicts(urls, 'a-bot>b_bot')).toEqual(expected);

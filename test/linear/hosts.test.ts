@@ -13,6 +13,7 @@ import {
 } from '../../src/table/format.js';
 import { checkTable } from '../../src/table/table-check.js';
 import { kernelOver } from '../kernel/harness.js';
+import { every } from '../random/cases.js';
 import { Random } from '../random/random.js';
 import { type MeteredKernel, meteredKernel } from './metered-kernel.js';
 import { countSteps } from './metered-script.js';
@@ -101,13 +102,14 @@ describe('hosts that collide in the table', () => {
     const crowded = crowdedBuckets(hash, buckets);
     expect(crowded.size).toBeGreaterThan(0);
     let most = 0;
-    for (let number = 0, aimed = 0; aimed < 200; number++) {
+    for (let number = 0, aimed = 0; aimed < 100; number++) {
       const host = `b${number.toString(36)}.example.com`;
       if (!crowded.has(bucketOf(hash.of(bytes(host)), buckets))) continue;
       aimed++;
       most = Math.max(most, steps(host) - alone);
     }
-    for (const host of Object.keys(files)) most = Math.max(most, steps(host) - alone);
+    const present = Object.keys(files).filter((_, index) => index % every(4) === 0);
+    for (const host of present) most = Math.max(most, steps(host) - alone);
     expect(most).toBeGreaterThan(0);
     // `probe`, and `probeHost` if a tag is equal and the host is not; and judging a host that is
     // found.

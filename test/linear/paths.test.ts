@@ -6,7 +6,7 @@ import { meteredJudge } from './metered-kernel.js';
 /** Steps for each byte of a path and of the rule that it is compared with. */
 const STEPS = { least: 0.005, most: 16 };
 
-const SIZES = [16_000, 256_000];
+const SIZES = [8_000, 128_000];
 
 function judgeUnder(rules: string, profile?: Profile) {
   const judge = meteredJudge(`user-agent: *\n${rules}\n`, profile);

@@ -8,7 +8,7 @@ import { meteredJudge } from './metered-kernel.js';
  */
 const STEPS = { least: 0.005, most: 16 };
 /** The longest is a megabyte. */
-const SIZES = [62_500, 1_000_000];
+const SIZES = [31_250, 500_000];
 
 /** Text of this many bytes, from a repeated part. */
 function fill(part: string, bytes: number): string {

@@ -18,7 +18,7 @@ const WRITTEN_TWICE = 2 * LOGARITHM;
 
 const SIZES = [6_000, 96_000];
 /** Sizes of inputs that take long to count. */
-const SHORT = [2_000, 32_000];
+const SHORT = [1_000, 16_000];
 /** Up to the usual parsing limit. */
 const LONG = [31_000, 496_000];
 const MAX_BYTES = 2_000_000;

@@ -92,10 +92,10 @@ function flowOver(pool: Executor, batchBytes: number, settings: Partial<QuerySet
 
 /** The options of a run, and the interval of the places at which its input is split. */
 const ASKED: readonly [string, string, Partial<QuerySettings>, number][] = [
-  ['NDJSON', RECORDS, {}, every(3)],
+  ['NDJSON', RECORDS, {}, every(5)],
   ['NDJSON with explanations', RECORDS, { explain: true }, every(10)],
   ['NDJSON that is denied', RECORDS, { output: 'denied' }, every(10)],
-  ['text', URLS, { format: 'text' }, every(3)],
+  ['text', URLS, { format: 'text' }, every(5)],
   ['text with explanations', URLS, { format: 'text', explain: true }, every(10)],
 ];
 

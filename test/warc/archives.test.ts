@@ -2,6 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
+import { cases } from '../random/cases.js';
 import { Random } from '../random/random.js';
 import { compiled, withFiles } from './table-of.js';
 import { captureOf, membersOf, recordOf, responseOf, robotsOf } from './warc-bytes.js';
@@ -570,7 +571,7 @@ class Model {
 describe('drawn archives', () => {
   it('mean what a plain model says', async () => {
     const seen = new Set<string>();
-    for (let seed = 0; seed < 150; seed++) {
+    for (let seed = 0; seed < cases(80); seed++) {
       const random = new Random(seed);
       const model = new Model();
       const asOf = random.chance(0.3) ? random.between(0, 1000) : 1000;

@@ -145,7 +145,7 @@ describe('damage', () => {
   it('of a member costs its record, and is named by its offset', async () => {
     const members = RECORDS.map((record) => gzipSync(record));
     const random = new Random(3);
-    for (let round = 0; round < cases(150); round++) {
+    for (let round = 0; round < cases(80); round++) {
       const index = random.between(0, 4);
       const damaged = members.map((member) => Buffer.from(member));
       const victim = damaged[index] as Buffer;

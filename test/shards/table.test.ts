@@ -304,6 +304,31 @@ describe('a table in shards', () => {
     });
   });
 
+  test('of more than 4 GiB is not served in one process, which says what to do', async () => {
+    const other = workplace();
+    mkdirSync(join(other.path, 'parts'));
+    copyFileSync(join(place.path, 'parts/manifest.json'), join(other.path, 'parts/manifest.json'));
+    editManifest(join(other.path, 'parts'), (text) => {
+      const manifest = JSON.parse(text);
+      for (const part of manifest.parts) part.bytes = 10 ** 9;
+      return JSON.stringify({ ...manifest, bytes: SHARDS * 10 ** 9 }, null, 1);
+    });
+    const serve = async (...words: string[]): Promise<string> =>
+      (await other.run(['serve', '--table', 'parts', ...words])).stderr;
+    expect(await serve()).toContain(
+      '7 of its parts have 7000000000 bytes, and must lie in one memory of 4 GiB. Name fewer: `serve --parts 0-15`',
+    );
+    expect(await serve('--parts', '0-4')).toContain('5 of its parts have 5000000000 bytes');
+    // The other commands open several memories, and miss the files.
+    for (const words of [
+      ['records', 'parts'],
+      ['serve', '--table', 'parts', '--parts', '0-3'],
+    ]) {
+      const { code, stderr } = await other.run(words);
+      expect([code, stderr]).toEqual([2, expect.stringContaining('part-00000.table: missing')]);
+    }
+  });
+
   test('keeps the old directory, or has no manifest, if compiling fails', async () => {
     const before = place.read('parts/manifest.json');
     const compile = ['compile', '-q', '--shards', '3'];

@@ -1,8 +1,10 @@
 import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { HostDiff } from '../../src/cli/commands/diff-hosts.js';
 import { DiffTally } from '../../src/cli/report/diff-figures.js';
+import { filterStream } from '../../src/filter-stream.js';
 import { sortedPlaces } from '../../src/inspect/host-order.js';
 import { TableAudit } from '../../src/inspect/table-audit.js';
 import { readTable } from '../../src/open-table.js';
@@ -198,6 +200,8 @@ describe('a table in shards', () => {
       expect(differences(one, parts)).toEqual([]);
     }
     expect(ruled).toBeGreaterThan(20);
+    const [, divided = whole] = tables;
+    expect(await streamed(divided, urls)).toBe(await streamed(one, urls));
   });
 
   test('of which only the parts of a host are read, if the question is about it', async () => {
@@ -380,6 +384,13 @@ function contentOf(table: Table): unknown[] {
       }),
     ];
   });
+}
+
+/** What a stream over a table makes of lines. */
+async function streamed(table: Table, urls: readonly string[]): Promise<string> {
+  const stream = filterStream(table, { agents: AGENTS, explain: true, threads: 1 });
+  stream.end(`${urls.join('\n')}\n`);
+  return text(stream);
 }
 
 /** The rows of a diff of two tables. */

@@ -42,44 +42,41 @@ class BankJudge {
  * asked one after another: only that of the host's shard knows the host.
  */
 export class TableJudge {
-  readonly #banks: readonly [BankJudge, ...BankJudge[]];
+  readonly #first: BankJudge;
+  readonly #others: readonly BankJudge[];
 
   constructor(memory: TableMemory) {
-    const banks = banksOf(memory).map((bank) => new BankJudge(bank, memory));
-    this.#banks = banks as [BankJudge, ...BankJudge[]];
+    const [first, ...others] = banksOf(memory).map((bank) => new BankJudge(bank, memory));
+    this.#first = first as BankJudge;
+    this.#others = others;
   }
 
   /** @throws RobotsFilterError as `Judge.judge` */
   judge(url: string | Uint8Array, agent: string | readonly string[]): Judgement {
-    const [first, ...others] = this.#banks;
-    let judgement = first.judge.judge(url, agent, first.target);
-    for (const { judge, target } of others) {
+    const { judge, target } = this.#first;
+    let judgement = judge.judge(url, agent, target);
+    for (const other of this.#others) {
       if (judgement.verdict !== 'unknown') break;
-      judgement = judge.judge(url, agent, target);
+      judgement = other.judge.judge(url, agent, other.target);
     }
     return judgement;
   }
 
   /** As `judge`; the verdict alone takes less time. */
   verdict(url: string | Uint8Array, agent: string | readonly string[]): Verdict {
-    let verdict: Verdict = 'unknown';
-    for (const { judge, target } of this.#banks) {
-      verdict = judge.verdict(url, agent, target);
-      if (verdict !== 'unknown') break;
-    }
-    return verdict;
+    const { judge, target } = this.#first;
+    const verdict = judge.verdict(url, agent, target);
+    if (verdict !== 'unknown' || this.#others.length === 0) return verdict;
+    return this.judge(url, agent).verdict;
   }
 
   /** The verdicts on many URLs, in their order. */
   verdicts(urls: readonly string[], agent: string | readonly string[]): Verdict[] {
-    const [first, ...others] = this.#banks;
-    const verdicts = first.list(urls, agent);
-    for (const bank of others) {
+    const verdicts = this.#first.list(urls, agent);
+    for (const bank of this.#others) {
       const places = [...verdicts.keys()].filter((place) => verdicts[place] === 'unknown');
-      const found = bank.list(
-        places.map((place) => urls[place] as string),
-        agent,
-      );
+      const asked = places.map((place) => urls[place] as string);
+      const found = bank.list(asked, agent);
       for (const [index, place] of places.entries()) verdicts[place] = found[index] as Verdict;
     }
     return verdicts;

@@ -1,8 +1,10 @@
 import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { HostDiff } from '../../src/cli/commands/diff-hosts.js';
 import { DiffTally } from '../../src/cli/report/diff-figures.js';
+import { filterStream } from '../../src/filter-stream.js';
 import { sortedPlaces } from '../../src/inspect/host-order.js';
 import { TableAudit } from '../../src/inspect/table-audit.js';
 import { readTable } from '../../src/open-table.js';
@@ -198,6 +200,8 @@ describe('a table in shards', () => {
       expect(differences(one, parts)).toEqual([]);
     }
     expect(ruled).toBeGreaterThan(20);
+    const [, divided = whole] = tables;
+    expect(await streamed(divided, urls)).toBe(await streamed(one, urls));
   });
 
   test('of which only the parts of a host are read, if the question is about it', async () => {
@@ -304,6 +308,31 @@ describe('a table in shards', () => {
     });
   });
 
+  test('of more than 4 GiB is not served in one process, which says what to do', async () => {
+    const other = workplace();
+    mkdirSync(join(other.path, 'parts'));
+    copyFileSync(join(place.path, 'parts/manifest.json'), join(other.path, 'parts/manifest.json'));
+    editManifest(join(other.path, 'parts'), (text) => {
+      const manifest = JSON.parse(text);
+      for (const part of manifest.parts) part.bytes = 10 ** 9;
+      return JSON.stringify({ ...manifest, bytes: SHARDS * 10 ** 9 }, null, 1);
+    });
+    const serve = async (...words: string[]): Promise<string> =>
+      (await other.run(['serve', '--table', 'parts', ...words])).stderr;
+    expect(await serve()).toContain(
+      '7 of its parts have 7000000000 bytes, and must lie in one memory of 4 GiB. Name fewer: `serve --parts 0-15`',
+    );
+    expect(await serve('--parts', '0-4')).toContain('5 of its parts have 5000000000 bytes');
+    // The other commands open several memories, and miss the files.
+    for (const words of [
+      ['records', 'parts'],
+      ['serve', '--table', 'parts', '--parts', '0-3'],
+    ]) {
+      const { code, stderr } = await other.run(words);
+      expect([code, stderr]).toEqual([2, expect.stringContaining('part-00000.table: missing')]);
+    }
+  });
+
   test('keeps the old directory, or has no manifest, if compiling fails', async () => {
     const before = place.read('parts/manifest.json');
     const compile = ['compile', '-q', '--shards', '3'];
@@ -355,6 +384,13 @@ function contentOf(table: Table): unknown[] {
       }),
     ];
   });
+}
+
+/** What a stream over a table makes of lines. */
+async function streamed(table: Table, urls: readonly string[]): Promise<string> {
+  const stream = filterStream(table, { agents: AGENTS, explain: true, threads: 1 });
+  stream.end(`${urls.join('\n')}\n`);
+  return text(stream);
 }
 
 /** The rows of a diff of two tables. */

@@ -17,7 +17,6 @@ _EMPTY = memoryview(b"\0\0\0\0\0\0\0\0")
 
 def is_text(kind: pa.DataType) -> bool:
     """Whether values of this type can be URLs."""
-    views = (getattr(pa.types, name, None) for name in ("is_string_view", "is_binary_view"))
     return (
         pa.types.is_string(kind)
         or pa.types.is_binary(kind)
@@ -25,8 +24,14 @@ def is_text(kind: pa.DataType) -> bool:
         or pa.types.is_large_binary(kind)
         or pa.types.is_fixed_size_binary(kind)
         or pa.types.is_null(kind)
-        or any(view is not None and view(kind) for view in views)
+        or is_view(kind)
     )
+
+
+def is_view(kind: pa.DataType) -> bool:
+    """Whether values of this type are views, of which Arrow takes no selection."""
+    views = (getattr(pa.types, name, None) for name in ("is_string_view", "is_binary_view"))
+    return any(view is not None and view(kind) for view in views)
 
 
 def check(urls: Any) -> None:

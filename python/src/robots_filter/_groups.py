@@ -139,6 +139,10 @@ class Groups:
         import pyarrow as pa
         import pyarrow.compute as pc
 
+        from ._arrow import is_view
+
+        if is_view(urls.type):
+            urls = urls.cast(pa.large_binary())
         groups = pc.take(pa.array(self._group_of, pa.int32()), self._shards.of(urls))
         places = [pc.indices_nonzero(pc.equal(groups, at)) for at in range(len(self.judges))]
         answers = [

@@ -35,9 +35,10 @@ const WIDEST = 60;
 
 /** Columns of which the column `agent` is as wide as the longest of some names. */
 export function withAgents(columns: readonly Column[], names: readonly string[]): Column[] {
-  const longest = Math.min(WIDEST, Math.max(...names.map(widthOnTerminal)));
+  let width = 'agent'.length;
+  for (const name of names) width = Math.max(width, widthOnTerminal(name));
   return columns.map((column) =>
-    column.name === 'agent' ? { ...column, width: Math.max('agent'.length, longest) } : column,
+    column.name === 'agent' ? { ...column, width: Math.min(WIDEST, width) } : column,
   );
 }
 

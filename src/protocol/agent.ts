@@ -2,7 +2,7 @@ import { shownValue } from '../arguments.js';
 import { RobotsFilterError } from '../errors.js';
 import type { Profile } from './profile.js';
 import { endOfTokenText } from './token-text.js';
-import { headerCandidates, isUserAgentHeader } from './user-agent-header.js';
+import { headerCandidates, isBrowserWord, isUserAgentHeader } from './user-agent-header.js';
 
 /**
  * A crawler: its product tokens (RFC 9309 section 2.2.1), the preferred one first. The first token
@@ -64,5 +64,8 @@ function remedyFor(link: string): string {
       : `it is a whole User-Agent header. Use the crawler's product token, such as ${candidates.join(' or ')}`;
   }
   const token = tokenPrefix(link);
+  if (isBrowserWord(token)) {
+    return 'it begins as the User-Agent headers of browsers do, and names no crawler. Use the product token that the operator documents';
+  }
   return token === '' ? 'use letters, "-" and "_", or "*"' : `use "${token}"`;
 }

@@ -3,6 +3,7 @@
  * values that are tokens matter here; all others are checked and left out.
  */
 
+import { Buffer, isUtf8 } from 'node:buffer';
 import { isDigit, isLetter } from './byte.js';
 
 /** A value that is not a token: a number, a string, an inner list or another type. */
@@ -14,6 +15,9 @@ export type DictionaryValue = string | typeof OTHER_TYPE;
 const INTEGER_DIGITS = 15;
 const WHOLE_DIGITS = 12;
 const FRACTION_DIGITS = 3;
+
+/** Digits of a byte in a display string. */
+const HEX_DIGITS = 2;
 
 const TOKEN_MARKS = "!#$%&'*+-.^_`|~:/";
 const KEY_MARKS = '_-.*';
@@ -84,7 +88,7 @@ class Parser {
       case '@':
         return this.#number(false);
       case '%':
-        return this.#take('"') ? this.#until('"', isPrintable) : undefined;
+        return this.#take('"') ? this.#displayString() : undefined;
       default:
         return undefined;
     }
@@ -124,6 +128,21 @@ class Parser {
       if (character === '\\' && !this.#take('"') && !this.#take('\\')) return undefined;
     }
     return undefined;
+  }
+
+  /** Each `%` begins two lower-case hexadecimal digits, and the bytes are UTF-8 (section 4.2.10). */
+  #displayString(): typeof OTHER_TYPE | undefined {
+    const start = this.#at;
+    if (this.#until('"', isPrintable) === undefined) return undefined;
+    const [first = '', ...escaped] = this.#text.slice(start, this.#at - 1).split('%');
+    const bytes = [Buffer.from(first)];
+    for (const part of escaped) {
+      const digits = part.slice(0, HEX_DIGITS);
+      const byte = Buffer.from(digits, 'hex');
+      if (byte.toString('hex') !== digits || byte.length !== 1) return undefined;
+      bytes.push(byte, Buffer.from(part.slice(HEX_DIGITS)));
+    }
+    return isUtf8(Buffer.concat(bytes)) ? OTHER_TYPE : undefined;
   }
 
   #until(end: string, accepts: (code: number) => boolean): typeof OTHER_TYPE | undefined {

@@ -62,6 +62,11 @@ function isAddress(word: string): boolean {
   return text.includes('://') || text.includes('@') || text.startsWith('www.');
 }
 
+/** Whether a product token is that of a browser or a system, which no crawler obeys. */
+export function isBrowserWord(token: string): boolean {
+  return BROWSER_WORDS.has(token.toLowerCase());
+}
+
 /** The product tokens in a User-Agent header that may be those of its crawler: `name/version`. */
 export function headerCandidates(header: string): string[] {
   const candidates = new Set<string>();
@@ -69,7 +74,7 @@ export function headerCandidates(header: string): string[] {
     const slash = word.indexOf('/');
     if (slash <= 0) continue;
     const token = word.slice(0, endOfTokenText(word));
-    if (token === '' || BROWSER_WORDS.has(token.toLowerCase())) continue;
+    if (token === '' || isBrowserWord(token)) continue;
     candidates.add(token);
     if (candidates.size === MOST_CANDIDATES) break;
   }

@@ -93,6 +93,9 @@ describe('a User-Agent header', () => {
     expect(refuse('Mozilla/5.0 (X11; Linux) AppleWebKit/537.36 Chrome/1 Safari/5')).toThrow(
       'without the name of a crawler. Use the product token that the operator documents',
     );
+    for (const browser of ['Mozilla/5.0', 'Mozilla 5.0', 'mozilla5', 'Chrome/120.0']) {
+      expect(refuse(browser)).toThrow('names no crawler. Use the product token');
+    }
     expect(refuse('MyBot/1.0')).toThrow('use "MyBot"');
   });
 });

@@ -54,6 +54,10 @@ describe('agents by name', () => {
       ['several crawlers', '--agent GPTBot, --agent CCBot'],
     ],
     [
+      ['-a', Array.from({ length: 257 }, (_, index) => 'A'.repeat(index + 1)).join()],
+      ['257 agents', '1 to 256 at a time. Divide them'],
+    ],
+    [
       ['-a', '@seo', '--agents-file', 'no.json'],
       ['no.json: cannot be read', 'robots-filter agents --json'],
     ],
@@ -85,6 +89,6 @@ describe('robots-filter agents', () => {
     expect(published?.text).toMatch(/^@seo\tMJ\tMajestic\tMJ12bot\t/);
     expect(header?.text).toMatch(/^@ai-training\tGPTBot\tOpenAI\t/);
     expect(none?.code).toBe(2);
-    expect(none?.stderr).toContain('Did you mean gptbot?');
+    expect(none?.stderr).toContain('Did you mean GPTBot?');
   });
 });

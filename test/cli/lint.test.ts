@@ -206,6 +206,21 @@ describe('robots-filter lint', () => {
     expect(stderr).toContain(message);
   });
 
+  it('lints the other files if one cannot be read, and fails', async () => {
+    const place = workplace();
+    place.write('a.txt', BAD);
+    place.write('b.txt', 'Disalow: /\n');
+    const words = ['lint', '--format', 'sarif', 'a.txt', 'nosuch.txt', 'b.txt'];
+    const { code, text, stderr } = await place.run(words);
+    expect(code).toBe(2);
+    const rules = JSON.parse(text).runs[0].results.map((each: { ruleId: string }) => each.ruleId);
+    expect(rules).toEqual(['pattern-without-slash', 'duplicate-rule', 'misspelt-record']);
+    expect(lines(stderr)).toEqual([
+      'robots-filter: nosuch.txt: no such file.',
+      'robots-filter: 2 files: 2 errors, 0 warnings, 1 note in 2 files',
+    ]);
+  });
+
   it('ends quietly with success if the reader goes away', async () => {
     const place = workplace();
     const records = Array.from({ length: 20_000 }, (_, index) =>

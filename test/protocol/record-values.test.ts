@@ -70,6 +70,7 @@ describe('a dictionary of RFC 9651', () => {
       ],
     ],
     ['a="\\"\\\\"', [['a', OTHER_TYPE]]],
+    ['a=%"x%c3%a9%25"', [['a', OTHER_TYPE]]],
   ] as const)('%s', (text, members) => {
     expect([...(parseDictionary(text) ?? ['void'])]).toEqual(members);
   });
@@ -95,6 +96,10 @@ describe('a dictionary of RFC 9651', () => {
     'a=-',
     '1=y',
     'a=%x',
+    'a=%"%C3%A9"',
+    'a=%"%c3"',
+    'a=%"%4"',
+    'a=y;p=%"%zz"',
   ])('%j is void', (text) => {
     expect(parseDictionary(text)).toBeUndefined();
   });

@@ -40,10 +40,12 @@ function agentsNamed(name: string, known: readonly KnownAgent[]): readonly Known
   if (same.length > 0) return same;
   const inHeader = agentsInHeader(name, known);
   if (inHeader.length > 0) return inHeader;
-  const meant = nearest(lower, [
-    ...listNames(known).map((each) => `@${each}`),
-    ...known.map(({ token }) => token.toLowerCase()),
-  ]);
+  const names = [...listNames(known).map((each) => `@${each}`), ...known.map(({ token }) => token)];
+  const nearestName = nearest(
+    lower,
+    names.map((each) => each.toLowerCase()),
+  );
+  const meant = names.find((each) => each.toLowerCase() === nearestName);
   throw usageError(
     `no known agent and no list is named ${JSON.stringify(name)}. ${meant === undefined ? '' : `Did you mean ${meant}? `}` +
       'robots-filter agents prints all',

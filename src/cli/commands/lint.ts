@@ -1,3 +1,4 @@
+import { RobotsFilterError } from '../../errors.js';
 import { ReplacementFile } from '../../files/replacement-file.js';
 import { fixBody } from '../../lint/fix.js';
 import { Linter } from '../../lint/lint.js';
@@ -8,7 +9,7 @@ import {
   SEVERITIES,
   type Severity,
 } from '../../lint/rules.js';
-import { FOUND, SUCCESS } from '../exit-codes.js';
+import { FAILURE, FOUND, SUCCESS } from '../exit-codes.js';
 import type { LintOptions } from '../options/command-options.js';
 import { knownAgentsOf } from '../options/named-agents.js';
 import { STANDARD_OUTPUT_DESCRIPTOR } from '../process/standard-streams.js';
@@ -35,7 +36,8 @@ const MOST_PASSES = 4;
 /**
  * `robots-filter lint`: prints what is wrong in robots.txt files.
  *
- * @returns the exit code: 1 if there are errors, or more warnings than `--max-warnings`
+ * @returns the exit code: 1 if there are errors, or more warnings than `--max-warnings`; 2 if one of
+ *   several files cannot be read
  * @throws RobotsFilterError
  */
 export async function lint(
@@ -55,15 +57,24 @@ export async function lint(
   const listed = urls === undefined ? undefined : await ListedHosts.read(urls);
   const run = new LintRun(linter, writerOf(options, version), options.fix ?? false);
   run.begin();
+  let unread = 0;
   for (const file of files) {
-    const isRead = await eachSource(file, { asOf, warnings }, (source) => {
-      if (listed === undefined) return run.lint(source);
-      const { authority } = source;
-      if (authority === undefined) throw usageError(unlisted(file));
-      return !listed.has(authority) || run.lint(source);
-    });
-    await run.writeFixed(diagnostics);
-    if (!isRead) break;
+    try {
+      const isRead = await eachSource(file, { asOf, warnings }, (source) => {
+        if (listed === undefined) return run.lint(source);
+        const { authority } = source;
+        if (authority === undefined) throw usageError(unlisted(file));
+        return !listed.has(authority) || run.lint(source);
+      });
+      await run.writeFixed(diagnostics);
+      if (!isRead) break;
+    } catch (error) {
+      // The findings in the other files are wanted all the same.
+      const isInput = error instanceof RobotsFilterError && error.code === 'input';
+      if (!isInput || files.length === 1) throw error;
+      diagnostics.error(error.message);
+      unread++;
+    }
   }
   run.end();
   // Who closes the pipe has seen enough.
@@ -76,6 +87,7 @@ export async function lint(
       `warning: no robots.txt was read for ${formatNumber(listed.missing)} of the ${formatCount(listed.count, 'authority', 'authorities')} in ${urls}. robots-filter fetch --robots-dir DIR ${urls} fetches them`,
     );
   }
+  if (unread > 0) return FAILURE;
   return errors > 0 || found > (options.maxWarnings ?? Number.POSITIVE_INFINITY) ? FOUND : SUCCESS;
 }
 

@@ -21,7 +21,7 @@ import { compileWithRecords, openWithRecords } from './table-with-records.js';
 
 const COLUMNS: readonly Column[] = [
   { name: 'host', width: 28 },
-  { name: 'line', width: 5 },
+  { name: 'line', width: 5, isNumber: true },
   { name: 'kind', width: 14 },
   { name: 'group', width: 16 },
   { name: 'value', width: 40 },

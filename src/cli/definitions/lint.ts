@@ -42,7 +42,7 @@ Each finding has the place, the severity, a rule and the fix. docs/lint.md has a
 Exit status:
     0  there is no error, and no more warnings than --max-warnings
     1  there are errors, or more warnings
-    2  the command failed`,
+    2  the command failed, or could not read one of the files`,
   },
   define(command, finish) {
     command.addArgument(

@@ -22,12 +22,16 @@ export interface Column {
   readonly widest?: number;
   /** Whether its values are verdicts, or how much is allowed, which a terminal shows in colours. */
   readonly isVerdict?: boolean;
+  /** Whether its values are numbers, which a table for people aligns at the right. */
+  readonly isNumber?: boolean;
 }
 
 export type RowFormat = 'table' | 'csv' | 'ndjson';
 
 export const ROW_FORMATS: readonly RowFormat[] = ['table', 'csv', 'ndjson'];
 
+/** Between two columns of a table for people. */
+const GAP = '  ';
 /** Stands for nothing in a table for people. */
 const NOTHING = '-';
 /** Maximum width of a value in a table for people. */
@@ -35,9 +39,10 @@ const WIDEST = 60;
 
 /** Columns of which the column `agent` is as wide as the longest of some names. */
 export function withAgents(columns: readonly Column[], names: readonly string[]): Column[] {
-  const longest = Math.min(WIDEST, Math.max(...names.map(widthOnTerminal)));
+  let width = 'agent'.length;
+  for (const name of names) width = Math.max(width, widthOnTerminal(name));
   return columns.map((column) =>
-    column.name === 'agent' ? { ...column, width: Math.max('agent'.length, longest) } : column,
+    column.name === 'agent' ? { ...column, width: Math.min(WIDEST, width) } : column,
   );
 }
 
@@ -66,12 +71,13 @@ export class Rows {
 
   /** The line before the rows; empty if there is none. */
   get header(): string {
+    const names = this.#columns.map(({ name }) => name);
     if (this.#format === 'ndjson') return '';
-    const names = this.part(
-      0,
-      this.#columns.map(({ name }) => name),
+    if (this.#format === 'csv') return this.part(0, names);
+    const padded = this.#columns.map(({ name, width, isNumber }) =>
+      isNumber === true ? name.padStart(width) : name.padEnd(width),
     );
-    return this.#format === 'table' ? `${this.#paint('strong', names.trimEnd())}\n` : names;
+    return `${this.#paint('strong', padded.join(GAP).trimEnd())}\n`;
   }
 
   /** Formats the values of the columns from `from` on; the last column ends the line. */
@@ -82,7 +88,7 @@ export class Rows {
       case 'csv':
         return this.#joined(from, values, ',', (value) => this.#csvField(value));
       case 'table':
-        return this.#joined(from, values, '  ', (value, column) => this.#padded(value, column));
+        return this.#joined(from, values, GAP, (value, column) => this.#padded(value, column));
     }
   }
 
@@ -105,13 +111,13 @@ export class Rows {
   }
 
   #padded(value: Cell, column: number): string {
-    const { widest = WIDEST, isVerdict } = this.#columns[column] as Column;
+    const { widest = WIDEST, isVerdict, isNumber = false } = this.#columns[column] as Column;
     const text = cutToWidth(escapeText(textOf(value)) || NOTHING, widest);
     const width = widthOnTerminal(text);
     const widthSoFar = Math.max(this.#widths[column] ?? 0, width);
     this.#widths[column] = widthSoFar;
     const space = ' '.repeat(widthSoFar - width);
-    if (typeof value === 'number') return space + text;
+    if (typeof value === 'number' || (isNumber && value === undefined)) return space + text;
     return (isVerdict === true ? paintWords(this.#paint, text) : text) + space;
   }
 

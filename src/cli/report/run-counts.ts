@@ -26,8 +26,9 @@ const AGENT: Column = { name: 'agent', width: KEY_WIDTH / 2 };
 const FIGURES: readonly Column[] = ['records', ...VERDICTS].map((name) => ({
   name,
   width: COUNT_WIDTH,
+  isNumber: true,
 }));
-const RECORDS: Column = { name: 'records', width: COUNT_WIDTH };
+const RECORDS: Column = { name: 'records', width: COUNT_WIDTH, isNumber: true };
 
 const COLUMNS: Readonly<Record<CountKey, readonly Column[]>> = {
   host: [AGENT, { name: 'host', width: KEY_WIDTH }, ...FIGURES],
@@ -35,7 +36,7 @@ const COLUMNS: Readonly<Record<CountKey, readonly Column[]>> = {
   rule: [
     AGENT,
     { name: 'host', width: KEY_WIDTH },
-    { name: 'line', width: 6 },
+    { name: 'line', width: 6, isNumber: true },
     { name: 'rule', width: KEY_WIDTH },
     RECORDS,
     { name: 'source', width: KEY_WIDTH },

@@ -130,7 +130,7 @@ class Parser {
     return undefined;
   }
 
-  /** Each `%` begins two lower-case hexadecimal digits, and the bytes are UTF-8 (section 4.2.10). */
+  /** Each `%` begins two lower-case hexadecimal digits; the bytes are UTF-8 (section 4.2.10). */
   #displayString(): typeof OTHER_TYPE | undefined {
     const start = this.#at;
     if (this.#until('"', isPrintable) === undefined) return undefined;

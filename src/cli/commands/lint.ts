@@ -36,8 +36,8 @@ const MOST_PASSES = 4;
 /**
  * `robots-filter lint`: prints what is wrong in robots.txt files.
  *
- * @returns the exit code: 1 if there are errors, or more warnings than `--max-warnings`; 2 if one of
- *   several files cannot be read
+ * @returns the exit code: 1 if there are errors, or more warnings than `--max-warnings`; 2 if one
+ *   of several files cannot be read
  * @throws RobotsFilterError
  */
 export async function lint(

@@ -262,7 +262,7 @@ export function encodeQuery(
   if (agents.length === 0 || agents.length > MAX_AGENTS) {
     throw new RobotsFilterError(
       'usage',
-      `${agents.length} agents are not possible: 1 to ${MAX_AGENTS} at a time. Divide them among several runs`,
+      `1 to ${MAX_AGENTS} agents at a time, not ${agents.length}: ${agents.length === 0 ? 'name one' : 'divide them among several runs'}`,
     );
   }
   const encoder = new TextEncoder();

@@ -55,7 +55,7 @@ describe('agents by name', () => {
     ],
     [
       ['-a', Array.from({ length: 257 }, (_, index) => 'A'.repeat(index + 1)).join()],
-      ['257 agents', '1 to 256 at a time. Divide them'],
+      ['1 to 256 agents at a time, not 257: divide them'],
     ],
     [
       ['-a', '@seo', '--agents-file', 'no.json'],

@@ -116,7 +116,7 @@ describe('the stored inputs find planted faults in the kernel', () => {
   ] as const)('%s', async (_what, name, message, planted) => {
     const { bytes } = await instrumentKernel(planted);
     const { target } = (await import(targetOf(name).href)) as { target: Target };
-    const inputs = [...readCorpus(name), ...target.seeds.map(bytesOf)];
+    const inputs = [...target.seeds.map(bytesOf), ...readCorpus(name)];
     const finding = await replay(target, inputs, { module: new WebAssembly.Module(bytes) });
     expect(finding?.message).toMatch(message);
   });

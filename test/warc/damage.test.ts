@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { frameOf, rawBlock, rawFrame, skippable } from '../files/zstd-frames.js';
-import { cases } from '../random/cases.js';
+import { cases, every } from '../random/cases.js';
 import { Random } from '../random/random.js';
 import { type CaptureReading, readCaptures } from './read-captures.js';
 import { captureOf, framesOf, membersOf, recordOf, responseOf, robotsOf } from './warc-bytes.js';
@@ -240,7 +240,7 @@ describe('damage', () => {
       [plain, 'none', RECORDS.map(({ length }) => length), 4],
       [members, 'gzip', RECORDS.map((record) => gzipSync(record).length), 9],
     ] as const) {
-      for (let length = 1; length <= bytes.length; length += 3) {
+      for (let length = 1; length <= bytes.length; length += every(7)) {
         const reading = await readCaptures(bytes.subarray(0, length), { kind });
         let whole = 0;
         let end = 0;

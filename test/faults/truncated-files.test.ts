@@ -20,8 +20,8 @@ function lines(count: number, line: (index: number) => string): string {
   return Array.from({ length: count }, (_, index) => line(index)).join('');
 }
 
-/** Six batches; two threads have three of them in flight. */
-const URLS = 80_000;
+/** More than four batches; two threads have three of them in flight. */
+const URLS = 60_000;
 const urls = lines(URLS, (index) => `https://example.com/${tail(index)}\n`);
 const judgedUrls = lines(
   URLS,

@@ -20,9 +20,9 @@ import { hostileFile } from '../hostile/file.js';
 import { Random } from '../random/random.js';
 
 /** Enough for eight parts, so that threads can overtake one another. */
-const RECORDS = 2400;
-const FILES = 2000;
-const BODIES = 150;
+const RECORDS = 1200;
+const FILES = 1000;
+const BODIES = 80;
 
 const directory = mkdtempSync(join(tmpdir(), 'robots-filter-compile-'));
 const records = join(directory, 'records.ndjson');
@@ -55,7 +55,7 @@ beforeAll(() => {
   const bodies = Array.from({ length: BODIES }, () => {
     const robots = hostileFile(random, 'rfc9309', { urls: 1, chains: 1 }).robots;
     // Longer than necessary: parts are split by bytes.
-    return `# ${'.'.repeat(random.between(0, 5000))}\n${robots}`;
+    return `# ${'.'.repeat(random.between(0, 10_000))}\n${robots}`;
   });
   const lines = Array.from({ length: RECORDS }, (_, number) => line(random, bodies, number));
   const text = `${lines.join('\n')}\n`;
@@ -72,7 +72,7 @@ beforeAll(() => {
     mkdirSync(join(path, '..'), { recursive: true });
     writeFileSync(path, random.pick(bodies));
   }
-  writeFileSync(join(files, 'f11.ndjson'), lines.slice(0, 1200).join('\n'));
+  writeFileSync(join(files, 'f11.ndjson'), lines.slice(0, RECORDS / 2).join('\n'));
   writeFileSync(join(files, 'no host'), '');
   const record = { accessResult: 'successful', usableUntil: '2020-01-01T00:00:00Z' };
   mkdirSync(join(files, 'stale.example'));
@@ -133,7 +133,7 @@ describe('threads that compile', () => {
       expect(alone.stats.files).toBeGreaterThan(FILES);
       expect(alone.stats.replaced).toBeGreaterThan(10);
       const toPort0 = alone.warnings.filter(({ message }) => message.includes('port 0'));
-      expect(toPort0.length).toBeGreaterThan(100);
+      expect(toPort0.length).toBeGreaterThan(50);
       expect(alone.stats.bodies).toBeGreaterThan(BODIES / 2);
       expect(alone.contentWarnings.length).toBeGreaterThan(2);
       expect(alone.warnings.length).toBeGreaterThan(20);
@@ -159,7 +159,7 @@ describe('threads that compile', () => {
         code: 'input',
         message: expect.stringContaining('the gzip data is damaged or truncated'),
       });
-      expect(warnings.length).toBeGreaterThan(20);
+      expect(warnings.length).toBeGreaterThan(10);
       outcomes.push(warnings);
     }
     expect(outcomes[1]).toEqual(outcomes[0]);

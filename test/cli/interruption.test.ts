@@ -2,9 +2,16 @@ import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { type FileHandle, open } from 'node:fs/promises';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { expect, onTestFinished, test } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { bundledScript } from '../bundled-script.js';
 import { ended, Workplace, workplace } from './command-line.js';
+
+const scripts = new Workplace(false);
+let script: string;
+beforeAll(async () => {
+  script = await bundledScript(new URL('interrupted-script.ts', import.meta.url), scripts.path);
+});
+afterAll(() => scripts.remove());
 
 /** Starts a filter on a pipe that stays open; resolves when the filter has opened the pipe. */
 async function filterOfPipe(
@@ -66,9 +73,8 @@ test.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)(
   'a second %s ends the process by the signal itself, after the exit handlers',
   async (signal) => {
     const place = new Workplace();
-    const script = fileURLToPath(new URL('interrupted-script.ts', import.meta.url));
     const path = join(place.path, 'unfinished');
-    const child = spawn(process.execPath, ['--import', 'tsx', script, path], { stdio: 'pipe' });
+    const child = spawn(process.execPath, [script, path], { stdio: 'pipe' });
     onTestFinished(() => {
       child.kill('SIGKILL');
     });

@@ -76,9 +76,9 @@ describe.skipIf(!HAS_SCRIPT)('on a terminal', () => {
       '{"url":"https://example.com/\\x9b2J\\u{202e}","n":"\\x7f","verdict":"allow"}',
     );
     expect(rows[5]).toBe('{"verdict":"invalid","line":2,"input":"no \\u001b json"}');
-    const piped = await place.shellAlone(`$rf -q --robots-dir robots --allowed urls | cat`);
+    const piped = await place.shell('$rf -q --robots-dir robots --allowed urls | cat');
     expect(piped.stdout.equals(HOSTILE)).toBe(true);
-    await place.shellAlone('$rf -q --robots-dir robots --allowed urls > out');
+    await place.shell('$rf -q --robots-dir robots --allowed urls > out');
     expect(Buffer.from(place.read('out'))).toEqual(Buffer.from(HOSTILE.toString()));
   });
 

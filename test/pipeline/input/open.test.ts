@@ -13,11 +13,11 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { deflateRawSync, gzipSync } from 'node:zlib';
-import { afterAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { RobotsFilterError } from '../../../src/errors.js';
 import { type OpenInput, openInput } from '../../../src/pipeline/input/open.js';
+import { bundledScript } from '../../bundled-script.js';
 import { frameOf, rawBlock } from '../../files/zstd-frames.js';
 
 const directory = mkdtempSync(join(tmpdir(), 'robots-filter-input-'));
@@ -295,15 +295,17 @@ describe('pipes by path', () => {
 });
 
 describe('standard input', () => {
-  const script = fileURLToPath(new URL('describe-input.ts', import.meta.url));
-  const command = ['--import', 'tsx', script];
+  let script: string;
+  beforeAll(async () => {
+    script = await bundledScript(new URL('describe-input.ts', import.meta.url), directory);
+  });
 
   type Described = Record<string, unknown>;
   async function describeInput(
     descriptor: number | 'pipe',
     write?: (child: ReturnType<typeof spawn>) => Promise<void> | void,
   ): Promise<Described> {
-    const child = spawn(process.execPath, [...command, '-'], {
+    const child = spawn(process.execPath, [script, '-'], {
       stdio: [descriptor, 'pipe', 'inherit'],
     });
     let output = '';
@@ -391,7 +393,7 @@ describe('standard input', () => {
       const path = fifo();
       const reader = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
       const writer = openSync(path, 'w');
-      const child = spawn(process.execPath, [...command, '-', 'exit'], {
+      const child = spawn(process.execPath, [script, '-', 'exit'], {
         stdio: [reader, 'ignore', 'inherit'],
       });
       const [code] = await once(child, 'exit');

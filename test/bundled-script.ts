@@ -1,0 +1,20 @@
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { build } from 'esbuild';
+
+/**
+ * Bundles a script in TypeScript, for a process of its own: Node starts the bundle several times as
+ * fast. Returns its path.
+ */
+export async function bundledScript(script: URL, directory: string): Promise<string> {
+  const outfile = join(directory, 'script.mjs');
+  await build({
+    entryPoints: [fileURLToPath(script)],
+    bundle: true,
+    platform: 'node',
+    format: 'esm',
+    outfile,
+    logLevel: 'error',
+  });
+  return outfile;
+}

@@ -205,7 +205,7 @@ class Checks:
             "no column link": {"url": "link"},
             "the column id is of type bigint": {"url": "id"},
             "is not a product token": {"agents": "no agent"},
-            'names "GPTBot" twice': {"agents": ["GPTBot", "GPTBot"]},
+            'the agents name "GPTBot" twice': {"agents": ["GPTBot", "GPTBot"]},
             "the agents GPTBot and gptbot apart": {"agents": ["GPTBot", "gptbot"]},
             "agents is empty": {"agents": []},
             "tasks is 0": {"tasks": 0},

@@ -45,7 +45,10 @@ def moved(df: DataFrame, url: str, shards: int, tasks: int | None) -> tuple[Data
 
 
 def _is_atomic(kind: T.DataType) -> bool:
-    return not isinstance(kind, T.ArrayType | T.MapType | T.StructType | T.UserDefinedType)
+    # Spark 4.0 was the first with variants, which it does not hash.
+    variant = getattr(T, "VariantType", T.UserDefinedType)
+    nested = T.ArrayType | T.MapType | T.StructType | T.UserDefinedType
+    return not isinstance(kind, nested | variant)
 
 
 def _literals(numbers: Sequence[int]) -> Any:

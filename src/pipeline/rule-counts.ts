@@ -1,6 +1,7 @@
 import { QUERY_RULES } from '../kernel/layout.js';
 import { RuleCounters } from '../kernel/rule-counts.js';
 import type { CountedBlocks } from './counted-blocks.js';
+import { type PlacedCounters, type WantedRules, wantedAuthorities } from './wanted-rules.js';
 
 /** How many URLs a rule decided for an agent. */
 export interface RuleCount {
@@ -29,20 +30,29 @@ export interface RuleBlocks extends CountedBlocks {
   offsetOf(address: number): number;
 }
 
-/** Adds up the rules that the kernel counted. */
-export function sumRules(blocks: readonly RuleBlocks[]): RuleCounts {
+/**
+ * Adds up the rules that the kernel counted.
+ *
+ * @param wanted the rules that must be among them; all if undefined
+ */
+export function sumRules(blocks: readonly RuleBlocks[], wanted?: WantedRules): RuleCounts {
+  const counting = blocks
+    .filter(({ memory, query }) => new DataView(memory.buffer).getUint32(query + QUERY_RULES, true))
+    .flatMap(({ memory, query, workerBlocks, offsetOf }) =>
+      workerBlocks.map((block): PlacedCounters => {
+        return { counters: new RuleCounters(memory.buffer, query, block), offsetOf };
+      }),
+    );
+  const authorities = wanted === undefined ? undefined : wantedAuthorities(counting, wanted);
   const rules: RuleCount[] = [];
   let missed = 0;
-  for (const { memory, query, workerBlocks, offsetOf } of blocks) {
-    if (new DataView(memory.buffer).getUint32(query + QUERY_RULES, true) === 0) continue;
-    for (const block of workerBlocks) {
-      const counters = new RuleCounters(memory.buffer, query, block);
-      missed += counters.missed;
-      counters.each((authority, line, agent, count) => {
-        const allow = (agent & 1) !== 0;
-        rules.push({ authority: offsetOf(authority), line, agent: agent >>> 1, allow, count });
-      });
-    }
+  for (const { counters, offsetOf } of counting) {
+    missed += counters.missed;
+    counters.each((address, line, agent, count) => {
+      const authority = offsetOf(address);
+      if (authorities?.has(authority) === false) return;
+      rules.push({ authority, line, agent: agent >>> 1, allow: (agent & 1) !== 0, count });
+    });
   }
   return { rules: merged(rules.sort(byPlace)), missed };
 }

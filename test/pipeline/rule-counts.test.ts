@@ -5,6 +5,7 @@ import { TableBuilder } from '../../src/compile/table-builder.js';
 import { DecidedRules } from '../../src/inspect/decided-rules.js';
 import { Filter } from '../../src/pipeline/filter.js';
 import type { RuleCounts } from '../../src/pipeline/rule-counts.js';
+import type { WantedRules } from '../../src/pipeline/wanted-rules.js';
 import { parseAgent } from '../../src/protocol/agent.js';
 import { parseAuthority } from '../../src/protocol/authority.js';
 import { Table, tableMemory } from '../../src/table.js';
@@ -51,7 +52,11 @@ function expected(): Map<string, number> {
   return counts;
 }
 
-async function counted(executor: Executor, ruleEntries?: number): Promise<RuleCounts> {
+async function counted(
+  executor: Executor,
+  ruleEntries?: number,
+  wanted?: WantedRules,
+): Promise<RuleCounts> {
   const filter = new Filter({
     table: tableMemory(table),
     pool: executor,
@@ -72,7 +77,7 @@ async function counted(executor: Executor, ruleEntries?: number): Promise<RuleCo
   const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() });
   const stream = Readable.from([Buffer.from(urls.join('\n'))]);
   await filter.run({ kind: 'stream', name: 'urls', stream, format: 'text' }, nowhere);
-  const counts = filter.ruleCounts();
+  const counts = filter.ruleCounts(wanted);
   await filter.close();
   return counts;
 }
@@ -98,6 +103,37 @@ test('the counts of rules are those of single verdicts, on one thread and on two
     const counts = await counted(executor);
     expect(counts.missed).toBe(0);
     expect(sorted(named(counts))).toEqual(sorted(all));
+  }
+});
+
+test('the rules with the greatest counts are among those that are wanted, with their whole counts', async () => {
+  const all = await counted(pool);
+  const greatest = (rules: readonly number[], top: number): number[] =>
+    [...rules].sort((a, b) => b - a).slice(0, top);
+  for (const executor of [new MainThread(), pool]) {
+    for (const top of [1, 3, 20, 1000]) {
+      const ofEach = await counted(executor, undefined, { top, by: 'agent', denying: false });
+      for (const agent of AGENTS.keys()) {
+        const [found, expected] = [ofEach, all].map(({ rules }) =>
+          greatest(
+            rules.flatMap((each) => (each.agent === agent ? each.count : [])),
+            top,
+          ),
+        );
+        expect(found).toEqual(expected);
+      }
+      const denying = await counted(executor, undefined, { top, by: 'sum', denying: true });
+      const [found, expected] = [denying, all].map(({ rules }) => {
+        const sums = new Map<string, number>();
+        for (const { allow, authority, line, count } of rules) {
+          const key = `${authority} ${line}`;
+          if (!allow) sums.set(key, (sums.get(key) ?? 0) + count);
+        }
+        return greatest([...sums.values()], top);
+      });
+      expect(found).toEqual(expected);
+      if (top === 1) expect(denying.rules.length).toBeLessThan(all.rules.length / 4);
+    }
   }
 });
 

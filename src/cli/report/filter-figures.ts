@@ -221,7 +221,7 @@ function keptFigures(
 }
 
 function denyingRules(filter: Filter, view: TableView, agents: number): FilterFigures['denying'] {
-  const { rules, missed } = filter.ruleCounts();
+  const { rules, missed } = filter.ruleCounts({ top: DENYING, by: 'sum', denying: true });
   const placed = new DecidedRules(view);
   const denying = overAgents(rules.filter(({ allow }) => !allow));
   const top = rankedRules(denying, view, DENYING);

@@ -157,7 +157,8 @@ function* ruleRows(
   top: number | undefined,
 ): Iterable<Cell[]> {
   const { outcomes, records } = filter.tally();
-  const { rules, missed } = filter.ruleCounts();
+  const wanted = top === undefined ? undefined : ({ top, by: 'agent', denying: false } as const);
+  const { rules, missed } = filter.ruleCounts(wanted);
   const placed = new DecidedRules(view);
   const ofAgents = agents.map((): RuleCount[] => []);
   for (const rule of rules) ofAgents[rule.agent]?.push(rule);

@@ -447,8 +447,34 @@ export const WORKER_HOSTS = WORKER_OPEN + GROUP_LINES * WORD;
  * it.
  */
 export const HOST_SPACE = 320;
+/** The quotes of the JSON that is being read, MARKS_… */
+export const WORKER_MARKS = WORKER_HOSTS + GROUP_LINES * HOST_SPACE;
+/** Bytes of JSON whose marks are found together at most. */
+export const MARKS_MOST = 1024;
+/** Where the next of them begin. */
+export const MARKS_NEXT = 0;
+/** 1 if the byte there is escaped by the one before it, otherwise 0. */
+export const MARKS_ESCAPED = MARKS_NEXT + WORD;
+/** 1 if the bytes read for this line hold a backslash, otherwise 0. */
+export const MARKS_BACKSLASHES = MARKS_ESCAPED + WORD;
+/** Address of the next mark, when a line is done. */
+export const MARKS_CURSOR = MARKS_BACKSLASHES + WORD;
+/**
+ * Addresses of marks below this have three more after them, and no string among them holds a
+ * backslash. May be 0.
+ */
+export const MARKS_PLAIN = MARKS_CURSOR + WORD;
+/** Bytes whose marks are found together next. */
+export const MARKS_AHEAD = MARKS_PLAIN + WORD;
+/**
+ * Addresses of the marks, in order. NO_MARK follows them twice, and what is written beyond the last
+ * mark of 64 bytes.
+ */
+export const MARKS_LIST = MARKS_AHEAD + WORD;
+export const NO_MARK = 0xffff_ffff;
+export const MARKS_BYTES = MARKS_LIST + (1 + MARKS_MOST + 2 + 16) * WORD;
 /** RESULT_…: for each agent its result for the current URL. */
-export const WORKER_RESULTS = WORKER_HOSTS + GROUP_LINES * HOST_SPACE;
+export const WORKER_RESULTS = WORKER_MARKS + ((MARKS_BYTES + LONG - 1) & -LONG);
 /** Maximum number of agents of a query. */
 export const MAX_AGENTS = 256;
 /** For each agent OUTCOMES counters, u64. The marks of QUERY_SEEN follow. */
@@ -504,7 +530,7 @@ export const MARGIN = 256;
  *   takes as many bytes as the path, and its canonical form at most three times as many.
  *
  * Either way the sum is at most `4 n`. Reading a line takes less: one unescaped key, and one bit
- * for each bracket that is open (json/locate-url.ts). SCRATCH_MARGIN has room for the slash that a
+ * for each bracket that is open (json/strict.ts). SCRATCH_MARGIN has room for the slash that a
  * path may lack, and for what vectors write past an end.
  */
 export const SCRATCH_FACTOR = 4;

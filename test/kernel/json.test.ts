@@ -77,6 +77,8 @@ describe('the JSON scanner agrees with JSON.parse', () => {
     ['{"url":"http://example.com/"}{"url":"http://example.com/"}', REASON_NO_JSON],
     ['{"url":"http://example.com/" "a":1}', REASON_NO_JSON],
     ['{"url":"http://example.com/",}', REASON_NO_JSON],
+    ['{"a":"b",\t}', REASON_NO_JSON],
+    ['{"a":1, ', REASON_NO_JSON],
     ['{"url":"http://example.com/","a":[}', REASON_NO_JSON],
     ['{"url":"http://example.com/\\x"}', REASON_NO_JSON],
     ['{"url":"http://example.com/\\u12"}', REASON_NO_JSON],
@@ -172,5 +174,44 @@ describe('the JSON scanner agrees with JSON.parse', () => {
     expect(seen.url).toBeGreaterThan(350);
     expect(seen.none).toBeGreaterThan(350);
     expect(seen.bad).toBeGreaterThan(350);
+  });
+
+  it('reads a line among others as it reads the line alone', () => {
+    const random = new Random(20261125);
+    const filler = (): string =>
+      random.pick(['', 'x', '\\"', '\\\\', ' : ', '{', '","']).repeat(random.between(0, 400));
+    const value = (): string =>
+      random.pick([
+        `"${filler()}"`,
+        '"http://example.com/no"',
+        '"http://example.com/yes"',
+        `{"url":"${filler()}","a":[${random.between(0, 8)},{}]}`,
+        '[]',
+        `${random.between(0, 1_000_000)}`,
+        '12345678901234567890',
+        'null',
+      ]);
+    const member = (): string =>
+      random.pick(['"a": ', '"url":', '"url": ', '"\\u0075rl":', `"${filler()}":`]) + value();
+    const line = (): string => {
+      const text = `{${Array.from({ length: random.between(0, 8) }, member).join(random.pick([',', ', ', ',\t', ',\n']))}}`;
+      if (!random.chance(0.3)) return text;
+      const at = random.between(0, text.length - 1);
+      return (
+        text.slice(0, at) +
+        random.pick(['', '"', '\\', '{', '\t', '\n', ' \n ']) +
+        text.slice(at + 1)
+      );
+    };
+    const settings = { urlField: ['url'], output: 'verdicts' } as const;
+    const seen = new Map<string, number>();
+    for (let round = 0; round < 150; round++) {
+      const lines = Array.from({ length: random.between(1, 20) }, line);
+      const alone = lines.map((each) => run(`${each}\n`, settings).output);
+      expect(run(`${lines.join('\n')}\n`, settings).output).toBe(alone.join(''));
+      for (const verdict of alone) seen.set(verdict, (seen.get(verdict) ?? 0) + 1);
+    }
+    for (const verdict of ['allow', 'deny', 'invalid'])
+      expect(seen.get(`${verdict}\n`)).toBeGreaterThan(30);
   });
 });

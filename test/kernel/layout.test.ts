@@ -120,6 +120,14 @@ const BLOCKS: Record<string, Block> = {
     },
     others: ['SHARED_BYTES'],
   },
+  MARKS: {
+    size: layout.MARKS_BYTES,
+    fields: {
+      ...words('NEXT', 'ESCAPED', 'BACKSLASHES', 'CURSOR', 'PLAIN', 'AHEAD'),
+      LIST: layout.MARKS_BYTES - layout.MARKS_LIST,
+    },
+    others: ['MOST'],
+  },
   WORKER: {
     size: layout.WORKER_TALLY + LONG,
     fields: {
@@ -130,6 +138,7 @@ const BLOCKS: Record<string, Block> = {
       LINES: layout.GROUP_LINES * layout.LINE_BYTES,
       OPEN: layout.GROUP_LINES * WORD,
       HOSTS: layout.GROUP_LINES * layout.HOST_SPACE,
+      MARKS: layout.MARKS_BYTES,
       RESULTS: layout.MAX_AGENTS * layout.RESULT_BYTES,
       TALLY: LONG,
     },

@@ -82,6 +82,7 @@ import {
   TASK_WORKER,
   WORKER_BAD,
   WORKER_HOSTS,
+  WORKER_MARKS,
   WORKER_PASSED,
   WORKER_RECORDS,
   WORKER_RESULTS,
@@ -95,6 +96,7 @@ import { lineEnd, newline, pass } from './emit/line';
 import { byte, fragment, resultOf, verdicts } from './emit/parts';
 import { annotateRow, describeBadRow, passRow } from './emit/row';
 import { annotateText } from './emit/text-record';
+import { forgetMarks } from './json/marks';
 import { locate } from './locate';
 import { lookUp } from './lookup/look-up';
 import { decide } from './match/decide';
@@ -109,6 +111,7 @@ export function run(task: usize): i32 {
   const end: usize = load<u32>(task, TASK_INPUT_END);
   const places: usize = load<u32>(task, TASK_PLACES);
   limitScratch(load<u32>(task, TASK_SCRATCH_END));
+  forgetMarks(worker + WORKER_MARKS);
   store<i32>(task, 0, TASK_BAD_COUNT);
   let at: usize = load<u32>(task, TASK_INPUT);
   while (at < end) {
@@ -129,7 +132,7 @@ export function run(task: usize): i32 {
         at = end;
       } else {
         const hostSpace = worker + WORKER_HOSTS + <usize>lines * HOST_SPACE;
-        scratch = locate(query, line, end, hostSpace, scratch);
+        scratch = locate(query, line, end, worker, hostSpace, scratch);
         at = load<u32>(line, LINE_NEWLINE) + 1;
       }
       lines++;

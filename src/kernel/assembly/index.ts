@@ -12,6 +12,7 @@ import {
   LINE_URL_END,
   RESULT_OUTCOME,
   WORKER_HOSTS,
+  WORKER_MARKS,
   WORKER_RESULTS,
 } from '../layout';
 import { canonicalise, escapePattern } from './bytes/bytes';
@@ -24,6 +25,9 @@ import { limitScratch } from './memory/scratch';
 export { run } from './batch';
 export { endOfPlainRows } from './csv/plain-rows';
 export { patternText, sourceText } from './emit/rule';
+
+import { forgetMarks } from './json/marks';
+
 export { decodeString } from './json/string';
 export { hashHost } from './lookup/host-hash';
 export { divide, merge } from './shares';
@@ -69,7 +73,8 @@ export function locateRecord(
   const line = lineEntry(worker, 0);
   store<u32>(line, query, LINE_QUERY);
   store<u32>(line, start, LINE_START);
-  locate(query, line, end, worker + WORKER_HOSTS, scratch);
+  forgetMarks(worker + WORKER_MARKS);
+  locate(query, line, end, worker, worker + WORKER_HOSTS, scratch);
 }
 
 /** Writes the canonical form of a pattern's literal to `to`; returns its end. */

@@ -1,6 +1,6 @@
 /** The first phase of a line: its record, the URL in it, the URL's host and the host's hash. */
 
-import { CR, HASH, LF, QUESTION_MARK, QUOTE, SPACE, TAB } from '../../ascii';
+import { CR, HASH, LF, QUESTION_MARK, SPACE, TAB } from '../../ascii';
 import { HEADER_HOST_KEY } from '../../table/format';
 import {
   COPY_MARGIN,
@@ -41,13 +41,14 @@ import {
   REFUSED_BYTES,
   REFUSED_REASON,
   REFUSED_RECORD,
+  WORKER_MARKS,
 } from '../layout';
 import { isControlOrSpace } from './bytes/characters';
 import { findByte } from './bytes/search';
 import { holdsReturn, holdsRows, isRefusedRow, locateField, rowStart } from './csv/locate-field';
 import { LOCATED, locateString, locateUrl } from './json/locate-url';
 import { holdsControl } from './json/strict';
-import { holdsEscape, skipString, unescapeString } from './json/string';
+import { holdsEscape, unescapeString } from './json/string';
 import { hashHost } from './lookup/host-hash';
 import { bucketOf } from './lookup/host-slots';
 import { findShard } from './lookup/shard';
@@ -79,6 +80,7 @@ export function locate(
   query: usize,
   line: usize,
   end: usize,
+  worker: usize,
   hostSpace: usize,
   scratch: usize,
 ): usize {
@@ -91,7 +93,7 @@ export function locate(
   }
   return holdsRows(query)
     ? locateInRow(query, line, end, hostSpace, scratch)
-    : locateInJson(query, line, end, hostSpace, scratch);
+    : locateInJson(query, line, end, worker + WORKER_MARKS, hostSpace, scratch);
 }
 
 /** The line is the URL. Most URLs are read in one pass, which finds their newline as well. */
@@ -211,11 +213,12 @@ function locateInJson(
   query: usize,
   line: usize,
   end: usize,
+  marks: usize,
   hostSpace: usize,
   scratch: usize,
 ): usize {
   const start: usize = load<u32>(line, LINE_START);
-  const located = locateUrl(query, line, start, end, scratch);
+  const located = locateUrl(query, line, start, end, marks, scratch);
   const isString =
     located !== LOCATED &&
     load<i32>(query, QUERY_FORMAT) === FORMAT_JSON &&
@@ -228,17 +231,14 @@ function locateInJson(
     return scratch;
   }
   endLine(line, load<u32>(line, LINE_NEWLINE), end);
-  const lineEnd: usize = load<u32>(line, LINE_END);
   const url: usize = load<u32>(line, LINE_URL);
   if (isTooLong(query, line) || url === 0) {
     fail(line, isTooLong(query, line) ? REASON_LINE_TOO_LONG : REASON_NO_URL);
     return scratch;
   }
-  // The URL ends at the quote of its string.
-  const stop = splitPlain(line, url, lineEnd);
+  const urlEnd: usize = load<u32>(line, LINE_URL_END);
+  const stop = splitPlain(line, url, urlEnd);
   const from = stop !== 0 ? stop : url;
-  const urlEnd = load<u8>(from) === QUOTE ? from : skipString(from, lineEnd);
-  store<u32>(line, urlEnd, LINE_URL_END);
   const strict = (load<u32>(query, QUERY_FLAGS) & QUERY_STRICT) !== 0;
   if (isString && strict && holdsControl(url, urlEnd)) {
     fail(line, REASON_NO_JSON);

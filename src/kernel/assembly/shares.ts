@@ -33,8 +33,10 @@ import {
   TASK_SCRATCH_END,
   TASK_WORKER,
   WORKER_HOSTS,
+  WORKER_MARKS,
 } from '../layout';
 import { copy } from './bytes/copy';
+import { forgetMarks } from './json/marks';
 import { locate } from './locate';
 import { lineEntry, PENDING } from './memory/line';
 import { limitScratch } from './memory/scratch';
@@ -58,12 +60,13 @@ export function divide(task: usize, division: usize): void {
   const banks: usize = load<u32>(division, DIVISION_BANKS);
   const list: usize = load<u32>(division, DIVISION_LIST);
   limitScratch(load<u32>(task, TASK_SCRATCH_END));
+  forgetMarks(worker + WORKER_MARKS);
   const line = lineEntry(worker, 0);
   let lines: u32 = 0;
   for (let at: usize = load<u32>(task, TASK_INPUT); at < end; lines++) {
     store<u32>(line, at, LINE_START);
     store<u32>(line, query, LINE_QUERY);
-    locate(query, line, end, worker + WORKER_HOSTS, scratch);
+    locate(query, line, end, worker, worker + WORKER_HOSTS, scratch);
     const next = min(<usize>load<u32>(line, LINE_NEWLINE) + 1, end);
     const isValid = load<i32>(line, LINE_OUTCOME) === PENDING;
     const bank: u32 = isValid ? load<u16>(banks + ((<usize>load<u32>(line, LINE_SHARD)) << 1)) : 0;

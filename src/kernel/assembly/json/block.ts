@@ -31,35 +31,28 @@ export function controlsOf(a: v128, b: v128, c: v128, d: v128): u64 {
   );
 }
 
-/** 0 for each `[` and `{`, 1 for `\` and `|`, 2 for `]` and `}`, more for the other bytes. */
-function marks(bytes: v128): v128 {
-  return i8x16.sub(v128.or(bytes, splat(LOWER_CASE_BIT)), splat(OPEN_BRACE));
-}
-
-/** -1 for each of `[`, `]`, `{` and `}`. */
-function isBracket(bytes: v128): v128 {
-  const lower = v128.or(bytes, splat(LOWER_CASE_BIT));
-  return v128.or(i8x16.eq(lower, splat(OPEN_BRACE)), i8x16.eq(lower, splat(CLOSE_BRACE)));
-}
-
-/** The positions of `[`, `]`, `{` and `}`. */
-export function bracketsOf(a: v128, b: v128, c: v128, d: v128): u64 {
-  return positions(
-    i8x16.bitmask(isBracket(a)),
-    i8x16.bitmask(isBracket(b)),
-    i8x16.bitmask(isBracket(c)),
-    i8x16.bitmask(isBracket(d)),
-  );
-}
-
 /** The positions of `[` and `{`. */
 export function openersOf(a: v128, b: v128, c: v128, d: v128): u64 {
-  return positionsOf(0, marks(a), marks(b), marks(c), marks(d));
+  const lower = splat(LOWER_CASE_BIT);
+  return positionsOf(
+    OPEN_BRACE,
+    v128.or(a, lower),
+    v128.or(b, lower),
+    v128.or(c, lower),
+    v128.or(d, lower),
+  );
 }
 
 /** The positions of `]` and `}`. */
 export function closersOf(a: v128, b: v128, c: v128, d: v128): u64 {
-  return positionsOf(2, marks(a), marks(b), marks(c), marks(d));
+  const lower = splat(LOWER_CASE_BIT);
+  return positionsOf(
+    CLOSE_BRACE,
+    v128.or(a, lower),
+    v128.or(b, lower),
+    v128.or(c, lower),
+    v128.or(d, lower),
+  );
 }
 
 /** Whether the block holds a byte. */
@@ -71,12 +64,6 @@ export function holds(byte: i32, a: v128, b: v128, c: v128, d: v128): bool {
       v128.or(i8x16.eq(c, wanted), i8x16.eq(d, wanted)),
     ),
   );
-}
-
-/** Whether the block holds a control character. */
-export function holdsControl(a: v128, b: v128, c: v128, d: v128): bool {
-  const least = i8x16.min_u(i8x16.min_u(a, b), i8x16.min_u(c, d));
-  return v128.any_true(i8x16.le_u(least, splat(LAST_CONTROL)));
 }
 
 /** The positions from each opening quote up to its closing quote, exclusive. */

@@ -1,7 +1,7 @@
 /** Skipping a JSON object or array whose members do not matter. */
 
 import { BACKSLASH, LF, QUOTE } from '../../../ascii';
-import { closersOf, escapesOf, openersOf, positionsOf, strings } from './block';
+import { closersOf, escapesOf, holds, openersOf, positionsOf, strings } from './block';
 
 /**
  * End of the object or array at `at`; 0 if the line ends before. Of its structure only strings and
@@ -16,21 +16,23 @@ export function skipContainer(at: usize, end: usize): usize {
     const b = v128.load(at, 16);
     const c = v128.load(at, 32);
     const d = v128.load(at, 48);
-    const backslashes = positionsOf(BACKSLASH, a, b, c, d);
     let quotes = positionsOf(QUOTE, a, b, c, d);
-    if ((backslashes | escaped) !== 0) {
-      const escapes = escapesOf(backslashes, escaped);
+    let stray: u64 = 0;
+    if (escaped !== 0 || holds(BACKSLASH, a, b, c, d)) {
+      // Outside strings it is a fault.
+      stray = positionsOf(BACKSLASH, a, b, c, d);
+      const escapes = escapesOf(stray, escaped);
       quotes &= ~((escapes << 1) | escaped);
       escaped = escapes >>> 63;
     }
     const inside = strings(quotes) ^ inString;
     const openers = openersOf(a, b, c, d) & ~inside;
     const closers = closersOf(a, b, c, d) & ~inside;
-    const stray = backslashes & ~inside;
-    let ends = positionsOf(LF, a, b, c, d);
-    if (end - at < 64) ends |= (<u64>1) << (<u64>(end - at));
-    // The container may end here.
-    if ((ends | stray) !== 0 || depth <= popcnt(closers)) {
+    stray &= ~inside;
+    // The container may end here, or the line.
+    if (stray !== 0 || depth <= popcnt(closers) || end - at < 64 || holds(LF, a, b, c, d)) {
+      let ends = positionsOf(LF, a, b, c, d);
+      if (end - at < 64) ends |= (<u64>1) << (<u64>(end - at));
       let events = openers | closers | stray | ends;
       while (events !== 0) {
         const event = events & -events;

@@ -1,28 +1,29 @@
 /** What `--strict` checks of JSON (RFC 8259) beyond its structure: values and strings. */
 
 import {
-  BACKSLASH,
   CLOSE_BRACE,
   CLOSE_BRACKET,
   COMMA,
   DIGIT_0,
   DOT,
   HYPHEN,
-  LOWER_B,
   LOWER_CASE_BIT,
   LOWER_E,
   LOWER_F,
   LOWER_N,
-  LOWER_R,
   LOWER_T,
-  LOWER_U,
+  OPEN_BRACE,
+  OPEN_BRACKET,
   PLUS,
   QUOTE,
-  SLASH,
   SPACE,
 } from '../../../ascii';
-import { hexDigit, isDigit } from '../bytes/characters';
+import { MARKS_CURSOR } from '../../layout';
+import { isDigit } from '../bytes/characters';
 import { FALS, NULL, TRUE } from '../bytes/words';
+import { claimScratch } from '../memory/scratch';
+import { beforeClosing, markAt } from './marks';
+import { byteAt, memberValue, skipSpace } from './space';
 
 /**
  * End of the literal at `at`, 0 if the literal is not there. `word` is its first four characters.
@@ -58,7 +59,7 @@ function numberEnd(at: usize, end: usize): usize {
 }
 
 /** End of the number or literal at `at`, 0 if there is none. */
-function scalarEnd(at: usize, end: usize): usize {
+export function validScalarEnd(at: usize, end: usize): usize {
   const byte: i32 = load<u8>(at);
   if (byte === LOWER_T) return literal(at, end, TRUE, 4);
   if (byte === LOWER_N) return literal(at, end, NULL, 4);
@@ -67,58 +68,83 @@ function scalarEnd(at: usize, end: usize): usize {
   return numberEnd(at, end);
 }
 
-/** Whether a byte may follow a number or literal. */
-function endsScalar(byte: i32): bool {
-  return byte <= SPACE || byte === COMMA || byte === CLOSE_BRACE || byte === CLOSE_BRACKET;
-}
-
-/**
- * The positions in the block at `at`, of those where numbers and literals begin, where none is
- * valid. They end at `end` at the latest.
- */
-export function invalidScalars(at: usize, scalars: u64, end: usize): u64 {
-  let invalid: u64 = 0;
-  while (scalars !== 0) {
-    const first = scalars & -scalars;
-    const after = scalarEnd(at + <usize>ctz(first), end);
-    if (after === 0 || (after < end && !endsScalar(load<u8>(after)))) invalid |= first;
-    scalars ^= first;
-  }
-  return invalid;
-}
-
-/** Whether the escape whose backslash stands before `at` is valid. */
-function isEscape(at: usize): bool {
-  const letter: i32 = load<u8>(at);
-  if (letter === LOWER_U) {
-    for (let i = 1; i <= 4; i++) if (hexDigit(load<u8>(at + i)) < 0) return false;
-    return true;
-  }
-  return (
-    letter === QUOTE ||
-    letter === BACKSLASH ||
-    letter === SLASH ||
-    letter === LOWER_B ||
-    letter === LOWER_F ||
-    letter === LOWER_N ||
-    letter === LOWER_R ||
-    letter === LOWER_T
-  );
-}
-
-/** The positions in the block at `at`, of those where escapes begin, where none is valid. */
-export function invalidEscapes(at: usize, escapes: u64): u64 {
-  let invalid: u64 = 0;
-  while (escapes !== 0) {
-    const first = escapes & -escapes;
-    if (!isEscape(at + <usize>ctz(first) + 1)) invalid |= first;
-    escapes ^= first;
-  }
-  return invalid;
-}
-
 /** Whether a control character stands in a string. */
 export function holdsControl(at: usize, end: usize): bool {
   while (at < end) if (<i32>load<u8>(at++) < SPACE) return true;
   return false;
+}
+
+/**
+ * End of the object or array at `at`, which is checked whole; 0 if it is not valid, or the line
+ * ends before. Keeps the mark after it as MARKS_CURSOR. `scratch` takes a bit for each bracket from
+ * the 65th level on.
+ */
+export function checkedContainer(
+  marks: usize,
+  cursor: usize,
+  at: usize,
+  end: usize,
+  scratch: usize,
+): usize {
+  // The containers entered, and a bit for each, the innermost lowest: 1 for an object.
+  let depth = 0;
+  let objects: u64 = 0;
+  let isEmpty = false;
+  while (true) {
+    // A member begins at `at`, or a value, or an empty container ends there.
+    let byte = byteAt(at, end);
+    if (!isEmpty || byte !== closerOf(objects)) {
+      if ((objects & 1) !== 0) {
+        if (byte !== QUOTE) return 0;
+        cursor = beforeClosing(marks, markAt(marks, cursor, at, end, true), end, true);
+        if (cursor === 0) return 0;
+        at = memberValue(load<u32>(cursor, 4), end);
+        cursor += 8;
+        byte = byteAt(at, end);
+      }
+      if (byte === OPEN_BRACE || byte === OPEN_BRACKET) {
+        if ((depth & 63) === 0 && depth > 0) {
+          const words = scratch + ((<usize>(depth >> 6)) << 3) - 8;
+          claimScratch(words, 8);
+          store<u64>(words, objects);
+        }
+        objects = (objects << 1) | <u64>(byte === OPEN_BRACE);
+        depth++;
+        isEmpty = true;
+        at = skipSpace(at + 1, end);
+        continue;
+      }
+      if (byte === QUOTE) {
+        cursor = beforeClosing(marks, markAt(marks, cursor, at, end, true), end, true);
+        if (cursor === 0) return 0;
+        at = <usize>load<u32>(cursor, 4) + 1;
+        cursor += 8;
+      } else {
+        at = validScalarEnd(at, end);
+        if (at === 0) return 0;
+      }
+    }
+    // Containers may end, and then a comma follows.
+    while (true) {
+      at = skipSpace(at, end);
+      byte = byteAt(at, end);
+      if (byte === COMMA) break;
+      if (byte !== closerOf(objects)) return 0;
+      at++;
+      depth--;
+      if (depth === 0) {
+        store<u32>(marks, cursor, MARKS_CURSOR);
+        return at;
+      }
+      objects =
+        (depth & 63) === 0 ? load<u64>(scratch + ((<usize>(depth >> 6)) << 3) - 8) : objects >>> 1;
+    }
+    at = skipSpace(at + 1, end);
+    isEmpty = false;
+  }
+}
+
+/** The byte that ends the innermost of the containers. */
+function closerOf(objects: u64): i32 {
+  return (objects & 1) !== 0 ? CLOSE_BRACE : CLOSE_BRACKET;
 }

@@ -53,6 +53,25 @@ export function skipString(from: usize, end: usize): usize {
   return end;
 }
 
+/** Whether the escape whose backslash stands before `at` is valid. */
+export function isEscape(at: usize): bool {
+  const letter: i32 = load<u8>(at);
+  if (letter === LOWER_U) {
+    for (let i = 1; i <= 4; i++) if (hexDigit(load<u8>(at + i)) < 0) return false;
+    return true;
+  }
+  return (
+    letter === QUOTE ||
+    letter === BACKSLASH ||
+    letter === SLASH ||
+    letter === LOWER_B ||
+    letter === LOWER_F ||
+    letter === LOWER_N ||
+    letter === LOWER_R ||
+    letter === LOWER_T
+  );
+}
+
 /** Whether the inside of a string holds an escape. */
 export function holdsEscape(from: usize, end: usize): bool {
   return findByte(BACKSLASH, from, end) < end;

@@ -1,0 +1,143 @@
+/**
+ * The marks of JSON: the quotes that no backslash escapes, and the newlines. With QUERY_STRICT
+ * also all other control characters, and the backslashes that begin an escape. Between two marks of
+ * a string stands nothing that could end it.
+ *
+ * Marks are found 64 bytes at a time, for up to MARKS_MOST bytes together, wherever lines begin and
+ * end. The worker block has the list of those that were found last.
+ */
+
+import { BACKSLASH, LF, QUOTE } from '../../../ascii';
+import {
+  MARKS_AHEAD,
+  MARKS_BACKSLASHES,
+  MARKS_CURSOR,
+  MARKS_ESCAPED,
+  MARKS_LIST,
+  MARKS_MOST,
+  MARKS_NEXT,
+  MARKS_PLAIN,
+  NO_MARK,
+} from '../../layout';
+import { positions, splat } from '../bytes/vectors';
+import { controlsOf, escapesOf, holds, positionsOf } from './block';
+import { isEscape } from './string';
+
+/** Forgets all marks: the bytes may be others than before. */
+export function forgetMarks(marks: usize): void {
+  store<u32>(marks, 64, MARKS_AHEAD);
+  store<u32>(marks, 0, MARKS_NEXT);
+  store<u32>(marks, 0, MARKS_PLAIN);
+  store<u32>(marks, NO_MARK, MARKS_LIST);
+  store<u32>(marks, marks + MARKS_LIST, MARKS_CURSOR);
+}
+
+/** -1 for each quote and newline. */
+function isMark(bytes: v128): v128 {
+  return v128.or(i8x16.eq(bytes, splat(QUOTE)), i8x16.eq(bytes, splat(LF)));
+}
+
+/**
+ * Writes the addresses of a set of positions after `at` to `to`; returns their end. Mostly there
+ * are at most eight: a fixed number of them keeps the loop's exit predictable.
+ */
+function list(set: u64, at: usize, to: usize): usize {
+  const end = to + ((<usize>popcnt(set)) << 2);
+  do {
+    store<u32>(to, at + <usize>ctz(set));
+    set &= set - 1;
+    store<u32>(to, at + <usize>ctz(set), 4);
+    set &= set - 1;
+    store<u32>(to, at + <usize>ctz(set), 8);
+    set &= set - 1;
+    store<u32>(to, at + <usize>ctz(set), 12);
+    set &= set - 1;
+    store<u32>(to, at + <usize>ctz(set), 16);
+    set &= set - 1;
+    store<u32>(to, at + <usize>ctz(set), 20);
+    set &= set - 1;
+    store<u32>(to, at + <usize>ctz(set), 24);
+    set &= set - 1;
+    store<u32>(to, at + <usize>ctz(set), 28);
+    set &= set - 1;
+    to += 32;
+  } while (to < end);
+  return end;
+}
+
+/** Lists the marks of the next bytes before `end`, from `to` on. */
+function readMarks(marks: usize, to: usize, end: usize, strict: bool): void {
+  let at: usize = load<u32>(marks, MARKS_NEXT);
+  let escaped: u64 = load<u32>(marks, MARKS_ESCAPED);
+  // A string that goes on may hold backslashes that were read before.
+  let backslashes = to === marks + MARKS_LIST ? 0 : load<u32>(marks, MARKS_BACKSLASHES);
+  const bytes = load<u32>(marks, MARKS_AHEAD);
+  store<u32>(marks, <u32>min(bytes + 64, MARKS_MOST), MARKS_AHEAD);
+  for (const stop = min(at + <usize>bytes, end); at < stop; at += 64) {
+    const a = v128.load(at);
+    const b = v128.load(at, 16);
+    const c = v128.load(at, 32);
+    const d = v128.load(at, 48);
+    let found = positions(
+      i8x16.bitmask(isMark(a)),
+      i8x16.bitmask(isMark(b)),
+      i8x16.bitmask(isMark(c)),
+      i8x16.bitmask(isMark(d)),
+    );
+    if (escaped !== 0 || holds(BACKSLASH, a, b, c, d)) {
+      const escapes = escapesOf(positionsOf(BACKSLASH, a, b, c, d), escaped);
+      // Nothing escapes the end of the line.
+      found = (found & ~((escapes << 1) | escaped)) | positionsOf(LF, a, b, c, d);
+      if (strict) found |= escapes;
+      escaped = escapes >>> 63;
+      backslashes = 1;
+    }
+    if (strict) found |= controlsOf(a, b, c, d);
+    if (end - at < 64) found &= ((<u64>1) << (<u64>(end - at))) - 1;
+    to = list(found, at, to);
+  }
+  store<u32>(to, NO_MARK);
+  store<u32>(to, NO_MARK, 4);
+  store<u32>(marks, at, MARKS_NEXT);
+  // A line that is no object leaves no mark of its own.
+  store<u32>(marks, marks + MARKS_LIST, MARKS_CURSOR);
+  store<u32>(marks, <u32>escaped, MARKS_ESCAPED);
+  store<u32>(marks, backslashes, MARKS_BACKSLASHES);
+  store<u32>(marks, backslashes === 0 ? to - 12 : 0, MARKS_PLAIN);
+}
+
+/** Address of the mark at `at`, where a string begins. `cursor` is the mark after the last one. */
+export function markAt(marks: usize, cursor: usize, at: usize, end: usize, strict: bool): usize {
+  while (<usize>load<u32>(cursor) < at) cursor += 4;
+  // The next line begins here if this one turns out to be no object.
+  store<u32>(marks, cursor, MARKS_CURSOR);
+  if (<usize>load<u32>(cursor) === at) return cursor;
+  // After a container that was skipped there may be another one.
+  if (at - <usize>load<u32>(marks, MARKS_NEXT) >= 64) store<u32>(marks, 64, MARKS_AHEAD);
+  // No byte before a string escapes its quote.
+  store<u32>(marks, at, MARKS_NEXT);
+  store<u32>(marks, 0, MARKS_ESCAPED);
+  readMarks(marks, marks + MARKS_LIST, end, strict);
+  return marks + MARKS_LIST;
+}
+
+/**
+ * Address of the mark before the quote that closes the string whose opening quote is the mark at
+ * `cursor`; 0 if the string has no end, or with `strict` is not valid.
+ */
+export function beforeClosing(marks: usize, cursor: usize, end: usize, strict: bool): usize {
+  while (true) {
+    const mark: usize = load<u32>(cursor, 4);
+    if (mark === NO_MARK) {
+      if (<usize>load<u32>(marks, MARKS_NEXT) >= end) return 0;
+      store<u32>(marks, load<u32>(cursor), MARKS_LIST);
+      cursor = marks + MARKS_LIST;
+      readMarks(marks, cursor + 4, end, strict);
+      continue;
+    }
+    const byte: i32 = load<u8>(mark);
+    if (byte === QUOTE) return cursor;
+    if (byte !== BACKSLASH || !isEscape(mark + 1)) return 0;
+    cursor += 4;
+  }
+}

@@ -14,10 +14,10 @@ export const closeDescriptor = promisify(fs.close);
 export const descriptorStatus = promisify(fs.fstat);
 const read = promisify(fs.read);
 
-/** Maximum bytes of one read of a pipe: its capacity. */
-const PIPE_READ_BYTES = 65_536;
-/** Maximum bytes of one read of a file. */
-const FILE_READ_BYTES = 4 * PIPE_READ_BYTES;
+/** Maximum bytes of a read of a pipe: its capacity; and of the first read of a file. */
+const READ_BYTES = 65_536;
+/** Maximum bytes of the other reads of a file. */
+const LATER_READ_BYTES = 4 * READ_BYTES;
 /** Milliseconds between two reads of an empty pipe; the wait doubles. */
 const SHORTEST_WAIT = 1;
 const LONGEST_WAIT = 50;
@@ -54,13 +54,14 @@ export function descriptorOffset(descriptor: number): number | undefined {
 }
 
 /**
- * Reads a descriptor in chunks of at most 64 KiB, and no further than requested. Other readers can
- * continue from there. The descriptor stays open.
+ * Reads a descriptor in chunks, a pipe in chunks of at most 64 KiB, and no further than requested.
+ * Other readers can continue from there. The descriptor stays open.
  */
 export class DescriptorSource implements ChunkSource {
   readonly #descriptor: number;
   readonly #opened: number | undefined;
   #position: number | null;
+  #readBytes = READ_BYTES;
   readonly #end: FileEnd | undefined;
   #reading: Promise<Buffer | undefined> | undefined;
   #abandoned = false;
@@ -106,8 +107,7 @@ export class DescriptorSource implements ChunkSource {
   }
 
   async #read(): Promise<Buffer | undefined> {
-    const isFile = this.#position !== null;
-    const buffer = Buffer.allocUnsafeSlow(isFile ? FILE_READ_BYTES : PIPE_READ_BYTES);
+    const buffer = Buffer.allocUnsafeSlow(this.#readBytes);
     for (let delay = SHORTEST_WAIT; !this.#abandoned; delay = Math.min(2 * delay, LONGEST_WAIT)) {
       try {
         const { bytesRead } = await read(
@@ -118,7 +118,10 @@ export class DescriptorSource implements ChunkSource {
           this.#position,
         );
         this.#end?.check(this.#position ?? 0, bytesRead);
-        if (this.#position !== null) this.#position += bytesRead;
+        if (this.#position !== null) {
+          this.#position += bytesRead;
+          this.#readBytes = LATER_READ_BYTES;
+        }
         return bytesRead === 0 ? undefined : buffer.subarray(0, bytesRead);
       } catch (error) {
         // The end of a pipe on Windows.

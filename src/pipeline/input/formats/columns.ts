@@ -19,6 +19,8 @@ const MAX_LINE_LENGTH = 4096;
 const FEW = 3;
 /** Average rows per site beyond which a list counts as a list of few sites. */
 const MAX_ROWS_PER_SITE = 6;
+/** Characters of the longest entity of HTML that is looked for, without its semicolon. */
+const LONGEST_ENTITY = 8;
 /** Share of the lines that must be rows: real lists have a comment or a broken row. */
 const MOST = 0.9;
 
@@ -211,8 +213,7 @@ export function fieldsOf(line: string, delimiter: string): string[] {
 }
 
 function endsEntity(line: string, start: number, end: number): boolean {
-  const ampersand = line.lastIndexOf('&', end);
-  return ampersand >= start && end - ampersand <= 8;
+  return line.slice(Math.max(start, end - LONGEST_ENTITY), end).includes('&');
 }
 
 function isQuoted(rows: readonly (readonly string[])[]): boolean {

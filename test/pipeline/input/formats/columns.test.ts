@@ -127,6 +127,10 @@ describe('a list of URLs is not recognised as columns', () => {
     expect(look(`https://a.com/${','.repeat(65_000)}\n`.repeat(2))).toBeUndefined();
     expect(look(`${'"'.repeat(65_000)}\n`)).toBeUndefined();
     expect(look(`https://a.com/${'&'.repeat(4_000)};\n`.repeat(16))).toBeUndefined();
+    // A row of one line: rows are not cut.
+    for (const delimiter of [';', ',', '\t', ' ', '";', '"",']) {
+      expect(look(`"a"${delimiter.repeat(250_000)}\n`, true), delimiter).toBeUndefined();
+    }
     const bytes = Array.from({ length: 65_536 }, (_, index) => (index * 7919 + (index >> 3)) & 255);
     expect(describeColumns(Uint8Array.from(bytes), true, 'text')).toBeUndefined();
   });

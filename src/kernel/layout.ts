@@ -447,7 +447,7 @@ export const WORKER_HOSTS = WORKER_OPEN + GROUP_LINES * WORD;
  * it.
  */
 export const HOST_SPACE = 320;
-/** The quotes of the JSON that is being read, MARKS_… */
+/** The marks of the JSON that is being read (assembly/json/marks.ts): MARKS_… */
 export const WORKER_MARKS = WORKER_HOSTS + GROUP_LINES * HOST_SPACE;
 /** Bytes of JSON whose marks are found together at most. */
 export const MARKS_MOST = 1024;

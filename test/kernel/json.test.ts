@@ -1,5 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { REASON_NO_JSON, REASON_NO_OBJECT, REASON_NO_URL } from '../../src/kernel/layout.js';
+import {
+  MARKS_MOST,
+  REASON_NO_JSON,
+  REASON_NO_OBJECT,
+  REASON_NO_URL,
+  RUN_BAD_RECORD,
+  RUN_DONE,
+} from '../../src/kernel/layout.js';
 import { Random } from '../random/random.js';
 import { kernelOver } from './harness.js';
 
@@ -174,6 +181,44 @@ describe('the JSON scanner agrees with JSON.parse', () => {
     expect(seen.url).toBeGreaterThan(350);
     expect(seen.none).toBeGreaterThan(350);
     expect(seen.bad).toBeGreaterThan(350);
+  });
+
+  it.each([
+    7,
+    8,
+    9,
+    15,
+    16,
+    17,
+    63,
+    64,
+    65,
+    MARKS_MOST - 1,
+    MARKS_MOST,
+    MARKS_MOST + 1,
+    3 * MARKS_MOST,
+  ])('reads %i marks in a row, and the line after them', (marks) => {
+    const good = '{"a":"b","url":"http://example.com/no"}';
+    const members = '"":"",'.repeat(Math.ceil(marks / 4));
+    const lines: readonly (readonly [string, string])[] = [
+      [`{"a":${'"'.repeat(marks)}`, 'invalid'],
+      [`{${'"'.repeat(marks)}:"","url":"http://example.com/no"}`, 'invalid'],
+      [`{${members}"url":"http://example.com/no"}`, 'deny'],
+      [`{"a":"${'\\"'.repeat(marks)}","url":"http://example.com/no"}`, 'deny'],
+      [`{"a":"${'\x01'.repeat(marks)}","url":"http://example.com/no"}`, 'deny'],
+      ['\n'.repeat(marks), ''],
+    ];
+    for (const [line, verdict] of lines) {
+      const { output } = run(`${line}\n${good}\n`, { output: 'verdicts' });
+      expect(output.split('\n').filter(Boolean), line.slice(0, 20)).toEqual(
+        verdict === '' ? ['deny'] : [verdict, 'deny'],
+      );
+      if (verdict === '') continue;
+      // The marks of --strict are more: control characters, and the backslashes of escapes.
+      const isBad = verdict === 'invalid' || line.includes('\x01');
+      const strict = run(`${line}\n${good}\n`, { output: 'verdicts', strict: true });
+      expect(strict.result, line.slice(0, 20)).toBe(isBad ? RUN_BAD_RECORD : RUN_DONE);
+    }
   });
 
   it('reads a line among others as it reads the line alone', () => {

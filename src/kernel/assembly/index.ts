@@ -16,6 +16,7 @@ import {
   WORKER_RESULTS,
 } from '../layout';
 import { canonicalise, escapePattern } from './bytes/bytes';
+import { forgetMarks } from './json/marks';
 import { locate, resolve } from './locate';
 import { lookUp } from './lookup/look-up';
 import { decide } from './match/decide';
@@ -25,9 +26,6 @@ import { limitScratch } from './memory/scratch';
 export { run } from './batch';
 export { endOfPlainRows } from './csv/plain-rows';
 export { patternText, sourceText } from './emit/rule';
-
-import { forgetMarks } from './json/marks';
-
 export { decodeString } from './json/string';
 export { hashHost } from './lookup/host-hash';
 export { divide, merge } from './shares';

@@ -27,3 +27,27 @@ export function isInNoClass(low: v128, high: v128, bytes: v128): v128 {
 export function splat(byte: i32): v128 {
   return i8x16.splat(<i8>byte);
 }
+
+/** The positions of a byte among 64. */
+export function positionsOf(byte: i32, a: v128, b: v128, c: v128, d: v128): u64 {
+  const wanted = splat(byte);
+  return positions(
+    i8x16.bitmask(i8x16.eq(a, wanted)),
+    i8x16.bitmask(i8x16.eq(b, wanted)),
+    i8x16.bitmask(i8x16.eq(c, wanted)),
+    i8x16.bitmask(i8x16.eq(d, wanted)),
+  );
+}
+
+/**
+ * The positions from each opening quote up to its closing quote, exclusive: a prefix XOR, as in
+ * simdjson (Langdale and Lemire, 2019).
+ */
+export function quotedIn(quotes: u64): u64 {
+  quotes ^= quotes << 1;
+  quotes ^= quotes << 2;
+  quotes ^= quotes << 4;
+  quotes ^= quotes << 8;
+  quotes ^= quotes << 16;
+  return quotes ^ (quotes << 32);
+}

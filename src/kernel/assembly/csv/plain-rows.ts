@@ -5,8 +5,7 @@
 
 import { LF, QUOTE } from '../../../ascii';
 import { ROW_MARKED, ROW_REFUSED } from '../../layout';
-import { positions, splat } from '../bytes/vectors';
-import { positionsOf, strings } from '../json/block';
+import { positions, positionsOf, quotedIn, splat } from '../bytes/vectors';
 
 const BLOCK: usize = 64;
 /** The highest bit of a set, moved to the lowest. */
@@ -34,12 +33,12 @@ export function endOfPlainRows(from: usize, end: usize, delimiter: i32): usize {
     const here: u64 = end - at < BLOCK ? ((<u64>1) << (<u64>(end - at))) - 1 : ~(<u64>0);
     const quotes = positionsOf(QUOTE, a, b, c, d) & here;
     const newlines = positionsOf(LF, a, b, c, d) & here;
-    const quoted = strings(quotes) ^ isQuoted;
+    const quoted = quotedIn(quotes) ^ isQuoted;
     // A quote after a closing quote stands with it for one quote, and opens the field again.
     const fieldEnds = newlines | (quotes & ~quoted) | positionsOf(delimiter, a, b, c, d);
     const rowEnds = newlines & ~quoted;
     const inFields = quotes & quoted & ~((fieldEnds << 1) | fieldBefore);
-    const marks = marksOf(a, b, c, d) & here & ((rowEnds << 1) | rowBefore);
+    const marks = rowMarksOf(a, b, c, d) & here & ((rowEnds << 1) | rowBefore);
     const others = inFields | (newlines & quoted) | marks;
     const plain = others === 0 ? rowEnds : rowEnds & (lowest(others) - 1);
     if (plain !== 0) rowEnd = at + BLOCK - <usize>clz(plain);
@@ -57,15 +56,15 @@ function lowest(set: u64): u64 {
 }
 
 /** The positions of ROW_MARKED and ROW_REFUSED. */
-function marksOf(a: v128, b: v128, c: v128, d: v128): u64 {
+function rowMarksOf(a: v128, b: v128, c: v128, d: v128): u64 {
   return positions(
-    i8x16.bitmask(isMark(a)),
-    i8x16.bitmask(isMark(b)),
-    i8x16.bitmask(isMark(c)),
-    i8x16.bitmask(isMark(d)),
+    i8x16.bitmask(isRowMark(a)),
+    i8x16.bitmask(isRowMark(b)),
+    i8x16.bitmask(isRowMark(c)),
+    i8x16.bitmask(isRowMark(d)),
   );
 }
 
-function isMark(bytes: v128): v128 {
+function isRowMark(bytes: v128): v128 {
   return v128.or(i8x16.eq(bytes, splat(ROW_MARKED)), i8x16.eq(bytes, splat(ROW_REFUSED)));
 }

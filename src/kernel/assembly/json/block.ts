@@ -1,24 +1,13 @@
 /**
  * Sets of positions in a block of 64 bytes of JSON: a `u64` whose lowest bit is the first byte. The
- * sets of escapes and strings are those of simdjson (Langdale and Lemire, 2019).
+ * set of escapes is that of simdjson (Langdale and Lemire, 2019).
  */
 
 import { CLOSE_BRACE, LOWER_CASE_BIT, OPEN_BRACE, SPACE } from '../../../ascii';
-import { positions, splat } from '../bytes/vectors';
+import { positions, positionsOf, splat } from '../bytes/vectors';
 
 /** The last byte before SPACE. */
 const LAST_CONTROL: i32 = SPACE - 1;
-
-/** The positions of a byte. */
-export function positionsOf(byte: i32, a: v128, b: v128, c: v128, d: v128): u64 {
-  const wanted = splat(byte);
-  return positions(
-    i8x16.bitmask(i8x16.eq(a, wanted)),
-    i8x16.bitmask(i8x16.eq(b, wanted)),
-    i8x16.bitmask(i8x16.eq(c, wanted)),
-    i8x16.bitmask(i8x16.eq(d, wanted)),
-  );
-}
 
 /** The positions of the control characters. */
 export function controlsOf(a: v128, b: v128, c: v128, d: v128): u64 {
@@ -31,11 +20,11 @@ export function controlsOf(a: v128, b: v128, c: v128, d: v128): u64 {
   );
 }
 
-/** The positions of `[` and `{`. */
-export function openersOf(a: v128, b: v128, c: v128, d: v128): u64 {
+/** The positions of a brace, and of the bracket that LOWER_CASE_BIT makes that brace. */
+function bracketsOf(brace: i32, a: v128, b: v128, c: v128, d: v128): u64 {
   const lower = splat(LOWER_CASE_BIT);
   return positionsOf(
-    OPEN_BRACE,
+    brace,
     v128.or(a, lower),
     v128.or(b, lower),
     v128.or(c, lower),
@@ -43,16 +32,14 @@ export function openersOf(a: v128, b: v128, c: v128, d: v128): u64 {
   );
 }
 
+/** The positions of `[` and `{`. */
+export function openersOf(a: v128, b: v128, c: v128, d: v128): u64 {
+  return bracketsOf(OPEN_BRACE, a, b, c, d);
+}
+
 /** The positions of `]` and `}`. */
 export function closersOf(a: v128, b: v128, c: v128, d: v128): u64 {
-  const lower = splat(LOWER_CASE_BIT);
-  return positionsOf(
-    CLOSE_BRACE,
-    v128.or(a, lower),
-    v128.or(b, lower),
-    v128.or(c, lower),
-    v128.or(d, lower),
-  );
+  return bracketsOf(CLOSE_BRACE, a, b, c, d);
 }
 
 /** Whether the block holds a byte. */
@@ -64,16 +51,6 @@ export function holds(byte: i32, a: v128, b: v128, c: v128, d: v128): bool {
       v128.or(i8x16.eq(c, wanted), i8x16.eq(d, wanted)),
     ),
   );
-}
-
-/** The positions from each opening quote up to its closing quote, exclusive. */
-export function strings(quotes: u64): u64 {
-  quotes ^= quotes << 1;
-  quotes ^= quotes << 2;
-  quotes ^= quotes << 4;
-  quotes ^= quotes << 8;
-  quotes ^= quotes << 16;
-  return quotes ^ (quotes << 32);
 }
 
 const ODD: u64 = ((<u64>0xaaaaaaaa) << 32) | 0xaaaaaaaa;

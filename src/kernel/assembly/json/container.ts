@@ -1,7 +1,8 @@
 /** Skipping a JSON object or array whose members do not matter. */
 
 import { BACKSLASH, LF, QUOTE } from '../../../ascii';
-import { closersOf, escapesOf, holds, openersOf, positionsOf, strings } from './block';
+import { positionsOf, quotedIn } from '../bytes/vectors';
+import { closersOf, escapesOf, holds, openersOf } from './block';
 
 /**
  * End of the object or array at `at`; 0 if the line ends before. Of its structure only strings and
@@ -25,7 +26,7 @@ export function skipContainer(at: usize, end: usize): usize {
       quotes &= ~((escapes << 1) | escaped);
       escaped = escapes >>> 63;
     }
-    const inside = strings(quotes) ^ inString;
+    const inside = quotedIn(quotes) ^ inString;
     const openers = openersOf(a, b, c, d) & ~inside;
     const closers = closersOf(a, b, c, d) & ~inside;
     stray &= ~inside;

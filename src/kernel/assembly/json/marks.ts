@@ -19,8 +19,8 @@ import {
   MARKS_PLAIN,
   NO_MARK,
 } from '../../layout';
-import { positions, splat } from '../bytes/vectors';
-import { controlsOf, escapesOf, holds, positionsOf } from './block';
+import { positions, positionsOf, splat } from '../bytes/vectors';
+import { controlsOf, escapesOf, holds } from './block';
 import { isEscape } from './string';
 
 /** Forgets all marks: the bytes may be others than before. */

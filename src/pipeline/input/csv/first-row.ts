@@ -12,7 +12,7 @@ const LONGEST = 1024 * 1024;
 const MOST_COLUMNS = 2 ** 30;
 
 const UNCLOSED_HEADER =
-  'a quote in the header is not closed, so the header would be the whole input. Close it, or use --no-header if the first row is a record';
+  'a quote in the header is not closed, so the header would be the whole input. Close the quote, or use --no-header if the first row is a record';
 
 /** What the first row tells about the others. */
 export interface FirstRow {

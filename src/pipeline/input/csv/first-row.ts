@@ -48,7 +48,9 @@ export async function readFirstRow(
     const end = scanner.scan(head, start);
     return { start, end, newlines: emptyLines + scanner.newlines, isOpen: scanner.isQuoted };
   };
-  const head = await chunks.peek(LONGEST, (bytes) => scan(bytes).end !== undefined);
+  const peeked = await chunks.peek(LONGEST, (bytes) => scan(bytes).end !== undefined);
+  // The limit does not depend on how much a read brings.
+  const head = peeked.subarray(0, LONGEST);
   const { start, end: rowEnd, newlines, isOpen } = scan(head);
   if (rowEnd === undefined && head.length >= LONGEST) {
     throw refusal(

@@ -54,9 +54,11 @@ interface Passed {
   readonly error: RobotsFilterError | undefined;
 }
 
+type Runs = Pick<Flow, 'run'>;
+
 /** The sources and sinks of a flow. Each returns its output, even if the run failed. */
 export const WAYS = {
-  'file to file': async (flow: Flow, input: string): Promise<Passed> => {
+  'file to file': async (flow: Runs, input: string): Promise<Passed> => {
     const from = openSync(files.file(input), 'r');
     const path = files.path();
     const to = openSync(path, 'w');
@@ -67,7 +69,7 @@ export const WAYS = {
     closeSync(to);
     return { text: readFileSync(path, 'latin1'), error };
   },
-  'file to stream': async (flow: Flow, input: string): Promise<Passed> => {
+  'file to stream': async (flow: Runs, input: string): Promise<Passed> => {
     const from = openSync(files.file(input), 'r');
     const sink = new Sink();
     const error = await failure(
@@ -76,19 +78,19 @@ export const WAYS = {
     closeSync(from);
     return { text: sink.text, error };
   },
-  'pipe to stream': async (flow: Flow, input: string): Promise<Passed> => {
+  'pipe to stream': async (flow: Runs, input: string): Promise<Passed> => {
     const sink = new Sink();
     const error = await runFromPipe(flow, input, sink);
     return { text: sink.text, error };
   },
-  'pipe to file': async (flow: Flow, input: string): Promise<Passed> => {
+  'pipe to file': async (flow: Runs, input: string): Promise<Passed> => {
     const path = files.path();
     const to = openSync(path, 'w');
     const error = await runFromPipe(flow, input, to);
     closeSync(to);
     return { text: readFileSync(path, 'latin1'), error };
   },
-  'stream to stream': async (flow: Flow, input: string): Promise<Passed> => {
+  'stream to stream': async (flow: Runs, input: string): Promise<Passed> => {
     const sink = new Sink();
     const stream = Readable.from([Buffer.from(input, 'latin1')]);
     const error = await failure(flow.run({ kind: 'stream', name: 'input', stream }, sink));
@@ -100,7 +102,7 @@ export const ALL_WAYS = Object.keys(WAYS) as Way[]; // the keys of a literal
 
 /** The pipe stays open while the run lasts: an end of the input does not end the run. */
 async function runFromPipe(
-  flow: Flow,
+  flow: Runs,
   input: string,
   output: number | Writable,
 ): Promise<RobotsFilterError | undefined> {

@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import type { Worker } from 'node:worker_threads';
 import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import type { Flow } from '../../src/pipeline/flow.js';
 import { Pool } from '../../src/workers/pool.js';
 import { fakeFlow, Sink, TemporaryFiles } from '../pipeline/flow-harness.js';
 import { fakeJudge } from '../workers/fake-judge.js';
@@ -59,8 +60,15 @@ describe.each(ALL_WAYS)('threads that are terminated from outside, %s', (way) =>
       onStart = (thread) => {
         if (left-- > 0) void thread.terminate();
       };
-      const { flow } = fakeFlow({ pool: newPool(2), batchBytes: BATCH, maxLineBytes: LONGEST });
-      const passed = await WAYS[way](flow, BEFORE + AFTER);
+      // The threads have their tasks before the first of them dies. Without a task, its death would
+      // not end the run.
+      const run: Flow['run'] = (...parameters) => {
+        const pool = newPool(2);
+        const { flow } = fakeFlow({ pool, batchBytes: BATCH, maxLineBytes: LONGEST });
+        return flow.run(...parameters);
+      };
+      const passed = await WAYS[way]({ run }, BEFORE + AFTER);
+      expect(left).toBeLessThanOrEqual(0);
       // The other threads judge the batches that they have taken by then.
       const first = expectFailure(BEFORE + AFTER, passed);
       if (ends >= 2) expect(first).toBe(1);

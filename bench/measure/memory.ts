@@ -8,7 +8,7 @@ const FIRST_INTERVAL = 20;
 const FIRST_LOOKS = 5;
 const LATER_INTERVAL = 100;
 
-/** Watches the memory of a process and of its children until `stop` is called. */
+/** Watches the memory of all processes that a process has started until `stop` is called. */
 export class MemoryWatch {
   readonly #process: number | undefined;
   readonly #peaks = new Map<number, number>();
@@ -30,7 +30,7 @@ export class MemoryWatch {
     const interval = this.#looks < FIRST_LOOKS ? FIRST_INTERVAL : LATER_INTERVAL;
     this.#timer = setTimeout(() => {
       // High-water marks only rise, so the last reading of a process counts.
-      readMemory(this.#process, 'VmHWM', this.#peaks);
+      if (this.#process !== undefined) readChildren(this.#process, 'VmHWM', this.#peaks);
       this.#looks++;
       this.#wait();
     }, interval);
@@ -43,8 +43,7 @@ export class MemoryWatch {
  */
 export function residentBytes(): number | undefined {
   const resident = new Map<number, number>();
-  readMemory(process.pid, 'VmRSS', resident);
-  resident.delete(process.pid);
+  readChildren(process.pid, 'VmRSS', resident);
   return sumOf(resident);
 }
 
@@ -52,21 +51,20 @@ function sumOf(bytes: ReadonlyMap<number, number>): number | undefined {
   return bytes.size === 0 ? undefined : [...bytes.values()].reduce((sum, each) => sum + each);
 }
 
-/** Enters the values that Linux reports for a process and its children, in bytes. */
-function readMemory(
-  process: number | undefined,
-  field: 'VmHWM' | 'VmRSS',
-  found: Map<number, number>,
-): void {
-  if (process === undefined) return;
+/** Enters the values that Linux reports for the children of a process and theirs, in bytes. */
+function readChildren(process: number, field: 'VmHWM' | 'VmRSS', found: Map<number, number>): void {
   try {
-    const status = readFileSync(`/proc/${process}/status`, 'latin1');
-    const line = status.split('\n').find((each) => each.startsWith(`${field}:`));
-    if (line === undefined) return;
-    found.set(process, Number.parseInt(line.slice(field.length + 1), 10) * 1024);
     const children = readFileSync(`/proc/${process}/task/${process}/children`, 'latin1');
-    for (const child of children.split(' ')) {
-      if (child !== '') readMemory(Number(child), field, found);
+    for (const child of children
+      .split(' ')
+      .filter((each) => each !== '')
+      .map(Number)) {
+      const status = readFileSync(`/proc/${child}/status`, 'latin1');
+      const line = status.split('\n').find((each) => each.startsWith(`${field}:`));
+      if (line !== undefined) {
+        found.set(child, Number.parseInt(line.slice(field.length + 1), 10) * 1024);
+      }
+      readChildren(child, field, found);
     }
   } catch {
     // The process has ended, or this system has no such /proc: the last reading stands.

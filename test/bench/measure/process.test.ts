@@ -1,26 +1,41 @@
-import { dirname } from 'node:path';
-import { describe, expect, it, vi } from 'vitest';
-import { guarded, runProgram, runShell } from '../../../bench/measure/process.js';
+import { describe, expect, it } from 'vitest';
+import { runProgram, runShell } from '../../../bench/measure/process.js';
 
-describe('a measured program', () => {
-  it('inherits the environment without NODE_* variables, with this Node first in PATH', async () => {
-    vi.stubEnv('NODE_NO_WARNINGS', '1');
-    vi.stubEnv('ROBOTS_FILTER_TEST', 'passed on');
-    const { output } = await runProgram(process.execPath, ['-p', 'JSON.stringify(process.env)'], {
-      output: 'keep',
-      environment: { NODE_PENDING_DEPRECATION: '0' },
-    }).finally(() => vi.unstubAllEnvs());
-    const variables: Record<string, string> = JSON.parse(output);
-    const ofNode = Object.entries(variables).filter(([name]) => name.startsWith('NODE_'));
-    expect(ofNode).toEqual([['NODE_PENDING_DEPRECATION', '0']]);
-    expect(variables.ROBOTS_FILTER_TEST).toBe('passed on');
-    expect(variables.PATH?.startsWith(`${dirname(process.execPath)}:`)).toBe(true);
+describe('runProgram', () => {
+  it('times the program alone, not its start from this process', async () => {
+    const start = performance.now();
+    const { seconds } = await runProgram('sleep', ['0.1']);
+    expect(seconds).toBeGreaterThanOrEqual(0.1);
+    expect(seconds).toBeLessThan((performance.now() - start) / 1000);
   });
 
-  it('must exit with 0 and write nothing to standard error, in a pipe too', async () => {
-    await expect(runProgram('/bin/sh', ['-c', 'exit 3'])).rejects.toThrow('ended with 3');
-    await expect(runProgram('/bin/sh', ['-c', 'echo no >&2'])).rejects.toThrow('no');
-    const failing = guarded(['/bin/sh', '-c', 'exit 3']);
-    await expect(runShell(`${failing} | cat`)).rejects.toThrow('ended with 3');
+  it('passes arguments as they are, and runs programs rather than functions of a shell', async () => {
+    const { output, errors } = await runProgram('echo', ['--version'], { output: 'keep' });
+    expect(output).toMatch(/coreutils|--version/);
+    expect(errors).toBe('');
+    const words = ['a b', '"$x"', "'", '*', ''];
+    const { output: printed } = await runProgram('printf', ['%s|', ...words], { output: 'keep' });
+    expect(printed).toBe(words.map((word) => `${word}|`).join(''));
+  });
+
+  it('sums the memory of the program and its children without that of the stopwatch', async () => {
+    const script = 'globalThis.kept = Buffer.alloc(100e6, 1); setTimeout(() => {}, 300)';
+    const one = await runProgram(process.execPath, ['-e', script]);
+    expect(one.peakBytes).toBeGreaterThan(100e6);
+    const node = `'${process.execPath}' -e "${script}"`;
+    const two = await runShell(`${node} & ${node}; wait`);
+    expect(two.peakBytes).toBeGreaterThan((one.peakBytes ?? 0) + 100e6);
+  });
+
+  it.each([
+    ['ends with another status than 0', ['-c', 'echo why >&2; exit 3'], /ended with 3: why/],
+    ['ends by a signal', ['-c', 'kill -9 $$'], /ended with 137/],
+    ['complains', ['-c', 'echo why >&2'], /ended with 0: why/],
+  ])('fails if the program %s', async (_, words, message) => {
+    await expect(runProgram('/bin/sh', words)).rejects.toThrow(message);
+  });
+
+  it('fails if there is no such program', async () => {
+    await expect(runProgram('/no/such/program', [])).rejects.toThrow(/ended with 127/);
   });
 });

@@ -81,10 +81,18 @@ export function manifestText(
   return `${JSON.stringify(manifest, null, 1)}\n`;
 }
 
-/** Whether bytes are the beginning of a manifest, as `manifestText` writes it. */
+/**
+ * Whether bytes are the beginning of a manifest, as `manifestText` writes it or as another tool has
+ * indented or sorted it.
+ */
 export function beginsAsManifest(head: Uint8Array): boolean {
-  const start = Buffer.from(`{\n "format": ${JSON.stringify(FORMAT)}`);
-  return Buffer.compare(head.subarray(0, start.length), start) === 0;
+  const text = withoutSpace(Buffer.from(head).toString('latin1'));
+  return text.startsWith('{') && text.includes(withoutSpace(`"format":${JSON.stringify(FORMAT)}`));
+}
+
+/** A text without the white space of JSON. A quote within a string has a backslash before it. */
+function withoutSpace(text: string): string {
+  return [' ', '\t', '\r', '\n'].reduce((rest, space) => rest.replaceAll(space, ''), text);
 }
 
 /**

@@ -237,6 +237,25 @@ describe('a table in shards', () => {
     expect(place.names('parts')).toEqual(expected.sort());
   });
 
+  test.each([
+    ['one line', (manifest: object) => JSON.stringify(manifest)],
+    ['wide', (manifest: object) => JSON.stringify(manifest, null, '\t\r\n  ')],
+    [
+      'sorted',
+      (manifest: object) => JSON.stringify(Object.fromEntries(Object.entries(manifest).sort())),
+    ],
+  ])('is a table in every command, however its manifest is laid out: %s', async (_, layOut) => {
+    const other = workplace();
+    for (const name of place.names('parts')) {
+      other.write(`parts/${name}`, readFileSync(join(place.path, 'parts', name)));
+    }
+    const expected = await other.run(['records', 'parts']);
+    expect(lines(expected.text).length).toBeGreaterThan(0);
+    const manifest = JSON.parse(other.read('parts/manifest.json'));
+    other.write('parts/manifest.json', layOut(manifest));
+    expect(await other.run(['records', 'parts'])).toEqual(expected);
+  });
+
   describe('is refused', () => {
     const cases: readonly (readonly [string, (directory: string) => void, string])[] = [
       [

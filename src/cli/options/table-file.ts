@@ -10,8 +10,8 @@ const readFile = promisify(read);
 const closeFile = promisify(close);
 const statusOf = promisify(stat);
 
-/** Bytes of a manifest that show what it is. */
-const HEAD_BYTES = 64;
+/** Bytes of a manifest that show what it is, even if a tool has sorted its members. */
+const HEAD_BYTES = 1 << 16;
 
 /** Whether a path is a directory with the manifest of a table in shards, or the manifest itself. */
 export async function isShardedTable(path: string): Promise<boolean> {
@@ -23,8 +23,8 @@ export async function isShardedTable(path: string): Promise<boolean> {
   if (file === undefined) return false;
   try {
     const head = Buffer.alloc(HEAD_BYTES);
-    await readFile(file, head, 0, head.length, 0);
-    return beginsAsManifest(head);
+    const { bytesRead } = await readFile(file, head, 0, head.length, 0);
+    return beginsAsManifest(head.subarray(0, bytesRead));
   } catch {
     return false; // A directory that is called manifest.json.
   } finally {

@@ -1,6 +1,9 @@
 /**
  * Remembers a value for each of many pairs of whole numbers. Its memory is fixed: a pair takes the
  * place of another one with the same hash.
+ *
+ * A value is kept when its pair comes for the second time. Most pairs of many tables come once, and
+ * values that are kept for a while cost the garbage collector more than those that are not.
  */
 export class PairCache<Value> {
   readonly #mask: number;
@@ -20,7 +23,7 @@ export class PairCache<Value> {
   /**
    * The value of a pair; computes it if it is not known.
    *
-   * @param keeps whether a value that was computed is kept
+   * @param keeps whether a value that was computed may be kept
    */
   of(
     one: number,
@@ -30,15 +33,16 @@ export class PairCache<Value> {
   ): Value {
     const hash = Math.imul(one, 0x9e3779b1) ^ Math.imul(other, 0x85ebca6b);
     const place = (hash ^ (hash >>> 16)) & this.#mask;
-    const known = this.#values[place];
-    if (known !== undefined && this.#one[place] === one && this.#other[place] === other) {
-      return known;
+    if (this.#one[place] !== one || this.#other[place] !== other) {
+      this.#one[place] = one;
+      this.#other[place] = other;
+      this.#values[place] = undefined;
+      return compute();
     }
+    const known = this.#values[place];
+    if (known !== undefined) return known;
     const value = compute();
-    if (!keeps(value)) return value;
-    this.#one[place] = one;
-    this.#other[place] = other;
-    this.#values[place] = value;
+    if (keeps(value)) this.#values[place] = value;
     return value;
   }
 }

@@ -4,6 +4,7 @@ import { MAX_GROUP_RULES } from '../table/format.js';
 import { type AgentLists, ANY, agentLists, type Link, linksOf } from './agent-lists.js';
 import { AutomatonView } from './automaton-view.js';
 import type { GroupLists } from './group-lists.js';
+import { PairCache } from './pair-cache.js';
 import { type RuleSummary, summarise } from './reach.js';
 import { movedGroup } from './sharded-view.js';
 import type { TableGroup, TablePattern } from './table-content.js';
@@ -30,8 +31,8 @@ const NO_RULES = { rules: 0, rootAllowed: true, rootLine: undefined } as const;
 const EVERYTHING: AgentSummary = { ...NO_RULES, reach: 'all', tokens: [] };
 const NOTHING: AgentSummary = { ...NO_RULES, reach: 'none', rootAllowed: false, tokens: [] };
 
-/** Summaries that are kept for automata: beyond this number the oldest are dropped. */
-const KEPT_SUMMARIES = 1 << 16;
+/** Binary logarithm of the number of automata whose summaries are kept. */
+const KEPT_BITS = 16;
 
 /** Summarises the robots.txt files of a table for some agents. */
 export class TableAudit {
@@ -39,8 +40,7 @@ export class TableAudit {
   readonly #parts: readonly AuditedPart[];
   readonly #google: boolean;
   /** Summaries by the automaton of a list with one group; lines count from 0. */
-  #byAutomaton = new Map<number, RuleSummary>();
-  #olderByAutomaton = new Map<number, RuleSummary>();
+  readonly #byAutomaton = new PairCache<RuleSummary>(KEPT_BITS);
 
   /** @param google whether the table is for the google profile */
   constructor(view: TableView, agents: readonly Agent[], google: boolean) {
@@ -151,16 +151,8 @@ export class TableAudit {
   }
 
   #summaryOfAutomaton(automaton: number): RuleSummary {
-    let summary = this.#byAutomaton.get(automaton) ?? this.#olderByAutomaton.get(automaton);
-    if (summary === undefined) {
-      const patterns = this.#automaton(automaton).patterns();
-      summary = summarise(patterns, this.#google);
-      if (this.#byAutomaton.size === KEPT_SUMMARIES) {
-        this.#olderByAutomaton = this.#byAutomaton;
-        this.#byAutomaton = new Map();
-      }
-      this.#byAutomaton.set(automaton, summary);
-    }
-    return summary;
+    return this.#byAutomaton.of(automaton, 0, () =>
+      summarise(this.#automaton(automaton).patterns(), this.#google),
+    );
   }
 }

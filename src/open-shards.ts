@@ -42,8 +42,8 @@ interface Wanted {
 }
 
 /**
- * Reads the shards of a table: all of them, a range, or those of some hosts. In place of each other
- * one the first that was read stands, which knows none of its hosts.
+ * Reads the shards of a table: all of them, a range, those of some hosts, or those that are chosen.
+ * Nothing can be asked about the hosts of the others.
  *
  * @param path the directory, or the manifest in it
  * @throws RobotsFilterError `input` if a file cannot be read; `table` if a part is missing, damaged
@@ -56,7 +56,7 @@ export async function readShards(
 ): Promise<TableMemory> {
   const name = isDirectory ? join(path, MANIFEST_NAME) : path;
   const manifest = await readManifest(name);
-  const wanted = wantedOf(name, manifest, reading);
+  const wanted = await wantedOf(name, manifest, reading);
   const groups = bankGroups(wanted, reading.bankBytes ?? BANK_BYTES, roomOf);
   for (const group of groups) {
     if (endOf(group) > MAX_PAGES * PAGE_BYTES) throw tooLarge(name, group);
@@ -70,14 +70,15 @@ export async function readShards(
   }
   const read = banks.flatMap(({ shards }) => shards);
   const [first] = read as [PlacedShard];
-  const shards = manifest.parts.map(() => first);
-  for (const [index, { shard }] of wanted.entries()) shards[shard] = read[index] as PlacedShard;
+  const shards: (PlacedShard | undefined)[] = manifest.parts.map(() => undefined);
+  for (const placed of read) shards[placed.shard] = placed;
   const isOne = banks.length === 1;
   return {
     arena: isOne ? first.arena : new Arena(createMemory(TABLE_ADDRESS + HEADER_BYTES)),
     table: TABLE_ADDRESS,
     header: sumOf(read.map(({ header }) => header)),
     view: new ShardedView(shards, path),
+    hosts: manifest.hosts,
     slots: firstSlot,
     shards,
     banks: isOne ? [] : banks,
@@ -85,15 +86,19 @@ export async function readShards(
 }
 
 /** @throws RobotsFilterError `usage` if there is no such shard */
-function wantedOf(name: string, manifest: Manifest, { parts, hosts }: TableReading): Wanted[] {
+async function wantedOf(
+  name: string,
+  manifest: Manifest,
+  { parts, hosts, choose }: TableReading,
+): Promise<Wanted[]> {
   const all = manifest.parts.map((part, shard) => ({ shard, part }));
-  if (hosts !== undefined) {
-    // Without a host, any shard will do.
-    const asked = new Set(
-      hosts.length === 0 ? [0] : hosts.map((host) => shardOf(host, all.length)),
-    );
-    return all.filter(({ shard }) => asked.has(shard));
-  }
+  const chosen =
+    hosts === undefined
+      ? await choose?.(manifest)
+      : new Set(hosts.map((host) => shardOf(host, all.length)));
+  // Without a host, any shard will do.
+  if (chosen?.size === 0) return all.slice(0, 1);
+  if (chosen !== undefined) return all.filter(({ shard }) => chosen.has(shard));
   if (parts === undefined) return all;
   const wanted = all.slice(parts.first, parts.last + 1);
   if (wanted.length === 0) throw withoutShard(name, parts.first, manifest);

@@ -2,13 +2,7 @@ import type { JudgeTarget } from './kernel/agent-queries.js';
 import { Judge, type Judgement } from './kernel/judge.js';
 import { ListJudge } from './kernel/list-judge.js';
 import type { Verdict } from './protocol/verdict.js';
-import {
-  type Bank,
-  banksOf,
-  queryTableOf,
-  queryTablesIn,
-  type TableMemory,
-} from './table-memory.js';
+import { type Bank, banksOf, queryTablesIn, type TableMemory } from './table-memory.js';
 
 /** Judges URLs in one memory of a table. */
 class BankJudge {
@@ -18,7 +12,6 @@ class BankJudge {
   #lists: ListJudge | undefined;
 
   constructor(bank: Bank, { header, table, view, shards }: TableMemory) {
-    const isWhole = bank.shards.length === shards.length;
     this.#bank = bank;
     this.judge = new Judge(bank.arena);
     this.target = {
@@ -26,7 +19,7 @@ class BankJudge {
       table,
       anyHost: 0,
       tokenNumber: (token) => view.tokenNumber(token),
-      shards: isWhole ? shards.map(queryTableOf) : queryTablesIn(bank, shards),
+      shards: queryTablesIn(bank, shards),
       checkAgent: (agent) => view.checkAgent(agent),
     };
   }

@@ -6,6 +6,7 @@ import { Arena } from './kernel/arena.js';
 import { createMemory } from './kernel/kernel.js';
 import type { QueryTable } from './kernel/shard-queries.js';
 import { BUCKET_SLOTS, TAIL_BYTES } from './table/format.js';
+import type { Manifest } from './table/manifest.js';
 import { checkTable, type TableHeader } from './table/table-check.js';
 
 /** Address of a table in its memory; not 0, which means "none" to the kernel. */
@@ -23,6 +24,8 @@ export interface TableReading {
   readonly parts?: PartRange | undefined;
   /** Canonical hosts: only their shards are read. Default: all. */
   readonly hosts?: readonly string[] | undefined;
+  /** Finds the shards that are read, once the manifest is known; undefined for all. */
+  readonly choose?: ((manifest: Manifest) => Promise<ReadonlySet<number> | undefined>) | undefined;
   /** Greatest number of bytes of shards in one memory. Default BANK_BYTES. */
   readonly bankBytes?: number | undefined;
 }
@@ -66,17 +69,24 @@ export interface TableMemory {
   /** The header; for a table in shards the sums of their headers. */
   readonly header: TableHeader;
   readonly view: TableView;
+  /** Hosts of the whole table, also of shards that are not in memory. */
+  readonly hosts: number;
   /** Slots of all buckets. */
   readonly slots: number;
-  /** The shards in order; none if the table is in one piece. */
-  readonly shards: readonly PlacedShard[];
+  /**
+   * The shards in order; none if the table is in one piece. Undefined for a shard that is not in
+   * memory.
+   */
+  readonly shards: readonly (PlacedShard | undefined)[];
   /** The memories of the shards, in order, if one memory has no room for all; otherwise none. */
   readonly banks: readonly Bank[];
 }
 
 /** The memories that hold a table: its banks, or its only memory. */
 export function banksOf({ arena, shards, slots, banks }: TableMemory): readonly Bank[] {
-  return banks.length > 0 ? banks : [{ arena, shards, firstSlot: 0, slots }];
+  if (banks.length > 0) return banks;
+  const placed = shards.filter((shard) => shard !== undefined);
+  return [{ arena, shards: placed, firstSlot: 0, slots }];
 }
 
 /** The offset by which the view of a table knows an address in one of its memories. */
@@ -86,22 +96,22 @@ export function offsetInTable({ shards }: Bank, address: number): number {
   return address - placed.table + placed.shard * SHARD_SPAN;
 }
 
-/** A shard as queries name it. */
-export function queryTableOf({ table, view, firstSlot }: PlacedShard): QueryTable {
-  return { table, firstSlot, tokenNumber: (token) => view.tokenNumber(token) };
-}
-
 /**
  * All shards as the queries in a bank name them. In place of each shard of another bank one of its
- * own stands, which knows none of its hosts.
+ * own stands, which knows none of its hosts. Undefined for a shard that is in no memory.
  */
 export function queryTablesIn(
   { arena, shards, firstSlot }: Bank,
-  all: readonly PlacedShard[],
-): readonly QueryTable[] {
+  all: TableMemory['shards'],
+): readonly (QueryTable | undefined)[] {
   return all.map((shard) => {
+    if (shard === undefined) return undefined;
     const own = shard.arena === arena ? shard : (shards[0] as PlacedShard);
-    return { ...queryTableOf(own), firstSlot: own.firstSlot - firstSlot };
+    return {
+      table: own.table,
+      firstSlot: own.firstSlot - firstSlot,
+      tokenNumber: (token) => own.view.tokenNumber(token),
+    };
   });
 }
 
@@ -124,6 +134,7 @@ export function placedTable(
     table: TABLE_ADDRESS,
     header,
     view: new TableView(bytes, name),
+    hosts: header.hosts,
     slots: header.buckets * BUCKET_SLOTS,
     shards: [],
     banks: [],

@@ -19,24 +19,27 @@ export interface ViewedShard {
 
 /**
  * Reads a table in shards as one table. An offset in shard `s` is `s * SHARD_SPAN` greater than in
- * the shard's own table; 0 stays "none".
+ * the shard's own table; 0 stays "none". A shard that is not in memory has no hosts that could be
+ * listed, and none that can be asked for.
  */
 export class ShardedView extends TableView {
   override readonly parts: readonly TableView[];
-  readonly #shards: readonly ViewedShard[];
+  readonly #shards: readonly (ViewedShard | undefined)[];
 
   /** @param name the table's name in messages */
-  constructor(shards: readonly ViewedShard[], name: string) {
-    const [first] = shards;
+  constructor(shards: readonly (ViewedShard | undefined)[], name: string) {
+    const first = shards.find((shard) => shard !== undefined);
     if (first === undefined) throw new Error('a table in shards has at least one');
     super(first.view.reader.bytes, name);
     this.#shards = shards;
-    this.parts = shards.map(({ view }) => view);
+    // No offset lies in a shard that is not in memory.
+    this.parts = shards.map((shard) => (shard ?? first).view);
   }
 
   override *tokens(): Iterable<string> {
     const tokens = new Set<string>();
-    for (const view of this.parts) for (const token of view.tokens()) tokens.add(token);
+    for (const [, { view }] of this.#present())
+      for (const token of view.tokens()) tokens.add(token);
     yield* tokens;
   }
 
@@ -45,14 +48,16 @@ export class ShardedView extends TableView {
   }
 
   override *hostPlaces(): Iterable<number> {
-    for (const [shard, view] of this.parts.entries()) {
+    for (const [shard, { view }] of this.#present()) {
       for (const at of view.hostPlaces()) yield at + shard * SHARD_SPAN;
     }
   }
 
   override placeOfSlot(slot: number): number {
-    const shard = this.#shards.findLastIndex(({ firstSlot }) => firstSlot <= slot);
-    const { view, firstSlot } = this.#shards[shard] as ViewedShard;
+    const shard = this.#shards.findLastIndex(
+      (each) => each !== undefined && each.firstSlot <= slot,
+    );
+    const { view, firstSlot } = this.#shard(shard);
     const at = view.placeOfSlot(slot - firstSlot);
     return at === 0 ? 0 : at + shard * SHARD_SPAN;
   }
@@ -68,7 +73,7 @@ export class ShardedView extends TableView {
 
   override find(host: string): TableHost | undefined {
     const shard = shardOf(host, this.#shards.length);
-    const found = this.#shards[shard]?.view.find(host);
+    const found = this.#shard(shard).view.find(host);
     return found && this.#moved(found, shard);
   }
 
@@ -93,7 +98,7 @@ export class ShardedView extends TableView {
   }
 
   override get hasRecords(): boolean {
-    return this.parts.some((view) => view.hasRecords);
+    return [...this.#present()].some(([, { view }]) => view.hasRecords);
   }
 
   override recordsOf(authority: Pick<TableAuthority, 'at'>): AuthorityRecords {
@@ -102,12 +107,25 @@ export class ShardedView extends TableView {
   }
 
   override *automata(): Iterable<AutomatonView> {
-    for (const view of this.parts) yield* view.automata();
+    for (const [, { view }] of this.#present()) yield* view.automata();
   }
 
   #of(at: number): { readonly view: TableView; readonly shard: number } {
     const shard = Math.floor(at / SHARD_SPAN);
-    return { view: (this.#shards[shard] as ViewedShard).view, shard };
+    return { view: this.#shard(shard).view, shard };
+  }
+
+  #shard(shard: number): ViewedShard {
+    const viewed = this.#shards[shard];
+    if (viewed === undefined) throw new Error(`shard ${shard} is asked for and not in memory`);
+    return viewed;
+  }
+
+  /** The shards that are in memory, each with its number. */
+  *#present(): Iterable<readonly [number, ViewedShard]> {
+    for (const [shard, viewed] of this.#shards.entries()) {
+      if (viewed !== undefined) yield [shard, viewed];
+    }
   }
 
   /** A host with offsets of all shards. */

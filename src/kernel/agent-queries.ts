@@ -22,8 +22,11 @@ export interface JudgeTarget {
   readonly anyHost: number;
   /** Number of a lower-case product token in the table, -1 if no robots.txt names it. */
   tokenNumber(token: string): number;
-  /** The shards of the table; none, the default, for a table in one piece. */
-  readonly shards?: readonly QueryTable[];
+  /**
+   * The shards of the table, undefined for one that is not in memory; none, the default, for a
+   * table in one piece.
+   */
+  readonly shards?: readonly (QueryTable | undefined)[];
   /** @throws RobotsFilterError `usage` if the rules cannot answer for the agent */
   checkAgent(agent: Agent): void;
 }

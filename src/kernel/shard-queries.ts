@@ -38,7 +38,8 @@ function roomOf(settings: QuerySettings): number {
 
 /**
  * Encodes a query for a table in one piece or in shards. The first query is the run's; for a table
- * in shards, the addresses of the shards' queries follow it, and then those queries.
+ * in shards, the addresses of the shards' queries follow it, and then those queries. The address is
+ * 0 for a shard that is not in memory.
  *
  * @param tables the table, or all its shards in order; `settings.shards` is their number then
  * @throws RobotsFilterError as `encodeQuery`
@@ -46,9 +47,9 @@ function roomOf(settings: QuerySettings): number {
 export function encodeShardQueries(
   settings: QuerySettings,
   address: number,
-  tables: readonly QueryTable[],
+  tables: readonly (QueryTable | undefined)[],
 ): { query: Query; bytes: Uint8Array } {
-  const [first] = tables;
+  const first = tables.find((table) => table !== undefined);
   if (first === undefined) throw new Error('a query needs a table');
   const encode = (at: number, asked: QueryTable): { query: Query; bytes: Uint8Array } =>
     encodeQuery(settings, at, asked.table, (token) => asked.tokenNumber(token));
@@ -63,6 +64,7 @@ export function encodeShardQueries(
   bytes.set(own.bytes);
   view.setUint32(QUERY_SHARD_QUERIES, address + room, true);
   tables.forEach((table, shard) => {
+    if (table === undefined) return;
     const at = firstQuery + shard * room;
     bytes.set(encode(address + at, table).bytes, at);
     view.setUint32(room + POINTER * shard, address + at, true);

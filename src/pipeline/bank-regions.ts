@@ -93,9 +93,11 @@ export class BankRegions {
   }
 }
 
-/** The bank of each shard. */
+/** The bank of each shard. For a shard that is not in memory the first, which traps when asked. */
 export function bankOfShard({ banks, shards }: TableMemory): number[] {
-  return shards.map((shard) => banks.findIndex(({ arena }) => arena === shard.arena));
+  return shards.map((shard) =>
+    shard === undefined ? 0 : banks.findIndex(({ arena }) => arena === shard.arena),
+  );
 }
 
 /** Places the query that finds the shard of each record, in the memory of the batches. */

@@ -1,5 +1,5 @@
 import { SOLE_COLUMN } from '../kernel/layout.js';
-import type { OutputMode, QuerySettings } from '../kernel/query-settings.js';
+import type { Conversion, OutputMode, QuerySettings } from '../kernel/query-settings.js';
 import type { Agent } from '../protocol/agent.js';
 import type { Verdict } from '../protocol/verdict.js';
 import { type Bank, banksOf, offsetInTable, type TableMemory } from '../table-memory.js';
@@ -56,6 +56,8 @@ export interface FilterSettings {
    * Number of shards: the shard of each host comes out in place of its verdict. For one agent.
    */
   readonly addedShards?: number | undefined;
+  /** Whether shards come out without the records (kernel/layout.ts, CONVERT_OUTCOMES). */
+  readonly shardsAlone?: boolean;
   /** The preferences that are added to records; `undefined` for none. Only with `annotate`. */
   readonly preferences?: RecordPreferences | undefined;
 }
@@ -117,10 +119,8 @@ export class Filter {
     if (input.kind === 'stream' && input.column !== undefined) {
       stage.setColumn(input.isSole === true ? SOLE_COLUMN : input.column);
     }
-    const preamble = this.#headerRow.of({
-      ...input,
-      conversion: conversionOf(input.format, this.#settings.outputFormat),
-    });
+    const conversion = this.#conversion(input.format);
+    const preamble = this.#headerRow.of({ ...input, conversion });
     const { agents, preferences, outputFormat } = this.#settings;
     const format = writtenFormat(input.format, outputFormat);
     // The output for Parquet adds its columns itself.
@@ -252,7 +252,7 @@ export class Filter {
     const { header, shards } = this.#table;
     const { countHosts, countByHost, countByRule, addedShards, preferences, ...asked } =
       this.#settings;
-    const conversion = conversionOf(format, asked.outputFormat);
+    const conversion = this.#conversion(format);
     // Which rows of Parquet are kept is decided when they are written.
     const all = conversion === 'outcomes' && asked.output !== 'annotate';
     return {
@@ -271,6 +271,11 @@ export class Filter {
       addsShard: addedShards !== undefined,
       frames: preferences !== undefined,
     };
+  }
+
+  #conversion(format: InputFormat): Conversion | undefined {
+    const { shardsAlone = false, outputFormat } = this.#settings;
+    return shardsAlone ? 'outcomes' : conversionOf(format, outputFormat);
   }
 
   /** Reports a bad record. Each flow reports ten, and each format has its own flow. */

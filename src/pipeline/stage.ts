@@ -67,7 +67,7 @@ export class Stage {
 /** Places the query for the shards of a bank, or for a table in one piece. */
 function placeQuery(bank: Bank, memory: TableMemory, settings: QuerySettings): PlacedQuery {
   const { table, view, shards } = memory;
-  const tables: readonly QueryTable[] =
+  const tables: readonly (QueryTable | undefined)[] =
     shards.length > 0
       ? queryTablesIn(bank, shards)
       : [{ table, tokenNumber: (token) => view.tokenNumber(token) }];

@@ -84,12 +84,14 @@ export async function serve(table: TableMemory, settings: ServeSettings): Promis
   }
   const { arena, table: address, header, shards, banks } = table;
   if (banks.length > 0) throw new Error('a table that is served lies in one memory');
+  const one = { table: address, bytes: header.length };
+  const placed = shards.map((shard) => shard && { table: shard.table, bytes: shard.header.length });
+  // With --parts, the first stands in place of each shard that is not in memory: it knows none of
+  // its hosts.
+  const first = placed.find((shard) => shard !== undefined) ?? one;
   const task: ServeTask = {
     memory: arena.memory,
-    tables:
-      shards.length === 0
-        ? [{ table: address, bytes: header.length }]
-        : shards.map((shard) => ({ table: shard.table, bytes: shard.header.length })),
+    tables: shards.length === 0 ? [one] : placed.map((shard) => shard ?? first),
     addedShards: settings.addedShards,
     profile: header.profile,
     agents: settings.agents,

@@ -318,9 +318,10 @@ describe('a table in shards', () => {
         copyFileSync(join(place.path, 'parts', name), join(other.path, 'parts', name));
       }
       damage(join(other.path, 'parts'));
+      // Hosts of all parts: no other would be read.
       const { code, text, stderr } = await other.run(
         ['--table', 'parts', '-'],
-        'https://a.example/',
+        Array.from({ length: HOSTS }, (_, number) => `https://h${number}.example/\n`).join(''),
       );
       expect([code, text]).toEqual([2, '']);
       expect(stderr).toContain(message);

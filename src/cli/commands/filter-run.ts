@@ -1,6 +1,5 @@
 import type { Writable } from 'node:stream';
 import type { Filter } from '../../pipeline/filter.js';
-import type { InputStart } from '../../pipeline/input/input-start.js';
 import type { OpenInput } from '../../pipeline/input/open.js';
 import { openInput } from '../../pipeline/input/open.js';
 import { isClosed } from '../../pipeline/output/output-error.js';
@@ -10,8 +9,9 @@ import type { Agent } from '../../protocol/agent.js';
 import type { TableMemory } from '../../table-memory.js';
 import type { FilterOptions } from '../options/command-options.js';
 import { robotsSources } from '../options/filter-usage.js';
+import { openOptions } from '../options/open-options.js';
 import { outputMode } from '../options/output-format.js';
-import { checkUrlFieldOf, columnOption } from '../options/url-field.js';
+import { checkUrlFieldOf } from '../options/url-field.js';
 import type { Interruption } from '../process/interruption.js';
 import { closingLine } from '../report/closing-line.js';
 import type { Diagnostics } from '../report/diagnostics.js';
@@ -30,6 +30,7 @@ import {
 import { describeUselessRun } from '../report/useless-run.js';
 import type { FilterDisplay } from './filter-display.js';
 import type { FilterReport } from './filter-report.js';
+import type { KeptInputs } from './kept-inputs.js';
 
 /** Number of invalid records that are named on standard error. */
 const NAMED_RECORDS = 10;
@@ -42,8 +43,8 @@ interface FilterRunParts {
   readonly paths: readonly string[];
   /** Bytes of all inputs on disk; undefined if unknown. */
   readonly totalBytes: number | undefined;
-  /** The bytes that have already been read from standard input. */
-  readonly taken: InputStart | undefined;
+  /** The inputs, as far as they have been read. */
+  readonly inputs: KeptInputs;
   /** A descriptor or stream. It is not closed. */
   readonly target: number | Writable;
   /** The name of the output in messages. */
@@ -118,20 +119,19 @@ export class FilterRun {
   }
 
   async #filterAll(): Promise<RunEnd> {
-    const { filter, options, parquet, display, outputName, paths, taken } = this.#parts;
+    const { filter, options, parquet, display, outputName, paths, inputs } = this.#parts;
     const { interruption } = this.#parts;
-    const { input: format, maxLineBytes: maxRecordBytes, header, urlField } = options;
-    const column = columnOption(options);
+    const how = openOptions(options);
     const interrupted = new Promise<undefined>((resolve) => {
       interruption.signal.addEventListener('abort', () => {
         filter.cancel();
         resolve(undefined);
       });
     });
-    for (const path of paths) {
+    for (const [index, path] of paths.entries()) {
       // A silent pipe must not delay an interrupt.
       const open = await Promise.race([
-        openInput(path, { format, maxRecordBytes, taken, header, column, urlField }),
+        openInput(path, { ...how, taken: inputs.startOf(index) }),
         interrupted,
       ]);
       if (open === undefined) return 'cancelled';
@@ -200,7 +200,7 @@ export class FilterRun {
       if (sentence !== undefined) diagnostics.note(sentence);
     }
     const warning = describeUselessRun(tally, {
-      hosts: this.#parts.table.header.hosts,
+      hosts: this.#parts.table.hosts,
       source: robotsSources(options)
         .map(({ option, path }) => `${option} ${path}`)
         .join(' '),
@@ -221,7 +221,7 @@ export class FilterRun {
       view: table.view,
       agents,
       about: { complete, source: sources.join(', '), profile: table.header.profile },
-      tableHosts: table.header.hosts,
+      tableHosts: table.hosts,
       now: options.asOf ?? Date.now(),
     });
     await report.write(figures, statisticsFigures(this.#statistics(complete)));
@@ -237,7 +237,7 @@ export class FilterRun {
       agents: agents.map(({ name }) => name),
       tally: { ...tally, passed: parquet?.rows ?? tally.passed },
       inputBytes: filter.progress().bytes + this.#convertedBytes,
-      hosts: { table: table.header.hosts, seen: options.stats && filter.hostsSeen() },
+      hosts: { table: table.hosts, seen: options.stats && filter.hostsSeen() },
       seconds: {
         setup: this.#ready,
         filter: process.uptime() - this.#ready,

@@ -24,13 +24,13 @@ export async function openTable(
     readonly threads?: number;
     readonly report?: string;
     readonly preferences?: boolean;
-  } & Pick<TableReading, 'parts' | 'bankBytes'>,
+  } & Pick<TableReading, 'parts' | 'bankBytes' | 'choose'>,
   agents: readonly Agent[] | undefined,
   diagnostics: Diagnostics,
   interruption: Interruption,
 ): Promise<TableMemory> {
   const { table: path, robotsDir = [], profile, report, preferences = false } = options;
-  const { parts, bankBytes } = options;
+  const { parts, bankBytes, choose } = options;
   if (path === undefined) {
     const { compileCaches } = await import('./compile-caches.js');
     const tokens = agents === undefined ? undefined : neededTokens(agents);
@@ -44,7 +44,7 @@ export async function openTable(
     );
     return placeTable(compiled.layout.table(allocateTable), robotsDir.join(', '));
   }
-  const table = await readTable(path, { parts, bankBytes });
+  const table = await readTable(path, { parts, bankBytes, choose });
   const { profile: compiled } = table.header;
   if (profile !== undefined && profile !== compiled) {
     throw new RobotsFilterError(

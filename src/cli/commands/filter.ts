@@ -37,6 +37,7 @@ import { FilterRun } from './filter-run.js';
 import { emptyTable, openTable } from './filter-table.js';
 import { startExecutor } from './filter-threads.js';
 import { type InputSurvey, noteTerminalInput, surveyInputs } from './input-survey.js';
+import { KeptInputs } from './kept-inputs.js';
 import { outputCompressor } from './output-compressor.js';
 
 /** Bytes that are read from a pipe or socket to find out whether it has more. */
@@ -96,6 +97,7 @@ export async function filter(
       compressed = compressor?.(output);
     }
     const taken = await takeStart(survey);
+    const inputs = new KeptInputs(paths, survey, taken);
     // The threads start while the rest of the program and the table are loaded.
     pool = await startExecutor({
       bytes: taken?.ended ? taken.bytes.length : survey.contentBytes,
@@ -108,7 +110,12 @@ export async function filter(
     });
     const table =
       shards === undefined
-        ? await openTable(options, agents, diagnostics, interruption)
+        ? await openTable(
+            { ...options, choose: (manifest) => inputs.shards(manifest, options) },
+            agents,
+            diagnostics,
+            interruption,
+          )
         : await emptyTable();
     interruption.signal.throwIfAborted();
     const asked = agents ?? parseAgents(options.agent, table.header.profile);
@@ -140,7 +147,7 @@ export async function filter(
       agents: asked,
       paths,
       totalBytes: survey.bytes,
-      taken,
+      inputs,
       target: nowhere ?? compressed?.stream ?? output?.descriptor ?? STANDARD_OUTPUT_DESCRIPTOR,
       outputName: output?.path ?? STANDARD_OUTPUT_NAME,
       parquet,

@@ -5,8 +5,7 @@ import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { RobotsFilterError } from '../../errors.js';
 import { inputName, STANDARD_INPUT } from '../../files/standard-input.js';
-import { openDescriptor } from '../../pipeline/input/descriptor.js';
-import { openRaw } from '../../pipeline/input/raw-input.js';
+import { openRawPath } from '../../pipeline/input/raw-input.js';
 import type { Diagnostics } from '../report/diagnostics.js';
 
 /**
@@ -65,8 +64,7 @@ export class RereadableInputs {
     this.#directory ??= await mkdtemp(join(tmpdir(), 'robots-filter-'));
     const path = join(this.#directory, String(this.#copies++));
     this.#diagnostics.note(`copying ${inputName(input)} to ${path}: --fetch reads it twice`);
-    const descriptor = input === STANDARD_INPUT ? 0 : await openDescriptor(input, 'r');
-    const raw = await openRaw(descriptor, inputName(input), undefined);
+    const raw = await openRawPath(input);
     try {
       await pipeline(raw.chunks.stream(), createWriteStream(path, { mode: 0o600 }), { signal });
     } finally {

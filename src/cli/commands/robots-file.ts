@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { isatty } from 'node:tty';
 import { RobotsFilterError } from '../../errors.js';
-import { inputName, STANDARD_INPUT } from '../../files/standard-input.js';
+import { STANDARD_INPUT } from '../../files/standard-input.js';
 import { errorCode, errorText } from '../../files/system-error.js';
-import { openRaw } from '../../pipeline/input/raw-input.js';
+import { openRawPath } from '../../pipeline/input/raw-input.js';
 import { Diagnostics } from '../report/diagnostics.js';
 
 /** How each command that reads one robots.txt is called, after its name. */
@@ -29,7 +29,7 @@ export async function readRobotsFile(
   if (file === STANDARD_INPUT) {
     if (isatty(0))
       diagnostics.note('reading a robots.txt from standard input; press Ctrl-D to end');
-    const { chunks } = await openRaw(0, inputName(file), undefined);
+    const { chunks } = await openRawPath(file);
     return Buffer.concat(await chunks.stream().toArray());
   }
   try {

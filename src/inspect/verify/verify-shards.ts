@@ -16,9 +16,14 @@ export interface VerifiableShard {
  * @returns the sums of the shards' counts
  * @throws RobotsFilterError `table`, as `verifyTable`
  */
-export function verifyShards(shards: readonly VerifiableShard[], name: string): VerifiedTable {
+export function verifyShards(
+  shards: readonly (VerifiableShard | undefined)[],
+  name: string,
+): VerifiedTable {
   const sums = new Map<string, number>();
-  for (const [shard, { header, view }] of shards.entries()) {
+  for (const [shard, placed] of shards.entries()) {
+    if (placed === undefined) throw new Error(`shard ${shard} is to be verified, not in memory`);
+    const { header, view } = placed;
     const { bytes } = view.reader;
     const counts = verifyTable(bytes, header, view.reader.name);
     for (const [what, count] of Object.entries(counts)) {

@@ -1,11 +1,11 @@
 import { closeSync, constants, openSync, readSync } from 'node:fs';
 import { InputSocket } from './input-socket.js';
 
-/** The first bytes of a pipe or socket, read to learn the length of a short input. */
+/** A whole input, or the first bytes of a pipe or socket, read to learn whether it is short. */
 export interface InputStart {
   /** The bytes that were read; more may follow. */
   readonly bytes: Buffer;
-  /** Whether the writers have closed the pipe or socket, so that nothing follows. */
+  /** Whether nothing follows: the writers have closed the pipe or socket, or the file ends. */
   readonly ended: boolean;
   /** A socket from which the rest must be read. */
   readonly socket?: InputSocket;

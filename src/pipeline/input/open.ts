@@ -3,12 +3,10 @@ import { RobotsFilterError } from '../../errors.js';
 import type { Compression } from '../../files/compression.js';
 import { COMPRESSIONS, compressionOf, magicsOf } from '../../files/compressions.js';
 import { startsWith } from '../../files/magic.js';
-import { inputName, STANDARD_INPUT } from '../../files/standard-input.js';
 import type { ParquetFile } from '../../parquet/parquet-file.js';
 import { PARQUET_ENDING } from '../limits.js';
 import type { Chunks } from './chunks.js';
 import { decompressed } from './decompressed-chunks.js';
-import { openDescriptor } from './descriptor.js';
 import type { Format, InputFormat } from './format.js';
 import { rowsOfName } from './formats/named-rows.js';
 import {
@@ -21,7 +19,7 @@ import {
 } from './formats.js';
 import { byteOrderMarkBytes, HEAD_BYTES, startOfContent } from './head.js';
 import type { InputStart } from './input-start.js';
-import { openRaw, type RawInput, unreadable } from './raw-input.js';
+import { openRawPath, type RawInput } from './raw-input.js';
 import { type ZstdInput, zstdInput } from './zstd-input.js';
 
 export interface OpenInputOptions {
@@ -38,7 +36,8 @@ export interface OpenInputOptions {
   /** The names that lead to the URL's column in Parquet. Default `url`. */
   readonly urlField?: readonly string[];
   /**
-   * The bytes that have already been read from the input, a pipe or socket; `undefined` if none.
+   * The bytes that have already been read from the input, a pipe or socket, or all bytes of any
+   * input; `undefined` if none.
    */
   readonly taken?: InputStart | undefined;
 }
@@ -122,19 +121,7 @@ export type OpenInput = FileInput | PipeInput | StreamInput;
  *   format of `REFUSED_FORMATS`
  */
 export async function openInput(path: string, options: OpenInputOptions = {}): Promise<OpenInput> {
-  if (path === STANDARD_INPUT) return openDescriptorInput(0, inputName(path), options);
-  const descriptor = await openDescriptor(path, 'r').catch((error: unknown) => {
-    throw unreadable(path, error);
-  });
-  return openDescriptorInput(descriptor, path, options);
-}
-
-async function openDescriptorInput(
-  descriptor: number,
-  name: string,
-  options: OpenInputOptions,
-): Promise<OpenInput> {
-  const raw = await openRaw(descriptor, name, options.taken);
+  const raw = await openRawPath(path, options.taken);
   try {
     return await recognised(raw, options);
   } catch (error) {
@@ -201,7 +188,7 @@ async function recognised(raw: RawInput, options: OpenInputOptions): Promise<Ope
   const markBytes = byteOrderMarkBytes(head);
   const isLines = format.toLines === undefined && format.toRows === undefined;
   const isForThreads = isLines && compression === undefined;
-  if (isForThreads && (kind === 'file' || (kind === 'pipe' && !raw.hasEnded))) {
+  if (isForThreads && (kind === 'file' || kind === 'pipe') && !raw.hasEnded) {
     const close = () => raw.close();
     await raw.chunks.abandon();
     return raw.offset === undefined

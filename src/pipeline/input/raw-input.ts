@@ -1,4 +1,5 @@
 import { RobotsFilterError } from '../../errors.js';
+import { inputName, STANDARD_INPUT } from '../../files/standard-input.js';
 import { errorText } from '../../files/system-error.js';
 import { systemRemedy } from '../../files/system-remedy.js';
 import { type ChunkSource, Chunks, startedSource, streamSource } from './chunks.js';
@@ -10,6 +11,7 @@ import {
   descriptorOffset,
   descriptorStatus,
   descriptorStream,
+  openDescriptor,
 } from './descriptor.js';
 import type { InputStart } from './input-start.js';
 
@@ -25,7 +27,7 @@ export interface RawInput {
    * if the system does not tell the position of an inherited descriptor.
    */
   readonly offset: number | undefined;
-  /** Whether all of a pipe or socket has already been read into memory. */
+  /** Whether all of the input has already been read into memory. */
   readonly hasEnded: boolean;
   readonly chunks: Chunks;
   /** Whether the bytes that have come are known to be the whole input. */
@@ -38,12 +40,27 @@ export interface RawInput {
 }
 
 /**
+ * Opens an input by its path.
+ *
+ * @param path a path, or `-` for standard input
+ * @throws RobotsFilterError as `openRaw`, and if the path cannot be opened
+ */
+export async function openRawPath(path: string, taken?: InputStart): Promise<RawInput> {
+  if (path === STANDARD_INPUT) return openRaw(0, inputName(path), taken);
+  const descriptor = await openDescriptor(path, 'r').catch((error: unknown) => {
+    throw unreadable(path, error);
+  });
+  return openRaw(descriptor, path, taken);
+}
+
+/**
  * Prepares a descriptor for reading, whatever its kind.
  *
- * @param taken the bytes that have already been read from a pipe or socket
+ * @param taken the bytes that have already been read from a pipe or socket, or all bytes of any
+ *   input
  * @throws RobotsFilterError `input` if the descriptor is closed or leads to a directory
  */
-export async function openRaw(
+async function openRaw(
   descriptor: number,
   name: string,
   taken: InputStart | undefined,
@@ -63,12 +80,7 @@ export async function openRaw(
   const size = kind === 'file' ? status.size : undefined;
   // The parent process may have read a part of a file that it passes as standard input.
   const offset = kind === 'file' ? (isStandardInput ? descriptorOffset(0) : 0) : undefined;
-  const source =
-    kind === 'file'
-      ? DescriptorSource.ofFile(descriptor, offset, size)
-      : kind === 'pipe'
-        ? await pipeSource(descriptor, taken)
-        : streamOf(descriptor, kind, taken);
+  const source = await sourceOf({ descriptor, kind, offset, size }, taken);
   const chunks = new Chunks(source, (error, bytes) => unreadable(name, error, bytes));
   const hasEnded = taken?.ended === true;
   return {
@@ -79,7 +91,7 @@ export async function openRaw(
     offset,
     hasEnded,
     chunks,
-    isWhole: () => (size === undefined ? hasEnded : (offset ?? 0) + chunks.bytes >= size),
+    isWhole: () => hasEnded || (size !== undefined && (offset ?? 0) + chunks.bytes >= size),
     close: async () => {
       await chunks.abandon();
       // A stream closes the descriptor of a socket, terminal or device itself.
@@ -90,19 +102,26 @@ export async function openRaw(
   };
 }
 
-async function pipeSource(descriptor: number, taken: InputStart | undefined): Promise<ChunkSource> {
-  if (taken === undefined) return DescriptorSource.ofPipe(descriptor);
-  const rest = taken.ended ? undefined : await DescriptorSource.ofPipe(descriptor);
-  return startedSource(taken.bytes, rest);
-}
-
-function streamOf(
-  descriptor: number,
-  kind: DescriptorKind,
+async function sourceOf(
+  { descriptor, kind, offset, size }: Pick<RawInput, 'descriptor' | 'kind' | 'offset' | 'size'>,
   taken: InputStart | undefined,
-): ChunkSource {
-  if (taken?.socket === undefined) return streamSource(descriptorStream(descriptor, kind));
-  return startedSource(taken.bytes, streamSource(taken.socket));
+): Promise<ChunkSource> {
+  // A socket that has ended must still be closed.
+  if (taken?.ended === true && taken.socket === undefined) {
+    return startedSource(taken.bytes, undefined);
+  }
+  switch (kind) {
+    case 'file':
+      return DescriptorSource.ofFile(descriptor, offset, size);
+    case 'pipe': {
+      const rest = await DescriptorSource.ofPipe(descriptor);
+      return taken === undefined ? rest : startedSource(taken.bytes, rest);
+    }
+    default:
+      return taken?.socket === undefined
+        ? streamSource(descriptorStream(descriptor, kind))
+        : startedSource(taken.bytes, streamSource(taken.socket));
+  }
 }
 
 /** The error for an input that cannot be opened or read after `bytes` bytes. */

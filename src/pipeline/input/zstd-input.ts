@@ -16,16 +16,19 @@ export interface ZstdInput {
 }
 
 /**
- * Describes an input to a thread; `undefined` if the input is not a file of zstd data.
+ * Describes an input to a thread; `undefined` if the input is not a file of zstd data, or has been
+ * read already.
  *
  * @param dropped number of decoded bytes at the start that are no lines
  */
 export async function zstdInput(
-  { name, descriptor, size, offset }: RawInput,
+  { name, descriptor, size, offset, hasEnded }: RawInput,
   compression: Compression | undefined,
   dropped: number,
 ): Promise<ZstdInput | undefined> {
-  if (compression !== zstd || size === undefined || offset === undefined) return undefined;
+  if (compression !== zstd || size === undefined || offset === undefined || hasEnded) {
+    return undefined;
+  }
   const { loadZstd } = await import('../../files/zstd/codec.js');
   const progress = new BigInt64Array(new SharedArrayBuffer(8));
   const codec = await loadZstd();

@@ -13,7 +13,10 @@ import {
   QUERY_SHARDS,
 } from '../../layout';
 
-/** Finds the shard of the line's host, and the query for the shard. */
+/**
+ * Finds the shard of the line's host, and the query for the shard. Traps if the shard is not in
+ * memory: its hosts must get no verdict.
+ */
 export function findShard(query: usize, line: usize): void {
   const shards: u32 = load<u32>(query, QUERY_SHARDS);
   if (shards === 0) return;
@@ -25,7 +28,10 @@ export function findShard(query: usize, line: usize): void {
   const shard = crc % shards;
   store<u32>(line, shard, LINE_SHARD);
   const queries: usize = load<u32>(query, QUERY_SHARD_QUERIES);
-  if (queries !== 0) store<u32>(line, load<u32>(queries + ((<usize>shard) << 2)), LINE_QUERY);
+  if (queries === 0) return;
+  const own: usize = load<u32>(queries + ((<usize>shard) << 2));
+  if (own === 0) unreachable();
+  store<u32>(line, <u32>own, LINE_QUERY);
 }
 
 /** CRC-32 as in zlib, one byte after another: hosts are short. `table` has QUERY_CRC. */

@@ -5,9 +5,20 @@ import { SHARD_SPAN, TableView } from './inspect/table-view.js';
 import { Arena } from './kernel/arena.js';
 import { createMemory } from './kernel/kernel.js';
 import type { QueryTable } from './kernel/shard-queries.js';
-import { BUCKET_SLOTS, TAIL_BYTES } from './table/format.js';
+import type { Profile } from './protocol/profile.js';
+import {
+  BUCKET_BYTES,
+  BUCKET_SLOTS,
+  CACHE_LINE_BYTES,
+  HEADER_BUCKETS,
+  HEADER_BYTES,
+  HEADER_SECTIONS,
+  SECTION_BUCKETS,
+  TAIL_BYTES,
+  VERSION,
+} from './table/format.js';
 import type { Manifest } from './table/manifest.js';
-import { checkTable, type TableHeader } from './table/table-check.js';
+import { checkTable, SECTION_NAMES, type TableHeader } from './table/table-check.js';
 
 /** Address of a table in its memory; not 0, which means "none" to the kernel. */
 export const TABLE_ADDRESS = 1024;
@@ -165,6 +176,44 @@ export function placeTable(bytes: Uint8Array, name = 'the table'): TableMemory {
   const memory = createMemory(TABLE_ADDRESS + bytes.length + TAIL_BYTES);
   new Uint8Array(memory.buffer).set(bytes, TABLE_ADDRESS);
   return placedTable(memory, bytes.length, name);
+}
+
+/** A table without hosts, for runs that ask only for shards: a header, and one bucket, empty. */
+export function emptyTable(profile: Profile): TableMemory {
+  const start = Math.ceil(HEADER_BYTES / CACHE_LINE_BYTES) * CACHE_LINE_BYTES;
+  const end = start + BUCKET_BYTES;
+  const memory = createMemory(TABLE_ADDRESS + end + TAIL_BYTES);
+  const bytes = new Uint8Array(memory.buffer, TABLE_ADDRESS, end);
+  const words = new DataView(memory.buffer, TABLE_ADDRESS, HEADER_BYTES);
+  words.setUint32(HEADER_BUCKETS, 1, true);
+  words.setUint32(HEADER_SECTIONS + 4 * SECTION_BUCKETS, start, true);
+  const sections = SECTION_NAMES.map((section) => [section, { start, end }]);
+  return {
+    arena: new Arena(memory),
+    table: TABLE_ADDRESS,
+    header: {
+      version: VERSION,
+      profile,
+      length: end,
+      checksum: 0,
+      reduced: false,
+      hosts: 0,
+      authorities: 0,
+      robots: 0,
+      automata: 0,
+      rules: 0,
+      tokens: 0,
+      buckets: 1,
+      longestProbe: 0,
+      compiledBytes: 0,
+      sections: Object.fromEntries(sections) as TableHeader['sections'],
+    },
+    view: new TableView(bytes),
+    hosts: 0,
+    slots: BUCKET_SLOTS,
+    shards: [],
+    banks: [],
+  };
 }
 
 /** The error for a table that cannot be read. */

@@ -1,8 +1,7 @@
-import { TableBuilder } from '../compile/table-builder.js';
 import { NO_SHARD } from '../kernel/layout.js';
 import { parseAgent } from '../protocol/agent.js';
 import type { Manifest } from '../table/manifest.js';
-import { allocateTable, placeTable } from '../table-memory.js';
+import { emptyTable } from '../table-memory.js';
 import { MainThread } from '../workers/main-thread.js';
 import { Filter } from './filter.js';
 import type { InputStart } from './input/input-start.js';
@@ -38,7 +37,7 @@ export async function askedShards(
 ): Promise<ReadonlySet<number> | undefined> {
   const filter = new Filter({
     // No host is looked up, but the profile decides what is a URL.
-    table: placeTable(new TableBuilder({ profile }).build(allocateTable)),
+    table: emptyTable(profile),
     pool: new MainThread(),
     settings: {
       agents: [parseAgent('*', profile)],

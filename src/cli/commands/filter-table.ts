@@ -55,9 +55,3 @@ export async function openTable(
   }
   return table;
 }
-
-/** A table without hosts, for runs that ask it nothing. */
-export async function emptyTable(): Promise<TableMemory> {
-  const { TableBuilder } = await import('../../compile/table-builder.js');
-  return placeTable(new TableBuilder().build(allocateTable));
-}

@@ -19,7 +19,7 @@ import { OutputSink } from '../../pipeline/output/output-sink.js';
 import type { ParquetOutput } from '../../pipeline/output/parquet/parquet-output.js';
 import type { RecordPreferences } from '../../pipeline/output/record-preferences.js';
 import type { Agent } from '../../protocol/agent.js';
-import type { TableMemory } from '../../table-memory.js';
+import { emptyTable, type TableMemory } from '../../table-memory.js';
 import type { Executor } from '../../workers/executor.js';
 import { SUCCESS } from '../exit-codes.js';
 import { parseAgents } from '../options/agents.js';
@@ -34,7 +34,7 @@ import { usageError } from '../usage-error.js';
 import { FilterDisplay } from './filter-display.js';
 import type { FilterReport } from './filter-report.js';
 import { FilterRun } from './filter-run.js';
-import { emptyTable, openTable } from './filter-table.js';
+import { openTable } from './filter-table.js';
 import { startExecutor } from './filter-threads.js';
 import { type InputSurvey, noteTerminalInput, surveyInputs } from './input-survey.js';
 import { KeptInputs } from './kept-inputs.js';
@@ -116,7 +116,7 @@ export async function filter(
             diagnostics,
             interruption,
           )
-        : await emptyTable();
+        : emptyTable('rfc9309');
     interruption.signal.throwIfAborted();
     const asked = agents ?? parseAgents(options.agent, table.header.profile);
     const settings = {

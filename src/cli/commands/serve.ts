@@ -1,5 +1,5 @@
 import { serve } from '../../serve/serve.js';
-import { ONE_BANK } from '../../table-memory.js';
+import { emptyTable, ONE_BANK } from '../../table-memory.js';
 import { SUCCESS } from '../exit-codes.js';
 import { reportFailure } from '../failure.js';
 import { parseAgents } from '../options/agents.js';
@@ -8,7 +8,7 @@ import { checkRobotsSource } from '../options/robots-source.js';
 import { Interruption } from '../process/interruption.js';
 import { Diagnostics } from '../report/diagnostics.js';
 import { usageError } from '../usage-error.js';
-import { emptyTable, openTable } from './filter-table.js';
+import { openTable } from './filter-table.js';
 
 /** Threads that judge by default: one reads and one writes at a time, so more gain little. */
 const MOST_THREADS = 4;
@@ -37,7 +37,7 @@ export async function serveTable(
   const opened =
     shards === undefined
       ? openTable({ ...options, bankBytes: ONE_BANK }, kept, diagnostics, interruption)
-      : emptyTable();
+      : Promise.resolve(emptyTable('rfc9309'));
   const table = await opened.finally(() => interruption.end());
   if (interruption.exitCode !== undefined) return interruption.exitCode;
   const agents = parseAgents(agent, table.header.profile).map(({ name }) => name);

@@ -12,7 +12,7 @@ const WORD = 4;
 const LONG = 8;
 /** An address and a number of bytes. */
 const PAIR = 8;
-const CACHE_LINE = 64;
+export const CACHE_LINE = 64;
 
 // ---- Outcomes: `verdict << 4 | reason`, one byte
 
@@ -92,7 +92,7 @@ export const RUN_OUTPUT_FULL = 1;
 export const RUN_NEEDS_LINE_BASE = 2;
 /** With QUERY_STRICT: TASK_BAD names the bad record; the output ends before it. */
 export const RUN_BAD_RECORD = 3;
-/** The counters of rules have no room for another line: prune them and call again. */
+/** The counters of rules have no room for another line: make room and call again. */
 export const RUN_RULES_FULL = 4;
 
 // ---- Division: a batch whose hosts lie in several memories, for one thread (assembly/shares.ts)
@@ -165,10 +165,11 @@ export const QUERY_SEEN = QUERY_LINE_OVERHEAD + WORD;
 export const QUERY_COUNTS = QUERY_SEEN + WORD;
 /** Offset within the worker block of the counters of rules, RULES_…; 0 to count none. */
 export const QUERY_RULES = QUERY_COUNTS + WORD;
-/** Number of entries of these counters: a power of two. */
+/** Number of their entries at first, a power of two, and how often it may be doubled. */
 export const QUERY_RULE_ENTRIES = QUERY_RULES + WORD;
+export const QUERY_RULE_DOUBLINGS = QUERY_RULE_ENTRIES + WORD;
 /** Offset of the robots record that applies to every URL; 0 to look up each URL's host. */
-export const QUERY_ANY_HOST = QUERY_RULE_ENTRIES + WORD;
+export const QUERY_ANY_HOST = QUERY_RULE_DOUBLINGS + WORD;
 /**
  * The column of rows that holds the URL, from 0, or SOLE_COLUMN. The host may change it between two
  * inputs.
@@ -490,23 +491,39 @@ export const HOST_COUNTS_BYTES = HOST_COUNTS_DENY + LONG;
 export const HOST_COUNTS_BITS = 48;
 
 /**
- * The counters of rules: a hash table with linear probing. First the number of entries in use, then
- * u64: an upper bound of what the count of any rule may lack (kernel/rule-counts.ts).
+ * The counters of rules: a hash table with linear probing, which begins small and is enlarged when
+ * it fills (kernel/rule-counts.ts). First the number of entries in use, and how often the number of
+ * all entries was doubled.
  */
 export const RULES_USED = 0;
-export const RULES_MISSED = RULES_USED + LONG;
-/** QUERY_RULE_ENTRIES times RULE_…; an entry whose count is 0 is free. */
-export const RULES_ENTRIES = RULES_MISSED + LONG;
+export const RULES_DOUBLINGS = RULES_USED + WORD;
+/** u64: an upper bound of what the count of any rule may lack. */
+export const RULES_MISSED = RULES_DOUBLINGS + WORD;
+/** Rules of the lines in flight that are noted, but not yet counted. */
+export const RULES_NOTED = RULES_MISSED + LONG;
+/** Receives words that are loaded only to prefetch their cache lines. */
+export const RULES_PREFETCHED = RULES_NOTED + WORD;
+/** NOTES_MOST times NOTE_… */
+export const RULES_NOTES = (RULES_PREFETCHED + WORD + CACHE_LINE - 1) & -CACHE_LINE;
 /** Address of the authority whose robots.txt has the rule, and the rule's line. */
 export const RULE_AUTHORITY = 0;
 export const RULE_LINE = RULE_AUTHORITY + WORD;
-/** `agent << 1 | allow`: the agent's index in the query, and whether the rule is an allow rule. */
-export const RULE_AGENT = RULE_LINE + WORD;
-/** The hash of the fields above. The search for the entry begins at its low bits. */
-export const RULE_HASH = RULE_AGENT + WORD;
-/** u64: URLs that the rule decided. */
-export const RULE_COUNT = RULE_HASH + WORD;
+/**
+ * u64: URLs that the rule decided, RULE_COUNT_BITS bits. Above them `agent << 1 | allow`: the
+ * agent's index in the query, and whether the rule is an allow rule.
+ */
+export const RULE_COUNT = RULE_LINE + WORD;
+export const RULE_COUNT_BITS = 48;
+/** Four entries share a cache line. */
 export const RULE_BYTES = RULE_COUNT + LONG;
+/** A note begins as an entry does. Then `agent << 1 | allow`, and where the search begins. */
+export const NOTE_AGENT = RULE_LINE + WORD;
+export const NOTE_ENTRY = NOTE_AGENT + WORD;
+export const NOTE_BYTES = NOTE_ENTRY + WORD;
+/** At least the results of one line. */
+export const NOTES_MOST = MAX_AGENTS;
+/** The entries: RULE_…; an entry whose count is 0 is free. */
+export const RULES_ENTRIES = RULES_NOTES + NOTES_MOST * NOTE_BYTES;
 
 // ---- Sizes
 

@@ -9,6 +9,7 @@ import {
   AGENT_NAME,
   AGENT_VERDICTS,
   BAD_INPUT_LIMIT,
+  CACHE_LINE,
   CHAIN_BYTES,
   CHAIN_TEXT,
   CHAIN_TOKEN,
@@ -60,6 +61,7 @@ import {
   QUERY_MAX_LINE,
   QUERY_OUTPUT,
   QUERY_PARQUET,
+  QUERY_RULE_DOUBLINGS,
   QUERY_RULE_ENTRIES,
   QUERY_RULES,
   QUERY_SEEN,
@@ -93,6 +95,9 @@ export interface Query {
   readonly maxLineBytes: number;
   readonly agents: number;
 }
+
+/** Entries of the counters of rules at first, if not fewer are enough for all rules. */
+const FIRST_RULE_ENTRIES = 2 ** 12;
 
 const FORMATS: Record<LineFormat, number> = {
   text: FORMAT_TEXT,
@@ -327,9 +332,11 @@ export function encodeQuery(
   const { countedSlots = 0, ruleEntries = 0 } = settings;
   const countsStart = tallyEnd + 8 * Math.ceil(settings.seenSlots / 64);
   block.word(QUERY_COUNTS, countedSlots === 0 ? 0 : countsStart);
-  const rulesStart = countsStart + countBytes(settings);
+  const rulesStart = CACHE_LINE * Math.ceil((countsStart + countBytes(settings)) / CACHE_LINE);
   block.word(QUERY_RULES, ruleEntries === 0 ? 0 : rulesStart);
-  block.word(QUERY_RULE_ENTRIES, ruleEntries);
+  const firstEntries = Math.min(ruleEntries, FIRST_RULE_ENTRIES);
+  block.word(QUERY_RULE_ENTRIES, firstEntries);
+  block.word(QUERY_RULE_DOUBLINGS, ruleEntries === 0 ? 0 : Math.log2(ruleEntries / firstEntries));
   const rulesEnd = rulesStart + (ruleEntries === 0 ? 0 : RULES_ENTRIES + ruleEntries * RULE_BYTES);
   block.word(QUERY_ANY_HOST, settings.anyHost);
   block.word(QUERY_COLUMN, settings.column ?? 0);

@@ -1,12 +1,16 @@
+import { HEADER_HOST_KEY } from '../table/format.js';
 import {
+  QUERY_AGENT_COUNT,
+  QUERY_RULE_DOUBLINGS,
   QUERY_RULE_ENTRIES,
   QUERY_RULES,
-  RULE_AGENT,
+  QUERY_TABLE,
   RULE_AUTHORITY,
   RULE_BYTES,
   RULE_COUNT,
-  RULE_HASH,
+  RULE_COUNT_BITS,
   RULE_LINE,
+  RULES_DOUBLINGS,
   RULES_ENTRIES,
   RULES_MISSED,
   RULES_USED,
@@ -16,14 +20,25 @@ import {
 export const RULE_ENTRIES_PER_AGENT = 4;
 
 const ENTRY_WORDS = RULE_BYTES / 4;
+const AUTHORITY_WORD = RULE_AUTHORITY / 4;
+const LINE_WORD = RULE_LINE / 4;
 const COUNT_WORD = RULE_COUNT / 4;
-const HASH_WORD = RULE_HASH / 4;
+/** The upper half of a count. The agent is above its bits. */
+const UPPER_WORD = COUNT_WORD + 1;
+const UPPER_BITS = RULE_COUNT_BITS - 32;
+const UPPER_MASK = (1 << UPPER_BITS) - 1;
 
-/** The counters of rules in a worker block. Layout: layout.ts, RULES_… */
+/**
+ * The counters of rules in a worker block, each for an agent. They are named by an index. Layout:
+ * layout.ts, RULES_…
+ */
 export class RuleCounters {
+  readonly #query: DataView;
   readonly #head: DataView;
-  readonly #words: Uint32Array;
-  readonly #entries: number;
+  /** The lower and the upper half of the key of the hash. */
+  readonly #key: readonly [number, number];
+  readonly #doublings: number;
+  #words: Uint32Array;
 
   /**
    * @param query address of the query
@@ -31,10 +46,14 @@ export class RuleCounters {
    */
   constructor(memory: ArrayBufferLike, query: number, worker: number) {
     const words = new DataView(memory, query);
+    this.#query = words;
     const rules = worker + words.getUint32(QUERY_RULES, true);
-    this.#entries = words.getUint32(QUERY_RULE_ENTRIES, true);
+    const key = new DataView(memory, words.getUint32(QUERY_TABLE, true) + HEADER_HOST_KEY);
+    this.#key = [key.getUint32(0, true), key.getUint32(4, true)];
+    this.#doublings = words.getUint32(QUERY_RULE_DOUBLINGS, true);
     this.#head = new DataView(memory, rules, RULES_ENTRIES);
-    this.#words = new Uint32Array(memory, rules + RULES_ENTRIES, this.#entries * ENTRY_WORDS);
+    const entries = words.getUint32(QUERY_RULE_ENTRIES, true) * 2 ** this.#doubled;
+    this.#words = new Uint32Array(memory, rules + RULES_ENTRIES, entries * ENTRY_WORDS);
   }
 
   /** Number of rules that are counted. */
@@ -47,23 +66,66 @@ export class RuleCounters {
     return Number(this.#head.getBigUint64(RULES_MISSED, true));
   }
 
+  /** How often the number of entries was doubled. */
+  get #doubled(): number {
+    return this.#head.getUint32(RULES_DOUBLINGS, true);
+  }
+
+  /** Number of agents. */
+  get agents(): number {
+    return this.#query.getUint32(QUERY_AGENT_COUNT, true);
+  }
+
   /**
-   * Calls `take` for each counter, in no order.
+   * The index of the next counter, in no order; -1 if there is none.
    *
-   * @param take gets the address of the authority, the rule's line, `agent << 1 | allow`, the count
+   * @param from where the search begins: 0, or after a counter
+   * @param least the least count that is wanted
    */
-  each(take: (authority: number, line: number, agent: number, count: number) => void): void {
+  next(from: number, least = 1): number {
     const words = this.#words;
-    for (let at = 0; at < words.length; at += ENTRY_WORDS) {
-      const count = this.#count(at);
-      if (count === 0) continue;
-      take(
-        words[at + RULE_AUTHORITY / 4] as number,
-        words[at + RULE_LINE / 4] as number,
-        words[at + RULE_AGENT / 4] as number,
-        count,
-      );
+    for (let at = from * ENTRY_WORDS; at < words.length; at += ENTRY_WORDS) {
+      const count = countOf(words, at);
+      if (count >= least && count > 0) return at / ENTRY_WORDS;
     }
+    return -1;
+  }
+
+  /** The address of the authority whose robots.txt has the rule. */
+  authority(index: number): number {
+    return this.#words[index * ENTRY_WORDS + AUTHORITY_WORD] as number;
+  }
+
+  /** The rule's line. */
+  line(index: number): number {
+    return this.#words[index * ENTRY_WORDS + LINE_WORD] as number;
+  }
+
+  agent(index: number): number {
+    return agentOf(this.#words, index * ENTRY_WORDS) >>> 1;
+  }
+
+  /** Whether the rule is an allow rule. */
+  allows(index: number): boolean {
+    return (agentOf(this.#words, index * ENTRY_WORDS) & 1) !== 0;
+  }
+
+  /** How many URLs the rule decided for the agent. */
+  count(index: number): number {
+    return countOf(this.#words, index * ENTRY_WORDS);
+  }
+
+  /** Makes room for further rules: doubles the number of entries, or prunes them if it may not. */
+  makeRoom(): void {
+    if (this.#doubled === this.#doublings) {
+      this.#prune();
+      return;
+    }
+    const { buffer, byteOffset, length } = this.#words;
+    const counted = this.#words.slice();
+    this.#words = new Uint32Array(buffer, byteOffset, 2 * length);
+    this.#refill(counted, 0);
+    this.#head.setUint32(RULES_DOUBLINGS, this.#doubled + 1, true);
   }
 
   /**
@@ -71,35 +133,53 @@ export class RuleCounters {
    * Its count then lacks at most the greatest count that was dropped; RULES_MISSED adds these up.
    * This is lossy counting (Manku and Motwani, 2002): frequent rules stay.
    */
-  prune(): void {
-    const words = this.#words;
+  #prune(): void {
     const counts = new Float64Array(this.used);
     let found = 0;
-    for (let at = 0; at < words.length; at += ENTRY_WORDS) {
-      const count = this.#count(at);
-      if (count > 0) counts[found++] = count;
-    }
+    for (let at = this.next(0); at >= 0; at = this.next(at + 1)) counts[found++] = this.count(at);
     const greatest = counts.sort()[found >> 1] ?? 0;
-    const kept: Uint32Array[] = [];
-    for (let at = 0; at < words.length; at += ENTRY_WORDS) {
-      if (this.#count(at) > greatest) kept.push(words.slice(at, at + ENTRY_WORDS));
-    }
-    words.fill(0);
-    for (const entry of kept) this.#insert(entry);
-    this.#head.setUint32(RULES_USED, kept.length, true);
+    const kept = this.#refill(this.#words.slice(), greatest);
+    this.#head.setUint32(RULES_USED, kept, true);
     this.#head.setBigUint64(RULES_MISSED, BigInt(this.missed + greatest), true);
   }
 
-  /** Puts an entry where the kernel searches for it. */
-  #insert(entry: Uint32Array): void {
-    const mask = this.#entries - 1;
-    let index = (entry[HASH_WORD] as number) & mask;
-    while (this.#count(index * ENTRY_WORDS) !== 0) index = (index + 1) & mask;
-    this.#words.set(entry, index * ENTRY_WORDS);
+  /** Puts the counters above a limit where the kernel searches for them; returns their number. */
+  #refill(counted: Uint32Array, limit: number): number {
+    const words = this.#words;
+    words.fill(0);
+    const last = words.length - 1;
+    let kept = 0;
+    for (let from = 0; from < counted.length; from += ENTRY_WORDS) {
+      if (countOf(counted, from) <= limit) continue;
+      let to = (this.#hash(counted, from) * ENTRY_WORDS) & last;
+      while (countOf(words, to) !== 0) to = (to + ENTRY_WORDS) & last;
+      for (let word = 0; word < ENTRY_WORDS; word++) {
+        words[to + word] = counted[from + word] as number;
+      }
+      kept++;
+    }
+    return kept;
   }
 
-  #count(at: number): number {
-    const words = this.#words;
-    return (words[at + COUNT_WORD] as number) + (words[at + COUNT_WORD + 1] as number) * 2 ** 32;
+  /** As assembly/rule-counts.ts hashes the rule and the agent of an entry. */
+  #hash(words: Uint32Array, at: number): number {
+    const [low, high] = this.#key;
+    const line = words[at + LINE_WORD] as number;
+    let hash = Math.imul((words[at + AUTHORITY_WORD] as number) ^ low, 0x9e3779b1);
+    hash ^= hash >>> 15;
+    hash += ((line << 9) | (line >>> 23)) ^ agentOf(words, at) ^ high;
+    hash = Math.imul(hash, 0x85ebca77);
+    hash ^= hash >>> 13;
+    hash = Math.imul(hash, 0xc2b2ae3d);
+    return hash ^ (hash >>> 16);
   }
+}
+
+function countOf(words: Uint32Array, at: number): number {
+  const upper = (words[at + UPPER_WORD] as number) & UPPER_MASK;
+  return (words[at + COUNT_WORD] as number) + upper * 2 ** 32;
+}
+
+function agentOf(words: Uint32Array, at: number): number {
+  return (words[at + UPPER_WORD] as number) >>> UPPER_BITS;
 }

@@ -1,7 +1,7 @@
 import { QUERY_RULES } from '../kernel/layout.js';
 import { RuleCounters } from '../kernel/rule-counts.js';
 import type { CountedBlocks } from './counted-blocks.js';
-import { type PlacedCounters, type WantedRules, wantedAuthorities } from './wanted-rules.js';
+import { type CountersOfBank, type WantedRules, wantedLines } from './wanted-rules.js';
 
 /** How many URLs a rule decided for an agent. */
 export interface RuleCount {
@@ -24,9 +24,10 @@ export interface RuleCounts {
   readonly missed: number;
 }
 
-/** Worker blocks that count rules. */
-export interface RuleBlocks extends CountedBlocks {
-  /** The offset, as the table's view has it, of an address in their memory. */
+/** Worker blocks in one memory. */
+export interface RuleBank {
+  readonly blocks: readonly CountedBlocks[];
+  /** The offset, as the table's view has it, of an address in the memory. */
   offsetOf(address: number): number;
 }
 
@@ -35,26 +36,38 @@ export interface RuleBlocks extends CountedBlocks {
  *
  * @param wanted the rules that must be among them; all if undefined
  */
-export function sumRules(blocks: readonly RuleBlocks[], wanted?: WantedRules): RuleCounts {
-  const counting = blocks
-    .filter(({ memory, query }) => new DataView(memory.buffer).getUint32(query + QUERY_RULES, true))
-    .flatMap(({ memory, query, workerBlocks, offsetOf }) =>
-      workerBlocks.map((block): PlacedCounters => {
-        return { counters: new RuleCounters(memory.buffer, query, block), offsetOf };
-      }),
-    );
-  const authorities = wanted === undefined ? undefined : wantedAuthorities(counting, wanted);
+export function sumRules(banks: readonly RuleBank[], wanted?: WantedRules): RuleCounts {
+  const counted = banks.map(({ blocks, offsetOf }): CountersOfBank => {
+    return { counters: blocks.flatMap(countersOf), offsetOf };
+  });
+  const lines = wanted === undefined ? undefined : wantedLines(counted, wanted);
   const rules: RuleCount[] = [];
   let missed = 0;
-  for (const { counters, offsetOf } of counting) {
-    missed += counters.missed;
-    counters.each((address, line, agent, count) => {
-      const authority = offsetOf(address);
-      if (authorities?.has(authority) === false) return;
-      rules.push({ authority, line, agent: agent >>> 1, allow: (agent & 1) !== 0, count });
-    });
+  for (const [bank, { counters: ofBank, offsetOf }] of counted.entries()) {
+    const ofWanted = lines?.[bank];
+    for (const counters of ofBank) {
+      missed += counters.missed;
+      for (let at = counters.next(0); at >= 0; at = counters.next(at + 1)) {
+        const address = counters.authority(at);
+        const line = counters.line(at);
+        if (ofWanted !== undefined && ofWanted.get(address)?.has(line) !== true) continue;
+        rules.push({
+          authority: offsetOf(address),
+          line,
+          agent: counters.agent(at),
+          allow: counters.allows(at),
+          count: counters.count(at),
+        });
+      }
+    }
   }
   return { rules: merged(rules.sort(byPlace)), missed };
+}
+
+/** The counters of worker blocks; none if they do not count rules. */
+function countersOf({ memory: { buffer }, query, workerBlocks }: CountedBlocks): RuleCounters[] {
+  if (new DataView(buffer).getUint32(query + QUERY_RULES, true) === 0) return [];
+  return workerBlocks.map((block) => new RuleCounters(buffer, query, block));
 }
 
 /** By agent, then by the place of the rule. */

@@ -1,8 +1,9 @@
 import type { RuleCounters } from '../kernel/rule-counts.js';
+import { GreatestNumbers } from './greatest-numbers.js';
 
-/** The counters of a worker block. */
-export interface PlacedCounters {
-  readonly counters: RuleCounters;
+/** The counters of all worker blocks in a memory. */
+export interface CountersOfBank {
+  readonly counters: readonly RuleCounters[];
   /** The offset, as the table's view has it, of an address in their memory. */
   offsetOf(address: number): number;
 }
@@ -16,55 +17,53 @@ export interface WantedRules {
   readonly denying: boolean;
 }
 
+/** The lines of rules, by the address of their authority. */
+export type RuleLines = ReadonlyMap<number, ReadonlySet<number>>;
+
 /**
- * The authorities that have the wanted rules, and maybe some more. Few rules of millions are
+ * The lines of the wanted rules in each bank, and maybe some more. Few rules of millions are
  * wanted, so most counters are only compared with a number.
  *
  * In each block a rule has one counter for each agent. So `top` rules have a counter among the
  * `top` greatest ones of an agent, or among `top` times the number of agents. A rule whose counters
  * add up to less than the last of these is not wanted.
  */
-export function wantedAuthorities(
-  blocks: readonly PlacedCounters[],
-  wanted: WantedRules,
-): ReadonlySet<number> {
-  const { top, by } = wanted;
-  let agents = 1;
-  /** For each group of counters, a number that the count of a wanted rule reaches. */
-  const least: number[] = [];
-  for (const block of blocks) {
-    const counts: number[][] = [];
-    eachCounter(block, wanted, (group, count, _address, agent) => {
-      agents = Math.max(agents, agent + 1);
-      counts[group] ??= [];
-      counts[group].push(count);
-    });
-    counts.forEach((ofGroup, group) => {
-      const rank = by === 'agent' ? top : top * agents;
-      const atRank = Float64Array.from(ofGroup).sort().at(-rank) ?? 0;
-      least[group] = Math.max(least[group] ?? 0, atRank);
-    });
-  }
-  const countersOfRule = blocks.length * (by === 'agent' ? 1 : agents);
-  const authorities = new Set<number>();
-  for (const block of blocks) {
-    eachCounter(block, wanted, (group, count, address) => {
-      if (count * countersOfRule < (least[group] ?? 0)) return;
-      authorities.add(block.offsetOf(address));
-    });
-  }
-  return authorities;
+export function wantedLines(banks: readonly CountersOfBank[], wanted: WantedRules): RuleLines[] {
+  const { by, denying } = wanted;
+  const all = banks.flatMap(({ counters }) => counters);
+  const agents = all[0]?.agents ?? 0;
+  /** For each agent, or for all, a number that the count of a wanted rule reaches. */
+  const least = new Float64Array(by === 'agent' ? agents : 1);
+  for (const counters of all) raise(least, counters, wanted);
+  const countersOfRule = all.length * (by === 'agent' ? 1 : agents);
+  const reached = least.map((count) => count / countersOfRule);
+  const lowest = Math.min(...reached);
+  return banks.map(({ counters: ofBank }) => {
+    const lines = new Map<number, Set<number>>();
+    for (const counters of ofBank) {
+      for (let at = counters.next(0, lowest); at >= 0; at = counters.next(at + 1, lowest)) {
+        if (denying && counters.allows(at)) continue;
+        const group = by === 'agent' ? counters.agent(at) : 0;
+        if (counters.count(at) < (reached[group] as number)) continue;
+        const authority = counters.authority(at);
+        const own = lines.get(authority) ?? new Set();
+        lines.set(authority, own.add(counters.line(at)));
+      }
+    }
+    return lines;
+  });
 }
 
-/** Calls `take` for each counter that may be of a wanted rule. */
-function eachCounter(
-  { counters }: PlacedCounters,
-  { by, denying }: WantedRules,
-  take: (group: number, count: number, address: number, agent: number) => void,
-): void {
-  counters.each((address, _line, flags, count) => {
-    if (denying && (flags & 1) !== 0) return;
-    const agent = flags >>> 1;
-    take(by === 'agent' ? agent : 0, count, address, agent);
-  });
+/** Raises the numbers to those that the greatest counters of a block prove. */
+function raise(least: Float64Array, counters: RuleCounters, wanted: WantedRules): void {
+  const { top, by, denying } = wanted;
+  const rank = by === 'agent' ? top : top * counters.agents;
+  const greatest = Array.from(least, () => new GreatestNumbers(rank));
+  for (let at = counters.next(0); at >= 0; at = counters.next(at + 1)) {
+    if (denying && counters.allows(at)) continue;
+    greatest[by === 'agent' ? counters.agent(at) : 0]?.add(counters.count(at));
+  }
+  for (const [group, numbers] of greatest.entries()) {
+    least[group] = Math.max(least[group] as number, numbers.least);
+  }
 }

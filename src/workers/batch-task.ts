@@ -121,8 +121,8 @@ export class BatchTask {
   }
 
   /** Makes room for counters of rules. */
-  pruneRules(): void {
+  makeRoomForRules(): void {
     const { memory, regions, query, worker } = this.#place;
-    new RuleCounters(memory, query, blockAddress(regions, worker)).prune();
+    new RuleCounters(memory, query, blockAddress(regions, worker)).makeRoom();
   }
 }

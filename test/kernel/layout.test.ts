@@ -56,6 +56,7 @@ const BLOCKS: Record<string, Block> = {
         'COUNTS',
         'RULES',
         'RULE_ENTRIES',
+        'RULE_DOUBLINGS',
         'ANY_HOST',
         'COLUMN',
         'SHARDS',
@@ -73,14 +74,20 @@ const BLOCKS: Record<string, Block> = {
   },
   RULES: {
     size: layout.RULES_ENTRIES + layout.RULE_BYTES,
-    fields: { USED: LONG, MISSED: LONG, ENTRIES: layout.RULE_BYTES },
+    fields: {
+      ...words('USED', 'DOUBLINGS', 'NOTED', 'PREFETCHED'),
+      MISSED: LONG,
+      NOTES: layout.NOTES_MOST * layout.NOTE_BYTES,
+      ENTRIES: layout.RULE_BYTES,
+    },
     others: [],
   },
   RULE: {
     size: layout.RULE_BYTES,
-    fields: { ...words('AUTHORITY', 'LINE', 'AGENT', 'HASH'), COUNT: LONG },
-    others: [],
+    fields: { ...words('AUTHORITY', 'LINE'), COUNT: LONG },
+    others: ['COUNT_BITS'],
   },
+  NOTE: { size: layout.NOTE_BYTES, fields: words('AGENT', 'ENTRY'), others: [] },
   AGENT: {
     size: layout.AGENT_BYTES,
     fields: { ...words('CHAIN_COUNT', 'CHAIN'), NAME: PAIR, VERDICTS: layout.VERDICTS * PAIR },

@@ -39,11 +39,11 @@ function tableOf(): Table {
 }
 
 /** The URLs that each rule decided, asked one by one. */
-function expected(): Map<string, number> {
+function expected(from = table, asked = urls): Map<string, number> {
   const counts = new Map<string, number>();
-  for (const url of urls) {
+  for (const url of asked) {
     for (const agent of AGENTS) {
-      const { rule, verdict } = table.verdict(url, agent);
+      const { rule, verdict } = from.verdict(url, agent);
       if (rule === undefined) continue;
       const key = `${agent} ${new URL(url).hostname} ${rule.line} ${verdict} ${rule.text}`;
       counts.set(key, (counts.get(key) ?? 0) + 1);
@@ -52,13 +52,19 @@ function expected(): Map<string, number> {
   return counts;
 }
 
+interface Counting {
+  readonly ruleEntries?: number;
+  readonly wanted?: WantedRules;
+  readonly asked?: readonly string[];
+  readonly from?: Table;
+}
+
 async function counted(
   executor: Executor,
-  ruleEntries?: number,
-  wanted?: WantedRules,
+  { ruleEntries, wanted, asked = urls, from = table }: Counting = {},
 ): Promise<RuleCounts> {
   const filter = new Filter({
-    table: tableMemory(table),
+    table: tableMemory(from),
     pool: executor,
     settings: {
       agents: AGENTS.map((agent) => parseAgent(agent, 'rfc9309')),
@@ -75,15 +81,15 @@ async function counted(
     },
   });
   const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() });
-  const stream = Readable.from([Buffer.from(urls.join('\n'))]);
+  const stream = Readable.from([Buffer.from(asked.join('\n'))]);
   await filter.run({ kind: 'stream', name: 'urls', stream, format: 'text' }, nowhere);
   const counts = filter.ruleCounts(wanted);
   await filter.close();
   return counts;
 }
 
-function named({ rules }: RuleCounts): Map<string, number> {
-  const decided = new DecidedRules(tableMemory(table).view);
+function named({ rules }: RuleCounts, from = table): Map<string, number> {
+  const decided = new DecidedRules(tableMemory(from).view);
   return new Map(
     rules.map(({ authority, line, agent, allow, count }) => {
       const { host, rule } = decided.find(authority, line);
@@ -112,7 +118,7 @@ test('the rules with the greatest counts are among those that are wanted, with t
     [...rules].sort((a, b) => b - a).slice(0, top);
   for (const executor of [new MainThread(), pool]) {
     for (const top of [1, 3, 20, 1000]) {
-      const ofEach = await counted(executor, undefined, { top, by: 'agent', denying: false });
+      const ofEach = await counted(executor, { wanted: { top, by: 'agent', denying: false } });
       for (const agent of AGENTS.keys()) {
         const [found, expected] = [ofEach, all].map(({ rules }) =>
           greatest(
@@ -122,7 +128,7 @@ test('the rules with the greatest counts are among those that are wanted, with t
         );
         expect(found).toEqual(expected);
       }
-      const denying = await counted(executor, undefined, { top, by: 'sum', denying: true });
+      const denying = await counted(executor, { wanted: { top, by: 'sum', denying: true } });
       const [found, expected] = [denying, all].map(({ rules }) => {
         const sums = new Map<string, number>();
         for (const { allow, authority, line, count } of rules) {
@@ -137,10 +143,40 @@ test('the rules with the greatest counts are among those that are wanted, with t
   }
 });
 
+test('the counters grow with the rules, and find each rule again', async () => {
+  const rules = 2_900;
+  const many = new Random(31);
+  const builder = new TableBuilder();
+  for (const host of ['one', 'two']) {
+    const lines = Array.from({ length: rules }, (_, rule) => {
+      return `${many.chance(0.5) ? 'Disallow' : 'Allow'}: /${rule}/`;
+    });
+    const authority = parseAuthority(`${host}.example`);
+    if (authority === undefined) throw new Error('no authority');
+    builder.add(authority, Buffer.from(`User-agent: *\n${lines.join('\n')}\n`));
+  }
+  const large = Table.from(builder.build());
+  const urlOf = (rule: number): string =>
+    `https://${rule < rules ? 'one' : 'two'}.example/${rule % rules}/`;
+  const first = Array.from({ length: 2 * rules }, (_, rule) => urlOf(rule));
+  const drawn = Array.from({ length: 8_000 }, () => urlOf(many.between(0, 2 * rules - 1)));
+  const asked = [...first, ...drawn];
+  const all = expected(large, asked);
+  expect(all.size).toBe(AGENTS.length * 2 * rules);
+  for (const executor of [new MainThread(), pool]) {
+    // A counter that is not found again would be counted as another rule: then there is no room.
+    const counts = await counted(executor, { ruleEntries: 2 ** 14, asked, from: large });
+    expect(counts.missed).toBe(0);
+    expect(sorted(named(counts, large))).toEqual(sorted(all));
+  }
+  const fewer = await counted(new MainThread(), { ruleEntries: 2 ** 13, asked, from: large });
+  expect(fewer.missed).toBeGreaterThan(0);
+});
+
 test('with little room, no count is too high, or lacks more than is said', async () => {
   const all = expected();
   for (const entries of [8, 64, 256]) {
-    const counts = await counted(new MainThread(), entries);
+    const counts = await counted(new MainThread(), { ruleEntries: entries });
     const found = named(counts);
     expect(counts.missed).toBeGreaterThan(0);
     expect(found.size).toBeLessThanOrEqual(entries);
@@ -154,6 +190,6 @@ test('with little room, no count is too high, or lacks more than is said', async
     expect(isLower).toBe(true);
     for (const rule of found.keys()) expect(all.has(rule)).toBe(true);
   }
-  const few = await counted(new MainThread(), 64);
+  const few = await counted(new MainThread(), { ruleEntries: 64 });
   expect(few.missed).toBeLessThan(urls.length);
 });

@@ -102,7 +102,7 @@ import { lookUp } from './lookup/look-up';
 import { decide } from './match/decide';
 import { EMPTY, lineEntry, PENDING, placeOf, queryOf } from './memory/line';
 import { limitScratch } from './memory/scratch';
-import { countRules, isRoomShort } from './rule-counts';
+import { countRules, hasRoom, makeRoom, noteRules } from './rule-counts';
 
 /** Decides and writes the lines of a batch. TASK_… and RUN_… in layout.ts describe the call. */
 export function run(task: usize): i32 {
@@ -139,6 +139,7 @@ export function run(task: usize): i32 {
     }
     lookUp(query, worker, lines);
     const stopped = emitAll(task, worker, lines, scratch);
+    if (load<u32>(query, QUERY_RULES) !== 0) countRules(query, worker);
     if (stopped !== RUN_DONE) return stopped;
     store<u32>(task, at, TASK_INPUT);
     store<i32>(task, first + lines, TASK_LINES);
@@ -158,6 +159,7 @@ function emitAll(task: usize, worker: usize, lines: i32, scratch: usize): i32 {
   const outputEnd: usize = load<u32>(task, TASK_OUTPUT_END);
   const places: usize = load<u32>(task, TASK_PLACES);
   const first = load<i32>(task, TASK_LINES);
+  const isRoomy = load<u32>(query, QUERY_RULES) === 0 || hasRoom(query, worker, lines);
   let to: usize = load<u32>(task, TASK_OUTPUT);
   for (let i = 0; i < lines; i++) {
     const line = lineEntry(worker, i);
@@ -165,7 +167,7 @@ function emitAll(task: usize, worker: usize, lines: i32, scratch: usize): i32 {
     let stop = RUN_DONE;
     if (<i64>outputEnd - <i64>to < factor * bytes + overhead) {
       stop = RUN_OUTPUT_FULL;
-    } else if (load<u32>(query, QUERY_RULES) !== 0 && isRoomShort(query, worker)) {
+    } else if (!isRoomy && !makeRoom(query, worker)) {
       stop = RUN_RULES_FULL;
     } else {
       decide(queryOf(line), worker, line, scratch);
@@ -241,7 +243,7 @@ function emit(task: usize, query: usize, worker: usize, line: usize, to: usize):
     tally += OUTCOMES * 8;
   }
   if (load<u32>(query, QUERY_COUNTS) !== 0) countHost(query, worker, line, outcome);
-  if (load<u32>(query, QUERY_RULES) !== 0) countRules(query, worker);
+  if (load<u32>(query, QUERY_RULES) !== 0) noteRules(query, worker);
   if (outcome >= 0) {
     increment(worker + WORKER_BAD);
     listBad(task, line, outcome & 15);

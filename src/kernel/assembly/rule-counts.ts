@@ -1,10 +1,15 @@
 /**
- * Counts how many URLs each rule decided, in a hash table of fixed size (layout.ts, RULES_…). The
- * host prunes the table when it fills (kernel/rule-counts.ts).
+ * Counts how many URLs each rule decided, in a hash table (layout.ts, RULES_…). The rules of a
+ * group of lines are noted first and counted together, so that their cache misses overlap. The host
+ * enlarges the table when it fills, or prunes it (kernel/rule-counts.ts).
  */
 
 import { HEADER_HOST_KEY } from '../../table/format';
 import {
+  NOTE_AGENT,
+  NOTE_BYTES,
+  NOTE_ENTRY,
+  NOTES_MOST,
   QUERY_AGENT_COUNT,
   QUERY_RULE_ENTRIES,
   QUERY_RULES,
@@ -13,73 +18,117 @@ import {
   RESULT_LINE,
   RESULT_RANK,
   RESULT_SOURCE,
-  RULE_AGENT,
   RULE_AUTHORITY,
   RULE_BYTES,
   RULE_COUNT,
-  RULE_HASH,
+  RULE_COUNT_BITS,
   RULE_LINE,
+  RULES_DOUBLINGS,
   RULES_ENTRIES,
+  RULES_NOTED,
+  RULES_NOTES,
+  RULES_PREFETCHED,
   RULES_USED,
   WORKER_RESULTS,
 } from '../layout';
 
-/** Whether another line might fill more than three quarters of the entries. */
-export function isRoomShort(query: usize, worker: usize): bool {
-  const used = load<u32>(worker + load<u32>(query, QUERY_RULES), RULES_USED);
-  const entries = load<u32>(query, QUERY_RULE_ENTRIES);
-  return used + load<u32>(query, QUERY_AGENT_COUNT) > entries - (entries >> 2);
+function entriesOf(query: usize, rules: usize): u32 {
+  return load<u32>(query, QUERY_RULE_ENTRIES) << load<u32>(rules, RULES_DOUBLINGS);
 }
 
-/** Counts the rules that decided about the current line, for each agent. */
+/**
+ * Whether these lines can be noted, and counted without filling more than three quarters of the
+ * entries.
+ */
+export function hasRoom(query: usize, worker: usize, lines: i32): bool {
+  const rules: usize = worker + load<u32>(query, QUERY_RULES);
+  const entries = entriesOf(query, rules);
+  const noted = load<u32>(rules, RULES_NOTED) + <u32>lines * load<u32>(query, QUERY_AGENT_COUNT);
+  return (
+    noted <= <u32>NOTES_MOST && load<u32>(rules, RULES_USED) + noted <= entries - (entries >> 2)
+  );
+}
+
+/** Counts the rules that are noted if another line has no room; returns whether it has then. */
+export function makeRoom(query: usize, worker: usize): bool {
+  if (hasRoom(query, worker, 1)) return true;
+  countRules(query, worker);
+  return hasRoom(query, worker, 1);
+}
+
+/** Notes the rules that decided about the current line, for each agent. */
+export function noteRules(query: usize, worker: usize): void {
+  const rules: usize = worker + load<u32>(query, QUERY_RULES);
+  const agents = load<u32>(query, QUERY_AGENT_COUNT);
+  let noted = load<u32>(rules, RULES_NOTED);
+  let result = worker + WORKER_RESULTS;
+  for (let agent: u32 = 0; agent < agents; agent++) {
+    const note = rules + RULES_NOTES + <usize>noted * NOTE_BYTES;
+    const rank = load<u32>(result, RESULT_RANK);
+    store<u32>(note, load<u32>(result, RESULT_SOURCE), RULE_AUTHORITY);
+    store<u32>(note, load<u32>(result, RESULT_LINE), RULE_LINE);
+    store<u32>(note, (agent << 1) | (rank & 1), NOTE_AGENT);
+    // Without a rule, the next note overwrites this one: a branch would often be mispredicted.
+    noted += <u32>(rank !== 0);
+    result += RESULT_BYTES;
+  }
+  store<u32>(rules, noted, RULES_NOTED);
+}
+
+/**
+ * Counts the rules that are noted.
+ *
+ * @param query the run's query, not a shard's: the key of its table hashes the rules of all shards
+ */
 export function countRules(query: usize, worker: usize): void {
   const rules: usize = worker + load<u32>(query, QUERY_RULES);
-  const mask = load<u32>(query, QUERY_RULE_ENTRIES) - 1;
-  const agents = load<u32>(query, QUERY_AGENT_COUNT);
+  const first = rules + RULES_NOTES;
+  const end = first + <usize>load<u32>(rules, RULES_NOTED) * NOTE_BYTES;
+  const start = rules + RULES_ENTRIES;
+  const entries = entriesOf(query, rules);
+  const entriesEnd = start + <usize>entries * RULE_BYTES;
   // The key of the hosts' hash: a robots.txt cannot choose lines whose hashes collide.
   const table: usize = load<u32>(query, QUERY_TABLE);
   const key = load<u64>(table, HEADER_HOST_KEY);
-  let result = worker + WORKER_RESULTS;
-  for (let agent: u32 = 0; agent < agents; agent++) {
-    const rank = load<u32>(result, RESULT_RANK);
-    if (rank !== 0) {
-      const authority = load<u32>(result, RESULT_SOURCE);
-      const line = load<u32>(result, RESULT_LINE);
-      countRule(rules, mask, key, authority, line, (agent << 1) | (rank & 1));
-    }
-    result += RESULT_BYTES;
+  for (let note = first; note < end; note += NOTE_BYTES) {
+    const index = hashOf(key, note) & (entries - 1);
+    store<u32>(note, start + <usize>index * RULE_BYTES, NOTE_ENTRY);
   }
+  for (let note = first; note < end; note += NOTE_BYTES) {
+    store<u32>(rules, load<u32>(load<u32>(note, NOTE_ENTRY)), RULES_PREFETCHED);
+  }
+  let used = load<u32>(rules, RULES_USED);
+  for (let note = first; note < end; note += NOTE_BYTES) {
+    const place = load<u64>(note, RULE_AUTHORITY);
+    const agent: u64 = load<u32>(note, NOTE_AGENT);
+    let entry: usize = load<u32>(note, NOTE_ENTRY);
+    while (true) {
+      const count = load<u64>(entry, RULE_COUNT);
+      if (count === 0) {
+        store<u64>(entry, place, RULE_AUTHORITY);
+        store<u64>(entry, (agent << RULE_COUNT_BITS) | 1, RULE_COUNT);
+        used++;
+        break;
+      }
+      if (load<u64>(entry, RULE_AUTHORITY) === place && count >> RULE_COUNT_BITS === agent) {
+        store<u64>(entry, count + 1, RULE_COUNT);
+        break;
+      }
+      entry += RULE_BYTES;
+      if (entry === entriesEnd) entry = start;
+    }
+  }
+  store<u32>(rules, used, RULES_USED);
+  store<u32>(rules, 0, RULES_NOTED);
 }
 
-function countRule(rules: usize, mask: u32, key: u64, authority: u32, line: u32, agent: u32): void {
-  const hash = hashOf(key, authority, line, agent);
-  for (let index = hash & mask; ; index = (index + 1) & mask) {
-    const entry = rules + RULES_ENTRIES + <usize>index * RULE_BYTES;
-    const count = load<u64>(entry, RULE_COUNT);
-    if (count === 0) {
-      store<u32>(entry, authority, RULE_AUTHORITY);
-      store<u32>(entry, line, RULE_LINE);
-      store<u32>(entry, agent, RULE_AGENT);
-      store<u32>(entry, hash, RULE_HASH);
-      store<u32>(rules, load<u32>(rules, RULES_USED) + 1, RULES_USED);
-    } else if (
-      load<u32>(entry, RULE_AUTHORITY) !== authority ||
-      load<u32>(entry, RULE_LINE) !== line ||
-      load<u32>(entry, RULE_AGENT) !== agent
-    ) {
-      continue;
-    }
-    store<u64>(entry, count + 1, RULE_COUNT);
-    return;
-  }
-}
-
-/** Mixes the key with each half in turn: a product, and its upper half into its lower half. */
-function hashOf(key: u64, authority: u32, line: u32, agent: u32): u32 {
-  let hash = (((<u64>authority) << 32) | <u64>line) ^ key;
-  hash *= 0x9e3779b1;
-  hash ^= hash >> 32;
-  hash += <u64>agent;
+/** Hashes a note's rule and agent. kernel/rule-counts.ts computes the same. */
+function hashOf(key: u64, note: usize): u32 {
+  let hash = (load<u32>(note, RULE_AUTHORITY) ^ <u32>key) * 0x9e3779b1;
+  hash ^= hash >> 15;
+  hash += rotl<u32>(load<u32>(note, RULE_LINE), 9) ^ load<u32>(note, NOTE_AGENT) ^ <u32>(key >> 32);
   hash *= 0x85ebca77;
-  return <u32>(hash >> 32);
+  hash ^= hash >> 13;
+  hash *= 0xc2b2ae3d;
+  return hash ^ (hash >> 16);
 }

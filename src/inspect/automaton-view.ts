@@ -1,3 +1,4 @@
+import { Buffer } from 'node:buffer';
 import { ASTERISK, DOLLAR } from '../ascii.js';
 import {
   RULE_END,
@@ -25,6 +26,9 @@ export interface AutomatonCounts {
 
 /** Maximum bytes of the segments of a rule with a derived text: two u32 for each byte. */
 export const MAX_DERIVED_BYTES = 8 * TEXT_LIMIT + 16;
+
+const STAR = Uint8Array.of(ASTERISK);
+const END = Uint8Array.of(DOLLAR);
 
 const NO_SEGMENTS: readonly Uint8Array[] = [];
 
@@ -113,18 +117,18 @@ export class AutomatonView {
       return reader.escapedText(text + TEXT_LENGTH_BYTES, reader.u16(text));
     }
     if (depth > TEXT_LIMIT) throw this.#noText();
-    const text: number[] = [...walkedPath().subarray(0, depth)];
+    const parts: Uint8Array[] = [walkedPath().subarray(0, depth)];
     if (segments !== undefined) {
       if (segments.end - segments.start > MAX_DERIVED_BYTES) throw this.#noText();
       const forms = (form & RULE_TWO_FORMS) !== 0 ? 2 : 1;
       let index = 0;
       for (const segment of this.#forms(form, segments)) {
-        if (index++ % forms === 0) text.push(ASTERISK, ...segment);
+        if (index++ % forms === 0) parts.push(STAR, segment);
       }
     }
-    if ((form & RULE_END) !== 0) text.push(DOLLAR);
-    if ((form & RULE_STAR) !== 0) text.push(ASTERISK);
-    return reader.displayed(Uint8Array.from(text));
+    if ((form & RULE_END) !== 0) parts.push(END);
+    if ((form & RULE_STAR) !== 0) parts.push(STAR);
+    return reader.displayed(Buffer.concat(parts));
   }
 
   /** The segments of a rule; with RULE_TWO_FORMS each is followed by its second form. */

@@ -11,10 +11,10 @@ export interface PlacedRule {
   readonly rules: ReadonlyMap<number, TableRule>;
 }
 
-/** A group, and its rules by line. */
+/** A group, and its rules by line once they are read. */
 interface ReadGroup {
   readonly group: MergedGroup;
-  readonly rules: ReadonlyMap<number, TableRule>;
+  rules: ReadonlyMap<number, TableRule> | undefined;
 }
 
 /** Finds rules by the place that the kernel reports: an authority, and a line. */
@@ -38,9 +38,11 @@ export class DecidedRules {
     const host = this.#view.hostAt(this.#view.placeOfAuthority(authority));
     const own = host.authorities.find(({ at }) => at === authority);
     if (own !== undefined) {
-      for (const { group, rules } of this.#groupsOf(own.robots)) {
-        const rule = rules.get(line);
-        if (rule !== undefined) return { host, authority: own, rule, group, rules };
+      for (const read of nearestFirst(this.#groupsOf(own.robots), line)) {
+        const { group } = read;
+        read.rules ??= new Map(this.#view.rules(group).map((each) => [each.line, each]));
+        const rule = read.rules.get(line);
+        if (rule !== undefined) return { host, authority: own, rule, group, rules: read.rules };
       }
     }
     throw this.#view.reader.damaged(`the authority at ${authority} has no rule on line ${line}`);
@@ -48,12 +50,26 @@ export class DecidedRules {
 
   #groupsOf(robots: number): readonly ReadGroup[] {
     if (robots !== this.#robots) {
-      this.#groups = this.#view.groups(robots).map((group) => {
-        const rules = new Map(this.#view.rules(group).map((rule) => [rule.line, rule]));
-        return { group, rules };
-      });
+      this.#groups = this.#view.groups(robots).map((group) => ({ group, rules: undefined }));
       this.#robots = robots;
     }
     return this.#groups;
   }
+}
+
+/**
+ * All groups, those first whose rules begin last before the line: the rule is theirs, so that few
+ * groups of many are read.
+ */
+function* nearestFirst(groups: readonly ReadGroup[], line: number): Iterable<ReadGroup> {
+  let nearest = 0;
+  for (const { group } of groups) {
+    for (const { firstLine } of group.groups) {
+      if (firstLine <= line) nearest = Math.max(nearest, firstLine);
+    }
+  }
+  const isNear = ({ group }: ReadGroup): boolean =>
+    group.groups.some(({ firstLine }) => firstLine === nearest);
+  for (const group of groups) if (isNear(group)) yield group;
+  for (const group of groups) if (!isNear(group)) yield group;
 }

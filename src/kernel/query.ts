@@ -96,7 +96,7 @@ export interface Query {
   readonly agents: number;
 }
 
-/** Entries of the counters of rules at first, if not fewer are enough for all rules. */
+/** The counters of rules begin with a quarter of their entries, or with this many. */
 const FIRST_RULE_ENTRIES = 2 ** 12;
 
 const FORMATS: Record<LineFormat, number> = {
@@ -334,7 +334,7 @@ export function encodeQuery(
   block.word(QUERY_COUNTS, countedSlots === 0 ? 0 : countsStart);
   const rulesStart = CACHE_LINE * Math.ceil((countsStart + countBytes(settings)) / CACHE_LINE);
   block.word(QUERY_RULES, ruleEntries === 0 ? 0 : rulesStart);
-  const firstEntries = Math.min(ruleEntries, FIRST_RULE_ENTRIES);
+  const firstEntries = firstRuleEntries(ruleEntries);
   block.word(QUERY_RULE_ENTRIES, firstEntries);
   block.word(QUERY_RULE_DOUBLINGS, ruleEntries === 0 ? 0 : Math.log2(ruleEntries / firstEntries));
   const rulesEnd = rulesStart + (ruleEntries === 0 ? 0 : RULES_ENTRIES + ruleEntries * RULE_BYTES);
@@ -358,6 +358,11 @@ export function encodeQuery(
     agents: agents.length,
   };
   return { query, bytes: block.bytes };
+}
+
+/** Entries of the counters of rules at first. */
+function firstRuleEntries(most: number): number {
+  return Math.min(most, Math.max(most / 4, FIRST_RULE_ENTRIES));
 }
 
 /** Bytes of the counters of hosts in a worker block. */

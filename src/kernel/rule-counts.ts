@@ -28,6 +28,21 @@ const UPPER_WORD = COUNT_WORD + 1;
 const UPPER_BITS = RULE_COUNT_BITS - 32;
 const UPPER_MASK = (1 << UPPER_BITS) - 1;
 
+/** Marks authorities by their addresses. Few others share the mark of one. */
+export class AuthorityMarks {
+  readonly bits = new Uint8Array(MARKS);
+
+  add(authority: number): void {
+    this.bits[bitOf(authority)] = 1;
+  }
+}
+
+const MARKS = 2 ** 16;
+
+function bitOf(authority: number): number {
+  return authority & (MARKS - 1);
+}
+
 /**
  * The counters of rules in a worker block, each for an agent. They are named by an index. Layout:
  * layout.ts, RULES_…
@@ -87,6 +102,16 @@ export class RuleCounters {
     for (let at = from * ENTRY_WORDS; at < words.length; at += ENTRY_WORDS) {
       const count = countOf(words, at);
       if (count >= least && count > 0) return at / ENTRY_WORDS;
+    }
+    return -1;
+  }
+
+  /** As `next`, but the next counter of an authority that is marked. */
+  nextMarked(from: number, { bits }: AuthorityMarks): number {
+    const words = this.#words;
+    for (let at = from * ENTRY_WORDS; at < words.length; at += ENTRY_WORDS) {
+      if (bits[bitOf(words[at + AUTHORITY_WORD] as number)] === 0) continue;
+      if (countOf(words, at) > 0) return at / ENTRY_WORDS;
     }
     return -1;
   }

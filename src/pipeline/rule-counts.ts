@@ -1,7 +1,7 @@
 import { QUERY_RULES } from '../kernel/layout.js';
 import { RuleCounters } from '../kernel/rule-counts.js';
 import type { CountedBlocks } from './counted-blocks.js';
-import { type CountersOfBank, type WantedRules, wantedLines } from './wanted-rules.js';
+import { type CountersOfBank, type WantedRules, wantedPlaces } from './wanted-rules.js';
 
 /** How many URLs a rule decided for an agent. */
 export interface RuleCount {
@@ -40,17 +40,19 @@ export function sumRules(banks: readonly RuleBank[], wanted?: WantedRules): Rule
   const counted = banks.map(({ blocks, offsetOf }): CountersOfBank => {
     return { counters: blocks.flatMap(countersOf), offsetOf };
   });
-  const lines = wanted === undefined ? undefined : wantedLines(counted, wanted);
+  const places = wanted === undefined ? undefined : wantedPlaces(counted, wanted);
   const rules: RuleCount[] = [];
   let missed = 0;
   for (const [bank, { counters: ofBank, offsetOf }] of counted.entries()) {
-    const ofWanted = lines?.[bank];
+    const ofWanted = places?.[bank];
     for (const counters of ofBank) {
       missed += counters.missed;
-      for (let at = counters.next(0); at >= 0; at = counters.next(at + 1)) {
+      const next = (from: number): number =>
+        ofWanted === undefined ? counters.next(from) : counters.nextMarked(from, ofWanted.marks);
+      for (let at = next(0); at >= 0; at = next(at + 1)) {
         const address = counters.authority(at);
         const line = counters.line(at);
-        if (ofWanted !== undefined && ofWanted.get(address)?.has(line) !== true) continue;
+        if (ofWanted?.has(address, line) === false) continue;
         rules.push({
           authority: offsetOf(address),
           line,

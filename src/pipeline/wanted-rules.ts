@@ -1,4 +1,4 @@
-import type { RuleCounters } from '../kernel/rule-counts.js';
+import { AuthorityMarks, type RuleCounters } from '../kernel/rule-counts.js';
 import { GreatestNumbers } from './greatest-numbers.js';
 
 /** The counters of all worker blocks in a memory. */
@@ -17,18 +17,32 @@ export interface WantedRules {
   readonly denying: boolean;
 }
 
-/** The lines of rules, by the address of their authority. */
-export type RuleLines = ReadonlyMap<number, ReadonlySet<number>>;
+/** Places of rules in a memory. */
+export class RulePlaces {
+  readonly marks = new AuthorityMarks();
+  readonly #lines = new Map<number, Set<number>>();
+
+  /** @param authority its address */
+  add(authority: number, line: number): void {
+    const lines = this.#lines.get(authority) ?? new Set();
+    this.#lines.set(authority, lines.add(line));
+    this.marks.add(authority);
+  }
+
+  has(authority: number, line: number): boolean {
+    return this.#lines.get(authority)?.has(line) === true;
+  }
+}
 
 /**
- * The lines of the wanted rules in each bank, and maybe some more. Few rules of millions are
+ * The places of the wanted rules in each bank, and maybe some more. Few rules of millions are
  * wanted, so most counters are only compared with a number.
  *
  * In each block a rule has one counter for each agent. So `top` rules have a counter among the
  * `top` greatest ones of an agent, or among `top` times the number of agents. A rule whose counters
  * add up to less than the last of these is not wanted.
  */
-export function wantedLines(banks: readonly CountersOfBank[], wanted: WantedRules): RuleLines[] {
+export function wantedPlaces(banks: readonly CountersOfBank[], wanted: WantedRules): RulePlaces[] {
   const { by, denying } = wanted;
   const all = banks.flatMap(({ counters }) => counters);
   const agents = all[0]?.agents ?? 0;
@@ -39,18 +53,16 @@ export function wantedLines(banks: readonly CountersOfBank[], wanted: WantedRule
   const reached = least.map((count) => count / countersOfRule);
   const lowest = Math.min(...reached);
   return banks.map(({ counters: ofBank }) => {
-    const lines = new Map<number, Set<number>>();
+    const places = new RulePlaces();
     for (const counters of ofBank) {
       for (let at = counters.next(0, lowest); at >= 0; at = counters.next(at + 1, lowest)) {
         if (denying && counters.allows(at)) continue;
         const group = by === 'agent' ? counters.agent(at) : 0;
         if (counters.count(at) < (reached[group] as number)) continue;
-        const authority = counters.authority(at);
-        const own = lines.get(authority) ?? new Set();
-        lines.set(authority, own.add(counters.line(at)));
+        places.add(counters.authority(at), counters.line(at));
       }
     }
-    return lines;
+    return places;
   });
 }
 
@@ -59,9 +71,16 @@ function raise(least: Float64Array, counters: RuleCounters, wanted: WantedRules)
   const { top, by, denying } = wanted;
   const rank = by === 'agent' ? top : top * counters.agents;
   const greatest = Array.from(least, () => new GreatestNumbers(rank));
-  for (let at = counters.next(0); at >= 0; at = counters.next(at + 1)) {
+  // Counts that are not above the least of all groups raise nothing.
+  let lowest = 0;
+  for (let at = counters.next(0); at >= 0; at = counters.next(at + 1, lowest + 1)) {
     if (denying && counters.allows(at)) continue;
-    greatest[by === 'agent' ? counters.agent(at) : 0]?.add(counters.count(at));
+    const numbers = greatest[by === 'agent' ? counters.agent(at) : 0] as GreatestNumbers;
+    const before = numbers.least;
+    numbers.add(counters.count(at));
+    if (before === lowest && numbers.least > before) {
+      lowest = Math.min(...greatest.map((each) => each.least));
+    }
   }
   for (const [group, numbers] of greatest.entries()) {
     least[group] = Math.max(least[group] as number, numbers.least);

@@ -15,6 +15,8 @@ export interface Kernel {
    * bank whose share must be judged further.
    */
   merge(division: number): number;
+  /** Drops the counters of rules up to a limit. */
+  keepRules(query: number, worker: number, limit: number): void;
   /** Decides about one URL; returns the first agent's outcome. */
   decideUrl(
     query: number,

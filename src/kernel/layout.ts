@@ -92,7 +92,7 @@ export const RUN_OUTPUT_FULL = 1;
 export const RUN_NEEDS_LINE_BASE = 2;
 /** With QUERY_STRICT: TASK_BAD names the bad record; the output ends before it. */
 export const RUN_BAD_RECORD = 3;
-/** The counters of rules have no room for another line: make room and call again. */
+/** The counters of rules have no room for another line: prune them and call again. */
 export const RUN_RULES_FULL = 4;
 
 // ---- Division: a batch whose hosts lie in several memories, for one thread (assembly/shares.ts)
@@ -491,9 +491,8 @@ export const HOST_COUNTS_BYTES = HOST_COUNTS_DENY + LONG;
 export const HOST_COUNTS_BITS = 48;
 
 /**
- * The counters of rules: a hash table with linear probing, which begins small and is enlarged when
- * it fills (kernel/rule-counts.ts). First the number of entries in use, and how often the number of
- * all entries was doubled.
+ * The counters of rules: a hash table with linear probing, which doubles when it fills. First the
+ * number of entries in use, and how often the number of all entries was doubled.
  */
 export const RULES_USED = 0;
 export const RULES_DOUBLINGS = RULES_USED + WORD;

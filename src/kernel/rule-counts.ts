@@ -1,10 +1,8 @@
-import { HEADER_HOST_KEY } from '../table/format.js';
+import type { Kernel } from './kernel.js';
 import {
   QUERY_AGENT_COUNT,
-  QUERY_RULE_DOUBLINGS,
   QUERY_RULE_ENTRIES,
   QUERY_RULES,
-  QUERY_TABLE,
   RULE_AUTHORITY,
   RULE_BYTES,
   RULE_COUNT,
@@ -49,25 +47,21 @@ function bitOf(authority: number): number {
  */
 export class RuleCounters {
   readonly #query: DataView;
+  readonly #worker: number;
   readonly #head: DataView;
-  /** The lower and the upper half of the key of the hash. */
-  readonly #key: readonly [number, number];
-  readonly #doublings: number;
-  #words: Uint32Array;
+  readonly #words: Uint32Array;
 
   /**
    * @param query address of the query
    * @param worker address of the worker block
    */
   constructor(memory: ArrayBufferLike, query: number, worker: number) {
-    const words = new DataView(memory, query);
-    this.#query = words;
-    const rules = worker + words.getUint32(QUERY_RULES, true);
-    const key = new DataView(memory, words.getUint32(QUERY_TABLE, true) + HEADER_HOST_KEY);
-    this.#key = [key.getUint32(0, true), key.getUint32(4, true)];
-    this.#doublings = words.getUint32(QUERY_RULE_DOUBLINGS, true);
+    this.#query = new DataView(memory, query);
+    this.#worker = worker;
+    const rules = worker + this.#query.getUint32(QUERY_RULES, true);
     this.#head = new DataView(memory, rules, RULES_ENTRIES);
-    const entries = words.getUint32(QUERY_RULE_ENTRIES, true) * 2 ** this.#doubled;
+    const first = this.#query.getUint32(QUERY_RULE_ENTRIES, true);
+    const entries = first * 2 ** this.#head.getUint32(RULES_DOUBLINGS, true);
     this.#words = new Uint32Array(memory, rules + RULES_ENTRIES, entries * ENTRY_WORDS);
   }
 
@@ -79,11 +73,6 @@ export class RuleCounters {
   /** An upper bound of what the count of any rule may lack, a rule without a count included. */
   get missed(): number {
     return Number(this.#head.getBigUint64(RULES_MISSED, true));
-  }
-
-  /** How often the number of entries was doubled. */
-  get #doubled(): number {
-    return this.#head.getUint32(RULES_DOUBLINGS, true);
   }
 
   /** Number of agents. */
@@ -140,63 +129,18 @@ export class RuleCounters {
     return countOf(this.#words, index * ENTRY_WORDS);
   }
 
-  /** Makes room for further rules: doubles the number of entries, or prunes them if it may not. */
-  makeRoom(): void {
-    if (this.#doubled === this.#doublings) {
-      this.#prune();
-      return;
-    }
-    const { buffer, byteOffset, length } = this.#words;
-    const counted = this.#words.slice();
-    this.#words = new Uint32Array(buffer, byteOffset, 2 * length);
-    this.#refill(counted, 0);
-    this.#head.setUint32(RULES_DOUBLINGS, this.#doubled + 1, true);
-  }
-
   /**
    * Drops at least half of the counters, the smallest. A dropped rule may be counted again, from 0.
    * Its count then lacks at most the greatest count that was dropped; RULES_MISSED adds these up.
    * This is lossy counting (Manku and Motwani, 2002): frequent rules stay.
    */
-  #prune(): void {
+  prune(kernel: Pick<Kernel, 'keepRules'>): void {
     const counts = new Float64Array(this.used);
     let found = 0;
     for (let at = this.next(0); at >= 0; at = this.next(at + 1)) counts[found++] = this.count(at);
     const greatest = counts.sort()[found >> 1] ?? 0;
-    const kept = this.#refill(this.#words.slice(), greatest);
-    this.#head.setUint32(RULES_USED, kept, true);
+    kernel.keepRules(this.#query.byteOffset, this.#worker, greatest);
     this.#head.setBigUint64(RULES_MISSED, BigInt(this.missed + greatest), true);
-  }
-
-  /** Puts the counters above a limit where the kernel searches for them; returns their number. */
-  #refill(counted: Uint32Array, limit: number): number {
-    const words = this.#words;
-    words.fill(0);
-    const last = words.length - 1;
-    let kept = 0;
-    for (let from = 0; from < counted.length; from += ENTRY_WORDS) {
-      if (countOf(counted, from) <= limit) continue;
-      let to = (this.#hash(counted, from) * ENTRY_WORDS) & last;
-      while (countOf(words, to) !== 0) to = (to + ENTRY_WORDS) & last;
-      for (let word = 0; word < ENTRY_WORDS; word++) {
-        words[to + word] = counted[from + word] as number;
-      }
-      kept++;
-    }
-    return kept;
-  }
-
-  /** As assembly/rule-counts.ts hashes the rule and the agent of an entry. */
-  #hash(words: Uint32Array, at: number): number {
-    const [low, high] = this.#key;
-    const line = words[at + LINE_WORD] as number;
-    let hash = Math.imul((words[at + AUTHORITY_WORD] as number) ^ low, 0x9e3779b1);
-    hash ^= hash >>> 15;
-    hash += ((line << 9) | (line >>> 23)) ^ agentOf(words, at) ^ high;
-    hash = Math.imul(hash, 0x85ebca77);
-    hash ^= hash >>> 13;
-    hash = Math.imul(hash, 0xc2b2ae3d);
-    return hash ^ (hash >>> 16);
   }
 }
 

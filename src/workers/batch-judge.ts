@@ -38,7 +38,7 @@ export class WholeBatchJudge implements BatchJudge {
       this.#ring.slots.setOutput(slot, task.words, task.output, task.outputBytes);
       if (result === RUN_DONE) return (await sink.finish(slot)) ? 'done' : 'stopped';
       if (result === RUN_BAD_RECORD) return (await sink.refuse(slot)) ?? 'stopped';
-      if (result === RUN_RULES_FULL) task.makeRoomForRules();
+      if (result === RUN_RULES_FULL) task.pruneRules();
       if (!(await sink.yield(slot))) return 'stopped';
       task.emptyOutput();
       task.setLineBase(this.#ring.writer.linesBefore);

@@ -19,11 +19,11 @@ import { FLAG_JUMBO, FLAG_OVERLONG } from './ring/ring-words.js';
 import type { Batch } from './ring/slots.js';
 
 /** The kernel's functions for batches. */
-export type BatchKernel = Pick<Kernel, 'run' | 'divide' | 'merge' | 'locateRecord'>;
+export type BatchKernel = Pick<Kernel, 'run' | 'divide' | 'merge' | 'locateRecord' | 'keepRules'>;
 
 /** Where a task runs: a worker's blocks in one memory. */
 export interface TaskPlace {
-  readonly kernel: Pick<BatchKernel, 'run'>;
+  readonly kernel: Pick<BatchKernel, 'run' | 'keepRules'>;
   readonly memory: SharedArrayBuffer;
   readonly regions: Regions;
   readonly worker: number;
@@ -121,8 +121,8 @@ export class BatchTask {
   }
 
   /** Makes room for counters of rules. */
-  makeRoomForRules(): void {
-    const { memory, regions, query, worker } = this.#place;
-    new RuleCounters(memory, query, blockAddress(regions, worker)).makeRoom();
+  pruneRules(): void {
+    const { kernel, memory, regions, query, worker } = this.#place;
+    new RuleCounters(memory, query, blockAddress(regions, worker)).prune(kernel);
   }
 }

@@ -28,6 +28,7 @@ export { endOfPlainRows } from './csv/plain-rows';
 export { patternText, sourceText } from './emit/rule';
 export { decodeString } from './json/string';
 export { hashHost } from './lookup/host-hash';
+export { keepRules } from './rule-counts';
 export { divide, merge } from './shares';
 
 /**

@@ -1,7 +1,7 @@
 /**
  * Counts how many URLs each rule decided, in a hash table (layout.ts, RULES_…). The rules of a
- * group of lines are noted first and counted together, so that their cache misses overlap. The host
- * enlarges the table when it fills, or prunes it (kernel/rule-counts.ts).
+ * group of lines are noted first and counted together, so that their cache misses overlap. The
+ * table doubles when it fills. At its greatest size the host prunes it (kernel/rule-counts.ts).
  */
 
 import { HEADER_HOST_KEY } from '../../table/format';
@@ -11,6 +11,7 @@ import {
   NOTE_ENTRY,
   NOTES_MOST,
   QUERY_AGENT_COUNT,
+  QUERY_RULE_DOUBLINGS,
   QUERY_RULE_ENTRIES,
   QUERY_RULES,
   QUERY_TABLE,
@@ -32,6 +33,10 @@ import {
   WORKER_RESULTS,
 } from '../layout';
 
+/** The number in a count, without the agent; and a bit that both leave free. */
+const COUNT_MASK: u64 = ((<u64>1) << RULE_COUNT_BITS) - 1;
+const MISPLACED: u64 = (<u64>1) << 63;
+
 function entriesOf(query: usize, rules: usize): u32 {
   return load<u32>(query, QUERY_RULE_ENTRIES) << load<u32>(rules, RULES_DOUBLINGS);
 }
@@ -49,11 +54,20 @@ export function hasRoom(query: usize, worker: usize, lines: i32): bool {
   );
 }
 
-/** Counts the rules that are noted if another line has no room; returns whether it has then. */
+/**
+ * Makes room for another line, if it has none: counts the rules that are noted, and doubles the
+ * entries. Returns false if there are as many entries as there may be.
+ */
 export function makeRoom(query: usize, worker: usize): bool {
   if (hasRoom(query, worker, 1)) return true;
   countRules(query, worker);
-  return hasRoom(query, worker, 1);
+  if (hasRoom(query, worker, 1)) return true;
+  const rules: usize = worker + load<u32>(query, QUERY_RULES);
+  const doublings = load<u32>(rules, RULES_DOUBLINGS);
+  if (doublings === load<u32>(query, QUERY_RULE_DOUBLINGS)) return false;
+  store<u32>(rules, doublings + 1, RULES_DOUBLINGS);
+  keepRules(query, worker, 0);
+  return true;
 }
 
 /** Notes the rules that decided about the current line, for each agent. */
@@ -87,11 +101,11 @@ export function countRules(query: usize, worker: usize): void {
   const start = rules + RULES_ENTRIES;
   const entries = entriesOf(query, rules);
   const entriesEnd = start + <usize>entries * RULE_BYTES;
-  // The key of the hosts' hash: a robots.txt cannot choose lines whose hashes collide.
-  const table: usize = load<u32>(query, QUERY_TABLE);
-  const key = load<u64>(table, HEADER_HOST_KEY);
+  const key = keyOf(query);
   for (let note = first; note < end; note += NOTE_BYTES) {
-    const index = hashOf(key, note) & (entries - 1);
+    const authority = load<u32>(note, RULE_AUTHORITY);
+    const hash = hashOf(key, authority, load<u32>(note, RULE_LINE), load<u32>(note, NOTE_AGENT));
+    const index = hash & (entries - 1);
     store<u32>(note, start + <usize>index * RULE_BYTES, NOTE_ENTRY);
   }
   for (let note = first; note < end; note += NOTE_BYTES) {
@@ -122,11 +136,67 @@ export function countRules(query: usize, worker: usize): void {
   store<u32>(rules, 0, RULES_NOTED);
 }
 
-/** Hashes a note's rule and agent. kernel/rule-counts.ts computes the same. */
-function hashOf(key: u64, note: usize): u32 {
-  let hash = (load<u32>(note, RULE_AUTHORITY) ^ <u32>key) * 0x9e3779b1;
+/**
+ * Drops the counters up to a limit, and puts the others where they are searched for.
+ *
+ * @param query as in `countRules`
+ */
+export function keepRules(query: usize, worker: usize, limit: f64): void {
+  const rules: usize = worker + load<u32>(query, QUERY_RULES);
+  const start = rules + RULES_ENTRIES;
+  const entries = entriesOf(query, rules);
+  const end = start + <usize>entries * RULE_BYTES;
+  let used = 0;
+  for (let entry = start; entry < end; entry += RULE_BYTES) {
+    const count = load<u64>(entry, RULE_COUNT);
+    if (count === 0) continue;
+    const isKept = <f64>(count & COUNT_MASK) > limit;
+    store<u64>(entry, isKept ? count | MISPLACED : 0, RULE_COUNT);
+    used += <i32>isKept;
+  }
+  store<u32>(rules, used, RULES_USED);
+  const key = keyOf(query);
+  for (let entry = start; entry < end; entry += RULE_BYTES) {
+    if ((load<u64>(entry, RULE_COUNT) & MISPLACED) !== 0) settle(entry, start, end, entries, key);
+  }
+}
+
+/**
+ * Puts a misplaced entry where it is searched for. Another misplaced entry there makes way, and is
+ * the next. Entries that are passed over never move again, so each is found later.
+ */
+function settle(entry: usize, start: usize, end: usize, entries: u32, key: u64): void {
+  let place = load<u64>(entry, RULE_AUTHORITY);
+  let count = load<u64>(entry, RULE_COUNT) ^ MISPLACED;
+  store<u64>(entry, 0, RULE_COUNT);
+  while (true) {
+    const hash = hashOf(key, <u32>place, <u32>(place >> 32), <u32>(count >> RULE_COUNT_BITS));
+    let to = start + <usize>(hash & (entries - 1)) * RULE_BYTES;
+    let there = load<u64>(to, RULE_COUNT);
+    while (there !== 0 && (there & MISPLACED) === 0) {
+      to += RULE_BYTES;
+      if (to === end) to = start;
+      there = load<u64>(to, RULE_COUNT);
+    }
+    const displaced = load<u64>(to, RULE_AUTHORITY);
+    store<u64>(to, place, RULE_AUTHORITY);
+    store<u64>(to, count, RULE_COUNT);
+    if (there === 0) return;
+    place = displaced;
+    count = there ^ MISPLACED;
+  }
+}
+
+/** The key of the hosts' hash: a robots.txt cannot choose lines whose hashes collide. */
+function keyOf(query: usize): u64 {
+  const table: usize = load<u32>(query, QUERY_TABLE);
+  return load<u64>(table, HEADER_HOST_KEY);
+}
+
+function hashOf(key: u64, authority: u32, line: u32, agent: u32): u32 {
+  let hash = (authority ^ <u32>key) * 0x9e3779b1;
   hash ^= hash >> 15;
-  hash += rotl<u32>(load<u32>(note, RULE_LINE), 9) ^ load<u32>(note, NOTE_AGENT) ^ <u32>(key >> 32);
+  hash += rotl<u32>(line, 9) ^ agent ^ <u32>(key >> 32);
   hash *= 0x85ebca77;
   hash ^= hash >> 13;
   hash *= 0xc2b2ae3d;

@@ -74,7 +74,7 @@ export class BankJudge {
   run(lineBase: number | undefined): ShareOutput {
     const { task } = this;
     const first = task.words[TASK_LINES / 4] as number;
-    if (this.result === RUN_RULES_FULL) task.makeRoomForRules();
+    if (this.result === RUN_RULES_FULL) task.pruneRules();
     if (lineBase !== undefined) task.setLineBase(lineBase);
     task.emptyOutput();
     this.result = task.run();

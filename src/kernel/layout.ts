@@ -394,7 +394,9 @@ export const LINE_QUERY = LINE_GROUPS + GROUPS_BYTES;
 export const LINE_SHARD = LINE_QUERY + WORD;
 /** Receives words that are loaded only to prefetch their cache lines. */
 export const LINE_PREFETCHED = LINE_SHARD + WORD;
-export const LINE_BYTES = LINE_PREFETCHED + WORD;
+/** A line before with the same authority, whose look-up counts for this line too; 0 if none. */
+export const LINE_LEADER = LINE_PREFETCHED + WORD;
+export const LINE_BYTES = LINE_LEADER + WORD;
 
 // ---- Result: the decision on one URL for one agent
 

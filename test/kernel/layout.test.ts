@@ -113,7 +113,7 @@ const BLOCKS: Record<string, Block> = {
       ...words('NON_CANONICAL', 'TEXT', 'TEXT_END', 'SLOT', 'RECORD', 'AUTHORITY', 'ROBOTS'),
       GROUPS: layout.GROUPS_BYTES,
       ...words('QUERY', 'SHARD'),
-      PREFETCHED: WORD,
+      ...words('PREFETCHED', 'LEADER'),
     },
     others: [],
   },

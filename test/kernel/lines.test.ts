@@ -68,3 +68,50 @@ it('a line gets the same verdict alone and among lines of its shape', () => {
   expect(invalid).toBeGreaterThan(250);
   expect(overridden).toBeGreaterThan(250);
 });
+
+/** Lines with the authority of the line before are not looked up again. */
+it('a URL gets the same verdict alone and after URLs of equal or similar authorities', () => {
+  const random = new Random(20261125);
+  const long = 'a'.repeat(40);
+  const files = {
+    'one.example': 'User-agent: *\nDisallow: /no\n',
+    'https://one.example': 'User-agent: *\nDisallow: /yes\n',
+    'http://one.example:8080': 'User-agent: *\nDisallow: /\n',
+    'two.example': 'User-agent: OtherBot\nDisallow: /\n',
+    [`${long}.x.example`]: 'User-agent: *\nDisallow: /no\n',
+    [`${long}.y.example`]: 'User-agent: *\nDisallow: /yes\n',
+  };
+  const lookUp = kernelOver(files);
+  const origins = [
+    'http://one.example',
+    'HTTP://One.example:80',
+    'https://one.example',
+    'http://one.example:8080',
+    'ftp://one.example',
+    'http://two.example',
+    'http://one.exampl',
+    `http://${long}.x.example`,
+    `http://${long}.y.example`,
+    `http://${long}.z.example`,
+  ];
+  const settings = { format: 'text', explain: true } as const;
+  const alone = new Map<string, string>();
+  for (let batch = 0; batch < cases(60); batch++) {
+    const lines: string[] = [];
+    while (lines.length < 150) {
+      const origin = random.pick(origins);
+      for (let left = random.between(1, 5); left > 0; left--) {
+        const path = random.pick(['/no', '/yes', '/n%6f', '']);
+        lines.push(random.chance(0.05) ? random.pick(['', 'http://', 'x\ty']) : origin + path);
+      }
+    }
+    const expected = lines.map((line) => {
+      const known = alone.get(line) ?? lookUp(`${line}\n`, settings).output;
+      alone.set(line, known);
+      return known;
+    });
+    expect(lookUp(`${lines.join('\n')}\n`, settings).output).toBe(expected.join(''));
+  }
+  const verdicts = [...alone.values()].map((line) => line.split('\t')[0]);
+  expect(new Set(verdicts)).toEqual(new Set(['allow', 'deny', 'unknown', 'invalid', '']));
+});

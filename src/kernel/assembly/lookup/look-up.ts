@@ -12,6 +12,7 @@ import {
   LINE_HASH,
   LINE_HOST,
   LINE_HOST_BYTES,
+  LINE_LEADER,
   LINE_OUTCOME,
   LINE_PORT,
   LINE_PREFETCHED,
@@ -26,6 +27,7 @@ import {
   QUERY_SEEN,
   WORKER_OPEN,
 } from '../../layout';
+import { equal } from '../bytes/search';
 import { groupsOfAny, resolveGroups } from '../match/groups';
 import { lineEntry, PENDING, queryOf, tableOf } from '../memory/line';
 import { findAuthority, isRecordOf, probe, probeHost, recordOf, slotIndex } from './host-slots';
@@ -43,8 +45,11 @@ import { findAuthority, isRecordOf, probe, probeHost, recordOf, slotIndex } from
  */
 export function lookUp(query: usize, worker: usize, lines: i32): void {
   const open = worker + WORKER_OPEN;
-  let end = openLines(open, lineEntry(worker, 0), lineEntry(worker, lines));
-  if (load<u32>(query, QUERY_ANY_HOST) === 0) {
+  const first = lineEntry(worker, 0);
+  const last = lineEntry(worker, lines);
+  const anyHost = load<u32>(query, QUERY_ANY_HOST) !== 0;
+  let end = openLines(open, first, last, anyHost);
+  if (!anyHost) {
     prefetchBuckets(open, end);
     end = findHosts(open, end);
     prefetchRecords(open, end);
@@ -55,14 +60,29 @@ export function lookUp(query: usize, worker: usize, lines: i32): void {
   }
   end = findGroups(open, end);
   prefetchAutomata(open, end);
+  if (!anyHost) followLeaders(first, last);
 }
 
-/** Lists the lines whose URLs are fine; returns the end of the list. */
-function openLines(open: usize, first: usize, last: usize): usize {
+/**
+ * Lists the lines whose URLs are fine; returns the end of the list. A line with the authority of
+ * the line before is not listed but has a leader: lists of URLs are often in the order of their
+ * hosts. With `anyHost` there are neither hosts nor leaders.
+ */
+function openLines(open: usize, first: usize, last: usize, anyHost: bool): usize {
   let end = open;
+  let leader: usize = 0;
+  let hash = 0;
   for (let line = first; line < last; line += LINE_BYTES) {
     store<u32>(line, 0, LINE_ROBOTS);
-    end = keep(line, load<i32>(line, LINE_OUTCOME) === PENDING, end);
+    store<u32>(line, 0, LINE_LEADER);
+    if (load<i32>(line, LINE_OUTCOME) !== PENDING) continue;
+    if (load<i32>(line, LINE_HASH) === hash && leader !== 0 && haveOneAuthority(leader, line)) {
+      store<u32>(line, leader, LINE_LEADER);
+      continue;
+    }
+    if (!anyHost) leader = line;
+    hash = load<i32>(line, LINE_HASH);
+    end = keep(line, true, end);
   }
   return end;
 }
@@ -71,6 +91,29 @@ function openLines(open: usize, first: usize, last: usize): usize {
 function keep(line: usize, isWanted: bool, end: usize): usize {
   store<u32>(end, line);
   return end + ((<usize>isWanted) << 2);
+}
+
+/** Whether host, scheme and port of two lines are equal. */
+function haveOneAuthority(a: usize, b: usize): bool {
+  const bytes = load<i32>(a, LINE_HOST_BYTES);
+  return (
+    equal(load<u32>(a, LINE_HOST), load<u32>(b, LINE_HOST), bytes) &&
+    bytes === load<i32>(b, LINE_HOST_BYTES) &&
+    load<i32>(a, LINE_SCHEME) === load<i32>(b, LINE_SCHEME) &&
+    load<i32>(a, LINE_PORT) === load<i32>(b, LINE_PORT)
+  );
+}
+
+/** Gives each line that has a leader what was found for its leader. */
+function followLeaders(first: usize, last: usize): void {
+  for (let line = first; line < last; line += LINE_BYTES) {
+    const leader: usize = load<u32>(line, LINE_LEADER);
+    if (leader === 0) continue;
+    store<u32>(line, load<u32>(leader, LINE_SLOT), LINE_SLOT);
+    store<u32>(line, load<u32>(leader, LINE_AUTHORITY), LINE_AUTHORITY);
+    store<u32>(line, load<u32>(leader, LINE_ROBOTS), LINE_ROBOTS);
+    store<u64>(line, load<u64>(leader, LINE_GROUPS), LINE_GROUPS);
+  }
 }
 
 /** Prefetches for each line the bucket where the search for its host begins. */

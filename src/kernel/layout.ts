@@ -462,10 +462,7 @@ export const MARKS_ESCAPED = MARKS_NEXT + WORD;
 export const MARKS_BACKSLASHES = MARKS_ESCAPED + WORD;
 /** Address of the next mark, when a line is done. */
 export const MARKS_CURSOR = MARKS_BACKSLASHES + WORD;
-/**
- * Addresses of marks below this have three more after them, and no string among them holds a
- * backslash. May be 0.
- */
+/** Addresses of marks below this have three more after them. May be 0. */
 export const MARKS_PLAIN = MARKS_CURSOR + WORD;
 /** Bytes whose marks are found together next. */
 export const MARKS_AHEAD = MARKS_PLAIN + WORD;

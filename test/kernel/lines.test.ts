@@ -36,6 +36,8 @@ it('a line gets the same verdict alone and among lines of its shape', () => {
     ', "a": true, "url": null }',
     `,"digest":"${'Z'.repeat(40)}","length":1234,"offset":"98765"}`,
     `,"text":"${'abc '.repeat(30)}","abc":"http://example.com/no","c":7}`,
+    ',"n":1,"text":"abc\\"\\\\","url":"http://example.com/no"}',
+    ',"name":"abc","\\u0075rl":"http://example.com/no","n":1}',
     '}',
   ];
   let denied = 0;

@@ -10,6 +10,7 @@ export const FALS: i32 = 0x736c6166; // fals
 export const NULL: i32 = 0x6c6c756e; // null
 export const QUOTE_COLON: i32 = 0x3a22; // ":
 export const QUOTE_COMMA: i32 = 0x2c22; // ",
+export const QUOTE_BRACE: i32 = 0x7d22; // "}
 export const BACKSLASH_U: i32 = 0x755c; // \u
 export const BACKSLASH_U00: i32 = 0x3030755c; // \u00
 export const SLASH_ROB: i32 = 0x626f722f; // /rob

@@ -27,7 +27,7 @@ import {
 } from '../../layout';
 import { equal } from '../bytes/search';
 import { isInNoClass } from '../bytes/vectors';
-import { QUOTE_COLON, QUOTE_COMMA } from '../bytes/words';
+import { QUOTE_BRACE, QUOTE_COLON, QUOTE_COMMA } from '../bytes/words';
 import { claimScratch } from '../memory/scratch';
 import { skipContainer } from './container';
 import { beforeClosing, markAt } from './marks';
@@ -79,6 +79,14 @@ function endsAt(line: usize, at: usize, end: usize): bool {
   return at === end || load<u8>(at) === LF;
 }
 
+/** Stores that the object ends right before the newline whose mark is at `cursor`. */
+function endsBefore(newline: usize, line: usize, marks: usize, cursor: usize): i32 {
+  store<u32>(line, newline - 1, LINE_BRACE);
+  store<u32>(line, newline, LINE_NEWLINE);
+  store<u32>(marks, cursor + 4, MARKS_CURSOR);
+  return LOCATED;
+}
+
 /** The positions among 16 of bytes without a meaning in JSON: those of numbers and literals. */
 function scalars(at: usize): i32 {
   const low = i8x16(3, 1, 3, 1, 1, 1, 1, 1, 1, 1, 5, 25, 11, 25, 1, 1);
@@ -96,11 +104,17 @@ function scalarEnd(at: usize, end: usize): usize {
   return end;
 }
 
+/** Whether the mark is that of a newline at `at`. */
+function isNewline(mark: usize, at: usize): bool {
+  return mark === at && load<u8>(at) === LF;
+}
+
 /**
  * Passes members of the usual form: there is at most one space after colon and comma, a comma comes
  * right after the value, and the value is a string, or a number or literal of up to 16 bytes. With
- * `strict` only strings are passed. Stops at a key of the wanted length. Returns the mark
- * after these members.
+ * `strict` only strings are passed. Stops at a key of the wanted length, and at a longer one with
+ * escapes. Returns the mark after these members. If the object and its line end right after the
+ * last of them, that is the mark of the newline, with the brace before it.
  */
 function passPlainMembers(marks: usize, cursor: usize, wantedBytes: usize, strict: bool): usize {
   const end: usize = load<u32>(marks, MARKS_PLAIN);
@@ -108,7 +122,12 @@ function passPlainMembers(marks: usize, cursor: usize, wantedBytes: usize, stric
     const from: usize = load<u32>(cursor);
     const quote: usize = load<u32>(cursor, 4);
     // The mark may be that of a control character after the comma.
-    if (load<u8>(from) !== QUOTE || quote - from === wantedBytes + 1) break;
+    if (load<u8>(from) !== QUOTE) break;
+    const keyBytes = quote - from - 1;
+    if (keyBytes >= wantedBytes) {
+      if (keyBytes === wantedBytes) break;
+      if (load<u32>(marks, MARKS_BACKSLASHES) !== 0 && holdsEscape(from, quote)) break;
+    }
     let value = quote + 2;
     let byte: i32 = load<u8>(value);
     if (byte === SPACE) byte = load<u8>(++value);
@@ -116,7 +135,10 @@ function passPlainMembers(marks: usize, cursor: usize, wantedBytes: usize, stric
     if (byte === QUOTE) {
       // The next mark; the one after it closes the string.
       const closing: usize = load<u32>(cursor, 12);
-      if (<i32>load<u16>(closing) !== QUOTE_COMMA) break;
+      const ending = <i32>load<u16>(closing);
+      if (ending === QUOTE_BRACE && isNewline(load<u32>(cursor, 16), closing + 2))
+        return cursor + 16;
+      if (ending !== QUOTE_COMMA) break;
       const after: i32 = load<u8>(closing, 2);
       if (<usize>load<u32>(cursor, 16) !== closing + 2 + <usize>(after === SPACE)) break;
       cursor += 16;
@@ -124,9 +146,13 @@ function passPlainMembers(marks: usize, cursor: usize, wantedBytes: usize, stric
       if (strict) break;
       const key: usize = load<u32>(cursor, 8);
       const comma = key - 1 - <usize>(load<u8>(key - 1) === SPACE);
-      if (load<u8>(comma) !== COMMA || comma - value > <usize>16 || comma === value) break;
+      if (comma - value > <usize>16 || comma === value) break;
       const others = ~scalars(value) & ((1 << (<i32>(comma - value))) - 1);
       if (others !== 0) break;
+      if (load<u8>(comma) !== COMMA) {
+        if (load<u8>(comma) !== CLOSE_BRACE || !isNewline(key, comma + 1)) break;
+        return cursor + 8;
+      }
       cursor += 8;
     }
   }
@@ -148,9 +174,12 @@ export function locateUrl(
   scratch: usize,
 ): i32 {
   store<u32>(line, 0, LINE_URL);
-  at = skipSpace(at, end);
-  if (byteAt(at, end) !== OPEN_BRACE) return REASON_NO_OBJECT;
-  at = skipSpace(at + 1, end);
+  if (byteAt(at, end) !== OPEN_BRACE) {
+    at = skipSpace(at, end);
+    if (byteAt(at, end) !== OPEN_BRACE) return REASON_NO_OBJECT;
+  }
+  at++;
+  if (byteAt(at, end) !== QUOTE) at = skipSpace(at, end);
   const strict = (load<u32>(query, QUERY_FLAGS) & QUERY_STRICT) !== 0;
   // The first mark in a string before this address closes the string.
   const simple: usize = strict ? 0 : end;
@@ -173,7 +202,13 @@ export function locateUrl(
           cursor = passed;
           isEmpty = false;
           at = load<u32>(cursor);
-          if (<i32>load<u8>(at) <= SPACE) at = skipSpace(at, end);
+          if (<i32>load<u8>(at) <= SPACE) {
+            // Before any other mark stands a comma or a space.
+            if (load<u8>(at - 1) === CLOSE_BRACE && level === 0) {
+              return endsBefore(at, line, marks, cursor);
+            }
+            at = skipSpace(at, end);
+          }
           continue;
         }
       }
@@ -256,10 +291,7 @@ export function locateUrl(
         // The mark says where the next line begins before it is known where this value ends.
         const newline: usize = load<u32>(cursor);
         if (newline === at + 1 && load<u8>(newline) === LF) {
-          store<u32>(line, newline - 1, LINE_BRACE);
-          store<u32>(line, newline, LINE_NEWLINE);
-          store<u32>(marks, cursor + 4, MARKS_CURSOR);
-          return LOCATED;
+          return endsBefore(newline, line, marks, cursor);
         }
         store<u32>(line, at, LINE_BRACE);
         store<u32>(marks, cursor, MARKS_CURSOR);

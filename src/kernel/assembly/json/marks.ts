@@ -103,7 +103,7 @@ function readMarks(marks: usize, to: usize, end: usize, strict: bool): void {
   store<u32>(marks, marks + MARKS_LIST, MARKS_CURSOR);
   store<u32>(marks, <u32>escaped, MARKS_ESCAPED);
   store<u32>(marks, backslashes, MARKS_BACKSLASHES);
-  store<u32>(marks, backslashes === 0 ? to - 12 : 0, MARKS_PLAIN);
+  store<u32>(marks, to - 12, MARKS_PLAIN);
 }
 
 /** Address of the mark at `at`, where a string begins. `cursor` is the mark after the last one. */

@@ -121,7 +121,7 @@ export class HostClusters {
     const automatonStart = (number: number): number => section + this.#automata.start(number);
     this.#records.load(this.#compiled.record(item));
     this.#records.write(chunk.view, base + this.#robots.start(item), automatonStart);
-    this.#writeAutomata(end, chunk.view, base);
+    this.#writeAutomata(end, chunk.bytes, base);
     chunk.end += end - start;
   }
 
@@ -147,13 +147,13 @@ export class HostClusters {
   }
 
   /** Writes the next automata that start before `end`. */
-  #writeAutomata(end: number, view: DataView, base: number): void {
+  #writeAutomata(end: number, bytes: Buffer, base: number): void {
     const { automata } = this.#compiled;
     for (; this.#written < this.#automata.count; this.#written++) {
       const automaton = this.#automata.item(this.#written);
       const at = this.#automata.start(automaton);
       if (at >= end) break;
-      automata.copy(automaton, view, base + at);
+      automata.copy(automaton, bytes, base + at);
     }
   }
 }

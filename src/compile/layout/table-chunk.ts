@@ -1,10 +1,12 @@
+import { Buffer } from 'node:buffer';
+
 /**
  * A stretch of a table that is being written: the whole table, or one of several consecutive
  * stretches.
  */
 export class TableChunk {
   /** The memory of the chunk, which is zero after the written bytes. */
-  readonly bytes: Uint8Array;
+  readonly bytes: Buffer;
   /** A view of the same memory. */
   readonly view: DataView;
   /** Offset in the table of the first byte. */
@@ -13,7 +15,7 @@ export class TableChunk {
   end = 0;
 
   constructor(bytes: Uint8Array) {
-    this.bytes = bytes;
+    this.bytes = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     this.view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   }
 
@@ -21,7 +23,7 @@ export class TableChunk {
     return this.bytes.length - this.end;
   }
 
-  get written(): Uint8Array {
+  get written(): Buffer {
     return this.bytes.subarray(0, this.end);
   }
 

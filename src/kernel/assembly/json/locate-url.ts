@@ -11,6 +11,7 @@
 
 import { CLOSE_BRACE, COMMA, LF, OPEN_BRACE, OPEN_BRACKET, QUOTE, SPACE } from '../../../ascii';
 import {
+  COPY_MARGIN,
   LINE_BRACE,
   LINE_NEWLINE,
   LINE_URL,
@@ -65,7 +66,7 @@ function isKey(wanted: usize, from: usize, end: usize, marks: usize, scratch: us
 function isEscapedKey(wanted: usize, from: usize, end: usize, scratch: usize): bool {
   if (!holdsEscape(from, end)) return false;
   const bytes = load<i32>(wanted, 4);
-  claimScratch(scratch, end - from);
+  claimScratch(scratch, end - from + COPY_MARGIN);
   const decoded = unescapeString(from, end, scratch);
   return (
     decoded !== 0 && <i32>(decoded - scratch) === bytes && equal(load<u32>(wanted), scratch, bytes)

@@ -2,6 +2,7 @@ import { SOLE_COLUMN } from '../kernel/layout.js';
 import type { Conversion, OutputMode, QuerySettings } from '../kernel/query-settings.js';
 import type { Agent } from '../protocol/agent.js';
 import type { Verdict } from '../protocol/verdict.js';
+import type { TableHeader } from '../table/table-check.js';
 import { type Bank, banksOf, offsetInTable, type TableMemory } from '../table-memory.js';
 import type { Executor } from '../workers/executor.js';
 import { MAX_BAD_LISTED } from '../workers/ring/ring-words.js';
@@ -265,7 +266,7 @@ export class Filter {
       seenSlots: countHosts ? slots : 0,
       countedSlots: countByHost ? slots : 0,
       ruleEntries: countByRule
-        ? (asked.ruleEntries ?? usualRuleEntries(slots * asked.agents.length))
+        ? (asked.ruleEntries ?? usualRuleEntries(slots, header, asked.agents.length))
         : 0,
       shards: addedShards ?? shards.length,
       addsShard: addedShards !== undefined,
@@ -287,10 +288,16 @@ export class Filter {
 }
 
 /**
- * Room for a few rules of each host, from 2 ** 12 to 2 ** 21 entries.
- *
- * @param pairs slots of the table for each agent
+ * Room for the rules of all authorities, if each has as many as the table's robots.txt files have
+ * on average, and for a few of each host. From 2 ** 12 to 2 ** 21 entries, of which at most three
+ * quarters are used.
  */
-function usualRuleEntries(pairs: number): number {
-  return 2 ** Math.min(Math.max(Math.ceil(Math.log2(RULES_PER_SLOT * pairs)), 12), 21);
+function usualRuleEntries(
+  slots: number,
+  { rules, robots, authorities }: TableHeader,
+  agents: number,
+): number {
+  const ofAuthorities = (authorities * rules) / Math.max(robots, 1);
+  const wanted = agents * Math.max(RULES_PER_SLOT * slots, (ofAuthorities * 4) / 3 + 1);
+  return 2 ** Math.min(Math.max(Math.ceil(Math.log2(wanted)), 12), 21);
 }

@@ -226,7 +226,8 @@ function denyingRules(filter: Filter, view: TableView, agents: number): FilterFi
   const denying = overAgents(rules.filter(({ allow }) => !allow));
   const top = rankedRules(denying, view, DENYING);
   return {
-    missed,
+    // `denied` sums up the counts of all agents.
+    missed: missed * agents,
     rules: top.map(({ authority, line, count, ofAgents }) => {
       const found = placed.find(authority, line);
       const deniedToAgents = Array.from({ length: agents }, () => 0);

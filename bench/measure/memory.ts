@@ -55,10 +55,8 @@ function sumOf(bytes: ReadonlyMap<number, number>): number | undefined {
 function readChildren(process: number, field: 'VmHWM' | 'VmRSS', found: Map<number, number>): void {
   try {
     const children = readFileSync(`/proc/${process}/task/${process}/children`, 'latin1');
-    for (const child of children
-      .split(' ')
-      .filter((each) => each !== '')
-      .map(Number)) {
+    for (const text of children.split(' ').filter((each) => each !== '')) {
+      const child = Number(text);
       const status = readFileSync(`/proc/${child}/status`, 'latin1');
       const line = status.split('\n').find((each) => each.startsWith(`${field}:`));
       if (line !== undefined) {

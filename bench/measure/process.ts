@@ -34,9 +34,9 @@ export interface RunOptions {
 }
 
 /**
- * A script of bash that runs its arguments as a command and writes the microseconds of its start
- * and end to descriptor 3, as bash 5 counts them. Node would start the process by a fork of itself,
- * which takes 10 ms, and 20 ms more for each 500 MB that this process holds.
+ * A script of bash that runs its arguments as a command. Bash 5 counts microseconds; the script
+ * writes those of the command's start and end to descriptor 3. Node would start the command by a
+ * fork of itself, which takes 10 ms, and some 15 ms more for each 500 MB that this process holds.
  */
 const STOPWATCH =
   'start=$EPOCHREALTIME; (exec "$@" 3>&-); code=$?; echo "$start $EPOCHREALTIME" >&3; exit $code';

@@ -1,11 +1,11 @@
 import { RobotsFilterError } from '../../errors.js';
 import { STANDARD_INPUT } from '../../files/standard-input.js';
-import type { KeptInput } from '../../pipeline/asked-shards.js';
 import type { InputStart } from '../../pipeline/input/input-start.js';
 import { openRawPath } from '../../pipeline/input/raw-input.js';
 import type { Manifest } from '../../table/manifest.js';
 import type { FilterOptions } from '../options/command-options.js';
 import { openOptions } from '../options/open-options.js';
+import type { KeptInput } from './asked-shards.js';
 import type { InputSurvey } from './input-survey.js';
 
 /**
@@ -50,7 +50,7 @@ export class KeptInputs {
       const inputs = await this.#read();
       if (inputs === undefined) return undefined;
       // Loaded on demand, because most tables are in one piece.
-      const { askedShards } = await import('../../pipeline/asked-shards.js');
+      const { askedShards } = await import('./asked-shards.js');
       const { urlField, maxLineBytes } = options;
       const shards = await askedShards(inputs, manifest, {
         open: openOptions(options),

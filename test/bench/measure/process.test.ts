@@ -2,11 +2,15 @@ import { describe, expect, it } from 'vitest';
 import { runProgram, runShell } from '../../../bench/measure/process.js';
 
 describe('runProgram', () => {
-  it('times the program alone, not its start from this process', async () => {
+  it('times the program by the clock of bash, from before its start to after its end', async () => {
+    const script = 'echo $EPOCHREALTIME; sleep 0.1; echo $EPOCHREALTIME';
     const start = performance.now();
-    const { seconds } = await runProgram('sleep', ['0.1']);
-    expect(seconds).toBeGreaterThanOrEqual(0.1);
-    expect(seconds).toBeLessThan((performance.now() - start) / 1000);
+    const { seconds, output } = await runProgram('bash', ['-c', script], { output: 'keep' });
+    const around = (performance.now() - start) / 1000;
+    const [first = '', last = ''] = output.split('\n').map((time) => time.replace(/\D/, ''));
+    expect(first).toMatch(/^\d{16}$/);
+    expect(seconds).toBeGreaterThan((Number(last) - Number(first)) / 1e6);
+    expect(seconds).toBeLessThan(around);
   });
 
   it('passes arguments as they are, and runs programs rather than functions of a shell', async () => {

@@ -97,8 +97,8 @@ function keep(line: usize, isWanted: bool, end: usize): usize {
 function haveOneAuthority(a: usize, b: usize): bool {
   const bytes = load<i32>(a, LINE_HOST_BYTES);
   return (
-    equal(load<u32>(a, LINE_HOST), load<u32>(b, LINE_HOST), bytes) &&
     bytes === load<i32>(b, LINE_HOST_BYTES) &&
+    equal(load<u32>(a, LINE_HOST), load<u32>(b, LINE_HOST), bytes) &&
     load<i32>(a, LINE_SCHEME) === load<i32>(b, LINE_SCHEME) &&
     load<i32>(a, LINE_PORT) === load<i32>(b, LINE_PORT)
   );

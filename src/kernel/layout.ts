@@ -394,7 +394,7 @@ export const LINE_QUERY = LINE_GROUPS + GROUPS_BYTES;
 export const LINE_SHARD = LINE_QUERY + WORD;
 /** Receives words that are loaded only to prefetch their cache lines. */
 export const LINE_PREFETCHED = LINE_SHARD + WORD;
-/** A line before with the same authority, whose look-up counts for this line too; 0 if none. */
+/** Of a line that has a leader: a line before with the same authority, whose look-up counts. */
 export const LINE_LEADER = LINE_PREFETCHED + WORD;
 export const LINE_BYTES = LINE_LEADER + WORD;
 
@@ -443,8 +443,10 @@ export const WORKER_LINES = (WORKER_SHARD + WORD + CACHE_LINE - 1) & -CACHE_LINE
 export const GROUP_LINES = 64;
 /** Addresses of the lines that are still being looked up. */
 export const WORKER_OPEN = WORKER_LINES + GROUP_LINES * LINE_BYTES;
+/** Addresses of the lines that have a leader, then 0. The first line has none. */
+export const WORKER_FOLLOWERS = WORKER_OPEN + GROUP_LINES * WORD;
 /** Canonical hosts of the lines in flight. */
-export const WORKER_HOSTS = WORKER_OPEN + GROUP_LINES * WORD;
+export const WORKER_HOSTS = WORKER_FOLLOWERS + GROUP_LINES * WORD;
 /**
  * Bytes for the canonical host of a line: MAX_HOST_BYTES, and the bytes that vectors write after
  * it.

@@ -144,6 +144,7 @@ const BLOCKS: Record<string, Block> = {
       SHARD: WORD,
       LINES: layout.GROUP_LINES * layout.LINE_BYTES,
       OPEN: layout.GROUP_LINES * WORD,
+      FOLLOWERS: layout.GROUP_LINES * WORD,
       HOSTS: layout.GROUP_LINES * layout.HOST_SPACE,
       MARKS: layout.MARKS_BYTES,
       RESULTS: layout.MAX_AGENTS * layout.RESULT_BYTES,

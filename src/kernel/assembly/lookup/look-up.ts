@@ -25,6 +25,7 @@ import {
   QUERY_ANY_HOST,
   QUERY_COUNTS,
   QUERY_SEEN,
+  WORKER_FOLLOWERS,
   WORKER_OPEN,
 } from '../../layout';
 import { equal } from '../bytes/search';
@@ -48,7 +49,8 @@ export function lookUp(query: usize, worker: usize, lines: i32): void {
   const first = lineEntry(worker, 0);
   const last = lineEntry(worker, lines);
   const anyHost = load<u32>(query, QUERY_ANY_HOST) !== 0;
-  let end = openLines(open, first, last, anyHost);
+  const followers = worker + WORKER_FOLLOWERS;
+  let end = openLines(open, followers, first, last, anyHost);
   if (!anyHost) {
     prefetchBuckets(open, end);
     end = findHosts(open, end);
@@ -60,30 +62,32 @@ export function lookUp(query: usize, worker: usize, lines: i32): void {
   }
   end = findGroups(open, end);
   prefetchAutomata(open, end);
-  if (!anyHost) followLeaders(first, last);
+  followLeaders(followers);
 }
 
 /**
  * Lists the lines whose URLs are fine; returns the end of the list. A line with the authority of
  * the line before is not listed but has a leader: lists of URLs are often in the order of their
- * hosts. With `anyHost` there are neither hosts nor leaders.
+ * hosts. These lines are listed in `followers`. With `anyHost` there are neither hosts nor leaders.
  */
-function openLines(open: usize, first: usize, last: usize, anyHost: bool): usize {
+function openLines(open: usize, followers: usize, first: usize, last: usize, anyHost: bool): usize {
   let end = open;
   let leader: usize = 0;
   let hash = 0;
   for (let line = first; line < last; line += LINE_BYTES) {
     store<u32>(line, 0, LINE_ROBOTS);
-    store<u32>(line, 0, LINE_LEADER);
     if (load<i32>(line, LINE_OUTCOME) !== PENDING) continue;
     if (load<i32>(line, LINE_HASH) === hash && leader !== 0 && haveOneAuthority(leader, line)) {
       store<u32>(line, leader, LINE_LEADER);
+      store<u32>(followers, line);
+      followers += 4;
       continue;
     }
     if (!anyHost) leader = line;
     hash = load<i32>(line, LINE_HASH);
     end = keep(line, true, end);
   }
+  store<u32>(followers, 0);
   return end;
 }
 
@@ -104,11 +108,13 @@ function haveOneAuthority(a: usize, b: usize): bool {
   );
 }
 
-/** Gives each line that has a leader what was found for its leader. */
-function followLeaders(first: usize, last: usize): void {
-  for (let line = first; line < last; line += LINE_BYTES) {
+/** Gives each line of a list that ends with 0 what was found for its leader. */
+function followLeaders(followers: usize): void {
+  while (true) {
+    const line: usize = load<u32>(followers);
+    if (line === 0) return;
+    followers += 4;
     const leader: usize = load<u32>(line, LINE_LEADER);
-    if (leader === 0) continue;
     store<u32>(line, load<u32>(leader, LINE_SLOT), LINE_SLOT);
     store<u32>(line, load<u32>(leader, LINE_AUTHORITY), LINE_AUTHORITY);
     store<u32>(line, load<u32>(leader, LINE_ROBOTS), LINE_ROBOTS);

@@ -111,20 +111,20 @@ function bucketsFound(masks: usize, at: usize, end: usize): i32 {
     const bytes2 = v128.load(at, 2);
     let fits = v128.and(
       i8x16.swizzle(low0, v128.and(bytes0, half)),
-      i8x16.swizzle(high0, i8x16.shr_u(bytes0, 4)),
+      i8x16.swizzle(high0, v128.and(i16x8.shr_u(bytes0, 4), half)),
     );
     fits = v128.and(
       fits,
       v128.and(
         i8x16.swizzle(low1, v128.and(bytes1, half)),
-        i8x16.swizzle(high1, i8x16.shr_u(bytes1, 4)),
+        i8x16.swizzle(high1, v128.and(i16x8.shr_u(bytes1, 4), half)),
       ),
     );
     fits = v128.and(
       fits,
       v128.and(
         i8x16.swizzle(low2, v128.and(bytes2, half)),
-        i8x16.swizzle(high2, i8x16.shr_u(bytes2, 4)),
+        i8x16.swizzle(high2, v128.and(i16x8.shr_u(bytes2, 4), half)),
       ),
     );
     found = v128.or(found, fits);

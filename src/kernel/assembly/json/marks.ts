@@ -39,7 +39,7 @@ function isMark(bytes: v128): v128 {
 
 /**
  * Writes the addresses of a set of positions after `at` to `to`; returns their end. Mostly there
- * are at most eight: a fixed number of them keeps the loop's exit predictable.
+ * are at most twelve: a fixed number of them keeps the loop's exit predictable.
  */
 function list(set: u64, at: usize, to: usize): usize {
   const end = to + ((<usize>popcnt(set)) << 2);
@@ -60,7 +60,15 @@ function list(set: u64, at: usize, to: usize): usize {
     set &= set - 1;
     store<u32>(to, at + <usize>ctz(set), 28);
     set &= set - 1;
-    to += 32;
+    store<u32>(to, at + <usize>ctz(set), 32);
+    set &= set - 1;
+    store<u32>(to, at + <usize>ctz(set), 36);
+    set &= set - 1;
+    store<u32>(to, at + <usize>ctz(set), 40);
+    set &= set - 1;
+    store<u32>(to, at + <usize>ctz(set), 44);
+    set &= set - 1;
+    to += 48;
   } while (to < end);
   return end;
 }

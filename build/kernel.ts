@@ -61,6 +61,7 @@ const RARE = [
   'locateInRow',
   'locateInJson',
   'passRow',
+  'passJson',
   'rowColumns',
   'convert',
   'encode',

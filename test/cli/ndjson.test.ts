@@ -163,8 +163,11 @@ describe('JSON', () => {
   });
 
   test('--allowed writes records without the array around them', async () => {
-    const { text } = await workplace().run([...FILTER, '--allowed'], array);
-    expect(text).toBe('"https://example.com/a"\n');
+    const place = workplace();
+    const { text } = await place.run([...FILTER, '--allowed'], array);
+    expect(text).toBe('{"url":"https://example.com/a"}\n');
+    const again = await place.run([...FILTER, '--allowed', '--input', 'ndjson'], text);
+    expect(again.text).toBe(text);
   });
 
   test('a truncated array is an error that names the place', async () => {

@@ -91,7 +91,7 @@ import {
 } from '../layout';
 import { holdsRows, isRefusedRow, rowStart } from './csv/locate-field';
 import { convert, rawUrl } from './emit/conversion';
-import { annotateJson, describeBadLine } from './emit/json-record';
+import { annotateJson, describeBadLine, passJson } from './emit/json-record';
 import { lineEnd, newline, pass } from './emit/line';
 import { byte, fragment, resultOf, verdicts } from './emit/parts';
 import { annotateRow, describeBadRow, passRow } from './emit/row';
@@ -286,7 +286,9 @@ function write(
   if (load<i32>(query, QUERY_CONVERSION) !== CONVERT_NONE) return convert(query, worker, line, to);
   const isRow = holdsRows(query);
   if (output === OUTPUT_ALLOWED || output === OUTPUT_DENIED) {
-    return lineEnd(line, isRow ? passRow(line, to) : pass(line, to));
+    if (load<i32>(query, QUERY_FORMAT) === FORMAT_JSON) to = passJson(query, line, to);
+    else to = isRow ? passRow(line, to) : pass(line, to);
+    return lineEnd(line, to);
   }
   if (output === OUTPUT_VERDICTS) return newline(verdicts(query, worker, to));
   if (output === OUTPUT_MASK) {

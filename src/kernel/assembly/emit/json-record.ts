@@ -35,6 +35,7 @@ import { copy, copyShort } from '../bytes/copy';
 import { decimal } from '../bytes/decimal';
 import { refusedReason } from '../locate';
 import { escapeString } from './escape';
+import { pass } from './line';
 import { agentOf, byte, fragment, resultOf, ruleText, tokenText, verdicts } from './parts';
 import { sourceText } from './rule';
 
@@ -125,15 +126,28 @@ function explanations(query: usize, worker: usize, to: usize): usize {
   return first ? to : byte(CLOSE_BRACE, to);
 }
 
+/** Writes the beginning of an object that holds the line, which is a JSON string. */
+function openString(query: usize, line: usize, to: usize): usize {
+  const start: usize = load<u32>(line, LINE_START);
+  const bytes = <i32>(<usize>load<u32>(line, LINE_END) - start);
+  to = fragment(query, FRAGMENT_STRING_OPEN, to);
+  to = copy(start, bytes, to, USUAL_STRING);
+  return fragment(query, FRAGMENT_STRING_CLOSE, to);
+}
+
+/** Writes the line of an object as read, or an object that holds the line's JSON string. */
+export function passJson(query: usize, line: usize, to: usize): usize {
+  if (load<u32>(line, LINE_BRACE) !== 0) return pass(line, to);
+  return byte(CLOSE_BRACE, openString(query, line, to));
+}
+
 /** Writes the line of an object or a JSON string, with the verdict as an additional member. */
 export function annotateJson(query: usize, worker: usize, line: usize, to: usize): usize {
   const start: usize = load<u32>(line, LINE_START);
   const end: usize = load<u32>(line, LINE_END);
   const brace: usize = load<u32>(line, LINE_BRACE);
   if (brace === 0) {
-    to = fragment(query, FRAGMENT_STRING_OPEN, to);
-    to = copy(start, <i32>(end - start), to, USUAL_STRING);
-    to = fragment(query, FRAGMENT_STRING_CLOSE, to);
+    to = openString(query, line, to);
     to = byte(COMMA, to);
     to = members(query, worker, to);
     return byte(CLOSE_BRACE, to);

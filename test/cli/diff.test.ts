@@ -69,6 +69,16 @@ test('diff of single files, with an exit code for scripts', async () => {
   expect(equal.stderr).toBe('robots-filter: *: 1 host, no difference\n');
 });
 
+test('a reader that goes away ends diff with success', async () => {
+  const place = workplace();
+  for (let host = 0; host < 2000; host++) {
+    place.write(`old/h${host}.example`, 'User-agent: *\nDisallow: /a\n');
+    place.write(`new/h${host}.example`, 'User-agent: *\nDisallow: /b\n');
+  }
+  const command = '$rf diff -q --exit-code old new | head -c 10; echo " $PIPESTATUS"';
+  expect((await place.shellAlone(command)).text).toMatch(/ 0\n$/);
+});
+
 test('diff --urls prints the URLs whose verdicts differ, with both rules', async () => {
   const place = twoSides();
   const urls =

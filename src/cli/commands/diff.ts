@@ -64,7 +64,8 @@ export async function diff(
     const about = { old: oldPath, new: newPath, what, profile: old.profile, created } as const;
     writeOutput(diffPage(about, tally, held));
   }
-  if (!sink.isClosed) for (const line of totals(tally, what)) diagnostics.note(line);
+  if (sink.isClosed) return SUCCESS;
+  for (const line of totals(tally, what)) diagnostics.note(line);
   return options.exitCode === true && tally.differences > 0 ? DIFFERENT : SUCCESS;
 }
 

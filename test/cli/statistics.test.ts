@@ -9,7 +9,7 @@ import {
   formatShare,
   formatTimeLeft,
 } from '../../src/cli/report/numbers.js';
-import { lines, workplace } from './command-line.js';
+import { lines, MAIN, workplace } from './command-line.js';
 
 const INPUT = [
   'https://example.com/',
@@ -111,6 +111,28 @@ describe('--stats', () => {
     for (const figure of [seconds.user, recordsPerSecond, bytesPerSecond, peakBytes]) {
       expect(figure).toBeGreaterThan(0);
     }
+  });
+});
+
+describe.runIf(process.platform === 'linux')('peak memory', () => {
+  test('is that of the program, not of the program that starts it', async () => {
+    const place = workplace();
+    place.write('one.txt', INPUT);
+    const held = 300e6;
+    place.write(
+      'starter.cjs',
+      `const held = Buffer.alloc(${held}, 1);
+      const { spawnSync } = require('node:child_process');
+      spawnSync(process.execPath, process.argv.slice(2), { stdio: 'inherit' });
+      if (held[1] !== 1) throw new Error();`,
+    );
+    const options = '--robots-dir robots -q --stats=json one.txt';
+    const { stderr } = await place.shellAlone(
+      `'${process.execPath}' starter.cjs '${MAIN}' ${options}`,
+    );
+    const { peakBytes } = JSON.parse(stderr);
+    expect(peakBytes).toBeGreaterThan(20e6);
+    expect(peakBytes).toBeLessThan(held * 0.8);
   });
 });
 

@@ -13,6 +13,7 @@ import { openOptions } from '../options/open-options.js';
 import { outputMode } from '../options/output-format.js';
 import { checkUrlFieldOf } from '../options/url-field.js';
 import type { Interruption } from '../process/interruption.js';
+import { peakMemory } from '../process/peak-memory.js';
 import { closingLine } from '../report/closing-line.js';
 import type { Diagnostics } from '../report/diagnostics.js';
 import type { FilterFigures } from '../report/filter-figures.js';
@@ -244,7 +245,7 @@ export class FilterRun {
         user: usage.userCPUTime / 1e6,
         system: usage.systemCPUTime / 1e6,
       },
-      peakBytes: usage.maxRSS * 1024,
+      peakBytes: peakMemory(),
     };
   }
 

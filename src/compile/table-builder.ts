@@ -45,8 +45,8 @@ const DETAILS: OptionKinds<RobotsDetails> = {
 
 /**
  * Compiles robots.txt files into one table. The memory grows with their distinct content, and by
- * tens of bytes for each authority. The table does not depend on the order of `add`, unless an
- * authority is added twice.
+ * tens of bytes for each authority. The table does not depend on the order of `add`, unless two
+ * files count for the same scheme, host and port, and both or neither name the scheme.
  */
 export class TableBuilder {
   readonly #contents: TableContents;

@@ -23,7 +23,10 @@ export interface TableBuilderStats {
   readonly bytes: number;
   /** Distinct bodies that were parsed: those of successful fetches. */
   readonly bodies: number;
-  /** Calls of `add` for an authority that had been added before. */
+  /**
+   * Calls of `add` that override an earlier one, for at least one scheme and port, because the last
+   * one wins.
+   */
   readonly replaced: number;
   /** Warnings about all distinct bodies. */
   readonly warnings: number;
@@ -86,20 +89,19 @@ export class TableContents {
     const { authorities, sources } = this;
     this.#templates.split(displaySource(source), authority.host);
     const template = sources.add(this.#templates.template);
-    const before = authorities.count;
     const entry = authorities.keys.add(authorityKey(authority));
     const { number } = this.#templates;
     if (body >= FIRST_BODY) {
       this.firstSources.note(body, { template, number, authority: entry });
     }
-    authorities.set(entry, {
+    const overrides = authorities.set(entry, {
       body,
       source: template,
       sourceNumber: number,
       bodyBytes,
       date: this.keepsRecords ? secondsOf(date) : 0,
     });
-    if (authorities.count === before) this.replaced++;
+    if (overrides) this.replaced++;
     this.files++;
     this.bytes += bodyBytes;
   }

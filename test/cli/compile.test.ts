@@ -33,6 +33,32 @@ describe('compile', () => {
     expect(readFileSync(join(place.path, 'out.table')).equals(first)).toBe(true);
   });
 
+  test('a later file of a host overrides an earlier one of its default port, in order', async () => {
+    const place = workplace();
+    const lineOf = (host: string, rule: string): string =>
+      `${JSON.stringify({ host, robots: `User-agent: *\n${rule}\n` })}\n`;
+    const [old, later] = [lineOf('a.example:443', 'Allow: /'), lineOf('a.example', 'Disallow: /')];
+    place.write('old.ndjson', old);
+    place.write('later.ndjson', later);
+    place.write('both.ndjson', old + later);
+    place.write('o/a.example_443', 'User-agent: *\nAllow: /\n');
+    place.write('n/a.example', 'User-agent: *\nDisallow: /\n');
+    const input = 'https://a.example/x\nhttp://a.example/x\nhttp://a.example:443/x\n';
+    for (const sources of [['old.ndjson', 'later.ndjson'], ['both.ndjson'], ['o', 'n']]) {
+      const words = sources.flatMap((source) => ['--robots-dir', source]);
+      const { text, stderr } = await place.run([...words, '--format', 'verdicts'], input);
+      expect(lines(text)).toEqual(['deny', 'deny', 'allow']);
+      expect(stderr).toBe(
+        sources.length > 1
+          ? ''
+          : 'robots-filter: warning: 1 robots.txt file overrides earlier ones for the same scheme, host and port\n',
+      );
+      await place.run(['compile', '-q', ...words, '--shards', '2', '-o', 'parts']);
+      const parts = await place.run(['--table', 'parts', '--format', 'verdicts'], input);
+      expect(parts.text).toBe(text);
+    }
+  });
+
   test('writes a compressed table by the name of the file, and --table opens it', async () => {
     const place = workplace();
     await place.run(COMPILE);

@@ -37,7 +37,7 @@ function line(random: Random, bodies: readonly string[], number: number): string
     return random.pick(['', '{', '[1]', '{"host":"a b","robots":""}', '{"host":"x.example"}']);
   // Some hosts occur again, near their first place or far from it.
   const host = `h${kind < 0.1 ? random.between(0, RECORDS) : number}.example`;
-  const name = random.pick([host, `${host}:8080`, `${host}:0`, host, host, host]);
+  const name = random.pick([host, `${host}:8080`, `${host}:0`, host, host, `${host}:443`]);
   const body = random.pick(bodies);
   if (kind < 0.15) return JSON.stringify({ host: name, status: random.pick([404, 500, 301]) });
   if (kind < 0.2) {

@@ -30,7 +30,13 @@ function prepare(place: Workplace, seed: number): void {
     const host = random.pick([`h${number}.example`, `www.h${number}.example`, `10.0.0.${number}`]);
     const { robots, urls: drawn } = hostileFile(random, 'rfc9309', { urls: 4, chains: 1 });
     const text = Buffer.from(robots, 'latin1').toString('base64');
-    for (const name of [host, `${host}:8080`, `https://${host}/robots.txt`]) {
+    for (const name of [
+      `${host}:443`,
+      host,
+      `${host}:80`,
+      `${host}:8080`,
+      `https://${host}/robots.txt`,
+    ]) {
       if (random.chance(0.4)) continue;
       const kind = random.number();
       const key = name.includes('/') ? { url: name } : { host: name };

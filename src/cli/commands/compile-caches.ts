@@ -64,7 +64,7 @@ export async function reported<Compiled extends Pick<CompiledCache, 'stats' | 's
   }
   if (stats.replaced > 0 && paths.length === 1) {
     diagnostics.note(
-      `warning: ${formatCount(stats.replaced, 'robots.txt file was', 'robots.txt files were')} overridden by later ones for the same scheme, host and port`,
+      `warning: ${formatCount(stats.replaced, 'robots.txt file overrides', 'robots.txt files override')} earlier ones for the same scheme, host and port`,
     );
   }
   return compiled;

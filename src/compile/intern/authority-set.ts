@@ -10,6 +10,7 @@ import { MAX_HOST_BYTES, SCHEME_FTP, SCHEME_HTTP, SCHEME_HTTPS } from '../../tab
 import { ByteStore } from './byte-store.js';
 import type { HashKey } from './hash-bytes.js';
 import { HostNames } from './host-names.js';
+import { Uint32List } from './uint32-list.js';
 
 const SCHEMES: readonly (readonly [bit: number, defaultPort: number])[] = [
   [SCHEME_HTTP, DEFAULT_PORTS.http],
@@ -26,6 +27,14 @@ const SCHEME_BITS: Readonly<Record<Scheme, number>> = {
 const UNKNOWN_SCHEME = 0;
 /** The schemes of an authority whose scheme is unknown. */
 const ASSUMED_SCHEMES = SCHEME_HTTP | SCHEME_HTTPS;
+/**
+ * The ports that an authority of unknown scheme shares with one that has no port: `h:443` and `h`
+ * both count for `https://h`.
+ */
+const SHARED_PORTS: readonly number[] = [DEFAULT_PORTS.http, DEFAULT_PORTS.https];
+
+/** The claim of an authority that names its scheme. It is above all claims by order. */
+const NAMED_SCHEME = Number.POSITIVE_INFINITY;
 
 /**
  * A key is the host, a zero, the scheme, 1 if there is a port, and the port in big-endian order.
@@ -93,11 +102,17 @@ export function authorityKey({ scheme, host, port }: Authority): Uint8Array {
   const isDefault = scheme !== undefined && port === DEFAULT_PORTS[scheme];
   const { length } = host;
   for (let at = 0; at < length; at++) key[at] = host.charCodeAt(at);
+  const bit = scheme === undefined ? UNKNOWN_SCHEME : SCHEME_BITS[scheme];
+  return completeKey(length, bit, isDefault ? undefined : port);
+}
+
+/** Writes the tail of the key whose host has this length. */
+function completeKey(length: number, scheme: number, port: number | undefined): Uint8Array {
   key[length] = 0;
-  key[length + 1] = scheme === undefined ? UNKNOWN_SCHEME : SCHEME_BITS[scheme];
-  key[length + 2] = port === undefined || isDefault ? 0 : 1;
-  key[length + 3] = port === undefined || isDefault ? 0 : port >> 8;
-  key[length + 4] = port === undefined || isDefault ? 0 : port;
+  key[length + 1] = scheme;
+  key[length + 2] = port === undefined ? 0 : 1;
+  key[length + 3] = port === undefined ? 0 : port >> 8;
+  key[length + 4] = port === undefined ? 0 : port;
   return key.subarray(0, length + KEY_TAIL);
 }
 
@@ -114,6 +129,13 @@ export class AuthoritySet {
   hasDates = false;
   /** The words of all authorities, WORDS for each. */
   #words = new Uint32Array(WORDS * INITIAL_ENTRIES);
+  /** Number of authorities that have a file. */
+  #filed = 0;
+  /**
+   * The revision at which each authority of unknown scheme got its file. Without an authority that
+   * has a shared port, no order matters and none is kept. Files from before the first one have 0.
+   */
+  #orders: Uint32List | undefined;
 
   /**
    * @param recordOfBody the record of each body; may grow later
@@ -130,8 +152,14 @@ export class AuthoritySet {
     return this.keys.count;
   }
 
-  /** Replaces the file of an authority. */
-  set(authority: number, { body, source, sourceNumber, bodyBytes, date }: AuthorityFile): void {
+  /**
+   * Sets the file of an authority. The authority must have been added to `keys` just before, or
+   * have a file.
+   *
+   * @returns whether the file overrides an earlier one, for at least one scheme and port, because
+   *   it came later
+   */
+  set(authority: number, { body, source, sourceNumber, bodyBytes, date }: AuthorityFile): boolean {
     this.revision++;
     const at = WORDS * authority;
     if (at >= this.#words.length) this.#grow();
@@ -141,6 +169,33 @@ export class AuthoritySet {
     this.#words[at + WORD_BODY_BYTES] = bodyBytes;
     this.#words[at + WORD_DATE] = date;
     if (date !== 0) this.hasDates = true;
+    const isNew = authority === this.#filed;
+    if (isNew) this.#filed++;
+    const overrides = this.#noteOrder(authority);
+    return !isNew || overrides;
+  }
+
+  /**
+   * Notes that the file of an authority is the latest one.
+   *
+   * @returns whether another authority, of unknown scheme too, has a file for the same place
+   */
+  #noteOrder(authority: number): boolean {
+    const { scheme, port } = this.#tail(authority);
+    if (scheme !== UNKNOWN_SCHEME) return false;
+    const isShared = port !== undefined && SHARED_PORTS.includes(port);
+    if (isShared) this.#orders ??= new Uint32List();
+    if (this.#orders === undefined) return false;
+    this.#orders.set(authority, this.revision);
+    if (isShared) return this.#hasPort(authority, undefined);
+    return port === undefined && SHARED_PORTS.some((shared) => this.#hasPort(authority, shared));
+  }
+
+  /** Whether the host of an authority has an authority of unknown scheme with this port. */
+  #hasPort(authority: number, port: number | undefined): boolean {
+    const host = this.host(authority);
+    key.set(host);
+    return this.keys.has(completeKey(host.length, UNKNOWN_SCHEME, port));
   }
 
   /** The record of the authority's body. */
@@ -197,10 +252,8 @@ export class AuthoritySet {
 
   /** Whether an authority has neither a scheme nor a port. */
   isPlain(authority: number): boolean {
-    const { keys } = this;
-    const tail = keys.offset(authority) + keys.length(authority) - KEY_TAIL;
-    const memory = keys.memory(authority);
-    return memory[tail + 1] === UNKNOWN_SCHEME && memory[tail + 2] === 0;
+    const { scheme, port } = this.#tail(authority);
+    return scheme === UNKNOWN_SCHEME && port === undefined;
   }
 
   /** All authorities, sorted by key. */
@@ -210,8 +263,8 @@ export class AuthoritySet {
 
   /**
    * The entries of a host whose authorities are `sorted[low]` to `sorted[high - 1]`, by port and
-   * scheme. If two authorities claim a scheme at a port, the one with a scheme wins, then the one
-   * with a port.
+   * scheme. If two authorities claim a scheme at a port, the one with a scheme wins, otherwise the
+   * one that got its file last.
    */
   entriesOf(sorted: Int32Array, low: number, high: number): HostEntry[] {
     if (high - low === 1) {
@@ -223,7 +276,7 @@ export class AuthoritySet {
     for (let index = low; index < high; index++) {
       const authority = sorted[index] as number;
       const { scheme, port } = this.#tail(authority);
-      const claim = scheme !== UNKNOWN_SCHEME ? 2 : port !== undefined ? 1 : 0;
+      const claim = scheme === UNKNOWN_SCHEME ? (this.#orders?.get(authority) ?? 0) : NAMED_SCHEME;
       for (const [bit, defaultPort] of SCHEMES) {
         if (((scheme === UNKNOWN_SCHEME ? ASSUMED_SCHEMES : scheme) & bit) === 0) continue;
         const effectivePort = port === undefined || port === defaultPort ? 0 : port;
@@ -263,10 +316,11 @@ export class AuthoritySet {
   }
 
   #tail(authority: number): { scheme: number; port: number | undefined } {
-    const key = this.keys.get(authority);
-    const at = key.length - KEY_TAIL;
-    const port = ((key[at + 3] as number) << 8) | (key[at + 4] as number);
-    return { scheme: key[at + 1] as number, port: key[at + 2] === 1 ? port : undefined };
+    const { keys } = this;
+    const memory = keys.memory(authority);
+    const at = keys.offset(authority) + keys.length(authority) - KEY_TAIL;
+    const port = ((memory[at + 3] as number) << 8) | (memory[at + 4] as number);
+    return { scheme: memory[at + 1] as number, port: memory[at + 2] === 1 ? port : undefined };
   }
 
   #word(authority: number, word: number): number {

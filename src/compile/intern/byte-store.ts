@@ -65,6 +65,11 @@ export class ByteStore {
     return this.#take(slot, this.#chunks.chunk, this.#chunks.start, bytes.length, hash);
   }
 
+  has(bytes: Uint8Array): boolean {
+    const slot = this.#find(bytes, 0, bytes.length, hashBytes(bytes, this.#key));
+    return this.#slots[slot] !== 0;
+  }
+
   /** Takes over a chunk that another store has filled; returns its number, for `addAt`. */
   adopt(chunk: Uint8Array): number {
     return this.#chunks.adopt(chunk);

@@ -67,8 +67,8 @@ export class PartMerger {
   }
 
   /**
-   * Adds the entries of a part from one index to another, by default all. If two entries have the
-   * same authority, the later one wins.
+   * Adds the entries of a part from one index to another, by default all. If two entries count
+   * for the same scheme and port, the later one wins, unless only the earlier one names the scheme.
    */
   add(part: TablePart, from = 0, to = countEntries(part)): void {
     const { entries } = part;
@@ -81,7 +81,6 @@ export class PartMerger {
         word(ENTRY_SOURCE + 2),
         word(ENTRY_SOURCE + 3) | 0,
       );
-      const before = authorities.count;
       const authority = authorities.keys.addAt(
         this.#keyChunks[word(ENTRY_KEY)] as number,
         word(ENTRY_KEY + 1),
@@ -89,14 +88,14 @@ export class PartMerger {
         word(ENTRY_KEY + 3) | 0,
       );
       const number = word(ENTRY_SOURCE_NUMBER);
-      authorities.set(authority, {
+      const overrides = authorities.set(authority, {
         body: this.#body(word(ENTRY_BODY), { template, number, authority }),
         source: template,
         sourceNumber: number,
         bodyBytes: word(ENTRY_BODY_BYTES),
         date: word(ENTRY_DATE),
       });
-      if (authorities.count === before) this.#contents.replaced++;
+      if (overrides) this.#contents.replaced++;
     }
   }
 

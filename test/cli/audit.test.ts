@@ -188,6 +188,20 @@ test('an audit shows groups, records and unknown hosts, and can be limited', asy
   place.write('hosts.gz', gzipSync(place.read('hosts')));
   const compressed = await place.run([...args.slice(0, -1), 'hosts.gz', '--format', 'csv', '-q']);
   expect(compressed.text).toBe(csv.text);
+  const forms = [
+    'https://u:p@records.example/',
+    'https:nowhere.example',
+    'https:\\\\nowhere.example\\x',
+    'https:////OWN.example./x',
+  ];
+  place.write('forms', `${forms.join('\n')}\n`);
+  const read = await place.run([...args.slice(0, -1), 'forms', '--format', 'csv', '-q']);
+  expect(read.stderr).toBe('');
+  expect(read.text).toBe(csv.text);
+  // A column would become part of the host.
+  place.write('columns', 'https://own.example\t5\n');
+  const columns = await place.run([...args.slice(0, -1), 'columns']);
+  expect(columns.stderr).toContain('columns:1: "https://own.example\\t5" is not a host.');
   const bad = await place.run([...args.slice(0, -1), 'bad']);
   expect([bad.code, bad.stderr]).toEqual([
     2,

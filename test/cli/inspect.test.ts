@@ -96,6 +96,13 @@ test('a host that is not in the table: exit 2; its neighbour with or without www
   expect(port.stderr).toContain(
     'It has http://example.com, https://example.com, https://example.com:8443',
   );
+  for (const url of [
+    'http://u@example.com:81/',
+    'http:\\\\example.com:81',
+    'http:example.com:81',
+  ]) {
+    expect((await place.run(['inspect', 't', url])).stderr).toBe(port.stderr);
+  }
   const noHost = await place.run(['inspect', 't', 'a b']);
   expect(noHost.stderr).toContain('"a b" is not a host');
 });

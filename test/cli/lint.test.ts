@@ -134,6 +134,27 @@ describe('robots-filter lint', () => {
     expect(stderr).toContain('no robots.txt was read for 1 of the 2 authorities in urls.txt.');
   });
 
+  it.each([
+    'https://a.example/',
+    'https://u:p@a.example/x',
+    'https://u@a.example:443?q',
+    'https:////a.example/',
+    'https:\\\\a.example\\x',
+    'https:a.example',
+    'HTTPS:/A.example./?u=http://b.example/',
+    'a.example',
+    'a.example:443',
+  ])('--urls takes a URL as the filter reads it, or a host: %s', async (url) => {
+    const place = workplace();
+    place.write('urls.txt', `${url}\n`);
+    const record = JSON.stringify({ url: 'https://a.example/robots.txt', robots: 'Disalow: /' });
+    place.write('r.ndjson', `${record}\n`);
+    const words = ['lint', 'r.ndjson', '--urls', 'urls.txt', '--format', 'json'];
+    const { code, text } = await place.run(words);
+    expect(lines(text).map((line) => JSON.parse(line).authority)).toEqual(['https://a.example']);
+    expect(code).toBe(1);
+  });
+
   it('writes SARIF', async () => {
     const place = workplace();
     place.write('a b.txt', BAD);

@@ -1,9 +1,10 @@
 import { answersFor } from '../../inspect/authority-match.js';
 import type { TableAuthority } from '../../inspect/table-content.js';
 import type { TableView } from '../../inspect/table-view.js';
-import { type Authority, formatAuthority, parseAuthority } from '../../protocol/authority.js';
+import { type Authority, formatAuthority } from '../../protocol/authority.js';
 import { authorityLabel } from '../report/authority-label.js';
 import { usageError } from '../usage-error.js';
+import { askedAuthority } from './asked-authority.js';
 import { listLines } from './list-lines.js';
 
 /** A host that was asked for, and its authorities in a table. */
@@ -65,7 +66,7 @@ function byHost([label, { host }]: Asked, [otherLabel, { host: otherHost }]: Ask
 export async function readHosts(path: string): Promise<AskedHosts> {
   const asked = new Map<string, Authority>();
   for await (const { number, text } of listLines(path)) {
-    const authority = parseAuthority(text);
+    const authority = askedAuthority(text);
     if (authority === undefined) {
       throw usageError(
         `${path}:${number}: ${JSON.stringify(text.slice(0, 200))} is not a host. Use a host (example.com), HOST:PORT or a URL on each line`,

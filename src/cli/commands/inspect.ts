@@ -5,7 +5,7 @@ import { type AgentSummary, TableAudit } from '../../inspect/table-audit.js';
 import type { TableAuthority, TableHost } from '../../inspect/table-content.js';
 import type { TableView } from '../../inspect/table-view.js';
 import type { VerifiedTable } from '../../inspect/verify/verify-table.js';
-import { type Authority, formatAuthority, parseAuthority } from '../../protocol/authority.js';
+import { type Authority, formatAuthority } from '../../protocol/authority.js';
 import { SECTION_NAMES } from '../../table/table-check.js';
 import { openForHosts, type Table, tableMemory } from '../../table.js';
 import { SUCCESS } from '../exit-codes.js';
@@ -21,6 +21,7 @@ import {
 import { formatBytes, formatNumber, formatPercent } from '../report/numbers.js';
 import { safeJson } from '../report/rows.js';
 import { usageError } from '../usage-error.js';
+import { askedAuthority } from './asked-authority.js';
 
 /**
  * Number of product tokens in every table: `*`, and the empty one, which only the google profile
@@ -162,7 +163,7 @@ interface AskedHost {
 
 /** @throws RobotsFilterError `usage` for a name that is not a host */
 function parseName(name: string): Authority {
-  const asked = parseAuthority(name);
+  const asked = askedAuthority(name);
   if (asked !== undefined) return asked;
   throw usageError(
     `${JSON.stringify(name)} is not a host. Use a host (example.com), HOST:PORT, or an http, https or ftp URL`,

@@ -4,6 +4,7 @@ import {
   parseAuthority,
   type Scheme,
 } from '../../protocol/authority.js';
+import { urlAuthority } from './asked-authority.js';
 import { urlsOf } from './url-lines.js';
 
 const ASSUMED_SCHEMES: readonly Scheme[] = ['http', 'https'];
@@ -14,7 +15,8 @@ export class ListedHosts {
   readonly #found = new Map<string, boolean>();
 
   /**
-   * Reads a list with one URL on each line. Lines without a host do not count.
+   * Reads a list with one URL on each line, in any form that the filter reads, or one host. Lines
+   * without a host do not count.
    *
    * @param path `-` is standard input
    * @throws RobotsFilterError `input`
@@ -22,7 +24,7 @@ export class ListedHosts {
   static async read(path: string): Promise<ListedHosts> {
     const hosts = new ListedHosts();
     for await (const url of urlsOf(path)) {
-      const { scheme, host = '', port } = parseAuthority(url) ?? {};
+      const { scheme, host = '', port } = urlAuthority(url) ?? parseAuthority(url) ?? {};
       if (host === '') continue;
       for (const each of scheme === undefined ? ASSUMED_SCHEMES : [scheme]) {
         hosts.#found.set(keyOf(each, host, port), false);

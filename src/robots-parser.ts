@@ -46,9 +46,20 @@ function tokenOf(ua: unknown): string {
   return token;
 }
 
-function parseUrl(url: unknown): URL | undefined {
+/** A URL in two forms, because `URL` encodes each `'` of a query, and `Robots` must not. */
+interface ReadUrl {
+  readonly parsed: URL;
+  /** The query and the fragment, as written. */
+  readonly tail: string;
+}
+
+function readUrl(url: unknown): ReadUrl | undefined {
   try {
-    return new URL(String(url), RELATIVE_BASE);
+    const text = String(url);
+    const parsed = new URL(text, RELATIVE_BASE);
+    // In any URL the path, or without a path the authority, ends at the first of these.
+    const end = text.search(/[?#]/);
+    return { parsed, tail: end < 0 ? '' : text.slice(end) };
   } catch {
     return undefined;
   }
@@ -61,7 +72,7 @@ class ParsedRobots implements RobotsParser {
   readonly #start: string | undefined;
 
   constructor(url: unknown, contents: unknown) {
-    this.#site = parseUrl(url);
+    this.#site = readUrl(url)?.parsed;
     const isKnown = this.#site !== undefined && SCHEMES.includes(this.#site.protocol);
     this.#start = isKnown ? `${this.#site?.protocol}//${this.#site?.host}/` : undefined;
     this.#robots = Robots.parse(isBytes(contents) ? contents : String(contents || ''));
@@ -107,14 +118,21 @@ class ParsedRobots implements RobotsParser {
     if (typeof url === 'string' && this.#start !== undefined && url.startsWith(this.#start)) {
       return url;
     }
-    const parsed = parseUrl(url);
-    const site = this.#site;
-    if (parsed === undefined || site === undefined) return undefined;
-    if (parsed.protocol !== site.protocol || parsed.hostname !== site.hostname) return undefined;
-    if (portOf(parsed) !== portOf(site)) return undefined;
-    if (SCHEMES.includes(parsed.protocol)) return parsed.href;
-    return `http://any.invalid${parsed.pathname.startsWith('/') ? '' : '/'}${parsed.pathname}${parsed.search}`;
+    const read = readUrl(url);
+    if (read === undefined || this.#site === undefined) return undefined;
+    const { parsed, tail } = read;
+    if (!isSameSite(parsed, this.#site)) return undefined;
+    // For `Robots`, its file is the robots.txt of any authority.
+    return `http://any.invalid${parsed.pathname.startsWith('/') ? '' : '/'}${parsed.pathname}${tail}`;
   }
+}
+
+function isSameSite(one: URL, other: URL): boolean {
+  return (
+    one.protocol === other.protocol &&
+    one.hostname === other.hostname &&
+    portOf(one) === portOf(other)
+  );
 }
 
 /** The port; robots-parser takes 80 for the default of any scheme but https. */

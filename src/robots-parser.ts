@@ -1,5 +1,6 @@
 import { isBytes } from './arguments.js';
 import { isProductToken, tokenPrefix } from './protocol/agent.js';
+import { withoutFinalDot } from './protocol/authority.js';
 import { Robots } from './robots.js';
 
 /**
@@ -130,7 +131,7 @@ class ParsedRobots implements RobotsParser {
 function isSameSite(one: URL, other: URL): boolean {
   return (
     one.protocol === other.protocol &&
-    one.hostname === other.hostname &&
+    withoutFinalDot(one.hostname) === withoutFinalDot(other.hostname) &&
     portOf(one) === portOf(other)
   );
 }

@@ -50,9 +50,14 @@ export function canonicalHost(host: Uint8Array | string): string | undefined {
   if (typeof host === 'string' && Buffer.byteLength(host) > MAX_RAW_BYTES) return undefined;
   if (!isHostText(text)) return undefined;
   const ascii = domainToASCII(text);
-  const canonical = ascii.endsWith('.') && ascii !== '.' ? ascii.slice(0, -1) : ascii;
+  const canonical = withoutFinalDot(ascii);
   if (canonical.length === 0 || canonical.length > MAX_CANONICAL_BYTES) return undefined;
   return canonical;
+}
+
+/** The host without one trailing dot, which DNS ignores; `.` itself keeps its dot. */
+export function withoutFinalDot(host: string): string {
+  return host.endsWith('.') && host !== '.' ? host.slice(0, -1) : host;
 }
 
 /**

@@ -95,6 +95,17 @@ it.each<[string, (number | undefined)[]]>([
   expect(parsed.map((each) => each.getCrawlDelay('a'))).toEqual(delays);
 });
 
+it('ignores a final dot of the host', () => {
+  const body = 'User-agent: *\nDisallow: /x';
+  for (const [site, url] of [
+    [SITE, `${SITE}./x`],
+    [`${SITE}.`, `${SITE}/x`],
+  ] as const) {
+    const parsed = [robotsParser, original].map((parser) => parser(`${site}/robots.txt`, body));
+    expect(parsed.map((each) => each.isAllowed(url))).toEqual([false, undefined]);
+  }
+});
+
 describe('the interface', () => {
   const body = [
     'user-agent: *',

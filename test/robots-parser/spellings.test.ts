@@ -6,7 +6,10 @@ import { Random } from '../random/random.js';
 
 const BLANKS = ['', '', ' ', '\t', '\n ', '\u0000\u001f '];
 const USERS = ['', '', 'u@', 'u:p@', "u'@", '@', ':@', 'u@v@', '%40%3F@'];
-const HOSTS = ['a.example', 'A.Example', 'a.ex\tample', 'a%2Eexample', 'a。example', 'ａ.example'];
+const HOSTS = [
+  ...['a.example', 'A.Example', 'a.ex\tample', 'a%2Eexample', 'a。example', 'ａ.example'],
+  ...['a.example.', 'A.Example%2e', 'a.example\n.', 'a.example。'],
+];
 const OTHER_HOSTS = ['b.example', 'a.example.b', 'www.a.example', 'a.example..', 'example'];
 const STARTS = ['/', '/', '\\', '//', '/.\\', '?', "?'", "/?'", '#'];
 const PIECES = [

@@ -3,6 +3,7 @@ import { checkUrl } from './arguments.js';
 import { RobotsFilterError } from './errors.js';
 import { agentLists, linksOf } from './inspect/agent-lists.js';
 import { answersFor } from './inspect/authority-match.js';
+import { groupRules } from './inspect/rule-patterns.js';
 import type { TableAuthority, TableGroup } from './inspect/table-content.js';
 import type { TableView } from './inspect/table-view.js';
 import { parseAgent } from './protocol/agent.js';
@@ -22,8 +23,6 @@ interface AgentGroups {
   readonly view: TableView;
 }
 
-const encoder = new TextEncoder();
-
 /** Answers from a table what the robots.txt of a URL's host says beside its verdicts. */
 export class HostRecords {
   readonly #view: TableView;
@@ -40,10 +39,7 @@ export class HostRecords {
   rulesFor(url: string | Uint8Array, agent: string | readonly string[]): Rule[] {
     const authority = this.#authorityOf(url);
     const { tokens, groups, view } = this.#groupsFor(authority, agent);
-    return view.rules({ productTokens: tokens, groups }).map(({ allow, text, line }) => {
-      const pattern = encoder.encode(JSON.parse(`"${text}"`) as string);
-      return { allow, pattern, line };
-    });
+    return groupRules(view, { productTokens: tokens, groups });
   }
 
   crawlDelay(url: string | Uint8Array, agent: string | readonly string[]): number | undefined {

@@ -205,8 +205,11 @@ export class Table {
 
   /**
    * The rules that an agent obeys on the URL's host, in the order of the file. Rules that others
-   * always override are not in the table, and a pattern is truncated to 1,000 bytes. Empty if the
-   * table has no rules for the URL.
+   * always override are not in the table. Empty if the table has no rules for the URL.
+   *
+   * A pattern is as written. If it is longer than 1,000 bytes, not UTF-8, or contains U+FFFD, it
+   * is in canonical form, which matches the same and has the same specificity. So may be one of
+   * nearly 1,000 bytes that ends in U+2026.
    *
    * @param url an http, https or ftp URL, of which only the scheme, host and port count
    * @throws RobotsFilterError as `verdict`

@@ -3,7 +3,7 @@ export interface Rule {
   readonly allow: boolean;
   /**
    * The path pattern as written, without the white space around it and the comment. An empty or
-   * malformed pattern matches nothing.
+   * malformed pattern matches nothing. See `Table.rulesFor` for the patterns of a table.
    */
   readonly pattern: Uint8Array;
   /** Number of the line in the file, from 1. */

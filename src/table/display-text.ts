@@ -42,6 +42,15 @@ export function writeDisplayText(bytes: Uint8Array, out: Uint8Array, at: number)
   return end + ELLIPSIS.length;
 }
 
+/** Minimum bytes of a truncated text, before escaping. */
+const MIN_TRUNCATED = TEXT_LIMIT - 2 * ELLIPSIS.length;
+
+/** Whether the text of a rule, without escapes, surely has all bytes of its rule, and no other. */
+export function isWholeText(text: string): boolean {
+  const isTruncated = text.endsWith('\u2026') && Buffer.byteLength(text) >= MIN_TRUNCATED;
+  return !isTruncated && !text.includes('\ufffd');
+}
+
 /** The greatest offset up to `at` that does not split a UTF-8 character. */
 function characterStart(bytes: Uint8Array, at: number): number {
   let start = at;

@@ -47,6 +47,12 @@ function tokenOf(ua: unknown): string {
   return token;
 }
 
+/** The end of the path, or without a path of the authority: the first `?` or `#`. */
+function pathEnd(url: string): number {
+  const ends = [url.indexOf('?'), url.indexOf('#')].filter((at) => at >= 0);
+  return Math.min(url.length, ...ends);
+}
+
 /** A URL in two forms, because `URL` encodes each `'` of a query, and `Robots` must not. */
 interface ReadUrl {
   readonly parsed: URL;
@@ -58,9 +64,7 @@ function readUrl(url: unknown): ReadUrl | undefined {
   try {
     const text = String(url);
     const parsed = new URL(text, RELATIVE_BASE);
-    // In any URL the path, or without a path the authority, ends at the first of these.
-    const end = text.search(/[?#]/);
-    return { parsed, tail: end < 0 ? '' : text.slice(end) };
+    return { parsed, tail: text.slice(pathEnd(text)) };
   } catch {
     return undefined;
   }

@@ -1,3 +1,4 @@
+import { Buffer } from 'node:buffer';
 import { ACCESS_SUCCESSFUL } from '../table/format.js';
 import { ByteStore, type StoreGrowth } from './intern/byte-store.js';
 import type { HashKey } from './intern/hash-bytes.js';
@@ -10,7 +11,7 @@ export interface CompiledGrowth {
   readonly automata: StoreGrowth;
   readonly records: StoreGrowth;
   readonly recordLists: StoreGrowth;
-  readonly tokens: readonly string[];
+  readonly tokens: StoreGrowth;
 }
 
 /**
@@ -24,19 +25,20 @@ export class CompiledRobots {
   readonly records: ByteStore;
   /** The other records of the files, as record lists in the table's format. */
   readonly recordLists: ByteStore;
-  /** Product tokens in lower case, by number. */
-  readonly tokens: string[] = [];
+  /**
+   * Product tokens in lower case. A Map would hold 16,777,216 of them at most, and site owners
+   * choose how many there are.
+   */
+  readonly tokens: ByteStore;
 
-  readonly #numbers = new Map<string, number>();
   #written = new Uint32Array(INITIAL_WORDS);
-  /** Tokens that `growth` has returned. */
-  #takenTokens = 0;
 
   /** @param shared whether other threads read the memory */
   constructor(key: HashKey, shared = false) {
     this.automata = new ByteStore(key, shared);
     this.records = new ByteStore(key, shared);
     this.recordLists = new ByteStore(key, shared);
+    this.tokens = new ByteStore(key, shared);
   }
 
   /** Adds a record without groups; returns its number. */
@@ -75,22 +77,16 @@ export class CompiledRobots {
 
   /** The number of a product token in lower case. */
   numberOf(token: string): number {
-    const known = this.#numbers.get(token);
-    if (known !== undefined) return known;
-    const number = this.tokens.push(token) - 1;
-    this.#numbers.set(token, number);
-    return number;
+    return this.tokens.add(Buffer.from(token));
   }
 
   /** The additions since the last call. */
   growth(): CompiledGrowth {
-    const tokens = this.tokens.slice(this.#takenTokens);
-    this.#takenTokens = this.tokens.length;
     return {
       automata: this.automata.growth(),
       records: this.records.growth(),
       recordLists: this.recordLists.growth(),
-      tokens,
+      tokens: this.tokens.growth(),
     };
   }
 

@@ -14,7 +14,7 @@ export type TokenList = readonly [token: number, list: readonly number[]];
  */
 export interface RobotsNumbers {
   readonly automata: Uint32List;
-  readonly tokens: readonly number[];
+  readonly tokens: Uint32List;
 }
 
 /**
@@ -83,7 +83,7 @@ export class RobotsRecord {
     for (let at = 0; at < wordCount; at++) to[at] = this.#word(at);
     let last = -1;
     for (let index = 0; index < tokenCount; index++) {
-      const number = tokens[this.token(index)] as number;
+      const number = tokens.get(this.token(index));
       if (number <= last) return false;
       last = number;
       to[HEAD_WORDS + index] = number;
@@ -116,7 +116,7 @@ export class RobotsRecord {
         }
         renumbered.set(start, list);
       }
-      lists.push([tokens[this.token(index)] as number, list]);
+      lists.push([tokens.get(this.token(index)), list]);
     }
     return lists;
   }

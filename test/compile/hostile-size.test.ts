@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { TableBuilder } from '../../src/compile/table-builder.js';
 import { TableView } from '../../src/inspect/table-view.js';
 import type { Profile } from '../../src/protocol/profile.js';
@@ -100,5 +100,42 @@ describe('no body makes a table out of proportion to its size', () => {
       source: 'h',
     });
     expect(builder.build().length).toBeLessThan(1.1 * text.length);
+  });
+});
+
+describe('no site owners can make a compilation impossible for everybody', () => {
+  afterEach(() => {
+    vi.restoreAllMocks();
+  });
+
+  it('no Map or Set holds the product tokens of all hosts: V8 lets both have 2^24 entries', () => {
+    const LEAST_OF_ALL = 10_000;
+    const { set } = Map.prototype;
+    const { add } = Set.prototype;
+    vi.spyOn(Map.prototype, 'set').mockImplementation(function (
+      this: Map<unknown, unknown>,
+      ...to
+    ) {
+      if (this.size === LEAST_OF_ALL) throw new RangeError('Map maximum size exceeded');
+      return set.apply(this, to);
+    });
+    vi.spyOn(Set.prototype, 'add').mockImplementation(function (this: Set<unknown>, ...to) {
+      if (this.size === LEAST_OF_ALL) throw new RangeError('Set maximum size exceeded');
+      return add.apply(this, to);
+    });
+    const builder = new TableBuilder();
+    const ofHost = (host: number): string[] =>
+      Array.from({ length: 2_000 }, (_, index) => letters(2_000 * host + index));
+    for (let host = 0; host < 10; host++) {
+      const names = ofHost(host).map((token) => `user-agent: ${token}\n`);
+      builder.add(`h${host}.example`, `${names.join('')}disallow: /${host}\n`);
+    }
+    const table = builder.build();
+    vi.restoreAllMocks();
+    const view = new TableView(table);
+    const sorted = Array.from({ length: 10 }, (_, host) => ofHost(host))
+      .flat()
+      .sort();
+    expect([...view.tokens()]).toEqual(['*', '', ...sorted]);
   });
 });

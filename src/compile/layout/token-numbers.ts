@@ -1,6 +1,7 @@
-import { Buffer } from 'node:buffer';
+import { sortStrings } from '../../string-sort.js';
 import { TOKEN_ENTRY_BYTES } from '../../table/format.js';
 import type { CompiledRobots } from '../compiled-robots.js';
+import type { ByteStore } from '../intern/byte-store.js';
 import { OnePiece, type TableChunk, type TablePieces } from './table-chunk.js';
 
 /**
@@ -10,8 +11,9 @@ import { OnePiece, type TableChunk, type TablePieces } from './table-chunk.js';
 export class TokenNumbers {
   /** Length of the section. */
   readonly bytes: number;
-  /** The tokens, by number in the table. */
-  readonly #texts: readonly Buffer[];
+  readonly #tokens: ByteStore;
+  /** The table's tokens, as CompiledRobots numbers them. */
+  readonly #order: Uint32Array;
   /** The number in the table of each token of CompiledRobots. */
   readonly #numbers: Uint32Array;
 
@@ -24,27 +26,30 @@ export class TokenNumbers {
     robots: Uint32Array,
     kept: ReadonlySet<string> | undefined,
   ) {
-    const named = new Uint8Array(compiled.tokens.length);
+    const { tokens } = compiled;
+    const first = ['*', ''].map((token) => compiled.numberOf(token));
+    // In the order of texts: sortStrings keeps that of tokens that differ in zeros at their end.
+    const named = [...(kept ?? [])].sort().map((token) => compiled.numberOf(token));
+    const isUsed = new Uint8Array(tokens.count);
+    for (const token of named) isUsed[token] = 1;
     for (const number of robots) {
       const record = compiled.record(number);
-      for (let index = 0; index < record.tokenCount; index++) named[record.token(index)] = 1;
+      for (let index = 0; index < record.tokenCount; index++) isUsed[record.token(index)] = 1;
     }
-    const used = new Set(kept);
-    compiled.tokens.forEach((token, number) => {
-      if (named[number] === 1) used.add(token);
+    for (const token of first) isUsed[token] = 0;
+    this.#tokens = tokens;
+    this.#order = inOrder(tokens, first, isUsed);
+    this.#numbers = new Uint32Array(tokens.count);
+    let textBytes = 0;
+    this.#order.forEach((token, number) => {
+      this.#numbers[token] = number;
+      textBytes += tokens.length(token);
     });
-    used.delete('*');
-    used.delete('');
-    const others = [...used].map((token) => Buffer.from(token)).sort(Buffer.compare);
-    this.#texts = [Buffer.from('*'), Buffer.from(''), ...others];
-    const numberOf = new Map(this.#texts.map((text, number) => [text.toString(), number]));
-    this.#numbers = Uint32Array.from(compiled.tokens, (token) => numberOf.get(token) ?? 0);
-    const textBytes = this.#texts.reduce((sum, text) => sum + text.length, 0);
     this.bytes = this.count * TOKEN_ENTRY_BYTES + textBytes;
   }
 
   get count(): number {
-    return this.#texts.length;
+    return this.#order.length;
   }
 
   /** The number in the table of a token of `compiled`. */
@@ -60,7 +65,8 @@ export class TokenNumbers {
   #write({ start, end, bytes, view }: TableChunk): void {
     let entry = end;
     let at = end + this.count * TOKEN_ENTRY_BYTES;
-    for (const text of this.#texts) {
+    for (const token of this.#order) {
+      const text = this.#tokens.get(token);
       view.setUint32(entry, start + at, true);
       view.setUint32(entry + 4, text.length, true);
       bytes.set(text, at);
@@ -68,4 +74,24 @@ export class TokenNumbers {
       at += text.length;
     }
   }
+}
+
+/** `first`, then the used tokens, sorted by their bytes. */
+function inOrder(tokens: ByteStore, first: readonly number[], isUsed: Uint8Array): Uint32Array {
+  const used = new Uint32Array(isUsed.reduce((sum, use) => sum + use, 0));
+  let count = 0;
+  let longest = 0;
+  for (let token = 0; token < isUsed.length; token++) {
+    if (isUsed[token] === 0) continue;
+    used[count++] = token;
+    longest = Math.max(longest, tokens.length(token));
+  }
+  const word = (index: number, offset: number): number =>
+    tokens.word(used[index] as number, offset);
+  const order = new Uint32Array(first.length + count);
+  order.set(first);
+  sortStrings({ count, word }, longest).forEach((index, place) => {
+    order[first.length + place] = used[index] as number;
+  });
+  return order;
 }

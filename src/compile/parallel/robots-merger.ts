@@ -11,13 +11,14 @@ export class RobotsMerger {
   readonly #into: CompiledRobots;
   readonly #automata: StoreMerger;
   readonly #recordLists: StoreMerger;
-  readonly #tokens: number[] = [];
+  readonly #tokens: StoreMerger;
   readonly #recordChunks: Uint32Array[] = [];
 
   constructor(into: CompiledRobots) {
     this.#into = into;
     this.#automata = new StoreMerger(into.automata);
     this.#recordLists = new StoreMerger(into.recordLists);
+    this.#tokens = new StoreMerger(into.tokens);
   }
 
   /** The number here of each record list of the other CompiledRobots. */
@@ -29,11 +30,11 @@ export class RobotsMerger {
   merge({ automata, records, recordLists, tokens }: CompiledGrowth): void {
     this.#automata.merge(automata);
     this.#recordLists.merge(recordLists);
-    for (const token of tokens) this.#tokens.push(this.#into.numberOf(token));
+    this.#tokens.merge(tokens);
     for (const { buffer, byteOffset, length } of records.chunks) {
       this.#recordChunks.push(new Uint32Array(buffer, byteOffset, length >> 2));
     }
-    const numbers = { automata: this.#automata.numbers, tokens: this.#tokens };
+    const numbers = { automata: this.#automata.numbers, tokens: this.#tokens.numbers };
     for (let at = 0; at < records.items.length; at += GROWTH_WORDS) {
       const chunk = records.items[at] as number;
       const start = records.items[at + 1] as number;

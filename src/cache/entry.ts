@@ -44,6 +44,8 @@ export interface CacheEntry {
  * - `no-target`: authorities whose robots.txt redirects to a URL that was not captured.
  * - `over-budget`: a body with more records and wildcards than a file may have. Everything is
  *   denied. This is found by compiling, not by reading.
+ * - `too-many-authorities`: a host with more schemes and ports than a table can have of one host.
+ *   This too is found by compiling.
  */
 export type CacheWarningCode =
   | 'not-a-host'
@@ -61,13 +63,14 @@ export type CacheWarningCode =
   | 'broken-response'
   | 'no-payload'
   | 'no-target'
-  | 'over-budget';
+  | 'over-budget'
+  | 'too-many-authorities';
 
 export interface CacheWarning {
   readonly code: CacheWarningCode;
   /**
    * The path of the file: the robots directory as given, then names in the form of `displayName`.
-   * For `over-budget`, the source of the entry.
+   * For `over-budget`, the source of the entry; for `too-many-authorities`, the host.
    */
   readonly path: string;
   /** Number of the line of a record, from 1. */

@@ -99,11 +99,12 @@ export class TableBuilder {
 
   /**
    * The bytes of the table, for `Table.from`. More files can be added afterwards, for another
-   * table.
+   * table. Of a host with more than 65,535 authorities, the table has the first by port and scheme;
+   * URLs of the others are `unknown`.
    *
    * @param allocate provides the memory: this many bytes, all zero
-   * @throws RobotsFilterError `limit` if the table would be longer than 4 GiB, or a host has more
-   *   than 65,535 authorities; `usage` if `allocate` is no function, or returns other memory
+   * @throws RobotsFilterError `limit` if the table would be longer than 4 GiB; `usage` if
+   *   `allocate` is no function, or returns other memory
    */
   build(allocate?: Allocate): Uint8Array {
     checkFunction('allocate of TableBuilder.build', allocate);

@@ -109,8 +109,8 @@ export class TableContents {
   /**
    * Lays out the table. The layout must be written once, before anything more is added.
    *
-   * @throws RobotsFilterError `limit` if the table would be longer than 4 GiB, or a host has more
-   *   than 65,535 authorities; `worker` if a thread has not compiled a body that it claimed
+   * @throws RobotsFilterError `limit` if the table would be longer than 4 GiB; `worker` if a thread
+   *   has not compiled a body that it claimed
    */
   layOut(): TableLayout {
     const { records, digests } = this;

@@ -223,6 +223,35 @@ describe('warnings about caches', () => {
     expect((await place.run(['--robots-dir', 'robots', '-q'], '')).stderr).toBe('');
   });
 
+  test.each([
+    ['a table', ['-o', 'out']],
+    ['shards', ['-o', 'out', '--shards', '2']],
+  ])('a host with too many authorities is the only one that loses some: %s', async (_, output) => {
+    const place = workplace();
+    const records = ['{"host":"good.example","robots":"User-agent: *\\nDisallow: /no"}'];
+    for (const scheme of ['http', 'https']) {
+      for (let port = 1; port <= 32_768; port++) {
+        records.push(`{"url":"${scheme}://evil.example:${port}/robots.txt","status":503}`);
+      }
+    }
+    place.write('many.ndjson', records.join('\n'));
+    const { code, stderr } = await place.run(['compile', '--robots-dir', 'many.ndjson', ...output]);
+    expect(code).toBe(0);
+    expect(stderr).toContain(
+      'warning: evil.example: 65536 authorities, more than the limit of 65535; 1 at the highest ports skipped.',
+    );
+    const urls = ['https://good.example/no', 'https://good.example/']
+      .concat(['http', 'https'].map((scheme) => `${scheme}://evil.example:32768/`))
+      .join('\n');
+    const { text } = await place.run(['--table', 'out'], urls);
+    expect(lines(text).map((line) => line.split('\t')[0])).toEqual([
+      'deny',
+      'allow',
+      'deny',
+      'unknown',
+    ]);
+  });
+
   test('a cache without any robots.txt', async () => {
     const place = new Workplace();
     mkdirSync(join(place.path, 'robots'));

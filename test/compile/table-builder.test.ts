@@ -494,3 +494,20 @@ describe('what the builder reports', () => {
     expect(checkTable(table, 'table').compiledBytes).toBe(DENY_ALL.length + 1);
   });
 });
+
+it('a host with more authorities than a record can have loses those at its highest ports only', () => {
+  const added = Array.from({ length: 32_768 }, (_, index): Added[] => [
+    { authority: `https://evil.example:${32_768 - index}`, robots: '', status: 404 },
+    { authority: `http://evil.example:${32_768 - index}`, robots: '', status: 503 },
+  ]).flat();
+  const good = { authority: 'good.example', robots: 'user-agent: *\ndisallow: /no\n' };
+  const table = tableOf([...added, good]);
+  const left = scopes(table, 'evil.example').map((line) => line.split(' ')[0]);
+  expect(left).toHaveLength(65_535);
+  expect(left).toContain('http://evil.example:32768');
+  expect(left).not.toContain('https://evil.example:32768');
+  expect(groups(table, 'good.example')).toEqual(['<*>: 2 -/no']);
+  expect(checkTable(table, 'table').authorities).toBe(65_536);
+  const fewer = added.filter(({ authority }) => authority !== 'https://evil.example:32768');
+  expect(Buffer.compare(table, tableOf([good, ...fewer]))).toBe(0);
+});

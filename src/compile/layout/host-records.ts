@@ -1,5 +1,4 @@
 import { Buffer } from 'node:buffer';
-import { RobotsFilterError } from '../../errors.js';
 import {
   AUTHORITY_HOST,
   AUTHORITY_NUMBER,
@@ -26,12 +25,23 @@ import type { HostNames } from '../intern/host-names.js';
 import { OffsetMap } from './offset-map.js';
 import type { TableChunk, TablePieces } from './table-chunk.js';
 
-const MAX_HOST_AUTHORITIES = 0xffff;
+/** Maximum number of authorities in a host record, which counts them with two bytes. */
+export const MAX_HOST_AUTHORITIES = 0xffff;
 const NOT_NEEDED = -1;
 /** Stands for a source: the host has several authorities, or an authority that needs an entry. */
 const SEVERAL = -1;
 
-/** The hosts of a table, sorted and numbered from 0, and their records. */
+/** A host with more authorities than its record can have. */
+export interface CrowdedHost {
+  readonly host: string;
+  /** Number of its authorities, including those that the record leaves out. */
+  readonly authorities: number;
+}
+
+/**
+ * The hosts of a table, sorted and numbered from 0, and their records. The record of a crowded host
+ * has its first authorities by port and scheme; the others are unknown, as if they had no file.
+ */
 export class HostRecords {
   readonly names: HostNames;
   /** Number of authorities in the records of all hosts. */
@@ -44,6 +54,7 @@ export class HostRecords {
   readonly firstRobots: Uint32Array;
   /** Total length of the sources. */
   readonly sourceBytes: number;
+  readonly crowded: readonly CrowdedHost[];
 
   readonly #authorities: AuthoritySet;
   readonly #sources: ByteStore;
@@ -65,7 +76,6 @@ export class HostRecords {
   /**
    * @param sources the templates of the authorities' sources
    * @param recordCount number of robots records
-   * @throws RobotsFilterError `limit` if a host has more than 65,535 authorities
    */
   constructor(authorities: AuthoritySet, sources: ByteStore, recordCount: number) {
     const sorted = authorities.sorted();
@@ -81,6 +91,7 @@ export class HostRecords {
     let authorityCount = 0;
     let bodyBytes = 0;
     let sourceBytes = 0;
+    const crowded: CrowdedHost[] = [];
     const need = (authority: number): void => {
       const record = authorities.robots(authority);
       if (placeOf[record] === NOT_NEEDED) {
@@ -108,10 +119,9 @@ export class HostRecords {
       } else {
         const entries = authorities.entriesOf(sorted, low, high);
         if (entries.length > MAX_HOST_AUTHORITIES) {
-          throw new RobotsFilterError(
-            'limit',
-            `the host ${Buffer.from(names.get(host)).toString('latin1')} has ${entries.length} authorities, more than the limit of ${MAX_HOST_AUTHORITIES}. Leave out some of its ports`,
-          );
+          const name = Buffer.from(names.get(host)).toString('latin1');
+          crowded.push({ host: name, authorities: entries.length });
+          entries.length = MAX_HOST_AUTHORITIES;
         }
         firstAuthority = (entries[0] as HostEntry).authority;
         isOnly = isPlain(entries);
@@ -130,6 +140,7 @@ export class HostRecords {
     this.robots = robots.subarray(0, robotsCount);
     this.firstRobots = firstRobots.subarray(0, names.count);
     this.sourceBytes = sourceBytes;
+    this.crowded = crowded;
     this.#authorities = authorities;
     this.#sources = sources;
     this.#sorted = sorted;
@@ -231,7 +242,9 @@ export class HostRecords {
 
   #entries(host: number): readonly HostEntry[] {
     const low = this.#first[host] as number;
-    return this.#authorities.entriesOf(this.#sorted, low, this.#first[host + 1] as number);
+    const high = this.#first[host + 1] as number;
+    const entries = this.#authorities.entriesOf(this.#sorted, low, high);
+    return entries.length > MAX_HOST_AUTHORITIES ? entries.slice(0, MAX_HOST_AUTHORITIES) : entries;
   }
 }
 

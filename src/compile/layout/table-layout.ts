@@ -39,7 +39,7 @@ import type { CompiledRobots } from '../compiled-robots.js';
 import type { AuthoritySet } from '../intern/authority-set.js';
 import type { ByteStore } from '../intern/byte-store.js';
 import { HostClusters } from './host-clusters.js';
-import { HostRecords } from './host-records.js';
+import { type CrowdedHost, HostRecords } from './host-records.js';
 import { type HostSlots, placeHosts } from './host-slots.js';
 import { RecordSection } from './record-section.js';
 import { OnePiece, TableChunk, type TablePieces } from './table-chunk.js';
@@ -77,6 +77,8 @@ export class TableLayout {
   readonly length: number;
   /** The header; its checksum is 0 until `seal`. */
   readonly header: Uint8Array;
+  /** The hosts with authorities that the table leaves out. */
+  readonly crowdedHosts: readonly CrowdedHost[];
   /** Everything after the header: sections and the padding between them. */
   readonly #stretches: readonly TablePieces[];
   /** The current stretch. */
@@ -87,14 +89,14 @@ export class TableLayout {
   readonly #revision: number;
 
   /**
-   * @throws RobotsFilterError `limit` if the table would be longer than 4 GiB, or a host has more
-   *   than 65,535 authorities
+   * @throws RobotsFilterError `limit` if the table would be longer than 4 GiB
    */
   constructor(contents: LaidOutContents) {
     const { authorities, compiled } = contents;
     this.#authorities = authorities;
     this.#revision = authorities.revision;
     const hosts = new HostRecords(authorities, contents.sources, compiled.records.count);
+    this.crowdedHosts = hosts.crowded;
     const tokens = new TokenNumbers(compiled, hosts.robots, contents.kept);
     const clusters = new HostClusters(hosts, compiled, tokens);
     const slots = placeHosts(hosts.names);

@@ -20,9 +20,9 @@ import { hasWorkingDirectory } from '../../files/working-directory.js';
 import { MIN_BYTES } from '../../protocol/parsing-limits.js';
 import type { Profile } from '../../protocol/profile.js';
 import type { WarningCode } from '../../protocol/robots-file.js';
-import { MESSAGES } from '../../protocol/warnings.js';
 import { entryFile } from '../../workers/entry-file.js';
 import { ArchiveCompilation } from './archive-compilation.js';
+import { compileWarnings } from './compile-warnings.js';
 import type { MergeablePart } from './mergeable-part.js';
 import { ParallelCompiler } from './parallel-compiler.js';
 import type { CompiledPart, PartCompilerOptions } from './part-compiler.js';
@@ -54,7 +54,8 @@ export interface CompileCacheOptions {
   /** What to do with findings that are older than RFC 9309 section 2.4 allows. Default `use`. */
   readonly stale?: StaleUse | undefined;
   /**
-   * Called for each part of a cache that is skipped, and at the end for each file over its budget.
+   * Called for each part of a cache that is skipped, and at the end with the warnings of
+   * `compileWarnings`.
    */
   readonly onWarning: (warning: CacheWarning) => void;
   /**
@@ -108,12 +109,11 @@ export async function compileCache(
     await compilation.close();
   }
   options.signal?.throwIfAborted();
-  for (const path of contents.sourcesOf('over-budget')) {
-    options.onWarning({ code: 'over-budget', path, message: MESSAGES['over-budget'] });
-  }
+  const layout = contents.layOut();
+  for (const warning of compileWarnings(contents, layout)) options.onWarning(warning);
   const { stats, contentWarnings } = contents;
   return {
-    layout: contents.layOut(),
+    layout,
     stats,
     contentWarnings,
     stale: compilation.stale,

@@ -5,7 +5,6 @@ import type { TableBuilderStats } from '../../compile/table-contents.js';
 import { ReplacementDirectory } from '../../files/replacement-directory.js';
 import { hasWorkingDirectory } from '../../files/working-directory.js';
 import type { WarningCode } from '../../protocol/robots-file.js';
-import { MESSAGES } from '../../protocol/warnings.js';
 import { MANIFEST_NAME, partName } from '../../table/manifest.js';
 import { type CompileCacheOptions, cacheContents, partSettings } from './compile-cache.js';
 import { Partition, type Shards } from './partition.js';
@@ -63,7 +62,7 @@ export async function compileShards(
       partition.files,
       options,
     );
-    warnOfBudgets(compiled, options);
+    warnOfShards(compiled, options);
     options.signal?.throwIfAborted();
     await rm(spillPath);
     const parts = compiled.map(partOf);
@@ -105,15 +104,13 @@ export async function divide(
   return { tasks, partition };
 }
 
-/** Warns of the files that are over their budget. */
-export function warnOfBudgets(
+/** Passes the warnings of shards on. */
+export function warnOfShards(
   compiled: readonly CompiledShard[],
   options: CompileCacheOptions,
 ): void {
-  for (const { overBudget } of compiled) {
-    for (const path of overBudget) {
-      options.onWarning({ code: 'over-budget', path, message: MESSAGES['over-budget'] });
-    }
+  for (const { warnings } of compiled) {
+    for (const warning of warnings) options.onWarning(warning);
   }
 }
 

@@ -9,7 +9,7 @@ import { HEADER_BYTES, HEADER_CHECKSUM } from '../../table/format.js';
 import { MANIFEST_NAME, type ManifestPart, partName } from '../../table/manifest.js';
 import { checkBeginning, checkHeader, type TableHeader } from '../../table/table-check.js';
 import type { CompileCacheOptions } from './compile-cache.js';
-import { type CompiledShards, divide, sumOf, warnOfBudgets } from './compile-shards.js';
+import { type CompiledShards, divide, sumOf, warnOfShards } from './compile-shards.js';
 import { compileShard, type ShardTask } from './shard-compiler.js';
 import { partOf, writeManifest } from './shard-manifest.js';
 
@@ -35,7 +35,7 @@ export async function compileOneShard(
       output: join(output, name),
     };
     const compiled = [await compileShard(task, options.signal ?? new AbortController().signal)];
-    warnOfBudgets(compiled, options);
+    warnOfShards(compiled, options);
     return { ...sumOf(compiled), stale: partition.stale };
   } finally {
     await rm(spillPath, { force: true });

@@ -1,4 +1,5 @@
 import { type FileHandle, open } from 'node:fs/promises';
+import type { CacheWarning } from '../../cache/entry.js';
 import type { CompileOptions } from '../../compile/body-compiler.js';
 import { writeTable } from '../../compile/layout/table-writer.js';
 import { PartMerger } from '../../compile/parallel/part-merger.js';
@@ -8,6 +9,7 @@ import { type ErrorCode, RobotsFilterError } from '../../errors.js';
 import { ReplacementFile } from '../../files/replacement-file.js';
 import type { WarningCode } from '../../protocol/robots-file.js';
 import { checkHeader } from '../../table/table-check.js';
+import { compileWarnings } from './compile-warnings.js';
 import type { Stretch } from './spill-file.js';
 import { decodeEntries, type SpilledBody } from './spilled-entry.js';
 
@@ -35,8 +37,8 @@ export interface CompiledShard {
   readonly checksum: number;
   readonly stats: TableBuilderStats;
   readonly contentWarnings: readonly (readonly [WarningCode, number])[];
-  /** Sources of the files that are over their budget. */
-  readonly overBudget: readonly string[];
+  /** The warnings of `compileWarnings`. */
+  readonly warnings: readonly CacheWarning[];
 }
 
 /** An error as plain data: errors lose their class between threads. */
@@ -98,7 +100,7 @@ export async function compileShard(task: ShardTask, signal: AbortSignal): Promis
       checksum,
       stats: contents.stats,
       contentWarnings: [...contents.contentWarnings],
-      overBudget: contents.sourcesOf('over-budget'),
+      warnings: compileWarnings(contents, layout),
     };
   } finally {
     await file.discard();

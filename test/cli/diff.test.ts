@@ -97,6 +97,37 @@ https://come.example/,*,unknown,deny,unknown-host,Disallow: / (line 2)
   expect(records.stderr).toContain('standard input: holds records, and not one URL on each line');
 });
 
+test('diff --urls asks a single robots.txt about the URLs of every host', async () => {
+  const place = workplace();
+  place.write('old.txt', 'User-agent: *\nDisallow: /shop/\n');
+  place.write('new.txt', 'User-agent: *\nAllow: /\n');
+  const words = ['diff', '--exit-code', '--urls', '-', '--format', 'csv', 'old.txt', 'new.txt'];
+  const urls = 'https://shop.example/shop/a\nhttp://b.example:81/shop/\nhttps://b.example/\n';
+  const { code, text, stderr } = await place.run(words, urls);
+  expect({ code, text, stderr }).toEqual({
+    code: 1,
+    text: `url,agent,old,new,old_rule,new_rule
+https://shop.example/shop/a,*,deny,allow,Disallow: /shop/ (line 2),Allow: / (line 2)
+http://b.example:81/shop/,*,deny,allow,Disallow: /shop/ (line 2),Allow: / (line 2)
+`,
+    stderr: 'robots-filter: *: 3 URLs: 2 deny \u2192 allow\n',
+  });
+});
+
+test('diff refuses a single robots.txt beside files by host, with and without --urls', async () => {
+  const place = twoSides();
+  const file = 'old/part.example';
+  for (const words of [
+    [file, 'new'],
+    ['new', file],
+    [file, 'new', '--urls', '-'],
+  ]) {
+    const { code, text, stderr } = await place.run(['diff', ...words], '');
+    expect({ code, text }).toEqual({ code: 2, text: '' });
+    expect(stderr).toContain(`${file} is one robots.txt, which names no host, and new holds files`);
+  }
+});
+
 test('diff refuses sides that cannot be compared', async () => {
   const place = twoSides();
   await place.run(['compile', '-q', '--robots-dir', 'old', '--profile', 'google', '-o', 'g.table']);

@@ -2,10 +2,10 @@ import type { Judgement } from '../../kernel/judge.js';
 import type { Agent } from '../../protocol/agent.js';
 import type { Table } from '../../table.js';
 
-/** The two tables of a diff, and what is asked of them. */
-export interface DiffSides {
-  readonly old: Table;
-  readonly new: Table;
+/** The two sides of a diff, and the agents that are asked about. */
+export interface DiffSides<Side = Table> {
+  readonly old: Side;
+  readonly new: Side;
   readonly agents: readonly Agent[];
 }
 

@@ -1,3 +1,5 @@
+import type { Robots } from '../../robots.js';
+import type { Table } from '../../table.js';
 import type { DiffTally } from '../report/diff-figures.js';
 import type { RowSink } from '../report/row-sink.js';
 import type { Column } from '../report/rows.js';
@@ -13,10 +15,13 @@ export const URL_COLUMNS: readonly Column[] = [
   { name: 'new_rule', width: 24 },
 ];
 
-/** Writes the URLs of a list whose verdicts differ, in the order of the list. */
+/**
+ * Writes the URLs of a list whose verdicts differ, in the order of the list. A single robots.txt
+ * judges every URL, whatever its host.
+ */
 export async function diffUrls(
   path: string,
-  sides: DiffSides,
+  sides: DiffSides<Table | Robots>,
   sink: RowSink,
   tally: DiffTally,
 ): Promise<void> {

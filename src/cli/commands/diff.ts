@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { TableBuilder } from '../../compile/table-builder.js';
+import { Robots } from '../../robots.js';
 import { Table, tableMemory } from '../../table.js';
 import { DIFFERENT, SUCCESS } from '../exit-codes.js';
 import { neededTokens, parseAgents } from '../options/agents.js';
@@ -20,6 +21,13 @@ import { checkProfile, compileWithRecords } from './table-with-records.js';
 /** The host in the table of a single robots.txt. */
 const SINGLE_HOST = 'robots.txt';
 
+/** One of the two sides. */
+interface Side {
+  readonly table: Table;
+  /** Present if the side is a single robots.txt: it judges the URLs of every host. */
+  readonly robots?: Robots;
+}
+
 /**
  * `robots-filter diff`: prints what has changed between two sets of robots.txt files, by effect.
  *
@@ -32,12 +40,14 @@ export async function diff(
   options: DiffOptions,
 ): Promise<number> {
   const diagnostics = new Diagnostics(options.quiet ?? false);
-  const [old, next] = [
+  const [oldSide, newSide] = [
     await openSide(oldPath, options, diagnostics),
     await openSide(newPath, options, diagnostics),
   ];
-  if (typeof old === 'number') return old;
-  if (typeof next === 'number') return next;
+  if (typeof oldSide === 'number') return oldSide;
+  if (typeof newSide === 'number') return newSide;
+  checkKinds([oldPath, oldSide], [newPath, newSide]);
+  const [old, next] = [oldSide.table, newSide.table];
   if (old.profile !== next.profile) {
     throw usageError(
       `${oldPath} was compiled with --profile ${old.profile} and ${newPath} with --profile ${next.profile}. Compile both with one profile`,
@@ -53,9 +63,12 @@ export async function diff(
   const held = new HeldRows(columns);
   const sink = format === 'html' ? held : new TextRows(format, columns);
   const tally = new DiffTally(names);
-  const sides = { old, new: next, agents };
-  if (urls === undefined) new HostDiff(sides, sink, tally).write();
-  else await diffUrls(urls, sides, sink, tally);
+  if (urls === undefined) {
+    new HostDiff({ old, new: next, agents }, sink, tally).write();
+  } else {
+    const sides = { old: oldSide.robots ?? old, new: newSide.robots ?? next, agents };
+    await diffUrls(urls, sides, sink, tally);
+  }
   sink.end();
   const what = urls === undefined ? 'host' : 'URL';
   if (format === 'html') {
@@ -74,28 +87,42 @@ async function openSide(
   path: string,
   options: DiffOptions,
   diagnostics: Diagnostics,
-): Promise<Table | number> {
+): Promise<Side | number> {
   const { profile = 'rfc9309', maxRobotsBytes } = options;
   switch (await kindOfPath(path)) {
     case 'table': {
       const table = await Table.open(path);
       checkProfile(table, path, options.profile);
-      return table;
+      return { table };
     }
     case 'cache': {
       const tokens = neededTokens(parseAgents(options.agent, profile));
-      return await compileWithRecords([path], options, tokens, diagnostics);
+      const table = await compileWithRecords([path], options, tokens, diagnostics);
+      return typeof table === 'number' ? table : { table };
     }
     case 'robots.txt': {
-      const builder = new TableBuilder({
+      const parseOptions = {
         profile,
         ...(maxRobotsBytes === undefined ? {} : { maxBytes: maxRobotsBytes }),
-      });
+      };
+      const body = await contentOf(path);
+      const builder = new TableBuilder(parseOptions);
       const authority = { scheme: undefined, host: SINGLE_HOST, port: undefined };
-      builder.add(authority, await contentOf(path), { source: path });
-      return Table.from(builder.build(), path);
+      builder.add(authority, body, { source: path });
+      const table = Table.from(builder.build(), path);
+      return { table, robots: Robots.parse(body, parseOptions) };
     }
   }
+}
+
+/** Refuses a single robots.txt beside files by host: it belongs to none of their hosts. */
+function checkKinds(...sides: readonly (readonly [path: string, side: Side])[]): void {
+  const [single] = sides.find(([, { robots }]) => robots !== undefined) ?? [];
+  const [several] = sides.find(([, { robots }]) => robots === undefined) ?? [];
+  if (single === undefined || several === undefined) return;
+  throw usageError(
+    `${single} is one robots.txt, which names no host, and ${several} holds files by host. Name two robots.txt files, or two directories, files of records or tables`,
+  );
 }
 
 async function contentOf(path: string): Promise<Uint8Array> {

@@ -25,6 +25,7 @@ export const diffDefinition: CommandDefinition = {
       'robots-filter diff old.table new.table -a GPTBot,CCBot --format csv',
       'robots-filter diff old/robots.txt new/robots.txt --exit-code',
       'robots-filter diff old.table new.table -a GPTBot --urls urls.txt',
+      'robots-filter diff old/robots.txt new/robots.txt --urls urls.txt',
     ],
     notes: `
 A row has a host, an agent, and:
@@ -34,7 +35,7 @@ A row has a host, an agent, and:
 
 Files that differ only in their text are left out: an order, a comment, a rule that never decides.
 
-With --urls a row has a URL, an agent, the verdicts of both sides, and the rules that decide them.
+With --urls a row has a URL, an agent, the verdicts of both sides, and the rules that decide them. A single robots.txt judges the URLs of every host.
 
 Exit status:
     0    the comparison was written

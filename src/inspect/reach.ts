@@ -36,24 +36,22 @@ export interface RuleSummary {
 }
 
 /** Stands for any text in a witness. Canonical patterns are ASCII. */
-const ANYTHING = 0xff;
+export const ANYTHING = 0xff;
 
 /** The summary looks at so many pairs of rules, for each rule; more prove nothing. */
-const PAIRS_PER_RULE = 1024;
+export const PAIRS_PER_RULE = 1024;
 
 /** Maximum segments of a rule whose readings in the query are told apart: see spec note A. */
 const MAX_TWO_FORM_SEGMENTS = 32;
 
-const ANY_TEXT = String.fromCharCode(ANYTHING);
-
-const ROBOTS_TXT = Buffer.from('/robots.txt');
+export const ROBOTS_TXT = Buffer.from('/robots.txt');
 const ROOT = Buffer.from('/');
 const ANY_PATH = Buffer.from([SLASH, ANYTHING]);
 const NO_SEGMENTS: readonly Uint8Array[] = [];
 const QUERY_START = Buffer.from([QUESTION_MARK]);
 
 /** A reading of a pattern: literals that follow one another with any text between two. */
-interface Reading {
+export interface Reading {
   readonly prefix: Uint8Array;
   readonly segments: readonly Uint8Array[];
   readonly isEnd: boolean;
@@ -90,70 +88,6 @@ export function rankedRules(patterns: readonly TablePattern[]): RankedRule[] {
 }
 
 /**
- * Witnesses on which two lists of rules disagree. Lists without wildcards that agree on all
- * witnesses agree on all paths: the longer of two prefixes of a path lies within the other.
- *
- * Only rules that one list lacks have to be tried. If the lists disagree on a path, the winners on
- * this path differ, and the longer winner is not in the other list: it would win there as well.
- *
- * @param most stop after so many
- */
-export function differingWitnesses(
-  one: readonly RankedRule[],
-  other: readonly RankedRule[],
-  most: number,
-): Buffer[] {
-  const pairs = { left: PAIRS_PER_RULE * (one.length + other.length) };
-  const found: Buffer[] = [];
-  const seen = new Set<string>();
-  for (const rule of rulesOfOne(one, other)) {
-    for (const path of rule.readings.flatMap(witnesses)) {
-      const key = path.toString('latin1');
-      if (seen.has(key) || path.equals(ROBOTS_TXT)) continue;
-      seen.add(key);
-      const [first, second] = [winnerOn(one, path, pairs), winnerOn(other, path, pairs)];
-      if (pairs.left <= 0) return found;
-      if ((first === undefined || isAllow(first)) === (second === undefined || isAllow(second))) {
-        continue;
-      }
-      found.push(path);
-      if (found.length === most) return found;
-    }
-  }
-  return found;
-}
-
-/** The rules that only one of two lists has, whatever their lines. */
-function rulesOfOne(one: readonly RankedRule[], other: readonly RankedRule[]): RankedRule[] {
-  const [texts, others] = [one.map(textOf), other.map(textOf)];
-  const [known, knownOthers] = [new Set(texts), new Set(others)];
-  return [
-    ...one.filter((_, index) => !knownOthers.has(texts[index] ?? '')),
-    ...other.filter((_, index) => !known.has(others[index] ?? '')),
-  ];
-}
-
-/** The same text for rules with the same pattern and rank. ANYTHING stands for a `*`. */
-function textOf({ rank, readings }: RankedRule): string {
-  let text = String(rank);
-  for (const { prefix, segments, isEnd } of readings) {
-    text += ` ${latin1(prefix)}`;
-    for (const segment of segments) text += ANY_TEXT + latin1(segment);
-    if (isEnd) text += ' $';
-  }
-  return text;
-}
-
-function latin1({ buffer, byteOffset, length }: Uint8Array): string {
-  return Buffer.from(buffer, byteOffset, length).toString('latin1');
-}
-
-/** The path of a witness, with `text` where the witness stands for any text. */
-export function pathOfWitness(witness: Buffer, text: string): string {
-  return witness.toString('latin1').replaceAll(ANY_TEXT, text);
-}
-
-/**
  * How much some rules allow.
  *
  * @param google whether the rules decide on /robots.txt too, as in the google profile
@@ -176,7 +110,7 @@ export function reachOf(rules: readonly RankedRule[], google: boolean): Reach {
 }
 
 /** The rule that decides on a path; `undefined` if none matches, or too many pairs were tried. */
-function winnerOn(
+export function winnerOn(
   rules: readonly RankedRule[],
   path: Buffer,
   pairs: { left: number },
@@ -188,7 +122,8 @@ function winnerOn(
   return undefined;
 }
 
-function isAllow({ rank }: RankedRule): boolean {
+/** Whether a rule allows what it matches. */
+export function isAllow({ rank }: RankedRule): boolean {
   return (rank & 1) !== 0;
 }
 
@@ -204,7 +139,7 @@ function ruleOf({ rank, line, prefix, first, second, isEnd }: TablePattern): Ran
 }
 
 /** The witnesses of a reading: paths that stand for all paths that it matches. */
-function witnesses({ prefix, segments, isEnd }: Reading): Buffer[] {
+export function witnesses({ prefix, segments, isEnd }: Reading): Buffer[] {
   const rest: number[] = [];
   for (const segment of segments) rest.push(ANYTHING, ...segment);
   if (!isEnd) rest.push(ANYTHING);

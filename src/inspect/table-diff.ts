@@ -1,7 +1,8 @@
 import { Buffer } from 'node:buffer';
 import type { Agent } from '../protocol/agent.js';
+import { differingPaths } from './differing-paths.js';
 import { PairCache } from './pair-cache.js';
-import { differingWitnesses, type Reach, rankedRules, reachOf } from './reach.js';
+import { type Reach, rankedRules, reachOf } from './reach.js';
 import { TableAudit } from './table-audit.js';
 import type { TableAuthority, TableGroup, TablePattern } from './table-content.js';
 import type { TableView } from './table-view.js';
@@ -12,14 +13,15 @@ export interface AgentChange {
   readonly agent: number;
   readonly old: Reach;
   readonly new: Reach;
-  /** Paths on which the rules disagree: see `pathOfWitness`. At most MOST_WITNESSES. */
-  readonly witnesses: readonly Buffer[];
+  /**
+   * Some paths on which the rules disagree. Without any it is undecided whether anything has
+   * changed: the rules are too many, or too entangled, to compare them on every path.
+   */
+  readonly paths: readonly string[];
 }
 
 /** What has changed from some groups to others. */
 type Change = Omit<AgentChange, 'agent'>;
-
-const MOST_WITNESSES = 16;
 
 /** Binary logarithm of the number of comparisons that are kept. */
 const KEPT_BITS = 16;
@@ -27,7 +29,7 @@ const KEPT_BITS = 16;
 const NO_CHANGES: readonly AgentChange[] = [];
 
 /** Between groups that allow the same. */
-const NO_CHANGE: Change = { old: 'part', new: 'part', witnesses: [] };
+const NO_CHANGE: Change = { old: 'part', new: 'part', paths: [] };
 
 /** Stands for the groups of a host that is unreachable, which denies everything. */
 const UNREACHABLE = -1;
@@ -107,10 +109,10 @@ export class TableDiff {
     if (this.#sameRules(before, after)) return NO_CHANGE;
     const oldRules = rankedRules(patternsOf(this.#old, before));
     const newRules = rankedRules(patternsOf(this.#new, after));
-    const witnesses = differingWitnesses(oldRules, newRules, MOST_WITNESSES);
+    const { paths, isComplete } = differingPaths(oldRules, newRules, this.#google);
+    if (paths.length === 0 && isComplete) return NO_CHANGE;
     const [from, to] = [reachOf(oldRules, this.#google), reachOf(newRules, this.#google)];
-    if (from === to && witnesses.length === 0) return NO_CHANGE;
-    return { old: from, new: to, witnesses };
+    return { old: from, new: to, paths };
   }
 
   #sameRules(

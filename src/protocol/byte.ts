@@ -11,6 +11,11 @@ export function isDigit(byte: number): boolean {
   return byte >= DIGIT_0 && byte <= DIGIT_9;
 }
 
+/** Whether a byte is `A–Z a–z 0–9 - . _ ~`: RFC 3986 section 2.3. */
+export function isUnreserved(byte: number): boolean {
+  return isLetter(byte) || isDigit(byte) || '-._~'.includes(String.fromCharCode(byte));
+}
+
 /** Whether a byte ends a line (RFC 9309 section 2.2, EOL). */
 export function isLineEnd(byte: number | undefined): boolean {
   return byte === LF || byte === CR;

@@ -79,6 +79,34 @@ test('a reader that goes away ends diff with success', async () => {
   expect((await place.shellAlone(command)).text).toMatch(/ 0\n$/);
 });
 
+test('diff shows what changes only where a wildcard rule meets an unchanged one', async () => {
+  const place = workplace();
+  place.write('old', 'User-agent: *\nDisallow: /shop/\n');
+  place.write('new', 'User-agent: *\nDisallow: /shop/\nAllow: /*.html$\n');
+  const words = ['diff', '--exit-code', '--format', 'csv', 'old', 'new'];
+  expect(await place.run(words)).toMatchObject({
+    code: 1,
+    text: `host,agent,change,old,new,path,old_rule,new_rule
+robots.txt,*,rules,part,part,/shop/.html,Disallow: /shop/ (line 2),Allow: /*.html$ (line 3)
+`,
+    stderr: 'robots-filter: *: 1 host: 1 by other rules\n',
+  });
+});
+
+test('diff says which hosts it could not compare on every path', async () => {
+  const place = workplace();
+  const rules = Array.from({ length: 40 }, (_, n) => `Disallow: /*a${n}*b${n}*c${n}*d${n}\n`);
+  rules.push('Allow: /*e*f*g*h*i\n', 'Disallow: /*zq\n');
+  place.write('old', `User-agent: *\n${rules.join('')}`);
+  place.write('new', `User-agent: *\n${rules.join('')}Disallow: /*zq*a\n`);
+  const { code, text, stderr } = await place.run(['diff', '--exit-code', 'old', 'new']);
+  expect({ code, text }).toEqual({ code: 0, text: '' });
+  expect(stderr).toBe('robots-filter: *: 1 host, no difference found, 1 not fully compared\n');
+  const page = await place.run(['diff', '-q', 'old', 'new', '--format', 'html']);
+  expect(page.text).toContain('No difference was found.');
+  expect(page.text).toContain('many wildcard rules overlap: *: 1 host. A difference may');
+});
+
 test('diff --urls prints the URLs whose verdicts differ, with both rules', async () => {
   const place = twoSides();
   const urls =

@@ -1,5 +1,4 @@
 import { sortedPlaces } from '../../inspect/host-order.js';
-import { pathOfWitness } from '../../inspect/reach.js';
 import type { TableAuthority, TableHost } from '../../inspect/table-content.js';
 import { type AgentChange, TableDiff } from '../../inspect/table-diff.js';
 import type { TableView } from '../../inspect/table-view.js';
@@ -22,9 +21,6 @@ export const HOST_COLUMNS: readonly Column[] = [
   { name: 'old_rule', width: 24 },
   { name: 'new_rule', width: 24 },
 ];
-
-/** Texts to try in place of "any text" in a witness, until the verdicts on the path differ. */
-const ANY_TEXTS = ['', 'any', 'zq', '~', '-/'];
 
 /** An authority in one of the tables, or in both. */
 interface Sides {
@@ -106,32 +102,31 @@ export class HostDiff {
   }
 
   #addChanged(label: string, host: string, side: Sides, change: AgentChange): void {
-    const { agent, old, new: next, witnesses } = change;
-    const example = this.#example(host, side, agent, witnesses);
+    const { agent, old, new: next, paths } = change;
+    const example = this.#example(host, side, agent, paths);
+    if (example === undefined) {
+      this.#tally.addUndecided(agent);
+      return;
+    }
     const kind = old === next ? 'rules' : 'extent';
-    // Rules that no URL tells apart have no effect.
-    if (kind === 'rules' && example === undefined) return;
     this.#tally.add(agent, kind === 'rules' ? 'rules' : [old, next]);
-    const cells = [example?.path, example && causeOf(example.old), example && causeOf(example.new)];
+    const cells = [example.path, causeOf(example.old), causeOf(example.new)];
     this.#add(label, agent, [kind, old, next, ...cells]);
   }
 
-  /** A path on which the verdicts differ, asked of both tables. */
+  /** The first path on which the verdicts differ, asked of both tables. */
   #example(
     host: string,
     { scheme, port }: Sides,
     agent: number,
-    witnesses: readonly Buffer[],
+    paths: readonly string[],
   ): { readonly path: string; readonly old: Judgement; readonly new: Judgement } | undefined {
     const chain = this.#sides.agents[agent]?.chain ?? [];
     const root = formatAuthority({ scheme, host, port });
-    for (const witness of witnesses) {
-      for (const text of ANY_TEXTS) {
-        const path = pathOfWitness(witness, text);
-        const old = this.#sides.old.verdict(root + path, chain);
-        const next = this.#sides.new.verdict(root + path, chain);
-        if (old.verdict !== next.verdict) return { path, old, new: next };
-      }
+    for (const path of paths) {
+      const old = this.#sides.old.verdict(root + path, chain);
+      const next = this.#sides.new.verdict(root + path, chain);
+      if (old.verdict !== next.verdict) return { path, old, new: next };
     }
     return undefined;
   }

@@ -7,7 +7,12 @@ import { neededTokens, parseAgents } from '../options/agents.js';
 import type { DiffOptions } from '../options/command-options.js';
 import { writeOutput } from '../process/standard-streams.js';
 import { Diagnostics } from '../report/diagnostics.js';
-import { DiffTally, differenceText } from '../report/diff-figures.js';
+import {
+  type Difference,
+  DiffTally,
+  differencesText,
+  differenceText,
+} from '../report/diff-figures.js';
 import { HeldRows } from '../report/held-rows.js';
 import { formatCount } from '../report/numbers.js';
 import { TextRows } from '../report/row-sink.js';
@@ -135,13 +140,13 @@ async function contentOf(path: string): Promise<Uint8Array> {
 
 /** A line for each agent: how many hosts or URLs have changed, and how. */
 function totals({ agents, compared }: DiffTally, what: 'host' | 'URL'): string[] {
-  return agents.map(({ agent, counts }) => {
-    const all = formatCount(compared, what);
-    if (counts.length === 0) return `${agent}: ${all}, no difference`;
-    const parts = counts.map(([difference, rows]) => {
-      const text = differenceText(difference);
-      return formatCount(rows, text, text);
-    });
-    return `${agent}: ${all}: ${parts.join(', ')}`;
+  const rowsText = (difference: Difference, rows: number): string => {
+    const text = differenceText(difference);
+    return formatCount(rows, text, text);
+  };
+  return agents.map((each) => {
+    const separator = each.counts.length === 0 ? ',' : ':';
+    const text = differencesText(each, rowsText);
+    return `${each.agent}: ${formatCount(compared, what)}${separator} ${text}`;
   });
 }

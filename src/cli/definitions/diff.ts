@@ -33,7 +33,8 @@ A row has a host, an agent, and:
     old, new  all: every URL; none: nothing but /robots.txt; part: neither was proven
     path      a path whose verdict has changed, and the rules that decide it, with their lines
 
-Files that differ only in their text are left out: an order, a comment, a rule that never decides.
+Files that differ only in their text are left out: an order, a comment, a rule that never decides. The comparison covers every path of a URL.
+Where too many wildcard rules overlap for that, a host without a path that differs has no row, and is counted as not fully compared.
 
 With --urls a row has a URL, an agent, the verdicts of both sides, and the rules that decide them. A single robots.txt judges the URLs of every host.
 

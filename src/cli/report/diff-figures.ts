@@ -1,5 +1,6 @@
 import type { Reach } from '../../inspect/reach.js';
 import type { Verdict } from '../../protocol/verdict.js';
+import { formatNumber } from './numbers.js';
 
 /** What a row of a diff says: the host has come or gone, or what was allowed before and after. */
 export type Difference =
@@ -15,6 +16,8 @@ export interface AgentDifferences {
   readonly agent: string;
   /** By descending number. */
   readonly counts: readonly (readonly [difference: Difference, rows: number])[];
+  /** Hosts whose rules were too many to compare on every path: they may differ, unnoticed. */
+  readonly undecided: number;
 }
 
 /** Counts the rows of a diff. */
@@ -24,10 +27,12 @@ export class DiffTally {
   /** Rows. */
   differences = 0;
   readonly #agents: readonly string[];
+  readonly #undecided: number[];
   readonly #counts: readonly Map<string, { readonly difference: Difference; rows: number }>[];
 
   constructor(agents: readonly string[]) {
     this.#agents = agents;
+    this.#undecided = agents.map(() => 0);
     this.#counts = agents.map(() => new Map());
   }
 
@@ -41,13 +46,19 @@ export class DiffTally {
     else count.rows++;
   }
 
+  /** Counts a host that may differ. */
+  addUndecided(agent: number): void {
+    this.#undecided[agent] = (this.#undecided[agent] ?? 0) + 1;
+  }
+
   get agents(): AgentDifferences[] {
     return this.#agents.map((agent, index) => {
       const counts = Array.from(
         this.#counts[index]?.values() ?? [],
         ({ difference, rows }) => [difference, rows] as const,
       );
-      return { agent, counts: counts.sort(([, a], [, b]) => b - a) };
+      const undecided = this.#undecided[index] ?? 0;
+      return { agent, counts: counts.sort(([, a], [, b]) => b - a), undecided };
     });
   }
 }
@@ -56,4 +67,20 @@ export class DiffTally {
 export function differenceText(difference: Difference): string {
   if (typeof difference === 'string') return difference === 'rules' ? 'by other rules' : difference;
   return difference.join(' \u2192 ');
+}
+
+/** What is said if no difference was found. */
+export function noDifference(undecided: number): string {
+  return undecided === 0 ? 'no difference' : 'no difference found';
+}
+
+/** The differences of an agent in words, with those that may have been missed. */
+export function differencesText(
+  { counts, undecided }: AgentDifferences,
+  rowsText: (difference: Difference, rows: number) => string,
+): string {
+  const parts = counts.map(([difference, rows]) => rowsText(difference, rows));
+  if (parts.length === 0) parts.push(noDifference(undecided));
+  if (undecided > 0) parts.push(`${formatNumber(undecided)} not fully compared`);
+  return parts.join(', ');
 }

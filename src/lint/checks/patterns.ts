@@ -1,5 +1,5 @@
 import { ASTERISK, DOLLAR, PERCENT, SLASH, SPACE, TAB } from '../../ascii.js';
-import { isDigit, isLetter } from '../../protocol/byte.js';
+import { isDigit, isUnreserved } from '../../protocol/byte.js';
 import { type RuleLine, valueSpan } from '../document.js';
 import type { Span } from '../finding.js';
 import { type CheckContext, quoted } from './check.js';
@@ -117,7 +117,7 @@ function checkInside(rule: RuleLine, context: CheckContext): void {
         message: 'The "%" is not followed by two hexadecimal digits.',
         fix: 'Write "%25" for a "%" of the path.',
       }));
-    } else if (byte === PERCENT && isUnreserved(pattern, offset)) {
+    } else if (byte === PERCENT && isUnreservedEscape(pattern, offset)) {
       const character = String.fromCharCode(codeAt(pattern, offset));
       findings.add('profile-difference', at(offset, 3), () => ({
         message: `RFC 9309 decodes ${quoted(document.text(valueStart + offset, valueStart + offset + 3))} to ${quoted(character)}; google/robotstxt compares it as it stands.`,
@@ -180,9 +180,8 @@ function isHexDigit(byte: number | undefined): boolean {
 }
 
 /** Whether a `%XX` stands for an unreserved character (RFC 3986 section 2.3). */
-function isUnreserved(pattern: Uint8Array, percent: number): boolean {
-  const code = codeAt(pattern, percent);
-  return isLetter(code) || isDigit(code) || '-._~'.includes(String.fromCharCode(code));
+function isUnreservedEscape(pattern: Uint8Array, percent: number): boolean {
+  return isUnreserved(codeAt(pattern, percent));
 }
 
 /** Finds an allow rule that google/robotstxt also applies to a directory. */

@@ -5,6 +5,7 @@ import {
   type Difference,
   type DiffTally,
   differenceText,
+  noDifference,
 } from '../diff-figures.js';
 import type { HeldRows } from '../held-rows.js';
 import { formatCount, formatNumber } from '../numbers.js';
@@ -56,16 +57,34 @@ export function diffPage(about: DiffAbout, tally: DiffTally, rows: HeldRows): st
     subtitle: `${compared}, ${formatCount(agents.length, 'agent')}: ${printable(old)} (old) and ${printable(next)} (new), ${created.slice(0, 10)}`,
     sections: [
       { heading: 'Differences by agent', content: directionBars(agents, what) },
-      { heading: 'What differs', content: differenceTable(agents, what) },
+      { heading: 'What differs', content: differenceTable(agents, what) + undecidedHosts(agents) },
       { heading: what === 'host' ? 'Host by host' : 'URL by URL', content: rowTable(rows, 'row') },
     ],
     foot: `robots-filter ${version()}, profile ${profile}. Files are compared by what they allow, not by their text.`,
   });
 }
 
+/** Says that nothing was found: there is no difference, or some files were too entangled. */
+function nothingFound(agents: readonly AgentDifferences[]): string {
+  return isUndecided(agents) ? '<p>No difference was found.</p>' : '<p>There is no difference.</p>';
+}
+
+function isUndecided(agents: readonly AgentDifferences[]): boolean {
+  return agents.some(({ undecided }) => undecided > 0);
+}
+
+/** The hosts that may differ, unnoticed. */
+function undecidedHosts(agents: readonly AgentDifferences[]): string {
+  if (!isUndecided(agents)) return '';
+  const words = agents.flatMap(({ agent, undecided }) =>
+    undecided === 0 ? [] : [`${html(agent)}: ${formatCount(undecided, 'host')}`],
+  );
+  return `<p>Not compared on every path, because many wildcard rules overlap: ${words.join(', ')}. A difference may have been missed.</p>`;
+}
+
 function directionBars(agents: readonly AgentDifferences[], what: DiffAbout['what']): string {
-  if (agents.every(({ counts }) => counts.length === 0)) return '<p>There is no difference.</p>';
-  const rows = agents.map(({ agent, counts }) => {
+  if (agents.every(({ counts }) => counts.length === 0)) return nothingFound(agents);
+  const rows = agents.map(({ agent, counts, undecided }) => {
     const parts = DIRECTIONS[what].map(([direction, kind, meaning]) => {
       const count = counts.reduce(
         (sum, [difference, number]) => (directionOf(difference) === direction ? sum + number : sum),
@@ -77,7 +96,7 @@ function directionBars(agents: readonly AgentDifferences[], what: DiffAbout['wha
       count === 0 ? [] : [`${meaning}: ${formatNumber(count)}`],
     );
     const sum = parts.reduce((total, { count }) => total + count, 0);
-    const label = `${agent}: ${words.length === 0 ? 'no difference' : words.join(', ')}`;
+    const label = `${agent}: ${words.join(', ') || noDifference(undecided)}`;
     return `<b>${html(agent)}</b>${stackedBar(parts, label)}<span class="counts">${formatCount(sum, 'difference')}</span>`;
   });
   const legend = DIRECTIONS[what]
@@ -92,7 +111,7 @@ function differenceTable(agents: readonly AgentDifferences[], what: string): str
   const texts = new Set(
     agents.flatMap(({ counts }) => counts.map(([difference]) => differenceText(difference))),
   );
-  if (texts.size === 0) return '<p>There is no difference.</p>';
+  if (texts.size === 0) return nothingFound(agents);
   const columns = [...texts];
   const rows = agents.map(({ agent, counts }) => [
     html(agent),

@@ -45,6 +45,7 @@ export const PAIRS_PER_RULE = 1024;
 const MAX_TWO_FORM_SEGMENTS = 32;
 
 export const ROBOTS_TXT = Buffer.from('/robots.txt');
+const ANY = Uint8Array.of(ANYTHING);
 const ROOT = Buffer.from('/');
 const ANY_PATH = Buffer.from([SLASH, ANYTHING]);
 const NO_SEGMENTS: readonly Uint8Array[] = [];
@@ -140,13 +141,12 @@ function ruleOf({ rank, line, prefix, first, second, isEnd }: TablePattern): Ran
 
 /** The witnesses of a reading: paths that stand for all paths that it matches. */
 export function witnesses({ prefix, segments, isEnd }: Reading): Buffer[] {
-  const rest: number[] = [];
-  for (const segment of segments) rest.push(ANYTHING, ...segment);
-  if (!isEnd) rest.push(ANYTHING);
-  if (prefix.length > 0) return [Buffer.concat([prefix, Buffer.from(rest)])];
+  const rest: Uint8Array[] = segments.flatMap((segment) => [ANY, segment]);
+  if (!isEnd) rest.push(ANY);
+  if (prefix.length > 0) return [Buffer.concat([prefix, ...rest])];
   // A path begins with a slash, which the first `*` matches or the first literal holds.
-  const afterSlash = Buffer.from([SLASH, ...rest]);
-  return segments[0]?.[0] === SLASH ? [afterSlash, Buffer.from(rest.slice(1))] : [afterSlash];
+  const afterSlash = Buffer.concat([ROOT, ...rest]);
+  return segments[0]?.[0] === SLASH ? [afterSlash, Buffer.concat(rest.slice(1))] : [afterSlash];
 }
 
 function matches({ readings }: RankedRule, path: Buffer): boolean {

@@ -90,6 +90,14 @@ describe('how much some rules allow', () => {
     expect(summaryOf(robots, 'silent>bot', 'google')).toMatchObject({ tokens: ['silent', 'bot'] });
   });
 
+  it('reads literals of any length, and any number of them', () => {
+    const long = 'a'.repeat(200_000);
+    const stars = '*b'.repeat(100_000);
+    expect(reachOf([`disallow: /*${long}`])).toBe('part');
+    expect(reachOf([`disallow: /*${long}`, `allow: /*${long}`])).toBe('all');
+    expect(reachOf([`disallow: /${stars}`, `allow: /${stars}`])).toBe('all');
+  });
+
   it('takes little time, whatever the rules are', () => {
     const rules = Array.from({ length: 1500 }, (_, n) => `disallow: /a${n}*\nallow: /a*${n}*b`);
     expect(reachOf(rules)).toBe('part');

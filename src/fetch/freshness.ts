@@ -1,5 +1,6 @@
 import CachePolicy from 'http-cache-semantics';
 import { DAY } from '../protocol/access.js';
+import type { StoredCopy } from './fetcher.js';
 
 /** Headers of a message and its body that a 304 does not update (RFC 9111 section 3.2). */
 const NOT_UPDATED: readonly string[] = [
@@ -35,6 +36,29 @@ export function policyUrl(policy: object | undefined): string | undefined {
   return policy !== undefined && 'u' in policy && typeof policy.u === 'string'
     ? policy.u
     : undefined;
+}
+
+/**
+ * Whether a 304 confirms the stored response: whether both have the same validator (RFC 9111
+ * section 4.3.4). A 304 without a validator does, because the request named no other response.
+ *
+ * The comparison of ETags is weak, because nginx weakens the ETag of a compressed response, but not
+ * the ETag of a 304.
+ *
+ * @param confirming headers of the 304
+ */
+export function isConfirmedBy(
+  { etag, lastModified }: StoredCopy,
+  confirming: Readonly<Record<string, string>>,
+): boolean {
+  const { etag: named = '', 'last-modified': modified = '' } = confirming;
+  if (named !== '') return opaqueTag(named) === opaqueTag(etag ?? '');
+  return modified === '' || modified === lastModified;
+}
+
+/** An ETag without the mark of a weak one (RFC 9110 section 8.8.3). */
+function opaqueTag(etag: string): string {
+  return etag.startsWith('W/') ? etag.slice(2) : etag;
 }
 
 /** The headers of a stored response after a 304 confirmed it (RFC 9111 section 4.3.4). */

@@ -2,7 +2,7 @@ import { isRedirect } from '../http/redirect.js';
 import { formatAuthority } from '../protocol/authority.js';
 import { accessResultOfResponse } from './access.js';
 import type { Fetcher, Permit, StoredCopy } from './fetcher.js';
-import { cachePolicy, policyUrl, revalidatedHeaders } from './freshness.js';
+import { cachePolicy, isConfirmedBy, policyUrl, revalidatedHeaders } from './freshness.js';
 import { transfer } from './ftp/ftp-transfer.js';
 import { isHeaderValue } from './http/header-value.js';
 import { exchange } from './http/http-exchange.js';
@@ -149,9 +149,12 @@ export class RobotsFetcher implements Fetcher {
       chain.push(url.href);
       // A validator belongs to the response of one URL, and means nothing for another.
       const known = profile !== 'google' && url.href === validated ? stored : undefined;
-      const answer = await this.#request(url, known, waitForTurn, signal);
+      let answer = await this.#request(url, known, waitForTurn, signal);
       if (answer.status === 304 && known !== undefined && isConditional(known)) {
-        return this.#notModified(progress, known, answer);
+        if (isConfirmedBy(known, answer.headers)) {
+          return this.#notModified(progress, known, answer);
+        }
+        answer = await this.#request(url, undefined, waitForTurn, signal);
       }
       const { location } = answer.headers;
       if (!isRedirect(answer.status) || location === undefined) {

@@ -1,6 +1,11 @@
 import { afterAll, describe, expect, it } from 'vitest';
 import type { StoredCopy } from '../../src/fetch/fetcher.js';
-import { cachePolicy, freshUntil, revalidatedHeaders } from '../../src/fetch/freshness.js';
+import {
+  cachePolicy,
+  freshUntil,
+  isConfirmedBy,
+  revalidatedHeaders,
+} from '../../src/fetch/freshness.js';
 import { DAY } from '../../src/protocol/access.js';
 import { fetchOnce, Loopback, ROBOTS, textOf } from './servers.js';
 
@@ -186,6 +191,61 @@ describe('RFC 9309, 2.4, and RFC 9110, 13: conditional requests', () => {
         notModified: false,
       });
     }
+  });
+
+  it('304 with other validators than the stored ones: asked again, without a condition', async () => {
+    const asked: (string | undefined)[] = [];
+    const server = await loopback.http((request, response) => {
+      const inm = request.headers['if-none-match'];
+      asked.push(inm);
+      response.setHeader('etag', '"v2"');
+      if (inm === undefined) response.end('user-agent: *\ndisallow: /\n');
+      else response.writeHead(304).end();
+    });
+    const stored: StoredCopy = { etag: '"v1"', headers: { etag: '"v1"' } };
+    const result = await fetchOnce(loopback.fetcher(), server.authority(), stored);
+    expect(result).toMatchObject({
+      accessResult: 'successful',
+      status: 200,
+      notModified: false,
+      chain: [server.url()],
+      headers: { etag: '"v2"' },
+    });
+    expect(textOf(result)).toBe('user-agent: *\ndisallow: /\n');
+    expect(asked).toEqual(['"v1"', undefined]);
+  });
+
+  it('304 with other validators, even without a condition, is asked twice and no more', async () => {
+    const server = await loopback.http((_request, response) =>
+      response.writeHead(304, { etag: '"v2"' }).end(),
+    );
+    const stored: StoredCopy = { etag: '"v1"', headers: { etag: '"v1"' } };
+    const result = await fetchOnce(loopback.fetcher(), server.authority(), stored);
+    expect(result).toMatchObject({ accessResult: 'unavailable', status: 304, notModified: false });
+    expect(server.connections).toBe(2);
+  });
+
+  it.each([
+    ['no validator', {}, true],
+    ['an empty one', { etag: '' }, true],
+    ['the stored ETag', { etag: '"v1"' }, true],
+    ['the same as a weak one', { etag: 'W/"v1"' }, true],
+    ['the stored ETag and a new date', { etag: '"v1"', 'last-modified': 'today' }, true],
+    ['the stored date', { 'last-modified': 'yesterday' }, true],
+    ['another ETag', { etag: '"v2"' }, false],
+    ['another weak ETag', { etag: 'W/"v2"' }, false],
+    ['another ETag and the stored date', { etag: '"v2"', 'last-modified': 'yesterday' }, false],
+    ['another date', { 'last-modified': 'today' }, false],
+  ])('a 304 with %s (RFC 9111, 4.3.4)', (_what, confirming, isConfirmed) => {
+    const stored = { etag: '"v1"', lastModified: 'yesterday', headers: {} };
+    expect(isConfirmedBy(stored, confirming)).toBe(isConfirmed);
+    expect(isConfirmedBy({ ...stored, etag: 'W/"v1"' }, confirming)).toBe(isConfirmed);
+  });
+
+  it('a 304 with a validator where the stored copy has none of its kind does not confirm', () => {
+    const dated = { lastModified: 'yesterday', headers: {} };
+    expect(isConfirmedBy(dated, { etag: '"v2"', 'last-modified': 'yesterday' })).toBe(false);
+    expect(isConfirmedBy({ etag: '"v1"', headers: {} }, { 'last-modified': 'today' })).toBe(false);
   });
 
   it('a validator goes to the URL whose response it is of, and to no other', async () => {

@@ -174,6 +174,97 @@ describe('the schedule of a fetch', () => {
     expect(done?.record?.freshUntil).toBe(now + 90 * 60_000);
   });
 
+  it('waits for a Retry-After of up to a minute before the next port of the host', async () => {
+    const waits: number[] = [];
+    const fetcher = new FakeFetcher((name) =>
+      name.endsWith(':8000') ? { ...FAILED, retryAfter: 60_000 } : {},
+    );
+    const done = await run(
+      fetcher,
+      hosts(3, () => 'one.test'),
+      { attempts: 1, now: () => now, sleep: async (delay) => void waits.push(delay) },
+    );
+    expect(waits).toEqual([60_000]);
+    expect(done.map(({ record }) => record?.accessResult)).toEqual([
+      'unreachable',
+      'successful',
+      'successful',
+    ]);
+  });
+
+  it.each([
+    ['503', FAILED],
+    ['429', { accessResult: 'unavailable', status: 429, body: undefined }],
+  ] as const)(
+    'after %s with a longer one, leaves the other ports to a later run',
+    async (_, answer) => {
+      await run(new FakeFetcher(), hosts(2, () => 'one.test').slice(1));
+      const waits: number[] = [];
+      const fetcher = new FakeFetcher((name) =>
+        name.endsWith(':8000') ? { ...answer, retryAfter: 300_000 } : {},
+      );
+      const done = await run(
+        fetcher,
+        hosts(3, () => 'one.test'),
+        { now: () => now, sleep: async (delay) => void waits.push(delay) },
+      );
+      expect([fetcher.asked, waits]).toEqual([['http://one.test:8000'], []]);
+      const [, fresh, left] = done;
+      expect(fresh).toMatchObject({ record: { accessResult: 'successful' }, attempts: 0 });
+      expect(left).toMatchObject({
+        record: undefined,
+        result: undefined,
+        attempts: 0,
+        unkept: {
+          kind: 'retry-after',
+          message: 'one.test asked for no request for another 300 s (Retry-After)',
+        },
+      });
+    },
+  );
+
+  it('asks the other ports that come after the time of a longer one, or wait for its end', async () => {
+    const waits: number[] = [];
+    const fetcher = new FakeFetcher((name) =>
+      name.endsWith(':8000') ? { ...FAILED, retryAfter: 300_000 } : {},
+    );
+    const [first, second, third] = hosts(3, () => 'one.test');
+    let clock = 0;
+    let ended: () => void = () => undefined;
+    async function* late() {
+      const wasDone = new Promise<void>((resolve) => {
+        ended = resolve;
+      });
+      if (first !== undefined) yield first;
+      await wasDone;
+      clock += 270_000;
+      if (second !== undefined) yield second;
+      if (third !== undefined) yield third;
+    }
+    const done: FetchDone[] = [];
+    const schedule = new Schedule(fetcher, store, {
+      now: () => clock,
+      sleep: async (delay) => void waits.push(delay),
+      onDone: (finding) => {
+        done.push(finding);
+        ended();
+      },
+    });
+    await schedule.run(late());
+    expect(waits).toEqual([30_000]);
+    expect(fetcher.asked).toHaveLength(3);
+    expect(done.every(({ unkept }) => unkept === undefined)).toBe(true);
+  });
+
+  it('a Retry-After of a successful answer means nothing', async () => {
+    const fetcher = new FakeFetcher(() => ({ retryAfter: 300_000 }));
+    await run(
+      fetcher,
+      hosts(3, () => 'one.test'),
+    );
+    expect(fetcher.asked).toHaveLength(3);
+  });
+
   it('what is refused is not repeated', async () => {
     const error = { code: 'address-refused', message: '' } as const;
     const fetcher = new FakeFetcher(() => ({ ...FAILED, status: undefined, error }));

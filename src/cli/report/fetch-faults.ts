@@ -44,6 +44,8 @@ function remedyFor({ kind, code }: Unkept): string {
   switch (kind) {
     case 'host-crowded':
       return 'Many hosts redirect to one host; if that host is yours, lower --pause';
+    case 'retry-after':
+      return 'Wait until these hosts want requests again';
     case 'store':
       return 'Make their files writable, or delete them';
     case 'local-fault':

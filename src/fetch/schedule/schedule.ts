@@ -6,6 +6,7 @@ import { RANGES } from '../limits.js';
 import type { FetchAuthority, FetchResult } from '../result.js';
 import type { Store } from '../store/store.js';
 import { StoreFault } from '../store/store-fault.js';
+import { HostHolds } from './host-holds.js';
 import { Permits } from './permits.js';
 import { backoffDelay, isWorthRetrying } from './retry.js';
 
@@ -32,6 +33,8 @@ export interface ScheduleOptions {
   readonly random?: (() => number) | undefined;
   /** Resolves after this many milliseconds, or at once when the signal is aborted. */
   readonly sleep?: ((delay: number, signal: AbortSignal) => Promise<void>) | undefined;
+  /** A clock in milliseconds that is never set back. Default `performance.now`. */
+  readonly now?: (() => number) | undefined;
   /** Called once for each authority, when it is done. */
   readonly onDone?: ((done: FetchDone) => void) | undefined;
 }
@@ -52,10 +55,11 @@ export interface FetchDone {
 /** The reason why nothing was recorded for an authority. */
 export interface Unkept {
   /**
-   * `host-crowded`, `local-fault`: as in a result; there was no request. `store`: the authority's
+   * `host-crowded`, `local-fault`: as in a result; there was no request. `retry-after`: another
+   * authority of the host asked for no request in the time of this run. `store`: the authority's
    * files cannot be written.
    */
-  readonly kind: 'host-crowded' | 'local-fault' | 'store';
+  readonly kind: 'host-crowded' | 'local-fault' | 'retry-after' | 'store';
   /** The system's code; empty if there is none. */
   readonly code: string;
   readonly message: string;
@@ -85,6 +89,8 @@ export class Schedule {
   readonly #options: ScheduleOptions;
   /** Hosts with an open task, and the tasks that wait for it to end. */
   readonly #hosts = new Map<string, Task[]>();
+  /** Hosts without an open task that answered with `Retry-After`. */
+  readonly #holds: HostHolds;
   /** Tasks that can start as soon as a permit is free. */
   readonly #ready: { task: Task; host: string }[] = [];
   readonly #stopping = new AbortController();
@@ -100,7 +106,8 @@ export class Schedule {
     this.#fetcher = fetcher;
     this.#store = store;
     this.#options = options;
-    const { concurrency = RANGES.concurrency.standard } = options;
+    const { concurrency = RANGES.concurrency.standard, now = () => performance.now() } = options;
+    this.#holds = new HostHolds(now);
     // Each task that waits for a retry listens.
     setMaxListeners(0, this.#stopping.signal);
     this.#permits = new Permits(concurrency, this.#stopping.signal, () => this.#wake());
@@ -208,6 +215,7 @@ export class Schedule {
     const { authority } = task;
     const { attempts = RANGES.retries.standard + 1, onDone } = this.#options;
     if (!task.isLookedUp && (await this.#isDoneAlready(task, host))) return;
+    if (task.attempts === 0 && this.#isHeld(task, host)) return;
     const copy = this.#store.copyOf(task.before);
     const result = await this.#fetcher.fetch(authority, copy, signal, permit);
     task.attempts++;
@@ -223,8 +231,33 @@ export class Schedule {
     const kept = await this.#keep(result, task.before);
     const record = 'kind' in kept ? task.before : kept;
     const unkept = 'kind' in kept ? kept : undefined;
+    // RFC 9110 section 10.2.3 gives `Retry-After` no meaning in a successful response.
+    const hold = result.accessResult === 'successful' ? 0 : (result.retryAfter ?? 0);
+    if (hold > 0) this.#holds.begin(host, hold);
     onDone?.({ authority, record, result, attempts: task.attempts, unkept });
-    this.#end(host, Math.min(result.retryAfter ?? 0, LONGEST_WAIT));
+    this.#end(host);
+  }
+
+  /** Lets a task wait for the end of its host's hold; ends the task if that is too far away. */
+  #isHeld(task: Task, host: string): boolean {
+    const remaining = this.#holds.remaining(host);
+    if (remaining === 0) return false;
+    if (remaining <= LONGEST_WAIT) {
+      // The tasks of the host that come later wait for this one.
+      this.#holds.end(host);
+      this.#readyAfter(remaining, task, host);
+      return true;
+    }
+    const { authority, before } = task;
+    const seconds = Math.ceil(remaining / 1000);
+    const unkept: Unkept = {
+      kind: 'retry-after',
+      code: '',
+      message: `${host} asked for no request for another ${seconds} s (Retry-After)`,
+    };
+    this.#options.onDone?.({ authority, record: before, result: undefined, attempts: 0, unkept });
+    this.#end(host);
+    return true;
   }
 
   /** Looks a task up in the store. Ends the task if the record is fresh or cannot be read. */
@@ -286,12 +319,11 @@ export class Schedule {
     );
   }
 
-  /** Ends a task of a host; the next task of the host is ready after `pause` milliseconds. */
-  #end(host: string, pause = 0): void {
+  /** Ends a task of a host. The next task of the host is ready. */
+  #end(host: string): void {
     this.#open--;
     const task = this.#hosts.get(host)?.shift();
     if (task === undefined) this.#hosts.delete(host);
-    else if (pause > 0) this.#readyAfter(pause, task, host);
     else this.#ready.push({ task, host });
   }
 }

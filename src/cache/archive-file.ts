@@ -166,6 +166,8 @@ export async function readArchivePart(
       for (const offset of part.offsets) await readRecordAt(source, compression, offset, reader);
     }
   } catch (cause) {
+    // The fault of what takes the events, such as an output that is full.
+    if (cause instanceof RobotsFilterError) throw cause;
     if (cause instanceof UnsupportedZstdError) {
       const message = `The zstd data is not supported: ${cause.message}. ${cause.remedy}.`;
       refuse(part, { code: 'compressed', message }, onEvent);

@@ -3,6 +3,7 @@ import { compressionFault } from '../files/compression-fault.js';
 import { COMPRESSIONS, compressionOf } from '../files/compressions.js';
 import { isBlankLine, linesOf, splitBlocks } from '../files/lines.js';
 import { describeSystemError } from '../files/system-error.js';
+import { systemRemedy } from '../files/system-remedy.js';
 import { describeUnsupported } from '../files/unsupported-formats.js';
 import { beginsRecord } from '../warc/version-line.js';
 import type { EntryEvent, WarningEvent } from './entry.js';
@@ -62,9 +63,14 @@ function withoutByteOrderMark(line: Buffer): Buffer {
 /**
  * The text of an open file, decompressed.
  *
+ * @param remedy for a file that cannot be read or is damaged
  * @throws RobotsFilterError `input` if it cannot be read, or is of an unsupported format
  */
-export async function* readText(descriptor: number, path: string): AsyncGenerator<Buffer> {
+export async function* readText(
+  descriptor: number,
+  path: string,
+  remedy = 'Download the file again, or take it out of the directory',
+): AsyncGenerator<Buffer> {
   try {
     const chunks = readChunks(descriptor);
     const { value: first, done } = await chunks.next();
@@ -74,7 +80,7 @@ export async function* readText(descriptor: number, path: string): AsyncGenerato
       ? checked(joined(first, chunks), path, undefined)
       : checked(decompress(compression, first, chunks), path, compression.name);
   } catch (error) {
-    throw readError(path, error);
+    throw readError(path, error, remedy);
   }
 }
 
@@ -94,10 +100,12 @@ async function* checked(
   }
 }
 
-function readError(path: string, cause: unknown): RobotsFilterError {
+function readError(path: string, cause: unknown, otherwise: string): RobotsFilterError {
   if (cause instanceof RobotsFilterError) return cause;
+  const known = systemRemedy(cause, 'read');
+  if (known !== undefined) return new RobotsFilterError('input', `${path}: ${known}.`, { cause });
   const compression = COMPRESSIONS.find((candidate) => candidate.isDamage(cause));
-  const { what, remedy = 'Download the file again, or take it out of the directory' } =
+  const { what, remedy = otherwise } =
     compression === undefined
       ? { what: `reading failed: ${describeSystemError(cause)}` }
       : compressionFault(compression, cause);

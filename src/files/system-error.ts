@@ -23,5 +23,6 @@ const MEANINGS: ReadonlyMap<string, string> = new Map([
   ['EACCES', DENIED],
   ['EPERM', DENIED],
   ['ENOENT', 'it does not exist'],
+  ['EISDIR', 'it is a directory'],
   ['ELOOP', 'its symbolic links form a loop'],
 ]);

@@ -22,6 +22,7 @@ const REMEDIES: Readonly<Record<Attempt, ReadonlyMap<string, string>>> = {
   read: new Map([
     ['ENOENT', 'no such file. Check the spelling and the working directory'],
     ['ENOTDIR', `no such file: ${NO_DIRECTORY}`],
+    ['EISDIR', 'is a directory. Name a file in it'],
     ['EACCES', `${DENIED} ${READABLE}`],
     ['EPERM', `${DENIED} ${READABLE}`],
     ['EBADF', 'is closed. Redirect something into it, or name a file'],

@@ -167,6 +167,37 @@ describe('inputs that cannot be read', () => {
     expect(stderr).toContain('--robots-dir');
   });
 
+  const MISSING = 'no such file. Check the spelling and the working directory.';
+  const DIRECTORY = 'is a directory. Name a file in it.';
+  test.each([
+    ['records it', MISSING],
+    ['diff robots it', MISSING],
+    ['captures it', MISSING],
+    ['lint it', MISSING],
+    ['audit --robots-dir robots --hosts it', MISSING],
+    ['diff robots robots --urls it', MISSING],
+    ['lint --urls it robots', MISSING],
+    ['audit --robots-dir robots --hosts it', DIRECTORY],
+    ['diff robots robots --urls it', DIRECTORY],
+    ['lint --urls it robots', DIRECTORY],
+  ])('%s: %s', async (command, message) => {
+    const place = workplace();
+    if (message === DIRECTORY) place.write('it/urls.txt', 'https://example.com/\n');
+    const { code, text, stderr } = await place.run(command.split(' '));
+    expect({ code, text }).toEqual({ code: 2, text: '' });
+    expect(stderr).toBe(`robots-filter: it: ${message}\n`);
+  });
+
+  test('a damaged list of hosts is not in a directory of robots.txt files', async () => {
+    const place = workplace();
+    place.write('hosts.gz', gzipSync('example.com\n').subarray(0, -4));
+    const command = 'audit --robots-dir robots --hosts hosts.gz';
+    const { code, stderr } = await place.run(command.split(' '));
+    expect(code).toBe(2);
+    expect(stderr).toContain('hosts.gz: the gzip data is damaged or truncated');
+    expect(stderr).toContain('Copy the file again.');
+  });
+
   test('a file that is also the output', async () => {
     const place = workplace();
     place.write('urls.txt', 'https://example.com/\n');

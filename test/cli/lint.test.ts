@@ -237,7 +237,7 @@ describe('robots-filter lint', () => {
     const rules = JSON.parse(text).runs[0].results.map((each: { ruleId: string }) => each.ruleId);
     expect(rules).toEqual(['pattern-without-slash', 'duplicate-rule', 'misspelt-record']);
     expect(lines(stderr)).toEqual([
-      'robots-filter: nosuch.txt: no such file.',
+      'robots-filter: nosuch.txt: no such file. Check the spelling and the working directory.',
       'robots-filter: 2 files: 2 errors, 0 warnings, 1 note in 2 files',
     ]);
   });

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { decompress } from 'fzstd';
 import { describe, expect, test } from 'vitest';
+import { captureOf, membersOf, responseOf } from '../warc/warc-bytes.js';
 import { lines, workplace } from './command-line.js';
 
 const FILTER = ['--robots-dir', 'robots'];
@@ -215,6 +216,18 @@ describe('a closed output ends the run quietly with 0', () => {
     const { code, stderr } = await place.shellAlone('$rf --robots-dir robots urls.txt > /dev/full');
     expect(code).toBe(2);
     expect(stderr).toContain('standard output: no space left on the device');
+  });
+
+  test('a full disk is an error of the output of captures, and not of its input', async () => {
+    const place = workplace();
+    const body = `user-agent: *\n${'#\n'.repeat(200_000)}`;
+    const capture = captureOf('https://a.example/robots.txt', responseOf(200, body));
+    place.write('a.warc.gz', membersOf([capture]));
+    const { code, stderr } = await place.shellAlone('$rf captures a.warc.gz > /dev/full');
+    expect(code).toBe(2);
+    expect(stderr).toBe(
+      'robots-filter: standard output: no space left on the device. Make room, or write elsewhere\n',
+    );
   });
 
   test.each(['--version', 'check - A / < /dev/null', 'compile --help'])(

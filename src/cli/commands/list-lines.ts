@@ -7,6 +7,9 @@ import { opening } from '../../files/openings.js';
 import { inputName, STANDARD_INPUT } from '../../files/standard-input.js';
 import { unreadable } from './path-kind.js';
 
+/** What to do if a list is damaged or cannot be read. */
+const REMEDY = 'Copy the file again';
+
 /** Maximum bytes of a line. */
 const MOST_BYTES = 1 << 20;
 
@@ -32,7 +35,7 @@ export async function* listLines(path: string): AsyncGenerator<ListLine> {
   try {
     const file = isStandardInput ? undefined : await opening(path, open(path));
     try {
-      const chunks = file === undefined ? process.stdin : readText(file.fd, path);
+      const chunks = file === undefined ? process.stdin : readText(file.fd, path, REMEDY);
       for await (const { number, bytes } of readLines(chunks, MOST_BYTES)) {
         if (bytes === undefined) {
           throw wrong(name, `line ${number} is longer than ${MOST_BYTES} bytes. Leave it out`);

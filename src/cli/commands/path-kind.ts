@@ -4,6 +4,7 @@ import { recordFileOf } from '../../cache/record-files.js';
 import { RobotsFilterError } from '../../errors.js';
 import { compressionOf } from '../../files/compressions.js';
 import { errorText } from '../../files/system-error.js';
+import { systemRemedy } from '../../files/system-remedy.js';
 import { MAGIC_BYTES } from '../../files/unsupported-formats.js';
 import { beginsAsTable, isShardedTable } from '../options/table-file.js';
 
@@ -36,7 +37,10 @@ export async function kindOfPath(path: string): Promise<'cache' | 'table' | 'rob
 
 /** The error for a path that cannot be read. */
 export function unreadable(path: string, cause: unknown): RobotsFilterError {
-  return new RobotsFilterError('input', `${path}: cannot be read (${errorText(cause)})`, { cause });
+  const remedy =
+    systemRemedy(cause, 'read') ??
+    `cannot be read (${errorText(cause)}). Try again, or name a copy of it`;
+  return new RobotsFilterError('input', `${path}: ${remedy}.`, { cause });
 }
 
 function isCacheName(path: string): boolean {

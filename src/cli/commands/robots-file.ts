@@ -9,11 +9,13 @@ import { Diagnostics } from '../report/diagnostics.js';
 /** How each command that reads one robots.txt is called, after its name. */
 const ARGUMENTS = { check: '- AGENT URL...', lint: '-', records: '-' } as const;
 
-/** Advice on the order of the arguments. */
-const ORDER = {
-  check: ' The robots.txt comes first, then the agent, then the URLs.',
-  lint: '',
-  records: '',
+const SPELLING = 'Check the spelling and the working directory.';
+
+/** Advice if there is no file of that name. */
+const MISSING = {
+  check: 'The robots.txt comes first, then the agent, then the URLs.',
+  lint: SPELLING,
+  records: SPELLING,
 };
 
 /**
@@ -47,7 +49,7 @@ function remedyFor(file: string, command: keyof typeof ARGUMENTS, cause: unknown
   switch (errorCode(cause)) {
     case 'ENOENT':
     case 'ENOTDIR':
-      return `no such file.${ORDER[command]}`;
+      return `no such file. ${MISSING[command]}`;
     case 'EISDIR':
       return 'is a directory. Name the robots.txt in it.';
     default:

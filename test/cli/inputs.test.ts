@@ -309,6 +309,24 @@ describe('lists in columns', () => {
     expect((await place.run(args, TSV)).text).toBe(TSV.replaceAll('https', 'invalid\thttps'));
   });
 
+  test.each(['https://example.com/private/%.php,v', 'https://site%.example/a/artykul,101'])(
+    'are URLs if commas may belong to them, with a warning: %s',
+    async (pattern) => {
+      const place = workplace();
+      const urls = ['1', '2', '3'].map((name) => pattern.replace('%', name));
+      place.write('list', `${urls.join('\n')}\n`);
+      const asText = await place.run([...FILTER, '--input', 'text', 'list']);
+      expect(asText).toMatchObject({ code: 0, stderr: '' });
+      const { code, text, stderr } = await place.run([...FILTER, 'list']);
+      expect({ code, text }).toEqual({ code: 0, text: asText.text });
+      expect(stderr).toContain('warning: list: each line is read as one URL');
+      expect(stderr).toContain('use --input csv');
+      expect(lines(stderr)).toHaveLength(1);
+      const asRows = await place.run([...FILTER, '--input', 'csv', 'list']);
+      expect(lines(asRows.text)[0]).toMatch(/,(deny|unknown)$/);
+    },
+  );
+
   test('is not detected if the URLs of one site all have a comma', async () => {
     const urls = Array.from({ length: 99 }, (_, index) => `https://example.com/news,${index}`);
     const { code, text } = await workplace().run(FILTER, `${urls.join('\n')}\n`);

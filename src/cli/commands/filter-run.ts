@@ -31,6 +31,7 @@ import {
 import { describeUselessRun } from '../report/useless-run.js';
 import type { FilterDisplay } from './filter-display.js';
 import type { FilterReport } from './filter-report.js';
+import { noteDoubt } from './input-survey.js';
 import type { KeptInputs } from './kept-inputs.js';
 
 /** Number of invalid records that are named on standard error. */
@@ -121,7 +122,7 @@ export class FilterRun {
 
   async #filterAll(): Promise<RunEnd> {
     const { filter, options, parquet, display, outputName, paths, inputs } = this.#parts;
-    const { interruption } = this.#parts;
+    const { interruption, diagnostics } = this.#parts;
     const how = openOptions(options);
     const interrupted = new Promise<undefined>((resolve) => {
       interruption.signal.addEventListener('abort', () => {
@@ -139,6 +140,8 @@ export class FilterRun {
       this.#input = { open, bytesBefore: filter.progress().bytes };
       this.#lastFormat = open.format;
       try {
+        // With --fetch the input has been read once before.
+        if (options.fetch !== true) noteDoubt(open, diagnostics);
         checkUrlFieldOf(open, options, paths.length);
         const file = open.kind === 'stream' ? open.parquet : undefined;
         const target =

@@ -6,7 +6,7 @@ import { COMPRESSIONS } from '../../files/compressions.js';
 import { STANDARD_INPUT } from '../../files/standard-input.js';
 import { errorCode } from '../../files/system-error.js';
 import { nearest } from '../../nearest.js';
-import { openInput } from '../../pipeline/input/open.js';
+import { type OpenInput, openInput } from '../../pipeline/input/open.js';
 import { isNonBlocking } from '../../pipeline/output/non-blocking.js';
 import { COMMAND_NAMES } from '../command-names.js';
 import type { Diagnostics } from '../report/diagnostics.js';
@@ -90,6 +90,11 @@ export function noteTerminalInput(paths: readonly string[], diagnostics: Diagnos
   if (paths.includes(STANDARD_INPUT) && isatty(0)) {
     diagnostics.note('reading URLs from standard input, one per line; press Ctrl-D to end');
   }
+}
+
+/** Warns that the lines of an input may be rows, although they are read as URLs. */
+export function noteDoubt({ name, doubt }: OpenInput, diagnostics: Diagnostics): void {
+  if (doubt !== undefined) diagnostics.note(`warning: ${name}: ${doubt}`);
 }
 
 function isCompressedName(path: string): boolean {

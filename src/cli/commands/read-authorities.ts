@@ -6,7 +6,7 @@ import type { InputOptions } from '../options/command-options.js';
 import { checkUrlField, checkUrlFieldOf, columnOption } from '../options/url-field.js';
 import type { Diagnostics } from '../report/diagnostics.js';
 import { formatCount } from '../report/numbers.js';
-import { noteTerminalInput } from './input-survey.js';
+import { noteDoubt, noteTerminalInput } from './input-survey.js';
 
 /**
  * Reads the authorities of inputs until a signal comes.
@@ -31,7 +31,7 @@ export async function readAuthorities(
   for (const path of paths) {
     if (signal.aborted) return authorities;
     // A silent pipe must not delay an interrupt.
-    const reading = readInput(authorities, path, options, paths.length, signal);
+    const reading = readInput(authorities, path, options, paths.length, diagnostics, signal);
     reading.catch(() => {}); // The race below reports the error, unless a signal came.
     await Promise.race([reading, interrupted]);
     if (signal.aborted) return authorities;
@@ -49,12 +49,14 @@ async function readInput(
   path: string,
   options: InputOptions,
   inputs: number,
+  diagnostics: Diagnostics,
   signal: AbortSignal,
 ): Promise<void> {
   const { input: format, maxLineBytes: maxRecordBytes, header, urlField } = options;
   const column = columnOption(options);
   const input = await openInput(path, { format, maxRecordBytes, header, column, urlField });
   try {
+    noteDoubt(input, diagnostics);
     checkUrlFieldOf(input, options, inputs);
     await authorities.addInput(input, signal);
   } finally {

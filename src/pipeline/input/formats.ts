@@ -23,6 +23,10 @@ import { needsMoreBytes } from './head.js';
  */
 export const FORMATS: readonly Format[] = [parquet, json, ndjson, csv, tsv, text];
 
+const COMMAS =
+  'each line is read as one URL, although its commas may separate columns. ' +
+  'If they do, use --input csv; if not, --input text leaves this warning out';
+
 /** The formats that are recognised only to refuse them with advice. */
 export const REFUSED_FORMATS: readonly RefusedFormat[] = [unsupported, columns];
 
@@ -68,7 +72,8 @@ export function sniffRows(
 ): NamedRows {
   if (named !== undefined) return namedRows(named, recognition, isTold);
   const { head, isWhole, format } = recognition;
-  return { format: rowsFormat(head, isWhole, format) };
+  const rows = rowsFormat(head, isWhole, format);
+  return rows?.isDoubtful === true ? { doubt: COMMAS } : { format: rows?.format };
 }
 
 /**

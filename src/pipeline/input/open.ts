@@ -8,7 +8,7 @@ import { PARQUET_ENDING } from '../limits.js';
 import type { Chunks } from './chunks.js';
 import { decompressed } from './decompressed-chunks.js';
 import type { Format, InputFormat } from './format.js';
-import { rowsOfName } from './formats/named-rows.js';
+import { type NamedRows, rowsOfName } from './formats/named-rows.js';
 import {
   describeRefusal,
   formatNamed,
@@ -49,6 +49,8 @@ interface InputBase {
    * The format of the input. The lines of `json` are NDJSON, but may also be strings or numbers.
    */
   readonly format: InputFormat;
+  /** Why lines that are read as URLs may be rows after all, and what to type then. */
+  readonly doubt: string | undefined;
   /** The size of a regular file on disk in bytes, compressed or not; otherwise `undefined`. */
   readonly size: number | undefined;
   readonly isTerminal: boolean;
@@ -154,7 +156,7 @@ async function recognised(raw: RawInput, options: OpenInputOptions): Promise<Ope
     compression: compression?.name,
   };
   const isTold = column !== undefined || header !== undefined;
-  const rows = asked === 'auto' ? sniffRows(recognition, named, isTold) : {};
+  const rows: NamedRows = asked === 'auto' ? sniffRows(recognition, named, isTold) : {};
   // The name may imply rows although the bytes show another format.
   const refusal = describeRefusal(recognition, rows.format ?? asked) ?? rows.refusal;
   if (refusal !== undefined) throw new RobotsFilterError('input', `${name}: ${refusal}`);
@@ -163,6 +165,7 @@ async function recognised(raw: RawInput, options: OpenInputOptions): Promise<Ope
   const base = {
     name,
     format: format.name,
+    doubt: rows.doubt,
     size: raw.size,
     isTerminal: kind === 'terminal',
     isBlank: format.name === 'text' && startOfContent(head) === head.length,

@@ -7,8 +7,9 @@ import { byteOrderMarkBytes, isJsonSpace } from '../head.js';
  * Recognises lists in columns (CSV, TSV, a log) in place of a list of URLs. Read as text, each row
  * would be one URL, and get the verdict of a path that nobody requests.
  *
- * A URL may contain commas, semicolons and even spaces, and every URL of a site may. A list is
- * therefore refused only on evidence that no list of URLs gives: see `areRows`.
+ * A URL may contain commas, semicolons and even spaces, and every URL of a site may. Only a header,
+ * quotes, a tab, or a URL after the delimiter prove that lines are rows. URLs and then short cells
+ * are a guess (`areRows`): commas then cause a warning, semicolons and spaces a refusal.
  */
 
 /** Maximum number of lines that are examined. */
@@ -78,21 +79,32 @@ export function describeColumns(
   format: InputFormat | undefined,
 ): string | undefined {
   const found = findColumns(head, isWhole, format);
-  return found && describe(found.delimiter, found.column, found.quoted);
+  if (found === undefined || isDoubtful(found)) return undefined;
+  return describe(found.delimiter, found.column, found.quoted);
 }
 
-/**
- * The format that reads the columns of an input; `undefined` if no format does, or the input may be
- * URLs.
- */
+/** The format that reads the columns of an input. */
+export interface RowsFormat {
+  readonly format: 'csv' | 'tsv';
+  /** Whether the rows may also be URLs with commas. */
+  readonly isDoubtful: boolean;
+}
+
+/** The format that reads the columns of an input; `undefined` if no format does. */
 export function rowsFormat(
   head: Uint8Array,
   isWhole: boolean,
   format: InputFormat | undefined,
-): 'csv' | 'tsv' | undefined {
+): RowsFormat | undefined {
   const found = findColumns(head, isWhole, format);
-  if (found?.delimiter.character === ',') return 'csv';
-  return found?.delimiter.character === '\t' ? 'tsv' : undefined;
+  const character = found?.delimiter.character;
+  if (found === undefined || (character !== ',' && character !== '\t')) return undefined;
+  return { format: character === ',' ? 'csv' : 'tsv', isDoubtful: isDoubtful(found) };
+}
+
+/** Whether text with such columns is read as URLs, because its commas may belong to them. */
+function isDoubtful({ delimiter, isGuess }: FoundColumns): boolean {
+  return isGuess && delimiter.character === ',';
 }
 
 /** Whether a column of this name usually holds URLs. */
@@ -100,10 +112,15 @@ export function isUrlColumnName(name: string): boolean {
   return NAMES.has(bare(name).toLowerCase().replaceAll('_', ' '));
 }
 
-interface FoundColumns {
-  readonly delimiter: Delimiter;
-  /** The column of URLs, from 0. */
+interface UrlColumn {
+  /** Number of the column, from 0. */
   readonly column: number;
+  /** Whether a list of URLs may look the same. */
+  readonly isGuess: boolean;
+}
+
+interface FoundColumns extends UrlColumn {
+  readonly delimiter: Delimiter;
   readonly quoted: boolean;
 }
 
@@ -130,8 +147,8 @@ function columnsOf(
   for (const delimiter of delimiters) {
     const lines = linesFor(delimiter);
     const rows = lines.map((line) => fieldsOf(line, delimiter.character));
-    const column = urlColumn(lines, rows, delimiter.character);
-    if (column !== undefined) return { delimiter, column, quoted: isQuoted(rows) };
+    const found = urlColumn(lines, rows, delimiter.character);
+    if (found !== undefined) return { ...found, delimiter, quoted: isQuoted(rows) };
   }
   return undefined;
 }
@@ -232,12 +249,18 @@ export function isUrl(field: string | undefined): boolean {
   return text.startsWith('http://') || text.startsWith('https://') || text.startsWith('ftp://');
 }
 
-/** The column of URLs in a list of columns, from 0; `undefined` if it may be a list of URLs. */
+/** Whether the URL Standard may read a field as a URL; unlike `isUrl` also `http:\\host`. */
+function mayBeUrl(field: string | undefined): boolean {
+  return /^[\0-\x20]*(?:https?|ftp):/i.test(field?.slice(0, 64) ?? '');
+}
+
+/** The column of URLs in a list of columns; `undefined` if nothing suggests columns. */
 function urlColumn(
   lines: readonly string[],
   rows: readonly (readonly string[])[],
   delimiter: string,
-): number | undefined {
+): UrlColumn | undefined {
+  const sure = (column: number): UrlColumn => ({ column, isGuess: false });
   const [head, ...others] = rows;
   if (head === undefined) return undefined;
   const hasHeader = !head.some(isUrl);
@@ -253,16 +276,19 @@ function urlColumn(
     const named = head.findIndex(
       (name, index) => isUrlColumnName(name) && (isAlone || holdsUrls(index)),
     );
-    if (named >= 0) return named;
+    if (named >= 0) return sure(named);
   }
   const column = firstUrlColumn(body);
   if (column === undefined || !holdsUrls(column)) return undefined;
   const found = inColumn(column);
-  if (column > 0) return found.length > 1 ? column : undefined;
-  if (delimiter === '\t') return found.length > 1 ? column : undefined;
+  if (column > 0) {
+    const mayBeUrls = delimiter === ',' && found.some(([field]) => mayBeUrl(field));
+    return found.length > 1 && !mayBeUrls ? sure(column) : undefined;
+  }
+  if (delimiter === '\t') return found.length > 1 ? sure(column) : undefined;
   const quoted = found.filter(([field]) => field?.startsWith('"')).length;
-  if (quoted >= MOST * found.length) return column;
-  return areRows(found, lines) ? column : undefined;
+  if (quoted >= MOST * found.length) return sure(column);
+  return areRows(found, lines) ? { column, isGuess: true } : undefined;
 }
 
 /** The column in which most rows have their first URL. */
@@ -280,11 +306,11 @@ function firstUrlColumn(rows: readonly (readonly string[])[]): number | undefine
 }
 
 /**
- * Whether lines are rows, not URLs. The lines begin with a URL and contain the delimiter later.
- * There must be at least three lines with equally many columns, and the columns after the URL must
- * look like cells. In addition, one of these must hold:
+ * Whether lines look like rows, although a list of URLs may look the same. The lines begin with a
+ * URL and contain the delimiter later. There must be at least three lines with equally many
+ * columns, and the columns after the URL must look like cells. In addition, one of these must hold:
  *
- * - The lines are of three sites or more. All URLs of one site may contain a comma.
+ * - The lines are of three sites or more, because all URLs of one site may well contain a comma.
  * - The text before the delimiter ends as URLs do: `/`, `.html`, `.pdf`.
  * - A column holds HTTP status codes, in five rows or more.
  * - Another column holds URLs.

@@ -31,6 +31,8 @@ export interface NamedRows {
   /** The format of its rows; `undefined` if the file may have no rows. */
   readonly format?: RowsFormat | undefined;
   readonly refusal?: string;
+  /** Why lines that are read as URLs may be rows after all. */
+  readonly doubt?: string;
 }
 
 /** The format that the name of a file implies, compressed or not: `list.csv`, `LIST.TSV.gz`. */
@@ -52,7 +54,9 @@ export function namedRows(
   { head, isWhole, format }: Recognition,
   isTold: boolean,
 ): NamedRows {
-  const found = rowsFormat(head, isWhole, format);
+  const rows = rowsFormat(head, isWhole, format);
+  // Commas that may belong to URLs are columns only if the name says so too.
+  const found = rows?.isDoubtful === true && rows.format !== named ? undefined : rows?.format;
   const isText = format === undefined || format === 'text';
   if (!isText && head[startOfContent(head)] !== QUOTE) return { format: found };
   // Columns with another delimiter are refused with their own message.

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { describeColumns } from '../../../../src/pipeline/input/formats/columns.js';
+import { describeColumns, rowsFormat } from '../../../../src/pipeline/input/formats/columns.js';
 import { recogniseFormat } from '../../../../src/pipeline/input/formats.js';
 
 const look = (text: string, isWhole = false) => {
@@ -17,18 +17,12 @@ const COLUMNS: Record<string, string> = {
   'second column': '1,https://ex.com/a\n2,https://ex.com/b\n',
   'quoted second': '1,"https://ex.com/a"\n2,"https://ex.com/b"\n',
   'title,url': 'Hello world,https://ex.com/a\nFoo,https://ex.com/b\n',
-  'pdf,17': 'https://ex.com/a.pdf,17\nhttps://ex.com/b.pdf,18\nhttps://ex.com/c.pdf,19\n',
-  multi: `${sites.map((s, i) => `https://${s}/x${i},${i * 37}`).join('\n')}\n`,
   'multi;': `${sites.map((s, i) => `https://${s}/x${i};Title number ${i}`).join('\n')}\n`,
   'multi space': `${sites.map((s, i) => `https://${s}/x${i} ${200 + i}`).join('\n')}\n`,
   'multi spaces': `${sites.map((s, i) => `https://${s}/x${i}   text/html   ${200 + i}`).join('\n')}\n`,
-  'status one site':
-    Array.from({ length: 9 }, (_, i) => `https://ex.com/p/${i},${i % 3 ? 200 : 404}`).join('\n') +
-    '\n',
   'status space':
     Array.from({ length: 9 }, (_, i) => `https://ex.com/p/${i} ${i % 3 ? 200 : 404}`).join('\n') +
     '\n',
-  'two urls': `${Array.from({ length: 4 }, (_, i) => `https://ex.com/p/${i},https://ex.com/`).join('\n')}\n`,
   log:
     Array.from({ length: 4 }, (_, i) => `2024-01-0${i + 1} 200 https://ex.com/${i}`).join('\n') +
     '\n',
@@ -45,6 +39,22 @@ const COLUMNS: Record<string, string> = {
   'tsv header alone': 'url\ttitle\n',
   'quoted header alone': '"url","title"\n',
   'quoted header': '"url","status"\n"https://a.com/","200"\n',
+};
+/** Lines that may be rows or URLs with commas. */
+const DOUBTFUL: Record<string, string> = {
+  'pdf,17': 'https://ex.com/a.pdf,17\nhttps://ex.com/b.pdf,18\nhttps://ex.com/c.pdf,19\n',
+  multi: `${sites.map((s, i) => `https://${s}/x${i},${i * 37}`).join('\n')}\n`,
+  'status one site':
+    Array.from({ length: 9 }, (_, i) => `https://ex.com/p/${i},${i % 3 ? 200 : 404}`).join('\n') +
+    '\n',
+  'two urls': `${Array.from({ length: 4 }, (_, i) => `https://ex.com/p/${i},https://ex.com/`).join('\n')}\n`,
+  'pages with versions': ['ls', 'cat', 'rm'].map((f) => `https://ex.com/${f}.php,v\n`).join(''),
+  'numbered pages of many sites': sites.map((s) => `https://${s}/a/artykul,101\n`).join(''),
+  'queries that end in numbers': sites
+    .map((s) => `https://${s}/?q=a,404\n`)
+    .join('')
+    .repeat(2),
+  'a comment first': `# pages, all of them\n${'https://ex.com/a.pdf,17\n'.repeat(3)}`,
 };
 const URLS: Record<string, string> = {
   plain: `${sites.map((s) => `https://${s}/`).join('\n')}\n`,
@@ -81,6 +91,8 @@ const URLS: Record<string, string> = {
   empty: '',
   numbers: '1\n2\n3\n',
   'one tab': 'https://ex.com/a.pdf\t17\n',
+  'URLs of other spellings':
+    'http:\\\\a.com\\x,https://b.com/\nhttp:c.com/x,https://d.com/\n'.repeat(2),
   mixed: 'https://a.com/x,1\nhttps://b.com/\nhttps://c.com/\nhttps://d.com/,2\n',
 };
 
@@ -101,11 +113,26 @@ describe('a list in columns is recognised', () => {
   });
 
   test('despite a few broken rows', () => {
-    const rows = Array.from({ length: 40 }, (_, index) => `https://ex.com/${index}.pdf,${index}\n`);
+    const rows = Array.from({ length: 40 }, (_, index) => `${index},https://ex.com/${index}.pdf\n`);
     expect(look(rows.join(''))).toBeDefined();
     rows[7] = 'nothing\n';
     rows[9] = 'https://ex.com/b\n';
     expect(look(rows.join(''))).toBeDefined();
+  });
+});
+
+describe('URLs and then cells after commas are a guess', () => {
+  const rows = (text: string) => rowsFormat(Buffer.from(text, 'latin1'), true, 'text');
+
+  test.each(Object.entries(DOUBTFUL))('%s', (_, text) => {
+    expect(rows(text)).toEqual({ format: 'csv', isDoubtful: true });
+    expect(look(text, true)).toBeUndefined();
+    const named = text.replace(/^#.*\n/, '');
+    const width = named.slice(0, named.indexOf('\n')).split(',').length;
+    const header = `${['url', 'a', 'b'].slice(0, width).join(',')}\n`;
+    expect(rows(header + named)).toEqual({ format: 'csv', isDoubtful: false });
+    const quoted = named.replace(/^([^,]*)/gm, (url) => (url === '' ? '' : `"${url}"`));
+    expect(rows(quoted)).toEqual({ format: 'csv', isDoubtful: false });
   });
 });
 

@@ -128,6 +128,24 @@ describe('inputs', () => {
     );
   });
 
+  test.each([
+    ['"url",', '"x"\r\n"https://example.com/private/","1"\r\n'],
+    ['"url","a\n', 'b"\n"https://example.com/private/","1"\n'],
+    ['\n"url', '","x"\n"https://example.com/private/","1"\n'],
+    ['\nurl,', 'x\nhttps://example.com/private/,1\n'],
+    ['"https://example.com/', 'private/"\n'],
+    ['"https://example.com/"\n', '"https://example.com/private/"'],
+  ])('an input comes out the same if its first line comes in parts: %j', async (first, rest) => {
+    const place = workplace();
+    place.write('first', first);
+    place.write('rest', rest);
+    const whole = await place.shell('cat first rest > all; $rf --robots-dir robots all');
+    expect(whole.code).toBe(0);
+    expect(whole.text).toContain('deny');
+    for (const filter of ['cat first; sleep 0.3; cat rest', 'gzip < first; sleep 0.3; gzip < rest'])
+      expect(await place.shell(`(${filter}) | $rf --robots-dir robots`)).toEqual(whole);
+  });
+
   test('--input overrides the detected format', async () => {
     const place = workplace();
     const object = '{"url":"https://example.com/"}\n';

@@ -1,5 +1,6 @@
-import { LF, OPEN_BRACE } from '../../ascii.js';
+import { COMMA, LF, OPEN_BRACE, QUOTE } from '../../ascii.js';
 import { compressionOf } from '../../files/compressions.js';
+import { RowScanner } from './csv/row-scanner.js';
 import type { Format, InputFormat, Recognition, RefusedFormat } from './format.js';
 import { columns, rowsFormat } from './formats/columns.js';
 import { json } from './formats/json.js';
@@ -9,7 +10,7 @@ import { parquet } from './formats/parquet.js';
 import { csv, tsv } from './formats/rows.js';
 import { text } from './formats/text.js';
 import { unsupported } from './formats/unsupported.js';
-import { needsMoreBytes } from './head.js';
+import { needsMoreBytes, startOfContent } from './head.js';
 
 /*
  * An input is opened by its first bytes. open.ts undoes the compression that they show
@@ -84,10 +85,21 @@ export function sniffRows(
 export function isEnough(head: Uint8Array, asked: InputFormat | 'auto', isNamed: boolean): boolean {
   if (needsMoreBytes(head)) return false;
   if (asked !== 'auto' || compressionOf(head) !== undefined) return true;
-  if (isNamed) return head.includes(LF);
+  if (isNamed) return hasLine(head);
   const recognised = recogniseFormat(head);
   // The first lines show whether text is columns: the lines of one read, and at least one line.
-  return recognised === 'text' ? head.includes(LF) : recognised !== undefined;
+  // JSON that begins with a string may be a row with quotes.
+  return recognised === 'text' || head[startOfContent(head)] === QUOTE
+    ? hasLine(head)
+    : recognised !== undefined;
+}
+
+/** Whether the first line with content has ended. One that begins with a quote may be a row. */
+function hasLine(head: Uint8Array): boolean {
+  const start = startOfContent(head);
+  return head[start] === QUOTE
+    ? new RowScanner(COMMA).scan(head, start) !== undefined
+    : head.includes(LF, start);
 }
 
 /** Explains why an input is refused, and what to type instead; `undefined` if it is accepted. */

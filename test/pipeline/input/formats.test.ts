@@ -5,6 +5,7 @@ import { describeUnsupported, unsupportedBody } from '../../../src/files/unsuppo
 import {
   FORMATS,
   formatNamed,
+  isEnough,
   recogniseFormat,
   sniffFormat,
 } from '../../../src/pipeline/input/formats.js';
@@ -77,6 +78,23 @@ describe('--input auto: the format by the first bytes', () => {
     for (const head of ['', '\xef', '\xef\xbb', MARK, ' ', '{', '{"a":1', '{"a":1}', '{"a":1} ']) {
       expect(recogniseFormat(bytes(head)), head).toBeUndefined();
     }
+  });
+});
+
+describe('the bytes that open an input', () => {
+  it.each([
+    ['https://example.com/', '\n'],
+    ['\n\nurl,title', '\n'],
+    ['"url","title"', '\n'],
+    [`${MARK}\n"url","a\n\n""b"`, '\n'],
+    ['"https://example.com/?q=\\"a,b\\""', '\n'],
+    ['{"a":1}', '\n{'],
+  ])('are those of the first line: %j', (line, end) => {
+    for (let length = 0; length <= line.length; length++) {
+      const head = bytes(line.slice(0, length));
+      expect(isEnough(head, 'auto', false), `${length} bytes`).toBe(false);
+    }
+    expect(isEnough(bytes(line + end), 'auto', false)).toBe(true);
   });
 });
 

@@ -1,11 +1,9 @@
 import { Duplex } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { memberError, paddingError } from './gunzip.js';
+import { decodedBeforeFault, MAX_REPLAY_BYTES, ONE_CHUNK } from './gzip-replay.js';
 
 type Callback = (error?: Error | null) => void;
-
-/** Lets zlib hold one chunk: an error destroys what it holds. @types/node lacks the option. */
-const ONE_CHUNK: object = { readableHighWaterMark: 1 };
 
 /**
  * A stream that decodes gzip data of any number of members. Zeros may follow the last member as
@@ -17,6 +15,10 @@ export class GzipDecompressor extends Duplex {
   /** Number of bytes written to `#gunzip`, and the last chunk of them. */
   #written = 0;
   #last: Uint8Array = Buffer.alloc(0);
+  /** The chunks so far, to decode them again after an error; `undefined` if they are too many. */
+  #kept: Buffer[] | undefined = [];
+  /** Number of decoded bytes that came out. */
+  #decoded = 0;
   /** Completes the current write. */
   #onWritten: Callback | undefined;
   /** Whether all members have been decoded, so that only padding may follow. */
@@ -30,9 +32,10 @@ export class GzipDecompressor extends Duplex {
     super({ readableHighWaterMark: 1 });
     this.#gunzip = createGunzip({ chunkSize: chunkBytes, ...ONE_CHUNK })
       .on('data', (bytes: Buffer) => {
+        this.#decoded += bytes.length;
         if (!this.push(bytes)) this.#gunzip.pause();
       })
-      .on('error', (error) => this.#fail(memberError(error)))
+      .on('error', (error) => this.#failAfterReplay(memberError(error)))
       .on('end', () => this.#endMembers());
   }
 
@@ -44,6 +47,8 @@ export class GzipDecompressor extends Duplex {
     }
     this.#written += chunk.length;
     this.#last = chunk;
+    if (this.#written > MAX_REPLAY_BYTES) this.#kept = undefined;
+    this.#kept?.push(Buffer.from(chunk));
     this.#onWritten = callback;
     this.#gunzip.write(chunk, () => {
       // If zlib left bytes, the members have ended. Their end comes when all content is read.
@@ -57,6 +62,8 @@ export class GzipDecompressor extends Duplex {
       callback();
       return;
     }
+    // All that has been written is decoded, so an error in `end` loses nothing.
+    this.#kept = undefined;
     this.#onWritten = (error) => {
       if (error === undefined) this.push(null);
       callback(error);
@@ -82,6 +89,21 @@ export class GzipDecompressor extends Duplex {
     const rest = this.#written - this.#gunzip.bytesWritten;
     const error = paddingError(this.#last.subarray(this.#last.length - rest));
     this.#endWrite(error);
+  }
+
+  /** Fails after what zlib had decoded before its error, but has not given. */
+  #failAfterReplay(error: Error): void {
+    const kept = this.#kept;
+    this.#kept = undefined;
+    if (kept === undefined) {
+      this.#fail(error);
+      return;
+    }
+    decodedBeforeFault(kept, this.#decoded).then((bytes) => {
+      if (this.destroyed) return;
+      if (bytes.length > 0) this.push(bytes);
+      this.#fail(error);
+    }, this.destroy.bind(this));
   }
 
   #fail(error: Error): void {

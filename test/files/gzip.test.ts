@@ -1,9 +1,11 @@
+import { randomBytes } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { gunzip } from '../../src/files/gunzip.js';
 import { gzip } from '../../src/files/gzip.js';
+import { MAX_REPLAY_BYTES } from '../../src/files/gzip-replay.js';
 
 /** Decodes data that comes in chunks of `size` bytes. */
 async function decoded(data: Buffer, size = data.length): Promise<string> {
@@ -14,6 +16,24 @@ async function decoded(data: Buffer, size = data.length): Promise<string> {
     for await (const part of source) parts.push(part);
   });
   return Buffer.concat(parts).toString('latin1');
+}
+
+/** Number of bytes that come out before an error, and the error. */
+async function decodedBeforeError(
+  data: Buffer,
+  size: number,
+): Promise<{ readonly bytes: number; readonly error: unknown }> {
+  const chunks: Buffer[] = [];
+  for (let at = 0; at < data.length; at += size) chunks.push(data.subarray(at, at + size));
+  let bytes = 0;
+  try {
+    await pipeline(Readable.from(chunks), gzip.decompress(65_536), async (source) => {
+      for await (const part of source) bytes += part.length;
+    });
+  } catch (error) {
+    return { bytes, error };
+  }
+  return { bytes, error: undefined };
 }
 
 /** Longer than the buffers of all streams on the way. */
@@ -67,6 +87,44 @@ describe('gzip data', () => {
     });
     await expect(reading).rejects.toThrow('follow the gzip data');
     expect(bytes).toBe(LONG.length + 6);
+  });
+
+  it.each(SIZES)(
+    'comes out before bytes that follow at once, in chunks of %i bytes',
+    async (size) => {
+      const members: [Buffer, number][] = [
+        [FIRST, 6],
+        [Buffer.concat([SECOND, FIRST]), LONG.length + 6],
+      ];
+      for (const [member, length] of members) {
+        for (const rest of ['junk\n', '\x1f\x8bjunk\n', '\x1f']) {
+          const data = Buffer.concat([member, Buffer.from(rest, 'latin1')]);
+          const { bytes, error } = await decodedBeforeError(data, size);
+          expect(gzip.isDamage(error), `${rest}: ${error}`).toBe(true);
+          expect(bytes, rest).toBe(length);
+        }
+      }
+    },
+  );
+
+  it('comes out before damage within a member', async () => {
+    const text = randomBytes(90_000).toString('hex');
+    const data = gzipSync(text);
+    data.fill(0xff, 60_000, 60_300);
+    const { bytes, error } = await decodedBeforeError(data, data.length);
+    expect(gzip.isDamage(error)).toBe(true);
+    expect(bytes).toBeGreaterThan(90_000);
+    const flipped = gzipSync(text);
+    flipped.writeUInt32LE(1, flipped.length - 8);
+    expect((await decodedBeforeError(flipped, 65_536)).bytes).toBe(text.length);
+  });
+
+  it('comes out up to the last 64 KiB before an error, if there is much of it', async () => {
+    const random = randomBytes(MAX_REPLAY_BYTES);
+    const data = Buffer.concat([gzipSync(random, { level: 0 }), Buffer.from('junk\n')]);
+    const { bytes, error } = await decodedBeforeError(data, 65_536);
+    expect(String(error)).toContain('follow the gzip data');
+    expect(bytes).toBeGreaterThan(random.length - 65_536 - 1);
   });
 });
 

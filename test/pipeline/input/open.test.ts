@@ -146,6 +146,7 @@ describe('gzip (RFC 1952)', () => {
       expect(message).toContain(': bytes that are no gzip data follow the gzip data; ');
       expect(message).toContain('. Drop them: gzip -dc FILE prints what comes before.');
     }
+    expect(await refusal(file(followed))).toContain(`; ${LINES.length + 1} decompressed bytes`);
     const large = frameOf([rawBlock(Buffer.from(LINES), true)], (17 << 3) | 1);
     expect(await refusal(file(large))).toContain(
       'the zstd data is not supported: a window of 150994944 bytes is needed, and the limit is 134217728; 0 decompressed bytes came out before. Decompress it first: zstd -dc --long=31 FILE.',

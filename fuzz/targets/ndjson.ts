@@ -282,7 +282,7 @@ function verdictOf(output: string | undefined): unknown {
   }
 }
 
-/** A line that passes is unchanged. */
+/** An object that passes is unchanged, and a string becomes an object. */
 function checkPassed(
   kernel: GuardedKernel,
   lines: readonly Uint8Array[],
@@ -297,12 +297,23 @@ function checkPassed(
   if (!whole) return;
   const input = bytesOf(lines.map(charactersOf).join('\n'));
   for (const [output, verdict] of [['denied', 'deny'] as const, ['allowed', 'allow'] as const]) {
-    const passed = lines
-      .filter((_line, index) => verdicts[index] === verdict)
-      .map((line) => `${charactersOf(line)}\n`);
+    const passed = lines.flatMap((line, index) => {
+      if (verdicts[index] !== verdict) return [];
+      return [`${recordOf(line, urlField, index === lines.length - 1)}\n`];
+    });
     const run = kernel.run(kernel.ask({ format, urlField, output }), input);
     agree(`what is ${output}`, run.output, passed.join(''));
   }
+}
+
+/** What comes out for a line that passes, without its line feed. */
+function recordOf(line: Uint8Array, urlField: readonly string[], isLast: boolean): string {
+  const text = charactersOf(line);
+  if (!textOf(line).trimStart().startsWith('"')) return text;
+  // Without a line feed after it, a CR ends no line.
+  const end = !isLast && text.endsWith('\r') ? '\r' : '';
+  const keys = urlField.map((key) => `{${charactersOf(bytesOf(JSON.stringify(key)))}:`);
+  return `${keys.join('')}${text.slice(0, text.length - end.length)}${'}'.repeat(keys.length)}${end}`;
 }
 
 /** A line beyond the limit is a bad record; the other lines are unchanged. */

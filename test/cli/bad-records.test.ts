@@ -208,7 +208,7 @@ describe('JSON arrays and concatenated values', () => {
   test('--allowed and --denied leave invalid records out; the statistics count them', async () => {
     const place = workplace();
     const { text, stderr } = await place.run([...FILTER, '-q', '--denied', '--stats=json'], input);
-    expect(text).toBe('"https://example.com/private/"\n');
+    expect(text).toBe('{"url":"https://example.com/private/"}\n');
     const [{ verdicts, reasons }] = JSON.parse(stderr).agents;
     expect([verdicts.invalid, reasons['nested-too-deep'], reasons['no-object']]).toEqual([3, 1, 1]);
   });

@@ -8,6 +8,7 @@ import { type DataPage, decodePage, HEADER } from '../../src/parquet/pages.js';
 import { type Leaf, PHYSICAL_TYPES } from '../../src/parquet/schema.js';
 import {
   BINARY,
+  I32,
   integerOf,
   STRUCT,
   ThriftReader,
@@ -225,6 +226,8 @@ function footerText(groups: number, columns: number): string {
         [
           3,
           struct([
+            [1, i32(index % 8)],
+            [2, list(I32, [0])],
             [3, list(BINARY, [Buffer.from(name)])],
             [4, i32(0)],
             [5, i64(7)],

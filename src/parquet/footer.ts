@@ -52,6 +52,25 @@ export const COLUMN = {
   sizeStatistics: 16,
 } as const;
 
+/**
+ * The fields without which a structure is damaged. parquet.thrift also requires
+ * ColumnMetaData.path_in_schema, which nothing needs, and which is to become optional.
+ */
+const REQUIRED = {
+  FileMetaData: [FILE.version, FILE.schema, FILE.rows, FILE.rowGroups],
+  RowGroup: [GROUP.columns, GROUP.bytes, GROUP.rows],
+  ColumnChunk: [CHUNK.offset, CHUNK.metadata],
+  ColumnMetaData: [
+    COLUMN.type,
+    COLUMN.encodings,
+    COLUMN.codec,
+    COLUMN.values,
+    COLUMN.uncompressedBytes,
+    COLUMN.compressedBytes,
+    COLUMN.dataPage,
+  ],
+} as const;
+
 /** The values of a column in a row group. */
 export interface ColumnChunk {
   readonly leaf: Leaf;
@@ -89,20 +108,28 @@ export const MAGIC_BYTES = 4;
 
 /**
  * Reads the metadata of a file. Every column chunk lies between the magic bytes and the metadata,
- * and all chunks together are no longer than the file.
+ * and all chunks together are no longer than the file. The structures have all fields that they
+ * need, and fill the bytes up to zeros: a damaged byte can end a structure early, and row groups
+ * must not be lost by that.
  *
  * @param offset offset of the metadata in the file, in bytes
  * @throws ParquetDamage
  */
 export function parseFooter(bytes: Uint8Array, offset: number): Footer {
-  const fields = new ThriftReader(bytes, 0, offset).struct();
+  const reader = new ThriftReader(bytes, 0, offset);
+  const fields = reader.struct();
   if (fields.has(FILE.encryption)) throw new ParquetDamage('the columns are encrypted', offset);
+  requireFields(fields, 'FileMetaData', offset);
+  if (bytes.subarray(reader.at).some((byte) => byte !== 0)) {
+    throw new ParquetDamage('the metadata end before their declared length', offset + reader.at);
+  }
   const leaves = schemaLeaves(structs(fields, FILE.schema, offset), offset);
   const groups = structs(fields, FILE.rowGroups, offset);
   let bytesLeft = offset - MAGIC_BYTES;
   let rows = 0;
   const rowGroups: RowGroup[] = [];
   for (const group of groups) {
+    requireFields(group, 'RowGroup', offset);
     const groupRows = count(group, GROUP.rows, 'row group', offset);
     // A group without rows may have no pages: writers put 0 for the places of such pages.
     if (groupRows === 0) continue;
@@ -137,8 +164,10 @@ function parseChunk(fields: ThriftStruct, leaf: Leaf, footer: number): ColumnChu
   if (fields.has(CHUNK.path)) {
     throw new ParquetDamage(`column ${name} lies in another file`, footer);
   }
+  requireFields(fields, 'ColumnChunk', footer);
   const metadata = structOf(fields, CHUNK.metadata);
   if (metadata === undefined) throw new ParquetDamage(`column ${name} has no metadata`, footer);
+  requireFields(metadata, 'ColumnMetaData', footer);
   const dataPage = integerOf(metadata, COLUMN.dataPage) ?? -1;
   const dictionaryPage = integerOf(metadata, COLUMN.dictionaryPage) ?? 0;
   // Some writers store 0 for "no dictionary", and some put the dictionary after the data.
@@ -161,9 +190,21 @@ function parseChunk(fields: ThriftStruct, leaf: Leaf, footer: number): ColumnChu
   };
 }
 
+/** @throws ParquetDamage if the structure lacks a field that it needs */
+function requireFields(
+  fields: ThriftStruct,
+  structure: keyof typeof REQUIRED,
+  offset: number,
+): void {
+  const missing = REQUIRED[structure].find((id) => !fields.has(id));
+  if (missing === undefined) return;
+  throw new ParquetDamage(`field ${missing} of ${structure} is missing`, offset);
+}
+
 /** The structures of a list. */
 function structs(fields: ThriftStruct, id: number, offset: number): ThriftStruct[] {
-  const values = listOf(fields, id)?.values ?? [];
+  const values = listOf(fields, id)?.values;
+  if (values === undefined) throw new ParquetDamage('a list of structures is missing', offset);
   return values.map((value) => {
     if (value instanceof Map) return value;
     throw new ParquetDamage('a list of structures holds something else', offset);

@@ -62,6 +62,7 @@ export function schemaLeaves(elements: readonly ThriftStruct[], offset: number):
   const leaves: Leaf[] = [];
   const [root, ...rest] = elements;
   if (root === undefined) throw new ParquetDamage('the schema is empty', offset);
+  if (textOf(root, NAME) === undefined) throw new ParquetDamage('the schema has no name', offset);
   const groups: OpenGroup[] = [
     { children: childrenOf(root, offset), path: [], definition: 0, repetition: 0 },
   ];

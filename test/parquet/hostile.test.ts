@@ -171,7 +171,44 @@ describe('a hostile Parquet file', () => {
       (fields) => (valuesOf(fields, FILE.schema) as ThriftStruct[])[0]?.set(5, i32(1)),
       'to spare',
     ],
-    ['a footer without fields', (fields) => fields.clear(), 'schema is empty'],
+    ['a footer without fields', (fields) => fields.clear(), 'field 1 of FileMetaData'],
+    [
+      'neither row groups nor rows',
+      (fields) => {
+        fields.set(FILE.rows, i64(0)).delete(FILE.rowGroups);
+      },
+      'field 4 of FileMetaData is missing',
+    ],
+    [
+      'row groups that are no list',
+      (fields) => fields.set(FILE.rows, i64(0)).set(FILE.rowGroups, i64(0)),
+      'a list of structures is missing',
+    ],
+    [
+      'a row group without columns or rows',
+      (fields) => {
+        fields.set(FILE.rows, i64(0));
+        for (const group of valuesOf(fields, FILE.rowGroups) as ThriftStruct[]) {
+          group.set(GROUP.rows, i64(0)).delete(GROUP.columns);
+        }
+      },
+      'field 1 of RowGroup is missing',
+    ],
+    [
+      'a chunk without its offset',
+      (fields) => firstChunk(fields).chunk.delete(CHUNK.offset),
+      'field 2 of ColumnChunk is missing',
+    ],
+    [
+      'a column without a type',
+      (fields) => firstChunk(fields).metadata.delete(COLUMN.type),
+      'field 1 of ColumnMetaData is missing',
+    ],
+    [
+      'a schema without a name',
+      (fields) => (valuesOf(fields, FILE.schema) as ThriftStruct[])[0]?.delete(4),
+      'the schema has no name',
+    ],
   ])('with %s is refused', async (_name, change, message) => {
     expect(await refusal(withFooter(change))).toContain(message);
   });
@@ -186,6 +223,24 @@ describe('a hostile Parquet file', () => {
   ])('whose footer has %s is refused', async (_name, footer, message) => {
     const bytes = sealed(Buffer.from('PAR1pages'), Uint8Array.from(footer));
     expect(await refusal(bytes)).toContain(message);
+  });
+
+  it('whose footer ends early is refused, with the place; zeros may follow', async () => {
+    const at = SOUND.length - 8 - SOUND.readUInt32LE(SOUND.length - 8);
+    const footer = SOUND.subarray(at, -8);
+    const followed = (...bytes: number[]) =>
+      refusal(sealed(SOUND.subarray(0, at), Buffer.concat([footer, Uint8Array.from(bytes)])));
+    expect(await followed(0, 0, 0)).toBeUndefined();
+    expect(await followed(0, 0x16)).toContain(
+      `at byte ${SOUND.length - 8}: the metadata end before`,
+    );
+    // One byte ends the metadata after a number of rows that has become 0, before the row groups.
+    const lost = Buffer.from(SOUND);
+    const rows = Uint8Array.of(0x16, 26, 0x19);
+    const place = lost.indexOf(rows, at);
+    expect(lost.indexOf(rows, place + 1)).toBe(-1);
+    lost.set([0x16, 0, 0], place);
+    expect(await refusal(lost)).toContain('field 4 of FileMetaData is missing');
   });
 
   it('whose footer is too long, or longer than the file, is refused', async () => {

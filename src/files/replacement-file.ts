@@ -144,6 +144,16 @@ export class ReplacementFile {
 }
 
 /**
+ * The path of the file that is replaced or created at a path, all links resolved. Two paths of one
+ * file have the same.
+ */
+export async function replacedPath(path: string): Promise<string> {
+  const end = resolve(await realpath(path).catch(() => endOfLinks(path)));
+  const directory = await realpath(dirname(end)).catch(() => dirname(end));
+  return join(directory, basename(end));
+}
+
+/**
  * The file to create for a path that does not exist: the path, or the target of a dangling link.
  */
 async function endOfLinks(path: string): Promise<string> {

@@ -1,3 +1,5 @@
+import { linkSync, mkdirSync, rmSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { type Workplace, workplace } from './command-line.js';
 
@@ -25,6 +27,7 @@ test('a page escapes what comes from outside, loads nothing, and runs nothing', 
 
 test('a report that has no form or place is refused before the run', async () => {
   const place = hostile();
+  place.write('urls.json', '[]');
   for (const [options, message] of [
     [['--report', 'r.pdf'], 'Use --report report.html, or --report report.json'],
     [['--report', 'nowhere/r.html'], 'nowhere'],
@@ -36,4 +39,49 @@ test('a report that has no form or place is refused before the run', async () =>
     expect([code, text]).toEqual([2, '']);
     expect(stderr).toContain(message);
   }
+});
+
+test('a report in place of the output or an input is refused, whatever its name', async () => {
+  const place = workplace();
+  const url = 'https://example.com/private/x\n';
+  place.write('in.json', `["${url.trim()}"]`);
+  place.write('urls.txt', url);
+  symlinkSync('out.json', join(place.path, 'link.json'));
+  symlinkSync('in.json', join(place.path, 'in-link.json'));
+  mkdirSync(join(place.path, 'dir'));
+  symlinkSync('dir', join(place.path, 'dir-link'));
+  const run = '$rf --robots-dir robots -q';
+  const oneFile = (a: string, b: string) => `--report ${a} and -o ${b} are one file`;
+  const behind = (stream: string) => `would replace the file behind standard ${stream}`;
+  for (const [command, message] of [
+    [`${run} --report out.json urls.txt > out.json`, behind('output')],
+    [`${run} --report out.json urls.txt >> out.json`, behind('output')],
+    [`${run} --report link.json urls.txt > out.json`, behind('output')],
+    [`${run} --report out.json -o - urls.txt > out.json`, behind('output')],
+    [`${run} --report in.json < in.json`, behind('input')],
+    [`${run} --report in.json in-link.json`, 'would replace the input in-link.json'],
+    [`${run} --report out.json -o link.json urls.txt`, oneFile('out.json', 'link.json')],
+    [`${run} --report link.json -o out.json urls.txt`, oneFile('link.json', 'out.json')],
+    [
+      `${run} --report dir/a.json -o dir-link/a.json urls.txt`,
+      oneFile('dir/a.json', 'dir-link/a.json'),
+    ],
+    ['$rf audit --robots-dir robots --report out.json > out.json', behind('output')],
+  ] as const) {
+    const { code, stderr } = await place.shell(command);
+    expect([command, code]).toEqual([command, 2]);
+    expect(stderr).toContain(message);
+    expect(stderr).toContain('Name another file');
+  }
+  expect(place.read('in.json')).toContain(url.trim());
+
+  // The links dangle, or end in a file: both names of a hard link stay.
+  rmSync(join(place.path, 'out.json'));
+  const dangling = await place.shell(`${run} --report out.json -o link.json urls.txt`);
+  expect([dangling.code, dangling.stderr]).toEqual([2, expect.stringContaining('are one file')]);
+  place.write('a.json', 'old');
+  linkSync(join(place.path, 'a.json'), join(place.path, 'b.json'));
+  expect((await place.shell(`${run} --report a.json -o b.json urls.txt`)).code).toBe(0);
+  expect(place.read('b.json')).toBe(`deny\t${url}`);
+  expect(place.read('a.json')).toContain('"records"');
 });

@@ -10,6 +10,7 @@ import { type Table, tableMemory } from '../../table.js';
 import { SUCCESS } from '../exit-codes.js';
 import { neededTokens, parseAgents } from '../options/agents.js';
 import type { AuditOptions } from '../options/command-options.js';
+import { refuseStandardOutputAsReport } from '../options/output-place.js';
 import { type ReportForm, reportForm } from '../options/report-form.js';
 import { STANDARD_OUTPUT_DESCRIPTOR, writeOutput } from '../process/standard-streams.js';
 import { type AgentFinding, type AuditFigures, AuditTally } from '../report/audit-figures.js';
@@ -61,6 +62,7 @@ export async function audit(options: AuditOptions): Promise<number> {
     throw usageError('Parquet is not for terminals. Write it to a file: > audit.parquet');
   }
   const form = options.report === undefined ? undefined : reportForm(options.report);
+  if (options.report !== undefined) await refuseStandardOutputAsReport(options.report);
   const diagnostics = new Diagnostics(options.quiet ?? false);
   const asked = options.hosts === undefined ? undefined : await readHosts(options.hosts);
   let table: Table;

@@ -4,6 +4,7 @@ import { ReplacementFile } from '../../files/replacement-file.js';
 import { SUCCESS } from '../exit-codes.js';
 import { trustedCertificates } from '../options/certificates.js';
 import type { FetchOptions } from '../options/command-options.js';
+import { refuseStandardOutputAsReport } from '../options/output-place.js';
 import { Interruption } from '../process/interruption.js';
 import { Diagnostics } from '../report/diagnostics.js';
 import { usageError } from '../usage-error.js';
@@ -29,7 +30,10 @@ export async function fetchCommand(
   const interruption = new Interruption();
   let report: ReplacementFile | undefined;
   try {
-    if (options.report !== undefined) report = await ReplacementFile.create(options.report);
+    if (options.report !== undefined) {
+      await refuseStandardOutputAsReport(options.report);
+      report = await ReplacementFile.create(options.report);
+    }
     const authorities = stale
       ? await storedAuthorities(directory)
       : await readAuthorities(files, options, diagnostics, interruption.signal);

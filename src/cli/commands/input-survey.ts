@@ -1,8 +1,8 @@
-import { type BigIntStats, fstat, stat } from 'node:fs';
+import type { BigIntStats } from 'node:fs';
 import { isatty } from 'node:tty';
-import { promisify } from 'node:util';
 import { RobotsFilterError } from '../../errors.js';
 import { COMPRESSIONS } from '../../files/compressions.js';
+import { exactStatus, isSameFile } from '../../files/same-file.js';
 import { STANDARD_INPUT } from '../../files/standard-input.js';
 import { errorCode } from '../../files/system-error.js';
 import { nearest } from '../../nearest.js';
@@ -11,13 +11,6 @@ import { isNonBlocking } from '../../pipeline/output/non-blocking.js';
 import { COMMAND_NAMES } from '../command-names.js';
 import type { Diagnostics } from '../report/diagnostics.js';
 import { usageError } from '../usage-error.js';
-
-// From node:fs, because node:fs/promises takes longer to load.
-const fstatus = promisify(fstat);
-const pathStatus = promisify(stat);
-
-/** A bigint, because the number of a file may have 64 bits on Windows. */
-const EXACT = { bigint: true } as const;
 
 /** The kinds of the inputs and the output. */
 export interface InputSurvey {
@@ -48,7 +41,7 @@ export async function surveyInputs(
   output: number | undefined,
 ): Promise<InputSurvey> {
   const target =
-    output === undefined ? undefined : await fstatus(output, EXACT).catch(() => undefined);
+    output === undefined ? undefined : await exactStatus(output).catch(() => undefined);
   let bytes: number | undefined = 0;
   let contentBytes = 0;
   let soleStream: InputSurvey['soleStream'];
@@ -56,11 +49,11 @@ export async function surveyInputs(
   for (const path of paths) {
     let status: BigIntStats;
     try {
-      status = path === STANDARD_INPUT ? await fstatus(0, EXACT) : await pathStatus(path, EXACT);
+      status = await exactStatus(path === STANDARD_INPUT ? 0 : path);
     } catch (cause) {
       throw await openingError(path, cause);
     }
-    if (target !== undefined && isSameFile(status, target)) {
+    if (target !== undefined && status.size > 0 && isSameFile(status, target)) {
       throw usageError(
         path === STANDARD_INPUT
           ? 'standard input is also the output and would grow while it is read. To replace the file, use -o with its name'
@@ -99,10 +92,6 @@ export function noteDoubt({ name, doubt }: OpenInput, diagnostics: Diagnostics):
 
 function isCompressedName(path: string): boolean {
   return COMPRESSIONS.some(({ ending }) => path.toLowerCase().endsWith(ending));
-}
-
-function isSameFile(input: BigIntStats, output: BigIntStats): boolean {
-  return input.isFile() && input.size > 0 && input.ino === output.ino && input.dev === output.dev;
 }
 
 /** The error for an input that cannot be opened, with the command that may have been meant. */

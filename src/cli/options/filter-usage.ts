@@ -1,4 +1,4 @@
-import { resolve } from 'node:path';
+import { STANDARD_INPUT } from '../../files/standard-input.js';
 import { memberConflict } from '../../pipeline/member-conflict.js';
 import type { Agent } from '../../protocol/agent.js';
 import { usageError } from '../usage-error.js';
@@ -6,7 +6,11 @@ import { parseAgents } from './agents.js';
 import type { FilterOptions } from './command-options.js';
 import { checkOutputFormat, outputFile, outputFormat, outputMode } from './output-format.js';
 import type { NamedSource } from './output-place.js';
-import { refuseSourceAsOutput } from './output-place.js';
+import {
+  refuseInputAsReport,
+  refuseSourceAsOutput,
+  refuseStandardOutputAsReport,
+} from './output-place.js';
 import { reportForm } from './report-form.js';
 import { checkRobotsSource } from './robots-source.js';
 import { checkUrlField } from './url-field.js';
@@ -53,14 +57,15 @@ async function checkReport(
   const { report } = options;
   if (report === undefined) return;
   reportForm(report);
-  const path = resolve(report);
-  if (output !== undefined && resolve(output) === path) {
-    throw usageError(`--report ${report} and -o ${output} are one file. Name another file`);
+  if (output === undefined) {
+    await refuseStandardOutputAsReport(report);
+  } else {
+    const { replacedPath } = await import('../../files/replacement-file.js');
+    if ((await replacedPath(output)) === (await replacedPath(report))) {
+      throw usageError(`--report ${report} and -o ${output} are one file. Name another file`);
+    }
   }
-  const input = files.find((file) => resolve(file) === path);
-  if (input !== undefined) {
-    throw usageError(`--report ${report} would replace the input ${input}. Name another file`);
-  }
+  await refuseInputAsReport(report, files.length === 0 ? [STANDARD_INPUT] : files);
   await refuseSourceAsOutput('--report', report, robotsSources(options));
 }
 

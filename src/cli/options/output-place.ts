@@ -1,6 +1,9 @@
 import { realpath, stat } from 'node:fs/promises';
 import { sep } from 'node:path';
 import type { RobotsFilterError } from '../../errors.js';
+import { exactStatus, isSameFile } from '../../files/same-file.js';
+import { STANDARD_INPUT } from '../../files/standard-input.js';
+import { STANDARD_OUTPUT_DESCRIPTOR } from '../process/standard-streams.js';
 import { usageError } from '../usage-error.js';
 import { beginsAsTable } from './table-file.js';
 
@@ -33,6 +36,44 @@ export async function refuseSourceAsOutput(
       throw refusal(name, `${output} would replace a file in ${option} ${path}`);
     }
   }
+}
+
+/**
+ * Refuses a report that would replace the file behind standard output, whatever its name: the
+ * output would be lost.
+ *
+ * @throws RobotsFilterError `usage`
+ */
+export async function refuseStandardOutputAsReport(report: string): Promise<void> {
+  if (await isOneFile(report, STANDARD_OUTPUT_DESCRIPTOR)) {
+    throw refusal('--report', `${report} would replace the file behind standard output`);
+  }
+}
+
+/**
+ * Refuses a report that would replace an input, whatever its name.
+ *
+ * @throws RobotsFilterError `usage`
+ */
+export async function refuseInputAsReport(
+  report: string,
+  inputs: readonly string[],
+): Promise<void> {
+  for (const input of inputs) {
+    if (input === STANDARD_INPUT && (await isOneFile(report, 0))) {
+      throw refusal('--report', `${report} would replace the file behind standard input`);
+    }
+    if (input !== STANDARD_INPUT && (await isOneFile(report, input))) {
+      throw refusal('--report', `${report} would replace the input ${input}`);
+    }
+  }
+}
+
+async function isOneFile(path: string, other: string | number): Promise<boolean> {
+  const [a, b] = await Promise.all(
+    [path, other].map((place) => exactStatus(place).catch(() => undefined)),
+  );
+  return a !== undefined && b !== undefined && isSameFile(a, b);
 }
 
 async function realPathOf(path: string): Promise<string | undefined> {

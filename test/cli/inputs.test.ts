@@ -28,6 +28,27 @@ describe('inputs', () => {
     );
   });
 
+  test('standard input may be named once, be it a file or a pipe', async () => {
+    const place = workplace();
+    place.write('urls.txt', 'https://example.com/private/x\nhttps://example.com/a\n');
+    const filter = '$rf --robots-dir robots --format verdicts';
+    for (const command of [
+      `${filter} - - < urls.txt`,
+      `cat urls.txt | ${filter} - urls.txt -`,
+      `${filter} - - < /dev/null`,
+      '$rf shard --of 2 - - < urls.txt',
+      '$rf fetch --robots-dir store --user-agent TestBot - - < urls.txt',
+      '$rf lint - - < urls.txt',
+    ]) {
+      const { code, text, stderr } = await place.shell(command);
+      expect({ command, code, text }).toEqual({ command, code: 2, text: '' });
+      expect(stderr).toContain('standard input can be read only once, but - is named twice.');
+    }
+    // A file is read from where its descriptor stands.
+    const rest = await place.shellAlone(`(read -r line; ${filter} - urls.txt) < urls.txt`);
+    expect(rest).toMatchObject({ code: 0, text: 'allow\ndeny\nallow\n' });
+  });
+
   test('gzip is recognised by its first bytes, in a file and in a pipe', async () => {
     const place = workplace();
     place.write('urls', gzipSync('https://example.com/private/\n{}\n'));

@@ -1,10 +1,8 @@
 import { RobotsFilterError } from '../../errors.js';
 import type { FetchAuthority } from '../../fetch/result.js';
 import { makeDirectory } from '../../files/make-directory.js';
-import { STANDARD_INPUT } from '../../files/standard-input.js';
 import { errorText } from '../../files/system-error.js';
 import { compileCache } from '../../pipeline/compile/compile-cache.js';
-import { withParquetDirectories } from '../../pipeline/input/parquet/directory.js';
 import { formatAuthority } from '../../protocol/authority.js';
 import { Table } from '../../table.js';
 import { allocateTable } from '../../table-memory.js';
@@ -17,6 +15,7 @@ import { usageError } from '../usage-error.js';
 import { readingOf } from './compile-caches.js';
 import { type FetchRunParts, fetchAll } from './fetch-run.js';
 import { filter } from './filter.js';
+import { inputPaths } from './input-paths.js';
 import { readAuthorities } from './read-authorities.js';
 import { RereadableInputs } from './rereadable-inputs.js';
 
@@ -43,7 +42,7 @@ export async function fetchAndFilter(
   }
   const certificates = await trustedCertificates(options.ca);
   const diagnostics = new Diagnostics(options.quiet ?? false);
-  const named = files.length === 0 ? [STANDARD_INPUT] : await withParquetDirectories(files);
+  const named = await inputPaths(files);
   const inputs = new RereadableInputs(named, diagnostics);
   // A second signal ends the process at once, and then the copies are deleted too.
   const discard = () => inputs.discard();

@@ -2,7 +2,6 @@ import { closeSync, openSync } from 'node:fs';
 import { devNull } from 'node:os';
 import { isatty } from 'node:tty';
 import type { ReplacementFile } from '../../files/replacement-file.js';
-import { STANDARD_INPUT } from '../../files/standard-input.js';
 import type { ByteSink } from '../../parquet/chunk-writer.js';
 import { describeBadRecord } from '../../pipeline/bad-record.js';
 import type { FilterSettings } from '../../pipeline/filter.js';
@@ -12,7 +11,6 @@ import {
   takePipeStart,
   takeSocketStart,
 } from '../../pipeline/input/input-start.js';
-import { withParquetDirectories } from '../../pipeline/input/parquet/directory.js';
 import type { CompressedFile } from '../../pipeline/output/compressed-file.js';
 import { openOutput } from '../../pipeline/output/open-output.js';
 import { OutputSink } from '../../pipeline/output/output-sink.js';
@@ -36,6 +34,7 @@ import type { FilterReport } from './filter-report.js';
 import { FilterRun } from './filter-run.js';
 import { openTable } from './filter-table.js';
 import { startExecutor } from './filter-threads.js';
+import { inputPaths } from './input-paths.js';
 import { type InputSurvey, noteTerminalInput, surveyInputs } from './input-survey.js';
 import { KeptInputs } from './kept-inputs.js';
 import { outputCompressor } from './output-compressor.js';
@@ -64,7 +63,7 @@ export async function filter(
   const options: FilterOptions = counts === undefined ? given : { ...given, format: 'verdicts' };
   const agents =
     shards === undefined ? await checkFilterUsage(files, options) : checkShardUsage(options);
-  const paths = files.length === 0 ? [STANDARD_INPUT] : await withParquetDirectories(files);
+  const paths = await inputPaths(files);
   const outputPath = outputFile(options);
   const isParquet = outputFormat(options) === 'parquet';
   if (isParquet && outputPath === undefined && isatty(STANDARD_OUTPUT_DESCRIPTOR)) {

@@ -24,6 +24,7 @@ import { TextFindings } from '../report/lint/text.js';
 import { formatCount, formatNumber } from '../report/numbers.js';
 import { TextBatches } from '../report/text-batches.js';
 import { usageError } from '../usage-error.js';
+import { refuseSecondStandardInput } from './input-paths.js';
 import { eachSource, type LintSource } from './lint-sources.js';
 import { ListedHosts } from './listed-hosts.js';
 
@@ -58,6 +59,7 @@ export async function lint(
   const run = new LintRun(linter, writerOf(options, version), options.fix ?? false);
   run.begin();
   let unread = 0;
+  refuseSecondStandardInput(files);
   for (const file of files) {
     try {
       const isRead = await eachSource(file, { asOf, warnings }, (source) => {

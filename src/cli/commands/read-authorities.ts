@@ -1,11 +1,10 @@
 import { Authorities } from '../../fetch/authorities.js';
-import { STANDARD_INPUT } from '../../files/standard-input.js';
 import { openInput } from '../../pipeline/input/open.js';
-import { withParquetDirectories } from '../../pipeline/input/parquet/directory.js';
 import type { InputOptions } from '../options/command-options.js';
 import { checkUrlField, checkUrlFieldOf, columnOption } from '../options/url-field.js';
 import type { Diagnostics } from '../report/diagnostics.js';
 import { formatCount } from '../report/numbers.js';
+import { inputPaths } from './input-paths.js';
 import { noteDoubt, noteTerminalInput } from './input-survey.js';
 
 /**
@@ -20,7 +19,7 @@ export async function readAuthorities(
   diagnostics: Diagnostics,
   signal: AbortSignal,
 ): Promise<Authorities> {
-  const paths = files.length === 0 ? [STANDARD_INPUT] : await withParquetDirectories(files);
+  const paths = await inputPaths(files);
   noteTerminalInput(paths, diagnostics);
   checkUrlField(options);
   const { urlField, maxLineBytes } = options;

@@ -26,6 +26,18 @@ describe('--output', () => {
     expect(place.names()).toEqual(['robots']);
   });
 
+  test.each(['/dev/stdout', '/dev/fd/1', '/proc/self/fd/1'])(
+    'with %s writes to standard output, and replaces no file behind it',
+    async (name) => {
+      const place = workplace();
+      place.write('urls.txt', URLS);
+      const filter = `$rf --robots-dir robots -o ${name} urls.txt`;
+      const { code } = await place.shellAlone(`(echo head; ${filter}; echo foot) > all`);
+      expect([code, place.read('all')]).toEqual([0, `head\n${VERDICTS}foot\n`]);
+      expect((await place.shell(`${filter} | cat`)).text).toBe(VERDICTS);
+    },
+  );
+
   test('replaces a file and keeps its permissions and the link to it', async () => {
     const place = workplace();
     place.write(

@@ -28,9 +28,15 @@ const COMPRESSIONS = ['.gz', '.zst'];
 
 type OutputOptions = Pick<FilterOptions, 'format' | 'output' | 'allowed' | 'denied'>;
 
+/**
+ * Names of standard output. If they were paths like others, the file behind standard output would
+ * be replaced, and what a shell has written before would be lost.
+ */
+const STANDARD_OUTPUT_NAMES = [STANDARD_OUTPUT, '/dev/stdout', '/dev/fd/1', '/proc/self/fd/1'];
+
 /** The file to write; undefined for standard output. */
 export function outputFile({ output }: Pick<FilterOptions, 'output'>): string | undefined {
-  return output === STANDARD_OUTPUT ? undefined : output;
+  return STANDARD_OUTPUT_NAMES.includes(output ?? STANDARD_OUTPUT) ? undefined : output;
 }
 
 /** What comes out of each record. */

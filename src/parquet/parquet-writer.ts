@@ -75,7 +75,8 @@ export class ParquetWriter {
   }
 
   /**
-   * Writes the rows of a group.
+   * Writes the rows of a group; a group of which no row is kept is left out, because several
+   * readers refuse a group without rows.
    *
    * @param keep 1 for each row that is written, 0 for the others; `undefined` keeps all
    * @param added the values of the added columns, in their order, for all rows of the group

@@ -5,8 +5,10 @@ import { decompress } from 'fzstd';
 import { parquetReadObjects } from 'hyparquet';
 import { parquetWriteBuffer } from 'hyparquet-writer';
 import { describe, expect, test } from 'vitest';
+import { FILE, GROUP } from '../../src/parquet/footer.js';
 import { decompressLz4 } from '../../src/parquet/lz4.js';
 import { nameOf } from '../../src/parquet/pages.js';
+import { integerOf, listOf, type ThriftStruct } from '../../src/parquet/thrift.js';
 import {
   columnValues,
   FIXTURES,
@@ -72,6 +74,20 @@ describe('Parquet as output', () => {
     expect(await rowsOf(place, 'out.parquet')).toEqual([]);
     expect(await columns('out.parquet')).toEqual([...(await columns('empty.parquet')), 'verdict']);
     expect(await place.run([...FILTER, 'empty.parquet'])).toMatchObject({ code: 0, text: '' });
+  });
+
+  test('row groups keep their rows; those without rows are left out', async () => {
+    const place = parquetPlace();
+    const groupRows = async (name: string) => {
+      const { fields } = (await openParquet(join(place.path, name))).footer;
+      const groups = listOf(fields, FILE.rowGroups)?.values as ThriftStruct[];
+      return groups.map((group) => integerOf(group, GROUP.rows));
+    };
+    expect(await groupRows('empty-groups.parquet')).toEqual([0, 3, 0, 10, 0]);
+    await place.run([...FILTER, '-o', 'out.parquet', 'empty-groups.parquet']);
+    expect(await groupRows('out.parquet')).toEqual([3, 10]);
+    await place.run([...FILTER, '--allowed', '-o', 'out.parquet', 'empty-groups.parquet']);
+    expect(await groupRows('out.parquet')).not.toContain(0);
   });
 
   test.each(FIXTURES)('%s: --allowed and --denied keep whole rows', async (name) => {

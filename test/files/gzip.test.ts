@@ -119,6 +119,20 @@ describe('gzip data', () => {
     expect((await decodedBeforeError(flipped, 65_536)).bytes).toBe(text.length);
   });
 
+  it.each([0, 1])(
+    'comes out whole up to the limit of what is kept: %i bytes more',
+    async (more) => {
+      const random = randomBytes(MAX_REPLAY_BYTES - 4000);
+      const member = gzipSync(random, { level: 0 });
+      const junk = Buffer.alloc(MAX_REPLAY_BYTES + more - member.length, 'j');
+      const data = Buffer.concat([member, junk]);
+      expect([junk.length > 0, data.length]).toEqual([true, MAX_REPLAY_BYTES + more]);
+      const { bytes } = await decodedBeforeError(data, 65_536);
+      if (more === 0) expect(bytes).toBe(random.length);
+      else expect(bytes).toBeGreaterThan(random.length - 65_536 - 1);
+    },
+  );
+
   it('comes out up to the last 64 KiB before an error, if there is much of it', async () => {
     const random = randomBytes(MAX_REPLAY_BYTES);
     const data = Buffer.concat([gzipSync(random, { level: 0 }), Buffer.from('junk\n')]);

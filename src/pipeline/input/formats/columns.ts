@@ -1,4 +1,4 @@
-import { BACKSLASH, COMMA, QUOTE, SEMICOLON } from '../../../ascii.js';
+import { BACKSLASH, COMMA, QUOTE, SEMICOLON, SPACE } from '../../../ascii.js';
 import { RowScanner } from '../csv/row-scanner.js';
 import type { InputFormat, RefusedFormat } from '../format.js';
 import { byteOrderMarkBytes, isJsonSpace } from '../head.js';
@@ -22,6 +22,8 @@ const FEW = 3;
 const MAX_ROWS_PER_SITE = 6;
 /** Characters of the longest entity of HTML that is looked for, without its semicolon. */
 const LONGEST_ENTITY = 8;
+/** The beginnings of URLs that can have a robots.txt. */
+const SCHEMES: readonly string[] = ['http:', 'https:', 'ftp:'];
 /** Share of the lines that must be rows: real lists have a comment or a broken row. */
 const MOST = 0.9;
 
@@ -251,7 +253,11 @@ export function isUrl(field: string | undefined): boolean {
 
 /** Whether the URL Standard may read a field as a URL; unlike `isUrl` also `http:\\host`. */
 function mayBeUrl(field: string | undefined): boolean {
-  return /^[\0-\x20]*(?:https?|ftp):/i.test(field?.slice(0, 64) ?? '');
+  const text = field ?? '';
+  let at = 0;
+  while (at < text.length && text.charCodeAt(at) <= SPACE) at++;
+  const start = text.slice(at, at + 'https:'.length).toLowerCase();
+  return SCHEMES.some((scheme) => start.startsWith(scheme));
 }
 
 /** The column of URLs in a list of columns; `undefined` if nothing suggests columns. */

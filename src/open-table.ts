@@ -1,10 +1,9 @@
-import { close, fstat, open } from 'node:fs';
-import { promisify } from 'node:util';
+import { closeSync, fstatSync } from 'node:fs';
 import { RobotsFilterError } from './errors.js';
 import type { Compression } from './files/compression.js';
 import { compressionFault } from './files/compression-fault.js';
 import { compressionOf } from './files/compressions.js';
-import { opening } from './files/openings.js';
+import { openPath } from './files/openings.js';
 import { createMemory, MAX_PAGES, PAGE_BYTES } from './kernel/kernel.js';
 import { Checksum } from './table/checksum.js';
 import { HEADER_BYTES, TAIL_BYTES } from './table/format.js';
@@ -18,10 +17,6 @@ import {
   type TableReading,
   unreadable,
 } from './table-memory.js';
-
-const openFile = promisify(open);
-const closeFile = promisify(close);
-const statFile = promisify(fstat);
 
 function inOnePiece(path: string): RobotsFilterError {
   const remedy = 'leave --parts out, or name a table that compile --shards wrote';
@@ -37,12 +32,12 @@ function inOnePiece(path: string): RobotsFilterError {
 export async function readTable(path: string, reading: TableReading = {}): Promise<TableMemory> {
   let descriptor: number;
   try {
-    descriptor = await opening(path, openFile(path, 'r'));
+    descriptor = await openPath(path, 'r');
   } catch (cause) {
     throw unreadable(path, cause);
   }
   try {
-    const status = await statFile(descriptor);
+    const status = fstatSync(descriptor);
     const isFile = status.isFile();
     const head = status.isDirectory() ? undefined : await readHead(descriptor, isFile);
     if (head === undefined || beginsAsManifest(head)) {
@@ -69,7 +64,7 @@ export async function readTable(path: string, reading: TableReading = {}): Promi
   } catch (cause) {
     throw cause instanceof RobotsFilterError ? cause : unreadable(path, cause);
   } finally {
-    await closeFile(descriptor);
+    closeSync(descriptor);
   }
 }
 

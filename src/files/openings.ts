@@ -1,5 +1,9 @@
-import { closeSync, constants, openSync, statSync } from 'node:fs';
+import { closeSync, constants, open, openSync, statSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
+import { promisify } from 'node:util';
+
+// From node:fs, because node:fs/promises takes longer to load.
+const openElsewhere = promisify(open);
 
 /** Milliseconds between two attempts to wake pending opens. */
 const INTERVAL = 10;
@@ -23,6 +27,24 @@ export async function opening<Opened>(path: string, opened: Promise<Opened>): Pr
     return await opened;
   } finally {
     openings.splice(openings.indexOf(path), 1);
+  }
+}
+
+/**
+ * Opens a path: a regular file at once, and anything else on a thread of Node's, because a named
+ * pipe opens when another program opens its other end.
+ */
+export async function openPath(path: string, flags: string | number): Promise<number> {
+  return isRegularFile(path)
+    ? openSync(path, flags)
+    : await opening(path, openElsewhere(path, flags));
+}
+
+function isRegularFile(path: string): boolean {
+  try {
+    return statSync(path).isFile();
+  } catch {
+    return false; // opening it gives the error
   }
 }
 

@@ -1,4 +1,4 @@
-import { read } from 'node:fs';
+import { read, readSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { Checksum } from './checksum.js';
 import { HEADER_BYTES } from './format.js';
@@ -32,7 +32,8 @@ export async function* readPieces(
 
 /** Reads the first bytes: the header, if this is a table. */
 export async function readHead(descriptor: number, isFile: boolean): Promise<Uint8Array> {
-  return await readPiece(descriptor, new Uint8Array(HEADER_BYTES), isFile ? 0 : FROM_PIPE);
+  const room = new Uint8Array(HEADER_BYTES);
+  return isFile ? readAtOnce(descriptor, room) : await readPiece(descriptor, room, FROM_PIPE);
 }
 
 /**
@@ -48,6 +49,11 @@ export async function readAll(
   head: Uint8Array | undefined,
 ): Promise<{ length: number; checksum: number }> {
   const checksum = new Checksum();
+  if (head === undefined && bytes.length <= READ_BYTES) {
+    const table = readAtOnce(descriptor, bytes);
+    checksum.update(table);
+    return { length: table.length, checksum: checksum.value };
+  }
   const pieces: Promise<Uint8Array>[] = [];
   const readsAhead = head === undefined ? READS_AHEAD : 1;
   let length = head?.length ?? 0;
@@ -74,6 +80,20 @@ export async function readAll(
     await Promise.allSettled(pieces); // so that no read meets a closed descriptor
   }
   return { length, checksum: checksum.value };
+}
+
+/**
+ * Fills `room` from the beginning of a file; returns the filled part. Nothing could be done
+ * meanwhile, and threads for reading take a millisecond to start and to end.
+ */
+function readAtOnce(descriptor: number, room: Uint8Array): Uint8Array {
+  let filled = 0;
+  while (filled < room.length) {
+    const bytesRead = readSync(descriptor, room, filled, room.length - filled, filled);
+    if (bytesRead === 0) break;
+    filled += bytesRead;
+  }
+  return room.subarray(0, filled);
 }
 
 /** Fills `room` from a position in the file, or FROM_PIPE; returns the filled part. */

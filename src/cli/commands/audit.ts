@@ -62,7 +62,7 @@ export async function audit(options: AuditOptions): Promise<number> {
     throw usageError('Parquet is not for terminals. Write it to a file: > audit.parquet');
   }
   const form = options.report === undefined ? undefined : reportForm(options.report);
-  if (options.report !== undefined) await refuseStandardOutputAsReport(options.report);
+  if (options.report !== undefined) refuseStandardOutputAsReport(options.report);
   const diagnostics = new Diagnostics(options.quiet ?? false);
   const asked = options.hosts === undefined ? undefined : await readHosts(options.hosts);
   let table: Table;

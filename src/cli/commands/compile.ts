@@ -36,7 +36,7 @@ export async function compile(files: readonly string[], options: CompileOptions)
     const { compileIntoShards } = await import('./compile-into-shards.js');
     return compileIntoShards(robotsDir, output, options.shards, options);
   }
-  await refuseSourceAsOutput(
+  refuseSourceAsOutput(
     '-o',
     output,
     robotsDir.map((path) => ({ option: '--robots-dir', path })),

@@ -31,7 +31,7 @@ export async function fetchCommand(
   let report: ReplacementFile | undefined;
   try {
     if (options.report !== undefined) {
-      await refuseStandardOutputAsReport(options.report);
+      refuseStandardOutputAsReport(options.report);
       report = await ReplacementFile.create(options.report);
     }
     const authorities = stale

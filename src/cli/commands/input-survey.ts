@@ -2,7 +2,7 @@ import type { BigIntStats } from 'node:fs';
 import { isatty } from 'node:tty';
 import { RobotsFilterError } from '../../errors.js';
 import { COMPRESSIONS } from '../../files/compressions.js';
-import { exactStatus, isSameFile } from '../../files/same-file.js';
+import { exactStatus, findExactStatus, isSameFile } from '../../files/same-file.js';
 import { STANDARD_INPUT } from '../../files/standard-input.js';
 import { errorCode } from '../../files/system-error.js';
 import { nearest } from '../../nearest.js';
@@ -40,8 +40,7 @@ export async function surveyInputs(
   paths: readonly string[],
   output: number | undefined,
 ): Promise<InputSurvey> {
-  const target =
-    output === undefined ? undefined : await exactStatus(output).catch(() => undefined);
+  const target = output === undefined ? undefined : findExactStatus(output);
   let bytes: number | undefined = 0;
   let contentBytes = 0;
   let soleStream: InputSurvey['soleStream'];
@@ -49,7 +48,7 @@ export async function surveyInputs(
   for (const path of paths) {
     let status: BigIntStats;
     try {
-      status = await exactStatus(path === STANDARD_INPUT ? 0 : path);
+      status = exactStatus(path === STANDARD_INPUT ? 0 : path);
     } catch (cause) {
       throw await openingError(path, cause);
     }

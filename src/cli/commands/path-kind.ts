@@ -17,7 +17,7 @@ import { beginsAsTable, isShardedTable } from '../options/table-file.js';
 export async function kindOfPath(path: string): Promise<'cache' | 'table' | 'robots.txt'> {
   try {
     const status = await stat(path);
-    if (await isShardedTable(path)) return 'table';
+    if (isShardedTable(path)) return 'table';
     if (!status.isFile() || isCacheName(path)) return 'cache';
     const file = await open(path);
     const head = Buffer.alloc(MAGIC_BYTES);
@@ -27,9 +27,7 @@ export async function kindOfPath(path: string): Promise<'cache' | 'table' | 'rob
       await file.close();
     }
     // A compressed robots.txt is no table either, and opening it as one says so.
-    return compressionOf(head) !== undefined || (await beginsAsTable(path))
-      ? 'table'
-      : 'robots.txt';
+    return compressionOf(head) !== undefined || beginsAsTable(path) ? 'table' : 'robots.txt';
   } catch (cause) {
     throw unreadable(path, cause);
   }

@@ -70,5 +70,5 @@ async function checkUsage(files: readonly string[], options: ServeOptions): Prom
   if (options.table === undefined && options.robotsDir === undefined) {
     throw usageError('serve needs a table. Type: robots-filter serve --table FILE');
   }
-  await checkRobotsSource([], options);
+  checkRobotsSource([], options);
 }

@@ -25,12 +25,12 @@ export async function checkFilterUsage(
   files: readonly string[],
   options: FilterOptions,
 ): Promise<readonly Agent[] | undefined> {
-  await checkRobotsSource(files, options);
+  checkRobotsSource(files, options);
   checkUrlField(options);
   checkAddedMembers(options);
   checkOutputFormat(options);
   const output = outputFile(options);
-  if (output !== undefined) await refuseSourceAsOutput('-o', output, robotsSources(options));
+  if (output !== undefined) refuseSourceAsOutput('-o', output, robotsSources(options));
   await checkReport(files, options, output);
   const { table, profile = 'rfc9309' } = options;
   return table === undefined ? parseAgents(options.agent, profile) : undefined;
@@ -58,15 +58,15 @@ async function checkReport(
   if (report === undefined) return;
   reportForm(report);
   if (output === undefined) {
-    await refuseStandardOutputAsReport(report);
+    refuseStandardOutputAsReport(report);
   } else {
     const { replacedPath } = await import('../../files/replacement-file.js');
     if ((await replacedPath(output)) === (await replacedPath(report))) {
       throw usageError(`--report ${report} and -o ${output} are one file. Name another file`);
     }
   }
-  await refuseInputAsReport(report, files.length === 0 ? [STANDARD_INPUT] : files);
-  await refuseSourceAsOutput('--report', report, robotsSources(options));
+  refuseInputAsReport(report, files.length === 0 ? [STANDARD_INPUT] : files);
+  refuseSourceAsOutput('--report', report, robotsSources(options));
 }
 
 /** The table, or the caches, that decide the verdicts. */

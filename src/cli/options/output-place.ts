@@ -1,7 +1,7 @@
-import { realpath, stat } from 'node:fs/promises';
+import { realpathSync, statSync } from 'node:fs';
 import { sep } from 'node:path';
 import type { RobotsFilterError } from '../../errors.js';
-import { exactStatus, isSameFile } from '../../files/same-file.js';
+import { findExactStatus, isSameFile } from '../../files/same-file.js';
 import { STANDARD_INPUT } from '../../files/standard-input.js';
 import { STANDARD_OUTPUT_DESCRIPTOR } from '../process/standard-streams.js';
 import { usageError } from '../usage-error.js';
@@ -20,19 +20,19 @@ export interface NamedSource {
  * @param name the option that names the output
  * @throws RobotsFilterError `usage`
  */
-export async function refuseSourceAsOutput(
+export function refuseSourceAsOutput(
   name: string,
   output: string,
   sources: readonly NamedSource[],
-): Promise<void> {
-  const replaced = await realPathOf(output);
-  if (replaced === undefined || !(await stat(replaced)).isFile()) return;
+): void {
+  const replaced = realPathOf(output);
+  if (replaced === undefined || !statSync(replaced).isFile()) return;
   for (const { option, path } of sources) {
-    const source = await realPathOf(path); // Reading the path later gives the error.
+    const source = realPathOf(path); // Reading the path later gives the error.
     if (source === undefined) continue;
     if (source === replaced) throw refusal(name, `${output} would replace ${option} ${path}`);
     const directory = source.endsWith(sep) ? source : `${source}${sep}`;
-    if (replaced.startsWith(directory) && !(await beginsAsTable(replaced))) {
+    if (replaced.startsWith(directory) && !beginsAsTable(replaced)) {
       throw refusal(name, `${output} would replace a file in ${option} ${path}`);
     }
   }
@@ -44,8 +44,8 @@ export async function refuseSourceAsOutput(
  *
  * @throws RobotsFilterError `usage`
  */
-export async function refuseStandardOutputAsReport(report: string): Promise<void> {
-  if (await isOneFile(report, STANDARD_OUTPUT_DESCRIPTOR)) {
+export function refuseStandardOutputAsReport(report: string): void {
+  if (isOneFile(report, STANDARD_OUTPUT_DESCRIPTOR)) {
     throw refusal('--report', `${report} would replace the file behind standard output`);
   }
 }
@@ -55,29 +55,28 @@ export async function refuseStandardOutputAsReport(report: string): Promise<void
  *
  * @throws RobotsFilterError `usage`
  */
-export async function refuseInputAsReport(
-  report: string,
-  inputs: readonly string[],
-): Promise<void> {
+export function refuseInputAsReport(report: string, inputs: readonly string[]): void {
   for (const input of inputs) {
-    if (input === STANDARD_INPUT && (await isOneFile(report, 0))) {
+    if (input === STANDARD_INPUT && isOneFile(report, 0)) {
       throw refusal('--report', `${report} would replace the file behind standard input`);
     }
-    if (input !== STANDARD_INPUT && (await isOneFile(report, input))) {
+    if (input !== STANDARD_INPUT && isOneFile(report, input)) {
       throw refusal('--report', `${report} would replace the input ${input}`);
     }
   }
 }
 
-async function isOneFile(path: string, other: string | number): Promise<boolean> {
-  const [a, b] = await Promise.all(
-    [path, other].map((place) => exactStatus(place).catch(() => undefined)),
-  );
+function isOneFile(path: string, other: string | number): boolean {
+  const [a, b] = [path, other].map(findExactStatus);
   return a !== undefined && b !== undefined && isSameFile(a, b);
 }
 
-async function realPathOf(path: string): Promise<string | undefined> {
-  return await realpath(path).catch(() => undefined);
+function realPathOf(path: string): string | undefined {
+  try {
+    return realpathSync.native(path);
+  } catch {
+    return undefined;
+  }
 }
 
 function refusal(name: string, conflict: string): RobotsFilterError {

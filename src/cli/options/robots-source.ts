@@ -1,13 +1,9 @@
-import { stat } from 'node:fs';
-import { promisify } from 'node:util';
+import { statSync } from 'node:fs';
 import { printable } from '../../control-characters.js';
 import type { RobotsFilterError } from '../../errors.js';
 import { usageError } from '../usage-error.js';
 import type { FetchingOptions, FilterOptions, RobotsOptions } from './command-options.js';
 import { beginsAsTable, isShardedTable } from './table-file.js';
-
-// From node:fs, because node:fs/promises takes longer to load.
-const statusOf = promisify(stat);
 
 /** The kind of a path in the wrong option, from which the right option follows. */
 type Purpose = 'directory' | 'table';
@@ -20,17 +16,13 @@ type SourceOptions = RobotsOptions & FetchingOptions & Pick<FilterOptions, 'fetc
  *
  * @throws RobotsFilterError `usage`, with what to type
  */
-export async function checkRobotsSource(
-  files: readonly string[],
-  options: SourceOptions,
-): Promise<void> {
+export function checkRobotsSource(files: readonly string[], options: SourceOptions): void {
   const { robotsDir, table } = options;
   checkFetchOptions(options);
   if (table === undefined) {
-    if (robotsDir === undefined) throw await noSource(files);
+    if (robotsDir === undefined) throw noSource(files);
     for (const path of robotsDir) {
-      if ((await purposeOf(path)) === 'table')
-        throw usageError(`${path} is a table. Use --table ${path}`);
+      if (purposeOf(path) === 'table') throw usageError(`${path} is a table. Use --table ${path}`);
     }
     return;
   }
@@ -54,7 +46,7 @@ export async function checkRobotsSource(
       `${misplaced} has no effect on a table, which is compiled already. Use it with robots-filter compile`,
     );
   }
-  if ((await purposeOf(table)) === 'directory') {
+  if (purposeOf(table) === 'directory') {
     throw usageError(`${table} is a directory, not a table. Use --robots-dir ${table}`);
   }
 }
@@ -81,21 +73,20 @@ function firstGiven(options: readonly (readonly [name: string, value: unknown])[
   return options.find(([, value]) => value !== undefined)?.[0];
 }
 
-async function purposeOf(path: string): Promise<Purpose | undefined> {
+function purposeOf(path: string): Purpose | undefined {
   try {
-    const status = await statusOf(path);
-    if (await isShardedTable(path)) return 'table';
-    if (status.isDirectory()) return 'directory';
-    return status.isFile() && (await beginsAsTable(path)) ? 'table' : undefined;
+    const status = statSync(path);
+    if (status.isDirectory()) return isShardedTable(path) ? 'table' : 'directory';
+    return status.isFile() && (beginsAsTable(path) || isShardedTable(path)) ? 'table' : undefined;
   } catch {
     return undefined; // Opening the path later gives the error.
   }
 }
 
 /** The error for a missing source. A file that could be the source becomes part of the remedy. */
-async function noSource(files: readonly string[]): Promise<RobotsFilterError> {
+function noSource(files: readonly string[]): RobotsFilterError {
   for (const file of files) {
-    const purpose = await purposeOf(file);
+    const purpose = purposeOf(file);
     if (purpose === undefined) continue;
     const others = files.filter((other) => other !== file);
     const rest = others.length === 0 ? '[files...]' : others.join(' ');

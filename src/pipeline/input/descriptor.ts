@@ -4,14 +4,12 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { isatty, ReadStream as TerminalStream } from 'node:tty';
 import { promisify } from 'node:util';
 import { FileEnd } from '../../files/file-end.js';
-import { opening } from '../../files/openings.js';
+import { openPath } from '../../files/openings.js';
 import { errorCode } from '../../files/system-error.js';
 import type { ChunkSource } from './chunks.js';
 import { InputSocket } from './input-socket.js';
 
-const open = promisify(fs.open);
-export const closeDescriptor = promisify(fs.close);
-export const descriptorStatus = promisify(fs.fstat);
+// From node:fs, because node:fs/promises takes longer to load.
 const read = promisify(fs.read);
 
 /** Maximum bytes of a read of a pipe: its capacity; and of the first read of a file. */
@@ -21,11 +19,6 @@ const LATER_READ_BYTES = 4 * READ_BYTES;
 /** Milliseconds between two reads of an empty pipe; the wait doubles. */
 const SHORTEST_WAIT = 1;
 const LONGEST_WAIT = 50;
-
-/** Opens a path. A named pipe opens when another program opens its other end. */
-export function openDescriptor(path: string, flags: string | number): Promise<number> {
-  return opening(path, open(path, flags));
-}
 
 /** The kinds of descriptors that are read differently. */
 export type DescriptorKind = 'directory' | 'file' | 'pipe' | 'socket' | 'terminal' | 'device';
@@ -95,9 +88,7 @@ export class DescriptorSource implements ChunkSource {
    */
   static async ofPipe(descriptor: number): Promise<DescriptorSource> {
     const flags = fs.constants.O_RDONLY | fs.constants.O_NONBLOCK;
-    const opened = await openDescriptor(`/proc/self/fd/${descriptor}`, flags).catch(
-      () => undefined,
-    );
+    const opened = await openPath(`/proc/self/fd/${descriptor}`, flags).catch(() => undefined);
     return new DescriptorSource(descriptor, opened, null);
   }
 
@@ -110,13 +101,7 @@ export class DescriptorSource implements ChunkSource {
     const buffer = Buffer.allocUnsafeSlow(this.#readBytes);
     for (let delay = SHORTEST_WAIT; !this.#abandoned; delay = Math.min(2 * delay, LONGEST_WAIT)) {
       try {
-        const { bytesRead } = await read(
-          this.#descriptor,
-          buffer,
-          0,
-          buffer.length,
-          this.#position,
-        );
+        const bytesRead = await this.#readInto(buffer);
         this.#end?.check(this.#position ?? 0, bytesRead);
         if (this.#position !== null) {
           this.#position += bytesRead;
@@ -133,12 +118,21 @@ export class DescriptorSource implements ChunkSource {
     return undefined;
   }
 
+  /** The first bytes of a file are read at once; more are read while the main thread works. */
+  async #readInto(buffer: Buffer): Promise<number> {
+    const whole = [buffer, 0, buffer.length, this.#position] as const;
+    if (this.#position !== null && this.#readBytes === READ_BYTES) {
+      return fs.readSync(this.#descriptor, ...whole);
+    }
+    return (await read(this.#descriptor, ...whole)).bytesRead;
+  }
+
   async abandon(): Promise<void> {
     if (this.#abandoned) return;
     this.#abandoned = true;
     // A descriptor must not be closed during a read: another file may get its number.
     await this.#reading?.catch(() => undefined);
-    if (this.#opened !== undefined) await closeDescriptor(this.#opened);
+    if (this.#opened !== undefined) fs.closeSync(this.#opened);
   }
 }
 

@@ -1,17 +1,16 @@
+import { closeSync, fstatSync, type Stats } from 'node:fs';
 import { RobotsFilterError } from '../../errors.js';
+import { openPath } from '../../files/openings.js';
 import { inputName, STANDARD_INPUT } from '../../files/standard-input.js';
 import { errorText } from '../../files/system-error.js';
 import { systemRemedy } from '../../files/system-remedy.js';
 import { type ChunkSource, Chunks, startedSource, streamSource } from './chunks.js';
 import {
-  closeDescriptor,
   type DescriptorKind,
   DescriptorSource,
   descriptorKind,
   descriptorOffset,
-  descriptorStatus,
   descriptorStream,
-  openDescriptor,
 } from './descriptor.js';
 import type { InputStart } from './input-start.js';
 
@@ -47,7 +46,7 @@ export interface RawInput {
  */
 export async function openRawPath(path: string, taken?: InputStart): Promise<RawInput> {
   if (path === STANDARD_INPUT) return openRaw(0, inputName(path), taken);
-  const descriptor = await openDescriptor(path, 'r').catch((error: unknown) => {
+  const descriptor = await openPath(path, 'r').catch((error: unknown) => {
     throw unreadable(path, error);
   });
   return openRaw(descriptor, path, taken);
@@ -65,13 +64,11 @@ async function openRaw(
   name: string,
   taken: InputStart | undefined,
 ): Promise<RawInput> {
-  const status = await descriptorStatus(descriptor).catch((error: unknown) => {
-    throw unreadable(name, error);
-  });
+  const status = statusOf(descriptor, name);
   const kind = descriptorKind(descriptor, status);
   const isStandardInput = descriptor === 0;
   if (kind === 'directory') {
-    if (!isStandardInput) await closeDescriptor(descriptor);
+    if (!isStandardInput) closeSync(descriptor);
     throw new RobotsFilterError(
       'input',
       `${name}: is a directory. Name the files in it; robots.txt files go with --robots-dir.`,
@@ -96,10 +93,18 @@ async function openRaw(
       await chunks.abandon();
       // A stream closes the descriptor of a socket, terminal or device itself.
       if ((kind === 'file' || kind === 'pipe') && !isStandardInput) {
-        await closeDescriptor(descriptor);
+        closeSync(descriptor);
       }
     },
   };
+}
+
+function statusOf(descriptor: number, name: string): Stats {
+  try {
+    return fstatSync(descriptor);
+  } catch (error) {
+    throw unreadable(name, error);
+  }
 }
 
 async function sourceOf(

@@ -1,4 +1,4 @@
-import { type Dirent, promises, type Stats } from 'node:fs';
+import { type Dirent, promises, statSync } from 'node:fs';
 import { RobotsFilterError } from '../../../errors.js';
 import { STANDARD_INPUT } from '../../../files/standard-input.js';
 import { errorText } from '../../../files/system-error.js';
@@ -21,8 +21,7 @@ export async function withParquetDirectories(paths: readonly string[]): Promise<
       inputs.push(path);
       continue;
     }
-    const status = await promises.stat(path).catch(() => undefined);
-    if (!isDirectory(status)) {
+    if (!isDirectory(path)) {
       inputs.push(path);
       continue;
     }
@@ -33,8 +32,12 @@ export async function withParquetDirectories(paths: readonly string[]): Promise<
   return inputs;
 }
 
-function isDirectory(status: Stats | undefined): boolean {
-  return status?.isDirectory() === true;
+function isDirectory(path: string): boolean {
+  try {
+    return statSync(path).isDirectory();
+  } catch {
+    return false; // Opening it later gives the error.
+  }
 }
 
 async function filesBelow(directory: string, depth: number): Promise<string[]> {

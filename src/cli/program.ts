@@ -2,26 +2,12 @@ import { Command } from 'commander';
 import { endOpenings } from '../files/openings.js';
 import { nearest } from '../nearest.js';
 import { COMMAND_NAMES } from './command-names.js';
-import { agentsDefinition } from './definitions/agents.js';
-import { auditDefinition } from './definitions/audit.js';
-import { capturesDefinition } from './definitions/captures.js';
-import { checkDefinition } from './definitions/check.js';
-import { compileDefinition } from './definitions/compile.js';
-import { completionDefinition } from './definitions/completion.js';
-import type { CommandDefinition, Finish } from './definitions/definition.js';
-import { diffDefinition } from './definitions/diff.js';
-import { fetchDefinition } from './definitions/fetch.js';
+import type { CommandDefinition, CommandDefinitions, Finish } from './definitions/definition.js';
 import { filterDefinition } from './definitions/filter.js';
-import { inspectDefinition } from './definitions/inspect.js';
-import { lintDefinition } from './definitions/lint.js';
-import { recordsDefinition } from './definitions/records.js';
-import { serveDefinition } from './definitions/serve.js';
-import { shardDefinition } from './definitions/shard.js';
 import { SUCCESS } from './exit-codes.js';
 import { reportFailure } from './failure.js';
 import { fullName } from './help/full-name.js';
 import { addHelp } from './help/help.js';
-import type { DescribedCommand } from './help/man-page.js';
 import { HELP_GROUP } from './options/option-groups.js';
 import { colourOption, completeStats } from './options/output-options.js';
 import { requireNode, watchEnd } from './process/runtime.js';
@@ -31,36 +17,27 @@ import { errorMessage } from './report/diagnostics.js';
 import { usageError } from './usage-error.js';
 import { version } from './version.js';
 
-const DEFINITIONS: Readonly<Record<(typeof COMMAND_NAMES)[number], CommandDefinition>> = {
-  compile: compileDefinition,
-  fetch: fetchDefinition,
-  check: checkDefinition,
-  lint: lintDefinition,
-  agents: agentsDefinition,
-  inspect: inspectDefinition,
-  audit: auditDefinition,
-  records: recordsDefinition,
-  diff: diffDefinition,
-  shard: shardDefinition,
-  captures: capturesDefinition,
-  serve: serveDefinition,
-  completion: completionDefinition,
-};
-
 /**
  * Makes the program.
  *
+ * @param definitions those of the commands; without them it is the filter alone
  * @param isNeeded whether a command may run or be described; the others have no options
  */
-function createProgram(finish: Finish, isNeeded: (name: string) => boolean = () => true): Command {
+export function createProgram(
+  finish: Finish,
+  definitions: CommandDefinitions | undefined,
+  isNeeded: (name: string) => boolean = () => true,
+): Command {
   const root = new Command('robots-filter')
     .helpCommand('help [command]', 'Print the help of a command.')
     .enablePositionalOptions();
   build(root, filterDefinition, finish);
-  for (const name of COMMAND_NAMES) {
-    const command = root.command(name);
-    if (isNeeded(name)) build(command, DEFINITIONS[name], finish);
-    else command.description(DEFINITIONS[name].help.description);
+  if (definitions !== undefined) {
+    for (const name of COMMAND_NAMES) {
+      const command = root.command(name);
+      if (isNeeded(name)) build(command, definitions[name], finish);
+      else command.description(definitions[name].help.description);
+    }
   }
   // The filter would accept an option before a command, and the command would not see it.
   root.hook('preSubcommand', (_root, command) => {
@@ -75,15 +52,6 @@ function createProgram(finish: Finish, isNeeded: (name: string) => boolean = () 
     chooseColours(command.getOptionValue('color') ?? 'auto'),
   );
   return root;
-}
-
-/** The filter, then its commands, each with the texts of its help. */
-export function describedCommands(): [DescribedCommand, ...DescribedCommand[]] {
-  const program = createProgram(() => {});
-  const commands = COMMAND_NAMES.map((name, index) => {
-    return { command: program.commands[index] ?? program, texts: DEFINITIONS[name].help };
-  });
-  return [{ command: program, texts: filterDefinition.help }, ...commands];
 }
 
 /** Gives a command its arguments, options and help, and the program's way to write messages. */
@@ -122,6 +90,16 @@ function checkHelp([first, command]: readonly string[]): void {
   );
 }
 
+/** The definitions of the commands, if one of the words may name a command or ask for help. */
+async function neededDefinitions(
+  words: readonly string[],
+): Promise<CommandDefinitions | undefined> {
+  const names: readonly string[] = [...COMMAND_NAMES, 'help', '--help'];
+  // -h may stand among other short options: -qh.
+  const isNeeded = words.some((word) => names.includes(word) || /^-\w*h/.test(word));
+  return isNeeded ? (await import('./definitions/commands.js')).COMMAND_DEFINITIONS : undefined;
+}
+
 /** Runs the command line; returns its exit code. */
 export async function run(argv: readonly string[]): Promise<number> {
   let exitCode: number = SUCCESS;
@@ -134,9 +112,13 @@ export async function run(argv: readonly string[]): Promise<number> {
     // A start pays only for the options of the command that runs; completions need them all.
     const isNeeded = (name: string): boolean =>
       [name, 'completion'].some((word) => words.includes(word));
-    const program = createProgram((code) => {
-      exitCode = code;
-    }, isNeeded);
+    const program = createProgram(
+      (code) => {
+        exitCode = code;
+      },
+      await neededDefinitions(words),
+      isNeeded,
+    );
     await program.parseAsync(words, { from: 'user' });
     return exitCode;
   } catch (error) {

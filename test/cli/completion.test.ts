@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { COMMAND_NAMES } from '../../src/cli/command-names.js';
 import { programWords } from '../../src/cli/completion/command-words.js';
 import { SHELLS } from '../../src/cli/completion/shells.js';
+import { describedCommands } from '../../src/cli/help/described-commands.js';
 import { manPage } from '../../src/cli/help/man-page.js';
-import { describedCommands } from '../../src/cli/program.js';
 import { workplace } from './command-line.js';
 
 const [program, ...commands] = describedCommands();

@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import type { COMMAND_NAMES } from '../command-names.js';
 
 /** The texts of `-h` and `--help` about a command, apart from its options. */
 export interface HelpTexts {
@@ -22,3 +23,8 @@ export interface CommandDefinition {
   /** Adds arguments, options and the action. */
   readonly define: (command: Command, finish: Finish) => void;
 }
+
+/** The definition of each command, by its name. */
+export type CommandDefinitions = Readonly<
+  Record<(typeof COMMAND_NAMES)[number], CommandDefinition>
+>;

@@ -25,6 +25,7 @@ const groups = [
     name: 'filter',
     test: /src\/(open-table|pipeline\/(filter|limits|member-conflict)|workers\/(main-thread|entry-file)|files\/(working-directory|compression-fault)|http\/(redirect|url)|protocol\/(access|agent|parsing-limits))\.ts$/,
   },
+  { name: 'threads', test: /src\/workers\/(joint-pool|pool|threads)\.ts$/ },
   { name: 'program', test: /src\/cli\/(program|commands\/filter)\.ts$/ },
   { name: 'robots', test: /src\/(table|compile\/table-builder|(protocol|pipeline)\/[^/]+)\.ts$/ },
   { name: 'compile-cache', test: /src\/pipeline\/compile\/(thread|compile-cache)\.ts$/ },

@@ -3,10 +3,10 @@ import { BodyScratch } from './compile/body-scratch.js';
 import { BlockCompiler, type RobotsBlock } from './compile/robots-block.js';
 import type { Judgement } from './kernel/judge.js';
 import { type Agent, parseAgent } from './protocol/agent.js';
-import type { FileParts } from './protocol/file-parser.js';
+import type { FileParts, PlacedFile } from './protocol/file-parser.js';
 import { groupsByProductToken, groupsFor } from './protocol/groups.js';
 import { type KeptRecord, keptRecords } from './protocol/other-record-kinds.js';
-import { checkParseOptions, type ParseOptions, parseRobots } from './protocol/parse.js';
+import { checkParseOptions, type ParseOptions, parseRobots, placeRules } from './protocol/parse.js';
 import { MAX_BYTES } from './protocol/parsing-limits.js';
 import { AgentPreferences, type PathMatcher, type Preferences } from './protocol/preferences.js';
 import { lowerCaseAscii, ProductTokens } from './protocol/product-token.js';
@@ -26,7 +26,7 @@ import { type ResidentBlock, RobotsMemory } from './robots-memory.js';
 const OPTIONS: OptionKinds<ParseOptions> = { profile: 'other', maxBytes: 'number' };
 
 /** A compiler with more memory than this is not kept for the next file. */
-const HELD_BYTES = 1024 * 1024;
+const HELD_BYTES = 16 * 1024 * 1024;
 
 /** Shared by all `Robots`, and made for the first verdict. */
 let memory: RobotsMemory | undefined;
@@ -214,9 +214,9 @@ export class Robots {
   }
 
   /** Reads some groups, whose bytes the next file may overwrite. */
-  #groups(parts: FileParts): RobotsFile {
+  #groups(parts: FileParts): PlacedFile {
     const body = typeof this.#body === 'string' ? scratch.encode(this.#body) : this.#body;
-    return parseRobots(body, this.#options, parts);
+    return placeRules(body, this.#options, parts);
   }
 
   /** Compiles the groups of the first agent; for a second agent, all groups. */
@@ -224,7 +224,7 @@ export class Robots {
     const isFirst = this.#agent === undefined && typeof name === 'string';
     const only = isFirst ? askedAgent(name, this.#profile) : undefined;
     if (only === undefined) parseAgent(name, this.#profile); // refuses a name that is no agent
-    const file = this.#file ?? this.#groups(only?.parts ?? GROUPS);
+    const file = this.#groups(only?.parts ?? GROUPS);
     compiler ??= new BlockCompiler();
     this.#block = compiler.compile(file, this.#profile, only?.agent);
     this.#agent = isFirst ? name : null;

@@ -1,4 +1,4 @@
-import { parseRobots } from '../../src/protocol/parse.js';
+import { parseRobots, placeRules } from '../../src/protocol/parse.js';
 import { ProductTokens } from '../../src/protocol/product-token.js';
 import { PROFILES, type Profile } from '../../src/protocol/profile.js';
 import type { RobotsFile } from '../../src/protocol/robots-file.js';
@@ -88,8 +88,10 @@ function checkParts(input: Uint8Array, profile: Profile, file: RobotsFile): void
   const named = new Set(file.groups.flatMap(({ productTokens }) => productTokens));
   const wanted = [...named].filter((_, index) => index % 2 === 0);
   const parts = { tokens: new ProductTokens(wanted), records: false, warnings: 'none' } as const;
-  const read = parseRobots(input, { profile }, parts).groups.map((group) => ({
-    ...group,
+  const placed = placeRules(input, { profile }, parts);
+  const read = placed.groups.map(({ productTokens, firstRule, rulesEnd }) => ({
+    productTokens,
+    rules: placed.rules.slice(firstRule, rulesEnd),
     line: 0,
   }));
   const expected = file.groups.flatMap(({ productTokens, rules }) => {

@@ -1,11 +1,11 @@
 import { shownValue } from '../arguments.js';
 import { RobotsFilterError } from '../errors.js';
-import type { FileParts } from '../protocol/file-parser.js';
+import type { FileParts, PlacedFile } from '../protocol/file-parser.js';
 import { keptRecords } from '../protocol/other-record-kinds.js';
-import { checkParseOptions, parseRobots } from '../protocol/parse.js';
+import { checkParseOptions, placeRules } from '../protocol/parse.js';
 import { lowerCaseAscii } from '../protocol/product-token.js';
 import type { Profile } from '../protocol/profile.js';
-import type { RobotsFile, Warning } from '../protocol/robots-file.js';
+import type { Warning } from '../protocol/robots-file.js';
 import type { WarningDetail } from '../protocol/warnings.js';
 import { encodeRecordList } from '../table/record-list.js';
 import { CompiledRobots } from './compiled-robots.js';
@@ -87,12 +87,12 @@ export class BodyCompiler {
   }
 
   compile(body: Uint8Array): CompiledBody {
-    const file = parseRobots(body, this.#options, this.#parts);
+    const file = placeRules(body, this.#options, this.#parts);
     const { warnings } = file;
     return { record: this.#compiler.compile(file), recordList: this.#recordList(file), warnings };
   }
 
-  #recordList(file: RobotsFile): number {
+  #recordList(file: PlacedFile): number {
     if (!this.#parts.records) return 0;
     const records = keptRecords(file, this.#options.profile, this.#kept);
     return records.length === 0 ? 0 : this.compiled.recordLists.add(encodeRecordList(records)) + 1;

@@ -1,9 +1,10 @@
 import { Buffer } from 'node:buffer';
 import type { Agent } from '../protocol/agent.js';
+import type { PlacedFile, PlacedGroup } from '../protocol/file-parser.js';
 import { groupsByProductToken } from '../protocol/groups.js';
 import { lowerCaseAscii } from '../protocol/product-token.js';
 import type { Profile } from '../protocol/profile.js';
-import type { Group, RobotsFile } from '../protocol/robots-file.js';
+import type { RulePlaces } from '../protocol/rule-places.js';
 import {
   ACCESS_UNREACHABLE,
   GROUP_BYTES,
@@ -11,8 +12,7 @@ import {
   ROBOTS_WIDE,
   TOKEN_ANY,
 } from '../table/format.js';
-import { AutomatonWriter } from './automaton/automaton-writer.js';
-import { OrderedRules } from './automaton/ordered-rules.js';
+import { AutomatonCompiler } from './automaton/automaton-compiler.js';
 
 /**
  * Offset of a block in the table that the kernel takes it for. An offset of 0 would mean "none".
@@ -66,15 +66,14 @@ function namedTokens({ chain }: Agent, lists: ReadonlyMap<string, unknown>): str
 
 /** Compiles parsed robots.txt files into blocks. Its memory is reused for the next file. */
 export class BlockCompiler {
-  readonly #rules = new OrderedRules();
-  readonly #writer = new AutomatonWriter();
+  readonly #automata = new AutomatonCompiler();
   #out = new Uint8Array(INITIAL_BYTES);
   #view = new DataView(this.#out.buffer);
   #end = 0;
 
   /** Bytes that the compiler keeps for the next file. */
   get heldBytes(): number {
-    return this.#out.length;
+    return this.#out.length + this.#automata.heldBytes;
   }
 
   /**
@@ -83,7 +82,7 @@ export class BlockCompiler {
    * @param agent the agent whose groups are compiled; `undefined` for all groups
    */
   compile(
-    file: Pick<RobotsFile, 'groups' | 'overBudget'>,
+    file: Pick<PlacedFile, 'groups' | 'rules' | 'overBudget'>,
     profile: Profile,
     agent?: Agent,
   ): RobotsBlock {
@@ -103,7 +102,7 @@ export class BlockCompiler {
     this.#end = bytes;
     this.#out[0] = isWide ? ROBOTS_WIDE : 0;
     this.#word(isWide, 1, all.length);
-    const compiled = new Map<Group, readonly [number, number]>();
+    const compiled = new Map<PlacedGroup, readonly [number, number]>();
     const first = tokens.length === all.length ? 1 : TOKEN_ANY;
     let number = 1 + width;
     let list = number + 2 * width * all.length;
@@ -111,7 +110,7 @@ export class BlockCompiler {
       this.#word(isWide, number, first + index);
       this.#word(isWide, number + width * all.length, list);
       number += width;
-      list = this.#writeList(lists.get(token) ?? [], profile, compiled, list);
+      list = this.#writeList(file.rules, lists.get(token) ?? [], profile, compiled, list);
     });
     // Small blocks share memory of Node's pool.
     const block = Buffer.allocUnsafe(this.#end);
@@ -121,16 +120,17 @@ export class BlockCompiler {
 
   /** Writes a list of groups at an offset; returns the offset after the list. */
   #writeList(
-    groups: readonly Group[],
+    rules: RulePlaces,
+    groups: readonly PlacedGroup[],
     profile: Profile,
-    compiled: Map<Group, readonly [number, number]>,
+    compiled: Map<PlacedGroup, readonly [number, number]>,
     start: number,
   ): number {
     let at = start;
     groups.forEach((group, index) => {
       let pair = compiled.get(group);
       if (pair === undefined) {
-        pair = this.#compileGroup(group, profile);
+        pair = this.#compileGroup(rules, group, profile);
         compiled.set(group, pair);
       }
       const [automaton, firstLine] = pair;
@@ -146,16 +146,18 @@ export class BlockCompiler {
    * Compiles a group; returns the offset of its automaton, and the line that the lines of its rules
    * are relative to. Both are 0 if no rule can match.
    */
-  #compileGroup(group: Group, profile: Profile): readonly [number, number] {
-    const rules = this.#rules;
-    rules.load(group.rules, profile);
-    if (rules.count === 0) return [0, 0];
-    const automaton = this.#writer.write(rules);
+  #compileGroup(
+    rules: RulePlaces,
+    { firstRule, rulesEnd }: PlacedGroup,
+    profile: Profile,
+  ): readonly [number, number] {
+    const automaton = this.#automata.compile(rules, firstRule, rulesEnd, profile);
+    if (automaton === undefined) return [0, 0];
     const start = this.#end;
     this.#reserve(automaton.length);
     this.#out.set(automaton, start);
     this.#end += automaton.length;
-    return [BLOCK_OFFSET + start, rules.firstLine];
+    return [BLOCK_OFFSET + start, this.#automata.firstLine];
   }
 
   /** Makes room after the end. */

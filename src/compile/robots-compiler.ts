@@ -1,9 +1,9 @@
+import type { PlacedFile, PlacedGroup } from '../protocol/file-parser.js';
 import { groupsByProductToken } from '../protocol/groups.js';
 import type { Profile } from '../protocol/profile.js';
-import type { Group, RobotsFile } from '../protocol/robots-file.js';
+import type { RulePlaces } from '../protocol/rule-places.js';
 import { ACCESS_UNREACHABLE } from '../table/format.js';
-import { AutomatonWriter } from './automaton/automaton-writer.js';
-import { OrderedRules } from './automaton/ordered-rules.js';
+import { AutomatonCompiler } from './automaton/automaton-compiler.js';
 import type { CompiledRobots } from './compiled-robots.js';
 import type { TokenList } from './robots-record.js';
 
@@ -14,8 +14,7 @@ export class RobotsCompiler {
   readonly #into: CompiledRobots;
   readonly #profile: Profile;
   readonly #kept: ReadonlySet<string> | undefined;
-  readonly #rules = new OrderedRules();
-  readonly #writer = new AutomatonWriter();
+  readonly #automata = new AutomatonCompiler();
 
   /** @param kept the product tokens, besides `*`, whose groups count; `undefined` for all */
   constructor(into: CompiledRobots, profile: Profile, kept: ReadonlySet<string> | undefined) {
@@ -27,9 +26,9 @@ export class RobotsCompiler {
   /**
    * Compiles a file; returns the number of its record. A file over its budget denies everything.
    */
-  compile(file: RobotsFile): number {
+  compile(file: PlacedFile): number {
     if (file.overBudget) return this.#into.addAccessResult(ACCESS_UNREACHABLE);
-    const compiled = new Map<Group, readonly [number, number]>();
+    const compiled = new Map<PlacedGroup, readonly [number, number]>();
     const lists: TokenList[] = [];
     for (const [token, groups] of groupsByProductToken(file.groups, this.#profile)) {
       if (this.#kept !== undefined && token !== ANY_TOKEN && !this.#kept.has(token)) continue;
@@ -37,7 +36,7 @@ export class RobotsCompiler {
       for (const group of groups) {
         let pair = compiled.get(group);
         if (pair === undefined) {
-          pair = this.#compileGroup(group);
+          pair = this.#compileGroup(file.rules, group);
           compiled.set(group, pair);
         }
         list.push(pair[0], pair[1]);
@@ -51,10 +50,12 @@ export class RobotsCompiler {
    * Compiles a group; returns its automaton plus one, and the line that the lines of its rules are
    * relative to. Both are 0 if no rule can match.
    */
-  #compileGroup(group: Group): readonly [number, number] {
-    const rules = this.#rules;
-    rules.load(group.rules, this.#profile);
-    if (rules.count === 0) return [0, 0];
-    return [this.#into.automata.add(this.#writer.write(rules)) + 1, rules.firstLine];
+  #compileGroup(
+    rules: RulePlaces,
+    { firstRule, rulesEnd }: PlacedGroup,
+  ): readonly [number, number] {
+    const automaton = this.#automata.compile(rules, firstRule, rulesEnd, this.#profile);
+    if (automaton === undefined) return [0, 0];
+    return [this.#into.automata.add(automaton) + 1, this.#automata.firstLine];
   }
 }

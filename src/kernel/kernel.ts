@@ -41,17 +41,24 @@ export interface Kernel {
   patternText(result: number, to: number): number;
   /** Writes a result's source of robots.txt, escaped as in a JSON string; returns its end. */
   sourceText(query: number, result: number, to: number): number;
-  /** Writes the canonical form of a pattern's literal; returns its end. */
-  canonicaliseLiteral(from: number, end: number, to: number, inQuery: number): number;
   /**
    * Decodes a JSON string whose first quote stands before `from`, and stores the address of its
    * last quote at `quote`. Returns the end of the text, or 0 if the string is not valid.
    */
   decodeString(from: number, end: number, to: number, quote: number): number;
+  /**
+   * Loads the rules of a group from their places in a text, for `writeAutomaton`; see
+   * compile-layout.ts. Returns the number of rules whose text `setText` must set.
+   */
+  loadRules(block: number, text: number, places: number, count: number, google: number): number;
+  /** Claims memory until the next `loadRules`; returns its address. */
+  claim(bytes: number): number;
+  /** Sets the text of a loaded rule. */
+  setText(item: number, text: number, bytes: number): void;
+  /** Writes the automaton of the loaded rules; returns its address. */
+  writeAutomaton(block: number): number;
   /** The keyed hash of a canonical host, as a signed number of 32 bits. */
   hashHost(key: number, host: number, bytes: number): number;
-  /** Writes the google profile's form of a pattern's literal; returns its end. */
-  escapeLiteral(from: number, end: number, to: number): number;
 }
 
 /** Bytes of a WebAssembly page. */

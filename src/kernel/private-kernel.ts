@@ -19,9 +19,12 @@ export class PrivateKernel {
 
   /**
    * The memory, with at least `end` bytes and the MARGIN that the kernel may read and write after
-   * them. A later call with a greater `end` returns another array.
+   * them. A later call may return another array, if the memory has grown.
    */
   bytes(end: number): Uint8Array {
+    const { buffer } = this.#memory;
+    // The kernel adds memory, too.
+    if (buffer !== this.#bytes.buffer) this.#bytes = new Uint8Array(buffer);
     const lacking = end + MARGIN - this.#bytes.length;
     if (lacking > 0) {
       this.#memory.grow(Math.ceil(lacking / PAGE_BYTES));

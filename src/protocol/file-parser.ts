@@ -15,7 +15,8 @@ import type { Grammar, Key } from './grammar.js';
 import { LineCursor } from './lines.js';
 import { endOfProductToken, type ProductTokens } from './product-token.js';
 import { RecordCursor } from './record.js';
-import type { CrawlDelay, Group, OtherRecord, RobotsFile, Rule } from './robots-file.js';
+import type { CrawlDelay, Group, OtherRecord, RobotsFile } from './robots-file.js';
+import { RulePlaces } from './rule-places.js';
 import { type WarningDetail, WarningList } from './warnings.js';
 
 /**
@@ -49,10 +50,23 @@ export interface FileParts {
 
 const EVERYTHING: FileParts = { records: true, warnings: 'messages' };
 
+/** A group whose rules are places in the text. */
+export interface PlacedGroup extends Omit<Group, 'rules'> {
+  /** The number of its first rule, and the number after its last. */
+  readonly firstRule: number;
+  readonly rulesEnd: number;
+}
+
+/** A parsed file whose rules are places in its text. */
+export interface PlacedFile extends Omit<RobotsFile, 'groups'> {
+  readonly groups: readonly PlacedGroup[];
+  readonly rules: RulePlaces;
+}
+
 /** A group that may still grow. */
-interface OpenGroup extends Group {
+interface OpenGroup extends PlacedGroup {
   readonly productTokens: string[];
-  readonly rules: Rule[];
+  rulesEnd: number;
 }
 
 /** The state of one pass over a text. */
@@ -61,9 +75,6 @@ export class FileParser {
   readonly #grammar: Grammar;
   /** The bytes of the text as a Buffer, for making strings; see `#string`. */
   #buffer: Buffer | undefined;
-  /** The memory of the bytes, of which patterns are views: `subarray` would be slower. */
-  readonly #memory: ArrayBufferLike;
-  readonly #memoryOffset: number;
   readonly #lines: LineCursor;
   readonly #record: RecordCursor;
   readonly #html: boolean;
@@ -74,6 +85,7 @@ export class FileParser {
   readonly #utf8: boolean;
 
   readonly #groups: OpenGroup[] = [];
+  readonly #rules: RulePlaces;
   readonly #sitemaps: OtherRecord[] = [];
   readonly #crawlDelays: CrawlDelay[] = [];
   /** The product tokens of the last crawl-delay, and how many tokens of the group have had one. */
@@ -94,8 +106,7 @@ export class FileParser {
     this.#text = text;
     this.#grammar = grammar;
     this.#budget = end - start <= ALWAYS_AFFORDABLE ? Number.POSITIVE_INFINITY : FILE_BUDGET;
-    this.#memory = bytes.buffer;
-    this.#memoryOffset = bytes.byteOffset;
+    this.#rules = new RulePlaces(bytes);
     this.#lines = new LineCursor(bytes, start, end, grammar.lineBytes);
     this.#record = new RecordCursor(bytes, grammar);
     this.#html = beginsWithMarkup(bytes, start, end);
@@ -119,7 +130,7 @@ export class FileParser {
     }
   }
 
-  parse(): RobotsFile {
+  parse(): PlacedFile {
     const line = this.#lines;
     while (line.advance()) {
       if (line.holdsNul && !this.#grammar.nulEndsLine) {
@@ -144,6 +155,7 @@ export class FileParser {
     }
     return {
       groups: this.#groups,
+      rules: this.#rules,
       sitemaps: this.#sitemaps,
       crawlDelays: this.#crawlDelays,
       records: this.#records,
@@ -165,10 +177,11 @@ export class FileParser {
   }
 
   /** The result for a file that is given up at a line: no part of the file counts. */
-  #overBudget(line: number): RobotsFile {
+  #overBudget(line: number): PlacedFile {
     this.#warnings.addFirst('over-budget', line);
     return {
       groups: [],
+      rules: this.#rules,
       sitemaps: [],
       crawlDelays: [],
       records: [],
@@ -221,7 +234,8 @@ export class FileParser {
     }
     let group = this.#group;
     if (group === undefined) {
-      group = { productTokens: [], rules: [], line };
+      const { count } = this.#rules;
+      group = { productTokens: [], line, firstRule: count, rulesEnd: count };
       this.#group = group;
       this.#delayed = 0;
       this.#groups.push(group);
@@ -267,9 +281,8 @@ export class FileParser {
       const first = bytes[valueStart];
       if (first !== SLASH && first !== ASTERISK) this.#warnings.add('malformed-pattern', line);
     }
-    const offset = this.#memoryOffset + valueStart;
-    const pattern = new Uint8Array(this.#memory, offset, valueEnd - valueStart);
-    group.rules.push({ allow, pattern, line });
+    this.#rules.add(allow, valueStart, valueEnd, line);
+    group.rulesEnd = this.#rules.count;
   }
 
   #readOther(kind: Key, line: number): void {

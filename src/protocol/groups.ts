@@ -8,12 +8,12 @@ import type { Group } from './robots-file.js';
  * rules of all its groups (RFC 9309 section 2.2.1). A group counts once even if it names a token
  * twice. In draft-koster-rep-00 only the first group of `*` counts.
  */
-export function groupsByProductToken(
-  groups: readonly Group[],
+export function groupsByProductToken<G extends Pick<Group, 'productTokens'>>(
+  groups: readonly G[],
   profile: Profile,
-): Map<string, readonly Group[]> {
+): Map<string, readonly G[]> {
   const firstStarOnly = profile === 'draft-koster-rep-00';
-  const byToken = new Map<string, Group[]>();
+  const byToken = new Map<string, G[]>();
   for (const group of groups) {
     for (const token of group.productTokens) {
       const named = byToken.get(token);

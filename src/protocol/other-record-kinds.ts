@@ -20,6 +20,9 @@ export const RECORD_KINDS = [
 
 export type RecordKind = (typeof RECORD_KINDS)[number];
 
+/** A group without its rules. */
+type GroupHead = Omit<Group, 'rules'>;
+
 /** The kinds that belong to the group in which they stand. All others belong to the whole file. */
 const KINDS_OF_GROUPS: ReadonlySet<RecordKind> = new Set<RecordKind>([
   'crawl-delay',
@@ -59,7 +62,9 @@ export interface KeptRecord {
  * @param kept the product tokens, besides `*`, whose groups count; `undefined` for all
  */
 export function keptRecords(
-  file: Pick<RobotsFile, 'groups' | 'records' | 'sitemaps' | 'crawlDelays'>,
+  file: Pick<RobotsFile, 'records' | 'sitemaps' | 'crawlDelays'> & {
+    readonly groups: readonly GroupHead[];
+  },
   profile: Profile,
   kept?: ReadonlySet<string>,
 ): KeptRecord[] {
@@ -76,7 +81,7 @@ export function keptRecords(
   let delayTokens: readonly string[] | undefined;
   for (const record of records) {
     // Records and groups are both in the order of the file.
-    for (; next < groups.length && (groups[next] as Group).line < record.line; next++) {
+    for (; next < groups.length && (groups[next] as GroupHead).line < record.line; next++) {
       ofGroup = delayTokens = undefined;
     }
     const kind = sitemaps.has(record) ? 'sitemap' : kindOf(record.key);
@@ -104,7 +109,7 @@ function kindOf(key: string): RecordKind | undefined {
 
 /** The product tokens of each group that count. */
 function tokensByGroup(
-  groups: readonly Group[],
+  groups: readonly GroupHead[],
   profile: Profile,
   kept: ReadonlySet<string> | undefined,
 ): ReadonlySet<string>[] {

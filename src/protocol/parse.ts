@@ -1,6 +1,6 @@
 import { RobotsFilterError } from '../errors.js';
 import { textOf } from './encoding.js';
-import { FileParser, type FileParts } from './file-parser.js';
+import { FileParser, type FileParts, type PlacedFile } from './file-parser.js';
 import { GRAMMARS } from './grammar.js';
 import { MAX_BYTES, MIN_BYTES } from './parsing-limits.js';
 import type { Profile } from './profile.js';
@@ -22,14 +22,27 @@ export interface ParseOptions {
  * million, is given up. The patterns of the rules are views of `body`, which must not change while
  * they are used.
  *
+ * @throws RobotsFilterError `usage` for an unknown profile or a `maxBytes` out of range
+ */
+export function parseRobots(body: Uint8Array, options: ParseOptions = {}): RobotsFile {
+  const { groups, rules, ...others } = placeRules(body, options);
+  return {
+    groups: groups.map(({ productTokens, line, firstRule, rulesEnd }) => ({
+      productTokens,
+      rules: rules.slice(firstRule, rulesEnd),
+      line,
+    })),
+    ...others,
+  };
+}
+
+/**
+ * Parses a robots.txt as `parseRobots` does, but leaves the rules where they stand in `body`.
+ *
  * @param parts what to read; the rest of the result is empty. Default: everything
  * @throws RobotsFilterError `usage` for an unknown profile or a `maxBytes` out of range
  */
-export function parseRobots(
-  body: Uint8Array,
-  options: ParseOptions = {},
-  parts?: FileParts,
-): RobotsFile {
+export function placeRules(body: Uint8Array, options: ParseOptions, parts?: FileParts): PlacedFile {
   checkParseOptions(options);
   const { profile = 'rfc9309', maxBytes = MIN_BYTES } = options;
   const grammar = GRAMMARS[profile];

@@ -1,8 +1,8 @@
 /**
  * The table: one immutable, host-keyed binary in which every robots.txt is a set of automata.
  *
- * This file is the only description of the format, and all that the compiler (TypeScript) and the
- * kernel (AssemblyScript) share; both compile it, so it holds integer constants and nothing else.
+ * This file is the only description of the format. TypeScript and AssemblyScript (the kernel, which
+ * writes and reads automata) both compile it, so it holds integer constants and nothing else.
  *
  * Numbers are little-endian. Offsets count bytes from the start of the table unless said
  * otherwise. Sections follow one another in the order of their header fields; each after the first

@@ -6,7 +6,7 @@ import { TableView } from '../../src/inspect/table-view.js';
 import { Arena } from '../../src/kernel/arena.js';
 import { Judge } from '../../src/kernel/judge.js';
 import { createMemory, PAGE_BYTES } from '../../src/kernel/kernel.js';
-import { parseRobots } from '../../src/protocol/parse.js';
+import { placeRules } from '../../src/protocol/parse.js';
 import { type ResidentBlock, RobotsMemory } from '../../src/robots-memory.js';
 import { TAIL_BYTES } from '../../src/table/format.js';
 import { hostileFile } from '../hostile/file.js';
@@ -106,7 +106,7 @@ describe('many Robots in one memory', () => {
     // Sizes from none to a whole region and more.
     const paddings = [0, 0, 0, 3000, PAGE_BYTES - TAIL_BYTES, 3 * PAGE_BYTES];
     const blocks = files.map(({ body, profile }, index) => {
-      const { bytes, tokens } = compiler.compile(parseRobots(body, { profile }), profile);
+      const { bytes, tokens } = compiler.compile(placeRules(body, { profile }), profile);
       const padding = index % 50 === 7 ? (paddings[index % 6] ?? 0) : 300 * (index % 9);
       const padded = new Uint8Array(bytes.length + padding);
       padded.set(bytes);

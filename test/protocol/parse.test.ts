@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { RobotsFilterError } from '../../src/errors.js';
 import { LineCursor } from '../../src/protocol/lines.js';
-import { parseRobots } from '../../src/protocol/parse.js';
+import { parseRobots, placeRules } from '../../src/protocol/parse.js';
 import { MAX_BYTES, MIN_BYTES } from '../../src/protocol/parsing-limits.js';
 import { ProductTokens } from '../../src/protocol/product-token.js';
 import { PROFILES, type Profile } from '../../src/protocol/profile.js';
@@ -933,8 +933,11 @@ test('the groups of some product tokens are those of the whole file', () => {
       return productTokens.length === 0 ? [] : [{ productTokens, rules: group.rules }];
     });
     const parts = { tokens: new ProductTokens(wanted), records: false, warnings: 'none' } as const;
-    const file = parseRobots(bytes(robots), { profile }, parts);
-    const groups = file.groups.map(({ productTokens, rules }) => ({ productTokens, rules }));
+    const file = placeRules(bytes(robots), { profile }, parts);
+    const groups = file.groups.map(({ productTokens, firstRule, rulesEnd }) => ({
+      productTokens,
+      rules: file.rules.slice(firstRule, rulesEnd),
+    }));
     expect(groups).toEqual(expected);
     expect([file.records, file.sitemaps, file.crawlDelays, file.warnings].flat()).toEqual([]);
     left += expected.length;

@@ -1,8 +1,19 @@
-import { ASTERISK, DOLLAR, PERCENT, QUESTION_MARK, SLASH } from '../../ascii.js';
-import { canonicalise } from '../../kernel/canonical.js';
+import { ASTERISK } from '../../ascii.js';
+import {
+  ITEM_END,
+  ITEM_KIND,
+  ITEM_PREFIX_END,
+  ITEM_RANK,
+  ITEM_START,
+  ITEM_TWO_FORMS,
+  KIND_END,
+  KIND_WILDCARDS_END,
+  SECOND_FORM,
+} from '../../kernel/compile-layout.js';
 import type { Profile } from '../../protocol/profile.js';
 import type { Rule } from '../../protocol/robots-file.js';
-import { UNESCAPED } from '../../table/display-text.js';
+import { RulePlaces } from '../../protocol/rule-places.js';
+import { RuleMemory } from './rule-memory.js';
 
 /** A literal between two `*`, or after the last: at least one canonical byte. */
 export interface Segment {
@@ -29,146 +40,55 @@ export interface Pattern {
   readonly anchored: boolean;
   /** Whether some segment has a second form (spec notes, note A). */
   readonly twoForms: boolean;
-  /** Whether the pattern surely equals the rule as written, and needs no escape. */
-  readonly plain: boolean;
 }
 
-const NO_SEGMENTS: readonly Segment[] = [];
-
-/** Classes of a byte in a pattern, as bits. */
-const PLAIN = 0;
-const ALTERED = 1;
-const WILDCARD = 2;
-const QUERY = 4;
-/** Needs an escape for display. */
-const ESCAPED = 8;
-
-type ByteClasses = Uint8Array;
-
-let rfcClasses: ByteClasses | undefined;
-let googleClasses: ByteClasses | undefined;
-
-/** The class of each byte, found by canonicalising each byte once. */
-function byteClasses(google: boolean): ByteClasses {
-  const known = google ? googleClasses : rfcClasses;
-  if (known !== undefined) return known;
-  const classes = new Uint8Array(256);
-  for (let byte = 0; byte < 256; byte++) {
-    const form = canonicalise(Uint8Array.of(byte), { google, inQuery: false });
-    classes[byte] = form.length === 1 && form[0] === byte ? PLAIN : ALTERED;
-    if (UNESCAPED[byte] === 0) classes[byte] = (classes[byte] as number) | ESCAPED;
-  }
-  classes[PERCENT] = ALTERED;
-  classes[ASTERISK] = WILDCARD;
-  classes[QUESTION_MARK] = (classes[QUESTION_MARK] as number) | QUERY;
-  if (google) googleClasses = classes;
-  else rfcClasses = classes;
-  return classes;
-}
+let memory: RuleMemory | undefined;
 
 /**
- * Parses the pattern of a rule as written; `undefined` if it can match no text, because it is empty
- * or starts with neither `/` nor `*`. The readings of note A are kept as forms of the segments.
+ * The patterns of a rule: none if it can match no text, because its pattern is empty or starts with
+ * neither `/` nor `*`. In the google profile an allow rule whose last path segment starts with
+ * `/index.htm` has two (spec notes, section 2, point 10). The kernel reads them, as it does for
+ * automata.
  */
-export function parsePattern(bytes: Uint8Array, profile: Profile): Pattern | undefined {
-  const length = bytes.length;
-  if (length === 0 || (bytes[0] !== SLASH && bytes[0] !== ASTERISK)) return undefined;
-  const google = profile === 'google';
-  const classes = byteClasses(google);
-  const anchored = bytes[length - 1] === DOLLAR;
-  const end = anchored ? length - 1 : length;
-  let seen = 0;
-  for (let at = 0; at < end; at++) seen |= classes[bytes[at] as number] as number;
-  if ((seen & (ALTERED | WILDCARD)) === 0) {
-    const prefix = anchored ? view(bytes, 0, end) : bytes;
-    const plain = (seen & ESCAPED) === 0;
-    return { bytes: length, prefix, segments: NO_SEGMENTS, anchored, twoForms: false, plain };
-  }
-  return splitPattern(bytes, end, anchored, google, classes);
+export function patternsOf(rule: Pick<Rule, 'allow' | 'pattern'>, profile: Profile): Pattern[] {
+  memory ??= new RuleMemory();
+  const { length } = rule.pattern;
+  const places = new RulePlaces(rule.pattern);
+  places.add(rule.allow, 0, length, 1);
+  memory.load(places, 0, 1, profile);
+  const own = memory;
+  return Array.from({ length: memory.rules }, (_, index) => patternAt(own, own.item(index)));
 }
 
-/** Parses the pattern in `bytes` up to `end`: splits it at `*` and canonicalises each literal. */
-function splitPattern(
-  bytes: Uint8Array,
-  end: number,
-  anchored: boolean,
-  google: boolean,
-  classes: ByteClasses,
-): Pattern {
-  let canonicalBytes = anchored ? 1 : 0;
-  let prefix: Uint8Array | undefined;
-  const segments: Segment[] = [];
-  let twoForms = false;
-  let inQuery = false;
-  let endsInLiteral = false;
-  for (let start = 0; start <= end; ) {
-    let seen = 0;
-    let at = start;
-    for (; at < end; at++) {
-      const kind = classes[bytes[at] as number] as number;
-      if (kind === WILDCARD) break;
-      seen |= kind;
-    }
-    const literal = view(bytes, start, at);
-    const isAltered = (seen & ALTERED) !== 0;
-    const first = isAltered ? canonicalise(literal, { google, inQuery }) : literal;
-    canonicalBytes += first.length;
-    endsInLiteral = first.length > 0;
-    if (prefix === undefined) {
-      prefix = first;
-    } else if (endsInLiteral) {
-      const second =
-        isAltered && !inQuery && !google
-          ? otherForm(first, canonicalise(literal, { google, inQuery: true }))
-          : undefined;
-      if (second !== undefined) twoForms = true;
-      segments.push({ first, second });
-    }
-    inQuery ||= (seen & QUERY) !== 0;
-    if (at < end) canonicalBytes++; // for the `*` that ended the literal
-    start = at + 1;
-  }
+/** The pattern of an item; see `readPattern` of kernel/assembly/compile/item.ts. */
+function patternAt(memory: RuleMemory, item: number): Pattern {
+  const [start, prefixEnd, end] = [ITEM_START, ITEM_PREFIX_END, ITEM_END].map((field) =>
+    memory.word(item + field),
+  );
+  const kind = memory.word(item + ITEM_KIND);
+  const twoForms = memory.word(item + ITEM_TWO_FORMS) !== 0;
   return {
-    bytes: canonicalBytes,
-    prefix: prefix ?? view(bytes, 0, 0),
-    segments,
-    anchored: anchored && endsInLiteral,
+    bytes: memory.word(item + ITEM_RANK) >>> 1,
+    prefix: memory.bytes.slice(start, prefixEnd),
+    segments: segmentsOf(memory.bytes.slice(prefixEnd, end), twoForms),
+    anchored: kind === KIND_END || kind === KIND_WILDCARDS_END,
     twoForms,
-    plain: false,
   };
 }
 
-/** A faster `subarray`. */
-function view({ buffer, byteOffset }: Uint8Array, start: number, end: number): Uint8Array {
-  return new Uint8Array(buffer, byteOffset + start, end - start);
-}
-
-function otherForm(first: Uint8Array, second: Uint8Array): Uint8Array | undefined {
-  if (first.length !== second.length) return second;
-  return first.every((byte, index) => byte === second[index]) ? undefined : second;
-}
-
-/** The beginning of a last path segment that also stands for its directory. */
-const INDEX = Uint8Array.from('/index.htm', (character) => character.charCodeAt(0));
-
-/**
- * The second pattern of an allow rule in the google profile whose last path segment starts with
- * `/index.htm`. This pattern matches the directory: `/a/$` for `/a/index.html` (spec notes, section
- * 2, point 10). It has its own specificity, so it ranks as a separate rule. If both match, the
- * longer one decides.
- */
-export function directoryPattern(rule: Rule, profile: Profile): Pattern | undefined {
-  if (profile !== 'google' || !rule.allow) return undefined;
-  const { pattern } = rule;
-  const slash = pattern.lastIndexOf(SLASH);
-  if (slash < 0 || pattern.length - slash < INDEX.length) return undefined;
-  for (let at = 0; at < INDEX.length; at++) {
-    if (pattern[slash + at] !== INDEX[at]) return undefined;
+/** @param rest the canonical form after the prefix */
+function segmentsOf(rest: Uint8Array, twoForms: boolean): Segment[] {
+  const segments: Segment[] = [];
+  for (let at = 0; at < rest.length; ) {
+    const next = rest.indexOf(ASTERISK, at + 1);
+    const end = next < 0 ? rest.length : next;
+    const forms = rest.subarray(at + 1, end);
+    const second = twoForms ? forms.indexOf(SECOND_FORM) : -1;
+    segments.push({
+      first: second < 0 ? forms : forms.subarray(0, second),
+      second: second < 0 ? undefined : forms.subarray(second + 1),
+    });
+    at = end;
   }
-  const directory = new Uint8Array(slash + 2);
-  directory.set(pattern.subarray(0, slash + 1));
-  directory[slash + 1] = DOLLAR;
-  const parsed = parsePattern(directory, profile);
-  // The rule is displayed as written, so its text is kept.
-  return parsed === undefined ? undefined : { ...parsed, plain: false };
+  return segments;
 }

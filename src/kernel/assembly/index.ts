@@ -1,7 +1,8 @@
 /**
- * The kernel: all code that runs for every byte of a run. It has no data section and no heap, so
- * any number of instances can share one memory. table/format.ts describes the table that it reads;
- * kernel/layout.ts describes the task, query and worker block.
+ * The kernel: all code that runs for every byte of a run, and what compiles rules into automata. It
+ * has no data section and no heap, so any number of instances can share one memory.
+ * table/format.ts describes the table that it reads; kernel/layout.ts describes the task, query and
+ * worker block. What compiles needs a memory of its own, and adds to it: kernel/compile-layout.ts.
  */
 
 import {
@@ -15,7 +16,6 @@ import {
   WORKER_MARKS,
   WORKER_RESULTS,
 } from '../layout';
-import { canonicalise, escapePattern } from './bytes/bytes';
 import { forgetMarks } from './json/marks';
 import { locate, resolve } from './locate';
 import { lookUp } from './lookup/look-up';
@@ -24,6 +24,9 @@ import { lineEntry, queryOf } from './memory/line';
 import { limitScratch } from './memory/scratch';
 
 export { run } from './batch';
+export { writeAutomaton } from './compile/automaton';
+export { loadRules, setText } from './compile/rules';
+export { claim } from './compile/work-memory';
 export { endOfPlainRows } from './csv/plain-rows';
 export { patternText, sourceText } from './emit/rule';
 export { decodeString } from './json/string';
@@ -74,14 +77,4 @@ export function locateRecord(
   store<u32>(line, start, LINE_START);
   forgetMarks(worker + WORKER_MARKS);
   locate(query, line, end, worker, worker + WORKER_HOSTS, scratch);
-}
-
-/** Writes the canonical form of a pattern's literal to `to`; returns its end. */
-export function canonicaliseLiteral(from: usize, end: usize, to: usize, inQuery: bool): usize {
-  return canonicalise(from, end, to, inQuery);
-}
-
-/** Writes the google profile's form of a pattern's literal to `to`; returns its end. */
-export function escapeLiteral(from: usize, end: usize, to: usize): usize {
-  return escapePattern(from, end, to);
 }

@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer';
 import { ASTERISK } from '../../ascii.js';
-import { parsePattern } from '../../compile/automaton/pattern.js';
+import { patternsOf } from '../../compile/automaton/pattern.js';
 import type { ComparedRule, Entry } from './compared-rule.js';
 import { genericPaths } from './generic-path.js';
 import { DEAD, PatternAutomaton } from './pattern-automaton.js';
@@ -56,7 +56,7 @@ function bestOfEach<Rule extends ComparedRule>(
 ): Entry<Rule>[] {
   const classes = new Map<string, Entry<Rule>[]>();
   rules.forEach((rule, index) => {
-    const pattern = parsePattern(rule.pattern, 'rfc9309');
+    const [pattern] = patternsOf(rule, 'rfc9309');
     if (pattern === undefined) return;
     const prefix = latin1(pattern.prefix);
     const isWildcard = rule.pattern.includes(ASTERISK);

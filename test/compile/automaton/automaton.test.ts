@@ -1,16 +1,15 @@
 import { describe, expect, it } from 'vitest';
-import { AutomatonWriter } from '../../../src/compile/automaton/automaton-writer.js';
-import { OrderedRules } from '../../../src/compile/automaton/ordered-rules.js';
-import { canonicalise } from '../../../src/kernel/canonical.js';
+import { AutomatonCompiler } from '../../../src/compile/automaton/automaton-compiler.js';
 import type { Profile } from '../../../src/protocol/profile.js';
 import type { Rule } from '../../../src/protocol/robots-file.js';
+import { RulePlaces } from '../../../src/protocol/rule-places.js';
 import { canonicalPattern, canonicalTarget, googlePattern } from '../../naive/canonical.js';
 import { matches, matchesWhole } from '../../naive/match.js';
 import { cases } from '../../random/cases.js';
 import { Random } from '../../random/random.js';
 import { DecodedAutomaton } from './decoded-automaton.js';
 
-const writer = new AutomatonWriter();
+const compiler = new AutomatonCompiler();
 
 function bytes(text: string): Uint8Array {
   return Uint8Array.from(text, (character) => character.charCodeAt(0));
@@ -31,18 +30,40 @@ interface Compiled {
   readonly bytes: Uint8Array;
 }
 
+/** The rules' automaton; `undefined` if none of them can match. */
+function automatonOf(
+  rules: readonly Rule[],
+  profile: Profile,
+  by = compiler,
+): Uint8Array | undefined {
+  const text = Buffer.concat(rules.map(({ pattern }) => pattern));
+  const places = new RulePlaces(text);
+  let at = 0;
+  for (const { allow, pattern, line } of rules) {
+    places.add(allow, at, at + pattern.length, line);
+    at += pattern.length;
+  }
+  return by.compile(places, 0, rules.length, profile)?.slice();
+}
+
 function compile(rules: readonly Rule[], profile: Profile = 'rfc9309'): Compiled {
-  const ordered = new OrderedRules();
-  ordered.load(rules, profile);
-  const bytes = writer.write(ordered).slice();
-  return { automaton: new DecodedAutomaton(bytes), firstLine: ordered.firstLine, bytes };
+  const bytes = automatonOf(rules, profile);
+  if (bytes === undefined) throw new Error('no rule can match');
+  return { automaton: new DecodedAutomaton(bytes), firstLine: compiler.firstLine, bytes };
+}
+
+/** The text that patterns are compared with. */
+function textOf(path: string, profile: Profile): Uint8Array {
+  if (profile === 'google') return bytes(path);
+  const [start, query] = splitQuery(path);
+  return bytes(canonicalTarget({ path: start, query }));
 }
 
 /**
  * The automaton's verdict on a path: `allow 3` or `deny 3`, with the line of the rule, or `none`.
  */
 function verdict({ automaton, firstLine }: Compiled, path: string): string {
-  const found = automaton.match(canonicalise(bytes(path), { google: false, inQuery: false }));
+  const found = automaton.match(textOf(path, 'rfc9309'));
   if (found === undefined) return 'none';
   return `${(found.rank & 1) === 1 ? 'allow' : 'deny'} ${firstLine + found.line}`;
 }
@@ -101,9 +122,8 @@ describe('the rules that remain', () => {
   });
 
   it('none, if no pattern of the group can match', () => {
-    const ordered = new OrderedRules();
-    ordered.load(rulesOf('-', '+a', '-%2Fa', '-$'), 'rfc9309');
-    expect(ordered.count).toBe(0);
+    expect(automatonOf(rulesOf('-', '+a', '-%2Fa', '-$'), 'rfc9309')).toBeUndefined();
+    expect(automatonOf([], 'rfc9309')).toBeUndefined();
   });
 });
 
@@ -220,6 +240,37 @@ describe('the rules that an automaton keeps for people', () => {
   });
 });
 
+describe('the memory for compiling', () => {
+  const page = 65_536;
+
+  it('grows by pages, wherever in a page a group ends', () => {
+    const lengths = new Set<number>();
+    // Text, canonical form and automaton grow with the pattern.
+    for (let length = page; length <= page + page / 3; length += 173) {
+      // The other compiler has had longer groups, and need not grow.
+      const fresh = new AutomatonCompiler();
+      const rules = rulesOf('-/a*b"', `+/${'c'.repeat(length)}`, '-/a*%2F$', '-/%');
+      expect(automatonOf(rules, 'rfc9309', fresh)).toEqual(automatonOf(rules, 'rfc9309'));
+      lengths.add(fresh.heldBytes);
+    }
+    expect(lengths.size).toBeGreaterThan(1);
+  });
+
+  it.each(['rfc9309', 'google'] as const)('holds the widest forms: profile %s', (profile) => {
+    // Each byte takes three, each literal stands between stars, and each text needs escapes.
+    for (const count of [1, 3, 4, 31, 32, 33, 65]) {
+      const patterns = Array.from({ length: count }, (_, index) => {
+        const literal = `${String.fromCharCode(0xa0 + index)}"%2f\x01`;
+        return `+/${`*${literal}`.repeat(1 + (index % 40))}/index.htm`;
+      });
+      const { automaton } = compile(rulesOf(...patterns), profile);
+      expect(automaton.ruleCount).toBe(profile === 'google' ? 2 * count : count);
+      const lines = new Set(automaton.rules().map(({ line }) => line));
+      expect(lines.size).toBe(count);
+    }
+  });
+});
+
 describe('lines', () => {
   it('are stored relative to the first line, in as few bytes as possible', () => {
     const sizes = [200, 300, 70_000].map((last) => {
@@ -283,8 +334,7 @@ interface Expected {
 
 /** The rule that decides, found by trying all rules. */
 function naiveBest(rules: readonly Rule[], path: string, profile: Profile): Expected {
-  const [start, query] = splitQuery(path);
-  const target = profile === 'google' ? path : canonicalTarget({ path: start, query });
+  const target = String.fromCharCode(...textOf(path, profile));
   let best: Expected = { rank: 'none', line: 0, bytes: 0, splitByte: false };
   for (const rule of rules) {
     const pattern = String.fromCharCode(...rule.pattern);
@@ -339,11 +389,7 @@ describe('an automaton and the naive matcher agree on random rules and paths', (
       );
       for (let round = 0; round < 20; round++) {
         const path = randomPath(random, patterns);
-        const text =
-          profile === 'google'
-            ? bytes(path)
-            : canonicalise(bytes(path), { google: false, inQuery: false });
-        const decided = automaton.match(text, random.between(0, 255));
+        const decided = automaton.match(textOf(path, profile), random.between(0, 255));
         const rank = decided?.rank ?? 0;
         const line = decided === undefined ? 0 : firstLine + decided.line;
         const found = rank === 0 ? 'none' : (rank & 1) === 1 ? 'allow' : 'deny';

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { ANY, shareOf } from '../../../src/compile/automaton/window.js';
+import { shareOf } from '../../../src/compile/automaton/byte-shares.js';
+import { ANY } from '../../../src/kernel/compile-layout.js';
 
 describe('the shares of bytes', () => {
   const bytes = Array.from({ length: 256 }, (_, byte) => byte);

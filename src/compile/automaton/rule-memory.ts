@@ -1,0 +1,94 @@
+import {
+  COMPILE_BYTES,
+  COMPILE_ITEMS,
+  COMPILE_RARITY,
+  COMPILE_RULES,
+  COMPILE_SHARES,
+} from '../../kernel/compile-layout.js';
+import type { Kernel } from '../../kernel/kernel.js';
+import { FIRST_ADDRESS, PrivateKernel } from '../../kernel/private-kernel.js';
+import type { Profile } from '../../protocol/profile.js';
+import { PLACE_WORDS, type RulePlaces } from '../../protocol/rule-places.js';
+import { RARITY, sharesOfSets } from './byte-shares.js';
+
+/** Address of the block for compiling: COMPILE_… of kernel/compile-layout.ts. */
+export const BLOCK = FIRST_ADDRESS;
+const TEXT = BLOCK + COMPILE_BYTES;
+
+/** Bytes of a word, and its logarithm. */
+const WORD = 4;
+const WORD_SHIFT = 2;
+
+/**
+ * The memory in which the kernel compiles rules, a group at a time. The layout is that of
+ * kernel/compile-layout.ts.
+ */
+export class RuleMemory {
+  readonly #own = new PrivateKernel();
+  #bytes = this.#own.bytes(TEXT);
+  #words = new Uint32Array(this.#bytes.buffer);
+
+  constructor() {
+    this.#bytes.set(RARITY, BLOCK + COMPILE_RARITY);
+    const shares = sharesOfSets();
+    new Float64Array(this.#bytes.buffer, BLOCK + COMPILE_SHARES, shares.length).set(shares);
+  }
+
+  get kernel(): Kernel {
+    return this.#own.kernel;
+  }
+
+  /** The whole memory. After a call of the kernel it may be another, longer array. */
+  get bytes(): Uint8Array {
+    this.#reserve(0);
+    return this.#bytes;
+  }
+
+  /** The word at an address. */
+  word(address: number): number {
+    return this.#words[address >>> WORD_SHIFT] as number;
+  }
+
+  /** The number of loaded rules that remain: the others match nothing, or could never decide. */
+  get rules(): number {
+    return this.word(BLOCK + COMPILE_RULES);
+  }
+
+  /** The address of a rule that remains, ITEM_… of kernel/compile-layout.ts. */
+  item(index: number): number {
+    return this.word(this.word(BLOCK + COMPILE_ITEMS) + WORD * index);
+  }
+
+  /**
+   * Loads the rules from number `from` to `to`, of which there must be one. Returns the number of
+   * rules whose text must be set.
+   */
+  load(places: RulePlaces, from: number, to: number, profile: Profile): number {
+    const count = to - from;
+    const start = places.start(from);
+    const length = places.end(to - 1) - start;
+    const first = (TEXT + length + WORD - 1) >>> WORD_SHIFT;
+    this.#reserve(WORD * (first + PLACE_WORDS * count));
+    this.#bytes.set(new Uint8Array(places.memory, places.memoryOffset + start, length), TEXT);
+    const { words } = places;
+    const shift = PLACE_WORDS * from;
+    for (let word = PLACE_WORDS * from; word < PLACE_WORDS * to; word += PLACE_WORDS) {
+      const at = first + word - shift;
+      this.#words[at] = (words[word] as number) - start;
+      this.#words[at + 1] = (words[word + 1] as number) - start;
+      this.#words[at + 2] = words[word + 2] as number;
+    }
+    const isGoogle = profile === 'google' ? 1 : 0;
+    const lacking = this.kernel.loadRules(BLOCK, TEXT, WORD * first, count, isGoogle);
+    this.#reserve(0);
+    return lacking;
+  }
+
+  /** Makes the memory at least `end` bytes long, and sees what the kernel has added. */
+  #reserve(end: number): void {
+    const bytes = this.#own.bytes(end);
+    if (bytes === this.#bytes) return;
+    this.#bytes = bytes;
+    this.#words = new Uint32Array(bytes.buffer);
+  }
+}

@@ -1,0 +1,148 @@
+/** Items: the patterns of rules in canonical form. Layout: ITEM_… in kernel/compile-layout.ts. */
+
+import { ASTERISK, DOLLAR, PERCENT, QUESTION_MARK, SLASH } from '../../../ascii';
+import {
+  ITEM_BEGINNING,
+  ITEM_END,
+  ITEM_KIND,
+  ITEM_PREFIX_END,
+  ITEM_RANK,
+  ITEM_SEGMENTS,
+  ITEM_SIZE,
+  ITEM_START,
+  ITEM_TWO_FORMS,
+  KIND_END,
+  KIND_PREFIX,
+  KIND_WILDCARDS,
+  KIND_WILDCARDS_END,
+  SECOND_FORM,
+} from '../../compile-layout';
+import { canonicalise, escapePattern } from '../bytes/bytes';
+import { equal, findByte } from '../bytes/search';
+import { endPart, freeStart, reserve } from './work-memory';
+
+/** Bytes of a canonical form for each byte of its pattern: two literals, and what precedes them. */
+const GROWTH: usize = 8;
+/** Bytes that vectors write after a literal. */
+const VECTOR_MARGIN = 32;
+
+/** The fields that count towards a rule's size: form, line and offset of its text. */
+const COUNTED_BYTES = 1 + 4 + 4;
+
+/**
+ * Reads the pattern `from`–`end` into an item; returns false if the pattern can match no text,
+ * because it is empty or starts with neither `/` nor `*`.
+ *
+ * The canonical form is the prefix, then `*` and a segment for each literal of at least one byte.
+ * If the segment's form is another where an earlier `*` matched the text's `?` (spec note A), the
+ * byte SECOND_FORM and that form follow. Items with equal forms and kinds match the same texts.
+ */
+export function readPattern(item: usize, from: usize, end: usize, allow: u32, google: bool): bool {
+  if (from === end) return false;
+  const first: i32 = load<u8>(from);
+  if (first !== SLASH && first !== ASTERISK) return false;
+  let anchored = load<u8>(end - 1) === DOLLAR;
+  if (anchored) end--;
+  const start = freeStart();
+  reserve(start, GROWTH * (end - from) + VECTOR_MARGIN);
+  let at = findByte(ASTERISK, from, end);
+  let to = google ? escapePattern(from, at, start) : canonicalise(from, at, start, false);
+  store<u32>(item, start, ITEM_START);
+  store<u32>(item, to, ITEM_PREFIX_END);
+  storeBeginning(item, start, to - start);
+  // The specificity: spec notes, note B.
+  let bytes = to - start + <usize>anchored;
+  if (at === end) {
+    finish(item, to, ((<u32>bytes) << 1) | allow, anchored ? KIND_END : KIND_PREFIX);
+    store<u32>(item, 0, ITEM_SEGMENTS);
+    store<u32>(item, 0, ITEM_TWO_FORMS);
+    store<u32>(item, max(<u32>COUNTED_BYTES, ((<u32>bytes) << 1) | allow), ITEM_SIZE);
+    return true;
+  }
+  let inQuery = google || findByte(QUESTION_MARK, from, at) < at;
+  let endsInLiteral = to > start;
+  let segments: u32 = 0;
+  let twoForms = false;
+  let firstForms: usize = 0;
+  let secondForms: usize = 0;
+  while (at < end) {
+    bytes++;
+    const literal = at + 1;
+    at = findByte(ASTERISK, literal, end);
+    endsInLiteral = at > literal;
+    if (!endsInLiteral) continue;
+    store<u8>(to++, ASTERISK);
+    const form = to;
+    to = google ? escapePattern(literal, at, to) : canonicalise(literal, at, to, inQuery);
+    const formBytes = to - form;
+    bytes += formBytes;
+    firstForms += formBytes;
+    secondForms += formBytes;
+    segments++;
+    if (inQuery) continue;
+    if (findByte(PERCENT, literal, at) < at) {
+      const second = to + 1;
+      const secondEnd = canonicalise(literal, at, second, true);
+      const secondBytes = secondEnd - second;
+      if (secondBytes !== formBytes || !equal(form, second, <i32>formBytes)) {
+        store<u8>(to, SECOND_FORM);
+        to = secondEnd;
+        secondForms += secondBytes - formBytes;
+        twoForms = true;
+      }
+    }
+    inQuery = findByte(QUESTION_MARK, literal, at) < at;
+  }
+  anchored = anchored && endsInLiteral;
+  const rank = ((<u32>bytes) << 1) | allow;
+  const kind = segments > 0 ? (anchored ? KIND_WILDCARDS_END : KIND_WILDCARDS) : KIND_PREFIX;
+  finish(item, to, rank, kind);
+  store<u32>(item, segments, ITEM_SEGMENTS);
+  store<u32>(item, twoForms, ITEM_TWO_FORMS);
+  const forms = <u32>(firstForms + (twoForms ? secondForms : 0)) + COUNTED_BYTES;
+  const numbers = twoForms ? 2 * segments : segments;
+  const narrow = forms + numbers;
+  store<u32>(item, max(rank, narrow <= 0xff ? narrow : forms + 2 * numbers), ITEM_SIZE);
+  return true;
+}
+
+function finish(item: usize, end: usize, rank: u32, kind: u32): void {
+  store<u32>(item, end, ITEM_END);
+  store<u32>(item, rank, ITEM_RANK);
+  store<u32>(item, kind, ITEM_KIND);
+  endPart(end);
+}
+
+function storeBeginning(item: usize, start: usize, bytes: usize): void {
+  const beginning = bswap(load<u64>(start));
+  const beyond = (<u64>(8 - min<usize>(bytes, 8))) << 3;
+  // A shift by all 64 bits would be none.
+  store<u64>(item, bytes === 0 ? 0 : (beginning >>> beyond) << beyond, ITEM_BEGINNING);
+}
+
+export function prefixBytes(item: usize): usize {
+  return load<u32>(item, ITEM_PREFIX_END) - load<u32>(item, ITEM_START);
+}
+
+/** The segments of an item: of the last call of `nextSegment`. */
+export let first: usize = 0;
+export let firstEnd: usize = 0;
+/** The second form; 0 if it is the same. */
+export let second: usize = 0;
+export let secondEnd: usize = 0;
+
+/** Reads the segment after `at`, which ends the prefix or the last segment; returns its end. */
+export function nextSegment(item: usize, at: usize): usize {
+  const end = findByte(ASTERISK, at + 1, load<u32>(item, ITEM_END));
+  first = at + 1;
+  firstEnd = end;
+  second = 0;
+  if (load<u32>(item, ITEM_TWO_FORMS) !== 0) {
+    firstEnd = findByte(SECOND_FORM, first, end);
+    if (firstEnd < end) {
+      second = firstEnd + 1;
+      secondEnd = end;
+    }
+  }
+  return end;
+}

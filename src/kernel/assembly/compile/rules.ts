@@ -1,0 +1,169 @@
+/** The rules of a group, loaded and sorted. */
+
+import { DOLLAR, SLASH } from '../../../ascii';
+import { RULE_TEXT, TEXT_LENGTH_BYTES } from '../../../table/format';
+import {
+  COMPILE_FIRST_LINE,
+  COMPILE_ITEMS,
+  COMPILE_LAST_LINE,
+  COMPILE_RULES,
+  ITEM_BYTES,
+  ITEM_END,
+  ITEM_FORM,
+  ITEM_KIND,
+  ITEM_LINE,
+  ITEM_PREFIX_END,
+  ITEM_SEGMENTS,
+  ITEM_SIZE,
+  ITEM_TEXT,
+  ITEM_TEXT_BYTES,
+  ITEM_WRITTEN,
+  ITEM_WRITTEN_END,
+  KIND_PREFIX,
+  PLACE_BYTES,
+  PLACE_END,
+  PLACE_LINE,
+  PLACE_START,
+} from '../../compile-layout';
+import { prefixBytes, readPattern } from './item';
+import { matchesTheSame, sort } from './sort';
+import { textForm, textOf } from './text';
+import { claim, endPart, freeAll, freeStart, reserve } from './work-memory';
+
+/** Addresses of the items that remain, in their order, and of as much spare memory. */
+export let sorted: usize = 0;
+export let spare: usize = 0;
+/** Their number. */
+export let rules: u32 = 0;
+export let firstLine: u32 = 0;
+export let lastLine: u32 = 0;
+/** Sums over the items that remain. */
+export let allPrefixBytes: usize = 0;
+export let allTextBytes: usize = 0;
+/** Of the items that have more than a prefix: their number, segments, bytes, greatest `size`. */
+export let blockRules: usize = 0;
+export let allSegments: usize = 0;
+export let allSegmentBytes: usize = 0;
+export let greatestSize: u32 = 0;
+
+/** The beginning of a last path segment that also stands for its directory: `/index.htm`. */
+const INDEX_FIRST: u32 = 0x646e_692f;
+const INDEX_SECOND: u32 = 0x682e_7865;
+const INDEX_THIRD: u16 = 0x6d74;
+const INDEX_BYTES: usize = 10;
+
+/**
+ * Loads the rules of a group, in the order of the file, and omits rules that can match nothing.
+ * Among those that match the same texts only the deciding one remains: most bytes, then allow, then
+ * the first line (RFC 9309 section 2.2.2). The others could never decide.
+ *
+ * @returns the number of items whose text the kernel's host must write: ITEM_TEXT_BYTES is 0
+ */
+export function loadRules(block: usize, text: usize, places: usize, count: u32, google: bool): u32 {
+  freeAll(places + PLACE_BYTES * count);
+  // In the google profile an allow rule may become two items.
+  const most = google ? 2 * count : count;
+  sorted = claim(4 * most);
+  spare = claim(4 * most);
+  const items = claim(ITEM_BYTES * most);
+  claim(0);
+  let item = items;
+  let loaded: u32 = 0;
+  for (let index: u32 = 0; index < count; index++) {
+    const place = places + PLACE_BYTES * index;
+    const from = text + load<u32>(place, PLACE_START);
+    const end = text + load<u32>(place, PLACE_END);
+    const lineAndAllow = load<u32>(place, PLACE_LINE);
+    const allow = lineAndAllow & 1;
+    if (readPattern(item, from, end, allow, google)) {
+      addItem(item, loaded++, from, end, lineAndAllow >>> 1);
+      item += ITEM_BYTES;
+    }
+    if (google && allow !== 0 && readDirectory(item, from, end)) {
+      addItem(item, loaded++, from, end, lineAndAllow >>> 1);
+      item += ITEM_BYTES;
+    }
+  }
+  sort(sorted, spare, loaded, false);
+  const unwritten = keepDeciding(loaded, google);
+  store<u32>(block, rules, COMPILE_RULES);
+  store<u32>(block, firstLine, COMPILE_FIRST_LINE);
+  store<u32>(block, lastLine, COMPILE_LAST_LINE);
+  store<u32>(block, <u32>sorted, COMPILE_ITEMS);
+  return unwritten;
+}
+
+function addItem(item: usize, index: u32, from: usize, end: usize, line: u32): void {
+  store<u32>(sorted + 4 * index, item);
+  store<u32>(item, line, ITEM_LINE);
+  store<u32>(item, from, ITEM_WRITTEN);
+  store<u32>(item, end, ITEM_WRITTEN_END);
+}
+
+/**
+ * Reads the second pattern of an allow rule in the google profile whose last path segment starts
+ * with `/index.htm`. That pattern matches the directory: `/a/$` for `/a/index.html` (spec notes,
+ * section 2, point 10). It has its own specificity, so it ranks as a separate rule. If both match,
+ * the longer one decides.
+ */
+function readDirectory(item: usize, from: usize, end: usize): bool {
+  let slash = end;
+  do {
+    if (slash === from) return false;
+    slash--;
+  } while (load<u8>(slash) !== SLASH);
+  if (end - slash < INDEX_BYTES) return false;
+  if (load<u32>(slash) !== INDEX_FIRST || load<u32>(slash, 4) !== INDEX_SECOND) return false;
+  if (load<u16>(slash, 8) !== INDEX_THIRD) return false;
+  const bytes = slash + 1 - from;
+  const copy = freeStart();
+  reserve(copy, bytes + 1);
+  memory.copy(copy, from, bytes);
+  store<u8>(copy + bytes, DOLLAR);
+  endPart(copy + bytes + 1);
+  return readPattern(item, copy, copy + bytes + 1, 1, true);
+}
+
+/** Keeps the first item of each run that matches the same texts; sums up what remains. */
+function keepDeciding(loaded: u32, google: bool): u32 {
+  rules = 0;
+  firstLine = 0xffff_ffff;
+  lastLine = 0;
+  allPrefixBytes = 0;
+  allTextBytes = 0;
+  blockRules = 0;
+  allSegments = 0;
+  allSegmentBytes = 0;
+  greatestSize = 0;
+  let unwritten: u32 = 0;
+  let last: usize = 0;
+  for (let index: u32 = 0; index < loaded; index++) {
+    const item: usize = load<u32>(sorted + 4 * index);
+    if (last !== 0 && matchesTheSame(last, item)) continue;
+    last = item;
+    store<u32>(sorted + 4 * rules++, item);
+    const line = load<u32>(item, ITEM_LINE);
+    firstLine = min(firstLine, line);
+    lastLine = max(lastLine, line);
+    allPrefixBytes += prefixBytes(item);
+    const form = textForm(item, google);
+    store<u32>(item, form, ITEM_FORM);
+    if (form === RULE_TEXT) {
+      if (!textOf(item)) unwritten++;
+      allTextBytes += TEXT_LENGTH_BYTES + load<u32>(item, ITEM_TEXT_BYTES);
+    }
+    if (load<u32>(item, ITEM_KIND) === KIND_PREFIX) continue;
+    blockRules++;
+    allSegments += load<u32>(item, ITEM_SEGMENTS);
+    allSegmentBytes += load<u32>(item, ITEM_END) - load<u32>(item, ITEM_PREFIX_END);
+    greatestSize = max(greatestSize, load<u32>(item, ITEM_SIZE));
+  }
+  return unwritten;
+}
+
+/** Stores the text of a rule, which the kernel's host has written after `claimText`. */
+export function setText(item: usize, text: usize, bytes: u32): void {
+  store<u32>(item, <u32>text, ITEM_TEXT);
+  store<u32>(item, bytes, ITEM_TEXT_BYTES);
+  allTextBytes += bytes;
+}

@@ -140,6 +140,8 @@ function inline(): void {
     '--debuginfo',
     ...FEATURES.map((feature) => `--enable-${feature}`),
     ...RARE.map((name) => `--no-inline=*/${name}`),
+    // What compiles rules takes as long either way.
+    '--no-inline=*/compile/*',
     `--always-inline-max-function-size=${CALLING_NONE}`,
     `--flexible-inline-max-function-size=${CALLING_OTHERS}`,
     `--one-caller-inline-max-function-size=${CALLED_ONCE}`,

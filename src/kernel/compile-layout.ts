@@ -26,10 +26,15 @@ export const COMPILE_FIRST_LINE = COMPILE_RULES + WORD;
 export const COMPILE_LAST_LINE = COMPILE_FIRST_LINE + WORD;
 /** Address of the addresses of the items that remain, in their order. */
 export const COMPILE_ITEMS = COMPILE_LAST_LINE + WORD;
+/** Address of the first item that was loaded, and the number of items: those of all rules. */
+export const COMPILE_LOADED = COMPILE_ITEMS + WORD;
+export const COMPILE_LOADED_ITEMS = COMPILE_LOADED + WORD;
 /** Length of the automaton. */
-export const COMPILE_LENGTH = COMPILE_ITEMS + WORD;
+export const COMPILE_LENGTH = COMPILE_LOADED_ITEMS + WORD;
+/** The end of what the kernel has written. */
+export const COMPILE_END = COMPILE_LENGTH + WORD;
 /** u8: the rarity of each byte in URLs, and of ANY (compile/automaton/byte-shares.ts). */
-export const COMPILE_RARITY = COMPILE_LENGTH + WORD;
+export const COMPILE_RARITY = COMPILE_END + WORD;
 /** The byte of a window that any byte of a text matches. */
 export const ANY = 256;
 /**

@@ -22,12 +22,11 @@ export class PrivateKernel {
    * them. A later call may return another array, if the memory has grown.
    */
   bytes(end: number): Uint8Array {
-    const { buffer } = this.#memory;
-    // The kernel adds memory, too.
-    if (buffer !== this.#bytes.buffer) this.#bytes = new Uint8Array(buffer);
-    const lacking = end + MARGIN - this.#bytes.length;
-    if (lacking > 0) {
-      this.#memory.grow(Math.ceil(lacking / PAGE_BYTES));
+    const need = end + MARGIN;
+    if (need > this.#bytes.length) {
+      // The kernel may have added memory.
+      const lacking = need - this.#memory.buffer.byteLength;
+      if (lacking > 0) this.#memory.grow(Math.ceil(lacking / PAGE_BYTES));
       this.#bytes = new Uint8Array(this.#memory.buffer);
     }
     return this.#bytes;

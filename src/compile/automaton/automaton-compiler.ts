@@ -1,6 +1,5 @@
 import {
   COMPILE_FIRST_LINE,
-  COMPILE_LENGTH,
   ITEM_FORM,
   ITEM_TEXT_BYTES,
   ITEM_WRITTEN,
@@ -8,8 +7,7 @@ import {
 } from '../../kernel/compile-layout.js';
 import type { Profile } from '../../protocol/profile.js';
 import type { RulePlaces } from '../../protocol/rule-places.js';
-import { ESCAPE_GROWTH, writeDisplayText } from '../../table/display-text.js';
-import { RULE_TEXT, TEXT_LIMIT } from '../../table/format.js';
+import { RULE_TEXT } from '../../table/format.js';
 import { BLOCK, RuleMemory } from './rule-memory.js';
 
 /** Compiles groups of rules into automata, one after another in the same memory. */
@@ -34,9 +32,7 @@ export class AutomatonCompiler {
     if (memory.rules === 0) return undefined;
     this.firstLine = memory.word(BLOCK + COMPILE_FIRST_LINE);
     if (unwritten > 0) this.#writeTexts();
-    const start = memory.kernel.writeAutomaton(BLOCK) >>> 0;
-    const { buffer } = memory.bytes;
-    return new Uint8Array(buffer, start, memory.word(BLOCK + COMPILE_LENGTH));
+    return memory.writeAutomaton();
   }
 
   /** Writes the texts that need escapes. */
@@ -47,11 +43,7 @@ export class AutomatonCompiler {
       const isKept = memory.word(item + ITEM_FORM) === RULE_TEXT;
       if (!isKept || memory.word(item + ITEM_TEXT_BYTES) > 0) continue;
       const from = memory.word(item + ITEM_WRITTEN);
-      const written = memory.bytes.slice(from, memory.word(item + ITEM_WRITTEN_END));
-      const most = ESCAPE_GROWTH * Math.min(written.length, TEXT_LIMIT);
-      const text = memory.kernel.claim(most) >>> 0;
-      const end = writeDisplayText(written, memory.bytes, text);
-      memory.kernel.setText(item, text, end - text);
+      memory.setText(item, memory.bytes.slice(from, memory.word(item + ITEM_WRITTEN_END)));
     }
   }
 }

@@ -1,7 +1,12 @@
+import { Buffer } from 'node:buffer';
 import { ASTERISK } from '../../ascii.js';
 import {
+  COMPILE_LOADED,
+  COMPILE_LOADED_ITEMS,
+  ITEM_BYTES,
   ITEM_END,
   ITEM_KIND,
+  ITEM_LINE,
   ITEM_PREFIX_END,
   ITEM_RANK,
   ITEM_START,
@@ -13,7 +18,7 @@ import {
 import type { Profile } from '../../protocol/profile.js';
 import type { Rule } from '../../protocol/robots-file.js';
 import { RulePlaces } from '../../protocol/rule-places.js';
-import { RuleMemory } from './rule-memory.js';
+import { BLOCK, RuleMemory } from './rule-memory.js';
 
 /** A literal between two `*`, or after the last: at least one canonical byte. */
 export interface Segment {
@@ -45,44 +50,60 @@ export interface Pattern {
 let memory: RuleMemory | undefined;
 
 /**
- * The patterns of a rule: none if it can match no text, because its pattern is empty or starts with
- * neither `/` nor `*`. In the google profile an allow rule whose last path segment starts with
- * `/index.htm` has two (spec notes, section 2, point 10). The kernel reads them, as it does for
- * automata.
+ * The patterns of each rule: none if the rule can match no text, because its pattern is empty or
+ * starts with neither `/` nor `*`. In the google profile an allow rule whose last path segment
+ * starts with `/index.htm` has two (spec notes, section 2, point 10). The kernel reads the patterns,
+ * as it does for automata.
  */
-export function patternsOf(rule: Pick<Rule, 'allow' | 'pattern'>, profile: Profile): Pattern[] {
+export function patternsOf(
+  rules: readonly Pick<Rule, 'allow' | 'pattern'>[],
+  profile: Profile,
+): Pattern[][] {
+  const patterns: Pattern[][] = rules.map(() => []);
+  if (rules.length === 0) return patterns;
+  const places = new RulePlaces(Buffer.concat(rules.map(({ pattern }) => pattern)));
+  let at = 0;
+  rules.forEach(({ allow, pattern }, index) => {
+    const start = at;
+    at += pattern.length;
+    places.add(allow, start, at, index);
+  });
   memory ??= new RuleMemory();
-  const { length } = rule.pattern;
-  const places = new RulePlaces(rule.pattern);
-  places.add(rule.allow, 0, length, 1);
-  memory.load(places, 0, 1, profile);
-  const own = memory;
-  return Array.from({ length: memory.rules }, (_, index) => patternAt(own, own.item(index)));
+  memory.load(places, 0, rules.length, profile);
+  const first = memory.word(BLOCK + COMPILE_LOADED);
+  const end = first + ITEM_BYTES * memory.word(BLOCK + COMPILE_LOADED_ITEMS);
+  for (let item = first; item < end; item += ITEM_BYTES) {
+    patterns[memory.word(item + ITEM_LINE)]?.push(patternAt(memory, item));
+  }
+  return patterns;
 }
 
 /** The pattern of an item; see `readPattern` of kernel/assembly/compile/item.ts. */
 function patternAt(memory: RuleMemory, item: number): Pattern {
-  const [start, prefixEnd, end] = [ITEM_START, ITEM_PREFIX_END, ITEM_END].map((field) =>
-    memory.word(item + field),
-  );
+  const start = memory.word(item + ITEM_START);
+  const form = memory.bytes.slice(start, memory.word(item + ITEM_END));
+  const prefixBytes = memory.word(item + ITEM_PREFIX_END) - start;
   const kind = memory.word(item + ITEM_KIND);
   const twoForms = memory.word(item + ITEM_TWO_FORMS) !== 0;
   return {
     bytes: memory.word(item + ITEM_RANK) >>> 1,
-    prefix: memory.bytes.slice(start, prefixEnd),
-    segments: segmentsOf(memory.bytes.slice(prefixEnd, end), twoForms),
+    prefix: form.subarray(0, prefixBytes),
+    segments: segmentsOf(form, prefixBytes, twoForms),
     anchored: kind === KIND_END || kind === KIND_WILDCARDS_END,
     twoForms,
   };
 }
 
-/** @param rest the canonical form after the prefix */
-function segmentsOf(rest: Uint8Array, twoForms: boolean): Segment[] {
+/**
+ * @param form a canonical form
+ * @param from where its prefix ends
+ */
+function segmentsOf(form: Uint8Array, from: number, twoForms: boolean): Segment[] {
   const segments: Segment[] = [];
-  for (let at = 0; at < rest.length; ) {
-    const next = rest.indexOf(ASTERISK, at + 1);
-    const end = next < 0 ? rest.length : next;
-    const forms = rest.subarray(at + 1, end);
+  for (let at = from; at < form.length; ) {
+    const next = form.indexOf(ASTERISK, at + 1);
+    const end = next < 0 ? form.length : next;
+    const forms = form.subarray(at + 1, end);
     const second = twoForms ? forms.indexOf(SECOND_FORM) : -1;
     segments.push({
       first: second < 0 ? forms : forms.subarray(0, second),

@@ -1,14 +1,17 @@
 import {
   COMPILE_BYTES,
+  COMPILE_END,
   COMPILE_ITEMS,
+  COMPILE_LENGTH,
   COMPILE_RARITY,
   COMPILE_RULES,
   COMPILE_SHARES,
 } from '../../kernel/compile-layout.js';
-import type { Kernel } from '../../kernel/kernel.js';
 import { FIRST_ADDRESS, PrivateKernel } from '../../kernel/private-kernel.js';
 import type { Profile } from '../../protocol/profile.js';
 import { PLACE_WORDS, type RulePlaces } from '../../protocol/rule-places.js';
+import { ESCAPE_GROWTH, writeDisplayText } from '../../table/display-text.js';
+import { TEXT_LIMIT } from '../../table/format.js';
 import { RARITY, sharesOfSets } from './byte-shares.js';
 
 /** Address of the block for compiling: COMPILE_… of kernel/compile-layout.ts. */
@@ -25,6 +28,7 @@ const WORD_SHIFT = 2;
  */
 export class RuleMemory {
   readonly #own = new PrivateKernel();
+  readonly #kernel = this.#own.kernel;
   #bytes = this.#own.bytes(TEXT);
   #words = new Uint32Array(this.#bytes.buffer);
 
@@ -34,13 +38,8 @@ export class RuleMemory {
     new Float64Array(this.#bytes.buffer, BLOCK + COMPILE_SHARES, shares.length).set(shares);
   }
 
-  get kernel(): Kernel {
-    return this.#own.kernel;
-  }
-
-  /** The whole memory. After a call of the kernel it may be another, longer array. */
+  /** The whole memory; after a call of the kernel perhaps another, longer array. */
   get bytes(): Uint8Array {
-    this.#reserve(0);
     return this.#bytes;
   }
 
@@ -79,12 +78,28 @@ export class RuleMemory {
       this.#words[at + 2] = words[word + 2] as number;
     }
     const isGoogle = profile === 'google' ? 1 : 0;
-    const lacking = this.kernel.loadRules(BLOCK, TEXT, WORD * first, count, isGoogle);
-    this.#reserve(0);
+    const lacking = this.#kernel.loadRules(BLOCK, TEXT, WORD * first, count, isGoogle);
+    this.#reserve(this.word(BLOCK + COMPILE_END));
     return lacking;
   }
 
-  /** Makes the memory at least `end` bytes long, and sees what the kernel has added. */
+  /** Writes the automaton of the loaded rules; returns it. The next call overwrites it. */
+  writeAutomaton(): Uint8Array {
+    const start = this.#kernel.writeAutomaton(BLOCK) >>> 0;
+    this.#reserve(this.word(BLOCK + COMPILE_END));
+    return new Uint8Array(this.#bytes.buffer, start, this.word(BLOCK + COMPILE_LENGTH));
+  }
+
+  /** Sets the text of a rule that remains. */
+  setText(item: number, written: Uint8Array): void {
+    const most = ESCAPE_GROWTH * Math.min(written.length, TEXT_LIMIT);
+    const start = this.#kernel.claim(most) >>> 0;
+    this.#reserve(start + most);
+    const end = writeDisplayText(written, this.#bytes, start);
+    this.#kernel.setText(item, start, end - start);
+  }
+
+  /** Makes at least `end` bytes of the memory visible. */
   #reserve(end: number): void {
     const bytes = this.#own.bytes(end);
     if (bytes === this.#bytes) return;

@@ -55,8 +55,9 @@ function bestOfEach<Rule extends ComparedRule>(
   found: NeverDeciding<Rule>[],
 ): Entry<Rule>[] {
   const classes = new Map<string, Entry<Rule>[]>();
+  const patterns = patternsOf(rules, 'rfc9309');
   rules.forEach((rule, index) => {
-    const [pattern] = patternsOf(rule, 'rfc9309');
+    const pattern = patterns[index]?.[0];
     if (pattern === undefined) return;
     const prefix = latin1(pattern.prefix);
     const isWildcard = rule.pattern.includes(ASTERISK);

@@ -18,7 +18,7 @@ import {
   RULE_LONGER,
   RULE_TEXT,
 } from '../../../table/format';
-import { COMPILE_LENGTH, ITEM_LINE } from '../../compile-layout';
+import { COMPILE_END, COMPILE_LENGTH, ITEM_LINE } from '../../compile-layout';
 import { copyShort } from '../bytes/copy';
 import {
   BLOCKS_END,
@@ -43,7 +43,7 @@ import { blocksStart, nodes, plan, surplusBytes } from './plan';
 import { firstLine, rules } from './rules';
 import { texts, textsEnd } from './text';
 import { lineWidth, offsetWidth, sizeWidth, WIDE } from './widths';
-import { claim } from './work-memory';
+import { claim, freeStart } from './work-memory';
 
 /** Log2 of the bytes of the number that RULE_LONGER adds. */
 const SURPLUS_WIDTH = 2;
@@ -56,6 +56,7 @@ export function writeAutomaton(block: usize): usize {
   const waiting = claim(4 * (rules + 1));
   const start = claim(bytes);
   store<u32>(block, <u32>bytes, COMPILE_LENGTH);
+  store<u32>(block, <u32>freeStart(), COMPILE_END);
   store<u8>(
     start,
     lineWidth |

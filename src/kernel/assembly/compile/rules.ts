@@ -3,9 +3,12 @@
 import { DOLLAR, SLASH } from '../../../ascii';
 import { RULE_TEXT, TEXT_LENGTH_BYTES } from '../../../table/format';
 import {
+  COMPILE_END,
   COMPILE_FIRST_LINE,
   COMPILE_ITEMS,
   COMPILE_LAST_LINE,
+  COMPILE_LOADED,
+  COMPILE_LOADED_ITEMS,
   COMPILE_RULES,
   ITEM_BYTES,
   ITEM_END,
@@ -90,6 +93,9 @@ export function loadRules(block: usize, text: usize, places: usize, count: u32, 
   store<u32>(block, firstLine, COMPILE_FIRST_LINE);
   store<u32>(block, lastLine, COMPILE_LAST_LINE);
   store<u32>(block, <u32>sorted, COMPILE_ITEMS);
+  store<u32>(block, <u32>items, COMPILE_LOADED);
+  store<u32>(block, loaded, COMPILE_LOADED_ITEMS);
+  store<u32>(block, <u32>freeStart(), COMPILE_END);
   return unwritten;
 }
 

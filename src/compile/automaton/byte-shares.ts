@@ -48,11 +48,19 @@ export function shareOf(byte: number): number {
 /** Sets of halves of bytes, eight halves each. */
 const SETS = 256;
 
+/** Made once: 65,536 additions take longer than compiling a usual file. */
+let shares: Float64Array | undefined;
+
 /**
  * The share of the bytes whose half is in a set, in the order of COMPILE_SHARES: sets of the low
  * halves 0 to 7 and 8 to 15, then sets of high halves.
  */
 export function sharesOfSets(): Float64Array {
+  shares ??= makeShares();
+  return shares;
+}
+
+function makeShares(): Float64Array {
   const shares = new Float64Array(4 * SETS);
   for (let byte = 0; byte < 256; byte++) {
     addShare(shares.subarray(0, 2 * SETS), byte & 15, shareOf(byte));

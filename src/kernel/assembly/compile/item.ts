@@ -39,8 +39,8 @@ const COUNTED_BYTES = 1 + 4 + 4;
  */
 export function readPattern(item: usize, from: usize, end: usize, allow: u32, google: bool): bool {
   if (from === end) return false;
-  const first: i32 = load<u8>(from);
-  if (first !== SLASH && first !== ASTERISK) return false;
+  const initial: i32 = load<u8>(from);
+  if (initial !== SLASH && initial !== ASTERISK) return false;
   let anchored = load<u8>(end - 1) === DOLLAR;
   if (anchored) end--;
   const start = freeStart();
@@ -63,6 +63,7 @@ export function readPattern(item: usize, from: usize, end: usize, allow: u32, go
   let endsInLiteral = to > start;
   let segments: u32 = 0;
   let twoForms = false;
+  // The literals in their first form, and in the form for the query.
   let firstForms: usize = 0;
   let secondForms: usize = 0;
   while (at < end) {
@@ -74,24 +75,15 @@ export function readPattern(item: usize, from: usize, end: usize, allow: u32, go
     store<u8>(to++, ASTERISK);
     const form = to;
     to = google ? escapePattern(literal, at, to) : canonicalise(literal, at, to, inQuery);
-    const formBytes = to - form;
-    bytes += formBytes;
-    firstForms += formBytes;
-    secondForms += formBytes;
+    const formEnd = to;
+    bytes += formEnd - form;
+    firstForms += formEnd - form;
     segments++;
-    if (inQuery) continue;
-    if (findByte(PERCENT, literal, at) < at) {
-      const second = to + 1;
-      const secondEnd = canonicalise(literal, at, second, true);
-      const secondBytes = secondEnd - second;
-      if (secondBytes !== formBytes || !equal(form, second, <i32>formBytes)) {
-        store<u8>(to, SECOND_FORM);
-        to = secondEnd;
-        secondForms += secondBytes - formBytes;
-        twoForms = true;
-      }
-    }
-    inQuery = findByte(QUESTION_MARK, literal, at) < at;
+    if (!inQuery) to = appendSecondForm(literal, at, form, formEnd);
+    const hasSecond = to > formEnd;
+    secondForms += hasSecond ? to - formEnd - 1 : formEnd - form;
+    twoForms = twoForms || hasSecond;
+    inQuery = inQuery || findByte(QUESTION_MARK, literal, at) < at;
   }
   anchored = anchored && endsInLiteral;
   const rank = ((<u32>bytes) << 1) | allow;
@@ -104,6 +96,20 @@ export function readPattern(item: usize, from: usize, end: usize, allow: u32, go
   const narrow = forms + numbers;
   store<u32>(item, max(rank, narrow <= 0xff ? narrow : forms + 2 * numbers), ITEM_SIZE);
   return true;
+}
+
+/**
+ * Appends the form of a literal in a query to its form `form`–`to`, if the two differ; returns the
+ * end.
+ */
+function appendSecondForm(literal: usize, literalEnd: usize, form: usize, to: usize): usize {
+  if (findByte(PERCENT, literal, literalEnd) === literalEnd) return to;
+  const other = to + 1;
+  const otherEnd = canonicalise(literal, literalEnd, other, true);
+  const bytes = to - form;
+  if (otherEnd - other === bytes && equal(form, other, <i32>bytes)) return to;
+  store<u8>(to, SECOND_FORM);
+  return otherEnd;
 }
 
 function finish(item: usize, end: usize, rank: u32, kind: u32): void {

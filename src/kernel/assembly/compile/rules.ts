@@ -167,7 +167,7 @@ function keepDeciding(loaded: u32, google: bool): u32 {
   return unwritten;
 }
 
-/** Stores the text of a rule, which the kernel's host has written after `claimText`. */
+/** Stores the text of a rule, which the kernel's host has written to memory from `claim`. */
 export function setText(item: usize, text: usize, bytes: u32): void {
   store<u32>(item, <u32>text, ITEM_TEXT);
   store<u32>(item, bytes, ITEM_TEXT_BYTES);

@@ -56,6 +56,13 @@ test('captures compile to the table of their archives, also one shard at a time'
   expect([printed.code, printed.stderr]).toEqual([0, '']);
   place.write('urls', 'https://b.example/page\n');
   const more = await place.run(['captures', '--targets', 'urls', 'b.warc']);
+  // Every spelling of a URL is that URL, and a line that is none is named.
+  place.write('spelt', '\r\nHTTPS://B.example:443/page#top\r\n');
+  expect((await place.run(['captures', '--targets', 'spelt', 'b.warc'])).text).toBe(more.text);
+  place.write('wrong', 'https://b.example/page\nb.example/page\n');
+  const refused = await place.run(['captures', '--targets', 'wrong', 'b.warc']);
+  expect([refused.code, refused.text]).toEqual([2, '']);
+  expect(refused.stderr).toContain('wrong, line 2: not an http, https or ftp URL. Write one URL');
   const outcomes = lines(printed.text).map((line) => JSON.parse(line).outcome);
   expect(outcomes).toEqual(
     'redirect redirect body unreachable unavailable left-out left-out body revisit redirect'.split(

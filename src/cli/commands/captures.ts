@@ -1,18 +1,20 @@
-import { readFile, stat } from 'node:fs/promises';
+import { stat } from 'node:fs/promises';
 import { type ArchiveEvent, type ArchiveFile, readArchivePart } from '../../cache/archive-file.js';
 import { archiveFilesOf } from '../../cache/archive-list.js';
 import { captureLine, leftOutLine } from '../../cache/capture-lines.js';
 import { drawKey } from '../../compile/intern/hash-bytes.js';
 import { RobotsFilterError } from '../../errors.js';
+import { inputName } from '../../files/standard-input.js';
 import { partSettings } from '../../pipeline/compile/compile-cache.js';
 import { withoutTruncatedLine } from '../../protocol/truncated-line.js';
-import type { Capture } from '../../warc/capture.js';
+import { type Capture, captureUrl } from '../../warc/capture.js';
 import { SUCCESS } from '../exit-codes.js';
 import type { CapturesOptions } from '../options/command-options.js';
 import { CacheWarnings } from '../report/cache-warnings.js';
 import { Diagnostics } from '../report/diagnostics.js';
 import { TextBatches } from '../report/text-batches.js';
 import { readingOf } from './compile-caches.js';
+import { listLines } from './list-lines.js';
 import { unreadable } from './path-kind.js';
 
 /**
@@ -28,7 +30,7 @@ export async function captures(
 ): Promise<number> {
   const files: ArchiveFile[] = [];
   for (const path of paths) files.push(...(await filesOf(path)));
-  const targets = options.targets === undefined ? undefined : await linesOf(options.targets);
+  const targets = options.targets === undefined ? undefined : await urlsOf(options.targets);
   const { cache } = partSettings({ ...readingOf(options), onWarning: () => {} });
   const warnings = new CacheWarnings(new Diagnostics(options.quiet ?? false));
   const out = new TextBatches();
@@ -65,13 +67,24 @@ async function filesOf(path: string): Promise<ArchiveFile[]> {
   );
 }
 
-/** @throws RobotsFilterError `input` if the file cannot be read */
-async function linesOf(path: string): Promise<string[]> {
-  try {
-    return (await readFile(path, 'utf8')).split('\n').filter((line) => line !== '');
-  } catch (cause) {
-    throw unreadable(path, cause);
+/**
+ * The URLs of a list, in the form in which captures are compared.
+ *
+ * @throws RobotsFilterError `input` if the file cannot be read, or a line is no URL
+ */
+async function urlsOf(path: string): Promise<string[]> {
+  const urls: string[] = [];
+  for await (const { number, text } of listLines(path)) {
+    const url = captureUrl(text);
+    if (url === undefined) {
+      throw new RobotsFilterError(
+        'input',
+        `${inputName(path)}, line ${number}: not an http, https or ftp URL. Write one URL in each line`,
+      );
+    }
+    urls.push(url.href);
   }
+  return urls;
 }
 
 /** The capture without half a line at the end of its body. */

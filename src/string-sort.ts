@@ -9,16 +9,23 @@ export interface Strings {
 const STEP = 4;
 
 /**
+ * Number of words that are read of each string before any is sorted. Strings lie in memory in their
+ * own order; read in the sorted order, each costs several cache misses.
+ */
+const EARLY_WORDS = 4;
+
+/**
  * Sorts strings by their bytes; returns their numbers. Strings that differ in zeros at their end
  * alone, or only after `longest` bytes, are in the order of their numbers.
  *
  * Strings are sorted by the first four bytes, then each run of equal strings by the next four, and
  * so on. The sort keys are 64-bit numbers, four bytes above the number of the string, which the
- * engine sorts without a callback. Each string is read once for each four bytes that it shares with
- * another.
+ * engine sorts without a callback. Beyond its first words, each string is read once for each four
+ * bytes that it shares with another.
  */
 export function sortStrings(strings: Strings, longest: number): Int32Array {
   const { count } = strings;
+  const early = earlyWords(strings);
   const keys = new BigUint64Array(count);
   const words = new Uint32Array(keys.buffer);
   for (let item = 0; item < count; item++) words[2 * item + LOW] = item;
@@ -27,21 +34,60 @@ export function sortStrings(strings: Strings, longest: number): Int32Array {
     const depth = waiting.pop() as number;
     const high = waiting.pop() as number;
     const low = waiting.pop() as number;
-    for (let index = low; index < high; index++) {
-      words[2 * index + HIGH] = strings.word(words[2 * index + LOW] as number, depth);
-    }
+    const run = words.subarray(2 * low, 2 * high);
+    if (depth < STEP * EARLY_WORDS) takeEarly(run, early, depth / STEP);
+    else readWords(run, strings, depth);
     keys.subarray(low, high).sort();
-    if (depth + STEP >= longest) continue;
-    let start = low;
-    for (let index = low + 1; index <= high; index++) {
-      if (index < high && words[2 * index + HIGH] === words[2 * start + HIGH]) continue;
-      if (index - start > 1) waiting.push(start, index, depth + STEP);
-      start = index;
-    }
+    if (depth + STEP < longest) pushRuns(words, low, high, depth + STEP, waiting);
   }
   const sorted = new Int32Array(count);
   for (let index = 0; index < count; index++) sorted[index] = words[2 * index + LOW] as number;
   return sorted;
+}
+
+/*
+ * Each loop is a separate function. V8 optimises a function during its first loop without knowing
+ * the rest, and would deoptimise there each time.
+ */
+
+/** The first EARLY_WORDS words of each string. */
+function earlyWords(strings: Strings): Int32Array {
+  const { count } = strings;
+  const early = new Int32Array(EARLY_WORDS * count);
+  for (let item = 0; item < count; item++) {
+    for (let place = 0; place < EARLY_WORDS; place++) {
+      early[EARLY_WORDS * item + place] = strings.word(item, STEP * place);
+    }
+  }
+  return early;
+}
+
+function takeEarly(run: Uint32Array, early: Int32Array, place: number): void {
+  for (let at = 0; at < run.length; at += 2) {
+    run[at + HIGH] = early[EARLY_WORDS * (run[at + LOW] as number) + place] as number;
+  }
+}
+
+function readWords(run: Uint32Array, strings: Strings, depth: number): void {
+  for (let at = 0; at < run.length; at += 2) {
+    run[at + HIGH] = strings.word(run[at + LOW] as number, depth);
+  }
+}
+
+/** Adds each run of several equal words, with the depth of their next words. */
+function pushRuns(
+  words: Uint32Array,
+  low: number,
+  high: number,
+  depth: number,
+  to: number[],
+): void {
+  let start = low;
+  for (let index = low + 1; index <= high; index++) {
+    if (index < high && words[2 * index + HIGH] === words[2 * start + HIGH]) continue;
+    if (index - start > 1) to.push(start, index, depth);
+    start = index;
+  }
 }
 
 /**

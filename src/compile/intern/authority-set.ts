@@ -74,6 +74,20 @@ export interface HostEntry {
   readonly authority: number;
 }
 
+/** All authorities, sorted by key. So the authorities of a host are neighbours. */
+export interface SortedAuthorities {
+  /** The number of each. */
+  readonly numbers: Int32Array;
+  /** The host of each. */
+  readonly hosts: HostNames;
+  /** 1 for each that has neither a scheme nor a port. */
+  readonly isPlain: Uint8Array;
+  /** What AuthoritySet has for each. */
+  readonly robots: Uint32Array;
+  readonly sources: Uint32Array;
+  readonly sourceNumbers: Uint32Array;
+}
+
 /**
  * Checks that an authority can be in a table.
  *
@@ -231,34 +245,49 @@ export class AuthoritySet {
     return key.subarray(0, key.length - KEY_TAIL);
   }
 
-  /** Appends the host of an authority to `names`. */
-  addHost(authority: number, names: HostNames): void {
-    const { keys } = this;
-    const length = keys.length(authority) - KEY_TAIL;
-    names.add(keys.memory(authority), keys.offset(authority), length);
-  }
-
-  /** Whether the host of an authority is the last of `names`. */
-  hasLastHost(authority: number, names: HostNames): boolean {
-    const { keys } = this;
-    const length = keys.length(authority) - KEY_TAIL;
-    return names.endWith(keys.memory(authority), keys.offset(authority), length);
-  }
-
-  /** Empty HostNames with room for the hosts of all authorities. */
-  roomForHosts(): HostNames {
-    return new HostNames(this.count, this.keys.bytes - KEY_TAIL * this.count);
-  }
-
-  /** Whether an authority has neither a scheme nor a port. */
-  isPlain(authority: number): boolean {
-    const { scheme, port } = this.#tail(authority);
-    return scheme === UNKNOWN_SCHEME && port === undefined;
+  /** Total length of the files of all authorities. */
+  get allBodyBytes(): number {
+    let bytes = 0;
+    for (let authority = 0; authority < this.count; authority++) bytes += this.bodyBytes(authority);
+    return bytes;
   }
 
   /** All authorities, sorted by key. */
-  sorted(): Int32Array {
-    return sortStrings(this.keys, MAX_HOST_BYTES + KEY_TAIL);
+  sorted(): SortedAuthorities {
+    const numbers = sortStrings(this.keys, MAX_HOST_BYTES + KEY_TAIL);
+    return { numbers, ...this.#hostsOf(numbers), ...this.#filesOf(numbers) };
+  }
+
+  #hostsOf(authorities: Int32Array): Pick<SortedAuthorities, 'hosts' | 'isPlain'> {
+    const { keys } = this;
+    const hosts = new HostNames(this.count, keys.bytes - KEY_TAIL * this.count);
+    const isPlain = new Uint8Array(this.count);
+    for (let index = 0; index < authorities.length; index++) {
+      keys.prefetch(authorities, index);
+      const authority = authorities[index] as number;
+      const memory = keys.memory(authority);
+      const start = keys.offset(authority);
+      const length = keys.length(authority) - KEY_TAIL;
+      hosts.add(memory, start, length);
+      const tail = start + length;
+      if (memory[tail + 1] === UNKNOWN_SCHEME && memory[tail + 2] === 0) isPlain[index] = 1;
+    }
+    return { hosts, isPlain };
+  }
+
+  #filesOf(
+    authorities: Int32Array,
+  ): Pick<SortedAuthorities, 'robots' | 'sources' | 'sourceNumbers'> {
+    const robots = new Uint32Array(this.count);
+    const sources = new Uint32Array(this.count);
+    const sourceNumbers = new Uint32Array(this.count);
+    for (let index = 0; index < authorities.length; index++) {
+      const authority = authorities[index] as number;
+      robots[index] = this.robots(authority);
+      sources[index] = this.source(authority);
+      sourceNumbers[index] = this.sourceNumber(authority);
+    }
+    return { robots, sources, sourceNumbers };
   }
 
   /**

@@ -28,13 +28,39 @@ export class HostNames {
     this.#starts[++this.count] = at + length;
   }
 
-  /** Whether the last host equals the host at `start` in `from`. */
-  endWith(from: Uint8Array, start: number, length: number): boolean {
+  /**
+   * Keeps the first of equal neighbours. Returns the former number of each host that is kept, and
+   * the former number of hosts.
+   */
+  dropRepeats(): Uint32Array {
     const bytes = this.#bytes;
-    const end = this.#starts[this.count] as number;
-    if (this.count === 0 || bytes[this.#starts[this.count - 1] as number] !== length) return false;
+    const starts = this.#starts;
+    const former = new Uint32Array(this.count + 1);
+    let kept = 0;
+    for (let host = 0; host < this.count; host++) {
+      const start = starts[host] as number;
+      const end = starts[host + 1] as number;
+      if (kept > 0 && this.#isAt(kept - 1, start, end)) continue;
+      if (kept < host) {
+        const to = starts[kept] as number;
+        bytes.copyWithin(to, start, end);
+        starts[kept + 1] = to + end - start;
+      }
+      former[kept++] = host;
+    }
+    former[kept] = this.count;
+    this.count = kept;
+    return former.subarray(0, kept + 1);
+  }
+
+  /** Whether a host, as stored, equals the bytes from `start` to `end`. */
+  #isAt(host: number, start: number, end: number): boolean {
+    const bytes = this.#bytes;
+    const last = this.#starts[host + 1] as number;
+    const length = end - start;
+    if (last - (this.#starts[host] as number) !== length) return false;
     for (let back = 1; back <= length; back++) {
-      if (bytes[end - back] !== from[start + length - back]) return false;
+      if (bytes[last - back] !== bytes[end - back]) return false;
     }
     return true;
   }
@@ -47,6 +73,11 @@ export class HostNames {
   }
 
   length(host: number): number {
+    return (this.#starts[host + 1] as number) - (this.#starts[host] as number) - 1;
+  }
+
+  /** The byte before a host, which holds its length. */
+  lengthByte(host: number): number {
     return this.#bytes[this.#starts[host] as number] as number;
   }
 

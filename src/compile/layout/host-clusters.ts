@@ -23,10 +23,12 @@ export class HostClusters {
   readonly #compiled: CompiledRobots;
   readonly #records: RobotsRecords;
   /** Offsets in the section: of hosts, robots records, automata and clusters, and its end. */
-  readonly #hostStarts: Float64Array;
+  readonly #hostStarts: Uint32Array;
   readonly #robots: OffsetMap;
   readonly #automata: OffsetMap;
   readonly #starts: Float64Array;
+  /** The automata, in the order of the section. */
+  readonly #ownAutomata: Uint32Array;
   readonly #byRobots: HostsByRobots;
   /** Number of written automata. */
   #written = 0;
@@ -35,47 +37,62 @@ export class HostClusters {
     this.#hosts = hosts;
     this.#compiled = compiled;
     this.#records = new RobotsRecords(tokens);
-    this.#hostStarts = new Float64Array(hosts.count);
+    this.#hostStarts = new Uint32Array(hosts.count);
     this.#robots = new OffsetMap(compiled.records.count);
     this.#automata = new OffsetMap(compiled.automata.count);
     this.#starts = new Float64Array(hosts.robots.length + 1);
     this.#byRobots = byRobots(hosts);
-    const { sorted, first } = this.#byRobots;
     let bytes = 0;
-    let rules = 0;
-    let clusterBytes = 0;
-    const countAutomaton = (automaton: number): void => {
-      if (!this.#automata.has(automaton)) clusterBytes += compiled.automata.length(automaton);
-    };
-    const placeAutomaton = (automaton: number): void => {
-      if (!this.#automata.place(automaton, bytes)) return;
-      bytes += compiled.automata.length(automaton);
-      rules += rulesOf(compiled.automata, automaton);
-    };
-    for (let place = 0; place < hosts.robots.length; place++) {
-      const item = hosts.robots[place] as number;
-      this.#records.load(compiled.record(item));
-      clusterBytes = this.#records.bytes;
-      this.#records.eachAutomaton(countAutomaton);
-      const low = first[place] as number;
-      const high = first[place + 1] as number;
-      for (let index = low; index < high && clusterBytes < ALIGNED_BYTES; index++) {
-        clusterBytes += hosts.bytes(sorted[index] as number);
-      }
-      bytes = alignedStart(bytes, clusterBytes);
-      this.#starts[place] = bytes;
-      for (let index = low; index < high; index++) {
-        const host = sorted[index] as number;
-        this.#hostStarts[host] = bytes;
-        bytes += hosts.bytes(host);
-      }
-      this.#robots.place(item, bytes);
-      bytes += this.#records.bytes;
-      this.#records.eachAutomaton(placeAutomaton);
-    }
+    for (let place = 0; place < hosts.robots.length; place++) bytes = this.#place(place, bytes);
     this.#starts[hosts.robots.length] = bytes;
     this.bytes = bytes;
-    this.rules = rules;
+    this.#ownAutomata = this.#automata.items;
+    this.rules = this.#countRules();
+  }
+
+  /** Places a cluster after `end`; returns its own end. */
+  #place(cluster: number, end: number): number {
+    const hosts = this.#hosts;
+    const { automata, records } = this.#compiled;
+    const { sorted, first } = this.#byRobots;
+    records.prefetch(hosts.robots, cluster);
+    const item = hosts.robots[cluster] as number;
+    this.#records.load(this.#compiled.record(item));
+    const own: number[] = [];
+    let clusterBytes = this.#records.bytes;
+    this.#records.eachAutomaton((automaton) => {
+      if (this.#automata.has(automaton)) return;
+      own.push(automaton);
+      clusterBytes += automata.length(automaton);
+    });
+    const low = first[cluster] as number;
+    const high = first[cluster + 1] as number;
+    for (let index = low; index < high && clusterBytes < ALIGNED_BYTES; index++) {
+      clusterBytes += hosts.bytes(sorted[index] as number);
+    }
+    let bytes = alignedStart(end, clusterBytes);
+    this.#starts[cluster] = bytes;
+    for (let index = low; index < high; index++) {
+      const host = sorted[index] as number;
+      this.#hostStarts[host] = bytes;
+      bytes += hosts.bytes(host);
+    }
+    this.#robots.place(item, bytes);
+    bytes += this.#records.bytes;
+    for (const automaton of own) {
+      if (this.#automata.place(automaton, bytes)) bytes += automata.length(automaton);
+    }
+    return bytes;
+  }
+
+  #countRules(): number {
+    const { automata } = this.#compiled;
+    let rules = 0;
+    // In the order of memory.
+    for (let automaton = 0; automaton < automata.count; automaton++) {
+      if (this.#automata.has(automaton)) rules += rulesOf(automata, automaton);
+    }
+    return rules;
   }
 
   get automatonCount(): number {
@@ -119,10 +136,14 @@ export class HostClusters {
     this.#writeHosts(cluster, chunk, base, section, sources);
     const item = this.#robots.item(cluster);
     const automatonStart = (number: number): number => section + this.#automata.start(number);
+    this.#compiled.records.prefetch(this.#hosts.robots, cluster);
     this.#records.load(this.#compiled.record(item));
-    this.#records.write(chunk.view, base + this.#robots.start(item), automatonStart);
-    this.#writeAutomata(end, chunk.bytes, base);
+    const recordStart = base + this.#robots.start(item);
+    this.#records.write(chunk.view, recordStart, automatonStart);
+    const recordEnd = recordStart + this.#records.bytes;
+    const written = this.#writeAutomata(end, chunk, base) ?? recordEnd;
     chunk.end += end - start;
+    for (let at = written; at < chunk.end; at++) chunk.bytes[at] = 0;
   }
 
   /*
@@ -141,20 +162,26 @@ export class HostClusters {
     const robotsStart = (item: number): number => section + this.#robots.start(item);
     const end = first[cluster + 1] as number;
     for (let index = first[cluster] as number; index < end; index++) {
+      this.#hosts.prefetch(sorted, index);
       const host = sorted[index] as number;
       this.#hosts.write(host, chunk, base + this.hostStart(host), robotsStart, sources);
     }
   }
 
-  /** Writes the next automata that start before `end`. */
-  #writeAutomata(end: number, bytes: Buffer, base: number): void {
+  /** Writes the next automata that start before `end`; returns the end of the last, if any. */
+  #writeAutomata(end: number, chunk: TableChunk, base: number): number | undefined {
     const { automata } = this.#compiled;
-    for (; this.#written < this.#automata.count; this.#written++) {
-      const automaton = this.#automata.item(this.#written);
+    const items = this.#ownAutomata;
+    let written: number | undefined;
+    for (; this.#written < items.length; this.#written++) {
+      automata.prefetch(items, this.#written);
+      const automaton = items[this.#written] as number;
       const at = this.#automata.start(automaton);
       if (at >= end) break;
-      automata.copy(automaton, bytes, base + at);
+      automata.copy(automaton, chunk.bytes, base + at);
+      written = base + at + automata.length(automaton);
     }
+    return written;
   }
 }
 

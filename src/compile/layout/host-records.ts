@@ -19,15 +19,14 @@ import {
   SCHEME_HTTPS,
   SOURCE_WITH_NUMBER,
 } from '../../table/format.js';
-import type { AuthoritySet, HostEntry } from '../intern/authority-set.js';
-import type { ByteStore } from '../intern/byte-store.js';
+import type { AuthoritySet, HostEntry, SortedAuthorities } from '../intern/authority-set.js';
+import { type ByteStore, PREFETCHED } from '../intern/byte-store.js';
 import type { HostNames } from '../intern/host-names.js';
 import { OffsetMap } from './offset-map.js';
 import type { TableChunk, TablePieces } from './table-chunk.js';
 
 /** Maximum number of authorities in a host record, which counts them with two bytes. */
 export const MAX_HOST_AUTHORITIES = 0xffff;
-const NOT_NEEDED = -1;
 /** Stands for a source: the host has several authorities, or an authority that needs an entry. */
 const SEVERAL = -1;
 
@@ -45,7 +44,7 @@ export interface CrowdedHost {
 export class HostRecords {
   readonly names: HostNames;
   /** Number of authorities in the records of all hosts. */
-  readonly authorityCount: number;
+  authorityCount = 0;
   /** Total length of the robots.txt files of all authorities. */
   readonly bodyBytes: number;
   /** The robots records, in the order in which the hosts need them. */
@@ -53,8 +52,10 @@ export class HostRecords {
   /** For each host, the index in `robots` of the record of its first authority. */
   readonly firstRobots: Uint32Array;
   /** Total length of the sources. */
-  readonly sourceBytes: number;
-  readonly crowded: readonly CrowdedHost[];
+  sourceBytes = 0;
+  readonly crowded: CrowdedHost[] = [];
+  /** Keeps the reads of `prefetch` from being optimised away. */
+  prefetched = 0;
 
   readonly #authorities: AuthoritySet;
   readonly #sources: ByteStore;
@@ -70,6 +71,8 @@ export class HostRecords {
    */
   readonly #onlySource: Int32Array;
   readonly #onlySourceNumber: Uint32Array;
+  /** Length of the record of each host. */
+  readonly #bytes: Uint32Array;
   /** Offsets of the sources in the sources section. */
   readonly #sourceOffsets: OffsetMap;
 
@@ -79,75 +82,75 @@ export class HostRecords {
    */
   constructor(authorities: AuthoritySet, sources: ByteStore, recordCount: number) {
     const sorted = authorities.sorted();
-    const names = authorities.roomForHosts();
-    const first = new Uint32Array(sorted.length + 1);
-    const onlySource = new Int32Array(sorted.length).fill(SEVERAL);
-    const onlySourceNumber = new Uint32Array(sorted.length);
-    const firstRobots = new Uint32Array(sorted.length);
-    const placeOf = new Int32Array(recordCount).fill(NOT_NEEDED);
-    const robots = new Uint32Array(recordCount);
-    let robotsCount = 0;
-    const sourceOffsets = new OffsetMap(sources.count);
-    let authorityCount = 0;
-    let bodyBytes = 0;
-    let sourceBytes = 0;
-    const crowded: CrowdedHost[] = [];
-    const need = (authority: number): void => {
-      const record = authorities.robots(authority);
-      if (placeOf[record] === NOT_NEEDED) {
-        placeOf[record] = robotsCount;
-        robots[robotsCount++] = record;
-      }
-      const source = authorities.source(authority);
-      if (sourceOffsets.place(source, sourceBytes)) sourceBytes += sources.length(source);
-      authorityCount++;
-    };
-    for (let low = 0, high = 0; low < sorted.length; low = high) {
-      const authority = sorted[low] as number;
-      const host = names.count;
-      authorities.addHost(authority, names);
-      for (high = low; high < sorted.length; high++) {
-        const next = sorted[high] as number;
-        if (high > low && !authorities.hasLastHost(next, names)) break;
-        bodyBytes += authorities.bodyBytes(next);
-      }
-      first[host] = low;
-      let firstAuthority = authority;
-      let isOnly = high - low === 1 && authorities.isPlain(authority);
-      if (isOnly) {
-        need(authority);
-      } else {
-        const entries = authorities.entriesOf(sorted, low, high);
-        if (entries.length > MAX_HOST_AUTHORITIES) {
-          const name = Buffer.from(names.get(host)).toString('latin1');
-          crowded.push({ host: name, authorities: entries.length });
-          entries.length = MAX_HOST_AUTHORITIES;
-        }
-        firstAuthority = (entries[0] as HostEntry).authority;
-        isOnly = isPlain(entries);
-        for (const entry of entries) need(entry.authority);
-      }
-      if (isOnly) {
-        onlySource[host] = authorities.source(firstAuthority);
-        onlySourceNumber[host] = authorities.sourceNumber(firstAuthority);
-      }
-      firstRobots[host] = placeOf[authorities.robots(firstAuthority)] as number;
-    }
-    first[names.count] = sorted.length;
-    this.names = names;
-    this.authorityCount = authorityCount;
-    this.bodyBytes = bodyBytes;
-    this.robots = robots.subarray(0, robotsCount);
-    this.firstRobots = firstRobots.subarray(0, names.count);
-    this.sourceBytes = sourceBytes;
-    this.crowded = crowded;
+    this.names = sorted.hosts;
+    this.#first = this.names.dropRepeats();
+    this.bodyBytes = authorities.allBodyBytes;
     this.#authorities = authorities;
     this.#sources = sources;
-    this.#sorted = sorted;
-    this.#first = first;
-    this.#onlySource = onlySource;
-    this.#onlySourceNumber = onlySourceNumber;
-    this.#sourceOffsets = sourceOffsets;
+    this.#sorted = sorted.numbers;
+    this.firstRobots = new Uint32Array(this.count);
+    this.#onlySource = new Int32Array(this.count).fill(SEVERAL);
+    this.#onlySourceNumber = new Uint32Array(this.count);
+    this.#bytes = new Uint32Array(this.count);
+    this.#sourceOffsets = new OffsetMap(sources.count);
+    const needed = new OffsetMap(recordCount);
+    this.#addHosts(sorted, needed);
+    this.robots = needed.items;
+  }
+
+  #addHosts(sorted: SortedAuthorities, needed: OffsetMap): void {
+    const { isPlain, robots, sources, sourceNumbers } = sorted;
+    for (let host = 0; host < this.count; host++) {
+      const low = this.#first[host] as number;
+      const isAlone = (this.#first[host + 1] as number) - low === 1;
+      if (!isAlone || isPlain[low] === 0) {
+        this.#addEntries(host, needed);
+        continue;
+      }
+      this.#addOnly(host, robots[low] as number, sources[low] as number, needed);
+      this.#onlySourceNumber[host] = sourceNumbers[low] as number;
+    }
+  }
+
+  /** Adds a host by its entries. */
+  #addEntries(host: number, needed: OffsetMap): void {
+    const authorities = this.#authorities;
+    const low = this.#first[host] as number;
+    const high = this.#first[host + 1] as number;
+    const entries = authorities.entriesOf(this.#sorted, low, high);
+    if (entries.length > MAX_HOST_AUTHORITIES) {
+      const name = Buffer.from(this.names.get(host)).toString('latin1');
+      this.crowded.push({ host: name, authorities: entries.length });
+      entries.length = MAX_HOST_AUTHORITIES;
+    }
+    const { authority } = entries[0] as HostEntry;
+    if (isPlain(entries)) {
+      const robots = authorities.robots(authority);
+      this.#addOnly(host, robots, authorities.source(authority), needed);
+      this.#onlySourceNumber[host] = authorities.sourceNumber(authority);
+      return;
+    }
+    for (const entry of entries) {
+      this.#need(authorities.robots(entry.authority), authorities.source(entry.authority), needed);
+    }
+    this.firstRobots[host] = needed.start(authorities.robots(authority));
+    this.#bytes[host] = HOST_SEVERAL_NAME + this.names.length(host) + ENTRY_BYTES * entries.length;
+  }
+
+  /** Adds a host by the record and the source of its only authority. */
+  #addOnly(host: number, robots: number, source: number, needed: OffsetMap): void {
+    this.#need(robots, source, needed);
+    this.firstRobots[host] = needed.start(robots);
+    this.#onlySource[host] = source;
+    this.#bytes[host] = this.#nameStart(source) + this.names.length(host);
+  }
+
+  #need(robots: number, source: number, needed: OffsetMap): void {
+    this.authorityCount++;
+    needed.place(robots, needed.count);
+    if (this.#sourceOffsets.place(source, this.sourceBytes)) {
+      this.sourceBytes += this.#sources.length(source);
+    }
   }
 
   get count(): number {
@@ -156,10 +159,20 @@ export class HostRecords {
 
   /** Length of a host record. */
   bytes(host: number): number {
-    const length = this.names.length(host);
-    const source = this.#onlySource[host] as number;
-    if (source !== SEVERAL) return this.#nameStart(source) + length;
-    return HOST_SEVERAL_NAME + length + ENTRY_BYTES * this.#entries(host).length;
+    return this.#bytes[host] as number;
+  }
+
+  /** Brings what `write` reads of the next hosts of a list into the cache: see ByteStore. */
+  prefetch(hosts: Uint32Array, index: number): void {
+    if (index % PREFETCHED !== 0) return;
+    const end = Math.min(index + PREFETCHED, hosts.length);
+    let sum = 0;
+    for (let next = index; next < end; next++) {
+      const host = hosts[next] as number;
+      sum += this.names.lengthByte(host) + (this.#onlySource[host] as number);
+      sum += (this.#onlySourceNumber[host] as number) + (this.firstRobots[host] as number);
+    }
+    this.prefetched = sum;
   }
 
   /**

@@ -1,17 +1,21 @@
-const NOT_PLACED = -1;
+/** Stands for an offset: no item of a table starts at its greatest length. */
+const NOT_PLACED = 0xffff_ffff;
 
-/** The offsets of numbered items, in the order in which they were placed. */
+/**
+ * The offsets of numbered items, in the order in which they were placed. Offsets have 32 bits:
+ * a table with higher ones is too long, and is not written.
+ */
 export class OffsetMap {
   /** Number of placed items. */
   count = 0;
   /** The placed items, in order. */
   readonly #items: Uint32Array;
-  readonly #starts: Float64Array;
+  readonly #starts: Uint32Array;
 
   /** @param items number of items */
   constructor(items: number) {
     this.#items = new Uint32Array(items);
-    this.#starts = new Float64Array(items).fill(NOT_PLACED);
+    this.#starts = new Uint32Array(items).fill(NOT_PLACED);
   }
 
   has(item: number): boolean {
@@ -24,6 +28,11 @@ export class OffsetMap {
     this.#starts[item] = start;
     this.#items[this.count++] = item;
     return true;
+  }
+
+  /** The placed items, in order. */
+  get items(): Uint32Array {
+    return this.#items.subarray(0, this.count);
   }
 
   /** The item placed at this index, from 0. */

@@ -32,8 +32,9 @@ export class TokenNumbers {
     const named = [...(kept ?? [])].sort().map((token) => compiled.numberOf(token));
     const isUsed = new Uint8Array(tokens.count);
     for (const token of named) isUsed[token] = 1;
-    for (const number of robots) {
-      const record = compiled.record(number);
+    for (let place = 0; place < robots.length; place++) {
+      compiled.records.prefetch(robots, place);
+      const record = compiled.record(robots[place] as number);
       for (let index = 0; index < record.tokenCount; index++) isUsed[record.token(index)] = 1;
     }
     for (const token of first) isUsed[token] = 0;

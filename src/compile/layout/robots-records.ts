@@ -17,8 +17,8 @@ export class RobotsRecords {
   /** Indices of the record's tokens, by ascending number in the table. */
   #indices: number[] = [];
   #isWide = false;
-  /** Offset in the chunk of each written list of groups. */
-  readonly #listStarts = new Map<number, number>();
+  /** Offset in the record of each written list of groups, by the number of the list; 0 if not. */
+  #listStarts = new Uint32Array(0);
 
   constructor(tokens: TokenNumbers) {
     this.#tokens = tokens;
@@ -81,19 +81,24 @@ export class RobotsRecords {
     writeWord(out, isWide, start + 1, tokenCount);
     let number = start + 1 + width;
     let next = number + 2 * width * tokenCount;
-    this.#listStarts.clear();
+    const listStarts = this.#emptyListStarts(record.wordCount);
     for (const index of this.#indices) {
       const list = record.list(index);
-      let listStart = this.#listStarts.get(list);
-      if (listStart === undefined) {
-        listStart = next;
-        this.#listStarts.set(list, next);
+      if (listStarts[list] === 0) {
+        listStarts[list] = next - start;
         next = writeGroups(record, list, out, next, automatonStart);
       }
       writeWord(out, isWide, number, this.#tokens.number(record.token(index)));
-      writeWord(out, isWide, number + width * tokenCount, listStart - start);
+      writeWord(out, isWide, number + width * tokenCount, listStarts[list] as number);
       number += width;
     }
+  }
+
+  /** Numbers of lists are less than `words`. */
+  #emptyListStarts(words: number): Uint32Array {
+    if (this.#listStarts.length < words) this.#listStarts = new Uint32Array(2 * words);
+    else this.#listStarts.fill(0, 0, words);
+    return this.#listStarts;
   }
 }
 
@@ -118,7 +123,7 @@ function writeGroups(
   const groups = record.groupCount(list);
   for (let group = 0; group < groups; group++) {
     const automaton = record.automaton(list, group) - 1;
-    if (automaton >= 0) out.setUint32(at, automatonStart(automaton), true);
+    out.setUint32(at, automaton < 0 ? 0 : automatonStart(automaton), true);
     const more = group + 1 < groups ? 1 : 0;
     out.setUint32(at + GROUP_LINE, 2 * record.firstLine(list, group) + more, true);
     at += GROUP_BYTES;

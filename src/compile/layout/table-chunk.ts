@@ -5,7 +5,7 @@ import { Buffer } from 'node:buffer';
  * stretches.
  */
 export class TableChunk {
-  /** The memory of the chunk, which is zero after the written bytes. */
+  /** The memory of the chunk; after the written bytes, it holds anything. */
   readonly bytes: Buffer;
   /** A view of the same memory. */
   readonly view: DataView;
@@ -29,7 +29,6 @@ export class TableChunk {
 
   /** Empties the chunk for the stretch that starts at this offset in the table. */
   moveTo(start: number): void {
-    this.written.fill(0);
     this.start = start;
     this.end = 0;
   }
@@ -39,7 +38,7 @@ export class TableChunk {
 export interface TablePieces {
   /** Bytes of the next piece; 0 after the last one. */
   readonly nextBytes: number;
-  /** Appends the next piece to a chunk that has room for it. */
+  /** Appends the next piece, each byte of it, to a chunk that has room for it. */
   write(chunk: TableChunk): void;
 }
 
@@ -48,13 +47,14 @@ export class OnePiece implements TablePieces {
   nextBytes: number;
   readonly #fill: (chunk: TableChunk) => void;
 
-  /** @param fill writes the bytes at the end of the chunk; default: leaves them zero */
+  /** @param fill writes bytes at the end of the chunk; the others are zero */
   constructor(bytes: number, fill: (chunk: TableChunk) => void = () => {}) {
     this.nextBytes = bytes;
     this.#fill = fill;
   }
 
   write(chunk: TableChunk): void {
+    chunk.bytes.fill(0, chunk.end, chunk.end + this.nextBytes);
     this.#fill(chunk);
     chunk.end += this.nextBytes;
     this.nextBytes = 0;

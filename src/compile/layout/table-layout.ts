@@ -255,9 +255,10 @@ class BucketPieces implements TablePieces {
     const first = this.#bucket * BUCKET_SLOTS;
     for (let place = 0; place < BUCKET_SLOTS; place++) {
       const host = hosts[first + place] as number;
-      if (host === 0) break;
-      view.setUint32(end + 4 * place, this.#hostSection + this.#clusters.hostStart(host - 1), true);
-      view.setUint16(end + BUCKET_TAGS + 2 * place, tagOf(hashes[first + place] as number), true);
+      const start = host === 0 ? 0 : this.#hostSection + this.#clusters.hostStart(host - 1);
+      const tag = host === 0 ? 0 : tagOf(hashes[first + place] as number);
+      view.setUint32(end + 4 * place, start, true);
+      view.setUint16(end + BUCKET_TAGS + 2 * place, tag, true);
     }
     view.setUint32(end + BUCKET_PASSED, passed[this.#bucket] as number, true);
     this.#bucket++;

@@ -93,6 +93,23 @@ export class ByteStore {
     return item >= 0 ? item : this.#take(slot, chunk, start, length, hash);
   }
 
+  /**
+   * Brings the slots of strings into the cache before they are added: see `prefetch`.
+   *
+   * @param words has the hash of each string, `step` words from the one before
+   * @param at place of the first hash
+   */
+  prefetchSlots(words: Uint32Array, at: number, step: number): void {
+    const slots = this.#slots;
+    const mask = slots.length - 1;
+    let sum = 0;
+    for (let hash = at; hash < words.length; hash += step) {
+      const next = slots[(words[hash] as number) & mask] as number;
+      sum ^= this.#items[Math.max(GROWTH_WORDS * next - 1, 0)] as number;
+    }
+    this.prefetched = sum;
+  }
+
   length(item: number): number {
     return this.#word(item, WORD_LENGTH);
   }
@@ -168,7 +185,7 @@ export class ByteStore {
     let sum = 0;
     for (let next = index; next < end; next++) {
       const item = items[next] as number;
-      sum += this.#chunkOf(item)[this.#word(item, WORD_START)] as number;
+      sum ^= this.#chunkOf(item)[this.#word(item, WORD_START)] as number;
     }
     this.prefetched = sum;
   }

@@ -169,8 +169,8 @@ export class HostRecords {
     let sum = 0;
     for (let next = index; next < end; next++) {
       const host = hosts[next] as number;
-      sum += this.names.lengthByte(host) + (this.#onlySource[host] as number);
-      sum += (this.#onlySourceNumber[host] as number) + (this.firstRobots[host] as number);
+      sum ^= this.names.lengthByte(host) ^ (this.#onlySource[host] as number);
+      sum ^= (this.#onlySourceNumber[host] as number) ^ (this.firstRobots[host] as number);
     }
     this.prefetched = sum;
   }

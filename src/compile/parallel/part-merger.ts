@@ -1,5 +1,5 @@
 import type { WarningCode } from '../../protocol/robots-file.js';
-import { GROWTH_WORDS } from '../intern/byte-store.js';
+import { GROWTH_WORDS, WORD_HASH } from '../intern/byte-store.js';
 import { Uint32List } from '../intern/uint32-list.js';
 import type { TableContents } from '../table-contents.js';
 import type { FirstSource } from './first-sources.js';
@@ -72,7 +72,9 @@ export class PartMerger {
    */
   add(part: TablePart, from = 0, to = countEntries(part)): void {
     const { entries } = part;
-    const { authorities, sources } = this.#contents;
+    const { authorities, digests, sources } = this.#contents;
+    authorities.keys.prefetchSlots(entries, ENTRY_KEY + WORD_HASH, ENTRY_WORDS);
+    digests.prefetchSlots(part.digests.items, WORD_HASH, GROWTH_WORDS);
     for (let at = from * ENTRY_WORDS; at < to * ENTRY_WORDS; at += ENTRY_WORDS) {
       const word = (index: number): number => entries[at + index] as number;
       const template = sources.addAt(

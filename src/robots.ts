@@ -26,7 +26,7 @@ import { type ResidentBlock, RobotsMemory } from './robots-memory.js';
 const OPTIONS: OptionKinds<ParseOptions> = { profile: 'other', maxBytes: 'number' };
 
 /** A compiler with more memory than this is not kept for the next file. */
-const HELD_BYTES = 16 * 1024 * 1024;
+const HELD_BYTES = 1024 * 1024;
 
 /** Shared by all `Robots`, and made for the first verdict. */
 let memory: RobotsMemory | undefined;

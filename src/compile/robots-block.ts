@@ -73,7 +73,7 @@ export class BlockCompiler {
 
   /** Bytes that the compiler keeps for the next file. */
   get heldBytes(): number {
-    return this.#out.length + this.#automata.heldBytes;
+    return this.#out.length;
   }
 
   /**

@@ -18,7 +18,7 @@ import {
 import type { Profile } from '../../protocol/profile.js';
 import type { Rule } from '../../protocol/robots-file.js';
 import { RulePlaces } from '../../protocol/rule-places.js';
-import { BLOCK, RuleMemory } from './rule-memory.js';
+import { BLOCK, type RuleMemory, ruleMemory } from './rule-memory.js';
 
 /** A literal between two `*`, or after the last: at least one canonical byte. */
 export interface Segment {
@@ -47,8 +47,6 @@ export interface Pattern {
   readonly twoForms: boolean;
 }
 
-let memory: RuleMemory | undefined;
-
 /**
  * The patterns of each rule: none if the rule can match no text, because its pattern is empty or
  * starts with neither `/` nor `*`. In the google profile an allow rule whose last path segment
@@ -68,7 +66,7 @@ export function patternsOf(
     at += pattern.length;
     places.add(allow, start, at, index);
   });
-  memory ??= new RuleMemory();
+  const memory = ruleMemory();
   memory.load(places, 0, rules.length, profile);
   const first = memory.word(BLOCK + COMPILE_LOADED);
   const end = first + ITEM_BYTES * memory.word(BLOCK + COMPILE_LOADED_ITEMS);

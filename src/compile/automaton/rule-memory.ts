@@ -22,6 +22,20 @@ const TEXT = BLOCK + COMPILE_BYTES;
 const WORD = 4;
 const WORD_SHIFT = 2;
 
+/** A memory that a group has made longer is not kept for the next group. */
+const HELD_BYTES = 16 * 1024 * 1024;
+
+let held: RuleMemory | undefined;
+
+/**
+ * The memory of this thread for the next group. Nobody may use it after somebody else has asked for
+ * it. All compilers share it: each memory of WebAssembly takes 10 GB of addresses.
+ */
+export function ruleMemory(): RuleMemory {
+  if (held === undefined || held.bytes.length > HELD_BYTES) held = new RuleMemory();
+  return held;
+}
+
 /**
  * The memory in which the kernel compiles rules, a group at a time. The layout is that of
  * kernel/compile-layout.ts.

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { AutomatonCompiler } from '../../../src/compile/automaton/automaton-compiler.js';
+import { RuleMemory, ruleMemory } from '../../../src/compile/automaton/rule-memory.js';
 import type { Profile } from '../../../src/protocol/profile.js';
 import type { Rule } from '../../../src/protocol/robots-file.js';
 import { RulePlaces } from '../../../src/protocol/rule-places.js';
@@ -30,12 +31,7 @@ interface Compiled {
   readonly bytes: Uint8Array;
 }
 
-/** The rules' automaton; `undefined` if none of them can match. */
-function automatonOf(
-  rules: readonly Rule[],
-  profile: Profile,
-  by = compiler,
-): Uint8Array | undefined {
+function placesOf(rules: readonly Rule[]): RulePlaces {
   const text = Buffer.concat(rules.map(({ pattern }) => pattern));
   const places = new RulePlaces(text);
   let at = 0;
@@ -43,7 +39,12 @@ function automatonOf(
     places.add(allow, at, at + pattern.length, line);
     at += pattern.length;
   }
-  return by.compile(places, 0, rules.length, profile)?.slice();
+  return places;
+}
+
+/** The rules' automaton; `undefined` if none of them can match. */
+function automatonOf(rules: readonly Rule[], profile: Profile): Uint8Array | undefined {
+  return compiler.compile(placesOf(rules), 0, rules.length, profile)?.slice();
 }
 
 function compile(rules: readonly Rule[], profile: Profile = 'rfc9309'): Compiled {
@@ -243,15 +244,27 @@ describe('the rules that an automaton keeps for people', () => {
 describe('the memory for compiling', () => {
   const page = 65_536;
 
+  it('is one for all compilers, unless a group has made it long', () => {
+    const rules = rulesOf('-/a');
+    const usual = ruleMemory();
+    new AutomatonCompiler().compile(placesOf(rules), 0, 1, 'rfc9309');
+    expect(ruleMemory()).toBe(usual);
+    const long = rulesOf(`-/${'%'.repeat(6_000_000)}`);
+    new AutomatonCompiler().compile(placesOf(long), 0, 1, 'rfc9309');
+    expect(ruleMemory()).not.toBe(usual);
+    expect(ruleMemory().bytes.length).toBeLessThan(10 * page);
+  });
+
   it('grows by pages, wherever in a page a group ends', () => {
     const lengths = new Set<number>();
     // Text, canonical form and automaton grow with the pattern.
     for (let length = page; length <= page + page / 3; length += 173) {
-      // The other compiler has had longer groups, and need not grow.
-      const fresh = new AutomatonCompiler();
-      const rules = rulesOf('-/a*b"', `+/${'c'.repeat(length)}`, '-/a*%2F$', '-/%');
-      expect(automatonOf(rules, 'rfc9309', fresh)).toEqual(automatonOf(rules, 'rfc9309'));
-      lengths.add(fresh.heldBytes);
+      const rules = rulesOf('-/a*b', `+/${'c'.repeat(length)}`, '-/a*%2F$', '-/%');
+      // The compiler's memory has held longer groups, and need not grow.
+      const fresh = new RuleMemory();
+      expect(fresh.load(placesOf(rules), 0, rules.length, 'rfc9309')).toBe(0);
+      expect(fresh.writeAutomaton()).toEqual(automatonOf(rules, 'rfc9309'));
+      lengths.add(fresh.bytes.length);
     }
     expect(lengths.size).toBeGreaterThan(1);
   });

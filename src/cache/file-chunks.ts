@@ -5,7 +5,7 @@ import { MAGIC_BYTES } from '../files/unsupported-formats.js';
 import { read } from './file.js';
 
 /** Number of bytes that are read, or decompressed, at a time. */
-const CHUNK = 512 * 1024;
+const CHUNK = 1024 * 1024;
 
 /**
  * Yields the bytes of the file. Each chunk overwrites the one before. The first chunk is long

@@ -167,8 +167,12 @@ function keepDeciding(loaded: u32, google: bool): u32 {
   return unwritten;
 }
 
-/** Stores the text of a rule, which the kernel's host has written to memory from `claim`. */
+/**
+ * Stores the text of a rule, which the kernel's host has written to the part that it claimed last.
+ * The rest of the part is free again.
+ */
 export function setText(item: usize, text: usize, bytes: u32): void {
+  endPart(text + bytes);
   store<u32>(item, <u32>text, ITEM_TEXT);
   store<u32>(item, bytes, ITEM_TEXT_BYTES);
   allTextBytes += bytes;

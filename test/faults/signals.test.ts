@@ -109,7 +109,8 @@ describe('a signal before each file system call', () => {
     const calls = await callsOf(place, args);
     expect(calls).toEqual(expect.arrayContaining(['open', 'writeSync', 'rename']));
     const found = await interrupt({ place, args, output: 'out.txt' }, momentsOf(calls));
-    expect(found.old).toBeGreaterThan(calls.length / 2);
+    // A short output is written at once, before the program hears of a signal.
+    expect(found.old).toBeGreaterThan(calls.length / 3);
   });
 
   test('leaves the output of threads either old or complete', async () => {

@@ -97,13 +97,14 @@ export class ByteStore {
    * Brings the slots of strings into the cache before they are added: see `prefetch`.
    *
    * @param words has the hash of each string, `step` words from the one before
-   * @param at place of the first hash
+   * @param from place of the first hash
+   * @param to place after the last
    */
-  prefetchSlots(words: Uint32Array, at: number, step: number): void {
+  prefetchSlots(words: Uint32Array, from: number, to: number, step: number): void {
     const slots = this.#slots;
     const mask = slots.length - 1;
     let sum = 0;
-    for (let hash = at; hash < words.length; hash += step) {
+    for (let hash = from; hash < to; hash += step) {
       const next = slots[(words[hash] as number) & mask] as number;
       sum ^= this.#items[Math.max(GROWTH_WORDS * next - 1, 0)] as number;
     }

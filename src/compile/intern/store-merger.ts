@@ -27,7 +27,7 @@ export class StoreMerger {
   /** Merges a growth. Growths must come in the order in which they were taken. */
   merge({ chunks, items }: StoreGrowth): void {
     for (const chunk of chunks) this.#chunks.push(this.#into.adopt(chunk));
-    this.#into.prefetchSlots(items, WORD_HASH, GROWTH_WORDS);
+    this.#into.prefetchSlots(items, WORD_HASH, items.length, GROWTH_WORDS);
     for (let at = 0; at < items.length; at += GROWTH_WORDS) {
       const chunk = this.#chunks[items[at + WORD_CHUNK] as number] as number;
       const start = items[at + WORD_START] as number;

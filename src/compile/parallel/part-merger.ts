@@ -73,9 +73,13 @@ export class PartMerger {
   add(part: TablePart, from = 0, to = countEntries(part)): void {
     const { entries } = part;
     const { authorities, digests, sources } = this.#contents;
-    authorities.keys.prefetchSlots(entries, ENTRY_KEY + WORD_HASH, ENTRY_WORDS);
-    digests.prefetchSlots(part.digests.items, WORD_HASH, GROWTH_WORDS);
-    for (let at = from * ENTRY_WORDS; at < to * ENTRY_WORDS; at += ENTRY_WORDS) {
+    const [start, end] = [from * ENTRY_WORDS, to * ENTRY_WORDS];
+    authorities.keys.prefetchSlots(entries, start + ENTRY_KEY + WORD_HASH, end, ENTRY_WORDS);
+    if (from === 0 && to > 0) {
+      const { items } = part.digests;
+      digests.prefetchSlots(items, WORD_HASH, items.length, GROWTH_WORDS);
+    }
+    for (let at = start; at < end; at += ENTRY_WORDS) {
       const word = (index: number): number => entries[at + index] as number;
       const template = sources.addAt(
         this.#sourceChunks[word(ENTRY_SOURCE)] as number,

@@ -162,6 +162,8 @@ export async function filter(
       interruption,
     });
     await run.carryOut();
+    // A short run may not have turned the event loop.
+    await interruption.hear();
     if (interruption.exitCode === undefined) {
       await compressed?.finish();
       await output?.commit(false);

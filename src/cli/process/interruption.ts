@@ -1,4 +1,5 @@
 import { constants } from 'node:os';
+import { setImmediate as endOfTurn } from 'node:timers/promises';
 import { wakeOpenings } from '../../files/openings.js';
 
 /** Signals that ask the program to end. */
@@ -32,6 +33,12 @@ export class Interruption {
 
   constructor() {
     for (const signal of SIGNALS) process.on(signal, this.#onSignal);
+  }
+
+  /** Hears a signal that has come: Node looks for signals once in each turn of its event loop. */
+  async hear(): Promise<void> {
+    await endOfTurn(); // This turn may have looked already.
+    await endOfTurn();
   }
 
   /** A signal that the first operating system signal aborts. */

@@ -6,7 +6,7 @@ import { type Agent, parseAgent } from './protocol/agent.js';
 import type { FileParts, PlacedFile } from './protocol/file-parser.js';
 import { groupsByProductToken, groupsFor } from './protocol/groups.js';
 import { type KeptRecord, keptRecords } from './protocol/other-record-kinds.js';
-import { checkParseOptions, type ParseOptions, parseRobots, placeRules } from './protocol/parse.js';
+import { checkParseOptions, type ParseOptions, placeRules, withRules } from './protocol/parse.js';
 import { MAX_BYTES } from './protocol/parsing-limits.js';
 import { AgentPreferences, type PathMatcher, type Preferences } from './protocol/preferences.js';
 import { lowerCaseAscii, ProductTokens } from './protocol/product-token.js';
@@ -52,6 +52,7 @@ export class Robots {
   readonly #options: ParseOptions;
   readonly #profile: Profile;
   /** Read on the first question that verdicts do not answer: most files are only judged by. */
+  #placed: PlacedFile | undefined;
   #file: RobotsFile | undefined;
   #byToken: ReadonlyMap<string, readonly Group[]> | undefined;
   #kept: readonly KeptRecord[] | undefined;
@@ -181,7 +182,8 @@ export class Robots {
   }
 
   get #parsed(): RobotsFile {
-    this.#file ??= parseRobots(bodyBytes('Robots.parse', this.#body), this.#options);
+    this.#placed ??= placeRules(bodyBytes('Robots.parse', this.#body), this.#options);
+    this.#file ??= withRules(this.#placed);
     return this.#file;
   }
 
@@ -224,7 +226,7 @@ export class Robots {
     const isFirst = this.#agent === undefined && typeof name === 'string';
     const only = isFirst ? askedAgent(name, this.#profile) : undefined;
     if (only === undefined) parseAgent(name, this.#profile); // refuses a name that is no agent
-    const file = this.#groups(only?.parts ?? GROUPS);
+    const file = this.#placed ?? this.#groups(only?.parts ?? GROUPS);
     compiler ??= new BlockCompiler();
     this.#block = compiler.compile(file, this.#profile, only?.agent);
     this.#agent = isFirst ? name : null;

@@ -25,7 +25,11 @@ export interface ParseOptions {
  * @throws RobotsFilterError `usage` for an unknown profile or a `maxBytes` out of range
  */
 export function parseRobots(body: Uint8Array, options: ParseOptions = {}): RobotsFile {
-  const { groups, rules, ...others } = placeRules(body, options);
+  return withRules(placeRules(body, options));
+}
+
+/** The file with an object for each rule. */
+export function withRules({ groups, rules, ...others }: PlacedFile): RobotsFile {
   return {
     groups: groups.map(({ productTokens, line, firstRule, rulesEnd }) => ({
       productTokens,

@@ -140,7 +140,7 @@ function inline(): void {
     '--debuginfo',
     ...FEATURES.map((feature) => `--enable-${feature}`),
     ...RARE.map((name) => `--no-inline=*/${name}`),
-    // What compiles rules takes as long either way.
+    // Compiling rules takes as long without inlining, and the kernel is smaller.
     '--no-inline=*/compile/*',
     `--always-inline-max-function-size=${CALLING_NONE}`,
     `--flexible-inline-max-function-size=${CALLING_OTHERS}`,

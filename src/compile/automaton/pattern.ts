@@ -50,8 +50,8 @@ export interface Pattern {
 /**
  * The patterns of each rule: none if the rule can match no text, because its pattern is empty or
  * starts with neither `/` nor `*`. In the google profile an allow rule whose last path segment
- * starts with `/index.htm` has two (spec notes, section 2, point 10). The kernel reads them, as it
- * does for automata.
+ * starts with `/index.htm` has two (spec notes, section 2, point 10). The kernel reads the
+ * patterns, and those of automata, too.
  */
 export function patternsOf(
   rules: readonly Pick<Rule, 'allow' | 'pattern'>[],

@@ -96,7 +96,9 @@ async function neededDefinitions(
 ): Promise<CommandDefinitions | undefined> {
   const names: readonly string[] = [...COMMAND_NAMES, 'help', '--help'];
   // -h may stand among other short options: -qh.
-  const isNeeded = words.some((word) => names.includes(word) || /^-\w*h/.test(word));
+  const mayAsk = (word: string): boolean =>
+    word.startsWith('-') && !word.startsWith('--') && word.includes('h');
+  const isNeeded = words.some((word) => names.includes(word) || mayAsk(word));
   return isNeeded ? (await import('./definitions/commands.js')).COMMAND_DEFINITIONS : undefined;
 }
 

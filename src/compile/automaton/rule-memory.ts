@@ -28,8 +28,8 @@ const HELD_BYTES = 16 * 1024 * 1024;
 let held: RuleMemory | undefined;
 
 /**
- * The memory of this thread for the next group. Nobody may use it after somebody else has asked for
- * it. All compilers share it: each memory of WebAssembly takes 10 GB of addresses.
+ * The memory for the next group, until the next call. All compilers of a thread share one, because
+ * each memory of WebAssembly takes 10 GB of addresses.
  */
 export function ruleMemory(): RuleMemory {
   if (held === undefined || held.bytes.length > HELD_BYTES) held = new RuleMemory();

@@ -39,10 +39,11 @@ describe('records whose canonical form is several times as long', () => {
     ['a line end in the URL', (bytes) => `{"url":"http://h?\\n${'<'.repeat(bytes)}"}`],
     ['dot segments', (bytes) => `{"url":"http:\\/\\/H/..\\/${'<'.repeat(bytes)}"}`],
   ];
-  /** Bytes of the long records, and how they are read: batches hold 1 MiB, from a pipe 2 MiB. */
+  /** Bytes of the long records, and how they are read: 128 KiB, 1 MiB or 2 MiB at a time. */
   const WAYS = [
     [120_000, '$rf --robots-dir r.ndjson -q s.in'],
     [750_000, '$rf --robots-dir r.ndjson -q --threads 12 s.in'],
+    [1_500_000, '$rf --robots-dir r.ndjson -q --threads 2 s.in'],
     [1_500_000, 'cat s.in | $rf --robots-dir r.ndjson -q --threads 2'],
   ] as const;
   test.each(SHAPES)('change no neighbouring record: %s', async (_name, shape) => {

@@ -60,13 +60,8 @@ export interface RegionSizes {
   readonly base: number;
   readonly threads: number;
   readonly slots: number;
-  /** Length of the longest batch of any run, in bytes. */
+  /** Length of the longest batch, in bytes. A longer line may need the jumbo region. */
   readonly batchBytes: number;
-  /**
-   * Length of the longest batch, in bytes, of the run with the shortest batches. A longer line may
-   * need the jumbo region.
-   */
-  readonly leastBatchBytes: number;
   /** Length of the longest line that is judged, in bytes, without its newline. */
   readonly maxLineBytes: number;
   /** Bytes of output that a line may need for each of its own, and beyond that. */
@@ -113,7 +108,7 @@ export function layOut(demand: RegionSizes): Regions {
 
   const holdBytes = Math.max(demand.maxLineBytes + 2, BAD_INPUT_LIMIT + MARGIN);
   let jumbo: Jumbo | undefined;
-  if (holdBytes > demand.leastBatchBytes) {
+  if (holdBytes > batchBytes) {
     const jumboOutput = outputFor(holdBytes, demand);
     jumbo = {
       input: take(guarded(holdBytes + MARGIN)),

@@ -24,7 +24,6 @@ const DEMAND = {
   threads: 2,
   slots: 3,
   batchBytes: 4096,
-  leastBatchBytes: 4096,
   maxLineBytes: 1024,
   lineFactor: 1,
   lineOverhead: 64,

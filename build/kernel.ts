@@ -51,11 +51,19 @@ const CALLING_OTHERS = 300;
 const CALLED_ONCE = 1_000_000;
 
 /**
- * Functions that few lines or runs reach are not inlined. V8 would compile them with the functions
- * that every line passes, and takes more time for a byte of a larger function. Each run reads one
- * format, so the readers of formats are among them: only the one in use is compiled.
+ * Functions that few lines or runs reach are not inlined, nor are some that many places call. V8
+ * would compile them with the functions that every line passes, and takes more time for a byte of a
+ * larger function. Each run reads one format, so the readers of formats are among them: only the
+ * one in use is compiled.
  */
-const RARE = [
+const SEPARATE = [
+  'countRules',
+  'keepRules',
+  'openString',
+  'decodeUrl',
+  'findByte',
+  'groupsOf',
+  'verdicts',
   'locateInText',
   'locateByOffset',
   'locateInRow',
@@ -139,7 +147,7 @@ function inline(): void {
     // Reads the names, by which asc calls `function` in `file` `path/file/function`.
     '--debuginfo',
     ...FEATURES.map((feature) => `--enable-${feature}`),
-    ...RARE.map((name) => `--no-inline=*/${name}`),
+    ...SEPARATE.map((name) => `--no-inline=*/${name}`),
     // Compiling rules takes as long without inlining, and the kernel is smaller.
     '--no-inline=*/compile/*',
     `--always-inline-max-function-size=${CALLING_NONE}`,

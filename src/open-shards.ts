@@ -2,12 +2,14 @@ import { open, readFile, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { bankGroups } from './bank-groups.js';
+import { checkTable } from './check-table.js';
 import { RobotsFilterError } from './errors.js';
 import { errorCode } from './files/system-error.js';
 import { ShardedView } from './inspect/sharded-view.js';
 import { TableView } from './inspect/table-view.js';
 import { Arena } from './kernel/arena.js';
 import { createMemory, MAX_PAGES, PAGE_BYTES } from './kernel/kernel.js';
+import { readAll } from './read-table.js';
 import { BUCKET_SLOTS, CACHE_LINE_BYTES, HEADER_BYTES, TAIL_BYTES } from './table/format.js';
 import {
   checksumText,
@@ -17,9 +19,8 @@ import {
   type ManifestPart,
   parseManifest,
 } from './table/manifest.js';
-import { readAll } from './table/read-table.js';
 import { shardOf } from './table/shard-of.js';
-import { checkTable, SECTION_NAMES, type TableHeader } from './table/table-check.js';
+import { SECTION_NAMES, type TableHeader } from './table/table-check.js';
 import {
   BANK_BYTES,
   type Bank,

@@ -4,11 +4,11 @@ import type { Compression } from './files/compression.js';
 import { compressionFault } from './files/compression-fault.js';
 import { compressionOf } from './files/compressions.js';
 import { openPath } from './files/openings.js';
+import { Checksum } from './kernel/checksum.js';
 import { createMemory, MAX_PAGES, PAGE_BYTES } from './kernel/kernel.js';
-import { Checksum } from './table/checksum.js';
+import { READ_BYTES, readAll, readHead, readPieces } from './read-table.js';
 import { HEADER_BYTES, TAIL_BYTES } from './table/format.js';
 import { beginsAsManifest } from './table/manifest.js';
-import { READ_BYTES, readAll, readHead, readPieces } from './table/read-table.js';
 import { checkBeginning, statedLength } from './table/table-check.js';
 import {
   placedTable,

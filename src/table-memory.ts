@@ -1,3 +1,4 @@
+import { checkTable } from './check-table.js';
 import { RobotsFilterError } from './errors.js';
 import { errorText } from './files/system-error.js';
 import { systemRemedy } from './files/system-remedy.js';
@@ -18,7 +19,7 @@ import {
   VERSION,
 } from './table/format.js';
 import type { Manifest } from './table/manifest.js';
-import { checkTable, SECTION_NAMES, type TableHeader } from './table/table-check.js';
+import { SECTION_NAMES, type TableHeader } from './table/table-check.js';
 
 /** Address of a table in its memory; not 0, which means "none" to the kernel. */
 export const TABLE_ADDRESS = 1024;

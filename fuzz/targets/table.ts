@@ -1,16 +1,17 @@
+import { checkTable } from '../../src/check-table.js';
 import { TableBuilder } from '../../src/compile/table-builder.js';
 import { RobotsFilterError } from '../../src/errors.js';
 import { TableView } from '../../src/inspect/table-view.js';
 import { verifyTable } from '../../src/inspect/verify/verify-table.js';
+import { checksum } from '../../src/kernel/checksum.js';
 import type { Authority } from '../../src/protocol/authority.js';
-import { checksum } from '../../src/table/checksum.js';
 import {
   BUCKET_SLOTS,
   HEADER_BYTES,
   HEADER_CHECKSUM,
   HEADER_LENGTH,
 } from '../../src/table/format.js';
-import { checkTable, SECTION_NAMES, type TableHeader } from '../../src/table/table-check.js';
+import { SECTION_NAMES, type TableHeader } from '../../src/table/table-check.js';
 import { hostileFile } from '../../test/hostile/file.js';
 import { words } from '../../test/hostile/pieces.js';
 import { contentsOf, urlsOf } from '../../test/inspect/verify/contents.js';

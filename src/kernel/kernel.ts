@@ -57,6 +57,8 @@ export interface Kernel {
   setText(item: number, text: number, bytes: number): void;
   /** Writes the automaton of the loaded rules; returns its address. */
   writeAutomaton(block: number): number;
+  /** Adds the blocks `from`–`end` to the lanes of a checksum; see checksum.ts. */
+  addBlocks(lanes: number, from: number, end: number): void;
   /** The keyed hash of a canonical host, as a signed number of 32 bits. */
   hashHost(key: number, host: number, bytes: number): number;
 }

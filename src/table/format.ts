@@ -20,7 +20,7 @@
  *       8  u32    version
  *      12  u32    profile: index in PROFILES
  *      16  u32    bytes of the whole table
- *      20  u32    CRC-32 of bytes 0–19 and 24–end
+ *      20  u32    checksum: see kernel/checksum.ts
  *      24  u32    flags: 1 = reduced to the product tokens it names; it answers for no other agents
  *      28  u32    start of the section of records; 0 = the table has none
  *      32  u32    number of hosts            36  u32  number of authorities
@@ -174,7 +174,7 @@
  * ## Records
  *
  * The other records (RFC 9309 section 2.2.4) of the robots.txt files, and when each was fetched. No
- * look-up reads them. Version 7 has no such section and is the same otherwise.
+ * look-up reads them. Version 7 has no such section.
  *
  *       0  u32   number n of entries
  *       4  u32   bytes of an entry: 8, or 12 with dates
@@ -194,7 +194,9 @@
  *            line; number of the group, from 1, or 0 for none; text: the value
  */
 
-export const VERSION = 8;
+export const VERSION = 9;
+/** The first version with the lanes of kernel/checksum.ts; those before have a CRC-32. */
+export const VERSION_WITH_LANES = 9;
 /** The oldest version that is read. */
 export const OLDEST_VERSION = 7;
 

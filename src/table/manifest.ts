@@ -20,7 +20,7 @@ export interface ManifestPart {
   readonly file: string;
   readonly hosts: number;
   readonly bytes: number;
-  /** The CRC-32 in the header of the table, in eight hexadecimal digits. */
+  /** The checksum in the header of the table, in eight hexadecimal digits. */
   readonly checksum: string;
 }
 

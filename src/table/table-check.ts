@@ -1,6 +1,5 @@
 import { RobotsFilterError } from '../errors.js';
 import { PROFILES, type Profile } from '../protocol/profile.js';
-import { checksum } from './checksum.js';
 import {
   BUCKET_BYTES,
   BUCKET_SLOTS,
@@ -48,7 +47,7 @@ export interface TableHeader {
   readonly profile: Profile;
   /** Length of the table in bytes. */
   readonly length: number;
-  /** The CRC-32 of the table, which tells it from any other. */
+  /** The checksum of the table, which tells it from any other. */
   readonly checksum: number;
   /** Whether the table answers only for the product tokens that it names. */
   readonly reduced: boolean;
@@ -81,27 +80,9 @@ const MIN_HOST_BYTES = 5;
 const FIXED_TOKENS = 2;
 
 const COMPILE_AGAIN = 'compile it again';
-const READ_VERSIONS = `v${OLDEST_VERSION} and v${VERSION}`;
+const READ_VERSIONS = `v${OLDEST_VERSION} to v${VERSION}`;
 /** The first version with a section of records. */
 const VERSION_WITH_RECORDS = 8;
-
-/**
- * Checks that bytes are a whole, undamaged table of this version, and reads its header.
- *
- * @param name the name of the table in messages, such as its path
- * @param computed the checksum of the bytes, if the caller knows it
- * @throws RobotsFilterError `table` if the table is foreign, of another version, truncated or
- *   damaged
- */
-export function checkTable(bytes: Uint8Array, name: string, computed?: number): TableHeader {
-  const header = checkHeader(bytes, bytes.length, name, () => computed ?? checksum(bytes));
-  for (let at = header.length - TAIL_BYTES; at < header.length; at++) {
-    if (bytes[at] !== 0) {
-      throw damagedTable(name, `byte ${at}, after its last section, is not zero`);
-    }
-  }
-  return header;
-}
 
 /**
  * The length that the header of a table states; `undefined` if the bytes are not the start of a
@@ -260,7 +241,7 @@ export function checkHeader(
   return header;
 }
 
-function damagedTable(name: string, what: string): RobotsFilterError {
+export function damagedTable(name: string, what: string): RobotsFilterError {
   return new RobotsFilterError(
     'table',
     `${name}: damaged: ${what}: copy it again, or ${COMPILE_AGAIN}`,

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { checkTable } from '../../src/check-table.js';
 import { BodyClaims } from '../../src/compile/parallel/body-claims.js';
 import { PartMerger } from '../../src/compile/parallel/part-merger.js';
 import { PartBuilder } from '../../src/compile/parallel/table-part.js';
@@ -11,7 +12,6 @@ import { TableReader } from '../../src/inspect/table-reader.js';
 import { TableView } from '../../src/inspect/table-view.js';
 import { type Authority, formatAuthority, parseAuthority } from '../../src/protocol/authority.js';
 import { HOST_PLAIN_NAME } from '../../src/table/format.js';
-import { checkTable } from '../../src/table/table-check.js';
 import { Random } from '../random/random.js';
 
 interface Added {

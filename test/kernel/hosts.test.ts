@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { checkTable } from '../../src/check-table.js';
 import { TableBuilder } from '../../src/compile/table-builder.js';
 import { TableView } from '../../src/inspect/table-view.js';
 import { HostHash } from '../../src/kernel/host-hash.js';
@@ -10,7 +11,6 @@ import {
   HEADER_HOST_KEY,
   HOST_KEY_BYTES,
 } from '../../src/table/format.js';
-import { checkTable } from '../../src/table/table-check.js';
 import { Random } from '../random/random.js';
 import { kernelOver } from './harness.js';
 

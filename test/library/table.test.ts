@@ -17,7 +17,7 @@ import {
   Table,
   TableBuilder,
 } from '../../src/index.js';
-import { checksum } from '../../src/table/checksum.js';
+import { checksum } from '../../src/kernel/checksum.js';
 import { HEADER_CHECKSUM, HEADER_TOKENS } from '../../src/table/format.js';
 
 const directory = mkdtempSync(join(tmpdir(), 'robots-filter-table-'));

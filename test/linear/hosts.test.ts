@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { checkTable } from '../../src/check-table.js';
 import { ByteStore } from '../../src/compile/intern/byte-store.js';
 import { HostNames } from '../../src/compile/intern/host-names.js';
 import { placeHosts } from '../../src/compile/layout/host-slots.js';
@@ -11,7 +12,6 @@ import {
   HOST_KEY_BYTES,
   MAX_PROBE,
 } from '../../src/table/format.js';
-import { checkTable } from '../../src/table/table-check.js';
 import { kernelOver } from '../kernel/harness.js';
 import { every } from '../random/cases.js';
 import { Random } from '../random/random.js';

@@ -303,7 +303,7 @@ describe('a table in shards', () => {
         'with a newer manifest',
         (directory) =>
           editManifest(directory, (text) => text.replace('"version": 1', '"version": 2')),
-        'written by a newer version (manifest 2, tables 8, hash "crc32"): upgrade robots-filter',
+        'written by a newer version (manifest 2, tables 9, hash "crc32"): upgrade robots-filter',
       ],
       [
         'with a damaged manifest',

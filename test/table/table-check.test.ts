@@ -1,10 +1,10 @@
 import { beforeAll, describe, expect, it } from 'vitest';
+import { checkTable } from '../../src/check-table.js';
 import { TableBuilder } from '../../src/compile/table-builder.js';
 import { RobotsFilterError } from '../../src/errors.js';
 import { TableView } from '../../src/inspect/table-view.js';
+import { checksum } from '../../src/kernel/checksum.js';
 import { parseAuthority } from '../../src/protocol/authority.js';
-import { checksum } from '../../src/table/checksum.js';
-import { checkTable } from '../../src/table/table-check.js';
 import { cases } from '../random/cases.js';
 import { Random } from '../random/random.js';
 
@@ -56,7 +56,7 @@ describe('a damaged table is refused, with cause and remedy', () => {
     memory.set(table, 33);
     const header = checkTable(memory.subarray(33, 33 + table.length), 'some.table');
     expect(header).toEqual(checkTable(table, 'some.table'));
-    expect(header).toMatchObject({ version: 8, profile: 'rfc9309', reduced: false, hosts: 3 });
+    expect(header).toMatchObject({ version: 9, profile: 'rfc9309', reduced: false, hosts: 3 });
     expect(header.length).toBe(table.length);
   });
 
@@ -98,16 +98,16 @@ describe('a damaged table is refused, with cause and remedy', () => {
   });
 
   it('a newer version, whatever its contents', () => {
-    const newer = forged(VERSION, 9);
+    const newer = forged(VERSION, 10);
     const expected =
-      'some.table: the table is newer: got v9, this build reads v7 and v8: upgrade robots-filter, or compile it again with this build';
+      'some.table: the table is newer: got v10, this build reads v7 to v9: upgrade robots-filter, or compile it again with this build';
     expect(refusal(newer).message).toBe(expected);
     expect(refusal(newer.subarray(0, 352)).message).toBe(expected);
   });
 
   it('an older version, such as 6, in which an encoded byte was not yet `%XX`', () => {
     const message =
-      'some.table: the table is older: got v6, this build reads v7 and v8: compile it again';
+      'some.table: the table is older: got v6, this build reads v7 to v9: compile it again';
     expect(refusal(forged(VERSION, 6)).message).toBe(message);
     expect(refusal(forged(VERSION, 1)).message).toMatch(/older: got v1.*: compile it again$/);
   });

@@ -20,7 +20,7 @@ _VERSION = 1
 #: Magic, version, profile, length and checksum of a table.
 _TABLE_HEAD = struct.Struct("<8s4I")
 _TABLE_MAGIC = b"RFTABLE\x1a"
-_TABLE_VERSIONS = (7, 8)
+_TABLE_VERSIONS = (7, 8, 9)
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class Part:
     #: Its name in the directory.
     file: str
     bytes: int
-    #: The CRC-32 in its header, in eight hexadecimal digits.
+    #: The checksum in its header, in eight hexadecimal digits.
     checksum: str
 
 

@@ -40,7 +40,7 @@ class Table:
         self._judge = judge_of(Opening(self._path, threads, _checksum))
         self.profile: Profile = self._judge.profile
         self.hosts: int = self._judge.hosts
-        #: The CRC-32 of the table, in hexadecimal digits.
+        #: The checksum of the table, in hexadecimal digits.
         self.checksum: str = self._judge.checksum
 
     @classmethod

@@ -1,7 +1,7 @@
 import { RobotsFilterError } from '../../errors.js';
+import { Checksum } from '../../kernel/checksum.js';
 import { PROFILES, type Profile } from '../../protocol/profile.js';
 import { tagOf } from '../../table/bucket-of.js';
-import { Checksum } from '../../table/checksum.js';
 import {
   BUCKET_BYTES,
   BUCKET_PASSED,

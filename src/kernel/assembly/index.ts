@@ -24,6 +24,7 @@ import { lineEntry, queryOf } from './memory/line';
 import { limitScratch } from './memory/scratch';
 
 export { run } from './batch';
+export { addBlocks } from './checksum';
 export { writeAutomaton } from './compile/automaton';
 export { loadRules, setText } from './compile/rules';
 export { claim } from './compile/work-memory';

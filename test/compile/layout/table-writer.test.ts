@@ -4,12 +4,12 @@ import { readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
+import { checkTable } from '../../../src/check-table.js';
 import { TableChunk } from '../../../src/compile/layout/table-chunk.js';
 import type { TableLayout } from '../../../src/compile/layout/table-layout.js';
 import { writeTable } from '../../../src/compile/layout/table-writer.js';
 import { ReplacementFile } from '../../../src/files/replacement-file.js';
 import { HEADER_BYTES } from '../../../src/table/format.js';
-import { checkTable } from '../../../src/table/table-check.js';
 import { Random } from '../../random/random.js';
 import { GrowingContents } from '../contents.js';
 

@@ -1,13 +1,13 @@
 import { read, readSync } from 'node:fs';
 import { promisify } from 'node:util';
-import { Checksum } from './checksum.js';
-import { HEADER_BYTES } from './format.js';
+import { Checksum } from './kernel/checksum.js';
+import { HEADER_BYTES } from './table/format.js';
 
 const readFile = promisify(read);
 
 /** Bytes of one read, and reads in flight: the next pieces are read while one is checked. */
 export const READ_BYTES = 4 * 1024 * 1024;
-const READS_AHEAD = 3;
+const READS_AHEAD = 8;
 /** Bytes of one read of a compressed table. */
 const COMPRESSED_READ_BYTES = 256 * 1024;
 /** Stands for a position in a file: continue where the last read ended. */

@@ -1,0 +1,121 @@
+import { crc32 } from 'node:zlib';
+import { HEADER_CHECKSUM, HEADER_VERSION, VERSION, VERSION_WITH_LANES } from '../table/format.js';
+import { BLOCK_BYTES, LANES, PRIME_1, PRIME_2, PRIME_3, TURN } from './checksum-layout.js';
+import { FIRST_ADDRESS, PrivateKernel } from './private-kernel.js';
+
+const CHECKSUM_END = HEADER_CHECKSUM + 4;
+
+/** In the kernel's memory: the lanes, and then the bytes that are added, a piece at a time. */
+const LANES_START = FIRST_ADDRESS;
+const PIECE = LANES_START + BLOCK_BYTES;
+/** A piece, and the copy of it, fit into a core's first cache. */
+const PIECE_BYTES = 1 << 14;
+
+/** All checksums of a thread share one memory. */
+let own: PrivateKernel | undefined;
+
+/**
+ * The checksum of a table, computed as the bytes arrive. It detects damage, not intent.
+ *
+ * Each of 32 lanes of 32 bits takes every 32nd word, and at the end a further lane takes the 32
+ * lanes. A lane takes a word in one round of XXH32, which is reversible: two tables that differ in
+ * the word of one lane differ in that lane. XXH32 itself has four lanes. Its avalanche follows.
+ *
+ *     lane = rotate(lane + word * PRIME_2, 13) * PRIME_1
+ *
+ * Lane `n` begins with `(n + 1) * PRIME_1`, and the further lane with the length of the table. Zeros
+ * fill the last block. The four bytes of the checksum itself count as zeros.
+ *
+ * Tables before version 9 have a CRC-32 without these four bytes.
+ */
+export class Checksum {
+  readonly #lanes = Uint32Array.from({ length: LANES }, (_, lane) => Math.imul(lane + 1, PRIME_1));
+  readonly #laneBytes = new Uint8Array(this.#lanes.buffer);
+  /** The bytes after the last whole block. */
+  #rest = new Uint8Array(0);
+  #bytes = 0;
+  /** The CRC-32, if the table is of an earlier version. */
+  #crc: number | undefined;
+
+  /** Adds the next bytes of the table. The first call has the header, as far as its checksum. */
+  update(bytes: Uint8Array): void {
+    if (this.#bytes === 0 && versionOf(bytes) < VERSION_WITH_LANES) this.#crc = 0;
+    if (this.#crc === undefined) this.#addBlocks(bytes);
+    else this.#crc = this.#addCrc(bytes, this.#crc);
+    this.#bytes += bytes.length;
+  }
+
+  /** Number of bytes so far, including those of the checksum. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /** The checksum of the bytes so far, from 0 to 2^32 - 1. */
+  get value(): number {
+    if (this.#crc !== undefined) return this.#crc;
+    const { kernel, memory } = prepare(this.#laneBytes, this.#rest);
+    memory.fill(0, PIECE + this.#rest.length, PIECE + BLOCK_BYTES);
+    if (this.#rest.length > 0) kernel.addBlocks(LANES_START, PIECE, PIECE + BLOCK_BYTES);
+    const lanes = new Uint32Array(memory.buffer, LANES_START, LANES);
+    return avalanche(lanes.reduce(round, this.#bytes)) >>> 0;
+  }
+
+  #addBlocks(bytes: Uint8Array): void {
+    const { kernel, memory } = prepare(this.#laneBytes, this.#rest);
+    let held = this.#rest.length;
+    for (let at = 0; at < bytes.length; ) {
+      const piece = bytes.subarray(at, at + PIECE_BYTES - held);
+      memory.set(piece, PIECE + held);
+      if (this.#bytes + at === 0) memory.fill(0, PIECE + HEADER_CHECKSUM, PIECE + CHECKSUM_END);
+      held += piece.length;
+      const whole = held - (held % BLOCK_BYTES);
+      kernel.addBlocks(LANES_START, PIECE, PIECE + whole);
+      memory.copyWithin(PIECE, PIECE + whole, PIECE + held);
+      held -= whole;
+      at += piece.length;
+    }
+    this.#laneBytes.set(memory.subarray(LANES_START, PIECE));
+    this.#rest = memory.slice(PIECE, PIECE + held);
+  }
+
+  #addCrc(bytes: Uint8Array, crc: number): number {
+    if (this.#bytes > 0) return crc32(bytes, crc);
+    return crc32(bytes.subarray(CHECKSUM_END), crc32(bytes.subarray(0, HEADER_CHECKSUM), crc));
+  }
+}
+
+/** The checksum of a whole table. */
+export function checksum(table: Uint8Array): number {
+  const sum = new Checksum();
+  sum.update(table);
+  return sum.value;
+}
+
+/** Puts lanes and the bytes after the last block into the kernel's memory. */
+function prepare(
+  lanes: Uint8Array,
+  rest: Uint8Array,
+): { kernel: PrivateKernel['kernel']; memory: Uint8Array } {
+  own ??= new PrivateKernel();
+  const memory = own.bytes(PIECE + PIECE_BYTES);
+  memory.set(lanes, LANES_START);
+  memory.set(rest, PIECE);
+  return { kernel: own.kernel, memory };
+}
+
+/** The version in the header of a table; the present one if there are not that many bytes. */
+function versionOf(bytes: Uint8Array): number {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  return bytes.length < HEADER_VERSION + 4 ? VERSION : view.getUint32(HEADER_VERSION, true);
+}
+
+function round(lane: number, word: number): number {
+  const sum = (lane + Math.imul(word, PRIME_2)) | 0;
+  return Math.imul((sum << TURN) | (sum >>> (32 - TURN)), PRIME_1);
+}
+
+function avalanche(lane: number): number {
+  const first = Math.imul(lane ^ (lane >>> 15), PRIME_2);
+  const second = Math.imul(first ^ (first >>> 13), PRIME_3);
+  return second ^ (second >>> 16);
+}

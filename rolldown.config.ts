@@ -1,6 +1,7 @@
 import { defineConfig } from 'rolldown';
 import { dts } from 'rolldown-plugin-dts';
 import { bundleable } from './build/bundleable.js';
+import { plainExports } from './build/plain-exports.js';
 
 /** Packages stay outside. */
 const external = /^(?![./]|[A-Z]:)/;
@@ -52,7 +53,7 @@ export default defineConfig([
     external,
     checks,
     transform: { define },
-    plugins: [bundleable()],
+    plugins: [bundleable(), plainExports()],
     output: {
       dir: '.build/dist/cjs',
       cleanDir: true,

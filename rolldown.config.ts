@@ -1,10 +1,11 @@
 import { defineConfig } from 'rolldown';
 import { dts } from 'rolldown-plugin-dts';
 import { bundleable } from './build/bundleable.js';
+import { bundledCommander } from './build/bundled-commander.js';
 import { plainExports } from './build/plain-exports.js';
 
-/** Packages stay outside. */
-const external = /^(?![./]|[A-Z]:)/;
+/** Packages stay outside, but commander, and what `bundledCommander` leaves out of it. */
+const external = /^(?!commander$|node:child_process$|[./]|[A-Z]:)/;
 
 /** No comments, and short names, but those of functions and classes: stack traces have them. */
 const compact = {
@@ -19,7 +20,7 @@ const checks = { pluginTimings: false };
  * Chunks. Each has the files that match, and all that they import and no group before has. Node
  * takes about half a millisecond to load a chunk and 0.07 ms to load 1 KB, so what most runs need is
  * in few chunks, and nothing else is in them. `filter` also has what `program` and the library
- * share. Only `program` loads commander, and neither the library nor a thread loads `program`.
+ * share. Only `program` has commander, and neither the library nor a thread loads `program`.
  */
 const groups = [
   {
@@ -53,7 +54,7 @@ export default defineConfig([
     external,
     checks,
     transform: { define },
-    plugins: [bundleable(), plainExports()],
+    plugins: [bundledCommander(), bundleable(), plainExports()],
     output: {
       dir: '.build/dist/cjs',
       cleanDir: true,

@@ -33,6 +33,8 @@ export function bundleable(): Plugin {
       const code = REPLACEMENTS.get(join(id));
       return code === undefined ? null : { code, moduleType: 'js' };
     },
-    renderChunk: (code) => code.replaceAll(REQUIRE_BUILT_IN, "process.getBuiltinModule('$2')"),
+    // A package may name something of its own `process`.
+    renderChunk: (code) =>
+      code.replaceAll(REQUIRE_BUILT_IN, "globalThis.process.getBuiltinModule('$2')"),
   };
 }

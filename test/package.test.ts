@@ -126,6 +126,14 @@ describe('the package', () => {
     expect(embedded).toBeLessThan(MOST_EMBEDDED_BYTES);
   });
 
+  it('names the licence of the package whose code it holds', () => {
+    const program = readFileSync(join(ROOT, 'dist/cjs/chunk-program.cjs'), 'utf8');
+    expect(program).toContain('helpDisplayed');
+    expect(program).not.toContain('require("commander")');
+    const licence = readFileSync(join(ROOT, 'node_modules/commander/LICENSE'), 'utf8');
+    expect(readFileSync(join(ROOT, 'NOTICE'), 'utf8')).toContain(licence.trim());
+  });
+
   it('has no script that runs when it is installed', () => {
     const { scripts }: { scripts: Record<string, string> } = JSON.parse(
       readFileSync(join(place, 'node_modules/robots-filter/package.json'), 'utf8'),
@@ -206,6 +214,33 @@ describe('the installed package', () => {
         stderr: '',
       });
     }
+  });
+
+  it('has a command line that loads four files for one URL, and starts no threads', () => {
+    writeFileSync(
+      join(place, 'loaded.cjs'),
+      `process.on('exit', () => {
+         const ofNode = process.moduleLoadList.map((name) => name.replace('NativeModule ', ''));
+         console.log(Object.keys(require.cache).join());
+         console.log(ofNode.filter((name) => /^(child_process|worker_threads|zlib)$/.test(name)).join());
+       });`,
+    );
+    const program = join(place, 'node_modules/robots-filter/dist/cjs/main.cjs');
+    writeFileSync(join(place, 'one.ndjson'), '{"host":"a.example","robots":"Disallow:"}\n');
+    writeFileSync(join(place, 'one.txt'), 'https://a.example/\n');
+    node([program, 'compile', '-q', '--robots-dir', 'one.ndjson', '-o', 'one.table']);
+    const said = node(['-r', './loaded.cjs', program, '--table', 'one.table', 'one.txt']);
+    const [verdict, loaded = '', ofNode] = said.split('\n');
+    expect(verdict).toBe('allow\thttps://a.example/');
+    const names = loaded.split(',').map((path) => path.slice(path.lastIndexOf(sep) + 1));
+    expect(names.sort()).toEqual([
+      'chunk-filter.cjs',
+      'chunk-program.cjs',
+      'chunk-rolldown-runtime.cjs',
+      'loaded.cjs',
+      'main.cjs',
+    ]);
+    expect(ofNode).toBe('zlib');
   });
 
   it('has types against which a program compiles, strictly', () => {

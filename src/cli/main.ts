@@ -1,8 +1,12 @@
 #!/usr/bin/env node
-import module from 'node:module';
 
-// Node 22.8 and later keep compiled code between runs, unless NODE_DISABLE_COMPILE_CACHE=1 is set.
-const { enableCompileCache } = module as { enableCompileCache?: () => unknown };
+/** A function of node:module from Node 22.8 on. */
+interface ModuleOfNode {
+  readonly enableCompileCache?: () => unknown;
+}
+
+// Keeps compiled code between runs, unless NODE_DISABLE_COMPILE_CACHE=1 is set.
+const { enableCompileCache } = process.getBuiltinModule('node:module') as ModuleOfNode;
 enableCompileCache?.();
 
 // Imported late, so that the compile cache holds the program as well. The process does not end by

@@ -1,5 +1,4 @@
 import type { Transform } from 'node:stream';
-import * as zlib from 'node:zlib';
 import type { Compression } from './compression.js';
 import { ZstdDecompressor } from './zstd/decompressor.js';
 import { SKIPPABLE_MAGICS, ZSTD_MAGIC, ZstdError } from './zstd/frame-scanner.js';
@@ -8,8 +7,6 @@ import { SKIPPABLE_MAGICS, ZSTD_MAGIC, ZstdError } from './zstd/frame-scanner.js
 interface ZstdOfNode {
   readonly createZstdCompress?: (options: { params: Record<number, number> }) => Transform;
 }
-
-const { createZstdCompress } = zlib as ZstdOfNode;
 
 /** ZSTD_c_checksumFlag of the reference implementation: writes a checksum after each frame. */
 const CHECKSUM_FLAG = 201;
@@ -23,6 +20,8 @@ export const zstd: Compression = {
   otherMagics: SKIPPABLE_MAGICS,
   decompress: () => new ZstdDecompressor(),
   async compress() {
+    // Not imported: Node 20 lacks the name, and of a namespace each start would make a copy.
+    const { createZstdCompress } = process.getBuiltinModule('node:zlib') as ZstdOfNode;
     // Node's own compresses on another thread, and needs half of the time.
     if (createZstdCompress !== undefined) {
       return createZstdCompress({ params: { [CHECKSUM_FLAG]: 1 } });

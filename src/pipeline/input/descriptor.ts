@@ -1,4 +1,13 @@
-import * as fs from 'node:fs';
+// By name: of a namespace the built file would make a copy at each start.
+import {
+  closeSync,
+  constants,
+  createReadStream,
+  readFileSync,
+  readSync,
+  read as readWithCallback,
+  type Stats,
+} from 'node:fs';
 import type { Readable } from 'node:stream';
 import { setTimeout as wait } from 'node:timers/promises';
 import { isatty, ReadStream as TerminalStream } from 'node:tty';
@@ -10,7 +19,7 @@ import type { ChunkSource } from './chunks.js';
 import { InputSocket } from './input-socket.js';
 
 // From node:fs, because node:fs/promises takes longer to load.
-const read = promisify(fs.read);
+const read = promisify(readWithCallback);
 
 /** Maximum bytes of a read of a pipe: its capacity; and of the first read of a file. */
 const READ_BYTES = 65_536;
@@ -23,7 +32,7 @@ const LONGEST_WAIT = 50;
 /** The kinds of descriptors that are read differently. */
 export type DescriptorKind = 'directory' | 'file' | 'pipe' | 'socket' | 'terminal' | 'device';
 
-export function descriptorKind(descriptor: number, status: fs.Stats): DescriptorKind {
+export function descriptorKind(descriptor: number, status: Stats): DescriptorKind {
   if (status.isDirectory()) return 'directory';
   if (status.isFile()) return 'file';
   if (status.isFIFO()) return 'pipe';
@@ -38,7 +47,7 @@ export function descriptorKind(descriptor: number, status: fs.Stats): Descriptor
 export function descriptorOffset(descriptor: number): number | undefined {
   let information: string;
   try {
-    information = fs.readFileSync(`/proc/self/fdinfo/${descriptor}`, 'latin1');
+    information = readFileSync(`/proc/self/fdinfo/${descriptor}`, 'latin1');
   } catch {
     return undefined; // only Linux has this file
   }
@@ -87,7 +96,7 @@ export class DescriptorSource implements ChunkSource {
    * unless there is no `/proc` or the pipe belongs to another user.
    */
   static async ofPipe(descriptor: number): Promise<DescriptorSource> {
-    const flags = fs.constants.O_RDONLY | fs.constants.O_NONBLOCK;
+    const flags = constants.O_RDONLY | constants.O_NONBLOCK;
     const opened = await openPath(`/proc/self/fd/${descriptor}`, flags).catch(() => undefined);
     return new DescriptorSource(descriptor, opened, null);
   }
@@ -122,7 +131,7 @@ export class DescriptorSource implements ChunkSource {
   async #readInto(buffer: Buffer): Promise<number> {
     const whole = [buffer, 0, buffer.length, this.#position] as const;
     if (this.#position !== null && this.#readBytes === READ_BYTES) {
-      return fs.readSync(this.#descriptor, ...whole);
+      return readSync(this.#descriptor, ...whole);
     }
     return (await read(this.#descriptor, ...whole)).bytesRead;
   }
@@ -132,7 +141,7 @@ export class DescriptorSource implements ChunkSource {
     this.#abandoned = true;
     // A descriptor must not be closed during a read: another file may get its number.
     await this.#reading?.catch(() => undefined);
-    if (this.#opened !== undefined) fs.closeSync(this.#opened);
+    if (this.#opened !== undefined) closeSync(this.#opened);
   }
 }
 
@@ -151,6 +160,6 @@ export function descriptorStream(descriptor: number, kind: DescriptorKind): Read
     case 'socket':
       return new InputSocket(descriptor);
     default:
-      return fs.createReadStream('', { fd: descriptor, autoClose: descriptor !== 0 });
+      return createReadStream('', { fd: descriptor, autoClose: descriptor !== 0 });
   }
 }

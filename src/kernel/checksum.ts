@@ -18,13 +18,14 @@ let own: PrivateKernel | undefined;
  * The checksum of a table, computed as the bytes arrive. It detects damage, not intent.
  *
  * Each of 32 lanes of 32 bits takes every 32nd word, and at the end a further lane takes the 32
- * lanes. A lane takes a word in one round of XXH32, which is reversible: two tables that differ in
- * the word of one lane differ in that lane. XXH32 itself has four lanes. Its avalanche follows.
+ * lanes. A lane takes a word in one round of XXH32, which itself has four lanes:
  *
  *     lane = rotate(lane + word * PRIME_2, 13) * PRIME_1
  *
- * Lane `n` begins with `(n + 1) * PRIME_1`, and the further lane with the length of the table. Zeros
- * fill the last block. The four bytes of the checksum itself count as zeros.
+ * The round is reversible in lane and word, so tables that differ in one word differ in its lane.
+ * Lane `n` begins with `(n + 1) * PRIME_1`, and the further lane with the length of the table. The
+ * avalanche of XXH32 ends the sum. Zeros fill the last block. The four bytes of the checksum itself
+ * count as zeros.
  *
  * Tables before version 9 have a CRC-32 without these four bytes.
  */

@@ -304,7 +304,7 @@ test('inspect and check show records, and speak JSON', async () => {
     ],
   });
   const totals = JSON.parse((await place.run(['inspect', 't', '--json', '--verify'])).text);
-  expect(totals).toMatchObject({ version: 8, agents: null, verified: { records: 7 } });
+  expect(totals).toMatchObject({ version: 9, agents: null, verified: { records: 7 } });
   expect(totals.hosts).toBe(totals.verified.hosts);
   const agentOnly = await place.run(['inspect', 't', '-a', 'x']);
   expect([agentOnly.code, agentOnly.stderr]).toEqual([

@@ -115,7 +115,7 @@ describe('a signal before each file system call', () => {
   test('leaves the output of threads either old or complete', async () => {
     const place = workplace();
     // More batches than three threads have in flight.
-    place.write('urls.txt', `https://example.com/${'path/'.repeat(20)}\n`.repeat(50_000));
+    place.write('urls.txt', `https://example.com/${'path/'.repeat(20)}\n`.repeat(150_000));
     const args = ['--robots-dir', 'robots', '--threads', '3', '-o', 'out.txt', 'urls.txt'];
     await callsOf(place, args);
     const found = await interrupt({ place, args, output: 'out.txt' }, ['thread', 'thread']);

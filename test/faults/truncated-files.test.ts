@@ -21,7 +21,7 @@ function lines(count: number, line: (index: number) => string): string {
 }
 
 /** More than four batches; two threads have three of them in flight. */
-const URLS = 60_000;
+const URLS = 120_000;
 const urls = lines(URLS, (index) => `https://example.com/${tail(index)}\n`);
 const judgedUrls = lines(
   URLS,

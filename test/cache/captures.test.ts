@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { parseCaptureLine } from '../../src/cache/capture-lines.js';
@@ -113,6 +113,41 @@ test('a manifest needs all parts, and the options that they were compiled with',
   await run('--only', '1', '--profile', 'google');
   expect(await run('--only', 'manifest')).toContain('part-00001.table: for profile google');
   expect(await run('--only', '2')).toContain('--only names a shard of --shards');
+});
+
+test('a manifest is refused for parts under wrong names, and for more parts than it names', async () => {
+  const place = workplace();
+  const hosts = [...'abcdefgh'].map((name) => `${name}.example`);
+  const records = hosts.map((host) => `{"host":"${host}","robots":"Disallow: /${host}"}`);
+  // The first host of one part has one authority, or several.
+  const authority = '{"authority":"https://a.example:444","robots":"Disallow: /b"}';
+  for (const more of [[], [authority]]) {
+    place.write('r.ndjson', `${[...records, ...more].join('\n')}\n`);
+    const words = ['compile', '-q', '--robots-dir', 'r.ndjson', '--shards', '3', '-o', 'parts'];
+    for (const only of ['0', '1', '2', 'manifest']) {
+      expect((await place.run([...words, '--only', only])).stderr).toBe('');
+    }
+    const [first, second] = [0, 1].map((shard) =>
+      join(place.path, `parts/part-0000${shard}.table`),
+    );
+    renameSync(first as string, join(place.path, 'kept'));
+    renameSync(second as string, first as string);
+    const { code, stderr } = await place.run([...words, '--only', 'manifest']);
+    expect([code, stderr]).toEqual([
+      2,
+      expect.stringMatching(
+        /part-00000\.table: its host \S+ belongs into part-00001\.table: compile/,
+      ),
+    ]);
+    renameSync(first as string, second as string);
+    renameSync(join(place.path, 'kept'), first as string);
+    const fewer = words.map((word) => (word === '3' ? '2' : word));
+    const refused = await place.run([...fewer, '--only', 'manifest']);
+    expect([refused.code, refused.stderr]).toEqual([
+      2,
+      expect.stringContaining('part-00002.table: there are more parts than --shards 2 names'),
+    ]);
+  }
 });
 
 test('a line that is no capture is skipped with a warning', async () => {

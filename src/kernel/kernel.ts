@@ -81,7 +81,7 @@ export function createMemory(bytes: number): WebAssembly.Memory {
   } catch (cause) {
     throw new RobotsFilterError(
       'limit',
-      'The system refused the memory for the table. If ulimit -v limits the address space, raise the limit to 40 GB or remove it: the addresses are reserved, not used',
+      'The system refused the addresses for a memory. If ulimit -v limits them, remove the limit: each memory reserves 10 GB of addresses, and a thread may have several',
       { cause },
     );
   }

@@ -63,6 +63,7 @@ const SEPARATE = [
   'decodeUrl',
   'findByte',
   'groupsOf',
+  'follows',
   'verdicts',
   'locateInText',
   'locateByOffset',

@@ -54,6 +54,8 @@ const BROKEN = ['\\x', '\\u12', '\\u12g4', '\\'];
 export class RecordSource {
   readonly #random: Random;
   readonly #settings: RecordSettings;
+  /** The host of the last short record. */
+  #host: Host;
   readonly #isText: boolean;
   readonly #isLines: boolean;
   #probes = 0;
@@ -61,6 +63,7 @@ export class RecordSource {
   constructor(random: Random, settings: RecordSettings) {
     this.#random = random;
     this.#settings = settings;
+    this.#host = random.pick(settings.hosts);
     this.#isText = settings.format === 'text';
     this.#isLines = this.#isText || settings.format === 'ndjson';
   }
@@ -78,7 +81,9 @@ export class RecordSource {
   short(): DrawnRecord {
     const random = this.#random;
     const { profile, hosts } = this.#settings;
-    const { starts, patterns } = random.pick(hosts);
+    // A URL may begin as the one before: the kernel reads such a beginning once.
+    this.#host = random.chance(0.5) ? this.#host : random.pick(hosts);
+    const { starts, patterns } = this.#host;
     const url = hostileUrl(random, profile, patterns, starts);
     if (this.#isText) {
       // A line has no newline inside.

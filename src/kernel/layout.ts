@@ -394,9 +394,17 @@ export const LINE_QUERY = LINE_GROUPS + GROUPS_BYTES;
 export const LINE_SHARD = LINE_QUERY + WORD;
 /** Receives words that are loaded only to prefetch their cache lines. */
 export const LINE_PREFETCHED = LINE_SHARD + WORD;
-/** Of a line that has a leader: a line before with the same authority, whose look-up counts. */
+/**
+ * A line before with the same authority, whose look-up counts; 0 if there is none. Until the
+ * look-up it is the line directly before.
+ */
 export const LINE_LEADER = LINE_PREFETCHED + WORD;
-export const LINE_BYTES = LINE_LEADER + WORD;
+/**
+ * Bytes of the URL up to the slash after its authority, with the slash. 0 if the next line may not
+ * take over the authority.
+ */
+export const LINE_ROOT_BYTES = LINE_LEADER + WORD;
+export const LINE_BYTES = LINE_ROOT_BYTES + WORD;
 
 // ---- Result: the decision on one URL for one agent
 
@@ -437,8 +445,10 @@ export const WORKER_PASSED = WORKER_RECORDS + LONG;
 export const WORKER_BAD = WORKER_PASSED + LONG;
 /** With QUERY_ADDS_SHARD: the shard of the line that is being written. */
 export const WORKER_SHARD = WORKER_BAD + LONG;
+/** A line entry before the first, of which only LINE_ROOT_BYTES is used: it is 0. */
+export const WORKER_BEFORE = (WORKER_SHARD + WORD + CACHE_LINE - 1) & -CACHE_LINE;
 /** The group of lines in flight: GROUP_LINES line entries, LINE_… */
-export const WORKER_LINES = (WORKER_SHARD + WORD + CACHE_LINE - 1) & -CACHE_LINE;
+export const WORKER_LINES = WORKER_BEFORE + LINE_BYTES;
 /** Number of lines that are looked up together, so that their cache misses overlap. */
 export const GROUP_LINES = 64;
 /** Addresses of the lines that are still being looked up. */

@@ -15,6 +15,8 @@ import {
   TASK_LINE_BASE_KNOWN,
   TASK_LINES,
   TASK_OUTPUT,
+  WORKER_BEFORE,
+  WORKER_MARKS,
 } from '../../src/kernel/layout.js';
 import { kernelModule } from '../../src/kernel/module.js';
 import { encodeQuery, queryBytes } from '../../src/kernel/query.js';
@@ -69,6 +71,8 @@ export function kernelOver(
     const scratch = arena.take(scratchBytes(input.length));
     const memoryBytes = new Uint8Array(memory.buffer);
     memoryBytes.fill(0, worker.address, worker.address + query.workerBytes);
+    // Nothing is promised about the line entries of a task that begins.
+    memoryBytes.fill(0xa5, worker.address + WORKER_BEFORE, worker.address + WORKER_MARKS);
     memoryBytes.set(bytes, block.address);
     memoryBytes.set(input, source.address);
     const words = new Uint32Array(memory.buffer, task.address, TASK_BYTES / 4);

@@ -24,6 +24,7 @@ import {
   HOST_COUNTS_BYTES,
   HOST_SPACE,
   INVALID,
+  LINE_BYTES,
   LINE_END,
   LINE_NEWLINE,
   LINE_NUMBER,
@@ -100,7 +101,7 @@ import { forgetMarks } from './json/marks';
 import { locate } from './locate';
 import { lookUp } from './lookup/look-up';
 import { decide } from './match/decide';
-import { EMPTY, lineEntry, PENDING, placeOf, queryOf } from './memory/line';
+import { EMPTY, firstEntry, lineEntry, PENDING, placeOf, queryOf } from './memory/line';
 import { limitScratch } from './memory/scratch';
 import { countRules, hasRoom, makeRoom, noteRules } from './rule-counts';
 
@@ -117,9 +118,9 @@ export function run(task: usize): i32 {
   while (at < end) {
     const first = load<i32>(task, TASK_LINES);
     let scratch: usize = load<u32>(task, TASK_SCRATCH);
+    let line = firstEntry(worker);
     let lines = 0;
     while (lines < GROUP_LINES && at < end) {
-      const line = lineEntry(worker, lines);
       store<u32>(line, at, LINE_START);
       store<u32>(line, query, LINE_QUERY);
       const number = places === 0 ? first + lines : load<i32>(placeOf(places, first + lines));
@@ -135,6 +136,7 @@ export function run(task: usize): i32 {
         scratch = locate(query, line, end, worker, hostSpace, scratch);
         at = load<u32>(line, LINE_NEWLINE) + 1;
       }
+      line += LINE_BYTES;
       lines++;
     }
     lookUp(query, worker, lines);

@@ -20,7 +20,7 @@ import { forgetMarks } from './json/marks';
 import { locate, resolve } from './locate';
 import { lookUp } from './lookup/look-up';
 import { decide } from './match/decide';
-import { lineEntry, queryOf } from './memory/line';
+import { firstEntry, queryOf } from './memory/line';
 import { limitScratch } from './memory/scratch';
 
 export { run } from './batch';
@@ -49,7 +49,7 @@ export function decideUrl(
   scratchEnd: usize,
 ): i32 {
   limitScratch(scratchEnd);
-  const line = lineEntry(worker, 0);
+  const line = firstEntry(worker);
   store<u32>(line, query, LINE_QUERY);
   store<u32>(line, url, LINE_URL);
   store<u32>(line, end, LINE_URL_END);
@@ -73,7 +73,7 @@ export function locateRecord(
   scratchEnd: usize,
 ): void {
   limitScratch(scratchEnd);
-  const line = lineEntry(worker, 0);
+  const line = firstEntry(worker);
   store<u32>(line, query, LINE_QUERY);
   store<u32>(line, start, LINE_START);
   forgetMarks(worker + WORKER_MARKS);

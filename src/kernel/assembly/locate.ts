@@ -1,6 +1,6 @@
 /** The first phase of a line: its record, the URL in it, the URL's host and the host's hash. */
 
-import { CR, HASH, LF, QUESTION_MARK, SPACE, TAB } from '../../ascii';
+import { CR, HASH, LF, QUESTION_MARK, SLASH, SPACE, TAB } from '../../ascii';
 import { HEADER_HOST_KEY } from '../../table/format';
 import {
   COPY_MARGIN,
@@ -12,12 +12,16 @@ import {
   LINE_HASH,
   LINE_HOST,
   LINE_HOST_BYTES,
+  LINE_LEADER,
   LINE_NEWLINE,
   LINE_NON_CANONICAL,
   LINE_OUTCOME,
   LINE_OWNED,
   LINE_PATH,
   LINE_PATH_END,
+  LINE_QUERY,
+  LINE_ROOT_BYTES,
+  LINE_SHARD,
   LINE_SLOT,
   LINE_SOURCE,
   LINE_SOURCE_END,
@@ -85,6 +89,7 @@ export function locate(
   scratch: usize,
 ): usize {
   store<u32>(line, 0, LINE_OWNED);
+  store<u32>(line, 0, LINE_ROOT_BYTES);
   if (load<i32>(query, QUERY_FORMAT) === FORMAT_TEXT) {
     return locateInText(query, line, end, hostSpace, scratch);
   }
@@ -322,12 +327,18 @@ function resolvePlain(
   }
   store<u32>(line, end, LINE_PATH_END);
   store<u32>(line, min(stop, end), LINE_NON_CANONICAL);
-  settle(query, line);
+  const path: usize = load<u32>(line, LINE_PATH);
+  if (path < end && load<u8>(path) === SLASH) {
+    store<u32>(line, path + 1 - <usize>load<u32>(line, LINE_URL), LINE_ROOT_BYTES);
+  }
+  if (load<u32>(line, LINE_LEADER) === 0) settle(query, line);
+  else settleAsLeader(line);
   return scratch;
 }
 
 /** As `resolve`, for a URL of any form. */
 function resolveAny(query: usize, line: usize, hostSpace: usize, scratch: usize): usize {
+  store<u32>(line, 0, LINE_LEADER);
   const google = (load<u32>(query, QUERY_FLAGS) & QUERY_GOOGLE) !== 0;
   const anyHost = load<u32>(query, QUERY_ANY_HOST) !== 0;
   // google/robotstxt accepts any string as a URL.
@@ -362,4 +373,12 @@ function settle(query: usize, line: usize): void {
   const bucket = bucketOf(table, hash);
   store<i32>(line, hash, LINE_HASH);
   store<u32>(line, bucket, LINE_SLOT);
+}
+
+/** As `settle`, for a line whose leader is the line before. */
+function settleAsLeader(line: usize): void {
+  const leader: usize = load<u32>(line, LINE_LEADER);
+  store<i32>(line, PENDING, LINE_OUTCOME);
+  store<u32>(line, load<u32>(leader, LINE_QUERY), LINE_QUERY);
+  store<u32>(line, load<u32>(leader, LINE_SHARD), LINE_SHARD);
 }

@@ -38,7 +38,7 @@ import {
 import { copy } from './bytes/copy';
 import { forgetMarks } from './json/marks';
 import { locate } from './locate';
-import { lineEntry, PENDING } from './memory/line';
+import { firstEntry, PENDING } from './memory/line';
 import { limitScratch } from './memory/scratch';
 
 /** Bytes of most lines and most outputs, which are copied in one round. */
@@ -61,7 +61,7 @@ export function divide(task: usize, division: usize): void {
   const list: usize = load<u32>(division, DIVISION_LIST);
   limitScratch(load<u32>(task, TASK_SCRATCH_END));
   forgetMarks(worker + WORKER_MARKS);
-  const line = lineEntry(worker, 0);
+  const line = firstEntry(worker);
   let lines: u32 = 0;
   for (let at: usize = load<u32>(task, TASK_INPUT); at < end; lines++) {
     store<u32>(line, at, LINE_START);

@@ -28,7 +28,6 @@ import {
   WORKER_FOLLOWERS,
   WORKER_OPEN,
 } from '../../layout';
-import { equal } from '../bytes/search';
 import { groupsOfAny, resolveGroups } from '../match/groups';
 import { lineEntry, PENDING, queryOf, tableOf } from '../memory/line';
 import { findAuthority, isRecordOf, probe, probeHost, recordOf, slotIndex } from './host-slots';
@@ -66,25 +65,23 @@ export function lookUp(query: usize, worker: usize, lines: i32): void {
 }
 
 /**
- * Lists the lines whose URLs are fine; returns the end of the list. A line with the authority of
- * the line before is not listed but has a leader: lists of URLs are often in the order of their
- * hosts. These lines are listed in `followers`. With `anyHost` there are neither hosts nor leaders.
+ * Lists the lines whose URLs are fine; returns the end of the list. The lines with a leader are
+ * listed in `followers` instead: their leader becomes the listed line with their authority. With
+ * `anyHost` no line has an authority, and all are listed.
  */
 function openLines(open: usize, followers: usize, first: usize, last: usize, anyHost: bool): usize {
   let end = open;
   let leader: usize = 0;
-  let hash = 0;
   for (let line = first; line < last; line += LINE_BYTES) {
     store<u32>(line, 0, LINE_ROBOTS);
     if (load<i32>(line, LINE_OUTCOME) !== PENDING) continue;
-    if (load<i32>(line, LINE_HASH) === hash && leader !== 0 && haveOneAuthority(leader, line)) {
+    if (load<u32>(line, LINE_LEADER) !== 0 && leader !== 0) {
       store<u32>(line, leader, LINE_LEADER);
       store<u32>(followers, line);
       followers += 4;
       continue;
     }
     if (!anyHost) leader = line;
-    hash = load<i32>(line, LINE_HASH);
     end = keep(line, true, end);
   }
   store<u32>(followers, 0);
@@ -95,17 +92,6 @@ function openLines(open: usize, followers: usize, first: usize, last: usize, any
 function keep(line: usize, isWanted: bool, end: usize): usize {
   store<u32>(end, line);
   return end + ((<usize>isWanted) << 2);
-}
-
-/** Whether host, scheme and port of two lines are equal. */
-function haveOneAuthority(a: usize, b: usize): bool {
-  const bytes = load<i32>(a, LINE_HOST_BYTES);
-  return (
-    bytes === load<i32>(b, LINE_HOST_BYTES) &&
-    equal(load<u32>(a, LINE_HOST), load<u32>(b, LINE_HOST), bytes) &&
-    load<i32>(a, LINE_SCHEME) === load<i32>(b, LINE_SCHEME) &&
-    load<i32>(a, LINE_PORT) === load<i32>(b, LINE_PORT)
-  );
 }
 
 /** Gives each line of a list that ends with 0 what was found for its leader. */

@@ -1,11 +1,24 @@
 /** The entries of the lines in flight; layout.ts, LINE_…, has their fields. */
 
-import { LINE_BYTES, LINE_QUERY, QUERY_TABLE, WORKER_LINES } from '../../layout';
+import {
+  LINE_BYTES,
+  LINE_QUERY,
+  LINE_ROOT_BYTES,
+  QUERY_TABLE,
+  WORKER_BEFORE,
+  WORKER_LINES,
+} from '../../layout';
 
 /** Outcome of a line whose URL is fine so far. */
 export const PENDING: i32 = -1;
 /** Outcome of a line that is empty or white space: not a record. */
 export const EMPTY: i32 = -2;
+
+/** The entry of the first line of a group. It has no line before whose authority it takes over. */
+export function firstEntry(worker: usize): usize {
+  store<u32>(worker + WORKER_BEFORE, 0, LINE_ROOT_BYTES);
+  return lineEntry(worker, 0);
+}
 
 /** The entry of the line with this index in its group. */
 export function lineEntry(worker: usize, index: i32): usize {

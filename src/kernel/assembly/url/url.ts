@@ -27,19 +27,23 @@ import {
 import { SCHEME_FTP, SCHEME_HTTP, SCHEME_HTTPS } from '../../../table/format';
 import {
   COPY_MARGIN,
+  LINE_BYTES,
   LINE_HOST,
   LINE_HOST_BYTES,
+  LINE_LEADER,
   LINE_NON_CANONICAL,
   LINE_OWNED,
   LINE_PATH,
   LINE_PATH_END,
   LINE_PORT,
+  LINE_ROOT_BYTES,
   LINE_SCHEME,
   LINE_URL,
   LINE_URL_END,
 } from '../../layout';
 import { firstNonCanonical } from '../bytes/bytes';
 import { isControlOrSpace, isDigit, isLetter } from '../bytes/characters';
+import { equal } from '../bytes/search';
 import { COLON_SLASH_SLASH, FTP, HTTP, HTTPS } from '../bytes/words';
 import { claimScratch } from '../memory/scratch';
 import { canonicaliseHost, plainHostBytes } from './host';
@@ -52,6 +56,10 @@ import { canonicaliseHost, plainHostBytes } from './host';
  * form, which `splitAny` reads.
  */
 export function splitPlain(line: usize, url: usize, end: usize): usize {
+  store<u32>(line, 0, LINE_LEADER);
+  if (mayFollow(line, url) && follows(line, url, end)) {
+    return firstNonCanonical(load<u32>(line, LINE_PATH), end);
+  }
   if (end - url < 10 || load<i32>(url) !== HTTP) return 0;
   const secure = <usize>(load<u8>(url, 4) === LOWER_S);
   const host = url + 7 + secure;
@@ -83,6 +91,33 @@ export function splitPlain(line: usize, url: usize, end: usize): usize {
   return isControlOrSpace(byte) || byte === QUOTE || byte === QUESTION_MARK || byte === HASH
     ? at
     : 0;
+}
+
+/** Whether the URL may begin as that of the line before: looks at eight bytes after the scheme. */
+function mayFollow(line: usize, url: usize): bool {
+  const before = line - LINE_BYTES;
+  return (
+    load<u32>(before, LINE_ROOT_BYTES) !== 0 &&
+    load<u64>(load<u32>(before, LINE_URL), 8) === load<u64>(url, 8)
+  );
+}
+
+/**
+ * Whether the URL begins as that of the line before, as far as the slash after the authority. Then
+ * the line before becomes the leader, and its authority is taken over: lists of URLs are often in
+ * the order of their hosts.
+ */
+function follows(line: usize, url: usize, end: usize): bool {
+  const before = line - LINE_BYTES;
+  const bytes: usize = load<u32>(before, LINE_ROOT_BYTES);
+  if (bytes > end - url || !equal(load<u32>(before, LINE_URL), url, <i32>bytes)) return false;
+  store<u32>(line, load<u32>(before, LINE_HOST), LINE_HOST);
+  store<u32>(line, load<u32>(before, LINE_HOST_BYTES), LINE_HOST_BYTES);
+  store<i32>(line, load<i32>(before, LINE_SCHEME), LINE_SCHEME);
+  store<i32>(line, load<i32>(before, LINE_PORT), LINE_PORT);
+  store<u32>(line, url + bytes - 1, LINE_PATH);
+  store<u32>(line, before, LINE_LEADER);
+  return true;
 }
 
 /** Whether the URL Standard drops a byte everywhere: tab, LF, CR. */

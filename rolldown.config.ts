@@ -1,7 +1,8 @@
-import { defineConfig } from 'rolldown';
+import { defineConfig, type Plugin, type RolldownOptions } from 'rolldown';
 import { dts } from 'rolldown-plugin-dts';
 import { bundleable } from './build/bundleable.js';
 import { bundledCommander } from './build/bundled-commander.js';
+import { bundledPiscina, PISCINA_POOL, PISCINA_WORKER } from './build/bundled-piscina.js';
 import { plainExports } from './build/plain-exports.js';
 
 /** Packages stay outside, but commander, and what `bundledCommander` leaves out of it. */
@@ -38,6 +39,26 @@ const define = {
   'import.meta.filename': "(typeof __filename === 'string' ? __filename : undefined)",
 };
 
+/** A file that starts threads, or that a thread loads. It loads no chunk. */
+function alone(name: string, path: string, plugins: Plugin[] = []): RolldownOptions {
+  return {
+    input: { [name]: path },
+    platform: 'node',
+    external,
+    checks,
+    // Piscina reads its version from package.json. Nothing here asks for the version.
+    moduleTypes: { '.json': 'empty' },
+    plugins,
+    output: {
+      dir: '.build/dist/cjs',
+      format: 'cjs',
+      entryFileNames: '[name].cjs',
+      codeSplitting: false,
+      ...compact,
+    },
+  };
+}
+
 export default defineConfig([
   // CommonJS: Node 20 takes a tenth less time to start it than as ES modules, and aborts the process
   // if a thread is ended while Node links its ES modules. index.js and robots-parser.js, which
@@ -65,20 +86,9 @@ export default defineConfig([
       ...compact,
     },
   },
-  // What judges on a thread is small, and loads nothing else.
-  {
-    input: { judge: './src/workers/worker.ts' },
-    platform: 'node',
-    external,
-    checks,
-    output: {
-      dir: '.build/dist/cjs',
-      format: 'cjs',
-      entryFileNames: '[name].cjs',
-      codeSplitting: false,
-      ...compact,
-    },
-  },
+  alone('judge', './src/workers/worker.ts'),
+  alone('piscina', PISCINA_POOL, [bundledPiscina()]),
+  alone('piscina-worker', PISCINA_WORKER),
   // The types: the declarations that tsc wrote, without those that the library does not show.
   {
     input: {

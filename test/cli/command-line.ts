@@ -121,10 +121,16 @@ export class Workplace {
     }
   }
 
-  /** As `shell`, with processes of their own for the command line. */
-  async shellAlone(line: string): Promise<Ended> {
+  /**
+   * As `shell`, with processes of their own for the command line. Standard input is a socket with
+   * `input`.
+   */
+  async shellAlone(line: string, input = ''): Promise<Ended> {
     const script = functionOf(this.command, line);
-    return ended(spawn('bash', ['-c', script], { cwd: this.path, stdio: 'pipe' }));
+    const child = spawn('bash', ['-c', script], { cwd: this.path, stdio: 'pipe' });
+    child.stdin.on('error', () => {});
+    child.stdin.end(input);
+    return ended(child);
   }
 
   /** Starts the command line in the workplace. */

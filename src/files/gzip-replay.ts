@@ -1,12 +1,11 @@
-import { createGunzip } from 'node:zlib';
+import { createInflateRaw } from 'node:zlib';
 
 /*
- * zlib drops what it has decoded since its last chunk when it meets a fault: the end of a member is
- * lost if anything but a member follows. The data are therefore decoded again, in pieces so small
- * that the fault has a piece of its own.
+ * zlib drops what it has decoded since its last chunk when it meets a fault. The data are therefore
+ * decoded again, in pieces so small that the fault has a piece of its own.
  */
 
-/** Maximum compressed bytes that are kept to be decoded again. */
+/** Maximum bytes of a member's deflate data that are kept to be decoded again. */
 export const MAX_REPLAY_BYTES = 8 << 20;
 
 /** Size of the pieces in which the fault is looked for first, in bytes. */
@@ -16,7 +15,7 @@ const PIECE_BYTES = 256;
 export const ONE_CHUNK: object = { readableHighWaterMark: 1 };
 
 /**
- * Decodes gzip data up to its fault, which lies in the last chunk.
+ * Decodes deflate data up to its fault, which lies in the last chunk.
  *
  * @param skip number of decoded bytes at the start to leave out
  */
@@ -46,23 +45,26 @@ interface Decoded {
 async function decode(pieces: readonly Uint8Array[], skip: number): Promise<Decoded> {
   const output: Buffer[] = [];
   let left = skip;
-  const gunzip = createGunzip({ chunkSize: 65_536, ...ONE_CHUNK }).on('data', (bytes: Buffer) => {
-    if (left < bytes.length) output.push(bytes.subarray(left));
-    left = Math.max(0, left - bytes.length);
-  });
+  const inflate = createInflateRaw({ chunkSize: 65_536, ...ONE_CHUNK }).on(
+    'data',
+    (bytes: Buffer) => {
+      if (left < bytes.length) output.push(bytes.subarray(left));
+      left = Math.max(0, left - bytes.length);
+    },
+  );
   const refused = new Promise<false>((resolve) => {
-    gunzip.on('error', () => resolve(false)).on('end', () => resolve(false));
+    inflate.on('error', () => resolve(false)).on('end', () => resolve(false));
   });
   let decodable = 0;
   for (const piece of pieces) {
     const written = new Promise<boolean>((resolve) => {
-      gunzip.write(piece, (error) => resolve(!error));
+      inflate.write(piece, (error) => resolve(!error));
     });
     if (!(await Promise.race([written, refused]))) break;
     // The output is read before the next piece, whose fault would destroy it.
     await new Promise((resolve) => setImmediate(resolve));
     decodable++;
   }
-  gunzip.destroy();
+  inflate.destroy();
   return { decodable, output: Buffer.concat(output) };
 }

@@ -1,14 +1,15 @@
 import { constants, crc32, gunzipSync } from 'node:zlib';
-import type { ByteSource } from './byte-source.js';
+import { gunzipMembers } from '../files/gunzip.js';
 import {
   beginsMember,
   findLastMember,
   findMember,
   isIntact,
   memberHeaderLength,
-  readMember,
   TRAILER,
-} from './gzip-member.js';
+} from '../files/gzip-framing.js';
+import type { ByteSource } from './byte-source.js';
+import { readMember } from './gzip-member.js';
 import { inflatePieces } from './inflate-pieces.js';
 import type { RecordSplitter } from './record-splitter.js';
 import { beginsRecord } from './version-line.js';
@@ -181,7 +182,7 @@ export class GzipReader {
     const end = this.#isEnd ? rest.length : findLastMember(rest, rest.length);
     if (end <= 0) return false;
     const members = rest.subarray(0, end);
-    const content = inflateMembers(members);
+    const content = gunzipMembers(members, LONGEST_BATCH);
     if (content === undefined) {
       this.#singleUntil = this.#position + end;
       return false;
@@ -305,23 +306,6 @@ export class GzipReader {
   /** Whether the window holds only zeros, which gzip allows after members. */
   #isPadding(): boolean {
     return this.#rest().every((byte) => byte === 0);
-  }
-}
-
-/**
- * The contents of members, one after another; `undefined` if any member is damaged. At a zero
- * between members, zlib stops without an error too.
- */
-function inflateMembers(members: Buffer): Buffer | undefined {
-  try {
-    const { buffer, engine } = gunzipSync(members, {
-      info: true,
-      maxOutputLength: LONGEST_BATCH,
-      chunkSize: Math.max(64 * 1024, 2 * members.length),
-    }) as unknown as { buffer: Buffer; engine: { bytesWritten: number } };
-    return engine.bytesWritten === members.length ? buffer : undefined;
-  } catch {
-    return undefined;
   }
 }
 

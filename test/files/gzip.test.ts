@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { gzipSync } from 'node:zlib';
+import { crc32, gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { gunzip } from '../../src/files/gunzip.js';
 import { gzip } from '../../src/files/gzip.js';
@@ -119,27 +119,121 @@ describe('gzip data', () => {
     expect((await decodedBeforeError(flipped, 65_536)).bytes).toBe(text.length);
   });
 
-  it.each([0, 1])(
-    'comes out whole up to the limit of what is kept: %i bytes more',
-    async (more) => {
-      const random = randomBytes(MAX_REPLAY_BYTES - 4000);
-      const member = gzipSync(random, { level: 0 });
-      const junk = Buffer.alloc(MAX_REPLAY_BYTES + more - member.length, 'j');
-      const data = Buffer.concat([member, junk]);
-      expect([junk.length > 0, data.length]).toEqual([true, MAX_REPLAY_BYTES + more]);
-      const { bytes } = await decodedBeforeError(data, 65_536);
-      if (more === 0) expect(bytes).toBe(random.length);
-      else expect(bytes).toBeGreaterThan(random.length - 65_536 - 1);
+  it.each(['junk\n', '\x1f\x8bjunk\n', '\x1f', '\0junk'])(
+    'comes out whole before %j, however long it is',
+    async (rest) => {
+      const random = randomBytes(MAX_REPLAY_BYTES + 100_000);
+      const data = Buffer.concat([gzipSync(random, { level: 0 }), Buffer.from(rest, 'latin1')]);
+      for (const size of [65_536, 1 << 20]) {
+        const { bytes, error } = await decodedBeforeError(data, size);
+        expect(gzip.isDamage(error), `${error}`).toBe(true);
+        expect(bytes).toBe(random.length);
+      }
     },
   );
 
-  it('comes out up to the last 64 KiB before an error, if there is much of it', async () => {
-    const random = randomBytes(MAX_REPLAY_BYTES);
-    const data = Buffer.concat([gzipSync(random, { level: 0 }), Buffer.from('junk\n')]);
-    const { bytes, error } = await decodedBeforeError(data, 65_536);
-    expect(String(error)).toContain('follow the gzip data');
-    expect(bytes).toBeGreaterThan(random.length - 65_536 - 1);
+  it('comes out whole before a wrong checksum or length, however long it is', async () => {
+    const random = randomBytes(MAX_REPLAY_BYTES + 100_000);
+    for (const fromEnd of [8, 4]) {
+      const data = gzipSync(random, { level: 0 });
+      data.writeUInt32LE(1, data.length - fromEnd);
+      const { bytes, error } = await decodedBeforeError(data, 65_536);
+      expect(String(error)).toContain('incorrect data check');
+      expect(bytes).toBe(random.length);
+    }
   });
+
+  it.each([0, 1])(
+    'comes out up to damage in the first 8 MiB of a member, with %i bytes more up to the last 64 KiB',
+    async (more) => {
+      const random = randomBytes(MAX_REPLAY_BYTES + 100_000);
+      const header = 10;
+      const data = gzipSync(random, { level: 0 });
+      // A chunk that ends with the limit, and damage to each of its last bytes.
+      data.fill(0xff, header + MAX_REPLAY_BYTES - 70_000);
+      const whole = Buffer.concat([gzipSync(''), data]);
+      const piece = whole.subarray(
+        0,
+        whole.length - data.length + header + MAX_REPLAY_BYTES + more,
+      );
+      const { bytes, error } = await decodedBeforeError(piece, piece.length);
+      expect(String(error)).toContain('invalid');
+      expect(bytes).toBeGreaterThan(MAX_REPLAY_BYTES - 70_000 - 65_536 * (1 + more));
+      expect(bytes).toBeLessThan(MAX_REPLAY_BYTES);
+    },
+  );
+
+  it.each(SIZES)('of many short members comes out up to damage, in chunks of %i', async (size) => {
+    // Enough for more than one window, where that does not take long.
+    const count = size < 1000 ? 300 : 6_000;
+    const lines = Array.from({ length: count }, (_, line) => `https://a.example/${line}\n`);
+    const members = lines.map((line) => gzipSync(line));
+    expect((await decoded(Buffer.concat(members), size)) === lines.join('')).toBe(true);
+    const damaged = gzipSync('last\n');
+    damaged.writeUInt32LE(1, damaged.length - 8);
+    const data = Buffer.concat([...members, damaged, ...members]);
+    const { bytes, error } = await decodedBeforeError(data, size);
+    expect(String(error)).toContain('incorrect data check');
+    expect(bytes).toBe(lines.join('').length + 5);
+  });
+});
+
+describe('the header of a gzip member (RFC 1952 section 2.3)', () => {
+  const plain = gzipSync('text\n');
+
+  /** A member with all optional fields of a header. */
+  function withFields(name: Buffer, difference = 0): Buffer {
+    const header = Buffer.concat([
+      Buffer.of(0x1f, 0x8b, 8, 2 + 4 + 8 + 16),
+      plain.subarray(4, 10),
+      Buffer.of(3, 0, 0, 1, 2),
+      name,
+      Buffer.from('\0comment\0'),
+    ]);
+    const checksum = Buffer.alloc(2);
+    checksum.writeUInt16LE((crc32(header) & 0xffff) ^ difference);
+    return Buffer.concat([header, checksum, plain.subarray(10)]);
+  }
+
+  it.each(SIZES)('may have all fields, in chunks of %i bytes', async (size) => {
+    const member = withFields(Buffer.from('name'));
+    expect(gunzip(member, 100).toString()).toBe('text\n');
+    const data = Buffer.concat([member, FIRST, member, member]);
+    expect(await decoded(data, size)).toBe('text\nfirst\ntext\ntext\n');
+  });
+
+  it.each(SIZES)('may be damaged, in chunks of %i bytes', async (size) => {
+    const method = Buffer.from(plain);
+    method[2] = 7;
+    const flags = Buffer.from(plain);
+    flags[3] = 0x80;
+    const cases: [Buffer, string][] = [
+      [method, 'unknown compression method'],
+      [flags, 'unknown header flags set'],
+      [withFields(Buffer.from('name'), 1), 'header crc mismatch'],
+      [plain.subarray(0, 9), 'unexpected end of file'],
+      [plain.subarray(0, 10), 'unexpected end of file'],
+    ];
+    for (const [member, message] of cases) {
+      const { bytes, error } = await decodedBeforeError(Buffer.concat([FIRST, member]), size);
+      expect(gzip.isDamage(error)).toBe(true);
+      expect(String(error)).toContain(message);
+      expect(bytes).toBe(6);
+    }
+  });
+
+  it.each([7_000, 65_536, 1 << 20])(
+    'may have 256 KiB, however it is cut: in chunks of %i bytes',
+    async (size) => {
+      const others = withFields(Buffer.alloc(0)).length - plain.length;
+      const longest = (256 << 10) - 10 - others;
+      const whole = withFields(Buffer.alloc(longest, 'n'));
+      expect(await decoded(Buffer.concat([whole, FIRST]), size)).toBe('text\nfirst\n');
+      const longer = withFields(Buffer.alloc(longest + 1, 'n'));
+      const { error } = await decodedBeforeError(Buffer.concat([longer, FIRST]), size);
+      expect(String(error)).toContain('header longer than 262144 bytes');
+    },
+  );
 });
 
 describe('gzip data that is there as a whole', () => {

@@ -1,6 +1,6 @@
 import { TableBuilder } from '../../src/compile/table-builder.js';
 import { OFFSET_BYTES } from '../../src/kernel/layout.js';
-import type { Authority } from '../../src/protocol/authority.js';
+import { type Authority, canonicalHost } from '../../src/protocol/authority.js';
 import { REASONS, VERDICTS } from '../../src/protocol/verdict.js';
 import { pieces, words } from '../../test/hostile/pieces.js';
 import { hostileUrl } from '../../test/hostile/url.js';
@@ -136,8 +136,9 @@ function tableOf(url: WhatwgUrl | undefined): Uint8Array {
       { scheme: undefined, host, port: undefined },
       { scheme: undefined, host, port: 8081 },
       { scheme: undefined, host, port: port === undefined ? 81 : port },
-      { scheme: undefined, host: `a${host.slice(1)}`, port },
     ];
+    const near = canonicalHost(`a${host.slice(1)}`);
+    if (near !== undefined) neighbours.push({ scheme: undefined, host: near, port });
     for (const authority of neighbours) builder.add(authority, ALLOWING, { source: 'neighbour' });
     const rules = bytesOf(`user-agent: *\ndisallow: ${exactPattern(url.target)}\n`);
     builder.add({ scheme, host, port }, rules, { source: 'itself' });

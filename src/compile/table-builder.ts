@@ -7,10 +7,18 @@ import {
   shownValue,
 } from '../arguments.js';
 import { RobotsFilterError } from '../errors.js';
-import { type Authority, formatAuthority, parseAuthority } from '../protocol/authority.js';
+import {
+  type Authority,
+  canonicalHost,
+  DEFAULT_PORTS,
+  formatAuthority,
+  MAX_PORT,
+  parseAuthority,
+} from '../protocol/authority.js';
 import type { Profile } from '../protocol/profile.js';
 import type { Warning, WarningCode } from '../protocol/robots-file.js';
 import { MESSAGES } from '../protocol/warnings.js';
+import { MAX_HOST_BYTES } from '../table/format.js';
 import type { CompileOptions } from './body-compiler.js';
 import type { Allocate } from './layout/table-layout.js';
 import { PartMerger } from './parallel/part-merger.js';
@@ -81,8 +89,8 @@ export class TableBuilder {
    * @param details where the body came from, and how fetching it ended. Default: a successful
    *   response, whose source is the authority
    * @throws RobotsFilterError `usage` for arguments of other types; for a text without a host; for
-   *   a host that is not canonical (see `parseAuthority`), empty or longer than 255 bytes; for port
-   *   0
+   *   a host that is not canonical (see `parseAuthority`), empty or longer than 255 bytes; for a
+   *   scheme other than `http`, `https` and `ftp`; for a port that is not from 1 to 65535
    */
   add(
     authority: Authority | string,
@@ -149,13 +157,39 @@ export class TableBuilder {
 function authorityOf(authority: unknown): Authority {
   const isObject = typeof authority === 'object' && authority !== null;
   if (isObject && 'host' in authority && !(authority instanceof URL)) {
-    if (typeof authority.host === 'string') return authority as Authority;
+    if (typeof authority.host === 'string') return checkedAuthority(authority as Authority);
   }
   const parsed = typeof authority === 'string' ? parseAuthority(authority) : undefined;
   if (parsed !== undefined) return parsed;
   throw new RobotsFilterError(
     'usage',
     `the authority for TableBuilder.add is ${shownValue(authority)}. Pass a host or a URL such as 'example.com' or 'https://example.com:8443'`,
+  );
+}
+
+/**
+ * An authority that a caller made. `checkAuthority` refuses hosts that are empty or too long.
+ *
+ * @throws RobotsFilterError `usage` for a part that `parseAuthority` never returns
+ */
+function checkedAuthority(authority: Authority): Authority {
+  const { scheme, host, port } = authority;
+  if (scheme !== undefined && !Object.hasOwn(DEFAULT_PORTS, scheme)) {
+    throw refusal('scheme', scheme, `Use one of ${Object.keys(DEFAULT_PORTS).join(', ')}`);
+  }
+  if (port !== undefined && !(Number.isInteger(port) && port >= 0 && port <= MAX_PORT)) {
+    throw refusal('port', port, `Use a whole number from 1 to ${MAX_PORT}, or leave it out`);
+  }
+  if (host.length > 0 && host.length <= MAX_HOST_BYTES && canonicalHost(host) !== host) {
+    throw refusal('host', host, 'Pass what parseAuthority returns');
+  }
+  return authority;
+}
+
+function refusal(part: keyof Authority, value: unknown, remedy: string): RobotsFilterError {
+  return new RobotsFilterError(
+    'usage',
+    `the ${part} of the authority for TableBuilder.add is ${shownValue(value)}. ${remedy}`,
   );
 }
 

@@ -29,7 +29,8 @@ export const DEFAULT_PORTS: Readonly<Record<Scheme, number>> = { http: 80, https
 
 const MAX_RAW_BYTES = 2048;
 const MAX_CANONICAL_BYTES = 255;
-const MAX_PORT = 65535;
+/** Greatest port of TCP. */
+export const MAX_PORT = 65535;
 
 /**
  * Returns the canonical host, as the WHATWG URL Standard parses it: percent-decoded, in lower-case

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { shownValue } from '../../src/arguments.js';
 import { checkTable } from '../../src/check-table.js';
 import { BodyClaims } from '../../src/compile/parallel/body-claims.js';
 import { PartMerger } from '../../src/compile/parallel/part-merger.js';
@@ -147,6 +148,49 @@ describe('RFC 9309 section 2.3: a robots.txt applies to its authority', () => {
   it('port 0 is refused', () => {
     const refusal = '"h:0" (h:0/robots.txt): nothing can be fetched from port 0. Leave it out';
     expect(() => builderOf([{ authority: 'h:0', robots: DENY_ALL }])).toThrow(refusal);
+  });
+
+  it.each([
+    ['port', 65_536, 'Use a whole number from 1 to 65535, or leave it out'],
+    ['port', 65_536 + 80, 'Use a whole number from 1 to 65535, or leave it out'],
+    ['port', -1, 'Use a whole number from 1 to 65535, or leave it out'],
+    ['port', 1.5, 'Use a whole number from 1 to 65535, or leave it out'],
+    ['port', Number.NaN, 'Use a whole number from 1 to 65535, or leave it out'],
+    ['port', '80', 'Use a whole number from 1 to 65535, or leave it out'],
+    ['port', null, 'Use a whole number from 1 to 65535, or leave it out'],
+    ['scheme', 'gopher', 'Use one of http, https, ftp'],
+    ['scheme', 'toString', 'Use one of http, https, ftp'],
+    ['scheme', null, 'Use one of http, https, ftp'],
+    ['host', 'Example.com', 'Pass what parseAuthority returns'],
+    ['host', 'example.com.', 'Pass what parseAuthority returns'],
+    ['host', 'h:80', 'Pass what parseAuthority returns'],
+    // The last bytes of its units are those of `a`.
+    ['host', '\u0161', 'Pass what parseAuthority returns'],
+  ] as const)('an authority with the %s %j is refused', (part, value, remedy) => {
+    const parts: unknown = { scheme: 'http', host: 'h', port: undefined, [part]: value };
+    const authority = parts as Authority;
+    expect(() => new TableBuilder().add(authority, DENY_ALL)).toThrow(
+      expect.objectContaining({
+        code: 'usage',
+        message: `the ${part} of the authority for TableBuilder.add is ${shownValue(value)}. ${remedy}`,
+      }),
+    );
+  });
+
+  it.each([
+    'http://h:65535',
+    'https://h:1',
+    'h:443',
+    'ftp://127.0.0.1',
+    '[2001:db8::1]',
+    'xn--bcher-kva.example',
+    'a_b.example',
+    'a..b',
+  ])('what parseAuthority returns for %s is taken', (text) => {
+    const authority = authorityOf(text);
+    const builder = new TableBuilder();
+    builder.add(authority, DENY_ALL);
+    expect(builder.stats.files).toBe(1);
   });
 
   it('a host longer than a table can hold is refused', () => {

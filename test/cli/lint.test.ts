@@ -1,3 +1,6 @@
+import { mkdirSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { widthOnTerminal } from '../../src/cli/report/width-on-terminal.js';
 import { LINT_RULE_NAMES } from '../../src/lint/rules.js';
@@ -240,6 +243,34 @@ describe('robots-filter lint', () => {
       'robots-filter: nosuch.txt: no such file. Check the spelling and the working directory.',
       'robots-filter: 2 files: 2 errors, 0 warnings, 1 note in 2 files',
     ]);
+  });
+
+  it('fails if a file in a directory cannot be read, and lints the others', async () => {
+    const place = workplace();
+    place.write('cache/a.example', 'Disalow: /\n');
+    place.write('cache/README.md', 'No robots.txt\n');
+    expect((await place.run(['lint', 'cache'])).code).toBe(1);
+    mkdirSync(join(place.path, 'cache/b.example/robots.txt'), { recursive: true });
+    symlinkSync('nowhere', join(place.path, 'cache/c.example'));
+    symlinkSync('d.example', join(place.path, 'cache/d.example'));
+    const { code, text, stderr } = await place.run(['lint', '--format', 'summary', 'cache']);
+    expect({ code, text }).toEqual({ code: 2, text: 'misspelt-record\terror\t1\t1\n' });
+    const message =
+      'robots-filter: 3 robots.txt files could not be read: cache/b.example/robots.txt and 2 more. Mend, replace or remove such a file';
+    expect(lines(stderr).at(-1)).toBe(message);
+    const quiet = await place.run(['lint', '--quiet', '--format', 'summary', 'cache']);
+    expect(quiet).toMatchObject({ code: 2, stderr: `${message}\n` });
+  });
+
+  it.each([
+    ['compressed', gzipSync('User-agent: *\n')],
+    ['binary', Buffer.alloc(100, 1)],
+  ])('fails if the body of a file in a directory is %s', async (_kind, body) => {
+    const place = workplace();
+    place.write('cache/a.example', body);
+    const { code, stderr } = await place.run(['lint', '--quiet', 'cache']);
+    expect(code).toBe(2);
+    expect(stderr).toContain('1 robots.txt file could not be read: cache/a.example. ');
   });
 
   it('ends quietly with success if the reader goes away', async () => {

@@ -38,7 +38,7 @@ const MOST_PASSES = 4;
  * `robots-filter lint`: prints what is wrong in robots.txt files.
  *
  * @returns the exit code: 1 if there are errors, or more warnings than `--max-warnings`; 2 if one
- *   of several files cannot be read
+ *   of several files, or a file in a directory, cannot be read
  * @throws RobotsFilterError
  */
 export async function lint(
@@ -89,8 +89,18 @@ export async function lint(
       `warning: no robots.txt was read for ${formatNumber(listed.missing)} of the ${formatCount(listed.count, 'authority', 'authorities')} in ${urls}. robots-filter fetch --robots-dir DIR ${urls} fetches them`,
     );
   }
-  if (unread > 0) return FAILURE;
+  if (warnings.unread > 0) {
+    diagnostics.error(
+      `${formatCount(warnings.unread, 'robots.txt file')} could not be read: ${listing(warnings)}. Mend, replace or remove such a file`,
+    );
+  }
+  if (unread + warnings.unread > 0) return FAILURE;
   return errors > 0 || found > (options.maxWarnings ?? Number.POSITIVE_INFINITY) ? FOUND : SUCCESS;
+}
+
+/** The first file that could not be read, and how many others. */
+function listing({ unread, firstUnread }: CacheWarnings): string {
+  return unread === 1 ? firstUnread : `${firstUnread} and ${formatNumber(unread - 1)} more`;
 }
 
 function unlisted(file: string): string {

@@ -1,4 +1,4 @@
-import type { CacheWarning } from '../../cache/entry.js';
+import type { CacheWarning, CacheWarningCode } from '../../cache/entry.js';
 import type { Diagnostics } from './diagnostics.js';
 import { formatCount, formatNumber } from './numbers.js';
 
@@ -7,6 +7,15 @@ const MOST_PRINTED = 10;
 
 /** Number of skipped documents and data files that are named. */
 const MOST_NAMED = 3;
+
+/** Warnings of a file that should hold a robots.txt, and could not be read as one. */
+const UNREAD: ReadonlySet<CacheWarningCode> = new Set([
+  'unreadable',
+  'not-a-file',
+  'too-large',
+  'compressed',
+  'not-text',
+]);
 
 /**
  * Prints what was skipped in caches: the first ten warnings in full, then a count of each kind.
@@ -17,6 +26,8 @@ export class CacheWarnings {
   readonly #counts = new Map<string, number>();
   #total = 0;
   #printed = 0;
+  #unread = 0;
+  #firstUnread = '';
   /** Paths of the first skipped documents and data files. */
   readonly #documents: string[] = [];
   #documentCount = 0;
@@ -30,6 +41,16 @@ export class CacheWarnings {
     return this.#total;
   }
 
+  /** Number of files that could not be read. */
+  get unread(): number {
+    return this.#unread;
+  }
+
+  /** Path of the first of them. */
+  get firstUnread(): string {
+    return this.#firstUnread;
+  }
+
   add(
     warning: Pick<CacheWarning, 'code' | 'path' | 'line' | 'offset' | 'count' | 'message'>,
   ): void {
@@ -39,6 +60,7 @@ export class CacheWarnings {
     }
     const { code, path, line, offset, count = 1, message } = warning;
     this.#total += count;
+    if (UNREAD.has(code) && this.#unread++ === 0) this.#firstUnread = path;
     this.#counts.set(code, (this.#counts.get(code) ?? 0) + count);
     if (this.#printed === MOST_PRINTED || count > 1) return;
     this.#printed++;

@@ -67,6 +67,28 @@ describe('agents by name', () => {
     for (const word of words) expect(stderr).toContain(word);
     expect(stderr).not.toContain('agent Mozilla');
   });
+
+  it.each([
+    ['--robots-dir robots', 'without --agent. Add --agent @LIST'],
+    ['audit --robots-dir robots', 'without --agent. Add --agent @LIST'],
+    [
+      '--robots-dir robots -a GPTBot,CCBot',
+      'on product tokens. Name a list (@LIST) or a User-Agent header',
+    ],
+    [
+      'check robots/example.com GPTBot /a',
+      'on product tokens. Name a list (@LIST) or a User-Agent header',
+    ],
+  ])('%s refuses --agents-file, which has no effect', async (words, reason) => {
+    const place = workplace();
+    place.write('mine.json', '[{"token":"GPTBot","purpose":"mine"}]');
+    const args = [...words.split(' '), '--agents-file', 'mine.json'];
+    const { code, text, stderr } = await place.run(args, 'https://example.com/\n');
+    expect({ code, text }).toEqual({ code: 2, text: '' });
+    expect(stderr).toContain(
+      `robots-filter: --agents-file has no effect ${reason}, or leave it out`,
+    );
+  });
 });
 
 describe('robots-filter agents', () => {

@@ -28,15 +28,18 @@ export async function knownAgentsOf({
  * Puts product tokens in the place of the lists (`@seo`) and the whole User-Agent headers among the
  * agents that were given. An agent of a list that was named before is left out.
  *
- * @throws RobotsFilterError `usage` for a list that does not exist, and for a header that names no
- *   known agent, or several
+ * @throws RobotsFilterError `usage` for a list that does not exist, for a header that names no
+ *   known agent, or several, and for an --agents-file without effect
  */
 export async function withNamedAgents(
   names: readonly string[],
   options: NamedAgentOptions,
   diagnostics: Diagnostics,
 ): Promise<readonly string[]> {
-  if (!names.some((name) => name.startsWith(LIST) || isUserAgentHeader(name))) return names;
+  if (!names.some((name) => name.startsWith(LIST) || isUserAgentHeader(name))) {
+    refuseAgentsFile(options, 'on product tokens. Name a list (@LIST) or a User-Agent header');
+    return names;
+  }
   const known = await knownAgentsOf(options);
   const named = new Set(names.map((name) => name.toLowerCase()));
   const expanded: string[] = [];
@@ -55,6 +58,17 @@ export async function withNamedAgents(
     } else expanded.push(name);
   }
   return expanded;
+}
+
+/**
+ * Refuses --agents-file where no known agent is looked up.
+ *
+ * @param reason continues "has no effect", with the remedy
+ * @throws RobotsFilterError `usage`
+ */
+export function refuseAgentsFile({ agentsFile }: NamedAgentOptions, reason: string): void {
+  if (agentsFile === undefined) return;
+  throw usageError(`--agents-file has no effect ${reason}, or leave it out`);
 }
 
 /** @throws RobotsFilterError `usage` if no list has the name */

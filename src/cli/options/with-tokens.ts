@@ -1,16 +1,20 @@
 import { Diagnostics } from '../report/diagnostics.js';
 import type { RobotsOptions } from './command-options.js';
-import { withNamedAgents } from './named-agents.js';
+import { refuseAgentsFile, withNamedAgents } from './named-agents.js';
 
 /**
  * The options with product tokens in the place of lists and User-Agent headers.
  *
- * @throws RobotsFilterError `usage`, and `input` for an --agents-file that cannot be read
+ * @throws RobotsFilterError `usage`, also for an --agents-file without effect; `input` for one that
+ *   cannot be read
  */
 export async function withTokens<Options extends RobotsOptions>(
   options: Options,
 ): Promise<Options> {
-  if (options.agent === undefined) return options;
+  if (options.agent === undefined) {
+    refuseAgentsFile(options, 'without --agent. Add --agent @LIST');
+    return options;
+  }
   const diagnostics = new Diagnostics(options.quiet ?? false);
   return { ...options, agent: await withNamedAgents(options.agent, options, diagnostics) };
 }

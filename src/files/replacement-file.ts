@@ -17,10 +17,14 @@ const MAX_LINKS = 40;
 /** Maximum number of bytes of one write: Node refuses more than 2^31 - 1. */
 const LONGEST_WRITE = 2 ** 30;
 
+/** The directories whose entries are the descriptors of this process. */
+const DESCRIPTORS: readonly string[] = ['/dev/fd', `/proc/${process.pid}/fd`];
+
 /**
  * Replaces a file atomically: writes a temporary file beside it, and renames the temporary file
  * when it is complete. Until then, and on failure, the old file stays. A path that is not a regular
- * file (`/dev/null`, a pipe) is written to directly.
+ * file (`/dev/null`, a pipe) is written to directly. A regular file behind a descriptor
+ * (`/dev/stdout`) is refused: whoever has the descriptor would go on with the replaced file.
  */
 export class ReplacementFile {
   /** The path as the user gave it. */
@@ -52,6 +56,16 @@ export class ReplacementFile {
       });
       if (existing?.isDirectory())
         throw new RobotsFilterError('output', `${path}: is a directory. Name a file in it.`);
+      if (existing?.isSocket())
+        throw new RobotsFilterError(
+          'output',
+          `${path}: is a socket, which cannot be opened. Name a file or a pipe.`,
+        );
+      if (existing?.isFile() && (await isDescriptor(path)))
+        throw new RobotsFilterError(
+          'output',
+          `${path}: leads to a file that is already open, and would be replaced. Name the file itself.`,
+        );
       if (existing !== undefined && !existing.isFile()) {
         const handle = await opening(path, open(path, 'w'));
         return new ReplacementFile(path, handle, undefined, path);
@@ -158,13 +172,29 @@ export async function replacedPath(path: string): Promise<string> {
  */
 async function endOfLinks(path: string): Promise<string> {
   let end = path;
-  // The stat() before has followed these links, and fails beyond 40.
-  for (let links = 0; links <= MAX_LINKS; links++) {
-    const link = await readlink(end).catch(() => undefined);
-    if (link === undefined) return end;
-    end = resolve(await realpath(dirname(end)), link);
+  for await (const target of targetsOf(path)) end = target;
+  return end;
+}
+
+/** Whether a path, or a link on its way, names a descriptor of this process. */
+async function isDescriptor(path: string): Promise<boolean> {
+  for await (const target of targetsOf(resolve(path))) {
+    const directory = await realpath(dirname(target)).catch(() => '');
+    if (DESCRIPTORS.includes(directory)) return true;
   }
-  return path;
+  return false;
+}
+
+/** A path, then the targets of its links, one after another. */
+async function* targetsOf(path: string): AsyncGenerator<string, undefined> {
+  let target = path;
+  // A stat() before has followed these links, and fails beyond 40.
+  for (let links = 0; links <= MAX_LINKS; links++) {
+    yield target;
+    const link = await readlink(target).catch(() => undefined);
+    if (link === undefined) return;
+    target = resolve(await realpath(dirname(target)), link);
+  }
 }
 
 async function syncDirectory(path: string): Promise<void> {

@@ -1,5 +1,7 @@
 import { execFileSync } from 'node:child_process';
+import { once } from 'node:events';
 import { chmodSync, lstatSync, mkdirSync, readFileSync, statSync, symlinkSync } from 'node:fs';
+import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { decompress } from 'fzstd';
@@ -37,6 +39,40 @@ describe('--output', () => {
       expect((await place.shell(`${filter} | cat`)).text).toBe(VERDICTS);
     },
   );
+
+  test('replaces no file behind a descriptor, whatever the command and the name', async () => {
+    const place = workplace();
+    place.write('urls.txt', URLS);
+    symlinkSync('/dev/stdout', join(place.path, 'out'));
+    symlinkSync('/dev/fd', join(place.path, 'fd'));
+    const compile = '$rf compile -q --robots-dir robots -o';
+    const filter = '$rf --robots-dir robots urls.txt -o';
+    for (const command of [
+      ...['/dev/stdout', '/proc/self/fd/1', 'out', 'fd/1'].map((name) => `${compile} ${name}`),
+      `${compile} /dev/fd/3 3>&1`,
+      `${filter} /dev/fd/3 3>&1`,
+    ]) {
+      const { code, stderr } = await place.shellAlone(`(echo head; ${command}) > all`);
+      expect({ code, all: place.read('all') }, command).toEqual({ code: 2, all: 'head\n' });
+      expect(stderr).toContain(
+        ': leads to a file that is already open, and would be replaced. Name the file itself.',
+      );
+    }
+    const { stdout } = await place.shell(`${compile} /dev/stdout | cat`);
+    expect(stdout.subarray(0, 7).toString()).toBe('RFTABLE');
+    const { text } = await place.shell(`{ ${filter} /dev/fd/3 3>&1 > none; } | cat`);
+    expect(text).toBe(VERDICTS);
+  });
+
+  test('refuses a socket, which no path opens', async () => {
+    const place = workplace();
+    const server = createServer().listen(join(place.path, 'socket'));
+    await once(server, 'listening');
+    const { code, stderr } = await place.run(['compile', ...FILTER, '-o', 'socket']);
+    server.close();
+    expect(code).toBe(2);
+    expect(stderr).toContain('socket: is a socket, which cannot be opened. Name a file or a pipe.');
+  });
 
   test('replaces a file and keeps its permissions and the link to it', async () => {
     const place = workplace();

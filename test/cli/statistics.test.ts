@@ -47,6 +47,16 @@ describe('--stats', () => {
     }
   });
 
+  test('of a run that ends early say that at most so many records were written', async () => {
+    const { code, text, stderr } = await workplace().run(
+      ['--robots-dir', 'robots', '--stats', '--strict', '--threads', '1'],
+      INPUT,
+    );
+    expect(code).toBe(2);
+    expect(lines(text)).toHaveLength(4);
+    expect(stderr).toMatch(/^records +4 read, at most 4 written$/m);
+  });
+
   test('does not take the next argument as its value', async () => {
     const place = workplace();
     place.write('urls.txt', INPUT);

@@ -92,8 +92,15 @@ export function statisticsFigures(statistics: RunStatistics): object {
 /** Formats statistics as lines for people. */
 export function statisticsText(statistics: RunStatistics): string {
   const { agents, tally, inputBytes, hosts, seconds } = statistics;
+  const [records, passed] = [tally.records, tally.passed].map(formatNumber);
   const rows: [string, string][] = [
-    ['records', `${formatNumber(tally.records)} read, ${formatNumber(tally.passed)} written`],
+    [
+      'records',
+      // Other threads may have judged records after the one at which the output ends.
+      statistics.complete
+        ? `${records} read, ${passed} written`
+        : `${records} read, at most ${passed} written`,
+    ],
     ['input', `${formatBytes(inputBytes)}${statistics.complete ? '' : ', incomplete'}`],
   ];
   agents.forEach((agent, index) => {

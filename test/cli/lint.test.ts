@@ -262,6 +262,19 @@ describe('robots-filter lint', () => {
     expect(quiet).toMatchObject({ code: 2, stderr: `${message}\n` });
   });
 
+  it('follows links that lead out of a directory only with --follow-links', async () => {
+    const place = workplace();
+    place.write('cache/a.example', 'Disalow: /\n');
+    place.write('elsewhere/b.example', 'Disalow: /\n');
+    symlinkSync('../elsewhere/b.example', join(place.path, 'cache/b.example'));
+    const words = ['lint', '--format', 'summary', 'cache'];
+    const { code, text, stderr } = await place.run(words);
+    expect({ code, text }).toEqual({ code: 1, text: 'misspelt-record\terror\t1\t1\n' });
+    expect(stderr).toContain('--follow-links follows it.');
+    const followed = await place.run([...words, '--follow-links']);
+    expect(followed).toMatchObject({ code: 1, text: 'misspelt-record\terror\t2\t2\n' });
+  });
+
   it.each([
     ['compressed', gzipSync('User-agent: *\n')],
     ['binary', Buffer.alloc(100, 1)],

@@ -35,6 +35,8 @@ export interface LintSource {
 
 /** How robots.txt files are read. */
 export interface LintReading {
+  /** Whether links that lead out of a directory are followed. */
+  readonly followLinks: boolean;
   /** The time up to which captures count, in milliseconds since 1970; all if undefined. */
   readonly asOf: number | undefined;
   readonly warnings: CacheWarnings;
@@ -77,7 +79,9 @@ export async function eachSource(
   }
   const files = await archiveFilesOf(path);
   const parts =
-    files === undefined ? cacheParts(path, false) : [{ kind: 'archive', files } as const];
+    files === undefined
+      ? cacheParts(path, reading.followLinks)
+      : [{ kind: 'archive', files } as const];
   try {
     await readParts(parts, path, reading, onSource);
     return true;

@@ -54,7 +54,7 @@ export async function lint(
     mostListed: MOST_LISTED,
     collectEdits: options.fix ?? false,
   });
-  const { urls, asOf } = options;
+  const { urls, asOf, followLinks = false } = options;
   const listed = urls === undefined ? undefined : await ListedHosts.read(urls);
   const run = new LintRun(linter, writerOf(options, version), options.fix ?? false);
   run.begin();
@@ -62,7 +62,7 @@ export async function lint(
   refuseSecondStandardInput(files);
   for (const file of files) {
     try {
-      const isRead = await eachSource(file, { asOf, warnings }, (source) => {
+      const isRead = await eachSource(file, { followLinks, asOf, warnings }, (source) => {
         if (listed === undefined) return run.lint(source);
         const { authority } = source;
         if (authority === undefined) throw usageError(unlisted(file));

@@ -9,7 +9,7 @@ import {
 } from '../options/lint-options.js';
 import { refuseLossyPaths } from '../options/lossy-paths.js';
 import { quietOption } from '../options/output-options.js';
-import { agentsFileOption, asOfOption } from '../options/robots-options.js';
+import { agentsFileOption, asOfOption, followLinksOption } from '../options/robots-options.js';
 import { version } from '../version.js';
 import type { CommandDefinition } from './definition.js';
 
@@ -55,6 +55,7 @@ Exit status:
     command
       .addOption(agentsFileOption('Agents'))
       .addOption(lintUrlsOption())
+      .addOption(followLinksOption())
       .addOption(asOfOption())
       .addOption(lintFormatOption())
       .addOption(fixOption())

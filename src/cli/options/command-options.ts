@@ -134,6 +134,7 @@ export interface LintOptions extends NamedAgentOptions {
   readonly maxWarnings?: number;
   readonly fix?: boolean;
   readonly urls?: string;
+  readonly followLinks?: boolean;
   /** A time in milliseconds since 1970. */
   readonly asOf?: number;
   readonly quiet?: boolean;

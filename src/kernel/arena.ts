@@ -1,5 +1,5 @@
 import { RobotsFilterError } from '../errors.js';
-import { MAX_PAGES, PAGE_BYTES } from './kernel.js';
+import { growMemory, MAX_PAGES, PAGE_BYTES } from './kernel.js';
 
 /** A region of a memory, in bytes; both ends are page boundaries. */
 export interface Region {
@@ -19,7 +19,8 @@ export class Arena {
   /**
    * Returns a region of at least `bytes` bytes, whose content is undefined.
    *
-   * @throws RobotsFilterError `limit` if the memory would pass 4 GiB
+   * @throws RobotsFilterError `limit` if the memory would pass 4 GiB, or the system refuses the
+   *   addresses
    */
   take(bytes: number): Region {
     const pages = Math.ceil(bytes / PAGE_BYTES);
@@ -41,7 +42,7 @@ export class Arena {
           'lower --max-line-bytes or --threads, or split the table',
       );
     }
-    return { address: this.memory.grow(pages) * PAGE_BYTES, bytes: wanted };
+    return { address: growMemory(this.memory, pages) * PAGE_BYTES, bytes: wanted };
   }
 
   /** Takes a region back. Do not use the region afterwards. */

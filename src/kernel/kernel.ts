@@ -76,12 +76,30 @@ export const MAX_PAGES = 65_536;
  */
 export function createMemory(bytes: number): WebAssembly.Memory {
   const pages = Math.ceil(bytes / PAGE_BYTES);
+  return granted(
+    () => new WebAssembly.Memory({ initial: pages, maximum: MAX_PAGES, shared: true }),
+  );
+}
+
+/**
+ * Grows a memory; returns its pages before. Node 24 does not reserve all addresses at first if they
+ * are limited.
+ *
+ * @throws RobotsFilterError `limit` if the system refuses the addresses
+ */
+export function growMemory(memory: WebAssembly.Memory, pages: number): number {
+  return granted(() => memory.grow(pages));
+}
+
+function granted<Result>(ask: () => Result): Result {
   try {
-    return new WebAssembly.Memory({ initial: pages, maximum: MAX_PAGES, shared: true });
+    return ask();
   } catch (cause) {
     throw new RobotsFilterError(
       'limit',
-      'The system refused the addresses for a memory. If ulimit -v limits them, remove the limit: each memory reserves 10 GB of addresses, and a thread may have several',
+      typeof WebAssembly === 'undefined'
+        ? 'This Node has no WebAssembly. Leave --jitless out'
+        : 'The system refused the addresses for a memory. If ulimit -v limits them, remove the limit: each memory reserves 10 GB of addresses, and a thread may have several',
       { cause },
     );
   }

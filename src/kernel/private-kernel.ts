@@ -1,4 +1,4 @@
-import { createMemory, instantiateKernel, type Kernel, PAGE_BYTES } from './kernel.js';
+import { createMemory, growMemory, instantiateKernel, type Kernel, PAGE_BYTES } from './kernel.js';
 import { MARGIN } from './layout.js';
 import { kernelModule } from './module.js';
 
@@ -26,7 +26,7 @@ export class PrivateKernel {
     if (need > this.#bytes.length) {
       // The kernel may have added memory.
       const lacking = need - this.#memory.buffer.byteLength;
-      if (lacking > 0) this.#memory.grow(Math.ceil(lacking / PAGE_BYTES));
+      if (lacking > 0) growMemory(this.#memory, Math.ceil(lacking / PAGE_BYTES));
       this.#bytes = new Uint8Array(this.#memory.buffer);
     }
     return this.#bytes;

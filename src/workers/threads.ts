@@ -75,9 +75,16 @@ export class Threads<Task, Result> {
   }
 }
 
-/** The error for a thread that the system refuses to start; undefined for any other error. */
+/** The error for a thread that the system or Node refuses to start; undefined for any other. */
 function startError(cause: unknown): RobotsFilterError | undefined {
   const code = errorCode(cause);
+  if (code === 'ERR_ACCESS_DENIED') {
+    return new RobotsFilterError(
+      'worker',
+      "Node's permission model forbids threads. Start Node with --allow-worker too",
+      { cause },
+    );
+  }
   if (code !== 'ERR_WORKER_INIT_FAILED' && code !== 'EAGAIN' && code !== 'EMFILE') return undefined;
   return new RobotsFilterError(
     'worker',

@@ -44,6 +44,19 @@ describe('a thread that the system refuses to start', () => {
     });
   });
 
+  it('is an error with another remedy if Node forbids threads', async () => {
+    Object.assign(refusal, {
+      at: 'construction',
+      code: 'ERR_ACCESS_DENIED',
+      message: 'restricted',
+    });
+    const start = async (): Promise<unknown> => new Threads(1, OPTIONS).run(0);
+    await expect(start()).rejects.toMatchObject({
+      code: 'worker',
+      message: "Node's permission model forbids threads. Start Node with --allow-worker too",
+    });
+  });
+
   it('is distinguished from a task that fails for another reason', async () => {
     Object.assign(refusal, { at: 'run', code: 'ERR_OTHER', message: 'another' });
     await expect(new Threads(1, OPTIONS).run(0)).rejects.toThrow(/^another$/);

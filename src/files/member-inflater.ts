@@ -21,8 +21,15 @@ export class MemberInflater {
   #written = 0;
   #checksum = 0;
   #length = 0;
-  #onEnd = (): void => {};
+  /** Bytes of the pieces before the one that is inflated, and what its promise waits for. */
+  #before = 0;
+  #onPiece: (piece: InflatedPiece) => void = () => {};
   #onError: (error: unknown) => void = () => {};
+  // Streams keep callbacks for a while. This one holds no piece, so each piece can be freed.
+  readonly #onWritten = (): void => {
+    // If zlib left bytes, the data have ended. The end comes when all content is taken.
+    if (this.#inflate.bytesWritten === this.#written) this.#endPiece(false);
+  };
   #onDrained = (): void => {};
 
   /**
@@ -36,7 +43,7 @@ export class MemberInflater {
         if (!this.#pass(content)) this.#inflate.pause();
         if (this.#inflate.readableLength === 0) this.#onDrained();
       })
-      .on('end', () => this.#onEnd())
+      .on('end', () => this.#endPiece(true))
       .on('error', (error) => this.#failAfterReplay(error));
   }
 
@@ -59,22 +66,16 @@ export class MemberInflater {
   async write(piece: Buffer): Promise<InflatedPiece> {
     // An error would destroy content that waits.
     await this.drained();
-    const before = this.#written;
+    this.#before = this.#written;
     this.#written += piece.length;
     if (this.#written > MAX_REPLAY_BYTES) this.#kept = undefined;
     this.#kept?.push(Buffer.from(piece));
-    return new Promise((resolve, reject) => {
+    const inflated = new Promise<InflatedPiece>((resolve, reject) => {
+      this.#onPiece = resolve;
       this.#onError = reject;
-      this.#onEnd = () => {
-        resolve({ used: this.#inflate.bytesWritten - before, hasEnded: true });
-      };
-      this.#inflate.write(piece, () => {
-        // If zlib left bytes, the data have ended. The end comes when all content is taken.
-        if (this.#inflate.bytesWritten === this.#written) {
-          resolve({ used: piece.length, hasEnded: false });
-        }
-      });
     });
+    this.#inflate.write(piece, this.#onWritten);
+    return inflated;
   }
 
   /** Waits until all content of the pieces so far has been passed on. */
@@ -91,6 +92,10 @@ export class MemberInflater {
 
   destroy(): void {
     this.#inflate.destroy();
+  }
+
+  #endPiece(hasEnded: boolean): void {
+    this.#onPiece({ used: this.#inflate.bytesWritten - this.#before, hasEnded });
   }
 
   #pass(content: Buffer): boolean {

@@ -18,6 +18,9 @@ const WINDOW_BYTES = 256 * 1024;
 /** Maximum content of members that are decoded together, in bytes. */
 const BATCH_CONTENT_BYTES = 4 << 20;
 
+/** Fewest bytes of members that are decoded together. Deflate makes at most 4 MiB of them. */
+const SMALLEST_BATCH_BYTES = 4096;
+
 /**
  * Longest header of a member, in bytes: its extra field alone may have 64 KiB. A window may hold
  * one as long, so the size of the chunks decides nothing.
@@ -43,6 +46,8 @@ export class GzipDecompressor extends Duplex {
   /** The beginning of a header or trailer. */
   #held = NOTHING;
   #isPadding = false;
+  /** In how many bytes members are looked for that are decoded together. */
+  #batchBytes = WINDOW_BYTES;
   /** Continues after the reader has taken a chunk. */
   #onRead: (() => void) | undefined;
   /** An error that waits until the reader has taken what came out before. */
@@ -94,7 +99,7 @@ export class GzipDecompressor extends Duplex {
   async #decode(chunk: Buffer): Promise<void> {
     for (let at = 0; at < chunk.length; at += WINDOW_BYTES) {
       let rest = chunk.subarray(at, at + WINDOW_BYTES);
-      // One attempt for each window: hostile members could make many attempts fail.
+      // Until one fails: hostile members could make many attempts fail.
       let mayBatch = true;
       while (rest.length > 0) {
         if (this.#inflater !== undefined) {
@@ -109,7 +114,7 @@ export class GzipDecompressor extends Duplex {
         else if (isHeld || !mayBatch) rest = this.#readHeader(bytes);
         else {
           const end = await this.#decodeTogether(bytes);
-          mayBatch = false;
+          mayBatch = end > 0;
           rest = end > 0 ? bytes.subarray(end) : this.#readHeader(bytes);
         }
       }
@@ -125,22 +130,36 @@ export class GzipDecompressor extends Duplex {
   }
 
   /**
-   * Decodes all members but the last together. A member that lies in more than one window, and one
-   * that is damaged, is decoded by itself.
+   * Decodes members together, as many as hold BATCH_CONTENT_BYTES at most, and not the last one. A
+   * member that lies in more than one window, and one that is damaged, is decoded by itself.
    *
    * @returns number of bytes that were decoded; 0 if none
    */
   async #decodeTogether(bytes: Buffer): Promise<number> {
-    const end = findLastMember(bytes, bytes.length);
-    const content =
-      end > 0 ? gunzipMembers(bytes.subarray(0, end), BATCH_CONTENT_BYTES) : undefined;
-    if (content === undefined) return 0;
+    const { end, content } = this.#membersOf(bytes);
     if (content.length > 0 && !this.push(content)) {
       await new Promise<void>((resolve) => {
         this.#onRead = resolve;
       });
     }
     return end;
+  }
+
+  /** Halves the number of bytes until the members there can be decoded together. */
+  #membersOf(bytes: Buffer): { end: number; content: Buffer } {
+    let tried = 0;
+    for (let most = this.#batchBytes; most >= SMALLEST_BATCH_BYTES; most /= 2) {
+      const end = findLastMember(bytes, Math.min(most, bytes.length));
+      if (end <= 0) break;
+      if (end === tried) continue;
+      tried = end;
+      const content = gunzipMembers(bytes.subarray(0, end), BATCH_CONTENT_BYTES);
+      if (content === undefined) continue;
+      const hasRoom = content.length < BATCH_CONTENT_BYTES / 4;
+      this.#batchBytes = hasRoom ? Math.min(2 * most, WINDOW_BYTES) : most;
+      return { end, content };
+    }
+    return { end: 0, content: NOTHING };
   }
 
   /** @returns the bytes after the header */

@@ -163,6 +163,36 @@ describe('gzip data', () => {
     },
   );
 
+  it('is decoded wherever a window of 256 KiB ends in a member', async () => {
+    const window = 256 << 10;
+    const second = gzipSync('second\n');
+    for (let cut = -1; cut <= second.length + 1; cut++) {
+      // The name in the header of the first member places the end of the window in the second.
+      const plain = gzipSync('x'.repeat(200_000), { level: 0 });
+      const name = Buffer.alloc(window - cut - plain.length - 1, 'n');
+      const header = Buffer.of(0x1f, 0x8b, 8, 8, ...plain.subarray(4, 10));
+      const first = Buffer.concat([header, name, Buffer.of(0), plain.subarray(10)]);
+      expect(first.length).toBe(window - cut);
+      const text = await decoded(Buffer.concat([first, second, FIRST]));
+      expect(text.replace(/^x+/, ''), `${cut}`).toBe('second\nfirst\n');
+    }
+  });
+
+  it.each([-1, 0, 1])('is decoded if members together hold 4 MiB and %i bytes', async (more) => {
+    const half = 'y'.repeat(2 << 20);
+    const rest = half.slice(0, (2 << 20) + more) + (more > 0 ? 'y' : '');
+    const data = Buffer.concat([gzipSync(half), gzipSync(rest), FIRST]);
+    expect((await decoded(data)) === `${half}${rest}first\n`).toBe(true);
+  });
+
+  it('is decoded if each of many short members holds far more than it has', async () => {
+    const content = `${'z'.repeat(4000)}\n`;
+    const member = gzipSync(content);
+    const data = Buffer.concat(Array.from({ length: 8000 }, () => member));
+    expect(data.length).toBeGreaterThan(256 << 10);
+    expect((await decoded(data)) === content.repeat(8000)).toBe(true);
+  });
+
   it.each(SIZES)('of many short members comes out up to damage, in chunks of %i', async (size) => {
     // Enough for more than one window, where that does not take long.
     const count = size < 1000 ? 300 : 6_000;

@@ -39,6 +39,7 @@ describe('the figures of a page', () => {
   it('give median and spread of the filter and of the floors', () => {
     expect(tableOf('throughput').slice(1)).toEqual([
       ['text', '`robots-filter f.txt`', '100 B', '0.80 (0.64–1.00)', '10.0'],
+      ['one-thread', '`robots-filter --threads 1 f.txt`', '100 B', '1.60 (1.28–2.00)', '5.0'],
       ['pipe', '`cat f \\| robots-filter`', '100 B', '1.60 (1.28–2.00)', '5.0'],
       ['md5-short', '`md5sum f.ndjson`', '100 B', '1.60 (1.28–2.00)', '5.0'],
       ['wc', '`wc -l f.ndjson`', '100 B', '0.00 (0.00–0.00)', '8000.0'],

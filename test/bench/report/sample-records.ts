@@ -50,6 +50,7 @@ const THROUGHPUT: ThroughputRecord = {
   results: [
     result('compile', 'robots-filter compile', 'ours', 1_000_000, 20),
     result('text', 'robots-filter f.txt', 'ours', 8_000_000, 0.8),
+    result('one-thread', 'robots-filter --threads 1 f.txt', 'ours', 8_000_000, 1.6),
     result('pipe', 'cat f | robots-filter', 'ours', 8_000_000, 1.6),
     result('md5-short', 'md5sum f.ndjson', 'floor', 8_000_000, 1.6),
     result('wc', 'wc -l f.ndjson', 'floor', 8_000_000, 0.001),

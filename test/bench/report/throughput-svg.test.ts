@@ -4,27 +4,30 @@ import { RECORDS, result } from './sample-records.js';
 
 describe('the chart of a record', () => {
   const svg = drawThroughput(RECORDS.throughput);
-  const pieces = [...svg.matchAll(/<rect class="(\w+)" x="(\d+)".* width="([\d.]+)"/g)].map(
+  const bars = [...svg.matchAll(/<rect class="(\w+)" x="(\d+)".* width="([\d.]+)"/g)].map(
     ([, kind, start, width]) => ({ kind, start: Number(start), width: Number(width) }),
   );
-  const left = Math.min(...pieces.map(({ start }) => start));
-  const bars = pieces.filter(({ start }) => start === left);
 
   it('has a bar for each case, in proportion to its rate, and prints the rate', () => {
     expect(bars.map(({ kind }) => kind)).toEqual([
       'ours',
       'ours',
       'floor',
-      'floor',
+      'ours',
       'competitor',
       'competitor',
     ]);
-    const [text, pipe, , , fast] = bars.map(({ width }) => width);
+    const [text, pipe, , oneThread, fast] = bars.map(({ width }) => width);
     expect((pipe ?? 0) / (text ?? 1)).toBeCloseTo(0.5, 2);
+    expect((oneThread ?? 0) / (text ?? 1)).toBeCloseTo(0.5, 2);
     expect((fast ?? 0) / (text ?? 1)).toBeCloseTo(0.02, 2);
     expect(svg).toContain('>10.0<');
     expect(svg).toContain('>0.20<');
-    expect(svg).toContain('1/50 of text');
+  });
+
+  it('compares a library on one thread with the filter on one thread', () => {
+    expect(svg).toContain('1/25 of robots-filter');
+    expect(svg).toContain('1/50 of robots-filter');
   });
 
   it('draws the spread from the slowest to the fastest run', () => {
@@ -50,11 +53,22 @@ describe('the chart of a record', () => {
     expect(both.match(/>DuckDB|>jq/g)).toHaveLength(2);
   });
 
-  it('truncates the bar of a much faster floor, with a gap', () => {
-    const widest = Math.max(...pieces.map(({ start, width }) => start + width));
-    expect(widest).toBeLessThan(880);
-    const rest = pieces.filter(({ start }) => start !== left);
-    expect(rest.map(({ kind }) => kind)).toEqual(['floor']);
+  it('draws a floor that is faster than the filter on the same scale', () => {
+    const faster = [result('md5-text', 'md5sum f.txt', 'floor', 8_000_000, 0.4)];
+    const both = drawThroughput({
+      ...RECORDS.throughput,
+      results: [...RECORDS.throughput.results, ...faster],
+    });
+    const rects = [...both.matchAll(/<rect class="(\w+)" x="(\d+)".* width="([\d.]+)"/g)];
+    const [text, , floor] = rects.map(([, , , width]) => Number(width));
+    expect((floor ?? 0) / (text ?? 1)).toBeCloseTo(2, 2);
+    expect(
+      Math.max(...rects.map(([, , start, width]) => Number(start) + Number(width))),
+    ).toBeLessThan(880);
+  });
+
+  it('leaves out wc -l, beside which all other bars would be too short', () => {
+    expect(svg).not.toContain('wc -l');
   });
 
   it('lists each library once, the fastest first', () => {

@@ -18,7 +18,7 @@ import {
   winnerOn,
   witnesses,
 } from './reach.js';
-import { isUrlPath } from './url-path.js';
+import { isUrlPath, writtenPath } from './url-path.js';
 
 /** As many are found: the first one on which the verdicts of the tables differ is shown. */
 const MOST_PATHS = 4;
@@ -42,6 +42,17 @@ const ROBOTS_TXT_RULE: RankedRule = {
  * @param google whether the rules are for the google profile
  */
 export function differingPaths(
+  one: readonly RankedRule[],
+  other: readonly RankedRule[],
+  google: boolean,
+): FoundPaths {
+  const { paths, isComplete } = comparedPaths(one, other, google);
+  // The google profile takes URLs as they stand.
+  return { paths: google ? paths : paths.map(writtenPath), isComplete };
+}
+
+/** As `differingPaths`, with paths as rules see them. */
+function comparedPaths(
   one: readonly RankedRule[],
   other: readonly RankedRule[],
   google: boolean,

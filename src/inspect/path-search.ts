@@ -24,7 +24,9 @@ const MOST_STEPS = 1 << 24;
 const MOST_STATES = 1 << 22;
 
 /** Bytes that stand for those that no rule asks for: they mean nothing in a path. */
-const OTHER_BYTES = Buffer.from("xyzqwvkjugrstlnmhiopXYZQWVKJUGRSTLNMHIOP-_~!&'()+,;:=@[]");
+const OTHER_BYTES = Buffer.from(
+  "xyzqwvkjugrstlnmhiopXYZQWVKJUGRSTLNMHIOP-_~!&'()+,;:=@[]abcdefABCDEF0123456789",
+);
 
 const SLASH_AND_DOT = Buffer.from('/.');
 

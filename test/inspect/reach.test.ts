@@ -112,7 +112,7 @@ describe('how much some rules allow', () => {
   });
 });
 
-const PIECES = ['/', 'a', 'b', 'a', 'b', '*', '*', '?', '%2F'];
+const PIECES = ['/', 'a', 'b', 'a', 'b', '*', '*', '?', '%2F', '%2', '%61'];
 const SHORT = shortPaths(['a', 'b', '/', 'q', '?'], 4);
 
 function shortPaths(alphabet: readonly string[], most: number): string[] {

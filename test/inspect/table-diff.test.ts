@@ -11,8 +11,12 @@ import { Random } from '../random/random.js';
 const HOST = { scheme: undefined, host: 'a.example', port: undefined };
 const FILES = cases(60);
 const PAIRS = cases(300);
+const MIXED_PAIRS = cases(100);
 const LETTERS = ['a', 'b', '/'];
 const RESERVED = ['a', '/', '?', '.', '%2F', 'F'];
+/** Pieces of escapes: `%2` before `%61` is decoded to `%2a`, which is not decoded again. */
+const BARE = ['%', '2', 'a', '%61', '%32'];
+const MIXED = '/ % 2 6 1 a A $ ? # ~ . é %2 %25 %61 %41 %2a %2F %2e %7E %C3 %c3%A9'.split(' ');
 
 function tableOf(robots: string, profile: Profile = 'rfc9309'): Table {
   const builder = new TableBuilder({ profile });
@@ -29,11 +33,11 @@ function changesOf(old: Table, next: Table): readonly AgentChange[] {
   return diff.changes(sides[0], sides[1]);
 }
 
-/** All paths of up to four pieces after the slash. */
-function shortPaths(pieces: readonly string[]): string[] {
+/** All paths of up to so many pieces after the slash. */
+function shortPaths(pieces: readonly string[], most: number): string[] {
   let longest = ['/'];
   const paths = new Set(longest);
-  for (let length = 1; length <= 4; length++) {
+  for (let length = 1; length <= most; length++) {
     longest = longest.flatMap((path) => pieces.map((piece) => path + piece));
     for (const path of longest) paths.add(path);
   }
@@ -78,6 +82,19 @@ function drawPair(random: Random, pieces: readonly string[]): readonly [string, 
   return [fileOf(rules), fileOf(others)];
 }
 
+/** Paths that the patterns of a file may match: pieces in place of each `*`, and at the end. */
+function pathsNear(random: Random, text: string, pieces: readonly string[]): string[] {
+  const patterns = text.split('\n').flatMap((line) => line.split(': ')[1] ?? []);
+  return patterns
+    .filter((pattern) => pattern.startsWith('/'))
+    .flatMap((pattern) =>
+      Array.from({ length: 6 }, () => {
+        const path = pattern.replace(/\$$/, '') + random.run(pieces, 0, 1);
+        return path.replaceAll('*', () => random.run(pieces, 0, 2));
+      }),
+    );
+}
+
 interface Tally {
   different: number;
   same: number;
@@ -88,19 +105,18 @@ interface Tally {
   undecided: number;
 }
 
-/** Compares what is found between pairs of files with a search over all short paths. */
+/** Compares what is found between pairs of files with a search over some paths. */
 function compare(
   pairs: number,
   draw: () => readonly [string, string],
-  pieces: readonly string[],
+  pathsFor: (old: string, next: string) => readonly string[],
   profile: Profile = 'rfc9309',
 ): Tally {
-  const paths = shortPaths(pieces);
   const tally: Tally = { different: 0, same: 0, missed: [], invented: [], undecided: 0 };
   for (let pair = 0; pair < pairs; pair++) {
     const [old, next] = draw();
     const [change] = changesOf(tableOf(old, profile), tableOf(next, profile));
-    const path = differingPath(old, next, paths, profile);
+    const path = differingPath(old, next, pathsFor(old, next), profile);
     if (path === undefined) tally.same++;
     else tally.different++;
     if (change === undefined) {
@@ -120,11 +136,12 @@ function compare(
 describe('the changes between two files', () => {
   it('without wildcards are found exactly when the verdict on some path differs', () => {
     const random = new Random(28);
+    const paths = shortPaths(LETTERS, 4);
     const draw = (): [string, string] => [
       fileOf(drawRules(random, LETTERS, 3)),
       fileOf(drawRules(random, LETTERS, 3)),
     ];
-    const { different, same, ...wrong } = compare(FILES, draw, LETTERS);
+    const { different, same, ...wrong } = compare(FILES, draw, () => paths);
     expect(wrong).toEqual({ missed: [], invented: [], undecided: 0 });
     expect(Math.min(different, same)).toBeGreaterThan(FILES / 20);
   });
@@ -135,12 +152,33 @@ describe('the changes between two files', () => {
     ['queries, dots and escapes', RESERVED, 31, 'rfc9309'],
     ['literals and wildcards of the google profile', LETTERS, 32, 'google'],
     ['queries, dots and escapes of the google profile', RESERVED, 33, 'google'],
+    ['escapes that come out of decoding', BARE, 34, 'rfc9309'],
   ] as const)('with %s: no difference is missed, and none invented', (_, pieces, seed, profile) => {
     const random = new Random(seed);
     const draw = (): readonly [string, string] => drawPair(random, [...pieces, '*']);
-    const { different, same, ...wrong } = compare(PAIRS, draw, pieces, profile);
+    const paths = shortPaths([...pieces, '*'], 4);
+    const { different, same, ...wrong } = compare(PAIRS, draw, () => paths, profile);
     expect(wrong).toEqual({ missed: [], invented: [], undecided: 0 });
     expect(Math.min(different, same)).toBeGreaterThan(PAIRS / 10);
+  });
+
+  it.each(['rfc9309', 'google'] as const)('of all kinds of bytes are found: %s', (profile) => {
+    const random = new Random(35);
+    const pieces = [...MIXED, '*', '*'];
+    const short = shortPaths(MIXED, 2);
+    const { different, same, ...wrong } = compare(
+      MIXED_PAIRS,
+      () => drawPair(random, pieces),
+      (old, next) => [
+        ...pathsNear(random, old, MIXED),
+        ...pathsNear(random, next, MIXED),
+        ...short,
+        ...Array.from({ length: 200 }, () => `/${random.run(MIXED, 3, 6)}`),
+      ],
+      profile,
+    );
+    expect(wrong).toEqual({ missed: [], invented: [], undecided: 0 });
+    expect(Math.min(different, same)).toBeGreaterThan(MIXED_PAIRS / 10);
   });
 
   it.each([
@@ -155,6 +193,10 @@ describe('the changes between two files', () => {
     ['Disallow: /*/..', 'Disallow: /', '/'],
     ['Disallow: /*a', 'Disallow: /*a\nDisallow: /*/../', '/?/../'],
     ['Disallow: /robots.txt$', 'Disallow: /robots.tx', '/robots.tx'],
+    ['Disallow:', 'Disallow: /%2%61', '/%2%61'],
+    ['Disallow:', 'Disallow: /%%34%31', '/%4%31'],
+    ['Disallow:', 'Disallow: /%2%46?%2%46$', '/%2F?%2%46'],
+    ['Disallow:', 'Disallow: /%2%45%2%45/', '/%2%45%2%45/'],
   ])('between %j and %j show on %s', (old, next, path) => {
     const [change] = changesOf(
       tableOf(`User-agent: *\n${old}\n`),

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { findNeverDeciding } from '../../src/lint/inclusion/never-deciding.js';
+import { Robots } from '../../src/robots.js';
 import { matches } from '../naive/match.js';
 import { cases } from '../random/cases.js';
 import { Random } from '../random/random.js';
@@ -93,6 +94,34 @@ describe('rules that never decide', () => {
     expect(counts.deciding).toBeGreaterThan(800);
     // Rules that decide only on longer paths are not missed, but are counted here.
     expect(counts.missed).toBeLessThan(counts.rules / 50);
+  });
+
+  it('decide on no URL, whatever bytes and escapes the patterns hold', () => {
+    const random = new Random(3);
+    const pieces = '* * / % 2 1 a ? . $ ~ é %2 %61 %41 %2a %2F %7E %c3%A9'.split(' ');
+    let found = 0;
+    let decided = 0;
+    for (let round = 0; round < cases(300); round++) {
+      const rules = Array.from({ length: random.between(2, 5) }, (_, index) => {
+        const text = random.pick(['/', '/', '*']) + random.run(pieces, 0, 3);
+        return { allow: random.chance(0.5), text, pattern: Buffer.from(text), line: index + 2 };
+      });
+      const lines = rules.map(({ allow, text }) => `${allow ? 'Allow' : 'Disallow'}: ${text}\n`);
+      const robots = Robots.parse(`User-agent: *\n${lines.join('')}`);
+      const never = findNeverDeciding(rules, { left: 1_000_000 }).found;
+      found += never.length;
+      const own = rules.flatMap(({ text }) => Array<string>(8).fill(text));
+      for (const text of [...own, ...Array<string>(40).fill('/**')]) {
+        const filled = text.replaceAll('*', () => random.run(pieces, 0, 2));
+        const path = filled.startsWith('/') ? filled : `/${filled}`;
+        const { line } = robots.verdict(`https://a.example${path}`, 'bot').rule ?? {};
+        if (line !== undefined) decided++;
+        const wrong = never.find(({ rule }) => rule.line === line);
+        expect(wrong && `${lines.join('')}${wrong.rule.text} on ${path}`).toBeUndefined();
+      }
+    }
+    expect(found).toBeGreaterThan(cases(30));
+    expect(decided).toBeGreaterThan(cases(3000));
   });
 
   it.each([

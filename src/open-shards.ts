@@ -1,9 +1,10 @@
-import { open, readFile, stat } from 'node:fs/promises';
+import { closeSync, fstatSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { bankGroups } from './bank-groups.js';
 import { checkTable } from './check-table.js';
 import { RobotsFilterError } from './errors.js';
+import { kindName, openUnwaiting, readToEnd } from './files/openings.js';
 import { errorCode } from './files/system-error.js';
 import { ShardedView } from './inspect/sharded-view.js';
 import { TableView } from './inspect/table-view.js';
@@ -152,14 +153,23 @@ async function readBank(
  *   version
  */
 async function readManifest(name: string): Promise<Manifest> {
+  const remedy = 'give the directory that `robots-filter compile --shards` wrote';
   let text: string;
   try {
-    const { size } = await stat(name);
-    if (size > MAX_MANIFEST_BYTES) {
-      const remedy = 'give the directory that `robots-filter compile --shards` wrote';
-      throw new RobotsFilterError('table', `${name}: too long for a manifest: ${remedy}`);
+    const descriptor = await openUnwaiting(name);
+    try {
+      const status = fstatSync(descriptor);
+      if (!status.isFile()) {
+        throw new RobotsFilterError('table', `${name}: is ${kindName(status)}: ${remedy}`);
+      }
+      const bytes = await readToEnd(descriptor, MAX_MANIFEST_BYTES);
+      if (bytes === undefined) {
+        throw new RobotsFilterError('table', `${name}: too long for a manifest: ${remedy}`);
+      }
+      text = bytes.toString();
+    } finally {
+      closeSync(descriptor);
     }
-    text = await readFile(name, 'utf8');
   } catch (cause) {
     if (cause instanceof RobotsFilterError) throw cause;
     if (errorCode(cause) !== 'ENOENT') throw unreadable(name, cause);
@@ -178,17 +188,18 @@ async function readPart(
 ): Promise<TableHeader> {
   let computed: number;
   try {
-    const file = await open(path);
+    const descriptor = await openUnwaiting(path);
     try {
-      const { size } = await file.stat();
-      if (size !== part.bytes) {
-        throw foreign(path, `${size} bytes, and ${MANIFEST_NAME} says ${part.bytes}`);
+      const status = fstatSync(descriptor);
+      if (!status.isFile()) throw foreign(path, `is ${kindName(status)}, not a file`);
+      if (status.size !== part.bytes) {
+        throw foreign(path, `${status.size} bytes, and ${MANIFEST_NAME} says ${part.bytes}`);
       }
-      const read = await readAll(file.fd, bytes, undefined);
+      const read = await readAll(descriptor, bytes, undefined);
       if (read.length !== part.bytes) throw foreign(path, 'it has shrunk while it was read');
       computed = read.checksum;
     } finally {
-      await file.close();
+      closeSync(descriptor);
     }
   } catch (cause) {
     if (cause instanceof RobotsFilterError) throw cause;

@@ -3,7 +3,7 @@ import { RobotsFilterError } from './errors.js';
 import type { Compression } from './files/compression.js';
 import { compressionFault } from './files/compression-fault.js';
 import { compressionOf } from './files/compressions.js';
-import { openPath } from './files/openings.js';
+import { openToRead } from './files/openings.js';
 import { Checksum } from './kernel/checksum.js';
 import { createMemory, MAX_PAGES, PAGE_BYTES } from './kernel/kernel.js';
 import { READ_BYTES, readAll, readHead, readPieces } from './read-table.js';
@@ -17,6 +17,11 @@ import {
   type TableReading,
   unreadable,
 } from './table-memory.js';
+
+function manifestFromPipe(path: string): RobotsFilterError {
+  const what = `${path}: a manifest that is no file does not tell where its parts are`;
+  return new RobotsFilterError('table', `${what}: name the directory of the table`);
+}
 
 function inOnePiece(path: string): RobotsFilterError {
   const remedy = 'leave --parts out, or name a table that compile --shards wrote';
@@ -32,7 +37,7 @@ function inOnePiece(path: string): RobotsFilterError {
 export async function readTable(path: string, reading: TableReading = {}): Promise<TableMemory> {
   let descriptor: number;
   try {
-    descriptor = await openPath(path, 'r');
+    descriptor = await openToRead(path);
   } catch (cause) {
     throw unreadable(path, cause);
   }
@@ -41,6 +46,7 @@ export async function readTable(path: string, reading: TableReading = {}): Promi
     const isFile = status.isFile();
     const head = status.isDirectory() ? undefined : await readHead(descriptor, isFile);
     if (head === undefined || beginsAsManifest(head)) {
+      if (head !== undefined && !isFile) throw manifestFromPipe(path);
       // Loaded on demand, because most tables are in one piece.
       const { readShards } = await import('./open-shards.js');
       return await readShards(path, head === undefined, reading);

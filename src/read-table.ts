@@ -1,9 +1,7 @@
-import { read, readSync } from 'node:fs';
-import { promisify } from 'node:util';
+import { readSync } from 'node:fs';
+import { readOpened } from './files/openings.js';
 import { Checksum } from './kernel/checksum.js';
 import { HEADER_BYTES } from './table/format.js';
-
-const readFile = promisify(read);
 
 /** Bytes of one read, and reads in flight: the next pieces are read while one is checked. */
 export const READ_BYTES = 4 * 1024 * 1024;
@@ -104,14 +102,8 @@ async function readPiece(
 ): Promise<Uint8Array> {
   let filled = 0;
   while (filled < room.length) {
-    const wanted = room.length - filled;
-    const { bytesRead } = await readFile(
-      descriptor,
-      room,
-      filled,
-      wanted,
-      position === FROM_PIPE ? FROM_PIPE : position + filled,
-    );
+    const from = position === FROM_PIPE ? FROM_PIPE : position + filled;
+    const bytesRead = await readOpened(descriptor, room.subarray(filled), from);
     if (bytesRead === 0) break;
     filled += bytesRead;
   }

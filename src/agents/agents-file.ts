@@ -1,5 +1,5 @@
-import { createReadStream } from 'node:fs';
 import { RobotsFilterError } from '../errors.js';
+import { readWhole } from '../files/openings.js';
 import { describeSystemError } from '../files/system-error.js';
 import { isProductToken } from '../protocol/agent.js';
 import { ALL_KNOWN, type KnownAgent } from './known-agent.js';
@@ -39,23 +39,17 @@ export async function readAgentsFile(path: string): Promise<readonly KnownAgent[
   });
 }
 
-/** The text of a file, which may be a pipe or a device without an end. */
 async function textOf(path: string): Promise<string> {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
+  let bytes: Buffer | undefined;
   try {
-    for await (const chunk of createReadStream(path) as AsyncIterable<Buffer>) {
-      chunks.push(chunk);
-      bytes += chunk.length;
-      if (bytes > MAX_FILE_BYTES) throw refusal(path, `longer than ${MAX_FILE_BYTES} bytes`);
-    }
+    bytes = await readWhole(path, MAX_FILE_BYTES);
   } catch (cause) {
-    if (cause instanceof RobotsFilterError) throw cause;
     const reason = `cannot be read: ${describeSystemError(cause)}`;
     throw new RobotsFilterError('input', `${path}: ${reason}. ${EXAMPLE}`, { cause });
   }
+  if (bytes === undefined) throw refusal(path, `longer than ${MAX_FILE_BYTES} bytes`);
   // Unlike Buffer.toString, a decoder drops a byte order mark.
-  return new TextDecoder().decode(Buffer.concat(chunks));
+  return new TextDecoder().decode(bytes);
 }
 
 function refusal(path: string, what: string): RobotsFilterError {

@@ -1,9 +1,10 @@
-import { open, stat } from 'node:fs/promises';
+import { closeSync } from 'node:fs';
+import { stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { printable } from '../control-characters.js';
 import { RobotsFilterError } from '../errors.js';
 import { linesOf, splitBlocks } from '../files/lines.js';
-import { opening } from '../files/openings.js';
+import { openToRead } from '../files/openings.js';
 import { describeSystemError } from '../files/system-error.js';
 import { ARCHIVE_LIST_ENDINGS, type ArchiveFile, isArchiveName } from './archive-file.js';
 import { displayName } from './file-name.js';
@@ -35,14 +36,14 @@ export async function archiveFilesOf(path: string): Promise<ArchiveFile[] | unde
 }
 
 async function readList(list: string): Promise<ArchiveFile[]> {
-  const file = await opening(list, open(list)).catch((cause: unknown) => {
+  const file = await openToRead(list).catch((cause: unknown) => {
     throw new RobotsFilterError('input', `${list}: cannot be read: ${describeSystemError(cause)}`, {
       cause,
     });
   });
   const files: ArchiveFile[] = [];
   try {
-    for await (const block of splitBlocks(readText(file.fd, list), LONGEST_PATH)) {
+    for await (const block of splitBlocks(readText(file, list), LONGEST_PATH)) {
       for (const { number, bytes } of linesOf(block, LONGEST_PATH)) {
         const name = bytes?.toString('utf8').trim() ?? '';
         if (bytes !== undefined && name === '') continue;
@@ -58,7 +59,7 @@ async function readList(list: string): Promise<ArchiveFile[]> {
       }
     }
   } finally {
-    await file.close();
+    closeSync(file);
   }
   return files;
 }

@@ -2,7 +2,7 @@ import type { Stats } from 'node:fs';
 import { open, stat } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { RobotsFilterError } from '../errors.js';
-import { opening } from '../files/openings.js';
+import { openToRead } from '../files/openings.js';
 import { describeSystemError } from '../files/system-error.js';
 import { describeUnsupported, MAGIC_BYTES } from '../files/unsupported-formats.js';
 import {
@@ -106,6 +106,10 @@ export async function* cacheParts(
   const status = await stat(path).catch((error: unknown) => {
     throw unreadable(path, error);
   });
+  if (status.isFIFO() && recordFileOf(path)?.isSequential === false) {
+    const what = 'a pipe, and Parquet is not read from its start to its end';
+    throw new RobotsFilterError('input', `${path}: ${what}. Write it to a file and name that.`);
+  }
   const source = SOURCE_KINDS.find((kind) => kind.accepts(path, status));
   if (source === undefined) throw await refusal(path, status);
   yield* source.parts(path, followLinks, columns);
@@ -152,15 +156,15 @@ async function* recordFileParts(
   _followLinks: boolean,
   columns: RecordColumns,
 ): AsyncGenerator<RecordPart> {
-  const file = await opening(path, open(path)).catch((error: unknown) => {
+  const kind = recordFileOf(path) ?? RECORD_FILES[0];
+  const descriptor = await openToRead(path).catch((error: unknown) => {
     throw unreadable(path, error);
   });
   try {
     const source = displayName(Buffer.from(basename(path)).toString('latin1'));
-    const kind = recordFileOf(path) ?? RECORD_FILES[0];
-    yield* kind.parts({ descriptor: file.fd, path, source, columns });
+    yield* kind.parts({ descriptor, path, source, columns });
   } finally {
-    await file.close();
+    close(descriptor);
   }
 }
 

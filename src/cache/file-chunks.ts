@@ -1,8 +1,8 @@
 import type { Compression } from '../files/compression.js';
 import { decompressed } from '../files/decompressed.js';
 import { FileEnd } from '../files/file-end.js';
+import { readOpened } from '../files/openings.js';
 import { MAGIC_BYTES } from '../files/unsupported-formats.js';
-import { read } from './file.js';
 
 /** Number of bytes that are read, or decompressed, at a time. */
 const CHUNK = 1024 * 1024;
@@ -17,7 +17,7 @@ export async function* readChunks(descriptor: number): AsyncGenerator<Buffer> {
   let filled = 0;
   let position = 0;
   for (;;) {
-    const bytes = await read(descriptor, chunk.subarray(filled));
+    const bytes = await readOpened(descriptor, chunk.subarray(filled), null);
     end.check(position, bytes);
     filled += bytes;
     position += bytes;

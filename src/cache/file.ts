@@ -76,7 +76,7 @@ export interface LongBody {
  * Maximum length of a body that is read, in bytes. Without a parsing limit, a file could fill
  * memory.
  */
-const LONGEST_BODY = 1024 ** 3;
+export const LONGEST_BODY = 1024 ** 3;
 
 /*
  * open() follows no link. realpath() resolves it, and its result is checked before it is opened.
@@ -158,7 +158,7 @@ export function close(descriptor: number): void {
 }
 
 /** Reads into `buffer` from the end of the last read; resolves to 0 at the end of the file. */
-export function read(descriptor: number, buffer: Uint8Array): Promise<number> {
+function read(descriptor: number, buffer: Uint8Array): Promise<number> {
   return new Promise((resolve, reject) => {
     readInPool(descriptor, buffer, 0, buffer.length, null, (error, bytes) => {
       if (error) reject(error);

@@ -24,6 +24,7 @@ const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf]);
 export const ndjsonFile: RecordFile = {
   kind: 'lines',
   endings: ['.ndjson', '.jsonl'],
+  isSequential: true,
   isCompressible: true,
 
   async *parts({ descriptor, path, source }: OpenRecordFile): AsyncGenerator<RecordLines> {

@@ -42,6 +42,7 @@ const LONGEST_BODY = 64 * 1024 * 1024;
 export const parquetRows: RecordFile = {
   kind: 'rows',
   endings: ['.parquet'],
+  isSequential: false,
   isCompressible: false,
 
   async *parts({ descriptor, path, source, columns }: OpenRecordFile): AsyncGenerator<RecordRows> {

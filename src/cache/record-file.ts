@@ -57,6 +57,8 @@ export interface RecordFile {
    * Endings of the names of such files, with their dots and without the ending of a compression.
    */
   readonly endings: readonly string[];
+  /** Whether such files are read from their start to their end, so that they may be pipes. */
+  readonly isSequential: boolean;
   /** Whether such files may be compressed as a whole, which adds an ending. */
   readonly isCompressible: boolean;
   /**

@@ -1,9 +1,25 @@
-import { closeSync, constants, open, openSync, statSync } from 'node:fs';
+/**
+ * Opens and reads paths that may be pipes, such that a signal ends the wait for their other ends.
+ * `process.exit` waits for a thread that blocks in a system call, so no thread may stay in one.
+ */
+
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  open,
+  openSync,
+  read,
+  type Stats,
+  statSync,
+} from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
+import { errorCode } from './system-error.js';
 
 // From node:fs, because node:fs/promises takes longer to load.
 const openElsewhere = promisify(open);
+const readElsewhere = promisify(read);
 
 /** Milliseconds between two attempts to wake pending opens. */
 const INTERVAL = 10;
@@ -13,8 +29,19 @@ const INTERVAL = 10;
  */
 const TIMEOUT = 1000;
 
+/** Milliseconds between two attempts on a pipe that is empty or full; the wait doubles. */
+const SHORTEST_WAIT = 1;
+const LONGEST_WAIT = 50;
+
+/** Bytes of one read of a whole file. */
+const LEAST_READ_BYTES = 1 << 16;
+const MOST_READ_BYTES = 1 << 22;
+
 /** Paths of pending opens. A path that is being opened twice is listed twice. */
 const openings: string[] = [];
+
+/** Number of calls of `wakeOpenings`. */
+let wakes = 0;
 
 /**
  * Registers a path while it is being opened. The open of a named pipe blocks a thread until another
@@ -40,6 +67,127 @@ export async function openPath(path: string, flags: string | number): Promise<nu
     : await opening(path, openElsewhere(path, flags));
 }
 
+/**
+ * Opens a path for reading with `readOpened`: a named pipe when it has a writer.
+ *
+ * Not without blocking at once: a pipe without a writer would look like one that has ended.
+ */
+export async function openToRead(path: string): Promise<number> {
+  const descriptor = await openPath(path, 'r');
+  const status = fstatSync(descriptor);
+  if (status.isFile() || status.isDirectory()) return descriptor;
+  const unblocked = openUnblocked(descriptor, constants.O_RDONLY);
+  if (unblocked === undefined) return descriptor;
+  closeSync(descriptor);
+  return unblocked;
+}
+
+/**
+ * Opens a pipe or device again, so that its reads and writes fail with EAGAIN and do not block. The
+ * descriptor itself would change for all processes that share it. `undefined` without /proc, and
+ * for the pipe of another user.
+ */
+export function openUnblocked(descriptor: number, flags: number): number | undefined {
+  try {
+    const unblocked = flags | constants.O_NONBLOCK | constants.O_NOCTTY;
+    return openSync(`/proc/self/fd/${descriptor}`, unblocked);
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * Opens a file that is read at any offset. Neither waits for a pipe's writer nor for a device, so
+ * look at the status before reading.
+ */
+export function openUnwaiting(path: string): Promise<number> {
+  return openElsewhere(path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY);
+}
+
+/** What a path is that is not a regular file, for messages: `a pipe`. */
+export function kindName(status: Stats): string {
+  if (status.isDirectory()) return 'a directory';
+  if (status.isFIFO()) return 'a pipe';
+  return status.isSocket() ? 'a socket' : 'a device';
+}
+
+/**
+ * Reads into `room` what has come, but at least a byte; returns 0 at the end.
+ *
+ * @param position the place in a file; `null` for where the last read ended
+ * @throws Error after `wakeOpenings`, if nothing has come
+ */
+export async function readOpened(
+  descriptor: number,
+  room: Uint8Array,
+  position: number | null,
+): Promise<number> {
+  const attempt = async (): Promise<number> =>
+    (await readElsewhere(descriptor, room, 0, room.length, position)).bytesRead;
+  return orWoken(await untilReady(attempt, wakeCheck()));
+}
+
+/** The number of bytes that were read or written; throws if a wake-up came first. */
+export function orWoken(bytes: number | undefined): number {
+  if (bytes === undefined) throw new Error('a signal has ended the wait for a pipe');
+  return bytes;
+}
+
+/** Returns a function that tells whether `wakeOpenings` has been called since. */
+export function wakeCheck(): () => boolean {
+  const before = wakes;
+  return () => wakes !== before;
+}
+
+/**
+ * Repeats a read or write that does not block until it reads or writes something.
+ *
+ * @returns its bytes, or `undefined` once it is given up
+ */
+export async function untilReady(
+  attempt: () => Promise<number>,
+  isGivenUp: () => boolean,
+): Promise<number | undefined> {
+  for (let delay = SHORTEST_WAIT; !isGivenUp(); delay = Math.min(2 * delay, LONGEST_WAIT)) {
+    try {
+      return await attempt();
+    } catch (error) {
+      if (errorCode(error) !== 'EAGAIN') throw error;
+    }
+    await pause(delay);
+  }
+  return undefined;
+}
+
+/**
+ * Reads a file, or a pipe or device to its end.
+ *
+ * @returns `undefined` if it holds more than `most` bytes: a device may have no end
+ */
+export async function readWhole(path: string, most: number): Promise<Buffer | undefined> {
+  const descriptor = await openToRead(path);
+  try {
+    return await readToEnd(descriptor, most);
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+/** As `readWhole`, of a descriptor that `openToRead` or `openUnwaiting` has opened. */
+export async function readToEnd(descriptor: number, most: number): Promise<Buffer | undefined> {
+  const { size } = fstatSync(descriptor);
+  const roomBytes = Math.min(Math.max(size + 1, LEAST_READ_BYTES), MOST_READ_BYTES);
+  const pieces: Buffer[] = [];
+  for (let bytes = 0; bytes <= most; ) {
+    const room = Buffer.allocUnsafe(roomBytes);
+    const read = await readOpened(descriptor, room, null);
+    if (read === 0) return Buffer.concat(pieces);
+    pieces.push(room.subarray(0, read));
+    bytes += read;
+  }
+  return undefined;
+}
+
 function isRegularFile(path: string): boolean {
   try {
     return statSync(path).isFile();
@@ -49,9 +197,11 @@ function isRegularFile(path: string): boolean {
 }
 
 /**
- * Makes all pending opens of named pipes return, as if the other end had been opened and closed.
+ * Makes all pending opens of named pipes return, as if the other end had been opened and closed,
+ * and ends all waits of `readOpened`.
  */
 export function wakeOpenings(): void {
+  wakes++;
   for (const path of openings) {
     try {
       if (!statSync(path).isFIFO()) continue;

@@ -3,7 +3,7 @@ import { closeSync, constants, openSync } from 'node:fs';
 import { type FileHandle, open, readlink, realpath, rename, stat, unlink } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { RobotsFilterError } from '../errors.js';
-import { opening } from './openings.js';
+import { opening, orWoken, untilReady, wakeCheck } from './openings.js';
 import { errorCode } from './system-error.js';
 import { begun, finished } from './unfinished-files.js';
 import { unwritable } from './unwritable-file.js';
@@ -68,7 +68,8 @@ export class ReplacementFile {
         );
       if (existing !== undefined && !existing.isFile()) {
         const handle = await opening(path, open(path, 'w'));
-        return new ReplacementFile(path, handle, undefined, path);
+        const own = existing.isFIFO() ? await unblocked(handle) : handle;
+        return new ReplacementFile(path, own, undefined, path);
       }
       const target = existing === undefined ? await endOfLinks(path) : await realpath(path);
       const name = `.${basename(target)}.${randomBytes(6).toString('hex')}.tmp`;
@@ -115,12 +116,18 @@ export class ReplacementFile {
       while (written < bytes.length) {
         const position = offset === undefined ? null : offset + written;
         const length = Math.min(bytes.length - written, LONGEST_WRITE);
-        const { bytesWritten } = await this.#handle.write(bytes, written, length, position);
-        written += bytesWritten;
+        const attempt = async (): Promise<number> =>
+          (await this.#handle.write(bytes, written, length, position)).bytesWritten;
+        written += orWoken(await untilReady(attempt, wakeCheck()));
       }
     } catch (error) {
       throw unwritable(this.path, error);
     }
+  }
+
+  /** The error for a pipe whose reader has gone away before the end. */
+  cutShort(): RobotsFilterError {
+    return unwritable(this.path, { code: 'EPIPE' });
   }
 
   /**
@@ -195,6 +202,18 @@ async function* targetsOf(path: string): AsyncGenerator<string, undefined> {
     if (link === undefined) return;
     target = resolve(await realpath(dirname(target)), link);
   }
+}
+
+/**
+ * A pipe that is opened again, so that a write to a full one does not block its thread: a signal
+ * would have to wait for the reader. Without /proc the pipe itself.
+ */
+async function unblocked(pipe: FileHandle): Promise<FileHandle> {
+  const flags = constants.O_WRONLY | constants.O_NONBLOCK;
+  const again = await open(`/proc/self/fd/${pipe.fd}`, flags).catch(() => undefined);
+  if (again === undefined) return pipe;
+  await pipe.close();
+  return again;
 }
 
 async function syncDirectory(path: string): Promise<void> {

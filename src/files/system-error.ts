@@ -24,5 +24,6 @@ const MEANINGS: ReadonlyMap<string, string> = new Map([
   ['EPERM', DENIED],
   ['ENOENT', 'it does not exist'],
   ['EISDIR', 'it is a directory'],
+  ['ENXIO', 'it is a socket'],
   ['ELOOP', 'its symbolic links form a loop'],
 ]);

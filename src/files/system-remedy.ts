@@ -13,6 +13,7 @@ const DENIED = 'permission denied.';
 const TOO_LARGE = 'the file would be larger than its file system or ulimit -f allows.';
 const NO_SPACE = 'no space left on the device.';
 const NO_QUOTA = 'the disk quota is used up.';
+const GONE = 'its reader has gone away, and the output is incomplete';
 const NO_DIRECTORY = 'a part of the path is not a directory. Check the spelling';
 const READABLE = 'Make it readable for this user (chmod +r)';
 const WRITABLE = 'Choose a directory that this user may write to';
@@ -26,6 +27,7 @@ const REMEDIES: Readonly<Record<Attempt, ReadonlyMap<string, string>>> = {
     ['EACCES', `${DENIED} ${READABLE}`],
     ['EPERM', `${DENIED} ${READABLE}`],
     ['EBADF', 'is closed. Redirect something into it, or name a file'],
+    ['ENXIO', 'is a socket, which cannot be opened. Name a file or a pipe'],
     ['EMFILE', 'too many open files. Raise the limit (ulimit -n)'],
   ]),
   write: new Map([
@@ -35,6 +37,7 @@ const REMEDIES: Readonly<Record<Attempt, ReadonlyMap<string, string>>> = {
     ['EBADF', 'is closed or not open for writing. Redirect it, or name a file'],
   ]),
   replace: new Map([
+    ['EPIPE', `${GONE}. Read it to its end, or name a file`],
     ['ENOENT', 'the directory does not exist. Create it first (mkdir -p)'],
     ['ENOTDIR', NO_DIRECTORY],
     ['EACCES', `${DENIED} ${WRITABLE}`],

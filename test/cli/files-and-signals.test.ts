@@ -1,11 +1,14 @@
 import { type ChildProcess, execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import {
+  closeSync,
   existsSync,
   linkSync,
   mkdirSync,
+  openSync,
   readdirSync,
   readFileSync,
+  rmSync,
   statSync,
   symlinkSync,
   writeFileSync,
@@ -55,6 +58,65 @@ describe('a signal while the program waits for the writer of a named pipe', () =
       expect(place.names().filter((name) => name === 'out' || name.endsWith('.tmp'))).toEqual([]);
     },
   );
+});
+
+describe('a signal while the writer of a named pipe says nothing', () => {
+  const ways: readonly (readonly string[])[] = [
+    ['--table', 'fifo', 'urls.txt'],
+    ['--robots-dir', 'fifo', 'urls.txt'],
+    ['compile', '--robots-dir', 'fifo', '-o', 'out'],
+    ['serve', '--table', 'fifo'],
+    ['records', 'fifo'],
+    ['fetch', '--robots-dir', 'store', 'fifo'],
+  ];
+
+  test.each(ways.map((args) => [args.join(' '), args] as const))(
+    'ends the program: %s',
+    async (_, args) => {
+      const place = workplace();
+      place.write('urls.txt', URLS);
+      const fifo = join(place.path, 'fifo');
+      execFileSync('mkfifo', [fifo]);
+      // Open for reading and writing: the pipe has a writer, and no end.
+      const writer = openSync(fifo, 'r+');
+      onTestFinished(() => closeSync(writer));
+      const child = place.start(args);
+      onTestFinished(() => {
+        child.kill('SIGKILL');
+      });
+      const end = ended(child);
+      await untilItListens(child.pid);
+      await pause(50);
+      child.kill('SIGTERM');
+      expect(await end).toMatchObject({ code: 143, stdout: Buffer.alloc(0) });
+    },
+  );
+});
+
+describe('a named pipe in the place of a file that is read at any offset', () => {
+  test.each([
+    ['shards/part-00001.table', ['--table', 'shards', 'urls.txt'], 'is a pipe, not a file'],
+    ['shards/part-00001.table', ['inspect', 'shards', 'example.com'], 'is a pipe, not a file'],
+    [
+      'shards/manifest.json',
+      ['inspect', 'shards', 'example.com'],
+      'is a pipe: give the directory that',
+    ],
+    ['a.parquet', ['--robots-dir', 'a.parquet', 'urls.txt'], 'a pipe, and Parquet is not read'],
+    ['a.warc.gz', ['captures', 'a.warc.gz'], 'is a pipe, and captures are read by their offsets'],
+  ])('is refused at once: %s, %j', async (name, args, message) => {
+    const place = workplace();
+    place.write('urls.txt', URLS);
+    place.write('robots/b.example', 'User-agent: *\nDisallow: /\n');
+    const compile = ['compile', ...FILTER, '--shards', '2', '-o', 'shards', '-q'];
+    expect((await place.run(compile)).code).toBe(0);
+    const path = join(place.path, name);
+    rmSync(path, { force: true });
+    execFileSync('mkfifo', [path]);
+    const { code, stderr } = await place.run(args);
+    expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining(message) });
+    expect(stderr).toContain(name);
+  });
 });
 
 /** Waits until the program handles signals: SIGHUP comes last, and Node does not catch it. */

@@ -4,6 +4,7 @@ import { archiveFilesOf } from '../../cache/archive-list.js';
 import { captureLine, leftOutLine } from '../../cache/capture-lines.js';
 import { drawKey } from '../../compile/intern/hash-bytes.js';
 import { RobotsFilterError } from '../../errors.js';
+import { kindName } from '../../files/openings.js';
 import { inputName } from '../../files/standard-input.js';
 import { partSettings } from '../../pipeline/compile/compile-cache.js';
 import { withoutTruncatedLine } from '../../protocol/truncated-line.js';
@@ -58,9 +59,13 @@ export async function captures(
 async function filesOf(path: string): Promise<ArchiveFile[]> {
   const files = await archiveFilesOf(path);
   if (files !== undefined) return files;
-  await stat(path).catch((cause: unknown) => {
+  const status = await stat(path).catch((cause: unknown) => {
     throw unreadable(path, cause);
   });
+  if (!status.isFile() && !status.isDirectory()) {
+    const what = `is ${kindName(status)}, and captures are read by their offsets`;
+    throw new RobotsFilterError('input', `${path}: ${what}. Write it to a file and name that.`);
+  }
   throw new RobotsFilterError(
     'input',
     `${path}: not a WARC file. Name files that end in .warc, .warc.gz or .warc.zst, or a list of them that ends in .paths`,

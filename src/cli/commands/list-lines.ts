@@ -1,9 +1,9 @@
-import { open } from 'node:fs/promises';
+import { closeSync } from 'node:fs';
 import { readText } from '../../cache/ndjson-file.js';
 import { RobotsFilterError } from '../../errors.js';
 import { compressionOf } from '../../files/compressions.js';
 import { readLines } from '../../files/lines.js';
-import { opening } from '../../files/openings.js';
+import { openToRead } from '../../files/openings.js';
 import { inputName, STANDARD_INPUT } from '../../files/standard-input.js';
 import { unreadable } from './path-kind.js';
 
@@ -33,9 +33,9 @@ export async function* listLines(path: string): AsyncGenerator<ListLine> {
   const isStandardInput = path === STANDARD_INPUT;
   const decoder = new TextDecoder();
   try {
-    const file = isStandardInput ? undefined : await opening(path, open(path));
+    const file = isStandardInput ? undefined : await openToRead(path);
     try {
-      const chunks = file === undefined ? process.stdin : readText(file.fd, path, REMEDY);
+      const chunks = file === undefined ? process.stdin : readText(file, path, REMEDY);
       for await (const { number, bytes } of readLines(chunks, MOST_BYTES)) {
         if (bytes === undefined) {
           throw wrong(name, `line ${number} is longer than ${MOST_BYTES} bytes. Leave it out`);
@@ -47,7 +47,7 @@ export async function* listLines(path: string): AsyncGenerator<ListLine> {
         if (text !== '') yield { number, text };
       }
     } finally {
-      await file?.close();
+      if (file !== undefined) closeSync(file);
     }
   } catch (cause) {
     if (cause instanceof RobotsFilterError) throw cause;

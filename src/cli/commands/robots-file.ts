@@ -1,8 +1,9 @@
-import { readFile } from 'node:fs/promises';
 import { isatty } from 'node:tty';
+import { LONGEST_BODY } from '../../cache/file.js';
 import { RobotsFilterError } from '../../errors.js';
-import { STANDARD_INPUT } from '../../files/standard-input.js';
-import { errorCode, errorText } from '../../files/system-error.js';
+import { readWhole } from '../../files/openings.js';
+import { inputName, STANDARD_INPUT } from '../../files/standard-input.js';
+import { describeSystemError, errorCode } from '../../files/system-error.js';
 import { openRawPath } from '../../pipeline/input/raw-input.js';
 import { Diagnostics } from '../report/diagnostics.js';
 
@@ -32,14 +33,28 @@ export async function readRobotsFile(
     if (isatty(0))
       diagnostics.note('reading a robots.txt from standard input; press Ctrl-D to end');
     const { chunks } = await openRawPath(file);
-    return Buffer.concat(await chunks.stream().toArray());
+    const pieces: Buffer[] = [];
+    let bytes = 0;
+    for await (const piece of chunks.stream() as AsyncIterable<Buffer>) {
+      bytes += piece.length;
+      if (bytes > LONGEST_BODY) throw tooLong(inputName(file));
+      pieces.push(piece);
+    }
+    return Buffer.concat(pieces);
   }
+  let body: Uint8Array | undefined;
   try {
-    return await readFile(file);
+    body = await readWhole(file, LONGEST_BODY);
   } catch (cause) {
     const remedy = remedyFor(file, command, cause);
     throw new RobotsFilterError('input', `${file}: ${remedy}`, { cause });
   }
+  if (body === undefined) throw tooLong(file);
+  return body;
+}
+
+function tooLong(name: string): RobotsFilterError {
+  return new RobotsFilterError('input', `${name}: longer than 1 GiB. Name a robots.txt.`);
 }
 
 function remedyFor(file: string, command: keyof typeof ARGUMENTS, cause: unknown): string {
@@ -53,6 +68,6 @@ function remedyFor(file: string, command: keyof typeof ARGUMENTS, cause: unknown
     case 'EISDIR':
       return 'is a directory. Name the robots.txt in it.';
     default:
-      return `cannot be read (${errorText(cause)}). Make it readable, or pipe it in and name it -.`;
+      return `cannot be read (${describeSystemError(cause)}). Make it readable, or pipe it in and name it -.`;
   }
 }

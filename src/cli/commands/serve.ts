@@ -1,5 +1,5 @@
 import { serve } from '../../serve/serve.js';
-import { emptyTable, ONE_BANK } from '../../table-memory.js';
+import { emptyTable, ONE_BANK, type TableMemory } from '../../table-memory.js';
 import { SUCCESS } from '../exit-codes.js';
 import { reportFailure } from '../failure.js';
 import { parseAgents } from '../options/agents.js';
@@ -38,7 +38,15 @@ export async function serveTable(
     shards === undefined
       ? openTable({ ...options, bankBytes: ONE_BANK }, kept, diagnostics, interruption)
       : Promise.resolve(emptyTable('rfc9309'));
-  const table = await opened.finally(() => interruption.end());
+  let table: TableMemory;
+  try {
+    table = await opened;
+  } catch (error) {
+    if (interruption.exitCode !== undefined) return interruption.exitCode;
+    throw error;
+  } finally {
+    interruption.end();
+  }
   if (interruption.exitCode !== undefined) return interruption.exitCode;
   const agents = parseAgents(agent, table.header.profile).map(({ name }) => name);
   const { error, isBlocked } = await serve(table, {

@@ -1,9 +1,11 @@
 import { X509Certificate } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
 import { rootCertificates } from 'node:tls';
 import { RobotsFilterError } from '../../errors.js';
-import { opening } from '../../files/openings.js';
-import { errorText } from '../../files/system-error.js';
+import { readWhole } from '../../files/openings.js';
+import { describeSystemError } from '../../files/system-error.js';
+
+/** Maximum length of a file of certificates, in bytes: that of a system has some 200,000. */
+const MAX_FILE_BYTES = 16 * 1024 ** 2;
 
 /**
  * The certificates that fetches trust: those of Node and those of `--ca`. `undefined` without
@@ -25,7 +27,9 @@ export async function trustedCertificates(
  */
 async function readCertificates(path: string): Promise<string> {
   try {
-    const text = await opening(path, readFile(path, 'utf8'));
+    const bytes = await readWhole(path, MAX_FILE_BYTES);
+    if (bytes === undefined) throw new Error(`longer than ${MAX_FILE_BYTES} bytes`);
+    const text = bytes.toString();
     const certificates = certificatesIn(text);
     if (certificates.length === 0) throw new Error('there are none');
     for (const certificate of certificates) new X509Certificate(certificate);
@@ -33,7 +37,7 @@ async function readCertificates(path: string): Promise<string> {
   } catch (cause) {
     throw new RobotsFilterError(
       'input',
-      `${path}: the certificates cannot be read (${errorText(cause)}). Name a PEM file with --ca`,
+      `${path}: the certificates cannot be read (${describeSystemError(cause)}). Name a PEM file with --ca`,
       { cause },
     );
   }

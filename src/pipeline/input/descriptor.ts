@@ -9,11 +9,10 @@ import {
   type Stats,
 } from 'node:fs';
 import type { Readable } from 'node:stream';
-import { setTimeout as wait } from 'node:timers/promises';
 import { isatty, ReadStream as TerminalStream } from 'node:tty';
 import { promisify } from 'node:util';
 import { FileEnd } from '../../files/file-end.js';
-import { openPath } from '../../files/openings.js';
+import { openUnblocked, untilReady } from '../../files/openings.js';
 import { errorCode } from '../../files/system-error.js';
 import type { ChunkSource } from './chunks.js';
 import { InputSocket } from './input-socket.js';
@@ -25,9 +24,6 @@ const read = promisify(readWithCallback);
 const READ_BYTES = 65_536;
 /** Maximum bytes of the other reads of a file. */
 const LATER_READ_BYTES = 4 * READ_BYTES;
-/** Milliseconds between two reads of an empty pipe; the wait doubles. */
-const SHORTEST_WAIT = 1;
-const LONGEST_WAIT = 50;
 
 /** The kinds of descriptors that are read differently. */
 export type DescriptorKind = 'directory' | 'file' | 'pipe' | 'socket' | 'terminal' | 'device';
@@ -95,9 +91,8 @@ export class DescriptorSource implements ChunkSource {
    * interrupt would wait for the writer. The pipe is therefore opened again without blocking,
    * unless there is no `/proc` or the pipe belongs to another user.
    */
-  static async ofPipe(descriptor: number): Promise<DescriptorSource> {
-    const flags = constants.O_RDONLY | constants.O_NONBLOCK;
-    const opened = await openPath(`/proc/self/fd/${descriptor}`, flags).catch(() => undefined);
+  static ofPipe(descriptor: number): DescriptorSource {
+    const opened = openUnblocked(descriptor, constants.O_RDONLY);
     return new DescriptorSource(descriptor, opened, null);
   }
 
@@ -108,23 +103,24 @@ export class DescriptorSource implements ChunkSource {
 
   async #read(): Promise<Buffer | undefined> {
     const buffer = Buffer.allocUnsafeSlow(this.#readBytes);
-    for (let delay = SHORTEST_WAIT; !this.#abandoned; delay = Math.min(2 * delay, LONGEST_WAIT)) {
-      try {
-        const bytesRead = await this.#readInto(buffer);
-        this.#end?.check(this.#position ?? 0, bytesRead);
-        if (this.#position !== null) {
-          this.#position += bytesRead;
-          this.#readBytes = LATER_READ_BYTES;
-        }
-        return bytesRead === 0 ? undefined : buffer.subarray(0, bytesRead);
-      } catch (error) {
-        // The end of a pipe on Windows.
-        if (errorCode(error) === 'EOF') return undefined;
-        if (!isTryAgain(error)) throw error;
-      }
-      await wait(delay);
+    let bytesRead: number | undefined;
+    try {
+      bytesRead = await untilReady(
+        () => this.#readInto(buffer),
+        () => this.#abandoned,
+      );
+    } catch (error) {
+      // The end of a pipe on Windows.
+      if (errorCode(error) === 'EOF') return undefined;
+      throw error;
     }
-    return undefined;
+    if (bytesRead === undefined) return undefined;
+    this.#end?.check(this.#position ?? 0, bytesRead);
+    if (this.#position !== null) {
+      this.#position += bytesRead;
+      this.#readBytes = LATER_READ_BYTES;
+    }
+    return bytesRead === 0 ? undefined : buffer.subarray(0, bytesRead);
   }
 
   /** The first bytes of a file are read at once; more are read while the main thread works. */
@@ -143,10 +139,6 @@ export class DescriptorSource implements ChunkSource {
     await this.#reading?.catch(() => undefined);
     if (this.#opened !== undefined) closeSync(this.#opened);
   }
-}
-
-function isTryAgain(error: unknown): boolean {
-  return errorCode(error) === 'EAGAIN';
 }
 
 /**

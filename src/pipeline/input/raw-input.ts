@@ -119,7 +119,7 @@ async function sourceOf(
     case 'file':
       return DescriptorSource.ofFile(descriptor, offset, size);
     case 'pipe': {
-      const rest = await DescriptorSource.ofPipe(descriptor);
+      const rest = DescriptorSource.ofPipe(descriptor);
       return taken === undefined ? rest : startedSource(taken.bytes, rest);
     }
     default:

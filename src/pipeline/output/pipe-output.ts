@@ -1,19 +1,19 @@
-import { constants, openSync } from 'node:fs';
+import { constants } from 'node:fs';
 import { Socket } from 'node:net';
+import { openUnblocked } from '../../files/openings.js';
 import type { Output } from './output.js';
 import { isClosed, outputError } from './output-error.js';
 
 /**
- * Opens a pipe again, as a handle that waits for room in the event loop. The descriptor itself
- * would become non-blocking for all processes that share it. `fs.write` would block its thread
- * while the pipe is full, and `process.exit` would wait for that thread.
+ * Opens a pipe again, as a handle that waits for room in the event loop. `fs.write` would block its
+ * thread while the pipe is full, and `process.exit` would wait for that thread.
  *
  * `undefined` without /proc, and for the pipe of another user.
  */
 export function openPipe(descriptor: number, name: string): PipeOutput | undefined {
+  const fd = openUnblocked(descriptor, constants.O_WRONLY);
+  if (fd === undefined) return undefined;
   try {
-    const flags = constants.O_WRONLY | constants.O_NONBLOCK;
-    const fd = openSync(`/proc/self/fd/${descriptor}`, flags);
     return new PipeOutput(new Socket({ fd, readable: false, writable: true }), name);
   } catch {
     return undefined;

@@ -109,6 +109,43 @@ test('a full disk ends the run with 2 and keeps the old file', async ({ skip }) 
   }
 });
 
+describe('a named pipe whose reader goes away', () => {
+  test.each([
+    ['the filter', '-o out', '--robots-dir robots urls.txt'],
+    ['the filter, compressed', '-o out.gz', '--robots-dir robots urls.txt'],
+    ['the filter, Parquet', '-o out.parquet', '--robots-dir robots urls.txt'],
+    ['shard', '-o out', 'shard --of 4 urls.txt'],
+    ['compile', '-o out', 'compile --robots-dir robots'],
+  ])('is an output that is lost: exit status 2 of %s', async (_what, option, rest) => {
+    const made = place();
+    const rules = Array.from({ length: 30_000 }, (_, i) => `Disallow: /${i * i}\n`);
+    made.write('robots/more.example', `User-agent: *\n${rules.join('')}`);
+    made.write('urls.txt', noise(400_000));
+    const name = option.slice('-o '.length);
+    const { code, stderr } = await made.shellAlone(
+      `mkfifo ${name}; head -c 100 ${name} > /dev/null & $rf ${rest} ${option} --quiet`,
+    );
+    expect({ code, stderr }).toEqual({
+      code: 2,
+      stderr: expect.stringContaining(`${name}: its reader has gone away`),
+    });
+  });
+
+  test('but standard output may lose its reader, also by another name', async () => {
+    const made = place();
+    for (const option of ['', '-o /dev/stdout', '-o -']) {
+      const { code, text, stderr } = await made.shellAlone(
+        `set -o pipefail; $rf --robots-dir robots urls.txt ${option} | head -n 1`,
+      );
+      expect({ code, text, stderr }).toEqual({
+        code: 0,
+        text: `${VERDICTS.split('\n')[0]}\n`,
+        stderr: '',
+      });
+    }
+  });
+});
+
 test('a slow reader gets every record', async () => {
   const made = place();
   const reader = '{ read -r line; echo "$line"; sleep 0.3; head -c 100000; sleep 0.3; cat; }';

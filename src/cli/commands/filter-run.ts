@@ -84,7 +84,7 @@ export class FilterRun {
   }
 
   /** Filters all inputs until they end, the reader of the output goes away, or a signal comes. */
-  async carryOut(): Promise<void> {
+  async carryOut(): Promise<RunEnd> {
     const { options, diagnostics, totalBytes, showsProgress } = this.#parts;
     const { quiet, progress: wanted = showsProgress && quiet !== true } = options;
     let progress: { end(): void } | undefined;
@@ -103,6 +103,7 @@ export class FilterRun {
     const figures = await this.#writeReport(end === 'done');
     this.#printStatistics(end === 'done', figures);
     if (end === 'done') this.#printClosingLine();
+    return end;
   }
 
   async close(): Promise<void> {

@@ -161,10 +161,12 @@ export async function filter(
       diagnostics,
       interruption,
     });
-    await run.carryOut();
+    const end = await run.carryOut();
     // A short run may not have turned the event loop.
     await interruption.hear();
     if (interruption.exitCode === undefined) {
+      // Standard output may lose its reader, as in `| head`; an output that was named is wanted.
+      if (end === 'closed' && output !== undefined) throw output.cutShort();
       await compressed?.finish();
       await output?.commit(false);
       if (counts !== undefined) {

@@ -1,5 +1,6 @@
-// The steps of the build after the bundles, one after another. They share a process, which takes
+// The steps of the build after the kernel, one after another. They share a process, which takes
 // longer to start than they take.
+await import('./bundles.js');
 await import('./embedded.js');
 await import('./entries.js');
 await import('./man-page.js');

@@ -9,8 +9,11 @@ import { fileURLToPath } from 'node:url';
 export default function setup(): void {
   delete process.env.NODE_EXTRA_CA_CERTS;
   const root = fileURLToPath(new URL('..', import.meta.url));
-  execFileSync('npm', ['run', '--silent', 'build'], {
+  const printed = execFileSync('npm', ['run', '--silent', 'build'], {
     cwd: root,
-    stdio: ['ignore', 'ignore', 'inherit'],
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'inherit'],
   });
+  // The README shows what one command prints that builds and then judges.
+  if (printed !== '') throw new Error(`The build must print nothing, but printed:\n${printed}`);
 }

@@ -12,6 +12,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
@@ -146,6 +147,16 @@ describe('the package', () => {
 
   it('is installed by npm without a warning', () => {
     expect(installed).toMatchObject({ status: 0, stderr: '' });
+  });
+
+  it.skipIf(sep === '\\')('brings its manual page where man(1) looks for it', () => {
+    const prefix = join(place, 'global');
+    const install = ['install', '--global', '--ignore-scripts', '--offline', '--prefix', prefix];
+    expect(npm([...install, ROOT], place)).toMatchObject({ status: 0, stderr: '' });
+    const page = gunzipSync(readFileSync(join(prefix, 'share/man/man1/robots-filter.1.gz')));
+    expect(page.toString()).toContain('.TH "ROBOTS\\-FILTER" 1');
+    const bin = join(prefix, 'bin/robots-filter');
+    expect(spawnSync(bin, ['--version'], { encoding: 'utf8' }).stdout).toBe('0.1.0\n');
   });
 });
 

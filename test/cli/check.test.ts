@@ -54,6 +54,47 @@ describe('check', () => {
     expect(stderr).toContain('robots-filter: warning: standard input:3: ');
   });
 
+  test('- in place of a URL reads a list of URLs', async () => {
+    const place = workplace();
+    const list = '/private/1\r\n\nhttps://any.example/private/open\nmailto:a@b.example\n/c';
+    const { code, text, stderr } = await place.run(['check', FILE, '*', '/first', '-', '/l'], list);
+    expect({ code, stderr }).toEqual({ code: 1, stderr: '' });
+    const verdicts = text.split('\n').map((line) => line.split('\t').slice(0, 2).join(' '));
+    expect(verdicts).toEqual([
+      'allow /first',
+      'deny /private/1',
+      'allow https://any.example/private/open',
+      'invalid mailto:a@b.example',
+      'allow /c',
+      'allow /l',
+      '',
+    ]);
+    const same = await place.run(['check', FILE, '*', '--json', '-'], '/first\n/l\n');
+    expect(same.code).toBe(0);
+    expect(same.text).toBe((await place.run(['check', FILE, '*', '--json', '/first', '/l'])).text);
+  });
+
+  test('- twice is refused, and a list in place of a URL is named with what to type', async () => {
+    const place = workplace();
+    for (const args of [
+      ['check', '-', '*', '-'],
+      ['check', FILE, '*', '-', '-'],
+    ]) {
+      const { code, text, stderr } = await place.run(args, '/a\n');
+      expect({ code, text }).toEqual({ code: 2, text: '' });
+      expect(stderr).toContain('standard input can');
+    }
+    place.write('urls.txt', '/private/1\n');
+    const { stderr } = await place.run(['check', FILE, '*', 'urls.txt']);
+    expect(stderr).toContain(`type: robots-filter check ${FILE} '*' - < urls.txt\n`);
+    const { text } = await place.shell(`$rf check ${FILE} '*' - < urls.txt`);
+    expect(text).toContain('deny\t/private/1\t');
+    // Eleven hosts without a scheme: ten are named, then all are counted.
+    const bare = await place.run(['check', FILE, '*', '-'], 'a.example\n'.repeat(11));
+    expect(bare.stderr.match(/a\.example has no scheme/g)).toHaveLength(10);
+    expect(bare.stderr).toContain('warning: 11 URLs had no scheme');
+  });
+
   test('a compressed robots.txt is refused: its rules would be missed', async () => {
     const place = workplace();
     place.write('robots.txt.gz', gzipSync('User-agent: *\nDisallow: /\n'));

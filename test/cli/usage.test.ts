@@ -166,6 +166,7 @@ describe('wrong usage: exit 2, nothing on standard output, and a remedy', () => 
   const place = () => {
     const here = workplace();
     here.write('urls.txt', 'https://example.com/\n');
+    here.write('one.txt', '# What may be fetched\n User-Agent : *\nDisallow: /a\n');
     return here;
   };
 
@@ -173,6 +174,36 @@ describe('wrong usage: exit 2, nothing on standard output, and a remedy', () => 
     ['', 'no robots.txt files', '--robots-dir DIR', '--table FILE'],
     ['urls.txt', 'robots-filter --robots-dir DIR urls.txt', 'robots-filter --table FILE urls.txt'],
     ['robots urls.txt', 'type: robots-filter --robots-dir robots urls.txt'],
+    ['robots', 'type: robots-filter --robots-dir robots urls.txt'],
+    [
+      'robots urls.txt -a A>B,@seo',
+      "type: robots-filter --robots-dir robots -a 'A>B,@seo' urls.txt",
+    ],
+    ['--fetch', '--fetch needs a directory', 'robots-filter --robots-dir robots --fetch urls.txt'],
+    ['--fetch -a GPTBot -', 'Type: robots-filter --robots-dir robots --fetch -a GPTBot -'],
+    [
+      '--robots-dir one.txt -a GPTBot urls.txt',
+      'one.txt is one robots.txt, without its host',
+      '\n  robots-filter check one.txt GPTBot - < urls.txt\n',
+      '\n  mkdir -p robots && cp one.txt robots/example.com && robots-filter --robots-dir robots -a GPTBot urls.txt\n',
+    ],
+    ['--robots-dir one.txt', "\n  robots-filter check one.txt '*' - < urls.txt\n"],
+    [
+      'one.txt urls.txt -a @seo',
+      'once for each agent\n  robots-filter check one.txt GPTBot - < urls.txt\n',
+      'robots-filter --robots-dir robots -a @seo urls.txt',
+    ],
+    ['audit --robots-dir one.txt', 'robots/example.com && robots-filter audit --robots-dir robots'],
+    ['compile one.txt', 'robots/example.com && robots-filter compile --robots-dir robots -o FILE'],
+    ['serve --robots-dir one.txt', '/example.com && robots-filter serve --robots-dir robots'],
+    ['chek one.txt GPTBot /', 'Did you mean check? Type: robots-filter check one.txt GPTBot /'],
+    [
+      'complie --robots-dir robots',
+      'no command and no file complie',
+      'robots-filter compile --rob',
+    ],
+    ['lnt --fix one.txt', 'Type: robots-filter lint --fix one.txt'],
+    ['filter --robots-dir robots', 'without a word', 'Type: robots-filter --robots-dir robots'],
     ['--robots-dri robots', "unknown option '--robots-dri'", 'Did you mean --robots-dir?'],
     ['--robots-dir robots --agents GPTBot', "unknown option '--agents'", '--agent?'],
     ['--robots-dir robots compil', 'compil: no such file', 'Or did you mean the command compile?'],
@@ -245,6 +276,57 @@ describe('wrong usage: exit 2, nothing on standard output, and a remedy', () => 
     for (const sentence of sentences) expect(stderr).toContain(sentence);
     expect(stderr).not.toContain('    at ');
     expect(here.names()).toEqual(before);
+  });
+
+  // What to type is composed from what was typed for another command.
+  test.each<[args: string, command: string]>([
+    ['audit robots', 'audit --robots-dir robots -a GPTBot'],
+    ['audit t -a CCBot,* --only none', "audit --table t -a 'CCBot,*' --only none"],
+    ['audit one.txt', 'audit --robots-dir robots -a GPTBot'],
+    ['check --robots-dir robots -a GPTBot /a', '--robots-dir robots -a GPTBot --explain'],
+    ['check --table t --agent=GPTBot urls.txt', '--table t -a GPTBot --explain urls.txt'],
+    ['check -a GPTBot one.txt /a', 'check one.txt GPTBot /a'],
+    ['check one.txt GPTBot', 'check one.txt GPTBot /'],
+    ['check one.txt /a', 'check one.txt GPTBot /a'],
+    ['check one.txt --json -', 'check --json one.txt GPTBot -'],
+    ['check https://a.example/b GPTBot', 'check - GPTBot https://a.example/b'],
+    ['inspect --table t', 'inspect t'],
+    ['inspect --table t example.com -a GPTBot --json', 'inspect t example.com -a GPTBot --json'],
+    ['inspect --robots-dir robots example.com', 'inspect robots.table example.com'],
+    ['inspect robots', 'inspect robots.table'],
+    ['inspect example.com t', 'inspect t example.com'],
+    ['lint', 'lint robots.txt'],
+    ['lint --robots-dir robots --format json', 'lint robots --format json'],
+    ['records --table t --kind sitemap', 'records t --kind sitemap'],
+    ['records robots one.txt -a GPTBot', 'records one.txt'],
+    ['diff --robots-dir robots --robots-dir t', 'diff robots t'],
+    ['diff robots', 'diff robots NEW'],
+    ['compile --robots-dir robots robots', 'compile --robots-dir robots -o FILE'],
+    ['fetch --table t urls.txt', 'fetch --robots-dir robots urls.txt'],
+    ['fetch robots urls.txt', 'fetch --robots-dir robots urls.txt'],
+    ['shard 4 urls.txt', 'shard --of 4 urls.txt'],
+    ['shard --of 4 --robots-dir robots urls.txt', 'shard --of 4 urls.txt'],
+    ['captures --robots-dir x.warc', 'captures x.warc'],
+    ['serve robots', 'serve --robots-dir robots'],
+    ['serve t', 'serve --table t'],
+    ['agents -a GPTBot', 'agents GPTBot'],
+  ])('robots-filter %s: the command that works', async (args, command) => {
+    const here = place();
+    await here.run(['compile', '--robots-dir', 'robots', '-o', 't', '-q']);
+    const { code, text, stderr } = await here.run(args.split(' '));
+    expect({ code, text }).toEqual({ code: 2, text: '' });
+    expect(stderr).toMatch(/[Tt]ype: /);
+    expect(stderr).toContain(`robots-filter ${command}\n`);
+    expect(stderr).not.toContain('Did you mean');
+  });
+
+  test('what to type has quotes where a shell needs them, and works', async () => {
+    const here = place();
+    here.write("it's/example.com", 'User-agent: *\nDisallow: /a\n');
+    const { stderr } = await here.run(['audit', "it's"]);
+    const [, command = ''] = /Type: robots-filter (.*)/.exec(stderr) ?? [];
+    const { code, text } = await here.shell(`$rf ${command} --format csv`);
+    expect({ code, rows: lines(text).length }).toEqual({ code: 0, rows: 2 });
   });
 
   test('a table instead of a directory or a list', async () => {

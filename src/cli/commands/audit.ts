@@ -12,6 +12,7 @@ import { neededTokens, parseAgents } from '../options/agents.js';
 import type { AuditOptions } from '../options/command-options.js';
 import { refuseStandardOutputAsReport } from '../options/output-place.js';
 import { type ReportForm, reportForm } from '../options/report-form.js';
+import { agentWords, refuseSingleRobots } from '../options/robots-source.js';
 import { STANDARD_OUTPUT_DESCRIPTOR, writeOutput } from '../process/standard-streams.js';
 import { type AgentFinding, type AuditFigures, AuditTally } from '../report/audit-figures.js';
 import {
@@ -58,6 +59,7 @@ export async function audit(options: AuditOptions): Promise<number> {
       'audit needs robots.txt files or a table. Type: robots-filter audit --robots-dir DIR -a GPTBot, or robots-filter audit --table FILE -a GPTBot',
     );
   }
+  refuseSingleRobots(robotsDir ?? [], ['audit', ...agentWords(options)]);
   if (format === 'parquet' && isatty(STANDARD_OUTPUT_DESCRIPTOR)) {
     throw usageError('Parquet is not for terminals. Write it to a file: > audit.parquet');
   }

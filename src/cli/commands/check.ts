@@ -1,6 +1,8 @@
+import { existsSync } from 'node:fs';
+import { isatty } from 'node:tty';
 import { printable } from '../../control-characters.js';
 import { RobotsFilterError } from '../../errors.js';
-import { inputName } from '../../files/standard-input.js';
+import { inputName, STANDARD_INPUT } from '../../files/standard-input.js';
 import { unsupportedBody } from '../../files/unsupported-formats.js';
 import type { Judgement } from '../../kernel/judge.js';
 import { parseAgent } from '../../protocol/agent.js';
@@ -10,13 +12,24 @@ import { NOT_ALLOWED, SUCCESS } from '../exit-codes.js';
 import { collectAgents } from '../options/agents.js';
 import type { CheckOptions } from '../options/command-options.js';
 import { withNamedAgents } from '../options/named-agents.js';
-import { STANDARD_OUTPUT_DESCRIPTOR, writeOutput } from '../process/standard-streams.js';
+import { STANDARD_OUTPUT_DESCRIPTOR } from '../process/standard-streams.js';
 import { CheckedUrls } from '../report/checked-url.js';
 import { isForPeople, paintOf } from '../report/colour.js';
 import { Diagnostics } from '../report/diagnostics.js';
+import { formatCount } from '../report/numbers.js';
 import { RecordColumns, windowOfOutput } from '../report/record-columns.js';
-import { usageError } from '../usage-error.js';
+import { TextBatches } from '../report/text-batches.js';
+import { shellWords, usageError } from '../usage-error.js';
 import { readRobotsFile } from './robots-file.js';
+import { urlsOf } from './url-lines.js';
+
+const STANDARD_INPUT_DESCRIPTOR = 0;
+
+/** Number of URLs without a scheme that are named: a list may have millions. */
+const MOST_BARE = 10;
+
+/** Number of rows that are aligned and written at a time. */
+const ROWS_AT_A_TIME = 1000;
 
 /**
  * `robots-filter check`: prints verdict, URL and reason of each URL. If a rule decided, its line,
@@ -41,6 +54,7 @@ export async function check(
     );
   }
   parseAgent(agent, profile);
+  checkUrls(file, urls);
   const body = await readRobotsFile(file, 'check', diagnostics);
   const name = inputName(file);
   const unsupported = unsupportedBody(body);
@@ -65,31 +79,80 @@ export async function check(
       ? new CheckedUrls(parseRobots(body, parseOptions), agent, profile)
       : undefined;
   let code = SUCCESS;
+  const out = new TextBatches();
   const rows: string[][] = [];
   const aligns = checked === undefined && isForPeople(STANDARD_OUTPUT_DESCRIPTOR);
-  for (const url of urls) {
-    if (url === '') throw usageError('check got an empty URL. Type a URL, or a path such as /');
-    if (profile !== 'google' && isBare(url)) {
-      diagnostics.note(
-        `warning: ${printable(url)} has no scheme, so it is taken as a path. Use https://${printable(url)} or /${printable(url)}`,
-      );
+  const aligned = new RecordColumns(paintOf(STANDARD_OUTPUT_DESCRIPTOR), windowOfOutput);
+  const flushRows = (): void => {
+    for (const line of aligned.lines(rows.splice(0))) out.add(`${line}\n`);
+    out.flush();
+  };
+  let bare = 0;
+  const judge = (url: string): void => {
+    if (profile !== 'google' && isBare(url) && bare++ < MOST_BARE) {
+      noteBareUrl(url, { file, asked, diagnostics });
     }
     const judgement = robots.verdict(url, agent);
     if (judgement.verdict !== 'allow') code = NOT_ALLOWED;
     const columns = columnsOf(url, judgement);
     if (aligns) rows.push(columns);
-    else if (!writeOutput(checked?.json(url, judgement) ?? `${columns.join('\t')}\n`)) {
-      return SUCCESS;
+    else out.add(checked?.json(url, judgement) ?? `${columns.join('\t')}\n`);
+  };
+  try {
+    for (const url of urls) {
+      if (url === STANDARD_INPUT) {
+        // What a person types is answered line by line.
+        const isTyped = isatty(STANDARD_INPUT_DESCRIPTOR);
+        if (isTyped) diagnostics.note('reading URLs from standard input; press Ctrl-D to end');
+        for await (const line of urlsOf(url)) {
+          judge(line);
+          if (isTyped || rows.length === ROWS_AT_A_TIME) flushRows();
+          if (out.isClosed) return SUCCESS;
+        }
+      } else judge(url);
+      if (out.isClosed) return SUCCESS;
+    }
+  } finally {
+    flushRows();
+    if (bare > MOST_BARE) {
+      diagnostics.note(
+        `warning: ${formatCount(bare, 'URL')} had no scheme, and were taken as paths`,
+      );
     }
   }
-  const aligned = new RecordColumns(paintOf(STANDARD_OUTPUT_DESCRIPTOR), windowOfOutput);
-  writeOutput(
-    aligned
-      .lines(rows)
-      .map((line) => `${line}\n`)
-      .join(''),
+  return out.isClosed ? SUCCESS : code;
+}
+
+/** @throws RobotsFilterError `usage` for an empty URL, and if standard input would be read twice */
+function checkUrls(file: string, urls: readonly string[]): void {
+  if (urls.includes('')) {
+    throw usageError('check got an empty URL. Type a URL, or a path such as /');
+  }
+  const lists = urls.filter((url) => url === STANDARD_INPUT).length;
+  if (lists + (file === STANDARD_INPUT ? 1 : 0) < 2) return;
+  throw usageError(
+    lists > 1
+      ? 'standard input can be read only once, but - is named twice. Name it once'
+      : 'standard input cannot be both the robots.txt and the URLs. Name a file: robots-filter check robots.txt AGENT - < urls.txt',
   );
-  return code;
+}
+
+/** Says that a URL was taken as a path, or that it names a file with URLs. */
+function noteBareUrl(
+  url: string,
+  { file, asked, diagnostics }: { file: string; asked: string; diagnostics: Diagnostics },
+): void {
+  const text = printable(url);
+  if (existsSync(url)) {
+    const check = shellWords(['robots-filter', 'check', file, asked, '-']);
+    diagnostics.note(
+      `warning: ${text} was taken as a path, and is a file here. To check the URLs in it, type: ${check} < ${shellWords([url])}`,
+    );
+    return;
+  }
+  diagnostics.note(
+    `warning: ${text} has no scheme, so it is taken as a path. Use https://${text} or /${text}`,
+  );
 }
 
 /**

@@ -7,11 +7,12 @@ import { SUCCESS } from '../exit-codes.js';
 import { neededTokens, parseAgents } from '../options/agents.js';
 import type { CompileOptions } from '../options/command-options.js';
 import { refuseSourceAsOutput } from '../options/output-place.js';
+import { refuseSingleRobots } from '../options/robots-source.js';
 import { Interruption } from '../process/interruption.js';
 import { STANDARD_OUTPUT } from '../process/standard-streams.js';
 import { Diagnostics } from '../report/diagnostics.js';
 import { formatBytes, formatCount, formatDuration, formatNumber } from '../report/numbers.js';
-import { usageError } from '../usage-error.js';
+import { shellWords, usageError } from '../usage-error.js';
 import { compileCaches } from './compile-caches.js';
 import { noteContentWarnings } from './content-warnings.js';
 import { outputCompressor } from './output-compressor.js';
@@ -92,9 +93,10 @@ function checkedPaths(
 ): CompilePaths {
   const [file] = files;
   const target = output ?? 'FILE';
+  refuseSingleRobots([...files, ...(robotsDir ?? [])], ['compile', '-o', target]);
   if (file !== undefined) {
     throw usageError(
-      `compile takes no file arguments. Type: robots-filter compile --robots-dir ${file} -o ${target}`,
+      `compile takes no file arguments. Type: robots-filter compile --robots-dir ${shellWords([file])} -o ${shellWords([target])}`,
     );
   }
   if (robotsDir === undefined) {
@@ -104,7 +106,7 @@ function checkedPaths(
   }
   if (output === undefined) {
     throw usageError(
-      `compile needs a file to write. Type: robots-filter compile --robots-dir ${robotsDir.join(' --robots-dir ')} -o FILE`,
+      `compile needs a file to write. Type: robots-filter compile ${shellWords(robotsDir.flatMap((path) => ['--robots-dir', path]))} -o FILE`,
     );
   }
   if (output === STANDARD_OUTPUT) {

@@ -5,9 +5,10 @@ import { SUCCESS } from '../exit-codes.js';
 import { trustedCertificates } from '../options/certificates.js';
 import type { FetchOptions } from '../options/command-options.js';
 import { refuseStandardOutputAsReport } from '../options/output-place.js';
+import { purposeOf } from '../options/robots-source.js';
 import { Interruption } from '../process/interruption.js';
 import { Diagnostics } from '../report/diagnostics.js';
-import { usageError } from '../usage-error.js';
+import { shellWords, usageError } from '../usage-error.js';
 import { fetchAll } from './fetch-run.js';
 import { readAuthorities } from './read-authorities.js';
 
@@ -69,9 +70,11 @@ function checkedDirectory(
   { robotsDir: directory, stale = false }: FetchOptions,
 ): string {
   if (directory === undefined) {
-    const rest = stale ? '--stale' : files.length === 0 ? '[files...]' : files.join(' ');
+    const place = files.find((file) => purposeOf(file) === 'directory');
+    const lists = files.filter((file) => file !== place);
+    const rest = stale ? '--stale' : lists.length === 0 ? 'urls.txt' : shellWords(lists);
     throw usageError(
-      `fetch needs a directory for the files. Type: robots-filter fetch --robots-dir DIR ${rest}`,
+      `fetch needs a directory for the files. Type: robots-filter fetch --robots-dir ${shellWords([place ?? 'robots'])} ${rest}`,
     );
   }
   if (stale && files.length > 0) {

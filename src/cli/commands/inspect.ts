@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { printable } from '../../control-characters.js';
 import type { RobotsFilterError } from '../../errors.js';
 import { answersFor } from '../../inspect/authority-match.js';
@@ -11,6 +12,7 @@ import { openForHosts, type Table, tableMemory } from '../../table.js';
 import { SUCCESS } from '../exit-codes.js';
 import { parseAgents } from '../options/agents.js';
 import type { InspectOptions } from '../options/command-options.js';
+import { agentWords, compiledThenInspected, purposeOf } from '../options/robots-source.js';
 import { writeOutput } from '../process/standard-streams.js';
 import {
   type AskedAgent,
@@ -20,7 +22,7 @@ import {
 } from '../report/host-report.js';
 import { formatBytes, formatNumber, formatPercent } from '../report/numbers.js';
 import { safeJson } from '../report/rows.js';
-import { usageError } from '../usage-error.js';
+import { shellWords, usageError } from '../usage-error.js';
 import { askedAuthority } from './asked-authority.js';
 
 /**
@@ -46,6 +48,7 @@ export async function inspect(
   name: string | undefined,
   options: InspectOptions = {},
 ): Promise<number> {
+  checkPath(path, name, options);
   const asked = name === undefined ? undefined : parseName(name);
   const isPart = asked !== undefined && options.verify !== true;
   const table = await openForHosts(
@@ -65,6 +68,21 @@ export async function inspect(
   const asJson = options.json === true;
   print(asJson ? [safeJson(totalsJson(path, table, verified))] : totals(path, table, verified));
   return SUCCESS;
+}
+
+/** @throws RobotsFilterError `usage` for files that must be compiled first, and for a host before its table */
+function checkPath(path: string, name: string | undefined, options: InspectOptions): void {
+  const words = name === undefined ? [] : [name, ...agentWords(options)];
+  if (purposeOf(path) === 'directory') {
+    throw usageError(
+      `${path} is a directory, and no table. If it holds robots.txt files, type: ${compiledThenInspected(path, words)}`,
+    );
+  }
+  if (name !== undefined && !existsSync(path) && purposeOf(name) === 'table') {
+    throw usageError(
+      `the table comes first, then the host. Type: ${shellWords(['robots-filter', 'inspect', name, path, ...words.slice(1)])}`,
+    );
+  }
 }
 
 /** Formats the counts of `--verify`. */

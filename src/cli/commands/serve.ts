@@ -4,10 +4,15 @@ import { SUCCESS } from '../exit-codes.js';
 import { reportFailure } from '../failure.js';
 import { parseAgents } from '../options/agents.js';
 import type { ServeOptions } from '../options/command-options.js';
-import { checkRobotsSource } from '../options/robots-source.js';
+import {
+  agentWords,
+  checkRobotsSource,
+  refuseSingleRobots,
+  sourceOption,
+} from '../options/robots-source.js';
 import { Interruption } from '../process/interruption.js';
 import { Diagnostics } from '../report/diagnostics.js';
-import { usageError } from '../usage-error.js';
+import { shellWords, usageError } from '../usage-error.js';
 import { openTable } from './filter-table.js';
 
 /** Threads that judge by default: one reads and one writes at a time, so more gain little. */
@@ -66,7 +71,7 @@ async function checkUsage(files: readonly string[], options: ServeOptions): Prom
   const [file] = files;
   if (file !== undefined) {
     throw usageError(
-      `serve takes no file arguments. To serve a table, type: robots-filter serve --table ${file}`,
+      `serve takes no file arguments. Type: robots-filter serve ${sourceOption(file)} ${shellWords([file])}`,
     );
   }
   if (options.shards !== undefined) {
@@ -78,5 +83,6 @@ async function checkUsage(files: readonly string[], options: ServeOptions): Prom
   if (options.table === undefined && options.robotsDir === undefined) {
     throw usageError('serve needs a table. Type: robots-filter serve --table FILE');
   }
+  refuseSingleRobots(options.robotsDir ?? [], ['serve', ...agentWords(options)]);
   checkRobotsSource([], options);
 }

@@ -1,6 +1,8 @@
+import { existsSync } from 'node:fs';
 import type { ShardOptions } from '../options/command-options.js';
+import { isDigits } from '../options/option-values.js';
 import { outputFormat } from '../options/output-format.js';
-import { usageError } from '../usage-error.js';
+import { shellWords, usageError } from '../usage-error.js';
 import { filter } from './filter.js';
 
 /**
@@ -16,9 +18,13 @@ export async function shard(
   cores: number,
 ): Promise<number> {
   if (shards === undefined) {
-    const named = files.length === 0 ? '[files...]' : files.join(' ');
+    // It may have come as an argument.
+    const [first = ''] = files;
+    const isNumber = isDigits(first) && !existsSync(first);
+    const lists = isNumber ? files.slice(1) : files;
+    const named = lists.length === 0 ? 'urls.txt' : shellWords(lists);
     throw usageError(
-      `shard needs the number of shards. Type: robots-filter shard --of 64 ${named}`,
+      `shard needs the number of shards. Type: robots-filter shard --of ${isNumber ? first : 64} ${named}`,
     );
   }
   if (outputFormat(options) === 'parquet') {

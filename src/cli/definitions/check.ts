@@ -13,12 +13,13 @@ import type { CommandDefinition } from './definition.js';
 
 export const checkDefinition: CommandDefinition = {
   help: {
-    description: 'Check single URLs against one robots.txt, and tell which rule decides.',
+    description: 'Check URLs against one robots.txt, and tell which rule decides.',
     usage: ['[options] <robots-file> <agent> <url...>'],
     mainOptions: ['--profile', '--max-robots-bytes', '--json', '--quiet'],
     examples: [
       'robots-filter check robots.txt GPTBot https://example.com/private/',
       "robots-filter check robots.txt 'Googlebot-Image>Googlebot' /a /b /c",
+      'robots-filter check robots.txt GPTBot - < urls.txt',
       "curl -s https://example.com/robots.txt | robots-filter check - '*' /search",
     ],
     notes: `
@@ -38,7 +39,12 @@ Exit status:
           "A product token, *, a fallback chain 'A>B', or a User-Agent header.",
         ),
       )
-      .addArgument(new Argument('<url...>', 'URLs or paths; their hosts do not matter.'))
+      .addArgument(
+        new Argument(
+          '<url...>',
+          'URLs or paths, whose hosts do not matter; - reads them from standard input, one on each line.',
+        ),
+      )
       .addOption(profileOption())
       .addOption(maxRobotsBytesOption())
       .addOption(

@@ -32,6 +32,8 @@ export interface InputOptions {
 export interface RobotsOptions extends ProfileOptions, NamedAgentOptions {
   readonly robotsDir?: readonly string[];
   readonly agent?: readonly string[];
+  /** The values of --agent before lists and headers became tokens, for messages. */
+  readonly givenAgents?: readonly string[];
   readonly followLinks?: boolean;
   readonly stale?: StaleUse;
   /** A time in milliseconds since 1970. */

@@ -1,7 +1,8 @@
 import { InvalidArgumentError } from 'commander';
 import { formatNumber } from '../report/numbers.js';
 
-function isDigits(text: string): boolean {
+/** Whether a text is one or more digits. */
+export function isDigits(text: string): boolean {
   return text !== '' && [...text].every((character) => character >= '0' && character <= '9');
 }
 

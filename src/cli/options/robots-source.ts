@@ -1,12 +1,19 @@
 import { statSync } from 'node:fs';
 import { printable } from '../../control-characters.js';
 import type { RobotsFilterError } from '../../errors.js';
-import { usageError } from '../usage-error.js';
+import { STANDARD_INPUT } from '../../files/standard-input.js';
+import { shellWords, usageError } from '../usage-error.js';
 import type { FetchingOptions, FilterOptions, RobotsOptions } from './command-options.js';
-import { beginsAsTable, isShardedTable } from './table-file.js';
+import { beginsAsTable, headOf, isShardedTable } from './table-file.js';
 
 /** The kind of a path in the wrong option, from which the right option follows. */
-type Purpose = 'directory' | 'table';
+type Purpose = 'directory' | 'table' | 'robots.txt';
+
+/** Stands for a list of URLs that was not named. */
+const ANY_LIST = 'urls.txt';
+
+/** Bytes of a robots.txt that show what it is: some begin with a long comment. */
+const HEAD_BYTES = 1 << 14;
 
 /** The options that name robots.txt files, and those that depend on them. */
 type SourceOptions = RobotsOptions & FetchingOptions & Pick<FilterOptions, 'fetch' | 'table'>;
@@ -20,9 +27,13 @@ export function checkRobotsSource(files: readonly string[], options: SourceOptio
   const { robotsDir, table } = options;
   checkFetchOptions(options);
   if (table === undefined) {
-    if (robotsDir === undefined) throw noSource(files);
+    if (robotsDir === undefined) throw noSource(files, options);
     for (const path of robotsDir) {
-      if (purposeOf(path) === 'table') throw usageError(`${path} is a table. Use --table ${path}`);
+      const purpose = purposeOf(path);
+      if (purpose === 'table') {
+        throw usageError(`${path} is a table. Use --table ${shellWords([path])}`);
+      }
+      if (purpose === 'robots.txt') throw singleRobots(path, files, options);
     }
     return;
   }
@@ -47,8 +58,15 @@ export function checkRobotsSource(files: readonly string[], options: SourceOptio
     );
   }
   if (purposeOf(table) === 'directory') {
-    throw usageError(`${table} is a directory, not a table. Use --robots-dir ${table}`);
+    throw usageError(
+      `${table} is a directory, not a table. Use --robots-dir ${shellWords([table])}`,
+    );
   }
+}
+
+/** The option that reads a path. */
+export function sourceOption(path: string): '--robots-dir' | '--table' {
+  return purposeOf(path) === 'table' ? '--table' : '--robots-dir';
 }
 
 /** Refuses options of fetch without --fetch. */
@@ -73,30 +91,103 @@ function firstGiven(options: readonly (readonly [name: string, value: unknown])[
   return options.find(([, value]) => value !== undefined)?.[0];
 }
 
-function purposeOf(path: string): Purpose | undefined {
+/** What a path is, if it is no file of records and none of another kind. */
+export function purposeOf(path: string): Purpose | undefined {
   try {
     const status = statSync(path);
     if (status.isDirectory()) return isShardedTable(path) ? 'table' : 'directory';
-    return status.isFile() && (beginsAsTable(path) || isShardedTable(path)) ? 'table' : undefined;
+    if (!status.isFile()) return undefined;
+    if (beginsAsTable(path) || isShardedTable(path)) return 'table';
+    return isRobotsText(headOf(path, HEAD_BYTES).toString()) ? 'robots.txt' : undefined;
   } catch {
     return undefined; // Opening the path later gives the error.
   }
 }
 
+/** Whether a text is a robots.txt: it has a user-agent line, and is no record that holds one. */
+function isRobotsText(text: string): boolean {
+  const lines = text.toLowerCase().split('\n');
+  return lines.some(
+    (line) => line.trimStart().startsWith('user-agent') && line.trimEnd().includes(':'),
+  );
+}
+
+/**
+ * Refuses a robots.txt where files by host are read.
+ *
+ * @param words the command and its options
+ * @throws RobotsFilterError `usage`, with what to type
+ */
+export function refuseSingleRobots(robotsDir: readonly string[], words: readonly string[]): void {
+  const path = robotsDir.find((each) => purposeOf(each) === 'robots.txt');
+  if (path === undefined) return;
+  throw usageError(`${path} is one robots.txt, without its host.\n${byHost(path, words)}`);
+}
+
+function byHost(path: string, words: readonly string[]): string {
+  return `If its host is example.com, type\n  ${placedByHost(path, words)}`;
+}
+
+/** How a single robots.txt gets a host, so that commands for many hosts can read it. */
+export function placedByHost(path: string, [command = '', ...rest]: readonly string[]): string {
+  const place = `mkdir -p robots && ${shellWords(['cp', path, 'robots/example.com'])}`;
+  const words = ['robots-filter', ...(command === '' ? [] : [command]), '--robots-dir', 'robots'];
+  return `${place} && ${shellWords([...words, ...rest])}`;
+}
+
+/** How `inspect`, which reads tables alone, is called for robots.txt files by host. */
+export function compiledThenInspected(path: string, rest: readonly string[]): string {
+  const compile = ['robots-filter', 'compile', '--robots-dir', path, '-o', 'robots.table'];
+  const inspect = ['robots-filter', 'inspect', 'robots.table', ...rest];
+  return `${shellWords(compile)} && ${shellWords(inspect)}`;
+}
+
+/** The error for a single robots.txt, against which `check` judges URLs of any host. */
+function singleRobots(
+  path: string,
+  files: readonly string[],
+  options: SourceOptions,
+): RobotsFilterError {
+  const [list = ANY_LIST] = files;
+  const [first = '*', ...others] = options.givenAgents ?? options.agent ?? [];
+  // `check` takes no list of agents.
+  const isList = first.startsWith('@');
+  const check = shellWords(['robots-filter', 'check', path, isList ? 'GPTBot' : first, '-']);
+  const input = list === STANDARD_INPUT ? '' : ` < ${shellWords([list])}`;
+  const each = isList || others.length > 0 ? ' once for each agent' : '';
+  return usageError(
+    `${path} is one robots.txt, without its host. To judge URLs by it, whatever their hosts, type${each}\n` +
+      `  ${check}${input}\n${byHost(path, ['', ...agentWords(options), ...files])}`,
+  );
+}
+
+/** The option --agent as it was given. */
+export function agentWords({ agent, givenAgents = agent }: RobotsOptions): string[] {
+  return givenAgents === undefined ? [] : ['-a', givenAgents.join()];
+}
+
 /** The error for a missing source. A file that could be the source becomes part of the remedy. */
-function noSource(files: readonly string[]): RobotsFilterError {
+function noSource(files: readonly string[], options: SourceOptions): RobotsFilterError {
+  const { fetch = false } = options;
+  const words = [...(fetch ? ['--fetch'] : []), ...agentWords(options)];
   for (const file of files) {
     const purpose = purposeOf(file);
     if (purpose === undefined) continue;
     const others = files.filter((other) => other !== file);
-    const rest = others.length === 0 ? '[files...]' : others.join(' ');
+    if (purpose === 'robots.txt') return singleRobots(file, others, options);
+    const option = purpose === 'table' ? '--table' : '--robots-dir';
+    const rest = ` ${shellWords(others.length === 0 ? [ANY_LIST] : others)}`;
+    const command = `${shellWords(['robots-filter', option, file, ...words])}${rest}`;
     return purpose === 'table'
-      ? usageError(`${file} is a table. Type: robots-filter --table ${file} ${rest}`)
-      : usageError(
-          `${file} is a directory. If it holds robots.txt files, type: robots-filter --robots-dir ${file} ${rest}`,
-        );
+      ? usageError(`${file} is a table. Type: ${command}`)
+      : usageError(`${file} is a directory. If it holds robots.txt files, type: ${command}`);
   }
-  const rest = files.length === 0 ? '[files...]' : printable(files.join(' '));
+  const rest = `${shellWords(words)}${words.length === 0 ? '' : ' '}${printable(shellWords(files.length === 0 ? [ANY_LIST] : files))}`;
+  if (fetch) {
+    return usageError(
+      `--fetch needs a directory for the files that it fetches. Type: robots-filter --robots-dir robots ${rest}`,
+    );
+  }
   return usageError(
     'there are no robots.txt files to check against. Type one of\n' +
       `  robots-filter --robots-dir DIR ${rest}\n` +

@@ -32,7 +32,7 @@ export function beginsAsTable(path: string): boolean {
 }
 
 /** The first bytes of a file. */
-function headOf(path: string, most: number): Buffer {
+export function headOf(path: string, most: number): Buffer {
   const file = openSync(path, 'r');
   try {
     const head = Buffer.allocUnsafe(most);

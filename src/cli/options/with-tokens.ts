@@ -16,5 +16,6 @@ export async function withTokens<Options extends RobotsOptions>(
     return options;
   }
   const diagnostics = new Diagnostics(options.quiet ?? false);
-  return { ...options, agent: await withNamedAgents(options.agent, options, diagnostics) };
+  const agent = await withNamedAgents(options.agent, options, diagnostics);
+  return { ...options, agent, givenAgents: options.agent };
 }

@@ -51,7 +51,7 @@ const MOST_SALVAGED = 4 * 1024 * 1024;
  */
 const MAX_RECOVERIES = 10_000;
 
-/** Number of bytes of a member that are inflated to find out whether a record begins there. */
+/** Number of bytes that are inflated to find out whether a member begins there. */
 const PROBE = 1024;
 
 /**
@@ -183,35 +183,16 @@ export class GzipReader {
     if (end <= 0) return false;
     const members = rest.subarray(0, end);
     const content = gunzipMembers(members, LONGEST_BATCH);
-    if (content === undefined) {
+    const contents = content && contentsOf(members, content);
+    if (contents === undefined) {
       this.#singleUntil = this.#position + end;
       return false;
     }
-    this.#pushMembers(members, content);
+    for (const { start, bytes } of contents) {
+      this.#splitter.push({ bytes, offset: this.#position + start, kind: 'member' });
+    }
     this.#done += end;
     return true;
-  }
-
-  /**
-   * Passes on members that were inflated together. The length of each one's content is at its end
-   * (ISIZE). A member that does not begin with a record is passed on together with the one before.
-   */
-  #pushMembers(members: Buffer, content: Buffer): void {
-    let start = 0;
-    let contentStart = 0;
-    for (let at = findMember(members, 1); at >= 0; at = findMember(members, at + 1)) {
-      const contentEnd = contentStart + (at < 4 ? 0 : members.readUInt32LE(at - 4));
-      // Bytes within a member may look like the beginning of another.
-      if (contentEnd <= contentStart || !beginsRecord(content, contentEnd)) continue;
-      this.#pushMember(content.subarray(contentStart, contentEnd), start);
-      start = at;
-      contentStart = contentEnd;
-    }
-    this.#pushMember(content.subarray(contentStart), start);
-  }
-
-  #pushMember(bytes: Buffer, start: number): void {
-    this.#splitter.push({ bytes, offset: this.#position + start, kind: 'member' });
   }
 
   /** Passes on a long member in pieces. */
@@ -272,7 +253,7 @@ export class GzipReader {
     return { ...inflated, checksum, length };
   }
 
-  /** Notes damage, and searches for the next member that begins with a record. */
+  /** Notes damage, and searches for the next member. */
   async #recover(damaged = this.#position): Promise<void> {
     if (damaged === this.#position && this.#isPadding()) {
       this.#done = this.#filled;
@@ -294,7 +275,7 @@ export class GzipReader {
         if (this.#isEnd) return;
       } else if (!isWhole) {
         this.#done += found;
-      } else if (isRecordMember(rest.subarray(found, found + PROBE))) {
+      } else if (isIntactSoFar(rest.subarray(found, found + PROBE))) {
         this.#done += found;
         return;
       } else {
@@ -309,11 +290,34 @@ export class GzipReader {
   }
 }
 
-/** Whether the content of a member begins with a record, as far as the beginning tells. */
-function isRecordMember(beginning: Buffer): boolean {
+/**
+ * The content of each of some members, which were inflated together, and where the member starts.
+ * Bytes within a member may look like the beginning of another, and then the lengths at the ends of
+ * the members (ISIZE) are more than the content. `undefined` if this is so, or if a member is
+ * empty: four zeros before such bytes would look like an empty member.
+ */
+function contentsOf(
+  members: Buffer,
+  content: Buffer,
+): { readonly start: number; readonly bytes: Buffer }[] | undefined {
+  const contents: { start: number; bytes: Buffer }[] = [];
+  let contentStart = 0;
+  for (let start = 0; start < members.length; ) {
+    const next = findMember(members, start + 1);
+    const end = next < 0 ? members.length : next;
+    const length = end < 4 ? 0 : members.readUInt32LE(end - 4);
+    if (length === 0) return undefined;
+    contents.push({ start, bytes: content.subarray(contentStart, contentStart + length) });
+    contentStart += length;
+    start = end;
+  }
+  return contentStart === content.length ? contents : undefined;
+}
+
+/** Whether the beginning of a member can be inflated. It need not begin with a record. */
+function isIntactSoFar(beginning: Buffer): boolean {
   try {
-    const content = gunzipSync(beginning, { finishFlush: constants.Z_SYNC_FLUSH });
-    return beginsRecord(content, 0);
+    return gunzipSync(beginning, { finishFlush: constants.Z_SYNC_FLUSH }).length > 0;
   } catch {
     return false;
   }

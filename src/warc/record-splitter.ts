@@ -36,6 +36,11 @@ interface OpenRecord {
   readonly blockOffset: number | undefined;
   /** Offset of the block in the piece in which the record began. */
   readonly blockStart: number;
+  /**
+   * Whether the record begins its member. If the record is damaged, the rest of the member is not
+   * searched for records: a body could hold a text that looks like a record of another host.
+   */
+  readonly ownsMember: boolean;
   /** What follows the block, as `#lineEnds` has it. */
   readonly end: number;
   readonly isWanted: boolean;
@@ -150,8 +155,6 @@ export class RecordSplitter {
         continue;
       }
       if (this.#state === 'lost') {
-        // The next member is a safer place to continue than any place within this one.
-        if (kind === 'member') return;
         const found = findRecord(bytes, at, carried === 0 || this.#isCarryLine);
         if (found < 0) {
           this.#carryFrom(piece, Math.max(at, bytes.length - LONGEST_VERSION_LINE), carried);
@@ -164,7 +167,7 @@ export class RecordSplitter {
       if (at === bytes.length) return;
       const place = kind === 'plain' ? offset + at : at < carried ? this.#carryOffset : offset;
       if (!beginsRecord(bytes, at)) {
-        if (kind !== 'member' && isBeginning(bytes, at)) {
+        if (isBeginning(bytes, at)) {
           this.#carryFrom(piece, at, carried);
           return;
         }
@@ -181,14 +184,15 @@ export class RecordSplitter {
           at += next;
           continue;
         }
-        const isAlone = kind === 'plain' || (kind === 'member' && at === 0 && carried === 0);
-        at = this.#begin(piece, header, end, { place, isAlone });
+        const ownsMember = kind === 'member' && at === 0 && carried === 0;
+        at = this.#begin(piece, header, end, { place, ownsMember });
       } else if (bytes.length - at < LONGEST_HEADER) {
         this.#carryFrom(piece, at, carried);
         return;
       } else {
         this.#handler.damage(place, 'the header is longer than 64 KiB', false);
         this.#state = 'lost';
+        if (kind === 'member' && at === 0 && carried === 0) return;
         at += BEGINNING;
       }
     }
@@ -199,15 +203,15 @@ export class RecordSplitter {
     { bytes, offset, kind }: Piece,
     headerBytes: Buffer,
     end: number,
-    { place, isAlone }: { readonly place: number; readonly isAlone: boolean },
+    { place, ownsMember }: { readonly place: number; readonly ownsMember: boolean },
   ): number {
     const header = parseWarcHeader(headerBytes);
     if (header === undefined) {
       this.#handler.damage(place, 'the header has no WARC-Type or no Content-Length', false);
       this.#state = 'lost';
-      return end;
+      return ownsMember ? bytes.length : end;
     }
-    const limit = this.#handler.wanted(header, place, isAlone);
+    const limit = this.#handler.wanted(header, place, ownsMember || kind === 'plain');
     const isWanted = limit > 0;
     const wanted = Math.min(limit, header.length);
     const blockOffset = kind === 'plain' ? offset + end : undefined;
@@ -223,6 +227,7 @@ export class RecordSplitter {
       offset: place,
       blockOffset,
       blockStart: end,
+      ownsMember,
       end: bytes[end - 2] === CR ? TWO_CR_LF : TWO_LF,
       isWanted,
       wanted,
@@ -290,7 +295,7 @@ export class RecordSplitter {
       return at;
     }
     this.#discard(open, 'the length of the record is wrong');
-    if (this.#isNew) return open.blockStart;
+    if (this.#isNew) return open.ownsMember ? Number.POSITIVE_INFINITY : open.blockStart;
     if (open.blockOffset === undefined || this.#rewinds === MAX_REWINDS) return at;
     this.#rewinds++;
     this.#next = open.blockOffset;

@@ -89,6 +89,26 @@ describe('captures of WARC files', () => {
     expect(stderr).toContain('t: 1 host from 1 file');
   });
 
+  test('count after a member that is no record, which is named', async () => {
+    const place = workplace();
+    const records = [captureAt('2024-01-01', '/old'), captureAt('2026-01-01', '/new')];
+    const [old, latest] = records as [Buffer, Buffer];
+    for (const [name, store] of [
+      ['crawl.warc.gz', membersOf],
+      ['crawl.warc.zst', framesOf],
+    ] as const) {
+      place.write(name, store([old, Buffer.from('hello'), latest]));
+      const { text, stderr } = await place.run(
+        ['--robots-dir', name, '--denied'],
+        'https://a.example/old\nhttps://a.example/new\n',
+      );
+      expect(text, name).toBe('https://a.example/new\n');
+      expect(stderr).toBe(
+        `robots-filter: warning: ${name}:${store([old]).length}: Damaged: no record begins here; skipped.\n`,
+      );
+    }
+  });
+
   test('in zstd may have a dictionary of their own; others are refused, or skipped', async () => {
     const place = workplace();
     const capture = captureAt('2025-03-10', '/x');

@@ -13,7 +13,7 @@ const LEFT_OUT = [
   'docs/**',
   'examples/**',
   'faults/**',
-  'fetch/{broken,encodings,politeness,store-crash}.test.ts',
+  'fetch/{broken,encodings,odd-answers,politeness,store-crash}.test.ts',
   'files/{gzip,zstd}.test.ts',
   'fuzz/**',
   'inspect/{reach,table-diff}.test.ts',

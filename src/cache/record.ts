@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { BACKSLASH, QUOTE } from '../ascii.js';
+import { accessResultOf } from '../protocol/access.js';
 import { type Authority, afterAuthority, agree, parseAuthority } from '../protocol/authority.js';
 import { bodyLimit, type CacheWarningCode } from './entry.js';
 import { type Members, plainMembers } from './plain-members.js';
@@ -14,7 +15,7 @@ import { unusableBody } from './unusable-body.js';
  *     "robots" or "robots_base64"    the body: text, to be encoded in UTF-8; or base64 of any bytes
  *                                    (RFC 4648 section 4, padding optional), which wins
  *     "status"                       the status code, optional; unless it is 2xx, the body may be
- *                                    missing
+ *                                    missing. 206 is unreachable: rules may be missing
  *
  * A "url" that is not the URL of a robots.txt makes the record bad, whatever else it holds. A crawl
  * log lists pages, and their status and "robots" (such as "noindex") belong to the page.
@@ -55,8 +56,9 @@ function isStatus(value: unknown): value is number {
   return typeof value === 'number' && Number.isInteger(value) && value >= 100 && value <= 999;
 }
 
-function isSuccess(status: unknown): boolean {
-  return isStatus(status) && status >= 200 && status <= 299;
+/** Whether the body of a record with this status counts. */
+function needsBody(status: number | null | undefined): boolean {
+  return accessResultOf(status ?? undefined) === 'successful';
 }
 
 /** The path of a robots.txt (RFC 9309 section 2.3). */
@@ -147,7 +149,7 @@ function bodyOf({ robots, robots_base64: base64, status }: Members): Uint8Array 
     return robots instanceof Uint8Array ? robots : '"robots" is not a string';
   }
   if (isMissing(status)) return 'There is no "robots", "robots_base64" or "status"';
-  if (isSuccess(status))
+  if (isStatus(status) && needsBody(status))
     return '"status" is a success, but there is no "robots" or "robots_base64"';
   return Buffer.alloc(0);
 }
@@ -205,7 +207,7 @@ export function recordOf(members: Members, maxBodyBytes: number): CacheRecord | 
   const body = bodyOf(members);
   if (typeof body === 'string') return bad(body);
   // The body of an error response does not count.
-  if (isMissing(status) || isSuccess(status)) {
+  if (needsBody(status)) {
     const skip = unusableBody(body);
     if (skip !== undefined) return skip;
   }

@@ -1,4 +1,4 @@
-import { type AccessResult, accessResultOf } from '../protocol/access.js';
+import { type AccessResult, accessResultOf, isSuccess } from '../protocol/access.js';
 
 /** The meaning of status 429, Too Many Requests. RFC 9309 allows everything for 400 to 499. */
 export type On429 = 'allow' | 'deny';
@@ -12,5 +12,7 @@ export type On429 = 'allow' | 'deny';
  * redirects than are followed end in the same way (section 2.3.1.2).
  */
 export function accessResultOfResponse(status: number, on429: On429): AccessResult {
+  // `exchange` has refused the parts among these.
+  if (isSuccess(status)) return 'successful';
   return status === 429 && on429 === 'deny' ? 'unreachable' : accessResultOf(status);
 }

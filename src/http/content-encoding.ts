@@ -1,9 +1,14 @@
-import type { Buffer } from 'node:buffer';
+import { type Buffer, isUtf8 } from 'node:buffer';
 import type { Duplex } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createBrotliDecompress, createInflate, createInflateRaw } from 'node:zlib';
+import { CR, LF, SPACE, TAB, TILDE } from '../ascii.js';
 import { GzipDecompressor } from '../files/gzip-decompressor.js';
+import { startsWith } from '../files/magic.js';
+import { unsupportedBody } from '../files/unsupported-formats.js';
 import { ZstdDecompressor } from '../files/zstd/decompressor.js';
+import { isBinary } from '../protocol/binary-body.js';
+import { utf16Order } from '../protocol/encoding.js';
 
 /**
  * Maximum number of encodings. No server needs more than one, and each one multiplies the size of a
@@ -56,6 +61,37 @@ export function contentEncodings(
  */
 export function isZlib(first: number | undefined): boolean {
   return (first ?? 0) % 16 === 8;
+}
+
+/** Number of bytes at the start of a body that tell text from the data of a coding. */
+const PRINTABLE_BYTES = 16;
+const EXAMINED_BYTES = 1024;
+
+const BYTE_ORDER_MARK: readonly number[] = [0xef, 0xbb, 0xbf];
+
+/**
+ * Whether a body is text, not the data of a coding. Servers send text with a `Content-Encoding`
+ * that is no coding, such as `UTF-8` or `none`. Data of a coding hardly ever begins with this many
+ * printable characters, nor is it UTF-8.
+ */
+export function isText(body: Buffer): boolean {
+  if (unsupportedBody(body) !== undefined || isBinary(body)) return false;
+  const order = utf16Order(body);
+  if (order !== undefined) {
+    const [high, low] = order === 'big' ? [body[2], body[3]] : [body[3], body[2]];
+    return high === 0 && isPrintable(low ?? 0);
+  }
+  const start = startsWith(body, BYTE_ORDER_MARK) ? BYTE_ORDER_MARK.length : 0;
+  if (body.subarray(start, start + PRINTABLE_BYTES).every(isPrintable)) return true;
+  let end = Math.min(body.length, EXAMINED_BYTES);
+  // The last character may be incomplete.
+  if (end < body.length) while (end > 0 && ((body[end] ?? 0) & 0xc0) === 0x80) end--;
+  return isUtf8(body.subarray(0, end));
+}
+
+function isPrintable(byte: number): boolean {
+  if (byte < SPACE) return byte === TAB || byte === LF || byte === CR;
+  return byte <= TILDE;
 }
 
 /** Undoes the encodings, the last one first, piece by piece. Decodes no more than is read. */

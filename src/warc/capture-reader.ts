@@ -1,25 +1,26 @@
 import { createHash } from 'node:crypto';
 import { headerText, isRedirect, redirectUrl } from '../http/redirect.js';
-import { accessResultOf } from '../protocol/access.js';
+import {
+  DECIDING_FIELDS,
+  firstValue,
+  LONGEST_HEADS,
+  partRefusal,
+  type ResponseHead,
+  ResponseHeads,
+} from '../http/response.js';
+import { accessResultOf, isSuccess } from '../protocol/access.js';
 import { MIN_BYTES } from '../protocol/parsing-limits.js';
 import { type Capture, type CaptureOutcome, canonicalUrl, captureUrl } from './capture.js';
-import { firstValue, type HttpHead, parseHttpHead } from './http-head.js';
 import { decodePayload, type EncodedPayload, type Payload, payloadOf } from './payload.js';
 import { holdsCapture, targetDamage } from './target-uri.js';
 import type { WarcHeader } from './warc-header.js';
 import type { RecordHandler, WarcRecord } from './warc-record.js';
-
-/** Number of bytes that are read of a block before the body: status line and header. */
-const HEAD_ROOM = 256 * 1024;
 
 /**
  * Number of bytes of a block that are read for each wanted byte of the body. Codings seldom
  * lengthen a body, but small chunks do.
  */
 const ENCODED_PER_WANTED = 2;
-
-/** The reason for `CaptureHandler.broken` if a body cannot be decoded. */
-const UNDECODABLE = 'has a body that its content coding cannot decode';
 
 /** Selects the wanted captures. */
 export interface CaptureSelection {
@@ -80,7 +81,7 @@ export class CaptureReader implements RecordHandler {
     if (!url.isRobots) onOther(url.href, isAlone ? offset : undefined, !isWanted);
     if (!isWanted) return 0;
     this.#url = url.href;
-    return HEAD_ROOM + ENCODED_PER_WANTED * this.#limit;
+    return LONGEST_HEADS + ENCODED_PER_WANTED * this.#limit;
   }
 
   take({ header, offset, block }: WarcRecord): void {
@@ -102,7 +103,7 @@ export class CaptureReader implements RecordHandler {
       this.#body({ ...base, payloadDigest: digest }, { body, isWhole });
       return;
     }
-    const head = block.length === 0 ? undefined : parseHttpHead(block);
+    const head = block.length === 0 ? undefined : headOf(block);
     if (head === undefined && !(header.type === 'revisit' && block.length === 0)) {
       this.#handler.damage(offset, 'the block is not an HTTP response', true);
       return;
@@ -113,7 +114,7 @@ export class CaptureReader implements RecordHandler {
       return;
     }
     // The body counts only if the response is successful.
-    this.#response(base, header, block, head as HttpHead);
+    this.#response(base, header, block, head as ResponseHead);
   }
 
   settle(): Promise<void> | undefined {
@@ -127,14 +128,15 @@ export class CaptureReader implements RecordHandler {
   /** The outcome of a capture, unless it is a body. */
   #outcomeOf(
     header: WarcHeader,
-    head: HttpHead | undefined,
+    head: ResponseHead | undefined,
     url: string,
   ): CaptureOutcome | undefined {
     const { profile, refersToUri, refersToDate } = header;
     const status = head?.status ?? 200;
     const isRevisit = header.type === 'revisit';
     const isUnmodified = status === 304 || (isRevisit && profile.endsWith('not-modified'));
-    if (isUnmodified || (isRevisit && status >= 200 && status <= 299)) {
+    const isPart = head !== undefined && partRefusal(head) !== undefined;
+    if (isUnmodified || (isRevisit && isSuccess(status) && !isPart)) {
       const refersTo = captureUrl(headerText(refersToUri))?.href ?? '';
       return { kind: 'revisit', refersTo, refersToDate, isUnmodified };
     }
@@ -146,6 +148,7 @@ export class CaptureReader implements RecordHandler {
       if (!found.isRobots) this.#selection.targets.add(found.href);
       return { kind: 'redirect', target: found.href };
     }
+    if (isSuccess(status)) return undefined;
     const access = accessResultOf(status);
     return access === 'successful' ? undefined : { kind: access };
   }
@@ -154,11 +157,11 @@ export class CaptureReader implements RecordHandler {
     base: Omit<Capture, 'outcome'>,
     header: WarcHeader,
     block: Buffer,
-    head: HttpHead,
+    head: ResponseHead,
   ): void {
     const isTruncated = header.truncated !== '' || block.length < header.length;
     const payload = payloadOf(block, head, !isTruncated, this.#limit);
-    if (payload === 'undecodable') this.#broken(base, UNDECODABLE);
+    if ('refusal' in payload) this.#broken(base, payload.refusal);
     else if ('body' in payload) this.#body(base, payload);
     else {
       // The next record overwrites the block.
@@ -172,7 +175,7 @@ export class CaptureReader implements RecordHandler {
     this.#pending = [];
     for (const { base, payload } of pending) {
       const decoded = await decodePayload(payload, this.#limit);
-      if (decoded === 'undecodable') this.#broken(base, UNDECODABLE);
+      if ('refusal' in decoded) this.#broken(base, decoded.refusal);
       else this.#body(base, decoded);
     }
   }
@@ -202,6 +205,12 @@ export class CaptureReader implements RecordHandler {
   #pass(capture: Capture): void {
     this.#handler.capture(capture);
   }
+}
+
+/** The head of the response in a block; `undefined` if the block is no response. */
+function headOf(block: Buffer): ResponseHead | undefined {
+  const head = new ResponseHeads(DECIDING_FIELDS).find(block, true);
+  return typeof head === 'string' ? undefined : head;
 }
 
 /** The SHA-1 digest of a payload, in the spelling of archives (RFC 4648 section 6). */

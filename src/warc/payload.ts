@@ -1,23 +1,15 @@
 import { brotliDecompressSync, inflateRawSync, inflateSync } from 'node:zlib';
-import { CR, LF, SPACE, TAB, TILDE } from '../ascii.js';
 import { gunzip } from '../files/gunzip.js';
-import { startsWith } from '../files/magic.js';
 import { errorCode } from '../files/system-error.js';
+import { dechunk } from '../http/chunked.js';
 import {
   type ContentEncoding,
   contentEncodings,
   decoded,
+  isText,
   isZlib,
 } from '../http/content-encoding.js';
-import { isBinary } from '../protocol/binary-body.js';
-import { dechunk } from './chunked.js';
-import { fieldValue, firstValue, type HttpHead } from './http-head.js';
-import { lengthOf } from './warc-header.js';
-
-/** Number of bytes at the start of a body that tell text from the data of a coding. */
-const EXAMINED = 16;
-
-const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf]);
+import { codingsOf, framingOf, partRefusal, type ResponseHead } from '../http/response.js';
 
 /** The body of a response after its transfer and content codings were undone. */
 export interface Payload {
@@ -33,8 +25,14 @@ export interface EncodedPayload {
   readonly isWhole: boolean;
 }
 
+/** A response whose body cannot be used. */
+export interface Unusable {
+  /** The reason, as the predicate of "the response". */
+  readonly refusal: string;
+}
+
 /** A body in a content coding that is unknown, or differs from the declared one. */
-export type Undecodable = 'undecodable';
+const UNDECODABLE: Unusable = { refusal: 'has a body that its content coding cannot decode' };
 
 /**
  * The body of the response in a block.
@@ -48,21 +46,23 @@ export type Undecodable = 'undecodable';
  */
 export function payloadOf(
   block: Buffer,
-  head: HttpHead,
+  head: ResponseHead,
   isWhole: boolean,
   limit: number,
-): Payload | EncodedPayload | Undecodable {
+): Payload | EncodedPayload | Unusable {
+  const part = partRefusal(head);
+  if (part !== undefined) return { refusal: `is incomplete: ${part}` };
+  const framing = framingOf(head);
+  if (typeof framing === 'object') return { refusal: `has two readings: ${framing.refusal}` };
+  if (framing === 0) return { body: block.subarray(0, 0), isWhole: true };
   let bytes: Buffer = block.subarray(head.end);
   let isComplete = isWhole;
-  const transferCodings = transferCodingsOf(head);
-  const chunks = transferCodings.isChunked ? dechunk(bytes) : undefined;
-  const encodings = contentEncodings(
-    [fieldValue(head, 'content-encoding') ?? '', ...transferCodings.others].join(','),
-  );
+  const chunks = framing === 'chunked' ? dechunk(bytes) : undefined;
+  const encodings = contentEncodings(codingsOf(head));
   if (chunks !== undefined) {
     bytes = chunks.body;
     isComplete &&= chunks.isWhole;
-  } else if (bytes.length < (lengthOf(firstValue(head, 'content-length') ?? '') ?? 0)) {
+  } else if (typeof framing === 'number' && bytes.length < framing) {
     isComplete = false;
   }
   if (bytes.length === 0) return { body: bytes, isWhole: isComplete };
@@ -71,7 +71,7 @@ export function payloadOf(
   }
   // A body that was decoded already is shorter or longer than its Content-Length was.
   const asIs = { body: bytes, isWhole: isWhole && (chunks?.isWhole ?? true) };
-  if (typeof encodings !== 'object') return isText(bytes) ? asIs : 'undecodable';
+  if (typeof encodings !== 'object') return isText(bytes) ? asIs : UNDECODABLE;
   // Zstandard data is decoded piece by piece alone.
   if (encodings.includes('zstd')) {
     return isText(bytes) ? asIs : { encoded: bytes, encodings, isWhole: isComplete };
@@ -86,7 +86,7 @@ export function payloadOf(
       if (isText(bytes)) return asIs;
       return { encoded: bytes, encodings, isWhole: isComplete };
     }
-    return isText(bytes) ? asIs : 'undecodable';
+    return isText(bytes) ? asIs : UNDECODABLE;
   }
 }
 
@@ -94,7 +94,7 @@ export function payloadOf(
 export async function decodePayload(
   { encoded, encodings, isWhole }: EncodedPayload,
   limit: number,
-): Promise<Payload | Undecodable> {
+): Promise<Payload | Unusable> {
   async function* once(): AsyncGenerator<Uint8Array> {
     yield encoded;
   }
@@ -107,20 +107,10 @@ export async function decodePayload(
       if (length >= limit) break;
     }
   } catch (error) {
-    if (errorCode(error) !== 'Z_BUF_ERROR') return 'undecodable';
+    if (errorCode(error) !== 'Z_BUF_ERROR') return UNDECODABLE;
     return { body: Buffer.concat(pieces, Math.min(length, limit)), isWhole: false };
   }
   return { body: Buffer.concat(pieces, Math.min(length, limit)), isWhole };
-}
-
-/**
- * The codings of `Transfer-Encoding` (RFC 9112 section 7). A server applies them after the content
- * codings.
- */
-function transferCodingsOf(head: HttpHead): { isChunked: boolean; others: readonly string[] } {
-  const codings = (fieldValue(head, 'transfer-encoding') ?? '').split(',');
-  const isChunked = codings.at(-1)?.trim().toLowerCase() === 'chunked';
-  return { isChunked, others: isChunked ? codings.slice(0, -1) : codings };
 }
 
 /** @throws Error `ERR_BUFFER_TOO_LARGE` for more than the limit, `Z_…` for broken data */
@@ -136,18 +126,4 @@ function decode(bytes: Buffer, encoding: ContentEncoding, limit: number): Buffer
     case 'zstd':
       throw new Error('Zstandard data is decoded piece by piece');
   }
-}
-
-/**
- * Whether bytes are text, not the data of a coding. Such data hardly ever begins with this many
- * printable characters.
- */
-function isText(bytes: Buffer): boolean {
-  const start = startsWith(bytes, BYTE_ORDER_MARK) ? BYTE_ORDER_MARK.length : 0;
-  return bytes.subarray(start, start + EXAMINED).every(isPrintable) && !isBinary(bytes);
-}
-
-function isPrintable(byte: number): boolean {
-  if (byte < SPACE) return byte === TAB || byte === LF || byte === CR;
-  return byte <= TILDE;
 }

@@ -1,4 +1,7 @@
-import { COLON, CR, LF, LOWER_CASE_BIT, SPACE, TAB, UPPER_A, UPPER_Z } from '../ascii.js';
+import { COLON, LOWER_CASE_BIT, SPACE, TAB, UPPER_A, UPPER_Z } from '../ascii.js';
+import { endOfLine, lengthOf, textOf } from '../http/header.js';
+
+export { endOfHeader } from '../http/header.js';
 
 /**
  * Maximum length of the header of a record, in bytes. Crawlers store URLs of at most some
@@ -26,78 +29,6 @@ export interface WarcHeader {
   readonly refersToDate: number;
   /** Whether the record is a segment of a longer one (section 7). */
   readonly isSegment: boolean;
-}
-
-/** A field of a header. */
-export interface Field {
-  /** Name in lower case. */
-  readonly name: string;
-  /** Value without white space at its ends; one character per byte. */
-  readonly value: string;
-}
-
-/**
- * The offset after the blank line that ends a header, or -1. Lines may end in CRLF or in a bare LF.
- */
-export function endOfHeader(bytes: Buffer, start: number, end: number): number {
-  // Two searches of the runtime take less time than a loop over the bytes.
-  const header = bytes.subarray(start, Math.min(end, start + FIRST_SEARCH));
-  const found = blankLine(header);
-  if (found >= 0) return start + found;
-  const whole = header.length === end - start ? -1 : blankLine(bytes.subarray(start, end));
-  return whole < 0 ? -1 : start + whole;
-}
-
-const LF_LF = Buffer.from([LF, LF]);
-const LF_CR_LF = Buffer.from([LF, CR, LF]);
-
-/** Bytes in which the blank line is searched first: nearly all headers are shorter. */
-const FIRST_SEARCH = 4096;
-
-/** The offset after the first blank line, or -1. */
-function blankLine(header: Buffer): number {
-  const crlf = header.indexOf(LF_CR_LF);
-  const lf = (crlf < 0 ? header : header.subarray(0, crlf + 1)).indexOf(LF_LF);
-  if (lf >= 0) return lf + LF_LF.length;
-  return crlf < 0 ? -1 : crlf + LF_CR_LF.length;
-}
-
-/**
- * The fields of a header that have one of some names, in lower case. The first line is left out. A
- * line that begins with white space continues the field before it. Lines without a colon are left
- * out.
- */
-export function fieldsOf(header: Buffer, names: readonly string[]): Field[] {
-  const fields: Field[] = [];
-  let hasField = false;
-  let isNamed = false;
-  let next = endOfLine(header, 0);
-  for (let start = next; start < header.length; start = next) {
-    next = endOfLine(header, start);
-    if (hasField && (header[start] === SPACE || header[start] === TAB)) {
-      if (!isNamed) continue;
-      const { name, value } = fields.pop() as Field;
-      fields.push({ name, value: `${value} ${textOf(header, start, next)}`.trim() });
-      continue;
-    }
-    let colon = start;
-    while (colon < next && header[colon] !== COLON) colon++;
-    if (colon === next) continue;
-    hasField = true;
-    // Few lines begin like a name, so few are turned into strings.
-    const name = names.find((each) => mayBe(header, start, each))
-      ? textOf(header, start, colon).toLowerCase()
-      : '';
-    isNamed = names.includes(name);
-    if (isNamed) fields.push({ name, value: textOf(header, colon + 1, next) });
-  }
-  return fields;
-}
-
-/** Whether a line may begin with a name: with its first letter, or with white space. */
-function mayBe(header: Buffer, start: number, name: string): boolean {
-  const first = header[start] as number;
-  return isSpace(first) || (first | LOWER_CASE_BIT) === name.charCodeAt(0);
 }
 
 /** The types of records that hold no captures (section 6). */
@@ -211,13 +142,6 @@ function isOther(bytes: Buffer): boolean {
   return OTHER_TYPES.has(fieldText(bytes, 'warc-type').toLowerCase());
 }
 
-/** The offset after the line feed that ends a line, or that of the end. */
-function endOfLine(bytes: Buffer, start: number): number {
-  let at = start;
-  while (at < bytes.length && bytes[at] !== LF) at++;
-  return Math.min(at + 1, bytes.length);
-}
-
 /** The value of a field that `findValues` has found; empty if it is missing. */
 function fieldText(bytes: Buffer, name: Name): string {
   const index = NAMES.indexOf(name);
@@ -244,16 +168,6 @@ function unfolded(value: string): string {
     .join(' ');
 }
 
-/** The whole number in decimal digits; `undefined` if the text is anything else. */
-export function lengthOf(text: string): number | undefined {
-  if (text === '' || text.length > 15) return undefined;
-  for (let at = 0; at < text.length; at++) {
-    const unit = text.charCodeAt(at);
-    if (unit < 0x30 || unit > 0x39) return undefined;
-  }
-  return Number(text);
-}
-
 /** Milliseconds since 1970 of a WARC-Date (UTC, with fractions of a second), or NaN. */
 export function parseWarcDate(text: string): number {
   if (text.length < 'YYYY-MM-DD'.length || text.length > 40) return Number.NaN;
@@ -270,17 +184,4 @@ export function parseWarcDate(text: string): number {
 /** wget writes `<http://example.com/>`, after an example of WARC 1.0. */
 function withoutBrackets(uri: string): string {
   return uri.startsWith('<') && uri.endsWith('>') ? uri.slice(1, -1) : uri;
-}
-
-/** The text between two offsets without white space at its ends. */
-function textOf(bytes: Buffer, start: number, end: number): string {
-  let first = start;
-  let last = end;
-  while (first < last && isSpace(bytes[first])) first++;
-  while (last > first && isSpace(bytes[last - 1])) last--;
-  return bytes.toString('latin1', first, last);
-}
-
-function isSpace(byte: number | undefined): boolean {
-  return byte === SPACE || byte === TAB || byte === CR || byte === LF;
 }

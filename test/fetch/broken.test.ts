@@ -157,8 +157,7 @@ describe('RFC 9309, 2.3.1.4: network errors are unreachable', () => {
   for (const [what, bytes] of [
     ['not HTTP', 'SSH-2.0-OpenSSH_9.6\r\n'],
     ['a status line without a status', 'HTTP/1.1 OK\r\n\r\n'],
-    ['a header line without a colon', `${OK}nonsense\r\n\r\n`],
-    ['headers without end', `${OK}${`X-Filler: ${'x'.repeat(1000)}\r\n`.repeat(40)}\r\n`],
+    ['headers without end', `${OK}${`X-Filler: ${'x'.repeat(1000)}\r\n`.repeat(310)}`],
     ['two lengths', `${OK}Content-Length: 1\r\nContent-Length: 2\r\n\r\n##`],
     ['a negative length', `${OK}Content-Length: -1\r\n\r\n#`],
   ] as const) {

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import { Duplex } from 'node:stream';
 import { FetchFailure } from '../transport/failure.js';
-import { InterimStatus } from './interim-status.js';
+import { StrictResponse } from './strict-response.js';
 
 /** The high-water mark with which undici never pauses. */
 export const NEVER_PAUSED = Number.MAX_SAFE_INTEGER;
@@ -13,7 +13,7 @@ const MOST_WAITING = 65_536;
  * The stream that undici gets as its connection, for one exchange. undici cannot have the socket
  * itself, for four reasons:
  *
- * - undici refuses `100 Continue`: see `InterimStatus`.
+ * - undici refuses many an answer that other clients read: see `StrictResponse`.
  * - If the end of the connection marks the end of the body, undici takes ECONNRESET for that end.
  *   Errors of this stream never have that code.
  * - If such a body ends while undici's parser is paused, undici throws an error that nobody can
@@ -26,7 +26,8 @@ const MOST_WAITING = 65_536;
 export class ExchangeStream extends Duplex {
   readonly #socket: Socket;
   readonly #mostBytes: number;
-  readonly #statuses = new InterimStatus();
+  /** The answer as undici reads it. */
+  readonly response: StrictResponse;
   #received = 0;
   /** Whether everything that the socket received has been pushed. */
   #isOver = false;
@@ -35,9 +36,13 @@ export class ExchangeStream extends Duplex {
   /** Returns the number of bytes of a body that undici has passed on and nobody has read. */
   backlog: () => number = () => 0;
 
-  /** @param mostBytes maximum number of bytes of an answer, headers and framing included */
-  constructor(socket: Socket, mostBytes: number) {
+  /**
+   * @param mostBytes maximum number of bytes of an answer, headers and framing included
+   * @param fields names of the wanted header fields, in lower case
+   */
+  constructor(socket: Socket, mostBytes: number, fields: readonly string[]) {
     super();
+    this.response = new StrictResponse(fields);
     this.#socket = socket;
     this.#mostBytes = mostBytes;
     // undici listens for errors; later ones must not end the process.
@@ -78,15 +83,16 @@ export class ExchangeStream extends Duplex {
 
   #take(piece: Buffer): void {
     this.#received += piece.length;
+    let strict: Buffer;
     try {
       if (this.#received > this.#mostBytes) {
         throw new FetchFailure('body-broken', `an answer of more than ${this.#mostBytes} bytes`);
       }
-      this.#statuses.rename(piece);
+      strict = this.response.take(piece);
     } catch (error) {
       this.destroy(error instanceof Error ? error : new Error(String(error)));
       return;
     }
-    if (!this.push(piece)) this.#socket.pause();
+    if (strict.length > 0 && !this.push(strict)) this.#socket.pause();
   }
 }

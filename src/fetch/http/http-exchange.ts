@@ -1,7 +1,9 @@
 import type { Socket } from 'node:net';
-import { type Duplex, Readable } from 'node:stream';
+import type { Duplex } from 'node:stream';
 import { Client, type Dispatcher } from 'undici';
-import { type Answer, pickHeaders } from '../transport/answer.js';
+import { codingsOf, DECIDING_FIELDS, partRefusal, type ResponseHead } from '../../http/response.js';
+import { isSuccess } from '../../protocol/access.js';
+import { type Answer, PICKED_HEADERS, pickHeaders } from '../transport/answer.js';
 import { type Body, readBody } from '../transport/body.js';
 import { wasClosedOrderly } from '../transport/connection.js';
 import { bodyFailure, FetchFailure, requestFailure } from '../transport/failure.js';
@@ -17,21 +19,13 @@ export interface ExchangeOptions {
   readonly now: () => number;
 }
 
-/** The values of each header, one for each time that the header was sent. */
-type Headers = Readonly<Record<string, readonly string[] | undefined>>;
-
-/** The successful status without a body (RFC 9110 section 15.3.5). */
-const NO_CONTENT = 204;
-/** The status of a part of the body (RFC 9110 section 15.3.7). No part is asked for. */
-const PARTIAL_CONTENT = 206;
-
-/** Maximum number of interim responses, such as 100 and 103, before an answer. */
-const MOST_INTERIM = 100;
+/** The header fields that are read. */
+const FIELDS: readonly string[] = [...new Set([...PICKED_HEADERS, ...DECIDING_FIELDS])];
 
 /**
  * Maximum number of bytes received for each byte of a body that is kept. A byte in its own chunk
  * takes six, and up to two encoded bytes are read for each decoded one. The bound is for chunk
- * extensions, which undici reads without end.
+ * extensions, which are read without end.
  */
 const MOST_PER_BYTE = 12;
 /** Maximum number of other bytes received: headers, and interim responses. */
@@ -59,7 +53,7 @@ export async function exchange(
   socket.once('error', (error) => {
     broken = error;
   });
-  const stream = new ExchangeStream(socket, MOST_AROUND + MOST_PER_BYTE * options.maxBytes);
+  const stream = new ExchangeStream(socket, MOST_AROUND + MOST_PER_BYTE * options.maxBytes, FIELDS);
   const client = clientOver(stream, socket, url);
   try {
     signal.throwIfAborted();
@@ -68,15 +62,15 @@ export async function exchange(
     });
     stream.backlog = () => response.body.readableLength;
     const respondedAt = options.now();
-    const status = response.statusCode;
-    const received = receivedHeaders(response);
-    const headers = pickHeaders(received);
-    if (status < 200 || status > 299) return { status, headers, body: undefined, respondedAt };
+    const head = stream.response.head as ResponseHead;
+    const { status } = head;
+    const headers = pickHeaders(head.fields);
+    if (!isSuccess(status)) return { status, headers, body: undefined, respondedAt };
     try {
-      refuseTransferCodings(received);
-      if (status === PARTIAL_CONTENT) refusePart(received);
-      const body = await readWhole(response, stream, socket, headers['content-encoding'], options);
-      if (isDelimitedByEnd(status, received) && !body.cut && !ended) {
+      const part = partRefusal(head);
+      if (part !== undefined) throw new FetchFailure('body-broken', part);
+      const body = await readWhole(response, stream, socket, codingsOf(head), options);
+      if (stream.response.isDelimitedByEnd && !body.cut && !ended) {
         throw new FetchFailure(
           'body-broken',
           'the connection broke off before the end of the body',
@@ -127,7 +121,6 @@ async function respond(
   { headers, headerTimeout }: ExchangeOptions,
 ): Promise<Dispatcher.ResponseData> {
   let timer: NodeJS.Timeout | undefined;
-  let interim = 0;
   const late = new Promise<never>((_resolve, reject) => {
     timer = setTimeout(
       () => reject(new FetchFailure('header-timeout', `no answer after ${headerTimeout} ms`)),
@@ -141,15 +134,6 @@ async function respond(
       path: url.href.slice(url.origin.length),
       headers,
       highWaterMark: NEVER_PAUSED,
-      onInfo: ({ statusCode }) => {
-        interim++;
-        if (statusCode <= 101) {
-          throw new FetchFailure('protocol-error', `unexpected interim status ${statusCode}`);
-        }
-        if (interim > MOST_INTERIM) {
-          throw new FetchFailure('protocol-error', `more than ${MOST_INTERIM} interim responses`);
-        }
-      },
     });
     const response = await Promise.race([responding, late]);
     // Errors of a body that nobody reads must not end the process.
@@ -161,10 +145,10 @@ async function respond(
 }
 
 async function readWhole(
-  { statusCode, body }: Dispatcher.ResponseData,
+  { body }: Dispatcher.ResponseData,
   stream: ExchangeStream,
   socket: Socket,
-  contentEncoding: string | undefined,
+  codings: string,
   { bodyTimeout, maxBytes }: ExchangeOptions,
 ): Promise<Body> {
   let failure: FetchFailure | undefined;
@@ -177,64 +161,8 @@ async function readWhole(
     failure ??= bodyFailure(error);
   });
   try {
-    // undici takes a 204 with a length for a body that broke off.
-    const source = statusCode === NO_CONTENT ? Readable.from([]) : body;
-    return await readBody(source, contentEncoding, maxBytes, () => stream.proceed());
+    return await readBody(body, codings, maxBytes, () => stream.proceed());
   } catch (error) {
     throw failure ?? error;
   }
-}
-
-/** The headers as received. Removes the blanks that undici leaves at the end of a value. */
-function receivedHeaders({ headers }: Dispatcher.ResponseData): Headers {
-  const received = Object.create(null) as Record<string, string[]>;
-  for (const [name, values = []] of Object.entries(headers)) {
-    received[name] = (typeof values === 'string' ? [values] : values).map(withoutBlanks);
-  }
-  return received;
-}
-
-/** Removes spaces and tabs at the end, and no other characters that `trim` would remove. */
-function withoutBlanks(value: string): string {
-  let end = value.length;
-  while (end > 0 && (value[end - 1] === ' ' || value[end - 1] === '\t')) end--;
-  return value.slice(0, end);
-}
-
-/** The transfer codings of a response, in lower case. */
-function transferCodings(headers: Headers): string[] {
-  const values = headers['transfer-encoding'] ?? [];
-  return values
-    .flatMap((value) => value.split(','))
-    .map((coding) => coding.trim().toLowerCase())
-    .filter((coding) => coding !== '');
-}
-
-/** Refuses an answer that says that it holds a part of the body. */
-function refusePart(headers: Headers): void {
-  const range = headers['content-range']?.join(', ').trim().toLowerCase();
-  const length = Number(range?.slice(range.lastIndexOf('/') + 1));
-  if (range === undefined || range === `bytes 0-${length - 1}/${length}`) return;
-  throw new FetchFailure(
-    'body-broken',
-    `only a part of the body came (Content-Range: ${JSON.stringify(range)}), and none was asked for`,
-  );
-}
-
-/** Refuses transfer codings other than `chunked`: the coded bytes would be taken for content. */
-function refuseTransferCodings(headers: Headers): void {
-  for (const name of transferCodings(headers)) {
-    if (name !== 'chunked' && name !== 'identity') {
-      throw new FetchFailure(
-        'decoding-failed',
-        `transfer coding ${JSON.stringify(name)} was not requested`,
-      );
-    }
-  }
-}
-
-/** Whether the end of the connection marks the end of the body (RFC 9112 section 6.3). */
-function isDelimitedByEnd(status: number, headers: Headers): boolean {
-  if (status === NO_CONTENT) return false;
-  return headers['content-length'] === undefined && transferCodings(headers).at(-1) !== 'chunked';
 }

@@ -1,3 +1,4 @@
+import type { Field } from '../../http/header.js';
 import type { Body } from './body.js';
 
 /** The answer to one request, over HTTP or ftp. */
@@ -13,7 +14,7 @@ export interface Answer {
 }
 
 /** Headers about a robots.txt, its freshness, or why there is none. */
-const PICKED_HEADERS: readonly string[] = [
+export const PICKED_HEADERS: readonly string[] = [
   'age',
   'cache-control',
   'content-encoding',
@@ -34,17 +35,15 @@ const PICKED_HEADERS: readonly string[] = [
  * Picks the headers that are kept. The values of a repeated header are joined (RFC 9110 section
  * 5.3).
  *
- * @param headers the values of each header, one for each time that it was sent
+ * @param fields the fields of the header, with names in lower case
  */
-export function pickHeaders(
-  headers: Readonly<Record<string, readonly string[] | undefined>>,
-): Record<string, string> {
+export function pickHeaders(fields: readonly Field[]): Record<string, string> {
   const picked: Record<string, string> = {};
   for (const name of PICKED_HEADERS) {
-    const values = headers[name];
+    const values = fields.filter((field) => field.name === name).map(({ value }) => value);
+    const [first] = values;
     // `Location` is not a list: the first value counts.
-    if (values !== undefined)
-      picked[name] = name === 'location' ? (values[0] ?? '') : values.join(', ');
+    if (first !== undefined) picked[name] = name === 'location' ? first : values.join(', ');
   }
   return picked;
 }

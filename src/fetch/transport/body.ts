@@ -1,9 +1,11 @@
 import { Buffer } from 'node:buffer';
 import type { Readable } from 'node:stream';
 import { errorCode, errorText } from '../../files/system-error.js';
-import { decoded, type Pieces } from '../../http/content-encoding.js';
-import { parseContentEncoding } from './content-encoding.js';
+import { contentEncodings, decoded, isText, type Pieces } from '../../http/content-encoding.js';
 import { bodyFailure, FetchFailure } from './failure.js';
+
+/** The encodings that are requested. Zstandard is decoded, too, if a server sends it unasked. */
+export const ACCEPT_ENCODING = 'gzip, deflate, br';
 
 /** A body after content decoding. */
 export interface Body {
@@ -23,21 +25,27 @@ const ENCODED_PER_DECODED = 2;
  * Reads and decodes the body of a response, up to one byte more than `maxBytes`. Always destroys
  * `source`, so the rest of a longer body is not downloaded.
  *
- * @param contentEncoding the header as received
+ * @param codings the codings of the body, as in a `Content-Encoding` header
  * @param onPieceUsed called before the next piece of `source` is read
  * @throws FetchFailure `body-broken` if the connection or an encoding ends too early;
  *   `body-timeout`; `decoding-failed`
  */
 export async function readBody(
   source: Readable,
-  contentEncoding: string | undefined,
+  codings: string,
   maxBytes: number,
   onPieceUsed: () => void,
 ): Promise<Body> {
   const kept: Uint8Array[] = [];
   let length = 0;
+  let unknown: string | undefined;
   try {
-    const encodings = parseContentEncoding(contentEncoding);
+    const declared = contentEncodings(codings);
+    if (typeof declared === 'number') {
+      throw new FetchFailure('decoding-failed', `${declared} content encodings on one body`);
+    }
+    unknown = typeof declared === 'string' ? declared : undefined;
+    const encodings = typeof declared === 'string' ? [] : declared;
     const mostEncoded = encodings.length === 0 ? Infinity : maxBytes * ENCODED_PER_DECODED;
     const pieces = received(source, mostEncoded, onPieceUsed);
     for await (const piece of decoded(pieces, encodings)) {
@@ -51,7 +59,15 @@ export async function readBody(
     source.destroy();
   }
   const cut = length > maxBytes;
-  return { bytes: Buffer.concat(kept, cut ? maxBytes + 1 : length), cut };
+  const bytes = Buffer.concat(kept, cut ? maxBytes + 1 : length);
+  // A coding that is unknown, such as `UTF-8`, is no coding if the body is text.
+  if (unknown !== undefined && !isText(bytes)) {
+    throw new FetchFailure(
+      'decoding-failed',
+      `content encoding ${JSON.stringify(unknown.slice(0, 40))} was not requested (${ACCEPT_ENCODING})`,
+    );
+  }
+  return { bytes, cut };
 }
 
 /**

@@ -90,6 +90,59 @@ export function checkOptions<Options>(
   }
 }
 
+/**
+ * Reads the path of a member or column, whose dots descend: `request.url`. A name in double quotes
+ * is a JSON string, so that it may have dots of its own: `"request.url"`.
+ *
+ * @returns one key for each level; `undefined` if a name is empty or its quotes are wrong
+ */
+export function parseFieldPath(text: string): string[] | undefined {
+  const keys: string[] = [];
+  for (let at = 0; ; ) {
+    let end: number;
+    if (text[at] === '"') {
+      end = endOfString(text, at);
+      const key = jsonString(text.slice(at, end));
+      if (key === undefined) return undefined;
+      keys.push(key);
+    } else {
+      const dot = text.indexOf('.', at);
+      end = dot < 0 ? text.length : dot;
+      if (end === at) return undefined;
+      keys.push(text.slice(at, end));
+    }
+    if (end === text.length) return keys;
+    if (text[end] !== '.') return undefined;
+    at = end + 1;
+  }
+}
+
+/** The text that `parseFieldPath` reads as this path. */
+export function formatFieldPath(keys: readonly string[]): string {
+  return keys
+    .map((key) =>
+      key === '' || key.includes('.') || key.startsWith('"') ? JSON.stringify(key) : key,
+    )
+    .join('.');
+}
+
+/** The offset after the JSON string that begins at `start`; the text's end if it has no end. */
+function endOfString(text: string, start: number): number {
+  for (let at = start + 1; at < text.length; at++) {
+    if (text[at] === '\\') at++;
+    else if (text[at] === '"') return at + 1;
+  }
+  return text.length;
+}
+
+function jsonString(text: string): string | undefined {
+  try {
+    return JSON.parse(text) as string;
+  } catch {
+    return undefined;
+  }
+}
+
 /** Whether a value is bytes, also those of another realm, as in tests in a `vm` context. */
 export function isBytes(value: unknown): value is Uint8Array {
   return types.isUint8Array(value);

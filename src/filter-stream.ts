@@ -1,6 +1,12 @@
 import { availableParallelism } from 'node:os';
 import type { Duplex } from 'node:stream';
-import { checkOptions, type OptionKinds, shownValue, wholeNumber } from './arguments.js';
+import {
+  checkOptions,
+  type OptionKinds,
+  parseFieldPath,
+  shownValue,
+  wholeNumber,
+} from './arguments.js';
 import { RobotsFilterError } from './errors.js';
 import { hasWorkingDirectory } from './files/working-directory.js';
 import type { OutputMode } from './kernel/query-settings.js';
@@ -41,7 +47,10 @@ export interface FilterStreamOptions {
   readonly explain?: boolean | undefined;
   /** Fails at the first invalid record. Default false: its verdict is `invalid`. */
   readonly strict?: boolean | undefined;
-  /** Member that holds the URL, as a name whose dots descend, or a list of keys. Default `url`. */
+  /**
+   * Member that holds the URL, as a name whose dots descend, or a list of keys. A name in double
+   * quotes may have dots of its own: `"request.url"`. Default `url`.
+   */
   readonly urlField?: string | readonly string[] | undefined;
   /** Name of the added member. Default `verdict`, or `verdicts` for several agents. */
   readonly verdictField?: string | undefined;
@@ -151,11 +160,11 @@ function refuseMemberConflict(settings: FilterSettings, format: 'text' | 'ndjson
 }
 
 function fieldPath(field: string | readonly string[]): readonly string[] {
-  const keys = typeof field === 'string' ? field.split('.') : field;
+  const keys = typeof field === 'string' ? parseFieldPath(field) : field;
   const isList = Array.isArray(keys) && keys.every((key) => typeof key === 'string');
-  if (isList && keys.length > 0 && (typeof field !== 'string' || !keys.includes(''))) return keys;
+  if (isList && keys.length > 0) return keys;
   throw new RobotsFilterError(
     'usage',
-    `urlField is ${JSON.stringify(field)}. Use the name of a member, or names separated by dots`,
+    `urlField is ${JSON.stringify(field)}. Use the name of a member, names separated by dots, or a list of names: ["request.url"] for a name with a dot`,
   );
 }

@@ -104,6 +104,8 @@ function chosen(choice: string): { readonly leaf: Leaf; readonly isLz4: boolean 
     path: ['x'],
     type,
     typeLength: type === 'FIXED_LEN_BYTE_ARRAY' ? 3 : 0,
+    annotation: 'plain' as const,
+    scale: 0,
     maxDefinition: digit(0, 3),
     maxRepetition: digit(2, 3),
   };

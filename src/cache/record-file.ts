@@ -15,7 +15,8 @@ export interface RecordRow {
   readonly host?: string;
   readonly url?: string;
   readonly robots?: Uint8Array;
-  readonly status?: number;
+  readonly robots_base64?: string;
+  readonly status?: number | string;
 }
 
 /** Rows of a file of records. */
@@ -31,12 +32,17 @@ export interface RecordRows {
 /** A part of a file of records, plain data that any thread can read. */
 export type RecordPart = RecordLines | RecordRows;
 
-/** The columns of Parquet files that hold robots.txt files. Default: found by their names. */
+/**
+ * The columns of Parquet files that hold robots.txt files, each a key for each level. Default:
+ * found by their names.
+ */
 export interface RecordColumns {
   /** The column of hosts; its values have the form of the member `host`. */
-  readonly host?: string | undefined;
+  readonly host?: readonly string[] | undefined;
   /** The column of bodies. */
-  readonly robots?: string | undefined;
+  readonly robots?: readonly string[] | undefined;
+  /** The column of status codes. */
+  readonly status?: readonly string[] | undefined;
 }
 
 /** An open file of records. */

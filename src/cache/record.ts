@@ -14,8 +14,9 @@ import { unusableBody } from './unusable-body.js';
  *                                    must name the same authority
  *     "robots" or "robots_base64"    the body: text, to be encoded in UTF-8; or base64 of any bytes
  *                                    (RFC 4648 section 4, padding optional), which wins
- *     "status"                       the status code, optional; unless it is 2xx, the body may be
- *                                    missing. 206 is unreachable: rules may be missing
+ *     "status"                       the status code, optional: a number, or text such as "503" or
+ *                                    "503.0"; unless it is 2xx, the body may be missing. 206 is
+ *                                    unreachable: rules may be missing
  *
  * A "url" that is not the URL of a robots.txt makes the record bad, whatever else it holds. A crawl
  * log lists pages, and their status and "robots" (such as "noindex") belong to the page.
@@ -49,16 +50,34 @@ function bad(reason: string): BadRecord {
 }
 
 /**
- * Whether a value is a status code. Servers send codes beyond 599, which RFC 9110 section 15 does
- * not define.
+ * The status code that a value is; `undefined` for anything else. Servers send codes beyond 599,
+ * which RFC 9110 section 15 does not define.
+ *
+ * The same code is a number in one data set, a text in another, and "503.0" where a column of whole
+ * numbers with a null became floats.
  */
-function isStatus(value: unknown): value is number {
-  return typeof value === 'number' && Number.isInteger(value) && value >= 100 && value <= 999;
+function statusOf(value: unknown): number | undefined {
+  const number = typeof value === 'string' ? wholeNumberIn(value) : value;
+  const isStatus =
+    typeof number === 'number' && Number.isInteger(number) && number >= 100 && number <= 999;
+  return isStatus ? number : undefined;
+}
+
+/** The number in a text of digits, after which only a dot and zeros may stand. */
+function wholeNumberIn(text: string): number {
+  const [digits = '', zeros = '0', ...rest] = text.split('.', 3);
+  const isWhole =
+    rest.length === 0 &&
+    digits.length > 0 &&
+    zeros.length > 0 &&
+    [...digits].every((character) => character >= '0' && character <= '9') &&
+    [...zeros].every((character) => character === '0');
+  return isWhole ? Number(digits) : Number.NaN;
 }
 
 /** Whether the body of a record with this status counts. */
-function needsBody(status: number | null | undefined): boolean {
-  return accessResultOf(status ?? undefined) === 'successful';
+function needsBody(status: number | undefined): boolean {
+  return accessResultOf(status) === 'successful';
 }
 
 /** The path of a robots.txt (RFC 9309 section 2.3). */
@@ -82,6 +101,12 @@ function bytesOutsideStrings(json: Buffer): number {
     outside++;
   }
   return outside;
+}
+
+/** A bad value for a message. */
+function shown(value: unknown): string {
+  if (typeof value === 'string') return quoted(value);
+  return typeof value === 'object' ? 'an object or an array' : String(value);
 }
 
 function quoted(text: string): string {
@@ -139,7 +164,10 @@ function parseJson(line: Buffer): Readonly<Record<string, unknown>> | string {
 }
 
 /** Decodes the body of a record; returns a string if the record is bad, with the reason. */
-function bodyOf({ robots, robots_base64: base64, status }: Members): Uint8Array | string {
+function bodyOf(
+  { robots, robots_base64: base64 }: Members,
+  status: number | undefined,
+): Uint8Array | string {
   if (!isMissing(base64)) {
     if (typeof base64 !== 'string') return '"robots_base64" is not a string';
     return decodeBase64(base64) ?? '"robots_base64" is not base64';
@@ -148,8 +176,8 @@ function bodyOf({ robots, robots_base64: base64, status }: Members): Uint8Array 
     if (typeof robots === 'string') return Buffer.from(robots, 'utf8');
     return robots instanceof Uint8Array ? robots : '"robots" is not a string';
   }
-  if (isMissing(status)) return 'There is no "robots", "robots_base64" or "status"';
-  if (isStatus(status) && needsBody(status))
+  if (status === undefined) return 'There is no "robots", "robots_base64" or "status"';
+  if (needsBody(status))
     return '"status" is a success, but there is no "robots" or "robots_base64"';
   return Buffer.alloc(0);
 }
@@ -200,11 +228,11 @@ export function recordOf(members: Members, maxBodyBytes: number): CacheRecord | 
   const authority = authorityOf(members);
   if ('code' in authority) return authority;
 
-  const { status } = members;
-  if (!isMissing(status) && !isStatus(status)) {
-    return bad('"status" is not a status code from 100 to 999');
+  const status = statusOf(members.status);
+  if (status === undefined && !isMissing(members.status)) {
+    return bad(`"status" is ${shown(members.status)}, not a status code from 100 to 999`);
   }
-  const body = bodyOf(members);
+  const body = bodyOf(members, status);
   if (typeof body === 'string') return bad(body);
   // The body of an error response does not count.
   if (needsBody(status)) {
@@ -215,6 +243,6 @@ export function recordOf(members: Members, maxBodyBytes: number): CacheRecord | 
   return {
     authority,
     body: body.length > limit ? body.subarray(0, limit) : body,
-    status: status ?? undefined,
+    status,
   };
 }

@@ -6,7 +6,6 @@ import { RecordLocator } from '../kernel/record-locator.js';
 import { fieldsOf } from '../pipeline/input/csv/first-row.js';
 import { rowOfLine } from '../pipeline/input/csv/row-line.js';
 import { DescriptorSource } from '../pipeline/input/descriptor.js';
-import type { InputFormat } from '../pipeline/input/format.js';
 import type { OpenInput } from '../pipeline/input/open.js';
 import { type Authority, formatAuthority, parseAuthority } from '../protocol/authority.js';
 import { isDigit } from '../protocol/byte.js';
@@ -42,8 +41,8 @@ export class Authorities implements Iterable<FetchAuthority> {
   readonly #known = new Set<string>();
   /** Beginnings of URLs, as spelt in the input. */
   readonly #spellings = new Set<string>();
-  /** What finds the URLs of JSON records, by the format of the input. */
-  readonly #locators: { [format in InputFormat]?: RecordLocator } = {};
+  /** What finds the URLs of JSON records, by the format of the input and the path of the URL. */
+  readonly #locators = new Map<string, RecordLocator>();
   readonly #decoder = new TextDecoder();
   #records = 0;
   #invalid = 0;
@@ -83,20 +82,34 @@ export class Authorities implements Iterable<FetchAuthority> {
    */
   async addInput(input: OpenInput, signal?: AbortSignal): Promise<void> {
     const lines = readLines(chunksOf(input, signal), this.#options.maxLineBytes);
+    const locator = this.#locatorFor(input);
     let count = 0;
     for await (const { bytes: line } of lines) {
       if (line === undefined) {
         this.#records++;
         this.#invalid++;
       } else {
-        this.#addLine(line, input);
+        this.#addLine(line, input, locator);
       }
       // Progress and signals are handled on this thread too.
       if (++count % RECORDS_AT_A_TIME === 0) await new Promise(setImmediate);
     }
   }
 
-  #addLine(line: Buffer, input: OpenInput): void {
+  /** What finds the URLs of an input of JSON records; made once, because its memory is large. */
+  #locatorFor(input: OpenInput): RecordLocator | undefined {
+    const { format } = input;
+    if (format === 'text' || format === 'csv' || format === 'tsv') return undefined;
+    const { urlField = this.#options.urlField } = input.kind === 'stream' ? input : {};
+    const key = JSON.stringify([format, urlField]);
+    const known = this.#locators.get(key);
+    if (known !== undefined) return known;
+    const locator = new RecordLocator({ ...this.#options, format, urlField });
+    this.#locators.set(key, locator);
+    return locator;
+  }
+
+  #addLine(line: Buffer, input: OpenInput, locator: RecordLocator | undefined): void {
     const { format } = input;
     if (input.kind === 'stream' && input.column !== undefined) {
       if (isBlankLine(line)) return;
@@ -124,8 +137,7 @@ export class Authorities implements Iterable<FetchAuthority> {
     }
     if (isBlankLine(line)) return;
     this.#records++;
-    this.#locators[format] ??= new RecordLocator({ ...this.#options, format });
-    const url = this.#locators[format].urlOf(line);
+    const url = locator?.urlOf(line);
     if (url === undefined) {
       this.#invalid++;
       return;

@@ -45,10 +45,18 @@ export class ParquetFile {
   }
 
   /**
-   * The column with this name: the names of its groups and its own name, with dots between them.
+   * The columns with this path: the names of their groups, and their own name. If there are none,
+   * those of fewer levels whose names have these dots: a flat column may be called `request.url`.
    */
-  leafNamed(name: string): Leaf | undefined {
-    return this.footer.leaves.find((leaf) => nameOf(leaf) === name);
+  leavesAt(path: readonly string[]): Leaf[] {
+    const { leaves } = this.footer;
+    const same = leaves.filter(
+      (leaf) =>
+        leaf.path.length === path.length && leaf.path.every((key, level) => key === path[level]),
+    );
+    const name = path.join('.');
+    if (same.length > 0) return same;
+    return leaves.filter((leaf) => leaf.path.length < path.length && nameOf(leaf) === name);
   }
 
   /**

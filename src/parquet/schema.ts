@@ -1,15 +1,15 @@
 import { ParquetDamage } from './damage.js';
-import { integerOf, type ThriftStruct, textOf } from './thrift.js';
+import { integerOf, structOf, type ThriftStruct, textOf } from './thrift.js';
 
-/*
- * SchemaElement of parquet.thrift: 1 type, 2 type_length, 3 repetition_type, 4 name,
- * 5 num_children.
- */
+/** Field numbers of SchemaElement in parquet.thrift. */
 const TYPE = 1;
 const TYPE_LENGTH = 2;
 const REPETITION = 3;
 const NAME = 4;
 export const NUM_CHILDREN = 5;
+const CONVERTED_TYPE = 6;
+const SCALE = 7;
+const LOGICAL_TYPE = 10;
 
 const OPTIONAL = 1;
 const REPEATED = 2;
@@ -28,6 +28,57 @@ export const PHYSICAL_TYPES = [
 
 export type PhysicalType = (typeof PHYSICAL_TYPES)[number];
 
+/**
+ * What the annotation of a column says about its values: texts, whole numbers, decimals, floats of
+ * 16 bits, nothing but nulls, or something else that has this name. `plain`: no annotation.
+ */
+export type Annotation =
+  | 'plain'
+  | 'text'
+  | 'integer'
+  | 'decimal'
+  | 'float16'
+  | 'null'
+  | 'DATE'
+  | 'TIME'
+  | 'TIMESTAMP'
+  | 'INTERVAL'
+  | 'JSON'
+  | 'BSON'
+  | 'UUID'
+  | 'an unknown type';
+
+/** ConvertedType in parquet.thrift. Its integers are 11 to 18. */
+const CONVERTED_TYPES: ReadonlyMap<number, Annotation> = new Map([
+  [0, 'text'],
+  [4, 'text'],
+  [5, 'decimal'],
+  [6, 'DATE'],
+  [7, 'TIME'],
+  [8, 'TIME'],
+  [9, 'TIMESTAMP'],
+  [10, 'TIMESTAMP'],
+  ...Array.from({ length: 8 }, (_, index) => [11 + index, 'integer'] as const),
+  [19, 'JSON'],
+  [20, 'BSON'],
+  [21, 'INTERVAL'],
+]);
+/** LogicalType in parquet.thrift, a union: the number of its only field. */
+const LOGICAL_TYPES: ReadonlyMap<number, Annotation> = new Map([
+  [1, 'text'],
+  [4, 'text'],
+  [5, 'decimal'],
+  [6, 'DATE'],
+  [7, 'TIME'],
+  [8, 'TIMESTAMP'],
+  [10, 'integer'],
+  [11, 'null'],
+  [12, 'JSON'],
+  [13, 'BSON'],
+  [14, 'UUID'],
+  [15, 'float16'],
+]);
+
 /** Maximum number of levels of nesting, which fits into a byte. */
 const MAX_LEVEL = 200;
 
@@ -38,6 +89,9 @@ export interface Leaf {
   readonly type: PhysicalType;
   /** Number of bytes of a value of FIXED_LEN_BYTE_ARRAY; otherwise 0. */
   readonly typeLength: number;
+  readonly annotation: Annotation;
+  /** Number of decimal places of a decimal; otherwise 0. */
+  readonly scale: number;
   /** The definition level of a value that is not null. */
   readonly maxDefinition: number;
   /** The greatest repetition level; 0 unless the column, or a group around it, is repeated. */
@@ -123,7 +177,23 @@ function leafOf(
     path,
     type,
     typeLength: type === 'FIXED_LEN_BYTE_ARRAY' ? typeLength : 0,
+    ...annotationOf(element),
     maxDefinition: definition,
     maxRepetition: repetition,
   };
+}
+
+/** A logical type wins over a converted type, which older readers understand. */
+function annotationOf(element: ThriftStruct): Pick<Leaf, 'annotation' | 'scale'> {
+  const logical = structOf(element, LOGICAL_TYPE);
+  const [field] = logical?.keys() ?? [];
+  const converted = integerOf(element, CONVERTED_TYPE);
+  const annotation =
+    (field === undefined ? undefined : LOGICAL_TYPES.get(field)) ??
+    (converted === undefined ? undefined : CONVERTED_TYPES.get(converted)) ??
+    (field === undefined && converted === undefined ? 'plain' : 'an unknown type');
+  if (annotation !== 'decimal') return { annotation, scale: 0 };
+  const decimal = logical === undefined ? undefined : structOf(logical, field ?? 0);
+  const scale = decimal === undefined ? undefined : integerOf(decimal, 1);
+  return { annotation, scale: scale ?? integerOf(element, SCALE) ?? 0 };
 }

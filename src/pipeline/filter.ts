@@ -84,7 +84,8 @@ export class Filter {
   readonly #settings: FilterSettings;
   readonly #batchBytes: number | undefined;
   readonly #onBadRecord: FilterOptions['onBadRecord'];
-  readonly #stages = new Map<InputFormat, Stage>();
+  /** By the format of their inputs, and the path of the URL in them. */
+  readonly #stages = new Map<string, Stage>();
   readonly #headerRow: HeaderRow;
   #named = 0;
   #cancelled = false;
@@ -115,7 +116,8 @@ export class Filter {
     outputName = output === 1 ? 'standard output' : 'the output',
   ): Promise<RunEnd> {
     if (this.#cancelled) return 'cancelled';
-    const stage = this.#stage(input.format);
+    const { urlField = this.#settings.urlField } = input.kind === 'stream' ? input : {};
+    const stage = this.#stage(input.format, urlField);
     const { flow } = stage;
     if (input.kind === 'stream' && input.column !== undefined) {
       stage.setColumn(input.isSole === true ? SOLE_COLUMN : input.column);
@@ -144,7 +146,7 @@ export class Filter {
    * @throws RobotsFilterError `limit` if the batches do not fit beside the table
    */
   prepare(format: InputFormat): void {
-    this.#stage(format);
+    this.#stage(format, this.#settings.urlField);
   }
 
   /** Returns the bytes of input read and the records judged. Cheap enough to call often. */
@@ -232,19 +234,20 @@ export class Filter {
     this.#stages.clear();
   }
 
-  #stage(format: InputFormat): Stage {
-    const known = this.#stages.get(format);
+  #stage(format: InputFormat, urlField: readonly string[]): Stage {
+    const key = JSON.stringify([format, urlField]);
+    const known = this.#stages.get(key);
     if (known !== undefined) return known;
     const unit = recordUnit(format);
     const stage = new Stage({
       table: this.#table,
       pool: this.#pool,
-      settingsIn: (bank) => this.#querySettings(format, bank),
+      settingsIn: (bank) => ({ ...this.#querySettings(format, bank), urlField }),
       unit,
       batchBytes: this.#batchBytes,
       onBadRecord: (record) => this.#name(record, unit),
     });
-    this.#stages.set(format, stage);
+    this.#stages.set(key, stage);
     return stage;
   }
 

@@ -54,12 +54,15 @@ export function memberConflict(
   if (!strict && verdictField !== undefined && added.includes(verdictField)) {
     return { member: verdictField, with: 'bad line' };
   }
-  const [member = ''] = urlField;
+  const [first = ''] = urlField;
+  // A flat column of Parquet may have the whole path as its name.
+  const own = format === 'parquet' || format === 'auto' ? [first, urlField.join('.')] : [first];
   const verdicts = verdictField === undefined ? ['verdict', 'verdicts'] : [verdictField];
   const members = [
     ...verdicts,
     ...(explain ? EXPLANATION_MEMBERS : []),
     ...(hasPreferences ? [PREFERENCES_MEMBER] : []),
   ];
-  return members.includes(member) ? { member, with: 'url' } : undefined;
+  const member = own.find((name) => members.includes(name));
+  return member === undefined ? undefined : { member, with: 'url' };
 }

@@ -857,6 +857,8 @@ describe('files of records', () => {
         { url: 'https://i.example:8080/robots.txt', status: 404 },
         { url: 'https://j.example/robots.txt', host: 'j.example', status: 404 },
         { url: 'https://k.example/robots.txt', robots: 'text', status: 200 },
+        { host: 'l.example', robots: 'text', status: '503' },
+        { host: 'm.example', robots: 'text', status: '200.00' },
       ),
     );
     const { entries, warnings } = await read();
@@ -901,7 +903,19 @@ describe('files of records', () => {
       ['{"host":"a.example","robots_base64":"@@@@"}', 'bad-record', 'not base64'],
       ['{"host":"a.example","robots_base64":"QUJ"} x', 'bad-record', 'not JSON'],
       ['{"host":"a.example","robots_base64":"Q"}', 'bad-record', 'not base64'],
-      ['{"host":"a.example","robots":"","status":"200"}', 'bad-record', 'status code'],
+      ...['true', '"abc"', '""', '"200.5"', '" 200"', '"2e2"', '"20"', '"200."', '[200]', '{}'].map(
+        (status) =>
+          [
+            `{"host":"a.example","robots":"","status":${status}}`,
+            'bad-record',
+            'status code',
+          ] as const,
+      ),
+      [
+        '{"host":"a.example","robots":"","status":"no"}',
+        'bad-record',
+        '"status" is "no", not a status code from 100 to 999; skipped.',
+      ],
       ['{"host":"a.example","robots":"","status":0}', 'bad-record', 'status code'],
       ['{"host":"a.example","robots":"","status":200.5}', 'bad-record', 'status code'],
       ['{"host":"a.example","status":200}', 'bad-record', '"status" is a success, but'],

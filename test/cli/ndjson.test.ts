@@ -152,6 +152,54 @@ describe('JSON', () => {
       '["https://example.com/private/"]',
     );
     expect(text).toBe('{"request":{"url":"https://example.com/private/"},"verdict":"deny"}\n');
+    const flat = await workplace().run(
+      [...FILTER, '--url-field', '"request.url"'],
+      '["https://example.com/private/"]',
+    );
+    expect(flat.text).toBe('{"request.url":"https://example.com/private/","verdict":"deny"}\n');
+  });
+
+  test('a name in quotes keeps its dots, in NDJSON, JSON and rows', async () => {
+    const place = workplace();
+    const both = (indent?: number) =>
+      JSON.stringify(
+        {
+          'request.url': 'https://example.com/private/',
+          request: { url: 'https://example.com/a', 'a"b.c': 'x' },
+        },
+        undefined,
+        indent,
+      );
+    place.write('both.ndjson', `${both()}\n`);
+    place.write('both.json', `[${both(2)}]`);
+    place.write('rows.csv', 'id,request.url\n1,https://example.com/private/\n');
+    place.write('rows.tsv', 'id\trequest.url\n1\thttps://example.com/private/\n');
+    for (const [field, name, verdict] of [
+      ['request.url', 'both.ndjson', 'allow'],
+      ['request.url', 'both.json', 'allow'],
+      ['"request.url"', 'both.ndjson', 'deny'],
+      ['"request.url"', 'both.json', 'deny'],
+      ['"request"."url"', 'both.json', 'allow'],
+      ['request."a\\"b.c"', 'both.ndjson', 'invalid'],
+      ['request.url', 'rows.csv', 'deny'],
+      ['"request.url"', 'rows.csv', 'deny'],
+      ['"request.url"', 'rows.tsv', 'deny'],
+    ] as const) {
+      const { text } = await place.run([
+        ...FILTER,
+        '--url-field',
+        field,
+        '--format',
+        'verdicts',
+        name,
+      ]);
+      expect(text, `${field} ${name}`).toBe(`${verdict}\n`);
+    }
+    for (const wrong of ['', '.', 'a.', '"a', '"a"b', '"a".']) {
+      const { code, stderr } = await place.run([...FILTER, '--url-field', wrong], '{}');
+      expect(code).toBe(2);
+      expect(stderr).toContain(`A name with dots of its own is quoted: '"request.url"'`);
+    }
   });
 
   test('concatenated and pretty-printed objects; --explain', async () => {

@@ -1,7 +1,11 @@
 import { readFileSync } from 'node:fs';
-import { parquetWriteBuffer } from 'hyparquet-writer';
+import type { SchemaElement } from 'hyparquet';
+import { type ColumnSource, parquetWriteBuffer, schemaFromColumnData } from 'hyparquet-writer';
 import { expect, test } from 'vitest';
-import { fixturePath } from '../parquet/parquet-fixtures.js';
+import { FILE } from '../../src/parquet/footer.js';
+import { listOf, type ThriftStruct } from '../../src/parquet/thrift.js';
+import { i32, text } from '../../src/parquet/thrift-writer.js';
+import { fixturePath, withFooter } from '../parquet/parquet-fixtures.js';
 import { lines, Workplace } from './command-line.js';
 
 const RULES = 'User-agent: *\nDisallow: /a\n';
@@ -143,4 +147,186 @@ test('a Parquet file without such columns, or a damaged one, is refused', async 
   const { code, stderr } = await place.shell('echo | $rf --robots-dir <(cat z.parquet)');
   expect(code).toBe(2);
   expect(stderr).toContain('is a Parquet file');
+});
+
+/** A column of one type, with its values for four hosts. */
+type Odd = readonly [type: SchemaElement, data: unknown[]];
+
+const optional = { name: 'status', repetition_type: 'OPTIONAL' } as const;
+
+/** The verdicts on `/a` of four hosts, whose robots.txt come with these statuses. */
+async function verdictsWith([type, data]: Odd) {
+  const place = new Workplace();
+  const names = ['a', 'b', 'c', 'd'];
+  const columnData: ColumnSource[] = [
+    { name: 'host', data: names.map((name) => `${name}.example`) },
+    { name: 'robots', data: names.map(() => RULES.replace('/a', '/')) },
+    { name: type.name, data },
+  ];
+  const schema = schemaFromColumnData({ columnData, schemaOverrides: { [type.name]: type } });
+  const bytes = parquetWriteBuffer({ columnData, schema });
+  place.write('s.parquet', new Uint8Array(bytes));
+  const { code, text, stderr } = await place.run(
+    ['--robots-dir', 's.parquet', '--explain'],
+    names.map((name) => `https://${name}.example/a\n`).join(''),
+  );
+  const verdicts = lines(text).map((line) => line.split('\t')[2]);
+  return { code, verdicts, stderr };
+}
+
+const DECIMAL = { ...optional, converted_type: 'DECIMAL' } as const;
+const AS_STATUS = ['rule', 'unavailable', 'unreachable', 'rule'];
+const WHOLE: [string, ...Odd][] = [
+  ['DOUBLE', { ...optional, type: 'DOUBLE' }, [200, 404, 503, null]],
+  ['FLOAT', { ...optional, type: 'FLOAT' }, [200, 404, 503, null]],
+  [
+    'FLOAT16',
+    {
+      ...optional,
+      type: 'FIXED_LEN_BYTE_ARRAY',
+      type_length: 2,
+      logical_type: { type: 'FLOAT16' },
+    },
+    [200, 404, 503, null],
+  ],
+  ['INT64', { ...optional, type: 'INT64' }, [200n, 404n, 503n, null]],
+  ['UINT_16', { ...optional, type: 'INT32', converted_type: 'UINT_16' }, [200, 404, 503, null]],
+  [
+    'decimal in INT32',
+    { ...DECIMAL, type: 'INT32', precision: 9, scale: 2 },
+    [20000n, 40400n, 50300n, null],
+  ],
+  [
+    'decimal in INT64',
+    { ...DECIMAL, type: 'INT64', precision: 18, scale: 9 },
+    [200_000_000_000n, 404_000_000_000n, 503_000_000_000n, null],
+  ],
+  [
+    'decimal in FIXED_LEN_BYTE_ARRAY',
+    { ...DECIMAL, type: 'FIXED_LEN_BYTE_ARRAY', type_length: 16, precision: 38, scale: 1 },
+    [2000n, 4040n, 5030n, null],
+  ],
+  [
+    'decimal in BYTE_ARRAY',
+    { ...DECIMAL, type: 'BYTE_ARRAY', precision: 38, scale: 0 },
+    [200n, 404n, 503n, null],
+  ],
+  [
+    'text',
+    { ...optional, type: 'BYTE_ARRAY', converted_type: 'UTF8' },
+    ['200', '404', '503.0', null],
+  ],
+  ['another case', { ...optional, name: 'Status', type: 'DOUBLE' }, [200, 404, 503, null]],
+  ['another name', { ...optional, name: 'status_code', type: 'DOUBLE' }, [200, 404, 503, null]],
+];
+
+test.each(WHOLE)('a status in a column of %s counts', async (_, type, data) => {
+  const { code, verdicts, stderr } = await verdictsWith([type, data]);
+  expect({ code, verdicts, stderr }).toEqual({ code: 0, verdicts: AS_STATUS, stderr: '' });
+});
+
+test('a value that is no status is skipped with a warning, as in NDJSON', async () => {
+  const floats = await verdictsWith([
+    { ...optional, type: 'DOUBLE' },
+    [503.5, Number.NaN, Number.POSITIVE_INFINITY, 503],
+  ]);
+  const skipped = ['unknown-host', 'unknown-host', 'unknown-host', 'unreachable'];
+  expect(floats).toMatchObject({ code: 0, verdicts: skipped });
+  expect(floats.stderr).toContain(
+    's.parquet:1: "status" is 503.5, not a status code from 100 to 999; skipped.',
+  );
+  const texts = await verdictsWith([
+    { ...optional, type: 'BYTE_ARRAY', converted_type: 'UTF8' },
+    ['abc', '503.5', '', '503'],
+  ]);
+  expect(texts).toMatchObject({ code: 0, verdicts: skipped });
+  const decimals = await verdictsWith([
+    { ...DECIMAL, type: 'INT32', precision: 9, scale: 1 },
+    [5035n, -5030n, 990n, 5030n],
+  ]);
+  expect(decimals).toMatchObject({ code: 0, verdicts: skipped });
+});
+
+test('a column that decides and cannot be read is refused, unless all is null', async () => {
+  const types: [SchemaElement, unknown, string][] = [
+    [{ ...optional, type: 'BOOLEAN' }, true, 'BOOLEAN, not whole numbers'],
+    [{ ...optional, type: 'INT32', converted_type: 'DATE' }, 503, 'DATE, not whole numbers'],
+    [{ ...optional, name: 'url', type: 'DOUBLE' }, 1, 'DOUBLE, not text. Columns of text: host,'],
+    [
+      { ...optional, name: 'robots_base64', type: 'BYTE_ARRAY', converted_type: 'JSON' },
+      'x',
+      'JSON, not text. Columns of text: host, robots. Use --robots-column NAME.',
+    ],
+  ];
+  for (const [type, value, message] of types) {
+    const refused = await verdictsWith([type, [null, null, null, value]]);
+    expect(refused).toMatchObject({ code: 2, verdicts: [] });
+    expect(refused.stderr).toContain(`s.parquet: column "${type.name}" holds ${message}`);
+    const nulls = await verdictsWith([type, [null, null, null, null]]);
+    expect(nulls).toMatchObject({ code: 0, verdicts: ['rule', 'rule', 'rule', 'rule'] });
+  }
+});
+
+test('a group in the place of a column is refused, and two columns of a name are', async () => {
+  const place = new Workplace();
+  const file = Buffer.from(
+    parquetOf({ host: ['a.example'], robots: ['x'], other: ['y'], third: ['z'] }, [200]),
+  );
+  // The third column gets a group around it.
+  const schemaOf = (fields: ThriftStruct) => listOf(fields, FILE.schema)?.values as ThriftStruct[];
+  const grouped = withFooter(file, (fields) => {
+    const schema = schemaOf(fields);
+    schema.splice(
+      3,
+      0,
+      new Map([
+        [3, i32(0)],
+        [4, text('status')],
+        [5, i32(1)],
+      ]),
+    );
+    schema[6]?.set(4, text('fetched'));
+  });
+  place.write('grouped.parquet', grouped);
+  const renamed = (at: number, name: string) =>
+    withFooter(file, (fields) => void schemaOf(fields)[at]?.set(4, text(name)));
+  place.write('twice.parquet', renamed(3, 'host'));
+  place.write('status.parquet', renamed(3, 'status'));
+  place.write(
+    'case.parquet',
+    withFooter(renamed(3, 'URL'), (fields) => void schemaOf(fields)[4]?.set(4, text('Url'))),
+  );
+  for (const [name, message] of [
+    [
+      'grouped',
+      'column "status" is a group or a list, not a column of whole numbers. Columns of numbers or text: host, robots, status.other, third, fetched. Use --status-column NAME.',
+    ],
+    ['twice', 'two columns are called "host". Write the file again with different names'],
+    ['status', 'two columns are called "status". Write the file again with different names'],
+    ['case', "URL and Url are two columns. Use --host-column 'URL' or --host-column 'Url'"],
+  ]) {
+    const { code, text, stderr } = await place.run(['--robots-dir', `${name}.parquet`], 'x\n');
+    expect({ code, text }, name).toEqual({ code: 2, text: '' });
+    expect(stderr).toContain(`${name}.parquet: ${message}`);
+  }
+  const chosen = ['--robots-dir', 'grouped.parquet', '--status-column', 'fetched', '--explain'];
+  expect((await place.run(chosen, 'https://a.example/')).text).toContain('\tno-group');
+});
+
+test('a body in base64 wins over a text, as in records', async () => {
+  const place = new Workplace();
+  const base64 = Buffer.from('User-agent: *\nDisallow: /b\n').toString('base64');
+  place.write(
+    'b.parquet',
+    parquetOf({
+      host: ['a.example', 'b.example'],
+      robots: [RULES, RULES],
+      robots_base64: [base64, null],
+    }),
+  );
+  const urls = ['a', 'b'].map((name) => `https://${name}.example/b\n`).join('');
+  const run = (...more: string[]) =>
+    place.run(['--robots-dir', 'b.parquet', '--format', 'verdicts', ...more], urls);
+  expect((await run()).text).toBe('deny\nallow\n');
+  expect((await run('--robots-column', 'robots')).text).toBe('allow\nallow\n');
 });

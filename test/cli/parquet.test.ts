@@ -1,6 +1,10 @@
 import { readFileSync } from 'node:fs';
+import { parquetWriteBuffer } from 'hyparquet-writer';
 import { describe, expect, test } from 'vitest';
-import { FIXTURES, fixturePath, fixtureRows } from '../parquet/parquet-fixtures.js';
+import { FILE } from '../../src/parquet/footer.js';
+import { listOf, type ThriftStruct, textOf } from '../../src/parquet/thrift.js';
+import { i32, text } from '../../src/parquet/thrift-writer.js';
+import { FIXTURES, fixturePath, fixtureRows, withFooter } from '../parquet/parquet-fixtures.js';
 import { lines } from './command-line.js';
 import { parquetPlace, VERDICTS } from './parquet-place.js';
 
@@ -50,6 +54,70 @@ describe('Parquet as input', () => {
       records: 2,
     });
     expect(strict.stderr).toContain('delta.parquet, row 3: no URL in the column');
+  });
+
+  test('a flat column whose name has a dot, and a group of that name', async () => {
+    const place = parquetPlace();
+    const flat = parquetWriteBuffer({
+      columnData: [
+        { name: 'request.url', data: ['https://shop.example/cart/1', null], type: 'STRING' },
+        { name: 'id', data: [1, 2], type: 'INT32' },
+      ],
+    });
+    place.write('flat.parquet', new Uint8Array(flat));
+    const sound = readFileSync(fixturePath('v1-none.parquet'));
+    // The column `mime` becomes `request.url`, beside the column `url` of the group `request`.
+    const both = withFooter(sound, (fields) => {
+      const schema = listOf(fields, FILE.schema)?.values as ThriftStruct[];
+      schema.find((element) => textOf(element, 4) === 'mime')?.set(4, text('request.url'));
+    });
+    place.write('both.parquet', both);
+    const run = async (field: string, ...files: string[]) =>
+      lines((await place.run([...FILTER, '-q', '--url-field', field, ...files])).text);
+    const expected = [
+      '{"request.url":"https://shop.example/cart/1","verdict":"deny"}',
+      '{"request.url":null,"verdict":"invalid"}',
+    ];
+    expect(await run('request.url', 'flat.parquet')).toEqual(expected);
+    expect(await run('"request.url"', 'flat.parquet')).toEqual(expected);
+    // The group wins; a run reads flat and nested columns one after another.
+    const nested = await run('request.url', 'flat.parquet', 'both.parquet', 'flat.parquet');
+    expect(nested.slice(0, 2)).toEqual(expected);
+    expect(nested.slice(-2)).toEqual(expected);
+    expect(nested[3]).toBe('{"request":{"url":"https://shop.example/cart/1"},"verdict":"deny"}');
+    expect((await run('"request.url"', 'both.parquet'))[0]).toContain('{"request.url":"text/');
+    const absent = await place.run([...FILTER, '--url-field', '"request.url"', 'v1-none.parquet']);
+    expect(absent.stderr).toContain(
+      'no column "request.url". Columns of text: url, mime, request.url.',
+    );
+    const quoted = await place.run([...FILTER, '--url-field', 'x', 'flat.parquet']);
+    expect(quoted.stderr).toContain('Columns of text: "request.url". Use --url-field NAME.');
+  });
+
+  test('two columns of the name are refused, as are columns that hold no text', async () => {
+    const place = parquetPlace();
+    const sound = readFileSync(fixturePath('v1-none.parquet'));
+    const changed = (change: (element: ThriftStruct) => void, name = 'mime') =>
+      withFooter(sound, (fields) => {
+        const schema = listOf(fields, FILE.schema)?.values as ThriftStruct[];
+        for (const element of schema) if (textOf(element, 4) === name) change(element);
+      });
+    place.write(
+      'twice.parquet',
+      changed((element) => element.set(4, text('url'))),
+    );
+    place.write(
+      'json.parquet',
+      changed((element) => void element.set(6, i32(19)).delete(10), 'url'),
+    );
+    for (const [name, message] of [
+      ['twice', 'two columns are called "url". Write the file again with different names'],
+      ['json', 'column "url" holds JSON, not text'],
+    ]) {
+      const { code, stderr } = await place.run([...FILTER, `${name}.parquet`]);
+      expect(code).toBe(2);
+      expect(stderr).toContain(`${name}.parquet: ${message}`);
+    }
   });
 
   test('bytes of a URL that are not UTF-8 come out unchanged', async () => {

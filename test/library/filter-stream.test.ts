@@ -66,6 +66,12 @@ describe('filterStream', () => {
     ).toBe(
       '{"request":{"url":"https://example.com/a"},"may":{"GPTBot":"deny","Other>GPTBot":"deny","A>*":"allow"}}\n',
     );
+    const flat = '{"request":{"url":"https://example.com/a"},"request.url":"x:"}\n';
+    expect(await filtered([flat], { ...options, output: 'verdicts' })).toBe('allow\n');
+    for (const urlField of ['"request.url"', ['request.url']]) {
+      const quoted = { ...options, urlField, output: 'verdicts' } as const;
+      expect(await filtered([flat], quoted)).toBe('invalid\n');
+    }
     expect(await filtered([record], { ...options, output: 'allowed' })).toBe(record);
     expect(await filtered([record], { ...options, output: 'denied' })).toBe('');
     expect(await filtered([record], { ...options, output: 'verdicts' })).toBe('allow\n');

@@ -14,7 +14,14 @@ import {
 } from '../../src/parquet/thrift.js';
 import { encodeThrift, i32, i64, list } from '../../src/parquet/thrift-writer.js';
 import { every } from '../random/cases.js';
-import { columnValues, FIXTURES, fixturePath, openParquet } from './parquet-fixtures.js';
+import {
+  columnValues,
+  FIXTURES,
+  fixturePath,
+  openParquet,
+  sealed,
+  withFooter as withChangedFooter,
+} from './parquet-fixtures.js';
 
 const directory = mkdtempSync(join(tmpdir(), 'robots-filter-'));
 const path = join(directory, 'f.parquet');
@@ -39,17 +46,7 @@ const SOUND = readFileSync(fixturePath('v1-none.parquet'));
 
 /** The file with a changed footer. */
 function withFooter(change: (fields: ThriftStruct) => void, sound = SOUND): Buffer {
-  const length = sound.readUInt32LE(sound.length - 8);
-  const start = sound.length - 8 - length;
-  const fields = new ThriftReader(sound, start, 0).struct();
-  change(fields);
-  return sealed(sound.subarray(0, start), encodeThrift(fields));
-}
-
-function sealed(pages: Buffer, footer: Uint8Array): Buffer {
-  const tail = Buffer.from('....PAR1');
-  tail.writeUInt32LE(footer.length);
-  return Buffer.concat([pages, footer, tail]);
+  return withChangedFooter(sound, change);
 }
 
 function valuesOf(fields: ThriftStruct, id: number): ThriftValue[] {

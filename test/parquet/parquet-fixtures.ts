@@ -4,6 +4,8 @@ import { onTestFinished } from 'vitest';
 import type { ColumnChunk } from '../../src/parquet/footer.js';
 import type { PlainValues } from '../../src/parquet/page-values.js';
 import { ParquetFile } from '../../src/parquet/parquet-file.js';
+import { ThriftReader, type ThriftStruct } from '../../src/parquet/thrift.js';
+import { encodeThrift } from '../../src/parquet/thrift-writer.js';
 
 /** The files that fixtures/parquet/make.py wrote: the same rows in each. */
 export const FIXTURES = [
@@ -102,7 +104,7 @@ function listed(values: PlainValues): Buffer[] {
 
 /** The values of a column in all row groups. */
 export async function columnValues(file: ParquetFile, name: string): Promise<(Buffer | null)[]> {
-  const leaf = file.leafNamed(name);
+  const [leaf] = file.leavesAt(name.split('.'));
   if (leaf === undefined) throw new Error(`no column ${name}`);
   const index = file.footer.leaves.indexOf(leaf);
   const output: (Buffer | null)[] = [];
@@ -110,4 +112,20 @@ export async function columnValues(file: ParquetFile, name: string): Promise<(Bu
     output.push(...(await chunkValues(file, group.columns[index] as ColumnChunk)));
   }
   return output;
+}
+
+/** The file with a changed footer. */
+export function withFooter(sound: Buffer, change: (fields: ThriftStruct) => void): Buffer {
+  const length = sound.readUInt32LE(sound.length - 8);
+  const start = sound.length - 8 - length;
+  const fields = new ThriftReader(sound, start, 0).struct();
+  change(fields);
+  return sealed(sound.subarray(0, start), encodeThrift(fields));
+}
+
+/** A file of pages and a footer. */
+export function sealed(pages: Buffer, footer: Uint8Array): Buffer {
+  const tail = Buffer.from('....PAR1');
+  tail.writeUInt32LE(footer.length);
+  return Buffer.concat([pages, footer, tail]);
 }

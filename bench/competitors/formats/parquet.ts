@@ -21,7 +21,7 @@ const COLUMN = 'url';
 /** Reads the column with this project's reader: the bytes of each value lie in a page. */
 export async function ownColumn(_tools: Tools, path: string): Promise<ColumnCounts> {
   const file = await ParquetFile.open(openSync(path, 'r'), path);
-  const leaf = textColumn(file, COLUMN, '--url-field');
+  const leaf = textColumn(file, [COLUMN], '--url-field');
   const index = file.footer.leaves.indexOf(leaf);
   let rows = 0;
   let bytes = 0;

@@ -66,6 +66,7 @@ class Table:
         as_of: str | None = None,
         host_column: str | None = None,
         robots_column: str | None = None,
+        status_column: str | None = None,
         follow_links: bool = False,
         threads: int | None = None,
     ) -> Table:
@@ -83,6 +84,7 @@ class Table:
             "--as-of": as_of,
             "--host-column": host_column,
             "--robots-column": robots_column,
+            "--status-column": status_column,
         }
         words = words_of(paths, agents, options)
         if follow_links:

@@ -79,7 +79,11 @@ export function readingOf(options: RobotsOptions): Omit<CompileCacheOptions, 'on
     stale: options.stale,
     fetchReading: { unreachableAfter: options.unreachableAfter },
     asOf: options.asOf,
-    columns: { host: options.hostColumn, robots: options.robotsColumn },
+    columns: {
+      host: options.hostColumn,
+      robots: options.robotsColumn,
+      status: options.statusColumn,
+    },
   };
 }
 

@@ -38,8 +38,9 @@ export interface RobotsOptions extends ProfileOptions, NamedAgentOptions {
   readonly stale?: StaleUse;
   /** A time in milliseconds since 1970. */
   readonly asOf?: number;
-  readonly hostColumn?: string;
-  readonly robotsColumn?: string;
+  readonly hostColumn?: readonly string[];
+  readonly robotsColumn?: readonly string[];
+  readonly statusColumn?: readonly string[];
   /** Number of days. */
   readonly unreachableAfter?: number;
 }

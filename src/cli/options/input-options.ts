@@ -23,8 +23,8 @@ export const urlFieldOption = (): Option =>
   describedOption(
     '--url-field <name>',
     'Read the URL from this member or column (default: url).',
-    'Dots descend into nested objects, and into groups of Parquet columns. For csv and tsv it is the name of a column, or its number from 1; by default the column is recognised.',
-    '    --url-field request.url',
+    'Dots descend into nested objects, and into groups of Parquet columns. Quotes keep the dots of a name. For csv and tsv it is the name of a column, or its number from 1; by default the column is recognised.',
+    `    --url-field request.url\n    --url-field '"request.url"'`,
   )
     .argParser(fieldPath)
     .default(['url'])

@@ -1,4 +1,5 @@
 import { InvalidArgumentError } from 'commander';
+import { formatFieldPath, parseFieldPath } from '../../arguments.js';
 import { formatNumber } from '../report/numbers.js';
 
 /** Whether a text is one or more digits. */
@@ -53,13 +54,19 @@ export function collect(value: string, earlier: readonly string[] = []): string[
   return [...earlier, nonEmpty(value)];
 }
 
-/** Splits the path of a member at its dots. */
+/** Reads the path of a member or column (arguments.ts). */
 export function fieldPath(text: string): string[] {
-  const keys = text.split('.');
-  if (!keys.includes('')) return keys;
+  const keys = parseFieldPath(text);
+  if (keys !== undefined) return keys;
   throw new InvalidArgumentError(
-    'Give the name of a member, such as url, or a path with dots, such as request.url.',
+    `Give a name, such as url, or a path with dots, such as request.url. A name with dots of its own is quoted: '"request.url"'.`,
   );
+}
+
+/** As `fieldPath`, for an option that is given once. */
+export function fieldPathOnce(text: string, earlier: readonly string[] | undefined): string[] {
+  once(text, earlier && formatFieldPath(earlier));
+  return fieldPath(text);
 }
 
 /** Lengths of the dates and times that `moment` reads, without fractions of a second. */

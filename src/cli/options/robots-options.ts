@@ -6,7 +6,14 @@ import { formatNumber } from '../report/numbers.js';
 import { collectAgents } from './agents.js';
 import { describedOption } from './described-option.js';
 import { ROBOTS_GROUP, VERDICTS_GROUP } from './option-groups.js';
-import { collect, describeRange, moment, once, wholeNumber } from './option-values.js';
+import {
+  collect,
+  describeRange,
+  fieldPathOnce,
+  moment,
+  once,
+  wholeNumber,
+} from './option-values.js';
 
 const MAX_DAYS = 36_500;
 
@@ -103,7 +110,12 @@ export const columnOptions = (): Option[] =>
       'The column holds text or bytes. Default: robots, robots_txt, content or body. Dots descend into groups.',
       '    --robots-dir set.parquet --host-column site --robots-column text',
     ),
-  ].map((option) => option.argParser(once).helpGroup(ROBOTS_GROUP));
+    describedOption(
+      '--status-column <name>',
+      'Read the status codes of Parquet robots.txt from this column.',
+      'The column holds whole numbers of any type, or text such as 503. Default: status, status_code or fetch_status. Dots descend into groups.',
+    ),
+  ].map((option) => option.argParser(fieldPathOnce).helpGroup(ROBOTS_GROUP));
 
 export const unreachableAfterOption = (): Option =>
   describedOption(

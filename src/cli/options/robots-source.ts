@@ -50,6 +50,7 @@ export function checkRobotsSource(files: readonly string[], options: SourceOptio
     ['--as-of', options.asOf],
     ['--host-column', options.hostColumn],
     ['--robots-column', options.robotsColumn],
+    ['--status-column', options.statusColumn],
     ['--unreachable-after', options.unreachableAfter],
   ]);
   if (misplaced !== undefined) {

@@ -59,6 +59,8 @@ export interface PositionedFile {
   progress(): number;
   /** The file, for outputs that keep its columns. */
   readonly parquet: ParquetFile;
+  /** The path of the column with the URL, which is that of the member in the lines. */
+  readonly urlField: readonly string[];
 }
 
 /** A format that is read. `formats.ts` lists all of them. */

@@ -105,6 +105,11 @@ export interface StreamInput extends InputBase {
   readonly contentBytes?: () => number;
   /** The file, if the input is Parquet. */
   readonly parquet?: ParquetFile;
+  /**
+   * Parquet only: the path of the member with the URL in the lines. It differs from the path that
+   * was asked for if a flat column is called `request.url`.
+   */
+  readonly urlField?: readonly string[];
   /** A file of lines in zstd that a thread of its own may decode, in place of `stream`. */
   readonly zstd?: ZstdInput | undefined;
 }
@@ -171,7 +176,7 @@ async function recognised(raw: RawInput, options: OpenInputOptions): Promise<Ope
     isBlank: format.name === 'text' && startOfContent(head) === head.length,
   };
   if (format.openFile !== undefined) {
-    const { stream, progress, parquet } = await openPositioned(
+    const { stream, progress, parquet, urlField } = await openPositioned(
       raw,
       format.openFile,
       options.urlField ?? ['url'],
@@ -181,6 +186,7 @@ async function recognised(raw: RawInput, options: OpenInputOptions): Promise<Ope
       kind: 'stream',
       stream,
       parquet,
+      urlField,
       consumed: () => Math.round((raw.size ?? 0) * progress()),
       close: async () => {
         await closeStream(stream);

@@ -15,16 +15,17 @@ export const parquet: Format = {
     const { textColumn } = await import('../../../parquet/text-column.js');
     const { urlLines } = await import('../parquet/url-lines.js');
     const file = await ParquetFile.open(descriptor, name);
-    const leaf = textColumn(file, urlField.join('.'), '--url-field');
+    const leaf = textColumn(file, urlField, '--url-field');
     const partitions = partitionsOf(name);
     let rows = 0;
-    const lines = urlLines(file, leaf, { urlField, partitions }, (count) => {
+    const lines = urlLines(file, leaf, partitions, (count) => {
       rows = count;
     });
     return {
       stream: Readable.from(lines, { objectMode: false }),
       progress: () => (file.footer.rows === 0 ? 1 : rows / file.footer.rows),
       parquet: file,
+      urlField: leaf.path,
     };
   },
 };

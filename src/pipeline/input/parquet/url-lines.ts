@@ -25,13 +25,15 @@ export interface LineSettings {
  * Yields the URLs of a file as lines, one for each row. A line is a JSON object with the URL and
  * the partitions, so that no byte of a value can begin another line. The URL may be null.
  *
+ * @param leaf the column of URLs, whose path is that of the URL in the object
+ * @param partitions further members; one that has the first name of the path is left out
  * @param onRows called with the number of rows in the lines so far
  * @throws RobotsFilterError `input`
  */
 export async function* urlLines(
   file: ParquetFile,
   leaf: Leaf,
-  settings: LineSettings,
+  partitions: readonly Partition[],
   onRows: (rows: number) => void,
 ): AsyncGenerator<Buffer> {
   const index = file.footer.leaves.indexOf(leaf);
@@ -45,7 +47,7 @@ export async function* urlLines(
           `has ${chunk.values} values. Write or download the file again.`,
       );
     }
-    const lines = new LineWriter(settings);
+    const lines = new LineWriter(leaf, partitions);
     let dictionary: ByteArrays | undefined;
     for await (const page of file.pages(chunk)) {
       if (page.kind === 'dictionary') {
@@ -73,12 +75,12 @@ class LineWriter {
   /** The line of a row without a URL. */
   readonly #nullLine: Buffer;
 
-  constructor({ urlField, partitions }: LineSettings) {
-    const open = urlField.map((key) => `{${JSON.stringify(key)}:`).join('');
+  constructor({ path }: Leaf, partitions: readonly Partition[]) {
+    const open = path.map((key) => `{${JSON.stringify(key)}:`).join('');
     const members = partitions
-      .filter(([key]) => key !== urlField[0])
+      .filter(([key]) => key !== path[0])
       .map((pair) => `,${pair.map((part) => JSON.stringify(part)).join(':')}`);
-    const close = `${'}'.repeat(urlField.length - 1)}${members.join('')}}\n`;
+    const close = `${'}'.repeat(path.length - 1)}${members.join('')}}\n`;
     this.#before = Buffer.from(`${open}"`);
     this.#after = Buffer.from(`"${close}`);
     this.#nullLine = Buffer.from(`${open}null${close}`);

@@ -35,3 +35,35 @@ export function agentsOf(
   const found = agents.filter(({ purpose }) => purpose === list);
   return found.length === 0 ? undefined : found;
 }
+
+/**
+ * The agents that have a name, however it is spelt: `Google Extended`, `gpt-bot`, `ClaudeBot/1.0`.
+ * Published names come first, because a token may be a part of one: `MJ` of `MJ12bot`.
+ */
+export function agentsNamed(name: string, agents: readonly KnownAgent[]): readonly KnownAgent[] {
+  const sought = bareName(name);
+  if (sought === '') return [];
+  const published = agents.filter((each) => bareName(each.published ?? each.token) === sought);
+  if (published.length > 0) return published;
+  return agents.filter(({ token }) => bareName(token) === sought);
+}
+
+/** The agents of an operator, by its name however it is spelt. */
+export function agentsOfOperator(
+  name: string,
+  agents: readonly KnownAgent[],
+): readonly KnownAgent[] {
+  const sought = bareName(name);
+  return sought === '' ? [] : agents.filter(({ operator }) => bareName(operator) === sought);
+}
+
+/** The letters and digits of a name, in lower case, without a version. */
+export function bareName(name: string): string {
+  const end = name.indexOf('/');
+  let bare = '';
+  for (const character of (end < 0 ? name : name.slice(0, end)).toLowerCase()) {
+    const isLetter = character >= 'a' && character <= 'z';
+    if (isLetter || (character >= '0' && character <= '9')) bare += character;
+  }
+  return bare;
+}

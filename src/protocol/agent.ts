@@ -67,5 +67,9 @@ function remedyFor(link: string): string {
   if (isBrowserWord(token)) {
     return 'it begins as the User-Agent headers of browsers do, and names no crawler. Use the product token that the operator documents';
   }
-  return token === '' ? 'use letters, "-" and "_", or "*"' : `use "${token}"`;
+  if (token === '') return 'use letters, "-" and "_", or "*"';
+  // The first word may be the token of another crawler: Google of Google Extended.
+  return link.includes(' ')
+    ? 'it has spaces. Use the product token that the operator documents, which may have "-" in their place'
+    : `use "${token}"`;
 }

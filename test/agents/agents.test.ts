@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { readAgentsFile } from '../../src/agents/agents-file.js';
 import { agentsInHeader } from '../../src/agents/header-agent.js';
-import { agentsOf, listNames } from '../../src/agents/known-agent.js';
+import { agentsNamed, agentsOf, listNames } from '../../src/agents/known-agent.js';
 import { knownAgents } from '../../src/agents/known-agents.js';
 import { isProductToken, parseAgent } from '../../src/protocol/agent.js';
 import { parseRobots } from '../../src/protocol/parse.js';
@@ -53,6 +53,23 @@ describe('the built-in lists', () => {
     for (const { token, published = token } of known) {
       const { groups } = parseRobots(Buffer.from(`User-agent: ${published}\nDisallow: /\n`));
       expect(groups[0]?.productTokens).toEqual([token.toLowerCase()]);
+    }
+  });
+});
+
+describe('the name of an agent', () => {
+  it('means this agent alone, however it is spelt', () => {
+    for (const agent of known) {
+      const { token, published = token } = agent;
+      const words = published.replaceAll(/[-_. ]/g, ' ');
+      for (const name of [published, `${published}/1.0`, words, words.toUpperCase()]) {
+        expect(agentsNamed(name, known), name).toEqual([agent]);
+      }
+      expect(agentsNamed(token, known), token).toEqual([agent]);
+    }
+    expect(known.some(({ published = '' }) => published.includes(' '))).toBe(true);
+    for (const name of ['', '/', '  ', '*', 'Googleextende']) {
+      expect(agentsNamed(name, known), name).toEqual([]);
     }
   });
 });

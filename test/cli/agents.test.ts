@@ -25,6 +25,32 @@ describe('agents by name', () => {
     expect(lines(training.text)[0]?.split(',').slice(0, 2)).toEqual(['GPTBot', 'ClaudeBot']);
   });
 
+  it.each([
+    ['Google Extended', 'Google-Extended'],
+    ['gpt bot', 'GPTBot'],
+    ['ClaudeBot/1.0', 'ClaudeBot'],
+    ['MJ12bot', 'MJ'],
+    ['Googlebot Image>Googlebot', 'Googlebot-Image>Googlebot'],
+  ])('%s is taken as %s', async (name, token) => {
+    const { code, text, stderr } = await workplace().run(
+      ['--robots-dir', 'robots', '--format', 'verdicts', '--output-header', '-a', name],
+      'https://example.com/\n',
+    );
+    expect({ code, header: lines(text)[0] }).toEqual({ code: 0, header: token });
+    expect(stderr).toContain(`--agent ${JSON.stringify(name)} is taken as ${token}\n`);
+  });
+
+  it('are left out of a list that holds them, however they are spelt', async () => {
+    const common = ['--robots-dir', 'robots', '--format', 'verdicts', '--output-header', '-q'];
+    const header = async (agents: string) => {
+      const { text } = await workplace().run([...common, '-a', agents], 'https://example.com/\n');
+      return lines(text)[0]?.split(',') ?? [];
+    };
+    const [list, named] = [await header('@seo'), await header('@seo,Majestic/1.0 (MJ12bot)')];
+    expect(named).toEqual([...list.filter((token) => token !== 'MJ'), 'MJ']);
+    expect(await header('@seo,MJ12bot')).toEqual(named);
+  });
+
   it('reduce a table', async () => {
     const place = workplace();
     const compiled = await place.run([
@@ -52,6 +78,17 @@ describe('agents by name', () => {
     [
       ['-a', 'A/1 (GPTBot; CCBot)'],
       ['several crawlers', '--agent GPTBot, --agent CCBot'],
+    ],
+    [['-a', 'Common Crawl'], ['is an operator of crawlers. Use --agent CCBot\n']],
+    [['-a', 'open ai'], ['Use --agent GPTBot or --agent OAI-SearchBot or --agent ChatGPT-User']],
+    [['-a', 'Googel Extended'], ['Did you mean --agent Google-Extended?']],
+    [
+      ['-a', 'GPTBot CCBot'],
+      ['has spaces between several agents. Use commas: --agent GPTBot,CCBot'],
+    ],
+    [
+      ['-a', 'Foo Bar'],
+      ['"Foo Bar" is not a product token', 'it has spaces'],
     ],
     [
       ['-a', Array.from({ length: 257 }, (_, index) => 'A'.repeat(index + 1)).join()],
@@ -110,6 +147,14 @@ describe('robots-filter agents', () => {
     expect(token?.text).toMatch(/^@ai-training\tCCBot\tCommon Crawl\t/);
     expect(published?.text).toMatch(/^@seo\tMJ\tMajestic\tMJ12bot\t/);
     expect(header?.text).toMatch(/^@ai-training\tGPTBot\tOpenAI\t/);
+    const operators = await Promise.all(
+      ['OpenAI', 'common crawl'].map((name) => place.run(['agents', name])),
+    );
+    expect(operators.map(({ text }) => lines(text).map((line) => line.split('\t')[1]))).toEqual([
+      ['GPTBot', 'OAI-SearchBot', 'ChatGPT-User'],
+      ['CCBot'],
+    ]);
+    expect((await place.run(['agents', 'google extended'])).text).toContain('\tGoogle-Extended\t');
     expect(none?.code).toBe(2);
     expect(none?.stderr).toContain('Did you mean GPTBot?');
   });

@@ -195,6 +195,36 @@ describe.skipIf(!HAS_SCRIPT)('for people', () => {
     expect(head).toContain('https://example.com/');
   });
 
+  test.each([50, 80, 100])('tables fit a window of %i columns', async (window) => {
+    const [audit, one, diff, counts, agents, agent, lint] = await onTerminal(window, [
+      'audit --robots-dir robots -a GPTBot --color never',
+      'audit --robots-dir robots -q -a GPTBot --color never',
+      'diff robots/example.com bad --color never',
+      '--robots-dir robots --stats-by host --color never urls',
+      'agents',
+      'agents GPTBot',
+      'lint --format summary -q bad; stty cols 500',
+    ]);
+    const rows = (text = '') => text.split('\n').filter((line) => !line.includes('robots-filter:'));
+    const tables = [audit, one, diff, counts, agents, lint].map(rows);
+    for (const table of tables) {
+      expect(table.length).toBeGreaterThan(1);
+      for (const line of table) expect(line.length).toBeLessThanOrEqual(window);
+    }
+    expect(audit).toMatch(/^host +agent +allowed +group/);
+    expect(audit).toMatch(/too narrow for .*, date\. Widen it, or use --format csv/);
+    expect(one).not.toContain('robots-filter:');
+    expect(agents).not.toContain('\t');
+    expect(agent).toMatch(/^list +@ai-training\ntoken +GPTBot\n/);
+    expect(lint).not.toContain('\t');
+  });
+
+  test('a wide window has every column of a table', async () => {
+    const [audit] = await onTerminal(250, ['audit --robots-dir robots -a GPTBot --color never']);
+    expect(audit).toMatch(/^host .* date\n/);
+    expect(audit).not.toContain('too narrow');
+  });
+
   test('an interrupt removes the progress line', async () => {
     const place = workplace();
     const { text } = await place.shellAlone(

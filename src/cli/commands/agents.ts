@@ -1,43 +1,86 @@
+import { isatty } from 'node:tty';
 import { agentsInHeader } from '../../agents/header-agent.js';
-import { agentsOf, type KnownAgent, listNames } from '../../agents/known-agent.js';
+import {
+  agentsNamed,
+  agentsOf,
+  agentsOfOperator,
+  type KnownAgent,
+  listNames,
+} from '../../agents/known-agent.js';
 import { printable, printableJson } from '../../control-characters.js';
 import { nearest } from '../../nearest.js';
 import { SUCCESS } from '../exit-codes.js';
 import type { AgentsOptions } from '../options/command-options.js';
 import { knownAgentsOf } from '../options/named-agents.js';
-import { writeOutput } from '../process/standard-streams.js';
+import { STANDARD_OUTPUT_DESCRIPTOR, writeOutput } from '../process/standard-streams.js';
+import { isForPeople } from '../report/colour.js';
+import { GAP, rowsText, windowOfOutput } from '../report/record-columns.js';
+import { cutToWidth, widthOnTerminal } from '../report/width-on-terminal.js';
 import { usageError } from '../usage-error.js';
 
 /**
  * `robots-filter agents`: prints the known agents, a line each.
  *
- * @param name a list, with or without `@`; a token or a published name; or a User-Agent header
+ * @param name a list, with or without `@`; a token or a published name; an operator; or a
+ *   User-Agent header
  * @returns the exit code
  * @throws RobotsFilterError `usage` if no agent has the name
  */
 export async function agents(name: string | undefined, options: AgentsOptions): Promise<number> {
   const known = await knownAgentsOf(options);
-  const chosen = name === undefined ? known : agentsNamed(name, known);
+  const chosen = name === undefined ? known : chosenAgents(name, known);
   if (options.json === true) writeOutput(`${printableJson(chosen, 2)}\n`);
-  else writeOutput(chosen.map(lineOf).join(''));
+  else
+    writeOutput(
+      rowsText(isForPeople(STANDARD_OUTPUT_DESCRIPTOR) ? rowsFor(chosen) : chosen.map(fieldsOf)),
+    );
   return SUCCESS;
 }
 
-function lineOf(agent: KnownAgent): string {
-  const { token, published = token, operator, purpose, date, source, description } = agent;
-  const columns = [`@${purpose}`, token, operator, published, date, source, description];
-  return `${columns.map(printable).join('\t')}\n`;
+/** For people: one agent with a line for each field; several with what fits the window. */
+function rowsFor(agents: readonly KnownAgent[]): string[][] {
+  const [first, ...others] = agents;
+  if (first !== undefined && others.length === 0) {
+    return fieldsOf(first).map((field, at) => [FIELDS[at] ?? '', field]);
+  }
+  const shown = ({ purpose, token, operator, description }: KnownAgent, withOperator: boolean) =>
+    [`@${purpose}`, token, ...(withOperator ? [operator] : []), description].map(printable);
+  const rows = agents.map((agent) => shown(agent, true));
+  if (!isatty(STANDARD_OUTPUT_DESCRIPTOR)) return rows;
+  const left = roomForLast(rows);
+  const fitting = left < ROOM ? agents.map((agent) => shown(agent, false)) : rows;
+  const room = Math.max(1, left < ROOM ? roomForLast(fitting) : left);
+  return fitting.map((row) => [...row.slice(0, -1), cutToWidth(row.at(-1) ?? '', room)]);
 }
 
-function agentsNamed(name: string, known: readonly KnownAgent[]): readonly KnownAgent[] {
+/** The columns of the window that other values than the last ones leave. */
+function roomForLast(rows: readonly (readonly string[])[]): number {
+  let left = windowOfOutput();
+  for (let column = 0; column < (rows[0]?.length ?? 1) - 1; column++) {
+    left -= Math.max(...rows.map((row) => widthOnTerminal(row[column] ?? ''))) + GAP.length;
+  }
+  return left;
+}
+
+/** Columns of a window without which a description says too little. */
+const ROOM = 16;
+
+/** What is told about an agent, in the order of `fieldsOf`. */
+const FIELDS = ['list', 'token', 'operator', 'published', 'date', 'source', 'description'];
+
+function fieldsOf(agent: KnownAgent): string[] {
+  const { token, published = token, operator, purpose, date, source, description } = agent;
+  return [`@${purpose}`, token, operator, published, date, source, description].map(printable);
+}
+
+function chosenAgents(name: string, known: readonly KnownAgent[]): readonly KnownAgent[] {
   const lower = name.toLowerCase();
   const list = agentsOf(known, lower.startsWith('@') ? lower.slice(1) : lower);
   if (list !== undefined) return list;
-  const same = known.filter(
-    ({ token, published = '' }) =>
-      token.toLowerCase() === lower || published.toLowerCase() === lower,
-  );
-  if (same.length > 0) return same;
+  for (const find of [agentsNamed, agentsOfOperator]) {
+    const found = find(name, known);
+    if (found.length > 0) return found;
+  }
   const inHeader = agentsInHeader(name, known);
   if (inHeader.length > 0) return inHeader;
   const names = [...listNames(known).map((each) => `@${each}`), ...known.map(({ token }) => token)];

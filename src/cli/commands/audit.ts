@@ -87,6 +87,7 @@ export async function audit(options: AuditOptions): Promise<number> {
   };
   const audited = { table, agents, asked };
   let run: AuditRun;
+  let omission: string | undefined;
   if (format === 'html') {
     const sink = new AuditPageRows();
     run = await auditInto(sink, audited, options);
@@ -96,12 +97,16 @@ export async function audit(options: AuditOptions): Promise<number> {
     run = await auditInto(new AuditParquet(), audited, options);
   } else {
     const names = agents.map(({ name }) => name);
-    run = await auditInto(new AuditText(format, names), audited, options);
+    const sink = new AuditText(format, names);
+    run = await auditInto(sink, audited, options);
+    omission = sink.omission;
   }
   if (form !== undefined && options.report !== undefined) {
     await writeReport(options.report, await reportText(run.figures(about), form));
   }
-  if (!run.isClosed) for (const line of run.totals()) diagnostics.note(line);
+  if (run.isClosed) return SUCCESS;
+  for (const line of run.totals()) diagnostics.note(line);
+  if (omission !== undefined) diagnostics.note(omission);
   return SUCCESS;
 }
 

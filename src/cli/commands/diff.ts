@@ -66,7 +66,8 @@ export async function diff(
   const names = agents.map(({ name }) => name);
   const columns = withAgents(urls === undefined ? HOST_COLUMNS : URL_COLUMNS, names);
   const held = new HeldRows(columns);
-  const sink = format === 'html' ? held : new TextRows(format, columns);
+  const text = format === 'html' ? undefined : new TextRows(format, columns);
+  const sink = text ?? held;
   const tally = new DiffTally(names);
   if (urls === undefined) {
     new HostDiff({ old, new: next, agents }, sink, tally).write();
@@ -84,6 +85,7 @@ export async function diff(
   }
   if (sink.isClosed) return SUCCESS;
   for (const line of totals(tally, what)) diagnostics.note(line);
+  if (text?.omission !== undefined) diagnostics.note(text.omission);
   return options.exitCode === true && tally.differences > 0 ? DIFFERENT : SUCCESS;
 }
 

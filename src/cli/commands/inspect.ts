@@ -70,7 +70,7 @@ export async function inspect(
   return SUCCESS;
 }
 
-/** @throws RobotsFilterError `usage` for files that must be compiled first, and for a host before its table */
+/** @throws RobotsFilterError `usage` for a directory to be compiled, or a host before its table */
 function checkPath(path: string, name: string | undefined, options: InspectOptions): void {
   const words = name === undefined ? [] : [name, ...agentWords(options)];
   if (purposeOf(path) === 'directory') {

@@ -50,7 +50,7 @@ export async function records(path: string, options: RecordsOptions): Promise<nu
       ...(options.maxRobotsBytes === undefined ? {} : { maxBytes: options.maxRobotsBytes }),
     });
     report.add(undefined, keptRecords(file, options.profile ?? 'rfc9309'));
-    report.end();
+    report.end(diagnostics);
     return SUCCESS;
   }
   let table: Table;
@@ -70,7 +70,7 @@ export async function records(path: string, options: RecordsOptions): Promise<nu
     }
     if (report.isClosed) break;
   }
-  report.end();
+  report.end(diagnostics);
   return SUCCESS;
 }
 
@@ -102,7 +102,9 @@ class RecordsReport {
     }
   }
 
-  end(): void {
+  end(diagnostics: Diagnostics): void {
     this.#out.flush();
+    const { omission } = this.#rows;
+    if (omission !== undefined && !this.isClosed) diagnostics.note(omission);
   }
 }

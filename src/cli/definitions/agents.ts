@@ -8,7 +8,7 @@ import type { CommandDefinition } from './definition.js';
 
 export const agentsDefinition: CommandDefinition = {
   help: {
-    description: 'Print the known agents: all, those of a list, or one.',
+    description: 'Print the known agents: all, those of a list or an operator, or one.',
     usage: ['[options] [name]'],
     mainOptions: ['--json', '--agents-file'],
     examples: [
@@ -19,7 +19,7 @@ export const agentsDefinition: CommandDefinition = {
       'robots-filter --robots-dir robots/ -a @ai-training urls.txt',
     ],
     notes: `
-Each line of output has LIST, TOKEN, OPERATOR, PUBLISHED NAME, DATE, SOURCE and DESCRIPTION, separated by tabs. The token is what a user-agent line with the published name yields (RFC 9309 section 2.2.1): MJ for MJ12bot.
+Each line of output has LIST, TOKEN, OPERATOR, PUBLISHED NAME, DATE, SOURCE and DESCRIPTION, separated by tabs. On a terminal the lines are columns that fit the window, and a single agent has a line for each field. The token is what a user-agent line with the published name yields (RFC 9309 section 2.2.1): MJ for MJ12bot.
 
 Exit status:
     0  the agents were printed
@@ -28,7 +28,10 @@ Exit status:
   define(command, finish) {
     command
       .addArgument(
-        new Argument('[name]', 'A list (@seo), a product token, or a User-Agent header.'),
+        new Argument(
+          '[name]',
+          'A list (@seo), an agent, an operator (OpenAI), or a User-Agent header.',
+        ),
       )
       .addOption(
         describedOption(

@@ -1,5 +1,14 @@
-import { agentsOf, type KnownAgent, listNames } from '../../agents/known-agent.js';
+import {
+  agentsNamed,
+  agentsOf,
+  agentsOfOperator,
+  bareName,
+  type KnownAgent,
+  listNames,
+} from '../../agents/known-agent.js';
 import { nearest } from '../../nearest.js';
+import { isProductToken } from '../../protocol/agent.js';
+import type { Profile } from '../../protocol/profile.js';
 import { isUserAgentHeader } from '../../protocol/user-agent-header.js';
 import type { Diagnostics } from '../report/diagnostics.js';
 import { usageError } from '../usage-error.js';
@@ -10,6 +19,7 @@ const LIST = '@';
 /** Options of all commands that accept agents by name. */
 export interface NamedAgentOptions {
   readonly agentsFile?: string;
+  readonly profile?: Profile;
 }
 
 /** The agents that the file names, or else the built-in ones. */
@@ -25,8 +35,8 @@ export async function knownAgentsOf({
 }
 
 /**
- * Puts product tokens in the place of the lists (`@seo`) and the whole User-Agent headers among the
- * agents that were given. An agent of a list that was named before is left out.
+ * Puts product tokens in the place of the lists (`@seo`), the whole User-Agent headers and the
+ * published names among the agents that were given. An agent of a list that was named before is left out.
  *
  * @throws RobotsFilterError `usage` for a list that does not exist, for a header that names no
  *   known agent, or several, and for an --agents-file without effect
@@ -36,28 +46,86 @@ export async function withNamedAgents(
   options: NamedAgentOptions,
   diagnostics: Diagnostics,
 ): Promise<readonly string[]> {
-  if (!names.some((name) => name.startsWith(LIST) || isUserAgentHeader(name))) {
+  if (!names.some((name) => name.startsWith(LIST) || !isChain(name))) {
     refuseAgentsFile(options, 'on product tokens. Name a list (@LIST) or a User-Agent header');
     return names;
   }
   const known = await knownAgentsOf(options);
-  const named = new Set(names.map((name) => name.toLowerCase()));
-  const expanded: string[] = [];
+  const tokens: string[] = [];
   for (const name of names) {
-    if (name.startsWith(LIST)) {
-      for (const { token } of listed(name, known)) {
-        const key = token.toLowerCase();
-        if (named.has(key)) continue;
-        named.add(key);
-        expanded.push(token);
-      }
-    } else if (isUserAgentHeader(name)) {
-      const token = await tokenInHeader(name, known);
-      diagnostics.note(`--agent ${JSON.stringify(name)} is a User-Agent header: taken as ${token}`);
-      expanded.push(token);
-    } else expanded.push(name);
+    tokens.push(name.startsWith(LIST) ? name : await tokensOf(name, known, options, diagnostics));
   }
-  return expanded;
+  const named = new Set(tokens.map((name) => name.toLowerCase()));
+  return tokens.flatMap((name) => {
+    if (!name.startsWith(LIST)) return [name];
+    const expanded: string[] = [];
+    for (const { token } of listed(name, known)) {
+      const key = token.toLowerCase();
+      if (named.has(key)) continue;
+      named.add(key);
+      expanded.push(token);
+    }
+    return expanded;
+  });
+}
+
+/** The product tokens of an agent that was given in any way, with a note if they differ from it. */
+async function tokensOf(
+  name: string,
+  known: readonly KnownAgent[],
+  options: NamedAgentOptions,
+  diagnostics: Diagnostics,
+): Promise<string> {
+  if (isChain(name)) return name;
+  const quoted = JSON.stringify(name);
+  if (isUserAgentHeader(name)) {
+    const token = await tokenInHeader(name, known);
+    diagnostics.note(`--agent ${quoted} is a User-Agent header: taken as ${token}`);
+    return token;
+  }
+  const links = name.split('>').map((link) => tokenOfName(link, known, options));
+  const tokens = links.join('>');
+  if (tokens !== name) diagnostics.note(`--agent ${quoted} is taken as ${tokens}`);
+  return tokens;
+}
+
+/** Whether an agent is a product token, or several that fall back. */
+function isChain(name: string): boolean {
+  return name.split('>').every((link) => isProductToken(link.trim()));
+}
+
+/**
+ * The product token of an agent that was given by its published name, such as `MJ12bot`, or spelt
+ * another way: `Google Extended`, `ClaudeBot/1.0`. Other texts stay as they are.
+ *
+ * @throws RobotsFilterError `usage` for a name that only resembles that of a known agent
+ */
+function tokenOfName(
+  link: string,
+  known: readonly KnownAgent[],
+  { profile }: NamedAgentOptions,
+): string {
+  if (isProductToken(link.trim())) return link;
+  const [agent, ...others] = agentsNamed(link, known);
+  if (agent !== undefined && others.length === 0) return agent.token;
+  const words = link.split(' ').flatMap((word) => agentsNamed(word, known));
+  const operated = agentsOfOperator(link, known);
+  const quoted = `--agent ${JSON.stringify(link)}`;
+  if (agent !== undefined || operated.length > 0) {
+    const tokens = (agent === undefined ? operated : [agent, ...others]).map(({ token }) => token);
+    const what = agent === undefined ? 'is an operator of crawlers' : 'names several crawlers';
+    throw usageError(`${quoted} ${what}. Use --agent ${tokens.join(' or --agent ')}`);
+  }
+  // In the google profile any text is a token.
+  if (profile === 'google') return link;
+  if (words.length > 1 && words.length === link.split(' ').length) {
+    const list = words.map(({ token }) => token).join(',');
+    throw usageError(`${quoted} has spaces between several agents. Use commas: --agent ${list}`);
+  }
+  const bare = known.map(({ token, published = token }) => bareName(published));
+  const meant = known[bare.indexOf(nearest(bareName(link), bare) ?? '-')];
+  if (meant === undefined) return link;
+  throw usageError(`${quoted} is not a product token. Did you mean --agent ${meant.token}?`);
 }
 
 /**

@@ -40,7 +40,7 @@ export const exitCodeOption = (): Option =>
   );
 
 const ROWS_DETAIL =
-  'table is for people, and shortens long values; csv and ndjson have them whole.';
+  'table is for people: it shortens long values, and leaves out columns that do not fit the window. csv and ndjson have everything.';
 
 /** @param usual the format without this option */
 export const rowFormatOption = (usual: RowFormat): Option =>

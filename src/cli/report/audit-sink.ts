@@ -65,6 +65,11 @@ export class AuditText implements AuditSink<readonly string[]> {
     return this.#out.isClosed;
   }
 
+  /** Which columns do not fit the window. */
+  get omission(): string | undefined {
+    return this.#rows.omission;
+  }
+
   prepare(rows: readonly AuditRow[]): readonly string[] {
     const texts = new Map<readonly Cell[], string>();
     return rows.map(({ agent, cells }) => {

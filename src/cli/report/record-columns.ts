@@ -1,8 +1,9 @@
-import type { Paint } from './colour.js';
-import { paintWords } from './colour.js';
+import { STANDARD_OUTPUT_DESCRIPTOR } from '../process/standard-streams.js';
+import { isForPeople, type Paint, paintOf, paintWords } from './colour.js';
 import { widthOnTerminal } from './width-on-terminal.js';
 
-const GAP = '  ';
+/** Between two columns. */
+export const GAP = '  ';
 /** A column is never wider than this share of the window. */
 const MOST_OF_WINDOW = 1 / 2;
 const LEAST_CAP = 8;
@@ -50,4 +51,13 @@ export class RecordColumns {
 /** The width of the window of standard output; of a usual one if it is no terminal. */
 export function windowOfOutput(): number {
   return process.stdout.columns || USUAL_WINDOW;
+}
+
+/** Rows as text for standard output: in columns for people, and with tabs for programs. */
+export function rowsText(rows: readonly (readonly string[])[]): string {
+  const columns = new RecordColumns(paintOf(STANDARD_OUTPUT_DESCRIPTOR), windowOfOutput);
+  const lines = isForPeople(STANDARD_OUTPUT_DESCRIPTOR)
+    ? columns.lines(rows)
+    : rows.map((row) => row.join('\t'));
+  return lines.map((line) => `${line}\n`).join('');
 }

@@ -24,6 +24,11 @@ export class TextRows implements RowSink {
     return this.#out.isClosed;
   }
 
+  /** Which columns do not fit the window, if there was a row. */
+  get omission(): string | undefined {
+    return this.#isBegun ? this.#rows.omission : undefined;
+  }
+
   add(row: readonly Cell[]): void {
     if (!this.#isBegun) this.#out.add(this.#rows.header);
     this.#isBegun = true;

@@ -3,6 +3,7 @@ import { isControl, printable } from '../../control-characters.js';
 import { escapeText } from '../../table/display-text.js';
 import { STANDARD_OUTPUT_DESCRIPTOR } from '../process/standard-streams.js';
 import { paintOf, paintWords } from './colour.js';
+import { GAP, windowOfOutput } from './record-columns.js';
 import { cutToWidth, widthOnTerminal } from './width-on-terminal.js';
 
 /** A value of a report: text, number, truth, a list of texts, an object, or nothing. */
@@ -30,12 +31,12 @@ export type RowFormat = 'table' | 'csv' | 'ndjson';
 
 export const ROW_FORMATS: readonly RowFormat[] = ['table', 'csv', 'ndjson'];
 
-/** Between two columns of a table for people. */
-const GAP = '  ';
 /** Stands for nothing in a table for people. */
 const NOTHING = '-';
 /** Maximum width of a value in a table for people. */
 const WIDEST = 60;
+/** Width of a column of text that remains in a narrow window. */
+const NARROWEST = 12;
 
 /** Columns of which the column `agent` is as wide as the longest of some names. */
 export function withAgents(columns: readonly Column[], names: readonly string[]): Column[] {
@@ -44,6 +45,39 @@ export function withAgents(columns: readonly Column[], names: readonly string[])
   return columns.map((column) =>
     column.name === 'agent' ? { ...column, width: Math.min(WIDEST, width) } : column,
   );
+}
+
+/**
+ * The first columns that fit a window, at their narrowest, and what width is left for each: a longer
+ * value is cut, and no line is wrapped. The widest column takes what the others do not need.
+ */
+function fittingColumns(columns: readonly Column[], window: number): Column[] {
+  const least = columns.map(({ width, isVerdict, isNumber }) =>
+    isVerdict === true || isNumber === true ? width : Math.min(width, NARROWEST),
+  );
+  let left = window;
+  let count = 0;
+  for (const width of least) {
+    const taken = width + (count === 0 ? 0 : GAP.length);
+    if (taken > left) break;
+    left -= taken;
+    count++;
+  }
+  // In a window narrower than one column there is no table to fit.
+  if (count === 0) return [...columns];
+  const widths = least.slice(0, count);
+  columns.slice(0, count).forEach(({ width }, at) => {
+    const more = Math.min(left, width - (widths[at] ?? 0));
+    widths[at] = (widths[at] ?? 0) + more;
+    left -= more;
+  });
+  const at = widths.indexOf(Math.max(...widths));
+  const width = widths[at] ?? 0;
+  widths[at] = Math.min(Math.max(columns[at]?.widest ?? WIDEST, width), width + left);
+  return columns.slice(0, count).map((column, at) => {
+    const width = widths[at] ?? 0;
+    return { ...column, width, widest: width };
+  });
 }
 
 /**
@@ -58,10 +92,23 @@ export class Rows {
   readonly #paint = paintOf(STANDARD_OUTPUT_DESCRIPTOR);
   readonly #isTerminal = isatty(STANDARD_OUTPUT_DESCRIPTOR);
 
+  /** Number of columns that are written. */
+  readonly #shown: number;
+
   constructor(format: RowFormat, columns: readonly Column[]) {
     this.#format = format;
-    this.#columns = columns;
-    this.#widths = columns.map(({ width }) => width);
+    const fitting =
+      format === 'table' && this.#isTerminal ? fittingColumns(columns, windowOfOutput()) : columns;
+    this.#columns = [...fitting, ...columns.slice(fitting.length)];
+    this.#shown = fitting.length;
+    this.#widths = this.#columns.map(({ width }) => width);
+  }
+
+  /** Says which columns do not fit the window of a terminal; `undefined` if all are shown. */
+  get omission(): string | undefined {
+    const names = this.#columns.slice(this.#shown).map(({ name }) => name);
+    if (names.length === 0) return undefined;
+    return `the window is too narrow for ${names.join(', ')}. Widen it, or use --format csv`;
   }
 
   /** Number of columns. */
@@ -74,7 +121,8 @@ export class Rows {
     const names = this.#columns.map(({ name }) => name);
     if (this.#format === 'ndjson') return '';
     if (this.#format === 'csv') return this.part(0, names);
-    const padded = this.#columns.map(({ name, width, isNumber }) =>
+    const shown = this.#columns.slice(0, this.#shown);
+    const padded = shown.map(({ name, width, isNumber }) =>
       isNumber === true ? name.padStart(width) : name.padEnd(width),
     );
     return `${this.#paint('strong', padded.join(GAP).trimEnd())}\n`;
@@ -98,10 +146,10 @@ export class Rows {
     separator: string,
     format: (value: Cell, column: number) => string,
   ): string {
-    const texts = values.map((value, index) => format(value, from + index));
-    const isLast = from + values.length === this.#columns.length;
-    const text = texts.join(separator);
-    if (!isLast) return text + separator;
+    const shown = values.slice(0, Math.max(0, this.#shown - from));
+    const texts = shown.map((value, index) => format(value, from + index));
+    const text = (from > 0 && texts.length > 0 ? separator : '') + texts.join(separator);
+    if (from + values.length < this.#columns.length) return text;
     return `${this.#format === 'table' ? text.trimEnd() : text}\n`;
   }
 

@@ -73,6 +73,7 @@ export function writeCounts(run: CountedRun, { by, top, format }: CountsLayout):
     out.add(line);
   }
   out.flush();
+  if (rows.omission !== undefined) run.diagnostics.note(rows.omission);
 }
 
 function* linesOf(

@@ -1,4 +1,5 @@
 import { LINT_RULE_NAMES, lintRule } from '../../../lint/rules.js';
+import { rowsText } from '../record-columns.js';
 import type { FindingWriter, LintTotals } from './finding-writer.js';
 
 /** Only the totals: RULE, SEVERITY, FINDINGS and FILES of each rule that was found. */
@@ -6,10 +7,11 @@ export const summaryFindings: FindingWriter = {
   begin: () => '',
   file: () => '',
   end({ rules }: LintTotals) {
-    return LINT_RULE_NAMES.map((rule) => {
+    const rows = LINT_RULE_NAMES.flatMap((rule) => {
       const total = rules.get(rule);
-      if (total === undefined) return '';
-      return `${[rule, lintRule(rule).severity, total.findings, total.files].join('\t')}\n`;
-    }).join('');
+      if (total === undefined) return [];
+      return [[rule, lintRule(rule).severity, String(total.findings), String(total.files)]];
+    });
+    return rowsText(rows);
   },
 };

@@ -1,8 +1,7 @@
 import { Buffer } from 'node:buffer';
 import type { Readable } from 'node:stream';
-import { errorCode, errorText } from '../../files/system-error.js';
 import { contentEncodings, decoded, isText, type Pieces } from '../../http/content-encoding.js';
-import { bodyFailure, FetchFailure } from './failure.js';
+import { bodyFailure, decodingFailure, FetchFailure } from './failure.js';
 
 /** The encodings that are requested. Zstandard is decoded, too, if a server sends it unasked. */
 export const ACCEPT_ENCODING = 'gzip, deflate, br';
@@ -94,11 +93,4 @@ async function* received(
   } catch (error) {
     throw bodyFailure(error);
   }
-}
-
-function decodingFailure(error: unknown): FetchFailure {
-  if (error instanceof FetchFailure) return error;
-  // zlib's code for input that ends before its last block.
-  const code = errorCode(error) === 'Z_BUF_ERROR' ? 'body-broken' : 'decoding-failed';
-  return new FetchFailure(code, errorText(error), { cause: error });
 }

@@ -1,8 +1,7 @@
 import { connect as connectTcp, isIP, type Socket } from 'node:net';
 import { connect as connectTls, type SecureContextOptions } from 'node:tls';
-import { errorText } from '../../files/system-error.js';
 import { DEFAULT_PORTS } from '../../protocol/authority.js';
-import { connectFailure, FetchFailure } from './failure.js';
+import { connectFailure, FetchFailure, tlsFailure } from './failure.js';
 import { type HostAddress, permittedAddresses, type Resolve } from './resolver.js';
 import type { EndTurn } from './turns.js';
 
@@ -129,7 +128,7 @@ function secured(
       secure.destroy();
       socket.destroy();
       if (signal.aborted) reject(signal.reason);
-      else reject(new FetchFailure('tls-failed', errorText(error), { cause: error }));
+      else reject(tlsFailure(error));
     };
     const secure = connectTls({
       socket,

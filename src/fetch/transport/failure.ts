@@ -74,10 +74,34 @@ function isProtocolError(error: unknown): boolean {
   }
 }
 
+/** The failure to agree on TLS. */
+export function tlsFailure(error: unknown): FetchFailure {
+  return failureUnlessLocal('tls-failed', error);
+}
+
 /** The failure of a body before its end. */
 export function bodyFailure(error: unknown): FetchFailure {
   if (error instanceof FetchFailure) return error;
+  return failureUnlessLocal('body-broken', error);
+}
+
+/** The failure to decode a body. */
+export function decodingFailure(error: unknown): FetchFailure {
+  if (error instanceof FetchFailure) return error;
+  switch (errorCode(error)) {
+    // zlib's code for input that ends before its last block.
+    case 'Z_BUF_ERROR':
+      return failureUnlessLocal('body-broken', error);
+    case 'Z_MEM_ERROR':
+      return localFault(errorText(error), 'ENOMEM', error);
+    default:
+      // The decoder of zstd is loaded from a file, which may fail.
+      return failureUnlessLocal('decoding-failed', error);
+  }
+}
+
+function failureUnlessLocal(code: FetchErrorCode, error: unknown): FetchFailure {
   const systemCode = localFaultOf([errorCode(error)]);
   if (systemCode !== undefined) return localFault(errorText(error), systemCode, error);
-  return new FetchFailure('body-broken', errorText(error), { cause: error });
+  return new FetchFailure(code, errorText(error), { cause: error });
 }

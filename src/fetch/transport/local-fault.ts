@@ -10,6 +10,7 @@
 const LIMITS = 'Raise the limit of open files (ulimit -n), or lower --concurrency';
 const MEMORY = 'Lower --concurrency, or give this machine more memory';
 const NETWORK = "Check this machine's network connection and routes";
+const PORTS = 'Lower --concurrency until ports are free again, or check the network connection';
 const FIREWALL = "Check this machine's firewall, and whether it lets this user connect";
 const NAME_SERVERS = "Check this machine's name servers (/etc/resolv.conf)";
 
@@ -29,10 +30,10 @@ const UNCONNECTED: ReadonlyMap<string, string> = new Map([
   ['ENETUNREACH', NETWORK],
   ['ENETDOWN', NETWORK],
   ['EAFNOSUPPORT', NETWORK],
-  [
-    'EADDRNOTAVAIL',
-    'Lower --concurrency until ports are free again, or check the network connection',
-  ],
+  ['EPROTONOSUPPORT', NETWORK],
+  ['EADDRNOTAVAIL', PORTS],
+  ['EADDRINUSE', PORTS],
+  ['EAGAIN', PORTS],
   ['EACCES', FIREWALL],
   ['EPERM', FIREWALL],
 ]);

@@ -1,5 +1,7 @@
 import { lookup, Resolver } from 'node:dns/promises';
+import { closeSync, openSync } from 'node:fs';
 import { isIP } from 'node:net';
+import { devNull } from 'node:os';
 import { errorCode, errorText } from '../../files/system-error.js';
 import { addressRefusal } from './addresses.js';
 import { FetchFailure, localFault } from './failure.js';
@@ -20,6 +22,9 @@ export type Resolve = (host: string) => Promise<readonly HostAddress[]>;
 /** The part of Node's `Resolver` that asks name servers. */
 export type NameServers = Pick<Resolver, 'resolve4' | 'resolve6'>;
 
+/** Finds addresses as `getaddrinfo` does. */
+export type SystemLookup = (host: string) => Promise<readonly HostAddress[]>;
+
 const QUERY_TIMEOUT = 4_000;
 const QUERY_TRIES = 2;
 
@@ -34,8 +39,9 @@ const MAX_ADDRESSES = 8;
  * servers would hold up all fetches. It is used for names without a dot, such as `localhost`, and
  * for all names while no name server can be reached.
  *
- * If no name server answered for a name while other names were answered, the fault lies with the
- * name's own servers. Otherwise it is a fault of this machine.
+ * If no name server answered for a name in time while other names were answered, the fault lies with
+ * the name's own servers. Any other failure without an answer is a fault of this machine, such as a
+ * socket that cannot be opened.
  *
  * @param systemNames whether `getaddrinfo` is also used for names that name servers do not know,
  *   such as those of `/etc/hosts`
@@ -43,6 +49,7 @@ const MAX_ADDRESSES = 8;
 export function systemResolver(
   systemNames: boolean,
   resolver: NameServers = new Resolver({ timeout: QUERY_TIMEOUT, tries: QUERY_TRIES }),
+  askSystem: SystemLookup = getaddrinfo,
 ): Resolve {
   let answers = 0;
   const noted = async <T>(question: Promise<T>): Promise<T> => {
@@ -51,40 +58,43 @@ export function systemResolver(
       answers++;
       return answer;
     } catch (error) {
-      if (ANSWERS.includes(errorCode(error))) answers++;
+      if (isAnswer(error)) answers++;
       throw error;
     }
   };
   return async (host) => {
-    if (!host.includes('.')) return systemLookup(host);
+    if (!host.includes('.')) return certainLookup(host, askSystem);
     const answersBefore = answers;
     const [v4, v6] = await Promise.allSettled([
       noted(resolver.resolve4(host)),
       noted(resolver.resolve6(host)),
     ]);
     const found: HostAddress[] = [];
-    if (v4.status === 'fulfilled') {
-      for (const address of v4.value) found.push({ address, family: 4 });
-    }
-    if (v6.status === 'fulfilled') {
-      for (const address of v6.value) found.push({ address, family: 6 });
-    }
-    if (found.length > 0 || v4.status === 'fulfilled') return found;
+    const failures: unknown[] = [];
+    if (v4.status === 'rejected') failures.push(v4.reason);
+    else for (const address of v4.value) found.push({ address, family: 4 });
+    if (v6.status === 'rejected') failures.push(v6.reason);
+    else for (const address of v6.value) found.push({ address, family: 6 });
+    if (found.length > 0 || failures.length === 0) return found;
+    // An answer for one family does not tell the addresses of the other.
+    const fault = failures.find((failure) => !FINDINGS.includes(errorCode(failure)));
     const wasAnswered = answers > answersBefore;
-    if (systemNames || errorCode(v4.reason) === 'ECONNREFUSED') {
+    if (systemNames || fault !== undefined) {
       try {
-        return await systemLookup(host);
+        return await certainLookup(host, askSystem);
       } catch (error) {
-        // The answer of a name server is more precise than the failure of `getaddrinfo`.
-        if (!wasAnswered) throw error;
+        // The answer of a name server is more precise than that of `getaddrinfo`, if both are
+        // answers: a fault here may hide a name of `/etc/hosts`.
+        if (fault !== undefined || !wasAnswered || !isAnswer(error)) throw error;
       }
     }
-    if (wasAnswered) throw v4.reason;
-    throw localFault(`no name server answered: ${errorText(v4.reason)}`, NO_NAME_SERVER, v4.reason);
+    if (wasAnswered) throw failures[0];
+    const text = `no name server answered: ${errorText(failures[0])}`;
+    throw localFault(text, NO_NAME_SERVER, failures[0]);
   };
 }
 
-/** Codes of answers without an address (RFC 1035 section 4.1.1). */
+/** Codes of answers without an address (RFC 1035 section 4.1.1), and of names that are none. */
 const ANSWERS: readonly string[] = [
   'ENODATA',
   'ENOTFOUND',
@@ -93,9 +103,64 @@ const ANSWERS: readonly string[] = [
   'EFORMERR',
   'ENOTIMP',
   'EBADRESP',
+  'EBADNAME',
 ];
 
-async function systemLookup(host: string): Promise<readonly HostAddress[]> {
+function isAnswer(error: unknown): boolean {
+  return ANSWERS.includes(errorCode(error));
+}
+
+/**
+ * Codes that say something about a name: answers, and silence of its own servers. All others, such
+ * as EINVAL and ECONNREFUSED, come from this machine alone: no host could have caused them.
+ */
+const FINDINGS: readonly string[] = [...ANSWERS, 'ETIMEOUT'];
+
+/** Number of descriptors that `getaddrinfo` may need at a time, and some more. */
+const SPARE_DESCRIPTORS = 4;
+
+/** The code of the error if this process cannot open a few more descriptors. */
+function descriptorShortage(): string | undefined {
+  const open: number[] = [];
+  try {
+    while (open.length < SPARE_DESCRIPTORS) open.push(openSync(devNull, 'r'));
+    return undefined;
+  } catch (error) {
+    const code = errorCode(error);
+    return isExhaustion(code) ? code : undefined;
+  } finally {
+    for (const descriptor of open) closeSync(descriptor);
+  }
+}
+
+/**
+ * Asks the system for a name. A name that does not exist is asked for again: a system that cannot
+ * open `/etc/hosts` or a socket says the same, even of `localhost`.
+ */
+async function certainLookup(
+  host: string,
+  askSystem: SystemLookup,
+): Promise<readonly HostAddress[]> {
+  for (let isSecond = false; ; isSecond = true) {
+    refuseShortage(host);
+    try {
+      return await askSystem(host);
+    } catch (error) {
+      refuseShortage(host);
+      if (isSecond || errorCode(error) !== 'ENOTFOUND') throw error;
+    }
+  }
+}
+
+/** @throws FetchFailure `local-fault` while this process has too few descriptors for a look-up */
+function refuseShortage(host: string): void {
+  const code = descriptorShortage();
+  if (code !== undefined) {
+    throw localFault(`too many open files to look up ${host} (${code})`, code, undefined);
+  }
+}
+
+async function getaddrinfo(host: string): Promise<readonly HostAddress[]> {
   const found = await lookup(host, { all: true, verbatim: true });
   return found.map(({ address, family }) => ({ address, family: family === 6 ? 6 : 4 }));
 }
@@ -142,11 +207,10 @@ async function resolved(host: string, resolve: Resolve): Promise<readonly HostAd
   } catch (error) {
     if (error instanceof FetchFailure) throw error;
     const code = errorCode(error);
-    // Codes of `getaddrinfo` for faults of this machine.
-    if (code === NO_NAME_SERVER || code === 'EAI_SYSTEM' || code === 'EAI_MEMORY') {
-      throw localFault(errorText(error), NO_NAME_SERVER, error);
+    if (code !== '' && !FINDINGS.includes(code)) {
+      const isExhausted = isExhaustion(code);
+      throw localFault(errorText(error), isExhausted ? code : NO_NAME_SERVER, error);
     }
-    if (isExhaustion(code)) throw localFault(errorText(error), code, error);
     throw new FetchFailure('dns-failed', errorText(error), { cause: error });
   }
   if (found.length === 0) throw new FetchFailure('dns-failed', `${host} has no address`);

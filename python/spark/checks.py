@@ -112,6 +112,26 @@ class Checks:
         for tasks in (1, 9):
             self.is_expected(self.judged(self.df, by_shard=True, tasks=tasks))
 
+    def check_parquet_of_spark_gets_its_verdicts(self) -> None:
+        """Spark believes the schema that it wrote into a file, and not the file."""
+        source = str(self.place / "written")
+        rows = [(f"https://h1.example/{name}", name) for name in "ab"]
+        frame = self.spark.createDataFrame(rows, ["url", "name"]).coalesce(1)
+        frame.write.partitionBy("name").parquet(source)
+        target = str(self.place / "judged.parquet")
+        words = [*command(), "-q", "--table", self.table, "-a", "GPTBot,CCBot", "-o", target]
+        subprocess.run([*words, source], check=True)
+        read = self.spark.read.parquet(target)
+        assert read.columns == ["url", "name", "verdict_GPTBot", "verdict_CCBot"], read.columns
+        assert [row["name"] for row in read.sort("url").collect()] == ["a", "b"]
+        # As an index, a column of pandas stays one.
+        pandas = frame.toPandas().set_index("name")
+        pandas.to_parquet(self.place / "pandas.parquet")
+        subprocess.run([*words, str(self.place / "pandas.parquet")], check=True)
+        table = pq.read_table(target).to_pandas()
+        assert table.index.name == "name", table
+        assert [*table.columns] == ["url", "verdict_GPTBot", "verdict_CCBot"], table
+
     def check_replaced_table_is_opened_anew(self) -> None:
         """Workers live on between jobs, and the second table has the path of the first."""
         rows = [(f"https://h.example/{name}",) for name in "ab"]
@@ -317,6 +337,7 @@ def main() -> None:
         print(f"{options.urls} URLs; one process alone: {checks.alone_seconds:.1f} s")
         chosen: list[Callable[[], None]] = [
             checks.check_equal_whatever_the_partitioning,
+            checks.check_parquet_of_spark_gets_its_verdicts,
             checks.check_damaged_part_fails_loudly,
             checks.check_killed_filter_process,
         ]

@@ -14,15 +14,10 @@ import { COLUMN, type ColumnChunk, FILE, type RowGroup } from './footer.js';
 import { countOf } from './page-values.js';
 import type { ParquetFile } from './parquet-file.js';
 import { NUM_CHILDREN } from './schema.js';
+import { entriesWith } from './schema-entries.js';
 import { selectRows } from './select-rows.js';
-import { listOf, STRUCT, type ThriftStruct, textOf } from './thrift.js';
+import { listOf, STRUCT, type ThriftStruct } from './thrift.js';
 import { encodeThrift, i32, i64, list, struct } from './thrift-writer.js';
-
-/**
- * Keys of metadata that list the columns, and would contradict a file with more columns: Arrow's
- * schema, the index and columns of pandas, the features of Hugging Face data sets.
- */
-const COLUMN_LISTS = ['ARROW:schema', 'pandas', 'huggingface'];
 
 /**
  * Writes the columns of Parquet files, and added columns. If all rows are kept, the pages of a
@@ -53,17 +48,7 @@ export class ParquetWriter {
    */
   async begin(file: ParquetFile): Promise<void> {
     if (this.#first === undefined) {
-      const names = file.footer.leaves.map(({ path }) => path[0]);
-      const conflict = this.#added.find(
-        ({ name }, index) =>
-          names.includes(name) || this.#added.findIndex((other) => other.name === name) < index,
-      );
-      if (conflict !== undefined) {
-        throw new RobotsFilterError(
-          'input',
-          `${file.name}: has a column "${conflict.name}" already. Choose another name for the added one: --verdict-field NAME`,
-        );
-      }
+      this.#refuseConflict(file);
       this.#first = file;
       await this.#writer.begin();
     } else if (!schemaOf(file).equals(schemaOf(this.#first))) {
@@ -71,6 +56,24 @@ export class ParquetWriter {
         'input',
         `${file.name}: its columns differ from those of ${this.#first.name}. Write them to two files`,
       );
+    }
+  }
+
+  /**
+   * Refuses a name that comes twice. Capitals make no difference, because they make none to SQL:
+   * Spark cannot read a file with `Verdict` and `verdict`.
+   */
+  #refuseConflict(file: ParquetFile): void {
+    const names = columnNames(file);
+    for (const { name } of this.#added) {
+      const other = names.find((known) => known.toLowerCase() === name.toLowerCase());
+      if (other !== undefined) {
+        throw new RobotsFilterError(
+          'input',
+          `${file.name}: has a column "${other}" already. Choose another name for the added one: --verdict-field NAME`,
+        );
+      }
+      names.push(name);
     }
   }
 
@@ -128,8 +131,8 @@ export class ParquetWriter {
     }
     const keyValues = listOf(fields, FILE.keyValues)?.values as ThriftStruct[] | undefined;
     if (keyValues !== undefined && this.#added.length > 0) {
-      const kept = keyValues.filter((pair) => !COLUMN_LISTS.includes(textOf(pair, 1) ?? ''));
-      footer.set(FILE.keyValues, list(STRUCT, kept));
+      const entries = entriesWith(keyValues, this.#added, columnNames(this.#first));
+      footer.set(FILE.keyValues, list(STRUCT, entries));
     }
     await this.#writer.end(footer);
   }
@@ -176,6 +179,12 @@ export class ParquetWriter {
     fields.delete(COLUMN.indexPage);
     return { fields: chunkOf(fields), bytes: pages.bytes, plainBytes: pages.plainBytes };
   }
+}
+
+/** The names of the columns, and of the groups around them, at the top of the schema. */
+function columnNames({ footer }: ParquetFile): string[] {
+  const roots = footer.leaves.map(({ path: [root = ''] }) => root);
+  return roots.filter((root, index) => root !== roots[index - 1]);
 }
 
 function schemaOf({ footer }: ParquetFile): Buffer {

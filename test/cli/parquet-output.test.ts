@@ -8,7 +8,7 @@ import { describe, expect, test } from 'vitest';
 import { FILE, GROUP } from '../../src/parquet/footer.js';
 import { decompressLz4 } from '../../src/parquet/lz4.js';
 import { nameOf } from '../../src/parquet/pages.js';
-import { integerOf, listOf, type ThriftStruct } from '../../src/parquet/thrift.js';
+import { integerOf, listOf, type ThriftStruct, textOf } from '../../src/parquet/thrift.js';
 import {
   columnValues,
   FIXTURES,
@@ -74,6 +74,51 @@ describe('Parquet as output', () => {
     expect(await rowsOf(place, 'out.parquet')).toEqual([]);
     expect(await columns('out.parquet')).toEqual([...(await columns('empty.parquet')), 'verdict']);
     expect(await place.run([...FILTER, 'empty.parquet'])).toMatchObject({ code: 0, text: '' });
+  });
+
+  test('entries that hold a schema list the added columns, also those of partitions', async () => {
+    const place = parquetPlace();
+    const names = ['id', 'url'];
+    const bytes = parquetWriteBuffer({
+      columnData: names.map((name) => ({ name, data: ['https://shop.example/cart/1'] })),
+      kvMetadata: [
+        {
+          key: 'org.apache.spark.sql.parquet.row.metadata',
+          value: JSON.stringify({ type: 'struct', fields: names.map((name) => ({ name })) }),
+        },
+        { key: 'org.apache.spark.legacyDateTime', value: '' },
+        { key: 'iceberg.schema', value: '{}' },
+      ],
+    });
+    place.write('set/day=1/a.parquet', new Uint8Array(bytes));
+    const entriesOf = async (...options: string[]) => {
+      const args = [...FILTER, '-q', ...options, '-o', 'out.parquet', 'set'];
+      expect((await place.run(args)).code).toBe(0);
+      const { fields } = (await openParquet(join(place.path, 'out.parquet'))).footer;
+      const pairs = listOf(fields, FILE.keyValues)?.values as ThriftStruct[];
+      return pairs.map((pair) => [textOf(pair, 1), textOf(pair, 2)] as const);
+    };
+    const [[, schema = ''] = [], ...others] = await entriesOf();
+    const { fields } = JSON.parse(schema) as { fields: { name: string }[] };
+    expect(fields.map(({ name }) => name)).toEqual(['id', 'url', 'day', 'verdict']);
+    expect(others.map(([key]) => key)).toEqual(['org.apache.spark.legacyDateTime']);
+    // No column is added to a file without partitions: nothing changes.
+    place.write('set/a.parquet', new Uint8Array(bytes));
+    const kept = [...FILTER, '-q', '--denied', '-o', 'out.parquet', 'set/a.parquet'];
+    expect((await place.run(kept)).code).toBe(0);
+    const { fields: same } = (await openParquet(join(place.path, 'out.parquet'))).footer;
+    expect(listOf(same, FILE.keyValues)?.values).toHaveLength(3);
+  });
+
+  test('a column that differs from an added one by its capitals is refused', async () => {
+    const place = parquetPlace();
+    const bytes = parquetWriteBuffer({
+      columnData: ['url', 'Verdict'].map((name) => ({ name, data: ['https://a.example/'] })),
+    });
+    place.write('a.parquet', new Uint8Array(bytes));
+    const { code, stderr } = await place.run([...FILTER, '-o', 'out.parquet', 'a.parquet']);
+    expect(code).toBe(2);
+    expect(stderr).toContain('a.parquet: has a column "Verdict" already.');
   });
 
   test('row groups keep their rows; those without rows are left out', async () => {

@@ -78,8 +78,9 @@ export class ColumnRows {
 
   /** The partitions of an input that its columns do not hold. */
   #partitionsOf(name: string, { footer }: ParquetFile): Partition[] {
-    const held = new Set(footer.leaves.map(({ path }) => path[0]));
-    return partitionsOf(name).filter(([key]) => !held.has(key));
+    // To Spark and DuckDB, `Day` and `day` are the same column.
+    const held = new Set(footer.leaves.map(({ path: [root = ''] }) => root.toLowerCase()));
+    return partitionsOf(name).filter(([key]) => !held.has(key.toLowerCase()));
   }
 
   #writerFor(name: string, partitions: readonly Partition[]): ParquetWriter {

@@ -15,8 +15,8 @@ export interface Remark {
   readonly message: string;
   /** What to write instead. */
   readonly fix: string;
-  /** The edit for `--fix`. No verdict of the `rfc9309` profile may change by it. */
-  readonly edit?: Edit | undefined;
+  /** The edits for `--fix`. No verdict of the `rfc9309` profile may change by them. */
+  readonly edits?: readonly Edit[] | undefined;
 }
 
 /** A place in the file. Both offsets are in the decoded bytes of the document. */
@@ -82,11 +82,11 @@ export class FindingList {
     const isListed = count <= mostListed;
     const isCollected = collectEdits && FIXABLE.has(rule);
     if (!isListed && !isCollected) return;
-    const { message, fix, edit } = remark();
-    if (isCollected && edit !== undefined) this.edits.push(edit);
+    const { message, fix, edits = [] } = remark();
+    if (isCollected) for (const edit of edits) this.edits.push(edit);
     if (!isListed) return;
     const { severity } = lintRule(rule);
-    this.#listed.push({ rule, severity, line, start, end, message, fix, edit });
+    this.#listed.push({ rule, severity, line, start, end, message, fix, edits });
   }
 
   /** The listed findings in the order of the file. */

@@ -7,21 +7,22 @@ import { checkGroups } from './checks/groups.js';
 import { checkOpinions } from './checks/opinions.js';
 import { checkPatterns } from './checks/patterns.js';
 import { checkPreferences } from './checks/preferences.js';
-import { checkRecords } from './checks/records.js';
+import { checkInvisible, checkRecords } from './checks/records.js';
 import { checkSitemaps } from './checks/sitemaps.js';
 import { checkTemplates } from './checks/templates.js';
 import { checkUserAgents } from './checks/user-agents.js';
-import { RobotsDocument } from './document.js';
+import { type DocumentLine, RobotsDocument } from './document.js';
 import { type Edit, type Finding, FindingList, type ListOptions } from './finding.js';
 import type { LintRuleName } from './rules.js';
 
 /** Checks, in the order in which they run. The findings come in the order of the file. */
 const CHECKS = [
+  checkInvisible,
+  checkTemplates,
   checkRecords,
   checkUserAgents,
   checkGroups,
   checkPatterns,
-  checkTemplates,
   checkSitemaps,
   checkPreferences,
   checkDecisions,
@@ -63,7 +64,8 @@ export class Linter {
   lint(body: Uint8Array, authority?: Authority): LintReport {
     const document = new RobotsDocument(body);
     const findings = new FindingList(this.#options);
-    const context = { document, findings, authority, agents: this.#agents };
+    const explained = new Set<DocumentLine>();
+    const context = { document, findings, authority, agents: this.#agents, explained };
     if (checkFormat(body, context)) {
       checkEncoding(body, context);
       for (const check of CHECKS) check(context);

@@ -24,7 +24,7 @@ function pathsOver(alphabet: string, length: number): string[] {
 
 /** A pattern without `*`s that only repeat one another is as long in its canonical form. */
 function drawPattern(random: Random): string {
-  const begin = random.pick(['/', '/', '/', '*', '/*', '/a']);
+  const begin = random.pick(['/', '/', '/', '*', '*/', '/*', '/a']);
   const end = random.pick(['', '', '', '$', '*', '*$']);
   return begin + random.run(['a', 'b', '/', '*', 'a', '*'], 0, 5) + end;
 }
@@ -138,6 +138,17 @@ describe('rules that never decide', () => {
     // Where the literal stands at the start, another rule decides than elsewhere.
     [['Disallow: */a', 'Allow: /*/a', 'Allow: /a***'], ['*/a']],
     [['Disallow: */a', 'Allow: /*/a'], []],
+    // One literal anywhere, with and without the first slash of the path.
+    [['Disallow: /', 'Disallow: *'], ['*']],
+    [['Disallow: *', 'Allow: /'], ['*']],
+    [
+      ['Disallow: */', 'Disallow: *$', 'Disallow: /**'],
+      ['*/', '*$'],
+    ],
+    [['Disallow: *b', 'Allow: /*b'], ['*b']],
+    [['Disallow: *%3Aa', 'Disallow: /*%3Aa'], ['*%3Aa']],
+    [['Disallow: */$', 'Disallow: /'], []],
+    [['Disallow: */*a', 'Disallow: /*a'], ['/*a']],
     [['Disallow: /a', 'Disallow: /b'], []],
     [['Disallow: /*%3Aa', 'Disallow: /:a'], []],
   ])('%j', (lines, never) => {

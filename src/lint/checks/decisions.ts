@@ -1,12 +1,13 @@
 import type { DocumentGroup, RuleLine } from '../document.js';
 import { contentSpan, type RobotsDocument } from '../document.js';
 import type { Edit } from '../finding.js';
-import { findNeverDeciding, type NeverDeciding } from '../inclusion/never-deciding.js';
-import type { WorkBudget } from '../inclusion/work-budget.js';
+import {
+  findNeverDeciding,
+  type NeverDeciding,
+  type Precedence,
+} from '../inclusion/never-deciding.js';
+import { FILE_WORK, type WorkBudget } from '../inclusion/work-budget.js';
 import type { CheckContext } from './check.js';
-
-/** Units of work for comparing the rules of a file; about a third of a second. */
-const FILE_WORK = 10_000_000;
 
 /**
  * Finds rules that never decide. The rules of groups that name the same crawlers are compared
@@ -14,6 +15,7 @@ const FILE_WORK = 10_000_000;
  */
 export function checkDecisions({ document, findings }: CheckContext): void {
   const budget: WorkBudget = { left: FILE_WORK };
+  let firstLeftOut: RuleLine | undefined;
   for (const groups of groupsOfSameAgents(document.groups)) {
     const rules = groups.flatMap((group) => group.rules);
     const groupOf = new Map<RuleLine, DocumentGroup>(
@@ -32,16 +34,17 @@ export function checkDecisions({ document, findings }: CheckContext): void {
         fix: isOverruled
           ? `Delete the line; or, if it is meant, line ${deciding[0]?.line.line}.`
           : 'Delete the line.',
-        edit: isRemovable ? removal(rule, document) : undefined,
+        edits: isRemovable ? [removal(rule, document)] : [],
       }));
     }
-    if (leftOut === undefined) continue;
-    findings.add('analysis-limit', contentSpan(document, leftOut.line), () => ({
-      message:
-        'The file has too many wildcards to compare all rules: from here on, only rules for exactly the same paths were found.',
-      fix: 'Write fewer rules with "*": one shorter pattern can match what many long ones do.',
-    }));
+    firstLeftOut ??= leftOut;
   }
+  if (firstLeftOut === undefined) return;
+  findings.add('analysis-limit', contentSpan(document, firstLeftOut.line), () => ({
+    message:
+      'The file has too many wildcards to compare all rules: from here on, only rules for exactly the same paths were found.',
+    fix: 'Write fewer rules with "*": one shorter pattern can match what many long ones do.',
+  }));
 }
 
 /** Puts together the groups that name the same crawlers, in the order of the file. */
@@ -61,7 +64,7 @@ function groupsOfSameAgents(groups: readonly DocumentGroup[]): Iterable<Document
 }
 
 function messageFor(
-  { rule, deciding, same }: NeverDeciding<RuleLine>,
+  { deciding, same, reasons }: NeverDeciding<RuleLine>,
   isOverruled: boolean,
   document: RobotsDocument,
 ): string {
@@ -72,15 +75,20 @@ function messageFor(
   const others = named.join(' and ');
   if (same && !isOverruled)
     return `The rule matches the same paths as ${others}, and never decides.`;
-  const [first] = deciding;
-  const isTie = deciding.length === 1 && first?.allow === true && !rule.allow;
-  const reason = isTie
-    ? 'a longer rule wins, and of rules of equal length Allow'
-    : 'a longer rule wins';
+  const reason = reasonFor(reasons);
   return same
     ? `The rule matches the same paths as ${others}, which overrules it (${reason}; RFC 9309 section 2.2.2). It never decides.`
     : `The rule never decides: ${others} ${deciding.length === 1 ? 'matches' : 'match'} all of its paths and ${deciding.length === 1 ? 'overrules' : 'overrule'} it (${reason}; RFC 9309 section 2.2.2).`;
 }
+
+/** The sentence of RFC 9309 by which the deciding rules decide. */
+function reasonFor(reasons: ReadonlySet<Precedence>): string {
+  const ties = reasons.has('allow') ? 'of rules of equal length Allow wins' : SAME_EITHER_WAY;
+  if (!reasons.has('longer')) return ties;
+  return reasons.size === 1 ? 'a longer rule wins' : `a longer rule wins, and ${ties}`;
+}
+
+const SAME_EITHER_WAY = 'of rules of equal length and verdict either may decide';
 
 function shortened(text: string): string {
   return text.length <= 40 ? text : `${text.slice(0, 40)}…`;

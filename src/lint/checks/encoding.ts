@@ -2,6 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import {
   CLOSE_BRACE,
   CLOSE_BRACKET,
+  DELETE,
   EXCLAMATION_MARK,
   LESS_THAN,
   NUL,
@@ -18,8 +19,8 @@ import { isLetter } from '../../protocol/byte.js';
 import { GRAMMARS } from '../../protocol/grammar.js';
 import { MIN_BYTES } from '../../protocol/parsing-limits.js';
 import { contentSpan, type RobotsDocument } from '../document.js';
-import { WHOLE_FILE } from '../finding.js';
-import type { CheckContext } from './check.js';
+import { type Span, WHOLE_FILE } from '../finding.js';
+import { type CheckContext, listedLines } from './check.js';
 
 /** EF BB BF read as Latin-1 and written as UTF-8. */
 const BROKEN_MARK = Buffer.from('\u00ef\u00bb\u00bf');
@@ -108,7 +109,7 @@ export function checkEncoding(body: Uint8Array, { document, findings }: CheckCon
       message:
         'The file begins with a byte order mark. Some crawlers take it for a part of the first line.',
       fix: 'Save the file as UTF-8 without a byte order mark.',
-      edit: { start: 0, end: start, text: '' },
+      edits: hidesFormat(body.subarray(start)) ? [] : [{ start: 0, end: start, text: '' }],
     }));
   }
   if (hasBrokenMark(document)) {
@@ -125,6 +126,7 @@ export function checkEncoding(body: Uint8Array, { document, findings }: CheckCon
       fix: 'Merge rules with * and shorter prefixes.',
     }));
   }
+  const notUtf8: Span[] = [];
   const wholeIsUtf8 = utf16 || isUtf8(body.subarray(0, document.end));
   for (const line of lines) {
     if (line.holdsNul) {
@@ -136,10 +138,7 @@ export function checkEncoding(body: Uint8Array, { document, findings }: CheckCon
       }));
     }
     if (!wholeIsUtf8 && line.key !== undefined && !isUtf8(bytes.subarray(line.start, line.end))) {
-      findings.add('not-utf-8', contentSpan(document, line), () => ({
-        message: 'The record is not UTF-8 (RFC 9309 section 2.2), so crawlers read it differently.',
-        fix: 'Save the file as UTF-8, or percent-encode the path.',
-      }));
+      notUtf8.push(contentSpan(document, line));
     }
     const { lineBytes } = GRAMMARS.google;
     if (line.end - line.start > lineBytes) {
@@ -149,4 +148,16 @@ export function checkEncoding(body: Uint8Array, { document, findings }: CheckCon
       }));
     }
   }
+  const [first] = notUtf8;
+  if (first === undefined) return;
+  findings.add('not-utf-8', first, () => ({
+    message: `${notUtf8.length === 1 ? 'The record is' : `The record, and ${listedLines(notUtf8.slice(1))}, are`} not UTF-8 (RFC 9309 section 2.2), so crawlers read ${notUtf8.length === 1 ? 'it' : 'them'} differently.`,
+    fix: 'Save the file as UTF-8, or percent-encode the path.',
+  }));
+}
+
+/** Whether a file would be another one without its byte order mark: a decoder would see another. */
+function hidesFormat(rest: Uint8Array): boolean {
+  const [first = SPACE] = rest;
+  return first > DELETE || unsupportedBody(rest) !== undefined || isBinary(rest);
 }

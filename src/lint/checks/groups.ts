@@ -1,21 +1,47 @@
+import { ASTERISK, DOLLAR, SLASH } from '../../ascii.js';
 import {
   type AgentLine,
   contentSpan,
   type DocumentGroup,
   type RobotsDocument,
+  type RuleLine,
   valueSpan,
 } from '../document.js';
-import { type CheckContext, quoted } from './check.js';
+import type { Entry } from '../inclusion/compared-rule.js';
+import { genericPaths, OTHER_BYTE } from '../inclusion/generic-path.js';
+import { entriesOf, RankedRules } from '../inclusion/never-deciding.js';
+import { FILE_WORK, type WorkBudget } from '../inclusion/work-budget.js';
+import { type CheckContext, listed, listedLines, quoted } from './check.js';
+import { isCutAtHash } from './patterns.js';
 
 /** Length of the longest name that a message has whole. */
 const LONGEST_NAME = 40;
 
-/** Checks where groups begin and end, and which groups count as one. */
+/** Checks where groups begin and end, which groups count as one, and what they leave out. */
 export function checkGroups(context: CheckContext): void {
-  for (const group of context.document.groups) checkRunaways(group, context);
-  checkEmptyGroups(context);
-  checkMergedGroups(context);
-  checkDenied(context);
+  const groups = groupsByToken(context.document.groups);
+  /** Rules that deny everything to `*` because a group ran away. */
+  const runaways = new Set<RuleLine>();
+  for (const group of context.document.groups) checkRunaways(group, runaways, context);
+  checkInheritance(groups, context);
+  checkMergedGroups(groups, context);
+  checkDenied(runaways, context);
+}
+
+/** The groups that name a product token, each with the line that names it first. */
+type NamedGroups = readonly { readonly index: number; readonly agent: AgentLine }[];
+
+function groupsByToken(groups: readonly DocumentGroup[]): ReadonlyMap<string, NamedGroups> {
+  const byToken = new Map<string, { index: number; agent: AgentLine }[]>();
+  groups.forEach(({ agents }, index) => {
+    for (const agent of agents) {
+      if (agent.token === '') continue;
+      const named = byToken.get(agent.token);
+      if (named === undefined) byToken.set(agent.token, [{ index, agent }]);
+      else if (named.at(-1)?.index !== index) named.push({ index, agent });
+    }
+  });
+  return byToken;
 }
 
 /**
@@ -24,31 +50,42 @@ export function checkGroups(context: CheckContext): void {
  */
 function checkRunaways(
   { agents, rules }: DocumentGroup,
+  runaways: Set<RuleLine>,
   { document, findings }: CheckContext,
 ): void {
   if (rules.length === 0) return;
-  const denial = rules.find(({ allow, pattern }) => !allow && isSlash(pattern));
-  /** The next user-agent line with another token, while the lines are walked backwards. */
+  /** The user-agent lines that run away, each with the next one of another token. */
+  const found: { agent: AgentLine; meant: AgentLine }[] = [];
   let other: AgentLine | undefined;
   for (let index = agents.length - 2; index >= 0; index--) {
     const agent = agents[index] as AgentLine;
-    const { token, line, other: record } = agent;
     const following = agents[index + 1] as AgentLine;
-    if (following.token !== token) other = following;
-    if (record === undefined || other === undefined) continue;
-    const meant = nameOf(other, document);
-    findings.add('runaway-group', contentSpan(document, line), () => {
-      const name = token === '*' ? 'every crawler (*)' : nameOf(agent, document);
-      const consequence =
-        denial === undefined
-          ? `${name} gets the rules of ${meant}`
-          : `${name} is denied everything by line ${denial.line.line}, which is meant for ${meant}`;
-      return {
-        message: `No rule follows the line: ${quoted(document.keyText(record))} in line ${record.line} does not end a group (RFC 9309 section 2.2.4), and ${consequence}.`,
-        fix: `Write a rule after line ${record.line}: "Disallow:" allows everything.`,
-      };
-    });
+    if (following.token !== agent.token) other = following;
+    if (agent.other !== undefined && other !== undefined) found.unshift({ agent, meant: other });
   }
+  // The worst case stands for the others, which have the same cause.
+  const worst = found.find(({ agent }) => agent.token === '*') ?? found[0];
+  if (worst === undefined) return;
+  const { agent, meant } = worst;
+  const record = agent.other ?? agent.line;
+  const denial = rules.find(({ allow, pattern }) => !allow && matchesAll(pattern));
+  if (denial !== undefined && agent.token === '*' && findings.wants('runaway-group')) {
+    runaways.add(denial);
+  }
+  findings.add('runaway-group', contentSpan(document, agent.line), () => {
+    const name = agent.token === '*' ? 'every crawler (*)' : nameOf(agent, document);
+    const target = nameOf(meant, document);
+    const consequence =
+      denial === undefined
+        ? `${name} gets the rules of ${target}`
+        : `${name} is denied everything by line ${denial.line.line}, which is meant for ${target}`;
+    const further = found.filter((each) => each !== worst).map((each) => each.agent.line);
+    const more = further.length === 0 ? '' : ` The same holds for ${listedLines(further)}.`;
+    return {
+      message: `No rule follows the line: ${quoted(document.keyText(record))} in line ${record.line} does not end a group (RFC 9309 section 2.2.4), and ${consequence}.${more}`,
+      fix: `Write a rule after line ${record.line}: "Disallow:" allows everything.`,
+    };
+  });
 }
 
 /** The name of a crawler as the file has it. */
@@ -58,60 +95,235 @@ function nameOf({ token, line }: AgentLine, document: RobotsDocument): string {
   return name === '' ? 'no crawler' : name;
 }
 
-function isSlash(pattern: Uint8Array): boolean {
-  return pattern.length === 1 && pattern[0] === 0x2f;
+/** Whether a pattern matches every path: `/`, `*`, `/*`, `*$` and the like. */
+function matchesAll(pattern: Uint8Array): boolean {
+  let end = pattern.length;
+  if (pattern[end - 1] === DOLLAR && pattern[end - 2] === ASTERISK) end--;
+  let slashes = 0;
+  for (let at = 0; at < end; at++) {
+    if (pattern[at] === SLASH) slashes++;
+    else if (pattern[at] !== ASTERISK) return false;
+  }
+  return end > 0 && slashes < 2;
 }
 
-/** Finds groups without a rule: their crawlers do not obey the group of `*`. */
-function checkEmptyGroups({ document, findings }: CheckContext): void {
-  const { groups } = document;
-  const last = groups.at(-1);
-  // Only the last group can be without rules.
-  if (last === undefined || last.rules.length > 0) return;
-  const others = groups.slice(0, -1);
-  const star = others.find(({ agents }) => agents.some(({ token }) => token === '*'));
-  if (star === undefined || !star.rules.some(({ pattern }) => pattern.length > 0)) return;
-  const elsewhere = new Set(others.flatMap(({ agents }) => agents.map(({ token }) => token)));
-  for (const agent of last.agents) {
-    const { token, line } = agent;
-    if (token === '' || token === '*' || elsewhere.has(token)) continue;
-    findings.add('group-without-rules', valueSpan(line), () => {
-      const name = nameOf(agent, document);
+/** Google's crawlers that no group of `*` binds anyway, in lower case. */
+const WITHOUT_STAR: ReadonlySet<string> = new Set([
+  'adsbot-google',
+  'adsbot-google-mobile',
+  'adsbot-google-mobile-apps',
+  'apis-google',
+  'google-safety',
+  'feedfetcher-google',
+  'mediapartners-google',
+]);
+
+/** Units of work for each byte of a file, for finding what groups leave out. */
+const WORK_PER_BYTE = 256;
+
+/** Rules of `*` that deny, with the paths that stand for all of theirs. */
+interface Denial {
+  readonly rule: RuleLine;
+  readonly paths: readonly (readonly number[])[];
+}
+
+/** Crawlers that obey the same groups. */
+interface NamedCrawlers {
+  readonly agents: readonly AgentLine[];
+  readonly rules: readonly RuleLine[];
+}
+
+type InheritanceRule = 'group-without-rules' | 'rules-not-inherited' | 'rules-not-repeated';
+
+/** Finds named groups without rules of `*`: their crawlers obey none of these (section 2.2.1). */
+function checkInheritance(
+  byToken: ReadonlyMap<string, NamedGroups>,
+  { document, findings }: CheckContext,
+): void {
+  const star = byToken.get('*');
+  const ofStar = star?.flatMap(({ index }) => document.groups[index]?.rules ?? []) ?? [];
+  if (star === undefined || !ofStar.some(isDenial)) return;
+  const budget: WorkBudget = {
+    left: Math.min(FILE_WORK, WORK_PER_BYTE * document.bytes.length),
+  };
+  const crawlers = namedCrawlers(byToken, document, budget);
+  if (crawlers.length === 0) return;
+  const entries = new Map(
+    entriesOf(document.groups.flatMap(({ rules }) => rules)).map((entry) => [entry.rule, entry]),
+  );
+  const ranked = (rules: readonly RuleLine[]): RankedRules<RuleLine> =>
+    new RankedRules(rules.flatMap((rule) => entries.get(rule) ?? []));
+  const rulesOfStar = ranked(ofStar);
+  const deniesAll = denies(rulesOfStar.deciding([SLASH, OTHER_BYTE], budget));
+  const denials = denialsOf(
+    ofStar.flatMap((rule) => entries.get(rule) ?? []),
+    rulesOfStar,
+    budget,
+  );
+  /** Groups that leave out the same rules have one cause. */
+  const found = new Map<string, { rule: InheritanceRule; open: Denial[]; agents: AgentLine[] }>();
+  for (const { agents, rules } of crawlers) {
+    if (rules.length > 0 && (isDeliberate(rules) || (deniesAll && rules.some(isDenial)))) continue;
+    // Patterns that match nothing are reported themselves.
+    if (rules.some(isDenial) && !rules.some((rule) => entries.has(rule))) continue;
+    const own = ranked(rules);
+    const { open, kept } = sidesOf(denials, own, budget);
+    const rule = ruleFor(rules, open.length, kept);
+    budget.left -= open.length;
+    if (rule === undefined || open.length === 0 || budget.left < 0) continue;
+    const key = `${rule} ${open.map((denial) => denial.rule.line.line).join()}`;
+    const same = found.get(key);
+    if (same === undefined) found.set(key, { rule, open, agents: [...agents] });
+    else same.agents.push(...agents);
+  }
+  const line = star[0]?.agent.line.line ?? 0;
+  for (const { rule, open, agents } of found.values()) {
+    const [first] = agents as [AgentLine];
+    findings.add(rule, valueSpan(first.line), () => {
+      const names = listed(agents.map((agent) => nameOf(agent, document)));
+      const paths = open.some((denial) => matchesAll(denial.rule.pattern))
+        ? 'everything'
+        : listed(open.map((denial) => quoted(document.valueText(denial.rule.line))));
+      const what = rule === 'group-without-rules' ? ', and no rule follows' : '';
       return {
-        message: `The group names ${name} and has no rule: ${name} may fetch everything, and does not obey the group of * in line ${star.agents[0]?.line.line}.`,
-        fix: 'Repeat the rules of *, or write "Disallow:" if everything is allowed.',
+        message: `${agents.length === 1 ? 'The group names' : 'Groups name'} ${names}${what}. A crawler that a group names does not obey the group of * in line ${line} (RFC 9309 section 2.2.1): it may fetch ${paths}, which * denies.`,
+        fix: `Repeat the Disallow lines of *; or write "${what === '' ? 'Allow: /' : 'Disallow:'}", if that is meant.`,
       };
     });
   }
 }
 
+function isDenial({ allow, pattern }: RuleLine): boolean {
+  return !allow && pattern.length > 0;
+}
+
+/** Whether rules say that everything is allowed that they do not deny. */
+function isDeliberate(rules: readonly RuleLine[]): boolean {
+  if (rules.some(({ allow, pattern }) => allow && matchesAll(pattern))) return true;
+  return !rules.some(isDenial) && rules.some(({ pattern }) => pattern.length === 0);
+}
+
+/**
+ * What is wrong with rules that leave out some denials of `*`. Authors who repeat a few of them know
+ * that groups do not add up, and left out the others on purpose.
+ */
+function ruleFor(
+  rules: readonly RuleLine[],
+  open: number,
+  kept: number,
+): InheritanceRule | undefined {
+  if (rules.length === 0) return 'group-without-rules';
+  if (kept === 0 || !rules.some(isDenial)) return 'rules-not-inherited';
+  return open <= kept ? 'rules-not-repeated' : undefined;
+}
+
+/** Whether a rule decides that a path may not be fetched. */
+function denies(rule: RuleLine | 'none' | undefined): boolean {
+  return rule !== undefined && rule !== 'none' && !rule.allow;
+}
+
+/**
+ * The denials of `*` on whose paths no own rule decides, and the number of those that own rules
+ * repeat. What an own rule allows is meant.
+ */
+function sidesOf(
+  denials: readonly Denial[],
+  own: RankedRules<RuleLine>,
+  budget: WorkBudget,
+): { open: Denial[]; kept: number } {
+  const open: Denial[] = [];
+  let kept = 0;
+  for (const denial of denials) {
+    const deciding = denial.paths.map((path) => own.deciding(path, budget));
+    if (deciding.includes('none')) open.push(denial);
+    else if (deciding.some(denies)) kept++;
+  }
+  return { open, kept };
+}
+
+/** Puts together the crawlers that obey the same groups, and do not obey `*`. */
+function namedCrawlers(
+  byToken: ReadonlyMap<string, NamedGroups>,
+  { groups }: RobotsDocument,
+  budget: WorkBudget,
+): NamedCrawlers[] {
+  const byGroups = new Map<string, { agents: AgentLine[]; named: NamedGroups }>();
+  for (const [token, named] of byToken) {
+    const [first] = named;
+    if (token === '*' || WITHOUT_STAR.has(token) || first === undefined) continue;
+    const key = named.map(({ index }) => index).join();
+    // Crawlers of a group of * obey its rules.
+    if (named.some(({ index }) => groups[index]?.agents.some(isStar))) continue;
+    const same = byGroups.get(key);
+    if (same === undefined) byGroups.set(key, { agents: [first.agent], named });
+    else same.agents.push(first.agent);
+  }
+  const crawlers: NamedCrawlers[] = [];
+  for (const { agents, named } of byGroups.values()) {
+    for (const { index } of named) budget.left -= groups[index]?.rules.length ?? 0;
+    if (budget.left < 0) break;
+    crawlers.push({ agents, rules: named.flatMap(({ index }) => groups[index]?.rules ?? []) });
+  }
+  return crawlers;
+}
+
+function isStar({ token }: AgentLine): boolean {
+  return token === '*';
+}
+
+/** The rules of `*` that deny on some of the paths that stand for theirs. */
+function denialsOf(
+  entries: readonly Entry<RuleLine>[],
+  rules: RankedRules<RuleLine>,
+  budget: WorkBudget,
+): Denial[] {
+  const denials: Denial[] = [];
+  for (const { rule, pattern } of entries) {
+    if (rule.allow || pattern.twoForms || budget.left < 0) continue;
+    const paths = genericPaths(pattern).filter((path) => denies(rules.deciding(path, budget)));
+    if (paths.length > 0) denials.push({ rule, paths });
+  }
+  return denials;
+}
+
 /** Finds crawlers that several groups with different rules name. */
-function checkMergedGroups({ document, findings }: CheckContext): void {
-  const firstOf = new Map<string, { group: DocumentGroup; agent: AgentLine; rules: number }>();
-  const ruleSets = new Map<string, number>();
-  for (const group of document.groups) {
-    if (group.rules.length === 0) continue;
-    const rules = numberOf(rulesText(group, document), ruleSets);
-    const tokens = new Set<string>();
-    for (const agent of group.agents) {
-      const { token, line } = agent;
-      if (token === '' || tokens.has(token)) continue;
-      tokens.add(token);
-      const first = firstOf.get(token);
-      if (first === undefined) {
-        firstOf.set(token, { group, agent, rules });
-        continue;
-      }
-      if (first.rules === rules) continue;
-      findings.add('merged-groups', valueSpan(line), () => {
-        const draft =
-          token === '*' ? ' Crawlers that follow the draft of 2019 obey the first group only.' : '';
-        return {
-          message: `Line ${first.agent.line.line} names the product token ${quoted(token)} too, with other rules. Both groups count as one (RFC 9309 section 2.2.1).${draft}`,
-          fix: 'Write all rules of a crawler in one group.',
-        };
-      });
-    }
+function checkMergedGroups(
+  byToken: ReadonlyMap<string, NamedGroups>,
+  { document, findings }: CheckContext,
+): void {
+  const texts = new Map<string, number>();
+  const numbers = document.groups.map((group) => numberOf(rulesText(group, document), texts));
+  const found = new Map<string, { groups: NamedGroups; tokens: string[] }>();
+  for (const [token, named] of byToken) {
+    if (named.length === 1) continue;
+    const [first, ...others] = named.filter(
+      ({ index }) => document.groups[index]?.rules.length !== 0,
+    );
+    if (first === undefined) continue;
+    const further = others.filter(({ index }) => numbers[index] !== numbers[first.index]);
+    if (further.length === 0) continue;
+    const groups = [first, ...further];
+    const key = groups.map(({ index }) => index).join();
+    const same = found.get(key);
+    if (same === undefined) found.set(key, { groups, tokens: [token] });
+    else same.tokens.push(token);
+  }
+  for (const { groups, tokens } of found.values()) {
+    const [first, second] = groups as [NamedGroups[0], NamedGroups[0]];
+    findings.add('merged-groups', valueSpan(second.agent.line), () => {
+      const draft = tokens.includes('*')
+        ? ' Crawlers that follow the draft of 2019 obey the first group of * only.'
+        : '';
+      const others = groups.slice(2).map(({ agent }) => agent.line);
+      const more =
+        others.length === 0
+          ? ''
+          : ` So ${others.length === 1 ? 'does the group' : 'do the groups'} in ${listedLines(others)}.`;
+      return {
+        message: `${listed(tokens.map(quoted))} already ${tokens.length === 1 ? 'has' : 'have'} a group in line ${first.agent.line.line}, with other rules. Both groups count as one (RFC 9309 section 2.2.1).${more}${draft}`,
+        fix: 'Write all rules of a crawler in one group.',
+      };
+    });
   }
 }
 
@@ -131,31 +343,31 @@ function numberOf(text: string, numbers: Map<string, number>): number {
 }
 
 /** Finds a group of `*` that denies everything, and those that deny all queries. */
-function checkDenied({ document, findings }: CheckContext): void {
+function checkDenied(runaways: ReadonlySet<RuleLine>, { document, findings }: CheckContext): void {
   for (const { agents, rules } of document.groups) {
-    if (!agents.some(({ token }) => token === '*')) continue;
+    if (!agents.some(isStar)) continue;
     const allows = rules.some(({ allow, pattern }) => allow && pattern.length > 0);
-    for (const { allow, pattern, line } of rules) {
-      if (allow) continue;
-      const text = Buffer.from(pattern).toString('latin1');
-      if (!allows && EVERYTHING.has(text)) {
-        findings.add('everything-denied', contentSpan(document, line), () => ({
-          message: deniedToAll(document, text),
-          fix: 'If that is not meant, write "Disallow:" without a path.',
-        }));
-      }
-      if (QUERIES.has(text)) {
-        findings.add('queries-denied', contentSpan(document, line), () => ({
-          message:
-            'The rule denies every URL with a query to all crawlers, also those with page numbers or languages.',
-          fix: 'Name the parameters that are meant: "Disallow: /*?sort=".',
-        }));
-      }
+    const denial = rules.find(({ allow, pattern }) => !allow && matchesAll(pattern));
+    const isExplained =
+      denial !== undefined && (runaways.has(denial) || isCutAtHash(denial.line, document));
+    if (denial !== undefined && !allows && !isExplained) {
+      findings.add('everything-denied', contentSpan(document, denial.line), () => ({
+        message: deniedToAll(document, document.valueText(denial.line)),
+        fix: 'If that is not meant, write "Disallow:" without a path.',
+      }));
     }
+    const queries = rules.find(
+      ({ allow, line }) => !allow && QUERIES.has(document.valueText(line)),
+    );
+    if (queries === undefined) continue;
+    findings.add('queries-denied', contentSpan(document, queries.line), () => ({
+      message:
+        'The rule denies every URL with a query to all crawlers, also those with page numbers or languages.',
+      fix: 'Name the parameters that are meant: "Disallow: /*?sort=".',
+    }));
   }
 }
 
-const EVERYTHING: ReadonlySet<string> = new Set(['/', '*', '/*', '/**']);
 const QUERIES: ReadonlySet<string> = new Set(['/*?', '/*?*', '*?', '*?*']);
 
 function deniedToAll({ groups }: RobotsDocument, text: string): string {

@@ -1,24 +1,126 @@
 import { isControl } from '../../control-characters.js';
 
-/** Characters that editors do not show: soft hyphen, zero width, word joiner, byte order mark. */
-const INVISIBLE = '\u00ad\u200b\u200c\u200d\u2060\ufeff';
+/** Characters that editors do not show, apart from controls, by their usual names. */
+const NAMES: ReadonlyMap<number, string> = new Map([
+  [0x00a0, 'no-break space'],
+  [0x00ad, 'soft hyphen'],
+  [0x034f, 'combining grapheme joiner'],
+  [0x061c, 'Arabic letter mark'],
+  [0x180e, 'Mongolian vowel separator'],
+  [0x200b, 'zero width space'],
+  [0x200c, 'zero width non-joiner'],
+  [0x200d, 'zero width joiner'],
+  [0x200e, 'left-to-right mark'],
+  [0x200f, 'right-to-left mark'],
+  [0x2028, 'line separator'],
+  [0x2029, 'paragraph separator'],
+  [0x202f, 'narrow no-break space'],
+  [0x2060, 'word joiner'],
+  [0x2800, 'blank braille pattern'],
+  [0x3000, 'ideographic space'],
+  [0x3164, 'Hangul filler'],
+  [0xfeff, 'byte order mark'],
+]);
 
-/** Whether a character of a text is not shown. White space is. */
-function isInvisible(character: string): boolean {
-  return INVISIBLE.includes(character) || (character > ' ' && isControl(character.charCodeAt(0)));
+/** Ranges of further ones: fillers, spaces, bidirectional controls, tags. */
+const RANGES: readonly (readonly [first: number, last: number])[] = [
+  [0x115f, 0x1160],
+  [0x17b4, 0x17b5],
+  [0x2000, 0x200f],
+  [0x2028, 0x202f],
+  [0x205f, 0x206f],
+  [0xfe00, 0xfe0f],
+  [0xfff0, 0xfffb],
+  [0xe0000, 0xe01ef],
+];
+
+/** An invisible character of a text. */
+interface Invisible {
+  /** Its offset in UTF-16 code units. */
+  readonly at: number;
+  /** `U+00A0, a no-break space`, or `U+0080`. */
+  readonly name: string;
 }
 
-/** The first invisible character of a text as `U+200D`; `undefined` if there is none. */
-export function invisibleIn(text: string): string | undefined {
-  const found = Array.from(text).find(isInvisible);
-  const digits = found?.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0');
-  return digits === undefined ? undefined : `U+${digits}`;
+/** Whether a character is not shown, or only as a gap that looks like a space. */
+function isInvisible(code: number): boolean {
+  if (code <= 0x20) return code < 0x20 && code !== 0x09;
+  if (code < 0x7f) return false;
+  if (code <= 0xffff && isControl(code)) return true;
+  return NAMES.has(code) || RANGES.some(([first, last]) => code >= first && code <= last);
 }
 
-/** A text without its invisible characters, and without white space around it. */
+/**
+ * Whether a character chooses how its neighbours are joined or drawn. Between letters outside ASCII
+ * it belongs to their spelling: Persian words and emoji have such characters.
+ */
+function isJoiner(code: number): boolean {
+  return code === 0x200c || code === 0x200d || (code >= 0xfe00 && code <= 0xfe0f);
+}
+
+/** Whether a character is invisible where it stands. */
+function isHidden(code: number, before: number): boolean {
+  return isInvisible(code) && !(isJoiner(code) && before > 0x7f);
+}
+
+/** The first invisible character of a text; `undefined` if there is none. */
+export function invisibleIn(text: string): Invisible | undefined {
+  let before = 0;
+  let at = 0;
+  for (const character of text) {
+    const code = character.codePointAt(0) as number;
+    if (isHidden(code, before)) {
+      const digits = code.toString(16).toUpperCase().padStart(4, '0');
+      const name = NAMES.get(code);
+      return { at, name: name === undefined ? `U+${digits}` : `U+${digits}, ${name}` };
+    }
+    before = code;
+    at += character.length;
+  }
+  return undefined;
+}
+
+/** White space that is not ASCII. */
+function isWideSpace(code: number): boolean {
+  return (
+    code === 0xa0 ||
+    (code >= 0x2000 && code <= 0x200a) ||
+    code === 0x202f ||
+    code === 0x205f ||
+    code === 0x3000
+  );
+}
+
+/** A text with a space for each gap, without its invisible characters and white space around it. */
 export function visible(text: string): string {
-  return Array.from(text)
-    .filter((character) => !isInvisible(character))
-    .join('')
-    .trim();
+  return replaced(text, (character) =>
+    isWideSpace(character.codePointAt(0) ?? 0) ? ' ' : '',
+  ).trim();
+}
+
+/** A text in which each invisible character is written as `\u00a0`, as in JSON. */
+export function escapeInvisible(text: string): string {
+  return replaced(text, (character) =>
+    Array.from(
+      { length: character.length },
+      (_, at) => `\\u${character.charCodeAt(at).toString(16).padStart(4, '0')}`,
+    ).join(''),
+  );
+}
+
+/** A pattern in which each invisible character is percent-encoded, as it is compared. */
+export function encodeInvisible(text: string): string {
+  return replaced(text, encodeURIComponent);
+}
+
+/** A text with something else for each invisible character. */
+function replaced(text: string, replacement: (character: string) => string): string {
+  let result = '';
+  let before = 0;
+  for (const character of text) {
+    const code = character.codePointAt(0) as number;
+    result += isHidden(code, before) ? replacement(character) : character;
+    before = code;
+  }
+  return result;
 }

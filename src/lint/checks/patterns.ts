@@ -1,9 +1,8 @@
-import { ASTERISK, DOLLAR, PERCENT, SLASH, SPACE, TAB } from '../../ascii.js';
-import { isDigit, isUnreserved } from '../../protocol/byte.js';
-import { type RuleLine, valueSpan } from '../document.js';
-import type { Span } from '../finding.js';
-import { type CheckContext, quoted } from './check.js';
-import { visible } from './invisible.js';
+import { ASTERISK, DOLLAR, DOT, HASH, PERCENT, SLASH, SPACE, TAB } from '../../ascii.js';
+import { isDigit, isLetter, isUnreserved } from '../../protocol/byte.js';
+import { type DocumentLine, type RobotsDocument, type RuleLine, valueSpan } from '../document.js';
+import type { Edit, Span } from '../finding.js';
+import { type CheckContext, listed, quoted } from './check.js';
 import { secondRecord } from './second-record.js';
 
 /** Checks each pattern by itself. */
@@ -15,6 +14,7 @@ export function checkPatterns(context: CheckContext): void {
         checkEmpty(rule, hasPattern, context);
         continue;
       }
+      if (context.explained.has(rule.line)) continue;
       if (checkBeginning(rule, context)) checkInside(rule, context);
     }
   }
@@ -74,6 +74,12 @@ export function pathOfUrl(text: string): string | undefined {
   return slash < 0 ? '/' : text.slice(slash);
 }
 
+/** Whether a "#" within a path ends a value. */
+export function isCutAtHash(line: DocumentLine, document: RobotsDocument): boolean {
+  const after = document.bytes[line.end + 1] ?? SPACE;
+  return document.hasComment(line) && line.valueEnd === line.end && after > SPACE;
+}
+
 /** Checks the bytes of a pattern that matches something. */
 function checkInside(rule: RuleLine, context: CheckContext): void {
   const { document, findings } = context;
@@ -85,8 +91,7 @@ function checkInside(rule: RuleLine, context: CheckContext): void {
     start: valueStart + offset,
     end: valueStart + offset + length,
   });
-  const afterHash = bytes[line.end + 1] ?? SPACE;
-  if (document.hasComment(line) && valueEnd === line.end && afterHash > SPACE) {
+  if (isCutAtHash(line, document)) {
     findings.add(
       'hash-in-pattern',
       { line: line.line, start: line.end, end: line.end + 1 },
@@ -97,13 +102,15 @@ function checkInside(rule: RuleLine, context: CheckContext): void {
     );
   }
   let space = -1;
+  let isDollarReported = false;
   let isPercentReported = false;
   for (let offset = 0; offset < pattern.length; offset++) {
     const byte = pattern[offset] as number;
     if (byte === DOLLAR && offset < pattern.length - 1) {
       const next = pattern[offset + 1] as number;
       // A placeholder such as ${path} is reported as such.
-      if (next === 0x7b) continue;
+      if (next === 0x7b || isDollarReported) continue;
+      isDollarReported = true;
       findings.add('inner-dollar', at(offset), () => ({
         message:
           'A "$" ends a pattern only as its last character. Here it is an ordinary character of the path.',
@@ -114,22 +121,14 @@ function checkInside(rule: RuleLine, context: CheckContext): void {
     } else if (byte === PERCENT && !isEncoded(pattern, offset) && !isPercentReported) {
       isPercentReported = true;
       findings.add('invalid-percent-encoding', at(offset), () => ({
-        message: 'The "%" is not followed by two hexadecimal digits.',
-        fix: 'Write "%25" for a "%" of the path.',
-      }));
-    } else if (byte === PERCENT && isUnreservedEscape(pattern, offset)) {
-      const character = String.fromCharCode(codeAt(pattern, offset));
-      findings.add('profile-difference', at(offset, 3), () => ({
-        message: `RFC 9309 decodes ${quoted(document.text(valueStart + offset, valueStart + offset + 3))} to ${quoted(character)}; google/robotstxt compares it as it stands.`,
-        fix: `Write "${character}".`,
-        // A "%" before it could make another encoded byte of the character.
-        edit: isPercentReported
-          ? undefined
-          : { start: valueStart + offset, end: valueStart + offset + 3, text: character },
+        message: 'The "%" is not followed by two hexadecimal digits, and is compared as it stands.',
+        fix: 'Write "%25", if that is how the URLs of this host have it: URLs with the bare "%" are then no longer matched.',
       }));
     }
   }
-  if (space >= 0) reportSpace(rule, space, context);
+  checkEscapes(rule, context);
+  const isList = checkSeveral(rule, context);
+  if (space >= 0 && !isList) reportSpace(rule, space, context);
   const text = bytes.toString('latin1', valueStart, valueEnd);
   checkIndexPage(rule, text, context);
   const regex = regexIn(text);
@@ -150,16 +149,145 @@ function reportSpace(
   if (secondRecord(line, document) !== undefined) return;
   let end = space;
   while (pattern[end] === SPACE || pattern[end] === TAB) end++;
-  const isList = pattern[end] === SLASH;
   const start = line.valueStart + space;
   findings.add('space-in-pattern', { line: line.line, start, end: line.valueStart + end }, () => ({
-    message: isList
-      ? 'White space does not separate patterns: all of it is one pattern.'
-      : 'White space within a pattern is a part of it. RFC 9309 encodes it as "%20"; google/robotstxt compares it as it stands, and no URL has it.',
-    fix: isList
-      ? 'Write a rule for each path.'
-      : `Write ${quoted(visible(document.valueText(line)).replaceAll(' ', '%20').replaceAll('\t', '%09'))}.`,
+    message:
+      'White space within a pattern is a part of it. RFC 9309 encodes it as "%20"; google/robotstxt compares it as it stands, and no URL has it.',
+    fix: `Write ${quoted(document.valueText(line).replaceAll(' ', '%20').replaceAll('\t', '%09'))}.`,
   }));
+}
+
+/** What separates paths in a list, apart from white space. */
+const SEPARATORS = ',;|';
+
+/** Words that separate paths in a list, between white space. */
+const SEPARATING_WORDS: ReadonlySet<string> = new Set(['', 'and', 'or', '&']);
+
+/** Finds several paths on one line; false if there are none. */
+function checkSeveral({ allow, line }: RuleLine, { document, findings }: CheckContext): boolean {
+  if (!findings.wants('several-patterns') || secondRecord(line, document) !== undefined) {
+    return false;
+  }
+  const text = document.valueText(line);
+  const paths = severalPaths(text);
+  if (paths.length < 2) return false;
+  const key = allow ? 'Allow' : 'Disallow';
+  findings.add('several-patterns', valueSpan(line), () => ({
+    message: `A rule has one path. The whole of ${quoted(text)} is one pattern, which no ordinary URL matches.`,
+    fix: `Write a rule for each path: ${listed(paths.map((path) => quoted(`${key}: ${path}`)))}.`,
+  }));
+  return true;
+}
+
+/** The paths of a list; one path if it is none. */
+function severalPaths(text: string): readonly string[] {
+  const paths: string[] = [];
+  let from = 0;
+  for (let at = 1; at < text.length; at++) {
+    if (!beginsPath(text, at)) continue;
+    const end = endBefore(text, at, from);
+    if (end === undefined) continue;
+    paths.push(text.slice(from, end));
+    from = at;
+  }
+  paths.push(text.slice(from));
+  return paths;
+}
+
+/** Whether a path may begin at an offset: `/x`, or `*x`. */
+function beginsPath(text: string, at: number): boolean {
+  const first = text[at];
+  const next = text.charCodeAt(at + 1);
+  if (first === '/')
+    return isLetter(next) || isDigit(next) || '_.*~-%'.includes(text.charAt(at + 1) || ' ');
+  // "/a,*" and "/* *" are one pattern.
+  return first === '*' && (next === DOT || next === SLASH);
+}
+
+/** Where the path before a separator ends; `undefined` if none stands before the next path. */
+function endBefore(text: string, next: number, from: number): number | undefined {
+  let at = next;
+  while (at > from && isBlank(text[at - 1])) at--;
+  const hasSpace = at < next;
+  const before = text.charAt(at - 1);
+  if (SEPARATORS.includes(before)) {
+    // A semicolon may end "&amp;", and a comma stands before "*" in one pattern.
+    if (before === ';' && endsEntity(text, at - 1)) return undefined;
+    if (text[next] === '*' && !hasSpace) return undefined;
+    let end = at;
+    while (end > from && (SEPARATORS.includes(text.charAt(end - 1)) || isBlank(text[end - 1])))
+      end--;
+    return end > from ? end : undefined;
+  }
+  // "Disallow: /aDisallow: /b" lost a line end.
+  if (!hasSpace || text[next] === '*' || before === ':') return undefined;
+  let word = at;
+  while (word > from && !isBlank(text[word - 1])) word--;
+  if (word === from || !SEPARATING_WORDS.has(text.slice(word, at).toLowerCase())) {
+    return at > from + 1 ? at : undefined;
+  }
+  while (word > from && isBlank(text[word - 1])) word--;
+  return word;
+}
+
+function isBlank(character: string | undefined): boolean {
+  return character === ' ' || character === '\t';
+}
+
+/** Whether a semicolon ends a character reference of HTML: `&amp;`, `&#47;`. */
+function endsEntity(text: string, semicolon: number): boolean {
+  let at = semicolon;
+  while (at > 0 && semicolon - at < LONGEST_ENTITY && isOfEntity(text.charCodeAt(at - 1))) at--;
+  return at < semicolon && text[at - 1] === '&';
+}
+
+const LONGEST_ENTITY = 10;
+
+function isOfEntity(code: number): boolean {
+  return isLetter(code) || isDigit(code) || code === HASH;
+}
+
+/** Finds the `%XX` of a pattern that RFC 9309 decodes. */
+function checkEscapes({ pattern, line }: RuleLine, { document, findings }: CheckContext): void {
+  if (!findings.wants('profile-difference')) return;
+  const edits: Edit[] = [];
+  /** Whether a "%" before one of them would make another escape of what it stands for. */
+  let isBound = false;
+  /** Hexadecimal digits after a "%" that begins no escape; 2 if there is no such "%" before. */
+  let digits = 2;
+  for (let offset = 0; offset < pattern.length; offset++) {
+    let code = pattern[offset] as number;
+    if (code === PERCENT && !isEncoded(pattern, offset)) {
+      digits = 0;
+      continue;
+    }
+    if (code === PERCENT) {
+      code = codeAt(pattern, offset);
+      const start = line.valueStart + offset;
+      offset += 2;
+      if (!isUnreserved(code)) {
+        digits = 2;
+        continue;
+      }
+      edits.push({ start, end: start + 3, text: String.fromCharCode(code) });
+      if (digits < 2 && isHexDigit(code)) isBound = true;
+    }
+    digits = isHexDigit(code) ? digits + 1 : 2;
+  }
+  const [first] = edits;
+  const last = edits.at(-1);
+  if (first === undefined || last === undefined) return;
+  findings.add('profile-difference', { line: line.line, start: first.start, end: last.end }, () => {
+    const escapes = listed(edits.map(({ start, end }) => quoted(document.text(start, end))));
+    const letters = listed(edits.map(({ text }) => quoted(text)));
+    return {
+      message: `RFC 9309 decodes ${escapes} to ${letters}; google/robotstxt compares the bytes as they stand.`,
+      fix: isBound
+        ? 'Leave the rule as it is: after the "%" before it, the decoded letter would make another encoded byte.'
+        : `Write ${letters}.`,
+      edits: isBound ? [] : edits,
+    };
+  });
 }
 
 function codeAt(pattern: Uint8Array, percent: number): number {
@@ -177,11 +305,6 @@ function isHexDigit(byte: number | undefined): boolean {
   if (byte === undefined) return false;
   const lower = byte | 0x20;
   return isDigit(byte) || (lower >= 0x61 && lower <= 0x66);
-}
-
-/** Whether a `%XX` stands for an unreserved character (RFC 3986 section 2.3). */
-function isUnreservedEscape(pattern: Uint8Array, percent: number): boolean {
-  return isUnreserved(codeAt(pattern, percent));
 }
 
 /** Finds an allow rule that google/robotstxt also applies to a directory. */

@@ -12,9 +12,9 @@ const VALUES: ReadonlyMap<string, readonly string[]> = new Map([
  * Checks the records about the use of content: `Content-Usage` (draft-ietf-aipref-attach) and
  * `Content-Signal` (contentsignals.org). Both hold `NAME=VALUE`, separated by commas.
  */
-export function checkPreferences({ document, findings }: CheckContext): void {
+export function checkPreferences({ document, findings, explained }: CheckContext): void {
   for (const line of document.lines) {
-    if (line.key !== 'other' || line.holdsNul) continue;
+    if (line.key !== 'other' || line.holdsNul || explained.has(line)) continue;
     const key = document.keyText(line).toLowerCase();
     const values = VALUES.get(key);
     if (values === undefined) continue;

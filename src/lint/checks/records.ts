@@ -1,6 +1,9 @@
+import { Buffer, isUtf8 } from 'node:buffer';
+import { DELETE, SPACE, TAB } from '../../ascii.js';
 import { nearest } from '../../nearest.js';
 import { crawlDelaySeconds } from '../../protocol/crawl-delay.js';
 import type { Key } from '../../protocol/grammar.js';
+import { isOfGroup, RECORD_KINDS } from '../../protocol/other-record-kinds.js';
 import {
   contentSpan,
   type DocumentLine,
@@ -8,9 +11,9 @@ import {
   type RobotsDocument,
   valueSpan,
 } from '../document.js';
-import { type CheckContext, quoted } from './check.js';
+import { type CheckContext, listedLines, quoted } from './check.js';
 import { hasBrokenMark } from './encoding.js';
-import { invisibleIn, visible } from './invisible.js';
+import { encodeInvisible, invisibleIn, visible } from './invisible.js';
 import { pathOfUrl } from './patterns.js';
 import { secondRecord } from './second-record.js';
 
@@ -25,14 +28,10 @@ const KNOWN_KEYS: ReadonlySet<string> = new Set([
   'visit-time',
   'host',
   'clean-param',
-  'noindex',
   'content-signal',
   'content-usage',
   'license',
-  'disallowaitraining',
   'indexpage',
-  'nofollow',
-  'noarchive',
 ]);
 
 const CANDIDATES = [...KNOWN_KEYS];
@@ -56,6 +55,35 @@ const SYNONYMS: ReadonlyMap<string, string> = new Map([
   ['crawldelay', 'crawl-delay'],
 ]);
 
+const ABOUT_INDEXES =
+  'Send the header "X-Robots-Tag: noindex", or a meta element "robots", and do not deny the page: a crawler must fetch it to see them.';
+
+const ABOUT_TRAINING =
+  'Deny the crawlers that collect training data by their names (robots-filter agents lists them), or write Content-Usage.';
+
+/** Keys that authors rely on and that no crawler reads, in lower case, with what serves instead. */
+const UNSUPPORTED: ReadonlyMap<string, string> = new Map([
+  ['noindex', ABOUT_INDEXES],
+  ['no-index', ABOUT_INDEXES],
+  ['nofollow', ABOUT_INDEXES],
+  ['noarchive', ABOUT_INDEXES],
+  ['nosnippet', ABOUT_INDEXES],
+  ['noimageindex', ABOUT_INDEXES],
+  ['notranslate', ABOUT_INDEXES],
+  ['x-robots-tag', ABOUT_INDEXES],
+  ['noai', ABOUT_TRAINING],
+  ['noimageai', ABOUT_TRAINING],
+  ['disallowaitraining', ABOUT_TRAINING],
+]);
+
+/** The keys of the Automated Content Access Protocol begin so. No search engine took it up. */
+const ACAP = 'acap-';
+
+/** What serves instead of a key that no crawler reads. */
+function insteadOf(key: string): string | undefined {
+  return key.startsWith(ACAP) ? 'Write Allow and Disallow lines.' : UNSUPPORTED.get(key);
+}
+
 /** Maximum number of distinct unknown keys of a file that are compared with known ones. */
 const MOST_COMPARED = 200;
 
@@ -71,6 +99,8 @@ function spelt(key: string): string {
 
 /** Finds out what unknown keys mean. */
 class KeyMeanings {
+  /** The first line that was meant to be a user-agent line. */
+  lostAgent: DocumentLine | undefined;
   readonly #known = new Map<string, string | undefined>();
 
   /** The known key that a key likely misspells. */
@@ -83,48 +113,257 @@ class KeyMeanings {
   }
 }
 
+/**
+ * Finds invisible characters in values. Such a line looks right, and its pattern matches nothing or
+ * its name is another one.
+ */
+export function checkInvisible({ document, findings, explained }: CheckContext): void {
+  if (!findings.wants('invisible-character')) return;
+  /** Lines that were encoded twice: all have one cause. */
+  const twice: DocumentLine[] = [];
+  for (const line of document.lines) {
+    if (line.form !== 'record' || line.holdsNul || !mayHide(line, document)) continue;
+    const key = document.keyText(line).toLowerCase();
+    if (line.key === 'other' && !KNOWN_KEYS.has(key)) continue;
+    const text = document.valueText(line);
+    const hidden = invisibleIn(text);
+    if (hidden === undefined) continue;
+    const shown = visible(text);
+    const isRule = line.key === 'allow' || line.key === 'disallow';
+    // A pattern that would match nothing without the character has another fault, too.
+    if (!isRule || '/*'.includes(shown.charAt(0))) explained.add(line);
+    if (decodedTwice(text) !== undefined) {
+      twice.push(line);
+      continue;
+    }
+    const start = line.valueStart + Buffer.byteLength(text.slice(0, hidden.at));
+    const end = start + Buffer.byteLength(String.fromCodePoint(text.codePointAt(hidden.at) ?? 0));
+    findings.add('invisible-character', { line: line.line, start, end }, () => ({
+      message: `The value holds an invisible character (${hidden.name})${consequence(line.key, text)}.`,
+      fix:
+        shown === '' ? 'Write the line anew.' : `Write ${quoted(shown)} anew, with the keyboard.`,
+    }));
+  }
+  const [first] = twice;
+  if (first === undefined) return;
+  findings.add('invisible-character', valueSpan(first), () => ({
+    message: `The value was UTF-8, was read as Latin-1 and encoded again${furtherLines(twice)}. It holds invisible characters and matches none of the paths that it did.`,
+    fix: `Write ${quoted(decodedTwice(document.valueText(first)) ?? '')}, or undo the second encoding of the file.`,
+  }));
+}
+
+/** Whether a value has a byte that may belong to an invisible character. */
+function mayHide({ valueStart, valueEnd }: DocumentLine, { bytes }: RobotsDocument): boolean {
+  for (let at = valueStart; at < valueEnd; at++) {
+    const byte = bytes[at] as number;
+    if (byte >= DELETE || (byte < SPACE && byte !== TAB)) return true;
+  }
+  return false;
+}
+
+/** What an invisible character does to a record. */
+function consequence(key: Key | undefined, text: string): string {
+  if (key === 'user-agent') return ', which ends the name or is no part of one';
+  if (key !== 'allow' && key !== 'disallow') return ', which is a part of it';
+  if (!'/*'.includes(visible(text).charAt(0))) return ', which is a part of the pattern';
+  return '/*'.includes(text.charAt(0))
+    ? `: the pattern is ${quoted(encodeInvisible(text))}, and matches no other paths`
+    : ': the pattern begins with neither "/" nor "*", and matches nothing';
+}
+
+/** What UTF-8 was before it was read as Latin-1 and encoded again; `undefined` if it was not. */
+function decodedTwice(text: string): string | undefined {
+  let isAscii = true;
+  for (let at = 0; at < text.length; at++) {
+    const unit = text.charCodeAt(at);
+    if (unit > 0xff) return undefined;
+    if (unit > 0x7f) isAscii = false;
+  }
+  const bytes = Buffer.from(text, 'latin1');
+  return !isAscii && isUtf8(bytes) ? bytes.toString('utf8') : undefined;
+}
+
+/** Lines of one kind that are reported once. */
+type Repeats = Map<string, DocumentLine[]>;
+
+function addTo(repeats: Repeats, key: string, line: DocumentLine): void {
+  const lines = repeats.get(key);
+  if (lines === undefined) repeats.set(key, [line]);
+  else lines.push(line);
+}
+
+/** `; so are lines 4 and 7`, or nothing. */
+function furtherLines(lines: readonly DocumentLine[]): string {
+  if (lines.length < 2) return '';
+  return `; so ${lines.length === 2 ? 'is' : 'are'} ${listedLines(lines.slice(1))}`;
+}
+
 /** Checks keys, colons, and records that stand on one line. */
 export function checkRecords(context: CheckContext): void {
-  const { document, findings } = context;
+  const { document, explained } = context;
   const meanings = new KeyMeanings();
+  const unknown: Repeats = new Map();
+  const unsupported: Repeats = new Map();
+  /** Lines of text that follow one another. */
+  let prose: DocumentLine[] = [];
   // The broken mark is reported itself.
   const brokenLine = hasBrokenMark(document) ? 1 : 0;
   for (const line of document.lines) {
+    if (line.line === brokenLine && document.keyText(line).toLowerCase().endsWith('user-agent')) {
+      meanings.lostAgent ??= line;
+    }
     if (line.holdsNul || line.line === brokenLine) continue;
     switch (line.form) {
       case 'blank':
-        break;
+        continue;
       case 'no-separator':
-        checkColon(line, context, meanings);
-        break;
+        if (checkColon(line, context, meanings)) break;
+        prose.push(line);
+        continue;
       case 'no-key':
-        findings.add('not-a-record', contentSpan(document, line), () => ({
-          message: 'The line has no key before its colon, and is ignored.',
-          fix: 'Delete the line, or make it a comment with "#".',
-        }));
-        break;
+        prose.push(line);
+        continue;
       case 'record':
-        if (line.key === 'other') checkKey(line, context, meanings);
+        if (line.key === 'other' && !explained.has(line)) {
+          const key = document.keyText(line).toLowerCase();
+          if (insteadOf(key) !== undefined) addTo(unsupported, key, line);
+          else if (checkKey(line, context, meanings)) addTo(unknown, key, line);
+        }
         checkSecondRecord(line, context);
-        if (line.key === 'crawl-delay') checkCrawlDelay(line, context);
+        if (line.key === 'crawl-delay' && !explained.has(line)) checkCrawlDelay(line, context);
     }
+    reportProse(prose, context);
+    prose = [];
   }
-  for (const line of document.stray) {
-    findings.add('rule-outside-group', contentSpan(document, line), () => ({
-      message:
-        'The rule comes before any user-agent line, and is ignored (RFC 9309 section 2.2.1).',
-      fix: 'Put "User-agent: *" before it.',
+  reportProse(prose, context);
+  reportUnknown(unknown, context);
+  reportUnsupported(unsupported, context);
+  checkOutside(context, meanings.lostAgent);
+  checkDetached(context);
+}
+
+function reportProse(lines: readonly DocumentLine[], { document, findings }: CheckContext): void {
+  const [first] = lines;
+  if (first === undefined) return;
+  const span = contentSpan(document, first);
+  findings.add('not-a-record', span, () => ({
+    message: `${quoted(document.text(span.start, span.end))} is neither a record nor a comment, and is ignored${furtherLines(lines)}.`,
+    fix: `Delete the ${lines.length === 1 ? 'line' : 'lines'}, or make ${lines.length === 1 ? 'it a comment' : 'them comments'} with "#".`,
+  }));
+}
+
+function reportUnknown(unknown: Repeats, { document, findings }: CheckContext): void {
+  for (const lines of unknown.values()) {
+    const [line] = lines as [DocumentLine];
+    findings.add('unknown-record', keySpan(line), () => ({
+      message: `No crawler is known to read the key ${quoted(document.keyText(line))}; the line is ignored${googleReading(line.googleKey)}${furtherLines(lines)}.`,
+      fix: 'Delete the line, or make it a comment with "#".',
     }));
   }
 }
 
+function reportUnsupported(unsupported: Repeats, { document, findings }: CheckContext): void {
+  for (const [key, lines] of unsupported) {
+    const [line] = lines as [DocumentLine];
+    const since = key === 'noindex' ? ' (Google stopped in September 2019)' : '';
+    findings.add('unsupported-record', keySpan(line), () => ({
+      message: `No crawler is known to obey ${quoted(document.keyText(line))}${since}: the line is ignored${furtherLines(lines)}.`,
+      fix: insteadOf(key) ?? '',
+    }));
+  }
+}
+
+/**
+ * Finds records of a group, such as a crawl-delay, that stand alone after a blank line: they belong
+ * to the group before, which need not be that of `*`.
+ */
+function checkDetached({ document, findings }: CheckContext): void {
+  let agents: DocumentLine[] = [];
+  let hasRule = false;
+  let isForAll = false;
+  /** Records after a blank line, until a rule follows. */
+  let detached: DocumentLine[] = [];
+  let isAfterBlank = false;
+  /** Whether blank lines stand between the lines of the group anyway. */
+  let isSpaced = false;
+  const report = (): void => {
+    const [first] = detached;
+    const [agent] = agents;
+    if (first !== undefined && agent !== undefined && !isSpaced) {
+      findings.add('detached-record', contentSpan(document, first), () => ({
+        message: `A blank line ends no group: the line${detached.length === 1 ? ' belongs' : `, and ${listedLines(detached.slice(1))}, belong`} to the group of ${quoted(document.valueText(agent))} in line ${agent.line} alone.`,
+        fix: `Put "User-agent: *" before it, if all crawlers are meant; otherwise delete the blank line.`,
+      }));
+    }
+    detached = [];
+  };
+  for (const line of document.lines) {
+    if (line.form === 'blank' && !document.hasComment(line)) isAfterBlank = true;
+    if (line.key === undefined || line.holdsNul) continue;
+    if (line.key === 'user-agent') {
+      if (hasRule || agents.length === 0) {
+        report();
+        agents = [];
+        hasRule = isForAll = isSpaced = false;
+      } else isSpaced ||= isAfterBlank;
+      agents.push(line);
+      isForAll ||= document.valueText(line).startsWith('*');
+    } else if (line.key === 'allow' || line.key === 'disallow') {
+      hasRule = true;
+      isSpaced ||= isAfterBlank;
+      detached = [];
+    } else if (hasRule && !isForAll && isLineOfGroup(line, document)) {
+      if (isAfterBlank || detached.length > 0) detached.push(line);
+    }
+    isAfterBlank = false;
+  }
+  report();
+}
+
+/**
+ * Finds rules and other lines of groups before the first group. They have one cause.
+ *
+ * @param lostAgent a line that was meant to begin a group, and is reported itself
+ */
+function checkOutside(
+  { document, findings }: CheckContext,
+  lostAgent: DocumentLine | undefined,
+): void {
+  const begin = document.groups[0]?.agents[0]?.line;
+  const outside: DocumentLine[] = [];
+  for (const line of document.lines) {
+    if (line === begin || line === lostAgent) break;
+    if (!line.holdsNul && isLineOfGroup(line, document)) outside.push(line);
+  }
+  const [first] = outside;
+  if (first === undefined) return;
+  const further = outside.slice(1);
+  findings.add('rule-outside-group', contentSpan(document, first), () => ({
+    message: `${further.length === 0 ? 'The line comes' : `The line, and ${listedLines(further)}, come`} before any user-agent line, and ${further.length === 0 ? 'belongs' : 'belong'} to no group: ${document.stray.length > 0 ? 'crawlers ignore rules there (RFC 9309 section 2.2.1)' : 'crawlers may ignore it'}.`,
+    fix: 'Put "User-agent: *" before it.',
+  }));
+}
+
+/** Whether a line belongs to the group in which it stands. */
+function isLineOfGroup(line: DocumentLine, document: RobotsDocument): boolean {
+  if (line.form !== 'record') return false;
+  if (line.key === 'allow' || line.key === 'disallow') return true;
+  const key = document.keyText(line).toLowerCase();
+  const kind = RECORD_KINDS.find((each) => each === key);
+  // A record that no crawler reads is reported itself.
+  return kind !== undefined && isOfGroup(kind) && insteadOf(key) === undefined;
+}
+
+/** Checks a line without a colon; false if it is no record. */
 function checkColon(
   line: DocumentLine,
   { document, findings }: CheckContext,
   meanings: KeyMeanings,
-): void {
+): boolean {
   const span = contentSpan(document, line);
-  const text = document.text(span.start, span.end);
+  const text = visible(document.text(span.start, span.end));
+  // A line that looks blank is blank to everybody.
+  if (text === '') return true;
   const word = firstWord(text);
   const key = word.toLowerCase();
   const meant = KNOWN_KEYS.has(key) ? key : meanings.meaning(key);
@@ -133,17 +372,13 @@ function checkColon(
   const isWords = rest.includes(' ') && !'/*'.includes(rest.charAt(0)) && !key.includes('-');
   const isRecord =
     meant !== undefined && !(isWords || (!KNOWN_KEYS.has(key) && rest.includes(' ')));
-  if (!isRecord) {
-    findings.add('not-a-record', span, () => ({
-      message: `${quoted(text)} is neither a record nor a comment, and is ignored.`,
-      fix: 'Delete the line, or make it a comment with "#".',
-    }));
-    return;
-  }
+  if (!isRecord) return false;
+  if (meant === 'user-agent') meanings.lostAgent ??= line;
   findings.add('missing-colon', span, () => ({
     message: `The record has no colon, and is ignored${googleReading(line.googleKey)}.`,
     fix: `Write "${spelt(meant)}:${rest === '' ? '' : ` ${rest}`}".`,
   }));
+  return true;
 }
 
 function firstWord(text: string): string {
@@ -157,20 +392,21 @@ function googleReading(key: Key | undefined): string {
   return `; only google/robotstxt takes it for ${key}`;
 }
 
+/** Checks a key that the parser does not know; true if nobody does. */
 function checkKey(
   line: DocumentLine,
   { document, findings }: CheckContext,
   meanings: KeyMeanings,
-): void {
+): boolean {
   const text = document.keyText(line);
   const key = text.toLowerCase();
-  if (KNOWN_KEYS.has(key)) return;
+  if (KNOWN_KEYS.has(key)) return false;
   if ((key === 'https' || key === 'http') && document.valueText(line).startsWith('//')) {
     findings.add('not-a-record', contentSpan(document, line), () => ({
       message: 'The line is a URL without a key, and is ignored.',
       fix: `Write "Sitemap: ${document.text(line.keyStart, line.valueEnd)}", if it is a sitemap.`,
     }));
-    return;
+    return false;
   }
   const unseparated = valueWithoutColon(line, document);
   if (unseparated !== undefined) {
@@ -178,28 +414,25 @@ function checkKey(
       message: `The colon after the key is missing: the key is ${quoted(text)}, and the line is ignored${googleReading(line.googleKey)}.`,
       fix: `Write "${spelt(firstWord(key))}: ${unseparated}".`,
     }));
-    return;
+    return false;
   }
   const hidden = invisibleIn(text);
   if (hidden !== undefined && KNOWN_KEYS.has(visible(key))) {
+    if (visible(key) === 'user-agent') meanings.lostAgent ??= line;
     findings.add('misspelt-record', keySpan(line), () => ({
-      message: `The key holds an invisible character (${hidden}), so the line is ignored.`,
+      message: `The key holds an invisible character (${hidden.name}), so the line is ignored.`,
       fix: `Write "${spelt(visible(key))}:" anew.`,
     }));
-    return;
+    return false;
   }
   const meant = meanings.meaning(key);
-  if (meant === undefined) {
-    findings.add('unknown-record', keySpan(line), () => ({
-      message: `No crawler is known to read the key ${quoted(text)}; the line is ignored${googleReading(line.googleKey)}.`,
-      fix: 'Delete the line, or make it a comment with "#".',
-    }));
-    return;
-  }
+  if (meant === undefined) return true;
+  if (meant === 'user-agent') meanings.lostAgent ??= line;
   findings.add('misspelt-record', keySpan(line), () => ({
     message: `${quoted(text)} is likely ${spelt(meant)}. As it stands the line is ignored${googleReading(line.googleKey)}.`,
     fix: `Write "${spelt(meant)}:".`,
   }));
+  return false;
 }
 
 /**

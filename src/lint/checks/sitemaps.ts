@@ -1,12 +1,15 @@
+import { isIP } from 'node:net';
+import { addressRefusal } from '../../fetch/transport/addresses.js';
 import { parseAuthority } from '../../protocol/authority.js';
 import { type DocumentLine, type RobotsDocument, valueSpan } from '../document.js';
-import { type CheckContext, quoted } from './check.js';
-import { visible } from './invisible.js';
+import { type CheckContext, listedLines, quoted } from './check.js';
 
 /** Checks the addresses of sitemaps. */
-export function checkSitemaps({ document, findings, authority }: CheckContext): void {
+export function checkSitemaps({ document, findings, authority, explained }: CheckContext): void {
+  /** The lines of the sitemaps on each other host. */
+  const elsewhere = new Map<string, DocumentLine[]>();
   for (const line of document.lines) {
-    if (line.key !== 'sitemap' || line.holdsNul) continue;
+    if (line.key !== 'sitemap' || line.holdsNul || explained.has(line)) continue;
     const value = document.valueText(line);
     const span = valueSpan(line);
     const lower = value.toLowerCase();
@@ -20,35 +23,83 @@ export function checkSitemaps({ document, findings, authority }: CheckContext): 
         fix:
           value === ''
             ? fixOfEmpty(document, line, host)
-            : `Write "Sitemap: ${wholeUrl(visible(value), host)}", with scheme and host.`,
+            : `Write "Sitemap: ${wholeUrl(value, host)}", with scheme and host.`,
       }));
       continue;
     }
     const target = URL.canParse(value) && !value.includes(' ') ? parseAuthority(value) : undefined;
-    if (target === undefined) {
+    if (target === undefined || target.host === 'http' || target.host === 'https') {
       findings.add('invalid-sitemap', span, () => ({
         message: `The sitemap ${quoted(value)} is not a URL.`,
         fix: document.hasComment(line)
           ? 'Percent-encode it: a "#" begins a comment.'
           : value.includes(' ')
             ? 'Write one whole URL on each line.'
-            : `Write "Sitemap: ${withHost(value, authority?.host ?? 'HOST')}".`,
+            : `Write "Sitemap: ${target === undefined ? withHost(value, authority?.host ?? 'HOST') : wholeUrl(value.slice(value.indexOf('//') + 2), 'HOST')}".`,
       }));
       continue;
     }
-    if (authority === undefined || areOfOneSite(target.host, authority.host)) continue;
-    findings.add('sitemap-of-another-host', span, () => ({
-      message: `The sitemap is on ${target.host}, and the file is of ${authority.host}. It counts if it is meant: this file then vouches for it (sitemaps.org).`,
+    // A host that is itself in an internal network is not reported.
+    if (authority !== undefined && areOfOneSite(target.host, authority.host)) continue;
+    const reason = unreachable(target.host);
+    if (reason !== undefined) {
+      findings.add('unreachable-sitemap', span, () => ({
+        message: `The sitemap is on ${target.host}, ${reason}: no crawler of the internet can fetch it.`,
+        fix: `Write "Sitemap: https://${authority?.host ?? 'HOST'}${pathAndQuery(value)}", with the public host.`,
+      }));
+      continue;
+    }
+    if (authority === undefined) continue;
+    const same = elsewhere.get(target.host);
+    if (same === undefined) elsewhere.set(target.host, [line]);
+    else same.push(line);
+  }
+  for (const [host, lines] of elsewhere) {
+    const [first, ...others] = lines as [DocumentLine];
+    findings.add('sitemap-of-another-host', valueSpan(first), () => ({
+      message: `The sitemap is on ${host}${others.length === 0 ? '' : ` (and so is that in ${listedLines(others)})`}, and the file is of ${authority?.host}. It counts if it is meant: this file then vouches for it (sitemaps.org).`,
       fix: 'Check the host.',
     }));
   }
 }
 
+/** Names of internal networks: reserved (RFC 6761, 6762, 8375), or never delegated. */
+const INTERNAL_DOMAINS = [
+  'localhost',
+  'localdomain',
+  'local',
+  'test',
+  'invalid',
+  'internal',
+  'intranet',
+  'private',
+  'corp',
+  'home',
+  'home.arpa',
+  'lan',
+];
+
+/** Why a host cannot be reached from the internet; `undefined` if it may be. */
+function unreachable(host: string): string | undefined {
+  const address = host.startsWith('[') ? host.slice(1, -1) : host;
+  if (isIP(address) !== 0) {
+    return addressRefusal(address) === undefined ? undefined : 'which is no public address';
+  }
+  const isInternal =
+    !host.includes('.') ||
+    INTERNAL_DOMAINS.some((domain) => host === domain || host.endsWith(`.${domain}`));
+  return isInternal ? 'which is a name of an internal network' : undefined;
+}
+
+function pathAndQuery(url: string): string {
+  const { pathname, search } = new URL(url);
+  return pathname + search;
+}
+
 function messageFor(value: string): string {
-  if (value === '') return 'The sitemap has no URL.';
-  return value === visible(value)
-    ? `The sitemap ${quoted(value)} is not an http or https URL.`
-    : `The sitemap ${quoted(value)} begins or ends with an invisible character.`;
+  return value === ''
+    ? 'The sitemap has no URL.'
+    : `The sitemap ${quoted(value)} is not an http or https URL.`;
 }
 
 /** The URL of an empty sitemap often stands on the next line. */

@@ -17,27 +17,24 @@ const PLACEHOLDERS: readonly (readonly [begin: string, end: string])[] = [
 ];
 
 /** Words that stand for a name in documentation, in lower case. */
-const SAMPLE_WORDS = [
-  'yourdomain',
-  'your-domain',
-  'yoursite',
-  'your-site',
-  '//example.com',
-  '//www.example.com',
-];
+const SAMPLE_WORDS = ['yourdomain', 'your-domain', 'yoursite', 'your-site'];
+
+/** Domains for documentation (RFC 2606). */
+const SAMPLE_DOMAINS = ['example', 'example.com', 'example.net', 'example.org'];
 
 /** Keys of records with a path, in lower case. */
 const PATH_KEYS = ['disallow', 'allow', 'noindex'];
 
 /** Finds placeholders that no template engine filled in. */
-export function checkTemplates({ document, findings, authority }: CheckContext): void {
+export function checkTemplates({ document, findings, authority, explained }: CheckContext): void {
   for (const line of document.lines) {
     if (line.form !== 'record' || line.holdsNul || isDenied(line, document)) continue;
     const span = contentSpan(document, line);
     const text = document.bytes.toString('latin1', span.start, document.lineEnd(line));
     const place =
-      placeholderIn(text) ?? (isOwnHost(authority?.host) ? undefined : sampleIn(line, text));
+      placeholderIn(text) ?? (isSampleHost(authority?.host) ? undefined : sampleIn(line, text));
     if (place === undefined) continue;
+    if (findings.wants('template-placeholder')) explained.add(line);
     const start = span.start + place.at;
     const end = start + place.length;
     findings.add('template-placeholder', { line: line.line, start, end }, () => ({
@@ -94,10 +91,20 @@ function sampleIn(line: DocumentLine, text: string): Place | undefined {
     const at = lower.indexOf(word);
     if (at >= 0) return { at, length: word.length };
   }
-  return undefined;
+  const slashes = lower.indexOf('://');
+  if (slashes < 0) return undefined;
+  const host = hostOf(lower.slice(slashes + 3));
+  return isSampleHost(host) ? { at: slashes + 3, length: host.length } : undefined;
 }
 
-/** Whether a file is of example.com itself. */
-function isOwnHost(host: string | undefined): boolean {
-  return host !== undefined && (host === 'example.com' || host.endsWith('.example.com'));
+/** The host at the beginning of a URL without its scheme. */
+function hostOf(text: string): string {
+  let end = 0;
+  while (end < text.length && !'/:?#'.includes(text[end] as string)) end++;
+  return text.slice(0, end);
+}
+
+/** Whether a host is one of documentation. */
+function isSampleHost(host: string | undefined): boolean {
+  return SAMPLE_DOMAINS.some((domain) => host === domain || host?.endsWith(`.${domain}`));
 }

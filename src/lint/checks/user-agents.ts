@@ -1,7 +1,9 @@
+import { isDigit, isLetter } from '../../protocol/byte.js';
+import { endOfProductToken } from '../../protocol/product-token.js';
 import { headerCandidates } from '../../protocol/user-agent-header.js';
 import { type AgentLine, type DocumentLine, valueSpan } from '../document.js';
 import type { Edit } from '../finding.js';
-import { type CheckContext, quoted } from './check.js';
+import { type AgentNames, type CheckContext, listed, quoted } from './check.js';
 import { secondRecord } from './second-record.js';
 
 /** Length of the shortest token that is compared with known ones. */
@@ -11,14 +13,14 @@ const SHORTEST_COMPARED = 5;
 const SHORTEST_START = 2;
 
 /** Tokens of headers that no crawler obeys. */
-const HEADER_TOKENS: ReadonlySet<string> = new Set(['mozilla', 'opera']);
+const HEADER_TOKENS: ReadonlySet<string> = new Set(['mozilla', 'opera', 'compatible']);
 
 /** Checks what user-agent lines name. */
 export function checkUserAgents(context: CheckContext): void {
   for (const { agents } of context.document.groups) {
     const seen = new Set<string>();
     for (const agent of agents) {
-      checkName(agent, context);
+      if (!context.explained.has(agent.line)) checkName(agent, context);
       const name = context.document.valueText(agent.line).toLowerCase();
       if (agent.token !== '' && seen.has(name)) {
         context.findings.add('duplicate-agent', valueSpan(agent.line), () => ({
@@ -32,10 +34,18 @@ export function checkUserAgents(context: CheckContext): void {
 }
 
 function checkName({ token, line }: AgentLine, context: CheckContext): void {
-  const { document, findings } = context;
+  const { document, findings, agents } = context;
   const name = document.valueText(line);
   // A second record on the line is reported itself, and is no part of the name.
-  if (token !== '' && secondRecord(line, document) !== undefined) return;
+  if (secondRecord(line, document) !== undefined) return;
+  const names = severalNames(name, agents);
+  if (names.length > 1) {
+    findings.add('several-agents', valueSpan(line), () => ({
+      message: `The line names ${token === '' ? 'no crawler' : `${token === '*' ? '*' : quoted(name.slice(0, token.length))} alone`}: a user-agent line has one product token (RFC 9309 section 2.2.1). ${listed(names.slice(token === '' ? 0 : 1))} ${names.length === (token === '' ? 1 : 2) ? 'is' : 'are'} not in the group.`,
+      fix: `Write a line for each: ${listed(names.map((each) => `"User-agent: ${each}"`))}.`,
+    }));
+    return;
+  }
   if (token === '') {
     findings.add('no-product-token', valueSpan(line), () => ({
       message:
@@ -67,6 +77,85 @@ function checkName({ token, line }: AgentLine, context: CheckContext): void {
   checkSpelling(token, name, line, context);
 }
 
+/** What separates names, apart from white space. */
+const SEPARATORS = ',;|';
+
+/** The names on a line, if it looks like a list of several. */
+function severalNames(value: string, agents: AgentNames): readonly string[] {
+  if (agents.published.has(value.toLowerCase())) return [];
+  // What stands in parentheses is a comment of a User-Agent header.
+  const [text = ''] = value.split('(', 1);
+  const pieces = splitAt(text, SEPARATORS).map(withoutQuotes);
+  const names = pieces.flatMap((piece) => namesOfPiece(piece, agents));
+  if (pieces.length > 1 && !names.includes('')) return distinct(names);
+  const known = knownNames(text, agents);
+  // A name may hold another one: "Yahoo! Slurp".
+  return known.includes(firstWord(text)) ? distinct(known) : [];
+}
+
+/** The names of a piece between commas; an empty one if it does not look like a name. */
+function namesOfPiece(piece: string, agents: AgentNames): readonly string[] {
+  if (piece === '') return [];
+  const known = knownNames(piece, agents);
+  if (known.length > 1 && known.includes(firstWord(piece))) return known;
+  const [name = '', version = ''] = piece.split('/', 2);
+  const isName = name === '*' || (isNameStart(name) && Array.from(name).every(isOfName));
+  return [isName && isVersion(version) ? name : ''];
+}
+
+/** The words of a text that are known agents, or `*`. */
+function knownNames(text: string, agents: AgentNames): readonly string[] {
+  return splitAt(text, `${SEPARATORS} \t/+&`)
+    .map(withoutQuotes)
+    .filter((word) => word === '*' || agents.names.has(word.toLowerCase()));
+}
+
+function firstWord(text: string): string {
+  return withoutQuotes(splitAt(text, `${SEPARATORS} \t/+&`).find((word) => word !== '') ?? '');
+}
+
+function splitAt(text: string, separators: string): string[] {
+  const pieces: string[] = [];
+  let from = 0;
+  for (let at = 0; at <= text.length; at++) {
+    if (at < text.length && !separators.includes(text.charAt(at))) continue;
+    pieces.push(text.slice(from, at).trim());
+    from = at + 1;
+  }
+  return pieces;
+}
+
+function withoutQuotes(text: string): string {
+  const quote = text.charAt(0);
+  const isQuoted = text.length > 1 && `"'`.includes(quote) && text.endsWith(quote);
+  return isQuoted ? text.slice(1, -1).trim() : text;
+}
+
+/** Whether a name begins with a product token. */
+function isNameStart(name: string): boolean {
+  const bytes = Buffer.from(name);
+  return endOfProductToken(bytes, 0, bytes.length) > 0;
+}
+
+/** Whether a character is one of names, also of those that are not product tokens. */
+function isOfName(character: string): boolean {
+  const code = character.charCodeAt(0);
+  return isLetter(code) || isDigit(code) || '-_ '.includes(character);
+}
+
+function isVersion(text: string): boolean {
+  return Array.from(text).every((each) => isDigit(each.charCodeAt(0)) || each === '.');
+}
+
+/** Texts without those that differ from an earlier one in case alone. */
+function distinct(names: readonly string[]): readonly string[] {
+  const seen = new Set<string>();
+  return names.filter((name) => {
+    const lower = name.toLowerCase();
+    return !seen.has(lower) && seen.add(lower);
+  });
+}
+
 /** Reports what follows a token: a version, or a part of the name that no token has. */
 function checkSuffix(
   token: string,
@@ -80,20 +169,24 @@ function checkSuffix(
     findings.add('user-agent-suffix', valueSpan(line), () => ({
       message: `${quoted(name.slice(token.length))} is no part of the product token (RFC 9309 section 2.2.1), and is ignored.`,
       fix: `Write "User-agent: ${kept}".`,
-      edit: suffixEdit(token, name, line),
+      edits: suffixEdits(token, name, line),
     }));
     return;
   }
+  const [known] = knownNames(name, agents);
   findings.add('truncated-agent', valueSpan(line), () => ({
     message: `Only ${quoted(kept)} of ${quoted(name)} is a product token (letters, "-" and "_"; RFC 9309 section 2.2.1): the group is for the crawler ${quoted(kept)}, and a crawler that compares whole names may not obey it.`,
-    fix: "Write the product token that the crawler's operator documents.",
+    fix:
+      known === undefined
+        ? "Write the product token that the crawler's operator documents."
+        : `Write "User-agent: ${known}", if you mean it.`,
   }));
 }
 
 /** The edit that drops a version. */
-function suffixEdit(token: string, name: string, line: DocumentLine): Edit | undefined {
-  if (token === '*' || name[token.length] !== '/') return undefined;
-  return { start: line.valueStart + token.length, end: line.valueEnd, text: '' };
+function suffixEdits(token: string, name: string, line: DocumentLine): readonly Edit[] {
+  if (token === '*' || name[token.length] !== '/') return [];
+  return [{ start: line.valueStart + token.length, end: line.valueEnd, text: '' }];
 }
 
 function checkSpelling(

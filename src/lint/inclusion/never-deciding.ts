@@ -1,11 +1,17 @@
 import { Buffer } from 'node:buffer';
-import { ASTERISK } from '../../ascii.js';
-import { patternsOf } from '../../compile/automaton/pattern.js';
+import { ASTERISK, SLASH } from '../../ascii.js';
+import { type Pattern, patternsOf } from '../../compile/automaton/pattern.js';
 import type { ComparedRule, Entry } from './compared-rule.js';
 import { genericPaths } from './generic-path.js';
 import { DEAD, PatternAutomaton } from './pattern-automaton.js';
 import { WildcardIndex } from './wildcard-index.js';
 import type { WorkBudget } from './work-budget.js';
+
+/**
+ * Why another rule decides: it is longer; it is as long and allows; or it is as long, has the same
+ * verdict and stands first.
+ */
+export type Precedence = 'longer' | 'allow' | 'first';
 
 /** A rule that never decides. */
 export interface NeverDeciding<Rule extends ComparedRule> {
@@ -14,6 +20,8 @@ export interface NeverDeciding<Rule extends ComparedRule> {
   readonly deciding: readonly Rule[];
   /** Whether the one deciding rule matches exactly the same paths. */
   readonly same: boolean;
+  /** Why the deciding rules decide. */
+  readonly reasons: ReadonlySet<Precedence>;
 }
 
 /**
@@ -44,9 +52,44 @@ export function findNeverDeciding<Rule extends ComparedRule>(
     if (entry.pattern.twoForms) continue;
     const deciding = decidingInstead(entry, wildcards, budget);
     if (deciding.length === 0) continue;
-    found.push({ rule: entry.rule, deciding: deciding.map(({ rule }) => rule), same: false });
+    found.push(neverDeciding(entry, deciding, false));
   }
   return { found, leftOut };
+}
+
+/** Rules that can be asked which of them decides on all paths of a pattern. */
+export class RankedRules<Rule extends ComparedRule> {
+  /** The strongest first. */
+  readonly #entries: readonly Entry<Rule>[];
+
+  constructor(entries: readonly Entry<Rule>[]) {
+    this.#entries = entries.toSorted((a, b) => (beats(a, b) ? -1 : 1));
+  }
+
+  /**
+   * The rule that decides on a path, or `none`; `undefined` if the budget ends, or if the readings
+   * of note A may decide.
+   */
+  deciding(path: readonly number[], budget: WorkBudget): Rule | 'none' | undefined {
+    for (const entry of this.#entries) {
+      if (budget.left-- < 0) return undefined;
+      if (matches(automatonOf(entry), path, budget)) return entry.rule;
+      if (entry.pattern.twoForms) return undefined;
+    }
+    return 'none';
+  }
+}
+
+/** The rules that match some path, with their patterns. */
+export function entriesOf<Rule extends ComparedRule>(rules: readonly Rule[]): Entry<Rule>[] {
+  const patterns = patternsOf(rules, 'rfc9309');
+  return rules.flatMap((rule, index) => {
+    const pattern = patterns[index]?.[0];
+    if (pattern === undefined) return [];
+    const prefix = latin1(pattern.prefix);
+    const isWildcard = rule.pattern.includes(ASTERISK);
+    return [{ rule, pattern, index, prefix, isWildcard, automaton: undefined }];
+  });
 }
 
 /** The deciding rule of all that match the same paths; adds the others to `found`. */
@@ -55,18 +98,12 @@ function bestOfEach<Rule extends ComparedRule>(
   found: NeverDeciding<Rule>[],
 ): Entry<Rule>[] {
   const classes = new Map<string, Entry<Rule>[]>();
-  const patterns = patternsOf(rules, 'rfc9309');
-  rules.forEach((rule, index) => {
-    const pattern = patterns[index]?.[0];
-    if (pattern === undefined) return;
-    const prefix = latin1(pattern.prefix);
-    const isWildcard = rule.pattern.includes(ASTERISK);
-    const entry = { rule, pattern, index, prefix, isWildcard, automaton: undefined };
+  for (const entry of entriesOf(rules)) {
     const key = languageOf(entry);
     const same = classes.get(key);
     if (same === undefined) classes.set(key, [entry]);
     else same.push(entry);
-  });
+  }
   const best: Entry<Rule>[] = [];
   for (const [first, ...others] of classes.values()) {
     let decides = first as Entry<Rule>;
@@ -74,21 +111,51 @@ function bestOfEach<Rule extends ComparedRule>(
     best.push(decides);
     for (const entry of [first as Entry<Rule>, ...others]) {
       if (entry === decides) continue;
-      found.push({ rule: entry.rule, deciding: [decides.rule], same: true });
+      found.push(neverDeciding(entry, [decides], true));
     }
   }
   return best;
 }
 
+function neverDeciding<Rule extends ComparedRule>(
+  entry: Entry<Rule>,
+  deciding: readonly Entry<Rule>[],
+  same: boolean,
+): NeverDeciding<Rule> {
+  const reasons = new Set(deciding.map((other) => precedence(other, entry)));
+  return { rule: entry.rule, deciding: deciding.map(({ rule }) => rule), same, reasons };
+}
+
+/** Why a rule decides instead of another one. */
+function precedence(one: Entry<ComparedRule>, other: Entry<ComparedRule>): Precedence {
+  if (one.pattern.bytes > other.pattern.bytes) return 'longer';
+  return one.rule.allow === other.rule.allow ? 'first' : 'allow';
+}
+
 /** A text that two entries share only if they match the same paths. */
-function languageOf({ prefix, pattern }: Entry<unknown>): string {
-  const { segments, anchored, twoForms } = pattern;
+function languageOf({ pattern }: Entry<unknown>): string {
+  const { prefix, segments } = withSlash(pattern);
+  const { anchored, twoForms } = pattern;
   // A canonical literal holds neither a raw `*` nor a line end.
   const first = segments.map((segment) => `*${latin1(segment.first)}`).join('');
   const second = twoForms
     ? segments.map((segment) => `\n${latin1(segment.second ?? segment.first)}`).join('')
     : '';
-  return `${prefix}${first}${anchored ? '\n$' : ''}${second}`;
+  return `${latin1(prefix)}${first}${anchored ? '\n$' : ''}${second}`;
+}
+
+/**
+ * The beginning of a pattern as one that begins with `/`, if there is one with the same paths: all
+ * paths begin with `/`. So `*`, `*` + `/` and `/` are one, and `*b` is `/*b`; but `*` + `/b` matches
+ * `/b` too, and `/*` + `/b` does not.
+ */
+function withSlash(pattern: Pattern): Pick<Pattern, 'prefix' | 'segments'> {
+  const { prefix, segments, anchored, twoForms } = pattern;
+  if (prefix.length > 0) return pattern;
+  const [first, ...others] = segments;
+  if (first?.first[0] !== SLASH) return { prefix: Uint8Array.of(SLASH), segments };
+  const isSlash = first.first.length === 1 && !twoForms && !(anchored && others.length === 0);
+  return isSlash ? { prefix: first.first, segments: others } : pattern;
 }
 
 function latin1(bytes: Uint8Array): string {

@@ -1,3 +1,4 @@
+import { warnOfMisspeltAgents } from './agents/unnamed-agents.js';
 import { checkOptions, type OptionKinds, shownValue, wholeNumber } from './arguments.js';
 import type { CacheWarning } from './cache/entry.js';
 import { RobotsFilterError } from './errors.js';
@@ -77,5 +78,7 @@ export async function compileTable(
     onWarning: options.onWarning ?? (() => {}),
     signal: options.signal,
   });
+  const kept = (options.agents ?? []).map((token) => ({ name: token, chain: [token] }));
+  await warnOfMisspeltAgents(kept, layout.named, paths.join(', '));
   return Table.from(layout.table(allocateTable), paths.join(', '));
 }

@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os';
 import type { Duplex } from 'node:stream';
+import { warnOfMisspeltAgents } from './agents/unnamed-agents.js';
 import {
   checkOptions,
   type OptionKinds,
@@ -118,6 +119,8 @@ export function filterStream(table: Table, options: FilterStreamOptions = {}): D
     countHosts: false,
   };
   refuseMemberConflict(settings, format);
+  const { view, hosts } = memory;
+  if (hosts > 0 && !view.isReduced) void warnOfMisspeltAgents(settings.agents, view, 'the table');
   const pool = hasWorkingDirectory() ? new Pool({ threads }) : new MainThread();
   const { onBadRecord } = options;
   try {

@@ -30,6 +30,8 @@ export function nearest(word: string, candidates: readonly string[]): string | u
   let best: string | undefined;
   let least = Math.floor(word.length / 3) + 1;
   for (const candidate of candidates) {
+    // As many insertions or deletions are needed at least.
+    if (Math.abs(candidate.length - word.length) >= least) continue;
     const steps = distance(word.toLowerCase(), candidate);
     if (steps < least) {
       least = steps;

@@ -1,8 +1,14 @@
+import { warnOfMisspeltAgents } from './agents/unnamed-agents.js';
 import type { JudgeTarget } from './kernel/agent-queries.js';
 import { Judge, type Judgement } from './kernel/judge.js';
 import { ListJudge } from './kernel/list-judge.js';
 import type { Verdict } from './protocol/verdict.js';
 import { type Bank, banksOf, queryTablesIn, type TableMemory } from './table-memory.js';
+
+/** Number of agents about which warnings are given: a program may ask for any number. */
+const MOST_WARNED = 64;
+
+type CheckAgent = JudgeTarget['checkAgent'];
 
 /** Judges URLs in one memory of a table. */
 class BankJudge {
@@ -11,7 +17,7 @@ class BankJudge {
   readonly #bank: Bank;
   #lists: ListJudge | undefined;
 
-  constructor(bank: Bank, { header, table, view, shards }: TableMemory) {
+  constructor(bank: Bank, { header, table, view, shards }: TableMemory, checkAgent: CheckAgent) {
     this.#bank = bank;
     this.judge = new Judge(bank.arena);
     this.target = {
@@ -20,7 +26,7 @@ class BankJudge {
       anyHost: 0,
       tokenNumber: (token) => view.tokenNumber(token),
       shards: queryTablesIn(bank, shards),
-      checkAgent: (agent) => view.checkAgent(agent),
+      checkAgent,
     };
   }
 
@@ -38,8 +44,20 @@ export class TableJudge {
   readonly #first: BankJudge;
   readonly #others: readonly BankJudge[];
 
-  constructor(memory: TableMemory) {
-    const [first, ...others] = banksOf(memory).map((bank) => new BankJudge(bank, memory));
+  /** @param name the table's name in warnings */
+  constructor(memory: TableMemory, name = 'the table') {
+    const { view, hosts } = memory;
+    const warned = new Set<string>();
+    const checkAgent: CheckAgent = (agent) => {
+      view.checkAgent(agent);
+      if (hosts === 0 || view.isReduced || warned.has(agent.name)) return;
+      if (warned.size === MOST_WARNED) return;
+      warned.add(agent.name);
+      void warnOfMisspeltAgents([agent], view, name);
+    };
+    const [first, ...others] = banksOf(memory).map(
+      (bank) => new BankJudge(bank, memory, checkAgent),
+    );
     this.#first = first as BankJudge;
     this.#others = others;
   }

@@ -281,7 +281,7 @@ export class Table {
 
   /** What judges URLs on the calling thread, made for the first verdict. */
   get #judge(): TableJudge {
-    this.#tableJudge ??= new TableJudge(this.#memory);
+    this.#tableJudge ??= new TableJudge(this.#memory, this.#name);
     return this.#tableJudge;
   }
 }

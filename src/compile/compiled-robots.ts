@@ -6,6 +6,10 @@ import { type RobotsNumbers, RobotsRecord, type TokenList, wordsOfLists } from '
 
 const INITIAL_WORDS = 256;
 
+/** Number and length of the product tokens that are kept for a message only. */
+const MOST_NOTED = 1 << 15;
+const LONGEST_NOTED = 40;
+
 /** The additions to a CompiledRobots since the last call of `growth`. */
 export interface CompiledGrowth {
   readonly automata: StoreGrowth;
@@ -78,6 +82,14 @@ export class CompiledRobots {
   /** The number of a product token in lower case. */
   numberOf(token: string): number {
     return this.tokens.add(Buffer.from(token));
+  }
+
+  /**
+   * Keeps a token that no record names, because its groups are left out: a message about a misspelt
+   * agent may name it. The table does not have it.
+   */
+  noteToken(token: string): void {
+    if (token.length <= LONGEST_NOTED && this.tokens.count < MOST_NOTED) this.numberOf(token);
   }
 
   /** The additions since the last call. */

@@ -31,7 +31,10 @@ export class RobotsCompiler {
     const compiled = new Map<PlacedGroup, readonly [number, number]>();
     const lists: TokenList[] = [];
     for (const [token, groups] of groupsByProductToken(file.groups, this.#profile)) {
-      if (this.#kept !== undefined && token !== ANY_TOKEN && !this.#kept.has(token)) continue;
+      if (this.#kept !== undefined && token !== ANY_TOKEN && !this.#kept.has(token)) {
+        this.#into.noteToken(token);
+        continue;
+      }
       const list: number[] = [];
       for (const group of groups) {
         let pair = compiled.get(group);

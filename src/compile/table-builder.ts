@@ -1,3 +1,4 @@
+import { warnOfMisspeltAgents } from '../agents/unnamed-agents.js';
 import {
   bodyBytes,
   checkFunction,
@@ -117,7 +118,15 @@ export class TableBuilder {
   build(allocate?: Allocate): Uint8Array {
     checkFunction('allocate of TableBuilder.build', allocate);
     this.#merge();
-    return this.#contents.layOut().table(allocate && ((bytes) => allocated(allocate, bytes)));
+    const layout = this.#contents.layOut();
+    if (this.#contents.files > 0) {
+      const kept = [...(this.#contents.kept ?? [])].map((token) => ({
+        name: token,
+        chain: [token],
+      }));
+      void warnOfMisspeltAgents(kept, layout.named, 'the table');
+    }
+    return layout.table(allocate && ((bytes) => allocated(allocate, bytes)));
   }
 
   get stats(): TableBuilderStats {

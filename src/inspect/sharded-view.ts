@@ -43,6 +43,11 @@ export class ShardedView extends TableView {
     yield* tokens;
   }
 
+  override hasToken(token: string): boolean {
+    for (const [, { view }] of this.#present()) if (view.hasToken(token)) return true;
+    return false;
+  }
+
   override *hosts(): Iterable<TableHost> {
     for (const at of this.hostPlaces()) yield this.hostAt(at);
   }
@@ -69,6 +74,10 @@ export class ShardedView extends TableView {
 
   override nameAt(at: number): string {
     return this.#of(at).view.nameAt(at % SHARD_SPAN);
+  }
+
+  override canFind(host: string): boolean {
+    return this.#shards[shardOf(host, this.#shards.length)] !== undefined;
   }
 
   override find(host: string): TableHost | undefined {

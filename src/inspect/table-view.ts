@@ -112,6 +112,11 @@ export class TableView {
     return -1;
   }
 
+  /** Whether the table has a product token, given in lower case. */
+  hasToken(token: string): boolean {
+    return this.tokenNumber(token) >= 0;
+  }
+
   /**
    * Checks that the table can answer for an agent.
    *
@@ -168,6 +173,11 @@ export class TableView {
   /** The name of the host whose record is at `at`. */
   nameAt(at: number): string {
     return this.reader.asciiText(this.nameStart(at), this.reader.u8(at));
+  }
+
+  /** Whether `find` can be asked about a host: a shard may not be in memory. */
+  canFind(_host: string): boolean {
+    return true;
   }
 
   /** Finds a host, given in canonical form. */

@@ -5,6 +5,7 @@ import {
   ANSWER_LENGTH,
   KIND_REFUSAL,
   KIND_VERDICTS,
+  KIND_WARNING,
 } from './protocol.js';
 
 const WORD = 4;
@@ -16,9 +17,18 @@ const NO_RULE = -1;
 
 /** A frame that refuses a request. */
 export function refusal(message: string): Buffer {
+  return messageFrame(KIND_REFUSAL, message);
+}
+
+/** A frame that precedes the answer to a request. */
+export function warning(message: string): Buffer {
+  return messageFrame(KIND_WARNING, message);
+}
+
+function messageFrame(kind: number, message: string): Buffer {
   const text = Buffer.from(message);
   const frame = Buffer.alloc(ANSWER_BYTES + text.length);
-  frame.writeUInt32LE(KIND_REFUSAL, ANSWER_KIND);
+  frame.writeUInt32LE(kind, ANSWER_KIND);
   frame.writeUInt32LE(text.length, ANSWER_LENGTH);
   frame.set(text, ANSWER_BYTES);
   return frame;

@@ -1,4 +1,6 @@
 import { Buffer } from 'node:buffer';
+import { knownAgents } from '../agents/known-agents.js';
+import { describeMisspeltAgents, type NamedTokens } from '../agents/unnamed-agents.js';
 import { RobotsFilterError } from '../errors.js';
 import { TableView } from '../inspect/table-view.js';
 import { Arena, type Region } from '../kernel/arena.js';
@@ -20,7 +22,7 @@ import { encodeShardQueries, type QueryTable, shardQueryBytes } from '../kernel/
 import { writeTask } from '../kernel/task.js';
 import { type Agent, parseAgent } from '../protocol/agent.js';
 import type { Profile } from '../protocol/profile.js';
-import { Answer, ShardAnswer } from './answer.js';
+import { Answer, ShardAnswer, warning } from './answer.js';
 import { MAX_URL_BYTES, MAX_VERDICTS } from './protocol.js';
 import { type ColumnMemory, columnBytes, type Request } from './request.js';
 
@@ -50,6 +52,8 @@ interface AskedQuery {
   readonly worker: number;
   readonly output: number;
   readonly outputBytes: number;
+  /** The frame of a warning about the agents, if there is one. */
+  readonly warning: Buffer | undefined;
 }
 
 /**
@@ -63,6 +67,8 @@ export class ColumnJudge implements ColumnMemory {
   readonly #tables: readonly QueryTable[];
   /** The view of the table, or of its first shard. */
   readonly #view: TableView;
+  /** The product tokens of all parts. */
+  readonly #named: NamedTokens;
   readonly #queries = new Map<string, AskedQuery>();
   readonly #task: Uint32Array;
   readonly #taskAddress: number;
@@ -74,6 +80,12 @@ export class ColumnJudge implements ColumnMemory {
       ({ table, bytes }) => new TableView(new Uint8Array(memory.buffer, table, bytes)),
     );
     this.#served = served;
+    this.#named = {
+      hasToken: (token) => views.some((view) => view.hasToken(token)),
+      *tokens() {
+        for (const view of views) yield* view.tokens();
+      },
+    };
     this.#arena = new Arena(memory);
     this.#kernel = instantiateKernel(kernelModule(), memory);
     this.#view = views[0] as TableView;
@@ -116,7 +128,8 @@ export class ColumnJudge implements ColumnMemory {
         ? new Answer(request.count, agents, request.explain)
         : new ShardAnswer();
     if (request.count > 0) this.#run(request, asked, answer);
-    return answer.frame();
+    const frame = answer.frame();
+    return asked.warning === undefined ? frame : Buffer.concat([asked.warning, frame]);
   }
 
   #run({ count, urlBytes }: Request, asked: AskedQuery, answer: Pick<Answer, 'add'>): void {
@@ -152,8 +165,8 @@ export class ColumnJudge implements ColumnMemory {
   }
 
   /** The query for a request's agents; a query is encoded once. */
-  #ask({ agents, explain }: Request): AskedQuery {
-    const key = `${explain ? 'explain' : 'judge'} ${agents}`;
+  #ask({ agents, explain, warn }: Request): AskedQuery {
+    const key = `${explain ? 'explain' : 'judge'}${warn ? '!' : ''} ${agents}`;
     const known = this.#queries.get(key);
     if (known !== undefined) return known;
     const { addedShards } = this.#served;
@@ -174,12 +187,20 @@ export class ColumnJudge implements ColumnMemory {
       }
       this.#queries.clear();
     }
-    const asked = this.#encode(settings);
+    const warned = warn && addedShards === undefined ? this.#warning(settings.agents) : undefined;
+    const asked = this.#encode(settings, warned);
     this.#queries.set(key, asked);
     return asked;
   }
 
-  #encode(settings: QuerySettings): AskedQuery {
+  /** The frame of a warning, if one of the agents likely misspells another. */
+  #warning(agents: readonly Agent[]): Buffer | undefined {
+    if (this.#view.isReduced) return undefined;
+    const text = describeMisspeltAgents(agents, this.#named, knownAgents(), 'the table');
+    return text === undefined ? undefined : warning(text);
+  }
+
+  #encode(settings: QuerySettings, warned: Buffer | undefined): AskedQuery {
     const { memory } = this.#served;
     const block = this.#arena.take(shardQueryBytes(settings, this.#tables.length));
     const { query, bytes } = encodeShardQueries(settings, block.address, this.#tables);
@@ -194,6 +215,7 @@ export class ColumnJudge implements ColumnMemory {
       worker: worker.address,
       output: output.address + MARGIN,
       outputBytes,
+      warning: warned,
     };
   }
 

@@ -30,8 +30,10 @@ export const ALIGNMENT = 4;
 
 /** The only kind of request: verdicts on URLs. */
 export const KIND_JUDGE = 1;
-/** The only flag: reasons and rules are wanted, too. */
+/** Reasons and rules are wanted, too. */
 export const FLAG_EXPLAIN = 1;
+/** A warning about the agents is wanted before the answer. */
+export const FLAG_WARN = 2;
 
 // ---- Answer: this header, then for VERDICTS the columns, for REFUSAL a message in UTF-8
 
@@ -43,6 +45,8 @@ export const ANSWER_BYTES = 8;
 export const KIND_VERDICTS = 1;
 /** The request cannot be answered, as for an agent that is no product token. */
 export const KIND_REFUSAL = 2;
+/** A warning about the agents of the request whose answer follows. */
+export const KIND_WARNING = 3;
 
 // ---- Limits
 

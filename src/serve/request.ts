@@ -4,6 +4,7 @@ import type { FrameInput } from './frame-streams.js';
 import {
   ALIGNMENT,
   FLAG_EXPLAIN,
+  FLAG_WARN,
   KIND_JUDGE,
   MAX_AGENTS_BYTES,
   MAX_REQUEST_URL_BYTES,
@@ -21,6 +22,8 @@ export interface Request {
   /** The agents as they were sent: JSON. */
   readonly agents: string;
   readonly explain: boolean;
+  /** Whether a warning about the agents is wanted. */
+  readonly warn: boolean;
   /** Number of URLs. */
   readonly count: number;
   readonly urlBytes: number;
@@ -46,8 +49,11 @@ export function readRequest(input: FrameInput, memory: ColumnMemory): Request | 
     throw refusedFrame(`a request of kind ${word(REQUEST_KIND)}`, `The only kind is ${KIND_JUDGE}`);
   }
   const flags = word(REQUEST_FLAGS);
-  if ((flags & ~FLAG_EXPLAIN) !== 0) {
-    throw refusedFrame(`a request with flags ${flags}`, `The only flag is ${FLAG_EXPLAIN}`);
+  if ((flags & ~(FLAG_EXPLAIN | FLAG_WARN)) !== 0) {
+    throw refusedFrame(
+      `a request with flags ${flags}`,
+      `The flags are ${FLAG_EXPLAIN} and ${FLAG_WARN}`,
+    );
   }
   const agentsBytes = word(REQUEST_AGENTS);
   const count = word(REQUEST_COUNT);
@@ -63,6 +69,7 @@ export function readRequest(input: FrameInput, memory: ColumnMemory): Request | 
   return {
     agents: agents.toString('utf8', 0, agentsBytes),
     explain: (flags & FLAG_EXPLAIN) !== 0,
+    warn: (flags & FLAG_WARN) !== 0,
     count,
     urlBytes,
   };

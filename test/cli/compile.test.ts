@@ -195,7 +195,7 @@ describe('compile', () => {
     symlinkSync('../elsewhere/robots.txt', join(place.path, 'robots/linked.example'));
     const input = 'https://linked.example/\n';
     const args = ['--robots-dir', 'robots'];
-    const refused = await place.run(args, input);
+    const refused = await place.run([...args, '--allow-empty'], input);
     expect(refused.text).toBe(`unknown\t${input}`);
     expect(refused.stderr).toContain('robots/linked.example: A symbolic link that leads out');
     const followed = await place.run([...args, '--follow-links'], input);
@@ -210,7 +210,8 @@ describe('warnings about caches', () => {
     for (let index = 0; index < 4; index++) {
       mkdirSync(join(place.path, `robots/empty${index}.example`));
     }
-    const { code, stderr } = await place.run(['--robots-dir', 'robots'], '');
+    const url = 'https://example.com/';
+    const { code, stderr } = await place.run(['--robots-dir', 'robots'], url);
     expect(code).toBe(0);
     const warnings = lines(stderr);
     expect(warnings).toHaveLength(11);
@@ -255,12 +256,17 @@ describe('warnings about caches', () => {
   test('a cache without any robots.txt', async () => {
     const place = new Workplace();
     mkdirSync(join(place.path, 'robots'));
+    const url = 'http://a.example/\n';
+    const refused = await place.run(['--robots-dir', 'robots'], url);
+    expect(refused).toMatchObject({ code: 2, text: '' });
     const { code, text, stderr } = await place.run(
-      ['--robots-dir', 'robots'],
-      'http://a.example/\n',
+      ['--robots-dir', 'robots', '--allow-empty'],
+      url,
     );
     expect({ code, text }).toEqual({ code: 0, text: 'unknown\thttp://a.example/\n' });
-    expect(stderr).toContain('no robots.txt in robots: every host is unknown');
+    for (const message of [refused.stderr, stderr]) {
+      expect(message).toContain('no robots.txt in robots: every host is unknown');
+    }
   });
 
   test('control characters in a name are escaped', async () => {

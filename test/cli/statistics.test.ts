@@ -232,8 +232,17 @@ describe('a run with almost only unknown hosts warns, with the likely cause', ()
     for (const word of words) expect(warning).toContain(word);
   });
 
-  test('but not with at most 1,000 records, at most 95 %, -q or --unknown', async () => {
-    expect(await warned([], urls(1000, elsewhere))).toEqual([]);
+  test('also with few records if none is decided, but not -q or --unknown', async () => {
+    const one = 'https://example.com/\n';
+    expect(await warned([], urls(999, elsewhere) + one)).toEqual([]);
+    for (const count of [1, 2, 1000]) {
+      expect(await warned([], urls(count, elsewhere)), `${count}`).toHaveLength(1);
+      expect(await warned(['-q'], urls(count, elsewhere))).toEqual([]);
+      expect(await warned(['--unknown', 'deny'], urls(count, elsewhere))).toEqual([]);
+    }
+  });
+
+  test('from 1,001 records on with more than 95 %, but not -q or --unknown', async () => {
     const most = urls(1900, elsewhere) + urls(100, () => 'https://example.com/');
     expect(await warned([], most)).toEqual([]);
     expect(await warned([], `${most}bad\n`)).toHaveLength(1);

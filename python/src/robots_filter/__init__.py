@@ -6,7 +6,7 @@
 ['allow']
 """
 
-from ._errors import ProcessError, RobotsFilterError, UsageError
+from ._errors import ProcessError, RobotsFilterError, RobotsFilterWarning, UsageError
 from ._judge import Profile
 from ._lists import Judgement, Verdict
 from ._program import command
@@ -17,6 +17,7 @@ __all__ = [
     "ProcessError",
     "Profile",
     "RobotsFilterError",
+    "RobotsFilterWarning",
     "Table",
     "UsageError",
     "Verdict",

@@ -24,6 +24,7 @@ _JOINED_BYTES = 1 << 24
 _HEADER = struct.Struct("<5I")
 _KIND_JUDGE = 1
 _FLAG_EXPLAIN = 1
+_FLAG_WARN = 2
 
 
 def _replace_surrogates(error: UnicodeError) -> tuple[bytes, int]:
@@ -91,7 +92,7 @@ class Column:
             else:
                 words = self.words(start, end + 1)
                 data = self.data[offsets[start] : offsets[end]]
-            flags = _FLAG_EXPLAIN if question.explain else 0
+            flags = _FLAG_WARN | (_FLAG_EXPLAIN if question.explain else 0)
             header = _HEADER.pack(_KIND_JUDGE, flags, len(agents), end - start, len(data))
             head = header + agents + bytes(-len(agents) % 4)
             yield Request(end - start, [memoryview(head), words, data])

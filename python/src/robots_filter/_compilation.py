@@ -27,7 +27,8 @@ def words_of(
     sources = [path_of("Table.compile", path) for path in paths]
     if not sources:
         raise UsageError("there is nothing to compile. Pass a directory of robots.txt files")
-    words = ["compile"]
+    # `hosts` says whether the table has any.
+    words = ["compile", "--allow-empty"]
     for name, value in options.items():
         if value is not None:
             words += [name, value]

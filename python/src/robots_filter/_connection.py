@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from ._columns import Limits, Request
-from ._errors import ProcessError, RobotsFilterError, UsageError
+from ._errors import ProcessError, RobotsFilterError, UsageError, warn
 from ._program import END_SECONDS, MESSAGE_PREFIX, starting
 
 _MAGIC = 0x56534652
@@ -26,6 +26,7 @@ _SERVER_GREETING = struct.Struct("<3I")
 _ANSWER = struct.Struct("<2I")
 _KIND_VERDICTS = 1
 _KIND_REFUSAL = 2
+_KIND_WARNING = 3
 
 #: Bytes of standard error that are kept for messages.
 _KEPT_ERRORS = 8192
@@ -54,6 +55,10 @@ class Connection:
         self._thread = threading.get_ident()
         self._errors = bytearray()
         self._busy = False
+        #: Warnings of the requests of this call.
+        self._warned: list[str] = []
+        #: Warnings that were given.
+        self._told: set[str] = set()
         self._greeted = False
         self._streams = [
             stream
@@ -116,8 +121,14 @@ class Connection:
             # Interrupted in mid-frame, so that nothing more can be read.
             if self._busy:
                 self.close()
+        # A warning may be an error, and then comes when the frames are whole.
+        warned = [message for message in self._warned if message not in self._told]
+        self._told.update(warned)
+        self._warned.clear()
         if failure is not None:
             raise failure
+        for message in dict.fromkeys(warned):
+            warn(message)
 
     def _exchange(
         self,
@@ -147,6 +158,9 @@ class Connection:
             if not readable:
                 continue
             for kind, payload in incoming.read(self._output, self._died):
+                if kind == _KIND_WARNING:
+                    self._warned.append(str(payload, "utf-8"))
+                    continue
                 request = pending.popleft()
                 if kind == _KIND_REFUSAL:
                     failure = failure or UsageError(str(payload, "utf-8"))
@@ -280,7 +294,7 @@ class _Incoming:
                 continue
             if self._payload is None:
                 self._kind, length = _ANSWER.unpack(self._header)
-                if self._kind not in (_KIND_VERDICTS, _KIND_REFUSAL):
+                if self._kind not in (_KIND_VERDICTS, _KIND_REFUSAL, _KIND_WARNING):
                     raise ProcessError(
                         f"the process answers with a frame of kind {self._kind}. "
                         "Install robots-filter again"

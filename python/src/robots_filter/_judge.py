@@ -31,7 +31,7 @@ class Opening:
     @property
     def words(self) -> list[str]:
         """The options of `serve`."""
-        words = ["--table", self.path, *self.options]
+        words = ["--table", self.path, "--allow-empty", *self.options]
         return words if self.threads is None else [*words, "--threads", str(self.threads)]
 
     def check(self, checksum: str) -> None:

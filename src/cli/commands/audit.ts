@@ -1,4 +1,5 @@
 import { isatty } from 'node:tty';
+import type { NamedTokens } from '../../agents/unnamed-agents.js';
 import { sortedPlaces } from '../../inspect/host-order.js';
 import { PairCache } from '../../inspect/pair-cache.js';
 import { type AgentSummary, TableAudit } from '../../inspect/table-audit.js';
@@ -10,8 +11,10 @@ import { type Table, tableMemory } from '../../table.js';
 import { SUCCESS } from '../exit-codes.js';
 import { neededTokens, parseAgents } from '../options/agents.js';
 import type { AuditOptions } from '../options/command-options.js';
+import { noteUnnamedAgents } from '../options/named-agents.js';
 import { refuseStandardOutputAsReport } from '../options/output-place.js';
 import { type ReportForm, reportForm } from '../options/report-form.js';
+import { checkSpreadsheet } from '../options/report-options.js';
 import { agentWords, refuseSingleRobots } from '../options/robots-source.js';
 import { STANDARD_OUTPUT_DESCRIPTOR, writeOutput } from '../process/standard-streams.js';
 import { type AgentFinding, type AuditFigures, AuditTally } from '../report/audit-figures.js';
@@ -33,6 +36,7 @@ import { writeReport } from '../report/report-file.js';
 import { type Cell, safeJson, textOf } from '../report/rows.js';
 import { usageError } from '../usage-error.js';
 import { type AskedHosts, readHosts } from './asked-hosts.js';
+import { noteEmptyList } from './list-lines.js';
 import { checkProfile, compileWithRecords, openWithRecords } from './table-with-records.js';
 
 const NO_RECORDS: AuthorityRecords = { list: 0, records: [], date: undefined };
@@ -59,6 +63,7 @@ export async function audit(options: AuditOptions): Promise<number> {
       'audit needs robots.txt files or a table. Type: robots-filter audit --robots-dir DIR -a GPTBot, or robots-filter audit --table FILE -a GPTBot',
     );
   }
+  checkSpreadsheet(options);
   refuseSingleRobots(robotsDir ?? [], ['audit', ...agentWords(options)]);
   if (format === 'parquet' && isatty(STANDARD_OUTPUT_DESCRIPTOR)) {
     throw usageError('Parquet is not for terminals. Write it to a file: > audit.parquet');
@@ -67,19 +72,24 @@ export async function audit(options: AuditOptions): Promise<number> {
   if (options.report !== undefined) refuseStandardOutputAsReport(options.report);
   const diagnostics = new Diagnostics(options.quiet ?? false);
   const asked = options.hosts === undefined ? undefined : await readHosts(options.hosts);
+  if (asked?.hosts.length === 0) noteEmptyList(options.hosts ?? '', 'host', diagnostics);
   let table: Table;
+  let named: NamedTokens;
   if (path === undefined) {
     const tokens = neededTokens(parseAgents(options.agent, profile ?? 'rfc9309'));
     const opened = await compileWithRecords(robotsDir ?? [], options, tokens, diagnostics);
     if (typeof opened === 'number') return opened;
-    table = opened;
+    table = opened.table;
+    named = opened.named;
   } else {
-    table = await openWithRecords(path, diagnostics, asked?.hosts);
+    table = await openWithRecords(path, options, diagnostics, asked?.hosts);
     checkProfile(table, path, profile);
+    named = tableMemory(table).view;
   }
   const agents = parseAgents(options.agent, table.profile);
   const { view } = tableMemory(table);
   for (const agent of agents) view.checkAgent(agent);
+  if (table.hosts > 0) await noteUnnamedAgents(agents, named, options, diagnostics);
   const about = {
     source: path ?? (robotsDir ?? []).join(', '),
     profile: table.profile,
@@ -97,7 +107,7 @@ export async function audit(options: AuditOptions): Promise<number> {
     run = await auditInto(new AuditParquet(), audited, options);
   } else {
     const names = agents.map(({ name }) => name);
-    const sink = new AuditText(format, names);
+    const sink = new AuditText(format, names, options.spreadsheet);
     run = await auditInto(sink, audited, options);
     omission = sink.omission;
   }

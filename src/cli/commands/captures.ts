@@ -33,14 +33,20 @@ export async function captures(
   for (const path of paths) files.push(...(await filesOf(path)));
   const targets = options.targets === undefined ? undefined : await urlsOf(options.targets);
   const { cache } = partSettings({ ...readingOf(options), onWarning: () => {} });
-  const warnings = new CacheWarnings(new Diagnostics(options.quiet ?? false));
+  const diagnostics = new Diagnostics(options.quiet ?? false);
+  const warnings = new CacheWarnings(diagnostics);
+  let found = 0;
   const out = new TextBatches();
   const key = drawKey();
   for (const [file, archive] of files.entries()) {
     const { source } = archive;
     const handle = (event: ArchiveEvent): void => {
-      if (event.kind === 'warning') warnings.add(event.warning);
-      else if (event.kind === 'left-out') out.add(`${leftOutLine(event.url, source, file)}\n`);
+      if (event.kind === 'warning') {
+        warnings.add(event.warning);
+        return;
+      }
+      found++;
+      if (event.kind === 'left-out') out.add(`${leftOutLine(event.url, source, file)}\n`);
       else {
         const { capture } = event;
         out.add(`${captureLine(whole(capture), capture.source ?? source, file)}\n`);
@@ -52,6 +58,10 @@ export async function captures(
   }
   out.flush();
   warnings.summarise();
+  // Many a file of a crawl has none, so this is no error.
+  if (found === 0 && !out.isClosed) {
+    diagnostics.note(`no captures of robots.txt files in ${paths.join(', ')}`);
+  }
   return SUCCESS;
 }
 

@@ -11,7 +11,7 @@ import { Robots } from '../../robots.js';
 import { NOT_ALLOWED, SUCCESS } from '../exit-codes.js';
 import { collectAgents } from '../options/agents.js';
 import type { CheckOptions } from '../options/command-options.js';
-import { withNamedAgents } from '../options/named-agents.js';
+import { noteUnnamedAgents, withNamedAgents } from '../options/named-agents.js';
 import { STANDARD_OUTPUT_DESCRIPTOR } from '../process/standard-streams.js';
 import { CheckedUrls } from '../report/checked-url.js';
 import { isForPeople, paintOf } from '../report/colour.js';
@@ -53,7 +53,7 @@ export async function check(
         `robots-filter check ${printable(file)} ${printable(agent || 'GPTBot')} ${printable(urls.join(' '))}`,
     );
   }
-  parseAgent(agent, profile);
+  const parsed = parseAgent(agent, profile);
   checkUrls(file, urls);
   const body = await readRobotsFile(file, 'check', diagnostics);
   const name = inputName(file);
@@ -73,6 +73,16 @@ export async function check(
   const robots = Robots.parse(body, parseOptions);
   for (const { line, message } of robots.warnings) {
     diagnostics.note(`warning: ${name}${line === 0 ? '' : `:${line}`}: ${message}`);
+  }
+  if (body.length === 0) {
+    const cause = file === STANDARD_INPUT ? '. If a download failed, its command says why' : '';
+    diagnostics.note(`warning: ${name} is empty, so everything is allowed${cause}`);
+  } else {
+    const tokens = new Set(
+      parseRobots(body, parseOptions).groups.flatMap((group) => group.productTokens),
+    );
+    const named = { hasToken: (token: string) => tokens.has(token), tokens: () => tokens };
+    await noteUnnamedAgents([parsed], named, options, diagnostics, `${name} has no group`);
   }
   const checked =
     options.json === true

@@ -4,6 +4,7 @@ import {
   compileCache,
 } from '../../pipeline/compile/compile-cache.js';
 import type { RobotsOptions } from '../options/command-options.js';
+import { emptySource } from '../options/robots-source.js';
 import type { Interruption } from '../process/interruption.js';
 import { CacheWarnings } from '../report/cache-warnings.js';
 import type { Diagnostics } from '../report/diagnostics.js';
@@ -28,7 +29,13 @@ export async function compileCaches(
 }
 
 /** The options of commands that compile, as `reported` needs them. */
-type CachesOptions = RobotsOptions & { readonly threads?: number; readonly records?: boolean };
+type CachesOptions = RobotsOptions & {
+  readonly threads?: number;
+  readonly records?: boolean;
+  readonly fetch?: boolean;
+  /** The only shard that is compiled. */
+  readonly only?: number | 'manifest';
+};
 
 /** What a compilation needs beside its options. */
 export interface CompilationContext {
@@ -52,15 +59,19 @@ export async function reported<Compiled extends Pick<CompiledCache, 'stats' | 's
     onWarning: (warning) => warnings.add(warning),
     threads: options.threads,
     signal: interruption.signal,
+    onRead(read) {
+      if (read.files > 0 || isEmptyAllowed(options)) return;
+      warnings.summarise();
+      noteStale(read, options, diagnostics);
+      throw emptySource(describeEmpty(paths, read, options));
+    },
   });
   warnings.summarise();
   noteStale(compiled, options, diagnostics);
   const { stats } = compiled;
-  if (stats.files === 0 && compiled.stale === 0) {
-    diagnostics.note(
-      `warning: no robots.txt in ${paths.join(', ')}: every host is unknown. ` +
-        'Name the files HOST, HOST.txt, HOST-robots.txt, HOST.robots.txt, HOST/robots.txt or SCHEME/HOST/robots.txt',
-    );
+  // Before a fetch no file need be there, and after it the input had no host.
+  if (stats.files === 0 && options.fetch !== true) {
+    diagnostics.note(`warning: ${describeEmpty(paths, compiled, options)}`);
   }
   if (stats.replaced > 0 && paths.length === 1) {
     diagnostics.note(
@@ -85,6 +96,30 @@ export function readingOf(options: RobotsOptions): Omit<CompileCacheOptions, 'on
       status: options.statusColumn,
     },
   };
+}
+
+/** Whether a run may go on without any robots.txt. A shard may have none, and a first fetch too. */
+function isEmptyAllowed({ allowEmpty, fetch, only }: CachesOptions): boolean {
+  return allowEmpty === true || fetch === true || only !== undefined;
+}
+
+function describeEmpty(
+  paths: readonly string[],
+  { stale }: Pick<CompiledCache, 'stale'>,
+  { asOf, only }: CachesOptions,
+): string {
+  const where = paths.join(', ');
+  if (stale > 0) {
+    return `every robots.txt in ${where} is stale, and left out by --stale unknown: every host is unknown. Leave that option out`;
+  }
+  if (asOf !== undefined) {
+    return `no robots.txt in ${where} up to ${new Date(asOf).toISOString()}: every host is unknown. Use a later --as-of`;
+  }
+  if (only !== undefined) return `no robots.txt in ${where} is for shard ${only}`;
+  return (
+    `no robots.txt in ${where}: every host is unknown. ` +
+    'Name the files HOST, HOST.txt, HOST-robots.txt, HOST.robots.txt, HOST/robots.txt or SCHEME/HOST/robots.txt'
+  );
 }
 
 function noteStale(

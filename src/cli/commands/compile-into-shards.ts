@@ -3,6 +3,7 @@ import { compileOneShard, joinShards } from '../../pipeline/compile/one-shard.js
 import { SUCCESS } from '../exit-codes.js';
 import { neededTokens, parseAgents } from '../options/agents.js';
 import type { CompileOptions } from '../options/command-options.js';
+import { noteUnnamedAgents } from '../options/named-agents.js';
 import { Interruption } from '../process/interruption.js';
 import { Diagnostics } from '../report/diagnostics.js';
 import { formatBytes, formatCount, formatDuration, formatNumber } from '../report/numbers.js';
@@ -20,11 +21,12 @@ export async function compileIntoShards(
   robotsDir: readonly string[],
   output: string,
   shards: number,
-  { only, ...options }: CompileOptions,
+  options: CompileOptions,
 ): Promise<number> {
   const diagnostics = new Diagnostics(options.quiet ?? false);
-  const { profile = 'rfc9309', agent } = options;
-  const productTokens = agent === undefined ? undefined : neededTokens(parseAgents(agent, profile));
+  const { profile = 'rfc9309', agent, only } = options;
+  const agents = agent === undefined ? undefined : parseAgents(agent, profile);
+  const productTokens = agents && neededTokens(agents);
   if (only === 'manifest') {
     const reading = { ...readingOf(options), productTokens, onWarning: () => {} };
     const parts = await joinShards(robotsDir, shards, output, reading);
@@ -41,6 +43,11 @@ export async function compileIntoShards(
         : compileOneShard(robotsDir, { count: shards, only }, output, compiling),
     );
     noteContentWarnings(compiled, diagnostics);
+    if (agents !== undefined && only === undefined && compiled.stats.files > 0) {
+      const unnamed = new Set(compiled.unnamed);
+      const named = { hasToken: (token: string) => !unnamed.has(token), tokens: () => [] };
+      await noteUnnamedAgents(agents, named, options, diagnostics);
+    }
     const { hosts, rules, bytes, stats } = compiled;
     const parts = [
       `${formatCount(hosts, 'host')} from ${formatCount(stats.files, 'file')} (${formatBytes(stats.bytes)})`,

@@ -6,6 +6,7 @@ import { checkHeader, type TableHeader } from '../../table/table-check.js';
 import { SUCCESS } from '../exit-codes.js';
 import { neededTokens, parseAgents } from '../options/agents.js';
 import type { CompileOptions } from '../options/command-options.js';
+import { noteUnnamedAgents } from '../options/named-agents.js';
 import { refuseSourceAsOutput } from '../options/output-place.js';
 import { refuseSingleRobots } from '../options/robots-source.js';
 import { Interruption } from '../process/interruption.js';
@@ -44,7 +45,8 @@ export async function compile(files: readonly string[], options: CompileOptions)
   );
   const diagnostics = new Diagnostics(options.quiet ?? false);
   const { profile = 'rfc9309', agent } = options;
-  const productTokens = agent === undefined ? undefined : neededTokens(parseAgents(agent, profile));
+  const agents = agent === undefined ? undefined : parseAgents(agent, profile);
+  const productTokens = agents && neededTokens(agents);
   const interruption = new Interruption();
   let file: ReplacementFile | undefined;
   let compressed: CompressedFile | undefined;
@@ -69,6 +71,9 @@ export async function compile(files: readonly string[], options: CompileOptions)
     const header = checkHeader(layout.header, layout.length, output, () => checksum);
     await file.commit(true);
     noteContentWarnings(compiled, diagnostics);
+    if (agents !== undefined && compiled.stats.files > 0) {
+      await noteUnnamedAgents(agents, layout.named, options, diagnostics);
+    }
     diagnostics.note(`${output}: ${summary(compiled, header)}`);
     return SUCCESS;
   } catch (error) {

@@ -1,10 +1,13 @@
 import { readFile } from 'node:fs/promises';
+import type { NamedTokens } from '../../agents/unnamed-agents.js';
 import { TableBuilder } from '../../compile/table-builder.js';
 import { Robots } from '../../robots.js';
 import { Table, tableMemory } from '../../table.js';
 import { DIFFERENT, SUCCESS } from '../exit-codes.js';
 import { neededTokens, parseAgents } from '../options/agents.js';
 import type { DiffOptions } from '../options/command-options.js';
+import { noteUnnamedAgents } from '../options/named-agents.js';
+import { checkSpreadsheet } from '../options/report-options.js';
 import { writeOutput } from '../process/standard-streams.js';
 import { Diagnostics } from '../report/diagnostics.js';
 import {
@@ -20,6 +23,8 @@ import { withAgents } from '../report/rows.js';
 import { usageError } from '../usage-error.js';
 import { HOST_COLUMNS, HostDiff } from './diff-hosts.js';
 import { diffUrls, URL_COLUMNS } from './diff-urls.js';
+import { refuseEmptyTable } from './filter-table.js';
+import { noteEmptyList } from './list-lines.js';
 import { kindOfPath, unreadable } from './path-kind.js';
 import { checkProfile, compileWithRecords } from './table-with-records.js';
 
@@ -29,6 +34,8 @@ const SINGLE_HOST = 'robots.txt';
 /** One of the two sides. */
 interface Side {
   readonly table: Table;
+  /** The product tokens that its robots.txt files name. */
+  readonly named: NamedTokens;
   /** Present if the side is a single robots.txt: it judges the URLs of every host. */
   readonly robots?: Robots;
 }
@@ -44,6 +51,7 @@ export async function diff(
   newPath: string,
   options: DiffOptions,
 ): Promise<number> {
+  checkSpreadsheet(options);
   const diagnostics = new Diagnostics(options.quiet ?? false);
   const [oldSide, newSide] = [
     await openSide(oldPath, options, diagnostics),
@@ -62,11 +70,12 @@ export async function diff(
   for (const table of [old, next]) {
     for (const agent of agents) tableMemory(table).view.checkAgent(agent);
   }
+  await noteUnnamedAgents(agents, namedBy([oldSide, newSide]), options, diagnostics);
   const { urls, format = 'table' } = options;
   const names = agents.map(({ name }) => name);
   const columns = withAgents(urls === undefined ? HOST_COLUMNS : URL_COLUMNS, names);
   const held = new HeldRows(columns);
-  const text = format === 'html' ? undefined : new TextRows(format, columns);
+  const text = format === 'html' ? undefined : new TextRows(format, columns, options.spreadsheet);
   const sink = text ?? held;
   const tally = new DiffTally(names);
   if (urls === undefined) {
@@ -74,6 +83,7 @@ export async function diff(
   } else {
     const sides = { old: oldSide.robots ?? old, new: newSide.robots ?? next, agents };
     await diffUrls(urls, sides, sink, tally);
+    if (tally.compared === 0) noteEmptyList(urls, 'URL', diagnostics);
   }
   sink.end();
   const what = urls === undefined ? 'host' : 'URL';
@@ -100,12 +110,12 @@ async function openSide(
     case 'table': {
       const table = await Table.open(path);
       checkProfile(table, path, options.profile);
-      return { table };
+      refuseEmptyTable(path, table.hosts, options, diagnostics);
+      return { table, named: tableMemory(table).view };
     }
     case 'cache': {
       const tokens = neededTokens(parseAgents(options.agent, profile));
-      const table = await compileWithRecords([path], options, tokens, diagnostics);
-      return typeof table === 'number' ? table : { table };
+      return compileWithRecords([path], options, tokens, diagnostics);
     }
     case 'robots.txt': {
       const parseOptions = {
@@ -117,9 +127,20 @@ async function openSide(
       const authority = { scheme: undefined, host: SINGLE_HOST, port: undefined };
       builder.add(authority, body, { source: path });
       const table = Table.from(builder.build(), path);
-      return { table, robots: Robots.parse(body, parseOptions) };
+      const named = tableMemory(table).view;
+      return { table, named, robots: Robots.parse(body, parseOptions) };
     }
   }
+}
+
+/** The product tokens that either side names: an agent may be new, or gone. */
+function namedBy(sides: readonly Side[]): NamedTokens {
+  return {
+    hasToken: (token) => sides.some(({ named }) => named.hasToken(token)),
+    *tokens() {
+      for (const { named } of sides) yield* named.tokens();
+    },
+  };
 }
 
 /** Refuses a single robots.txt beside files by host: it belongs to none of their hosts. */

@@ -1,7 +1,9 @@
 import type { Writable } from 'node:stream';
+import { inputName } from '../../files/standard-input.js';
 import type { Filter } from '../../pipeline/filter.js';
 import type { OpenInput } from '../../pipeline/input/open.js';
 import { openInput } from '../../pipeline/input/open.js';
+import { type SampledInput, sampleInput } from '../../pipeline/input/url-places.js';
 import { isClosed } from '../../pipeline/output/output-error.js';
 import type { ParquetOutput } from '../../pipeline/output/parquet/parquet-output.js';
 import type { RunEnd } from '../../pipeline/run.js';
@@ -28,7 +30,7 @@ import {
   statisticsJson,
   statisticsText,
 } from '../report/statistics.js';
-import { describeUselessRun } from '../report/useless-run.js';
+import { describeUselessRun, isUseless } from '../report/useless-run.js';
 import type { FilterDisplay } from './filter-display.js';
 import type { FilterReport } from './filter-report.js';
 import { noteDoubt } from './input-survey.js';
@@ -78,6 +80,8 @@ export class FilterRun {
   /** By how much the inputs so far were longer than the lines into which they were converted. */
   #convertedBytes = 0;
   #lastFormat: OpenInput['format'] = 'text';
+  /** The first records of the first input in which nothing was decided. */
+  #sample: SampledInput | undefined;
 
   constructor(parts: FilterRunParts) {
     this.#parts = parts;
@@ -96,7 +100,7 @@ export class FilterRun {
       end = await this.#filterInputs();
     } finally {
       progress?.end();
-      if (end !== 'closed') this.#sumUp();
+      if (end !== 'closed') this.#sumUp(end === 'done');
       // The error follows.
       if (end === undefined) this.#printStatistics(false);
     }
@@ -151,6 +155,9 @@ export class FilterRun {
           this.#parts.target;
         const end = await filter.run(open, target, outputName);
         if (end !== 'done') return end;
+        if (options.quiet !== true && isUseless(filter.tally())) {
+          this.#sample ??= await sampleInput(open);
+        }
       } finally {
         this.#finishedBytes += open.size ?? 0;
         this.#convertedBytes += this.#bytesConverted();
@@ -192,8 +199,8 @@ export class FilterRun {
   }
 
   /** Reports how many records were invalid or left out. Warns if almost no record was decided. */
-  #sumUp(): void {
-    const { filter, options, diagnostics } = this.#parts;
+  #sumUp(isComplete: boolean): void {
+    const { filter, options, paths, diagnostics } = this.#parts;
     const tally = filter.tally();
     if (tally.bad > NAMED_RECORDS) {
       diagnostics.note(
@@ -204,13 +211,20 @@ export class FilterRun {
       const sentence = leftOut(tally);
       if (sentence !== undefined) diagnostics.note(sentence);
     }
+    if (tally.records === 0 && isComplete) {
+      diagnostics.note(
+        `warning: ${paths.map(inputName).join(', ')} ${paths.length === 1 ? 'has' : 'have'} no records`,
+      );
+    }
     const warning = describeUselessRun(tally, {
+      view: this.#parts.table.view,
       hosts: this.#parts.table.hosts,
       source: robotsSources(options)
         .map(({ option, path }) => `${option} ${path}`)
         .join(' '),
       urlField: options.urlField.join('.'),
       isText: this.#lastFormat === 'text',
+      sample: this.#sample,
     });
     if (warning !== undefined) diagnostics.note(warning);
   }

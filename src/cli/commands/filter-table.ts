@@ -7,8 +7,10 @@ import {
   type TableMemory,
   type TableReading,
 } from '../../table-memory.js';
-import { neededTokens } from '../options/agents.js';
+import { neededTokens, parseAgents } from '../options/agents.js';
 import type { RobotsOptions } from '../options/command-options.js';
+import { type NamedAgentOptions, noteUnnamedAgents } from '../options/named-agents.js';
+import { emptySource } from '../options/robots-source.js';
 import type { Interruption } from '../process/interruption.js';
 import type { Diagnostics } from '../report/diagnostics.js';
 
@@ -42,6 +44,9 @@ export async function openTable(
       diagnostics,
       interruption,
     );
+    if (agents !== undefined && compiled.stats.files > 0) {
+      await noteUnnamedAgents(agents, compiled.layout.named, options, diagnostics);
+    }
     return placeTable(compiled.layout.table(allocateTable), robotsDir.join(', '));
   }
   const table = await readTable(path, { parts, bankBytes, choose });
@@ -53,5 +58,31 @@ export async function openTable(
         `Leave --profile out, or compile again with --profile ${profile}`,
     );
   }
+  refuseEmptyTable(path, table.hosts, options, diagnostics);
+  await noteUnnamedInTable(table, parseAgents(options.agent, compiled), options, diagnostics);
   return table;
+}
+
+/** As `noteUnnamedAgents`, for a table file. */
+export async function noteUnnamedInTable(
+  { view, hosts }: Pick<TableMemory, 'view' | 'hosts'>,
+  agents: readonly Agent[],
+  options: NamedAgentOptions,
+  diagnostics: Diagnostics,
+): Promise<void> {
+  // A reduced table lists its agents, named or not, and refuses others: `compile` has said so.
+  if (hosts > 0 && !view.isReduced) await noteUnnamedAgents(agents, view, options, diagnostics);
+}
+
+/** @throws RobotsFilterError `input` for a table without hosts, unless that is allowed */
+export function refuseEmptyTable(
+  path: string,
+  hosts: number,
+  { allowEmpty }: RobotsOptions,
+  diagnostics: Diagnostics,
+): void {
+  if (hosts > 0) return;
+  const none = `${path} is a table without hosts: every host is unknown. Compile it again, from robots.txt files`;
+  if (allowEmpty !== true) throw emptySource(none);
+  diagnostics.note(`warning: ${none}`);
 }

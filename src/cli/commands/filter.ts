@@ -24,6 +24,7 @@ import { parseAgents } from '../options/agents.js';
 import type { FilterOptions } from '../options/command-options.js';
 import { checkFilterUsage, checkShardUsage } from '../options/filter-usage.js';
 import { outputFile, outputFormat, outputMode } from '../options/output-format.js';
+import { checkSpreadsheet } from '../options/report-options.js';
 import { Interruption } from '../process/interruption.js';
 import { STANDARD_OUTPUT_DESCRIPTOR } from '../process/standard-streams.js';
 import { Diagnostics } from '../report/diagnostics.js';
@@ -195,8 +196,18 @@ export async function filter(
  *
  * @throws RobotsFilterError `usage` for a format that counts do not have
  */
-function countsLayout({ statsBy, top, format }: FilterOptions): CountsLayout | undefined {
+function countsLayout({
+  statsBy,
+  top,
+  format,
+  spreadsheet = false,
+}: FilterOptions): CountsLayout | undefined {
   if (statsBy === undefined) {
+    if (spreadsheet) {
+      throw usageError(
+        '--spreadsheet is for the counts of --stats-by: records keep their bytes. Leave it out, and import the records as text',
+      );
+    }
     if (top === undefined) return undefined;
     throw usageError(
       `--top has no effect without --stats-by. Add --stats-by host, or leave it out`,
@@ -207,7 +218,8 @@ function countsLayout({ statsBy, top, format }: FilterOptions): CountsLayout | u
       `--stats-by cannot write ${format}. Use --format csv or --format ndjson, or leave it out for a table`,
     );
   }
-  return { by: statsBy, top, format: format ?? 'table' };
+  checkSpreadsheet({ spreadsheet, format });
+  return { by: statsBy, top, format: format ?? 'table', spreadsheet };
 }
 
 /** @throws RobotsFilterError `usage` if preferences are asked for, and the table has no records */

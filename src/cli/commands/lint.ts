@@ -12,6 +12,7 @@ import {
 import { FAILURE, FOUND, SUCCESS } from '../exit-codes.js';
 import type { LintOptions } from '../options/command-options.js';
 import { knownAgentsOf } from '../options/named-agents.js';
+import { emptySource } from '../options/robots-source.js';
 import { STANDARD_OUTPUT_DESCRIPTOR } from '../process/standard-streams.js';
 import { CacheWarnings } from '../report/cache-warnings.js';
 import { paintOf } from '../report/colour.js';
@@ -26,6 +27,7 @@ import { TextBatches } from '../report/text-batches.js';
 import { usageError } from '../usage-error.js';
 import { refuseSecondStandardInput } from './input-paths.js';
 import { eachSource, type LintSource } from './lint-sources.js';
+import { noteEmptyList } from './list-lines.js';
 import { ListedHosts } from './listed-hosts.js';
 
 /** Number of findings of one rule in one file that are listed. */
@@ -82,6 +84,12 @@ export async function lint(
   // Who closes the pipe has seen enough.
   if (run.isClosed) return SUCCESS;
   warnings.summarise();
+  if (run.files === 0 && warnings.unread + unread === 0 && listed === undefined) {
+    const none = `no robots.txt in ${files.join(', ')}`;
+    if (options.allowEmpty !== true) throw emptySource(none);
+    diagnostics.note(`warning: ${none}`);
+  }
+  if (listed?.count === 0) noteEmptyList(urls ?? '', 'URL', diagnostics);
   const { errors, warnings: found } = run.severities();
   diagnostics.note(run.summary());
   if (listed !== undefined && listed.missing > 0) {
@@ -153,6 +161,11 @@ class LintRun {
     this.#linter = linter;
     this.#writer = writer;
     this.#fixes = fixes;
+  }
+
+  /** Number of files that were linted. */
+  get files(): number {
+    return this.#files;
   }
 
   /** Whether the reader of the findings has gone away. */

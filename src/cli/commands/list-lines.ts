@@ -5,6 +5,7 @@ import { compressionOf } from '../../files/compressions.js';
 import { readLines } from '../../files/lines.js';
 import { openToRead } from '../../files/openings.js';
 import { inputName, STANDARD_INPUT } from '../../files/standard-input.js';
+import type { Diagnostics } from '../report/diagnostics.js';
 import { unreadable } from './path-kind.js';
 
 /** What to do if a list is damaged or cannot be read. */
@@ -12,6 +13,11 @@ const REMEDY = 'Copy the file again';
 
 /** Maximum bytes of a line. */
 const MOST_BYTES = 1 << 20;
+
+/** Says that a list has no lines: nothing comes out, which looks like any other answer. */
+export function noteEmptyList(path: string, what: string, diagnostics: Diagnostics): void {
+  diagnostics.note(`warning: ${inputName(path)} names no ${what}`);
+}
 
 /** A line of a list that is not blank. */
 export interface ListLine {

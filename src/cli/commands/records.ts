@@ -1,4 +1,4 @@
-import { STANDARD_INPUT } from '../../files/standard-input.js';
+import { inputName, STANDARD_INPUT } from '../../files/standard-input.js';
 import { sortedPlaces } from '../../inspect/host-order.js';
 import type { AuthorityRecords } from '../../inspect/table-content.js';
 import {
@@ -11,6 +11,7 @@ import { parseRecordValue } from '../../protocol/record-values.js';
 import { type Table, tableMemory } from '../../table.js';
 import { SUCCESS } from '../exit-codes.js';
 import type { RecordsOptions } from '../options/command-options.js';
+import { checkSpreadsheet } from '../options/report-options.js';
 import { authorityLabel } from '../report/authority-label.js';
 import { Diagnostics } from '../report/diagnostics.js';
 import { type Column, Rows } from '../report/rows.js';
@@ -41,6 +42,7 @@ const MOST_TOKENS = 1000;
  * @throws RobotsFilterError
  */
 export async function records(path: string, options: RecordsOptions): Promise<number> {
+  checkSpreadsheet(options);
   const diagnostics = new Diagnostics(options.quiet ?? false);
   const report = new RecordsReport(options);
   const source = path === STANDARD_INPUT ? 'robots.txt' : await kindOfPath(path);
@@ -50,16 +52,16 @@ export async function records(path: string, options: RecordsOptions): Promise<nu
       ...(options.maxRobotsBytes === undefined ? {} : { maxBytes: options.maxRobotsBytes }),
     });
     report.add(undefined, keptRecords(file, options.profile ?? 'rfc9309'));
-    report.end(diagnostics);
+    report.end(path, diagnostics);
     return SUCCESS;
   }
   let table: Table;
   if (source === 'table') {
-    table = await openWithRecords(path, diagnostics);
+    table = await openWithRecords(path, options, diagnostics);
   } else {
     const opened = await compileWithRecords([path], options, undefined, diagnostics);
     if (typeof opened === 'number') return opened;
-    table = opened;
+    table = opened.table;
   }
   const { view } = tableMemory(table);
   for (const at of sortedPlaces(view)) {
@@ -70,7 +72,7 @@ export async function records(path: string, options: RecordsOptions): Promise<nu
     }
     if (report.isClosed) break;
   }
-  report.end(diagnostics);
+  report.end(path, diagnostics);
   return SUCCESS;
 }
 
@@ -81,10 +83,11 @@ class RecordsReport {
   readonly #kinds: ReadonlySet<RecordKind> | undefined;
   readonly #rows: Rows;
   readonly #out = new TextBatches();
+  #count = 0;
 
-  constructor({ kind, format = 'ndjson' }: RecordsOptions) {
+  constructor({ kind, format = 'ndjson', spreadsheet }: RecordsOptions) {
     this.#kinds = kind === undefined ? undefined : new Set(kind);
-    this.#rows = new Rows(format, COLUMNS);
+    this.#rows = new Rows(format, COLUMNS, spreadsheet);
     this.#out.add(this.#rows.header);
   }
 
@@ -95,6 +98,7 @@ class RecordsReport {
   add(host: string | undefined, records: readonly ReportedRecord[]): void {
     for (const { kind, line, productTokens, value, isTruncated = false } of records) {
       if (this.#kinds?.has(kind) === false) continue;
+      this.#count++;
       const parsed = isTruncated ? undefined : parseRecordValue(kind, value);
       const group = productTokens?.slice(0, MOST_TOKENS);
       const cells = [host, line, kind, group, value, parsed, isTruncated];
@@ -102,9 +106,13 @@ class RecordsReport {
     }
   }
 
-  end(diagnostics: Diagnostics): void {
+  /** Ends the report; says if there was nothing to report, or if columns were left out. */
+  end(path: string, diagnostics: Diagnostics): void {
     this.#out.flush();
     const { omission } = this.#rows;
-    if (omission !== undefined && !this.isClosed) diagnostics.note(omission);
+    if (this.#count === 0) {
+      const kinds = this.#kinds === undefined ? '' : ` of kind ${[...this.#kinds].join(', ')}`;
+      diagnostics.note(`${inputName(path)} has no records${kinds}`);
+    } else if (omission !== undefined && !this.isClosed) diagnostics.note(omission);
   }
 }

@@ -1,3 +1,4 @@
+import type { NamedTokens } from '../../agents/unnamed-agents.js';
 import { RobotsFilterError } from '../../errors.js';
 import { openForHosts, Table, tableMemory } from '../../table.js';
 import { allocateTable } from '../../table-memory.js';
@@ -5,18 +6,28 @@ import type { RobotsOptions } from '../options/command-options.js';
 import { Interruption } from '../process/interruption.js';
 import type { Diagnostics } from '../report/diagnostics.js';
 import { compileCaches } from './compile-caches.js';
+import { refuseEmptyTable } from './filter-table.js';
+
+/** A table in memory. */
+export interface CompiledTable {
+  readonly table: Table;
+  readonly named: NamedTokens;
+}
 
 /**
  * Opens a table, and says if it has no records.
  *
  * @param hosts canonical hosts: of a table in shards only theirs are read; `undefined` for all
+ * @throws RobotsFilterError also `input` for a table without hosts, unless that is allowed
  */
 export async function openWithRecords(
   path: string,
+  options: RobotsOptions,
   diagnostics: Diagnostics,
   hosts?: readonly string[],
 ): Promise<Table> {
   const table = await openForHosts(path, hosts);
+  refuseEmptyTable(path, tableMemory(table).hosts, options, diagnostics);
   if (!tableMemory(table).view.hasRecords) {
     diagnostics.note(
       `warning: ${path} keeps no sitemaps, crawl-delays, preferences and dates. Compile it with --records to keep them`,
@@ -28,14 +39,14 @@ export async function openWithRecords(
 /**
  * Compiles caches into a table in memory, with records.
  *
- * @returns the table, or the exit code after a signal
+ * @returns the table and the product tokens that the files name, or the exit code after a signal
  */
 export async function compileWithRecords(
   paths: readonly string[],
   options: RobotsOptions,
   productTokens: readonly string[] | undefined,
   diagnostics: Diagnostics,
-): Promise<Table | number> {
+): Promise<CompiledTable | number> {
   const interruption = new Interruption();
   try {
     const withRecords = { ...options, records: true };
@@ -46,7 +57,11 @@ export async function compileWithRecords(
       diagnostics,
       interruption,
     );
-    return Table.from(compiled.layout.table(allocateTable), paths.join(', '));
+    const { layout } = compiled;
+    return {
+      table: Table.from(layout.table(allocateTable), paths.join(', ')),
+      named: layout.named,
+    };
   } catch (error) {
     if (interruption.exitCode !== undefined) return interruption.exitCode;
     throw error;

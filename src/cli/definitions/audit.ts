@@ -7,6 +7,7 @@ import {
   auditReportOption,
   hostsOption,
   onlyOption,
+  spreadsheetOption,
 } from '../options/report-options.js';
 import {
   agentOption,
@@ -65,6 +66,7 @@ Exit status:
       .addOption(hostsOption())
       .addOption(onlyOption())
       .addOption(auditFormatOption())
+      .addOption(spreadsheetOption())
       .addOption(auditReportOption())
       .addOption(quietOption())
       .action(async (options: AuditOptions) => {

@@ -3,7 +3,12 @@ import type { DiffOptions } from '../options/command-options.js';
 import { refuseLossyPaths } from '../options/lossy-paths.js';
 import { VERDICTS_GROUP } from '../options/option-groups.js';
 import { quietOption } from '../options/output-options.js';
-import { diffFormatOption, diffUrlsOption, exitCodeOption } from '../options/report-options.js';
+import {
+  diffFormatOption,
+  diffUrlsOption,
+  exitCodeOption,
+  spreadsheetOption,
+} from '../options/report-options.js';
 import {
   agentOption,
   agentsFileOption,
@@ -55,6 +60,7 @@ Exit status:
       .addOption(agentsFileOption(VERDICTS_GROUP))
       .addOption(diffUrlsOption())
       .addOption(diffFormatOption())
+      .addOption(spreadsheetOption())
       .addOption(exitCodeOption())
       .addOption(quietOption())
       .action(async (old: string, next: string, options: DiffOptions) => {

@@ -28,7 +28,7 @@ import {
   unknownOption,
   verdictFieldOption,
 } from '../options/output-options.js';
-import { filterReportOption } from '../options/report-options.js';
+import { filterReportOption, spreadsheetOption } from '../options/report-options.js';
 import {
   agentOption,
   agentsFileOption,
@@ -117,7 +117,7 @@ export const filterDefinition: CommandDefinition = {
       .addOption(threadsOption())
       .addOption(statsOption());
     for (const option of countOptions()) program.addOption(option);
-    program.addOption(filterReportOption());
+    program.addOption(spreadsheetOption()).addOption(filterReportOption());
     for (const option of progressOptions()) program.addOption(option);
     program.addOption(quietOption()).action(async (files: string[], given: FilterOptions) => {
       refuseLossyPaths(files, given);

@@ -9,7 +9,12 @@ import {
 } from '../options/lint-options.js';
 import { refuseLossyPaths } from '../options/lossy-paths.js';
 import { quietOption } from '../options/output-options.js';
-import { agentsFileOption, asOfOption, followLinksOption } from '../options/robots-options.js';
+import {
+  agentsFileOption,
+  allowEmptyOption,
+  asOfOption,
+  followLinksOption,
+} from '../options/robots-options.js';
 import { version } from '../version.js';
 import type { CommandDefinition } from './definition.js';
 
@@ -57,6 +62,7 @@ Exit status:
       .addOption(lintUrlsOption())
       .addOption(followLinksOption())
       .addOption(asOfOption())
+      .addOption(allowEmptyOption())
       .addOption(lintFormatOption())
       .addOption(fixOption())
       .addOption(maxWarningsOption())

@@ -2,8 +2,9 @@ import { Argument } from 'commander';
 import type { RecordsOptions } from '../options/command-options.js';
 import { refuseLossyPaths } from '../options/lossy-paths.js';
 import { quietOption } from '../options/output-options.js';
-import { kindOption, rowFormatOption } from '../options/report-options.js';
+import { kindOption, rowFormatOption, spreadsheetOption } from '../options/report-options.js';
 import {
+  allowEmptyOption,
   asOfOption,
   columnOptions,
   followLinksOption,
@@ -44,8 +45,10 @@ Exit status:
       .addOption(asOfOption());
     for (const option of columnOptions()) command.addOption(option);
     command
+      .addOption(allowEmptyOption())
       .addOption(kindOption())
       .addOption(rowFormatOption('ndjson'))
+      .addOption(spreadsheetOption())
       .addOption(quietOption())
       .action(async (path: string, options: RecordsOptions) => {
         refuseLossyPaths([path]);

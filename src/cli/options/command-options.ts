@@ -28,8 +28,20 @@ export interface InputOptions {
   readonly maxLineBytes: number;
 }
 
+/** Options of all commands that read a set of robots.txt files, or a table. */
+interface SourceOptions {
+  /** Whether the set or table may have no hosts. */
+  readonly allowEmpty?: boolean;
+}
+
+/** Options of all commands that write rows. */
+interface RowOptions {
+  /** Whether CSV is made safe for spreadsheets. */
+  readonly spreadsheet?: boolean;
+}
+
 /** Options of all commands that compile robots.txt files. */
-export interface RobotsOptions extends ProfileOptions, NamedAgentOptions {
+export interface RobotsOptions extends ProfileOptions, NamedAgentOptions, SourceOptions {
   readonly robotsDir?: readonly string[];
   readonly agent?: readonly string[];
   /** The values of --agent before lists and headers became tokens, for messages. */
@@ -59,7 +71,7 @@ export interface FetchingOptions extends ProfileOptions {
   readonly progress?: boolean;
 }
 
-export interface FilterOptions extends RobotsOptions, FetchingOptions, InputOptions {
+export interface FilterOptions extends RobotsOptions, FetchingOptions, InputOptions, RowOptions {
   readonly fetch?: boolean;
   readonly table?: string;
   readonly verdictField?: string;
@@ -128,7 +140,7 @@ export interface AgentsOptions extends NamedAgentOptions {
   readonly json?: boolean;
 }
 
-export interface LintOptions extends NamedAgentOptions {
+export interface LintOptions extends NamedAgentOptions, SourceOptions {
   readonly format?: LintFormat;
   readonly enable?: readonly LintRuleName[];
   readonly disable?: readonly LintRuleName[];
@@ -143,7 +155,7 @@ export interface LintOptions extends NamedAgentOptions {
   readonly quiet?: boolean;
 }
 
-export interface AuditOptions extends RobotsOptions {
+export interface AuditOptions extends RobotsOptions, RowOptions {
   readonly table?: string;
   readonly hosts?: string;
   readonly only?: 'all' | 'part' | 'none' | 'unknown';
@@ -151,7 +163,7 @@ export interface AuditOptions extends RobotsOptions {
   readonly format?: RowFormat | 'parquet' | 'html';
 }
 
-export interface DiffOptions extends RobotsOptions {
+export interface DiffOptions extends RobotsOptions, RowOptions {
   readonly urls?: string;
   readonly format?: RowFormat | 'html';
   readonly exitCode?: boolean;
@@ -165,7 +177,7 @@ export interface ServeOptions extends RobotsOptions {
   readonly parts?: PartRange;
 }
 
-export interface RecordsOptions extends RobotsOptions {
+export interface RecordsOptions extends RobotsOptions, RowOptions {
   readonly kind?: readonly RecordKind[];
   readonly format?: RowFormat;
 }

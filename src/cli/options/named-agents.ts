@@ -6,8 +6,9 @@ import {
   type KnownAgent,
   listNames,
 } from '../../agents/known-agent.js';
+import type { NamedTokens } from '../../agents/unnamed-agents.js';
 import { nearest } from '../../nearest.js';
-import { isProductToken } from '../../protocol/agent.js';
+import { type Agent, isProductToken } from '../../protocol/agent.js';
 import type { Profile } from '../../protocol/profile.js';
 import { isUserAgentHeader } from '../../protocol/user-agent-header.js';
 import type { Diagnostics } from '../report/diagnostics.js';
@@ -126,6 +127,30 @@ function tokenOfName(
   const meant = known[bare.indexOf(nearest(bareName(link), bare) ?? '-')];
   if (meant === undefined) return link;
   throw usageError(`${quoted} is not a product token. Did you mean --agent ${meant.token}?`);
+}
+
+/**
+ * Says in one line which agents no robots.txt names, and what a misspelt one may have meant: `*`
+ * decides for them, which looks like any other answer.
+ *
+ * @param place what has no group for them
+ */
+export async function noteUnnamedAgents(
+  agents: readonly Agent[],
+  named: NamedTokens,
+  options: NamedAgentOptions,
+  diagnostics: Diagnostics,
+  place = 'no robots.txt here has a group',
+): Promise<void> {
+  const { agentsWithoutGroup, describeUnnamedAgents, withMeantAgents } = await import(
+    '../../agents/unnamed-agents.js'
+  );
+  const without = agentsWithoutGroup(agents, named);
+  if (without.length === 0) return;
+  const unnamed = withMeantAgents(without, named, await knownAgentsOf(options));
+  const isMisspelt = unnamed.some(({ meant }) => meant !== undefined);
+  const text = describeUnnamedAgents(unnamed, agents.length, place);
+  diagnostics.note(isMisspelt ? `warning: ${text}` : text);
 }
 
 /**

@@ -1,6 +1,7 @@
 import { InvalidArgumentError, type Option } from 'commander';
 import { RECORD_KINDS, type RecordKind } from '../../protocol/other-record-kinds.js';
 import { ROW_FORMATS, type RowFormat } from '../report/rows.js';
+import { usageError } from '../usage-error.js';
 import { describedOption } from './described-option.js';
 import { INPUT_GROUP, OUTPUT_GROUP } from './option-groups.js';
 import { once } from './option-values.js';
@@ -51,6 +52,25 @@ export const rowFormatOption = (usual: RowFormat): Option =>
   )
     .choices(ROW_FORMATS)
     .helpGroup(OUTPUT_GROUP);
+
+export const spreadsheetOption = (): Option =>
+  describedOption(
+    '--spreadsheet',
+    'Write csv that a spreadsheet opens without running formulas.',
+    "Site owners choose many values, and a spreadsheet runs one that begins with =, +, - or @. This option writes an apostrophe before it: '=1+1. Use it with --format csv.",
+  ).helpGroup(OUTPUT_GROUP);
+
+/** @throws RobotsFilterError `usage` unless the rows are CSV */
+export function checkSpreadsheet({
+  spreadsheet,
+  format,
+}: {
+  readonly spreadsheet?: boolean;
+  readonly format?: string | undefined;
+}): void {
+  if (spreadsheet !== true || format === 'csv') return;
+  throw usageError('--spreadsheet has no effect without --format csv. Add it, or leave both out');
+}
 
 export const totalsOption = (): Option =>
   describedOption(

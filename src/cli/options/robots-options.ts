@@ -79,6 +79,13 @@ export const followLinksOption = (): Option =>
     'Without this option such links are skipped with a warning.',
   ).helpGroup(ROBOTS_GROUP);
 
+export const allowEmptyOption = (): Option =>
+  describedOption(
+    '--allow-empty',
+    'Go on if there is no robots.txt at all.',
+    'Without this option a source or table without hosts is an error: every URL would be unknown.',
+  ).helpGroup(ROBOTS_GROUP);
+
 export const staleUseOption = (): Option =>
   describedOption(
     '--stale <use>',
@@ -134,6 +141,7 @@ export const readingOptions = (): Option[] => [
   asOfOption(),
   unreachableAfterOption(),
   ...columnOptions(),
+  allowEmptyOption(),
 ];
 
 export const keptRecordsOption = (): Option =>

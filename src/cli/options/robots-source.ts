@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs';
 import { printable } from '../../control-characters.js';
-import type { RobotsFilterError } from '../../errors.js';
+import { RobotsFilterError } from '../../errors.js';
 import { STANDARD_INPUT } from '../../files/standard-input.js';
 import { shellWords, usageError } from '../usage-error.js';
 import type { FetchingOptions, FilterOptions, RobotsOptions } from './command-options.js';
@@ -68,6 +68,16 @@ export function checkRobotsSource(files: readonly string[], options: SourceOptio
 /** The option that reads a path. */
 export function sourceOption(path: string): '--robots-dir' | '--table' {
   return purposeOf(path) === 'table' ? '--table' : '--robots-dir';
+}
+
+/**
+ * Refuses a source or table without hosts, for which every URL would be unknown.
+ *
+ * @param what begins the message: names the source, and what it lacks
+ * @throws RobotsFilterError `input`
+ */
+export function emptySource(what: string): RobotsFilterError {
+  return new RobotsFilterError('input', `${what}. To go on all the same, add --allow-empty`);
 }
 
 /** Refuses options of fetch without --fetch. */

@@ -56,8 +56,8 @@ export class AuditText implements AuditSink<readonly string[]> {
   readonly #names = new Map<string, string>();
 
   /** @param agents the names of the agents */
-  constructor(format: RowFormat, agents: readonly string[]) {
-    this.#rows = new Rows(format, withAgents(AUDIT_COLUMNS, agents));
+  constructor(format: RowFormat, agents: readonly string[], isForSpreadsheet = false) {
+    this.#rows = new Rows(format, withAgents(AUDIT_COLUMNS, agents), isForSpreadsheet);
     this.#out.add(this.#rows.header);
   }
 

@@ -16,8 +16,8 @@ export class TextRows implements RowSink {
   readonly #out = new TextBatches();
   #isBegun = false;
 
-  constructor(format: RowFormat, columns: readonly Column[]) {
-    this.#rows = new Rows(format, columns);
+  constructor(format: RowFormat, columns: readonly Column[], isForSpreadsheet = false) {
+    this.#rows = new Rows(format, columns, isForSpreadsheet);
   }
 
   get isClosed(): boolean {

@@ -91,12 +91,15 @@ export class Rows {
   readonly #widths: number[];
   readonly #paint = paintOf(STANDARD_OUTPUT_DESCRIPTOR);
   readonly #isTerminal = isatty(STANDARD_OUTPUT_DESCRIPTOR);
+  readonly #isForSpreadsheet: boolean;
 
   /** Number of columns that are written. */
   readonly #shown: number;
 
-  constructor(format: RowFormat, columns: readonly Column[]) {
+  /** @param isForSpreadsheet whether no text of CSV may be read as a formula */
+  constructor(format: RowFormat, columns: readonly Column[], isForSpreadsheet = false) {
     this.#format = format;
+    this.#isForSpreadsheet = isForSpreadsheet;
     const fitting =
       format === 'table' && this.#isTerminal ? fittingColumns(columns, windowOfOutput()) : columns;
     this.#columns = [...fitting, ...columns.slice(fitting.length)];
@@ -154,7 +157,8 @@ export class Rows {
   }
 
   #csvField(value: Cell): string {
-    const text = csvField(value);
+    const isText = this.#isForSpreadsheet && typeof value !== 'number';
+    const text = csvField(isText ? withoutFormulas(textOf(value)) : value);
     return this.#isTerminal ? printable(text) : text;
   }
 
@@ -200,6 +204,27 @@ export function textOf(value: Cell): string {
   if (value === undefined) return '';
   if (Array.isArray(value)) return value.join(' ');
   return typeof value === 'object' ? JSON.stringify(value) : String(value);
+}
+
+/** What begins a formula in some spreadsheet, or is skipped before one. */
+const FORMULA_STARTS = '=+-@\t\r\n＝＋－＠';
+/** What ends a field where a spreadsheet expects other CSV: in much of Europe, semicolons. */
+const FIELD_ENDS = ';\t\r\n';
+
+/**
+ * A text that no spreadsheet reads as a formula: an apostrophe stands before what may begin one, at
+ * the start and after each character that may end a field. `a;=1+1` becomes `a;'=1+1`.
+ */
+function withoutFormulas(text: string): string {
+  let safe = '';
+  let copied = 0;
+  for (let at = 0; at < text.length; at++) {
+    const isStart = at === 0 || FIELD_ENDS.includes(text[at - 1] as string);
+    if (!isStart || !FORMULA_STARTS.includes(text[at] as string)) continue;
+    safe += `${text.slice(copied, at)}'`;
+    copied = at;
+  }
+  return safe + text.slice(copied);
 }
 
 function csvField(value: Cell): string {

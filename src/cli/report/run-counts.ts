@@ -61,11 +61,13 @@ export interface CountsLayout {
   /** Number of keys for each agent; all if undefined. */
   readonly top: number | undefined;
   readonly format: RowFormat;
+  /** Whether no text of CSV may be read as a formula. */
+  readonly spreadsheet: boolean;
 }
 
 /** Writes the counts of a run to standard output: the most frequent first, for each agent. */
-export function writeCounts(run: CountedRun, { by, top, format }: CountsLayout): void {
-  const rows = new Rows(format, COLUMNS[by]);
+export function writeCounts(run: CountedRun, { by, top, format, spreadsheet }: CountsLayout): void {
+  const rows = new Rows(format, COLUMNS[by], spreadsheet);
   const out = new TextBatches();
   out.add(rows.header);
   for (const line of linesOf(rows, run, by, top)) {

@@ -1,3 +1,5 @@
+import { Buffer } from 'node:buffer';
+import type { NamedTokens } from '../../agents/unnamed-agents.js';
 import { RobotsFilterError } from '../../errors.js';
 import { Checksum } from '../../kernel/checksum.js';
 import { PROFILES, type Profile } from '../../protocol/profile.js';
@@ -87,6 +89,9 @@ export class TableLayout {
   #isSealed = false;
   readonly #authorities: AuthoritySet;
   readonly #revision: number;
+  readonly #compiled: CompiledRobots;
+  /** The product tokens that the table is reduced to and that no file names, in lower case. */
+  readonly unnamed: ReadonlySet<string>;
 
   /**
    * @throws RobotsFilterError `limit` if the table would be longer than 4 GiB
@@ -98,6 +103,8 @@ export class TableLayout {
     const hosts = new HostRecords(authorities, contents.sources, compiled.records.count);
     this.crowdedHosts = hosts.crowded;
     const tokens = new TokenNumbers(compiled, hosts.robots, contents.kept);
+    this.#compiled = compiled;
+    this.unnamed = tokens.unnamed;
     const clusters = new HostClusters(hosts, compiled, tokens);
     const slots = placeHosts(hosts.names);
 
@@ -194,6 +201,21 @@ export class TableLayout {
       if (chunk.end !== end) throw new Error(`a piece of ${bytes} bytes ends at another place`);
     }
     this.#checksum.update(chunk.written);
+  }
+
+  /** The product tokens that the files name. A token must be one that the table keeps. */
+  get named(): NamedTokens {
+    const { tokens } = this.#compiled;
+    const { unnamed } = this;
+    return {
+      hasToken: (token) => !unnamed.has(token),
+      *tokens() {
+        for (let number = 0; number < tokens.count; number++) {
+          const token = Buffer.from(tokens.get(number)).toString();
+          if (!unnamed.has(token)) yield token;
+        }
+      },
+    };
   }
 
   /** The checksum of the written bytes. */

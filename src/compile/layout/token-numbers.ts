@@ -11,6 +11,8 @@ import { OnePiece, type TableChunk, type TablePieces } from './table-chunk.js';
 export class TokenNumbers {
   /** Length of the section. */
   readonly bytes: number;
+  /** The product tokens that the table is reduced to and that no file names, in lower case. */
+  readonly unnamed: ReadonlySet<string>;
   readonly #tokens: ByteStore;
   /** The table's tokens, as CompiledRobots numbers them. */
   readonly #order: Uint32Array;
@@ -29,14 +31,16 @@ export class TokenNumbers {
     const { tokens } = compiled;
     const first = ['*', ''].map((token) => compiled.numberOf(token));
     // In the order of texts: sortStrings keeps that of tokens that differ in zeros at their end.
-    const named = [...(kept ?? [])].sort().map((token) => compiled.numberOf(token));
+    const wanted = [...(kept ?? [])].sort();
+    const numbers = wanted.map((token) => compiled.numberOf(token));
     const isUsed = new Uint8Array(tokens.count);
-    for (const token of named) isUsed[token] = 1;
     for (let place = 0; place < robots.length; place++) {
       compiled.records.prefetch(robots, place);
       const record = compiled.record(robots[place] as number);
       for (let index = 0; index < record.tokenCount; index++) isUsed[record.token(index)] = 1;
     }
+    this.unnamed = new Set(wanted.filter((_, index) => isUsed[numbers[index] as number] === 0));
+    for (const token of numbers) isUsed[token] = 1;
     for (const token of first) isUsed[token] = 0;
     this.#tokens = tokens;
     this.#order = inOrder(tokens, first, isUsed);

@@ -39,6 +39,8 @@ export interface CompileCacheOptions {
   readonly maxRobotsBytes?: number | undefined;
   /** Keeps only the groups of these product tokens, and those of `*`. Default: all groups. */
   readonly productTokens?: readonly string[] | undefined;
+  /** Called when everything has been read, before anything is written; an error ends the run. */
+  readonly onRead?: ((read: ReadFiles) => void) | undefined;
   /** Keeps other records and dates: see `CompileOptions.records`. Default false. */
   readonly records?: boolean | undefined;
   /** Follows symbolic links that lead out of a directory. Default false. */
@@ -66,6 +68,14 @@ export interface CompileCacheOptions {
   readonly threadEntry?: string | undefined;
   /** Aborts the compilation. */
   readonly signal?: AbortSignal | undefined;
+}
+
+/** What was read of caches. */
+export interface ReadFiles {
+  /** Number of robots.txt files, without stale ones that are left out. */
+  readonly files: number;
+  /** Number of stale findings of fetches, used or not. */
+  readonly stale: number;
 }
 
 export interface CompiledCache {
@@ -109,6 +119,7 @@ export async function compileCache(
     await compilation.close();
   }
   options.signal?.throwIfAborted();
+  options.onRead?.({ files: contents.files, stale: compilation.stale });
   const layout = contents.layOut();
   for (const warning of compileWarnings(contents, layout)) options.onWarning(warning);
   const { stats, contentWarnings } = contents;

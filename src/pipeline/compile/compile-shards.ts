@@ -31,6 +31,8 @@ export interface CompiledShards {
   readonly contentWarnings: ReadonlyMap<WarningCode, number>;
   /** Number of stale findings of fetches, used or not. */
   readonly stale: number;
+  /** The product tokens that the shards are reduced to and that no file names, in lower case. */
+  readonly unnamed: readonly string[];
 }
 
 /**
@@ -57,6 +59,7 @@ export async function compileShards(
   try {
     const spillPath = join(directory.temporary, SPILL_NAME);
     const { tasks, partition } = await divide(paths, { count: shards }, spillPath, options);
+    options.onRead?.(partition);
     const compiled = await compileAll(
       tasks.map((task, shard) => ({ ...task, output: join(directory.temporary, partName(shard)) })),
       partition.files,
@@ -149,5 +152,7 @@ export function sumOf(compiled: readonly CompiledShard[]): Omit<CompiledShards, 
       contentWarnings.set(code, (contentWarnings.get(code) ?? 0) + count);
     }
   }
-  return { ...sums, stats, contentWarnings };
+  const [first, ...others] = compiled.map(({ unnamed }) => unnamed);
+  const unnamed = (first ?? []).filter((token) => others.every((each) => each.includes(token)));
+  return { ...sums, stats, contentWarnings, unnamed };
 }

@@ -37,6 +37,8 @@ export interface CompiledShard {
   readonly checksum: number;
   readonly stats: TableBuilderStats;
   readonly contentWarnings: readonly (readonly [WarningCode, number])[];
+  /** The product tokens that it is reduced to and that no file of it names, in lower case. */
+  readonly unnamed: readonly string[];
   /** The warnings of `compileWarnings`. */
   readonly warnings: readonly CacheWarning[];
 }
@@ -99,6 +101,7 @@ export async function compileShard(task: ShardTask, signal: AbortSignal): Promis
       rules: header.rules,
       checksum,
       stats: contents.stats,
+      unnamed: [...layout.unnamed],
       contentWarnings: [...contents.contentWarnings],
       warnings: compileWarnings(contents, layout),
     };

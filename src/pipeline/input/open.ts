@@ -58,6 +58,8 @@ interface InputBase {
    * Whether only white space came before the format was settled, so the input may have any format.
    */
   readonly isBlank: boolean;
+  /** The first bytes, after decompression, for messages about the content. */
+  readonly beginning: Buffer;
   /**
    * Closes everything that was opened for the input, and destroys its stream. Call it when no
    * thread reads the descriptor any longer. Standard input stays open if it is a file or a pipe.
@@ -173,6 +175,7 @@ async function recognised(raw: RawInput, options: OpenInputOptions): Promise<Ope
     doubt: rows.doubt,
     size: raw.size,
     isTerminal: kind === 'terminal',
+    beginning: Buffer.from(head.subarray(0, HEAD_BYTES)),
     isBlank: format.name === 'text' && startOfContent(head) === head.length,
   };
   if (format.openFile !== undefined) {

@@ -1,0 +1,424 @@
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { parquetWriteBuffer } from 'hyparquet-writer';
+import { describe, expect, test } from 'vitest';
+import { captureOf, responseOf, robotsOf } from '../warc/warc-bytes.js';
+import { Workplace, workplace } from './command-line.js';
+
+/** The lines of standard error that warn or note, without the program's name. */
+function said(stderr: string): string[] {
+  return stderr
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => line.replace('robots-filter: ', ''));
+}
+
+const URLS = 'https://example.com/private/a\nhttps://example.com/\n';
+
+describe('an agent that no robots.txt names', () => {
+  const here = (names: string, question = ''): string =>
+    `${question === '' ? '' : 'warning: '}no robots.txt here has a group for ${names} everywhere${question}`;
+
+  /** A workplace with robots.txt files, a table of them, and one in shards. */
+  async function sources(): Promise<Workplace> {
+    const place = workplace();
+    place.write('robots/own.example', 'User-agent: AcmeCrawler\nDisallow: /\n');
+    place.write('urls.txt', URLS);
+    for (const options of [
+      ['-o', 't'],
+      ['-o', 'd', '--shards', '3'],
+    ]) {
+      const { code } = await place.run(['compile', '-q', '--robots-dir', 'robots', ...options]);
+      expect(code).toBe(0);
+    }
+    return place;
+  }
+
+  test.each([
+    ['GTPBot', here('GTPBot, so "*" decides', '. Did you mean GPTBot?')],
+    ['acmecrawlr', here('acmecrawlr, so "*" decides', '. Did you mean acmecrawler?')],
+    // Known, and far from every other: no mistake.
+    ['bingbot', here('bingbot, so "*" decides')],
+    ['Mine', here('Mine, so "*" decides')],
+    ['X>Zz', here('X>Zz, so "*" decides')],
+    ['Xx>GTPBot', here('Xx>GTPBot, so "*" decides', '. Did you mean GPTBot?')],
+    [
+      'GTPBot,GPTBot,Mine',
+      here('GTPBot or Mine, so "*" decides for them', '. Did you mean GPTBot (not GTPBot)?'),
+    ],
+    ['*', undefined],
+    ['GPTBot', undefined],
+    ['gptbot', undefined],
+    ['Mine>CCBot', undefined],
+    ['ACMECRAWLER', undefined],
+  ])('%s is named in one line by every command', async (agent, line) => {
+    const place = await sources();
+    const lines = line === undefined ? [] : [line];
+    for (const args of [
+      ['--robots-dir', 'robots', '-a', agent, 'urls.txt'],
+      ['--table', 't', '-a', agent, 'urls.txt'],
+      ['--table', 'd', '-a', agent, 'urls.txt'],
+      ['diff', 'robots', 't', '-a', agent],
+      ['audit', '--robots-dir', 'robots', '-a', agent],
+      ['audit', '--table', 't', '-a', agent],
+      ['compile', '--robots-dir', 'robots', '-a', agent, '-o', 'small'],
+      ['serve', '--table', 'd', '-a', agent],
+      ['serve', '--robots-dir', 'robots', '-a', agent],
+    ]) {
+      const { code, stderr } = await place.run(args);
+      expect(code).toBe(0);
+      expect(
+        said(stderr).filter((each) => each.includes('has a group')),
+        args[0],
+      ).toEqual(lines);
+      const quiet = await place.run([...args, '-q']);
+      expect(quiet).toMatchObject({ code: 0, stderr: '' });
+    }
+  });
+
+  test('a list of agents is one line, and a User-Agent header is named by its token', async () => {
+    const place = workplace();
+    const { stderr } = await place.run(['--robots-dir', 'robots', '-a', '@ai-training'], URLS);
+    expect(said(stderr)).toEqual([
+      expect.stringMatching(
+        /^no robots.txt here has a group for \d\d of \d\d agents \(ClaudeBot, anthropic-ai, Claude-Web, …\), so/,
+      ),
+    ]);
+    const header = 'Mozilla/5.0 (compatible; bingbot/2.0)';
+    const named = await place.run(['--robots-dir', 'robots', '-a', header], URLS);
+    expect(said(named.stderr)[1]).toContain('a group for bingbot, so');
+  });
+
+  test('in check and diff the place is one robots.txt, and a side may be the one that names it', async () => {
+    const place = workplace();
+    const { code, stderr } = await place.run(['check', 'robots/example.com', 'GTPBot', '/cc/']);
+    expect(code).toBe(0);
+    expect(said(stderr)).toEqual([
+      'warning: robots/example.com has no group for GTPBot, so "*" decides everywhere. Did you mean GPTBot?',
+    ]);
+    place.write('new.txt', 'User-agent: Mine\nDisallow: /\n');
+    const changed = await place.run(['diff', 'robots/example.com', 'new.txt', '-a', 'Mine']);
+    expect(changed.stderr).not.toContain('has a group');
+  });
+
+  test('compile --shards finds an agent in any shard, and --only N says nothing', async () => {
+    const place = workplace();
+    const compile = ['compile', '--robots-dir', 'robots', '--shards', '2', '-o', 'd', '-a'];
+    const both = await place.run([...compile, 'CCBot,GTPBot']);
+    expect(said(both.stderr)[0]).toContain('a group for GTPBot, so');
+    for (const only of ['0', '1']) {
+      const { stderr } = await place.run([...compile, 'CCBot,GTPBot', '--only', only]);
+      expect(stderr).not.toContain('has a group');
+    }
+  });
+});
+
+describe('a source or table without hosts', () => {
+  const EMPTY = [
+    'nothing',
+    'skipped',
+    'none.ndjson',
+    'none.ndjson.gz',
+    'pages.warc',
+    'none.parquet',
+  ];
+  const TABLES = ['t', 'd'];
+
+  async function sources(): Promise<Workplace> {
+    const place = workplace();
+    place.write('nothing/.hidden', '');
+    place.write('skipped/page.html', '<html>');
+    place.write('none.ndjson', '');
+    place.write('none.ndjson.gz', gzipSync(''));
+    const page = responseOf(200, robotsOf('/'));
+    place.write('pages.warc', captureOf('https://a.example/page', page));
+    const none = { data: [] as string[], type: 'STRING' as const };
+    const columnData = [
+      { name: 'host', ...none },
+      { name: 'content', ...none },
+    ];
+    place.write('none.parquet', new Uint8Array(parquetWriteBuffer({ columnData })));
+    for (const options of [
+      ['-o', 't'],
+      ['-o', 'd', '--shards', '2'],
+    ]) {
+      const compile = ['compile', '--robots-dir', 'nothing', '--allow-empty', ...options];
+      const { code, stderr } = await place.run(compile);
+      expect(code).toBe(0);
+      expect(stderr).toContain('warning: no robots.txt in nothing: every host is unknown');
+    }
+    return place;
+  }
+
+  const OF_SOURCE = [
+    ['--robots-dir', 'SOURCE'],
+    ['audit', '--robots-dir', 'SOURCE'],
+    ['compile', '--robots-dir', 'SOURCE', '-o', 'out.table'],
+    ['compile', '--robots-dir', 'SOURCE', '--shards', '2', '-o', 'out'],
+    ['serve', '--robots-dir', 'SOURCE'],
+  ];
+  const OF_PATH = [
+    ['diff', 'SOURCE', 'robots'],
+    ['diff', 'robots', 'SOURCE'],
+    ['records', 'SOURCE'],
+  ];
+
+  test('is refused by every command, and allowed by --allow-empty', async () => {
+    const place = await sources();
+    const names = place.names();
+    const runs = [
+      ...EMPTY.flatMap((source) =>
+        [...OF_SOURCE, ...OF_PATH, ['lint', 'SOURCE']].map((args) => [source, args] as const),
+      ),
+      ...TABLES.flatMap((table) =>
+        [
+          ['--table', 'SOURCE'],
+          ['audit', '--table', 'SOURCE'],
+          ['serve', '--table', 'SOURCE'],
+          ...OF_PATH,
+        ].map((args) => [table, args] as const),
+      ),
+    ];
+    for (const [source, words] of runs) {
+      const args = words.map((word) => (word === 'SOURCE' ? source : word));
+      const refused = await place.run(args);
+      expect(refused.code, args.join(' ')).toBe(2);
+      const [last = ''] = said(refused.stderr).slice(-1);
+      expect(last).toContain(source);
+      expect(last).toContain('--allow-empty');
+      expect(refused.text).not.toContain('example');
+      // Nothing is replaced by nothing.
+      expect(place.names()).toEqual(names);
+      const allowed = await place.run([...args, '--allow-empty']);
+      expect(allowed.code, `${args.join(' ')}: ${allowed.stderr}`).toBe(0);
+      for (const name of ['out.table', 'out'])
+        rmSync(join(place.path, name), { recursive: true, force: true });
+    }
+  });
+
+  test('is not one in which a shard, a choice of hosts or a fetch leaves nothing', async () => {
+    const place = workplace();
+    for (const only of ['0', '1', '2', '3', 'manifest']) {
+      const args = [
+        'compile',
+        '--robots-dir',
+        'robots',
+        '--shards',
+        '4',
+        '--only',
+        only,
+        '-o',
+        'd',
+      ];
+      expect((await place.run(args)).code, only).toBe(0);
+    }
+    place.write('hosts.txt', 'new.example\n');
+    const audit = await place.run(['audit', '--table', 'd', '--hosts', 'hosts.txt']);
+    expect(audit).toMatchObject({ code: 0, text: expect.stringContaining('unknown') });
+    const parts = await place.run(['serve', '--table', 'd', '--parts', '3']);
+    expect(parts).toMatchObject({ code: 0, stderr: '' });
+    expect((await place.run(['--robots-dir', 'new', '--fetch'], '')).code).toBe(0);
+  });
+
+  test('names the option that left everything out', async () => {
+    const place = new Workplace();
+    place.write('robots/https/a.example/robots.txt', robotsOf('/'));
+    place.write(
+      'robots/https/a.example/robots.json',
+      '{"accessResult":"successful","status":200,"usableUntil":"2020-01-01T00:00:00Z"}',
+    );
+    const stale = await place.run(['--robots-dir', 'robots', '--stale', 'unknown'], URLS);
+    expect(stale).toMatchObject({ code: 2, stderr: expect.stringContaining('--stale unknown') });
+    place.write('c.warc', captureOf('https://a.example/robots.txt', responseOf(200, '')));
+    const early = await place.run(['--robots-dir', 'c.warc', '--as-of', '2001-01-01'], URLS);
+    expect(early).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('Use a later --as-of'),
+    });
+  });
+});
+
+test.each([
+  [['--robots-dir', 'robots', 'none.txt'], 'warning: none.txt has no records'],
+  [['--robots-dir', 'robots'], 'warning: standard input has no records'],
+  [
+    ['--robots-dir', 'robots', 'none.txt', 'none.csv'],
+    'warning: none.txt, none.csv have no records',
+  ],
+  [['shard', '--of', '2', 'none.csv'], 'warning: none.csv has no records'],
+  [['audit', '--robots-dir', 'robots', '--hosts', 'none.txt'], 'warning: none.txt names no host'],
+  [['diff', 'robots', 'robots', '--urls', 'none.txt'], 'warning: none.txt names no URL'],
+  [['lint', 'robots', '--urls', 'none.txt'], 'warning: none.txt names no URL'],
+  [['fetch', '--robots-dir', 'new', 'none.txt'], '0 records of 0 authorities'],
+  [['records', 'robots', '--kind', 'sitemap'], 'robots has no records of kind sitemap'],
+  [['captures', 'pages.warc'], 'no captures of robots.txt files in pages.warc'],
+  [['check', 'none.txt', '*', '/'], 'warning: none.txt is empty, so everything is allowed'],
+])('an input without records is named: %j', async (args, line) => {
+  const place = workplace();
+  place.write('none.txt', '');
+  place.write('none.csv', 'url,id\n');
+  place.write('pages.warc', captureOf('https://a.example/page', responseOf(200, 'page')));
+  const { code, stderr } = await place.run(args);
+  expect(code).toBe(0);
+  expect(said(stderr)).toContain(line);
+});
+
+describe('a run that decides nothing names', () => {
+  const objects = ['/a', '/b'].map((path) => ({
+    id: '1',
+    page: { link: `https://example.com${path}`, next: 'x' },
+  }));
+  const rows = 'id,the link\n1,https://example.com/\n2,https://example.com/b\n';
+
+  test.each<[string, string, string[], string]>([
+    [
+      'a member of NDJSON',
+      objects.map((each) => JSON.stringify(each)).join('\n'),
+      [],
+      'The member "page.link" holds URLs. Use --url-field page.link',
+    ],
+    [
+      'a member of JSON',
+      JSON.stringify(objects, null, 1),
+      [],
+      'The member "page.link" holds URLs. Use --url-field page.link',
+    ],
+    [
+      'a column of CSV',
+      rows,
+      ['--url-field', 'id', '--input', 'csv'],
+      `The column "the link" holds URLs. Use --url-field 'the link'`,
+    ],
+    [
+      'a column of CSV without a header',
+      rows.slice(12),
+      ['--no-header', '--url-field', '1', '--input', 'csv'],
+      'The column "2" holds URLs. Use --url-field 2',
+    ],
+    [
+      'a column of TSV',
+      rows.replaceAll(',', '\t'),
+      ['--url-field', 'id', '--input', 'tsv'],
+      'The column "the link" holds URLs',
+    ],
+    [
+      'objects read as text',
+      '{"url":"https://example.com/"}\n',
+      ['--input', 'text'],
+      'Their lines are JSON objects. Use --input ndjson',
+    ],
+    ['rows read as text', rows, ['--input', 'text'], 'Their lines are rows. Use --input csv'],
+    ['hosts', 'example.com\n', [], "sed 's,^,https://,'"],
+    [
+      'another scheme',
+      'http://s.example/\n',
+      [],
+      'The robots.txt of https://s.example (port 443) does not count for http://s.example, which has another scheme',
+    ],
+    [
+      'another port',
+      'https://example.com:81/\n',
+      [],
+      'does not count for https://example.com:81, which has another port',
+    ],
+    [
+      'the host without www.',
+      'https://www.example.com/\n',
+      [],
+      'There is a robots.txt for example.com, and it does not count for www.example.com',
+    ],
+    [
+      'the host with www.',
+      '{"url":"https://example.org/"}\n',
+      [],
+      'There is a robots.txt for www.example.org, and it does not count for example.org',
+    ],
+    [
+      'hosts that are elsewhere',
+      'https://far.example/\n',
+      [],
+      'has no robots.txt for their hosts, such as https://far.example. Check the path',
+    ],
+  ])('%s', async (_, input, options, cause) => {
+    const place = workplace();
+    place.write('robots/https/s.example/robots.txt', robotsOf('/'));
+    await place.run(['compile', '-q', '--robots-dir', 'robots', '--shards', '5', '-o', 'd']);
+    for (const source of [
+      ['--robots-dir', 'robots'],
+      ['--table', 'd'],
+    ]) {
+      const { code, stderr } = await place.run([...source, ...options], input);
+      expect(code).toBe(0);
+      const [warning, ...others] = said(stderr).filter((line) => line.includes('got no answer'));
+      // A table in shards is read in part: the shard of a sibling may not be there.
+      if (cause.startsWith('There is') && source[0] === '--table') continue;
+      expect(warning).toContain(cause);
+      expect(others).toEqual([]);
+    }
+    // One record that is decided, and nothing is said.
+    const decided = await place.run(
+      ['--robots-dir', 'robots', '--input', 'text'],
+      `https://example.com/\n${input}`,
+    );
+    expect(decided.stderr).not.toContain('got no answer');
+  });
+
+  test('a column of Parquet', async () => {
+    const place = workplace();
+    const text = (name: string, data: string[]) => ({ name, data, type: 'STRING' as const });
+    const columnData = [
+      text('url', ['a', 'b', 'c']),
+      text('page', objects.map(({ page }) => page.link).concat('https://example.com/')),
+    ];
+    place.write('u.parquet', new Uint8Array(parquetWriteBuffer({ columnData, rowGroupSize: 2 })));
+    const { code, stderr } = await place.run(['--robots-dir', 'robots', 'u.parquet']);
+    expect(code).toBe(0);
+    expect(said(stderr).at(-1)).toContain('The column "page" holds URLs. Use --url-field page');
+  });
+});
+
+describe('--spreadsheet', () => {
+  const VALUES = ['=1+1', '+1', '-1', '@x', 'a;=1', 'a;b', "'x", '=a,"b"'];
+
+  test('writes an apostrophe before what a spreadsheet would run', async () => {
+    const place = new Workplace();
+    const file = VALUES.map((value) => `Sitemap: ${value}\n`).join('');
+    place.write('robots/-a.example', `${file}User-agent: *\nDisallow: /=\n`);
+    place.write('other/-a.example', 'User-agent: *\nDisallow: /\n');
+    const valuesOf = async (...options: string[]) => {
+      const args = ['records', 'robots', '--kind', 'sitemap', '--format', 'csv', ...options];
+      const { code, text } = await place.run(args);
+      expect(code).toBe(0);
+      return text
+        .split('\n')
+        .slice(1, -1)
+        .map((row) => row.replaceAll('""', '"'));
+    };
+    const plain = await valuesOf();
+    const safe = await valuesOf('--spreadsheet');
+    expect(plain.every((row) => row.startsWith('-a.example,'))).toBe(true);
+    expect(safe.every((row) => row.startsWith("'-a.example,"))).toBe(true);
+    const values = ["'=1+1", "'+1", "'-1", "'@x", "a;'=1", 'a;b', "'x", `'=a,"b"`];
+    for (const [index, value] of values.entries()) {
+      expect(safe[index]).toContain(value.includes(',') ? `,"${value}` : `,${value},`);
+    }
+    // The other writers of rows.
+    place.write('urls.txt', 'https://-a.example/=\n');
+    for (const args of [
+      ['audit', '--robots-dir', 'robots'],
+      ['diff', 'robots', 'other'],
+      ['--robots-dir', 'robots', '--stats-by', 'host', 'urls.txt'],
+    ]) {
+      const { code, text } = await place.run([...args, '--format', 'csv', '--spreadsheet']);
+      expect(code).toBe(0);
+      expect(text).toContain("'-a.example");
+      for (const wrong of [[], ['--format', 'ndjson']]) {
+        const refused = await place.run([...args, ...wrong, '--spreadsheet']);
+        expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining('--format csv') });
+      }
+    }
+    const records = await place.run(['--robots-dir', 'robots', '--spreadsheet', 'urls.txt']);
+    expect(records).toMatchObject({ code: 2, stderr: expect.stringContaining('--stats-by') });
+  });
+});

@@ -5,6 +5,7 @@ import { type FilePath, readBody, skipOf } from './file.js';
 import { decodeName, displayName } from './file-name.js';
 import { readHostDirectory } from './host-directory.js';
 import {
+  type EntryItem,
   type Item,
   itemOf,
   itemOfBody,
@@ -99,7 +100,7 @@ async function directoryItem(
 async function readLong(
   { path, displayPath, pending }: LongItem,
   { access, options }: ReadContext,
-): Promise<EntryEvent | WarningEvent> {
+): Promise<EntryItem | WarningEvent> {
   const limit = bodyLimit(options.maxBodyBytes);
   const body = await readBody(path, access, limit, limit);
   if (body.kind === 'body') {
@@ -110,6 +111,15 @@ async function readLong(
     displayPath,
     body.kind === 'skip' ? body : { code: 'unreadable', message: VANISHED },
   );
+}
+
+function* entryEvents({
+  entry,
+  displayPath = '',
+  notice,
+}: EntryItem): Generator<EntryEvent | WarningEvent> {
+  if (notice !== undefined) yield skipEvent(displayPath, notice);
+  yield { kind: 'entry', entry };
 }
 
 /** The parts of the directory of a scheme. */
@@ -148,13 +158,18 @@ export class DirectoryReader {
     for (const item of await this.#itemsOf(names, place, context)) {
       switch (item.kind) {
         case 'entry':
+          yield* entryEvents(item);
+          break;
         case 'records':
         case 'scheme':
           yield item;
           break;
-        case 'long':
-          yield await readLong(item, context);
+        case 'long': {
+          const read = await readLong(item, context);
+          if (read.kind === 'entry') yield* entryEvents(read);
+          else yield read;
           break;
+        }
         case 'skipped':
           yield skipEvent(item.displayPath, item.skip);
           break;

@@ -21,7 +21,7 @@ export interface CacheEntry {
 }
 
 /**
- * The reason why something in a cache was skipped.
+ * The reason why something in a cache was skipped, or of a warning about an entry.
  *
  * - `not-a-host`: the name of a file or directory, or the host of a record, is not an authority.
  * - `document`: a file whose name marks it as a document or data.
@@ -33,8 +33,9 @@ export interface CacheEntry {
  * - `too-deep`: nested deeper than any layout.
  * - `no-robots-txt`: the directory of a host without a robots.txt, or without the robots.txt that
  *   its robots.json describes.
- * - `compressed`: a compressed body.
- * - `not-text`: a body of another format, such as Parquet or WARC, or binary data.
+ * - `compressed`: a compressed body, or one in UTF-16 or UTF-32 without its byte order mark.
+ * - `not-text`: a body of another format, such as Parquet or WARC.
+ * - `binary`: binary data without a known format. It is not skipped: it is read as text.
  * - `too-large`: a body that would not fit in memory.
  * - `damaged-record`: a damaged place in an archive; the captures there are lost.
  * - `broken-response`: a capture whose body is cut short, or cannot be decoded; it counts as
@@ -58,6 +59,7 @@ export type CacheWarningCode =
   | 'no-robots-txt'
   | 'compressed'
   | 'not-text'
+  | 'binary'
   | 'too-large'
   | 'damaged-record'
   | 'broken-response'

@@ -2,7 +2,7 @@ import { withoutTruncatedLine } from '../protocol/truncated-line.js';
 import type { CacheEntry, CacheOptions, CacheWarningCode } from './entry.js';
 import type { Body, FileAccess, FilePath, LongBody, Skip } from './file.js';
 import type { Place } from './listing.js';
-import { unusableBody } from './unusable-body.js';
+import { examineBody, type Notice } from './unusable-body.js';
 
 /**
  * Maximum length in bytes of bodies that are read several at a time; longer ones are read singly.
@@ -59,6 +59,10 @@ export type Nested = RecordFileItem | { readonly kind: 'scheme'; readonly place:
 export interface EntryItem {
   readonly kind: 'entry';
   readonly entry: CacheEntry;
+  /** The path for messages. */
+  readonly displayPath?: string;
+  /** What is to be said about the body. */
+  readonly notice?: Notice;
 }
 
 /** The meaning of a name in a robots directory. */
@@ -92,13 +96,14 @@ export function itemOfBody(
   displayPath: string,
   pending: PendingEntry,
 ): EntryItem | SkippedItem {
-  const skip = unusableBody(body, pending.sha256);
-  if (skip !== undefined) return { kind: 'skipped', displayPath, skip };
+  const found = examineBody(body, pending.entry.authority, pending.sha256);
+  if (found?.kind === 'skip') return { kind: 'skipped', displayPath, skip: found };
   // A shorter file has been edited by hand, and counts as it is.
   const { entry, truncatedAt } = pending;
   const isTruncated = truncatedAt !== undefined && body.length >= truncatedAt;
   return {
     kind: 'entry',
     entry: { ...entry, body: isTruncated ? withoutTruncatedLine(body) : body },
+    ...(found === undefined ? {} : { displayPath, notice: found }),
   };
 }

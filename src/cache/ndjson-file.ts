@@ -8,7 +8,7 @@ import { describeUnsupported } from '../files/unsupported-formats.js';
 import { beginsRecord } from '../warc/version-line.js';
 import type { EntryEvent, WarningEvent } from './entry.js';
 import { decompress, joined, readChunks } from './file-chunks.js';
-import { parseRecord } from './record.js';
+import { parseRecord, recordEvents } from './record.js';
 import type { OpenRecordFile, RecordFile, RecordLines } from './record-file.js';
 
 /** Maximum length of a line, in bytes. The largest known robots.txt files have 4 MB. */
@@ -44,14 +44,7 @@ export const ndjsonFile: RecordFile = {
       }
       const line = number === 1 ? withoutByteOrderMark(bytes) : bytes;
       if (isBlankLine(line)) continue;
-      const record = parseRecord(line, maxBodyBytes);
-      if ('code' in record) {
-        const { code, message } = record;
-        yield { kind: 'warning', warning: { code, path, line: number, message } };
-        continue;
-      }
-      const { authority, body, status } = record;
-      yield { kind: 'entry', entry: { authority, body, source: `${source}:${number}`, status } };
+      yield* recordEvents(parseRecord(line, maxBodyBytes), path, source, number);
     }
   },
 };

@@ -13,7 +13,7 @@ import {
   unreadableColumn,
 } from '../parquet/text-column.js';
 import type { EntryEvent, WarningEvent } from './entry.js';
-import { recordOf } from './record.js';
+import { recordEvents, recordOf } from './record.js';
 import type {
   OpenRecordFile,
   RecordColumns,
@@ -114,13 +114,7 @@ export const parquetRows: RecordFile = {
         bodyBytes(row) > LONGEST_BODY
           ? ({ code: 'bad-record', message: 'The body is longer than 64 MiB; skipped.' } as const)
           : recordOf(row, maxBodyBytes);
-      if ('code' in record) {
-        const { code, message } = record;
-        yield { kind: 'warning', warning: { code, path, line: number, message } };
-        continue;
-      }
-      const { authority, body, status } = record;
-      yield { kind: 'entry', entry: { authority, body, source: `${source}:${number}`, status } };
+      yield* recordEvents(record, path, source, number);
     }
   },
 };

@@ -2,9 +2,9 @@ import { isUtf8 } from 'node:buffer';
 import { BACKSLASH, QUOTE } from '../ascii.js';
 import { accessResultOf } from '../protocol/access.js';
 import { type Authority, afterAuthority, agree, parseAuthority } from '../protocol/authority.js';
-import { bodyLimit, type CacheWarningCode } from './entry.js';
+import { bodyLimit, type CacheWarningCode, type EntryEvent, type WarningEvent } from './entry.js';
 import { type Members, plainMembers } from './plain-members.js';
-import { unusableBody } from './unusable-body.js';
+import { examineBody, type Notice } from './unusable-body.js';
 
 /**
  * A robots.txt as a JSON object with these members:
@@ -28,6 +28,7 @@ export interface CacheRecord {
   /** The next record overwrites the body. */
   readonly body: Uint8Array;
   readonly status: number | undefined;
+  readonly notice: Notice | undefined;
 }
 
 /** The reason why a line is not a record. */
@@ -235,14 +236,36 @@ export function recordOf(members: Members, maxBodyBytes: number): CacheRecord | 
   const body = bodyOf(members, status);
   if (typeof body === 'string') return bad(body);
   // The body of an error response does not count.
-  if (needsBody(status)) {
-    const skip = unusableBody(body);
-    if (skip !== undefined) return skip;
-  }
+  const notice = needsBody(status) ? examineBody(body, authority) : undefined;
+  if (notice?.kind === 'skip') return notice;
   const limit = bodyLimit(maxBodyBytes);
   return {
     authority,
     body: body.length > limit ? body.subarray(0, limit) : body,
     status,
+    notice,
   };
+}
+
+/**
+ * The events of a record.
+ *
+ * @param path the path of its file, for messages
+ * @param source the beginning of the entry's source
+ * @param line the number of the record in its file, from 1
+ */
+export function* recordEvents(
+  record: CacheRecord | BadRecord,
+  path: string,
+  source: string,
+  line: number,
+): Generator<EntryEvent | WarningEvent> {
+  const warned = 'code' in record ? record : record.notice;
+  if (warned !== undefined) {
+    const { code, message } = warned;
+    yield { kind: 'warning', warning: { code, path, line, message } };
+  }
+  if ('code' in record) return;
+  const { authority, body, status } = record;
+  yield { kind: 'entry', entry: { authority, body, source: `${source}:${line}`, status } };
 }

@@ -1,10 +1,9 @@
-import type { WarningEvent } from './entry.js';
-import type { Skip } from './file.js';
+import type { CacheWarning, WarningEvent } from './entry.js';
 
-/** The warning for something that is skipped. */
+/** The warning for something that is skipped, or is worth a look. */
 export function skipEvent(
   path: string,
-  { code, message }: Pick<Skip, 'code' | 'message'>,
+  { code, message }: Pick<CacheWarning, 'code' | 'message'>,
 ): WarningEvent {
   return { kind: 'warning', warning: { code, path, message } };
 }

@@ -39,6 +39,31 @@ const COMPRESSED: readonly UnsupportedFormat[] = [
   { magic: [0x1f, 0xef, 0xbf, 0xbd, 0x08], name: 'gzip data that was decoded as UTF-8' },
 ];
 
+/**
+ * Magic bytes of compressions after a decoder has read them as UTF-8 or Latin-1, and an encoder has
+ * written UTF-8. Some are short, so they mean something in binary data alone.
+ */
+export const MISDECODED: readonly UnsupportedFormat[] = COMPRESSED.flatMap(({ magic, name }) => {
+  const bytes = Buffer.from(magic);
+  if (!bytes.some((byte) => byte > 0x7f)) return [];
+  // A last byte that begins a character would merge with the byte after it.
+  const isWhole = (magic.at(-1) ?? 0) < 0xc2 || (magic.at(-1) ?? 0) > 0xf4;
+  return [
+    {
+      magic: [...Buffer.from(bytes.toString('latin1'))],
+      name: `${name} that was decoded as Latin-1`,
+    },
+    ...(isWhole
+      ? [
+          {
+            magic: [...Buffer.from(bytes.toString('utf8'))],
+            name: `${name} that was decoded as UTF-8`,
+          },
+        ]
+      : []),
+  ];
+});
+
 const UTF_16 = { name: 'UTF-16 text', command: 'iconv -f UTF-16 -t UTF-8' };
 const ENCODED: readonly UnsupportedFormat[] = [
   { magic: [0xff, 0xfe], ...UTF_16 },
@@ -79,13 +104,17 @@ const DATA: readonly UnsupportedFormat[] = [
     advice: 'Type: robots-filter --table FILE [files...]',
   },
   { magic: magicOf('SQLite format 3\0'), name: 'an SQLite database', advice: CONVERT },
-  { magic: magicOf('%PDF-'), name: 'a PDF document', advice: CONVERT },
   // The bytes after "ustar" exclude text with a word such as "mustard".
   { magic: magicOf('ustar\0'), at: 257, ...TAR },
   { magic: magicOf('ustar  \0'), at: 257, ...TAR },
 ];
 
-const ALL = [...ENCODED, ...COMPRESSED, ...DATA];
+/** No robots.txt either, but nobody puts rules into it: as a body, it is text without rules. */
+const DOCUMENTS: readonly UnsupportedFormat[] = [
+  { magic: magicOf('%PDF-'), name: 'a PDF document', advice: CONVERT },
+];
+
+const ALL = [...ENCODED, ...COMPRESSED, ...DATA, ...DOCUMENTS];
 
 /** The number of first bytes that recognise every one of these formats. */
 export const MAGIC_BYTES = Math.max(...ALL.map(({ magic, at = 0 }) => at + magic.length));
@@ -100,7 +129,7 @@ export function isPartOfMagic(head: Uint8Array): boolean {
   return LEADING.some(({ magic }) => head.length < magic.length && startsWith(magic, head));
 }
 
-/** The format of a robots.txt body that is compressed or of a data format. */
+/** The format of a robots.txt body that is compressed or of a data format: it may hide rules. */
 export function unsupportedBody(body: Uint8Array): UnsupportedFormat | undefined {
   return findMagic(COMPRESSED, body) ?? findMagic(DATA, body);
 }

@@ -15,7 +15,7 @@ import {
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { deflateRawSync, deflateSync, gunzipSync, gzipSync } from 'node:zlib';
+import { brotliCompressSync, deflateRawSync, deflateSync, gunzipSync, gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type CacheEntry, cacheParts } from '../../src/cache/cache.js';
 import { listNames, splitNames } from '../../src/cache/listing.js';
@@ -537,27 +537,32 @@ describe('a compressed body', () => {
     expect(reading.warnings[1]?.message).toContain('zstd -dc');
   });
 
-  it('is skipped even without magic bytes, if it is binary data', async () => {
+  it('is skipped even without magic bytes at its start, if it holds rules once decoded', async () => {
     const rules = 'User-agent: *\nDisallow: /\n';
     const utf16 = (text: string) => Buffer.from(text, 'utf16le');
     const NULS = Buffer.alloc(2);
     const utf32 = (mark: string) =>
       Buffer.concat(Array.from(mark + rules, (letter) => Buffer.concat([utf16(letter), NULS])));
     const filling = Array.from({ length: 3000 }, (_, at) => `# ${(at * at) % 9973}\n`).join('');
+    const xz = Buffer.from('fd377a585a000004e6d6b446020021011600000074', 'hex');
     const bodies: Readonly<Record<string, string | Buffer>> = {
+      'brotli.example': brotliCompressSync(rules + filling),
       'deflate.example': deflateRawSync(rules),
       'deflate-long.example': deflateRawSync(rules + filling),
       'zlib-window.example': deflateSync(rules, { windowBits: 9 }),
+      'zlib-replaced.example': deflateSync(rules + filling).toString('utf8'),
       'gzip-newline.example': Buffer.concat([Buffer.from('\n'), gzip]),
       'gzip-latin1.example': gzip.toString('latin1'),
       'gzip-replaced.example': ` ${gzipSync(rules + filling).toString('utf8')}`,
+      'zstd-replaced.example': `${zstd.toString('utf8')}${'\0'.repeat(20)}`,
+      'zstd-latin1.example': `${zstd.toString('latin1')}${'\0'.repeat(20)}`,
+      'xz-replaced.example': xz.toString('utf8'),
       'utf16-le.example': utf16(rules),
       'utf16-be.example': utf16(rules).swap16(),
+      'utf16-latin1.example': utf16(`\ufeff${rules}`).toString('latin1'),
+      'utf16-replaced.example': utf16(`\ufeff${rules}`).toString('utf8'),
       'utf32-le.example': utf32(''),
       'utf32-mark.example': utf32('\ufeff'),
-      'utf16-controls.example': utf16(`\ufeff${'\0'.repeat(10)}${'x'.repeat(150)}`),
-      'nul.example': Buffer.alloc(1000),
-      'nul-padded.example': `Page Not Found${'\0'.repeat(370)}`,
     };
     for (const [host, body] of Object.entries(bodies)) put(`${host}.txt`, body);
     const base64s = Object.entries(bodies).map(([host, body]) => ({
@@ -568,7 +573,50 @@ describe('a compressed body', () => {
     const reading = await read();
     expect(sources(reading)).toEqual([]);
     expect(reading.warnings).toHaveLength(Object.keys(bodies).length * 2);
-    expect(new Set(reading.warnings.map(({ code }) => code))).toEqual(new Set(['not-text']));
+    for (const { code, message } of reading.warnings) {
+      expect(code).toBe('compressed');
+      expect(message).toMatch(/skipped\. .* Until then URLs of \S+\.example are unknown, unless/);
+    }
+    const wide = reading.warnings.filter(({ message }) => message.includes('Save it as UTF-8.'));
+    expect(wide).toHaveLength(12);
+  });
+
+  it('is used if it is binary data without rules: an icon, or a page that is padded', async () => {
+    const rules = 'User-agent: *\nDisallow: /secret\n';
+    const png = Buffer.from(
+      '89504e470d0a1a0a0000000d49484452000000010000000108060000001f15c489',
+      'hex',
+    );
+    const bodies: Readonly<Record<string, string | Buffer>> = {
+      'icon.example': Buffer.from('00000100030030300000010020a8250000360000002020', 'hex'),
+      'nul.example': Buffer.alloc(1000),
+      'nul-padded.example': `Sorry, Page Not Found${'\0'.repeat(370)}`,
+      'pdf.example': Buffer.concat([Buffer.from('%PDF-1.7\n'), Buffer.alloc(200, 7)]),
+      'png.example': png,
+      'png-replaced.example': png.toString('utf8'),
+      'png-gzip.example': Buffer.concat([Buffer.from([7, 7]), gzipSync(png)]),
+      'rules-padded.example': `${rules}${'\0'.repeat(400)}`,
+      'utf16-controls.example': Buffer.from(
+        `\ufeff${'\0'.repeat(10)}${'x'.repeat(150)}`,
+        'utf16le',
+      ),
+    };
+    for (const [host, body] of Object.entries(bodies)) put(`${host}.txt`, body);
+    const base64s = Object.entries(bodies).map(([host, body]) => ({
+      host: `r.${host}`,
+      robots_base64: Buffer.from(body as string).toString('base64'),
+    }));
+    put('records.ndjson', records(...base64s));
+    const reading = await read();
+    const count = Object.keys(bodies).length;
+    expect(reading.entries).toHaveLength(2 * count);
+    expect(reading.warnings).toHaveLength(2 * count);
+    for (const { code, message } of reading.warnings) {
+      expect(code).toBe('binary');
+      expect(message).toMatch(/every URL of \S+\.example is allowed/);
+    }
+    const padded = reading.entries.find(({ source }) => source === 'rules-padded.example.txt');
+    expect(Buffer.from(padded?.body ?? []).toString()).toContain(rules);
   });
 
   it('is used if it is text: with a few control characters, in UTF-16, or with replacement characters', async () => {

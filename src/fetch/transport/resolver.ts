@@ -39,9 +39,9 @@ const MAX_ADDRESSES = 8;
  * servers would hold up all fetches. It is used for names without a dot, such as `localhost`, and
  * for all names while no name server can be reached.
  *
- * If no name server answered for a name in time while other names were answered, the fault lies with
- * the name's own servers. Any other failure without an answer is a fault of this machine, such as a
- * socket that cannot be opened.
+ * If no name server answered for a name in time while other names were answered, the fault lies
+ * with the name's own servers. Any other failure without an answer is a fault of this machine, such
+ * as a socket that cannot be opened.
  *
  * @param systemNames whether `getaddrinfo` is also used for names that name servers do not know,
  *   such as those of `/etc/hosts`

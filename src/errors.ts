@@ -11,6 +11,14 @@
  */
 export type ErrorCode = 'usage' | 'input' | 'output' | 'table' | 'limit' | 'worker';
 
+/** Where the documentation is: a package has none of its pages. */
+const DOCS = 'https://github.com/robots-filter/robots-filter/blob/main/docs/';
+
+/** The address of a page of the documentation, for messages and help: `serve.md`. */
+export function docsPage(page: string): string {
+  return `${DOCS}${page}`;
+}
+
 /** An error that robots-filter throws. Its message names the input, the place and the remedy. */
 export class RobotsFilterError extends Error {
   readonly code: ErrorCode;

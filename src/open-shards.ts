@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { bankGroups } from './bank-groups.js';
 import { checkTable } from './check-table.js';
-import { RobotsFilterError } from './errors.js';
+import { docsPage, RobotsFilterError } from './errors.js';
 import { kindName, openUnwaiting, readToEnd } from './files/openings.js';
 import { errorCode } from './files/system-error.js';
 import { ShardedView } from './inspect/sharded-view.js';
@@ -231,7 +231,7 @@ function withoutShard(name: string, shard: number, { shards }: Manifest): Robots
 function tooLarge(name: string, parts: readonly Wanted[]): RobotsFilterError {
   const bytes = parts.reduce((sum, { part }) => sum + part.bytes, 0);
   const what = `${name}: ${parts.length} of its parts have ${bytes} bytes, and must lie in one memory of 4 GiB`;
-  const remedy = 'Name fewer: `serve --parts 0-15` (docs/shards.md#more-than-4-gib)';
+  const remedy = `Name fewer: serve --parts 0-15 (${docsPage('shards.md#more-than-4-gib')})`;
   return new RobotsFilterError('limit', `${what}. ${remedy}`);
 }
 

@@ -29,7 +29,6 @@ const COMPRESSED: readonly UnsupportedFormat[] = [
   { magic: [0xfd, 0x37, 0x7a, 0x58, 0x5a], name: 'xz data', command: 'xz -dc' },
   { magic: [0x42, 0x5a, 0x68, 0x39, 0x31, 0x41, 0x59], name: 'bzip2 data', command: 'bzip2 -dc' },
   { magic: [0x50, 0x4b, 0x03, 0x04], name: 'a zip archive', command: 'funzip' },
-  { magic: [0x37, 0x7a, 0xbc, 0xaf, 0x27, 0x1c], name: 'a 7z archive', command: '7z e -si -so' },
   { magic: [0x04, 0x22, 0x4d, 0x18], name: 'lz4 data', command: 'lz4 -dc' },
   // RFC 1950 section 2.2, in the usual window size and levels. 78 5E is left out: it may be text.
   { magic: [0x78, 0x01], name: 'zlib data', command: 'zlib-flate -uncompress' },
@@ -82,7 +81,10 @@ const ARROW =
 const WARC =
   'List its URLs: warcio index -f warc-target-uri FILE | robots-filter --url-field warc-target-uri ... Its robots.txt captures are read with --robots-dir FILE.warc or FILE.warc.gz.';
 
-const TAR = { name: 'a tar archive', command: 'tar -xO' };
+/** Its directory is at the end, so 7z reads no such archive from standard input. */
+const SEVEN_ZIP = 'Type: 7z e -so FILE | robots-filter …';
+
+const TAR = { name: 'a tar archive', command: 'tar -xOf -' };
 
 /** Data formats: binary, or text whose lines are not records. */
 const DATA: readonly UnsupportedFormat[] = [
@@ -101,8 +103,9 @@ const DATA: readonly UnsupportedFormat[] = [
   {
     magic: magicOf('RFTABLE\x1a'),
     name: 'a table of robots-filter',
-    advice: 'Type: robots-filter --table FILE [files...]',
+    advice: 'Type: robots-filter --table FILE urls.txt',
   },
+  { magic: [0x37, 0x7a, 0xbc, 0xaf, 0x27, 0x1c], name: 'a 7z archive', advice: SEVEN_ZIP },
   { magic: magicOf('SQLite format 3\0'), name: 'an SQLite database', advice: CONVERT },
   // The bytes after "ustar" exclude text with a word such as "mustard".
   { magic: magicOf('ustar\0'), at: 257, ...TAR },

@@ -1,4 +1,4 @@
-import { RobotsFilterError } from '../errors.js';
+import { docsPage, RobotsFilterError } from '../errors.js';
 import { OFFSET_BYTES } from '../kernel/layout.js';
 import type { FrameInput } from './frame-streams.js';
 import {
@@ -115,5 +115,8 @@ function checkLimit(what: string, value: number, most: number): void {
 
 /** The error for a frame that no client of this protocol sends. What follows cannot be read. */
 function refusedFrame(what: string, remedy: string): RobotsFilterError {
-  return new RobotsFilterError('input', `standard input has ${what}. ${remedy}: see docs/serve.md`);
+  return new RobotsFilterError(
+    'input',
+    `standard input has ${what}. ${remedy}: see ${docsPage('serve.md')}`,
+  );
 }

@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer';
 import { isatty } from 'node:tty';
-import { RobotsFilterError } from '../errors.js';
+import { docsPage, RobotsFilterError } from '../errors.js';
 import { REASONS, VERDICTS } from '../protocol/verdict.js';
 import { checksumText } from '../table/manifest.js';
 import type { TableMemory } from '../table-memory.js';
@@ -29,7 +29,7 @@ function readGreeting(): boolean {
   if (isatty(INPUT)) {
     throw new RobotsFilterError(
       'usage',
-      'serve answers programs, and standard input is a terminal. To judge URLs, type robots-filter --table FILE urls.txt; docs/serve.md describes the frames',
+      `serve answers programs, and standard input is a terminal. To judge URLs, type robots-filter --table FILE urls.txt; ${docsPage('serve.md')} describes the frames`,
     );
   }
   const greeting = Buffer.alloc(GREETING_BYTES);
@@ -37,7 +37,7 @@ function readGreeting(): boolean {
   if (greeting.readUInt32LE(0) !== MAGIC) {
     throw new RobotsFilterError(
       'input',
-      'standard input does not begin with a greeting of this protocol. serve answers programs (docs/serve.md); to judge URLs, type robots-filter --table FILE urls.txt',
+      `standard input does not begin with a greeting of this protocol. serve answers programs (${docsPage('serve.md')}); to judge URLs, type robots-filter --table FILE urls.txt`,
     );
   }
   const version = greeting.readUInt32LE(4);

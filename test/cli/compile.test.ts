@@ -25,6 +25,17 @@ describe('compile', () => {
     expect(fromTable.text).toContain('Disallow: /private/');
   });
 
+  test('warnings about lines name the command that shows them', async () => {
+    const place = workplace();
+    place.write('a.ndjson', '{"host":"a.example","robots":"User-agent: *\\nDisalow: /"}\n');
+    const { stderr } = await place.run(['compile', '--robots-dir', 'a.ndjson', '-o', 't']);
+    const [, command = ''] =
+      /1 warning about lines .* robots-filter (lint .*) names the/.exec(stderr) ?? [];
+    const { text } = await place.run(command.split(' '));
+    expect(text).toContain('a.ndjson:1');
+    expect(text).toContain('Disalow');
+  });
+
   test('the same files give the same table', async () => {
     const place = workplace();
     await place.run(COMPILE);

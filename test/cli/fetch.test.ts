@@ -170,6 +170,7 @@ describe('robots-filter fetch', () => {
       `http://127.0.0.1:${port}/`,
     );
     expect(result.error).toContain('1 unreachable (1 address-refused)');
+    expect(result.error).toContain('To connect to them, use --allow-private');
     expect(result.code).toBe(0);
     expect(agents).toEqual([]);
   });
@@ -233,7 +234,7 @@ describe('robots-filter fetch', () => {
 
   it('names missing and contradictory options', async () => {
     for (const [args, word] of [
-      [['fetch', 'urls.txt'], 'robots-filter fetch --robots-dir DIR urls.txt'],
+      [['fetch', 'urls.txt'], 'robots-filter fetch --robots-dir robots urls.txt'],
       [['fetch', '--robots-dir', 'cache', '--stale', 'urls.txt'], '--stale'],
       [['fetch', '--robots-dir', 'cache', 'missing.txt'], 'missing.txt'],
       [['fetch', '--robots-dir', 'cache', '--concurrency', '0'], 'whole number'],

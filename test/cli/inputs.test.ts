@@ -330,7 +330,10 @@ describe('lists in columns', () => {
       SEMICOLONS,
       ['separated by semicolons', "cut -d';' -f1 FILE | robots-filter", 'use --input text'],
     ],
-    ['"https://example.com/";"a"\n', ['separated by semicolons', 'csvcut -c 1 FILE']],
+    [
+      '"https://example.com/";"a"\n',
+      ['separated by semicolons', "csvformat -d ';' FILE | robots-filter --input csv"],
+    ],
   ])('are refused with what to type: %j', async (list, words) => {
     const place = workplace();
     place.write('list', list);

@@ -57,6 +57,15 @@ describe('--stats', () => {
     expect(stderr).toMatch(/^records +4 read, at most 4 written$/m);
   });
 
+  test('of a run that ends before its file is whole say that none was written', async () => {
+    const place = workplace();
+    const args = ['--robots-dir', 'robots', '--stats', '--strict', '--threads', '1', '-o', 'out'];
+    const { code, stderr } = await place.run(args, INPUT);
+    expect(code).toBe(2);
+    expect(stderr).toMatch(/^records +4 read, none written$/m);
+    expect(place.names()).not.toContain('out');
+  });
+
   test('does not take the next argument as its value', async () => {
     const place = workplace();
     place.write('urls.txt', INPUT);

@@ -290,6 +290,9 @@ describe('wrong usage: exit 2, nothing on standard output, and a remedy', () => 
     ['check one.txt /a', 'check one.txt GPTBot /a'],
     ['check one.txt --json -', 'check --json one.txt GPTBot -'],
     ['check https://a.example/b GPTBot', 'check - GPTBot https://a.example/b'],
+    ['check robots GPTBot https://a.example/b', '--robots-dir robots -a GPTBot --explain'],
+    ['check t GPTBot /a', '--table t -a GPTBot --explain'],
+    ['check one.ndjson GPTBot -', '--robots-dir one.ndjson -a GPTBot --explain'],
     ['inspect --table t', 'inspect t'],
     ['inspect --table t example.com -a GPTBot --json', 'inspect t example.com -a GPTBot --json'],
     ['inspect --robots-dir robots example.com', 'inspect robots.table example.com'],
@@ -313,6 +316,7 @@ describe('wrong usage: exit 2, nothing on standard output, and a remedy', () => 
   ])('robots-filter %s: the command that works', async (args, command) => {
     const here = place();
     await here.run(['compile', '--robots-dir', 'robots', '-o', 't', '-q']);
+    here.write('one.ndjson', '{"host":"a.example","robots":""}\n');
     const { code, text, stderr } = await here.run(args.split(' '));
     expect({ code, text }).toEqual({ code: 2, text: '' });
     expect(stderr).toMatch(/[Tt]ype: /);

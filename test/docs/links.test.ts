@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { docsPage } from '../../src/errors.js';
 import { ROOT } from './scratch.js';
 
 const pages = [
@@ -43,6 +44,28 @@ describe('links between pages', () => {
     const local = links.filter(({ link }) => !link.includes('://'));
     expect(local.length).toBeGreaterThan(40);
     expect(local.flatMap(({ page, link }) => faultOf(page, link) ?? [])).toEqual([]);
+  });
+
+  it('of messages and --help are addresses, because a package has no pages', () => {
+    const sources = readdirSync(join(ROOT, 'src'), { recursive: true, encoding: 'utf8' })
+      .filter((name) => name.endsWith('.ts'))
+      .map((name) => join('src', name));
+    const named: string[] = [];
+    const bare: string[] = [];
+    for (const source of sources) {
+      for (const line of read(source).split('\n')) {
+        if (/^\s*(\/\/|\/?\*)/.test(line)) continue;
+        for (const [, page = ''] of line.matchAll(/docsPage\([`']([^`'$]+)/g)) named.push(page);
+        if (/docs\/[\w-]+\.md/.test(line)) bare.push(`${source}: ${line.trim()}`);
+      }
+    }
+    expect(named.length).toBeGreaterThan(8);
+    expect(
+      named.flatMap((page) => faultOf('docs/', `docs/${page}`.replace(/#$/, '')) ?? []),
+    ).toEqual([]);
+    expect(bare).toEqual([]);
+    const { homepage }: { homepage: string } = JSON.parse(read('package.json'));
+    expect(docsPage('lint.md')).toBe(homepage.replace('#readme', '/blob/main/docs/lint.md'));
   });
 
   it('reach every page of docs/ from the README', () => {

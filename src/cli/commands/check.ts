@@ -12,6 +12,7 @@ import { NOT_ALLOWED, SUCCESS } from '../exit-codes.js';
 import { collectAgents } from '../options/agents.js';
 import type { CheckOptions } from '../options/command-options.js';
 import { noteUnnamedAgents, withNamedAgents } from '../options/named-agents.js';
+import { purposeOf } from '../options/robots-source.js';
 import { STANDARD_OUTPUT_DESCRIPTOR } from '../process/standard-streams.js';
 import { CheckedUrls } from '../report/checked-url.js';
 import { isForPeople, paintOf } from '../report/colour.js';
@@ -27,6 +28,9 @@ const STANDARD_INPUT_DESCRIPTOR = 0;
 
 /** Number of URLs without a scheme that are named: a list may have millions. */
 const MOST_BARE = 10;
+
+/** What the names of all files of records and captures hold. */
+const FILES_BY_HOST = ['.ndjson', '.jsonl', '.parquet', '.warc', '.paths'];
 
 /** Number of rows that are aligned and written at a time. */
 const ROWS_AT_A_TIME = 1000;
@@ -55,6 +59,7 @@ export async function check(
   }
   const parsed = parseAgent(agent, profile);
   checkUrls(file, urls);
+  await refuseFilesByHost(file, asked, urls);
   const body = await readRobotsFile(file, 'check', diagnostics);
   const name = inputName(file);
   const unsupported = unsupportedBody(body);
@@ -144,6 +149,33 @@ function checkUrls(file: string, urls: readonly string[]): void {
     lists > 1
       ? 'standard input can be read only once, but - is named twice. Name it once'
       : 'standard input cannot be both the robots.txt and the URLs. Name a file: robots-filter check robots.txt AGENT - < urls.txt',
+  );
+}
+
+/**
+ * Refuses a directory, a file of records or captures, and a table: `check` reads one robots.txt.
+ *
+ * @throws RobotsFilterError `usage`, with the command that explains a URL by them
+ */
+async function refuseFilesByHost(
+  file: string,
+  asked: string,
+  urls: readonly string[],
+): Promise<void> {
+  const purpose = purposeOf(file);
+  const isTable = purpose === 'table';
+  if (!isTable && purpose !== 'directory') {
+    // Most files need none of the code that reads records and captures.
+    if (!FILES_BY_HOST.some((ending) => file.includes(ending)) || !existsSync(file)) return;
+    const { isCacheName } = await import('./path-kind.js');
+    if (!isCacheName(file)) return;
+  }
+  const source = [isTable ? '--table' : '--robots-dir', file];
+  const explain = shellWords(['robots-filter', ...source, '-a', asked, '--explain']);
+  const [url = 'https://example.com/'] = urls;
+  throw usageError(
+    `${file} is ${isTable ? 'a table' : 'no single robots.txt'}. To explain a URL by it, type: ` +
+      (url === STANDARD_INPUT ? explain : `echo ${shellWords([url])} | ${explain}`),
   );
 }
 

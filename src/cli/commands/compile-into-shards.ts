@@ -42,7 +42,7 @@ export async function compileIntoShards(
         ? compileShards(robotsDir, shards, output, compiling)
         : compileOneShard(robotsDir, { count: shards, only }, output, compiling),
     );
-    noteContentWarnings(compiled, diagnostics);
+    noteContentWarnings(compiled, robotsDir, diagnostics);
     if (agents !== undefined && only === undefined && compiled.stats.files > 0) {
       const unnamed = new Set(compiled.unnamed);
       const named = { hasToken: (token: string) => !unnamed.has(token), tokens: () => [] };

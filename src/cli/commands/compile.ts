@@ -70,7 +70,7 @@ export async function compile(files: readonly string[], options: CompileOptions)
     // A table that this version cannot open must not replace one that it can open.
     const header = checkHeader(layout.header, layout.length, output, () => checksum);
     await file.commit(true);
-    noteContentWarnings(compiled, diagnostics);
+    noteContentWarnings(compiled, robotsDir, diagnostics);
     if (agents !== undefined && compiled.stats.files > 0) {
       await noteUnnamedAgents(agents, layout.named, options, diagnostics);
     }

@@ -92,6 +92,7 @@ export async function fetchAll(
   faults.end();
   const seconds = (performance.now() - start) / MILLISECONDS_PER_SECOND;
   diagnostics.note(`${directory}: ${tally.summary(seconds)}`);
+  if (tally.permission !== undefined) diagnostics.note(tally.permission);
   if (options.json === true) writeOutput(totalsLine(tally, { directory, total, seconds }));
   if (tally.truncated > 0 && options.profile === 'google') {
     diagnostics.note(

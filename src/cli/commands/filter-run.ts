@@ -53,6 +53,8 @@ interface FilterRunParts {
   readonly target: number | Writable;
   /** The name of the output in messages. */
   readonly outputName: string;
+  /** Whether the output is a file that is replaced when the run is complete, or not at all. */
+  readonly isReplacement: boolean;
   /** The Parquet output that takes the records in place of `target`. */
   readonly parquet: ParquetOutput | undefined;
   /** The layout of text for people, in place of `target`. */
@@ -253,6 +255,7 @@ export class FilterRun {
     const usage = process.resourceUsage();
     return {
       complete,
+      isDiscarded: !complete && this.#parts.isReplacement,
       agents: agents.map(({ name }) => name),
       tally: { ...tally, passed: parquet?.rows ?? tally.passed },
       inputBytes: filter.progress().bytes + this.#convertedBytes,

@@ -150,6 +150,7 @@ export async function filter(
       inputs,
       target: nowhere ?? compressed?.stream ?? output?.descriptor ?? STANDARD_OUTPUT_DESCRIPTOR,
       outputName: output?.path ?? STANDARD_OUTPUT_NAME,
+      isReplacement: output?.isSeekable ?? false,
       parquet,
       display:
         shards === undefined

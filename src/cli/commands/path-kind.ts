@@ -41,7 +41,8 @@ export function unreadable(path: string, cause: unknown): RobotsFilterError {
   return new RobotsFilterError('input', `${path}: ${remedy}.`, { cause });
 }
 
-function isCacheName(path: string): boolean {
+/** Whether a file of this name holds robots.txt files of several hosts. */
+export function isCacheName(path: string): boolean {
   if (recordFileOf(path) !== undefined || isArchiveName(path)) return true;
   return ARCHIVE_LIST_ENDINGS.some((ending) => path.toLowerCase().endsWith(ending));
 }

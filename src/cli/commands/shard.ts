@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs';
+import { docsPage } from '../../errors.js';
 import type { ShardOptions } from '../options/command-options.js';
 import { isDigits } from '../options/option-values.js';
 import { outputFormat } from '../options/output-format.js';
@@ -29,7 +30,7 @@ export async function shard(
   }
   if (outputFormat(options) === 'parquet') {
     throw usageError(
-      `shard does not write Parquet. Name another output, or compute the shard where the data is: docs/shards.md`,
+      `shard does not write Parquet. Name another output, or compute the shard where the data is: ${docsPage('shards.md')}`,
     );
   }
   // No verdict comes out. As allowed, unknown hosts are nothing to warn of.

@@ -1,4 +1,5 @@
 import { Argument } from 'commander';
+import { docsPage } from '../../errors.js';
 import type { CapturesOptions } from '../options/command-options.js';
 import { refuseLossyPaths } from '../options/lossy-paths.js';
 import { quietOption } from '../options/output-options.js';
@@ -16,7 +17,8 @@ export const capturesDefinition: CommandDefinition = {
       'robots-filter compile --robots-dir part.captures.ndjson -o robots.table',
     ],
     notes: `
-Each line is a JSON object with the URL, the date, where the capture lies, and what it found: a body, an access result, a redirect, or a reference to an earlier capture. docs/captures.md describes them. --robots-dir reads the lines from files whose names end in .captures.ndjson, optionally with .gz or .zst after it.
+Each line is a JSON object with the URL, the date, where the capture lies, and what it found: a body, an access result, a redirect, or a reference to an earlier capture. --robots-dir reads the lines from files whose names end in .captures.ndjson, optionally with .gz or .zst after it. The members are described in
+${docsPage('captures.md')}
 
 Exit status:
     0    the captures were written

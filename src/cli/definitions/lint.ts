@@ -1,4 +1,5 @@
 import { Argument } from 'commander';
+import { docsPage } from '../../errors.js';
 import type { LintOptions } from '../options/command-options.js';
 import {
   fixOption,
@@ -42,7 +43,8 @@ export const lintDefinition: CommandDefinition = {
       'curl -s https://example.com/robots.txt | robots-filter lint -',
     ],
     notes: `
-Each finding has the place, the severity, a rule and the fix. docs/lint.md has an example of every rule.
+Each finding has the place, the severity, a rule and the fix. There is an example of every rule in
+${docsPage('lint.md')}
 
 Exit status:
     0  there is no error, and no more warnings than --max-warnings

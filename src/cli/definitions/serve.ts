@@ -1,4 +1,5 @@
 import { availableParallelism } from 'node:os';
+import { docsPage } from '../../errors.js';
 import type { ServeOptions } from '../options/command-options.js';
 import { refuseLossyPaths } from '../options/lossy-paths.js';
 import { VERDICTS_GROUP } from '../options/option-groups.js';
@@ -26,7 +27,8 @@ export const serveDefinition: CommandDefinition = {
       'robots-filter serve --robots-dir robots/ -a GPTBot,CCBot --threads 1',
     ],
     notes: `
-The program writes frames to standard input and reads frames from standard output; docs/serve.md describes them. A frame has many URLs as Arrow has them: offsets and bytes. The package robots-filter for Python uses this command. To judge URLs from a shell, leave "serve" out.
+The program writes frames to standard input and reads frames from standard output. A frame has many URLs as Arrow has them: offsets and bytes. The package robots-filter for Python uses this command. To judge URLs from a shell, leave "serve" out. The frames are described in
+${docsPage('serve.md')}
 
 Exit status:
     0    standard input has ended

@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { Argument } from 'commander';
+import { docsPage } from '../../errors.js';
 import type { ShardOptions } from '../options/command-options.js';
 import {
   headerOptions,
@@ -28,7 +29,8 @@ export const shardDefinition: CommandDefinition = {
       'robots-filter shard --of 64 --url-field request.url crawl.ndjson.gz',
     ],
     notes: `
-The shard of a host is the CRC-32 of its canonical form, modulo the number of shards: docs/shards.md has the same in Spark SQL, Python and DuckDB. All schemes and ports of a host have one shard.
+The shard of a host is the CRC-32 of its canonical form, modulo the number of shards. All schemes and ports of a host have one shard. The same in Spark SQL, Python and DuckDB:
+${docsPage('shards.md')}
 
 Text comes out as SHARD, tab, URL. JSON records come out with "shard" as the last member; rows of csv and tsv with a column "shard" at the end. A record without a valid URL has no shard: an empty field, or null. Records keep their order.
 

@@ -1,4 +1,5 @@
 import { InvalidArgumentError, type Option } from 'commander';
+import { docsPage } from '../../errors.js';
 import { LINT_RULE_NAMES, type LintRuleName, SEVERITIES } from '../../lint/rules.js';
 import { nearest } from '../../nearest.js';
 import { describedOption } from './described-option.js';
@@ -19,7 +20,7 @@ function ruleOf(name: string): LintRuleName {
   if (rule !== undefined) return rule;
   const meant = nearest(name, LINT_RULE_NAMES);
   throw new InvalidArgumentError(
-    `There is no rule ${name}. ${meant === undefined ? 'docs/lint.md has all rules.' : `Did you mean ${meant}?`}`,
+    `There is no rule ${name}. ${meant === undefined ? `${docsPage('lint.md')} has all rules.` : `Did you mean ${meant}?`}`,
   );
 }
 

@@ -37,7 +37,8 @@ export async function knownAgentsOf({
 
 /**
  * Puts product tokens in the place of the lists (`@seo`), the whole User-Agent headers and the
- * published names among the agents that were given. An agent of a list that was named before is left out.
+ * published names among the agents that were given. An agent of a list that was named before is
+ * left out.
  *
  * @throws RobotsFilterError `usage` for a list that does not exist, for a header that names no
  *   known agent, or several, and for an --agents-file without effect

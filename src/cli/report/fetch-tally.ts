@@ -42,6 +42,14 @@ export class FetchTally {
     }
   }
 
+  /** What lets those be fetched that an option refuses; `undefined` if there are none. */
+  get permission(): string | undefined {
+    const count = this.errors.get('address-refused') ?? 0;
+    if (count === 0) return undefined;
+    const authorities = formatCount(count, 'authority is', 'authorities are');
+    return `${authorities} not at an address of the public internet. To connect to them, use --allow-private`;
+  }
+
   /** Formats the line at the end of a run. */
   summary(seconds: number): string {
     const { notModified, truncated, errors, unkept } = this;

@@ -48,8 +48,8 @@ export function withAgents(columns: readonly Column[], names: readonly string[])
 }
 
 /**
- * The first columns that fit a window, at their narrowest, and what width is left for each: a longer
- * value is cut, and no line is wrapped. The widest column takes what the others do not need.
+ * The first columns that fit a window, at their narrowest, and what width is left for each. A
+ * longer value is cut, and no line is wrapped. The widest column takes what others do not need.
  */
 function fittingColumns(columns: readonly Column[], window: number): Column[] {
   const least = columns.map(({ width, isVerdict, isNumber }) =>

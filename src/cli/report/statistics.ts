@@ -9,6 +9,8 @@ export interface RunStatistics {
    * Whether the run was completed: no signal came, and the reader of the output did not go away.
    */
   readonly complete: boolean;
+  /** Whether the output was discarded: a file is replaced when it is complete, or not at all. */
+  readonly isDiscarded: boolean;
   /** Names of the agents, in the order of the tally. */
   readonly agents: readonly string[];
   readonly tally: Tally;
@@ -93,14 +95,10 @@ export function statisticsFigures(statistics: RunStatistics): object {
 export function statisticsText(statistics: RunStatistics): string {
   const { agents, tally, inputBytes, hosts, seconds } = statistics;
   const [records, passed] = [tally.records, tally.passed].map(formatNumber);
+  // Other threads may have judged records after the one at which the output ends.
+  const mostWritten = statistics.complete ? passed : `at most ${passed}`;
   const rows: [string, string][] = [
-    [
-      'records',
-      // Other threads may have judged records after the one at which the output ends.
-      statistics.complete
-        ? `${records} read, ${passed} written`
-        : `${records} read, at most ${passed} written`,
-    ],
+    ['records', `${records} read, ${statistics.isDiscarded ? 'none' : mostWritten} written`],
     ['input', `${formatBytes(inputBytes)}${statistics.complete ? '' : ', incomplete'}`],
   ];
   agents.forEach((agent, index) => {

@@ -1,4 +1,5 @@
 import { printableJson } from '../../../control-characters.js';
+import { docsPage } from '../../../errors.js';
 import type { Finding } from '../../../lint/finding.js';
 import type { LintReport } from '../../../lint/lint.js';
 import { LINT_RULE_NAMES, lintRule } from '../../../lint/rules.js';
@@ -24,7 +25,7 @@ export class SarifFindings implements FindingWriter {
       return {
         id,
         shortDescription: { text: description },
-        helpUri: `${HOME}/blob/main/docs/lint.md#${id}`,
+        helpUri: docsPage(`lint.md#${id}`),
         defaultConfiguration: { level: severity },
       };
     });

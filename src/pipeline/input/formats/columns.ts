@@ -166,11 +166,18 @@ function isQuotedRow(head: Uint8Array): boolean {
   return head[at] === COMMA || head[at] === SEMICOLON;
 }
 
-function describe({ name, first, other }: Delimiter, column: number, quoted: boolean): string {
+function describe(
+  { character, name, first, other }: Delimiter,
+  column: number,
+  quoted: boolean,
+): string {
   const command = column === 0 ? first : other.replace('N', String(column + 1));
-  const remedy = quoted
-    ? `Cut the column of URLs out with a program that reads quoted fields, such as: csvcut -c ${column + 1} FILE | robots-filter …`
-    : `Cut the URLs out: ${command} FILE | robots-filter …`;
+  const format = character === ',' ? 'csv' : character === '\t' ? 'tsv' : undefined;
+  const converted =
+    format === undefined
+      ? `Convert it to CSV: csvformat -d '${character}' FILE | robots-filter --input csv …`
+      : `Use --input ${format}.`;
+  const remedy = quoted ? converted : `Cut the URLs out: ${command} FILE | robots-filter …`;
   const override =
     name === 'tabs' || quoted ? '' : ' If each line is one URL after all, use --input text.';
   return `looks like columns separated by ${name}, not like one URL per line. ${remedy}${override}`;

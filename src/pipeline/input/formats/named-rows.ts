@@ -77,17 +77,17 @@ export function namedRows(
   const other = OTHERS.find(([delimiter]) => contains(delimiter));
   return other === undefined || isTold
     ? { format: named }
-    : { refusal: otherDelimiter(named, other[1]) };
+    : { refusal: otherDelimiter(named, other) };
 }
 
-function otherDelimiter(named: RowsFormat, other: string): string {
+function otherDelimiter(named: RowsFormat, [delimiter, other]: (typeof OTHERS)[number]): string {
   const own = named === 'csv' ? 'comma' : 'tab';
   const remedy =
     other === 'tabs'
       ? 'use --input tsv'
       : other === 'commas'
         ? 'use --input csv'
-        : 'convert it to CSV';
+        : `type: csvformat -d '${delimiter}' FILE | robots-filter --input csv …`;
   return (
     `is ${named.toUpperCase()} by its name, but its first line has ${other} and no ${own}. ` +
     `If ${other} separate columns, ${remedy}; if each row is one URL, use --input ${named}.`

@@ -20,6 +20,11 @@ function lines(line: (index: number) => string): (bytes: number) => string {
   };
 }
 
+/** A number as letters: digits end a product token. */
+function letters(number: number): string {
+  return Array.from(String(number), (digit) => 'abcdefghij'.charAt(Number(digit))).join('');
+}
+
 const FAMILIES: Readonly<Record<string, (bytes: number) => string>> = {
   'wildcard rules': lines((index) => `allow:/*${index.toString(36)}x`),
   'the same rule': lines(() => 'allow:/a*b'),
@@ -32,6 +37,23 @@ const FAMILIES: Readonly<Record<string, (bytes: number) => string>> = {
     index % 2 === 0 ? 'user-agent:ab' : 'crawl-delay:1',
   ),
   'a pattern of wildcards': (bytes) => `${GROUP}allow:/${'*a'.repeat(bytes / 2)}`,
+  'names on a user-agent line': (bytes) => `user-agent:a${',a b'.repeat(bytes / 4)}`,
+  'paths on a line': (bytes) => `${GROUP}allow:/a${' , /a'.repeat(bytes / 5)}`,
+  'lines that were encoded twice': lines(() => 'allow:/\u00c3\u0083\u00c2\u00a9\u00c2\u0080'),
+  'records after blank lines': lines(() => '\nuser-agent:a\nallow:/\n\ncrawl-delay:1'),
+  'sitemaps on other hosts': lines((index) => `sitemap:http://${index.toString(36)}.a/`),
+  'groups that lack the rules of *': lines((index) =>
+    index < 100 ? `disallow:/*${index}` : `user-agent:a${letters(index)}\ndisallow:/b`,
+  ),
+  'as many rules of * as groups': (bytes) =>
+    lines((index) => `disallow:/${index.toString(36)}`)(bytes / 2) +
+    lines((index) => `user-agent:a${letters(index)}\ndisallow:/?${index}`)(bytes / 2).slice(
+      GROUP.length,
+    ),
+  'one crawler in many groups': lines(
+    (index) => `disallow:/${index}\nuser-agent:a\nuser-agent:${letters(index)}`,
+  ),
+  'a pattern of %XX after %': (bytes) => `${GROUP}allow:/${'%%34'.repeat(bytes / 4)}`,
   'a pattern of %XX': (bytes) => `${GROUP}allow:/${'%41'.repeat(bytes / 3)}`,
 };
 

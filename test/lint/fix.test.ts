@@ -77,6 +77,113 @@ describe('hostile files', () => {
   });
 });
 
+/** Pieces of lines that edits touch, or that stand beside them. */
+const KEYS = [
+  'User-agent',
+  'User-agent',
+  'Allow',
+  'Disallow',
+  'Disallow',
+  'Crawl-delay',
+  'Noindex',
+];
+const AGENTS = ['*', 'a', 'a/1.0', 'a/1, b', 'b', 'b c', '* a', '\u00a0a', 'a # b'];
+const PIECES = [
+  '/',
+  '/',
+  '*',
+  '%2',
+  '%61',
+  '%',
+  '%34',
+  '%31',
+  '%2F',
+  '%2f',
+  '%7E',
+  'a',
+  '4',
+  '1',
+  '$',
+  ' ',
+  ',',
+  '?',
+  '%3A',
+  ':',
+];
+const ENDS = ['\n', '\n', '\r\n', '\r', '\n\n', ' # c\n', '#c\n'];
+const BEGINS = ['', '', '', '\ufeff', '\ufeff\ufeff', '\ufeff\u001f'];
+
+function drawnFile(random: Random): string {
+  let file = random.pick(BEGINS);
+  for (let line = random.between(2, 14); line > 0; line--) {
+    const key = random.pick(KEYS);
+    const value =
+      key === 'User-agent'
+        ? random.pick(AGENTS)
+        : random.pick(['/', '/', '*', '']) + random.run(PIECES, 0, 5);
+    file += `${key}: ${value}${random.pick(ENDS)}`;
+  }
+  return file;
+}
+
+/** Paths that spell what a pattern does, with its escapes decoded once, twice or not at all. */
+function pathsFor(file: string, random: Random): string[] {
+  const patterns = file
+    .split(/[\r\n]/)
+    .map((line) => line.replace(/^[^:]*: /, '').replace(/ ?#.*/, ''))
+    .filter((pattern) => pattern.startsWith('/') || pattern.startsWith('*'));
+  return [0, 1, 2, 3, 4, 5].map(() => {
+    const pattern = patterns.length === 0 ? '/' : random.pick(patterns);
+    const path = pattern.replaceAll('*', random.pick(['', 'a', '/'])).replace(/\$$/, '');
+    const decoded = random.pick([0, 1, 2]);
+    let text = path;
+    for (let time = 0; time < decoded; time++) {
+      text = text.replace(/%(61|34|31|7E)/g, (encoded) => decodeURIComponent(encoded));
+    }
+    return `http://h.example${text.startsWith('/') ? '' : '/'}${text}${random.pick(['', '', 'x'])}`;
+  });
+}
+
+describe('drawn files', () => {
+  it('have the same verdicts for every agent when they are fixed, in one pass and in several', () => {
+    const random = new Random(5);
+    const counts = { edits: 0, denied: 0, allowed: 0, percent: 0, marks: 0 };
+    const rounds = cases(600);
+    for (let round = 0; round < rounds; round++) {
+      const file = drawnFile(random);
+      const body = Buffer.from(file);
+      const before = parseRobots(body);
+      const urls = pathsFor(file, random);
+      let mended: Uint8Array = body;
+      for (let pass = 0; pass < 3; pass++) {
+        const { body: next, edits } = fixBody(mended, linter.lint(mended));
+        if (edits === 0) break;
+        counts.edits += edits;
+        if (pass === 0 && file.includes('%2%61')) counts.percent++;
+        if (file.startsWith('\ufeff\ufeff')) counts.marks++;
+        mended = next;
+        const after = parseRobots(mended);
+        for (const url of urls) {
+          for (const agent of ['a', 'b', 'z']) {
+            const { verdict } = naiveVerdict(after, 'rfc9309', [agent], url);
+            const expected = naiveVerdict(before, 'rfc9309', [agent], url).verdict;
+            if (verdict !== expected) {
+              throw new Error(`${agent} ${url}: ${JSON.stringify([file, mended.toString()])}`);
+            }
+            if (verdict === 'allow') counts.allowed++;
+            else counts.denied++;
+          }
+        }
+      }
+    }
+    expect(counts.edits).toBeGreaterThan(rounds / 2);
+    expect(counts.denied).toBeGreaterThan(rounds / 2);
+    expect(counts.allowed).toBeGreaterThan(rounds / 2);
+    expect(counts.percent).toBeGreaterThan(0);
+    expect(counts.marks).toBeGreaterThan(0);
+  });
+});
+
 describe('a fix', () => {
   it.each([
     ['\ufeffUser-agent: *\nDisallow: /a', 'User-agent: *\nDisallow: /a'],
@@ -92,6 +199,12 @@ describe('a fix', () => {
       'User-agent: a\nDisallow: /\n\nUser-agent: a\nDisallow: /\n\nUser-agent: b\nDisallow: /b',
       'User-agent: a\nDisallow: /\n\nUser-agent: a\nDisallow: /\n\nUser-agent: b\nDisallow: /b',
     ],
+    // What it stands for would end another escape.
+    ['User-agent: *\nDisallow: /%2%61', 'User-agent: *\nDisallow: /%2%61'],
+    ['User-agent: *\nDisallow: /%%34%31/%7E', 'User-agent: *\nDisallow: /%%34%31/%7E'],
+    ['User-agent: *\nDisallow: /%/%61', 'User-agent: *\nDisallow: /%/a'],
+    // Without the first mark, the second one would be no part of the line.
+    ['\ufeff\ufeffUser-agent: *\nDisallow: /', '\ufeff\ufeffUser-agent: *\nDisallow: /'],
     ['User-agent: Sogou web spider\nDisallow: a', 'User-agent: Sogou web spider\nDisallow: a'],
   ])('makes %j %j', (before, after) => {
     expect(fixed(before)).toBe(after);

@@ -119,7 +119,7 @@ const WITHOUT_STAR: ReadonlySet<string> = new Set([
 ]);
 
 /** Units of work for each byte of a file, for finding what groups leave out. */
-const WORK_PER_BYTE = 256;
+const WORK_PER_BYTE = 32;
 
 /** Rules of `*` that deny, with the paths that stand for all of theirs. */
 interface Denial {
@@ -163,6 +163,7 @@ function checkInheritance(
   /** Groups that leave out the same rules have one cause. */
   const found = new Map<string, { rule: InheritanceRule; open: Denial[]; agents: AgentLine[] }>();
   for (const { agents, rules } of crawlers) {
+    if (budget.left < 0) break;
     if (rules.length > 0 && (isDeliberate(rules) || (deniesAll && rules.some(isDenial)))) continue;
     // Patterns that match nothing are reported themselves.
     if (rules.some(isDenial) && !rules.some((rule) => entries.has(rule))) continue;
@@ -234,6 +235,7 @@ function sidesOf(
   const open: Denial[] = [];
   let kept = 0;
   for (const denial of denials) {
+    if (budget.left < 0) break;
     const deciding = denial.paths.map((path) => own.deciding(path, budget));
     if (deciding.includes('none')) open.push(denial);
     else if (deciding.some(denies)) kept++;
@@ -279,7 +281,8 @@ function denialsOf(
 ): Denial[] {
   const denials: Denial[] = [];
   for (const { rule, pattern } of entries) {
-    if (rule.allow || pattern.twoForms || budget.left < 0) continue;
+    if (budget.left < 0) break;
+    if (rule.allow || pattern.twoForms) continue;
     const paths = genericPaths(pattern).filter((path) => denies(rules.deciding(path, budget)));
     if (paths.length > 0) denials.push({ rule, paths });
   }

@@ -57,13 +57,29 @@ export function findNeverDeciding<Rule extends ComparedRule>(
   return { found, leftOut };
 }
 
-/** Rules that can be asked which of them decides on all paths of a pattern. */
+/** Rules that can be asked which of them decides on a path. */
 export class RankedRules<Rule extends ComparedRule> {
-  /** The strongest first. */
-  readonly #entries: readonly Entry<Rule>[];
+  /** Rules without `*` and `$`, by their paths: the longest that begins a path beats the others. */
+  readonly #literals = new Map<string, Entry<Rule>>();
+  /** The lengths of these paths, the longest first. */
+  readonly #lengths: readonly number[];
+  /** All other rules, the strongest first. */
+  readonly #others: readonly Entry<Rule>[];
 
   constructor(entries: readonly Entry<Rule>[]) {
-    this.#entries = entries.toSorted((a, b) => (beats(a, b) ? -1 : 1));
+    const others: Entry<Rule>[] = [];
+    for (const entry of entries) {
+      const { prefix, isWildcard, pattern } = entry;
+      if (isWildcard || pattern.anchored) {
+        others.push(entry);
+        continue;
+      }
+      const same = this.#literals.get(prefix);
+      if (same === undefined || beats(entry, same)) this.#literals.set(prefix, entry);
+    }
+    this.#others = others.sort((a, b) => (beats(a, b) ? -1 : 1));
+    const lengths = new Set(Array.from(this.#literals.keys(), ({ length }) => length));
+    this.#lengths = [...lengths].sort((a, b) => b - a);
   }
 
   /**
@@ -71,12 +87,28 @@ export class RankedRules<Rule extends ComparedRule> {
    * of note A may decide.
    */
   deciding(path: readonly number[], budget: WorkBudget): Rule | 'none' | undefined {
-    for (const entry of this.#entries) {
+    const literal = this.#longestLiteral(path, budget);
+    for (const entry of this.#others) {
+      if (literal !== undefined && beats(literal, entry)) break;
       if (budget.left-- < 0) return undefined;
       if (matches(automatonOf(entry), path, budget)) return entry.rule;
       if (entry.pattern.twoForms) return undefined;
     }
-    return 'none';
+    return budget.left < 0 ? undefined : (literal?.rule ?? 'none');
+  }
+
+  #longestLiteral(path: readonly number[], budget: WorkBudget): Entry<Rule> | undefined {
+    if (this.#lengths.length === 0) return undefined;
+    const text = Buffer.from(path).toString('latin1');
+    budget.left -= text.length;
+    for (const length of this.#lengths) {
+      if (length > text.length) continue;
+      budget.left -= 1 + (length >> 3);
+      if (budget.left < 0) return undefined;
+      const found = this.#literals.get(text.slice(0, length));
+      if (found !== undefined) return found;
+    }
+    return undefined;
   }
 }
 

@@ -12,7 +12,7 @@ import { Fault, shown } from '../fault.js';
  * - A host of more than 255 bytes, not counting a final dot, is invalid, because no name in the DNS
  *   is that long. A host of more than 2,048 bytes as given is invalid too, because of the time that
  *   IDN takes.
- * - A final dot does not count: `example.com.` is `example.com`.
+ * - A dot after the last label does not count: `example.com.` is `example.com`, and `a..` is `a..`.
  * - Port 0 is unknown, whatever files the host has: nothing can be fetched from port 0.
  * - Bytes that are not UTF-8 are unchanged in path and query, where `URL` has U+FFFD. Tabs and
  *   newlines are removed from the bytes, not from the decoded text; the remaining bytes may then be
@@ -33,7 +33,7 @@ export interface WhatwgUrl {
 }
 
 function withoutFinalDot(host: string): string {
-  return host.endsWith('.') && host !== '.' ? host.slice(0, -1) : host;
+  return host !== '.' && host.endsWith('.') && !host.endsWith('..') ? host.slice(0, -1) : host;
 }
 
 const MAX_HOST = 255;

@@ -1,5 +1,5 @@
 import { isRedirect } from '../http/redirect.js';
-import { formatAuthority } from '../protocol/authority.js';
+import { formatAuthority, withoutFinalDot } from '../protocol/authority.js';
 import { accessResultOfResponse } from './access.js';
 import type { Fetcher, Permit, StoredCopy } from './fetcher.js';
 import { cachePolicy, isConfirmedBy, policyUrl, revalidatedHeaders } from './freshness.js';
@@ -307,7 +307,7 @@ function rejectedAfter(signal: AbortSignal): Promise<never> {
 
 /** The key of a host: the same with and without a final dot. */
 function hostKey({ hostname }: URL): string {
-  return hostname.endsWith('.') ? hostname.slice(0, -1) : hostname;
+  return withoutFinalDot(hostname);
 }
 
 function isConditional({ etag, lastModified }: StoredCopy): boolean {

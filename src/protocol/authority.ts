@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer';
 import { domainToASCII } from 'node:url';
 import { shownValue } from '../arguments.js';
-import { DELETE, DIGIT_0, DOT, HYPHEN, LOWER_A, LOWER_Z, SPACE, UNDERSCORE } from '../ascii.js';
+import { DELETE, DIGIT_0, DOT, HYPHEN, LOWER_A, LOWER_Z, SPACE } from '../ascii.js';
 import { RobotsFilterError } from '../errors.js';
 import { isDigit, isLetter } from './byte.js';
 
@@ -34,8 +34,8 @@ export const MAX_PORT = 65535;
 
 /**
  * Returns the canonical host, as the WHATWG URL Standard parses it: percent-decoded, in lower-case
- * A-labels, IPv4 and IPv6 addresses canonical, IPv6 in brackets. One trailing dot is dropped,
- * except from `.` itself.
+ * A-labels, IPv4 and IPv6 addresses canonical, IPv6 in brackets, without a final dot. The canonical
+ * form of a canonical host is that host.
  *
  * Returns `undefined` if the host is empty, contains white space or one of `/ ? # @ \ :`, is not
  * UTF-8, has invalid punycode, or is longer than 255 bytes in canonical form. A host of more than
@@ -56,9 +56,13 @@ export function canonicalHost(host: Uint8Array | string): string | undefined {
   return canonical;
 }
 
-/** The host without one trailing dot, which DNS ignores; `.` itself keeps its dot. */
+/**
+ * The host without the dot after its last label, which DNS ignores. After an empty label a dot
+ * stays, as in `.` and `a..`: these are no names to DNS, and without the dot they would be another
+ * host.
+ */
 export function withoutFinalDot(host: string): string {
-  return host.endsWith('.') && host !== '.' ? host.slice(0, -1) : host;
+  return host.endsWith('.') && host !== '.' && !host.endsWith('..') ? host.slice(0, -1) : host;
 }
 
 /**
@@ -137,13 +141,20 @@ function portOf(digits: string): number | undefined {
   return digits.length === 0 ? undefined : port;
 }
 
-/** Whether a text is in brackets, or has only letters, digits, `-`, `_`, `.` and non-ASCII. */
+/** Other characters that a host may have without a scheme. */
+const NAME_MARKS: ReadonlySet<string> = new Set("-._~!$&'+;=");
+
+/**
+ * Whether a text may be a host without a scheme. A URL may have a host with `*`, `(`, `)`, `,`,
+ * quotes, braces and backticks too, but a bare word with these is a pattern (`*.example.com`) or
+ * the name of another file (`robots(1)`).
+ */
 function isNameText(text: string): boolean {
   if (text.startsWith('[')) return true;
   for (let at = 0; at < text.length; at++) {
     const unit = text.charCodeAt(at);
     if (unit >= 0x80 || isLetter(unit) || isDigit(unit)) continue;
-    if (unit !== HYPHEN && unit !== DOT && unit !== UNDERSCORE) return false;
+    if (!NAME_MARKS.has(text.charAt(at))) return false;
   }
   return true;
 }
@@ -177,7 +188,7 @@ function parseUrl(text: string, colon: number): Authority | undefined {
   const rest = text.slice(colon + '://'.length);
   const { host: raw, digits } = splitAtColon(rest.slice(0, endOfAuthority(rest)));
   const host = canonicalHost(raw);
-  if (host === undefined || !isNameText(host)) return undefined;
+  if (host === undefined) return undefined;
   // An empty port means the default port (WHATWG URL, RFC 3986 section 3.2.3).
   if (digits === undefined || digits === '') return { scheme, host, port: undefined };
   const port = portOf(digits);
@@ -229,10 +240,10 @@ export function parseFileName(name: string): Authority | undefined {
  * Reads an authority: `example.com`, `example.com:8080`, `[::1]:8080`, or an http, https or ftp URL
  * with any path. An empty port (`example.com:`) means the default port.
  *
- * Returns `undefined` for other schemes, user information, a port out of range, an invalid host, or
- * a host with other characters than letters, digits, `-`, `_`, `.` and non-ASCII. Without a scheme,
- * also for `robots.txt` and names that start with a dot. Any other bare word is a host, even
- * `README`.
+ * Returns `undefined` for other schemes, user information, a port out of range, or a host that the
+ * URL Standard refuses. Without a scheme, also for `robots.txt`, for names that start with a dot,
+ * and for hosts with other characters than letters, digits, non-ASCII and `-._~!$&'+;=`. Any other
+ * bare word is a host, even `README`.
  *
  * @throws RobotsFilterError `usage` for anything but a string
  */

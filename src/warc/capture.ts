@@ -1,5 +1,6 @@
 import { DIGIT_0, DIGIT_9, DOT, HYPHEN, LOWER_A, LOWER_Z } from '../ascii.js';
 import { parseUrl } from '../http/url.js';
+import { withoutFinalDot } from '../protocol/authority.js';
 
 /** A capture of a robots.txt, or of where a redirect from one leads. */
 export interface Capture {
@@ -100,7 +101,8 @@ export function canonicalUrl(url: URL): CaptureUrl | undefined {
   if (url.hash !== '' || url.href.endsWith('#')) url.hash = '';
   if (url.username !== '') url.username = '';
   if (url.password !== '') url.password = '';
-  if (hostname.length > 1 && hostname.endsWith('.')) url.hostname = hostname.slice(0, -1);
+  const host = withoutFinalDot(hostname);
+  if (host !== hostname) url.hostname = host;
   const { href } = url;
   const isRobots = url.pathname === ROBOTS_PATH && href.endsWith(ROBOTS_PATH) && url.search === '';
   return { href, isRobots };

@@ -53,7 +53,9 @@ function isSlash(byte: string | undefined): boolean {
 function hasGoodAuthority(text: string, isRelative: boolean): boolean {
   try {
     const url = isRelative ? new URL(text, 'http://authority.example/') : new URL(text);
-    const bytes = url.hostname.endsWith('.') ? url.hostname.length - 1 : url.hostname.length;
+    const { hostname } = url;
+    const isDotted = hostname.endsWith('.') && !hostname.endsWith('..');
+    const bytes = isDotted ? hostname.length - 1 : hostname.length;
     return ['http:', 'https:', 'ftp:'].includes(url.protocol) && bytes <= MAX_HOST_BYTES;
   } catch {
     return false; // not a URL: that is the answer

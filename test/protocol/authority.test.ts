@@ -25,7 +25,7 @@ describe('canonicalHost, WHATWG URL host parsing', () => {
   test.each([
     ['EXAMPLE.com', 'example.com'],
     ['example.com.', 'example.com'],
-    ['example.com..', 'example.com.'],
+    ['example.com..', 'example.com..'],
     ['my_host', 'my_host'],
     ['-a-.b', '-a-.b'],
     ['.a', '.a'],
@@ -143,7 +143,8 @@ describe('canonicalHost, WHATWG URL host parsing', () => {
       if (canonical === host) kept++;
       if (canonical === undefined) refused++;
       const read = readUrl(`http://${host}/`)?.hostname;
-      const trimmed = read?.endsWith('.') === true && read !== '.' ? read.slice(0, -1) : read;
+      const isDotted = read?.endsWith('.') === true && read !== '.' && !read.endsWith('..');
+      const trimmed = isDotted ? read.slice(0, -1) : read;
       expect(canonical, host).toBe(trimmed === '' ? undefined : trimmed);
     }
     expect(kept).toBeGreaterThan(2_500);
@@ -223,7 +224,8 @@ describe('canonicalHost, WHATWG URL host parsing', () => {
       fc.property(fc.array(piece, { minLength: 1, maxLength: 6, size: 'max' }), (pieces) => {
         const host = pieces.join('');
         const url = readUrl(`http://${host}/`)?.hostname ?? '';
-        const expected = url.endsWith('.') && url !== '.' ? url.slice(0, -1) : url;
+        const isDotted = url.endsWith('.') && url !== '.' && !url.endsWith('..');
+        const expected = isDotted ? url.slice(0, -1) : url;
         expect(canonicalHost(host) ?? '').toBe(expected);
         if (expected === '') invalid++;
         else valid++;
@@ -294,6 +296,7 @@ describe('parseAuthority', () => {
     ['b\u00fccher.de', of(undefined, 'xn--bcher-kva.de', undefined)],
     ['README', of(undefined, 'readme', undefined)],
     ['my_host', of(undefined, 'my_host', undefined)],
+    ["a&b~c!$'+;=", of(undefined, "a&b~c!$'+;=", undefined)],
     ['127.1', of(undefined, '127.0.0.1', undefined)],
     ['[::1]', of(undefined, '[::1]', undefined)],
   ])('the name %j is a host', (text, authority) => {
@@ -385,22 +388,7 @@ describe('parseAuthority', () => {
       'a/b',
       '-/-',
     ],
-    ...[
-      'a%41',
-      'a!b',
-      'a,b',
-      'a~',
-      "a'b",
-      'a+b',
-      'a\n',
-      'a\0',
-      'a*',
-      '::1',
-      '[::1',
-      '[::1]x',
-      '[x]',
-      ':80',
-    ],
+    ...['a%41', 'a,b', 'a(1)', 'a{b', 'a\n', 'a\0', 'a*', '::1', '[::1', '[::1]x', '[x]', ':80'],
     ...[
       'a:65536',
       'a:-1',
@@ -434,7 +422,7 @@ describe('parseAuthority', () => {
       'http://a:65536',
       'http://a:b',
       'http://a b',
-      'http://a!b',
+      'http://a^b',
     ],
     'x http://a',
   ])('%j has none', (text) => {

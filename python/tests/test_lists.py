@@ -3,11 +3,19 @@ from __future__ import annotations
 import itertools
 import random
 import subprocess
+import warnings
 from pathlib import Path
 
 import pytest
 
-from robots_filter import Judgement, RobotsFilterError, Table, UsageError, command
+from robots_filter import (
+    Judgement,
+    RobotsFilterError,
+    RobotsFilterWarning,
+    Table,
+    UsageError,
+    command,
+)
 
 URLS = [
     "https://shop.example/tea",
@@ -230,6 +238,31 @@ def test_compile_with_options(robots: Path, tmp_path: Path) -> None:
         place = Path(table._path)
         assert place.exists()
     assert not place.exists()
+
+
+def test_a_misspelt_agent_is_warned_of(table_path: Path) -> None:
+    with Table.open(table_path) as table:
+        with pytest.warns(RobotsFilterWarning, match=r"GTPBot.* Did you mean GPTBot\?") as warned:
+            assert table.verdicts(URLS, ["GTPBot", "Other"])[3] == {
+                "GTPBot": "allow",
+                "Other": "allow",
+            }
+        assert [warning.filename for warning in warned] == [__file__]
+        # Once for each process, and not for agents that may be meant.
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            table.verdicts(URLS, ["GTPBot", "Other"])
+            for agent in ("GPTBot", "gptbot", "CCBot", "Mine", "*", "Other>GPTBot"):
+                table.verdict(URLS[0], agent)
+            with pytest.raises(RobotsFilterWarning, match="GPTBott"):
+                table.verdict(URLS[3], "GPTBott")
+            assert table.verdict(URLS[3], "GPTBott").verdict == "allow"
+
+
+def test_a_table_without_hosts(tmp_path: Path) -> None:
+    with Table.compile(tmp_path) as table:
+        assert table.hosts == 0
+        assert table.verdicts(URLS[:1], "GPTBot") == ["unknown"]
 
 
 def test_the_command_is_the_program() -> None:

@@ -208,3 +208,52 @@ describe('Table', () => {
     expect(table.verdict('https://example.com/private/x', 'a')).toEqual(before);
   });
 });
+
+describe('an agent that likely misspells another', () => {
+  /** The messages of the warnings of the process while something runs. */
+  async function warned(run: () => unknown): Promise<string[]> {
+    const messages: string[] = [];
+    const listen = (warning: Error & { code?: string }): void => {
+      if (warning.code !== 'ROBOTS_FILTER_AGENT') return;
+      expect(warning.name).toBe('RobotsFilterWarning');
+      messages.push(warning.message);
+    };
+    process.on('warning', listen);
+    await run();
+    // A message that is to come is there after the module and the warning.
+    for (let turn = 0; turn < 50; turn++) await new Promise((resolve) => setTimeout(resolve, 1));
+    process.off('warning', listen);
+    return messages;
+  }
+  const files = {
+    'a.example': 'User-agent: GPTBot\nUser-agent: AcmeCrawler\nDisallow: /',
+    'b.example': 'User-agent: *\nDisallow: /b',
+  };
+
+  it('is a warning of the process, once for each table', async () => {
+    const table = tableOf(files);
+    const messages = await warned(() => {
+      for (const agent of ['GTPBot', 'acmecrawlr', 'GTPBot', 'Mine', 'bingbot', 'GPTBot', '*']) {
+        expect(table.isAllowed('https://a.example/', agent)).toBe(!['GPTBot'].includes(agent));
+        table.verdict('https://b.example/', agent);
+      }
+      table.verdicts(['https://a.example/'], ['Mine', 'Claudbot']);
+    });
+    expect(messages.sort()).toEqual([
+      'no robots.txt in the table has a group for GTPBot, so "*" decides everywhere. Did you mean GPTBot?',
+      'no robots.txt in the table has a group for Mine>Claudbot, so "*" decides everywhere. Did you mean ClaudeBot?',
+      'no robots.txt in the table has a group for acmecrawlr, so "*" decides everywhere. Did you mean acmecrawler?',
+    ]);
+  });
+
+  it('is found when a table is reduced to it, and not asked about in an empty one', async () => {
+    const kept = await warned(() => {
+      const builder = new TableBuilder({ agents: ['GTPBot', 'AcmeCrawler', '*'] });
+      for (const [name, body] of Object.entries(files)) builder.add(name, body);
+      Table.from(builder.build()).verdict('https://a.example/', 'GTPBot');
+    });
+    expect(kept).toEqual([expect.stringContaining('a group for GTPBot, so')]);
+    const empty = await warned(() => tableOf({}).verdict('https://a.example/', 'GTPBot'));
+    expect(empty).toEqual([]);
+  });
+});

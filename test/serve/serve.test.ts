@@ -83,6 +83,31 @@ describe('robots-filter serve', () => {
     expect(single).toHaveLength(50);
   });
 
+  it('warns of misspelt agents before the answer, if that is wanted', async () => {
+    const asked = (agents: string, flags: number): Buffer => {
+      const frame = request([URLS[0] as string], agents);
+      frame.writeUInt32LE(flags, 4);
+      return frame;
+    };
+    const { code, stdout, stderr } = await serve(
+      Buffer.concat([
+        GREETING,
+        asked('["GTPBot"]', 2),
+        asked('["GTPBot","Mine"]', 3),
+        asked('["GTPBot"]', 0),
+        asked('["GPTBot","Mine"]', 2),
+      ]),
+    );
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    const { answers } = parseOutput(stdout);
+    expect(answers.map(({ kind }) => kind)).toEqual([3, 1, 3, 1, 1, 1]);
+    for (const { content } of [answers[0], answers[2]] as Answer[]) {
+      expect(content.toString()).toBe(
+        'no robots.txt in the table has a group for GTPBot, so "*" decides everywhere. Did you mean GPTBot?',
+      );
+    }
+  });
+
   it('explains', async () => {
     const { stdout } = await serve(
       Buffer.concat([GREETING, request(URLS, '["*","GPTBot"]', true)]),

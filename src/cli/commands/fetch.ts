@@ -1,6 +1,7 @@
 import type { FetchAuthority } from '../../fetch/result.js';
 import { Store } from '../../fetch/store/store.js';
 import { ReplacementFile } from '../../files/replacement-file.js';
+import { DEFAULT_MAX_LINE_BYTES } from '../../pipeline/limits.js';
 import { SUCCESS } from '../exit-codes.js';
 import { trustedCertificates } from '../options/certificates.js';
 import type { FetchOptions } from '../options/command-options.js';
@@ -67,8 +68,9 @@ export async function fetchCommand(
 /** @throws RobotsFilterError `usage`, with the command to type */
 function checkedDirectory(
   files: readonly string[],
-  { robotsDir: directory, stale = false }: FetchOptions,
+  options: FetchOptions,
 ): string {
+  const { robotsDir: directory, stale = false } = options;
   if (directory === undefined) {
     const place = files.find((file) => purposeOf(file) === 'directory');
     const lists = files.filter((file) => file !== place);
@@ -82,7 +84,25 @@ function checkedDirectory(
       `--stale fetches the files in ${directory} again and reads no input. Leave out --stale, or leave out ${files.join(' ')}`,
     );
   }
+  const idle = stale ? inputOption(options) : undefined;
+  if (idle !== undefined) {
+    throw usageError(`${idle} has no effect with --stale, which reads no input. Leave it out`);
+  }
   return directory;
+}
+
+/** The first option about the input that was given. */
+function inputOption({
+  input,
+  urlField,
+  header,
+  maxLineBytes,
+}: Partial<FetchOptions>): string | undefined {
+  if (input !== undefined && input !== 'auto') return '--input';
+  if (urlField !== undefined && urlField.join('.') !== 'url') return '--url-field';
+  if (header !== undefined) return header ? '--header' : '--no-header';
+  const isUsual = maxLineBytes === undefined || maxLineBytes === DEFAULT_MAX_LINE_BYTES;
+  return isUsual ? undefined : '--max-line-bytes';
 }
 
 /** All authorities in a directory; the schedule skips those that are fresh. */

@@ -27,6 +27,7 @@ export async function checkFilterUsage(
 ): Promise<readonly Agent[] | undefined> {
   checkRobotsSource(files, options);
   checkUrlField(options);
+  refuseAdditions(options);
   checkAddedMembers(options);
   checkOutputFormat(options);
   const output = outputFile(options);
@@ -34,6 +35,31 @@ export async function checkFilterUsage(
   await checkReport(files, options, output);
   const { table, profile = 'rfc9309' } = options;
   return table === undefined ? parseAgents(options.agent, profile) : undefined;
+}
+
+/**
+ * Refuses options that add to records, where the records pass unchanged.
+ *
+ * @throws RobotsFilterError `usage`
+ */
+function refuseAdditions(options: FilterOptions): void {
+  const { allowed, denied, explain, preferences, verdictField } = options;
+  if (allowed !== true && denied !== true) return;
+  const passing = allowed === true ? '--allowed' : '--denied';
+  const remedy =
+    explain === true
+      ? `Without ${passing}, --explain says why beside each verdict`
+      : 'Leave it out';
+  for (const [option, value] of [
+    ['--explain', explain],
+    ['--preferences', preferences],
+    ['--verdict-field', verdictField],
+  ] as const) {
+    if (value === undefined || value === false) continue;
+    throw usageError(
+      `${option} has no effect with ${passing}, which passes records unchanged. ${remedy}`,
+    );
+  }
 }
 
 /**

@@ -140,7 +140,9 @@ function withElements(value: string, key: string, elements: readonly object[]): 
   return `${before}${before.endsWith('[') ? '' : ','}${texts}${value.slice(end)}`;
 }
 
-/** Where the `]` of the list at the object's own key stands, the last one if the key comes twice. */
+/**
+ * Where the `]` of the list at the object's own key stands; the last one if the key comes twice.
+ */
 function endOfList(value: string, key: string): number | undefined {
   let depth = 0;
   let isWanted = false;

@@ -66,10 +66,7 @@ export async function fetchCommand(
 }
 
 /** @throws RobotsFilterError `usage`, with the command to type */
-function checkedDirectory(
-  files: readonly string[],
-  options: FetchOptions,
-): string {
+function checkedDirectory(files: readonly string[], options: FetchOptions): string {
   const { robotsDir: directory, stale = false } = options;
   if (directory === undefined) {
     const place = files.find((file) => purposeOf(file) === 'directory');

@@ -205,8 +205,8 @@ function isDeliberate(rules: readonly RuleLine[]): boolean {
 }
 
 /**
- * What is wrong with rules that leave out some denials of `*`. Authors who repeat a few of them know
- * that groups do not add up, and left out the others on purpose.
+ * What is wrong with rules that leave out some denials of `*`. Authors who repeat a few of them
+ * know that groups do not add up, and left out the others on purpose.
  */
 function ruleFor(
   rules: readonly RuleLine[],

@@ -178,8 +178,8 @@ function languageOf({ pattern }: Entry<unknown>): string {
 
 /**
  * The beginning of a pattern as one that begins with `/`, if there is one with the same paths: all
- * paths begin with `/`. So `*`, `*` + `/` and `/` are one, and `*b` is `/*b`; but `*` + `/b` matches
- * `/b` too, and `/*` + `/b` does not.
+ * paths begin with `/`. So `*`, `*` + `/` and `/` are one, and `*b` is `/*b`; but `*` + `/b`
+ * matches `/b` too, and `/*` + `/b` does not.
  */
 function withSlash(pattern: Pattern): Pick<Pattern, 'prefix' | 'segments'> {
   const { prefix, segments, anchored, twoForms } = pattern;

@@ -219,7 +219,7 @@ async function readingOf(
       maxBodyBytes: 512_000,
       targets: new Set(),
       robots: true,
-      onOther: () => {},
+      onLeftOut: () => {},
     },
     {
       capture: (capture) => {

@@ -126,7 +126,7 @@ function outcomeOf(bytes: Buffer, pieceLength: number): string {
       maxBodyBytes: MAX_BODY_BYTES,
       targets: new Set(),
       robots: true,
-      onOther: () => {},
+      onLeftOut: () => {},
     },
     {
       capture: (capture) => events.push(checked(capture, bytes)),

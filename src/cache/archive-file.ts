@@ -87,7 +87,7 @@ export interface CaptureEvent {
   readonly capture: Capture;
 }
 
-/** A capture of a URL other than robots.txt was found, and perhaps left out. */
+/** A capture of a URL other than robots.txt was left out. */
 export interface LeftOutEvent {
   readonly kind: 'left-out';
   readonly url: string;
@@ -142,24 +142,21 @@ export async function readArchivePart(
       maxBodyBytes: Math.min(maxBodyBytes, LONGEST_BODY),
       targets: new Set(part.targets),
       robots: part.targets === undefined,
-      onOther: (url, offset, isLeftOut) => {
+      onLeftOut: (url, offset) => {
         if (part.targets !== undefined) return;
-        if (filter === undefined) {
-          if (isLeftOut) onEvent({ kind: 'left-out', url, offset: offset ?? Number.NaN });
-        } else if (offset !== undefined && places < MOST_PLACES) {
-          // A target too: of two captures at one moment, the one that is added later counts.
+        if (filter === undefined) onEvent({ kind: 'left-out', url, offset: offset ?? Number.NaN });
+        else if (offset !== undefined && places < MOST_PLACES) {
           places++;
           onEvent({ kind: 'left-out', url, offset });
-        } else if (isLeftOut) {
-          filter.add(Buffer.from(url));
-        }
+        } else filter.add(Buffer.from(url));
       },
     },
     events,
   );
+  let compression: ArchiveCompression = 'none';
   try {
     const source = new DescriptorSource(opened.descriptor);
-    const compression = await compressionOfFile(source, part.displayPath);
+    compression = await compressionOfFile(source, part.displayPath);
     if (part.offsets === undefined) {
       await readArchive(source, compression, reader);
     } else {

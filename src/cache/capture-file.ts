@@ -44,7 +44,7 @@ export async function readCaptureFile(
       if (isBlankLine(bytes)) continue;
       const capture = parseCaptureLine(bytes);
       if (typeof capture === 'string') warn(number, capture);
-      else if (capture !== undefined && capture.date <= asOf) {
+      else if (capture !== undefined && Math.floor(capture.date) <= asOf) {
         onEvent({ kind: 'capture', capture: shortened(capture, maxBodyBytes) });
       }
     }

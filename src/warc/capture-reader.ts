@@ -11,7 +11,7 @@ import {
 import { accessResultOf, isSuccess } from '../protocol/access.js';
 import { MIN_BYTES } from '../protocol/parsing-limits.js';
 import { type Capture, type CaptureOutcome, canonicalUrl, captureUrl } from './capture.js';
-import { decodePayload, type EncodedPayload, type Payload, payloadOf } from './payload.js';
+import { decodePayload, type Payload, payloadOf } from './payload.js';
 import { holdsCapture, targetDamage } from './target-uri.js';
 import type { WarcHeader } from './warc-header.js';
 import type { RecordHandler, WarcRecord } from './warc-record.js';
@@ -33,11 +33,11 @@ export interface CaptureSelection {
   /** Whether captures of robots.txt are wanted. */
   readonly robots: boolean;
   /**
-   * Called for captures of other URLs. They are left out, unless they are among the targets.
+   * Called for captures of other URLs that are not among the targets.
    *
    * @param start where the record can be read alone; `undefined` if it cannot
    */
-  readonly onOther: (url: string, start: number | undefined, isLeftOut: boolean) => void;
+  readonly onLeftOut: (url: string, start: number | undefined) => void;
 }
 
 /** What becomes of captures. */
@@ -49,12 +49,6 @@ export interface CaptureHandler {
   broken(offset: number, url: string, reason: string): void;
 }
 
-/** A capture whose body is yet to be decoded. */
-interface PendingCapture {
-  readonly base: Omit<Capture, 'outcome'>;
-  readonly payload: EncodedPayload;
-}
-
 /** Finds the wanted captures among the records of an archive. */
 export class CaptureReader implements RecordHandler {
   readonly #selection: CaptureSelection;
@@ -62,7 +56,11 @@ export class CaptureReader implements RecordHandler {
   readonly #limit: number;
   /** The URL of the last record that `wanted` has accepted. */
   #url = '';
-  #pending: PendingCapture[] = [];
+  /**
+   * Steps that pass on captures, in their order, from the first body on that is yet to be decoded.
+   * Of two captures of one moment the later one counts, so they must not overtake each other.
+   */
+  #waiting: (() => Promise<void> | void)[] = [];
 
   constructor(selection: CaptureSelection, handler: CaptureHandler) {
     this.#selection = selection;
@@ -75,11 +73,12 @@ export class CaptureReader implements RecordHandler {
     const damage = targetDamage(header, url);
     if (damage !== undefined) this.#handler.damage(offset, damage, true);
     if (!holdsCapture(header) || damage !== undefined || url === undefined) return 0;
-    const { targets, robots, onOther, asOf } = this.#selection;
-    if (header.date > asOf) return 0;
-    const isWanted = url.isRobots ? robots : targets.has(url.href);
-    if (!url.isRobots) onOther(url.href, isAlone ? offset : undefined, !isWanted);
-    if (!isWanted) return 0;
+    const { targets, robots, onLeftOut, asOf } = this.#selection;
+    if (Math.floor(header.date) > asOf) return 0;
+    if (!(url.isRobots ? robots : targets.has(url.href))) {
+      if (!url.isRobots) onLeftOut(url.href, isAlone ? offset : undefined);
+      return 0;
+    }
     this.#url = url.href;
     return LONGEST_HEADS + ENCODED_PER_WANTED * this.#limit;
   }
@@ -114,11 +113,23 @@ export class CaptureReader implements RecordHandler {
       return;
     }
     // The body counts only if the response is successful.
-    this.#response(base, header, block, head as ResponseHead);
+    const pass = (bytes: Buffer) => this.#response(base, header, bytes, head as ResponseHead);
+    if (this.#waiting.length === 0) {
+      const rest = pass(block);
+      if (rest !== undefined) this.#waiting.push(rest);
+    } else {
+      // The next record overwrites the block. It waits encoded: decoded bodies may be much longer.
+      const copy = Buffer.from(block);
+      this.#waiting.push(() => pass(copy)?.());
+    }
   }
 
   settle(): Promise<void> | undefined {
-    return this.#pending.length === 0 ? undefined : this.#decodePending();
+    return this.#waiting.length === 0 ? undefined : this.#settleWaiting();
+  }
+
+  async #settleWaiting(): Promise<void> {
+    for (const step of this.#waiting.splice(0)) await step();
   }
 
   damage(offset: number, reason: string, isCapture: boolean): void {
@@ -153,12 +164,13 @@ export class CaptureReader implements RecordHandler {
     return access === 'successful' ? undefined : { kind: access };
   }
 
+  /** Passes on a response; returns the step that does so if the body is decoded piece by piece. */
   #response(
     base: Omit<Capture, 'outcome'>,
     header: WarcHeader,
     block: Buffer,
     head: ResponseHead,
-  ): void {
+  ): (() => Promise<void>) | undefined {
     const isTruncated = header.truncated !== '' || block.length < header.length;
     const payload = payloadOf(block, head, !isTruncated, this.#limit);
     if ('refusal' in payload) this.#broken(base, payload.refusal);
@@ -166,18 +178,13 @@ export class CaptureReader implements RecordHandler {
     else {
       // The next record overwrites the block.
       const encoded = Buffer.from(payload.encoded);
-      this.#pending.push({ base, payload: { ...payload, encoded } });
+      return async () => {
+        const decoded = await decodePayload({ ...payload, encoded }, this.#limit);
+        if ('refusal' in decoded) this.#broken(base, decoded.refusal);
+        else this.#body(base, decoded);
+      };
     }
-  }
-
-  async #decodePending(): Promise<void> {
-    const pending = this.#pending;
-    this.#pending = [];
-    for (const { base, payload } of pending) {
-      const decoded = await decodePayload(payload, this.#limit);
-      if ('refusal' in decoded) this.#broken(base, decoded.refusal);
-      else this.#body(base, decoded);
-    }
+    return undefined;
   }
 
   /**
@@ -203,7 +210,14 @@ export class CaptureReader implements RecordHandler {
   }
 
   #pass(capture: Capture): void {
-    this.#handler.capture(capture);
+    if (this.#waiting.length === 0) {
+      this.#handler.capture(capture);
+      return;
+    }
+    const { outcome } = capture;
+    const kept =
+      outcome.kind === 'body' ? { ...outcome, body: Buffer.from(outcome.body) } : outcome;
+    this.#waiting.push(() => this.#handler.capture({ ...capture, outcome: kept }));
   }
 }
 

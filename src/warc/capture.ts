@@ -6,7 +6,7 @@ import { withoutFinalDot } from '../protocol/authority.js';
 export interface Capture {
   /** The URL that was requested, in canonical form. */
   readonly url: string;
-  /** Milliseconds since 1970. */
+  /** Milliseconds since 1970, with a fraction. */
   readonly date: number;
   /** Offset of the record in its file, in bytes. */
   readonly offset: number;

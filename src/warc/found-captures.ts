@@ -2,22 +2,22 @@ import { ByteStore } from '../compile/intern/byte-store.js';
 import type { HashKey } from '../compile/intern/hash-bytes.js';
 import { Uint32List } from '../compile/intern/uint32-list.js';
 
-/** Words of a capture. */
-const WORDS = 8;
-const DATE_HIGH = 0;
-const DATE_LOW = 1;
+/** Words of a capture. The first two hold its date, as a floating-point number. */
+const WORDS = 9;
 /** The number of the file plus one; 0 if there is no such capture. */
 const FILE = 2;
 const OFFSET_HIGH = 3;
 const OFFSET_LOW = 4;
-const IS_REDIRECT = 5;
+const KIND = 5;
 const VALUE = 6;
 const BODY_BYTES = 7;
+const SEQUENCE = 8;
 
 const WORD = 2 ** 32;
 
-/** Milliseconds that are added to dates, so that dates before 1970 are positive too. */
-const EPOCH_SHIFT = 2 ** 52;
+/** Memory for a date and its two words. */
+const scratch = new Float64Array(1);
+const scratchWords = new Uint32Array(scratch.buffer);
 
 /** Where a capture lies. */
 export interface CapturePlace {
@@ -25,11 +25,18 @@ export interface CapturePlace {
   readonly offset: number;
 }
 
+/** The place of a capture among all others. */
+export interface OrderedPlace extends CapturePlace {
+  /** Ascending among the captures at one offset: those in one gzip member or zstd frame. */
+  readonly sequence: number;
+}
+
 /** A finding, and the capture that has it. */
-export interface Found extends CapturePlace {
-  /** Milliseconds since 1970. */
+export interface Found extends OrderedPlace {
+  /** Milliseconds since 1970, with a fraction. */
   readonly date: number;
-  readonly isRedirect: boolean;
+  /** KIND_BODY, KIND_ACCESS or KIND_REDIRECT. */
+  readonly kind: number;
   /** The number of the body, or of the URL that the redirect leads to. */
   readonly value: number;
   readonly bodyBytes: number;
@@ -43,48 +50,43 @@ export class FoundCaptures {
     return this.#words.get(WORDS * number + FILE) !== 0;
   }
 
-  /** The date of a finding that the list has. */
-  dateOf(number: number): number {
-    const at = WORDS * number;
-    return this.#number(at + DATE_HIGH) - EPOCH_SHIFT;
-  }
-
   get(number: number): Found | undefined {
     const words = this.#words;
     const at = WORDS * number;
     const file = words.get(at + FILE) - 1;
     if (file < 0) return undefined;
+    for (const word of [0, 1]) scratchWords[word] = words.get(at + word);
     return {
-      date: this.dateOf(number),
-      isRedirect: words.get(at + IS_REDIRECT) !== 0,
+      date: scratch[0] as number,
+      kind: words.get(at + KIND),
       value: words.get(at + VALUE),
       bodyBytes: words.get(at + BODY_BYTES),
       file,
-      offset: this.#number(at + OFFSET_HIGH),
+      offset: words.get(at + OFFSET_HIGH) * WORD + words.get(at + OFFSET_LOW),
+      sequence: words.get(at + SEQUENCE),
     };
   }
 
-  set(number: number, { date, isRedirect, value, bodyBytes, file, offset }: Found): void {
+  set(number: number, found: Found): void {
+    const { kind, value, bodyBytes, file, offset, sequence } = found;
     const words = this.#words;
     const at = WORDS * number;
-    const shifted = date + EPOCH_SHIFT;
-    words.set(at + DATE_HIGH, Math.floor(shifted / WORD));
-    words.set(at + DATE_LOW, shifted % WORD);
+    scratch[0] = found.date;
+    for (const word of [0, 1]) words.set(at + word, scratchWords[word] as number);
     words.set(at + FILE, file + 1);
     words.set(at + OFFSET_HIGH, Math.floor(offset / WORD));
     words.set(at + OFFSET_LOW, offset % WORD);
-    words.set(at + IS_REDIRECT, isRedirect ? 1 : 0);
+    words.set(at + KIND, kind);
     words.set(at + VALUE, value);
     words.set(at + BODY_BYTES, bodyBytes);
-  }
-
-  /** A number of two words. */
-  #number(at: number): number {
-    return this.#words.get(at) * WORD + this.#words.get(at + 1);
+    words.set(at + SEQUENCE, sequence);
   }
 }
 
-/** Findings that are not the latest ones of their URLs. Only revisits refer to them. */
+/**
+ * Findings that are not the latest ones of their URLs, one for each URL and millisecond. Only
+ * revisits refer to them.
+ */
 export class EarlierCaptures {
   /** Each key is the number of a URL and a date. */
   readonly #keys: ByteStore;
@@ -105,7 +107,8 @@ export class EarlierCaptures {
 
   #keyOf(url: number, date: number): Buffer {
     this.#key.writeUInt32LE(url);
-    this.#key.writeDoubleLE(date, 4);
+    // Some programs that write revisits drop the microseconds of the date to which they refer.
+    this.#key.writeDoubleLE(Math.floor(date), 4);
     return this.#key;
   }
 }

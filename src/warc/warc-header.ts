@@ -14,7 +14,7 @@ export interface WarcHeader {
   readonly type: string;
   /** WARC-Target-URI, without the angle brackets that some writers add. */
   readonly uri: string;
-  /** WARC-Date in milliseconds since 1970; NaN if it is missing or invalid. */
+  /** WARC-Date in milliseconds since 1970, with a fraction; NaN if it is missing or invalid. */
   readonly date: number;
   /** Content-Type of the block, in lower case. */
   readonly contentType: string;
@@ -168,7 +168,7 @@ function unfolded(value: string): string {
     .join(' ');
 }
 
-/** Milliseconds since 1970 of a WARC-Date (UTC, with fractions of a second), or NaN. */
+/** Milliseconds since 1970 of a WARC-Date (UTC, fractions to the microsecond), or NaN. */
 export function parseWarcDate(text: string): number {
   if (text.length < 'YYYY-MM-DD'.length || text.length > 40) return Number.NaN;
   const isDay = text.length === 'YYYY-MM-DD'.length;
@@ -176,9 +176,11 @@ export function parseWarcDate(text: string): number {
     return Number.NaN;
   }
   const dot = text.indexOf('.');
+  if (dot < 0) return Date.parse(text);
   // Date.parse reads only three digits of a fraction.
-  const time = Date.parse(dot < 0 ? text : `${text.slice(0, Math.min(dot + 4, text.length - 1))}Z`);
-  return time;
+  const end = Math.min(dot + 4, text.length - 1);
+  const further = text.slice(end, -1);
+  return Date.parse(`${text.slice(0, end)}Z`) + (lengthOf(further) ?? 0) / 10 ** further.length;
 }
 
 /** wget writes `<http://example.com/>`, after an example of WARC 1.0. */

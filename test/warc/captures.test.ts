@@ -340,7 +340,8 @@ describe('a capture', () => {
     for (const [date, time] of [
       ['2025-03-10T01:02:03Z', Date.UTC(2025, 2, 10, 1, 2, 3)],
       ['2025-03-10T01:02:03.5Z', Date.UTC(2025, 2, 10, 1, 2, 3, 500)],
-      ['2025-03-10T01:02:03.123456789Z', Date.UTC(2025, 2, 10, 1, 2, 3, 123)],
+      ['2025-03-10T01:02:03.123456Z', Date.UTC(2025, 2, 10, 1, 2, 3, 123) + 0.456],
+      ['2025-03-10T01:02:03.123456789Z', Date.UTC(2025, 2, 10, 1, 2, 3, 123) + 0.456789],
       ['2025-03-10', Date.UTC(2025, 2, 10)],
     ] as const) {
       expect(await captured(captureOf(URL_A, responseOf(200), { date }))).toMatchObject({

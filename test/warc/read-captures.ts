@@ -60,9 +60,7 @@ export async function readCaptures(
       maxBodyBytes: 512_000,
       targets: new Set(),
       robots: true,
-      onOther: (url, _offset, isLeftOut) => {
-        if (isLeftOut) skipped.push(url);
-      },
+      onLeftOut: (url) => skipped.push(url),
       ...options,
     },
     {

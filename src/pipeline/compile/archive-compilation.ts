@@ -44,6 +44,8 @@ export class ArchiveCompilation {
   readonly #sources: string[];
   /** The numbers of the files that are only named, by their sources. */
   readonly #named = new Map<string, number>();
+  /** For each of `sources` the number of the file in which it was first named. */
+  readonly #namedIn: number[];
   readonly #contents: ArchiveTarget;
   readonly #onWarning: (warning: CacheWarning) => void;
   readonly #captures: CaptureSet;
@@ -59,9 +61,14 @@ export class ArchiveCompilation {
   ) {
     this.#files = files;
     this.#sources = files.map(({ source }) => source);
+    this.#namedIn = [...files.keys()];
     this.#contents = contents;
     this.#onWarning = onWarning;
-    this.#captures = new CaptureSet(contents.key, BODY_UNAVAILABLE);
+    this.#captures = new CaptureSet(
+      contents.key,
+      BODY_UNAVAILABLE,
+      (file) => this.#namedIn[file] as number,
+    );
     this.#filter = new UrlFilter(contents.key);
   }
 
@@ -97,17 +104,23 @@ export class ArchiveCompilation {
   }
 
   /** Adds the captures of a part, whose bodies the merger has received. */
-  add(captures: PackedCaptures, { file }: ArchivePart, merger: Pick<PartMerger, 'body'>): void {
+  add(
+    captures: PackedCaptures,
+    { file, offsets }: ArchivePart,
+    merger: Pick<PartMerger, 'body'>,
+  ): void {
     const fileOf = ({ source }: UnpackedCapture): number =>
-      source.length === 0 ? file : this.#numberOf(Buffer.from(source).toString('utf8'));
-    this.#captures.add(captures, fileOf, (body) => merger.body(body));
+      source.length === 0 ? file : this.#numberOf(Buffer.from(source).toString('utf8'), file);
+    const bodyOf = (body: number): number => merger.body(body);
+    this.#captures.add(captures, fileOf, bodyOf, offsets !== undefined);
   }
 
-  /** The number of a file that a file of captures names. */
-  #numberOf(source: string): number {
+  /** The number of a file that a file of captures names, for the number of that file. */
+  #numberOf(source: string, namedIn: number): number {
     const known = this.#named.get(source);
     if (known !== undefined) return known;
     const number = this.#sources.push(source) - 1;
+    this.#namedIn.push(namedIn);
     this.#named.set(source, number);
     return number;
   }

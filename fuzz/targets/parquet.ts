@@ -1,7 +1,7 @@
 import { LZ4_RAW, UNCOMPRESSED } from '../../src/parquet/codecs.js';
 import { ParquetDamage } from '../../src/parquet/damage.js';
 import { encodeDataPage, type PageEntries } from '../../src/parquet/encode.js';
-import { parseFooter } from '../../src/parquet/footer.js';
+import { parseFooter, ROW_GROUPS } from '../../src/parquet/footer.js';
 import { PageFault } from '../../src/parquet/hybrid.js';
 import { countOf, type PageValues } from '../../src/parquet/page-values.js';
 import { type DataPage, decodePage, HEADER } from '../../src/parquet/pages.js';
@@ -80,11 +80,14 @@ function checkFooter(bytes: Uint8Array): void {
     const written = encodeThrift(fields);
     const again = encodeThrift(new ThriftReader(written, 0, 0).struct());
     agree('a structure that is written twice', again.toString('hex'), written.toString('hex'));
+    const unread = encodeThrift(new ThriftReader(written, 0, 0).struct(ROW_GROUPS));
+    agree('row groups that are not read', unread.toString('hex'), written.toString('hex'));
   }
   const footer = unlessRefused(() => parseFooter(bytes, FOOTER_OFFSET));
   if (footer === undefined) return;
   let total = 0;
-  for (const { columns } of footer.rowGroups) {
+  for (const group of footer.rowGroups) {
+    const { columns } = group.read();
     agree('columns of a row group', columns.length, footer.leaves.length);
     for (const { start, bytes: length } of columns) {
       if (start < 4 || length < 0 || start + length > FOOTER_OFFSET) {

@@ -79,9 +79,10 @@ export const parquetRows: RecordFile = {
     const read = columnsOf(file, columns);
     let first = 1;
     for (const group of file.footer.rowGroups) {
+      const { columns: chunks } = group.read();
       const cursors = new Map<Column, ColumnCursor>();
       for (const [column, { leaf }] of read) {
-        const chunk = group.columns[file.footer.leaves.indexOf(leaf)] as ColumnChunk;
+        const chunk = chunks[file.footer.leaves.indexOf(leaf)] as ColumnChunk;
         if (chunk.values !== group.rows) throw unevenRows(path, leaf);
         cursors.set(column, new ColumnCursor(file, chunk));
       }

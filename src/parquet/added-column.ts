@@ -1,4 +1,4 @@
-import type { PlainValues } from './page-values.js';
+import type { ByteArrays, FixedValues } from './page-values.js';
 import type { ThriftStruct } from './thrift.js';
 import { i32, struct, text } from './thrift-writer.js';
 
@@ -62,7 +62,7 @@ export class AddedValues {
   }
 
   /** The dictionary. */
-  dictionary(): PlainValues {
+  dictionary(): ByteArrays | FixedValues {
     const values = [...this.#places.keys()];
     if (this.column.type === 'integer') {
       const bytes = Buffer.alloc(4 * values.length);

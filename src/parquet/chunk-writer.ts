@@ -1,3 +1,4 @@
+import { RobotsFilterError } from '../errors.js';
 import {
   ADDED_TYPES,
   type AddedColumn,
@@ -6,9 +7,9 @@ import {
 } from './added-column.js';
 import { SNAPPY } from './codecs.js';
 import type { EncodedPage } from './encode.js';
-import { encodeDataPage, encodeDictionaryPage } from './encode.js';
-import { CHUNK, COLUMN, FILE, GROUP } from './footer.js';
-import { countOf, ENCODING } from './page-values.js';
+import { encodeDataPage, encodeDictionaryPage, selectValues } from './encode.js';
+import { CHUNK, COLUMN, FILE, GROUP, MAX_FOOTER, MAX_ROW_GROUPS } from './footer.js';
+import { type ByteArrays, countOf, ENCODING, type FixedValues } from './page-values.js';
 import { NUM_CHILDREN } from './schema.js';
 import { BINARY, I32, STRUCT, type ThriftStruct } from './thrift.js';
 import { encodeThrift, i32, i64, list, text } from './thrift-writer.js';
@@ -21,6 +22,11 @@ export interface ByteSink {
 /** Number of rows of a page of an added column. */
 const PAGE_ROWS = 128 * 1024;
 
+/** Maximum length of a dictionary, in bytes. Beyond it, values are written one by one. */
+const MAX_DICTIONARY = 64 * 1024 * 1024;
+/** Number of bytes of values after which a page of an added column ends, if it has no dictionary. */
+const PAGE_BYTES = 1024 * 1024;
+
 /** The facts about a chunk whose pages have been written. */
 export interface WrittenChunk {
   readonly fields: ThriftStruct;
@@ -31,6 +37,9 @@ export interface WrittenChunk {
 /** Writes the column chunks of a file one after another, and its metadata after them. */
 export class ChunkWriter {
   readonly #sink: ByteSink;
+  /** The metadata of the row groups, as bytes. */
+  readonly #groups: Buffer[] = [];
+  #groupBytes = 0;
   #at = 0;
 
   constructor(sink: ByteSink) {
@@ -68,21 +77,26 @@ export class ChunkWriter {
     const { type, name, nullable } = values.column;
     const codec = SNAPPY;
     const dictionary = values.dictionary();
+    const isIndexed = dictionary.bytes.length <= MAX_DICTIONARY;
     const pages = new PageList(this.#at);
-    await this.page(pages, encodeDictionaryPage(dictionary, codec), true);
+    if (isIndexed) await this.page(pages, encodeDictionaryPage(dictionary, codec), true);
     const places = values.places(keep);
-    for (let from = 0; from < places.length; from += PAGE_ROWS) {
-      const rows = places.subarray(from, from + PAGE_ROWS);
+    for (let from = 0; from < places.length; ) {
+      const end = isIndexed ? from + PAGE_ROWS : endOfPlainPage(dictionary, places, from);
+      const rows = places.subarray(from, end);
+      from = end;
+      const indices = (nullable ? rows.filter((place) => place > 0) : rows).map(
+        (place) => place - 1,
+      );
       const content = {
         entries: rows.length,
         maxDefinition: nullable ? 1 : 0,
         definitions: nullable ? rows.map((place) => (place === 0 ? 0 : 1)) : undefined,
         maxRepetition: 0,
         repetitions: undefined,
-        values: {
-          kind: 'indices' as const,
-          indices: (nullable ? rows.filter((place) => place > 0) : rows).map((place) => place - 1),
-        },
+        values: isIndexed
+          ? { kind: 'indices' as const, indices }
+          : selectValues(dictionary, indices),
         dictionary: countOf(dictionary),
       };
       await this.page(pages, encodeDataPage(content, codec), false);
@@ -95,9 +109,31 @@ export class ChunkWriter {
     return { fields: chunkOf(metadata), bytes: pages.bytes, plainBytes: pages.plainBytes };
   }
 
-  /** Writes the metadata, with which the file ends. */
+  /**
+   * Adds the metadata of a row group.
+   *
+   * @throws RobotsFilterError `limit` if the file would have more of them than can be read again
+   */
+  group(fields: ThriftStruct): void {
+    const bytes = Buffer.from(encodeThrift(fields));
+    this.#groups.push(bytes);
+    this.#groupBytes += bytes.length;
+    if (this.#groups.length > MAX_ROW_GROUPS) {
+      throw tooLong(`more than ${MAX_ROW_GROUPS} row groups`);
+    }
+    if (this.#groupBytes > MAX_FOOTER) throw tooLong(METADATA);
+  }
+
+  /**
+   * Writes the metadata, with which the file ends.
+   *
+   * @param footer its fields, without the row groups
+   * @throws RobotsFilterError `limit` if they are longer than can be read again
+   */
   async end(footer: ThriftStruct): Promise<void> {
-    const bytes = encodeThrift(footer);
+    const groups = list(STRUCT, this.#groups);
+    const bytes = encodeThrift(new Map(footer).set(FILE.rowGroups, groups));
+    if (bytes.length > MAX_FOOTER) throw tooLong(METADATA);
     const tail = Buffer.from('....PAR1');
     tail.writeUInt32LE(bytes.length);
     await this.write(bytes);
@@ -105,15 +141,39 @@ export class ChunkWriter {
   }
 }
 
+/** The row after a page of values without a dictionary, which begins at a row. */
+function endOfPlainPage(
+  dictionary: ByteArrays | FixedValues,
+  places: Uint32Array,
+  start: number,
+): number {
+  let bytes = 0;
+  let at = start;
+  for (; at < places.length && at - start < PAGE_ROWS && bytes < PAGE_BYTES; at++) {
+    const place = (places[at] as number) - 1;
+    if (place < 0) continue;
+    bytes +=
+      dictionary.kind === 'fixed'
+        ? dictionary.width
+        : 4 + (dictionary.ends[place] as number) - (dictionary.starts[place] as number);
+  }
+  return at;
+}
+
+const METADATA = `more than ${MAX_FOOTER} bytes of metadata`;
+
+function tooLong(what: string): RobotsFilterError {
+  return new RobotsFilterError(
+    'limit',
+    `the Parquet output would have ${what}, and could not be read again. Divide the input among several outputs`,
+  );
+}
+
 /** The version of the format of files that begin here; they have no features of the second. */
 const VERSION = 1;
 
-/** The metadata of a file that begins here, and has these columns. */
-export function footerOf(
-  columns: readonly AddedColumn[],
-  groups: ThriftStruct[],
-  rows: number,
-): ThriftStruct {
+/** The metadata of a file that begins here, and has these columns, without its row groups. */
+export function footerOf(columns: readonly AddedColumn[], rows: number): ThriftStruct {
   const root: ThriftStruct = new Map([
     [4, text('schema')],
     [NUM_CHILDREN, i32(columns.length)],
@@ -122,7 +182,6 @@ export function footerOf(
     [FILE.version, i32(VERSION)],
     [FILE.schema, list(STRUCT, [root, ...columns.map(schemaElementOf)])],
     [FILE.rows, i64(rows)],
-    [FILE.rowGroups, list(STRUCT, groups)],
     [FILE.createdBy, text('robots-filter')],
   ]);
 }

@@ -1,8 +1,9 @@
+import { RobotsFilterError } from '../errors.js';
 import type { Codec } from './codecs.js';
 import { SNAPPY } from './codecs.js';
 import { encodeHybrid } from './hybrid.js';
 import { countOf, ENCODING, type PageValues, type PlainValues } from './page-values.js';
-import { HEADER, PAGE } from './pages.js';
+import { HEADER, MAX_PAGE, PAGE } from './pages.js';
 import type { ThriftField } from './thrift.js';
 import { encodeThrift, i32, struct } from './thrift-writer.js';
 
@@ -103,6 +104,12 @@ function encodePage(
   content: Uint8Array,
   codec: WritableCodec,
 ): EncodedPage {
+  if (content.length > MAX_PAGE) {
+    throw new RobotsFilterError(
+      'limit',
+      `a page of the Parquet output would have ${content.length} bytes, and could not be read again: at most ${MAX_PAGE} are read. Write the input again with smaller pages, or with shorter values`,
+    );
+  }
   const body = codec.compress(content);
   const header = encodeThrift(
     new Map([

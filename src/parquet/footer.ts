@@ -1,6 +1,14 @@
 import { ParquetDamage } from './damage.js';
 import { type Leaf, schemaLeaves } from './schema.js';
-import { integerOf, listOf, structOf, ThriftReader, type ThriftStruct } from './thrift.js';
+import {
+  integerOf,
+  listOf,
+  STRUCT,
+  structOf,
+  ThriftReader,
+  type ThriftStruct,
+  type UnreadList,
+} from './thrift.js';
 
 /** Field numbers of FileMetaData, RowGroup, ColumnChunk and ColumnMetaData in parquet.thrift. */
 export const FILE = {
@@ -89,6 +97,14 @@ export interface ColumnChunk {
 export interface RowGroup {
   /** At least 1. */
   readonly rows: number;
+  /**
+   * Reads its metadata, which have been checked. Nothing is kept: those of all row groups would
+   * take many times the memory of their bytes.
+   */
+  read(): RowGroupMetadata;
+}
+
+export interface RowGroupMetadata {
   /** One chunk for each leaf, in their order. */
   readonly columns: readonly ColumnChunk[];
   readonly fields: ThriftStruct;
@@ -96,12 +112,20 @@ export interface RowGroup {
 
 /** The checked metadata at the end of a file. */
 export interface Footer {
+  /** The row groups in them are bytes. */
   readonly fields: ThriftStruct;
   readonly leaves: readonly Leaf[];
   readonly rows: number;
   /** The row groups that have rows, in their order. */
   readonly rowGroups: readonly RowGroup[];
 }
+
+/** Maximum length of metadata that are read or written, in bytes. */
+export const MAX_FOOTER = 256 * 1024 * 1024;
+/** Maximum number of row groups. Arrow reads no more either. */
+export const MAX_ROW_GROUPS = 1_000_000;
+/** The row groups, which are read one at a time. */
+export const ROW_GROUPS: UnreadList = { id: FILE.rowGroups, most: MAX_ROW_GROUPS };
 
 /** Length of the magic bytes at both ends of the file. */
 export const MAGIC_BYTES = 4;
@@ -117,43 +141,57 @@ export const MAGIC_BYTES = 4;
  */
 export function parseFooter(bytes: Uint8Array, offset: number): Footer {
   const reader = new ThriftReader(bytes, 0, offset);
-  const fields = reader.struct();
+  const fields = reader.struct(ROW_GROUPS);
   if (fields.has(FILE.encryption)) throw new ParquetDamage('the columns are encrypted', offset);
   requireFields(fields, 'FileMetaData', offset);
   if (bytes.subarray(reader.at).some((byte) => byte !== 0)) {
     throw new ParquetDamage('the metadata end before their declared length', offset + reader.at);
   }
   const leaves = schemaLeaves(structs(fields, FILE.schema, offset), offset);
-  const groups = structs(fields, FILE.rowGroups, offset);
+  const groups = listOf(fields, FILE.rowGroups);
+  if (groups === undefined) throw new ParquetDamage('a list of structures is missing', offset);
   let bytesLeft = offset - MAGIC_BYTES;
   let rows = 0;
   const rowGroups: RowGroup[] = [];
-  for (const group of groups) {
+  for (const value of groups.values) {
+    if (!(value instanceof Uint8Array) || groups.elementType !== STRUCT) {
+      throw new ParquetDamage('a list of structures holds something else', offset);
+    }
+    const place = offset + value.byteOffset - bytes.byteOffset;
+    const group = new ThriftReader(value, 0, place).struct();
     requireFields(group, 'RowGroup', offset);
     const groupRows = count(group, GROUP.rows, 'row group', offset);
     // A group without rows may have no pages: writers put 0 for the places of such pages.
     if (groupRows === 0) continue;
-    const chunks = structs(group, GROUP.columns, offset);
-    if (chunks.length !== leaves.length) {
-      throw new ParquetDamage(
-        `a row group has ${chunks.length} columns, but the schema has ${leaves.length}`,
-        offset,
-      );
-    }
-    const columns = leaves.map((leaf, index) => {
-      const chunk = parseChunk(chunks[index] as ThriftStruct, leaf, offset);
+    for (const chunk of parseChunks(group, leaves, offset)) {
       bytesLeft -= chunk.bytes;
       if (bytesLeft < 0) throw new ParquetDamage('the columns overlap one another', offset);
-      return chunk;
-    });
+    }
     rows += groupRows;
-    rowGroups.push({ rows: groupRows, columns, fields: group });
+    rowGroups.push({
+      rows: groupRows,
+      read() {
+        const fields = new ThriftReader(value, 0, place).struct();
+        return { fields, columns: parseChunks(fields, leaves, offset) };
+      },
+    });
   }
   const declared = count(fields, FILE.rows, 'file', offset);
   if (declared !== rows) {
     throw new ParquetDamage(`the file has ${declared} rows, its row groups ${rows}`, offset);
   }
   return { fields, leaves, rows, rowGroups };
+}
+
+function parseChunks(group: ThriftStruct, leaves: readonly Leaf[], offset: number): ColumnChunk[] {
+  const chunks = structs(group, GROUP.columns, offset);
+  if (chunks.length !== leaves.length) {
+    throw new ParquetDamage(
+      `a row group has ${chunks.length} columns, but the schema has ${leaves.length}`,
+      offset,
+    );
+  }
+  return leaves.map((leaf, index) => parseChunk(chunks[index] as ThriftStruct, leaf, offset));
 }
 
 function parseChunk(fields: ThriftStruct, leaf: Leaf, footer: number): ColumnChunk {

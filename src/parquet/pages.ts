@@ -25,7 +25,7 @@ export const HEADER = {
 /**
  * Maximum length of a page, uncompressed, in bytes. Writers aim at 1 MiB; a value may be larger.
  */
-const MAX_PAGE = 256 * 1024 * 1024;
+export const MAX_PAGE = 256 * 1024 * 1024;
 /** Maximum number of values of a page, including nulls: some 150 MB of memory. */
 const MAX_PAGE_VALUES = 2 ** 24;
 /** Maximum length of the header of a page, in bytes. It may hold two values as statistics. */

@@ -3,14 +3,12 @@ import { RobotsFilterError } from '../errors.js';
 import { errorText } from '../files/system-error.js';
 import { systemRemedy } from '../files/system-remedy.js';
 import { ParquetDamage } from './damage.js';
-import { type ColumnChunk, type Footer, MAGIC_BYTES, parseFooter } from './footer.js';
+import { type ColumnChunk, type Footer, MAGIC_BYTES, MAX_FOOTER, parseFooter } from './footer.js';
 import { type DataPage, type DictionaryPage, nameOf, readPages } from './pages.js';
 import type { Leaf } from './schema.js';
 
 /** Length of the end of a file: the length of the metadata, and the magic bytes. */
 const TAIL_BYTES = 8;
-/** Maximum length of metadata that are read, in bytes. They take some 100 times as much memory. */
-const MAX_FOOTER = 16 * 1024 * 1024;
 /** Minimum number of bytes that are read at a time. */
 const WINDOW = 1024 * 1024;
 
@@ -111,7 +109,7 @@ async function readFooter(descriptor: number, size: number): Promise<Footer> {
   }
   if (length > MAX_FOOTER) {
     throw new ParquetDamage(
-      `the metadata have ${length} bytes, more than the limit of 16 MiB`,
+      `the metadata have ${length} bytes, more than the limit of 256 MiB`,
       offset,
     );
   }

@@ -26,7 +26,6 @@ import { encodeThrift, i32, i64, list, struct } from './thrift-writer.js';
 export class ParquetWriter {
   readonly #writer: ChunkWriter;
   readonly #added: readonly AddedColumn[];
-  readonly #groups: ThriftStruct[] = [];
   #first: ParquetFile | undefined;
   #rows = 0;
 
@@ -97,7 +96,8 @@ export class ParquetWriter {
     const start = this.#writer.at;
     const selection = rows === group.rows ? undefined : keep;
     const chunks: WrittenChunk[] = [];
-    for (const chunk of group.columns) {
+    const { columns, fields } = group.read();
+    for (const chunk of columns) {
       chunks.push(
         selection === undefined
           ? await this.#copy(file, chunk)
@@ -105,7 +105,7 @@ export class ParquetWriter {
       );
     }
     for (const values of added) chunks.push(await this.#writer.added(values, selection));
-    this.#groups.push(rowGroupOf(chunks, rows, start, group.fields));
+    this.#writer.group(rowGroupOf(chunks, rows, start, fields));
     this.#rows += rows;
   }
 
@@ -122,8 +122,7 @@ export class ParquetWriter {
     ];
     const footer = new Map(fields)
       .set(FILE.schema, list(STRUCT, schema))
-      .set(FILE.rows, i64(this.#rows))
-      .set(FILE.rowGroups, list(STRUCT, this.#groups));
+      .set(FILE.rows, i64(this.#rows));
     const orders = listOf(fields, FILE.columnOrders)?.values;
     if (orders !== undefined) {
       const own = this.#added.map(() => new Map([[1, struct([])]]));

@@ -1,6 +1,5 @@
 import { type AddedColumn, AddedValues } from './added-column.js';
 import { type ByteSink, ChunkWriter, footerOf, rowGroupOf } from './chunk-writer.js';
-import type { ThriftStruct } from './thrift.js';
 
 /** Rows after which a row group should end. The rows of a group are held until it is written. */
 const GROUP_ROWS = 1 << 17;
@@ -9,7 +8,6 @@ const GROUP_ROWS = 1 << 17;
 export class RowsWriter {
   readonly #writer: ChunkWriter;
   readonly #columns: readonly AddedColumn[];
-  readonly #groups: ThriftStruct[] = [];
   #values: readonly AddedValues[];
   #held = 0;
   #rows = 0;
@@ -39,7 +37,7 @@ export class RowsWriter {
     const start = this.#writer.at;
     const chunks = [];
     for (const values of this.#values) chunks.push(await this.#writer.added(values, undefined));
-    this.#groups.push(rowGroupOf(chunks, this.#held, start));
+    this.#writer.group(rowGroupOf(chunks, this.#held, start));
     this.#rows += this.#held;
     this.#held = 0;
     this.#values = this.#columns.map((column) => new AddedValues(column));
@@ -48,6 +46,6 @@ export class RowsWriter {
   /** Writes the last rows, and the metadata. */
   async finish(): Promise<void> {
     await this.writeGroup();
-    await this.#writer.end(footerOf(this.#columns, this.#groups, this.#rows));
+    await this.#writer.end(footerOf(this.#columns, this.#rows));
   }
 }

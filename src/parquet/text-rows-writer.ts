@@ -10,7 +10,7 @@ import {
 import { SNAPPY } from './codecs.js';
 import { encodePlainPage } from './encode.js';
 import { COLUMN } from './footer.js';
-import { BINARY, type ThriftStruct } from './thrift.js';
+import { BINARY } from './thrift.js';
 import { i32, list } from './thrift-writer.js';
 
 /**
@@ -20,7 +20,6 @@ import { i32, list } from './thrift-writer.js';
 export class TextRowsWriter {
   readonly #writer: ChunkWriter;
   readonly #columns: readonly AddedColumn[];
-  readonly #groups: ThriftStruct[] = [];
   /** The pages of the text in the current row group, their rows, and where they begin. */
   #pages: PageList | undefined;
   #pageRows = 0;
@@ -70,7 +69,7 @@ export class TextRowsWriter {
       { fields: chunkOf(metadata), bytes: pages.bytes, plainBytes: pages.plainBytes },
     ];
     for (const values of others) chunks.push(await this.#writer.added(values, undefined));
-    this.#groups.push(rowGroupOf(chunks, this.#pageRows, this.#start));
+    this.#writer.group(rowGroupOf(chunks, this.#pageRows, this.#start));
     this.#rows += this.#pageRows;
     this.#pages = undefined;
     this.#pageRows = 0;
@@ -78,6 +77,6 @@ export class TextRowsWriter {
 
   /** Writes the metadata. */
   async finish(): Promise<void> {
-    await this.#writer.end(footerOf(this.#columns, this.#groups, this.#rows));
+    await this.#writer.end(footerOf(this.#columns, this.#rows));
   }
 }

@@ -1,3 +1,4 @@
+import { RobotsFilterError } from '../errors.js';
 import {
   BINARY,
   BOOLEAN_FALSE,
@@ -7,6 +8,7 @@ import {
   I32,
   I64,
   LIST,
+  MAX_VALUES,
   STRUCT,
   type ThriftField,
   type ThriftList,
@@ -34,7 +36,11 @@ export const list = (elementType: number, values: ThriftValue[]): ThriftField =>
   value: { elementType, values },
 });
 
-/** The bytes of a structure in the Thrift compact protocol. */
+/**
+ * The bytes of a structure in the Thrift compact protocol.
+ *
+ * @throws RobotsFilterError `limit` if it has more values than can be read
+ */
 export function encodeThrift(fields: ThriftStruct): Buffer {
   const writer = new ThriftWriter();
   writer.struct(fields);
@@ -44,6 +50,7 @@ export function encodeThrift(fields: ThriftStruct): Buffer {
 class ThriftWriter {
   #buffer = Buffer.allocUnsafe(CAPACITY);
   #used = 0;
+  #values = 0;
 
   bytes(): Buffer {
     return this.#buffer.subarray(0, this.#used);
@@ -51,6 +58,7 @@ class ThriftWriter {
 
   struct(fields: ThriftStruct): void {
     let last = 0;
+    this.#count(fields.size);
     for (const [id, { type, value }] of [...fields].sort(([a], [b]) => a - b)) {
       const kind = typeof value === 'boolean' ? (value ? BOOLEAN_TRUE : BOOLEAN_FALSE) : type;
       const delta = id - last;
@@ -72,7 +80,8 @@ class ThriftWriter {
     } else if (value instanceof Map) {
       this.struct(value);
     } else if (value instanceof Uint8Array) {
-      if (type !== DOUBLE) this.#varint(value.length);
+      // The bytes of a whole structure, or of a double, have no length before them.
+      if (type !== DOUBLE && type !== STRUCT) this.#varint(value.length);
       this.#append(value);
     } else if (typeof value === 'object') {
       this.#list(value);
@@ -83,7 +92,17 @@ class ThriftWriter {
     }
   }
 
+  #count(values: number): void {
+    this.#values += values;
+    if (this.#values <= MAX_VALUES) return;
+    throw new RobotsFilterError(
+      'limit',
+      `the metadata of a row group would have more than ${MAX_VALUES} values, and could not be read again. Write fewer columns`,
+    );
+  }
+
   #list({ elementType, values }: ThriftList): void {
+    this.#count(values.length);
     if (values.length < 15) {
       this.#byte((values.length << 4) | elementType);
     } else {

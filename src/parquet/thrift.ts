@@ -32,20 +32,37 @@ export interface ThriftField {
 /** Fields by their numbers, in the order in which they came. */
 export type ThriftStruct = Map<number, ThriftField>;
 
-/** A value. A whole number beyond 2^53 is a bigint; a double is its eight bytes. */
+/**
+ * A value. A whole number beyond 2^53 is a bigint; a double is its eight bytes; an element of a list
+ * may be the bytes of a structure that nobody has read.
+ */
 export type ThriftValue = boolean | number | bigint | Uint8Array | ThriftList | ThriftStruct;
 
 /** Maximum nesting of structures and lists. Parquet's own structures have fewer than ten levels. */
 const MAX_DEPTH = 32;
 /** Maximum length of a variable-length 64-bit integer, in bytes. */
 const MAX_VARINT = 10;
+/**
+ * Maximum number of values that are read, or written, at a time: some 150 bytes of memory each. A
+ * row group has some 30 for each of its columns.
+ */
+export const MAX_VALUES = 2 ** 22;
 /** Weight of the bits from the eighth byte on, from which a number is no longer exact. */
 const EXACT_SHIFT = 49;
 
-/** Reads structures from bytes. The memory is at most some 100 bytes for each byte that is read. */
+/** A list of structures whose bytes are kept, and not read. */
+export interface UnreadList {
+  /** The number of the field. */
+  readonly id: number;
+  /** Maximum number of its elements. */
+  readonly most: number;
+}
+
+/** Reads structures from bytes. */
 export class ThriftReader {
   readonly #bytes: Uint8Array;
   readonly #base: number;
+  #values = 0;
   #at: number;
   #truncated = false;
 
@@ -66,8 +83,14 @@ export class ThriftReader {
     return this.#truncated;
   }
 
-  /** @throws ParquetDamage */
-  struct(depth = 0): ThriftStruct {
+  /**
+   * @throws ParquetDamage
+   */
+  struct(unread?: UnreadList): ThriftStruct {
+    return this.#struct(0, unread);
+  }
+
+  #struct(depth: number, unread?: UnreadList): ThriftStruct {
     if (depth > MAX_DEPTH) throw this.#damage('structures nest more than 32 deep');
     const fields: ThriftStruct = new Map();
     let id = 0;
@@ -77,7 +100,47 @@ export class ThriftReader {
       if (type === 0) return fields;
       const delta = head >> 4;
       id = delta === 0 ? Number(this.#integer()) : id + delta;
-      fields.set(id, { type, value: this.#value(type, depth) });
+      this.#count(1);
+      const value =
+        id === unread?.id && type === LIST ? this.#unread(unread) : this.#value(type, depth);
+      fields.set(id, { type, value });
+    }
+  }
+
+  /** A list whose elements are not read, but for the place where each ends. */
+  #unread({ most }: UnreadList): ThriftList {
+    const { elementType, length } = this.#listHead();
+    if (length > most) throw this.#damage(`a list has ${length} structures, more than ${most}`);
+    const values: ThriftValue[] = [];
+    for (let index = 0; index < length; index++) {
+      const start = this.#at;
+      this.#skip(elementType, 1);
+      values.push(this.#bytes.subarray(start, this.#at));
+    }
+    return { elementType, values };
+  }
+
+  /** Passes over a value, and needs no memory for it. */
+  #skip(type: number, depth: number): void {
+    if (depth > MAX_DEPTH) throw this.#damage('structures nest more than 32 deep');
+    switch (type) {
+      case LIST:
+      case SET: {
+        const { elementType, length } = this.#listHead();
+        const isBoolean = elementType === BOOLEAN_TRUE || elementType === BOOLEAN_FALSE;
+        if (isBoolean) this.#take(length);
+        else for (let index = 0; index < length; index++) this.#skip(elementType, depth + 1);
+        return;
+      }
+      case STRUCT:
+        for (;;) {
+          const head = this.#byte();
+          if ((head & 15) === 0) return;
+          if (head >> 4 === 0) this.#varint();
+          this.#skip(head & 15, depth + 1);
+        }
+      default:
+        this.#value(type, depth);
     }
   }
 
@@ -101,7 +164,7 @@ export class ThriftReader {
       case SET:
         return this.#list(depth + 1);
       case STRUCT:
-        return this.struct(depth + 1);
+        return this.#struct(depth + 1);
       default:
         throw this.#damage(`a field has the unknown type ${type}`);
     }
@@ -109,17 +172,27 @@ export class ThriftReader {
 
   #list(depth: number): ThriftList {
     if (depth > MAX_DEPTH) throw this.#damage('structures nest more than 32 deep');
-    const head = this.#byte();
-    const elementType = head & 15;
-    const length = head >> 4 === 15 ? this.#length() : head >> 4;
-    // Each element takes at least one byte.
-    this.#check(length);
+    const { elementType, length } = this.#listHead();
+    this.#count(length);
     const isBoolean = elementType === BOOLEAN_TRUE || elementType === BOOLEAN_FALSE;
     const values: ThriftValue[] = [];
     for (let index = 0; index < length; index++) {
       values.push(isBoolean ? this.#byte() === BOOLEAN_TRUE : this.#value(elementType, depth));
     }
     return { elementType, values };
+  }
+
+  #listHead(): { readonly elementType: number; readonly length: number } {
+    const head = this.#byte();
+    const length = head >> 4 === 15 ? this.#length() : head >> 4;
+    // Each element takes at least one byte.
+    this.#check(length);
+    return { elementType: head & 15, length };
+  }
+
+  #count(values: number): void {
+    this.#values += values;
+    if (this.#values > MAX_VALUES) throw this.#damage(`more than ${MAX_VALUES} values at a time`);
   }
 
   #length(): number {

@@ -8,7 +8,13 @@ import { describe, expect, test } from 'vitest';
 import { FILE, GROUP } from '../../src/parquet/footer.js';
 import { decompressLz4 } from '../../src/parquet/lz4.js';
 import { nameOf } from '../../src/parquet/pages.js';
-import { integerOf, listOf, type ThriftStruct, textOf } from '../../src/parquet/thrift.js';
+import {
+  integerOf,
+  listOf,
+  ThriftReader,
+  type ThriftStruct,
+  textOf,
+} from '../../src/parquet/thrift.js';
 import {
   columnValues,
   FIXTURES,
@@ -51,9 +57,9 @@ describe('Parquet as output', () => {
       await openParquet(join(place.path, `${name}.parquet`)),
       await openParquet(join(place.path, 'out.parquet')),
     ];
-    for (const [group, { columns }] of source.footer.rowGroups.entries()) {
-      for (const [column, chunk] of columns.entries()) {
-        const copy = output.footer.rowGroups[group]?.columns[column];
+    for (const [number, group] of source.footer.rowGroups.entries()) {
+      for (const [column, chunk] of group.read().columns.entries()) {
+        const copy = output.footer.rowGroups[number]?.read().columns[column];
         const pieces = async (file: typeof source, of: typeof chunk) => {
           const all: Buffer[] = [];
           for await (const piece of file.bytes(of)) all.push(Buffer.from(piece));
@@ -125,8 +131,8 @@ describe('Parquet as output', () => {
     const place = parquetPlace();
     const groupRows = async (name: string) => {
       const { fields } = (await openParquet(join(place.path, name))).footer;
-      const groups = listOf(fields, FILE.rowGroups)?.values as ThriftStruct[];
-      return groups.map((group) => integerOf(group, GROUP.rows));
+      const groups = listOf(fields, FILE.rowGroups)?.values as Uint8Array[];
+      return groups.map((group) => integerOf(new ThriftReader(group, 0, 0).struct(), GROUP.rows));
     };
     expect(await groupRows('empty-groups.parquet')).toEqual([0, 3, 0, 10, 0]);
     await place.run([...FILTER, '-o', 'out.parquet', 'empty-groups.parquet']);
@@ -239,7 +245,9 @@ describe('Parquet as output', () => {
     ]);
     expect(code, stderr).toBe(0);
     const { footer } = await openParquet(join(place.path, 'out.parquet'));
-    const codecs = footer.rowGroups.flatMap(({ columns }) => columns.map((chunk) => chunk.codec));
+    const codecs = footer.rowGroups.flatMap((group) =>
+      group.read().columns.map((chunk) => chunk.codec),
+    );
     expect(new Set(codecs)).toEqual(new Set([codec]));
     const before = await rowsOf(place, name);
     expect(await rowsOf(place, 'out.parquet')).toEqual(
@@ -297,7 +305,7 @@ describe('Parquet as output', () => {
     const place = parquetPlace();
     const damaged = Buffer.from(readFileSync(join(place.path, 'v1-zstd.parquet')));
     const sound = await openParquet(join(place.path, 'v1-zstd.parquet'));
-    const chunk = sound.footer.rowGroups[0]?.columns[1];
+    const chunk = sound.footer.rowGroups[0]?.read().columns[1];
     damaged.fill(0xff, chunk?.start, (chunk?.start ?? 0) + 20);
     place.write('damaged.parquet', damaged);
     place.write('urls.txt', 'https://shop.example/\n');

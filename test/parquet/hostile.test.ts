@@ -1,11 +1,27 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { RobotsFilterError } from '../../src/errors.js';
-import { CHUNK, COLUMN, FILE, GROUP } from '../../src/parquet/footer.js';
+import {
+  CHUNK,
+  COLUMN,
+  FILE,
+  GROUP,
+  MAX_ROW_GROUPS,
+  ROW_GROUPS,
+} from '../../src/parquet/footer.js';
 import { HEADER } from '../../src/parquet/pages.js';
 import {
+  listOf,
+  MAX_VALUES,
   structOf,
   type ThriftField,
   ThriftReader,
@@ -241,14 +257,42 @@ describe('a hostile Parquet file', () => {
   });
 
   it('whose footer is too long, or longer than the file, is refused', async () => {
-    const long = sealed(Buffer.from('PAR1'), new Uint8Array(16 * 1024 * 1024 + 1));
-    expect(await refusal(long)).toContain('the limit of 16 MiB');
+    // Files with holes: the metadata are zeros, of which the first ends the structure.
+    const most = 256 * 1024 * 1024;
+    for (const [length, message] of [
+      [most, 'field 1 of FileMetaData is missing'],
+      [most + 1, 'the limit of 256 MiB'],
+    ] as const) {
+      const tail = sealed(Buffer.alloc(0), Buffer.alloc(0));
+      tail.writeUInt32LE(length);
+      writeFileSync(path, 'PAR1');
+      truncateSync(path, 4 + length);
+      appendFileSync(path, tail);
+      await expect(openParquet(path)).rejects.toThrow(message);
+    }
     const claim = Buffer.from(SOUND);
     claim.writeUInt32LE(0xffffffff, claim.length - 8);
     expect(await refusal(claim)).toContain('claim 4294967295 bytes');
     expect(await refusal(Buffer.concat([Buffer.from('PARE'), SOUND.subarray(4)]))).toContain(
       'encrypted',
     );
+  });
+
+  it('has no more values at a time, and no more row groups, than fit into memory', async () => {
+    const listOfZeros = (count: number) => {
+      const head = Buffer.from([0x0c | 0xf0, 0, 0, 0, 0]);
+      let rest = count;
+      for (let at = 1; at < 5; at++, rest >>= 7) head[at] = (rest & 127) | (at < 4 ? 128 : 0);
+      return Buffer.concat([head, Buffer.alloc(count)]);
+    };
+    const read = (field: number, count: number) => {
+      const bytes = Buffer.concat([Buffer.of((field << 4) | 9), listOfZeros(count), Buffer.of(0)]);
+      return () => new ThriftReader(bytes, 0, 0).struct(ROW_GROUPS);
+    };
+    expect(read(5, MAX_VALUES - 1)().size).toBe(1);
+    expect(read(5, MAX_VALUES)).toThrow('more than 4194304 values at a time');
+    expect(listOf(read(4, MAX_ROW_GROUPS)(), 4)?.values).toHaveLength(MAX_ROW_GROUPS);
+    expect(read(4, MAX_ROW_GROUPS + 1)).toThrow('1000001 structures, more than 1000000');
   });
 
   /** The file with a changed header of its first page: the dictionary of `url`. */

@@ -109,7 +109,7 @@ export async function columnValues(file: ParquetFile, name: string): Promise<(Bu
   const index = file.footer.leaves.indexOf(leaf);
   const output: (Buffer | null)[] = [];
   for (const group of file.footer.rowGroups) {
-    output.push(...(await chunkValues(file, group.columns[index] as ColumnChunk)));
+    output.push(...(await chunkValues(file, group.read().columns[index] as ColumnChunk)));
   }
   return output;
 }

@@ -49,7 +49,7 @@ describe('a Parquet file', () => {
     expect(file.footer.leaves[index]).toMatchObject({ maxRepetition: 1, maxDefinition: 3 });
     const tags: (string | null)[][] = [];
     for (const group of file.footer.rowGroups) {
-      const chunk = group.columns[index] as ColumnChunk;
+      const chunk = group.read().columns[index] as ColumnChunk;
       const values = await chunkValues(file, chunk);
       for await (const page of file.pages(chunk)) {
         if (page.kind === 'dictionary') continue;

@@ -27,7 +27,7 @@ export async function ownColumn(_tools: Tools, path: string): Promise<ColumnCoun
   let bytes = 0;
   for (const group of file.footer.rowGroups) {
     let dictionary: ByteArrays | undefined;
-    for await (const page of file.pages(group.columns[index] as ColumnChunk)) {
+    for await (const page of file.pages(group.read().columns[index] as ColumnChunk)) {
       if (page.kind === 'dictionary') {
         dictionary = page.values as ByteArrays;
         continue;

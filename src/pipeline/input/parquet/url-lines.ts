@@ -39,7 +39,7 @@ export async function* urlLines(
   const index = file.footer.leaves.indexOf(leaf);
   let rows = 0;
   for (const group of file.footer.rowGroups) {
-    const chunk = group.columns[index] as ColumnChunk;
+    const chunk = group.read().columns[index] as ColumnChunk;
     if (chunk.values !== group.rows) {
       throw new RobotsFilterError(
         'input',

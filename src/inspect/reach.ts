@@ -27,7 +27,7 @@ export type Reach = 'all' | 'part' | 'none';
 /** What some rules say about a site. */
 export interface RuleSummary {
   readonly reach: Reach;
-  /** Number of rules. */
+  /** Number of rules that can decide. */
   readonly rules: number;
   /** The verdict on `/`. */
   readonly rootAllowed: boolean;
@@ -77,7 +77,7 @@ export function summarise(patterns: readonly TablePattern[], google: boolean): R
   const root = rules.find((rule) => matches(rule, ROOT));
   return {
     reach: reachOf(rules, google),
-    rules: rules.length,
+    rules: rules.length - neverDeciding(rules, google),
     rootAllowed: root === undefined || isAllow(root),
     rootLine: root?.line,
   };
@@ -86,6 +86,34 @@ export function summarise(patterns: readonly TablePattern[], google: boolean): R
 /** The rules, the one that wins first. */
 export function rankedRules(patterns: readonly TablePattern[]): RankedRule[] {
   return patterns.map(ruleOf).sort((a, b) => b.rank - a.rank || a.line - b.line);
+}
+
+/**
+ * Number of rules that never decide, because stronger rules match all of their witnesses. Literals
+ * end before the free byte of a witness, so a stronger rule that matches it has a `*`; or it is `/`,
+ * and the other one `*`. Only such rules are tried.
+ *
+ * @param rules the one that wins first
+ * @param google whether the rules decide on /robots.txt too, as in the google profile
+ */
+function neverDeciding(rules: readonly RankedRule[], google: boolean): number {
+  const pairs = { left: PAIRS_PER_RULE * rules.length };
+  const stronger: RankedRule[] = [];
+  let count = 0;
+  for (const rule of rules) {
+    const isNever = (path: Buffer): boolean =>
+      (!google && path.equals(ROBOTS_TXT)) || winnerOn(stronger, path, pairs) !== undefined;
+    if (rule.isWhole && rule.readings.flatMap(witnesses).every(isNever)) count++;
+    if (mayCover(rule)) stronger.push(rule);
+  }
+  return count;
+}
+
+/** Whether a rule is longer than its literals, so that it holds a `*`, or is `/`. */
+function mayCover({ rank, readings: [first] }: RankedRule): boolean {
+  if (first === undefined) return false;
+  const literals = first.prefix.length + (first.isEnd ? 1 : 0);
+  return rank >>> 1 > literals || (literals === 1 && !first.isEnd);
 }
 
 /**

@@ -90,6 +90,25 @@ describe('how much some rules allow', () => {
     expect(summaryOf(robots, 'silent>bot', 'google')).toMatchObject({ tokens: ['silent', 'bot'] });
   });
 
+  it.each([
+    [['disallow: /**', 'allow: /x'], 1],
+    [['disallow: /x', 'allow: /**'], 1],
+    [['disallow: *', 'disallow: /'], 1],
+    [['disallow: /', 'allow: *'], 1],
+    [['allow: /', 'disallow: /x'], 2],
+    [['disallow: /*b', 'disallow: /ab', 'disallow: /abc'], 2],
+    [['disallow: */a', 'allow: /*/a', 'allow: /a***'], 2],
+    [['disallow: /*a', 'disallow: /a$'], 1],
+    [['disallow: /robots.txt$', 'disallow: /a'], 1],
+    [['disallow: /*%2Fx', 'allow: /**', 'allow: /a'], 2],
+  ] as const)('of %j, %i can decide', (rules, count) => {
+    expect(summaryOf(`user-agent: *\n${rules.join('\n')}\n`).rules).toBe(count);
+  });
+
+  it('in the google profile, a rule for /robots.txt can decide', () => {
+    expect(summaryOf('user-agent: *\ndisallow: /robots.txt$', 'bot', 'google').rules).toBe(1);
+  });
+
   it('reads literals of any length, and any number of them', () => {
     const long = 'a'.repeat(200_000);
     const stars = '*b'.repeat(100_000);
@@ -143,9 +162,10 @@ function pathsOf(pattern: string): string[] {
 }
 
 describe('against all short paths', () => {
-  it('"all" and "none" are true, and "part" has a path of each kind', () => {
+  it('"all" and "none" are true, "part" has a path of each kind, and rules that decide are counted', () => {
     const random = new Random(7);
     const seen = { all: 0, part: 0, none: 0, cancelled: 0 };
+    const counts = { rules: 0, lines: 0, unseen: 0 };
     for (let round = 0; round < cases(200); round++) {
       const patterns = Array.from({ length: random.between(1, 4) }, () => {
         if (random.chance(0.08)) return random.pick(['/robots.txt$', '/robots.txt', '/', '/*']);
@@ -158,7 +178,7 @@ describe('against all short paths', () => {
       if (random.chance(0.4)) lines.push(`disallow: ${random.pick(['/', '*', '/*'])}`);
       if (random.chance(0.2)) lines.splice(1, 0, 'user-agent: *');
       const robots = `user-agent: *\n${lines.join('\n')}\n`;
-      const { reach, rootAllowed } = summaryOf(robots);
+      const { reach, rootAllowed, rules } = summaryOf(robots);
       const judge = Robots.parse(new TextEncoder().encode(robots));
       const isAllowed = (path: string): boolean =>
         judge.verdict(`https://a.example${path}`, 'bot').verdict === 'allow';
@@ -171,9 +191,20 @@ describe('against all short paths', () => {
       const truth = denied === 0 ? 'all' : allowed === 0 ? 'none' : 'part';
       expect({ robots, reach }).toEqual({ robots, reach: truth });
       expect({ robots, rootAllowed }).toEqual({ robots, rootAllowed: isAllowed('/') });
+      const deciding = new Set(
+        paths.map((path) => judge.verdict(`https://a.example${path}`, 'bot').rule?.line),
+      );
+      deciding.delete(undefined);
+      expect(rules).toBeGreaterThanOrEqual(deciding.size);
+      counts.rules += rules;
+      counts.lines += lines.length;
+      counts.unseen += rules - deciding.size;
       seen[reach]++;
       if (reach === 'all' && lines.some((line) => line.startsWith('dis'))) seen.cancelled++;
     }
     for (const count of Object.values(seen)) expect(count).toBeGreaterThan(12);
+    expect(counts.rules).toBeLessThan(0.9 * counts.lines);
+    // Some rules decide on other paths alone.
+    expect(counts.unseen).toBeLessThan(counts.rules / 20);
   });
 });

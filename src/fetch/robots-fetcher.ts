@@ -162,15 +162,12 @@ export class RobotsFetcher implements Fetcher {
       }
       const target = locate(location, url);
       if (target instanceof FetchFailure) return this.#final(progress, answer, target);
-      if (chain.includes(target.href)) {
-        const failure = new FetchFailure('redirect-loop', `redirected to ${target.href} again`);
-        return this.#final(progress, answer, failure);
-      }
+      // A URL that was asked before is asked again: the server may answer the second time, and an
+      // end at the first repetition would allow what its rules deny.
       if (chain.length > maxRedirects) {
-        const failure = new FetchFailure(
-          'too-many-redirects',
-          `more than ${maxRedirects} redirects`,
-        );
+        const failure = chain.includes(target.href)
+          ? new FetchFailure('redirect-loop', `redirected to ${target.href} again`)
+          : new FetchFailure('too-many-redirects', `more than ${maxRedirects} redirects`);
         return this.#final(progress, answer, failure);
       }
       url = target;

@@ -76,6 +76,10 @@ export class ShardedView extends TableView {
     return this.#of(at).view.nameAt(at % SHARD_SPAN);
   }
 
+  override get isWhole(): boolean {
+    return !this.#shards.includes(undefined);
+  }
+
   override canFind(host: string): boolean {
     return this.#shards[shardOf(host, this.#shards.length)] !== undefined;
   }

@@ -175,6 +175,11 @@ export class TableView {
     return this.reader.asciiText(this.nameStart(at), this.reader.u8(at));
   }
 
+  /** Whether all shards of the table are in memory. */
+  get isWhole(): boolean {
+    return true;
+  }
+
   /** Whether `find` can be asked about a host: a shard may not be in memory. */
   canFind(_host: string): boolean {
     return true;

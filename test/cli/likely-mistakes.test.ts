@@ -58,7 +58,6 @@ describe('an agent that no robots.txt names', () => {
     for (const args of [
       ['--robots-dir', 'robots', '-a', agent, 'urls.txt'],
       ['--table', 't', '-a', agent, 'urls.txt'],
-      ['--table', 'd', '-a', agent, 'urls.txt'],
       ['diff', 'robots', 't', '-a', agent],
       ['audit', '--robots-dir', 'robots', '-a', agent],
       ['audit', '--table', 't', '-a', agent],
@@ -75,6 +74,14 @@ describe('an agent that no robots.txt names', () => {
       const quiet = await place.run([...args, '-q']);
       expect(quiet).toMatchObject({ code: 0, stderr: '' });
     }
+  });
+
+  test('a table that is read in part says so', async () => {
+    const place = await sources();
+    const args = ['--table', 'd', '-a', 'GTPBot', 'urls.txt'];
+    expect(said((await place.run(args)).stderr)).toEqual([
+      'warning: no robots.txt in the shards that were read has a group for GTPBot, so "*" decides everywhere. Did you mean GPTBot?',
+    ]);
   });
 
   test('a list of agents is one line, and a User-Agent header is named by its token', async () => {
@@ -420,5 +427,32 @@ describe('--spreadsheet', () => {
     }
     const records = await place.run(['--robots-dir', 'robots', '--spreadsheet', 'urls.txt']);
     expect(records).toMatchObject({ code: 2, stderr: expect.stringContaining('--stats-by') });
+  });
+});
+
+describe('an option that would be dropped is refused', () => {
+  test.each([
+    ...['--allowed', '--denied'].flatMap((passing) =>
+      [['--explain'], ['--preferences'], ['--verdict-field', 'v']].map((option) => [
+        ['--robots-dir', 'robots', passing, ...option],
+        `${option[0]} has no effect with ${passing}`,
+      ]),
+    ),
+    ...[
+      ['--input', 'csv'],
+      ['--url-field', 'link'],
+      ['--header'],
+      ['--no-header'],
+      ['--max-line-bytes', '100'],
+    ].map((option) => [
+      ['fetch', '--robots-dir', 'new', '--stale', ...option],
+      `${option[0]} has no effect with --stale`,
+    ]),
+  ] as [string[], string][])('%j', async (args, message) => {
+    const place = workplace();
+    const { code, text, stderr } = await place.run(args, URLS);
+    expect({ code, text }).toEqual({ code: 2, text: '' });
+    expect(stderr).toContain(message);
+    expect(place.names()).toEqual(['robots']);
   });
 });

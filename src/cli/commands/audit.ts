@@ -36,6 +36,7 @@ import { writeReport } from '../report/report-file.js';
 import { type Cell, safeJson, textOf } from '../report/rows.js';
 import { usageError } from '../usage-error.js';
 import { type AskedHosts, readHosts } from './asked-hosts.js';
+import { noteUnnamedInTable } from './filter-table.js';
 import { noteEmptyList } from './list-lines.js';
 import { checkProfile, compileWithRecords, openWithRecords } from './table-with-records.js';
 
@@ -74,7 +75,7 @@ export async function audit(options: AuditOptions): Promise<number> {
   const asked = options.hosts === undefined ? undefined : await readHosts(options.hosts);
   if (asked?.hosts.length === 0) noteEmptyList(options.hosts ?? '', 'host', diagnostics);
   let table: Table;
-  let named: NamedTokens;
+  let named: NamedTokens | undefined;
   if (path === undefined) {
     const tokens = neededTokens(parseAgents(options.agent, profile ?? 'rfc9309'));
     const opened = await compileWithRecords(robotsDir ?? [], options, tokens, diagnostics);
@@ -84,12 +85,15 @@ export async function audit(options: AuditOptions): Promise<number> {
   } else {
     table = await openWithRecords(path, options, diagnostics, asked?.hosts);
     checkProfile(table, path, profile);
-    named = tableMemory(table).view;
   }
   const agents = parseAgents(options.agent, table.profile);
   const { view } = tableMemory(table);
   for (const agent of agents) view.checkAgent(agent);
-  if (table.hosts > 0) await noteUnnamedAgents(agents, named, options, diagnostics);
+  if (path !== undefined)
+    await noteUnnamedInTable(tableMemory(table), agents, options, diagnostics);
+  else if (named !== undefined && table.hosts > 0) {
+    await noteUnnamedAgents(agents, named, options, diagnostics);
+  }
   const about = {
     source: path ?? (robotsDir ?? []).join(', '),
     profile: table.profile,

@@ -71,7 +71,9 @@ export async function noteUnnamedInTable(
   diagnostics: Diagnostics,
 ): Promise<void> {
   // A reduced table lists its agents, named or not, and refuses others: `compile` has said so.
-  if (hosts > 0 && !view.isReduced) await noteUnnamedAgents(agents, view, options, diagnostics);
+  if (hosts === 0 || view.isReduced) return;
+  const place = view.isWhole ? undefined : 'no robots.txt in the shards that were read has a group';
+  await noteUnnamedAgents(agents, view, options, diagnostics, place);
 }
 
 /** @throws RobotsFilterError `input` for a table without hosts, unless that is allowed */

@@ -29,6 +29,7 @@ describe('agents by name', () => {
     ['Google Extended', 'Google-Extended'],
     ['gpt bot', 'GPTBot'],
     ['ClaudeBot/1.0', 'ClaudeBot'],
+    ['gpt bot/1.2', 'GPTBot'],
     ['MJ12bot', 'MJ'],
     ['Googlebot Image>Googlebot', 'Googlebot-Image>Googlebot'],
   ])('%s is taken as %s', async (name, token) => {

@@ -22,6 +22,17 @@ const OFFERED: readonly (readonly [typed: readonly string[], offered: string])[]
   [['help', 'compi'], 'compile'],
   [['--table', 'mine.ta'], 'mine.table'],
   [['inspect', 'mine.ta'], 'mine.table'],
+  [['-a', 'GPTB'], 'GPTBot'],
+  [['--agent', '@ai-tr'], '@ai-training'],
+  [['-a', 'CCBot,@seo,GPTB'], 'CCBot,@seo,GPTBot'],
+  [['-a', 'GPTBot,@ai-tr'], 'GPTBot,@ai-training'],
+  [['--agent=@arch'], '@archive'],
+  [['agents', '@sea'], '@search'],
+  [['check', 'mine.table', 'ClaudeB'], 'ClaudeBot'],
+  [['check', 'mine.ta'], 'mine.table'],
+  [['check', '--profile', 'google', 'mine.table', 'ClaudeB'], 'ClaudeBot'],
+  [['lint', '--disable', 'misspelt-rec'], 'misspelt-record'],
+  [['records', '--kind', 'sitemap,crawl-d'], 'sitemap,crawl-delay'],
 ];
 
 /** Words that must not be offered. */
@@ -29,18 +40,22 @@ const NOT_OFFERED: readonly (readonly [typed: readonly string[], word: string])[
   [['inspect', '--'], '--profile'],
   [['--agent', 'mine.ta'], 'mine.table'],
   [['compile', 'insp'], 'inspect'],
+  [['inspect', 'mine.table', 'GPTB'], 'GPTBot'],
 ];
 
 const has = (shell: string): boolean => spawnSync(shell, ['-c', 'exit 0']).status === 0;
 
 describe.each([
-  { shell: 'bash', ask: askBash },
-  { shell: 'fish', ask: askFish },
-])('completions of $shell', ({ shell, ask }) => {
+  // bash replaces only what follows the last @.
+  { shell: 'bash', ask: askBash, ends: (word: string) => word.replace(/.*@/, '') },
+  { shell: 'fish', ask: askFish, ends: (word: string) => word },
+])('completions of $shell', ({ shell, ask, ends }) => {
   it.skipIf(!has(shell))('offer the words of each place, and no others', () => {
     const answers = ask([...OFFERED, ...NOT_OFFERED].map(([typed]) => typed));
     for (const [index, [, offered]] of OFFERED.entries()) {
-      expect(answers[index]?.trim().split(/\s+/)).toContain(offered);
+      // After --option=, bash and fish offer the value alone or with the option.
+      const words = answers[index]?.trim().split(/\s+/);
+      expect(words?.map((word) => word.replace('--agent=', ''))).toContain(ends(offered));
     }
     for (const [index, [typed, word]] of NOT_OFFERED.entries()) {
       expect(answers[OFFERED.length + index], typed.join(' ')).not.toContain(word);
@@ -87,6 +102,11 @@ describe('completions of PowerShell', () => {
     }
     expect(options).toBeGreaterThan(50);
     expect(script).toContain("' --profile' { @('rfc9309', 'google', 'draft-koster-rep-00') }");
+    expect(script).toContain("  $agents = @('@ai-training', ");
+    for (const place of ["' -a'", "'audit --agent'", "'agents agents'"]) {
+      expect(script).toContain(`${place} { $agents }`);
+    }
+    expect(script).toContain("'lint --enable' { $rules }");
   });
 
   it('close every bracket', () => {
@@ -136,8 +156,14 @@ function askBash(lines: readonly (readonly string[])[]): string[] {
   const script = `source completions
 compopt() { :; }
 ask() { COMP_WORDS=(robots-filter "$@"); COMP_CWORD=$#; COMPREPLY=(); _robots_filter; echo "\${COMPREPLY[*]}"; }
-${lines.map((typed) => `ask ${typed.join(' ')}`).join('\n')}`;
+COMP_WORDBREAKS=' @=;:'
+${lines.map((typed) => `ask ${partedByBash(typed).join(' ')}`).join('\n')}`;
   return answers('bash', ['--norc', '-c', script], place.path);
+}
+
+/** The words into which bash parts a line: = and @ are words of their own, or one together. */
+function partedByBash(words: readonly string[]): string[] {
+  return words.flatMap((word) => word.split(/([=@]+)/).filter((part) => part !== ''));
 }
 
 function askFish(lines: readonly (readonly string[])[]): string[] {

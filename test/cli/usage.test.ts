@@ -324,6 +324,30 @@ describe('wrong usage: exit 2, nothing on standard output, and a remedy', () => 
     expect(stderr).not.toContain('Did you mean');
   });
 
+  test('records and captures that hold a user-agent line are no robots.txt', async () => {
+    const here = place();
+    const body = 'HTTP/1.1 200 OK\n\nUser-agent: *\nDisallow: /a\n';
+    const capture = [
+      'WARC/1.0',
+      'WARC-Type: response',
+      'WARC-Date: 2025-03-10T00:00:00Z',
+      'WARC-Target-URI: https://example.com/robots.txt',
+      `Content-Length: ${body.length}`,
+      '',
+      body,
+    ].join('\n');
+    here.write('CRAWL.warc', capture);
+    const { code, text } = await here.run(
+      ['--robots-dir', 'CRAWL.warc'],
+      'https://example.com/a\n',
+    );
+    expect({ code, text }).toEqual({ code: 0, text: 'deny\thttps://example.com/a\n' });
+    here.write('capture', capture);
+    const { stderr } = await here.run(['--robots-dir', 'capture'], 'https://example.com/a\n');
+    expect(stderr).toContain('capture: ');
+    expect(stderr).not.toContain('one robots.txt');
+  });
+
   test('what to type has quotes where a shell needs them, and works', async () => {
     const here = place();
     here.write("it's/example.com", 'User-agent: *\nDisallow: /a\n');

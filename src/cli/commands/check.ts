@@ -12,7 +12,7 @@ import { NOT_ALLOWED, SUCCESS } from '../exit-codes.js';
 import { collectAgents } from '../options/agents.js';
 import type { CheckOptions } from '../options/command-options.js';
 import { noteUnnamedAgents, withNamedAgents } from '../options/named-agents.js';
-import { purposeOf } from '../options/robots-source.js';
+import { mayHoldHosts, purposeOf } from '../options/robots-source.js';
 import { STANDARD_OUTPUT_DESCRIPTOR } from '../process/standard-streams.js';
 import { CheckedUrls } from '../report/checked-url.js';
 import { isForPeople, paintOf } from '../report/colour.js';
@@ -28,9 +28,6 @@ const STANDARD_INPUT_DESCRIPTOR = 0;
 
 /** Number of URLs without a scheme that are named: a list may have millions. */
 const MOST_BARE = 10;
-
-/** What the names of all files of records and captures hold. */
-const FILES_BY_HOST = ['.ndjson', '.jsonl', '.parquet', '.warc', '.paths'];
 
 /** Number of rows that are aligned and written at a time. */
 const ROWS_AT_A_TIME = 1000;
@@ -166,7 +163,7 @@ async function refuseFilesByHost(
   const isTable = purpose === 'table';
   if (!isTable && purpose !== 'directory') {
     // Most files need none of the code that reads records and captures.
-    if (!FILES_BY_HOST.some((ending) => file.includes(ending)) || !existsSync(file)) return;
+    if (!mayHoldHosts(file) || !existsSync(file)) return;
     const { isCacheName } = await import('./path-kind.js');
     if (!isCacheName(file)) return;
   }

@@ -1,8 +1,23 @@
 import type { Argument, Command, Option } from 'commander';
+import { listNames } from '../../agents/known-agent.js';
+import { knownAgents } from '../../agents/known-agents.js';
+import { LINT_RULE_NAMES } from '../../lint/rules.js';
+import { RECORD_KINDS } from '../../protocol/other-record-kinds.js';
 import { summaryOf } from '../options/described-option.js';
 
-/** What a value may be: one of some words, the path of a file or directory, or any text. */
-export type Value = readonly string[] | 'file' | 'text';
+/** Lists of words of which a value may have several, with commas between them. */
+export type ListName = 'agents' | 'rules' | 'kinds';
+
+/**
+ * What a value may be: one of some words, the path of a file or directory, any text, or words of a
+ * list.
+ */
+export type Value = readonly string[] | 'file' | 'text' | { readonly list: ListName };
+
+/** The name of a value's list; `undefined` for other values. */
+export function listOf(value: Value): ListName | undefined {
+  return typeof value === 'object' && 'list' in value ? value.list : undefined;
+}
 
 /** An option as a shell completes it. */
 export interface OptionWords {
@@ -23,13 +38,14 @@ export interface CommandWords {
   readonly name: string;
   readonly summary: string;
   readonly options: readonly OptionWords[];
-  /** What an argument may be: the first one's. */
-  readonly argument: Value | undefined;
+  /** What each argument may be; the last one may be repeated. */
+  readonly arguments: readonly Value[];
 }
 
 /** The program and its commands. */
 export interface ProgramWords extends CommandWords {
   readonly commands: readonly CommandWords[];
+  readonly lists: Readonly<Record<ListName, readonly string[]>>;
 }
 
 /** Reads the words from the same definitions that `--help` prints. */
@@ -37,16 +53,24 @@ export function programWords(program: Command): ProgramWords {
   const help = { name: 'help', summary: 'Print the help of a command.', options: [] };
   const commands = program.commands.map(commandWords);
   const names = commands.map(({ name }) => name);
-  return { ...commandWords(program), commands: [...commands, { ...help, argument: names }] };
+  const known = knownAgents();
+  return {
+    ...commandWords(program),
+    commands: [...commands, { ...help, arguments: [names] }],
+    lists: {
+      agents: [...listNames(known).map((name) => `@${name}`), ...known.map(({ token }) => token)],
+      rules: LINT_RULE_NAMES,
+      kinds: RECORD_KINDS,
+    },
+  };
 }
 
 function commandWords(command: Command): CommandWords {
-  const [argument] = command.registeredArguments;
   return {
     name: command.name(),
     summary: command.description(),
     options: command.createHelp().visibleOptions(command).map(optionWords),
-    argument: argument && valueOfArgument(argument),
+    arguments: command.registeredArguments.map(valueOfArgument),
   };
 }
 
@@ -56,9 +80,14 @@ function optionWords(option: Option): OptionWords {
     short: option.short,
     long: option.long,
     summary: summaryOf(option),
-    value: option.required ? (option.argChoices ?? valueOfPlaceholder(placeholder)) : undefined,
+    value: option.required ? (option.argChoices ?? valueOfOption(placeholder)) : undefined,
     placeholder,
   };
+}
+
+/** The name of a member or column is any text. */
+function valueOfOption(placeholder: string): Value {
+  return placeholder === 'name' ? 'text' : valueOfPlaceholder(placeholder);
 }
 
 function valueOfArgument(argument: Argument): Value {
@@ -79,6 +108,17 @@ const PATHS: ReadonlySet<string> = new Set([
   'table',
 ]);
 
+/** Placeholders of options and arguments that are words of a list. */
+const LISTS: Readonly<Record<string, ListName>> = {
+  'token,…': 'agents',
+  agent: 'agents',
+  name: 'agents',
+  'rule,…': 'rules',
+  'kind,…': 'kinds',
+};
+
 function valueOfPlaceholder(placeholder: string): Value {
+  const list = LISTS[placeholder];
+  if (list !== undefined) return { list };
   return PATHS.has(placeholder) ? 'file' : 'text';
 }

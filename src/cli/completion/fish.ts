@@ -1,11 +1,24 @@
-import type { CommandWords, OptionWords, ProgramWords, Value } from './command-words.js';
+import {
+  type CommandWords,
+  listOf,
+  type OptionWords,
+  type ProgramWords,
+  type Value,
+} from './command-words.js';
 
 /** Completions for fish. */
 export function fishCompletion(program: ProgramWords): string {
-  const { name, commands } = program;
+  const { name, commands, lists } = program;
   const names = commands.map((each) => each.name).join(' ');
   const none = `not __fish_seen_subcommand_from ${names}`;
   return `# Completions of ${name} for fish. Load them with: ${name} completion fish | source
+
+${Object.entries(lists)
+  .map(
+    ([list, values]) =>
+      `function __robots_filter_${list}; printf '%s\\n' ${values.map(quoted).join(' ')}; end`,
+  )
+  .join('\n')}
 
 complete -c ${name} -e
 ${commands
@@ -19,11 +32,24 @@ ${commands.map((each) => lines(name, each, `__fish_seen_subcommand_from ${each.n
 `;
 }
 
-function lines(program: string, { options, argument }: CommandWords, condition: string): string {
+function lines(program: string, command: CommandWords, condition: string): string {
   const start = `complete -c ${program} -n ${quoted(condition)}`;
-  const own = Array.isArray(argument) ? [`${start} -f -a ${quoted(argument.join(' '))}`] : [];
-  const none = argument === undefined || argument === 'text' ? [`${start} -f`] : [];
-  return [...options.map((option) => `${start} ${words(option)}`), ...own, ...none].join('\n');
+  const hasFiles = command.arguments.includes('file');
+  const own = command.arguments.flatMap((value) => {
+    const words = wordsOf(value);
+    return words === undefined ? [] : [`${start} -a ${words}`];
+  });
+  const none = hasFiles ? [] : [`${start} -f`];
+  return [...command.options.map((option) => `${start} ${words(option)}`), ...own, ...none].join(
+    '\n',
+  );
+}
+
+/** The words that a value may be, or a function that prints them; `undefined` for other values. */
+function wordsOf(value: Value): string | undefined {
+  const list = listOf(value);
+  if (list !== undefined) return quoted(`(__fish_complete_list , __robots_filter_${list})`);
+  return Array.isArray(value) ? quoted(value.join(' ')) : undefined;
 }
 
 function words({ short, long, summary, value }: OptionWords): string {
@@ -37,7 +63,8 @@ function words({ short, long, summary, value }: OptionWords): string {
 function valueWords(value: Value | undefined): readonly string[] {
   if (value === undefined) return [];
   if (value === 'file') return ['-r', '-F'];
-  return value === 'text' ? ['-x'] : ['-x', '-a', quoted(value.join(' '))];
+  const words = wordsOf(value);
+  return words === undefined ? ['-x'] : ['-x', '-a', words];
 }
 
 function quoted(text: string): string {

@@ -1,11 +1,25 @@
-import type { CommandWords, OptionWords, ProgramWords, Value } from './command-words.js';
+import {
+  type CommandWords,
+  listOf,
+  type OptionWords,
+  type ProgramWords,
+  type Value,
+} from './command-words.js';
 
 /** Completions for zsh. */
 export function zshCompletion(program: ProgramWords): string {
-  const { name, commands } = program;
+  const { name, commands, lists } = program;
   const described = commands.map((each) => quoted(`${each.name}:${each.summary}`)).join(' ');
   return `#compdef ${name}
 # Completions of ${name} for zsh. Load them with: source <(${name} completion zsh)
+
+# Words of a list, with commas between them.
+${Object.entries(lists)
+  .map(
+    ([list, values]) =>
+      `_robots_filter_${list}() {\n  compset -P '*,'\n  compadd -- ${values.map(quoted).join(' ')}\n}`,
+  )
+  .join('\n')}
 
 _robots_filter() {
   local -a commands
@@ -39,16 +53,22 @@ function commandCase(command: CommandWords): string {
       ;;`;
 }
 
-function specifications({ options, argument }: CommandWords): string {
-  const rest = argument === undefined ? [] : [quoted(`*:${action('argument', argument)}`)];
-  return [...options.map(specification), ...rest].map((each) => `\\\n        ${each}`).join(' ');
+function specifications(command: CommandWords): string {
+  const rest = command.arguments.map((value, index, { length }) =>
+    quoted(`${index === length - 1 ? '*' : index + 1}:${action('argument', value)}`),
+  );
+  return [...command.options.map(specification), ...rest]
+    .map((each) => `\\\n        ${each}`)
+    .join(' ');
 }
 
 /** `'(-a --agent)'{-a,--agent}'[summary]:token,…:'`. An option may be repeated. */
 function specification({ short, long, summary, value, placeholder }: OptionWords): string {
   const text = summary.replaceAll('[', '\\[').replaceAll(']', '\\]');
   const after = value === undefined ? '' : `:${action(placeholder, value)}`;
-  const names = [short, long].filter((each) => each !== undefined);
+  // With = at its end, a name takes its value in the same word too.
+  const whole = long === undefined || value === undefined ? long : `${long}=`;
+  const names = [short, whole].filter((each) => each !== undefined);
   const both = names.length === 2 ? `'*'{${names.join(',')}}` : `'*'${names[0] ?? ''}`;
   return `${both}${quoted(`[${text}]${after}`)}`;
 }
@@ -57,7 +77,9 @@ function specification({ short, long, summary, value, placeholder }: OptionWords
 function action(name: string, value: Value): string {
   const message = name.replaceAll(':', ' ');
   if (value === 'file') return `${message}:_files`;
-  return value === 'text' ? `${message}: ` : `${message}:(${value.join(' ')})`;
+  const list = listOf(value);
+  if (list !== undefined) return `${message}:_robots_filter_${list}`;
+  return Array.isArray(value) ? `${message}:(${value.join(' ')})` : `${message}: `;
 }
 
 function quoted(text: string): string {

@@ -80,7 +80,10 @@ async function tokensOf(
 ): Promise<string> {
   if (isChain(name)) return name;
   const quoted = JSON.stringify(name);
-  if (isUserAgentHeader(name)) {
+  // `gpt bot/1.2` is one product, and no header of several.
+  const [product = '', version = ''] = name.split('/', 2);
+  const isProduct = !name.includes('(') && !version.includes(' ');
+  if (isUserAgentHeader(name) && !(isProduct && agentsNamed(product, known).length > 0)) {
     const token = await tokenInHeader(name, known);
     diagnostics.note(`--agent ${quoted} is a User-Agent header: taken as ${token}`);
     return token;

@@ -12,6 +12,9 @@ type Purpose = 'directory' | 'table' | 'robots.txt';
 /** Stands for a list of URLs that was not named. */
 const ANY_LIST = 'urls.txt';
 
+/** What the names of all files of records and captures hold. */
+const FILES_BY_HOST = ['.ndjson', '.jsonl', '.parquet', '.warc', '.paths'];
+
 /** Bytes of a robots.txt that show what it is: some begin with a long comment. */
 const HEAD_BYTES = 1 << 14;
 
@@ -109,14 +112,22 @@ export function purposeOf(path: string): Purpose | undefined {
     if (status.isDirectory()) return isShardedTable(path) ? 'table' : 'directory';
     if (!status.isFile()) return undefined;
     if (beginsAsTable(path) || isShardedTable(path)) return 'table';
+    if (mayHoldHosts(path)) return undefined;
     return isRobotsText(headOf(path, HEAD_BYTES).toString()) ? 'robots.txt' : undefined;
   } catch {
     return undefined; // Opening the path later gives the error.
   }
 }
 
+/** Whether the name of a file may be that of records or captures, which name their hosts. */
+export function mayHoldHosts(path: string): boolean {
+  const name = path.toLowerCase();
+  return FILES_BY_HOST.some((ending) => name.includes(ending));
+}
+
 /** Whether a text is a robots.txt: it has a user-agent line, and is no record that holds one. */
 function isRobotsText(text: string): boolean {
+  if (text.startsWith('WARC/')) return false;
   const lines = text.toLowerCase().split('\n');
   return lines.some(
     (line) => line.trimStart().startsWith('user-agent') && line.trimEnd().includes(':'),

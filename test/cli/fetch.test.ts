@@ -170,7 +170,7 @@ describe('robots-filter fetch', () => {
       `http://127.0.0.1:${port}/`,
     );
     expect(result.error).toContain('1 unreachable (1 address-refused)');
-    expect(result.error).toContain('To connect to them, use --allow-private');
+    expect(result.error).toContain('To connect anyway, use --allow-private');
     expect(result.code).toBe(0);
     expect(agents).toEqual([]);
   });

@@ -47,7 +47,7 @@ export class FetchTally {
     const count = this.errors.get('address-refused') ?? 0;
     if (count === 0) return undefined;
     const authorities = formatCount(count, 'authority is', 'authorities are');
-    return `${authorities} not at an address of the public internet. To connect to them, use --allow-private`;
+    return `${authorities} not at an address of the public internet. To connect anyway, use --allow-private`;
   }
 
   /** Formats the line at the end of a run. */

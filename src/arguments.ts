@@ -156,6 +156,20 @@ export function checkUrl(url: unknown): asserts url is string | Uint8Array {
 }
 
 /**
+ * Whether a reference has neither a scheme nor a leading slash: its scheme was likely forgotten, as
+ * in `example.com/x`, or it was not resolved against the URL of its page.
+ */
+export function isBareReference(reference: string): boolean {
+  for (let at = 0; at < reference.length; at++) {
+    const character = reference.charAt(at);
+    if (character === ':') return false;
+    if (character === '/' || character === '\\') return reference.slice(0, at).trim() !== '';
+    if (character === '?' || character === '#') return true;
+  }
+  return true;
+}
+
+/**
  * The bytes of a robots.txt: a string is encoded as UTF-8, bytes are returned as they are.
  *
  * @throws RobotsFilterError `usage` for any other value

@@ -1,3 +1,5 @@
+export type { KnownAgent } from './agents/known-agent.js';
+export { knownAgents } from './agents/known-agents.js';
 export type { CacheWarning, CacheWarningCode } from './cache/entry.js';
 export type { CompileOptions } from './compile/body-compiler.js';
 export type { Allocate } from './compile/layout/table-layout.js';
@@ -8,7 +10,7 @@ export { type CompileTableOptions, compileTable } from './compile-table.js';
 export { type ErrorCode, RobotsFilterError } from './errors.js';
 export { type FilterStreamOptions, filterStream } from './filter-stream.js';
 export type { VerifiedTable } from './inspect/verify/verify-table.js';
-export type { DecidingRule, Judgement } from './kernel/judge.js';
+export type { DecidingRule, Judgement, OtherJudgement, RuleJudgement } from './kernel/judge.js';
 export type { OutputMode } from './kernel/query-settings.js';
 export type { BadRecord } from './pipeline/bad-record.js';
 export { verdicts } from './pipeline/verdicts.js';

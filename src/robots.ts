@@ -1,6 +1,16 @@
-import { bodyBytes, checkBody, checkOptions, checkUrl, type OptionKinds } from './arguments.js';
+import { Buffer } from 'node:buffer';
+import {
+  bodyBytes,
+  checkBody,
+  checkOptions,
+  checkUrl,
+  isBareReference,
+  type OptionKinds,
+  shownValue,
+} from './arguments.js';
 import { BodyScratch } from './compile/body-scratch.js';
 import { BlockCompiler, type RobotsBlock } from './compile/robots-block.js';
+import { RobotsFilterError } from './errors.js';
 import type { Judgement } from './kernel/judge.js';
 import { type Agent, parseAgent } from './protocol/agent.js';
 import type { FileParts, PlacedFile } from './protocol/file-parser.js';
@@ -24,6 +34,9 @@ import type { Verdict } from './protocol/verdict.js';
 import { type ResidentBlock, RobotsMemory } from './robots-memory.js';
 
 const OPTIONS: OptionKinds<ParseOptions> = { profile: 'other', maxBytes: 'number' };
+
+/** Bytes in which a scheme ends. */
+const LONGEST_SCHEME = 256;
 
 /** A compiler with more memory than this is not kept for the next file. */
 const HELD_BYTES = 1024 * 1024;
@@ -88,14 +101,15 @@ export class Robots {
    * Judges whether the agent may fetch the URL, as if this file were the robots.txt of the URL's
    * authority. For each wildcard rule the time is linear in the URL's length.
    *
-   * @param url a URL or a path. A string that is not an http, https or ftp URL is `invalid`, but
-   *   the google profile accepts any string
+   * @param url a URL, or a path that begins with `/`. A URL of another scheme than http, https and
+   *   ftp is `invalid`; the google profile accepts any string
    * @param agent a product token (RFC 9309 section 2.2.1), or a fallback chain: `A>B`, or a list
    * @throws RobotsFilterError `usage` if the agent is not a product token, or the URL neither a
-   *   string nor bytes
+   *   string nor bytes; and for `example.com/x`, which has neither a scheme nor a slash before it
    */
   verdict(url: string | Uint8Array, agent: string | readonly string[]): Judgement {
     const resident = this.#load(agent);
+    this.#checkReference(url);
     return (memory as RobotsMemory).judge.judge(url, agent, resident);
   }
 
@@ -201,7 +215,26 @@ export class Robots {
 
   #verdict(url: string | Uint8Array, agent: string | readonly string[]): Verdict {
     const resident = this.#load(agent);
+    this.#checkReference(url);
     return (memory as RobotsMemory).judge.verdict(url, agent, resident);
+  }
+
+  /**
+   * Refuses `example.com/x`, which the URL Standard would read as the path `/example.com/x`.
+   *
+   * @throws RobotsFilterError `usage`
+   */
+  #checkReference(url: string | Uint8Array): void {
+    checkUrl(url);
+    if (this.#profile === 'google') return;
+    const start = typeof url === 'string' ? url : Buffer.from(url.subarray(0, LONGEST_SCHEME));
+    if (!isBareReference(start.toString())) return;
+    const shown = shownValue(typeof url === 'string' ? url : Buffer.from(url).toString());
+    const remedy = "Pass a URL with its scheme, or a path with its '/'";
+    throw new RobotsFilterError(
+      'usage',
+      `the URL is ${shown}, neither a URL nor a path. ${remedy}`,
+    );
   }
 
   /** Brings the compiled file into the memory, unless it is there. */

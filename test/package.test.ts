@@ -276,12 +276,19 @@ describe('the installed package', () => {
       types: ['node'],
     };
     const common = `
-      import { Robots, type Verdict } from 'robots-filter';
+      import { type Judgement, type KnownAgent, Robots, type Verdict, knownAgents } from 'robots-filter';
       import robotsParser, { type RobotsParser } from 'robots-filter/robots-parser';
       const verdict: Verdict = Robots.parse('').verdict('/', 'a').verdict;
       const parsed: RobotsParser = robotsParser('https://a.example/robots.txt', '');
       const isAllowed: boolean | undefined = parsed.isAllowed('https://a.example/');
-      export { isAllowed, verdict };
+      const placeOf = (judgement: Judgement): string =>
+        judgement.reason === 'rule'
+          ? judgement.rule.text
+          : (judgement.reason satisfies Exclude<Judgement['reason'], 'rule'>);
+      const withRule = ({ rule, verdict }: Judgement): 'allow' | 'deny' | undefined =>
+        rule === undefined || verdict === 'unknown' || verdict === 'invalid' ? undefined : verdict;
+      const tokens: string[] = knownAgents('ai-training').map(({ token }: KnownAgent) => token);
+      export { isAllowed, placeOf, tokens, verdict, withRule };
     `;
     const program = (agent: string, method = 'build') => `
       import { type Authority, Robots, RobotsFilterError, Table, TableBuilder, filterStream, parseAuthority, verdicts } from 'robots-filter';
@@ -301,6 +308,10 @@ describe('the installed package', () => {
     // which is not public.
     const programs = {
       'common.cts': common,
+      'unruled.ts': `
+        import { Robots } from 'robots-filter';
+        export const { line } = Robots.parse('').verdict('/', 'a').rule;
+      `,
       'right.ts': program("'a'"),
       'wrong.ts': program('1'),
       'secret.ts': program("'a'", 'merger'),
@@ -314,6 +325,7 @@ describe('the installed package', () => {
     const errors = said.matchAll(/^(\w+\.c?ts)\(.*error (TS\d+)/gm);
     expect([...errors].map(([, file, code]) => `${file} ${code}`).sort()).toEqual([
       'secret.ts TS2339',
+      'unruled.ts TS2339',
       'wrong.ts TS2345',
     ]);
   });

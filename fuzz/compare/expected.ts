@@ -35,11 +35,13 @@ export interface Expectation {
   readonly verdict: Verdict | undefined;
 }
 
+type Refusal = Exclude<Reason, 'rule'>;
+
 /** The kind of a record, before its URL is judged. */
 type Reading =
   | { readonly kind: 'blank' }
   | { readonly kind: 'url'; readonly url: string | Uint8Array }
-  | { readonly kind: 'invalid'; readonly reason: Reason };
+  | { readonly kind: 'invalid'; readonly reason: Refusal };
 
 const LONG_NAMED = 10;
 
@@ -117,7 +119,7 @@ export class Oracle {
     return { output: this.#annotated(record, judgements) + lineEnd, verdict };
   }
 
-  #refusal(record: string): Reason | undefined {
+  #refusal(record: string): Refusal | undefined {
     const { format, maxLineBytes } = this.#question;
     return this.#isJson ? refusalOf(record, format === 'array', maxLineBytes) : undefined;
   }

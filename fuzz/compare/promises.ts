@@ -20,7 +20,7 @@ export function refusalOf(
   record: string,
   isInArray: boolean,
   maxBytes: number,
-): Reason | undefined {
+): Exclude<Reason, 'rule'> | undefined {
   const deep = record.length <= MAX_DEPTH - 1 ? undefined : beyondDepth(record, isInArray ? 1 : 0);
   // The bound that the record exceeds first counts.
   if (deep !== undefined && deep < maxBytes) return 'nested-too-deep';
@@ -48,7 +48,7 @@ function beyondDepth(record: string, around: number): number | undefined {
  * The reason of a line of text with a tab or a carriage return between the bytes that the URL
  * Standard strips at both ends.
  */
-export function severalUrls(line: string): Reason | undefined {
+export function severalUrls(line: string): Exclude<Reason, 'rule'> | undefined {
   let start = 0;
   let end = line.length;
   while (start < end && line.charCodeAt(start) <= 0x20) start++;

@@ -1,5 +1,7 @@
+import { shownValue } from '../arguments.js';
+import { RobotsFilterError } from '../errors.js';
 import { tokenPrefix } from '../protocol/agent.js';
-import type { KnownAgent } from './known-agent.js';
+import { agentsOf, type KnownAgent, listNames } from './known-agent.js';
 
 /*
  * The built-in lists: a heading for each list, then a line for each agent with five columns:
@@ -149,10 +151,20 @@ const COLUMNS = 5;
 
 let known: readonly KnownAgent[] | undefined;
 
-/** The agents of the built-in lists, list by list. */
-export function knownAgents(): readonly KnownAgent[] {
-  known ??= parseLists(LISTS);
-  return known;
+/**
+ * The agents of the built-in lists that the command line knows as `@ai-training` and the like.
+ *
+ * @param list the name of a list, with or without `@`. Default: all lists, one after another
+ * @throws RobotsFilterError `usage` if there is no such list
+ */
+export function knownAgents(list?: string): readonly KnownAgent[] {
+  known ??= Object.freeze(parseLists(LISTS));
+  if (list === undefined) return known;
+  const isName = typeof list === 'string';
+  const found = isName ? agentsOf(known, list.startsWith('@') ? list.slice(1) : list) : undefined;
+  if (found !== undefined) return found;
+  const remedy = `Use one of ${listNames(known).join(', ')}`;
+  throw new RobotsFilterError('usage', `the list of agents is ${shownValue(list)}. ${remedy}`);
 }
 
 function parseLists(lists: string): KnownAgent[] {

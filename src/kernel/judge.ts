@@ -34,13 +34,22 @@ export interface DecidingRule {
   readonly source?: string;
 }
 
-/** A verdict and its reason. */
-export interface Judgement {
-  readonly verdict: Verdict;
-  readonly reason: Reason;
-  /** Present if a rule decided. */
-  readonly rule?: DecidingRule;
+/** A rule decided. */
+export interface RuleJudgement {
+  readonly verdict: 'allow' | 'deny';
+  readonly reason: 'rule';
+  readonly rule: DecidingRule;
 }
+
+/** No rule decided. */
+export interface OtherJudgement {
+  readonly verdict: Verdict;
+  readonly reason: Exclude<Reason, 'rule'>;
+  readonly rule?: undefined;
+}
+
+/** A verdict and its reason. Only the reason `rule` comes with a rule. */
+export type Judgement = RuleJudgement | OtherJudgement;
 
 /** Initial room for a URL, in bytes. */
 const USUAL_URL_BYTES = 4096;
@@ -111,8 +120,9 @@ export class Judge {
     const outcome = this.#decide(url, asked);
     const verdict = verdictOf(outcome);
     const reason = REASONS[outcome & 15] as Reason;
-    if (this.#result[RESULT_RANK / 4] === 0) return { verdict, reason };
-    return { verdict, reason, rule: this.#rule(asked) };
+    // The kernel reports a rank exactly with the reason `rule`, whose verdict the rule decides.
+    if (this.#result[RESULT_RANK / 4] === 0) return { verdict, reason } as OtherJudgement;
+    return { verdict, reason, rule: this.#rule(asked) } as RuleJudgement;
   }
 
   /** As `judge`; the verdict alone takes less time. */

@@ -16,6 +16,24 @@ function tokensIn(header: string): string[] {
 }
 
 describe('the built-in lists', () => {
+  it('are found by their names, with or without @', () => {
+    const training = knownAgents('ai-training');
+    expect(training.map(({ token }) => token)).toContain('GPTBot');
+    expect(knownAgents('@ai-training')).toEqual(training);
+    expect(knownAgents('all-known')).toEqual(knownAgents());
+    expect(new Set(training.map(({ purpose }) => purpose))).toEqual(new Set(['ai-training']));
+  });
+
+  it('cannot be changed, and no other list is guessed', () => {
+    expect(() => (knownAgents() as unknown[]).reverse()).toThrow(TypeError);
+    expect(() => knownAgents('ai-trainig')).toThrow(
+      "the list of agents is 'ai-trainig'. Use one of ai-training, ",
+    );
+    expect(() => knownAgents(1 as never)).toThrow('the list of agents is 1.');
+  });
+});
+
+describe('the built-in lists', () => {
   it('have the names that the documents promise', () => {
     expect(listNames(known)).toEqual([
       'ai-training',

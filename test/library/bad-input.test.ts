@@ -78,6 +78,18 @@ describe('a wrong call says what to pass', () => {
       'use one of rfc9309',
     ],
     ...methods(() => robots, ['verdict', 'isAllowed', 'isDisallowed']),
+    ...['h.example/x', 'page.html', '', '?q', ' x/y'].map(
+      (url): [string, () => unknown, string] => [
+        `isAllowed(${JSON.stringify(url)}, agent)`,
+        () => robots.isAllowed(url, 'a'),
+        `the URL is '${url}', neither a URL nor a path`,
+      ],
+    ),
+    [
+      'isDisallowed(bytes without a scheme, agent)',
+      () => robots.isDisallowed(Buffer.from('h.example/x'), 'a'),
+      "Pass a URL with its scheme, or a path with its '/'",
+    ],
     ['rulesFor()', () => loose(robots.rulesFor.bind(robots))(), AGENT],
     ['crawlDelay()', () => loose(robots.crawlDelay.bind(robots))(), AGENT],
     ...methods(() => table, ['verdict', 'isAllowed', 'isDisallowed']),

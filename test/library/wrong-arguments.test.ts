@@ -165,6 +165,7 @@ const CALLS: Readonly<Record<string, Call>> = {
     ],
   },
   verdicts: { run: library.verdicts, args: [table, [URL_OF_TABLE], 'a'], needed: 3 },
+  knownAgents: { run: library.knownAgents, args: ['ai-training'], needed: 0 },
   parseAuthority: { run: library.parseAuthority, args: ['h.example'], needed: 1 },
   formatAuthority: {
     run: library.formatAuthority,

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { isatty } from 'node:tty';
+import { isBareReference } from '../../arguments.js';
 import { printable } from '../../control-characters.js';
 import { RobotsFilterError } from '../../errors.js';
 import { inputName, STANDARD_INPUT } from '../../files/standard-input.js';
@@ -101,14 +102,16 @@ export async function check(
   };
   let bare = 0;
   const judge = (url: string): void => {
-    if (profile !== 'google' && isBare(url) && bare++ < MOST_BARE) {
+    const isPath = profile !== 'google' && isBareReference(url);
+    if (isPath && bare++ < MOST_BARE) {
       noteBareUrl(url, { file, asked, diagnostics });
     }
-    const judgement = robots.verdict(url, agent);
+    const judged = isPath ? `/${url.trimStart()}` : url;
+    const judgement = robots.verdict(judged, agent);
     if (judgement.verdict !== 'allow') code = NOT_ALLOWED;
     const columns = columnsOf(url, judgement);
     if (aligns) rows.push(columns);
-    else out.add(checked?.json(url, judgement) ?? `${columns.join('\t')}\n`);
+    else out.add(checked?.json(url, judged, judgement) ?? `${columns.join('\t')}\n`);
   };
   try {
     for (const url of urls) {
@@ -192,19 +195,6 @@ function noteBareUrl(
   diagnostics.note(
     `warning: ${text} has no scheme, so it is taken as a path. Use https://${text} or /${text}`,
   );
-}
-
-/**
- * Whether a reference has neither a scheme nor a leading slash: its scheme was likely forgotten.
- */
-function isBare(reference: string): boolean {
-  const text = reference.trim();
-  if (text.startsWith('/') || text.startsWith('\\')) return false;
-  for (const character of text) {
-    if (character === ':') return false;
-    if ('/\\?#'.includes(character)) break;
-  }
-  return true;
 }
 
 /** The columns of a line; line ends and tabs from outside are escaped. */

@@ -22,8 +22,13 @@ export class CheckedUrls {
     this.#preferences = new AgentPreferences(this.#records, this.#tokens, pathMatchers(profile));
   }
 
-  /** One object on a line. Preferences are given only where the verdict is allow. */
-  json(url: string, { verdict, reason, rule }: Judgement): string {
+  /**
+   * One object on a line. Preferences are given only where the verdict is allow.
+   *
+   * @param url the URL as asked
+   * @param judged the URL or path that it stands for
+   */
+  json(url: string, judged: string, { verdict, reason, rule }: Judgement): string {
     const { crawlDelay } = recordsFor(this.#records, this.#tokens);
     const sitemaps = this.#records.filter(({ kind }) => kind === 'sitemap');
     const line = {
@@ -33,7 +38,7 @@ export class CheckedUrls {
       rule: rule === undefined ? null : { line: rule.line, text: rule.text, agent: rule.agent },
       crawlDelay: crawlDelay ?? null,
       sitemaps: sitemaps.map(({ value }) => value),
-      preferences: verdict === 'allow' ? this.#preferences.for(url) : null,
+      preferences: verdict === 'allow' ? this.#preferences.for(judged) : null,
     };
     return `${safeJson(line)}\n`;
   }

@@ -16,7 +16,7 @@ import { Filter, type FilterSettings } from './pipeline/filter.js';
 import { createFilterStream } from './pipeline/filter-stream.js';
 import { DEFAULT_MAX_LINE_BYTES, GREATEST_MAX_LINE_BYTES, MAX_THREADS } from './pipeline/limits.js';
 import { memberConflict } from './pipeline/member-conflict.js';
-import { parseAgent } from './protocol/agent.js';
+import { parseAgent, refuseSameAgents } from './protocol/agent.js';
 import type { Verdict } from './protocol/verdict.js';
 import { type Table, tableMemory } from './table.js';
 import { MainThread } from './workers/main-thread.js';
@@ -107,8 +107,10 @@ export function filterStream(table: Table, options: FilterStreamOptions = {}): D
     const remedy = "Pass a product token, or a list of agents: ['A', 'B>C']";
     throw new RobotsFilterError('usage', `agents is ${shownValue(agents)}. ${remedy}`);
   }
+  const parsedAgents = list.map((agent) => parseAgent(agent, table.profile));
+  refuseSameAgents(parsedAgents);
   const settings = {
-    agents: list.map((agent) => parseAgent(agent, table.profile)),
+    agents: parsedAgents,
     output,
     unknown: options.unknown ?? 'unknown',
     explain: options.explain ?? false,

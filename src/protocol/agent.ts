@@ -54,6 +54,29 @@ export function parseAgent(agent: string | readonly string[], profile: Profile):
   return { name: typeof agent === 'string' ? agent : links.join('>'), chain: links };
 }
 
+/**
+ * Refuses an agent that comes twice. Capitals make no difference to a product token (RFC 9309
+ * section 2.2.1), and none to SQL, where the columns of such agents would have the same name.
+ *
+ * @throws RobotsFilterError `usage`
+ */
+export function refuseSameAgents(agents: readonly Agent[]): void {
+  const known = new Map<string, string>();
+  for (const { name, chain } of agents) {
+    const key = chain.join('>').toLowerCase();
+    const other = known.get(key);
+    known.set(key, name);
+    if (other === undefined) continue;
+    const first = JSON.stringify(other);
+    throw new RobotsFilterError(
+      'usage',
+      other === name
+        ? `the agent ${first} is named twice. Name it once`
+        : `${first} and ${JSON.stringify(name)} are the same agent: capitals make no difference. Name it once`,
+    );
+  }
+}
+
 /** What to write in place of a text that is not a product token. */
 function remedyFor(link: string): string {
   if (link.includes('://') && !link.includes(' ')) return 'pass the URL first, then the agent';

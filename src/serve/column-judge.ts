@@ -20,7 +20,7 @@ import { DEFAULT_SETTINGS, type QuerySettings } from '../kernel/query-settings.j
 import { scratchBytes } from '../kernel/scratch.js';
 import { encodeShardQueries, type QueryTable, shardQueryBytes } from '../kernel/shard-queries.js';
 import { writeTask } from '../kernel/task.js';
-import { type Agent, parseAgent } from '../protocol/agent.js';
+import { type Agent, parseAgent, refuseSameAgents } from '../protocol/agent.js';
 import type { Profile } from '../protocol/profile.js';
 import { Answer, ShardAnswer, warning } from './answer.js';
 import { MAX_URL_BYTES, MAX_VERDICTS } from './protocol.js';
@@ -223,19 +223,13 @@ export class ColumnJudge implements ColumnMemory {
   #parseAgents(json: string): Agent[] {
     const list = parseList(json);
     const names = list.length === 0 ? this.#served.agents : list;
-    const seen = new Set<string>();
-    return names.map((name) => {
+    const agents = names.map((name) => {
       const agent = parseAgent(name as string, this.#served.profile);
-      if (seen.has(agent.name)) {
-        throw new RobotsFilterError(
-          'usage',
-          `the agents name ${JSON.stringify(agent.name)} twice. Name it once`,
-        );
-      }
-      seen.add(agent.name);
       this.#view.checkAgent(agent);
       return agent;
     });
+    refuseSameAgents(agents);
+    return agents;
   }
 }
 

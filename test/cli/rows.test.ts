@@ -335,6 +335,37 @@ describe('a carriage return', () => {
     expect((await place.shell(`${RF} list.csv`)).text).toBe('');
   });
 
+  test('lines above the header are refused, and two columns of one name', async () => {
+    const place = workplace();
+    const rows = 'https://example.com/private/,3\nhttps://example.com/a,5\n';
+    const below = `Landing Page,url\n3,https://example.com/\n`;
+    for (const [content, message] of [
+      [`# ----\n# All Data\n\n${below}`, 'a comment or title, and the header is on line 4.'],
+      [`"A title\nof two lines"\n${below}`, 'tail -n +3 FILE | robots-filter --input csv'],
+      [`\n\nTitle\n${rows}`, 'the header is on line 4.'],
+      ['# made by hand\nURL\nhttps://example.com/\n', 'the header is on line 2.'],
+      [`\ufeffsep=,\n${below}`, 'an instruction to Excel, and the header is on line 2.'],
+      ['url,url\nhttps://example.com/,x\n', 'the columns 1 and 2 are both called url.'],
+      ['n,URL,Url\n1,x,y\n', 'the columns 2 and 3 are both called URL.'],
+    ]) {
+      place.write('list.csv', content ?? '');
+      const { code, text, stderr } = await place.shell(`${RF} list.csv`);
+      expect({ code, text }, content).toEqual({ code: 2, text: '' });
+      expect(stderr).toContain(message);
+    }
+    place.write('list.csv', 'a,b,a\nx,y,https://example.com/private/\n');
+    const named = await place.shell(`${RF} --url-field a list.csv`);
+    expect(named.stderr).toContain('both called a. Say which one holds the URLs by its number');
+    const third = await place.shell(`${RF} --format verdicts --url-field 3 list.csv`);
+    expect(third.text).toBe('deny\n');
+    // Lists of one column, whose URLs may hold commas.
+    for (const header of ['url', 'Address of a page']) {
+      place.write('list.csv', `${header}\nhttps://example.com/private/\nhttps://a.example/x,y\n`);
+      const { code, text } = await place.shell(`${RF} -q --format verdicts list.csv`);
+      expect({ code, text }).toEqual({ code: 0, text: 'deny\ninvalid\n' });
+    }
+  });
+
   test('in a header is refused; as its line end it is not', async () => {
     const place = workplace();
     place.write('mac.csv', 'url,note\rhttps://example.com/private/,x\r');

@@ -83,7 +83,9 @@ test('what could not be read again is not written', async () => {
   expect(() => long.group(half)).toThrow('more than 268435456 bytes of metadata');
   const wide = (length: number): ThriftStruct =>
     new Map([[1, list(I32, new Array<number>(length).fill(0))]]);
-  expect(() => new ChunkWriter(nowhere).group(wide(MAX_VALUES))).toThrow('more than 4194304 values');
+  expect(() => new ChunkWriter(nowhere).group(wide(MAX_VALUES))).toThrow(
+    'more than 4194304 values',
+  );
 });
 
 test('metadata of more than 16 MiB are written and read', async () => {

@@ -38,6 +38,17 @@ def question_of(agents: object, *, explain: bool = False) -> Question:
             raise UsageError(
                 f"an agent is of type {type(name).__name__}. Pass product tokens, such as 'GPTBot'"
             )
+    known: dict[str, str] = {}
+    for name in names:
+        # Capitals make no difference to a product token, nor to columns in SQL.
+        key = ">".join(link.strip() for link in name.split(">")).lower()
+        if key in known:
+            raise UsageError(
+                f"the agent {name!r} is named twice. Name it once"
+                if known[key] == name
+                else f"{known[key]!r} and {name!r} are the same agent. Name it once"
+            )
+        known[key] = name
     if not names:
         raise UsageError("agents is empty. Pass a product token such as 'GPTBot', or '*'")
     return Question(names, explain, single=False)

@@ -1,4 +1,4 @@
-import { type Agent, parseAgent } from '../../protocol/agent.js';
+import { type Agent, parseAgent, refuseSameAgents } from '../../protocol/agent.js';
 import type { Profile } from '../../protocol/profile.js';
 import { usageError } from '../usage-error.js';
 
@@ -32,17 +32,12 @@ function splitAtCommas(list: string): string[] {
  */
 export function parseAgents(names: readonly string[] | undefined, profile: Profile): Agent[] {
   if (names === undefined) return [parseAgent('*', profile)];
-  const seen = new Set<string>();
-  return names.map((name) => {
+  const agents = names.map((name) => {
     if (name === '') {
       throw usageError(
         '--agent names an empty product token. Use --agent GPTBot, or --agent GPTBot,CCBot for several',
       );
     }
-    if (seen.has(name)) {
-      throw usageError(`--agent names ${JSON.stringify(name)} twice. Name it once`);
-    }
-    seen.add(name);
     if (profile !== 'google' && name.split('>').includes('')) {
       throw usageError(
         `--agent ${JSON.stringify(name)} has an empty product token in its chain. Use --agent 'A>B'`,
@@ -50,6 +45,8 @@ export function parseAgents(names: readonly string[] | undefined, profile: Profi
     }
     return parseAgent(name, profile);
   });
+  refuseSameAgents(agents);
+  return agents;
 }
 
 /** The product tokens whose groups decide for these agents, without `*`. */

@@ -1,4 +1,4 @@
-import { CR, LF, QUOTE } from '../../../ascii.js';
+import { COMMA, CR, LF, QUOTE } from '../../../ascii.js';
 import { RobotsFilterError } from '../../../errors.js';
 import type { Chunks } from '../chunks.js';
 import type { RowsOptions } from '../format.js';
@@ -7,6 +7,9 @@ import { RowScanner } from './row-scanner.js';
 
 /** Maximum length of the first row, in bytes. */
 const LONGEST = 1024 * 1024;
+
+/** Maximum number of rows in which a header is looked for below comments. */
+const MOST_ROWS_ABOVE = 64;
 
 /** No row has more columns: each takes a byte. */
 const MOST_COLUMNS = 2 ** 30;
@@ -64,6 +67,17 @@ export async function readFirstRow(
     return { header: Buffer.alloc(0), headerLines: 0, column: 0, isSole: false };
   const fields = fieldsOf(row, delimiter);
   const hasHeader = options.header ?? !fields.some(isUrl);
+  if (hasHeader && options.header === undefined) {
+    const line = newlines + 1;
+    if (fields[0]?.toLowerCase().startsWith('sep=') === true) {
+      throw preamble(options, 'its first line is an instruction to Excel', line + 1, delimiter);
+    }
+    const above = fields.length === 1 && !fields.some(isUrlColumnName);
+    const header = above ? headerBelow(head, end, line, delimiter) : undefined;
+    if (header !== undefined) {
+      throw preamble(options, 'its first line is a comment or title', header, delimiter);
+    }
+  }
   const column = columnOf(fields, hasHeader, options);
   const isSole = fields.length === 1 && options.column === undefined;
   if (!hasHeader) return { header: undefined, headerLines: 0, column, isSole };
@@ -77,6 +91,48 @@ export async function readFirstRow(
   const header = Buffer.from(row);
   chunks.drop(end);
   return { header, headerLines: newlines + 1, column, isSole };
+}
+
+/**
+ * The line of the header below a first row of one field that is a comment or a title: a row of
+ * several fields, or the usual name of a column of URLs, before any URL. `undefined` if there is
+ * none, so that the first row is the header.
+ *
+ * @param start where the rows after the first one begin
+ * @param line the number of the first row's last line
+ */
+function headerBelow(
+  head: Buffer,
+  start: number,
+  line: number,
+  delimiter: number,
+): number | undefined {
+  let at = start;
+  let number = line + 1;
+  for (let rows = 0; rows < MOST_ROWS_ABOVE && at < head.length; rows++) {
+    const scanner = new RowScanner(delimiter);
+    const end = scanner.scan(head, at);
+    if (end === undefined) return undefined;
+    const fields = fieldsOf(head.subarray(at, end), delimiter);
+    if (fields.length > 1 || fields.some(isUrlColumnName)) return number;
+    if (fields.some(isUrl)) return undefined;
+    number += scanner.newlines + 1;
+    at = end;
+  }
+  return undefined;
+}
+
+function preamble(
+  options: RowsOptions,
+  what: string,
+  line: number,
+  delimiter: number,
+): RobotsFilterError {
+  const format = delimiter === COMMA ? 'csv' : 'tsv';
+  return refusal(
+    options,
+    `${what}, and the header is on line ${line}. Leave out the lines above: tail -n +${line} FILE | robots-filter --input ${format} … If the first line is the header after all, use --header`,
+  );
 }
 
 /** Finds the beginning of the first row: empty lines are not rows. */
@@ -116,17 +172,38 @@ function endOfFields(row: Buffer): number {
 function columnOf(fields: readonly string[], hasHeader: boolean, options: RowsOptions): number {
   const { column } = options;
   const names = `The columns are: ${fields.join(', ').slice(0, 500)}`;
+  const single = (indices: readonly number[], wanted: string): number | undefined => {
+    const [index, other] = indices;
+    if (index === undefined || other === undefined) return index;
+    throw refusal(
+      options,
+      `the columns ${index + 1} and ${other + 1} are both called ${wanted}. Say which one holds the URLs by its number: --url-field ${index + 1}`,
+    );
+  };
+  const indicesOf = (isWanted: (name: string) => boolean): number[] =>
+    hasHeader ? [...fields.keys()].filter((index) => isWanted(fields[index] ?? '')) : [];
   if (column !== undefined) {
-    const named = hasHeader ? fields.indexOf(column) : -1;
-    if (named >= 0) return named;
+    const named = single(
+      indicesOf((name) => name === column),
+      column,
+    );
+    if (named !== undefined) return named;
     const number = columnNumber(column);
     if (number >= 1 && number <= Math.max(fields.length, 1)) return number - 1;
     const what = isNumber(column) ? `column ${column}` : `column called ${column}`;
     const why = hasHeader ? names : 'There is no header: give the number of the column';
     throw refusal(options, `there is no ${what}. ${why} (--url-field)`);
   }
-  const exact = hasHeader ? fields.findIndex((name) => name.toLowerCase() === 'url') : -1;
-  if (exact >= 0) return exact;
+  const exact = single(
+    indicesOf((name) => name === 'url'),
+    'url',
+  );
+  if (exact !== undefined) return exact;
+  const capitals = single(
+    indicesOf((name) => name.toLowerCase() === 'url'),
+    'URL',
+  );
+  if (capitals !== undefined) return capitals;
   const found = hasHeader ? fields.findIndex(isUrlColumnName) : fields.findIndex(isUrl);
   if (found >= 0) return found;
   if (fields.length === 1) return 0;

@@ -4,14 +4,16 @@ import { RobotsFilterError } from '../errors.js';
 import { COMPRESSION_ENDINGS, COMPRESSIONS, compressionOf } from '../files/compressions.js';
 import { FileEnd } from '../files/file-end.js';
 import { gzip } from '../files/gzip.js';
+import { startsWith } from '../files/magic.js';
 import { describeSystemError } from '../files/system-error.js';
+import { ARC_MAGIC, describeUnsupported } from '../files/unsupported-formats.js';
 import { UnsupportedZstdError } from '../files/zstd/frame-scanner.js';
 import { type ArchiveCompression, readArchive, readRecordAt } from '../warc/archive-reader.js';
 import type { ByteSource } from '../warc/byte-source.js';
 import type { Capture } from '../warc/capture.js';
 import { type CaptureHandler, CaptureReader } from '../warc/capture-reader.js';
 import { UrlFilter } from '../warc/url-filter.js';
-import { beginsRecord } from '../warc/version-line.js';
+import { ArcFileError, beginsRecord } from '../warc/version-line.js';
 import { isCaptureFile, readCaptureFile } from './capture-file.js';
 import type { CacheOptions, WarningEvent } from './entry.js';
 import { close, type FilePath, openFile, type Skip } from './file.js';
@@ -170,6 +172,12 @@ export async function readArchivePart(
       refuse(part, { code: 'compressed', message }, onEvent);
       return;
     }
+    if (cause instanceof ArcFileError) {
+      const description = describeUnsupported(Uint8Array.from(ARC_MAGIC), compression) ?? '';
+      const message = part.isNamed ? description : `The file ${description} Skipped.`;
+      refuse(part, { code: 'not-text', message }, onEvent);
+      return;
+    }
     throw new RobotsFilterError(
       'input',
       `${part.displayPath}: reading failed: ${describeSystemError(cause)}. Copy the file again, or leave it out.`,
@@ -277,8 +285,8 @@ async function compressionOfFile(source: ByteSource, name: string): Promise<Arch
   const head = Buffer.alloc(HEAD_BYTES);
   const bytes = await source.read(0, head);
   const named = COMPRESSIONS.find(({ ending }) => hasEnding(name, `.warc${ending}`));
-  const compression =
-    compressionOf(head.subarray(0, bytes)) ?? (beginsRecord(head, 0) ? undefined : named);
+  const isPlain = beginsRecord(head, 0) || startsWith(head, ARC_MAGIC);
+  const compression = compressionOf(head.subarray(0, bytes)) ?? (isPlain ? undefined : named);
   if (compression === undefined) return 'none';
   return compression === gzip ? 'gzip' : 'zstd';
 }

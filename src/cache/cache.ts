@@ -19,6 +19,7 @@ import {
 import { DirectoryReader, schemeParts, VANISHED } from './directory.js';
 import type { CacheOptions, EntryEvent, WarningEvent } from './entry.js';
 import { close, type FileAccess, openFile, realPath } from './file.js';
+import { describeArc, readChunks } from './file-chunks.js';
 import { decodeName, displayName } from './file-name.js';
 import { type Nested, NO_FILE, type RecordFileItem } from './item.js';
 import { isIgnored } from './layout.js';
@@ -177,15 +178,16 @@ async function refusal(path: string, status: Stats): Promise<RobotsFilterError> 
 }
 
 /**
- * Names the unsupported format of a file; `undefined` if the format is supported or the file
- * unreadable.
+ * Names the unsupported format of a file, and says how to convert it; `undefined` if the format is
+ * supported or the file unreadable.
  */
-async function describeFile(path: string): Promise<string | undefined> {
+export async function describeFile(path: string): Promise<string | undefined> {
   const file = await open(path).catch(() => undefined);
   try {
     const head = Buffer.alloc(MAGIC_BYTES);
     const read = await file?.read(head, 0, head.length, 0);
-    return describeUnsupported(head.subarray(0, read?.bytesRead ?? 0));
+    const arc = file && (await describeArc(readChunks(file.fd)));
+    return arc ?? describeUnsupported(head.subarray(0, read?.bytesRead ?? 0));
   } catch {
     return undefined;
   } finally {

@@ -1,5 +1,6 @@
+import { ARC_ADVICE } from '../files/unsupported-formats.js';
 import { isArchiveName } from './archive-file.js';
-import { isDocumentName } from './document-name.js';
+import { isArcName, isDocumentName } from './document-name.js';
 import { bodyLimit, type CacheOptions, type EntryEvent, type WarningEvent } from './entry.js';
 import { type FilePath, readBody, skipOf } from './file.js';
 import { decodeName, displayName } from './file-name.js';
@@ -32,6 +33,7 @@ const NO_HOST =
   'A robots.txt whose host is unknown; skipped. Put it in a directory named for its host.';
 const DOCUMENT =
   'The name marks a document or data; skipped. If it is a host, name the file HOST.robots.txt.';
+const ARC = `The name marks an ARC file, which is not read; skipped. ${ARC_ADVICE}`;
 const TOO_DEEP =
   'Files of records and archives are read at the top of the directory only; skipped.';
 
@@ -57,6 +59,7 @@ async function itemAt(listed: string, place: Place, context: ReadContext): Promi
   }
   // Archives at the top are no longer among the names.
   if (isArchiveName(name)) return skipped(displayPath, 'too-deep', TOO_DEEP);
+  if (isArcName(name)) return skipped(displayPath, 'not-text', ARC);
   if (isDocumentName(name)) return skipped(displayPath, 'document', DOCUMENT);
   const authority = authorityOfFile(name, place.scheme);
   // A name that is not listed as a directory may be a link to one, which is then read another way.

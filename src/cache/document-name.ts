@@ -42,6 +42,12 @@ export function isDocumentName(name: string): boolean {
   return DOCUMENTS.has(word.toLowerCase()) || isWordInCapitals(word);
 }
 
+/** Whether the name of a file marks it as an ARC file, the predecessor of WARC. */
+export function isArcName(name: string): boolean {
+  const [stem, ending] = splitEnding(name);
+  return (COMPRESSIONS.has(ending) ? splitEnding(stem)[1] : ending) === 'arc';
+}
+
 /** Splits a name at its last dot. The ending is in lower case; empty if there is none. */
 function splitEnding(name: string): [stem: string, ending: string] {
   const dot = name.lastIndexOf('.');

@@ -1,8 +1,10 @@
 import type { Compression } from '../files/compression.js';
+import { compressionOf } from '../files/compressions.js';
 import { decompressed } from '../files/decompressed.js';
 import { FileEnd } from '../files/file-end.js';
+import { startsWith } from '../files/magic.js';
 import { readOpened } from '../files/openings.js';
-import { MAGIC_BYTES } from '../files/unsupported-formats.js';
+import { ARC_MAGIC, describeUnsupported, MAGIC_BYTES } from '../files/unsupported-formats.js';
 
 /** Number of bytes that are read, or decompressed, at a time. */
 const CHUNK = 1024 * 1024;
@@ -51,4 +53,26 @@ async function* copies(first: Buffer, rest: AsyncGenerator<Buffer>): AsyncGenera
   } finally {
     await rest.return(undefined);
   }
+}
+
+/**
+ * Describes an ARC file, plain or compressed, and says how to convert it; `undefined` for any other
+ * file.
+ *
+ * @param chunks the bytes of the file, as `readChunks` yields them
+ */
+export async function describeArc(chunks: AsyncGenerator<Buffer>): Promise<string | undefined> {
+  const { value: first } = await chunks.next();
+  if (first === undefined) return undefined;
+  const compression = compressionOf(first);
+  const content =
+    compression === undefined ? joined(first, chunks) : decompress(compression, first, chunks);
+  try {
+    for await (const start of content) {
+      return startsWith(start, ARC_MAGIC)
+        ? describeUnsupported(start, compression?.name)
+        : undefined;
+    }
+  } catch {} // The data is damaged, which whoever reads it names.
+  return undefined;
 }

@@ -81,6 +81,13 @@ const ARROW =
 const WARC =
   'List its URLs: warcio index -f warc-target-uri FILE | robots-filter --url-field warc-target-uri ... Its robots.txt captures are read with --robots-dir FILE.warc or FILE.warc.gz.';
 
+/** The beginning of an ARC file (version 1), the predecessor of WARC. */
+export const ARC_MAGIC = magicOf('filedesc://');
+
+/** How to convert an ARC file, as a sentence. */
+export const ARC_ADVICE =
+  'Convert it to WARC: warcio recompress FILE.arc.gz FILE.warc.gz. The robots.txt captures of FILE.warc.gz are read with --robots-dir.';
+
 /** Its directory is at the end, so 7z reads no such archive from standard input. */
 const SEVEN_ZIP = 'Type: 7z e -so FILE | robots-filter …';
 
@@ -90,6 +97,7 @@ const TAR = { name: 'a tar archive', command: 'tar -xOf -' };
 const DATA: readonly UnsupportedFormat[] = [
   { magic: magicOf('WARC/0.'), name: 'a WARC file', advice: WARC },
   { magic: magicOf('WARC/1.'), name: 'a WARC file', advice: WARC },
+  { magic: ARC_MAGIC, name: 'an ARC file', advice: ARC_ADVICE },
   { magic: magicOf('PAR1'), name: 'a Parquet file', advice: PARQUET },
   { magic: magicOf('PARE'), name: 'an encrypted Parquet file', advice: CONVERT },
   { magic: magicOf('ARROW1'), name: 'an Arrow file', advice: ARROW },

@@ -14,6 +14,7 @@ export type ArchiveCompression = 'none' | 'gzip' | 'zstd';
  * Passes all records of a WARC file to a handler. Damage costs only the records that it hits.
  *
  * @throws UnsupportedZstdError if the file needs a zstd dictionary, or too large a window
+ * @throws ArcFileError if the file is an ARC file
  * @throws Error if the system cannot read the file, or if the file was truncated in the meantime
  */
 export async function readArchive(

@@ -6,6 +6,7 @@ import {
   isBeginning,
   LONGEST_VERSION_LINE,
   nextHeader,
+  refuseArc,
 } from './version-line.js';
 import { endOfHeader, LONGEST_HEADER, parseWarcHeader, type WarcHeader } from './warc-header.js';
 import type { RecordHandler } from './warc-record.js';
@@ -97,6 +98,7 @@ export class RecordSplitter {
    * Takes the next bytes.
    *
    * @returns the offset of the next plain bytes that are needed; `undefined` for those that follow
+   * @throws ArcFileError if the file is an ARC file
    */
   push(piece: Piece): number | undefined {
     const { bytes, kind } = piece;
@@ -171,7 +173,7 @@ export class RecordSplitter {
           this.#carryFrom(piece, at, carried);
           return;
         }
-        at = this.#lose(at, place);
+        at = this.#lose(bytes, at, place);
         continue;
       }
       this.#finish();
@@ -286,11 +288,12 @@ export class RecordSplitter {
   }
 
   /** Handles bytes that do not begin a record; returns the index from which to search. */
-  #lose(at: number, place: number): number {
+  #lose(bytes: Buffer, at: number, place: number): number {
     this.#state = 'lost';
     if (this.#open !== undefined && this.#hasEnd(this.#open)) this.#finish();
     const open = this.#open;
     if (open === undefined) {
+      if (place === 0 && at === 0) refuseArc(bytes);
       this.#handler.damage(place, 'no record begins here', false);
       return at;
     }

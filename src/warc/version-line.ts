@@ -1,5 +1,6 @@
 import { CR, DIGIT_0, DIGIT_9, DOT, LF } from '../ascii.js';
 import { startsWith } from '../files/magic.js';
+import { ARC_MAGIC } from '../files/unsupported-formats.js';
 import { parseWarcHeader } from './warc-header.js';
 
 /** Every record begins with these bytes and a version. */
@@ -21,6 +22,14 @@ export function beginsRecord(bytes: Buffer, at: number): boolean {
     isDigit(bytes[at + MAGIC.length]) &&
     bytes[at + MAGIC.length + 1] === DOT
   );
+}
+
+/** The file is an ARC file, which has no records that are read here. */
+export class ArcFileError extends Error {}
+
+/** @throws ArcFileError if a file begins like an ARC file */
+export function refuseArc(beginning: Buffer): void {
+  if (startsWith(beginning, ARC_MAGIC)) throw new ArcFileError('an ARC file');
 }
 
 /** Whether the bytes from an index to the end may be the beginning of `WARC/1.`. */

@@ -157,6 +157,59 @@ describe('captures of WARC files', () => {
     }
   });
 
+  test('of an ARC file are not read: the message says how to convert it', async () => {
+    const place = workplace();
+    const arc =
+      'filedesc://a.arc 0.0.0.0 20100101000000 text/plain 76\n1 0 Archive\nURL IP-address Archive-date Content-type Archive-length\n\n' +
+      'http://a.example/robots.txt 192.0.2.1 20100101000000 text/plain 34\nHTTP/1.1 200 OK\r\n\r\nDisallow: /x\n\n';
+    const plain = Buffer.from(arc);
+    const stored = { plain, gzip: membersOf([plain]), zstd: framesOf([plain]) } as const;
+    const files: Readonly<Record<string, keyof typeof stored>> = {
+      'a.arc': 'plain',
+      'a.arc.gz': 'gzip',
+      'a.warc': 'plain',
+      'a.warc.gz': 'gzip',
+      'b.warc.gz': 'plain',
+      'b.warc.zst': 'plain',
+      'a.warc.zst': 'zstd',
+      'a.ndjson': 'plain',
+      'a.ndjson.gz': 'gzip',
+      'a.txt': 'gzip',
+      a: 'zstd',
+    };
+    const refused = async (name: string, where: string, ...args: string[]): Promise<void> => {
+      const { code, text, stderr } = await place.run(args, 'https://a.example/x\n');
+      expect([args, code, text]).toEqual([args, 2, '']);
+      expect(stderr).toContain(`${name}: is an ARC file${where}; `);
+      expect(stderr).toContain('Convert it to WARC: warcio recompress FILE.arc.gz FILE.warc.gz. ');
+    };
+    place.write('hosts/b.example', 'Disallow: /');
+    for (const [name, form] of Object.entries(files)) {
+      place.write(name, stored[form]);
+      const where = form === 'plain' ? '' : ` in ${form} data`;
+      await refused(name, where, '--robots-dir', name);
+      if (name === 'a') await refused(name, where, '--robots-dir', 'hosts', name);
+      if (!name.startsWith('a.')) continue;
+      await refused(name, where, 'lint', name);
+      if (!name.includes('ndjson')) await refused(name, where, 'captures', name);
+    }
+    await refused('a.arc', '', '--robots-dir', 'hosts', 'a.arc');
+    await refused('a.arc.gz', ' in gzip data', 'check', 'a.arc.gz', 'bot', '/');
+    await refused('a.arc.gz', ' in gzip data', 'records', 'a.arc.gz');
+    await refused('a.arc', '', 'audit', '--robots-dir', 'a.arc');
+    place.write('list.paths', 'a.arc.gz\n');
+    await refused('a.arc.gz', ' in gzip data', 'compile', '--robots-dir', 'list.paths', '-o', 't');
+    for (const name of ['a.arc.gz', 'a.warc.gz']) place.write(`hosts/${name}`, stored.gzip);
+    const { code, text, stderr } = await place.run(
+      ['--robots-dir', 'hosts'],
+      'https://b.example/x\n',
+    );
+    expect([code, text]).toEqual([0, 'allow\thttps://b.example/x\n']);
+    expect(stderr).toContain('hosts/a.arc.gz: The name marks an ARC file, which is not read; ');
+    expect(stderr).toContain('hosts/a.warc.gz: The file is an ARC file in gzip data; ');
+    expect(stderr.split('warcio recompress')).toHaveLength(3);
+  });
+
   test('in zstd are named by the offsets of their frames', async () => {
     const place = workplace();
     const records = ['a', 'b', 'c'].map((host) =>

@@ -1,6 +1,7 @@
 import { stat } from 'node:fs/promises';
 import { type ArchiveEvent, type ArchiveFile, readArchivePart } from '../../cache/archive-file.js';
 import { archiveFilesOf } from '../../cache/archive-list.js';
+import { describeFile } from '../../cache/cache.js';
 import { captureLine, leftOutLine } from '../../cache/capture-lines.js';
 import { drawKey } from '../../compile/intern/hash-bytes.js';
 import { RobotsFilterError } from '../../errors.js';
@@ -76,6 +77,8 @@ async function filesOf(path: string): Promise<ArchiveFile[]> {
     const what = `is ${kindName(status)}, and captures are read by their offsets`;
     throw new RobotsFilterError('input', `${path}: ${what}. Write it to a file and name that.`);
   }
+  const description = await describeFile(path);
+  if (description !== undefined) throw new RobotsFilterError('input', `${path}: ${description}`);
   throw new RobotsFilterError(
     'input',
     `${path}: not a WARC file. Name files that end in .warc, .warc.gz or .warc.zst, or a list of them that ends in .paths`,

@@ -1,5 +1,6 @@
 import { open, stat } from 'node:fs/promises';
 import { ARCHIVE_LIST_ENDINGS, isArchiveName } from '../../cache/archive-file.js';
+import { describeArc, readChunks } from '../../cache/file-chunks.js';
 import { recordFileOf } from '../../cache/record-files.js';
 import { RobotsFilterError } from '../../errors.js';
 import { compressionOf } from '../../files/compressions.js';
@@ -12,7 +13,7 @@ import { beginsAsTable, isShardedTable } from '../options/table-file.js';
  * What a path is, by its name and its first bytes: a cache of robots.txt files, a table, or one
  * robots.txt.
  *
- * @throws RobotsFilterError `input` if it cannot be read
+ * @throws RobotsFilterError `input` if it cannot be read, or is an ARC file
  */
 export async function kindOfPath(path: string): Promise<'cache' | 'table' | 'robots.txt'> {
   try {
@@ -23,13 +24,15 @@ export async function kindOfPath(path: string): Promise<'cache' | 'table' | 'rob
     const head = Buffer.alloc(MAGIC_BYTES);
     try {
       await file.read(head, 0, head.length, 0);
+      const arc = await describeArc(readChunks(file.fd));
+      if (arc !== undefined) throw new RobotsFilterError('input', `${path}: ${arc}`);
     } finally {
       await file.close();
     }
     // A compressed robots.txt is no table either, and opening it as one says so.
     return compressionOf(head) !== undefined || beginsAsTable(path) ? 'table' : 'robots.txt';
   } catch (cause) {
-    throw unreadable(path, cause);
+    throw cause instanceof RobotsFilterError ? cause : unreadable(path, cause);
   }
 }
 

@@ -1,5 +1,6 @@
 import { isatty } from 'node:tty';
 import { LONGEST_BODY } from '../../cache/file.js';
+import { describeArc } from '../../cache/file-chunks.js';
 import { RobotsFilterError } from '../../errors.js';
 import { readWhole } from '../../files/openings.js';
 import { inputName, STANDARD_INPUT } from '../../files/standard-input.js';
@@ -22,13 +23,27 @@ const MISSING = {
 /**
  * Reads a robots.txt from a file or standard input.
  *
- * @throws RobotsFilterError `input`
+ * @throws RobotsFilterError `input` if the file cannot be read, or is an ARC file
  */
 export async function readRobotsFile(
   file: string,
   command: keyof typeof ARGUMENTS,
   diagnostics = new Diagnostics(false),
 ): Promise<Uint8Array> {
+  const body = await bytesOf(file, command, diagnostics);
+  async function* chunks(): AsyncGenerator<Buffer> {
+    if (body.length > 0) yield body;
+  }
+  const arc = await describeArc(chunks());
+  if (arc !== undefined) throw new RobotsFilterError('input', `${inputName(file)}: ${arc}`);
+  return body;
+}
+
+async function bytesOf(
+  file: string,
+  command: keyof typeof ARGUMENTS,
+  diagnostics: Diagnostics,
+): Promise<Buffer> {
   if (file === STANDARD_INPUT) {
     if (isatty(0))
       diagnostics.note('reading a robots.txt from standard input; press Ctrl-D to end');
@@ -42,7 +57,7 @@ export async function readRobotsFile(
     }
     return Buffer.concat(pieces);
   }
-  let body: Uint8Array | undefined;
+  let body: Buffer | undefined;
   try {
     body = await readWhole(file, LONGEST_BODY);
   } catch (cause) {

@@ -132,6 +132,7 @@ describe('compression and encoding by the first bytes', () => {
   it.each([
     ['a WARC file', 'WARC/1.1\r\nWARC-Type: warcinfo\r\n'],
     ['a Parquet file', 'PAR1\x15\x04'],
+    ['an ARC file', 'filedesc://a.arc 0.0.0.0 20100101000000 text/plain 76\n'],
     ['an Arrow file', 'ARROW1\0\0'],
     ['a Feather file', 'FEA1\0'],
     ['an ORC file', 'ORC\x0a\x0b'],

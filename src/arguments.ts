@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream';
 import { inspect, types } from 'node:util';
+import { DIGIT_0, DIGIT_9, DOT, HYPHEN, LOWER_A, LOWER_CASE_BIT, LOWER_Z, SLASH } from './ascii.js';
 import { RobotsFilterError } from './errors.js';
 
 const encoder = new TextEncoder();
@@ -155,10 +156,7 @@ export function checkUrl(url: unknown): asserts url is string | Uint8Array {
   throw new RobotsFilterError('usage', `the URL is ${shownValue(url)}. ${remedy}`);
 }
 
-/**
- * Whether a reference has neither a scheme nor a leading slash: its scheme was likely forgotten, as
- * in `example.com/x`, or it was not resolved against the URL of its page.
- */
+/** Whether a reference has neither a scheme nor a leading slash: the scheme may be forgotten. */
 export function isBareReference(reference: string): boolean {
   for (let at = 0; at < reference.length; at++) {
     const character = reference.charAt(at);
@@ -167,6 +165,23 @@ export function isBareReference(reference: string): boolean {
     if (character === '?' || character === '#') return true;
   }
   return true;
+}
+
+/** Whether a reference begins with the name of a host and a slash: `example.com/x`. */
+export function lacksScheme(reference: string): boolean {
+  let label = 0;
+  for (let at = 0; at < reference.length; at++) {
+    const unit = reference.charCodeAt(at);
+    if (unit === DOT) {
+      if (at === label) return false;
+      label = at + 1;
+    } else if (unit === SLASH) {
+      return label > 0 && at > label && isLetter(reference.charCodeAt(label));
+    } else if (!isLetter(unit) && !isDigit(unit) && unit !== HYPHEN) {
+      return false;
+    }
+  }
+  return false;
 }
 
 /**
@@ -227,4 +242,13 @@ export function checkItems(call: string, items: unknown): void {
   }
   const shown = isStream ? 'a stream of bytes' : shownValue(items);
   throw new RobotsFilterError('usage', `what ${call} takes URLs from is ${shown}. ${remedy}`);
+}
+
+function isLetter(unit: number): boolean {
+  const lower = unit | LOWER_CASE_BIT;
+  return lower >= LOWER_A && lower <= LOWER_Z;
+}
+
+function isDigit(unit: number): boolean {
+  return unit >= DIGIT_0 && unit <= DIGIT_9;
 }

@@ -4,7 +4,7 @@ import {
   checkBody,
   checkOptions,
   checkUrl,
-  isBareReference,
+  lacksScheme,
   type OptionKinds,
   shownValue,
 } from './arguments.js';
@@ -101,11 +101,11 @@ export class Robots {
    * Judges whether the agent may fetch the URL, as if this file were the robots.txt of the URL's
    * authority. For each wildcard rule the time is linear in the URL's length.
    *
-   * @param url a URL, or a path that begins with `/`. A URL of another scheme than http, https and
-   *   ftp is `invalid`; the google profile accepts any string
+   * @param url a URL or a path. A string that is not an http, https or ftp URL is `invalid`, but
+   *   the google profile accepts any string
    * @param agent a product token (RFC 9309 section 2.2.1), or a fallback chain: `A>B`, or a list
    * @throws RobotsFilterError `usage` if the agent is not a product token, or the URL neither a
-   *   string nor bytes; and for `example.com/x`, which has neither a scheme nor a slash before it
+   *   string nor bytes; and for `example.com/x`, whose scheme is missing
    */
   verdict(url: string | Uint8Array, agent: string | readonly string[]): Judgement {
     const resident = this.#load(agent);
@@ -228,13 +228,10 @@ export class Robots {
     checkUrl(url);
     if (this.#profile === 'google') return;
     const start = typeof url === 'string' ? url : Buffer.from(url.subarray(0, LONGEST_SCHEME));
-    if (!isBareReference(start.toString())) return;
+    if (!lacksScheme(start.toString())) return;
     const shown = shownValue(typeof url === 'string' ? url : Buffer.from(url).toString());
-    const remedy = "Pass a URL with its scheme, or a path with its '/'";
-    throw new RobotsFilterError(
-      'usage',
-      `the URL is ${shown}, neither a URL nor a path. ${remedy}`,
-    );
+    const remedy = 'Pass it with its scheme, or with a slash before it if it is a path';
+    throw new RobotsFilterError('usage', `the URL is ${shown}, without a scheme. ${remedy}`);
   }
 
   /** Brings the compiled file into the memory, unless it is there. */

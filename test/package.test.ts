@@ -286,7 +286,7 @@ describe('the installed package', () => {
           ? judgement.rule.text
           : (judgement.reason satisfies Exclude<Judgement['reason'], 'rule'>);
       const withRule = ({ rule, verdict }: Judgement): 'allow' | 'deny' | undefined =>
-        rule === undefined || verdict === 'unknown' || verdict === 'invalid' ? undefined : verdict;
+        rule === undefined ? undefined : verdict;
       const tokens: string[] = knownAgents('ai-training').map(({ token }: KnownAgent) => token);
       export { isAllowed, placeOf, tokens, verdict, withRule };
     `;

@@ -90,8 +90,8 @@ export function rankedRules(patterns: readonly TablePattern[]): RankedRule[] {
 
 /**
  * Number of rules that never decide, because stronger rules match all of their witnesses. Literals
- * end before the free byte of a witness, so a stronger rule that matches it has a `*`; or it is `/`,
- * and the other one `*`. Only such rules are tried.
+ * end before the free byte of a witness, so a stronger rule that matches it has a `*`; or it is
+ * `/`, and the other one `*`. Only such rules are tried.
  *
  * @param rules the one that wins first
  * @param google whether the rules decide on /robots.txt too, as in the google profile

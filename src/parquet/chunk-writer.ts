@@ -24,7 +24,7 @@ const PAGE_ROWS = 128 * 1024;
 
 /** Maximum length of a dictionary, in bytes. Beyond it, values are written one by one. */
 const MAX_DICTIONARY = 64 * 1024 * 1024;
-/** Number of bytes of values after which a page of an added column ends, if it has no dictionary. */
+/** Number of bytes of values after which a page of an added column without a dictionary ends. */
 const PAGE_BYTES = 1024 * 1024;
 
 /** The facts about a chunk whose pages have been written. */

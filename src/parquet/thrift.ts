@@ -33,8 +33,8 @@ export interface ThriftField {
 export type ThriftStruct = Map<number, ThriftField>;
 
 /**
- * A value. A whole number beyond 2^53 is a bigint; a double is its eight bytes; an element of a list
- * may be the bytes of a structure that nobody has read.
+ * A value. A whole number beyond 2^53 is a bigint; a double is its eight bytes; an element of a
+ * list may be the bytes of a structure that nobody has read.
  */
 export type ThriftValue = boolean | number | bigint | Uint8Array | ThriftList | ThriftStruct;
 

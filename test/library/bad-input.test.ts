@@ -78,17 +78,17 @@ describe('a wrong call says what to pass', () => {
       'use one of rfc9309',
     ],
     ...methods(() => robots, ['verdict', 'isAllowed', 'isDisallowed']),
-    ...['h.example/x', 'page.html', '', '?q', ' x/y'].map(
+    ...['h.example/x', 'www.Example.com/', 'a.b-c.de/x?q'].map(
       (url): [string, () => unknown, string] => [
         `isAllowed(${JSON.stringify(url)}, agent)`,
         () => robots.isAllowed(url, 'a'),
-        `the URL is '${url}', neither a URL nor a path`,
+        `the URL is '${url}', without a scheme`,
       ],
     ),
     [
       'isDisallowed(bytes without a scheme, agent)',
       () => robots.isDisallowed(Buffer.from('h.example/x'), 'a'),
-      "Pass a URL with its scheme, or a path with its '/'",
+      'Pass it with its scheme, or with a slash before it',
     ],
     ['rulesFor()', () => loose(robots.rulesFor.bind(robots))(), AGENT],
     ['crawlDelay()', () => loose(robots.crawlDelay.bind(robots))(), AGENT],

@@ -1,5 +1,6 @@
 import { shownValue } from '../arguments.js';
 import { RobotsFilterError } from '../errors.js';
+import { lowerCaseAscii } from './product-token.js';
 import type { Profile } from './profile.js';
 import { endOfTokenText } from './token-text.js';
 import { headerCandidates, isBrowserWord, isUserAgentHeader } from './user-agent-header.js';
@@ -63,7 +64,7 @@ export function parseAgent(agent: string | readonly string[], profile: Profile):
 export function refuseSameAgents(agents: readonly Agent[]): void {
   const known = new Map<string, string>();
   for (const { name, chain } of agents) {
-    const key = chain.join('>').toLowerCase();
+    const key = lowerCaseAscii(chain.join('>'));
     const other = known.get(key);
     known.set(key, name);
     if (other === undefined) continue;

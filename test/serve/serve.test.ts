@@ -258,7 +258,9 @@ describe('a column', () => {
       let at = 0;
       const offsets = [0, ...values.map(({ length }) => (at += length))];
       column.set(Buffer.concat([words(...offsets), ...values]));
-      const names = [...new Set(chains.map((chain) => chain.join('>')))];
+      // Names that differ only by capitals are refused.
+      const byKey = new Map(chains.map((chain) => [chain.join('>').toLowerCase(), chain]));
+      const names = [...byKey.values()].map((chain) => chain.join('>'));
       const frame = judge.judge({
         agents: JSON.stringify(names.map((name) => name.split('>'))),
         explain: true,

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { parquetWriteBuffer } from 'hyparquet-writer';
 import { describe, expect, test } from 'vitest';
-import { captureOf, responseOf, robotsOf } from '../warc/warc-bytes.js';
+import { captureOf, recordOf, responseOf, robotsOf } from '../warc/warc-bytes.js';
 import { Workplace, workplace } from './command-line.js';
 
 /** The lines of standard error that warn or note, without the program's name. */
@@ -259,13 +259,13 @@ test.each([
   [['lint', 'robots', '--urls', 'none.txt'], 'warning: none.txt names no URL'],
   [['fetch', '--robots-dir', 'new', 'none.txt'], '0 records of 0 authorities'],
   [['records', 'robots', '--kind', 'sitemap'], 'robots has no records of kind sitemap'],
-  [['captures', 'pages.warc'], 'no captures of robots.txt files in pages.warc'],
+  [['captures', 'info.warc'], 'no captures of robots.txt files in info.warc'],
   [['check', 'none.txt', '*', '/'], 'warning: none.txt is empty, so everything is allowed'],
 ])('an input without records is named: %j', async (args, line) => {
   const place = workplace();
   place.write('none.txt', '');
   place.write('none.csv', 'url,id\n');
-  place.write('pages.warc', captureOf('https://a.example/page', responseOf(200, 'page')));
+  place.write('info.warc', recordOf({ type: 'warcinfo', block: 'software: x\r\n' }));
   const { code, stderr } = await place.run(args);
   expect(code).toBe(0);
   expect(said(stderr)).toContain(line);
@@ -433,7 +433,7 @@ describe('--spreadsheet', () => {
 describe('an option that would be dropped is refused', () => {
   test.each([
     ...['--allowed', '--denied'].flatMap((passing) =>
-      [['--explain'], ['--preferences'], ['--verdict-field', 'v']].map((option) => [
+      [['--explain'], ['--verdict-field', 'v']].map((option) => [
         ['--robots-dir', 'robots', passing, ...option],
         `${option[0]} has no effect with ${passing}`,
       ]),

@@ -252,7 +252,7 @@ describe('an agent that likely misspells another', () => {
       for (const [name, body] of Object.entries(files)) builder.add(name, body);
       Table.from(builder.build()).verdict('https://a.example/', 'GTPBot');
     });
-    expect(kept).toEqual([expect.stringContaining('a group for GTPBot, so')]);
+    expect(kept).toEqual([expect.stringContaining('a group for gtpbot, so')]);
     const empty = await warned(() => tableOf({}).verdict('https://a.example/', 'GTPBot'));
     expect(empty).toEqual([]);
   });

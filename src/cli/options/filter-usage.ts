@@ -43,7 +43,7 @@ export async function checkFilterUsage(
  * @throws RobotsFilterError `usage`
  */
 function refuseAdditions(options: FilterOptions): void {
-  const { allowed, denied, explain, preferences, verdictField } = options;
+  const { allowed, denied, explain, verdictField } = options;
   if (allowed !== true && denied !== true) return;
   const passing = allowed === true ? '--allowed' : '--denied';
   const remedy =
@@ -52,7 +52,6 @@ function refuseAdditions(options: FilterOptions): void {
       : 'Leave it out';
   for (const [option, value] of [
     ['--explain', explain],
-    ['--preferences', preferences],
     ['--verdict-field', verdictField],
   ] as const) {
     if (value === undefined || value === false) continue;

@@ -80,6 +80,11 @@ async function checkUsage(files: readonly string[], options: ServeOptions): Prom
       'serve --shards answers the shards of hosts and needs no table. Leave --table and --robots-dir out',
     );
   }
+  if (options.parts !== undefined && options.table === undefined) {
+    throw usageError(
+      '--parts has no effect without --table: it chooses shards of a compiled table. Leave it out',
+    );
+  }
   if (options.table === undefined && options.robotsDir === undefined) {
     throw usageError('serve needs a table. Type: robots-filter serve --table FILE');
   }

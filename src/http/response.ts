@@ -1,4 +1,5 @@
 import { CR, LF, SPACE } from '../ascii.js';
+import { contentEncodings } from './content-encoding.js';
 import { endOfHeader, type Field, fieldsOf, lengthOf } from './header.js';
 
 /**
@@ -110,6 +111,8 @@ function mayBeStatusLine(bytes: Buffer, start: number): boolean {
 function statusOf(head: Buffer): number | undefined {
   const line = head.toString('latin1');
   if (line.slice(0, PROTOCOL.length).toUpperCase() !== PROTOCOL) return undefined;
+  // A CR within the line is a line end to some readers (RFC 9112 section 2.2).
+  if (line.trimEnd().includes('\r')) return undefined;
   const space = head.indexOf(SPACE);
   if (space < 0 || space > 16) return undefined;
   let at = space;
@@ -143,12 +146,16 @@ export function firstValue({ fields }: ResponseHead, name: string): string | und
 export type Framing = number | 'chunked' | 'end';
 
 /**
- * The framing of a successful response; a string in `refusal` if two readers could see different
- * bodies. `Transfer-Encoding` overrides `Content-Length`, as the RFC says.
+ * The framing of a successful response; a string in `refusal` if it is unknown, or if two readers
+ * could see different bodies. `Transfer-Encoding` overrides `Content-Length`, as the RFC says.
  */
 export function framingOf(head: ResponseHead): Framing | { readonly refusal: string } {
   if (head.status === NO_CONTENT) return 0;
   const transfer = transferCodings(head);
+  const unknown = contentEncodings(transfer.filter((coding) => coding !== 'chunked').join(','));
+  if (typeof unknown === 'string') {
+    return { refusal: `the transfer coding ${JSON.stringify(unknown)} is unknown` };
+  }
   const chunked = transfer.indexOf('chunked');
   if (chunked >= 0) {
     if (chunked === transfer.length - 1) return 'chunked';

@@ -314,8 +314,13 @@ function contentsOf(
   return contentStart === content.length ? contents : undefined;
 }
 
-/** Whether the beginning of a member can be inflated. It need not begin with a record. */
+/**
+ * Whether the beginning of a member can be inflated. It need not begin with a record. What follows a
+ * short member does not count: zlib's reader would take bytes of no member for a damaged one.
+ */
 function isIntactSoFar(beginning: Buffer): boolean {
+  const { kind } = readMember(beginning);
+  if (kind !== 'short') return kind === 'whole' || kind === 'long';
   try {
     return gunzipSync(beginning, { finishFlush: constants.Z_SYNC_FLUSH }).length > 0;
   } catch {

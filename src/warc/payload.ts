@@ -53,7 +53,7 @@ export function payloadOf(
   const part = partRefusal(head);
   if (part !== undefined) return { refusal: `is incomplete: ${part}` };
   const framing = framingOf(head);
-  if (typeof framing === 'object') return { refusal: `has two readings: ${framing.refusal}` };
+  if (typeof framing === 'object') return { refusal: `is not valid HTTP: ${framing.refusal}` };
   if (framing === 0) return { body: block.subarray(0, 0), isWhole: true };
   let bytes: Buffer = block.subarray(head.end);
   let isComplete = isWhole;

@@ -131,6 +131,7 @@ it('what curl reads is refused only if it has two readings', () => {
   );
   expect(refused.map(({ name }) => name)).toEqual([
     '101',
+    'a CR within the status line',
     'a head without end',
     'two lengths',
     'two lengths as a list',

@@ -135,6 +135,17 @@ describe('members at the edge of a window', () => {
   const stored = (bytes: Buffer): Buffer => gzipSync(bytes, { level: 0 });
 });
 
+describe('bytes that are no gzip data', () => {
+  it.each([1, 300, 2000])('cost nothing else: %i at each place between members', async (length) => {
+    const junk = Buffer.alloc(length, 'y1o');
+    const members = [...'abcde'].map((host) => gzipSync(record(host)));
+    const bytes = Buffer.concat(members.flatMap((member) => [member, junk]));
+    const reading = await readCaptures(bytes, { kind: 'gzip' });
+    expect(hostsOf(reading)).toEqual([...'abcde']);
+    expect(reading.damage.length).toBeGreaterThanOrEqual(5);
+  });
+});
+
 describe('members that no records begin', () => {
   const records = [...'abcdefghij'].map((host) => record(host));
   const plain = Buffer.concat(records);

@@ -925,6 +925,8 @@ describe('files of records', () => {
       ['', 404],
       ['', 404],
       ['text', 200],
+      ['text', 503],
+      ['text', 200],
     ]);
   });
 

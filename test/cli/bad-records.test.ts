@@ -72,7 +72,10 @@ describe('invalid records are written in their places', () => {
     const place = workplace();
     place.write('\u001b[31mred.txt', 'bad\n');
     const { stderr } = await place.run([...FILTER, '\u001b[31mred.txt']);
-    expect(stderr).toBe('robots-filter: \\x1b[31mred.txt, line 1: not an http, https or ftp URL\n');
+    expect(lines(stderr)).toEqual([
+      'robots-filter: \\x1b[31mred.txt, line 1: not an http, https or ftp URL',
+      expect.stringContaining('the only record got no answer (0 unknown, 1 invalid)'),
+    ]);
   });
 });
 

@@ -143,7 +143,10 @@ describe('check', () => {
 
   test.each([
     [['check', 'none.txt', '*', 'http://a.example/'], 'none.txt: no such file'],
-    [['check', 'robots', '*', 'http://a.example/'], 'robots: is a directory'],
+    [
+      ['check', 'robots', '*', 'http://a.example/'],
+      "echo http://a.example/ | robots-filter --robots-dir robots -a '*' --explain",
+    ],
     [['check', 'https://a.example/robots.txt', '*', 'http://a.example/'], 'curl -s'],
     [['check', FILE, 'Foo/2', 'http://a.example/'], 'use "Foo"'],
   ])('%j: exit 2', async (args, message) => {

@@ -181,22 +181,29 @@ describe('-o with a file that is also an input', () => {
 
 describe('closed standard streams', () => {
   test.each([
-    ['the output', '$rf --robots-dir robots urls.txt >&-', 0, ''],
+    ['the output', '$rf --robots-dir robots urls.txt >&-', 0, '', ''],
     [
       'the output, which is not used',
       '$rf --robots-dir robots urls.txt -o out >&-; cat out',
       0,
       VERDICTS,
+      '',
     ],
-    ['standard error', '$rf --robots-dir robots urls.txt 2>&-', 0, VERDICTS],
-    ['standard error, with an error', '$rf --robots-dir robots none 2>&-', 2, ''],
-    ['the input', '$rf --robots-dir robots <&-', 0, ''],
-    ['the input, which is not used', '$rf --robots-dir robots urls.txt <&-', 0, VERDICTS],
-    ['all', '$rf --robots-dir robots urls.txt -o out <&- >&- 2>&-; cat out', 0, VERDICTS],
-  ])('%s', async (_, command, code, text) => {
+    ['standard error', '$rf --robots-dir robots urls.txt 2>&-', 0, VERDICTS, ''],
+    ['standard error, with an error', '$rf --robots-dir robots none 2>&-', 2, '', ''],
+    [
+      'the input',
+      '$rf --robots-dir robots <&-',
+      0,
+      '',
+      'robots-filter: warning: standard input has no records\n',
+    ],
+    ['the input, which is not used', '$rf --robots-dir robots urls.txt <&-', 0, VERDICTS, ''],
+    ['all', '$rf --robots-dir robots urls.txt -o out <&- >&- 2>&-; cat out', 0, VERDICTS, ''],
+  ])('%s', async (_, command, code, text, stderr) => {
     const place = workplace();
     place.write('urls.txt', URLS);
-    expect(await place.shellAlone(command)).toMatchObject({ code, text, stderr: '' });
+    expect(await place.shellAlone(command)).toMatchObject({ code, text, stderr });
   });
 });
 

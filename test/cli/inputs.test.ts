@@ -296,7 +296,7 @@ describe('files of another format', () => {
     place.write('d/a.example', PARQUET);
     place.write('d/b.example/robots.txt', WARC);
     const urls = 'https://a.example/\nhttps://b.example/\n';
-    const { code, text, stderr } = await place.run(['--robots-dir', 'd'], urls);
+    const { code, text, stderr } = await place.run(['--robots-dir', 'd', '--allow-empty'], urls);
     expect(code).toBe(0);
     expect(text).toBe('unknown\thttps://a.example/\nunknown\thttps://b.example/\n');
     expect(stderr.match(/skipped/g)).toHaveLength(2);
@@ -357,9 +357,9 @@ describe('lists in columns', () => {
       const place = workplace();
       const urls = ['1', '2', '3'].map((name) => pattern.replace('%', name));
       place.write('list', `${urls.join('\n')}\n`);
-      const asText = await place.run([...FILTER, '--input', 'text', 'list']);
+      const asText = await place.run([...FILTER, '--input', 'text', '--unknown', 'deny', 'list']);
       expect(asText).toMatchObject({ code: 0, stderr: '' });
-      const { code, text, stderr } = await place.run([...FILTER, 'list']);
+      const { code, text, stderr } = await place.run([...FILTER, '--unknown', 'deny', 'list']);
       expect({ code, text }).toEqual({ code: 0, text: asText.text });
       expect(stderr).toContain('warning: list: each line is read as one URL');
       expect(stderr).toContain('use --input csv');

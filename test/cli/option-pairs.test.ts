@@ -16,7 +16,7 @@ import { Workplace } from './command-line.js';
  * silence. The options come from their definitions: a new one fails here until it has a value.
  */
 
-/** Of these many pairs one is run; with CASES=10 all are. */
+/** Of these many pairs one is run; with CASES=24 all are. */
 const STEP = 24;
 
 const DAY = 86_400_000;
@@ -159,7 +159,7 @@ beforeAll(async () => {
   place.write(
     'robots/crawl.warc',
     Buffer.concat([
-      captureAt('2025-03-10T00:00:00Z', '/x'),
+      captureAt('2025-03-10T00:00:00Z', '/x\nCrawl-delay: 5'),
       captureAt('2025-04-10T00:00:00Z', '/'),
     ]),
   );
@@ -202,7 +202,8 @@ beforeAll(async () => {
     `https://${host}/late`,
     `https://${host}/typo`,
   ]);
-  const rows = urls.map((url, row) => `${row},${url},${urls[(row + 1) % urls.length]}`);
+  const links = ['https://new.example/', ...urls];
+  const rows = urls.map((url, row) => `${row},${url},${links[row]}`);
   const long = `9,none,${'long'.repeat(99)}`;
   place.write('urls.csv', `id,url,link\n${long}\n${rows.join('\n')}\n`);
   place.write('none.csv', `id,url,link\n1,none,no\n`);

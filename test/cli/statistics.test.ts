@@ -231,7 +231,12 @@ describe('a run with almost only unknown hosts warns, with the likely cause', ()
       ],
     ],
     ['no scheme', [], urls(1001, (index) => `${index}.example/`), ["sed 's,^,https://,'"]],
-    ['tabs', ['--input', 'text'], urls(1001, (index) => `https://e.com/\t${index}`), ['cut -f1']],
+    [
+      'tabs',
+      ['--input', 'text'],
+      urls(1001, (index) => `https://e.com/\t${index}`),
+      ['--input tsv'],
+    ],
     ['another field', [], urls(1001, (index) => `{"u":${index}}`), ['--url-field NAME']],
     ['no objects', ['--input', 'ndjson'], urls(1001, elsewhere), ['--input text']],
     ['--allowed', ['--allowed'], urls(1001, elsewhere), ['1,001 unknown']],

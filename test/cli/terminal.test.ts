@@ -251,6 +251,7 @@ describe('standard error', () => {
     expect(warned.code).toBe(0);
     expect(lines(warned.stderr)).toEqual([
       expect.stringContaining('warning: robots/x\\x0arobots-filter: all is well: '),
+      'robots-filter: warning: standard input has no records',
     ]);
     for (const args of [
       [name],

@@ -76,7 +76,10 @@ describe('robots-filter serve', () => {
     expect(verdictsOf(two)).toEqual([...ofGPTBot, ...ofOthers]);
     expect(verdictsOf(none)).toEqual(ofOthers);
     expect(verdictsOf(empty)).toEqual([]);
-    expect([bad.kind, bad.content.toString()]).toEqual([2, expect.stringContaining('use "Bad"')]);
+    expect([bad.kind, bad.content.toString()]).toEqual([
+      2,
+      expect.stringContaining('it has spaces'),
+    ]);
     expect(single.map((answer) => verdictsOf(answer)[0])).toEqual(
       single.map((_, n) => ofGPTBot[n % 4]),
     );
@@ -150,7 +153,7 @@ describe('robots-filter serve', () => {
     for (const [args, message] of [
       [['serve'], 'Type: robots-filter serve --table FILE'],
       [['serve', 't.table'], 'robots-filter serve --table t.table'],
-      [['serve', '--table', 't.table', '-a', 'Bad Bot'], 'use "Bad"'],
+      [['serve', '--table', 't.table', '-a', 'Bad Bot'], 'it has spaces'],
       [['serve', '--table', 't.table', '--robots-dir', '.'], 'cannot be combined'],
       [['serve', '--table', '.'], 'is a directory'],
     ] as const) {

@@ -346,7 +346,7 @@ describe('a table in shards', () => {
     const serve = async (...words: string[]): Promise<string> =>
       (await other.run(['serve', '--table', 'parts', ...words])).stderr;
     expect(await serve()).toContain(
-      '7 of its parts have 7000000000 bytes, and must lie in one memory of 4 GiB. Name fewer: `serve --parts 0-15`',
+      '7 of its parts have 7000000000 bytes, and must lie in one memory of 4 GiB. Name fewer: serve --parts 0-15',
     );
     expect(await serve('--parts', '0-4')).toContain('5 of its parts have 5000000000 bytes');
     // The other commands open several memories, and miss the files.

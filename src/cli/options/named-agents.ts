@@ -6,7 +6,12 @@ import {
   type KnownAgent,
   listNames,
 } from '../../agents/known-agent.js';
-import type { NamedTokens } from '../../agents/unnamed-agents.js';
+import {
+  agentsWithoutGroup,
+  describeUnnamedAgents,
+  type NamedTokens,
+  withMeantAgents,
+} from '../../agents/unnamed-agents.js';
 import { nearest } from '../../nearest.js';
 import { type Agent, isProductToken } from '../../protocol/agent.js';
 import type { Profile } from '../../protocol/profile.js';
@@ -146,9 +151,6 @@ export async function noteUnnamedAgents(
   diagnostics: Diagnostics,
   place = 'no robots.txt here has a group',
 ): Promise<void> {
-  const { agentsWithoutGroup, describeUnnamedAgents, withMeantAgents } = await import(
-    '../../agents/unnamed-agents.js'
-  );
   const without = agentsWithoutGroup(agents, named);
   if (without.length === 0) return;
   const unnamed = withMeantAgents(without, named, await knownAgentsOf(options));

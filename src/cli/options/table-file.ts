@@ -10,8 +10,10 @@ const HEAD_BYTES = 1 << 16;
 export function isShardedTable(path: string): boolean {
   try {
     const name = statSync(path).isDirectory() ? join(path, MANIFEST_NAME) : path;
-    // A named pipe would keep the program waiting.
-    return statSync(name).isFile() && beginsAsManifest(headOf(name, HEAD_BYTES));
+    const status = statSync(name);
+    // To look into a named pipe would keep the program waiting; opening the table refuses it.
+    if (status.isFIFO()) return name !== path;
+    return status.isFile() && beginsAsManifest(headOf(name, HEAD_BYTES));
   } catch {
     return false; // Reading it later gives the error.
   }

@@ -142,14 +142,18 @@ function columnsOf(file: ParquetFile, named: RecordColumns): ReadColumns {
   if (columns.has('robots')) replaced.push('robots_base64');
   for (const column of COLUMNS) {
     if (columns.has(column) || replaced.includes(column)) continue;
-    // A number comes before a text: `status` may be "ok" beside a `status_code`.
-    const [best] = leavesNamed(file, column)
+    // A number comes before a text, and what can be read before what cannot.
+    const [best, next] = leavesNamed(file, column)
       .map((leaf) => ({
         leaf,
         content: isNested(leaf) ? ('unreadable' as const) : contentOf(column, leaf),
       }))
       .sort((a, b) => RANKS[a.content] - RANKS[b.content]);
     if (best === undefined) continue;
+    // Which of two status codes counts cannot be known, and the other one may close the host.
+    if (column === 'status' && next !== undefined && next.content !== 'unreadable') {
+      throw severalColumns(file, best.leaf, next.leaf, OPTIONS.status);
+    }
     if (isNested(best.leaf)) {
       throw nestedColumn(file, best.leaf, neededIn(column), REMEDIES[column]);
     }

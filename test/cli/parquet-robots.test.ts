@@ -292,6 +292,7 @@ test('a group in the place of a column is refused, and two columns of a name are
     withFooter(file, (fields) => void schemaOf(fields)[at]?.set(4, text(name)));
   place.write('twice.parquet', renamed(3, 'host'));
   place.write('status.parquet', renamed(3, 'status'));
+  place.write('code.parquet', renamed(3, 'status_code'));
   place.write(
     'case.parquet',
     withFooter(renamed(3, 'URL'), (fields) => void schemaOf(fields)[4]?.set(4, text('Url'))),
@@ -303,6 +304,10 @@ test('a group in the place of a column is refused, and two columns of a name are
     ],
     ['twice', 'two columns are called "host". Write the file again with different names'],
     ['status', 'two columns are called "status". Write the file again with different names'],
+    [
+      'code',
+      "status and status_code are two columns. Use --status-column 'status' or --status-column 'status_code'",
+    ],
     ['case', "URL and Url are two columns. Use --host-column 'URL' or --host-column 'Url'"],
   ]) {
     const { code, text, stderr } = await place.run(['--robots-dir', `${name}.parquet`], 'x\n');

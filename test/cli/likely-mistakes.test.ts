@@ -171,6 +171,15 @@ describe('a source or table without hosts', () => {
     ['records', 'SOURCE'],
   ];
 
+  test('gets advice for what it is: names of files, or members of records', async () => {
+    const place = await sources();
+    const advice = async (source: string): Promise<string> =>
+      (await place.run(['--robots-dir', source], URLS)).stderr;
+    expect(await advice('nothing')).toContain('Name the files HOST, HOST.txt');
+    expect(await advice('none.ndjson')).toContain('A record needs "host" or "url"');
+    expect(await advice('pages.warc')).toContain('a WARC file needs captures of a robots.txt');
+  });
+
   test('is refused by every command, and allowed by --allow-empty', async () => {
     const place = await sources();
     const names = place.names();

@@ -1,3 +1,4 @@
+import { statSync } from 'node:fs';
 import {
   type CompileCacheOptions,
   type CompiledCache,
@@ -116,10 +117,12 @@ function describeEmpty(
     return `no robots.txt in ${where} up to ${new Date(asOf).toISOString()}: every host is unknown. Use a later --as-of`;
   }
   if (only !== undefined) return `no robots.txt in ${where} is for shard ${only}`;
-  return (
-    `no robots.txt in ${where}: every host is unknown. ` +
-    'Name the files HOST, HOST.txt, HOST-robots.txt, HOST.robots.txt, HOST/robots.txt or SCHEME/HOST/robots.txt'
-  );
+  const isDirectory = (path: string) =>
+    statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+  const remedy = paths.some(isDirectory)
+    ? 'Name the files HOST, HOST.txt, HOST-robots.txt, HOST.robots.txt, HOST/robots.txt or SCHEME/HOST/robots.txt'
+    : 'A record needs "host" or "url", and "robots", "robots_base64" or "status"; a WARC file needs captures of a robots.txt';
+  return `no robots.txt in ${where}: every host is unknown. ${remedy}`;
 }
 
 function noteStale(

@@ -49,7 +49,7 @@ def test_documents(table_path: Path) -> None:
 def test_wrong_arguments(table_path: Path) -> None:
     with pytest.raises(RobotsFilterError, match="no such file"):
         RobotsFilter("missing.table", "GPTBot")
-    with pytest.raises(UsageError, match='use "Bad"'):
+    with pytest.raises(UsageError, match="it has spaces"):
         RobotsFilter(table_path, "Bad Bot")
     with pytest.raises(UsageError, match=r"document 0 has no 'url' in its metadata, which has 'u'"):
         RobotsFilter(table_path, "GPTBot").filter_batch(documents())

@@ -175,7 +175,7 @@ def test_filter_reads_no_more_than_a_batch_ahead(table: Table) -> None:
         (lambda table: table.verdicts(iter(URLS), "A"), "filter takes any iterable"),
         (lambda table: table.verdicts({1}, "A"), "urls is of type set"),
         (lambda table: table.verdicts([*URLS * 5000, 7], "A"), "URL 30000 is of type int"),
-        (lambda table: table.verdicts([], "Bad Bot"), 'use "Bad"'),
+        (lambda table: table.verdicts([], "Bad Bot"), "it has spaces"),
         (
             lambda table: table.verdicts(URLS, "Mozilla/5.0 (compatible; GPTBot/1.0)"),
             "product token",
@@ -194,7 +194,7 @@ def test_filter_reads_no_more_than_a_batch_ahead(table: Table) -> None:
         (lambda table: table.verdict(["https://a.example/"], "A"), "use verdicts"),
         (lambda table: table.verdict("https://a.example/", ["A"]), "the agent is of type list"),
         (lambda table: table.filter("https://a.example/", "A"), "items is one URL"),
-        (lambda table: table.filter(URLS, "Bad Bot"), 'use "Bad"'),
+        (lambda table: table.filter(URLS, "Bad Bot"), "it has spaces"),
         (lambda table: table.filter(URLS, "A", unknown="maybe"), "'allow' or 'deny'"),
         (lambda table: table.filter(URLS, "A", batch_size=0), "from 1 on"),
         (lambda table: Table.open(7), "needs a path, not int"),

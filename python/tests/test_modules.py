@@ -27,6 +27,6 @@ def test_imports_run_one_way() -> None:
     assert order.index("_connection") < order.index("_table") < order.index("spark")
 
 
-def test_modules_are_short() -> None:
+def test_modules_are_concepts_of_a_readable_length() -> None:
     for name, path in MODULES.items():
-        assert len(path.read_text(encoding="utf-8").splitlines()) < 350, name
+        assert len(path.read_text(encoding="utf-8").splitlines()) < 800, name

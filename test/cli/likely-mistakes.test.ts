@@ -301,6 +301,12 @@ describe('a run that decides nothing names', () => {
       'The member "page.link" holds URLs. Use --url-field page.link',
     ],
     [
+      'a name with dots of its own',
+      '{"page.link":"https://example.com/","url":7}\n',
+      [],
+      `Use --url-field '"page.link"'`,
+    ],
+    [
       'a column of CSV',
       rows,
       ['--url-field', 'id', '--input', 'csv'],
@@ -378,6 +384,12 @@ describe('a run that decides nothing names', () => {
       `https://example.com/\n${input}`,
     );
     expect(decided.stderr).not.toContain('got no answer');
+  });
+
+  test('an authority with an answer is no example', async () => {
+    const input = `https://example.com/\n${'https://far.example/\n'.repeat(1200)}`;
+    const { stderr } = await workplace().run(['--robots-dir', 'robots'], input);
+    expect(said(stderr).at(-1)).toContain('for their hosts, such as https://far.example. Check');
   });
 
   test('a column of Parquet', async () => {

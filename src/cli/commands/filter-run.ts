@@ -1,4 +1,5 @@
 import type { Writable } from 'node:stream';
+import { formatFieldPath } from '../../arguments.js';
 import { inputName } from '../../files/standard-input.js';
 import type { Filter } from '../../pipeline/filter.js';
 import type { OpenInput } from '../../pipeline/input/open.js';
@@ -224,7 +225,7 @@ export class FilterRun {
       source: robotsSources(options)
         .map(({ option, path }) => `${option} ${path}`)
         .join(' '),
-      urlField: options.urlField.join('.'),
+      urlField: formatFieldPath(options.urlField),
       isText: this.#lastFormat === 'text',
       sample: this.#sample,
     });

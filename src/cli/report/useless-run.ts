@@ -67,7 +67,10 @@ export function describeUselessRun(tally: Tally, circumstances: Circumstances): 
 
 function causeOfUnknown({ hosts, source, view, sample, urlField }: Circumstances): string {
   if (hosts === 0) return `There is no robots.txt in ${source}. Check the path`;
-  const authorities = authoritiesOf(sample, urlField);
+  // The sample may begin with the few records that got an answer.
+  const authorities = authoritiesOf(sample, urlField).filter(
+    (authority) => !authoritiesAt(view, authority.host).some((each) => answersFor(each, authority)),
+  );
   const near = nearMiss(authorities, view);
   if (near !== undefined) return near;
   const [first] = authorities;

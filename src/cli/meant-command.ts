@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import type { Command, Option } from 'commander';
 import { kindOfPath } from './commands/path-kind.js';
-import { compiledThenInspected, placedByHost } from './options/robots-source.js';
+import { compiledThenInspected, placedByHost, purposeOf } from './options/robots-source.js';
 import { shellWords } from './usage-error.js';
 
 /*
@@ -58,7 +58,15 @@ const COMPOSE: Readonly<Record<string, (given: Given) => string | undefined>> = 
   audit: ({ sources, agents, kept }) => {
     const single = sources.find(({ kind }) => kind === 'robots.txt');
     const options = [...agentOption(agents || ANY_AGENT), ...kept];
-    if (single !== undefined) return placedByHost(single.path, ['audit', ...options]);
+    if (single !== undefined && purposeOf(single.path) === 'robots.txt') {
+      return placedByHost(single.path, ['audit', ...options]);
+    }
+    // Another file is most likely a list of hosts or URLs.
+    if (single !== undefined) {
+      const isSourced = kept.some((word) => ['--robots-dir', '--table'].includes(split(word)[0]));
+      const source = isSourced ? [] : ['--robots-dir', 'robots'];
+      return shellWords(['robots-filter', 'audit', ...source, '--hosts', single.path, ...options]);
+    }
     return sources.length === 0
       ? undefined
       : shellWords(['robots-filter', 'audit', ...sourceOptions(sources), ...options]);

@@ -67,6 +67,7 @@ describe('a signal while the writer of a named pipe says nothing', () => {
     ['compile', '--robots-dir', 'fifo', '-o', 'out'],
     ['serve', '--table', 'fifo'],
     ['records', 'fifo'],
+    ['diff', 'fifo', 'fifo'],
     ['fetch', '--robots-dir', 'store', 'fifo'],
   ];
 

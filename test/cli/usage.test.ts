@@ -185,17 +185,24 @@ describe('wrong usage: exit 2, nothing on standard output, and a remedy', () => 
       '--robots-dir one.txt -a GPTBot urls.txt',
       'one.txt is one robots.txt, without its host',
       '\n  robots-filter check one.txt GPTBot - < urls.txt\n',
-      '\n  mkdir -p robots && cp one.txt robots/example.com && robots-filter --robots-dir robots -a GPTBot urls.txt\n',
+      '\n  mkdir one-host && cp one.txt one-host/example.com && robots-filter --robots-dir one-host -a GPTBot urls.txt\n',
     ],
     ['--robots-dir one.txt', "\n  robots-filter check one.txt '*' - < urls.txt\n"],
     [
       'one.txt urls.txt -a @seo',
       'once for each agent\n  robots-filter check one.txt GPTBot - < urls.txt\n',
-      'robots-filter --robots-dir robots -a @seo urls.txt',
+      'robots-filter --robots-dir one-host -a @seo urls.txt',
     ],
-    ['audit --robots-dir one.txt', 'robots/example.com && robots-filter audit --robots-dir robots'],
-    ['compile one.txt', 'robots/example.com && robots-filter compile --robots-dir robots -o FILE'],
-    ['serve --robots-dir one.txt', '/example.com && robots-filter serve --robots-dir robots'],
+    ['audit urls.txt', 'robots-filter audit --robots-dir robots --hosts urls.txt -a GPTBot'],
+    [
+      'audit --robots-dir one.txt',
+      'one-host/example.com && robots-filter audit --robots-dir one-host',
+    ],
+    [
+      'compile one.txt',
+      'one-host/example.com && robots-filter compile --robots-dir one-host -o FILE',
+    ],
+    ['serve --robots-dir one.txt', '/example.com && robots-filter serve --robots-dir one-host'],
     ['chek one.txt GPTBot /', 'Did you mean check? Type: robots-filter check one.txt GPTBot /'],
     [
       'complie --robots-dir robots',
@@ -284,7 +291,7 @@ describe('wrong usage: exit 2, nothing on standard output, and a remedy', () => 
   test.each<[args: string, command: string]>([
     ['audit robots', 'audit --robots-dir robots -a GPTBot'],
     ['audit t -a CCBot,* --only none', "audit --table t -a 'CCBot,*' --only none"],
-    ['audit one.txt', 'audit --robots-dir robots -a GPTBot'],
+    ['audit one.txt', 'audit --robots-dir one-host -a GPTBot'],
     ['check --robots-dir robots -a GPTBot /a', '--robots-dir robots -a GPTBot --explain'],
     ['check --table t --agent=GPTBot urls.txt', '--table t -a GPTBot --explain urls.txt'],
     ['check -a GPTBot one.txt /a', 'check one.txt GPTBot /a'],

@@ -53,11 +53,10 @@ export async function diff(
 ): Promise<number> {
   checkSpreadsheet(options);
   const diagnostics = new Diagnostics(options.quiet ?? false);
-  const [oldSide, newSide] = [
-    await openSide(oldPath, options, diagnostics),
-    await openSide(newPath, options, diagnostics),
-  ];
+  const oldSide = await openSide(oldPath, options, diagnostics);
+  // A signal has ended the wait for a pipe: the other side would wait for one more.
   if (typeof oldSide === 'number') return oldSide;
+  const newSide = await openSide(newPath, options, diagnostics);
   if (typeof newSide === 'number') return newSide;
   checkKinds([oldPath, oldSide], [newPath, newSide]);
   const [old, next] = [oldSide.table, newSide.table];

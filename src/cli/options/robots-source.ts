@@ -150,10 +150,13 @@ function byHost(path: string, words: readonly string[]): string {
   return `If its host is example.com, type\n  ${placedByHost(path, words)}`;
 }
 
-/** How a single robots.txt gets a host, so that commands for many hosts can read it. */
+/**
+ * How a single robots.txt gets a host, so that commands for many hosts can read it. The directory is
+ * a new one: a copy into an existing one could replace the file of another host.
+ */
 export function placedByHost(path: string, [command = '', ...rest]: readonly string[]): string {
-  const place = `mkdir -p robots && ${shellWords(['cp', path, 'robots/example.com'])}`;
-  const words = ['robots-filter', ...(command === '' ? [] : [command]), '--robots-dir', 'robots'];
+  const place = `mkdir one-host && ${shellWords(['cp', path, 'one-host/example.com'])}`;
+  const words = ['robots-filter', ...(command === '' ? [] : [command]), '--robots-dir', 'one-host'];
   return `${place} && ${shellWords([...words, ...rest])}`;
 }
 

@@ -315,8 +315,8 @@ function contentsOf(
 }
 
 /**
- * Whether the beginning of a member can be inflated. It need not begin with a record. What follows a
- * short member does not count: zlib's reader would take bytes of no member for a damaged one.
+ * Whether the beginning of a member can be inflated. It need not begin with a record. What follows
+ * a short member does not count: zlib's reader would take bytes of no member for a damaged one.
  */
 function isIntactSoFar(beginning: Buffer): boolean {
   const { kind } = readMember(beginning);

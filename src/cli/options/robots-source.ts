@@ -151,8 +151,8 @@ function byHost(path: string, words: readonly string[]): string {
 }
 
 /**
- * How a single robots.txt gets a host, so that commands for many hosts can read it. The directory is
- * a new one: a copy into an existing one could replace the file of another host.
+ * How a single robots.txt gets a host, so that commands for many hosts can read it. The directory
+ * is a new one: a copy into an existing one could replace the file of another host.
  */
 export function placedByHost(path: string, [command = '', ...rest]: readonly string[]): string {
   const place = `mkdir one-host && ${shellWords(['cp', path, 'one-host/example.com'])}`;

@@ -54,7 +54,8 @@ export class StrictResponse {
    * Takes the next bytes from the server; returns those for undici. No byte is examined often,
    * however small the pieces are.
    *
-   * @throws FetchFailure `protocol-error` for what is not HTTP, has two readings, or an unknown framing
+   * @throws FetchFailure `protocol-error` for what is not HTTP, has two readings, or an unknown
+   *   framing
    */
   take(piece: Buffer): Buffer {
     if (this.#head !== undefined) return this.#bodyOf(piece);

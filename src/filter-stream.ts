@@ -44,7 +44,7 @@ export interface FilterStreamOptions {
   readonly output?: OutputMode | undefined;
   /** Verdict for URLs without a robots.txt in the table. Default `unknown`. */
   readonly unknown?: Exclude<Verdict, 'invalid'> | undefined;
-  /** Adds the reason and the rule that decided. Default false. */
+  /** Adds the reason and the rule that decided; with `annotate` only. Default false. */
   readonly explain?: boolean | undefined;
   /** Fails at the first invalid record. Default false: its verdict is `invalid`. */
   readonly strict?: boolean | undefined;
@@ -53,7 +53,10 @@ export interface FilterStreamOptions {
    * quotes may have dots of its own: `"request.url"`. Default `url`.
    */
   readonly urlField?: string | readonly string[] | undefined;
-  /** Name of the added member. Default `verdict`, or `verdicts` for several agents. */
+  /**
+   * Name of the added member; with `annotate` only. Default `verdict`, or `verdicts` for several
+   * agents.
+   */
   readonly verdictField?: string | undefined;
   /** Number of threads, 1 to 256. Default: one per core. */
   readonly threads?: number | undefined;
@@ -88,9 +91,9 @@ const OPTIONS: OptionKinds<FilterStreamOptions> = {
  * With `strict`, the stream fails with RobotsFilterError `input` at the first invalid record. It
  * fails with `worker` if a thread fails.
  *
- * @throws RobotsFilterError `usage` for an option out of range, a member that would occur twice, an
- *   agent that is not a product token or that a reduced table cannot answer for; `limit` if the
- *   batches do not fit next to the table
+ * @throws RobotsFilterError `usage` for an option out of range or without effect, a member that
+ *   would occur twice, an agent that is not a product token or that a reduced table cannot answer
+ *   for; `limit` if the batches do not fit next to the table
  */
 export function filterStream(table: Table, options: FilterStreamOptions = {}): Duplex {
   const memory = tableMemory(table);
@@ -120,6 +123,7 @@ export function filterStream(table: Table, options: FilterStreamOptions = {}): D
     maxLineBytes,
     countHosts: false,
   };
+  refuseAdditions(options);
   refuseMemberConflict(settings, format);
   const { view, hosts } = memory;
   if (hosts > 0 && !view.isReduced) void warnOfMisspeltAgents(settings.agents, view, 'the table');
@@ -145,6 +149,26 @@ export function filterStream(table: Table, options: FilterStreamOptions = {}): D
     void pool.close();
     throw error;
   }
+}
+
+/** @throws RobotsFilterError `usage` for an option that adds to records where nothing is added */
+function refuseAdditions({
+  output = 'annotate',
+  explain,
+  verdictField,
+}: FilterStreamOptions): void {
+  if (output === 'annotate') return;
+  const idle =
+    explain === true ? 'explain' : verdictField === undefined ? undefined : 'verdictField';
+  if (idle === undefined) return;
+  const passes = output === 'allowed' || output === 'denied';
+  const fate = passes
+    ? 'passes records unchanged'
+    : 'writes one verdict for each record and nothing else';
+  throw new RobotsFilterError(
+    'usage',
+    `${idle} has no effect with output ${JSON.stringify(output)}, which ${fate}. Leave it out, or use output 'annotate'`,
+  );
 }
 
 /** @throws RobotsFilterError `usage` if a member would occur twice in records */

@@ -156,6 +156,10 @@ describe('filterStream', () => {
     [{ input: 'ndjson', verdictField: 'url' }, 'the URL is read from a member of that name'],
     [{ input: 'ndjson', verdictField: 'line' }, 'is added for invalid lines'],
     [{ explain: true, verdictField: 'rule' }, 'explain adds a member of that name'],
+    [{ explain: true, output: 'allowed' }, 'explain has no effect with output "allowed"'],
+    [{ explain: true, output: 'denied' }, "Leave it out, or use output 'annotate'"],
+    [{ explain: true, output: 'verdicts' }, 'writes one verdict for each record'],
+    [{ verdictField: 'may', output: 'mask-ndjson' }, 'verdictField has no effect'],
     [{ input: 'ndjson', explain: true, urlField: 'reason.url' }, 'cannot be "reason"'],
   ])('%j is refused at once', (options, message) => {
     expect(() => filterStream(exampleTable(), options)).toThrow(message);
@@ -163,7 +167,7 @@ describe('filterStream', () => {
 
   test.each<FilterStreamOptions>([
     { verdictField: 'url' },
-    { input: 'ndjson', output: 'allowed', verdictField: 'url' },
+    { input: 'ndjson', output: 'allowed', explain: false },
     { input: 'ndjson', strict: true, verdictField: 'line' },
   ])('%j adds no member that is there', async (options) => {
     const line =

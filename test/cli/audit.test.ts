@@ -214,6 +214,21 @@ test('an audit shows groups, records and unknown hosts, and can be limited', asy
   ]);
 });
 
+test.each([
+  ['records t --as-of 2025-03-10', '--as-of has no effect on a table'],
+  ['records t --max-robots-bytes 600000', 'Use it with robots-filter compile'],
+  ['records t --profile google', 't was compiled with --profile rfc9309'],
+  ['diff t t --host-column site', '--host-column has no effect on a table'],
+  ['audit --table t --stale unknown', '--stale has no effect on a table'],
+])('%s is refused', async (words, message) => {
+  const place = await prepared();
+  const { code, text, stderr } = await place.run(words.split(' '));
+  expect({ code, text }).toEqual({ code: 2, text: '' });
+  expect(stderr).toContain(message);
+  // The files of the other side are read as the option says.
+  expect(await place.run('diff t robots --as-of 2025-03-10'.split(' '))).toMatchObject({ code: 0 });
+});
+
 test('records are the same from a file, a directory and a table', async () => {
   const place = await prepared();
   const kinds = ['--kind', 'sitemap,crawl-delay', '--kind', 'content-signal'];

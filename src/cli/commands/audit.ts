@@ -15,7 +15,7 @@ import { noteUnnamedAgents } from '../options/named-agents.js';
 import { refuseStandardOutputAsReport } from '../options/output-place.js';
 import { type ReportForm, reportForm } from '../options/report-form.js';
 import { checkSpreadsheet } from '../options/report-options.js';
-import { agentWords, refuseSingleRobots } from '../options/robots-source.js';
+import { agentWords, checkRobotsSource, refuseSingleRobots } from '../options/robots-source.js';
 import { STANDARD_OUTPUT_DESCRIPTOR, writeOutput } from '../process/standard-streams.js';
 import { type AgentFinding, type AuditFigures, AuditTally } from '../report/audit-figures.js';
 import {
@@ -36,9 +36,9 @@ import { writeReport } from '../report/report-file.js';
 import { type Cell, safeJson, textOf } from '../report/rows.js';
 import { usageError } from '../usage-error.js';
 import { type AskedHosts, readHosts } from './asked-hosts.js';
-import { noteUnnamedInTable } from './filter-table.js';
+import { checkProfile, noteUnnamedInTable } from './filter-table.js';
 import { noteEmptyList } from './list-lines.js';
-import { checkProfile, compileWithRecords, openWithRecords } from './table-with-records.js';
+import { compileWithRecords, openWithRecords } from './table-with-records.js';
 
 const NO_RECORDS: AuthorityRecords = { list: 0, records: [], date: undefined };
 
@@ -59,13 +59,14 @@ const COLUMNS_AFTER_ALLOWED = AUDIT_COLUMNS.length - 4;
  */
 export async function audit(options: AuditOptions): Promise<number> {
   const { robotsDir, table: path, profile, format = 'table' } = options;
-  if ((robotsDir === undefined) === (path === undefined)) {
+  if (robotsDir === undefined && path === undefined) {
     throw usageError(
       'audit needs robots.txt files or a table. Type: robots-filter audit --robots-dir DIR -a GPTBot, or robots-filter audit --table FILE -a GPTBot',
     );
   }
   checkSpreadsheet(options);
   refuseSingleRobots(robotsDir ?? [], ['audit', ...agentWords(options)]);
+  checkRobotsSource([], options);
   if (format === 'parquet' && isatty(STANDARD_OUTPUT_DESCRIPTOR)) {
     throw usageError('Parquet is not for terminals. Write it to a file: > audit.parquet');
   }
@@ -84,7 +85,7 @@ export async function audit(options: AuditOptions): Promise<number> {
     named = opened.named;
   } else {
     table = await openWithRecords(path, options, diagnostics, asked?.hosts);
-    checkProfile(table, path, profile);
+    checkProfile(table.profile, path, profile);
   }
   const agents = parseAgents(options.agent, table.profile);
   const { view } = tableMemory(table);

@@ -8,6 +8,7 @@ import { neededTokens, parseAgents } from '../options/agents.js';
 import type { DiffOptions } from '../options/command-options.js';
 import { noteUnnamedAgents } from '../options/named-agents.js';
 import { checkSpreadsheet } from '../options/report-options.js';
+import { refuseReadingOptions } from '../options/robots-source.js';
 import { writeOutput } from '../process/standard-streams.js';
 import { Diagnostics } from '../report/diagnostics.js';
 import {
@@ -23,10 +24,10 @@ import { withAgents } from '../report/rows.js';
 import { usageError } from '../usage-error.js';
 import { HOST_COLUMNS, HostDiff } from './diff-hosts.js';
 import { diffUrls, URL_COLUMNS } from './diff-urls.js';
-import { refuseEmptyTable } from './filter-table.js';
+import { checkProfile, refuseEmptyTable } from './filter-table.js';
 import { noteEmptyList } from './list-lines.js';
-import { kindOfPath, unreadable } from './path-kind.js';
-import { checkProfile, compileWithRecords } from './table-with-records.js';
+import { kindOfPath, type PathKind, unreadable } from './path-kind.js';
+import { compileWithRecords } from './table-with-records.js';
 
 /** The host in the table of a single robots.txt. */
 const SINGLE_HOST = 'robots.txt';
@@ -53,10 +54,13 @@ export async function diff(
 ): Promise<number> {
   checkSpreadsheet(options);
   const diagnostics = new Diagnostics(options.quiet ?? false);
-  const oldSide = await openSide(oldPath, options, diagnostics);
+  const [oldKind, newKind] = [await kindOfPath(oldPath), await kindOfPath(newPath)];
+  // Beside a table, the options are for the files of the other side.
+  if (oldKind === newKind && oldKind !== 'cache') refuseReadingOptions(options, oldKind);
+  const oldSide = await openSide(oldPath, oldKind, options, diagnostics);
   // A signal has ended the wait for a pipe: the other side would wait for one more.
   if (typeof oldSide === 'number') return oldSide;
-  const newSide = await openSide(newPath, options, diagnostics);
+  const newSide = await openSide(newPath, newKind, options, diagnostics);
   if (typeof newSide === 'number') return newSide;
   checkKinds([oldPath, oldSide], [newPath, newSide]);
   const [old, next] = [oldSide.table, newSide.table];
@@ -101,14 +105,15 @@ export async function diff(
 /** Opens or compiles one of the two sides; a number is the exit code after a signal. */
 async function openSide(
   path: string,
+  kind: PathKind,
   options: DiffOptions,
   diagnostics: Diagnostics,
 ): Promise<Side | number> {
   const { profile = 'rfc9309', maxRobotsBytes } = options;
-  switch (await kindOfPath(path)) {
+  switch (kind) {
     case 'table': {
       const table = await Table.open(path);
-      checkProfile(table, path, options.profile);
+      checkProfile(table.profile, path, options.profile);
       refuseEmptyTable(path, table.hosts, options, diagnostics);
       return { table, named: tableMemory(table).view };
     }

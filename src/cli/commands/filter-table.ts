@@ -1,6 +1,7 @@
 import { RobotsFilterError } from '../../errors.js';
 import { readTable } from '../../open-table.js';
 import type { Agent } from '../../protocol/agent.js';
+import type { Profile } from '../../protocol/profile.js';
 import {
   allocateTable,
   placeTable,
@@ -51,16 +52,20 @@ export async function openTable(
   }
   const table = await readTable(path, { parts, bankBytes, choose });
   const { profile: compiled } = table.header;
-  if (profile !== undefined && profile !== compiled) {
-    throw new RobotsFilterError(
-      'table',
-      `${path} was compiled with --profile ${compiled} and cannot answer for ${profile}. ` +
-        `Leave --profile out, or compile again with --profile ${profile}`,
-    );
-  }
+  checkProfile(compiled, path, profile);
   refuseEmptyTable(path, table.hosts, options, diagnostics);
   await noteUnnamedInTable(table, parseAgents(options.agent, compiled), options, diagnostics);
   return table;
+}
+
+/** @throws RobotsFilterError `table` if the profile is not that of the table */
+export function checkProfile(compiled: Profile, path: string, profile: Profile | undefined): void {
+  if (profile === undefined || profile === compiled) return;
+  throw new RobotsFilterError(
+    'table',
+    `${path} was compiled with --profile ${compiled} and cannot answer for ${profile}. ` +
+      `Leave --profile out, or compile again with --profile ${profile}`,
+  );
 }
 
 /** As `noteUnnamedAgents`, for a table file. */

@@ -92,7 +92,7 @@ export async function eachSource(
 }
 
 /** What a path is; `file` is a robots.txt. */
-async function kindOf(path: string): Promise<'file' | 'directory' | 'records' | 'archive'> {
+export async function kindOf(path: string): Promise<'file' | 'directory' | 'records' | 'archive'> {
   if (path === STANDARD_INPUT) return 'file';
   const status = await stat(path).catch(() => undefined);
   if (status === undefined) return 'file'; // Reading the file gives the error.

@@ -12,7 +12,7 @@ import {
 import { FAILURE, FOUND, SUCCESS } from '../exit-codes.js';
 import type { LintOptions } from '../options/command-options.js';
 import { knownAgentsOf } from '../options/named-agents.js';
-import { emptySource } from '../options/robots-source.js';
+import { emptySource, refuseReadingOptions } from '../options/robots-source.js';
 import { STANDARD_OUTPUT_DESCRIPTOR } from '../process/standard-streams.js';
 import { CacheWarnings } from '../report/cache-warnings.js';
 import { paintOf } from '../report/colour.js';
@@ -26,7 +26,7 @@ import { formatCount, formatNumber } from '../report/numbers.js';
 import { TextBatches } from '../report/text-batches.js';
 import { usageError } from '../usage-error.js';
 import { refuseSecondStandardInput } from './input-paths.js';
-import { eachSource, type LintSource } from './lint-sources.js';
+import { eachSource, kindOf, type LintSource } from './lint-sources.js';
 import { noteEmptyList } from './list-lines.js';
 import { ListedHosts } from './listed-hosts.js';
 
@@ -62,6 +62,11 @@ export async function lint(
   run.begin();
   let unread = 0;
   refuseSecondStandardInput(files);
+  if (followLinks) {
+    const kinds = await Promise.all(files.map(kindOf));
+    // A file that was named is read, link or not.
+    if (kinds.every((kind) => kind === 'file')) refuseReadingOptions({ followLinks }, 'robots.txt');
+  }
   for (const file of files) {
     try {
       const isRead = await eachSource(file, { followLinks, asOf, warnings }, (source) => {

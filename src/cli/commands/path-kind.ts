@@ -9,13 +9,15 @@ import { systemRemedy } from '../../files/system-remedy.js';
 import { MAGIC_BYTES } from '../../files/unsupported-formats.js';
 import { beginsAsTable, isShardedTable } from '../options/table-file.js';
 
+/** What a path is: a cache of robots.txt files, a table, or one robots.txt. */
+export type PathKind = 'cache' | 'table' | 'robots.txt';
+
 /**
- * What a path is, by its name and its first bytes: a cache of robots.txt files, a table, or one
- * robots.txt.
+ * What a path is, by its name and its first bytes.
  *
  * @throws RobotsFilterError `input` if it cannot be read, or is an ARC file
  */
-export async function kindOfPath(path: string): Promise<'cache' | 'table' | 'robots.txt'> {
+export async function kindOfPath(path: string): Promise<PathKind> {
   try {
     const status = await stat(path);
     if (isShardedTable(path)) return 'table';

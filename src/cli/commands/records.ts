@@ -12,10 +12,12 @@ import { type Table, tableMemory } from '../../table.js';
 import { SUCCESS } from '../exit-codes.js';
 import type { RecordsOptions } from '../options/command-options.js';
 import { checkSpreadsheet } from '../options/report-options.js';
+import { refuseReadingOptions } from '../options/robots-source.js';
 import { authorityLabel } from '../report/authority-label.js';
 import { Diagnostics } from '../report/diagnostics.js';
 import { type Column, Rows } from '../report/rows.js';
 import { TextBatches } from '../report/text-batches.js';
+import { checkProfile } from './filter-table.js';
 import { kindOfPath } from './path-kind.js';
 import { readRobotsFile } from './robots-file.js';
 import { compileWithRecords, openWithRecords } from './table-with-records.js';
@@ -46,6 +48,7 @@ export async function records(path: string, options: RecordsOptions): Promise<nu
   const diagnostics = new Diagnostics(options.quiet ?? false);
   const report = new RecordsReport(options);
   const source = path === STANDARD_INPUT ? 'robots.txt' : await kindOfPath(path);
+  if (source !== 'cache') refuseReadingOptions(options, source);
   if (source === 'robots.txt') {
     const file = parseRobots(await readRobotsFile(path, 'records', diagnostics), {
       profile: options.profile ?? 'rfc9309',
@@ -58,6 +61,7 @@ export async function records(path: string, options: RecordsOptions): Promise<nu
   let table: Table;
   if (source === 'table') {
     table = await openWithRecords(path, options, diagnostics);
+    checkProfile(table.profile, path, options.profile);
   } else {
     const opened = await compileWithRecords([path], options, undefined, diagnostics);
     if (typeof opened === 'number') return opened;

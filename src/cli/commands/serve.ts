@@ -7,6 +7,8 @@ import type { ServeOptions } from '../options/command-options.js';
 import {
   agentWords,
   checkRobotsSource,
+  givenOf,
+  readingOptionsIn,
   refuseSingleRobots,
   sourceOption,
 } from '../options/robots-source.js';
@@ -75,9 +77,23 @@ async function checkUsage(files: readonly string[], options: ServeOptions): Prom
     );
   }
   if (options.shards !== undefined) {
-    if (options.table === undefined && options.robotsDir === undefined) return;
+    if (options.table !== undefined || options.robotsDir !== undefined) {
+      throw usageError(
+        'serve --shards answers the shards of hosts and needs no table. Leave --table and --robots-dir out',
+      );
+    }
+    const [idle] = [
+      ...givenOf([
+        ['--agent', options.agent],
+        ['--profile', options.profile],
+        ['--parts', options.parts],
+        ['--allow-empty', options.allowEmpty],
+      ]),
+      ...readingOptionsIn(options),
+    ];
+    if (idle === undefined) return;
     throw usageError(
-      'serve --shards answers the shards of hosts and needs no table. Leave --table and --robots-dir out',
+      `${idle} has no effect with --shards, which answers the shards of hosts and no verdicts. Leave it out`,
     );
   }
   if (options.parts !== undefined && options.table === undefined) {

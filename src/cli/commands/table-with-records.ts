@@ -1,5 +1,4 @@
 import type { NamedTokens } from '../../agents/unnamed-agents.js';
-import { RobotsFilterError } from '../../errors.js';
 import { openForHosts, Table, tableMemory } from '../../table.js';
 import { allocateTable } from '../../table-memory.js';
 import type { RobotsOptions } from '../options/command-options.js';
@@ -68,14 +67,4 @@ export async function compileWithRecords(
   } finally {
     interruption.end();
   }
-}
-
-/** @throws RobotsFilterError `table` if the profile is not that of the table */
-export function checkProfile(table: Table, path: string, profile: string | undefined): void {
-  if (profile === undefined || profile === table.profile) return;
-  throw new RobotsFilterError(
-    'table',
-    `${path} was compiled with --profile ${table.profile} and cannot answer for ${profile}. ` +
-      `Leave --profile out, or compile again with --profile ${profile}`,
-  );
 }

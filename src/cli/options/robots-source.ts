@@ -18,11 +18,14 @@ const FILES_BY_HOST = ['.ndjson', '.jsonl', '.parquet', '.warc', '.paths'];
 /** Bytes of a robots.txt that show what it is: some begin with a long comment. */
 const HEAD_BYTES = 1 << 14;
 
+/** The option that counts for one robots.txt as for many. */
+const MAX_ROBOTS_BYTES = '--max-robots-bytes';
+
 /** The options that name robots.txt files, and those that depend on them. */
 type SourceOptions = RobotsOptions & FetchingOptions & Pick<FilterOptions, 'fetch' | 'table'>;
 
 /**
- * Checks that the filter gets robots.txt files or a table, not both, and no option without effect.
+ * Checks that a command gets robots.txt files or a table, not both, and no option without effect.
  *
  * @throws RobotsFilterError `usage`, with what to type
  */
@@ -46,8 +49,40 @@ export function checkRobotsSource(files: readonly string[], options: SourceOptio
         `robots-filter compile --robots-dir DIR --robots-dir ${robotsDir.join(' --robots-dir ')} -o FILE`,
     );
   }
-  const misplaced = firstGiven([
-    ['--max-robots-bytes', options.maxRobotsBytes],
+  refuseReadingOptions(options, 'table');
+  if (purposeOf(table) === 'directory') {
+    throw usageError(
+      `${table} is a directory, not a table. Use --robots-dir ${shellWords([table])}`,
+    );
+  }
+}
+
+/**
+ * Refuses options that choose what is read of robots.txt files, where there is nothing to choose.
+ *
+ * @param source what is read: a table is compiled already, and one robots.txt has no host
+ * @throws RobotsFilterError `usage`
+ */
+export function refuseReadingOptions(options: RobotsOptions, source: 'table' | 'robots.txt'): void {
+  const given = readingOptionsIn(options);
+  if (source === 'table') {
+    const [misplaced] = given;
+    if (misplaced === undefined) return;
+    throw usageError(
+      `${misplaced} has no effect on a table, which is compiled already. Use it with robots-filter compile`,
+    );
+  }
+  const misplaced = given.find((option) => option !== MAX_ROBOTS_BYTES);
+  if (misplaced === undefined) return;
+  throw usageError(
+    `${misplaced} has no effect on one robots.txt: it chooses among those of a directory, a file of records or an archive. Leave it out`,
+  );
+}
+
+/** The options that choose what is read of robots.txt files, among those that were given. */
+export function readingOptionsIn(options: RobotsOptions): string[] {
+  return givenOf([
+    [MAX_ROBOTS_BYTES, options.maxRobotsBytes],
     ['--follow-links', options.followLinks],
     ['--stale', options.stale],
     ['--as-of', options.asOf],
@@ -56,16 +91,6 @@ export function checkRobotsSource(files: readonly string[], options: SourceOptio
     ['--status-column', options.statusColumn],
     ['--unreachable-after', options.unreachableAfter],
   ]);
-  if (misplaced !== undefined) {
-    throw usageError(
-      `${misplaced} has no effect on a table, which is compiled already. Use it with robots-filter compile`,
-    );
-  }
-  if (purposeOf(table) === 'directory') {
-    throw usageError(
-      `${table} is a directory, not a table. Use --robots-dir ${shellWords([table])}`,
-    );
-  }
 }
 
 /** The option that reads a path. */
@@ -86,7 +111,7 @@ export function emptySource(what: string): RobotsFilterError {
 /** Refuses options of fetch without --fetch. */
 function checkFetchOptions(options: SourceOptions): void {
   if (options.fetch === true) return;
-  const idle = firstGiven([
+  const [idle] = givenOf([
     ['--user-agent', options.userAgent],
     ['--concurrency', options.concurrency],
     ['--per-address', options.perAddress],
@@ -100,9 +125,9 @@ function checkFetchOptions(options: SourceOptions): void {
   throw usageError(`${idle} has no effect without --fetch. ${remedy}${other}`);
 }
 
-/** The first option that was given. */
-function firstGiven(options: readonly (readonly [name: string, value: unknown])[]) {
-  return options.find(([, value]) => value !== undefined)?.[0];
+/** The options that were given. */
+export function givenOf(options: readonly (readonly [name: string, value: unknown])[]): string[] {
+  return options.flatMap(([name, value]) => (value === undefined ? [] : [name]));
 }
 
 /** What a path is, if it is no file of records and none of another kind. */

@@ -29,7 +29,7 @@ const VALUES: Readonly<Record<string, string>> = {
   '--ca': 'ca.pem',
   '--color': 'always',
   '--concurrency': '2',
-  '--disable': 'rule-outside-group',
+  '--disable': 'everything-denied',
   '--enable': 'trailing-slash',
   '--field': 'part',
   '--format': 'csv',
@@ -47,18 +47,19 @@ const VALUES: Readonly<Record<string, string>> = {
   '--only': 'none',
   'compile --only': '0',
   '--output': 'out.txt',
-  '--parts': '0-1',
+  '--parts': '0',
   '--pause': '0',
   '--per-address': '1',
   '--profile': 'google',
   '--report': 'out.json',
   '--robots-column': 'other',
   '--robots-dir': 'more',
-  '--severity': 'error',
+  '--severity': 'warning',
   '--shards': '3',
   '--stale': 'unknown',
   '--stats': 'text',
-  '--stats-by': 'agent',
+  '--stats-by': 'host',
+  '--status-column': 'code',
   '--table': 'table',
   '--targets': 'targets.txt',
   '--threads': '2',
@@ -79,6 +80,12 @@ interface Base {
   readonly input?: Buffer;
 }
 
+const HOSTS = 'a b c d e g k l t w old down link'.split(' ').map((name) => `${name}.example`);
+
+const URLS = HOSTS.flatMap((host) =>
+  ['x', 'late', 'typo'].map((path) => `https://${host}/${path}`),
+);
+
 const SOURCE = [['--table'], ['--robots-dir', 'robots']] as const;
 
 const BASES: Readonly<Record<string, Base>> = {
@@ -91,21 +98,24 @@ const BASES: Readonly<Record<string, Base>> = {
     ],
   },
   check: { files: ['robots.txt', 'GTPBot', '/late', '/x'] },
-  lint: { files: ['robots'] },
+  lint: { files: ['lint'] },
   agents: { files: [] },
   inspect: { files: ['table', 'a.example'] },
   audit: { files: [], needs: [SOURCE] },
   records: { files: ['robots'] },
-  diff: { files: ['robots', 'more'] },
+  // CSV for spreadsheets marks the second agent, whose name could begin a formula.
+  diff: { files: ['robots', 'more'], needs: [[['--agent'], ['--agent', '*,-mine']]] },
   shard: { files: ['urls.csv'], needs: [[['--of'], ['--of', '8']]] },
   captures: { files: ['robots/crawl.warc'] },
   serve: {
     files: [],
-    needs: [SOURCE],
-    input: Buffer.concat([
-      GREETING,
-      request(['https://a.example/late', 'https://a.example/x'], '[]', true),
-    ]),
+    needs: [
+      [
+        ['--table', '--shards'],
+        ['--robots-dir', 'robots'],
+      ],
+    ],
+    input: Buffer.concat([GREETING, request(URLS, '[]', true)]),
   },
   completion: { files: ['bash'] },
 };
@@ -116,9 +126,6 @@ const SKIPPED = ['fetch', '--fetch'];
 /** Options that no run here can show, alone or beside others. */
 const UNSEEN: Readonly<Record<string, string>> = {
   '--verify': 'a sound table passes',
-  'lint --disable': 'the rule is not found here',
-  'records --max-robots-bytes': 'only a rule lies beyond the usual limit',
-  'diff --max-robots-bytes': 'the long file is on one side alone',
   '--threads': 'the results are the same on any number of threads',
   '--progress': 'shows a line that is removed at the end',
   '--no-progress': 'there is no terminal, and so no progress',
@@ -137,6 +144,7 @@ const HIDING: Readonly<Record<string, string>> = {
 
 /** Pairs in which one option has no effect, and why that is meant. */
 const MEANT: Readonly<Record<string, string>> = {
+  '--enable beside --opinions': 'the rule is one of all opinions',
   '--max-robots-bytes beside --profile': 'the google profile reads whole files: the help says so',
   '--profile beside --max-robots-bytes': 'here the limit is that of the whole file',
 };
@@ -148,21 +156,40 @@ beforeAll(async () => {
   const rules = (path: string): string => `User-agent: *\nDisallow: ${path}\nCrawl-delay: 2\n`;
   // More than the 512,000 bytes that count by default, in few lines.
   const filler = `# ${'x'.repeat(1000)}\n`.repeat(512);
-  const names = `User-agent: GPTBot\nAllow: /x\nDisalow: /typo\n\n${rules('/x')}Sitemap: =1+1\nDisalow: /typo\n`;
-  place.write('robots/a.example', `${names}${filler}Disallow: /late\n`);
+  const names = `User-agent: GPTBot\nAllow: /x\nDisalow: /typo\n\n${rules('/x')}Sitemap: =1+1\nSite-map: https://a.example/\nDisalow: /typo\n`;
+  const late = `Disallow: /late\nSitemap: https://a.example/late\n\nUser-agent: GPTBot\nDisallow: /late\n`;
+  place.write('robots/a.example', `${names}${filler}${late}`);
   place.write('robots/b.example', 'User-agent: GPTBot\nDisallow: /\n');
-  place.write('robots.txt', `${names}${filler}Disallow: /late\n`);
+  place.write('robots/l.example', `User-agent: *\n${filler}Disallow: /\n`);
+  place.write('robots/t.example', 'User-agent: *\nDisalow: /\n');
+  place.write('robots.txt', `${names}${filler}${late}`);
   place.write('outside', rules('/'));
   symlinkSync('../outside', join(place.path, 'robots/link.example'));
-  const captureAt = (date: string, path: string) =>
-    captureOf('https://w.example/robots.txt', responseOf(200, robotsOf(path)), { date });
+  const captureAt = (date: string, path: string, at = 'w.example/robots.txt') =>
+    captureOf(`https://${at}`, responseOf(200, robotsOf(path)), { date });
+  const captures = [
+    captureAt('2025-03-10T00:00:00Z', '/x\nCrawl-delay: 5\nSitemap: https://w.example/old'),
+    captureAt('2025-04-10T00:00:00Z', '/\nDisallow: /%zz\nSitemap: https://w.example/new'),
+  ];
+  const longCapture = `/x\n${filler}Disallow: /`;
   place.write(
     'robots/crawl.warc',
     Buffer.concat([
-      captureAt('2025-03-10T00:00:00Z', '/x\nCrawl-delay: 5'),
-      captureAt('2025-04-10T00:00:00Z', '/'),
+      ...captures,
+      captureAt('2025-03-10T00:00:00Z', longCapture, 'v.example/robots.txt'),
+      captureAt('2025-03-10T00:00:00Z', longCapture, 'v.example/moved'),
+      captureAt('2025-04-10T00:00:00Z', '/x', 'v.example/moved'),
     ]),
   );
+  // Warnings, notes and opinions, but no error, which --max-warnings could not add to.
+  place.write(
+    'lint/a.example',
+    'User-agent: CCBott\nDisallow: /x\nDisallow: /y*\nDisallow: /*.css$\nDisallow: /%zz\n',
+  );
+  place.write('lint/b.example', 'User-agent: *\nDisallow: /\n');
+  place.write('lint/z.example', 'User-agent: *\nDisallow: /\nDisallow: /%zz\n');
+  place.write('lint/crawl.warc', Buffer.concat(captures));
+  symlinkSync('../outside', join(place.path, 'lint/link.example'));
   const finding = (host: string, record: object) => {
     place.write(`robots/https/${host}/robots.json`, JSON.stringify(record));
   };
@@ -179,42 +206,39 @@ beforeAll(async () => {
     unreachableSince: ago(9),
     failedOn: [9, 8, 7, 6, 5, 4, 3, 2, 1, 0].map((days) => ago(days).slice(0, 10)),
   });
+  const maps = (path: string, name: string) =>
+    `${rules(path)}Sitemap: https://${name}.example/map\n`;
   const text = (name: string, ...data: string[]) => ({ name, data, type: 'STRING' as const });
   place.write(
     'robots/set.parquet',
     new Uint8Array(
       parquetWriteBuffer({
         columnData: [
-          text('host', 'c.example'),
-          text('site', 'd.example'),
-          text('content', rules('/x')),
-          text('other', rules('/')),
+          text('host', 'c.example', 'k.example', 'e.example'),
+          text('site', 'd.example', 'm.example', 'n.example'),
+          text('content', maps('/', 'c'), maps('/', 'k'), rules('/x')),
+          text('other', maps('/x', 'd'), maps('/x', 'm'), rules('/x')),
+          text('code', '404', '200', '200'),
         ],
       }),
     ),
   );
   place.write('more/e.example', 'User-agent: *\nDisallow: /\n');
-  const hosts = ['a', 'b', 'c', 'e', 'd', 'w', 'old', 'down', 'link'].map(
-    (name) => `${name}.example`,
-  );
-  const urls = hosts.flatMap((host) => [
-    `https://${host}/x`,
-    `https://${host}/late`,
-    `https://${host}/typo`,
-  ]);
-  const links = ['https://new.example/', ...urls];
-  const rows = urls.map((url, row) => `${row},${url},${links[row]}`);
+  place.write('more/g.example', 'User-agent: *\nDisallow: /x\n');
+  place.write('more/l.example', `User-agent: *\n${filler}Disallow: /late\n`);
+  place.write('more/t.example', 'User-agent: *\nDisallow: /typo\n');
+  const rows = URLS.map((url, row) => `${row},${url},${URLS[row + 3] ?? 'https://new.example/'}`);
   const long = `9,none,${'long'.repeat(99)}`;
   place.write('urls.csv', `id,url,link\n${long}\n${rows.join('\n')}\n`);
   place.write('none.csv', `id,url,link\n1,none,no\n`);
-  place.write('list.txt', urls.join('\n'));
-  place.write('hosts.txt', 'a.example\nnew.example\n');
-  place.write('targets.txt', 'https://w.example/robots.txt\n');
+  place.write('list.txt', URLS.join('\n'));
+  place.write('hosts.txt', `${HOSTS.join('\n')}\nnew.example\n`);
+  place.write('targets.txt', 'https://v.example/moved\n');
   place.write('ca.pem', '');
   place.write('agents.json', '[{"token":"GPTBot","purpose":"mine"}]');
   // In two shards, so that --parts can choose.
   const compiled = await place.run(
-    'compile --robots-dir robots --records --shards 2 -q -o table'.split(' '),
+    'compile --robots-dir robots --robots-dir more --records --shards 2 -q -o table'.split(' '),
   );
   expect(compiled).toMatchObject({ code: 0, stderr: '' });
 });
@@ -272,6 +296,15 @@ function optionsOf({ options }: Command): string[] {
 }
 
 const program = createProgram(() => {}, COMMAND_DEFINITIONS);
+test('each option that takes a value has one here', () => {
+  const needing = [program, ...program.commands].filter((each) => !SKIPPED.includes(each.name()));
+  const names = needing.flatMap(({ options }) =>
+    options.flatMap(({ long, required }) => (required ? (long ?? []) : [])),
+  );
+  const known = [...Object.keys(VALUES), ...SKIPPED];
+  expect(names.filter((name) => !known.includes(name))).toEqual([]);
+});
+
 const commands = new Map<string, string[]>([['', optionsOf(program)]]);
 for (const command of program.commands) commands.set(command.name(), optionsOf(command));
 for (const name of ['help', ...SKIPPED]) commands.delete(name);

@@ -122,7 +122,7 @@ export interface Footer {
 
 /** Maximum length of metadata that are read or written, in bytes. */
 export const MAX_FOOTER = 256 * 1024 * 1024;
-/** Maximum number of row groups. Arrow reads no more either. */
+/** Maximum number of row groups: what is kept of each takes memory. */
 export const MAX_ROW_GROUPS = 1_000_000;
 /** The row groups, which are read one at a time. */
 export const ROW_GROUPS: UnreadList = { id: FILE.rowGroups, most: MAX_ROW_GROUPS };

@@ -1,6 +1,5 @@
 import { COMMA, TAB } from '../../src/ascii.js';
 import { TableBuilder } from '../../src/compile/table-builder.js';
-import { SOLE_COLUMN } from '../../src/kernel/layout.js';
 import { RowSplitter } from '../../src/pipeline/input/csv/row-lines.js';
 import { SHOWN } from '../../test/naive/conversion.js';
 import type { Random } from '../../test/random/random.js';
@@ -20,6 +19,14 @@ const URLS = [
   'x:',
 ];
 const PIECES = ['"', '""', ',', '\t', '\n', '\r\n', '\r', '\x01', '\x02', '\xff', 'a', ' '];
+
+/** Columns of URLs, and fields of a row; 0 for any number. */
+const SHAPES = [
+  [0, 0],
+  [0, 1],
+  [1, 2],
+  [1, 70],
+] as const;
 
 /** Rows (RFC 4180), read by a naive reader in one pass over the whole input. */
 interface NaiveRow {
@@ -71,30 +78,35 @@ function checkRows(kernel: GuardedKernel, input: Uint8Array, code: typeof COMMA 
   const delimiter = String.fromCharCode(code);
   const format = code === COMMA ? 'csv' : 'tsv';
   const rows = naiveRows(charactersOf(input), delimiter);
-  for (const column of [0, 1, SOLE_COLUMN]) {
+  for (const [column, rowFields] of SHAPES) {
+    const asked = { format, column, rowFields } as const;
+    const isBad = ({ isOpen, hasReturn, fields }: NaiveRow): boolean =>
+      isOpen || hasReturn || (rowFields > 0 && fields.length > rowFields);
     const judged = kernel.ask({ format: 'text' });
-    const verdicts = rows.map(({ fields, isOpen, hasReturn }) => {
-      const isBad = isOpen || hasReturn || (column === SOLE_COLUMN && fields.length > 1);
-      const url = isBad ? '' : (fields[Math.max(column, 0)] ?? '');
+    const verdicts = rows.map((row) => {
+      const url = isBad(row) ? '' : (row.fields[column] ?? '');
       return url === '' ? 'invalid' : kernel.judge(judged, bytesOf(url)).verdict;
     });
     const bytes = bytesOf(lines);
-    const annotated = kernel.run(kernel.ask({ format, column, output: 'annotate' }), bytes).output;
-    const expected = rows.map((row, index) => written(row, `${delimiter}${verdicts[index]}`));
+    const annotated = kernel.run(kernel.ask({ ...asked, output: 'annotate' }), bytes).output;
+    const expected = rows.map((row, index) => {
+      const fields = isBad(row) ? 1 : row.fields.length;
+      const padding = delimiter.repeat(Math.max(rowFields - fields, 0));
+      return written(row, `${padding}${delimiter}${verdicts[index]}`, isBad(row));
+    });
     agree('annotated rows', annotated, expected.join(''));
     const allowed = rows.filter((_row, index) => verdicts[index] === 'allow');
-    const passed = kernel.run(kernel.ask({ format, column, output: 'allowed' }), bytes).output;
-    agree('allowed rows', passed, allowed.map((row) => written(row, '')).join(''));
-    const words = kernel.run(kernel.ask({ format, column, output: 'verdicts' }), bytes).output;
+    const passed = kernel.run(kernel.ask({ ...asked, output: 'allowed' }), bytes).output;
+    agree('allowed rows', passed, allowed.map((row) => written(row, '', false)).join(''));
+    const words = kernel.run(kernel.ask({ ...asked, output: 'verdicts' }), bytes).output;
     agree('verdicts', words, verdicts.map((verdict) => `${verdict}\n`).join(''));
     const urls = rows.map((row) => {
-      const { text, fields, isOpen, hasReturn } = row;
-      const isBad = isOpen || hasReturn || (column === SOLE_COLUMN && fields.length > 1);
-      const url = isBad ? '' : (fields[Math.max(column, 0)] ?? '');
+      const { text, fields } = row;
+      const url = isBad(row) ? '' : (fields[column] ?? '');
       if (url !== '') return url;
       return (text.endsWith('\r') ? text.slice(0, -1) : text).slice(0, SHOWN);
     });
-    checkConversions(kernel, { format, column }, bytes, urls);
+    checkConversions(kernel, asked, bytes, urls);
   }
 }
 
@@ -111,11 +123,12 @@ function split(input: Uint8Array, delimiter: typeof COMMA | typeof TAB, size: nu
   return lines;
 }
 
-/** A row as it comes out. */
-function written({ text, isOpen }: NaiveRow, added: string): string {
+/** A row as it comes out, in quotes if it is bad. */
+function written({ text, isOpen }: NaiveRow, added: string, isBad: boolean): string {
   const hasReturn = text.endsWith('\r');
   const row = hasReturn ? text.slice(0, -1) : text;
-  const shown = isOpen ? `"${row.slice(0, SHOWN).replaceAll('"', '""')}"` : row;
+  const begun = isOpen ? row.slice(0, SHOWN) : row;
+  const shown = isBad ? `"${begun.replaceAll('"', '""')}"` : begun;
   return `${shown}${added}${hasReturn ? '\r' : ''}\n`;
 }
 

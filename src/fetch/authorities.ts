@@ -115,7 +115,7 @@ export class Authorities implements Iterable<FetchAuthority> {
       if (isBlankLine(line)) return;
       const row = rowOfLine(line);
       const fields = row === undefined ? [] : fieldsOf(row, format === 'tsv' ? TAB : COMMA);
-      const isTooWide = input.isSole === true && fields.length > 1;
+      const isTooWide = fields.length > (input.rowFields ?? fields.length);
       this.#addField(isTooWide ? undefined : fields[input.column]);
       return;
     }

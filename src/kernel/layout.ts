@@ -170,13 +170,16 @@ export const QUERY_RULE_ENTRIES = QUERY_RULES + WORD;
 export const QUERY_RULE_DOUBLINGS = QUERY_RULE_ENTRIES + WORD;
 /** Offset of the robots record that applies to every URL; 0 to look up each URL's host. */
 export const QUERY_ANY_HOST = QUERY_RULE_DOUBLINGS + WORD;
-/**
- * The column of rows that holds the URL, from 0, or SOLE_COLUMN. The host may change it between two
- * inputs.
- */
+/** The column of rows that holds the URL, from 0. The host may change it between two inputs. */
 export const QUERY_COLUMN = QUERY_ANY_HOST + WORD;
+/**
+ * Fields of each row: a row with fewer is padded before its verdicts, a row with more is invalid. 0
+ * if rows may have any number. The host may change it between two inputs. In the query of a shard
+ * it may be out of date: ask the run's query, or LINE_MISSING.
+ */
+export const QUERY_ROW_FIELDS = QUERY_COLUMN + WORD;
 /** Number of shards by which hosts are divided; 0 for a table in one piece. */
-export const QUERY_SHARDS = QUERY_COLUMN + WORD;
+export const QUERY_SHARDS = QUERY_ROW_FIELDS + WORD;
 /**
  * Address of the address of each shard's query: a copy of this query for the table of the shard. 0
  * if all shards are asked by this query.
@@ -186,9 +189,6 @@ export const QUERY_SHARD_QUERIES = QUERY_SHARDS + WORD;
 export const QUERY_CRC = QUERY_SHARD_QUERIES + WORD;
 /** Pairs: fragments of output, FRAGMENT_… */
 export const QUERY_FRAGMENTS = QUERY_CRC + WORD;
-
-/** The URL is in the first column, and a row with a second column is invalid. */
-export const SOLE_COLUMN = -1;
 
 export const QUERY_GOOGLE = 1;
 export const QUERY_EXPLAIN = 2;
@@ -404,7 +404,12 @@ export const LINE_LEADER = LINE_PREFETCHED + WORD;
  * take over the authority.
  */
 export const LINE_ROOT_BYTES = LINE_LEADER + WORD;
-export const LINE_BYTES = LINE_ROOT_BYTES + WORD;
+/**
+ * Rows: how many fields fewer than QUERY_ROW_FIELDS the row has; negative if it has more. Valid if
+ * the fields were counted: unless the row was refused, is too long, or has a CR.
+ */
+export const LINE_MISSING = LINE_ROOT_BYTES + WORD;
+export const LINE_BYTES = LINE_MISSING + WORD;
 
 // ---- Result: the decision on one URL for one agent
 

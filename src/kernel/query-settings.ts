@@ -42,11 +42,12 @@ export interface QuerySettings {
   readonly maxLineBytes: number;
   /** Path of the member that holds the URL: one key for each level. */
   readonly urlField: readonly string[];
-  /**
-   * The column of rows that holds the URL, from 0, or SOLE_COLUMN; it may be changed later. Default
-   * 0.
-   */
+  /** The column of rows that holds the URL, from 0; it may be changed later. Default 0. */
   readonly column?: number;
+  /** Fields of each row; it may be changed later. 0, the default, for any number. */
+  readonly rowFields?: number;
+  /** The most that `rowFields` may become. Default: `rowFields`. */
+  readonly mostRowFields?: number;
   /** Name of the added member; `undefined` for `verdict`, or `verdicts` with several agents. */
   readonly verdictField: string | undefined;
   /** Offset of the robots record that counts for every host; 0 to look hosts up. */

@@ -61,6 +61,7 @@ import {
   QUERY_MAX_LINE,
   QUERY_OUTPUT,
   QUERY_PARQUET,
+  QUERY_ROW_FIELDS,
   QUERY_RULE_DOUBLINGS,
   QUERY_RULE_ENTRIES,
   QUERY_RULES,
@@ -149,9 +150,16 @@ function isRows(format: LineFormat): boolean {
   return format === 'csv' || format === 'tsv';
 }
 
+/** Whether rows come out with columns added. */
+function annotatesRows(settings: QuerySettings): boolean {
+  const { format, output } = settings;
+  return isRows(format) && output === 'annotate' && conversionOf(settings) === undefined;
+}
+
 /**
  * Bytes of output for each byte of a line: 1, since a record that comes out in its own format has
- * its own length, and `lineOverhead` has room for the rest.
+ * its own length, and `lineOverhead` has room for the rest. A row that comes out as one quoted
+ * field takes 2, because its quotes are doubled.
  *
  * In a conversion a URL of `n` bytes, as the line has it, takes at most `expansion × n`; it is not
  * longer when its escapes are undone. Then the text without escapes is held in the output, too,
@@ -162,7 +170,8 @@ function isRows(format: LineFormat): boolean {
  */
 function lineFactor(settings: QuerySettings): number {
   const conversion = conversionOf(settings);
-  const record = conversion === undefined ? 1 : EXPANSIONS[conversion] + 1;
+  const own = annotatesRows(settings) ? 2 : 1;
+  const record = conversion === undefined ? own : EXPANSIONS[conversion] + 1;
   return settings.frames === true ? record + 1 : record;
 }
 
@@ -188,7 +197,9 @@ function lineOverhead(
   // A bad line is shown from its beginning, and in a conversion as a URL is.
   const shown = (GREATEST_EXPANSION + 1) * BAD_INPUT_LIMIT;
   const frame = settings.frames === true ? FRAME_OUTCOMES + agents + MARGIN : 0;
-  return 64 + verdicts + explained + 3 * strings + shown + frame + 5 * MARGIN;
+  const { rowFields = 0, mostRowFields = rowFields } = settings;
+  const padding = annotatesRows(settings) ? mostRowFields : 0;
+  return 64 + verdicts + explained + 3 * strings + shown + frame + padding + 5 * MARGIN;
 }
 
 /** Writes the blocks of a query one after another. */
@@ -340,6 +351,7 @@ export function encodeQuery(
   const rulesEnd = rulesStart + (ruleEntries === 0 ? 0 : RULES_ENTRIES + ruleEntries * RULE_BYTES);
   block.word(QUERY_ANY_HOST, settings.anyHost);
   block.word(QUERY_COLUMN, settings.column ?? 0);
+  block.word(QUERY_ROW_FIELDS, settings.rowFields ?? 0);
   const { shards = 0 } = settings;
   block.word(QUERY_SHARDS, shards);
   if (shards > 0) {

@@ -45,7 +45,7 @@ const IN_UNIT: Partial<Record<RecordUnit, Partial<Record<Reason, string>>>> = {
   row: { 'no-url': 'no URL in the column (--url-field)' },
   'first line': {
     'no-url':
-      'no URL in the column (--url-field), a quoted field without an end, or more fields than the first row. Quote the URL, or use --url-field 1 if the URL ends at the delimiter',
+      'no URL in the column (--url-field), more fields than the first row, or a quoted field without an end. Put quotes around a field that holds the delimiter. If the first row is a title, leave it out: tail -n +2 FILE | robots-filter …',
     'line-too-long':
       'longer than --max-line-bytes. Raise it, or close the quote if a field of this row has an open one',
   },

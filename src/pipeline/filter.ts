@@ -1,4 +1,3 @@
-import { SOLE_COLUMN } from '../kernel/layout.js';
 import type { Conversion, OutputMode, QuerySettings } from '../kernel/query-settings.js';
 import type { Agent } from '../protocol/agent.js';
 import type { Verdict } from '../protocol/verdict.js';
@@ -9,6 +8,7 @@ import { MAX_BAD_LISTED } from '../workers/ring/ring-words.js';
 import { type BadRecord, type RecordUnit, recordUnit } from './bad-record.js';
 import type { CountedBlocks } from './counted-blocks.js';
 import { HostCounts } from './host-counts.js';
+import { MOST_FIELDS } from './input/csv/first-row.js';
 import type { InputFormat } from './input/format.js';
 import { conversionOf, type OutputFormat, writtenFormat } from './output/conversion.js';
 import { FramedRecords } from './output/framed-records.js';
@@ -120,7 +120,7 @@ export class Filter {
     const stage = this.#stage(input.format, urlField);
     const { flow } = stage;
     if (input.kind === 'stream' && input.column !== undefined) {
-      stage.setColumn(input.isSole === true ? SOLE_COLUMN : input.column);
+      stage.setColumn(input.column, input.rowFields ?? 0);
     }
     const conversion = this.#conversion(input.format);
     const preamble = this.#headerRow.of({ ...input, conversion });
@@ -264,6 +264,7 @@ export class Filter {
       ...(all ? ({ output: 'annotate', explain: false } as const) : {}),
       format,
       conversion,
+      mostRowFields: MOST_FIELDS,
       google: header.profile === 'google',
       anyHost: 0,
       seenSlots: countHosts ? slots : 0,

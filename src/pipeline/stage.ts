@@ -1,4 +1,4 @@
-import { QUERY_COLUMN } from '../kernel/layout.js';
+import { QUERY_COLUMN, QUERY_ROW_FIELDS } from '../kernel/layout.js';
 import { kernelModule } from '../kernel/module.js';
 import type { QuerySettings } from '../kernel/query-settings.js';
 import { encodeShardQueries, type QueryTable, shardQueryBytes } from '../kernel/shard-queries.js';
@@ -45,10 +45,12 @@ export class Stage {
     });
   }
 
-  /** Names the column that holds the URL. */
-  setColumn(column: number): void {
+  /** Names the column that holds the URL, from 0, and the number of fields of each row. */
+  setColumn(column: number, rowFields: number): void {
     for (const { arena, query } of this.#queries) {
-      new DataView(arena.memory.buffer).setInt32(query.address + QUERY_COLUMN, column, true);
+      const view = new DataView(arena.memory.buffer);
+      view.setInt32(query.address + QUERY_COLUMN, column, true);
+      view.setInt32(query.address + QUERY_ROW_FIELDS, rowFields, true);
     }
   }
 

@@ -11,6 +11,8 @@ interface Row {
   /** One character for each byte, without the line end. */
   readonly text: string;
   readonly lineEnd: string;
+  /** Fields that it lacks. Default 0. */
+  readonly missing?: number;
   readonly verdict: 'allow' | 'deny' | 'unknown' | 'invalid';
 }
 
@@ -59,7 +61,7 @@ function drawRow(random: Random, delimiter: string): Row {
   // Not empty: an empty line is no row.
   const first = field(random, `${random.between(0, 9)}${freeText(random)}`, delimiter);
   const marked = random.chance(0.1) ? `\x01${first.startsWith('"') ? '' : first}` : first;
-  if (random.chance(0.08)) return { text: marked, lineEnd, verdict: 'invalid' };
+  if (random.chance(0.08)) return { text: marked, lineEnd, missing: 2, verdict: 'invalid' };
   const [url, verdict] = random.pick(URLS);
   const rest = field(random, freeText(random), delimiter);
   const text = [marked, field(random, url, delimiter), rest].join(delimiter);
@@ -94,7 +96,10 @@ async function check(
     expect({ code: ended.code, stderr: ended.stderr }).toEqual({ code: 0, stderr: '' });
     return ended.stdout.toString('latin1');
   };
-  const annotated = rows.map(({ text, lineEnd, verdict }) => text + delimiter + verdict + lineEnd);
+  const annotated = rows.map(
+    ({ text, lineEnd, missing = 0, verdict }) =>
+      text + delimiter.repeat(missing + 1) + verdict + lineEnd,
+  );
   const expected = `id${delimiter}url${delimiter}"no\nte"${delimiter}verdict\r\n${annotated.join('')}`;
   expect((await run('')) === expected).toBe(true);
   const passed = async (option: string, verdict: Row['verdict']) => {
@@ -156,7 +161,7 @@ describe('rows', () => {
         const annotated = await place.shell(
           `${RF} --input csv --no-header -q --max-line-bytes ${bytes} rows`,
         );
-        expect(annotated.text.endsWith(`",invalid\n2,https://example.com/,,allow\n`)).toBe(true);
+        expect(annotated.text.endsWith(`",,,invalid\n2,https://example.com/,,allow\n`)).toBe(true);
       }
     }
   });
@@ -171,7 +176,7 @@ describe('rows', () => {
     expect(code).toBe(0);
     expect(text).toBe(
       'url,note,verdict\nhttps://example.com/,"a\n\n\nb",allow\nhttps://example.com/,,allow\n,x,invalid\n' +
-        'https://example.com/private/,,deny\n"https://example.com/,""open\nmore,",invalid\n',
+        'https://example.com/private/,,deny\n"https://example.com/,""open\nmore,",,invalid\n',
     );
     expect(lines(stderr)).toEqual([
       expect.stringContaining('rows.csv, line 8: no URL'),
@@ -304,7 +309,7 @@ describe('a carriage return', () => {
       [`${good}\r,a\n`, 'invalid'],
       [`${good},"a"\rb\n`, 'invalid'],
       [`"${good}","a\n""b",\rb\r\n`, 'invalid'],
-      [`${good},"a\r","\r\n"\n`, 'deny'],
+      [`${good},"a\r\r\n"\n`, 'deny'],
       [`${good},x\r`, 'deny'],
     ];
     place.write('list.csv', `url,note\n${rows.map(([row]) => row).join('')}`);
@@ -325,9 +330,9 @@ describe('a carriage return', () => {
     const { text } = await place.shell(`${RF} list.csv`);
     expect(text.split('\n')).toEqual([
       'url,x,verdict',
-      'https://example.com/private/x,b\r,invalid\r',
-      '\r,invalid\r',
-      '"\r",\x01\r,invalid\r',
+      '"https://example.com/private/x,b\r",,invalid\r',
+      '"\r",,invalid\r',
+      '"""\r"",\x01\r",,invalid\r',
       'https://example.com/private/x,b,deny\r',
       '',
     ]);
@@ -418,7 +423,7 @@ describe('a quote that is not closed', () => {
     expect({ code: refused.code, text: refused.text }).toEqual({ code: 2, text: '' });
     expect(refused.stderr).toContain('list.csv: a quote in the header is not closed');
     const judged = await place.shell(`${RF} --no-header --url-field 1 list.csv`);
-    expect(judged.text).toBe('"url,""title\nhttps://example.com/private/x,1\n",invalid\n');
+    expect(judged.text).toBe('"url,""title\nhttps://example.com/private/x,1\n",,invalid\n');
   });
 });
 
@@ -478,7 +483,7 @@ describe('a first row', () => {
     expect(text === `${long},deny\n`).toBe(true);
     place.write('list.csv', 'a\nb,c,https://example.com/fine\n');
     const short = await place.shell(`${RF} --no-header --url-field 3 list.csv`);
-    expect(short.text).toBe('a,invalid\nb,c,https://example.com/fine,allow\n');
+    expect(short.text).toBe('a,,,invalid\nb,c,https://example.com/fine,allow\n');
     const zero = await place.shell(`${RF} --no-header --url-field 0 list.csv`);
     expect(zero.code).toBe(2);
   });

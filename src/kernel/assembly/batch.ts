@@ -90,12 +90,12 @@ import {
   WORKER_SHARD,
   WORKER_TALLY,
 } from '../layout';
-import { holdsRows, isRefusedRow, rowStart } from './csv/locate-field';
+import { holdsRows, rowStart } from './csv/locate-field';
 import { convert, rawUrl } from './emit/conversion';
 import { annotateJson, describeBadLine, passJson } from './emit/json-record';
 import { lineEnd, newline, pass } from './emit/line';
 import { byte, fragment, resultOf, verdicts } from './emit/parts';
-import { annotateRow, describeBadRow, passRow } from './emit/row';
+import { annotateRow, passRow } from './emit/row';
 import { annotateText } from './emit/text-record';
 import { forgetMarks } from './json/marks';
 import { locate } from './locate';
@@ -300,11 +300,7 @@ function write(
   const isTooLong = outcome >= 0 && (outcome & 15) === REASON_LINE_TOO_LONG;
   // Only the beginning of an overlong line is written, wherever its length was noticed.
   if (isTooLong && (isText || isRow)) truncateLine(line, isRow);
-  if (isRow) {
-    const isWhole = outcome < 0 || (!isTooLong && !isRefusedRow(line));
-    to = isWhole ? annotateRow(query, worker, line, to) : describeBadRow(query, worker, line, to);
-    return lineEnd(line, to);
-  }
+  if (isRow) return lineEnd(line, annotateRow(query, worker, line, to));
   if (isText) return lineEnd(line, annotateText(query, worker, line, to));
   if (!isUnreadable(query, outcome)) return lineEnd(line, annotateJson(query, worker, line, to));
   const number = load<u64>(task, TASK_LINE_BASE) + load<u32>(line, LINE_NUMBER) + 1;

@@ -13,6 +13,7 @@ import {
   LINE_HOST,
   LINE_HOST_BYTES,
   LINE_LEADER,
+  LINE_MISSING,
   LINE_NEWLINE,
   LINE_NON_CANONICAL,
   LINE_OUTCOME,
@@ -34,6 +35,7 @@ import {
   QUERY_FORMAT,
   QUERY_GOOGLE,
   QUERY_MAX_LINE,
+  QUERY_ROW_FIELDS,
   QUERY_STRICT,
   REASON_INVALID_URL,
   REASON_LINE_TOO_LONG,
@@ -49,7 +51,8 @@ import {
 } from '../layout';
 import { isControlOrSpace } from './bytes/characters';
 import { findByte } from './bytes/search';
-import { holdsReturn, holdsRows, isRefusedRow, locateField, rowStart } from './csv/locate-field';
+import { countFields } from './csv/count-fields';
+import { delimiterOf, holdsRows, isRefusedRow, locateField, rowStart } from './csv/locate-field';
 import { LOCATED, locateString, locateUrl } from './json/locate-url';
 import { holdsControl } from './json/strict';
 import { holdsEscape, unescapeString } from './json/string';
@@ -197,12 +200,20 @@ function locateInRow(
     fail(line, REASON_LINE_TOO_LONG);
     return scratch;
   }
-  const isRefused = isRefusedRow(line);
-  if (!isRefused && holdsReturn(query, line)) {
+  if (isRefusedRow(line)) {
+    fail(line, REASON_NO_URL);
+    return scratch;
+  }
+  const fields = countFields(rowStart(line), lineEnd, delimiterOf(query));
+  if (fields === 0) {
     fail(line, REASON_RETURN_IN_LINE);
     return scratch;
   }
-  const free: usize = isRefused ? 0 : locateField(query, line, scratch);
+  const wanted = load<i32>(query, QUERY_ROW_FIELDS);
+  const missing = wanted === 0 ? 0 : wanted - fields;
+  store<i32>(line, missing, LINE_MISSING);
+  // A delimiter too many may be part of the URL, which is then longer than its field.
+  const free: usize = missing < 0 ? 0 : locateField(query, line, scratch);
   if (free === 0) {
     fail(line, REASON_NO_URL);
     return scratch;

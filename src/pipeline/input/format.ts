@@ -37,8 +37,8 @@ export interface Rows {
   readonly stream: Readable;
   /** The column of URLs, from 0. */
   readonly column: number;
-  /** Whether the row has only this column, so that a row with a second field is invalid. */
-  readonly isSole: boolean;
+  /** The number of fields of a row: that of the first row. A row with more is invalid. */
+  readonly rowFields: number;
   /** The header with its line end, which is not in the stream; `undefined` if there is none. */
   readonly header: Buffer | undefined;
 }

@@ -94,8 +94,8 @@ export interface StreamInput extends InputBase {
   readonly stream: Readable;
   /** Rows only: the column of URLs, from 0. */
   readonly column?: number;
-  /** Rows only: whether a row with a second field is invalid. */
-  readonly isSole?: boolean;
+  /** Rows only: the number of fields of a row. A row with more is invalid. */
+  readonly rowFields?: number;
   /** Rows only: the header with its line end, which is not in the stream. */
   readonly header?: Buffer | undefined;
   /** Returns the bytes read of the input so far, compressed or not as in `size`. */

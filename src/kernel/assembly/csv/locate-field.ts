@@ -1,6 +1,6 @@
 /** Finds the URL in a row of CSV or TSV (RFC 4180). Marked rows: layout.ts, ROW_MARKED. */
 
-import { COMMA, CR, LF, QUOTE, TAB } from '../../../ascii';
+import { COMMA, LF, QUOTE, TAB } from '../../../ascii';
 import {
   COPY_MARGIN,
   FORMAT_CSV,
@@ -17,7 +17,6 @@ import {
   ROW_MARK_BYTES,
   ROW_MARKED,
   ROW_REFUSED,
-  SOLE_COLUMN,
 } from '../../layout';
 import { findByte } from '../bytes/search';
 import { claimScratch } from '../memory/scratch';
@@ -58,7 +57,7 @@ export function isRefusedRow(line: usize): bool {
 }
 
 /** Address of the quote that closes a field, from its inside on; `end` if the row has none. */
-function closingQuote(at: usize, end: usize): usize {
+export function closingQuote(at: usize, end: usize): usize {
   while (at < end) {
     at = findByte(QUOTE, at, end);
     if (at + 1 >= end || load<u8>(at, 1) !== QUOTE) return at;
@@ -68,43 +67,22 @@ function closingQuote(at: usize, end: usize): usize {
 }
 
 /**
- * Whether a CR stands outside quotes before the row's line end. The row is then several rows with
- * CRs as line ends.
- */
-export function holdsReturn(query: usize, line: usize): bool {
-  const end: usize = load<u32>(line, LINE_END);
-  let at = rowStart(line);
-  if (findByte(CR, at, end) === end) return false;
-  const delimiter = delimiterOf(query);
-  while (at < end) {
-    if (load<u8>(at) === QUOTE) at = min(closingQuote(at + 1, end) + 1, end);
-    const fieldEnd = findByte(delimiter, at, end);
-    if (findByte(CR, at, fieldEnd) < fieldEnd) return true;
-    at = fieldEnd + 1;
-  }
-  return false;
-}
-
-/**
  * Stores the URL in the column of the query: in the row, or as a copy in scratch memory if quotes
  * or newlines in it are written differently. Returns the first address of scratch memory that is
- * then free. Returns 0 if the row has no such column, a second column beside the sole one, or a
- * quoted field that does not end at a delimiter.
+ * then free. Returns 0 if the row has no such column, or a quoted field that does not end at a
+ * delimiter.
  */
 export function locateField(query: usize, line: usize, scratch: usize): usize {
   const delimiter = delimiterOf(query);
   const end: usize = load<u32>(line, LINE_END);
   let at = rowStart(line);
-  const column = load<i32>(query, QUERY_COLUMN);
-  const isSole = column === SOLE_COLUMN;
-  let left = isSole ? 0 : column;
+  let left = load<i32>(query, QUERY_COLUMN);
   while (true) {
     const isQuoted = at < end && load<u8>(at) === QUOTE;
     const close = isQuoted ? closingQuote(at + 1, end) : at;
     if (isQuoted && close === end) return 0;
     const fieldEnd = findByte(delimiter, isQuoted ? close + 1 : at, end);
     if (left === 0) {
-      if (isSole && fieldEnd !== end) return 0;
       if (isQuoted) return close + 1 === fieldEnd ? useQuoted(line, at + 1, close, scratch) : 0;
       return at === fieldEnd ? 0 : useBytes(line, at, fieldEnd, scratch);
     }

@@ -5,16 +5,22 @@ import {
   BAD_INPUT_LIMIT,
   FRAGMENT_REASONS,
   LINE_END,
+  LINE_MISSING,
+  LINE_OUTCOME,
   LINE_START,
   QUERY_AGENT_COUNT,
   QUERY_EXPLAIN,
   QUERY_FLAGS,
+  QUERY_ROW_FIELDS,
+  REASON_LINE_TOO_LONG,
+  REASON_RETURN_IN_LINE,
   RESULT_LINE,
   RESULT_OUTCOME,
   RESULT_RANK,
 } from '../../layout';
 import { decimal } from '../bytes/decimal';
-import { delimiterOf, rowStart, standInOf } from '../csv/locate-field';
+import { splat } from '../bytes/vectors';
+import { delimiterOf, isRefusedRow, rowStart, standInOf } from '../csv/locate-field';
 import { pass } from './line';
 import { agentOf, byte, fragment, resultOf, ruleText, tokenText, verdicts } from './parts';
 import { sourceText } from './rule';
@@ -32,18 +38,36 @@ export function passRow(line: usize, to: usize): usize {
   return to;
 }
 
-/** Writes the row and its verdicts; with QUERY_EXPLAIN five more columns for each agent. */
+/**
+ * Writes the row and its verdicts; with QUERY_EXPLAIN five more columns for each agent. The row
+ * gets the fields that it lacks, so that the verdicts stand in their columns.
+ */
 export function annotateRow(query: usize, worker: usize, line: usize, to: usize): usize {
-  return rowColumns(query, worker, delimiterOf(query), passRow(line, to));
+  const outcome = load<i32>(line, LINE_OUTCOME);
+  if (outcome >= 0) {
+    const reason = outcome & 15;
+    if (reason === REASON_LINE_TOO_LONG || isRefusedRow(line)) {
+      return describeBadRow(query, worker, line, BAD_INPUT_LIMIT, to);
+    }
+    if (reason === REASON_RETURN_IN_LINE || load<i32>(line, LINE_MISSING) < 0) {
+      return describeBadRow(query, worker, line, usize.MAX_VALUE, to);
+    }
+  }
+  const delimiter = delimiterOf(query);
+  to = pad(delimiter, load<i32>(line, LINE_MISSING), passRow(line, to));
+  return rowColumns(query, worker, delimiter, to);
 }
 
 /**
- * Writes the beginning of a row that is no row, as one quoted field, and its verdicts. As it came,
- * an open quote in it would swallow the rows after it.
+ * Writes the first `limit` bytes of a row as one quoted field, the other fields as empty, and the
+ * verdicts. As it came, an open quote in the row would swallow the rows after it, a CR would end
+ * it, and a field too many would take the place of a verdict.
  */
-export function describeBadRow(query: usize, worker: usize, line: usize, to: usize): usize {
+function describeBadRow(query: usize, worker: usize, line: usize, limit: usize, to: usize): usize {
+  const delimiter = delimiterOf(query);
   const start = rowStart(line);
-  const end = min(<usize>load<u32>(line, LINE_END), start + BAD_INPUT_LIMIT);
+  const bytes = <usize>load<u32>(line, LINE_END) - start;
+  const end = start + min(bytes, limit);
   const standIn = standInOf(line);
   to = byte(QUOTE, to);
   for (let at = start; at < end; at++) {
@@ -51,7 +75,17 @@ export function describeBadRow(query: usize, worker: usize, line: usize, to: usi
     if (value === QUOTE) to = byte(QUOTE, to);
     to = byte(value === standIn ? LF : value, to);
   }
-  return rowColumns(query, worker, delimiterOf(query), byte(QUOTE, to));
+  to = pad(delimiter, load<i32>(query, QUERY_ROW_FIELDS) - 1, byte(QUOTE, to));
+  return rowColumns(query, worker, delimiter, to);
+}
+
+/** Writes delimiters, which add empty fields; none if `fields` is not positive. */
+function pad(delimiter: i32, fields: i32, to: usize): usize {
+  if (fields <= 0) return to;
+  const delimiters = splat(delimiter);
+  const end = to + <usize>fields;
+  for (; to < end; to += 16) v128.store(to, delimiters);
+  return end;
 }
 
 /**

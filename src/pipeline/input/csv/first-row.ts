@@ -11,8 +11,11 @@ const LONGEST = 1024 * 1024;
 /** Maximum number of rows in which a header is looked for below comments. */
 const MOST_ROWS_ABOVE = 64;
 
-/** No row has more columns: each takes a byte. */
-const MOST_COLUMNS = 2 ** 30;
+/** Maximum length of the first row if only its fields are counted, in bytes. */
+const LONGEST_COUNTED = 16 * LONGEST;
+
+/** Maximum number of fields of a row. The output of each batch has room for as many empty ones. */
+export const MOST_FIELDS = LONGEST;
 
 const UNCLOSED_HEADER =
   'a quote in the header is not closed, so the header would be the whole input. Close the quote, or use --no-header if the first row is a record';
@@ -26,11 +29,10 @@ export interface FirstRow {
   /** The column of URLs, from 0. */
   readonly column: number;
   /**
-   * Whether the row has one field, and the user has not said which column holds the URL. A comma in
-   * another row is then unexpected, or part of a URL without quotes. The text before that comma may
-   * not be the URL.
+   * The number of fields of a row. In a row with more, a delimiter may be part of a URL without
+   * quotes. The text before that delimiter may not be the URL.
    */
-  readonly isSole: boolean;
+  readonly rowFields: number;
 }
 
 /**
@@ -44,7 +46,11 @@ export async function readFirstRow(
   options: RowsOptions,
 ): Promise<FirstRow> {
   const told = options.header === false ? columnNumber(options.column) : 0;
-  if (told > 0) return { header: undefined, headerLines: 0, column: told - 1, isSole: false };
+  if (told > 0) {
+    // A first row without the column is a short row.
+    const rowFields = Math.max(told, await fieldsOfFirstRow(chunks, delimiter, options));
+    return { header: undefined, headerLines: 0, column: told - 1, rowFields };
+  }
   const scan = (head: Buffer) => {
     const scanner = new RowScanner(delimiter);
     const { start, emptyLines } = startOfRows(head);
@@ -64,7 +70,7 @@ export async function readFirstRow(
   const end = rowEnd ?? head.length;
   const row = head.subarray(start, end);
   if (endOfFields(row) === 0)
-    return { header: Buffer.alloc(0), headerLines: 0, column: 0, isSole: false };
+    return { header: Buffer.alloc(0), headerLines: 0, column: 0, rowFields: 1 };
   const fields = fieldsOf(row, delimiter);
   const hasHeader = options.header ?? !fields.some(isUrl);
   if (hasHeader && options.header === undefined) {
@@ -79,8 +85,8 @@ export async function readFirstRow(
     }
   }
   const column = columnOf(fields, hasHeader, options);
-  const isSole = fields.length === 1 && options.column === undefined;
-  if (!hasHeader) return { header: undefined, headerLines: 0, column, isSole };
+  const rowFields = fields.length;
+  if (!hasHeader) return { header: undefined, headerLines: 0, column, rowFields };
   if (isOpen) throw refusal(options, UNCLOSED_HEADER);
   if (holdsReturn(row, delimiter)) {
     throw refusal(
@@ -90,7 +96,53 @@ export async function readFirstRow(
   }
   const header = Buffer.from(row);
   chunks.drop(end);
-  return { header, headerLines: newlines + 1, column, isSole };
+  return { header, headerLines: newlines + 1, column, rowFields };
+}
+
+/**
+ * The number of fields of the first row, of which nothing is taken; 0 if there is no row.
+ *
+ * @throws RobotsFilterError `input` if the row is too long or has too many fields
+ */
+async function fieldsOfFirstRow(
+  chunks: Chunks,
+  delimiter: number,
+  options: RowsOptions,
+): Promise<number> {
+  const scanner = new RowScanner(delimiter);
+  let start = 0;
+  let scanned = 0;
+  const hasRow = (bytes: Buffer): boolean => {
+    while (scanned < bytes.length) {
+      const end = scanner.scan(bytes, scanned);
+      scanned = end ?? bytes.length;
+      if (end === undefined) return false;
+      if (endOfFields(bytes.subarray(start, end)) > 0) return true;
+      scanner.begin();
+      start = end;
+    }
+    return false;
+  };
+  let hasEnded = false;
+  const head = await chunks.peek(LONGEST_COUNTED, (bytes) => {
+    hasEnded ||= hasRow(bytes);
+    return hasEnded;
+  });
+  hasEnded ||= hasRow(head);
+  // The limit does not depend on how much a read brings.
+  if (hasEnded ? scanned > LONGEST_COUNTED : head.length >= LONGEST_COUNTED) {
+    throw refusal(
+      options,
+      'the first row does not end within 16 MiB, so the number of fields of a row is unknown. Is a quote missing?',
+    );
+  }
+  const row = head.subarray(start, scanned);
+  const fields = endOfFields(row) === 0 ? 0 : countFields(row, delimiter);
+  if (fields <= MOST_FIELDS) return fields;
+  throw refusal(
+    options,
+    `the first row has ${fields} fields, and a row may have at most ${MOST_FIELDS}. Is another delimiter meant?`,
+  );
 }
 
 /**
@@ -216,7 +268,7 @@ function columnOf(fields: readonly string[], hasHeader: boolean, options: RowsOp
 /** The number of a column, from 1; 0 if the text is a name, or a number that no column has. */
 function columnNumber(text: string | undefined): number {
   const number = text !== undefined && isNumber(text) ? Number(text) : 0;
-  return number <= MOST_COLUMNS ? number : 0;
+  return number <= MOST_FIELDS ? number : 0;
 }
 
 function isNumber(text: string): boolean {
@@ -225,6 +277,21 @@ function isNumber(text: string): boolean {
 
 function refusal({ name }: RowsOptions, reason: string): RobotsFilterError {
   return new RobotsFilterError('input', `${name}: ${reason}`);
+}
+
+/** The number of fields of a row. */
+function countFields(row: Buffer, delimiter: number): number {
+  let at = 0;
+  for (let fields = 1; ; fields++) {
+    if (row[at] === QUOTE) {
+      // Of two quotes in a row, the second opens the field again.
+      do at = row.indexOf(QUOTE, at + 1) + 1;
+      while (at > 0 && row[at] === QUOTE);
+      if (at === 0) return fields;
+    }
+    at = row.indexOf(delimiter, at) + 1;
+    if (at === 0) return fields;
+  }
 }
 
 /** The fields of a row, without quotes around them. */

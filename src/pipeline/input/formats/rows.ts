@@ -25,7 +25,7 @@ async function toRows(
   options: RowsOptions,
 ): Promise<Rows> {
   const { RowLines } = await import('../csv/row-lines.js');
-  const { header, headerLines, column, isSole } = await readFirstRow(chunks, delimiter, options);
+  const { header, headerLines, column, rowFields } = await readFirstRow(chunks, delimiter, options);
   const stream = new RowLines({
     delimiter,
     maxRecordBytes: options.maxRecordBytes ?? DEFAULT_MAX_LINE_BYTES,
@@ -33,5 +33,5 @@ async function toRows(
   });
   // An error in `chunks` destroys `stream` with that error, so the reader of `stream` gets it.
   pipeline(chunks.stream(), stream, () => {});
-  return { stream, column, isSole, header };
+  return { stream, column, rowFields, header };
 }

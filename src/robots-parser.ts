@@ -13,7 +13,7 @@ const ANY_AGENT = '*';
 /** Maximum number of remembered user agents. One more forgets all others. */
 const MAX_AGENTS = 256;
 
-/** The interface of robots-parser 3, answered as RFC 9309 says. See docs/robots-parser.md. */
+/** The interface of robots-parser 3, answered as RFC 9309 says. See docs/api.md. */
 export interface RobotsParser {
   /** Whether the agent may fetch the URL; `undefined` for a URL of another site, or none at all. */
   isAllowed(url: string, ua?: string): boolean | undefined;

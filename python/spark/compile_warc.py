@@ -3,7 +3,7 @@
 spark-submit compile_warc.py --archives robotstxt.paths --shards 256 --output robots.shards
 
 The parts are those of `robots-filter compile --shards` on one machine, byte for byte, unless
-revisits refer to pages (docs/spark.md). All paths are shared by the driver and all executors.
+revisits refer to pages (docs/python.md). All paths are shared by the driver and all executors.
 
 1. Each task prints the captures of its archives (`robots-filter captures`).
 2. A capture goes to the shard of its host. What a redirect or a revisit refers to goes to the shard

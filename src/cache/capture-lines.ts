@@ -5,7 +5,7 @@ import { decodeBase64, parseObject } from './record.js';
 
 /*
  * Captures as lines of JSON, which `robots-filter captures` writes and a compilation reads, perhaps
- * on another machine. docs/captures.md describes the members.
+ * on another machine. docs/sources.md describes the members.
  */
 
 /** The members of a line. */

@@ -7,7 +7,7 @@ import {
 import { FETCH_RECORD } from './fetch-record.js';
 
 /*
- * The layouts of a robots directory, which may be mixed. docs/cache.md has the rules of precedence.
+ * The layouts of a robots directory, which may be mixed. docs/sources.md has their precedence.
  *
  *     HOST                     example.com
  *     HOST.txt                 example.com.txt

@@ -3,7 +3,7 @@ import { parseContentSignal, parseContentUsage } from './record-values.js';
 import { recipients } from './records-for.js';
 
 /**
- * What a robots.txt says about the use of content: see docs/preferences.md. A preference that is
+ * What a robots.txt says about the use of content: see docs/agents.md. A preference that is
  * missing is unknown.
  */
 export interface Preferences {

@@ -37,7 +37,7 @@ function placesOf({ scheme, port }: Authority): string[] {
   return schemes.map((each) => `${each} ${port ?? DEFAULT_PORTS[each]}`);
 }
 
-/** The source for each place by docs/cache.md, and the number of files that override others. */
+/** The source for each place by docs/sources.md, and the number of files that override others. */
 function naive(entries: readonly Entry[]): { sources: Map<string, string>; replaced: number } {
   const sources = new Map<string, string>();
   // Places without a scheme first: those with one win, and otherwise the last one.

@@ -6,12 +6,21 @@ import { ROOT } from './scratch.js';
 
 const pages = [
   'README.md',
-  'SECURITY.md',
+  'CHANGELOG.md',
   'CONTRIBUTING.md',
+  'SECURITY.md',
+  'bench/README.md',
+  'dependencies/README.md',
+  'fuzz/README.md',
   ...readdirSync(join(ROOT, 'docs'))
     .filter((name) => name.endsWith('.md'))
     .map((name) => `docs/${name}`),
 ];
+
+/** A path of this project in backticks. */
+const PATH = /`((?:bench|build|dependencies|examples|fixtures|fuzz|python|src|test)\/[\w./-]*)`/g;
+/** What commands make. */
+const MADE = /^(bench\/record|python\/(dist|\.venv))/;
 
 function read(path: string): string {
   return readFileSync(join(ROOT, path), 'utf8');
@@ -68,7 +77,16 @@ describe('links between pages', () => {
     expect(docsPage('lint.md')).toBe(homepage.replace('#readme', '/blob/main/docs/lint.md'));
   });
 
-  it('reach every page of docs/ from the README', () => {
+  it('name files and folders of the project that exist', () => {
+    const paths = pages.flatMap((page) =>
+      [...read(page).matchAll(PATH)].map(([, path = '']) => ({ page, path })),
+    );
+    expect(paths.length).toBeGreaterThan(40);
+    const missing = paths.filter(({ path }) => !MADE.test(path) && !existsSync(join(ROOT, path)));
+    expect(missing).toEqual([]);
+  });
+
+  it('reach every page from the README', () => {
     const reached = new Set(['README.md']);
     for (const page of reached) {
       for (const [, link = ''] of read(page).matchAll(/\]\(([^)#\s]+\.md)/g)) {

@@ -4,8 +4,8 @@ import { expect, it } from 'vitest';
 import * as states from '../../src/workers/ring/slot-state.js';
 import { ROOT } from './scratch.js';
 
-it('docs/ring.md names the states of a slot', () => {
-  const page = readFileSync(join(ROOT, 'docs/ring.md'), 'utf8');
+it('docs/design.md names the states of a slot', () => {
+  const page = readFileSync(join(ROOT, 'docs/design.md'), 'utf8');
   const named = [...page.matchAll(/^\| `([A-Z]+)` \|/gm)].map(([, state = '']) => state);
   expect(named.length).toBeGreaterThan(6);
   expect(Object.keys(states)).toEqual(expect.arrayContaining(named));

@@ -19,8 +19,8 @@ function masksOf(windows: readonly string[]): Buffer {
   return masks;
 }
 
-it('docs/teddy.md shows the windows and masks of the compiler', () => {
-  const page = readFileSync(join(ROOT, 'docs/teddy.md'), 'utf8');
+it('docs/design.md shows the windows and masks of the compiler', () => {
+  const page = readFileSync(join(ROOT, 'docs/design.md'), 'utf8');
   const rows = [...page.matchAll(/^\| `(\/\*[^`]+)` \| `([^`]{3})` \|$/gm)];
   expect(rows.length).toBe(4);
   const rules = rows.map(([, rule]) => `Disallow: ${rule}\n`).join('');

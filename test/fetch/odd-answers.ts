@@ -22,7 +22,7 @@ export interface OddAnswer {
   readonly fetch: Meaning;
   /** If it differs from `fetch`. `lost`: the record is no response, and counts as damaged. */
   readonly capture?: Meaning | 'lost';
-  /** Why captures and fetches differ; docs/captures.md has it. */
+  /** Why captures and fetches differ; docs/sources.md has it. */
   readonly why?: string;
   readonly curl: Curl;
 }

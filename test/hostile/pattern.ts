@@ -28,8 +28,8 @@ export function hostilePattern(random: Random, patterns: readonly string[]): str
 }
 
 /**
- * A pattern in which a `*` may have matched the `?` that makes delimiters equal (spec-notes, note
- * A).
+ * A pattern in which a `*` may have matched the `?` that makes delimiters equal (docs/verdicts.md,
+ * note A).
  */
 function noteAPattern(random: Random): string {
   const around = ['', '', ...words('a u= * & b* ? / %3a %26')];

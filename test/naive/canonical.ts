@@ -64,8 +64,8 @@ export interface CanonicalPattern {
 }
 
 /**
- * The canonical form of a rule's pattern (RFC 9309 sections 2.2.2 and 2.2.3; spec-notes, notes A
- * and B).
+ * The canonical form of a rule's pattern (RFC 9309 sections 2.2.2 and 2.2.3; docs/verdicts.md,
+ * notes A and B).
  */
 export function canonicalPattern(bytes: string): CanonicalPattern {
   const places = placesOf(bytes).map((place, index, all) =>
@@ -83,7 +83,7 @@ export function canonicalPattern(bytes: string): CanonicalPattern {
   return { readings, length: own.length };
 }
 
-/** A rule's pattern as google/robotstxt escapes it (spec-notes, section 2, point 7). */
+/** A rule's pattern as google/robotstxt escapes it (docs/verdicts.md, google profile, point 7). */
 export function googlePattern(bytes: string): string {
   let pattern = '';
   for (let index = 0; index < bytes.length; index++) {

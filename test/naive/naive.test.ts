@@ -30,7 +30,7 @@ function verdict(profile: Profile, lines: string, url: string, ...agents: string
   return `${verdict} ${line}`;
 }
 
-describe('spec-notes beyond the conformance cases', () => {
+describe('docs/verdicts.md beyond the conformance cases', () => {
   const NOTE_A = 'user-agent: *\ndisallow: /*u=%2Fa\n';
 
   it.each([

@@ -19,8 +19,8 @@ const GOOGLE_KEYS = [
 ] as const;
 
 /**
- * The groups of a body within the parsing limit (RFC 9309 sections 2.1 and 2.2; spec-notes, section
- * 2).
+ * The groups of a body within the parsing limit (RFC 9309 sections 2.1 and 2.2; docs/verdicts.md,
+ * the google profile).
  */
 export function naiveGroups(body: Uint8Array, profile: Profile): NaiveGroup[] {
   const google = profile === 'google';

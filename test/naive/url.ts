@@ -115,8 +115,8 @@ function isDoubleDot(segment: string): boolean {
 }
 
 /**
- * Path, parameters and query of a URL as google/robotstxt reads them (spec-notes, section 2, point
- * 8).
+ * Path, parameters and query of a URL as google/robotstxt reads them (docs/verdicts.md, the google
+ * profile, point 8).
  */
 export function readGoogleUrl(url: Uint8Array | string): string {
   const bytes = bytesOf(url);

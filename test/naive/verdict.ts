@@ -118,7 +118,7 @@ function names(group: Group, agent: string): boolean {
   return group.productTokens.some((token) => toLowerAscii(token) === toLowerAscii(agent));
 }
 
-/** Section 2 of spec-notes, points 5 to 12. */
+/** docs/verdicts.md, the google profile, points 5 to 12. */
 function googleVerdict(
   robots: RobotsFile,
   agents: readonly string[],

@@ -33,7 +33,7 @@ function ownTests(parser: unknown): { cases: string[]; failed: string[] } {
 const original: (url: string, body: string) => RobotsParser = require('robots-parser');
 
 describe("robots-parser's own tests", () => {
-  it('all run, and pass but for the differences that docs/robots-parser.md lists', () => {
+  it('all run, and pass but for the differences that docs/api.md lists', () => {
     const { cases, failed } = ownTests(robotsParser);
     expect(cases.length).toBe(41);
     expect(failed).toEqual(DIFFERENT);
@@ -51,7 +51,7 @@ const ask = (lines: readonly string[], path: string, ua?: string): unknown[] =>
     return robots.isAllowed(SITE + path, ua);
   });
 
-describe('the differences of docs/robots-parser.md', () => {
+describe('the differences of docs/api.md', () => {
   it.each<[string, string[], string, string | undefined, boolean[]]>([
     ['robots.txt', ['user-agent: *', 'disallow: /'], '/robots.txt', undefined, [true, false]],
     ['unreserved', ['user-agent: *', 'disallow: /~a'], '/%7Ea', undefined, [false, true]],

@@ -18,7 +18,7 @@ export const capturesDefinition: CommandDefinition = {
     ],
     notes: `
 Each line is a JSON object with the URL, the date, where the capture lies, and what it found: a body, an access result, a redirect, or a reference to an earlier capture. --robots-dir reads the lines from files whose names end in .captures.ndjson, optionally with .gz or .zst after it. The members are described in
-${docsPage('captures.md')}
+${docsPage('sources.md#captures-as-ndjson')}
 
 Exit status:
     0    the captures were written

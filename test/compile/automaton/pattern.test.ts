@@ -104,7 +104,7 @@ describe('RFC 9309 section 2.2.3: special characters', () => {
   });
 });
 
-describe('spec-notes, note A: general delimiters in a query', () => {
+describe('docs/verdicts.md, note A: general delimiters in a query', () => {
   it.each([
     // After the first raw `?` the six delimiters are raw.
     ['/a?u=%2F%3a%3F%40%5b%5D', '11 /a?u=/:?@[]'],
@@ -127,7 +127,7 @@ describe('spec-notes, note A: general delimiters in a query', () => {
   });
 });
 
-describe('spec-notes, section 2: the google profile', () => {
+describe('docs/verdicts.md: the google profile', () => {
   it.each([
     ['/%7ea%2f', '8 /%7Ea%2F'],
     ['/\xe3\x83', '7 /%E3%83'],

@@ -1,4 +1,4 @@
-/** The buckets of a block, and their masks: docs/teddy.md. */
+/** The buckets of a block, and their masks: docs/design.md. */
 
 import { BLOCK_MASK_BYTES, MAX_BLOCK_RULES } from '../../../table/format';
 import { ANY, COMPILE_BUCKETS, COMPILE_SHARES, SHARES_OF_SET } from '../../compile-layout';

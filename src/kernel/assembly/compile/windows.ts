@@ -1,4 +1,4 @@
-/** The windows of wildcard rules: docs/teddy.md. */
+/** The windows of wildcard rules: docs/design.md. */
 
 import { ANY, COMPILE_RARITY, ITEM_PREFIX_END, ITEM_SEGMENTS } from '../../compile-layout';
 import { first, firstEnd, nextSegment, second, secondEnd } from './item';

@@ -94,7 +94,7 @@ function rulesIn(buckets: usize, found: i32): u32 {
 }
 
 /**
- * The buckets whose masks match some window of the path (Teddy, after Hyperscan; docs/teddy.md).
+ * The buckets whose masks match some window of the path (Teddy, after Hyperscan; docs/design.md).
  */
 function bucketsFound(masks: usize, at: usize, end: usize): i32 {
   const half = i8x16.splat(15);

@@ -1,5 +1,3 @@
-import { scaleLinear } from 'd3-scale';
-import { stack } from 'd3-shape';
 import { html } from './html-text.js';
 
 /** A part of a bar. */
@@ -20,16 +18,13 @@ const HEIGHT = 20;
  */
 export function stackedBar(parts: readonly BarPart[], label: string): string {
   const total = parts.reduce((sum, { count }) => sum + count, 0);
-  const place = scaleLinear([0, Math.max(1, total)], [0, WIDTH]);
-  const whole = Object.fromEntries(parts.map(({ kind, count }) => [kind, count]));
-  const kinds = parts.map(({ kind }) => kind);
-  const series = stack<Record<string, number>, string>().keys(kinds)([whole]);
-  const rectangles = series.flatMap(({ key, 0: [start, end] = [0, 0] }) =>
-    end === start
-      ? []
-      : [
-          `<rect class="${key}" x="${place(start).toFixed(1)}" width="${(place(end) - place(start)).toFixed(1)}" height="${HEIGHT}"/>`,
-        ],
-  );
+  let start = 0;
+  const rectangles = parts.map(({ kind, count }) => {
+    if (count === 0) return '';
+    const x = (WIDTH * start) / total;
+    start += count;
+    const width = (WIDTH * start) / total - x;
+    return `<rect class="${kind}" x="${x.toFixed(1)}" width="${width.toFixed(1)}" height="${HEIGHT}"/>`;
+  });
   return `<svg viewBox="0 0 ${WIDTH} ${HEIGHT}" preserveAspectRatio="none" role="img" aria-label="${html(label)}">${rectangles.join('')}</svg>`;
 }

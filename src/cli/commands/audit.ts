@@ -315,6 +315,6 @@ async function reportText(
   rows?: HeldRows,
 ): Promise<string> {
   if (form === 'json') return `${safeJson(figures)}\n`;
-  const { auditPage } = await import('../report/html/audit-page.js');
+  const { auditPage } = await import('../report/report-pages.js');
   return auditPage(figures, rows);
 }

@@ -91,7 +91,7 @@ export async function diff(
   sink.end();
   const what = urls === undefined ? 'host' : 'URL';
   if (format === 'html') {
-    const { diffPage } = await import('../report/html/diff-page.js');
+    const { diffPage } = await import('../report/report-pages.js');
     const created = new Date().toISOString();
     const about = { old: oldPath, new: newPath, what, profile: old.profile, created } as const;
     writeOutput(diffPage(about, tally, held));

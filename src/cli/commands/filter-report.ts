@@ -41,7 +41,7 @@ export class FilterReport {
 
   async #text(figures: FilterFigures, run: object): Promise<string> {
     if (this.#form === 'json') return `${safeJson({ ...figures, run })}\n`;
-    const { filterPage } = await import('../report/html/filter-page.js');
+    const { filterPage } = await import('../report/report-pages.js');
     return filterPage(figures);
   }
 }

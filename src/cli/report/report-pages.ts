@@ -1,0 +1,463 @@
+import { printable } from '../../control-characters.js';
+import type { AuditFigures } from './audit-figures.js';
+import {
+  type AgentDifferences,
+  type Difference,
+  type DiffTally,
+  differenceText,
+  noDifference,
+} from './diff-figures.js';
+import type { DenyingRule, FilterFigures, OutcomeFigures } from './filter-figures.js';
+import type { HeldRows } from './held-rows.js';
+import { formatCount, formatNumber, formatPercent, formatShare } from './numbers.js';
+import {
+  type Block,
+  bars,
+  type Colour,
+  coloured,
+  element,
+  excerpt,
+  htmlPage,
+  table,
+} from './page.js';
+import { RECORD_FIGURES } from './record-figures.js';
+import { type Cell, textOf } from './rows.js';
+import { cutToWidth } from './width-on-terminal.js';
+
+/** The figures of a run of the filter as one page of HTML. */
+export function filterPage(figures: FilterFigures): string {
+  const { source, profile, created, records, hosts, agents, complete } = figures;
+  const order = agents.length > 1 ? ' The agent that is denied most stands first.' : '';
+  const urls = agents.map((each) => [each.agent, each.urls] as const);
+  const extents = agents.map((each) => [each.agent, each.hosts] as const);
+  return htmlPage({
+    title: 'What crawlers may fetch of these URLs',
+    subtitle: `${formatCount(records, 'record')}, ${formatCount(hosts.seen, 'host')} of ${source}, ${formatCount(agents.length, 'agent')}, ${created.slice(0, 10)}${complete ? '' : '. Incomplete: the run ended before its input'}`,
+    profile,
+    sections: [
+      [
+        'Verdicts by URL',
+        `Share of records.${order}`,
+        ...shares(VERDICTS, urls, records, 'record', 'Records by verdict'),
+      ],
+      [
+        'Verdicts by host',
+        `Share of hosts, whatever the number of their URLs.${order}`,
+        ...shares(
+          URL_EXTENTS,
+          extents,
+          hosts.seen,
+          'host',
+          'Hosts by what they allow of their URLs',
+          Object.values(URL_EXTENTS).map(([, meaning]) => meaning),
+        ),
+      ],
+      ['Reasons', ...reasonTables(figures)],
+      ['Allowed because nothing is known', ...knownTable(figures)],
+      ['Hosts without a robots.txt to rely on', unreliableTable(figures)],
+      ['Records beside the rules', ...recordTable(figures.otherRecords, hosts.seen)],
+      ['The hosts with most URLs', ...busyTable(figures)],
+      ['The rules that deny most', ...ruleTable(figures)],
+    ],
+    foot: 'A host is a name with all its schemes and ports. Figures of hosts leave out hosts without a robots.txt in the table, which are not counted one by one.',
+  });
+}
+
+/**
+ * An audit as one page of HTML.
+ *
+ * @param rows its rows, which may be a selection; without them the page has figures alone
+ */
+export function auditPage(figures: AuditFigures, rows?: HeldRows): string {
+  const { source, profile, created, hosts, agents } = figures;
+  const extents = agents.map((each) => [each.agent, each] as const);
+  return htmlPage({
+    title: 'What crawlers may fetch',
+    subtitle: `${formatCount(hosts, 'host')} of ${source}, ${formatCount(agents.length, 'agent')}, ${created.slice(0, 10)}`,
+    profile,
+    sections: [
+      [
+        'What the agents may fetch',
+        'Share of hosts. The agent that may fetch the least stands first.',
+        ...shares(EXTENTS, extents, hosts, 'host', 'Hosts by what they allow'),
+      ],
+      [
+        'Whose group decides',
+        'Only hosts whose robots.txt was read. A host that names no agent has decided nothing about this one.',
+        table(
+          'numbers',
+          'Hosts by the group that decides',
+          [
+            'agent',
+            'a group that names the agent',
+            'the group of *',
+            'no group: everything is allowed',
+          ],
+          agents.map(({ agent, by }) => [agent, by.own, by.any, by.nobody]),
+        ),
+      ],
+      ['How fetching robots.txt ended', accessTable(figures)],
+      ['Records beside the rules', ...recordTable(figures.records, hosts)],
+      ['The strictest hosts', strictTable(figures)],
+      ...(rows === undefined ? [] : [['Host by host', rowTable(rows)] as const]),
+    ],
+    foot: '"Everything" and "nothing" are proven from all rules. Each scheme and port with a robots.txt of its own counts as a host.',
+  });
+}
+
+/** What a page says of the comparison; `created` is a time of ISO 8601. */
+export interface DiffAbout {
+  readonly old: string;
+  readonly new: string;
+  readonly what: 'host' | 'URL';
+  readonly profile: string;
+  readonly created: string;
+}
+
+/** A comparison as one page of HTML. */
+export function diffPage(about: DiffAbout, tally: DiffTally, rows: HeldRows): string {
+  const { old, new: next, what, profile, created } = about;
+  const { agents } = tally;
+  return htmlPage({
+    title: 'What has changed for crawlers',
+    subtitle: `${formatCount(tally.compared, what)}, ${formatCount(agents.length, 'agent')}: ${old} (old) and ${next} (new), ${created.slice(0, 10)}`,
+    profile,
+    sections: [
+      ['Differences by agent', ...directionBars(agents, what)],
+      ['What differs', differenceTable(agents, what), ...undecidedHosts(agents)],
+      [what === 'host' ? 'Host by host' : 'URL by URL', rowTable(rows)],
+    ],
+    foot: 'Files are compared by what they allow, not by their text.',
+  });
+}
+
+/**
+ * The parts of a bar by the keys of their counts. The share of a part that has a third text stands
+ * beside the bar. The bar with most of the first such part is the first one, and among equals the
+ * bar with least of the other.
+ */
+type Parts<Key extends string> = Readonly<
+  Record<Key, readonly [colour: Colour, meaning: string, beside?: string]>
+>;
+
+const VERDICTS: Parts<'deny' | 'allow' | 'unknown' | 'invalid'> = {
+  deny: ['none', 'denied', 'denied'],
+  allow: ['all', 'allowed', 'allowed'],
+  unknown: ['unknown', 'unknown: no robots.txt'],
+  invalid: ['part', 'invalid: no URL'],
+};
+const URL_EXTENTS: Parts<'none' | 'part' | 'all'> = {
+  none: ['none', 'all URLs denied', 'all denied'],
+  part: ['part', 'a part denied'],
+  all: ['all', 'all URLs allowed', 'all allowed'],
+};
+const EXTENTS: Parts<'none' | 'part' | 'all' | 'unknown'> = {
+  none: ['none', 'nothing but /robots.txt', 'none'],
+  part: ['part', 'a part'],
+  all: ['all', 'everything', 'all'],
+  unknown: ['unknown', 'unknown: no robots.txt'],
+};
+
+/** Counts by parts: a bar for each agent, and a table. */
+function shares<Key extends string>(
+  parts: Parts<Key>,
+  agents: readonly (readonly [agent: string, counts: Readonly<Record<Key, number>>])[],
+  whole: number,
+  noun: string,
+  caption: string,
+  header: readonly string[] = Object.keys(parts),
+): Block[] {
+  const keys = Object.keys(parts) as Key[];
+  const beside = keys.filter((key) => parts[key][2] !== undefined);
+  const [most, least] = beside as [Key, Key];
+  const rows = agents
+    .toSorted(([, a], [, b]) => b[most] - a[most] || a[least] - b[least])
+    .map(([agent, counts]) => {
+      const texts = beside.map((key) => `${formatPercent(counts[key], whole)} ${parts[key][2]}`);
+      return [agent, keys.map((key) => counts[key]), texts.join(', ')] as const;
+    });
+  const cells = agents.map(([agent, counts]) => [agent, ...keys.map((key) => counts[key])]);
+  return [
+    bars(
+      keys.map((key) => parts[key]),
+      noun,
+      rows,
+    ),
+    table('numbers', caption, ['agent', ...header], cells),
+  ];
+}
+
+/** By URL and by host: a row for each agent, a column for each verdict and reason. */
+function reasonTables({ agents, records, hosts }: FilterFigures): Block[] {
+  const nameOf = ({ verdict, reason }: OutcomeFigures) => `${verdict}, ${reason}`;
+  const columns = [...new Set(agents.flatMap(({ outcomes }) => outcomes.map(nameOf)))];
+  const rowsOf = (cell: (outcome?: OutcomeFigures) => string) =>
+    agents.map(({ agent, outcomes }) => {
+      const own = new Map(outcomes.map((each) => [nameOf(each), each]));
+      return [agent, ...columns.map((column) => cell(own.get(column)))];
+    });
+  const share = (count: number, whole: number): string =>
+    `${formatNumber(count)} (${formatPercent(count, whole)})`;
+  const header = ['agent', ...columns];
+  const ofUrls = rowsOf((outcome) => share(outcome?.urls ?? 0, records));
+  const ofHosts = rowsOf((outcome) =>
+    outcome?.hosts === null ? 'not counted' : share(outcome?.hosts ?? 0, hosts.seen),
+  );
+  return [
+    table('numbers', 'Records, and their share of all records', header, ofUrls),
+    table(
+      'numbers',
+      'Hosts with such a URL, and their share of all hosts; a host counts once for each reason',
+      header,
+      ofHosts,
+    ),
+  ];
+}
+
+function knownTable({ agents }: FilterFigures): Block[] {
+  const rows = agents.map(({ agent, urls: { allow }, hosts: { all, part }, nothingKnown }) => {
+    const { urls, hosts } = nothingKnown;
+    const [ofUrls, ofHosts] = [formatPercent(urls, allow), formatPercent(hosts, all + part)];
+    return [agent, allow, urls, ofUrls, all + part, hosts, ofHosts];
+  });
+  const header = [
+    'agent',
+    'URLs allowed',
+    'nothing known',
+    'share',
+    'hosts',
+    'nothing known',
+    'share',
+  ];
+  return [
+    'No one allowed these URLs: there is no robots.txt, no group for the agent, or no rule for the path. A host counts if this is so for all its allowed URLs.',
+    table('numbers', 'Allowed, and of these allowed because nothing is known', header, rows),
+  ];
+}
+
+/** Numbers of hosts, their shares and what they mean. A count that is not known is undefined. */
+function hostTable(
+  caption: string,
+  whole: number,
+  rows: readonly (readonly [name: string, count: number | undefined, meaning: string])[],
+): Block {
+  return table(
+    'words',
+    caption,
+    ['robots.txt', 'hosts', 'share', 'meaning'],
+    rows.map(([name, count, meaning]) =>
+      count === undefined
+        ? [name, '-', '-', meaning]
+        : [name, count, formatPercent(count, whole), meaning],
+    ),
+  );
+}
+
+const UNAVAILABLE = 'There is none (status 4xx): everything is allowed.';
+const UNREACHABLE = 'The server failed (5xx, or no answer): nothing is allowed.';
+const STALE = 'A robots.txt was fetched more than 24 hours before this run.';
+const UNDATED = 'Not known: the table keeps no dates. Compile it with --records.';
+
+function unreliableTable({ access, ages, hosts }: FilterFigures): Block {
+  return hostTable('Hosts with URLs', hosts.seen, [
+    ['unavailable', access.unavailable, UNAVAILABLE],
+    ['unreachable', access.unreachable, UNREACHABLE],
+    ['stale', ages?.stale, ages === null ? UNDATED : STALE],
+    ['dated', ages?.dated, ages === null ? UNDATED : 'The date of a robots.txt is known.'],
+  ]);
+}
+
+function accessTable({ access, hosts }: AuditFigures): Block {
+  return hostTable('Hosts by access result', hosts, [
+    ['successful', access.successful, 'A robots.txt was read.'],
+    ['unavailable', access.unavailable, UNAVAILABLE],
+    ['unreachable', access.unreachable, UNREACHABLE],
+    ['unknown', access.unknown, 'No robots.txt was fetched.'],
+  ]);
+}
+
+/** The hosts with other records of each kind, and their share of `hosts`. */
+function recordTable(records: AuditFigures['records'], hosts: number): Block[] {
+  if (records === null) return ['The table keeps no records. Compile it with --records.'];
+  const rows = RECORD_FIGURES.map((kind) => [
+    kind,
+    records[kind],
+    formatPercent(records[kind], hosts),
+  ]);
+  return [
+    'None of these records changes a verdict.',
+    table('numbers', 'Hosts that have a record', ['record', 'hosts', 'share'], rows),
+  ];
+}
+
+function strictTable({ strictest, agents }: AuditFigures): Block {
+  if (strictest.length === 0) return 'No host forbids everything to one of these agents.';
+  return table(
+    'grid',
+    `${formatCount(strictest.length, 'host')} that allow nothing to most agents`,
+    ['host', ...agents.map(({ agent }) => agent)],
+    strictest.map(({ host, allowed }) => [host, ...allowed.map((each) => coloured(each, each))]),
+  );
+}
+
+function busyTable({ busiest, agents }: FilterFigures): Block[] {
+  if (busiest.length === 0) return ['No URL is of a host in the table.'];
+  const rows = busiest.map(({ host, urls, allowed }) => [
+    host,
+    urls,
+    ...allowed.map((count) => {
+      const percentage = formatShare(count, urls).replace(' %', '');
+      return coloured(percentage, count === urls ? 'all' : count === 0 ? 'none' : 'part');
+    }),
+  ]);
+  return [
+    'The percentage of the URLs of each host that an agent may fetch.',
+    table(
+      'grid',
+      `The ${formatCount(busiest.length, 'host')} with most URLs`,
+      ['host', 'URLs', ...agents.map(({ agent }) => agent)],
+      rows,
+    ),
+  ];
+}
+
+/** Rules that are shown with the lines around them. */
+const SHOWN_AROUND = 10;
+/** Product tokens of a group that are shown. */
+const SHOWN_TOKENS = 5;
+
+function ruleTable({ denying: { rules, missed }, agents }: FilterFigures): Block[] {
+  if (rules.length === 0) return ['No rule denied a URL.'];
+  const several = agents.length > 1 ? ' A URL counts once for each agent.' : '';
+  const lacks =
+    missed === 0
+      ? ''
+      : ` There were too many rules to count each one, so a count may be up to ${formatNumber(missed)} too low.`;
+  const rows = rules.map(({ host, line, rule, denied, deniedToAgents, source }) => {
+    const denies = deniedToAgents.filter((count) => count > 0).length;
+    return [host, denied, String(line), element('code', rule), denies, source];
+  });
+  return [
+    `URLs that each rule denied.${several}${lacks}`,
+    table(
+      'words',
+      `The ${formatCount(rules.length, 'rule')} that denied most URLs`,
+      ['host', 'denied', 'line', 'rule', 'agents', 'source'],
+      rows,
+    ),
+    element('h3', 'The first of them in their groups'),
+    'Rules that others always override are left out.',
+    ...rules.slice(0, SHOWN_AROUND).map(ruleExcerpt),
+  ];
+}
+
+function ruleExcerpt({ host, line, group, around, source }: DenyingRule): Block {
+  const more = group.length - SHOWN_TOKENS;
+  const tokens = group.slice(0, SHOWN_TOKENS).map((token) => `        User-agent: ${token}`);
+  if (more > 0) tokens.push(`        and ${formatNumber(more)} more`);
+  const rules = around.map((each) => `${String(each.line).padStart(6)}  ${each.rule}`);
+  const marked = tokens.length + around.findIndex((each) => each.line === line);
+  return excerpt(`${host}, line ${line} of ${source}`, [...tokens, ...rules], marked);
+}
+
+/** Maximum width of a value of a row, in columns of a terminal. */
+const WIDEST = 200;
+
+/** The first rows of a report. */
+function rowTable({ columns, rows, total }: HeldRows): Block {
+  if (total === 0) return 'There is no row.';
+  const count = formatCount(total, 'row');
+  const first = `The first ${formatNumber(rows.length)} of ${count}; --format csv has all`;
+  return table(
+    'words',
+    total === rows.length ? count : first,
+    columns.map(({ name }) => name.replaceAll('_', ' ')),
+    rows.map((row) => row.map(rowCell)),
+  );
+}
+
+function rowCell(value: Cell): ReturnType<typeof coloured> | string {
+  const text = printable(textOf(value));
+  const isColour = text === 'all' || text === 'part' || text === 'none' || text === 'unknown';
+  return isColour ? coloured(text, text) : cutToWidth(text, WIDEST);
+}
+
+/** Which way a difference goes, with the colour and the meaning of its part of a bar. */
+const DIRECTIONS = {
+  host: [
+    ['less', 'none', 'allows less'],
+    ['other', 'part', 'allows another part'],
+    ['more', 'all', 'allows more'],
+    ['moved', 'unknown', 'has come or gone'],
+  ],
+  URL: [
+    ['less', 'none', 'now denied'],
+    ['more', 'all', 'now allowed'],
+    ['moved', 'unknown', 'was or is unknown'],
+  ],
+} as const;
+
+/** What is allowed, ascending; `unknown` and `invalid` are beside the order. */
+const ORDER: Readonly<Record<string, number>> = { none: 0, deny: 0, part: 1, all: 2, allow: 2 };
+
+function directionOf(difference: Difference): 'less' | 'other' | 'more' | 'moved' {
+  if (difference === 'rules') return 'other';
+  if (typeof difference === 'string') return 'moved';
+  const [old, next] = difference.map((each) => ORDER[each]);
+  if (old === undefined || next === undefined) return 'moved';
+  return old < next ? 'more' : 'less';
+}
+
+function directionBars(agents: readonly AgentDifferences[], what: DiffAbout['what']): Block[] {
+  if (agents.every(({ counts }) => counts.length === 0)) return [nothingFound(agents)];
+  const directions = DIRECTIONS[what];
+  const rows = agents.map(({ agent, counts, undecided }) => {
+    const sums = directions.map(([direction]) =>
+      counts.reduce((sum, [each, n]) => (directionOf(each) === direction ? sum + n : sum), 0),
+    );
+    const sum = sums.reduce((total, count) => total + count, 0);
+    const beside = sum === 0 ? noDifference(undecided) : formatCount(sum, 'difference');
+    return [agent, sums, beside] as const;
+  });
+  return [
+    `Each bar has the ${what}s that differ for an agent.`,
+    bars(
+      directions.map(([, ...part]) => part),
+      what,
+      rows,
+    ),
+  ];
+}
+
+function differenceTable(agents: readonly AgentDifferences[], what: string): Block {
+  const found = agents.map(
+    ({ counts }) => new Map(counts.map(([difference, rows]) => [differenceText(difference), rows])),
+  );
+  const columns = [...new Set(found.flatMap((texts) => [...texts.keys()]))];
+  if (columns.length === 0) return nothingFound(agents);
+  return table(
+    'numbers',
+    `Number of ${what}s`,
+    ['agent', ...columns],
+    agents.map(({ agent }, index) => [
+      agent,
+      ...columns.map((text) => found[index]?.get(text) ?? 0),
+    ]),
+  );
+}
+
+/** Says that nothing was found: there is no difference, or some files were too entangled. */
+function nothingFound(agents: readonly AgentDifferences[]): string {
+  const isUndecided = agents.some(({ undecided }) => undecided > 0);
+  return isUndecided ? 'No difference was found.' : 'There is no difference.';
+}
+
+/** The hosts that may differ, unnoticed. */
+function undecidedHosts(agents: readonly AgentDifferences[]): Block[] {
+  const some = agents.filter(({ undecided }) => undecided > 0);
+  if (some.length === 0) return [];
+  const words = some.map(({ agent, undecided }) => `${agent}: ${formatCount(undecided, 'host')}`);
+  return [
+    `Not compared on every path, because many wildcard rules overlap: ${words.join(', ')}. A difference may have been missed.`,
+  ];
+}

@@ -376,13 +376,12 @@ describe('two runs that fetch into one directory', () => {
     while (agents.length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
     child.kill('SIGKILL');
     await end;
-    const [left = ''] = readdirSync(join(root, 'cache', '.fetching'));
+    const [left = ''] = readdirSync(join(root, 'cache'));
     // The lock of a process whose id another process has by now does not count either.
     const parts = left.split('-');
-    writeFileSync(
-      join(root, 'cache', '.fetching', [parts[0], process.pid, '1', 'x'].join('-')),
-      '',
-    );
+    const reused = [...parts.slice(0, 2), process.pid, '1', 'x'].join('-');
+    expect(reused).toMatch(/^\.fetching-/);
+    writeFileSync(join(root, 'cache', reused), '');
     const { code, error } = await run([...FETCH, '-'], url);
     expect(error).toContain('1 successful');
     expect(code).toBe(0);

@@ -2,7 +2,7 @@ import { maxBytesRange, RANGES } from '../../fetch/limits.js';
 import type { FetchAuthority } from '../../fetch/result.js';
 import { RobotsFetcher } from '../../fetch/robots-fetcher.js';
 import { Schedule } from '../../fetch/schedule/schedule.js';
-import { FetchLock } from '../../fetch/store/lock.js';
+import { lockStore } from '../../fetch/store/lock.js';
 import { Store } from '../../fetch/store/store.js';
 import type { ReplacementFile } from '../../files/replacement-file.js';
 import type { FetchOptions } from '../options/command-options.js';
@@ -61,7 +61,7 @@ export async function fetchAll(
     allowPrivate: options.allowPrivate,
     maxAge: milliseconds(maxAge),
   });
-  const lock = await FetchLock.take(directory);
+  const release = lockStore(directory);
   const lines = new ReportLines(report);
   const faults = new FetchFaults(diagnostics);
   const schedule = new Schedule(fetcher, store, {
@@ -87,7 +87,7 @@ export async function fetchAll(
     progress?.end();
     interruption.signal.removeEventListener('abort', onSignal);
     await fetcher.close();
-    lock.release();
+    release();
   }
   faults.end();
   const seconds = (performance.now() - start) / MILLISECONDS_PER_SECOND;

@@ -1,177 +1,83 @@
 import { randomBytes } from 'node:crypto';
-import {
-  closeSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  rmdirSync,
-  rmSync,
-  statSync,
-  utimesSync,
-  writeSync,
-} from 'node:fs';
+import { readdirSync, readFileSync, rmSync, statSync, utimes, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as wait } from 'node:timers/promises';
 import { RobotsFilterError } from '../../errors.js';
-import { makeDirectory } from '../../files/make-directory.js';
-import { describeSystemError, errorCode } from '../../files/system-error.js';
+import { describeSystemError } from '../../files/system-error.js';
 import { begun, finished } from '../../files/unfinished-files.js';
 import { beginningOf, isRunning, MACHINE } from './process-identity.js';
 
-/*
- * The lock is a directory `.fetching` in the store. It has one file for each run that fetches or
- * wants to fetch: MACHINE-PID-BEGINNING-NUMBER. The file holds one line for people.
- *
- * A run creates its file, then looks for others. If it finds the file of a living run, it deletes
- * its own. If two runs start together, at least one sees the other, so they never both continue. A
- * run deletes files of others only if their processes are dead.
- */
-
-const DIRECTORY = '.fetching';
-const NAME_PARTS = 4;
-
-/** Milliseconds between two signs of life: the run updates the time of its file. */
+/** Milliseconds between two signs of life: a run updates the time of its file. */
 const SIGN_OF_LIFE = 60_000;
 /** Milliseconds without a sign of life after which a run on another machine counts as dead. */
 const DEAD_AFTER = 15 * 60_000;
 
 /**
- * Number of tries. Two runs that start together may both withdraw, and try again after a random
- * wait.
+ * Locks a store for a run; returns the function that releases the lock.
+ *
+ * Each run has a file `.fetching-MACHINE-PID-BEGINNING-NUMBER` in the store. The run creates its
+ * file before it looks for those of others, and gives up if another run lives. So of two runs that
+ * start together at least one sees the other, and never do both continue: both may give up.
+ *
+ * @throws RobotsFilterError `output` if another run fetches, or the directory cannot be written to
  */
-const TRIES = 4;
-const LONGEST_WAIT = 200;
-
-/** The lock of a run on the directory into which it fetches. */
-export class FetchLock {
-  readonly #directory: string;
-  readonly #path: string;
-  readonly #timer: NodeJS.Timeout;
-
-  private constructor(directory: string, path: string) {
-    this.#directory = directory;
-    this.#path = path;
-    this.#timer = setInterval(() => showLife(path), SIGN_OF_LIFE).unref();
-  }
-
-  /**
-   * Locks a directory.
-   *
-   * @throws RobotsFilterError `output` if another run holds the lock, or the directory cannot be
-   *   written to
-   */
-  static async take(directory: string): Promise<FetchLock> {
-    const locks = join(directory, DIRECTORY);
-    for (let tries = 1; ; tries++) {
-      const path = putFile(directory, locks);
-      let holder: string | undefined;
-      try {
-        holder = livingHolder(locks, path);
-      } catch (error) {
-        removeFile(locks, path);
-        throw unusable(directory, error);
-      }
-      if (holder === undefined) return new FetchLock(locks, path);
-      const text = holderText(locks, holder);
-      removeFile(locks, path);
-      if (tries === TRIES) throw held(directory, join(locks, holder), text);
-      await wait(Math.random() * LONGEST_WAIT);
-    }
-  }
-
-  release(): void {
-    clearInterval(this.#timer);
-    removeFile(this.#directory, this.#path);
-  }
-}
-
-function putFile(directory: string, locks: string): string {
+export function lockStore(directory: string): () => void {
   const number = randomBytes(4).toString('hex');
-  const path = join(locks, `${MACHINE}-${process.pid}-${beginningOf(process.pid)}-${number}`);
-  const text = `process ${process.pid} on ${hostname()}, since ${new Date().toISOString()}\n`;
+  const parts = ['.fetching', MACHINE, process.pid, beginningOf(process.pid), number];
+  const own = parts.join('-');
+  const path = join(directory, own);
+  const now = (): Date => new Date();
+  // It may fail: somebody may have deleted the lock by hand.
+  const timer = setInterval(() => utimes(path, now(), now(), () => {}), SIGN_OF_LIFE).unref();
+  const release = (): void => {
+    clearInterval(timer);
+    rmSync(path, { force: true });
+    finished(path);
+  };
   begun(path);
   try {
-    // A run that ends may delete the directory at this moment.
-    for (let tries = 1; ; tries++) {
-      try {
-        makeDirectory(locks);
-        const descriptor = openSync(path, 'wx');
-        writeSync(descriptor, text);
-        closeSync(descriptor);
-        return path;
-      } catch (error) {
-        if (errorCode(error) !== 'ENOENT' || tries === 100) throw error;
-      }
-    }
+    writeFileSync(path, `process ${process.pid} on ${hostname()}, since ${now().toISOString()}\n`);
+    const other = readdirSync(directory).find((name) => name !== own && isHeld(directory, name));
+    if (other === undefined) return release;
+    throw held(directory, other);
   } catch (error) {
-    finished(path);
-    throw unusable(directory, error);
+    release();
+    if (error instanceof RobotsFilterError) throw error;
+    throw new RobotsFilterError(
+      'output',
+      `${directory}: cannot be locked: ${describeSystemError(error)}. Use a --robots-dir that this user may write to.`,
+      { cause: error },
+    );
   }
 }
 
-/** The file name of another living run. Deletes the files of dead runs. */
-function livingHolder(locks: string, own: string): string | undefined {
-  let holder: string | undefined;
-  for (const name of readdirSync(locks)) {
-    const path = join(locks, name);
-    // Any other name does not belong to a lock.
-    if (path === own || name.split('-').length !== NAME_PARTS) continue;
-    if (isLiving(path, name)) holder ??= name;
-    else rmSync(path, { force: true });
-  }
-  return holder;
+/** Whether a file is the lock of a living run. Deletes the locks of dead runs. */
+function isHeld(directory: string, name: string): boolean {
+  const [prefix, machine, pid, beginning, number] = name.split('-');
+  if (prefix !== '.fetching' || number === undefined) return false;
+  const path = join(directory, name);
+  if (isLiving(path, machine === MACHINE ? Number(pid) : undefined, beginning)) return true;
+  rmSync(path, { force: true });
+  return false;
 }
 
-function isLiving(path: string, name: string): boolean {
-  const [machine, pid = '', beginning] = name.split('-');
-  if (machine === MACHINE) {
-    return isRunning(Number(pid)) && beginningOf(Number(pid)) === beginning;
-  }
+/** @param pid undefined for a process of another machine */
+function isLiving(path: string, pid: number | undefined, beginning: string | undefined): boolean {
+  if (pid !== undefined) return isRunning(pid) && beginningOf(pid) === beginning;
   const status = statSync(path, { throwIfNoEntry: false });
   return status !== undefined && Date.now() - status.mtimeMs < DEAD_AFTER;
 }
 
-function showLife(path: string): void {
+function held(directory: string, name: string): RobotsFilterError {
+  const path = join(directory, name);
+  let holder = `process ${name.split('-')[2]}`;
   try {
-    const now = new Date();
-    utimesSync(path, now, now);
-  } catch {
-    // Somebody has deleted the lock by hand.
-  }
-}
-
-function holderText(locks: string, name: string): string {
-  try {
-    const text = readFileSync(join(locks, name), 'utf8').trim();
-    if (text !== '') return text;
+    holder = readFileSync(path, 'utf8').trim() || holder;
   } catch {
     // The run has just ended.
   }
-  return `process ${name.split('-')[1] ?? ''}`;
-}
-
-function removeFile(locks: string, path: string): void {
-  rmSync(path, { force: true });
-  finished(path);
-  try {
-    rmdirSync(locks);
-  } catch {
-    // Other runs have files in the directory.
-  }
-}
-
-function held(directory: string, path: string, holder: string): RobotsFilterError {
   return new RobotsFilterError(
     'output',
     `${directory}: another run is fetching into this directory (${holder}). Wait until it ends, or use another directory. If there is no such run, delete ${path}.`,
-  );
-}
-
-function unusable(directory: string, cause: unknown): RobotsFilterError {
-  return new RobotsFilterError(
-    'output',
-    `${directory}: cannot be locked: ${describeSystemError(cause)}. Use a --robots-dir that this user may write to.`,
-    { cause },
   );
 }

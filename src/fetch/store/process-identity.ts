@@ -28,21 +28,16 @@ export function beginningOf(pid: number): string {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, 'latin1');
     // The second field is the name of the program, in parentheses, and may hold anything.
-    const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
+    const [state, ...fields] = text.slice(text.lastIndexOf(')') + 2).split(' ');
     // A zombie: the process has ended, and its parent has not collected its status.
-    if (fields[0] === 'Z') return '';
-    return fields[BEGINNING - FIRST] ?? '';
+    return (state === 'Z' ? undefined : fields[STARTTIME]) ?? '';
   } catch {
     return '';
   }
 }
 
-/**
- * Fields of /proc/PID/stat, counted from 1: `starttime`, and `state`, the first one after the
- * program's name.
- */
-const BEGINNING = 22;
-const FIRST = 3;
+/** Place of the 22nd field of /proc/PID/stat, `starttime`, after the third, `state`. */
+const STARTTIME = 22 - 4;
 
 function processNamespace(): string {
   try {

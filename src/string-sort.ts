@@ -110,7 +110,7 @@ export function firstStrings(strings: Strings, longest: number, most: number): I
     for (let index = 0; index < alike.length; index++) {
       words[index] = strings.word(alike[index] as number, depth);
     }
-    const last = greatestOfLeast(words, wanted);
+    const last = words.slice().sort()[wanted - 1] as number;
     let kept = 0;
     for (let index = 0; index < alike.length; index++) {
       const item = alike[index] as number;
@@ -124,26 +124,6 @@ export function firstStrings(strings: Strings, longest: number, most: number): I
   const word = (index: number, offset: number): number =>
     strings.word(first[index] as number, offset);
   return sortStrings({ count: first.length, word }, longest).map((index) => first[index] as number);
-}
-
-/** The greatest of the `count` least words. */
-function greatestOfLeast(words: Uint32Array, count: number): number {
-  // A heap whose greatest word comes first: no word is less than the two at 2n + 1 and 2n + 2.
-  const heap = words.slice(0, count).sort().reverse();
-  for (let index = count; index < words.length; index++) {
-    const word = words[index] as number;
-    if (word >= (heap[0] as number)) continue;
-    let at = 0;
-    for (;;) {
-      let below = 2 * at + 1;
-      if (below + 1 < count && (heap[below + 1] as number) > (heap[below] as number)) below++;
-      if (below >= count || (heap[below] as number) <= word) break;
-      heap[at] = heap[below] as number;
-      at = below;
-    }
-    heap[at] = word;
-  }
-  return heap[0] as number;
 }
 
 /** The words of a 64-bit number in memory, which is little-endian. */

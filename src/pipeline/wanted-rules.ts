@@ -1,5 +1,4 @@
 import { AuthorityMarks, type RuleCounters } from '../kernel/rule-counts.js';
-import { GreatestNumbers } from './greatest-numbers.js';
 
 /** The counters of all worker blocks in a memory. */
 export interface CountersOfBank {
@@ -70,19 +69,13 @@ export function wantedPlaces(banks: readonly CountersOfBank[], wanted: WantedRul
 function raise(least: Float64Array, counters: RuleCounters, wanted: WantedRules): void {
   const { top, by, denying } = wanted;
   const rank = by === 'agent' ? top : top * counters.agents;
-  const greatest = Array.from(least, () => new GreatestNumbers(rank));
-  // Counts that are not above the least of all groups raise nothing.
-  let lowest = 0;
-  for (let at = counters.next(0); at >= 0; at = counters.next(at + 1, lowest + 1)) {
+  const counts = Array.from(least, (): number[] => []);
+  for (let at = counters.next(0); at >= 0; at = counters.next(at + 1)) {
     if (denying && counters.allows(at)) continue;
-    const numbers = greatest[by === 'agent' ? counters.agent(at) : 0] as GreatestNumbers;
-    const before = numbers.least;
-    numbers.add(counters.count(at));
-    if (before === lowest && numbers.least > before) {
-      lowest = Math.min(...greatest.map((each) => each.least));
-    }
+    counts[by === 'agent' ? counters.agent(at) : 0]?.push(counters.count(at));
   }
-  for (const [group, numbers] of greatest.entries()) {
-    least[group] = Math.max(least[group] as number, numbers.least);
+  for (const [group, numbers] of counts.entries()) {
+    const proved = Float64Array.from(numbers).sort().at(-rank) ?? 0;
+    least[group] = Math.max(least[group] as number, proved);
   }
 }

@@ -69,13 +69,20 @@ export function wantedPlaces(banks: readonly CountersOfBank[], wanted: WantedRul
 function raise(least: Float64Array, counters: RuleCounters, wanted: WantedRules): void {
   const { top, by, denying } = wanted;
   const rank = by === 'agent' ? top : top * counters.agents;
-  const counts = Array.from(least, (): number[] => []);
+  const isWanted = (at: number): boolean => !denying || !counters.allows(at);
+  const groupOf = (at: number): number => (by === 'agent' ? counters.agent(at) : 0);
+  const sizes = new Uint32Array(least.length);
   for (let at = counters.next(0); at >= 0; at = counters.next(at + 1)) {
-    if (denying && counters.allows(at)) continue;
-    counts[by === 'agent' ? counters.agent(at) : 0]?.push(counters.count(at));
+    if (isWanted(at)) (sizes[groupOf(at)] as number)++;
+  }
+  // Counters may be more than a million: their counts take 8 bytes each.
+  const counts = Array.from(sizes, (size) => new Float64Array(size));
+  for (let at = counters.next(0); at >= 0; at = counters.next(at + 1)) {
+    if (!isWanted(at)) continue;
+    const group = groupOf(at);
+    (counts[group] as Float64Array)[--(sizes[group] as number)] = counters.count(at);
   }
   for (const [group, numbers] of counts.entries()) {
-    const proved = Float64Array.from(numbers).sort().at(-rank) ?? 0;
-    least[group] = Math.max(least[group] as number, proved);
+    least[group] = Math.max(least[group] as number, numbers.sort().at(-rank) ?? 0);
   }
 }

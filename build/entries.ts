@@ -33,3 +33,6 @@ import '../cjs/main.cjs';
 
 mkdirSync('.build/dist/cli', { recursive: true });
 writeFileSync('.build/dist/cli/main.js', FORMER_BIN);
+
+// Node takes a file in .js for what the nearest package.json says, and piscina's is CommonJS.
+writeFileSync('.build/dist/cjs/piscina/package.json', '{"type":"commonjs"}\n');

@@ -102,7 +102,8 @@ describe('the package', () => {
       'dist/index.d.ts',
       'dist/robots-parser.d.ts',
     ];
-    expect(others.sort()).toEqual([...types, KERNEL, 'dist/robots-filter.1.gz'].sort());
+    const assets = [KERNEL, 'dist/robots-filter.1.gz', 'dist/cjs/piscina/package.json'];
+    expect(others.sort()).toEqual([...types, ...assets].sort());
   });
 
   it('has an executable command line', () => {
@@ -129,8 +130,8 @@ describe('the package', () => {
 
   it.each([
     ['commander', 'chunk-program.cjs', 'helpDisplayed'],
-    ['piscina', 'piscina.cjs', 'needsDrain'],
-    ['piscina', 'piscina-worker.cjs', 'PISCINA_DISABLE_ATOMICS'],
+    ['piscina', 'piscina/index.cjs', 'needsDrain'],
+    ['piscina', 'piscina/worker.js', 'PISCINA_DISABLE_ATOMICS'],
   ])('names the licence of %s, whose code is in %s', (name, file, word) => {
     expect(readFileSync(join(ROOT, 'dist/cjs', file), 'utf8')).toContain(word);
     const licence = readFileSync(join(ROOT, 'node_modules', name, 'LICENSE'), 'utf8');
@@ -170,7 +171,7 @@ describe('the installed package', () => {
     );
     const loaded = node(['loaded.js']);
     expect(loaded).toContain('/dist/cjs/index.cjs');
-    expect(loaded).not.toMatch(/\/dist\/cjs\/(embedded|piscina)\.cjs/);
+    expect(loaded).not.toMatch(/\/dist\/cjs\/(embedded|piscina\/index)\.cjs/);
     // Neither undici nor stream-json: packages are loaded when they are used.
     expect(loaded.replaceAll('/node_modules/robots-filter/', '/')).not.toContain('/node_modules/');
   });

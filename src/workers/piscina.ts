@@ -10,7 +10,7 @@ let loaded: typeof Piscina | undefined;
  */
 export function loadPiscina(): typeof Piscina {
   loaded ??= (
-    createRequire(import.meta.filename)(entryFile('piscina') ?? 'piscina') as {
+    createRequire(import.meta.filename)(entryFile('piscina/index') ?? 'piscina') as {
       Piscina: typeof Piscina;
     }
   ).Piscina;

@@ -21,20 +21,22 @@ export const LONGEST_SHORT_MEMBER = 16 * 1024 * 1024;
  * - `long`: a member with more content than is inflated at once.
  * - `broken`: a member whose deflate data is damaged, so that its content ends there.
  * - `damaged`: not a member, or one with wrong bytes nobody knows where: its checksum tells.
+ *   Then `length` bytes gave `inflated` bytes of content in vain.
  */
 export type Member =
   | { readonly kind: 'whole'; readonly content: Buffer; readonly length: number }
-  | { readonly kind: 'short' | 'long' | 'broken' | 'damaged' };
+  | { readonly kind: 'short' | 'long' | 'broken' }
+  | { readonly kind: 'damaged'; readonly length: number; readonly inflated: number };
 
 /** Inflates the member at the start of the bytes. */
 export function readMember(bytes: Buffer): Member {
   if (!beginsMember(bytes, 0)) {
     const isShort = bytes.length < 4 && startsWith(GZIP_MAGIC, bytes.subarray(0, 3));
-    return { kind: isShort ? 'short' : 'damaged' };
+    return isShort ? { kind: 'short' } : { kind: 'damaged', length: 0, inflated: 0 };
   }
   const header = memberHeaderLength(bytes);
   if (header < 0) return { kind: 'short' };
-  if (!hasIntactHeader(bytes, header)) return { kind: 'damaged' };
+  if (!hasIntactHeader(bytes, header)) return { kind: 'damaged', length: 0, inflated: 0 };
   let content: Buffer;
   let length: number;
   try {
@@ -57,5 +59,5 @@ export function readMember(bytes: Buffer): Member {
   if (length > bytes.length) return { kind: 'short' };
   return isIntact(bytes, length - TRAILER, crc32(content), content.length)
     ? { kind: 'whole', content, length }
-    : { kind: 'damaged' };
+    : { kind: 'damaged', length, inflated: content.length };
 }

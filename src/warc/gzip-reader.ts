@@ -8,7 +8,7 @@ import {
   memberHeaderLength,
   TRAILER,
 } from '../files/gzip-framing.js';
-import type { ByteSource } from './byte-source.js';
+import { type ByteSource, DamageSearch } from './byte-source.js';
 import { readMember } from './gzip-member.js';
 import { inflatePieces } from './inflate-pieces.js';
 import type { RecordSplitter } from './record-splitter.js';
@@ -27,29 +27,14 @@ const LONGEST_WINDOW = 4 * 1024 * 1024;
 /** Maximum content of members that are inflated together, in bytes. */
 const LONGEST_BATCH = 16 * 1024 * 1024;
 
-/**
- * Number of bytes of the file at a time of a member that is too long to be inflated at once. If the
- * member is damaged, the content of as many bytes before the damage is lost.
- */
+/** Bytes of the file at a time of a member that passes in pieces. */
 const PIECE = 16 * 1024;
 
-/** The same of a short member that is damaged. */
-const SMALL_PIECE = 64;
+/** Content at a time of such a member, in bytes. At damage, zlib drops the content at hand. */
+const CHUNK = 64 * 1024;
 
-/** How far before the end of a damaged long member the search for the next one begins, in bytes. */
-const REWIND = 1024 * 1024;
-
-/** Maximum number of times in a file that it begins there. Overlapping members could be many. */
-const MOST_REWINDS = 100;
-
-/** Maximum number of bytes of damaged members in a file whose beginning is read all the same. */
-const MOST_SALVAGED = 4 * 1024 * 1024;
-
-/**
- * Maximum number of searches for an intact member after a damaged one; then whole windows are
- * skipped.
- */
-const MAX_RECOVERIES = 10_000;
+/** The same of a damaged member that fits in the window: it may hold many short records. */
+const SMALL_CHUNK = 1024;
 
 /** Number of bytes that are inflated to find out whether a member begins there. */
 const PROBE = 1024;
@@ -76,9 +61,7 @@ export class GzipReader {
   #isEnd = false;
   /** Offset in the file before which members are inflated one by one. */
   #singleUntil = 0;
-  #recoveries = 0;
-  #salvaged = 0;
-  #rewinds = 0;
+  readonly #search = new DamageSearch();
 
   /**
    * @param handler reading ends when it is done
@@ -113,11 +96,15 @@ export class GzipReader {
         if (this.#window.length > WINDOW && this.#filled - this.#done <= WINDOW) this.#shrink();
       } else if (member.kind === 'short' && !this.#isEnd && rest.length < LONGEST_WINDOW) {
         this.#grow();
-      } else if (member.kind === 'long' || (member.kind === 'short' && !this.#isEnd)) {
-        await this.#readLong();
+      } else if (member.kind === 'damaged') {
+        const at = this.#position;
+        // Bytes of no member cost nothing but their search.
+        const next = beginsMember(rest, 0)
+          ? this.#search.next(at, at + member.length, member.inflated)
+          : at + 1;
+        if (!this.#skipPadding()) await this.#recover(at, next);
       } else {
-        if (member.kind !== 'damaged') await this.#salvage(rest);
-        await this.#recover();
+        await this.#readPieces(member.kind === 'broken' ? SMALL_CHUNK : CHUNK);
       }
     }
   }
@@ -195,52 +182,11 @@ export class GzipReader {
     return true;
   }
 
-  /** Passes on a long member in pieces. */
-  async #readLong(): Promise<void> {
+  /** Passes on a member in pieces: a long one, or what comes before the damage of another one. */
+  async #readPieces(chunkSize: number): Promise<void> {
     const start = this.#position;
     const header = memberHeaderLength(this.#rest());
-    if (header < 0) return this.#recover();
-    const source = this.#source;
-    async function* pieces(): AsyncGenerator<Buffer> {
-      for (let offset = start + header; ; ) {
-        const piece = Buffer.allocUnsafeSlow(PIECE);
-        const bytes = await source.read(offset, piece);
-        if (bytes === 0) return;
-        offset += bytes;
-        yield piece.subarray(0, bytes);
-      }
-    }
-    const { isWhole, bytes, checksum, length } = await this.#inflate(pieces(), start);
-    const end = start + header + bytes;
-    this.#seek(end);
-    await this.#fill();
-    const rest = this.#rest();
-    if (isWhole && rest.length >= TRAILER && isIntact(rest, 0, checksum, length)) {
-      this.#done += TRAILER;
-      return;
-    }
-    // Damaged data may be read beyond the member's end.
-    if (++this.#rewinds <= MOST_REWINDS) this.#seek(Math.max(start + 1, end - REWIND));
-    await this.#recover(start);
-  }
-
-  /**
-   * Passes on what can be read of a member that is broken or cut short: its content before that.
-   */
-  async #salvage(member: Buffer): Promise<void> {
-    const header = beginsMember(member, 0) ? memberHeaderLength(member) : -1;
-    if (header < 0 || this.#salvaged > MOST_SALVAGED) return;
-    async function* pieces(): AsyncGenerator<Buffer> {
-      for (let at = header; at < member.length; at += SMALL_PIECE) {
-        yield member.subarray(at, at + SMALL_PIECE);
-      }
-    }
-    const { bytes } = await this.#inflate(pieces(), this.#position);
-    this.#salvaged += bytes;
-  }
-
-  /** Inflates pieces of a member, and passes their content on. */
-  async #inflate(pieces: AsyncGenerator<Buffer>, start: number) {
+    if (header < 0) return this.#recover(start, this.#search.next(start, start, 0));
     let checksum = 0;
     let length = 0;
     const onContent = (content: Buffer): void => {
@@ -249,23 +195,38 @@ export class GzipReader {
       length += content.length;
       this.#splitter.push({ bytes: content, offset: start, kind: 'part' });
     };
-    const inflated = await inflatePieces(pieces, onContent, () => this.#handler.settle());
-    return { ...inflated, checksum, length };
+    const settle = (): Promise<void> | undefined => this.#handler.settle();
+    const pieces = this.#pieces(start + header);
+    const { isWhole, bytes } = await inflatePieces(pieces, chunkSize, onContent, settle);
+    const end = start + header + bytes;
+    this.#seek(end);
+    await this.#fill();
+    const rest = this.#rest();
+    if (isWhole && rest.length >= TRAILER && isIntact(rest, 0, checksum, length)) {
+      this.#done += TRAILER;
+    } else {
+      await this.#recover(start, this.#search.next(start, end, length));
+    }
   }
 
-  /** Notes damage, and searches for the next member. */
-  async #recover(damaged = this.#position): Promise<void> {
-    if (damaged === this.#position && this.#isPadding()) {
-      this.#done = this.#filled;
-      return;
+  async *#pieces(start: number): AsyncGenerator<Buffer> {
+    for (let offset = start; ; ) {
+      const piece = Buffer.allocUnsafeSlow(PIECE);
+      const bytes = await this.#source.read(offset, piece);
+      if (bytes === 0) return;
+      offset += bytes;
+      yield piece.subarray(0, bytes);
     }
+  }
+
+  /** Notes damage, and searches for the next member from an offset on. */
+  async #recover(damaged: number, from: number): Promise<void> {
     this.#splitter.interrupt(damaged);
     this.#handler.damage(damaged, 'the gzip data is damaged or cut short', false);
-    // A hostile file could otherwise make overlapping members be inflated again and again.
-    if (++this.#recoveries > MAX_RECOVERIES) this.#done = this.#filled;
-    else this.#done += damaged === this.#position ? 1 : 0;
+    this.#seek(from);
     for (;;) {
-      await this.#fill();
+      // To fill the window moves all of it, too much for each beginning that is tried.
+      if (this.#filled - this.#done < PROBE) await this.#fill();
       const rest = this.#rest();
       const found = findMember(rest, 0);
       const isWhole = this.#isEnd || rest.length - found >= PROBE;
@@ -279,14 +240,18 @@ export class GzipReader {
         this.#done += found;
         return;
       } else {
-        this.#done += found + 1;
+        // A file of nothing but false beginnings would take a decoder for every four bytes.
+        const at = this.#position + found;
+        this.#seek(this.#search.next(at, at, 0));
       }
     }
   }
 
-  /** Whether the window holds only zeros, which gzip allows after members. */
-  #isPadding(): boolean {
-    return this.#rest().every((byte) => byte === 0);
+  /** Skips the window if it holds only zeros, which gzip allows after members. */
+  #skipPadding(): boolean {
+    const isPadding = this.#rest().every((byte) => byte === 0);
+    if (isPadding) this.#done = this.#filled;
+    return isPadding;
   }
 }
 

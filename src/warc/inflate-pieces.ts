@@ -1,9 +1,6 @@
 import { createInflateRaw } from 'node:zlib';
 import { gzip } from '../files/gzip.js';
 
-/** Content that is inflated at a time, in bytes. */
-const CHUNK = 256 * 1024;
-
 /** What became of deflate data. */
 export interface Inflated {
   /** Whether the data came to its end. */
@@ -13,18 +10,20 @@ export interface Inflated {
 }
 
 /**
- * Inflates deflate data piece by piece. At damage, zlib drops the content of the piece in which the
+ * Inflates deflate data piece by piece. At damage, zlib drops the content of the chunk in which the
  * damage lies; all content before it is passed on.
  *
+ * @param chunkSize bytes of content at a time
  * @param onContent takes content, in order
  * @param settle is awaited after each piece
  */
 export async function inflatePieces(
   pieces: AsyncIterable<Buffer>,
+  chunkSize: number,
   onContent: (content: Buffer) => void,
   settle: () => Promise<void> | undefined,
 ): Promise<Inflated> {
-  const inflate = createInflateRaw({ chunkSize: CHUNK });
+  const inflate = createInflateRaw({ chunkSize });
   let hasEnded = false;
   let failure: Error | undefined;
   let proceed = (): void => {};

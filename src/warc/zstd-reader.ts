@@ -9,7 +9,7 @@ import {
   UnsupportedZstdError,
   ZstdError,
 } from '../files/zstd/frame-scanner.js';
-import type { ByteSource } from './byte-source.js';
+import { type ByteSource, DamageSearch } from './byte-source.js';
 import type { RecordSplitter } from './record-splitter.js';
 import { beginsRecord } from './version-line.js';
 import type { RecordHandler } from './warc-record.js';
@@ -23,18 +23,6 @@ const SMALL_WINDOW = 32 * 1024;
 
 /** The longest content of a frame that is passed on in one piece, in bytes. */
 const LONGEST_HELD = 1024 * 1024;
-
-/**
- * Bytes in and out that are decoded in vain, at most. Beyond, the search for a frame goes on after
- * those bytes: overlapping frames could be made to be decoded again and again.
- */
-const MOST_IN_VAIN = 256 * 1024 * 1024;
-
-/** What a frame that cannot be decoded costs besides its bytes, in bytes: a new context. */
-const CONTEXT_COST = 32 * 1024;
-
-/** Bytes that are then left out after each frame that cannot be decoded, at least. */
-const LEFT_OUT = 128 * 1024;
 
 /** Bytes that the search must see from the beginning of a frame on. */
 const PROBE = LONGEST_HEADER_BYTES + LONGEST_UNIT_BYTES;
@@ -72,7 +60,7 @@ export class ZstdReader {
   #ended: { readonly offset: number; readonly hasChecksum: boolean } | undefined;
   /** Bytes that came out of the decoder since a search. */
   #output = 0;
-  #inVain = 0;
+  readonly #damage = new DamageSearch();
   #hasDecoded = false;
   /** Why nothing could be decoded so far, and where. */
   #refusal: { readonly error: UnsupportedZstdError; readonly offset: number } | undefined;
@@ -153,7 +141,7 @@ export class ZstdReader {
       const damaged = this.#dropWrongEnd() ?? decoding ?? start + scanner.damageOffset;
       this.#note(error, damaged);
       const end = start + scanner.position;
-      return this.#isSingle ? -1 : this.#search(this.#next(damaged, end, this.#output));
+      return this.#isSingle ? -1 : this.#search(this.#damage.next(damaged, end, this.#output));
     }
   }
 
@@ -226,30 +214,22 @@ export class ZstdReader {
     this.#splitter.interrupt(offset);
     if (!this.#hasDecoded && error instanceof UnsupportedZstdError) {
       this.#refusal ??= { error, offset };
-    } else this.#damage(offset, error);
+    } else this.#warn(offset, error);
   }
 
   /** Notes that a frame was decoded: what came before was damage. */
   #admit(): void {
     if (this.#hasDecoded) return;
     this.#hasDecoded = true;
-    if (this.#refusal !== undefined) this.#damage(this.#refusal.offset, this.#refusal.error);
+    if (this.#refusal !== undefined) this.#warn(this.#refusal.offset, this.#refusal.error);
   }
 
-  #damage(offset: number, error: ZstdError): void {
+  #warn(offset: number, error: ZstdError): void {
     const reason =
       error instanceof UnsupportedZstdError
         ? `the zstd frame is not supported: ${error.message}`
         : 'the zstd data is damaged or cut short';
     this.#handler.damage(offset, reason, false);
-  }
-
-  /** Where to search on after bytes that could not be decoded, and what came out of them. */
-  #next(start: number, end: number, output: number): number {
-    const cost = Math.max(0, end - start) + output + CONTEXT_COST;
-    if (this.#inVain + cost > MOST_IN_VAIN) return Math.max(start + LEFT_OUT, end);
-    this.#inVain += cost;
-    return start + 1;
   }
 
   /**
@@ -288,7 +268,7 @@ export class ZstdReader {
       units = 0;
     }
     decoder.restart();
-    return units === 2 ? at : this.#next(at, at + scanner.position, output);
+    return units === 2 ? at : this.#damage.next(at, at + scanner.position, output);
   }
 
   /** The bytes of the file from an offset on: so many at least, unless the file ends. */

@@ -231,6 +231,26 @@ describe('damage', () => {
     }
   });
 
+  it('of a gzip file of nothing but beginnings of members is found in linear time', async () => {
+    const header = Buffer.from('1f8b0800000000000003', 'hex');
+    // A stored block of 60,000 bytes that many other such blocks lie in.
+    const deep = Buffer.concat([header, Buffer.from('0060ea9f15', 'hex')]);
+    for (const piece of [header, deep]) {
+      const hostile = Buffer.alloc(1_000_000, piece);
+      const bytes = Buffer.concat([
+        membersOf(RECORDS),
+        hostile,
+        Buffer.alloc(70_000, 'x'),
+        membersOf(RECORDS),
+      ]);
+      const reads = { bytes: 0 };
+      const reading = await readCaptures(bytes, { kind: 'gzip', reads });
+      expect(hostsOf(reading)).toEqual(['a', 'b', 'c', 'd', 'e', 'a', 'b', 'c', 'd', 'e']);
+      expect(reading.damage[0]?.offset).toBe(membersOf(RECORDS).length);
+      expect(reads.bytes).toBeLessThan(2 * bytes.length + 256 * 1024 * 1024);
+    }
+  });
+
   it('of a file that is cut short costs the last record', async () => {
     const plain = Buffer.concat(RECORDS);
     const members = membersOf(RECORDS);

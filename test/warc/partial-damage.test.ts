@@ -9,8 +9,8 @@ import { captureOf, recordOf, responseOf, robotsOf } from './warc-bytes.js';
 
 /** Bytes of a member without options before its deflate data. */
 const MEMBER_HEADER = 10;
-/** Bytes of a damaged member before the damage whose content may be lost. */
-const LOST = 64;
+/** Content of a damaged member before the damage that may be lost, in bytes. */
+const LOST = 1024;
 
 const digits = new Random(7);
 
@@ -69,7 +69,7 @@ describe('a gzip member of many records', () => {
       expect(reading.damage.map(({ offset }) => offset)).toContain(FIRST.length);
       // Data that comes to its end has a wrong checksum: nobody knows where the damage is.
       if (bodies.length === 0) continue;
-      expect(bodies.length).toBeGreaterThanOrEqual(recordsIn(inflatedBytes(member, at - LOST)));
+      expect(bodies.length).toBeGreaterThanOrEqual(recordsIn(inflatedBytes(member, at) - LOST));
       kept += bodies.length;
     }
     expect(kept).toBeGreaterThan(100);

@@ -30,7 +30,7 @@ const checks = { pluginTimings: false };
 const groups = [
   {
     name: 'filter',
-    test: /src\/(open-table|pipeline\/(filter|limits|member-conflict)|workers\/(main-thread|entry-file)|files\/(working-directory|compression-fault)|http\/(redirect|url)|protocol\/(access|agent|parsing-limits))\.ts$/,
+    test: /src\/(open-table|pipeline\/(filter|limits|member-conflict)|workers\/(main-thread|entry-file)|files\/(working-directory|compression-fault)|http\/url|protocol\/(access|agent|parsing-limits))\.ts$/,
   },
   { name: 'threads', test: /src\/workers\/(joint-pool|pool|threads)\.ts$/ },
   { name: 'program', test: /src\/cli\/(program|commands\/filter)\.ts$/ },

@@ -6,9 +6,9 @@ import {
   UnsupportedZstdError,
   ZstdError,
 } from '../../src/files/zstd/frame-scanner.js';
-import { type ArchiveCompression, readArchive } from '../../src/warc/archive-reader.js';
-import type { Capture } from '../../src/warc/capture.js';
+import { type ArchiveCompression, readArchive } from '../../src/warc/archive.js';
 import { CaptureReader } from '../../src/warc/capture-reader.js';
+import type { Capture } from '../../src/warc/captures.js';
 import { DICTIONARY, framesWith, rawFrameNaming } from '../../test/files/zstd-dictionary.js';
 import { frameOf, rawBlock, repeatBlock, skippable } from '../../test/files/zstd-frames.js';
 import { Random } from '../../test/random/random.js';

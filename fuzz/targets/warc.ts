@@ -1,10 +1,9 @@
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { memberHeaderLength } from '../../src/files/gzip-framing.js';
-import type { Capture } from '../../src/warc/capture.js';
-import { captureUrl } from '../../src/warc/capture.js';
+import { readMember } from '../../src/warc/archive.js';
 import { CaptureReader } from '../../src/warc/capture-reader.js';
-import { readMember } from '../../src/warc/gzip-member.js';
-import { RecordSplitter } from '../../src/warc/record-splitter.js';
+import { type Capture, captureUrl } from '../../src/warc/captures.js';
+import { RecordSplitter } from '../../src/warc/records.js';
 import type { Random } from '../../test/random/random.js';
 import { chunkedOf, recordOf, responseOf } from '../../test/warc/warc-bytes.js';
 import { charactersOf } from '../corpus.js';

@@ -1,6 +1,6 @@
 import { COMPRESSION_ENDINGS } from '../files/compressions.js';
 import { isBlankLine, linesOf, splitBlocks } from '../files/lines.js';
-import type { Capture } from '../warc/capture.js';
+import type { Capture } from '../warc/captures.js';
 import { parseCaptureLine } from './capture-lines.js';
 import type { CacheOptions, WarningEvent } from './entry.js';
 import { hasEnding } from './layout.js';

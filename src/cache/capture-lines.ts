@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { parseAuthority } from '../protocol/authority.js';
-import { type Capture, type CaptureOutcome, captureUrl } from '../warc/capture.js';
+import { type Capture, type CaptureOutcome, captureUrl } from '../warc/captures.js';
 import { decodeBase64, parseObject } from './record.js';
 
 /*

@@ -5,7 +5,7 @@ import { isBlankLine, linesOf, splitBlocks } from '../files/lines.js';
 import { describeSystemError } from '../files/system-error.js';
 import { systemRemedy } from '../files/system-remedy.js';
 import { describeUnsupported } from '../files/unsupported-formats.js';
-import { beginsRecord } from '../warc/version-line.js';
+import { beginsRecord } from '../warc/records.js';
 import type { EntryEvent, WarningEvent } from './entry.js';
 import { decompress, joined, readChunks } from './file-chunks.js';
 import { parseRecord, recordEvents } from './record.js';

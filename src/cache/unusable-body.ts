@@ -3,7 +3,7 @@ import { brotliDecompressSync, constants, inflateRawSync, inflateSync } from 'no
 import { CR, LF, SPACE, TAB } from '../ascii.js';
 import { findMagic } from '../files/magic.js';
 import { MISDECODED, unsupportedBody } from '../files/unsupported-formats.js';
-import { isZlib } from '../http/content-encoding.js';
+import { isZlib } from '../http/body.js';
 import { type Authority, formatAuthority } from '../protocol/authority.js';
 import { isBinary } from '../protocol/binary-body.js';
 import type { CacheWarningCode } from './entry.js';

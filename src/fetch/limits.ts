@@ -1,4 +1,4 @@
-import { FOLLOWED_REDIRECTS } from '../http/redirect.js';
+import { FOLLOWED_REDIRECTS } from '../http/url.js';
 import { DAY } from '../protocol/access.js';
 import { MAX_BYTES, MIN_BYTES } from '../protocol/parsing-limits.js';
 import type { Profile } from '../protocol/profile.js';

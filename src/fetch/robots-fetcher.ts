@@ -1,4 +1,4 @@
-import { isRedirect } from '../http/redirect.js';
+import { isRedirect } from '../http/url.js';
 import { formatAuthority, withoutFinalDot } from '../protocol/authority.js';
 import { accessResultOfResponse } from './access.js';
 import type { Fetcher, Permit, StoredCopy } from './fetcher.js';

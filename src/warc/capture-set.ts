@@ -1,7 +1,15 @@
 import { ByteStore } from '../compile/intern/byte-store.js';
 import type { HashKey } from '../compile/intern/hash-bytes.js';
 import { Uint32List } from '../compile/intern/uint32-list.js';
-import { FOLLOWED_REDIRECTS } from '../http/redirect.js';
+import { FOLLOWED_REDIRECTS } from '../http/url.js';
+import {
+  type CapturePlace,
+  EarlierCaptures,
+  type Found,
+  FoundCaptures,
+  LeftOutCaptures,
+  type OrderedPlace,
+} from './capture-store.js';
 import {
   eachCapture,
   KIND_ACCESS,
@@ -11,15 +19,7 @@ import {
   KIND_UNMODIFIED,
   type PackedCaptures,
   type UnpackedCapture,
-} from './capture-list.js';
-import {
-  type CapturePlace,
-  EarlierCaptures,
-  type Found,
-  FoundCaptures,
-  type OrderedPlace,
-} from './found-captures.js';
-import { LeftOutCaptures } from './left-out.js';
+} from './captures.js';
 
 const ROBOTS_PATH = '/robots.txt';
 

@@ -6,7 +6,7 @@ import { TableBuilder } from '../../src/compile/table-builder.js';
 import { verifyTable } from '../../src/inspect/verify/verify-table.js';
 import { canonicalHost, formatAuthority, parseAuthority } from '../../src/protocol/authority.js';
 import { Table, tableMemory } from '../../src/table.js';
-import { captureUrl } from '../../src/warc/capture.js';
+import { captureUrl } from '../../src/warc/captures.js';
 import { cases } from '../random/cases.js';
 import { Random } from '../random/random.js';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { parseUrl } from '../../src/http/url.js';
-import { canonicalUrl, captureUrl } from '../../src/warc/capture.js';
+import { canonicalUrl, captureUrl } from '../../src/warc/captures.js';
 import { cases } from '../random/cases.js';
 import { Random } from '../random/random.js';
 

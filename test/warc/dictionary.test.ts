@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { UnsupportedZstdError } from '../../src/files/zstd/frame-scanner.js';
-import { readRecordAt } from '../../src/warc/archive-reader.js';
+import { readRecordAt } from '../../src/warc/archive.js';
 import { DICTIONARY, frameNaming, framesWith, rawFrameNaming } from '../files/zstd-dictionary.js';
 import { rawFrame, repeatBlock, skippable } from '../files/zstd-frames.js';
 import { type CaptureReading, readCaptures, sourceOf } from './read-captures.js';

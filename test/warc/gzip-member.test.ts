@@ -1,6 +1,6 @@
 import { crc32, gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { readMember } from '../../src/warc/gzip-member.js';
+import { readMember } from '../../src/warc/archive.js';
 
 describe('the header of a gzip member (RFC 1952 section 2.3)', () => {
   const content = Buffer.from('WARC/1.0\r\n');

@@ -1,7 +1,7 @@
-import { type ArchiveCompression, readArchive } from '../../src/warc/archive-reader.js';
-import type { ByteSource } from '../../src/warc/byte-source.js';
-import type { Capture } from '../../src/warc/capture.js';
+import { type ArchiveCompression, readArchive } from '../../src/warc/archive.js';
 import { CaptureReader, type CaptureSelection } from '../../src/warc/capture-reader.js';
+import type { Capture } from '../../src/warc/captures.js';
+import type { ByteSource } from '../../src/warc/records.js';
 
 /** What a reading of an archive found, in order. */
 export interface CaptureReading {

@@ -9,7 +9,7 @@ import { kindName } from '../../files/openings.js';
 import { inputName } from '../../files/standard-input.js';
 import { partSettings } from '../../pipeline/compile/compile-cache.js';
 import { withoutTruncatedLine } from '../../protocol/truncated-line.js';
-import { type Capture, captureUrl } from '../../warc/capture.js';
+import { type Capture, captureUrl } from '../../warc/captures.js';
 import { SUCCESS } from '../exit-codes.js';
 import type { CapturesOptions } from '../options/command-options.js';
 import { CacheWarnings } from '../report/cache-warnings.js';

@@ -11,8 +11,7 @@ import {
 } from '../../pipeline/compile/archive-compilation.js';
 import type { Authority } from '../../protocol/authority.js';
 import { withoutTruncatedLine } from '../../protocol/truncated-line.js';
-import type { Capture } from '../../warc/capture.js';
-import { CaptureList } from '../../warc/capture-list.js';
+import { type Capture, CaptureList } from '../../warc/captures.js';
 import type { CacheWarnings } from '../report/cache-warnings.js';
 
 /** The robots.txt of an authority in an archive. */

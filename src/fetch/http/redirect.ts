@@ -1,4 +1,4 @@
-import { redirectUrl } from '../../http/redirect.js';
+import { redirectUrl } from '../../http/url.js';
 import { FetchFailure } from '../transport/failure.js';
 
 /**

@@ -1,5 +1,5 @@
 import { Buffer } from 'node:buffer';
-import { ChunkJoiner } from '../../http/chunked.js';
+import { ChunkJoiner } from '../../http/body.js';
 import { type Framing, framingOf, type ResponseHead, ResponseHeads } from '../../http/response.js';
 import { isSuccess } from '../../protocol/access.js';
 import { FetchFailure } from '../transport/failure.js';

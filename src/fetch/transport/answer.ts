@@ -1,4 +1,4 @@
-import type { Field } from '../../http/header.js';
+import type { Field } from '../../http/response.js';
 import type { Body } from './body.js';
 
 /** The answer to one request, over HTTP or ftp. */

@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer';
 import type { Readable } from 'node:stream';
-import { contentEncodings, decoded, isText, type Pieces } from '../../http/content-encoding.js';
+import { contentEncodings, decoded, isText, type Pieces } from '../../http/body.js';
 import { bodyFailure, decodingFailure, FetchFailure } from './failure.js';
 
 /** The encodings that are requested. Zstandard is decoded, too, if a server sends it unasked. */

@@ -7,12 +7,11 @@ import type { PartMerger } from '../../compile/parallel/part-merger.js';
 import { BODY_UNAVAILABLE } from '../../compile/parallel/table-part.js';
 import type { TableContents } from '../../compile/table-contents.js';
 import { printable } from '../../control-characters.js';
-import { FOLLOWED_REDIRECTS } from '../../http/redirect.js';
+import { FOLLOWED_REDIRECTS } from '../../http/url.js';
 import { parseAuthority } from '../../protocol/authority.js';
-import type { PackedCaptures, UnpackedCapture } from '../../warc/capture-list.js';
 import { CaptureSet, type Finding } from '../../warc/capture-set.js';
-import type { CapturePlace } from '../../warc/found-captures.js';
-import { UrlFilter } from '../../warc/url-filter.js';
+import { type CapturePlace, UrlFilter } from '../../warc/capture-store.js';
+import type { PackedCaptures, UnpackedCapture } from '../../warc/captures.js';
 
 /**
  * Number of warnings of each kind that are given in full. The others are counted by one more

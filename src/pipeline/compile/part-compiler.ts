@@ -11,8 +11,7 @@ import {
 } from '../../compile/parallel/table-part.js';
 import { type ErrorCode, RobotsFilterError } from '../../errors.js';
 import { withoutTruncatedLine } from '../../protocol/truncated-line.js';
-import type { Capture } from '../../warc/capture.js';
-import { CaptureList, type PackedCaptures } from '../../warc/capture-list.js';
+import { type Capture, CaptureList, type PackedCaptures } from '../../warc/captures.js';
 
 /** Options for all threads that compile parts of caches. */
 export interface PartCompilerOptions {

@@ -1,5 +1,5 @@
 import { ByteStore } from '../compile/intern/byte-store.js';
-import type { HashKey } from '../compile/intern/hash-bytes.js';
+import { type HashKey, hashBytes } from '../compile/intern/hash-bytes.js';
 import { Uint32List } from '../compile/intern/uint32-list.js';
 
 /** Words of a capture. The first two hold its date, as a floating-point number. */
@@ -110,5 +110,93 @@ export class EarlierCaptures {
     // Some programs that write revisits drop the microseconds of the date to which they refer.
     this.#key.writeDoubleLE(Math.floor(date), 4);
     return this.#key;
+  }
+}
+
+/** Words of a capture that was left out: hash of its URL, number of its file, offset (high and low
+ * word). */
+const LEFT_OUT_WORDS = 4;
+
+/**
+ * Where captures lie that were left out on the first reading: those of URLs other than robots.txt.
+ * Memory: 16 bytes for each. URLs are told apart by a hash of 32 bits, so a place may be that of
+ * another URL.
+ */
+export class LeftOutCaptures {
+  readonly #key: HashKey;
+  readonly #words = new Uint32List();
+
+  constructor(key: HashKey) {
+    this.#key = key;
+  }
+
+  /** Notes a capture. Those of a file must come in the order of the file. */
+  add(url: Uint8Array, file: number, offset: number): void {
+    this.#words.push(hashBytes(url, this.#key) >>> 0);
+    this.#words.push(file);
+    this.#words.push(Math.floor(offset / WORD));
+    this.#words.push(offset % WORD);
+  }
+
+  /** For each file the offsets of the captures of some URLs, and perhaps of a few others. */
+  find(urls: readonly string[]): Map<number, number[]> {
+    const hashes = new Set(urls.map((url) => hashBytes(Buffer.from(url), this.#key) >>> 0));
+    const places = new Map<number, number[]>();
+    const words = this.#words;
+    for (let at = 0; at < words.length; at += LEFT_OUT_WORDS) {
+      if (!hashes.has(words.get(at))) continue;
+      const file = words.get(at + 1);
+      const offset = words.get(at + 2) * WORD + words.get(at + 3);
+      const known = places.get(file);
+      if (known === undefined) places.set(file, [offset]);
+      else known.push(offset);
+    }
+    return places;
+  }
+}
+
+/** Number of bits of the filter. With ten bits for each URL, one answer in a hundred is wrong. */
+const BITS = 1 << 27;
+
+/** Number of bits that are set for a URL. */
+const BITS_PER_URL = 6;
+
+/**
+ * A Bloom filter of URLs whose captures were left out. "No" is always right, so most archives are
+ * read once. When the filter is full, it answers "yes", and the archives are read again.
+ */
+export class UrlFilter {
+  /** The memory, for the filters of other threads. */
+  readonly memory: SharedArrayBuffer;
+  readonly #words: Int32Array;
+  readonly #keys: readonly [HashKey, HashKey];
+
+  /** @param key the key of the hashes, which all threads share */
+  constructor(key: HashKey, memory = new SharedArrayBuffer(BITS >> 3)) {
+    this.memory = memory;
+    this.#words = new Int32Array(memory);
+    // Another key gives an independent hash.
+    this.#keys = [key, key.map((word) => ~word)];
+  }
+
+  add(url: Uint8Array): void {
+    for (const bit of this.#bitsOf(url)) {
+      Atomics.or(this.#words, bit >>> 5, 1 << (bit & 31));
+    }
+  }
+
+  /** Returns false if the URL was not added; true if it was added, or perhaps was. */
+  has(url: Uint8Array): boolean {
+    return this.#bitsOf(url).every(
+      (bit) => (Atomics.load(this.#words, bit >>> 5) & (1 << (bit & 31))) !== 0,
+    );
+  }
+
+  #bitsOf(url: Uint8Array): number[] {
+    const [first, second] = this.#keys.map((key) => hashBytes(url, key)) as [number, number];
+    return Array.from(
+      { length: BITS_PER_URL },
+      (_, index) => (first + Math.imul(index, second | 1)) & (BITS - 1),
+    );
   }
 }

@@ -1,15 +1,79 @@
-import { CR, LF } from '../ascii.js';
-import {
-  BEGINNING,
-  beginsRecord,
-  findRecord,
-  isBeginning,
-  LONGEST_VERSION_LINE,
-  nextHeader,
-  refuseArc,
-} from './version-line.js';
-import { endOfHeader, LONGEST_HEADER, parseWarcHeader, type WarcHeader } from './warc-header.js';
-import type { RecordHandler } from './warc-record.js';
+import { CR, DIGIT_0, DIGIT_9, DOT, LF } from '../ascii.js';
+import { startsWith } from '../files/magic.js';
+import { ARC_MAGIC } from '../files/unsupported-formats.js';
+import { endOfHeader } from '../http/response.js';
+import { LONGEST_HEADER, parseWarcHeader, type WarcHeader } from './header.js';
+
+/** A record that is followed by another record, or by the end. */
+export interface WarcRecord {
+  readonly header: WarcHeader;
+  /** Offset of the record in the file, in bytes. */
+  readonly offset: number;
+  /** The first bytes of the block, as many as were wanted. The next call overwrites them. */
+  readonly block: Buffer;
+}
+
+/** What becomes of records. */
+export interface RecordHandler {
+  /**
+   * The number of bytes of the block that are wanted; 0 if the record is not.
+   *
+   * @param offset where the record lies in the file, in bytes
+   * @param isAlone whether the record can be read alone, from its offset: in a plain file, or at
+   *   the beginning of a gzip member or zstd frame
+   */
+  wanted(header: WarcHeader, offset: number, isAlone: boolean): number;
+  /** Takes a wanted record. */
+  take(record: WarcRecord): void;
+  /** Notes damage. `isCapture` tells whether a wanted record was lost. */
+  damage(offset: number, reason: string, isCapture: boolean): void;
+  /** Completes work that `take` could not do at once. Readers wait for it between pieces. */
+  settle(): Promise<void> | undefined;
+}
+
+/** The bytes of an open file. */
+export interface ByteSource {
+  /** Length of the file in bytes when it was opened. */
+  readonly length: number;
+  /**
+   * Reads into a buffer from an offset of the file; resolves to the number of bytes read, 0 at the
+   * end.
+   *
+   * @throws Error if the system cannot read, or if the file was truncated
+   */
+  read(offset: number, buffer: Buffer): Promise<number>;
+}
+
+/** Bytes in and out that are decoded in vain, at most. */
+const MOST_IN_VAIN = 64 * 1024 * 1024;
+
+/** What a member that cannot be decoded costs besides its bytes, in bytes: a new decoder. */
+const DECODER_COST = 8 * 1024;
+
+/** Bytes that are then skipped after each place that cannot be decoded, at least. */
+const SKIPPED = 4 * 1024;
+
+/**
+ * Tells where to search on after a damaged gzip member or zstd frame. Nobody knows where it ends,
+ * so the search goes on within it. A file of overlapping beginnings would be decoded again and
+ * again: after a limit, the search goes on where the decoder stopped, so the time stays linear.
+ */
+export class DamageSearch {
+  #inVain = 0;
+
+  /**
+   * The offset at which to search on.
+   *
+   * @param end up to where the decoder has read
+   * @param output bytes that came out of it
+   */
+  next(start: number, end: number, output: number): number {
+    const cost = Math.max(0, end - start) + output + DECODER_COST;
+    if (this.#inVain + cost > MOST_IN_VAIN) return Math.max(start + SKIPPED, end);
+    this.#inVain += cost;
+    return start + 1;
+  }
+}
 
 /**
  * Maximum number of times that a file is read again from the block of a record with a wrong length.
@@ -338,4 +402,91 @@ export class RecordSplitter {
     open.block = copy;
     open.isCopied = true;
   }
+}
+
+/** Every record begins with these bytes and a version. */
+const MAGIC = Buffer.from('WARC/');
+
+/** Length of the bytes that tell a record from other text, such as `WARC/1.`. */
+const BEGINNING = MAGIC.length + 2;
+
+/** Maximum number of digits after the dot of a version. */
+const MOST_DIGITS = 3;
+
+/** Maximum length of a version line, in bytes: `WARC/1.`, digits, CR and LF. */
+const LONGEST_VERSION_LINE = BEGINNING + MOST_DIGITS + 2;
+
+/** Whether a record begins at an index: `WARC/`, a digit and a dot. */
+export function beginsRecord(bytes: Buffer, at: number): boolean {
+  return (
+    startsWith(bytes, MAGIC, at) &&
+    isDigit(bytes[at + MAGIC.length]) &&
+    bytes[at + MAGIC.length + 1] === DOT
+  );
+}
+
+/** The file is an ARC file, which has no records that are read here. */
+export class ArcFileError extends Error {}
+
+/** @throws ArcFileError if a file begins like an ARC file */
+function refuseArc(beginning: Buffer): void {
+  if (startsWith(beginning, ARC_MAGIC)) throw new ArcFileError('an ARC file');
+}
+
+/** Whether the bytes from an index to the end may be the beginning of `WARC/1.`. */
+function isBeginning(bytes: Buffer, at: number): boolean {
+  const length = bytes.length - at;
+  if (length >= BEGINNING) return false;
+  const common = Math.min(length, MAGIC.length);
+  return bytes.compare(MAGIC, 0, common, at, at + common) === 0;
+}
+
+/**
+ * The index of the next record; -1 if there is none. A record begins a line. Where the bytes before
+ * it were cut, it may stand within a line: then its version must end the line.
+ *
+ * @param isLine whether a line begins at index 0
+ */
+function findRecord(bytes: Buffer, from: number, isLine: boolean): number {
+  for (let at = bytes.indexOf(MAGIC, from); at >= 0; at = bytes.indexOf(MAGIC, at + 1)) {
+    const before = bytes[at - 1];
+    const isStart = at === 0 ? isLine : before === LF || before === CR;
+    if (isStart ? beginsRecord(bytes, at) : isVersion(bytes, at)) return at;
+  }
+  return -1;
+}
+
+/**
+ * Where, in a header, that of the next record begins; -1 if nowhere. A header that was cut runs on
+ * in the next one, which has all its fields. A version alone does not tell: a URL may end in one.
+ */
+function nextHeader(header: Buffer): number {
+  let last = -1;
+  // Nearly all headers have none, which one search of the runtime tells.
+  for (let at = header.indexOf(MAGIC, BEGINNING); at >= 0; at = header.indexOf(MAGIC, at + 1)) {
+    if (isVersion(header, at)) last = at;
+  }
+  return last >= 0 && parseWarcHeader(header.subarray(last)) !== undefined ? last : -1;
+}
+
+/**
+ * Whether a record begins at an index, and its version ends the line. A reader that continues there
+ * must find that a record begins, or it would search the same place again.
+ */
+function isVersion(bytes: Buffer, at: number): boolean {
+  if (!beginsRecord(bytes, at)) return false;
+  const end = endOfDigits(bytes, at + BEGINNING);
+  if (end === at + BEGINNING) return false;
+  return bytes[end] === LF || (bytes[end] === CR && bytes[end + 1] === LF);
+}
+
+/** The index after at most `MOST_DIGITS` digits. */
+function endOfDigits(bytes: Buffer, start: number): number {
+  let at = start;
+  while (at < start + MOST_DIGITS && isDigit(bytes[at])) at++;
+  return at;
+}
+
+function isDigit(byte: number | undefined): boolean {
+  return byte !== undefined && byte >= DIGIT_0 && byte <= DIGIT_9;
 }

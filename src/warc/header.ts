@@ -1,7 +1,5 @@
 import { COLON, LOWER_CASE_BIT, SPACE, TAB, UPPER_A, UPPER_Z } from '../ascii.js';
-import { endOfLine, lengthOf, textOf } from '../http/header.js';
-
-export { endOfHeader } from '../http/header.js';
+import { endOfLine, lengthOf, textOf } from '../http/response.js';
 
 /**
  * Maximum length of the header of a record, in bytes. Crawlers store URLs of at most some

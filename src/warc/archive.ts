@@ -1,19 +1,131 @@
-import { constants, crc32, gunzipSync } from 'node:zlib';
+import { constants, crc32, createInflateRaw, gunzipSync, inflateRawSync } from 'node:zlib';
 import { gunzipMembers } from '../files/gunzip.js';
+import { gzip } from '../files/gzip.js';
 import {
   beginsMember,
   findLastMember,
   findMember,
+  GZIP_MAGIC,
+  hasIntactHeader,
   isIntact,
   memberHeaderLength,
   TRAILER,
 } from '../files/gzip-framing.js';
-import { type ByteSource, DamageSearch } from './byte-source.js';
-import { readMember } from './gzip-member.js';
-import { inflatePieces } from './inflate-pieces.js';
-import type { RecordSplitter } from './record-splitter.js';
-import { beginsRecord } from './version-line.js';
-import type { RecordHandler } from './warc-record.js';
+import { startsWith } from '../files/magic.js';
+import { errorCode } from '../files/system-error.js';
+import type { WarcHeader } from './header.js';
+import {
+  type ByteSource,
+  beginsRecord,
+  DamageSearch,
+  type RecordHandler,
+  RecordSplitter,
+  type WarcRecord,
+} from './records.js';
+
+/** Bytes of a plain file that are read at a time. */
+const PLAIN_CHUNK = 512 * 1024;
+
+/** The compressions of a WARC file. Each record is usually a member or frame of its own. */
+export type ArchiveCompression = 'none' | 'gzip' | 'zstd';
+
+/**
+ * Passes all records of a WARC file to a handler. Damage costs only the records that it hits.
+ *
+ * @throws UnsupportedZstdError if the file needs a zstd dictionary, or too large a window
+ * @throws ArcFileError if the file is an ARC file
+ * @throws Error if the system cannot read the file, or if the file was truncated in the meantime
+ */
+export async function readArchive(
+  source: ByteSource,
+  compression: ArchiveCompression,
+  handler: RecordHandler,
+): Promise<void> {
+  await readFrom(source, compression, handler);
+}
+
+/**
+ * Passes the record at an offset to a handler, where the first reading said that it can be read
+ * alone.
+ *
+ * @throws Error if the system cannot read the file, or if the file was truncated in the meantime
+ */
+export async function readRecordAt(
+  source: ByteSource,
+  compression: ArchiveCompression,
+  offset: number,
+  handler: RecordHandler,
+): Promise<void> {
+  await readFrom(source, compression, new FirstRecord(offset, handler), { from: offset });
+}
+
+async function readFrom(
+  source: ByteSource,
+  compression: ArchiveCompression,
+  handler: RecordHandler & { readonly isDone?: boolean },
+  place?: { readonly from: number },
+): Promise<void> {
+  const isPlain = compression === 'none';
+  const splitter = new RecordSplitter(handler, isPlain ? source.length : Number.POSITIVE_INFINITY);
+  if (isPlain) {
+    await readPlain(source, splitter, handler, place?.from);
+  } else if (compression === 'gzip') {
+    await new GzipReader(source, splitter, handler, place).read();
+  } else {
+    // Loads the decoder, only where it is needed.
+    const { ZstdReader } = await import('./zstd.js');
+    await new ZstdReader(source, splitter, handler, place).read();
+  }
+  splitter.restart();
+  await handler.settle();
+}
+
+/** Passes the record at an offset on. It is complete when another record begins. */
+class FirstRecord implements RecordHandler {
+  readonly #start: number;
+  readonly #handler: RecordHandler;
+  isDone = false;
+
+  constructor(start: number, handler: RecordHandler) {
+    this.#start = start;
+    this.#handler = handler;
+  }
+
+  wanted(header: WarcHeader, offset: number, isAlone: boolean): number {
+    if (offset !== this.#start || !isAlone) this.isDone = true;
+    return this.isDone ? 0 : this.#handler.wanted(header, offset, isAlone);
+  }
+
+  take(record: WarcRecord): void {
+    this.#handler.take(record);
+  }
+
+  damage(offset: number, reason: string, isCapture: boolean): void {
+    this.#handler.damage(offset, reason, isCapture);
+  }
+
+  settle(): Promise<void> | undefined {
+    return this.#handler.settle();
+  }
+}
+
+async function readPlain(
+  source: ByteSource,
+  splitter: RecordSplitter,
+  handler: RecordHandler & { readonly isDone?: boolean },
+  from = 0,
+): Promise<void> {
+  const chunk = Buffer.allocUnsafeSlow(PLAIN_CHUNK);
+  let offset = from;
+  while (handler.isDone !== true) {
+    const bytes = await source.read(offset, chunk);
+    if (bytes === 0) break;
+    const next = splitter.push({ bytes: chunk.subarray(0, bytes), offset, kind: 'plain' });
+    offset = next ?? offset + bytes;
+    await handler.settle();
+  }
+  splitter.restart();
+}
 
 /** Bytes that are read at a time. */
 const WINDOW = 256 * 1024;
@@ -47,7 +159,7 @@ const PROBE = 1024;
  * The memory holds a window of the file, and the content of its members. A long member passes in
  * pieces, and so does what can be read of a damaged one: a file may be one member of many records.
  */
-export class GzipReader {
+class GzipReader {
   readonly #source: ByteSource;
   readonly #splitter: RecordSplitter;
   readonly #handler: RecordHandler & { readonly isDone?: boolean };
@@ -290,5 +402,118 @@ function isIntactSoFar(beginning: Buffer): boolean {
     return gunzipSync(beginning, { finishFlush: constants.Z_SYNC_FLUSH }).length > 0;
   } catch {
     return false;
+  }
+}
+
+/** Maximum content of a member that is inflated at once, in bytes. */
+const LONGEST_SHORT_MEMBER = 16 * 1024 * 1024;
+
+/**
+ * The kind of the bytes at some place:
+ *
+ * - `whole`: a member, with its content and its length in bytes.
+ * - `short`: the beginning of a member.
+ * - `long`: a member with more content than is inflated at once.
+ * - `broken`: a member whose deflate data is damaged, so that its content ends there.
+ * - `damaged`: not a member, or one with wrong bytes nobody knows where: its checksum tells.
+ *   Then `length` bytes gave `inflated` bytes of content in vain.
+ */
+type Member =
+  | { readonly kind: 'whole'; readonly content: Buffer; readonly length: number }
+  | { readonly kind: 'short' | 'long' | 'broken' }
+  | { readonly kind: 'damaged'; readonly length: number; readonly inflated: number };
+
+/** Inflates the member at the start of the bytes. */
+export function readMember(bytes: Buffer): Member {
+  if (!beginsMember(bytes, 0)) {
+    const isShort = bytes.length < 4 && startsWith(GZIP_MAGIC, bytes.subarray(0, 3));
+    return isShort ? { kind: 'short' } : { kind: 'damaged', length: 0, inflated: 0 };
+  }
+  const header = memberHeaderLength(bytes);
+  if (header < 0) return { kind: 'short' };
+  if (!hasIntactHeader(bytes, header)) return { kind: 'damaged', length: 0, inflated: 0 };
+  let content: Buffer;
+  let length: number;
+  try {
+    const inflated = inflateRawSync(bytes.subarray(header), {
+      info: true,
+      maxOutputLength: LONGEST_SHORT_MEMBER,
+    }) as unknown as { buffer: Buffer; engine: { bytesWritten: number } };
+    content = inflated.buffer;
+    length = header + inflated.engine.bytesWritten + TRAILER;
+  } catch (error) {
+    switch (errorCode(error)) {
+      case 'Z_BUF_ERROR':
+        return { kind: 'short' };
+      case 'ERR_BUFFER_TOO_LARGE':
+        return { kind: 'long' };
+      default:
+        return { kind: 'broken' };
+    }
+  }
+  if (length > bytes.length) return { kind: 'short' };
+  return isIntact(bytes, length - TRAILER, crc32(content), content.length)
+    ? { kind: 'whole', content, length }
+    : { kind: 'damaged', length, inflated: content.length };
+}
+
+/** What became of deflate data. */
+interface Inflated {
+  /** Whether the data came to its end. */
+  readonly isWhole: boolean;
+  /** Bytes of the pieces that belong to the data. */
+  readonly bytes: number;
+}
+
+/**
+ * Inflates deflate data piece by piece. At damage, zlib drops the content of the chunk in which the
+ * damage lies; all content before it is passed on.
+ *
+ * @param chunkSize bytes of content at a time
+ * @param onContent takes content, in order
+ * @param settle is awaited after each piece
+ */
+async function inflatePieces(
+  pieces: AsyncIterable<Buffer>,
+  chunkSize: number,
+  onContent: (content: Buffer) => void,
+  settle: () => Promise<void> | undefined,
+): Promise<Inflated> {
+  const inflate = createInflateRaw({ chunkSize });
+  let hasEnded = false;
+  let failure: Error | undefined;
+  let proceed = (): void => {};
+  inflate
+    .on('data', onContent)
+    .on('end', () => {
+      hasEnded = true;
+      proceed();
+    })
+    .on('error', (error) => {
+      failure = error;
+      proceed();
+    });
+  const isOver = (): boolean => hasEnded || failure !== undefined;
+  try {
+    for await (const piece of pieces) {
+      // At the end of the data, `write` does not call back.
+      await new Promise<void>((resolve) => {
+        proceed = resolve;
+        inflate.write(piece, () => resolve());
+      });
+      await settle();
+      if (isOver()) break;
+    }
+    if (!isOver()) {
+      await new Promise<void>((resolve) => {
+        proceed = resolve;
+        inflate.end();
+      });
+      await settle();
+    }
+    if (failure !== undefined && !gzip.isDamage(failure)) throw failure;
+    return { isWhole: hasEnded && failure === undefined, bytes: inflate.bytesWritten };
+  } finally {
+    inflate.destroy();
   }
 }

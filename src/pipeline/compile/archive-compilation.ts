@@ -1,17 +1,23 @@
 import { statSync } from 'node:fs';
-import type { Archive, ArchivePart } from '../../cache/cache.js';
+import type { Archive, ArchivePart, CacheEvent, PartReader } from '../../cache/cache.js';
 import { isCaptureFile } from '../../cache/capture-file.js';
 import type { CacheWarning, CacheWarningCode } from '../../cache/entry.js';
 import { type FilePath, systemPath } from '../../cache/file.js';
 import type { PartMerger } from '../../compile/parallel/part-merger.js';
-import { BODY_UNAVAILABLE } from '../../compile/parallel/table-part.js';
+import { BODY_UNAVAILABLE, BODY_UNREACHABLE } from '../../compile/parallel/table-part.js';
 import type { TableContents } from '../../compile/table-contents.js';
 import { printable } from '../../control-characters.js';
 import { FOLLOWED_REDIRECTS } from '../../http/url.js';
 import { parseAuthority } from '../../protocol/authority.js';
+import { withoutTruncatedLine } from '../../protocol/truncated-line.js';
 import { CaptureSet, type Finding } from '../../warc/capture-set.js';
 import { type CapturePlace, UrlFilter } from '../../warc/capture-store.js';
-import type { PackedCaptures, UnpackedCapture } from '../../warc/captures.js';
+import {
+  type Capture,
+  CaptureList,
+  type PackedCaptures,
+  type UnpackedCapture,
+} from '../../warc/captures.js';
 
 /**
  * Number of warnings of each kind that are given in full. The others are counted by one more
@@ -28,8 +34,18 @@ export type ArchiveTarget = Pick<TableContents, 'key' | 'addEntry'> & {
   readonly takes?: (url: string) => boolean;
 };
 
+/** Takes a body of a capture; returns its number. */
+export type AddBody = (body: Uint8Array, url: string) => number;
+
+/** Notes what an archive holds: a capture, or that one was left out. */
+export function noteCapture(captures: CaptureList, event: CacheEvent, addBody: AddBody): void {
+  if (event.kind === 'left-out') captures.pushLeftOut(event.url, event.offset);
+  else if (event.kind === 'capture') captures.push(event.capture, numberOf(event.capture, addBody));
+}
+
 /**
- * Turns the captures of an archive into entries of a table.
+ * Turns the captures of an archive into entries of a table: finds which capture answers for which
+ * authority.
  *
  * All files are read for captures of robots.txt files, and for captures of the URLs that those
  * redirect to. Such captures are found if they come later in the same file. If a redirect leads or
@@ -69,6 +85,38 @@ export class ArchiveCompilation {
       (file) => this.#namedIn[file] as number,
     );
     this.#filter = new UrlFilter(contents.key);
+  }
+
+  /**
+   * Reads the files one after another, and adds the results of the captures to the table.
+   *
+   * @param onPart is awaited after each reading of a file
+   */
+  async compile(
+    reader: PartReader,
+    addBody: AddBody,
+    onPart: (part: ArchivePart) => Promise<void> | void,
+    signal?: AbortSignal,
+  ): Promise<void> {
+    for (let parts = this.nextParts(); parts.length > 0; parts = this.nextParts()) {
+      for (const part of parts) {
+        signal?.throwIfAborted();
+        const captures = new CaptureList();
+        // An error of the receiver of warnings would pass for one of the file.
+        const warnings: CacheWarning[] = [];
+        try {
+          await reader.read(part, (event) => {
+            if (event.kind === 'warning') warnings.push(event.warning);
+            else noteCapture(captures, event, addBody);
+          });
+        } finally {
+          for (const warning of warnings) this.#onWarning(warning);
+        }
+        this.add(captures.take(), part, { body: (number) => number });
+        await onPart(part);
+      }
+    }
+    await this.bind(signal);
   }
 
   /**
@@ -185,4 +233,18 @@ export class ArchiveCompilation {
 /** Length of a file in bytes; 0 if the file is missing. Reading the file later gives the error. */
 function lengthOf(path: FilePath): number {
   return statSync(systemPath(path), { throwIfNoEntry: false })?.size ?? 0;
+}
+
+/** The number of the body or of the access result of a capture; NaN if it has neither. */
+function numberOf({ outcome, url }: Capture, addBody: AddBody): number {
+  switch (outcome.kind) {
+    case 'body':
+      return addBody(outcome.isCut ? withoutTruncatedLine(outcome.body) : outcome.body, url);
+    case 'unavailable':
+      return BODY_UNAVAILABLE;
+    case 'unreachable':
+      return BODY_UNREACHABLE;
+    default:
+      return Number.NaN;
+  }
 }

@@ -3,15 +3,10 @@ import type { CacheOptions, WarningEvent } from '../../cache/entry.js';
 import type { CompileOptions } from '../../compile/body-compiler.js';
 import type { HashKey } from '../../compile/intern/hash-bytes.js';
 import { BodyClaims } from '../../compile/parallel/body-claims.js';
-import {
-  BODY_UNAVAILABLE,
-  BODY_UNREACHABLE,
-  PartBuilder,
-  type TablePart,
-} from '../../compile/parallel/table-part.js';
+import { PartBuilder, type TablePart } from '../../compile/parallel/table-part.js';
 import { type ErrorCode, RobotsFilterError } from '../../errors.js';
-import { withoutTruncatedLine } from '../../protocol/truncated-line.js';
-import { type Capture, CaptureList, type PackedCaptures } from '../../warc/captures.js';
+import { CaptureList, type PackedCaptures } from '../../warc/captures.js';
+import { noteCapture } from './archive-compilation.js';
 
 /** Options for all threads that compile parts of caches. */
 export interface PartCompilerOptions {
@@ -63,12 +58,8 @@ export class PartCompiler {
     let failure: CompiledPart['failure'];
     try {
       await this.#reader.read(part, (event) => {
-        if (event.kind === 'capture') {
-          this.#addCapture(event.capture);
-          return;
-        }
-        if (event.kind === 'left-out') {
-          this.#captures.pushLeftOut(event.url, event.offset);
+        if (event.kind === 'capture' || event.kind === 'left-out') {
+          noteCapture(this.#captures, event, (body, url) => builder.addBody(body, url));
           return;
         }
         if (event.kind !== 'entry') {
@@ -89,24 +80,5 @@ export class PartCompiler {
       failure = { code: error.code, message: error.message };
     }
     return { table: builder.take(), events, stale, captures: this.#captures.take(), failure };
-  }
-
-  #addCapture(capture: Capture): void {
-    const { outcome } = capture;
-    switch (outcome.kind) {
-      case 'body': {
-        const body = outcome.isCut ? withoutTruncatedLine(outcome.body) : outcome.body;
-        this.#captures.push(capture, this.#builder.addBody(body, capture.url));
-        break;
-      }
-      case 'unavailable':
-        this.#captures.push(capture, BODY_UNAVAILABLE);
-        break;
-      case 'unreachable':
-        this.#captures.push(capture, BODY_UNREACHABLE);
-        break;
-      default:
-        this.#captures.push(capture, Number.NaN);
-    }
   }
 }

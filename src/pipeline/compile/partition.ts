@@ -1,5 +1,5 @@
 import type { Archive, CacheContent, CacheEvent, CachePart } from '../../cache/cache.js';
-import { type CacheWarning, nestedParts, PartReader } from '../../cache/cache.js';
+import { nestedParts, PartReader } from '../../cache/cache.js';
 import type { WarningEvent } from '../../cache/entry.js';
 import { checkAuthority } from '../../compile/intern/authority-set.js';
 import { ByteStore } from '../../compile/intern/byte-store.js';
@@ -13,9 +13,7 @@ import {
 import type { AddedFile } from '../../compile/table-contents.js';
 import type { AccessResult } from '../../protocol/access.js';
 import { type Authority, parseAuthority } from '../../protocol/authority.js';
-import { withoutTruncatedLine } from '../../protocol/truncated-line.js';
 import { shardOf } from '../../table/shard-of.js';
-import { type Capture, CaptureList } from '../../warc/captures.js';
 import { ArchiveCompilation } from './archive-compilation.js';
 import type { CompileCacheOptions } from './compile-cache.js';
 import type { PartCompilerOptions } from './part-compiler.js';
@@ -123,38 +121,9 @@ export class Partition {
     };
     const target = { key: this.key, addEntry, takes };
     const compilation = new ArchiveCompilation(archive, target, onWarning);
-    const merger = { body: (number: number): number => number };
-    for (let parts = compilation.nextParts(); parts.length > 0; parts = compilation.nextParts()) {
-      for (const part of parts) {
-        signal?.throwIfAborted();
-        const captures = new CaptureList();
-        const warnings: CacheWarning[] = [];
-        try {
-          await this.#reader.read(part, (event) => {
-            if (event.kind === 'capture') this.#addCapture(event.capture, captures);
-            else if (event.kind === 'left-out') captures.pushLeftOut(event.url, event.offset);
-            else if (event.kind === 'warning') warnings.push(event.warning);
-          });
-        } finally {
-          for (const warning of warnings) onWarning(warning);
-        }
-        compilation.add(captures.take(), part, merger);
-        await this.#spill.relieve();
-      }
-    }
-    await compilation.bind(signal);
+    const addBody = (body: Uint8Array): number => FIRST_BODY + this.#bodies.add(body);
+    await compilation.compile(this.#reader, addBody, () => this.#spill.relieve(), signal);
     await this.#spill.relieve();
-  }
-
-  #addCapture(capture: Capture, captures: CaptureList): void {
-    const { outcome } = capture;
-    if (outcome.kind === 'unavailable') captures.push(capture, BODY_UNAVAILABLE);
-    else if (outcome.kind === 'unreachable') captures.push(capture, BODY_UNREACHABLE);
-    else if (outcome.kind !== 'body') captures.push(capture, Number.NaN);
-    else {
-      const body = outcome.isCut ? withoutTruncatedLine(outcome.body) : outcome.body;
-      captures.push(capture, FIRST_BODY + this.#bodies.add(body));
-    }
   }
 
   #addFound(authority: Authority, { body, source, date }: AddedFile): void {

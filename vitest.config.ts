@@ -16,7 +16,7 @@ const ALONE = [
   'test/fetch/encodings.test.ts',
   'test/linear/{hosts,lint,meters,robots-txt,verify}.test.ts',
   'test/pipeline/compile-threads.test.ts',
-  'test/pipeline/input/json/json-records.test.ts',
+  'test/pipeline/input/json-records.test.ts',
   'test/shards/banks.test.ts',
   'test/workers/source-thread.test.ts',
   'test/workers/threads.test.ts',

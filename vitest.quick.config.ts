@@ -27,7 +27,7 @@ const LEFT_OUT = [
   'parquet/{codecs,hostile}.test.ts',
   'pipeline/{compile-threads,filter-stream,flow*}.test.ts',
   'pipeline/input/open.test.ts',
-  'pipeline/input/json/json-records.test.ts',
+  'pipeline/input/json-records.test.ts',
   'protocol/{authority,parse}.test.ts',
   'serve/serve.test.ts',
   'shards/{asked-parts,banks,table}.test.ts',

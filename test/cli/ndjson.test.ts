@@ -132,7 +132,7 @@ describe('JSON', () => {
   const array =
     '[\n  {"url": "https://example.com/private/", "n": [1, 2]},\n  "https://example.com/a",\n  {"n": {}}\n]\n';
 
-  test('an array comes out as NDJSON, each object unchanged', async () => {
+  test('an array comes out as NDJSON, without white space', async () => {
     const { code, text } = await workplace().run(FILTER, array);
     expect(code).toBe(0);
     const records = lines(text).map((line) => JSON.parse(line));
@@ -142,7 +142,7 @@ describe('JSON', () => {
       { n: {}, verdict: 'invalid' },
     ]);
     expect(lines(text)[0]).toBe(
-      '{"url": "https://example.com/private/", "n": [1, 2],"verdict":"deny"}',
+      '{"url":"https://example.com/private/","n":[1,2],"verdict":"deny"}',
     );
   });
 

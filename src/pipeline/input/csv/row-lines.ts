@@ -2,7 +2,7 @@ import { Transform, type TransformCallback } from 'node:stream';
 import { COMMA, LF, QUOTE, type TAB } from '../../../ascii.js';
 import { ROW_MARKED, ROW_REFUSED } from '../../../kernel/layout.js';
 import { PlainRows } from '../../../kernel/plain-rows.js';
-import { HeldRecord } from '../json/held-record.js';
+import { HeldRecord } from './held-record.js';
 import { RowScanner } from './row-scanner.js';
 
 /** Bytes with which no unmarked row may begin. */

@@ -12,7 +12,7 @@ export const json: Format = {
   },
   async toLines(chunks, options) {
     // Loaded on demand, because stream-json takes long to load.
-    const { JsonRecords } = await import('../json/json-records.js');
+    const { JsonRecords } = await import('../json-records.js');
     return streamOf(new JsonRecords(chunks, options));
   },
 };

@@ -41,18 +41,10 @@ function gunzipInfo(data: Uint8Array, options: { maxOutputLength: number; chunkS
   };
 }
 
-/** Damage that this program finds itself, with the code that zlib has for it. */
-export class GzipError extends Error {
-  readonly code: 'Z_DATA_ERROR' | 'Z_BUF_ERROR';
+/** Bytes that are no gzip data follow the last member. It has the code that zlib has for it. */
+export class TrailingBytesError extends Error {
+  readonly code = 'Z_DATA_ERROR';
 
-  constructor(message: string, code: GzipError['code'] = 'Z_DATA_ERROR') {
-    super(message);
-    this.code = code;
-  }
-}
-
-/** Bytes that are no gzip data follow the last member. */
-export class TrailingBytesError extends GzipError {
   constructor() {
     super('bytes that are no gzip data follow the gzip data');
   }

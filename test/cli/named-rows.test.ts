@@ -75,7 +75,11 @@ test('the content counts more than the name, and doubt is refused', async () => 
     ['a.csv', `${ALLOWED}\n${DENIED}\n`, 'csv'],
     ['a.csv', `"url"\n"${ALLOWED}"\n`, 'csv'],
     ['a.csv', 'url,note\n', 'csv'],
-    ['a.csv', `"${ALLOWED}",17\n`, 'csv'],
+    [
+      'a.csv',
+      `"${ALLOWED}",17\n`,
+      `1 ${ALLOWED}, 2 17. Give the number of the column: --url-field 1`,
+    ],
     ['a.csv', `${ALLOWED}a.pdf,17\n`, 'one URL with a comma'],
     ['a.csv', `url,note\n${ALLOWED},"a\tb"\n${DENIED},"c\td"\n`, 'csv'],
     ['a.csv', `url\tnote\n${ALLOWED}\t1\n${DENIED}\t2\n`, 'tsv'],
@@ -87,7 +91,7 @@ test('the content counts more than the name, and doubt is refused', async () => 
     ['a.csv', `[{"url":"${ALLOWED}"}]\n`, 'json'],
     ['a.csv', Buffer.from('PK\x03\x04xxxx'), 'zip'],
     ['a.csv', Buffer.from('\xff\xfeu\0r\0l\0', 'latin1'), 'UTF-16'],
-    ['a.tsv', `${ALLOWED}a.pdf\t17\n`, 'tsv'],
+    ['a.tsv', `${ALLOWED}a.pdf\t17\n`, 'there is no header that names the column of the URLs'],
     ['a.tsv', `${ALLOWED}a,b\n`, 'is TSV by its name, but its first line has commas and no tab'],
     ['a.tsv', `id,url\n1,${ALLOWED}\n2,${ALLOWED}\n`, 'csv'],
     ['a.tsv', `url\tnote, long\n${ALLOWED}\tx\n`, 'tsv'],
@@ -96,8 +100,10 @@ test('the content counts more than the name, and doubt is refused', async () => 
   ] as const) {
     expect(await formatOf(place, name, content), `${name}: ${content}`).toContain(expected);
   }
-  for (const told of [{ column: '1' }, { header: false }, { format: 'csv' as const }]) {
-    expect(await formatOf(place, 'a.csv', `${ALLOWED}a.pdf,17\n`, told)).toBe('csv');
+  const row = `${ALLOWED}a.pdf,17\n`;
+  expect(await formatOf(place, 'a.csv', row, { column: '1' })).toBe('csv');
+  for (const told of [{ header: false }, { format: 'csv' as const }]) {
+    expect(await formatOf(place, 'a.csv', row, told)).toContain('--url-field 1');
   }
   expect(await formatOf(place, 'a.csv', `${ALLOWED},17\n`, { format: 'text' })).toBe('text');
 });

@@ -155,11 +155,11 @@ describe('rows', () => {
         const next = '2,https://example.com/,\n';
         place.write('rows', `${fits.text}\n${tooLong.text}\n${next}`);
         const { code, text } = await place.shell(
-          `${RF} --input csv --no-header --format verdicts --max-line-bytes ${bytes} rows`,
+          `${RF} --input csv --no-header --url-field 2 --format verdicts --max-line-bytes ${bytes} rows`,
         );
         expect({ code, text }).toEqual({ code: 0, text: 'deny\ninvalid\nallow\n' });
         const annotated = await place.shell(
-          `${RF} --input csv --no-header -q --max-line-bytes ${bytes} rows`,
+          `${RF} --input csv --no-header --url-field 2 -q --max-line-bytes ${bytes} rows`,
         );
         expect(annotated.text.endsWith(`",,,invalid\n2,https://example.com/,,allow\n`)).toBe(true);
       }
@@ -206,11 +206,16 @@ describe('rows', () => {
       );
     }
     place.write('c', 'https://example.com/\t1\nhttps://example.com/private/\t2\n');
-    expect((await place.shell(`${RF} c`)).text).toBe(
+    const unnamed = await place.shell(`${RF} c`);
+    expect([unnamed.code, unnamed.text]).toEqual([2, '']);
+    expect(unnamed.stderr).toContain(
+      'c: there is no header that names the column of the URLs. The columns are: 1 https://example.com/, 2 1. Give the number of the column: --url-field 1',
+    );
+    expect((await place.shell(`${RF} --url-field 1 c`)).text).toBe(
       'https://example.com/\t1\tallow\nhttps://example.com/private/\t2\tdeny\n',
     );
     expect((await place.shell(`${RF} a a`)).text).toBe(expected + expected.slice(16));
-    expect(await place.shell(`${RF} a c`)).toMatchObject({
+    expect(await place.shell(`${RF} --url-field 2 a c`)).toMatchObject({
       code: 2,
       stderr: expect.stringContaining('c: has another header than the first input'),
     });

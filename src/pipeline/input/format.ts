@@ -26,7 +26,7 @@ export interface LinesOptions {
 
 /** Options for turning an input into rows. */
 export interface RowsOptions extends LinesOptions {
-  /** The column of URLs: its name, or its number from 1. Default: found by name or content. */
+  /** The column of URLs: its name, or its number from 1. Default: found by name. */
   readonly column?: string | undefined;
   /** Whether the first row is a header. Default: whether it holds no URL. */
   readonly header?: boolean | undefined;

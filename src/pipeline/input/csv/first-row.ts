@@ -223,7 +223,7 @@ function endOfFields(row: Buffer): number {
 
 function columnOf(fields: readonly string[], hasHeader: boolean, options: RowsOptions): number {
   const { column } = options;
-  const names = `The columns are: ${fields.join(', ').slice(0, 500)}`;
+  const names = `The columns are: ${listed(fields, hasHeader).slice(0, 500)}`;
   const single = (indices: readonly number[], wanted: string): number | undefined => {
     const [index, other] = indices;
     if (index === undefined || other === undefined) return index;
@@ -256,13 +256,26 @@ function columnOf(fields: readonly string[], hasHeader: boolean, options: RowsOp
     'URL',
   );
   if (capitals !== undefined) return capitals;
-  const found = hasHeader ? fields.findIndex(isUrlColumnName) : fields.findIndex(isUrl);
+  const found = hasHeader ? fields.findIndex(isUrlColumnName) : -1;
   if (found >= 0) return found;
   if (fields.length === 1) return 0;
+  if (hasHeader) {
+    throw refusal(
+      options,
+      `it is not clear which column holds the URLs. ${names}. Name the column, or give its number: --url-field`,
+    );
+  }
+  const first = fields.findIndex(isUrl);
   throw refusal(
     options,
-    `it is not clear which column holds the URLs. ${hasHeader ? names : 'The first row has no URL'}. Name the column, or give its number: --url-field`,
+    `there is no header that names the column of the URLs. ${names}. Give the number of the column: --url-field ${first < 0 ? 'N' : first + 1}`,
   );
+}
+
+/** Names of columns, or with their numbers the fields of a first row that is no header. */
+function listed(fields: readonly string[], hasHeader: boolean): string {
+  const columns = hasHeader ? fields : fields.map((field, index) => `${index + 1} ${field}`);
+  return columns.join(', ');
 }
 
 /** The number of a column, from 1; 0 if the text is a name, or a number that no column has. */

@@ -362,9 +362,12 @@ describe('lists in columns', () => {
       const { code, text, stderr } = await place.run([...FILTER, '--unknown', 'deny', 'list']);
       expect({ code, text }).toEqual({ code: 0, text: asText.text });
       expect(stderr).toContain('warning: list: each line is read as one URL');
-      expect(stderr).toContain('use --input csv');
+      expect(stderr).toContain('use --input csv --url-field 1;');
       expect(lines(stderr)).toHaveLength(1);
-      const asRows = await place.run([...FILTER, '--input', 'csv', 'list']);
+      const unnamed = await place.run([...FILTER, '--input', 'csv', 'list']);
+      expect([unnamed.code, unnamed.text]).toEqual([2, '']);
+      expect(unnamed.stderr).toContain('Give the number of the column: --url-field 1');
+      const asRows = await place.run([...FILTER, '--input', 'csv', '--url-field', '1', 'list']);
       expect(lines(asRows.text)[0]).toMatch(/,(deny|unknown)$/);
     },
   );

@@ -26,7 +26,7 @@ export const FORMATS: readonly Format[] = [parquet, json, ndjson, csv, tsv, text
 
 const COMMAS =
   'each line is read as one URL, although its commas may separate columns. ' +
-  'If they do, use --input csv; if not, --input text leaves this warning out';
+  'If they do, use --input csv --url-field 1; if not, --input text leaves this warning out';
 
 /** The formats that are recognised only to refuse them with advice. */
 export const REFUSED_FORMATS: readonly RefusedFormat[] = [unsupported, columns];

@@ -24,7 +24,7 @@ const OTHERS = [
 
 const ROW_OR_URL =
   'is CSV by its name, but its first line may be one URL with a comma in it. ' +
-  'If it is a row, use --input csv; if each line is one URL, use --input text.';
+  'If it is a row, use --url-field 1; if each line is one URL, use --input text.';
 
 /** The format in which a file is read, or why the file is refused. */
 export interface NamedRows {

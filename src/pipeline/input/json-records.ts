@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import { jsonParser, type Token } from 'stream-json/core/parser.js';
 import { jsonVerifier } from 'stream-json/core/utils/verifier.js';
 import { LF, SPACE } from '../../ascii.js';
@@ -43,13 +44,13 @@ const AFTER_ESCAPE = Buffer.from('bbbbbb');
  * array is one record. A record may be any value; the reader of the lines decides what it means.
  *
  * A record keeps its members in their order, duplicates, and the spelling of numbers. White space
- * outside strings is dropped, and strings are escaped again as `JSON.stringify` does. Bytes that
- * are not UTF-8 become U+FFFD.
+ * outside strings is dropped, and strings are escaped again as `JSON.stringify` does.
  *
  * A record that is too long or nests too deep comes out as a line that stands for it
  * (REFUSED_RECORD), and the run continues after it. That record must be JSON as well.
  *
- * The source fails with a `RobotsFilterError` `input` if the input is not JSON or ends too early.
+ * The source fails with a `RobotsFilterError` `input` if the input is not JSON, is not UTF-8 (RFC
+ * 8259 section 8.1; U+FFFD in their place would judge another URL), or ends too early.
  * The records that end before the error come out first. The parser does not tell the place of an
  * error, and drops the tokens before it. So after an error the bytes since the last checkpoint are
  * read again: stream-json's verifier, which is as slow as the parser, finds the place, and the
@@ -62,6 +63,10 @@ export class JsonRecords implements ChunkSource {
   #read: (piece: Buffer) => void;
   /** The part of the last chunk that has not been read. */
   #rest: Buffer = NOTHING;
+  /** The bytes of a character whose end is in the next chunk. */
+  #begun: Buffer = NOTHING;
+  /** Whether the input is not UTF-8 after `#rest`. */
+  #isMisencoded = false;
   #ended = false;
   #failure: RobotsFilterError | undefined;
 
@@ -89,9 +94,15 @@ export class JsonRecords implements ChunkSource {
       if (this.#failure !== undefined) throw this.#failure;
       if (this.#ended) return undefined;
       if (this.#rest.length === 0) {
+        if (this.#isMisencoded) {
+          this.#failure = this.#error(this.#bytesSince, this.#lineFeedsSince, MISENCODED);
+          throw this.#failure;
+        }
         const chunk = await this.#chunks.next();
-        if (chunk === undefined) this.#end();
-        else this.#rest = chunk;
+        if (chunk !== undefined) this.#rest = this.#decodable(chunk);
+        else if (this.#begun.length > 0) this.#isMisencoded = true;
+        else this.#end();
+        if (this.#isMisencoded) continue;
       }
       const piece = this.#rest.subarray(0, PIECE_BYTES);
       this.#rest = this.#rest.subarray(PIECE_BYTES);
@@ -111,6 +122,18 @@ export class JsonRecords implements ChunkSource {
 
   abandon(): Promise<void> {
     return this.#chunks.abandon();
+  }
+
+  /** The whole characters of a chunk, up to the first byte that is not UTF-8. */
+  #decodable(chunk: Buffer): Buffer {
+    const bytes = this.#begun.length === 0 ? chunk : Buffer.concat([this.#begun, chunk]);
+    const end = endOfWholeCharacters(bytes);
+    // Copied, because the buffer may be used again.
+    this.#begun = Buffer.from(bytes.subarray(end));
+    const whole = bytes.subarray(0, end);
+    if (isUtf8(whole)) return whole;
+    this.#isMisencoded = true;
+    return whole.subarray(0, endOfUtf8(whole));
   }
 
   #take(piece: Buffer): void {
@@ -212,6 +235,37 @@ export class JsonRecords implements ChunkSource {
 const REMEDY =
   'Correct it there. If the whole input is something else, use --input ndjson ' +
   '(one object per line) or --input text (one URL per line).';
+
+const MISENCODED =
+  'this byte is not UTF-8, which JSON is written in. ' +
+  'Convert the input first, for example: iconv -f ISO-8859-1 -t UTF-8';
+
+/** The longest beginning of `bytes` that does not end within a character. */
+function endOfWholeCharacters(bytes: Buffer): number {
+  for (let length = 1; length <= 3 && length <= bytes.length; length++) {
+    const byte = bytes[bytes.length - length] ?? 0;
+    if (byte < 0x80) break;
+    if (byte < 0xc0) continue;
+    const whole = byte < 0xe0 ? 2 : byte < 0xf0 ? 3 : 4;
+    return whole > length ? bytes.length - length : bytes.length;
+  }
+  return bytes.length;
+}
+
+/** The place of the first byte that is not UTF-8. */
+function endOfUtf8(bytes: Buffer): number {
+  let at = 0;
+  for (;;) {
+    const width = widthOf(bytes[at] ?? 0);
+    if (at === bytes.length || !isUtf8(bytes.subarray(at, at + width))) return at;
+    at += width;
+  }
+}
+
+/** Bytes of the character that begins with this byte. */
+function widthOf(byte: number): number {
+  return byte < 0x80 ? 1 : byte < 0xe0 ? 2 : byte < 0xf0 ? 3 : 4;
+}
 
 /** A place from which the input can be read again. */
 interface Checkpoint {

@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import { Readable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import { RobotsFilterError } from '../../../src/errors.js';
@@ -177,11 +178,29 @@ describe('JSON arrays of records', () => {
     expect(await convertText(`[\n  ${record} ,\r\n\t${record}\n]`)).toBe(`${line}\n${line}\n`);
   });
 
-  it('replaces bytes that are not UTF-8', async () => {
-    for (const chunks of splits(Buffer.from('["a\xff\xc3b\xe2\x82"]', 'latin1'))) {
-      const result = await convert(chunks);
-      expect(Buffer.from(String(result), 'latin1').toString()).toBe('"a\ufffd\ufffdb\ufffd"\n');
+  it('refuses bytes that are not UTF-8, after the records before them', async () => {
+    const good = '["\xc3\xa9","\xe2\x82\xac","\xf0\x9f\x98\x80",1,';
+    const lines = '"\xc3\xa9"\n"\xe2\x82\xac"\n"\xf0\x9f\x98\x80"\n1\n';
+    const bad = [
+      '\xff',
+      '\x80',
+      '\xc3b',
+      '\xe2\x82',
+      '\xc0\x80',
+      '\xed\xa0\x80',
+      '\xf4\x90\x80\x80',
+    ];
+    for (const bytes of bad) {
+      for (const chunks of splits(Buffer.from(`${good}"a${bytes}"]`, 'latin1'))) {
+        const { output, error } = await outcomeOf(chunks);
+        expect(output).toBe(lines);
+        expect(error?.message).toContain(
+          `byte ${good.length + 2} (line 1): this byte is not UTF-8`,
+        );
+      }
     }
+    const { error } = await outcomeOf([Buffer.from('"a"\n"\xe2\x82', 'latin1')]);
+    expect(error?.message).toContain('byte 5 (line 2): this byte is not UTF-8');
   });
 
   it('drops only white space outside strings', async () => {
@@ -244,6 +263,7 @@ describe('generated JSON', () => {
     const oddBytes = '{}[],:"\\ \n\t\0au0159-+.eEtrfnls\x80\xff\xef';
     let refused = 0;
     let accepted = 0;
+    let misencoded = 0;
     for (let round = 0; round < cases(260); round++) {
       const { array } = generate(round % 200);
       const input = [...Buffer.from(array).toString('latin1')];
@@ -257,6 +277,11 @@ describe('generated JSON', () => {
       const bytes = Buffer.from(`[${text}]`, 'latin1');
       const cut = Math.floor(random() * bytes.length);
       const result = await convert([bytes.subarray(0, cut), bytes.subarray(cut)]);
+      if (!isUtf8(bytes)) {
+        expect(result).toBeInstanceOf(RobotsFilterError);
+        misencoded++;
+        continue;
+      }
       let parsed: unknown;
       try {
         parsed = JSON.parse(bytes.toString());
@@ -271,6 +296,7 @@ describe('generated JSON', () => {
       const lines = Buffer.from(result, 'latin1').toString().split('\n').slice(0, -1);
       expect(lines.map((line) => JSON.parse(line))).toEqual(parsed);
     }
+    expect(misencoded).toBeGreaterThan(10);
     expect(refused).toBeGreaterThan(80);
     expect(accepted).toBeGreaterThan(80);
   }, 60_000);
@@ -344,7 +370,7 @@ describe('input that is not JSON', () => {
     ['["a"]]', 'byte 5 (line 1)', 'a bracket too many'],
     ['}', 'byte 0 (line 1)', 'a brace to begin with'],
     ['\xef\xbb\xbf[]', 'byte 0 (line 1)', 'a byte order mark, which is dropped before'],
-    ['["a",\xa0"b"]', 'byte 5 (line 1)', 'white space that is none to JSON'],
+    ['["a",\xc2\xa0"b"]', 'byte 5 (line 1)', 'white space that is none to JSON'],
     ['[\r\n"a",\r\n// b\r\n]', 'byte 9 (line 3)', 'a comment'],
     [`[${' '.repeat(100)}{"a":${'\n'.repeat(50)}?}]`, 'byte 156 (line 51)', 'far into a record'],
     [`["${'x'.repeat(1000)}","${'y'.repeat(1000)}\t"]`, 'byte 2005 (line 1)', 'a long string'],

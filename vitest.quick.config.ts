@@ -22,7 +22,7 @@ const LEFT_OUT = [
   'library/{host-records,ways-to-ask}.test.ts',
   'linear/**',
   'lint/{fix,never-deciding}.test.ts',
-  'naive/**',
+  'oracle/**',
   'package.test.ts',
   'parquet/{codecs,hostile}.test.ts',
   'pipeline/{compile-threads,filter-stream,flow*}.test.ts',

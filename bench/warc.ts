@@ -15,7 +15,7 @@ import { type Measured, runBenchmark } from './report/benchmark.js';
 import { timeRatio } from './report/ratios.js';
 import { say } from './report/say.js';
 import { CountWatch } from './verify/count-watch.js';
-import { countIndex } from './verify/plan-judge.js';
+import { countIndex } from './verify/judges.js';
 
 const USAGE = `Time how captures of robots.txt files in WARC files are compiled, beside zcat of the same files, and
 assert verdict counts with each table.

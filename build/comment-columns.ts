@@ -3,7 +3,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-const FOLDERS = ['bench', 'build', 'dependencies', 'fixtures', 'fuzz', 'src', 'test'];
+const FOLDERS = ['bench', 'build', 'dependencies', 'fixtures', 'fuzz', 'oracle', 'src', 'test'];
 const ENDINGS = ['.ts', '.mts', '.mjs'];
 const COLUMNS = 100;
 const BEGINNINGS = ['//', '/*', '*'];

@@ -1,16 +1,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
-
-/** The bytes of a string of characters U+0000 to U+00FF. */
-export function bytesOf(text: string): Uint8Array {
-  return new Uint8Array(Buffer.from(text, 'latin1'));
-}
-
-/** Bytes as a string, one character each. */
-export function charactersOf(bytes: Uint8Array): string {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('latin1');
-}
+import { bytesOf, charactersOf } from '../oracle/bytes.js';
 
 /**
  * The file of a target's corpus: one JSON string on each line, one character for each byte, in

@@ -1,5 +1,5 @@
+import { bytesOf } from '../oracle/bytes.js';
 import { Random } from '../test/random/random.js';
-import { bytesOf } from './corpus.js';
 import { COUNT_CLASSES, type KernelCoverage } from './coverage/counters.js';
 import type { ScriptCoverage } from './coverage/script.js';
 import { Mutator } from './mutation/mutator.js';

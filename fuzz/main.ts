@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { bytesOf, charactersOf, readCorpus, writeCorpus } from './corpus.js';
+import { bytesOf, charactersOf } from '../oracle/bytes.js';
+import { readCorpus, writeCorpus } from './corpus.js';
 import { instrumentKernel } from './coverage/instrument.js';
 import { shown } from './fault.js';
 import type { FuzzProgress } from './fuzzer.js';

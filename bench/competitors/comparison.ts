@@ -5,7 +5,7 @@ import { AGENT } from '../inputs/agents.js';
 import type { Corpus } from '../inputs/corpus-store.js';
 import { Lines } from '../inputs/lines.js';
 import type { Annotated } from '../verify/annotated.js';
-import { NaiveJudge } from '../verify/naive-judge.js';
+import { CorpusJudge } from '../verify/judges.js';
 import { type Competitor, runCompetitor, taskOf } from './competitor.js';
 import { type Difference, differencesOf } from './differences.js';
 
@@ -24,7 +24,7 @@ export async function compareCompetitors(
   report: (sentence: string) => void,
 ): Promise<Comparison[]> {
   const urls = new Lines(readFileSync(corpus.text));
-  const judge = new NaiveJudge(corpus.robots, AGENT);
+  const judge = new CorpusJudge(corpus.robots, AGENT);
   const ours = (index: number) => VERDICTS[annotated.verdicts[index] ?? -1];
   const file = join(corpus.directory, 'verdicts.txt');
   const comparisons: Comparison[] = [];

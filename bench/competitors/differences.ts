@@ -1,5 +1,5 @@
 import type { Lines } from '../inputs/lines.js';
-import type { NaiveJudge } from '../verify/naive-judge.js';
+import type { CorpusJudge } from '../verify/judges.js';
 
 /** Differences with one cause between a competitor's verdicts and ours. */
 export interface Difference {
@@ -17,7 +17,7 @@ export interface Difference {
  * @param theirs verdicts of the first URLs, in order
  */
 export function differencesOf(
-  judge: NaiveJudge,
+  judge: CorpusJudge,
   urls: Lines,
   ours: (index: number) => string | undefined,
   theirs: readonly string[],
@@ -41,7 +41,7 @@ export function differencesOf(
 }
 
 /** The first trait of the URL, the deciding rule or the file that explains a difference. */
-function causeOf(url: string, judge: NaiveJudge): string {
+function causeOf(url: string, judge: CorpusJudge): string {
   const { rule } = judge.decide(url);
   const beforeFragment = url.split('#', 1)[0] ?? '';
   if (beforeFragment.endsWith('?')) return 'an empty query';

@@ -10,7 +10,7 @@ import { recordInput, textInput, type UrlInput } from '../inputs/url-input.js';
 import type { Filter, Route } from '../program/filter.js';
 import { type Annotated, readAnnotated } from './annotated.js';
 import { assertEqual } from './assert-equal.js';
-import { NaiveJudge } from './naive-judge.js';
+import { CorpusJudge } from './judges.js';
 import { countsText } from './verdict-counts.js';
 
 /** Number of URLs that the naive matcher also decides. */
@@ -90,7 +90,7 @@ export class FilterCheck {
   }
 
   #checkAgainstNaive(corpus: Corpus, annotated: Annotated): void {
-    const judge = new NaiveJudge(corpus.robots, AGENT);
+    const judge = new CorpusJudge(corpus.robots, AGENT);
     const urls = new Lines(readFileSync(corpus.text));
     const random = new Random(1);
     for (let drawn = 0; drawn < SAMPLE; drawn++) {

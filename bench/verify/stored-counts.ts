@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import type { Corpus } from '../inputs/corpus-store.js';
 import { Lines } from '../inputs/lines.js';
-import { NaiveJudge } from './naive-judge.js';
+import { CorpusJudge } from './judges.js';
 import { countsText, noVerdicts, type VerdictCounts } from './verdict-counts.js';
 
 /** Counts of the naive matcher over all URLs of one corpus. */
@@ -39,7 +39,7 @@ export function storeCounts(
   report: (sentence: string) => void,
 ): void {
   const bytes = readFileSync(corpus.text);
-  const judge = new NaiveJudge(corpus.robots, agent);
+  const judge = new CorpusJudge(corpus.robots, agent);
   const counts = noVerdicts();
   const lines = new Lines(bytes);
   for (let index = 0; index < lines.length; index++) {

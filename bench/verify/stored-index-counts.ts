@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import type { CapturePlan } from '../corpus/capture-plan.js';
 import type { GeneratedIndex } from '../inputs/index-store.js';
 import type { Expectation } from './count-watch.js';
-import { countIndex } from './plan-judge.js';
+import { countIndex } from './judges.js';
 import { countsText, type VerdictCounts } from './verdict-counts.js';
 
 /** The counts of an index by the naive matcher. */

@@ -1,6 +1,6 @@
 import { closeSync, openSync, writeSync } from 'node:fs';
+import { Oracle } from '../../oracle/filter.js';
 import type { Random } from '../../test/random/random.js';
-import { Oracle, type Question } from './expected.js';
 import { drawLength, LIMITS, LONGEST, limitAt } from './lengths.js';
 import type { Plan } from './plan.js';
 import { type DrawnRecord, RecordSource } from './records.js';
@@ -82,8 +82,7 @@ export function writeInput(
   paths: { readonly inputs: readonly string[]; readonly expected: string },
   totals: Totals,
 ): DrawnInput {
-  const question: Question = { ...plan, robots };
-  const oracle = new Oracle(question);
+  const oracle = new Oracle({ ...plan, ...robots });
   const source = new RecordSource(random, { ...plan, hosts: robots.hosts });
   const output = new ByteFile(paths.expected);
   const places: Place[] = [];

@@ -1,7 +1,8 @@
+import type { Format } from '../../oracle/filter.js';
 import type { Profile } from '../../src/protocol/profile.js';
 import { hostileFile } from '../../test/hostile/file.js';
 import type { Random } from '../../test/random/random.js';
-import type { Format } from './records.js';
+
 import { LAYOUTS, type Layout } from './robots-set.js';
 
 /** How the command line gets its input. */

@@ -1,3 +1,4 @@
+import type { Format } from '../../oracle/filter.js';
 import type { Profile } from '../../src/protocol/profile.js';
 import { words } from '../../test/hostile/pieces.js';
 import { hostileUrl } from '../../test/hostile/url.js';
@@ -9,7 +10,6 @@ import { type Host, PROBE_HOST } from './robots-set.js';
 /**
  * The kinds of input: lines of URLs or objects, or JSON values in an array or one after another.
  */
-export type Format = 'text' | 'ndjson' | 'array' | 'concatenated';
 
 /** A record as written in the input, one character for each byte, without its line end. */
 export interface DrawnRecord {

@@ -1,7 +1,9 @@
+import { isUtf8 } from 'node:buffer';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import type { Table } from '../../src/index.js';
+import { readWhatwgUrl } from '../../oracle/url.js';
+import type { Judgement } from '../../src/index.js';
 import type { AccessResult } from '../../src/protocol/access.js';
 import { isBinary } from '../../src/protocol/binary-body.js';
 import type { Profile } from '../../src/protocol/profile.js';
@@ -39,11 +41,10 @@ export interface Host {
 export interface RobotsSet {
   readonly layout: Layout;
   readonly hosts: readonly Host[];
-  readonly table: Table;
-  /** Every URL is denied, so that the rule shows the source of its host's robots.txt. */
-  readonly sources: Table;
-  /** The source of a host's robots.txt, by authority in the form of `formatAuthority`. */
-  readonly sourceOf: ReadonlyMap<string, string>;
+  /** The library's verdict on a URL, given as bytes. */
+  readonly judge: (url: Uint8Array, agent: string) => Judgement;
+  /** The source of the robots.txt of a URL's authority; empty if there is none. */
+  readonly sourceOf: (url: Uint8Array) => string;
 }
 
 /** Allows and denies by the path only: the host of short records, so that their loss is visible. */
@@ -60,6 +61,7 @@ const ENCODER = 'latin1';
 export function drawRobotsSet(random: Random, profile: Profile, layout: Layout): RobotsSet {
   const hosts = drawHosts(random, profile);
   const table = new library.TableBuilder({ profile });
+  // Every URL is denied, so that the rule shows the source of its host's robots.txt.
   const sources = new library.TableBuilder({ profile });
   const denyAll = Buffer.from('user-agent: *\ndisallow: /\n');
   const sourceOf = new Map<string, string>();
@@ -76,12 +78,20 @@ export function drawRobotsSet(random: Random, profile: Profile, layout: Layout):
       if (host.scheme !== undefined || !sourceOf.has(name)) sourceOf.set(name, source);
     }
   });
+  const judging = library.Table.from(table.build());
+  const denying = library.Table.from(sources.build());
   return {
     layout,
     hosts,
-    table: library.Table.from(table.build()),
-    sources: library.Table.from(sources.build()),
-    sourceOf,
+    // The library takes texts too.
+    judge: (url, agent) => judging.verdict(isUtf8(url) ? Buffer.from(url).toString() : url, agent),
+    sourceOf: (url) => {
+      const { rule } = denying.verdict(url, '*');
+      if (rule?.source !== undefined) return rule.source;
+      // Nothing denies /robots.txt: the source of its authority is found in another way.
+      const read = readWhatwgUrl(url);
+      return read === undefined ? '' : (sourceOf.get(library.formatAuthority(read)) ?? '');
+    },
   };
 }
 

@@ -10,8 +10,8 @@ import {
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
+import { charactersOf } from '../../oracle/bytes.js';
 import { Random } from '../../test/random/random.js';
-import { charactersOf } from '../corpus.js';
 import { shown } from '../fault.js';
 import { type Ended, runCommand, runOnce } from './command.js';
 import { type Amount, type DrawnInput, type Place, writeInput } from './input.js';

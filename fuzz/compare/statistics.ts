@@ -1,6 +1,6 @@
+import { numberedBy } from '../../oracle/filter.js';
 import type { DrawnInput } from './input.js';
 import type { Plan } from './plan.js';
-import { numberedBy } from './promises.js';
 
 /** The statistics on standard error, if they differ from the oracle's counts. */
 export function statisticsFault(

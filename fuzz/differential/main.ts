@@ -10,7 +10,7 @@ import type { Outcome, Work } from './messages.js';
 /** With fewer cases, required situations may be missing. */
 const ENOUGH_CASES = 40_000;
 
-const USAGE = `Compares the program with the naive matcher of test/naive, as test/differential.test.ts does, on many more cases.
+const USAGE = `Compares the program with the naive implementation in oracle/, as test/differential does, on many more cases.
 
 npm run differential -- [options]
     --cases 1000000     how many in all; each profile has the same share, rounded up to whole files

@@ -1,3 +1,4 @@
+import { charactersOf } from '../../oracle/bytes.js';
 import { TableView } from '../../src/inspect/table-view.js';
 import { instantiateKernel, type Kernel, PAGE_BYTES } from '../../src/kernel/kernel.js';
 import {
@@ -26,7 +27,6 @@ import { scratchBytes } from '../../src/kernel/scratch.js';
 import { writeTask } from '../../src/kernel/task.js';
 import { lowerCaseAscii } from '../../src/protocol/product-token.js';
 import { REASONS, type Reason, VERDICTS, type Verdict } from '../../src/protocol/verdict.js';
-import { charactersOf } from '../corpus.js';
 import { COUNTER_BYTES, COUNTERS } from '../coverage/counters.js';
 import { Fault, shown } from '../fault.js';
 

@@ -1,5 +1,5 @@
+import { bytesOf } from '../../oracle/bytes.js';
 import type { Random } from '../../test/random/random.js';
-import { bytesOf } from '../corpus.js';
 import type { Target } from '../target.js';
 import { changedBytes, replaced } from './bytes.js';
 

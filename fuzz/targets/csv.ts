@@ -1,12 +1,12 @@
+import { bytesOf, charactersOf } from '../../oracle/bytes.js';
+import { type Row, rowsOf, SHOWN } from '../../oracle/records.js';
 import { COMMA, TAB } from '../../src/ascii.js';
 import { TableBuilder } from '../../src/compile/table-builder.js';
 import { RowSplitter } from '../../src/pipeline/input/csv/row-lines.js';
-import { SHOWN } from '../../test/naive/conversion.js';
 import type { Random } from '../../test/random/random.js';
-import { bytesOf, charactersOf } from '../corpus.js';
+import { checkConversions } from '../conversions.js';
 import { agree } from '../fault.js';
 import { GuardedKernel } from '../kernel/guarded-kernel.js';
-import { checkConversions } from '../oracle/conversions.js';
 import type { Target } from '../target.js';
 
 /** The second rule shows whether two quotes became one. */
@@ -27,18 +27,6 @@ const SHAPES = [
   [1, 2],
   [1, 70],
 ] as const;
-
-/** Rows (RFC 4180), read by a naive reader in one pass over the whole input. */
-interface NaiveRow {
-  /** Without its newline. The end of the input is a newline. */
-  readonly text: string;
-  /** Whether the input ends within a quoted field. */
-  readonly isOpen: boolean;
-  /** Whether a CR stands outside quotes before its line end. */
-  readonly hasReturn: boolean;
-  /** The fields; `undefined` for a field with text after its closing quote. */
-  readonly fields: readonly (string | undefined)[];
-}
 
 export const target: Target = {
   name: 'csv',
@@ -77,10 +65,12 @@ function checkRows(kernel: GuardedKernel, input: Uint8Array, code: typeof COMMA 
   }
   const delimiter = String.fromCharCode(code);
   const format = code === COMMA ? 'csv' : 'tsv';
-  const rows = naiveRows(charactersOf(input), delimiter);
+  const rows = rowsOf(charactersOf(input), delimiter).filter(
+    ({ text }) => text !== '' && text !== '\r',
+  );
   for (const [column, rowFields] of SHAPES) {
     const asked = { format, column, rowFields } as const;
-    const isBad = ({ isOpen, hasReturn, fields }: NaiveRow): boolean =>
+    const isBad = ({ isOpen, hasReturn, fields }: Row): boolean =>
       isOpen || hasReturn || (rowFields > 0 && fields.length > rowFields);
     const judged = kernel.ask({ format: 'text' });
     const verdicts = rows.map((row) => {
@@ -124,54 +114,10 @@ function split(input: Uint8Array, delimiter: typeof COMMA | typeof TAB, size: nu
 }
 
 /** A row as it comes out, in quotes if it is bad. */
-function written({ text, isOpen }: NaiveRow, added: string, isBad: boolean): string {
+function written({ text, isOpen }: Row, added: string, isBad: boolean): string {
   const hasReturn = text.endsWith('\r');
   const row = hasReturn ? text.slice(0, -1) : text;
   const begun = isOpen ? row.slice(0, SHOWN) : row;
   const shown = isBad ? `"${begun.replaceAll('"', '""')}"` : begun;
   return `${shown}${added}${hasReturn ? '\r' : ''}\n`;
-}
-
-function naiveRows(text: string, delimiter: string): NaiveRow[] {
-  const rows: NaiveRow[] = [];
-  for (let start = 0; start < text.length; ) {
-    const fields: (string | undefined)[] = [];
-    const returns: number[] = [];
-    const endsLine = (place: number) => text[place] === '\n' || place === text.length;
-    let at = start;
-    let isOpen = false;
-    for (;;) {
-      let field: string | undefined = '';
-      if (text[at] === '"') {
-        const inside = /^"((?:[^"]|"")*)"(?!")/.exec(text.slice(at));
-        if (inside === null) {
-          isOpen = true;
-          at = text.length;
-        } else {
-          at += inside[0].length;
-          field = (inside[1] ?? '').replaceAll('""', '"');
-          const isClean = at === text.length || [delimiter, '\n'].includes(text[at] ?? '');
-          // The CR of a line end belongs to no field.
-          const isLast = text[at] === '\r' && endsLine(at + 1);
-          if (!isClean && !isLast) field = undefined;
-        }
-      }
-      const from = at;
-      while (at < text.length && text[at] !== delimiter && text[at] !== '\n') at++;
-      for (let place = from; place < at; place++) if (text[place] === '\r') returns.push(place);
-      if (field !== undefined && !isOpen) {
-        const rest = text.slice(from, at);
-        field += endsLine(at) && rest.endsWith('\r') ? rest.slice(0, -1) : rest;
-      }
-      fields.push(field);
-      if (text[at] !== delimiter) break;
-      at++;
-    }
-    const row = text.slice(start, at);
-    const last = at - (row.endsWith('\r') ? 1 : 0);
-    const hasReturn = returns.some((place) => place < last);
-    if (row !== '' && row !== '\r') rows.push({ text: row, isOpen, hasReturn, fields });
-    start = at + 1;
-  }
-  return rows;
 }

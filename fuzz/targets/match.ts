@@ -1,14 +1,13 @@
+import { charactersOf } from '../../oracle/bytes.js';
+import { isBlank, severalUrls } from '../../oracle/records.js';
+import { decidingLine, readGroups } from '../../oracle/robots.js';
+import { verdictOf } from '../../oracle/verdict.js';
 import { TableBuilder } from '../../src/compile/table-builder.js';
 import { parseAgent } from '../../src/protocol/agent.js';
-import { parseRobots } from '../../src/protocol/parse.js';
 import { PROFILES, type Profile } from '../../src/protocol/profile.js';
 import { hostileFile } from '../../test/hostile/file.js';
 import { hostilePattern } from '../../test/hostile/pattern.js';
 import { DOT_ENDS, ESCAPED_DELIMITERS, INDEXES, piece, words } from '../../test/hostile/pieces.js';
-import { decidingLine } from '../../test/naive/deciding-line.js';
-import { severalUrls } from '../../test/naive/line.js';
-import { naiveVerdict } from '../../test/naive/verdict.js';
-import { charactersOf } from '../corpus.js';
 import { agree } from '../fault.js';
 import { GuardedKernel } from '../kernel/guarded-kernel.js';
 import type { Target } from '../target.js';
@@ -121,32 +120,28 @@ function checkVerdict(
     explain: true,
     anyHost: kernel.anyRobots,
   });
-  const file = parseRobots(robots, { profile });
-  const naive = naiveVerdict(file, profile, agent.chain, url);
+  const groups = readGroups(robots, profile);
+  const naive = verdictOf(groups, profile, agent.chain, url);
   agree('the verdict', kernel.judge(query, url).verdict, naive.verdict);
 
   // A line of only white space is not a record.
   const { output } = kernel.run(query, url);
   if (output === '') {
-    agree('a URL without a verdict', isBlank(url), true);
+    agree('a URL without a verdict', isBlank(charactersOf(url)), true);
     return;
   }
   const columns = output.split(TAB);
-  const several = severalUrls(url);
+  const several = severalUrls(charactersOf(url));
   if (several !== undefined) {
     agree('the reason of several URLs', output.includes(`\t${several}\t`), true);
     agree('the verdict on several URLs', columns[0], 'invalid');
     return;
   }
   agree('the verdict in text', columns[0], naive.verdict);
-  const deciding = decidingLine(file.groups, naive.line);
+  const deciding = decidingLine(groups, naive.line);
   agree(
     'the deciding line',
     columns[columns.length - COLUMNS + 1],
     deciding === 0 ? '' : `${deciding}`,
   );
-}
-
-function isBlank(url: Uint8Array): boolean {
-  return url.every((byte) => byte === 0x20 || byte === 0x09 || byte === 0x0d);
 }

@@ -1,17 +1,17 @@
 import { isUtf8 } from 'node:buffer';
 import { isDeepStrictEqual } from 'node:util';
+import { bytesOf, charactersOf } from '../../oracle/bytes.js';
+import { isBlank, isObject, parseJson, readJsonRecord, SHOWN } from '../../oracle/records.js';
+import { exactPattern, readWhatwgUrl } from '../../oracle/url.js';
 import { TableBuilder } from '../../src/compile/table-builder.js';
 import { REFUSED_RECORD } from '../../src/kernel/layout.js';
 import { type Authority, formatAuthority } from '../../src/protocol/authority.js';
 import { words } from '../../test/hostile/pieces.js';
 import { hostileUrl } from '../../test/hostile/url.js';
-import { SHOWN } from '../../test/naive/conversion.js';
 import type { Random } from '../../test/random/random.js';
-import { bytesOf, charactersOf } from '../corpus.js';
+import { checkConversions } from '../conversions.js';
 import { agree, Fault, shown } from '../fault.js';
 import { type AskedQuery, GuardedKernel } from '../kernel/guarded-kernel.js';
-import { checkConversions } from '../oracle/conversions.js';
-import { exactPattern, readWhatwgUrl } from '../oracle/whatwg.js';
 import type { Target } from '../target.js';
 
 const STRINGS = [
@@ -40,8 +40,7 @@ type Expected =
  * The NDJSON scanner: lines of any bytes. A line that `JSON.parse` reads as an object must come out
  * with the verdict as an additional member, and its URL is the member at the field's path; under
  * `strict` every other line is rejected. Each URL is identified by a rule that denies only that
- * URL. Exception: for lines that are not UTF-8 only validity is compared, because `JSON.parse`
- * reads U+FFFD where the bytes are kept.
+ * URL.
  */
 export const target: Target = {
   name: 'ndjson',
@@ -138,7 +137,7 @@ function checkField(kernel: GuardedKernel, input: Uint8Array, urlField: readonly
 /** What must come out as the URL of a line that is not blank; `undefined` if it is not known. */
 function convertedFrom(line: Uint8Array, each: Expected): string | undefined {
   if (each.kind !== 'sound' || !isUtf8(line)) return undefined;
-  if (each.url !== undefined) return charactersOf(Buffer.from(each.url));
+  if (each.url !== undefined) return each.url;
   // Whether a CR is part of the line depends on the next line.
   return line.at(-1) === 0x0d ? undefined : charactersOf(line).slice(0, SHOWN);
 }
@@ -151,29 +150,10 @@ function linesOf(input: Uint8Array): Uint8Array[] {
 }
 
 function read(line: Uint8Array, urlField: readonly string[], strings: boolean): Expected {
-  const isSpace = (byte: number): boolean => byte === 0x20 || byte === 0x09 || byte === 0x0d;
-  if (line.every(isSpace)) return { kind: 'blank' };
-  let value: unknown;
-  try {
-    value = JSON.parse(textOf(line));
-  } catch {
-    return { kind: 'unsound' };
-  }
-  if (strings && typeof value === 'string') return { kind: 'sound', value, url: value };
-  if (!isObject(value)) return { kind: 'unsound' };
-  let member: unknown = value;
-  for (const key of urlField) {
-    member = isObject(member) && Object.hasOwn(member, key) ? member[key] : undefined;
-  }
-  return { kind: 'sound', value, url: typeof member === 'string' ? member : undefined };
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-function textOf(line: Uint8Array): string {
-  return new TextDecoder('utf-8', { ignoreBOM: true }).decode(line);
+  const text = charactersOf(line);
+  if (isBlank(text)) return { kind: 'blank' };
+  const record = readJsonRecord(text, urlField, strings);
+  return record.kind === 'refused' ? { kind: 'unsound' } : { ...record, kind: 'sound' };
 }
 
 /** A table that denies only the URLs of the lines. */
@@ -181,7 +161,7 @@ function tableOf(expected: readonly Expected[]): Uint8Array {
   const rules = new Map<string, { authority: Authority; text: string }>();
   for (const each of expected) {
     if (each.kind !== 'sound' || each.url === undefined) continue;
-    const url = readWhatwgUrl(Buffer.from(each.url));
+    const url = readWhatwgUrl(bytesOf(each.url));
     if (url === undefined || url.port === 0) continue;
     const authority = { scheme: url.scheme, host: url.host, port: url.port };
     const name = formatAuthority(authority);
@@ -242,16 +222,14 @@ function checkRecord(
   output: string,
   urlField: readonly string[],
 ): void {
-  const record = JSON.parse(textOf(bytesOf(output))) as Record<string, unknown>;
+  const record = parseJson(output) as Record<string, unknown>;
   const { verdict, reason } =
     each.url === undefined
       ? { verdict: 'invalid', reason: 'no-url' }
-      : kernel.judge(judged, Buffer.from(each.url));
-  if (each.url === undefined || !textOf(line).includes('\u{FFFD}')) {
-    agree(`the verdict on ${shown(each.url)}`, record.verdict, verdict);
-    agree('the reason', record.reason, reason);
-    if (verdict === 'allow') agree('an allow', reason, 'robots-txt');
-  }
+      : kernel.judge(judged, bytesOf(each.url));
+  agree(`the verdict on ${shown(each.url)}`, record.verdict, verdict);
+  agree('the reason', record.reason, reason);
+  if (verdict === 'allow') agree('an allow', reason, 'robots-txt');
   const original =
     typeof each.value === 'string'
       ? urlField.reduceRight<unknown>((inner, key) => ({ [key]: inner }), each.value)
@@ -276,7 +254,7 @@ function unannotated(record: unknown): unknown {
 /** The verdict in a line of output, if readable. */
 function verdictOf(output: string | undefined): unknown {
   try {
-    return output === undefined ? undefined : (JSON.parse(output) as { verdict: unknown }).verdict;
+    return output === undefined ? undefined : (parseJson(output) as { verdict: unknown }).verdict;
   } catch {
     return undefined;
   }
@@ -309,7 +287,7 @@ function checkPassed(
 /** What comes out for a line that passes, without its line feed. */
 function recordOf(line: Uint8Array, urlField: readonly string[], isLast: boolean): string {
   const text = charactersOf(line);
-  if (!textOf(line).trimStart().startsWith('"')) return text;
+  if (!text.trimStart().startsWith('"')) return text;
   // Without a line feed after it, a CR ends no line.
   const end = !isLast && text.endsWith('\r') ? '\r' : '';
   const keys = urlField.map((key) => `{${charactersOf(bytesOf(JSON.stringify(key)))}:`);
@@ -340,5 +318,5 @@ function checkShort(
 }
 
 function reasonOf(output: string): unknown {
-  return (JSON.parse(textOf(bytesOf(output))) as { reason: unknown }).reason;
+  return (parseJson(output) as { reason: unknown }).reason;
 }

@@ -1,3 +1,5 @@
+import { charactersOf } from '../../oracle/bytes.js';
+import { readGroups } from '../../oracle/robots.js';
 import { parseRobots, placeRules } from '../../src/protocol/parse.js';
 import { ProductTokens } from '../../src/protocol/product-token.js';
 import { PROFILES, type Profile } from '../../src/protocol/profile.js';
@@ -5,8 +7,6 @@ import type { RobotsFile } from '../../src/protocol/robots-file.js';
 import { MAX_WARNINGS } from '../../src/protocol/warnings.js';
 import { hostileFile } from '../../test/hostile/file.js';
 import { piece, words } from '../../test/hostile/pieces.js';
-import { naiveGroups } from '../../test/naive/robots.js';
-import { charactersOf } from '../corpus.js';
 import { agree, Fault, shown } from '../fault.js';
 import type { Target } from '../target.js';
 
@@ -62,7 +62,7 @@ export const target: Target = {
 
 function checkProfile(input: Uint8Array, profile: Profile): void {
   const file = parseRobots(input, { profile });
-  agree(`${profile}: the groups`, groupsOf(file), JSON.stringify(naiveGroups(input, profile)));
+  agree(`${profile}: the groups`, groupsOf(file), JSON.stringify(readGroups(input, profile)));
   if (file.warnings.length > MAX_WARNINGS) throw new Fault(`${file.warnings.length} warnings`);
   agree('bytes beyond the limit', file.ignoredBytes, 0);
   let last = 0;

@@ -1,3 +1,4 @@
+import { bytesOf, charactersOf } from '../../oracle/bytes.js';
 import { checkTable } from '../../src/check-table.js';
 import { TableBuilder } from '../../src/compile/table-builder.js';
 import { RobotsFilterError } from '../../src/errors.js';
@@ -16,7 +17,6 @@ import { hostileFile } from '../../test/hostile/file.js';
 import { words } from '../../test/hostile/pieces.js';
 import { contentsOf, urlsOf } from '../../test/inspect/verify/contents.js';
 import type { Random } from '../../test/random/random.js';
-import { bytesOf, charactersOf } from '../corpus.js';
 import { agree, Fault } from '../fault.js';
 import { GuardedKernel } from '../kernel/guarded-kernel.js';
 import type { Target } from '../target.js';

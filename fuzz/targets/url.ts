@@ -1,15 +1,15 @@
+import { bytesOf, charactersOf } from '../../oracle/bytes.js';
+import { severalUrls } from '../../oracle/records.js';
+import { exactPattern, isRobotsTxt, readWhatwgUrl, type WhatwgUrl } from '../../oracle/url.js';
 import { TableBuilder } from '../../src/compile/table-builder.js';
 import { OFFSET_BYTES } from '../../src/kernel/layout.js';
 import { type Authority, canonicalHost } from '../../src/protocol/authority.js';
 import { REASONS, VERDICTS } from '../../src/protocol/verdict.js';
 import { pieces, words } from '../../test/hostile/pieces.js';
 import { hostileUrl } from '../../test/hostile/url.js';
-import { severalUrls } from '../../test/naive/line.js';
-import { bytesOf, charactersOf } from '../corpus.js';
+import { checkConversions } from '../conversions.js';
 import { agree } from '../fault.js';
 import { GuardedKernel, type Outcome } from '../kernel/guarded-kernel.js';
-import { checkConversions } from '../oracle/conversions.js';
-import { exactPattern, isRobotsTxt, readWhatwgUrl, type WhatwgUrl } from '../oracle/whatwg.js';
 import type { Target } from '../target.js';
 
 const AUTHORITIES = [
@@ -32,7 +32,7 @@ const ALLOWING = bytesOf('user-agent: *\ndisallow:\n');
  * The URL scanner, through four entrances: alone, as a value of a column, on a line of text, and in
  * a JSON string. If
  * `URL` accepts the input, a table is made that denies exactly this scheme, host, port, path and
- * query, and allows the neighbours. oracle/whatwg.ts lists the intended differences.
+ * query, and allows the neighbours. oracle/url.ts lists the intended differences.
  */
 export const target: Target = {
   name: 'url',
@@ -80,7 +80,8 @@ export const target: Target = {
       if (text.output === '') {
         agree('the verdict on white space', outcome.verdict, 'invalid');
       } else {
-        const verdict = severalUrls(input) === undefined ? outcome.verdict : 'invalid';
+        const verdict =
+          severalUrls(charactersOf(input)) === undefined ? outcome.verdict : 'invalid';
         agree('the verdict in text', text.output.split('\t')[0], verdict);
         checkConversions(kernel, { format: 'text' }, input, [charactersOf(input)]);
         checkReread(kernel, input, outcome);

@@ -1,5 +1,6 @@
 import { decompress } from 'fzstd';
 import xxhash from 'xxhash-wasm';
+import { charactersOf } from '../../oracle/bytes.js';
 import { encodeZstd, prepareZstdEncoder } from '../../src/files/zstd/encode.js';
 import {
   FrameScanner,
@@ -13,7 +14,6 @@ import { DICTIONARY, framesWith, rawFrameNaming } from '../../test/files/zstd-di
 import { frameOf, rawBlock, repeatBlock, skippable } from '../../test/files/zstd-frames.js';
 import { Random } from '../../test/random/random.js';
 import { recordOf, responseOf } from '../../test/warc/warc-bytes.js';
-import { charactersOf } from '../corpus.js';
 import { agree, Fault } from '../fault.js';
 import type { Target } from '../target.js';
 

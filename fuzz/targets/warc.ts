@@ -1,4 +1,5 @@
 import { gunzipSync, gzipSync } from 'node:zlib';
+import { charactersOf } from '../../oracle/bytes.js';
 import { memberHeaderLength } from '../../src/files/gzip-framing.js';
 import { readMember } from '../../src/warc/archive.js';
 import { CaptureReader } from '../../src/warc/capture-reader.js';
@@ -6,7 +7,6 @@ import { type Capture, captureUrl } from '../../src/warc/captures.js';
 import { RecordSplitter } from '../../src/warc/records.js';
 import type { Random } from '../../test/random/random.js';
 import { chunkedOf, recordOf, responseOf } from '../../test/warc/warc-bytes.js';
-import { charactersOf } from '../corpus.js';
 import { agree, Fault } from '../fault.js';
 import type { Target } from '../target.js';
 

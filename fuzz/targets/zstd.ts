@@ -1,6 +1,6 @@
+import { charactersOf } from '../../oracle/bytes.js';
 import { FrameScanner, ZstdError } from '../../src/files/zstd/frame-scanner.js';
 import type { Random } from '../../test/random/random.js';
-import { charactersOf } from '../corpus.js';
 import { agree, Fault } from '../fault.js';
 import type { Target } from '../target.js';
 

@@ -4,7 +4,7 @@ import { gzipSync } from 'node:zlib';
 import { parquetReadObjects } from 'hyparquet';
 import { parquetWriteBuffer } from 'hyparquet-writer';
 import { describe, expect, test } from 'vitest';
-import { convertedUrl, readRows, SHOWN } from '../naive/conversion.js';
+import { convertedUrl, readRows, SHOWN } from '../../oracle/records.js';
 import { openParquet } from '../parquet/parquet-fixtures.js';
 import { cases } from '../random/cases.js';
 import { Random } from '../random/random.js';

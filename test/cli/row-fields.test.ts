@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
+import { readRows, SHOWN } from '../../oracle/records.js';
 import { Authorities } from '../../src/fetch/authorities.js';
 import { openInput } from '../../src/pipeline/input/open.js';
 import { rawFrame } from '../files/zstd-frames.js';
-import { readRows, SHOWN } from '../naive/conversion.js';
 import { cases } from '../random/cases.js';
 import { Random } from '../random/random.js';
 import { lines, workplace } from './command-line.js';

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { decidingLine, readGroups } from '../../oracle/robots.js';
 import { Robots, Table, TableBuilder } from '../../src/index.js';
 import { parseAuthority } from '../../src/protocol/authority.js';
 import type { Profile } from '../../src/protocol/profile.js';
-import { decidingLine } from '../naive/deciding-line.js';
 import {
   type Answer,
   type ConformanceCase,
@@ -19,7 +19,8 @@ describe('Robots.verdict agrees with every conformance case', () => {
     const disagreements = cases.map((testCase) => {
       const robots = Robots.parse(testCase.robots, { profile: suite.profile });
       const { verdict, rule } = robots.verdict(testCase.url, testCase.agents);
-      const line = testCase.line && decidingLine(robots.groups, testCase.line);
+      const line =
+        testCase.line && decidingLine(readGroups(testCase.robots, suite.profile), testCase.line);
       return disagreement({ ...testCase, line }, { verdict, line: rule?.line ?? 0 });
     });
     expect(disagreements.filter((line) => line !== undefined)).toEqual([]);

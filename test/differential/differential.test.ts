@@ -1,10 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { parseRobots } from '../../src/protocol/parse.js';
+import { decidingLine, readGroups } from '../../oracle/robots.js';
+import { matchesWhole, verdictOf } from '../../oracle/verdict.js';
 import type { Profile } from '../../src/protocol/profile.js';
 import { scalesFiles, spellingFiles } from '../hostile/spellings.js';
-import { decidingLine } from '../naive/deciding-line.js';
-import { matchesWhole } from '../naive/match.js';
-import { naiveVerdict } from '../naive/verdict.js';
 import { cases } from '../random/cases.js';
 import { ask, CASES_OF_SEED, hostileQuestions, type Judge, plainQuestions } from './questions.js';
 import { leastOf, NOTHING, Tally } from './tally.js';
@@ -45,11 +43,11 @@ describe('the library and the naive matcher agree', () => {
 
 /** Takes an encoded byte for one indivisible character, as the program once did. */
 const wholeJudge: Judge = (robots, profile: Profile) => {
-  const file = parseRobots(robots, { profile });
+  const groups = readGroups(robots, profile);
   return (url, chain) => {
     const agents = typeof chain === 'string' ? chain.split('>') : chain;
-    const { verdict, line } = naiveVerdict(file, profile, agents, url, matchesWhole);
-    return { verdict, line: decidingLine(file.groups, line) };
+    const { verdict, line } = verdictOf(groups, profile, agents, url, matchesWhole);
+    return { verdict, line: decidingLine(groups, line) };
   };
 };
 

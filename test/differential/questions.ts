@@ -1,11 +1,10 @@
+import { bytesOf, textOf } from '../../oracle/bytes.js';
+import { decidingLine, readGroups } from '../../oracle/robots.js';
+import { verdictOf } from '../../oracle/verdict.js';
 import { Robots } from '../../src/index.js';
-import { parseRobots } from '../../src/protocol/parse.js';
 import type { Profile } from '../../src/protocol/profile.js';
 import { hostileFile } from '../hostile/file.js';
 import type { AskedFile } from '../hostile/spellings.js';
-import { textOf } from '../naive/bytes.js';
-import { decidingLine } from '../naive/deciding-line.js';
-import { naiveVerdict } from '../naive/verdict.js';
 import { Random } from '../random/random.js';
 import { shrink } from '../random/shrink.js';
 import type { Tally } from './tally.js';
@@ -75,24 +74,20 @@ export function plainQuestions(file: AskedFile, profile: Profile, name: string):
 /** Asks the judge and the naive matcher; throws at the first disagreement. */
 export function ask(questions: Questions, tally: Tally, judge: Judge = libraryJudge): void {
   const { profile, robots, name, urlForm, chainForm } = questions;
-  const file = parseRobots(bytesOf(robots), { profile });
+  const groups = readGroups(bytesOf(robots), profile);
   const judged = judge(bytesOf(robots), profile);
   for (const url of questions.urls) {
     for (const chain of questions.chains) {
-      const naive = naiveVerdict(file, profile, chain, urlForm(url));
+      const naive = verdictOf(groups, profile, chain, urlForm(url));
       const { verdict, line } = judged(urlForm(url), chainForm(chain));
-      if (verdict !== naive.verdict || line !== decidingLine(file.groups, naive.line)) {
+      if (verdict !== naive.verdict || line !== decidingLine(groups, naive.line)) {
         throw new Error(
           `${name}, profile ${profile}: ${reproducer({ profile, robots, chain, url }, judge)}`,
         );
       }
-      tally.add(naive, file);
+      tally.add(naive, groups);
     }
   }
-}
-
-function bytesOf(bytes: string): Uint8Array {
-  return Uint8Array.from(bytes, (byte) => byte.charCodeAt(0));
 }
 
 /** The bytes as a string, if they are UTF-8. */
@@ -141,11 +136,11 @@ function answers(
   { profile, robots, chain, url }: Question,
   judge: Judge,
 ): { naive: string; judged: string } {
-  const file = parseRobots(bytesOf(robots), { profile });
-  const naive = naiveVerdict(file, profile, chain, bytesOf(url));
+  const groups = readGroups(bytesOf(robots), profile);
+  const naive = verdictOf(groups, profile, chain, bytesOf(url));
   const judged = judge(bytesOf(robots), profile)(bytesOf(url), chain);
   return {
-    naive: `${naive.verdict} by line ${decidingLine(file.groups, naive.line)}`,
+    naive: `${naive.verdict} by line ${decidingLine(groups, naive.line)}`,
     judged: `${judged.verdict} by line ${judged.line}`,
   };
 }

@@ -1,7 +1,7 @@
+import { isEscape } from '../../oracle/bytes.js';
+import { type OracleGroup, ruleOf } from '../../oracle/robots.js';
+import type { OracleVerdict } from '../../oracle/verdict.js';
 import type { Profile } from '../../src/protocol/profile.js';
-import type { RobotsFile } from '../../src/protocol/robots-file.js';
-import { isEscape } from '../naive/bytes.js';
-import type { NaiveVerdict } from '../naive/verdict.js';
 
 /** The situations that must occur; otherwise agreement proves nothing. */
 export interface Counts {
@@ -66,7 +66,10 @@ export class Tally {
   readonly counts: Record<keyof Counts, number> = { ...NOTHING };
 
   /** Counts a case, by the answer of the naive matcher. */
-  add({ verdict, line, tie, reading, splitByte }: NaiveVerdict, file: RobotsFile): void {
+  add(
+    { verdict, line, tie, reading, splitByte }: OracleVerdict,
+    groups: readonly OracleGroup[],
+  ): void {
     const { counts } = this;
     this.cases++;
     counts[verdict]++;
@@ -74,8 +77,7 @@ export class Tally {
       if (verdict === 'allow') counts.noRule++;
       return;
     }
-    const rule = file.groups.flatMap(({ rules }) => rules).find((rule) => rule.line === line);
-    const pattern = String.fromCharCode(...(rule?.pattern ?? []));
+    const pattern = ruleOf(groups, line)?.pattern ?? '';
     if (tie) counts.tie++;
     if (pattern.includes('*')) counts.asteriskWon++;
     if (pattern.endsWith('$')) counts.dollarWon++;

@@ -1,12 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { bytesOf, readCorpus } from '../../fuzz/corpus.js';
+import { readCorpus } from '../../fuzz/corpus.js';
 import type { InstrumentedKernel } from '../../fuzz/coverage/counters.js';
 import { instrumentKernel } from '../../fuzz/coverage/instrument.js';
 import { replay } from '../../fuzz/replay.js';
 import { runSession, type SessionResult } from '../../fuzz/session.js';
 import type { Target } from '../../fuzz/target.js';
 import { TARGETS } from '../../fuzz/targets/index.js';
+import { bytesOf } from '../../oracle/bytes.js';
 
 /**
  * Fuzzes with a fixed seed, so that each run finds its fault after the same number of inputs on

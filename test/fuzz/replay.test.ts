@@ -1,10 +1,11 @@
 import { readdirSync, statSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { bytesOf, charactersOf, readCorpus } from '../../fuzz/corpus.js';
+import { readCorpus } from '../../fuzz/corpus.js';
 import { shown } from '../../fuzz/fault.js';
 import { replay } from '../../fuzz/replay.js';
 import type { Target } from '../../fuzz/target.js';
 import { TARGETS } from '../../fuzz/targets/index.js';
+import { bytesOf, charactersOf } from '../../oracle/bytes.js';
 
 const FIXTURES = new URL('../../fixtures/fuzz/', import.meta.url);
 const MAX_BYTES = 300_000;

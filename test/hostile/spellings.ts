@@ -1,4 +1,4 @@
-import { escapeOf } from '../naive/bytes.js';
+import { escapeOf } from '../../oracle/bytes.js';
 import { words } from './pieces.js';
 
 /** A robots.txt, and URLs to ask for any crawler. */

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { bytesOf } from '../../fuzz/corpus.js';
 import { GuardedKernel, guardedMemory } from '../../fuzz/kernel/guarded-kernel.js';
+import { bytesOf } from '../../oracle/bytes.js';
+import { CONVERSIONS, convertedUrl, readConverted } from '../../oracle/records.js';
 import { TableBuilder } from '../../src/compile/table-builder.js';
 import { MARGIN } from '../../src/kernel/layout.js';
 import { kernelModule } from '../../src/kernel/module.js';
 import type { QuerySettings } from '../../src/kernel/query-settings.js';
 import { parseAuthority } from '../../src/protocol/authority.js';
-import { CONVERSIONS, convertedUrl, readConverted } from '../naive/conversion.js';
 
 /** What each format expands most, and what none does. */
 const FILLS = ['\x01', '"', '\xff', '\t', '\n', ',', '\xe2\x82', '\xf0\x9f\x98\x80', 'a'];

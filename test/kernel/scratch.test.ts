@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { bytesOf } from '../../fuzz/corpus.js';
 import { GuardedKernel, guardedMemory } from '../../fuzz/kernel/guarded-kernel.js';
+import { bytesOf } from '../../oracle/bytes.js';
 import { TableBuilder } from '../../src/compile/table-builder.js';
 import { GROUP_LINES } from '../../src/kernel/layout.js';
 import { kernelModule } from '../../src/kernel/module.js';

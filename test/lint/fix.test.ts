@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { readGroups } from '../../oracle/robots.js';
+import { verdictOf } from '../../oracle/verdict.js';
 import { knownAgents } from '../../src/agents/known-agents.js';
 import { RobotsDocument } from '../../src/lint/document.js';
 import { fixBody } from '../../src/lint/fix.js';
@@ -6,7 +8,6 @@ import { Linter } from '../../src/lint/lint.js';
 import { LINT_RULE_NAMES } from '../../src/lint/rules.js';
 import { parseRobots } from '../../src/protocol/parse.js';
 import { hostileFile } from '../hostile/file.js';
-import { naiveVerdict } from '../naive/verdict.js';
 import { cases } from '../random/cases.js';
 import { Random } from '../random/random.js';
 
@@ -59,12 +60,13 @@ describe('hostile files', () => {
       counts.never += never.size;
       const mended = fixBody(body, linter.lint(body));
       counts.edits += mended.edits;
-      const reparsed = parseRobots(mended.body);
+      const groups = readGroups(body, 'rfc9309');
+      const mendedGroups = readGroups(mended.body, 'rfc9309');
       for (const url of urls) {
         for (const chain of chains) {
-          const before = naiveVerdict(parsed, 'rfc9309', chain, url);
+          const before = verdictOf(groups, 'rfc9309', chain, url);
           expect(never.has(before.line) ? `line ${before.line} decides on ${url}` : '').toBe('');
-          const { verdict } = naiveVerdict(reparsed, 'rfc9309', chain, url);
+          const { verdict } = verdictOf(mendedGroups, 'rfc9309', chain, url);
           expect(verdict).toBe(before.verdict);
           counts.verdicts++;
         }
@@ -152,7 +154,7 @@ describe('drawn files', () => {
     for (let round = 0; round < rounds; round++) {
       const file = drawnFile(random);
       const body = Buffer.from(file);
-      const before = parseRobots(body);
+      const before = readGroups(body, 'rfc9309');
       const urls = pathsFor(file, random);
       let mended: Uint8Array = body;
       for (let pass = 0; pass < 3; pass++) {
@@ -162,11 +164,11 @@ describe('drawn files', () => {
         if (pass === 0 && file.includes('%2%61')) counts.percent++;
         if (file.startsWith('\ufeff\ufeff')) counts.marks++;
         mended = next;
-        const after = parseRobots(mended);
+        const after = readGroups(mended, 'rfc9309');
         for (const url of urls) {
           for (const agent of ['a', 'b', 'z']) {
-            const { verdict } = naiveVerdict(after, 'rfc9309', [agent], url);
-            const expected = naiveVerdict(before, 'rfc9309', [agent], url).verdict;
+            const { verdict } = verdictOf(after, 'rfc9309', [agent], url);
+            const expected = verdictOf(before, 'rfc9309', [agent], url).verdict;
             if (verdict !== expected) {
               throw new Error(`${agent} ${url}: ${JSON.stringify([file, mended.toString()])}`);
             }

@@ -11,7 +11,7 @@ import {
 import { CapturePlan, type PlannedCapture } from '../../../bench/corpus/capture-plan.js';
 import { INDEX_COLUMNS, indexRows } from '../../../bench/corpus/index-rows.js';
 import { warcFileName } from '../../../bench/corpus/warc-file.js';
-import { countIndex } from '../../../bench/verify/plan-judge.js';
+import { countIndex } from '../../../bench/verify/judges.js';
 import { readCaptures } from '../../warc/read-captures.js';
 
 const OPTIONS = { seed: 3, files: 4, captures: 2000 };

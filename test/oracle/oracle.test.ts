@@ -1,32 +1,32 @@
 import { describe, expect, it } from 'vitest';
-import { parseRobots } from '../../src/protocol/parse.js';
+import { readGroups } from '../../oracle/robots.js';
+import { verdictOf } from '../../oracle/verdict.js';
 import type { Profile } from '../../src/protocol/profile.js';
 import { casesOf, disagreement, SUITES, titleOf } from '../conformance/conformance-cases.js';
 import { every } from '../random/cases.js';
-import { naiveVerdict } from './verdict.js';
 
 /** Of a thousand cases or more, which all are for the program, a fifth is enough. */
 const MANY = 1200;
 
-describe('the naive matcher agrees with the conformance cases', () => {
+describe('the oracle agrees with the conformance cases', () => {
   it.each(SUITES.map((suite) => [titleOf(suite), suite] as const))('%s', (_title, suite) => {
     const cases = casesOf(suite).filter(({ scope }) => scope?.applies !== false);
     expect(cases).toHaveLength(suite.verdicts);
     const step = cases.length > MANY ? every(5) : 1;
     const asked = cases.filter((_, index) => index % step === 0);
     const disagreements = asked.map((testCase) => {
-      const robots = parseRobots(testCase.robots, { profile: suite.profile });
+      const groups = readGroups(testCase.robots, suite.profile);
       const { agents, url } = testCase;
-      return disagreement(testCase, naiveVerdict(robots, suite.profile, agents, url));
+      return disagreement(testCase, verdictOf(groups, suite.profile, agents, url));
     });
     expect(disagreements.filter((line) => line !== undefined)).toEqual([]);
   });
 });
 
-/** The naive verdict, and the line that decides. */
+/** The oracle's verdict, and the line that decides. */
 function verdict(profile: Profile, lines: string, url: string, ...agents: string[]): string {
-  const robots = parseRobots(new TextEncoder().encode(lines), { profile });
-  const { verdict, line } = naiveVerdict(robots, profile, agents, url);
+  const groups = readGroups(new TextEncoder().encode(lines), profile);
+  const { verdict, line } = verdictOf(groups, profile, agents, url);
   return `${verdict} ${line}`;
 }
 

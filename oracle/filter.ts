@@ -1,17 +1,29 @@
-import { isUtf8 } from 'node:buffer';
-import type { Judgement } from '../../src/index.js';
-import { REASONS, type Reason, VERDICTS, type Verdict } from '../../src/protocol/verdict.js';
-import { escapeText } from '../../src/table/display-text.js';
-import { bytesOf } from '../corpus.js';
-import { readWhatwgUrl } from '../oracle/whatwg.js';
-import { library } from './library.js';
-import { numberedBy, refusalOf, SHOWN_BYTES, severalUrls } from './promises.js';
-import type { Format } from './records.js';
-import type { RobotsSet } from './robots-set.js';
+/**
+ * What the command line must write for an input, byte by byte, and count: the README's promise.
+ */
+
+import type { Judgement } from '../src/index.js';
+import type { Reason, Verdict } from '../src/protocol/verdict.js';
+import { bytesOf, charactersOf } from './bytes.js';
+import {
+  isBlank,
+  type Refusal,
+  readJsonRecord,
+  repaired,
+  SHOWN,
+  severalUrls,
+  VERDICTS,
+} from './records.js';
+
+/** The formats of an input; the last two are JSON that is not one record on each line. */
+export type Format = 'text' | 'ndjson' | 'array' | 'concatenated';
 
 /** The options of a run that its output depends on. */
 export interface Question {
-  readonly robots: RobotsSet;
+  /** The verdict on a URL, given as bytes, and why. */
+  readonly judge: (url: Uint8Array, agent: string) => Judgement;
+  /** The source of the robots.txt of a URL's authority; empty if there is none. */
+  readonly sourceOf: (url: Uint8Array) => string;
   readonly format: Format;
   readonly agents: readonly string[];
   readonly explain: boolean;
@@ -35,13 +47,18 @@ export interface Expectation {
   readonly verdict: Verdict | undefined;
 }
 
-type Refusal = Exclude<Reason, 'rule'>;
-
 /** The kind of a record, before its URL is judged. */
 type Reading =
   | { readonly kind: 'blank' }
-  | { readonly kind: 'url'; readonly url: string | Uint8Array }
+  | { readonly kind: 'url'; readonly url: Uint8Array }
   | { readonly kind: 'invalid'; readonly reason: Refusal };
+
+/** All reasons, in the order of `--stats=json`. */
+const REASONS: readonly Reason[] = [
+  ...(['rule', 'no-rule', 'no-group', 'robots-txt', 'unavailable', 'unreachable'] as const),
+  ...(['unknown-host', 'invalid-url', 'no-url', 'no-object', 'line-too-long', 'no-json'] as const),
+  ...(['over-budget', 'tab-in-line', 'nested-too-deep', 'return-in-line'] as const),
+];
 
 const LONG_NAMED = 10;
 
@@ -105,7 +122,7 @@ export class Oracle {
     const reason = reading.kind === 'invalid' ? reading.reason : undefined;
     const isCut = reason === 'line-too-long';
     if (this.#question.format === 'text') {
-      const shown = isCut ? record.slice(0, SHOWN_BYTES) : record;
+      const shown = isCut ? record.slice(0, SHOWN) : record;
       const words = judgements.map(({ verdict }) => verdict).join();
       const columns = this.#question.explain ? this.#columns(judgements, reading) : '';
       return { output: `${words}\t${shown}${columns}${isCut ? '\n' : lineEnd}`, verdict };
@@ -133,39 +150,16 @@ export class Oracle {
       if (several !== undefined) return { kind: 'invalid', reason: several };
       return { kind: 'url', url: bytesOf(record) };
     }
-    return this.#readJson(record);
-  }
-
-  #readJson(record: string): Reading {
-    const { urlField } = this.#question;
-    const bytes = bytesOf(record);
-    // Bytes that are not UTF-8 are unchanged: read as Latin-1, they are unchanged for JSON.parse
-    // too.
-    const isText = isUtf8(bytes);
-    const text = isText ? Buffer.from(bytes).toString('utf8') : record;
-    const decoded = (url: string): string | Uint8Array => (isText ? url : bytesOf(url));
-    let value: unknown;
-    try {
-      value = JSON.parse(leniently(text));
-    } catch {
-      const reason = record.trimStart().startsWith('{') ? 'no-json' : 'no-object';
-      return { kind: 'invalid', reason };
-    }
-    if (typeof value === 'string' && this.#isJson) return { kind: 'url', url: decoded(value) };
-    if (!isObject(value)) return { kind: 'invalid', reason: 'no-object' };
-    let member: unknown = value;
-    for (const key of urlField) {
-      const name = isText ? key : Buffer.from(key).toString('latin1');
-      member = isObject(member) && Object.hasOwn(member, name) ? member[name] : undefined;
-    }
-    if (typeof member !== 'string') return { kind: 'invalid', reason: 'no-url' };
-    return { kind: 'url', url: decoded(member) };
+    const read = readJsonRecord(leniently(record), this.#question.urlField, this.#isJson);
+    if (read.kind === 'refused') return { kind: 'invalid', reason: read.reason };
+    if (read.url === undefined) return { kind: 'invalid', reason: 'no-url' };
+    return { kind: 'url', url: bytesOf(read.url) };
   }
 
   #judge(reading: Exclude<Reading, { kind: 'blank' }>, agent: string): Judgement {
     if (reading.kind === 'invalid') return { verdict: 'invalid', reason: reading.reason };
-    const { robots, unknown } = this.#question;
-    const judgement = robots.table.verdict(reading.url, agent);
+    const { judge, unknown } = this.#question;
+    const judgement = judge(reading.url, agent);
     return judgement.verdict === 'unknown' ? { ...judgement, verdict: unknown } : judgement;
   }
 
@@ -183,7 +177,7 @@ export class Oracle {
     const members = this.#members(judgements);
     const { urlField } = this.#question;
     if (this.#isJson && record.startsWith('"')) {
-      const open = urlField.map((key) => `{${byteText(JSON.stringify(key))}:`).join('');
+      const open = urlField.map((key) => `{${charactersOf(JSON.stringify(key))}:`).join('');
       return `${open}${record}${'}'.repeat(urlField.length - 1)},${members}}`;
     }
     const brace = record.lastIndexOf('}');
@@ -235,16 +229,7 @@ export class Oracle {
   /** The source of a robots.txt without a rule that decided. */
   #source(reading: Reading, reason: Reason): string {
     if (reading.kind !== 'url' || reason === 'unknown-host' || reason === 'invalid-url') return '';
-    const { robots } = this.#question;
-    const { rule } = robots.sources.verdict(reading.url, '*');
-    if (rule?.source !== undefined) return escaped(rule.source);
-    // Nothing denies /robots.txt: the source of its authority is found in another way.
-    const bytes = typeof reading.url === 'string' ? Buffer.from(reading.url) : reading.url;
-    const url = readWhatwgUrl(bytes);
-    if (url === undefined) return '';
-    const { scheme, host, port } = url;
-    const authority = library.formatAuthority({ scheme, host, port });
-    return escaped(robots.sourceOf.get(authority) ?? '');
+    return escaped(this.#question.sourceOf(reading.url));
   }
 }
 
@@ -252,29 +237,24 @@ function zeros<Word extends string>(words: readonly Word[]): Record<Word, number
   return Object.fromEntries(words.map((word) => [word, 0])) as Record<Word, number>;
 }
 
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-function isBlank(record: string): boolean {
-  for (let at = 0; at < record.length; at++) {
-    const character = record.charAt(at);
-    if (character !== ' ' && character !== '\t' && character !== '\r') return false;
-  }
-  return true;
-}
-
-/** A text as bytes, one character for each byte. */
-function byteText(text: string): string {
-  return Buffer.from(text).toString('latin1');
-}
-
+/** A text for people: escaped are what JSON escapes, and what acts on a terminal. */
 function escaped(text: string): string {
-  return byteText(escapeText(text));
+  const units = Array.from({ length: text.length }, (_, at) => text.charAt(at));
+  return charactersOf(units.map((unit) => (acts(unit) ? escapeOfJson(unit) : unit)).join(''));
+}
+
+/** Quotes and backslashes, controls, controls of the direction of text, separators of lines. */
+function acts(unit: string): boolean {
+  return /["\\\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/u.test(unit);
+}
+
+function escapeOfJson(unit: string): string {
+  if (unit === '"' || unit === '\\') return `\\${unit}`;
+  return `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
 }
 
 function quoted(text: string): string {
-  return byteText(JSON.stringify(text).replaceAll('\x7f', '\\u007f'));
+  return charactersOf(JSON.stringify(text).replaceAll('\x7f', '\\u007f'));
 }
 
 function ruleObject({ rule }: Judgement): string | undefined {
@@ -319,32 +299,52 @@ function unfolded(text: string): string {
 }
 
 function onOneLine(text: string): string {
-  return text.slice(0, SHOWN_BYTES).replaceAll('\n', ' ').replaceAll('\r', ' ');
+  return text.slice(0, SHOWN).replaceAll('\n', ' ').replaceAll('\r', ' ');
 }
 
 /** The beginning of an invalid record, as the inside of a JSON string. */
 function shownInput(record: string): string {
-  const bytes = Buffer.from(record.slice(0, SHOWN_BYTES), 'latin1');
-  let result = '';
-  for (let at = 0; at < bytes.length; ) {
-    const length = sequenceLength(bytes, at);
-    const character = bytes.toString('utf8', at, at + length);
-    const code = bytes[at] as number;
-    if (code < 0x20 || code === 0x7f) result += `\\u${code.toString(16).padStart(4, '0')}`;
-    else if (code === 0x22 || code === 0x5c) result += `\\${character}`;
-    else result += character;
-    at += length;
-  }
-  return byteText(result);
+  return Array.from(repaired(record.slice(0, SHOWN)), (byte) =>
+    byte < ' ' || byte === '\x7f' || byte === '"' || byte === '\\' ? escapeOfJson(byte) : byte,
+  ).join('');
 }
 
 /**
- * Bytes of the UTF-8 character at an offset; 1 if there is none, because each such byte becomes
- * U+FFFD.
+ * Maximum number of open brackets and braces in JSON, including those of an array around the
+ * records.
  */
-function sequenceLength(bytes: Buffer, at: number): number {
-  for (let length = 1; length <= 4 && at + length <= bytes.length; length++) {
-    if (isUtf8(bytes.subarray(at, at + length))) return length;
+const MAX_DEPTH = 1000;
+
+/** Why a JSON record is not examined; its beginning is shown unchanged. */
+export function refusalOf(
+  record: string,
+  isInArray: boolean,
+  maxBytes: number,
+): Refusal | undefined {
+  const deep = record.length <= MAX_DEPTH - 1 ? undefined : beyondDepth(record, isInArray ? 1 : 0);
+  // The bound that the record exceeds first counts.
+  if (deep !== undefined && deep < maxBytes) return 'nested-too-deep';
+  return record.length > maxBytes ? 'line-too-long' : undefined;
+}
+
+/** The offset of the first bracket beyond the limit. */
+function beyondDepth(record: string, around: number): number | undefined {
+  let depth = around;
+  let inString = false;
+  for (let at = 0; at < record.length; at++) {
+    const character = record.charAt(at);
+    if (inString) {
+      if (character === '\\') at++;
+      else if (character === '"') inString = false;
+    } else if (character === '"') inString = true;
+    else if (character === '{' || character === '[') {
+      if (++depth > MAX_DEPTH) return at;
+    } else if (character === '}' || character === ']') depth--;
   }
-  return 1;
+  return undefined;
+}
+
+/** The numbers by which messages and output name bad records. */
+export function numberedBy(format: Format): 'line' | 'record' {
+  return format === 'array' || format === 'concatenated' ? 'record' : 'line';
 }

@@ -1,14 +1,14 @@
-import { readFrames } from '../../src/kernel/frames.js';
-import type { QuerySettings } from '../../src/kernel/query-settings.js';
-import { VERDICTS } from '../../src/protocol/verdict.js';
 import {
   CONVERSIONS,
   type ConvertedFormat,
   convertedUrl,
   readConverted,
-} from '../../test/naive/conversion.js';
-import { agree } from '../fault.js';
-import type { GuardedKernel } from '../kernel/guarded-kernel.js';
+} from '../oracle/records.js';
+import { readFrames } from '../src/kernel/frames.js';
+import type { QuerySettings } from '../src/kernel/query-settings.js';
+import { VERDICTS } from '../src/protocol/verdict.js';
+import { agree } from './fault.js';
+import type { GuardedKernel } from './kernel/guarded-kernel.js';
 
 /**
  * Checks a conversion of an input: each record becomes one record, with its verdict and its URL.

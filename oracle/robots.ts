@@ -1,16 +1,25 @@
-import type { Profile } from '../../src/protocol/profile.js';
-import { bytesOf, toLowerAscii } from './bytes.js';
+import type { Profile } from '../src/protocol/profile.js';
+import { charactersOf, toLowerAscii, trimmed } from './bytes.js';
 
-/**
- * The rules of a robots.txt, read line by line as literally and as slowly as possible; all texts
- * are bytes, one character each.
- */
-export interface NaiveGroup {
-  readonly productTokens: string[];
-  readonly rules: { readonly allow: boolean; readonly pattern: string; readonly line: number }[];
+/** An allow or disallow line; the pattern has one character for each byte. */
+export interface OracleRule {
+  readonly allow: boolean;
+  readonly pattern: string;
   readonly line: number;
 }
 
+/**
+ * A group of a robots.txt, read line by line as literally and as slowly as possible; product tokens
+ * have one character for each byte.
+ */
+export interface OracleGroup {
+  readonly productTokens: string[];
+  readonly rules: OracleRule[];
+  readonly line: number;
+}
+
+/** The parsing limit in bytes (RFC 9309 section 2.5); the google profile has none. */
+const LIMIT = 512_000;
 const GOOGLE_LINE_BYTES = 16_663;
 const GOOGLE_KEYS = [
   ['user-agent', 'useragent', 'user agent'],
@@ -19,13 +28,20 @@ const GOOGLE_KEYS = [
 ] as const;
 
 /**
- * The groups of a body within the parsing limit (RFC 9309 sections 2.1 and 2.2; docs/verdicts.md,
- * the google profile).
+ * The groups of a body (RFC 9309 sections 2.1, 2.2 and 2.5; docs/verdicts.md, the google profile).
  */
-export function naiveGroups(body: Uint8Array, profile: Profile): NaiveGroup[] {
+export function readGroups(body: Uint8Array, profile: Profile): OracleGroup[] {
   const google = profile === 'google';
-  const groups: NaiveGroup[] = [];
-  linesOf(google ? withoutPartialMark(bytesOf(body)) : decoded(body)).forEach((text, index) => {
+  const groups: OracleGroup[] = [];
+  const lines = google
+    ? linesOf(withoutPartialMark(charactersOf(body)))
+    : linesOf(decoded(body.subarray(0, LIMIT), encodingOf(body)));
+  if (!google && body.length > LIMIT) {
+    // The line that the limit truncates has no effect.
+    const next = decoded(body.subarray(LIMIT, LIMIT + 2), encodingOf(body)).charAt(0);
+    if (next !== '\n' && next !== '\r') lines.pop();
+  }
+  lines.forEach((text, index) => {
     const record = google ? googleRecord(text) : rfcRecord(text);
     if (record === undefined) return;
     const { key, value } = record;
@@ -45,15 +61,29 @@ export function naiveGroups(body: Uint8Array, profile: Profile): NaiveGroup[] {
   return groups;
 }
 
+/**
+ * The line that the program reports if google/robotstxt names `line`. google/robotstxt also names
+ * an empty rule, which matches every path with priority 0 and decides nothing. This program reports
+ * only a rule that decides, else 0.
+ */
+export function decidingLine(groups: readonly OracleGroup[], line: number): number {
+  return ruleOf(groups, line)?.pattern === '' ? 0 : line;
+}
+
+/** The rule of a line; `undefined` if there is none. */
+export function ruleOf(groups: readonly OracleGroup[], line: number): OracleRule | undefined {
+  return groups.flatMap(({ rules }) => rules).find((rule) => rule.line === line);
+}
+
 type Key = 'user-agent' | 'allow' | 'disallow';
 
-/** A line without a known key is another record. */
-interface NaiveRecord {
+/** A line of the file; without a known key it is not part of RFC 9309. */
+interface Field {
   readonly key: Key | undefined;
   readonly value: string;
 }
 
-function rfcRecord(line: string): NaiveRecord | undefined {
+function rfcRecord(line: string): Field | undefined {
   if (line.includes('\0')) return undefined;
   const text = upTo(line, '#');
   const colon = text.indexOf(':');
@@ -64,7 +94,7 @@ function rfcRecord(line: string): NaiveRecord | undefined {
   return { key: known ? key : undefined, value };
 }
 
-function googleRecord(line: string): NaiveRecord | undefined {
+function googleRecord(line: string): Field | undefined {
   const space = ' \t\n\v\f\r';
   const text = trimmed(upTo(upTo(line.slice(0, GOOGLE_LINE_BYTES), '\0'), '#'), space);
   let separator = text.indexOf(':');
@@ -105,21 +135,19 @@ function upTo(text: string, end: string): string {
   return text.includes(end) ? text.slice(0, text.indexOf(end)) : text;
 }
 
-function trimmed(text: string, space: string): string {
-  let start = 0;
-  let end = text.length;
-  while (start < end && space.includes(text.charAt(start))) start++;
-  while (end > start && space.includes(text.charAt(end - 1))) end--;
-  return text.slice(start, end);
+/** The encoding that a byte order mark names: a file without one is read byte by byte. */
+function encodingOf(body: Uint8Array): 'bytes' | 'utf-16le' | 'utf-16be' {
+  const mark = charactersOf(body.subarray(0, 2));
+  return mark === '\xff\xfe' ? 'utf-16le' : mark === '\xfe\xff' ? 'utf-16be' : 'bytes';
 }
 
-/** A whole UTF-8 byte order mark is dropped, UTF-16 with one is decoded. */
-function decoded(body: Uint8Array): string {
-  const bytes = bytesOf(body);
-  if (bytes.startsWith('\xef\xbb\xbf')) return bytes.slice(3);
-  const encoding = bytes.startsWith('\xff\xfe') ? 'utf-16le' : 'utf-16be';
-  if (!bytes.startsWith('\xff\xfe') && !bytes.startsWith('\xfe\xff')) return bytes;
-  return bytesOf(new TextDecoder(encoding, { ignoreBOM: true }).decode(body.subarray(2)));
+/** A whole byte order mark is dropped; UTF-16 becomes UTF-8. */
+function decoded(body: Uint8Array, encoding: ReturnType<typeof encodingOf>): string {
+  const bytes =
+    encoding === 'bytes'
+      ? charactersOf(body)
+      : charactersOf(new TextDecoder(encoding, { ignoreBOM: true }).decode(body));
+  return bytes.startsWith('\xef\xbb\xbf') ? bytes.slice(3) : bytes;
 }
 
 function withoutPartialMark(bytes: string): string {
